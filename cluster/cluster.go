@@ -1,0 +1,125 @@
+// Package cluster says what a place is: where clients, servers and the network
+// between them exist, and where faults act. Packages sim and docker are places.
+package cluster
+
+import (
+	"errors"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/locks"
+)
+
+// Place is where one run happens. The harness's own tasks live on true time:
+// no fault touches them. Methods other than Go are called from a task, except
+// Run and Close.
+type Place interface {
+	faults.Place
+
+	// Go starts a task of the harness. It runs once Run is called.
+	Go(task func())
+	// After calls f at that time from now, if the run lasts so long. f may act
+	// on the place, and must not Sleep.
+	After(d time.Duration, f func())
+	// Run returns when all tasks have ended, or with an error when the place broke down.
+	Run() error
+	// Rand draws evenly from 0 ≤ x < n for who; what names the draw. 0 is the
+	// least disturbing value.
+	Rand(who, what string, n int64) int64
+	// Now is the time since the start of the run; Sleep waits on it.
+	Now() time.Duration
+	Sleep(d time.Duration)
+	// Observes says which properties that need a view of the servers can be
+	// judged here: "ownership", "answers". It may lose one while a run goes on.
+	Observes() []string
+	// Client is the named client's end; its methods are called by one task at a time.
+	Client(name string) Client
+	// Close removes all that the place made. It may be called at any time.
+	Close() error
+}
+
+// What an operation can end with, beside the errors of package locks.
+var (
+	// ErrCrashed: the client was killed, or its worker died. It may have happened.
+	ErrCrashed = errors.New("the client crashed")
+	// ErrBudget: the operation used up its budget of port calls, and the client
+	// with it. It may have happened.
+	ErrBudget = errors.New("the operation made too many requests, and its client crashed")
+	// ErrTimeout: no answer in time. It may have happened.
+	ErrTimeout = errors.New("no answer in time")
+	// ErrStaleToken: the resource refused the access.
+	ErrStaleToken = locks.Definite(errors.New("stale token"))
+)
+
+// Client is one client on its host. Errors are as package locks says; calls
+// return ErrCrashed when the client is dead.
+type Client interface {
+	Acquire(op Op, timeout time.Duration) (Grant, error)
+	Release(op Op) error
+	// Read and Write access the guarded resource, from the client's host.
+	Read(op Op) (int64, error)
+	Write(op Op, value int64) error
+}
+
+// Op says which operation of the history a call is.
+type Op struct {
+	Index       int // of its invoke: what servers do for it is recorded with By = Index
+	Acquisition int // which critical section of the client it belongs to, from 1
+	Lock        string
+	Grant       int           // for Release, Read and Write
+	Acquire     int           // the index of the acquire that Grant came from
+	Timeout     time.Duration // of an access to the resource; 0: T/4
+}
+
+// Grant is what an acquire got.
+type Grant struct {
+	Token      uint64        // 0: none
+	ValidUntil time.Duration // on the clock of Place.Now; 0: the lock does not say
+}
+
+// Config is what a place is made from.
+type Config struct {
+	Lock    catalogue.Lock
+	Options catalogue.Options
+	Lease   time.Duration // T
+	Clients []string
+	Names   []string // of the locks
+	Server  catalogue.Server
+	Fencing history.Fencing
+	Seed    uint64
+	Worker  []string // in docker: the command of a stranger's worker; nil: our own
+}
+
+// Observer is told what happens in a place, at the moment when it happens. In
+// docker calls come from many goroutines.
+type Observer interface {
+	// Point is called when a client reaches a point in an operation, and the
+	// client goes on when it returns: unless it was paused or killed meanwhile.
+	Point(client string, op Op, p faults.Point)
+	// Server is called for what a server did; Grant is filled in by the observer from Op.
+	Server(e history.Entry)
+	// Resource is an access that reaches the guarded resource: it answers with
+	// the value read, or whether the write was accepted.
+	Resource(a Access) Answer
+	// Report is a client's news between operations: queued, lost, valid.
+	Report(e history.Entry)
+}
+
+// Access is one access to the guarded resource.
+type Access struct {
+	Client string
+	By     int // index of its invoke
+	Grant  int
+	Lock   string
+	Write  bool
+	Token  uint64 // 0: carries none
+	Value  int64
+}
+
+// Answer is the resource's.
+type Answer struct {
+	Value int64
+	Stale bool // refused: the token was stale
+}

@@ -1,0 +1,80 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+)
+
+// Name says what was decided: "latency c2→redis-1 #14".
+type Name struct {
+	What string // latency, backoff, think
+	Who  string // a client, or a link as "c2→redis-1"
+	N    int    // the how manieth of What and Who, from 1
+}
+
+func (n Name) String() string { return fmt.Sprintf("%s %s #%d", n.What, n.Who, n.N) }
+
+// ParseName reads what Name.String writes.
+func ParseName(s string) (Name, error) {
+	var n Name
+	_, err := fmt.Sscanf(s, "%s %s #%d", &n.What, &n.Who, &n.N)
+	return n, err
+}
+
+// Choice is one decision of a run.
+type Choice struct {
+	Name  Name
+	Value int64 // 0 is the least disturbing value
+}
+
+// Choices decides everything in a run that could have come out otherwise.
+// Fresh ones draw from a seed. Replayed ones follow a record: a name that is
+// not in it gets 0, so that a record still speaks after a lock has changed.
+type Choices struct {
+	rng      *rand.Rand
+	record   bool
+	made     []Choice
+	replayed map[Name]int64
+	used     int
+	missing  int
+}
+
+// Draw makes choices from a seed. With record they can be asked for afterwards.
+func Draw(seed uint64, record bool) *Choices {
+	return &Choices{rng: rand.New(rand.NewPCG(seed, 0x6c6f636b)), record: record}
+}
+
+// Replay makes the choices of a record.
+func Replay(record []Choice) *Choices {
+	c := &Choices{record: true, replayed: make(map[Name]int64, len(record))}
+	for _, ch := range record {
+		c.replayed[ch.Name] = ch.Value
+	}
+	return c
+}
+
+// Made is every choice so far, in order; nil unless recorded.
+func (c *Choices) Made() []Choice { return c.made }
+
+// Mismatch says how many names were asked for that the record did not have,
+// and how many that it had were not asked for.
+func (c *Choices) Mismatch() (missing, unused int) {
+	return c.missing, len(c.replayed) - c.used
+}
+
+// choose returns 0 ≤ x < n.
+func (c *Choices) choose(name Name, n int64) int64 {
+	var v int64
+	if c.rng != nil {
+		v = c.rng.Int64N(n)
+	} else if old, ok := c.replayed[name]; ok {
+		c.used++
+		v = max(0, min(old, n-1))
+	} else {
+		c.missing++
+	}
+	if c.record {
+		c.made = append(c.made, Choice{name, v})
+	}
+	return v
+}

@@ -1,0 +1,336 @@
+package sim
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/cluster"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/redis"
+)
+
+// client is one client on a host of its own: the lock's Locker, its
+// connections, and what faults have done to the host.
+type client struct {
+	world  *World
+	name   string
+	n      int
+	locker locks.Locker
+	conns  []*conn // by server; nil: not connected
+	leases map[int]locks.Lease
+
+	paused   bool
+	dead     bool
+	runnable []*task // what became runnable during a pause
+	waiting  []*task // what steps onto the host when the pause ends
+
+	op       cluster.Op // the operation that runs
+	kind     string     // its name
+	requests int        // that it has sent
+	calls    int        // of the port that it has made
+	err      error      // why the wait for an answer ended without one
+	reply    message    // the answer
+}
+
+func newClient(w *World, name string) *client {
+	c := &client{world: w, name: name, n: len(w.clients), leases: map[int]locks.Lease{}}
+	c.conns = make([]*conn, len(w.servers))
+	for _, s := range w.servers {
+		s.links = append(s.links, &link{up: name + "→" + s.name})
+	}
+	c.locker = w.cfg.Lock.New(catalogue.Env{
+		Host:    (*host)(c),
+		Redis:   redis.Port{Transport: transport{c, w.servers[0]}},
+		Lease:   w.cfg.Lease,
+		Options: w.cfg.Options,
+	})
+	return c
+}
+
+func (w *World) find(name string) *client {
+	for _, c := range w.clients {
+		if c.name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// Client is the named client.
+func (w *World) Client(name string) cluster.Client { return w.find(name) }
+
+// do runs f, which is an operation, on the client's host: the running task
+// steps onto it, and off again whatever comes of f.
+func (c *client) do(op cluster.Op, kind string, f func()) (err error) {
+	if c.dead {
+		return cluster.ErrCrashed
+	}
+	t := c.world.current
+	t.client, c.op, c.kind, c.requests, c.calls, c.err = c, op, kind, 0, 0, nil
+	defer func() {
+		t.client = nil
+		if p := recover(); p != nil {
+			if _, ok := p.(unwound); !ok || t.ending {
+				panic(p)
+			}
+			err = cluster.ErrCrashed
+			if c.calls > maxPortCalls {
+				err = cluster.ErrBudget
+			}
+		}
+	}()
+	for c.paused && !c.dead {
+		c.waiting = append(c.waiting, t)
+		c.park(never)
+	}
+	c.mustLive()
+	f()
+	return nil
+}
+
+// mustLive ends the running task's operation if the client is dead.
+func (c *client) mustLive() {
+	if c.dead {
+		panic(unwound{})
+	}
+}
+
+func (c *client) park(deadline time.Duration) (answered bool) {
+	answered = c.world.current.park(deadline)
+	c.mustLive()
+	return answered
+}
+
+// point announces a point of the running operation. The client may find
+// itself paused or dead.
+func (c *client) point(after bool, last bool) {
+	p := faults.Point{Client: c.name, Acquisition: c.op.Acquisition, Op: c.kind, After: after, Request: c.requests, Last: last}
+	c.world.observer.Point(c.name, c.op, p)
+	for c.paused && !c.dead {
+		c.waiting = append(c.waiting, c.world.current)
+		c.park(never)
+	}
+	c.mustLive()
+}
+
+// Acquire asks the lock.
+func (c *client) Acquire(op cluster.Op, timeout time.Duration) (g cluster.Grant, err error) {
+	crash := c.do(op, history.Acquire, func() {
+		ctx := &deadline{world: c.world, at: c.world.now + timeout}
+		var lease locks.Lease
+		lease, err = c.locker.Acquire(ctx, op.Lock)
+		if err != nil {
+			return
+		}
+		c.leases[op.Index] = lease
+		if d, ok := lease.(locks.Deadliner); ok {
+			g.ValidUntil = d.Until() // a client's monotonic clock is the true one here
+		}
+		if f, ok := lease.(locks.Fencer); ok {
+			g.Token = f.Token()
+		}
+	})
+	return g, cmp.Or(crash, err)
+}
+
+// Release gives a grant back.
+func (c *client) Release(op cluster.Op) (err error) {
+	crash := c.do(op, history.Release, func() {
+		lease := c.leases[op.Acquire]
+		delete(c.leases, op.Acquire)
+		if lease == nil {
+			err = locks.ErrNotHeld
+			return
+		}
+		err = lease.Release(context.Background())
+	})
+	return cmp.Or(crash, err)
+}
+
+// Read reads the guarded resource.
+func (c *client) Read(op cluster.Op) (v int64, err error) {
+	a, err := c.access(op, history.Read, 0)
+	return a.Value, err
+}
+
+// Write writes to it.
+func (c *client) Write(op cluster.Op, value int64) error {
+	_, err := c.access(op, history.Write, value)
+	return err
+}
+
+func (c *client) access(op cluster.Op, kind string, value int64) (answer cluster.Answer, err error) {
+	crash := c.do(op, kind, func() {
+		a := cluster.Access{Client: c.name, By: op.Index, Grant: op.Grant, Lock: op.Lock, Write: kind == history.Write, Value: value}
+		if f, ok := c.leases[op.Acquire].(locks.Fencer); ok {
+			a.Token = f.Token()
+		}
+		timeout := op.Timeout
+		if timeout == 0 {
+			timeout = c.world.cfg.Lease / 4
+		}
+		c.requests = 1
+		c.point(false, true)
+		if err = c.request(c.world.servers[1], timeout, never, redis.Command{}, a); err == nil {
+			answer = c.reply.answer
+			if answer.Stale {
+				err = cluster.ErrStaleToken
+			}
+		}
+		c.point(true, true)
+	})
+	return answer, cmp.Or(crash, err)
+}
+
+// transport is the client's way to a Redis server, as its library goes it.
+type transport struct {
+	client *client
+	server *server
+}
+
+// How go-redis sends again after an error, by default.
+const (
+	defaultRetries = 3
+	minBackoff     = 8 * time.Millisecond
+	maxBackoff     = 512 * time.Millisecond
+)
+
+// Do is one call of the port.
+func (t transport) Do(ctx context.Context, timeout time.Duration, cmd redis.Command) (redis.Reply, error) {
+	c := t.client
+	c.mustLive()
+	if c.calls++; c.calls > maxPortCalls {
+		c.dead = true
+		panic(unwound{})
+	}
+	if timeout == 0 {
+		timeout = c.world.cfg.Lease / 4
+	}
+	c.requests++
+	last := c.requests == c.lastRequest()
+	c.point(false, last)
+	retries := 0
+	if c.world.cfg.Options.Retries {
+		retries = defaultRetries
+	}
+	err := c.request(t.server, timeout, deadlineOf(ctx), cmd, cluster.Access{})
+	for try := 0; err != nil && try < retries; try++ {
+		wait := min(minBackoff<<try, maxBackoff)
+		if c.sleep(ctx, wait) != nil {
+			break
+		}
+		if again := c.request(t.server, timeout, deadlineOf(ctx), cmd, cluster.Access{}); again == nil || !locks.IsDefinite(again) {
+			err = again // an earlier try may have been executed, so a definite error says nothing
+		}
+	}
+	c.point(true, last)
+	if err != nil {
+		return redis.Reply{}, err
+	}
+	return c.reply.reply, nil
+}
+
+// lastRequest is how many requests the running operation has undisturbed.
+func (c *client) lastRequest() int {
+	if c.kind == history.Acquire {
+		return c.world.cfg.Lock.Steps.Acquire
+	}
+	return c.world.cfg.Lock.Steps.Release
+}
+
+// request sends one request and waits for the answer, which is in c.reply.
+func (c *client) request(s *server, timeout, until time.Duration, cmd redis.Command, a cluster.Access) error {
+	w := c.world
+	until = min(until, w.now+timeout)
+	i := s.index()
+	if c.conns[i] == nil || !c.conns[i].open {
+		// Clients are connected when a run begins. A later connection takes a round trip.
+		n := &conn{client: c, server: s, open: true}
+		if c.conns[i] != nil {
+			n.open = false
+			if err := c.exchange(n, dial, until, cmd, a); err != nil {
+				return errUnreachable
+			}
+			n.open = true
+		}
+		c.conns[i] = n
+	}
+	return c.exchange(c.conns[i], call, until, cmd, a)
+}
+
+// exchange sends a message and waits for its answer.
+func (c *client) exchange(n *conn, k kind, until time.Duration, cmd redis.Command, a cluster.Access) error {
+	w := c.world
+	n.request++
+	m := w.newMessage()
+	m.conn, m.kind, m.toUp, m.op, m.request, m.command, m.access = n, k, true, c.op.Index, n.request, cmd, a
+	n.waiter, c.err = w.current, nil
+	w.send(m)
+	if c.park(until) {
+		return c.err
+	}
+	n.waiter, n.open = nil, false
+	return cluster.ErrTimeout
+}
+
+// receive is an answer's arrival at the client.
+func (c *client) receive(m *message) {
+	n := m.conn
+	defer func() { c.world.free = append(c.world.free, m) }()
+	if m.kind == rst {
+		n.reset()
+		return
+	}
+	if n.waiter == nil || m.request != n.request || c.dead {
+		return // nobody waits for it any more
+	}
+	t := n.waiter
+	n.waiter, c.err, c.reply = nil, m.err, *m
+	t.answer()
+}
+
+// Pause stops everything on the client's host.
+func (w *World) Pause(name string) error {
+	w.find(name).paused = true
+	return nil
+}
+
+// Resume lets it go on: first what had become runnable meanwhile.
+func (w *World) Resume(name string) error {
+	c := w.find(name)
+	c.paused = false
+	c.wake()
+	return nil
+}
+
+// wake lets every task that the pause kept go on.
+func (c *client) wake() {
+	for _, t := range c.runnable {
+		t.wakeAt(c.world.now)
+	}
+	for _, t := range c.waiting {
+		t.wakeAt(c.world.now)
+	}
+	c.runnable, c.waiting = c.runnable[:0], c.waiting[:0]
+}
+
+// Kill ends the client. A task that is on its host unwinds when it is woken.
+func (w *World) Kill(name string) error {
+	c := w.find(name)
+	c.dead = true
+	c.wake()
+	for _, t := range w.tasks {
+		if t.client == c && t != w.current {
+			t.wakeAt(w.now)
+		}
+	}
+	return nil
+}
+
+// PowerOff ends the client without a word. These servers do nothing when a
+// connection is reset, so it is a kill.
+func (w *World) PowerOff(name string) error { return w.Kill(name) }

@@ -1,0 +1,83 @@
+package sim
+
+import (
+	"context"
+	"time"
+)
+
+// host is the locks.Host of a client. Its clocks are right.
+type host client
+
+// Now is the wall clock.
+func (h *host) Now() time.Time { return time.Unix(0, int64(epoch+h.world.now)) }
+
+// Mono is the monotonic clock.
+func (h *host) Mono() time.Duration { return h.world.now }
+
+// Sleep waits for d, or until ctx ends.
+func (h *host) Sleep(ctx context.Context, d time.Duration) error {
+	return (*client)(h).sleep(ctx, d)
+}
+
+// Rand draws for the client.
+func (h *host) Rand(what string, n int64) int64 { return h.world.Rand(h.name, what, n) }
+
+// Unique is different at each call.
+func (h *host) Unique() string { return h.world.unique(h.name) }
+
+func (c *client) sleep(ctx context.Context, d time.Duration) error {
+	c.mustLive()
+	w := c.world
+	until := w.now + max(d, 0)
+	end := deadlineOf(ctx)
+	if wait := min(until, end); wait > w.now {
+		for c.park(wait); w.now < wait; c.park(wait) {
+		}
+	}
+	if w.now >= end {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// deadline is a context that ends at a virtual time. It cannot be waited for
+// on a channel: only Host and port wait, and they know it.
+type deadline struct {
+	world *World
+	at    time.Duration
+}
+
+type deadlineKey struct{}
+
+// Deadline is in virtual time, so it tells real clocks nothing.
+func (d *deadline) Deadline() (time.Time, bool) { return time.Unix(0, int64(epoch+d.at)), true }
+
+// Done is nil: see deadline.
+func (d *deadline) Done() <-chan struct{} { return nil }
+
+// Err tells whether the time has come.
+func (d *deadline) Err() error {
+	if d.world.now >= d.at {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// Value lets deadlineOf find d below other contexts.
+func (d *deadline) Value(key any) any {
+	if _, ok := key.(deadlineKey); ok {
+		return d
+	}
+	return nil
+}
+
+// deadlineOf is the virtual time at which ctx ends.
+func deadlineOf(ctx context.Context) time.Duration {
+	if d, ok := ctx.(*deadline); ok {
+		return d.at
+	}
+	if d, ok := ctx.Value(deadlineKey{}).(*deadline); ok {
+		return d.at
+	}
+	return never
+}

@@ -1,0 +1,183 @@
+package sim
+
+import (
+	"errors"
+	"time"
+
+	"github.com/lockcheck/lockcheck/cluster"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/redis"
+)
+
+// What can become of a request.
+var (
+	errReset       = errors.New("connection reset by peer")
+	errUnreachable = locks.Definite(errors.New("cannot connect"))
+)
+
+// conn is one TCP connection: in order in each direction, and not across
+// connections. A client that has given up on an answer leaves its connection
+// and opens another; what it had sent may still arrive.
+type conn struct {
+	client *client
+	server *server
+	open   bool // the client may use it
+	silent bool // nothing travels on it any more
+	up     time.Duration
+	down   time.Duration // when the last message of that direction arrives
+	waiter *task         // waits for the answer to request
+	// request counts requests: an answer to an earlier one is not waited for.
+	request int
+}
+
+// kind of a message.
+type kind uint8
+
+const (
+	dial kind = iota // asks for a connection, and the answer to it
+	call             // a request, and its reply
+	rst              // the connection is reset
+)
+
+// message travels on a connection. A reply is the request's own message, on
+// its way back.
+type message struct {
+	conn    *conn
+	kind    kind
+	toUp    bool // to the server
+	op      int  // index of the invoke that it belongs to
+	request int
+	command redis.Command
+	reply   redis.Reply
+	access  cluster.Access // of the guarded resource, instead of command
+	answer  cluster.Answer
+	err     error
+}
+
+func (w *World) newMessage() *message {
+	if n := len(w.free); n > 0 {
+		m := w.free[n-1]
+		w.free = w.free[:n-1]
+		*m = message{}
+		return m
+	}
+	return new(message)
+}
+
+// send puts m on its way.
+func (w *World) send(m *message) {
+	c := m.conn
+	if c.silent {
+		w.free = append(w.free, m)
+		return
+	}
+	l := c.server.links[c.client.n]
+	latency := latencyMin + time.Duration(w.choices.choose(l.next(), int64(latencySpread)/1000))*time.Microsecond
+	for _, im := range w.impairments {
+		if im.Action == faults.Slow && im.matches(m) {
+			im.hits++
+			latency += im.Delay
+		}
+	}
+	last := &c.down
+	if m.toUp {
+		last = &c.up
+	}
+	at := max(w.now+latency, *last)
+	*last = at
+	w.push(event{at: at, msg: m})
+}
+
+// arrive is called when m has travelled.
+func (w *World) arrive(m *message) {
+	c := m.conn
+	if c.silent {
+		w.free = append(w.free, m)
+		return
+	}
+	for _, im := range w.impairments {
+		if !im.matches(m) {
+			continue
+		}
+		switch im.Action {
+		case faults.Hold:
+			im.hits++
+			im.held = append(im.held, m)
+			return
+		case faults.Swallow, faults.Reset:
+			if im.hits > 0 || m.kind != call {
+				continue
+			}
+			im.hits++
+			c.silent = true
+			if im.Action == faults.Reset {
+				c.reset()
+			}
+			w.free = append(w.free, m)
+			return
+		}
+	}
+	if m.toUp {
+		c.server.receive(m)
+	} else {
+		c.client.receive(m)
+	}
+}
+
+// reset ends the connection at the client's end.
+func (c *conn) reset() {
+	c.open, c.silent = false, true
+	if t := c.waiter; t != nil {
+		c.waiter = nil
+		c.client.err = errReset
+		t.answer()
+	}
+}
+
+// link is where the messages between a client and a server are named.
+type link struct {
+	up string
+	n  int
+}
+
+func (l *link) next() Name {
+	l.n++
+	return Name{"latency", l.up, l.n}
+}
+
+// impairment is a disturbance in force.
+type impairment struct {
+	faults.Impairment
+	id   int
+	held []*message
+	hits int
+}
+
+func (im *impairment) matches(m *message) bool {
+	return m.conn.client.name == im.Client && m.conn.server.name == im.Server &&
+		(im.Direction == faults.Both || (im.Direction == faults.ToServer) == m.toUp)
+}
+
+// Impair disturbs a link until Restore.
+func (w *World) Impair(id int, im faults.Impairment) error {
+	if w.find(im.Client) == nil || w.server(im.Server) == nil {
+		return errors.New("sim: no link between " + im.Client + " and " + im.Server)
+	}
+	w.impairments = append(w.impairments, &impairment{Impairment: im, id: id})
+	return nil
+}
+
+// Restore ends a disturbance; what it held arrives now, in order.
+func (w *World) Restore(id int) (hits int, err error) {
+	for i, im := range w.impairments {
+		if im.id == id {
+			w.impairments = append(w.impairments[:i], w.impairments[i+1:]...)
+			for _, m := range im.held {
+				w.pushFirst(event{at: w.now, msg: m})
+			}
+			return im.hits, nil
+		}
+	}
+	return 0, nil
+}

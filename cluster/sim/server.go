@@ -1,0 +1,191 @@
+package sim
+
+import (
+	"errors"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/cluster"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/stores/redis/model"
+)
+
+// server is what clients connect to: a model of a Redis server, or the guarded
+// resource, which the observer stands for.
+type server struct {
+	world  *World
+	name   string
+	redis  *model.Server // nil: the guarded resource
+	up     bool
+	offset time.Duration // of its wall clock
+	timer  time.Duration // when the next active expiry is in the queue; 0: none
+	links  []*link       // by client
+}
+
+func newRedis(w *World, name string, s catalogue.Server) *server {
+	o := model.Options{Fsync: model.None}
+	if s.Fsync == catalogue.FsyncAlways {
+		o.Fsync = model.Always
+	}
+	return &server{world: w, name: name, redis: model.New(o), up: true}
+}
+
+func (w *World) server(name string) *server {
+	for _, s := range w.servers {
+		if s.name == name {
+			return s
+		}
+	}
+	return nil
+}
+
+// wall is the server's wall clock.
+func (s *server) wall() time.Duration { return epoch + s.world.now + s.offset }
+
+// receive serves a message that has arrived, and sends the answer.
+func (s *server) receive(m *message) {
+	m.toUp = false
+	switch {
+	case !s.up:
+		// Nobody listens: the kernel answers with a reset. What was sent on a
+		// connection that had been open may have been executed before.
+		if m.kind == dial {
+			m.err = errUnreachable
+		} else {
+			m.kind = rst
+		}
+	case m.kind == dial:
+	case s.redis == nil:
+		m.answer = s.world.observer.Resource(m.access)
+	default:
+		m.reply = s.redis.Apply(s.wall(), m.op, m.command)
+		s.tell()
+	}
+	s.world.send(m)
+}
+
+// tell reports what took effect, and sees to the next expiry.
+func (s *server) tell() {
+	effects := s.redis.Effects()
+	for i := range effects {
+		s.world.effect(s, &effects[i])
+	}
+	if len(effects) > 0 {
+		s.arm()
+	}
+}
+
+// effect reports what happened to the entry of a lock. A command that
+// overwrites another's entry takes one grant away and makes one.
+func (w *World) effect(s *server, f *model.Effect) {
+	lock := ""
+	for _, name := range w.cfg.Names {
+		if name == f.Key {
+			lock = name
+		}
+	}
+	if lock == "" {
+		return
+	}
+	e := history.Entry{
+		Process: history.Process{Name: s.name},
+		Type:    history.Event,
+		F:       effectNames[f.Kind],
+		Lock:    lock,
+		Key:     f.Key,
+		Op:      history.Some(int64(f.Maker)),
+	}
+	if f.By != 0 {
+		e.By = history.Some(int64(f.By))
+	}
+	w.observer.Server(e)
+	if f.Kind == model.Overwritten {
+		e.F, e.Op = history.Granted, e.By
+		w.observer.Server(e)
+	}
+}
+
+var effectNames = [...]string{
+	model.Created:     history.Granted,
+	model.Removed:     history.Remove,
+	model.Overwritten: history.Takeover,
+	model.Shortened:   history.Shorten,
+	model.Prolonged:   history.Prolong,
+	model.Expired:     history.Expire,
+	model.Lost:        history.Lose,
+}
+
+// arm makes sure that an entry that nobody looks at is expired on time.
+func (s *server) arm() {
+	due, ok := s.redis.NextExpiry()
+	if !ok || !s.up {
+		return
+	}
+	at := max(due-epoch-s.offset, s.world.now)
+	if s.timer != 0 && s.timer <= at {
+		return
+	}
+	s.timer = at
+	s.world.push(event{at: at, call: func() {
+		if s.timer != at {
+			return // another one has been armed for an earlier time
+		}
+		s.timer = 0
+		if s.up {
+			s.redis.Expire(s.wall())
+			s.tell()
+			s.arm()
+		}
+	}})
+}
+
+// Stop ends the server's process, and resets its connections.
+func (w *World) Stop(name string, lose bool) error {
+	s := w.server(name)
+	if s == nil || s.redis == nil {
+		return errors.New("sim: no server " + name)
+	}
+	s.up = false
+	if lose {
+		s.redis.Crash(s.wall())
+		s.tell()
+	}
+	for _, c := range w.clients {
+		if n := c.conns[s.index()]; n != nil && n.open {
+			m := w.newMessage()
+			m.conn, m.kind = n, rst
+			w.send(m)
+		}
+	}
+	return nil
+}
+
+// Start lets the server run again, with what it has kept.
+func (w *World) Start(name string) error {
+	s := w.server(name)
+	s.up = true
+	s.redis.Restart(s.wall())
+	s.tell()
+	s.arm()
+	return nil
+}
+
+// Jump moves the server's wall clock.
+func (w *World) Jump(name string, by time.Duration) error {
+	s := w.server(name)
+	s.offset += by
+	s.timer = 0
+	s.arm()
+	return nil
+}
+
+func (s *server) index() int {
+	for i, o := range s.world.servers {
+		if o == s {
+			return i
+		}
+	}
+	return -1
+}
+
+var _ cluster.Place = (*World)(nil)

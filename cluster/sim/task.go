@@ -1,0 +1,107 @@
+package sim
+
+import (
+	"iter"
+	"time"
+)
+
+// task is a coroutine: a script of the harness, which steps onto its client's
+// host for each operation and obeys that host's pauses while it is there.
+type task struct {
+	world  *World
+	client *client // on whose host it is; nil: on the harness's
+	resume func() (struct{}, bool)
+	stop   func()
+	yield  func(struct{}) bool
+
+	parked   bool
+	ended    bool
+	ending   bool          // the run is over
+	deadline time.Duration // wakes the parked task at the latest
+	queuedAt time.Duration // the earliest event of its that is in the queue
+	answered bool          // woken by an answer, not by the deadline
+}
+
+// unwound is what a task panics with when it has to end: its client was
+// killed, or the run is over.
+type unwound struct{}
+
+func newTask(w *World, f func()) *task {
+	t := &task{world: w, queuedAt: never, deadline: never, parked: true}
+	t.resume, t.stop = iter.Pull(func(yield func(struct{}) bool) {
+		t.yield = yield
+		defer func() {
+			t.ended = true
+			w.alive--
+			if p := recover(); p != nil {
+				if _, ok := p.(unwound); !ok {
+					panic(p)
+				}
+			}
+		}()
+		if t.yieldNow() {
+			f()
+		}
+	})
+	t.resume() // to the first yield
+	return t
+}
+
+func (t *task) yieldNow() bool {
+	t.world.current = nil
+	ok := t.yield(struct{}{})
+	t.world.current = t
+	return ok
+}
+
+// park waits until the deadline or an answer, and tells which it was. A timer
+// that is in the queue already and comes no later is used again: most waits
+// end with an answer, and their deadlines are never looked at.
+func (t *task) park(deadline time.Duration) (answered bool) {
+	t.parked, t.answered, t.deadline = true, false, deadline
+	if deadline < t.queuedAt {
+		t.wakeAt(deadline)
+	}
+	ok := t.yieldNow()
+	t.parked = false
+	if !ok {
+		t.ending = true
+		panic(unwound{})
+	}
+	return t.answered
+}
+
+// wakeAt puts a timer into the queue.
+func (t *task) wakeAt(at time.Duration) {
+	t.deadline, t.queuedAt = at, at
+	t.world.push(event{at: at, task: t})
+}
+
+// timer is called when an event of the task's is due.
+func (t *task) timer(at time.Duration) {
+	if at == t.queuedAt {
+		t.queuedAt = never
+	}
+	switch {
+	case t.ended || !t.parked:
+	case t.deadline <= t.world.now:
+		t.run()
+	case t.deadline < t.queuedAt && t.deadline != never:
+		t.wakeAt(t.deadline)
+	}
+}
+
+// answer wakes the task because what it waits for has arrived.
+func (t *task) answer() {
+	t.answered = true
+	t.run()
+}
+
+// run resumes the task, or notes that it may run once its client does.
+func (t *task) run() {
+	if c := t.client; c != nil && c.paused && !c.dead {
+		c.runnable = append(c.runnable, t)
+		return
+	}
+	t.resume()
+}

@@ -1,0 +1,181 @@
+// Package sim is a place in virtual time: clients, servers and a network in
+// one process, one event at a time. There is no goroutine that runs beside
+// another, no wall clock and no race, so one seed gives one run.
+//
+// Tasks are coroutines. A task runs until it waits for something; the
+// scheduler then takes the next event and resumes whoever it concerns.
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lockcheck/lockcheck/cluster"
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// Budgets: what a run may use before it counts as one that never ends.
+const (
+	maxEvents     = 2_000_000 // in a run
+	maxAtOnce     = 100_000   // at one instant
+	maxPortCalls  = 3_000     // in one operation; it stands for a bounded stack
+	never         = time.Duration(1<<63 - 1)
+	latencyMin    = 100 * time.Microsecond
+	latencySpread = 4900 * time.Microsecond
+	// epoch is what a right wall clock shows when a run begins: any date will
+	// do, as long as a clock that is set back does not pass zero.
+	epoch = 1_700_000_000 * time.Second
+)
+
+// World is a place in virtual time. It serves one run.
+type World struct {
+	cfg      cluster.Config
+	observer cluster.Observer
+	choices  *Choices
+
+	now     time.Duration
+	seq     uint64
+	first   uint64 // as seq, for events that go before the others of their instant
+	queue   queue
+	events  int // so far
+	atOnce  int // at this instant
+	current *task
+	tasks   []*task
+	alive   int // tasks that have not ended
+	failure error
+
+	clients     []*client
+	servers     []*server
+	impairments []*impairment
+	counts      []count // draws so far, by what and who
+	free        []*message
+	uniques     int
+}
+
+// New makes a world with the clients of cfg, one Redis server called redis-1,
+// and the guarded resource.
+func New(cfg cluster.Config, o cluster.Observer, choices *Choices) *World {
+	w := &World{cfg: cfg, observer: o, choices: choices}
+	w.queue.events = make([]event, 0, 64)
+	w.servers = []*server{newRedis(w, "redis-1", cfg.Server), {world: w, name: history.Resource, up: true}}
+	for _, name := range cfg.Clients {
+		w.clients = append(w.clients, newClient(w, name))
+	}
+	return w
+}
+
+// Observes: a model hides nothing.
+func (w *World) Observes() []string { return []string{"ownership", "answers"} }
+
+// Now is the virtual time since the start of the run.
+func (w *World) Now() time.Duration { return w.now }
+
+// Go starts a task of the harness.
+func (w *World) Go(f func()) {
+	t := newTask(w, f)
+	w.tasks = append(w.tasks, t)
+	w.alive++
+	t.wakeAt(w.now)
+}
+
+// After calls f at that time from now.
+func (w *World) After(d time.Duration, f func()) {
+	w.push(event{at: w.now + max(d, 0), call: f})
+}
+
+// Sleep lets the running task wait.
+func (w *World) Sleep(d time.Duration) {
+	until := w.now + max(d, 0)
+	for w.current.park(until); w.now < until; w.current.park(until) {
+	}
+}
+
+// Rand draws for who.
+func (w *World) Rand(who, what string, n int64) int64 {
+	return w.choices.choose(Name{what, who, w.count(what, who)}, n)
+}
+
+// count counts the draws of what for who, from 1. There are few kinds, so a
+// list is faster than a map.
+func (w *World) count(what, who string) int {
+	for i := range w.counts {
+		if c := &w.counts[i]; c.what == what && c.who == who {
+			c.n++
+			return c.n
+		}
+	}
+	w.counts = append(w.counts, count{what, who, 1})
+	return 1
+}
+
+type count struct {
+	what, who string
+	n         int
+}
+
+func (w *World) push(e event) {
+	w.seq++
+	e.seq = 1<<32 + w.seq
+	w.queue.push(e)
+}
+
+// pushFirst lets e happen before the others of its instant: what a partition
+// has held arrives before what was sent later.
+func (w *World) pushFirst(e event) {
+	w.first++
+	e.seq = w.first
+	w.queue.push(e)
+}
+
+// Run is the scheduler: it ends with the last task.
+func (w *World) Run() error {
+	defer w.unwind()
+	for w.alive > 0 && w.failure == nil {
+		if len(w.queue.events) == 0 {
+			return errors.New("sim: every task waits and nothing will happen")
+		}
+		e := w.queue.pop()
+		if e.at > w.now {
+			w.now, w.atOnce = e.at, 0
+		}
+		w.events++
+		w.atOnce++
+		if w.events > maxEvents || w.atOnce > maxAtOnce {
+			return fmt.Errorf("sim: more than %d events in the run, or %d at one instant", maxEvents, maxAtOnce)
+		}
+		switch {
+		case e.task != nil:
+			e.task.timer(e.at)
+		case e.msg != nil:
+			w.arrive(e.msg)
+		default:
+			e.call()
+		}
+	}
+	return w.failure
+}
+
+// Events is how many events there were.
+func (w *World) Events() int { return w.events }
+
+// Close ends what Run may have left.
+func (w *World) Close() error {
+	w.unwind()
+	return nil
+}
+
+// unwind ends every task that still waits: a coroutine that is dropped while
+// it is parked would stay for ever.
+func (w *World) unwind() {
+	for _, t := range w.tasks {
+		t.stop()
+	}
+	w.tasks = nil
+}
+
+// unique is a string that no other call returns.
+func (w *World) unique(client string) string {
+	w.uniques++
+	return fmt.Sprintf("%s-%d", client, w.uniques)
+}

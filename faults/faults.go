@@ -1,0 +1,114 @@
+// Package faults is what can go wrong: each fault with its name, what it acts
+// on, whether it applies, how it starts and how it heals. One fault, one file.
+//
+// A fault acts on a Place, which is a simulated world or one of containers and
+// processes. An Injection is one use of a fault; a schedule is a list of them.
+package faults
+
+import (
+	"fmt"
+	"time"
+)
+
+// Place is what faults act on. Calls return when the effect is there: a
+// paused client executes nothing more, a stopped server answers nothing more.
+type Place interface {
+	// Pause stops everything that client does; what arrives for it waits.
+	Pause(client string) error
+	Resume(client string) error
+	// Kill ends client; its connections are reset.
+	Kill(client string) error
+	// PowerOff ends client without a word to the servers: its connections stay half open.
+	PowerOff(client string) error
+
+	// Stop ends the server's process. With lose it comes back with what it
+	// had synced to its disk, which may be nothing; else with everything.
+	Stop(server string, lose bool) error
+	Start(server string) error
+	// Jump moves the server's wall clock, forward or back.
+	Jump(server string, by time.Duration) error
+
+	// Impair disturbs a link until Restore, which returns how many messages were touched.
+	Impair(id int, im Impairment) error
+	Restore(id int) (hits int, err error)
+}
+
+// Target is what a fault acts on, and so what Injection.On names.
+type Target uint8
+
+// The targets.
+const (
+	OnClient Target = iota // a client
+	OnServer               // a server
+	OnLink                 // a client and a server
+)
+
+// Direction of what travels on a link.
+type Direction uint8
+
+// The directions.
+const (
+	Both Direction = iota
+	ToServer
+	ToClient
+)
+
+func (d Direction) String() string { return [...]string{"both", "to-server", "to-client"}[d] }
+
+// Action is what an Impairment does with a message.
+type Action uint8
+
+// The actions.
+const (
+	Hold    Action = iota // keep it until Restore; connections stay open
+	Slow                  // deliver it later, by Delay
+	Swallow               // the first one only: it is lost, and nothing more comes on that connection
+	Reset                 // the first one only: it is lost, and the connection is reset
+)
+
+// Impairment is a disturbance of the link between a client and a server. The
+// guarded resource counts as a server, by its name history.Resource.
+type Impairment struct {
+	Client, Server string
+	Direction      Direction
+	Action         Action
+	Delay          time.Duration // of Slow
+}
+
+// Injection is one fault at one time.
+type Injection struct {
+	Fault     string        `json:"fault"`
+	On        []string      `json:"on"`                  // as the fault's Target says
+	Point     *Point        `json:"point,omitempty"`     // starts here;
+	At        time.Duration `json:"at_ns,omitempty"`     // without a Point: at this time since the start of the run
+	For       time.Duration `json:"for_ns,omitempty"`    // lasts so long; 0: it stays, or is over at once
+	Amount    time.Duration `json:"amount_ns,omitempty"` // of a jump or a delay
+	Direction Direction     `json:"direction,omitempty"`
+}
+
+// Point is a place in one operation of one client. Exactly one of Request,
+// Last and OK says where.
+type Point struct {
+	Client      string `json:"client"`
+	Acquisition int    `json:"acquisition"`       // the client's first critical section is 1
+	Op          string `json:"op"`                // history.Acquire, Release, Write, …
+	After       bool   `json:"after,omitempty"`   // after its answer came, before the lock sees it; else before it is sent
+	Request     int    `json:"request,omitempty"` // the first request of the operation is 1
+	Last        bool   `json:"last,omitempty"`    // the last request that the operation has when nobody disturbs it
+	OK          bool   `json:"ok,omitempty"`      // after the operation has succeeded
+}
+
+func (p Point) String() string {
+	when := "before"
+	if p.After {
+		when = "after"
+	}
+	switch {
+	case p.OK:
+		return fmt.Sprintf("%s %s: after ok", p.Client, p.Op)
+	case p.Last:
+		return fmt.Sprintf("%s %s: %s last", p.Client, p.Op, when)
+	default:
+		return fmt.Sprintf("%s %s: %s request %d", p.Client, p.Op, when, p.Request)
+	}
+}

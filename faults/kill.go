@@ -1,0 +1,8 @@
+package faults
+
+var kill = Fault{
+	Name:  "kill",
+	Does:  "a client dies; its kernel closes its connections",
+	On:    OnClient,
+	Start: func(p Place, _ int, in Injection) error { return p.Kill(in.On[0]) },
+}

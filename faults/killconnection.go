@@ -1,0 +1,15 @@
+package faults
+
+import "time"
+
+var killConnection = Fault{
+	Name:  "kill-connection",
+	Does:  "a connection is reset with a request in flight, which the server has executed or not",
+	On:    OnLink,
+	Start: impair(Reset),
+	Heal:  restore,
+	Draw: func(in *Injection, t time.Duration, draw func(int64) int64) {
+		oneWay(in, draw)
+		in.For = t // at the first message in this time
+	},
+}

@@ -1,0 +1,41 @@
+package faults
+
+import "time"
+
+var partition = Fault{
+	Name:  "partition",
+	Does:  "nothing passes between a client and a server, 0.1–2.5 T; what was sent arrives afterwards",
+	On:    OnLink,
+	Start: impair(Hold),
+	Heal:  restore,
+	Draw:  lasts,
+}
+
+var partitionOneway = Fault{
+	Name:  "partition-oneway",
+	Does:  "nothing passes in one direction between a client and a server, 0.1–2.5 T",
+	On:    OnLink,
+	Start: impair(Hold),
+	Heal:  restore,
+	Draw: func(in *Injection, t time.Duration, draw func(int64) int64) {
+		lasts(in, t, draw)
+		oneWay(in, draw)
+	},
+}
+
+func oneWay(in *Injection, draw func(int64) int64) {
+	in.Direction = ToServer + Direction(draw(2))
+}
+
+// impair starts a disturbance of a link.
+func impair(a Action) func(Place, int, Injection) error {
+	return func(p Place, id int, in Injection) error {
+		return p.Impair(id, Impairment{
+			Client: in.On[0], Server: in.On[1],
+			Direction: in.Direction, Action: a, Delay: in.Amount,
+		})
+	}
+}
+
+// restore ends it.
+func restore(p Place, id int, _ Injection) (int, error) { return p.Restore(id) }

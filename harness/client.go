@@ -1,0 +1,89 @@
+package harness
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/lockcheck/lockcheck/cluster"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/workloads"
+)
+
+// client is the workloads.Client of one client: no operation can be forgotten
+// to be recorded, because there is no other way to one.
+type client struct {
+	rec     *recorder
+	name    string
+	end     cluster.Client
+	process int
+	armed   []*injection // faults that wait for a point of this client's
+	killed  atomic.Bool  // a fault ended it, or it ended by itself
+
+	acquisition int // the critical section that it is in
+	acquire     int // the index of the acquire that got it
+	grant       int
+}
+
+func (c *client) Now() time.Duration    { return c.rec.place.Now() }
+func (c *client) Sleep(d time.Duration) { c.rec.place.Sleep(d) }
+func (c *client) Next()                 { c.acquisition++ }
+func (c *client) Rand(what string, n int64) int64 {
+	return c.rec.place.Rand(c.name, what, n)
+}
+func (c *client) Healed() (time.Duration, bool) { return c.rec.injector.healed() }
+
+// op describes the operation that invoke has just recorded.
+func (c *client) op(index int, timeout time.Duration) cluster.Op {
+	return cluster.Op{
+		Index: index, Acquisition: c.acquisition, Lock: LockName,
+		Grant: c.grant, Acquire: c.acquire, Timeout: timeout,
+	}
+}
+
+func (c *client) Acquire(timeout time.Duration) workloads.Result {
+	if c.killed.Load() {
+		return workloads.Dead
+	}
+	c.grant = 0
+	index := c.rec.invoke(c, history.Acquire, 0, history.Opt{})
+	c.acquire = index
+	g, err := c.end.Acquire(c.op(index, 0), timeout)
+	if err != nil {
+		return c.rec.complete(c, history.Acquire, 0, history.Opt{}, err)
+	}
+	c.grant = c.rec.granted(c, index, g)
+	c.rec.injector.point(c, faults.Point{
+		Client: c.name, Acquisition: c.acquisition, Op: history.Acquire, After: true, OK: true,
+	})
+	return workloads.OK
+}
+
+func (c *client) Read(timeout time.Duration) (int64, workloads.Result) {
+	if c.killed.Load() {
+		return 0, workloads.Dead
+	}
+	index := c.rec.invoke(c, history.Read, c.grant, history.Opt{})
+	v, err := c.end.Read(c.op(index, timeout))
+	value := history.Some(v)
+	if err != nil {
+		value = history.Opt{}
+	}
+	return v, c.rec.complete(c, history.Read, c.grant, value, err)
+}
+
+func (c *client) Write(value int64, timeout time.Duration) workloads.Result {
+	if c.killed.Load() {
+		return workloads.Dead
+	}
+	index := c.rec.invoke(c, history.Write, c.grant, history.Some(value))
+	return c.rec.complete(c, history.Write, c.grant, history.Some(value), c.end.Write(c.op(index, timeout), value))
+}
+
+func (c *client) Release() workloads.Result {
+	if c.killed.Load() {
+		return workloads.Dead
+	}
+	index := c.rec.invoke(c, history.Release, c.grant, history.Opt{})
+	return c.rec.complete(c, history.Release, c.grant, history.Opt{}, c.end.Release(c.op(index, 0)))
+}

@@ -1,0 +1,163 @@
+package harness
+
+import (
+	"sync"
+	"time"
+
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// injector lets faults strike at their times and points, and heals them.
+type injector struct {
+	rec *recorder
+
+	mu         sync.Mutex
+	injections []*injection
+	active     int           // faults that are in force and will end
+	lastEnd    time.Duration // when something last healed, or began for good
+	stopped    bool
+	err        error // the first that a place answered
+}
+
+type injection struct {
+	faults.Injection
+	fault   faults.Fault
+	id      int
+	started bool
+	ended   bool
+}
+
+// schedule arms the faults of a plan.
+func (j *injector) schedule(list []faults.Injection) {
+	for i, in := range list {
+		f, _ := faults.Find(in.Fault)
+		it := &injection{Injection: in, fault: f, id: i + 1}
+		j.injections = append(j.injections, it)
+		if in.Point != nil {
+			if c := j.rec.processes[in.Point.Client]; c != nil {
+				c.armed = append(c.armed, it)
+			}
+		} else {
+			j.rec.place.After(in.At, func() { j.start(it, "") })
+		}
+	}
+}
+
+// point lets strike what waits for the point that a client has reached.
+func (j *injector) point(c *client, reached faults.Point) {
+	if len(c.armed) == 0 {
+		return
+	}
+	cfg, _ := j.rec.plan.Config()
+	steps := cfg.Lock.Steps.Acquire
+	switch reached.Op {
+	case history.Release:
+		steps = cfg.Lock.Steps.Release
+	case history.Read, history.Write:
+		steps = 1
+	}
+	for _, it := range c.armed {
+		if !it.started && it.Point.At(reached, steps) {
+			j.start(it, reached.String())
+		}
+	}
+}
+
+// start lets a fault strike. The line comes first: nothing that a fault
+// brings about stands before it in the history.
+func (j *injector) start(it *injection, point string) {
+	j.mu.Lock()
+	if it.started || j.stopped {
+		j.mu.Unlock()
+		return
+	}
+	it.started = true
+	ends := it.fault.Heal != nil && it.For > 0
+	if ends {
+		j.active++
+	} else {
+		j.lastEnd = j.rec.place.Now()
+	}
+	j.mu.Unlock()
+
+	e := j.entry(it, it.Fault)
+	e.Point, e.Amount = point, it.Amount
+	if it.Direction != faults.Both {
+		e.Text = it.Direction.String()
+	}
+	j.rec.add(e)
+	if it.fault.Heal == nil && it.fault.On == faults.OnClient {
+		j.rec.processes[it.On[0]].killed.Store(true)
+	}
+	if err := it.fault.Start(j.rec.place, it.id, it.Injection); err != nil {
+		j.fail(err)
+	}
+	if ends {
+		j.rec.place.After(it.For, func() { j.heal(it) })
+	}
+}
+
+// heal ends a fault. A disturbed link says only then how many messages it
+// touched; every other fault has its line before its effect.
+func (j *injector) heal(it *injection) {
+	j.mu.Lock()
+	if !it.started || it.ended || it.fault.Heal == nil {
+		j.mu.Unlock()
+		return
+	}
+	it.ended = true
+	j.mu.Unlock()
+
+	e := j.entry(it, it.Fault+history.EndSuffix)
+	if it.fault.On != faults.OnLink {
+		j.rec.add(e)
+	}
+	hits, err := it.fault.Heal(j.rec.place, it.id, it.Injection)
+	if err != nil {
+		j.fail(err)
+	}
+	if it.fault.On == faults.OnLink {
+		e.Hits = history.Some(int64(hits))
+		j.rec.add(e)
+	}
+
+	j.mu.Lock()
+	if it.For > 0 {
+		j.active--
+	}
+	j.lastEnd = j.rec.place.Now()
+	j.mu.Unlock()
+}
+
+func (j *injector) entry(it *injection, f string) history.Entry {
+	return history.Entry{
+		Process: history.Process{Name: history.Nemesis}, Type: history.Info,
+		F: f, ID: it.id, On: it.On,
+	}
+}
+
+// stop heals what is still in force, and lets nothing start any more.
+func (j *injector) stop() {
+	j.mu.Lock()
+	j.stopped = true
+	j.mu.Unlock()
+	for _, it := range j.injections {
+		j.heal(it)
+	}
+}
+
+// healed is when the last fault ended, and whether none is in force that will.
+func (j *injector) healed() (time.Duration, bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.lastEnd, j.active == 0
+}
+
+func (j *injector) fail(err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.err == nil {
+		j.err = err
+	}
+}

@@ -1,0 +1,121 @@
+package harness
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/cluster"
+	"github.com/lockcheck/lockcheck/cluster/sim"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/workloads"
+)
+
+// Plan is one run before it happens: everything that decides how it goes. It
+// is what schedule.json holds, and what a replay starts from.
+type Plan struct {
+	Format   int                `json:"lockcheck_schedule"`
+	Lock     string             `json:"lock"`
+	Options  catalogue.Options  `json:"options,omitzero"`
+	On       string             `json:"on"` // the place
+	Case     string             `json:"case,omitempty"`
+	Seed     uint64             `json:"seed"`
+	Lease    time.Duration      `json:"lease_ns"` // T
+	Clients  []string           `json:"clients"`
+	Acquires int                `json:"acquires,omitempty"` // critical sections of each client, at random
+	Scripts  []workloads.Script `json:"scripts,omitempty"`  // what clients do instead, in a case
+	Server   catalogue.Server   `json:"server,omitzero"`
+	Fencing  history.Fencing    `json:"fencing,omitempty"`
+	Promises []string           `json:"promises,omitempty"`
+	Worker   []string           `json:"worker,omitempty"` // the command of a stranger's worker; Lock is then only a name
+
+	Faults []faults.Injection `json:"faults"`
+	// Choices are the decisions of a run in sim, in order. Without them they
+	// are drawn from Seed.
+	Choices []sim.Choice `json:"choices,omitempty"`
+}
+
+// planFormat is the version of the file format.
+const planFormat = 1
+
+// LockName is the one lock that the clients of a run use.
+const LockName = "a"
+
+// Config is what a place is made from.
+func (p *Plan) Config() (cluster.Config, error) {
+	lock, ok := catalogue.FindLock(p.Lock)
+	if !ok && p.Worker == nil {
+		return cluster.Config{}, fmt.Errorf("no lock %q", p.Lock)
+	}
+	return cluster.Config{
+		Lock:    lock,
+		Options: p.Options,
+		Lease:   p.Lease,
+		Clients: p.Clients,
+		Names:   []string{LockName},
+		Server:  p.Server,
+		Fencing: p.Fencing,
+		Seed:    p.Seed,
+		Worker:  p.Worker,
+	}, nil
+}
+
+// header is the first line of the run's history.
+func (p *Plan) header(observes []string) history.Header {
+	h := history.Header{
+		Format:   history.Format,
+		Version:  Version,
+		Lock:     p.Lock,
+		Options:  p.Options.String(),
+		On:       p.On,
+		Case:     p.Case,
+		Seed:     p.Seed,
+		LeaseMS:  p.Lease.Milliseconds(),
+		Promises: p.Promises,
+		Fencing:  p.Fencing,
+		Observes: observes,
+	}
+	for _, in := range p.Faults {
+		h.Faults = append(h.Faults, in.Fault)
+	}
+	return h
+}
+
+// Version of lockcheck, which histories name.
+const Version = "0.1.0"
+
+// Write writes the plan as schedule.json has it.
+func (p *Plan) Write(w io.Writer) error {
+	p.Format = planFormat
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	return e.Encode(p)
+}
+
+// ErrNoPlan is a file that is no plan.
+var ErrNoPlan = errors.New("not a schedule of lockcheck")
+
+// ReadPlan reads what Write wrote.
+func ReadPlan(r io.Reader) (*Plan, error) {
+	var p Plan
+	if err := json.NewDecoder(r).Decode(&p); err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrNoPlan, err)
+	}
+	if p.Format == 0 {
+		return nil, ErrNoPlan
+	}
+	if p.Format > planFormat {
+		return nil, fmt.Errorf("a schedule of format %d, and this lockcheck knows formats up to %d", p.Format, planFormat)
+	}
+	for _, in := range p.Faults {
+		if err := in.Validate(); err != nil {
+			return nil, err
+		}
+	}
+	return &p, nil
+}

@@ -1,0 +1,240 @@
+package harness
+
+import (
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/lockcheck/lockcheck/cluster"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/workloads"
+)
+
+// recorder writes the history of a run, and stands behind everything that
+// has to be written down: clients, faults, servers, the guarded resource.
+type recorder struct {
+	plan     *Plan
+	place    cluster.Place
+	sink     func(*history.Entry)
+	injector injector
+
+	mu        sync.Mutex // in docker many goroutines record
+	history   *history.History
+	guarded   workloads.Guarded
+	grants    []int // by the index of the acquire's invoke
+	grant     int   // the last one
+	process   int   // the last number given to a client
+	closed    bool
+	processes map[string]*client
+}
+
+func newRecorder(plan *Plan, sink func(*history.Entry)) *recorder {
+	r := &recorder{
+		plan:      plan,
+		sink:      sink,
+		history:   &history.History{Entries: make([]history.Entry, 0, 256)},
+		guarded:   workloads.Guarded{Fencing: plan.Fencing},
+		processes: make(map[string]*client, len(plan.Clients)),
+	}
+	r.injector.rec = r
+	for _, name := range plan.Clients {
+		r.process++
+		r.processes[name] = &client{rec: r, name: name, process: r.process}
+	}
+	return r
+}
+
+func (r *recorder) client(name string) *client {
+	c := r.processes[name]
+	c.end = r.place.Client(name)
+	return c
+}
+
+// add writes one entry and returns its index.
+func (r *recorder) add(e history.Entry) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.addLocked(&e)
+}
+
+func (r *recorder) addLocked(e *history.Entry) int {
+	if r.closed {
+		return 0
+	}
+	e.Index = len(r.history.Entries) + 1
+	e.Time = r.place.Now()
+	r.history.Entries = append(r.history.Entries, *e)
+	if r.sink != nil {
+		r.sink(e)
+	}
+	return e.Index
+}
+
+// invoke records that an operation begins.
+func (r *recorder) invoke(c *client, f string, grant int, value history.Opt) int {
+	return r.add(history.Entry{
+		Client: c.name, Process: history.Process{N: c.process},
+		Type: history.Invoke, F: f, Lock: LockName, Grant: grant, Value: value,
+	})
+}
+
+// granted records an acquire's ok, and numbers the grant.
+func (r *recorder) granted(c *client, op int, g cluster.Grant) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.grant++
+	for len(r.grants) <= op {
+		r.grants = append(r.grants, 0)
+	}
+	r.grants[op] = r.grant
+	r.addLocked(&history.Entry{
+		Client: c.name, Process: history.Process{N: c.process},
+		Type: history.OK, F: history.Acquire, Lock: LockName,
+		Grant: r.grant, Token: g.Token, ValidUntil: g.ValidUntil,
+	})
+	return r.grant
+}
+
+// complete records how an operation ended. After an uncertain end the client
+// goes on under a new process number: the old one's operation may still happen.
+func (r *recorder) complete(c *client, f string, grant int, value history.Opt, err error) workloads.Result {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := history.Entry{
+		Client: c.name, Process: history.Process{N: c.process},
+		F: f, Lock: LockName, Grant: grant, Value: value,
+	}
+	res := workloads.OK
+	switch {
+	case err == nil:
+		e.Type = history.OK
+	case locks.IsDefinite(err):
+		e.Type, e.Error, res = history.Fail, word(err), workloads.No
+		if e.Error == errUnavailable {
+			e.Text = err.Error()
+		}
+	default:
+		e.Type, e.Error, e.Text, res = history.Info, word(err), err.Error(), workloads.Unknown
+	}
+	r.addLocked(&e)
+	if e.Type == history.Info {
+		r.process++
+		c.process = r.process
+	}
+	if errors.Is(err, cluster.ErrCrashed) || errors.Is(err, cluster.ErrBudget) {
+		res = workloads.Dead
+		if !c.killed.Load() {
+			c.killed.Store(true)
+			r.addLocked(&history.Entry{
+				Process: history.Process{Name: history.Nemesis},
+				Type:    history.Info, F: history.Exit, On: []string{c.name}, Text: err.Error(),
+			})
+		}
+	}
+	return res
+}
+
+// errUnavailable is a definite no because the server could not be asked.
+const errUnavailable = "unavailable"
+
+// words are the stable words for errors.
+var words = []struct {
+	err  error
+	word string
+}{
+	{locks.ErrNotAcquired, history.ErrHeld},
+	{locks.ErrNotHeld, history.ErrNotHeld},
+	{locks.ErrLost, history.ErrLost},
+	{cluster.ErrStaleToken, history.ErrStaleToken},
+	{cluster.ErrTimeout, history.ErrTimeout},
+	{cluster.ErrCrashed, history.ErrCrashed},
+	{cluster.ErrBudget, history.ErrBudget},
+}
+
+func word(err error) string {
+	for _, w := range words {
+		if errors.Is(err, w.err) {
+			return w.word
+		}
+	}
+	if locks.IsDefinite(err) {
+		return errUnavailable
+	}
+	return "unknown"
+}
+
+// Server records what a server did.
+func (r *recorder) Server(e history.Entry) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if op := int(e.Op.V); e.Op.Set && op < len(r.grants) {
+		e.Grant = r.grants[op]
+	}
+	r.addLocked(&e)
+}
+
+// Resource serves an access to the guarded resource.
+func (r *recorder) Resource(a cluster.Access) cluster.Answer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := history.Entry{
+		Process: history.Process{Name: history.Resource}, Type: history.Event,
+		F: history.Read, Lock: a.Lock, Grant: a.Grant, Token: a.Token, By: history.Some(int64(a.By)),
+	}
+	var value int64
+	var stale bool
+	if a.Write {
+		var was int64
+		was, stale = r.guarded.Write(a.Token, a.Value)
+		e.F, e.Value, e.Was = history.Write, history.Some(a.Value), history.Some(was)
+	} else {
+		value, stale = r.guarded.Read(a.Token)
+		e.Value = history.Some(value)
+	}
+	if stale {
+		e.F, e.Was = history.Refuse, history.Opt{}
+		if !a.Write {
+			e.Value = history.Opt{}
+		}
+	}
+	r.addLocked(&e)
+	return cluster.Answer{Value: value, Stale: stale}
+}
+
+// Report records a client's news.
+func (r *recorder) Report(e history.Entry) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c := r.processes[e.Client]; c != nil {
+		e.Process, e.Type = history.Process{N: c.process}, history.Event
+		r.addLocked(&e)
+	}
+}
+
+// Point is a client's arrival at a point: faults that wait for it strike.
+func (r *recorder) Point(client string, op cluster.Op, p faults.Point) {
+	r.injector.point(r.processes[client], p)
+}
+
+// ended counts a client's script as done; with the last one, everything that
+// can be healed is, and the run is over.
+func (r *recorder) ended(running *int) {
+	r.mu.Lock()
+	*running--
+	last := *running == 0
+	r.mu.Unlock()
+	if last {
+		r.injector.stop()
+		r.add(history.Entry{Process: history.Process{Name: history.Nemesis}, Type: history.Info, F: history.Ended})
+	}
+}
+
+// close ends the record: what comes later was not observed.
+func (r *recorder) close(observes []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	r.history.Header.Observes = slices.Clone(observes)
+}

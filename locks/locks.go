@@ -1,0 +1,67 @@
+// Package locks is the contract between a lock and whoever runs it.
+//
+// A lock is made for one client: a Locker. It blocks only in its Host and in
+// the port of its store; of one client's tasks exactly one runs at a time, so
+// lock code needs no mutex, and a pause stops all of it.
+package locks
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Locker is one client's handle on a kind of lock.
+type Locker interface {
+	// Acquire waits until name is granted, or ctx ends. ErrNotAcquired and
+	// definite errors mean that it was not; after any other error it may have been.
+	Acquire(ctx context.Context, name string) (Lease, error)
+	// Close lets go of what the Locker itself holds, not of its leases.
+	Close(ctx context.Context) error
+}
+
+// Lease is one grant.
+type Lease interface {
+	// Release gives the grant back. ErrNotHeld: there was nothing to give
+	// back. After an error that is not definite it may have been given back.
+	Release(ctx context.Context) error
+}
+
+// Deadliner is a Lease that knows how long it lasts.
+type Deadliner interface {
+	// Until is the instant, on Host.Mono, up to which the client may believe
+	// that it holds; 0: it says nothing.
+	Until() time.Duration
+}
+
+// Fencer is a Lease with a fencing token.
+type Fencer interface {
+	// Token grows with every grant of the lock; 0: none.
+	Token() uint64
+}
+
+// What is certain. Every other error, unless it is Definite, leaves open
+// whether the operation took effect.
+var (
+	// ErrNotAcquired: a wait ended with every request answered and nothing of
+	// ours left in the store.
+	ErrNotAcquired = errors.New("lock not acquired")
+	// ErrNotHeld: there was no grant of ours to act on.
+	ErrNotHeld = errors.New("lock not held")
+	// ErrLost: the grant was ours, and is no longer.
+	ErrLost = errors.New("lock lost")
+)
+
+// Definite marks err: the operation did not take effect, and never will.
+func Definite(err error) error { return definite{err} }
+
+type definite struct{ error }
+
+func (d definite) Unwrap() error { return d.error }
+
+// IsDefinite tells whether err says for certain that nothing took effect.
+func IsDefinite(err error) bool {
+	var d definite
+	return errors.As(err, &d) || errors.Is(err, ErrNotAcquired) ||
+		errors.Is(err, ErrNotHeld) || errors.Is(err, ErrLost)
+}

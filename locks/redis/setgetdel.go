@@ -1,0 +1,33 @@
+package redis
+
+import (
+	"context"
+
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/redis"
+)
+
+type setGetDel struct{ locker }
+
+// NewSetGetDel checks before it deletes: GET, compare, DEL. These are three
+// steps, and between the second and the third the lease may end and somebody
+// else come in.
+//
+// Source: seed 000, which shows the race of threads A and B before it turns to
+// a script.
+func NewSetGetDel(h locks.Host, p redis.Port, o Options) locks.Locker {
+	return &setGetDel{newLocker(h, p, o)}
+}
+
+func (l *setGetDel) Acquire(ctx context.Context, name string) (locks.Lease, error) {
+	return l.acquire(ctx, name, func(ctx context.Context, value string) error {
+		now, ok, err := l.port.Get(ctx, l.Timeout, name)
+		if err != nil {
+			return err
+		}
+		if !ok || now != value {
+			return locks.ErrNotHeld
+		}
+		return held(l.port.Del(ctx, l.Timeout, name))
+	})
+}

@@ -1,0 +1,28 @@
+package redis
+
+import (
+	"context"
+
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/redis"
+)
+
+type setLua struct{ locker }
+
+// NewSetLua is the lock that the Redis manual recommends for one server: SET
+// NX PX with a value that nobody else has, and a script that deletes the key
+// only if it still holds that value. A release never hurts anybody else; but a
+// lease ends on time whether its holder knows it or not, so what the lock
+// guards is safe only with fencing tokens.
+//
+// Sources: seeds 000 and 002 (which spin: option Spin); the Redis manual,
+// "Distributed Locks with Redis".
+func NewSetLua(h locks.Host, p redis.Port, o Options) locks.Locker {
+	return &setLua{newLocker(h, p, o)}
+}
+
+func (l *setLua) Acquire(ctx context.Context, name string) (locks.Lease, error) {
+	return l.acquire(ctx, name, func(ctx context.Context, value string) error {
+		return held(l.port.CompareAndDelete(ctx, l.Timeout, name, value))
+	})
+}

@@ -1,0 +1,47 @@
+package redis
+
+import (
+	"context"
+
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/redis"
+)
+
+type setNX struct{ locker }
+
+// NewSetNX is the naive lock: SETNX to take it, DEL to give it back, and no
+// expiry. It excludes others as long as the server keeps the key, and a holder
+// that dies keeps it for ever.
+//
+// Source: the Redis manual's page on SETNX, "Handling deadlocks".
+func NewSetNX(h locks.Host, p redis.Port, o Options) locks.Locker {
+	return &setNX{newLocker(h, p, o)}
+}
+
+func (l *setNX) Acquire(ctx context.Context, name string) (locks.Lease, error) {
+	value := l.value()
+	for {
+		token, ok, err := l.setNXForever(ctx, name, value)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			return &lease{token: token, release: func(ctx context.Context) error {
+				return held(l.port.Del(ctx, l.Timeout, name))
+			}}, nil
+		}
+		if err := l.wait(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// setNXForever is SETNX, with a token where the options ask for one.
+func (l *locker) setNXForever(ctx context.Context, name, value string) (token uint64, ok bool, err error) {
+	if l.Token {
+		token, err = l.port.Grant(ctx, l.Timeout, name, value, l.counter(name), 0)
+		return token, token > 0, err
+	}
+	ok, err = l.port.SetNX(ctx, l.Timeout, name, value)
+	return 0, ok, err
+}

@@ -1,0 +1,44 @@
+package redis
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/redis"
+)
+
+type setNXExpire struct{ locker }
+
+// NewSetNXExpire gives the key of SETNX its expiry in a second command: a
+// client that dies between the two leaves a key that never expires. The
+// release is a bare DEL, whoever holds the lock by then.
+//
+// Source: the pattern that the Redis manual's page on SET, "Patterns",
+// replaces by a single command.
+func NewSetNXExpire(h locks.Host, p redis.Port, o Options) locks.Locker {
+	return &setNXExpire{newLocker(h, p, o)}
+}
+
+func (l *setNXExpire) Acquire(ctx context.Context, name string) (locks.Lease, error) {
+	value := l.value()
+	for {
+		token, ok, err := l.setNXForever(ctx, name, value)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			sent := l.host.Mono()
+			if _, err := l.port.PExpire(ctx, l.Timeout, name, l.TTL); err != nil {
+				// The key is ours, so not even a PEXPIRE that never left makes this a definite no.
+				return nil, fmt.Errorf("the key is set, without an expiry: %v", err)
+			}
+			return &lease{token: token, until: sent + l.TTL, release: func(ctx context.Context) error {
+				return held(l.port.Del(ctx, l.Timeout, name))
+			}}, nil
+		}
+		if err := l.wait(ctx); err != nil {
+			return nil, err
+		}
+	}
+}

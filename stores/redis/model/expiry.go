@@ -1,0 +1,63 @@
+package model
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+)
+
+// deadline is when an entry expires. Deadlines are ordered by time, then by
+// key, so that what expires together does so in the same order every time.
+type deadline struct {
+	due int64
+	key string
+}
+
+func (d deadline) compare(e deadline) int {
+	if c := cmp.Compare(d.due, e.due); c != 0 {
+		return c
+	}
+	return cmp.Compare(d.key, e.key)
+}
+
+// Expire removes every key that is due at now. The server does so from time to
+// time by itself; a command that meets a key that is due never sees it.
+func (s *Server) Expire(now time.Duration) {
+	s.tick(now)
+	for len(s.due) > 0 && s.due[0].due < s.ms {
+		key := s.due[0].key
+		s.expire(key, s.entries[key])
+	}
+}
+
+// NextExpiry returns the first instant at which Expire would remove a key, as
+// things are; false if there is none, or none that a time.Duration can hold.
+func (s *Server) NextExpiry() (time.Duration, bool) {
+	if len(s.due) == 0 || s.due[0].due >= math.MaxInt64/int64(time.Millisecond) {
+		return 0, false
+	}
+	return time.Duration(s.due[0].due+1) * time.Millisecond, true
+}
+
+// expire removes e, whose time is over.
+func (s *Server) expire(key string, e entry) {
+	s.drop(key, e)
+	s.effect(Expired, key, e.maker, 0)
+}
+
+// reschedule moves the deadline of key.
+func (s *Server) reschedule(key string, from, to int64) {
+	if from == to {
+		return
+	}
+	if from != never {
+		i, _ := slices.BinarySearchFunc(s.due, deadline{from, key}, deadline.compare)
+		s.due = slices.Delete(s.due, i, i+1)
+	}
+	if to != never {
+		d := deadline{to, key}
+		i, _ := slices.BinarySearchFunc(s.due, d, deadline.compare)
+		s.due = slices.Insert(s.due, i, d)
+	}
+}

@@ -1,0 +1,137 @@
+// Package model is a Redis server as a pure state machine: a command and the
+// time go in, the reply and what took effect come out. It has no clock, no
+// network and no randomness, and the same calls always give the same answers.
+//
+// It knows the commands of package redis and answers as Redis 7.0 does, errors
+// to the letter. The suite in package porttest holds it to the real server.
+package model
+
+import (
+	"math"
+	"time"
+
+	"github.com/lockcheck/lockcheck/stores/redis"
+)
+
+// Options is how a server is configured.
+type Options struct {
+	Fsync Fsync
+}
+
+// Server is a Redis server that is up.
+//
+// The time that its methods take is its wall clock, as the time since an epoch
+// that the caller chooses. It may jump, backwards too. As in Redis, expiry
+// knows whole milliseconds only: a key set at 0 ms for 10 ms is there until
+// the end of millisecond 10.
+type Server struct {
+	options Options
+	entries map[string]entry
+	due     []deadline // one for each entry that expires, the next one first
+	ms      int64      // the clock at the current command
+	effects []Effect
+
+	second   int64    // of the clock, at the last fsync
+	unsynced []change // since then, with Everysec
+	restored []Effect // what a crash brings back, told when the server is up again
+	keys     []string // scratch
+}
+
+// entry is what a key holds.
+type entry struct {
+	kind  kind
+	str   string
+	num   int64 // the number, or the length of the list
+	due   int64 // the last millisecond in which it is there
+	maker int
+}
+
+// kind is how a value is kept. A string that was counted up is a number, so
+// that counting allocates nothing; of a list no command reads more than its length.
+type kind uint8
+
+const (
+	str kind = iota
+	num
+	list
+)
+
+const never = math.MaxInt64 // the due of an entry that does not expire
+
+// New returns an empty server.
+func New(o Options) *Server {
+	return &Server{options: o, entries: make(map[string]entry)}
+}
+
+// Apply executes c at now. by is the caller's tag of the request, which the
+// entry that it makes keeps; 0 stands for the server itself.
+func (s *Server) Apply(now time.Duration, by int, c redis.Command) redis.Reply {
+	s.tick(now)
+	switch c.Verb {
+	case redis.Get:
+		return s.get(c)
+	case redis.Set:
+		return s.set(by, c)
+	case redis.SetNX:
+		return s.setNX(by, c)
+	case redis.PExpire:
+		return s.pexpire(by, c)
+	case redis.PTTL:
+		return s.pttl(c)
+	case redis.Del:
+		return s.del(by, c)
+	case redis.Incr:
+		return s.incr(by, c.Key)
+	case redis.RPush:
+		return s.rpush(by, c)
+	case redis.CompareAndDelete:
+		return s.compareAndDelete(by, c)
+	case redis.Grant:
+		return s.grant(by, c)
+	case redis.Claim:
+		return s.claim(by, c)
+	}
+	return failure("ERR unknown command")
+}
+
+// tick sets the clock, and syncs what the time has come for.
+func (s *Server) tick(now time.Duration) {
+	s.ms = floor(now, time.Millisecond)
+	s.sync(now)
+}
+
+// find returns what key holds now. A key that is due is removed on the way.
+func (s *Server) find(key string) (entry, bool) {
+	e, ok := s.entries[key]
+	if ok && e.due < s.ms {
+		s.expire(key, e)
+		return entry{}, false
+	}
+	return e, ok
+}
+
+// put gives key e in place of old (had: whether there was one).
+func (s *Server) put(key string, e, old entry, had bool) {
+	s.record(key, old, had)
+	s.entries[key] = e
+	if !had {
+		old.due = never
+	}
+	s.reschedule(key, old.due, e.due)
+}
+
+// drop removes key, which holds e.
+func (s *Server) drop(key string, e entry) {
+	s.record(key, e, true)
+	delete(s.entries, key)
+	s.reschedule(key, e.due, never)
+}
+
+// floor is d in whole units, rounded down.
+func floor(d, unit time.Duration) int64 {
+	n := int64(d / unit)
+	if d%unit < 0 {
+		n--
+	}
+	return n
+}

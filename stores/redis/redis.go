@@ -1,0 +1,86 @@
+// Package redis is the port to a Redis server: one method for each command
+// and each script that a lock uses, and nothing that a server does not do in
+// one atomic step.
+//
+// Behind it stands a Transport: the real client library (package client), or
+// the simulator's network with a model of the server (package model). The
+// suite in package porttest holds both to the same behaviour.
+package redis
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Transport carries one command to the server and its reply back.
+//
+// Do waits for at most timeout (0: the transport's own) and no longer than
+// ctx. An error that is definite (locks.IsDefinite) says that the command was
+// never sent; after every other error it may have been executed, or may be
+// later. A reply that is an error of the server's is a Reply, not an error.
+type Transport interface {
+	Do(ctx context.Context, timeout time.Duration, c Command) (Reply, error)
+}
+
+// Verb names a command or a script.
+type Verb uint8
+
+// The verbs. The last three are scripts; Scripts holds their text.
+const (
+	Get     Verb = iota + 1 // GET Key
+	Set                     // SET Key Value [NX] [PX TTL]
+	SetNX                   // SETNX Key Value
+	PExpire                 // PEXPIRE Key TTL
+	PTTL                    // PTTL Key
+	Del                     // DEL Key
+	Incr                    // INCR Key
+	RPush                   // RPUSH Key Value: here to give a key the wrong type
+
+	CompareAndDelete // if GET Key = Value: DEL Key
+	Grant            // SET Key Value NX [PX TTL], and INCR Counter if it was set
+	Claim            // as Grant; a Key that holds Value already counts as set, and TTL starts anew
+)
+
+// Command is one atomic step of the server.
+type Command struct {
+	Verb    Verb
+	Key     string
+	Value   string
+	Counter string        // of Grant and Claim: the key that counts grants; "": no token
+	TTL     time.Duration // whole milliseconds; 0: none
+	NX      bool          // of Set
+}
+
+// Kind is what a Reply holds.
+type Kind uint8
+
+// The kinds of replies, as RESP has them.
+const (
+	Nil    Kind = iota // no value
+	Status             // Str: "OK"
+	Int                // Int
+	Bulk               // Str
+	Error              // Str: the whole message, as "WRONGTYPE Operation against…"
+)
+
+// Reply is the server's answer.
+type Reply struct {
+	Kind Kind
+	Int  int64
+	Str  string
+}
+
+// ServerError is an error that the server answered with. The command did not
+// take effect.
+type ServerError string
+
+func (e ServerError) Error() string { return "redis: " + string(e) }
+
+// ErrProtocol is a reply that the command cannot have.
+var ErrProtocol = errors.New("redis: unexpected kind of reply")
+
+// Port is one client's access to one server. Each method is one command; see
+// Transport.Do for timeout and errors. A server's error comes back as a
+// definite ServerError.
+type Port struct{ Transport }

@@ -1,0 +1,121 @@
+package redis
+
+import (
+	"strconv"
+	"time"
+)
+
+// Scripts is the Lua text of each verb that is a script. It is sent with EVAL
+// every time: EVALSHA would be two requests where the server does not know the
+// script yet, and a verb is one.
+//
+// The scripts use redis.pcall and return the error that it gives. Redis 7
+// appends the script's hash and line to an error that redis.call raises, so
+// that the message would depend on the text of the script.
+//
+// A script that answers with an error has changed nothing, as every other
+// command: the order of the steps sees to it.
+var scripts = [...]string{
+	CompareAndDelete: `local value = redis.pcall('GET', KEYS[1])
+if type(value) == 'table' then return value end
+if value ~= ARGV[1] then return 0 end
+return redis.call('DEL', KEYS[1])`,
+
+	Grant: `local set = {'SET', KEYS[1], ARGV[1], 'NX'}
+if ARGV[2] then set[5], set[6] = 'PX', ARGV[2] end
+local reply = redis.pcall(unpack(set))
+if not reply then return 0 end
+if reply.err then return reply end
+if not KEYS[2] then return 1 end
+local token = redis.pcall('INCR', KEYS[2])
+if type(token) == 'table' then redis.call('DEL', KEYS[1]) end
+return token`,
+
+	Claim: `local set = {'SET', KEYS[1], ARGV[1], 'NX'}
+if ARGV[2] then set[5], set[6] = 'PX', ARGV[2] end
+local reply = redis.pcall(unpack(set))
+if reply and reply.err then return reply end
+if not reply then
+  local value = redis.pcall('GET', KEYS[1])
+  if type(value) == 'table' then return value end
+  if value ~= ARGV[1] then return 0 end
+end
+local token = 1
+if KEYS[2] then token = redis.pcall('INCR', KEYS[2]) end
+if type(token) == 'table' then
+  if reply then redis.call('DEL', KEYS[1]) end
+elseif not reply then
+  table.remove(set, 4)
+  redis.call(unpack(set))
+end
+return token`,
+}
+
+// Script returns the Lua text behind v, "" if v is a command of the server's
+// own. Keys are Key and Counter (none where it is ""), arguments Value and the
+// time to live in milliseconds (none where it is 0).
+//
+// Lua counts in float64, so tokens are exact up to 2^53.
+func (v Verb) Script() string {
+	if int(v) < len(scripts) {
+		return scripts[v]
+	}
+	return ""
+}
+
+// Args returns the words of the request, the command's name first, as they go
+// over the wire; nil for a Verb that does not exist.
+func (c Command) Args() []string {
+	switch c.Verb {
+	case Get:
+		return []string{"GET", c.Key}
+	case Set:
+		args := []string{"SET", c.Key, c.Value}
+		if c.NX {
+			args = append(args, "NX")
+		}
+		if c.TTL != 0 {
+			args = append(args, "PX", c.millis())
+		}
+		return args
+	case SetNX:
+		return []string{"SETNX", c.Key, c.Value}
+	case PExpire:
+		return []string{"PEXPIRE", c.Key, c.millis()}
+	case PTTL:
+		return []string{"PTTL", c.Key}
+	case Del:
+		return []string{"DEL", c.Key}
+	case Incr:
+		return []string{"INCR", c.Key}
+	case RPush:
+		return []string{"RPUSH", c.Key, c.Value}
+	case CompareAndDelete:
+		return []string{"EVAL", c.Verb.Script(), "1", c.Key, c.Value}
+	case Grant, Claim:
+		args := []string{"EVAL", c.Verb.Script(), "1", c.Key}
+		if c.Counter != "" {
+			args[2] = "2"
+			args = append(args, c.Counter)
+		}
+		args = append(args, c.Value)
+		if c.TTL != 0 {
+			args = append(args, c.millis())
+		}
+		return args
+	}
+	return nil
+}
+
+// Millis is TTL as the server is told it: in whole milliseconds, rounded up,
+// so that a key lives for at least as long as was asked for and a short TTL
+// does not become none.
+func (c Command) Millis() int64 {
+	ms := int64(c.TTL / time.Millisecond)
+	if c.TTL%time.Millisecond > 0 {
+		ms++
+	}
+	return ms
+}
+
+func (c Command) millis() string { return strconv.FormatInt(c.Millis(), 10) }

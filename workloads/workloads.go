@@ -1,0 +1,153 @@
+// Package workloads is what clients do with a lock: one critical section after
+// another at random, or the steps that a case prescribes.
+package workloads
+
+import (
+	"time"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// Client is one client as its workload sees it. Time is the harness's, which
+// no fault touches. Every operation is recorded.
+type Client interface {
+	Now() time.Duration
+	Sleep(d time.Duration)
+	// Rand draws evenly from 0 ≤ x < n; 0 is the least disturbing value.
+	Rand(what string, n int64) int64
+	// Next begins the client's next critical section.
+	Next()
+
+	// Acquire asks once. It waits for at most timeout.
+	Acquire(timeout time.Duration) Result
+	// Read and Write access the guarded resource; a timeout of 0 is T/4.
+	Read(timeout time.Duration) (int64, Result)
+	Write(value int64, timeout time.Duration) Result
+	Release() Result
+
+	// Healed is when the last fault ended, and whether none is left that will end.
+	Healed() (time.Duration, bool)
+}
+
+// Result of an operation.
+type Result uint8
+
+// The results.
+const (
+	OK      Result = iota
+	No             // it did not happen
+	Unknown        // it may have happened
+	Dead           // the client is dead: it does nothing any more
+)
+
+// Random is the workload of an exploring run.
+type Random struct {
+	Acquires int           // critical sections of each client
+	Lease    time.Duration // T
+}
+
+// patience is how long, in T, a client goes on asking for a lock that nobody
+// gives it, once everything is healed. It is longer than what liveness allows.
+const patience = 4
+
+// Run goes through a client's critical sections: acquire, read the guarded
+// resource, think, write it, release. Thinking takes up to T/20.
+func (r Random) Run(c Client) {
+	for range r.Acquires {
+		c.Sleep(r.think(c))
+		c.Next()
+		got := r.acquire(c)
+		if got == Dead || got == No {
+			return
+		}
+		value, res := c.Read(0)
+		c.Sleep(r.think(c))
+		if res == OK {
+			res = c.Write(value+1, 0)
+		}
+		if res == Dead || c.Release() == Dead {
+			return
+		}
+	}
+}
+
+func (r Random) think(c Client) time.Duration {
+	return time.Duration(c.Rand("think", int64(r.Lease/20)/1000)) * 1000
+}
+
+// acquire asks until it is granted, or the client's patience ends.
+func (r Random) acquire(c Client) Result {
+	asked := c.Now()
+	for {
+		switch c.Acquire(r.Lease) {
+		case OK:
+			return OK
+		case Dead:
+			return Dead
+		}
+		if healed, all := c.Healed(); all && c.Now()-max(asked, healed) > patience*r.Lease {
+			return No
+		}
+		c.Sleep(r.Lease / 50)
+	}
+}
+
+// Step is one thing that a client of a case does.
+type Step struct {
+	Do    string        // an operation's name in package history; "": nothing, only wait
+	At    time.Duration // not before this time since the start of the run
+	Wait  time.Duration // nor before this time after the step before
+	Limit time.Duration // of an acquire: ask until then, counted from its start; of an access: its time-out
+}
+
+// Script is what one client of a case does.
+type Script struct {
+	Client string
+	Steps  []Step
+}
+
+// Run goes through the steps. After an acquire that got nothing the client
+// goes on with the next acquire, if there is one.
+func (s Script) Run(c Client, lease time.Duration) {
+	var value int64
+	held, read := false, false
+	for _, step := range s.Steps {
+		c.Sleep(max(step.At-c.Now(), step.Wait))
+		var res Result
+		switch step.Do {
+		case history.Acquire:
+			c.Next()
+			res = ask(c, step.Limit, lease)
+			held, read = res == OK, false
+		case history.Read:
+			if held {
+				value, res = c.Read(step.Limit)
+				read = res == OK
+			}
+		case history.Write:
+			if read {
+				res = c.Write(value+1, step.Limit)
+			}
+		case history.Release:
+			if held {
+				res = c.Release()
+				held = false
+			}
+		}
+		if res == Dead {
+			return
+		}
+	}
+}
+
+// ask asks until limit. A request that found no server is made again.
+func ask(c Client, limit, lease time.Duration) Result {
+	end := c.Now() + limit
+	for {
+		res := c.Acquire(end - c.Now())
+		if res != No || c.Now()+lease/50 >= end {
+			return res
+		}
+		c.Sleep(lease / 50)
+	}
+}
