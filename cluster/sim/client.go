@@ -20,7 +20,7 @@ type client struct {
 	name   string
 	n      int
 	locker locks.Locker
-	conns  []*conn // by server; nil: not connected
+	conns  []*conn // by server; clients are connected when a run begins
 	leases map[int]locks.Lease
 
 	paused   bool
@@ -38,9 +38,9 @@ type client struct {
 
 func newClient(w *World, name string) *client {
 	c := &client{world: w, name: name, n: len(w.clients), leases: map[int]locks.Lease{}}
-	c.conns = make([]*conn, len(w.servers))
 	for _, s := range w.servers {
-		s.links = append(s.links, &link{up: name + "→" + s.name})
+		s.links = append(s.links, &link{name: name + "→" + s.name})
+		c.conns = append(c.conns, &conn{client: c, server: s, open: true})
 	}
 	c.locker = w.cfg.Lock.New(catalogue.Env{
 		Host:    (*host)(c),
@@ -247,16 +247,12 @@ func (c *client) request(s *server, timeout, until time.Duration, cmd redis.Comm
 	w := c.world
 	until = min(until, w.now+timeout)
 	i := s.index()
-	if c.conns[i] == nil || !c.conns[i].open {
-		// Clients are connected when a run begins. A later connection takes a round trip.
-		n := &conn{client: c, server: s, open: true}
-		if c.conns[i] != nil {
-			n.open = false
-			if err := c.exchange(n, dial, until, cmd, a); err != nil {
-				return errUnreachable
-			}
-			n.open = true
+	if !c.conns[i].open {
+		n := &conn{client: c, server: s}
+		if err := c.exchange(n, dial, until, cmd, a); err != nil {
+			return errUnreachable // the request itself was never sent
 		}
+		n.open = true
 		c.conns[i] = n
 	}
 	return c.exchange(c.conns[i], call, until, cmd, a)

@@ -137,13 +137,13 @@ func (c *conn) reset() {
 
 // link is where the messages between a client and a server are named.
 type link struct {
-	up string
-	n  int
+	name string // as "c2→redis-1"
+	n    int    // messages so far
 }
 
 func (l *link) next() Name {
 	l.n++
-	return Name{"latency", l.up, l.n}
+	return Name{"latency", l.name, l.n}
 }
 
 // impairment is a disturbance in force.

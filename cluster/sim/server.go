@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/catalogue"
-	"github.com/lockcheck/lockcheck/cluster"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/stores/redis/model"
 )
@@ -151,7 +150,7 @@ func (w *World) Stop(name string, lose bool) error {
 		s.tell()
 	}
 	for _, c := range w.clients {
-		if n := c.conns[s.index()]; n != nil && n.open {
+		if n := c.conns[s.index()]; n.open {
 			m := w.newMessage()
 			m.conn, m.kind = n, rst
 			w.send(m)
@@ -187,5 +186,3 @@ func (s *server) index() int {
 	}
 	return -1
 }
-
-var _ cluster.Place = (*World)(nil)

@@ -28,6 +28,8 @@ const (
 	epoch = 1_700_000_000 * time.Second
 )
 
+var _ cluster.Place = (*World)(nil)
+
 // World is a place in virtual time. It serves one run.
 type World struct {
 	cfg      cluster.Config
