@@ -114,6 +114,7 @@ const (
 // What the nemesis says beside its faults.
 const (
 	EndSuffix = "-end"
+	Healed    = "healed"
 	Exit      = "exit"  // a client's process ended by itself: its holds end here
 	Ended     = "ended" // the run is over: nothing was observed from here on
 )

@@ -1,0 +1,79 @@
+package checker
+
+// fencing: where one acquire completed before another was invoked, its token
+// is smaller, and no two grants of a lock share one. Acquires that overlap may
+// get their tokens in any order.
+func fencing(t *timeline) Verdict {
+	var tokens bool
+	for i := range t.holds {
+		tokens = tokens || t.holds[i].token != 0
+	}
+	if !tokens && t.grants > 0 {
+		return notApplicable(Fencing, "no grant has a token")
+	}
+	// Two passes side by side: holds by their begins, and acquires by their
+	// invokes, to know the largest token that was out when each was invoked.
+	floor := make([]int32, len(t.ops)) // by acquire: 1 + that hold
+	top := make([]int32, len(t.locks.list))
+	next := 0
+	for i := range t.ops {
+		o := &t.ops[i]
+		if o.verb != acquire || o.hold == none {
+			continue
+		}
+		for ; next < len(t.holds) && t.holds[next].begin < o.invoke; next++ {
+			h := &t.holds[next]
+			if l := &top[h.lock]; h.token != 0 && (*l == 0 || t.holds[*l-1].token < h.token) {
+				*l = int32(next) + 1
+			}
+		}
+		floor[i] = top[o.lock]
+	}
+	return t.compareTokens(floor)
+}
+
+// compareTokens looks at each token when its grant comes back.
+func (t *timeline) compareTokens(floor []int32) Verdict {
+	type key struct {
+		lock  int32
+		token uint64
+	}
+	var seen map[key]int32 // only once a token was not the largest so far
+	top := make([]uint64, len(t.locks.list))
+	for i := range t.holds {
+		h := &t.holds[i]
+		if h.token == 0 {
+			continue
+		}
+		if f := floor[h.op]; f != 0 && t.holds[f-1].token >= h.token {
+			return violated(Fencing, t.staleToken(&t.holds[f-1], h))
+		}
+		if seen == nil && h.token <= top[h.lock] {
+			seen = make(map[key]int32, len(t.holds))
+			for j := range i {
+				seen[key{t.holds[j].lock, t.holds[j].token}] = int32(j)
+			}
+		}
+		if seen != nil {
+			k := key{h.lock, h.token}
+			if j, ok := seen[k]; ok {
+				return violated(Fencing, t.staleToken(&t.holds[j], h))
+			}
+			seen[k] = int32(i)
+		}
+		top[h.lock] = max(top[h.lock], h.token)
+	}
+	return valid(Fencing)
+}
+
+func (t *timeline) staleToken(a, b *hold) *Witness {
+	first, second := t.pair(a.proc, b.proc)
+	if a.token == b.token {
+		return witness([]int32{a.begin, b.begin}, "%s was granted %s at %s with token %d, and %s at %s with the same token.",
+			first, t.lockName(a.lock), t.when(a.begin), a.token, second, t.when(b.begin))
+	}
+	invoke := t.ops[b.op].invoke
+	return witness([]int32{a.begin, invoke, b.begin},
+		"%s was granted %s at %s with token %d; %s asked after that, at %s, and got the smaller token %d at %s.",
+		first, t.lockName(a.lock), t.when(a.begin), a.token, second, t.when(invoke), b.token, t.when(b.begin))
+}

@@ -1,0 +1,79 @@
+package checker
+
+// words gives each word a number, from 0.
+type words struct {
+	list []string
+	of   map[string]int32 // only once there are many
+}
+
+// fewWords is how many are searched one by one; it is quicker than a map, and
+// a run has few clients and locks.
+const fewWords = 8
+
+// find is the number of word, or none.
+func (w *words) find(word string) int32 {
+	if w.of != nil {
+		if id, ok := w.of[word]; ok {
+			return id
+		}
+		return none
+	}
+	for id, other := range w.list {
+		if other == word {
+			return int32(id)
+		}
+	}
+	return none
+}
+
+// id is the number of word, which is new if need be.
+func (w *words) id(word string) int32 {
+	if id := w.find(word); id != none {
+		return id
+	}
+	id := int32(len(w.list))
+	w.list = append(w.list, word)
+	if w.of == nil && len(w.list) > fewWords {
+		w.of = make(map[string]int32, 2*len(w.list))
+		for i, other := range w.list {
+			w.of[other] = int32(i)
+		}
+	} else if w.of != nil {
+		w.of[word] = id
+	}
+	return id
+}
+
+// numbering finds ids by numbers that a history chose. Numbers from 0 to limit
+// are looked up in a slice, others in a map.
+type numbering struct {
+	limit  int
+	dense  []int32 // id+1; 0: none
+	sparse map[int]int32
+}
+
+func (n *numbering) get(number int) int32 {
+	if uint(number) < uint(len(n.dense)) {
+		return n.dense[number] - 1
+	}
+	if id, ok := n.sparse[number]; ok {
+		return id
+	}
+	return none
+}
+
+func (n *numbering) put(number int, id int32) {
+	if number < 0 || number >= n.limit {
+		if n.sparse == nil {
+			n.sparse = map[int]int32{}
+		}
+		n.sparse[number] = id
+		return
+	}
+	if number >= len(n.dense) {
+		grown := make([]int32, min(n.limit, max(2*number, 32)+1))
+		copy(grown, n.dense)
+		n.dense = grown
+	}
+	n.dense[number] = id + 1
+}

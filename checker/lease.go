@@ -1,0 +1,58 @@
+package checker
+
+import (
+	"fmt"
+	"time"
+)
+
+// leaseExclusion: holds of one lock never overlap, each cut where its
+// valid_until has passed. Grants that report none are left out.
+//
+// A renewal may come after the deadline that it replaces; from the one to the
+// other its holder did not believe that it held.
+func leaseExclusion(t *timeline) Verdict {
+	if len(t.deadlines) == 0 && t.grants > 0 {
+		return notApplicable(LeaseExclusion, "no grant reports how long it is valid")
+	}
+	// By lock: deadlines that are not over. As long as nothing is wrong they
+	// are all of one process.
+	active := make([][]int32, len(t.locks.list))
+	for i := range t.deadlines {
+		d := &t.deadlines[i]
+		h, now := &t.holds[d.hold], t.at(d.pos)
+		list := active[h.lock][:0]
+		for _, j := range active[h.lock] {
+			o := &t.deadlines[j]
+			if o.hold == d.hold || t.holds[o.hold].end <= d.pos || o.until <= now {
+				continue
+			}
+			if t.holds[o.hold].proc != h.proc && d.until > now {
+				return violated(LeaseExclusion, t.bothValid(o, d))
+			}
+			list = append(list, j)
+		}
+		if d.until > now && h.end > d.pos {
+			list = append(list, int32(i))
+		}
+		active[h.lock] = list
+	}
+	return valid(LeaseExclusion)
+}
+
+// bothValid is the witness that a was not over when b began.
+func (t *timeline) bothValid(a, b *deadline) *Witness {
+	x, y := &t.holds[a.hold], &t.holds[b.hold]
+	first, second := t.pair(x.proc, y.proc)
+	return witness([]int32{x.begin, a.pos, y.begin, b.pos},
+		"at %s %s held %s (granted at %s, valid until %s), and so did %s (granted at %s, valid until %s).",
+		seconds(t.at(b.pos)), first, t.lockName(x.lock), t.when(x.begin), seconds(a.until),
+		second, t.when(y.begin), seconds(b.until))
+}
+
+// untilWords says how long a grant is valid, for a sentence.
+func untilWords(until time.Duration) string {
+	if until == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", valid until %s", seconds(until))
+}

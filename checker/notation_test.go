@@ -1,0 +1,193 @@
+package checker
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// story reads a history in a notation that can be read like the story that it
+// tells. One line is one entry:
+//
+//	<seconds> <who> <what> [name=value …]
+//
+// What a client does is "acquire", "acquire ok", "acquire fail", "acquire
+// info" and so on. Who is c1 (client c1, process 1), c1' (its next process),
+// nemesis, resource, or else a server. Further:
+//
+//	until=  valid_until, in seconds         token=, value=, was=, error=, lock=, key=, hits=, grant=
+//	id=     of a fault                      on=     its clients and servers, separated by commas
+//	by=     whose last invoke did it        of=     whose last acquire made the entry acted on
+//
+// Lines are numbered from 1. A fault's own options stand behind the history's,
+// on lines that begin with a dot: ".lease 10s", ".handover 1s", ".observes
+// ownership", ".bare" (no first line). The default is a lease of 10 s and that
+// everything is observed.
+func story(t testing.TB, text string) *history.History {
+	t.Helper()
+	s := storyteller{h: &history.History{Header: history.Header{
+		Format: history.Format, LeaseMS: 10_000, Observes: []string{"ownership", "answers"},
+	}}, procs: map[string]int{}, invokes: map[string]int{}, acquires: map[string]int{}, grants: map[string]int{}}
+	for line := range strings.Lines(text) {
+		if err := s.line(strings.Fields(line)); err != nil {
+			t.Fatalf("%s: %v", strings.TrimSpace(line), err)
+		}
+	}
+	if err := history.Check(s.h); err != nil {
+		t.Fatal(err)
+	}
+	return s.h
+}
+
+type storyteller struct {
+	h        *history.History
+	procs    map[string]int
+	invokes  map[string]int // index of the last invoke
+	acquires map[string]int // index of the last acquire's invoke
+	grants   map[string]int // the last grant
+	grant    int
+}
+
+func (s *storyteller) line(words []string) error {
+	switch {
+	case len(words) == 0:
+		return nil
+	case words[0][0] == '.':
+		return s.option(words)
+	}
+	at, err := strconv.ParseFloat(words[0], 64)
+	if err != nil {
+		return err
+	}
+	e := history.Entry{Index: len(s.h.Entries) + 1, Time: inSeconds(at), F: words[2]}
+	who, rest := words[1], words[3:]
+	switch {
+	case strings.HasPrefix(who, "c"):
+		e.Client, e.Process.N = strings.TrimRight(who, "'"), s.process(who)
+		e.Type, rest = clientType(e.F, rest)
+	case who == history.Nemesis:
+		e.Process.Name, e.Type = who, history.Info
+	default:
+		e.Process.Name, e.Type = who, history.Event
+	}
+	for _, field := range rest {
+		if err := s.field(&e, field); err != nil {
+			return err
+		}
+	}
+	s.remember(who, &e)
+	s.h.Entries = append(s.h.Entries, e)
+	return nil
+}
+
+func inSeconds(f float64) time.Duration {
+	return time.Duration(f*1e6) * time.Microsecond
+}
+
+func (s *storyteller) process(who string) int {
+	if s.procs[who] == 0 {
+		s.procs[who] = len(s.procs) + 1
+	}
+	return s.procs[who]
+}
+
+func clientType(f string, rest []string) (history.Type, []string) {
+	if verbOf(f) == 0 {
+		return history.Event, rest
+	}
+	if len(rest) > 0 {
+		for _, typ := range []history.Type{history.OK, history.Fail, history.Info} {
+			if rest[0] == typ.String() {
+				return typ, rest[1:]
+			}
+		}
+	}
+	return history.Invoke, rest
+}
+
+// remember keeps what later lines refer to, and numbers grants.
+func (s *storyteller) remember(who string, e *history.Entry) {
+	if !e.Process.Client() {
+		return
+	}
+	acquires := verbOf(e.F) == acquire
+	if e.Type == history.Invoke {
+		s.invokes[who] = e.Index
+		if acquires {
+			s.acquires[who] = e.Index
+		}
+	}
+	if acquires && e.Type == history.OK && e.Grant == 0 {
+		s.grant++
+		e.Grant = s.grant
+		s.grants[who] = e.Grant
+	}
+}
+
+func (s *storyteller) option(words []string) error {
+	switch words[0] {
+	case ".bare":
+		s.h.Header = history.Header{}
+	case ".observes":
+		s.h.Header.Observes = words[1:]
+	case ".lease", ".handover":
+		d, err := time.ParseDuration(words[1])
+		if err != nil {
+			return err
+		}
+		if words[0] == ".lease" {
+			s.h.Header.LeaseMS = d.Milliseconds()
+		} else {
+			s.h.Header.HandoverMS = d.Milliseconds()
+		}
+	default:
+		return fmt.Errorf("no such option")
+	}
+	return nil
+}
+
+func (s *storyteller) field(e *history.Entry, field string) error {
+	name, text, _ := strings.Cut(field, "=")
+	number, err := strconv.ParseFloat(text, 64)
+	switch name {
+	case "until":
+		e.ValidUntil = inSeconds(number)
+	case "token":
+		e.Token = uint64(number)
+	case "value":
+		e.Value = history.Some(int64(number))
+	case "was":
+		e.Was = history.Some(int64(number))
+	case "hits":
+		e.Hits = history.Some(int64(number))
+	case "id":
+		e.ID = int(number)
+	case "grant":
+		e.Grant = int(number)
+	default:
+		err = nil
+	}
+	switch name {
+	case "lock":
+		e.Lock = text
+	case "key":
+		e.Key = text
+	case "error":
+		e.Error = text
+	case "on":
+		e.On = strings.Split(text, ",")
+	case "by":
+		e.By = history.Some(int64(s.invokes[text]))
+	case "of":
+		e.Op = history.Some(int64(s.acquires[text]))
+		if s.acquires[text] == s.invokes[text] {
+			return err // the ok is on its way
+		}
+		e.Grant = s.grants[text]
+	}
+	return err
+}

@@ -1,0 +1,73 @@
+package checker
+
+import "fmt"
+
+// ownership: no command issued for one grant, or for none, removes, shortens
+// or takes over another grant that is protected.
+//
+// A grant is protected if its acquire comes back ok, from the moment at which
+// the server made its entry: also while the ok is on its way, because then the
+// client will believe in what has already been taken from it, and no correct
+// lock touches another's entry in that time. Protection ends with the invoke
+// of its release, or when its valid_until has passed. Not judged is what the
+// server does by itself, and what the owner does.
+func ownership(t *timeline) Verdict {
+	if !t.observes(Ownership) {
+		return notApplicable(Ownership, "the history does not say what the servers did to the entries of their stores")
+	}
+	for i := range t.acts {
+		a := &t.acts[i]
+		if h := t.victim(a); h != nil && t.protected(h, a.pos) {
+			return violated(Ownership, t.trespass(a, h))
+		}
+	}
+	return valid(Ownership)
+}
+
+// victim is the hold that a acts on against its owner, or nil.
+func (t *timeline) victim(a *act) *hold {
+	switch a.deed {
+	case removed, takenOver, shortened:
+	default:
+		return nil
+	}
+	if a.made == none || a.by == none || t.ops[a.made].hold == none {
+		return nil
+	}
+	h := &t.holds[t.ops[a.made].hold]
+	if t.owns(&t.ops[a.by], a.by, h) {
+		return nil
+	}
+	return h
+}
+
+// owns tells whether what operation id does to the entry of h is its own
+// business: it is the acquire of h, it acts for the grant of h, or it belongs to
+// the same process and began while h was open, as a nested acquire and its
+// release do: they rest on one entry, and count as one grant.
+func (t *timeline) owns(o *op, id int32, h *hold) bool {
+	return id == h.op || (o.hold != none && &t.holds[o.hold] == h) ||
+		(o.proc == h.proc && h.covers(o.invoke))
+}
+
+func (t *timeline) protected(h *hold, pos int32) bool {
+	if pos >= h.released {
+		return false
+	}
+	until := t.validUntil(t.ops[h.op].hold, pos)
+	return until == 0 || t.at(pos) < until
+}
+
+func (t *timeline) trespass(a *act, h *hold) *Witness {
+	done := map[deed]string{removed: "removed", takenOver: "took over", shortened: "shortened"}[a.deed]
+	by := &t.ops[a.by]
+	who, whose := t.pair(by.proc, h.proc)
+	own := ""
+	if by.hold != none && by.verb != acquire {
+		own = fmt.Sprintf(" of its own grant of %s", t.when(t.holds[by.hold].begin))
+	}
+	return witness([]int32{h.begin, by.invoke, a.pos},
+		"the %s that %s invoked at %s%s %s %s's entry for %s at %s; %s was granted it at %s%s, and had not invoked its release.",
+		t.entries[by.invoke].F, who, t.when(by.invoke), own, done, whose, t.lockName(h.lock), t.when(a.pos),
+		whose, t.when(h.begin), untilWords(t.validUntil(t.ops[h.op].hold, a.pos)))
+}

@@ -1,0 +1,67 @@
+package checker
+
+import (
+	"fmt"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// resource: every accepted write was computed from the value in place just
+// before it: one critical section is one read-modify-write.
+//
+// The resource's own lines decide, because they stand where the accesses took
+// effect. Where there are none, the clients' lines are judged.
+func resource(t *timeline) Verdict {
+	if len(t.accesses) == 0 {
+		return resourceByClients(t)
+	}
+	known := make([]basis, len(t.holds))
+	last := make([]int32, len(t.locks.list)) // by lock: 1 + the position of the last write
+	written := false
+	for _, a := range t.accesses {
+		e := &t.entries[a.pos]
+		if e.F == history.Refuse {
+			continue
+		}
+		if a.hold != none {
+			b := &known[a.hold]
+			if e.F == history.Write && b.value.Set && e.Was.Set && b.value.V != e.Was.V {
+				return violated(Resource, t.lostUpdate(b, last[a.lock]-1, a.pos, a.hold))
+			}
+			*b = basis{value: e.Value, pos: a.pos, wrote: e.F == history.Write}
+		}
+		if e.F == history.Write {
+			written = true
+			last[a.lock] = a.pos + 1
+		}
+	}
+	if !written && t.grants > 0 {
+		return notApplicable(Resource, "the resource was never written")
+	}
+	return valid(Resource)
+}
+
+// basis is what a grant knows of the value: what it last read, or wrote itself.
+type basis struct {
+	value history.Opt
+	pos   int32
+	wrote bool
+}
+
+// lostUpdate is the witness that the write at pos replaced what its grant had
+// not seen. The write at between was the last one before it; none: unknown.
+func (t *timeline) lostUpdate(b *basis, between, pos, hold int32) *Witness {
+	did := "read"
+	if b.wrote {
+		did = "had written"
+	}
+	put := ""
+	if between > b.pos {
+		put = fmt.Sprintf(", put there at %s", t.when(between))
+	} else {
+		between = none
+	}
+	e := &t.entries[pos]
+	return witness([]int32{b.pos, between, pos}, "%s %s %d at %s, and its write of %d at %s replaced %d%s.",
+		t.procName(t.holds[hold].proc), did, b.value.V, t.when(b.pos), e.Value.V, t.when(pos), e.Was.V, put)
+}

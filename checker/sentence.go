@@ -1,0 +1,70 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+)
+
+func violated(p Property, w *Witness) Verdict {
+	return Verdict{Property: p, Outcome: Violated, Witness: w}
+}
+
+func valid(p Property) Verdict { return Verdict{Property: p, Outcome: Valid} }
+
+func notApplicable(p Property, reason string) Verdict {
+	return Verdict{Property: p, Outcome: NA, Reason: reason}
+}
+
+// witness sorts the positions and leaves out absent and repeated ones.
+func witness(entries []int32, format string, args ...any) *Witness {
+	w := &Witness{Sentence: fmt.Sprintf(format, args...), Entries: make([]int, 0, len(entries))}
+	for _, pos := range entries {
+		if pos != none {
+			w.Entries = append(w.Entries, int(pos))
+		}
+	}
+	slices.Sort(w.Entries)
+	w.Entries = slices.Compact(w.Entries)
+	return w
+}
+
+// seconds is d as people read it, to the millisecond: "0.003 s".
+func seconds(d time.Duration) string {
+	return strconv.FormatFloat(d.Round(time.Millisecond).Seconds(), 'f', 3, 64) + " s"
+}
+
+func (t *timeline) when(pos int32) string { return seconds(t.at(pos)) }
+
+func (t *timeline) lockName(lock int32) string {
+	if name := t.locks.list[lock]; name != "" {
+		return strconv.Quote(name)
+	}
+	return "the lock"
+}
+
+func (t *timeline) clientName(client int32) string { return t.names.list[client] }
+
+// procName is the client behind a process.
+func (t *timeline) procName(p int32) string { return t.clientName(t.procs[p].client) }
+
+// pair names two processes; where they are of one client, by their numbers too.
+func (t *timeline) pair(a, b int32) (string, string) {
+	x, y := t.procName(a), t.procName(b)
+	if x == y && a != b {
+		x += " (process " + t.number(a) + ")"
+		y += " (process " + t.number(b) + ")"
+	}
+	return x, y
+}
+
+// number is the number that the history gives to a process.
+func (t *timeline) number(p int32) string {
+	for i := range t.ops {
+		if t.ops[i].proc == p {
+			return t.entries[t.ops[i].invoke].Process.String()
+		}
+	}
+	return "?"
+}

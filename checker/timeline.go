@@ -1,0 +1,269 @@
+package checker
+
+import (
+	"sort"
+	"time"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// timeline is a history with its references resolved: which entry completes
+// which, who held what from where to where, who waited, what was broken. It is
+// built in one pass; every property reads it and none changes it.
+//
+// "Position" is an entry's place in History.Entries. Positions, ids of
+// operations, holds and so on are int32: a run's timeline is built thousands
+// of times a second and should stay in the cache.
+type timeline struct {
+	head    *history.Header
+	entries []history.Entry
+	end     time.Duration // the last entry's time: nothing was observed after it
+	lease   time.Duration // T; 0: unknown
+	grace   time.Duration // who asks again within it goes on waiting
+
+	ops       []op    // in the order of their invokes
+	opAt      []int32 // by position: the operation that the entry invokes or completes
+	holds     []hold  // in the order of their begins
+	deadlines []deadline
+	acts      []act
+	accesses  []access
+	faults    []fault
+	waits     []wait // in the order of their begins
+	grants    int    // acquires that came back ok
+
+	procs   []proc
+	clients []client
+	names   words // of clients, in the order of clients
+	locks   words
+
+	procOf numbering     // process number → procs
+	holdOf numbering     // grant → holds
+	unsure map[int]int32 // grant that an indeterminate acquire named → ops
+}
+
+// none stands for an absent position or id.
+const none int32 = -1
+
+// verb is what an operation does.
+type verb uint8
+
+const (
+	acquire verb = iota + 1 // also a try
+	release
+	extend
+	read
+	write
+)
+
+func verbOf(f string) verb {
+	switch f {
+	case history.Acquire, history.Try:
+		return acquire
+	case history.Release:
+		return release
+	case history.Extend:
+		return extend
+	case history.Read:
+		return read
+	case history.Write:
+		return write
+	}
+	return 0
+}
+
+// op is an operation of a client.
+type op struct {
+	invoke, done int32 // positions; done is none while no completion is there
+	proc, lock   int32
+	hold         int32 // that it acts on, or that an acquire got
+	entry        int32 // first of the entries that an acquire made in a store (answers)
+	verb         verb
+	outcome      history.Type // 0: no completion
+}
+
+// proc is a client's process.
+type proc struct {
+	client int32
+	open   int32 // its open operation
+	inner  int32 // its open hold that began last
+}
+
+// client is what stays when process numbers change.
+type client struct {
+	last int32   // position of its last line
+	dead bool    // killed or powered off, and not heard of since
+	wait []int32 // by lock: its last wait
+}
+
+// newTimeline reads h. It expects a history that history.Check accepts; of
+// another it makes what it can.
+func newTimeline(h *history.History) *timeline {
+	n := len(h.Entries)
+	t := &timeline{
+		head:    &h.Header,
+		entries: h.Entries,
+		lease:   h.Header.Lease(),
+		opAt:    make([]int32, n),
+		// Of seven or more lines that a critical section takes, two are an acquire's.
+		ops:       make([]op, 0, n/3+1),
+		holds:     make([]hold, 0, n/8+1),
+		waits:     make([]wait, 0, n/8+1),
+		deadlines: make([]deadline, 0, n/8+1),
+		procs:     make([]proc, 0, 16),
+		clients:   make([]client, 0, 8),
+	}
+	t.procOf.limit, t.holdOf.limit = n+64, n+64
+	if n > 0 {
+		t.end = h.Entries[n-1].Time
+	}
+	if t.grace = t.lease / 2; t.lease == 0 {
+		t.grace = time.Duration(h.Header.HandoverMS) * time.Millisecond
+	}
+	for i := range h.Entries {
+		e := &h.Entries[i]
+		t.opAt[i] = none
+		switch {
+		case e.Process.Client():
+			t.client(int32(i), e)
+		case e.Process.Name == history.Nemesis:
+			t.nemesis(int32(i), e)
+		case e.Process.Name == history.Resource:
+			t.access(int32(i), e)
+		default:
+			t.act(int32(i), e)
+		}
+	}
+	t.settleWaits()
+	return t
+}
+
+// client takes in a line of a client's process.
+func (t *timeline) client(pos int32, e *history.Entry) {
+	p := t.process(e)
+	switch e.Type {
+	case history.Invoke:
+		t.invoke(pos, e, p)
+	case history.Event:
+		t.report(pos, e, p)
+	default:
+		t.complete(pos, e, p)
+	}
+	t.clients[t.procs[p].client].last = pos
+}
+
+func (t *timeline) process(e *history.Entry) int32 {
+	if p := t.procOf.get(e.Process.N); p != none {
+		return p
+	}
+	name := e.Client
+	if name == "" {
+		name = e.Process.String()
+	}
+	c := t.names.id(name)
+	if int(c) == len(t.clients) {
+		t.clients = append(t.clients, client{last: none})
+	}
+	p := int32(len(t.procs))
+	t.procs = append(t.procs, proc{client: c, open: none, inner: none})
+	t.procOf.put(e.Process.N, p)
+	return p
+}
+
+func (t *timeline) invoke(pos int32, e *history.Entry, p int32) {
+	v := verbOf(e.F)
+	if v == 0 {
+		return
+	}
+	o := op{invoke: pos, done: none, proc: p, hold: none, entry: none, verb: v}
+	if v == acquire {
+		o.lock = t.locks.id(e.Lock)
+		t.ask(t.procs[p].client, o.lock, pos)
+	} else {
+		o.hold = t.held(e, p)
+		if o.hold != none {
+			o.lock = t.holds[o.hold].lock
+		} else {
+			o.lock = t.locks.id(e.Lock)
+		}
+		if v == release && o.hold != none {
+			t.released(o.hold, pos)
+		}
+	}
+	t.procs[p].open = int32(len(t.ops))
+	t.opAt[pos] = int32(len(t.ops))
+	t.ops = append(t.ops, o)
+	t.clients[t.procs[p].client].dead = false
+}
+
+func (t *timeline) complete(pos int32, e *history.Entry, p int32) {
+	id := t.procs[p].open
+	if id == none {
+		return
+	}
+	t.procs[p].open = none
+	t.opAt[pos] = id
+	o := &t.ops[id]
+	o.done, o.outcome = pos, e.Type
+	who := t.procs[p].client
+	switch {
+	case o.verb == acquire:
+		t.answered(who, o.lock, pos, e.Type == history.OK)
+		if e.Type == history.OK {
+			t.grants++
+			t.begin(id, pos, e)
+		} else if e.Grant != 0 && e.Type == history.Info {
+			if t.unsure == nil {
+				t.unsure = map[int]int32{}
+			}
+			t.unsure[e.Grant] = id
+		}
+	case o.verb == extend && e.Type == history.OK:
+		if o.hold == none {
+			o.hold = t.presuppose(pos, e)
+		}
+		t.deadline(o.hold, pos, e.ValidUntil)
+	case o.verb == extend && e.Type == history.Fail && (e.Error == history.ErrLost || e.Error == history.ErrNotHeld):
+		t.endHold(o.hold, pos)
+	}
+	if e.Error == history.ErrCrashed {
+		t.exit(pos, t.names.list[who:who+1]) // unless a fault killed it
+	}
+}
+
+// report takes in what a client says between its operations.
+func (t *timeline) report(pos int32, e *history.Entry, p int32) {
+	switch e.F {
+	case history.Lost:
+		t.endHold(t.held(e, p), pos)
+	case history.Valid:
+		id := t.held(e, p)
+		if id == none {
+			id = t.presuppose(pos, e)
+		}
+		t.deadline(id, pos, e.ValidUntil)
+	}
+}
+
+// opOf is the operation that has an entry with this index, or none.
+func (t *timeline) opOf(index history.Opt) int32 {
+	if !index.Set || len(t.entries) == 0 {
+		return none
+	}
+	// Indices mostly have no gaps.
+	at := index.V - int64(t.entries[0].Index)
+	if at < 0 || at >= int64(len(t.entries)) || int64(t.entries[at].Index) != index.V {
+		at = int64(sort.Search(len(t.entries), func(i int) bool { return int64(t.entries[i].Index) >= index.V }))
+		if at == int64(len(t.entries)) || int64(t.entries[at].Index) != index.V {
+			return none
+		}
+	}
+	return t.opAt[at]
+}
+
+func (t *timeline) at(pos int32) time.Duration { return t.entries[pos].Time }
+
+// size is the number of entries: a position after all of them.
+func (t *timeline) size() int32 { return int32(len(t.entries)) }
+
+// clientOf is the id of the client that runs operation id.
+func (t *timeline) clientOf(id int32) int32 { return t.procs[t.ops[id].proc].client }

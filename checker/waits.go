@@ -1,0 +1,93 @@
+package checker
+
+import "time"
+
+// wait is the time during which a client wants a lock and does not get it. It
+// goes on over refusals and time-outs as long as the client asks again soon
+// enough; it ends when the client is granted the lock, gives up or dies.
+type wait struct {
+	lock, client int32
+	begin, end   int32 // positions: the invoke that began it; what ended it
+	from, to     time.Duration
+	asking       int32 // its acquires that are open
+	over         bool  // nothing continues it
+}
+
+// waitOf is where the id of client's last wait for lock is kept.
+func (t *timeline) waitOf(client, lock int32) *int32 {
+	c := &t.clients[client]
+	for int(lock) >= len(c.wait) {
+		c.wait = append(c.wait, none)
+	}
+	return &c.wait[lock]
+}
+
+// ask notes the invoke of an acquire.
+func (t *timeline) ask(client, lock, pos int32) {
+	now := t.at(pos)
+	last := t.waitOf(client, lock)
+	if *last != none {
+		if w := &t.waits[*last]; !w.over && (w.asking > 0 || now-w.to <= t.grace) {
+			w.asking++
+			return
+		}
+	}
+	*last = t.newWait(client, lock, pos, 1)
+}
+
+func (t *timeline) newWait(client, lock, pos, asking int32) int32 {
+	t.waits = append(t.waits, wait{
+		lock: lock, client: client, begin: pos, end: pos,
+		from: t.at(pos), to: t.at(pos), asking: asking,
+	})
+	return int32(len(t.waits)) - 1
+}
+
+// answered notes the completion of an acquire.
+func (t *timeline) answered(client, lock, pos int32, granted bool) {
+	last := t.waitOf(client, lock)
+	if *last == none {
+		return
+	}
+	w := &t.waits[*last]
+	if w.over {
+		return
+	}
+	w.asking--
+	w.end, w.to = pos, t.at(pos)
+	if w.over = granted; granted && w.asking > 0 {
+		*last = t.newWait(client, lock, pos, w.asking) // another process of the client still asks
+	}
+}
+
+// endWaits ends all waits of a client that died.
+func (t *timeline) endWaits(client, pos int32) {
+	for _, id := range t.clients[client].wait {
+		if id == none || t.waits[id].over {
+			continue
+		}
+		w := &t.waits[id]
+		if w.asking > 0 {
+			w.end, w.to = pos, t.at(pos)
+		}
+		w.asking, w.over = 0, true
+	}
+}
+
+// settleWaits ends the waits that the history leaves open: at its end, or, of
+// a client that was stopped for good, when it was stopped. Who never runs
+// again cannot take what is offered.
+func (t *timeline) settleWaits() {
+	for i := range t.waits {
+		w := &t.waits[i]
+		if w.over || w.asking == 0 {
+			continue
+		}
+		w.end, w.to = t.size()-1, t.end
+		for f := range t.faults {
+			if x := &t.faults[f]; kinds[x.kind].stopsClient && !x.ended && x.start >= w.begin && x.start < w.end && t.on(x, w.client) {
+				w.end, w.to = x.start, x.from
+			}
+		}
+	}
+}

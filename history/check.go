@@ -1,0 +1,160 @@
+package history
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// An InvalidError is an entry that cannot follow the entries before it.
+type InvalidError struct {
+	Position int // in History.Entries
+	Index    int // of the entry
+	Err      error
+}
+
+// Error names the entry by its index and its position, counted from 1.
+func (e *InvalidError) Error() string {
+	return fmt.Sprintf("entry %d (index %d): %v", e.Position+1, e.Index, e.Err)
+}
+
+// Unwrap is what is wrong, without the place.
+func (e *InvalidError) Unwrap() error { return e.Err }
+
+// Check tells whether h could have been recorded: it returns an
+// *InvalidError for the first entry that could not. A history may end in the
+// middle of anything.
+func Check(h *History) error {
+	valid := newValidity()
+	for i := range h.Entries {
+		e := &h.Entries[i]
+		if err := valid.add(e); err != nil {
+			return &InvalidError{Position: i, Index: e.Index, Err: err}
+		}
+	}
+	return nil
+}
+
+// clientWords are what a client's process may say, and the types it says it with.
+var clientWords = map[string]struct{ operation bool }{
+	Acquire: {true}, Try: {true}, Release: {true}, Extend: {true}, Read: {true}, Write: {true},
+	Queued: {}, Lost: {}, Valid: {}, Late: {},
+}
+
+// validity is what the entries so far allow.
+type validity struct {
+	started bool
+	index   int
+	time    time.Duration
+	procs   map[int]*session
+	invokes map[int64]bool
+	grants  map[int]int // the index of the acquire's ok that got it
+}
+
+// session is the state of one client's process.
+type session struct {
+	client  string
+	open    bool
+	f       string // of the open operation
+	index   int    // of its invoke
+	retired bool
+}
+
+func newValidity() *validity {
+	return &validity{procs: map[int]*session{}, invokes: map[int64]bool{}, grants: map[int]int{}}
+}
+
+func (v *validity) add(e *Entry) error {
+	if e.Type.String() == "?" {
+		return fmt.Errorf("unknown type %d", e.Type)
+	}
+	if v.started && e.Index <= v.index {
+		return fmt.Errorf("index %d follows index %d: it has to grow", e.Index, v.index)
+	}
+	if v.started && e.Time < v.time {
+		return fmt.Errorf("time %d ns follows %d ns: it runs backwards", e.Time, v.time)
+	}
+	v.started, v.index, v.time = true, e.Index, e.Time
+	if e.By.Set && !v.invokes[e.By.V] {
+		return fmt.Errorf(`"by" is %d, which is the index of no invoke before it`, e.By.V)
+	}
+	if !e.Process.Client() {
+		if e.Type != Info && e.Type != Event {
+			return fmt.Errorf("%s says %s: a process with a name has only info and event", e.Process, e.Type)
+		}
+		return nil
+	}
+	return v.client(e)
+}
+
+func (v *validity) client(e *Entry) error {
+	word, ok := clientWords[e.F]
+	switch {
+	case !ok:
+		return fmt.Errorf(`"f" is %q, which no client says`, e.F)
+	case word.operation && e.Type == Event:
+		return fmt.Errorf("%s is an operation: its type is invoke, ok, fail or info", e.F)
+	case !word.operation && e.Type != Event:
+		return fmt.Errorf("%s is a report: its type is event", e.F)
+	}
+	p := v.procs[e.Process.N]
+	if p == nil {
+		p = &session{client: e.Client}
+		v.procs[e.Process.N] = p
+	}
+	if e.Client != p.client {
+		return fmt.Errorf("process %s belonged to %s, now to %s", e.Process, p.client, e.Client)
+	}
+	switch e.Type {
+	case Event:
+		return nil
+	case Invoke:
+		v.invokes[int64(e.Index)] = true
+		return p.invoke(e)
+	default:
+		if err := p.complete(e); err != nil {
+			return err
+		}
+		return v.grant(e)
+	}
+}
+
+func (p *session) invoke(e *Entry) error {
+	if p.retired {
+		return fmt.Errorf("process %s retired: its last operation ended with info, and nothing may follow it", e.Process)
+	}
+	if p.open {
+		return fmt.Errorf("process %s invokes %s while its %s at index %d is open", e.Process, e.F, p.f, p.index)
+	}
+	p.open, p.f, p.index = true, e.F, e.Index
+	return nil
+}
+
+func (p *session) complete(e *Entry) error {
+	if !p.open {
+		return fmt.Errorf("process %s completes %s, and has invoked nothing", e.Process, e.F)
+	}
+	if p.f != e.F {
+		return fmt.Errorf("process %s completes %s, and had invoked %s at index %d", e.Process, e.F, p.f, p.index)
+	}
+	p.open = false
+	p.retired = e.Type == Info
+	return nil
+}
+
+func (v *validity) grant(e *Entry) error {
+	if e.Type != OK || (e.F != Acquire && e.F != Try) {
+		return nil
+	}
+	if e.Grant < 0 {
+		return errors.New("a grant is counted from 1")
+	}
+	if e.Grant == 0 {
+		return nil
+	}
+	if before, ok := v.grants[e.Grant]; ok {
+		return fmt.Errorf("grant %d is used twice: the acquire at index %d got it", e.Grant, before)
+	}
+	v.grants[e.Grant] = e.Index
+	return nil
+}

@@ -1,0 +1,95 @@
+package history_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// line makes an entry of process n; index and time are filled in by number.
+func line(n int, t history.Type, f string) history.Entry {
+	return history.Entry{Client: "c", Process: history.Process{N: n}, Type: t, F: f}
+}
+
+func numbered(entries ...history.Entry) *history.History {
+	for i := range entries {
+		if entries[i].Index == 0 {
+			entries[i].Index = i + 1
+		}
+	}
+	return &history.History{Entries: entries}
+}
+
+func TestCheckRefusesWhatCannotHaveBeenRecorded(t *testing.T) {
+	t.Parallel()
+	granted := func(n, grant int) history.Entry {
+		e := line(n, history.OK, history.Acquire)
+		e.Grant = grant
+		return e
+	}
+	at := func(e history.Entry, index int, now time.Duration) history.Entry {
+		e.Index, e.Time = index, now
+		return e
+	}
+	acquire := line(1, history.Invoke, history.Acquire)
+	by7 := history.Entry{Process: history.Process{Name: "redis"}, Type: history.Event, F: history.Remove, By: history.Some(7)}
+	for _, c := range []struct {
+		name string
+		h    *history.History
+		want string
+	}{
+		{"a completion without an invoke", numbered(line(1, history.OK, history.Acquire)), "entry 1 (index 1): process 1 completes acquire, and has invoked nothing"},
+		{"a completion of something else", numbered(acquire, line(1, history.OK, history.Try)), "entry 2 (index 2): process 1 completes try, and had invoked acquire at index 1"},
+		{"two operations at once", numbered(acquire, line(1, history.Invoke, history.Read)), "entry 2 (index 2): process 1 invokes read while its acquire at index 1 is open"},
+		{"an operation after an info", numbered(acquire, line(1, history.Info, history.Acquire), acquire), "entry 3 (index 3): process 1 retired: its last operation ended with info, and nothing may follow it"},
+		{"time that runs backwards", numbered(at(acquire, 1, 5), at(line(2, history.Invoke, history.Try), 2, 4)), "entry 2 (index 2): time 4 ns follows 5 ns: it runs backwards"},
+		{"an index twice", numbered(at(acquire, 5, 0), at(line(2, history.Invoke, history.Try), 5, 0)), "entry 2 (index 5): index 5 follows index 5: it has to grow"},
+		{"an index that falls", numbered(at(acquire, 5, 0), at(line(2, history.Invoke, history.Try), 4, 0)), "entry 2 (index 4): index 4 follows index 5: it has to grow"},
+		{"an unknown type", numbered(line(1, 0, history.Acquire)), "entry 1 (index 1): unknown type 0"},
+		{"an unknown f", numbered(line(1, history.Invoke, "lock")), `entry 1 (index 1): "f" is "lock", which no client says`},
+		{"an operation as an event", numbered(line(1, history.Event, history.Acquire)), "entry 1 (index 1): acquire is an operation: its type is invoke, ok, fail or info"},
+		{"a report as an operation", numbered(line(1, history.OK, history.Lost)), "entry 1 (index 1): lost is a report: its type is event"},
+		{"a server that invokes", numbered(history.Entry{Process: history.Process{Name: "redis"}, Type: history.Invoke, F: "x"}), "entry 1 (index 1): redis says invoke: a process with a name has only info and event"},
+		{"a grant twice", numbered(acquire, granted(1, 4), line(2, history.Invoke, history.Acquire), granted(2, 4)), "entry 4 (index 4): grant 4 is used twice: the acquire at index 2 got it"},
+		{"by nobody", numbered(acquire, by7), `entry 2 (index 2): "by" is 7, which is the index of no invoke before it`},
+		{
+			"a process that changes its client",
+			numbered(acquire, history.Entry{Client: "d", Process: history.Process{N: 1}, Type: history.OK, F: history.Acquire}),
+			"entry 2 (index 2): process 1 belonged to c, now to d",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			err := history.Check(c.h)
+			if err == nil || err.Error() != c.want {
+				t.Fatalf("got  %v\nwant %s", err, c.want)
+			}
+			if bad, ok := errors.AsType[*history.InvalidError](err); !ok || c.h.Entries[bad.Position].Index != bad.Index {
+				t.Errorf("it is %#v", err)
+			}
+		})
+	}
+}
+
+func TestCheckAcceptsWhatARunMayLeave(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		h    *history.History
+	}{
+		{"nothing", numbered()},
+		{"an operation that never completed", numbered(line(1, history.Invoke, history.Acquire))},
+		{"a report of a process that retired", numbered(line(1, history.Invoke, history.Acquire), line(1, history.Info, history.Acquire), line(1, history.Event, history.Late))},
+		{"an operation again after a definite no", numbered(line(1, history.Invoke, history.Try), line(1, history.Fail, history.Try), line(1, history.Invoke, history.Try))},
+		{"lines at the same time", numbered(line(1, history.Invoke, history.Try), line(2, history.Invoke, history.Try))},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if err := history.Check(c.h); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

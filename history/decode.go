@@ -1,0 +1,344 @@
+package history
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"time"
+)
+
+// maxLine is the length that a line may have, in bytes.
+const maxLine = 1 << 20
+
+// A SyntaxError is a line that is no part of a history.
+type SyntaxError struct {
+	Name string // of the file
+	Line int    // the first line is 1
+	Err  error
+}
+
+// Error is "file:line: what is wrong".
+func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %v", e.Name, e.Line, e.Err) }
+
+// Unwrap is what is wrong, without the place.
+func (e *SyntaxError) Unwrap() error { return e.Err }
+
+// A Warning is something odd in a file that its reader could do without.
+type Warning struct {
+	Name string // of the file
+	Line int    // the first line is 1
+	Text string
+}
+
+// String is "file:line: what is odd".
+func (w Warning) String() string { return fmt.Sprintf("%s:%d: %s", w.Name, w.Line, w.Text) }
+
+// Decode reads a whole history and checks it (see Check). The name is for
+// messages. A last line that was cut off in the middle, as a crash leaves it,
+// is a warning. Errors are r's, or a *SyntaxError that names the line.
+func Decode(r io.Reader, name string) (*History, []Warning, error) {
+	in, err := NewReader(r, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	h := &History{Header: in.Header()}
+	valid := newValidity()
+	for {
+		e, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return h, in.Warnings(), nil
+		}
+		if err != nil {
+			return nil, in.Warnings(), err
+		}
+		if err := valid.add(&e); err != nil {
+			return nil, in.Warnings(), in.fail(err)
+		}
+		h.Entries = append(h.Entries, e)
+	}
+}
+
+// A Reader reads a history entry by entry, and fills in what a recorder may
+// leave out:
+//
+//   - index: one more than the line before; the first is 1;
+//   - time: that of the line before;
+//   - client: the one that the process had before, else the process's number;
+//   - lock and grant of a completion: those of its invoke;
+//   - grant of an acquire's ok: a fresh number;
+//   - grant of another operation, and of a client's event: the innermost grant
+//     of that lock that its process holds and has not begun to release.
+//
+// It does not check that the entries make sense together; Decode does.
+type Reader struct {
+	name     string
+	lines    *bufio.Scanner
+	line     int    // number of the line last read
+	first    []byte // a first line that was an entry
+	header   Header
+	warnings []Warning
+	names    map[string]string // one copy of each word
+	fill     filler
+}
+
+// NewReader reads the first line of r, which a bare history does not have: its
+// header is the zero Header. The name is for messages. Errors are r's, or a
+// *SyntaxError.
+func NewReader(r io.Reader, name string) (*Reader, error) {
+	in := &Reader{name: name, lines: bufio.NewScanner(r), names: map[string]string{}, fill: newFiller()}
+	in.lines.Buffer(make([]byte, 0, 64<<10), maxLine)
+	in.lines.Split(splitLines)
+	b, err := in.next()
+	if errors.Is(err, io.EOF) {
+		return in, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
+	var probe struct {
+		Lockcheck json.RawMessage `json:"lockcheck"`
+	}
+	if json.Unmarshal(b, &probe) != nil || probe.Lockcheck == nil {
+		in.first = bytes.Clone(b)
+		return in, nil
+	}
+	if err := json.Unmarshal(b, &in.header); err != nil {
+		return nil, in.fail(explain(err))
+	}
+	if in.header.Format != Format {
+		return nil, in.fail(fmt.Errorf(`"lockcheck" is %d: this lockcheck reads format %d`, in.header.Format, Format))
+	}
+	return in, nil
+}
+
+// Header is the file's first line; its Format is 0 when the file has none.
+func (r *Reader) Header() Header { return r.header }
+
+// Line is the number of the line that Next read last; the first is 1.
+func (r *Reader) Line() int { return r.line }
+
+// Warnings are what was odd so far.
+func (r *Reader) Warnings() []Warning { return r.warnings }
+
+// Next is the next entry. At the end it returns io.EOF; other errors are those
+// of the reader below, or a *SyntaxError. After an error it is of no more use.
+func (r *Reader) Next() (Entry, error) {
+	b := r.first
+	r.first = nil
+	if b == nil {
+		var err error
+		if b, err = r.next(); err != nil {
+			return Entry{}, err
+		}
+	}
+	e, given, err := r.parse(b)
+	if err != nil {
+		if cut := b[len(b)-1] != '\n' && !json.Valid(b); cut && r.line > 1 {
+			r.warnings = append(r.warnings, Warning{r.name, r.line, "the last line is cut off; it is left out"})
+			return Entry{}, io.EOF
+		}
+		return Entry{}, r.fail(err)
+	}
+	if err := r.fill.entry(&e, given); err != nil {
+		return Entry{}, r.fail(err)
+	}
+	return e, nil
+}
+
+// next is the next line that is not blank, with its newline if it has one.
+func (r *Reader) next() ([]byte, error) {
+	for r.lines.Scan() {
+		r.line++
+		if b := r.lines.Bytes(); len(bytes.TrimSpace(b)) > 0 {
+			return b, nil
+		}
+	}
+	switch err := r.lines.Err(); {
+	case err == nil:
+		return nil, io.EOF
+	case errors.Is(err, bufio.ErrTooLong):
+		r.line++
+		return nil, r.fail(fmt.Errorf("the line is longer than %d bytes", maxLine))
+	default:
+		return nil, fmt.Errorf("%s: %w", r.name, err)
+	}
+}
+
+func (r *Reader) fail(err error) error { return &SyntaxError{r.name, r.line, err} }
+
+// splitLines is bufio.ScanLines, but keeps the newline: its absence tells a
+// line that was cut off.
+func splitLines(data []byte, atEOF bool) (int, []byte, error) {
+	if i := bytes.IndexByte(data, '\n'); i >= 0 {
+		return i + 1, data[:i+1], nil
+	}
+	if atEOF && len(data) > 0 {
+		return len(data), data, nil
+	}
+	return 0, nil, nil
+}
+
+// jsonEntry is a line as JSON has it; pointers where absence matters.
+type jsonEntry struct {
+	Index      *int     `json:"index"`
+	Time       *int64   `json:"time"`
+	Client     string   `json:"client"`
+	Process    *process `json:"process"`
+	Type       string   `json:"type"`
+	F          string   `json:"f"`
+	Lock       string   `json:"lock"`
+	Grant      int      `json:"grant"`
+	Token      token    `json:"token"`
+	ValidUntil int64    `json:"valid_until"`
+	Value      *int64   `json:"value"`
+	Was        *int64   `json:"was"`
+	Error      string   `json:"error"`
+	Text       string   `json:"text"`
+	Key        string   `json:"key"`
+	By         *int64   `json:"by"`
+	Op         *int64   `json:"op"`
+	ID         int      `json:"id"`
+	On         []string `json:"on"`
+	Point      string   `json:"point"`
+	AmountNS   int64    `json:"amount_ns"`
+	Hits       *int64   `json:"hits"`
+}
+
+// given says which of the fields whose zero means something were there.
+type given struct{ index, time bool }
+
+func (r *Reader) parse(b []byte) (Entry, given, error) {
+	var j jsonEntry
+	if err := json.Unmarshal(b, &j); err != nil {
+		return Entry{}, given{}, explain(err)
+	}
+	t := parseType(j.Type)
+	switch {
+	case j.Type == "":
+		return Entry{}, given{}, errors.New(`"type" is missing`)
+	case t == 0:
+		return Entry{}, given{}, fmt.Errorf(`"type" is %q: want invoke, ok, fail, info or event`, j.Type)
+	case j.F == "":
+		return Entry{}, given{}, errors.New(`"f" is missing`)
+	case j.Process == nil:
+		return Entry{}, given{}, errors.New(`"process" is missing`)
+	case j.Grant < 0:
+		return Entry{}, given{}, fmt.Errorf(`"grant" is %d: grants are counted from 1`, j.Grant)
+	}
+	e := Entry{
+		Client:     r.word(j.Client),
+		Process:    Process{N: j.Process.N, Name: r.word(j.Process.Name)},
+		Type:       t,
+		F:          r.word(j.F),
+		Lock:       r.word(j.Lock),
+		Grant:      j.Grant,
+		Token:      uint64(j.Token),
+		ValidUntil: time.Duration(j.ValidUntil),
+		Value:      opt(j.Value),
+		Was:        opt(j.Was),
+		Error:      r.word(j.Error),
+		Text:       j.Text,
+		Key:        r.word(j.Key),
+		By:         opt(j.By),
+		Op:         opt(j.Op),
+		ID:         j.ID,
+		On:         j.On,
+		Point:      j.Point,
+		Amount:     time.Duration(j.AmountNS),
+		Hits:       opt(j.Hits),
+	}
+	if len(e.On) == 0 {
+		e.On = nil
+	}
+	if j.Index != nil {
+		e.Index = *j.Index
+	}
+	if j.Time != nil {
+		e.Time = time.Duration(*j.Time)
+	}
+	return e, given{index: j.Index != nil, time: j.Time != nil}, nil
+}
+
+// word is s, stored once: a long history repeats few words.
+func (r *Reader) word(s string) string {
+	if w, ok := r.names[s]; ok {
+		return w
+	}
+	r.names[s] = s
+	return s
+}
+
+func opt(v *int64) Opt {
+	if v == nil {
+		return Opt{}
+	}
+	return Some(*v)
+}
+
+// process is a number or a name.
+type process Process
+
+func (p *process) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		if err := json.Unmarshal(b, &p.Name); err != nil {
+			return err
+		}
+		if p.Name == "" {
+			return errors.New(`"process" is empty`)
+		}
+		return nil
+	}
+	n, err := strconv.Atoi(string(b))
+	if err != nil {
+		return fmt.Errorf(`"process" is %s: want an integer or a name`, b)
+	}
+	p.N = n
+	return nil
+}
+
+// token is an integer up to 2^63-1, or a string that holds one: numbers of
+// that size do not survive every language's JSON.
+type token uint64
+
+func (t *token) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		return nil
+	}
+	n, err := strconv.ParseInt(string(bytes.Trim(b, `"`)), 10, 64)
+	if err != nil || n < 0 {
+		return fmt.Errorf(`"token" is %s: want an integer from 0 to 2^63-1`, b)
+	}
+	*t = token(n)
+	return nil
+}
+
+// explain says in the file's words what encoding/json says in Go's.
+func explain(err error) error {
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		if e.Field == "" {
+			return fmt.Errorf("want a JSON object, got %s", e.Value)
+		}
+		return fmt.Errorf("%q: want %s, got %s", e.Field, kindWord(e.Type.Kind()), e.Value)
+	}
+	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Errorf("not JSON: %w", err)
+	}
+	return err
+}
+
+func kindWord(kind reflect.Kind) string {
+	switch kind {
+	case reflect.String:
+		return "a string"
+	case reflect.Slice:
+		return "a list"
+	default:
+		return "an integer"
+	}
+}
