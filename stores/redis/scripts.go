@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Scripts is the Lua text of each verb that is a script. It is sent with EVAL
+// scripts is the Lua text of each verb that is a script. It is sent with EVAL
 // every time: EVALSHA would be two requests where the server does not know the
 // script yet, and a verb is one.
 //

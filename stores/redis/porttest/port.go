@@ -1,0 +1,63 @@
+package porttest
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/redis"
+)
+
+// runPort calls each method of the port once where it does something and once
+// where it does not.
+func runPort(t *testing.T, w World) {
+	ctx, p := t.Context(), redis.Port{Transport: w.Conns[0]}
+	k, n, l := prefix()+"k", prefix()+"n", prefix()+"l"
+
+	type result struct {
+		value any
+		yes   bool
+	}
+	as := func(value any, yes bool, err error) func(string, any, bool) {
+		return func(what string, wantValue any, wantYes bool) {
+			t.Helper()
+			if got, want := (result{value, yes}), (result{wantValue, wantYes}); err != nil || got != want {
+				t.Errorf("%s: got %v, error %v; want %v", what, got, err, want)
+			}
+		}
+	}
+	of := func(value any, err error) func(string, any) {
+		return func(what string, want any) {
+			t.Helper()
+			as(value, false, err)(what, want, false)
+		}
+	}
+
+	as(p.Get(ctx, 0, k))("Get of nothing", "", false)
+	of(p.SetIfAbsent(ctx, 0, k, "", 0))("SetIfAbsent", true)
+	as(p.Get(ctx, 0, k))("Get of an empty value", "", true)
+	of(p.SetIfAbsent(ctx, 0, k, "w", 0))("SetIfAbsent, taken", false)
+	of(p.SetNX(ctx, 0, k, "w"))("SetNX, taken", false)
+	of(p.PTTL(ctx, 0, k))("PTTL without expiry", -ms)
+	of(p.PExpire(ctx, 0, k, 0))("PExpire at once", true)
+	of(p.PExpire(ctx, 0, k, long))("PExpire of nothing", false)
+	of(p.PTTL(ctx, 0, k))("PTTL of nothing", -2*ms)
+	of(p.SetNX(ctx, 0, k, "w"))("SetNX", true)
+	of(nil, p.Set(ctx, 0, k, "v", 0))("Set", nil)
+	of(p.CompareAndDelete(ctx, 0, k, "w"))("CompareAndDelete of another's", false)
+	of(p.CompareAndDelete(ctx, 0, k, "v"))("CompareAndDelete", true)
+	of(p.Del(ctx, 0, k))("Del of nothing", false)
+	of(p.Incr(ctx, 0, n))("Incr", int64(1))
+	of(p.Grant(ctx, 0, k, "v", n, long))("Grant", uint64(2))
+	of(p.Grant(ctx, 0, k, "w", n, long))("Grant, taken", uint64(0))
+	of(p.Claim(ctx, 0, k, "v", n, long))("Claim", uint64(3))
+	of(p.Claim(ctx, 0, k, "w", n, long))("Claim, taken", uint64(0))
+	of(p.Del(ctx, 0, k))("Del", true)
+	of(p.RPush(ctx, 0, l, "x"))("RPush", int64(1))
+
+	_, _, err := p.Get(ctx, 0, l)
+	var server redis.ServerError
+	if !errors.As(err, &server) || string(server) != wrongType.Str || !locks.IsDefinite(err) {
+		t.Errorf("Get of a list: got error %v, want a definite %q", err, wrongType.Str)
+	}
+}
