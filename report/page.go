@@ -1,0 +1,130 @@
+package report
+
+import (
+	"io"
+	"strings"
+	"unicode"
+)
+
+// page collects what is written, line by line, none wider than allowed and
+// none with spaces at its end.
+type page struct {
+	o Options
+	b strings.Builder
+}
+
+func (p *page) flush(w io.Writer) error {
+	_, err := io.WriteString(w, p.b.String())
+	return err
+}
+
+func (p *page) blank() { p.b.WriteByte('\n') }
+
+// row writes one line that has been laid out.
+func (p *page) row(r row) {
+	p.b.WriteString(r.render(p.o.Color))
+	p.b.WriteByte('\n')
+}
+
+// text writes a paragraph.
+func (p *page) text(indent int, s style, text string) {
+	for _, line := range wrap(p.clean(text), p.o.width()-indent) {
+		p.line(indent, s, line)
+	}
+}
+
+// hanging writes a paragraph whose first line stands out at the left.
+func (p *page) hanging(s style, text string) { p.hangingAt(0, s, text) }
+
+func (p *page) hangingAt(indent int, s style, text string) {
+	for i, line := range wrap(p.clean(text), p.o.width()-indent-2) {
+		if i > 0 {
+			line = "  " + line
+		}
+		p.line(indent, s, line)
+	}
+}
+
+func (p *page) line(indent int, s style, text string) {
+	r := newRow(p.o.width())
+	r.write(indent, text, s)
+	p.row(r)
+}
+
+// clean makes text fit for a terminal: every rune of it is one column wide.
+// Names in a history may be anybody's.
+func (p *page) clean(s string) string {
+	return p.sign(strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case r < 0x300 && unicode.IsPrint(r), strings.ContainsRune(signs, r):
+			return r
+		default:
+			return '?'
+		}
+	}, s))
+}
+
+// signs are the runes beyond Latin that are written, all of them one column wide.
+const signs = "✗✓█▒━─├┤┼»«×·≥≤–—‘’“”…"
+
+// ascii says what stands for a sign where there is only ASCII.
+var ascii = strings.NewReplacer(
+	"✗", "X", "✓", "+", "█", "#", "▒", "%", "━", "=", "─", "-", "├", "|", "┤", "|", "┼", "+",
+	"»", ">", "«", "<", "×", "x", "·", ".", "≥", ">=", "≤", "<=", "–", "-", "—", "-",
+	"‘", "'", "’", "'", "“", `"`, "”", `"`, "…", "...",
+)
+
+// sign is s as the page can show it.
+func (p *page) sign(s string) string {
+	if !p.o.ASCII {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if r > unicode.MaxASCII {
+			return '?'
+		}
+		return r
+	}, ascii.Replace(s))
+}
+
+// wrap breaks text into lines of at most width runes, and a word that is
+// longer in two.
+func wrap(text string, width int) []string {
+	var lines []string
+	var line []rune
+	for _, word := range joinUnits(strings.Fields(text)) {
+		w := []rune(word)
+		if len(line) > 0 && len(line)+1+len(w) > width {
+			lines, line = append(lines, string(line)), nil
+		}
+		for len(w) > width {
+			lines, w = append(lines, string(w[:width])), w[width:]
+		}
+		if len(line) > 0 {
+			line = append(line, ' ')
+		}
+		line = append(line, w...)
+	}
+	if len(line) > 0 {
+		lines = append(lines, string(line))
+	}
+	return lines
+}
+
+// joinUnits keeps a number and its unit on one line: "10.01 s".
+func joinUnits(words []string) []string {
+	var out []string
+	for _, w := range words {
+		bare := strings.TrimRight(w, ".,:;)")
+		if n := len(out); n > 0 && (bare == "s" || bare == "ms") {
+			if last := out[n-1]; last[len(last)-1] >= '0' && last[len(last)-1] <= '9' {
+				out[n-1] += " " + w
+				continue
+			}
+		}
+		out = append(out, w)
+	}
+	return out
+}

@@ -1,0 +1,158 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// plot is what a story tells: its moments in order, and what the lanes show.
+// Each property has a function that collects them; what is common to them is
+// in moments.go.
+type plot struct {
+	d       *digest
+	title   string // of the verdict; "": the witness's own sentence
+	moments []moment
+	climax  int // the position at which it has happened
+	clients []string
+	spans   []span
+	rides   []*op  // requests drawn from their invoke to their effect
+	coda    string // the last sentence, of no moment
+}
+
+// span is a time that the lanes point out, as "both hold".
+type span struct {
+	label    string
+	from, to time.Duration
+}
+
+// maxMoments is how many moments a story has: each is numbered by one digit.
+const maxMoments = 9
+
+// choose returns the violation that a story is about; nil: there is none that
+// the reader cares for.
+func choose(h *history.History, verdicts []checker.Verdict, o Options) *checker.Verdict {
+	promised := promise(h, o)
+	var best *checker.Verdict
+	for i := range verdicts {
+		v := &verdicts[i]
+		switch {
+		case v.Outcome != checker.Violated:
+		case v.Property == o.About:
+			return v
+		case promised(v.Property) && (best == nil || telling(v.Property) < telling(best.Property)):
+			best = v
+		}
+	}
+	return best
+}
+
+// telling orders properties by how much a story of their violation explains.
+func telling(p checker.Property) int {
+	order := [...]checker.Property{
+		checker.Exclusion, checker.LeaseExclusion, checker.Ownership, checker.Resource,
+		checker.Fencing, checker.Answers, checker.Liveness, checker.Handover,
+	}
+	if i := slices.Index(order[:], p); i >= 0 {
+		return i
+	}
+	return len(order)
+}
+
+// newPlot collects what there is to tell.
+func newPlot(h *history.History, subject *checker.Verdict) *plot {
+	names := locks(h)
+	if len(names) == 0 {
+		return &plot{d: newDigest(h, "")}
+	}
+	lock := names[0]
+	var witness []int
+	if subject != nil && subject.Witness != nil {
+		for _, pos := range subject.Witness.Entries {
+			if pos < 0 || pos >= len(h.Entries) {
+				continue
+			}
+			witness = append(witness, pos)
+			if e := &h.Entries[pos]; e.Lock != "" {
+				lock = e.Lock
+			}
+		}
+	}
+	slices.Sort(witness)
+	p := &plot{d: newDigest(h, lock), climax: len(h.Entries) - 1}
+	if subject == nil {
+		p.calm()
+	} else if !p.tellOf(subject.Property, witness) {
+		p.bare(witness)
+	}
+	p.surroundings()
+	p.settle()
+	return p
+}
+
+// tellOf tells of a violation. It is false where the witness has not the facts
+// that such a story is made of.
+func (p *plot) tellOf(property checker.Property, witness []int) bool {
+	switch property {
+	case checker.Exclusion, checker.LeaseExclusion:
+		return p.overlap(witness)
+	case checker.Ownership:
+		return p.ownership(witness)
+	case checker.Resource:
+		return p.resource(witness)
+	case checker.Fencing:
+		return p.fencing(witness)
+	case checker.Answers:
+		return p.answers(witness)
+	case checker.Liveness, checker.Handover:
+		return p.waiting(witness, property == checker.Handover)
+	}
+	return false
+}
+
+func (p *plot) empty() bool { return len(p.moments) == 0 }
+
+// settle brings the moments into their order, and leaves out the least
+// important ones where there are too many.
+func (p *plot) settle() {
+	slices.SortStableFunc(p.moments, func(a, b moment) int {
+		if a.pos == b.pos && a.noEntry != b.noEntry {
+			if a.noEntry {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.pos, b.pos)
+	})
+	for weight := detail; len(p.moments) > maxMoments && weight > key; weight-- {
+		for i := len(p.moments) - 1; i >= 0 && len(p.moments) > maxMoments; i-- {
+			if p.moments[i].weight == weight {
+				p.moments = slices.Delete(p.moments, i, i+1)
+			}
+		}
+	}
+	if len(p.moments) > maxMoments {
+		p.moments = p.moments[:maxMoments]
+	}
+}
+
+// with gives a client a lane.
+func (p *plot) with(client string) {
+	if client != "" && !slices.Contains(p.clients, client) {
+		p.clients = append(p.clients, client)
+	}
+}
+
+// grantsAt are the grants whose acquires came back at the positions.
+func (p *plot) grantsAt(witness []int) []*grant {
+	var list []*grant
+	for _, g := range p.d.grants {
+		if slices.Contains(witness, g.got) {
+			list = append(list, g)
+		}
+	}
+	return list
+}

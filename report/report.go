@@ -1,0 +1,178 @@
+// Package report is what a person reads: the story of a run, with the lanes of
+// its clients, servers and resource on a true time axis, and the table of
+// verdicts.
+//
+// It sees a history and verdicts, and nothing else: what it says can be read
+// off the lines of the history, and it says no more than they show.
+package report
+
+import (
+	"cmp"
+	"io"
+	"strings"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// Options say how to write. The zero value is plain text of 80 columns.
+type Options struct {
+	Width int  // columns; 0: 80, and never fewer than 60
+	Color bool // adds colour; nothing is said by colour alone
+	ASCII bool // no sign beyond ASCII
+
+	// Promise is what the reader wants to hold; nil: what the history's header
+	// names, and without that all properties. A violation of another property
+	// is said, and the story is not about it.
+	Promise []checker.Property
+	// About chooses the violation that the story tells; "": the most telling one.
+	About checker.Property
+}
+
+// The widths between which a story can be laid out.
+const (
+	defaultWidth = 80
+	minWidth     = 60
+)
+
+func (o Options) width() int {
+	if o.Width == 0 {
+		return defaultWidth
+	}
+	return max(o.Width, minWidth)
+}
+
+// Story writes what happened: a line with the verdict; a few sentences, made
+// from the history's facts; the lanes; the moments that count, numbered as in
+// the lanes. Where several properties are violated it tells one story, of the
+// most telling one, and names the others. Where none is, it tells what
+// happened around the fault. The error is w's.
+func Story(w io.Writer, h *history.History, verdicts []checker.Verdict, o Options) error {
+	p := &page{o: o}
+	subject := choose(h, verdicts, o)
+	plot := newPlot(h, subject)
+	p.headline(h, verdicts, subject, plot.title)
+	p.run(&h.Header)
+	if plot.empty() {
+		p.blank()
+		p.text(2, plain, "Nothing happened in this run: nobody asked for a lock.")
+	} else {
+		p.blank()
+		p.text(2, plain, plot.prose())
+		p.blank()
+		p.lanes(plot)
+		p.blank()
+		p.moments(plot)
+	}
+	p.others(verdicts, subject)
+	return p.flush(w)
+}
+
+// headline says how the run came out.
+func (p *page) headline(h *history.History, verdicts []checker.Verdict, subject *checker.Verdict, title string) {
+	promised := promise(h, p.o)
+	var held, unknown []string
+	for i := range verdicts {
+		v := &verdicts[i]
+		switch {
+		case !promised(v.Property):
+		case v.Outcome == checker.Valid:
+			held = append(held, string(v.Property))
+		case v.Outcome == checker.Unknown:
+			unknown = append(unknown, string(v.Property)+": "+v.Reason)
+		}
+	}
+	switch {
+	case subject != nil:
+		p.hanging(bad, "✗ VIOLATED "+string(subject.Property)+": "+cmp.Or(title, sentence(subject)))
+	case len(unknown) > 0:
+		p.hanging(warn, "? UNKNOWN "+strings.Join(unknown, "; "))
+	case len(held) > 0:
+		p.hanging(good, "✓ HELD "+list(held))
+	default:
+		p.hanging(warn, "? NOT JUDGED: no property applies")
+	}
+}
+
+// run says which run it was.
+func (p *page) run(h *history.Header) {
+	var about []string
+	add := func(s string) { about = append(about, s) }
+	if h.Case != "" {
+		add("case " + h.Case)
+	}
+	if h.Lock != "" {
+		lock := h.Lock
+		if h.Options != "" {
+			lock += " (" + h.Options + ")"
+		}
+		add(lock)
+	}
+	if h.LeaseMS > 0 {
+		add("lease " + newUnits(h.Lease()).span(h.Lease()))
+	}
+	switch h.Fencing {
+	case history.FencingAll:
+		add("fencing on")
+	case history.FencingWrites:
+		add("fencing of writes")
+	}
+	if h.On != "" {
+		add("on " + h.On)
+	}
+	if h.Seed != 0 {
+		add("seed " + number(h.Seed))
+	}
+	if len(about) > 0 {
+		p.text(2, dim, strings.Join(about, ", "))
+	}
+}
+
+// others names the violations that the story is not about.
+func (p *page) others(verdicts []checker.Verdict, subject *checker.Verdict) {
+	title := "Also violated:"
+	if subject == nil {
+		title = "Violated, and not promised:"
+	}
+	for i := range verdicts {
+		v := &verdicts[i]
+		if v.Outcome != checker.Violated || v == subject {
+			continue
+		}
+		if title != "" {
+			p.blank()
+			p.text(2, plain, title)
+			title = ""
+		}
+		p.hangingAt(2, plain, "✗ "+string(v.Property)+": "+sentence(v))
+	}
+}
+
+// promise tells which properties the reader wants to hold.
+func promise(h *history.History, o Options) func(checker.Property) bool {
+	names := o.Promise
+	if names == nil {
+		for _, n := range h.Header.Promises {
+			names = append(names, checker.Property(n))
+		}
+	}
+	if len(names) == 0 {
+		return func(checker.Property) bool { return true }
+	}
+	return func(p checker.Property) bool {
+		for _, n := range names {
+			if n == p {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// sentence is a verdict's, without its full stop.
+func sentence(v *checker.Verdict) string {
+	if v.Witness == nil || v.Witness.Sentence == "" {
+		return "what follows convicts it"
+	}
+	return strings.TrimSuffix(v.Witness.Sentence, ".")
+}

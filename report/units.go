@@ -1,0 +1,74 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// units say how times are written: seconds, or milliseconds where leases are short.
+type units struct{ ms bool }
+
+// shortLease is up to which lease times are in milliseconds.
+const shortLease = 2 * time.Second
+
+func newUnits(lease time.Duration) units { return units{ms: lease > 0 && lease <= shortLease} }
+
+// at is a time within a sentence: "10.01 s".
+func (u units) at(t time.Duration) string {
+	if u.ms {
+		return fmt.Sprintf("%.0f ms", millis(t))
+	}
+	return fmt.Sprintf("%.2f s", t.Seconds())
+}
+
+// exact is a time in the list of moments: "10.011 s".
+func (u units) exact(t time.Duration) string {
+	if u.ms {
+		return fmt.Sprintf("%.1f ms", millis(t))
+	}
+	return fmt.Sprintf("%.3f s", t.Seconds())
+}
+
+// span is a length of time: "12 s", "0.25 s", "8 ms".
+func (u units) span(d time.Duration) string {
+	if d < 0 {
+		d = -d
+	}
+	if u.ms || d < 95*time.Millisecond {
+		return trim(fmt.Sprintf("%.0f", millis(d))) + " ms"
+	}
+	return trim(fmt.Sprintf("%.2f", d.Seconds())) + " s"
+}
+
+// tick is a label of the axis, whose ticks are step apart.
+func (u units) tick(t, step time.Duration) string {
+	if u.ms || step < 10*time.Millisecond {
+		return strconv.FormatFloat(millis(t), 'f', -1, 64) + " ms"
+	}
+	return strconv.FormatFloat(t.Seconds(), 'f', -1, 64) + " s"
+}
+
+func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+func trim(s string) string {
+	if strings.Contains(s, ".") {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	return s
+}
+
+func number[T int64 | uint64](n T) string { return fmt.Sprint(n) }
+
+// list is "a", "a and b", "a, b and c".
+func list(words []string) string {
+	switch n := len(words); n {
+	case 0:
+		return ""
+	case 1:
+		return words[0]
+	default:
+		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
+	}
+}

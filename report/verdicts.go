@@ -1,0 +1,57 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/lockcheck/lockcheck/checker"
+)
+
+// Verdicts writes the table of properties, each with its outcome and what is
+// known about it. promised tells which had to hold; nil: all of them. The
+// error is w's.
+func Verdicts(w io.Writer, verdicts []checker.Verdict, promised func(checker.Property) bool, o Options) error {
+	p := &page{o: o}
+	const indent = 32 // of the last column
+	for i := range verdicts {
+		v := &verdicts[i]
+		mark := outcomes[min(int(v.Outcome), len(outcomes)-1)]
+		about := v.Reason
+		if v.Outcome == checker.Violated {
+			about = sentence(v)
+		}
+		style := mark.style
+		if promised != nil && !promised(v.Property) {
+			style = plain
+			about = strings.TrimSuffix("not promised; "+about, "; ")
+		}
+		head := p.sign(fmt.Sprintf("%s %-16s %-11s", mark.sign, v.Property, mark.word))
+		lines := wrap(p.clean(about), p.o.width()-indent)
+		if len(lines) == 0 {
+			lines = []string{""}
+		}
+		for i, line := range lines {
+			if i > 0 {
+				head = ""
+			}
+			r := newRow(p.o.width())
+			r.write(0, head, style)
+			r.write(indent, line, plain)
+			p.row(r)
+		}
+	}
+	return p.flush(w)
+}
+
+// outcomes are how the table shows a checker.Outcome.
+var outcomes = [...]struct {
+	sign, word string
+	style      style
+}{
+	{"?", "not judged", warn},
+	checker.Valid:    {"✓", "valid", good},
+	checker.Violated: {"✗", "VIOLATED", bad},
+	checker.Unknown:  {"?", "unknown", warn},
+	checker.NA:       {"-", "n/a", dim},
+}
