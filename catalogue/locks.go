@@ -46,11 +46,14 @@ type Options struct {
 	Retries bool // the client library sends again as go-redis does by default
 }
 
-// optionNames says what people write, in the order in which it is written.
-var optionNames = []struct {
-	name, does string
+// Option is one of Options, by the name that people write.
+type Option struct {
+	Name, Does string
 	field      func(*Options) *bool
-}{
+}
+
+// AllOptions are the options, in the order in which they are written.
+var AllOptions = []Option{
 	{"token", "draw a fencing token with each grant", func(o *Options) *bool { return &o.Token }},
 	{"spin", "ask again at once instead of after a random wait", func(o *Options) *bool { return &o.Spin }},
 	{"reuse-id", "use one value for all acquisitions of a client", func(o *Options) *bool { return &o.ReuseID }},
@@ -60,9 +63,9 @@ var optionNames = []struct {
 
 func (o Options) String() string {
 	var names []string
-	for _, n := range optionNames {
+	for _, n := range AllOptions {
 		if *n.field(&o) {
-			names = append(names, n.name)
+			names = append(names, n.Name)
 		}
 	}
 	return strings.Join(names, ",")
@@ -84,17 +87,11 @@ func ParseOptions(s string) (Options, error) {
 		if name == "" {
 			continue
 		}
-		i := slices.IndexFunc(optionNames, func(n struct {
-			name, does string
-			field      func(*Options) *bool
-		},
-		) bool {
-			return n.name == name
-		})
+		i := slices.IndexFunc(AllOptions, func(n Option) bool { return n.Name == name })
 		if i < 0 {
 			return o, fmt.Errorf("no option %q", name)
 		}
-		*optionNames[i].field(&o) = true
+		*AllOptions[i].field(&o) = true
 	}
 	return o, nil
 }

@@ -30,11 +30,12 @@ type recorder struct {
 	processes map[string]*client
 }
 
-func newRecorder(plan *Plan, sink func(*history.Entry)) *recorder {
+func newRecorder(plan *Plan, h *history.History, sink func(*history.Entry)) *recorder {
+	h.Entries = h.Entries[:0]
 	r := &recorder{
 		plan:      plan,
 		sink:      sink,
-		history:   &history.History{Entries: make([]history.Entry, 0, 256)},
+		history:   h,
 		guarded:   workloads.Guarded{Fencing: plan.Fencing},
 		processes: make(map[string]*client, len(plan.Clients)),
 	}

@@ -3,8 +3,9 @@
 package harness
 
 import (
+	"cmp"
+
 	"github.com/lockcheck/lockcheck/cluster"
-	"github.com/lockcheck/lockcheck/cluster/sim"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/workloads"
 )
@@ -12,15 +13,22 @@ import (
 // Open makes the place of a run.
 type Open func(cluster.Config, cluster.Observer) (cluster.Place, error)
 
+// Buffer is memory that one run after another may use. The history of a run
+// is then good until the next.
+type Buffer struct{ history history.History }
+
 // Run carries out a plan and returns what happened. With an error the history
-// is what there was until then. Each entry also goes to sink, if there is one,
-// at the moment when it is recorded.
-func Run(plan *Plan, open Open, sink func(*history.Entry)) (*history.History, error) {
+// is what there was until then. buffer and sink may be nil; sink gets each
+// entry at the moment when it is recorded.
+func Run(plan *Plan, open Open, buffer *Buffer, sink func(*history.Entry)) (*history.History, error) {
 	cfg, err := plan.Config()
 	if err != nil {
 		return nil, err
 	}
-	rec := newRecorder(plan, sink)
+	if buffer == nil {
+		buffer = new(Buffer)
+	}
+	rec := newRecorder(plan, &buffer.history, sink)
 	place, err := open(cfg, rec)
 	if err != nil {
 		return nil, err
@@ -42,15 +50,7 @@ func Run(plan *Plan, open Open, sink func(*history.Entry)) (*history.History, er
 			rec.ended(&running)
 		})
 	}
-	err = place.Run()
+	err = cmp.Or(place.Run(), rec.injector.err)
 	rec.close(place.Observes())
 	return rec.history, err
-}
-
-// Sim opens a place in virtual time. made, if not nil, gets the choices that
-// the run made.
-func Sim(plan *Plan, choices *sim.Choices) Open {
-	return func(cfg cluster.Config, o cluster.Observer) (cluster.Place, error) {
-		return sim.New(cfg, o, choices), nil
-	}
 }

@@ -3,6 +3,8 @@ package sim
 import (
 	"context"
 	"time"
+
+	"github.com/lockcheck/lockcheck/cluster"
 )
 
 // host is the locks.Host of a client. Its clocks are right.
@@ -24,6 +26,14 @@ func (h *host) Rand(what string, n int64) int64 { return h.world.Rand(h.name, wh
 
 // Unique is different at each call.
 func (h *host) Unique() string { return h.world.unique(h.name) }
+
+// Op is the operation that runs on the host, and Dead tells whether the client
+// has been killed: for a lock that stands outside the network and knows
+// everything, which tests hold the judge against.
+func (h *host) Op() cluster.Op { return h.op }
+
+// Dead: see Op.
+func (h *host) Dead() bool { return h.dead }
 
 func (c *client) sleep(ctx context.Context, d time.Duration) error {
 	c.mustLive()

@@ -1,0 +1,132 @@
+package explore
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/cluster"
+	"github.com/lockcheck/lockcheck/cluster/sim"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/locks"
+)
+
+// reference is a lock that is right by construction: it is granted, fenced and
+// released in one step of a server that never fails and is reached without the
+// network; it has no lease, and what a dead client held is free at that instant.
+// Whatever the judge says against it is a false alarm.
+type reference struct {
+	observer cluster.Observer
+	holder   *referenceLease
+	token    uint64
+}
+
+// knowing is what the simulator's hosts tell beyond locks.Host.
+type knowing interface {
+	locks.Host
+	Op() cluster.Op
+	Dead() bool
+}
+
+type referenceClient struct {
+	server *reference
+	host   knowing
+}
+
+type referenceLease struct {
+	client referenceClient
+	token  uint64
+	op     int // the acquire that got it
+}
+
+func (c referenceClient) Acquire(ctx context.Context, _ string) (locks.Lease, error) {
+	s := c.server
+	for {
+		if s.holder != nil && s.holder.client.host.Dead() {
+			s.tell(history.Lose, 0)
+			s.holder = nil
+		}
+		if s.holder == nil {
+			s.token++
+			s.holder = &referenceLease{c, s.token, c.host.Op().Index}
+			s.tell(history.Granted, c.host.Op().Index)
+			return s.holder, nil
+		}
+		if c.host.Sleep(ctx, time.Duration(1+c.host.Rand("backoff", int64(300*time.Millisecond)))) != nil {
+			return nil, locks.ErrNotAcquired
+		}
+	}
+}
+
+func (c referenceClient) Close(context.Context) error { return nil }
+
+func (l *referenceLease) Token() uint64 { return l.token }
+
+func (l *referenceLease) Release(context.Context) error {
+	s := l.client.server
+	if s.holder != l {
+		return locks.ErrNotHeld
+	}
+	s.tell(history.Remove, l.client.host.Op().Index)
+	s.holder = nil
+	return nil
+}
+
+func (s *reference) tell(f string, by int) {
+	e := history.Entry{
+		Process: history.Process{Name: "reference"}, Type: history.Event, F: f,
+		Lock: harness.LockName, Key: harness.LockName, Op: history.Some(int64(s.holder.op)),
+	}
+	if by != 0 {
+		e.By = history.Some(int64(by))
+	}
+	s.observer.Server(e)
+}
+
+func openReference(seed uint64) harness.Open {
+	return func(cfg cluster.Config, o cluster.Observer) (cluster.Place, error) {
+		server := &reference{observer: o}
+		cfg.Lock.New = func(e catalogue.Env) locks.Locker { return referenceClient{server, e.Host.(knowing)} }
+		return sim.New(cfg, o, sim.Draw(seed, false)), nil
+	}
+}
+
+// The judge raises no false alarm: 20,000 runs of a lock that cannot be wrong,
+// under every fault, and none is convicted.
+func TestTheReferenceLockIsNeverConvicted(t *testing.T) {
+	runs := 20_000
+	if testing.Short() {
+		runs = 1_000
+	}
+	all := faults.All()
+	var reached checker.Counts
+	var buffer harness.Buffer
+	for i := range runs {
+		shape := rand.New(rand.NewPCG(uint64(i), 0x7368617065))
+		s := Settings{
+			Lock: "redis-setnx", On: "sim", Lease: 10 * time.Second, Fencing: history.FencingAll,
+			Options: catalogue.Options{Token: true},
+			Clients: 2 + shape.IntN(4), Acquires: 1 + shape.IntN(12),
+			Kinds: all[i%len(all) : i%len(all)+1], Count: 1 + shape.IntN(3),
+		}
+		plan := s.Plan(i)
+		h, err := harness.Run(plan, openReference(plan.Seed), &buffer, nil)
+		if err != nil {
+			t.Fatalf("seed %d: %v", i, err)
+		}
+		for _, v := range checker.Judge(h) {
+			if v.Outcome == checker.Violated {
+				t.Errorf("%s, seed %d: %s is said to be violated: %s", plan.Faults[0].Fault, i, v.Property, v.Witness.Sentence)
+			}
+		}
+		reached.Add(checker.Reach(h))
+	}
+	if reached[checker.PauseHitHolder] == 0 || reached[checker.KillHitHolder] == 0 || reached[checker.Contended] == 0 {
+		t.Errorf("the runs were too tame: %v", reached.Map())
+	}
+}

@@ -1,0 +1,110 @@
+package explore
+
+import (
+	"time"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/harness"
+)
+
+// Result is what came of a batch of runs.
+type Result struct {
+	Runs     int
+	Outcomes map[checker.Property]*Tally
+	Reached  checker.Counts
+	Drawn    map[string]int // runs by the kind of fault that was drawn for them
+	Touched  map[string]int // those in which it touched somebody
+	Took     time.Duration
+}
+
+// Tally counts the outcomes of one property.
+type Tally struct {
+	Count [checker.NA + 1]int // by outcome
+	First [checker.NA + 1]int // the lowest run with that outcome, where Count says that there is one
+	// Reason is that of the lowest run that was unknown or to which the
+	// property does not apply.
+	Reason string
+}
+
+func newResult() *Result {
+	r := &Result{Outcomes: map[checker.Property]*Tally{}, Drawn: map[string]int{}, Touched: map[string]int{}}
+	for _, p := range checker.Properties {
+		r.Outcomes[p] = new(Tally)
+	}
+	return r
+}
+
+// Count takes in one run, which was the run i of its batch.
+func (r *Result) Count(i int, plan *harness.Plan, verdicts []checker.Verdict, reached checker.Counts) {
+	r.Runs++
+	r.Reached.Add(reached)
+	for _, v := range verdicts {
+		t := r.Outcomes[v.Property]
+		if t.Count[v.Outcome] == 0 || i < t.First[v.Outcome] {
+			t.First[v.Outcome] = i
+			if v.Reason != "" {
+				t.Reason = v.Reason
+			}
+		}
+		t.Count[v.Outcome]++
+	}
+	if len(plan.Faults) > 0 {
+		kind := plan.Faults[0].Fault
+		r.Drawn[kind]++
+		if reached[checker.FaultTouched] > 0 {
+			r.Touched[kind]++
+		}
+	}
+}
+
+// Add takes in the runs of another part of the same batch.
+func (r *Result) Add(o *Result) {
+	r.Runs += o.Runs
+	r.Reached.Add(o.Reached)
+	for p, from := range o.Outcomes {
+		to := r.Outcomes[p]
+		for out, n := range from.Count {
+			if n > 0 && (to.Count[out] == 0 || from.First[out] < to.First[out]) {
+				to.First[out] = from.First[out]
+				if from.Reason != "" {
+					to.Reason = from.Reason
+				}
+			}
+			to.Count[out] += n
+		}
+	}
+	for kind, n := range o.Drawn {
+		r.Drawn[kind] += n
+	}
+	for kind, n := range o.Touched {
+		r.Touched[kind] += n
+	}
+}
+
+// Outcome of a property in the whole batch: violated if any run violated it,
+// unknown if any left it open, valid if it held wherever it applied.
+func (r *Result) Outcome(p checker.Property) checker.Outcome {
+	t := r.Outcomes[p]
+	for _, out := range []checker.Outcome{checker.Violated, checker.Unknown, checker.Valid} {
+		if t.Count[out] > 0 {
+			return out
+		}
+	}
+	return checker.NA
+}
+
+// Vacuous says why the batch proves nothing, or "".
+func (r *Result) Vacuous() string {
+	if r.Runs == 0 {
+		return "no run was carried out"
+	}
+	if r.Reached[checker.Grants] == 0 {
+		return "nobody ever got the lock"
+	}
+	for kind := range r.Drawn {
+		if r.Touched[kind] == 0 {
+			return kind + " touched nobody in any run"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,194 @@
+package harness
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// Judged is a run and what came of it.
+type Judged struct {
+	Plan     *Plan
+	History  *history.History
+	Verdicts []checker.Verdict
+	Reached  checker.Counts
+}
+
+// Outcome of one property.
+func (j *Judged) Outcome(p checker.Property) checker.Outcome {
+	for _, v := range j.Verdicts {
+		if v.Property == p {
+			return v.Outcome
+		}
+	}
+	return checker.NA
+}
+
+// Violated lists the properties that the run violated.
+func (j *Judged) Violated() []checker.Property {
+	var list []checker.Property
+	for _, v := range j.Verdicts {
+		if v.Outcome == checker.Violated {
+			list = append(list, v.Property)
+		}
+	}
+	return list
+}
+
+// Execute carries out a plan in the place that it names, and judges the run
+// with both judges.
+type Execute func(plan *Plan) (*Judged, error)
+
+// ScheduleResult is one schedule of a case: as documented, without its fault,
+// and remedied. Remedied is nil where no remedy can be run.
+type ScheduleResult struct {
+	Schedule catalogue.Schedule
+	Flawed   *Judged
+	Healthy  *Judged
+	Remedied *Judged
+}
+
+// CaseResult is what came of a case.
+type CaseResult struct {
+	Case       catalogue.Case
+	On         string
+	Schedules  []ScheduleResult
+	Reproduced bool
+	Remedy     string // valid, violated, unknown, none
+	Reason     string // why it was not reproduced, or why there is no remedy
+	Took       time.Duration
+}
+
+// CasePlans are the three runs of a schedule. The last is nil where the case
+// has no remedy that can be run.
+func CasePlans(c catalogue.Case, s catalogue.Schedule, on string, lease time.Duration) (flawed, healthy, remedied *Plan) {
+	scaled := s.Scaled(lease)
+	clients := make([]string, len(scaled.Scripts))
+	for i, sc := range scaled.Scripts {
+		clients[i] = sc.Client
+	}
+	plan := func(setup catalogue.Setup, list []faults.Injection) *Plan {
+		return &Plan{
+			Lock: setup.Lock, Options: setup.Options, Server: setup.Server, Fencing: setup.Fencing,
+			On: on, Case: c.ID, Seed: 1, Lease: lease, Clients: clients, Scripts: scaled.Scripts, Faults: list,
+		}
+	}
+	flawed, healthy = plan(c.Setup, scaled.Faults), plan(c.Setup, nil)
+	if c.Remedy.None == "" {
+		remedied = plan(c.Remedy.Setup, scaled.Faults)
+	}
+	return flawed, healthy, remedied
+}
+
+// Case carries out a case: each schedule as documented, without its fault and
+// with the remedy. The runs of a schedule are carried out by each, which may
+// do them side by side.
+func Case(c catalogue.Case, on string, lease time.Duration, each func(plans []*Plan) ([]*Judged, error)) (*CaseResult, error) {
+	start := time.Now()
+	r := &CaseResult{Case: c, On: on, Reproduced: true, Remedy: "valid"}
+	if c.Remedy.None != "" {
+		r.Remedy = "none"
+	}
+	for _, s := range c.Schedules {
+		flawed, healthy, remedied := CasePlans(c, s, on, lease)
+		plans := []*Plan{flawed, healthy}
+		if remedied != nil {
+			plans = append(plans, remedied)
+		}
+		judged, err := each(plans)
+		if err != nil {
+			return r, err
+		}
+		sr := ScheduleResult{Schedule: s, Flawed: judged[0], Healthy: judged[1]}
+		if remedied != nil {
+			sr.Remedied = judged[2]
+		}
+		r.Schedules = append(r.Schedules, sr)
+		r.judge(sr)
+	}
+	r.Took = time.Since(start)
+	return r, nil
+}
+
+// judge holds what happened against what the case says.
+func (r *CaseResult) judge(s ScheduleResult) {
+	blind := s.Schedule.Blind[r.On]
+	no := func(format string, args ...any) {
+		r.Reproduced = false
+		text := fmt.Sprintf(format, args...)
+		if s.Schedule.Name != "" {
+			text = s.Schedule.Name + ": " + text
+		}
+		if r.Reason != "" {
+			r.Reason += "; "
+		}
+		r.Reason += text
+	}
+	if s.Flawed.Reached[s.Schedule.Hazard] == 0 {
+		no("the hazard was not reached (%s)", s.Schedule.Hazard)
+	}
+	want := checker.Violated
+	if r.Case.Kind == catalogue.Control {
+		want = checker.Valid
+	}
+	for _, p := range s.Schedule.Must {
+		if got := s.Flawed.Outcome(p); got != want && !(got == checker.NA && slices.Contains(blind, p)) {
+			no("%s is %s and should be %s", p, got, want)
+		}
+	}
+	if r.Case.Kind == catalogue.Violation {
+		for _, p := range s.Flawed.Violated() {
+			if !slices.Contains(s.Schedule.Must, p) && !slices.Contains(s.Schedule.May, p) {
+				no("%s is violated, which is not expected", p)
+			}
+		}
+	}
+	if bad := s.Healthy.Violated(); len(bad) > 0 {
+		no("without the fault %s is violated", join(bad))
+	}
+	if out := s.Healthy.Outcome(checker.Exclusion); out != checker.Valid {
+		no("without the fault exclusion is %s", out)
+	}
+	if s.Remedied != nil {
+		r.judgeRemedy(s, blind)
+	}
+}
+
+// judgeRemedy holds a remedy to what it keeps.
+func (r *CaseResult) judgeRemedy(s ScheduleResult, blind []checker.Property) {
+	worst := func(remedy, format string, args ...any) {
+		if r.Remedy != "violated" {
+			r.Remedy = remedy
+		}
+		if r.Reason != "" {
+			r.Reason += "; "
+		}
+		r.Reason += "with the remedy " + fmt.Sprintf(format, args...)
+	}
+	for _, p := range r.Case.Remedy.Keeps {
+		switch got := s.Remedied.Outcome(p); {
+		case got == checker.Violated:
+			worst("violated", "%s is violated", p)
+		case got == checker.Valid, got == checker.NA && slices.Contains(blind, p):
+		default:
+			worst("unknown", "%s is %s", p, got)
+		}
+	}
+	if s.Remedied.Reached[s.Schedule.Hazard] == 0 {
+		worst("unknown", "the hazard was not reached (%s)", s.Schedule.Hazard)
+	}
+}
+
+func join(list []checker.Property) string {
+	words := make([]string, len(list))
+	for i, p := range list {
+		words[i] = string(p)
+	}
+	return strings.Join(words, ", ")
+}

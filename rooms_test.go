@@ -1,0 +1,160 @@
+// Package lockcheck_test holds what is true of the tree as a whole.
+package lockcheck_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+)
+
+const module = "github.com/lockcheck/lockcheck/"
+
+// rooms are the packages from the ground up: each may import those before it.
+var rooms = []string{
+	"history", "checker", "locks", "stores/redis", "stores/redis/client", "stores/redis/model", "stores/redis/porttest",
+	"locks/redis", "faults", "workloads", "catalogue",
+	"cluster", "cluster/sim", "cluster/worker", "cluster/docker", "cluster/docker/dockertest",
+	"harness", "explore", "report", "cmd/lockcheck",
+}
+
+// only are rooms that may import nothing of ours but what is listed.
+var only = map[string][]string{
+	"history":     {},
+	"checker":     {"history"},
+	"locks":       {},
+	"locks/redis": {"locks", "stores/redis"},
+	"report":      {"history", "checker"},
+}
+
+// source is one Go file that is no test.
+type source struct {
+	room string
+	path string
+	file *ast.File
+	set  *token.FileSet
+}
+
+func sources(t *testing.T) []source {
+	t.Helper()
+	var list []source
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && path != "." || d.Name() == "tools" || d.Name() == "examples" || d.Name() == "testdata") {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		list = append(list, source{filepath.ToSlash(filepath.Dir(path)), path, file, set})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func TestImportsGoUpwardsOnly(t *testing.T) {
+	for _, s := range sources(t) {
+		at := slices.Index(rooms, s.room)
+		if at < 0 {
+			t.Errorf("%s: the room %s is not in the list", s.path, s.room)
+			continue
+		}
+		for _, imp := range s.file.Imports {
+			room, ours := strings.CutPrefix(strings.Trim(imp.Path.Value, `"`), module)
+			if !ours {
+				continue
+			}
+			if i := slices.Index(rooms, room); i < 0 || i >= at {
+				t.Errorf("%s imports %s, which is not below it", s.path, room)
+			}
+			if allowed, ok := only[s.room]; ok && !slices.Contains(allowed, room) {
+				t.Errorf("%s imports %s; %s may import %q only", s.path, room, s.room, allowed)
+			}
+		}
+	}
+}
+
+// Lock code blocks in its Host and its port, and nowhere else: else virtual
+// time stands still, and a pause does not stop all of a client.
+func TestLockCodeBlocksInHostAndPortOnly(t *testing.T) {
+	for _, s := range sources(t) {
+		if !strings.HasPrefix(s.room, "locks/") {
+			continue
+		}
+		for _, imp := range s.file.Imports {
+			switch path := strings.Trim(imp.Path.Value, `"`); {
+			case path == "context", path == "errors", path == "fmt", path == "time", path == "strings", path == "strconv", path == "cmp", path == "slices":
+			case strings.HasPrefix(path, module):
+			default:
+				t.Errorf("%s imports %s", s.path, path)
+			}
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			bad := ""
+			switch n := n.(type) {
+			case *ast.GoStmt:
+				bad = "a go statement"
+			case *ast.ChanType, *ast.SendStmt, *ast.SelectStmt:
+				bad = "a channel"
+			case *ast.UnaryExpr:
+				if n.Op == token.ARROW {
+					bad = "a channel"
+				}
+			case *ast.CallExpr:
+				if id, ok := n.Fun.(*ast.Ident); ok && id.Name == "recover" {
+					bad = "recover, which would swallow the end of a killed task"
+				}
+			case *ast.SelectorExpr:
+				pkg, ok := n.X.(*ast.Ident)
+				if !ok {
+					break
+				}
+				switch call := pkg.Name + "." + n.Sel.Name; {
+				case pkg.Name == "context" && n.Sel.Name != "Context",
+					slices.Contains([]string{"time.Sleep", "time.Now", "time.After", "time.AfterFunc", "time.NewTimer", "time.NewTicker", "time.Since", "time.Until", "time.Tick"}, call):
+					bad = call
+				}
+			}
+			if bad != "" {
+				t.Errorf("%s: %s", s.set.Position(n.Pos()), bad)
+			}
+			return true
+		})
+	}
+}
+
+// Below cmd only the catalogue knows the ids of cases: a case is reproduced by
+// what it does, not by what it is called.
+func TestOnlyTheCatalogueKnowsCases(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.room == "catalogue" || strings.HasPrefix(s.room, "cmd/") {
+			continue
+		}
+		text, err := os.ReadFile(s.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range catalogue.Cases {
+			if strings.Contains(string(text), c.ID) {
+				t.Errorf("%s names the case %s", s.path, c.ID)
+			}
+		}
+	}
+}
