@@ -1,0 +1,332 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/harness"
+)
+
+// caseFlags are what a case can be told with changed.
+type caseFlags struct {
+	place placeFlags
+	lock  string
+	pause time.Duration
+}
+
+func (a *app) caseCommand() *cobra.Command {
+	var f caseFlags
+	cmd := &cobra.Command{
+		Use:   "case [ID…]",
+		Short: "Reproduce documented failures, each with its counter-proof",
+		Long: `Reproduces documented failures of locks: all of them, or those whose IDs (or
+globs) are given. Each runs three times under the same schedule: as documented,
+where the judge, who knows nothing of the case, has to convict; without the
+fault, where nothing may be wrong; and with the remedy, which has to hold.
+
+--lock, --pause and --lease change one thing and tell the case again. There is
+nothing documented then to hold it against: exit 1 if anything is violated.`,
+		Example: `  lockcheck case
+  lockcheck case redis-get-del-race
+  lockcheck case redis-get-del-race --lock redis-set-lua
+  lockcheck case 'redis-*' --on docker`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ids, err := match("case", args, caseIDs())
+			if err != nil {
+				return err
+			}
+			p, err := a.openPlace(cmd, f.place)
+			if err != nil {
+				return err
+			}
+			defer p.close()
+			if f.lock != "" || f.pause != 0 || cmd.Flags().Changed("lease") {
+				return a.retell(p, ids, f)
+			}
+			return a.cases(p, ids, len(args) > 0)
+		},
+	}
+	f.place.define(cmd)
+	cmd.Flags().StringVar(&f.lock, "lock", "", "tell it with another `LOCK`")
+	cmd.Flags().DurationVar(&f.pause, "pause", 0, "let pauses last so `long`")
+	return cmd
+}
+
+// caseDocument is what case prints with --json.
+type caseDocument struct {
+	Schema int          `json:"schema"`
+	Cases  []caseResult `json:"cases"`
+}
+
+type caseResult struct {
+	ID         string   `json:"id"`
+	Kind       string   `json:"kind"`
+	Lock       string   `json:"lock"`
+	On         string   `json:"on"`
+	Reproduced bool     `json:"reproduced"`
+	Violated   []string `json:"violated"`
+	Remedy     string   `json:"remedy"`
+	RemedyLock string   `json:"remedy_lock,omitempty"`
+	Reason     string   `json:"reason"`
+	Seconds    float64  `json:"seconds"`
+}
+
+// cases reproduces cases. named: they were asked for one by one.
+func (a *app) cases(p *place, ids []string, named bool) error {
+	start := time.Now()
+	doc := caseDocument{Schema: 1, Cases: []caseResult{}}
+	code, reproduced, skipped := held, 0, 0
+	for _, id := range ids {
+		c, _ := catalogue.FindCase(id)
+		if why := c.NotOn[p.name]; why != "" {
+			skipped++
+			doc.Cases = append(doc.Cases, caseResult{ID: id, Kind: string(c.Kind), Lock: c.Setup.Lock, On: p.name, Violated: []string{}, Remedy: "none", Reason: why})
+			a.printf("%s %s: n/a on %s: %s\n\n", a.sign(checker.NA), id, p.name, why)
+			if named {
+				code = worse(code, unproven)
+			}
+			continue
+		}
+		r, err := harness.Case(c, p.name, p.lease, p.each)
+		if err != nil {
+			if p.interrupted() {
+				break
+			}
+			return err
+		}
+		if err := a.tellCase(r); err != nil {
+			return err
+		}
+		doc.Cases = append(doc.Cases, newCaseResult(r))
+		if r.Reproduced && (r.Remedy == "valid" || r.Remedy == "none") {
+			reproduced++
+		} else if r.Reproduced && r.Remedy == "unknown" {
+			code = worse(code, unproven)
+		} else {
+			code = worse(code, violated)
+		}
+	}
+	if a.json {
+		if err := a.printJSON(doc); err != nil {
+			return err
+		}
+	}
+	a.caseTable(doc.Cases)
+	a.printf("%d of %d reproduced, each with its remedy, in %.1f s on %s; files below %s\n",
+		reproduced, len(doc.Cases)-skipped, time.Since(start).Seconds(), p.name, a.out)
+	if len(doc.Cases) == skipped {
+		code = worse(code, unproven)
+	}
+	return exit(code)
+}
+
+func newCaseResult(r *harness.CaseResult) caseResult {
+	c := caseResult{
+		ID: r.Case.ID, Kind: string(r.Case.Kind), Lock: r.Case.Setup.Lock, On: r.On,
+		Reproduced: r.Reproduced, Violated: []string{}, Remedy: r.Remedy, RemedyLock: r.Case.Remedy.Setup.Lock,
+		Reason: r.Reason, Seconds: r.Took.Seconds(),
+	}
+	if r.Remedy == "none" && c.Reason == "" {
+		c.Reason = r.Case.Remedy.None
+	}
+	seen := map[checker.Property]bool{}
+	for _, s := range r.Schedules {
+		for _, p := range s.Flawed.Violated() {
+			if !seen[p] {
+				seen[p] = true
+				c.Violated = append(c.Violated, string(p))
+			}
+		}
+	}
+	return c
+}
+
+// tellCase prints a case: what it is, how it went, and what to do about it.
+func (a *app) tellCase(r *harness.CaseResult) error {
+	dirs := make([]string, len(r.Schedules))
+	for i, s := range r.Schedules {
+		name := r.Case.ID
+		if s.Schedule.Name != "" {
+			name += "-" + s.Schedule.Name
+		}
+		var err error
+		if dirs[i], err = a.save(name, s.Flawed); err != nil {
+			return err
+		}
+		if _, err = a.save(name+"-no-fault", s.Healthy); err != nil {
+			return err
+		}
+		if s.Remedied != nil {
+			if _, err = a.save(name+"-remedy", s.Remedied); err != nil {
+				return err
+			}
+		}
+	}
+	if a.json || a.quiet {
+		return nil
+	}
+	a.heading(r.Case.ID)
+	a.paragraph(0, r.Case.Title+".")
+	a.paragraph(0, r.Case.Tells)
+	a.printf("\n")
+	for i, s := range r.Schedules {
+		if s.Schedule.Name != "" {
+			a.printf("Schedule: %s\n\n", s.Schedule.Name)
+		}
+		if err := a.story(s.Flawed.History, s.Flawed.Verdicts, nil); err != nil {
+			return err
+		}
+		a.printf("Files    %s\n", dirs[i])
+		a.printf("Again    lockcheck replay %s/%s\n\n", dirs[i], scheduleFile)
+	}
+	if r.Reproduced {
+		a.paragraph(2, a.sign(checker.Valid)+" Reproduced. "+healthyWords(r))
+	} else {
+		a.paragraph(2, fmt.Sprintf("%s Not reproduced: %s.", a.sign(checker.Violated), r.Reason))
+	}
+	if r.Case.Remedy.None != "" {
+		a.paragraph(2, fmt.Sprintf("%s Remedy: none to run: %s.", a.sign(checker.NA), r.Case.Remedy.None))
+	} else {
+		a.paragraph(2, fmt.Sprintf("%s Remedy: %s %s", a.sign(remedyOutcome(r.Remedy)), r.Case.Remedy.Words, remedyWords(r)))
+	}
+	a.printf("\n")
+	return nil
+}
+
+func remedyOutcome(remedy string) checker.Outcome {
+	switch remedy {
+	case "valid":
+		return checker.Valid
+	case "violated":
+		return checker.Violated
+	default:
+		return checker.Unknown
+	}
+}
+
+func healthy(r *harness.CaseResult) bool {
+	for _, s := range r.Schedules {
+		if len(s.Healthy.Violated()) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func healthyWords(r *harness.CaseResult) string {
+	if len(r.Case.Schedules[0].Faults) == 0 {
+		return ""
+	}
+	if healthy(r) {
+		return "Without the fault nothing is violated."
+	}
+	return "Without the fault something is violated, too."
+}
+
+// remedyWords say what was run, and what it kept.
+func remedyWords(r *harness.CaseResult) string {
+	setup := r.Case.Remedy.Setup
+	what := setup.Lock
+	if o := setup.Options.String(); o != "" {
+		what += " with " + o
+	}
+	if setup.Fencing != "" {
+		what += " and fencing"
+	}
+	if setup.Server.Fsync != "" {
+		what += " on a server with appendfsync " + string(setup.Server.Fsync)
+	}
+	var keeps []string
+	for _, p := range r.Case.Remedy.Keeps {
+		keeps = append(keeps, string(p))
+	}
+	text := fmt.Sprintf("%s, under the same schedule, keeps %s.", what, strings.Join(keeps, ", "))
+	if r.Remedy != "valid" {
+		return text + " Not here: " + r.Reason + "."
+	}
+	broken := map[checker.Property]bool{}
+	var also []string
+	for _, s := range r.Schedules {
+		for _, p := range s.Remedied.Violated() {
+			if !broken[p] {
+				broken[p] = true
+				also = append(also, string(p))
+			}
+		}
+	}
+	if len(also) > 0 {
+		text += " It does not keep " + strings.Join(also, ", ") + "."
+	}
+	return text
+}
+
+// caseTable is the overview at the end.
+func (a *app) caseTable(cases []caseResult) {
+	if len(cases) < 2 {
+		return
+	}
+	for _, c := range cases {
+		sign, words := a.sign(checker.Valid), strings.Join(c.Violated, ", ")
+		switch {
+		case c.Remedy == "none" && len(c.Violated) == 0 && !c.Reproduced:
+			sign, words = a.sign(checker.NA), "n/a here"
+		case !c.Reproduced || c.Remedy == "violated" || c.Remedy == "unknown":
+			sign, words = a.sign(checker.Violated), c.Reason
+		case c.Kind == string(catalogue.Control):
+			words = "held, as it should"
+		}
+		a.printf("%s %-27s %-33s %s\n", sign, c.ID, clip(words, 33), "remedy "+c.Remedy)
+	}
+	a.printf("\n")
+}
+
+// retell runs cases with one thing changed.
+func (a *app) retell(p *place, ids []string, f caseFlags) error {
+	if f.lock != "" {
+		if _, ok := catalogue.FindLock(f.lock); !ok {
+			return unknownName("lock", f.lock, lockIDs())
+		}
+	}
+	code := held
+	for _, id := range ids {
+		c, _ := catalogue.FindCase(id)
+		for _, s := range c.Schedules {
+			plan, _, _ := harness.CasePlans(c, s, p.name, p.lease)
+			if f.lock != "" {
+				plan.Lock = f.lock
+			}
+			for i := range plan.Faults {
+				if f.pause != 0 && plan.Faults[i].Fault == "pause" {
+					plan.Faults[i].For = f.pause
+				}
+			}
+			judged, err := p.each([]*harness.Plan{plan})
+			if err != nil {
+				return err
+			}
+			j := judged[0]
+			dir, err := a.save(strings.TrimSuffix(id+"-"+s.Name, "-")+"-changed", j)
+			if err != nil {
+				return err
+			}
+			a.heading(id + ", changed")
+			if err := a.story(j.History, j.Verdicts, nil); err != nil {
+				return err
+			}
+			a.verdictTable(j.Verdicts, nil)
+			a.printf("Files    %s\n\n", dir)
+			if a.json {
+				if err := a.printJSON(newVerdictDocument(j.Verdicts, j.Reached)); err != nil {
+					return err
+				}
+			}
+			code = worse(code, promise(nil).code(j.Outcome))
+		}
+	}
+	return exit(code)
+}

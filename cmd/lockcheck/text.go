@@ -1,0 +1,146 @@
+package main
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/report"
+)
+
+// columns that a terminal has at least.
+const columns = 80
+
+// signs of outcomes, with their colours. A sign says it all; colour only helps.
+var signs = map[checker.Outcome]struct{ sign, colour string }{
+	checker.Valid:    {"✓", "32"},
+	checker.Violated: {"✗", "31"},
+	checker.Unknown:  {"?", "33"},
+	checker.NA:       {"·", "2"},
+}
+
+func (a *app) sign(out checker.Outcome) string {
+	s := signs[out]
+	if !a.options().Color {
+		return s.sign
+	}
+	return "\x1b[" + s.colour + "m" + s.sign + "\x1b[0m"
+}
+
+// heading is a title with a rule to the right of it.
+func (a *app) heading(title string) {
+	a.printf("── %s %s\n\n", title, strings.Repeat("─", max(2, columns-4-utf8.RuneCountInString(title))))
+}
+
+// paragraph prints text in lines of at most 80 columns; all but the first
+// begin after indent spaces.
+func (a *app) paragraph(indent int, text string) {
+	a.printf("%s\n", wrap(indent, text))
+}
+
+// wrap breaks text into lines. Spaces at its beginning stay.
+func wrap(indent int, text string) string {
+	var b strings.Builder
+	lead := len(text) - len(strings.TrimLeft(text, " "))
+	b.WriteString(text[:lead])
+	width := lead
+	for i, word := range splitWords(text[lead:]) {
+		n := visible(word)
+		switch {
+		case i == 0:
+		case width+1+n > columns:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			width = indent
+			word = strings.TrimLeft(word, " ")
+			n = visible(word)
+		default:
+			b.WriteByte(' ')
+			width++
+		}
+		b.WriteString(word)
+		width += n
+	}
+	return b.String()
+}
+
+// splitWords cuts at single spaces; more of them stay, so that columns do.
+func splitWords(text string) []string {
+	var words []string
+	start := 0
+	for i := 1; i < len(text); i++ {
+		if text[i] == ' ' && text[i-1] != ' ' {
+			words = append(words, text[start:i])
+			start = i + 1
+		}
+	}
+	return append(words, text[start:])
+}
+
+// visible is how many columns a word takes: colours take none.
+func visible(word string) int {
+	n, escape := 0, false
+	for _, r := range word {
+		switch {
+		case r == '\x1b':
+			escape = true
+		case escape:
+			escape = r != 'm'
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// clip cuts text to n columns.
+func clip(text string, n int) string {
+	if utf8.RuneCountInString(text) <= n {
+		return text
+	}
+	return string([]rune(text)[:n-1]) + "…"
+}
+
+// story prints the story of a run.
+func (a *app) story(h *history.History, verdicts []checker.Verdict, pr promise) error {
+	if a.json || a.quiet {
+		return nil
+	}
+	o := a.options()
+	o.Promise = pr
+	if err := report.Story(a.stdout, h, verdicts, o); err != nil {
+		return err
+	}
+	a.printf("\n")
+	return nil
+}
+
+// verdictTable prints what was found of each property.
+func (a *app) verdictTable(verdicts []checker.Verdict, pr promise) {
+	if a.json {
+		return
+	}
+	report.Verdicts(a.stdout, verdicts, pr.covers, a.options())
+	a.printf("\n")
+}
+
+// verdictLine is one file's verdicts in a line: the worst first.
+func (a *app) verdictLine(file string, verdicts []checker.Verdict, pr promise) {
+	by := map[checker.Outcome][]string{}
+	for _, v := range verdicts {
+		if pr.covers(v.Property) {
+			by[v.Outcome] = append(by[v.Outcome], string(v.Property))
+		}
+	}
+	for _, out := range []checker.Outcome{checker.Violated, checker.Unknown, checker.Valid, checker.NA} {
+		if len(by[out]) > 0 {
+			words := ""
+			if out != checker.Valid {
+				words = " " + strings.Join(by[out], ", ")
+			}
+			a.printf("%s %s: %s%s\n", a.sign(out), file, out, words)
+			return
+		}
+	}
+	a.printf("%s %s: nothing to judge\n", a.sign(checker.Unknown), file)
+}
