@@ -20,6 +20,9 @@ func leaseExclusion(t *timeline) Verdict {
 	for i := range t.deadlines {
 		d := &t.deadlines[i]
 		h, now := &t.holds[d.hold], t.at(d.pos)
+		if h.end < d.pos {
+			continue
+		}
 		list := active[h.lock][:0]
 		for _, j := range active[h.lock] {
 			o := &t.deadlines[j]

@@ -64,7 +64,7 @@ func (t *timeline) trespass(a *act, h *hold) *Witness {
 	who, whose := t.pair(by.proc, h.proc)
 	own := ""
 	if by.hold != none && by.verb != acquire {
-		own = fmt.Sprintf(" of its own grant of %s", t.when(t.holds[by.hold].begin))
+		own = fmt.Sprintf(", for what it was granted at %s,", t.when(t.holds[by.hold].begin))
 	}
 	return witness([]int32{h.begin, by.invoke, a.pos},
 		"the %s that %s invoked at %s%s %s %s's entry for %s at %s; %s was granted it at %s%s, and had not invoked its release.",

@@ -176,31 +176,26 @@ func (t *timeline) leaseOps(keep func(*hold) bool) []porcupine.Operation {
 // part is a stretch of positions.
 type part struct{ from, to int32 }
 
+// parts are the stretches of a hold during which its deadline was ahead. One
+// may be empty: of a client of which nothing was heard after its ok.
 func (t *timeline) parts(h *hold) []part {
-	var list []part
-	for d := h.deadline; d != none; d = t.deadlines[d].prev {
-		at := &t.deadlines[d]
-		end := h.end
-		if len(list) > 0 {
-			end = min(end, list[len(list)-1].from)
-		}
-		over := sort.Search(len(t.entries), func(i int) bool { return t.entries[i].Time >= at.until })
-		if p := (part{at.pos, min(end, int32(over))}); p.from < p.to || len(list) == 0 {
+	var list []part // the last one first
+	next := h.end
+	for i := h.deadline; i != none; i = t.deadlines[i].prev {
+		d := &t.deadlines[i]
+		over := int32(sort.Search(len(t.entries), func(i int) bool { return t.entries[i].Time >= d.until }))
+		p := part{d.pos, min(next, over)}
+		next = min(next, d.pos)
+		switch n := len(list); {
+		case over <= d.pos || h.end < d.pos:
+		case n > 0 && list[n-1].from == p.to:
+			list[n-1].from = p.from
+		default:
 			list = append(list, p)
 		}
 	}
 	slices.Reverse(list)
-	var merged []part
-	for _, p := range list {
-		switch n := len(merged); {
-		case p.from >= p.to:
-		case n > 0 && merged[n-1].to == p.from:
-			merged[n-1].to = p.to
-		default:
-			merged = append(merged, p)
-		}
-	}
-	return merged
+	return list
 }
 
 // registerOps are the writes to the resource.
@@ -240,13 +235,13 @@ func (t *timeline) registerOps() []porcupine.Operation {
 // nobody built on is left out: leaving it out is always possible, and with it
 // the search would have to try everything.
 func (t *timeline) clientRegisterOps() []porcupine.Operation {
-	list, _ := t.updates()
+	list := t.updates()
 	used := map[int64]bool{}
 	for grown := true; grown; {
 		grown = false
 		for i := range list {
-			if u := &list[i]; u.basis.Set && !used[u.basis.V] && (u.accepted || used[u.value]) {
-				used[u.basis.V], grown = true, true
+			if u := &list[i]; u.basis.value.Set && !used[u.basis.value.V] && (u.accepted || used[u.value]) {
+				used[u.basis.value.V], grown = true, true
 			}
 		}
 	}
@@ -255,8 +250,8 @@ func (t *timeline) clientRegisterOps() []porcupine.Operation {
 		u := &list[i]
 		o := &t.ops[u.op]
 		in := step{lock: o.lock, what: putStep, to: u.value}
-		if u.basis.Set {
-			in.what, in.from = replaceStep, u.basis.V
+		if u.basis.value.Set {
+			in.what, in.from = replaceStep, u.basis.value.V
 		}
 		done := int64(t.size()) + 1
 		if u.accepted {

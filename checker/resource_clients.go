@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lockcheck/lockcheck/history"
 )
@@ -10,10 +11,10 @@ import (
 // grant had read or written before.
 type update struct {
 	op       int32
-	basis    history.Opt // not Set: the grant had neither read nor written
-	basisPos int32
+	basis    basis // its value is not Set if the grant had neither read nor written
 	value    int64
-	accepted bool // else it may have happened
+	was      history.Opt // what it replaced, if that is told
+	accepted bool        // else it may have happened
 }
 
 // resourceByClients judges the resource on what its clients say. Where the ok
@@ -28,16 +29,32 @@ type update struct {
 //
 // What neither decides is unknown.
 func resourceByClients(t *timeline) Verdict {
-	list, verdict := t.updates()
-	if verdict != nil {
-		return *verdict
-	}
+	list := t.updates()
 	if len(list) == 0 {
 		if t.grants == 0 {
 			return valid(Resource)
 		}
 		return notApplicable(Resource, "the resource was never written")
 	}
+	if told, w := t.replaced(list); w != nil {
+		return violated(Resource, w)
+	} else if told {
+		return valid(Resource)
+	}
+	verdict := valid(Resource)
+	for lock := range t.locks.list {
+		guarded := slices.DeleteFunc(slices.Clone(list), func(u update) bool { return t.ops[u.op].lock != int32(lock) })
+		if v := t.follow(guarded); v.Outcome == Violated {
+			return v
+		} else if v.Outcome == Unknown {
+			verdict = v
+		}
+	}
+	return verdict
+}
+
+// follow judges the writes to what one lock guards by their values.
+func (t *timeline) follow(list []update) Verdict {
 	if w := t.forked(list); w != nil {
 		return violated(Resource, w)
 	}
@@ -52,46 +69,49 @@ func resourceByClients(t *timeline) Verdict {
 	return valid(Resource)
 }
 
-// updates lists the writes that were or may have been accepted. Those whose ok
-// says what they replaced are judged on the way, and the verdict is not nil as
-// soon as one convicts, or when all of them do say it.
-func (t *timeline) updates() ([]update, *Verdict) {
+// updates lists the writes that were or may have been accepted.
+func (t *timeline) updates() []update {
 	known := make([]basis, len(t.holds))
 	var list []update
-	told := 0
 	for i := range t.ops {
 		o := &t.ops[i]
 		if (o.verb != read && o.verb != write) || o.outcome == history.Fail {
 			continue
 		}
+		e, was := &t.entries[o.invoke], history.Opt{}
 		accepted := o.outcome == history.OK
-		e := &t.entries[o.invoke]
-		if accepted && t.entries[o.done].Value.Set {
-			e = &t.entries[o.done]
+		if accepted {
+			was = t.entries[o.done].Was
+			if t.entries[o.done].Value.Set {
+				e = &t.entries[o.done]
+			}
 		}
 		if o.verb == write && e.Value.Set {
-			u := update{op: int32(i), value: e.Value.V, accepted: accepted, basisPos: none}
+			u := update{op: int32(i), value: e.Value.V, was: was, accepted: accepted}
 			if o.hold != none {
-				u.basis, u.basisPos = known[o.hold].value, known[o.hold].pos
+				u.basis = known[o.hold]
 			}
 			list = append(list, u)
-			if accepted && t.entries[o.done].Was.Set {
-				told++
-				if u.basis.Set && u.basis.V != t.entries[o.done].Was.V {
-					v := violated(Resource, t.lostUpdate(&known[o.hold], none, o.done, o.hold))
-					return nil, &v
-				}
-			}
 		}
 		if accepted && o.hold != none {
 			known[o.hold] = basis{value: e.Value, pos: o.done, wrote: o.verb == write}
 		}
 	}
-	if told > 0 {
-		v := valid(Resource)
-		return list, &v
+	return list
+}
+
+// replaced compares the basis of each write with what it replaced. It returns
+// whether that is told at all, and a witness if they differ.
+func (t *timeline) replaced(list []update) (told bool, w *Witness) {
+	for i := range list {
+		u := &list[i]
+		told = told || u.was.Set
+		if u.was.Set && u.basis.value.Set && u.basis.value.V != u.was.V {
+			o := &t.ops[u.op]
+			return true, t.lostUpdate(&u.basis, none, o.done, o.hold)
+		}
 	}
-	return list, nil
+	return told, nil
 }
 
 // forked is the witness that a value was replaced more often than it was in
@@ -105,30 +125,30 @@ func (t *timeline) forked(list []update) *Witness {
 	used := map[int64][]*update{}
 	for i := range list {
 		u := &list[i]
-		if !u.accepted || !u.basis.Set {
+		if !u.accepted || !u.basis.value.Set {
 			continue
 		}
-		if made[u.basis.V] == 0 {
-			if first != nil && first.basis.V != u.basis.V {
-				return witness([]int32{first.basisPos, t.ops[first.op].done, u.basisPos, t.ops[u.op].done},
+		if made[u.basis.value.V] == 0 {
+			if first != nil && first.basis.value.V != u.basis.value.V {
+				return witness([]int32{first.basis.pos, t.ops[first.op].done, u.basis.pos, t.ops[u.op].done},
 					"%s wrote %d over %d and %s wrote %d over %d, and nobody ever wrote %d or %d.",
-					t.procName(t.ops[first.op].proc), first.value, first.basis.V,
-					t.procName(t.ops[u.op].proc), u.value, u.basis.V, first.basis.V, u.basis.V)
+					t.procName(t.ops[first.op].proc), first.value, first.basis.value.V,
+					t.procName(t.ops[u.op].proc), u.value, u.basis.value.V, first.basis.value.V, u.basis.value.V)
 			}
 			first = u
 		}
-		used[u.basis.V] = append(used[u.basis.V], u)
+		used[u.basis.value.V] = append(used[u.basis.value.V], u)
 	}
 	for i := range list {
 		u := &list[i]
-		if !u.accepted || !u.basis.Set {
+		if !u.accepted || !u.basis.value.Set {
 			continue
 		}
-		times := made[u.basis.V]
-		if first == nil || first.basis.V == u.basis.V {
+		times := made[u.basis.value.V]
+		if first == nil || first.basis.value.V == u.basis.value.V {
 			times++ // it may have been there from the start
 		}
-		if all := used[u.basis.V]; len(all) > times {
+		if all := used[u.basis.value.V]; len(all) > times {
 			return t.fork(all)
 		}
 	}
@@ -139,7 +159,7 @@ func (t *timeline) fork(all []*update) *Witness {
 	a, b := all[0], all[1]
 	entries := make([]int32, 0, 2*len(all))
 	for _, u := range all {
-		entries = append(entries, u.basisPos, t.ops[u.op].done)
+		entries = append(entries, u.basis.pos, t.ops[u.op].done)
 	}
 	x, y := t.pair(t.ops[a.op].proc, t.ops[b.op].proc)
 	more := ""
@@ -147,7 +167,7 @@ func (t *timeline) fork(all []*update) *Witness {
 		more = fmt.Sprintf(" (and %d more)", len(all)-2)
 	}
 	return witness(entries, "%s and %s%s both computed their writes (%d, ok at %s, and %d, ok at %s) from %d, which was not in place that often.",
-		x, y, more, a.value, t.when(t.ops[a.op].done), b.value, t.when(t.ops[b.op].done), a.basis.V)
+		x, y, more, a.value, t.when(t.ops[a.op].done), b.value, t.when(t.ops[b.op].done), a.basis.value.V)
 }
 
 // inOrder puts the updates in the order that their values dictate. An update
@@ -158,29 +178,29 @@ func inOrder(list []update) ([]*update, bool) {
 	next := map[int64]*update{}  // by basis: the accepted update
 	for i := range list {
 		u := &list[i]
-		if maker[u.value] != nil || (u.accepted && !u.basis.Set) {
+		if maker[u.value] != nil || (u.accepted && !u.basis.value.Set) {
 			return nil, false
 		}
 		maker[u.value] = u
 		if u.accepted {
-			next[u.basis.V] = u
+			next[u.basis.value.V] = u
 		}
 	}
 	// An uncertain update whose value an accepted one builds on happened.
 	for i := range list {
-		for u := maker[list[i].basis.V]; list[i].accepted && u != nil && !u.accepted; u = maker[u.basis.V] {
-			if !u.basis.Set || (next[u.basis.V] != nil && next[u.basis.V] != u) {
+		for u := maker[list[i].basis.value.V]; list[i].accepted && u != nil && !u.accepted; u = maker[u.basis.value.V] {
+			if !u.basis.value.Set || (next[u.basis.value.V] != nil && next[u.basis.value.V] != u) {
 				return nil, false
 			}
-			if next[u.basis.V] == u {
+			if next[u.basis.value.V] == u {
 				break
 			}
-			next[u.basis.V] = u
+			next[u.basis.value.V] = u
 		}
 	}
 	var chain []*update
 	for _, u := range next {
-		if p := maker[u.basis.V]; p == nil || next[p.basis.V] != p {
+		if p := maker[u.basis.value.V]; p == nil || next[p.basis.value.V] != p {
 			if chain != nil {
 				return nil, false
 			}
@@ -206,7 +226,7 @@ func (t *timeline) outOfOrder(chain []*update) *Witness {
 	for _, u := range chain[1:] {
 		o, l := &t.ops[u.op], &t.ops[latest.op]
 		if u.accepted && o.done < l.invoke {
-			return witness([]int32{o.done, latest.basisPos, l.invoke},
+			return witness([]int32{o.done, latest.basis.pos, l.invoke},
 				"%s's write of %d was ok at %s, before %s invoked its write of %d at %s, but the values say that it came after it.",
 				t.procName(o.proc), u.value, t.when(o.done), t.procName(l.proc), latest.value, t.when(l.invoke))
 		}

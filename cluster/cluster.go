@@ -89,7 +89,10 @@ type Config struct {
 	Server  catalogue.Server
 	Fencing history.Fencing
 	Seed    uint64
-	Worker  []string // in docker: the command of a stranger's worker; nil: our own
+	// Schedule is what will be injected: only the points that it names are
+	// announced.
+	Schedule []faults.Injection
+	Worker   []string // in docker: the command of a stranger's worker; nil: our own
 }
 
 // Observer is told what happens in a place, at the moment when it happens. In

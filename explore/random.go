@@ -116,6 +116,7 @@ func (r *Result) run(s *Settings, i int, buffer *harness.Buffer) error {
 	if err != nil {
 		return err
 	}
-	r.Count(i, plan, checker.Judge(h), checker.Reach(h))
+	verdicts, reached := checker.Examine(h)
+	r.Count(i, plan, verdicts, reached)
 	return nil
 }

@@ -4,13 +4,15 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
 )
 
 // injector lets faults strike at their times and points, and heals them.
 type injector struct {
-	rec *recorder
+	rec   *recorder
+	steps catalogue.Requests // of the lock's operations
 
 	mu         sync.Mutex
 	injections []*injection
@@ -49,13 +51,12 @@ func (j *injector) point(c *client, reached faults.Point) {
 	if len(c.armed) == 0 {
 		return
 	}
-	cfg, _ := j.rec.plan.Config()
-	steps := cfg.Lock.Steps.Acquire
+	steps := 1 // of an access to the resource
 	switch reached.Op {
+	case history.Acquire:
+		steps = j.steps.Acquire
 	case history.Release:
-		steps = cfg.Lock.Steps.Release
-	case history.Read, history.Write:
-		steps = 1
+		steps = j.steps.Release
 	}
 	for _, it := range c.armed {
 		if !it.started && it.Point.At(reached, steps) {
@@ -86,7 +87,7 @@ func (j *injector) start(it *injection, point string) {
 	if it.Direction != faults.Both {
 		e.Text = it.Direction.String()
 	}
-	j.rec.add(e)
+	j.rec.add(&e)
 	if it.fault.Heal == nil && it.fault.On == faults.OnClient {
 		j.rec.processes[it.On[0]].killed.Store(true)
 	}
@@ -111,7 +112,7 @@ func (j *injector) heal(it *injection) {
 
 	e := j.entry(it, it.Fault+history.EndSuffix)
 	if it.fault.On != faults.OnLink {
-		j.rec.add(e)
+		j.rec.add(&e)
 	}
 	hits, err := it.fault.Heal(j.rec.place, it.id, it.Injection)
 	if err != nil {
@@ -119,7 +120,7 @@ func (j *injector) heal(it *injection) {
 	}
 	if it.fault.On == faults.OnLink {
 		e.Hits = history.Some(int64(hits))
-		j.rec.add(e)
+		j.rec.add(&e)
 	}
 
 	j.mu.Lock()

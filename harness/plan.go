@@ -61,6 +61,8 @@ func (p *Plan) Config() (cluster.Config, error) {
 		Fencing: p.Fencing,
 		Seed:    p.Seed,
 		Worker:  p.Worker,
+
+		Schedule: p.Faults,
 	}, nil
 }
 

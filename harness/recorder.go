@@ -54,28 +54,29 @@ func (r *recorder) client(name string) *client {
 }
 
 // add writes one entry and returns its index.
-func (r *recorder) add(e history.Entry) int {
+func (r *recorder) add(e *history.Entry) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.addLocked(&e)
+	return r.addLocked(e)
 }
 
 func (r *recorder) addLocked(e *history.Entry) int {
 	if r.closed {
 		return 0
 	}
-	e.Index = len(r.history.Entries) + 1
-	e.Time = r.place.Now()
 	r.history.Entries = append(r.history.Entries, *e)
+	n := len(r.history.Entries)
+	added := &r.history.Entries[n-1] // not e: what the sink gets would have to be allocated
+	added.Index, added.Time = n, r.place.Now()
 	if r.sink != nil {
-		r.sink(e)
+		r.sink(added)
 	}
-	return e.Index
+	return n
 }
 
 // invoke records that an operation begins.
 func (r *recorder) invoke(c *client, f string, grant int, value history.Opt) int {
-	return r.add(history.Entry{
+	return r.add(&history.Entry{
 		Client: c.name, Process: history.Process{N: c.process},
 		Type: history.Invoke, F: f, Lock: LockName, Grant: grant, Value: value,
 	})
@@ -228,7 +229,7 @@ func (r *recorder) ended(running *int) {
 	r.mu.Unlock()
 	if last {
 		r.injector.stop()
-		r.add(history.Entry{Process: history.Process{Name: history.Nemesis}, Type: history.Info, F: history.Ended})
+		r.add(&history.Entry{Process: history.Process{Name: history.Nemesis}, Type: history.Info, F: history.Ended})
 	}
 }
 

@@ -36,6 +36,7 @@ func Run(plan *Plan, open Open, buffer *Buffer, sink func(*history.Entry)) (*his
 	defer place.Close()
 	rec.place = place
 	rec.history.Header = plan.header(place.Observes())
+	rec.injector.steps = cfg.Lock.Steps
 	rec.injector.schedule(plan.Faults)
 
 	running := len(plan.Clients)

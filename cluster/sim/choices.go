@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 )
 
@@ -31,7 +32,7 @@ type Choice struct {
 // Fresh ones draw from a seed. Replayed ones follow a record: a name that is
 // not in it gets 0, so that a record still speaks after a lock has changed.
 type Choices struct {
-	rng      *rand.Rand
+	rng      *rand.PCG
 	record   bool
 	made     []Choice
 	replayed map[Name]int64
@@ -41,7 +42,7 @@ type Choices struct {
 
 // Draw makes choices from a seed. With record they can be asked for afterwards.
 func Draw(seed uint64, record bool) *Choices {
-	return &Choices{rng: rand.New(rand.NewPCG(seed, 0x6c6f636b)), record: record}
+	return &Choices{rng: rand.NewPCG(seed, 0x6c6f636b), record: record}
 }
 
 // Replay makes the choices of a record.
@@ -66,7 +67,9 @@ func (c *Choices) Mismatch() (missing, unused int) {
 func (c *Choices) choose(name Name, n int64) int64 {
 	var v int64
 	if c.rng != nil {
-		v = c.rng.Int64N(n)
+		// The high half of a product is even to one in 2^64/n, and takes no division.
+		hi, _ := bits.Mul64(c.rng.Uint64(), uint64(n))
+		v = int64(hi)
 	} else if old, ok := c.replayed[name]; ok {
 		c.used++
 		v = max(0, min(old, n-1))

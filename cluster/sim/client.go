@@ -23,24 +23,32 @@ type client struct {
 	conns  []*conn // by server; clients are connected when a run begins
 	leases map[int]locks.Lease
 
+	armed    bool // a fault waits for a point of its
 	paused   bool
 	dead     bool
 	runnable []*task // what became runnable during a pause
 	waiting  []*task // what steps onto the host when the pause ends
 
+	deadline deadline   // of the acquire that runs
 	op       cluster.Op // the operation that runs
 	kind     string     // its name
 	requests int        // that it has sent
 	calls    int        // of the port that it has made
-	err      error      // why the wait for an answer ended without one
-	reply    message    // the answer
+	command  redis.Command
+	access   cluster.Access
+	err      error // why the wait for an answer ended without one
+	reply    redis.Reply
+	answer   cluster.Answer // the guarded resource's
 }
 
 func newClient(w *World, name string) *client {
-	c := &client{world: w, name: name, n: len(w.clients), leases: map[int]locks.Lease{}}
+	c := &client{world: w, name: name, n: len(w.clients), leases: map[int]locks.Lease{}, deadline: deadline{world: w}}
 	for _, s := range w.servers {
 		s.links = append(s.links, &link{name: name + "→" + s.name})
 		c.conns = append(c.conns, &conn{client: c, server: s, open: true})
+	}
+	for _, in := range w.cfg.Schedule {
+		c.armed = c.armed || in.Point != nil && in.Point.Client == name
 	}
 	c.locker = w.cfg.Lock.New(catalogue.Env{
 		Host:    (*host)(c),
@@ -108,6 +116,9 @@ func (c *client) park(deadline time.Duration) (answered bool) {
 // point announces a point of the running operation. The client may find
 // itself paused or dead.
 func (c *client) point(after bool, last bool) {
+	if !c.armed {
+		return
+	}
 	p := faults.Point{Client: c.name, Acquisition: c.op.Acquisition, Op: c.kind, After: after, Request: c.requests, Last: last}
 	c.world.observer.Point(c.name, c.op, p)
 	for c.paused && !c.dead {
@@ -120,9 +131,9 @@ func (c *client) point(after bool, last bool) {
 // Acquire asks the lock.
 func (c *client) Acquire(op cluster.Op, timeout time.Duration) (g cluster.Grant, err error) {
 	crash := c.do(op, history.Acquire, func() {
-		ctx := &deadline{world: c.world, at: c.world.now + timeout}
+		c.deadline.at = c.world.now + timeout
 		var lease locks.Lease
-		lease, err = c.locker.Acquire(ctx, op.Lock)
+		lease, err = c.locker.Acquire(&c.deadline, op.Lock)
 		if err != nil {
 			return
 		}
@@ -153,17 +164,17 @@ func (c *client) Release(op cluster.Op) (err error) {
 
 // Read reads the guarded resource.
 func (c *client) Read(op cluster.Op) (v int64, err error) {
-	a, err := c.access(op, history.Read, 0)
+	a, err := c.accessResource(op, history.Read, 0)
 	return a.Value, err
 }
 
 // Write writes to it.
 func (c *client) Write(op cluster.Op, value int64) error {
-	_, err := c.access(op, history.Write, value)
+	_, err := c.accessResource(op, history.Write, value)
 	return err
 }
 
-func (c *client) access(op cluster.Op, kind string, value int64) (answer cluster.Answer, err error) {
+func (c *client) accessResource(op cluster.Op, kind string, value int64) (answer cluster.Answer, err error) {
 	crash := c.do(op, kind, func() {
 		a := cluster.Access{Client: c.name, By: op.Index, Grant: op.Grant, Lock: op.Lock, Write: kind == history.Write, Value: value}
 		if f, ok := c.leases[op.Acquire].(locks.Fencer); ok {
@@ -175,8 +186,9 @@ func (c *client) access(op cluster.Op, kind string, value int64) (answer cluster
 		}
 		c.requests = 1
 		c.point(false, true)
-		if err = c.request(c.world.servers[1], timeout, never, redis.Command{}, a); err == nil {
-			answer = c.reply.answer
+		c.access = a
+		if err = c.request(c.world.servers[1], timeout, never); err == nil {
+			answer = c.answer
 			if answer.Stale {
 				err = cluster.ErrStaleToken
 			}
@@ -217,13 +229,14 @@ func (t transport) Do(ctx context.Context, timeout time.Duration, cmd redis.Comm
 	if c.world.cfg.Options.Retries {
 		retries = defaultRetries
 	}
-	err := c.request(t.server, timeout, deadlineOf(ctx), cmd, cluster.Access{})
+	c.command = cmd
+	err := c.request(t.server, timeout, deadlineOf(ctx))
 	for try := 0; err != nil && try < retries; try++ {
 		wait := min(minBackoff<<try, maxBackoff)
 		if c.sleep(ctx, wait) != nil {
 			break
 		}
-		if again := c.request(t.server, timeout, deadlineOf(ctx), cmd, cluster.Access{}); again == nil || !locks.IsDefinite(again) {
+		if again := c.request(t.server, timeout, deadlineOf(ctx)); again == nil || !locks.IsDefinite(again) {
 			err = again // an earlier try may have been executed, so a definite error says nothing
 		}
 	}
@@ -231,7 +244,7 @@ func (t transport) Do(ctx context.Context, timeout time.Duration, cmd redis.Comm
 	if err != nil {
 		return redis.Reply{}, err
 	}
-	return c.reply.reply, nil
+	return c.reply, nil
 }
 
 // lastRequest is how many requests the running operation has undisturbed.
@@ -242,28 +255,34 @@ func (c *client) lastRequest() int {
 	return c.world.cfg.Lock.Steps.Release
 }
 
-// request sends one request and waits for the answer, which is in c.reply.
-func (c *client) request(s *server, timeout, until time.Duration, cmd redis.Command, a cluster.Access) error {
+// request sends c.command, or c.access to the guarded resource, and waits for
+// the answer, which is then in c.reply or c.answer.
+func (c *client) request(s *server, timeout, until time.Duration) error {
 	w := c.world
 	until = min(until, w.now+timeout)
 	i := s.index()
 	if !c.conns[i].open {
 		n := &conn{client: c, server: s}
-		if err := c.exchange(n, dial, until, cmd, a); err != nil {
+		if err := c.exchange(n, dial, until); err != nil {
 			return errUnreachable // the request itself was never sent
 		}
 		n.open = true
 		c.conns[i] = n
 	}
-	return c.exchange(c.conns[i], call, until, cmd, a)
+	return c.exchange(c.conns[i], call, until)
 }
 
 // exchange sends a message and waits for its answer.
-func (c *client) exchange(n *conn, k kind, until time.Duration, cmd redis.Command, a cluster.Access) error {
+func (c *client) exchange(n *conn, k kind, until time.Duration) error {
 	w := c.world
 	n.request++
 	m := w.newMessage()
-	m.conn, m.kind, m.toUp, m.op, m.request, m.command, m.access = n, k, true, c.op.Index, n.request, cmd, a
+	m.conn, m.kind, m.toUp, m.op, m.request = n, k, true, c.op.Index, n.request
+	if n.server.redis == nil {
+		m.access = c.access
+	} else {
+		m.command = c.command
+	}
 	n.waiter, c.err = w.current, nil
 	w.send(m)
 	if c.park(until) {
@@ -276,17 +295,20 @@ func (c *client) exchange(n *conn, k kind, until time.Duration, cmd redis.Comman
 // receive is an answer's arrival at the client.
 func (c *client) receive(m *message) {
 	n := m.conn
-	defer func() { c.world.free = append(c.world.free, m) }()
-	if m.kind == rst {
-		n.reset()
-		return
-	}
-	if n.waiter == nil || m.request != n.request || c.dead {
-		return // nobody waits for it any more
-	}
 	t := n.waiter
-	n.waiter, c.err, c.reply = nil, m.err, *m
-	t.answer()
+	switch {
+	case m.kind == rst:
+		n.reset()
+		t = nil
+	case m.request != n.request || c.dead:
+		t = nil // nobody waits for it any more
+	case t != nil:
+		n.waiter, c.err, c.reply, c.answer = nil, m.err, m.reply, m.answer
+	}
+	c.world.free = append(c.world.free, m)
+	if t != nil {
+		t.answer()
+	}
 }
 
 // Pause stops everything on the client's host.

@@ -86,11 +86,11 @@ func (w *World) send(m *message) {
 	}
 	at := max(w.now+latency, *last)
 	*last = at
-	w.push(event{at: at, msg: m})
+	w.push(event{at: at, what: m})
 }
 
-// arrive is called when m has travelled.
-func (w *World) arrive(m *message) {
+// happen is m's arrival.
+func (m *message) happen(w *World) {
 	c := m.conn
 	if c.silent {
 		w.free = append(w.free, m)
@@ -174,7 +174,7 @@ func (w *World) Restore(id int) (hits int, err error) {
 		if im.id == id {
 			w.impairments = append(w.impairments[:i], w.impairments[i+1:]...)
 			for _, m := range im.held {
-				w.pushFirst(event{at: w.now, msg: m})
+				w.pushFirst(event{at: w.now, what: m})
 			}
 			return im.hits, nil
 		}

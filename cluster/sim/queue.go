@@ -3,14 +3,19 @@ package sim
 import "time"
 
 // event is something that will happen at a time: a task's timer, a message's
-// arrival, a call. Exactly one of task, msg and call is set.
+// arrival, a call.
 type event struct {
 	at   time.Duration
 	seq  uint64 // events of one instant happen in the order in which they were made
-	task *task
-	msg  *message
-	call func()
+	what happening
 }
+
+type happening interface{ happen(w *World) }
+
+// action is a happening that is just a function.
+type action func()
+
+func (f action) happen(*World) { f() }
 
 func (e *event) before(o *event) bool {
 	return e.at < o.at || e.at == o.at && e.seq < o.seq

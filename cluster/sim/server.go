@@ -125,7 +125,7 @@ func (s *server) arm() {
 		return
 	}
 	s.timer = at
-	s.world.push(event{at: at, call: func() {
+	s.world.push(event{at: at, what: action(func() {
 		if s.timer != at {
 			return // another one has been armed for an earlier time
 		}
@@ -135,7 +135,7 @@ func (s *server) arm() {
 			s.tell()
 			s.arm()
 		}
-	}})
+	})})
 }
 
 // Stop ends the server's process, and resets its connections.

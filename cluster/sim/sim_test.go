@@ -54,6 +54,9 @@ func newScene(acquire func(catalogue.Env, context.Context) error, clients ...str
 		},
 		Lease: 10 * time.Second, Clients: clients, Names: []string{"a"},
 	}
+	for _, c := range clients {
+		cfg.Schedule = append(cfg.Schedule, faults.Injection{Point: &faults.Point{Client: c}})
+	}
 	s.World = New(cfg, s, Replay(nil)) // every choice is the least disturbing one: latency 0.1 ms
 	return s
 }

@@ -18,8 +18,10 @@ type task struct {
 	ended    bool
 	ending   bool          // the run is over
 	deadline time.Duration // wakes the parked task at the latest
-	queuedAt time.Duration // the earliest event of its that is in the queue
-	answered bool          // woken by an answer, not by the deadline
+	// queued are the next timers of its that are in the queue. There may be
+	// more, which will find nothing to do.
+	queued   [2]time.Duration
+	answered bool // woken by an answer, not by the deadline
 }
 
 // unwound is what a task panics with when it has to end: its client was
@@ -27,7 +29,7 @@ type task struct {
 type unwound struct{}
 
 func newTask(w *World, f func()) *task {
-	t := &task{world: w, queuedAt: never, deadline: never, parked: true}
+	t := &task{world: w, queued: [2]time.Duration{never, never}, deadline: never, parked: true}
 	t.resume, t.stop = iter.Pull(func(yield func(struct{}) bool) {
 		t.yield = yield
 		defer func() {
@@ -59,7 +61,7 @@ func (t *task) yieldNow() bool {
 // end with an answer, and their deadlines are never looked at.
 func (t *task) park(deadline time.Duration) (answered bool) {
 	t.parked, t.answered, t.deadline = true, false, deadline
-	if deadline < t.queuedAt {
+	if deadline < t.queued[0] {
 		t.wakeAt(deadline)
 	}
 	ok := t.yieldNow()
@@ -73,20 +75,21 @@ func (t *task) park(deadline time.Duration) (answered bool) {
 
 // wakeAt puts a timer into the queue.
 func (t *task) wakeAt(at time.Duration) {
-	t.deadline, t.queuedAt = at, at
-	t.world.push(event{at: at, task: t})
+	t.deadline = at
+	t.queued = [2]time.Duration{at, t.queued[0]}
+	t.world.push(event{at: at, what: t})
 }
 
-// timer is called when an event of the task's is due.
-func (t *task) timer(at time.Duration) {
-	if at == t.queuedAt {
-		t.queuedAt = never
+// happen is one of its timers.
+func (t *task) happen(w *World) {
+	for t.queued[0] <= w.now {
+		t.queued = [2]time.Duration{t.queued[1], never}
 	}
 	switch {
 	case t.ended || !t.parked:
-	case t.deadline <= t.world.now:
+	case t.deadline <= w.now:
 		t.run()
-	case t.deadline < t.queuedAt && t.deadline != never:
+	case t.deadline < t.queued[0]:
 		t.wakeAt(t.deadline)
 	}
 }

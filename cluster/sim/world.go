@@ -9,6 +9,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/lockcheck/lockcheck/cluster"
@@ -83,7 +84,7 @@ func (w *World) Go(f func()) {
 
 // After calls f at that time from now.
 func (w *World) After(d time.Duration, f func()) {
-	w.push(event{at: w.now + max(d, 0), call: f})
+	w.push(event{at: w.now + max(d, 0), what: action(f)})
 }
 
 // Sleep lets the running task wait.
@@ -146,14 +147,7 @@ func (w *World) Run() error {
 		if w.events > maxEvents || w.atOnce > maxAtOnce {
 			return fmt.Errorf("sim: more than %d events in the run, or %d at one instant", maxEvents, maxAtOnce)
 		}
-		switch {
-		case e.task != nil:
-			e.task.timer(e.at)
-		case e.msg != nil:
-			w.arrive(e.msg)
-		default:
-			e.call()
-		}
+		e.what.happen(w)
 	}
 	return w.failure
 }
@@ -179,5 +173,5 @@ func (w *World) unwind() {
 // unique is a string that no other call returns.
 func (w *World) unique(client string) string {
 	w.uniques++
-	return fmt.Sprintf("%s-%d", client, w.uniques)
+	return client + "-" + strconv.Itoa(w.uniques)
 }

@@ -26,7 +26,7 @@ type Transport interface {
 // Verb names a command or a script.
 type Verb uint8
 
-// The verbs. The last three are scripts; Scripts holds their text.
+// The verbs. The last three are scripts; Script returns their text.
 const (
 	Get     Verb = iota + 1 // GET Key
 	Set                     // SET Key Value [NX] [PX TTL]
