@@ -1,0 +1,407 @@
+package docker
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lockcheck/lockcheck/cluster"
+	"github.com/lockcheck/lockcheck/cluster/worker"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/locks"
+)
+
+// client is one client: its worker, and its link to the server.
+type client struct {
+	place    *Place
+	name     string
+	link     *link
+	process  *worker.Process
+	features []string
+	clock    time.Duration // what to add to the worker's monotonic clock for time since Place.made; see calibrate
+	clocked  bool          // clock is known
+	op       atomic.Int64  // index of the operation that it is in, or was in last
+	dead     atomic.Bool   // killed by a fault
+	paused   atomic.Bool
+
+	mu      sync.Mutex
+	current running
+	late    int64 // the request whose answer is late; 0: none
+}
+
+// running is the operation that a client is in.
+type running struct {
+	op    cluster.Op
+	kind  string
+	limit time.Duration // of an access to the resource
+}
+
+// How long a worker may take for what it answers at once, to begin with, and
+// to end in good order.
+const (
+	atOnce   = 5 * time.Second
+	initTime = 20 * time.Second
+	endTime  = 200 * time.Millisecond
+)
+
+// launch starts the worker.
+func (c *client) launch(command []string, self owner) (err error) {
+	c.process, err = worker.Start(command, []string{OwnerEnv + "=" + self.String()}, worker.Handler{
+		Do:    func(a worker.Answer) { go c.access(a) },
+		Event: func(a worker.Answer) { c.event(a) },
+		Late:  c.answeredLate,
+	})
+	return err
+}
+
+// init makes the worker ready, and learns what it can do.
+func (c *client) init() error {
+	cfg := c.place.cfg
+	a, err := c.process.Ask(worker.Request{
+		Op: worker.OpInit, Protocol: worker.Protocol,
+		Clients: []string{c.name}, Locks: cfg.Names, TTLMS: cfg.Lease.Milliseconds(),
+		Targets: map[string][]string{"redis": {c.link.addr()}},
+		Options: worker.LockOptions(cfg.Lock.ID, cfg.Options),
+	}, initTime)
+	if err == nil {
+		c.features = a.Features
+		if c.can(worker.FeatureClock) {
+			err = c.calibrate()
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("the worker of %s is not ready: %w%s", c.name, err, c.logText())
+	}
+	return nil
+}
+
+func (c *client) can(feature string) bool { return slices.Contains(c.features, feature) }
+
+// calibrate compares clocks. The worker reads its clock between our question
+// and its answer, so it shows at least what it would if it had read it when we
+// asked: the difference that this gives puts a deadline early by at most the
+// time of one exchange, and never late. Of a few exchanges the best counts.
+func (c *client) calibrate() error {
+	for i := range 5 {
+		asked := time.Since(c.place.made)
+		a, err := c.process.Ask(worker.Request{Op: worker.OpClock}, atOnce)
+		if err != nil {
+			return err
+		}
+		if a.MonoNS == nil {
+			return errors.New("an answer to clock without mono_ns")
+		}
+		if by := asked - time.Duration(*a.MonoNS); i == 0 || by > c.clock {
+			c.clock, c.clocked = by, true
+		}
+	}
+	return nil
+}
+
+// validUntil is the earliest instant at which a grant's deadline may be.
+func (c *client) validUntil(a worker.Answer) time.Duration {
+	if a.ValidMS == nil || a.MonoNS == nil || !c.clocked {
+		return 0
+	}
+	until := time.Duration(*a.MonoNS) + time.Duration(*a.ValidMS)*time.Millisecond + c.clock
+	return max(until-c.place.start.Sub(c.place.made), 1) // 0 would say nothing
+}
+
+// Acquire asks the lock.
+func (c *client) Acquire(op cluster.Op, timeout time.Duration) (cluster.Grant, error) {
+	t := c.place.cfg.Lease
+	a, err := c.do(running{op: op, kind: history.Acquire}, worker.Request{TimeoutMS: max(timeout.Milliseconds(), 1)}, timeout+t)
+	if err != nil {
+		return cluster.Grant{}, err
+	}
+	return cluster.Grant{Token: uint64(a.Token), ValidUntil: c.validUntil(a)}, nil
+}
+
+// Release gives a grant back.
+func (c *client) Release(op cluster.Op) error {
+	_, err := c.do(running{op: op, kind: history.Release}, worker.Request{}, 2*c.place.cfg.Lease)
+	return err
+}
+
+// Read reads the guarded resource.
+func (c *client) Read(op cluster.Op) (int64, error) {
+	a, err := c.do(c.accessing(op, history.Read), worker.Request{}, 2*c.place.cfg.Lease)
+	if err != nil {
+		return 0, err
+	}
+	if a.Value == nil {
+		return 0, errors.New("the worker answered a read without a value")
+	}
+	return *a.Value, nil
+}
+
+// Write writes to it.
+func (c *client) Write(op cluster.Op, value int64) error {
+	_, err := c.do(c.accessing(op, history.Write), worker.Request{Value: &value}, 2*c.place.cfg.Lease)
+	return err
+}
+
+// accessing is an access. It gives up after T/4, unless op says something else.
+func (c *client) accessing(op cluster.Op, kind string) running {
+	r := running{op: op, kind: kind, limit: op.Timeout}
+	if r.limit == 0 {
+		r.limit = c.place.cfg.Lease / 4
+	}
+	return r
+}
+
+// graceTime is added to what an operation may take by the worker's own clock.
+const graceTime = time.Second
+
+// do is one operation. limit is how long the worker may take, not counting
+// when it is paused.
+func (c *client) do(r running, q worker.Request, limit time.Duration) (worker.Answer, error) {
+	limit += graceTime
+	q.Op, q.Client, q.Lock = r.kind, c.name, r.op.Lock
+	if r.limit > 0 {
+		q.TimeoutMS = max(r.limit.Milliseconds(), 1)
+	}
+	if err := c.begin(&r, limit); err != nil {
+		return worker.Answer{}, err
+	}
+	c.mu.Lock()
+	c.current = r
+	c.mu.Unlock()
+	id, reply := c.process.Call(q)
+	rep, ok := c.await(reply, limit)
+	if !ok {
+		if c.giveUp(id) {
+			return worker.Answer{}, cluster.ErrTimeout
+		}
+		rep = <-reply // it came just now
+	}
+	if rep.Err != nil {
+		return worker.Answer{}, c.crashed(rep.Err)
+	}
+	return rep.Answer, rep.Answer.Err()
+}
+
+// giveUp makes the answer to a request late. false: it is there already.
+func (c *client) giveUp(id int64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.process.Forget(id) {
+		return false
+	}
+	c.late = id
+	return true
+}
+
+// crashed turns a worker's misconduct into an operation's error.
+func (c *client) crashed(err error) error {
+	switch {
+	case !errors.Is(err, worker.ErrExited):
+		return err
+	case c.dead.Load() || c.place.ctx.Err() != nil:
+		return cluster.ErrCrashed
+	}
+	return fmt.Errorf("%w: %s%s", cluster.ErrCrashed, c.process.Exit(), c.logText())
+}
+
+// logText is the worker's log, for an error; "": it is empty.
+func (c *client) logText() string {
+	if c.process == nil {
+		return ""
+	}
+	if log := c.process.Log(); log != "" {
+		return "\nthe worker's log ends with:\n" + log
+	}
+	return ""
+}
+
+// begin waits until the client can begin an operation: the worker has answered
+// what was late, and all that it has sent so far is noted as what it was sent
+// for. Then it arms the points that the schedule names.
+func (c *client) begin(r *running, limit time.Duration) error {
+	if c.dead.Load() || c.place.ctx.Err() != nil {
+		return cluster.ErrCrashed
+	}
+	if !c.free(limit) {
+		return errBusy
+	}
+	if !c.link.settle() {
+		c.place.server.ledger.drop("cannot tell which operation a request of %s belongs to", c.name)
+	}
+	c.op.Store(int64(r.op.Index))
+	return c.arm(r)
+}
+
+var errBusy = locks.Definite(errors.New("the worker still has not answered an earlier request"))
+
+// free waits until no answer is late, for limit at most.
+func (c *client) free(limit time.Duration) bool {
+	for end := time.Now().Add(limit); ; time.Sleep(5 * time.Millisecond) {
+		c.mu.Lock()
+		free := c.late == 0
+		c.mu.Unlock()
+		if free || c.dead.Load() {
+			return true
+		}
+		if time.Now().After(end) || c.place.ctx.Err() != nil {
+			return false
+		}
+	}
+}
+
+// answeredLate notes an answer that nobody waits for any more.
+func (c *client) answeredLate(a worker.Answer) {
+	c.mu.Lock()
+	r := c.current
+	late := c.late == a.ID
+	if late {
+		c.late = 0
+	}
+	c.mu.Unlock()
+	if late {
+		c.place.observer.Report(history.Entry{Client: c.name, F: history.Late, Lock: r.op.Lock, Text: r.kind + " answered late"})
+	}
+}
+
+// tick is how exactly the time of a client that may be paused is counted.
+const tick = 20 * time.Millisecond
+
+// await waits for a reply, for limit at most, not counting pauses.
+func (c *client) await(reply <-chan worker.Reply, limit time.Duration) (worker.Reply, bool) {
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	for last := time.Now(); limit > 0; {
+		select {
+		case r := <-reply:
+			return r, true
+		case <-c.place.ctx.Done():
+			return worker.Reply{Err: worker.ErrExited}, true
+		case now := <-ticker.C:
+			if !c.paused.Load() {
+				limit -= now.Sub(last)
+			}
+			last = now
+		}
+	}
+	return worker.Reply{}, false
+}
+
+// pause stops the worker's processes.
+func (c *client) pause() error {
+	c.paused.Store(true)
+	return c.process.Stop()
+}
+
+func (c *client) resume() error {
+	defer c.paused.Store(false)
+	return c.process.Continue()
+}
+
+func (c *client) kill() error {
+	c.dead.Store(true)
+	return c.process.Kill()
+}
+
+// close ends the worker: in good order, unless it is stopped.
+func (c *client) close() error {
+	var err error
+	if c.process != nil {
+		grace := endTime
+		if c.paused.Load() {
+			grace = 0
+		}
+		err = c.process.Close(grace)
+		if !c.dead.Load() && c.process.Rubbish() > 0 {
+			c.place.log.printf("the worker of %s did not keep to the protocol%s", c.name, c.logText())
+		}
+	}
+	c.link.close()
+	return err
+}
+
+// arm makes the points of the schedule known that this operation may reach.
+// Of a worker that announces no points, the one before an operation's first
+// request is reached before the operation.
+func (c *client) arm(r *running) error {
+	steps := c.place.cfg.Lock.Steps.Acquire
+	switch r.kind {
+	case history.Release:
+		steps = c.place.cfg.Lock.Steps.Release
+	case history.Acquire:
+	default:
+		return nil // the harness is at these points itself
+	}
+	for _, in := range c.place.schedule {
+		p := in.Point
+		if p == nil || p.Client != c.name || p.Op != r.kind || p.Acquisition != r.op.Acquisition || p.OK {
+			continue
+		}
+		q := worker.Request{Op: worker.OpArm, Client: c.name, F: p.Op, Request: p.Request, After: p.After}
+		if p.Last || p.Request > steps {
+			q.Request, q.Onward = max(steps, 1), true
+		}
+		switch {
+		case c.can(worker.FeaturePoints):
+			_, reply := c.process.Call(q)
+			rep, ok := c.await(reply, atOnce)
+			if !ok {
+				rep.Err = worker.ErrLate
+			}
+			if rep.Err != nil {
+				return c.crashed(rep.Err)
+			}
+		case q.Request == 1 && !q.After:
+			c.place.observer.Point(c.name, r.op, c.point(r, 1, false, steps))
+		}
+	}
+	return nil
+}
+
+// event takes what the worker says between answers.
+func (c *client) event(a worker.Answer) {
+	c.mu.Lock()
+	r := c.current
+	c.mu.Unlock()
+	switch a.Event {
+	case worker.EventAt:
+		go c.reached(r, a)
+	case worker.EventLost, history.Queued:
+		c.place.observer.Report(history.Entry{Client: c.name, F: a.Event, Lock: a.Lock, Grant: r.op.Grant})
+	}
+}
+
+// reached is the client's arrival at a point: it goes on when the observer has
+// done what is to be done there. A client that was stopped meanwhile reads
+// that it may only when it goes on.
+func (c *client) reached(r running, a worker.Answer) {
+	steps := c.place.cfg.Lock.Steps.Acquire
+	if r.kind == history.Release {
+		steps = c.place.cfg.Lock.Steps.Release
+	}
+	c.place.observer.Point(c.name, r.op, c.point(&r, a.Request, a.After, steps))
+	if !c.dead.Load() {
+		c.process.Send(worker.Request{Go: a.At}) // a failure shows as the worker's end
+	}
+}
+
+func (c *client) point(r *running, request int, after bool, steps int) faults.Point {
+	return faults.Point{
+		Client: c.name, Acquisition: r.op.Acquisition, Op: r.kind,
+		After: after, Request: request, Last: request == steps,
+	}
+}
+
+// nobody is a client that does not exist.
+type nobody struct{}
+
+func (nobody) Acquire(cluster.Op, time.Duration) (cluster.Grant, error) {
+	return cluster.Grant{}, cluster.ErrCrashed
+}
+func (nobody) Release(cluster.Op) error       { return cluster.ErrCrashed }
+func (nobody) Read(cluster.Op) (int64, error) { return 0, cluster.ErrCrashed }
+func (nobody) Write(cluster.Op, int64) error  { return cluster.ErrCrashed }
+
+var _ cluster.Client = (*client)(nil)

@@ -1,0 +1,127 @@
+package docker
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/lockcheck/lockcheck/faults"
+)
+
+// disturbances are what disturbs the links now.
+type disturbances struct {
+	mu      sync.Mutex
+	list    []*disturbance
+	changed chan struct{} // closed and replaced when list changes
+}
+
+// disturbance is an impairment in force.
+type disturbance struct {
+	faults.Impairment
+	id   int
+	hits int
+}
+
+func newDisturbances() *disturbances { return &disturbances{changed: make(chan struct{})} }
+
+// begin puts an impairment into force.
+func (d *disturbances) begin(id int, im faults.Impairment) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.list = append(d.list, &disturbance{Impairment: im, id: id})
+	d.signal()
+}
+
+// end ends it: what it holds goes on.
+func (d *disturbances) end(id int) (hits int, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	i := slices.IndexFunc(d.list, func(x *disturbance) bool { return x.id == id })
+	if i < 0 {
+		return 0, fmt.Errorf("docker: no disturbance %d is in force", id)
+	}
+	hits = d.list[i].hits
+	d.list = slices.Delete(d.list, i, i+1)
+	d.signal()
+	return hits, nil
+}
+
+func (d *disturbances) signal() {
+	close(d.changed)
+	d.changed = make(chan struct{})
+}
+
+// way is one direction between a client and a server.
+type way struct {
+	client, server string
+	to             faults.Direction // ToServer or ToClient
+}
+
+func (x *disturbance) on(w way) bool {
+	return x.Client == w.client && x.Server == w.server && (x.Direction == faults.Both || x.Direction == w.to)
+}
+
+// delay is how much longer a message travels that is sent now.
+func (d *disturbances) delay(w way) (by time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, x := range d.list {
+		if x.Action == faults.Slow && x.on(w) {
+			x.hits++
+			by += x.Delay
+		}
+	}
+	return by
+}
+
+// fate is what becomes of a message that has travelled.
+type fate uint8
+
+const (
+	arrives fate = iota
+	swallowed
+	resets
+	abandoned // who waited for it waits no more
+)
+
+// arrive returns what becomes of a message when nothing holds it any more, or
+// with abandoned when stop is closed. What only greets is held, but is not
+// the message that a Swallow or a Reset waits for.
+func (d *disturbances) arrive(w way, greets bool, stop <-chan struct{}) fate {
+	var heldBy []*disturbance // counts a message once
+	for {
+		held, f, changed := d.look(w, greets, heldBy)
+		if held == nil {
+			return f
+		}
+		heldBy = append(heldBy, held)
+		select {
+		case <-stop:
+			return abandoned
+		case <-changed:
+		}
+	}
+}
+
+func (d *disturbances) look(w way, greets bool, before []*disturbance) (held *disturbance, f fate, changed <-chan struct{}) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, x := range d.list {
+		switch {
+		case !x.on(w):
+		case x.Action == faults.Hold:
+			if !slices.Contains(before, x) {
+				x.hits++
+			}
+			return x, arrives, d.changed
+		case x.Action == faults.Swallow && x.hits == 0 && !greets:
+			x.hits++
+			return nil, swallowed, nil
+		case x.Action == faults.Reset && x.hits == 0 && !greets:
+			x.hits++
+			return nil, resets, nil
+		}
+	}
+	return nil, arrives, nil
+}

@@ -1,0 +1,448 @@
+// Package docker is the place with real servers, in containers, and real
+// clients, in processes of their own.
+//
+// A client is a process that speaks the worker protocol (package worker). A
+// pause is SIGSTOP, a crash SIGKILL. It reaches its server through a link of
+// ours, a TCP proxy, where partitions, delays and lost replies happen, and
+// where it is noted which operation each request belongs to. The server tells
+// what it did with the entries of locks (feed). A reply reaches its client
+// only after that has been told, so that in the history nothing stands before
+// its cause; where it cannot be told the run goes on, and Observes no longer
+// claims it.
+//
+// Pausing needs Linux. Everything made carries the name of the process that
+// made it (owner), so that Clean removes what the dead left and nothing else.
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/cluster"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// Lease is T where nothing else is asked for.
+const Lease = time.Second
+
+// serverName is the name of the one server.
+const serverName = "redis-1"
+
+// Options say what is not in a run's Config.
+type Options struct {
+	// Schedule is what will be injected. Workers announce the points that it
+	// names, and no others; the server's clock can be set only if it moves one.
+	Schedule []faults.Injection
+	// Worker is the command that starts a worker of ours; nil: this program,
+	// with the argument "worker". Config.Worker has precedence.
+	Worker []string
+	// Log gets what people may want to read: how an image is built, what was
+	// cleaned up, what a worker that died had said. nil: nobody.
+	Log io.Writer
+}
+
+// Place is where one run happens.
+type Place struct {
+	cfg      cluster.Config
+	observer cluster.Observer
+	schedule []faults.Injection
+	ctx      context.Context // ends when the run is interrupted or closed
+	cancel   context.CancelFunc
+	log      *lockedWriter
+
+	engine  *engine
+	server  *server
+	clients []*client
+	disturb *disturbances
+
+	made   time.Time
+	began  atomic.Bool
+	start  time.Time // of the run
+	tasks  sync.WaitGroup
+	timers sync.WaitGroup
+
+	mu      sync.Mutex
+	over    bool     // Run has ended: nothing starts any more
+	waiting []func() // tasks and calls that begin with Run
+	stops   []*time.Timer
+	random  map[string]*rand.Rand
+	closing sync.Once
+	closed  error
+}
+
+// New makes the place: first of all it removes what dead runs left. It returns
+// when the servers answer and the clients are ready. ctx bounds the whole run:
+// when it ends, clients are dead and Run returns its error.
+func New(ctx context.Context, cfg cluster.Config, o cluster.Observer, opts Options) (*Place, error) {
+	p := &Place{
+		cfg: cfg, observer: o, schedule: opts.Schedule,
+		made:    time.Now(),
+		log:     &lockedWriter{w: opts.Log},
+		disturb: newDisturbances(),
+		random:  map[string]*rand.Rand{},
+	}
+	p.ctx, p.cancel = context.WithCancel(ctx)
+	if err := p.build(opts); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return p, nil
+}
+
+// build makes everything. What there is when it fails, Close removes.
+func (p *Place) build(opts Options) error {
+	switch p.cfg.Server.Fsync {
+	case catalogue.FsyncNone, catalogue.FsyncAlways:
+	default:
+		return fmt.Errorf("docker: no servers with fsync %q", p.cfg.Server.Fsync)
+	}
+	self, err := thisOwner()
+	if err != nil {
+		return fmt.Errorf("docker: %w", err)
+	}
+	if p.engine, err = open(p.ctx); err != nil {
+		return err
+	}
+	removed, err := p.engine.clean(p.ctx, self)
+	if err != nil {
+		fmt.Fprintf(p.log, "clean up: %v\n", err)
+	}
+	if len(removed) > 0 {
+		fmt.Fprintf(p.log, "removed what an earlier run left: %s\n", strings.Join(removed, ", "))
+	}
+	if err := p.newServer(self); err != nil {
+		return err
+	}
+	command, err := workerCommand(p.cfg, opts)
+	if err != nil {
+		return err
+	}
+	return p.newClients(command, self)
+}
+
+func (p *Place) newServer(self owner) error {
+	image, err := p.engine.image(p.ctx, p.log)
+	if err != nil {
+		return err
+	}
+	id, addr, err := p.engine.create(p.ctx, self, image)
+	if err != nil {
+		return err
+	}
+	p.server = &server{
+		name: serverName, engine: p.engine, id: id, addr: addr,
+		fsync: p.cfg.Server.Fsync,
+		faked: slices.ContainsFunc(p.schedule, func(in faults.Injection) bool {
+			f, ok := faults.Find(in.Fault)
+			return ok && f.Need == faults.NeedClock
+		}),
+		ledger: &ledger{
+			server: serverName, names: p.cfg.Names, observer: p.observer,
+			log: p.log.printf, entries: map[string]entry{},
+		},
+	}
+	return p.server.start(p.ctx)
+}
+
+// workerCommand is the command of a worker.
+func workerCommand(cfg cluster.Config, opts Options) ([]string, error) {
+	switch {
+	case cfg.Worker != nil:
+		return cfg.Worker, nil
+	case opts.Worker != nil:
+		return opts.Worker, nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("docker: which program to start workers from: %w", err)
+	}
+	return []string{self, "worker"}, nil
+}
+
+func (p *Place) newClients(command []string, self owner) error {
+	for _, name := range p.cfg.Clients {
+		c := &client{place: p, name: name}
+		var err error
+		if c.link, err = newLink(name, p.server, p.disturb, &c.op); err != nil {
+			return err
+		}
+		p.clients = append(p.clients, c)
+		if err := c.launch(command, self); err != nil {
+			return err
+		}
+	}
+	errs := make([]error, len(p.clients))
+	var ready sync.WaitGroup
+	for i, c := range p.clients {
+		ready.Go(func() { errs[i] = c.init() })
+	}
+	ready.Wait()
+	return errors.Join(errs...)
+}
+
+// find returns the named client.
+func (p *Place) find(name string) (*client, error) {
+	for _, c := range p.clients {
+		if c.name == name {
+			return c, nil
+		}
+	}
+	return nil, fmt.Errorf("docker: no client %q", name)
+}
+
+// Client is the named client.
+func (p *Place) Client(name string) cluster.Client {
+	c, err := p.find(name)
+	if err != nil {
+		return nobody{}
+	}
+	return c
+}
+
+// Observes says what is known of the servers: all, or nothing. Of a stranger's
+// lock it is not known which keys are its own.
+func (p *Place) Observes() []string {
+	if p.cfg.Worker != nil || !p.server.ledger.observes() {
+		return nil
+	}
+	return []string{"ownership", "answers"}
+}
+
+// Go starts a task; it runs once Run is called.
+func (p *Place) Go(task func()) {
+	p.tasks.Add(1)
+	p.begin(func() {
+		go func() {
+			defer p.tasks.Done()
+			task()
+		}()
+	})
+}
+
+// After calls f at that time from now, unless the run has ended.
+func (p *Place) After(d time.Duration, f func()) {
+	p.begin(func() {
+		p.stops = append(p.stops, time.AfterFunc(d, func() {
+			p.mu.Lock()
+			if p.over {
+				p.mu.Unlock()
+				return
+			}
+			p.timers.Add(1)
+			p.mu.Unlock()
+			defer p.timers.Done()
+			f()
+		}))
+	})
+}
+
+// begin calls f, which must be quick, now or when the run begins.
+func (p *Place) begin(f func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.began.Load() {
+		f()
+	} else {
+		p.waiting = append(p.waiting, f)
+	}
+}
+
+// Run returns when all tasks have ended. The error is that ctx ended.
+func (p *Place) Run() error {
+	p.mu.Lock()
+	p.start = time.Now()
+	p.began.Store(true)
+	for _, f := range p.waiting {
+		f()
+	}
+	p.waiting = nil
+	p.mu.Unlock()
+
+	p.tasks.Wait()
+	p.mu.Lock()
+	p.over = true
+	for _, t := range p.stops {
+		t.Stop()
+	}
+	p.mu.Unlock()
+	p.timers.Wait()
+	return p.ctx.Err()
+}
+
+// Now is the time since Run was called; before, 0.
+func (p *Place) Now() time.Duration {
+	if !p.began.Load() {
+		return 0
+	}
+	return time.Since(p.start)
+}
+
+// Sleep waits for d, or until the run is interrupted.
+func (p *Place) Sleep(d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-p.ctx.Done():
+	}
+}
+
+// Rand draws from the seed. What is drawn repeats in another run, when it is
+// drawn does not.
+func (p *Place) Rand(who, what string, n int64) int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	name := who + "\x00" + what
+	r := p.random[name]
+	if r == nil {
+		h := fnv.New64a()
+		io.WriteString(h, name)
+		r = rand.New(rand.NewPCG(p.cfg.Seed, h.Sum64()))
+		p.random[name] = r
+	}
+	return r.Int64N(n)
+}
+
+// Close ends what still runs and removes all that the place made. It may be
+// called more than once.
+func (p *Place) Close() error {
+	p.closing.Do(func() { p.closed = p.remove() })
+	return p.closed
+}
+
+func (p *Place) remove() error {
+	p.cancel()
+	var errs []error
+	for _, c := range p.clients {
+		errs = append(errs, c.close())
+	}
+	if p.server != nil {
+		errs = append(errs, p.engine.remove(context.WithoutCancel(p.ctx), p.server.id))
+		if f := p.server.current(); f != nil {
+			f.close()
+		}
+	}
+	if p.engine != nil {
+		errs = append(errs, p.engine.close())
+	}
+	return errors.Join(errs...)
+}
+
+// Pause stops the client's processes.
+func (p *Place) Pause(name string) error {
+	c, err := p.find(name)
+	if err != nil {
+		return err
+	}
+	return c.pause()
+}
+
+// Resume lets them go on.
+func (p *Place) Resume(name string) error {
+	c, err := p.find(name)
+	if err != nil {
+		return err
+	}
+	return c.resume()
+}
+
+// Kill ends the client's processes; the kernel closes their connections.
+func (p *Place) Kill(name string) error {
+	c, err := p.find(name)
+	if err != nil {
+		return err
+	}
+	return c.kill()
+}
+
+// PowerOff ends the client's processes, and its links keep the connections to
+// the servers open and silent.
+func (p *Place) PowerOff(name string) error {
+	c, err := p.find(name)
+	if err != nil {
+		return err
+	}
+	c.link.dark.Store(true)
+	return c.kill()
+}
+
+// Stop ends the server's process.
+func (p *Place) Stop(name string, lose bool) error {
+	if err := p.isServer(name); err != nil {
+		return err
+	}
+	return p.server.stop(p.ctx, lose)
+}
+
+// Start starts it again.
+func (p *Place) Start(name string) error {
+	if err := p.isServer(name); err != nil {
+		return err
+	}
+	return p.server.start(p.ctx)
+}
+
+// Jump moves its wall clock.
+func (p *Place) Jump(name string, by time.Duration) error {
+	if err := p.isServer(name); err != nil {
+		return err
+	}
+	return p.server.jump(p.ctx, by)
+}
+
+func (p *Place) isServer(name string) error {
+	if name != serverName {
+		return fmt.Errorf("docker: no server %q", name)
+	}
+	return nil
+}
+
+// Impair disturbs a link until Restore.
+func (p *Place) Impair(id int, im faults.Impairment) error {
+	if _, err := p.find(im.Client); err != nil {
+		return err
+	}
+	if im.Server != history.Resource {
+		if err := p.isServer(im.Server); err != nil {
+			return err
+		}
+	}
+	p.disturb.begin(id, im)
+	return nil
+}
+
+// Restore ends a disturbance; what it held arrives.
+func (p *Place) Restore(id int) (hits int, err error) { return p.disturb.end(id) }
+
+// lockedWriter is a log that several goroutines write to. Nobody may listen.
+type lockedWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (l *lockedWriter) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.w == nil {
+		return len(b), nil
+	}
+	return l.w.Write(b)
+}
+
+func (l *lockedWriter) printf(format string, args ...any) { fmt.Fprintf(l, format+"\n", args...) }
+
+var _ cluster.Place = (*Place)(nil)

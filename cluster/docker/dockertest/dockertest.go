@@ -1,0 +1,60 @@
+// Package dockertest is what tests with real servers begin with.
+package dockertest
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"github.com/lockcheck/lockcheck/cluster/docker"
+)
+
+// Require lets a test go on where there is a Docker engine. Elsewhere it is
+// skipped, unless LOCKCHECK_DOCKER is "require": then it fails.
+//
+// Packages whose tests use Docker take turns on this machine: from the first
+// call on until the process ends, those of others wait.
+func Require(t testing.TB) {
+	t.Helper()
+	settings()
+	if err := docker.Available(t.Context()); err != nil {
+		if os.Getenv("LOCKCHECK_DOCKER") == "require" {
+			t.Fatalf("LOCKCHECK_DOCKER=require: %v", err)
+		}
+		t.Skip(err)
+	}
+	if err := takeTurn(); err != nil {
+		t.Fatalf("wait for other tests that use Docker: %v", err)
+	}
+}
+
+// settings are what testcontainers needs to work without a registry, unless
+// the environment says something else: its reaper is an image of its own, and
+// what tests leave behind is removed by docker.Clean.
+func settings() {
+	for name, value := range map[string]string{
+		"TESTCONTAINERS_RYUK_DISABLED": "true",
+		"TESTCONTAINERS_HOST_OVERRIDE": "127.0.0.1",
+	} {
+		if _, set := os.LookupEnv(name); !set {
+			os.Setenv(name, value)
+		}
+	}
+}
+
+// Redis returns the address of a Redis server that keeps nothing on disk and
+// ends with the test.
+func Redis(t testing.TB) (addr string) {
+	t.Helper()
+	Require(t)
+	addr, remove, err := docker.Redis(t.Context(), docker.Options{Log: t.Output()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := remove(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return addr
+}

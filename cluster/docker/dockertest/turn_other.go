@@ -1,0 +1,6 @@
+//go:build !unix
+
+package dockertest
+
+// takeTurn does nothing: see turn_unix.go.
+func takeTurn() error { return nil }

@@ -1,0 +1,87 @@
+package docker
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/containerd/errdefs"
+	dockerapi "github.com/moby/moby/client"
+	testcontainers "github.com/testcontainers/testcontainers-go"
+)
+
+//go:embed Dockerfile
+var dockerfile []byte
+
+const (
+	// BaseEnv names the environment variable with the image that the image of
+	// the servers is built from, where it is not DefaultBase.
+	BaseEnv     = "LOCKCHECK_BASE_IMAGE"
+	DefaultBase = "debian:bookworm-slim"
+
+	imageRepo  = "lockcheck-servers"
+	imageLabel = "lockcheck.image"
+)
+
+// baseImage is what the image of the servers is built from.
+func baseImage() string {
+	if base := os.Getenv(BaseEnv); base != "" {
+		return base
+	}
+	return DefaultBase
+}
+
+// image returns the name of the servers' image. It is built when it is
+// missing, and kept: its name says what it was built from. Nothing is ever
+// pulled. log gets what the build says.
+func (e *engine) image(ctx context.Context, log io.Writer) (string, error) {
+	base := baseImage()
+	sum := sha256.Sum256(append(dockerfile, base...))
+	tag := hex.EncodeToString(sum[:6])
+	name := imageRepo + ":" + tag
+	switch _, err := e.api.ImageInspect(ctx, name); {
+	case err == nil:
+		return name, nil
+	case !errdefs.IsNotFound(err):
+		return "", fmt.Errorf("look for image %s: %w", name, err)
+	}
+	if _, err := e.api.ImageInspect(ctx, base); err != nil {
+		return "", fmt.Errorf("image %s, which the servers' image is built from, is not on this machine: %w\n"+
+			"Make it with tools/base-image, fetch it with docker pull, or name another Debian 12 in %s", base, err, BaseEnv)
+	}
+	fmt.Fprintf(log, "building image %s from %s; this is done once\n", name, base)
+	build := &testcontainers.ContainerRequest{FromDockerfile: testcontainers.FromDockerfile{
+		ContextArchive: bytes.NewReader(buildContext()),
+		Dockerfile:     "Dockerfile",
+		Repo:           imageRepo,
+		Tag:            tag,
+		BuildArgs:      map[string]*string{"BASE": &base},
+		KeepImage:      true,
+		BuildLogWriter: log,
+		BuildOptionsModifier: func(o *dockerapi.ImageBuildOptions) {
+			o.PullParent = false
+			o.Remove, o.ForceRemove = true, true
+			o.Labels = map[string]string{imageLabel: "servers"}
+		},
+	}}
+	if _, err := e.provider.BuildImage(ctx, build); err != nil {
+		return "", fmt.Errorf("build image %s: %w", name, err)
+	}
+	return name, nil
+}
+
+// buildContext is an archive with nothing but the Dockerfile.
+func buildContext() []byte {
+	var b bytes.Buffer
+	w := tar.NewWriter(&b) // writes to memory, and so does not fail
+	w.WriteHeader(&tar.Header{Name: "Dockerfile", Mode: 0o644, Size: int64(len(dockerfile))})
+	w.Write(dockerfile)
+	w.Close()
+	return b.Bytes()
+}

@@ -1,0 +1,23 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/lockcheck/lockcheck/cluster/worker"
+)
+
+// TestMain makes this program a worker when it is started as one, as the
+// command is.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "worker" {
+		if err := worker.Serve(context.Background(), os.Stdin, os.Stdout, worker.Catalogue); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}

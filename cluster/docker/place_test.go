@@ -1,0 +1,193 @@
+package docker_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/cluster"
+	"github.com/lockcheck/lockcheck/cluster/docker"
+	"github.com/lockcheck/lockcheck/cluster/docker/dockertest"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/locks"
+)
+
+// witness is an observer that remembers.
+type witness struct {
+	mu     sync.Mutex
+	lines  []string
+	value  int64
+	point  func(client string, op cluster.Op, p faults.Point)
+	access func(cluster.Access)
+}
+
+func (w *witness) add(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lines = append(w.lines, fmt.Sprintf(format, args...))
+}
+
+func (w *witness) Point(client string, op cluster.Op, p faults.Point) {
+	if w.point != nil {
+		w.point(client, op, p)
+	}
+}
+
+func (w *witness) Server(e history.Entry) {
+	by := "nobody"
+	if e.By.Set {
+		by = fmt.Sprint(e.By.V)
+	}
+	w.add("%s %s of %d by %s", e.F, e.Key, e.Op.V, by)
+}
+
+func (w *witness) Resource(a cluster.Access) cluster.Answer {
+	if w.access != nil {
+		w.access(a)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if a.Write {
+		w.value = a.Value
+	}
+	return cluster.Answer{Value: w.value}
+}
+
+func (w *witness) Report(e history.Entry) { w.add("%s %s", e.Client, e.F) }
+
+// told are the lines so far.
+func (w *witness) told() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.lines)
+}
+
+// setup is a place with two clients, and a script that runs in it.
+type setup struct {
+	lock     string
+	options  catalogue.Options
+	server   catalogue.Server
+	schedule []faults.Injection
+	worker   []string
+	lease    time.Duration
+	clients  []string
+}
+
+// run lets script run as a task, with what it needs to act. It fails the test
+// if the place fails.
+func (s setup) run(t *testing.T, w *witness, script func(*docker.Place)) []string {
+	t.Helper()
+	dockertest.Require(t)
+	if s.lock == "" {
+		s.lock = "redis-set-lua"
+	}
+	if s.lease == 0 {
+		s.lease = 2 * time.Second
+	}
+	if s.clients == nil {
+		s.clients = []string{"c1", "c2"}
+	}
+	lock, ok := catalogue.FindLock(s.lock)
+	if !ok {
+		t.Fatalf("no lock %q", s.lock)
+	}
+	p, err := docker.New(t.Context(), cluster.Config{
+		Lock: lock, Options: s.options, Lease: s.lease, Clients: s.clients, Names: []string{"a"},
+		Server: s.server, Seed: 1, Worker: s.worker,
+	}, w, docker.Options{Schedule: s.schedule, Log: t.Output()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := p.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	}()
+	p.Go(func() { script(p) })
+	if err := p.Run(); err != nil {
+		t.Error(err)
+	}
+	return p.Observes()
+}
+
+// op numbers operations as a harness would.
+func op(index int) cluster.Op {
+	return cluster.Op{Index: index, Acquisition: 1, Lock: "a", Grant: 1, Acquire: index}
+}
+
+func wantLines(t *testing.T, w *witness, want ...string) {
+	t.Helper()
+	if got := w.told(); !slices.Equal(got, want) {
+		t.Errorf("observed\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+	}
+}
+
+// A completion never stands before what the server did for it, and every
+// event names the operations that it belongs to.
+func TestServerTellsBeforeClient(t *testing.T) {
+	t.Parallel()
+	for _, lock := range []string{"redis-setnx", "redis-setnx-expire", "redis-set-del", "redis-set-get-del", "redis-set-lua"} {
+		for _, options := range []catalogue.Options{{}, {Token: true}} {
+			t.Run(lock+" "+options.String(), func(t *testing.T) {
+				w := &witness{}
+				observes := setup{lock: lock, options: options, clients: []string{"c1"}}.run(t, w, func(p *docker.Place) {
+					c1 := p.Client("c1")
+					for i := range 50 {
+						g, err := c1.Acquire(op(2*i+1), time.Second)
+						w.add("c1 acquired %v", err)
+						if options.Token && g.Token != uint64(i+1) {
+							t.Errorf("token %d of grant %d", g.Token, i+1)
+						}
+						err = c1.Release(op(2*i + 2))
+						w.add("c1 released %v", err)
+					}
+				})
+				var want []string
+				for i := range 50 {
+					want = append(want, fmt.Sprintf("grant a of %d by %d", 2*i+1, 2*i+1))
+					if lock == "redis-setnx-expire" {
+						want = append(want, fmt.Sprintf("shorten a of %d by %d", 2*i+1, 2*i+1))
+					}
+					want = append(want, "c1 acquired <nil>",
+						fmt.Sprintf("remove a of %d by %d", 2*i+1, 2*i+2), "c1 released <nil>")
+				}
+				wantLines(t, w, want...)
+				if !slices.Equal(observes, []string{"ownership", "answers"}) {
+					t.Errorf("observes %q", observes)
+				}
+			})
+		}
+	}
+}
+
+// An acquire that is refused says held, and a deadline is what the lock says.
+func TestAcquireRefused(t *testing.T) {
+	t.Parallel()
+	w := &witness{}
+	setup{}.run(t, w, func(p *docker.Place) {
+		before := p.Now()
+		g, err := p.Client("c1").Acquire(op(1), time.Second)
+		after := p.Now()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if until := g.ValidUntil - 2*time.Second; until < before-5*time.Millisecond || until > after {
+			t.Errorf("valid from %v, acquired between %v and %v", until, before, after)
+		}
+		if _, err := p.Client("c2").Acquire(op(2), 100*time.Millisecond); !errors.Is(err, locks.ErrNotAcquired) {
+			t.Errorf("second acquire: %v", err)
+		}
+		if err := p.Client("c2").Write(op(3), 7); err != nil {
+			t.Error(err)
+		}
+		if v, err := p.Client("c1").Read(op(4)); v != 7 || err != nil {
+			t.Errorf("read %d, %v", v, err)
+		}
+	})
+}

@@ -1,0 +1,43 @@
+//go:build !linux
+
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+)
+
+// ownGroup does nothing: a worker ends with the end of its input.
+func ownGroup(*exec.Cmd) {}
+
+// reap waits for the process's end.
+func (p *Process) reap(cmd *exec.Cmd) error {
+	err := cmd.Wait()
+	p.stopping.Lock()
+	defer p.stopping.Unlock()
+	p.reaped = true
+	return err
+}
+
+// killGroup ends the worker's process, if it is still there.
+func killGroup(pid int) error {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return nil
+	}
+	defer p.Release()
+	if err := p.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("kill worker %d: %w", pid, err)
+	}
+	return nil
+}
+
+func stopGroup(int) error     { return unsupported("stopping a worker") }
+func continueGroup(int) error { return unsupported("continuing a worker") }
+
+func unsupported(what string) error {
+	return fmt.Errorf("%s on %s: %w", what, runtime.GOOS, errors.ErrUnsupported)
+}

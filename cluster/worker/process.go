@@ -1,0 +1,379 @@
+package worker
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// What became of a request that got no answer. It may have happened.
+var (
+	// ErrExited: the worker's process has ended.
+	ErrExited = errors.New("the worker has ended")
+	// ErrRubbish: the worker wrote a line that is none of the protocol.
+	ErrRubbish = errors.New("the worker wrote a line that makes no sense")
+	// ErrLate: no answer in time.
+	ErrLate = errors.New("the worker did not answer in time")
+)
+
+// maxLog is how much of a worker's log is kept: the last bytes.
+const maxLog = 64 << 10
+
+// exitGrace is how long a worker's output is read after its process has ended,
+// because processes of its own may have it open.
+const exitGrace = time.Second
+
+// Process is the harness's end of a worker. It and the processes that it
+// starts are a process group of their own, which ends with the harness, also
+// if that is killed and the worker is stopped.
+type Process struct {
+	handler Handler
+	pid     int
+	stdin   *os.File
+	done    chan struct{} // closed when the process has ended and all that it wrote was read
+
+	mu      sync.Mutex
+	id      int64
+	waiting map[int64]chan Reply
+	log     []byte
+	exit    error // how the process ended
+	rubbish int   // lines that make no sense
+
+	stopping sync.Mutex // one stop or kill at a time
+	reaped   bool
+}
+
+// Handler is told what a worker says unasked. Its functions are called one
+// after another by the goroutine that reads, and must not block; nil ones are
+// not called.
+type Handler struct {
+	Do    func(Answer)
+	Event func(Answer)
+	Late  func(Answer) // an answer that nobody waits for any more
+}
+
+// Reply is what became of a request: an answer, or ErrExited or ErrRubbish.
+type Reply struct {
+	Answer Answer
+	Err    error
+}
+
+// Start starts a worker by its command line. env is added to the environment.
+func Start(command, env []string, h Handler) (*Process, error) {
+	if len(command) == 0 {
+		return nil, errors.New("worker: an empty command")
+	}
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Env = append(os.Environ(), env...)
+	ownGroup(cmd)
+	p := &Process{handler: h, done: make(chan struct{}), waiting: map[int64]chan Reply{}}
+	pipes, err := p.connect(cmd)
+	if err != nil {
+		return nil, err
+	}
+	started := make(chan error)
+	go p.run(cmd, pipes, started)
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("worker: %w", err)
+	}
+	return p, nil
+}
+
+// pipes are the ends of a worker's streams.
+type pipes struct {
+	ours, theirs []*os.File
+	out, log     *os.File
+}
+
+func (ps *pipes) add() (r, w *os.File, err error) {
+	if r, w, err = os.Pipe(); err != nil {
+		closeAll(ps.ours)
+		closeAll(ps.theirs)
+	}
+	return r, w, err
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		f.Close()
+	}
+}
+
+// connect makes the pipes. They are files for the process, so that waiting for
+// it does not wait for who else has them open.
+func (p *Process) connect(cmd *exec.Cmd) (*pipes, error) {
+	ps := &pipes{}
+	for i := range 3 {
+		r, w, err := ps.add()
+		if err != nil {
+			return nil, err
+		}
+		switch i {
+		case 0:
+			cmd.Stdin, p.stdin = r, w
+			ps.theirs, ps.ours = append(ps.theirs, r), append(ps.ours, w)
+		case 1:
+			cmd.Stdout, ps.out = w, r
+			ps.theirs, ps.ours = append(ps.theirs, w), append(ps.ours, r)
+		case 2:
+			cmd.Stderr, ps.log = w, r
+			ps.theirs, ps.ours = append(ps.theirs, w), append(ps.ours, r)
+		}
+	}
+	return ps, nil
+}
+
+// run is the life of the process. It keeps the thread that starts it to
+// itself: the kernel ends a worker with the thread that it was started from,
+// not with the process (PR_SET_PDEATHSIG), and the runtime ends threads.
+func (p *Process) run(cmd *exec.Cmd, ps *pipes, started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := cmd.Start()
+	closeAll(ps.theirs)
+	if err != nil {
+		closeAll(ps.ours)
+		started <- err
+		return
+	}
+	p.pid = cmd.Process.Pid
+	started <- nil
+
+	var reading sync.WaitGroup
+	reading.Go(func() { p.read(ps.out) })
+	reading.Go(func() { io.Copy(logWriter{p}, ps.log) })
+	err = p.reap(cmd)
+	cut := time.AfterFunc(exitGrace, func() { closeAll(ps.ours[1:]) })
+	reading.Wait()
+	cut.Stop()
+	p.end(err)
+	closeAll(ps.ours)
+}
+
+// end tells everybody who waits that the process has ended.
+func (p *Process) end(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.exit = err
+	for id, ch := range p.waiting {
+		delete(p.waiting, id)
+		ch <- Reply{Err: ErrExited}
+	}
+	close(p.done)
+}
+
+// read reads what the worker says.
+func (p *Process) read(out io.Reader) {
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, maxLine)
+	for lines.Scan() {
+		if a, err := parse(lines.Bytes()); err != nil {
+			p.garbage(lines.Text(), err)
+		} else {
+			p.handle(a)
+		}
+	}
+	if lines.Err() != nil { // a line without an end
+		p.garbage("", lines.Err())
+		io.Copy(io.Discard, out)
+	}
+}
+
+// garbage makes every request that is under way uncertain.
+func (p *Process) garbage(line string, err error) {
+	fmt.Fprintf(logWriter{p}, "lockcheck: on standard output: %v: %q\n", err, line)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.rubbish++
+	for id, ch := range p.waiting {
+		delete(p.waiting, id)
+		ch <- Reply{Err: ErrRubbish}
+	}
+}
+
+func (p *Process) handle(a Answer) {
+	switch {
+	case a.Event != "":
+		if p.handler.Event != nil {
+			p.handler.Event(a)
+		}
+	case a.Do != "":
+		if p.handler.Do != nil {
+			p.handler.Do(a)
+		}
+	default:
+		p.mu.Lock()
+		ch := p.waiting[a.ID]
+		delete(p.waiting, a.ID)
+		p.mu.Unlock()
+		if ch != nil {
+			ch <- Reply{Answer: a}
+		} else if p.handler.Late != nil {
+			p.handler.Late(a)
+		}
+	}
+}
+
+// Call sends a request under a number of its own, which it returns with the
+// channel that gets the one reply.
+func (p *Process) Call(q Request) (id int64, reply <-chan Reply) {
+	ch := make(chan Reply, 1)
+	p.mu.Lock()
+	p.id++
+	q.ID = p.id
+	select {
+	case <-p.done:
+		ch <- Reply{Err: ErrExited}
+		p.mu.Unlock()
+		return q.ID, ch
+	default:
+	}
+	p.waiting[q.ID] = ch
+	p.mu.Unlock()
+	if err := p.Send(q); err != nil {
+		// Nobody reads: the process has ended, or will. Its end is what is told.
+		p.Kill()
+	}
+	return q.ID, ch
+}
+
+// Forget says that nobody waits for the reply any more: an answer is late.
+// false: the reply is there already.
+func (p *Process) Forget(id int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, waits := p.waiting[id]
+	delete(p.waiting, id)
+	return waits
+}
+
+// Ask is Call for what is answered at once. An answer that is no yes is an error.
+func (p *Process) Ask(q Request, limit time.Duration) (Answer, error) {
+	id, reply := p.Call(q)
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case r := <-reply:
+		if r.Err != nil {
+			return Answer{}, r.Err
+		}
+		return r.Answer, r.Answer.Err()
+	case <-timer.C:
+		p.Forget(id)
+		return Answer{}, ErrLate
+	}
+}
+
+// Send writes a line that gets no reply.
+func (p *Process) Send(q Request) error {
+	b, err := json.Marshal(q)
+	if err != nil {
+		return err
+	}
+	_, err = p.stdin.Write(append(b, '\n'))
+	return err
+}
+
+// PID is the worker's process and the number of its group.
+func (p *Process) PID() int { return p.pid }
+
+// Done is closed when the process has ended and all that it wrote was handled.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Exit says how the process ended, once Done is closed.
+func (p *Process) Exit() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.exit == nil {
+		return "exit status 0"
+	}
+	return p.exit.Error()
+}
+
+// Rubbish is how many of the worker's lines made no sense.
+func (p *Process) Rubbish() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.rubbish
+}
+
+// Log is the end of what the worker wrote to standard error, and every line of
+// its standard output that makes no sense.
+func (p *Process) Log() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.ToValidUTF8(string(p.log), "�")
+}
+
+// Stop stops the whole group (SIGSTOP), and returns when the kernel reports
+// that it stands still: from then on it does nothing, not even send what it
+// had decided to. A process that has ended stands still.
+func (p *Process) Stop() error {
+	p.stopping.Lock()
+	defer p.stopping.Unlock()
+	if p.reaped {
+		return nil
+	}
+	return stopGroup(p.pid)
+}
+
+// Continue lets a stopped group go on.
+func (p *Process) Continue() error {
+	p.stopping.Lock()
+	defer p.stopping.Unlock()
+	if p.reaped {
+		return nil
+	}
+	return continueGroup(p.pid)
+}
+
+// Kill ends the whole group at once (SIGKILL), stopped or not, and waits for
+// its end.
+func (p *Process) Kill() error {
+	p.stopping.Lock()
+	var err error
+	if !p.reaped {
+		err = killGroup(p.pid)
+	}
+	p.stopping.Unlock()
+	if err == nil {
+		<-p.done
+	}
+	return err
+}
+
+// Close lets the worker end by itself, by the end of its input, and kills it
+// if it is still there after grace.
+func (p *Process) Close(grace time.Duration) error {
+	p.stdin.Close()
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-p.done:
+		return nil
+	case <-timer.C:
+		return p.Kill()
+	}
+}
+
+// logWriter keeps the last maxLog bytes.
+type logWriter struct{ *Process }
+
+func (w logWriter) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.log = append(w.log, b...)
+	if over := len(w.log) - maxLog; over > 0 {
+		w.log = slices.Delete(w.log, 0, over)
+	}
+	return len(b), nil
+}

@@ -1,0 +1,103 @@
+// Package workers_test proves that the example workers are what their READMEs
+// say.
+package workers_test
+
+import (
+	"errors"
+	"os/exec"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/cluster"
+	"github.com/lockcheck/lockcheck/cluster/docker"
+	"github.com/lockcheck/lockcheck/cluster/docker/dockertest"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/locks"
+)
+
+// The Python worker's lock excludes others. When its lease has ended a release
+// says so, and takes nothing from the next holder; with --del it does.
+func TestPython(t *testing.T) {
+	dockertest.Require(t)
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("no python3 on this machine")
+	}
+	for _, del := range []bool{false, true} {
+		worker := []string{"python3", "python/worker.py"}
+		if del {
+			worker = append(worker, "--del")
+		}
+		t.Run(worker[len(worker)-1], func(t *testing.T) {
+			const lease = 500 * time.Millisecond
+			p, err := docker.New(t.Context(), cluster.Config{
+				Lease: lease, Clients: []string{"c1", "c2"}, Names: []string{"a"}, Worker: worker,
+			}, &resource{}, docker.Options{Log: t.Output()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			p.Go(func() {
+				c1, c2 := p.Client("c1"), p.Client("c2")
+				g, err := c1.Acquire(cluster.Op{Index: 1, Lock: "a"}, time.Second)
+				if err != nil || g.ValidUntil <= 0 || g.ValidUntil > p.Now()+lease {
+					t.Errorf("acquire: %v, %v", g, err)
+				}
+				if err := c1.Write(cluster.Op{Index: 2, Lock: "a", Acquire: 1}, 3); err != nil {
+					t.Error(err)
+				}
+				if v, err := c1.Read(cluster.Op{Index: 3, Lock: "a", Acquire: 1}); v != 3 || err != nil {
+					t.Errorf("read %d, %v", v, err)
+				}
+				if _, err := c2.Acquire(cluster.Op{Index: 4, Lock: "a"}, lease/5); !errors.Is(err, locks.ErrNotAcquired) {
+					t.Errorf("second acquire: %v", err)
+				}
+				if _, err := c2.Acquire(cluster.Op{Index: 5, Lock: "a"}, 2*lease); err != nil {
+					t.Errorf("acquire after the lease: %v", err)
+				}
+				if err := c1.Release(cluster.Op{Index: 6, Lock: "a", Acquire: 1}); del != (err == nil) {
+					t.Errorf("late release: %v", err)
+				}
+				if err := c2.Release(cluster.Op{Index: 7, Lock: "a", Acquire: 5}); del == (err == nil) {
+					t.Errorf("release after another's: %v", err)
+				}
+				if err := p.Stop("redis-1", true); err != nil {
+					t.Error(err)
+				}
+				// Sent on a connection that has ended; then there is none any more.
+				if _, err := c1.Acquire(cluster.Op{Index: 8, Lock: "a"}, lease); err == nil || locks.IsDefinite(err) {
+					t.Errorf("acquire from a server that is gone: %v", err)
+				}
+				if _, err := c1.Acquire(cluster.Op{Index: 9, Lock: "a"}, lease); !locks.IsDefinite(err) {
+					t.Errorf("acquire without a server: %v", err)
+				}
+			})
+			if err := p.Run(); err != nil {
+				t.Error(err)
+			}
+			if slices.Contains(p.Observes(), "ownership") {
+				t.Error("claims to know whose a stranger's keys are")
+			}
+		})
+	}
+}
+
+// resource is an observer that only keeps a value.
+type resource struct {
+	mu    sync.Mutex
+	value int64
+}
+
+func (r *resource) Resource(a cluster.Access) cluster.Answer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if a.Write {
+		r.value = a.Value
+	}
+	return cluster.Answer{Value: r.value}
+}
+func (*resource) Point(string, cluster.Op, faults.Point) {}
+func (*resource) Server(history.Entry)                   {}
+func (*resource) Report(history.Entry)                   {}
