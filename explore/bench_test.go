@@ -17,7 +17,7 @@ func BenchmarkJudgedRuns(b *testing.B) {
 		Lock: "redis-set-lua", On: "sim", Lease: 10 * time.Second,
 		Clients: 5, Acquires: 20, Kinds: faults.All(), Count: 1,
 	}
-	r := newResult()
+	r := NewResult()
 	var buffer harness.Buffer
 	b.ReportAllocs()
 	b.ResetTimer()

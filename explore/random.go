@@ -80,7 +80,7 @@ func Random(ctx context.Context, s *Settings, progress func(done int)) (*Result,
 	parts := make([]*Result, jobs)
 	errs := make([]error, jobs)
 	for w := range jobs {
-		parts[w] = newResult()
+		parts[w] = NewResult()
 		group.Go(func() {
 			var buffer harness.Buffer
 			for ctx.Err() == nil && (s.For == 0 || time.Since(start) < s.For) {
@@ -98,7 +98,7 @@ func Random(ctx context.Context, s *Settings, progress func(done int)) (*Result,
 		})
 	}
 	group.Wait()
-	total := newResult()
+	total := NewResult()
 	for w, part := range parts {
 		if errs[w] != nil {
 			return total, errs[w]

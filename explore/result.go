@@ -26,7 +26,8 @@ type Tally struct {
 	Reason string
 }
 
-func newResult() *Result {
+// NewResult is the result of no run yet.
+func NewResult() *Result {
 	r := &Result{Outcomes: map[checker.Property]*Tally{}, Drawn: map[string]int{}, Touched: map[string]int{}}
 	for _, p := range checker.Properties {
 		r.Outcomes[p] = new(Tally)

@@ -86,10 +86,18 @@ func CasePlans(c catalogue.Case, s catalogue.Schedule, on string, lease time.Dur
 	return flawed, healthy, remedied
 }
 
+// ScheduleName is the id of the case, with the schedule's name where it has several.
+func ScheduleName(c catalogue.Case, s catalogue.Schedule) string {
+	if s.Name == "" {
+		return c.ID
+	}
+	return c.ID + "-" + s.Name
+}
+
 // Case carries out a case: each schedule as documented, without its fault and
 // with the remedy. The runs of a schedule are carried out by each, which may
-// do them side by side.
-func Case(c catalogue.Case, on string, lease time.Duration, each func(plans []*Plan) ([]*Judged, error)) (*CaseResult, error) {
+// do them side by side; names are what to call their files.
+func Case(c catalogue.Case, on string, lease time.Duration, each func(plans []*Plan, names []string) ([]*Judged, error)) (*CaseResult, error) {
 	start := time.Now()
 	r := &CaseResult{Case: c, On: on, Reproduced: true, Remedy: "valid"}
 	if c.Remedy.None != "" {
@@ -97,11 +105,12 @@ func Case(c catalogue.Case, on string, lease time.Duration, each func(plans []*P
 	}
 	for _, s := range c.Schedules {
 		flawed, healthy, remedied := CasePlans(c, s, on, lease)
-		plans := []*Plan{flawed, healthy}
+		name := ScheduleName(c, s)
+		plans, names := []*Plan{flawed, healthy}, []string{name, name + "-no-fault"}
 		if remedied != nil {
-			plans = append(plans, remedied)
+			plans, names = append(plans, remedied), append(names, name+"-remedy")
 		}
-		judged, err := each(plans)
+		judged, err := each(plans, names)
 		if err != nil {
 			return r, err
 		}

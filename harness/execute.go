@@ -1,8 +1,11 @@
 package harness
 
 import (
+	"context"
+
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/cluster"
+	"github.com/lockcheck/lockcheck/cluster/docker"
 	"github.com/lockcheck/lockcheck/cluster/sim"
 	"github.com/lockcheck/lockcheck/history"
 )
@@ -28,6 +31,22 @@ func InSim(plan *Plan) (j *Judged, replay Replay, err error) {
 type Replay struct {
 	Defaulted int // asked for, and not in the record: the least disturbing value was taken
 	Unused    int // in the record, and never asked for
+}
+
+// InDocker carries out a plan with real servers and clients. Each entry goes to
+// sink as it is recorded, after the header, which claims nothing about the
+// servers yet. ctx ends the run early: what there is until then comes with the
+// error.
+func InDocker(ctx context.Context, plan *Plan, o docker.Options, begin func(history.Header) func(*history.Entry)) (*Judged, error) {
+	open := func(cfg cluster.Config, observer cluster.Observer) (cluster.Place, error) {
+		o.Schedule = cfg.Schedule
+		return docker.New(ctx, cfg, observer, o)
+	}
+	h, err := Run(plan, open, nil, begin(plan.header(nil)))
+	if h == nil {
+		return nil, err
+	}
+	return Judge(plan, h), err
 }
 
 // Judge judges a run with both judges.

@@ -44,7 +44,6 @@ nothing documented then to hold it against: exit 1 if anything is violated.`,
 			if err != nil {
 				return err
 			}
-			defer p.close()
 			if f.lock != "" || f.pause != 0 || cmd.Flags().Changed("lease") {
 				return a.retell(p, ids, f)
 			}
@@ -150,10 +149,7 @@ func newCaseResult(r *harness.CaseResult) caseResult {
 func (a *app) tellCase(r *harness.CaseResult) error {
 	dirs := make([]string, len(r.Schedules))
 	for i, s := range r.Schedules {
-		name := r.Case.ID
-		if s.Schedule.Name != "" {
-			name += "-" + s.Schedule.Name
-		}
+		name := harness.ScheduleName(r.Case, s.Schedule)
 		var err error
 		if dirs[i], err = a.save(name, s.Flawed); err != nil {
 			return err
@@ -305,12 +301,12 @@ func (a *app) retell(p *place, ids []string, f caseFlags) error {
 					plan.Faults[i].For = f.pause
 				}
 			}
-			judged, err := p.each([]*harness.Plan{plan})
+			name := harness.ScheduleName(c, s) + "-changed"
+			j, _, err := p.execute(plan, name)
 			if err != nil {
 				return err
 			}
-			j := judged[0]
-			dir, err := a.save(strings.TrimSuffix(id+"-"+s.Name, "-")+"-changed", j)
+			dir, err := a.save(name, j)
 			if err != nil {
 				return err
 			}

@@ -90,7 +90,7 @@ Exit codes   0 held, or as expected        3 the place could not be set up
 	flags.BoolVarP(&a.verbose, "verbose", "v", false, "say more")
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print verdicts only, no stories")
 	root.AddCommand(a.caseCommand(), a.runCommand(), a.checkCommand(), a.replayCommand(),
-		a.listCommand(), a.versionCommand())
+		a.listCommand(), a.cleanCommand(), a.versionCommand(), a.workerCommand())
 	root.SetHelpCommand(&cobra.Command{Hidden: true, Use: "no-help"})
 	return root
 }

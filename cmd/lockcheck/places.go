@@ -32,14 +32,14 @@ type place struct {
 	runs  int           // of run, by default
 	has   []faults.Need // what faults can ask for
 
-	ctx     context.Context
-	execute func(*harness.Plan) (*harness.Judged, harness.Replay, error)
+	ctx context.Context
+	// execute carries out one plan, whose files will be kept under name.
+	execute func(plan *harness.Plan, name string) (*harness.Judged, harness.Replay, error)
 	// each carries out several, side by side if it can.
-	each func([]*harness.Plan) ([]*harness.Judged, error)
+	each func(plans []*harness.Plan, names []string) ([]*harness.Judged, error)
 	// batch carries out a batch, and again one run of it with everything recorded.
 	batch func(s *explore.Settings, progress func(int)) (*explore.Result, error)
 	again func(s *explore.Settings, run int) (*harness.Judged, error)
-	close func()
 }
 
 func (p *place) interrupted() bool { return p.ctx.Err() != nil }
@@ -52,7 +52,10 @@ func (a *app) openPlace(cmd *cobra.Command, f placeFlags) (*place, error) {
 	if f.lease < 0 || f.lease > 0 && f.lease < 10*time.Millisecond {
 		return nil, fail(usage, "--lease %v: it has to be 10ms or more", f.lease)
 	}
-	p := &place{name: f.on, lease: f.lease, ctx: cmd.Context(), close: func() {}}
+	p := &place{name: f.on, lease: f.lease, ctx: cmd.Context()}
+	if f.on == "docker" {
+		return p, a.openDocker(p)
+	}
 	p.openSim()
 	return p, nil
 }
@@ -64,8 +67,10 @@ func (p *place) openSim() {
 	}
 	p.runs = 1000
 	p.has = []faults.Need{faults.NeedClock}
-	p.execute = harness.InSim
-	p.each = func(plans []*harness.Plan) ([]*harness.Judged, error) {
+	p.execute = func(plan *harness.Plan, _ string) (*harness.Judged, harness.Replay, error) {
+		return harness.InSim(plan)
+	}
+	p.each = func(plans []*harness.Plan, _ []string) ([]*harness.Judged, error) {
 		judged := make([]*harness.Judged, len(plans))
 		for i, plan := range plans {
 			j, _, err := harness.InSim(plan)

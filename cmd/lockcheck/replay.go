@@ -59,12 +59,11 @@ func (a *app) replay(cmd *cobra.Command, file string, pr promise) (int, error) {
 	if err != nil {
 		return noPlace, err
 	}
-	defer p.close()
-	j, fit, err := p.execute(plan)
+	name := filepath.Base(filepath.Dir(file)) + "-replay"
+	j, fit, err := p.execute(plan, name)
 	if err != nil {
 		return bug, err
 	}
-	name := filepath.Base(filepath.Dir(file)) + "-replay"
 	dir, err := a.save(name, j)
 	if err != nil {
 		return usage, err

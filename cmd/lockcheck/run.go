@@ -121,7 +121,6 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	defer p.close()
 	if f.worker != "" && p.name != "docker" {
 		return fail(usage, "--worker runs with --on docker only: a program of its own has no virtual time")
 	}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/lockcheck/lockcheck/cluster/docker"
+)
+
+func (a *app) cleanCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "clean",
+		Short: "Remove what runs that were killed have left behind",
+		Long: `Removes containers and stops processes whose run has ended without being able
+to, as after kill -9. What belongs to a run that lives stays. Every run on
+docker does the same when it starts.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			removed, err := docker.Clean(cmd.Context())
+			if a.json {
+				if removed == nil {
+					removed = []string{}
+				}
+				if err := a.printJSON(map[string]any{"schema": 1, "removed": removed}); err != nil {
+					return err
+				}
+			}
+			for _, r := range removed {
+				a.printf("removed %s\n", r)
+			}
+			if err != nil {
+				return &exitError{code: noPlace, err: err}
+			}
+			if len(removed) == 0 {
+				a.printf("There was nothing to remove.\n")
+			}
+			return nil
+		},
+	}
+}

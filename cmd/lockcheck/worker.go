@@ -1,0 +1,24 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/lockcheck/lockcheck/cluster/worker"
+)
+
+func (a *app) workerCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "worker",
+		Short: "Be a client of a run on docker (it is started by one)",
+		Long: `Speaks the worker protocol on standard input and output: one JSON object a line.
+A run on docker starts one for each client; --worker of the command run puts a
+program of your own in its place. See docs/worker.md.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := worker.Serve(cmd.Context(), a.stdin, a.stdout, worker.Catalogue); err != nil {
+				return fail(usage, "%v", err)
+			}
+			return nil
+		},
+	}
+}
