@@ -291,7 +291,7 @@ var Cases = []Case{
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
 				script(c1, section(0, T/2, 8*T/10)...),
-				script(c2, section(T/10, 2*T, T/2)...),
+				script(c2, section(4*T/10, T, T/2)...),
 			},
 			Faults: []faults.Injection{{Fault: "restart-lost", On: []string{"redis-1"}, At: 2 * T / 10, For: T / 10}},
 			Hazard: checker.RestartWithHolder,

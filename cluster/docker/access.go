@@ -67,8 +67,8 @@ func (c *client) runs() bool {
 func (c *client) travel(x cluster.Access, reply worker.Request, back chan<- worker.Request) {
 	for _, to := range []faults.Direction{faults.ToServer, faults.ToClient} {
 		w := way{client: c.name, server: history.Resource, to: to}
-		c.place.Sleep(c.place.disturb.delay(w))
-		switch c.place.disturb.arrive(w, false, c.place.ctx.Done()) {
+		c.place.Sleep(c.place.disturb.delay(w, works))
+		switch c.place.disturb.arrive(w, works, c.place.ctx.Done()) {
 		case abandoned, swallowed:
 			return
 		case resets:

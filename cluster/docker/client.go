@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -207,15 +208,19 @@ func (c *client) crashed(err error) error {
 	return fmt.Errorf("%w: %s%s", cluster.ErrCrashed, c.process.Exit(), c.logText())
 }
 
-// logText is the worker's log, for an error; "": it is empty.
+// maxLogText is how much of a worker's log an error shows, in bytes.
+const maxLogText = 4096
+
+// logText is the end of the worker's log, for an error; "": it is empty.
 func (c *client) logText() string {
-	if c.process == nil {
+	log := c.process.Log()
+	if log == "" {
 		return ""
 	}
-	if log := c.process.Log(); log != "" {
-		return "\nthe worker's log ends with:\n" + log
+	if len(log) > maxLogText {
+		log = "…" + strings.ToValidUTF8(log[len(log)-maxLogText:], "")
 	}
-	return ""
+	return "\nthe worker's log ends with:\n" + log
 }
 
 // begin waits until the client can begin an operation: the worker has answered
@@ -305,18 +310,26 @@ func (c *client) kill() error {
 	return c.process.Kill()
 }
 
-// close ends the worker: in good order, unless it is stopped.
+// close ends the worker: in good order, unless it is stopped. A log that says
+// why something went wrong is shown.
 func (c *client) close() error {
 	var err error
 	if c.process != nil {
+		select {
+		case <-c.process.Done():
+			if !c.dead.Load() {
+				c.place.log.printf("the worker of %s ended by itself, with %s:\n%s", c.name, c.process.Exit(), c.process.Log())
+			}
+		default:
+			if c.process.Rubbish() > 0 {
+				c.place.log.printf("the worker of %s did not keep to the protocol:\n%s", c.name, c.process.Log())
+			}
+		}
 		grace := endTime
 		if c.paused.Load() {
 			grace = 0
 		}
 		err = c.process.Close(grace)
-		if !c.dead.Load() && c.process.Rubbish() > 0 {
-			c.place.log.printf("the worker of %s did not keep to the protocol%s", c.name, c.logText())
-		}
 	}
 	c.link.close()
 	return err

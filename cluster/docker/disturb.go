@@ -62,13 +62,24 @@ func (x *disturbance) on(w way) bool {
 	return x.Client == w.client && x.Server == w.server && (x.Direction == faults.Both || x.Direction == w.to)
 }
 
+// sort is what kind of message travels.
+type sort uint8
+
+const (
+	works  sort = iota // does something: what a Swallow or a Reset waits for
+	greets             // only prepares a connection
+	ends               // ends a direction; not counted as touched
+)
+
 // delay is how much longer a message travels that is sent now.
-func (d *disturbances) delay(w way) (by time.Duration) {
+func (d *disturbances) delay(w way, s sort) (by time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, x := range d.list {
 		if x.Action == faults.Slow && x.on(w) {
-			x.hits++
+			if s != ends {
+				x.hits++
+			}
 			by += x.Delay
 		}
 	}
@@ -86,12 +97,11 @@ const (
 )
 
 // arrive returns what becomes of a message when nothing holds it any more, or
-// with abandoned when stop is closed. What only greets is held, but is not
-// the message that a Swallow or a Reset waits for.
-func (d *disturbances) arrive(w way, greets bool, stop <-chan struct{}) fate {
+// with abandoned when stop is closed.
+func (d *disturbances) arrive(w way, s sort, stop <-chan struct{}) fate {
 	var heldBy []*disturbance // counts a message once
 	for {
-		held, f, changed := d.look(w, greets, heldBy)
+		held, f, changed := d.look(w, s, heldBy)
 		if held == nil {
 			return f
 		}
@@ -104,21 +114,21 @@ func (d *disturbances) arrive(w way, greets bool, stop <-chan struct{}) fate {
 	}
 }
 
-func (d *disturbances) look(w way, greets bool, before []*disturbance) (held *disturbance, f fate, changed <-chan struct{}) {
+func (d *disturbances) look(w way, s sort, before []*disturbance) (held *disturbance, f fate, changed <-chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, x := range d.list {
 		switch {
 		case !x.on(w):
 		case x.Action == faults.Hold:
-			if !slices.Contains(before, x) {
+			if s != ends && !slices.Contains(before, x) {
 				x.hits++
 			}
 			return x, arrives, d.changed
-		case x.Action == faults.Swallow && x.hits == 0 && !greets:
+		case x.Action == faults.Swallow && x.hits == 0 && s == works:
 			x.hits++
 			return nil, swallowed, nil
-		case x.Action == faults.Reset && x.hits == 0 && !greets:
+		case x.Action == faults.Reset && x.hits == 0 && s == works:
 			x.hits++
 			return nil, resets, nil
 		}

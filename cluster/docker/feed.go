@@ -258,8 +258,8 @@ func (f *feed) shown(q *request) error {
 	if err := f.catchUp(); err == nil {
 		return nil // a request that is not shown even now was refused, and changed nothing
 	}
-	// The server has ended, or hangs. If it showed the request before, and that
-	// was no script, it has shown all.
+	// The server has ended, or hangs. What it shows of one request it writes at
+	// once: if it showed the request, it has shown all.
 	timer := time.NewTimer(feedLimit)
 	defer timer.Stop()
 	select {
@@ -269,12 +269,10 @@ func (f *feed) shown(q *request) error {
 	}
 	select {
 	case <-q.seen:
-		if !runsScript(q.words) {
-			return nil
-		}
+		return nil
 	default:
+		return errFeed
 	}
-	return errFeed
 }
 
 // monitorLine reads a line of MONITOR:

@@ -73,6 +73,11 @@ func (e *engine) image(ctx context.Context, log io.Writer) (string, error) {
 	if _, err := e.provider.BuildImage(ctx, build); err != nil {
 		return "", fmt.Errorf("build image %s: %w", name, err)
 	}
+	// Who builds the same image at the same time takes its name over.
+	unnamed := make(dockerapi.Filters).Add("dangling", "true").Add("label", imageLabel)
+	if _, err := e.api.ImagePrune(ctx, dockerapi.ImagePruneOptions{Filters: unnamed}); err != nil {
+		fmt.Fprintf(log, "remove unnamed images: %v\n", err)
+	}
 	return name, nil
 }
 

@@ -177,6 +177,16 @@ type parcel struct {
 // unknownOp stands for an operation that cannot be told.
 const unknownOp = -1
 
+func (p parcel) sort() sort {
+	switch {
+	case p.end:
+		return ends
+	case p.request != nil && isGreeting(p.request.words):
+		return greets
+	}
+	return works
+}
+
 // tagged notes what is read, and in which operation.
 type tagged struct {
 	*conn
@@ -256,7 +266,7 @@ func (c *conn) answered() *request {
 
 // parcel says when p is due.
 func (c *conn) parcel(to faults.Direction, p parcel) parcel {
-	if by := c.link.disturb.delay(c.way(to)); by > 0 {
+	if by := c.link.disturb.delay(c.way(to), p.sort()); by > 0 {
 		p.due = time.Now().Add(by)
 	}
 	return p
@@ -274,8 +284,7 @@ func (c *conn) pump(q *queue, to faults.Direction, deliver func(parcel) (more bo
 		if c.silent.Load() && !p.end {
 			continue
 		}
-		quiet := p.end || p.request != nil && greets(p.request.words)
-		switch c.link.disturb.arrive(c.way(to), quiet, c.done) {
+		switch c.link.disturb.arrive(c.way(to), p.sort(), c.done) {
 		case abandoned:
 			return
 		case swallowed:

@@ -126,9 +126,8 @@ func encode(words ...string) []byte {
 	return b
 }
 
-// greets tells whether a request only prepares a connection. A fault that
-// waits for a message waits for one that does something.
-func greets(words []string) bool {
+// isGreeting tells whether a request only prepares a connection.
+func isGreeting(words []string) bool {
 	if len(words) == 0 {
 		return true
 	}

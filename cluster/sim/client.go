@@ -187,7 +187,7 @@ func (c *client) accessResource(op cluster.Op, kind string, value int64) (answer
 		c.requests = 1
 		c.point(false, true)
 		c.access = a
-		if err = c.request(c.world.servers[1], timeout, never); err == nil {
+		if err = c.request(c.world.servers[1], timeout); err == nil {
 			answer = c.answer
 			if answer.Stale {
 				err = cluster.ErrStaleToken
@@ -215,6 +215,9 @@ const (
 func (t transport) Do(ctx context.Context, timeout time.Duration, cmd redis.Command) (redis.Reply, error) {
 	c := t.client
 	c.mustLive()
+	if err := ctx.Err(); err != nil {
+		return redis.Reply{}, locks.Definite(err)
+	}
 	if c.calls++; c.calls > maxPortCalls {
 		c.dead = true
 		panic(unwound{})
@@ -230,13 +233,10 @@ func (t transport) Do(ctx context.Context, timeout time.Duration, cmd redis.Comm
 		retries = defaultRetries
 	}
 	c.command = cmd
-	err := c.request(t.server, timeout, deadlineOf(ctx))
+	err := c.request(t.server, timeout)
 	for try := 0; err != nil && try < retries; try++ {
-		wait := min(minBackoff<<try, maxBackoff)
-		if c.sleep(ctx, wait) != nil {
-			break
-		}
-		if again := c.request(t.server, timeout, deadlineOf(ctx)); again == nil || !locks.IsDefinite(again) {
+		c.sleep(context.Background(), min(minBackoff<<try, maxBackoff))
+		if again := c.request(t.server, timeout); again == nil || !locks.IsDefinite(again) {
 			err = again // an earlier try may have been executed, so a definite error says nothing
 		}
 	}
@@ -257,9 +257,8 @@ func (c *client) lastRequest() int {
 
 // request sends c.command, or c.access to the guarded resource, and waits for
 // the answer, which is then in c.reply or c.answer.
-func (c *client) request(s *server, timeout, until time.Duration) error {
-	w := c.world
-	until = min(until, w.now+timeout)
+func (c *client) request(s *server, timeout time.Duration) error {
+	until := c.world.now + timeout
 	i := s.index()
 	if !c.conns[i].open {
 		n := &conn{client: c, server: s}

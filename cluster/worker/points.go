@@ -15,14 +15,18 @@ type transport struct {
 }
 
 // Do counts the request and announces the points that are armed. The time-out
-// counts from when the client has left the point.
+// counts from when the client has left the point. Once the request is sent
+// only the end of the worker cuts it short.
 func (t transport) Do(ctx context.Context, timeout time.Duration, c redis.Command) (r redis.Reply, err error) {
+	if err := ctx.Err(); err != nil {
+		return r, locks.Definite(err)
+	}
 	t.requests++
 	request := t.requests
 	if err := t.point(request, false); err != nil {
 		return r, locks.Definite(err)
 	}
-	t.away(func() { r, err = t.next.Do(ctx, timeout, c) })
+	t.away(func() { r, err = t.next.Do(t.server.life, timeout, c) })
 	if lost := t.point(request, true); lost != nil {
 		return r, lost
 	}

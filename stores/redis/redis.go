@@ -15,10 +15,14 @@ import (
 
 // Transport carries one command to the server and its reply back.
 //
-// Do waits for at most timeout (0: the transport's own) and no longer than
-// ctx. An error that is definite (locks.IsDefinite) says that the command was
-// never sent; after every other error it may have been executed, or may be
-// later. A reply that is an error of the server's is a Reply, not an error.
+// Do waits for at most timeout (0: the transport's own). An error that is
+// definite (locks.IsDefinite) says that the command was never sent; after
+// every other error it may have been executed, or may be later. A reply that
+// is an error of the server's is a Reply, not an error.
+//
+// A ctx that has ended keeps the command from being sent. Locks are given a
+// transport that waits for the answer to what was sent, whatever ctx does
+// meanwhile: to throw an answer away would make a certain no uncertain.
 type Transport interface {
 	Do(ctx context.Context, timeout time.Duration, c Command) (Reply, error)
 }

@@ -1,0 +1,168 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// shell starts a worker that is a shell script.
+func shell(t *testing.T, h Handler, script string) *Process {
+	t.Helper()
+	p, err := Start([]string{"sh", "-c", script}, []string{"GREETING=hello"}, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Kill(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+func TestAsk(t *testing.T) {
+	t.Parallel()
+	p := shell(t, Handler{}, `read l; echo "{\"id\":1,\"ok\":true,\"name\":\"$GREETING\"}"; read l; echo '{"id":2,"ok":false,"error":"held"}'; read l; sleep 60`)
+	a, err := p.Ask(Request{Op: OpInit}, time.Minute)
+	if err != nil || a.Name != "hello" {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if _, err := p.Ask(Request{Op: "acquire"}, time.Minute); err == nil {
+		t.Error("a no is taken for a yes")
+	}
+	if _, err := p.Ask(Request{Op: "acquire"}, 10*time.Millisecond); !errors.Is(err, ErrLate) {
+		t.Errorf("no answer: %v", err)
+	}
+}
+
+// What a worker wrote before it ended is handled before its end is told.
+func TestExit(t *testing.T) {
+	t.Parallel()
+	p := shell(t, Handler{}, `read l; echo 'no more' >&2; echo '{"id":1,"ok":true}'; exit 3`)
+	_, first := p.Call(Request{Op: "acquire"})
+	_, second := p.Call(Request{Op: "acquire"})
+	if r := <-first; r.Err != nil {
+		t.Errorf("the answered one: %v", r.Err)
+	}
+	if r := <-second; r.Err != ErrExited {
+		t.Errorf("the other one: %v", r.Err)
+	}
+	<-p.Done()
+	if p.Exit() != "exit status 3" || p.Log() != "no more\n" {
+		t.Errorf("exit %q, log %q", p.Exit(), p.Log())
+	}
+	if _, r := p.Call(Request{Op: "acquire"}); (<-r).Err != ErrExited {
+		t.Error("a call after the end")
+	}
+	if err := p.Stop(); err != nil {
+		t.Errorf("stop after the end: %v", err)
+	}
+}
+
+func TestRubbish(t *testing.T) {
+	t.Parallel()
+	late := make(chan Answer, 1)
+	p := shell(t, Handler{Late: func(a Answer) { late <- a }},
+		`read l; echo 'Loading…'; sleep .05; echo '{"id":1,"ok":true}'; read l; echo '{"id":2,"ok":true}'; read l; head -c 2000000 /dev/zero; sleep 60`)
+	_, r := p.Call(Request{Op: "acquire"})
+	if got := <-r; got.Err != ErrRubbish {
+		t.Errorf("rubbish: %v", got.Err)
+	}
+	if a := <-late; a.ID != 1 {
+		t.Errorf("late: %+v", a)
+	}
+	if _, err := p.Ask(Request{Op: "acquire"}, time.Minute); err != nil {
+		t.Errorf("after rubbish: %v", err)
+	}
+	if _, err := p.Ask(Request{Op: "acquire"}, time.Minute); !errors.Is(err, ErrRubbish) {
+		t.Errorf("a line without an end: %v", err)
+	}
+	if p.Rubbish() != 2 || !strings.Contains(p.Log(), "Loading…") {
+		t.Errorf("%d lines, log %q", p.Rubbish(), p.Log())
+	}
+}
+
+// Stop stops what the worker has started, too, and nothing moves afterwards;
+// the end of a stopped group leaves nothing.
+func TestStopAndKillTheGroup(t *testing.T) {
+	t.Parallel()
+	file := t.TempDir() + "/ticks"
+	p := shell(t, Handler{}, `(while :; do echo x; done) >`+file+` & (sleep 1000) & wait`)
+	size := func() int64 {
+		s, err := os.Stat(file)
+		if err != nil {
+			return 0
+		}
+		return s.Size()
+	}
+	for size() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	for range 20 {
+		if err := p.Stop(); err != nil {
+			t.Fatal(err)
+		}
+		before := size()
+		time.Sleep(2 * time.Millisecond)
+		if after := size(); after != before {
+			t.Fatalf("a stopped group wrote %d bytes", after-before)
+		}
+		if err := p.Continue(); err != nil {
+			t.Fatal(err)
+		}
+		for limit := time.Now().Add(5 * time.Second); size() == before; time.Sleep(time.Millisecond) {
+			if time.Now().After(limit) {
+				t.Fatal("it does not go on")
+			}
+		}
+	}
+	if err := p.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if members := group(p.PID()); members != "" {
+		t.Errorf("left behind: %s", members)
+	}
+}
+
+// group lists the living members of a process group.
+func group(pgid int) string {
+	var members []string
+	dirs, _ := os.ReadDir("/proc")
+	for _, d := range dirs {
+		state, g, err := stat("/proc/" + d.Name() + "/stat")
+		if err == nil && g == pgid && state != 'Z' && state != 'X' {
+			members = append(members, fmt.Sprintf("%s (%c)", d.Name(), state))
+		}
+	}
+	return strings.Join(members, ", ")
+}
+
+// Closed input lets a worker end by itself; one that does not is killed.
+func TestClose(t *testing.T) {
+	t.Parallel()
+	good := shell(t, Handler{}, `while read l; do :; done; exit 0`)
+	if err := good.Close(time.Minute); err != nil || good.Exit() != "exit status 0" {
+		t.Errorf("%v, %s", err, good.Exit())
+	}
+	bad := shell(t, Handler{}, `sleep 1000`)
+	if err := bad.Close(10 * time.Millisecond); err != nil || bad.Exit() != "signal: killed" {
+		t.Errorf("%v, %s", err, bad.Exit())
+	}
+}
+
+func TestStartFails(t *testing.T) {
+	t.Parallel()
+	if _, err := Start([]string{"/nowhere/worker"}, nil, Handler{}); err == nil {
+		t.Error("a program that is not there was started")
+	}
+	if _, err := Start(nil, nil, Handler{}); err == nil {
+		t.Error("nothing was started")
+	}
+}

@@ -1,0 +1,174 @@
+package harness
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// inSim carries out plans one after the other.
+func inSim(plans []*Plan, _ []string) ([]*Judged, error) {
+	var judged []*Judged
+	for _, p := range plans {
+		j, _, err := InSim(p)
+		if err != nil {
+			return nil, err
+		}
+		judged = append(judged, j)
+	}
+	return judged, nil
+}
+
+// runs are all runs of a case's result.
+func runs(r *CaseResult) []*Judged {
+	var list []*Judged
+	for _, s := range r.Schedules {
+		list = append(list, s.Flawed, s.Healthy)
+		if s.Remedied != nil {
+			list = append(list, s.Remedied)
+		}
+	}
+	return list
+}
+
+func TestEveryCaseIsReproducedAndRemedied(t *testing.T) {
+	for _, c := range catalogue.Cases {
+		t.Run(c.ID, func(t *testing.T) {
+			t.Parallel()
+			r, err := Case(c, "sim", 10*time.Second, inSim)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !r.Reproduced {
+				t.Errorf("not reproduced: %s", r.Reason)
+			}
+			want := "valid"
+			if c.Remedy.None != "" {
+				want = "none"
+			}
+			if r.Remedy != want {
+				t.Errorf("the remedy is %s: %s", r.Remedy, r.Reason)
+			}
+		})
+	}
+}
+
+// The lease is only a scale: a case comes out the same for any.
+func TestCasesScaleWithTheLease(t *testing.T) {
+	for _, lease := range []time.Duration{time.Second, 30 * time.Second} {
+		for _, c := range catalogue.Cases {
+			r, err := Case(c, "sim", lease, inSim)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !r.Reproduced || r.Remedy == "violated" || r.Remedy == "unknown" {
+				t.Errorf("%s with T = %v: %s", c.ID, lease, r.Reason)
+			}
+		}
+	}
+}
+
+// No seed of the network's latencies makes a case come out differently.
+func TestCasesDoNotDependOnLuck(t *testing.T) {
+	for _, c := range catalogue.Cases {
+		t.Run(c.ID, func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(200) {
+				r, err := Case(c, "sim", 10*time.Second, func(plans []*Plan, names []string) ([]*Judged, error) {
+					for _, p := range plans {
+						p.Seed = seed
+					}
+					return inSim(plans, names)
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !r.Reproduced || r.Remedy == "violated" || r.Remedy == "unknown" {
+					t.Fatalf("seed %d: %s", seed, r.Reason)
+				}
+			}
+		})
+	}
+}
+
+// A wrong expectation is noticed: the runner does not reproduce what is not there.
+func TestACaseThatDoesNotHappenIsNotReproduced(t *testing.T) {
+	c, _ := catalogue.FindCase("redis-get-del-race")
+	for name, change := range map[string]func(*catalogue.Case){
+		"a lock without the flaw": func(c *catalogue.Case) { c.Setup.Lock = "redis-set-lua" },
+		"no fault":                func(c *catalogue.Case) { c.Schedules[0].Faults = nil },
+		"another property":        func(c *catalogue.Case) { c.Schedules[0].Must = []checker.Property{checker.Liveness} },
+		"another hazard":          func(c *catalogue.Case) { c.Schedules[0].Hazard = checker.RestartWithHolder },
+		"something unexpected":    func(c *catalogue.Case) { c.Schedules[0].Must = c.Schedules[0].Must[:1] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := c
+			c.Schedules = append([]catalogue.Schedule(nil), c.Schedules...)
+			change(&c)
+			if r, err := Case(c, "sim", 10*time.Second, inSim); err != nil || r.Reproduced {
+				t.Errorf("reproduced: %v, %v", r.Reproduced, err)
+			}
+		})
+	}
+	t.Run("a remedy that does not help", func(t *testing.T) {
+		c := c
+		c.Remedy.Setup = c.Setup
+		if r, err := Case(c, "sim", 10*time.Second, inSim); err != nil || r.Remedy != "violated" {
+			t.Errorf("the remedy is %s, %v", r.Remedy, err)
+		}
+	})
+}
+
+// The judge knows nothing but the file: with the lock, the case and the
+// clients renamed it says the same.
+func TestAStoredHistoryIsJudgedAsTheRunWas(t *testing.T) {
+	rename := strings.NewReplacer("c1", "zoe", "c2", "adam", "c3", "kim", "redis-1", "store")
+	for _, c := range catalogue.Cases {
+		r, err := Case(c, "sim", 10*time.Second, inSim)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, j := range runs(r) {
+			var file bytes.Buffer
+			if err := history.Encode(&file, j.History); err != nil {
+				t.Fatal(err)
+			}
+			h, warnings, err := history.Decode(&file, "history.jsonl")
+			if err != nil || len(warnings) > 0 {
+				t.Fatalf("%s: %v, %v", c.ID, err, warnings)
+			}
+			if err := history.Check(h); err != nil {
+				t.Errorf("%s, run %d: %v", c.ID, i, err)
+			}
+			h.Header.Lock, h.Header.Case, h.Header.Options = "something", "else", ""
+			for i := range h.Entries {
+				e := &h.Entries[i]
+				e.Client = rename.Replace(e.Client)
+				e.Process.Name = rename.Replace(e.Process.Name)
+				e.Point = rename.Replace(e.Point)
+				for k, on := range e.On {
+					e.On[k] = rename.Replace(on)
+				}
+				if e.Lock != "" {
+					e.Lock = "the-door"
+				}
+				if e.Key == LockName {
+					e.Key = "the-door"
+				}
+				if e.Process.Client() {
+					e.Process.N = 100 - e.Process.N
+				}
+			}
+			for k, v := range checker.JudgeBoth(h) {
+				if v.Outcome != j.Verdicts[k].Outcome {
+					t.Errorf("%s, run %d: %s was %s and is %s", c.ID, i, v.Property, j.Verdicts[k].Outcome, v.Outcome)
+				}
+			}
+		}
+	}
+}

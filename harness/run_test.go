@@ -1,0 +1,210 @@
+package harness
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// randomPlan is a run of lock under faults of one kind.
+func randomPlan(lock, fault string, seed uint64) *Plan {
+	p := &Plan{
+		Lock: lock, On: "sim", Seed: seed, Lease: 10 * time.Second,
+		Clients: []string{"c1", "c2", "c3"}, Acquires: 8,
+	}
+	f, _ := faults.Find(fault)
+	p.Faults = faults.Random(faults.Scope{
+		Kinds: []faults.Fault{f}, Count: 2, Clients: p.Clients, Servers: []string{"redis-1"},
+		Acquires: 8, Lease: p.Lease, Length: 8 * time.Second,
+	}, rand.New(rand.NewPCG(seed, 0)).Int64N)
+	return p
+}
+
+func encoded(t *testing.T, p *Plan) string {
+	t.Helper()
+	j, _, err := InSim(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := history.Encode(&b, j.History); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// One seed gives one history, and so does its record of choices, through a
+// file: for every lock under every fault.
+func TestOneSeedGivesOneHistory(t *testing.T) {
+	for _, lock := range catalogue.Locks {
+		for _, f := range faults.All() {
+			for seed := range uint64(5) {
+				first := encoded(t, randomPlan(lock.ID, f.Name, seed))
+				p := randomPlan(lock.ID, f.Name, seed)
+				if again := encoded(t, p); again != first {
+					t.Fatalf("%s under %s, seed %d: two runs differ", lock.ID, f.Name, seed)
+				}
+				var file bytes.Buffer
+				if err := p.Write(&file); err != nil {
+					t.Fatal(err)
+				}
+				saved, err := ReadPlan(&file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				j, fit, err := InSim(saved)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if fit != (Replay{}) {
+					t.Errorf("%s under %s, seed %d: replayed with %+v", lock.ID, f.Name, seed, fit)
+				}
+				var b bytes.Buffer
+				history.Encode(&b, j.History)
+				if b.String() != first {
+					t.Fatalf("%s under %s, seed %d: the replay differs", lock.ID, f.Name, seed)
+				}
+			}
+		}
+	}
+}
+
+// Every history that a run writes is one that check accepts.
+func TestHistoriesAreValid(t *testing.T) {
+	for _, lock := range catalogue.Locks {
+		for _, f := range faults.All() {
+			for seed := range uint64(20) {
+				j, _, err := InSim(randomPlan(lock.ID, f.Name, seed))
+				if err != nil {
+					t.Fatalf("%s under %s, seed %d: %v", lock.ID, f.Name, seed, err)
+				}
+				if err := history.Check(j.History); err != nil {
+					t.Errorf("%s under %s, seed %d: %v", lock.ID, f.Name, seed, err)
+				}
+				for _, v := range j.Verdicts {
+					if v.Outcome == checker.Unknown {
+						t.Errorf("%s under %s, seed %d: %s is unknown: %s", lock.ID, f.Name, seed, v.Property, v.Reason)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A record still speaks when it has gaps or leftovers, and says so.
+func TestAReplayWithGapsTakesTheLeastDisturbingValues(t *testing.T) {
+	p := randomPlan("redis-set-lua", "pause", 1)
+	if _, _, err := InSim(p); err != nil {
+		t.Fatal(err)
+	}
+	p.Choices = p.Choices[:len(p.Choices)/2]
+	p.Choices[0].Name.Who = "nobody"
+	_, fit, err := InSim(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fit.Defaulted == 0 || fit.Unused == 0 {
+		t.Errorf("replayed with %+v", fit)
+	}
+}
+
+func TestAFaultIsRecordedBeforeWhatItBringsAbout(t *testing.T) {
+	c, _ := catalogue.FindCase("redis-single-crash-nopersist")
+	flawed, _, _ := CasePlans(c, c.Schedules[0], "sim", 10*time.Second)
+	j, _, err := InSim(flawed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	for _, e := range j.History.Entries {
+		if e.F == "restart-lost" || e.F == "restart-lost-end" || e.F == history.Lose {
+			order = append(order, e.F)
+		}
+	}
+	if want := "restart-lost lose restart-lost-end"; strings.Join(order, " ") != want {
+		t.Errorf("the order is %q, want %q", order, want)
+	}
+}
+
+// After an uncertain end a client goes on under a new number, and a killed
+// client does nothing any more.
+func TestProcessNumbersRetire(t *testing.T) {
+	for seed := range uint64(50) {
+		j, _, err := InSim(randomPlan("redis-set-lua", "drop-reply", seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		retired := map[int]bool{}
+		for _, e := range j.History.Entries {
+			if !e.Process.Client() {
+				continue
+			}
+			if retired[e.Process.N] {
+				t.Fatalf("seed %d: process %d goes on after an uncertain end", seed, e.Process.N)
+			}
+			retired[e.Process.N] = e.Type == history.Info
+		}
+	}
+	j, _, err := InSim(randomPlan("redis-set-lua", "kill", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead := map[string]bool{}
+	for _, e := range j.History.Entries {
+		if e.F == "kill" {
+			dead[e.On[0]] = true
+		}
+		if e.Type == history.Invoke && dead[e.Client] {
+			t.Errorf("%s asks for something after its death", e.Client)
+		}
+	}
+	if len(dead) == 0 {
+		t.Error("nobody was killed")
+	}
+}
+
+func TestAPlanIsReadAsItWasWritten(t *testing.T) {
+	p := randomPlan("redis-set-del", "delay", 3)
+	p.Options, p.Fencing, p.Server = catalogue.Options{Token: true, Spin: true}, history.FencingWrites, catalogue.Server{Fsync: catalogue.FsyncAlways}
+	if _, _, err := InSim(p); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := p.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadPlan(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, p) {
+		t.Errorf("read\n%+v\nwrote\n%+v", got, p)
+	}
+}
+
+func TestWhatIsNoPlanIsRefused(t *testing.T) {
+	for name, text := range map[string]string{
+		"nothing":           ``,
+		"no JSON":           `hello`,
+		"another document":  `{"lock":"redis-set-lua"}`,
+		"a later format":    `{"lockcheck_schedule":99}`,
+		"an unknown fault":  `{"lockcheck_schedule":1,"faults":[{"fault":"flood","on":["c1"]}]}`,
+		"a fault on nobody": `{"lockcheck_schedule":1,"faults":[{"fault":"pause","on":[]}]}`,
+	} {
+		if _, err := ReadPlan(strings.NewReader(text)); err == nil {
+			t.Errorf("%s is read as a plan", name)
+		}
+	}
+}
