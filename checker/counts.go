@@ -57,7 +57,7 @@ var counterNames = [firstTouched]string{
 }
 
 // TouchedBy counts the faults of one kind that touched somebody; kinds that
-// the checker does not know share one counter.
+// the checker does not know share one counter. FaultTouched is their sum.
 func TouchedBy(kind string) Counter { return firstTouched + Counter(kindOf(kind)) }
 
 // String is the counter's name in reports and JSON.
@@ -82,14 +82,15 @@ func (c *Counts) Add(o Counts) {
 	}
 }
 
-// Each calls f for every counter, in their order, zeros included.
+// Each calls f for every counter from Grants to FaultTouched, in their order,
+// zeros included. The counters of single kinds of faults are left to TouchedBy.
 func (c *Counts) Each(f func(name string, n int)) {
-	for i, n := range c {
-		f(Counter(i).String(), n)
+	for i := range firstTouched {
+		f(i.String(), c[i])
 	}
 }
 
-// Map is the counters that are not zero, by name.
+// Map is the counters of Each that are not zero, by name.
 func (c *Counts) Map() map[string]int {
 	m := map[string]int{}
 	c.Each(func(name string, n int) {

@@ -23,7 +23,7 @@ func exclusion(t *timeline) Verdict {
 		}
 		*l = int32(i) + 1
 	}
-	return Verdict{Property: Exclusion, Outcome: Valid}
+	return valid(Exclusion)
 }
 
 // overlap is the witness that b began while a was open.

@@ -1,10 +1,5 @@
 package checker
 
-import (
-	"fmt"
-	"time"
-)
-
 // leaseExclusion: holds of one lock never overlap, each cut where its
 // valid_until has passed. Grants that report none are left out.
 //
@@ -50,12 +45,4 @@ func (t *timeline) bothValid(a, b *deadline) *Witness {
 		"at %s %s held %s (granted at %s, valid until %s), and so did %s (granted at %s, valid until %s).",
 		seconds(t.at(b.pos)), first, t.lockName(x.lock), t.when(x.begin), seconds(a.until),
 		second, t.when(y.begin), seconds(b.until))
-}
-
-// untilWords says how long a grant is valid, for a sentence.
-func untilWords(until time.Duration) string {
-	if until == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", valid until %s", seconds(until))
 }

@@ -23,10 +23,9 @@ import (
 //	id=     of a fault                      on=     its clients and servers, separated by commas
 //	by=     whose last invoke did it        of=     whose last acquire made the entry acted on
 //
-// Lines are numbered from 1. A fault's own options stand behind the history's,
-// on lines that begin with a dot: ".lease 10s", ".handover 1s", ".observes
-// ownership", ".bare" (no first line). The default is a lease of 10 s and that
-// everything is observed.
+// Lines are numbered from 1. Lines that begin with a dot are about the header:
+// ".lease 10s", ".handover 1s", ".observes ownership", ".bare" (there is none).
+// Without them the lease is 10 s and everything is observed.
 func story(t testing.TB, text string) *history.History {
 	t.Helper()
 	s := storyteller{h: &history.History{Header: history.Header{

@@ -60,8 +60,10 @@ func (t *timeline) follow(list []update) Verdict {
 	}
 	chain, ok := inOrder(list)
 	if !ok {
-		return Verdict{Property: Resource, Outcome: Unknown,
-			Reason: "values were written twice or without having been read, so the order of the writes is not certain; record what each write replaced"}
+		return Verdict{
+			Property: Resource, Outcome: Unknown,
+			Reason: "values were written twice or without having been read, so the order of the writes is not certain; record what each write replaced",
+		}
 	}
 	if w := t.outOfOrder(chain); w != nil {
 		return violated(Resource, w)
@@ -121,38 +123,43 @@ func (t *timeline) forked(list []update) *Witness {
 	for i := range list {
 		made[list[i].value]++
 	}
-	var first *update // whose basis nobody wrote: that value was there from the start
+	var first *update // one whose basis nobody wrote: that value was there from the start
 	used := map[int64][]*update{}
 	for i := range list {
 		u := &list[i]
-		if !u.accepted || !u.basis.value.Set {
+		if !u.basis.value.Set {
 			continue
 		}
 		if made[u.basis.value.V] == 0 {
-			if first != nil && first.basis.value.V != u.basis.value.V {
-				return witness([]int32{first.basis.pos, t.ops[first.op].done, u.basis.pos, t.ops[u.op].done},
-					"%s wrote %d over %d and %s wrote %d over %d, and nobody ever wrote %d or %d.",
-					t.procName(t.ops[first.op].proc), first.value, first.basis.value.V,
-					t.procName(t.ops[u.op].proc), u.value, u.basis.value.V, first.basis.value.V, u.basis.value.V)
+			if first != nil && first.accepted && u.accepted && first.basis.value.V != u.basis.value.V {
+				return t.twoStarts(first, u)
 			}
-			first = u
+			if first == nil || !first.accepted {
+				first = u
+			}
 		}
-		used[u.basis.value.V] = append(used[u.basis.value.V], u)
+		if u.accepted {
+			used[u.basis.value.V] = append(used[u.basis.value.V], u)
+		}
 	}
 	for i := range list {
 		u := &list[i]
-		if !u.accepted || !u.basis.value.Set {
-			continue
-		}
-		times := made[u.basis.value.V]
+		all, times := used[u.basis.value.V], made[u.basis.value.V]
 		if first == nil || first.basis.value.V == u.basis.value.V {
 			times++ // it may have been there from the start
 		}
-		if all := used[u.basis.value.V]; len(all) > times {
+		if u.accepted && u.basis.value.Set && len(all) > times {
 			return t.fork(all)
 		}
 	}
 	return nil
+}
+
+func (t *timeline) twoStarts(a, b *update) *Witness {
+	return witness([]int32{a.basis.pos, t.ops[a.op].done, b.basis.pos, t.ops[b.op].done},
+		"%s wrote %d over %d and %s wrote %d over %d, and nobody ever wrote %d or %d.",
+		t.procName(t.ops[a.op].proc), a.value, a.basis.value.V,
+		t.procName(t.ops[b.op].proc), b.value, b.basis.value.V, a.basis.value.V, b.basis.value.V)
 }
 
 func (t *timeline) fork(all []*update) *Witness {
@@ -178,7 +185,7 @@ func inOrder(list []update) ([]*update, bool) {
 	next := map[int64]*update{}  // by basis: the accepted update
 	for i := range list {
 		u := &list[i]
-		if maker[u.value] != nil || (u.accepted && !u.basis.value.Set) {
+		if maker[u.value] != nil || (u.accepted && (!u.basis.value.Set || next[u.basis.value.V] != nil)) {
 			return nil, false
 		}
 		maker[u.value] = u

@@ -35,6 +35,14 @@ func seconds(d time.Duration) string {
 	return strconv.FormatFloat(d.Round(time.Millisecond).Seconds(), 'f', 3, 64) + " s"
 }
 
+// untilWords says how long a grant is valid, for a sentence.
+func untilWords(until time.Duration) string {
+	if until == 0 {
+		return ""
+	}
+	return ", valid until " + seconds(until)
+}
+
 func (t *timeline) when(pos int32) string { return seconds(t.at(pos)) }
 
 func (t *timeline) lockName(lock int32) string {

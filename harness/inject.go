@@ -111,23 +111,24 @@ func (j *injector) heal(it *injection) {
 	j.mu.Unlock()
 
 	e := j.entry(it, it.Fault+history.EndSuffix)
-	if it.fault.On != faults.OnLink {
+	stays := it.For == 0 // to the end of the run: it has no end that anybody lives to see
+	if it.fault.On != faults.OnLink && !stays {
 		j.rec.add(&e)
 	}
 	hits, err := it.fault.Heal(j.rec.place, it.id, it.Injection)
 	if err != nil {
 		j.fail(err)
 	}
-	if it.fault.On == faults.OnLink {
+	if it.fault.On == faults.OnLink && !stays {
 		e.Hits = history.Some(int64(hits))
 		j.rec.add(&e)
 	}
 
 	j.mu.Lock()
-	if it.For > 0 {
+	if !stays {
 		j.active--
+		j.lastEnd = j.rec.place.Now()
 	}
-	j.lastEnd = j.rec.place.Now()
 	j.mu.Unlock()
 }
 

@@ -200,7 +200,7 @@ func maybe(t *rapid.T, label string) history.Opt {
 // anyEntries are entries that make sense together and leave nothing to fill in.
 func anyEntries(t *rapid.T) []history.Entry {
 	var (
-		entries   []history.Entry
+		entries []history.Entry
 		now     time.Duration
 		index   = rapid.IntRange(-3, 3).Draw(t, "first index")
 		open    = map[int]history.Entry{}

@@ -2,17 +2,21 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lockcheck/lockcheck/history"
 )
 
 // calm tells what happened in a run that broke nothing of what was promised:
-// what the fault did to a holder, and how it ended well.
+// what a fault did to a holder, and how it ended well.
 func (p *plot) calm() {
 	for _, tell := range []func() bool{p.refused, p.outlived, p.struck, p.undisturbed} {
 		if tell() {
-			return
+			break
 		}
+	}
+	for _, m := range p.moments {
+		p.climax = max(p.climax, m.pos)
 	}
 }
 
@@ -23,32 +27,27 @@ func (p *plot) refused() bool {
 			continue
 		}
 		p.climax = v.pos
-		p.holder(v.grant)
+		p.stale(v)
 		for _, g := range p.d.grants {
-			if g.token > v.grant.token && g.got < v.pos {
-				if v.grant.holds(g.got) {
-					p.enters(g, v.grant)
-					p.together(v.grant, g)
-				} else {
-					p.granted(g, "", "")
-				}
-				p.writesOf(g)
-				break
+			if g.token <= v.grant.token || g.got > v.pos {
+				continue
 			}
+			if v.grant.holds(g.got) {
+				p.enters(g, v.grant)
+			} else {
+				p.granted(g, "", "")
+			}
+			for _, w := range p.d.visits {
+				if w.grant == g && w.f == history.Write {
+					p.writing(w)
+				}
+			}
+			break
 		}
 		p.refusal(v)
 		return true
 	}
 	return false
-}
-
-// writesOf shows what a holder wrote.
-func (p *plot) writesOf(g *grant) {
-	for _, v := range p.d.visits {
-		if v.grant == g && v.f == history.Write {
-			p.writing(v)
-		}
-	}
 }
 
 // outlived tells of a holder whose entry went before its hold ended.
@@ -58,54 +57,36 @@ func (p *plot) outlived() bool {
 		if s == nil || s.to == none || !g.holds(s.to) {
 			continue
 		}
-		p.climax = p.d.last()
-		if g.end != none {
-			p.climax = g.end
+		for _, y := range p.d.grants {
+			if y.got > s.to && g.holds(y.got) {
+				p.together(g, y)
+				return true
+			}
 		}
+		p.climax = s.to
 		p.holder(g)
-		p.leaving(g)
-		p.next(s.to, "")
+		p.leaves(g, key)
+		p.next(s.to, "", "")
 		return true
 	}
 	return false
 }
 
-// leaving tells how a holder's hold ended.
-func (p *plot) leaving(g *grant) {
-	if o := g.release; o != nil {
-		did := "released the lock"
-		switch {
-		case o.outcome == history.Fail && o.err == history.ErrNotHeld:
-			did = "released the lock and was told that it did not hold it any more"
-		case o.outcome == history.Info:
-			did = "released the lock and got no answer"
-		}
-		p.add(moment{pos: o.invoke, lane: g.client, who: g.client, did: did, line: g.client + " releases the lock"})
-		p.ride(o)
-	}
-}
-
-// struck tells of the first fault that had an effect on somebody, a holder
-// first.
+// struck tells of the first fault that struck a holder; else of the first that
+// struck a client in the middle of an operation.
 func (p *plot) struck() bool {
-	for _, holding := range []bool{true, false} {
-		for _, f := range p.d.faults {
-			if !f.hit() {
-				continue
+	for _, f := range p.d.faults {
+		for _, g := range p.d.grants {
+			if f.hit() && (g.client == f.on[0] || p.d.serves(f.on[0])) && g.got <= f.start && (g.end == none || f.start <= g.end) {
+				p.survives(g)
+				return true
 			}
-			for _, g := range p.d.grants {
-				mine := g.client == f.on[0] || p.serves(f.on[0])
-				if !mine || holding && !g.holds(f.start) && g.end != f.start || !holding && g.got < f.start {
-					continue
-				}
-				p.climax = max(f.start, f.end, g.got)
-				p.granted(g, "", "")
-				p.loss(g, 1)
-				p.leaving(g)
-				p.next(max(g.end, g.got), "")
-				if !holding {
-					p.add(moment{pos: f.start, lane: f.on[0], who: f.on[0], did: "was struck by " + f.kind, line: f.kind + " strikes " + f.on[0]})
-				}
+		}
+	}
+	for _, f := range p.d.faults {
+		for _, o := range p.d.all {
+			if f.hit() && o.client == f.on[0] && o.invoke <= f.start && (o.done == none || f.start <= o.done) {
+				p.interrupted(o)
 				return true
 			}
 		}
@@ -113,49 +94,60 @@ func (p *plot) struck() bool {
 	return false
 }
 
-func (p *plot) serves(name string) bool {
-	for _, s := range p.d.stays {
-		if s.server == name {
-			return true
-		}
+// survives tells how a grant ended that a fault struck, and who came next.
+func (p *plot) survives(g *grant) {
+	p.granted(g, "", "")
+	p.leaves(g, key)
+	after := max(g.got, g.end)
+	if s := p.d.stayOf(g.op); s != nil && s.to != none && (s.by == nil || s.by.client != g.client) {
+		p.entryEnds(s)
+		after = max(after, s.to)
 	}
-	return false
+	p.next(after, "", "")
 }
 
-// undisturbed tells of the first hand-over in a run in which no fault touched anybody.
-func (p *plot) undisturbed() bool {
-	for i, g := range p.d.grants {
-		if i > 1 {
-			break
-		}
-		p.climax = g.got
-		p.granted(g, "", "")
-		p.leaving(g)
+// interrupted tells what came of an operation that a fault struck.
+func (p *plot) interrupted(o *op) {
+	if o.grant != nil {
+		p.survives(o.grant)
+		return
 	}
+	p.asks(o)
+	after := max(o.invoke, o.done)
+	if s := p.d.stayOf(o); s != nil {
+		p.makes(s)
+		p.unanswered(o)
+		p.entryEnds(s)
+		after = max(after, s.to)
+	} else if o.done != none {
+		p.add(moment{
+			pos: o.done, lane: o.client, actor: o.client, who: o.client,
+			did: "ended its acquire without a grant", line: o.client + " ends its acquire without a grant",
+		})
+	}
+	p.next(after, "", "")
+}
+
+// undisturbed tells of the first hand-over in a run in which no fault struck
+// anybody.
+func (p *plot) undisturbed() bool {
 	if len(p.d.grants) == 0 {
-		for _, o := range p.d.all[:min(1, len(p.d.all))] {
-			p.asks(o)
+		if len(p.d.all) > 0 {
+			p.asks(p.d.all[0])
 			p.coda = "Nobody was granted it."
 		}
 		return true
 	}
-	p.coda = fmt.Sprintf("No fault touched those who held; %d grants in all.", len(p.d.grants))
-	return true
-}
-
-// bare tells of a witness of which nothing more is known than its lines.
-func (p *plot) bare(witness []int) {
-	for _, pos := range witness {
-		e := &p.d.h.Entries[pos]
-		who, lane := e.Process.Name, e.Process.Name
-		if e.Process.Client() {
-			who, lane = client(e), client(e)
-			p.with(who)
-		}
-		p.add(moment{
-			pos: pos, lane: lane, who: who,
-			did:  fmt.Sprintf("said %s %s", e.Type, e.F),
-			line: fmt.Sprintf("%s: %s %s", who, e.Type, e.F),
-		})
+	for _, g := range p.d.grants[:min(2, len(p.d.grants))] {
+		p.granted(g, "", "")
+		p.leaves(g, key)
 	}
+	struck := slices.ContainsFunc(p.d.faults, (*fault).hit)
+	switch n := len(p.d.grants); {
+	case struck:
+		p.coda = "What was injected struck nobody in the middle of anything."
+	case n > 2:
+		p.coda = fmt.Sprintf("And so on: the lock was granted %d times, and no fault struck.", n)
+	}
+	return true
 }

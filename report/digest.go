@@ -52,7 +52,6 @@ type grant struct {
 	end       int // what ended the hold; none: it was open to the end
 	release   *op
 	deadlines []deadline
-	kept      bool // its client was alive at the end
 }
 
 // deadline is how long a holder believes that it holds, from a position on.
@@ -76,6 +75,22 @@ func (s *stay) client() string {
 		return ""
 	}
 	return s.op.client
+}
+
+// owner is client as the possessor of something: "c1's".
+func (s *stay) owner() string {
+	if s.op == nil {
+		return "somebody's"
+	}
+	return possessive(s.op.client)
+}
+
+// grant is what its owner learned of it; nil: nothing.
+func (s *stay) grant() *grant {
+	if s.op == nil {
+		return nil
+	}
+	return s.op.grant
 }
 
 // visit is an access that reached the guarded resource.
@@ -294,6 +309,19 @@ func (d *digest) at(pos int) time.Duration {
 		pos = d.last()
 	}
 	return d.h.Entries[pos].Time
+}
+
+// slack is how far apart two times may be that are told as one.
+func (d *digest) slack() time.Duration {
+	if lease := d.h.Header.Lease(); lease > 0 {
+		return lease / 20
+	}
+	return 50 * time.Millisecond
+}
+
+// serves tells whether name is a server.
+func (d *digest) serves(name string) bool {
+	return slices.ContainsFunc(d.stays, func(s *stay) bool { return s.server == name })
 }
 
 func (d *digest) last() int { return len(d.h.Entries) - 1 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -25,32 +24,97 @@ type fault struct {
 // goes on where it stood.
 const pause = "pause"
 
-// vocabulary is how a kind of fault is told and drawn.
+// vocabulary is how a kind of fault is told and drawn. In its phrases {on} and
+// {to} are what the fault acts on, {for} and {lasting} say how long, {by}
+// and {amount} how far, {what} which messages.
 type vocabulary struct {
 	label  string // of its lane
-	past   string // what happened: {on} and {to} are what it acts on, {for} how long, {by} how far
-	now    string // the same for the list of moments
+	past   string // for the sentences
+	now    string // for the list of moments
+	over   string // its end, for the list; "": not worth a line
 	deadly bool   // its client does nothing any more
-	once   bool   // it is over at once, or strikes once: a point on the axis
+	once   bool   // a point on the axis: over at once, or armed to strike once
 }
 
 // vocabularies are the faults known by name. Any other is told by its name.
 var vocabularies = map[string]vocabulary{
-	pause:              {label: "paused", past: "{on} was paused{for}", now: "{on} is paused{for}"},
-	"hang":             {label: "hangs", past: "a task of {on} hung{for}", now: "a task of {on} hangs{for}"},
-	"kill":             {past: "{on} was killed", now: "{on} is killed", deadly: true, once: true},
-	"poweroff":         {past: "the machine of {on} went dark", now: "the machine of {on} goes dark", deadly: true, once: true},
-	history.Exit:       {past: "the process of {on} ended", now: "the process of {on} ends", deadly: true, once: true},
-	"restart":          {label: "down", past: "{on} was stopped, to be restarted with its data{after}", now: "{on} stops, and restarts with its data{after}"},
-	"restart-lost":     {label: "down", past: "{on} lost power, and came back with what its disk had kept{after}", now: "{on} loses power, and restarts with what its disk kept{after}"},
-	"server-pause":     {label: "paused", past: "{on} was paused{for}", now: "{on} is paused{for}"},
-	"server-jump":      {label: "clock", past: "the clock of {on} jumped {by}", now: "the clock of {on} jumps {by}", once: true},
-	"jump":             {label: "clock", past: "the clock of {on} jumped {by}", now: "the clock of {on} jumps {by}", once: true},
-	"partition":        {label: "cut off", past: "{on} and {to} were cut off from each other{for}", now: "{on} and {to} are cut off{for}"},
-	"partition-oneway": {label: "cut off", past: "what {on} and {to} send each other was held back, in one direction,{for}", now: "{on} and {to} are cut off in one direction{for}"},
-	"delay":            {label: "slow link", past: "the network began to delay what {on} and {to} send each other by {amount}{for}", now: "{on} to {to}: messages take {amount} longer{for}"},
-	"drop-reply":       {label: "reply lost", past: "the network was made to lose the next reply of {to} to {on}", now: "the next reply of {to} to {on} will be lost", once: true},
-	"kill-connection":  {label: "reset", past: "the network was made to reset the connection of {on} to {to} at the next message", now: "the next message between {on} and {to} will reset their connection", once: true},
+	pause: {
+		label: "paused",
+		past:  "{on} was paused{for}",
+		now:   "{on} is paused{for}",
+		over:  "{on} wakes up",
+	},
+	"hang": {
+		label: "hangs",
+		past:  "a task of {on} hung{for}",
+		now:   "a task of {on} hangs{for}",
+	},
+	"kill": {
+		past: "{on} was killed",
+		now:  "{on} is killed", deadly: true, once: true,
+	},
+	"poweroff": {
+		past: "{on} lost its power",
+		now:  "{on} loses its power", deadly: true, once: true,
+	},
+	history.Exit: {
+		past: "the process of {on} ended",
+		now:  "the process of {on} ends", deadly: true, once: true,
+	},
+	"restart": {
+		label: "down",
+		past:  "{on} stopped{lasting}",
+		now:   "{on} stops{lasting}",
+		over:  "{on} is back",
+	},
+	"restart-lost": {
+		label: "down",
+		past:  "{on} lost its power{lasting}",
+		now:   "{on} loses its power{lasting}",
+		over:  "{on} is back",
+	},
+	"server-pause": {
+		label: "paused",
+		past:  "{on} was paused{for}",
+		now:   "{on} is paused{for}",
+	},
+	"server-jump": {
+		label: "clock",
+		past:  "the clock of {on} jumped {by}",
+		now:   "the clock of {on} jumps {by}", once: true,
+	},
+	"jump": {
+		label: "clock",
+		past:  "the clock of {on} jumped {by}",
+		now:   "the clock of {on} jumps {by}", once: true,
+	},
+	"partition": {
+		label: "cut off",
+		past:  "the network cut {on} off from {to}{for}",
+		now:   "{on} is cut off from {to}{for}",
+		over:  "{on} and {to} are connected again",
+	},
+	"partition-oneway": {
+		label: "cut off",
+		past:  "the network held back {what}{for}",
+		now:   "the network holds back {what}{for}",
+		over:  "the network lets it pass",
+	},
+	"delay": {
+		label: "slow link",
+		past:  "the network began to delay {what} by {amount}{lasting}",
+		now:   "the network delays {what} by {amount}{lasting}",
+	},
+	"drop-reply": {
+		label: "reply lost",
+		past:  "the network was told to lose the next reply of {to} to {on}",
+		now:   "the next reply of {to} to {on} will be lost", once: true,
+	},
+	"kill-connection": {
+		label: "reset",
+		past:  "the network was told to reset the connection of {on} and {to} at the next message",
+		now:   "the next message of {on} and {to} will reset their connection", once: true,
+	},
 }
 
 // The directions in which a link can be disturbed, as the nemesis writes them.
@@ -60,28 +124,19 @@ const (
 )
 
 func (f *fault) words() vocabulary {
-	v, ok := vocabularies[f.kind]
-	if !ok {
-		on := strings.Join(f.on, " and ")
-		return vocabulary{label: f.kind, past: f.kind + " struck " + on + "{for}", now: f.kind + " strikes " + on + "{for}"}
+	if v, ok := vocabularies[f.kind]; ok {
+		return v
 	}
-	if f.kind == "partition-oneway" || f.kind == "delay" {
-		from, to := "{on}", "{to}"
-		if f.text == toClient {
-			from, to = to, from
-		}
-		if f.text == toServer || f.text == toClient {
-			v.now = strings.ReplaceAll(v.now, "{on} to {to}", from+" to "+to)
-			v.past = strings.ReplaceAll(v.past, "what {on} and {to} send each other", "what "+from+" sends to "+to)
-			v.past = strings.ReplaceAll(v.past, ", in one direction,", "")
-			v.now = strings.ReplaceAll(v.now, "{on} and {to} are cut off in one direction", "nothing gets from "+from+" to "+to)
-		}
+	on := strings.Join(f.on, " and ")
+	return vocabulary{
+		label: f.kind,
+		past:  f.kind + " struck " + on + "{for}",
+		now:   f.kind + " strikes " + on + "{for}",
 	}
-	return v
 }
 
-// tell fills in a phrase of the vocabulary.
-func (d *digest) tell(f *fault, phrase string) string {
+// fill completes a phrase of the vocabulary.
+func (d *digest) fill(f *fault, phrase string) string {
 	on, to := f.on[0], ""
 	if len(f.on) > 1 {
 		to = f.on[1]
@@ -89,16 +144,24 @@ func (d *digest) tell(f *fault, phrase string) string {
 			to = "the resource"
 		}
 	}
-	length, after := "", ""
+	what := "everything between " + on + " and " + to
+	switch f.text {
+	case toServer:
+		what = "everything from " + on + " to " + to
+	case toClient:
+		what = "everything from " + to + " to " + on
+	}
+	length, lasting := "", ""
 	if f.end != none {
-		for_ := d.units.span(d.at(f.end) - d.at(f.start))
-		length, after = " for "+for_, " after "+for_
+		d := d.units.span(d.at(f.end) - d.at(f.start))
+		length, lasting = " for "+d, ", for "+d
 	}
 	by := "forward by "
 	if f.amount < 0 {
 		by = "back by "
 	}
-	return strings.NewReplacer("{on}", on, "{to}", to, "{for}", length, "{after}", after,
+	return strings.NewReplacer("{on}", on, "{to}", to, "{what}", what,
+		"{for}", length, "{lasting}", lasting,
 		"{by}", by+d.units.span(f.amount), "{amount}", d.units.span(f.amount)).Replace(phrase)
 }
 
@@ -112,7 +175,7 @@ func (f *fault) where() string {
 	}
 	its := "its " + op
 	if len(f.on) == 0 || who != f.on[0] {
-		its = fmt.Sprintf("the %s of %s", op, who)
+		its = possessive(who) + " " + op
 	}
 	single := op == history.Read || op == history.Write
 	when, which, _ := strings.Cut(place, " ")

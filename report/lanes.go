@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -31,13 +30,7 @@ func (p *page) lanes(s *plot) {
 	for _, name := range d.clients {
 		d.client(name)
 	}
-	for _, span := range s.spans {
-		r := d.row()
-		r.write(laneName, span.label, bad)
-		r.write(d.col(span.from), "", plain)
-		d.bracket(r, span.from, span.to, bad)
-		p.row(r)
-	}
+	d.spans()
 	for _, name := range d.servers() {
 		d.server(name)
 	}
@@ -57,7 +50,15 @@ type drawing struct {
 
 func (d *drawing) row() row { return newRow(d.o.width()) }
 
-func (d *drawing) col(t time.Duration) int { return d.axis.col(t) }
+// finish writes a row of a lane, and notes the signs that it shows.
+func (d *drawing) finish(r row, signs string) {
+	for _, s := range signs {
+		if slices.ContainsFunc(r[laneLeft:], func(c cell) bool { return c.r == s }) {
+			d.used[s] = true
+		}
+	}
+	d.page.row(r)
+}
 
 // window is the axis: from the first moment to the last, with what the lanes
 // point out.
@@ -73,129 +74,71 @@ func (d *drawing) window() axis {
 	return newAxis(from, to, laneLeft, d.o.width())
 }
 
-func (d *drawing) sign(r rune) rune {
-	d.used[r] = true
-	for _, c := range d.page.sign(string(r)) {
-		return c
-	}
-	return r
-}
-
 // name writes a lane's name, cut to its room.
-func (d *drawing) name(r row, at int, name string) {
+func (d *drawing) name(r row, at int, name string, s style) {
 	n := []rune(d.clean(name))
 	if room := laneLeft - 1 - at; len(n) > room {
 		n = append(n[:room-1], '~')
 	}
-	r.write(at, string(n), plain)
+	r.write(at, string(n), s)
 }
 
-// client draws one client: what it waited for and held, the numbers of its
-// moments, what struck it, and requests of its that travelled long.
-func (d *drawing) client(name string) {
-	r := d.row()
-	d.name(r, laneName, name)
-	data := d.plot.d
-	for _, o := range data.all {
-		if o.client == name && (o.f == history.Acquire || o.f == history.Try) {
-			d.fill(r, data.at(o.invoke), data.at(o.done), '·', dim)
-		}
-	}
-	for _, g := range data.grants {
-		if g.client == name {
-			d.hold(r, g)
-		}
-	}
-	for _, f := range data.faults {
-		if f.words().deadly && f.on[0] == name && d.axis.covers(data.at(f.start), data.at(f.start)) {
-			c := d.col(data.at(f.start))
-			r.fill(c, len(r)-1, ' ', plain)
-			r.fill(c, c, d.sign('×'), bad)
-		}
-	}
-	d.page.row(r)
-	d.numbers(name)
-	for _, o := range d.plot.rides {
-		if o.client != name {
-			continue
-		}
-		r := d.row()
-		d.name(r, sideName, o.f)
-		d.bracket(r, data.at(o.invoke), data.at(o.effect), warn)
-		r.fill(d.col(data.at(o.effect)), d.col(data.at(o.effect)), '»', warn)
-		d.page.row(r)
-	}
-	d.faults(name)
-}
-
-func (d *drawing) fill(r row, from, to time.Duration, c rune, s style) {
-	if d.axis.covers(from, to) {
-		r.fill(d.col(from), d.col(to), d.sign(c), s)
-	}
-}
-
-// hold draws the time of a grant, before and after the end of its lease.
-func (d *drawing) hold(r row, g *grant) {
-	data := d.plot.d
-	from, to := data.at(g.got), data.at(g.end)
-	end := g.end
-	if end == none {
-		end = data.last()
-	}
-	until := g.until(end)
-	if until == 0 || until >= to {
-		d.fill(r, from, to, '█', good)
-		return
-	}
-	d.fill(r, max(from, until), to, '▒', bad)
-	if until > from {
-		d.fill(r, from, until, '█', good)
-	}
-}
-
-// bracket draws a time as a line with two ends, or as one point.
+// bracket draws a time as a line with two ends, or as one point. An end
+// beyond the axis is left open.
 func (d *drawing) bracket(r row, from, to time.Duration, s style) {
 	if !d.axis.covers(from, to) {
 		return
 	}
-	a, b := d.col(from), d.col(to)
-	put := func(c int, sign rune) {
-		for _, x := range d.page.sign(string(sign)) {
-			r.fill(c, c, x, s)
-		}
-	}
-	for c := a; c <= b; c++ {
-		put(c, '─')
-	}
-	put(a, '├')
-	put(b, '┤')
+	a, b := d.axis.col(from), d.axis.col(to)
+	r.fill(a, b, '─', s)
 	if a == b {
-		put(a, '┼')
+		r.fill(a, b, '┼', s)
+		return
+	}
+	if from >= d.axis.from {
+		r.fill(a, a, '├', s)
+	}
+	if to <= d.axis.to {
+		r.fill(b, b, '┤', s)
 	}
 }
 
-// numbers writes the numbers of the moments of a lane under it. Where two fall
-// into one column the later one moves to the next.
+// numbers writes the numbers of a lane's moments under it, a blank between two:
+// one for which there is no room stands as near as can be.
 func (d *drawing) numbers(lane string) {
 	r := d.row()
 	any := false
+	next := laneLeft
 	for i := range d.plot.moments {
+		m := &d.plot.moments[i]
+		if m.lane != lane || lane == "" {
+			continue
+		}
+		any = true
+		c := max(d.axis.col(m.at), next)
+		r.write(c, fmt.Sprint(i+1), plain)
+		next = c + 2
+	}
+	if over := next - 1 - len(r); over > 0 { // the last ones are beyond the edge
+		d.numbersFromRight(lane, r)
+	}
+	if any {
+		d.page.row(r)
+	}
+}
+
+// numbersFromRight lays the numbers of a lane out from its end.
+func (d *drawing) numbersFromRight(lane string, r row) {
+	r.fill(laneLeft, len(r)-1, ' ', plain)
+	next := len(r) - 1
+	for i := len(d.plot.moments) - 1; i >= 0; i-- {
 		m := &d.plot.moments[i]
 		if m.lane != lane {
 			continue
 		}
-		any = true
-		c := d.col(m.at)
-		for c < len(r)-1 && r[c].r != ' ' {
-			c++
-		}
-		for c > laneLeft && r[c].r != ' ' {
-			c--
-		}
+		c := min(d.axis.col(m.at), next)
 		r.write(c, fmt.Sprint(i+1), plain)
-	}
-	if any {
-		d.page.row(r)
+		next = c - 2
 	}
 }
 
@@ -205,22 +148,39 @@ func (d *drawing) faults(name string) {
 	for _, f := range data.faults {
 		w := f.words()
 		from, to := data.at(f.start), data.at(f.end)
-		if f.on[0] != name || w.deadly || !f.hit() || !d.axis.covers(from, to) {
+		if f.on[0] != name || w.deadly || !f.hit() || !d.axis.covers(from, to) || w.once && from < d.axis.from {
 			continue
 		}
 		r := d.row()
-		d.name(r, sideName, w.label)
-		if !w.once {
-			d.bracket(r, from, to, warn)
-		} else if d.axis.covers(from, from) {
-			text := d.page.sign("┼")
+		d.name(r, sideName, w.label, plain)
+		if w.once {
+			text := "┼"
 			if f.amount > 0 {
 				text += " +" + data.units.span(f.amount)
 			} else if f.amount < 0 {
 				text += " -" + data.units.span(f.amount)
 			}
-			r.write(min(d.col(from), len(r)-len([]rune(text))), text, warn)
+			r.write(min(d.axis.col(from), len(r)-len([]rune(text))), text, warn)
+		} else {
+			d.bracket(r, from, to, warn)
 		}
+		d.page.row(r)
+	}
+}
+
+// spans draws the times that the story points out.
+func (d *drawing) spans() {
+	for i, s := range d.plot.spans {
+		label := s.label
+		if len(d.plot.spans) > 1 && s.names != "" {
+			label = s.names
+		}
+		if slices.Contains(d.plot.spans[:i], s) {
+			continue
+		}
+		r := d.row()
+		d.name(r, laneName, label, bad)
+		d.bracket(r, s.from, s.to, bad)
 		d.page.row(r)
 	}
 }
@@ -239,7 +199,7 @@ func (d *drawing) servers() []string {
 // server draws whose entry a server had, and when.
 func (d *drawing) server(name string) {
 	r := d.row()
-	d.name(r, laneName, name)
+	d.name(r, laneName, name, plain)
 	data := d.plot.d
 	var shown []*stay
 	for _, s := range data.stays {
@@ -248,24 +208,25 @@ func (d *drawing) server(name string) {
 		}
 	}
 	for i, s := range shown {
-		a, b := d.col(data.at(s.from)), d.col(data.at(s.to))
+		a, b := d.axis.col(data.at(s.from)), d.axis.col(data.at(s.to))
 		if i+1 < len(shown) {
-			b = max(a, min(b, d.col(data.at(shown[i+1].from))-1))
+			b = max(a, min(b, d.axis.col(data.at(shown[i+1].from))-1))
 		}
-		r.fill(a, b, d.sign('━'), plain)
-		if owner := d.clean(s.client()); len([]rune(owner)) <= b-a+1 {
-			r.write(a, owner, plain)
+		r.fill(a, b, '━', plain)
+		if owner := []rune(d.clean(s.client())); len(owner) <= b-a+1 {
+			r.write(a, string(owner), plain)
 		}
 	}
-	d.page.row(r)
+	d.finish(r, "━")
 	d.numbers(name)
 	d.faults(name)
 }
 
-// resource draws the accesses that reached it, of those in the picture.
+// resource draws the accesses that reached it, of those in the picture. In one
+// column a refusal is shown before a write, and a write before a read.
 func (d *drawing) resource() {
 	r := d.row()
-	d.name(r, laneName, history.Resource)
+	d.name(r, laneName, history.Resource, plain)
 	data := d.plot.d
 	any := false
 	for _, v := range data.visits {
@@ -274,84 +235,18 @@ func (d *drawing) resource() {
 			continue
 		}
 		any = true
-		sign, s := 'R', dim
-		switch v.f {
-		case history.Write:
-			sign, s = 'W', plain
-		case history.Refuse:
-			sign, s = '!', bad
-		}
-		c := d.col(t)
-		if now := r[c].r; now == ' ' || now == 'R' || sign == '!' {
-			r.fill(c, c, d.sign(sign), s)
+		c := d.axis.col(t)
+		switch {
+		case v.f == history.Refuse:
+			r.fill(c, c, '!', bad)
+		case v.f == history.Write && r[c].r != '!':
+			r.fill(c, c, 'W', plain)
+		case r[c].r == ' ':
+			r.fill(c, c, 'R', dim)
 		}
 	}
 	if any {
-		d.page.row(r)
+		d.finish(r, "RW!")
 		d.numbers(history.Resource)
-	}
-}
-
-// legend explains the signs that were used.
-func (d *drawing) legend() {
-	var parts []string
-	for _, l := range []struct {
-		sign rune
-		says string
-	}{
-		{'·', "waits"},
-		{'█', "holds"},
-		{'▒', "believes that it holds, its lease is over"},
-		{'×', "dies"},
-		{'━', "whose entry the server has"},
-		{'R', "read"},
-		{'W', "write"},
-		{'!', "refused"},
-	} {
-		if d.used[l.sign] {
-			parts = append(parts, string(l.sign)+" "+l.says)
-		}
-	}
-	if len(parts) > 0 {
-		d.blank()
-		d.text(2, dim, strings.Join(parts, "   "))
-	}
-}
-
-// absent says who is not in the picture.
-func (d *drawing) absent() {
-	var others []string
-	for _, o := range d.plot.d.all {
-		if !slices.Contains(d.clients, o.client) && !slices.Contains(others, o.client) {
-			others = append(others, o.client)
-		}
-	}
-	switch n := len(others); n {
-	case 0:
-	case 1:
-		d.text(2, dim, "Not shown: "+others[0]+", which does not matter here.")
-	default:
-		d.text(2, dim, fmt.Sprintf("Not shown: %d other clients, which do not matter here.", n))
-	}
-}
-
-// moments lists what happened, by the numbers in the lanes.
-func (p *page) moments(s *plot) {
-	width := 0
-	for i := range s.moments {
-		width = max(width, len(s.d.units.exact(s.moments[i].at)))
-	}
-	for i := range s.moments {
-		m := &s.moments[i]
-		head := fmt.Sprintf("%d  %*s  ", i+1, width, s.d.units.exact(m.at))
-		indent := laneName + len(head)
-		for j, line := range wrap(p.clean(m.line), p.o.width()-indent) {
-			r := newRow(p.o.width())
-			if j == 0 {
-				r.write(laneName, head, plain)
-			}
-			r.write(indent, line, plain)
-			p.row(r)
-		}
 	}
 }

@@ -22,6 +22,11 @@ func (p *page) blank() { p.b.WriteByte('\n') }
 
 // row writes one line that has been laid out.
 func (p *page) row(r row) {
+	if p.o.ASCII {
+		for i := range r {
+			r[i].r = []rune(p.sign(string(r[i].r)))[0]
+		}
+	}
 	p.b.WriteString(r.render(p.o.Color))
 	p.b.WriteByte('\n')
 }
@@ -113,18 +118,22 @@ func wrap(text string, width int) []string {
 	return lines
 }
 
-// joinUnits keeps a number and its unit on one line: "10.01 s".
+// joinUnits keeps on one line what belongs together: "10.01 s", "seed 7".
 func joinUnits(words []string) []string {
 	var out []string
 	for _, w := range words {
 		bare := strings.TrimRight(w, ".,:;)")
-		if n := len(out); n > 0 && (bare == "s" || bare == "ms") {
-			if last := out[n-1]; last[len(last)-1] >= '0' && last[len(last)-1] <= '9' {
-				out[n-1] += " " + w
-				continue
-			}
+		if n := len(out); n > 0 && ((bare == "s" || bare == "ms") && digit(out[n-1]) || out[n-1] == "seed") {
+			out[n-1] += " " + w
+			continue
 		}
 		out = append(out, w)
 	}
 	return out
+}
+
+// digit tells whether a word ends with one.
+func digit(word string) bool {
+	last := word[len(word)-1]
+	return '0' <= last && last <= '9'
 }

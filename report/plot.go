@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
@@ -26,6 +27,7 @@ type plot struct {
 // span is a time that the lanes point out, as "both hold".
 type span struct {
 	label    string
+	names    string // what is written instead where there are several
 	from, to time.Duration
 }
 
@@ -108,7 +110,7 @@ func (p *plot) tellOf(property checker.Property, witness []int) bool {
 	case checker.Answers:
 		return p.answers(witness)
 	case checker.Liveness, checker.Handover:
-		return p.waiting(witness, property == checker.Handover)
+		return p.waiting(witness)
 	}
 	return false
 }
@@ -118,15 +120,7 @@ func (p *plot) empty() bool { return len(p.moments) == 0 }
 // settle brings the moments into their order, and leaves out the least
 // important ones where there are too many.
 func (p *plot) settle() {
-	slices.SortStableFunc(p.moments, func(a, b moment) int {
-		if a.pos == b.pos && a.noEntry != b.noEntry {
-			if a.noEntry {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Compare(a.pos, b.pos)
-	})
+	p.order()
 	for weight := detail; len(p.moments) > maxMoments && weight > key; weight-- {
 		for i := len(p.moments) - 1; i >= 0 && len(p.moments) > maxMoments; i-- {
 			if p.moments[i].weight == weight {
@@ -139,13 +133,6 @@ func (p *plot) settle() {
 	}
 }
 
-// with gives a client a lane.
-func (p *plot) with(client string) {
-	if client != "" && !slices.Contains(p.clients, client) {
-		p.clients = append(p.clients, client)
-	}
-}
-
 // grantsAt are the grants whose acquires came back at the positions.
 func (p *plot) grantsAt(witness []int) []*grant {
 	var list []*grant
@@ -155,4 +142,32 @@ func (p *plot) grantsAt(witness []int) []*grant {
 		}
 	}
 	return list
+}
+
+// order sorts the moments, and the lanes of clients by their first ones.
+func (p *plot) order() {
+	slices.SortStableFunc(p.moments, func(a, b moment) int {
+		if a.pos == b.pos && a.noEntry != b.noEntry {
+			if a.noEntry {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.pos, b.pos)
+	})
+	for i := range p.moments {
+		m := &p.moments[i]
+		if m.gets && slices.ContainsFunc(p.moments[:i], func(o moment) bool { return o.gets && o.actor == m.actor }) {
+			m.did = strings.Replace(m.did, "granted the lock", "granted the lock again", 1)
+			m.line = strings.Replace(m.line, "acquires the lock", "acquires the lock again", 1)
+		}
+	}
+	first := func(client string) int {
+		i := slices.IndexFunc(p.moments, func(m moment) bool { return m.lane == client })
+		if i < 0 {
+			return len(p.moments)
+		}
+		return i
+	}
+	slices.SortStableFunc(p.clients, func(a, b string) int { return cmp.Compare(first(a), first(b)) })
 }

@@ -7,11 +7,10 @@ import (
 
 // prose joins the moments to a paragraph.
 func (p *plot) prose() string {
-	var sentences []string
-	time, who := "", "" // of the sentence before
-	told := p.sentences()
-	for i := range told {
-		m := &told[i]
+	var text []string
+	var last moment
+	time := ""
+	for i, m := range p.sentences() {
 		lead := "At " + p.d.units.at(m.at)
 		if lead == time {
 			lead = "Right after that"
@@ -21,33 +20,52 @@ func (p *plot) prose() string {
 		if m.where != "" {
 			lead += ", " + m.where + ","
 		}
-		subject := m.who
-		if subject == who && slices.Contains(p.clients, who) {
-			subject = "it"
+		who := m.who
+		if i > 0 && p.clear(&last) {
+			who = pronoun(who, last.who)
 		}
-		who = m.who
-		sentences = append(sentences, lead+" "+subject+" "+m.did+".")
+		last = m
+		text = append(text, lead+" "+who+" "+m.did+".")
 	}
 	if p.coda != "" {
-		sentences = append(sentences, p.coda)
+		text = append(text, p.coda)
 	}
-	return strings.Join(sentences, " ")
+	return strings.Join(text, " ")
+}
+
+// clear tells whether "it" can only mean the subject of the sentence m.
+func (p *plot) clear(m *moment) bool {
+	return slices.Contains(p.clients, m.who) && !slices.ContainsFunc(p.clients, func(c string) bool {
+		return c != m.who && strings.Contains(m.did+m.where, c)
+	})
+}
+
+// pronoun says "it" of last, and "its" of what is last's.
+func pronoun(who, last string) string {
+	if who == last {
+		return "it"
+	}
+	if what, ok := strings.CutPrefix(who, possessive(last)+" "); ok {
+		return "its " + what
+	}
+	return who
 }
 
 // sentences are the moments that have one. A client that wakes up and acts at
-// once does both in one sentence; one that only wakes up has none.
+// once does both in one sentence.
 func (p *plot) sentences() []moment {
 	var out []moment
-	for i := range p.moments {
-		m := p.moments[i]
+	for _, m := range p.moments {
 		if m.did == "" {
 			continue
 		}
-		if n := len(out); n > 0 && out[n-1].wakes {
-			woke := out[n-1]
-			if m.who == woke.who && m.at-woke.at <= p.d.h.Header.Lease()/20 {
-				m.did = "woke up and " + m.did
-				out[n-1] = m
+		if n := len(out); n > 0 {
+			if woke := &out[n-1]; woke.wakes && m.actor == woke.who && m.at-woke.at <= p.d.slack() {
+				if woke.did += " and "; m.who != woke.who {
+					woke.did = "woke up, and " + pronoun(m.who, woke.who) + " "
+				}
+				woke.did += m.did
+				woke.at, woke.wakes = m.at, false
 				continue
 			}
 		}

@@ -102,7 +102,7 @@ func (p *page) run(h *history.Header) {
 		add("case " + h.Case)
 	}
 	if h.Lock != "" {
-		lock := h.Lock
+		lock := "lock " + h.Lock
 		if h.Options != "" {
 			lock += " (" + h.Options + ")"
 		}
@@ -118,9 +118,9 @@ func (p *page) run(h *history.Header) {
 		add("fencing of writes")
 	}
 	if h.On != "" {
-		add("on " + h.On)
+		add("in " + h.On)
 	}
-	if h.Seed != 0 {
+	if h.Seed != 0 || h.On == "sim" {
 		add("seed " + number(h.Seed))
 	}
 	if len(about) > 0 {

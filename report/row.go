@@ -51,16 +51,6 @@ func (r row) fill(a, b int, c rune, s style) {
 	}
 }
 
-// free tells whether the columns from a to b are blank.
-func (r row) free(a, b int) bool {
-	for i := a; i <= b; i++ {
-		if i < 0 || i >= len(r) || r[i].r != ' ' {
-			return false
-		}
-	}
-	return true
-}
-
 // render is the row's text, without spaces at its end.
 func (r row) render(color bool) string {
 	n := len(r)

@@ -20,6 +20,9 @@ func (u units) at(t time.Duration) string {
 	if u.ms {
 		return fmt.Sprintf("%.0f ms", millis(t))
 	}
+	if t < 100*time.Millisecond {
+		return u.exact(t)
+	}
 	return fmt.Sprintf("%.2f s", t.Seconds())
 }
 

@@ -10,26 +10,28 @@ import (
 
 // waiting tells of a lock that nobody got: who waited, whose entry was in the
 // way and why nobody took it out, and how it ended.
-func (p *plot) waiting(witness []int, handover bool) bool {
+func (p *plot) waiting(witness []int) bool {
 	if len(witness) == 0 {
 		return false
 	}
 	free := p.longestFree(witness[0], witness[len(witness)-1])
 	p.climax = free.end
-	from, to := p.d.at(free.begin), p.d.at(free.end)
-	p.spans = append(p.spans, span{"nobody", from, to})
-	length := p.d.units.span(to - from)
-	p.title = fmt.Sprintf("nobody held %s for %s, %s, although %s", p.lock(), length,
-		p.during(span{from: from, to: to}), p.waiters(witness, free))
+	s := span{label: "nobody holds", from: p.d.at(free.begin), to: p.d.at(free.end)}
+	p.spans = append(p.spans, s)
+	waits, asked := p.waiters(witness, free)
+	p.title = fmt.Sprintf("nobody held %s %s while %s", p.lock(), p.during(s), waits)
 
-	s := p.blocker(free)
-	if s != nil {
-		p.obstacle(s, free)
+	entry := p.blocker(free)
+	if asked != nil && (entry == nil || asked.invoke > entry.from) {
+		p.asks(asked)
+	}
+	if entry != nil {
+		p.obstacle(entry, free)
 	} else if g := p.lastHolder(free); g != nil {
 		p.granted(g, "", "")
-		p.parting(g)
+		p.leaves(g, key)
 	}
-	p.ending(s, free, handover)
+	p.ending(entry, free)
 	return true
 }
 
@@ -39,49 +41,49 @@ type gap struct{ begin, end int }
 // longestFree is the longest time between two positions in which nobody held.
 func (p *plot) longestFree(from, to int) gap {
 	var best gap
-	var length time.Duration = -1
-	begin := from
-	try := func(end int) {
-		if d := p.d.at(end) - p.d.at(begin); end > begin && d > length {
-			best, length = gap{begin, end}, d
+	longest := time.Duration(-1)
+	try := func(begin, end int) {
+		if end <= begin {
+			return
+		}
+		if d := p.d.at(end) - p.d.at(begin); d > longest {
+			best, longest = gap{begin, end}, d
 		}
 	}
+	begin := from
 	for _, g := range p.d.grants {
-		if g.got > to {
+		if g.got > to || begin > to {
 			break
 		}
-		if g.got > begin {
-			try(g.got)
-		}
+		try(begin, g.got)
 		if g.end == none {
-			return best
+			begin = to + 1
+		} else {
+			begin = max(begin, g.end)
 		}
-		begin = max(begin, g.end)
 	}
-	if begin <= to {
-		try(to)
-	}
-	if length < 0 {
+	try(begin, to)
+	if longest < 0 {
 		best = gap{from, to}
 	}
 	return best
 }
 
-// waiters gives lanes to those who asked meanwhile, and says who they were.
-func (p *plot) waiters(witness []int, free gap) string {
+// waiters gives lanes to two of those who asked meanwhile, those of the
+// witness first, and says who they were; asked is the first one's acquire.
+func (p *plot) waiters(witness []int, free gap) (said string, asked *op) {
 	var names []string
 	for _, convicts := range []bool{true, false} {
 		for _, o := range p.d.all {
-			if o.f != history.Acquire && o.f != history.Try || slices.Contains(names, o.client) ||
-				o.invoke >= free.end || before(o.done, free.begin) || o.done == free.begin {
+			if o.f != history.Acquire && o.f != history.Try || slices.Contains(names, o.client) || o.invoke >= free.end || o.done != none && o.done <= free.begin {
 				continue
 			}
 			if convicts != (slices.Contains(witness, o.invoke) || slices.Contains(witness, o.done)) {
 				continue
 			}
 			names = append(names, o.client)
-			if len(names) == 1 {
-				p.asks(o)
+			if asked == nil {
+				asked = o
 			}
 		}
 	}
@@ -90,78 +92,43 @@ func (p *plot) waiters(witness []int, free gap) string {
 	}
 	switch n := len(names); {
 	case n == 0:
-		return "somebody waited"
+		return "somebody waited", nil
 	case n <= 3:
-		return list(names) + " waited"
+		return list(names) + " waited", asked
 	default:
-		return fmt.Sprintf("%s and %d others waited", names[0], n-1)
+		return fmt.Sprintf("%s and %d others waited", names[0], n-1), asked
 	}
 }
 
 // blocker is the entry that was in the way for most of the time; nil: none was.
 func (p *plot) blocker(free gap) *stay {
+	from, to := p.d.at(free.begin), p.d.at(free.end)
+	most := (to - from) / 4
 	var best *stay
-	var most time.Duration
 	for _, s := range p.d.stays {
-		from, to := max(p.d.at(s.from), p.d.at(free.begin)), min(p.d.at(s.to), p.d.at(free.end))
-		if to-from > most {
-			best, most = s, to-from
+		if d := min(p.d.at(s.to), to) - max(p.d.at(s.from), from); d > most {
+			best, most = s, d
 		}
-	}
-	if best == nil || most < (p.d.at(free.end)-p.d.at(free.begin))/4 {
-		return nil
 	}
 	return best
 }
 
 // obstacle tells whose entry was in the way, and why it stayed there.
 func (p *plot) obstacle(s *stay, free gap) {
-	if s.op == nil {
+	switch {
+	case s.op == nil:
 		p.add(moment{
 			pos: s.from, lane: s.server, who: s.server, did: "made an entry",
 			line: s.server + " makes an entry, whose owner is not known",
 		})
-		return
-	}
-	if g := s.op.grant; g != nil {
-		p.granted(g, "", "")
-		p.parting(g)
-		return
-	}
-	o := s.op
-	p.with(o.client)
-	p.add(moment{
-		pos: s.from, lane: s.server, who: s.server,
-		did:  "made an entry for the acquire of " + o.client,
-		line: s.server + " makes an entry for the acquire of " + o.client,
-	})
-	if !before(o.done, free.end) {
-		return
-	}
-	m := moment{pos: o.done, lane: o.client, who: o.client}
-	switch {
-	case o.outcome == history.Fail:
-		m.did = "was told that it had not got the lock, while the entry was its own"
-		m.line = o.client + " is told no, although the entry is its own"
-	case o.err != history.ErrCrashed:
-		m.did = "gave up without an answer and did not know of its entry"
-		m.line = o.client + " gives up without an answer"
+	case s.op.grant != nil:
+		p.granted(s.op.grant, "", "")
+		p.leaves(s.op.grant, key)
 	default:
-		return
-	}
-	p.add(m)
-}
-
-// parting tells how a holder let go without taking its entry out.
-func (p *plot) parting(g *grant) {
-	if o := g.release; o != nil {
-		m := moment{pos: o.invoke, lane: g.client, who: g.client, did: "released the lock", line: g.client + " releases the lock"}
-		if s := p.d.stayOf(g.op); s != nil && s.by != o && o.outcome == history.OK {
-			m.did += ", and its entry stayed"
-			m.line += "; its entry stays"
+		p.makes(s)
+		if before(s.op.done, free.end) {
+			p.unanswered(s.op)
 		}
-		p.add(m)
-		p.ride(o)
 	}
 }
 
@@ -177,9 +144,9 @@ func (p *plot) lastHolder(free gap) *grant {
 }
 
 // ending tells how the time without a holder came to its end, if it did.
-func (p *plot) ending(s *stay, free gap, handover bool) {
+func (p *plot) ending(s *stay, free gap) {
 	length := p.d.units.span(p.d.at(free.end) - p.d.at(free.begin))
-	if s != nil && before(s.to, free.end+1) {
+	if s != nil && s.to != none && s.to <= free.end {
 		p.entryEnds(s)
 	}
 	for _, g := range p.d.grants {
@@ -188,16 +155,15 @@ func (p *plot) ending(s *stay, free gap, handover bool) {
 			return
 		}
 	}
-	keeps := ""
-	if s != nil && !before(s.to, free.end) {
-		keeps = ", and " + s.server + " still kept the entry of " + s.client()
+	m := moment{
+		pos: free.end, who: "nobody",
+		did:  "had been granted the lock for " + length,
+		line: "still nobody has been granted the lock",
 	}
-	who, line := "the history", "the history ends, and nobody has been granted the lock"
-	did := "ended, without a grant for " + length + keeps
-	if free.end < p.d.last() && p.d.h.Entries[free.end].F != history.Ended {
-		who, did = "nobody", "had been granted the lock for "+length+keeps
-		line = "still nobody has been granted the lock"
+	if s != nil && (s.to == none || s.to > free.end) {
+		m.lane = s.server
+		m.did += ", and " + s.server + " still kept " + s.owner() + " entry"
+		m.line += "; " + s.server + " still keeps " + s.owner() + " entry"
 	}
-	_ = handover
-	p.add(moment{pos: free.end, lane: "", who: who, did: did, line: line})
+	p.add(m)
 }

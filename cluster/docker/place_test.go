@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -190,4 +191,53 @@ func TestAcquireRefused(t *testing.T) {
 			t.Errorf("read %d, %v", v, err)
 		}
 	})
+}
+
+// With five clients that contend, every completion still comes after its cause.
+func TestContention(t *testing.T) {
+	t.Parallel()
+	w := &witness{}
+	clients := []string{"c1", "c2", "c3", "c4", "c5"}
+	var next atomic.Int64
+	observes := setup{clients: clients, lease: time.Second, options: catalogue.Options{Token: true}}.run(t, w, func(p *docker.Place) {
+		var all sync.WaitGroup
+		for _, name := range clients {
+			all.Go(func() {
+				c := p.Client(name)
+				for range 20 {
+					acquire := int(next.Add(1))
+					if _, err := c.Acquire(op(acquire), 10*time.Second); err != nil {
+						t.Errorf("acquire: %v", err)
+						return
+					}
+					w.add("acquired by %d", acquire)
+					release := int(next.Add(1))
+					if err := c.Release(op(release)); err != nil {
+						t.Errorf("release: %v", err)
+					}
+					w.add("released %d by %d", acquire, release)
+				}
+			})
+		}
+		all.Wait()
+	})
+	if observes == nil {
+		t.Error("no longer observed")
+	}
+	lines := w.told()
+	for i, line := range lines {
+		var acquire, release int
+		cause := ""
+		if n, _ := fmt.Sscanf(line, "acquired by %d", &acquire); n == 1 {
+			cause = fmt.Sprintf("grant a of %d by %d", acquire, acquire)
+		} else if n, _ := fmt.Sscanf(line, "released %d by %d", &acquire, &release); n == 2 {
+			cause = fmt.Sprintf("remove a of %d by %d", acquire, release)
+		}
+		if cause != "" && !slices.Contains(lines[:i], cause) {
+			t.Errorf("%q comes before %q", line, cause)
+		}
+	}
+	if len(lines) != 400 {
+		t.Errorf("%d lines", len(lines))
+	}
 }

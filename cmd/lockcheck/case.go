@@ -174,8 +174,18 @@ func (a *app) tellCase(r *harness.CaseResult) error {
 		if s.Schedule.Name != "" {
 			a.printf("Schedule: %s\n\n", s.Schedule.Name)
 		}
-		if err := a.story(s.Flawed.History, s.Flawed.Verdicts, nil); err != nil {
+		var about promise // a control is about what held
+		if r.Case.Kind == catalogue.Control {
+			about = s.Schedule.Must
+		}
+		if err := a.story(s.Flawed.History, s.Flawed.Verdicts, about); err != nil {
 			return err
+		}
+		if a.verbose && s.Remedied != nil {
+			a.printf("The same with the remedy:\n\n")
+			if err := a.story(s.Remedied.History, s.Remedied.Verdicts, r.Case.Remedy.Keeps); err != nil {
+				return err
+			}
 		}
 		a.printf("Files    %s\n", dirs[i])
 		a.printf("Again    lockcheck replay %s/%s\n\n", dirs[i], scheduleFile)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -65,9 +66,9 @@ func (a *app) root() *cobra.Command {
 servers and cuts the network. It records what every client saw, judges that
 history, and tells the story of how the lock broke.
 
-Begin with:  lockcheck case                              every documented failure
-             lockcheck case redis-get-del-race           one of them
-             lockcheck run redis-set-lua --fault pause   look for violations
+Begin with:  lockcheck case                             every documented failure
+             lockcheck case redis-get-del-race          one of them
+             lockcheck run redis-set-lua --fault pause  look for violations
 
 Exit codes   0 held, or as expected        3 the place could not be set up
              1 violated, not as expected   4 wrong usage, or no such file
@@ -84,6 +85,7 @@ Exit codes   0 held, or as expected        3 the place could not be set up
 		},
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetUsageTemplate(narrow.Replace(root.UsageTemplate()))
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.out, "out", "lockcheck-out", "`directory` for histories, schedules, verdicts and stories")
 	flags.BoolVar(&a.json, "json", false, "print one JSON document instead of text")
@@ -94,6 +96,9 @@ Exit codes   0 held, or as expected        3 the place could not be set up
 	root.SetHelpCommand(&cobra.Command{Hidden: true, Use: "no-help"})
 	return root
 }
+
+// narrow makes the lists of flags in a usage text fit 80 columns.
+var narrow = strings.NewReplacer(".FlagUsages", ".FlagUsagesWrapped 80")
 
 func commandNames(cmd *cobra.Command) []string {
 	var names []string

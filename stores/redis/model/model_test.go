@@ -79,22 +79,34 @@ func TestEffects(t *testing.T) {
 		want  []model.Effect
 	}{
 		{"what changes nothing has none", model.None, []call{
-			{0, 1, on(redis.Get, "k", "")}, {0, 1, on(redis.Del, "k", "")}, {0, 1, pexpire("k", s)},
-			{0, 1, on(redis.CompareAndDelete, "k", "v")}, {0, 1, set("k", "v", -1)},
-			{0, 1, on(redis.RPush, "k", "v")}, {0, 1, on(redis.Incr, "k", "")}, {0, 2, setIfAbsent("k", "v", s)},
+			{0, 1, on(redis.Get, "k", "")},
+			{0, 1, on(redis.Del, "k", "")},
+			{0, 1, pexpire("k", s)},
+			{0, 1, on(redis.CompareAndDelete, "k", "v")},
+			{0, 1, set("k", "v", -1)},
+			{0, 1, on(redis.RPush, "k", "v")},
+			{0, 1, on(redis.Incr, "k", "")},
+			{0, 2, setIfAbsent("k", "v", s)},
 		}, []model.Effect{{model.Created, "k", 1, 1}}},
 		{"set over another's", model.None, []call{
 			{0, 1, setIfAbsent("k", "v", s)}, {0, 2, set("k", "w", s)}, {0, 3, on(redis.Del, "k", "")},
 		}, []model.Effect{{model.Created, "k", 1, 1}, {model.Overwritten, "k", 1, 2}, {model.Removed, "k", 2, 3}}},
 		{"expiry moved", model.None, []call{
-			{0, 1, set("k", "v", 0)}, {0, 2, pexpire("k", s)}, {ms, 3, pexpire("k", s)}, {ms, 4, pexpire("k", s)},
+			{0, 1, set("k", "v", 0)},
+			{0, 2, pexpire("k", s)},
+			{ms, 3, pexpire("k", s)},
+			{ms, 4, pexpire("k", s)},
 			{ms, 5, pexpire("k", 0)},
 		}, []model.Effect{
-			{model.Created, "k", 1, 1}, {model.Shortened, "k", 1, 2}, {model.Prolonged, "k", 1, 3},
+			{model.Created, "k", 1, 1},
+			{model.Shortened, "k", 1, 2},
+			{model.Prolonged, "k", 1, 3},
 			{model.Removed, "k", 1, 5},
 		}},
 		{"a claim again", model.None, []call{
-			{0, 1, claim("k", "v", "", s)}, {0, 2, claim("k", "w", "", s)}, {0, 3, claim("k", "v", "", s)},
+			{0, 1, claim("k", "v", "", s)},
+			{0, 2, claim("k", "w", "", s)},
+			{0, 3, claim("k", "v", "", s)},
 			{0, 4, claim("k", "v", "", ms)},
 		}, []model.Effect{{model.Created, "k", 1, 1}, {model.Prolonged, "k", 1, 3}, {model.Shortened, "k", 1, 4}}},
 		{"a grant that fails", model.None, []call{
@@ -104,11 +116,19 @@ func TestEffects(t *testing.T) {
 			{0, 1, set("k", "v", ms)}, {2 * ms, 2, setIfAbsent("k", "w", ms)},
 		}, []model.Effect{{model.Created, "k", 1, 1}, {model.Expired, "k", 1, 0}, {model.Created, "k", 2, 2}}},
 		{"expired, by time and then by key", model.None, []call{
-			{0, 1, set("c", "", ms)}, {0, 2, set("b", "", 2*ms)}, {0, 3, set("a", "", 2*ms)}, {0, 4, set("d", "", 3*ms)},
+			{0, 1, set("c", "", ms)},
+			{0, 2, set("b", "", 2*ms)},
+			{0, 3, set("a", "", 2*ms)},
+			{0, 4, set("d", "", 3*ms)},
 			{3 * ms, 0, expire},
 		}, []model.Effect{
-			{model.Created, "c", 1, 1}, {model.Created, "b", 2, 2}, {model.Created, "a", 3, 3}, {model.Created, "d", 4, 4},
-			{model.Expired, "c", 1, 0}, {model.Expired, "a", 3, 0}, {model.Expired, "b", 2, 0},
+			{model.Created, "c", 1, 1},
+			{model.Created, "b", 2, 2},
+			{model.Created, "a", 3, 3},
+			{model.Created, "d", 4, 4},
+			{model.Expired, "c", 1, 0},
+			{model.Expired, "a", 3, 0},
+			{model.Expired, "b", 2, 0},
 		}},
 		{"a clock that jumps ahead expires, one that jumps back keeps", model.None, []call{
 			{s, 1, set("k", "v", s)}, {-s, 0, expire}, {s, 2, setIfAbsent("k", "w", s)}, {5 * s, 0, expire},
@@ -129,18 +149,29 @@ func TestEffects(t *testing.T) {
 			{0, 1, set("k", "v", 0)}, {0, 0, kill}, {0, 0, restart}, {0, 2, setIfAbsent("k", "w", 0)},
 		}, []model.Effect{{model.Created, "k", 1, 1}}},
 		{"a crash loses what the last second brought", model.Everysec, []call{
-			{s / 2, 1, set("old", "", 0)}, {3 * s / 2, 2, set("new", "", 0)}, {7 * s / 4, 0, crash}, {2 * s, 0, restart},
+			{s / 2, 1, set("old", "", 0)},
+			{3 * s / 2, 2, set("new", "", 0)},
+			{7 * s / 4, 0, crash},
+			{2 * s, 0, restart},
 			{2 * s, 3, setIfAbsent("old", "", 0)},
 		}, []model.Effect{{model.Created, "old", 1, 1}, {model.Created, "new", 2, 2}, {model.Lost, "new", 2, 0}}},
 		{"a crash after the fsync loses nothing", model.Everysec, []call{
 			{s / 2, 1, set("k", "", 0)}, {s, 0, crash}, {s, 0, restart},
 		}, []model.Effect{{model.Created, "k", 1, 1}}},
 		{"a crash brings back what was released", model.Everysec, []call{
-			{0, 1, set("k", "v", 5*s)}, {3 * s / 2, 2, on(redis.Del, "k", "")}, {7 * s / 4, 3, set("k", "w", 5*s)},
-			{7 * s / 4, 0, crash}, {2 * s, 0, restart}, {6 * s, 0, expire},
+			{0, 1, set("k", "v", 5*s)},
+			{3 * s / 2, 2, on(redis.Del, "k", "")},
+			{7 * s / 4, 3, set("k", "w", 5*s)},
+			{7 * s / 4, 0, crash},
+			{2 * s, 0, restart},
+			{6 * s, 0, expire},
 		}, []model.Effect{
-			{model.Created, "k", 1, 1}, {model.Removed, "k", 1, 2}, {model.Created, "k", 3, 3},
-			{model.Lost, "k", 3, 0}, {model.Created, "k", 1, 0}, {model.Expired, "k", 1, 0},
+			{model.Created, "k", 1, 1},
+			{model.Removed, "k", 1, 2},
+			{model.Created, "k", 3, 3},
+			{model.Lost, "k", 3, 0},
+			{model.Created, "k", 1, 0},
+			{model.Expired, "k", 1, 0},
 		}},
 		{"but not what ran out meanwhile", model.Everysec, []call{
 			{0, 1, set("k", "v", 3*s/2)}, {3 * s / 2, 2, on(redis.Del, "k", "")}, {7 * s / 4, 0, crash}, {2 * s, 0, restart},

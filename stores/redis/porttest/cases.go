@@ -40,11 +40,12 @@ func bulk(value string) redis.Reply      { return redis.Reply{Kind: redis.Bulk, 
 func number(n int64) redis.Reply         { return redis.Reply{Kind: redis.Int, Int: n} }
 
 // Commands, on the keys k (the lock), n (the counter) and l (a list).
-func get(key string) redis.Command   { return redis.Command{Verb: redis.Get, Key: key} }
-func del(key string) redis.Command   { return redis.Command{Verb: redis.Del, Key: key} }
-func pttl(key string) redis.Command  { return redis.Command{Verb: redis.PTTL, Key: key} }
-func incr(key string) redis.Command  { return redis.Command{Verb: redis.Incr, Key: key} }
+func get(key string) redis.Command  { return redis.Command{Verb: redis.Get, Key: key} }
+func del(key string) redis.Command  { return redis.Command{Verb: redis.Del, Key: key} }
+func pttl(key string) redis.Command { return redis.Command{Verb: redis.PTTL, Key: key} }
+func incr(key string) redis.Command { return redis.Command{Verb: redis.Incr, Key: key} }
 func rpush(key string) redis.Command { return redis.Command{Verb: redis.RPush, Key: key, Value: "x"} }
+
 func set(key, value string, ttl time.Duration) redis.Command {
 	return redis.Command{Verb: redis.Set, Key: key, Value: value, TTL: ttl}
 }
@@ -85,7 +86,7 @@ func cases() []testCase {
 }
 
 func stringCases() []testCase {
-	var maxed = fmt.Sprint(int64(math.MaxInt64))
+	maxed := fmt.Sprint(int64(math.MaxInt64))
 	return []testCase{
 		{name: "nothing there", steps: []step{
 			{do: get("k"), want: none},
@@ -136,10 +137,14 @@ func stringCases() []testCase {
 			{do: incr("n"), want: number(1)},
 		}},
 		{name: "incr of numbers as text", steps: []step{
-			{do: set("n", "41", 0), want: ok}, {do: incr("n"), want: number(42)},
-			{do: set("n", "-1", 0), want: ok}, {do: incr("n"), want: number(0)},
-			{do: get("n"), want: bulk("0")}, {do: incr("n"), want: number(1)},
-			{do: set("n", "-9223372036854775808", 0), want: ok}, {do: incr("n"), want: number(math.MinInt64 + 1)},
+			{do: set("n", "41", 0), want: ok},
+			{do: incr("n"), want: number(42)},
+			{do: set("n", "-1", 0), want: ok},
+			{do: incr("n"), want: number(0)},
+			{do: get("n"), want: bulk("0")},
+			{do: incr("n"), want: number(1)},
+			{do: set("n", "-9223372036854775808", 0), want: ok},
+			{do: incr("n"), want: number(math.MinInt64 + 1)},
 		}},
 		{name: "incr of what is no number", steps: notNumbers()},
 		{name: "incr at the end", steps: []step{
@@ -234,9 +239,15 @@ func expiryCases() []testCase {
 			{sleep: 2 * brief, do: pexpire("k", long), want: number(0)},
 		}},
 		{name: "pexpire at once", steps: []step{
-			{do: set("k", "v", 0), want: ok}, {do: pexpire("k", 0), want: number(1)}, {do: get("k"), want: none},
-			{do: set("k", "v", long), want: ok}, {do: pexpire("k", -ms), want: number(1)}, {do: get("k"), want: none},
-			{do: set("k", "v", 0), want: ok}, {do: pexpire("k", -long), want: number(1)}, {do: pttl("k"), want: number(-2)},
+			{do: set("k", "v", 0), want: ok},
+			{do: pexpire("k", 0), want: number(1)},
+			{do: get("k"), want: none},
+			{do: set("k", "v", long), want: ok},
+			{do: pexpire("k", -ms), want: number(1)},
+			{do: get("k"), want: none},
+			{do: set("k", "v", 0), want: ok},
+			{do: pexpire("k", -long), want: number(1)},
+			{do: pttl("k"), want: number(-2)},
 		}},
 		{name: "no time to live", steps: []step{
 			{do: set("k", "v", -ms), want: badExpire},

@@ -1,0 +1,233 @@
+package checker
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// TestTheJudgesAgree compares the direct checks with Porcupine on random
+// histories. What Porcupine does not decide in time is no agreement, and may
+// be one in a hundred.
+func TestTheJudgesAgree(t *testing.T) {
+	t.Parallel()
+	type tally struct{ valid, violated, undecided int }
+	tallies := map[Property]*tally{Exclusion: {}, LeaseExclusion: {}, Resource: {}}
+	rounds := 100 // of 100 histories each
+	if testing.Short() {
+		rounds = 5
+	}
+	histories := 0
+	for range rounds {
+		rapid.Check(t, func(rt *rapid.T) {
+			h := anyHistory(rt)
+			if err := history.Check(h); err != nil {
+				rt.Fatal(err)
+			}
+			histories++
+			direct := Judge(h)
+			for _, ref := range Reference(h, 200*time.Millisecond) {
+				n, v := tallies[ref.Property], verdictOn(direct, ref.Property)
+				switch {
+				case v.Outcome == Unknown || v.Outcome == NA:
+				case ref.Outcome == Unknown:
+					n.undecided++
+				case ref.Outcome != v.Outcome:
+					var b strings.Builder
+					_ = history.Encode(&b, h)
+					rt.Fatalf("%s: the direct check says %s (%v), Porcupine says %s\n%s", v.Property, v.Outcome, v.Witness, ref.Outcome, &b)
+				case v.Outcome == Violated:
+					n.violated++
+				default:
+					n.valid++
+				}
+			}
+		})
+		if t.Failed() {
+			return
+		}
+	}
+	if want := 10_000; histories < want && !testing.Short() {
+		t.Errorf("only %d histories were compared, want %d", histories, want)
+	}
+	for p, n := range tallies {
+		t.Logf("%s: %+v in %d histories", p, *n, histories)
+		if n.undecided*100 > n.valid+n.violated {
+			t.Errorf("%s: Porcupine left %d of %d undecided", p, n.undecided, histories)
+		}
+		if n.valid*100 < histories || n.violated*100 < histories {
+			t.Errorf("%s: %d valid and %d violated of %d histories say little", p, n.valid, n.violated, histories)
+		}
+	}
+}
+
+func verdictOn(list []Verdict, p Property) Verdict {
+	for _, v := range list {
+		if v.Property == p {
+			return v
+		}
+	}
+	return Verdict{}
+}
+
+// anarchy makes random histories: clients that acquire, release and so on
+// without any lock that stops them, or with one that sometimes works.
+type anarchy struct {
+	*rapid.T
+	h       *history.History
+	now     time.Duration
+	clients []*anarchist
+	grant   int
+	process int
+	written int64
+	works   bool             // the lock
+	own     bool             // the resource writes its own lines
+	value   map[string]int64 // of what each lock guards
+	holders map[string]int
+}
+
+type anarchist struct {
+	name    string
+	process int
+	open    *history.Entry
+	grants  []history.Entry // oks of acquires
+	dead    bool
+}
+
+func anyHistory(t *rapid.T) *history.History {
+	a := &anarchy{
+		T: t, works: rapid.Bool().Draw(t, "the lock works"), own: rapid.Bool().Draw(t, "the resource writes its own lines"),
+		h:     &history.History{Header: history.Header{Format: history.Format, LeaseMS: 10_000}},
+		value: map[string]int64{}, holders: map[string]int{},
+	}
+	for i := range rapid.IntRange(2, 4).Draw(t, "clients") {
+		a.process++
+		a.clients = append(a.clients, &anarchist{name: fmt.Sprintf("c%d", i+1), process: a.process})
+	}
+	for range rapid.IntRange(20, 60).Draw(t, "steps") {
+		a.now += time.Duration(rapid.IntRange(0, 3).Draw(t, "seconds")) * time.Second
+		c := a.clients[rapid.IntRange(0, len(a.clients)-1).Draw(t, "client")]
+		switch {
+		case a.rarely("fault"):
+			a.fault(c)
+		case c.dead:
+		case c.open != nil:
+			a.complete(c)
+		default:
+			a.invoke(c)
+		}
+	}
+	return a.h
+}
+
+func (a *anarchy) rarely(what string) bool { return rapid.IntRange(0, 15).Draw(a.T, what) == 15 }
+
+func (a *anarchy) add(e history.Entry) history.Entry {
+	e.Index, e.Time = len(a.h.Entries)*2+5, a.now
+	a.h.Entries = append(a.h.Entries, e)
+	return e
+}
+
+func (a *anarchy) fault(c *anarchist) {
+	f := rapid.SampledFrom([]string{"pause", "pause-end", "kill", "exit"}).Draw(a.T, "which fault")
+	a.add(history.Entry{Process: history.Process{Name: history.Nemesis}, Type: history.Info, F: f, On: []string{c.name}})
+	c.dead = c.dead || f == "kill" || f == "exit"
+}
+
+func (a *anarchy) invoke(c *anarchist) {
+	f := history.Acquire
+	if len(c.grants) > 0 {
+		f = rapid.SampledFrom([]string{
+			history.Read, history.Write, history.Release, history.Read, history.Write,
+			history.Release, history.Extend, history.Lost, history.Valid, history.Acquire,
+		}).Draw(a.T, "f")
+	}
+	e := history.Entry{Client: c.name, Process: history.Process{N: c.process}, Type: history.Invoke, F: f}
+	switch f {
+	case history.Acquire:
+		e.Lock = rapid.SampledFrom([]string{"a", "a", "a", "b"}).Draw(a.T, "lock")
+	default:
+		g := len(c.grants) - 1
+		e.Grant, e.Lock = c.grants[g].Grant, c.grants[g].Lock
+		if f == history.Release {
+			a.holders[e.Lock]--
+			c.grants = c.grants[:g]
+		}
+	}
+	switch f {
+	case history.Lost:
+		e.Type = history.Event
+	case history.Valid:
+		e.Type, e.ValidUntil = history.Event, a.until()
+	case history.Write:
+		e.Value = history.Some(a.next(e.Lock))
+	}
+	e = a.add(e)
+	if e.Type == history.Invoke {
+		c.open = &e
+	}
+}
+
+// next is what to write: mostly something new.
+func (a *anarchy) next(lock string) int64 {
+	if a.rarely("counts up") {
+		return a.value[lock] + 1
+	}
+	a.written++
+	return 100 + a.written
+}
+
+func (a *anarchy) until() time.Duration {
+	if a.rarely("no deadline") {
+		return 0
+	}
+	return a.now + time.Duration(rapid.SampledFrom([]int{5, 9, 20, 1, 0, -1}).Draw(a.T, "valid for"))*time.Second
+}
+
+func (a *anarchy) complete(c *anarchist) {
+	e := *c.open
+	e.Type = rapid.SampledFrom([]history.Type{history.OK, history.OK, history.OK, history.OK, history.Fail, history.Info}).Draw(a.T, "answer")
+	acquires := e.F == history.Acquire
+	if acquires && a.holders[e.Lock] > 0 && e.Type == history.OK && a.works {
+		e.Type = history.Fail
+	}
+	by := history.Some(int64(e.Index))
+	switch {
+	case acquires && e.Type != history.Fail:
+		a.grant++
+		e.Grant, e.ValidUntil = a.grant, a.until()
+	case e.F == history.Extend:
+		e.ValidUntil = a.until()
+		if e.Type == history.Fail {
+			e.Error = rapid.SampledFrom([]string{history.ErrLost, history.ErrNotHeld, "unavailable"}).Draw(a.T, "error")
+		}
+	case e.F == history.Read && e.Type == history.OK:
+		e.Value = history.Some(a.value[e.Lock])
+		if a.own {
+			a.add(history.Entry{Process: history.Process{Name: history.Resource}, Type: history.Event, F: history.Read, Lock: e.Lock, Value: e.Value, By: by})
+		}
+	case e.F == history.Write && (e.Type == history.OK || (e.Type == history.Info && rapid.Bool().Draw(a.T, "it happened"))):
+		was := history.Some(a.value[e.Lock])
+		a.value[e.Lock] = e.Value.V
+		if a.own {
+			a.add(history.Entry{Process: history.Process{Name: history.Resource}, Type: history.Event, F: history.Write, Lock: e.Lock, Value: e.Value, Was: was, By: by})
+		}
+	}
+	e = a.add(e)
+	c.open = nil
+	if e.Type == history.Info {
+		a.process++
+		c.process = a.process
+		c.dead = c.dead || e.Error == history.ErrCrashed
+	}
+	// An indeterminate acquire may turn out to have been granted.
+	if acquires && (e.Type == history.OK || (e.Type == history.Info && a.rarely("goes on"))) {
+		a.holders[e.Lock]++
+		c.grants = append(c.grants, e)
+	}
+}

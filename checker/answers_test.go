@@ -1,0 +1,162 @@
+package checker
+
+var answersSpecs = []spec{
+	{"yes was yes, and no was no", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1 key=k
+		2 c1 acquire ok
+		3 c2 try
+		4 c2 try fail error=held
+		5 c1 release
+		6 redis remove of=c1 by=c1 key=k
+		7 c1 release ok`, "valid"},
+	{"a no, and the entry is there", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1 key=k
+		2 c1 acquire fail error=held
+		11 redis expire of=c1 key=k
+		12 c1 acquire
+		13 redis grant of=c1 by=c1 key=k
+		14 c1 acquire ok`, `violated 1,2,3: c1 was told at 2.000 s that it did not get the lock, but redis held its entry since 1.000 s, which stayed until 11.000 s.`},
+	{"a no, and the entry stays", `
+		0 c1 try lock=a
+		1 redis grant of=c1 by=c1 key=k
+		2 c1 try fail error=held lock=a`, `violated 1,2,3: c1 was told at 2.000 s that it did not get "a", but redis held its entry since 1.000 s, which was still there at the end.`},
+	{"a no after the entry was removed again", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1 key=k
+		2 redis remove of=c1 by=c1 key=k
+		3 c1 acquire fail error=held
+		4 c2 acquire
+		5 redis grant of=c2 by=c2 key=k
+		6 c2 acquire ok`, "valid"},
+	{"a no, and one of several servers still has the entry", `
+		0 c1 acquire
+		1 n1 grant of=c1 by=c1 key=k
+		1 n2 grant of=c1 by=c1 key=k
+		2 n1 remove of=c1 by=c1 key=k
+		3 c1 acquire fail error=held`, `violated 1,3,5: c1 was told at 3.000 s that it did not get the lock, but n2 held its entry since 1.000 s, which was still there at the end.`},
+	{"a no, and the request arrives only afterwards", `
+		0 c1 acquire
+		2 c1 acquire fail error=held
+		3 redis grant of=c1 by=c1 key=k
+		4 c2 acquire
+		5 redis grant of=c2 by=c2 key=k2
+		6 c2 acquire ok`, "valid"},
+	{"a no after taking over", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1 key=k
+		2 c1 acquire ok
+		3 c2 acquire
+		4 redis takeover of=c1 by=c2 key=k
+		5 c2 acquire fail error=held`, `violated 4,5,6: c2 was told at 5.000 s that it did not get the lock, but redis held its entry since 4.000 s, which was still there at the end.`},
+	{"no answer is never judged", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1 key=k
+		2 c1 acquire info error=timeout
+		11 redis expire of=c1 key=k
+		12 c2 acquire
+		13 redis grant of=c2 by=c2 key=k
+		14 c2 acquire ok`, "valid"},
+	{"a yes that no server knows of", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1 key=k
+		2 c1 acquire ok
+		3 c2 acquire
+		4 c2 acquire ok`, `violated 4,5: c2 was told at 4.000 s that it got the lock, for which it had asked at 3.000 s, and no server had granted it.`},
+	{"a yes before the server granted it", `
+		0 c1 acquire
+		2 c1 acquire ok
+		3 redis grant of=c1 by=c1 key=k`, `violated 1,2: c1 was told at 2.000 s that it got the lock, for which it had asked at 0.000 s, and no server had granted it.`},
+	{"a yes by takeover", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1 key=k
+		2 c1 acquire ok
+		3 c2 acquire
+		13 redis takeover of=c1 by=c2 key=k
+		14 c2 acquire ok`, "valid"},
+	{"a yes by recognising an entry of one's own", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1 key=k
+		2 redis prolong of=c1 by=c1 key=k
+		3 c1 acquire ok`, "valid"},
+	{"a nested yes rests on the entry that is there", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1 key=k
+		2 c1 acquire ok
+		3 c1 acquire
+		4 c1 acquire ok`, "valid"},
+	{"a release that said yes, and T later the entry is there", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1 key=k
+		2 c1 acquire ok
+		3 c1 release
+		4 c1 release ok
+		5 c2 try
+		14 c2 try fail error=held`, `violated 2,4,5: c1 was told at 4.000 s that it released the lock, but the entry that redis made for it at 1.000 s was still there at 14.000 s.`},
+	{"a release that said yes, and the history ends before T has passed", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1 key=k
+		2 c1 acquire ok
+		3 c1 release
+		4 c1 release ok
+		5 c2 try
+		13.9 c2 try fail error=held`, "valid"},
+	{"a release that said yes, without any T", `
+		.lease 0s
+		0 c1 acquire
+		1 redis grant of=c1 by=c1 key=k
+		2 c1 acquire ok
+		3 c1 release
+		4 c1 release ok`, `violated 2,4,5: c1 was told at 4.000 s that it released the lock, but the entry that redis made for it at 1.000 s was still there at 4.000 s.`},
+	{"a release that said yes, and the entry went by itself", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1 key=k
+		2 c1 acquire ok
+		3 c1 release
+		4 c1 release ok
+		11 redis expire of=c1 key=k
+		50 c2 try
+		50 c2 try fail error=held`, "valid"},
+	{"a release that said no is not held to it", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1 key=k
+		2 c1 acquire ok
+		3 c1 release
+		4 c1 release fail error=not-held
+		50 c2 try
+		50 c2 try fail error=held`, "valid"},
+	{"a release that one of several servers did not see", `
+		0 c1 acquire
+		1 n1 grant of=c1 by=c1 key=k
+		1 n2 grant of=c1 by=c1 key=k
+		2 c1 acquire ok
+		3 c1 release
+		4 n1 remove of=c1 by=c1 key=k
+		4 c1 release ok
+		50 c2 try
+		50 c2 try fail error=held`, `violated 3,5,7: c1 was told at 4.000 s that it released the lock, but the entry that n2 made for it at 1.000 s was still there at 50.000 s.`},
+	{"an entry that a new master removes", `
+		0 c1 acquire
+		1 redis-1 grant of=c1 by=c1 key=k
+		2 c1 acquire ok
+		3 c1 release
+		4 redis-2 remove of=c1 by=c1 key=k
+		4 c1 release ok
+		50 c2 try
+		50 c2 try fail error=held`, "valid"},
+	{"the first lie in the order of lines", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1 key=k
+		2 c1 acquire ok
+		3 c1 release
+		4 c1 release ok
+		5 c2 acquire
+		6 c2 acquire ok
+		50 c3 try
+		50 c3 try fail error=held`, `violated 2,4,5: c1 was told at 4.000 s that it released the lock, but the entry that redis made for it at 1.000 s was still there at 50.000 s.`},
+	{"nobody saw what the servers did", `
+		.observes ownership
+		0 c1 acquire
+		1 c1 acquire ok`, "n/a: the history does not say what the servers did to the entries of their stores"},
+}

@@ -1,0 +1,183 @@
+package checker
+
+var exclusionSpecs = []spec{
+	{"one holder after the other", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		3 c1 release
+		4 c2 acquire ok
+		5 c1 release ok`, "valid"},
+	{"a second grant before the release", `
+		0 c1 acquire
+		0.003 c1 acquire ok
+		1 c2 acquire
+		10.104 c2 acquire ok
+		12.01 c1 release`, `violated 2,4,5: c1 was granted the lock at 0.003 s and held it until 12.010 s, and c2 was granted it at 10.104 s.`},
+	{"a second grant, and the first was never released", `
+		0 c1 acquire lock=a
+		1 c1 acquire ok lock=a
+		1 c2 acquire lock=a
+		2 c2 acquire ok lock=a
+		3 c2 release lock=a`, `violated 2,4: c1 was granted "a" at 1.000 s and was still holding it, and c2 was granted it at 2.000 s.`},
+	{"two locks have nothing to do with each other", `
+		0 c1 acquire lock=a
+		1 c1 acquire ok lock=a
+		1 c2 acquire lock=b
+		2 c2 acquire ok lock=b`, "valid"},
+	{"a hold ends when its release is invoked, whatever comes of it", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c1 release
+		2 c2 acquire
+		3 c2 acquire ok
+		4 c1 release fail error=not-held`, "valid"},
+	{"a hold ends with an extend that says lost", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c1 extend
+		3 c1 extend fail error=lost
+		4 c2 acquire
+		5 c2 acquire ok`, "valid"},
+	{"a hold ends with an extend that says not-held", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c1 extend
+		3 c1 extend fail error=not-held
+		4 c2 acquire
+		5 c2 acquire ok`, "valid"},
+	{"a hold survives an extend that fails for another reason", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c1 extend
+		3 c1 extend fail error=unavailable
+		4 c2 acquire
+		5 c2 acquire ok`, `violated 2,6: c1 was granted the lock at 1.000 s and was still holding it, and c2 was granted it at 5.000 s.`},
+	{"a hold survives an extend without an answer", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c1 extend
+		3 c1 extend info error=timeout
+		4 c2 acquire
+		5 c2 acquire ok`, `violated 2,6: c1 was granted the lock at 1.000 s and was still holding it, and c2 was granted it at 5.000 s.`},
+	{"a hold ends when the lock reports its loss", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c1 lost
+		4 c2 acquire
+		5 c2 acquire ok`, "valid"},
+	{"a hold ends when its client is killed", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 nemesis kill id=1 on=c1
+		4 c2 acquire
+		5 c2 acquire ok`, "valid"},
+	{"a hold ends when its client loses power", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 nemesis poweroff id=1 on=c1
+		4 c2 acquire
+		5 c2 acquire ok`, "valid"},
+	{"the kill of another client ends nothing", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 nemesis kill id=1 on=c3
+		4 c2 acquire
+		5 c2 acquire ok`, `violated 2,5: c1 was granted the lock at 1.000 s and was still holding it, and c2 was granted it at 5.000 s.`},
+	{"who is killed in a pause held until the pause began", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		2 nemesis pause id=1 on=c1
+		5 c2 acquire ok
+		6 nemesis kill id=2 on=c1`, "valid"},
+	{"who is paused holds", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		2 nemesis pause id=1 on=c1
+		5 c2 acquire ok
+		6 nemesis pause-end id=1 on=c1
+		7 c1 release`, `violated 2,5,7: c1 was granted the lock at 1.000 s and held it until 7.000 s, and c2 was granted it at 5.000 s.`},
+	{"a worker that died held until its last line", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c1 write value=1
+		3 c2 acquire
+		4 c2 acquire ok
+		5 c1 write info error=crashed`, "valid"},
+	{"a client that ended by itself held until its last line", `
+		0 c1 acquire
+		1 c1 acquire ok
+		3 c2 acquire
+		4 c2 acquire ok
+		5 nemesis exit on=c1`, "valid"},
+	{"a worker that died held up to its last line", `
+		0 c1 acquire
+		1 c1 acquire ok
+		1 c2 acquire
+		2 c2 acquire ok
+		3 c1 write value=1
+		5 c1 write info error=crashed`, `violated 2,4,5: c1 was granted the lock at 1.000 s and held it until 3.000 s, and c2 was granted it at 2.000 s.`},
+	{"a nested acquire deepens the hold of its process", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c1 acquire
+		3 c1 acquire ok
+		4 c1 release
+		5 c1 release ok
+		6 c1 release
+		7 c2 acquire
+		8 c2 acquire ok`, "valid"},
+	{"after the inner release the outer hold goes on", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c1 acquire
+		3 c1 acquire ok
+		4 c1 release
+		5 c1 release ok
+		6 c2 acquire
+		7 c2 acquire ok
+		8 c1 release`, `violated 2,8,9: c1 was granted the lock at 1.000 s and held it until 8.000 s, and c2 was granted it at 7.000 s.`},
+	{"two processes of one client are two holders", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c1' acquire
+		3 c1' acquire ok`, `violated 2,4: c1 (process 1) was granted the lock at 1.000 s and was still holding it, and c1 (process 2) was granted it at 3.000 s.`},
+	{"an acquire without an answer is no hold", `
+		0 c1 acquire
+		1 c1 acquire info error=timeout
+		2 c2 acquire
+		3 c2 acquire ok
+		4 c3 acquire
+		5 c3 acquire info error=timeout`, "valid"},
+	{"a refused acquire is no hold", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 try
+		3 c2 try fail error=held`, "valid"},
+	{"a late answer does not turn info into ok", `
+		0 c1 acquire
+		1 c1 acquire info error=timeout grant=7
+		2 c2 acquire
+		3 c2 acquire ok
+		4 c1 late grant=7`, "valid"},
+	{"an extend that says yes presupposes its grant, whatever the acquire said", `
+		0 c1 acquire
+		1 c1 acquire info error=timeout grant=7
+		2 c1' extend grant=7
+		3 c1' extend ok grant=7
+		4 c2 acquire
+		5 c2 acquire ok`, `violated 4,6: c1 was granted the lock at 3.000 s and was still holding it, and c2 was granted it at 5.000 s.`},
+	{"a write that says yes presupposes nothing about the lock", `
+		0 c1 acquire
+		1 c1 acquire info error=timeout grant=7
+		2 c1' write grant=7 value=1
+		3 c1' write ok grant=7 value=1
+		4 c2 acquire
+		5 c2 acquire ok`, "valid"},
+	{"nobody got the lock", `
+		0 c1 acquire
+		1 c1 acquire fail error=held`, "unknown: no acquire succeeded: there is nothing to judge"},
+	{"nothing happened", ``, "unknown: no acquire succeeded: there is nothing to judge"},
+}

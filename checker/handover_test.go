@@ -1,0 +1,148 @@
+package checker
+
+var handoverSpecs = []spec{
+	{"a grant soon after the release", `
+		0 c1 acquire
+		1 c1 acquire ok
+		1 c2 acquire
+		3 c1 release
+		4 c2 acquire ok`, "valid"},
+	{"a grant long after the release", `
+		0 c1 acquire
+		1 c1 acquire ok
+		1 c2 acquire
+		3 c1 release
+		9 c2 acquire ok`, `violated 3,4,5: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 9.000 s, 6.000 s later; 5.000 s are allowed.`},
+	{"a grant exactly T/2 after the release", `
+		0 c1 acquire
+		1 c1 acquire ok
+		1 c2 acquire
+		3 c1 release
+		8 c2 acquire ok`, "valid"},
+	{"the lock declares that it takes longer", `
+		.handover 8s
+		0 c1 acquire
+		1 c1 acquire ok
+		1 c2 acquire
+		3 c1 release
+		9 c2 acquire ok`, "valid"},
+	{"the lock declares that it is quicker", `
+		.handover 500ms
+		0 c1 acquire
+		0.5 c1 acquire ok
+		1 c2 acquire
+		3 c1 release
+		4 c2 acquire ok`, `violated 3,4,5: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 4.000 s, 1.000 s later; 0.500 s are allowed.`},
+	{"somebody asks long after the release", `
+		0 c1 acquire
+		1 c1 acquire ok
+		3 c1 release
+		20 c2 acquire
+		21 c2 acquire ok`, "valid"},
+	{"the wait begins the count", `
+		0 c1 acquire lock=a
+		1 c1 acquire ok lock=a
+		3 c1 release lock=a
+		20 c2 acquire lock=a
+		26 c2 acquire ok lock=a`, `violated 3,4,5: from 20.000 s nobody held "a" and c2 waited for it, but it was granted only at 26.000 s, 6.000 s later; 5.000 s are allowed.`},
+	{"the first grant takes too long", `
+		0 c1 acquire
+		6 c1 acquire ok`, `violated 1,2: from 0.000 s nobody has held the lock and c1 waited for it, but it was granted only at 6.000 s, 6.000 s later; 5.000 s are allowed.`},
+	{"the holder was killed, and its entry stays until it expires", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		3 nemesis kill id=1 on=c1
+		11 c2 acquire ok`, `violated 3,4,5: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 11.000 s, 8.000 s later; 5.000 s are allowed.`},
+	{"nobody is granted it any more", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		3 c1 release
+		9 nemesis ended`, `violated 3,4,5: from 3.000 s nobody held the lock and c2 waited for it, but nobody was granted it until 9.000 s, 6.000 s later; 5.000 s are allowed.`},
+	{"the one who waits gives up in time", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		3 c1 release
+		4 c2 acquire fail
+		50 nemesis ended`, "valid"},
+	{"who waits is relieved by another", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		3 c1 release
+		5 c3 acquire
+		6 c2 acquire fail
+		9 c3 acquire ok`, `violated 3,4,7: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 9.000 s, 6.000 s later; 5.000 s are allowed.`},
+	{"two who wait one after the other, each in time", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		3 c1 release
+		6 c2 acquire fail
+		13 c3 acquire
+		16 c3 acquire ok`, "valid"},
+	{"a client that is refused and asks again soon goes on waiting", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 try
+		2 c2 try fail error=held
+		3 c1 release
+		6 c2 try
+		6 c2 try fail error=held
+		9 c2 try
+		9 c2 try ok`, `violated 3,5,9: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 9.000 s, 6.000 s later; 5.000 s are allowed.`},
+	{"somebody holds all the time", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		20 nemesis ended`, "valid"},
+	{"a pause is not counted", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		3 c1 release
+		4 nemesis pause id=1 on=c2
+		8 nemesis pause-end id=1 on=c2
+		9 c2 acquire ok`, "valid"},
+	{"what is left beside a pause is counted", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		3 c1 release
+		4 nemesis pause id=1 on=c2
+		8 nemesis pause-end id=1 on=c2
+		13 c2 acquire ok`, `violated 3,4,7: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 13.000 s, 10.000 s later, of which 6.000 s count because nothing was stopped or cut off; 5.000 s are allowed.`},
+	{"faults that overlap are not counted twice", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		3 c1 release
+		4 nemesis restart id=1 on=redis
+		5 nemesis partition id=2 on=c2,redis
+		7 nemesis restart-end id=1 on=redis
+		8 nemesis partition-end id=2 on=c2,redis
+		13 c2 acquire ok`, `violated 3,4,9: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 13.000 s, 10.000 s later, of which 6.000 s count because nothing was stopped or cut off; 5.000 s are allowed.`},
+	{"a clock's jump excuses nothing", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		3 c1 release
+		4 nemesis server-jump id=1 on=redis
+		9 c2 acquire ok`, `violated 3,4,6: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 9.000 s, 6.000 s later; 5.000 s are allowed.`},
+	{"a server that stays down excuses everything", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		3 c1 release
+		4 nemesis restart id=1 on=redis
+		50 nemesis ended`, "valid"},
+	{"neither T nor the lock's own bound is known", `
+		.lease 0s
+		0 c1 acquire
+		1 c1 acquire ok`, "n/a: the history says neither how long T is nor what the lock declares"},
+	{"times are not known", `
+		0 c1 acquire
+		0 c1 acquire ok`, "n/a: the history has no times"},
+}

@@ -1,0 +1,130 @@
+package checker
+
+var livenessSpecs = []spec{
+	{"everybody gets his turn", `
+		0 c1 acquire
+		1 c1 acquire ok
+		1 c2 acquire
+		3 c1 release
+		4 c2 acquire ok`, "valid"},
+	{"someone waits for longer than 3 T and nobody gets the lock", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		40 c2 acquire fail error=timeout`, `violated 3,4: c2 waited for the lock from 2.000 s to 40.000 s, and nobody was granted it in these 38.000 s; 30.000 s (3 T) are allowed.`},
+	{"someone waits for 3 T exactly", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		32 c2 acquire fail error=timeout`, "valid"},
+	{"someone waits until the end", `
+		0 c1 acquire lock=a
+		1 c1 acquire ok lock=a
+		2 c2 acquire lock=a
+		33 nemesis ended`, `violated 3,4: c2 waited for "a" from 2.000 s to 33.000 s, and nobody was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
+	{"the grant comes after all", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		40 c2 acquire ok
+		41 c2 release`, `violated 3,4: c2 waited for the lock from 2.000 s to 40.000 s, and nobody was granted it in these 38.000 s; 30.000 s (3 T) are allowed.`},
+	{"someone waits while others are granted the lock", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		10 c1 release
+		10 c1 release ok
+		20 c1 acquire
+		21 c1 acquire ok
+		50 nemesis ended`, "valid"},
+	{"the last grant begins the count", `
+		0 c1 acquire
+		2 c2 acquire
+		20 c1 acquire ok
+		51 nemesis ended`, `violated 2,3,4: c2 waited for the lock from 20.000 s to 51.000 s after the last grant, and nobody was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
+	{"a client that asks again within T/2 goes on waiting", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 try
+		2 c2 try fail error=held
+		7 c2 try
+		7 c2 try fail error=held
+		12 c2 try
+		20 c2 try fail error=held
+		25 c2 try
+		33 c2 try fail error=held`, `violated 3,10: c2 waited for the lock from 2.000 s to 33.000 s, and nobody was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
+	{"a client that goes on under a new process number goes on waiting", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		20 c2 acquire info error=timeout
+		24 c2' acquire
+		35 c2' acquire info error=timeout`, `violated 3,6: c2 waited for the lock from 2.000 s to 35.000 s, and nobody was granted it in these 33.000 s; 30.000 s (3 T) are allowed.`},
+	{"a client that asks again after more than T/2 has given up", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		20 c2 acquire fail error=timeout
+		26 c2 acquire
+		40 c2 acquire fail error=timeout`, "valid"},
+	{"a dead client does not wait", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		3 nemesis kill id=1 on=c2
+		50 nemesis ended`, "valid"},
+	{"the count begins with the end of the last fault", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		3 nemesis pause id=1 on=c1
+		20 nemesis pause-end id=1 on=c1
+		50 nemesis ended`, "valid"},
+	{"nobody is granted the lock after the end of the last fault", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		3 nemesis pause id=1 on=c1
+		20 nemesis pause-end id=1 on=c1
+		51 nemesis ended`, `violated 3,5,6: c2 waited for the lock from 20.000 s to 51.000 s after the last fault, and nobody was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
+	{"a fault that stays counts from its start", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		3 nemesis kill id=1 on=c1
+		34 nemesis ended`, `violated 3,4,5: c2 waited for the lock from 3.000 s to 34.000 s after the last fault, and nobody was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
+	{"a client that is stopped for good does not wait", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		3 nemesis hang id=1 on=c2
+		50 nemesis ended`, "valid"},
+	{"someone else waits for a client that is stopped for good", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		3 nemesis hang id=1 on=c1
+		50 nemesis ended`, `violated 3,4,5: c2 waited for the lock from 3.000 s to 50.000 s after the last fault, and nobody was granted it in these 47.000 s; 30.000 s (3 T) are allowed.`},
+	{"nobody ever gets the lock", `
+		0 c1 acquire
+		31 c1 acquire fail`, `violated 1,2: c1 waited for the lock from 0.000 s to 31.000 s, and nobody was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
+	{"nobody got the lock, and nobody waited for long", `
+		0 c1 acquire
+		2 c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
+	{"grants of another lock do not help", `
+		0 c1 acquire lock=a
+		1 c1 acquire ok lock=a
+		2 c2 acquire lock=a
+		10 c3 acquire lock=b
+		20 c3 acquire ok lock=b
+		40 c2 acquire fail lock=a`, `violated 3,6: c2 waited for "a" from 2.000 s to 40.000 s, and nobody was granted it in these 38.000 s; 30.000 s (3 T) are allowed.`},
+	{"T is not known", `
+		.lease 0s
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		90 nemesis ended`, "n/a: the history does not say how long T is"},
+	{"times are not known", `
+		0 c1 acquire
+		0 c1 acquire ok`, "n/a: the history has no times"},
+}

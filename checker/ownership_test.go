@@ -1,0 +1,147 @@
+package checker
+
+var ownershipSpecs = []spec{
+	{"everybody removes his own", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1
+		2 c1 acquire ok until=11
+		3 c1 release
+		4 redis remove of=c1 by=c1
+		5 c1 release ok`, "valid"},
+	{"a late release removes the next holder's entry", `
+		0 c1 acquire lock=a
+		1 redis grant of=c1 by=c1
+		2 c1 acquire ok until=11 lock=a
+		3 c2 acquire lock=a
+		11 redis expire of=c1
+		12 redis grant of=c2 by=c2
+		12 c2 acquire ok until=22 lock=a
+		13 c1 release lock=a
+		14 redis remove of=c2 by=c1`, `violated 7,8,9: the release that c1 invoked at 13.000 s, for what it was granted at 2.000 s, removed c2's entry for "a" at 14.000 s; c2 was granted it at 12.000 s, valid until 22.000 s, and had not invoked its release.`},
+	{"the same while the ok is still on its way", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1
+		2 c1 acquire ok until=11
+		3 c2 acquire
+		11 redis expire of=c1
+		12 redis grant of=c2 by=c2
+		13 c1 release
+		14 redis remove of=c2 by=c1
+		15 c2 acquire ok until=22`, `violated 7,8,9: the release that c1 invoked at 13.000 s, for what it was granted at 2.000 s, removed c2's entry for the lock at 14.000 s; c2 was granted it at 15.000 s, valid until 22.000 s, and had not invoked its release.`},
+	{"an acquire that never came back ok is not protected", `
+		0 c1 acquire
+		2 c1 acquire ok until=11
+		3 c2 acquire
+		12 redis grant of=c2 by=c2
+		13 c1 release
+		14 redis remove of=c2 by=c1
+		15 c2 acquire info error=timeout`, "valid"},
+	{"what is left after its deadline is not protected", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1
+		2 c1 acquire ok until=11
+		3 c2 acquire
+		11 redis takeover of=c1 by=c2
+		12 c2 acquire ok until=21`, "valid"},
+	{"a takeover before the deadline", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1
+		2 c1 acquire ok until=11
+		3 c2 acquire
+		10.9 redis takeover of=c1 by=c2
+		12 c2 acquire ok until=21`, `violated 3,4,5: the acquire that c2 invoked at 3.000 s took over c1's entry for the lock at 10.900 s; c1 was granted it at 2.000 s, valid until 11.000 s, and had not invoked its release.`},
+	{"a takeover where no deadline is reported", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1
+		2 c1 acquire ok
+		3 c2 acquire
+		100 redis takeover of=c1 by=c2
+		101 c2 acquire ok`, `violated 3,4,5: the acquire that c2 invoked at 3.000 s took over c1's entry for the lock at 100.000 s; c1 was granted it at 2.000 s, and had not invoked its release.`},
+	{"a takeover after the release was invoked", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1
+		2 c1 acquire ok
+		3 c2 acquire
+		4 c1 release
+		5 redis takeover of=c1 by=c2
+		6 c2 acquire ok`, "valid"},
+	{"an extend that shortens another's entry", `
+		0 c1 acquire
+		2 c1 acquire ok until=11
+		3 c2 acquire
+		12 redis grant of=c2 by=c2
+		13 c2 acquire ok until=30
+		14 c1 extend
+		15 redis shorten of=c2 by=c1`, `violated 5,6,7: the extend that c1 invoked at 14.000 s, for what it was granted at 2.000 s, shortened c2's entry for the lock at 15.000 s; c2 was granted it at 13.000 s, valid until 30.000 s, and had not invoked its release.`},
+	{"an extend that prolongs another's entry", `
+		0 c1 acquire
+		2 c1 acquire ok until=11
+		3 c2 acquire
+		12 redis grant of=c2 by=c2
+		13 c2 acquire ok until=30
+		14 c1 extend
+		15 redis prolong of=c2 by=c1`, "valid"},
+	{"an acquire that removes what it thinks stale", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1
+		2 c1 acquire ok until=11
+		3 c2 acquire
+		4 redis remove of=c1 by=c2`, `violated 3,4,5: the acquire that c2 invoked at 3.000 s removed c1's entry for the lock at 4.000 s; c1 was granted it at 2.000 s, valid until 11.000 s, and had not invoked its release.`},
+	{"a release without a grant", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1
+		2 c1 acquire ok until=11
+		3 c2 release
+		4 redis remove of=c1 by=c2`, `violated 3,4,5: the release that c2 invoked at 3.000 s removed c1's entry for the lock at 4.000 s; c1 was granted it at 2.000 s, valid until 11.000 s, and had not invoked its release.`},
+	{"the renewed deadline protects", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1
+		2 c1 acquire ok until=11
+		8 c1 valid until=18
+		9 c2 acquire
+		12 redis takeover of=c1 by=c2`, `violated 3,5,6: the acquire that c2 invoked at 9.000 s took over c1's entry for the lock at 12.000 s; c1 was granted it at 2.000 s, valid until 18.000 s, and had not invoked its release.`},
+	{"a killed holder is protected until its deadline", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1
+		2 c1 acquire ok until=11
+		3 nemesis kill id=1 on=c1
+		4 c2 acquire
+		5 redis remove of=c1 by=c2`, `violated 3,5,6: the acquire that c2 invoked at 4.000 s removed c1's entry for the lock at 5.000 s; c1 was granted it at 2.000 s, valid until 11.000 s, and had not invoked its release.`},
+	{"the server's own expiry and loss", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1
+		2 c1 acquire ok until=11
+		3 redis expire of=c1
+		4 redis grant of=c1
+		5 redis lose of=c1
+		6 redis remove of=c1`, "valid"},
+	{"an acquire that cleans up after itself and asks again", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1
+		2 redis remove of=c1 by=c1
+		3 redis grant of=c1 by=c1
+		4 c1 acquire ok until=14`, "valid"},
+	{"the inner release of a nested acquire", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1
+		2 c1 acquire ok until=12
+		3 c1 acquire
+		4 c1 acquire ok until=14
+		5 c1 release
+		6 redis remove by=c1 grant=1`, "valid"},
+	{"nobody saw what the servers did", `
+		.observes answers
+		0 c1 acquire
+		1 c1 acquire ok`, "n/a: the history does not say what the servers did to the entries of their stores"},
+	{"a bare history without lines of servers", `
+		.bare
+		0 c1 acquire
+		1 c1 acquire ok`, "n/a: the history does not say what the servers did to the entries of their stores"},
+	{"a bare history with lines of servers", `
+		.bare
+		0 c1 acquire
+		1 redis grant of=c1 by=c1
+		2 c1 acquire ok
+		3 c2 release
+		4 redis remove of=c1 by=c2`, `violated 3,4,5: the release that c2 invoked at 3.000 s removed c1's entry for the lock at 4.000 s; c1 was granted it at 2.000 s, and had not invoked its release.`},
+}

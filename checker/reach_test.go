@@ -1,0 +1,231 @@
+package checker
+
+import (
+	"maps"
+	"testing"
+)
+
+func TestWhatARunReached(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, story string
+		want        map[string]int
+	}{
+		{"nothing", ``, nil},
+		{"two grants without contention", `
+			0 c1 acquire
+			1 c1 acquire ok
+			2 c1 release
+			3 c1 release ok
+			4 c2 acquire
+			5 c2 acquire ok`, map[string]int{"grants": 2}},
+		{"somebody waits for the holder", `
+			0 c1 acquire
+			1 c1 acquire ok
+			2 c2 acquire
+			3 c1 release
+			4 c2 acquire ok`, map[string]int{"grants": 2, "contended": 1}},
+		{"somebody waits, and another one gets it", `
+			0 c1 acquire
+			0 c2 acquire
+			1 c1 acquire ok
+			9 c2 acquire fail error=held`, map[string]int{"grants": 1, "contended": 1}},
+		{"answers that never came", `
+			0 c1 acquire
+			1 c1 acquire info error=timeout
+			2 c1' acquire
+			3 c1' acquire ok
+			4 c1' release
+			5 c1' release info error=timeout`, map[string]int{"grants": 1, "ambiguous_acquires": 1, "ambiguous_releases": 1}},
+		{"the entry of a holder expires, and nobody cares", `
+			0 c1 acquire
+			1 redis grant of=c1 by=c1
+			2 c1 acquire ok
+			11 redis expire of=c1`, map[string]int{"grants": 1, "lease_expired_while_held": 1}},
+		{"the entry of a holder expires, and somebody waits for it", `
+			0 c1 acquire
+			1 redis grant of=c1 by=c1
+			2 c1 acquire ok
+			3 c2 acquire
+			11 redis expire of=c1
+			12 c2 acquire ok`, map[string]int{"grants": 2, "contended": 1, "lease_expired_while_held": 1, "lease_expired_while_held_and_waited": 1}},
+		{"the entry expires during the release", `
+			0 c1 acquire
+			1 redis grant of=c1 by=c1
+			2 c1 acquire ok
+			10 c1 release
+			11 redis expire of=c1
+			12 c1 release fail error=not-held`, map[string]int{"grants": 1, "lease_expired_while_releasing": 1}},
+		{"the entry expires after the release", `
+			0 c1 acquire
+			1 redis grant of=c1 by=c1
+			2 c1 acquire ok
+			9 c1 release
+			10 c1 release ok
+			11 redis expire of=c1`, map[string]int{"grants": 1}},
+		{"a release removes another's entry", `
+			0 c1 acquire
+			1 redis grant of=c1 by=c1
+			2 c1 acquire ok until=11
+			3 c2 acquire
+			11 redis expire of=c1
+			12 redis grant of=c2 by=c2
+			12 c2 acquire ok
+			13 c1 release
+			14 redis remove of=c2 by=c1`, map[string]int{"grants": 2, "contended": 1, "lease_expired_while_held": 1, "lease_expired_while_held_and_waited": 1, "released_unowned": 1}},
+		{"a server restarts and loses the entry of a holder", `
+			0 c1 acquire
+			1 redis grant of=c1 by=c1
+			2 c1 acquire ok
+			3 nemesis restart-lost id=1 on=redis
+			3 redis lose of=c1
+			4 nemesis restart-lost-end id=1 on=redis`, map[string]int{"grants": 1, "entry_lost_while_held": 1, "restart_with_holder": 1, "fault_injected": 1, "fault_touched": 1}},
+		{"a server restarts when nobody is there", `
+			3 nemesis restart id=1 on=redis
+			4 nemesis restart-end id=1 on=redis
+			5 c1 acquire
+			6 c1 acquire ok`, map[string]int{"grants": 1, "fault_injected": 1}},
+		{"a failover and a jump of the server's clock", `
+			0 c1 acquire
+			1 c1 acquire ok
+			2 nemesis failover id=1 on=redis
+			3 nemesis server-jump id=2 on=redis`, map[string]int{"grants": 1, "failover_with_holder": 1, "jump_with_holder": 1, "fault_injected": 2, "fault_touched": 2}},
+		{"a pause hits the holder and another one who waits", `
+			0 c1 acquire
+			1 c1 acquire ok
+			2 c2 acquire
+			3 nemesis pause id=1 on=c1
+			4 nemesis pause id=2 on=c2
+			5 nemesis pause-end id=1 on=c1
+			6 nemesis pause-end id=2 on=c2`, map[string]int{"grants": 1, "contended": 1, "pause_hit_holder": 1, "pause_hit_waiter": 1, "fault_injected": 2, "fault_touched": 2}},
+		{"a pause of somebody who is thinking", `
+			0 c1 acquire
+			1 c1 acquire ok
+			3 nemesis pause id=1 on=c2
+			5 nemesis pause-end id=1 on=c2
+			6 c2 acquire`, map[string]int{"grants": 1, "contended": 1, "fault_injected": 1}},
+		{"a kill hits the holder and another one who waits", `
+			0 c1 acquire
+			1 c1 acquire ok
+			2 c2 acquire
+			3 nemesis kill id=1 on=c1
+			4 nemesis poweroff id=2 on=c2`, map[string]int{"grants": 1, "contended": 1, "kill_hit_holder": 1, "kill_hit_acquirer": 1, "fault_injected": 2, "fault_touched": 2}},
+		{"a kill in a pause hits the holder", `
+			0 c1 acquire
+			1 c1 acquire ok
+			2 nemesis pause id=1 on=c1
+			3 nemesis kill id=2 on=c1`, map[string]int{"grants": 1, "pause_hit_holder": 1, "kill_hit_holder": 1, "fault_injected": 2, "fault_touched": 2}},
+		{"a reply that was dropped, and one that was not", `
+			0 c1 acquire
+			1 nemesis drop-reply id=1 on=c1,redis
+			2 nemesis drop-reply-end id=1 on=c1,redis hits=1
+			3 c1 acquire info error=timeout
+			4 nemesis drop-reply id=2 on=c1,redis
+			5 nemesis drop-reply-end id=2 on=c1,redis hits=0`, map[string]int{"ambiguous_acquires": 1, "reply_dropped": 1, "fault_injected": 2, "fault_touched": 1}},
+		{"a partition that does not say what it hit", `
+			0 c1 acquire
+			1 nemesis partition id=1 on=c1,redis
+			2 nemesis partition id=2 on=c2,redis
+			3 nemesis partition-end id=1 on=c1,redis
+			4 nemesis partition-end id=2 on=c2,redis`, map[string]int{"fault_injected": 2, "fault_touched": 1}},
+		{"a fault of another name", `
+			0 c1 acquire
+			1 nemesis meteor id=1 on=everything`, map[string]int{"fault_injected": 1, "fault_touched": 1}},
+		{"a write that arrives after its release", `
+			0 c1 acquire
+			1 c1 acquire ok
+			2 c1 write value=1
+			3 c1 write info error=timeout
+			4 c1' release grant=1
+			5 resource write value=1 was=0 by=c1`, map[string]int{"grants": 1, "late_access": 1}},
+		{"a write that arrives after its deadline and is refused", `
+			0 c1 acquire
+			1 c1 acquire ok until=11
+			2 c1 write value=1
+			12 resource refuse value=1 by=c1
+			13 c1 write fail error=stale-token`, map[string]int{"grants": 1, "late_access": 1, "stale_refused": 1}},
+		{"a write that is refused, as its client tells", `
+			0 c1 acquire
+			1 c1 acquire ok
+			2 c1 write value=1
+			3 c1 write fail error=stale-token`, map[string]int{"grants": 1, "stale_refused": 1}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			counts := Reach(story(t, c.story))
+			if got := counts.Map(); !maps.Equal(got, c.want) {
+				t.Errorf("got  %v\nwant %v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestEachKindCountsWhomItTouched(t *testing.T) {
+	t.Parallel()
+	counts := Reach(story(t, `
+		0 c1 acquire
+		1 nemesis pause id=1 on=c1
+		2 nemesis pause id=2 on=c2
+		3 nemesis meteor id=3 on=everything
+		4 nemesis server-skew id=4 on=redis`))
+	for kind, want := range map[string]int{"pause": 1, "meteor": 1, "server-skew": 1, "kill": 0} {
+		if got := counts[TouchedBy(kind)]; got != want {
+			t.Errorf("%s touched %d, want %d", kind, got, want)
+		}
+	}
+}
+
+func TestEveryCounterHasANameOfItsOwn(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for c := range Counter(numCounters) {
+		if name := c.String(); name == "" || name == "?" || seen[name] {
+			t.Errorf("counter %d is called %q", c, name)
+		} else {
+			seen[name] = true
+		}
+	}
+	if got := TouchedBy("pause").String(); got != "pause_touched" {
+		t.Errorf("the pauses that touched somebody are called %q", got)
+	}
+	if TouchedBy("meteor") != TouchedBy("other") {
+		t.Error("unknown kinds have no counter")
+	}
+}
+
+func TestCountsAddUp(t *testing.T) {
+	t.Parallel()
+	var sum Counts
+	sum.Add(Counts{Grants: 2, FaultTouched: 1})
+	sum.Add(Counts{Grants: 3})
+	if sum[Grants] != 5 || sum[FaultTouched] != 1 {
+		t.Errorf("got %v", sum.Map())
+	}
+	var names []string
+	sum.Each(func(name string, _ int) { names = append(names, name) })
+	if len(names) != int(firstTouched) || names[0] != "grants" {
+		t.Errorf("Each names %v", names)
+	}
+}
+
+func TestExamineIsJudgeAndReach(t *testing.T) {
+	t.Parallel()
+	h := story(t, exclusionSpecs[1].story)
+	verdicts, counts := Examine(h)
+	if told(verdicts, Exclusion) != told(Judge(h), Exclusion) || counts != Reach(h) {
+		t.Error("they differ")
+	}
+}
+
+// The constants that stand for kinds are positions in a table.
+func TestKindsAreWhereTheirConstantsSay(t *testing.T) {
+	t.Parallel()
+	for k, name := range map[kind]string{
+		pause: "pause", kill: "kill", poweroff: "poweroff", jump: "jump", restart: "restart",
+		restartLost: "restart-lost", failover: "failover", serverJump: "server-jump", dropReply: "drop-reply", otherKind: "other",
+	} {
+		if kinds[k].name != name {
+			t.Errorf("kind %d is %s, want %s", k, kinds[k].name, name)
+		}
+	}
+}

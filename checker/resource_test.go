@@ -1,0 +1,261 @@
+package checker
+
+// granted1 and granted2 begin a story: both clients got the lock.
+const (
+	granted1 = `
+		0 c1 acquire
+		1 c1 acquire ok`
+	granted2 = granted1 + `
+		1 c2 acquire
+		2 c2 acquire ok`
+)
+
+var resourceSpecs = []spec{
+	{"read, modify, write, one after the other", granted2 + `
+		3 c1 read
+		3 resource read by=c1 value=0
+		3 c1 read ok
+		3 c1 write value=1
+		3 resource write by=c1 value=1 was=0
+		3 c1 write ok
+		4 c2 read
+		4 resource read by=c2 value=1
+		4 c2 read ok
+		4 c2 write value=2
+		4 resource write by=c2 value=2 was=1
+		4 c2 write ok`, "valid"},
+	{"a lost update", granted2 + `
+		3 c1 read
+		3 resource read by=c1 value=16
+		3 c1 read ok
+		4 c2 write value=18
+		4 resource write by=c2 value=18 was=16
+		4 c2 write ok
+		5 c1 write value=17
+		6 resource write by=c1 value=17 was=18
+		6 c1 write ok`, `violated 6,9,12: c1 read 16 at 3.000 s, and its write of 17 at 6.000 s replaced 18, put there at 4.000 s.`},
+	{"a lost update of somebody who had read as well", granted2 + `
+		3 c1 read
+		3 resource read by=c1 value=0
+		3 c1 read ok
+		3 c2 read
+		3 resource read by=c2 value=0
+		3 c2 read ok
+		4 c2 write value=2
+		4 resource write by=c2 value=2 was=0
+		4 c2 write ok
+		5 c1 write value=1
+		6 resource write by=c1 value=1 was=2
+		6 c1 write ok`, `violated 6,12,15: c1 read 0 at 3.000 s, and its write of 1 at 6.000 s replaced 2, put there at 4.000 s.`},
+	{"a write that arrives late", granted2 + `
+		3 c1 read
+		3 resource read by=c1 value=0
+		3 c1 read ok
+		4 c1 write value=1
+		5 c1 write info error=timeout
+		6 c2 read
+		6 resource read by=c2 value=0
+		6 c2 read ok
+		7 c2 write value=2
+		7 resource write by=c2 value=2 was=0
+		7 c2 write ok
+		8 resource write by=c1 value=1 was=2`, `violated 6,14,16: c1 read 0 at 3.000 s, and its write of 1 at 8.000 s replaced 2, put there at 7.000 s.`},
+	{"a grant may build on its own write", granted1 + `
+		3 c1 read
+		3 resource read by=c1 value=0
+		3 c1 read ok
+		3 c1 write value=1
+		3 resource write by=c1 value=1 was=0
+		4 c1 write ok
+		4 c1 write value=2
+		5 resource write by=c1 value=2 was=1
+		5 c1 write ok`, "valid"},
+	{"somebody else's write between two of one grant", granted2 + `
+		3 c1 write value=1
+		3 resource write by=c1 value=1 was=0
+		3 c1 write ok
+		4 c2 write value=7
+		4 resource write by=c2 value=7 was=1
+		4 c2 write ok
+		6 c1 write value=2
+		6 resource write by=c1 value=2 was=7
+		6 c1 write ok`, `violated 6,9,12: c1 had written 1 at 3.000 s, and its write of 2 at 6.000 s replaced 7, put there at 4.000 s.`},
+	{"a write by nobody in particular between the two", granted1 + `
+		3 c1 read
+		3 resource read by=c1 value=0
+		3 c1 read ok
+		4 resource write value=5 was=0
+		6 c1 write value=1
+		6 resource write by=c1 value=1 was=5
+		6 c1 write ok`, `violated 4,6,8: c1 read 0 at 3.000 s, and its write of 1 at 6.000 s replaced 5, put there at 4.000 s.`},
+	{"a value that changed without a write", granted1 + `
+		3 c1 read
+		3 resource read by=c1 value=0
+		3 c1 read ok
+		6 c1 write value=1
+		6 resource write by=c1 value=1 was=5
+		6 c1 write ok`, `violated 4,7: c1 read 0 at 3.000 s, and its write of 1 at 6.000 s replaced 5.`},
+	{"the last read counts", granted2 + `
+		3 c1 read
+		3 resource read by=c1 value=0
+		3 c1 read ok
+		4 c2 write value=2
+		4 resource write by=c2 value=2 was=0
+		4 c2 write ok
+		5 c1 read
+		5 resource read by=c1 value=2
+		5 c1 read ok
+		6 c1 write value=3
+		6 resource write by=c1 value=3 was=2
+		6 c1 write ok`, "valid"},
+	{"a write that was refused replaced nothing", granted2 + `
+		3 c1 read
+		3 resource read by=c1 value=0
+		3 c1 read ok
+		4 c2 write value=2
+		4 resource write by=c2 value=2 was=0
+		4 c2 write ok
+		6 c1 write value=1
+		6 resource refuse by=c1 value=1`, "valid"},
+	{"a write without a read is not judged", granted2 + `
+		4 c2 write value=2
+		4 resource write by=c2 value=2 was=0
+		4 c2 write ok
+		6 c1 write value=1
+		6 resource write by=c1 value=1 was=2
+		6 c1 write ok`, "valid"},
+	{"a read of an earlier grant does not count", granted1 + `
+		2 c1 read
+		2 resource read by=c1 value=0
+		3 c1 read ok
+		3 c1 release
+		3 c1 release ok
+		4 c2 acquire
+		5 c2 acquire ok
+		5 c2 write value=9
+		5 resource write by=c2 value=9 was=0
+		5 c2 write ok
+		6 c1 acquire
+		7 c1 acquire ok
+		7 c1 write value=1
+		7 resource write by=c1 value=1 was=9
+		7 c1 write ok`, "valid"},
+	{"the resource was only read", granted1 + `
+		3 c1 read
+		3 resource read by=c1 value=0
+		3 c1 read ok`, "n/a: the resource was never written"},
+	{"the resource was not touched", granted1, "n/a: the resource was never written"},
+
+	{"clients: what each write replaced is told", granted2 + `
+		3 c1 read
+		3 c1 read ok value=0
+		4 c2 write value=2
+		4 c2 write ok value=2 was=0
+		6 c1 write value=1
+		6 c1 write ok value=1 was=2`, `violated 6,10: c1 read 0 at 3.000 s, and its write of 1 at 6.000 s replaced 2.`},
+	{"clients: one builds on the other", granted2 + `
+		3 c1 read
+		3 c1 read ok value=0
+		3 c1 write value=1
+		4 c1 write ok value=1
+		5 c2 read
+		5 c2 read ok value=1
+		6 c2 write value=2
+		7 c2 write ok value=2`, "valid"},
+	{"clients: two build on the same value", granted2 + `
+		3 c1 read
+		3 c1 read ok value=0
+		3 c2 read
+		3 c2 read ok value=0
+		4 c1 write value=1
+		4 c1 write ok value=1
+		6 c2 write value=2
+		7 c2 write ok value=2`, `violated 6,8,10,12: c1 and c2 both computed their writes (1, ok at 4.000 s, and 2, ok at 7.000 s) from 0, which was not in place that often.`},
+	{"clients: two count one up from the same value", granted2 + `
+		3 c1 read
+		3 c1 read ok value=5
+		3 c2 read
+		3 c2 read ok value=5
+		4 c1 write value=6
+		4 c1 write ok value=6
+		6 c2 write value=6
+		7 c2 write ok value=6`, `violated 6,8,10,12: c1 and c2 both computed their writes (6, ok at 4.000 s, and 6, ok at 7.000 s) from 5, which was not in place that often.`},
+	{"clients: two values that nobody wrote", granted2 + `
+		3 c1 read
+		3 c1 read ok value=0
+		3 c1 write value=1
+		3 c1 write ok value=1
+		4 c2 read
+		4 c2 read ok value=9
+		6 c2 write value=10
+		7 c2 write ok value=10`, `violated 6,8,10,12: c1 wrote 1 over 0 and c2 wrote 10 over 9, and nobody ever wrote 0 or 9.`},
+	{"clients: the values contradict the order of the lines", granted2 + `
+		3 c1 read
+		3 c1 read ok value=1
+		3 c1 write value=2
+		3 c1 write ok value=2
+		4 c2 read
+		4 c2 read ok value=0
+		6 c2 write value=1
+		7 c2 write ok value=1`, `violated 8,10,11: c1's write of 2 was ok at 3.000 s, before c2 invoked its write of 1 at 6.000 s, but the values say that it came after it.`},
+	{"clients: a write without an answer, on which one builds, has happened", granted2 + `
+		3 c1 read
+		3 c1 read ok value=0
+		3 c1 write value=1
+		4 c1 write info error=timeout
+		5 c2 read
+		5 c2 read ok value=1
+		6 c2 write value=2
+		7 c2 write ok value=2`, "valid"},
+	{"clients: a write without an answer, on which nobody builds, may not have happened", granted2 + `
+		3 c1 read
+		3 c1 read ok value=0
+		3 c1 write value=1
+		4 c1 write info error=timeout
+		5 c2 read
+		5 c2 read ok value=0
+		6 c2 write value=2
+		7 c2 write ok value=2`, "valid"},
+	{"clients: two build on a write without an answer", granted2 + `
+		3 c1 read
+		3 c1 read ok value=0
+		3 c1 write value=1
+		4 c1 write info error=timeout
+		5 c1' read grant=1
+		5 c1' read ok value=1 grant=1
+		5 c2 read
+		5 c2 read ok value=1
+		6 c1' write value=2 grant=1
+		6 c1' write ok value=2 grant=1
+		6 c2 write value=3
+		7 c2 write ok value=3`, `violated 10,12,14,16: c1 and c2 both computed their writes (2, ok at 6.000 s, and 3, ok at 7.000 s) from 1, which was not in place that often.`},
+	{"clients: what two locks guard are two values", granted1 + `
+		2 c2 acquire lock=b
+		2 c2 acquire ok lock=b
+		3 c1 read
+		3 c1 read ok value=0
+		3 c2 read lock=b
+		3 c2 read ok value=0 lock=b
+		4 c1 write value=1
+		4 c1 write ok value=1
+		6 c2 write value=1 lock=b
+		7 c2 write ok value=1 lock=b`, "valid"},
+	{"clients: a write that failed did not happen", granted2 + `
+		3 c1 read
+		3 c1 read ok value=0
+		3 c1 write value=1
+		4 c1 write fail error=stale-token
+		5 c2 read
+		5 c2 read ok value=0
+		6 c2 write value=2
+		7 c2 write ok value=2`, "valid"},
+	{"clients: values that come again", granted2 + `
+		3 c1 read
+		3 c1 read ok value=0
+		3 c1 write value=1
+		4 c1 write ok value=1
+		5 c1 write value=0
+		6 c1 write ok value=0
+		6 c1 write value=1
+		6 c1 write ok value=1`, "unknown: values were written twice or without having been read, so the order of the writes is not certain; record what each write replaced"},
+}

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+)
+
+// result of one command.
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+// lockcheck runs the command in this process.
+func lockcheck(t *testing.T, args ...string) result {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code := execute(t.Context(), args, strings.NewReader(""), &stdout, &stderr)
+	return result{code, stdout.String(), stderr.String()}
+}
+
+func (r result) wants(t *testing.T, code int, words ...string) {
+	t.Helper()
+	if r.code != code {
+		t.Errorf("exit code %d, want %d\n%s%s", r.code, code, r.stdout, r.stderr)
+	}
+	for _, w := range words {
+		if !strings.Contains(r.stdout+r.stderr, w) {
+			t.Errorf("%q is not said:\n%s%s", w, r.stdout, r.stderr)
+		}
+	}
+	if strings.HasPrefix(r.stdout, "{") {
+		return
+	}
+	for line := range strings.Lines(r.stdout) {
+		if n := len([]rune(strings.TrimRight(line, "\n"))); n > columns && !strings.Contains(line, "lockcheck-out") && !strings.Contains(line, os.TempDir()) {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+}
+
+func TestAllCasesAreReproduced(t *testing.T) {
+	out := t.TempDir()
+	r := lockcheck(t, "case", "--out", out)
+	r.wants(t, held, "VIOLATED", "Remedy:", "11 of 11 reproduced")
+	for _, c := range catalogue.Cases {
+		if !strings.Contains(r.stdout, c.ID) {
+			t.Errorf("%s is not told", c.ID)
+		}
+	}
+
+	r = lockcheck(t, "case", "--json", "--out", out)
+	r.wants(t, held)
+	var doc caseDocument
+	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if len(doc.Cases) != len(catalogue.Cases) {
+		t.Errorf("%d cases in the document", len(doc.Cases))
+	}
+	for _, c := range doc.Cases {
+		if !c.Reproduced || c.Remedy != "valid" && c.Remedy != "none" {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
+func TestOneCaseIsToldAlone(t *testing.T) {
+	r := lockcheck(t, "case", "redis-get-del-race", "--out", t.TempDir())
+	r.wants(t, held, "c1 wakes up", "that update is lost", "1 of 1 reproduced")
+	if strings.Contains(r.stdout, "redis-setnx") {
+		t.Error("other cases are told as well")
+	}
+}
+
+func TestACaseIsRetoldWithOneThingChanged(t *testing.T) {
+	out := t.TempDir()
+	lockcheck(t, "case", "redis-get-del-race", "--lock", "redis-set-lua", "--out", out).wants(t, held)
+	lockcheck(t, "case", "redis-expiry-while-holding", "--pause", "3s", "--out", out).wants(t, held)
+	lockcheck(t, "case", "redis-expiry-while-holding", "--lease", "2s", "--out", out).wants(t, violated, "VIOLATED exclusion")
+}
+
+func TestRunFindsTellsRepeatsAndReplays(t *testing.T) {
+	out, again := t.TempDir(), t.TempDir()
+	args := []string{"run", "redis-set-lua", "--fault", "pause", "--seed", "1", "--runs", "100", "--out"}
+	r := lockcheck(t, append(args, out)...)
+	r.wants(t, violated, "VIOLATED exclusion", "paused", "Again")
+	lockcheck(t, append(args, again)...).wants(t, violated)
+
+	dirs, err := os.ReadDir(out)
+	if err != nil || len(dirs) == 0 {
+		t.Fatal("no files were kept", err)
+	}
+	for _, d := range dirs {
+		for _, f := range []string{historyFile, scheduleFile, verdictFile, storyFile} {
+			one, err1 := os.ReadFile(filepath.Join(out, d.Name(), f))
+			two, err2 := os.ReadFile(filepath.Join(again, d.Name(), f))
+			if err1 != nil || err2 != nil || !bytes.Equal(one, two) {
+				t.Errorf("%s/%s differs between two runs of one seed (%v, %v)", d.Name(), f, err1, err2)
+			}
+		}
+	}
+	first := filepath.Join(out, dirs[0].Name())
+	for _, f := range []string{scheduleFile, historyFile} {
+		lockcheck(t, "replay", filepath.Join(first, f), "--out", again).wants(t, violated, "The history is the same to the byte.")
+	}
+	lockcheck(t, "check", filepath.Join(first, historyFile)).wants(t, violated, "VIOLATED")
+	lockcheck(t, "check", filepath.Join(first, historyFile), filepath.Join(first, historyFile)).wants(t, violated)
+}
+
+func TestThePromiseDecides(t *testing.T) {
+	out := t.TempDir()
+	lockcheck(t, "run", "redis-set-lua", "--fault", "none", "--runs", "200", "--out", out).wants(t, held)
+	lockcheck(t, "run", "redis-set-lua", "--fault", "pause", "--seed", "1", "--runs", "100", "--fencing",
+		"--promise", "ownership,fencing,resource,liveness", "--out", out).
+		wants(t, held, "✗ exclusion        violated", "not promised")
+	lockcheck(t, "run", "redis-set-lua", "--fault", "pause", "--seed", "1", "--runs", "100",
+		"--promise", "fencing", "--out", out).wants(t, unproven, "no grant has a token")
+}
+
+func TestRunsThatReachedNothingProveNothing(t *testing.T) {
+	// The only connection is to be reset when nothing is sent on it any more.
+	lockcheck(t, "run", "redis-set-lua", "--fault", "kill-connection", "--clients", "1", "--acquires", "1", "--seed", "9",
+		"--runs", "1", "--promise", "exclusion", "--out", t.TempDir()).wants(t, unproven, "Proves nothing")
+}
+
+func TestBadInput(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	broken := write("broken.jsonl", `{"lockcheck":1}`+"\n"+`{"type":"invoke","f":"acquire","process":1}`+"\n"+`{"type":`+"\n"+`{"type":"ok","f":"acquire","process":1}`+"\n")
+	empty := write("empty.jsonl", "")
+	quiet := write("quiet.jsonl", `{"lockcheck":1,"lease_ms":1000}`+"\n")
+	nobody := write("nobody.jsonl", `{"lockcheck":1,"lease_ms":1000}`+"\n"+`{"type":"invoke","f":"acquire","process":1,"time":0}`+"\n"+`{"type":"fail","f":"acquire","process":1,"time":5}`+"\n")
+	open := write("open.jsonl", `{"lockcheck":1}`+"\n"+`{"type":"ok","f":"acquire","process":1}`+"\n")
+	schedule := write("schedule.json", `{"hello":1}`)
+	tests := []struct {
+		args  string
+		code  int
+		words []string
+	}{
+		{"fly", usage, []string{`no command "fly"`}},
+		{"runs redis-set-lua", usage, []string{"did you mean run"}},
+		{"case redis-get-del-rce", usage, []string{"did you mean redis-get-del-race?"}},
+		{"case redis-get-del-race --lock redis-set-lu", usage, []string{"did you mean redis-set-lua"}},
+		{"case zk-*", usage, []string{`no case "zk-*"`}},
+		{"run", usage, []string{"run needs a LOCK"}},
+		{"run redis-setlua", usage, []string{"did you mean redis-set-lua"}},
+		{"run redis-set-lua --fault pasue", usage, []string{"did you mean pause?"}},
+		{"run redis-set-lua --fault none,pause", usage, []string{"none stands alone"}},
+		{"run redis-set-lua --promise exclusio", usage, []string{"did you mean exclusion"}},
+		{"run redis-set-lua --on dokcer", usage, []string{"did you mean docker"}},
+		{"run redis-set-lua --strategy pct", usage, []string{"it can be random"}},
+		{"run redis-set-lua --clients 0", usage, []string{"--clients 0: it has to be at least 1"}},
+		{"run redis-set-lua --runs 0", usage, []string{"--runs has to be at least 1"}},
+		{"run redis-set-lua --runs many", usage, []string{"--runs"}},
+		{"run redis-set-lua --lease 1", usage, []string{"--lease"}},
+		{"run redis-set-lua --lease 1ms", usage, []string{"it has to be 10ms or more"}},
+		{"run redis-set-lua --option fast", usage, []string{`no option "fast"`}},
+		{"run redis-setnx --option claim", usage, []string{"redis-setnx has no option claim", "redis-set-lua"}},
+		{"run redis-set-lua --fencing=some", usage, []string{"--fencing"}},
+		{"run redis-set-lua --fly", usage, []string{"unknown flag: --fly"}},
+		{"run --worker cat", usage, []string{"--on docker only"}},
+		{"run redis-set-lua --worker cat", usage, []string{"leave out redis-set-lua"}},
+		{"list", usage, []string{"locks, faults, cases, properties"}},
+		{"list lock", usage, []string{"did you mean locks"}},
+		{"check", usage, []string{"check needs a FILE"}},
+		{"check " + dir + "/none.jsonl", usage, []string{"no file"}},
+		{"check " + broken, usage, []string{"broken.jsonl:3"}},
+		{"check " + open, usage, []string{"open.jsonl"}},
+		{"check " + empty, unproven, nil},
+		{"check " + quiet, unproven, nil},
+		{"check " + nobody, unproven, nil},
+		{"check " + schedule, usage, nil},
+		{"replay " + schedule, usage, []string{"not a schedule"}},
+		{"replay " + broken, usage, nil},
+		{"replay " + dir + "/none.json", usage, nil},
+		{"version fly", usage, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.args, func(t *testing.T) {
+			r := lockcheck(t, append(strings.Fields(tt.args), "--out", filepath.Join(dir, "out"))...)
+			r.wants(t, tt.code, tt.words...)
+			if strings.Contains(r.stderr, "goroutine") || strings.Contains(r.stderr, "panic") {
+				t.Errorf("a stack trace:\n%s", r.stderr)
+			}
+			if tt.code == usage && strings.Count(r.stderr, "\n") > 3 {
+				t.Errorf("the message is long:\n%s", r.stderr)
+			}
+		})
+	}
+}
+
+func TestHelpAndLists(t *testing.T) {
+	for _, args := range []string{"", "--help", "case --help", "run --help", "check --help", "replay --help", "list --help", "clean --help", "worker --help", "version", "list locks", "list faults", "list cases", "list properties", "list locks --json"} {
+		lockcheck(t, strings.Fields(args)...).wants(t, held)
+	}
+}
+
+func TestAnInterruptedRunEndsWith130(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stdout, stderr bytes.Buffer
+	code := execute(ctx, []string{"run", "redis-set-lua", "--runs", "1000000", "--out", t.TempDir()}, nil, &stdout, &stderr)
+	if code != interrupted {
+		t.Errorf("exit code %d\n%s%s", code, &stdout, &stderr)
+	}
+}

@@ -1,0 +1,73 @@
+package report
+
+import (
+	"slices"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// answers tells of a client that was told what is not true.
+func (p *plot) answers(witness []int) bool {
+	for _, pos := range slices.Backward(witness) {
+		o := p.d.ops[pos]
+		if o == nil || o.done != pos {
+			continue
+		}
+		p.climax = o.done
+		switch {
+		case o.f == history.Release && o.grant != nil:
+			return p.falseRelease(o)
+		case o.f == history.Release:
+			return false
+		case o.outcome == history.OK:
+			p.asks(o)
+			p.title = o.client + " was told that it holds " + p.lock() + ", and no server had granted it"
+			p.granted(o.grant, ", and no server had granted it", ", which no server has granted")
+			return true
+		default:
+			return p.falseNo(o)
+		}
+	}
+	return false
+}
+
+// falseNo tells of an acquire that said no and left its entry.
+func (p *plot) falseNo(o *op) bool {
+	s := p.d.stayOf(o)
+	if s == nil {
+		return false
+	}
+	p.title = o.client + " was told that it did not get " + p.lock() + ", and the entry was its own"
+	p.asks(o)
+	p.makes(s)
+	p.unanswered(o)
+	p.entryEnds(s)
+	p.spans = append(p.spans, span{label: "entry stays", from: p.d.at(o.done), to: p.d.at(s.to)})
+	kept := p.d.units.span(p.d.at(s.to) - p.d.at(o.done))
+	p.next(s.to, ": that entry had kept it from everybody for "+kept, "")
+	if s.to == none {
+		p.coda = "The entry was still there at the end."
+	}
+	return true
+}
+
+// falseRelease tells of a release that said yes and left the entry.
+func (p *plot) falseRelease(o *op) bool {
+	s := p.d.stayOf(o.grant.op)
+	if s == nil {
+		return false
+	}
+	p.title = o.client + " was told that it had released " + p.lock() + ", and its entry stayed"
+	p.granted(o.grant, "", "")
+	p.add(moment{
+		pos: o.done, lane: o.client, actor: o.client, who: o.client,
+		did:  "was told that it had released the lock, and its entry stayed",
+		line: o.client + " is told that it released; its entry stays",
+	})
+	p.spans = append(p.spans, span{label: "entry stays", from: p.d.at(o.done), to: p.d.at(s.to)})
+	p.entryEnds(s)
+	if s.to == none {
+		p.coda = "The entry was still there at the end."
+	}
+	return true
+}

@@ -1,0 +1,21 @@
+package report
+
+import "fmt"
+
+// bare tells of a witness of which nothing more is known than its lines.
+func (p *plot) bare(witness []int) {
+	p.title = ""
+	for _, pos := range witness {
+		e := &p.d.h.Entries[pos]
+		who := e.Process.Name
+		if e.Process.Client() {
+			who = client(e)
+			p.with(who)
+		}
+		what := e.F
+		if e.Process.Client() {
+			what = fmt.Sprintf("%s %s", e.Type, e.F)
+		}
+		p.add(moment{pos: pos, lane: who, who: who, did: "noted “" + what + "”", line: who + ": " + what})
+	}
+}

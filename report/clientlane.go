@@ -1,0 +1,80 @@
+package report
+
+import (
+	"time"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// client draws one client: what it waited for and held, the numbers of its
+// moments, requests of its that travelled long, what struck it.
+func (d *drawing) client(name string) {
+	r := d.row()
+	d.name(r, laneName, name, plain)
+	data := d.plot.d
+	for _, o := range data.all {
+		if o.client == name && (o.f == history.Acquire || o.f == history.Try) {
+			d.fill(r, data.at(o.invoke), data.at(o.done), '·', dim)
+		}
+	}
+	for _, g := range data.grants {
+		if g.client == name {
+			d.hold(r, g)
+		}
+	}
+	for _, f := range data.faults {
+		if t := data.at(f.start); f.words().deadly && f.on[0] == name && t <= d.axis.to {
+			c := d.axis.col(t)
+			if t < d.axis.from {
+				c = laneLeft
+			}
+			r.fill(c, len(r)-1, ' ', plain)
+			r.fill(c, c, '×', bad)
+		}
+	}
+	d.finish(r, "·█▒×")
+	d.numbers(name)
+	for _, o := range d.plot.rides {
+		if o.client == name {
+			d.ride(o)
+		}
+	}
+	d.faults(name)
+}
+
+// ride draws a request from its invoke to its effect.
+func (d *drawing) ride(o *op) {
+	r := d.row()
+	d.name(r, sideName, o.f, plain)
+	from, to := d.plot.d.at(o.invoke), d.plot.d.at(o.effect)
+	d.bracket(r, from, to, warn)
+	if to <= d.axis.to {
+		r.fill(d.axis.col(to), d.axis.col(to), '»', warn)
+	}
+	d.page.row(r)
+}
+
+func (d *drawing) fill(r row, from, to time.Duration, c rune, s style) {
+	if d.axis.covers(from, to) {
+		r.fill(d.axis.col(from), d.axis.col(to), c, s)
+	}
+}
+
+// hold draws the time of a grant, before and after the end of its lease.
+func (d *drawing) hold(r row, g *grant) {
+	data := d.plot.d
+	from, to := data.at(g.got), data.at(g.end)
+	end := g.end
+	if end == none {
+		end = data.last()
+	}
+	until := g.until(end)
+	if until == 0 || until >= to {
+		d.fill(r, from, to, '█', good)
+		return
+	}
+	d.fill(r, max(from, until), to, '▒', bad)
+	if until > from {
+		d.fill(r, from, until, '█', good)
+	}
+}

@@ -1,0 +1,83 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+)
+
+// signsOfLanes are explained below the lanes, where they were used.
+var signsOfLanes = []struct {
+	sign rune
+	says string
+}{
+	{'·', "waits"},
+	{'█', "holds"},
+	{'▒', "believes that it holds; its lease is over"},
+	{'×', "dies"},
+	{'━', "whose entry is in the store"},
+	{'R', "read"},
+	{'W', "write"},
+	{'!', "refused"},
+}
+
+// legend explains the signs that were used.
+func (d *drawing) legend() {
+	d.blank()
+	line := ""
+	for _, l := range signsOfLanes {
+		if !d.used[l.sign] {
+			continue
+		}
+		part := string(l.sign) + " " + l.says
+		switch {
+		case line == "":
+			line = part
+		case len([]rune(line))+3+len([]rune(part)) > d.o.width()-laneName:
+			d.line(laneName, dim, line)
+			line = part
+		default:
+			line += "   " + part
+		}
+	}
+	if line != "" {
+		d.line(laneName, dim, line)
+	}
+}
+
+// absent says who is not in the picture.
+func (d *drawing) absent() {
+	var others []string
+	for _, o := range d.plot.d.all {
+		if !slices.Contains(d.clients, o.client) && !slices.Contains(others, o.client) {
+			others = append(others, o.client)
+		}
+	}
+	switch n := len(others); n {
+	case 0:
+	case 1:
+		d.text(laneName, dim, "Not shown: "+others[0]+", which does not matter here.")
+	default:
+		d.text(laneName, dim, fmt.Sprintf("Not shown: %d other clients, which do not matter here.", n))
+	}
+}
+
+// moments lists what happened, by the numbers in the lanes.
+func (p *page) moments(s *plot) {
+	width := 0
+	for i := range s.moments {
+		width = max(width, len(s.d.units.exact(s.moments[i].at)))
+	}
+	for i := range s.moments {
+		m := &s.moments[i]
+		head := fmt.Sprintf("%d  %*s  ", i+1, width, s.d.units.exact(m.at))
+		indent := laneName + len(head)
+		for j, line := range wrap(p.clean(m.line), p.o.width()-indent) {
+			r := newRow(p.o.width())
+			if j == 0 {
+				r.write(laneName, head, plain)
+			}
+			r.write(indent, line, plain)
+			p.row(r)
+		}
+	}
+}

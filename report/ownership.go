@@ -1,0 +1,70 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// ownership tells of a command that acted on somebody else's entry.
+func (p *plot) ownership(witness []int) bool {
+	for _, pos := range witness {
+		e := &p.d.h.Entries[pos]
+		if e.Process.Client() || e.F != history.Remove && e.F != history.Takeover && e.F != history.Shorten {
+			continue
+		}
+		by, victim := p.d.opAt(e.By), p.d.victim(e)
+		if by == nil || victim == nil {
+			continue
+		}
+		p.climax = pos
+		if c := by.grant; c != nil && c != victim {
+			p.holder(c)
+		}
+		p.granted(victim, "", "")
+		deed := "removed"
+		switch e.F {
+		case history.Shorten:
+			deed = "shortened"
+			p.shortens(pos, by, victim)
+		case history.Takeover:
+			deed = "took over"
+			fallthrough
+		default:
+			p.removes(pos)
+		}
+		p.title = fmt.Sprintf("%s's %s %s %s's entry for %s at %s",
+			by.client, by.f, deed, victim.client, p.lock(), p.d.units.at(p.d.at(pos)))
+		return true
+	}
+	return false
+}
+
+// victim is the grant that a server's line acts on; nil: nobody learned of it.
+func (d *digest) victim(e *history.Entry) *grant {
+	if o := d.opAt(e.Op); o != nil {
+		return o.grant
+	}
+	return d.byID[e.Grant]
+}
+
+func (p *plot) removes(pos int) {
+	for _, s := range p.d.stays {
+		if s.to == pos {
+			p.trespass(s)
+			if s.grant() != nil {
+				p.intruder(s)
+			}
+		}
+	}
+}
+
+func (p *plot) shortens(pos int, by *op, victim *grant) {
+	p.with(by.client)
+	p.add(moment{
+		pos: pos, lane: p.d.h.Entries[pos].Process.Name, actor: by.client, who: by.client + "'s " + by.f,
+		did:  "brought the end of " + victim.client + "'s entry nearer" + p.still(victim, pos),
+		line: by.client + "'s " + by.f + " shortens the life of " + victim.client + "'s entry",
+	})
+	p.ride(by)
+}

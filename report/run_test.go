@@ -1,0 +1,173 @@
+package report
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// run writes small histories by hand: at sets the time in milliseconds, the
+// other methods write one line each and return its position.
+type run struct {
+	h      history.History
+	now    time.Duration
+	procs  map[string]int
+	grants map[string]int // the one that a client got last
+	asked  map[string]int // the index of the acquire of that grant
+	opened map[string]int // the index of the client's last invoke
+}
+
+func newRun(lock string) *run {
+	return &run{
+		h: history.History{Header: history.Header{
+			Format: history.Format, Lock: lock, On: "sim", Seed: 7, LeaseMS: 10_000,
+			Observes: []string{"ownership", "answers"},
+		}},
+		procs: map[string]int{}, grants: map[string]int{}, asked: map[string]int{}, opened: map[string]int{},
+	}
+}
+
+func (r *run) at(ms int) *run {
+	r.now = time.Duration(ms) * time.Millisecond
+	return r
+}
+
+func (r *run) add(e history.Entry) int {
+	e.Index, e.Time = len(r.h.Entries)+1, r.now
+	if e.Client != "" {
+		if r.procs[e.Client] == 0 {
+			r.procs[e.Client] = len(r.procs) + 1
+		}
+		e.Process.N = r.procs[e.Client]
+	}
+	if e.Process.Name != history.Nemesis {
+		e.Lock = "a"
+	}
+	r.h.Entries = append(r.h.Entries, e)
+	return len(r.h.Entries) - 1
+}
+
+// invoke begins an operation.
+func (r *run) invoke(client, f string, value ...int64) int {
+	e := history.Entry{Client: client, Type: history.Invoke, F: f}
+	if f != history.Acquire {
+		e.Grant = r.grants[client]
+	}
+	if len(value) > 0 {
+		e.Value = history.Some(value[0])
+	}
+	pos := r.add(e)
+	r.opened[client] = pos + 1
+	if f == history.Acquire {
+		r.asked[client] = pos + 1
+	}
+	return pos
+}
+
+// end ends the client's operation. After an info it goes on as another process.
+func (r *run) end(client, f string, typ history.Type, err string) int {
+	e := history.Entry{Client: client, Type: typ, F: f, Error: err}
+	if f != history.Acquire {
+		e.Grant = r.grants[client]
+	}
+	pos := r.add(e)
+	if typ == history.Info {
+		r.procs[client] = len(r.procs) + 10 + pos
+	}
+	return pos
+}
+
+// got ends an acquire with a grant; until is in milliseconds, 0: it does not say.
+func (r *run) got(client string, token uint64, until int) int {
+	r.grants[client] = len(r.h.Entries)
+	return r.add(history.Entry{
+		Client: client, Type: history.OK, F: history.Acquire, Grant: r.grants[client],
+		Token: token, ValidUntil: time.Duration(until) * time.Millisecond,
+	})
+}
+
+// acquire is the whole of it: asked, granted by the server, learned.
+func (r *run) acquire(client string, token uint64, until int) int {
+	r.invoke(client, history.Acquire)
+	r.server(history.Granted, client, client)
+	return r.got(client, token, until)
+}
+
+// server does something to the entry that owner's last acquire made, for what
+// by does now; by "": for nobody.
+func (r *run) server(f, owner, by string) int {
+	e := history.Entry{
+		Process: history.Process{Name: "redis-1"}, Type: history.Event, F: f, Key: "a",
+		Op: history.Some(int64(r.asked[owner])),
+	}
+	if by != "" {
+		e.By = history.Some(int64(r.opened[by]))
+	}
+	return r.add(e)
+}
+
+// resource serves the access that client has begun.
+func (r *run) resource(f, client string, token uint64, value, was history.Opt) int {
+	return r.serve(r.opened[client], r.grants[client], f, token, value, was)
+}
+
+func (r *run) serve(by, grant int, f string, token uint64, value, was history.Opt) int {
+	return r.add(history.Entry{
+		Process: history.Process{Name: history.Resource}, Type: history.Event, F: f,
+		Grant: grant, Token: token, By: history.Some(int64(by)), Value: value, Was: was,
+	})
+}
+
+// reads and writes are whole accesses.
+func (r *run) reads(client string, token uint64, value int64) {
+	r.invoke(client, history.Read)
+	r.resource(history.Read, client, token, history.Some(value), history.Opt{})
+	r.end(client, history.Read, history.OK, "")
+}
+
+func (r *run) writes(client string, token uint64, value, was int64) int {
+	r.invoke(client, history.Write, value)
+	pos := r.resource(history.Write, client, token, history.Some(value), history.Some(was))
+	r.end(client, history.Write, history.OK, "")
+	return pos
+}
+
+// releases is a release that finds its own entry.
+func (r *run) releases(client string) int {
+	pos := r.invoke(client, history.Release)
+	r.server(history.Remove, client, client)
+	r.end(client, history.Release, history.OK, "")
+	return pos
+}
+
+func (r *run) fault(kind string, id int, point string, amount time.Duration, on ...string) int {
+	return r.add(history.Entry{
+		Process: history.Process{Name: history.Nemesis}, Type: history.Info, F: kind, ID: id, On: on,
+		Point: point, Amount: amount,
+	})
+}
+
+func (r *run) heal(kind string, id int, on ...string) int {
+	return r.fault(kind+history.EndSuffix, id, "", 0, on...)
+}
+
+// over ends the run.
+func (r *run) over() int {
+	return r.add(history.Entry{Process: history.Process{Name: history.Nemesis}, Type: history.Info, F: history.Ended})
+}
+
+// verdicts are all properties valid but one; p "": all valid.
+func verdicts(p checker.Property, sentence string, positions ...int) []checker.Verdict {
+	var list []checker.Verdict
+	for _, q := range checker.Properties {
+		v := checker.Verdict{Property: q, Outcome: checker.Valid}
+		if q == p {
+			v.Outcome = checker.Violated
+			v.Witness = &checker.Witness{Sentence: sentence, Entries: slices.Sorted(slices.Values(positions))}
+		}
+		list = append(list, v)
+	}
+	return list
+}

@@ -1,0 +1,91 @@
+package report_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/report"
+)
+
+// Runs as they are, with every lock under every fault, have stories that fit.
+func TestStoriesOfRandomRuns(t *testing.T) {
+	t.Parallel()
+	for _, lock := range catalogue.Locks {
+		for _, f := range faults.All() {
+			for seed := range uint64(3) {
+				p := &harness.Plan{
+					Lock: lock.ID, On: "sim", Seed: seed, Lease: 10 * time.Second,
+					Clients: []string{"c1", "c2", "c3", "c4", "c5"}, Acquires: 10,
+				}
+				rng := rand.New(rand.NewPCG(seed, 1))
+				p.Faults = faults.Random(faults.Scope{
+					Kinds: []faults.Fault{f}, Count: 1 + int(seed)%2, Clients: p.Clients, Servers: []string{"redis-1"},
+					Acquires: p.Acquires, Lease: p.Lease, Length: 15 * time.Second,
+				}, rng.Int64N)
+				j, _, err := harness.InSim(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, about := range append(j.Violated(), "") {
+					told(t, j, report.Options{About: about}, lock.ID+", "+f.Name)
+				}
+			}
+		}
+	}
+}
+
+// The documented cases and their remedies have stories, and each story of a
+// violation is of one that the case must show.
+func TestStoriesOfCases(t *testing.T) {
+	t.Parallel()
+	for _, c := range catalogue.Cases {
+		for _, s := range c.Schedules {
+			flawed, healthy, remedied := harness.CasePlans(c, s, "sim", 10*time.Second)
+			for _, p := range []*harness.Plan{flawed, healthy, remedied} {
+				if p == nil {
+					continue
+				}
+				j, _, err := harness.InSim(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text := told(t, j, report.Options{}, c.ID)
+				if p == flawed && c.Kind == catalogue.Violation && !strings.HasPrefix(text, "✗ VIOLATED ") {
+					t.Errorf("%s:\n%s", c.ID, text)
+				}
+			}
+		}
+	}
+}
+
+// told is a story, which fits and is the same when it is told again.
+func told(t *testing.T, j *harness.Judged, o report.Options, what string) string {
+	t.Helper()
+	var b, again bytes.Buffer
+	if err := report.Story(&b, j.History, j.Verdicts, o); err != nil {
+		t.Fatal(err)
+	}
+	if err := report.Story(&again, j.History, j.Verdicts, o); err != nil {
+		t.Fatal(err)
+	}
+	if b.String() != again.String() {
+		t.Errorf("%s: told differently:\n%s\n%s", what, b.String(), again.String())
+	}
+	if err := report.Verdicts(&b, j.Verdicts, func(p checker.Property) bool { return p != checker.Handover }, o); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		line = strings.TrimSuffix(line, "\n")
+		if len([]rune(line)) > 80 || strings.HasSuffix(line, " ") {
+			t.Errorf("%s: a line that does not fit: %q", what, line)
+		}
+	}
+	return again.String()
+}

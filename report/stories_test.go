@@ -1,0 +1,361 @@
+package report
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/history"
+)
+
+var update = flag.Bool("update", false, "write the stories of testdata anew")
+
+// stories are one small history for each way in which a lock breaks, or
+// does not, and what its story has to say.
+var stories = []struct {
+	name string
+	make func() (*history.History, []checker.Verdict)
+	says []string
+}{
+	{"pause-over-lease", pauseOverLease, []string{
+		`✗ VIOLATED exclusion: c1 and c2 both held "a" from 10.11 s to 12.02 s`,
+		"c1 was granted the lock, with a lease until 10.00 s.",
+		"before its write left, it was paused for 12 s.",
+		"its lease ended and redis-1 dropped the entry, while c1 still believed that it held the lock.",
+		"At 10.11 s c2 was granted the lock: from then on both held it.",
+		"c1 woke up and wrote 1 over c2's 1, which it had not read: c2's update was lost.",
+	}},
+	{"late-del", lateDel, []string{
+		`✗ VIOLATED ownership: c1's release removed c2's entry for "a" at 12.02 s`,
+		"c1 woke up, and its release removed c2's entry, while c2 still believed that it held the lock.",
+		"c3 was granted the lock, although c2's lease ran until 20.10 s: from then on both held it.",
+	}},
+	{"entry-lost", entryLost, []string{
+		"redis-1 lost its power, for 1 s.",
+		"redis-1 lost c1's entry, while c1 still believed that it held the lock.",
+		"c2 was granted the lock, although c1's lease ran until 10.00 s: from then on both held it.",
+	}},
+	{"clock-jump", clockJump, []string{
+		"the clock of redis-1 jumped forward by 20 s.",
+		"redis-1 dropped c1's entry as expired, 7 s before the lease ended",
+	}},
+	{"late-answer", lateAnswer, []string{
+		"redis-1 made an entry for c1, which did not hear of it yet.",
+		"its lease ended and redis-1 dropped the entry",
+		"c1 woke up and heard of its grant, whose lease was over",
+	}},
+	{"no-servers", noServers, []string{
+		"its lease ended, while c1 still believed that it held the lock.",
+		"c2 was granted the lock: from then on both held it.",
+	}},
+	{"delayed-write", delayedWrite, []string{
+		"VIOLATED resource: c1's write at 15.00 s replaced c2's 1, which it had not read",
+		"the network began to delay everything between c1 and the resource by 10 s",
+		"c1 stopped waiting for an answer to its write.",
+		"c1's write arrived and put 1 over c2's 1, which c1 had not read: c2's update was lost.",
+	}},
+	{"same-token", sameToken, []string{
+		"VIOLATED fencing: c1 and later c2 got token 1",
+		"c2 was granted the lock, with token 1: the same as c1's.",
+	}},
+	{"false-no", falseNo, []string{
+		`VIOLATED answers: c1 was told that it did not get "a", and the entry was its own`,
+		"the network was told to lose the next reply of redis-1 to c1.",
+		"c1 was told that it had not got the lock, although the entry was its own.",
+		"c2 was granted the lock: that entry had kept it from everybody for 3 s.",
+	}},
+	{"no-expiry", noExpiry, []string{
+		`VIOLATED liveness: nobody held "a" from 1.00 s to 36.00 s while c2 waited`,
+		"when the answer to the first request of its acquire had come, c1 was killed.",
+		"nobody had been granted the lock for 35 s, and redis-1 still kept c1's entry.",
+	}},
+	{"clock-set-back", clockSetBack, []string{
+		`VIOLATED handover: nobody held "a" from 7.00 s to 20.10 s while c2 waited`,
+		"redis-1 dropped c1's entry, 10 s after the lease had ended.",
+		"c2 was granted the lock: nobody had held it for 13.1 s.",
+	}},
+	{"refused", refused, []string{
+		"✓ HELD lease-exclusion, ownership, fencing, resource, answers, liveness and handover",
+		"the resource refused c1's write: token 2 had been seen, and this one came with 1.",
+		"Violated, and not promised:",
+		"✗ exclusion: two held at once",
+	}},
+	{"killed-holder", killedHolder, []string{
+		"✓ HELD exclusion", "it was killed.", "its lease ended and redis-1 dropped the entry.",
+	}},
+}
+
+// Each way in which a lock breaks has a story that says what happened. The
+// whole texts are in testdata; -update writes them.
+func TestStories(t *testing.T) {
+	t.Parallel()
+	for _, s := range stories {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			h, v := s.make()
+			if err := history.Check(h); err != nil {
+				t.Fatal(err)
+			}
+			o := Options{}
+			if s.name == "refused" {
+				o.Promise = checker.Properties[1:]
+			}
+			got := story(t, h, v, o)
+			flat := strings.Join(strings.Fields(got), " ")
+			for _, say := range s.says {
+				if !strings.Contains(flat, say) {
+					t.Errorf("the story does not say %q:\n%s", say, got)
+				}
+			}
+			file := filepath.Join("testdata", s.name+".txt")
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("the story is not the one of %s; -update writes it anew:\n%s", file, got)
+			}
+		})
+	}
+}
+
+func story(t *testing.T, h *history.History, v []checker.Verdict, o Options) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Story(&b, h, v, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func pauseOverLease() (*history.History, []checker.Verdict) {
+	r := newRun("redis-set-lua")
+	x := r.at(2).acquire("c1", 0, 10_000)
+	r.at(4).reads("c1", 0, 0)
+	r.at(6).invoke("c1", history.Write, 1)
+	r.fault("pause", 1, "c1 write: before last", 0, "c1")
+	r.at(1000).invoke("c2", history.Acquire)
+	r.at(10_001).server(history.Expire, "c1", "")
+	r.at(10_110).server(history.Granted, "c2", "c2")
+	y := r.got("c2", 0, 20_105)
+	r.at(10_112).reads("c2", 0, 0)
+	r.at(10_300).writes("c2", 0, 1, 0)
+	r.at(12_006).heal("pause", 1, "c1")
+	r.at(12_010).resource(history.Write, "c1", 0, history.Some(1), history.Some(1))
+	r.end("c1", history.Write, history.OK, "")
+	r.at(12_020).invoke("c1", history.Release)
+	r.at(12_024).end("c1", history.Release, history.Fail, history.ErrNotHeld)
+	r.at(12_100).releases("c2")
+	r.over()
+	return &r.h, verdicts(checker.Exclusion, "two held at once", x, y)
+}
+
+func lateDel() (*history.History, []checker.Verdict) {
+	r := newRun("redis-set-del")
+	r.at(2).acquire("c1", 0, 10_000)
+	r.fault("pause", 1, "c1 acquire: after ok", 0, "c1")
+	r.at(3000).invoke("c2", history.Acquire)
+	r.at(5000).invoke("c3", history.Acquire)
+	r.at(10_001).server(history.Expire, "c1", "")
+	r.at(10_105).server(history.Granted, "c2", "c2")
+	r.got("c2", 0, 20_100)
+	r.at(12_002).heal("pause", 1, "c1")
+	r.at(12_004).invoke("c1", history.Release)
+	remove := r.at(12_020).server(history.Remove, "c2", "c1")
+	r.end("c1", history.Release, history.OK, "")
+	r.at(12_100).server(history.Granted, "c3", "c3")
+	r.got("c3", 0, 22_090)
+	r.at(13_000).releases("c3")
+	r.at(14_000).invoke("c2", history.Release)
+	r.end("c2", history.Release, history.Fail, history.ErrNotHeld)
+	r.over()
+	return &r.h, verdicts(checker.Ownership, "c1 removed c2's entry", remove)
+}
+
+func entryLost() (*history.History, []checker.Verdict) {
+	r := newRun("redis-set-lua")
+	x := r.at(2).acquire("c1", 0, 10_000)
+	r.at(2000).fault("restart-lost", 1, "", 0, "redis-1")
+	r.server(history.Lose, "c1", "")
+	r.at(3000).heal("restart-lost", 1, "redis-1")
+	y := r.at(3200).acquire("c2", 0, 13_190)
+	r.at(6000).invoke("c1", history.Release)
+	r.end("c1", history.Release, history.Fail, history.ErrNotHeld)
+	r.at(6100).releases("c2")
+	r.over()
+	return &r.h, verdicts(checker.LeaseExclusion, "two held with valid leases", x, y)
+}
+
+func clockJump() (*history.History, []checker.Verdict) {
+	r := newRun("redis-set-lua")
+	x := r.at(2).acquire("c1", 0, 10_000)
+	r.at(1000).invoke("c2", history.Acquire)
+	r.at(3000).fault("server-jump", 1, "", 20*time.Second, "redis-1")
+	r.server(history.Expire, "c1", "")
+	r.at(3200).server(history.Granted, "c2", "c2")
+	y := r.got("c2", 0, 13_195)
+	r.at(6000).releases("c2")
+	r.at(7000).invoke("c1", history.Release)
+	r.end("c1", history.Release, history.Fail, history.ErrNotHeld)
+	r.over()
+	return &r.h, verdicts(checker.Exclusion, "two held at once", x, y)
+}
+
+// lateAnswer is a client that was paused before it saw that it had been granted the lock.
+func lateAnswer() (*history.History, []checker.Verdict) {
+	r := newRun("redis-set-lua")
+	r.at(1).invoke("c1", history.Acquire)
+	r.at(2).server(history.Granted, "c1", "c1")
+	r.at(3).fault("pause", 1, "c1 acquire: after last", 0, "c1")
+	r.at(10_002).server(history.Expire, "c1", "")
+	x := r.at(10_300).acquire("c2", 0, 20_299)
+	r.at(12_003).heal("pause", 1, "c1")
+	y := r.at(12_003).got("c1", 0, 10_001)
+	r.at(12_500).invoke("c1", history.Release)
+	r.end("c1", history.Release, history.Fail, history.ErrNotHeld)
+	r.at(13_000).releases("c2")
+	r.over()
+	return &r.h, verdicts(checker.Exclusion, "two held at once", x, y)
+}
+
+// noServers is what somebody records who sees clients only.
+func noServers() (*history.History, []checker.Verdict) {
+	r := newRun("")
+	r.h.Header = history.Header{Format: history.Format}
+	r.invoke("c1", history.Acquire)
+	x := r.at(2).got("c1", 0, 10_000)
+	r.at(3).fault("pause", 1, "", 0, "c1")
+	r.at(10_050).invoke("c2", history.Acquire)
+	y := r.at(10_052).got("c2", 0, 20_050)
+	r.at(12_000).heal("pause", 1, "c1")
+	r.invoke("c1", history.Release)
+	r.end("c1", history.Release, history.OK, "")
+	return &r.h, verdicts(checker.Exclusion, "two held at once", x, y)
+}
+
+func delayedWrite() (*history.History, []checker.Verdict) {
+	r := newRun("redis-set-lua")
+	r.at(2).acquire("c1", 0, 10_000)
+	r.at(4).reads("c1", 0, 0)
+	r.at(5000).invoke("c1", history.Write, 1)
+	r.fault("delay", 1, "c1 write: before last", 10*time.Second, "c1", history.Resource)
+	write, grant := r.opened["c1"], r.grants["c1"]
+	r.at(7000).heal("delay", 1, "c1", history.Resource)
+	r.end("c1", history.Write, history.Info, history.ErrTimeout)
+	r.at(7001).releases("c1")
+	r.at(7040).acquire("c2", 0, 17_035)
+	r.at(7050).reads("c2", 0, 0)
+	w := r.at(8050).writes("c2", 0, 1, 0)
+	r.at(8060).releases("c2")
+	stale := r.at(15_002).serve(write, grant, history.Write, 0, history.Some(1), history.Some(1))
+	r.over()
+	return &r.h, verdicts(checker.Resource, "a write replaced what its writer had not read", w, stale)
+}
+
+func sameToken() (*history.History, []checker.Verdict) {
+	r := newRun("redis-set-lua")
+	r.h.Header.Fencing = history.FencingAll
+	x := r.at(2).acquire("c1", 1, 10_000)
+	r.at(4).reads("c1", 1, 0)
+	r.at(2000).fault("restart-lost", 1, "", 0, "redis-1")
+	r.server(history.Lose, "c1", "")
+	r.at(2500).heal("restart-lost", 1, "redis-1")
+	y := r.at(2600).acquire("c2", 1, 12_599)
+	r.at(2610).reads("c2", 1, 0)
+	r.at(3000).writes("c1", 1, 1, 0)
+	r.at(3010).invoke("c1", history.Release)
+	r.end("c1", history.Release, history.Fail, history.ErrNotHeld)
+	r.at(3100).writes("c2", 1, 1, 1)
+	r.at(3110).releases("c2")
+	r.over()
+	return &r.h, verdicts(checker.Fencing, "two grants share a token", x, y)
+}
+
+func falseNo() (*history.History, []checker.Verdict) {
+	r := newRun("redis-set-lua")
+	asked := r.at(1).invoke("c1", history.Acquire)
+	r.fault("drop-reply", 1, "c1 acquire: before last", 0, "c1", "redis-1")
+	made := r.at(3).server(history.Granted, "c1", "c1")
+	r.at(1500).invoke("c2", history.Acquire)
+	no := r.at(7000).end("c1", history.Acquire, history.Fail, history.ErrHeld)
+	r.at(10_003).server(history.Expire, "c1", "")
+	r.at(10_200).server(history.Granted, "c2", "c2")
+	r.got("c2", 0, 20_190)
+	r.at(10_500).releases("c2")
+	r.over()
+	return &r.h, verdicts(checker.Answers, "a no that was none", asked, made, no)
+}
+
+func noExpiry() (*history.History, []checker.Verdict) {
+	r := newRun("redis-setnx-expire")
+	r.at(1).invoke("c1", history.Acquire)
+	r.at(2).server(history.Granted, "c1", "c1")
+	r.at(4).fault("kill", 1, "c1 acquire: after request 1", 0, "c1")
+	r.end("c1", history.Acquire, history.Info, history.ErrCrashed)
+	begin := r.at(1000).invoke("c2", history.Acquire)
+	end := r.at(36_000).end("c2", history.Acquire, history.Fail, history.ErrHeld)
+	r.over()
+	return &r.h, verdicts(checker.Liveness, "c2 waited for ever", begin, end)
+}
+
+func clockSetBack() (*history.History, []checker.Verdict) {
+	r := newRun("redis-set-lua")
+	r.at(2).acquire("c1", 0, 10_000)
+	begin := r.at(1000).invoke("c2", history.Acquire)
+	r.at(3000).fault("server-jump", 1, "", -10*time.Second, "redis-1")
+	kill := r.at(7000).fault("kill", 2, "", 0, "c1")
+	r.at(20_002).server(history.Expire, "c1", "")
+	r.at(20_100).server(history.Granted, "c2", "c2")
+	got := r.got("c2", 0, 30_095)
+	r.at(20_500).releases("c2")
+	r.over()
+	return &r.h, verdicts(checker.Handover, "c2 waited for long", begin, kill, got)
+}
+
+// refused is a run in which fencing did its work.
+func refused() (*history.History, []checker.Verdict) {
+	r := newRun("redis-set-lua")
+	r.h.Header.Fencing = history.FencingAll
+	x := r.at(2).acquire("c1", 1, 10_000)
+	r.at(4).reads("c1", 1, 0)
+	r.at(6).invoke("c1", history.Write, 1)
+	r.fault("pause", 1, "c1 write: before last", 0, "c1")
+	r.at(1000).invoke("c2", history.Acquire)
+	r.at(10_001).server(history.Expire, "c1", "")
+	r.at(10_110).server(history.Granted, "c2", "c2")
+	y := r.got("c2", 2, 20_105)
+	r.at(10_112).reads("c2", 2, 0)
+	r.at(10_300).writes("c2", 2, 1, 0)
+	r.at(12_006).heal("pause", 1, "c1")
+	r.at(12_010).resource(history.Refuse, "c1", 1, history.Some(1), history.Opt{})
+	r.end("c1", history.Write, history.Fail, history.ErrStaleToken)
+	r.at(12_020).invoke("c1", history.Release)
+	r.at(12_024).end("c1", history.Release, history.Fail, history.ErrNotHeld)
+	r.at(12_100).releases("c2")
+	r.over()
+	return &r.h, verdicts(checker.Exclusion, "two held at once", x, y)
+}
+
+// killedHolder is a run that broke nothing: the lease of the dead ended on time.
+func killedHolder() (*history.History, []checker.Verdict) {
+	r := newRun("redis-set-lua")
+	r.at(2).acquire("c1", 0, 10_000)
+	r.at(500).fault("kill", 1, "", 0, "c1")
+	r.at(600).invoke("c2", history.Acquire)
+	r.at(10_001).server(history.Expire, "c1", "")
+	r.at(10_110).server(history.Granted, "c2", "c2")
+	r.got("c2", 0, 20_105)
+	r.at(10_500).releases("c2")
+	r.over()
+	return &r.h, verdicts("", "")
+}

@@ -1,0 +1,55 @@
+package report
+
+import (
+	"slices"
+	"strings"
+)
+
+// surroundings adds the faults that struck those in the story before it was
+// over, and the ends of their pauses.
+func (p *plot) surroundings() {
+	if p.empty() {
+		return
+	}
+	first, last := p.moments[0].pos, p.moments[0].pos
+	for _, m := range p.moments {
+		first, last = min(first, m.pos), max(last, m.pos)
+	}
+	for _, f := range p.d.faults {
+		if f.start > p.climax || before(f.end, first) || !p.concerns(f) {
+			continue
+		}
+		w := f.words()
+		who, did := p.d.clause(f, w.past)
+		p.add(moment{
+			pos: f.start, lane: f.on[0], who: who, did: did, where: f.where(),
+			line: p.d.fill(f, w.now), weight: side,
+		})
+		if w.over != "" && before(f.end, last+1) {
+			line := p.d.fill(f, w.over)
+			end := moment{pos: f.end, lane: f.on[0], line: line, weight: detail}
+			if f.kind == pause {
+				end.actor, end.who, end.did = f.on[0], f.on[0], "woke up"
+				end.weight, end.wakes = side, true
+			}
+			p.add(end)
+		}
+	}
+}
+
+// concerns tells whether a fault struck a client of the story, or a server.
+func (p *plot) concerns(f *fault) bool {
+	return f.hit() && (slices.Contains(p.clients, f.on[0]) || p.d.serves(f.on[0]))
+}
+
+// clause is a phrase of the vocabulary as subject and predicate.
+func (d *digest) clause(f *fault, phrase string) (who, did string) {
+	text := d.fill(f, phrase)
+	for _, who := range []string{f.on[0], "the network"} {
+		if did, ok := strings.CutPrefix(text, who+" "); ok {
+			return who, did
+		}
+	}
+	who, did, _ = strings.Cut(text, " ")
+	return who, did
+}
