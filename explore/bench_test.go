@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"runtime/debug"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ func BenchmarkJudgedRuns(b *testing.B) {
 	}
 	r := NewResult()
 	var buffer harness.Buffer
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command does
 	b.ReportAllocs()
 	b.ResetTimer()
 	for i := range b.N {

@@ -89,10 +89,7 @@ func (a *app) inDocker(ctx context.Context, plan *harness.Plan, name string) (*h
 			}
 		}
 	}
-	o := docker.Options{}
-	if a.verbose {
-		o.Log = a.stderr
-	}
+	o := docker.Options{Log: a.stderr}
 	j, err := harness.InDocker(ctx, plan, o, begin)
 	switch {
 	case err != nil && ctx.Err() == nil:

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -16,6 +17,9 @@ import (
 )
 
 func main() {
+	// A run in virtual time leaves about 100 kB behind and keeps nothing:
+	// collecting less often is a tenth of the time, for some megabytes.
+	debug.SetGCPercent(400)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
@@ -32,6 +36,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
 	if ctx.Err() != nil {
+		fmt.Fprintln(stderr, "lockcheck: interrupted; what there was until then is kept")
 		return interrupted
 	}
 	if err == nil {

@@ -202,7 +202,9 @@ func (a *app) settings(cmd *cobra.Command, f runFlags) (s explore.Settings, pr p
 	if f.limit > 0 && f.runs == 0 {
 		s.Runs = 1 << 40
 	}
-	s.Worker = strings.Fields(f.worker)
+	if f.worker != "" {
+		s.Worker = strings.Fields(f.worker)
+	}
 	return s, pr, nil
 }
 

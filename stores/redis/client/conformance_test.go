@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/cluster/docker/dockertest"
 	"github.com/lockcheck/lockcheck/stores/redis"
 	"github.com/lockcheck/lockcheck/stores/redis/client"
 	"github.com/lockcheck/lockcheck/stores/redis/porttest"
@@ -11,7 +12,7 @@ import (
 
 func TestConformance(t *testing.T) {
 	porttest.Run(t, func(t *testing.T) porttest.World {
-		addr, start := realServer(t), time.Now()
+		addr, start := dockertest.Redis(t), time.Now()
 		var conns []redis.Transport
 		for range 3 {
 			c := client.New(client.Options{Addr: addr})

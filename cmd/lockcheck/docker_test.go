@@ -1,0 +1,240 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/cluster/docker/dockertest"
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// binary builds the command once for a test: workers are the command, too.
+func binary(t *testing.T) string {
+	t.Helper()
+	dockertest.Require(t)
+	path := filepath.Join(t.TempDir(), "lockcheck")
+	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
+
+// command runs the built command to its end.
+func command(t *testing.T, path string, args ...string) result {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd := exec.Command(path, args...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// nothingLeft asks clean, which finds whatever a process that has ended left.
+func nothingLeft(t *testing.T, path string) {
+	t.Helper()
+	if r := command(t, path, "clean"); r.code != held || !strings.Contains(r.stdout, "nothing to remove") {
+		t.Errorf("something was left behind:\n%s%s", r.stdout, r.stderr)
+	}
+}
+
+func TestAllCasesAreReproducedOnDocker(t *testing.T) {
+	lockcheck, out := binary(t), t.TempDir()
+	start := time.Now()
+	r := command(t, lockcheck, "case", "--on", "docker", "--json", "--out", out)
+	r.wants(t, held)
+	var doc caseDocument
+	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if len(doc.Cases) != len(catalogue.Cases) {
+		t.Errorf("%d cases", len(doc.Cases))
+	}
+	for _, c := range doc.Cases {
+		t.Logf("%s: %.1f s", c.ID, c.Seconds)
+		if !c.Reproduced || c.Remedy != "valid" && c.Remedy != "none" {
+			t.Errorf("%s: reproduced %v, remedy %s: %s", c.ID, c.Reproduced, c.Remedy, c.Reason)
+		}
+		if known, _ := catalogue.FindCase(c.ID); c.Seconds > float64(6*len(known.Schedules)) {
+			t.Errorf("%s took %.1f s", c.ID, c.Seconds)
+		}
+	}
+	if took := time.Since(start); took > time.Minute {
+		t.Errorf("all cases took %v", took)
+	}
+	nothingLeft(t, lockcheck)
+
+	// A fresh process that sees nothing but the file says the same.
+	files, _ := filepath.Glob(filepath.Join(out, "*", historyFile))
+	for _, file := range files {
+		stored, err := os.ReadFile(filepath.Join(filepath.Dir(file), verdictFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var then, now verdictDocument
+		if err := json.Unmarshal(stored, &then); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal([]byte(command(t, lockcheck, "check", "--json", file).stdout), &now); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.EqualFunc(then.Properties, now.Properties, func(a, b propertyVerdict) bool { return a.Outcome == b.Outcome }) {
+			t.Errorf("%s: the run gave %v, check gives %v", file, then.Properties, now.Properties)
+		}
+	}
+	if len(files) < 3*len(catalogue.Cases)-1 {
+		t.Errorf("only %d histories were kept", len(files))
+	}
+}
+
+// start runs the command until the history below out has some lines.
+func start(t *testing.T, path, out string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(path, append(args, "--out", out)...)
+	cmd.Stdout, cmd.Stderr = t.Output(), t.Output()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	for range 300 {
+		time.Sleep(50 * time.Millisecond)
+		files, _ := filepath.Glob(filepath.Join(out, "*", historyFile))
+		for _, f := range files {
+			if text, _ := os.ReadFile(f); bytes.Count(text, []byte("\n")) > 50 {
+				return cmd
+			}
+		}
+	}
+	t.Fatal("the run did not begin")
+	return nil
+}
+
+var longRun = []string{"run", "redis-set-lua", "--on", "docker", "--fault", "pause", "--acquires", "100000", "--seed", "1"}
+
+func TestCtrlCRemovesEverythingAndKeepsTheHistory(t *testing.T) {
+	lockcheck, out := binary(t), t.TempDir()
+	cmd := start(t, lockcheck, out, longRun...)
+	cmd.Process.Signal(os.Interrupt)
+	cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != interrupted {
+		t.Errorf("exit code %d", code)
+	}
+	nothingLeft(t, lockcheck)
+	keptHistory(t, out)
+}
+
+// keptHistory reads what a run that was cut short has kept.
+func keptHistory(t *testing.T, out string) {
+	t.Helper()
+	files, _ := filepath.Glob(filepath.Join(out, "*", historyFile))
+	if len(files) != 1 {
+		t.Fatalf("the histories are %q", files)
+	}
+	f, err := os.Open(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	h, _, err := history.Decode(f, files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(h.Entries) < 40 {
+		t.Errorf("only %d entries were kept", len(h.Entries))
+	}
+	for _, v := range checker.JudgeBoth(h) {
+		if v.Outcome == checker.Violated && v.Property != checker.Exclusion && v.Property != checker.Resource {
+			t.Errorf("%s is violated in what was kept: %s", v.Property, v.Witness.Sentence)
+		}
+	}
+}
+
+func TestKill9LeavesNothingThatCleanDoesNotRemove(t *testing.T) {
+	lockcheck, out := binary(t), t.TempDir()
+	cmd := start(t, lockcheck, out, longRun...)
+	cmd.Process.Signal(syscall.SIGKILL)
+	cmd.Wait()
+	time.Sleep(200 * time.Millisecond)
+	if r := command(t, lockcheck, "clean"); r.code != held || !strings.Contains(r.stdout, "removed container") {
+		t.Errorf("clean: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	nothingLeft(t, lockcheck)
+	keptHistory(t, out)
+}
+
+func TestAStrangersWorkerGoesThroughTheSameFaults(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Fatal("this test needs python3")
+	}
+	lockcheck := binary(t)
+	worker := "python3 ../../examples/workers/python/worker.py"
+	args := []string{"run", "--on", "docker", "--seed", "1", "--clients", "3", "--acquires", "6", "--worker"}
+	t.Run("undisturbed", func(t *testing.T) {
+		command(t, lockcheck, append(args, worker, "--fault", "none", "--out", t.TempDir())...).wants(t, held, "exclusion        valid")
+	})
+	t.Run("paused", func(t *testing.T) {
+		// A pause beyond the lease lets somebody else in; which of these runs
+		// has such a pause is up to real time.
+		r := command(t, lockcheck, append(args, worker, "--fault", "pause", "--runs", "6", "--promise", "lease-exclusion", "--out", t.TempDir())...)
+		r.wants(t, held, "pause in 6 runs")
+	})
+	t.Run("with a bare DEL", func(t *testing.T) {
+		command(t, lockcheck, append(args, worker+" --del", "--fault", "none", "--out", t.TempDir())...).wants(t, held)
+	})
+}
+
+func TestAWorkerThatMakesNoSenseEndsNothingButItsOwnOperation(t *testing.T) {
+	lockcheck, dir := binary(t), t.TempDir()
+	script := filepath.Join(dir, "worker.py")
+	// Answers init, then prints rubbish instead of the answer to its third
+	// request and ends.
+	text := `
+import json, sys
+n = 0
+for line in sys.stdin:
+    q = json.loads(line)
+    n += 1
+    if n > 3:
+        print("Traceback: something is wrong here", file=sys.stderr)
+        print("what?", flush=True)
+        sys.exit(3)
+    if q["op"] == "acquire":
+        print(json.dumps({"id": q["id"], "ok": False, "error": "held"}), flush=True)
+    else:
+        print(json.dumps({"id": q["id"], "ok": True, "name": "odd", "features": []}), flush=True)
+`
+	if err := os.WriteFile(script, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	r := command(t, lockcheck, "run", "--on", "docker", "--fault", "none", "--clients", "2", "--acquires", "2",
+		"--worker", "python3 "+script, "--out", filepath.Join(dir, "out"))
+	if r.code != unproven {
+		t.Errorf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	if !strings.Contains(r.stderr+r.stdout, "something is wrong here") {
+		t.Errorf("the worker's log is not shown:\n%s%s", r.stdout, r.stderr)
+	}
+	nothingLeft(t, lockcheck)
+}
+
+func TestWithoutAnEngine(t *testing.T) {
+	lockcheck := binary(t)
+	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
+	for _, args := range []string{"case --on docker", "run redis-set-lua --on docker", "clean"} {
+		r := command(t, lockcheck, strings.Fields(args)...)
+		r.wants(t, noPlace, "no Docker engine answers", "DOCKER_HOST")
+	}
+}
