@@ -39,7 +39,6 @@ type Replay struct {
 // error.
 func InDocker(ctx context.Context, plan *Plan, o docker.Options, begin func(history.Header) func(*history.Entry)) (*Judged, error) {
 	open := func(cfg cluster.Config, observer cluster.Observer) (cluster.Place, error) {
-		o.Schedule = cfg.Schedule
 		return docker.New(ctx, cfg, observer, o)
 	}
 	h, err := Run(plan, open, nil, begin(plan.header(nil)))

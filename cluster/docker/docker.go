@@ -31,7 +31,6 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/cluster"
 	"github.com/lockcheck/lockcheck/faults"
-	"github.com/lockcheck/lockcheck/history"
 )
 
 // Lease is T where nothing else is asked for.
@@ -42,9 +41,6 @@ const serverName = "redis-1"
 
 // Options say what is not in a run's Config.
 type Options struct {
-	// Schedule is what will be injected. Workers announce the points that it
-	// names, and no others; the server's clock can be set only if it moves one.
-	Schedule []faults.Injection
 	// Worker is the command that starts a worker of ours; nil: this program,
 	// with the argument "worker". Config.Worker has precedence.
 	Worker []string
@@ -87,7 +83,7 @@ type Place struct {
 // when it ends, clients are dead and Run returns its error.
 func New(ctx context.Context, cfg cluster.Config, o cluster.Observer, opts Options) (*Place, error) {
 	p := &Place{
-		cfg: cfg, observer: o, schedule: opts.Schedule,
+		cfg: cfg, observer: o, schedule: cfg.Schedule,
 		made:    time.Now(),
 		log:     &lockedWriter{w: opts.Log},
 		disturb: newDisturbances(),
@@ -158,9 +154,9 @@ func (p *Place) newServer(self owner) error {
 // workerCommand is the command of a worker.
 func workerCommand(cfg cluster.Config, opts Options) ([]string, error) {
 	switch {
-	case cfg.Worker != nil:
+	case len(cfg.Worker) > 0:
 		return cfg.Worker, nil
-	case opts.Worker != nil:
+	case len(opts.Worker) > 0:
 		return opts.Worker, nil
 	}
 	self, err := os.Executable()
@@ -213,7 +209,7 @@ func (p *Place) Client(name string) cluster.Client {
 // Observes says what is known of the servers: all, or nothing. Of a stranger's
 // lock it is not known which keys are its own.
 func (p *Place) Observes() []string {
-	if p.cfg.Worker != nil || !p.server.ledger.observes() {
+	if len(p.cfg.Worker) > 0 || !p.server.ledger.observes() {
 		return nil
 	}
 	return []string{"ownership", "answers"}
@@ -324,14 +320,19 @@ func (p *Place) Close() error {
 	return p.closed
 }
 
+// removeLimit is how long the engine may take to remove what was made.
+const removeLimit = 30 * time.Second
+
 func (p *Place) remove() error {
 	p.cancel()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), removeLimit)
+	defer cancel()
 	var errs []error
 	for _, c := range p.clients {
 		errs = append(errs, c.close())
 	}
 	if p.server != nil {
-		errs = append(errs, p.engine.remove(context.WithoutCancel(p.ctx), p.server.id))
+		errs = append(errs, p.engine.remove(ctx, p.server.id))
 		if f := p.server.current(); f != nil {
 			f.close()
 		}
@@ -341,92 +342,6 @@ func (p *Place) remove() error {
 	}
 	return errors.Join(errs...)
 }
-
-// Pause stops the client's processes.
-func (p *Place) Pause(name string) error {
-	c, err := p.find(name)
-	if err != nil {
-		return err
-	}
-	return c.pause()
-}
-
-// Resume lets them go on.
-func (p *Place) Resume(name string) error {
-	c, err := p.find(name)
-	if err != nil {
-		return err
-	}
-	return c.resume()
-}
-
-// Kill ends the client's processes; the kernel closes their connections.
-func (p *Place) Kill(name string) error {
-	c, err := p.find(name)
-	if err != nil {
-		return err
-	}
-	return c.kill()
-}
-
-// PowerOff ends the client's processes, and its links keep the connections to
-// the servers open and silent.
-func (p *Place) PowerOff(name string) error {
-	c, err := p.find(name)
-	if err != nil {
-		return err
-	}
-	c.link.dark.Store(true)
-	return c.kill()
-}
-
-// Stop ends the server's process.
-func (p *Place) Stop(name string, lose bool) error {
-	if err := p.isServer(name); err != nil {
-		return err
-	}
-	return p.server.stop(p.ctx, lose)
-}
-
-// Start starts it again.
-func (p *Place) Start(name string) error {
-	if err := p.isServer(name); err != nil {
-		return err
-	}
-	return p.server.start(p.ctx)
-}
-
-// Jump moves its wall clock.
-func (p *Place) Jump(name string, by time.Duration) error {
-	if err := p.isServer(name); err != nil {
-		return err
-	}
-	return p.server.jump(p.ctx, by)
-}
-
-func (p *Place) isServer(name string) error {
-	if name != serverName {
-		return fmt.Errorf("docker: no server %q", name)
-	}
-	return nil
-}
-
-// Impair disturbs a link until Restore.
-func (p *Place) Impair(id int, im faults.Impairment) error {
-	if _, err := p.find(im.Client); err != nil {
-		return err
-	}
-	if im.Server != history.Resource {
-		if err := p.isServer(im.Server); err != nil {
-			return err
-		}
-	}
-	p.disturb.begin(id, im)
-	return nil
-}
-
-// Restore ends a disturbance; what it held arrives.
-func (p *Place) Restore(id int) (hits int, err error) { return p.disturb.end(id) }
 
 // lockedWriter is a log that several goroutines write to. Nobody may listen.
 type lockedWriter struct {

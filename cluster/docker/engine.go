@@ -3,6 +3,7 @@ package docker
 import (
 	"context"
 	"fmt"
+	"os"
 	"sync"
 
 	dockerapi "github.com/moby/moby/client"
@@ -24,6 +25,14 @@ var quiet = sync.OnceFunc(func() { tclog.SetDefault(tclog.NewNoopLogger()) })
 // settings, name.
 func open(ctx context.Context) (*engine, error) {
 	quiet()
+	// testcontainers would pass over a DOCKER_HOST that does not answer, and
+	// take another engine than the one that was asked for.
+	if host := os.Getenv("DOCKER_HOST"); host != "" {
+		if err := ping(ctx); err != nil {
+			return nil, fmt.Errorf("no Docker engine answers at DOCKER_HOST=%s: %w\n"+
+				"Start it, or point DOCKER_HOST at one on this machine (as unix:///var/run/docker.sock)", host, err)
+		}
+	}
 	p, err := testcontainers.NewDockerProvider(testcontainers.WithLogger(tclog.NewNoopLogger()))
 	if err == nil {
 		err = p.Health(ctx)
@@ -33,6 +42,17 @@ func open(ctx context.Context) (*engine, error) {
 			"Start one, or point DOCKER_HOST at one on this machine (as unix:///var/run/docker.sock)", err)
 	}
 	return &engine{provider: p, api: p.Client()}, nil
+}
+
+// ping asks the engine that the environment names.
+func ping(ctx context.Context) error {
+	api, err := dockerapi.New(dockerapi.FromEnv)
+	if err != nil {
+		return err
+	}
+	defer api.Close()
+	_, err = api.Ping(ctx, dockerapi.PingOptions{})
+	return err
 }
 
 func (e *engine) close() error { return e.provider.Close() }

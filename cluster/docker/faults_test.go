@@ -338,7 +338,7 @@ func TestPoints(t *testing.T) {
 }
 
 // A killed client's operation is uncertain and ends at once; every later one
-// says that it is dead.
+// says that it is dead. The server hears of a kill, and not of a power-off.
 func TestKillAndPowerOff(t *testing.T) {
 	t.Parallel()
 	for _, power := range []bool{false, true} {
@@ -358,9 +358,17 @@ func TestKillAndPowerOff(t *testing.T) {
 				if power {
 					end = p.PowerOff
 				}
+				before, err := docker.Connections(p)
+				must(t, err)
 				must(t, p.Pause("c2"))
 				must(t, end("c2"))
 				waits()
+				p.Sleep(50 * time.Millisecond)
+				after, err := docker.Connections(p)
+				must(t, err)
+				if power != (after == before) {
+					t.Errorf("the server had %d connections, and has %d", before, after)
+				}
 				if err := p.Client("c2").Release(op(3)); !errors.Is(err, cluster.ErrCrashed) {
 					t.Errorf("release of a dead client: %v", err)
 				}

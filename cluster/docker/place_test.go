@@ -100,8 +100,8 @@ func (s setup) run(t *testing.T, w *witness, script func(*docker.Place)) []strin
 	}
 	p, err := docker.New(t.Context(), cluster.Config{
 		Lock: lock, Options: s.options, Lease: s.lease, Clients: s.clients, Names: []string{"a"},
-		Server: s.server, Seed: 1, Worker: s.worker,
-	}, w, docker.Options{Schedule: s.schedule, Log: t.Output()})
+		Server: s.server, Seed: 1, Worker: s.worker, Schedule: s.schedule,
+	}, w, docker.Options{Log: t.Output()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,22 +1,13 @@
 package docker
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/netip"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/moby/moby/api/types/container"
-	"github.com/moby/moby/api/types/network"
-	dockerapi "github.com/moby/moby/client"
-	testcontainers "github.com/testcontainers/testcontainers-go"
-	tclog "github.com/testcontainers/testcontainers-go/log"
 
 	"github.com/lockcheck/lockcheck/catalogue"
 )
@@ -45,31 +36,6 @@ const (
 	upLimit   = 15 * time.Second
 	downLimit = 10 * time.Second
 )
-
-// create makes the container. One that is made and does not start is removed.
-func (e *engine) create(ctx context.Context, o owner, image string) (id, addr string, err error) {
-	c, err := testcontainers.Run(ctx, image,
-		testcontainers.WithLogger(tclog.NewNoopLogger()),
-		testcontainers.WithLabels(map[string]string{ownerLabel: o.String()}),
-		testcontainers.WithExposedPorts(redisPort),
-		testcontainers.WithHostConfigModifier(func(c *container.HostConfig) {
-			c.PortBindings = network.PortMap{network.MustParsePort(redisPort): {{HostIP: netip.AddrFrom4([4]byte{127, 0, 0, 1})}}}
-		}),
-	)
-	if c != nil {
-		id = c.GetContainerID()
-	}
-	if err == nil {
-		var port interface{ Port() string }
-		if port, err = c.MappedPort(ctx, redisPort); err == nil {
-			return id, net.JoinHostPort("127.0.0.1", port.Port()), nil
-		}
-	}
-	if id != "" {
-		err = errors.Join(err, e.remove(context.WithoutCancel(ctx), id))
-	}
-	return "", "", fmt.Errorf("start a container of %s: %w", image, err)
-}
 
 // faketime makes libfaketime answer the server's questions for the wall clock.
 // The C library comes second because the server's allocator deadlocks
@@ -108,7 +74,7 @@ func (s *server) start(ctx context.Context) error {
 	if s.current() != nil {
 		return nil
 	}
-	if err := s.exec(ctx, s.script(), true); err != nil {
+	if err := s.engine.exec(ctx, s.id, s.script(), true); err != nil {
 		return err
 	}
 	f, err := s.answered(ctx)
@@ -203,12 +169,12 @@ func (s *server) stop(ctx context.Context, lose bool) error {
 	}
 	var err error
 	if lose {
-		err = s.exec(ctx, `kill -9 "$(cat /data/pid)"`, false)
+		err = s.engine.exec(ctx, s.id, `kill -9 "$(cat /data/pid)"`, false)
 	} else {
 		f.command.do("SHUTDOWN", "SAVE") // the connection's end is the answer
 	}
 	if err == nil {
-		err = s.exec(ctx, fmt.Sprintf(
+		err = s.engine.exec(ctx, s.id, fmt.Sprintf(
 			`p=$(cat /data/pid 2>/dev/null) || exit 0; i=0; while [ -d "/proc/$p" ] && [ $i -lt %d ]; do sleep 0.01; i=$((i+1)); done; [ ! -d "/proc/$p" ]`,
 			downLimit/(10*time.Millisecond)), false)
 	}
@@ -217,7 +183,7 @@ func (s *server) stop(ctx context.Context, lose bool) error {
 	}
 	f.drain()
 	if lose && s.fsync == catalogue.FsyncNone {
-		err = s.exec(ctx, "rm -rf /data/dump.rdb /data/appendonlydir", false)
+		err = s.engine.exec(ctx, s.id, "rm -rf /data/dump.rdb /data/appendonlydir", false)
 		s.ledger.lose()
 	}
 	return err
@@ -231,7 +197,7 @@ func (s *server) jump(ctx context.Context, by time.Duration) error {
 		return fmt.Errorf("the clock of %s cannot be set: no jump was planned when it was started", s.name)
 	}
 	s.offset += by
-	if err := s.exec(ctx, s.setOffset(), false); err != nil {
+	if err := s.engine.exec(ctx, s.id, s.setOffset(), false); err != nil {
 		return fmt.Errorf("jump of %s: %w", s.name, err)
 	}
 	f := s.current()
@@ -259,66 +225,9 @@ func (s *server) jump(ctx context.Context, by time.Duration) error {
 // how long the question and its answer travel.
 const jumpExact = 100 * time.Millisecond
 
-// exec runs a shell script in the container. With detach it does not wait.
-func (s *server) exec(ctx context.Context, script string, detach bool) error {
-	api := s.engine.api
-	x, err := api.ExecCreate(ctx, s.id, dockerapi.ExecCreateOptions{Cmd: []string{"sh", "-c", script}, AttachStdout: !detach, AttachStderr: !detach})
-	if err != nil {
-		return err
-	}
-	if detach {
-		_, err = api.ExecStart(ctx, x.ID, dockerapi.ExecStartOptions{Detach: true})
-		return err
-	}
-	stream, err := api.ExecAttach(ctx, x.ID, dockerapi.ExecAttachOptions{})
-	if err != nil {
-		return err
-	}
-	defer stream.Close()
-	defer context.AfterFunc(ctx, stream.Close)()
-	output, err := readAll(stream.Reader)
-	if err != nil {
-		return errors.Join(ctx.Err(), err)
-	}
-	for {
-		state, err := api.ExecInspect(ctx, x.ID, dockerapi.ExecInspectOptions{})
-		switch {
-		case err != nil:
-			return err
-		case state.Running: // the engine notes the end a little later than the stream's
-			time.Sleep(time.Millisecond)
-		case state.ExitCode != 0:
-			return fmt.Errorf("%q in the container: exit status %d: %s", script, state.ExitCode, output)
-		default:
-			return nil
-		}
-	}
-}
-
-// maxOutput is how much of a script's output an error shows, in bytes.
-const maxOutput = 4096
-
-// readAll reads to the end, and keeps the beginning.
-func readAll(r *bufio.Reader) (string, error) {
-	var kept strings.Builder
-	buf := make([]byte, 1024)
-	for {
-		n, err := r.Read(buf)
-		if kept.Len() < maxOutput {
-			kept.Write(buf[:n])
-		}
-		if ended(err) {
-			return strings.TrimSpace(kept.String()), nil
-		}
-		if err != nil {
-			return "", err
-		}
-	}
-}
-
 // log is the end of the server's own log, for an error.
 func (s *server) log(ctx context.Context) string {
-	err := s.exec(ctx, "tail -n 20 /data/log; exit 1", false)
+	err := s.engine.exec(ctx, s.id, "tail -n 20 /data/log; exit 1", false)
 	if err == nil {
 		return ""
 	}
@@ -349,37 +258,4 @@ type route struct {
 	*control
 	feed     *feed
 	expected *expected
-}
-
-// Redis starts a Redis server that nothing disturbs and that keeps nothing on
-// disk, for tests of what talks to one. remove removes it.
-func Redis(ctx context.Context, opts Options) (addr string, remove func(context.Context) error, err error) {
-	self, err := thisOwner()
-	if err != nil {
-		return "", nil, err
-	}
-	e, err := open(ctx)
-	if err != nil {
-		return "", nil, err
-	}
-	log := &lockedWriter{w: opts.Log}
-	image, err := e.image(ctx, log)
-	if err != nil {
-		return "", nil, errors.Join(err, e.close())
-	}
-	id, addr, err := e.create(ctx, self, image)
-	if err != nil {
-		return "", nil, errors.Join(err, e.close())
-	}
-	s := &server{name: serverName, engine: e, id: id, addr: addr, ledger: &ledger{log: log.printf}}
-	remove = func(ctx context.Context) error {
-		if f := s.current(); f != nil {
-			f.close()
-		}
-		return errors.Join(e.remove(ctx, id), e.close())
-	}
-	if err := s.start(ctx); err != nil {
-		return "", nil, errors.Join(err, remove(context.WithoutCancel(ctx)))
-	}
-	return addr, remove, nil
 }

@@ -4,6 +4,7 @@ package workers_test
 
 import (
 	"errors"
+	"os"
 	"os/exec"
 	"slices"
 	"sync"
@@ -23,6 +24,9 @@ import (
 func TestPython(t *testing.T) {
 	dockertest.Require(t)
 	if _, err := exec.LookPath("python3"); err != nil {
+		if os.Getenv("LOCKCHECK_DOCKER") == "require" {
+			t.Fatal("LOCKCHECK_DOCKER=require, but there is no python3")
+		}
 		t.Skip("no python3 on this machine")
 	}
 	for _, del := range []bool{false, true} {

@@ -1,0 +1,40 @@
+package docker
+
+import "sync"
+
+// queue has room for everything: a link never pushes back on who sends.
+type queue struct {
+	mu    sync.Mutex
+	items []parcel
+	more  chan struct{} // holds one word when items are there
+}
+
+func newQueue() *queue { return &queue{more: make(chan struct{}, 1)} }
+
+func (q *queue) push(p parcel) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.items = append(q.items, p)
+	select {
+	case q.more <- struct{}{}:
+	default:
+	}
+}
+
+// pop waits for an item, or for stop.
+func (q *queue) pop(stop <-chan struct{}) (p parcel, ok bool) {
+	for {
+		q.mu.Lock()
+		if len(q.items) > 0 {
+			p, q.items = q.items[0], q.items[1:]
+			q.mu.Unlock()
+			return p, true
+		}
+		q.mu.Unlock()
+		select {
+		case <-q.more:
+		case <-stop:
+			return p, false
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/cluster/docker"
+	"github.com/lockcheck/lockcheck/cluster/docker/dockertest"
+	"github.com/lockcheck/lockcheck/cluster/worker"
+	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/locks"
+)
+
+// referenceWorker is the argument that makes the test's own binary a worker
+// with the reference lock; its server's address follows.
+const referenceWorker = "reference-worker"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == referenceWorker {
+		if err := worker.Serve(context.Background(), os.Stdin, os.Stdout, referenceFactory(os.Args[2])); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// The reference lock, on workers: right by construction, like its twin in
+// package explore. It is granted, fenced and released in one step of a server
+// in the test's process, which never fails and which no link leads to; what a
+// client held is free when its process ends.
+type referenceServer struct {
+	mu     sync.Mutex
+	holder net.Conn
+	token  uint64
+}
+
+// serve answers "acquire" with a token, or 0, and "release" with 1 or 0.
+func (s *referenceServer) serve(conn net.Conn) {
+	defer conn.Close()
+	lines := bufio.NewScanner(conn)
+	for lines.Scan() {
+		fmt.Fprintln(conn, s.step(conn, lines.Text()))
+	}
+	s.step(conn, "release")
+}
+
+func (s *referenceServer) step(conn net.Conn, what string) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case what == "acquire" && s.holder == nil:
+		s.token++
+		s.holder = conn
+		return s.token
+	case what == "release" && s.holder == conn:
+		s.holder = nil
+		return 1
+	}
+	return 0
+}
+
+// referenceClient is a worker's end.
+type referenceClient struct {
+	host   locks.Host
+	conn   net.Conn
+	answer *bufio.Reader
+}
+
+func referenceFactory(addr string) worker.Factory {
+	return func(s worker.Setup) (locks.Locker, func() error, error) {
+		conn, err := net.Dial("unix", addr)
+		if err != nil {
+			return nil, nil, err
+		}
+		return &referenceClient{s.Host, conn, bufio.NewReader(conn)}, conn.Close, nil
+	}
+}
+
+func (c *referenceClient) ask(what string) (n uint64, err error) {
+	if _, err = fmt.Fprintln(c.conn, what); err == nil {
+		_, err = fmt.Fscanln(c.answer, &n)
+	}
+	return n, err
+}
+
+func (c *referenceClient) Acquire(ctx context.Context, _ string) (locks.Lease, error) {
+	for {
+		token, err := c.ask("acquire")
+		if err != nil {
+			return nil, err
+		}
+		if token > 0 {
+			return referenceLease{c, token}, nil
+		}
+		if c.host.Sleep(ctx, 10*time.Millisecond+time.Duration(c.host.Rand("backoff", int64(20*time.Millisecond)))) != nil {
+			return nil, locks.ErrNotAcquired
+		}
+	}
+}
+
+func (c *referenceClient) Close(context.Context) error { return nil }
+
+type referenceLease struct {
+	client *referenceClient
+	token  uint64
+}
+
+func (l referenceLease) Token() uint64 { return l.token }
+
+func (l referenceLease) Release(context.Context) error {
+	n, err := l.client.ask("release")
+	if err == nil && n == 0 {
+		return locks.ErrNotHeld
+	}
+	return err
+}
+
+// The judge raises no false alarm over what real processes see: for a minute,
+// under every fault, a lock that cannot be wrong is never convicted.
+func TestTheReferenceLockIsNeverConvictedOnWorkers(t *testing.T) {
+	dockertest.Require(t)
+	limit := time.Minute
+	if testing.Short() {
+		limit = 5 * time.Second
+	}
+	socket := filepath.Join(t.TempDir(), "reference")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reached checker.Counts
+	all := faults.All()
+	start := time.Now()
+	runs := 0
+	for ; time.Since(start) < limit; runs++ {
+		// A server for each run: what a dead client of the last one held is not this one's business.
+		addr := fmt.Sprint(socket, runs)
+		listener, err := net.Listen("unix", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := &referenceServer{}
+		go func() {
+			for {
+				conn, err := listener.Accept()
+				if err != nil {
+					return
+				}
+				go server.serve(conn)
+			}
+		}()
+		s := explore.Settings{
+			Lock: "reference", On: "docker", Lease: time.Second, Fencing: history.FencingAll,
+			Clients: 4, Acquires: 6, Kinds: all[runs%len(all) : runs%len(all)+1], Count: 2,
+			Worker: []string{self, referenceWorker, addr}, Seed: uint64(runs),
+		}
+		plan := s.Plan(0)
+		j, err := harness.InDocker(t.Context(), plan, docker.Options{Log: t.Output()},
+			func(history.Header) func(*history.Entry) { return func(*history.Entry) {} })
+		listener.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range j.Verdicts {
+			if v.Outcome == checker.Violated {
+				t.Errorf("%s, seed %d: %s is said to be violated: %s", plan.Faults[0].Fault, runs, v.Property, v.Witness.Sentence)
+			}
+		}
+		reached.Add(j.Reached)
+	}
+	t.Logf("%d runs: %v", runs, reached.Map())
+	if reached[checker.Grants] == 0 || reached[checker.FaultTouched] == 0 || reached[checker.Contended] == 0 {
+		t.Errorf("the runs were too tame: %v", reached.Map())
+	}
+}
