@@ -27,11 +27,8 @@ type Fault struct {
 // Need is something that not every place can do.
 type Need string
 
-// The needs.
-const (
-	NeedClock   Need = "a clock that can be set"
-	NeedRestart Need = "a server that can be restarted"
-)
+// NeedClock is what a jump of a server's clock needs.
+const NeedClock Need = "a clock that can be set"
 
 // All are all faults, in the order in which they are shown.
 func All() []Fault {

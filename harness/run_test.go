@@ -208,3 +208,33 @@ func TestWhatIsNoPlanIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// The catalogue says how many requests an operation has when nobody is in its
+// way: points count on it.
+func TestLocksSendAsManyRequestsAsTheySay(t *testing.T) {
+	for _, lock := range catalogue.Locks {
+		for f, steps := range map[string]int{history.Acquire: lock.Steps.Acquire, history.Release: lock.Steps.Release} {
+			for request := 1; request <= steps+1; request++ {
+				p := &Plan{Lock: lock.ID, On: "sim", Lease: 10 * time.Second, Clients: []string{"c1"}, Acquires: 1}
+				p.Faults = []faults.Injection{{
+					Fault: "kill", On: []string{"c1"},
+					Point: &faults.Point{Client: "c1", Acquisition: 1, Op: f, Request: request, After: true},
+				}}
+				j, _, err := InSim(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				last := ""
+				for _, e := range j.History.Entries {
+					if e.F == "kill" {
+						last = e.Point
+					}
+				}
+				want := faults.Point{Client: "c1", Op: f, Request: request, After: true, Last: request >= steps}.String()
+				if last != want {
+					t.Errorf("%s: a kill after request %d of %s struck at %q, want %q", lock.ID, request, f, last, want)
+				}
+			}
+		}
+	}
+}

@@ -24,7 +24,7 @@ func (a *app) openDocker(p *place) error {
 		p.lease = docker.Lease
 	}
 	p.runs = 1
-	p.has = []faults.Need{faults.NeedClock, faults.NeedRestart}
+	p.has = []faults.Need{faults.NeedClock}
 	p.execute = func(plan *harness.Plan, name string) (*harness.Judged, harness.Replay, error) {
 		j, err := a.inDocker(p.ctx, plan, name)
 		return j, harness.Replay{}, err

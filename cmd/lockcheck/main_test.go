@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/checker"
 )
 
 // result of one command.
@@ -217,5 +218,30 @@ func TestAnInterruptedRunEndsWith130(t *testing.T) {
 	code := execute(ctx, []string{"run", "redis-set-lua", "--runs", "1000000", "--out", t.TempDir()}, nil, &stdout, &stderr)
 	if code != interrupted {
 		t.Errorf("exit code %d\n%s%s", code, &stdout, &stderr)
+	}
+}
+
+// The README shows what the command prints.
+func TestTheReadmeIsNotStale(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	story := lockcheck(t, "case", "redis-get-del-race", "--out", t.TempDir()).stdout
+	from, to := strings.Index(story, "✗ VIOLATED"), strings.Index(story, "\n\n  Also violated")
+	if from < 0 || to < from {
+		t.Fatalf("the story has changed its shape:\n%s", story)
+	}
+	var indented []string
+	for line := range strings.Lines(story[from:to]) {
+		indented = append(indented, strings.TrimRight("    "+line, " \n"))
+	}
+	if !strings.Contains(string(readme), strings.Join(indented, "\n")) {
+		t.Error("the README tells another story of redis-get-del-race")
+	}
+	for _, p := range checker.Properties {
+		if !strings.Contains(string(readme), "| `"+string(p)+"` |") {
+			t.Errorf("the README does not explain %s", p)
+		}
 	}
 }

@@ -40,10 +40,10 @@ func bulk(value string) redis.Reply      { return redis.Reply{Kind: redis.Bulk, 
 func number(n int64) redis.Reply         { return redis.Reply{Kind: redis.Int, Int: n} }
 
 // Commands, on the keys k (the lock), n (the counter) and l (a list).
-func get(key string) redis.Command  { return redis.Command{Verb: redis.Get, Key: key} }
-func del(key string) redis.Command  { return redis.Command{Verb: redis.Del, Key: key} }
-func pttl(key string) redis.Command { return redis.Command{Verb: redis.PTTL, Key: key} }
-func incr(key string) redis.Command { return redis.Command{Verb: redis.Incr, Key: key} }
+func get(key string) redis.Command   { return redis.Command{Verb: redis.Get, Key: key} }
+func del(key string) redis.Command   { return redis.Command{Verb: redis.Del, Key: key} }
+func pttl(key string) redis.Command  { return redis.Command{Verb: redis.PTTL, Key: key} }
+func incr(key string) redis.Command  { return redis.Command{Verb: redis.Incr, Key: key} }
 func rpush(key string) redis.Command { return redis.Command{Verb: redis.RPush, Key: key, Value: "x"} }
 
 func set(key, value string, ttl time.Duration) redis.Command {

@@ -1,0 +1,93 @@
+package catalogue_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/faults"
+)
+
+func TestCasesNameWhatThereIs(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range catalogue.Cases {
+		if seen[c.ID] {
+			t.Errorf("%s is there twice", c.ID)
+		}
+		seen[c.ID] = true
+		if c.Title == "" || c.Tells == "" || c.Source == "" || len(c.Schedules) == 0 {
+			t.Errorf("%s does not say everything", c.ID)
+		}
+		setups := []catalogue.Setup{c.Setup}
+		if c.Remedy.None == "" {
+			setups = append(setups, c.Remedy.Setup)
+			if c.Remedy.Words == "" || len(c.Remedy.Keeps) == 0 {
+				t.Errorf("%s: the remedy does not say what it is and keeps", c.ID)
+			}
+		}
+		for _, s := range setups {
+			lock, ok := catalogue.FindLock(s.Lock)
+			if !ok {
+				t.Errorf("%s: no lock %s", c.ID, s.Lock)
+			}
+			for o := range strings.SplitSeq(s.Options.String(), ",") {
+				if o != "" && !slices.Contains(lock.Options, o) {
+					t.Errorf("%s: %s has no option %s", c.ID, s.Lock, o)
+				}
+			}
+		}
+		for _, s := range c.Schedules {
+			var clients []string
+			for _, sc := range s.Scripts {
+				clients = append(clients, sc.Client)
+			}
+			if len(s.Must) == 0 {
+				t.Errorf("%s: a schedule without an expectation", c.ID)
+			}
+			for _, in := range s.Faults {
+				if err := in.Validate(); err != nil {
+					t.Errorf("%s: %v", c.ID, err)
+				}
+				if f, _ := faults.Find(in.Fault); f.On != faults.OnServer && !slices.Contains(clients, in.On[0]) {
+					t.Errorf("%s: %s on %s, who is not there", c.ID, in.Fault, in.On[0])
+				}
+				if in.Point != nil && !slices.Contains(clients, in.Point.Client) {
+					t.Errorf("%s: a point of %s, who is not there", c.ID, in.Point.Client)
+				}
+			}
+		}
+	}
+}
+
+func TestOptionsAreReadAsTheyAreWritten(t *testing.T) {
+	for _, o := range []catalogue.Options{{}, {Token: true}, {Spin: true, ReuseID: true, Claim: true, Retries: true}} {
+		got, err := catalogue.ParseOptions(o.String())
+		if err != nil || got != o {
+			t.Errorf("%q is read as %+v, %v", o, got, err)
+		}
+	}
+	if _, err := catalogue.ParseOptions("token,fast"); err == nil {
+		t.Error("an option that does not exist is taken")
+	}
+}
+
+func TestScaledChangesTimesAndNothingElse(t *testing.T) {
+	for _, c := range catalogue.Cases {
+		for _, s := range c.Schedules {
+			ten, one := s.Scaled(10*catalogue.T), s.Scaled(catalogue.T)
+			for i := range s.Faults {
+				if ten.Faults[i].For != 10*s.Faults[i].For || one.Faults[i].For != s.Faults[i].For || ten.Faults[i].At != 10*s.Faults[i].At {
+					t.Errorf("%s: a fault is not scaled", c.ID)
+				}
+			}
+			for i := range s.Scripts {
+				for k, step := range s.Scripts[i].Steps {
+					if got := ten.Scripts[i].Steps[k]; got.At != 10*step.At || got.Limit != 10*step.Limit || got.Do != step.Do {
+						t.Errorf("%s: step %+v becomes %+v", c.ID, step, got)
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,182 @@
+package faults_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// place writes down what is done to it.
+type place struct{ done []string }
+
+func (p *place) note(format string, args ...any) error {
+	p.done = append(p.done, fmt.Sprintf(format, args...))
+	return nil
+}
+func (p *place) Pause(c string) error    { return p.note("pause %s", c) }
+func (p *place) Resume(c string) error   { return p.note("resume %s", c) }
+func (p *place) Kill(c string) error     { return p.note("kill %s", c) }
+func (p *place) PowerOff(c string) error { return p.note("poweroff %s", c) }
+func (p *place) Stop(s string, lose bool) error {
+	return p.note("stop %s %v", s, lose)
+}
+func (p *place) Start(s string) error                     { return p.note("start %s", s) }
+func (p *place) Jump(s string, by time.Duration) error    { return p.note("jump %s %v", s, by) }
+func (p *place) Impair(id int, i faults.Impairment) error { return p.note("impair %d %+v", id, i) }
+func (p *place) Restore(id int) (int, error)              { return 7, p.note("restore %d", id) }
+
+func TestWhatFaultsDo(t *testing.T) {
+	for name, want := range map[string][]string{
+		"pause":            {"pause c1", "resume c1"},
+		"kill":             {"kill c1"},
+		"poweroff":         {"poweroff c1"},
+		"restart":          {"stop redis-1 false", "start redis-1"},
+		"restart-lost":     {"stop redis-1 true", "start redis-1"},
+		"server-jump":      {"jump redis-1 3s"},
+		"partition":        {"impair 5 {Client:c1 Server:redis-1 Direction:both Action:0 Delay:3s}", "restore 5"},
+		"partition-oneway": {"impair 5 {Client:c1 Server:redis-1 Direction:both Action:0 Delay:3s}", "restore 5"},
+		"delay":            {"impair 5 {Client:c1 Server:redis-1 Direction:both Action:1 Delay:3s}", "restore 5"},
+		"drop-reply":       {"impair 5 {Client:c1 Server:redis-1 Direction:both Action:2 Delay:3s}", "restore 5"},
+		"kill-connection":  {"impair 5 {Client:c1 Server:redis-1 Direction:both Action:3 Delay:3s}", "restore 5"},
+	} {
+		f, ok := faults.Find(name)
+		if !ok {
+			t.Errorf("no fault %s", name)
+			continue
+		}
+		on := map[faults.Target][]string{faults.OnClient: {"c1"}, faults.OnServer: {"redis-1"}, faults.OnLink: {"c1", "redis-1"}}[f.On]
+		in := faults.Injection{Fault: name, On: on, Amount: 3 * time.Second}
+		p := &place{}
+		if err := in.Validate(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		f.Start(p, 5, in)
+		if f.Heal != nil {
+			f.Heal(p, 5, in)
+		}
+		if !slices.Equal(p.done, want) {
+			t.Errorf("%s does %q, want %q", name, p.done, want)
+		}
+	}
+}
+
+func scope(kinds ...faults.Fault) faults.Scope {
+	return faults.Scope{
+		Kinds: kinds, Count: 3, Clients: []string{"c1", "c2", "c3"}, Servers: []string{"redis-1"},
+		Acquires: 4, Lease: 10 * time.Second, Length: 20 * time.Second,
+	}
+}
+
+// What is drawn is valid, within the bounds that the fault's description gives,
+// of one kind in a run, half of it at points, and the same for the same seed.
+func TestRandomSchedules(t *testing.T) {
+	const lease = 10 * time.Second
+	bounds := map[string]struct{ least, most, amount time.Duration }{
+		"pause":            {lease / 10, 25 * lease / 10, 0},
+		"restart":          {2 * lease / 100, 3 * lease / 10, 0},
+		"restart-lost":     {2 * lease / 100, 3 * lease / 10, 0},
+		"server-jump":      {0, 0, 3 * lease},
+		"partition":        {lease / 10, 25 * lease / 10, 0},
+		"partition-oneway": {lease / 10, 25 * lease / 10, 0},
+		"delay":            {lease / 10, lease, 25 * lease / 10},
+		"drop-reply":       {lease, lease, 0},
+		"kill-connection":  {lease, lease, 0},
+	}
+	for _, f := range faults.All() {
+		points, total := 0, 0
+		for seed := range uint64(300) {
+			list := faults.Random(scope(f), rand.New(rand.NewPCG(seed, 1)).Int64N)
+			if again := faults.Random(scope(f), rand.New(rand.NewPCG(seed, 1)).Int64N); !reflect.DeepEqual(list, again) {
+				t.Fatalf("%s: one seed gives two schedules", f.Name)
+			}
+			if len(list) != 3 {
+				t.Fatalf("%s: %d faults", f.Name, len(list))
+			}
+			for _, in := range list {
+				total++
+				if in.Fault != f.Name {
+					t.Errorf("%s in a run of %s", in.Fault, f.Name)
+				}
+				if err := in.Validate(); err != nil {
+					t.Errorf("%s: %v", f.Name, err)
+				}
+				b := bounds[f.Name]
+				if in.For < b.least || in.For > b.most {
+					t.Errorf("%s lasts %v", f.Name, in.For)
+				}
+				if in.Amount.Abs() > b.amount || b.amount > 0 && in.Amount == 0 {
+					t.Errorf("%s: amount %v", f.Name, in.Amount)
+				}
+				if in.Point != nil {
+					points++
+					if in.Point.Acquisition < 1 || in.Point.Acquisition > 4 {
+						t.Errorf("%s at the acquisition %d", f.Name, in.Point.Acquisition)
+					}
+				} else if in.At < 0 || in.At > 20*time.Second {
+					t.Errorf("%s at %v", f.Name, in.At)
+				}
+			}
+		}
+		if points < total*4/10 || points > total*6/10 {
+			t.Errorf("%s: %d of %d at points", f.Name, points, total)
+		}
+	}
+	if faults.Random(scope(), rand.New(rand.NewPCG(1, 1)).Int64N) != nil {
+		t.Error("something goes wrong where nothing may")
+	}
+}
+
+func TestPoints(t *testing.T) {
+	reached := func(request int, after, last bool) faults.Point {
+		return faults.Point{Client: "c1", Acquisition: 2, Op: history.Release, Request: request, After: after, Last: last}
+	}
+	at := func(p faults.Point) faults.Point {
+		p.Client, p.Acquisition, p.Op = "c1", 2, history.Release
+		return p
+	}
+	other := at(faults.Point{Request: 1})
+	other.Client = "c2"
+	later := at(faults.Point{Request: 1})
+	later.Acquisition = 3
+	for _, tt := range []struct {
+		name    string
+		p       faults.Point
+		reached faults.Point
+		steps   int
+		want    bool
+	}{
+		{"the request itself", at(faults.Point{Request: 1}), reached(1, false, false), 2, true},
+		{"another request", at(faults.Point{Request: 2}), reached(1, false, false), 2, false},
+		{"after is not before", at(faults.Point{Request: 1, After: true}), reached(1, false, false), 2, false},
+		{"the last", at(faults.Point{Last: true}), reached(2, false, true), 2, true},
+		{"not yet the last", at(faults.Point{Last: true}), reached(1, false, false), 2, false},
+		{"a request that the operation lacks is its last", at(faults.Point{Request: 2}), reached(1, false, true), 1, true},
+		{"also after it", at(faults.Point{Request: 2, After: true}), reached(1, true, true), 1, true},
+		{"another client", other, reached(1, false, false), 2, false},
+		{"another critical section", later, reached(1, false, false), 2, false},
+		{"ok is no request", at(faults.Point{OK: true, After: true}), reached(2, true, true), 2, false},
+		{"no request is ok", at(faults.Point{Last: true, After: true}), at(faults.Point{OK: true, After: true}), 2, false},
+		{"ok", at(faults.Point{OK: true, After: true}), at(faults.Point{OK: true, After: true}), 2, true},
+	} {
+		if got := tt.p.At(tt.reached, tt.steps); got != tt.want {
+			t.Errorf("%s: %v", tt.name, got)
+		}
+	}
+}
+
+func TestAvailable(t *testing.T) {
+	for _, f := range faults.All() {
+		if err := f.Available([]faults.Need{faults.NeedClock}); err != nil {
+			t.Errorf("%s: %v", f.Name, err)
+		}
+		if err := f.Available(nil); (err == nil) != (f.Need == "") {
+			t.Errorf("%s without anything: %v", f.Name, err)
+		}
+	}
+}
