@@ -10,6 +10,7 @@ import (
 // Result is what came of a batch of runs.
 type Result struct {
 	Runs     int
+	Empty    int // runs in which nobody got the lock: they say nothing of what holds
 	Outcomes map[checker.Property]*Tally
 	Reached  checker.Counts
 	Drawn    map[string]int // runs by the kind of fault that was drawn for them
@@ -39,7 +40,14 @@ func NewResult() *Result {
 func (r *Result) Count(i int, plan *harness.Plan, verdicts []checker.Verdict, reached checker.Counts) {
 	r.Runs++
 	r.Reached.Add(reached)
+	empty := reached[checker.Grants] == 0
+	if empty {
+		r.Empty++
+	}
 	for _, v := range verdicts {
+		if empty && v.Outcome == checker.Unknown {
+			continue
+		}
 		t := r.Outcomes[v.Property]
 		if t.Count[v.Outcome] == 0 || i < t.First[v.Outcome] {
 			t.First[v.Outcome] = i
@@ -61,6 +69,7 @@ func (r *Result) Count(i int, plan *harness.Plan, verdicts []checker.Verdict, re
 // Add takes in the runs of another part of the same batch.
 func (r *Result) Add(o *Result) {
 	r.Runs += o.Runs
+	r.Empty += o.Empty
 	r.Reached.Add(o.Reached)
 	for p, from := range o.Outcomes {
 		to := r.Outcomes[p]

@@ -374,6 +374,9 @@ func (a *app) summary(s *explore.Settings, r *explore.Result, pr promise, kept m
 	}
 	a.printf("\n")
 	a.paragraph(9, "Reached  "+reachedWords(r))
+	if r.Empty > 0 {
+		a.paragraph(9, fmt.Sprintf("         In %s nobody got the lock; they count for nothing.", plural(r.Empty, "run")))
+	}
 	if vacuous != "" {
 		a.paragraph(2, "Proves nothing: "+vacuous+".")
 	}
