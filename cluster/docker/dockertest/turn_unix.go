@@ -4,19 +4,22 @@ package dockertest
 
 import (
 	"os"
-	"path/filepath"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
 
-// takeTurn waits for the machine's one turn. A process that has it gets it
-// again at once; it ends with the process, however that ends.
-func takeTurn() error {
-	path := filepath.Join(os.TempDir(), "lockcheck-docker-tests.lock")
-	fd, err := unix.Open(path, unix.O_CREAT|unix.O_RDWR|unix.O_CLOEXEC, 0o666)
+// takeTurn waits for the machine's one turn, which this process then has to
+// its end, however that comes. The turn is a lock on the directory for
+// temporary files itself: it leaves no file behind.
+var takeTurn = sync.OnceValue(func() error {
+	fd, err := unix.Open(os.TempDir(), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
-	// Record locks belong to the process, and the file stays open to its end.
-	return unix.FcntlFlock(uintptr(fd), unix.F_SETLKW, &unix.Flock_t{Type: unix.F_WRLCK})
-}
+	for {
+		if err = unix.Flock(fd, unix.LOCK_EX); err != unix.EINTR {
+			return err
+		}
+	}
+})
