@@ -27,8 +27,11 @@ type Fault struct {
 // Need is something that not every place can do.
 type Need string
 
-// NeedClock is what a jump of a server's clock needs.
-const NeedClock Need = "a clock that can be set"
+// The needs.
+const (
+	NeedClock Need = "a server whose clock can be set"
+	NeedStop  Need = "clients that can be stopped: on Docker, Linux"
+)
 
 // All are all faults, in the order in which they are shown.
 func All() []Fault {

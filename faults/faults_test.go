@@ -172,7 +172,7 @@ func TestPoints(t *testing.T) {
 
 func TestAvailable(t *testing.T) {
 	for _, f := range faults.All() {
-		if err := f.Available([]faults.Need{faults.NeedClock}); err != nil {
+		if err := f.Available([]faults.Need{faults.NeedClock, faults.NeedStop}); err != nil {
 			t.Errorf("%s: %v", f.Name, err)
 		}
 		if err := f.Available(nil); (err == nil) != (f.Need == "") {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"time"
 
@@ -25,6 +26,9 @@ func (a *app) openDocker(p *place) error {
 	}
 	p.runs = 1
 	p.has = []faults.Need{faults.NeedClock}
+	if runtime.GOOS == "linux" {
+		p.has = append(p.has, faults.NeedStop)
+	}
 	p.execute = func(plan *harness.Plan, name string) (*harness.Judged, harness.Replay, error) {
 		j, err := a.inDocker(p.ctx, plan, name)
 		return j, harness.Replay{}, err

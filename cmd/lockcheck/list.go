@@ -24,7 +24,7 @@ var listings = []struct {
 type listed struct {
 	Name string   `json:"name"`
 	Does string   `json:"does"`
-	On   []string `json:"on,omitempty"` // places, of cases; clients, servers, links, of faults
+	On   []string `json:"on,omitempty"` // places
 	More string   `json:"more,omitempty"`
 }
 
@@ -77,7 +77,11 @@ func listLocks() (items []listed) {
 func listFaults() (items []listed) {
 	targets := map[faults.Target]string{faults.OnClient: "a client", faults.OnServer: "a server", faults.OnLink: "a link"}
 	for _, f := range faults.All() {
-		items = append(items, listed{Name: f.Name, Does: f.Does, On: []string{targets[f.On]}})
+		more := "Acts on " + targets[f.On]
+		if f.Need != "" {
+			more += "; needs " + string(f.Need)
+		}
+		items = append(items, listed{Name: f.Name, Does: f.Does, On: places, More: more})
 	}
 	return items
 }

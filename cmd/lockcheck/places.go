@@ -66,7 +66,7 @@ func (p *place) openSim() {
 		p.lease = 10 * time.Second
 	}
 	p.runs = 1000
-	p.has = []faults.Need{faults.NeedClock}
+	p.has = []faults.Need{faults.NeedClock, faults.NeedStop}
 	p.execute = func(plan *harness.Plan, _ string) (*harness.Judged, harness.Replay, error) {
 		return harness.InSim(plan)
 	}
