@@ -46,7 +46,7 @@ func TestCasesNameWhatThereIs(t *testing.T) {
 				t.Errorf("%s: a schedule without an expectation", c.ID)
 			}
 			for _, in := range s.Faults {
-				if err := in.Validate(); err != nil {
+				if err := in.Validate(clients, []string{catalogue.RedisName}); err != nil {
 					t.Errorf("%s: %v", c.ID, err)
 				}
 				if f, _ := faults.Find(in.Fault); f.On != faults.OnServer && !slices.Contains(clients, in.On[0]) {

@@ -19,7 +19,6 @@ type Lock struct {
 	Does    string // acquire and release in a line
 	Promise string // in words
 	Source  string
-	Leased  bool     // a grant ends by itself after T
 	Steps   Requests // of an acquire and a release that nobody disturbs
 	Options []string // the options that it knows
 	New     func(Env) locks.Locker
@@ -112,7 +111,6 @@ var Locks = []Lock{
 		Does:    "SETNX, then PEXPIRE; DEL",
 		Promise: "exclusion for the length of a lease, if nobody dies between two commands",
 		Source:  "Redis manual, SET, Patterns",
-		Leased:  true,
 		Steps:   Requests{2, 1},
 		Options: []string{"token", "spin", "retries"},
 		New:     redisLock(redislocks.NewSetNXExpire),
@@ -122,7 +120,6 @@ var Locks = []Lock{
 		Does:    "SET NX PX; DEL",
 		Promise: "exclusion for the length of a lease, if nobody releases late",
 		Source:  "Redis manual, Distributed Locks with Redis, Correct Implementation with a Single Instance",
-		Leased:  true,
 		Steps:   Requests{1, 1},
 		Options: []string{"token", "spin", "reuse-id", "claim", "retries"},
 		New:     redisLock(redislocks.NewSetDel),
@@ -132,7 +129,6 @@ var Locks = []Lock{
 		Does:    "SET NX PX; GET, compare, DEL",
 		Promise: "exclusion for the length of a lease, if no release is slow",
 		Source:  "seed 000, the race of threads A and B",
-		Leased:  true,
 		Steps:   Requests{1, 2},
 		Options: []string{"token", "spin", "reuse-id", "claim", "retries"},
 		New:     redisLock(redislocks.NewSetGetDel),
@@ -142,7 +138,6 @@ var Locks = []Lock{
 		Does:    "SET NX PX; compare and delete in a script",
 		Promise: "exclusion for the length of a lease; beyond it with fencing only",
 		Source:  "seeds 000 and 002; Redis manual, Distributed Locks with Redis",
-		Leased:  true,
 		Steps:   Requests{1, 1},
 		Options: []string{"token", "spin", "reuse-id", "claim", "retries"},
 		New:     redisLock(redislocks.NewSetLua),
@@ -169,6 +164,9 @@ func FindLock(id string) (Lock, bool) {
 	}
 	return Locks[i], true
 }
+
+// RedisName is the name of the one Redis server of a place.
+const RedisName = "redis-1"
 
 // Server is how a server is set up.
 type Server struct {

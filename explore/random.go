@@ -4,8 +4,10 @@ package explore
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -52,7 +54,7 @@ func (s *Settings) Plan(i int) *harness.Plan {
 	draw := rand.New(rand.NewPCG(p.Seed, 0x6661756c74)).Int64N
 	p.Faults = faults.Random(faults.Scope{
 		Kinds: s.Kinds, Count: s.Count,
-		Clients: p.Clients, Servers: []string{"redis-1"}, Acquires: s.Acquires, Lease: s.Lease,
+		Clients: p.Clients, Servers: []string{catalogue.RedisName}, Acquires: s.Acquires, Lease: s.Lease,
 		// A critical section takes about T/30 while others wait for it.
 		Length: s.Lease * time.Duration(s.Clients*s.Acquires) / 30,
 	}, draw)
@@ -112,11 +114,21 @@ func Random(ctx context.Context, s *Settings, progress func(done int)) (*Result,
 // run does run i.
 func (r *Result) run(s *Settings, i int, buffer *harness.Buffer) error {
 	plan := s.Plan(i)
-	h, err := harness.Run(plan, harness.Sim(sim.Draw(plan.Seed, false)), buffer, nil)
+	h, err := runGuarded(plan, buffer)
 	if err != nil {
-		return err
+		return fmt.Errorf("the run of %s with seed %d: %w", s.Lock, plan.Seed, err)
 	}
 	verdicts, reached := checker.Examine(h)
 	r.Count(i, plan, verdicts, reached)
 	return nil
+}
+
+// runGuarded turns a panic into an error, so that the run can be named.
+func runGuarded(plan *harness.Plan, buffer *harness.Buffer) (h *history.History, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return harness.Run(plan, harness.Sim(sim.Draw(plan.Seed, false)), buffer, nil)
 }

@@ -1,9 +1,11 @@
 package explore
 
 import (
+	"strings"
 	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/harness"
 )
 
@@ -22,9 +24,8 @@ type Result struct {
 type Tally struct {
 	Count [checker.NA + 1]int // by outcome
 	First [checker.NA + 1]int // the lowest run with that outcome, where Count says that there is one
-	// Reason is that of the lowest run that was unknown or to which the
-	// property does not apply.
-	Reason string
+	// Reasons are those of First.
+	Reasons [checker.NA + 1]string
 }
 
 // NewResult is the result of no run yet.
@@ -50,10 +51,7 @@ func (r *Result) Count(i int, plan *harness.Plan, verdicts []checker.Verdict, re
 		}
 		t := r.Outcomes[v.Property]
 		if t.Count[v.Outcome] == 0 || i < t.First[v.Outcome] {
-			t.First[v.Outcome] = i
-			if v.Reason != "" {
-				t.Reason = v.Reason
-			}
+			t.First[v.Outcome], t.Reasons[v.Outcome] = i, v.Reason
 		}
 		t.Count[v.Outcome]++
 	}
@@ -75,10 +73,7 @@ func (r *Result) Add(o *Result) {
 		to := r.Outcomes[p]
 		for out, n := range from.Count {
 			if n > 0 && (to.Count[out] == 0 || from.First[out] < to.First[out]) {
-				to.First[out] = from.First[out]
-				if from.Reason != "" {
-					to.Reason = from.Reason
-				}
+				to.First[out], to.Reasons[out] = from.First[out], from.Reasons[out]
 			}
 			to.Count[out] += n
 		}
@@ -111,10 +106,14 @@ func (r *Result) Vacuous() string {
 	if r.Reached[checker.Grants] == 0 {
 		return "nobody ever got the lock"
 	}
-	for kind := range r.Drawn {
-		if r.Touched[kind] == 0 {
-			return kind + " touched nobody in any run"
+	var idle []string
+	for _, f := range faults.All() {
+		if r.Drawn[f.Name] > 0 && r.Touched[f.Name] == 0 {
+			idle = append(idle, f.Name)
 		}
+	}
+	if len(idle) > 0 {
+		return strings.Join(idle, ", ") + " touched nobody in any run"
 	}
 	return ""
 }

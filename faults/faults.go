@@ -7,6 +7,8 @@ package faults
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -43,6 +45,10 @@ const (
 	OnLink                 // a client and a server
 )
 
+func (t Target) String() string {
+	return [...]string{"a client", "a server", "a client and a server"}[t]
+}
+
 // Direction of what travels on a link.
 type Direction uint8
 
@@ -53,7 +59,22 @@ const (
 	ToClient
 )
 
-func (d Direction) String() string { return [...]string{"both", "to-server", "to-client"}[d] }
+var directions = [...]string{"both", "to-server", "to-client"}
+
+func (d Direction) String() string { return directions[d] }
+
+// MarshalText writes a direction as String does.
+func (d Direction) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (d *Direction) UnmarshalText(b []byte) error {
+	i := slices.Index(directions[:], string(b))
+	if i < 0 {
+		return fmt.Errorf("no direction %q; there are %s", b, strings.Join(directions[:], ", "))
+	}
+	*d = Direction(i)
+	return nil
+}
 
 // Action is what an Impairment does with a message.
 type Action uint8
@@ -83,7 +104,7 @@ type Injection struct {
 	At        time.Duration `json:"at_ns,omitempty"`     // without a Point: at this time since the start of the run
 	For       time.Duration `json:"for_ns,omitempty"`    // lasts so long; 0: it stays, or is over at once
 	Amount    time.Duration `json:"amount_ns,omitempty"` // of a jump or a delay
-	Direction Direction     `json:"direction,omitempty"`
+	Direction Direction     `json:"direction,omitzero"`
 }
 
 // Point is a place in one operation of one client. Exactly one of Request,

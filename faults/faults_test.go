@@ -52,8 +52,9 @@ func TestWhatFaultsDo(t *testing.T) {
 		}
 		on := map[faults.Target][]string{faults.OnClient: {"c1"}, faults.OnServer: {"redis-1"}, faults.OnLink: {"c1", "redis-1"}}[f.On]
 		in := faults.Injection{Fault: name, On: on, Amount: 3 * time.Second}
+		clients, servers := []string{"c1"}, []string{"redis-1"}
 		p := &place{}
-		if err := in.Validate(); err != nil {
+		if err := in.Validate(clients, servers); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		f.Start(p, 5, in)
@@ -103,7 +104,7 @@ func TestRandomSchedules(t *testing.T) {
 				if in.Fault != f.Name {
 					t.Errorf("%s in a run of %s", in.Fault, f.Name)
 				}
-				if err := in.Validate(); err != nil {
+				if err := in.Validate(scope().Clients, scope().Servers); err != nil {
 					t.Errorf("%s: %v", f.Name, err)
 				}
 				b := bounds[f.Name]

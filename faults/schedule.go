@@ -2,6 +2,8 @@ package faults
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -89,18 +91,43 @@ func (p Point) At(reached Point, steps int) bool {
 	}
 }
 
-// Validate says what is wrong with an injection.
-func (in Injection) Validate() error {
+// Validate says what is wrong with an injection into a place with these
+// clients and servers. The guarded resource counts as a server at the end of a link.
+func (in Injection) Validate(clients, servers []string) error {
 	f, ok := Find(in.Fault)
 	if !ok {
 		return fmt.Errorf("no fault %q", in.Fault)
 	}
-	want := 1
-	if f.On == OnLink {
-		want = 2
+	links := append([]string{history.Resource}, servers...)
+	among := map[Target][][]string{OnClient: {clients}, OnServer: {servers}, OnLink: {clients, links}}[f.On]
+	if len(in.On) != len(among) {
+		return fmt.Errorf("%s acts on %s, not on %q", in.Fault, f.On, in.On)
 	}
-	if len(in.On) != want {
-		return fmt.Errorf("%s acts on %d, not on %q", in.Fault, want, in.On)
+	for i, name := range in.On {
+		if !slices.Contains(among[i], name) {
+			return fmt.Errorf("%s on %q: there is nothing of that name; there are %s", in.Fault, name, strings.Join(among[i], ", "))
+		}
+	}
+	if in.At < 0 || in.For < 0 || f.Name == delay.Name && in.Amount < 0 {
+		return fmt.Errorf("%s: a time is negative", in.Fault)
+	}
+	if in.Point != nil {
+		return in.Point.validate(clients)
+	}
+	return nil
+}
+
+func (p *Point) validate(clients []string) error {
+	ops := []string{history.Acquire, history.Read, history.Write, history.Release}
+	switch {
+	case !slices.Contains(clients, p.Client):
+		return fmt.Errorf("a point of %q: there is no client of that name; there are %s", p.Client, strings.Join(clients, ", "))
+	case !slices.Contains(ops, p.Op):
+		return fmt.Errorf("a point in %q: the operations are %s", p.Op, strings.Join(ops, ", "))
+	case p.Acquisition < 1:
+		return fmt.Errorf("a point in critical section %d of %s: the first is 1", p.Acquisition, p.Client)
+	case p.OK && (p.Op != history.Acquire || p.Last || p.Request != 0), !p.OK && p.Last == (p.Request > 0), p.Request < 0:
+		return fmt.Errorf("a point of %s in its %s has to be at one request, at the last, or after an acquire's ok", p.Client, p.Op)
 	}
 	return nil
 }

@@ -42,17 +42,19 @@ func (c *client) op(index int, timeout time.Duration) cluster.Op {
 }
 
 func (c *client) Acquire(timeout time.Duration) workloads.Result {
-	if c.killed.Load() {
+	c.grant = 0
+	c.acquire = c.rec.invoke(c, history.Acquire, 0, history.Opt{})
+	if c.acquire == 0 {
 		return workloads.Dead
 	}
-	c.grant = 0
-	index := c.rec.invoke(c, history.Acquire, 0, history.Opt{})
-	c.acquire = index
-	g, err := c.end.Acquire(c.op(index, 0), timeout)
+	g, err := c.end.Acquire(c.op(c.acquire, 0), timeout)
 	if err != nil {
 		return c.rec.complete(c, history.Acquire, 0, history.Opt{}, err)
 	}
-	c.grant = c.rec.granted(c, index, g)
+	c.grant = c.rec.granted(c, c.acquire, g)
+	if c.grant == 0 {
+		return workloads.Dead
+	}
 	c.rec.injector.point(c, faults.Point{
 		Client: c.name, Acquisition: c.acquisition, Op: history.Acquire, After: true, OK: true,
 	})
@@ -60,10 +62,10 @@ func (c *client) Acquire(timeout time.Duration) workloads.Result {
 }
 
 func (c *client) Read(timeout time.Duration) (int64, workloads.Result) {
-	if c.killed.Load() {
+	index := c.rec.invoke(c, history.Read, c.grant, history.Opt{})
+	if index == 0 {
 		return 0, workloads.Dead
 	}
-	index := c.rec.invoke(c, history.Read, c.grant, history.Opt{})
 	v, err := c.end.Read(c.op(index, timeout))
 	value := history.Some(v)
 	if err != nil {
@@ -73,17 +75,17 @@ func (c *client) Read(timeout time.Duration) (int64, workloads.Result) {
 }
 
 func (c *client) Write(value int64, timeout time.Duration) workloads.Result {
-	if c.killed.Load() {
+	index := c.rec.invoke(c, history.Write, c.grant, history.Some(value))
+	if index == 0 {
 		return workloads.Dead
 	}
-	index := c.rec.invoke(c, history.Write, c.grant, history.Some(value))
 	return c.rec.complete(c, history.Write, c.grant, history.Some(value), c.end.Write(c.op(index, timeout), value))
 }
 
 func (c *client) Release() workloads.Result {
-	if c.killed.Load() {
+	index := c.rec.invoke(c, history.Release, c.grant, history.Opt{})
+	if index == 0 {
 		return workloads.Dead
 	}
-	index := c.rec.invoke(c, history.Release, c.grant, history.Opt{})
 	return c.rec.complete(c, history.Release, c.grant, history.Opt{}, c.end.Release(c.op(index, 0)))
 }

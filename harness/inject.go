@@ -16,8 +16,9 @@ type injector struct {
 
 	mu         sync.Mutex
 	injections []*injection
-	active     int           // faults that are in force and will end
-	lastEnd    time.Duration // when something last healed, or began for good
+	active     int            // faults that are in force and will end
+	inForce    map[string]int // by what they do to whom: faults that ask for the same
+	lastEnd    time.Duration  // when something last healed, or began for good
 	stopped    bool
 	err        error // the first that a place answered
 }
@@ -87,12 +88,15 @@ func (j *injector) start(it *injection, point string) {
 	if it.Direction != faults.Both {
 		e.Text = it.Direction.String()
 	}
-	j.rec.add(&e)
-	if it.fault.Heal == nil && it.fault.On == faults.OnClient {
-		j.rec.processes[it.On[0]].killed.Store(true)
+	if c := j.rec.processes[it.On[0]]; c != nil && it.fault.Heal == nil && it.fault.On == faults.OnClient {
+		j.rec.kill(c, &e)
+	} else {
+		j.rec.add(&e)
 	}
-	if err := it.fault.Start(j.rec.place, it.id, it.Injection); err != nil {
-		j.fail(err)
+	if j.share(it, 1) == 1 {
+		if err := it.fault.Start(j.rec.place, it.id, it.Injection); err != nil {
+			j.fail(err)
+		}
 	}
 	if ends {
 		j.rec.place.After(it.For, func() { j.heal(it) })
@@ -115,9 +119,12 @@ func (j *injector) heal(it *injection) {
 	if it.fault.On != faults.OnLink && !stays {
 		j.rec.add(&e)
 	}
-	hits, err := it.fault.Heal(j.rec.place, it.id, it.Injection)
-	if err != nil {
-		j.fail(err)
+	hits := -1
+	if j.share(it, -1) == 0 {
+		var err error
+		if hits, err = it.fault.Heal(j.rec.place, it.id, it.Injection); err != nil {
+			j.fail(err)
+		}
 	}
 	if it.fault.On == faults.OnLink && !stays {
 		e.Hits = history.Some(int64(hits))
@@ -130,6 +137,22 @@ func (j *injector) heal(it *injection) {
 		j.lastEnd = j.rec.place.Now()
 	}
 	j.mu.Unlock()
+}
+
+// share counts the faults that keep a client or a server down, and returns how
+// many there are now: the first brings it down, and only the last lets it go
+// on. Disturbances of links are each on their own.
+func (j *injector) share(it *injection, add int) int {
+	if it.fault.On == faults.OnLink || it.fault.Heal == nil {
+		return max(add, 0)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.inForce == nil {
+		j.inForce = map[string]int{}
+	}
+	j.inForce[it.On[0]] += add
+	return j.inForce[it.On[0]]
 }
 
 func (j *injector) entry(it *injection, f string) history.Entry {

@@ -1,10 +1,13 @@
 package harness
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockcheck/lockcheck/catalogue"
@@ -82,7 +85,9 @@ func (p *Plan) header(observes []string) history.Header {
 		Observes: observes,
 	}
 	for _, in := range p.Faults {
-		h.Faults = append(h.Faults, in.Fault)
+		if !slices.Contains(h.Faults, in.Fault) {
+			h.Faults = append(h.Faults, in.Fault)
+		}
 	}
 	return h
 }
@@ -105,7 +110,13 @@ var ErrNoPlan = errors.New("not a schedule of lockcheck")
 // ReadPlan reads what Write wrote.
 func ReadPlan(r io.Reader) (*Plan, error) {
 	var p Plan
-	if err := json.NewDecoder(r).Decode(&p); err != nil {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(data, &struct {
+		Format *int `json:"lockcheck_schedule"`
+	}{&p.Format}); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrNoPlan, err)
 	}
 	if p.Format == 0 {
@@ -114,10 +125,60 @@ func ReadPlan(r io.Reader) (*Plan, error) {
 	if p.Format > planFormat {
 		return nil, fmt.Errorf("a schedule of format %d, and this lockcheck knows formats up to %d", p.Format, planFormat)
 	}
-	for _, in := range p.Faults {
-		if err := in.Validate(); err != nil {
-			return nil, err
-		}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&p); err != nil {
+		return nil, err
+	}
+	if err := p.validate(); err != nil {
+		return nil, err
 	}
 	return &p, nil
+}
+
+// The leases that make sense. Below, the latencies of sim (up to 5 ms) and
+// time-outs of T/4 leave no room to acquire and work; above, times overflow.
+const (
+	MinLease = 200 * time.Millisecond
+	MaxLease = 10 * time.Minute
+)
+
+// validate says what is wrong with a plan that somebody may have edited.
+func (p *Plan) validate() error {
+	if _, err := p.Config(); err != nil {
+		return err
+	}
+	switch {
+	case p.Lease < MinLease || p.Lease > MaxLease || p.Lease%time.Millisecond != 0:
+		return fmt.Errorf("lease_ns %d: it has to be whole milliseconds, from %v to %v", p.Lease, MinLease, MaxLease)
+	case len(p.Clients) == 0:
+		return errors.New("clients: there are none")
+	case p.Scripts == nil && p.Acquires < 1:
+		return errors.New("acquires has to be at least 1, or there have to be scripts")
+	case p.Scripts != nil && len(p.Scripts) != len(p.Clients):
+		return fmt.Errorf("there are %d scripts for %d clients", len(p.Scripts), len(p.Clients))
+	case !slices.Contains([]history.Fencing{history.FencingOff, history.FencingAll, history.FencingWrites}, p.Fencing):
+		return fmt.Errorf("fencing %q: it can be all or writes", p.Fencing)
+	case p.Server.Fsync != catalogue.FsyncNone && p.Server.Fsync != catalogue.FsyncAlways:
+		return fmt.Errorf("fsync %q: it can be always", p.Server.Fsync)
+	}
+	for i, c := range p.Clients {
+		if c == "" || c == history.Resource || c == history.Nemesis || c == catalogue.RedisName || strings.ContainsAny(c, " \t\n") || slices.Contains(p.Clients[:i], c) {
+			return fmt.Errorf("clients: %q cannot be a client's name, or is there twice", c)
+		}
+	}
+	for i, s := range p.Scripts {
+		if s.Client != p.Clients[i] {
+			return fmt.Errorf("script %d is of %q, and client %d is %q", i+1, s.Client, i+1, p.Clients[i])
+		}
+		if err := s.Validate(); err != nil {
+			return err
+		}
+	}
+	for _, in := range p.Faults {
+		if err := in.Validate(p.Clients, []string{catalogue.RedisName}); err != nil {
+			return err
+		}
+	}
+	return nil
 }

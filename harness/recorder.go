@@ -21,6 +21,7 @@ type recorder struct {
 	injector injector
 
 	mu        sync.Mutex // in docker many goroutines record
+	begun     bool       // before, nothing is recorded: there is no time yet
 	history   *history.History
 	guarded   workloads.Guarded
 	grants    []int // by the index of the acquire's invoke
@@ -47,10 +48,24 @@ func newRecorder(plan *Plan, h *history.History, sink func(*history.Entry)) *rec
 	return r
 }
 
-func (r *recorder) client(name string) *client {
-	c := r.processes[name]
-	c.end = r.place.Client(name)
-	return c
+// begin opens the record, now that there is a place.
+func (r *recorder) begin(place cluster.Place, header history.Header) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.place, r.begun = place, true
+	r.history.Header = header
+	for name, c := range r.processes {
+		c.end = place.Client(name)
+	}
+}
+
+// kill records that a client is about to be killed. In one step with the line,
+// because what its operations still bring must not stand behind it as certain.
+func (r *recorder) kill(c *client, e *history.Entry) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.addLocked(e)
+	c.killed.Store(true)
 }
 
 // add writes one entry and returns its index.
@@ -61,7 +76,7 @@ func (r *recorder) add(e *history.Entry) int {
 }
 
 func (r *recorder) addLocked(e *history.Entry) int {
-	if r.closed {
+	if !r.begun || r.closed {
 		return 0
 	}
 	r.history.Entries = append(r.history.Entries, *e)
@@ -74,18 +89,29 @@ func (r *recorder) addLocked(e *history.Entry) int {
 	return n
 }
 
-// invoke records that an operation begins.
+// invoke records that an operation begins, and returns its index; 0: the
+// client is dead, and nothing begins.
 func (r *recorder) invoke(c *client, f string, grant int, value history.Opt) int {
-	return r.add(&history.Entry{
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c.killed.Load() {
+		return 0
+	}
+	return r.addLocked(&history.Entry{
 		Client: c.name, Process: history.Process{N: c.process},
 		Type: history.Invoke, F: f, Lock: LockName, Grant: grant, Value: value,
 	})
 }
 
-// granted records an acquire's ok, and numbers the grant.
+// granted records an acquire's ok, and numbers the grant. An ok that comes
+// from a client that has been killed meanwhile is none: 0.
 func (r *recorder) granted(c *client, op int, g cluster.Grant) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if c.killed.Load() {
+		r.completeLocked(c, history.Acquire, 0, history.Opt{}, cluster.ErrCrashed)
+		return 0
+	}
 	r.grant++
 	for len(r.grants) <= op {
 		r.grants = append(r.grants, 0)
@@ -104,6 +130,13 @@ func (r *recorder) granted(c *client, op int, g cluster.Grant) int {
 func (r *recorder) complete(c *client, f string, grant int, value history.Opt, err error) workloads.Result {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.completeLocked(c, f, grant, value, err)
+}
+
+func (r *recorder) completeLocked(c *client, f string, grant int, value history.Opt, err error) workloads.Result {
+	if c.killed.Load() && !errors.Is(err, cluster.ErrBudget) {
+		err = cluster.ErrCrashed // whatever its answer was, the client did not live to see it
+	}
 	e := history.Entry{
 		Client: c.name, Process: history.Process{N: c.process},
 		F: f, Lock: LockName, Grant: grant, Value: value,

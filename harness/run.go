@@ -4,6 +4,7 @@ package harness
 
 import (
 	"cmp"
+	"errors"
 
 	"github.com/lockcheck/lockcheck/cluster"
 	"github.com/lockcheck/lockcheck/history"
@@ -20,7 +21,7 @@ type Buffer struct{ history history.History }
 // Run carries out a plan and returns what happened. With an error the history
 // is what there was until then. buffer and sink may be nil; sink gets each
 // entry at the moment when it is recorded.
-func Run(plan *Plan, open Open, buffer *Buffer, sink func(*history.Entry)) (*history.History, error) {
+func Run(plan *Plan, open Open, buffer *Buffer, sink func(*history.Entry)) (h *history.History, err error) {
 	cfg, err := plan.Config()
 	if err != nil {
 		return nil, err
@@ -33,15 +34,14 @@ func Run(plan *Plan, open Open, buffer *Buffer, sink func(*history.Entry)) (*his
 	if err != nil {
 		return nil, err
 	}
-	defer place.Close()
-	rec.place = place
-	rec.history.Header = plan.header(place.Observes())
+	defer func() { err = errors.Join(err, place.Close()) }()
+	rec.begin(place, plan.header(place.Observes()))
 	rec.injector.steps = cfg.Lock.Steps
 	rec.injector.schedule(plan.Faults)
 
 	running := len(plan.Clients)
 	for i, name := range plan.Clients {
-		c := rec.client(name)
+		c := rec.processes[name]
 		place.Go(func() {
 			if plan.Scripts != nil {
 				plan.Scripts[i].Run(c, plan.Lease)

@@ -14,6 +14,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/workloads"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -196,15 +197,48 @@ func TestAPlanIsReadAsItWasWritten(t *testing.T) {
 
 func TestWhatIsNoPlanIsRefused(t *testing.T) {
 	for name, text := range map[string]string{
-		"nothing":           ``,
-		"no JSON":           `hello`,
-		"another document":  `{"lock":"redis-set-lua"}`,
-		"a later format":    `{"lockcheck_schedule":99}`,
-		"an unknown fault":  `{"lockcheck_schedule":1,"faults":[{"fault":"flood","on":["c1"]}]}`,
-		"a fault on nobody": `{"lockcheck_schedule":1,"faults":[{"fault":"pause","on":[]}]}`,
+		"nothing":          ``,
+		"no JSON":          `hello`,
+		"another document": `{"lock":"redis-set-lua"}`,
+		"a later format":   `{"lockcheck_schedule":99}`,
+		"an unknown fault": `{"lockcheck_schedule":1,"faults":[{"fault":"flood","on":["c1"]}]}`,
+		"an unknown field": `{"lockcheck_schedule":1,"lokc":"redis-set-lua"}`,
 	} {
 		if _, err := ReadPlan(strings.NewReader(text)); err == nil {
 			t.Errorf("%s is read as a plan", name)
+		}
+	}
+	for name, edit := range map[string]func(*Plan){
+		"an unknown lock":               func(p *Plan) { p.Lock = "redis-flood" },
+		"a fault on nobody":             func(p *Plan) { p.Faults[0].On = nil },
+		"a fault on a client not there": func(p *Plan) { p.Faults[0].On = []string{"c9"} },
+		"a fault on a server not there": func(p *Plan) { p.Faults[0].On = []string{"c1", "redis-9"} },
+		"a negative length":             func(p *Plan) { p.Faults[0].For = -1 },
+		"a point of nobody": func(p *Plan) {
+			p.Faults[0].Point = &faults.Point{Client: "c9", Op: "acquire", Acquisition: 1, Last: true}
+		},
+		"a point nowhere": func(p *Plan) { p.Faults[0].Point = &faults.Point{Client: "c1", Op: "acquire", Acquisition: 1} },
+		"a point in an operation not there": func(p *Plan) {
+			p.Faults[0].Point = &faults.Point{Client: "c1", Op: "aquire", Acquisition: 1, Last: true}
+		},
+		"a lease below what makes sense": func(p *Plan) { p.Lease = time.Millisecond },
+		"a lease above it":               func(p *Plan) { p.Lease = time.Hour },
+		"no clients":                     func(p *Plan) { p.Clients = nil },
+		"a client twice":                 func(p *Plan) { p.Clients[1] = "c1" },
+		"nothing to do":                  func(p *Plan) { p.Acquires = 0 },
+		"a script missing":               func(p *Plan) { p.Scripts = []workloads.Script{{Client: "c1"}} },
+		"a step that cannot be": func(p *Plan) {
+			p.Scripts = []workloads.Script{{Client: "c1", Steps: []workloads.Step{{Do: "lock"}}}, {Client: "c2"}, {Client: "c3"}}
+		},
+	} {
+		p := randomPlan("redis-set-lua", "partition", 1)
+		edit(p)
+		var b bytes.Buffer
+		if err := p.Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadPlan(&b); err == nil {
+			t.Errorf("a plan with %s is accepted", name)
 		}
 	}
 }

@@ -35,13 +35,15 @@ type Header struct {
 	LeaseMS  int64    `json:"lease_ms,omitempty"` // T: lease or session time-out
 	Promises []string `json:"promises,omitempty"` // the properties that must hold; none: all that apply
 	Fencing  Fencing  `json:"fencing"`
-	Faults   []string `json:"faults,omitempty"` // the kinds that could be injected
+	Faults   []string `json:"faults,omitempty"` // the kinds that are to be injected
 
 	// HandoverMS is how long the lock says that it may take from a release to
 	// the next grant; 0: it says nothing, and T/2 is the bound.
 	HandoverMS int64 `json:"handover_ms,omitempty"`
 	// Observes says what the place could see of the servers: "ownership" and
-	// "answers" cannot be judged where the entry is missing.
+	// "answers" cannot be judged where the entry is missing. In a file that was
+	// written while the run went on it is empty where only the end of the run
+	// tells.
 	Observes []string `json:"observes,omitempty"`
 }
 

@@ -3,6 +3,7 @@
 package workloads
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -94,16 +95,31 @@ func (r Random) acquire(c Client) Result {
 
 // Step is one thing that a client of a case does.
 type Step struct {
-	Do    string        // an operation's name in package history; "": nothing, only wait
-	At    time.Duration // not before this time since the start of the run
-	Wait  time.Duration // nor before this time after the step before
-	Limit time.Duration // of an acquire: ask until then, counted from its start; of an access: its time-out
+	Do    string        `json:"do,omitempty"`       // an operation's name in package history; "": nothing, only wait
+	At    time.Duration `json:"at_ns,omitempty"`    // not before this time since the start of the run
+	Wait  time.Duration `json:"wait_ns,omitempty"`  // nor before this time after the step before
+	Limit time.Duration `json:"limit_ns,omitempty"` // of an acquire: ask until then, counted from its start; of an access: its time-out
 }
 
 // Script is what one client of a case does.
 type Script struct {
-	Client string
-	Steps  []Step
+	Client string `json:"client"`
+	Steps  []Step `json:"steps"`
+}
+
+// Validate says what is wrong with a script.
+func (s Script) Validate() error {
+	for i, step := range s.Steps {
+		switch step.Do {
+		case "", history.Acquire, history.Read, history.Write, history.Release:
+		default:
+			return fmt.Errorf("step %d of %s: it cannot do %q", i+1, s.Client, step.Do)
+		}
+		if step.At < 0 || step.Wait < 0 || step.Limit < 0 {
+			return fmt.Errorf("step %d of %s: a time is negative", i+1, s.Client)
+		}
+	}
+	return nil
 }
 
 // Run goes through the steps. After an acquire that got nothing the client

@@ -365,7 +365,7 @@ func (a *app) summary(s *explore.Settings, r *explore.Result, pr promise, kept m
 		case checker.Violated:
 			words = fmt.Sprintf("in %s, first with seed %d", plural(t.Count[checker.Violated], "run"), s.Seed+uint64(t.First[checker.Violated]))
 		case checker.Unknown, checker.NA:
-			words = t.Reason
+			words = t.Reasons[out]
 		}
 		if !pr.covers(prop) {
 			words = strings.TrimPrefix(words+", not promised", ", ")

@@ -1,0 +1,168 @@
+package harness
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/cluster"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// fakePlace is a place of goroutines, as docker is, where every operation
+// succeeds at once. What faults do to it is written down.
+type fakePlace struct {
+	cluster.Place // for what is not called
+	mu            sync.Mutex
+	done          []string
+	tasks         sync.WaitGroup
+	start         time.Time
+	client        fakeClient
+	closed        error
+}
+
+type fakeClient struct{ before func(string) }
+
+func (p *fakePlace) note(what string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done = append(p.done, what)
+	return nil
+}
+func (p *fakePlace) Observes() []string               { return nil }
+func (p *fakePlace) Go(f func())                      { p.tasks.Go(f) }
+func (p *fakePlace) After(d time.Duration, f func())  { time.AfterFunc(d, f) }
+func (p *fakePlace) Run() error                       { p.tasks.Wait(); return nil }
+func (p *fakePlace) Rand(string, string, int64) int64 { return 0 }
+func (p *fakePlace) Now() time.Duration               { return time.Since(p.start) }
+func (p *fakePlace) Sleep(d time.Duration)            { time.Sleep(d) }
+func (p *fakePlace) Close() error                     { return p.closed }
+func (p *fakePlace) Client(string) cluster.Client     { return p.client }
+func (p *fakePlace) Pause(c string) error             { return p.note("pause " + c) }
+func (p *fakePlace) Resume(c string) error            { return p.note("resume " + c) }
+func (p *fakePlace) Kill(c string) error              { return p.note("kill " + c) }
+func (c fakeClient) Release(cluster.Op) error         { return nil }
+func (c fakeClient) Read(cluster.Op) (int64, error)   { return 0, nil }
+func (c fakeClient) Write(cluster.Op, int64) error    { return nil }
+func (c fakeClient) Acquire(op cluster.Op, _ time.Duration) (cluster.Grant, error) {
+	if c.before != nil {
+		c.before(history.Acquire)
+	}
+	return cluster.Grant{}, nil
+}
+
+// Between the line of a kill and the signal the client may still answer. Its
+// answer must not stand in the history as certain: it would be a hold that
+// begins after its end.
+func TestNoOkStandsBehindItsClientsDeath(t *testing.T) {
+	for range 50 {
+		p := randomPlan("redis-set-lua", "kill", 1)
+		p.Clients, p.Acquires, p.Lease = []string{"c1"}, 50, 200*time.Millisecond
+		p.Faults = []faults.Injection{{Fault: "kill", On: []string{"c1"}, At: time.Millisecond}}
+		h, err := Run(p, func(_ cluster.Config, o cluster.Observer) (cluster.Place, error) {
+			// A client that takes a while, so that the kill comes while it asks.
+			return &fakePlace{start: time.Now(), client: fakeClient{func(string) { time.Sleep(300 * time.Microsecond) }}}, nil
+		}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := history.Check(h); err != nil {
+			t.Fatal(err)
+		}
+		dead := false
+		for _, e := range h.Entries {
+			if dead && e.Process.Client() && e.Type != history.Info {
+				t.Fatalf("after its death the client has %s %s", e.Type, e.F)
+			}
+			dead = dead || e.F == "kill"
+		}
+		if !dead {
+			t.Fatal("nobody was killed")
+		}
+	}
+}
+
+// Two pauses of one client that overlap are one: the first stops it, and only
+// the end of the last lets it go on.
+func TestOverlappingFaultsDoNotEndEachOther(t *testing.T) {
+	p := randomPlan("redis-set-lua", "pause", 1)
+	p.Clients, p.Acquires = []string{"c1"}, 5
+	p.Faults = []faults.Injection{
+		{Fault: "pause", On: []string{"c1"}, At: 1 * time.Millisecond, For: 20 * time.Millisecond},
+		{Fault: "pause", On: []string{"c1"}, At: 5 * time.Millisecond, For: 5 * time.Millisecond},
+	}
+	place := &fakePlace{start: time.Now(), client: fakeClient{func(string) { time.Sleep(20 * time.Millisecond) }}}
+	if _, err := Run(p, func(cluster.Config, cluster.Observer) (cluster.Place, error) { return place, nil }, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if len(place.done) != 2 || place.done[0] != "pause c1" || place.done[1] != "resume c1" {
+		t.Errorf("the place was told %q", place.done)
+	}
+}
+
+// In no history does a client finish something while a pause of its lasts, or
+// a server do something while it is down.
+func TestWhatIsStoppedDoesNothing(t *testing.T) {
+	for _, kind := range []string{"pause", "restart", "restart-lost"} {
+		for seed := range uint64(300) {
+			p := randomPlan("redis-set-lua", kind, seed)
+			p.Faults = append(p.Faults, randomPlan("redis-set-lua", kind, seed+1000).Faults...)
+			j, _, err := InSim(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stopped := map[string]int{}
+			for _, e := range j.History.Entries {
+				switch {
+				case e.F == kind:
+					stopped[e.On[0]]++
+				case e.F == kind+history.EndSuffix:
+					stopped[e.On[0]]--
+				case stopped[e.Client] > 0 && e.Type == history.OK:
+					t.Fatalf("%s, seed %d: %s finishes %s while it is paused (line %d)", kind, seed, e.Client, e.F, e.Index)
+				case stopped[e.Process.Name] > 0 && (e.F == history.Granted || e.F == history.Remove):
+					t.Fatalf("%s, seed %d: %s does %s while it is down (line %d)", kind, seed, e.Process.Name, e.F, e.Index)
+				}
+			}
+		}
+	}
+}
+
+// A place that cannot be removed is an error of the run.
+func TestWhatIsLeftBehindIsSaid(t *testing.T) {
+	p := randomPlan("redis-set-lua", "pause", 1)
+	p.Faults = nil
+	left := errors.New("a container is still there")
+	_, err := Run(p, func(cluster.Config, cluster.Observer) (cluster.Place, error) {
+		return &fakePlace{start: time.Now(), closed: left}, nil
+	}, nil, nil)
+	if !errors.Is(err, left) {
+		t.Errorf("the run ends with %v", err)
+	}
+}
+
+// A worker may speak before the run has begun. There is no time yet, and
+// nothing is recorded.
+func TestNewsBeforeTheRunBeginsIsNotRecorded(t *testing.T) {
+	p := randomPlan("redis-set-lua", "pause", 1)
+	p.Faults = nil
+	h, err := Run(p, func(_ cluster.Config, o cluster.Observer) (cluster.Place, error) {
+		o.Report(history.Entry{Client: "c1", F: history.Queued})
+		o.Server(history.Entry{F: history.Expire})
+		return &fakePlace{start: time.Now()}, nil
+	}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range h.Entries {
+		if e.F == history.Queued || e.F == history.Expire {
+			t.Errorf("%s is recorded", e.F)
+		}
+	}
+	if checker.Reach(h)[checker.Grants] == 0 {
+		t.Error("the run itself did not take place")
+	}
+}
