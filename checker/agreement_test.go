@@ -85,10 +85,12 @@ type anarchy struct {
 	grant   int
 	process int
 	written int64
-	works   bool             // the lock
-	own     bool             // the resource writes its own lines
-	value   map[string]int64 // of what each lock guards
-	holders map[string]int
+
+	acquires []int            // indices of their invokes
+	works    bool             // the lock
+	own      bool             // the resource writes its own lines
+	value    map[string]int64 // of what each lock guards
+	holders  map[string]int
 }
 
 type anarchist struct {
@@ -102,7 +104,7 @@ type anarchist struct {
 func anyHistory(t *rapid.T) *history.History {
 	a := &anarchy{
 		T: t, works: rapid.Bool().Draw(t, "the lock works"), own: rapid.Bool().Draw(t, "the resource writes its own lines"),
-		h:     &history.History{Header: history.Header{Format: history.Format, LeaseMS: 10_000}},
+		h:     &history.History{Header: history.Header{Format: history.Format, LeaseMS: 10_000, Observes: []string{"ownership"}}},
 		value: map[string]int64{}, holders: map[string]int{},
 	}
 	for i := range rapid.IntRange(2, 4).Draw(t, "clients") {
@@ -115,7 +117,7 @@ func anyHistory(t *rapid.T) *history.History {
 		switch {
 		case a.rarely("fault"):
 			a.fault(c)
-		case c.dead:
+		case c.dead && (c.open == nil || !a.rarely("the answer was on its way")):
 		case c.open != nil:
 			a.complete(c)
 		default:
@@ -168,8 +170,19 @@ func (a *anarchy) invoke(c *anarchist) {
 		e.Value = history.Some(a.next(e.Lock))
 	}
 	e = a.add(e)
-	if e.Type == history.Invoke {
-		c.open = &e
+	if e.Type != history.Invoke {
+		return
+	}
+	c.open = &e
+	if f == history.Acquire {
+		a.acquires = append(a.acquires, e.Index)
+	}
+	if a.rarely("a server acts") {
+		a.add(history.Entry{
+			Process: history.Process{Name: "redis"}, Type: history.Event,
+			F:  rapid.SampledFrom([]string{history.Remove, history.Takeover, history.Shorten}).Draw(a.T, "deed"),
+			By: history.Some(int64(e.Index)), Op: history.Some(int64(rapid.SampledFrom(a.acquires).Draw(a.T, "of"))),
+		})
 	}
 }
 
@@ -180,6 +193,14 @@ func (a *anarchy) next(lock string) int64 {
 	}
 	a.written++
 	return 100 + a.written
+}
+
+// token is mostly larger than all before it.
+func (a *anarchy) token() uint64 {
+	if a.rarely("an old token") {
+		return uint64(a.grant / 2)
+	}
+	return uint64(a.grant)
 }
 
 func (a *anarchy) until() time.Duration {
@@ -196,11 +217,15 @@ func (a *anarchy) complete(c *anarchist) {
 	if acquires && a.holders[e.Lock] > 0 && e.Type == history.OK && a.works {
 		e.Type = history.Fail
 	}
+	if e.Type == history.Info && a.rarely("the worker died") {
+		e.Error = history.ErrCrashed
+	}
 	by := history.Some(int64(e.Index))
 	switch {
 	case acquires && e.Type != history.Fail:
 		a.grant++
 		e.Grant, e.ValidUntil = a.grant, a.until()
+		e.Token = a.token()
 	case e.F == history.Extend:
 		e.ValidUntil = a.until()
 		if e.Type == history.Fail {

@@ -13,12 +13,12 @@ import (
 //     rest on the entry that its process has already.
 //   - After a release that said yes the grant's entries are gone, whoever
 //     removed them, or go: an entry that is still there at the end convicts
-//     once T has passed since.
+//     once T has passed since, and never where nobody says how long T is.
 //
 // What ended without an answer is never judged.
 func answers(t *timeline) Verdict {
-	if !t.observes(Answers) {
-		return notApplicable(Answers, "the history does not say what the servers did to the entries of their stores")
+	if reason := t.unseen(Answers); reason != "" {
+		return notApplicable(Answers, reason)
 	}
 	s := t.stored()
 	var first *Witness
@@ -152,7 +152,7 @@ func (s *stored) lie(id int32) *Witness {
 			return s.falseYes(o)
 		}
 	case o.verb == release && o.outcome == history.OK && o.hold != none:
-		if s.end-s.at(o.done) < s.lease {
+		if s.lease == 0 || s.end-s.at(o.done) < s.lease {
 			return nil
 		}
 		if e := s.there(s.holds[o.hold].op, s.size()-1); e != none {

@@ -11,6 +11,9 @@ func exclusion(t *timeline) Verdict {
 	last := make([]int32, len(t.locks.list)) // by lock: 1 + the hold that ends last
 	for i := range t.holds {
 		h := &t.holds[i]
+		if h.stillborn() {
+			continue
+		}
 		l := &last[h.lock]
 		if *l != 0 {
 			o := &t.holds[*l-1]
@@ -35,6 +38,6 @@ func (t *timeline) overlap(a, b *hold) *Witness {
 		until = fmt.Sprintf("held it until %s", t.when(a.end))
 		entries = append(entries, a.end)
 	}
-	return witness(entries, "%s was granted %s at %s and %s, and %s was granted it at %s.",
-		first, t.lockName(a.lock), t.when(a.begin), until, second, t.when(b.begin))
+	return witness(entries, "%s %s %s at %s and %s, and %s %s it at %s.",
+		first, t.got(a), t.lockName(a.lock), t.when(a.begin), until, second, t.got(b), t.when(b.begin))
 }

@@ -118,7 +118,53 @@ var exclusionSpecs = []spec{
 		1 c2 acquire
 		2 c2 acquire ok
 		3 c1 write value=1
-		5 c1 write info error=crashed`, `violated 2,4,5: c1 was granted the lock at 1.000 s and held it until 3.000 s, and c2 was granted it at 2.000 s.`},
+		4 c1 write ok value=1
+		5 c1 release
+		6 c1 release info error=crashed`, `violated 2,4,6: c1 was granted the lock at 1.000 s and held it until 4.000 s, and c2 was granted it at 2.000 s.`},
+	{"an invoke, which the harness writes, is no sign of life", `
+		0 c1 acquire
+		1 c1 acquire ok
+		1 c2 acquire
+		2 c2 acquire ok
+		3 c1 write value=1
+		5 c1 write info error=crashed`, "valid"},
+	{"a release that the harness wrote for a worker that had died ends nothing later", `
+		0 c1 acquire
+		1 c1 acquire ok
+		1 c2 acquire
+		2 c2 acquire ok
+		3 c1 release
+		5 c1 release info error=crashed`, "valid"},
+	{"a release that is invoked in the pause in which its client is killed", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 nemesis pause id=1 on=c1
+		3 c2 acquire
+		4 c2 acquire ok
+		5 c1 release
+		6 nemesis kill id=2 on=c1`, "valid"},
+	{"an ok that is written after its client was killed is no hold", `
+		0 c1 acquire
+		1 nemesis kill id=1 on=c1
+		2 c1 acquire ok
+		3 c2 acquire
+		4 c2 acquire ok`, "valid"},
+	{"the same while somebody else holds", `
+		0 c2 acquire
+		1 c2 acquire ok
+		2 c1 acquire
+		3 nemesis kill id=1 on=c1
+		4 c1 acquire ok
+		5 c2 release`, "valid"},
+	{"a pause without an id ends with its own end", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 nemesis partition on=c1,redis
+		3 nemesis pause on=c1
+		4 nemesis partition-end on=c1,redis
+		5 c2 acquire
+		12 c2 acquire ok
+		13 nemesis kill on=c1`, "valid"},
 	{"a nested acquire deepens the hold of its process", `
 		0 c1 acquire
 		1 c1 acquire ok
@@ -139,6 +185,28 @@ var exclusionSpecs = []spec{
 		6 c2 acquire
 		7 c2 acquire ok
 		8 c1 release`, `violated 2,8,9: c1 was granted the lock at 1.000 s and held it until 8.000 s, and c2 was granted it at 7.000 s.`},
+	{"what says that one of several nested holds is lost says it of all", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c1 acquire
+		3 c1 acquire ok
+		4 c1 lost grant=2
+		5 c2 acquire
+		6 c2 acquire ok
+		7 c2 acquire
+		8 c2 acquire ok
+		9 c2 extend grant=3
+		10 c2 extend fail error=not-held
+		11 c3 acquire
+		12 c3 acquire ok`, "valid"},
+	{"the loss of one lock says nothing about another", `
+		0 c1 acquire lock=a
+		1 c1 acquire ok lock=a
+		2 c1 acquire lock=b
+		3 c1 acquire ok lock=b
+		4 c1 lost lock=b
+		5 c2 acquire lock=a
+		6 c2 acquire ok lock=a`, `violated 2,7: c1 was granted "a" at 1.000 s and was still holding it, and c2 was granted it at 6.000 s.`},
 	{"two processes of one client are two holders", `
 		0 c1 acquire
 		1 c1 acquire ok
@@ -168,12 +236,34 @@ var exclusionSpecs = []spec{
 		2 c1' extend grant=7
 		3 c1' extend ok grant=7
 		4 c2 acquire
-		5 c2 acquire ok`, `violated 4,6: c1 was granted the lock at 3.000 s and was still holding it, and c2 was granted it at 5.000 s.`},
+		5 c2 acquire ok`, `violated 4,6: c1 confirmed that it held the lock at 3.000 s and was still holding it, and c2 was granted it at 5.000 s.`},
 	{"a write that says yes presupposes nothing about the lock", `
 		0 c1 acquire
 		1 c1 acquire info error=timeout grant=7
 		2 c1' write grant=7 value=1
 		3 c1' write ok grant=7 value=1
+		4 c2 acquire
+		5 c2 acquire ok`, "valid"},
+	{"a grant that was released before it was confirmed is held no more", `
+		0 c1 acquire
+		1 c1 acquire info error=timeout grant=7
+		2 c1' release grant=7
+		3 c1' release ok grant=7
+		4 c1' valid until=14 grant=7
+		5 c2 acquire
+		6 c2 acquire ok`, "valid"},
+	{"a grant that was lost before it was confirmed is held no more", `
+		0 c1 acquire
+		1 c1 acquire info error=timeout grant=7
+		2 c1' lost grant=7
+		3 c1' valid until=13 grant=7
+		4 c2 acquire
+		5 c2 acquire ok`, "valid"},
+	{"a grant of a client that was killed is confirmed by nobody", `
+		0 c1 acquire
+		1 c1 acquire info error=timeout grant=7
+		2 nemesis kill id=1 on=c1
+		3 c1' valid until=13 grant=7
 		4 c2 acquire
 		5 c2 acquire ok`, "valid"},
 	{"nobody got the lock", `

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -47,6 +48,7 @@ var kinds = [...]struct {
 	{name: "delay", on: onLink, excuses: true},
 	{name: "drop-reply", on: onLink},
 	{name: "kill-connection", on: onLink},
+	{name: history.Stall, on: onServer, excuses: true},
 	{name: "other", on: onServer},
 }
 
@@ -63,6 +65,7 @@ const (
 	failover    kind = 11
 	serverJump  kind = 13
 	dropReply   kind = 20
+	stall       kind = 22 // of the machine: no fault that anybody injected
 	otherKind   kind = kind(len(kinds)) - 1
 )
 
@@ -94,13 +97,12 @@ func (t *timeline) nemesis(pos int32, e *history.Entry) {
 	case e.F == history.Exit:
 		t.exit(pos, e.On)
 		return
-	case strings.HasSuffix(e.F, history.EndSuffix):
-		for i := len(t.faults) - 1; i >= 0; i-- {
-			if f := &t.faults[i]; f.id == e.ID && !f.ended {
-				f.ended, f.end, f.to, f.hits = true, pos, e.Time, e.Hits
-				break
-			}
-		}
+	case e.F == history.Stall:
+		t.stalled(pos, e)
+		return
+	}
+	if name, ends := strings.CutSuffix(e.F, history.EndSuffix); ends {
+		t.endFault(name, pos, e)
 		return
 	}
 	f := fault{kind: kindOf(e.F), id: e.ID, start: pos, end: t.size(), struck: pos, from: e.Time, to: t.end}
@@ -108,6 +110,27 @@ func (t *timeline) nemesis(pos int32, e *history.Entry) {
 		t.die(&f)
 	}
 	t.faults = append(t.faults, f)
+}
+
+// stalled takes in that the machine stood still up to now. Its place among the
+// faults is that of its beginning.
+func (t *timeline) stalled(pos int32, e *history.Entry) {
+	f := fault{kind: stall, ended: true, start: pos, end: pos, struck: pos, from: e.Time - e.Amount, to: e.Time}
+	i := len(t.faults)
+	for i > 0 && t.faults[i-1].from > f.from {
+		i--
+	}
+	t.faults = slices.Insert(t.faults, i, f)
+}
+
+// endFault ends the last fault of that name with the id of e.
+func (t *timeline) endFault(name string, pos int32, e *history.Entry) {
+	for i := len(t.faults) - 1; i >= 0; i-- {
+		if f := &t.faults[i]; f.id == e.ID && !f.ended && t.entries[f.start].F == name {
+			f.ended, f.end, f.to, f.hits = true, pos, e.Time, e.Hits
+			return
+		}
+	}
 }
 
 // die ends what the clients of f held and waited for. A client that was paused
@@ -126,13 +149,13 @@ func (t *timeline) die(f *fault) {
 		}
 		t.endHolds(c, pos)
 		t.endWaits(c, f.start)
-		t.clients[c].dead = true
+		t.clients[c].dead, t.clients[c].died = true, pos
 		f.struck = min(f.struck, pos)
 	}
 }
 
 // exit ends what clients held and waited for that died without a fault. Nobody
-// knows when exactly, so what they held is certain up to their last lines.
+// knows when exactly, so what they held is certain up to their last signs of life.
 func (t *timeline) exit(pos int32, clients []string) {
 	for _, name := range clients {
 		c := t.names.find(name)
@@ -141,7 +164,7 @@ func (t *timeline) exit(pos int32, clients []string) {
 		}
 		t.endHolds(c, t.clients[c].last)
 		t.endWaits(c, pos)
-		t.clients[c].dead = true
+		t.clients[c].dead, t.clients[c].died = true, t.clients[c].last
 	}
 }
 

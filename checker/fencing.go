@@ -2,7 +2,7 @@ package checker
 
 // fencing: where one acquire completed before another was invoked, its token
 // is smaller, and no two grants of a lock share one. Acquires that overlap may
-// get their tokens in any order.
+// get their tokens in any order; a nested one may get the token of its nest.
 func fencing(t *timeline) Verdict {
 	var tokens bool
 	for i := range t.holds {
@@ -45,7 +45,7 @@ func (t *timeline) compareTokens(floor []int32) Verdict {
 		if h.token == 0 {
 			continue
 		}
-		if f := floor[h.op]; f != 0 && t.holds[f-1].token >= h.token {
+		if f := floor[h.op]; f != 0 && t.holds[f-1].token >= h.token && !sameToken(&t.holds[f-1], h) {
 			return violated(Fencing, t.staleToken(&t.holds[f-1], h))
 		}
 		if seen == nil && h.token <= top[h.lock] {
@@ -56,7 +56,7 @@ func (t *timeline) compareTokens(floor []int32) Verdict {
 		}
 		if seen != nil {
 			k := key{h.lock, h.token}
-			if j, ok := seen[k]; ok {
+			if j, ok := seen[k]; ok && !sameToken(&t.holds[j], h) {
 				return violated(Fencing, t.staleToken(&t.holds[j], h))
 			}
 			seen[k] = int32(i)
@@ -65,6 +65,10 @@ func (t *timeline) compareTokens(floor []int32) Verdict {
 	}
 	return valid(Fencing)
 }
+
+// sameToken tells whether a and b may share their token: one entry of the
+// store bears both.
+func sameToken(a, b *hold) bool { return a.token == b.token && a.nest == b.nest }
 
 func (t *timeline) staleToken(a, b *hold) *Witness {
 	first, second := t.pair(a.proc, b.proc)

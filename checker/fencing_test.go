@@ -77,6 +77,22 @@ var fencingSpecs = []spec{
 		5 c2 acquire ok token=1
 		6 c3 acquire
 		7 c3 acquire ok token=2`, `violated 2,3,4: c1 was granted the lock at 1.000 s with token 8; c2 asked after that, at 4.000 s, and got the smaller token 1 at 5.000 s.`},
+	{"a nested acquire may get the token that its process has", `
+		0 c1 acquire
+		1 c1 acquire ok token=5
+		2 c1 acquire
+		2 c1 acquire ok token=5
+		3 c1 acquire
+		3 c1 acquire ok token=5
+		4 c2 acquire
+		5 c2 acquire ok token=6`, "valid"},
+	{"a nested acquire gets the token of somebody else", `
+		0 c1 acquire
+		0 c2 acquire
+		1 c1 acquire ok token=5
+		2 c2 acquire ok token=6
+		3 c1 acquire
+		4 c1 acquire ok token=6`, `violated 4,6: c2 was granted the lock at 2.000 s with token 6, and c1 at 4.000 s with the same token.`},
 	{"grants without a token are left out", `
 		0 c1 acquire
 		1 c1 acquire ok token=1

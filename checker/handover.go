@@ -9,7 +9,8 @@ import (
 
 // handover: while nobody holds and somebody waits, a grant comes within T/2,
 // or within what the lock declares. Time during which something is paused,
-// cut off, slowed down, restarting or failing over is not counted.
+// cut off, slowed down, restarting or failing over is not counted, nor is the
+// time during which somebody may have held who confirmed it only later.
 func handover(t *timeline) Verdict {
 	bound := time.Duration(t.head.HandoverMS) * time.Millisecond
 	if bound == 0 {
@@ -45,7 +46,7 @@ func (t *timeline) slow(g *gap, bound time.Duration) *Witness {
 		return nil
 	}
 	for _, w := range t.wanted(g, from) {
-		if counted := w.to - w.from - t.excused(w.from, w.to); counted > bound {
+		if counted := w.to - w.from - t.excused(w.from, w.to, func(k kind) bool { return kinds[k].excuses }); counted > bound {
 			return t.late(g, w, counted, bound)
 		}
 	}
@@ -55,8 +56,8 @@ func (t *timeline) slow(g *gap, bound time.Duration) *Witness {
 // demand is a time during which somebody waits for a lock all the time.
 type demand struct {
 	from, to time.Duration
-	first    *wait // the one that began it
-	last     *wait // the one that ended it
+	first    *wait   // the one that began it
+	more     []*wait // those that went on where it ended
 }
 
 // wanted are the times, within g and after from, during which somebody waited.
@@ -65,7 +66,7 @@ func (t *timeline) wanted(g *gap, from time.Duration) []demand {
 	for i := range t.waitsUntil(g.end) {
 		w := &t.waits[i]
 		if w.lock == g.lock && w.to > from {
-			list = append(list, demand{max(w.from, from), min(w.to, g.to), w, w})
+			list = append(list, demand{from: max(w.from, from), to: min(w.to, g.to), first: w})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b demand) int { return cmp.Compare(a.from, b.from) })
@@ -74,21 +75,21 @@ func (t *timeline) wanted(g *gap, from time.Duration) []demand {
 		if n := len(merged); n == 0 || merged[n-1].to < d.from {
 			merged = append(merged, d)
 		} else if before := &merged[n-1]; d.to > before.to {
-			before.to, before.last = d.to, d.last
+			before.to, before.more = d.to, append(before.more, d.first)
 		}
 	}
 	return merged
 }
 
-// excused is how much of a time does not count.
-func (t *timeline) excused(from, to time.Duration) time.Duration {
+// excused is how much of a time does not count, because of faults of some kinds.
+func (t *timeline) excused(from, to time.Duration, of func(kind) bool) time.Duration {
 	var sum time.Duration
 	// Faults are in the order of their starts, so what is behind covered has
 	// been summed up.
 	covered := from
 	for i := range t.faults {
 		f := &t.faults[i]
-		if a, b := max(f.from, covered), min(f.to, to); kinds[f.kind].excuses && a < b {
+		if a, b := max(f.from, covered), min(f.to, to); of(f.kind) && a < b {
 			sum += b - a
 			covered = b
 		}
@@ -97,23 +98,32 @@ func (t *timeline) excused(from, to time.Duration) time.Duration {
 }
 
 func (t *timeline) late(g *gap, d demand, counted, bound time.Duration) *Witness {
-	entries := []int32{g.freed, d.first.begin}
+	entries, who, last := []int32{g.freed, d.first.begin}, asking(d.first), d.first
+	for _, w := range d.more {
+		entries, last = append(entries, w.begin), w
+		who += ", then " + t.clientName(w.client) + asking(w)
+	}
 	free := "has held"
 	if g.freed != none {
 		free = "held"
 	}
 	since := seconds(d.from)
 	outcome := fmt.Sprintf("nobody was granted it until %s", seconds(d.to))
-	if g.end < t.size() && d.to == g.to {
+	switch {
+	case g.end == t.size() || d.to < g.to:
+		entries = append(entries, min(last.end, t.size()-1))
+	case g.maybe != none:
+		h := &t.holds[g.maybe]
+		entries = append(entries, g.end, h.begin)
+		outcome += fmt.Sprintf(", when %s asked for what it confirmed that it held at %s", t.procName(h.proc), t.when(h.begin))
+	default:
 		entries = append(entries, g.end)
 		outcome = fmt.Sprintf("it was granted only at %s", seconds(g.to))
-	} else {
-		entries = append(entries, min(d.last.end, t.size()-1))
 	}
 	note := ""
 	if gone := d.to - d.from; gone > counted {
 		note = fmt.Sprintf(", of which %s count because nothing was stopped or cut off", seconds(counted))
 	}
-	return witness(entries, "from %s nobody %s %s and %s waited for it, but %s, %s later%s; %s are allowed.",
-		since, free, t.lockName(g.lock), t.clientName(d.first.client), outcome, seconds(d.to-d.from), note, seconds(bound))
+	return witness(entries, "from %s nobody %s %s and %s waited for it%s, but %s, %s later%s; %s are allowed.",
+		since, free, t.lockName(g.lock), t.clientName(d.first.client), who, outcome, seconds(d.to-d.from), note, seconds(bound))
 }

@@ -26,6 +26,13 @@ var handoverSpecs = []spec{
 		1 c2 acquire
 		3 c1 release
 		9 c2 acquire ok`, "valid"},
+	{"what is shorter than a millisecond is told in as many digits as it takes", `
+		.lease 1ms
+		0 c1 acquire
+		0.0001 c1 acquire ok
+		0.0001 c2 acquire
+		0.0002 c1 release
+		0.001 c2 acquire ok`, `violated 3,4,5: from 0.2 ms nobody held the lock and c2 waited for it, but it was granted only at 0.001 s, 0.8 ms later; 0.5 ms are allowed.`},
 	{"the lock declares that it is quicker", `
 		.handover 500ms
 		0 c1 acquire
@@ -74,7 +81,7 @@ var handoverSpecs = []spec{
 		3 c1 release
 		5 c3 acquire
 		6 c2 acquire fail
-		9 c3 acquire ok`, `violated 3,4,7: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 9.000 s, 6.000 s later; 5.000 s are allowed.`},
+		9 c3 acquire ok`, `violated 3,4,5,7: from 3.000 s nobody held the lock and c2 waited for it, then c3, but it was granted only at 9.000 s, 6.000 s later; 5.000 s are allowed.`},
 	{"two who wait one after the other, each in time", `
 		0 c1 acquire
 		1 c1 acquire ok
@@ -92,7 +99,7 @@ var handoverSpecs = []spec{
 		6 c2 try
 		6 c2 try fail error=held
 		9 c2 try
-		9 c2 try ok`, `violated 3,5,9: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 9.000 s, 6.000 s later; 5.000 s are allowed.`},
+		9 c2 try ok`, `violated 3,5,9: from 3.000 s nobody held the lock and c2 waited for it, asking again and again, but it was granted only at 9.000 s, 6.000 s later; 5.000 s are allowed.`},
 	{"somebody holds all the time", `
 		0 c1 acquire
 		1 c1 acquire ok
@@ -106,6 +113,20 @@ var handoverSpecs = []spec{
 		4 nemesis pause id=1 on=c2
 		8 nemesis pause-end id=1 on=c2
 		9 c2 acquire ok`, "valid"},
+	{"while the machine stands still nobody is slow", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		3 c1 release
+		8 nemesis stall for=4
+		9 c2 acquire ok`, "valid"},
+	{"a stall excuses no more than itself", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		3 c1 release
+		8 nemesis stall for=4
+		13 c2 acquire ok`, `violated 3,4,6: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 13.000 s, 10.000 s later, of which 6.000 s count because nothing was stopped or cut off; 5.000 s are allowed.`},
 	{"what is left beside a pause is counted", `
 		0 c1 acquire
 		1 c1 acquire ok
@@ -138,6 +159,20 @@ var handoverSpecs = []spec{
 		3 c1 release
 		4 nemesis restart id=1 on=redis
 		50 nemesis ended`, "valid"},
+	{"somebody may have held who confirmed it only later", `
+		0 c1 acquire
+		1 c1 acquire info error=timeout grant=1
+		2 c2 acquire
+		9 c1' extend grant=1
+		9.1 c1' extend ok grant=1 until=19
+		19 c2 acquire ok grant=2
+		20 c2 release grant=2`, "valid"},
+	{"before its acquire was invoked it did not hold", `
+		0 c2 acquire
+		10 c1 acquire
+		11 c1 acquire info error=timeout grant=1
+		19 c1' extend grant=1
+		20 c1' extend ok grant=1`, `violated 1,2,5: from 0.000 s nobody has held the lock and c2 waited for it, but nobody was granted it until 10.000 s, when c1 asked for what it confirmed that it held at 20.000 s, 10.000 s later; 5.000 s are allowed.`},
 	{"neither T nor the lock's own bound is known", `
 		.lease 0s
 		0 c1 acquire

@@ -9,11 +9,15 @@ import (
 // hold is the time during which the holder of one grant may believe that it
 // has the lock. It begins at the ok of its acquire and ends at the first of
 //   - the invoke of its release, whatever comes of it;
-//   - an extend that failed with lost or not-held;
-//   - the report that the lock noticed its loss;
+//   - an extend that failed with lost or not-held, and the report that the lock
+//     noticed its loss; both end all holds of that process and lock;
 //   - the kill or the power-off of its client, or the start of the pause in
 //     which that struck;
-//   - the last line of its client before it died without having been killed.
+//   - the last sign of life of its client before it died without having been
+//     killed: an invoke is none, because the harness writes it.
+//
+// An ok may be written after its client had died: such a hold ends before it
+// begins.
 //
 // A grant that an indeterminate acquire named counts from the moment at which
 // the lock confirmed it: an extend that said ok, or a renewal. Accesses to the
@@ -31,6 +35,7 @@ type hold struct {
 	deadline int32 // its last deadline, or none
 	outer    int32 // the open hold that it was nested in when it began, or none
 	inside   int32 // the hold of the same process and lock that it was nested in, or none
+	nest     int32 // the outermost hold of those; itself if it is nested in none
 	token    uint64
 }
 
@@ -47,10 +52,14 @@ func (t *timeline) begin(op, pos int32, e *history.Entry) int32 {
 	o := &t.ops[op]
 	p := &t.procs[o.proc]
 	id := int32(len(t.holds))
+	inside, nest := t.innermost(o.proc, o.lock), id
+	if inside != none {
+		nest = t.holds[inside].nest
+	}
 	t.holds = append(t.holds, hold{
 		grant: e.Grant, lock: o.lock, proc: o.proc, op: op, begin: pos,
 		end: t.size(), released: t.size(), deadline: none,
-		outer: p.inner, inside: t.innermost(o.proc, o.lock), token: e.Token,
+		outer: p.inner, inside: inside, nest: nest, token: e.Token,
 	})
 	o.hold = id
 	p.inner = id
@@ -58,6 +67,9 @@ func (t *timeline) begin(op, pos int32, e *history.Entry) int32 {
 		t.holdOf.put(e.Grant, id)
 	}
 	t.deadline(id, pos, e.ValidUntil)
+	if c := &t.clients[t.procs[o.proc].client]; c.dead {
+		t.endHold(id, c.died)
+	}
 	return id
 }
 
@@ -70,7 +82,9 @@ func (t *timeline) presuppose(pos int32, e *history.Entry) int32 {
 	delete(t.unsure, e.Grant)
 	confirmed := *e
 	confirmed.Token, confirmed.ValidUntil = 0, 0
-	return t.begin(op, pos, &confirmed)
+	id := t.begin(op, pos, &confirmed)
+	t.confirmed = append(t.confirmed, id)
+	return id
 }
 
 // deadline notes what e says about the end of a hold.
@@ -83,17 +97,22 @@ func (t *timeline) deadline(id, pos int32, until time.Duration) {
 	h.deadline = int32(len(t.deadlines)) - 1
 }
 
-// validUntil is the deadline that a hold's client knew at pos; before its ok
-// arrived, the one that the ok brought. 0: it says nothing.
-func (t *timeline) validUntil(id, pos int32) time.Duration {
-	var until time.Duration
-	for d := t.holds[id].deadline; d != none; d = t.deadlines[d].prev {
-		until = t.deadlines[d].until
-		if t.deadlines[d].pos <= pos {
-			break
-		}
+// known is the deadline that a hold's client knew at pos; before its ok
+// arrived, the one that the ok brought. none: it says nothing.
+func (t *timeline) known(h *hold, pos int32) int32 {
+	d := h.deadline
+	for d != none && t.deadlines[d].pos > pos && t.deadlines[d].prev != none {
+		d = t.deadlines[d].prev
 	}
-	return until
+	return d
+}
+
+// validUntil is the time of that deadline; 0: it says nothing.
+func (t *timeline) validUntil(h *hold, pos int32) time.Duration {
+	if d := t.known(h, pos); d != none {
+		return t.deadlines[d].until
+	}
+	return 0
 }
 
 // held is the hold that e acts on: by its grant, else the innermost open one
@@ -114,6 +133,10 @@ func (t *timeline) innermost(p, lock int32) int32 {
 	return none
 }
 
+// over notes that the grant that e names is no longer held, should an
+// indeterminate acquire have got it.
+func (t *timeline) over(e *history.Entry) { delete(t.unsure, e.Grant) }
+
 func (t *timeline) released(id, pos int32) {
 	if h := &t.holds[id]; h.released == t.size() {
 		h.released = pos
@@ -126,7 +149,7 @@ func (t *timeline) endHold(id, pos int32) {
 		return
 	}
 	h := &t.holds[id]
-	h.end = max(pos, h.begin)
+	h.end = pos
 	for link := &t.procs[h.proc].inner; *link != none; link = &t.holds[*link].outer {
 		if *link == id {
 			*link = h.outer
@@ -135,8 +158,32 @@ func (t *timeline) endHold(id, pos int32) {
 	}
 }
 
-// endHolds ends all that client holds.
+// lose ends what the client of hold id learns at pos that it has lost: with it
+// all holds that rest on the same entry, those of its process and lock.
+func (t *timeline) lose(id, pos int32) {
+	if id == none || t.holds[id].end != t.size() {
+		return
+	}
+	p, lock := t.holds[id].proc, t.holds[id].lock
+	for id = t.innermost(p, lock); id != none; id = t.innermost(p, lock) {
+		t.endHold(id, pos)
+	}
+}
+
+// endHolds ends all that client holds, and what may turn out to be held. A
+// hold that seemed to end later, by a release that the harness wrote, ended at
+// pos too.
 func (t *timeline) endHolds(client, pos int32) {
+	for i := range t.holds {
+		if h := &t.holds[i]; t.procs[h.proc].client == client && h.end != t.size() && h.end > pos {
+			h.end = pos
+		}
+	}
+	for g, op := range t.unsure {
+		if t.clientOf(op) == client {
+			delete(t.unsure, g)
+		}
+	}
 	for p := range t.procs {
 		if t.procs[p].client != client {
 			continue
@@ -146,6 +193,9 @@ func (t *timeline) endHolds(client, pos int32) {
 		}
 	}
 }
+
+// stillborn tells whether the client of h had died before the ok was written.
+func (h *hold) stillborn() bool { return h.end < h.begin }
 
 // covers tells whether h is open at pos.
 func (h *hold) covers(pos int32) bool { return h.begin <= pos && pos < h.end }

@@ -9,6 +9,9 @@ func leaseExclusion(t *timeline) Verdict {
 	if len(t.deadlines) == 0 && t.grants > 0 {
 		return notApplicable(LeaseExclusion, "no grant reports how long it is valid")
 	}
+	if len(t.deadlines) > 0 && t.end == 0 {
+		return notApplicable(LeaseExclusion, "the history has no times")
+	}
 	// By lock: deadlines that are not over. As long as nothing is wrong they
 	// are all of one process.
 	active := make([][]int32, len(t.locks.list))
@@ -42,7 +45,6 @@ func (t *timeline) bothValid(a, b *deadline) *Witness {
 	x, y := &t.holds[a.hold], &t.holds[b.hold]
 	first, second := t.pair(x.proc, y.proc)
 	return witness([]int32{x.begin, a.pos, y.begin, b.pos},
-		"at %s %s held %s (granted at %s, valid until %s), and so did %s (granted at %s, valid until %s).",
-		seconds(t.at(b.pos)), first, t.lockName(x.lock), t.when(x.begin), seconds(a.until),
-		second, t.when(y.begin), seconds(b.until))
+		"at %s %s held %s (%s, valid until %s), and so did %s (%s, valid until %s).",
+		seconds(t.at(b.pos)), first, t.lockName(x.lock), t.since(x), seconds(a.until), second, t.since(y), seconds(b.until))
 }

@@ -103,6 +103,11 @@ var leaseSpecs = []spec{
 		1 c1 acquire ok
 		2 c2 acquire
 		3 c2 acquire ok`, "n/a: no grant reports how long it is valid"},
+	{"times are not known", `
+		0 c1 acquire
+		0 c1 acquire ok until=10
+		0 c2 acquire
+		0 c2 acquire ok until=21`, "n/a: the history has no times"},
 	{"three in a row, and the last two overlap", `
 		0 c1 acquire
 		1 c1 acquire ok until=11

@@ -10,24 +10,42 @@ var livenessSpecs = []spec{
 	{"someone waits for longer than 3 T and nobody gets the lock", `
 		0 c1 acquire
 		1 c1 acquire ok
+		1 c1 release
 		2 c2 acquire
-		40 c2 acquire fail error=timeout`, `violated 3,4: c2 waited for the lock from 2.000 s to 40.000 s, and nobody was granted it in these 38.000 s; 30.000 s (3 T) are allowed.`},
+		40 c2 acquire fail error=timeout`, `violated 4,5: c2 waited for the lock from 2.000 s to 40.000 s, and nobody was granted it in these 38.000 s; 30.000 s (3 T) are allowed.`},
+	{"the time in which the machine stands still is nobody's", `
+		0 c1 acquire
+		1 c1 acquire ok
+		1 c1 release
+		2 c2 acquire
+		35 nemesis stall for=5
+		36 c2 acquire fail error=timeout`, "valid"},
+	{"a stall is no fault from which liveness would count anew", `
+		0 c1 acquire
+		1 c1 acquire ok
+		1 c1 release
+		2 c2 acquire
+		35 nemesis stall for=5
+		40 c2 acquire fail error=timeout`, `violated 4,6: c2 waited for the lock from 2.000 s to 40.000 s, and nobody was granted it in these 38.000 s; 30.000 s (3 T) are allowed.`},
 	{"someone waits for 3 T exactly", `
 		0 c1 acquire
 		1 c1 acquire ok
+		1 c1 release
 		2 c2 acquire
 		32 c2 acquire fail error=timeout`, "valid"},
 	{"someone waits until the end", `
 		0 c1 acquire lock=a
 		1 c1 acquire ok lock=a
+		1 c1 release lock=a
 		2 c2 acquire lock=a
-		33 nemesis ended`, `violated 3,4: c2 waited for "a" from 2.000 s to 33.000 s, and nobody was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
+		33 nemesis ended`, `violated 4,5: c2 waited for "a" from 2.000 s to 33.000 s, and nobody was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
 	{"the grant comes after all", `
 		0 c1 acquire
 		1 c1 acquire ok
+		1 c1 release
 		2 c2 acquire
 		40 c2 acquire ok
-		41 c2 release`, `violated 3,4: c2 waited for the lock from 2.000 s to 40.000 s, and nobody was granted it in these 38.000 s; 30.000 s (3 T) are allowed.`},
+		41 c2 release`, `violated 4,5: c2 waited for the lock from 2.000 s to 40.000 s, and nobody was granted it in these 38.000 s; 30.000 s (3 T) are allowed.`},
 	{"someone waits while others are granted the lock", `
 		0 c1 acquire
 		1 c1 acquire ok
@@ -41,10 +59,12 @@ var livenessSpecs = []spec{
 		0 c1 acquire
 		2 c2 acquire
 		20 c1 acquire ok
-		51 nemesis ended`, `violated 2,3,4: c2 waited for the lock from 20.000 s to 51.000 s after the last grant, and nobody was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
+		20 c1 release
+		51 nemesis ended`, `violated 2,3,5: c2 waited for the lock from 20.000 s to 51.000 s after the last grant, and nobody was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
 	{"a client that asks again within T/2 goes on waiting", `
 		0 c1 acquire
 		1 c1 acquire ok
+		1 c1 release
 		2 c2 try
 		2 c2 try fail error=held
 		7 c2 try
@@ -52,17 +72,19 @@ var livenessSpecs = []spec{
 		12 c2 try
 		20 c2 try fail error=held
 		25 c2 try
-		33 c2 try fail error=held`, `violated 3,10: c2 waited for the lock from 2.000 s to 33.000 s, and nobody was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
+		33 c2 try fail error=held`, `violated 4,11: c2 waited for the lock from 2.000 s to 33.000 s, asking again and again, and nobody was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
 	{"a client that goes on under a new process number goes on waiting", `
 		0 c1 acquire
 		1 c1 acquire ok
+		1 c1 release
 		2 c2 acquire
 		20 c2 acquire info error=timeout
 		24 c2' acquire
-		35 c2' acquire info error=timeout`, `violated 3,6: c2 waited for the lock from 2.000 s to 35.000 s, and nobody was granted it in these 33.000 s; 30.000 s (3 T) are allowed.`},
+		35 c2' acquire info error=timeout`, `violated 4,7: c2 waited for the lock from 2.000 s to 35.000 s, asking again and again, and nobody was granted it in these 33.000 s; 30.000 s (3 T) are allowed.`},
 	{"a client that asks again after more than T/2 has given up", `
 		0 c1 acquire
 		1 c1 acquire ok
+		1 c1 release
 		2 c2 acquire
 		20 c2 acquire fail error=timeout
 		26 c2 acquire
@@ -70,6 +92,7 @@ var livenessSpecs = []spec{
 	{"a dead client does not wait", `
 		0 c1 acquire
 		1 c1 acquire ok
+		1 c1 release
 		2 c2 acquire
 		3 nemesis kill id=1 on=c2
 		50 nemesis ended`, "valid"},
@@ -96,6 +119,7 @@ var livenessSpecs = []spec{
 	{"a client that is stopped for good does not wait", `
 		0 c1 acquire
 		1 c1 acquire ok
+		1 c1 release
 		2 c2 acquire
 		3 nemesis hang id=1 on=c2
 		50 nemesis ended`, "valid"},
@@ -114,10 +138,64 @@ var livenessSpecs = []spec{
 	{"grants of another lock do not help", `
 		0 c1 acquire lock=a
 		1 c1 acquire ok lock=a
+		1 c1 release lock=a
 		2 c2 acquire lock=a
 		10 c3 acquire lock=b
 		20 c3 acquire ok lock=b
-		40 c2 acquire fail lock=a`, `violated 3,6: c2 waited for "a" from 2.000 s to 40.000 s, and nobody was granted it in these 38.000 s; 30.000 s (3 T) are allowed.`},
+		40 c2 acquire fail lock=a`, `violated 4,7: c2 waited for "a" from 2.000 s to 40.000 s, and nobody was granted it in these 38.000 s; 30.000 s (3 T) are allowed.`},
+	{"whoever holds and works may hold for as long as it wants", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		90 c2 acquire fail error=timeout`, "valid"},
+	{"a holder that keeps renewing works", `
+		0 c1 acquire
+		0.1 c1 acquire ok until=10
+		1 c2 acquire
+		9 c1 valid until=19
+		18 c1 valid until=28
+		27 c1 valid until=37
+		36 c1 release
+		37 c2 acquire ok`, "valid"},
+	{"the end of somebody's work begins the count", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		40 c1 release
+		71 c2 acquire fail error=timeout`, `violated 3,4,5: c2 waited for the lock from 40.000 s to 71.000 s after c1 had held it, and nobody was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
+	{"a holder that outlives its deadline does not work any more", `
+		0 c1 acquire
+		1 c1 acquire ok until=11
+		2 c2 acquire
+		9 c1 valid until=19
+		50 nemesis ended`, `violated 3,4,5: c2 waited for the lock from 19.000 s to 50.000 s after c1 had held it, and nobody was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
+	{"a holder whose clock was meddled with is not known to work", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		3 nemesis skew id=1 on=c1
+		50 nemesis ended`, `violated 3,4,5: c2 waited for the lock from 3.000 s to 50.000 s after the last fault, and nobody was granted it in these 47.000 s; 30.000 s (3 T) are allowed.`},
+	{"a fault on the holder that was over before its grant is forgotten", `
+		0 nemesis pause id=1 on=c1
+		1 nemesis pause-end id=1 on=c1
+		1 c1 acquire
+		2 c1 acquire ok
+		2 c2 acquire
+		90 nemesis ended`, "valid"},
+	{"who is confirmed to hold may have been granted it when it asked", `
+		0 c1 acquire
+		1 c1 acquire info error=timeout grant=1
+		2 c2 acquire
+		31 c1' extend grant=1
+		32 c1' extend ok grant=1
+		33 c2 acquire ok`, "valid"},
+	{"a client that was stopped for good before it asked does not wait", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c1 release
+		3 nemesis pause id=1 on=c2
+		4 c2 acquire
+		50 nemesis ended`, "valid"},
 	{"T is not known", `
 		.lease 0s
 		0 c1 acquire

@@ -20,6 +20,7 @@ import (
 // nemesis, resource, or else a server. Further:
 //
 //	until=  valid_until, in seconds         token=, value=, was=, error=, lock=, key=, hits=, grant=
+//	for=    how long the machine stood still, up to now, in seconds
 //	id=     of a fault                      on=     its clients and servers, separated by commas
 //	by=     whose last invoke did it        of=     whose last acquire made the entry acted on
 //
@@ -167,6 +168,8 @@ func (s *storyteller) field(e *history.Entry, field string) error {
 		e.ID = int(number)
 	case "grant":
 		e.Grant = int(number)
+	case "for":
+		e.Amount = inSeconds(number)
 	default:
 		err = nil
 	}

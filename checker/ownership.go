@@ -1,6 +1,11 @@
 package checker
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+
+	"github.com/lockcheck/lockcheck/history"
+)
 
 // ownership: no command issued for one grant, or for none, removes, shortens
 // or takes over another grant that is protected.
@@ -9,19 +14,26 @@ import "fmt"
 // the server made its entry: also while the ok is on its way, because then the
 // client will believe in what has already been taken from it, and no correct
 // lock touches another's entry in that time. Protection ends with the invoke
-// of its release, or when its valid_until has passed. Not judged is what the
-// server does by itself, and what the owner does.
+// of its release, or when its valid_until has passed; the death of its client
+// does not end it. Not judged is what the server does by itself, and what the
+// owner does. Without times nobody knows whether a valid_until had passed.
 func ownership(t *timeline) Verdict {
-	if !t.observes(Ownership) {
-		return notApplicable(Ownership, "the history does not say what the servers did to the entries of their stores")
+	if reason := t.unseen(Ownership); reason != "" {
+		return notApplicable(Ownership, reason)
 	}
+	verdict := valid(Ownership)
 	for i := range t.acts {
 		a := &t.acts[i]
-		if h := t.victim(a); h != nil && t.protected(h, a.pos) {
+		h := t.victim(a)
+		switch {
+		case h == nil || !t.protected(h, a.pos):
+		case h.deadline != none && t.end == 0:
+			verdict = Verdict{Property: Ownership, Outcome: Unknown, Reason: "the history has no times, so nobody knows whether a deadline had passed"}
+		default:
 			return violated(Ownership, t.trespass(a, h))
 		}
 	}
-	return valid(Ownership)
+	return verdict
 }
 
 // victim is the hold that a acts on against its owner, or nil.
@@ -31,7 +43,7 @@ func (t *timeline) victim(a *act) *hold {
 	default:
 		return nil
 	}
-	if a.made == none || a.by == none || t.ops[a.made].hold == none {
+	if a.made == none || a.by == none || t.ops[a.made].hold == none || t.ops[a.made].outcome != history.OK {
 		return nil
 	}
 	h := &t.holds[t.ops[a.made].hold]
@@ -54,7 +66,7 @@ func (t *timeline) protected(h *hold, pos int32) bool {
 	if pos >= h.released {
 		return false
 	}
-	until := t.validUntil(t.ops[h.op].hold, pos)
+	until := t.validUntil(h, pos)
 	return until == 0 || t.at(pos) < until
 }
 
@@ -66,8 +78,12 @@ func (t *timeline) trespass(a *act, h *hold) *Witness {
 	if by.hold != none && by.verb != acquire {
 		own = fmt.Sprintf(", for what it was granted at %s,", t.when(t.holds[by.hold].begin))
 	}
-	return witness([]int32{h.begin, by.invoke, a.pos},
+	entries, until := []int32{h.begin, by.invoke, a.pos}, time.Duration(0)
+	if d := t.known(h, a.pos); d != none {
+		entries, until = append(entries, t.deadlines[d].pos), t.deadlines[d].until
+	}
+	return witness(entries,
 		"the %s that %s invoked at %s%s %s %s's entry for %s at %s; %s was granted it at %s%s, and had not invoked its release.",
 		t.entries[by.invoke].F, who, t.when(by.invoke), own, done, whose, t.lockName(h.lock), t.when(a.pos),
-		whose, t.when(h.begin), untilWords(t.validUntil(t.ops[h.op].hold, a.pos)))
+		whose, t.when(h.begin), untilWords(until))
 }

@@ -36,6 +36,14 @@ var ownershipSpecs = []spec{
 		13 c1 release
 		14 redis remove of=c2 by=c1
 		15 c2 acquire info error=timeout`, "valid"},
+	{"nor is one that came back without an answer and was confirmed later", `
+		0 c1 acquire
+		0.5 redis grant of=c1 by=c1
+		1 c1 acquire info error=timeout grant=1
+		2 c2 release
+		3 redis remove of=c1 by=c2
+		4 c1' extend grant=1
+		5 c1' extend ok until=15 grant=1`, "unknown: no acquire succeeded: there is nothing to judge"},
 	{"what is left after its deadline is not protected", `
 		0 c1 acquire
 		1 redis grant of=c1 by=c1
@@ -99,7 +107,7 @@ var ownershipSpecs = []spec{
 		2 c1 acquire ok until=11
 		8 c1 valid until=18
 		9 c2 acquire
-		12 redis takeover of=c1 by=c2`, `violated 3,5,6: the acquire that c2 invoked at 9.000 s took over c1's entry for the lock at 12.000 s; c1 was granted it at 2.000 s, valid until 18.000 s, and had not invoked its release.`},
+		12 redis takeover of=c1 by=c2`, `violated 3,4,5,6: the acquire that c2 invoked at 9.000 s took over c1's entry for the lock at 12.000 s; c1 was granted it at 2.000 s, valid until 18.000 s, and had not invoked its release.`},
 	{"a killed holder is protected until its deadline", `
 		0 c1 acquire
 		1 redis grant of=c1 by=c1
@@ -137,6 +145,24 @@ var ownershipSpecs = []spec{
 		.bare
 		0 c1 acquire
 		1 c1 acquire ok`, "n/a: the history does not say what the servers did to the entries of their stores"},
+	{"a header that does not say what was seen", `
+		.observes
+		0 c1 acquire
+		1 redis grant of=c1 by=c1
+		2 c1 acquire ok`, `n/a: nobody says that all that the servers did was seen: the header's "observes" does not name "ownership"`},
+	{"a takeover that may have come after the deadline, without times", `
+		0 c1 acquire
+		0 redis grant of=c1 by=c1
+		0 c1 acquire ok until=10
+		0 c2 acquire
+		0 redis takeover of=c1 by=c2
+		0 c2 acquire ok until=21`, "unknown: the history has no times, so nobody knows whether a deadline had passed"},
+	{"a takeover where no deadline is reported, without times", `
+		0 c1 acquire
+		0 redis grant of=c1 by=c1
+		0 c1 acquire ok
+		0 c2 acquire
+		0 redis takeover of=c1 by=c2`, `violated 3,4,5: the acquire that c2 invoked at 0.000 s took over c1's entry for the lock at 0.000 s; c1 was granted it at 0.000 s, and had not invoked its release.`},
 	{"a bare history with lines of servers", `
 		.bare
 		0 c1 acquire

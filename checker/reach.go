@@ -25,7 +25,9 @@ func (t *timeline) reach() Counts {
 	t.reachActs(&c)
 	t.reachAccesses(&c)
 	for i := range t.faults {
-		t.reachFault(&c, &t.faults[i])
+		if t.faults[i].kind != stall {
+			t.reachFault(&c, &t.faults[i])
+		}
 	}
 	return c
 }
@@ -124,7 +126,7 @@ func (t *timeline) reachAccesses(c *Counts) {
 		if a.hold == none {
 			continue
 		}
-		until := t.validUntil(a.hold, a.pos)
+		until := t.validUntil(&t.holds[a.hold], a.pos)
 		if t.holds[a.hold].end <= a.pos || (until != 0 && until <= t.at(a.pos)) {
 			c[LateAccess]++
 		}

@@ -140,7 +140,7 @@ var model = porcupine.Model{
 func (t *timeline) mutexOps(keep func(*hold) bool) []porcupine.Operation {
 	var ops []porcupine.Operation
 	for i := range t.holds {
-		if h := &t.holds[i]; keep == nil || keep(h) {
+		if h := &t.holds[i]; !h.stillborn() && (keep == nil || keep(h)) {
 			ops = t.lockAndUnlock(ops, h, t.ops[h.op].invoke, h.begin, h.end)
 		}
 	}
@@ -213,10 +213,11 @@ func (t *timeline) registerOps() []porcupine.Operation {
 		}
 		in := step{lock: a.lock, what: putStep, to: e.Value.V}
 		if a.hold != none {
-			if k := known[a.hold]; k.Set {
+			k := &known[t.holds[a.hold].nest]
+			if k.Set {
 				in.what, in.from = replaceStep, k.V
 			}
-			known[a.hold] = e.Value
+			*k = e.Value
 		}
 		if e.F != history.Write {
 			continue

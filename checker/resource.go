@@ -10,23 +10,27 @@ import (
 // before it: one critical section is one read-modify-write.
 //
 // The resource's own lines decide, because they stand where the accesses took
-// effect. Where there are none, the clients' lines are judged.
+// effect. Where there are none, the clients' lines are judged. What a nested
+// hold reads or writes, the holds around it know. A write of a grant that has
+// neither read nor written is not judged.
 func resource(t *timeline) Verdict {
 	if len(t.accesses) == 0 {
 		return resourceByClients(t)
 	}
 	known := make([]basis, len(t.holds))
 	last := make([]int32, len(t.locks.list)) // by lock: 1 + the position of the last write
-	written := false
+	written, compared := false, false
 	for _, a := range t.accesses {
 		e := &t.entries[a.pos]
 		if e.F == history.Refuse {
 			continue
 		}
 		if a.hold != none {
-			b := &known[a.hold]
-			if e.F == history.Write && b.value.Set && e.Was.Set && b.value.V != e.Was.V {
-				return violated(Resource, t.lostUpdate(b, last[a.lock]-1, a.pos, a.hold))
+			b := &known[t.holds[a.hold].nest]
+			if e.F == history.Write && b.value.Set && e.Was.Set {
+				if compared = true; b.value.V != e.Was.V {
+					return violated(Resource, t.lostUpdate(b, last[a.lock]-1, a.pos, a.hold))
+				}
 			}
 			*b = basis{value: e.Value, pos: a.pos, wrote: e.F == history.Write}
 		}
@@ -35,10 +39,20 @@ func resource(t *timeline) Verdict {
 			last[a.lock] = a.pos + 1
 		}
 	}
-	if !written && t.grants > 0 {
+	switch {
+	case compared || t.grants == 0:
+		return valid(Resource)
+	case written:
+		return incomparable
+	default:
 		return notApplicable(Resource, "the resource was never written")
 	}
-	return valid(Resource)
+}
+
+// incomparable is the verdict where there were writes, and none can be judged.
+var incomparable = Verdict{
+	Property: Resource, Outcome: Unknown,
+	Reason: "of no write is it known both what its grant had read or written before and what it replaced",
 }
 
 // basis is what a grant knows of the value: what it last read, or wrote itself.
@@ -49,19 +63,20 @@ type basis struct {
 }
 
 // lostUpdate is the witness that the write at pos replaced what its grant had
-// not seen. The write at between was the last one before it; none: unknown.
+// not seen. The write at between was the last one before it, and is named if
+// it put that value there; none: unknown.
 func (t *timeline) lostUpdate(b *basis, between, pos, hold int32) *Witness {
 	did := "read"
 	if b.wrote {
 		did = "had written"
 	}
+	e := &t.entries[pos]
 	put := ""
-	if between > b.pos {
+	if between > b.pos && t.entries[between].Value == e.Was {
 		put = fmt.Sprintf(", put there at %s", t.when(between))
 	} else {
 		between = none
 	}
-	e := &t.entries[pos]
 	return witness([]int32{b.pos, between, pos}, "%s %s %d at %s, and its write of %d at %s replaced %d%s.",
 		t.procName(t.holds[hold].proc), did, b.value.V, t.when(b.pos), e.Value.V, t.when(pos), e.Was.V, put)
 }

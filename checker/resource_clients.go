@@ -36,7 +36,7 @@ func resourceByClients(t *timeline) Verdict {
 		}
 		return notApplicable(Resource, "the resource was never written")
 	}
-	if told, w := t.replaced(list); w != nil {
+	if told, w := t.replaced(list); w != nil { // even if not all is told
 		return violated(Resource, w)
 	} else if told {
 		return valid(Resource)
@@ -91,29 +91,38 @@ func (t *timeline) updates() []update {
 		if o.verb == write && e.Value.Set {
 			u := update{op: int32(i), value: e.Value.V, was: was, accepted: accepted}
 			if o.hold != none {
-				u.basis = known[o.hold]
+				u.basis = known[t.holds[o.hold].nest]
 			}
 			list = append(list, u)
 		}
 		if accepted && o.hold != none {
-			known[o.hold] = basis{value: e.Value, pos: o.done, wrote: o.verb == write}
+			known[t.holds[o.hold].nest] = basis{value: e.Value, pos: o.done, wrote: o.verb == write}
 		}
 	}
 	return list
 }
 
 // replaced compares the basis of each write with what it replaced. It returns
-// whether that is told at all, and a witness if they differ.
+// whether that can be told of every accepted write that has a basis, and of
+// one at least, and a witness if they differ.
 func (t *timeline) replaced(list []update) (told bool, w *Witness) {
+	based, compared := 0, 0
 	for i := range list {
 		u := &list[i]
-		told = told || u.was.Set
-		if u.was.Set && u.basis.value.Set && u.basis.value.V != u.was.V {
+		if !u.accepted || !u.basis.value.Set {
+			continue
+		}
+		based++
+		if !u.was.Set {
+			continue
+		}
+		compared++
+		if u.basis.value.V != u.was.V {
 			o := &t.ops[u.op]
 			return true, t.lostUpdate(&u.basis, none, o.done, o.hold)
 		}
 	}
-	return told, nil
+	return compared > 0 && compared == based, nil
 }
 
 // forked is the witness that a value was replaced more often than it was in
@@ -168,13 +177,16 @@ func (t *timeline) fork(all []*update) *Witness {
 	for _, u := range all {
 		entries = append(entries, u.basis.pos, t.ops[u.op].done)
 	}
-	x, y := t.pair(t.ops[a.op].proc, t.ops[b.op].proc)
+	who := t.procName(t.ops[a.op].proc) + " computed both its"
+	if x, y := t.pair(t.ops[a.op].proc, t.ops[b.op].proc); x != y {
+		who = x + " and " + y + " both computed their"
+	}
 	more := ""
 	if len(all) > 2 {
-		more = fmt.Sprintf(" (and %d more)", len(all)-2)
+		more = fmt.Sprintf(", and %d more", len(all)-2)
 	}
-	return witness(entries, "%s and %s%s both computed their writes (%d, ok at %s, and %d, ok at %s) from %d, which was not in place that often.",
-		x, y, more, a.value, t.when(t.ops[a.op].done), b.value, t.when(t.ops[b.op].done), a.basis.value.V)
+	return witness(entries, "%s writes (%d, ok at %s, and %d, ok at %s%s) from %d, which was not in place that often.",
+		who, a.value, t.when(t.ops[a.op].done), b.value, t.when(t.ops[b.op].done), more, a.basis.value.V)
 }
 
 // inOrder puts the updates in the order that their values dictate. An update
@@ -229,17 +241,32 @@ func (t *timeline) outOfOrder(chain []*update) *Witness {
 	if len(chain) == 0 {
 		return nil
 	}
-	latest := chain[0] // of those so far, the one that was invoked last
-	for _, u := range chain[1:] {
-		o, l := &t.ops[u.op], &t.ops[latest.op]
-		if u.accepted && o.done < l.invoke {
-			return witness([]int32{o.done, latest.basis.pos, l.invoke},
-				"%s's write of %d was ok at %s, before %s invoked its write of %d at %s, but the values say that it came after it.",
-				t.procName(o.proc), u.value, t.when(o.done), t.procName(l.proc), latest.value, t.when(l.invoke))
+	latest := 0 // in the chain: of those so far, the one that was invoked last
+	for i := 1; i < len(chain); i++ {
+		o, l := &t.ops[chain[i].op], &t.ops[chain[latest].op]
+		if chain[i].accepted && o.done < l.invoke {
+			return t.tooEarly(chain[latest : i+1])
 		}
 		if o.invoke > l.invoke {
-			latest = u
+			latest = i
 		}
 	}
 	return nil
+}
+
+// tooEarly is the witness that the last write of a chain was over before the
+// first one was invoked: each builds on the value of the one before it.
+func (t *timeline) tooEarly(chain []*update) *Witness {
+	first, last := chain[0], chain[len(chain)-1]
+	f, l := &t.ops[first.op], &t.ops[last.op]
+	entries := []int32{f.invoke, l.done}
+	for _, u := range chain[1:] {
+		entries = append(entries, u.basis.pos)
+		if u != last {
+			entries = append(entries, t.ops[u.op].invoke)
+		}
+	}
+	return witness(entries,
+		"%s's write of %d, computed from %d, was ok at %s, before %s invoked its write of %d at %s, but the values say that it came after it.",
+		t.procName(l.proc), last.value, last.basis.value.V, t.when(l.done), t.procName(f.proc), first.value, t.when(f.invoke))
 }

@@ -95,6 +95,40 @@ var resourceSpecs = []spec{
 		6 c1 write value=1
 		6 resource write by=c1 value=1 was=5
 		6 c1 write ok`, `violated 4,7: c1 read 0 at 3.000 s, and its write of 1 at 6.000 s replaced 5.`},
+	{"another value that somebody put there is not what was replaced", granted2 + `
+		3 c1 read
+		3 resource read by=c1 value=0
+		3 c1 read ok
+		4 c2 write value=7
+		4 resource write by=c2 value=7 was=0
+		4 c2 write ok
+		5 c1 write value=1
+		5 resource write by=c1 value=1 was=6
+		5 c1 write ok`, `violated 6,12: c1 read 0 at 3.000 s, and its write of 1 at 5.000 s replaced 6.`},
+	{"what a nested hold writes, the hold around it knows", granted1 + `
+		1 c1 read
+		1 resource read by=c1 value=0
+		1 c1 read ok
+		2 c1 acquire
+		2 c1 acquire ok
+		2 c1 read
+		2 resource read by=c1 value=0
+		2 c1 read ok
+		2 c1 write value=1 grant=2
+		2 resource write by=c1 value=1 was=0
+		2 c1 write ok grant=2
+		2 c1 release grant=2
+		2 c1 release ok grant=2
+		3 c1 write value=2 grant=1
+		3 resource write by=c1 value=2 was=1
+		3 c1 write ok grant=1`, "valid"},
+	{"nobody says whose accesses they were", granted1 + `
+		3 c1 read
+		3 resource read value=0
+		3 c1 read ok
+		4 c1 write value=1
+		4 resource write value=1 was=7
+		4 c1 write ok`, "unknown: of no write is it known both what its grant had read or written before and what it replaced"},
 	{"the last read counts", granted2 + `
 		3 c1 read
 		3 resource read by=c1 value=0
@@ -116,14 +150,17 @@ var resourceSpecs = []spec{
 		4 resource write by=c2 value=2 was=0
 		4 c2 write ok
 		6 c1 write value=1
-		6 resource refuse by=c1 value=1`, "valid"},
+		6 resource refuse by=c1 value=1
+		7 c2 write value=3
+		7 resource write by=c2 value=3 was=2
+		7 c2 write ok`, "valid"},
 	{"a write without a read is not judged", granted2 + `
 		4 c2 write value=2
 		4 resource write by=c2 value=2 was=0
 		4 c2 write ok
 		6 c1 write value=1
 		6 resource write by=c1 value=1 was=2
-		6 c1 write ok`, "valid"},
+		6 c1 write ok`, "unknown: of no write is it known both what its grant had read or written before and what it replaced"},
 	{"a read of an earlier grant does not count", granted1 + `
 		2 c1 read
 		2 resource read by=c1 value=0
@@ -139,7 +176,7 @@ var resourceSpecs = []spec{
 		7 c1 acquire ok
 		7 c1 write value=1
 		7 resource write by=c1 value=1 was=9
-		7 c1 write ok`, "valid"},
+		7 c1 write ok`, "unknown: of no write is it known both what its grant had read or written before and what it replaced"},
 	{"the resource was only read", granted1 + `
 		3 c1 read
 		3 resource read by=c1 value=0
@@ -153,6 +190,36 @@ var resourceSpecs = []spec{
 		4 c2 write ok value=2 was=0
 		6 c1 write value=1
 		6 c1 write ok value=1 was=2`, `violated 6,10: c1 read 0 at 3.000 s, and its write of 1 at 6.000 s replaced 2.`},
+	{"clients: what only one write replaced is told", granted2 + `
+		3 c1 read
+		3 c1 read ok value=0
+		3 c2 read
+		3 c2 read ok value=0
+		4 c1 write value=1
+		4 c1 write ok value=1 was=0
+		5 c2 write value=2
+		5 c2 write ok value=2`, `violated 6,8,10,12: c1 and c2 both computed their writes (1, ok at 4.000 s, and 2, ok at 5.000 s) from 0, which was not in place that often.`},
+	{"clients: a write without a read, and what it replaced is told", granted1 + `
+		3 c1 write value=1
+		3 c1 write ok value=1 was=0`, "unknown: values were written twice or without having been read, so the order of the writes is not certain; record what each write replaced"},
+	{"clients: what a nested hold writes, the hold around it knows", granted1 + `
+		2 c1 read grant=1
+		2 c1 read ok value=0 grant=1
+		3 c1 acquire
+		3 c1 acquire ok
+		4 c1 write value=1 grant=2
+		4 c1 write ok value=1 grant=2
+		5 c1 write value=2 grant=1
+		5 c1 write ok value=2 grant=1`, "valid"},
+	{"clients: one client computes two writes from the same value", granted1 + `
+		2 c1 read
+		2 c1 read ok value=0
+		3 c1 write value=1
+		3 c1 write ok value=1
+		4 c1 read
+		4 c1 read ok value=0
+		5 c1 write value=2
+		5 c1 write ok value=2`, `violated 4,6,8,10: c1 computed both its writes (1, ok at 3.000 s, and 2, ok at 5.000 s) from 0, which was not in place that often.`},
 	{"clients: one builds on the other", granted2 + `
 		3 c1 read
 		3 c1 read ok value=0
@@ -197,7 +264,22 @@ var resourceSpecs = []spec{
 		4 c2 read
 		4 c2 read ok value=0
 		6 c2 write value=1
-		7 c2 write ok value=1`, `violated 8,10,11: c1's write of 2 was ok at 3.000 s, before c2 invoked its write of 1 at 6.000 s, but the values say that it came after it.`},
+		7 c2 write ok value=1`, `violated 6,8,11: c1's write of 2, computed from 1, was ok at 3.000 s, before c2 invoked its write of 1 at 6.000 s, but the values say that it came after it.`},
+	{"clients: the values contradict the order of the lines over a write between", granted2 + `
+		2 c3 acquire
+		2 c3 acquire ok
+		3 c1 read
+		3 c1 read ok value=2
+		3 c1 write value=3
+		3 c1 write ok value=3
+		4 c3 read
+		4 c3 read ok value=1
+		5 c3 write value=2
+		5 c2 read
+		5 c2 read ok value=0
+		6 c2 write value=1
+		7 c2 write ok value=1
+		8 c3 write ok value=2`, `violated 8,10,12,13,16: c1's write of 3, computed from 2, was ok at 3.000 s, before c2 invoked its write of 1 at 6.000 s, but the values say that it came after it.`},
 	{"clients: a write without an answer, on which one builds, has happened", granted2 + `
 		3 c1 read
 		3 c1 read ok value=0

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/lockcheck/lockcheck/history"
 )
 
 func violated(p Property, w *Witness) Verdict {
@@ -30,8 +32,12 @@ func witness(entries []int32, format string, args ...any) *Witness {
 	return w
 }
 
-// seconds is d as people read it, to the millisecond: "0.003 s".
+// seconds is d as people read it, to the millisecond: "0.003 s"; what is
+// shorter than one to two digits: "0.42 ms".
 func seconds(d time.Duration) string {
+	if ms := float64(d) / float64(time.Millisecond); d != 0 && -1 < ms && ms < 1 {
+		return strconv.FormatFloat(ms, 'g', 2, 64) + " ms"
+	}
 	return strconv.FormatFloat(d.Round(time.Millisecond).Seconds(), 'f', 3, 64) + " s"
 }
 
@@ -44,6 +50,22 @@ func untilWords(until time.Duration) string {
 }
 
 func (t *timeline) when(pos int32) string { return seconds(t.at(pos)) }
+
+// got says how a client came to know that it holds.
+func (t *timeline) got(h *hold) string {
+	if t.ops[h.op].outcome == history.OK {
+		return "was granted"
+	}
+	return "confirmed that it held"
+}
+
+// since says from when on a client knew that it holds.
+func (t *timeline) since(h *hold) string {
+	if t.ops[h.op].outcome == history.OK {
+		return "granted at " + t.when(h.begin)
+	}
+	return "confirmed at " + t.when(h.begin)
+}
 
 func (t *timeline) lockName(lock int32) string {
 	if name := t.locks.list[lock]; name != "" {

@@ -1,6 +1,11 @@
 package checker
 
-import "github.com/lockcheck/lockcheck/history"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lockcheck/lockcheck/history"
+)
 
 // deed is what a server does with an entry of its store.
 type deed uint8
@@ -87,16 +92,19 @@ func (t *timeline) access(pos int32, e *history.Entry) {
 	t.accesses = append(t.accesses, a)
 }
 
-// observes tells whether what the servers did can be judged: the place says
-// what it saw; a bare history shows it by having such lines at all.
-func (t *timeline) observes(p Property) bool {
-	if t.head.Format == 0 && len(t.head.Observes) == 0 {
-		return len(t.acts) > 0
+// unseen is why nobody can judge what the servers did, or "". The place says
+// what it saw. A history without a header shows by having such lines that some
+// were seen, and a command that trespasses convicts by itself; but that an
+// answer was a lie takes all of them.
+func (t *timeline) unseen(p Property) string {
+	switch {
+	case slices.Contains(t.head.Observes, string(p)):
+		return ""
+	case len(t.acts) == 0:
+		return "the history does not say what the servers did to the entries of their stores"
+	case t.head.Format == 0 && p == Ownership:
+		return ""
+	default:
+		return fmt.Sprintf("nobody says that all that the servers did was seen: the header's \"observes\" does not name %q", p)
 	}
-	for _, o := range t.head.Observes {
-		if o == string(p) {
-			return true
-		}
-	}
-	return false
 }

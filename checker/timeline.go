@@ -24,6 +24,7 @@ type timeline struct {
 	ops       []op    // in the order of their invokes
 	opAt      []int32 // by position: the operation that the entry invokes or completes
 	holds     []hold  // in the order of their begins
+	confirmed []int32 // those whose acquire was indeterminate
 	deadlines []deadline
 	acts      []act
 	accesses  []access
@@ -76,7 +77,6 @@ type op struct {
 	invoke, done int32 // positions; done is none while no completion is there
 	proc, lock   int32
 	hold         int32 // that it acts on, or that an acquire got
-	entry        int32 // first of the entries that an acquire made in a store (answers)
 	verb         verb
 	outcome      history.Type // 0: no completion
 }
@@ -90,8 +90,9 @@ type proc struct {
 
 // client is what stays when process numbers change.
 type client struct {
-	last int32   // position of its last line
-	dead bool    // killed or powered off, and not heard of since
+	last int32   // position of its last sign of life: neither an invoke, which the harness writes, nor an info
+	dead bool    // it ended, and has invoked nothing since
+	died int32   // position from which on it did nothing
 	wait []int32 // by lock: its last wait
 }
 
@@ -119,9 +120,11 @@ func newTimeline(h *history.History) *timeline {
 	if t.grace = t.lease / 2; t.lease == 0 {
 		t.grace = time.Duration(h.Header.HandoverMS) * time.Millisecond
 	}
+	for i := range t.opAt {
+		t.opAt[i] = none
+	}
 	for i := range h.Entries {
 		e := &h.Entries[i]
-		t.opAt[i] = none
 		switch {
 		case e.Process.Client():
 			t.client(int32(i), e)
@@ -148,7 +151,9 @@ func (t *timeline) client(pos int32, e *history.Entry) {
 	default:
 		t.complete(pos, e, p)
 	}
-	t.clients[t.procs[p].client].last = pos
+	if e.Type != history.Invoke && e.Type != history.Info {
+		t.clients[t.procs[p].client].last = pos
+	}
 }
 
 func (t *timeline) process(e *history.Entry) int32 {
@@ -174,7 +179,7 @@ func (t *timeline) invoke(pos int32, e *history.Entry, p int32) {
 	if v == 0 {
 		return
 	}
-	o := op{invoke: pos, done: none, proc: p, hold: none, entry: none, verb: v}
+	o := op{invoke: pos, done: none, proc: p, hold: none, verb: v}
 	if v == acquire {
 		o.lock = t.locks.id(e.Lock)
 		t.ask(t.procs[p].client, o.lock, pos)
@@ -187,6 +192,8 @@ func (t *timeline) invoke(pos int32, e *history.Entry, p int32) {
 		}
 		if v == release && o.hold != none {
 			t.released(o.hold, pos)
+		} else if v == release {
+			t.over(e)
 		}
 	}
 	t.procs[p].open = int32(len(t.ops))
@@ -223,7 +230,8 @@ func (t *timeline) complete(pos int32, e *history.Entry, p int32) {
 		}
 		t.deadline(o.hold, pos, e.ValidUntil)
 	case o.verb == extend && e.Type == history.Fail && (e.Error == history.ErrLost || e.Error == history.ErrNotHeld):
-		t.endHold(o.hold, pos)
+		t.over(e)
+		t.lose(o.hold, pos)
 	}
 	if e.Error == history.ErrCrashed {
 		t.exit(pos, t.names.list[who:who+1]) // unless a fault killed it
@@ -234,7 +242,8 @@ func (t *timeline) complete(pos int32, e *history.Entry, p int32) {
 func (t *timeline) report(pos int32, e *history.Entry, p int32) {
 	switch e.F {
 	case history.Lost:
-		t.endHold(t.held(e, p), pos)
+		t.over(e)
+		t.lose(t.held(e, p), pos)
 	case history.Valid:
 		id := t.held(e, p)
 		if id == none {

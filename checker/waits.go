@@ -10,7 +10,16 @@ type wait struct {
 	begin, end   int32 // positions: the invoke that began it; what ended it
 	from, to     time.Duration
 	asking       int32 // its acquires that are open
+	again        bool  // it goes on over a refusal or a time-out
 	over         bool  // nothing continues it
+}
+
+// asking says, for a sentence, how a client waits that is refused again and again.
+func asking(w *wait) string {
+	if w.again {
+		return ", asking again and again"
+	}
+	return ""
 }
 
 // waitOf is where the id of client's last wait for lock is kept.
@@ -28,6 +37,7 @@ func (t *timeline) ask(client, lock, pos int32) {
 	last := t.waitOf(client, lock)
 	if *last != none {
 		if w := &t.waits[*last]; !w.over && (w.asking > 0 || now-w.to <= t.grace) {
+			w.again = w.again || w.asking == 0
 			w.asking++
 			return
 		}
@@ -75,7 +85,8 @@ func (t *timeline) endWaits(client, pos int32) {
 }
 
 // settleWaits ends the waits that the history leaves open: at its end, or, of
-// a client that was stopped for good, when it was stopped. Who never runs
+// a client that was stopped for good, when it was stopped, or when it asked
+// after that. Who never runs
 // again cannot take what is offered.
 func (t *timeline) settleWaits() {
 	for i := range t.waits {
@@ -85,8 +96,8 @@ func (t *timeline) settleWaits() {
 		}
 		w.end, w.to = t.size()-1, t.end
 		for f := range t.faults {
-			if x := &t.faults[f]; kinds[x.kind].stopsClient && !x.ended && x.start >= w.begin && x.start < w.end && t.on(x, w.client) {
-				w.end, w.to = x.start, x.from
+			if x := &t.faults[f]; kinds[x.kind].stopsClient && !x.ended && x.start < w.end && t.on(x, w.client) {
+				w.end, w.to = max(x.start, w.begin), max(x.from, w.from)
 			}
 		}
 	}

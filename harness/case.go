@@ -62,7 +62,11 @@ type CaseResult struct {
 	Reproduced bool
 	Remedy     string // valid, violated, unknown, none
 	Reason     string // why it was not reproduced, or why there is no remedy
-	Took       time.Duration
+	// Missed: nothing happened that should not have, but not all that should.
+	// Where time is real, a machine that was too slow may be the reason.
+	Missed bool
+	wrong  bool // something happened that must not
+	Took   time.Duration
 }
 
 // CasePlans are the three runs of a schedule. The last is nil where the case
@@ -155,11 +159,13 @@ func (r *CaseResult) judge(s ScheduleResult) {
 		for _, p := range s.Flawed.Violated() {
 			if !slices.Contains(s.Schedule.Must, p) && !slices.Contains(s.Schedule.May, p) {
 				no("%s is violated, which is not expected", p)
+				r.wrong = true
 			}
 		}
 	}
 	if bad := s.Healthy.Violated(); len(bad) > 0 {
 		no("without the fault %s is violated", join(bad))
+		r.wrong = true
 	}
 	if out := s.Healthy.Outcome(checker.Exclusion); out != checker.Valid {
 		no("without the fault exclusion is %s", out)
@@ -167,6 +173,7 @@ func (r *CaseResult) judge(s ScheduleResult) {
 	if s.Remedied != nil {
 		r.judgeRemedy(s, blind)
 	}
+	r.Missed = !r.wrong && r.Remedy != "violated" && (!r.Reproduced || r.Remedy == "unknown")
 }
 
 // judgeRemedy holds a remedy to what it keeps.

@@ -98,10 +98,34 @@ const Version = "0.1.0"
 // Write writes the plan as schedule.json has it.
 func (p *Plan) Write(w io.Writer) error {
 	p.Format = planFormat
-	e := json.NewEncoder(w)
+	head := *p
+	head.Choices = nil
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
-	return e.Encode(p)
+	if err := e.Encode(head); err != nil {
+		return err
+	}
+	if len(p.Choices) > 0 {
+		// Thousands of them, so each on a line of its own.
+		b.Truncate(b.Len() - len("\n}\n"))
+		b.WriteString(",\n \"choices\": [")
+		for i, c := range p.Choices {
+			line, err := json.Marshal(c)
+			if err != nil {
+				return err
+			}
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString("\n  ")
+			b.Write(line)
+		}
+		b.WriteString("\n ]\n}\n")
+	}
+	_, err := w.Write(b.Bytes())
+	return err
 }
 
 // ErrNoPlan is a file that is no plan.

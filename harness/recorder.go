@@ -22,6 +22,7 @@ type recorder struct {
 
 	mu        sync.Mutex // in docker many goroutines record
 	begun     bool       // before, nothing is recorded: there is no time yet
+	over      bool       // all scripts have ended
 	history   *history.History
 	guarded   workloads.Guarded
 	grants    []int // by the index of the acquire's invoke
@@ -259,11 +260,18 @@ func (r *recorder) ended(running *int) {
 	r.mu.Lock()
 	*running--
 	last := *running == 0
+	r.over = last
 	r.mu.Unlock()
 	if last {
 		r.injector.stop()
 		r.add(&history.Entry{Process: history.Process{Name: history.Nemesis}, Type: history.Info, F: history.Ended})
 	}
+}
+
+func (r *recorder) isOver() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.over
 }
 
 // close ends the record: what comes later was not observed.

@@ -39,6 +39,9 @@ func Run(plan *Plan, open Open, buffer *Buffer, sink func(*history.Entry)) (h *h
 	rec.injector.steps = cfg.Lock.Steps
 	rec.injector.schedule(plan.Faults)
 
+	if plan.On != "sim" {
+		place.Go(func() { rec.watch(plan.Lease) })
+	}
 	running := len(plan.Clients)
 	for i, name := range plan.Clients {
 		c := rec.processes[name]

@@ -35,6 +35,22 @@ func Check(h *History) error {
 	return nil
 }
 
+// maxMS is the longest time that a header may name: a year. Three times as
+// much still is a time.Duration.
+const maxMS = 365 * 24 * 60 * 60 * 1000
+
+func (h *Header) check() error {
+	switch {
+	case h.Format != Format:
+		return fmt.Errorf(`"lockcheck" is %d: this lockcheck reads format %d`, h.Format, Format)
+	case h.LeaseMS < 0 || h.LeaseMS > maxMS:
+		return fmt.Errorf(`"lease_ms" is %d: want milliseconds from 0 to %d`, h.LeaseMS, maxMS)
+	case h.HandoverMS < 0 || h.HandoverMS > maxMS:
+		return fmt.Errorf(`"handover_ms" is %d: want milliseconds from 0 to %d`, h.HandoverMS, maxMS)
+	}
+	return nil
+}
+
 // clientWords are what a client's process may say, and the types it says it with.
 var clientWords = map[string]struct{ operation bool }{
 	Acquire: {true}, Try: {true}, Release: {true}, Extend: {true}, Read: {true}, Write: {true},
@@ -75,8 +91,13 @@ func (v *validity) add(e *Entry) error {
 		return fmt.Errorf("time %d ns follows %d ns: it runs backwards", e.Time, v.time)
 	}
 	v.started, v.index, v.time = true, e.Index, e.Time
-	if e.By.Set && !v.invokes[e.By.V] {
-		return fmt.Errorf(`"by" is %d, which is the index of no invoke before it`, e.By.V)
+	for _, ref := range [...]struct {
+		name string
+		to   Opt
+	}{{"by", e.By}, {"op", e.Op}} {
+		if ref.to.Set && !v.invokes[ref.to.V] {
+			return fmt.Errorf("%q is %d, which is the index of no invoke before it", ref.name, ref.to.V)
+		}
 	}
 	if !e.Process.Client() {
 		if e.Type != Info && e.Type != Event {

@@ -53,6 +53,7 @@ func TestCheckRefusesWhatCannotHaveBeenRecorded(t *testing.T) {
 		{"a report as an operation", numbered(line(1, history.OK, history.Lost)), "entry 1 (index 1): lost is a report: its type is event"},
 		{"a server that invokes", numbered(history.Entry{Process: history.Process{Name: "redis"}, Type: history.Invoke, F: "x"}), "entry 1 (index 1): redis says invoke: a process with a name has only info and event"},
 		{"a grant twice", numbered(acquire, granted(1, 4), line(2, history.Invoke, history.Acquire), granted(2, 4)), "entry 4 (index 4): grant 4 is used twice: the acquire at index 2 got it"},
+		{"made by nobody", numbered(acquire, history.Entry{Process: history.Process{Name: "redis"}, Type: history.Event, F: history.Granted, Op: history.Some(3)}, line(2, history.Invoke, history.Acquire)), `entry 2 (index 2): "op" is 3, which is the index of no invoke before it`},
 		{"by nobody", numbered(acquire, by7), `entry 2 (index 2): "by" is 7, which is the index of no invoke before it`},
 		{
 			"a process that changes its client",

@@ -72,7 +72,8 @@ func Decode(r io.Reader, name string) (*History, []Warning, error) {
 //   - lock and grant of a completion: those of its invoke;
 //   - grant of an acquire's ok: a fresh number;
 //   - grant of another operation, and of a client's event: the innermost grant
-//     of that lock that its process holds and has not begun to release.
+//     of that lock that its process holds and has not begun to release; a
+//     process that goes on after an info has what the one before it had.
 //
 // It does not check that the entries make sense together; Decode does.
 type Reader struct {
@@ -111,8 +112,8 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 	if err := json.Unmarshal(b, &in.header); err != nil {
 		return nil, in.fail(explain(err))
 	}
-	if in.header.Format != Format {
-		return nil, in.fail(fmt.Errorf(`"lockcheck" is %d: this lockcheck reads format %d`, in.header.Format, Format))
+	if err := in.header.check(); err != nil {
+		return nil, in.fail(err)
 	}
 	return in, nil
 }

@@ -90,6 +90,27 @@ func TestAGrantThatNobodyNamesIsTheInnermostOneOfThatLock(t *testing.T) {
 	}
 }
 
+func TestAClientThatGoesOnAfterAnInfoHasWhatItHad(t *testing.T) {
+	t.Parallel()
+	h, _ := decode(t, `
+{"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"client":"c1","process":1,"type":"ok","f":"acquire"}
+{"client":"c1","process":1,"type":"invoke","f":"write","value":1}
+{"client":"c1","process":1,"type":"info","f":"write"}
+{"client":"c2","process":2,"type":"invoke","f":"release"}
+{"client":"c1","process":3,"type":"invoke","f":"release"}
+{"client":"c1","process":3,"type":"info","f":"release"}
+{"client":"c1","process":4,"type":"invoke","f":"release"}
+`)
+	var got []int
+	for _, e := range h.Entries[4:] {
+		got = append(got, e.Grant)
+	}
+	if want := []int{0, 1, 1, 0}; !reflect.DeepEqual(got, want) {
+		t.Errorf("the releases name the grants %v, want %v", got, want)
+	}
+}
+
 func TestDecodeSaysWhichLineIsWrongAndWhy(t *testing.T) {
 	t.Parallel()
 	const good = `{"process":1,"type":"invoke","f":"acquire"}` + "\n"
@@ -108,6 +129,9 @@ func TestDecodeSaysWhichLineIsWrongAndWhy(t *testing.T) {
 		{"token too large", `{"process":1,"type":"ok","f":"acquire","token":9223372036854775808}` + "\n", `file.jsonl:1: "token" is 9223372036854775808: want an integer from 0 to 2^63-1`},
 		{"negative token", `{"process":1,"type":"ok","f":"acquire","token":"-1"}` + "\n", `file.jsonl:1: "token" is "-1": want an integer from 0 to 2^63-1`},
 		{"another format", `{"lockcheck":2}` + "\n", `file.jsonl:1: "lockcheck" is 2: this lockcheck reads format 1`},
+		{"a lease that is negative", `{"lockcheck":1,"lease_ms":-1}` + "\n", `file.jsonl:1: "lease_ms" is -1: want milliseconds from 0 to 31536000000`},
+		{"a lease that is absurdly long", `{"lockcheck":1,"lease_ms":10000000000000}` + "\n", `file.jsonl:1: "lease_ms" is 10000000000000: want milliseconds from 0 to 31536000000`},
+		{"a hand-over in the past", "\n" + `{"lockcheck":1,"handover_ms":-5}` + "\n", `file.jsonl:2: "handover_ms" is -5: want milliseconds from 0 to 31536000000`},
 		{"strange header", `{"lockcheck":1,"fencing":"some"}` + "\n", `file.jsonl:1: "fencing" is "some": want false, true or "writes"`},
 		{"what cannot follow", `{"lockcheck":1}` + "\n" + good + good, "file.jsonl:3: process 1 invokes acquire while its acquire at index 1 is open"},
 		{"a first line that is cut off", `{"lockche`, "file.jsonl:1: not JSON: unexpected end of JSON input"},

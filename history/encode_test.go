@@ -175,7 +175,7 @@ func anyHeader() *rapid.Generator[history.Header] {
 			Version: rapid.String().Draw(t, "version"),
 			Lock:    rapid.String().Draw(t, "lock"),
 			Seed:    rapid.Uint64().Draw(t, "seed"),
-			LeaseMS: rapid.Int64Min(0).Draw(t, "lease"),
+			LeaseMS: rapid.Int64Range(0, 1e9).Draw(t, "lease"),
 			Fencing: rapid.SampledFrom([]history.Fencing{history.FencingOff, history.FencingAll, history.FencingWrites}).Draw(t, "fencing"),
 			Faults:  list(t),
 		}
@@ -197,12 +197,21 @@ func maybe(t *rapid.T, label string) history.Opt {
 	return history.Opt{}
 }
 
+// earlier is one of the indices, or absent.
+func earlier(t *rapid.T, label string, indices []int64) history.Opt {
+	if len(indices) == 0 || !rapid.Bool().Draw(t, label+"?") {
+		return history.Opt{}
+	}
+	return history.Some(rapid.SampledFrom(indices).Draw(t, label))
+}
+
 // anyEntries are entries that make sense together and leave nothing to fill in.
 func anyEntries(t *rapid.T) []history.Entry {
 	var (
 		entries []history.Entry
 		now     time.Duration
 		index   = rapid.IntRange(-3, 3).Draw(t, "first index")
+		invokes []int64 // their indices
 		open    = map[int]history.Entry{}
 		retired = map[int]bool{}
 		grant   = 0
@@ -218,7 +227,7 @@ func anyEntries(t *rapid.T) []history.Entry {
 				Process: history.Process{Name: rapid.StringN(1, 5, -1).Draw(t, "name")},
 				Type:    rapid.SampledFrom([]history.Type{history.Info, history.Event}).Draw(t, "type"),
 				F:       rapid.StringN(1, 5, -1).Draw(t, "f"), Grant: rapid.IntRange(0, 9).Draw(t, "of"),
-				Key: rapid.String().Draw(t, "key"), Op: maybe(t, "op"), ID: rapid.Int().Draw(t, "id"), On: list(t),
+				Key: rapid.String().Draw(t, "key"), By: earlier(t, "by", invokes), Op: earlier(t, "op", invokes), ID: rapid.Int().Draw(t, "id"), On: list(t),
 				Point: rapid.String().Draw(t, "point"), Hits: maybe(t, "hits"), Was: maybe(t, "was"),
 				Amount: time.Duration(rapid.Int64().Draw(t, "amount")),
 			}
@@ -244,6 +253,7 @@ func anyEntries(t *rapid.T) []history.Entry {
 				e.Grant = rapid.IntRange(1, 9).Draw(t, "grant")
 			}
 			open[n] = e
+			invokes = append(invokes, int64(index))
 		}
 		e.Index, e.Time = index, now
 		entries = append(entries, e)

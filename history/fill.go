@@ -10,8 +10,9 @@ type filler struct {
 	last    Entry // Index and Time of the entry before
 	started bool
 	procs   map[int]*procState
-	fresh   int         // the largest grant so far
-	ours    map[int]int // grants that we numbered, and the index of their acquire's ok
+	retired map[string]*procState // by client: the process that ended with info, until another goes on
+	fresh   int                   // the largest grant so far
+	ours    map[int]int           // grants that we numbered, and the index of their acquire's ok
 }
 
 // procState is what is known of a client's process.
@@ -27,7 +28,7 @@ type grant struct {
 }
 
 func newFiller() filler {
-	return filler{procs: map[int]*procState{}, ours: map[int]int{}}
+	return filler{procs: map[int]*procState{}, retired: map[string]*procState{}, ours: map[int]int{}}
 }
 
 func (f *filler) entry(e *Entry, given given) error {
@@ -66,6 +67,10 @@ func (f *filler) process(e *Entry) *procState {
 			p.client = strconv.Itoa(e.Process.N)
 		}
 		f.procs[e.Process.N] = p
+		if before := f.retired[p.client]; before != nil { // the client goes on under a new number
+			p.grants, before.grants = before.grants, nil
+			delete(f.retired, p.client)
+		}
 	}
 	if e.Client == "" {
 		e.Client = p.client
@@ -89,6 +94,9 @@ func (p *procState) invoke(e *Entry) {
 func (f *filler) complete(p *procState, e *Entry) error {
 	invoke := p.open
 	p.open = nil
+	if e.Type == Info {
+		f.retired[p.client] = p
+	}
 	if invoke != nil && invoke.F == e.F {
 		if e.Lock == "" {
 			e.Lock = invoke.Lock

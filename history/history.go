@@ -116,7 +116,7 @@ const (
 // What the nemesis says beside its faults.
 const (
 	EndSuffix = "-end"
-	Healed    = "healed"
+	Stall     = "stall" // the machine that everything runs on stood still for Amount, up to now: nobody's fault
 	Exit      = "exit"  // a client's process ended by itself: its holds end here
 	Ended     = "ended" // the run is over: nothing was observed from here on
 )

@@ -1,70 +1,104 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// overwritten is the write that v destroyed: one that came after v's client
-// had read the value from which it computed v's. nil: there is none.
-func (d *digest) overwritten(v *visit) *visit {
-	var read, lost *visit
+// overwritten tells whether v replaced a value other than the one that its
+// grant had read or written before, as package checker has it. lost is the
+// write of that value; nil: it is not known.
+func (d *digest) overwritten(v *visit) (over bool, lost *visit) {
+	if v.f != history.Write || v.grant == nil || !v.was.Set {
+		return false, nil
+	}
+	var basis, last *visit
 	for _, o := range d.visits {
 		if o.pos >= v.pos {
 			break
 		}
-		switch {
-		case o.grant == v.grant && o.f == history.Read:
-			read, lost = o, nil
-		case o.f == history.Write && o.grant == v.grant:
-			lost = nil
-		case o.f == history.Write:
-			lost = o
+		if o.f != history.Refuse && o.grant != nil && o.grant.nest == v.grant.nest {
+			basis = o
+		}
+		if o.f == history.Write {
+			last = o
 		}
 	}
-	if read == nil || v.grant == nil {
-		return nil
+	if basis == nil || !basis.value.Set || basis.value == v.was {
+		return false, nil
 	}
-	return lost
+	if d.told || last == nil || last.pos <= basis.pos || last.value != v.was {
+		return true, nil
+	}
+	return true, last
+}
+
+func (p *plot) overwrites(v *visit) bool {
+	over, _ := p.d.overwritten(v)
+	return over
 }
 
 // overwriting tells that a write destroyed another.
 func (p *plot) overwriting(v *visit) {
-	lost := p.d.overwritten(v)
-	p.writing(lost)
+	_, lost := p.d.overwritten(v)
 	p.with(v.client)
 	p.ride(v.op)
-	whose := possessive(lost.client)
-	if lost.client == v.client {
-		whose = "its own"
+	now, old := value(v.value), value(v.was)
+	so, short, late := "", ", which it had not read", ", which "+v.client+" had not read"
+	if lost != nil {
+		p.writing(lost)
+		old = lost.whose(v.client) + " " + old
+		so, short = ": "+lost.whose("")+" update was lost", ": that update is lost"
 	}
-	now, old := value(v.value), whose+" "+value(v.was)
 	m := moment{
 		pos: v.pos, lane: history.Resource, actor: v.client, who: v.client,
-		did: fmt.Sprintf("wrote %s over %s, which it had not read: %s update was lost",
-			now, old, possessive(lost.client)),
-		line: fmt.Sprintf("%s writes %s over %s: that update is lost", v.client, now, old),
+		did:  fmt.Sprintf("%s %s over %s, which it had not read%s", p.tense("wrote", "had written"), now, old, so),
+		line: fmt.Sprintf("%s %s %s over %s%s", v.client, p.tense("writes", "has written"), now, old, short),
 	}
 	if v.astray() {
 		m.actor, m.who = "", possessive(v.client)+" write"
-		m.did = fmt.Sprintf("arrived and put %s over %s, which %s had not read: %s update was lost",
-			now, old, v.client, possessive(lost.client))
-		m.line = fmt.Sprintf("%s write arrives: %s over %s, which is lost", possessive(v.client), now, old)
+		m.did = fmt.Sprintf("arrived and put %s over %s%s%s", now, old, late, so)
+		m.line = fmt.Sprintf("%s write arrives: %s over %s", possessive(v.client), now, old)
+		if lost != nil {
+			m.line += ", which is lost"
+		}
 	}
 	p.add(m)
+}
+
+// whose is the client of v as a possessor, for a sentence about another one.
+func (v *visit) whose(other string) string {
+	switch v.client {
+	case "":
+		return "somebody's"
+	case other:
+		return "its own"
+	}
+	return possessive(v.client)
 }
 
 // astray tells whether an access was still travelling when its client had
 // stopped waiting for it.
 func (v *visit) astray() bool { return v.op != nil && before(v.op.done, v.pos) }
 
+// tense is what to say of an access at its moment: where clients tell of it,
+// it is over.
+func (p *plot) tense(now, over string) string {
+	if p.d.told {
+		return over
+	}
+	return now
+}
+
 // writing shows a write that destroyed nothing.
 func (p *plot) writing(v *visit) {
 	p.with(v.client)
+	who := cmp.Or(v.client, "somebody")
 	p.add(moment{
 		pos: v.pos, lane: history.Resource, weight: detail,
-		line: fmt.Sprintf("%s writes %s", v.client, value(v.value)),
+		line: fmt.Sprintf("%s %s %s", who, p.tense("writes", "has written"), value(v.value)),
 	})
 }
 
@@ -81,7 +115,7 @@ func (p *plot) say(pos int, who, did string) {
 func (p *plot) reading(v *visit) {
 	var read *visit
 	for _, o := range p.d.visits {
-		if o.pos < v.pos && o.grant == v.grant && o.f == history.Read {
+		if o.pos < v.pos && o.grant != nil && o.grant.nest == v.grant.nest && o.f == history.Read {
 			read = o
 		}
 	}
@@ -130,7 +164,7 @@ func (p *plot) refusal(v *visit) {
 	}
 	seen, short := "", ""
 	if highest > v.token {
-		seen = fmt.Sprintf(": token %d had been seen, and this one came with %d", highest, v.token)
+		seen = fmt.Sprintf(": it came with token %d, and the resource had seen %d", v.token, highest)
 		short = fmt.Sprintf(": token %d, after %d", v.token, highest)
 	}
 	p.with(v.client)

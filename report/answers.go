@@ -44,7 +44,7 @@ func (p *plot) falseNo(o *op) bool {
 	p.entryEnds(s)
 	p.spans = append(p.spans, span{label: "entry stays", from: p.d.at(o.done), to: p.d.at(s.to)})
 	kept := p.d.units.span(p.d.at(s.to) - p.d.at(o.done))
-	p.next(s.to, ": that entry had kept it from everybody for "+kept, "")
+	p.next(s.to, ": that entry had kept it from everybody for another "+kept, "")
 	if s.to == none {
 		p.coda = "The entry was still there at the end."
 	}

@@ -1,10 +1,13 @@
 package report
 
 import (
+	"math"
+	"math/bits"
 	"time"
 )
 
-// axis maps times to columns, linearly: the picture is true to scale.
+// axis maps times to columns, linearly: the picture is true to scale. Times
+// may be anything: their distance is a uint64, which holds it whatever they are.
 type axis struct {
 	from, to time.Duration
 	left     int // its first column
@@ -12,14 +15,29 @@ type axis struct {
 }
 
 func newAxis(from, to time.Duration, left, width int) axis {
-	pad := max((to-from)/40, time.Millisecond)
-	return axis{from: max(from-pad, 0), to: to + pad, left: left, cols: width - left}
+	pad := max(time.Duration(apart(from, to)/40), time.Millisecond)
+	if from >= 0 {
+		from = max(from-pad, 0)
+	} else if from > math.MinInt64+pad {
+		from -= pad
+	}
+	if to < math.MaxInt64-pad {
+		to += pad
+	} else {
+		to = math.MaxInt64
+	}
+	return axis{from: from, to: to, left: left, cols: width - left}
 }
+
+// apart is how far a time is from a later one.
+func apart(from, to time.Duration) uint64 { return uint64(to) - uint64(from) }
 
 // col is the column of a time; one outside the axis is at its edge.
 func (a axis) col(t time.Duration) int {
 	t = min(max(t, a.from), a.to)
-	return a.left + int(int64(t-a.from)*int64(a.cols-1)/int64(a.to-a.from))
+	hi, lo := bits.Mul64(apart(a.from, t), uint64(a.cols-1))
+	col, _ := bits.Div64(hi, lo, apart(a.from, a.to))
+	return a.left + int(col)
 }
 
 // covers tells whether some of a time from one instant to another is on the axis.
@@ -27,23 +45,44 @@ func (a axis) covers(from, to time.Duration) bool { return to >= a.from && from 
 
 // step is the distance of ticks: 1, 2 or 5 times a power of ten, with room for
 // a label between two.
-func (a axis) step() time.Duration {
-	const room = 10
-	atLeast := (a.to - a.from) * room / time.Duration(a.cols)
-	for step := time.Millisecond; ; step *= 10 {
-		for _, n := range []time.Duration{1, 2, 5} {
-			if n*step >= atLeast {
-				return n * step
+func (a axis) step(room int) time.Duration {
+	atLeast := apart(a.from, a.to) / uint64(a.cols) * uint64(room)
+	const longest = 5e18
+	for step := uint64(time.Millisecond); ; step *= 10 {
+		for _, n := range []uint64{1, 2, 5} {
+			if n*step >= atLeast || n*step >= longest {
+				return time.Duration(n * step)
 			}
 		}
 	}
 }
 
+// ticks are the multiples of step on the axis.
+func (a axis) ticks(step time.Duration) []time.Duration {
+	t := a.from / step * step
+	if t > a.to || t < a.from && apart(t, a.to) < uint64(step) {
+		return nil
+	}
+	if t < a.from {
+		t += step
+	}
+	list := []time.Duration{t}
+	for apart(t, a.to) >= uint64(step) {
+		t += step
+		list = append(list, t)
+	}
+	return list
+}
+
 // draw writes the labels and the line with its ticks.
 func (a axis) draw(u units, labels, line row) {
-	step := a.step()
+	const room = 10
+	step := a.step(room)
+	if long := len(u.tick(a.to/step*step, step)) + 2; long > room {
+		step = a.step(long)
+	}
 	line.fill(a.left, a.left+a.cols-1, '─', dim)
-	for t := (a.from + step - 1) / step * step; t <= a.to; t += step {
+	for _, t := range a.ticks(step) {
 		col := a.col(t)
 		line.fill(col, col, '┼', dim)
 		if label := u.tick(t, step); col+len(label) <= len(labels) {

@@ -77,7 +77,8 @@ func (p *plot) outlived() bool {
 func (p *plot) struck() bool {
 	for _, f := range p.d.faults {
 		for _, g := range p.d.grants {
-			if f.hit() && (g.client == f.on[0] || p.d.serves(f.on[0])) && g.got <= f.start && (g.end == none || f.start <= g.end) {
+			struck := f.strikes(g.client) || slices.ContainsFunc(f.on, p.d.serves) && !f.words().link
+			if f.hit() && struck && g.got <= f.start && (g.end == none || f.start <= g.end || g.fell == f) {
 				p.survives(g)
 				return true
 			}
@@ -85,7 +86,7 @@ func (p *plot) struck() bool {
 	}
 	for _, f := range p.d.faults {
 		for _, o := range p.d.all {
-			if f.hit() && o.client == f.on[0] && o.invoke <= f.start && (o.done == none || f.start <= o.done) {
+			if f.hit() && f.strikes(o.client) && o.invoke <= f.start && (o.done == none || f.start <= o.done) {
 				p.interrupted(o)
 				return true
 			}

@@ -1,10 +1,6 @@
 package report
 
-import (
-	"time"
-
-	"github.com/lockcheck/lockcheck/history"
-)
+import "time"
 
 // client draws one client: what it waited for and held, the numbers of its
 // moments, requests of its that travelled long, what struck it.
@@ -13,8 +9,8 @@ func (d *drawing) client(name string) {
 	d.name(r, laneName, name, plain)
 	data := d.plot.d
 	for _, o := range data.all {
-		if o.client == name && (o.f == history.Acquire || o.f == history.Try) {
-			d.fill(r, data.at(o.invoke), data.at(o.done), '·', dim)
+		if o.client == name && o.asks() {
+			d.fill(r, data.at(o.invoke), data.at(o.over()), '·', dim)
 		}
 	}
 	for _, g := range data.grants {
@@ -23,13 +19,10 @@ func (d *drawing) client(name string) {
 		}
 	}
 	for _, f := range data.faults {
-		if t := data.at(f.start); f.words().deadly && f.on[0] == name && t <= d.axis.to {
-			c := d.axis.col(t)
-			if t < d.axis.from {
-				c = laneLeft
+		if t := data.at(f.start); f.words().deadly && f.strikes(name) && t <= d.axis.to {
+			if c := d.axis.col(t); t >= d.axis.from || r[c].r == ' ' {
+				r.fill(c, c, '×', bad)
 			}
-			r.fill(c, len(r)-1, ' ', plain)
-			r.fill(c, c, '×', bad)
 		}
 	}
 	d.finish(r, "·█▒×")
@@ -63,6 +56,9 @@ func (d *drawing) fill(r row, from, to time.Duration, c rune, s style) {
 // hold draws the time of a grant, before and after the end of its lease.
 func (d *drawing) hold(r row, g *grant) {
 	data := d.plot.d
+	if before(g.end, g.got) {
+		return // it had died before its ok was written
+	}
 	from, to := data.at(g.got), data.at(g.end)
 	end := g.end
 	if end == none {

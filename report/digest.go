@@ -1,8 +1,8 @@
 package report
 
 import (
+	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -14,9 +14,13 @@ const none = -1
 // digest is what a history says of one lock, with its references resolved:
 // operations with their completions, holds, what was in the stores, who
 // touched the resource, and the faults. Positions are those of History.Entries.
+//
+// The whole history is read first, because a line may mean a lock that it does
+// not name; then what is of other locks is left out.
 type digest struct {
 	h     *history.History
-	lock  string
+	locks []string // that clients asked for, in order
+	lock  string   // that the digest is about
 	units units
 
 	index  map[int64]int // position by index
@@ -26,8 +30,14 @@ type digest struct {
 	byID   map[int]*grant
 	stays  []*stay
 	visits []*visit
+	told   bool // visits are what clients say: their order is not known
 	faults []*fault
-	open   map[history.Process]*op
+
+	open    map[history.Process]*op      // the running operation
+	inner   map[history.Process][]*grant // the open ones, the innermost last
+	unsure  map[int]*op                  // by grant: acquires that named it and were not sure
+	clients map[string]*life
+	latest  map[place]*stay
 }
 
 // op is an operation of a client.
@@ -35,68 +45,32 @@ type op struct {
 	client       string
 	process      history.Process
 	f            string
+	lock         string
 	invoke, done int // positions; none: no completion
+	gone         int // where its client died meanwhile; none
 	outcome      history.Type
 	err          string
-	grant        *grant // that it got, or acts on; nil: unknown
-	effect       int    // the last thing that a server or the resource did for it; none
+	grant        *grant  // that it got, or acts on; nil: unknown
+	stays        []*stay // of the entries that an acquire made
+	effect       int     // the last thing that a server or the resource did for it; none
 }
 
-// grant is one grant as its holder knows it.
-type grant struct {
-	client    string
-	process   history.Process
-	token     uint64
-	op        *op
-	got       int // the acquire's ok
-	end       int // what ended the hold; none: it was open to the end
-	release   *op
-	deadlines []deadline
-}
+// asks tells whether o wants the lock.
+func (o *op) asks() bool { return o.f == history.Acquire || o.f == history.Try }
 
-// deadline is how long a holder believes that it holds, from a position on.
-type deadline struct {
-	pos   int
-	until time.Duration
-}
-
-// stay is the time that one entry was in a server's store.
-type stay struct {
-	server   string
-	op       *op // the acquire that made it; nil: unknown
-	from, to int // none: it was there to the end
-	how      string
-	by       *op // whose request ended it; nil: nobody's
-}
-
-// client is whose entry it was; "": unknown.
-func (s *stay) client() string {
-	if s.op == nil {
-		return ""
+// over is where o came to its end: completed, or with its client; none.
+func (o *op) over() int {
+	if before(o.gone, o.done) {
+		return o.gone
 	}
-	return s.op.client
-}
-
-// owner is client as the possessor of something: "c1's".
-func (s *stay) owner() string {
-	if s.op == nil {
-		return "somebody's"
-	}
-	return possessive(s.op.client)
-}
-
-// grant is what its owner learned of it; nil: nothing.
-func (s *stay) grant() *grant {
-	if s.op == nil {
-		return nil
-	}
-	return s.op.grant
+	return o.done
 }
 
 // visit is an access that reached the guarded resource.
 type visit struct {
 	pos        int
 	f          string
+	lock       string
 	client     string
 	op         *op
 	grant      *grant
@@ -104,10 +78,13 @@ type visit struct {
 	value, was history.Opt
 }
 
-func newDigest(h *history.History, lock string) *digest {
+// newDigest reads h; of says which lock the digest is about.
+func newDigest(h *history.History) *digest {
 	d := &digest{
-		h: h, lock: lock, units: newUnits(h.Header.Lease()),
-		index: map[int64]int{}, ops: map[int]*op{}, byID: map[int]*grant{}, open: map[history.Process]*op{},
+		h: h, locks: locks(h), units: newUnits(h.Header.Lease()),
+		index: map[int64]int{}, ops: map[int]*op{}, byID: map[int]*grant{},
+		open: map[history.Process]*op{}, inner: map[history.Process][]*grant{},
+		unsure: map[int]*op{}, clients: map[string]*life{}, latest: map[place]*stay{},
 	}
 	for pos := range h.Entries {
 		e := &h.Entries[pos]
@@ -115,7 +92,6 @@ func newDigest(h *history.History, lock string) *digest {
 		switch {
 		case e.Process.Name == history.Nemesis:
 			d.nemesis(pos, e)
-		case e.Lock != lock && e.Lock != "":
 		case e.Process.Client():
 			d.fromClient(pos, e)
 		case e.Process.Name == history.Resource:
@@ -124,6 +100,16 @@ func newDigest(h *history.History, lock string) *digest {
 			d.fromServer(pos, e)
 		}
 	}
+	return d
+}
+
+// of leaves out what is of other locks.
+func (d *digest) of(lock string) *digest {
+	d.lock = lock
+	d.all = slices.DeleteFunc(d.all, func(o *op) bool { return o.lock != lock })
+	d.grants = slices.DeleteFunc(d.grants, func(g *grant) bool { return g.op.lock != lock })
+	d.stays = slices.DeleteFunc(d.stays, func(s *stay) bool { return s.lock != lock })
+	d.visits = slices.DeleteFunc(d.visits, func(v *visit) bool { return v.lock != lock })
 	if len(d.visits) == 0 {
 		d.visitsOfClients()
 	}
@@ -131,26 +117,13 @@ func newDigest(h *history.History, lock string) *digest {
 }
 
 func (d *digest) fromClient(pos int, e *history.Entry) {
+	l := d.life(client(e))
 	switch e.Type {
 	case history.Invoke:
-		o := &op{client: client(e), process: e.Process, f: e.F, invoke: pos, done: none, effect: none}
-		if o.f != history.Acquire && o.f != history.Try {
-			o.grant = d.grantOf(e)
-		}
-		if o.f == history.Release && o.grant != nil {
-			if o.grant.release == nil {
-				o.grant.release = o
-			}
-			o.grant.finish(pos)
-		}
-		d.open[e.Process], d.ops[pos] = o, o
-		d.all = append(d.all, o)
+		l.dead = false
+		d.invoked(pos, e)
 	case history.Event:
-		if g := d.grantOf(e); g != nil && e.F == history.Lost {
-			g.finish(pos)
-		} else if g != nil && e.F == history.Valid {
-			g.extend(pos, e.ValidUntil)
-		}
+		d.reported(pos, e)
 	default:
 		if o := d.open[e.Process]; o != nil {
 			delete(d.open, e.Process)
@@ -159,64 +132,66 @@ func (d *digest) fromClient(pos int, e *history.Entry) {
 			d.completed(o, e)
 		}
 	}
+	if e.Type != history.Invoke && e.Type != history.Info {
+		l.last = pos
+	}
+}
+
+func (d *digest) invoked(pos int, e *history.Entry) {
+	o := &op{client: client(e), process: e.Process, f: e.F, lock: d.named(e.Lock), invoke: pos, done: none, gone: none, effect: none}
+	if !o.asks() {
+		o.grant = d.grantOf(e)
+	}
+	if o.grant != nil {
+		o.lock = o.grant.op.lock
+	}
+	if o.f == history.Release && o.grant != nil {
+		if o.grant.release == nil {
+			o.grant.release = o
+		}
+		o.grant.finish(pos)
+	} else if o.f == history.Release {
+		delete(d.unsure, e.Grant)
+	}
+	d.open[e.Process], d.ops[pos] = o, o
+	d.all = append(d.all, o)
+}
+
+func (d *digest) reported(pos int, e *history.Entry) {
+	g := d.grantOf(e)
+	switch e.F {
+	case history.Lost:
+		delete(d.unsure, e.Grant)
+		d.lose(g, pos)
+	case history.Valid:
+		if g == nil {
+			g = d.confirm(pos, e)
+		}
+		g.extend(pos, e.ValidUntil)
+	}
 }
 
 func (d *digest) completed(o *op, e *history.Entry) {
 	switch {
-	case (o.f == history.Acquire || o.f == history.Try) && e.Type == history.OK:
-		g := &grant{client: o.client, process: o.process, token: e.Token, op: o, got: o.done, end: none}
+	case o.asks() && e.Type == history.OK:
+		g := d.begin(o, o.done, e.Grant)
+		g.token = e.Token
 		g.extend(o.done, e.ValidUntil)
-		o.grant = g
-		d.grants = append(d.grants, g)
-		if e.Grant != 0 {
-			d.byID[e.Grant] = g
+	case o.asks() && e.Type == history.Info && e.Grant != 0:
+		d.unsure[e.Grant] = o
+	case o.f == history.Extend && e.Type == history.OK:
+		if o.grant == nil {
+			o.grant = d.confirm(o.done, e)
 		}
-	case o.f == history.Extend && o.grant != nil && e.Type == history.OK:
 		o.grant.extend(o.done, e.ValidUntil)
-	case o.f == history.Extend && o.grant != nil && (e.Error == history.ErrLost || e.Error == history.ErrNotHeld):
-		o.grant.finish(o.done)
+	case o.f == history.Extend && e.Type == history.Fail && (e.Error == history.ErrLost || e.Error == history.ErrNotHeld):
+		delete(d.unsure, e.Grant)
+		d.lose(o.grant, o.done)
+	}
+	if e.Error == history.ErrCrashed {
+		d.exit(o.done, []string{o.client})
 	}
 }
-
-// grantOf is the grant that a line names, or the one that its process has.
-func (d *digest) grantOf(e *history.Entry) *grant {
-	if e.Grant != 0 {
-		return d.byID[e.Grant]
-	}
-	for _, g := range slices.Backward(d.grants) {
-		if g.process == e.Process && g.release == nil {
-			return g
-		}
-	}
-	return nil
-}
-
-func (g *grant) finish(pos int) {
-	if g.end == none {
-		g.end = pos
-	}
-}
-
-func (g *grant) extend(pos int, until time.Duration) {
-	if until != 0 {
-		g.deadlines = append(g.deadlines, deadline{pos, until})
-	}
-}
-
-// until is the end of the lease as the holder knew it at a position; 0: it
-// knew of none.
-func (g *grant) until(pos int) time.Duration {
-	var until time.Duration
-	for _, l := range g.deadlines {
-		if until == 0 || l.pos <= pos {
-			until = l.until
-		}
-	}
-	return until
-}
-
-// holds tells whether the holder believed at a position that it held.
-func (g *grant) holds(pos int) bool { return g.got <= pos && (g.end == none || pos < g.end) }
 
 func (d *digest) opAt(index history.Opt) *op {
 	if !index.Set {
@@ -229,41 +204,40 @@ func (d *digest) opAt(index history.Opt) *op {
 	return d.ops[pos]
 }
 
-func (d *digest) fromServer(pos int, e *history.Entry) {
-	by, made := d.opAt(e.By), d.opAt(e.Op)
-	if by != nil {
-		by.effect = pos
+// lockAt is the lock that a line of a client, a server or the resource is about.
+func (d *digest) lockAt(pos int) string {
+	e := &d.h.Entries[pos]
+	if o := d.ops[pos]; o != nil {
+		return o.lock
 	}
-	if made == nil && e.Grant != 0 && d.byID[e.Grant] != nil {
-		made = d.byID[e.Grant].op
+	if o := d.opAt(e.Op); o != nil {
+		return o.lock
 	}
-	switch e.F {
-	case history.Granted:
-		if made == nil {
-			made = by
-		}
-		d.stays = append(d.stays, &stay{server: e.Process.Name, op: made, from: pos, to: none})
-	case history.Remove, history.Takeover, history.Expire, history.Lose:
-		for _, s := range slices.Backward(d.stays) {
-			if s.to == none && s.server == e.Process.Name && (made == nil || s.op == made) {
-				s.to, s.how, s.by = pos, e.F, by
-				return
-			}
-		}
+	if g := d.byID[e.Grant]; g != nil {
+		return g.op.lock
 	}
+	if o := d.opAt(e.By); o != nil && e.Lock == "" {
+		return o.lock
+	}
+	return d.named(e.Lock)
+}
+
+// named is the lock of that name. Where the history knows but one lock, what
+// names none is of that one.
+func (d *digest) named(lock string) string {
+	if len(d.locks) == 1 {
+		return cmp.Or(lock, d.locks[0])
+	}
+	return lock
 }
 
 func (d *digest) fromResource(pos int, e *history.Entry) {
-	o := d.opAt(e.By)
-	v := &visit{pos: pos, f: e.F, op: o, token: e.Token, value: e.Value, was: e.Was, grant: d.byID[e.Grant]}
-	if o != nil {
-		o.effect = pos
-		v.client = o.client
-		if v.grant == nil {
-			v.grant = o.grant
-		}
-	} else if v.grant != nil {
-		v.client = v.grant.client
+	v := &visit{pos: pos, f: e.F, lock: d.named(e.Lock), op: d.opAt(e.By), token: e.Token, value: e.Value, was: e.Was}
+	if v.op != nil {
+		v.op.effect = pos
+		v.grant, v.client, v.lock = v.op.grant, v.op.client, v.op.lock
+	} else if g := d.byID[e.Grant]; g != nil {
+		v.grant, v.client, v.lock = g, g.client, g.op.lock
 	}
 	d.visits = append(d.visits, v)
 }
@@ -271,36 +245,25 @@ func (d *digest) fromResource(pos int, e *history.Entry) {
 // visitsOfClients stand in where the resource was not observed: what clients
 // say that they read and wrote.
 func (d *digest) visitsOfClients() {
+	d.told = true
 	for _, o := range d.all {
 		if o.outcome != history.OK || (o.f != history.Read && o.f != history.Write) {
 			continue
 		}
-		v := &visit{pos: o.done, f: o.f, client: o.client, op: o, grant: o.grant, value: d.h.Entries[o.done].Value}
-		if !v.value.Set {
-			v.value = d.h.Entries[o.invoke].Value
-		}
-		d.visits = append(d.visits, v)
+		d.visits = append(d.visits, &visit{
+			pos: o.done, f: o.f, lock: o.lock, client: o.client, op: o, grant: o.grant,
+			value: d.value(o), was: d.h.Entries[o.done].Was,
+		})
 	}
 	slices.SortStableFunc(d.visits, func(a, b *visit) int { return a.pos - b.pos })
-	var was history.Opt
-	for _, v := range d.visits {
-		if v.f == history.Write {
-			v.was = was
-			was = v.value
-		} else if !was.Set {
-			was = v.value
-		}
-	}
 }
 
-// stayOf is the entry that the acquire of g made, the last one; nil: none was seen.
-func (d *digest) stayOf(o *op) *stay {
-	for _, s := range slices.Backward(d.stays) {
-		if s.op == o {
-			return s
-		}
+// value is what the client of o says that it read or wrote.
+func (d *digest) value(o *op) history.Opt {
+	if o.done != none && d.h.Entries[o.done].Value.Set {
+		return d.h.Entries[o.done].Value
 	}
-	return nil
+	return d.h.Entries[o.invoke].Value
 }
 
 // at is the time of a position; none is the end of the history.
@@ -317,11 +280,6 @@ func (d *digest) slack() time.Duration {
 		return lease / 20
 	}
 	return 50 * time.Millisecond
-}
-
-// serves tells whether name is a server.
-func (d *digest) serves(name string) bool {
-	return slices.ContainsFunc(d.stays, func(s *stay) bool { return s.server == name })
 }
 
 func (d *digest) last() int { return len(d.h.Entries) - 1 }
@@ -341,49 +299,9 @@ func locks(h *history.History) []string {
 	var names []string
 	for i := range h.Entries {
 		e := &h.Entries[i]
-		if e.Process.Client() && e.Type == history.Invoke && !slices.Contains(names, e.Lock) {
+		if e.Process.Client() && e.Type == history.Invoke && (e.F == history.Acquire || e.F == history.Try) && !slices.Contains(names, e.Lock) {
 			names = append(names, e.Lock)
 		}
 	}
 	return names
-}
-
-// nemesis takes in a line of the nemesis.
-func (d *digest) nemesis(pos int, e *history.Entry) {
-	if kind, ok := strings.CutSuffix(e.F, history.EndSuffix); ok {
-		for _, f := range d.faults {
-			if f.id == e.ID && f.kind == kind && f.end == none {
-				f.end, f.hits = pos, e.Hits
-			}
-		}
-		return
-	}
-	if len(e.On) == 0 {
-		return
-	}
-	f := &fault{
-		id: e.ID, kind: e.F, on: e.On, start: pos, end: none,
-		point: e.Point, amount: e.Amount, text: e.Text,
-	}
-	if f.words().deadly {
-		d.die(f)
-	}
-	d.faults = append(d.faults, f)
-}
-
-// die ends the holds of a client. One that dies in a pause has done nothing
-// since the pause began.
-func (d *digest) die(f *fault) {
-	for _, g := range d.grants {
-		if g.client != f.on[0] || g.end != none {
-			continue
-		}
-		end := f.start
-		for _, p := range d.faults {
-			if p.kind == pause && p.end == none && p.on[0] == g.client && p.start > g.got {
-				end = min(end, p.start)
-			}
-		}
-		g.end = end
-	}
 }

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,6 +20,7 @@ type fault struct {
 	text       string
 	amount     time.Duration
 	hits       history.Opt
+	heard      int // of an exit: the last sign of life before it
 }
 
 // pause is the fault that a story has to know by name: a holder that wakes up
@@ -25,8 +28,9 @@ type fault struct {
 const pause = "pause"
 
 // vocabulary is how a kind of fault is told and drawn. In its phrases {on} and
-// {to} are what the fault acts on, {for} and {lasting} say how long, {by}
-// and {amount} how far, {what} which messages.
+// {to} are what the fault acts on, {for} and {until} say how long, {by}
+// and {amount} how far, {what} which messages, {did} that there was one, and
+// {since} from when on nothing was heard. Of "was|were" the second is for several.
 type vocabulary struct {
 	label  string // of its lane
 	past   string // for the sentences
@@ -34,15 +38,16 @@ type vocabulary struct {
 	over   string // its end, for the list; "": not worth a line
 	deadly bool   // its client does nothing any more
 	once   bool   // a point on the axis: over at once, or armed to strike once
+	link   bool   // it acts on a client and what it talks to
 }
 
 // vocabularies are the faults known by name. Any other is told by its name.
 var vocabularies = map[string]vocabulary{
 	pause: {
 		label: "paused",
-		past:  "{on} was paused{for}",
-		now:   "{on} is paused{for}",
-		over:  "{on} wakes up",
+		past:  "{on} was|were paused{for}",
+		now:   "{on} is|are paused{for}",
+		over:  "{on} wakes|wake up",
 	},
 	"hang": {
 		label: "hangs",
@@ -50,70 +55,70 @@ var vocabularies = map[string]vocabulary{
 		now:   "a task of {on} hangs{for}",
 	},
 	"kill": {
-		past: "{on} was killed",
-		now:  "{on} is killed", deadly: true, once: true,
+		past: "{on} was|were killed",
+		now:  "{on} is|are killed", deadly: true, once: true,
 	},
 	"poweroff": {
-		past: "{on} lost its power",
-		now:  "{on} loses its power", deadly: true, once: true,
+		past: "{on} lost power",
+		now:  "{on} loses|lose power", deadly: true, once: true,
 	},
 	history.Exit: {
-		past: "the process of {on} ended",
-		now:  "the process of {on} ends", deadly: true, once: true,
+		past: "{on} was|were found dead{since}",
+		now:  "{on} is|are found dead{since}", deadly: true, once: true,
 	},
 	"restart": {
 		label: "down",
-		past:  "{on} stopped{lasting}",
-		now:   "{on} stops{lasting}",
-		over:  "{on} is back",
+		past:  "{on} was|were stopped{for}",
+		now:   "{on} is|are stopped{for}",
+		over:  "{on} is|are back",
 	},
 	"restart-lost": {
 		label: "down",
-		past:  "{on} lost its power{lasting}",
-		now:   "{on} loses its power{lasting}",
-		over:  "{on} is back",
+		past:  "{on} lost power{for}",
+		now:   "{on} loses|lose power{for}",
+		over:  "{on} is|are back",
 	},
 	"server-pause": {
 		label: "paused",
-		past:  "{on} was paused{for}",
-		now:   "{on} is paused{for}",
+		past:  "{on} was|were paused{for}",
+		now:   "{on} is|are paused{for}",
 	},
 	"server-jump": {
 		label: "clock",
-		past:  "the clock of {on} jumped {by}",
-		now:   "the clock of {on} jumps {by}", once: true,
+		past:  "the clock|clocks of {on} jumped {by}",
+		now:   "the clock|clocks of {on} jumps|jump {by}", once: true,
 	},
 	"jump": {
 		label: "clock",
-		past:  "the clock of {on} jumped {by}",
-		now:   "the clock of {on} jumps {by}", once: true,
+		past:  "the clock|clocks of {on} jumped {by}",
+		now:   "the clock|clocks of {on} jumps|jump {by}", once: true,
 	},
 	"partition": {
-		label: "cut off",
-		past:  "the network cut {on} off from {to}{for}",
-		now:   "{on} is cut off from {to}{for}",
-		over:  "{on} and {to} are connected again",
+		label: "cut off", link: true,
+		past: "the network cut {on} off from {to}{for}",
+		now:  "{on} is cut off from {to}{for}",
+		over: "{on} and {to} are connected again",
 	},
 	"partition-oneway": {
-		label: "cut off",
-		past:  "the network held back {what}{for}",
-		now:   "the network holds back {what}{for}",
-		over:  "the network lets it pass",
+		label: "cut off", link: true,
+		past: "the network held back {what}{for}",
+		now:  "the network holds back {what}{for}",
+		over: "the network lets it pass",
 	},
 	"delay": {
-		label: "slow link",
-		past:  "the network began to delay {what} by {amount}{lasting}",
-		now:   "the network delays {what} by {amount}{lasting}",
+		label: "slow link", link: true,
+		past: "the network began to delay {what} by {amount}{until}",
+		now:  "the network delays {what} by {amount}{until}",
 	},
 	"drop-reply": {
-		label: "reply lost",
-		past:  "the network was told to lose the next reply of {to} to {on}",
-		now:   "the next reply of {to} to {on} will be lost", once: true,
+		label: "reply lost", link: true,
+		past: "the network was set to lose the next reply of {to} to {on}{did}",
+		now:  "the next reply of {to} to {on} will be lost", once: true,
 	},
 	"kill-connection": {
-		label: "reset",
-		past:  "the network was told to reset the connection of {on} and {to} at the next message",
-		now:   "the next message of {on} and {to} will reset their connection", once: true,
+		label: "reset", link: true,
+		past: "the network was set to reset the connection of {on} and {to} at the next message{did}",
+		now:  "the next message of {on} and {to} will reset their connection", once: true,
 	},
 }
 
@@ -127,17 +132,36 @@ func (f *fault) words() vocabulary {
 	if v, ok := vocabularies[f.kind]; ok {
 		return v
 	}
-	on := strings.Join(f.on, " and ")
 	return vocabulary{
 		label: f.kind,
-		past:  f.kind + " struck " + on + "{for}",
-		now:   f.kind + " strikes " + on + "{for}",
+		past:  f.kind + " struck {on}{for}",
+		now:   f.kind + " strikes {on}{for}",
 	}
 }
 
+// victims are those whose lanes show f: of a link its client.
+func (f *fault) victims() []string {
+	if f.words().link {
+		return f.on[:1]
+	}
+	return f.on
+}
+
+// strikes tells whether name is one of the victims.
+func (f *fault) strikes(name string) bool { return slices.Contains(f.victims(), name) }
+
+// whom is who was struck, in words.
+func (f *fault) whom() string { return list(f.victims()) }
+
+var either = regexp.MustCompile(`(\w+)\|(\w+)`)
+
 // fill completes a phrase of the vocabulary.
 func (d *digest) fill(f *fault, phrase string) string {
-	on, to := f.on[0], ""
+	number := "$1"
+	if len(f.victims()) > 1 {
+		number = "$2"
+	}
+	on, to := f.whom(), ""
 	if len(f.on) > 1 {
 		to = f.on[1]
 		if to == history.Resource {
@@ -151,60 +175,103 @@ func (d *digest) fill(f *fault, phrase string) string {
 	case toClient:
 		what = "everything from " + to + " to " + on
 	}
-	length, lasting := "", ""
+	length, until := "", ""
 	if f.end != none {
-		d := d.units.span(d.at(f.end) - d.at(f.start))
-		length, lasting = " for "+d, ", for "+d
+		length = " for " + d.units.span(d.at(f.end)-d.at(f.start))
+		until = ", until " + d.units.at(d.at(f.end))
+	}
+	did := ""
+	if f.hits.V > 0 {
+		did = ", and did"
+	}
+	since := ""
+	if len(f.on) == 1 && f.kind == history.Exit && d.at(f.start)-d.at(f.heard) > d.slack() {
+		since = ": nothing was heard of it after " + d.units.at(d.at(f.heard))
 	}
 	by := "forward by "
 	if f.amount < 0 {
 		by = "back by "
 	}
 	return strings.NewReplacer("{on}", on, "{to}", to, "{what}", what,
-		"{for}", length, "{lasting}", lasting,
-		"{by}", by+d.units.span(f.amount), "{amount}", d.units.span(f.amount)).Replace(phrase)
+		"{for}", length, "{until}", until, "{did}", did, "{since}", since,
+		"{by}", by+d.units.span(f.amount), "{amount}", d.units.span(f.amount)).
+		Replace(either.ReplaceAllString(phrase, number))
 }
 
 // where says in words at which point of an operation a fault struck: "before
-// its write left". "": it struck at a time.
-func (f *fault) where() string {
+// its write left"; subject is who the sentence is about. "": it struck at a time.
+//
+// The last request of an operation is said to be its last step: nobody knows
+// whether there was another one.
+func (f *fault) where(subject string) string {
 	head, place, ok := strings.Cut(f.point, ": ")
 	who, op, ok2 := strings.Cut(head, " ")
 	if !ok || !ok2 {
 		return ""
 	}
 	its := "its " + op
-	if len(f.on) == 0 || who != f.on[0] {
+	if who != subject {
 		its = possessive(who) + " " + op
 	}
 	single := op == history.Read || op == history.Write
 	when, which, _ := strings.Cut(place, " ")
 	switch {
-	case place == "after ok":
+	case place == afterOK:
 		return "as soon as " + its + " had succeeded"
 	case when == "before" && single:
 		return "before " + its + " left"
 	case when == "after" && single:
 		return "when the answer to " + its + " had come"
 	case when == "before":
-		return "before the " + ordinal(which) + " of " + its + " left"
+		return "just before " + ordinal(which) + " of " + its
 	case when == "after":
-		return "when the answer to the " + ordinal(which) + " of " + its + " had come"
+		return "just after " + ordinal(which) + " of " + its
 	}
 	return ""
 }
 
-// ordinal turns "last" and "request 2" into "last request" and "second request".
+// afterOK is the place of a point that the moment before it says already.
+const afterOK = "after ok"
+
+// ordinal turns "last" and "request 2" into "the last step" and "the second step".
 func ordinal(which string) string {
-	words := []string{"request 1", "request 2", "request 3"}
-	if i := slices.Index(words, which); i >= 0 {
-		return []string{"first", "second", "third"}[i] + " request"
+	n, ok := strings.CutPrefix(which, "request ")
+	if !ok {
+		return "the " + which + " step"
 	}
-	if which == "last" {
-		return "last request"
+	if i, err := strconv.Atoi(n); err == nil && 1 <= i && i <= 3 {
+		return "the " + []string{"first", "second", "third"}[i-1] + " step"
 	}
-	return which
+	return "step " + n
 }
 
 // hit tells whether f is known to have touched something, or may have.
 func (f *fault) hit() bool { return !f.hits.Set || f.hits.V != 0 }
+
+// nemesis takes in a line of the nemesis.
+func (d *digest) nemesis(pos int, e *history.Entry) {
+	if kind, ok := strings.CutSuffix(e.F, history.EndSuffix); ok {
+		for _, f := range slices.Backward(d.faults) {
+			if f.id == e.ID && f.kind == kind && f.end == none {
+				f.end, f.hits = pos, e.Hits
+				return
+			}
+		}
+		return
+	}
+	switch {
+	case e.F == history.Ended || len(e.On) == 0:
+		return
+	case e.F == history.Exit:
+		d.exit(pos, e.On)
+		return
+	}
+	f := &fault{
+		id: e.ID, kind: e.F, on: e.On, start: pos, end: none, heard: none,
+		point: e.Point, amount: e.Amount, text: e.Text,
+	}
+	if f.words().deadly {
+		d.die(f)
+	}
+	d.faults = append(d.faults, f)
+}

@@ -44,7 +44,7 @@ func (p *plot) harm(x, y *grant) {
 			p.refusal(v)
 			return
 		}
-		if v.f == history.Write && p.d.overwritten(v) != nil {
+		if p.overwrites(v) {
 			p.overwriting(v)
 			return
 		}

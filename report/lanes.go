@@ -148,7 +148,7 @@ func (d *drawing) faults(name string) {
 	for _, f := range data.faults {
 		w := f.words()
 		from, to := data.at(f.start), data.at(f.end)
-		if f.on[0] != name || w.deadly || !f.hit() || !d.axis.covers(from, to) || w.once && from < d.axis.from {
+		if !f.strikes(name) || w.deadly || !f.hit() || !d.axis.covers(from, to) || w.once && from < d.axis.from {
 			continue
 		}
 		r := d.row()

@@ -13,7 +13,7 @@ var signsOfLanes = []struct {
 	{'·', "waits"},
 	{'█', "holds"},
 	{'▒', "believes that it holds; its lease is over"},
-	{'×', "dies"},
+	{'×', "is dead"},
 	{'━', "whose entry is in the store"},
 	{'R', "read"},
 	{'W', "write"},

@@ -23,6 +23,8 @@ type moment struct {
 	gets   bool // a client is granted the lock
 	wakes  bool // a paused client goes on
 
+	obvious bool // right after the moment before it, where says nothing new
+
 	noEntry bool // it has a time of its own, and pos is the entry after it
 }
 
@@ -87,15 +89,28 @@ func (p *plot) granted(g *grant, note, now string) {
 		line: g.client + " acquires the lock" + short + now,
 		gets: true,
 	}
-	if s := p.d.stayOf(g.op); s != nil && p.late(g, s) {
+	s := p.d.stayOf(g.op)
+	late := s != nil && p.late(g, s)
+	if late {
 		p.add(moment{
 			pos: s.from, lane: s.server, who: s.server,
 			did:  "made an entry for " + g.client + ", which did not hear of it yet",
 			line: s.server + " makes an entry for " + g.client,
 		})
-		if until := g.until(g.got); until != 0 && until <= p.d.at(g.got) {
-			with = ", whose lease was over"
+	}
+	switch until := g.until(g.got); {
+	case g.confirmed:
+		p.unanswered(g.op)
+		by := possessive(g.client) + " renewal"
+		if f := p.d.h.Entries[g.got].F; f == history.Extend {
+			by = possessive(g.client) + " " + f
 		}
+		m.who, m.did = by, "confirmed that it held the lock"+with+note
+		m.line = by + " confirms that it holds the lock" + short + now
+	case late && until != 0 && until <= p.d.at(g.got):
+		m.did = "heard of its grant, whose lease was over" + note
+		m.line = g.client + " learns of its grant" + short + now
+	case late:
 		m.did = "heard of its grant" + with + note
 		m.line = g.client + " learns of its grant" + short + now
 	}
@@ -208,7 +223,7 @@ func (p *plot) ride(o *op) {
 	}
 	long := p.d.at(o.effect) - p.d.at(o.invoke)
 	for _, f := range p.d.faults {
-		if f.kind == pause && f.on[0] == o.client && f.start >= o.invoke && before(f.end, o.effect) {
+		if f.kind == pause && f.strikes(o.client) && f.start >= o.invoke && before(f.end, o.effect) {
 			long -= p.d.at(f.end) - p.d.at(f.start)
 		}
 	}

@@ -15,6 +15,9 @@ func (p *plot) overlap(witness []int) bool {
 	}
 	x, y := g[0], g[1]
 	p.title = fmt.Sprintf("%s and %s both held %s %s", x.client, y.client, p.lock(), p.during(both(p.d, x, y)))
+	if x.client == y.client {
+		p.title = fmt.Sprintf("%s held %s twice %s", x.client, p.lock(), p.during(both(p.d, x, y)))
+	}
 	p.together(x, y)
 	return true
 }
@@ -45,7 +48,11 @@ func both(d *digest, x, y *grant) span {
 	if before(y.end, end) {
 		end = y.end
 	}
-	return span{label: "both hold", names: x.client + ", " + y.client + " hold", from: d.at(y.got), to: d.at(end)}
+	s := span{label: "both hold", names: x.client + ", " + y.client + " hold", from: d.at(y.got), to: d.at(end)}
+	if x.client == y.client {
+		s.label, s.names = "holds twice", x.client+" twice"
+	}
+	return s
 }
 
 // during is a span in words.
@@ -59,12 +66,18 @@ func (p *plot) during(s span) string {
 
 // enters tells that y was granted the lock while x held it.
 func (p *plot) enters(y, x *grant) {
-	note := ": from then on both held it"
+	note, hold := ": from then on both held it", ": both hold it"
+	switch {
+	case x.client == y.client:
+		note, hold = ": from then on it held it twice", ": it holds it twice"
+	case len(p.spans) > 0:
+		note = fmt.Sprintf(": from then on %s and %s both held it", x.client, y.client)
+	}
 	now, until := p.d.at(y.got), x.until(y.got)
 	if mine := y.until(y.got); until > now && (mine == 0 || mine > now) {
 		note = ", although " + x.client + "'s lease ran until " + p.d.units.at(until) + note
 	}
-	p.granted(y, note, ": both hold it")
+	p.granted(y, note, hold)
 	p.spans = append(p.spans, both(p.d, x, y))
 }
 
@@ -81,12 +94,12 @@ func (p *plot) aftermath(x, y *grant) {
 			p.refusal(v)
 			harmed = true
 		case v.f != history.Write:
-		case p.d.overwritten(v) != nil:
+		case p.overwrites(v):
 			p.overwriting(v)
 			harmed = true
 		case v.grant == x:
 			p.writing(v)
-			p.say(v.pos, x.client, "wrote "+value(v.value))
+			p.say(v.pos, x.client, p.tense("wrote", "had written")+" "+value(v.value))
 		default:
 			p.writing(v)
 		}
@@ -102,8 +115,8 @@ func (p *plot) aftermath(x, y *grant) {
 		}
 	}
 	p.leaves(x, detail)
-	if !harmed && len(p.d.visits) > 0 {
-		p.coda = "Nothing was overwritten this time."
+	if !harmed && p.intact && len(p.d.visits) > 0 {
+		p.coda = "No update was lost this time."
 	}
 }
 

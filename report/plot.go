@@ -22,6 +22,7 @@ type plot struct {
 	spans   []span
 	rides   []*op  // requests drawn from their invoke to their effect
 	coda    string // the last sentence, of no moment
+	intact  bool   // every update of the resource was computed from what it replaced
 }
 
 // span is a time that the lanes point out, as "both hold".
@@ -65,12 +66,12 @@ func telling(p checker.Property) int {
 }
 
 // newPlot collects what there is to tell.
-func newPlot(h *history.History, subject *checker.Verdict) *plot {
-	names := locks(h)
-	if len(names) == 0 {
-		return &plot{d: newDigest(h, "")}
+func newPlot(h *history.History, verdicts []checker.Verdict, subject *checker.Verdict) *plot {
+	d := newDigest(h)
+	if len(d.all) == 0 {
+		return &plot{d: d.of("")}
 	}
-	lock := names[0]
+	lock := d.all[0].lock
 	var witness []int
 	if subject != nil && subject.Witness != nil {
 		for _, pos := range subject.Witness.Entries {
@@ -78,13 +79,16 @@ func newPlot(h *history.History, subject *checker.Verdict) *plot {
 				continue
 			}
 			witness = append(witness, pos)
-			if e := &h.Entries[pos]; e.Lock != "" {
-				lock = e.Lock
+			if h.Entries[pos].Process.Name != history.Nemesis {
+				lock = d.lockAt(pos)
 			}
 		}
 	}
 	slices.Sort(witness)
-	p := &plot{d: newDigest(h, lock), climax: len(h.Entries) - 1}
+	p := &plot{d: d.of(lock), climax: len(h.Entries) - 1}
+	p.intact = slices.ContainsFunc(verdicts, func(v checker.Verdict) bool {
+		return v.Property == checker.Resource && v.Outcome == checker.Valid
+	})
 	if subject == nil {
 		p.calm()
 	} else if !p.tellOf(subject.Property, witness) {

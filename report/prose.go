@@ -12,12 +12,13 @@ func (p *plot) prose() string {
 	time := ""
 	for i, m := range p.sentences() {
 		lead := "At " + p.d.units.at(m.at)
-		if lead == time {
+		again := lead == time
+		if again {
 			lead = "Right after that"
 		} else {
 			time = lead
 		}
-		if m.where != "" {
+		if m.where != "" && !(again && m.obvious) {
 			lead += ", " + m.where + ","
 		}
 		who := m.who

@@ -50,7 +50,7 @@ func (o Options) width() int {
 func Story(w io.Writer, h *history.History, verdicts []checker.Verdict, o Options) error {
 	p := &page{o: o}
 	subject := choose(h, verdicts, o)
-	plot := newPlot(h, subject)
+	plot := newPlot(h, verdicts, subject)
 	p.headline(h, verdicts, subject, plot.title)
 	p.run(&h.Header)
 	if plot.empty() {

@@ -227,7 +227,7 @@ func anything(rng *rand.Rand) (*history.History, []checker.Verdict) {
 		case 0:
 			e.Process.Name = history.Nemesis
 			e.F = pick("pause", "kill", "poweroff", "partition", "partition-oneway", "delay", "restart-lost", "server-jump", "what", history.Exit, history.Ended) + pick("", history.EndSuffix)
-			e.On = [][]string{nil, {"c1"}, {"c2", "s1"}, {"c1", history.Resource}, {"s1"}}[rng.IntN(5)]
+			e.On = [][]string{nil, {"c1"}, {"c2", "c1"}, {"c2", "s1"}, {"c1", history.Resource}, {"s1"}}[rng.IntN(6)]
 		case 1:
 			e.Process.Name, e.F = pick("s1", "s2", "ein Server mit langem Namen"), pick(history.Granted, history.Granted, history.Remove, history.Takeover, history.Shorten, history.Expire, history.Lose, "what")
 		case 2:

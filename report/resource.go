@@ -18,23 +18,56 @@ func (p *plot) resource(witness []int) bool {
 			continue
 		}
 		v := p.d.visits[i]
-		lost := p.d.overwritten(v)
-		if lost == nil {
-			continue
+		if over, lost := p.d.overwritten(v); over {
+			p.clobbers(v, lost)
+			return true
 		}
-		p.clobbers(v, lost)
-		return true
 	}
-	return false
+	return p.disputed(witness)
 }
 
-// clobbers tells how a write came to destroy another.
+// disputed tells what clients say that they read and wrote, where that cannot
+// have been so.
+func (p *plot) disputed(witness []int) bool {
+	told := false
+	for _, pos := range witness {
+		o := p.d.ops[pos]
+		if o == nil || o.f != history.Read && o.f != history.Write {
+			continue
+		}
+		told = true
+		p.with(o.client)
+		if o.grant != nil {
+			p.granted(o.grant, "", "")
+		}
+		v := value(p.d.value(o))
+		m := moment{pos: pos, lane: o.client, actor: o.client, who: o.client}
+		switch {
+		case pos != o.done:
+			m.did, m.line = "began its "+o.f+" of "+v, o.client+" begins its "+o.f+" of "+v
+		case o.f == history.Read:
+			m.did, m.line = "had read "+v, o.client+" has read "+v
+		default:
+			m.did, m.line = "had written "+v, o.client+" has written "+v
+		}
+		if pos == o.done {
+			m.lane = history.Resource
+		}
+		p.add(m)
+	}
+	return told
+}
+
+// clobbers tells how a write came to destroy another; nil: it is not known which.
 func (p *plot) clobbers(v, lost *visit) {
-	p.title = fmt.Sprintf("%s's write at %s replaced %s's %s, which it had not read",
-		v.client, p.d.units.at(p.d.at(v.pos)), lost.client, value(lost.value))
+	old := value(v.was)
+	var y *grant
+	if lost != nil {
+		old, y = lost.whose("")+" "+old, lost.grant
+	}
+	p.title = fmt.Sprintf("%s's write at %s replaced %s, which it had not read", v.client, p.d.units.at(p.d.at(v.pos)), old)
 	p.climax = v.pos
 	p.stale(v)
-	y := lost.grant
 	switch {
 	case y == nil || y == v.grant:
 	case v.grant.holds(y.got):

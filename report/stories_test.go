@@ -36,7 +36,7 @@ var stories = []struct {
 		"c3 was granted the lock, although c2's lease ran until 20.10 s: from then on both held it.",
 	}},
 	{"entry-lost", entryLost, []string{
-		"redis-1 lost its power, for 1 s.",
+		"redis-1 lost power for 1 s.",
 		"redis-1 lost c1's entry, while c1 still believed that it held the lock.",
 		"c2 was granted the lock, although c1's lease ran until 10.00 s: from then on both held it.",
 	}},
@@ -65,13 +65,13 @@ var stories = []struct {
 	}},
 	{"false-no", falseNo, []string{
 		`VIOLATED answers: c1 was told that it did not get "a", and the entry was its own`,
-		"the network was told to lose the next reply of redis-1 to c1.",
+		"the network was set to lose the next reply of redis-1 to c1.",
 		"c1 was told that it had not got the lock, although the entry was its own.",
-		"c2 was granted the lock: that entry had kept it from everybody for 3 s.",
+		"c2 was granted the lock: that entry had kept it from everybody for another 3 s.",
 	}},
 	{"no-expiry", noExpiry, []string{
 		`VIOLATED liveness: nobody held "a" from 1.00 s to 36.00 s while c2 waited`,
-		"when the answer to the first request of its acquire had come, c1 was killed.",
+		"just after the first step of its acquire, c1 was killed.",
 		"nobody had been granted the lock for 35 s, and redis-1 still kept c1's entry.",
 	}},
 	{"clock-set-back", clockSetBack, []string{
@@ -81,7 +81,7 @@ var stories = []struct {
 	}},
 	{"refused", refused, []string{
 		"✓ HELD lease-exclusion, ownership, fencing, resource, answers, liveness and handover",
-		"the resource refused c1's write: token 2 had been seen, and this one came with 1.",
+		"the resource refused c1's write: it came with token 1, and the resource had seen 2.",
 		"Violated, and not promised:",
 		"✗ exclusion: two held at once",
 	}},

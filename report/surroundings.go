@@ -20,16 +20,17 @@ func (p *plot) surroundings() {
 			continue
 		}
 		w := f.words()
+		lane := p.lane(f)
 		who, did := p.d.clause(f, w.past)
 		p.add(moment{
-			pos: f.start, lane: f.on[0], who: who, did: did, where: f.where(),
-			line: p.d.fill(f, w.now), weight: side,
+			pos: f.start, lane: lane, who: who, did: did, where: f.where(who),
+			line: p.d.fill(f, w.now), weight: side, obvious: strings.HasSuffix(f.point, afterOK),
 		})
 		if w.over != "" && before(f.end, last+1) {
 			line := p.d.fill(f, w.over)
-			end := moment{pos: f.end, lane: f.on[0], line: line, weight: detail}
+			end := moment{pos: f.end, lane: lane, line: line, weight: detail}
 			if f.kind == pause {
-				end.actor, end.who, end.did = f.on[0], f.on[0], "woke up"
+				end.actor, end.who, end.did = f.whom(), f.whom(), "woke up"
 				end.weight, end.wakes = side, true
 			}
 			p.add(end)
@@ -39,13 +40,26 @@ func (p *plot) surroundings() {
 
 // concerns tells whether a fault struck a client of the story, or a server.
 func (p *plot) concerns(f *fault) bool {
-	return f.hit() && (slices.Contains(p.clients, f.on[0]) || p.d.serves(f.on[0]))
+	return f.hit() && slices.ContainsFunc(f.victims(), func(name string) bool {
+		return slices.Contains(p.clients, name) || p.d.serves(name)
+	})
+}
+
+// lane is where the number of a fault stands: at the first that it struck and
+// that has a lane.
+func (p *plot) lane(f *fault) string {
+	for _, name := range f.victims() {
+		if slices.Contains(p.clients, name) {
+			return name
+		}
+	}
+	return f.on[0]
 }
 
 // clause is a phrase of the vocabulary as subject and predicate.
 func (d *digest) clause(f *fault, phrase string) (who, did string) {
 	text := d.fill(f, phrase)
-	for _, who := range []string{f.on[0], "the network"} {
+	for _, who := range []string{f.whom(), "the network"} {
 		if did, ok := strings.CutPrefix(text, who+" "); ok {
 			return who, did
 		}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/lockcheck/lockcheck/history"
 )
 
 // waiting tells of a lock that nobody got: who waited, whose entry was in the
@@ -75,7 +73,7 @@ func (p *plot) waiters(witness []int, free gap) (said string, asked *op) {
 	var names []string
 	for _, convicts := range []bool{true, false} {
 		for _, o := range p.d.all {
-			if o.f != history.Acquire && o.f != history.Try || slices.Contains(names, o.client) || o.invoke >= free.end || o.done != none && o.done <= free.begin {
+			if !o.asks() || slices.Contains(names, o.client) || o.invoke >= free.end || !before(free.begin, o.over()) {
 				continue
 			}
 			if convicts != (slices.Contains(witness, o.invoke) || slices.Contains(witness, o.done)) {

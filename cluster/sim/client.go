@@ -3,6 +3,7 @@ package sim
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/lockcheck/lockcheck/catalogue"
@@ -45,7 +46,7 @@ func newClient(w *World, name string) *client {
 	c := &client{world: w, name: name, n: len(w.clients), leases: map[int]locks.Lease{}, deadline: deadline{world: w}}
 	for _, s := range w.servers {
 		s.links = append(s.links, &link{name: name + "→" + s.name})
-		c.conns = append(c.conns, &conn{client: c, server: s, open: true})
+		c.conns = append(c.conns, &conn{client: c, server: s, incarnation: s.incarnation, open: true})
 	}
 	for _, in := range w.cfg.Schedule {
 		c.armed = c.armed || in.Point != nil && in.Point.Client == name
@@ -215,12 +216,12 @@ const (
 func (t transport) Do(ctx context.Context, timeout time.Duration, cmd redis.Command) (redis.Reply, error) {
 	c := t.client
 	c.mustLive()
-	if err := ctx.Err(); err != nil {
-		return redis.Reply{}, locks.Definite(err)
-	}
 	if c.calls++; c.calls > maxPortCalls {
 		c.dead = true
 		panic(unwound{})
+	}
+	if err := ctx.Err(); err != nil {
+		return redis.Reply{}, locks.Definite(err)
 	}
 	if timeout == 0 {
 		timeout = c.world.cfg.Lease / 4
@@ -260,23 +261,28 @@ func (c *client) lastRequest() int {
 func (c *client) request(s *server, timeout time.Duration) error {
 	until := c.world.now + timeout
 	i := s.index()
-	if !c.conns[i].open {
-		n := &conn{client: c, server: s}
-		if err := c.exchange(n, dial, until); err != nil {
+	n := c.conns[i]
+	if !n.open {
+		n = &conn{client: c, server: s}
+		c.conns[i] = n
+		if err := c.exchange(n, dial, until); err != nil || !n.open { // it may have been reset during a pause
 			return errUnreachable // the request itself was never sent
 		}
-		n.open = true
-		c.conns[i] = n
 	}
-	return c.exchange(c.conns[i], call, until)
+	return c.exchange(n, call, until)
 }
 
 // exchange sends a message and waits for its answer.
+//
+// A client that was paused beyond its time-out finds two things when it goes
+// on: the time-out, and the answer in its kernel's buffer. In a real client
+// either may come first. Here the answer always does: it is what does harm,
+// because a client that is told of a grant whose lease has run out goes on to
+// use it, while one that is told of a time-out gives up.
 func (c *client) exchange(n *conn, k kind, until time.Duration) error {
 	w := c.world
-	n.request++
 	m := w.newMessage()
-	m.conn, m.kind, m.toUp, m.op, m.request = n, k, true, c.op.Index, n.request
+	m.conn, m.kind, m.toUp, m.op = n, k, true, c.op.Index
 	if n.server.redis == nil {
 		m.access = c.access
 	} else {
@@ -299,9 +305,9 @@ func (c *client) receive(m *message) {
 	case m.kind == rst:
 		n.reset()
 		t = nil
-	case m.request != n.request || c.dead:
-		t = nil // nobody waits for it any more
 	case t != nil:
+		// The kernel has the connection now, whether or not the client runs.
+		n.open = m.err == nil
 		n.waiter, c.err, c.reply, c.answer = nil, m.err, m.reply, m.answer
 	}
 	c.world.free = append(c.world.free, m)
@@ -310,15 +316,31 @@ func (c *client) receive(m *message) {
 	}
 }
 
+// named is the client that a fault acts on.
+func (w *World) named(name string) (*client, error) {
+	c := w.find(name)
+	if c == nil {
+		return nil, fmt.Errorf("sim: no client %q", name)
+	}
+	return c, nil
+}
+
 // Pause stops everything on the client's host.
 func (w *World) Pause(name string) error {
-	w.find(name).paused = true
+	c, err := w.named(name)
+	if err != nil {
+		return err
+	}
+	c.paused = true
 	return nil
 }
 
 // Resume lets it go on: first what had become runnable meanwhile.
 func (w *World) Resume(name string) error {
-	c := w.find(name)
+	c, err := w.named(name)
+	if err != nil {
+		return err
+	}
 	c.paused = false
 	c.wake()
 	return nil
@@ -335,10 +357,17 @@ func (c *client) wake() {
 	c.runnable, c.waiting = c.runnable[:0], c.waiting[:0]
 }
 
-// Kill ends the client. A task that is on its host unwinds when it is woken.
+// Kill ends the client. A task that is on its host unwinds when it is woken,
+// and no answer finds it any more.
 func (w *World) Kill(name string) error {
-	c := w.find(name)
+	c, err := w.named(name)
+	if err != nil {
+		return err
+	}
 	c.dead = true
+	for _, n := range c.conns {
+		n.waiter = nil
+	}
 	c.wake()
 	for _, t := range w.tasks {
 		if t.client == c && t != w.current {

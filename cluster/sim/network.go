@@ -2,6 +2,7 @@ package sim
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/lockcheck/lockcheck/cluster"
@@ -18,17 +19,19 @@ var (
 
 // conn is one TCP connection: in order in each direction, and not across
 // connections. A client that has given up on an answer leaves its connection
-// and opens another; what it had sent may still arrive.
+// and opens another, so an answer that comes late answers nothing; what the
+// client had sent may still arrive.
 type conn struct {
 	client *client
 	server *server
-	open   bool // the client may use it
-	silent bool // nothing travels on it any more
-	up     time.Duration
-	down   time.Duration // when the last message of that direction arrives
-	waiter *task         // waits for the answer to request
-	// request counts requests: an answer to an earlier one is not waited for.
-	request int
+	// incarnation is the process of the server that accepted it; 0: none has.
+	// To every other process it is unknown.
+	incarnation int
+	open        bool // the client may use it
+	silent      bool // nothing travels on it any more
+	up          time.Duration
+	down        time.Duration // when the last message of that direction arrives
+	waiter      *task         // waits for the answer to what was sent last
 }
 
 // kind of a message.
@@ -47,7 +50,6 @@ type message struct {
 	kind    kind
 	toUp    bool // to the server
 	op      int  // index of the invoke that it belongs to
-	request int
 	command redis.Command
 	reply   redis.Reply
 	access  cluster.Access // of the guarded resource, instead of command
@@ -125,9 +127,10 @@ func (m *message) happen(w *World) {
 	}
 }
 
-// reset ends the connection at the client's end.
+// reset ends the connection at the client's end. What the client had sent may
+// still arrive, and bring another reset.
 func (c *conn) reset() {
-	c.open, c.silent = false, true
+	c.open = false
 	if t := c.waiter; t != nil {
 		c.waiter = nil
 		c.client.err = errReset
@@ -162,7 +165,7 @@ func (im *impairment) matches(m *message) bool {
 // Impair disturbs a link until Restore.
 func (w *World) Impair(id int, im faults.Impairment) error {
 	if w.find(im.Client) == nil || w.server(im.Server) == nil {
-		return errors.New("sim: no link between " + im.Client + " and " + im.Server)
+		return fmt.Errorf("sim: no link between %q and %q", im.Client, im.Server)
 	}
 	w.impairments = append(w.impairments, &impairment{Impairment: im, id: id})
 	return nil
@@ -179,5 +182,5 @@ func (w *World) Restore(id int) (hits int, err error) {
 			return im.hits, nil
 		}
 	}
-	return 0, nil
+	return 0, fmt.Errorf("sim: no disturbance %d is in force", id)
 }

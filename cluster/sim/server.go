@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"errors"
+	"fmt"
 	"time"
 
 	"github.com/lockcheck/lockcheck/catalogue"
@@ -12,13 +12,15 @@ import (
 // server is what clients connect to: a model of a Redis server, or the guarded
 // resource, which the observer stands for.
 type server struct {
-	world  *World
-	name   string
-	redis  *model.Server // nil: the guarded resource
-	up     bool
-	offset time.Duration // of its wall clock
-	timer  time.Duration // when the next active expiry is in the queue; 0: none
-	links  []*link       // by client
+	world *World
+	name  string
+	redis *model.Server // nil: the guarded resource
+	up    bool
+	// incarnation counts the server's processes, from 1: Stop ends one.
+	incarnation int
+	offset      time.Duration // of its wall clock
+	timer       time.Duration // when the next active expiry is in the queue; 0: none
+	links       []*link       // by client
 }
 
 func newRedis(w *World, name string, s catalogue.Server) *server {
@@ -26,7 +28,7 @@ func newRedis(w *World, name string, s catalogue.Server) *server {
 	if s.Fsync == catalogue.FsyncAlways {
 		o.Fsync = model.Always
 	}
-	return &server{world: w, name: name, redis: model.New(o), up: true}
+	return &server{world: w, name: name, redis: model.New(o), up: true, incarnation: 1}
 }
 
 func (w *World) server(name string) *server {
@@ -45,15 +47,15 @@ func (s *server) wall() time.Duration { return epoch + s.world.now + s.offset }
 func (s *server) receive(m *message) {
 	m.toUp = false
 	switch {
-	case !s.up:
-		// Nobody listens: the kernel answers with a reset. What was sent on a
-		// connection that had been open may have been executed before.
-		if m.kind == dial {
-			m.err = errUnreachable
-		} else {
-			m.kind = rst
-		}
+	case m.kind == dial && s.up:
+		m.conn.incarnation = s.incarnation
 	case m.kind == dial:
+		m.err = errUnreachable // nobody listens
+	case m.conn.incarnation != s.incarnation:
+		// The process that had accepted the connection is gone, whether or not
+		// another one runs: the kernel answers with a reset. What was sent
+		// earlier on that connection may have been executed.
+		m.kind = rst
 	case s.redis == nil:
 		m.answer = s.world.observer.Resource(m.access)
 	default:
@@ -117,7 +119,7 @@ var effectNames = [...]string{
 // arm makes sure that an entry that nobody looks at is expired on time.
 func (s *server) arm() {
 	due, ok := s.redis.NextExpiry()
-	if !ok || !s.up {
+	if !ok {
 		return
 	}
 	at := max(due-epoch-s.offset, s.world.now)
@@ -130,7 +132,7 @@ func (s *server) arm() {
 			return // another one has been armed for an earlier time
 		}
 		s.timer = 0
-		if s.up {
+		if s.up { // else Start sees to it
 			s.redis.Expire(s.wall())
 			s.tell()
 			s.arm()
@@ -138,11 +140,24 @@ func (s *server) arm() {
 	})})
 }
 
-// Stop ends the server's process, and resets its connections.
-func (w *World) Stop(name string, lose bool) error {
+// process is the server that a fault acts on. The guarded resource is none.
+func (w *World) process(name string) (*server, error) {
 	s := w.server(name)
 	if s == nil || s.redis == nil {
-		return errors.New("sim: no server " + name)
+		return nil, fmt.Errorf("sim: no server %q", name)
+	}
+	return s, nil
+}
+
+// Stop ends the server's process, and resets the connections that it had
+// accepted. A server that is down cannot be stopped.
+func (w *World) Stop(name string, lose bool) error {
+	s, err := w.process(name)
+	if err != nil {
+		return err
+	}
+	if !s.up {
+		return fmt.Errorf("sim: %s is down already", name)
 	}
 	s.up = false
 	if lose {
@@ -150,18 +165,27 @@ func (w *World) Stop(name string, lose bool) error {
 		s.tell()
 	}
 	for _, c := range w.clients {
-		if n := c.conns[s.index()]; n.open {
+		// Not one that its client has left.
+		if n := c.conns[s.index()]; n.incarnation == s.incarnation && (n.open || n.waiter != nil) {
 			m := w.newMessage()
 			m.conn, m.kind = n, rst
 			w.send(m)
 		}
 	}
+	s.incarnation++
 	return nil
 }
 
-// Start lets the server run again, with what it has kept.
+// Start lets the server run again, with what it has kept. A server that is up
+// cannot be started.
 func (w *World) Start(name string) error {
-	s := w.server(name)
+	s, err := w.process(name)
+	if err != nil {
+		return err
+	}
+	if s.up {
+		return fmt.Errorf("sim: %s is up already", name)
+	}
 	s.up = true
 	s.redis.Restart(s.wall())
 	s.tell()
@@ -169,11 +193,14 @@ func (w *World) Start(name string) error {
 	return nil
 }
 
-// Jump moves the server's wall clock.
+// Jump moves the server's wall clock. A timer that is in the queue for a time
+// that is now too early finds nothing to expire, and puts in the next.
 func (w *World) Jump(name string, by time.Duration) error {
-	s := w.server(name)
+	s, err := w.process(name)
+	if err != nil {
+		return err
+	}
 	s.offset += by
-	s.timer = 0
 	s.arm()
 	return nil
 }

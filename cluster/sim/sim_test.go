@@ -2,7 +2,6 @@ package sim
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,32 +31,40 @@ func (s *scene) note(format string, args ...any) {
 	s.seen = append(s.seen, fmt.Sprintf("%v ", s.now.Truncate(time.Millisecond))+fmt.Sprintf(format, args...))
 }
 
-func (s *scene) Point(client string, _ cluster.Op, p faults.Point) {
-	if s.at != nil {
-		s.at(client, p)
+// onPoint lets f act at the clients' points. Without it none is announced, and
+// a client obeys its pauses only where it waits.
+func (s *scene) onPoint(f func(client string, p faults.Point)) {
+	s.at = f
+	for _, c := range s.clients {
+		c.armed = true
 	}
 }
-func (s *scene) Server(e history.Entry) { s.note("%s by %d", e.F, e.By.V) }
-func (s *scene) Report(history.Entry)   {}
+
+func (s *scene) Point(client string, _ cluster.Op, p faults.Point) { s.at(client, p) }
+func (s *scene) Server(e history.Entry)                            { s.note("%s by %d", e.F, e.By.V) }
+func (s *scene) Report(history.Entry)                              {}
 func (s *scene) Resource(a cluster.Access) cluster.Answer {
 	s.note("resource %s %v", a.Client, a.Write)
 	return cluster.Answer{Value: a.Value}
 }
 
-// newScene has the given clients, each with a lock that calls acquire.
+// newScene has the given clients, each with a lock that calls acquire. Every
+// choice is the least disturbing one: a latency is 0.1 ms.
 func newScene(acquire func(catalogue.Env, context.Context) error, clients ...string) *scene {
+	return newSceneWith(catalogue.Options{}, nil, acquire, clients...)
+}
+
+// newSceneWith has options, and the choices that are given.
+func newSceneWith(o catalogue.Options, choices []Choice, acquire func(catalogue.Env, context.Context) error, clients ...string) *scene {
 	s := &scene{}
 	cfg := cluster.Config{
 		Lock: catalogue.Lock{
 			ID: "of a test", Steps: catalogue.Requests{Acquire: 1, Release: 1},
 			New: func(e catalogue.Env) locks.Locker { return lockFunc{e, acquire} },
 		},
-		Lease: 10 * time.Second, Clients: clients, Names: []string{"a"},
+		Options: o, Lease: 10 * time.Second, Clients: clients, Names: []string{"a"},
 	}
-	for _, c := range clients {
-		cfg.Schedule = append(cfg.Schedule, faults.Injection{Point: &faults.Point{Client: c}})
-	}
-	s.World = New(cfg, s, Replay(nil)) // every choice is the least disturbing one: latency 0.1 ms
+	s.World = New(cfg, s, Replay(choices))
 	return s
 }
 
@@ -81,9 +88,7 @@ func (s *scene) run(t *testing.T, timeout time.Duration) []string {
 			s.note("%s ends: %v", c, err)
 		})
 	}
-	if err := s.Run(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Run())
 	return s.seen
 }
 
@@ -91,6 +96,13 @@ func want(t *testing.T, got []string, want ...string) {
 	t.Helper()
 	if !slices.Equal(got, want) {
 		t.Errorf("saw\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -114,35 +126,31 @@ func TestAPausedClientRunsNothingAndFindsItsReplyLater(t *testing.T) {
 		}
 		return e.Host.Sleep(ctx, time.Second)
 	}, "c1")
-	s.at = func(_ string, p faults.Point) {
-		if !p.After {
-			s.After(latencyMin/2, func() { s.Pause("c1") }) // with its request under way
-			s.After(5*time.Second, func() { s.Resume("c1") })
-		}
-	}
+	s.After(latencyMin/2, func() { s.Pause("c1") }) // with its request under way
+	s.After(5*time.Second, func() { s.Resume("c1") })
 	// The reply waits in the kernel's buffer beyond the request's time-out of T/4.
 	want(t, s.run(t, time.Minute), "0s grant by 1", "6s c1 ends: <nil>")
 }
 
 func TestAPauseAtAPointHoldsBackTheRequest(t *testing.T) {
 	s := newScene(set, "c1")
-	s.at = func(_ string, p faults.Point) {
+	s.onPoint(func(_ string, p faults.Point) {
 		if !p.After {
 			s.Pause("c1")
 			s.After(5*time.Second, func() { s.Resume("c1") })
 		}
-	}
+	})
 	want(t, s.run(t, time.Minute), "5s grant by 1", "5s c1 ends: <nil>")
 }
 
 func TestAKilledClientEndsWhereverItIs(t *testing.T) {
 	for name, at := range map[string]func(*scene){
 		"before a request": func(s *scene) {
-			s.at = func(_ string, p faults.Point) {
+			s.onPoint(func(_ string, p faults.Point) {
 				if !p.After {
 					s.Kill("c1")
 				}
-			}
+			})
 		},
 		"with a request under way": func(s *scene) { s.After(latencyMin/2, func() { s.Kill("c1") }) },
 		"in a sleep":               func(s *scene) { s.After(time.Second, func() { s.Kill("c1") }) },
@@ -176,133 +184,6 @@ func TestAKilledClientEndsWhereverItIs(t *testing.T) {
 	}
 }
 
-func TestARequestArrivesAfterItsClientGaveUp(t *testing.T) {
-	s := newScene(set, "c1")
-	s.Impair(1, faults.Impairment{Client: "c1", Server: "redis-1", Direction: faults.ToServer, Action: faults.Slow, Delay: 5 * time.Second})
-	s.Go(func() { s.Sleep(10 * time.Second) })
-	want(t, s.run(t, time.Minute), "2.5s c1 ends: no answer in time", "5s grant by 1")
-}
-
-func TestAPartitionHoldsAndDeliversInOrder(t *testing.T) {
-	s := newScene(func(e catalogue.Env, ctx context.Context) error {
-		for range 3 {
-			// Each goes on the same connection only if the one before was answered.
-			if err := set(e, ctx); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, "c1", "c2")
-	s.Impair(1, faults.Impairment{Client: "c1", Server: "redis-1", Action: faults.Hold})
-	s.After(time.Second, func() {
-		if hits, _ := s.Restore(1); hits != 1 {
-			t.Errorf("%d messages were held", hits)
-		}
-	})
-	want(t, s.run(t, time.Minute),
-		"0s grant by 2", "0s c2 ends: <nil>", "1s c1 ends: <nil>")
-}
-
-func TestASwallowedReplyLeavesTheConnectionSilent(t *testing.T) {
-	s := newScene(func(e catalogue.Env, ctx context.Context) error {
-		first := set(e, ctx)
-		if _, err := e.Redis.Del(ctx, 0, "a"); err != nil { // on a connection of its own
-			return err
-		}
-		return first
-	}, "c1")
-	s.Impair(1, faults.Impairment{Client: "c1", Server: "redis-1", Direction: faults.ToClient, Action: faults.Swallow})
-	want(t, s.run(t, time.Minute), "0s grant by 1", "2.5s remove by 1", "2.5s c1 ends: no answer in time")
-}
-
-func TestAResetConnectionIsAnUncertainAnswerAtOnce(t *testing.T) {
-	for direction, effects := range map[faults.Direction][]string{
-		faults.ToServer: {"0s c1 ends: connection reset by peer"},
-		faults.ToClient: {"0s grant by 1", "0s c1 ends: connection reset by peer"},
-	} {
-		s := newScene(set, "c1")
-		s.Impair(1, faults.Impairment{Client: "c1", Server: "redis-1", Direction: direction, Action: faults.Reset})
-		want(t, s.run(t, time.Minute), effects...)
-	}
-}
-
-func TestAStoppedServerRefusesConnections(t *testing.T) {
-	s := newScene(func(e catalogue.Env, ctx context.Context) error {
-		if err := e.Host.Sleep(ctx, time.Second); err != nil {
-			return err
-		}
-		err := set(e, ctx)
-		if !locks.IsDefinite(err) {
-			t.Errorf("the request was never sent, and its error %v is not definite", err)
-		}
-		if err := e.Host.Sleep(ctx, 5*time.Second); err != nil {
-			return err
-		}
-		return set(e, ctx)
-	}, "c1")
-	s.After(0, func() { s.Stop("redis-1", true) })
-	s.After(2*time.Second, func() { s.Start("redis-1") })
-	want(t, s.run(t, time.Minute), "6s grant by 1", "6s c1 ends: <nil>")
-}
-
-func TestAnEntryExpiresOnTimeByTheServersClock(t *testing.T) {
-	for name, c := range map[string]struct {
-		jump time.Duration
-		want string
-	}{
-		"right":        {0, "5.001s expire by 0"},
-		"set forward":  {3 * time.Second, "2.001s expire by 0"},
-		"set far":      {time.Hour, "1s expire by 0"},
-		"set backward": {-2 * time.Second, "7.001s expire by 0"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := newScene(func(e catalogue.Env, ctx context.Context) error {
-				_, err := e.Redis.SetIfAbsent(ctx, 0, "a", "v", 5*time.Second)
-				return err
-			}, "c1")
-			s.After(time.Second, func() { s.Jump("redis-1", c.jump) })
-			s.Go(func() { s.Sleep(10 * time.Second) })
-			want(t, s.run(t, time.Minute), "0s grant by 1", "0s c1 ends: <nil>", c.want)
-		})
-	}
-}
-
-func TestAnOperationHasABudget(t *testing.T) {
-	s := newScene(func(e catalogue.Env, ctx context.Context) error {
-		for {
-			if _, _, err := e.Redis.Get(ctx, 0, "a"); err != nil {
-				return err
-			}
-		}
-	}, "c1")
-	want(t, s.run(t, time.Hour), "600ms c1 ends: "+cluster.ErrBudget.Error())
-}
-
-func TestASpinThatCostsNoTimeEnds(t *testing.T) {
-	s := newScene(func(e catalogue.Env, ctx context.Context) error {
-		for e.Host.Sleep(ctx, 0) == nil {
-			s := e.Host.Mono()
-			if s > time.Second {
-				break
-			}
-			if _, _, err := e.Redis.Get(ctx, 0, "a"); err != nil {
-				return err
-			}
-		}
-		return errors.New("a second is over")
-	}, "c1")
-	s.run(t, time.Hour)
-}
-
-func TestNamesOfChoicesAreReadAsTheyAreWritten(t *testing.T) {
-	for _, n := range []Name{{"latency", "c2→redis-1", 14}, {"think", "c1", 1}} {
-		got, err := ParseName(n.String())
-		if err != nil || got != n {
-			t.Errorf("%v is read as %v, %v", n, got, err)
-		}
-	}
-}
-
 func BenchmarkEvent(b *testing.B) {
 	s := newScene(nil, "c1")
 	s.Go(func() {
@@ -311,10 +192,7 @@ func BenchmarkEvent(b *testing.B) {
 		}
 	})
 	b.ReportAllocs()
-	for s.alive > 0 {
-		s.events = 0
-		if s.Run() == nil {
-			break
-		}
+	if err := s.Run(); err != nil {
+		b.Fatal(err)
 	}
 }

@@ -16,11 +16,14 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// Budgets: what a run may use before it counts as one that never ends.
+// Budgets: what a run may use before it counts as one that never ends. How
+// many events there are in a second of virtual time does not depend on the
+// work: every request takes latencies, so a client that does nothing but send
+// has less than half of its share.
 const (
-	maxEvents     = 2_000_000 // in a run
-	maxAtOnce     = 100_000   // at one instant
-	maxPortCalls  = 3_000     // in one operation; it stands for a bounded stack
+	maxEvents     = 2_000_000_000 // in a run: minutes of a processor's time
+	maxPerSecond  = 100_000       // in a second of virtual time, for each client and once more
+	maxPortCalls  = 3_000         // in one operation; it stands for a bounded stack
 	never         = time.Duration(1<<63 - 1)
 	latencyMin    = 100 * time.Microsecond
 	latencySpread = 4900 * time.Microsecond
@@ -41,12 +44,13 @@ type World struct {
 	seq     uint64
 	first   uint64 // as seq, for events that go before the others of their instant
 	queue   queue
-	events  int // so far
-	atOnce  int // at this instant
+	events  int           // so far
+	recent  int           // of them, in this second
+	second  time.Duration // when the next one begins
+	share   int           // how many events a second may have
 	current *task
 	tasks   []*task
 	alive   int // tasks that have not ended
-	failure error
 
 	clients     []*client
 	servers     []*server
@@ -59,9 +63,9 @@ type World struct {
 // New makes a world with the clients of cfg, one Redis server called redis-1,
 // and the guarded resource.
 func New(cfg cluster.Config, o cluster.Observer, choices *Choices) *World {
-	w := &World{cfg: cfg, observer: o, choices: choices}
+	w := &World{cfg: cfg, observer: o, choices: choices, share: maxPerSecond * (1 + len(cfg.Clients))}
 	w.queue.events = make([]event, 0, 64)
-	w.servers = []*server{newRedis(w, "redis-1", cfg.Server), {world: w, name: history.Resource, up: true}}
+	w.servers = []*server{newRedis(w, "redis-1", cfg.Server), {world: w, name: history.Resource, up: true, incarnation: 1}}
 	for _, name := range cfg.Clients {
 		w.clients = append(w.clients, newClient(w, name))
 	}
@@ -89,9 +93,7 @@ func (w *World) After(d time.Duration, f func()) {
 
 // Sleep lets the running task wait.
 func (w *World) Sleep(d time.Duration) {
-	until := w.now + max(d, 0)
-	for w.current.park(until); w.now < until; w.current.park(until) {
-	}
+	w.current.park(w.now + max(d, 0))
 }
 
 // Rand draws for who.
@@ -134,28 +136,34 @@ func (w *World) pushFirst(e event) {
 // Run is the scheduler: it ends with the last task.
 func (w *World) Run() error {
 	defer w.unwind()
-	for w.alive > 0 && w.failure == nil {
+	for w.alive > 0 {
 		if len(w.queue.events) == 0 {
 			return errors.New("sim: every task waits and nothing will happen")
 		}
 		e := w.queue.pop()
-		if e.at > w.now {
-			w.now, w.atOnce = e.at, 0
+		w.now = max(w.now, e.at)
+		if w.now >= w.second {
+			w.second, w.recent = w.now+time.Second, 0
 		}
 		w.events++
-		w.atOnce++
-		if w.events > maxEvents || w.atOnce > maxAtOnce {
-			return fmt.Errorf("sim: more than %d events in the run, or %d at one instant", maxEvents, maxAtOnce)
+		w.recent++
+		if w.recent > w.share {
+			return fmt.Errorf("sim: more than %d events in a second, at %v of virtual time: something goes round and round", w.share, w.now)
+		}
+		if w.events > maxEvents {
+			return fmt.Errorf("sim: more than %d events, at %v of virtual time: the run does not end", maxEvents, w.now)
 		}
 		e.what.happen(w)
 	}
-	return w.failure
+	return nil
 }
 
 // Events is how many events there were.
 func (w *World) Events() int { return w.events }
 
-// Close ends what Run may have left.
+// Close ends what Run may have left. No Locker is closed: what one holds for
+// itself is here a connection of the model's and memory, which go with the
+// world, and the requests of a Close would belong to no operation of the history.
 func (w *World) Close() error {
 	w.unwind()
 	return nil

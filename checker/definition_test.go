@@ -1,0 +1,330 @@
+package checker
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// TestTheVerdictsAreWhatTheDefinitionsSay compares the judge with definitions
+// that are as slow as they are plain: they ask every pair of holds, and share
+// no code with it.
+func TestTheVerdictsAreWhatTheDefinitionsSay(t *testing.T) {
+	t.Parallel()
+	type tally struct{ valid, violated int }
+	tallies := map[Property]*tally{Exclusion: {}, LeaseExclusion: {}, Ownership: {}, Fencing: {}}
+	histories := 0
+	for range 50 { // of 100 histories each
+		rapid.Check(t, func(rt *rapid.T) {
+			h := anyHistory(rt)
+			histories++
+			d := define(h)
+			for _, v := range Judge(h) {
+				var broken bool
+				switch v.Property {
+				case Exclusion:
+					broken = d.anyPair(d.overlap)
+				case LeaseExclusion:
+					broken = d.anyPair(d.bothBelieve)
+				case Ownership:
+					broken = d.trespass()
+				case Fencing:
+					broken = d.anyPair(d.staleToken)
+				default:
+					continue
+				}
+				if broken == (v.Outcome == Violated) {
+					switch v.Outcome {
+					case Violated:
+						tallies[v.Property].violated++
+					case Valid:
+						tallies[v.Property].valid++
+					}
+					continue
+				}
+				if v.Outcome == Valid || v.Outcome == Violated {
+					var b strings.Builder
+					_ = history.Encode(&b, h)
+					rt.Fatalf("%s: the judge says %s (%v), the definition that it is violated: %v\n%s", v.Property, v.Outcome, v.Witness, broken, &b)
+				}
+			}
+		})
+		if t.Failed() {
+			return
+		}
+	}
+	for p, n := range tallies {
+		t.Logf("%s: %+v in %d histories", p, *n, histories)
+		if n.valid*100 < histories || n.violated*100 < histories {
+			t.Errorf("%s: %d valid and %d violated of %d histories say little", p, n.valid, n.violated, histories)
+		}
+	}
+}
+
+// defined is a history with its holds, as hold's comment defines them.
+type defined struct {
+	entries []history.Entry
+	holds   []*definedHold
+}
+
+type definedHold struct {
+	client, lock       string
+	process, grant     int
+	invoke, begin, end int // positions
+	released           int // position, or after everything
+	ok                 bool
+	token              uint64
+	nest               *definedHold
+	deadlines          []definedDeadline
+}
+
+type definedDeadline struct {
+	pos   int
+	until time.Duration
+}
+
+// define walks through the lines as a reader would.
+func define(h *history.History) *defined {
+	w := walk{
+		defined: &defined{entries: h.Entries},
+		invoked: map[int]int{}, unsure: map[int]*definedHold{}, alive: map[string]int{}, dead: map[string]int{},
+	}
+	for i := range h.Entries {
+		switch e := &h.Entries[i]; {
+		case e.Process.Name == history.Nemesis:
+			w.fault(e, i)
+		case e.Process.Client():
+			w.client(e, i)
+		}
+	}
+	return w.defined
+}
+
+// walk is what a reader keeps in mind.
+type walk struct {
+	*defined
+	invoked map[int]int          // by process: its last invoke
+	unsure  map[int]*definedHold // by grant: what an acquire without an answer may have got
+	alive   map[string]int       // by client: its last sign of life
+	dead    map[string]int       // by client: when it died
+	pauses  []int                // that have not ended
+}
+
+func (w *walk) fault(e *history.Entry, pos int) {
+	client := e.On[0]
+	switch e.F {
+	case "pause":
+		w.pauses = append(w.pauses, pos)
+	case "pause-end":
+		if n := len(w.pauses); n > 0 { // all have the same id
+			w.pauses = w.pauses[:n-1]
+		}
+	case "kill":
+		for _, p := range w.pauses {
+			if w.entries[p].On[0] == client {
+				pos = min(pos, p)
+			}
+		}
+		w.die(client, pos)
+	case history.Exit:
+		w.exit(client)
+	}
+}
+
+// exit: a client died; unless a fault had killed it nobody knows when. -1 is
+// before everything.
+func (w *walk) exit(client string) {
+	if _, already := w.dead[client]; already {
+		return
+	}
+	last, known := w.alive[client]
+	if !known {
+		last = -1
+	}
+	w.die(client, last)
+}
+
+func (w *walk) die(client string, pos int) {
+	for _, x := range w.holds {
+		if x.client == client {
+			x.end = min(x.end, pos)
+		}
+	}
+	for g, x := range w.unsure {
+		if x.client == client {
+			delete(w.unsure, g)
+		}
+	}
+	w.dead[client] = pos
+}
+
+func (w *walk) client(e *history.Entry, pos int) {
+	switch e.F + " " + e.Type.String() {
+	case "acquire invoke":
+		w.invoked[e.Process.N] = pos
+	case "acquire ok":
+		x := w.asked(e)
+		if e.ValidUntil != 0 {
+			x.deadlines = []definedDeadline{{pos, e.ValidUntil}}
+		}
+		w.begin(x, pos)
+	case "acquire info":
+		w.unsure[e.Grant] = w.asked(e)
+	case "extend ok", "valid event":
+		w.renew(e, pos)
+	case "extend fail":
+		if e.Error == history.ErrLost || e.Error == history.ErrNotHeld {
+			w.lose(e, pos)
+		}
+	case "lost event":
+		w.lose(e, pos)
+	case "release invoke":
+		delete(w.unsure, e.Grant)
+		if x := w.find(e.Grant); x != nil {
+			x.end, x.released = min(x.end, pos), min(x.released, pos)
+		}
+	}
+	if e.Error == history.ErrCrashed {
+		w.exit(e.Client)
+	}
+	if e.Type != history.Invoke && e.Type != history.Info {
+		w.alive[e.Client] = pos
+	}
+}
+
+// asked is the hold that the completion of an acquire is about.
+func (w *walk) asked(e *history.Entry) *definedHold {
+	x := &definedHold{client: e.Client, lock: e.Lock, process: e.Process.N, grant: e.Grant, invoke: w.invoked[e.Process.N]}
+	if e.Type == history.OK {
+		x.ok, x.token = true, e.Token
+	}
+	return x
+}
+
+func (w *walk) begin(x *definedHold, pos int) {
+	never := len(w.entries)
+	x.begin, x.end, x.released, x.nest = pos, never, never, x
+	for _, outer := range w.holds {
+		if outer.process == x.process && outer.lock == x.lock && outer.end == never {
+			x.nest = outer.nest
+		}
+	}
+	if died, is := w.dead[x.client]; is {
+		x.end = died
+	}
+	w.holds = append(w.holds, x)
+}
+
+func (w *walk) renew(e *history.Entry, pos int) {
+	if x := w.unsure[e.Grant]; x != nil {
+		delete(w.unsure, e.Grant)
+		w.begin(x, pos)
+	}
+	if x := w.find(e.Grant); x != nil && x.end == len(w.entries) && e.ValidUntil != 0 {
+		x.deadlines = append(x.deadlines, definedDeadline{pos, e.ValidUntil})
+	}
+}
+
+func (w *walk) lose(e *history.Entry, pos int) {
+	delete(w.unsure, e.Grant)
+	if x := w.find(e.Grant); x != nil && x.end == len(w.entries) {
+		for _, other := range w.holds {
+			if other.process == x.process && other.lock == x.lock {
+				other.end = min(other.end, pos)
+			}
+		}
+	}
+}
+
+func (d *defined) find(grant int) *definedHold {
+	for _, x := range d.holds {
+		if x.grant == grant {
+			return x
+		}
+	}
+	return nil
+}
+
+func (d *defined) anyPair(f func(a, b *definedHold) bool) bool {
+	for _, a := range d.holds {
+		for _, b := range d.holds {
+			if a != b && a.lock == b.lock && f(a, b) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// overlap: b began while a was open.
+func (d *defined) overlap(a, b *definedHold) bool {
+	return a.process != b.process && a.begin < b.begin && b.begin < a.end && b.begin <= b.end
+}
+
+// bothBelieve: at some line the deadlines of both were ahead.
+func (d *defined) bothBelieve(a, b *definedHold) bool {
+	for pos := range d.entries {
+		if a.process != b.process && d.believes(a, pos) && d.believes(b, pos) {
+			return true
+		}
+	}
+	return false
+}
+
+// believes: the last line of a client that died may be the one that says so.
+func (d *defined) believes(x *definedHold, pos int) bool {
+	var last definedDeadline
+	for _, known := range x.deadlines {
+		if known.pos <= pos {
+			last = known
+		}
+	}
+	return x.begin <= pos && (pos < x.end || pos == x.end && pos == last.pos) && last.until > d.entries[pos].Time
+}
+
+// staleToken: b asked when a had its token, and got no larger one, or both got
+// the same, without one resting on the other.
+func (d *defined) staleToken(a, b *definedHold) bool {
+	if a.token == 0 || b.token == 0 || (a.token == b.token && a.nest == b.nest) {
+		return false
+	}
+	return a.token == b.token || (a.begin < b.invoke && a.token > b.token)
+}
+
+// trespass: a command acted on an entry that was protected and not its own.
+func (d *defined) trespass() bool {
+	for pos := range d.entries {
+		act := &d.entries[pos]
+		if act.Process.Name != "redis" {
+			continue
+		}
+		by := slices.IndexFunc(d.entries, func(e history.Entry) bool { return int64(e.Index) == act.By.V })
+		made := slices.IndexFunc(d.entries, func(e history.Entry) bool { return int64(e.Index) == act.Op.V })
+		for _, x := range d.holds {
+			if x.ok && x.invoke == made && by != made && !d.own(x, by) && d.protected(x, pos) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (d *defined) own(x *definedHold, by int) bool {
+	e := &d.entries[by]
+	return (e.F != history.Acquire && e.Grant == x.grant) || (e.Process.N == x.process && x.begin <= by && by < x.end)
+}
+
+func (d *defined) protected(x *definedHold, pos int) bool {
+	var until time.Duration
+	for i, known := range x.deadlines {
+		if i == 0 || known.pos <= pos {
+			until = known.until
+		}
+	}
+	return pos < x.released && (until == 0 || d.entries[pos].Time < until)
+}

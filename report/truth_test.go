@@ -1,0 +1,377 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// recorded reads a history as somebody may write it down.
+func recorded(t *testing.T, lines string) *history.History {
+	t.Helper()
+	h, _, err := history.Decode(strings.NewReader(lines), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+const granted2 = `{"lockcheck":1,"lease_ms":10000}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000000,"client":"c1","process":1,"type":"ok","f":"acquire"}
+{"time":1000000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":2000000000,"client":"c2","process":2,"type":"ok","f":"acquire"}
+`
+
+// truths are histories of which a story could say too much.
+var truths = []struct {
+	name  string
+	about checker.Property
+	lines string
+	says  []string
+	never []string
+}{
+	{
+		"a write over another's that its own write was computed before", "", granted2 + `
+{"time":3000000000,"client":"c1","process":1,"type":"invoke","f":"write","value":1}
+{"time":3000000000,"process":"resource","type":"event","f":"write","by":5,"value":1,"was":0}
+{"time":3000000000,"client":"c1","process":1,"type":"ok","f":"write"}
+{"time":4000000000,"client":"c2","process":2,"type":"invoke","f":"write","value":7}
+{"time":4000000000,"process":"resource","type":"event","f":"write","by":8,"value":7,"was":1}
+{"time":4000000000,"client":"c2","process":2,"type":"ok","f":"write"}
+{"time":6000000000,"client":"c1","process":1,"type":"invoke","f":"write","value":2}
+{"time":6000000000,"process":"resource","type":"event","f":"write","by":11,"value":2,"was":7}
+{"time":6000000000,"client":"c1","process":1,"type":"ok","f":"write"}`,
+		[]string{"it wrote 2 over c2's 7, which it had not read: c2's update was lost."},
+		[]string{"this time"},
+	},
+	{
+		"a write of the value that was there already", "", granted2 + `
+{"time":3000000000,"client":"c1","process":1,"type":"invoke","f":"read"}
+{"time":3000000000,"process":"resource","type":"event","f":"read","by":5,"value":0}
+{"time":3000000000,"client":"c1","process":1,"type":"ok","f":"read","value":0}
+{"time":4000000000,"client":"c2","process":2,"type":"invoke","f":"write","value":0}
+{"time":4000000000,"process":"resource","type":"event","f":"write","by":8,"value":0,"was":0}
+{"time":4000000000,"client":"c2","process":2,"type":"ok","f":"write"}
+{"time":6000000000,"client":"c1","process":1,"type":"invoke","f":"write","value":2}
+{"time":6000000000,"process":"resource","type":"event","f":"write","by":11,"value":2,"was":0}
+{"time":6000000000,"client":"c1","process":1,"type":"ok","f":"write"}`,
+		[]string{"No update was lost this time."},
+		[]string{"c2's update was lost"},
+	},
+	{
+		"a value that nobody is known to have written", checker.Resource, granted2 + `
+{"time":3000000000,"client":"c1","process":1,"type":"invoke","f":"read"}
+{"time":3000000000,"process":"resource","type":"event","f":"read","by":5,"value":0}
+{"time":3000000000,"client":"c1","process":1,"type":"ok","f":"read","value":0}
+{"time":6000000000,"client":"c1","process":1,"type":"invoke","f":"write","value":2}
+{"time":6000000000,"process":"resource","type":"event","f":"write","by":8,"value":2,"was":5}
+{"time":6000000000,"client":"c1","process":1,"type":"ok","f":"write"}`,
+		[]string{"c1's write at 6.00 s replaced 5, which it had not read", "it wrote 2 over 5, which it had not read."},
+		[]string{"lost", "'s 5"},
+	},
+	{
+		"clients' writes that overlap", "", granted2 + `
+{"time":3000000000,"client":"c1","process":1,"type":"invoke","f":"read"}
+{"time":3000000000,"client":"c1","process":1,"type":"ok","f":"read","value":0}
+{"time":4000000000,"client":"c2","process":2,"type":"invoke","f":"read"}
+{"time":4000000000,"client":"c2","process":2,"type":"ok","f":"read","value":0}
+{"time":4000000000,"client":"c1","process":1,"type":"invoke","f":"write","value":1}
+{"time":5000000000,"client":"c2","process":2,"type":"invoke","f":"write","value":2}
+{"time":5500000000,"client":"c2","process":2,"type":"ok","f":"write"}
+{"time":6000000000,"client":"c1","process":1,"type":"ok","f":"write"}`,
+		[]string{"At 6.00 s c1 had written 1."},
+		[]string{"over", "lost", "this time"},
+	},
+	{
+		"clients' values that contradict each other", checker.Resource, granted2 + `
+{"time":3000000000,"client":"c1","process":1,"type":"invoke","f":"read"}
+{"time":3000000000,"client":"c1","process":1,"type":"ok","f":"read","value":1}
+{"time":3000000000,"client":"c1","process":1,"type":"invoke","f":"write","value":2}
+{"time":3000000000,"client":"c1","process":1,"type":"ok","f":"write","value":2}
+{"time":4000000000,"client":"c2","process":2,"type":"invoke","f":"read"}
+{"time":4000000000,"client":"c2","process":2,"type":"ok","f":"read","value":0}
+{"time":6000000000,"client":"c2","process":2,"type":"invoke","f":"write","value":1}
+{"time":7000000000,"client":"c2","process":2,"type":"ok","f":"write","value":1}`,
+		[]string{"c2 began its write of 1."},
+		[]string{"noted", "this time"},
+	},
+	{
+		"a client that was found dead", "", `{"lockcheck":1,"lease_ms":10000}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000000,"client":"c1","process":1,"type":"ok","f":"acquire"}
+{"time":2000000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":3000000000,"client":"c2","process":2,"type":"ok","f":"acquire"}
+{"time":40000000000,"process":"nemesis","type":"info","f":"exit","on":["c1"]}
+{"time":50000000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{"✓ HELD exclusion", "At 3.00 s c2 was granted the lock. At 40.00 s c1 was found dead: nothing was heard of it after 1.00 s.", "c1 ·█ "},
+		[]string{"c1 ·██"},
+	},
+	{
+		"two killed at once, in a pause", "", `{"lockcheck":1,"lease_ms":10000}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000000,"client":"c1","process":1,"type":"ok","f":"acquire"}
+{"time":2000000000,"process":"nemesis","type":"info","f":"pause","id":1,"on":["c3","c1"]}
+{"time":3000000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":4000000000,"client":"c2","process":2,"type":"ok","f":"acquire"}
+{"time":40000000000,"process":"nemesis","type":"info","f":"kill","id":2,"on":["c3","c1"]}
+{"time":50000000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{"✓ HELD exclusion", "At 2.00 s c3 and c1 were paused.", "At 40.00 s c3 and c1 were killed."},
+		nil,
+	},
+	{
+		"a hold that an extend confirmed", "", `{"lockcheck":1,"lease_ms":10000}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000000,"client":"c1","process":1,"type":"info","f":"acquire","grant":1,"error":"timeout"}
+{"time":2000000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":9000000000,"client":"c1","process":3,"type":"invoke","f":"extend","grant":1}
+{"time":9100000000,"client":"c1","process":3,"type":"ok","f":"extend","grant":1,"valid_until":19000000000}
+{"time":19000000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":29000000000}`,
+		[]string{"c1 and c2 both held the lock at 19.00 s", "At 9.10 s its extend confirmed that it held the lock, with a lease until 19.00 s."},
+		[]string{"c1 was granted", "noted"},
+	},
+	{
+		"a hold that a renewal confirmed", checker.Exclusion, `{"lockcheck":1,"lease_ms":10000}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000000,"client":"c1","process":1,"type":"info","f":"acquire","grant":1,"error":"timeout"}
+{"time":2000000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":3000000000,"client":"c1","process":3,"type":"event","f":"valid","grant":1,"valid_until":13000000000}
+{"time":4000000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":14000000000}`,
+		[]string{"At 3.00 s its renewal confirmed that it held the lock"},
+		[]string{"c1 was granted"},
+	},
+	{
+		"what a server did to another lock", "", `{"lockcheck":1,"lease_ms":10000}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire","lock":"a"}
+{"time":0,"process":"redis-1","type":"event","f":"grant","op":1,"by":1}
+{"time":1000000000,"client":"c1","process":1,"type":"ok","f":"acquire","lock":"a","valid_until":11000000000}
+{"time":1000000000,"client":"c2","process":2,"type":"invoke","f":"acquire","lock":"b"}
+{"time":1000000000,"process":"redis-1","type":"event","f":"grant","op":4,"by":4}
+{"time":2000000000,"client":"c2","process":2,"type":"ok","f":"acquire","lock":"b","valid_until":12000000000}
+{"time":3000000000,"process":"redis-1","type":"event","f":"expire","op":4}
+{"time":4000000000,"client":"c3","process":3,"type":"invoke","f":"acquire","lock":"a"}
+{"time":5000000000,"client":"c3","process":3,"type":"ok","f":"acquire","lock":"a","valid_until":15000000000}`,
+		[]string{`c1 and c3 both held "a"`, "redis-1 c1" + strings.Repeat("━", 60)},
+		nil,
+	},
+	{
+		"a lock without a name beside one that has one", "", `{"lockcheck":1,"lease_ms":10000}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire","lock":"a"}
+{"time":1000000000,"client":"c1","process":1,"type":"ok","f":"acquire","lock":"a"}
+{"time":1000000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":2000000000,"client":"c2","process":2,"type":"ok","f":"acquire"}
+{"time":3000000000,"client":"c3","process":3,"type":"invoke","f":"acquire"}
+{"time":4000000000,"client":"c3","process":3,"type":"ok","f":"acquire"}`,
+		[]string{"c2 and c3 both held the lock at 4.00 s"},
+		[]string{"c1 "},
+	},
+	{
+		"one client under two processes", "", `{"lockcheck":1,"lease_ms":10000}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000000,"client":"c1","process":1,"type":"ok","f":"acquire"}
+{"time":1000000000,"client":"c1","process":2,"type":"invoke","f":"acquire"}
+{"time":2000000000,"client":"c1","process":2,"type":"ok","f":"acquire"}
+{"time":3000000000,"client":"c1","process":2,"type":"invoke","f":"release"}`,
+		[]string{"c1 held the lock twice from 2.00 s to 3.00 s", "from then on it held it twice."},
+		[]string{"both"},
+	},
+}
+
+func TestStoriesSayWhatIsShown(t *testing.T) {
+	t.Parallel()
+	for _, s := range truths {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			h := recorded(t, s.lines)
+			got := story(t, h, checker.Judge(h), Options{About: s.about})
+			wellFormed(t, got, defaultWidth)
+			flat := strings.Join(strings.Fields(got), " ")
+			for _, say := range s.says {
+				if !strings.Contains(flat, strings.Join(strings.Fields(say), " ")) {
+					t.Errorf("the story does not say %q:\n%s", say, got)
+				}
+			}
+			told, _, _ := strings.Cut(flat, "Also violated:")
+			for _, say := range s.never {
+				if strings.Contains(told, say) {
+					t.Errorf("the story says %q:\n%s", say, got)
+				}
+			}
+		})
+	}
+}
+
+// Points of an operation are told so that it is true of one with one request.
+func TestWhereAFaultStruck(t *testing.T) {
+	t.Parallel()
+	for point, want := range map[string]string{
+		"c1 release: before last":      "just before the last step of its release",
+		"c2 release: after last":       "just after the last step of c2's release",
+		"c1 acquire: after request 1":  "just after the first step of its acquire",
+		"c1 acquire: before request 4": "just before step 4 of its acquire",
+		"c1 write: before last":        "before its write left",
+		"c2 read: after request 1":     "when the answer to c2's read had come",
+		"c1 acquire: after ok":         "as soon as its acquire had succeeded",
+		"somewhere":                    "",
+	} {
+		if got := (&fault{on: []string{"c1"}, point: point}).where("c1"); got != want {
+			t.Errorf("%s: %q", point, got)
+		}
+	}
+}
+
+// Whatever the times are, there is a story, and it does not take long.
+func TestStoriesOfAnyTimes(t *testing.T) {
+	t.Parallel()
+	times := []time.Duration{math.MinInt64, math.MinInt64 + 1, -1_700_000_000e9, -5, -1, 0, 1, 1e6, 1_700_000_000e9, math.MaxInt64 - 1, math.MaxInt64}
+	for _, from := range times {
+		for _, to := range times {
+			if from > to {
+				continue
+			}
+			h := recorded(t, granted2)
+			h.Entries[0].Time, h.Entries[1].Time, h.Entries[2].Time, h.Entries[3].Time = from, from, to, to
+			done := make(chan string, 1)
+			go func() { done <- story(t, h, verdicts(checker.Exclusion, "two held", 1, 3), Options{}) }()
+			select {
+			case got := <-done:
+				wellFormed(t, got, defaultWidth)
+			case <-time.After(10 * time.Second):
+				t.Fatalf("from %d to %d: no story", from, to)
+			}
+		}
+	}
+}
+
+// The story and the judge mean the same by a hold, and by an update that was
+// lost: where the judge finds two, the story has them, and where not, it has none.
+func TestStoryAndJudgeAgree(t *testing.T) {
+	t.Parallel()
+	convicted := map[checker.Property]int{}
+	for seed := range uint64(20_000) {
+		h := clients(rand.New(rand.NewPCG(seed, 0)))
+		if err := history.Check(h); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		d := newDigest(h)
+		overlap, lost := "", ""
+		for i, a := range d.grants {
+			for _, b := range d.grants[i+1:] {
+				stillborn := before(a.end, a.got) || before(b.end, b.got)
+				if a.op.lock == b.op.lock && a.process != b.process && !stillborn && a.holds(b.got) {
+					overlap = fmt.Sprintf("%s from %d to %d and %s from %d to %d", a.client, a.got, a.end, b.client, b.got, b.end)
+				}
+			}
+		}
+		all := d.visits
+		for _, v := range all {
+			d.visits = nil
+			for _, o := range all { // what one lock guards
+				if o.lock == v.lock {
+					d.visits = append(d.visits, o)
+				}
+			}
+			if over, _ := d.overwritten(v); over {
+				lost = fmt.Sprintf("that of %d", v.pos)
+			}
+		}
+		for _, v := range checker.Judge(h) {
+			found := map[checker.Property]string{checker.Exclusion: overlap, checker.Resource: lost}
+			mine, compared := found[v.Property]
+			if !compared || v.Property == checker.Resource && len(all) == 0 {
+				continue
+			}
+			if mine != "" {
+				convicted[v.Property]++
+			}
+			if (v.Outcome == checker.Violated) != (mine != "") {
+				var b strings.Builder
+				_ = history.Encode(&b, h)
+				t.Fatalf("seed %d: the judge says %v, and the story knows %q\n%s", seed, v, mine, b.String())
+			}
+		}
+	}
+	if convicted[checker.Exclusion] < 1000 || convicted[checker.Resource] < 100 {
+		t.Errorf("that compares too little: %v", convicted)
+	}
+}
+
+// clients is a history of clients that are paused, killed, lost and found, as
+// history.Check accepts it.
+func clients(rng *rand.Rand) *history.History {
+	h := &history.History{Header: history.Header{Format: history.Format, LeaseMS: 10_000}}
+	pick := func(words ...string) string { return words[rng.IntN(len(words))] }
+	var now time.Duration
+	type session struct {
+		process int
+		f       string // of the open operation
+		lock    string
+		grant   int
+		invoke  int // its index
+	}
+	open := map[string]*session{}
+	grants, processes := 0, 0
+	add := func(e history.Entry) {
+		now += time.Duration(rng.IntN(2000)) * time.Millisecond
+		e.Index, e.Time = len(h.Entries)+1, now
+		h.Entries = append(h.Entries, e)
+	}
+	for range rng.IntN(40) {
+		name := pick("c1", "c2", "c3")
+		s := open[name]
+		if s == nil {
+			processes++
+			s = &session{process: processes}
+			open[name] = s
+		}
+		switch rng.IntN(8) {
+		case 0:
+			on := [][]string{{"c1"}, {"c2"}, {"c1", "c3"}, {"c3", "c2"}}[rng.IntN(4)]
+			add(history.Entry{
+				Process: history.Process{Name: history.Nemesis}, Type: history.Info, ID: rng.IntN(2), On: on,
+				F: pick("pause", "pause", "kill", "poweroff", history.Exit, "pause"+history.EndSuffix),
+			})
+		case 1:
+			f := pick(history.Valid, history.Lost)
+			add(history.Entry{Client: name, Process: history.Process{N: s.process}, Type: history.Event, F: f, Grant: rng.IntN(grants + 1), Lock: pick("", "b")})
+		default:
+			e := history.Entry{Client: name, Process: history.Process{N: s.process}, F: s.f, Lock: s.lock, Grant: s.grant}
+			if s.f == "" {
+				e.F = pick(history.Acquire, history.Acquire, history.Try, history.Release, history.Extend, history.Read, history.Write)
+				e.Type, e.Lock = history.Invoke, pick("", "", "b")
+				if e.F != history.Acquire && e.F != history.Try {
+					e.Grant = rng.IntN(grants + 1)
+				}
+				add(e)
+				s.f, s.lock, s.grant, s.invoke = e.F, e.Lock, e.Grant, len(h.Entries)
+				continue
+			}
+			if (s.f == history.Read || s.f == history.Write) && rng.IntN(3) > 0 {
+				add(history.Entry{
+					Process: history.Process{Name: history.Resource}, Type: history.Event, F: s.f, Lock: s.lock,
+					By: history.Some(int64(s.invoke)), Value: history.Some(int64(rng.IntN(3))), Was: history.Opt{V: int64(rng.IntN(3)), Set: rng.IntN(4) > 0},
+				})
+			}
+			e.Type = []history.Type{history.OK, history.OK, history.OK, history.Fail, history.Info}[rng.IntN(5)]
+			if e.Type != history.OK {
+				e.Error = pick("", history.ErrNotHeld, history.ErrLost, history.ErrCrashed)
+			}
+			if (s.f == history.Acquire || s.f == history.Try) && e.Type != history.Fail {
+				grants++
+				e.Grant = grants
+			}
+			add(e)
+			s.f, s.grant = "", 0
+			if e.Type == history.Info {
+				delete(open, name)
+			}
+		}
+	}
+	return h
+}
