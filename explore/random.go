@@ -114,21 +114,25 @@ func Random(ctx context.Context, s *Settings, progress func(done int)) (*Result,
 // run does run i.
 func (r *Result) run(s *Settings, i int, buffer *harness.Buffer) error {
 	plan := s.Plan(i)
-	h, err := runGuarded(plan, buffer)
-	if err != nil {
+	if err := r.judged(i, plan, buffer); err != nil {
 		return fmt.Errorf("the run of %s with seed %d: %w", s.Lock, plan.Seed, err)
 	}
-	verdicts, reached := checker.Examine(h)
-	r.Count(i, plan, verdicts, reached)
 	return nil
 }
 
-// runGuarded turns a panic into an error, so that the run can be named.
-func runGuarded(plan *harness.Plan, buffer *harness.Buffer) (h *history.History, err error) {
+// judged carries out a plan, judges it and counts it. A panic becomes an
+// error, so that the run can be named.
+func (r *Result) judged(i int, plan *harness.Plan, buffer *harness.Buffer) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	return harness.Run(plan, harness.Sim(sim.Draw(plan.Seed, false)), buffer, nil)
+	h, err := harness.Run(plan, harness.Sim(sim.Draw(plan.Seed, false)), buffer, nil)
+	if err != nil {
+		return err
+	}
+	verdicts, reached := checker.Examine(h)
+	r.Count(i, plan, verdicts, reached)
+	return nil
 }

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,38 +21,19 @@ func (a *app) checkCommand() *cobra.Command {
 		Short: "Judge stored histories",
 		Long: `Judges histories: files in lockcheck's JSON Lines format (docs/record.md shows
 how to write one), whoever recorded them. Nothing but the file is looked at.
-Several files get one line each. "-" is standard input.`,
+Several files get one line each; one that cannot be read is said, and the others
+are judged. "-" is standard input.`,
 		Example: `  lockcheck check lockcheck-out/*/history.jsonl
   lockcheck check --promise exclusion,fencing history.jsonl`,
 		Args: needArgs("FILE", "lockcheck check lockcheck-out/*/history.jsonl"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			pr, err := parsePromise(promised)
 			if err != nil {
 				return err
 			}
-			code := held
-			var docs []verdictDocument
-			for _, file := range args {
-				doc, c, err := a.check(file, pr, len(args) == 1)
-				if err != nil {
-					return err
-				}
-				docs = append(docs, doc)
-				code = worse(code, c)
-			}
-			if a.json {
-				var doc any = struct {
-					Schema int               `json:"schema"`
-					Files  []verdictDocument `json:"files"`
-				}{1, docs}
-				if len(docs) == 1 {
-					doc = docs[0]
-				}
-				if err := a.printJSON(doc); err != nil {
-					return err
-				}
-			}
-			return exit(code)
+			return a.eachFile(cmd, args, func(file string) (verdictDocument, int, error) {
+				return a.check(cmd.Context(), file, pr, len(args) == 1)
+			})
 		},
 	}
 	promiseFlag(cmd, &promised)
@@ -60,38 +44,80 @@ func promiseFlag(cmd *cobra.Command, list *[]string) {
 	cmd.Flags().StringSliceVar(list, "promise", nil, "the `properties` that must hold (default: all that apply)")
 }
 
-// needArgs asks for at least one argument.
-func needArgs(what, example string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return fail(usage, "%s needs a %s, for example: %s", cmd.Name(), what, example)
+// eachFile does something with each file. What is wrong with one does not keep
+// it from the others; the worst code decides.
+func (a *app) eachFile(cmd *cobra.Command, files []string, do func(file string) (verdictDocument, int, error)) error {
+	code := held
+	var docs []verdictDocument
+	for _, file := range files {
+		doc, c, err := do(file)
+		if err != nil && errors.Is(err, cmd.Context().Err()) {
+			break
 		}
-		return nil
+		if err != nil {
+			c = a.complain(err)
+			doc.Schema, doc.File, doc.Error = 1, cmp.Or(doc.File, file), err.Error()
+		}
+		if doc.Properties == nil {
+			doc.Properties = []propertyVerdict{}
+		}
+		docs = append(docs, doc)
+		code = worse(code, c)
 	}
+	if a.json {
+		if err := a.printVerdicts(docs); err != nil {
+			return err
+		}
+	}
+	return exit(code)
 }
 
 // check judges one file.
-func (a *app) check(file string, pr promise, alone bool) (verdictDocument, int, error) {
-	h, err := a.readHistory(file)
+func (a *app) check(ctx context.Context, file string, pr promise, alone bool) (doc verdictDocument, code int, err error) {
+	h, err := a.readHistory(ctx, file)
 	if err != nil {
-		return verdictDocument{}, usage, err
+		return doc, 0, err
 	}
 	verdicts := checker.JudgeBoth(h)
 	if len(pr) == 0 {
-		if pr, err = parsePromise(h.Header.Promises); err != nil {
-			return verdictDocument{}, usage, err
-		}
+		pr = a.recorded(h.Header.Promises, file)
 	}
-	code := pr.code(outcomes(verdicts))
-	doc := newVerdictDocument(verdicts, checker.Reach(h))
-	doc.File = file
+	code = pr.code(outcomes(verdicts))
+	doc = newVerdictDocument(verdicts, checker.Reach(h))
+	doc.File, doc.Reason = file, pr.unjudged()
 	if !alone {
 		a.verdictLine(file, verdicts, pr)
 		return doc, code, nil
 	}
 	err = a.story(h, verdicts, pr)
 	a.verdictTable(verdicts, pr)
+	a.printf("File     %s\n", file)
 	return doc, code, err
+}
+
+// recorded is the promise that a file names. A later version may know
+// properties that this one does not: what it promises remains open.
+func (a *app) recorded(names []string, file string) promise {
+	var pr promise
+	for _, name := range names {
+		pr = append(pr, checker.Property(name))
+	}
+	if why := pr.unjudged(); why != "" {
+		a.say("lockcheck: %s: %s\n", file, why)
+	}
+	return pr
+}
+
+// unjudged says what is promised that nobody here can judge, or "".
+func (pr promise) unjudged() string {
+	var names []string
+	for _, p := range pr.unknown() {
+		names = append(names, string(p))
+	}
+	if names == nil {
+		return ""
+	}
+	return "it promises " + strings.Join(names, ", ") + ", which this lockcheck cannot judge"
 }
 
 func outcomes(verdicts []checker.Verdict) func(checker.Property) checker.Outcome {
@@ -105,8 +131,27 @@ func outcomes(verdicts []checker.Verdict) func(checker.Property) checker.Outcome
 	}
 }
 
-// readHistory reads a history that can be judged. Warnings go to stderr.
-func (a *app) readHistory(file string) (*history.History, error) {
+// readHistory reads a history that can be judged. Warnings go to stderr. When
+// ctx ends it does not wait for what a pipe may still bring.
+func (a *app) readHistory(ctx context.Context, file string) (*history.History, error) {
+	type decoded struct {
+		h   *history.History
+		err error
+	}
+	done := make(chan decoded, 1)
+	go func() {
+		h, err := a.decode(file)
+		done <- decoded{h, err}
+	}()
+	select {
+	case d := <-done:
+		return d.h, d.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (a *app) decode(file string) (*history.History, error) {
 	in := a.stdin
 	if file != "-" {
 		f, err := os.Open(file)
@@ -114,20 +159,17 @@ func (a *app) readHistory(file string) (*history.History, error) {
 			return nil, fail(usage, "no file %s", file)
 		}
 		if err != nil {
-			return nil, fail(usage, "%v", err)
+			return nil, fail(usage, "%w", err)
 		}
 		defer f.Close()
 		in = f
 	}
 	h, warnings, err := history.Decode(in, file)
 	if err != nil {
-		return nil, fail(usage, "%v", err)
+		return nil, fail(usage, "%w", err)
 	}
 	for _, w := range warnings {
 		a.say("lockcheck: %v\n", w)
-	}
-	if err := history.Check(h); err != nil {
-		return nil, fail(usage, "%s: %v", file, err)
 	}
 	return h, nil
 }

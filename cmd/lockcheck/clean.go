@@ -13,7 +13,7 @@ func (a *app) cleanCommand() *cobra.Command {
 		Long: `Removes containers and stops processes whose run has ended without being able
 to, as after kill -9. What belongs to a run that lives stays. Every run on
 docker does the same when it starts.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			removed, err := docker.Clean(cmd.Context())
 			if a.json {
@@ -28,7 +28,7 @@ docker does the same when it starts.`,
 				a.printf("removed %s\n", r)
 			}
 			if err != nil {
-				return &exitError{code: noPlace, err: err}
+				return fail(noPlace, "%w", err)
 			}
 			if len(removed) == 0 {
 				a.printf("There was nothing to remove.\n")

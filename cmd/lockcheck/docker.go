@@ -1,17 +1,18 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"time"
 
 	"github.com/lockcheck/lockcheck/cluster/docker"
 	"github.com/lockcheck/lockcheck/explore"
-	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/harness"
 	"github.com/lockcheck/lockcheck/history"
 )
@@ -19,16 +20,12 @@ import (
 // openDocker makes p the place with real servers.
 func (a *app) openDocker(p *place) error {
 	if err := docker.Available(p.ctx); err != nil {
-		return &exitError{code: noPlace, err: err}
+		return fail(noPlace, "%w", err)
 	}
 	if p.lease == 0 {
 		p.lease = docker.Lease
 	}
 	p.runs = 1
-	p.has = []faults.Need{faults.NeedClock}
-	if runtime.GOOS == "linux" {
-		p.has = append(p.has, faults.NeedStop)
-	}
 	p.execute = func(plan *harness.Plan, name string) (*harness.Judged, harness.Replay, error) {
 		j, err := a.inDocker(p.ctx, plan, name)
 		return j, harness.Replay{}, err
@@ -37,7 +34,12 @@ func (a *app) openDocker(p *place) error {
 		judged, errs := make([]*harness.Judged, len(plans)), make([]error, len(plans))
 		var group sync.WaitGroup
 		for i, plan := range plans {
-			group.Go(func() { judged[i], errs[i] = a.inDocker(p.ctx, plan, names[i]) })
+			group.Go(func() {
+				errs[i] = guard(func() (err error) {
+					judged[i], err = a.inDocker(p.ctx, plan, names[i])
+					return err
+				})
+			})
 		}
 		group.Wait()
 		return judged, errors.Join(errs...)
@@ -68,21 +70,17 @@ func (a *app) openDocker(p *place) error {
 		return r, nil
 	}
 	p.again = func(_ *explore.Settings, run int) (*harness.Judged, error) { return done[run], nil }
+	p.save = func(name string, _ *harness.Judged) (string, error) { return filepath.Join(a.out, name), nil }
 	return nil
 }
 
-// inDocker carries out one plan. Its history is on disk line by line while it
-// runs, so that nothing is lost whatever happens.
+// inDocker carries out one plan and keeps its files. The history is on disk
+// line by line while it runs, so that nothing is lost whatever happens.
 func (a *app) inDocker(ctx context.Context, plan *harness.Plan, name string) (*harness.Judged, error) {
-	dir := filepath.Join(a.out, name)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, fail(usage, "cannot write to --out: %v", err)
-	}
-	f, err := os.Create(filepath.Join(dir, historyFile))
+	f, err := a.begin(name, plan)
 	if err != nil {
-		return nil, fail(usage, "cannot write to --out: %v", err)
+		return nil, err
 	}
-	defer f.Close()
 	var lost error // what could not be written
 	begin := func(h history.Header) func(*history.Entry) {
 		w, err := history.NewWriter(f, h)
@@ -93,15 +91,58 @@ func (a *app) inDocker(ctx context.Context, plan *harness.Plan, name string) (*h
 			}
 		}
 	}
-	o := docker.Options{Log: a.stderr}
-	j, err := harness.InDocker(ctx, plan, o, begin)
+	j, err := harness.InDocker(ctx, plan, docker.Options{Log: a.stderr}, begin)
+	if lost = cmp.Or(lost, f.Close()); lost != nil {
+		lost = unwritable(lost)
+	}
+	if j != nil { // of a run that was cut short, what there is
+		_, unsaved := a.save(name, j)
+		lost = cmp.Or(lost, unsaved)
+	} else { // it never began
+		err = cmp.Or(err, a.clear(name))
+		os.Remove(filepath.Join(a.out, name))
+	}
 	switch {
-	case err != nil && ctx.Err() == nil:
-		return j, fail(noPlace, "%v", err)
+	case err != nil && ctx.Err() != nil:
+		return j, ctx.Err()
 	case err != nil:
-		return j, err
+		return j, fail(noPlace, "%w", err)
 	case lost != nil:
-		return j, fail(usage, "cannot write to --out: %v", lost)
+		return j, lost
 	}
 	return j, nil
+}
+
+// begin makes the directory of a run that is about to start: an earlier run's
+// files are gone, and what it is to be is there from the beginning.
+func (a *app) begin(name string, plan *harness.Plan) (*os.File, error) {
+	dir := filepath.Join(a.out, name)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, unwritable(err)
+	}
+	if err := a.clear(name); err != nil {
+		return nil, err
+	}
+	var schedule bytes.Buffer
+	if err := plan.Write(&schedule); err != nil {
+		return nil, err
+	}
+	if err := writeFile(filepath.Join(dir, scheduleFile), schedule.Bytes()); err != nil {
+		return nil, unwritable(err)
+	}
+	f, err := os.Create(filepath.Join(dir, historyFile))
+	if err != nil {
+		return nil, unwritable(err)
+	}
+	return f, nil
+}
+
+// clear removes the files of a run.
+func (a *app) clear(name string) error {
+	for _, file := range []string{storyFile, verdictFile, historyFile, scheduleFile} {
+		if err := os.Remove(filepath.Join(a.out, name, file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return unwritable(err)
+		}
+	}
+	return nil
 }

@@ -134,6 +134,30 @@ func TestCtrlCRemovesEverythingAndKeepsTheHistory(t *testing.T) {
 	}
 	nothingLeft(t, lockcheck)
 	keptHistory(t, out)
+	keptFiles(t, out, historyFile, scheduleFile, storyFile, verdictFile)
+}
+
+// keptFiles looks at what is in each directory of a run: nothing may be missing
+// or left over.
+func keptFiles(t *testing.T, out string, want ...string) {
+	t.Helper()
+	dirs, err := os.ReadDir(out)
+	if err != nil || len(dirs) == 0 {
+		t.Fatalf("nothing was kept (%v)", err)
+	}
+	for _, d := range dirs {
+		files, err := os.ReadDir(filepath.Join(out, d.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, f := range files {
+			names = append(names, f.Name())
+		}
+		if !slices.Equal(names, want) {
+			t.Errorf("%s has %q", d.Name(), names)
+		}
+	}
 }
 
 // keptHistory reads what a run that was cut short has kept.
@@ -173,6 +197,7 @@ func TestKill9LeavesNothingThatCleanDoesNotRemove(t *testing.T) {
 	}
 	nothingLeft(t, lockcheck)
 	keptHistory(t, out)
+	keptFiles(t, out, historyFile, scheduleFile)
 }
 
 func TestAStrangersWorkerGoesThroughTheSameFaults(t *testing.T) {
@@ -181,15 +206,17 @@ func TestAStrangersWorkerGoesThroughTheSameFaults(t *testing.T) {
 	}
 	lockcheck := binary(t)
 	worker := "python3 ../../examples/workers/python/worker.py"
-	args := []string{"run", "--on", "docker", "--seed", "1", "--clients", "3", "--acquires", "6", "--worker"}
+	args := []string{"run", "--on", "docker", "--seed", "1", "--clients", "3", "--acquires", "6", "--lease", "2s", "--worker"}
 	t.Run("undisturbed", func(t *testing.T) {
 		command(t, lockcheck, append(args, worker, "--fault", "none", "--out", t.TempDir())...).wants(t, held, "exclusion        valid")
 	})
 	t.Run("paused", func(t *testing.T) {
 		// A pause beyond the lease lets somebody else in; which of these runs
 		// has such a pause is up to real time.
-		r := command(t, lockcheck, append(args, worker, "--fault", "pause", "--runs", "6", "--promise", "lease-exclusion", "--out", t.TempDir())...)
+		out := t.TempDir()
+		r := command(t, lockcheck, append(args, worker, "--fault", "pause", "--runs", "6", "--promise", "lease-exclusion", "--out", out)...)
 		r.wants(t, held, "pause in 6 runs")
+		keptFiles(t, out, historyFile, scheduleFile, storyFile, verdictFile)
 	})
 	t.Run("with a bare DEL", func(t *testing.T) {
 		command(t, lockcheck, append(args, worker+" --del", "--fault", "none", "--out", t.TempDir())...).wants(t, held)

@@ -1,7 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
 
 	"github.com/lockcheck/lockcheck/checker"
 )
@@ -18,6 +22,8 @@ const (
 )
 
 // exitError ends the command with a code. Without err everything has been said.
+// An error that is none is a bug of lockcheck: whoever can explain it to the
+// person who typed the command makes it one of these.
 type exitError struct {
 	code int
 	err  error
@@ -29,6 +35,8 @@ func (e *exitError) Error() string {
 	}
 	return e.err.Error()
 }
+
+func (e *exitError) Unwrap() error { return e.err }
 
 func fail(code int, format string, args ...any) error {
 	return &exitError{code: code, err: fmt.Errorf(format, args...)}
@@ -42,6 +50,38 @@ func exit(code int) error {
 	return &exitError{code: code}
 }
 
+// guard calls f, and makes an error of a panic in it. The stack follows the
+// first line.
+func guard(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+		}
+	}()
+	return f()
+}
+
+// complain says on stderr what went wrong, and returns the exit code for it.
+func (a *app) complain(err error) int {
+	if err == nil {
+		return held
+	}
+	exit := &exitError{code: bug, err: err}
+	errors.As(err, &exit)
+	switch {
+	case exit.err == nil: // everything has been said
+	case exit.code == bug:
+		line, stack, _ := strings.Cut(exit.Error(), "\n")
+		a.say("lockcheck: this is a bug of lockcheck: %s; please report it with the command\n", line)
+		if a.verbose && stack != "" {
+			a.say("%s\n", stack)
+		}
+	default:
+		a.say("lockcheck: %v\n", exit.err)
+	}
+	return exit.code
+}
+
 // worse is the code that decides when two things came out differently: the
 // first that applies of 5, 4, 3, 1, 2, 0.
 func worse(a, b int) int {
@@ -53,25 +93,21 @@ func worse(a, b int) int {
 	return held
 }
 
-// promise is the list of properties that must hold; empty: all that apply.
+// promise is the list of properties that must hold; empty: all that apply. The
+// header of a history may name some that this lockcheck cannot judge.
 type promise []checker.Property
 
 // covers tells whether p is among them.
 func (pr promise) covers(p checker.Property) bool {
-	if len(pr) == 0 {
-		return true
-	}
-	for _, q := range pr {
-		if p == q {
-			return true
-		}
-	}
-	return false
+	return len(pr) == 0 || slices.Contains(pr, p)
 }
 
 // code is the exit code for the outcomes of all properties.
 func (pr promise) code(outcome func(checker.Property) checker.Outcome) int {
 	code, judged := held, false
+	if len(pr.unknown()) > 0 {
+		code = unproven
+	}
 	for _, p := range checker.Properties {
 		if !pr.covers(p) {
 			continue
@@ -93,6 +129,16 @@ func (pr promise) code(outcome func(checker.Property) checker.Outcome) int {
 		return unproven
 	}
 	return code
+}
+
+// unknown are the properties in pr that this lockcheck does not know.
+func (pr promise) unknown() (list []checker.Property) {
+	for _, p := range pr {
+		if !slices.Contains(checker.Properties[:], p) {
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
 func (pr promise) strings() []string {

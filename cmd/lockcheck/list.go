@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,10 +23,40 @@ var listings = []struct {
 }
 
 type listed struct {
-	Name string   `json:"name"`
-	Does string   `json:"does"`
-	On   []string `json:"on,omitempty"` // places
-	More string   `json:"more,omitempty"`
+	Name    string         `json:"name"`
+	Does    string         `json:"does"`
+	On      []string       `json:"on,omitempty"`      // places
+	Acts    string         `json:"acts_on,omitempty"` // of a fault
+	Needs   string         `json:"needs,omitempty"`   // of a fault: what the place has to offer
+	Promise string         `json:"promise,omitempty"` // of a lock
+	Source  string         `json:"source,omitempty"`
+	Options []listedOption `json:"options,omitempty"` // of a lock
+}
+
+type listedOption struct {
+	Name string `json:"name"`
+	Does string `json:"does"`
+}
+
+// text is what a person reads, in sentences.
+func (l *listed) text() string {
+	text := l.Does
+	add := func(before, what string) {
+		if what != "" {
+			text += ". " + before + what
+		}
+	}
+	add("Promises ", l.Promise)
+	add("Acts on ", l.Acts)
+	add("Needs ", l.Needs)
+	add("Source: ", l.Source)
+	var options []string
+	for _, o := range l.Options {
+		options = append(options, o.Name)
+	}
+	add("Options: ", strings.Join(options, ", "))
+	add("On ", strings.Join(l.On, ", "))
+	return text
 }
 
 func (a *app) listCommand() *cobra.Command {
@@ -41,6 +72,9 @@ func (a *app) listCommand() *cobra.Command {
 			if len(args) == 0 {
 				return fail(usage, "list what? %s", strings.Join(names, ", "))
 			}
+			if len(args) > 1 {
+				return fail(usage, "list one thing at a time: leave out %s", strings.Join(args[1:], " "))
+			}
 			for _, l := range listings {
 				if l.name != args[0] {
 					continue
@@ -54,11 +88,13 @@ func (a *app) listCommand() *cobra.Command {
 					width = max(width, len(it.Name))
 				}
 				for _, it := range items {
-					text := it.Does
-					if it.More != "" {
-						text += ". " + it.More
+					a.row(width, it.Name, it.text())
+				}
+				if l.name == "locks" {
+					a.printf("\nOptions, for --option:\n\n")
+					for _, o := range catalogue.AllOptions {
+						a.row(width, o.Name, o.Does)
 					}
-					a.paragraph(width+2, it.Name+strings.Repeat(" ", width+2-len(it.Name))+text)
 				}
 				return nil
 			}
@@ -67,34 +103,46 @@ func (a *app) listCommand() *cobra.Command {
 	}
 }
 
+// row prints a name, and what is said of it in a column of its own.
+func (a *app) row(width int, name, text string) {
+	a.paragraph(width+2, name+strings.Repeat(" ", width+2-len(name))+text)
+}
+
 func listLocks() (items []listed) {
 	for _, l := range catalogue.Locks {
-		items = append(items, listed{Name: l.ID, Does: l.Does, More: "Promises " + l.Promise + ". Options: " + strings.Join(l.Options, ", ")})
+		it := listed{Name: l.ID, Does: l.Does, Promise: l.Promise, Source: l.Source}
+		for _, o := range catalogue.AllOptions {
+			if slices.Contains(l.Options, o.Name) {
+				it.Options = append(it.Options, listedOption{o.Name, o.Does})
+			}
+		}
+		items = append(items, it)
 	}
 	return items
 }
 
 func listFaults() (items []listed) {
-	targets := map[faults.Target]string{faults.OnClient: "a client", faults.OnServer: "a server", faults.OnLink: "a link"}
 	for _, f := range faults.All() {
-		more := "Acts on " + targets[f.On]
-		if f.Need != "" {
-			more += "; needs " + string(f.Need)
+		it := listed{Name: f.Name, Does: f.Does, On: []string{}, Acts: f.On.String(), Needs: string(f.Need)}
+		for _, p := range places {
+			if f.Available(offers(p)) == nil {
+				it.On = append(it.On, p)
+			}
 		}
-		items = append(items, listed{Name: f.Name, Does: f.Does, On: places, More: more})
+		items = append(items, it)
 	}
 	return items
 }
 
 func listCases() (items []listed) {
 	for _, c := range catalogue.Cases {
-		on := []string{}
+		it := listed{Name: c.ID, Does: c.Title, On: []string{}, Source: c.Source}
 		for _, p := range places {
 			if c.NotOn[p] == "" {
-				on = append(on, p)
+				it.On = append(it.On, p)
 			}
 		}
-		items = append(items, listed{Name: c.ID, Does: c.Title, On: on, More: "On " + strings.Join(on, ", ")})
+		items = append(items, it)
 	}
 	return items
 }

@@ -5,11 +5,11 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -21,6 +21,12 @@ func main() {
 	// collecting less often is a tenth of the time, for some megabytes.
 	debug.SetGCPercent(400)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A reader that has seen enough (| head) must not end a run in the middle,
+	// with servers still up: what it does not want to see is dropped.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	// The first signal lets a run clean up after itself; a second one ends the
+	// process as if nobody listened.
+	context.AfterFunc(ctx, stop)
 	code := execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
@@ -28,40 +34,64 @@ func main() {
 
 // execute is the whole command: arguments in, exit code out.
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
-	root := a.root()
-	root.SetArgs(args)
-	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
-	if ctx.Err() != nil {
-		fmt.Fprintln(stderr, "lockcheck: interrupted; what there was until then is kept")
-		return interrupted
-	}
-	if err == nil {
-		return held
-	}
-	// What cobra itself objects to is a matter of usage.
-	exit := &exitError{code: usage, err: err}
-	errors.As(err, &exit)
-	if exit.err != nil {
-		fmt.Fprintf(stderr, "lockcheck: %v\n", exit.err)
-	}
-	return exit.code
+	return newApp(stdin, stdout, stderr).execute(ctx, args)
 }
 
 // app is what the subcommands share: where output goes, and the flags that
 // every one of them knows.
 type app struct {
-	stdin          io.Reader
-	stdout, stderr io.Writer
+	stdin  io.Reader
+	stdout *output
+	stderr io.Writer
+	color  bool // of what is printed on stdout
+	// open makes the place that the flags name: openPlace, or a test's.
+	open func(*cobra.Command, placeFlags) (*place, error)
 
 	out     string
 	json    bool
 	verbose bool
 	quiet   bool
 }
+
+func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
+	a := &app{
+		stdin: stdin, stdout: &output{to: stdout}, stderr: stderr,
+		color: isTerminal(stdout) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
+	}
+	a.open = a.openPlace
+	return a
+}
+
+func (a *app) execute(ctx context.Context, args []string) int {
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	cmd := root
+	err := guard(func() (err error) {
+		cmd, err = root.ExecuteContextC(ctx)
+		return err
+	})
+	if err == nil {
+		err = a.stdout.lost()
+	}
+	if ctx.Err() == nil {
+		return a.complain(err)
+	}
+	if !errors.Is(err, context.Canceled) {
+		a.complain(err)
+	}
+	words := "lockcheck: interrupted"
+	if cmd.Annotations[keepsFiles] != "" {
+		words += "; what there was until then is kept"
+	}
+	a.say("%s\n", words)
+	return interrupted
+}
+
+// keepsFiles is the annotation of commands that write files below --out.
+const keepsFiles = "keeps files"
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
@@ -89,6 +119,8 @@ Exit codes   0 held, or as expected        3 the place could not be set up
 			return cmd.Help()
 		},
 	}
+	// What cobra itself objects to is a matter of usage.
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fail(usage, "%w", err) })
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetUsageTemplate(narrow.Replace(root.UsageTemplate()))
 	flags := root.PersistentFlags()
@@ -98,8 +130,45 @@ Exit codes   0 held, or as expected        3 the place could not be set up
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print verdicts only, no stories")
 	root.AddCommand(a.caseCommand(), a.runCommand(), a.checkCommand(), a.replayCommand(),
 		a.listCommand(), a.cleanCommand(), a.versionCommand(), a.workerCommand())
-	root.SetHelpCommand(&cobra.Command{Hidden: true, Use: "no-help"})
+	root.SetHelpCommand(helpCommand())
 	return root
+}
+
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Explain a command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about := cmd.Root()
+			for _, name := range args {
+				i := slices.IndexFunc(about.Commands(), func(c *cobra.Command) bool { return c.Name() == name })
+				if i < 0 {
+					return unknownName("command", name, commandNames(cmd.Root()))
+				}
+				about = about.Commands()[i]
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+	}
+}
+
+// noArgs refuses arguments.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fail(usage, "%s takes no arguments: leave out %s", cmd.Name(), strings.Join(args, " "))
+	}
+	return nil
+}
+
+// needArgs asks for at least one argument.
+func needArgs(what, example string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return fail(usage, "%s needs a %s, for example: %s", cmd.Name(), what, example)
+		}
+		return nil
+	}
 }
 
 // narrow makes the lists of flags in a usage text fit 80 columns.

@@ -2,15 +2,16 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/harness"
 )
 
 // result of one command.
@@ -75,7 +76,7 @@ func TestAllCasesAreReproduced(t *testing.T) {
 
 func TestOneCaseIsToldAlone(t *testing.T) {
 	r := lockcheck(t, "case", "redis-get-del-race", "--out", t.TempDir())
-	r.wants(t, held, "c1 wakes up", "that update is lost", "1 of 1 reproduced")
+	r.wants(t, held, "c1 wakes up", "that update is lost", "1 of 1 reproduced", "Source   seed 000")
 	if strings.Contains(r.stdout, "redis-setnx") {
 		t.Error("other cases are told as well")
 	}
@@ -112,7 +113,7 @@ func TestRunFindsTellsRepeatsAndReplays(t *testing.T) {
 	for _, f := range []string{scheduleFile, historyFile} {
 		lockcheck(t, "replay", filepath.Join(first, f), "--out", again).wants(t, violated, "The history is the same to the byte.")
 	}
-	lockcheck(t, "check", filepath.Join(first, historyFile)).wants(t, violated, "VIOLATED")
+	lockcheck(t, "check", filepath.Join(first, historyFile)).wants(t, violated, "VIOLATED", "File     "+first)
 	lockcheck(t, "check", filepath.Join(first, historyFile), filepath.Join(first, historyFile)).wants(t, violated)
 }
 
@@ -166,16 +167,38 @@ func TestBadInput(t *testing.T) {
 		{"run redis-set-lua --on dokcer", usage, []string{"did you mean docker"}},
 		{"run redis-set-lua --strategy pct", usage, []string{"it can be random"}},
 		{"run redis-set-lua --clients 0", usage, []string{"--clients 0: it has to be at least 1"}},
-		{"run redis-set-lua --runs 0", usage, []string{"--runs has to be at least 1"}},
+		{"run redis-set-lua --runs 0", usage, []string{"--runs 0: it has to be at least 1"}},
+		{"run redis-set-lua --jobs 0", usage, []string{"--jobs 0: it has to be at least 1"}},
+		{"run redis-set-lua --for 0s", usage, []string{"--for 0s: it has to be more than 0"}},
+		{"run redis-set-lua --fault pause,-pause", usage, []string{"leaves no kind of fault", "none stands for no fault"}},
+		{"run redis-set-lua --fault all,-all", usage, []string{"leaves no kind of fault"}},
+		{"run redis-set-lua --fault=", usage, []string{"leaves no kind of fault"}},
+		{"run redis-set-lua --fault pause,-kill", usage, []string{"-kill takes out what is not in the list"}},
 		{"run redis-set-lua --runs many", usage, []string{"--runs"}},
 		{"run redis-set-lua --lease 1", usage, []string{"--lease"}},
-		{"run redis-set-lua --lease 1ms", usage, []string{"it has to be 10ms or more"}},
+		{"run redis-set-lua --lease 1ms", usage, []string{"it has to be 200ms or more", "a quarter of the lease"}},
+		{"run redis-set-lua --lease 0s", usage, []string{"it has to be 200ms or more"}},
+		{"case --lease 199ms", usage, []string{"it has to be 200ms or more"}},
+		{"case --lease 500500us", usage, []string{"whole milliseconds"}},
+		{"run redis-set-lua --lease 11m", usage, []string{"10m at most"}},
+		{"case --pause 0s", usage, []string{"--pause 0s: it has to be more than 0"}},
+		{"case redis-expiry-while-holding --pause -5s", usage, []string{"--pause -5s: it has to be more than 0"}},
+		{"case redis-token-reuse --pause 5s", usage, []string{"--pause changes nothing in redis-token-reuse"}},
+		{"case redis-get-del-race redis-token-reuse --pause 5s", usage, []string{"--pause changes nothing in redis-token-reuse"}},
+		{"case redis-setnx* --pause 5s", usage, []string{"--pause changes nothing"}},
+		{"case redis-token-reuse --lock redis-setnx", usage, []string{"redis-setnx has no option reuse-id", "redis-set-lua"}},
+		{"case --lock=", usage, []string{"no lock"}},
+		{"case --lock redis-set-lua extra", usage, []string{`no case "extra"`}},
 		{"run redis-set-lua --option fast", usage, []string{`no option "fast"`}},
 		{"run redis-setnx --option claim", usage, []string{"redis-setnx has no option claim", "redis-set-lua"}},
 		{"run redis-set-lua --fencing=some", usage, []string{"--fencing"}},
 		{"run redis-set-lua --fly", usage, []string{"unknown flag: --fly"}},
 		{"run --worker cat", usage, []string{"--on docker only"}},
 		{"run redis-set-lua --worker cat", usage, []string{"leave out redis-set-lua"}},
+		{"run --worker= --on docker", usage, []string{"--worker needs a command"}},
+		{"help fly", usage, []string{`no command "fly"`}},
+		{"clean up", usage, []string{"clean takes no arguments: leave out up"}},
+		{"list locks faults", usage, []string{"one thing at a time"}},
 		{"list", usage, []string{"locks, faults, cases, properties"}},
 		{"list lock", usage, []string{"did you mean locks"}},
 		{"check", usage, []string{"check needs a FILE"}},
@@ -206,18 +229,49 @@ func TestBadInput(t *testing.T) {
 }
 
 func TestHelpAndLists(t *testing.T) {
-	for _, args := range []string{"", "--help", "case --help", "run --help", "check --help", "replay --help", "list --help", "clean --help", "worker --help", "version", "list locks", "list faults", "list cases", "list properties", "list locks --json"} {
-		lockcheck(t, strings.Fields(args)...).wants(t, held)
+	tests := map[string][]string{
+		"":              {"Begin with:", "Exit codes", "case", "run", "check", "replay", "list"},
+		"--help":        {"Begin with:"},
+		"help":          {"Begin with:"},
+		"help run":      {"--fault", "--seed", "lockcheck run redis-set-lua --fault pause"},
+		"run --help":    {"--fault", "--seed", "whichever comes first", "200ms to 10m"},
+		"case --help":   {"with the remedy, which has to hold", "--lock", "--pause"},
+		"check --help":  {"standard input"},
+		"replay --help": {"the same to", "schedule.json"},
+		"list --help":   {"list locks|faults|cases|properties"},
+		"clean --help":  {"kill -9"},
+		"worker --help": {"docs/worker.md"},
+		"version":       {"lockcheck " + harness.Version, "history format 1"},
 	}
-}
+	locks, kinds, cases, properties := []string{"Promises", "Source: Redis manual"}, []string{"Acts on a client.", "Acts on a server.", "On sim, docker"}, []string{"Source: "}, []string{}
+	for _, l := range catalogue.Locks {
+		locks = append(locks, l.ID, l.Does)
+	}
+	for _, o := range catalogue.AllOptions {
+		locks = append(locks, o.Name, o.Does[:20])
+	}
+	kinds = append(kinds, faultNames()...)
+	cases = append(cases, caseIDs()...)
+	properties = append(properties, propertyNames()...)
+	tests["list locks"], tests["list faults"], tests["list cases"], tests["list properties"] = locks, kinds, cases, properties
+	for args, words := range tests {
+		t.Run(args, func(t *testing.T) { lockcheck(t, strings.Fields(args)...).wants(t, held, words...) })
+	}
 
-func TestAnInterruptedRunEndsWith130(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	var stdout, stderr bytes.Buffer
-	code := execute(ctx, []string{"run", "redis-set-lua", "--runs", "1000000", "--out", t.TempDir()}, nil, &stdout, &stderr)
-	if code != interrupted {
-		t.Errorf("exit code %d\n%s%s", code, &stdout, &stderr)
+	var doc struct {
+		Faults []listed
+		Locks  []listed
+	}
+	for _, what := range []string{"faults", "locks"} {
+		if err := json.Unmarshal([]byte(lockcheck(t, "list", what, "--json").stdout), &doc); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(doc.Faults) != len(faultNames()) || doc.Faults[0].Acts != "a client" || !slices.Contains(doc.Faults[0].On, "sim") {
+		t.Errorf("%+v", doc.Faults)
+	}
+	if len(doc.Locks) != len(catalogue.Locks) || doc.Locks[0].Source == "" || len(doc.Locks[0].Options) == 0 || doc.Locks[0].Options[0].Does == "" {
+		t.Errorf("%+v", doc.Locks)
 	}
 }
 

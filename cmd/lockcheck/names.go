@@ -98,6 +98,11 @@ func match(what string, patterns, known []string) ([]string, error) {
 	return list, nil
 }
 
+// named tells which names were asked for by name; what a glob stands for was not.
+func named(args []string) func(name string) bool {
+	return func(name string) bool { return slices.Contains(args, name) }
+}
+
 func lockIDs() (ids []string) {
 	for _, l := range catalogue.Locks {
 		ids = append(ids, l.ID)
@@ -140,24 +145,28 @@ func parsePromise(list []string) (promise, error) {
 
 // parseFaults reads a list of faults: names, all, none; -name takes one out.
 func parseFaults(list []string) ([]faults.Fault, error) {
+	if len(list) == 1 && list[0] == "none" {
+		return nil, nil
+	}
 	chosen := map[string]bool{}
 	if len(list) > 0 && strings.HasPrefix(list[0], "-") {
 		list = append([]string{"all"}, list...)
 	}
 	for _, item := range list {
 		name, out := strings.CutPrefix(item, "-")
+		_, known := faults.Find(name)
 		switch {
-		case item == "all":
-			for _, n := range faultNames() {
-				chosen[n] = true
-			}
-		case item == "none" && len(list) == 1:
-		case item == "none":
+		case name == "none":
 			return nil, fail(usage, "none stands alone in a list of faults")
-		default:
-			if _, ok := faults.Find(name); !ok {
-				return nil, unknownName("fault", name, append(faultNames(), "all", "none"))
+		case name == "all":
+			for _, n := range faultNames() {
+				chosen[n] = !out
 			}
+		case !known:
+			return nil, unknownName("fault", name, append(faultNames(), "all", "none"))
+		case out && !chosen[name]:
+			return nil, fail(usage, "--fault %s: %s takes out what is not in the list", strings.Join(list, ","), item)
+		default:
 			chosen[name] = !out
 		}
 	}
@@ -166,6 +175,9 @@ func parseFaults(list []string) ([]faults.Fault, error) {
 		if chosen[f.Name] {
 			kinds = append(kinds, f)
 		}
+	}
+	if len(kinds) == 0 {
+		return nil, fail(usage, "--fault %q leaves no kind of fault; none stands for no fault", strings.Join(list, ","))
 	}
 	return kinds, nil
 }

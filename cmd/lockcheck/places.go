@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,24 +25,26 @@ type placeFlags struct {
 
 func (f *placeFlags) define(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.on, "on", "sim", "where to run: sim (virtual time, needs nothing), docker (real servers)")
-	cmd.Flags().DurationVar(&f.lease, "lease", 0, "the lease `T` (default 10s in sim, 1s on docker)")
+	cmd.Flags().DurationVar(&f.lease, "lease", 0, "the lease `T`, 200ms to 10m (default 10s in sim, 1s on docker)")
 }
 
 // place carries out plans.
 type place struct {
 	name  string
 	lease time.Duration
-	runs  int           // of run, by default
-	has   []faults.Need // what faults can ask for
+	runs  int // of run, by default
 
 	ctx context.Context
-	// execute carries out one plan, whose files will be kept under name.
+	// execute carries out one plan, whose files are kept under name.
 	execute func(plan *harness.Plan, name string) (*harness.Judged, harness.Replay, error)
 	// each carries out several, side by side if it can.
 	each func(plans []*harness.Plan, names []string) ([]*harness.Judged, error)
 	// batch carries out a batch, and again one run of it with everything recorded.
 	batch func(s *explore.Settings, progress func(int)) (*explore.Result, error)
 	again func(s *explore.Settings, run int) (*harness.Judged, error)
+	// save writes the files of a run, if they are not written yet, and returns
+	// their directory.
+	save func(name string, j *harness.Judged) (dir string, err error)
 }
 
 func (p *place) interrupted() bool { return p.ctx.Err() != nil }
@@ -49,15 +54,40 @@ func (a *app) openPlace(cmd *cobra.Command, f placeFlags) (*place, error) {
 	if err := choice("on", f.on, places...); err != nil {
 		return nil, err
 	}
-	if f.lease < 0 || f.lease > 0 && f.lease < 10*time.Millisecond {
-		return nil, fail(usage, "--lease %v: it has to be 10ms or more", f.lease)
+	if f.lease != 0 || cmd.Flags().Changed("lease") {
+		if err := leaseFits(f.lease); err != nil {
+			return nil, fail(usage, "--lease %v: %w", f.lease, err)
+		}
 	}
 	p := &place{name: f.on, lease: f.lease, ctx: cmd.Context()}
 	if f.on == "docker" {
 		return p, a.openDocker(p)
 	}
 	p.openSim()
+	p.save = a.save
 	return p, nil
+}
+
+// leaseFits says why t cannot be a lease.
+func leaseFits(t time.Duration) error {
+	switch {
+	case t < harness.MinLease:
+		return fmt.Errorf("it has to be %v or more: a message takes up to 5 ms, and a request is given up after a quarter of the lease", harness.MinLease)
+	case t > harness.MaxLease:
+		return fmt.Errorf("it can be %.0fm at most: beyond, times overflow", harness.MaxLease.Minutes())
+	case t%time.Millisecond != 0:
+		return errors.New("it has to be whole milliseconds: servers count leases in them")
+	}
+	return nil
+}
+
+// offers is what faults can ask for in a place.
+func offers(place string) []faults.Need {
+	has := []faults.Need{faults.NeedClock}
+	if place == "sim" || runtime.GOOS == "linux" {
+		has = append(has, faults.NeedStop)
+	}
+	return has
 }
 
 // openSim makes p virtual.
@@ -66,7 +96,6 @@ func (p *place) openSim() {
 		p.lease = 10 * time.Second
 	}
 	p.runs = 1000
-	p.has = []faults.Need{faults.NeedClock, faults.NeedStop}
 	p.execute = func(plan *harness.Plan, _ string) (*harness.Judged, harness.Replay, error) {
 		return harness.InSim(plan)
 	}

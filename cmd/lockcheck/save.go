@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -26,7 +27,7 @@ const (
 func (a *app) save(name string, j *harness.Judged) (dir string, err error) {
 	dir = filepath.Join(a.out, name)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return dir, fail(usage, "cannot write to --out: %v", err)
+		return dir, unwritable(err)
 	}
 	var historyText, schedule, story bytes.Buffer
 	if err := history.Encode(&historyText, j.History); err != nil {
@@ -38,7 +39,9 @@ func (a *app) save(name string, j *harness.Judged) (dir string, err error) {
 	if err := report.Story(&story, j.History, j.Verdicts, report.Options{}); err != nil {
 		return dir, err
 	}
-	verdict, err := json.MarshalIndent(newVerdictDocument(j.Verdicts, j.Reached), "", " ")
+	doc := newVerdictDocument(j.Verdicts, j.Reached)
+	doc.Schedule = digest(schedule.Bytes())
+	verdict, err := json.MarshalIndent(doc, "", " ")
 	if err != nil {
 		return dir, err
 	}
@@ -51,19 +54,54 @@ func (a *app) save(name string, j *harness.Judged) (dir string, err error) {
 		{verdictFile, append(verdict, '\n')},
 		{storyFile, story.Bytes()},
 	} {
-		if err := os.WriteFile(filepath.Join(dir, f.name), f.data, 0o666); err != nil {
-			return dir, fail(usage, "cannot write to --out: %v", err)
+		if err := writeFile(filepath.Join(dir, f.name), f.data); err != nil {
+			return dir, unwritable(err)
 		}
 	}
 	return dir, nil
 }
 
-// verdictDocument is verdict.json, and what check prints with --json.
+// digest tells whether a file is still what it was.
+func digest(data []byte) string { return fmt.Sprintf("sha256:%x", sha256.Sum256(data)) }
+
+// writeFile writes a file that is whole whenever somebody looks.
+func writeFile(path string, data []byte) error {
+	temporary := fmt.Sprintf("%s.%d.tmp", path, os.Getpid())
+	err := os.WriteFile(temporary, data, 0o666)
+	if err == nil {
+		err = os.Rename(temporary, path)
+	}
+	if err != nil {
+		os.Remove(temporary)
+	}
+	return err
+}
+
+// unwritable explains that the directory for output is no good.
+func unwritable(err error) error {
+	return fail(usage, "cannot write to --out: %w", err)
+}
+
+// verdictDocument is verdict.json, and what is printed with --json of one history.
 type verdictDocument struct {
 	Schema     int               `json:"schema"`
-	File       string            `json:"file,omitempty"`
+	File       string            `json:"file,omitempty"` // the history
 	Properties []propertyVerdict `json:"properties"`
 	Reached    map[string]int    `json:"reached,omitempty"`
+	Schedule   string            `json:"schedule,omitempty"` // digest of the schedule.json beside it
+	Reason     string            `json:"reason,omitempty"`   // why it proves nothing
+	Error      string            `json:"error,omitempty"`    // why there is nothing else
+}
+
+// printVerdicts prints one document for what a command judged.
+func (a *app) printVerdicts(docs []verdictDocument) error {
+	if len(docs) == 1 {
+		return a.printJSON(docs[0])
+	}
+	return a.printJSON(struct {
+		Schema int               `json:"schema"`
+		Files  []verdictDocument `json:"files"`
+	}{1, append([]verdictDocument{}, docs...)})
 }
 
 type propertyVerdict struct {
@@ -75,7 +113,7 @@ type propertyVerdict struct {
 }
 
 func newVerdictDocument(verdicts []checker.Verdict, reached checker.Counts) verdictDocument {
-	d := verdictDocument{Schema: 1, Reached: reached.Map()}
+	d := verdictDocument{Schema: 1, Properties: []propertyVerdict{}, Reached: reached.Map()}
 	for _, v := range verdicts {
 		p := propertyVerdict{Property: string(v.Property), Outcome: v.Outcome.String(), Reason: v.Reason}
 		if v.Witness != nil {
@@ -87,30 +125,4 @@ func newVerdictDocument(verdicts []checker.Verdict, reached checker.Counts) verd
 		d.Properties = append(d.Properties, p)
 	}
 	return d
-}
-
-// printJSON prints one document.
-func (a *app) printJSON(doc any) error {
-	e := json.NewEncoder(a.stdout)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", " ")
-	return e.Encode(doc)
-}
-
-// printf writes a result.
-func (a *app) printf(format string, args ...any) {
-	if !a.json {
-		fmt.Fprintf(a.stdout, format, args...)
-	}
-}
-
-// options of what is printed on the terminal.
-func (a *app) options() report.Options {
-	f, ok := a.stdout.(*os.File)
-	return report.Options{Color: ok && isTerminal(f) && os.Getenv("NO_COLOR") == ""}
-}
-
-func isTerminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

@@ -138,9 +138,9 @@ func (a *app) verdictLine(file string, verdicts []checker.Verdict, pr promise) {
 			if out != checker.Valid {
 				words = " " + strings.Join(by[out], ", ")
 			}
-			a.printf("%s %s: %s%s\n", a.sign(out), file, out, words)
+			a.paragraph(2, a.sign(out)+" "+file+": "+out.String()+words)
 			return
 		}
 	}
-	a.printf("%s %s: nothing to judge\n", a.sign(checker.Unknown), file)
+	a.paragraph(2, a.sign(checker.Unknown)+" "+file+": nothing to judge")
 }

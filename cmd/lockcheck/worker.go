@@ -13,9 +13,9 @@ func (a *app) workerCommand() *cobra.Command {
 		Long: `Speaks the worker protocol on standard input and output: one JSON object a line.
 A run on docker starts one for each client; --worker of the command run puts a
 program of your own in its place. See docs/worker.md.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := worker.Serve(cmd.Context(), a.stdin, a.stdout, worker.Catalogue); err != nil {
+			if err := worker.Serve(cmd.Context(), a.stdin, a.stdout.to, worker.Catalogue); err != nil {
 				return fail(usage, "%v", err)
 			}
 			return nil

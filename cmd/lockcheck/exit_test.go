@@ -1,0 +1,321 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/harness"
+)
+
+func TestWorse(t *testing.T) {
+	order := []int{held, unproven, violated, noPlace, usage, bug}
+	for i, a := range order {
+		for j, b := range order {
+			if got, want := worse(a, b), order[max(i, j)]; got != want {
+				t.Errorf("worse(%d, %d) is %d, want %d", a, b, got, want)
+			}
+		}
+	}
+}
+
+func TestPromiseDecidesTheCode(t *testing.T) {
+	const (
+		ex, own, fen = checker.Exclusion, checker.Ownership, checker.Fencing
+		later        = checker.Property("of-a-later-version")
+	)
+	type outcomes = map[checker.Property]checker.Outcome // what is missing is n/a
+	tests := []struct {
+		name string
+		pr   promise
+		out  outcomes
+		want int
+	}{
+		{"all that apply hold", nil, outcomes{ex: checker.Valid, own: checker.Valid}, held},
+		{"n/a changes nothing", nil, outcomes{ex: checker.Valid}, held},
+		{"nothing applies", nil, outcomes{}, unproven},
+		{"unknown is never valid", nil, outcomes{ex: checker.Valid, own: checker.Unknown}, unproven},
+		{"violated comes before unknown", nil, outcomes{ex: checker.Unknown, own: checker.Violated}, violated},
+		{"the promise holds", promise{ex}, outcomes{ex: checker.Valid}, held},
+		{"what is not promised does not matter", promise{own}, outcomes{ex: checker.Violated, own: checker.Valid, fen: checker.Unknown}, held},
+		{"a named n/a is inconclusive", promise{ex, fen}, outcomes{ex: checker.Valid}, unproven},
+		{"a named n/a alone", promise{fen}, outcomes{ex: checker.Valid}, unproven},
+		{"a named violation beside an n/a", promise{fen, ex}, outcomes{ex: checker.Violated}, violated},
+		{"a named unknown", promise{own}, outcomes{ex: checker.Valid, own: checker.Unknown}, unproven},
+		{"one that nobody knows", promise{later}, outcomes{ex: checker.Valid}, unproven},
+		{"one that nobody knows among others", promise{ex, later}, outcomes{ex: checker.Valid}, unproven},
+		{"one that nobody knows beside a violation", promise{later, ex}, outcomes{ex: checker.Violated}, violated},
+	}
+	for _, tt := range tests {
+		got := tt.pr.code(func(p checker.Property) checker.Outcome {
+			if out, ok := tt.out[p]; ok {
+				return out
+			}
+			return checker.NA
+		})
+		if got != tt.want {
+			t.Errorf("%s: exit code %d, want %d", tt.name, got, tt.want)
+		}
+	}
+}
+
+// in runs the command in a place that a test has changed.
+func in(t *testing.T, ctx context.Context, change func(*place), args ...string) result {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	a := newApp(strings.NewReader(""), &stdout, &stderr)
+	a.open = func(cmd *cobra.Command, f placeFlags) (*place, error) {
+		p, err := a.openPlace(cmd, f)
+		if err == nil {
+			change(p)
+		}
+		return p, err
+	}
+	code := a.execute(ctx, append(args, "--out", t.TempDir()))
+	return result{code, stdout.String(), stderr.String()}
+}
+
+func TestAnErrorThatNobodyExplainsIsABug(t *testing.T) {
+	broken := func(p *place) {
+		fails := errors.New("the wheels came off")
+		p.execute = func(*harness.Plan, string) (*harness.Judged, harness.Replay, error) {
+			return nil, harness.Replay{}, fails
+		}
+		p.each = func([]*harness.Plan, []string) ([]*harness.Judged, error) { return nil, fails }
+		p.batch = func(*explore.Settings, func(int)) (*explore.Result, error) { return nil, fails }
+	}
+	kept := t.TempDir()
+	lockcheck(t, "case", "redis-get-del-race", "--out", kept)
+	for _, args := range []string{
+		"case redis-get-del-race", "case redis-get-del-race --lease 2s", "run redis-set-lua",
+		"replay " + filepath.Join(kept, "redis-get-del-race", scheduleFile),
+	} {
+		in(t, t.Context(), broken, strings.Fields(args)...).wants(t, bug,
+			"lockcheck: this is a bug of lockcheck: the wheels came off; please report it with the command\n")
+	}
+}
+
+func TestAPanicIsABug(t *testing.T) {
+	broken := func(p *place) {
+		p.batch = func(*explore.Settings, func(int)) (*explore.Result, error) { panic("no wheels") }
+	}
+	r := in(t, t.Context(), broken, "run", "redis-set-lua")
+	r.wants(t, bug, "this is a bug of lockcheck: panic: no wheels; please report it with the command")
+	if strings.Count(r.stderr, "\n") != 1 {
+		t.Errorf("more than a line:\n%s", r.stderr)
+	}
+	in(t, t.Context(), broken, "run", "redis-set-lua", "-v").wants(t, bug, "no wheels; please", "exit_test.go:")
+}
+
+func TestARunThatDoesNotRepeatIsABug(t *testing.T) {
+	r := in(t, t.Context(), func(p *place) {
+		p.again = func(s *explore.Settings, run int) (*harness.Judged, error) {
+			plan := s.Plan(run)
+			plan.Faults = nil
+			j, _, err := harness.InSim(plan)
+			return j, err
+		}
+	}, "run", "redis-set-lua", "--fault", "pause", "--seed", "1", "--runs", "50")
+	r.wants(t, bug, "seed 2 violated exclusion, and did not when it was repeated")
+}
+
+func TestAnInterruptedRunEndsWith130(t *testing.T) {
+	interrupt := func(err error, args ...string) result {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		return in(t, ctx, func(p *place) {
+			batch := p.batch
+			p.batch = func(s *explore.Settings, _ func(int)) (*explore.Result, error) {
+				r, _ := batch(s, func(int) { cancel() })
+				return r, err
+			}
+		}, args...)
+	}
+	args := []string{"run", "redis-set-lua", "--fault", "pause", "--seed", "1", "--runs", "1000000"}
+	r := interrupt(nil, args...)
+	r.wants(t, interrupted, "redis-set-lua on sim:", "lockcheck: interrupted; what there was until then is kept\n")
+	if !strings.Contains(r.stdout, "VIOLATED") {
+		t.Errorf("the runs until then are not told:\n%s", r.stdout)
+	}
+	r = interrupt(fail(usage, "cannot write to --out: disk full"), args...)
+	if want := "lockcheck: cannot write to --out: disk full\nlockcheck: interrupted; what there was until then is kept\n"; r.code != interrupted || r.stderr != want {
+		t.Errorf("exit code %d, and\n%s", r.code, r.stderr)
+	}
+	if r = interrupt(context.Canceled, args...); r.code != interrupted || strings.Count(r.stderr, "\n") != 1 {
+		t.Errorf("exit code %d, and\n%s", r.code, r.stderr)
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if r = in(t, ctx, nil, "list", "locks"); r.code != interrupted || r.stderr != "lockcheck: interrupted\n" {
+		t.Errorf("exit code %d, and\n%s", r.code, r.stderr)
+	}
+}
+
+func TestTheSummarySaysWhenFewerWereGrantedThanAsked(t *testing.T) {
+	out := t.TempDir()
+	lockcheck(t, "run", "redis-set-lua", "--fault", "none", "--runs", "2", "--out", out).wants(t, held, "grants 200;")
+	r := lockcheck(t, "run", "redis-setnx", "--fault", "kill", "--seed", "1", "--runs", "20", "--promise", "exclusion", "--out", out)
+	r.wants(t, held, " of 2,000;")
+}
+
+func TestNoColorIsHonoured(t *testing.T) {
+	device, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0) // a character device, as a terminal is
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer device.Close()
+	for _, tt := range []struct {
+		noColor, term string
+		want          bool
+	}{{"", "xterm", true}, {"1", "xterm", false}, {"", "dumb", false}} {
+		t.Setenv("NO_COLOR", tt.noColor)
+		t.Setenv("TERM", tt.term)
+		if a := newApp(nil, device, new(bytes.Buffer)); a.options().Color != tt.want {
+			t.Errorf("NO_COLOR=%q TERM=%s: colour is %v", tt.noColor, tt.term, !tt.want)
+		}
+	}
+	if newApp(nil, new(bytes.Buffer), new(bytes.Buffer)).options().Color {
+		t.Error("colour in a file")
+	}
+}
+
+// failing is a stdout that cannot be written to.
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+func TestAReaderThatGoesAwayIsNoError(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		want int
+	}{
+		{&os.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.EPIPE}, held},
+		{errors.New("no space left on device"), usage},
+	} {
+		for _, args := range [][]string{{"list", "locks", "--json"}, {"case", "redis-get-del-race"}, {"help"}} {
+			var stderr bytes.Buffer
+			code := execute(t.Context(), append(args, "--out", t.TempDir()), nil, failing{tt.err}, &stderr)
+			if code != tt.want {
+				t.Errorf("%q on %v: exit code %d\n%s", args, tt.err, code, &stderr)
+			}
+		}
+	}
+}
+
+func TestProgressNamesNoNumberThatNobodyAskedFor(t *testing.T) {
+	for _, tt := range []struct {
+		s    explore.Settings
+		want string
+	}{
+		{explore.Settings{Runs: 20_000}, "5,000 of 20,000 runs, 2500 a second "},
+		{explore.Settings{Runs: unlimited, For: 30 * time.Second}, "5,000 runs, 2500 a second, 2 of 30 s "},
+		{explore.Settings{Runs: 20_000, For: 30 * time.Second}, "5,000 of 20,000 runs, 2500 a second, 2 of 30 s "},
+	} {
+		if got := howFar(&tt.s, 5000, 2*time.Second); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+}
+
+func TestRunsEndWithWhatComesFirst(t *testing.T) {
+	out := t.TempDir()
+	lockcheck(t, "run", "redis-set-lua", "--fault", "none", "--runs", "5", "--for", "1m", "--out", out).wants(t, held, ": 5 runs from")
+	lockcheck(t, "run", "redis-set-lua", "--fault", "none", "--for", "50ms", "--out", out).wants(t, held, " runs from")
+}
+
+// One document for each command, whatever it did.
+func TestJSONIsOneDocument(t *testing.T) {
+	out := t.TempDir()
+	lockcheck(t, "case", "redis-get-del-race", "redis-server-clock-jump", "--out", out)
+	file := func(dir, name string) string { return filepath.Join(out, dir, name) }
+	one, two := file("redis-get-del-race", scheduleFile), file("redis-server-clock-jump-forward", scheduleFile)
+	missing := file("nothing", historyFile)
+	tests := []struct {
+		args  []string
+		code  int
+		files int // 0: the document of one
+	}{
+		{[]string{"case", "redis-server-clock-jump", "--lease", "2s"}, violated, 2},
+		{[]string{"case", "redis-get-del-race", "redis-del-unowned", "--lock", "redis-set-lua"}, violated, 2},
+		{[]string{"case", "redis-get-del-race", "--lock", "redis-set-lua"}, held, 0},
+		{[]string{"replay", one, two}, violated, 2},
+		{[]string{"replay", one}, violated, 0},
+		{[]string{"replay", missing, one}, usage, 2},
+		{[]string{"check", file("redis-get-del-race", historyFile), missing}, usage, 2},
+		{[]string{"check", missing}, usage, 0},
+	}
+	for _, tt := range tests {
+		r := lockcheck(t, append(tt.args, "--json", "--out", out)...)
+		r.wants(t, tt.code)
+		var doc struct {
+			verdictDocument
+			Files []verdictDocument `json:"files"`
+		}
+		if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil || doc.Schema != 1 {
+			t.Errorf("%q: %v\n%s", tt.args, err, r.stdout)
+		}
+		docs := doc.Files
+		if tt.files == 0 {
+			docs = []verdictDocument{doc.verdictDocument}
+		}
+		if len(docs) != max(1, tt.files) {
+			t.Errorf("%q: %d documents", tt.args, len(docs))
+		}
+		for _, d := range docs {
+			if d.File == "" || (d.Error == "") == (len(d.Properties) == 0) {
+				t.Errorf("%q: %+v", tt.args, d)
+			}
+		}
+	}
+}
+
+func TestJSONOfSeveralLocksNamesEachPropertyOnce(t *testing.T) {
+	r := lockcheck(t, "run", "redis-set-*", "--fault", "pause", "--seed", "1", "--runs", "100", "--json", "--out", t.TempDir())
+	r.wants(t, violated)
+	var doc runDocument
+	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, v := range doc.Violations {
+		if seen[v.Property] {
+			t.Errorf("%s is there twice", v.Property)
+		}
+		seen[v.Property] = true
+		if _, err := os.Stat(v.File); err != nil || !strings.Contains(v.File, v.Lock) {
+			t.Errorf("%+v: %v", v, err)
+		}
+	}
+	if !seen["exclusion"] || !seen["ownership"] || doc.Runs != 300 {
+		t.Errorf("%+v", doc)
+	}
+
+	// What proves nothing says so for each lock.
+	r = lockcheck(t, "run", "redis-set-lua", "redis-set-del", "--fault", "kill-connection", "--clients", "1", "--acquires", "1",
+		"--seed", "9", "--runs", "1", "--promise", "exclusion", "--json", "--out", t.TempDir())
+	r.wants(t, unproven, "redis-set-lua: kill-connection touched nobody", "redis-set-del: kill-connection touched nobody")
+
+	d := newRunDocument(1)
+	for _, v := range []runViolation{
+		{Property: "exclusion", Lock: "a", Seed: 7},
+		{Property: "exclusion", Lock: "b", Seed: 3},
+		{Property: "exclusion", Lock: "c", Seed: 3},
+	} {
+		d.violation(v)
+	}
+	if len(d.Violations) != 1 || d.Violations[0].Lock != "b" {
+		t.Errorf("%+v", d.Violations)
+	}
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"unicode/utf8"
+
+	"github.com/lockcheck/lockcheck/report"
+)
+
+// output is stdout. A reader that has gone away is no error: what it does not
+// want to see is dropped, and the command goes on to its end.
+type output struct {
+	to  io.Writer
+	err error // the first
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	if o.err == nil {
+		_, o.err = o.to.Write(b)
+	}
+	return len(b), nil
+}
+
+// lost says why not everything could be written to somebody who wanted it.
+func (o *output) lost() error {
+	if o.err == nil || errors.Is(o.err, syscall.EPIPE) || errors.Is(o.err, io.ErrClosedPipe) {
+		return nil
+	}
+	return fail(usage, "cannot write what was found: %w", o.err)
+}
+
+// printJSON prints one document.
+func (a *app) printJSON(doc any) error {
+	e := json.NewEncoder(a.stdout)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	return e.Encode(doc)
+}
+
+// printf writes a result.
+func (a *app) printf(format string, args ...any) {
+	if !a.json {
+		fmt.Fprintf(a.stdout, format, args...)
+	}
+}
+
+// say writes to stderr what is no result.
+func (a *app) say(format string, args ...any) { fmt.Fprintf(a.stderr, format, args...) }
+
+// options of what is printed on the terminal.
+func (a *app) options() report.Options { return report.Options{Color: a.color} }
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// replayLine prints how to replay what is kept in a directory: a command as it has to be typed
+// here and now. Where it is too long for a line a shell joins two.
+func (a *app) replayLine(dir string) {
+	const head = "Again    "
+	command, file := program()+" replay", quoted(filepath.Join(dir, scheduleFile))
+	between := " "
+	if utf8.RuneCountInString(head+command+" "+file) > columns {
+		between = " \\\n" + strings.Repeat(" ", len(head))
+	}
+	a.printf("%s%s%s%s\n", head, command, between, file)
+}
+
+// program is how this program was called, so that it can be called again from
+// the same directory. What go run built is gone by then.
+func program() string {
+	if !strings.Contains(os.Args[0], "go-build") {
+		return quoted(os.Args[0])
+	}
+	if _, err := os.Stat("cmd/lockcheck/main.go"); err == nil {
+		return "go run ./cmd/lockcheck"
+	}
+	return "go run github.com/lockcheck/lockcheck/cmd/lockcheck"
+}
+
+// quoted is a word as a shell reads it.
+func quoted(word string) string {
+	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+./,:@%", r)
+	}) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

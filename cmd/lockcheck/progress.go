@@ -1,0 +1,39 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/lockcheck/lockcheck/explore"
+)
+
+// progress shows how far a batch is, on a terminal.
+func (a *app) progress(s *explore.Settings) func(int) {
+	if !isTerminal(a.stderr) || a.quiet {
+		return nil
+	}
+	start := time.Now()
+	return func(done int) {
+		io.WriteString(a.stderr, "\r"+howFar(s, done, time.Since(start)))
+	}
+}
+
+// howFar is the line that shows it.
+func howFar(s *explore.Settings, done int, took time.Duration) string {
+	words := thousands(done)
+	if s.Runs < unlimited {
+		words += " of " + thousands(s.Runs)
+	}
+	words += fmt.Sprintf(" runs, %.0f a second", float64(done)/took.Seconds())
+	if s.For > 0 {
+		words += fmt.Sprintf(", %.0f of %.0f s", took.Seconds(), s.For.Seconds())
+	}
+	return words + " "
+}
+
+func (a *app) clearProgress() {
+	if isTerminal(a.stderr) && !a.quiet {
+		io.WriteString(a.stderr, "\r\x1b[K")
+	}
+}

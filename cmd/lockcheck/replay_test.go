@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/harness"
+)
+
+// edit changes a file that a run has kept.
+func edit(t *testing.T, change func([]byte) []byte, path ...string) {
+	t.Helper()
+	name := filepath.Join(path...)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := change(text)
+	if bytes.Equal(text, changed) {
+		t.Fatalf("%s is as before", name)
+	}
+	if err := os.WriteFile(name, changed, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// replaced replaces the first old by new.
+func replaced(old, new string) func([]byte) []byte {
+	return func(text []byte) []byte { return bytes.Replace(text, []byte(old), []byte(new), 1) }
+}
+
+func TestAReplayThatDoesNotRepeat(t *testing.T) {
+	const id = "redis-get-del-race"
+	tests := []struct {
+		name   string
+		change func(t *testing.T, dir string)
+		args   []string
+		code   int
+		words  []string
+	}{
+		{"as it was", func(*testing.T, string) {}, nil, violated, []string{"the same to the byte"}},
+		{"another history", func(t *testing.T, dir string) {
+			edit(t, replaced(`"f":"acquire"`, `"f":"acquire","text":"odd"`), dir, historyFile)
+		}, nil, bug, []string{"the run does not repeat", filepath.Join(id, historyFile), filepath.Join(id+"-replay", historyFile)}},
+		{"another version's history", func(t *testing.T, dir string) {
+			edit(t, replaced(harness.Version, "0.0.7"), dir, historyFile)
+		}, nil, violated, []string{"another one", `"0.0.7"`}},
+		{"an edited schedule", func(t *testing.T, dir string) {
+			edit(t, replaced(`"for_ns": 6000000000`, `"for_ns": 6100000000`), dir, scheduleFile)
+		}, nil, violated, []string{"schedule was changed"}},
+		{"another promise", func(*testing.T, string) {}, []string{"--promise", "exclusion"}, violated, []string{"but for what is promised"}},
+		{"no history", func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, historyFile)) }, nil, violated, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			out := t.TempDir()
+			lockcheck(t, "case", id, "--out", out)
+			dir := filepath.Join(out, id)
+			tt.change(t, dir)
+			args := append([]string{"replay", filepath.Join(dir, scheduleFile), "--out", out}, tt.args...)
+			lockcheck(t, args...).wants(t, tt.code, tt.words...)
+		})
+	}
+}
+
+// The directory of a replay does not depend on where the file lies.
+func TestAReplayIsNamedAfterItsRun(t *testing.T) {
+	out, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "moved")
+	lockcheck(t, "case", "redis-get-del-race", "--out", out)
+	lockcheck(t, "run", "redis-set-lua", "--fault", "none", "--seed", "5", "--runs", "1", "--keep", "all", "--out", out)
+	if err := os.Rename(filepath.Join(out, "redis-get-del-race"), elsewhere); err != nil {
+		t.Fatal(err)
+	}
+	for file, name := range map[string]string{
+		filepath.Join(elsewhere, scheduleFile):                   "redis-get-del-race-replay",
+		filepath.Join(out, "redis-set-lua-none-5", scheduleFile): "redis-set-lua-none-5-replay",
+	} {
+		lockcheck(t, "replay", file, "--out", out)
+		if _, err := os.Stat(filepath.Join(out, name, historyFile)); err != nil {
+			t.Error(err)
+		}
+	}
+	// A replay of a replay compares with what was there before.
+	file := filepath.Join(out, "redis-get-del-race-replay", scheduleFile)
+	edit(t, replaced(`"f":"acquire"`, `"f":"acquire","text":"odd"`), out, "redis-get-del-race-replay", historyFile)
+	lockcheck(t, "replay", file, "--out", out).wants(t, bug, "does not repeat")
+	// Two of one name do not write over each other.
+	lockcheck(t, "replay", filepath.Join(elsewhere, scheduleFile), file, "--out", out).wants(t, violated,
+		"redis-get-del-race-replay\n", "redis-get-del-race-replay-2\n")
+}
+
+func TestAReplayWhoseFaultTouchesNobodyProvesNothing(t *testing.T) {
+	out := t.TempDir()
+	lockcheck(t, "run", "redis-set-lua", "--fault", "kill-connection", "--clients", "1", "--acquires", "1", "--seed", "9",
+		"--runs", "1", "--keep", "all", "--out", out)
+	file := filepath.Join(out, "redis-set-lua-kill-connection-9", scheduleFile)
+	lockcheck(t, "replay", file, "--out", out).wants(t, unproven, "Proves nothing: kill-connection touched nobody.")
+	lockcheck(t, "replay", file, "--json", "--out", out).wants(t, unproven, `"reason": "kill-connection touched nobody"`)
+}
+
+func TestAPromiseOfALaterVersionIsOpen(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, promises string) string {
+		path := filepath.Join(dir, name)
+		text := `{"lockcheck":1,"lease_ms":1000,"promises":[` + promises + `]}
+{"type":"invoke","f":"acquire","process":1,"time":0}
+{"type":"ok","f":"acquire","process":1,"time":5}
+{"type":"invoke","f":"release","process":1,"time":6}
+{"type":"ok","f":"release","process":1,"time":7}
+`
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const why = "it promises serenity, which this lockcheck cannot judge"
+	lockcheck(t, "check", write("known", `"exclusion"`)).wants(t, held)
+	lockcheck(t, "check", write("both", `"exclusion","serenity"`)).wants(t, unproven, why)
+	lockcheck(t, "check", write("later", `"serenity"`)).wants(t, unproven, why)
+	lockcheck(t, "check", write("json", `"serenity"`), "--json").wants(t, unproven, `"reason": "`+why+`"`)
+	lockcheck(t, "check", write("told", `"serenity"`), "--promise", "exclusion").wants(t, held)
+}
+
+func TestAGlobNamesNothing(t *testing.T) {
+	args := []string{"redis-*", "redis-get-del-race"}
+	for pattern, want := range map[string]bool{"redis-get-del-race": true, "redis-del-unowned": false} {
+		if got := named(args)(pattern); got != want {
+			t.Errorf("%s: %v", pattern, got)
+		}
+	}
+}
+
+func TestFilesAreWholeAndOfOneRun(t *testing.T) {
+	out := t.TempDir()
+	a := newApp(nil, new(bytes.Buffer), new(bytes.Buffer))
+	a.out = out
+	plan := &harness.Plan{Lock: "redis-set-lua", On: "docker", Lease: time.Second, Clients: []string{"c1"}, Acquires: 1}
+	dir := filepath.Join(out, "name")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{historyFile, scheduleFile, verdictFile, storyFile} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("of an earlier run"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := a.begin("name", plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	left, _ := os.ReadDir(dir)
+	if len(left) != 2 || left[0].Name() != historyFile || left[1].Name() != scheduleFile {
+		t.Errorf("when a run begins there are %v", left)
+	}
+	if _, err := readPlan(filepath.Join(dir, historyFile)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAgainIsALineToCopy(t *testing.T) {
+	for word, want := range map[string]string{"a-b/c.json": "a-b/c.json", "my dir": "'my dir'", "it's": `'it'\''s'`, "": "''", "*": "'*'"} {
+		if got := quoted(word); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	var stdout bytes.Buffer
+	a := newApp(nil, &stdout, new(bytes.Buffer))
+	a.replayLine(filepath.Join("lockcheck-out", strings.Repeat("long", 20)))
+	if text := stdout.String(); !strings.HasPrefix(text, "Again    ") || !strings.Contains(text, "replay \\\n         lockcheck-out") {
+		t.Error(text)
+	}
+}

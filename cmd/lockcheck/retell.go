@@ -1,0 +1,141 @@
+package main
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/harness"
+)
+
+// changeable are the cases in which the flags change something. One that was
+// named has to be among them.
+func (a *app) changeable(ids []string, named func(id string) bool, f caseFlags) ([]string, error) {
+	var some []string
+	var first error // why one was left out
+	for _, id := range ids {
+		err := f.change(id)
+		if err != nil && named(id) {
+			return nil, err
+		}
+		if err != nil {
+			a.say("lockcheck: skipped: %v\n", err)
+			first = cmp.Or(first, err)
+			continue
+		}
+		some = append(some, id)
+	}
+	if len(some) == 0 {
+		return nil, first
+	}
+	return some, nil
+}
+
+// change says why a case cannot be told with the flags' changes.
+func (f caseFlags) change(id string) error {
+	c, _ := catalogue.FindCase(id)
+	if f.pause != 0 && !slices.ContainsFunc(c.Schedules, func(s catalogue.Schedule) bool {
+		return slices.ContainsFunc(s.Faults, isPause)
+	}) {
+		return fail(usage, "--pause changes nothing in %s: nobody is paused in it", id)
+	}
+	if f.lock == "" {
+		return nil
+	}
+	if err := fits(f.lock, c.Setup.Options); err != nil {
+		return fail(usage, "%s cannot be told with %s: %w", id, f.lock, err)
+	}
+	return nil
+}
+
+func isPause(in faults.Injection) bool { return in.Fault == "pause" }
+
+// impossible says that a case cannot be shown in a place.
+func (a *app) impossible(p *place, id, why string) {
+	a.paragraph(2, a.sign(checker.NA)+" "+id+": n/a on "+p.name+": "+why)
+	a.printf("\n")
+}
+
+// retell runs cases with one thing changed.
+func (a *app) retell(p *place, ids []string, named func(id string) bool, f caseFlags) error {
+	code := held
+	var docs []verdictDocument
+	for _, id := range ids {
+		if p.interrupted() {
+			break
+		}
+		c, _ := catalogue.FindCase(id)
+		if why := c.NotOn[p.name]; why != "" {
+			a.impossible(p, id, why)
+			if named(id) {
+				code = worse(code, unproven)
+			}
+			continue
+		}
+		for _, s := range c.Schedules {
+			doc, err := a.retellSchedule(p, c, s, f)
+			if p.interrupted() {
+				break
+			}
+			if err != nil {
+				return err
+			}
+			docs = append(docs, doc.verdictDocument)
+			code = worse(code, doc.code)
+		}
+	}
+	if len(docs) == 0 {
+		code = worse(code, unproven)
+	}
+	if a.json {
+		if err := a.printVerdicts(docs); err != nil {
+			return err
+		}
+	}
+	return exit(code)
+}
+
+// retold is a schedule of a case, told again, and what that is worth.
+type retold struct {
+	verdictDocument
+	code int
+}
+
+func (a *app) retellSchedule(p *place, c catalogue.Case, s catalogue.Schedule, f caseFlags) (doc retold, err error) {
+	plan, _, _ := harness.CasePlans(c, s, p.name, p.lease)
+	if f.lock != "" {
+		plan.Lock = f.lock
+	}
+	for i := range plan.Faults {
+		if f.pause != 0 && isPause(plan.Faults[i]) {
+			plan.Faults[i].For = f.pause
+		}
+	}
+	name := harness.ScheduleName(c, s) + "-changed"
+	j, _, err := p.execute(plan, name)
+	if err != nil {
+		return doc, err
+	}
+	dir, err := p.save(name, j)
+	if err != nil {
+		return doc, err
+	}
+	a.heading(harness.ScheduleName(c, s) + ", changed")
+	if err := a.story(j.History, j.Verdicts, nil); err != nil {
+		return doc, err
+	}
+	a.verdictTable(j.Verdicts, nil)
+	doc = retold{newVerdictDocument(j.Verdicts, j.Reached), promise(nil).code(j.Outcome)}
+	doc.File = filepath.Join(dir, historyFile)
+	if why := idle(j); why != "" && doc.code == held {
+		doc.code, doc.Reason = unproven, why
+		a.paragraph(2, "Proves nothing: "+why+".")
+	}
+	a.printf("Files    %s\n", dir)
+	a.replayLine(dir)
+	a.printf("\n")
+	return doc, nil
+}

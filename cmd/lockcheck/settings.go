@@ -1,0 +1,163 @@
+package main
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// runFlags are those of run that become explore.Settings.
+type runFlags struct {
+	place    placeFlags
+	faults   []string
+	count    int
+	seed     uint64
+	runs     int
+	limit    time.Duration
+	clients  int
+	acquires int
+	fencing  string
+	options  string
+	strategy string
+	worker   string
+	keep     string
+	jobs     int
+	promise  []string
+}
+
+func (f *runFlags) define(cmd *cobra.Command) {
+	f.place.define(cmd)
+	fl := cmd.Flags()
+	fl.StringSliceVar(&f.faults, "fault", []string{"all"}, "kinds of `faults`, one of which strikes in each run: names, all, none; -NAME takes one out")
+	fl.IntVar(&f.count, "faults", 1, "how many faults strike in a run")
+	fl.Uint64Var(&f.seed, "seed", 0, "the first run's `seed` (default: drawn, and printed)")
+	fl.IntVar(&f.runs, "runs", 0, "how many runs (default: 1000 in sim, 1 on docker; without a limit with --for)")
+	fl.DurationVar(&f.limit, "for", 0, "stop after this `time`, or after --runs, whichever comes first")
+	fl.IntVar(&f.clients, "clients", 5, "how many clients")
+	fl.IntVar(&f.acquires, "acquires", 20, "how often each of them takes the lock")
+	fl.StringVar(&f.fencing, "fencing", "", "the guarded resource refuses stale tokens; =writes: on writes only")
+	fl.Lookup("fencing").NoOptDefVal = "all"
+	fl.StringVar(&f.options, "option", "", "`options` of the lock, as token,spin (see: lockcheck list locks)")
+	fl.StringVar(&f.strategy, "strategy", "random", "how to look: random")
+	fl.StringVar(&f.worker, "worker", "", "`command` of a worker that brings its own lock; with --on docker")
+	fl.StringVar(&f.keep, "keep", "violations", "whose files to keep: violations, all")
+	fl.IntVar(&f.jobs, "jobs", 0, "runs at once (default: one for each core)")
+	promiseFlag(cmd, &f.promise)
+}
+
+// settings turns flags into what the runs have in common.
+func (f *runFlags) settings(cmd *cobra.Command) (s explore.Settings, pr promise, err error) {
+	if err := f.validate(cmd); err != nil {
+		return s, nil, err
+	}
+	kinds, err := parseFaults(f.faults)
+	if err != nil {
+		return s, nil, err
+	}
+	if pr, err = parsePromise(f.promise); err != nil {
+		return s, nil, err
+	}
+	s = explore.Settings{
+		Clients: f.clients, Acquires: f.acquires, Fencing: history.Fencing(f.fencing),
+		Kinds: kinds, Count: f.count, Promises: pr.strings(),
+		Seed: f.seed, Runs: f.runs, For: f.limit, Jobs: f.jobs,
+	}
+	if s.Options, err = catalogue.ParseOptions(f.options); err != nil {
+		return s, nil, fail(usage, "--option: %w", err)
+	}
+	if s.Fencing != history.FencingOff {
+		s.Options.Token = true
+	}
+	if !cmd.Flags().Changed("seed") {
+		s.Seed = uint64(rand.Uint32())
+	}
+	if s.For > 0 && s.Runs == 0 {
+		s.Runs = unlimited
+	}
+	s.Worker = strings.Fields(f.worker)
+	return s, pr, nil
+}
+
+// unlimited is a number of runs that only time puts an end to.
+const unlimited = 1 << 40
+
+// validate holds flags to the values that they may have.
+func (f *runFlags) validate(cmd *cobra.Command) error {
+	for _, c := range []struct {
+		flag, value string
+		allowed     []string
+	}{
+		{"strategy", f.strategy, []string{"random"}},
+		{"keep", f.keep, []string{"violations", "all"}},
+		{"fencing", f.fencing, []string{"", "all", "writes"}},
+	} {
+		if err := choice(c.flag, c.value, c.allowed...); err != nil {
+			return err
+		}
+	}
+	for _, c := range []struct {
+		flag  string
+		value int
+	}{
+		{"runs", f.runs},
+		{"jobs", f.jobs},
+		{"faults", f.count},
+		{"clients", f.clients},
+		{"acquires", f.acquires},
+	} {
+		if c.value < 1 && cmd.Flags().Changed(c.flag) {
+			return fail(usage, "--%s %d: it has to be at least 1", c.flag, c.value)
+		}
+	}
+	if f.limit <= 0 && cmd.Flags().Changed("for") {
+		return fail(usage, "--for %v: it has to be more than 0", f.limit)
+	}
+	if len(strings.Fields(f.worker)) == 0 && cmd.Flags().Changed("worker") {
+		return fail(usage, "--worker needs a command, for example: --worker 'python3 worker.py'")
+	}
+	return nil
+}
+
+// fits says why a lock cannot have the options that it is asked to have.
+func fits(id string, options catalogue.Options) error {
+	lock, _ := catalogue.FindLock(id)
+	for o := range strings.SplitSeq(options.String(), ",") {
+		if o == "" || slices.Contains(lock.Options, o) {
+			continue
+		}
+		var have []string
+		for _, l := range catalogue.Locks {
+			if slices.Contains(l.Options, o) {
+				have = append(have, l.ID)
+			}
+		}
+		return fail(usage, "%s has no option %s; these have: %s", id, o, strings.Join(have, ", "))
+	}
+	return nil
+}
+
+// available takes out the faults that the place does not offer.
+func (a *app) available(p *place, kinds []faults.Fault) ([]faults.Fault, error) {
+	var some []faults.Fault
+	var reasons []string
+	for _, k := range kinds {
+		if err := k.Available(offers(p.name)); err != nil {
+			reasons = append(reasons, err.Error())
+			a.say("lockcheck: skipped: %v\n", err)
+			continue
+		}
+		some = append(some, k)
+	}
+	if len(kinds) > 0 && len(some) == 0 {
+		return nil, fail(usage, "none of these faults applies on %s: %s", p.name, strings.Join(reasons, "; "))
+	}
+	return some, nil
+}

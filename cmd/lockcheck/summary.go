@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/faults"
+)
+
+// summary prints what came of a batch. told is the run whose story was told; -1: none.
+func (a *app) summary(s *explore.Settings, r *explore.Result, pr promise, kept map[int]keptRun, told int, vacuous string) {
+	a.printf("%s on %s: %s from seed %d, in %.1f s\n\n", s.Lock, s.On, plural(r.Runs, "run"), s.Seed, r.Took.Seconds())
+	for _, prop := range checker.Properties {
+		out, t := r.Outcome(prop), r.Outcomes[prop]
+		words := ""
+		switch out {
+		case checker.Violated:
+			words = fmt.Sprintf("in %s, first with seed %d", plural(t.Count[checker.Violated], "run"), s.Seed+uint64(t.First[checker.Violated]))
+		case checker.Unknown, checker.NA:
+			words = t.Reasons[out]
+		}
+		if !pr.covers(prop) {
+			words = strings.TrimPrefix(words+", not promised", ", ")
+		}
+		a.paragraph(29, strings.TrimRight(fmt.Sprintf("%s %-16s %-9s %s", a.sign(out), prop, out, words), " "))
+	}
+	a.printf("\n")
+	a.paragraph(9, "Reached  "+reachedWords(s, r))
+	if r.Empty > 0 {
+		a.paragraph(9, fmt.Sprintf("         In %s nobody got the lock; they count for nothing.", plural(r.Empty, "run")))
+	}
+	if vacuous != "" {
+		a.paragraph(2, "Proves nothing: "+vacuous+".")
+	}
+	runs := slices.Sorted(maps.Keys(kept))
+	for i, run := range runs {
+		if i == 4 && !a.verbose {
+			a.printf("         … and %d more below %s\n", len(runs)-i, a.out)
+			break
+		}
+		a.printf("Files    %s\n", kept[run].dir)
+		if shows := shows(r, run); shows != "" {
+			a.paragraph(9, "         the first run with "+shows)
+		}
+	}
+	if told < 0 && len(runs) > 0 {
+		told = runs[0]
+	}
+	if told >= 0 {
+		a.replayLine(kept[told].dir)
+	}
+	a.printf("\n")
+}
+
+// reachedWords is what the runs went through. Where clients died or lost
+// patience, fewer acquisitions were granted than the settings ask for.
+func reachedWords(s *explore.Settings, r *explore.Result) string {
+	var parts []string
+	r.Reached.Each(func(name string, n int) {
+		if n == 0 {
+			return
+		}
+		words := fmt.Sprintf("%s %s", strings.ReplaceAll(name, "_", " "), thousands(n))
+		if asked := r.Runs * s.Clients * s.Acquires; name == checker.Grants.String() && n < asked {
+			words += " of " + thousands(asked)
+		}
+		parts = append(parts, words)
+	})
+	for _, f := range faults.All() {
+		if n := r.Drawn[f.Name]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s in %s (hit somebody in %s)", f.Name, plural(n, "run"), thousands(r.Touched[f.Name])))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// shows says which properties a run was the first to violate, or left open.
+func shows(r *explore.Result, run int) string {
+	var parts []string
+	for _, out := range []checker.Outcome{checker.Violated, checker.Unknown} {
+		var names []string
+		for _, prop := range checker.Properties {
+			if t := r.Outcomes[prop]; t.Count[out] > 0 && t.First[out] == run {
+				names = append(names, string(prop))
+			}
+		}
+		if len(names) > 0 {
+			parts = append(parts, strings.Join(names, ", ")+" "+out.String())
+		}
+	}
+	return strings.Join(parts, " and ")
+}
