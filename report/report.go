@@ -118,7 +118,7 @@ func (p *page) run(h *history.Header) {
 		add("fencing of writes")
 	}
 	if h.On != "" {
-		add("in " + h.On)
+		add("on " + h.On)
 	}
 	if h.Seed != 0 || h.On == "sim" {
 		add("seed " + number(h.Seed))

@@ -17,7 +17,7 @@ var signs = map[checker.Outcome]struct{ sign, colour string }{
 	checker.Valid:    {"✓", "32"},
 	checker.Violated: {"✗", "31"},
 	checker.Unknown:  {"?", "33"},
-	checker.NA:       {"·", "2"},
+	checker.NA:       {"-", "2"},
 }
 
 func (a *app) sign(out checker.Outcome) string {
