@@ -219,7 +219,7 @@ var Cases = []Case{
 		ID: "redis-get-del-race", Kind: Violation,
 		Title:  "Between GET and DEL the lease ends, and DEL hits the next holder",
 		Tells:  "Looking before deleting is not enough when looking and deleting are two commands.",
-		Source: "seed 000, the race of threads A and B; Redis manual, Distributed Locks with Redis",
+		Source: "jiaduo, Distributed locks with Redis and with ZooKeeper (in Chinese), the race of threads A and B; Redis manual, Distributed Locks with Redis",
 		Setup:  Setup{Lock: "redis-set-get-del"},
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
@@ -286,7 +286,7 @@ var Cases = []Case{
 		ID: "redis-single-crash-nopersist", Kind: Violation,
 		Title:  "The server forgets the lock when it loses power",
 		Tells:  "A lock is only as durable as the server that remembers it. Without an append-only file every restart frees every lock.",
-		Source: "seed 000, last section; Redis manual, Distributed Locks with Redis",
+		Source: "jiaduo, Distributed locks with Redis and with ZooKeeper (in Chinese), last section; Redis manual, Distributed Locks with Redis",
 		Setup:  setLua,
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
@@ -345,7 +345,7 @@ var Cases = []Case{
 		ID: "redis-token-reuse", Kind: Violation,
 		Title:  "A release that was under way too long frees a newer lock of the same client",
 		Tells:  "The script compares values. If a client uses one value for every acquisition, an old release matches a new lock.",
-		Source: "seed 000, whose requestId comes from the caller; Redis manual, Distributed Locks with Redis",
+		Source: "jiaduo, Distributed locks with Redis and with ZooKeeper (in Chinese), whose requestId comes from the caller; Redis manual, Distributed Locks with Redis",
 		Setup:  Setup{Lock: "redis-set-lua", Options: Options{ReuseID: true}},
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{

@@ -76,7 +76,7 @@ func TestAllCasesAreReproduced(t *testing.T) {
 
 func TestOneCaseIsToldAlone(t *testing.T) {
 	r := lockcheck(t, "case", "redis-get-del-race", "--out", t.TempDir())
-	r.wants(t, held, "c1 wakes up", "that update is lost", "1 of 1 reproduced", "Source   seed 000")
+	r.wants(t, held, "c1 wakes up", "that update is lost", "1 of 1 reproduced", "Source   jiaduo")
 	if strings.Contains(r.stdout, "redis-setnx") {
 		t.Error("other cases are told as well")
 	}

@@ -16,7 +16,7 @@ type Options struct {
 	TTL     time.Duration // the lease T
 	Timeout time.Duration // of one request; 0: T/4
 	Token   bool          // draw a fencing token with each grant
-	Spin    bool          // ask again at once, as the seed of redis-set-lua does, instead of after a random wait
+	Spin    bool          // ask again at once, as the source of redis-set-lua does, instead of after a random wait
 	ReuseID bool          // one value for all acquisitions of a client, as a caller's request id may be
 	Claim   bool          // an acquire that finds its own value has acquired
 }

@@ -13,7 +13,8 @@ type setGetDel struct{ locker }
 // steps, and between the second and the third the lease may end and somebody
 // else come in.
 //
-// Source: seed 000, which shows the race of threads A and B before it turns to
+// Source: jiaduo, Distributed locks with Redis and with ZooKeeper (in
+// Chinese), which shows the race of threads A and B before it turns to
 // a script.
 func NewSetGetDel(h locks.Host, p redis.Port, o Options) locks.Locker {
 	return &setGetDel{newLocker(h, p, o)}

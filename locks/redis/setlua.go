@@ -15,8 +15,9 @@ type setLua struct{ locker }
 // lease ends on time whether its holder knows it or not, so what the lock
 // guards is safe only with fencing tokens.
 //
-// Sources: seeds 000 and 002 (which spin: option Spin); the Redis manual,
-// "Distributed Locks with Redis".
+// Sources: the Redis manual, "Distributed Locks with Redis"; jiaduo,
+// Distributed locks with Redis and with ZooKeeper, and imcoderlemon, Three ways
+// to lock with Redis (both in Chinese; they spin: option Spin).
 func NewSetLua(h locks.Host, p redis.Port, o Options) locks.Locker {
 	return &setLua{newLocker(h, p, o)}
 }
