@@ -13,11 +13,18 @@ import (
 // BenchmarkJudgedRuns is what a batch does, on one core: 5 clients × 20
 // acquisitions of redis-set-lua, one random fault, judged. Only runs that
 // meant something count: those with all their grants, contention, and a fault
-// that touched somebody. The others cost their time all the same.
+// that touched somebody. The others, in which a fault came too late, cost their
+// time all the same. The faults that end a client are left out: it could not
+// take its share of the grants.
 func BenchmarkJudgedRuns(b *testing.B) {
 	s := Settings{
 		Lock: "redis-set-lua", On: "sim", Lease: 10 * time.Second,
-		Clients: 5, Acquires: 20, Kinds: faults.All(), Count: 1,
+		Clients: 5, Acquires: 20, Count: 1,
+	}
+	for _, f := range faults.All() {
+		if f.On != faults.OnClient || f.Heal != nil {
+			s.Kinds = append(s.Kinds, f)
+		}
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command does
 	var buffer harness.Buffer
@@ -37,9 +44,7 @@ func BenchmarkJudgedRuns(b *testing.B) {
 	b.StopTimer()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "runs/s")
 	b.ReportMetric(float64(counting)/b.Elapsed().Seconds(), "meaningful-runs/s")
-	// A killed client does not take its share, and a fault may come too late:
-	// these are not failures of the benchmark, but they must not be the rule.
-	if b.N > 100 && counting < b.N*7/10 {
+	if b.N > 100 && counting < b.N*8/10 {
 		b.Errorf("%d of %d runs had all their grants, contention and a fault that touched somebody: %v", counting, b.N, all.Reached.Map())
 	}
 }
