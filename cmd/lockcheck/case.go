@@ -320,7 +320,7 @@ func (a *app) caseTable(cases []caseResult) {
 		case c.Kind == string(catalogue.Control):
 			words = "held, as it should"
 		}
-		a.printf("%s %-27s %-33s %s\n", sign, c.ID, clip(words, 33), "remedy "+c.Remedy)
+		a.printf("%s %-28s %-33s %s\n", sign, c.ID, clip(words, 33), "remedy "+c.Remedy)
 	}
 	a.printf("\n")
 }
