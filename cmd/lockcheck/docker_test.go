@@ -202,7 +202,10 @@ func TestKill9LeavesNothingThatCleanDoesNotRemove(t *testing.T) {
 
 func TestAStrangersWorkerGoesThroughTheSameFaults(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
-		t.Fatal("this test needs python3")
+		if os.Getenv("LOCKCHECK_DOCKER") == "require" {
+			t.Fatal("LOCKCHECK_DOCKER=require, but there is no python3")
+		}
+		t.Skip("no python3 on this machine")
 	}
 	lockcheck := binary(t)
 	worker := "python3 ../../examples/workers/python/worker.py"
