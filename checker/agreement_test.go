@@ -60,7 +60,8 @@ func TestTheJudgesAgree(t *testing.T) {
 		if n.undecided*100 > n.valid+n.violated {
 			t.Errorf("%s: Porcupine left %d of %d undecided", p, n.undecided, histories)
 		}
-		if n.valid*100 < histories || n.violated*100 < histories {
+		// Of few histories the shares are luck.
+		if !testing.Short() && (n.valid*200 < histories || n.violated*200 < histories) {
 			t.Errorf("%s: %d valid and %d violated of %d histories say little", p, n.valid, n.violated, histories)
 		}
 	}
