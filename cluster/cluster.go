@@ -87,7 +87,6 @@ type Config struct {
 	Clients []string
 	Names   []string // of the locks
 	Server  catalogue.Server
-	Fencing history.Fencing
 	Seed    uint64
 	// Schedule is what will be injected: only the points that it names are
 	// announced.

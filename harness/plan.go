@@ -61,7 +61,6 @@ func (p *Plan) Config() (cluster.Config, error) {
 		Clients: p.Clients,
 		Names:   []string{LockName},
 		Server:  p.Server,
-		Fencing: p.Fencing,
 		Seed:    p.Seed,
 		Worker:  p.Worker,
 

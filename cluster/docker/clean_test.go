@@ -18,15 +18,11 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 )
 
-// abandonedEnv makes TestAbandon, in a process of its own, build a place, stop
-// a client and wait for its end.
-const abandonedEnv = "LOCKCHECK_TEST_ABANDON"
+// abandonArgument makes this program a run that is there to be killed.
+const abandonArgument = "abandon"
 
-// TestAbandon is no test: TestCleanRemovesWhatTheDeadLeft runs it.
-func TestAbandon(t *testing.T) {
-	if os.Getenv(abandonedEnv) == "" {
-		t.Skip("a part of TestCleanRemovesWhatTheDeadLeft")
-	}
+// abandon builds a place, stops a client and waits for its own end.
+func abandon() {
 	lock, _ := catalogue.FindLock("redis-set-lua")
 	p, err := docker.New(context.Background(), cluster.Config{
 		Lock: lock, Lease: time.Second, Clients: []string{"c1", "c2"}, Names: []string{"a"},
@@ -45,8 +41,7 @@ func TestCleanRemovesWhatTheDeadLeft(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
 	setup{}.run(t, w, func(p *docker.Place) {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestAbandon$")
-		cmd.Env = append(os.Environ(), abandonedEnv+"=1")
+		cmd := exec.Command(os.Args[0], abandonArgument)
 		out, err := cmd.StdoutPipe()
 		must(t, err)
 		must(t, cmd.Start())

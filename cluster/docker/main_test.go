@@ -1,4 +1,4 @@
-package docker
+package docker_test
 
 import (
 	"context"
@@ -10,8 +10,11 @@ import (
 )
 
 // TestMain makes this program a worker when it is started as one, as the
-// command is.
+// command is, and a run of its own for the tests that kill one.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == abandonArgument {
+		abandon()
+	}
 	if len(os.Args) > 1 && os.Args[1] == "worker" {
 		if err := worker.Serve(context.Background(), os.Stdin, os.Stdout, worker.Catalogue); err != nil {
 			fmt.Fprintln(os.Stderr, err)

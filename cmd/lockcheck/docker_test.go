@@ -201,12 +201,7 @@ func TestKill9LeavesNothingThatCleanDoesNotRemove(t *testing.T) {
 }
 
 func TestAStrangersWorkerGoesThroughTheSameFaults(t *testing.T) {
-	if _, err := exec.LookPath("python3"); err != nil {
-		if os.Getenv("LOCKCHECK_DOCKER") == "require" {
-			t.Fatal("LOCKCHECK_DOCKER=require, but there is no python3")
-		}
-		t.Skip("no python3 on this machine")
-	}
+	dockertest.Program(t, "python3")
 	lockcheck := binary(t)
 	worker := "python3 ../../examples/workers/python/worker.py"
 	args := []string{"run", "--on", "docker", "--seed", "1", "--clients", "3", "--acquires", "6", "--lease", "2s", "--worker"}
@@ -227,6 +222,7 @@ func TestAStrangersWorkerGoesThroughTheSameFaults(t *testing.T) {
 }
 
 func TestAWorkerThatMakesNoSenseEndsNothingButItsOwnOperation(t *testing.T) {
+	dockertest.Program(t, "python3")
 	lockcheck, dir := binary(t), t.TempDir()
 	script := filepath.Join(dir, "worker.py")
 	// Answers init, then prints rubbish instead of the answer to its third

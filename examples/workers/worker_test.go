@@ -4,8 +4,6 @@ package workers_test
 
 import (
 	"errors"
-	"os"
-	"os/exec"
 	"slices"
 	"sync"
 	"testing"
@@ -23,12 +21,7 @@ import (
 // says so, and takes nothing from the next holder; with --del it does.
 func TestPython(t *testing.T) {
 	dockertest.Require(t)
-	if _, err := exec.LookPath("python3"); err != nil {
-		if os.Getenv("LOCKCHECK_DOCKER") == "require" {
-			t.Fatal("LOCKCHECK_DOCKER=require, but there is no python3")
-		}
-		t.Skip("no python3 on this machine")
-	}
+	dockertest.Program(t, "python3")
 	for _, del := range []bool{false, true} {
 		worker := []string{"python3", "python/worker.py"}
 		if del {

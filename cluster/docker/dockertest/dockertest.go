@@ -4,6 +4,7 @@ package dockertest
 import (
 	"context"
 	"os"
+	"os/exec"
 	"testing"
 
 	"github.com/lockcheck/lockcheck/cluster/docker"
@@ -18,14 +19,30 @@ func Require(t testing.TB) {
 	t.Helper()
 	settings()
 	if err := docker.Available(t.Context()); err != nil {
-		if os.Getenv("LOCKCHECK_DOCKER") == "require" {
-			t.Fatalf("LOCKCHECK_DOCKER=require: %v", err)
-		}
-		t.Skip(err)
+		absent(t, err)
 	}
 	if err := takeTurn(); err != nil {
 		t.Fatalf("wait for other tests that use Docker: %v", err)
 	}
+}
+
+// Program lets a test that needs a program of this machine go on where it is
+// installed. Elsewhere it is skipped, unless LOCKCHECK_DOCKER is "require".
+func Program(t testing.TB, name string) {
+	t.Helper()
+	if _, err := exec.LookPath(name); err != nil {
+		absent(t, err)
+	}
+}
+
+// absent ends a test that lacks something: nothing is skipped where everything
+// is required.
+func absent(t testing.TB, err error) {
+	t.Helper()
+	if os.Getenv("LOCKCHECK_DOCKER") == "require" {
+		t.Fatalf("LOCKCHECK_DOCKER=require: %v", err)
+	}
+	t.Skip(err)
 }
 
 // settings are what testcontainers needs to work without a registry, unless
