@@ -16,6 +16,16 @@ type Host interface {
 	Mono() time.Duration
 	// Sleep waits for d. It returns early, with ctx's error, when ctx ends.
 	Sleep(ctx context.Context, d time.Duration) error
+	// Backoff waits between two tries of a loop, at random: at least for
+	// shortest, and for less than spread longer. It ends as Sleep does. Nothing
+	// may rest on how long it took: a search that knows order and no lengths
+	// ends it whenever it likes.
+	Backoff(ctx context.Context, shortest, spread time.Duration) error
+	// Mark says that a task has come to the head of the loop called label, and
+	// carries into this round nothing that it has learnt in earlier ones but
+	// live. So a search can tell that a client that asks in vain stays where it
+	// was; without it every round would be a new state.
+	Mark(label string, live ...int64)
 	// Rand draws evenly from 0 ≤ x < n. what names the draw ("backoff"), so
 	// that a run can be repeated with this draw changed alone. n must be
 	// positive; 0 has to be the least disturbing value.

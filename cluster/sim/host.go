@@ -27,6 +27,17 @@ func (h *host) Sleep(ctx context.Context, d time.Duration) error {
 	return (*client)(h).sleep(ctx, d)
 }
 
+// Backoff waits for a random time.
+func (h *host) Backoff(ctx context.Context, shortest, spread time.Duration) error {
+	if spread > 0 {
+		shortest += time.Duration(h.Rand("backoff", int64(spread)))
+	}
+	return h.Sleep(ctx, shortest)
+}
+
+// Mark is for searches.
+func (h *host) Mark(string, ...int64) {}
+
 // Rand draws for the client.
 func (h *host) Rand(what string, n int64) int64 { return h.world.Rand(h.name, what, n) }
 

@@ -50,6 +50,17 @@ func (h *host) Sleep(ctx context.Context, d time.Duration) (err error) {
 	return err
 }
 
+// Backoff waits for a random time.
+func (h *host) Backoff(ctx context.Context, shortest, spread time.Duration) error {
+	if spread > 0 {
+		shortest += time.Duration(h.Rand("backoff", int64(spread)))
+	}
+	return h.Sleep(ctx, shortest)
+}
+
+// Mark is for searches: real machines have none.
+func (h *host) Mark(string, ...int64) {}
+
 // Rand draws from the system's source: runs on real machines do not repeat.
 func (h *host) Rand(_ string, n int64) int64 {
 	v, err := rand.Int(rand.Reader, big.NewInt(n))

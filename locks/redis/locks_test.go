@@ -32,6 +32,10 @@ func (d *desk) Sleep(_ context.Context, t time.Duration) error {
 	}
 	return nil
 }
+func (d *desk) Backoff(ctx context.Context, shortest, _ time.Duration) error {
+	return d.Sleep(ctx, shortest)
+}
+func (d *desk) Mark(string, ...int64)    {}
 func (d *desk) Rand(string, int64) int64 { return 0 }
 func (d *desk) Unique() string           { d.uniques++; return "id" + string(rune('0'+d.uniques)) }
 

@@ -63,11 +63,11 @@ func (l *locker) counter(name string) string {
 // wait comes between two tries. Its error means that ctx has ended, with every
 // request answered and nothing of ours in the store.
 func (l *locker) wait(ctx context.Context) error {
-	var d time.Duration
-	if !l.Spin {
-		d = l.TTL/100 + time.Duration(l.host.Rand("backoff", int64(3*l.TTL/100)))
+	shortest, spread := l.TTL/100, 3*l.TTL/100
+	if l.Spin {
+		shortest, spread = 0, 0
 	}
-	if l.host.Sleep(ctx, d) != nil {
+	if l.host.Backoff(ctx, shortest, spread) != nil {
 		return locks.ErrNotAcquired
 	}
 	return nil

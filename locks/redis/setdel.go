@@ -33,6 +33,7 @@ func (l *setDel) Acquire(ctx context.Context, name string) (locks.Lease, error) 
 func (l *locker) acquire(ctx context.Context, name string, release func(ctx context.Context, value string) error) (locks.Lease, error) {
 	value := l.value()
 	for {
+		l.host.Mark("try")
 		sent := l.host.Mono()
 		token, ok, err := l.setNX(ctx, name, value)
 		if err != nil {

@@ -21,6 +21,7 @@ func NewSetNX(h locks.Host, p redis.Port, o Options) locks.Locker {
 func (l *setNX) Acquire(ctx context.Context, name string) (locks.Lease, error) {
 	value := l.value()
 	for {
+		l.host.Mark("try")
 		token, ok, err := l.setNXForever(ctx, name, value)
 		if err != nil {
 			return nil, err

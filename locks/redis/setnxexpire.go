@@ -23,6 +23,7 @@ func NewSetNXExpire(h locks.Host, p redis.Port, o Options) locks.Locker {
 func (l *setNXExpire) Acquire(ctx context.Context, name string) (locks.Lease, error) {
 	value := l.value()
 	for {
+		l.host.Mark("try")
 		token, ok, err := l.setNXForever(ctx, name, value)
 		if err != nil {
 			return nil, err
