@@ -20,9 +20,22 @@ type Lock struct {
 	Promise string // in words
 	Source  string
 	Steps   Requests // of an acquire and a release that nobody disturbs
+	Lease   Lease
 	Options []string // the options that it knows
 	New     func(Env) locks.Locker
 }
+
+// Lease says what ends a grant that nobody releases. What a run's critical
+// sections may last follows from it.
+type Lease uint8
+
+// The leases.
+const (
+	LeaseFixed   Lease = iota // time, and nobody renews it
+	LeaseRenewed              // time, and the lock itself renews it
+	LeaseSession              // the end of the holder's session with the server
+	LeaseNone                 // nothing
+)
 
 // Requests is how many requests an operation sends when nobody is in its way.
 type Requests struct{ Acquire, Release int }
@@ -103,6 +116,7 @@ var Locks = []Lock{
 		Promise: "exclusion while the server keeps its data; a holder that dies keeps it for ever",
 		Source:  "Redis manual, SETNX, Handling deadlocks",
 		Steps:   Requests{1, 1},
+		Lease:   LeaseNone,
 		Options: []string{"token", "spin", "retries"},
 		New:     redisLock(redislocks.NewSetNX),
 	},

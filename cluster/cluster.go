@@ -87,6 +87,8 @@ type Config struct {
 	Clients []string
 	Names   []string // of the locks
 	Server  catalogue.Server
+	// Latency is the longest that a message takes; 0: 5 ms. Only sim decides it.
+	Latency time.Duration
 	Seed    uint64
 	// Schedule is what will be injected: only the points that it names are
 	// announced.

@@ -8,6 +8,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/workloads"
 )
 
 // BenchmarkJudgedRuns is what a batch does, on one core: 5 clients × 20
@@ -19,7 +20,7 @@ import (
 func BenchmarkJudgedRuns(b *testing.B) {
 	s := Settings{
 		Lock: "redis-set-lua", On: "sim", Lease: 10 * time.Second,
-		Clients: 5, Acquires: 20, Count: 1,
+		Clients: Exactly(5), Acquires: Exactly(20), Count: Exactly(1), Shape: workloads.Usual(10 * time.Second),
 	}
 	for _, f := range faults.All() {
 		if f.On != faults.OnClient || f.Heal != nil {

@@ -5,10 +5,8 @@ package explore
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,20 +17,23 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/harness"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/workloads"
 )
 
 // Settings are what a batch of random runs has in common.
 type Settings struct {
 	Lock     string
+	Use      *catalogue.Lock // instead of the one called Lock: one that is not in the catalogue
 	Options  catalogue.Options
 	On       string
 	Lease    time.Duration // T
-	Clients  int
-	Acquires int // of each client
+	Clients  Range
+	Acquires Range           // of each client
+	Shape    workloads.Shape // the zero value: drawn for each run
 	Fencing  history.Fencing
 	Server   catalogue.Server
 	Kinds    []faults.Fault // one of them in each run; none: nothing goes wrong
-	Count    int            // faults in a run
+	Count    Range          // faults in a run
 	Promises []string
 	Worker   []string
 
@@ -40,33 +41,6 @@ type Settings struct {
 	Runs int
 	For  time.Duration // stop then, whatever Runs says; 0: no limit
 	Jobs int           // runs at once; 0: one for each core
-}
-
-// Plan is run i, from 0. Its seed is Seed+i.
-func (s *Settings) Plan(i int) *harness.Plan {
-	p := &harness.Plan{
-		Lock: s.Lock, Options: s.Options, On: s.On, Seed: s.Seed + uint64(i), Lease: s.Lease,
-		Acquires: s.Acquires, Server: s.Server, Fencing: s.Fencing, Promises: s.Promises, Worker: s.Worker,
-	}
-	p.Clients = clientNames(s.Clients)
-	// Not the stream that the run's other choices are drawn from: what strikes
-	// does not shift what the network does.
-	draw := rand.New(rand.NewPCG(p.Seed, 0x6661756c74)).Int64N
-	p.Faults = faults.Random(faults.Scope{
-		Kinds: s.Kinds, Count: s.Count,
-		Clients: p.Clients, Servers: []string{catalogue.RedisName}, Acquires: s.Acquires, Lease: s.Lease,
-		// A critical section takes about T/30 while others wait for it.
-		Length: s.Lease * time.Duration(s.Clients*s.Acquires) / 30,
-	}, draw)
-	return p
-}
-
-func clientNames(n int) []string {
-	names := make([]string, n)
-	for i := range names {
-		names[i] = "c" + strconv.Itoa(i+1)
-	}
-	return names
 }
 
 // Random does the runs in virtual time. It ends early, with what it has, when

@@ -12,6 +12,7 @@ import (
 // Result is what came of a batch of runs.
 type Result struct {
 	Runs     int
+	Asked    int // critical sections that the clients were to go through
 	Empty    int // runs in which nobody got the lock: they say nothing of what holds
 	Outcomes map[checker.Property]*Tally
 	Reached  checker.Counts
@@ -40,6 +41,7 @@ func NewResult() *Result {
 // Count takes in one run, which was the run i of its batch.
 func (r *Result) Count(i int, plan *harness.Plan, verdicts []checker.Verdict, reached checker.Counts) {
 	r.Runs++
+	r.Asked += len(plan.Clients) * plan.Acquires
 	r.Reached.Add(reached)
 	empty := reached[checker.Grants] == 0
 	if empty {
@@ -67,6 +69,7 @@ func (r *Result) Count(i int, plan *harness.Plan, verdicts []checker.Verdict, re
 // Add takes in the runs of another part of the same batch.
 func (r *Result) Add(o *Result) {
 	r.Runs += o.Runs
+	r.Asked += o.Asked
 	r.Empty += o.Empty
 	r.Reached.Add(o.Reached)
 	for p, from := range o.Outcomes {

@@ -8,10 +8,11 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/workloads"
 )
 
 func settings(lock, fault string, runs int) *Settings {
-	s := &Settings{Lock: lock, On: "sim", Lease: 10 * time.Second, Clients: 3, Acquires: 6, Count: 1, Runs: runs, Seed: 1}
+	s := &Settings{Lock: lock, On: "sim", Lease: 10 * time.Second, Clients: Exactly(3), Acquires: Exactly(6), Count: Exactly(1), Shape: workloads.Usual(10 * time.Second), Runs: runs, Seed: 1}
 	if f, ok := faults.Find(fault); ok {
 		s.Kinds = []faults.Fault{f}
 	}
@@ -57,7 +58,7 @@ func TestFlawedLocksAreFoundOut(t *testing.T) {
 		{"redis-set-lua", "drop-reply", checker.Handover},
 	} {
 		s := settings(tt.lock, tt.fault, 500)
-		s.Clients, s.Acquires = 5, 20
+		s.Clients, s.Acquires = Exactly(5), Exactly(20)
 		if r := random(t, s); r.Outcome(tt.property) != checker.Violated {
 			t.Errorf("%s under %s: %s is %s in %d runs", tt.lock, tt.fault, tt.property, r.Outcome(tt.property), r.Runs)
 		}

@@ -22,7 +22,9 @@ type Scope struct {
 }
 
 // Random draws a schedule: one kind of fault, Count times. Half of them
-// start at a point of a random client's operations, the others at a time.
+// start at a point of a random client's operations, the others at a time. Every
+// other one of those after the first comes soon after the one before: what two
+// faults break together they mostly break within one lease.
 func Random(s Scope, draw func(n int64) int64) []Injection {
 	if len(s.Kinds) == 0 || s.Count == 0 {
 		return nil
@@ -42,12 +44,18 @@ func Random(s Scope, draw func(n int64) int64) []Injection {
 		case OnLink:
 			in.On = []string{client, server}
 		}
-		if draw(2) == 0 {
-			p := points[draw(int64(len(points)))]
-			p.Client = client
-			p.Acquisition = 1 + int(draw(int64(s.Acquires)))
-			in.Point = &p
-		} else {
+		near := i > 0 && draw(2) == 0
+		switch {
+		case near && schedule[i-1].Point == nil:
+			before := schedule[i-1]
+			in.At = min(before.At+time.Duration(draw(int64(before.For+s.Lease/2))), s.Length-1)
+		case near:
+			// At the same critical section or the next: of the same client, or of
+			// another, which is about as far.
+			in.Point = s.point(client, schedule[i-1].Point.Acquisition+int(draw(2)), draw)
+		case draw(2) == 0:
+			in.Point = s.point(client, 1+int(draw(int64(s.Acquires))), draw)
+		default:
 			in.At = time.Duration(draw(int64(s.Length)))
 		}
 		if f.Draw != nil {
@@ -55,6 +63,13 @@ func Random(s Scope, draw func(n int64) int64) []Injection {
 		}
 	}
 	return schedule
+}
+
+// point draws a point in one critical section of a client.
+func (s *Scope) point(client string, acquisition int, draw func(n int64) int64) *Point {
+	p := points[draw(int64(len(points)))]
+	p.Client, p.Acquisition = client, min(acquisition, s.Acquires)
+	return &p
 }
 
 // points are where a fault may strike. An operation that has fewer requests

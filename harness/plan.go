@@ -30,6 +30,7 @@ type Plan struct {
 	Lease    time.Duration      `json:"lease_ns"` // T
 	Clients  []string           `json:"clients"`
 	Acquires int                `json:"acquires,omitempty"` // critical sections of each client, at random
+	Shape    workloads.Shape    `json:"shape,omitzero"`     // of these sections; the zero value is workloads.Usual
 	Scripts  []workloads.Script `json:"scripts,omitempty"`  // what clients do instead, in a case
 	Server   catalogue.Server   `json:"server,omitzero"`
 	Fencing  history.Fencing    `json:"fencing,omitempty"`
@@ -40,7 +41,12 @@ type Plan struct {
 	// Choices are the decisions of a run in sim, in order. Without them they
 	// are drawn from Seed.
 	Choices []sim.Choice `json:"choices,omitempty"`
+
+	lock *catalogue.Lock // instead of the one called Lock
 }
+
+// Use makes the plan's runs use lock, which need not be in the catalogue.
+func (p *Plan) Use(lock *catalogue.Lock) { p.Lock, p.lock = lock.ID, lock }
 
 // planFormat is the version of the file format.
 const planFormat = 1
@@ -51,6 +57,9 @@ const LockName = "a"
 // Config is what a place is made from.
 func (p *Plan) Config() (cluster.Config, error) {
 	lock, ok := catalogue.FindLock(p.Lock)
+	if p.lock != nil {
+		lock, ok = *p.lock, true
+	}
 	if !ok && p.Worker == nil {
 		return cluster.Config{}, fmt.Errorf("no lock %q", p.Lock)
 	}
@@ -61,6 +70,7 @@ func (p *Plan) Config() (cluster.Config, error) {
 		Clients: p.Clients,
 		Names:   []string{LockName},
 		Server:  p.Server,
+		Latency: p.Shape.Latency,
 		Seed:    p.Seed,
 		Worker:  p.Worker,
 
@@ -127,6 +137,14 @@ func (p *Plan) Write(w io.Writer) error {
 	return err
 }
 
+// shape is what the clients of a random run do.
+func (p *Plan) shape() workloads.Shape {
+	if p.Shape == (workloads.Shape{}) {
+		return workloads.Usual(p.Lease)
+	}
+	return p.Shape
+}
+
 // ErrNoPlan is a file that is no plan.
 var ErrNoPlan = errors.New("not a schedule of lockcheck")
 
@@ -180,6 +198,8 @@ func (p *Plan) validate() error {
 		return errors.New("acquires has to be at least 1, or there have to be scripts")
 	case p.Scripts != nil && len(p.Scripts) != len(p.Clients):
 		return fmt.Errorf("there are %d scripts for %d clients", len(p.Scripts), len(p.Clients))
+	case p.Shape.Think < 0 || p.Shape.Hold < 0 || p.Shape.Latency < 0 || max(p.Shape.Think, p.Shape.Hold, p.Shape.Latency) > 10*p.Lease:
+		return fmt.Errorf("shape: its times go from 0 to ten leases of %v", p.Lease)
 	case !slices.Contains([]history.Fencing{history.FencingOff, history.FencingAll, history.FencingWrites}, p.Fencing):
 		return fmt.Errorf("fencing %q: it can be all or writes", p.Fencing)
 	case p.Server.Fsync != catalogue.FsyncNone && p.Server.Fsync != catalogue.FsyncAlways:

@@ -41,10 +41,27 @@ const (
 	Dead           // the client is dead: it does nothing any more
 )
 
+// Shape is what one exploring run differs from another in, beside what goes
+// wrong. It decides what can be found at all: a lock whose lease outlasts every
+// critical section hides what happens when it does not. What a run draws goes
+// evenly up to these values. The zero value is no work at all.
+type Shape struct {
+	Think   time.Duration `json:"think_ns"`   // before a critical section
+	Hold    time.Duration `json:"hold_ns"`    // within one, between its read and its write
+	Latency time.Duration `json:"latency_ns"` // of a message; never below the place's own least
+}
+
+// Usual is the shape of the runs that prescribe none: thinking and holding
+// take up to T/20, a message up to 5 ms.
+func Usual(lease time.Duration) Shape {
+	return Shape{Think: lease / 20, Hold: lease / 20, Latency: 5 * time.Millisecond}
+}
+
 // Random is the workload of an exploring run.
 type Random struct {
 	Acquires int           // critical sections of each client
 	Lease    time.Duration // T
+	Shape    Shape
 }
 
 // patience is how long, in T, a client goes on asking for a lock that nobody
@@ -52,17 +69,17 @@ type Random struct {
 const patience = 4
 
 // Run goes through a client's critical sections: acquire, read the guarded
-// resource, think, write it, release. Thinking takes up to T/20.
+// resource, hold on, write it, release.
 func (r Random) Run(c Client) {
 	for range r.Acquires {
-		c.Sleep(r.think(c))
+		pass(c, "think", r.Shape.Think)
 		c.Next()
 		got := r.acquire(c)
 		if got == Dead || got == No {
 			return
 		}
 		value, res := c.Read(0)
-		c.Sleep(r.think(c))
+		pass(c, "hold", r.Shape.Hold)
 		if res == OK {
 			res = c.Write(value+1, 0)
 		}
@@ -72,8 +89,11 @@ func (r Random) Run(c Client) {
 	}
 }
 
-func (r Random) think(c Client) time.Duration {
-	return time.Duration(c.Rand("think", int64(r.Lease/20)/1000)) * 1000
+// pass lets time pass: whole microseconds, and less than most.
+func pass(c Client, what string, most time.Duration) {
+	if n := most.Microseconds(); n > 0 {
+		c.Sleep(time.Duration(c.Rand(what, n)) * time.Microsecond)
+	}
 }
 
 // acquire asks until it is granted, or the client's patience ends.

@@ -75,7 +75,7 @@ func (w *World) send(m *message) {
 		return
 	}
 	l := c.server.links[c.client.n]
-	latency := latencyMin + time.Duration(w.choices.choose(l.next(), int64(latencySpread)/1000))*time.Microsecond
+	latency := latencyMin + time.Duration(w.choices.choose(l.next(), w.latencies))*time.Microsecond
 	for _, im := range w.impairments {
 		if im.Action == faults.Slow && im.matches(m) {
 			im.hits++

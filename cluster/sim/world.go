@@ -7,6 +7,7 @@
 package sim
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -21,12 +22,12 @@ import (
 // work: every request takes latencies, so a client that does nothing but send
 // has less than half of its share.
 const (
-	maxEvents     = 2_000_000_000 // in a run: minutes of a processor's time
-	maxPerSecond  = 100_000       // in a second of virtual time, for each client and once more
-	maxPortCalls  = 3_000         // in one operation; it stands for a bounded stack
-	never         = time.Duration(1<<63 - 1)
-	latencyMin    = 100 * time.Microsecond
-	latencySpread = 4900 * time.Microsecond
+	maxEvents    = 2_000_000_000 // in a run: minutes of a processor's time
+	maxPerSecond = 100_000       // in a second of virtual time, for each client and once more
+	maxPortCalls = 3_000         // in one operation; it stands for a bounded stack
+	never        = time.Duration(1<<63 - 1)
+	latencyMin   = 100 * time.Microsecond
+	latencyMost  = 5 * time.Millisecond // unless the run has another
 	// epoch is what a right wall clock shows when a run begins: any date will
 	// do, as long as a clock that is set back does not pass zero.
 	epoch = 1_700_000_000 * time.Second
@@ -39,6 +40,8 @@ type World struct {
 	cfg      cluster.Config
 	observer cluster.Observer
 	choices  *Choices
+
+	latencies int64 // how many there are: each microsecond from the least is one
 
 	now     time.Duration
 	seq     uint64
@@ -64,6 +67,7 @@ type World struct {
 // and the guarded resource.
 func New(cfg cluster.Config, o cluster.Observer, choices *Choices) *World {
 	w := &World{cfg: cfg, observer: o, choices: choices, share: maxPerSecond * (1 + len(cfg.Clients))}
+	w.latencies = max(1, int64((cmp.Or(cfg.Latency, latencyMost)-latencyMin)/time.Microsecond))
 	w.queue.events = make([]event, 0, 64)
 	w.servers = []*server{newRedis(w, "redis-1", cfg.Server), {world: w, name: history.Resource, up: true, incarnation: 1}}
 	for _, name := range cfg.Clients {

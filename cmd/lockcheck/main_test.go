@@ -129,7 +129,7 @@ func TestThePromiseDecides(t *testing.T) {
 
 func TestRunsThatReachedNothingProveNothing(t *testing.T) {
 	// The only connection is to be reset when nothing is sent on it any more.
-	lockcheck(t, "run", "redis-set-lua", "--fault", "kill-connection", "--clients", "1", "--acquires", "1", "--seed", "9",
+	lockcheck(t, "run", "redis-set-lua", "--fault", "kill-connection", "--clients", "1", "--acquires", "1", "--faults", "1", "--seed", "33",
 		"--runs", "1", "--promise", "exclusion", "--out", t.TempDir()).wants(t, unproven, "Proves nothing")
 }
 

@@ -105,7 +105,7 @@ func (c *referenceClient) Acquire(ctx context.Context, _ string) (locks.Lease, e
 		if token > 0 {
 			return referenceLease{c, token}, nil
 		}
-		if c.host.Sleep(ctx, 10*time.Millisecond+time.Duration(c.host.Rand("backoff", int64(20*time.Millisecond)))) != nil {
+		if c.host.Backoff(ctx, 10*time.Millisecond, 20*time.Millisecond) != nil {
 			return nil, locks.ErrNotAcquired
 		}
 	}
@@ -164,7 +164,7 @@ func TestTheReferenceLockIsNeverConvictedOnWorkers(t *testing.T) {
 		}()
 		s := explore.Settings{
 			Lock: "reference", On: "docker", Lease: time.Second, Fencing: history.FencingAll,
-			Clients: 4, Acquires: 6, Kinds: all[runs%len(all) : runs%len(all)+1], Count: 2,
+			Clients: explore.Exactly(4), Acquires: explore.Exactly(6), Kinds: all[runs%len(all) : runs%len(all)+1], Count: explore.Exactly(2),
 			Worker: []string{self, referenceWorker, addr}, Seed: uint64(runs),
 		}
 		plan := s.Plan(0)

@@ -49,6 +49,9 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 		return err
 	}
 	settings.On, settings.Lease = p.name, p.lease
+	if p.name != "sim" {
+		settings.Usual(p.lease)
+	}
 	if settings.Runs == 0 {
 		settings.Runs = p.runs
 	}

@@ -37,12 +37,12 @@ func (f *runFlags) define(cmd *cobra.Command) {
 	f.place.define(cmd)
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.faults, "fault", []string{"all"}, "kinds of `faults`, one of which strikes in each run: names, all, none; -NAME takes one out")
-	fl.IntVar(&f.count, "faults", 1, "how many faults strike in a run")
+	fl.IntVar(&f.count, "faults", 0, "how many faults strike in a run (default: 1, sometimes 2)")
 	fl.Uint64Var(&f.seed, "seed", 0, "the first run's `seed` (default: drawn, and printed)")
 	fl.IntVar(&f.runs, "runs", 0, "how many runs (default: 1000 in sim, 1 on docker; without a limit with --for)")
 	fl.DurationVar(&f.limit, "for", 0, "stop after this `time`, or after --runs, whichever comes first")
-	fl.IntVar(&f.clients, "clients", 5, "how many clients")
-	fl.IntVar(&f.acquires, "acquires", 20, "how often each of them takes the lock")
+	fl.IntVar(&f.clients, "clients", 0, "how many clients (default: 2 to 5, drawn for each run; 5 on docker)")
+	fl.IntVar(&f.acquires, "acquires", 0, "how often each of them takes the lock (default: 1 to 20, drawn; 20 on docker)")
 	fl.StringVar(&f.fencing, "fencing", "", "the guarded resource refuses stale tokens; =writes: on writes only")
 	fl.Lookup("fencing").NoOptDefVal = "all"
 	fl.StringVar(&f.options, "option", "", "`options` of the lock, as token,spin (see: lockcheck list locks)")
@@ -66,8 +66,9 @@ func (f *runFlags) settings(cmd *cobra.Command) (s explore.Settings, pr promise,
 		return s, nil, err
 	}
 	s = explore.Settings{
-		Clients: f.clients, Acquires: f.acquires, Fencing: history.Fencing(f.fencing),
-		Kinds: kinds, Count: f.count, Promises: pr.strings(),
+		Clients: asked(f.clients, explore.AnyClients), Acquires: asked(f.acquires, explore.AnyAcquires),
+		Fencing: history.Fencing(f.fencing),
+		Kinds:   kinds, Count: asked(f.count, explore.AnyCount), Promises: pr.strings(),
 		Seed: f.seed, Runs: f.runs, For: f.limit, Jobs: f.jobs,
 	}
 	if s.Options, err = catalogue.ParseOptions(f.options); err != nil {
@@ -84,6 +85,14 @@ func (f *runFlags) settings(cmd *cobra.Command) (s explore.Settings, pr promise,
 	}
 	s.Worker = strings.Fields(f.worker)
 	return s, pr, nil
+}
+
+// asked is what a flag fixes, else what is drawn.
+func asked(n int, otherwise explore.Range) explore.Range {
+	if n > 0 {
+		return explore.Exactly(n)
+	}
+	return otherwise
 }
 
 // unlimited is a number of runs that only time puts an end to.

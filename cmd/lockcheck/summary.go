@@ -65,7 +65,7 @@ func reachedWords(s *explore.Settings, r *explore.Result) string {
 			return
 		}
 		words := fmt.Sprintf("%s %s", strings.ReplaceAll(name, "_", " "), thousands(n))
-		if asked := r.Runs * s.Clients * s.Acquires; name == checker.Grants.String() && n < asked {
+		if asked := r.Asked; name == checker.Grants.String() && n < asked {
 			words += " of " + thousands(asked)
 		}
 		parts = append(parts, words)

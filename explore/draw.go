@@ -1,0 +1,124 @@
+package explore
+
+import (
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/workloads"
+)
+
+// Range is what a number is drawn from for each run, both ends included.
+type Range struct{ Least, Most int }
+
+// Exactly is the range of one number.
+func Exactly(n int) Range { return Range{n, n} }
+
+// The ranges that runs are drawn from where nothing else is asked for. One
+// fault comes alone most of the time: see Settings.Plan.
+var (
+	AnyClients  = Range{2, 5}
+	AnyAcquires = Range{1, 20}
+	AnyCount    = Range{1, 2}
+)
+
+// Usual fixes what the settings leave open, for a place where a run is too dear
+// to draw it anew each time: 5 clients × 20, one fault, workloads.Usual.
+func (s *Settings) Usual(lease time.Duration) {
+	for _, n := range []struct {
+		r     *Range
+		usual int
+	}{{&s.Clients, 5}, {&s.Acquires, 20}, {&s.Count, 1}} {
+		if n.r.Least < n.r.Most {
+			*n.r = Exactly(n.usual)
+		}
+	}
+	s.Shape = workloads.Usual(lease)
+}
+
+// drawer draws what one run differs in from the others of its batch.
+type drawer struct{ *rand.Rand }
+
+func (d drawer) from(r Range) int { return r.Least + d.IntN(r.Most-r.Least+1) }
+
+// between draws so that each order of magnitude is as likely as another.
+func (d drawer) between(least, most float64) float64 {
+	return least * math.Pow(most/least, d.Float64())
+}
+
+// Plan is run i, from 0. Its seed is Seed+i. Whatever the settings leave open
+// is drawn: how many clients there are, what they do, how slow the network is.
+// The shape of a run can make a bug impossible, so no shape is every run's.
+//
+// What is drawn depends on how the lock's leases end, never on its name.
+func (s *Settings) Plan(i int) *harness.Plan {
+	p := &harness.Plan{
+		Lock: s.Lock, Options: s.Options, On: s.On, Seed: s.Seed + uint64(i), Lease: s.Lease,
+		Server: s.Server, Fencing: s.Fencing, Promises: s.Promises, Worker: s.Worker, Shape: s.Shape,
+	}
+	lock, _ := catalogue.FindLock(s.Lock)
+	if s.Use != nil {
+		lock = *s.Use
+		p.Use(s.Use)
+	}
+	// Not the stream that the run's other choices are drawn from: what strikes
+	// does not shift what the network does.
+	d := drawer{rand.New(rand.NewPCG(p.Seed, 0x6661756c74))}
+	p.Clients = clientNames(d.from(s.Clients))
+	p.Acquires = d.from(s.Acquires)
+	if s.Shape == (workloads.Shape{}) {
+		p.Shape = d.shape(s.Lease, lock.Lease, len(p.Clients))
+	}
+	count := s.Count.Least
+	if s.Count.Most > count && d.IntN(4) == 0 {
+		count = d.from(s.Count)
+	}
+	p.Faults = faults.Random(faults.Scope{
+		Kinds: s.Kinds, Count: count,
+		Clients: p.Clients, Servers: []string{catalogue.RedisName}, Acquires: p.Acquires, Lease: s.Lease,
+		Length: length(p),
+	}, d.Int64N)
+	return p
+}
+
+// round cuts d to what a message's latency and a sleep are counted in.
+func round(d float64) time.Duration { return time.Duration(d).Truncate(time.Microsecond) }
+
+// shape draws how long clients hold, how long they stay away, and how slow the
+// network is. Undisturbed, a critical section stays below T/3, unless nothing
+// ends a grant while its holder lives: then holding goes up to 2 T.
+func (d drawer) shape(lease time.Duration, ends catalogue.Lease, clients int) workloads.Shape {
+	t := float64(lease)
+	latency := d.between(float64(200*time.Microsecond), max(float64(5*time.Millisecond), t/400))
+	hold := d.between(0.01, 2) * t
+	if ends == catalogue.LeaseFixed {
+		// An acquire's answer, a read, a write: five messages beside the work.
+		hold = d.between(0.01, 0.3) * t
+		hold = max(0, min(hold, t/3-5*latency))
+	}
+	// With 0.1 everybody always waits, with 10 hardly anybody ever does.
+	think := min(hold*float64(clients)*d.between(0.1, 10), 2*t)
+	return workloads.Shape{Think: round(think), Hold: round(hold), Latency: round(latency)}
+}
+
+// length is how long a run takes that nothing disturbs, about: as long as the
+// lock is never free, or as each client takes for itself.
+func length(p *harness.Plan) time.Duration {
+	s := p.Shape
+	section := s.Hold/2 + 5*s.Latency
+	together := section * time.Duration(len(p.Clients))
+	alone := section + s.Think/2
+	return max(together, alone) * time.Duration(p.Acquires)
+}
+
+func clientNames(n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = "c" + strconv.Itoa(i+1)
+	}
+	return names
+}
