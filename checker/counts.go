@@ -6,54 +6,55 @@ type Counter uint8
 
 // The counters, in the order in which they are shown.
 const (
-	Grants                         Counter = iota // acquires that came back ok
-	Contended                                     // acquires during which somebody else held
-	LeaseExpiredWhileHeld                         // a server expired the entry of a grant whose hold was open
-	LeaseExpiredWhileHeldAndWaited                // the same, and somebody else wanted the lock
-	LeaseExpiredWhileReleasing                    // a server expired the entry of a grant while its release was under way
-	EntryLostWhileHeld                            // a server lost the entry of a grant whose hold was open
-	ReleasedUnowned                               // a command removed the entry of another's grant
-	LateAccess                                    // an access reached the resource after its hold or its valid_until
-	StaleRefused                                  // the resource refused a stale token
-	AmbiguousAcquires                             // acquires that ended with info
-	AmbiguousReleases                             // releases that ended with info
-	ReplyDropped                                  // a reply was lost on purpose
-	PauseHitHolder                                // a client was paused while it held
-	PauseHitWaiter                                // a client was paused while its acquire was open
-	KillHitHolder                                 // a client was killed or powered off while it held
-	KillHitAcquirer                               // a client was killed or powered off while its acquire was open
-	RestartWithHolder                             // a server restarted while somebody held
-	FailoverWithHolder                            // a server was replaced while somebody held
-	JumpWithHolder                                // a clock jumped while somebody held: a server's, or the holder's own
-	FaultInjected                                 // faults
-	FaultTouched                                  // faults that touched somebody
+	Grants Counter = iota
+	Contended
+	LeaseExpiredWhileHeld
+	LeaseExpiredWhileHeldAndWaited
+	LeaseExpiredWhileReleasing
+	EntryLostWhileHeld
+	ReleasedUnowned
+	LateAccess
+	StaleRefused
+	AmbiguousAcquires
+	AmbiguousReleases
+	ReplyDropped
+	PauseHitHolder
+	PauseHitWaiter
+	KillHitHolder
+	KillHitAcquirer
+	RestartWithHolder
+	FailoverWithHolder
+	JumpWithHolder
+	FaultInjected
+	FaultTouched
 
 	firstTouched // from here on one for each kind of fault
 	numCounters  = int(firstTouched) + len(kinds)
 )
 
-var counterNames = [firstTouched]string{
-	Grants:                         "grants",
-	Contended:                      "contended",
-	LeaseExpiredWhileHeld:          "lease_expired_while_held",
-	LeaseExpiredWhileHeldAndWaited: "lease_expired_while_held_and_waited",
-	LeaseExpiredWhileReleasing:     "lease_expired_while_releasing",
-	EntryLostWhileHeld:             "entry_lost_while_held",
-	ReleasedUnowned:                "released_unowned",
-	LateAccess:                     "late_access",
-	StaleRefused:                   "stale_refused",
-	AmbiguousAcquires:              "ambiguous_acquires",
-	AmbiguousReleases:              "ambiguous_releases",
-	ReplyDropped:                   "reply_dropped",
-	PauseHitHolder:                 "pause_hit_holder",
-	PauseHitWaiter:                 "pause_hit_waiter",
-	KillHitHolder:                  "kill_hit_holder",
-	KillHitAcquirer:                "kill_hit_acquirer",
-	RestartWithHolder:              "restart_with_holder",
-	FailoverWithHolder:             "failover_with_holder",
-	JumpWithHolder:                 "jump_with_holder",
-	FaultInjected:                  "fault_injected",
-	FaultTouched:                   "fault_touched",
+// counters are their names, and what each counts.
+var counters = [firstTouched]struct{ name, means string }{
+	Grants:                         {"grants", "acquires that came back ok"},
+	Contended:                      {"contended", "acquires during which somebody else held"},
+	LeaseExpiredWhileHeld:          {"lease_expired_while_held", "a server expired the entry of a grant whose hold was open"},
+	LeaseExpiredWhileHeldAndWaited: {"lease_expired_while_held_and_waited", "the same, and somebody else wanted the lock"},
+	LeaseExpiredWhileReleasing:     {"lease_expired_while_releasing", "a server expired the entry of a grant while its release was under way"},
+	EntryLostWhileHeld:             {"entry_lost_while_held", "a server lost the entry of a grant whose hold was open"},
+	ReleasedUnowned:                {"released_unowned", "a command removed the entry of another's grant"},
+	LateAccess:                     {"late_access", "an access reached the resource after its hold or its valid_until"},
+	StaleRefused:                   {"stale_refused", "the resource refused a stale token"},
+	AmbiguousAcquires:              {"ambiguous_acquires", "acquires that ended with info"},
+	AmbiguousReleases:              {"ambiguous_releases", "releases that ended with info"},
+	ReplyDropped:                   {"reply_dropped", "a reply was lost on purpose"},
+	PauseHitHolder:                 {"pause_hit_holder", "a client was paused while it held"},
+	PauseHitWaiter:                 {"pause_hit_waiter", "a client was paused while its acquire was open"},
+	KillHitHolder:                  {"kill_hit_holder", "a client was killed or powered off while it held"},
+	KillHitAcquirer:                {"kill_hit_acquirer", "a client was killed or powered off while its acquire was open"},
+	RestartWithHolder:              {"restart_with_holder", "a server restarted while somebody held"},
+	FailoverWithHolder:             {"failover_with_holder", "a server was replaced while somebody held"},
+	JumpWithHolder:                 {"jump_with_holder", "a clock jumped while somebody held: a server's, or the holder's own"},
+	FaultInjected:                  {"fault_injected", "faults"},
+	FaultTouched:                   {"fault_touched", "faults that touched somebody"},
 }
 
 // TouchedBy counts the faults of one kind that touched somebody; kinds that
@@ -64,12 +65,20 @@ func TouchedBy(kind string) Counter { return firstTouched + Counter(kindOf(kind)
 func (c Counter) String() string {
 	switch {
 	case c < firstTouched:
-		return counterNames[c]
+		return counters[c].name
 	case int(c) < numCounters:
 		return kinds[c-firstTouched].name + "_touched"
 	default:
 		return "?"
 	}
+}
+
+// Means says in a line what is counted.
+func (c Counter) Means() string {
+	if c < firstTouched {
+		return counters[c].means
+	}
+	return "faults of that kind that touched somebody"
 }
 
 // Counts are what a run, or many, reached, by Counter. The zero value is empty.
@@ -82,21 +91,23 @@ func (c *Counts) Add(o Counts) {
 	}
 }
 
-// Each calls f for every counter from Grants to FaultTouched, in their order,
-// zeros included. The counters of single kinds of faults are left to TouchedBy.
-func (c *Counts) Each(f func(name string, n int)) {
-	for i := range firstTouched {
-		f(i.String(), c[i])
+// Counters are all of them from Grants to FaultTouched, in the order in which
+// they are shown. Those of single kinds of faults are left to TouchedBy.
+func Counters() []Counter {
+	list := make([]Counter, firstTouched)
+	for i := range list {
+		list[i] = Counter(i)
 	}
+	return list
 }
 
-// Map is the counters of Each that are not zero, by name.
+// Map is those of Counters that are not zero, by name.
 func (c *Counts) Map() map[string]int {
 	m := map[string]int{}
-	c.Each(func(name string, n int) {
+	for i, n := range c[:firstTouched] {
 		if n != 0 {
-			m[name] = n
+			m[Counter(i).String()] = n
 		}
-	})
+	}
 	return m
 }

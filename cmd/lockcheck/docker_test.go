@@ -213,7 +213,7 @@ func TestAStrangersWorkerGoesThroughTheSameFaults(t *testing.T) {
 		// has such a pause is up to real time.
 		out := t.TempDir()
 		r := command(t, lockcheck, append(args, worker, "--fault", "pause", "--runs", "6", "--promise", "lease-exclusion", "--out", out)...)
-		r.wants(t, held, "pause in 6 runs")
+		r.wants(t, held, "of 6")
 		keptFiles(t, out, historyFile, scheduleFile, storyFile, verdictFile)
 	})
 	t.Run("with a bare DEL", func(t *testing.T) {

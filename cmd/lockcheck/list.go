@@ -20,6 +20,7 @@ var listings = []struct {
 	{"faults", listFaults},
 	{"cases", listCases},
 	{"properties", listProperties},
+	{"reached", listReached},
 }
 
 type listed struct {
@@ -150,6 +151,13 @@ func listCases() (items []listed) {
 func listProperties() (items []listed) {
 	for _, p := range checker.Properties {
 		items = append(items, listed{Name: string(p), Does: p.Means()})
+	}
+	return items
+}
+
+func listReached() (items []listed) {
+	for _, c := range checker.Counters() {
+		items = append(items, listed{Name: c.String(), Does: c.Means()})
 	}
 	return items
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
-	"github.com/lockcheck/lockcheck/faults"
 )
 
 // summary prints what came of a batch. told is the run whose story was told; -1: none.
@@ -29,7 +28,13 @@ func (a *app) summary(s *explore.Settings, r *explore.Result, pr promise, kept m
 		a.paragraph(29, strings.TrimRight(fmt.Sprintf("%s %-16s %-9s %s", a.sign(out), prop, out, words), " "))
 	}
 	a.printf("\n")
-	a.paragraph(9, "Reached  "+reachedWords(s, r))
+	for i, line := range reachedLines(s, r) {
+		lead := "         "
+		if i == 0 {
+			lead = "Reached  "
+		}
+		a.paragraph(11, lead+line)
+	}
 	if r.Empty > 0 {
 		a.paragraph(9, fmt.Sprintf("         In %s nobody got the lock; they count for nothing.", plural(r.Empty, "run")))
 	}
@@ -54,28 +59,6 @@ func (a *app) summary(s *explore.Settings, r *explore.Result, pr promise, kept m
 		a.replayLine(kept[told].dir)
 	}
 	a.printf("\n")
-}
-
-// reachedWords is what the runs went through. Where clients died or lost
-// patience, fewer acquisitions were granted than the settings ask for.
-func reachedWords(s *explore.Settings, r *explore.Result) string {
-	var parts []string
-	r.Reached.Each(func(name string, n int) {
-		if n == 0 {
-			return
-		}
-		words := fmt.Sprintf("%s %s", strings.ReplaceAll(name, "_", " "), thousands(n))
-		if asked := r.Asked; name == checker.Grants.String() && n < asked {
-			words += " of " + thousands(asked)
-		}
-		parts = append(parts, words)
-	})
-	for _, f := range faults.All() {
-		if n := r.Drawn[f.Name]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s in %s (hit somebody in %s)", f.Name, plural(n, "run"), thousands(r.Touched[f.Name])))
-		}
-	}
-	return strings.Join(parts, "; ")
 }
 
 // shows says which properties a run was the first to violate, or left open.

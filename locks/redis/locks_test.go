@@ -32,6 +32,7 @@ func (d *desk) Sleep(_ context.Context, t time.Duration) error {
 	}
 	return nil
 }
+
 func (d *desk) Backoff(ctx context.Context, shortest, _ time.Duration) error {
 	return d.Sleep(ctx, shortest)
 }

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/faults"
+)
+
+// hazards are what runs can reach, in words: how often, and, where there is
+// another counter, how often also that.
+var hazards = []struct {
+	counter checker.Counter
+	words   string
+	also    checker.Counter // 0: nothing
+	alsoFmt string          // with how often
+}{
+	{checker.LeaseExpiredWhileHeld, "a lease expired while held", checker.LeaseExpiredWhileHeldAndWaited, ", %s of them with another client waiting"},
+	{checker.LeaseExpiredWhileReleasing, "a lease expired during its release", 0, ""},
+	{checker.EntryLostWhileHeld, "a server lost the entry of a lock that was held", 0, ""},
+	{checker.ReleasedUnowned, "a command removed another grant's entry", 0, ""},
+	{checker.LateAccess, "the resource was accessed after the hold or its lease", checker.StaleRefused, "; a stale token was refused %s times"},
+	{checker.AmbiguousAcquires, "an acquire ended in doubt", checker.AmbiguousReleases, ", a release %s times"},
+	{checker.ReplyDropped, "a reply was lost on its way", 0, ""},
+	{checker.PauseHitHolder, "a pause hit a holder", checker.PauseHitWaiter, ", a client that was acquiring %s times"},
+	{checker.KillHitHolder, "a holder was killed", checker.KillHitAcquirer, ", a client that was acquiring %s times"},
+	{checker.RestartWithHolder, "a server restarted while somebody held", 0, ""},
+	{checker.FailoverWithHolder, "a server was replaced while somebody held", 0, ""},
+	{checker.JumpWithHolder, "a clock jumped while somebody held", 0, ""},
+}
+
+// reachedLines are what a batch went through, a sentence a line. Where clients
+// died or lost patience, fewer acquisitions were granted than were asked for.
+func reachedLines(s *explore.Settings, r *explore.Result) []string {
+	grants := "the lock was granted " + times(r.Reached[checker.Grants])
+	if n := r.Reached[checker.Grants]; n < r.Asked {
+		grants = fmt.Sprintf("the lock was granted %s times of %s", thousands(n), thousands(r.Asked))
+	}
+	if n := r.Reached[checker.Contended]; n > 0 {
+		grants += fmt.Sprintf(", asked for while another held %s", times(n))
+	}
+	lines := []string{grants}
+	for _, h := range hazards {
+		n, also := r.Reached[h.counter], 0
+		if h.also != 0 {
+			also = r.Reached[h.also]
+		}
+		if n == 0 && also == 0 {
+			continue
+		}
+		line := h.words + " " + times(n)
+		if also > 0 {
+			line += fmt.Sprintf(h.alsoFmt, thousands(also))
+		}
+		lines = append(lines, line)
+	}
+	if touched := faultWords(r); touched != "" {
+		lines = append(lines, touched)
+	}
+	var undrawn []string
+	for _, k := range s.Kinds {
+		if r.Drawn[k.Name] == 0 {
+			undrawn = append(undrawn, k.Name)
+		}
+	}
+	if undrawn != nil {
+		lines = append(lines, "never drawn in so few runs: "+strings.Join(undrawn, ", "))
+	}
+	return lines
+}
+
+// faultWords say in how many runs a fault that was drawn hit somebody.
+func faultWords(r *explore.Result) string {
+	var parts []string
+	for _, f := range faults.All() {
+		if n := r.Drawn[f.Name]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s in %s of %s", f.Name, thousands(r.Touched[f.Name]), thousands(n)))
+		}
+	}
+	if parts == nil {
+		return ""
+	}
+	return "runs in which the fault hit somebody: " + strings.Join(parts, ", ")
+}
+
+// times is once, twice, 3 times.
+func times(n int) string {
+	switch n {
+	case 0:
+		return "never"
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return thousands(n) + " times"
+}
