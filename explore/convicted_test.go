@@ -1,0 +1,91 @@
+package explore
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/harness"
+)
+
+// flaws are what each lock is known for.
+var flaws = []struct {
+	lock     string
+	property checker.Property
+}{
+	{"redis-setnx", checker.Liveness},
+	{"redis-setnx-expire", checker.Liveness},
+	{"redis-setnx-expire", checker.Ownership},
+	{"redis-set-del", checker.Ownership},
+	{"redis-set-get-del", checker.Ownership},
+	{"redis-set-lua", checker.Exclusion},
+}
+
+// soon is how many runs, and how much time on one core, a flaw may take.
+const (
+	soonRuns = 5_000
+	soonTime = time.Second
+)
+
+// toFirst is how many runs it takes to see a property violated: as many as
+// there are, plus one, if it is not.
+func toFirst(tb testing.TB, s *Settings, p checker.Property) int {
+	tb.Helper()
+	var buffer harness.Buffer
+	for i := range s.Runs {
+		one := NewResult()
+		if err := one.run(s, i, &buffer); err != nil {
+			tb.Fatal(err)
+		}
+		if one.Outcome(p) == checker.Violated {
+			return i + 1
+		}
+	}
+	return s.Runs + 1
+}
+
+func defaults(lock string, seed uint64) *Settings {
+	return &Settings{
+		Lock: lock, On: "sim", Lease: 10 * time.Second, Seed: seed, Runs: soonRuns,
+		Clients: AnyClients, Acquires: AnyAcquires, Count: AnyCount, Kinds: faults.All(),
+	}
+}
+
+// With default settings, all faults at once, every flaw shows within 5,000
+// runs whatever the seed.
+func TestFlawsShowSoon(t *testing.T) {
+	for _, f := range flaws {
+		for seed := range uint64(20) {
+			if n := toFirst(t, defaults(f.lock, seed*1_000_000), f.property); n > soonRuns {
+				t.Errorf("%s, seed %d: %s is not violated in %d runs", f.lock, seed*1_000_000, f.property, soonRuns)
+			}
+		}
+	}
+}
+
+// BenchmarkFlawsShow is how long a flaw takes to show, on one core: the
+// median and the worst of 20 seeds.
+func BenchmarkFlawsShow(b *testing.B) {
+	for _, f := range flaws {
+		b.Run(f.lock+"/"+string(f.property), func(b *testing.B) {
+			for range b.N {
+				var runs []int
+				var worst time.Duration
+				for seed := range uint64(20) {
+					start := time.Now()
+					runs = append(runs, toFirst(b, defaults(f.lock, seed*1_000_000), f.property))
+					worst = max(worst, time.Since(start))
+				}
+				slices.Sort(runs)
+				b.ReportMetric(float64(runs[len(runs)/2]), "median-runs")
+				b.ReportMetric(float64(runs[len(runs)-1]), "worst-runs")
+				b.ReportMetric(worst.Seconds(), "worst-s")
+				if worst > soonTime {
+					b.Errorf("the slowest seed took %v", worst)
+				}
+			}
+		})
+	}
+}
