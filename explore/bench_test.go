@@ -11,20 +11,29 @@ import (
 )
 
 // BenchmarkJudgedRuns is what a batch does, on one core: 5 clients × 20
-// acquisitions of redis-set-lua, one random fault, judged. Only runs that
+// acquisitions of redis-set-lua and one random fault, judged. Only runs that
 // meant something count: those with all their grants, contention, and a fault
 // that touched somebody. The others, in which a fault came too late, cost their
 // time all the same. The faults that end a client are left out: it could not
 // take its share of the grants.
 func BenchmarkJudgedRuns(b *testing.B) {
-	s := Settings{
-		Lock: "redis-set-lua", On: "sim", Lease: 10 * time.Second,
-		Clients: 5, Acquires: 20, Count: 1,
-	}
+	var all, pause []faults.Fault
 	for _, f := range faults.All() {
 		if f.On != faults.OnClient || f.Heal != nil {
-			s.Kinds = append(s.Kinds, f)
+			all = append(all, f)
 		}
+		if f.Name == "pause" {
+			pause = append(pause, f)
+		}
+	}
+	b.Run("pause", func(b *testing.B) { judgedRuns(b, pause) })
+	b.Run("all", func(b *testing.B) { judgedRuns(b, all) })
+}
+
+func judgedRuns(b *testing.B, kinds []faults.Fault) {
+	s := Settings{
+		Lock: "redis-set-lua", On: "sim", Lease: 10 * time.Second,
+		Clients: 5, Acquires: 20, Kinds: kinds, Count: 1,
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command does
 	var buffer harness.Buffer
