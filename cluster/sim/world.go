@@ -113,6 +113,9 @@ func (w *World) addServer(name string, redis *model.Server) {
 // Observes: a model hides nothing.
 func (w *World) Observes() []string { return observes }
 
+// Sequential: one thing happens at a time, so that who records it needs no lock.
+func (w *World) Sequential() {}
+
 var observes = []string{"ownership", "answers"}
 
 // Now is the virtual time since the start of the run.
