@@ -277,13 +277,13 @@ func TestLocksSendAsManyRequestsAsTheySay(t *testing.T) {
 
 // What a buffer brings from one run to the next is memory and nothing else:
 // in a used one every run is what it is in a new one, also after a run that
-// broke down.
+// broke down. Nor does it matter whether choices are recorded.
 func TestAUsedBufferIsAsGoodAsANewOne(t *testing.T) {
 	t.Parallel()
 	var buffer Buffer
 	defer buffer.Close()
-	in := func(p *Plan, b *Buffer) (string, []sim.Choice) {
-		choices := sim.Draw(p.Seed, true)
+	in := func(p *Plan, b *Buffer, record bool) (string, []sim.Choice) {
+		choices := sim.Draw(p.Seed, record)
 		h, err := Run(p, b.Sim(choices), b, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -299,10 +299,13 @@ func TestAUsedBufferIsAsGoodAsANewOne(t *testing.T) {
 			p := randomPlan(lock.ID, f.Name, uint64(i+j))
 			p.Clients = append(p.Clients, "c4", "c5")[:3+(i+j)%3] // now more, now fewer
 			var fresh Buffer
-			want, made := in(p, &fresh)
+			want, made := in(p, &fresh, true)
 			fresh.Close()
-			if got, again := in(p, &buffer); got != want || !slices.Equal(again, made) {
+			if got, again := in(p, &buffer, true); got != want || !slices.Equal(again, made) {
 				t.Errorf("%s under %s: another history than in a new buffer", lock.ID, f.Name)
+			}
+			if got, _ := in(p, &buffer, false); got != want {
+				t.Errorf("%s under %s: another history where no choice is recorded", lock.ID, f.Name)
 			}
 			broken := randomPlan(lock.ID, f.Name, 1)
 			broken.Faults = []faults.Injection{{Fault: "restart", On: []string{"nobody"}, At: time.Second, For: time.Second}}

@@ -87,7 +87,7 @@ func (w *World) send(m *message) {
 		return
 	}
 	l := &c.server.links[c.client.n]
-	latency := latencyMin + time.Duration(w.choices.choose(l.next(), int64(latencySpread)/1000))*time.Microsecond
+	latency := latencyMin + time.Duration(w.choose(l, int64(latencySpread)/1000))*time.Microsecond
 	for _, im := range w.impairments {
 		if im.Action == faults.Slow && im.matches(m) {
 			im.hits++
@@ -153,12 +153,16 @@ func (c *conn) reset() {
 // link is where the messages between a client and a server are named.
 type link struct {
 	name string // as "c2→redis-1"
-	n    int    // messages so far
+	n    int    // messages so far, where choices are named
 }
 
-func (l *link) next() Name {
+// choose draws a latency for the next message on l.
+func (w *World) choose(l *link, n int64) int64 {
+	if !w.choices.named() {
+		return w.choices.draw(n)
+	}
 	l.n++
-	return Name{"latency", l.name, l.n}
+	return w.choices.choose(Name{"latency", l.name, l.n}, n)
 }
 
 // impairment is a disturbance in force.

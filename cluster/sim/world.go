@@ -85,7 +85,7 @@ func (w *World) reset(cfg cluster.Config, o cluster.Observer, choices *Choices) 
 		cfg: cfg, observer: o, choices: choices, memory: w.memory,
 		share: maxPerSecond * (1 + len(cfg.Clients)),
 
-		queue: queue{w.queue.events[:0]},
+		queue: w.queue.empty(),
 		tasks: w.tasks[:0], clients: w.clients[:0], servers: w.servers[:0],
 		impairments: w.impairments[:0], counts: w.counts[:0], free: w.free[:0],
 	}
@@ -148,6 +148,9 @@ func (w *World) Sleep(d time.Duration) {
 
 // Rand draws for who.
 func (w *World) Rand(who, what string, n int64) int64 {
+	if !w.choices.named() {
+		return w.choices.draw(n)
+	}
 	return w.choices.choose(Name{what, who, w.count(what, who)}, n)
 }
 
