@@ -12,37 +12,52 @@ import (
 )
 
 // BenchmarkJudgedRuns is what a batch does, on one core: 5 clients × 20
-// acquisitions of redis-set-lua, one random fault, judged. Only runs that
+// acquisitions of redis-set-lua and one random fault, judged. Only runs that
 // meant something count: those with all their grants, contention, and a fault
 // that touched somebody. The others, in which a fault came too late, cost their
 // time all the same. The faults that end a client are left out: it could not
 // take its share of the grants.
 func BenchmarkJudgedRuns(b *testing.B) {
-	s := Settings{
-		Lock: "redis-set-lua", On: "sim", Lease: 10 * time.Second,
-		Clients: Exactly(5), Acquires: Exactly(20), Count: Exactly(1), Shape: workloads.Usual(10 * time.Second),
-	}
+	var all, pause []faults.Fault
 	for _, f := range faults.All() {
 		if f.On != faults.OnClient || f.Heal != nil {
-			s.Kinds = append(s.Kinds, f)
+			all = append(all, f)
 		}
+		if f.Name == "pause" {
+			pause = append(pause, f)
+		}
+	}
+	b.Run("pause", func(b *testing.B) { judgedRuns(b, pause) })
+	b.Run("all", func(b *testing.B) { judgedRuns(b, all) })
+}
+
+// judgedRuns does runs with one fault of these kinds each. An event is what the
+// scheduler takes from its queue; everything that a run costs, its plan and the
+// judge included, is shared out among its events.
+func judgedRuns(b *testing.B, kinds []faults.Fault) {
+	s := Settings{
+		Lock: "redis-set-lua", On: "sim", Lease: 10 * time.Second,
+		Clients: Exactly(5), Acquires: Exactly(20), Kinds: kinds, Count: Exactly(1), Shape: workloads.Usual(10 * time.Second),
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command does
 	var buffer harness.Buffer
-	all, counting := NewResult(), 0
+	defer buffer.Close()
+	all, counting, events := NewResult(), 0, 0
 	b.ReportAllocs()
 	b.ResetTimer()
 	for i := range b.N {
-		one := NewResult()
-		if err := one.run(&s, i, &buffer); err != nil {
+		before := all.Reached
+		if err := all.run(&s, i, &buffer); err != nil {
 			b.Fatal(err)
 		}
-		if r := one.Reached; r[checker.Grants] == 100 && r[checker.Contended] > 0 && r[checker.FaultTouched] > 0 {
+		reached := func(c checker.Counter) int { return all.Reached[c] - before[c] }
+		if reached(checker.Grants) == 100 && reached(checker.Contended) > 0 && reached(checker.FaultTouched) > 0 {
 			counting++
 		}
-		all.Add(one)
+		events += buffer.Events()
 	}
 	b.StopTimer()
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(events), "ns/event")
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "runs/s")
 	b.ReportMetric(float64(counting)/b.Elapsed().Seconds(), "meaningful-runs/s")
 	if b.N > 100 && counting < b.N*8/10 {

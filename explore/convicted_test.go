@@ -34,6 +34,7 @@ const (
 func toFirst(tb testing.TB, s *Settings, p checker.Property) int {
 	tb.Helper()
 	var buffer harness.Buffer
+	defer buffer.Close()
 	for i := range s.Runs {
 		one := NewResult()
 		if err := one.run(s, i, &buffer); err != nil {

@@ -59,6 +59,7 @@ func Random(ctx context.Context, s *Settings, progress func(done int)) (*Result,
 		parts[w] = NewResult()
 		group.Go(func() {
 			var buffer harness.Buffer
+			defer buffer.Close() // of a place in memory: nothing that can fail
 			for ctx.Err() == nil && (s.For == 0 || time.Since(start) < s.For) {
 				i := int(next.Add(1) - 1)
 				if i >= s.Runs {
@@ -102,7 +103,7 @@ func (r *Result) judged(i int, plan *harness.Plan, buffer *harness.Buffer) (err 
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	h, err := harness.Run(plan, harness.Sim(sim.Draw(plan.Seed, false)), buffer, nil)
+	h, err := harness.Run(plan, buffer.Sim(sim.Draw(plan.Seed, false)), buffer, nil)
 	if err != nil {
 		return err
 	}

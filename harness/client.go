@@ -15,6 +15,8 @@ import (
 type client struct {
 	rec     *recorder
 	name    string
+	n       int // among the plan's clients
+	task    func()
 	end     cluster.Client
 	process int
 	armed   []*injection // faults that wait for a point of this client's

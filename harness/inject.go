@@ -1,7 +1,7 @@
 package harness
 
 import (
-	"sync"
+	"slices"
 	"time"
 
 	"github.com/lockcheck/lockcheck/catalogue"
@@ -14,8 +14,8 @@ type injector struct {
 	rec   *recorder
 	steps catalogue.Requests // of the lock's operations
 
-	mu         sync.Mutex
-	injections []*injection
+	mu         mutex
+	injections []injection
 	active     int            // faults that are in force and will end
 	inForce    map[string]int // by what they do to whom: faults that ask for the same
 	lastEnd    time.Duration  // when something last healed, or began for good
@@ -33,10 +33,11 @@ type injection struct {
 
 // schedule arms the faults of a plan.
 func (j *injector) schedule(list []faults.Injection) {
+	j.injections = slices.Grow(j.injections, len(list))[:len(list)]
 	for i, in := range list {
 		f, _ := faults.Find(in.Fault)
-		it := &injection{Injection: in, fault: f, id: i + 1}
-		j.injections = append(j.injections, it)
+		it := &j.injections[i]
+		*it = injection{Injection: in, fault: f, id: i + 1}
 		if in.Point != nil {
 			if c := j.rec.processes[in.Point.Client]; c != nil {
 				c.armed = append(c.armed, it)
@@ -167,8 +168,8 @@ func (j *injector) stop() {
 	j.mu.Lock()
 	j.stopped = true
 	j.mu.Unlock()
-	for _, it := range j.injections {
-		j.heal(it)
+	for i := range j.injections {
+		j.heal(&j.injections[i])
 	}
 }
 

@@ -3,7 +3,6 @@ package harness
 import (
 	"errors"
 	"slices"
-	"sync"
 
 	"github.com/lockcheck/lockcheck/cluster"
 	"github.com/lockcheck/lockcheck/faults"
@@ -20,33 +19,50 @@ type recorder struct {
 	sink     func(*history.Entry)
 	injector injector
 
-	mu        sync.Mutex // in docker many goroutines record
-	begun     bool       // before, nothing is recorded: there is no time yet
-	over      bool       // all scripts have ended
-	history   *history.History
+	mu        mutex // in docker many goroutines record
+	begun     bool  // before, nothing is recorded: there is no time yet
+	running   int   // scripts that have not ended
+	over      bool  // all have
+	history   history.History
 	guarded   workloads.Guarded
 	grants    []int // by the index of the acquire's invoke
 	grant     int   // the last one
 	process   int   // the last number given to a client
 	closed    bool
+	clients   []*client // the plan's, and then those that an earlier run had more
 	processes map[string]*client
+	unseen    history.Entry // what is not recorded goes here
 }
 
-func newRecorder(plan *Plan, h *history.History, sink func(*history.Entry)) *recorder {
-	h.Entries = h.Entries[:0]
-	r := &recorder{
+// reset is where a run starts from: what is not named here is zero.
+func (r *recorder) reset(plan *Plan, sink func(*history.Entry)) {
+	*r = recorder{
 		plan:      plan,
 		sink:      sink,
-		history:   h,
+		running:   len(plan.Clients),
+		history:   history.History{Entries: r.history.Entries[:0]},
 		guarded:   workloads.Guarded{Fencing: plan.Fencing},
-		processes: make(map[string]*client, len(plan.Clients)),
+		grants:    r.grants[:0],
+		clients:   r.clients,
+		processes: r.processes,
+		injector:  injector{rec: r, injections: r.injector.injections[:0], inForce: r.injector.inForce},
 	}
-	r.injector.rec = r
-	for _, name := range plan.Clients {
+	clear(r.injector.inForce)
+	clear(r.processes)
+	if r.processes == nil {
+		r.processes = make(map[string]*client, len(plan.Clients))
+	}
+	for i, name := range plan.Clients {
+		if i == len(r.clients) {
+			c := new(client)
+			c.task = func() { r.play(c) }
+			r.clients = append(r.clients, c)
+		}
 		r.process++
-		r.processes[name] = &client{rec: r, name: name, process: r.process}
+		c := r.clients[i]
+		*c = client{rec: r, name: name, n: i, process: r.process, task: c.task, armed: c.armed[:0]}
+		r.processes[name] = c
 	}
-	return r
 }
 
 // begin opens the record, now that there is a place.
@@ -77,17 +93,47 @@ func (r *recorder) add(e *history.Entry) int {
 }
 
 func (r *recorder) addLocked(e *history.Entry) int {
+	added := r.next()
+	index, now := added.Index, added.Time
+	*added = *e
+	added.Index, added.Time = index, now
+	return r.done(added)
+}
+
+// next is the next entry, to be filled in where it is, because entries are
+// large, and then to be given to done.
+func (r *recorder) next() *history.Entry {
 	if !r.begun || r.closed {
-		return 0
+		r.unseen = history.Entry{}
+		return &r.unseen
 	}
-	r.history.Entries = append(r.history.Entries, *e)
-	n := len(r.history.Entries)
-	added := &r.history.Entries[n-1] // not e: what the sink gets would have to be allocated
-	added.Index, added.Time = n, r.place.Now()
-	if r.sink != nil {
-		r.sink(added)
+	list := &r.history.Entries
+	n := len(*list)
+	if n < cap(*list) {
+		*list = (*list)[:n+1]
+		(*list)[n] = history.Entry{}
+	} else {
+		*list = append(*list, history.Entry{})
 	}
-	return n
+	e := &(*list)[n]
+	e.Index, e.Time = n+1, r.place.Now()
+	return e
+}
+
+// of is next for a line of c's about its operation f.
+func (r *recorder) of(c *client, t history.Type, f string, grant int) *history.Entry {
+	e := r.next()
+	e.Client, e.Process.N = c.name, c.process
+	e.Type, e.F, e.Lock, e.Grant = t, f, LockName, grant
+	return e
+}
+
+// done has the entry written, and returns its index; 0: it is not recorded.
+func (r *recorder) done(e *history.Entry) int {
+	if r.sink != nil && e != &r.unseen {
+		r.sink(e)
+	}
+	return e.Index
 }
 
 // invoke records that an operation begins, and returns its index; 0: the
@@ -98,10 +144,9 @@ func (r *recorder) invoke(c *client, f string, grant int, value history.Opt) int
 	if c.killed.Load() {
 		return 0
 	}
-	return r.addLocked(&history.Entry{
-		Client: c.name, Process: history.Process{N: c.process},
-		Type: history.Invoke, F: f, Lock: LockName, Grant: grant, Value: value,
-	})
+	e := r.of(c, history.Invoke, f, grant)
+	e.Value = value
+	return r.done(e)
 }
 
 // granted records an acquire's ok, and numbers the grant. An ok that comes
@@ -118,11 +163,9 @@ func (r *recorder) granted(c *client, op int, g cluster.Grant) int {
 		r.grants = append(r.grants, 0)
 	}
 	r.grants[op] = r.grant
-	r.addLocked(&history.Entry{
-		Client: c.name, Process: history.Process{N: c.process},
-		Type: history.OK, F: history.Acquire, Lock: LockName,
-		Grant: r.grant, Token: g.Token, ValidUntil: g.ValidUntil,
-	})
+	e := r.of(c, history.OK, history.Acquire, r.grant)
+	e.Token, e.ValidUntil = g.Token, g.ValidUntil
+	r.done(e)
 	return r.grant
 }
 
@@ -138,27 +181,24 @@ func (r *recorder) completeLocked(c *client, f string, grant int, value history.
 	if c.killed.Load() && !errors.Is(err, cluster.ErrBudget) {
 		err = cluster.ErrCrashed // whatever its answer was, the client did not live to see it
 	}
-	e := history.Entry{
-		Client: c.name, Process: history.Process{N: c.process},
-		F: f, Lock: LockName, Grant: grant, Value: value,
+	e := r.of(c, history.OK, f, grant)
+	e.Value = value
+	if err == nil {
+		r.done(e)
+		return workloads.OK
 	}
-	res := workloads.OK
-	switch {
-	case err == nil:
-		e.Type = history.OK
-	case locks.IsDefinite(err):
-		e.Type, e.Error, res = history.Fail, word(err), workloads.No
+	res := workloads.No
+	if locks.IsDefinite(err) {
+		e.Type, e.Error = history.Fail, word(err)
 		if e.Error == errUnavailable {
 			e.Text = err.Error()
 		}
-	default:
+	} else {
 		e.Type, e.Error, e.Text, res = history.Info, word(err), err.Error(), workloads.Unknown
-	}
-	r.addLocked(&e)
-	if e.Type == history.Info {
 		r.process++
 		c.process = r.process
 	}
+	r.done(e)
 	if errors.Is(err, cluster.ErrCrashed) || errors.Is(err, cluster.ErrBudget) {
 		res = workloads.Dead
 		if !c.killed.Load() {
@@ -215,10 +255,9 @@ func (r *recorder) Server(e history.Entry) {
 func (r *recorder) Resource(a cluster.Access) cluster.Answer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e := history.Entry{
-		Process: history.Process{Name: history.Resource}, Type: history.Event,
-		F: history.Read, Lock: a.Lock, Grant: a.Grant, Token: a.Token, By: history.Some(int64(a.By)),
-	}
+	e := r.next()
+	e.Process.Name, e.Type, e.F = history.Resource, history.Event, history.Read
+	e.Lock, e.Grant, e.Token, e.By = a.Lock, a.Grant, a.Token, history.Some(int64(a.By))
 	var value int64
 	var stale bool
 	if a.Write {
@@ -235,7 +274,7 @@ func (r *recorder) Resource(a cluster.Access) cluster.Answer {
 			e.Value = history.Opt{}
 		}
 	}
-	r.addLocked(&e)
+	r.done(e)
 	return cluster.Answer{Value: value, Stale: stale}
 }
 
@@ -256,10 +295,10 @@ func (r *recorder) Point(client string, op cluster.Op, p faults.Point) {
 
 // ended counts a client's script as done; with the last one, everything that
 // can be healed is, and the run is over.
-func (r *recorder) ended(running *int) {
+func (r *recorder) ended() {
 	r.mu.Lock()
-	*running--
-	last := *running == 0
+	r.running--
+	last := r.running == 0
 	r.over = last
 	r.mu.Unlock()
 	if last {

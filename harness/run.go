@@ -5,8 +5,10 @@ package harness
 import (
 	"cmp"
 	"errors"
+	"sync"
 
 	"github.com/lockcheck/lockcheck/cluster"
+	"github.com/lockcheck/lockcheck/cluster/sim"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/workloads"
 )
@@ -14,9 +16,32 @@ import (
 // Open makes the place of a run.
 type Open func(cluster.Config, cluster.Observer) (cluster.Place, error)
 
-// Buffer is memory that one run after another may use. The history of a run
-// is then good until the next.
-type Buffer struct{ history history.History }
+// Buffer is memory that one run after another may use, in places where nothing
+// happens any more when Run returns. The history of a run is then good until
+// the next. The zero Buffer is ready; one whose Sim has been used has to be closed.
+type Buffer struct {
+	recorder recorder
+	world    sim.World
+}
+
+// Sim opens a place in virtual time, in the buffer.
+func (b *Buffer) Sim(choices *sim.Choices) Open {
+	return func(cfg cluster.Config, o cluster.Observer) (cluster.Place, error) {
+		b.world.Reset(cfg, o, choices)
+		return reused{&b.world}, nil
+	}
+}
+
+// reused is a world that outlives its run.
+type reused struct{ *sim.World }
+
+func (reused) Close() error { return nil }
+
+// Events is how many events the last run in Sim had.
+func (b *Buffer) Events() int { return b.world.Events() }
+
+// Close lets go of what is not memory.
+func (b *Buffer) Close() error { return b.world.Close() }
 
 // Run carries out a plan and returns what happened. With an error the history
 // is what there was until then. buffer and sink may be nil; sink gets each
@@ -29,12 +54,16 @@ func Run(plan *Plan, open Open, buffer *Buffer, sink func(*history.Entry)) (h *h
 	if buffer == nil {
 		buffer = new(Buffer)
 	}
-	rec := newRecorder(plan, &buffer.history, sink)
+	rec := &buffer.recorder
+	rec.reset(plan, sink)
 	place, err := open(cfg, rec)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, place.Close()) }()
+	if _, ok := place.(sequential); ok {
+		rec.mu.off, rec.injector.mu.off = true, true
+	}
 	rec.begin(place, plan.header(place.Observes()))
 	rec.injector.steps = cfg.Lock.Steps
 	rec.injector.schedule(plan.Faults)
@@ -42,19 +71,41 @@ func Run(plan *Plan, open Open, buffer *Buffer, sink func(*history.Entry)) (h *h
 	if plan.On != "sim" {
 		place.Go(func() { rec.watch(plan.Lease) })
 	}
-	running := len(plan.Clients)
-	for i, name := range plan.Clients {
-		c := rec.processes[name]
-		place.Go(func() {
-			if plan.Scripts != nil {
-				plan.Scripts[i].Run(c, plan.Lease)
-			} else {
-				workloads.Random{Acquires: plan.Acquires, Lease: plan.Lease, Shape: plan.shape()}.Run(c)
-			}
-			rec.ended(&running)
-		})
+	for _, c := range rec.clients[:len(plan.Clients)] {
+		place.Go(c.task)
 	}
 	err = cmp.Or(place.Run(), rec.injector.err)
 	rec.close(place.Observes())
-	return rec.history, err
+	return &rec.history, err
+}
+
+// play is the task of one client.
+func (r *recorder) play(c *client) {
+	if r.plan.Scripts != nil {
+		r.plan.Scripts[c.n].Run(c, r.plan.Lease)
+	} else {
+		workloads.Random{Acquires: r.plan.Acquires, Lease: r.plan.Lease, Shape: r.plan.shape()}.Run(c)
+	}
+	r.ended()
+}
+
+// sequential is a Place in which one thing happens at a time.
+type sequential interface{ Sequential() }
+
+// mutex is a sync.Mutex that a sequential place switches off.
+type mutex struct {
+	sync.Mutex
+	off bool
+}
+
+func (m *mutex) Lock() {
+	if !m.off {
+		m.Mutex.Lock()
+	}
+}
+
+func (m *mutex) Unlock() {
+	if !m.off {
+		m.Mutex.Unlock()
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/cluster/sim"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/workloads"
@@ -268,6 +270,47 @@ func TestLocksSendAsManyRequestsAsTheySay(t *testing.T) {
 				if last != want {
 					t.Errorf("%s: a kill after request %d of %s struck at %q, want %q", lock.ID, request, f, last, want)
 				}
+			}
+		}
+	}
+}
+
+// What a buffer brings from one run to the next is memory and nothing else:
+// in a used one every run is what it is in a new one, also after a run that
+// broke down. Nor does it matter whether choices are recorded.
+func TestAUsedBufferIsAsGoodAsANewOne(t *testing.T) {
+	t.Parallel()
+	var buffer Buffer
+	defer buffer.Close()
+	in := func(p *Plan, b *Buffer, record bool) (string, []sim.Choice) {
+		choices := sim.Draw(p.Seed, record)
+		h, err := Run(p, b.Sim(choices), b, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text bytes.Buffer
+		if err := history.Encode(&text, h); err != nil {
+			t.Fatal(err)
+		}
+		return text.String(), choices.Made()
+	}
+	for i, lock := range catalogue.Locks {
+		for j, f := range faults.All() {
+			p := randomPlan(lock.ID, f.Name, uint64(i+j))
+			p.Clients = append(p.Clients, "c4", "c5")[:3+(i+j)%3] // now more, now fewer
+			var fresh Buffer
+			want, made := in(p, &fresh, true)
+			fresh.Close()
+			if got, again := in(p, &buffer, true); got != want || !slices.Equal(again, made) {
+				t.Errorf("%s under %s: another history than in a new buffer", lock.ID, f.Name)
+			}
+			if got, _ := in(p, &buffer, false); got != want {
+				t.Errorf("%s under %s: another history where no choice is recorded", lock.ID, f.Name)
+			}
+			broken := randomPlan(lock.ID, f.Name, 1)
+			broken.Faults = []faults.Injection{{Fault: "restart", On: []string{"nobody"}, At: time.Second, For: time.Second}}
+			if _, err := Run(broken, buffer.Sim(sim.Draw(1, false)), &buffer, nil); err == nil {
+				t.Fatal("a fault on nobody is no error")
 			}
 		}
 	}

@@ -79,8 +79,8 @@ func (c *Choice) UnmarshalJSON(text []byte) error {
 // Fresh ones draw from a seed. Replayed ones follow a record: a name that is
 // not in it gets 0, so that a record still speaks after a lock has changed.
 type Choices struct {
-	rng      *rand.PCG
-	record   bool
+	rng      *rand.PCG // nil: replayed
+	record   bool      // always where choices are replayed
 	made     []Choice
 	replayed map[Name]int64
 	used     int
@@ -110,13 +110,22 @@ func (c *Choices) Mismatch() (missing, unused int) {
 	return c.missing, len(c.replayed) - c.used
 }
 
+// named tells whether anybody asks what choices are called. To count and put
+// together names takes longer than to draw.
+func (c *Choices) named() bool { return c.record }
+
+// draw returns 0 ≤ x < n, where nobody asks for a name.
+func (c *Choices) draw(n int64) int64 {
+	// The high half of a product is even to one in 2^64/n, and takes no division.
+	hi, _ := bits.Mul64(c.rng.Uint64(), uint64(n))
+	return int64(hi)
+}
+
 // choose returns 0 ≤ x < n.
 func (c *Choices) choose(name Name, n int64) int64 {
 	var v int64
 	if c.rng != nil {
-		// The high half of a product is even to one in 2^64/n, and takes no division.
-		hi, _ := bits.Mul64(c.rng.Uint64(), uint64(n))
-		v = int64(hi)
+		v = c.draw(n)
 	} else if old, ok := c.replayed[name]; ok {
 		c.used++
 		v = max(0, min(old, n-1))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lockcheck/lockcheck/catalogue"
@@ -22,7 +23,8 @@ type client struct {
 	n      int
 	locker locks.Locker
 	conns  []*conn // by server; clients are connected when a run begins
-	leases map[int]locks.Lease
+	leases []granted
+	port   transport
 
 	armed    bool // a fault waits for a point of its
 	paused   bool
@@ -35,29 +37,50 @@ type client struct {
 	kind     string     // its name
 	requests int        // that it has sent
 	calls    int        // of the port that it has made
-	command  redis.Command
 	access   cluster.Access
 	err      error // why the wait for an answer ended without one
 	reply    redis.Reply
 	answer   cluster.Answer // the guarded resource's
 }
 
-func newClient(w *World, name string) *client {
-	c := &client{world: w, name: name, n: len(w.clients), leases: map[int]locks.Lease{}, deadline: deadline{world: w}}
-	for _, s := range w.servers {
-		s.links = append(s.links, &link{name: name + "→" + s.name})
-		c.conns = append(c.conns, &conn{client: c, server: s, incarnation: s.incarnation, open: true})
+// granted is a lease that has not been given back.
+type granted struct {
+	acquire int // the index of its acquire
+	lease   locks.Lease
+}
+
+// reset makes c the next client of w.
+func (c *client) reset(w *World, name string) {
+	*c = client{
+		world: w, name: name, n: len(w.clients), port: transport{c, w.servers[0]}, deadline: deadline{world: w},
+		conns: c.conns[:0], leases: c.leases[:0], runnable: c.runnable[:0], waiting: c.waiting[:0],
 	}
-	for _, in := range w.cfg.Schedule {
-		c.armed = c.armed || in.Point != nil && in.Point.Client == name
+	for _, s := range w.servers {
+		s.links = append(s.links, link{name: w.memory.join(name, "→", s.name)})
+		n := w.connect(c, s)
+		n.incarnation, n.open = s.incarnation, true
+		c.conns = append(c.conns, n)
+	}
+	for i := range w.cfg.Schedule {
+		p := w.cfg.Schedule[i].Point
+		c.armed = c.armed || p != nil && p.Client == name
 	}
 	c.locker = w.cfg.Lock.New(catalogue.Env{
 		Host:    (*host)(c),
-		Redis:   redis.Port{Transport: transport{c, w.servers[0]}},
+		Redis:   redis.Port{Transport: &c.port},
 		Lease:   w.cfg.Lease,
 		Options: w.cfg.Options,
 	})
-	return c
+}
+
+// lease is what the acquire with that index got, if it has not been given back.
+func (c *client) lease(acquire int) locks.Lease {
+	for i := range c.leases {
+		if c.leases[i].acquire == acquire {
+			return c.leases[i].lease
+		}
+	}
+	return nil
 }
 
 func (w *World) find(name string) *client {
@@ -138,7 +161,7 @@ func (c *client) Acquire(op cluster.Op, timeout time.Duration) (g cluster.Grant,
 		if err != nil {
 			return
 		}
-		c.leases[op.Index] = lease
+		c.leases = append(c.leases, granted{op.Index, lease})
 		if d, ok := lease.(locks.Deadliner); ok {
 			g.ValidUntil = d.Until() // a client's monotonic clock is the true one here
 		}
@@ -152,8 +175,8 @@ func (c *client) Acquire(op cluster.Op, timeout time.Duration) (g cluster.Grant,
 // Release gives a grant back.
 func (c *client) Release(op cluster.Op) (err error) {
 	crash := c.do(op, history.Release, func() {
-		lease := c.leases[op.Acquire]
-		delete(c.leases, op.Acquire)
+		lease := c.lease(op.Acquire)
+		c.leases = slices.DeleteFunc(c.leases, func(g granted) bool { return g.acquire == op.Acquire })
 		if lease == nil {
 			err = locks.ErrNotHeld
 			return
@@ -178,7 +201,7 @@ func (c *client) Write(op cluster.Op, value int64) error {
 func (c *client) accessResource(op cluster.Op, kind string, value int64) (answer cluster.Answer, err error) {
 	crash := c.do(op, kind, func() {
 		a := cluster.Access{Client: c.name, By: op.Index, Grant: op.Grant, Lock: op.Lock, Write: kind == history.Write, Value: value}
-		if f, ok := c.leases[op.Acquire].(locks.Fencer); ok {
+		if f, ok := c.lease(op.Acquire).(locks.Fencer); ok {
 			a.Token = f.Token()
 		}
 		timeout := op.Timeout
@@ -188,7 +211,7 @@ func (c *client) accessResource(op cluster.Op, kind string, value int64) (answer
 		c.requests = 1
 		c.point(false, true)
 		c.access = a
-		if err = c.request(c.world.servers[1], timeout); err == nil {
+		if err = c.request(c.world.servers[1], timeout, nil); err == nil {
 			answer = c.answer
 			if answer.Stale {
 				err = cluster.ErrStaleToken
@@ -213,7 +236,7 @@ const (
 )
 
 // Do is one call of the port.
-func (t transport) Do(ctx context.Context, timeout time.Duration, cmd redis.Command) (redis.Reply, error) {
+func (t *transport) Do(ctx context.Context, timeout time.Duration, cmd redis.Command) (redis.Reply, error) {
 	c := t.client
 	c.mustLive()
 	if c.calls++; c.calls > maxPortCalls {
@@ -233,11 +256,10 @@ func (t transport) Do(ctx context.Context, timeout time.Duration, cmd redis.Comm
 	if c.world.cfg.Options.Retries {
 		retries = defaultRetries
 	}
-	c.command = cmd
-	err := c.request(t.server, timeout)
+	err := c.request(t.server, timeout, &cmd)
 	for try := 0; err != nil && try < retries; try++ {
 		c.sleep(context.Background(), min(minBackoff<<try, maxBackoff))
-		if again := c.request(t.server, timeout); again == nil || !locks.IsDefinite(again) {
+		if again := c.request(t.server, timeout, &cmd); again == nil || !locks.IsDefinite(again) {
 			err = again // an earlier try may have been executed, so a definite error says nothing
 		}
 	}
@@ -256,37 +278,37 @@ func (c *client) lastRequest() int {
 	return c.world.cfg.Lock.Steps.Release
 }
 
-// request sends c.command, or c.access to the guarded resource, and waits for
-// the answer, which is then in c.reply or c.answer.
-func (c *client) request(s *server, timeout time.Duration) error {
+// request sends cmd, or c.access to the guarded resource, and waits for the
+// answer, which is then in c.reply or c.answer.
+func (c *client) request(s *server, timeout time.Duration, cmd *redis.Command) error {
 	until := c.world.now + timeout
-	i := s.index()
-	n := c.conns[i]
+	n := c.conns[s.n]
 	if !n.open {
-		n = &conn{client: c, server: s}
-		c.conns[i] = n
-		if err := c.exchange(n, dial, until); err != nil || !n.open { // it may have been reset during a pause
+		n = c.world.connect(c, s)
+		c.conns[s.n] = n
+		if err := c.exchange(n, dial, until, nil); err != nil || !n.open { // it may have been reset during a pause
 			return errUnreachable // the request itself was never sent
 		}
 	}
-	return c.exchange(n, call, until)
+	return c.exchange(n, call, until, cmd)
 }
 
-// exchange sends a message and waits for its answer.
+// exchange sends a message, with cmd or c.access if it is a call, and waits for
+// its answer.
 //
 // A client that was paused beyond its time-out finds two things when it goes
 // on: the time-out, and the answer in its kernel's buffer. In a real client
 // either may come first. Here the answer always does: it is what does harm,
 // because a client that is told of a grant whose lease has run out goes on to
 // use it, while one that is told of a time-out gives up.
-func (c *client) exchange(n *conn, k kind, until time.Duration) error {
+func (c *client) exchange(n *conn, k kind, until time.Duration, cmd *redis.Command) error {
 	w := c.world
-	m := w.newMessage()
-	m.conn, m.kind, m.toUp, m.op = n, k, true, c.op.Index
-	if n.server.redis == nil {
+	m := w.newMessage(n, k, true)
+	m.op = c.op.Index
+	if cmd != nil {
+		m.command = *cmd
+	} else if k == call {
 		m.access = c.access
-	} else {
-		m.command = c.command
 	}
 	n.waiter, c.err = w.current, nil
 	w.send(m)

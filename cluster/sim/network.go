@@ -34,6 +34,13 @@ type conn struct {
 	waiter      *task         // waits for the answer to what was sent last
 }
 
+// connect is a connection that no server has accepted yet.
+func (w *World) connect(c *client, s *server) *conn {
+	n := w.memory.conns.next()
+	*n = conn{client: c, server: s}
+	return n
+}
+
 // kind of a message.
 type kind uint8
 
@@ -57,14 +64,19 @@ type message struct {
 	err     error
 }
 
-func (w *World) newMessage() *message {
-	if n := len(w.free); n > 0 {
-		m := w.free[n-1]
-		w.free = w.free[:n-1]
-		*m = message{}
-		return m
+// newMessage is a message from the client's end of n, or to it. What it carries
+// is what the last one in its place did: a request is written over by whoever
+// sends it, and an answer by the server.
+func (w *World) newMessage(n *conn, k kind, toUp bool) *message {
+	var m *message
+	if last := len(w.free) - 1; last >= 0 {
+		m = w.free[last]
+		w.free = w.free[:last]
+	} else {
+		m = w.memory.messages.next()
 	}
-	return new(message)
+	m.conn, m.kind, m.toUp, m.err = n, k, toUp, nil
+	return m
 }
 
 // send puts m on its way.
@@ -74,8 +86,8 @@ func (w *World) send(m *message) {
 		w.free = append(w.free, m)
 		return
 	}
-	l := c.server.links[c.client.n]
-	latency := latencyMin + time.Duration(w.choices.choose(l.next(), w.latencies))*time.Microsecond
+	l := &c.server.links[c.client.n]
+	latency := latencyMin + time.Duration(w.choose(l, w.latencies))*time.Microsecond
 	for _, im := range w.impairments {
 		if im.Action == faults.Slow && im.matches(m) {
 			im.hits++
@@ -141,12 +153,16 @@ func (c *conn) reset() {
 // link is where the messages between a client and a server are named.
 type link struct {
 	name string // as "c2→redis-1"
-	n    int    // messages so far
+	n    int    // messages so far, where choices are named
 }
 
-func (l *link) next() Name {
+// choose draws a latency for the next message on l.
+func (w *World) choose(l *link, n int64) int64 {
+	if !w.choices.named() {
+		return w.choices.draw(n)
+	}
 	l.n++
-	return Name{"latency", l.name, l.n}
+	return w.choices.choose(Name{"latency", l.name, l.n}, n)
 }
 
 // impairment is a disturbance in force.

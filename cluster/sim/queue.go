@@ -21,53 +21,45 @@ func (e *event) before(o *event) bool {
 	return e.at < o.at || e.at == o.at && e.seq < o.seq
 }
 
-// queue is a heap of four children a node: half as deep as one of two, which
-// is what counts where most events are popped soon after they are pushed.
-type queue struct{ events []event }
+// queue is a list in order, the next event first. Few events are under way at
+// a time, and a new one mostly belongs near the front, since latencies are
+// short: it is quicker than a heap to let what comes before it make room.
+type queue struct {
+	events []event
+	room   []event // events are its end; what is before them is free
+}
 
 func (q *queue) push(e event) {
-	q.events = append(q.events, e)
+	head := len(q.room) - len(q.events)
+	if head == 0 {
+		head = q.grow()
+	}
+	q.events = q.room[head-1:]
 	es := q.events
-	i := len(es) - 1
-	for i > 0 {
-		parent := (i - 1) / 4
-		if !e.before(&es[parent]) {
-			break
-		}
-		es[i] = es[parent]
-		i = parent
+	i := 0
+	for ; i+1 < len(es) && es[i+1].before(&e); i++ {
+		es[i] = es[i+1]
 	}
 	es[i] = e
 }
 
+// grow makes as much room as there are events, and returns how much.
+func (q *queue) grow() int {
+	head := max(len(q.events), 64)
+	room := make([]event, head+len(q.events))
+	copy(room[head:], q.events)
+	q.room = room
+	return head
+}
+
 func (q *queue) pop() event {
-	es := q.events
-	first := es[0]
-	last := es[len(es)-1]
-	es[len(es)-1] = event{}
-	es = es[:len(es)-1]
-	q.events = es
-	if len(es) == 0 {
-		return first
-	}
-	i := 0
-	for {
-		child := 4*i + 1
-		if child >= len(es) {
-			break
-		}
-		least := child
-		for c := child + 1; c < min(child+4, len(es)); c++ {
-			if es[c].before(&es[least]) {
-				least = c
-			}
-		}
-		if !es[least].before(&last) {
-			break
-		}
-		es[i] = es[least]
-		i = least
-	}
-	es[i] = last
+	first := q.events[0]
+	q.events[0].what = nil
+	q.events = q.events[1:]
 	return first
+}
+
+// empty is an empty queue in the same room.
+func (q *queue) empty() queue {
+	return queue{events: q.room[len(q.room):], room: q.room}
 }

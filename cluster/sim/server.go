@@ -14,21 +14,27 @@ import (
 type server struct {
 	world *World
 	name  string
+	n     int           // among the world's servers
 	redis *model.Server // nil: the guarded resource
 	up    bool
 	// incarnation counts the server's processes, from 1: Stop ends one.
 	incarnation int
 	offset      time.Duration // of its wall clock
 	timer       time.Duration // when the next active expiry is in the queue; 0: none
-	links       []*link       // by client
+	links       []link        // by client
 }
 
-func newRedis(w *World, name string, s catalogue.Server) *server {
-	o := model.Options{Fsync: model.None}
+// reset makes s a new server: of Redis if model is there, else the guarded resource.
+func (s *server) reset(w *World, name string, model *model.Server) {
+	*s = server{world: w, name: name, n: len(w.servers), redis: model, up: true, incarnation: 1, links: s.links[:0]}
+}
+
+// fsync is when the model of a server that is set up like s syncs its log.
+func fsync(s catalogue.Server) model.Fsync {
 	if s.Fsync == catalogue.FsyncAlways {
-		o.Fsync = model.Always
+		return model.Always
 	}
-	return &server{world: w, name: name, redis: model.New(o), up: true, incarnation: 1}
+	return model.None
 }
 
 func (w *World) server(name string) *server {
@@ -127,17 +133,23 @@ func (s *server) arm() {
 		return
 	}
 	s.timer = at
-	s.world.push(event{at: at, what: action(func() {
-		if s.timer != at {
-			return // another one has been armed for an earlier time
-		}
-		s.timer = 0
-		if s.up { // else Start sees to it
-			s.redis.Expire(s.wall())
-			s.tell()
-			s.arm()
-		}
-	})})
+	s.world.push(event{at: at, what: (*expiry)(s)})
+}
+
+// expiry is the timer of a server's active expiry.
+type expiry server
+
+func (x *expiry) happen(w *World) {
+	s := (*server)(x)
+	if s.timer == 0 || s.timer > w.now {
+		return // another one had been armed for an earlier time
+	}
+	s.timer = 0
+	if s.up { // else Start sees to it
+		s.redis.Expire(s.wall())
+		s.tell()
+		s.arm()
+	}
 }
 
 // process is the server that a fault acts on. The guarded resource is none.
@@ -166,10 +178,8 @@ func (w *World) Stop(name string, lose bool) error {
 	}
 	for _, c := range w.clients {
 		// Not one that its client has left.
-		if n := c.conns[s.index()]; n.incarnation == s.incarnation && (n.open || n.waiter != nil) {
-			m := w.newMessage()
-			m.conn, m.kind = n, rst
-			w.send(m)
+		if n := c.conns[s.n]; n.incarnation == s.incarnation && (n.open || n.waiter != nil) {
+			w.send(w.newMessage(n, rst, false))
 		}
 	}
 	s.incarnation++
@@ -203,13 +213,4 @@ func (w *World) Jump(name string, by time.Duration) error {
 	s.offset += by
 	s.arm()
 	return nil
-}
-
-func (s *server) index() int {
-	for i, o := range s.world.servers {
-		if o == s {
-			return i
-		}
-	}
-	return -1
 }

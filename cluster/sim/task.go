@@ -9,10 +9,9 @@ import (
 // host for each operation and obeys that host's pauses while it is there.
 type task struct {
 	world  *World
+	script func()
 	client *client // on whose host it is; nil: on the harness's
-	resume func() (struct{}, bool)
-	stop   func()
-	yield  func(struct{}) bool
+	coroutine
 
 	parked   bool
 	ended    bool
@@ -24,29 +23,55 @@ type task struct {
 	answered bool // woken by an answer, not by the deadline
 }
 
+// coroutine is what a task runs on: one script after another.
+type coroutine struct {
+	resume func() (struct{}, bool)
+	stop   func()
+	yield  func(struct{}) bool
+}
+
 // unwound is what a task panics with when it has to end: its client was
 // killed, or the run is over.
 type unwound struct{}
 
-func newTask(w *World, f func()) *task {
-	t := &task{world: w, queued: [2]time.Duration{never, never}, deadline: never, parked: true}
+// newTask is a task that waits for a script.
+func newTask(w *World) *task {
+	t := &task{world: w}
 	t.resume, t.stop = iter.Pull(func(yield func(struct{}) bool) {
 		t.yield = yield
-		defer func() {
-			t.ended = true
-			w.alive--
-			if p := recover(); p != nil {
-				if _, ok := p.(unwound); !ok {
-					panic(p)
-				}
-			}
-		}()
-		if t.yieldNow() {
-			f()
+		for t.yieldNow() {
+			t.perform()
 		}
 	})
 	t.resume() // to the first yield
 	return t
+}
+
+// reset gives t, which waits for a script, the next one.
+func (t *task) reset(w *World, script func()) {
+	*t = task{
+		world: w, script: script, coroutine: t.coroutine,
+		parked: true, deadline: never, queued: [2]time.Duration{never, never},
+	}
+}
+
+// perform goes through the script, until it ends or has to.
+func (t *task) perform() {
+	defer func() {
+		if p := recover(); p != nil {
+			if _, ok := p.(unwound); !ok {
+				panic(p)
+			}
+			t.end()
+		}
+	}()
+	t.script()
+	t.end()
+}
+
+func (t *task) end() {
+	t.ended = true
+	t.world.alive--
 }
 
 func (t *task) yieldNow() bool {

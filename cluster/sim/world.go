@@ -10,11 +10,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/lockcheck/lockcheck/cluster"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/stores/redis/model"
 )
 
 // Budgets: what a run may use before it counts as one that never ends. How
@@ -35,7 +35,7 @@ const (
 
 var _ cluster.Place = (*World)(nil)
 
-// World is a place in virtual time. It serves one run.
+// World is a place in virtual time. It serves one run; Reset makes it a new one.
 type World struct {
 	cfg      cluster.Config
 	observer cluster.Observer
@@ -61,30 +61,80 @@ type World struct {
 	counts      []count // draws so far, by what and who
 	free        []*message
 	uniques     int
+
+	memory *memory
+	again  bool // another run will come
 }
 
 // New makes a world with the clients of cfg, one Redis server called redis-1,
 // and the guarded resource.
 func New(cfg cluster.Config, o cluster.Observer, choices *Choices) *World {
-	w := &World{cfg: cfg, observer: o, choices: choices, share: maxPerSecond * (1 + len(cfg.Clients))}
-	w.latencies = max(1, int64((cmp.Or(cfg.Latency, latencyMost)-latencyMin)/time.Microsecond))
-	w.queue.events = make([]event, 0, 64)
-	w.servers = []*server{newRedis(w, "redis-1", cfg.Server), {world: w, name: history.Resource, up: true, incarnation: 1}}
-	for _, name := range cfg.Clients {
-		w.clients = append(w.clients, newClient(w, name))
-	}
+	w := new(World)
+	w.reset(cfg, o, choices)
 	return w
 }
 
+// Reset makes w what New would make, in the memory of the run before, which is
+// over. Idle coroutines stay for the next run, up to Close.
+func (w *World) Reset(cfg cluster.Config, o cluster.Observer, choices *Choices) {
+	w.unwind()
+	w.reset(cfg, o, choices)
+	w.again = true
+}
+
+// reset is where a run starts from: what is not named here is zero.
+func (w *World) reset(cfg cluster.Config, o cluster.Observer, choices *Choices) {
+	*w = World{
+		cfg: cfg, observer: o, choices: choices, memory: w.memory,
+		share:     maxPerSecond * (1 + len(cfg.Clients)),
+		latencies: max(1, int64((cmp.Or(cfg.Latency, latencyMost)-latencyMin)/time.Microsecond)),
+
+		queue: w.queue.empty(),
+		tasks: w.tasks[:0], clients: w.clients[:0], servers: w.servers[:0],
+		impairments: w.impairments[:0], counts: w.counts[:0], free: w.free[:0],
+	}
+	if w.memory == nil {
+		w.memory = new(memory)
+	}
+	m := w.memory
+	m.again()
+	m.redis.Reset(model.Options{Fsync: fsync(cfg.Server)})
+	w.addServer("redis-1", &m.redis)
+	w.addServer(history.Resource, nil)
+	for _, name := range cfg.Clients {
+		c := m.clients.next()
+		c.reset(w, name)
+		w.clients = append(w.clients, c)
+	}
+}
+
+func (w *World) addServer(name string, redis *model.Server) {
+	s := w.memory.servers.next()
+	s.reset(w, name, redis)
+	w.servers = append(w.servers, s)
+}
+
 // Observes: a model hides nothing.
-func (w *World) Observes() []string { return []string{"ownership", "answers"} }
+func (w *World) Observes() []string { return observes }
+
+// Sequential: one thing happens at a time, so that who records it needs no lock.
+func (w *World) Sequential() {}
+
+var observes = []string{"ownership", "answers"}
 
 // Now is the virtual time since the start of the run.
 func (w *World) Now() time.Duration { return w.now }
 
 // Go starts a task of the harness.
 func (w *World) Go(f func()) {
-	t := newTask(w, f)
+	var t *task
+	if last := len(w.memory.idle) - 1; last >= 0 {
+		t = w.memory.idle[last]
+		w.memory.idle = w.memory.idle[:last]
+	} else {
+		t = newTask(w)
+	}
+	t.reset(w, f)
 	w.tasks = append(w.tasks, t)
 	w.alive++
 	t.wakeAt(w.now)
@@ -102,6 +152,9 @@ func (w *World) Sleep(d time.Duration) {
 
 // Rand draws for who.
 func (w *World) Rand(who, what string, n int64) int64 {
+	if !w.choices.named() {
+		return w.choices.draw(n)
+	}
 	return w.choices.choose(Name{what, who, w.count(what, who)}, n)
 }
 
@@ -169,21 +222,37 @@ func (w *World) Events() int { return w.events }
 // itself is here a connection of the model's and memory, which go with the
 // world, and the requests of a Close would belong to no operation of the history.
 func (w *World) Close() error {
+	w.again = false
 	w.unwind()
 	return nil
 }
 
 // unwind ends every task that still waits: a coroutine that is dropped while
-// it is parked would stay for ever.
+// it is parked would stay for ever. One whose script has ended, and which the
+// next run can use, waits for that.
 func (w *World) unwind() {
-	for _, t := range w.tasks {
-		t.stop()
+	m := w.memory
+	if m == nil {
+		return // there was no run
 	}
-	w.tasks = nil
+	for _, t := range w.tasks {
+		if t.ended && w.again {
+			m.idle = append(m.idle, t)
+		} else {
+			t.stop()
+		}
+	}
+	w.tasks = w.tasks[:0]
+	if !w.again {
+		for _, t := range m.idle {
+			t.stop()
+		}
+		m.idle = m.idle[:0]
+	}
 }
 
 // unique is a string that no other call returns.
 func (w *World) unique(client string) string {
 	w.uniques++
-	return client + "-" + strconv.Itoa(w.uniques)
+	return w.memory.numbered(client, w.uniques)
 }

@@ -24,9 +24,10 @@ type Options struct {
 // locker is what the locks share: a client's end, and how it waits.
 type locker struct {
 	Options
-	host locks.Host
-	port redis.Port
-	id   string // with ReuseID
+	host   locks.Host
+	port   redis.Port
+	id     string  // with ReuseID
+	leases []lease // room for the next ones
 }
 
 func newLocker(h locks.Host, p redis.Port, o Options) locker {
@@ -91,16 +92,29 @@ func (l *locker) setNX(ctx context.Context, name, value string) (token uint64, o
 	return token, ok, err
 }
 
-// lease is one grant. How it is given back is what the locks differ in.
+// lease is one grant: the value that its acquisition wrote under the lock's
+// name. How it is given back is what the locks differ in.
 type lease struct {
-	token   uint64
-	until   time.Duration
-	release func(ctx context.Context) error
+	*locker
+	name, value string
+	token       uint64
+	until       time.Duration
+	release     func(context.Context, *lease) error
 }
 
 func (l *lease) Token() uint64                     { return l.token }
 func (l *lease) Until() time.Duration              { return l.until }
-func (l *lease) Release(ctx context.Context) error { return l.release(ctx) }
+func (l *lease) Release(ctx context.Context) error { return l.release(ctx, l) }
+
+// granted is a new lease. Room is made for many: simulated clients take
+// thousands of leases a second.
+func (l *locker) granted(g lease) *lease {
+	if len(l.leases) == cap(l.leases) {
+		l.leases = make([]lease, 0, 32)
+	}
+	l.leases = append(l.leases, g)
+	return &l.leases[len(l.leases)-1]
+}
 
 // held turns what a release found into its error.
 func held(ok bool, err error) error {

@@ -20,17 +20,19 @@ func NewSetDel(h locks.Host, p redis.Port, o Options) locks.Locker {
 }
 
 func (l *setDel) Acquire(ctx context.Context, name string) (locks.Lease, error) {
-	return l.acquire(ctx, name, func(ctx context.Context, _ string) error {
-		return held(l.port.Del(ctx, l.Timeout, name))
-	})
+	return l.acquire(ctx, name, bareDel)
 }
 
-// acquire is the loop around SET NX PX that three locks share; release gets
-// the value that the acquisition wrote.
+// bareDel gives a lease back without a look at whose the key is by now.
+func bareDel(ctx context.Context, l *lease) error {
+	return held(l.port.Del(ctx, l.Timeout, l.name))
+}
+
+// acquire is the loop around SET NX PX that three locks share.
 //
 // A lease counts from the moment before the request was sent: the server
 // cannot have set the key earlier.
-func (l *locker) acquire(ctx context.Context, name string, release func(ctx context.Context, value string) error) (locks.Lease, error) {
+func (l *locker) acquire(ctx context.Context, name string, release func(context.Context, *lease) error) (locks.Lease, error) {
 	value := l.value()
 	for {
 		l.host.Mark("try")
@@ -40,9 +42,7 @@ func (l *locker) acquire(ctx context.Context, name string, release func(ctx cont
 			return nil, err
 		}
 		if ok {
-			return &lease{token: token, until: sent + l.TTL, release: func(ctx context.Context) error {
-				return release(ctx, value)
-			}}, nil
+			return l.granted(lease{l, name, value, token, sent + l.TTL, release}), nil
 		}
 		if err := l.wait(ctx); err != nil {
 			return nil, err

@@ -21,14 +21,14 @@ func NewSetGetDel(h locks.Host, p redis.Port, o Options) locks.Locker {
 }
 
 func (l *setGetDel) Acquire(ctx context.Context, name string) (locks.Lease, error) {
-	return l.acquire(ctx, name, func(ctx context.Context, value string) error {
-		now, ok, err := l.port.Get(ctx, l.Timeout, name)
+	return l.acquire(ctx, name, func(ctx context.Context, l *lease) error {
+		now, ok, err := l.port.Get(ctx, l.Timeout, l.name)
 		if err != nil {
 			return err
 		}
-		if !ok || now != value {
+		if !ok || now != l.value {
 			return locks.ErrNotHeld
 		}
-		return held(l.port.Del(ctx, l.Timeout, name))
+		return held(l.port.Del(ctx, l.Timeout, l.name))
 	})
 }

@@ -23,7 +23,7 @@ func NewSetLua(h locks.Host, p redis.Port, o Options) locks.Locker {
 }
 
 func (l *setLua) Acquire(ctx context.Context, name string) (locks.Lease, error) {
-	return l.acquire(ctx, name, func(ctx context.Context, value string) error {
-		return held(l.port.CompareAndDelete(ctx, l.Timeout, name, value))
+	return l.acquire(ctx, name, func(ctx context.Context, l *lease) error {
+		return held(l.port.CompareAndDelete(ctx, l.Timeout, l.name, l.value))
 	})
 }

@@ -27,9 +27,7 @@ func (l *setNX) Acquire(ctx context.Context, name string) (locks.Lease, error) {
 			return nil, err
 		}
 		if ok {
-			return &lease{token: token, release: func(ctx context.Context) error {
-				return held(l.port.Del(ctx, l.Timeout, name))
-			}}, nil
+			return l.granted(lease{&l.locker, name, value, token, 0, bareDel}), nil
 		}
 		if err := l.wait(ctx); err != nil {
 			return nil, err

@@ -34,9 +34,7 @@ func (l *setNXExpire) Acquire(ctx context.Context, name string) (locks.Lease, er
 				// The key is ours, so not even a PEXPIRE that never left makes this a definite no.
 				return nil, fmt.Errorf("the key is set, without an expiry: %v", err)
 			}
-			return &lease{token: token, until: sent + l.TTL, release: func(ctx context.Context) error {
-				return held(l.port.Del(ctx, l.Timeout, name))
-			}}, nil
+			return l.granted(lease{&l.locker, name, value, token, sent + l.TTL, bareDel}), nil
 		}
 		if err := l.wait(ctx); err != nil {
 			return nil, err

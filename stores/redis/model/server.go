@@ -60,7 +60,22 @@ const never = math.MaxInt64 // the due of an entry that does not expire
 
 // New returns an empty server.
 func New(o Options) *Server {
-	return &Server{options: o, entries: make(map[string]entry)}
+	s := new(Server)
+	s.Reset(o)
+	return s
+}
+
+// Reset makes s a new, empty server; the zero Server may be Reset too.
+func (s *Server) Reset(o Options) {
+	*s = Server{
+		options: o,
+		entries: s.entries, due: s.due[:0], effects: s.effects[:0],
+		unsynced: s.unsynced[:0], restored: s.restored[:0], keys: s.keys[:0],
+	}
+	if s.entries == nil {
+		s.entries = make(map[string]entry)
+	}
+	clear(s.entries)
 }
 
 // Apply executes c at now. by is the caller's tag of the request, which the

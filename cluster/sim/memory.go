@@ -1,0 +1,71 @@
+package sim
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/lockcheck/lockcheck/stores/redis/model"
+)
+
+// memory is what a world leaves to the next one in its place: room, and
+// coroutines that wait for a script. What lies in it says nothing about a run:
+// whoever takes a piece of it fills in all of it.
+type memory struct {
+	idle     []*task
+	clients  pool[client]
+	servers  pool[server]
+	conns    pool[conn]
+	messages pool[message]
+	redis    model.Server
+	text     strings.Builder
+}
+
+// again makes everything available that is not in use between two runs.
+func (m *memory) again() {
+	m.clients.used, m.servers.used, m.conns.used, m.messages.used = 0, 0, 0, 0
+}
+
+// pool hands out pieces of memory, those of earlier runs first. Their contents
+// are what they were.
+type pool[T any] struct {
+	made []*T
+	used int
+}
+
+func (p *pool[T]) next() *T {
+	if p.used == len(p.made) {
+		p.made = append(p.made, new(T))
+	}
+	p.used++
+	return p.made[p.used-1]
+}
+
+// join is a + sep + b. Strings are cut from one long one, whose memory is never
+// written again: they stay good, and a run takes an allocation for hundreds.
+func (m *memory) join(a, sep, b string) string {
+	from := m.line()
+	m.text.WriteString(a)
+	m.text.WriteString(sep)
+	m.text.WriteString(b)
+	return m.text.String()[from:]
+}
+
+// numbered is name-n; see join.
+func (m *memory) numbered(name string, n int) string {
+	var digits [20]byte
+	from := m.line()
+	m.text.WriteString(name)
+	m.text.WriteByte('-')
+	m.text.Write(strconv.AppendInt(digits[:0], int64(n), 10))
+	return m.text.String()[from:]
+}
+
+// line is where the next string begins.
+func (m *memory) line() int {
+	const room, longest = 4096, 128
+	if m.text.Cap()-m.text.Len() < longest {
+		m.text.Reset()
+		m.text.Grow(room)
+	}
+	return m.text.Len()
+}

@@ -1,0 +1,69 @@
+package sim
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/cluster"
+	"github.com/lockcheck/lockcheck/faults"
+)
+
+// A world that was reset is a new one, however the run before ended, and what
+// still waited there has been let go.
+func TestAResetWorldIsNew(t *testing.T) {
+	ask := func(e catalogue.Env, ctx context.Context) error {
+		if err := e.Host.Sleep(ctx, time.Duration(e.Host.Rand("wait", 1000))*time.Millisecond); err != nil {
+			return err
+		}
+		return set(e, ctx)
+	}
+	choices := []Choice{{Name{"wait", "c1", 1}, 500}, {Name{"latency", "c1→redis-1", 1}, 77}}
+	begin := func() *scene { return newSceneWith(catalogue.Options{}, choices, ask, "c1", "c2") }
+	fresh := begin()
+	expected := fresh.run(t, time.Minute)
+
+	s := begin()
+	reset := func() {
+		s.seen, s.at = nil, nil
+		s.Reset(s.cfg, s, Replay(choices))
+	}
+	defer s.Close()
+	for name, ends := range map[string]func(){
+		"by itself":           func() { s.run(t, time.Minute) },
+		"without having run":  func() { s.Go(func() { t.Error("a script of an earlier run") }) },
+		"with a client dead":  func() { s.After(time.Second, func() { must(t, s.Kill("c1")) }); s.run(t, time.Minute) },
+		"with a server down":  func() { must(t, s.Stop("redis-1", true)); s.run(t, time.Minute) },
+		"with a clock wrong":  func() { must(t, s.Jump("redis-1", time.Hour)); s.run(t, time.Minute) },
+		"with a client stuck": func() { must(t, s.Pause("c1")); s.Go(func() { s.Client("c1").Read(cluster.Op{Index: 1}) }); s.Run() },
+		"with a link held": func() {
+			must(t, s.Impair(1, faults.Impairment{Client: "c1", Server: "redis-1", Action: faults.Hold}))
+			s.run(t, time.Minute)
+		},
+		"in a panic": func() {
+			defer func() { recover() }()
+			s.Go(func() { s.Sleep(time.Second); panic("no wheels") })
+			s.run(t, time.Minute)
+		},
+		"going round and round": func() {
+			s.Go(func() {
+				for {
+					s.Sleep(0)
+				}
+			})
+			s.Run()
+		},
+	} {
+		t.Run("the run before ended "+name, func(t *testing.T) {
+			reset()
+			ends()
+			reset()
+			want(t, s.run(t, time.Minute), expected...)
+			if s.Now() != fresh.Now() || s.Events() != fresh.Events() || !slices.Equal(s.choices.Made(), fresh.choices.Made()) {
+				t.Errorf("it ends at %v after %d events, a new one at %v after %d", s.Now(), s.Events(), fresh.Now(), fresh.Events())
+			}
+		})
+	}
+}
