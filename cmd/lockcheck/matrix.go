@@ -97,26 +97,31 @@ func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 	if f.calibrate {
 		return a.calibrate(p, cells, f)
 	}
+	m := &matrixOutcome{flags: f, place: p.name, lease: p.lease}
 	start := time.Now()
-	var done []matrixCell
 	if p.name == "sim" {
-		done, err = a.matrixInSim(p, cells, f.jobs)
+		m.cells, err = a.matrixInSim(p, cells, f.jobs)
 	} else {
-		done, err = a.matrixInPlace(p, cells)
+		m.cells, err = a.matrixInPlace(p, cells)
 	}
-	if err != nil {
+	m.took = time.Since(start)
+	if err != nil && len(m.cells) == 0 {
 		return err
 	}
-	m := &matrixOutcome{cells: done, flags: f, place: p.name, lease: p.lease, took: time.Since(start)}
+	return cmp.Or(err, a.show(m), exit(m.code()))
+}
+
+// show prints a matrix as the flags say.
+func (a *app) show(m *matrixOutcome) error {
 	switch {
 	case a.json:
-		err = a.printJSON(m.document())
-	case f.markdown:
+		return a.printJSON(m.document())
+	case m.flags.markdown:
 		m.markdown(a.stdout)
 	default:
 		a.matrixTable(m)
 	}
-	return cmp.Or(err, exit(m.code()))
+	return nil
 }
 
 // validate holds flags to the values that they may have.
@@ -129,6 +134,7 @@ func (f *matrixFlags) validate(cmd *cobra.Command) error {
 		{f.runs < 1, "--runs has to be at least 1"},
 		{f.jobs < 1 && cmd.Flags().Changed("jobs"), "--jobs has to be at least 1"},
 		{f.limit <= 0, "--for has to be more than 0"},
+		{f.markdown && cmd.Flag("json").Value.String() == "true", "--json and --markdown: one of them"},
 		{docker && cmd.Flags().Changed("runs"), "--runs is for sim; on docker --for says how long to look in each cell"},
 		{!docker && cmd.Flags().Changed("for"), "--for is for docker; in sim --runs says how many runs a cell has"},
 		{docker && f.calibrate, "--calibrate measures sim only: leave out --on docker"},
@@ -239,14 +245,14 @@ func (a *app) matrixInSim(p *place, cells []*explore.Cell, jobs int) ([]matrixCe
 	for i, c := range cells {
 		m, err := a.judged(p, c, results[i], whole[i])
 		if err != nil {
-			return nil, err
+			return done, err
 		}
 		done = append(done, m)
 	}
 	return done, nil
 }
 
-// matrixInPlace does one cell after another, where runs take real time.
+// matrixInPlace does one cell after another, where runs take real time. Where the place breaks down it returns the cells that were done.
 func (a *app) matrixInPlace(p *place, cells []*explore.Cell) ([]matrixCell, error) {
 	progress := a.matrixProgress(false)
 	runs := 0
@@ -265,12 +271,12 @@ func (a *app) matrixInPlace(p *place, cells []*explore.Cell) ([]matrixCell, erro
 		})
 		a.clearProgress()
 		if err != nil {
-			return nil, err
+			return done, err
 		}
 		runs += r.Runs
 		m, err := a.judged(p, c, r, !p.interrupted())
 		if err != nil {
-			return nil, err
+			return done, err
 		}
 		done = append(done, m)
 	}

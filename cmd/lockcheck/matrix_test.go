@@ -208,6 +208,7 @@ func TestWhichCells(t *testing.T) {
 func TestMatrixIsUsedWrongly(t *testing.T) {
 	for args, words := range map[string]string{
 		"redis-set-lau":        "did you mean redis-set-lua",
+		"--json --markdown":    "one of them",
 		"--fault pasue":        "did you mean pause",
 		"--runs 0":             "--runs has to be at least 1",
 		"--jobs 0":             "--jobs has to be at least 1",
@@ -250,6 +251,41 @@ func TestAnInterruptedMatrixShowsWhatThereIs(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r := in(t, ctx, func(p *place) { cancel() }, "matrix", "--runs", "100", "--out", t.TempDir())
 	r.wants(t, interrupted, "interrupted after 0 runs", "lockcheck: interrupted")
+}
+
+// Where runs take real time a cell that must break ends when it has, and one
+// that did not in the time there was is no failure. What was done is shown, also
+// when the place breaks down.
+func TestAMatrixInRealTime(t *testing.T) {
+	limits := map[string]int{}
+	slow := func(breaks error) func(*place) {
+		return func(p *place) {
+			p.name = "docker"
+			batches := 0
+			p.batch = func(s *explore.Settings, _ func(int)) (*explore.Result, error) {
+				if batches++; batches > 2 && breaks != nil {
+					return nil, breaks
+				}
+				one := *s
+				one.On, one.For, one.Jobs = "sim", 0, 1
+				var r *explore.Result
+				for one.Runs = 1; one.Runs <= 6; one.Runs++ {
+					r, _ = explore.Random(t.Context(), &one, nil)
+					if s.Enough != nil && s.Enough(r) {
+						break
+					}
+				}
+				limits[s.Kinds[0].Name] = r.Runs
+				return r, nil
+			}
+		}
+	}
+	args := strings.Fields("matrix redis-set-del --fault kill,restart,pause")
+	in(t, t.Context(), slow(nil), args...).wants(t, held, "redis-set-del ~U ", "not shown in the time there was", "1 not shown, 2 as expected")
+	if limits["pause"] != 6 || limits["restart"] >= 6 {
+		t.Errorf("runs: %v", limits)
+	}
+	in(t, t.Context(), slow(fail(noPlace, "the engine is gone")), args...).wants(t, noPlace, "the engine is gone", "2 cells:")
 }
 
 // Names in the heads of columns stand for one fault each.
