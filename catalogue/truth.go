@@ -81,6 +81,7 @@ type cell struct {
 const (
 	robbed    = "A late DEL takes the key of a holder whose lease still runs, and lets a third one in: more than the overlap that leases cannot avoid."
 	neverSent = "SETNX is answered after the caller's deadline, so PEXPIRE is not sent, and the key has no expiry."
+	unknown   = "A SETNX that its client has given up sets a key of which nobody knows that it is his, so nobody deletes it."
 	neverDel  = "A DEL that is lost with its connection is not sent again, and nothing else removes the key."
 	lostDel   = "A release that is lost with its connection is not sent again: the next holder waits for the lease to end."
 	forgotten = "The holder whose key was lost deletes that of the next."
@@ -102,8 +103,8 @@ var truth = map[string][]cell{
 		{"restart", "L", neverDel},
 		{"restart-lost", "U R", forgotten},
 		{"server-jump", "S", ""},
-		{"partition partition-oneway delay kill-connection", "L", neverDel},
-		{"drop-reply", "L", "An acquire that is not answered has set a key that nobody knows to be his."},
+		{"partition partition-oneway delay kill-connection", "L", unknown + " Nor is a lost DEL sent again."},
+		{"drop-reply", "L", unknown},
 	},
 	"redis-setnx-expire": {
 		{"none", "L?", neverSent},
@@ -112,9 +113,9 @@ var truth = map[string][]cell{
 		{"restart", "L l", "A PEXPIRE that is lost with its connection is not sent again, and the key has no expiry."},
 		{"restart-lost", "U R L?", forgotten + " " + neverSent},
 		{"server-jump", "U R L?", jumped + " " + allGone + " " + neverSent},
-		{"partition partition-oneway delay", "U R L l", robbed + " A PEXPIRE that is given up leaves a key without an expiry."},
-		{"kill-connection", "L l", onceReset + " A lost PEXPIRE leaves a key without an expiry."},
-		{"drop-reply", "L l", onceSent},
+		{"partition partition-oneway delay", "U R L l", robbed + " A SETNX that its client has given up sets a key, and no PEXPIRE follows."},
+		{"kill-connection", "L l", onceReset + " A SETNX whose answer is lost has no PEXPIRE, a lost PEXPIRE no second."},
+		{"drop-reply", "L l", onceSent + " A SETNX that was not answered has no PEXPIRE."},
 	},
 	"redis-set-del": {
 		{"none", "S", ""},

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -33,9 +31,6 @@ type matrixFlags struct {
 	date      string
 }
 
-// calibrationPath is where the source of this program keeps its calibration.
-const calibrationPath = "catalogue/calibration.json"
-
 func (a *app) matrixCommand() *cobra.Command {
 	var f matrixFlags
 	cmd := &cobra.Command{
@@ -45,10 +40,10 @@ func (a *app) matrixCommand() *cobra.Command {
 what it finds against what is known: what must be found, what may be, and that
 nothing else is. The same command finds the same, until something changes.
 
-A cell that must hold has --runs runs. One that must break ends when all that has
-to be found was, but not before a quarter of them. What was not expected fails,
-and so does what was expected and not found in ten times the runs that it takes
-on average (docs/random.md).`,
+A cell that must hold has --runs runs. One that must break ends when all that
+has to be found was, but not before a quarter of them. What was not expected
+fails, and so does what was expected and not found in ten times the runs that it
+takes on average (docs/random.md).`,
 		Example: `  lockcheck matrix
   lockcheck matrix 'redis-set-*' --fault pause,partition -v
   lockcheck matrix --holding --runs 100000
@@ -313,49 +308,6 @@ func (m *matrixCell) first() int {
 		}
 	}
 	return first
-}
-
-// calibrate measures the cells that must break, and writes the file.
-func (a *app) calibrate(p *place, cells []*explore.Cell, f matrixFlags) error {
-	if info, err := os.Stat(filepath.Dir(f.file)); err != nil || !info.IsDir() {
-		return fail(usage, "--calibration %s: there is no folder %s here; call it where lockcheck's source is, or name another file",
-			f.file, filepath.Dir(f.file))
-	}
-	date := cmp.Or(f.date, time.Now().Format(time.DateOnly))
-	cells = slices.DeleteFunc(cells, func(c *explore.Cell) bool { return c.Expect.Holds() })
-	calibration, err := catalogue.Calibrated()
-	if err != nil {
-		return err
-	}
-	start := time.Now()
-	found, err := explore.Calibrate(p.ctx, cells, explore.CalibrationSeeds, f.jobs, a.matrixProgress(true))
-	a.clearProgress()
-	if err != nil {
-		return err
-	}
-	for i := range found {
-		found[i].Date = date
-	}
-	calibration.Seeds, calibration.Most, calibration.Lease = explore.CalibrationSeeds, explore.CalibrationRuns, p.lease
-	calibration.Put(found)
-	file, err := os.Create(f.file)
-	if err == nil {
-		err = cmp.Or(calibration.Write(file), file.Close())
-	}
-	if err != nil {
-		return fail(usage, "--calibration: %w", err)
-	}
-	a.printf("Measured %s of %s, %d base seeds each, in %.0f s, and wrote %s.\n",
-		plural(len(found), "code"), plural(len(cells), "cell"), explore.CalibrationSeeds, time.Since(start).Seconds(), f.file)
-	never := 0
-	for _, m := range found {
-		if m.Never > 0 {
-			never++
-			a.paragraph(2, fmt.Sprintf("  %s of %s under %s was not found within %d runs from %d of them.", m.Code, m.Lock, m.Fault, explore.CalibrationRuns, m.Never))
-		}
-	}
-	a.printf("Build lockcheck again to use it.\n")
-	return nil
 }
 
 // matrixProgress shows how far a matrix is, on a terminal; timed, if the rest
