@@ -109,10 +109,10 @@ func TestACellIsJudged(t *testing.T) {
 // With any number of jobs a matrix has the same runs in every cell, and finds
 // the same in them.
 func TestJobsDoNotChangeTheMatrix(t *testing.T) {
-	lock, _ := catalogue.FindLock("redis-set-get-del")
+	lock, _ := catalogue.FindLock("redis-set-lua")
 	var first []*Result
 	for _, jobs := range []int{1, 2, 7} {
-		results, whole, err := Matrix(t.Context(), cellsOf(t, defaults(10*time.Second, 110), lock, lock.ID), jobs, nil)
+		results, whole, err := Matrix(t.Context(), cellsOf(t, defaults(10*time.Second, 60), lock, lock.ID), jobs, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -202,7 +202,7 @@ func TestWhichCells(t *testing.T) {
 		}
 	}
 	r := lockcheck(t, "matrix", "redis-set-lua", "--holding", "--runs", "30", "--out", t.TempDir())
-	r.wants(t, held, "9 cells: 9 as expected")
+	r.wants(t, held, "9 cells: 9 as expected. 9 must hold, a slow hand-over aside")
 }
 
 func TestMatrixIsUsedWrongly(t *testing.T) {
@@ -286,6 +286,18 @@ func TestAMatrixInRealTime(t *testing.T) {
 		t.Errorf("runs: %v", limits)
 	}
 	in(t, t.Context(), slow(fail(noPlace, "the engine is gone")), args...).wants(t, noPlace, "the engine is gone", "2 cells:")
+}
+
+func TestHowFarAMatrixIs(t *testing.T) {
+	far := explore.Far{Cells: 60, CellsDone: 7, Runs: 12_000, Left: 9_000}
+	for timed, want := range map[bool]string{
+		true:  "7 of 60 cells, 12,000 runs, 3000 a second, about 3 s left",
+		false: "7 of 60 cells, 12,000 runs, 3000.0 a second",
+	} {
+		if got := matrixFar(far, 4*time.Second, timed); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
 }
 
 // Names in the heads of columns stand for one fault each.

@@ -179,6 +179,11 @@ func (m *matrixCell) again(o *matrixOutcome) string {
 	return b.String()
 }
 
+// mustHold tells whether a cell is one of those that were run for that.
+func (m *matrixOutcome) mustHold(c *matrixCell) bool {
+	return c.Expect.Holds() || m.flags.holding && c.Expect.HoldsSlowly()
+}
+
 // sum is the matrix in a sentence or two.
 func (m *matrixOutcome) sum() string {
 	var parts []string
@@ -189,7 +194,7 @@ func (m *matrixOutcome) sum() string {
 	}
 	hold, least, most := 0, 0, 0
 	for i := range m.cells {
-		if c := &m.cells[i]; c.Expect.Holds() && c.Standing == explore.AsExpected {
+		if c := &m.cells[i]; m.mustHold(c) && c.Standing == explore.AsExpected {
 			if hold == 0 || c.result.Runs < least {
 				least = c.result.Runs
 			}
@@ -203,7 +208,7 @@ func (m *matrixOutcome) sum() string {
 		if least < most {
 			runs += " to " + thousands(most)
 		}
-		words += fmt.Sprintf(". %s must hold, and did, in %s runs each", thousands(hold), runs)
+		words += fmt.Sprintf(". %s must hold%s, and did, in %s runs each", thousands(hold), map[bool]string{true: ", a slow hand-over aside"}[m.flags.holding], runs)
 	}
 	return words + fmt.Sprintf(". %s in %.1f s.", plural(m.runs(), "run"), m.took.Seconds())
 }

@@ -85,23 +85,16 @@ func (a *app) matrixBlock(m *matrixOutcome, locks []string, b block) {
 	}
 	a.printf("%s\n", strings.TrimRight(line, " "))
 	for _, id := range locks {
-		a.printf("%-*s", b.lockWidth, id)
+		line := fmt.Sprintf("%-*s", b.lockWidth, id)
 		for i, name := range b.faults {
-			sign, codes := "", ""
-			c := m.cell(id, name)
-			if c != nil {
-				sign, codes = c.short()
+			text, width := "", 0
+			if c := m.cell(id, name); c != nil {
+				sign, codes := c.short()
+				text, width = a.standing(c.Standing)+codes, utf8.RuneCountInString(sign+codes)
 			}
-			pad := b.widths[i] - utf8.RuneCountInString(sign+codes)
-			if i == len(b.faults)-1 {
-				pad = 0
-			}
-			if c != nil {
-				sign = a.standing(c.Standing)
-			}
-			a.printf("%s%s%s", sign, codes, strings.Repeat(" ", pad))
+			line += text + strings.Repeat(" ", b.widths[i]-width)
 		}
-		a.printf("\n")
+		a.printf("%s\n", strings.TrimRight(line, " "))
 	}
 	a.printf("\n")
 }
