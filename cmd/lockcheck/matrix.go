@@ -132,6 +132,7 @@ func (f *matrixFlags) validate(cmd *cobra.Command) error {
 		{f.markdown && cmd.Flag("json").Value.String() == "true", "--json and --markdown: one of them"},
 		{docker && cmd.Flags().Changed("runs"), "--runs is for sim; on docker --for says how long to look in each cell"},
 		{!docker && cmd.Flags().Changed("for"), "--for is for docker; in sim --runs says how many runs a cell has"},
+		{f.calibrate && slices.ContainsFunc([]string{"lease", "seed", "runs", "holding", "markdown"}, cmd.Flags().Changed), "--calibrate measures the default settings: leave out --lease, --seed, --runs, --holding and --markdown"},
 		{docker && f.calibrate, "--calibrate measures sim only: leave out --on docker"},
 		{!f.calibrate && f.date != "", "--date is the day of a calibration: it needs --calibrate"},
 	} {

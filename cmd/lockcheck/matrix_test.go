@@ -216,6 +216,7 @@ func TestMatrixIsUsedWrongly(t *testing.T) {
 		"--on docker --runs 3": "--runs is for sim",
 		"--date 2026-01-01":    "needs --calibrate",
 		"--calibrate --calibration nowhere/c.json":   "there is no folder nowhere here",
+		"--calibrate --lease 1s":                     "leave out --lease",
 		"--calibrate --date today":                   "it has to be a day",
 		"redis-setnx --holding --fault restart-lost": "none of these cells must hold",
 	} {
