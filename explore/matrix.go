@@ -112,6 +112,7 @@ type Judgement struct {
 	Unexpected []checker.Property
 	Missing    []catalogue.Code
 	Reason     string // of all but AsExpected
+	Cut        bool   // it is unproven because it was interrupted
 }
 
 // Judge compares. whole says whether all runs were done that the cell asks for.
@@ -134,7 +135,7 @@ func (c *Cell) Judge(r *Result, whole bool) Judgement {
 	case len(j.Unexpected) > 0:
 		j.Standing, j.Reason = Unexpected, names(j.Unexpected)+" violated, which is not expected"
 	case !whole:
-		j.Standing, j.Reason = Unproven, fmt.Sprintf("interrupted after %d runs", r.Runs)
+		j.Standing, j.Reason, j.Cut = Unproven, fmt.Sprintf("interrupted after %d runs", r.Runs), true
 	case vacuous != "":
 		j.Standing, j.Reason = Unproven, vacuous
 	case len(unknown) > 0:

@@ -99,7 +99,7 @@ func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 	} else {
 		m.cells, err = a.matrixInPlace(p, cells)
 	}
-	m.took = time.Since(start)
+	m.took, m.left = time.Since(start), len(cells)-len(m.cells)
 	if err != nil && len(m.cells) == 0 {
 		return err
 	}
@@ -239,6 +239,9 @@ func (a *app) matrixInSim(p *place, cells []*explore.Cell, jobs int) ([]matrixCe
 	}
 	var done []matrixCell
 	for i, c := range cells {
+		if results[i].Runs == 0 && !whole[i] {
+			continue // interrupted before it began
+		}
 		m, err := a.judged(p, c, results[i], whole[i])
 		if err != nil {
 			return done, err
@@ -248,7 +251,8 @@ func (a *app) matrixInSim(p *place, cells []*explore.Cell, jobs int) ([]matrixCe
 	return done, nil
 }
 
-// matrixInPlace does one cell after another, where runs take real time. Where the place breaks down it returns the cells that were done.
+// matrixInPlace does one cell after another, where runs take real time. Where
+// the place breaks down it returns the cells that were done.
 func (a *app) matrixInPlace(p *place, cells []*explore.Cell) ([]matrixCell, error) {
 	progress := a.matrixProgress(false)
 	runs := 0

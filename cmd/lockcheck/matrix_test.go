@@ -250,8 +250,16 @@ func TestCalibrating(t *testing.T) {
 
 func TestAnInterruptedMatrixShowsWhatThereIs(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	r := in(t, ctx, func(p *place) { cancel() }, "matrix", "--runs", "100", "--out", t.TempDir())
-	r.wants(t, interrupted, "interrupted after 0 runs", "lockcheck: interrupted")
+	r := in(t, ctx, func(*place) { cancel() }, "matrix", "--runs", "100")
+	r.wants(t, interrupted, "No cell was begun", "lockcheck: interrupted")
+
+	ctx, cancel = context.WithCancel(t.Context())
+	time.AfterFunc(300*time.Millisecond, cancel)
+	r = in(t, ctx, func(*place) {}, "matrix", "--runs", "1000000", "--jobs", "1")
+	r.wants(t, interrupted, "? proves nothing", "59 more were not begun", "lockcheck: interrupted")
+	if strings.Contains(r.stdout, "Again") {
+		t.Errorf("what was interrupted is told at length:\n%s", r.stdout)
+	}
 }
 
 // Where runs take real time a cell that must break ends when it has, and one

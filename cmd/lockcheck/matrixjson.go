@@ -17,6 +17,7 @@ type matrixDocument struct {
 	Runs    int                  `json:"runs"`
 	Seconds float64              `json:"seconds"`
 	Cells   []matrixCellDocument `json:"cells"`
+	Left    int                  `json:"not_begun,omitempty"` // cells, when it was interrupted
 }
 
 type matrixCellDocument struct {
@@ -49,7 +50,7 @@ type matrixFound struct {
 func (m *matrixOutcome) document() matrixDocument {
 	d := matrixDocument{
 		Schema: 1, On: m.place, LeaseMS: m.lease.Milliseconds(), Seed: m.flags.seed,
-		Runs: m.runs(), Seconds: m.took.Seconds(), Cells: []matrixCellDocument{},
+		Runs: m.runs(), Seconds: m.took.Seconds(), Cells: []matrixCellDocument{}, Left: m.left,
 	}
 	for i := range m.cells {
 		c := &m.cells[i]

@@ -58,7 +58,7 @@ func (m *matrixOutcome) markdownFailures(w io.Writer) {
 	for _, s := range standings {
 		for i := range m.cells {
 			c := &m.cells[i]
-			if s.standing == explore.AsExpected || c.Standing != s.standing {
+			if s.standing == explore.AsExpected || c.Standing != s.standing || c.Cut {
 				continue
 			}
 			some = true

@@ -18,6 +18,7 @@ type matrixOutcome struct {
 	place string
 	lease time.Duration
 	took  time.Duration
+	left  int // cells that were not begun
 }
 
 // standings are how cells are shown, the ones that need a look first. A sign
@@ -203,6 +204,11 @@ func (m *matrixOutcome) sum() string {
 		}
 	}
 	words := fmt.Sprintf("%s: %s", plural(len(m.cells), "cell"), strings.Join(parts, ", "))
+	if len(m.cells) == 0 {
+		words = "No cell was begun"
+	} else if m.left > 0 {
+		words += fmt.Sprintf("; %s more were not begun", thousands(m.left))
+	}
 	if hold > 0 {
 		runs := thousands(least)
 		if least < most {

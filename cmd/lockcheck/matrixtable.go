@@ -14,6 +14,10 @@ import (
 
 // matrixTable prints the table, and what to look at.
 func (a *app) matrixTable(m *matrixOutcome) {
+	if len(m.cells) == 0 {
+		a.paragraph(2, m.sum())
+		return
+	}
 	locks, names := m.names()
 	disturbed := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == catalogue.NoFault })
 	under := plural(len(disturbed), "fault")
@@ -194,7 +198,7 @@ func (a *app) matrixFailures(m *matrixOutcome) {
 		}
 		for i := range m.cells {
 			c := &m.cells[i]
-			if c.Standing != s.standing {
+			if c.Standing != s.standing || c.Cut {
 				continue
 			}
 			a.printf("\n")
