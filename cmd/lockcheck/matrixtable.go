@@ -198,7 +198,7 @@ func (a *app) matrixFailures(m *matrixOutcome) {
 		}
 		for i := range m.cells {
 			c := &m.cells[i]
-			if c.Standing != s.standing || c.Cut {
+			if c.Standing != s.standing || c.Cut || c.Standing == explore.NotShown && !a.verbose {
 				continue
 			}
 			a.printf("\n")
@@ -226,6 +226,10 @@ func (a *app) matrixFailures(m *matrixOutcome) {
 			}
 		}
 	}
+	if m.count(explore.NotShown) > 0 {
+		a.printf("\n")
+		a.paragraph(2, "What was not shown is no failure: it needs more time, with --for, or other seeds.")
+	}
 	if next != "" {
 		a.printf("\n")
 		a.commandLine("Next     ", next)
@@ -237,7 +241,15 @@ func (a *app) matrixFailures(m *matrixOutcome) {
 func (a *app) commandLine(head, command string) {
 	indent := strings.Repeat(" ", utf8.RuneCountInString(head))
 	line := head
-	for i, word := range strings.Split(command, " ") {
+	var words []string
+	for _, word := range strings.Split(command, " ") {
+		if n := len(words); n > 0 && strings.HasPrefix(words[n-1], "--") && !strings.HasPrefix(word, "--") {
+			words[n-1] += " " + word // a flag and its value stay together
+		} else {
+			words = append(words, word)
+		}
+	}
+	for i, word := range words {
 		if i > 0 && utf8.RuneCountInString(line+" "+word) > columns-2 {
 			a.printf("%s \\\n", line)
 			line = indent
