@@ -41,6 +41,9 @@ type Settings struct {
 	Runs int
 	For  time.Duration // stop then, whatever Runs says; 0: no limit
 	Jobs int           // runs at once; 0: one for each core
+	// Enough, where runs are done one after another, says after each whether it
+	// was the last; nil: it is not.
+	Enough func(*Result) bool
 }
 
 // Random does the runs in virtual time. It ends early, with what it has, when

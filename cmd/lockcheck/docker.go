@@ -65,6 +65,9 @@ func (a *app) openDocker(p *place) error {
 			if progress != nil {
 				progress(i + 1)
 			}
+			if s.Enough != nil && s.Enough(r) {
+				break
+			}
 		}
 		r.Took = time.Since(start)
 		return r, nil

@@ -236,6 +236,7 @@ func TestHelpAndLists(t *testing.T) {
 		"help run":      {"--fault", "--seed", "lockcheck run redis-set-lua --fault pause"},
 		"run --help":    {"--fault", "--seed", "whichever comes first", "200ms to 10m"},
 		"case --help":   {"with the remedy, which has to hold", "--lock", "--pause"},
+		"matrix --help": {"must be found", "--holding", "--markdown", "docs/random.md"},
 		"check --help":  {"standard input"},
 		"replay --help": {"the same to", "schedule.json"},
 		"list --help":   {"list locks|faults|cases|properties"},

@@ -1,0 +1,335 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/explore"
+)
+
+var update = flag.Bool("update", false, "write the pages of testdata anew")
+
+// The whole matrix comes out as expected, in a tenth of its runs.
+func TestTheMatrixIsAsExpected(t *testing.T) {
+	r := lockcheck(t, "matrix", "--runs", "100", "--out", t.TempDir())
+	r.wants(t, held, "5 locks under 11 faults and none", "60 cells: 60 as expected", "in 100 runs each")
+	if lines := strings.Count(r.stdout, "\n"); lines > 24 {
+		t.Errorf("%d lines do not fit a screen:\n%s", lines, r.stdout)
+	}
+	if again := lockcheck(t, "matrix", "--runs", "100", "--jobs", "1", "--out", t.TempDir()); withoutTime(again.stdout) != withoutTime(r.stdout) {
+		t.Errorf("with one job it is another:\n%s", again.stdout)
+	}
+}
+
+// withoutTime leaves out the line that says how long it took.
+func withoutTime(text string) string {
+	i := strings.LastIndex(text, " runs in ")
+	return text[:max(0, i)]
+}
+
+// gone is a matrix of a few cells in which not everything is as expected: some
+// expect other than they should.
+func gone(t *testing.T, a *app) *matrixOutcome {
+	t.Helper()
+	must := func(codes ...catalogue.Code) func(*explore.Cell) {
+		return func(c *explore.Cell) {
+			c.Expect = catalogue.Expectation{Codes: cmp.Or(joined(codes, " "), "S"), Must: codes}
+			for _, code := range codes {
+				c.Expect.May = append(c.Expect.May, code.Properties()...)
+			}
+		}
+	}
+	change := map[[2]string]func(*explore.Cell){
+		{"redis-set-lua", "kill"}:        must(), // slow hand-overs are not expected
+		{"redis-set-del", "pause"}:       must("Uf"),
+		{"redis-set-lua", "none"}:        must("L"),
+		{"redis-setnx", "pause"}:         func(c *explore.Cell) { c.Acquires, c.Runs, c.Least = explore.Exactly(1), 1, 1 },
+		{"redis-setnx", "server-jump"}:   func(c *explore.Cell) { c.For = time.Hour; must("L")(c) },
+		{"redis-set-lua", "server-jump"}: must("U"), // what is guarded is not to be lost
+	}
+	p := &place{name: "sim", lease: 10 * time.Second, ctx: t.Context()}
+	p.openSim()
+	p.save = a.save
+	f := matrixFlags{faults: []string{"none", "pause", "kill", "server-jump"}, seed: 1, runs: 100, jobs: 2}
+	f.place.lease = p.lease
+	cells, err := a.cells(p, []string{"redis-setnx", "redis-set-del", "redis-set-lua"}, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cells {
+		if f := change[[2]string{c.Lock, c.Fault}]; f != nil {
+			f(c)
+		}
+	}
+	done, err := a.matrixInSim(p, cells, f.jobs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &matrixOutcome{cells: done, flags: f, place: p.name, lease: p.lease, took: 1500 * time.Millisecond}
+}
+
+func TestHowAMatrixIsShown(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, tt := range []struct {
+		file string
+		show func(*app, *matrixOutcome)
+	}{
+		{"matrix.txt", (*app).matrixTable},
+		{"matrix-v.txt", func(a *app, m *matrixOutcome) { a.verbose = true; a.matrixTable(m) }},
+		{"matrix.md", func(a *app, m *matrixOutcome) { m.markdown(a.stdout) }},
+	} {
+		var stdout bytes.Buffer
+		a := newApp(nil, &stdout, nil)
+		a.out = "out"
+		m := gone(t, a)
+		if m.code() != violated {
+			t.Errorf("exit code %d", m.code())
+		}
+		tt.show(a, m)
+		compare(t, filepath.Join("testdata", tt.file), stdout.String())
+		for line := range strings.Lines(stdout.String()) {
+			if n := len([]rune(strings.TrimRight(line, "\n"))); n > columns && !strings.HasSuffix(tt.file, ".md") {
+				t.Errorf("%d columns: %s", n, line)
+			}
+		}
+	}
+}
+
+// here is the directory of this package.
+var here, _ = os.Getwd()
+
+// compare holds a page against the one in testdata, or writes it anew.
+func compare(t *testing.T, file, got string) {
+	t.Helper()
+	path := filepath.Join(here, file)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil || got != string(want) {
+		t.Errorf("it is not the page of %s (%v); -update writes it anew:\n%s", file, err, got)
+	}
+}
+
+func TestTheMatrixAsJSON(t *testing.T) {
+	r := lockcheck(t, "matrix", "redis-set-*", "--fault", "none,pause", "--runs", "100", "--json", "--out", t.TempDir())
+	r.wants(t, held)
+	var doc matrixDocument
+	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if doc.Schema != 1 || doc.On != "sim" || doc.Seed != 1 || doc.LeaseMS != 10_000 || len(doc.Cells) != 6 {
+		t.Errorf("%+v", doc)
+	}
+	for _, c := range doc.Cells {
+		if c.Outcome != "as-expected" || c.Reason != "" || c.Runs == 0 || c.Grants == 0 || (c.Hits == 0) != (c.Fault == "none") {
+			t.Errorf("%+v", c)
+		}
+	}
+	del := doc.Cells[1] // redis-set-del under pause
+	if del.Expected != "U R" || len(del.Must) != 2 || len(del.Codes) != 2 || len(del.Found) == 0 || del.Why == "" {
+		t.Errorf("%+v", del)
+	}
+	for _, f := range del.Found {
+		if !f.Expected || f.First < 1 || f.Seed != uint64(f.First) || f.Runs < 1 || f.Property == "" {
+			t.Errorf("%+v", f)
+		}
+	}
+
+	a := newApp(nil, &bytes.Buffer{}, nil)
+	a.out = t.TempDir()
+	outcomes := map[string]int{}
+	for _, c := range gone(t, a).document().Cells {
+		outcomes[c.Outcome]++
+		if (c.File != "") != (c.Outcome == "unexpected") || (c.Reason == "") != (c.Outcome == "as-expected") {
+			t.Errorf("%+v", c)
+		}
+	}
+	for _, outcome := range []string{"as-expected", "unexpected", "missing", "not-shown", "unproven"} {
+		if outcomes[outcome] == 0 {
+			t.Errorf("no cell is %s: %v", outcome, outcomes)
+		}
+	}
+}
+
+// What was not expected can be run and replayed by the lines that are printed.
+func TestWhatWasNotExpectedIsKept(t *testing.T) {
+	a := newApp(nil, &bytes.Buffer{}, nil)
+	a.out = t.TempDir()
+	m := gone(t, a)
+	for i := range m.cells {
+		c := &m.cells[i]
+		if c.Standing != explore.Unexpected {
+			continue
+		}
+		var shown checker.Property
+		for _, p := range c.Unexpected {
+			if c.kept.judged.Outcome(p) == checker.Violated {
+				shown = p
+			}
+		}
+		if shown == "" {
+			t.Errorf("%s under %s: what was kept does not show it", c.Lock, c.Fault)
+		}
+		command := c.again(m)
+		args := append(strings.Fields(command[strings.LastIndex(command, " run ")+1:]), "--promise", string(shown), "--out", t.TempDir())
+		lockcheck(t, args...).wants(t, violated, "VIOLATED "+string(shown))
+		lockcheck(t, "replay", filepath.Join(c.kept.dir, scheduleFile), "--out", t.TempDir()).wants(t, violated, string(shown))
+	}
+}
+
+func TestWhichCells(t *testing.T) {
+	all := len(catalogue.Faults())
+	for list, want := range map[string]int{
+		"all": all, "none": 1, "pause": 1, "none,pause": 2, "pause,none,kill": 3, "-pause": all - 1, "all,-none": all - 1, "-none": all - 1, "all,-pause,-kill": all - 2,
+	} {
+		f := matrixFlags{faults: strings.Split(list, ",")}
+		names, err := f.columns()
+		if err != nil || len(names) != want {
+			t.Errorf("--fault %s: %v, %v", list, names, err)
+		}
+	}
+	r := lockcheck(t, "matrix", "redis-set-lua", "--holding", "--runs", "30", "--out", t.TempDir())
+	r.wants(t, held, "9 cells: 9 as expected. 9 must hold, a slow hand-over aside")
+}
+
+func TestMatrixIsUsedWrongly(t *testing.T) {
+	for args, words := range map[string]string{
+		"redis-set-lau":        "did you mean redis-set-lua",
+		"--json --markdown":    "one of them",
+		"--fault pasue":        "did you mean pause",
+		"--runs 0":             "--runs has to be at least 1",
+		"--jobs 0":             "--jobs has to be at least 1",
+		"--for 3s":             "--for is for docker",
+		"--on docker --runs 3": "--runs is for sim",
+		"--date 2026-01-01":    "needs --calibrate",
+		"--calibrate --calibration nowhere/c.json":   "there is no folder nowhere here",
+		"--calibrate --lease 1s":                     "leave out --lease",
+		"--calibrate --date today":                   "it has to be a day",
+		"redis-setnx --holding --fault restart-lost": "none of these cells must hold",
+	} {
+		t.Run(args, func(t *testing.T) {
+			lockcheck(t, append([]string{"matrix", "--out", t.TempDir()}, strings.Fields(args)...)...).wants(t, usage, words)
+		})
+	}
+}
+
+// A calibration of some cells is written, with its day, and leaves the others.
+func TestCalibrating(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "calibration.json")
+	lockcheck(t, "matrix", "redis-set-lua", "--fault", "kill", "--calibrate", "--calibration", file, "--date", "2020-02-02", "--out", t.TempDir()).
+		wants(t, held, "Measured 1 code of 1 cell, 200 base seeds each")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var written catalogue.Calibration
+	if err := json.Unmarshal(text, &written); err != nil {
+		t.Fatal(err)
+	}
+	calibrated, err := catalogue.Calibrated()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(written.Found) != len(calibrated.Found) || strings.Count(string(text), "2020-02-02") != 1 {
+		t.Errorf("%s", text)
+	}
+}
+
+func TestAnInterruptedMatrixShowsWhatThereIs(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r := in(t, ctx, func(*place) { cancel() }, "matrix", "--runs", "100")
+	r.wants(t, interrupted, "No cell was begun", "lockcheck: interrupted")
+
+	ctx, cancel = context.WithCancel(t.Context())
+	time.AfterFunc(300*time.Millisecond, cancel)
+	r = in(t, ctx, func(*place) {}, "matrix", "--runs", "1000000", "--jobs", "1")
+	r.wants(t, interrupted, "? proves nothing", "59 more were not begun", "lockcheck: interrupted")
+	if strings.Contains(r.stdout, "Again") {
+		t.Errorf("what was interrupted is told at length:\n%s", r.stdout)
+	}
+}
+
+// Where runs take real time a cell that must break ends when it has, and one
+// that did not in the time there was is no failure. What was done is shown, also
+// when the place breaks down.
+func TestAMatrixInRealTime(t *testing.T) {
+	limits := map[string]int{}
+	slow := func(breaks error) func(*place) {
+		return func(p *place) {
+			p.name = "docker"
+			batches := 0
+			p.batch = func(s *explore.Settings, _ func(int)) (*explore.Result, error) {
+				if batches++; batches > 2 && breaks != nil {
+					return nil, breaks
+				}
+				one := *s
+				one.On, one.For, one.Jobs = "sim", 0, 1
+				var r *explore.Result
+				for one.Runs = 1; one.Runs <= 6; one.Runs++ {
+					r, _ = explore.Random(t.Context(), &one, nil)
+					if s.Enough != nil && s.Enough(r) {
+						break
+					}
+				}
+				limits[s.Kinds[0].Name] = r.Runs
+				return r, nil
+			}
+		}
+	}
+	args := strings.Fields("matrix redis-set-del --fault kill,restart,pause")
+	in(t, t.Context(), slow(nil), args...).wants(t, held, "redis-set-del ~U ", "not shown in the time there was", "1 not shown, 2 as expected")
+	if limits["pause"] != 6 || limits["restart"] >= 6 {
+		t.Errorf("runs: %v", limits)
+	}
+	in(t, t.Context(), slow(fail(noPlace, "the engine is gone")), args...).wants(t, noPlace, "the engine is gone", "2 cells:")
+}
+
+func TestHowFarAMatrixIs(t *testing.T) {
+	far := explore.Far{Cells: 60, CellsDone: 7, Runs: 12_000, Left: 9_000}
+	for timed, want := range map[bool]string{
+		true:  "7 of 60 cells, 12,000 runs, 3000 a second, about 3 s left",
+		false: "7 of 60 cells, 12,000 runs, 3000.0 a second",
+	} {
+		if got := matrixFar(far, 4*time.Second, timed); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// Names in the heads of columns stand for one fault each.
+func TestShortNamesOfFaults(t *testing.T) {
+	seen := map[string]string{}
+	for _, name := range catalogue.Faults() {
+		short := shortFault(name)
+		if seen[short] != "" || len(short) > 4 {
+			t.Errorf("%s stands for %s and %s", short, seen[short], name)
+		}
+		seen[short] = name
+	}
+}
+
+// Many locks under many faults still fit a terminal, in several parts.
+func TestAWideMatrix(t *testing.T) {
+	var stdout bytes.Buffer
+	a := newApp(nil, &stdout, nil)
+	a.out = t.TempDir()
+	m := gone(t, a)
+	for i := range m.cells {
+		m.cells[i].Lock += strings.Repeat("-and-more", 6)
+	}
+	a.matrixTable(m)
+	result{stdout: stdout.String()}.wants(t, held, "none paus", "kill")
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/explore"
+)
+
+// calibrationPath is where the source of this program keeps its calibration.
+const calibrationPath = "catalogue/calibration.json"
+
+// calibrate measures the cells that must break, and writes the file.
+func (a *app) calibrate(p *place, cells []*explore.Cell, f matrixFlags) error {
+	if info, err := os.Stat(filepath.Dir(f.file)); err != nil || !info.IsDir() {
+		return fail(usage, "--calibration %s: there is no folder %s here; call it where lockcheck's source is, or name another file",
+			f.file, filepath.Dir(f.file))
+	}
+	date := cmp.Or(f.date, time.Now().Format(time.DateOnly))
+	cells = slices.DeleteFunc(cells, func(c *explore.Cell) bool { return c.Expect.Holds() })
+	calibration, err := catalogue.Calibrated()
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	found, err := explore.Calibrate(p.ctx, cells, explore.CalibrationSeeds, f.jobs, a.matrixProgress(true))
+	a.clearProgress()
+	if err != nil {
+		return err
+	}
+	for i := range found {
+		found[i].Date = date
+	}
+	calibration.Seeds, calibration.Most, calibration.Lease = explore.CalibrationSeeds, explore.CalibrationRuns, p.lease
+	calibration.Put(found)
+	file, err := os.Create(f.file)
+	if err == nil {
+		err = cmp.Or(calibration.Write(file), file.Close())
+	}
+	if err != nil {
+		return fail(usage, "--calibration: %w", err)
+	}
+	a.printf("Measured %s of %s, %d base seeds each, in %.0f s, and wrote %s.\n",
+		plural(len(found), "code"), plural(len(cells), "cell"), explore.CalibrationSeeds, time.Since(start).Seconds(), f.file)
+	never := 0
+	for _, m := range found {
+		if m.Never > 0 {
+			never++
+			a.paragraph(2, fmt.Sprintf("  %s of %s under %s was not found within %d runs from %d of them.", m.Code, m.Lock, m.Fault, explore.CalibrationRuns, m.Never))
+		}
+	}
+	a.printf("Build lockcheck again to use it.\n")
+	return nil
+}

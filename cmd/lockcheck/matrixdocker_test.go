@@ -1,0 +1,32 @@
+package main
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"testing"
+)
+
+// A cell that must hold and one that must break, with a real server. Whether
+// the second is shown in this time is up to real time; nothing else may be.
+func TestTwoCellsOnDocker(t *testing.T) {
+	lockcheck, out := binary(t), t.TempDir()
+	r := command(t, lockcheck, "matrix", "redis-setnx", "--fault", "none,kill", "--on", "docker", "--for", "6s", "--json", "--out", out)
+	r.wants(t, held)
+	var doc matrixDocument
+	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if len(doc.Cells) != 2 || doc.On != "docker" || doc.LeaseMS != 1000 {
+		t.Fatalf("%+v", doc)
+	}
+	for i, outcomes := range [][]string{{"as-expected"}, {"as-expected", "not-shown"}} {
+		c := doc.Cells[i]
+		if c.Outcome != outcomes[0] && c.Outcome != outcomes[len(outcomes)-1] || c.Runs == 0 || c.Grants == 0 {
+			t.Errorf("%+v", c)
+		}
+	}
+	if files, _ := filepath.Glob(filepath.Join(out, "*", historyFile)); len(files) != doc.Runs {
+		t.Errorf("%d runs, and the histories %q", doc.Runs, files)
+	}
+	nothingLeft(t, lockcheck)
+}

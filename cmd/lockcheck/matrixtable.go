@@ -1,0 +1,262 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/explore"
+)
+
+// matrixTable prints the table, and what to look at.
+func (a *app) matrixTable(m *matrixOutcome) {
+	if len(m.cells) == 0 {
+		a.paragraph(2, m.sum())
+		return
+	}
+	locks, names := m.names()
+	disturbed := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == catalogue.NoFault })
+	under := plural(len(disturbed), "fault")
+	switch {
+	case len(disturbed) == 0:
+		under = "no fault"
+	case len(disturbed) < len(names):
+		under += " and none"
+	}
+	a.printf("%s under %s, on %s, lease %g s, seed %d\n\n", plural(len(locks), "lock"), under, m.place, m.lease.Seconds(), m.flags.seed)
+	for _, block := range m.blocks(locks, names) {
+		a.matrixBlock(m, locks, block)
+	}
+	a.matrixLegend(m, names)
+	if a.verbose {
+		for i := range m.cells {
+			a.matrixDetails(&m.cells[i])
+		}
+		a.printf("\n")
+	}
+	a.paragraph(2, m.sum())
+	a.matrixFailures(m)
+}
+
+// short names of faults, for the heads of columns: up to four letters.
+func shortFault(name string) string {
+	if a, b, ok := strings.Cut(name, "-"); ok {
+		return a[:1] + "-" + b[:min(2, len(b))]
+	}
+	return name[:min(4, len(name))]
+}
+
+// block is some columns of the table that fit beside the names of the locks.
+type block struct {
+	lockWidth int
+	faults    []string
+	widths    []int
+}
+
+// blocks cuts the columns so that each part fits.
+func (m *matrixOutcome) blocks(locks, names []string) (blocks []block) {
+	b := block{}
+	for _, id := range locks {
+		b.lockWidth = max(b.lockWidth, len(id)+1)
+	}
+	fresh, used := b, b.lockWidth
+	for _, name := range names {
+		width := len(shortFault(name))
+		for _, id := range locks {
+			if c := m.cell(id, name); c != nil {
+				sign, codes := c.short()
+				width = max(width, utf8.RuneCountInString(sign+codes))
+			}
+		}
+		width++
+		if used+width > columns && len(b.faults) > 0 {
+			blocks = append(blocks, b)
+			b, used = fresh, fresh.lockWidth
+		}
+		b.faults, b.widths, used = append(b.faults, name), append(b.widths, width), used+width
+	}
+	return append(blocks, b)
+}
+
+func (a *app) matrixBlock(m *matrixOutcome, locks []string, b block) {
+	line := strings.Repeat(" ", b.lockWidth)
+	for i, name := range b.faults {
+		line += fmt.Sprintf("%-*s", b.widths[i], shortFault(name))
+	}
+	a.printf("%s\n", strings.TrimRight(line, " "))
+	for _, id := range locks {
+		line := fmt.Sprintf("%-*s", b.lockWidth, id)
+		for i, name := range b.faults {
+			text, width := "", 0
+			if c := m.cell(id, name); c != nil {
+				sign, codes := c.short()
+				text, width = a.standing(c.Standing)+codes, utf8.RuneCountInString(sign+codes)
+			}
+			line += text + strings.Repeat(" ", b.widths[i]-width)
+		}
+		a.printf("%s\n", strings.TrimRight(line, " "))
+	}
+	a.printf("\n")
+}
+
+// standing is its sign, in colour where there is any.
+func (a *app) standing(of explore.Standing) string {
+	for _, s := range standings {
+		if s.standing != of {
+			continue
+		}
+		if a.color {
+			return "\x1b[" + s.colour + "m" + s.sign + "\x1b[0m"
+		}
+		return s.sign
+	}
+	return ""
+}
+
+// matrixLegend explains what is in the table, and nothing else.
+func (a *app) matrixLegend(m *matrixOutcome, names []string) {
+	var signs, codes, heads []string
+	for _, s := range standings {
+		if m.count(s.standing) > 0 {
+			signs = append(signs, a.standing(s.standing)+" "+s.means)
+		}
+	}
+	for _, k := range catalogue.Codes {
+		if slices.ContainsFunc(m.cells, func(c matrixCell) bool { return slices.Contains(c.shown(), k.Code) }) {
+			codes = append(codes, string(k.Code)+" "+k.Means)
+		}
+	}
+	if slices.ContainsFunc(m.cells, func(c matrixCell) bool { return c.more() }) {
+		codes = append(codes, "+ something else")
+	}
+	for _, name := range names {
+		if short := shortFault(name); !strings.HasPrefix(name, short) {
+			heads = append(heads, short+" "+name)
+		}
+	}
+	for _, list := range [][]string{signs, codes, heads} {
+		a.items(list)
+	}
+	a.printf("\n")
+}
+
+// items prints as many of them in a line as fit.
+func (a *app) items(list []string) {
+	line := ""
+	for _, item := range list {
+		if line != "" && visible(line+" · "+item) > columns-2 {
+			a.printf("  %s\n", line)
+			line = ""
+		}
+		line = strings.TrimPrefix(line+" · "+item, " · ")
+	}
+	if line != "" {
+		a.printf("  %s\n", line)
+	}
+}
+
+// matrixDetails is a cell in full, with -v.
+func (a *app) matrixDetails(c *matrixCell) {
+	found := "nothing"
+	if codes := c.found(); len(codes) > 0 {
+		found = joined(codes, " ")
+	}
+	words := fmt.Sprintf("%s %s under %s: expected %s, found %s in %s", a.standing(c.Standing), c.Lock, c.Fault, c.Expect.Codes, found, c.done())
+	for _, p := range checker.Properties {
+		if t := c.result.Outcomes[p]; t.Count[checker.Violated] > 0 {
+			words += fmt.Sprintf("; %s in %s, first with seed %d", p, thousands(t.Count[checker.Violated]), c.seed(t.First[checker.Violated]))
+		}
+	}
+	if c.Reason != "" {
+		words += ". " + sentence(c.Reason)
+	} else {
+		words += "."
+	}
+	if c.Expect.Why != "" {
+		words += " " + c.Expect.Why
+	}
+	a.paragraph(2, words)
+}
+
+// sentence begins with a capital letter and ends with a full stop.
+func sentence(words string) string {
+	r, n := utf8.DecodeRuneInString(words)
+	return strings.TrimSuffix(strings.ToUpper(string(r))+words[n:], ".") + "."
+}
+
+// matrixFailures tells of each cell that is not as expected, and ends with the
+// command to go on with.
+func (a *app) matrixFailures(m *matrixOutcome) {
+	next := ""
+	for _, s := range standings {
+		if s.standing == explore.AsExpected {
+			continue
+		}
+		for i := range m.cells {
+			c := &m.cells[i]
+			if c.Standing != s.standing || c.Cut || c.Standing == explore.NotShown && !a.verbose {
+				continue
+			}
+			a.printf("\n")
+			words := fmt.Sprintf("%s %s under %s: %s", a.standing(c.Standing), c.Lock, c.Fault, c.Reason)
+			switch c.Standing {
+			case explore.Unexpected:
+				run := c.first()
+				words += fmt.Sprintf(" (expected: %s), first in run %s of %s, seed %d", c.Expect.Codes, thousands(run+1), thousands(c.result.Runs), c.seed(run))
+			case explore.Missing, explore.NotShown:
+				words += fmt.Sprintf(" from seed %d; %s", c.Seed, c.done())
+			}
+			a.paragraph(2, words)
+			if c.sentence != "" && !a.quiet {
+				a.paragraph(2, "  "+c.sentence)
+			}
+			if c.kept.dir != "" {
+				a.printf("  Files  %s\n", c.kept.dir)
+			}
+			a.commandLine("  Again  ", c.again(m))
+			if next == "" && s.code != held {
+				next = c.again(m)
+				if c.kept.dir != "" {
+					next = program() + " replay " + quoted(filepath.Join(c.kept.dir, scheduleFile))
+				}
+			}
+		}
+	}
+	if m.count(explore.NotShown) > 0 {
+		a.printf("\n")
+		a.paragraph(2, "What was not shown is no failure: it needs more time, with --for, or other seeds.")
+	}
+	if next != "" {
+		a.printf("\n")
+		a.commandLine("Next     ", next)
+	}
+}
+
+// commandLine prints a command that can be copied. Where it is too long for a
+// line a shell joins several.
+func (a *app) commandLine(head, command string) {
+	indent := strings.Repeat(" ", utf8.RuneCountInString(head))
+	line := head
+	var words []string
+	for _, word := range strings.Split(command, " ") {
+		if n := len(words); n > 0 && strings.HasPrefix(words[n-1], "--") && !strings.HasPrefix(word, "--") {
+			words[n-1] += " " + word // a flag and its value stay together
+		} else {
+			words = append(words, word)
+		}
+	}
+	for i, word := range words {
+		if i > 0 && utf8.RuneCountInString(line+" "+word) > columns-2 {
+			a.printf("%s \\\n", line)
+			line = indent
+		} else if i > 0 {
+			line += " "
+		}
+		line += word
+	}
+	a.printf("%s\n", line)
+}

@@ -1,0 +1,44 @@
+package explore
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/faults"
+)
+
+// The generator does not see the lock's name: under another one the same plans
+// come out, and locks whose grants end alike have the same plans.
+func TestTheGeneratorDoesNotSeeTheLock(t *testing.T) {
+	s := defaults(10*time.Second, 1)
+	s.Kinds = faults.All()
+	plans := func(s Settings) []byte {
+		var b bytes.Buffer
+		for i := range 300 {
+			p := s.Plan(i)
+			p.Lock = "anything"
+			if err := p.Write(&b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return b.Bytes()
+	}
+	alike := map[catalogue.Lease][]byte{}
+	for _, lock := range catalogue.Locks {
+		s.Lock, s.Use = lock.ID, nil
+		named := plans(s)
+		renamed := lock
+		renamed.ID = "somebody-elses"
+		s.Lock, s.Use = renamed.ID, &renamed
+		if !bytes.Equal(named, plans(s)) {
+			t.Errorf("%s has other plans under another name", lock.ID)
+		}
+		if alike[lock.Lease] == nil {
+			alike[lock.Lease] = named
+		} else if !bytes.Equal(alike[lock.Lease], named) {
+			t.Errorf("%s has other plans than a lock whose grants end alike", lock.ID)
+		}
+	}
+}

@@ -1,0 +1,284 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/harness"
+)
+
+// Cell is one lock under one fault: a batch of runs, and what is expected of it.
+type Cell struct {
+	Settings // Runs is the most that are done
+	Fault    string
+	Expect   catalogue.Expectation
+	// Least is how many runs are done even if all that has to be found has been:
+	// what is not expected is looked for, too.
+	Least int
+}
+
+// A cell that must break gets this share of the runs of one that must hold.
+const leastShare = 4
+
+// NewCell is a lock under a fault, with the settings that all cells share. A
+// lock that is not in the catalogue is held to what is expected of the one
+// called like.
+func NewCell(shared Settings, lock catalogue.Lock, like, fault string, calibration *catalogue.Calibration) (*Cell, error) {
+	c := &Cell{Settings: shared, Fault: fault}
+	c.Lock = lock.ID
+	if lock.ID != like {
+		c.Use = &lock
+	}
+	if f, ok := faults.Find(fault); ok {
+		c.Kinds = []faults.Fault{f}
+	}
+	var err error
+	if c.Expect, err = catalogue.Expect(like, fault); err != nil {
+		return nil, err
+	}
+	c.Least = c.Runs
+	if !c.Expect.Holds() {
+		c.Least = max(1, c.Runs/leastShare)
+		if budget := calibration.Budget(like, fault, c.Expect.Must); budget > 0 {
+			c.Runs = max(budget, c.Least)
+		}
+	}
+	return c, nil
+}
+
+// Shown tells whether everything that has to be found was.
+func (c *Cell) Shown(r *Result) bool { return len(c.missing(r)) == 0 }
+
+// missing are the codes that have to be found and were not.
+func (c *Cell) missing(r *Result) (list []catalogue.Code) {
+	for _, code := range c.Expect.Must {
+		if !r.Found(code) {
+			list = append(list, code)
+		}
+	}
+	return list
+}
+
+// Found tells whether the runs show what code stands for. Where no grant says
+// how long it lasts, an overlap is one of holds alone.
+func (r *Result) Found(code catalogue.Code) bool {
+	for _, p := range code.Properties() {
+		out := r.Outcome(p)
+		if out != checker.Violated && (p != checker.LeaseExclusion || out != checker.NA) {
+			return false
+		}
+	}
+	return code != catalogue.Safe
+}
+
+// Only is r without anything but the violations that run was the first to show.
+func (r *Result) Only(run int) *Result {
+	o := NewResult()
+	o.Runs = r.Runs
+	for p, t := range r.Outcomes {
+		if t.Count[checker.Violated] > 0 && t.First[checker.Violated] == run {
+			o.Outcomes[p].Count[checker.Violated], o.Outcomes[p].First[checker.Violated] = t.Count[checker.Violated], run
+		}
+	}
+	return o
+}
+
+// Standing is what came of a cell.
+type Standing uint8
+
+// The standings.
+const (
+	AsExpected Standing = iota + 1
+	Unexpected          // something was found that is not expected
+	Missing             // something was not found that is expected
+	Unproven            // it proves nothing
+	NotShown            // as Missing, where there was too little time to be sure
+)
+
+func (s Standing) String() string {
+	return [...]string{"?", "as-expected", "unexpected", "missing", "unproven", "not-shown"}[s]
+}
+
+// Judgement is how a cell's runs compare with what is expected of them.
+type Judgement struct {
+	Standing   Standing
+	Unexpected []checker.Property
+	Missing    []catalogue.Code
+	Reason     string // of all but AsExpected
+	Cut        bool   // it is unproven because it was interrupted
+}
+
+// Judge compares. whole says whether all runs were done that the cell asks for.
+func (c *Cell) Judge(r *Result, whole bool) Judgement {
+	var j Judgement
+	var unknown []string
+	for _, p := range checker.Properties {
+		switch r.Outcome(p) {
+		case checker.Violated:
+			if !slices.Contains(c.Expect.May, p) {
+				j.Unexpected = append(j.Unexpected, p)
+			}
+		case checker.Unknown:
+			unknown = append(unknown, fmt.Sprintf("%s is unknown: %s", p, r.Outcomes[p].Reasons[checker.Unknown]))
+		}
+	}
+	j.Missing = c.missing(r)
+	vacuous := r.Vacuous()
+	switch {
+	case len(j.Unexpected) > 0:
+		j.Standing, j.Reason = Unexpected, names(j.Unexpected)+" violated, which is not expected"
+	case !whole:
+		j.Standing, j.Reason, j.Cut = Unproven, fmt.Sprintf("interrupted after %d runs", r.Runs), true
+	case vacuous != "":
+		j.Standing, j.Reason = Unproven, vacuous
+	case len(unknown) > 0:
+		j.Standing, j.Reason = Unproven, strings.Join(unknown, "; ")
+	case len(j.Missing) > 0 && c.For > 0:
+		j.Standing, j.Reason = NotShown, fmt.Sprintf("%s not shown in %d runs", names(j.Missing), r.Runs)
+	case len(j.Missing) > 0:
+		j.Standing, j.Reason = Missing, fmt.Sprintf("%s not found in %d runs", names(j.Missing), r.Runs)
+	default:
+		j.Standing = AsExpected
+	}
+	return j
+}
+
+func names[T ~string](list []T) string {
+	words := make([]string, len(list))
+	for i, name := range list {
+		words[i] = string(name)
+	}
+	return strings.Join(words, ", ")
+}
+
+// portion is how many runs are handed out at a time. A cell is looked at, and
+// may end, after each portion: so how many runs it has does not depend on how
+// many are done side by side.
+const portion = 25
+
+// Far is how far a matrix is.
+type Far struct {
+	Cells, CellsDone int
+	Runs             int // done
+	Left             int // about
+}
+
+// Matrix does the runs of all cells in virtual time, and returns their results
+// in the order of the cells. It ends early, with what it has, when ctx does;
+// whole says of each cell whether it has all its runs. progress may be nil.
+func Matrix(ctx context.Context, cells []*Cell, jobs int, progress func(Far)) (results []*Result, whole []bool, err error) {
+	if jobs <= 0 {
+		jobs = runtime.GOMAXPROCS(0)
+	}
+	m := &matrix{progress: progress}
+	for _, c := range cells {
+		m.tracks = append(m.tracks, &track{cell: c, total: NewResult(), waiting: map[int]*Result{}})
+	}
+	var group sync.WaitGroup
+	for range jobs {
+		group.Go(func() { m.work(ctx) })
+	}
+	group.Wait()
+	for _, t := range m.tracks {
+		results, whole = append(results, t.total), append(whole, t.done)
+	}
+	return results, whole, m.err
+}
+
+// matrix hands out portions of runs.
+type matrix struct {
+	mu       sync.Mutex
+	tracks   []*track
+	runs     int
+	err      error
+	progress func(Far)
+}
+
+// track is how far one cell is.
+type track struct {
+	cell    *Cell
+	total   *Result         // of all runs before merged
+	taken   int             // the first run that nobody has taken
+	merged  int             // the first run that is not in total
+	waiting map[int]*Result // portions behind merged, by their first run
+	done    bool
+}
+
+// sure are the runs that will be done whatever they show.
+func (t *track) sure() int { return min(t.cell.Least, t.cell.Runs) }
+
+func (m *matrix) work(ctx context.Context) {
+	var buffer harness.Buffer
+	for {
+		t, from, to := m.take(ctx)
+		if t == nil {
+			return
+		}
+		part := NewResult()
+		var err error
+		for i := from; i < to && err == nil && ctx.Err() == nil; i++ {
+			err = part.run(&t.cell.Settings, i, &buffer)
+		}
+		m.give(t, from, part, err)
+	}
+}
+
+// take is the next portion: of a cell that needs it in any case, or else of one
+// that may.
+func (m *matrix) take(ctx context.Context) (t *track, from, to int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if ctx.Err() != nil || m.err != nil {
+		return nil, 0, 0
+	}
+	for _, limit := range []func(*track) int{(*track).sure, func(t *track) int { return t.cell.Runs }} {
+		for _, t := range m.tracks {
+			if most := limit(t); !t.done && t.taken < most {
+				from = t.taken
+				t.taken = min(from+portion, most)
+				return t, from, t.taken
+			}
+		}
+	}
+	return nil, 0, 0
+}
+
+// give takes in a portion. Portions count in their order, those behind the end
+// of their cell not at all, and none behind one that was cut short.
+func (m *matrix) give(t *track, from int, part *Result, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err != nil && m.err == nil {
+		m.err = err
+	}
+	m.runs += part.Runs
+	t.waiting[from] = part
+	for next := t.waiting[t.merged]; next != nil && !t.done; next = t.waiting[t.merged] {
+		delete(t.waiting, t.merged)
+		t.total.Add(next)
+		t.merged += next.Runs
+		t.done = t.merged >= t.cell.Runs || t.merged >= t.cell.Least && t.cell.Shown(t.total)
+	}
+	if m.progress != nil {
+		m.progress(m.far())
+	}
+}
+
+func (m *matrix) far() Far {
+	f := Far{Cells: len(m.tracks), Runs: m.runs}
+	for _, t := range m.tracks {
+		if t.done {
+			f.CellsDone++
+		} else {
+			f.Left += max(0, t.sure()-t.merged)
+		}
+	}
+	return f
+}

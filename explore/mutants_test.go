@@ -1,0 +1,251 @@
+package explore
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/locks"
+)
+
+// changed is a lock of the catalogue, written so that one thing in it can be
+// changed: redis-set-lua, or redis-setnx.
+type changed struct {
+	env     catalogue.Env
+	timeout time.Duration // of one request
+	value   string        // of the acquisition before this one
+	granted string        // of the last one that was granted
+	failed  bool          // the acquisition before came to nothing, or nobody knows
+	unsure  bool          // nobody knows
+	owed    func()        // a release that was put off
+	mutation
+}
+
+// mutation is what is changed. The zero value changes nothing.
+type mutation struct {
+	like    string                                                           // the lock; redis-set-lua
+	ttl     func(time.Duration) time.Duration                                // of the key; its holder believes in T
+	draw    func(*changed) string                                            // the value of an acquisition
+	set     func(l *changed, ctx context.Context, name string) (bool, error) // the key, if nobody has
+	release func(l *changed, ctx context.Context, name, value string) error
+}
+
+// lock is the changed one.
+func (m mutation) lock() (lock catalogue.Lock, like string) {
+	like = cmp.Or(m.like, "redis-set-lua")
+	lock, _ = catalogue.FindLock(like)
+	lock.ID = "changed"
+	if m.draw == nil {
+		m.draw = func(l *changed) string { return l.env.Host.Unique() }
+	}
+	if m.set == nil {
+		m.set = (*changed).setNX
+	}
+	if m.release == nil {
+		m.release = (*changed).giveBack
+	}
+	lock.New = func(e catalogue.Env) locks.Locker {
+		return &changed{env: e, timeout: e.Lease / 4, mutation: m}
+	}
+	return lock, like
+}
+
+func (l *changed) Close(context.Context) error { return nil }
+
+func (l *changed) Acquire(ctx context.Context, name string) (lease locks.Lease, err error) {
+	if l.owed != nil {
+		l.owed()
+		l.owed = nil
+	}
+	l.value = l.draw(l)
+	defer func() {
+		l.failed, l.unsure = err != nil, err != nil && !locks.IsDefinite(err)
+	}()
+	for {
+		sent := l.env.Host.Mono()
+		switch ok, err := l.set(l, ctx, name); {
+		case err != nil:
+			return nil, err
+		case ok:
+			l.granted = l.value
+			until := sent + l.env.Lease
+			if l.like != "" {
+				until = 0
+			}
+			return &changedLease{l, name, l.value, until}, nil
+		}
+		if l.env.Host.Backoff(ctx, l.env.Lease/100, 3*l.env.Lease/100) != nil {
+			return nil, locks.ErrNotAcquired
+		}
+	}
+}
+
+// expiry of the key; 0: none.
+func (l *changed) expiry() time.Duration {
+	switch {
+	case l.like != "":
+		return 0
+	case l.ttl != nil:
+		return l.ttl(l.env.Lease)
+	}
+	return l.env.Lease
+}
+
+func (l *changed) setNX(ctx context.Context, name string) (bool, error) {
+	return l.env.Redis.SetIfAbsent(ctx, l.timeout, name, l.value, l.expiry())
+}
+
+func (l *changed) giveBack(ctx context.Context, name, value string) error {
+	if l.like != "" {
+		return l.del(ctx, l.timeout, name)
+	}
+	ok, err := l.env.Redis.CompareAndDelete(ctx, l.timeout, name, value)
+	return found(ok, err)
+}
+
+func (l *changed) del(ctx context.Context, timeout time.Duration, name string) error {
+	ok, err := l.env.Redis.Del(ctx, timeout, name)
+	return found(ok, err)
+}
+
+// found turns what a release met into its error.
+func found(ok bool, err error) error {
+	if err == nil && !ok {
+		return locks.ErrNotHeld
+	}
+	return err
+}
+
+type changedLease struct {
+	lock        *changed
+	name, value string
+	until       time.Duration
+}
+
+func (l *changedLease) Until() time.Duration { return l.until }
+
+func (l *changedLease) Release(ctx context.Context) error {
+	return l.lock.release(l.lock, ctx, l.name, l.value)
+}
+
+// atOnce is a time-out that has passed when the request is on its way: nobody
+// waits for what comes of it.
+const atOnce = time.Nanosecond
+
+// Locks in which one thing is changed are convicted, in the cells that name it.
+// Where a change does no harm no cell says so.
+func TestMutantsAreConvicted(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		lease time.Duration // 10 s
+		mutation
+		in []string // the cells that convict it, at least; none: it is as good as its parent
+	}{
+		{name: "nothing is changed"},
+		{name: "nothing is changed, and T is no whole number of seconds", lease: 1900 * time.Millisecond},
+		{name: "nothing is changed in redis-setnx", mutation: mutation{like: "redis-setnx"}},
+		{
+			name: "the release does not look whose key it is",
+			mutation: mutation{release: func(l *changed, ctx context.Context, name, _ string) error {
+				return l.del(ctx, l.timeout, name)
+			}},
+			in: []string{"pause", "restart-lost", "server-jump", "partition", "partition-oneway", "delay"},
+		},
+		{
+			name: "the key expires in whole seconds, and its holder believes in milliseconds", lease: 1900 * time.Millisecond,
+			mutation: mutation{ttl: func(t time.Duration) time.Duration { return t.Truncate(time.Second) }},
+			in:       []string{"pause"},
+		},
+		{
+			// A late release takes the lock from its own client.
+			name: "an acquire that failed leaves the next with the value of the last grant",
+			mutation: mutation{draw: func(l *changed) string {
+				if l.failed && l.granted != "" {
+					return l.granted
+				}
+				return l.env.Host.Unique()
+			}},
+			in: []string{"delay"},
+		},
+		{
+			// No harm: nothing was granted under that value before, so no release
+			// is under way that could meet it.
+			name: "an acquire that failed leaves the next its own value",
+			mutation: mutation{draw: func(l *changed) string {
+				if l.failed {
+					return l.value
+				}
+				return l.env.Host.Unique()
+			}},
+		},
+		{
+			// In the background, done when the client next gets to it: hosts have no
+			// background tasks.
+			name: "the release is put off until the client comes again",
+			mutation: mutation{release: func(l *changed, _ context.Context, name, value string) error {
+				l.owed = func() { l.giveBack(context.Background(), name, value) }
+				return nil
+			}},
+			in: []string{"none", "server-jump"},
+		},
+		{
+			// In the background, sent at once: the yes is a lie where it is lost.
+			name: "the release of a key that never expires does not wait for its answer",
+			mutation: mutation{like: "redis-setnx", release: func(l *changed, ctx context.Context, name, _ string) error {
+				l.del(ctx, atOnce, name)
+				return nil
+			}},
+			in: []string{"kill-connection"},
+		},
+		{
+			// No harm: what is lost the lease makes good, and what comes late compares.
+			name: "the release of a lease does not wait for its answer",
+			mutation: mutation{release: func(l *changed, ctx context.Context, name, value string) error {
+				l.env.Redis.CompareAndDelete(ctx, atOnce, name, value)
+				return nil
+			}},
+		},
+		{
+			name: "after a time-out the key is set whoever has it",
+			mutation: mutation{set: func(l *changed, ctx context.Context, name string) (bool, error) {
+				if l.unsure {
+					return true, l.env.Redis.Set(ctx, l.timeout, name, l.value, l.expiry())
+				}
+				return l.setNX(ctx, name)
+			}},
+			in: []string{"partition", "delay", "drop-reply", "kill-connection"},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			lock, like := tt.lock()
+			cells := cellsOf(t, defaults(cmp.Or(tt.lease, 10*time.Second), 1000), lock, like)
+			if testing.Short() && tt.in != nil {
+				cells = slices.DeleteFunc(cells, func(c *Cell) bool { return c.Fault != tt.in[0] })
+			} else if testing.Short() {
+				for _, c := range cells {
+					c.Runs, c.Least = min(c.Runs, 50), min(c.Least, 50)
+				}
+			}
+			results, _, err := Matrix(t.Context(), cells, 0, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, c := range cells {
+				j := c.Judge(results[i], true)
+				wrong := j.Standing == Unexpected
+				switch {
+				case !wrong && slices.Contains(tt.in, c.Fault):
+					t.Errorf("it is not convicted under %s, in %d runs", c.Fault, results[i].Runs)
+				case wrong && tt.in == nil:
+					t.Errorf("it is convicted under %s, although it does no harm: %s", c.Fault, j.Reason)
+				case wrong:
+					t.Logf("%s: %s", c.Fault, j.Reason)
+				}
+			}
+		})
+	}
+}
