@@ -47,7 +47,7 @@ func toFirst(tb testing.TB, s *Settings, p checker.Property) int {
 	return s.Runs + 1
 }
 
-func defaults(lock string, seed uint64) *Settings {
+func anything(lock string, seed uint64) *Settings {
 	return &Settings{
 		Lock: lock, On: "sim", Lease: 10 * time.Second, Seed: seed, Runs: soonRuns,
 		Clients: AnyClients, Acquires: AnyAcquires, Count: AnyCount, Kinds: faults.All(),
@@ -59,7 +59,7 @@ func defaults(lock string, seed uint64) *Settings {
 func TestFlawsShowSoon(t *testing.T) {
 	for _, f := range flaws {
 		for seed := range uint64(20) {
-			if n := toFirst(t, defaults(f.lock, seed*1_000_000), f.property); n > soonRuns {
+			if n := toFirst(t, anything(f.lock, seed*1_000_000), f.property); n > soonRuns {
 				t.Errorf("%s, seed %d: %s is not violated in %d runs", f.lock, seed*1_000_000, f.property, soonRuns)
 			}
 		}
@@ -76,7 +76,7 @@ func BenchmarkFlawsShow(b *testing.B) {
 				var worst time.Duration
 				for seed := range uint64(20) {
 					start := time.Now()
-					runs = append(runs, toFirst(b, defaults(f.lock, seed*1_000_000), f.property))
+					runs = append(runs, toFirst(b, anything(f.lock, seed*1_000_000), f.property))
 					worst = max(worst, time.Since(start))
 				}
 				slices.Sort(runs)
