@@ -13,7 +13,6 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/cluster/sim"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/harness"
 	"github.com/lockcheck/lockcheck/history"
@@ -36,6 +35,8 @@ type Settings struct {
 	Count    Range          // faults in a run
 	Promises []string
 	Worker   []string
+	Strategy string // harness.Random, harness.PCT
+	Depth    int    // of PCT; 0: drawn for each run
 
 	Seed uint64
 	Runs int
@@ -103,7 +104,7 @@ func (r *Result) judged(i int, plan *harness.Plan, buffer *harness.Buffer) (err 
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	h, err := harness.Run(plan, buffer.Sim(sim.Draw(plan.Seed, false)), buffer, nil)
+	h, err := harness.Run(plan, buffer.Sim(plan.Decide(false)), buffer, nil)
 	if err != nil {
 		return err
 	}
