@@ -112,7 +112,7 @@ func (a *app) runLock(p *place, s *explore.Settings, pr promise, keepAll bool, d
 	r, err := p.batch(s, a.progress(s))
 	a.clearProgress()
 	if err != nil {
-		return 0, err
+		return 0, a.unrepeated(err)
 	}
 	kept, err := a.keep(p, s, r, keepAll)
 	if err != nil {
