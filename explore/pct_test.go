@@ -86,7 +86,7 @@ func TestPCTFindsOutFlawedLocks(t *testing.T) {
 }
 
 // What needs one order of messages that is rare by chance: a single message
-// outlasts eight others. Random runs need hundreds.
+// outlasts seven others. Random runs need hundreds.
 func TestPCTFindsWhatNeedsARareOrder(t *testing.T) {
 	t.Parallel()
 	var buffer harness.Buffer
