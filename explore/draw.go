@@ -24,6 +24,7 @@ var (
 	AnyClients  = Range{2, 5}
 	AnyAcquires = Range{1, 20}
 	AnyCount    = Range{1, 2}
+	anyDepth    = Range{1, 4}
 )
 
 // Usual fixes what the settings leave open, for a place where a run is too dear
@@ -82,6 +83,13 @@ func (s *Settings) Plan(i int) *harness.Plan {
 		Clients: p.Clients, Servers: []string{catalogue.RedisName}, Acquires: p.Acquires, Lease: s.Lease,
 		Length: length(p),
 	}, d.Int64N)
+	// After all else, so that a run has the same faults with every strategy.
+	if p.Strategy = s.Strategy; p.Strategy == harness.PCT {
+		p.Depth = s.Depth
+		if s.Depth == 0 {
+			p.Depth = d.from(anyDepth)
+		}
+	}
 	return p
 }
 

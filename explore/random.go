@@ -13,7 +13,6 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/cluster/sim"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/harness"
 	"github.com/lockcheck/lockcheck/history"
@@ -36,6 +35,8 @@ type Settings struct {
 	Count    Range          // faults in a run
 	Promises []string
 	Worker   []string
+	Strategy string // harness.Random, harness.PCT
+	Depth    int    // of PCT; 0: drawn for each run
 
 	Seed uint64
 	Runs int
@@ -46,7 +47,8 @@ type Settings struct {
 	Enough func(*Result) bool
 }
 
-// Random does the runs in virtual time. It ends early, with what it has, when
+// Random does the runs in virtual time, some of them twice (see
+// UnrepeatedError, which is an error of its). It ends early, with what it has, when
 // ctx does. progress, if not nil, is called now and then from several goroutines.
 func Random(ctx context.Context, s *Settings, progress func(done int)) (*Result, error) {
 	jobs := s.Jobs
@@ -54,6 +56,8 @@ func Random(ctx context.Context, s *Settings, progress func(done int)) (*Result,
 		jobs = runtime.GOMAXPROCS(0)
 	}
 	start := time.Now()
+	ctx, cancel := context.WithCancel(ctx) // an error of one run ends all
+	defer cancel()
 	var next, done atomic.Int64
 	var group sync.WaitGroup
 	parts := make([]*Result, jobs)
@@ -69,6 +73,7 @@ func Random(ctx context.Context, s *Settings, progress func(done int)) (*Result,
 					return
 				}
 				if errs[w] = parts[w].run(s, i, &buffer); errs[w] != nil {
+					cancel()
 					return
 				}
 				if n := done.Add(1); progress != nil && n%64 == 0 {
@@ -92,7 +97,11 @@ func Random(ctx context.Context, s *Settings, progress func(done int)) (*Result,
 // run does run i.
 func (r *Result) run(s *Settings, i int, buffer *harness.Buffer) error {
 	plan := s.Plan(i)
-	if err := r.judged(i, plan, buffer); err != nil {
+	h, err := r.judged(i, plan, buffer)
+	if err == nil && i%sampled == 0 {
+		err = s.repeat(i, h)
+	}
+	if err != nil {
 		return fmt.Errorf("the run of %s with seed %d: %w", s.Lock, plan.Seed, err)
 	}
 	return nil
@@ -100,17 +109,20 @@ func (r *Result) run(s *Settings, i int, buffer *harness.Buffer) error {
 
 // judged carries out a plan, judges it and counts it. A panic becomes an
 // error, so that the run can be named.
-func (r *Result) judged(i int, plan *harness.Plan, buffer *harness.Buffer) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	h, err := harness.Run(plan, buffer.Sim(sim.Draw(plan.Seed, false)), buffer, nil)
+func (r *Result) judged(i int, plan *harness.Plan, buffer *harness.Buffer) (h *history.History, err error) {
+	defer caught(&err)
+	h, err = harness.Run(plan, buffer.Sim(plan.Decide(false)), buffer, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	verdicts, reached := checker.Examine(h)
 	r.Count(i, plan, verdicts, reached)
-	return nil
+	return h, nil
+}
+
+// caught makes an error of a panic in the function that defers it.
+func caught(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+	}
 }

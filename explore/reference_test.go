@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"testing"
 	"time"
@@ -87,21 +88,32 @@ func (s *reference) tell(f string, by int) {
 	s.observer.Server(e)
 }
 
-func openReference(seed uint64) harness.Open {
+func openReference(choices *sim.Choices) harness.Open {
 	return func(cfg cluster.Config, o cluster.Observer) (cluster.Place, error) {
 		server := &reference{observer: o}
 		cfg.Lock.New = func(e catalogue.Env) locks.Locker { return referenceClient{server, e.Host.(knowing)} }
-		return sim.New(cfg, o, sim.Draw(seed, false)), nil
+		return sim.New(cfg, o, choices), nil
 	}
 }
 
 // The judge raises no false alarm: 20,000 runs of a lock that cannot be wrong,
-// under every fault, and none is convicted.
+// under every fault, and none is convicted. Nor by another strategy.
 func TestTheReferenceLockIsNeverConvicted(t *testing.T) {
-	runs := 20_000
-	if testing.Short() {
-		runs = 1_000
+	for _, tt := range []struct {
+		strategy string
+		runs     int
+	}{{harness.Random, 20_000}, {harness.PCT, 6_000}} {
+		t.Run(cmp.Or(tt.strategy, "random"), func(t *testing.T) {
+			if testing.Short() {
+				tt.runs /= 20
+			}
+			neverConvicted(t, tt.strategy, tt.runs)
+		})
 	}
+}
+
+func neverConvicted(t *testing.T, strategy string, runs int) {
+	t.Helper()
 	all := faults.All()
 	var reached checker.Counts
 	var buffer harness.Buffer
@@ -111,9 +123,10 @@ func TestTheReferenceLockIsNeverConvicted(t *testing.T) {
 			Options: catalogue.Options{Token: true},
 			Clients: AnyClients, Acquires: Range{1, 12},
 			Kinds: all[i%len(all) : i%len(all)+1], Count: Range{1, 3},
+			Strategy: strategy,
 		}
 		plan := s.Plan(0)
-		h, err := harness.Run(plan, openReference(plan.Seed), &buffer, nil)
+		h, err := harness.Run(plan, openReference(plan.Decide(false)), &buffer, nil)
 		if err != nil {
 			t.Fatalf("seed %d: %v", i, err)
 		}

@@ -14,10 +14,7 @@ import (
 // some, else with those of its seed, which the plan then holds. replay is how
 // the choices fitted.
 func InSim(plan *Plan) (j *Judged, replay Replay, err error) {
-	choices := sim.Draw(plan.Seed, true)
-	if plan.Choices != nil {
-		choices = sim.Replay(plan.Choices)
-	}
+	choices := plan.Decide(true)
 	h, err := Run(plan, Sim(choices), nil, nil)
 	if err != nil {
 		return nil, replay, err

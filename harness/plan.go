@@ -27,7 +27,9 @@ type Plan struct {
 	On       string             `json:"on"` // the place
 	Case     string             `json:"case,omitempty"`
 	Seed     uint64             `json:"seed"`
-	Lease    time.Duration      `json:"lease_ns"` // T
+	Strategy string             `json:"strategy,omitempty"` // how choices follow from Seed: Random or PCT
+	Depth    int                `json:"depth,omitempty"`    // of PCT
+	Lease    time.Duration      `json:"lease_ns"`           // T
 	Clients  []string           `json:"clients"`
 	Acquires int                `json:"acquires,omitempty"` // critical sections of each client, at random
 	Shape    workloads.Shape    `json:"shape,omitzero"`     // of these sections; the zero value is workloads.Usual
@@ -39,7 +41,7 @@ type Plan struct {
 
 	Faults []faults.Injection `json:"faults"`
 	// Choices are the decisions of a run in sim, in order. Without them they
-	// are drawn from Seed.
+	// follow from Seed by Strategy.
 	Choices []sim.Choice `json:"choices,omitempty"`
 
 	lock *catalogue.Lock // instead of the one called Lock
@@ -187,6 +189,9 @@ const (
 // validate says what is wrong with a plan that somebody may have edited.
 func (p *Plan) validate() error {
 	if _, err := p.Config(); err != nil {
+		return err
+	}
+	if err := p.strategyFits(); err != nil {
 		return err
 	}
 	switch {

@@ -181,6 +181,7 @@ func TestProcessNumbersRetire(t *testing.T) {
 func TestAPlanIsReadAsItWasWritten(t *testing.T) {
 	p := randomPlan("redis-set-del", "delay", 3)
 	p.Options, p.Fencing, p.Server = catalogue.Options{Token: true, Spin: true}, history.FencingWrites, catalogue.Server{Fsync: catalogue.FsyncAlways}
+	p.Strategy, p.Depth = PCT, 3
 	if _, _, err := InSim(p); err != nil {
 		t.Fatal(err)
 	}
@@ -228,6 +229,11 @@ func TestWhatIsNoPlanIsRefused(t *testing.T) {
 		"no clients":                     func(p *Plan) { p.Clients = nil },
 		"a client twice":                 func(p *Plan) { p.Clients[1] = "c1" },
 		"nothing to do":                  func(p *Plan) { p.Acquires = 0 },
+		"an unknown strategy":            func(p *Plan) { p.Strategy, p.Depth = "luck", 1 },
+		"a strategy without its depth":   func(p *Plan) { p.Strategy = PCT },
+		"a depth beyond all sense":       func(p *Plan) { p.Strategy, p.Depth = PCT, MaxDepth+1 },
+		"a depth of nothing":             func(p *Plan) { p.Depth = 1 },
+		"latencies where nobody decides": func(p *Plan) { p.On, p.Strategy, p.Depth = "docker", PCT, 1 },
 		"a script missing":               func(p *Plan) { p.Scripts = []workloads.Script{{Client: "c1"}} },
 		"a step that cannot be": func(p *Plan) {
 			p.Scripts = []workloads.Script{{Client: "c1", Steps: []workloads.Step{{Do: "lock"}}}, {Client: "c2"}, {Client: "c3"}}

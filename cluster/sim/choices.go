@@ -85,6 +85,7 @@ type Choices struct {
 	replayed map[Name]int64
 	used     int
 	missing  int
+	pct      *pct // chooses the latencies; nil: they are drawn
 }
 
 // Draw makes choices from a seed. With record they can be asked for afterwards.
@@ -136,4 +137,21 @@ func (c *Choices) choose(name Name, n int64) int64 {
 		c.made = append(c.made, Choice{name, v})
 	}
 	return v
+}
+
+// reserve puts a choice into the record whose value is settled later, and
+// returns its place.
+func (c *Choices) reserve(name Name, until int64) int {
+	if !c.record {
+		return -1
+	}
+	c.made = append(c.made, Choice{name, until})
+	return len(c.made) - 1
+}
+
+// settle gives a reserved choice its value.
+func (c *Choices) settle(place int, v int64) {
+	if place >= 0 {
+		c.made[place].Value = v
+	}
 }

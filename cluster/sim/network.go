@@ -86,14 +86,19 @@ func (w *World) send(m *message) {
 		w.free = append(w.free, m)
 		return
 	}
-	l := &c.server.links[c.client.n]
-	latency := latencyMin + time.Duration(w.choose(l, w.latencies))*time.Microsecond
+	var slow time.Duration
 	for _, im := range w.impairments {
 		if im.Action == faults.Slow && im.matches(m) {
 			im.hits++
-			latency += im.Delay
+			slow += im.Delay
 		}
 	}
+	l := &c.server.links[c.client.n]
+	if pct := w.choices.pct; pct != nil {
+		pct.send(w, m, l.next(), slow)
+		return
+	}
+	latency := latencyMin + time.Duration(w.choose(l, w.latencies))*time.Microsecond + slow
 	last := &c.down
 	if m.toUp {
 		last = &c.up
@@ -161,8 +166,13 @@ func (w *World) choose(l *link, n int64) int64 {
 	if !w.choices.named() {
 		return w.choices.draw(n)
 	}
+	return w.choices.choose(l.next(), n)
+}
+
+// next names the next message's latency.
+func (l *link) next() Name {
 	l.n++
-	return w.choices.choose(Name{"latency", l.name, l.n}, n)
+	return Name{"latency", l.name, l.n}
 }
 
 // impairment is a disturbance in force.

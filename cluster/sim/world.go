@@ -31,6 +31,8 @@ const (
 	// epoch is what a right wall clock shows when a run begins: any date will
 	// do, as long as a clock that is set back does not pass zero.
 	epoch = 1_700_000_000 * time.Second
+	// laterSeq is above the seq of every event that goes before the others of its instant.
+	laterSeq = 1 << 32
 )
 
 var _ cluster.Place = (*World)(nil)
@@ -178,7 +180,7 @@ type count struct {
 
 func (w *World) push(e event) {
 	w.seq++
-	e.seq = 1<<32 + w.seq
+	e.seq = laterSeq + w.seq
 	w.queue.push(e)
 }
 
@@ -193,7 +195,11 @@ func (w *World) pushFirst(e event) {
 // Run is the scheduler: it ends with the last task.
 func (w *World) Run() error {
 	defer w.unwind()
+	pct := w.choices.pct
 	for w.alive > 0 {
+		if pct != nil {
+			pct.next(w)
+		}
 		if len(w.queue.events) == 0 {
 			return errors.New("sim: every task waits and nothing will happen")
 		}

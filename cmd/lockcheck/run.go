@@ -18,13 +18,16 @@ func (a *app) runCommand() *cobra.Command {
 		Short: "Look for violations: many runs at random, under faults",
 		Long: `Lets clients take a lock, read what it guards, think, write it and release,
 again and again, while one kind of fault strikes in each run. Run i has the
-seed S+i, and "--seed S+i --runs 1" is that run again.
+seed S+i, and "--seed S+i --runs 1" is that run again. What happens at once is
+drawn, or ordered by priorities (--strategy pct), which finds what needs a rare
+order of messages.
 
 For the first violation of each property the run's files are kept below --out,
 and the first of them is told. On docker the files of every run are kept.`,
 		Example: `  lockcheck run redis-set-lua --fault pause
   lockcheck run 'redis-set-*' --runs 10000
   lockcheck run redis-set-lua --fault all,-restart-lost --fencing
+  lockcheck run redis-set-get-del --strategy pct --depth 2
   lockcheck run --worker 'python3 worker.py' --on docker --fault pause`,
 		Annotations: map[string]string{keepsFiles: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -109,7 +112,7 @@ func (a *app) runLock(p *place, s *explore.Settings, pr promise, keepAll bool, d
 	r, err := p.batch(s, a.progress(s))
 	a.clearProgress()
 	if err != nil {
-		return 0, err
+		return 0, a.unrepeated(err)
 	}
 	kept, err := a.keep(p, s, r, keepAll)
 	if err != nil {

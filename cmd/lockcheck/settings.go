@@ -27,6 +27,7 @@ type runFlags struct {
 	fencing  string
 	options  string
 	strategy string
+	depth    int
 	worker   string
 	keep     string
 	jobs     int
@@ -46,7 +47,8 @@ func (f *runFlags) define(cmd *cobra.Command) {
 	fl.StringVar(&f.fencing, "fencing", "", "the guarded resource refuses stale tokens; =writes: on writes only")
 	fl.Lookup("fencing").NoOptDefVal = "all"
 	fl.StringVar(&f.options, "option", "", "`options` of the lock, as token,spin (see: lockcheck list locks)")
-	fl.StringVar(&f.strategy, "strategy", "random", "how to look: random")
+	fl.StringVar(&f.strategy, "strategy", strategies[0], "how to look: "+strings.Join(strategies, ", ")+" (see docs/pct.md)")
+	fl.IntVar(&f.depth, "depth", 0, "with pct: how many `orders` of events a bug needs (default: 1 to 4, drawn for each run)")
 	fl.StringVar(&f.worker, "worker", "", "`command` of a worker that brings its own lock; with --on docker")
 	fl.StringVar(&f.keep, "keep", "violations", "whose files to keep: violations, all")
 	fl.IntVar(&f.jobs, "jobs", 0, "runs at once (default: one for each core)")
@@ -70,6 +72,9 @@ func (f *runFlags) settings(cmd *cobra.Command) (s explore.Settings, pr promise,
 		Fencing: history.Fencing(f.fencing),
 		Kinds:   kinds, Count: asked(f.count, explore.AnyCount), Promises: pr.strings(),
 		Seed: f.seed, Runs: f.runs, For: f.limit, Jobs: f.jobs,
+	}
+	if err := f.strategic(cmd, &s); err != nil {
+		return s, nil, err
 	}
 	if s.Options, err = catalogue.ParseOptions(f.options); err != nil {
 		return s, nil, fail(usage, "--option: %w", err)
@@ -104,7 +109,7 @@ func (f *runFlags) validate(cmd *cobra.Command) error {
 		flag, value string
 		allowed     []string
 	}{
-		{"strategy", f.strategy, []string{"random"}},
+		{"strategy", f.strategy, strategies},
 		{"keep", f.keep, []string{"violations", "all"}},
 		{"fencing", f.fencing, []string{"", "all", "writes"}},
 	} {

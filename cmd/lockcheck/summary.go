@@ -8,11 +8,16 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/harness"
 )
 
 // summary prints what came of a batch. told is the run whose story was told; -1: none.
 func (a *app) summary(s *explore.Settings, r *explore.Result, pr promise, kept map[int]keptRun, told int, vacuous string) {
-	a.printf("%s on %s: %s from seed %d, in %.1f s\n\n", s.Lock, s.On, plural(r.Runs, "run"), s.Seed, r.Took.Seconds())
+	on := s.On
+	if s.Strategy != harness.Random {
+		on += " by " + s.Strategy
+	}
+	a.printf("%s on %s: %s from seed %d, in %.1f s\n\n", s.Lock, on, plural(r.Runs, "run"), s.Seed, r.Took.Seconds())
 	for _, prop := range checker.Properties {
 		out, t := r.Outcome(prop), r.Outcomes[prop]
 		words := ""

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// One seed gives the same files and the same document to the byte in whatever
+// process it runs, and whatever runs beside it: with one processor or two, with
+// one job or several.
+func TestABatchIsTheSameInEveryProcess(t *testing.T) {
+	t.Parallel()
+	binary := filepath.Join(t.TempDir(), "lockcheck")
+	if text, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	for _, strategy := range strategies {
+		t.Run(strategy, func(t *testing.T) {
+			t.Parallel()
+			var first map[string]string
+			for _, processors := range []int{1, 2} {
+				for _, jobs := range []int{1, 2} {
+					dir := t.TempDir()
+					cmd := exec.Command(binary, "run", "redis-set-*", "--seed", "1", "--runs", "150", "--json",
+						"--strategy", strategy, "--jobs", fmt.Sprint(jobs), "--out", "out")
+					cmd.Dir = dir
+					cmd.Env = append(os.Environ(), fmt.Sprint("GOMAXPROCS=", processors))
+					var stdout, stderr bytes.Buffer
+					cmd.Stdout, cmd.Stderr = &stdout, &stderr
+					if err := cmd.Run(); cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != violated {
+						t.Fatalf("%v\n%s", err, &stderr)
+					}
+					files := texts(t, dir)
+					files["the document"] = stdout.String()
+					if first == nil {
+						first = files
+						if len(first) < 20 {
+							t.Errorf("only %d files were kept", len(first))
+						}
+					}
+					for _, name := range slices.Sorted(maps.Keys(files)) {
+						if files[name] != first[name] {
+							t.Errorf("GOMAXPROCS=%d --jobs %d: %s is another one", processors, jobs, name)
+						}
+					}
+					if len(files) != len(first) {
+						t.Errorf("GOMAXPROCS=%d --jobs %d: %d files, want %d", processors, jobs, len(files), len(first))
+					}
+				}
+			}
+		})
+	}
+}
+
+// texts are the files below dir, by their paths.
+func texts(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		all[strings.TrimPrefix(path, dir)] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/lockcheck/lockcheck/harness"
+)
+
+// A batch by priorities is one like any other: its runs repeat one by one, and
+// what is kept is replayed, also by a lockcheck that is not told the strategy.
+func TestABatchByPriorities(t *testing.T) {
+	out, again := t.TempDir(), t.TempDir()
+	lockcheck(t, "run", "redis-set-lua", "--fault", "pause", "--strategy", "pct", "--depth", "3", "--seed", "1", "--runs", "40", "--keep", "all", "--out", out).
+		wants(t, violated, "on sim by pct: 40 runs from seed 1", "VIOLATED exclusion", "Again")
+	const name = "redis-set-lua-pause-17"
+	lockcheck(t, "run", "redis-set-lua", "--fault", "pause", "--strategy", "pct", "--depth", "3", "--seed", "17", "--runs", "1", "--keep", "all", "--out", again)
+	for _, f := range []string{historyFile, scheduleFile, verdictFile, storyFile} {
+		one, err1 := os.ReadFile(filepath.Join(out, name, f))
+		two, err2 := os.ReadFile(filepath.Join(again, name, f))
+		if err1 != nil || err2 != nil || !bytes.Equal(one, two) {
+			t.Errorf("run 16 of the batch and the run of its seed differ in %s (%v, %v)", f, err1, err2)
+		}
+	}
+	plan, err := readPlan(filepath.Join(out, name, scheduleFile))
+	if err != nil || plan.Strategy != harness.PCT || plan.Depth != 3 {
+		t.Fatalf("the schedule says %q and %d, %v", plan.Strategy, plan.Depth, err)
+	}
+	lockcheck(t, "replay", filepath.Join(out, name, scheduleFile), "--out", again).wants(t, held, "The history is the same to the byte.")
+	edit(t, replaced(" \"strategy\": \"pct\",\n \"depth\": 3,\n", ""), out, name, scheduleFile)
+	edit(t, replaced(`"schedule"`, `"was"`), out, name, verdictFile) // else it is said to be edited
+	lockcheck(t, "replay", filepath.Join(out, name, scheduleFile), "--out", again).wants(t, held, "The history is the same to the byte.")
+}

@@ -1,0 +1,181 @@
+package explore
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/history"
+)
+
+func written(t *testing.T, h *history.History) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := history.Encode(&b, h); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// What priorities have decided is written down as latencies: the record of a
+// run with pct is replayed by the timed scheduler alone, to the byte, for every
+// lock under every fault.
+func TestARecordOfPCTIsReplayedWithoutIt(t *testing.T) {
+	t.Parallel()
+	runs := 16
+	if testing.Short() {
+		runs = 4
+	}
+	for _, lock := range catalogue.Locks {
+		for _, fault := range faults.All() {
+			s := &Settings{
+				Lock: lock.ID, On: "sim", Lease: 10 * time.Second, Clients: AnyClients, Acquires: AnyAcquires,
+				Kinds: []faults.Fault{fault}, Count: Range{1, 3}, Strategy: harness.PCT, Seed: 1,
+			}
+			for i := range runs {
+				s.Options = catalogue.Options{Spin: i%4 == 1, Retries: i%4 > 1}
+				plan := s.Plan(i)
+				first, _, err := harness.InSim(plan)
+				if err != nil {
+					t.Fatalf("%s under %s, seed %d: %v", lock.ID, fault.Name, plan.Seed, err)
+				}
+				before, record := written(t, first.History), plan.Choices
+				plan.Strategy, plan.Depth = harness.Random, 0
+				again, fit, err := harness.InSim(plan)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if fit != (harness.Replay{}) || !slices.Equal(record, plan.Choices) {
+					t.Errorf("%s under %s, seed %d: the choices are other ones: %+v", lock.ID, fault.Name, plan.Seed, fit)
+				}
+				if after := written(t, again.History); !bytes.Equal(before, after) {
+					t.Fatalf("%s under %s, seed %d: %s", lock.ID, fault.Name, plan.Seed, difference(before, after))
+				}
+			}
+		}
+	}
+}
+
+// difference is the first line in which two texts differ.
+func difference(a, b []byte) string {
+	as, bs := bytes.Split(a, []byte("\n")), bytes.Split(b, []byte("\n"))
+	for i := range min(len(as), len(bs)) {
+		if !bytes.Equal(as[i], bs[i]) {
+			return fmt.Sprintf("line %d is\n  %s\nand when replayed\n  %s", i+1, as[i], bs[i])
+		}
+	}
+	return fmt.Sprintf("%d lines, and when replayed %d", len(as), len(bs))
+}
+
+// Every flaw that is known is found within a thousand runs.
+func TestPCTFindsOutFlawedLocks(t *testing.T) {
+	t.Parallel()
+	var buffer harness.Buffer
+	for _, k := range knownBad {
+		if first(t, k.settings(harness.PCT, 1), k.property, 1000, &buffer) == 0 {
+			t.Errorf("%s under %s: %s is not violated", k.lock, k.fault, k.property)
+		}
+	}
+}
+
+// What needs one order of messages that is rare by chance: a single message
+// outlasts seven others. Random runs need hundreds.
+func TestPCTFindsWhatNeedsARareOrder(t *testing.T) {
+	t.Parallel()
+	var buffer harness.Buffer
+	for base := range uint64(20) {
+		if first(t, outlasted(3).settings(harness.PCT, base<<32), checker.Exclusion, 60, &buffer) == 0 {
+			t.Errorf("from seed %d exclusion is not violated in 60 runs", base<<32)
+		}
+	}
+}
+
+// Without a fault nothing is violated: no priorities bring about what time excludes.
+func TestPCTAccusesNobodyWithoutAFault(t *testing.T) {
+	t.Parallel()
+	runs := 2_000
+	if testing.Short() {
+		runs = 200
+	}
+	for _, lock := range catalogue.Locks {
+		s := known{lock: lock.ID, fault: "none"}.settings(harness.PCT, 1)
+		s.Runs = runs
+		r := random(t, s)
+		for _, p := range checker.Properties {
+			if out := r.Outcome(p); out == checker.Violated || out == checker.Unknown {
+				t.Errorf("%s: %s is %s, first in run %d", lock.ID, p, out, r.Outcomes[p].First[out])
+			}
+		}
+		if why := r.Vacuous(); why != "" {
+			t.Errorf("%s: %s", lock.ID, why)
+		}
+	}
+}
+
+// One seed gives one run, whatever runs beside it, and each run has the faults
+// that it has at random.
+func TestPCTIsDeterministic(t *testing.T) {
+	t.Parallel()
+	s := known{lock: "redis-set-get-del", fault: "pause"}.settings(harness.PCT, 7)
+	depths := map[int]bool{}
+	for i := range 200 {
+		one, two := s.Plan(i), s.Plan(i)
+		a, _, err := harness.InSim(one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, _, err := harness.InSim(two)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(written(t, a.History), written(t, b.History)) || !slices.Equal(one.Choices, two.Choices) {
+			t.Fatalf("seed %d: %s", one.Seed, difference(written(t, a.History), written(t, b.History)))
+		}
+		depths[one.Depth] = true
+		chance := *s
+		chance.Strategy = harness.Random
+		if drawn := chance.Plan(i); !reflect.DeepEqual(drawn.Faults, one.Faults) || drawn.Shape != one.Shape {
+			t.Fatalf("seed %d: other faults, or another shape, than at random", one.Seed)
+		}
+	}
+	if len(depths) != 4 || !depths[1] || !depths[4] {
+		t.Errorf("drawn depths: %v", depths)
+	}
+	s.Runs = 300
+	jobs := *s
+	s.Jobs, jobs.Jobs = 1, 4
+	if a, b := random(t, s), random(t, &jobs); !reflect.DeepEqual(a, b) {
+		t.Errorf("one job:\n%+v\nfour:\n%+v", a, b)
+	}
+}
+
+// The steps that change points are drawn from are about those that there are.
+func TestTheStepsOfARunAreForeseen(t *testing.T) {
+	t.Parallel()
+	for _, lock := range catalogue.Locks {
+		s := known{lock: lock.ID, fault: "pause"}.settings(harness.PCT, 1)
+		var parts []float64
+		for i := range 300 {
+			plan := s.Plan(i)
+			choices := plan.Decide(false)
+			if _, err := harness.Run(plan, harness.Sim(choices), nil, nil); err != nil {
+				t.Fatal(err)
+			}
+			taken, expected := choices.Steps()
+			parts = append(parts, float64(taken)/float64(expected))
+		}
+		slices.Sort(parts)
+		median := parts[len(parts)/2]
+		t.Logf("%s: %.2f (%.2f to %.2f)", lock.ID, median, parts[0], parts[len(parts)-1])
+		if median < 0.5 || median > 2 {
+			t.Errorf("%s: half of the runs have more than %.2f times the steps that they are expected to have", lock.ID, median)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/locks"
+)
+
+// elsewhere is what moody counts with: no choice of its run's.
+var elsewhere atomic.Int64
+
+// moody waits before each acquire for as long as a counter says that goes on
+// from run to run.
+type moody struct {
+	locks.Locker
+	host locks.Host
+}
+
+func (l moody) Acquire(ctx context.Context, name string) (locks.Lease, error) {
+	if err := l.host.Sleep(ctx, time.Duration(elsewhere.Add(1))); err != nil {
+		return nil, locks.ErrNotAcquired
+	}
+	return l.Locker.Acquire(ctx, name)
+}
+
+func newMoody() *catalogue.Lock {
+	lock, _ := catalogue.FindLock("redis-set-lua")
+	inner := lock.New
+	lock.ID = "moody"
+	lock.New = func(e catalogue.Env) locks.Locker { return moody{inner(e), e.Host} }
+	return &lock
+}
+
+// A lock that draws from elsewhere is found out, and both histories are there.
+func TestARunThatDoesNotRepeatEndsTheBatch(t *testing.T) {
+	for _, strategy := range []string{harness.Random, harness.PCT} {
+		s := known{lock: "moody", fault: "pause", use: newMoody()}.settings(strategy, 1)
+		s.Runs, s.Jobs = 1<<40, 2
+		_, err := Random(context.Background(), s, nil)
+		var differs *UnrepeatedError
+		if !errors.As(err, &differs) {
+			t.Fatalf("the batch ends with %v", err)
+		}
+		if (differs.Plan.Seed-1)%sampled != 0 || differs.Plan.Strategy != strategy {
+			t.Errorf("%+v", differs.Plan)
+		}
+		i := differs.Entry - 1
+		if i < 0 || differs.First.Entries[i].Same(&differs.Second.Entries[i]) || i > 0 && !differs.First.Entries[i-1].Same(&differs.Second.Entries[i-1]) {
+			t.Errorf("they differ elsewhere than in entry %d", differs.Entry)
+		}
+	}
+}
+
+func TestHistoriesAreComparedToTheEnd(t *testing.T) {
+	long := &history.History{Entries: []history.Entry{{Index: 1}, {Index: 2}}}
+	for _, tt := range []struct {
+		name  string
+		other history.History
+		entry int
+		same  bool
+	}{
+		{"the same", history.History{Entries: []history.Entry{{Index: 1}, {Index: 2}}}, 3, true},
+		{"shorter", history.History{Entries: []history.Entry{{Index: 1}}}, 2, false},
+		{"another entry", history.History{Entries: []history.Entry{{Index: 1}, {Index: 3}}}, 2, false},
+		{"another header", history.History{Header: history.Header{Lock: "b"}, Entries: long.Entries}, 0, false},
+	} {
+		if entry, same := compare(long, &tt.other); entry != tt.entry || same != tt.same {
+			t.Errorf("%s: %d, %v", tt.name, entry, same)
+		}
+	}
+}
+
+// BenchmarkRepeat is what the sample costs a batch: its share of a run's time
+// is to stay below 2 %.
+func BenchmarkRepeat(b *testing.B) {
+	s := known{lock: "redis-set-lua", fault: "pause"}.settings(harness.Random, 1)
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command does
+	var buffer harness.Buffer
+	defer buffer.Close()
+	var took time.Duration
+	n := 0
+	for b.Loop() {
+		plan := s.Plan(n)
+		h, err := NewResult().judged(n, plan, &buffer)
+		if err != nil {
+			b.Fatal(err)
+		}
+		start := time.Now()
+		if err := s.repeat(n, h); err != nil {
+			b.Fatal(err)
+		}
+		took += time.Since(start)
+		n++
+	}
+	once := b.Elapsed() - took
+	b.ReportMetric(100*float64(took)/float64(once)/sampled, "%-of-a-batch")
+}
