@@ -49,7 +49,7 @@ func Run(plan *Plan, open Open, buffer *Buffer, sink func(*history.Entry)) (h *h
 			if plan.Scripts != nil {
 				plan.Scripts[i].Run(c, plan.Lease)
 			} else {
-				workloads.Random{Acquires: plan.Acquires, Lease: plan.Lease, Shape: plan.shape()}.Run(c)
+				workloads.Random{Acquires: plan.SectionsOf(i), Lease: plan.Lease, Shape: plan.shape()}.Run(c)
 			}
 			rec.ended(&running)
 		})
