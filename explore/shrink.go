@@ -69,7 +69,7 @@ func (s *shrinker) search(original *candidate) *candidate {
 	best := s.shrink(original)
 	s.budget = all
 	for _, c := range s.smallWorlds(best) {
-		if c = s.shrink(c); c.compare(best, whole) < 0 {
+		if c = s.shrink(c); c.compare(best) < 0 {
 			best = c
 		}
 	}
@@ -148,7 +148,7 @@ func (s *shrinker) improve(c *candidate, changed *harness.Plan) (*candidate, boo
 	if changed == nil || s.stopped() != "" {
 		return c, false
 	}
-	if n, ok := s.replay(changed); ok && n.compare(c, whole) < 0 {
+	if n, ok := s.replay(changed); ok && n.compare(c) < 0 {
 		return n, true
 	}
 	return c, false

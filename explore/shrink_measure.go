@@ -26,15 +26,11 @@ const (
 	values      // their sum, with all times of the faults
 	numMeasures = iota
 
-	throughOperations = planned + 1
-	throughFurther    = further + 1
-	whole             = numMeasures
+	throughFurther = further + 1 // the parts that rounding must not let grow
 )
 
-// compare compares the first parts of two measures.
-func (m measure) compare(o *candidate, parts int) int {
-	return slices.Compare(m[:parts], o.measure[:parts])
-}
+// compare is negative where m is shorter than o.
+func (m measure) compare(o *candidate) int { return slices.Compare(m[:], o.measure[:]) }
 
 func (m measure) size() harness.Size {
 	return harness.Size{Clients: int(m[clients]), Faults: int(m[injections]), Acquisitions: int(m[grants]), Operations: int(m[operations])}
@@ -97,6 +93,13 @@ func rank(in faults.Injection) int64 {
 type course struct {
 	began map[string][]time.Duration // each critical section: when its client first asked
 	order []string                   // the clients as they were first granted the lock, then as they asked for it
+	held  []held
+}
+
+// held is a grant, until its release is invoked.
+type held struct {
+	client          string
+	from, to, until time.Duration // until: of its lease, as its client sees it; 0: it has none
 }
 
 func courseOf(h *history.History) course {
@@ -105,7 +108,15 @@ func courseOf(h *history.History) course {
 	got := map[string]bool{} // the lock, in the section that it is in
 	for i := range h.Entries {
 		e := &h.Entries[i]
-		if e.Client == "" || e.F != history.Acquire {
+		if e.Client == "" || e.F != history.Acquire && e.F != history.Release {
+			continue
+		}
+		if e.F == history.Release {
+			for j := range c.held {
+				if h := &c.held[j]; h.client == e.Client && e.Type == history.Invoke {
+					h.to = min(h.to, e.Time)
+				}
+			}
 			continue
 		}
 		switch e.Type {
@@ -119,6 +130,7 @@ func courseOf(h *history.History) course {
 			got[e.Client] = false
 		case history.OK:
 			got[e.Client] = true
+			c.held = append(c.held, held{e.Client, e.Time, h.Entries[len(h.Entries)-1].Time, e.ValidUntil})
 			if !slices.Contains(c.order, e.Client) {
 				c.order = append(c.order, e.Client)
 			}
@@ -130,4 +142,23 @@ func courseOf(h *history.History) course {
 		}
 	}
 	return c
+}
+
+// together is the longest time for which two held at once, with their leases
+// or without.
+func (c course) together(leases bool) (longest time.Duration) {
+	for i, a := range c.held {
+		for _, b := range c.held[:i] {
+			to := min(a.to, b.to)
+			for _, h := range []held{a, b} {
+				if leases && h.until > 0 {
+					to = min(to, h.until)
+				}
+			}
+			if a.client != b.client {
+				longest = max(longest, to-max(a.from, b.from))
+			}
+		}
+	}
+	return longest
 }

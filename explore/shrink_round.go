@@ -12,20 +12,24 @@ import (
 )
 
 // Rounding makes what is left readable: lengths that somebody would have
-// chosen, holds that show in 80 columns, clients in the order in which they
-// come. Nothing may get longer by it, in clients, faults, acquisitions,
-// operations and properties that are violated.
+// chosen, holds that one can see, clients in the order in which they come.
+// Nothing may get longer by it, in clients, faults, acquisitions, operations and
+// properties that are violated.
 
 func (s *shrinker) round(c *candidate) *candidate {
 	c = s.inOrder(c)
-	parts := []int{throughFurther}
-	if s.property == checker.Exclusion || s.property == checker.LeaseExclusion {
-		// Two who hold at one time should be seen to, even if what they do then
-		// breaks something else as well.
-		parts = append(parts, throughOperations)
-	}
-	for _, n := range parts {
-		if n, ok := s.fromTheBook(c, n); ok {
+	alone, anything := c.measure, c.measure
+	alone[further], anything[further] = 1, int64(len(checker.Properties))
+	// Best if nothing else is violated; but two who hold at one time should be
+	// seen to, even if what they do then breaks something else as well.
+	for _, wanted := range []struct {
+		limit measure
+		shows bool
+	}{{alone, true}, {c.measure, true}, {anything, true}, {alone, false}, {c.measure, false}} {
+		if !s.overlaps() && (wanted.limit == anything || !wanted.shows) {
+			continue
+		}
+		if n, ok := s.fromTheBook(c, wanted.limit, wanted.shows); ok {
 			return s.inOrder(s.roundFaults(n))
 		}
 	}
@@ -35,26 +39,42 @@ func (s *shrinker) round(c *candidate) *candidate {
 	return c
 }
 
-// rounder tries a change, and keeps it if nothing gets longer by it.
-func (s *shrinker) rounder(c *candidate, changed *harness.Plan) (*candidate, bool) {
-	return s.within(c, changed, throughFurther)
+// overlaps tells whether what is violated is that two hold at one time.
+func (s *shrinker) overlaps() bool {
+	return s.property == checker.Exclusion || s.property == checker.LeaseExclusion
 }
 
-// within tries a change, and keeps it if the first parts of the measure do not grow.
-func (s *shrinker) within(c *candidate, changed *harness.Plan, parts int) (*candidate, bool) {
+// shows tells whether one can see in 80 columns what is violated.
+func (s *shrinker) shows(c *candidate) bool {
+	return !s.overlaps() || c.together(s.property == checker.LeaseExclusion) >= c.plan.Lease/20
+}
+
+// rounder tries a change, and keeps it if nothing gets longer or harder to see by it.
+func (s *shrinker) rounder(c *candidate, changed *harness.Plan) (*candidate, bool) {
+	return s.within(c, changed, c.measure, s.shows(c))
+}
+
+// within tries a change, and keeps it if nothing exceeds the limit.
+func (s *shrinker) within(c *candidate, changed *harness.Plan, limit measure, shows bool) (*candidate, bool) {
 	if changed == nil || s.stopped() != "" {
 		return c, false
 	}
-	if n, ok := s.replay(changed); ok && n.compare(c, parts) <= 0 {
-		return n, true
+	n, ok := s.replay(changed)
+	if !ok || shows && !s.shows(n) {
+		return c, false
 	}
-	return c, false
+	for part := range throughFurther {
+		if n.measure[part] > limit[part] {
+			return c, false
+		}
+	}
+	return n, true
 }
 
 // fromTheBook is the same thing as a teacher would draw it: the network takes
 // no time worth seeing, the first client comes at once and the others one after
 // another, each works for a while, and the faults last for whole tenths of T.
-func (s *shrinker) fromTheBook(c *candidate, parts int) (*candidate, bool) {
+func (s *shrinker) fromTheBook(c *candidate, limit measure, shows bool) (*candidate, bool) {
 	tenth := c.plan.Lease / 10
 	for _, hold := range []time.Duration{2 * tenth, tenth} {
 		for _, later := range []time.Duration{tenth, 0} {
@@ -73,7 +93,7 @@ func (s *shrinker) fromTheBook(c *candidate, parts int) (*candidate, bool) {
 					for i := range p.Faults {
 						stretch(&p.Faults[i], at*tenth, length*tenth)
 					}
-					if n, ok := s.within(c, p, parts); ok {
+					if n, ok := s.within(c, p, limit, shows); ok {
 						return n, true
 					}
 				}

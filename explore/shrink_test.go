@@ -22,6 +22,12 @@ func caught(tb testing.TB, s *Settings, p checker.Property) *harness.Judged {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	return first(tb, s, r, p)
+}
+
+// first is the first run of a batch that violates a property; nil: none does.
+func first(tb testing.TB, s *Settings, r *Result, p checker.Property) *harness.Judged {
+	tb.Helper()
 	if r.Outcome(p) != checker.Violated {
 		return nil
 	}
@@ -79,8 +85,12 @@ func TestWhatIsShrunkIsNoLongerThanTheCatalogue(t *testing.T) {
 					}
 				}
 			}
+			r, err := Random(t.Context(), s, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
 			for _, p := range schedule.Must {
-				j := caught(t, s, p)
+				j := first(t, s, r, p)
 				if j == nil {
 					continue
 				}
