@@ -40,6 +40,9 @@ func (a *app) save(name string, j *harness.Judged) (dir string, err error) {
 		return dir, err
 	}
 	doc := newVerdictDocument(j.Verdicts, j.Reached)
+	if doc.Shrunk = j.Plan.Shrunk; doc.Shrunk != nil {
+		fmt.Fprintf(&story, "\n%s.\n", wrap(9, shrunkWords(doc.Shrunk)))
+	}
 	doc.Schedule = digest(schedule.Bytes())
 	verdict, err := json.MarshalIndent(doc, "", " ")
 	if err != nil {
@@ -88,6 +91,7 @@ type verdictDocument struct {
 	File       string            `json:"file,omitempty"` // the history
 	Properties []propertyVerdict `json:"properties"`
 	Reached    map[string]int    `json:"reached,omitempty"`
+	Shrunk     *harness.Shrunk   `json:"shrunk,omitempty"`   // what the run was shrunk for, if it was
 	Schedule   string            `json:"schedule,omitempty"` // digest of the schedule.json beside it
 	Reason     string            `json:"reason,omitempty"`   // why it proves nothing
 	Error      string            `json:"error,omitempty"`    // why there is nothing else
