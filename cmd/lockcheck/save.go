@@ -91,10 +91,15 @@ type verdictDocument struct {
 	File       string            `json:"file,omitempty"` // the history
 	Properties []propertyVerdict `json:"properties"`
 	Reached    map[string]int    `json:"reached,omitempty"`
-	Shrunk     *harness.Shrunk   `json:"shrunk,omitempty"`   // what the run was shrunk for, if it was
-	Schedule   string            `json:"schedule,omitempty"` // digest of the schedule.json beside it
-	Reason     string            `json:"reason,omitempty"`   // why it proves nothing
-	Error      string            `json:"error,omitempty"`    // why there is nothing else
+	Was        []string          `json:"was,omitempty"`       // of a replay: what the record violated
+	Unused     *int              `json:"unused,omitempty"`    // of a replay: recorded decisions that were not asked for,
+	Defaulted  *int              `json:"defaulted,omitempty"` // and those that were missing
+	Shrunk     *harness.Shrunk   `json:"shrunk,omitempty"`    // what the run was shrunk for, if it was
+	Schedule   string            `json:"schedule,omitempty"`  // digest of the schedule.json beside it
+	Reason     string            `json:"reason,omitempty"`    // why it proves nothing
+	Error      string            `json:"error,omitempty"`     // why there is nothing else
+
+	broken []string // of a replay: promised, and violated now
 }
 
 // printVerdicts prints one document for what a command judged.
