@@ -12,9 +12,9 @@ import (
 
 // spans calls try with each span of n things that are left out together: half
 // of them, a quarter, …, one. try says how many there are afterwards.
-func spans(n int, try func(from, to int) int) {
-	for size := (n + 1) / 2; size > 0 && n > 0; size /= 2 {
-		for from := 0; from < n; {
+func (s *shrinker) spans(n int, try func(from, to int) int) {
+	for size := (n + 1) / 2; size > 0; size /= 2 {
+		for from := 0; from < n && s.stopped() == ""; {
 			if left := try(from, min(from+size, n)); left < n {
 				n = left
 			} else {
@@ -25,7 +25,7 @@ func spans(n int, try func(from, to int) int) {
 }
 
 func (s *shrinker) dropFaults(c *candidate) *candidate {
-	spans(len(c.plan.Faults), func(from, to int) int {
+	s.spans(len(c.plan.Faults), func(from, to int) int {
 		p := clone(c.plan)
 		p.Faults = slices.Delete(p.Faults, from, to)
 		c, _ = s.improve(c, p)
@@ -69,7 +69,7 @@ type nth struct {
 func (s *shrinker) dropSections(c *candidate) *candidate {
 	for _, stay := range []bool{false, true} {
 		list := begun(c)
-		spans(len(list), func(from, to int) int {
+		s.spans(len(list), func(from, to int) int {
 			drop := map[nth]bool{}
 			for _, x := range list[from:to] {
 				drop[x] = true

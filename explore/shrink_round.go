@@ -71,29 +71,17 @@ func (s *shrinker) within(c *candidate, changed *harness.Plan, limit measure, sh
 	return n, true
 }
 
-// fromTheBook is the same thing as a teacher would draw it: the network takes
-// no time worth seeing, the first client comes at once and the others one after
-// another, each works for a while, and the faults last for whole tenths of T.
+// fromTheBook tries the same thing as a teacher would draw it.
 func (s *shrinker) fromTheBook(c *candidate, limit measure, shows bool) (*candidate, bool) {
 	tenth := c.plan.Lease / 10
 	for _, hold := range []time.Duration{2 * tenth, tenth} {
 		for _, later := range []time.Duration{tenth, 0} {
 			for _, at := range times(c.plan, 0, 10) {
 				for _, length := range times(c.plan, 1, 25) {
-					p := clone(c.plan)
-					for i := range p.Choices {
-						choice := &p.Choices[i]
-						switch choice.Value = 0; {
-						case choice.Name.What == "hold":
-							last(p, choice, hold)
-						case choice.Name.What == "think" && choice.Name.N == 1:
-							last(p, choice, later*time.Duration(slices.Index(p.Clients, choice.Name.Who)))
-						}
+					if s.stopped() != "" {
+						return c, false
 					}
-					for i := range p.Faults {
-						stretch(&p.Faults[i], at*tenth, length*tenth)
-					}
-					if n, ok := s.within(c, p, limit, shows); ok {
+					if n, ok := s.within(c, drawn(c.plan, hold, later, at*tenth, length*tenth), limit, shows); ok {
 						return n, true
 					}
 				}
@@ -101,6 +89,26 @@ func (s *shrinker) fromTheBook(c *candidate, limit measure, shows bool) (*candid
 		}
 	}
 	return c, false
+}
+
+// drawn is a plan in which the network takes no time worth seeing, the first
+// client comes at once and each of the others later than the one before, each
+// works for a while, and the faults last for a round time.
+func drawn(p *harness.Plan, hold, later, at, length time.Duration) *harness.Plan {
+	p = clone(p)
+	for i := range p.Choices {
+		choice := &p.Choices[i]
+		switch choice.Value = 0; {
+		case choice.Name.What == "hold":
+			last(p, choice, hold)
+		case choice.Name.What == "think" && choice.Name.N == 1:
+			last(p, choice, later*time.Duration(slices.Index(p.Clients, choice.Name.Who)))
+		}
+	}
+	for i := range p.Faults {
+		stretch(&p.Faults[i], at, length)
+	}
+	return p
 }
 
 // times are what at and length go through, in tenths of T: nothing, where
@@ -287,6 +295,15 @@ func tidy(p *harness.Plan) *harness.Plan {
 	}
 	if p.Sections != nil {
 		p.Acquires = 0
+	}
+	longest := time.Duration(0)
+	for _, c := range p.Choices {
+		if c.Name.What == "think" {
+			longest = max(longest, time.Duration(c.Value+1)*time.Microsecond)
+		}
+	}
+	if longest > 0 {
+		p.Shape.Think = min(p.Shape.Think, longest)
 	}
 	return p
 }

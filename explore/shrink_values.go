@@ -64,7 +64,7 @@ func (s *shrinker) zeroes(c *candidate) *candidate {
 	for _, kind := range kinds {
 		c, _ = s.improve(c, zeroed(c.plan, func(n sim.Name) bool { return n.What == kind }))
 	}
-	spans(len(disturbances(c.plan)), func(from, to int) int {
+	s.spans(len(disturbances(c.plan)), func(from, to int) int {
 		names := disturbances(c.plan)[from:to]
 		c, _ = s.improve(c, zeroed(c.plan, func(n sim.Name) bool { return slices.Contains(names, n) }))
 		return len(disturbances(c.plan))
