@@ -20,13 +20,13 @@ func (s *shrinker) round(c *candidate) *candidate {
 	c = s.inOrder(c)
 	alone, anything := c.measure, c.measure
 	alone[further], anything[further] = 1, int64(len(checker.Properties))
-	// Best if nothing else is violated; but two who hold at one time should be
-	// seen to, even if what they do then breaks something else as well.
+	// Best if nothing else is violated. But two who hold at one time should be
+	// seen to; and where something else is violated anyway, more may be.
 	for _, wanted := range []struct {
 		limit measure
 		shows bool
 	}{{alone, true}, {c.measure, true}, {anything, true}, {alone, false}, {c.measure, false}} {
-		if !s.overlaps() && (wanted.limit == anything || !wanted.shows) {
+		if !s.overlaps() && (!wanted.shows || wanted.limit == anything && c.measure[further] == 1) {
 			continue
 		}
 		if n, ok := s.fromTheBook(c, wanted.limit, wanted.shows); ok {
@@ -76,12 +76,12 @@ func (s *shrinker) fromTheBook(c *candidate, limit measure, shows bool) (*candid
 	tenth := c.plan.Lease / 10
 	for _, hold := range []time.Duration{2 * tenth, tenth} {
 		for _, later := range []time.Duration{tenth, 0} {
-			for _, at := range times(c.plan, 0, 10) {
-				for _, length := range times(c.plan, 1, 25) {
+			for _, at := range times(c.plan, 0, 10*tenth, atATime) {
+				for _, length := range times(c.plan, tenth/2, 25*tenth, lasting) {
 					if s.stopped() != "" {
 						return c, false
 					}
-					if n, ok := s.within(c, drawn(c.plan, hold, later, at*tenth, length*tenth), limit, shows); ok {
+					if n, ok := s.within(c, drawn(c.plan, hold, later, at, length), limit, shows); ok {
 						return n, true
 					}
 				}
@@ -111,19 +111,21 @@ func drawn(p *harness.Plan, hold, later, at, length time.Duration) *harness.Plan
 	return p
 }
 
-// times are what at and length go through, in tenths of T: nothing, where
-// there is nothing to choose.
-func times(p *harness.Plan, from, to time.Duration) (list []time.Duration) {
-	for i := from; i <= to; i++ {
-		list = append(list, i)
-	}
-	for _, in := range p.Faults {
-		if from == 0 && in.Point == nil || from > 0 && in.For+max(in.Amount, -in.Amount) > 0 {
-			return list
+// times are what there is to try for when faults strike, or for how long they
+// last; one, where there is nothing to choose.
+func times(p *harness.Plan, least, most time.Duration, chosen func(faults.Injection) bool) []time.Duration {
+	list := []time.Duration{least}
+	if slices.ContainsFunc(p.Faults, chosen) {
+		tenth := p.Lease / 10
+		for d := (least/tenth + 1) * tenth; d <= most; d += tenth {
+			list = append(list, d)
 		}
 	}
-	return list[:1]
+	return list
 }
+
+func atATime(in faults.Injection) bool { return in.Point == nil }
+func lasting(in faults.Injection) bool { return in.For > 0 || in.Amount != 0 }
 
 // stretch lets a fault strike and last for other times than it does.
 func stretch(in *faults.Injection, at, length time.Duration) {
@@ -237,14 +239,14 @@ func (s *shrinker) roundFaults(c *candidate) *candidate {
 func (s *shrinker) visibleHolds(c *candidate) *candidate {
 	for _, hold := range []time.Duration{c.plan.Lease / 5, c.plan.Lease / 10, c.plan.Lease / 20} {
 		var ok bool
-		if c, ok = s.rounder(c, lasting(c.plan, hold, func(choice sim.Choice) bool { return choice.Name.What == "hold" })); ok {
+		if c, ok = s.rounder(c, setTo(c.plan, hold, func(choice sim.Choice) bool { return choice.Name.What == "hold" })); ok {
 			return c
 		}
 	}
 	for i := range c.plan.Choices {
 		if i < len(c.plan.Choices) && c.plan.Choices[i].Name.What == "hold" {
 			name := c.plan.Choices[i].Name
-			c, _ = s.rounder(c, lasting(c.plan, c.plan.Lease/10, func(choice sim.Choice) bool { return choice.Name == name }))
+			c, _ = s.rounder(c, setTo(c.plan, c.plan.Lease/10, func(choice sim.Choice) bool { return choice.Name == name }))
 		}
 	}
 	return c
@@ -261,7 +263,7 @@ func (s *shrinker) roundThinking(c *candidate) *candidate {
 		now := time.Duration(choice.Value) * time.Microsecond
 		for to := tenth; to <= now+tenth; to += tenth {
 			var ok bool
-			if c, ok = s.rounder(c, lasting(c.plan, to, func(o sim.Choice) bool { return o.Name == choice.Name })); ok {
+			if c, ok = s.rounder(c, setTo(c.plan, to, func(o sim.Choice) bool { return o.Name == choice.Name })); ok {
 				break
 			}
 		}
@@ -269,8 +271,8 @@ func (s *shrinker) roundThinking(c *candidate) *candidate {
 	return c
 }
 
-// lasting sets what clients think or hold; nil: it is so.
-func lasting(p *harness.Plan, d time.Duration, which func(sim.Choice) bool) *harness.Plan {
+// setTo sets what clients think or hold; nil: it is so.
+func setTo(p *harness.Plan, d time.Duration, which func(sim.Choice) bool) *harness.Plan {
 	p = clone(p)
 	some := false
 	for i := range p.Choices {
