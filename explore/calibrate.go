@@ -38,6 +38,7 @@ func Calibrate(ctx context.Context, cells []*Cell, seeds, jobs int, progress fun
 	for w := range jobs {
 		group.Go(func() {
 			var buffer harness.Buffer
+			defer buffer.Close()
 			for ctx.Err() == nil {
 				i := int(next.Add(1) - 1)
 				if i >= len(cells)*seeds {

@@ -216,6 +216,7 @@ func (t *track) sure() int { return min(t.cell.Least, t.cell.Runs) }
 
 func (m *matrix) work(ctx context.Context) {
 	var buffer harness.Buffer
+	defer buffer.Close()
 	for {
 		t, from, to := m.take(ctx)
 		if t == nil {

@@ -32,12 +32,15 @@ type Plan struct {
 	Lease    time.Duration      `json:"lease_ns"`           // T
 	Clients  []string           `json:"clients"`
 	Acquires int                `json:"acquires,omitempty"` // critical sections of each client, at random
+	Sections []int              `json:"sections,omitempty"` // the same client by client, instead of Acquires
 	Shape    workloads.Shape    `json:"shape,omitzero"`     // of these sections; the zero value is workloads.Usual
 	Scripts  []workloads.Script `json:"scripts,omitempty"`  // what clients do instead, in a case
 	Server   catalogue.Server   `json:"server,omitzero"`
 	Fencing  history.Fencing    `json:"fencing,omitempty"`
 	Promises []string           `json:"promises,omitempty"`
 	Worker   []string           `json:"worker,omitempty"` // the command of a stranger's worker; Lock is then only a name
+
+	Shrunk *Shrunk `json:"shrunk,omitempty"` // what it was made of, if it was shrunk
 
 	Faults []faults.Injection `json:"faults"`
 	// Choices are the decisions of a run in sim, in order. Without them they
@@ -147,6 +150,14 @@ func (p *Plan) shape() workloads.Shape {
 	return p.Shape
 }
 
+// SectionsOf is how many critical sections client i goes through, at random.
+func (p *Plan) SectionsOf(i int) int {
+	if p.Sections != nil {
+		return p.Sections[i]
+	}
+	return p.Acquires
+}
+
 // ErrNoPlan is a file that is no plan.
 var ErrNoPlan = errors.New("not a schedule of lockcheck")
 
@@ -199,8 +210,10 @@ func (p *Plan) validate() error {
 		return fmt.Errorf("lease_ns %d: it has to be whole milliseconds, from %v to %v", p.Lease, MinLease, MaxLease)
 	case len(p.Clients) == 0:
 		return errors.New("clients: there are none")
-	case p.Scripts == nil && p.Acquires < 1:
-		return errors.New("acquires has to be at least 1, or there have to be scripts")
+	case p.Scripts == nil && p.Sections == nil && p.Acquires < 1:
+		return errors.New("acquires has to be at least 1, or there have to be sections or scripts")
+	case p.Sections != nil && (len(p.Sections) != len(p.Clients) || slices.Min(p.Sections) < 1):
+		return fmt.Errorf("sections: there has to be one number, at least 1, for each of %d clients", len(p.Clients))
 	case p.Scripts != nil && len(p.Scripts) != len(p.Clients):
 		return fmt.Errorf("there are %d scripts for %d clients", len(p.Scripts), len(p.Clients))
 	case p.Shape.Think < 0 || p.Shape.Hold < 0 || p.Shape.Latency < 0 || max(p.Shape.Think, p.Shape.Hold, p.Shape.Latency) > 10*p.Lease:

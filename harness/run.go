@@ -84,7 +84,7 @@ func (r *recorder) play(c *client) {
 	if r.plan.Scripts != nil {
 		r.plan.Scripts[c.n].Run(c, r.plan.Lease)
 	} else {
-		workloads.Random{Acquires: r.plan.Acquires, Lease: r.plan.Lease, Shape: r.plan.shape()}.Run(c)
+		workloads.Random{Acquires: r.plan.SectionsOf(c.n), Lease: r.plan.Lease, Shape: r.plan.shape()}.Run(c)
 	}
 	r.ended()
 }

@@ -128,7 +128,7 @@ Exit codes   0 held, or as expected        3 the place could not be set up
 	flags.BoolVar(&a.json, "json", false, "print one JSON document instead of text")
 	flags.BoolVarP(&a.verbose, "verbose", "v", false, "say more")
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print verdicts only, no stories")
-	root.AddCommand(a.caseCommand(), a.runCommand(), a.matrixCommand(), a.checkCommand(), a.replayCommand(),
+	root.AddCommand(a.caseCommand(), a.runCommand(), a.matrixCommand(), a.checkCommand(), a.replayCommand(), a.shrinkCommand(),
 		a.listCommand(), a.cleanCommand(), a.versionCommand(), a.workerCommand())
 	root.SetHelpCommand(helpCommand())
 	return root

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,49 +9,103 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/harness"
-	"github.com/lockcheck/lockcheck/history"
 )
 
+// replayFlags change one thing about what is replayed.
+type replayFlags struct {
+	promise promise
+	lock    string
+	options *catalogue.Options // nil: those of the schedule
+}
+
 func (a *app) replayCommand() *cobra.Command {
+	var f replayFlags
 	var promised []string
+	var options string
 	cmd := &cobra.Command{
 		Use:   "replay FILE…",
 		Short: "Run again what a file has kept",
 		Long: `Carries out a saved schedule again (schedule.json, or the history.jsonl beside
-it) and judges the run anew. In the simulator the history comes out the same to
-the byte, unless the lock or lockcheck has changed since: then it says how many
-of the recorded choices were not asked for, and how many were missing.`,
-		Example:     `  lockcheck replay lockcheck-out/redis-set-lua-pause-1/schedule.json`,
+it; of a directory all schedules below it) and judges the run anew. In the
+simulator the history comes out the same to the byte, unless the lock or
+lockcheck has changed since: then it says how many of the recorded decisions
+were not asked for, and how many were missing.
+
+A schedule that was shrunk promises the property that it was shrunk for. So
+counterexamples of the past are regression tests: the exit code is 0 if each
+property holds now, and 1 if one of them is still violated.`,
+		Example: `  lockcheck replay lockcheck-out/redis-set-lua-pause-1/schedule.json
+  lockcheck replay counterexample.json --lock redis-set-lua
+  lockcheck replay -q regressions/*.json`,
 		Args:        needArgs("FILE", "lockcheck replay lockcheck-out/redis-set-lua-pause-1/schedule.json"),
 		Annotations: map[string]string{keepsFiles: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			pr, err := parsePromise(promised)
+			var err error
+			if f.promise, err = parsePromise(promised); err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("lock") && !slices.Contains(lockIDs(), f.lock) {
+				return unknownName("lock", f.lock, lockIDs())
+			}
+			if cmd.Flags().Changed("option") {
+				o, err := catalogue.ParseOptions(options)
+				if err != nil {
+					return fail(usage, "--option: %w", err)
+				}
+				f.options = &o
+			}
+			files, err := schedules(args)
 			if err != nil {
 				return err
 			}
-			taken := map[string]bool{}
-			return a.eachFile(cmd, args, func(file string) (verdictDocument, int, error) {
-				if len(args) > 1 {
-					a.heading(file)
-				}
-				return a.replay(cmd, file, pr, taken)
-			})
+			return a.replayAll(cmd, files, f)
 		},
 	}
+	cmd.Flags().StringVar(&f.lock, "lock", "", "the same schedule on another `lock`")
+	cmd.Flags().StringVar(&options, "option", "", "with these `options` of the lock instead of the recorded ones")
 	promiseFlag(cmd, &promised)
 	return cmd
 }
 
+// replayAll replays files, and ends with a line for each, where there are several.
+func (a *app) replayAll(cmd *cobra.Command, files []string, f replayFlags) error {
+	taken := map[string]bool{}
+	var lines []string
+	err := a.eachFile(cmd, files, func(file string) (doc verdictDocument, code int, err error) {
+		if len(files) > 1 && !a.quiet {
+			a.heading(file)
+		}
+		doc, code, err = a.replay(cmd, file, f, taken)
+		if err != nil {
+			lines = append(lines, fmt.Sprintf("%s %s: not replayed", a.sign(checker.Unknown), file))
+			return doc, code, err
+		}
+		lines = append(lines, a.replayedLine(file, doc, code))
+		return doc, code, nil
+	})
+	if len(files) > 1 || a.quiet {
+		for _, line := range lines {
+			a.paragraph(2, line)
+		}
+	}
+	return err
+}
+
 // replay carries out one schedule again. taken are the directories that this
 // command has written to.
-func (a *app) replay(cmd *cobra.Command, file string, pr promise, taken map[string]bool) (doc verdictDocument, code int, err error) {
+func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[string]bool) (doc verdictDocument, code int, err error) {
 	plan, err := readPlan(file)
 	if err != nil {
 		return doc, 0, err
 	}
-	before := readRecord(file) // now: the new files may take its place
+	before := readRecord(file, plan) // now: the new files may take its place
+	if err := f.change(plan, file); err != nil {
+		return doc, 0, err
+	}
+	pr := f.promise
 	if len(pr) == 0 {
 		pr = a.recorded(plan.Promises, file)
 	} else {
@@ -63,7 +115,7 @@ func (a *app) replay(cmd *cobra.Command, file string, pr promise, taken map[stri
 	if err != nil {
 		return doc, 0, err
 	}
-	name := replayName(plan, taken)
+	name, again := replayName(plan, taken), *plan
 	j, fit, err := p.execute(plan, name)
 	if err != nil {
 		return doc, 0, err
@@ -74,23 +126,82 @@ func (a *app) replay(cmd *cobra.Command, file string, pr promise, taken map[stri
 	}
 	code = pr.code(j.Outcome)
 	doc = newVerdictDocument(j.Verdicts, j.Reached)
-	doc.File, doc.Reason = filepath.Join(dir, historyFile), pr.unjudged()
+	doc.File, doc.Reason, doc.Was = filepath.Join(dir, historyFile), pr.unjudged(), before.was
+	doc.Unused, doc.Defaulted = &fit.Unused, &fit.Defaulted
+	for _, broken := range j.Violated() {
+		if pr.covers(broken) {
+			doc.broken = append(doc.broken, string(broken))
+		}
+	}
 	if why := idle(j); why != "" && code == held {
 		code, doc.Reason = unproven, why
 	}
-	if err := a.story(j.History, j.Verdicts, pr); err != nil {
-		return doc, 0, err
+	if !a.quiet {
+		if err := a.story(j.History, j.Verdicts, pr); err != nil {
+			return doc, 0, err
+		}
+		a.verdictTable(j.Verdicts, pr)
+		if doc.Reason != "" {
+			a.paragraph(2, "Proves nothing: "+doc.Reason+".")
+		}
 	}
-	a.verdictTable(j.Verdicts, pr)
-	if doc.Reason != "" {
-		a.paragraph(2, "Proves nothing: "+doc.Reason+".")
+	words, err := before.compare(j, fit, doc.File, func() (*harness.Judged, error) {
+		j, _, err := p.execute(&again, name)
+		return j, err
+	})
+	if !a.quiet {
+		if words != "" {
+			a.paragraph(0, words)
+		}
+		a.printf("Files    %s\n", dir)
+		if len(taken) > 1 {
+			a.printf("\n")
+		}
 	}
-	words, err := before.compare(j, fit, doc.File)
-	if words != "" {
-		a.paragraph(0, words)
-	}
-	a.printf("Files    %s\n", dir)
 	return doc, code, err
+}
+
+// change makes the plan that of another lock, or of another choice of its options.
+func (f replayFlags) change(plan *harness.Plan, file string) error {
+	if f.lock == "" && f.options == nil {
+		return nil
+	}
+	if plan.Worker != nil {
+		return fail(usage, "%s is of a worker that brings its own lock: --lock and --option do not apply", file)
+	}
+	if f.lock != "" {
+		plan.Lock = f.lock
+	}
+	if f.options != nil {
+		plan.Options = *f.options
+		plan.Options.Token = plan.Options.Token || plan.Fencing != ""
+	}
+	if err := fits(plan.Lock, plan.Options); err != nil {
+		return fail(usage, "%s cannot be replayed with %s: %w", file, plan.Lock, err)
+	}
+	return nil
+}
+
+// replayedLine says in a line what a file was a counterexample of, and what
+// came out.
+func (a *app) replayedLine(file string, doc verdictDocument, code int) string {
+	was, now := strings.Join(doc.Was, ", "), strings.Join(doc.broken, ", ")
+	out, words := checker.Unknown, was+" proved neither way now"
+	switch {
+	case code == held:
+		out, words = checker.Valid, was+" held now"
+	case code == violated && was == now:
+		out, words = checker.Violated, was+" still violated"
+	case code == violated:
+		out, words = checker.Violated, now+" violated now"
+		if was != "" {
+			words += ", and " + was + " then"
+		}
+	}
+	if n := *doc.Unused + *doc.Defaulted; n > 0 {
+		words += fmt.Sprintf("; %s not as recorded", plural(n, "decision"))
+	}
+	return fmt.Sprintf("%s %s: %s", a.sign(out), file, strings.TrimSpace(words))
 }
 
 // idle says why a run under its schedule proves nothing, or "".
@@ -110,79 +221,20 @@ func idle(j *harness.Judged) string {
 	return strings.Join(kinds, ", ") + " touched nobody"
 }
 
-// replayName is the directory of a replay: the run's name, or the case's.
+// replayName is the directory of a replay: the run's name, or the case's, and
+// what it was shrunk for.
 func replayName(plan *harness.Plan, taken map[string]bool) string {
-	base := runName(plan) + "-replay"
+	base := runName(plan)
+	if plan.Shrunk != nil {
+		base += "-shrunk-" + string(plan.Shrunk.For)
+	}
+	base += "-replay"
 	name := base
 	for i := 2; taken[name]; i++ {
 		name = fmt.Sprintf("%s-%d", base, i)
 	}
 	taken[name] = true
 	return name
-}
-
-// record is what stands beside a schedule: the history that was written then.
-type record struct {
-	path   string
-	text   []byte // nil: there is none
-	header history.Header
-	edited bool // the schedule was, since
-}
-
-// readRecord reads the history beside file, where there is one.
-func readRecord(file string) record {
-	dir := filepath.Dir(file)
-	r := record{path: filepath.Join(dir, historyFile)}
-	var err error
-	if r.text, err = os.ReadFile(r.path); err != nil {
-		return r
-	}
-	if in, err := history.NewReader(bytes.NewReader(r.text), r.path); err == nil {
-		r.header = in.Header()
-	}
-	var verdict verdictDocument
-	text, err := os.ReadFile(filepath.Join(dir, verdictFile))
-	if err == nil && json.Unmarshal(text, &verdict) == nil && verdict.Schedule != "" {
-		schedule, _ := os.ReadFile(scheduleOf(file))
-		r.edited = digest(schedule) != verdict.Schedule
-	}
-	return r
-}
-
-// compare holds a replay to the record. The same choices, made for the same
-// version, have to lead to the same history.
-func (r record) compare(j *harness.Judged, fit harness.Replay, path string) (words string, err error) {
-	if j.Plan.On != "sim" {
-		return fmt.Sprintf("The same schedule, on %s: real time does not repeat to the byte.", j.Plan.On), nil
-	}
-	if fit.Unused > 0 || fit.Defaulted > 0 {
-		return fmt.Sprintf("Not the same run: %s of the record unused, %s missing in it.",
-			plural(fit.Unused, "choice"), plural(fit.Defaulted, "choice")), nil
-	}
-	if r.text == nil {
-		return "", nil
-	}
-	var now bytes.Buffer
-	if err := history.Encode(&now, j.History); err != nil {
-		return "", err
-	}
-	switch {
-	case bytes.Equal(r.text, now.Bytes()):
-		return "The history is the same to the byte.", nil
-	case r.edited:
-		return "The history is another one: the schedule was changed since it was recorded.", nil
-	case r.header.Version != harness.Version:
-		return fmt.Sprintf("The history is another one: lockcheck %q recorded it, and this is %q.", r.header.Version, harness.Version), nil
-	case bytes.Equal(entries(r.text), entries(now.Bytes())) && !slices.Equal(r.header.Promises, j.Plan.Promises):
-		return "The history is the same to the byte, but for what is promised.", nil
-	}
-	return "", fail(bug, "the run does not repeat: %s and %s differ, though every choice was the same", r.path, path)
-}
-
-// entries are a history without its first line.
-func entries(text []byte) []byte {
-	_, rest, _ := bytes.Cut(text, []byte("\n"))
-	return rest
 }
 
 // scheduleOf is the schedule that a file stands for: of a history, the one

@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -45,7 +47,7 @@ func TestAReplayThatDoesNotRepeat(t *testing.T) {
 		{"as it was", func(*testing.T, string) {}, nil, violated, []string{"the same to the byte"}},
 		{"another history", func(t *testing.T, dir string) {
 			edit(t, replaced(`"f":"acquire"`, `"f":"acquire","text":"odd"`), dir, historyFile)
-		}, nil, bug, []string{"the run does not repeat", filepath.Join(id, historyFile), filepath.Join(id+"-replay", historyFile)}},
+		}, nil, violated, []string{"another one", "the code has changed since"}},
 		{"another version's history", func(t *testing.T, dir string) {
 			edit(t, replaced(harness.Version, "0.0.7"), dir, historyFile)
 		}, nil, violated, []string{"another one", `"0.0.7"`}},
@@ -64,6 +66,82 @@ func TestAReplayThatDoesNotRepeat(t *testing.T) {
 			args := append([]string{"replay", filepath.Join(dir, scheduleFile), "--out", out}, tt.args...)
 			lockcheck(t, args...).wants(t, tt.code, tt.words...)
 		})
+	}
+}
+
+// Twice the same choices, and two histories: nothing but a bug explains that.
+func TestAReplayThatDoesNotRepeatItselfIsABug(t *testing.T) {
+	out := t.TempDir()
+	lockcheck(t, "case", "redis-get-del-race", "--out", out)
+	file := filepath.Join(out, "redis-get-del-race", scheduleFile)
+	calls := 0
+	in(t, t.Context(), func(p *place) {
+		execute := p.execute
+		p.execute = func(plan *harness.Plan, name string) (*harness.Judged, harness.Replay, error) {
+			j, fit, err := execute(plan, name)
+			calls++
+			j.History.Entries[0].Time += time.Duration(calls)
+			return j, fit, err
+		}
+	}, "replay", file).wants(t, bug, "the run does not repeat: twice the same choices led to two histories")
+}
+
+// The same schedule on another lock is judged anew, and says what did not fit.
+func TestACounterexampleOnAnotherLock(t *testing.T) {
+	out := t.TempDir()
+	lockcheck(t, "run", "redis-set-get-del", "--fault", "pause", "--seed", "44", "--runs", "1", "--out", out)
+	file := filepath.Join(out, "redis-set-get-del-pause-44", "shrunk-ownership", scheduleFile)
+	lockcheck(t, "replay", file, "--out", out).wants(t, violated, "the same to the byte")
+	lockcheck(t, "replay", file, "--lock", "redis-set-lua", "--out", out).wants(t, held,
+		"recorded decisions were not asked for.", "redis-set-lua-pause-44-shrunk-ownership-replay")
+	r := lockcheck(t, "replay", file, "--lock", "redis-set-lua", "--json", "--out", out)
+	r.wants(t, held)
+	var doc verdictDocument
+	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil || doc.Unused == nil || *doc.Unused == 0 || doc.Defaulted == nil || !slices.Equal(doc.Was, []string{"ownership"}) {
+		t.Errorf("%v: %s", err, r.stdout)
+	}
+	for _, wrong := range []struct {
+		args []string
+		word string
+	}{
+		{[]string{"--lock", "redis-set-lu"}, "did you mean redis-set-lua"},
+		{[]string{"--option", "fast"}, "no option"},
+		{[]string{"--lock", "redis-setnx", "--option", "claim"}, "redis-setnx has no option claim"},
+	} {
+		lockcheck(t, append([]string{"replay", file, "--out", out}, wrong.args...)...).wants(t, usage, wrong.word)
+	}
+	// A change that takes nothing away asks for more than was recorded.
+	lockcheck(t, "replay", file, "--option", "spin", "--out", out).wants(t, held, "missing and got their least disturbing value")
+}
+
+// Counterexamples that are kept under names of their own are regression tests.
+func TestADirectoryOfCounterexamples(t *testing.T) {
+	out, kept := t.TempDir(), t.TempDir()
+	lockcheck(t, "run", "redis-set-get-del", "--fault", "pause", "--seed", "44", "--runs", "1", "--out", out)
+	for _, p := range []string{"ownership", "lease-exclusion"} {
+		text, err := os.ReadFile(filepath.Join(out, "redis-set-get-del-pause-44", "shrunk-"+p, scheduleFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(kept, p+".json"), text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	oneLine := func(r result) result {
+		r.stdout = strings.Join(strings.Fields(r.stdout), " ")
+		return r
+	}
+	r := oneLine(lockcheck(t, "replay", "-q", kept, "--out", out))
+	r.wants(t, violated, "ownership still violated", "lease-exclusion still violated")
+	if strings.Contains(r.stdout, "VIOLATED") {
+		t.Errorf("-q tells stories:\n%s", r.stdout)
+	}
+	lockcheck(t, "replay", kept, "--lock", "redis-set-lua", "--out", out).wants(t, held, "✓ ownership        valid")
+	oneLine(lockcheck(t, "replay", "-q", kept, "--lock", "redis-set-lua", "--out", out)).wants(t, held, "ownership held now", "not as recorded")
+	lockcheck(t, "replay", t.TempDir(), "--out", out).wants(t, usage, "there is no schedule below")
+	// Replays of what is there do not replay replays.
+	if again := oneLine(lockcheck(t, "replay", "-q", out, "--out", out)); strings.Contains(again.stdout, "-replay") || !strings.Contains(again.stdout, "shrunk-ownership") {
+		t.Error(again.stdout)
 	}
 }
 
@@ -87,7 +165,7 @@ func TestAReplayIsNamedAfterItsRun(t *testing.T) {
 	// A replay of a replay compares with what was there before.
 	file := filepath.Join(out, "redis-get-del-race-replay", scheduleFile)
 	edit(t, replaced(`"f":"acquire"`, `"f":"acquire","text":"odd"`), out, "redis-get-del-race-replay", historyFile)
-	lockcheck(t, "replay", file, "--out", out).wants(t, bug, "does not repeat")
+	lockcheck(t, "replay", file, "--out", out).wants(t, violated, "the code has changed since")
 	// Two of one name do not write over each other.
 	lockcheck(t, "replay", filepath.Join(elsewhere, scheduleFile), file, "--out", out).wants(t, violated,
 		"redis-get-del-race-replay\n", "redis-get-del-race-replay-2\n")

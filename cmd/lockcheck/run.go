@@ -23,7 +23,9 @@ drawn, or ordered by priorities (--strategy pct), which finds what needs a rare
 order of messages.
 
 For the first violation of each property the run's files are kept below --out,
-and the first of them is told. On docker the files of every run are kept.`,
+and beside them those of the shortest run that still violates it (see: lockcheck
+shrink --help). The first of these is told. On docker the files of every run are
+kept, and none is shrunk: real time does not repeat.`,
 		Example: `  lockcheck run redis-set-lua --fault pause
   lockcheck run 'redis-set-*' --runs 10000
   lockcheck run redis-set-lua --fault all,-restart-lost --fencing
@@ -66,7 +68,7 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 	for _, id := range ids {
 		s := settings
 		s.Lock = id
-		c, err := a.runLock(p, &s, pr, f.keep == "all", doc)
+		c, err := a.runLock(p, &s, pr, f, doc)
 		if err != nil {
 			return err
 		}
@@ -108,49 +110,62 @@ func (f *runFlags) locks(args []string, s explore.Settings) ([]string, error) {
 }
 
 // runLock runs one lock's batch, keeps what has to be kept, and tells it.
-func (a *app) runLock(p *place, s *explore.Settings, pr promise, keepAll bool, doc *runDocument) (int, error) {
+func (a *app) runLock(p *place, s *explore.Settings, pr promise, f runFlags, doc *runDocument) (int, error) {
 	r, err := p.batch(s, a.progress(s))
 	a.clearProgress()
 	if err != nil {
 		return 0, a.unrepeated(err)
 	}
-	kept, err := a.keep(p, s, r, keepAll)
+	kept, err := a.keep(p, s, r, f.keep == "all")
 	if err != nil {
 		return 0, err
+	}
+	short := map[checker.Property]shrunkRun{}
+	if !f.noShrink && p.name == "sim" {
+		if short, err = a.shrinkKept(p, s, r, kept); err != nil {
+			return 0, err
+		}
 	}
 	code, reason := pr.code(r.Outcome), r.Vacuous()
 	if reason != "" && code == held {
 		code = unproven
 	}
-	doc.add(s, r, pr, kept, reason)
+	doc.add(s, r, pr, kept, short, reason)
 	if a.json {
 		return code, nil
 	}
-	first, ok := told(r, pr)
-	if !ok {
-		first = -1
-	} else if !a.quiet {
-		a.heading(fmt.Sprintf("%s, seed %d", s.Lock, s.Seed+uint64(first)))
-		j := kept[first].judged
-		if err := a.story(j.History, j.Verdicts, pr); err != nil {
+	about, ok := told(r, pr)
+	first := -1
+	if ok {
+		first = r.Outcomes[about].First[checker.Violated]
+		title := fmt.Sprintf("%s, seed %d", s.Lock, s.Seed+uint64(first))
+		if short, ok := short[about]; ok {
+			err = a.tellShrunk(short, title)
+			a.printf("\n")
+		} else if !a.quiet {
+			a.heading(title)
+			err = a.story(kept[first].judged.History, kept[first].judged.Verdicts, pr)
+		}
+		if err != nil {
 			return 0, err
 		}
 	}
-	a.summary(s, r, pr, kept, first, reason)
+	a.summary(s, r, pr, kept, short, about, reason)
 	return code, nil
 }
 
-// told is the run whose story is told: the first that broke a promise.
-func told(r *explore.Result, pr promise) (first int, ok bool) {
+// told is the property whose story is told: of those that the first run that
+// broke a promise violated, the one that is shown first.
+func told(r *explore.Result, pr promise) (about checker.Property, ok bool) {
 	for _, prop := range checker.Properties {
 		if r.Outcome(prop) != checker.Violated || !pr.covers(prop) {
 			continue
 		}
-		if run := r.Outcomes[prop].First[checker.Violated]; !ok || run < first {
-			first, ok = run, true
+		if run := r.Outcomes[prop].First[checker.Violated]; !ok || run < r.Outcomes[about].First[checker.Violated] {
+			about, ok = prop, true
 		}
 	}
-	return first, ok
+	return about, ok
 }
 
 // runDocument is what run prints with --json: one for all locks.
@@ -171,8 +186,9 @@ type runViolation struct {
 	Lock     string `json:"lock"`
 	Seed     uint64 `json:"seed"`
 	File     string `json:"file"`
-	Runs     int    `json:"runs"`     // of this lock that violated it
-	Promised bool   `json:"promised"` // it decides the exit code
+	Shrunk   string `json:"shrunk,omitempty"` // the history of the shortest run
+	Runs     int    `json:"runs"`             // of this lock that violated it
+	Promised bool   `json:"promised"`         // it decides the exit code
 }
 
 func newRunDocument(seed uint64) *runDocument {
@@ -188,7 +204,7 @@ func newRunDocument(seed uint64) *runDocument {
 }
 
 // add takes in one lock's batch.
-func (d *runDocument) add(s *explore.Settings, r *explore.Result, pr promise, kept map[int]keptRun, reason string) {
+func (d *runDocument) add(s *explore.Settings, r *explore.Result, pr promise, kept map[int]keptRun, short map[checker.Property]shrunkRun, reason string) {
 	d.Runs += r.Runs
 	for name, n := range r.Reached.Map() {
 		d.Reached[name] += n
@@ -201,10 +217,14 @@ func (d *runDocument) add(s *explore.Settings, r *explore.Result, pr promise, ke
 		d.Properties[string(prop)] = d.worst[prop].String()
 		if r.Outcome(prop) == checker.Violated {
 			run := r.Outcomes[prop].First[checker.Violated]
-			d.violation(runViolation{
+			v := runViolation{
 				Property: string(prop), Lock: s.Lock, Seed: s.Seed + uint64(run), File: filepath.Join(kept[run].dir, historyFile),
 				Runs: r.Outcomes[prop].Count[checker.Violated], Promised: pr.covers(prop),
-			})
+			}
+			if dir := short[prop].dir; dir != "" {
+				v.Shrunk = filepath.Join(dir, historyFile)
+			}
+			d.violation(v)
 		}
 	}
 }

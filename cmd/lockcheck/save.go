@@ -40,6 +40,9 @@ func (a *app) save(name string, j *harness.Judged) (dir string, err error) {
 		return dir, err
 	}
 	doc := newVerdictDocument(j.Verdicts, j.Reached)
+	if doc.Shrunk = j.Plan.Shrunk; doc.Shrunk != nil {
+		fmt.Fprintf(&story, "\n%s.\n", wrap(9, shrunkWords(doc.Shrunk)))
+	}
 	doc.Schedule = digest(schedule.Bytes())
 	verdict, err := json.MarshalIndent(doc, "", " ")
 	if err != nil {
@@ -88,9 +91,15 @@ type verdictDocument struct {
 	File       string            `json:"file,omitempty"` // the history
 	Properties []propertyVerdict `json:"properties"`
 	Reached    map[string]int    `json:"reached,omitempty"`
-	Schedule   string            `json:"schedule,omitempty"` // digest of the schedule.json beside it
-	Reason     string            `json:"reason,omitempty"`   // why it proves nothing
-	Error      string            `json:"error,omitempty"`    // why there is nothing else
+	Was        []string          `json:"was,omitempty"`       // of a replay: what the record violated
+	Unused     *int              `json:"unused,omitempty"`    // of a replay: recorded decisions that were not asked for,
+	Defaulted  *int              `json:"defaulted,omitempty"` // and those that were missing
+	Shrunk     *harness.Shrunk   `json:"shrunk,omitempty"`    // what the run was shrunk for, if it was
+	Schedule   string            `json:"schedule,omitempty"`  // digest of the schedule.json beside it
+	Reason     string            `json:"reason,omitempty"`    // why it proves nothing
+	Error      string            `json:"error,omitempty"`     // why there is nothing else
+
+	broken []string // of a replay: promised, and violated now
 }
 
 // printVerdicts prints one document for what a command judged.

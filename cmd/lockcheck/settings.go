@@ -31,6 +31,7 @@ type runFlags struct {
 	worker   string
 	keep     string
 	jobs     int
+	noShrink bool
 	promise  []string
 }
 
@@ -52,6 +53,7 @@ func (f *runFlags) define(cmd *cobra.Command) {
 	fl.StringVar(&f.worker, "worker", "", "`command` of a worker that brings its own lock; with --on docker")
 	fl.StringVar(&f.keep, "keep", "violations", "whose files to keep: violations, all")
 	fl.IntVar(&f.jobs, "jobs", 0, "runs at once (default: one for each core)")
+	fl.BoolVar(&f.noShrink, "no-shrink", false, "leave the violations that are kept as long as they are")
 	promiseFlag(cmd, &f.promise)
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/lockcheck/lockcheck/harness"
 )
 
-// summary prints what came of a batch. told is the run whose story was told; -1: none.
-func (a *app) summary(s *explore.Settings, r *explore.Result, pr promise, kept map[int]keptRun, told int, vacuous string) {
+// summary prints what came of a batch. about is the property whose story was told; "": none.
+func (a *app) summary(s *explore.Settings, r *explore.Result, pr promise, kept map[int]keptRun, short map[checker.Property]shrunkRun, about checker.Property, vacuous string) {
 	on := s.On
 	if s.Strategy != harness.Random {
 		on += " by " + s.Strategy
@@ -57,11 +57,14 @@ func (a *app) summary(s *explore.Settings, r *explore.Result, pr promise, kept m
 			a.paragraph(9, "         the first run with "+shows)
 		}
 	}
-	if told < 0 && len(runs) > 0 {
-		told = runs[0]
-	}
-	if told >= 0 {
-		a.replayLine(kept[told].dir)
+	switch shrunk, ok := short[about]; {
+	case ok:
+		a.printf("Shrunk   %s\n", shrunk.dir)
+		a.replayLine(shrunk.dir)
+	case about != "":
+		a.replayLine(kept[r.Outcomes[about].First[checker.Violated]].dir)
+	case len(runs) > 0:
+		a.replayLine(kept[runs[0]].dir)
 	}
 	a.printf("\n")
 }

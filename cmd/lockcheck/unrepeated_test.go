@@ -45,7 +45,7 @@ func TestARunThatComesOutOtherwiseIsABug(t *testing.T) {
 		Lock: "moody", Use: &lock, On: "sim", Lease: p.lease,
 		Clients: explore.AnyClients, Acquires: explore.AnyAcquires, Count: explore.AnyCount, Seed: 5, Runs: 100,
 	}
-	_, err := a.runLock(p, s, nil, false, newRunDocument(s.Seed))
+	_, err := a.runLock(p, s, nil, runFlags{}, newRunDocument(s.Seed))
 	if code := a.complain(err); code != bug {
 		t.Errorf("exit code %d: %v", code, err)
 	}

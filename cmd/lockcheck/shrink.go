@@ -1,0 +1,217 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/harness"
+)
+
+func (a *app) shrinkCommand() *cobra.Command {
+	var property string
+	cmd := &cobra.Command{
+		Use:   "shrink FILE…",
+		Short: "Find the shortest schedule that still breaks what this one breaks",
+		Long: `Takes a saved schedule (schedule.json, or the history.jsonl beside it) whose run
+violates a property, and looks for the shortest run of the same lock, under the
+same kinds of faults, that violates the same property. What it finds is told and
+kept below --out, in NAME/shrunk-PROPERTY beside the files of the run NAME. It
+is a schedule like any other, and promises the property that it was shrunk for.
+
+One file gives one result, always: the search has a budget of events, not of
+time. "run" shrinks the first violation of each property by itself. What was
+recorded on docker does not repeat, and the schedules of cases are written by
+hand: neither can be shrunk.
+
+Exit code 0: shrunk. 2: there was nothing to shrink.`,
+		Example: `  lockcheck shrink lockcheck-out/redis-set-lua-pause-1/schedule.json
+  lockcheck shrink --property resource lockcheck-out/redis-set-lua-pause-1/history.jsonl`,
+		Args:        needArgs("FILE", "lockcheck shrink lockcheck-out/redis-set-lua-pause-1/schedule.json"),
+		Annotations: map[string]string{keepsFiles: "yes"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var pr promise
+			if property != "" {
+				var err error
+				if pr, err = parsePromise([]string{property}); err != nil {
+					return err
+				}
+			}
+			return a.eachFile(cmd, args, func(file string) (verdictDocument, int, error) {
+				return a.shrink(cmd, file, pr)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&property, "property", "", "the `property` to shrink for (default: the first that is promised and violated)")
+	return cmd
+}
+
+// shrink shrinks one file's run.
+func (a *app) shrink(cmd *cobra.Command, file string, pr promise) (doc verdictDocument, code int, err error) {
+	plan, err := readPlan(file)
+	if err != nil {
+		return doc, 0, err
+	}
+	if err := shrinkable(plan, file); err != nil {
+		return doc, 0, err
+	}
+	if len(pr) == 0 {
+		pr = a.recorded(plan.Promises, file)
+	}
+	p, err := a.open(cmd, placeFlags{on: plan.On, lease: plan.Lease})
+	if err != nil {
+		return doc, 0, err
+	}
+	name := runName(plan)
+	j, _, err := p.execute(plan, name)
+	if err != nil {
+		return doc, 0, err
+	}
+	i := slices.IndexFunc(j.Verdicts, func(v checker.Verdict) bool {
+		return v.Outcome == checker.Violated && pr.covers(v.Property)
+	})
+	if i < 0 {
+		return doc, 0, fail(unproven, "nothing to shrink: the run of %s does not violate %s", file, pr.words())
+	}
+	s, err := a.shrinkFor(p, j, j.Verdicts[i].Property, name)
+	if err != nil {
+		return doc, 0, err
+	}
+	if err := a.tellShrunk(s, fmt.Sprintf("%s, seed %d", plan.Lock, plan.Seed)); err != nil {
+		return doc, 0, err
+	}
+	a.printf("Files    %s\n", s.dir)
+	a.replayLine(s.dir)
+	a.printf("\n")
+	doc = newVerdictDocument(s.judged.Verdicts, s.judged.Reached)
+	doc.File, doc.Shrunk = filepath.Join(s.dir, historyFile), s.judged.Plan.Shrunk
+	return doc, held, nil
+}
+
+// words are the properties that have to hold, for a sentence.
+func (pr promise) words() string {
+	if len(pr) == 0 {
+		return "any property"
+	}
+	return strings.Join(pr.strings(), ", ")
+}
+
+// shrinkable says why a plan cannot be shrunk.
+func shrinkable(plan *harness.Plan, file string) error {
+	switch {
+	case plan.On != "sim":
+		return fail(usage, "%s cannot be shrunk: it was recorded on %s, where time is real and no run repeats. What happens in sim can: lockcheck run %s", file, plan.On, plan.Lock)
+	case plan.Scripts != nil:
+		return fail(usage, "%s cannot be shrunk: its clients follow scripts that somebody wrote. To find the shortest run by itself: lockcheck run %s", file, plan.Lock)
+	}
+	return nil
+}
+
+// shrunkRun is a run that was shrunk for a property, and where its files are.
+type shrunkRun struct {
+	property checker.Property
+	judged   *harness.Judged
+	dir      string
+	took     time.Duration
+}
+
+// shrinkFor shrinks a run for a property that it violates, carries out what is
+// left with everything recorded, and writes its files below those of the run
+// called name. An interrupt leaves what there is until then.
+func (a *app) shrinkFor(p *place, j *harness.Judged, property checker.Property, name string) (s shrunkRun, err error) {
+	s.property = property
+	start := time.Now()
+	short, err := explore.Shrink(p.ctx, j, property, explore.ShrinkBudget)
+	if err != nil {
+		return s, err
+	}
+	s.took = time.Since(start)
+	name = filepath.Join(name, "shrunk-"+string(property))
+	if s.judged, _, err = p.execute(short, name); err != nil {
+		return s, err
+	}
+	if s.dir, err = p.save(name, s.judged); err != nil {
+		return s, err
+	}
+	if got := s.judged.Outcome(property); got != checker.Violated {
+		return s, fail(bug, "the run of %s with seed %d was shrunk to one that violates %s, and did not when it was repeated (%s; %s)",
+			short.Lock, short.Seed, property, got, s.dir)
+	}
+	return s, nil
+}
+
+// shrinkKept shrinks, of the runs that a batch has kept, the first violation
+// of each property: several side by side, which changes nothing of what comes out.
+func (a *app) shrinkKept(p *place, s *explore.Settings, r *explore.Result, kept map[int]keptRun) (map[checker.Property]shrunkRun, error) {
+	jobs := s.Jobs
+	if jobs <= 0 {
+		jobs = runtime.GOMAXPROCS(0)
+	}
+	var group sync.WaitGroup
+	turn := make(chan struct{}, jobs)
+	runs := make([]shrunkRun, len(checker.Properties))
+	errs := make([]error, len(checker.Properties))
+	for i, prop := range checker.Properties {
+		if r.Outcome(prop) != checker.Violated {
+			continue
+		}
+		j := kept[r.Outcomes[prop].First[checker.Violated]].judged
+		group.Go(func() {
+			turn <- struct{}{}
+			defer func() { <-turn }()
+			if p.interrupted() {
+				return
+			}
+			errs[i] = guard(func() (err error) {
+				runs[i], err = a.shrinkFor(p, j, prop, runName(j.Plan))
+				return err
+			})
+		})
+	}
+	group.Wait()
+	short := map[checker.Property]shrunkRun{}
+	for i, s := range runs {
+		if s.judged != nil {
+			short[checker.Properties[i]] = s
+		}
+	}
+	return short, errors.Join(errs...)
+}
+
+// tellShrunk tells the story of a run that was shrunk, under a title.
+func (a *app) tellShrunk(s shrunkRun, title string) error {
+	if a.json {
+		return nil
+	}
+	if !a.quiet {
+		a.heading(title + ", shrunk for " + string(s.property))
+		if err := a.story(s.judged.History, s.judged.Verdicts, promise{s.property}); err != nil {
+			return err
+		}
+	}
+	a.paragraph(9, fmt.Sprintf("%s; %s, %.1f s", shrunkWords(s.judged.Plan.Shrunk), plural(s.judged.Plan.Shrunk.Replays, "replay"), s.took.Seconds()))
+	return nil
+}
+
+// shrunkWords say what a run was shrunk for, and from what to what.
+func shrunkWords(s *harness.Shrunk) string {
+	words := fmt.Sprintf("Shrunk   for %s from %s, %s, %s to %d, %d, %d", s.For,
+		plural(s.From.Clients, "client"), plural(s.From.Acquisitions, "acquisition"), plural(s.From.Faults, "fault"),
+		s.To.Clients, s.To.Acquisitions, s.To.Faults)
+	switch s.Stopped {
+	case harness.StoppedInterrupt:
+		words += "; interrupted, so there may be a shorter one"
+	case harness.StoppedBudget:
+		words += "; the budget was used up, so there may be a shorter one"
+	}
+	return words
+}

@@ -1,0 +1,164 @@
+package explore
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// measure says how long a run is to a reader. Of two runs the one with the
+// smaller first number that differs is shorter.
+type measure [numMeasures]int64
+
+const (
+	clients    = iota
+	injections // faults
+	grants
+	operations  // that clients invoked
+	planned     // critical sections that they were to go through
+	further     // properties that are violated beside the one in question
+	points      // how hard it is to say where the faults strike
+	disturbing  // choices that are not 0
+	values      // their sum, with all times of the faults
+	numMeasures = iota
+
+	throughFurther = further + 1 // the parts that rounding must not let grow
+)
+
+// compare is negative where m is shorter than o.
+func (m measure) compare(o *candidate) int { return slices.Compare(m[:], o.measure[:]) }
+
+func (m measure) size() harness.Size {
+	return harness.Size{Clients: int(m[clients]), Faults: int(m[injections]), Acquisitions: int(m[grants]), Operations: int(m[operations])}
+}
+
+func measured(plan *harness.Plan, h *history.History, verdicts []checker.Verdict) (m measure) {
+	m[clients], m[injections], m[planned] = int64(len(plan.Clients)), int64(len(plan.Faults)), int64(total(plan))
+	for i := range h.Entries {
+		switch e := &h.Entries[i]; {
+		case e.Client == "":
+		case e.Type == history.Invoke:
+			m[operations]++
+		case e.Type == history.OK && e.F == history.Acquire:
+			m[grants]++
+		}
+	}
+	for _, v := range verdicts {
+		if v.Outcome == checker.Violated {
+			m[further]++
+		}
+	}
+	for _, in := range plan.Faults {
+		m[points] += rank(in)
+		m[values] += int64(in.At + in.For + max(in.Amount, -in.Amount))
+	}
+	for _, c := range plan.Choices {
+		if c.Value != 0 {
+			m[disturbing]++
+		}
+		m[values] += c.Value
+	}
+	return m
+}
+
+// plain are the points that are easily said, the plainest first.
+var plain = []faults.Point{
+	{Op: history.Acquire, OK: true, After: true},
+	{Op: history.Release, Last: true},
+	{Op: history.Release, Request: 1},
+	{Op: history.Write, Request: 1},
+	{Op: history.Acquire, Request: 1},
+	{Op: history.Acquire, Request: 1, After: true},
+}
+
+// rank says how hard it is to say where a fault strikes: at a time is hardest.
+func rank(in faults.Injection) int64 {
+	if in.Point == nil {
+		return 1000
+	}
+	p := *in.Point
+	p.Client, p.Acquisition = "", 0
+	i := slices.Index(plain, p)
+	if i < 0 {
+		i = len(plain)
+	}
+	return int64(100*in.Point.Acquisition + i)
+}
+
+// course is what the clients of a random run did when.
+type course struct {
+	began map[string][]time.Duration // each critical section: when its client first asked
+	order []string                   // the clients as they were first granted the lock, then as they asked for it
+	held  []held
+}
+
+// held is a grant, until its release is invoked.
+type held struct {
+	client          string
+	from, to, until time.Duration // until: of its lease, as its client sees it; 0: it has none
+}
+
+func courseOf(h *history.History) course {
+	c := course{began: map[string][]time.Duration{}}
+	var asked []string
+	got := map[string]bool{} // the lock, in the section that it is in
+	for i := range h.Entries {
+		e := &h.Entries[i]
+		if e.Client == "" || e.F != history.Acquire && e.F != history.Release {
+			continue
+		}
+		if e.F == history.Release {
+			for j := range c.held {
+				if h := &c.held[j]; h.client == e.Client && e.Type == history.Invoke {
+					h.to = min(h.to, e.Time)
+				}
+			}
+			continue
+		}
+		switch e.Type {
+		case history.Invoke:
+			if c.began[e.Client] == nil {
+				asked = append(asked, e.Client)
+			}
+			if got[e.Client] || c.began[e.Client] == nil {
+				c.began[e.Client] = append(c.began[e.Client], e.Time)
+			}
+			got[e.Client] = false
+		case history.OK:
+			got[e.Client] = true
+			c.held = append(c.held, held{e.Client, e.Time, h.Entries[len(h.Entries)-1].Time, e.ValidUntil})
+			if !slices.Contains(c.order, e.Client) {
+				c.order = append(c.order, e.Client)
+			}
+		}
+	}
+	for _, name := range asked {
+		if !slices.Contains(c.order, name) {
+			c.order = append(c.order, name)
+		}
+	}
+	return c
+}
+
+// together is the longest time for which two held at once, with their leases
+// or without.
+func (c course) together(leases bool) (longest time.Duration) {
+	for i, a := range c.held {
+		for _, b := range c.held[:i] {
+			to := min(a.to, b.to)
+			for _, h := range []held{a, b} {
+				if leases && h.until > 0 {
+					to = min(to, h.until)
+				}
+			}
+			if a.client != b.client {
+				longest = max(longest, to-max(a.from, b.from))
+			}
+		}
+	}
+	return longest
+}
