@@ -171,7 +171,7 @@ func TestAnInterruptedMatrix(t *testing.T) {
 	for _, r := range results {
 		runs += r.Runs
 	}
-	if runs < 50 || runs > 1000 || !slices.Contains(whole, false) {
+	if runs < 1 || runs > 1000 || !slices.Contains(whole, false) {
 		t.Errorf("%d runs were done, whole %v", runs, whole)
 	}
 }
