@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/harness"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/workloads"
 )
 
 // monitored are the batches that a monitor is tried on.
@@ -25,6 +27,7 @@ func monitored(each func(name string, s *Settings)) {
 			{"fenced", catalogue.Options{Token: true}, history.FencingAll},
 			{"with fenced writes", catalogue.Options{Token: true}, history.FencingWrites},
 			{"with retries", catalogue.Options{Retries: true}, history.FencingOff},
+			{"that claims", catalogue.Options{Token: true, ReuseID: true, Claim: true}, history.FencingOff},
 		} {
 			each(lock+" "+o.name, &Settings{
 				Lock: lock, Options: o.options, Fencing: o.fencing, On: "sim", Lease: 10 * time.Second, Seed: 1,
@@ -34,10 +37,29 @@ func monitored(each func(name string, s *Settings)) {
 	}
 }
 
+// agree feeds m with h, compares it with Judge, and returns what is violated.
+func agree(t *testing.T, m *checker.Monitor, h *history.History, name string) []checker.Property {
+	t.Helper()
+	m.Reset(h.Header)
+	for i := range h.Entries {
+		before := m.Violated()
+		m.Add(&h.Entries[i])
+		if before&^m.Violated() != 0 {
+			t.Errorf("%s: line %d takes back %v", name, i+1, (before &^ m.Violated()).List())
+		}
+	}
+	for _, v := range checker.Judge(h)[:len(checker.Monitored)] {
+		if m.Violated().Has(v.Property) != (v.Outcome == checker.Violated) {
+			t.Errorf("%s: %s is %s, and the monitor says %v", name, v.Property, v.Outcome, m.Violated().List())
+		}
+	}
+	return m.Violated().List()
+}
+
 // A monitor says at the end of a run what Judge says of its history.
 func TestTheMonitorAgreesWithTheJudge(t *testing.T) {
 	t.Parallel()
-	runs := 500 // of each of 25 batches
+	runs := 500 // of each of 30 batches
 	if testing.Short() {
 		runs = 40
 	}
@@ -51,22 +73,8 @@ func TestTheMonitorAgreesWithTheJudge(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s, run %d: %v", name, i, err)
 			}
-			m.Reset(h.Header)
-			for j := range h.Entries {
-				before := m.Violated()
-				m.Add(&h.Entries[j])
-				if before&^m.Violated() != 0 {
-					t.Fatalf("%s, run %d: entry %d takes back %v", name, i, j+1, (before &^ m.Violated()).List())
-				}
-			}
-			for _, v := range checker.Judge(h)[:len(checker.Monitored)] {
-				violated := v.Outcome == checker.Violated
-				if violated != m.Violated().Has(v.Property) {
-					t.Errorf("%s, run %d: %s is %s, and the monitor says %v", name, i, v.Property, v.Outcome, m.Violated().List())
-				}
-				if violated {
-					seen[v.Property]++
-				}
+			for _, p := range agree(t, &m, h, fmt.Sprintf("%s, run %d", name, i)) {
+				seen[p]++
 			}
 		}
 	})
@@ -76,4 +84,58 @@ func TestTheMonitorAgreesWithTheJudge(t *testing.T) {
 			t.Errorf("%s was never violated", p)
 		}
 	}
+}
+
+// So it does of the scripted cases, with fault, without, and remedied.
+func TestTheMonitorAgreesOnCases(t *testing.T) {
+	t.Parallel()
+	var m checker.Monitor
+	for _, c := range catalogue.Cases {
+		for _, schedule := range c.Schedules {
+			flawed, healthy, remedied := harness.CasePlans(c, schedule, "sim", 10*time.Second)
+			for i, plan := range []*harness.Plan{flawed, healthy, remedied} {
+				if plan == nil {
+					continue
+				}
+				h, err := harness.Run(plan, harness.Sim(sim.Draw(plan.Seed, true)), nil, nil)
+				if err != nil {
+					t.Fatalf("%s: %v", c.ID, err)
+				}
+				agree(t, &m, h, fmt.Sprintf("%s, run %d", harness.ScheduleName(c, schedule), i+1))
+			}
+		}
+	}
+}
+
+// Clients that ask without a pause use up their budgets, and end by themselves.
+func TestTheMonitorAgreesOnClientsThatEnd(t *testing.T) {
+	t.Parallel()
+	runs := 100
+	if testing.Short() {
+		runs = 10
+	}
+	exits := 0
+	var m checker.Monitor
+	for i := range runs {
+		s := &Settings{
+			Lock: "redis-set-lua", Options: catalogue.Options{Spin: true}, On: "sim", Lease: 10 * time.Second, Seed: 1,
+			Clients: Range{2, 3}, Acquires: Range{1, 4}, Count: Range{1, 2}, Kinds: faults.All(),
+			Shape: workloads.Shape{Hold: 30 * time.Second, Latency: 200 * time.Microsecond},
+		}
+		plan := s.Plan(i)
+		h, err := harness.Run(plan, harness.Sim(sim.Draw(plan.Seed, false)), nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		agree(t, &m, h, fmt.Sprintf("run %d", i))
+		for j := range h.Entries {
+			if h.Entries[j].F == history.Exit {
+				exits++
+			}
+		}
+	}
+	if exits == 0 {
+		t.Error("no client ended")
+	}
+	t.Logf("%d clients ended", exits)
 }
