@@ -27,7 +27,7 @@ type prefix struct {
 // came before in the other, and Judge has to say of it what it says of the one.
 func TestEqualStatesHaveEqualFutures(t *testing.T) {
 	t.Parallel()
-	runs := 120 // of each of 30 batches
+	runs := 160 // of each of 30 batches
 	if testing.Short() {
 		runs = 20
 	}
@@ -36,7 +36,7 @@ func TestEqualStatesHaveEqualFutures(t *testing.T) {
 		s.Lease, s.Clients, s.Acquires = time.Second, Exactly(2), Range{1, 3}
 		s.Shape = workloads.Shape{Hold: s.Lease, Latency: 102 * time.Microsecond}
 		for _, kinds := range [][]string{{"pause"}, {"pause", "kill"}, {"drop-reply", "delay", "partition"}, {"server-jump", "restart-lost"}} {
-			s.Kinds = s.Kinds[:0]
+			s.Kinds, s.Count = s.Kinds[:0], Exactly(2)
 			for _, k := range kinds {
 				f, _ := faults.Find(k)
 				s.Kinds = append(s.Kinds, f)

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -51,6 +52,16 @@ func agree(t *testing.T, m *checker.Monitor, h *history.History, name string) []
 	for _, v := range checker.Judge(h)[:len(checker.Monitored)] {
 		if m.Violated().Has(v.Property) != (v.Outcome == checker.Violated) {
 			t.Errorf("%s: %s is %s, and the monitor says %v", name, v.Property, v.Outcome, m.Violated().List())
+		}
+	}
+	if !slices.ContainsFunc(h.Entries, func(e history.Entry) bool { return e.F == history.Exit }) {
+		sure := checker.Monitor{NoExit: true}
+		sure.Reset(h.Header)
+		for i := range h.Entries {
+			sure.Add(&h.Entries[i])
+		}
+		if sure.Violated() != m.Violated() {
+			t.Errorf("%s: %v, and where nobody may end %v", name, m.Violated().List(), sure.Violated().List())
 		}
 	}
 	return m.Violated().List()
