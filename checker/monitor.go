@@ -1,0 +1,298 @@
+package checker
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// Set is a set of properties.
+type Set uint8
+
+// The properties that a Monitor judges, in the order of Properties.
+const (
+	inExclusion Set = 1 << iota
+	inLeaseExclusion
+	inOwnership
+	inFencing
+	inResource
+	inAnswers
+)
+
+// Monitored lists the properties that a Monitor judges. The others are about
+// how long something lasts.
+var Monitored = Properties[:6]
+
+// Has tells whether p is in s.
+func (s Set) Has(p Property) bool {
+	i := slices.Index(Monitored, p)
+	return i >= 0 && s&(1<<i) != 0
+}
+
+// List is what is in s, in the order of Properties.
+func (s Set) List() []Property {
+	var list []Property
+	for _, p := range Monitored {
+		if s.Has(p) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// Monitor judges a simulated run while it goes on, and knows what its later
+// verdicts depend on: a search that judges every step can so tell whether two
+// runs that have reached the same state will be judged alike from there on.
+//
+// It agrees with Judge on Monitored, when the line that says that the run has
+// ended has been added. It convicts as soon as no later line can acquit:
+//   - Holds overlap from the second ok on; but a holder that is paused may be
+//     killed before it goes on, and one that ends by itself has held up to its
+//     last sign of life only. Until neither can be, the overlap is undecided.
+//   - Who takes an entry away whose acquire has not come back trespasses when
+//     that comes back ok.
+//   - That a released entry stays is known at the end.
+//
+// It expects what the simulator writes: one lock, on one key of one server; one
+// operation at a time of each client; no extensions and no reports of clients;
+// a header that names the kinds of faults that strike.
+type Monitor struct {
+	// NoExit says that no client ends by itself, so that only a pause can keep
+	// an overlap undecided. It is set before the first line, and Reset keeps it.
+	NoExit bool
+
+	violated  Set
+	undecided Set // what applies and is not violated
+	lease     time.Duration
+	kills     bool // clients may be killed
+	over      bool // the run has ended
+	pos       int32
+
+	clients  []party
+	order    []int32 // clients by name
+	calls    []call
+	sections []section
+	live     []int32 // sections that may matter yet, in the order of their begins
+	pauses   []standstill
+	tokens   tokens
+	value    int64 // of the resource
+}
+
+// party is a client.
+type party struct {
+	name  string
+	proc  int   // its process; 0: it has none, or its last one retired
+	open  int32 // its open call, or none
+	last  int32 // position of its last sign of life
+	dead  bool
+	since [2]int32 // position of the first undecided overlap with a hold of its, without and with deadlines; 0: there is none
+}
+
+// call is an operation.
+type call struct {
+	index   int // of its invoke
+	pos     int32
+	client  int32
+	proc    int
+	section int32 // that it acts on, or that an acquire got; or none
+	verb    verb
+	done    bool
+
+	// Of an acquire.
+	served  bool // a server has granted it
+	present bool // its entry is in the store
+	robbed  bool // before it came back another took its entry away, first at robbedAt
+	// robbedAt is compared with the deadline that the ok brings.
+	robbedAt time.Duration
+	floor    token // the largest that was out when it was invoked
+
+	unsettled bool // a write that may reach the resource yet
+}
+
+// section is one grant: a critical section.
+type section struct {
+	grant      int
+	call       int32 // its acquire
+	client     int32
+	proc       int
+	begin, end int32         // positions; end is 0 while it is open
+	until      time.Duration // 0: it says nothing
+	nest       int32         // the outermost section that it is nested in, or itself
+	giving     giving
+	gaveAt     time.Duration
+	basis      history.Opt // what it has last read or written, with all that is nested in it
+	writes     int32       // that may reach the resource yet
+}
+
+// giving is how far a section is with giving its lock back.
+type giving uint8
+
+const (
+	keeps  giving = iota
+	gives         // its release is open
+	gave          // its release came back ok
+	gaveUp        // its release came back otherwise
+)
+
+// NewMonitor is a monitor at the beginning of a run.
+func NewMonitor(header history.Header) *Monitor {
+	m := new(Monitor)
+	m.Reset(header)
+	return m
+}
+
+// Reset puts m at the beginning of another run.
+func (m *Monitor) Reset(header history.Header) {
+	*m = Monitor{
+		NoExit:    m.NoExit,
+		undecided: inExclusion | inLeaseExclusion | inFencing | inResource,
+		lease:     header.Lease(),
+		kills:     len(header.Faults) == 0,
+		clients:   m.clients[:0], order: m.order[:0], calls: m.calls[:0], sections: m.sections[:0],
+		live: m.live[:0], pauses: m.pauses[:0], tokens: tokens{seen: m.tokens.seen[:0]},
+	}
+	if header.Format == 0 || slices.Contains(header.Observes, string(Ownership)) {
+		m.undecided |= inOwnership
+	}
+	if slices.Contains(header.Observes, string(Answers)) {
+		m.undecided |= inAnswers
+	}
+	for _, f := range header.Faults {
+		m.kills = m.kills || kinds[kindOf(f)].ends
+	}
+}
+
+// Violated is what the run has violated so far. It only grows.
+func (m *Monitor) Violated() Set { return m.violated }
+
+func (m *Monitor) convict(p Set) {
+	p &= m.undecided
+	m.violated |= p
+	m.undecided &^= p
+}
+
+// Add takes in the run's next line. It keeps nothing of e but its strings.
+func (m *Monitor) Add(e *history.Entry) {
+	m.pos++
+	switch {
+	case e.Process.Client():
+		m.client(e)
+	case e.Process.Name == history.Nemesis:
+		m.nemesis(e)
+	case e.Process.Name == history.Resource:
+		m.access(e)
+	default:
+		m.act(e)
+	}
+}
+
+func (m *Monitor) client(e *history.Entry) {
+	id := m.party(e.Client)
+	c := &m.clients[id]
+	switch e.Type {
+	case history.Invoke:
+		m.invoke(id, e)
+		return
+	case history.Info:
+		m.complete(id, e)
+		c.proc = 0
+		return
+	case history.OK, history.Fail:
+		m.complete(id, e)
+	}
+	c.last = m.pos
+	m.settle(c)
+}
+
+// party is the number of the client of that name, who may be new.
+func (m *Monitor) party(name string) int32 {
+	for i := range m.clients {
+		if m.clients[i].name == name {
+			return int32(i)
+		}
+	}
+	id := int32(len(m.clients))
+	m.clients = append(m.clients, party{name: name, open: none})
+	at := len(m.order)
+	for at > 0 && m.clients[m.order[at-1]].name > name {
+		at--
+	}
+	m.order = slices.Insert(m.order, at, id)
+	return id
+}
+
+func (m *Monitor) invoke(id int32, e *history.Entry) {
+	v := verbOf(e.F)
+	if v == 0 {
+		return
+	}
+	c := &m.clients[id]
+	c.proc, c.dead = e.Process.N, false
+	o := call{index: e.Index, pos: m.pos, client: id, proc: c.proc, section: none, verb: v}
+	if v == acquire {
+		o.floor = m.tokens.top
+	} else {
+		o.section = m.held(c.proc, e.Grant)
+	}
+	if o.section != none {
+		s := &m.sections[o.section]
+		switch {
+		case v == release:
+			s.close(m.pos)
+			if s.giving == keeps {
+				s.giving = gives
+			}
+		case v == write:
+			o.unsettled = true
+			s.writes++
+		}
+	}
+	c.open = int32(len(m.calls))
+	m.calls = append(m.calls, o)
+}
+
+// held is the section of that grant, or the innermost open one of the process.
+func (m *Monitor) held(proc, grant int) int32 {
+	for i := int32(len(m.sections)) - 1; i >= 0; i-- {
+		if s := &m.sections[i]; s.grant == grant && grant != 0 || grant == 0 && s.proc == proc && s.end == 0 {
+			return i
+		}
+	}
+	return none
+}
+
+func (s *section) close(pos int32) {
+	if s.end == 0 {
+		s.end = pos
+	}
+}
+
+func (m *Monitor) complete(id int32, e *history.Entry) {
+	c := &m.clients[id]
+	if c.open == none {
+		return
+	}
+	o := &m.calls[c.open]
+	ok := e.Type == history.OK
+	switch {
+	case o.verb == acquire && ok:
+		m.begin(c.open, e)
+	case o.verb == acquire && e.Type == history.Fail && o.present:
+		m.convict(inAnswers)
+	case o.verb == release && o.section != none:
+		s := &m.sections[o.section]
+		if ok && s.giving != gave {
+			s.giving, s.gaveAt = gave, e.Time
+		} else if s.giving == gives {
+			s.giving = gaveUp
+		}
+	case e.Type != history.Info:
+		m.reached(o)
+	}
+	o.done = true
+	c.open = none
+	if e.Error == history.ErrCrashed && !c.dead {
+		m.end(c, c.last)
+	}
+}

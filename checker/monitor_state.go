@@ -1,0 +1,242 @@
+package checker
+
+import (
+	"encoding/binary"
+	"time"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// AppendState appends what later verdicts depend on, at now, which is not
+// before the last line. Two monitors that append the same give the same
+// verdicts after the same future. Futures are the same if they differ only in
+//   - indices, grants and processes: what they refer to has one name in both,
+//     by AppendCall;
+//   - the time that both count from, and in Base.
+//
+// A search that looks for states that it has seen before has to append its own
+// part: in what state clients, servers and network are, with the name of each
+// operation that a request under way belongs to, and with tokens and values
+// counted from Base.
+//
+// A client writes into the resource what was never there before, as who counts
+// up does: who has read an old value has so for good.
+func (m *Monitor) AppendState(b []byte, now time.Duration) []byte {
+	b = append(b, byte(m.violated))
+	if m.over {
+		return b
+	}
+	for _, id := range m.order {
+		b = m.appendClient(b, id, now)
+	}
+	return m.appendTokens(append(b, 0))
+}
+
+// Base is what tokens and values are counted from in the state: the largest
+// token that a grant came back with, and the value in place.
+func (m *Monitor) Base() (tok uint64, value int64) { return m.tokens.top.n, m.value }
+
+// appendClient appends a client's name and what is open of it, if anything is.
+func (m *Monitor) appendClient(b []byte, id int32, now time.Duration) []byte {
+	c := &m.clients[id]
+	start := len(b)
+	b = appendWord(b, c.name)
+	empty := len(b) + 2
+	b = append(b, flag(c.dead, 0))
+	for _, p := range m.pauses {
+		if p.client == id && !c.dead {
+			b = binary.AppendUvarint(append(b, 1), uint64(p.id))
+		}
+	}
+	b = append(b, 0)
+	b = m.appendOverlaps(b, c)
+	if c.open != none && m.calls[c.open].verb == acquire && !c.dead {
+		b = m.appendAcquire(append(b, 'a'), &m.calls[c.open], now)
+	}
+	last := none
+	for _, i := range m.live {
+		if s := &m.sections[i]; s.client == id && m.matters(s, now) {
+			b = append(b, 's', flag(last != none && m.sections[last].nest == s.nest, 0))
+			b = m.appendSection(b, s, now, false)
+			last = i
+		}
+	}
+	if len(b) == empty && !c.dead {
+		return b[:start]
+	}
+	return append(b, 0)
+}
+
+// appendOverlaps appends what can still undo the overlaps with holds of c's
+// that are not decided.
+func (m *Monitor) appendOverlaps(b []byte, c *party) []byte {
+	for with, pos := range c.since {
+		if pos != 0 && m.undecided&(inExclusion<<with) != 0 {
+			b = append(b, 'x'+byte(with), flag(!m.NoExit && c.last <= pos, 0))
+			b = binary.AppendUvarint(b, uint64(m.pausedBefore(c, pos)))
+		}
+	}
+	return b
+}
+
+// appendAcquire appends what the answer to an acquire will be held against.
+func (m *Monitor) appendAcquire(b []byte, o *call, now time.Duration) []byte {
+	robbed := o.robbed && m.undecided&inOwnership != 0
+	b = append(b, flag(o.served && m.undecided&inAnswers != 0, 0)|
+		flag(o.present && m.undecided&(inAnswers|inOwnership) != 0, 1)|flag(robbed, 2))
+	if robbed {
+		b = binary.AppendVarint(b, int64(o.robbedAt-now))
+	}
+	if m.undecided&inFencing != 0 && o.floor.n != 0 {
+		b = binary.AppendUvarint(append(b, 1), m.tokens.top.n-o.floor.n)
+		return append(b, flag(m.joins(o.client) == o.floor.nest, 0))
+	}
+	return append(b, 0)
+}
+
+// joins is the nest that a grant of that client would come to, or none.
+func (m *Monitor) joins(client int32) int32 {
+	for _, i := range m.live {
+		if s := &m.sections[i]; s.client == client && s.end == 0 && s.proc == m.clients[client].proc {
+			return s.nest
+		}
+	}
+	return none
+}
+
+// judgesOwner tells whether who takes away the entry of s now is convicted, if
+// the entry is there.
+func (m *Monitor) judgesOwner(s *section, now time.Duration) bool {
+	return m.undecided&inOwnership != 0 && s.protected(now)
+}
+
+// judgesRelease tells whether it matters when the entry of s goes.
+func (m *Monitor) judgesRelease(s *section) bool {
+	return m.undecided&inAnswers != 0 && m.lease > 0 && s.giving != gaveUp
+}
+
+// matters tells whether a later verdict can depend on s.
+func (m *Monitor) matters(s *section, now time.Duration) bool {
+	present := m.calls[s.call].present
+	return s.end == 0 || s.writes > 0 && m.undecided&inResource != 0 ||
+		present && (m.judgesOwner(s, now) || m.judgesRelease(s) && (s.giving == gave || !m.clients[s.client].dead))
+}
+
+// prune forgets the sections that do not matter any more.
+func (m *Monitor) prune(now time.Duration) {
+	kept := m.live[:0]
+	for _, i := range m.live {
+		if m.matters(&m.sections[i], now) {
+			kept = append(kept, i)
+		}
+	}
+	m.live = kept
+}
+
+// appendSection appends s. Whose entry is gone has none any more, unless it
+// may return.
+func (m *Monitor) appendSection(b []byte, s *section, now time.Duration, returns bool) []byte {
+	open, present := s.end == 0, m.calls[s.call].present
+	b = append(b, flag(open, 0)|flag(open && s.proc == m.clients[s.client].proc, 1)|flag(present, 2))
+	present = present || returns
+	owned := present && m.judgesOwner(s, now)
+	switch {
+	case owned && s.until == 0:
+		b = append(b, 2)
+	case s.until > now && (owned || open && m.undecided&inLeaseExclusion != 0):
+		b = binary.AppendVarint(append(b, 1), int64(s.until-now))
+	default:
+		b = append(b, 0)
+	}
+	if present {
+		b = append(b, byte(s.giving))
+		if s.giving == gave && m.judgesRelease(s) {
+			b = binary.AppendVarint(b, int64(min(now-s.gaveAt, m.lease)))
+		}
+	}
+	return m.appendBasis(b, s)
+}
+
+// appendBasis appends whether s knows the value in place.
+func (m *Monitor) appendBasis(b []byte, s *section) []byte {
+	if m.undecided&inResource == 0 || s.end != 0 && s.writes == 0 {
+		return append(b, 0)
+	}
+	basis := m.sections[s.nest].basis
+	b = append(b, 1+flag(basis.Set, 0)+flag(basis.Set && basis.V != m.value, 0))
+	return binary.AppendUvarint(b, uint64(s.writes))
+}
+
+// appendTokens appends the tokens that must not come again, as far as nothing
+// larger rules them out, each with the client that may get it again.
+func (m *Monitor) appendTokens(b []byte) []byte {
+	ts := &m.tokens
+	if m.undecided&inFencing == 0 || ts.top.n == 0 {
+		return append(b, 0)
+	}
+	b = m.appendNest(append(b, 1), ts.top.nest)
+	floor := ts.top.n
+	for i := range m.clients {
+		if c := &m.clients[i]; !c.dead && c.open != none && m.calls[c.open].verb == acquire {
+			floor = min(floor, m.calls[c.open].floor.n)
+		}
+	}
+	for i := len(ts.seen) - 1; i >= 0 && ts.seen[i].n > floor; i-- {
+		b = binary.AppendUvarint(append(b, 1), ts.top.n-ts.seen[i].n)
+		b = m.appendNest(b, ts.seen[i].nest)
+	}
+	return append(b, 0)
+}
+
+// appendNest appends the client whose next grant would come to that nest.
+func (m *Monitor) appendNest(b []byte, nest int32) []byte {
+	if id := m.sections[nest].client; m.joins(id) == nest {
+		return appendWord(b, m.clients[id].name)
+	}
+	return append(b, 0)
+}
+
+// AppendCall appends the name of the operation whose invoke has that index, and
+// what AppendState leaves out of it, because it matters only if a request that
+// is under way belongs to it.
+func (m *Monitor) AppendCall(b []byte, index int, now time.Duration) []byte {
+	id := m.find(history.Some(int64(index)))
+	if id == none {
+		return append(b, 0)
+	}
+	o := &m.calls[id]
+	c := &m.clients[o.client]
+	b = appendWord(b, c.name)
+	b = append(b, byte(o.verb), flag(c.open == id, 0)|flag(o.unsettled && m.undecided&inResource != 0, 1))
+	var own, around uint64 // among the client's sections that matter: its own, from 1, and those that it began in
+	n := 0
+	for _, i := range m.live {
+		s := &m.sections[i]
+		if s.client != o.client || !m.matters(s, now) {
+			continue
+		}
+		if s.covers(o) && m.judgesOwner(s, now) {
+			around |= 1 << n
+		}
+		if n++; i == o.section {
+			own = uint64(n)
+		}
+	}
+	b = binary.AppendUvarint(binary.AppendUvarint(b, own), around)
+	if o.verb == acquire && o.section != none {
+		return m.appendSection(append(b, 1), &m.sections[o.section], now, true)
+	}
+	return append(b, 0)
+}
+
+// flag is bit n if set.
+func flag(set bool, n int) byte {
+	if set {
+		return 1 << n
+	}
+	return 0
+}
+
+func appendWord(b []byte, word string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(word))), word...)
+}

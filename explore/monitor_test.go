@@ -1,0 +1,152 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/cluster/sim"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/workloads"
+)
+
+// monitored are the batches that a monitor is tried on.
+func monitored(each func(name string, s *Settings)) {
+	for _, lock := range []string{"redis-setnx", "redis-setnx-expire", "redis-set-del", "redis-set-get-del", "redis-set-lua"} {
+		for _, o := range []struct {
+			name    string
+			options catalogue.Options
+			fencing history.Fencing
+		}{
+			{"alone", catalogue.Options{}, history.FencingOff},
+			{"with tokens", catalogue.Options{Token: true}, history.FencingOff},
+			{"fenced", catalogue.Options{Token: true}, history.FencingAll},
+			{"with fenced writes", catalogue.Options{Token: true}, history.FencingWrites},
+			{"with retries", catalogue.Options{Retries: true}, history.FencingOff},
+			{"that claims", catalogue.Options{Token: true, ReuseID: true, Claim: true}, history.FencingOff},
+		} {
+			each(lock+" "+o.name, &Settings{
+				Lock: lock, Options: o.options, Fencing: o.fencing, On: "sim", Lease: 10 * time.Second, Seed: 1,
+				Clients: Range{2, 3}, Acquires: Range{1, 4}, Count: Range{1, 2}, Kinds: faults.All(),
+			})
+		}
+	}
+}
+
+// agree feeds m with h, compares it with Judge, and returns what is violated.
+func agree(t *testing.T, m *checker.Monitor, h *history.History, name string) []checker.Property {
+	t.Helper()
+	m.Reset(h.Header)
+	for i := range h.Entries {
+		before := m.Violated()
+		m.Add(&h.Entries[i])
+		if before&^m.Violated() != 0 {
+			t.Errorf("%s: line %d takes back %v", name, i+1, (before &^ m.Violated()).List())
+		}
+	}
+	for _, v := range checker.Judge(h)[:len(checker.Monitored)] {
+		if m.Violated().Has(v.Property) != (v.Outcome == checker.Violated) {
+			t.Errorf("%s: %s is %s, and the monitor says %v", name, v.Property, v.Outcome, m.Violated().List())
+		}
+	}
+	if !slices.ContainsFunc(h.Entries, func(e history.Entry) bool { return e.F == history.Exit }) {
+		sure := checker.Monitor{NoExit: true}
+		sure.Reset(h.Header)
+		for i := range h.Entries {
+			sure.Add(&h.Entries[i])
+		}
+		if sure.Violated() != m.Violated() {
+			t.Errorf("%s: %v, and where nobody may end %v", name, m.Violated().List(), sure.Violated().List())
+		}
+	}
+	return m.Violated().List()
+}
+
+// A monitor says at the end of a run what Judge says of its history.
+func TestTheMonitorAgreesWithTheJudge(t *testing.T) {
+	t.Parallel()
+	runs := 500 // of each of 30 batches
+	if testing.Short() {
+		runs = 40
+	}
+	seen := map[checker.Property]int{}
+	var buffer harness.Buffer
+	var m checker.Monitor
+	monitored(func(name string, s *Settings) {
+		for i := range runs {
+			plan := s.Plan(i)
+			h, err := harness.Run(plan, harness.Sim(sim.Draw(plan.Seed, false)), &buffer, nil)
+			if err != nil {
+				t.Fatalf("%s, run %d: %v", name, i, err)
+			}
+			for _, p := range agree(t, &m, h, fmt.Sprintf("%s, run %d", name, i)) {
+				seen[p]++
+			}
+		}
+	})
+	t.Logf("violated: %v", seen)
+	for _, p := range checker.Monitored {
+		if seen[p] == 0 {
+			t.Errorf("%s was never violated", p)
+		}
+	}
+}
+
+// So it does of the scripted cases, with fault, without, and remedied.
+func TestTheMonitorAgreesOnCases(t *testing.T) {
+	t.Parallel()
+	var m checker.Monitor
+	for _, c := range catalogue.Cases {
+		for _, schedule := range c.Schedules {
+			flawed, healthy, remedied := harness.CasePlans(c, schedule, "sim", 10*time.Second)
+			for i, plan := range []*harness.Plan{flawed, healthy, remedied} {
+				if plan == nil {
+					continue
+				}
+				h, err := harness.Run(plan, harness.Sim(sim.Draw(plan.Seed, true)), nil, nil)
+				if err != nil {
+					t.Fatalf("%s: %v", c.ID, err)
+				}
+				agree(t, &m, h, fmt.Sprintf("%s, run %d", harness.ScheduleName(c, schedule), i+1))
+			}
+		}
+	}
+}
+
+// Clients that ask without a pause use up their budgets, and end by themselves.
+func TestTheMonitorAgreesOnClientsThatEnd(t *testing.T) {
+	t.Parallel()
+	runs := 100
+	if testing.Short() {
+		runs = 10
+	}
+	exits := 0
+	var m checker.Monitor
+	for i := range runs {
+		s := &Settings{
+			Lock: "redis-set-lua", Options: catalogue.Options{Spin: true}, On: "sim", Lease: 10 * time.Second, Seed: 1,
+			Clients: Range{2, 3}, Acquires: Range{1, 4}, Count: Range{1, 2}, Kinds: faults.All(),
+			Shape: workloads.Shape{Hold: 30 * time.Second, Latency: 200 * time.Microsecond},
+		}
+		plan := s.Plan(i)
+		h, err := harness.Run(plan, harness.Sim(sim.Draw(plan.Seed, false)), nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		agree(t, &m, h, fmt.Sprintf("run %d", i))
+		for j := range h.Entries {
+			if h.Entries[j].F == history.Exit {
+				exits++
+			}
+		}
+	}
+	if exits == 0 {
+		t.Error("no client ended")
+	}
+	t.Logf("%d clients ended", exits)
+}
