@@ -22,6 +22,8 @@ type client struct {
 	armed   []*injection // faults that wait for a point of this client's
 	killed  atomic.Bool  // a fault ended it, or it ended by itself
 
+	done bool // its script has ended
+
 	acquisition int // the critical section that it is in
 	acquire     int // the index of the acquire that got it
 	grant       int

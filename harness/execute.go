@@ -20,7 +20,7 @@ func InSim(plan *Plan) (j *Judged, replay Replay, err error) {
 		return nil, replay, err
 	}
 	replay.Defaulted, replay.Unused = choices.Mismatch()
-	plan.Choices = choices.Made()
+	plan.Choices, plan.Order = choices.Made(), choices.Taken()
 	return Judge(plan, h), replay, nil
 }
 

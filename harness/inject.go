@@ -20,6 +20,8 @@ type injector struct {
 	inForce    map[string]int // by what they do to whom: faults that ask for the same
 	lastEnd    time.Duration  // when something last healed, or began for good
 	stopped    bool
+	most       int   // how many of the offered faults may strike; 0: all
+	struck     int   // of them, so far
 	err        error // the first that a place answered
 }
 
@@ -29,7 +31,10 @@ type injection struct {
 	id      int
 	started bool
 	ended   bool
+	offered bool // a step begins it, and may end it; see offer
 }
+
+func (it *injection) ends() bool { return it.fault.Heal != nil && it.For > 0 }
 
 // schedule arms the faults of a plan.
 func (j *injector) schedule(list []faults.Injection) {
@@ -38,11 +43,14 @@ func (j *injector) schedule(list []faults.Injection) {
 		f, _ := faults.Find(in.Fault)
 		it := &j.injections[i]
 		*it = injection{Injection: in, fault: f, id: i + 1}
-		if in.Point != nil {
+		switch {
+		case in.Point == nil && j.rec.ordered():
+			j.offer(j.rec.place.(offering), i)
+		case in.Point != nil:
 			if c := j.rec.processes[in.Point.Client]; c != nil {
 				c.armed = append(c.armed, it)
 			}
-		} else {
+		default:
 			j.rec.place.After(in.At, func() { j.start(it, "") })
 		}
 	}
@@ -76,7 +84,7 @@ func (j *injector) start(it *injection, point string) {
 		return
 	}
 	it.started = true
-	ends := it.fault.Heal != nil && it.For > 0
+	ends := it.ends()
 	if ends {
 		j.active++
 	} else {
@@ -99,7 +107,7 @@ func (j *injector) start(it *injection, point string) {
 			j.fail(err)
 		}
 	}
-	if ends {
+	if ends && !it.offered {
 		j.rec.place.After(it.For, func() { j.heal(it) })
 	}
 }

@@ -46,6 +46,10 @@ type Plan struct {
 	// Choices are the decisions of a run in sim, in order. Without them they
 	// follow from Seed by Strategy.
 	Choices []sim.Choice `json:"choices,omitempty"`
+	// Order is, instead, what happened in a run in which order decides and no
+	// length: the steps that were taken, by name. Faults without a Point begin
+	// and end with a step, too.
+	Order []string `json:"order,omitempty"`
 
 	lock *catalogue.Lock // instead of the one called Lock
 }

@@ -31,6 +31,7 @@ type recorder struct {
 	closed    bool
 	clients   []*client // the plan's, and then those that an earlier run had more
 	processes map[string]*client
+	most      int           // how many faults may strike where order decides; 0: all
 	unseen    history.Entry // what is not recorded goes here
 }
 
@@ -45,7 +46,7 @@ func (r *recorder) reset(plan *Plan, sink func(*history.Entry)) {
 		grants:    r.grants[:0],
 		clients:   r.clients,
 		processes: r.processes,
-		injector:  injector{rec: r, injections: r.injector.injections[:0], inForce: r.injector.inForce},
+		injector:  injector{rec: r, most: r.most, injections: r.injector.injections[:0], inForce: r.injector.inForce},
 	}
 	clear(r.injector.inForce)
 	clear(r.processes)

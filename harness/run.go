@@ -22,6 +22,7 @@ type Open func(cluster.Config, cluster.Observer) (cluster.Place, error)
 type Buffer struct {
 	recorder recorder
 	world    sim.World
+	bytes    []byte // of a state
 }
 
 // Sim opens a place in virtual time, in the buffer.
@@ -84,9 +85,16 @@ func (r *recorder) play(c *client) {
 	if r.plan.Scripts != nil {
 		r.plan.Scripts[c.n].Run(c, r.plan.Lease)
 	} else {
-		workloads.Random{Acquires: r.plan.SectionsOf(c.n), Lease: r.plan.Lease, Shape: r.plan.shape()}.Run(c)
+		workloads.Random{Acquires: r.plan.SectionsOf(c.n), Lease: r.plan.Lease, Shape: r.plan.shape(), Once: r.ordered()}.Run(c)
 	}
+	c.done = true
 	r.ended()
+}
+
+// ordered tells whether order decides what happens, and no length.
+func (r *recorder) ordered() bool {
+	place, ok := r.place.(offering)
+	return ok && place.Ordered()
 }
 
 // sequential is a Place in which one thing happens at a time.

@@ -20,6 +20,8 @@ const MaxDepth = 16
 // that its strategy takes from its seed. With record they can be asked for afterwards.
 func (p *Plan) Decide(record bool) *sim.Choices {
 	switch {
+	case p.Order != nil:
+		return sim.InOrder(sim.Follow(p.Order))
 	case p.Choices != nil:
 		return sim.Replay(p.Choices)
 	case p.Strategy == PCT:

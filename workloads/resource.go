@@ -27,6 +27,12 @@ func (g *Guarded) Write(token uint64, value int64) (was int64, stale bool) {
 	return was, false
 }
 
+// Value is what it holds, and Highest the highest token it has seen.
+func (g *Guarded) Value() int64 { return g.value }
+
+// Highest: see Value.
+func (g *Guarded) Highest() uint64 { return g.highest }
+
 func (g *Guarded) stale(token uint64) bool {
 	if token < g.highest {
 		return true

@@ -62,7 +62,14 @@ type Random struct {
 	Acquires int           // critical sections of each client
 	Lease    time.Duration // T
 	Shape    Shape
+	// Once: ask once for each section, and wait for 3 T; without an answer, go
+	// on to the next. Else a client asks until its patience ends.
+	Once bool
 }
+
+// Whenever is a sleep that ends when its turn comes, in places where order
+// decides and no length.
+const Whenever = time.Duration(1<<63 - 1)
 
 // patience is how long, in T, a client goes on asking for a lock that nobody
 // gives it, once everything is healed. It is longer than what liveness allows.
@@ -72,11 +79,18 @@ const patience = 4
 // resource, hold on, write it, release.
 func (r Random) Run(c Client) {
 	for range r.Acquires {
-		pass(c, "think", r.Shape.Think)
+		if r.Once {
+			c.Sleep(Whenever)
+		} else {
+			pass(c, "think", r.Shape.Think)
+		}
 		c.Next()
-		got := r.acquire(c)
-		if got == Dead || got == No {
+		switch got := r.acquire(c); {
+		case got == OK:
+		case got == Dead || !r.Once:
 			return
+		default:
+			continue
 		}
 		value, res := c.Read(0)
 		pass(c, "hold", r.Shape.Hold)
@@ -98,6 +112,9 @@ func pass(c Client, what string, most time.Duration) {
 
 // acquire asks until it is granted, or the client's patience ends.
 func (r Random) acquire(c Client) Result {
+	if r.Once {
+		return c.Acquire(3 * r.Lease)
+	}
 	asked := c.Now()
 	for {
 		switch c.Acquire(r.Lease) {

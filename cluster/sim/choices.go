@@ -85,7 +85,8 @@ type Choices struct {
 	replayed map[Name]int64
 	used     int
 	missing  int
-	pct      *pct // chooses the latencies; nil: they are drawn
+	pct      *pct   // chooses the latencies; nil: they are drawn
+	order    *Order // decides instead of time; nil: what comes first in time comes first
 }
 
 // Draw makes choices from a seed. With record they can be asked for afterwards.
@@ -108,6 +109,9 @@ func (c *Choices) Made() []Choice { return c.made }
 // Mismatch says how many names were asked for that the record did not have,
 // and how many that it had were not asked for.
 func (c *Choices) Mismatch() (missing, unused int) {
+	if c.order != nil {
+		return c.order.mismatch()
+	}
 	return c.missing, len(c.replayed) - c.used
 }
 

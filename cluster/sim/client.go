@@ -41,6 +41,12 @@ type client struct {
 	err      error // why the wait for an answer ended without one
 	reply    redis.Reply
 	answer   cluster.Answer // the guarded resource's
+
+	// Where order decides:
+	journal *journal // what it has learnt; nil elsewhere
+	ops     []int    // the indices of its operations so far
+	round   int      // Order.changes when its loop last began
+	uniques int      // strings so far
 }
 
 // granted is a lease that has not been given back.
@@ -52,8 +58,12 @@ type granted struct {
 // reset makes c the next client of w.
 func (c *client) reset(w *World, name string) {
 	*c = client{
-		world: w, name: name, n: len(w.clients), port: transport{c, w.servers[0]}, deadline: deadline{world: w},
-		conns: c.conns[:0], leases: c.leases[:0], runnable: c.runnable[:0], waiting: c.waiting[:0],
+		world: w, name: name, n: len(w.clients), port: transport{c, w.servers[0]}, deadline: deadline{client: c},
+		conns: c.conns[:0], leases: c.leases[:0], runnable: c.runnable[:0], waiting: c.waiting[:0], ops: c.ops[:0],
+	}
+	if w.order != nil {
+		c.journal = w.memory.journals.next()
+		c.journal.reset()
 	}
 	for _, s := range w.servers {
 		s.links = append(s.links, link{name: w.memory.join(name, "→", s.name)})
@@ -103,6 +113,10 @@ func (c *client) do(op cluster.Op, kind string, f func()) (err error) {
 	}
 	t := c.world.current
 	t.client, c.op, c.kind, c.requests, c.calls, c.err = c, op, kind, 0, 0, nil
+	if c.journal != nil {
+		c.journal.begin(kind)
+		c.ops = append(c.ops, op.Index)
+	}
 	defer func() {
 		t.client = nil
 		if p := recover(); p != nil {
@@ -156,6 +170,9 @@ func (c *client) point(after bool, last bool) {
 func (c *client) Acquire(op cluster.Op, timeout time.Duration) (g cluster.Grant, err error) {
 	crash := c.do(op, history.Acquire, func() {
 		c.deadline.at = c.world.now + timeout
+		if c.world.order != nil {
+			c.deadline.at = never // up to the caller, at any time
+		}
 		var lease locks.Lease
 		lease, err = c.locker.Acquire(&c.deadline, op.Lock)
 		if err != nil {
@@ -312,11 +329,14 @@ func (c *client) exchange(n *conn, k kind, until time.Duration, cmd *redis.Comma
 	}
 	n.waiter, c.err = w.current, nil
 	w.send(m)
+	err := cluster.ErrTimeout
 	if c.park(until) {
-		return c.err
+		err = c.err
+	} else {
+		n.waiter, n.open = nil, false
 	}
-	n.waiter, n.open = nil, false
-	return cluster.ErrTimeout
+	c.journal.result(n.server, k, &c.reply, &c.answer, err)
+	return err
 }
 
 // receive is an answer's arrival at the client.

@@ -13,12 +13,14 @@ type host client
 // Now is the wall clock.
 func (h *host) Now() time.Time {
 	(*client)(h).spin()
+	h.journal.clock(h.world.now)
 	return time.Unix(0, int64(epoch+h.world.now))
 }
 
 // Mono is the monotonic clock.
 func (h *host) Mono() time.Duration {
 	(*client)(h).spin()
+	h.journal.clock(h.world.now)
 	return h.world.now
 }
 
@@ -29,6 +31,9 @@ func (h *host) Sleep(ctx context.Context, d time.Duration) error {
 
 // Backoff waits for a random time.
 func (h *host) Backoff(ctx context.Context, shortest, spread time.Duration) error {
+	if h.world.order != nil {
+		return (*client)(h).ask(ctx)
+	}
 	if spread > 0 {
 		shortest += time.Duration(h.Rand("backoff", int64(spread)))
 	}
@@ -36,13 +41,23 @@ func (h *host) Backoff(ctx context.Context, shortest, spread time.Duration) erro
 }
 
 // Mark is for searches.
-func (h *host) Mark(string, ...int64) {}
+func (h *host) Mark(label string, live ...int64) {
+	if h.world.order != nil {
+		h.journal.mark(label, live)
+		h.round = h.world.order.changes
+	}
+}
 
 // Rand draws for the client.
-func (h *host) Rand(what string, n int64) int64 { return h.world.Rand(h.name, what, n) }
+func (h *host) Rand(what string, n int64) int64 {
+	if h.world.order != nil {
+		return 0
+	}
+	return h.world.Rand(h.name, what, n)
+}
 
 // Unique is different at each call.
-func (h *host) Unique() string { return h.world.unique(h.name) }
+func (h *host) Unique() string { return h.world.unique((*client)(h)) }
 
 // Op is the operation that runs on the host, and Dead tells whether the client
 // has been killed: for a lock that stands outside the network and knows
@@ -61,9 +76,25 @@ func (c *client) sleep(ctx context.Context, d time.Duration) error {
 	if wait := min(until, end); wait > w.now {
 		c.park(wait)
 	}
-	if w.now >= end {
+	return c.over(end)
+}
+
+// ask is Backoff where order decides: it ends when something has happened that
+// may give another answer, and that at any time.
+func (c *client) ask(ctx context.Context) error {
+	c.mustLive()
+	c.world.current.free = asking
+	c.park(never)
+	return c.over(deadlineOf(ctx))
+}
+
+// over is the error of a context that ends then.
+func (c *client) over(end time.Duration) error {
+	if c.world.now >= end {
+		c.journal.number(1)
 		return context.DeadlineExceeded
 	}
+	c.journal.number(0)
 	return nil
 }
 
@@ -80,8 +111,8 @@ func (c *client) spin() {
 // deadline is a context that ends at a virtual time. It cannot be waited for
 // on a channel: only Host and port wait, and they know it.
 type deadline struct {
-	world *World
-	at    time.Duration
+	client *client
+	at     time.Duration
 }
 
 type deadlineKey struct{}
@@ -94,10 +125,7 @@ func (d *deadline) Done() <-chan struct{} { return nil }
 
 // Err tells whether the time has come.
 func (d *deadline) Err() error {
-	if d.world.now >= d.at {
-		return context.DeadlineExceeded
-	}
-	return nil
+	return d.client.over(d.at)
 }
 
 // Value lets deadlineOf find d below other contexts.

@@ -16,13 +16,14 @@ type memory struct {
 	servers  pool[server]
 	conns    pool[conn]
 	messages pool[message]
+	journals pool[journal]
 	redis    model.Server
 	text     strings.Builder
 }
 
 // again makes everything available that is not in use between two runs.
 func (m *memory) again() {
-	m.clients.used, m.servers.used, m.conns.used, m.messages.used = 0, 0, 0, 0
+	m.clients.used, m.servers.used, m.conns.used, m.messages.used, m.journals.used = 0, 0, 0, 0, 0
 }
 
 // pool hands out pieces of memory, those of earlier runs first. Their contents

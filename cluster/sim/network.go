@@ -32,12 +32,16 @@ type conn struct {
 	up          time.Duration
 	down        time.Duration // when the last message of that direction arrives
 	waiter      *task         // waits for the answer to what was sent last
+	number      int           // among the connections of the two, from 1
 }
 
 // connect is a connection that no server has accepted yet.
 func (w *World) connect(c *client, s *server) *conn {
 	n := w.memory.conns.next()
-	*n = conn{client: c, server: s}
+	*n = conn{client: c, server: s, number: 1}
+	if len(c.conns) > s.n {
+		n.number = c.conns[s.n].number + 1
+	}
 	return n
 }
 
@@ -75,6 +79,9 @@ func (w *World) newMessage(n *conn, k kind, toUp bool) *message {
 	} else {
 		m = w.memory.messages.next()
 	}
+	if w.order != nil {
+		*m = message{} // a state must not tell what happened in another run
+	}
 	m.conn, m.kind, m.toUp, m.err = n, k, toUp, nil
 	return m
 }
@@ -98,7 +105,10 @@ func (w *World) send(m *message) {
 		pct.send(w, m, l.next(), slow)
 		return
 	}
-	latency := latencyMin + time.Duration(w.choose(l, w.latencies))*time.Microsecond + slow
+	latency := slow
+	if w.order == nil {
+		latency += latencyMin + time.Duration(w.choose(l, w.latencies))*time.Microsecond
+	}
 	last := &c.down
 	if m.toUp {
 		last = &c.up

@@ -78,7 +78,15 @@ func (s *server) tell() {
 		s.world.effect(s, &effects[i])
 	}
 	if len(effects) > 0 {
+		s.changed()
 		s.arm()
+	}
+}
+
+// changed notes that who asks s again may get another answer.
+func (s *server) changed() {
+	if o := s.world.order; o != nil {
+		o.changes++
 	}
 }
 
@@ -124,6 +132,9 @@ var effectNames = [...]string{
 
 // arm makes sure that an entry that nobody looks at is expired on time.
 func (s *server) arm() {
+	if s.world.order != nil {
+		return // it asks when the next one is
+	}
 	due, ok := s.redis.NextExpiry()
 	if !ok {
 		return

@@ -21,7 +21,17 @@ type task struct {
 	// more, which will find nothing to do.
 	queued   [2]time.Duration
 	answered bool // woken by an answer, not by the deadline
+	free     free // what may end early, where order decides
 }
+
+// free is a wait whose length means nothing.
+type free uint8
+
+const (
+	bound    free = iota // none
+	sleeping             // of the harness, between two operations
+	asking               // of a client, between two tries
+)
 
 // coroutine is what a task runs on: one script after another.
 type coroutine struct {
@@ -86,11 +96,11 @@ func (t *task) yieldNow() bool {
 // end with an answer, and their deadlines are never looked at.
 func (t *task) park(deadline time.Duration) (answered bool) {
 	t.parked, t.answered, t.deadline = true, false, deadline
-	if deadline < t.queued[0] {
+	if t.world.order == nil && deadline < t.queued[0] {
 		t.wakeAt(deadline)
 	}
 	ok := t.yieldNow()
-	t.parked = false
+	t.parked, t.free = false, bound
 	if !ok {
 		t.ending = true
 		panic(unwound{})
@@ -101,6 +111,10 @@ func (t *task) park(deadline time.Duration) (answered bool) {
 // wakeAt puts a timer into the queue.
 func (t *task) wakeAt(at time.Duration) {
 	t.deadline = at
+	if o := t.world.order; o != nil {
+		o.ready = append(o.ready, t) // nobody wakes a task later than now but itself
+		return
+	}
 	t.queued = [2]time.Duration{at, t.queued[0]}
 	t.world.push(event{at: at, what: t})
 }

@@ -66,6 +66,8 @@ type World struct {
 
 	memory *memory
 	again  bool // another run will come
+
+	order *Order // nil: time decides
 }
 
 // New makes a world with the clients of cfg, one Redis server called redis-1,
@@ -97,6 +99,11 @@ func (w *World) reset(cfg cluster.Config, o cluster.Observer, choices *Choices) 
 	}
 	if w.memory == nil {
 		w.memory = new(memory)
+	}
+	if choices != nil && choices.order != nil {
+		w.order = choices.order
+		w.order.reset()
+		w.now = time.Millisecond // or the history of a run in which no time passes would have no times
 	}
 	m := w.memory
 	m.again()
@@ -149,11 +156,19 @@ func (w *World) After(d time.Duration, f func()) {
 
 // Sleep lets the running task wait.
 func (w *World) Sleep(d time.Duration) {
+	w.current.free = sleeping
+	if d == never {
+		w.current.park(never)
+		return
+	}
 	w.current.park(w.now + max(d, 0))
 }
 
 // Rand draws for who.
 func (w *World) Rand(who, what string, n int64) int64 {
+	if w.order != nil {
+		return n - 1 // the most that a sleep can take: it ends when its turn comes
+	}
 	if !w.choices.named() {
 		return w.choices.draw(n)
 	}
@@ -179,6 +194,10 @@ type count struct {
 }
 
 func (w *World) push(e event) {
+	if w.order != nil {
+		w.order.push(e)
+		return
+	}
 	w.seq++
 	e.seq = laterSeq + w.seq
 	w.queue.push(e)
@@ -187,6 +206,10 @@ func (w *World) push(e event) {
 // pushFirst lets e happen before the others of its instant: what a partition
 // has held arrives before what was sent later.
 func (w *World) pushFirst(e event) {
+	if w.order != nil {
+		w.order.pushFirst(e)
+		return
+	}
 	w.first++
 	e.seq = w.first
 	w.queue.push(e)
@@ -195,6 +218,9 @@ func (w *World) pushFirst(e event) {
 // Run is the scheduler: it ends with the last task.
 func (w *World) Run() error {
 	defer w.unwind()
+	if w.order != nil {
+		return w.runInOrder()
+	}
 	pct := w.choices.pct
 	for w.alive > 0 {
 		if pct != nil {
@@ -258,7 +284,12 @@ func (w *World) unwind() {
 }
 
 // unique is a string that no other call returns.
-func (w *World) unique(client string) string {
+func (w *World) unique(c *client) string {
+	if w.order != nil {
+		// Not one count for all: who came first would be part of every state.
+		c.uniques++
+		return w.memory.numbered(c.name, c.uniques)
+	}
 	w.uniques++
-	return w.memory.numbered(client, w.uniques)
+	return w.memory.numbered(c.name, w.uniques)
 }

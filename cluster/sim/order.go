@@ -1,0 +1,199 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Order decides what happens next in a world in which only order counts: a
+// message takes no time, and what may last for any time ends when its turn
+// comes. It is for searches through all that can happen in a small scope, and
+// for what they have found: see InOrder.
+//
+// The steps of such a world are
+//   - the first message of a connection, in one direction, arrives;
+//   - something ends whose length means nothing: a sleep of the harness, a
+//     Backoff of a client, the patience of its caller, a fault that heals;
+//   - a fault strikes;
+//   - time goes on to the next timer: of a task, a server, a message that was
+//     slowed. Before, all messages arrive, and all clients that work, and are
+//     not kept from it, have done their work: what nobody disturbs takes less
+//     time than a lease.
+type Order struct {
+	pick  func(*World, []Step) int
+	names []string // to follow; what is not among them goes on by itself
+	at    int      // the next of them
+
+	taken     []string // only where somebody follows names
+	defaulted int
+	unused    int
+
+	pending []event // messages under way and calls to come, in the order of their making
+	front   int     // how many of them go before the others: what a partition had held
+	ready   []*task // that run before anything else happens
+	offers  []Offer
+	steps   []Step
+	order   []int // of pending, in AppendState
+	calls   []int // of their operations
+	changes int   // how often something changed that a client could find out
+}
+
+// ErrStopped ends a run whose order goes no further.
+var ErrStopped = errors.New("sim: the order goes no further")
+
+// Search makes an order that asks pick, which returns the position of a step,
+// or less than 0 to end the run with ErrStopped. The steps are good until pick returns.
+func Search(pick func(w *World, steps []Step) int) *Order { return &Order{pick: pick} }
+
+// Follow makes an order from the names of steps. A name that cannot be taken is
+// left out. Where names are missing the run goes on by itself: what is under way
+// arrives, clients ask again, time passes; no fault strikes.
+func Follow(names []string) *Order { return &Order{names: names} }
+
+// Taken are the names of all the steps of a run in which order decided and
+// which followed names; nil of others.
+func (c *Choices) Taken() []string {
+	if c.order == nil {
+		return nil
+	}
+	return c.order.taken
+}
+
+// mismatch says how many steps were taken that the names did not have, and how
+// many names could not be taken.
+func (o *Order) mismatch() (defaulted, unused int) {
+	return o.defaulted, o.unused + len(o.names) - o.at
+}
+
+// InOrder makes the choices of a world in which o decides. Nothing is drawn.
+func InOrder(o *Order) *Choices { return &Choices{order: o} }
+
+// Offer is something that the harness lets happen where order decides, at any
+// time while it is open.
+type Offer struct {
+	Name   string
+	On     []string // whom it concerns
+	Begins bool     // a fault strikes: nothing that comes by itself
+	Tells  bool     // who asks a server again may get another answer afterwards
+	Open   func() bool
+	Do     func()
+}
+
+// Idle tells whether it is all the same if a client is paused now or later: it
+// does nothing, for as long as it likes, or its request is still under way.
+func (w *World) Idle(client string) bool {
+	c := w.find(client)
+	t := w.tasks[c.n]
+	if t.parked && (t.free == asking || t.free == sleeping && t.deadline == never) {
+		return true
+	}
+	for i := range w.order.pending {
+		if m, ok := w.order.pending[i].what.(*message); ok && m.toUp && m.conn.client == c && m.conn.waiter != nil && w.order.pending[i].at <= w.now {
+			return true
+		}
+	}
+	return false
+}
+
+// Ordered tells whether order decides; Offer is for such worlds only.
+func (w *World) Ordered() bool { return w.order != nil }
+
+// Offer adds what may happen.
+func (w *World) Offer(o Offer) { w.order.offers = append(w.order.offers, o) }
+
+// reset makes o ready for a run.
+func (o *Order) reset() {
+	*o = Order{
+		pick: o.pick, names: o.names, pending: o.pending[:0], ready: o.ready[:0],
+		offers: o.offers[:0], steps: o.steps[:0], order: o.order[:0], calls: o.calls[:0],
+	}
+}
+
+// maxSteps is what a run in which order decides may have: it is small, or it
+// goes round and round.
+const maxSteps = 100_000
+
+// runInOrder is Run where order decides.
+func (w *World) runInOrder() error {
+	o := w.order
+	for {
+		for len(o.ready) > 0 {
+			t := o.ready[0]
+			o.ready = o.ready[1:]
+			if t.parked && !t.ended && t.deadline <= w.now {
+				t.run()
+			}
+		}
+		o.ready = o.ready[:0]
+		if w.alive == 0 {
+			return nil
+		}
+		if w.events++; w.events > maxSteps {
+			return fmt.Errorf("sim: more than %d steps, at %v of virtual time: something goes round and round", maxSteps, w.now)
+		}
+		w.enabled()
+		if len(o.steps) == 0 {
+			return errors.New("sim: every task waits and nothing will happen")
+		}
+		i := 0
+		if o.pick != nil {
+			if i = o.pick(w, o.steps); i < 0 {
+				return ErrStopped
+			}
+		} else {
+			i = o.follow()
+		}
+		w.take(o.steps[i])
+	}
+}
+
+// follow is the position of the next step where names are followed.
+func (o *Order) follow() int {
+	for ; o.at < len(o.names); o.at++ {
+		for i := range o.steps {
+			if o.steps[i].is(o.names[o.at]) {
+				o.taken = append(o.taken, o.names[o.at])
+				o.at++
+				return i
+			}
+		}
+		o.unused++
+	}
+	o.defaulted++
+	i := o.byItself()
+	o.taken = append(o.taken, o.steps[i].String())
+	return i
+}
+
+// byItself is the step that comes where nobody decides: what may last lasts
+// until nothing else can happen, so that one sees it.
+func (o *Order) byItself() int {
+	for _, k := range []stepKind{arrives, again, goesOn, tick, offered, gives} {
+		for i := range o.steps {
+			if s := &o.steps[i]; s.kind == k && !(s.offer && o.offers[s.index].Begins) {
+				return i
+			}
+		}
+	}
+	return 0
+}
+
+func (o *Order) push(e event) { o.pending = append(o.pending, e) }
+
+// pushFirst puts e before what was sent later, and after what was put there.
+func (o *Order) pushFirst(e event) {
+	o.pending = append(o.pending, event{})
+	copy(o.pending[o.front+1:], o.pending[o.front:])
+	o.pending[o.front] = e
+	o.front++
+}
+
+// remove takes out the event at i.
+func (o *Order) remove(i int) event {
+	e := o.pending[i]
+	o.pending = append(o.pending[:i], o.pending[i+1:]...)
+	if i < o.front {
+		o.front--
+	}
+	return e
+}

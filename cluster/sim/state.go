@@ -1,0 +1,165 @@
+package sim
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"time"
+)
+
+// AppendState appends the state of a world in which order decides: two worlds
+// of the same configuration and state go on alike, whatever has led there. What
+// the servers, the harness and the judge know is not in it; see AppendServers.
+//
+// Times are relative to now, and whatever is numbered by the run is numbered
+// anew: operations by how many of their client came since, connections by how
+// many of the two.
+func (w *World) AppendState(b []byte) []byte {
+	if w.alive == 0 {
+		w.order.calls = w.order.calls[:0]
+		return b // what is still under way reaches nobody
+	}
+	for i, c := range w.clients {
+		b = c.appendState(b, w.tasks[i])
+	}
+	for i := range w.impairments {
+		b = w.impairments[i].appendState(b)
+	}
+	return w.appendMessages(b)
+}
+
+// AppendServers appends the state of the servers.
+func (w *World) AppendServers(b []byte) []byte {
+	for _, s := range w.servers {
+		b = s.appendState(b)
+	}
+	return b
+}
+
+func (s *server) appendState(b []byte) []byte {
+	b = appendBool(b, s.up)
+	if s.redis != nil {
+		b = s.redis.AppendState(b, s.wall())
+	}
+	return b
+}
+
+func (c *client) appendState(b []byte, t *task) []byte {
+	w := c.world
+	b = append(b, boolBits(t.ended, c.paused, c.dead, t.parked, t.answered, c.round != w.order.changes))
+	if t.ended {
+		return b
+	}
+	b = append(b, byte(t.free), byte(len(c.runnable)), byte(len(c.waiting)))
+	switch {
+	case t.answered && t.parked || t.free == asking: // its deadline will not be looked at
+		b = append(b, 2)
+	case t.free == sleeping:
+		b = append(b, 3+boolBits(t.deadline == never))
+	default:
+		b = appendWhen(b, max(t.deadline, w.now), w.now)
+	}
+	if t.client != nil {
+		b = appendText(b, c.kind)
+		b = appendBool(b, c.deadline.at <= w.now)
+	}
+	for _, n := range c.conns {
+		b = append(b, boolBits(n.open, n.silent, n.waiter != nil, n.incarnation == n.server.incarnation))
+		b = appendWhen(b, max(n.up, w.now), w.now)
+		b = appendWhen(b, max(n.down, w.now), w.now)
+	}
+	if len(c.runnable) > 0 { // what it will find when its pause ends
+		b = appendError(b, c.err)
+		b = appendAnswer(appendReply(b, &c.reply), &c.answer)
+	}
+	return c.journal.append(b, w.now)
+}
+
+func (im *impairment) appendState(b []byte) []byte {
+	b = binary.AppendVarint(b, int64(im.id))
+	b = appendBool(b, im.hits > 0)
+	for _, m := range im.held {
+		b = m.append(append(b, 1))
+	}
+	return append(b, 0)
+}
+
+// appendMessages appends what is under way, connection by connection: which
+// of two messages on different ones was sent first decides nothing.
+func (w *World) appendMessages(b []byte) []byte {
+	o := w.order
+	o.order = o.order[:0]
+	for i := range o.pending {
+		o.order = append(o.order, i)
+	}
+	slices.SortStableFunc(o.order, func(i, j int) int {
+		m, _ := o.pending[i].what.(*message)
+		n, _ := o.pending[j].what.(*message)
+		if m == nil || n == nil {
+			return cmp.Compare(boolBits(m == nil), boolBits(n == nil))
+		}
+		return cmp.Or(
+			cmp.Compare(m.conn.client.n, n.conn.client.n), cmp.Compare(m.conn.server.n, n.conn.server.n),
+			cmp.Compare(m.conn.number, n.conn.number), cmp.Compare(boolBits(m.toUp), boolBits(n.toUp)))
+	})
+	o.calls = o.calls[:0]
+	for _, i := range o.order {
+		e := &o.pending[i]
+		if m, ok := e.what.(*message); ok && m.kind == call {
+			o.calls = append(o.calls, m.op)
+		}
+		b = appendWhen(b, max(e.at, w.now), w.now)
+		if m, ok := e.what.(*message); ok {
+			b = m.append(b)
+		}
+	}
+	return b
+}
+
+// Underway are the indices of the invokes of what was under way when
+// AppendState was called last, in the order in which that wrote it.
+func (w *World) Underway() []int { return w.order.calls }
+
+func (m *message) append(b []byte) []byte {
+	n := m.conn
+	c := n.client
+	b = append(b, byte(c.n), byte(n.server.n), byte(m.kind), byte(c.conns[n.server.n].number-n.number))
+	b = append(b, boolBits(m.toUp, n.silent, n.incarnation == n.server.incarnation, n.waiter != nil))
+	b = appendError(b, m.err)
+	if m.kind == rst {
+		return b
+	}
+	b = append(b, byte(len(c.ops)-slices.Index(c.ops, m.op)))
+	switch {
+	case m.kind == dial:
+	case !m.toUp && n.server.redis == nil:
+		b = appendAnswer(b, &m.answer)
+	case !m.toUp:
+		b = appendReply(b, &m.reply)
+	case n.server.redis == nil:
+		b = appendBool(b, m.access.Write)
+		b = binary.AppendVarint(b, m.access.Value)
+		b = binary.AppendUvarint(b, m.access.Token)
+	default:
+		b = appendText(appendText(appendText(append(b, byte(m.command.Verb)), m.command.Key), m.command.Value), m.command.Counter)
+		b = appendBool(binary.AppendVarint(b, int64(m.command.TTL)), m.command.NX)
+	}
+	return b
+}
+
+// appendWhen appends how far away a time is.
+func appendWhen(b []byte, at, now time.Duration) []byte {
+	if at == never {
+		return append(b, 0)
+	}
+	return binary.AppendVarint(append(b, 1), int64(at-now))
+}
+
+func boolBits(list ...bool) (bits byte) {
+	for i, v := range list {
+		if v {
+			bits |= 1 << i
+		}
+	}
+	return bits
+}

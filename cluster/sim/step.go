@@ -1,0 +1,220 @@
+package sim
+
+import (
+	"slices"
+	"strconv"
+	"time"
+)
+
+// stepKind is what kind of step it is.
+type stepKind uint8
+
+const (
+	arrives stepKind = iota // a message arrives
+	goesOn                  // a sleep of the harness ends early
+	again                   // a client's Backoff ends
+	gives                   // a client's caller has waited for long enough
+	offered                 // an offer is taken
+	tick                    // time goes on to a timer
+)
+
+// Step is one thing that can happen next where order decides.
+type Step struct {
+	kind   stepKind
+	at     time.Duration // of a tick
+	world  *World
+	task   *task   // of goesOn, again, and a tick to a task's timer
+	server *server // of a tick to a server's timer
+	index  int     // of a pending event, or of an offer; else -1
+	offer  bool    // index is an offer's
+}
+
+// String is the step's name: "c1→redis-1" when a message arrives there, "c1 goes
+// on", "c1 asks", the name of an offer as "pause c2", and with "until " before
+// it what time goes on to.
+func (s Step) String() string {
+	name := ""
+	switch {
+	case s.offer:
+		name = s.world.order.offers[s.index].Name
+	case s.index >= 0:
+		if m, ok := s.world.order.pending[s.index].what.(*message); ok {
+			name = m.conn.direction(m.toUp)
+		} else {
+			name = "a call"
+		}
+	case s.server != nil:
+		name = s.server.name
+	default:
+		name = s.task.who()
+	}
+	switch s.kind {
+	case goesOn:
+		return name + " goes on"
+	case again:
+		return name + " asks"
+	case gives:
+		return name + " gives up"
+	case tick:
+		return "until " + name
+	}
+	return name
+}
+
+// Learns is the client at whom a message arrives in this step, or "".
+func (s *Step) Learns() string {
+	if s.kind == arrives {
+		if m := s.world.order.pending[s.index].what.(*message); !m.toUp {
+			return m.conn.client.name
+		}
+	}
+	return ""
+}
+
+// Concerns tells whether this step is an offer that concerns a client.
+func (s *Step) Concerns(client string) bool {
+	return s.offer && slices.Contains(s.world.order.offers[s.index].On, client)
+}
+
+func (s *Step) is(name string) bool { return s.String() == name }
+
+// direction is what a message on n is called: as "c1→redis-1", and "redis-1→c1"
+// for an answer. Further connections of the same two are numbered.
+func (n *conn) direction(up bool) string {
+	from, to := n.client.name, n.server.name
+	if !up {
+		from, to = to, from
+	}
+	name := from + "→" + to
+	if n.number > 1 {
+		name += "/" + strconv.Itoa(n.number)
+	}
+	return name
+}
+
+// who is the client whose script t is.
+func (t *task) who() string {
+	for i, o := range t.world.tasks {
+		if o == t && i < len(t.world.clients) {
+			return t.world.clients[i].name
+		}
+	}
+	return "a task"
+}
+
+// enabled finds the steps that can be taken.
+func (w *World) enabled() {
+	o := w.order
+	o.steps = o.steps[:0]
+	for i := range o.pending {
+		if m, ok := o.pending[i].what.(*message); ok && o.pending[i].at <= w.now && o.first(i, m) {
+			o.steps = append(o.steps, Step{kind: arrives, world: w, index: i})
+		}
+	}
+	busy, waiting := len(o.steps) > 0, false
+	for i, t := range w.tasks {
+		if !t.parked || t.ended {
+			continue
+		}
+		switch c := t.client; {
+		case t.free == sleeping:
+			busy = busy || t.deadline != never && !w.clients[i].paused
+			// Clients that have done nothing yet are all alike: they begin in order.
+			fresh := t.deadline == never && len(w.clients[i].ops) == 0
+			if fresh && waiting {
+				continue
+			}
+			waiting = waiting || fresh
+			o.steps = append(o.steps, Step{kind: goesOn, world: w, task: t, index: -1})
+		case t.free == asking && !c.paused && !c.dead:
+			if c.round != o.changes {
+				o.steps = append(o.steps, Step{kind: again, world: w, task: t, index: -1})
+			}
+			o.steps = append(o.steps, Step{kind: gives, world: w, task: t, index: -1})
+		}
+	}
+	for i := range o.offers {
+		if o.offers[i].Open() {
+			o.steps = append(o.steps, Step{kind: offered, world: w, index: i, offer: true})
+		}
+	}
+	if !busy {
+		w.ticks()
+	}
+}
+
+// first tells whether no earlier message goes the same way as the one at i.
+func (o *Order) first(i int, m *message) bool {
+	for _, e := range o.pending[:i] {
+		if other, ok := e.what.(*message); ok && other.conn == m.conn && other.toUp == m.toUp {
+			return false
+		}
+	}
+	return true
+}
+
+// ticks adds the next timers: several if they are due at the same time.
+func (w *World) ticks() {
+	o := w.order
+	before := len(o.steps)
+	next := never
+	add := func(s Step) {
+		s.kind, s.world, s.at = tick, w, max(s.at, w.now)
+		if s.at > next || s.at == never {
+			return
+		}
+		if s.at < next {
+			next = s.at
+			o.steps = o.steps[:before]
+		}
+		o.steps = append(o.steps, s)
+	}
+	for _, t := range w.tasks {
+		// What a paused client waits for it finds when it goes on.
+		if t.parked && !t.ended && t.free == bound && !(t.client != nil && t.client.paused) {
+			add(Step{at: t.deadline, task: t, index: -1})
+		}
+	}
+	for _, s := range w.servers {
+		if s.redis != nil && s.up {
+			if due, ok := s.redis.NextExpiry(); ok {
+				add(Step{at: due - epoch - s.offset, server: s, index: -1})
+			}
+		}
+	}
+	for i := range o.pending {
+		if m, ok := o.pending[i].what.(*message); !ok || o.first(i, m) {
+			add(Step{at: o.pending[i].at, index: i})
+		}
+	}
+}
+
+// take lets a step happen.
+func (w *World) take(s Step) {
+	o := w.order
+	if s.kind == tick {
+		w.now = s.at
+		o.changes++
+	}
+	switch {
+	case s.offer:
+		if o.offers[s.index].Tells {
+			o.changes++
+		}
+		o.offers[s.index].Do()
+	case s.index >= 0:
+		o.remove(s.index).what.happen(w)
+	case s.server != nil:
+		s.server.redis.Expire(s.server.wall())
+		s.server.tell()
+	default:
+		switch s.kind {
+		case again:
+			s.task.client.round = o.changes
+		case gives:
+			s.task.client.deadline.at = w.now
+		}
+		s.task.deadline = never // it has been heard, though its client may be paused
+		s.task.run()
+	}
+}

@@ -1,0 +1,72 @@
+package harness
+
+import (
+	"strings"
+
+	"github.com/lockcheck/lockcheck/cluster/sim"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// offering is a place in which order may decide when a fault strikes.
+type offering interface {
+	Ordered() bool
+	Idle(client string) bool
+	Offer(sim.Offer)
+}
+
+// offer lets fault i strike whenever its step is taken, and end likewise.
+func (j *injector) offer(place offering, i int) {
+	it := &j.injections[i]
+	it.offered = true
+	on := strings.Join(it.On, " ")
+	if it.Direction != faults.Both {
+		on += " " + it.Direction.String()
+	}
+	if it.Amount != 0 {
+		on += " " + it.Amount.String()
+	}
+	twin := j.twin(i)
+	tells := it.fault.On != faults.OnClient
+	rests := it.fault.On == faults.OnClient && it.ends() // what stops a client for a while
+	place.Offer(sim.Offer{
+		Name: it.Fault + " " + on, On: it.On, Begins: true, Tells: tells,
+		Open: func() bool {
+			return !it.started && !j.stopped && (j.most == 0 || j.struck < j.most) &&
+				(twin == nil || twin.started) && !j.rec.gone(it.On[0]) && !(rests && place.Idle(it.On[0]))
+		},
+		Do: func() {
+			j.struck++
+			j.start(it, "")
+		},
+	})
+	if it.ends() {
+		place.Offer(sim.Offer{
+			Name: it.Fault + history.EndSuffix + " " + on, On: it.On, Tells: tells,
+			Open: func() bool { return it.started && !it.ended },
+			Do:   func() { j.heal(it) },
+		})
+	}
+}
+
+// gone tells whether name is a client that does nothing any more.
+func (r *recorder) gone(name string) bool {
+	c := r.processes[name]
+	return c != nil && (c.done || c.killed.Load())
+}
+
+// twin is the same fault earlier in the list: which of two equal ones strikes
+// first means nothing.
+func (j *injector) twin(i int) *injection {
+	for k := i - 1; k >= 0; k-- {
+		if same(&j.injections[k].Injection, &j.injections[i].Injection) {
+			return &j.injections[k]
+		}
+	}
+	return nil
+}
+
+func same(a, b *faults.Injection) bool {
+	return a.Fault == b.Fault && strings.Join(a.On, " ") == strings.Join(b.On, " ") &&
+		a.For == b.For && a.Amount == b.Amount && a.Direction == b.Direction
+}
