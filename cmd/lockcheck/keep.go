@@ -51,7 +51,8 @@ func (a *app) keep(p *place, s *explore.Settings, r *explore.Result, all bool) (
 	return kept, nil
 }
 
-// runName is the directory of a run: lock, fault and seed; or the case.
+// runName is the directory of a run: lock, fault and seed, or what
+// found it; or the case.
 func runName(p *harness.Plan) string {
 	if p.Case != "" {
 		return p.Case
@@ -59,6 +60,9 @@ func runName(p *harness.Plan) string {
 	fault := "none"
 	if len(p.Faults) > 0 {
 		fault = p.Faults[0].Fault
+	}
+	if p.Order != nil {
+		return fmt.Sprintf("%s-%s-%s", p.Lock, fault, exhaustive)
 	}
 	return fmt.Sprintf("%s-%s-%d", p.Lock, fault, p.Seed)
 }

@@ -63,6 +63,10 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 	if settings.Kinds, err = a.available(p, settings.Kinds); err != nil {
 		return err
 	}
+	if f.strategy == exhaustive {
+		settings.Runs, settings.Seed = f.runs, 1 // nothing is drawn
+		return a.runExhaustive(p, ids, settings, pr)
+	}
 	doc := newRunDocument(settings.Seed)
 	code := held
 	for _, id := range ids {
@@ -176,6 +180,7 @@ type runDocument struct {
 	Violations []runViolation    `json:"violations"` // of each property the one with the lowest seed
 	Properties map[string]string `json:"properties"` // the worst of all locks
 	Reached    map[string]int    `json:"reached"`
+	Bounds     []runBound        `json:"bounds,omitempty"` // of --strategy exhaustive
 	Reason     string            `json:"reason,omitempty"` // why it proves nothing
 
 	worst map[checker.Property]checker.Outcome

@@ -8,10 +8,13 @@ import (
 )
 
 // strategies are the ways to look, the usual one first.
-var strategies = []string{"random", harness.PCT}
+var strategies = []string{"random", harness.PCT, exhaustive}
 
 // strategic sets how the runs look for violations.
 func (f *runFlags) strategic(cmd *cobra.Command, s *explore.Settings) error {
+	if f.strategy == exhaustive {
+		return f.exhaustively(cmd, s)
+	}
 	if f.strategy != strategies[0] {
 		s.Strategy = f.strategy
 	}
