@@ -7,7 +7,6 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
-	"github.com/lockcheck/lockcheck/harness"
 )
 
 // BenchmarkJudgedRuns is what a batch does, on one core: 5 clients × 20
@@ -39,7 +38,7 @@ func judgedRuns(b *testing.B, kinds []faults.Fault) {
 		Clients: 5, Acquires: 20, Kinds: kinds, Count: 1,
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command does
-	var buffer harness.Buffer
+	var buffer buffer
 	defer buffer.Close()
 	all, counting, events := NewResult(), 0, 0
 	b.ReportAllocs()

@@ -84,7 +84,7 @@ func Random(ctx context.Context, s *Settings, progress func(done int)) (*Result,
 	for w := range jobs {
 		parts[w] = NewResult()
 		group.Go(func() {
-			var buffer harness.Buffer
+			var buffer buffer
 			defer buffer.Close() // of a place in memory: nothing that can fail
 			for ctx.Err() == nil && (s.For == 0 || time.Since(start) < s.For) {
 				i := int(next.Add(1) - 1)
@@ -112,8 +112,15 @@ func Random(ctx context.Context, s *Settings, progress func(done int)) (*Result,
 	return total, nil
 }
 
+// buffer is the memory that the runs of one worker use, one after another.
+type buffer struct {
+	harness.Buffer
+	checker.Examiner
+	choices sim.Choices
+}
+
 // run does run i.
-func (r *Result) run(s *Settings, i int, buffer *harness.Buffer) error {
+func (r *Result) run(s *Settings, i int, buffer *buffer) error {
 	plan := s.Plan(i)
 	if err := r.judged(i, plan, buffer); err != nil {
 		return fmt.Errorf("the run of %s with seed %d: %w", s.Lock, plan.Seed, err)
@@ -123,17 +130,17 @@ func (r *Result) run(s *Settings, i int, buffer *harness.Buffer) error {
 
 // judged carries out a plan, judges it and counts it. A panic becomes an
 // error, so that the run can be named.
-func (r *Result) judged(i int, plan *harness.Plan, buffer *harness.Buffer) (err error) {
+func (r *Result) judged(i int, plan *harness.Plan, buffer *buffer) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	h, err := harness.Run(plan, buffer.Sim(sim.Draw(plan.Seed, false)), buffer, nil)
+	h, err := harness.Run(plan, buffer.Sim(buffer.choices.Draw(plan.Seed, false)), &buffer.Buffer, nil)
 	if err != nil {
 		return err
 	}
-	verdicts, reached := checker.Examine(h)
+	verdicts, reached := buffer.Examine(h)
 	r.Count(i, plan, verdicts, reached)
 	return nil
 }
