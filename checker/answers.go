@@ -52,13 +52,14 @@ type stay struct {
 	before   int32 // another entry of the same acquire, or none
 }
 
-func (t *timeline) stored() *stored {
-	s := &stored{
+func (t *timeline) stored() stored {
+	s := stored{
 		timeline: t,
-		entries:  make([]stay, 0, len(t.acts)),
-		latest:   make([]int32, len(t.ops)),
-		served:   make([]int32, len(t.ops)),
+		entries:  room(t.stays, len(t.acts)),
+		latest:   t.scratch.zeros(len(t.ops)),
+		served:   t.scratch.zeros(len(t.ops)),
 	}
+	t.stays = s.entries // there are no more than acts
 	for i := range s.latest {
 		s.latest[i], s.served[i] = none, none
 	}

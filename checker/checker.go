@@ -66,13 +66,13 @@ var judges = [len(Properties)]func(*timeline) Verdict{
 func Judge(h *history.History) []Verdict { return newTimeline(h).judge() }
 
 func (t *timeline) judge() []Verdict {
-	verdicts := make([]Verdict, len(judges))
-	for i, judge := range judges {
+	t.verdicts = room(t.verdicts, len(judges))
+	for _, judge := range judges {
 		v := judge(t)
 		if v.Outcome == Valid && t.grants == 0 {
 			v = Verdict{Property: v.Property, Outcome: Unknown, Reason: "no acquire succeeded: there is nothing to judge"}
 		}
-		verdicts[i] = v
+		t.verdicts = append(t.verdicts, v)
 	}
-	return verdicts
+	return t.verdicts
 }

@@ -8,7 +8,7 @@ import "fmt"
 // holds of a lock that are open at one moment belong to one process, so the
 // one that ends last stands for all.
 func exclusion(t *timeline) Verdict {
-	last := make([]int32, len(t.locks.list)) // by lock: 1 + the hold that ends last
+	last := t.scratch.zeros(len(t.locks.list)) // by lock: 1 + the hold that ends last
 	for i := range t.holds {
 		h := &t.holds[i]
 		if h.stillborn() {

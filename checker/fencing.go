@@ -13,8 +13,8 @@ func fencing(t *timeline) Verdict {
 	}
 	// Two passes side by side: holds by their begins, and acquires by their
 	// invokes, to know the largest token that was out when each was invoked.
-	floor := make([]int32, len(t.ops)) // by acquire: 1 + that hold
-	top := make([]int32, len(t.locks.list))
+	floor := t.scratch.zeros(len(t.ops)) // by acquire: 1 + that hold
+	top := t.scratch.zeros(len(t.locks.list))
 	next := 0
 	for i := range t.ops {
 		o := &t.ops[i]

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"slices"
 	"sort"
 	"time"
 )
@@ -21,7 +22,8 @@ type gap struct {
 // Where an acquire was indeterminate and its grant was confirmed later, nobody
 // knows since when the lock was granted: a gap ends with the invoke already.
 func (t *timeline) gaps(atLeast time.Duration, yield func(gap) bool) {
-	last := make([]gap, len(t.locks.list)) // by lock: the gap that is open
+	var few [2]gap                                                      // most histories have one lock: no allocation
+	last := slices.Grow(few[:0], len(t.locks.list))[:len(t.locks.list)] // by lock: the gap that is open
 	for l := range last {
 		last[l] = gap{lock: int32(l), begin: none, freed: none, maybe: none}
 	}

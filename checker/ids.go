@@ -6,6 +6,9 @@ type words struct {
 	of   map[string]int32 // only once there are many
 }
 
+// empty is a new list, in the memory of w.
+func (w *words) empty() words { return words{list: w.list[:0]} }
+
 // fewWords is how many are searched one by one; it is quicker than a map, and
 // a run has few clients and locks.
 const fewWords = 8
@@ -52,6 +55,13 @@ type numbering struct {
 	sparse map[int]int32
 }
 
+// empty is a new numbering, in the memory of n.
+func (n *numbering) empty(limit int) numbering {
+	dense := n.dense[:cap(n.dense)]
+	clear(dense)
+	return numbering{limit: limit, dense: dense[:min(len(dense), limit)]}
+}
+
 func (n *numbering) get(number int) int32 {
 	if uint(number) < uint(len(n.dense)) {
 		return n.dense[number] - 1
@@ -76,4 +86,21 @@ func (n *numbering) put(number int, id int32) {
 		n.dense = grown
 	}
 	n.dense[number] = id + 1
+}
+
+// scratch hands out lists for as long as one history is judged.
+type scratch struct {
+	room []int32
+	used int
+}
+
+// zeros is a list of n zeros.
+func (s *scratch) zeros(n int) []int32 {
+	if s.used+n > len(s.room) {
+		s.room = make([]int32, 2*(s.used+n)) // what has been handed out stays with who has it
+	}
+	list := s.room[s.used : s.used+n : s.used+n]
+	s.used += n
+	clear(list)
+	return list
 }

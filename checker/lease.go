@@ -15,6 +15,9 @@ func leaseExclusion(t *timeline) Verdict {
 	// By lock: deadlines that are not over. As long as nothing is wrong they
 	// are all of one process.
 	active := make([][]int32, len(t.locks.list))
+	for l := range active {
+		active[l] = t.scratch.zeros(4)[:0]
+	}
 	for i := range t.deadlines {
 		d := &t.deadlines[i]
 		h, now := &t.holds[d.hold], t.at(d.pos)

@@ -14,8 +14,17 @@ func Reach(h *history.History) Counts { return newTimeline(h).reach() }
 
 // Examine is Judge and Reach at the price of little more than one of them.
 func Examine(h *history.History) ([]Verdict, Counts) {
-	t := newTimeline(h)
-	return t.judge(), t.reach()
+	return new(Examiner).Examine(h)
+}
+
+// Examiner examines one history after another in the same memory. The zero
+// Examiner is ready.
+type Examiner struct{ timeline timeline }
+
+// Examine is as the function. The verdicts are good until the next call.
+func (x *Examiner) Examine(h *history.History) ([]Verdict, Counts) {
+	x.timeline.read(h)
+	return x.timeline.judge(), x.timeline.reach()
 }
 
 func (t *timeline) reach() Counts {
@@ -33,7 +42,7 @@ func (t *timeline) reach() Counts {
 }
 
 func (t *timeline) reachOps(c *Counts) {
-	furthest := make([]int32, len(t.holds)) // the last end of the holds up to here
+	furthest := t.scratch.zeros(len(t.holds)) // the last end of the holds up to here
 	var end int32
 	for i := range t.holds {
 		end = max(end, t.holds[i].end)

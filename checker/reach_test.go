@@ -218,6 +218,25 @@ func TestExamineIsJudgeAndReach(t *testing.T) {
 	}
 }
 
+// An Examiner that has seen other histories judges as one that has seen none.
+func TestAnExaminerRemembersNothing(t *testing.T) {
+	t.Parallel()
+	var x Examiner
+	for _, p := range Properties {
+		for _, s := range specs[p] {
+			h := story(t, s.story)
+			verdicts, counts := x.Examine(h)
+			if got := told(verdicts, p); got != s.want {
+				t.Errorf("%s, %s: got %s\nwant %s", p, s.name, got, s.want)
+			}
+			if counts != Reach(h) {
+				t.Errorf("%s, %s: it reached something else", p, s.name)
+			}
+		}
+		x.Examine(busyRun(t, 100))
+	}
+}
+
 // The constants that stand for kinds are positions in a table.
 func TestKindsAreWhereTheirConstantsSay(t *testing.T) {
 	t.Parallel()

@@ -17,8 +17,8 @@ func resource(t *timeline) Verdict {
 	if len(t.accesses) == 0 {
 		return resourceByClients(t)
 	}
-	known := make([]basis, len(t.holds))
-	last := make([]int32, len(t.locks.list)) // by lock: 1 + the position of the last write
+	known := t.unknown()
+	last := t.scratch.zeros(len(t.locks.list)) // by lock: 1 + the position of the last write
 	written, compared := false, false
 	for _, a := range t.accesses {
 		e := &t.entries[a.pos]
@@ -60,6 +60,14 @@ type basis struct {
 	value history.Opt
 	pos   int32
 	wrote bool
+}
+
+// unknown is, by hold, that nothing is known yet.
+func (t *timeline) unknown() []basis {
+	n := len(t.holds)
+	t.bases = room(t.bases, n)[:n]
+	clear(t.bases)
+	return t.bases
 }
 
 // lostUpdate is the witness that the write at pos replaced what its grant had

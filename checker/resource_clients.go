@@ -73,7 +73,7 @@ func (t *timeline) follow(list []update) Verdict {
 
 // updates lists the writes that were or may have been accepted.
 func (t *timeline) updates() []update {
-	known := make([]basis, len(t.holds))
+	known := t.unknown()
 	var list []update
 	for i := range t.ops {
 		o := &t.ops[i]

@@ -61,7 +61,7 @@ func (t *timeline) act(pos int32, e *history.Entry) {
 			made = t.holds[h].op
 		}
 	}
-	if t.acts == nil {
+	if cap(t.acts) == 0 {
 		t.acts = make([]act, 0, len(t.entries)/4)
 	}
 	t.acts = append(t.acts, act{pos: pos, made: made, by: t.opOf(e.By), deed: d})
@@ -86,7 +86,7 @@ func (t *timeline) access(pos int32, e *history.Entry) {
 	} else {
 		a.lock = t.locks.id(e.Lock)
 	}
-	if t.accesses == nil {
+	if cap(t.accesses) == 0 {
 		t.accesses = make([]access, 0, len(t.entries)/4)
 	}
 	t.accesses = append(t.accesses, a)

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"slices"
 	"sort"
 	"time"
 
@@ -40,6 +41,12 @@ type timeline struct {
 	procOf numbering     // process number → procs
 	holdOf numbering     // grant → holds
 	unsure map[int]int32 // grant that an indeterminate acquire named → ops
+
+	// Room for the judges.
+	scratch  scratch
+	bases    []basis
+	stays    []stay
+	verdicts []Verdict
 }
 
 // none stands for an absent position or id.
@@ -99,21 +106,40 @@ type client struct {
 // newTimeline reads h. It expects a history that history.Check accepts; of
 // another it makes what it can.
 func newTimeline(h *history.History) *timeline {
+	t := new(timeline)
+	t.read(h)
+	return t
+}
+
+// read makes t the timeline of h, whatever it was before: what is not named in
+// the first statement is zero.
+func (t *timeline) read(h *history.History) {
 	n := len(h.Entries)
-	t := &timeline{
+	*t = timeline{
 		head:    &h.Header,
 		entries: h.Entries,
 		lease:   h.Header.Lease(),
-		opAt:    make([]int32, n),
+		opAt:    room(t.opAt, n)[:n],
 		// Of seven or more lines that a critical section takes, two are an acquire's.
-		ops:       make([]op, 0, n/3+1),
-		holds:     make([]hold, 0, n/8+1),
-		waits:     make([]wait, 0, n/8+1),
-		deadlines: make([]deadline, 0, n/8+1),
-		procs:     make([]proc, 0, 16),
-		clients:   make([]client, 0, 8),
+		ops:       room(t.ops, n/3+1),
+		holds:     room(t.holds, n/8+1),
+		waits:     room(t.waits, n/8+1),
+		deadlines: room(t.deadlines, n/8+1),
+		acts:      t.acts[:0],
+		accesses:  t.accesses[:0],
+		confirmed: t.confirmed[:0],
+		faults:    t.faults[:0],
+		procs:     room(t.procs, 16),
+		clients:   room(t.clients, 8),
+		names:     t.names.empty(),
+		locks:     t.locks.empty(),
+		procOf:    t.procOf.empty(n + 64),
+		holdOf:    t.holdOf.empty(n + 64),
+		scratch:   scratch{room: t.scratch.room},
+		bases:     t.bases[:0],
+		stays:     t.stays[:0],
+		verdicts:  t.verdicts[:0],
 	}
-	t.procOf.limit, t.holdOf.limit = n+64, n+64
 	if n > 0 {
 		t.end = h.Entries[n-1].Time
 	}
@@ -137,8 +163,10 @@ func newTimeline(h *history.History) *timeline {
 		}
 	}
 	t.settleWaits()
-	return t
 }
+
+// room is an empty list with room for n, in the memory of list if that will do.
+func room[T any](list []T, n int) []T { return slices.Grow(list[:0], n) }
 
 // client takes in a line of a client's process.
 func (t *timeline) client(pos int32, e *history.Entry) {
@@ -166,7 +194,8 @@ func (t *timeline) process(e *history.Entry) int32 {
 	}
 	c := t.names.id(name)
 	if int(c) == len(t.clients) {
-		t.clients = append(t.clients, client{last: none})
+		t.clients = slices.Grow(t.clients, 1)[:c+1]
+		t.clients[c] = client{last: none, wait: t.clients[c].wait[:0]}
 	}
 	p := int32(len(t.procs))
 	t.procs = append(t.procs, proc{client: c, open: none, inner: none})

@@ -7,7 +7,6 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
-	"github.com/lockcheck/lockcheck/harness"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
@@ -40,7 +39,7 @@ func judgedRuns(b *testing.B, kinds []faults.Fault) {
 		Clients: Exactly(5), Acquires: Exactly(20), Kinds: kinds, Count: Exactly(1), Shape: workloads.Usual(10 * time.Second),
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command does
-	var buffer harness.Buffer
+	var buffer buffer
 	defer buffer.Close()
 	all, counting, events := NewResult(), 0, 0
 	b.ReportAllocs()

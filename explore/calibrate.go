@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"github.com/lockcheck/lockcheck/catalogue"
-	"github.com/lockcheck/lockcheck/harness"
 )
 
 // How calibration looks: from so many base seeds, which are too far apart for
@@ -37,7 +36,7 @@ func Calibrate(ctx context.Context, cells []*Cell, seeds, jobs int, progress fun
 	errs := make([]error, jobs)
 	for w := range jobs {
 		group.Go(func() {
-			var buffer harness.Buffer
+			var buffer buffer
 			defer buffer.Close()
 			for ctx.Err() == nil {
 				i := int(next.Add(1) - 1)
@@ -81,7 +80,7 @@ func Calibrate(ctx context.Context, cells []*Cell, seeds, jobs int, progress fun
 type firstRuns map[catalogue.Code]int
 
 // first looks from one base seed until all that has to be found was.
-func (c *Cell) first(ctx context.Context, seed uint64, buffer *harness.Buffer) (found firstRuns, runs int, err error) {
+func (c *Cell) first(ctx context.Context, seed uint64, buffer *buffer) (found firstRuns, runs int, err error) {
 	s := c.Settings
 	s.Seed = seed
 	found = firstRuns{}

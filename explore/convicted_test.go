@@ -7,7 +7,6 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
-	"github.com/lockcheck/lockcheck/harness"
 )
 
 // flaws are what each lock is known for.
@@ -33,7 +32,7 @@ const (
 // there are, plus one, if it is not.
 func toFirst(tb testing.TB, s *Settings, p checker.Property) int {
 	tb.Helper()
-	var buffer harness.Buffer
+	var buffer buffer
 	defer buffer.Close()
 	for i := range s.Runs {
 		one := NewResult()

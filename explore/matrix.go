@@ -11,7 +11,6 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
-	"github.com/lockcheck/lockcheck/harness"
 )
 
 // Cell is one lock under one fault: a batch of runs, and what is expected of it.
@@ -215,7 +214,7 @@ type track struct {
 func (t *track) sure() int { return min(t.cell.Least, t.cell.Runs) }
 
 func (m *matrix) work(ctx context.Context) {
-	var buffer harness.Buffer
+	var buffer buffer
 	defer buffer.Close()
 	for {
 		t, from, to := m.take(ctx)

@@ -65,7 +65,7 @@ func Random(ctx context.Context, s *Settings, progress func(done int)) (*Result,
 	for w := range jobs {
 		parts[w] = NewResult()
 		group.Go(func() {
-			var buffer harness.Buffer
+			var buffer buffer
 			defer buffer.Close() // of a place in memory: nothing that can fail
 			for ctx.Err() == nil && (s.For == 0 || time.Since(start) < s.For) {
 				i := int(next.Add(1) - 1)
@@ -94,8 +94,14 @@ func Random(ctx context.Context, s *Settings, progress func(done int)) (*Result,
 	return total, nil
 }
 
+// buffer is the memory that the runs of one worker use, one after another.
+type buffer struct {
+	harness.Buffer
+	checker.Examiner
+}
+
 // run does run i.
-func (r *Result) run(s *Settings, i int, buffer *harness.Buffer) error {
+func (r *Result) run(s *Settings, i int, buffer *buffer) error {
 	plan := s.Plan(i)
 	h, err := r.judged(i, plan, buffer)
 	if err == nil && i%sampled == 0 {
@@ -109,13 +115,13 @@ func (r *Result) run(s *Settings, i int, buffer *harness.Buffer) error {
 
 // judged carries out a plan, judges it and counts it. A panic becomes an
 // error, so that the run can be named.
-func (r *Result) judged(i int, plan *harness.Plan, buffer *harness.Buffer) (h *history.History, err error) {
+func (r *Result) judged(i int, plan *harness.Plan, buffer *buffer) (h *history.History, err error) {
 	defer caught(&err)
-	h, err = harness.Run(plan, buffer.Sim(plan.Decide(false)), buffer, nil)
+	h, err = harness.Run(plan, buffer.Sim(plan.Decide(false)), &buffer.Buffer, nil)
 	if err != nil {
 		return nil, err
 	}
-	verdicts, reached := checker.Examine(h)
+	verdicts, reached := buffer.Examine(h)
 	r.Count(i, plan, verdicts, reached)
 	return h, nil
 }

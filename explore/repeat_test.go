@@ -83,7 +83,7 @@ func TestHistoriesAreComparedToTheEnd(t *testing.T) {
 func BenchmarkRepeat(b *testing.B) {
 	s := known{lock: "redis-set-lua", fault: "pause"}.settings(harness.Random, 1)
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command does
-	var buffer harness.Buffer
+	var buffer buffer
 	defer buffer.Close()
 	var took time.Duration
 	n := 0

@@ -8,6 +8,7 @@ package faults
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -126,10 +127,10 @@ func (p Point) String() string {
 	}
 	switch {
 	case p.OK:
-		return fmt.Sprintf("%s %s: after ok", p.Client, p.Op)
+		return p.Client + " " + p.Op + ": after ok"
 	case p.Last:
-		return fmt.Sprintf("%s %s: %s last", p.Client, p.Op, when)
+		return p.Client + " " + p.Op + ": " + when + " last"
 	default:
-		return fmt.Sprintf("%s %s: %s request %d", p.Client, p.Op, when, p.Request)
+		return p.Client + " " + p.Op + ": " + when + " request " + strconv.Itoa(p.Request)
 	}
 }

@@ -63,6 +63,8 @@ const planFormat = 1
 // LockName is the one lock that the clients of a run use.
 const LockName = "a"
 
+var lockNames = []string{LockName}
+
 // Config is what a place is made from.
 func (p *Plan) Config() (cluster.Config, error) {
 	lock, ok := catalogue.FindLock(p.Lock)
@@ -77,7 +79,7 @@ func (p *Plan) Config() (cluster.Config, error) {
 		Options: p.Options,
 		Lease:   p.Lease,
 		Clients: p.Clients,
-		Names:   []string{LockName},
+		Names:   lockNames,
 		Server:  p.Server,
 		Latency: p.Shape.Latency,
 		Seed:    p.Seed,

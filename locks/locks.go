@@ -61,7 +61,7 @@ func (d definite) Unwrap() error { return d.error }
 
 // IsDefinite tells whether err says for certain that nothing took effect.
 func IsDefinite(err error) bool {
-	var d definite
-	return errors.As(err, &d) || errors.Is(err, ErrNotAcquired) ||
+	_, ok := errors.AsType[definite](err)
+	return ok || errors.Is(err, ErrNotAcquired) ||
 		errors.Is(err, ErrNotHeld) || errors.Is(err, ErrLost)
 }

@@ -80,6 +80,7 @@ func (c *Choice) UnmarshalJSON(text []byte) error {
 // not in it gets 0, so that a record still speaks after a lock has changed.
 type Choices struct {
 	rng      *rand.PCG // nil: replayed
+	pcg      rand.PCG  // what rng points to
 	record   bool      // always where choices are replayed
 	made     []Choice
 	replayed map[Name]int64
@@ -91,7 +92,15 @@ type Choices struct {
 
 // Draw makes choices from a seed. With record they can be asked for afterwards.
 func Draw(seed uint64, record bool) *Choices {
-	return &Choices{rng: rand.NewPCG(seed, 0x6c6f636b), record: record}
+	return new(Choices).Draw(seed, record)
+}
+
+// Draw makes c what the function makes.
+func (c *Choices) Draw(seed uint64, record bool) *Choices {
+	*c = Choices{record: record}
+	c.rng = &c.pcg
+	c.pcg.Seed(seed, 0x6c6f636b)
+	return c
 }
 
 // Replay makes the choices of a record.

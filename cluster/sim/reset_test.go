@@ -2,7 +2,9 @@ package sim
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -67,3 +69,22 @@ func TestAResetWorldIsNew(t *testing.T) {
 		})
 	}
 }
+
+// A panic comes out of Run with the place where it happened, whoever drove
+// the world then.
+func TestAPanicSaysWhere(t *testing.T) {
+	s := newScene(set, "c1", "c2")
+	s.After(time.Second, noWheels)
+	for range 3 {
+		s.Go(func() { s.Sleep(time.Minute) })
+	}
+	defer func() {
+		text := fmt.Sprint(recover())
+		if !strings.Contains(text, "no wheels") || !strings.Contains(text, "noWheels") {
+			t.Errorf("it says %s", text)
+		}
+	}()
+	s.run(t, time.Minute)
+}
+
+func noWheels() { panic("no wheels") }

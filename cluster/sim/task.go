@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"fmt"
 	"iter"
+	"runtime/debug"
 	"time"
 )
 
@@ -14,6 +16,7 @@ type task struct {
 	coroutine
 
 	parked   bool
+	resuming bool // it waits, and has resumed another one
 	ended    bool
 	ending   bool          // the run is over
 	deadline time.Duration // wakes the parked task at the latest
@@ -68,16 +71,28 @@ func (t *task) reset(w *World, script func()) {
 // perform goes through the script, until it ends or has to.
 func (t *task) perform() {
 	defer func() {
-		if p := recover(); p != nil {
-			if _, ok := p.(unwound); !ok {
-				panic(p)
-			}
+		switch p := recover().(type) {
+		case nil:
+		case unwound:
 			t.end()
+		case crash:
+			panic(p)
+		default:
+			panic(crash{p, debug.Stack()})
 		}
 	}()
 	t.script()
 	t.end()
 }
+
+// crash is a panic on a coroutine, with the stack, which whoever resumed the
+// coroutine would not see.
+type crash struct {
+	value any
+	stack []byte
+}
+
+func (c crash) String() string { return fmt.Sprintf("%v\n%s", c.value, c.stack) }
 
 func (t *task) end() {
 	t.ended = true
@@ -99,13 +114,51 @@ func (t *task) park(deadline time.Duration) (answered bool) {
 	if t.world.order == nil && deadline < t.queued[0] {
 		t.wakeAt(deadline)
 	}
-	ok := t.yieldNow()
+	t.ending = t.ending || !t.wait()
 	t.parked, t.free = false, bound
-	if !ok {
-		t.ending = true
+	if t.ending {
 		panic(unwound{})
 	}
 	return t.answered
+}
+
+// wait returns when it is t's turn, or false: the run is over.
+func (t *task) wait() bool {
+	if t.world.driven && t.world.drive(t) {
+		return true
+	}
+	return t.yieldNow()
+}
+
+// drive lets events happen until one wakes t, and returns true; or until t has
+// to yield.
+//
+// Who waits drives. A task that is woken is resumed by the one that drives: that
+// is one switch of coroutines, where there are two by way of Run, and none for
+// who is woken by itself. So a task may have resumed the one that resumed the one
+// that drives. When it is woken, those above it yield. Run, with t nil, is below
+// them all, and they yield to it too when the run cannot go on.
+func (w *World) drive(t *task) bool {
+	w.current = nil
+	for w.alive > 0 && w.err == nil {
+		switch next := w.woken; {
+		case next == nil:
+			w.step()
+		case next == t:
+			w.woken, w.current = nil, t
+			return true
+		case next.resuming:
+			return false
+		case t == nil:
+			w.woken = nil
+			next.resume()
+		default:
+			w.woken, t.resuming = nil, true
+			next.resume()
+			t.resuming = false
+		}
+	}
+	return false
 }
 
 // wakeAt puts a timer into the queue.
@@ -145,5 +198,9 @@ func (t *task) run() {
 		c.runnable = append(c.runnable, t)
 		return
 	}
-	t.resume()
+	if t.world.driven {
+		t.world.woken = t
+	} else {
+		t.resume()
+	}
 }

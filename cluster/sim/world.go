@@ -55,7 +55,10 @@ type World struct {
 	share   int           // how many events a second may have
 	current *task
 	tasks   []*task
-	alive   int // tasks that have not ended
+	alive   int   // tasks that have not ended
+	driven  bool  // by those who wait, see drive
+	woken   *task // whose turn it is next
+	err     error // why the run cannot go on
 
 	clients     []*client
 	servers     []*server
@@ -221,30 +224,35 @@ func (w *World) Run() error {
 	if w.order != nil {
 		return w.runInOrder()
 	}
-	pct := w.choices.pct
-	for w.alive > 0 {
-		if pct != nil {
-			pct.next(w)
-		}
-		if len(w.queue.events) == 0 {
-			return errors.New("sim: every task waits and nothing will happen")
-		}
-		e := w.queue.pop()
-		w.now = max(w.now, e.at)
-		if w.now >= w.second {
-			w.second, w.recent = w.now+time.Second, 0
-		}
-		w.events++
-		w.recent++
-		if w.recent > w.share {
-			return fmt.Errorf("sim: more than %d events in a second, at %v of virtual time: something goes round and round", w.share, w.now)
-		}
-		if w.events > maxEvents {
-			return fmt.Errorf("sim: more than %d events, at %v of virtual time: the run does not end", maxEvents, w.now)
-		}
+	w.driven = true
+	w.drive(nil)
+	return w.err
+}
+
+// step lets the next event happen. It wakes one task at most.
+func (w *World) step() {
+	if pct := w.choices.pct; pct != nil {
+		pct.next(w)
+	}
+	if len(w.queue.events) == 0 {
+		w.err = errors.New("sim: every task waits and nothing will happen")
+		return
+	}
+	e := w.queue.pop()
+	w.now = max(w.now, e.at)
+	if w.now >= w.second {
+		w.second, w.recent = w.now+time.Second, 0
+	}
+	w.events++
+	w.recent++
+	switch {
+	case w.recent > w.share:
+		w.err = fmt.Errorf("sim: more than %d events in a second, at %v of virtual time: something goes round and round", w.share, w.now)
+	case w.events > maxEvents:
+		w.err = fmt.Errorf("sim: more than %d events, at %v of virtual time: the run does not end", maxEvents, w.now)
+	default:
 		e.what.happen(w)
 	}
-	return nil
 }
 
 // Events is how many events there were.

@@ -9,69 +9,69 @@ import (
 
 // Get returns the value of key, and whether there is one.
 func (p Port) Get(ctx context.Context, timeout time.Duration, key string) (value string, ok bool, err error) {
-	r, err := p.do(ctx, timeout, Command{Verb: Get, Key: key}, Bulk, Nil)
+	r, err := p.do(ctx, timeout, &Command{Verb: Get, Key: key}, Bulk, Nil)
 	return r.Str, r.Kind == Bulk, err
 }
 
 // Set gives key a value that expires after ttl (0: never).
 func (p Port) Set(ctx context.Context, timeout time.Duration, key, value string, ttl time.Duration) error {
-	_, err := p.do(ctx, timeout, Command{Verb: Set, Key: key, Value: value, TTL: ttl}, Status, Status)
+	_, err := p.do(ctx, timeout, &Command{Verb: Set, Key: key, Value: value, TTL: ttl}, Status, Status)
 	return err
 }
 
 // SetIfAbsent is SET NX PX: it reports whether it set key.
 func (p Port) SetIfAbsent(ctx context.Context, timeout time.Duration, key, value string, ttl time.Duration) (bool, error) {
-	r, err := p.do(ctx, timeout, Command{Verb: Set, Key: key, Value: value, TTL: ttl, NX: true}, Status, Nil)
+	r, err := p.do(ctx, timeout, &Command{Verb: Set, Key: key, Value: value, TTL: ttl, NX: true}, Status, Nil)
 	return r.Kind == Status, err
 }
 
 // SetNX is the command SETNX, which knows no expiry.
 func (p Port) SetNX(ctx context.Context, timeout time.Duration, key, value string) (bool, error) {
-	r, err := p.do(ctx, timeout, Command{Verb: SetNX, Key: key, Value: value}, Int, Int)
+	r, err := p.do(ctx, timeout, &Command{Verb: SetNX, Key: key, Value: value}, Int, Int)
 	return r.Int == 1, err
 }
 
 // PExpire makes key expire after ttl, and reports whether there is such a key.
 func (p Port) PExpire(ctx context.Context, timeout time.Duration, key string, ttl time.Duration) (bool, error) {
-	r, err := p.do(ctx, timeout, Command{Verb: PExpire, Key: key, TTL: ttl}, Int, Int)
+	r, err := p.do(ctx, timeout, &Command{Verb: PExpire, Key: key, TTL: ttl}, Int, Int)
 	return r.Int == 1, err
 }
 
 // PTTL returns how long key has to live: -1 ms if it never expires, -2 ms if
 // there is none.
 func (p Port) PTTL(ctx context.Context, timeout time.Duration, key string) (time.Duration, error) {
-	r, err := p.do(ctx, timeout, Command{Verb: PTTL, Key: key}, Int, Int)
+	r, err := p.do(ctx, timeout, &Command{Verb: PTTL, Key: key}, Int, Int)
 	return time.Duration(r.Int) * time.Millisecond, err
 }
 
 // Del removes key, and reports whether there was one.
 func (p Port) Del(ctx context.Context, timeout time.Duration, key string) (bool, error) {
-	r, err := p.do(ctx, timeout, Command{Verb: Del, Key: key}, Int, Int)
+	r, err := p.do(ctx, timeout, &Command{Verb: Del, Key: key}, Int, Int)
 	return r.Int == 1, err
 }
 
 // Incr adds one to the number in key, 0 if there is none, and returns it.
 func (p Port) Incr(ctx context.Context, timeout time.Duration, key string) (int64, error) {
-	r, err := p.do(ctx, timeout, Command{Verb: Incr, Key: key}, Int, Int)
+	r, err := p.do(ctx, timeout, &Command{Verb: Incr, Key: key}, Int, Int)
 	return r.Int, err
 }
 
 // RPush appends value to the list in key and returns the list's length.
 func (p Port) RPush(ctx context.Context, timeout time.Duration, key, value string) (int64, error) {
-	r, err := p.do(ctx, timeout, Command{Verb: RPush, Key: key, Value: value}, Int, Int)
+	r, err := p.do(ctx, timeout, &Command{Verb: RPush, Key: key, Value: value}, Int, Int)
 	return r.Int, err
 }
 
 // CompareAndDelete removes key if it holds value, and reports whether it did.
 func (p Port) CompareAndDelete(ctx context.Context, timeout time.Duration, key, value string) (bool, error) {
-	r, err := p.do(ctx, timeout, Command{Verb: CompareAndDelete, Key: key, Value: value}, Int, Int)
+	r, err := p.do(ctx, timeout, &Command{Verb: CompareAndDelete, Key: key, Value: value}, Int, Int)
 	return r.Int == 1, err
 }
 
 // Grant sets key as SetIfAbsent does (ttl 0: without expiry) and, in the same
 // step, draws a token by counting up counter. token is 0 if key was not set.
 func (p Port) Grant(ctx context.Context, timeout time.Duration, key, value, counter string, ttl time.Duration) (token uint64, err error) {
-	r, err := p.do(ctx, timeout, Command{Verb: Grant, Key: key, Value: value, Counter: counter, TTL: ttl}, Int, Int)
+	r, err := p.do(ctx, timeout, &Command{Verb: Grant, Key: key, Value: value, Counter: counter, TTL: ttl}, Int, Int)
 	return uint64(r.Int), err
 }
 
@@ -79,13 +79,13 @@ func (p Port) Grant(ctx context.Context, timeout time.Duration, key, value, coun
 // heard of it: a key that holds value already counts as set and gets ttl anew.
 // Without counter, token is 1 where it is set.
 func (p Port) Claim(ctx context.Context, timeout time.Duration, key, value, counter string, ttl time.Duration) (token uint64, err error) {
-	r, err := p.do(ctx, timeout, Command{Verb: Claim, Key: key, Value: value, Counter: counter, TTL: ttl}, Int, Int)
+	r, err := p.do(ctx, timeout, &Command{Verb: Claim, Key: key, Value: value, Counter: counter, TTL: ttl}, Int, Int)
 	return uint64(r.Int), err
 }
 
 // do sends c and holds the reply to the two kinds that c can have.
-func (p Port) do(ctx context.Context, timeout time.Duration, c Command, a, b Kind) (Reply, error) {
-	r, err := p.Do(ctx, timeout, c)
+func (p Port) do(ctx context.Context, timeout time.Duration, c *Command, a, b Kind) (Reply, error) {
+	r, err := p.Do(ctx, timeout, *c)
 	switch {
 	case err != nil:
 		return Reply{}, err

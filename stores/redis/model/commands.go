@@ -20,7 +20,7 @@ func integer(n int64) redis.Reply        { return redis.Reply{Kind: redis.Int, I
 
 var okay = redis.Reply{Kind: redis.Status, Str: "OK"}
 
-func (s *Server) get(c redis.Command) redis.Reply {
+func (s *Server) get(c *redis.Command) redis.Reply {
 	e, ok := s.find(c.Key)
 	switch {
 	case !ok:
@@ -31,7 +31,7 @@ func (s *Server) get(c redis.Command) redis.Reply {
 	return redis.Reply{Kind: redis.Bulk, Str: e.text()}
 }
 
-func (s *Server) set(by int, c redis.Command) redis.Reply {
+func (s *Server) set(by int, c *redis.Command) redis.Reply {
 	due, ok := s.dueAfter(c)
 	if !ok {
 		return failure(errExpireTime)
@@ -49,7 +49,7 @@ func (s *Server) set(by int, c redis.Command) redis.Reply {
 	return okay
 }
 
-func (s *Server) setNX(by int, c redis.Command) redis.Reply {
+func (s *Server) setNX(by int, c *redis.Command) redis.Reply {
 	if _, had := s.find(c.Key); had {
 		return integer(0)
 	}
@@ -57,7 +57,7 @@ func (s *Server) setNX(by int, c redis.Command) redis.Reply {
 	return integer(1)
 }
 
-func (s *Server) pexpire(by int, c redis.Command) redis.Reply {
+func (s *Server) pexpire(by int, c *redis.Command) redis.Reply {
 	old, had := s.find(c.Key)
 	if !had {
 		return integer(0)
@@ -79,7 +79,7 @@ func (s *Server) pexpire(by int, c redis.Command) redis.Reply {
 	return integer(1)
 }
 
-func (s *Server) pttl(c redis.Command) redis.Reply {
+func (s *Server) pttl(c *redis.Command) redis.Reply {
 	e, ok := s.find(c.Key)
 	switch {
 	case !ok:
@@ -90,7 +90,7 @@ func (s *Server) pttl(c redis.Command) redis.Reply {
 	return integer(e.due - s.ms)
 }
 
-func (s *Server) del(by int, c redis.Command) redis.Reply {
+func (s *Server) del(by int, c *redis.Command) redis.Reply {
 	e, ok := s.find(c.Key)
 	if !ok {
 		return integer(0)
@@ -118,7 +118,7 @@ func (s *Server) incr(by int, key string) redis.Reply {
 	return integer(n + 1)
 }
 
-func (s *Server) rpush(by int, c redis.Command) redis.Reply {
+func (s *Server) rpush(by int, c *redis.Command) redis.Reply {
 	old, had := s.find(c.Key)
 	switch {
 	case !had:
@@ -146,7 +146,7 @@ func (s *Server) remove(by int, key string, e entry) {
 
 // dueAfter is when a key that c sets is due; not ok where c's TTL is no time
 // to live.
-func (s *Server) dueAfter(c redis.Command) (due int64, ok bool) {
+func (s *Server) dueAfter(c *redis.Command) (due int64, ok bool) {
 	switch {
 	case c.TTL == 0:
 		return never, true

@@ -4,7 +4,7 @@ import "github.com/lockcheck/lockcheck/stores/redis"
 
 // The scripts, step by step as the Lua text in package redis has them.
 
-func (s *Server) compareAndDelete(by int, c redis.Command) redis.Reply {
+func (s *Server) compareAndDelete(by int, c *redis.Command) redis.Reply {
 	e, ok := s.find(c.Key)
 	switch {
 	case !ok:
@@ -18,9 +18,10 @@ func (s *Server) compareAndDelete(by int, c redis.Command) redis.Reply {
 	return integer(1)
 }
 
-func (s *Server) grant(by int, c redis.Command) redis.Reply {
-	c.NX = true
-	r := s.set(by, c)
+func (s *Server) grant(by int, c *redis.Command) redis.Reply {
+	once := *c
+	once.NX = true
+	r := s.set(by, &once)
 	switch r.Kind {
 	case redis.Error:
 		return r
@@ -34,7 +35,7 @@ func (s *Server) grant(by int, c redis.Command) redis.Reply {
 	return token
 }
 
-func (s *Server) claim(by int, c redis.Command) redis.Reply {
+func (s *Server) claim(by int, c *redis.Command) redis.Reply {
 	due, ok := s.dueAfter(c)
 	if !ok {
 		return failure(errExpireTime)

@@ -84,27 +84,27 @@ func (s *Server) Apply(now time.Duration, by int, c redis.Command) redis.Reply {
 	s.tick(now)
 	switch c.Verb {
 	case redis.Get:
-		return s.get(c)
+		return s.get(&c)
 	case redis.Set:
-		return s.set(by, c)
+		return s.set(by, &c)
 	case redis.SetNX:
-		return s.setNX(by, c)
+		return s.setNX(by, &c)
 	case redis.PExpire:
-		return s.pexpire(by, c)
+		return s.pexpire(by, &c)
 	case redis.PTTL:
-		return s.pttl(c)
+		return s.pttl(&c)
 	case redis.Del:
-		return s.del(by, c)
+		return s.del(by, &c)
 	case redis.Incr:
 		return s.incr(by, c.Key)
 	case redis.RPush:
-		return s.rpush(by, c)
+		return s.rpush(by, &c)
 	case redis.CompareAndDelete:
-		return s.compareAndDelete(by, c)
+		return s.compareAndDelete(by, &c)
 	case redis.Grant:
-		return s.grant(by, c)
+		return s.grant(by, &c)
 	case redis.Claim:
-		return s.claim(by, c)
+		return s.claim(by, &c)
 	}
 	return failure("ERR unknown command")
 }

@@ -1,0 +1,53 @@
+package explore
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/workloads"
+)
+
+// A worker does its runs in memory that it has. What is left where nothing goes
+// wrong: five Lockers, since a lock may keep what it wants in its own, in each
+// the list of its leases, its choices, and two for the header. A pause adds what it does when
+// it begins and ends, its name in the header, and the words for where it struck.
+// Not counted here are the plan, and the sentences about what was found.
+func TestARunAllocatesLittle(t *testing.T) {
+	for kind, most := range map[string]float64{"none": 13, "pause": 17} {
+		s := Settings{Lock: "redis-set-lua", On: "sim", Lease: 10 * time.Second, Clients: Exactly(5), Acquires: Exactly(20), Count: Exactly(1), Shape: workloads.Usual(10 * time.Second)}
+		if f, ok := faults.Find(kind); ok {
+			s.Kinds = []faults.Fault{f}
+		}
+		var buffer buffer
+		defer buffer.Close()
+		r := NewResult()
+		var plans []*harness.Plan
+		for i := range 100 {
+			plan, one := s.Plan(i), NewResult()
+			if _, err := one.judged(i, plan, &buffer); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.ContainsFunc(checker.Properties[:], func(p checker.Property) bool { return one.Outcome(p) == checker.Violated }) {
+				plans = append(plans, plan)
+			}
+		}
+		if len(plans) < 10 {
+			t.Fatalf("%s: only %d runs without a violation", kind, len(plans))
+		}
+		i := 0
+		if n := testing.AllocsPerRun(2*len(plans), func() {
+			i++
+			if _, err := r.judged(i, plans[i%len(plans)], &buffer); err != nil {
+				t.Fatal(err)
+			}
+		}); n > most {
+			t.Errorf("%s: %v allocations a run, want no more than %v", kind, n, most)
+		} else {
+			t.Logf("%s: %v allocations a run", kind, n)
+		}
+	}
+}
