@@ -113,8 +113,8 @@ func (a *app) exhaustLock(p *place, s explore.Settings, pr promise, doc *runDocu
 		}
 	}
 	first := bounds[0]
-	a.printf("%s on sim, exhaustively: %s × %s, at most %s of a kind\n\n", s.Lock,
-		plural(first.Clients, "client"), plural(first.Acquires, "acquisition"), plural(first.Faults, "fault"))
+	a.printf("%s on sim, exhaustively: %s × %d, at most %s\n\n", s.Lock,
+		plural(first.Clients, "client"), first.Acquires, plural(first.Faults, "fault"))
 	for _, b := range bounds {
 		a.bound(b, pr)
 	}

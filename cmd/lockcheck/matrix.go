@@ -26,6 +26,7 @@ type matrixFlags struct {
 	jobs      int
 	holding   bool
 	markdown  bool
+	shrink    bool // what was expected, too
 	calibrate bool
 	file      string // that a calibration is written to
 	date      string
@@ -62,6 +63,7 @@ takes on average (docs/random.md).`,
 	fl.IntVar(&f.jobs, "jobs", 0, "runs at once (default: one for each core)")
 	fl.BoolVar(&f.holding, "holding", false, "only the cells that must hold, a slow hand-over aside, each with all --runs")
 	fl.BoolVar(&f.markdown, "markdown", false, "print a table for a pull request, with the reasons")
+	fl.BoolVar(&f.shrink, "shrink", false, "keep and shrink a run of every cell that broke, not only of what was not expected")
 	fl.BoolVar(&f.calibrate, "calibrate", false, "measure how many runs it takes to find what must be found, and write it down")
 	fl.StringVar(&f.file, "calibration", calibrationPath, "the `file` to write it to")
 	fl.StringVar(&f.date, "date", "", "the `day` that a calibration bears (default: today)")
@@ -73,8 +75,9 @@ type matrixCell struct {
 	*explore.Cell
 	explore.Judgement
 	result   *explore.Result
-	kept     keptRun // the first run with what was not expected
-	sentence string  // that convicts it
+	kept     keptRun   // the first run with what was not expected, or with --shrink the first that broke
+	shrunk   shrunkRun // the same, shrunk
+	sentence string    // that convicts it
 }
 
 func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
@@ -95,9 +98,9 @@ func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 	m := &matrixOutcome{flags: f, place: p.name, lease: p.lease}
 	start := time.Now()
 	if p.name == "sim" {
-		m.cells, err = a.matrixInSim(p, cells, f.jobs)
+		m.cells, err = a.matrixInSim(p, cells, f)
 	} else {
-		m.cells, err = a.matrixInPlace(p, cells)
+		m.cells, err = a.matrixInPlace(p, cells, f)
 	}
 	m.took, m.left = time.Since(start), len(cells)-len(m.cells)
 	if err != nil && len(m.cells) == 0 {
@@ -231,8 +234,8 @@ func (a *app) cells(p *place, args []string, f matrixFlags) ([]*explore.Cell, er
 }
 
 // matrixInSim does all cells side by side.
-func (a *app) matrixInSim(p *place, cells []*explore.Cell, jobs int) ([]matrixCell, error) {
-	results, whole, err := explore.Matrix(p.ctx, cells, jobs, a.matrixProgress(true))
+func (a *app) matrixInSim(p *place, cells []*explore.Cell, f matrixFlags) ([]matrixCell, error) {
+	results, whole, err := explore.Matrix(p.ctx, cells, f.jobs, a.matrixProgress(true))
 	a.clearProgress()
 	if err != nil {
 		return nil, err
@@ -242,7 +245,7 @@ func (a *app) matrixInSim(p *place, cells []*explore.Cell, jobs int) ([]matrixCe
 		if results[i].Runs == 0 && !whole[i] {
 			continue // interrupted before it began
 		}
-		m, err := a.judged(p, c, results[i], whole[i])
+		m, err := a.judged(p, c, results[i], whole[i], f.shrink)
 		if err != nil {
 			return done, err
 		}
@@ -253,7 +256,7 @@ func (a *app) matrixInSim(p *place, cells []*explore.Cell, jobs int) ([]matrixCe
 
 // matrixInPlace does one cell after another, where runs take real time. Where
 // the place breaks down it returns the cells that were done.
-func (a *app) matrixInPlace(p *place, cells []*explore.Cell) ([]matrixCell, error) {
+func (a *app) matrixInPlace(p *place, cells []*explore.Cell, f matrixFlags) ([]matrixCell, error) {
 	progress := a.matrixProgress(false)
 	runs := 0
 	var done []matrixCell
@@ -274,7 +277,7 @@ func (a *app) matrixInPlace(p *place, cells []*explore.Cell) ([]matrixCell, erro
 			return done, err
 		}
 		runs += r.Runs
-		m, err := a.judged(p, c, r, !p.interrupted())
+		m, err := a.judged(p, c, r, !p.interrupted(), f.shrink)
 		if err != nil {
 			return done, err
 		}
@@ -283,36 +286,48 @@ func (a *app) matrixInPlace(p *place, cells []*explore.Cell) ([]matrixCell, erro
 	return done, nil
 }
 
-// judged judges a cell, and keeps the first run with what was not expected of
-// it. What else is to be done with such a run is done here.
-func (a *app) judged(p *place, c *explore.Cell, r *explore.Result, whole bool) (matrixCell, error) {
+// judged judges a cell, and keeps and shrinks the first run with what was not
+// expected of it; with all, the first that broke as expected, too.
+func (a *app) judged(p *place, c *explore.Cell, r *explore.Result, whole, all bool) (matrixCell, error) {
 	m := matrixCell{Cell: c, result: r, Judgement: c.Judge(r, whole)}
-	if m.Standing != explore.Unexpected {
+	broken := m.Unexpected
+	if broken == nil && all {
+		for _, code := range c.Expect.Must {
+			broken = append(broken, code.Properties()...)
+		}
+	}
+	run, property := first(r, broken)
+	if run < 0 {
 		return m, nil
 	}
-	run := m.first()
 	kept, err := a.keep(p, &c.Settings, r.Only(run), false)
 	if err != nil {
 		return m, err
 	}
 	m.kept = kept[run]
-	for _, v := range m.kept.judged.Verdicts {
-		if v.Witness != nil && m.sentence == "" && slices.Contains(m.Unexpected, v.Property) {
-			m.sentence = string(v.Property) + ": " + v.Witness.Sentence
+	if m.Unexpected != nil {
+		for _, v := range m.kept.judged.Verdicts {
+			if v.Property == property {
+				m.sentence = string(v.Property) + ": " + v.Witness.Sentence
+			}
 		}
 	}
-	return m, nil
+	if p.name == "sim" {
+		m.shrunk, err = a.shrinkFor(p, m.kept.judged, property, runName(m.kept.judged.Plan))
+	}
+	return m, err
 }
 
-// first is the first run with what was not expected.
-func (m *matrixCell) first() int {
-	first := -1
-	for _, p := range m.Unexpected {
-		if run := m.result.Outcomes[p].First[checker.Violated]; first < 0 || run < first {
-			first = run
+// first is the first run that violated one of the properties, and which; -1: none did.
+func first(r *explore.Result, among []checker.Property) (run int, property checker.Property) {
+	run = -1
+	for _, p := range among {
+		t := r.Outcomes[p]
+		if n := t.First[checker.Violated]; t.Count[checker.Violated] > 0 && (run < 0 || n < run) {
+			run, property = n, p
 		}
 	}
-	return first
+	return run, property
 }
 
 // matrixProgress shows how far a matrix is, on a terminal; timed, if the rest

@@ -71,7 +71,7 @@ func gone(t *testing.T, a *app) *matrixOutcome {
 			f(c)
 		}
 	}
-	done, err := a.matrixInSim(p, cells, f.jobs)
+	done, err := a.matrixInSim(p, cells, f)
 	if err != nil {
 		t.Fatal(err)
 	}

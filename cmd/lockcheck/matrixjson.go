@@ -36,6 +36,7 @@ type matrixCellDocument struct {
 	Grants   int              `json:"grants"`
 	Hits     int              `json:"hits"` // faults that touched somebody
 	File     string           `json:"file,omitempty"`
+	Shrunk   string           `json:"shrunk,omitempty"` // the history of the same, shrunk
 }
 
 // matrixFound is one property that was violated.
@@ -63,6 +64,9 @@ func (m *matrixOutcome) document() matrixDocument {
 		}
 		if c.kept.dir != "" {
 			cell.File = filepath.Join(c.kept.dir, historyFile)
+			if c.shrunk.dir != "" {
+				cell.Shrunk = filepath.Join(c.shrunk.dir, historyFile)
+			}
 		}
 		for _, p := range c.Expect.May {
 			cell.May = append(cell.May, string(p))

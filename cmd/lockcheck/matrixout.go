@@ -173,7 +173,8 @@ func (m *matrixCell) again(o *matrixOutcome) string {
 		fmt.Fprintf(&b, " --lease %v", o.flags.place.lease)
 	}
 	if m.Standing == explore.Unexpected {
-		fmt.Fprintf(&b, " --seed %d --runs 1", m.seed(m.first()))
+		run, _ := first(m.result, m.Unexpected)
+		fmt.Fprintf(&b, " --seed %d --runs 1", m.seed(run))
 	} else {
 		fmt.Fprintf(&b, " --seed %d --runs %d", m.Seed, max(1, m.result.Runs))
 	}

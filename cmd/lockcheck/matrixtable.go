@@ -39,6 +39,16 @@ func (a *app) matrixTable(m *matrixOutcome) {
 		a.printf("\n")
 	}
 	a.paragraph(2, m.sum())
+	a.printf("\n")
+	all := explore.NewResult()
+	for i := range m.cells {
+		all.Add(m.cells[i].result)
+	}
+	lines := reachedLines(&explore.Settings{}, all)
+	if !a.verbose {
+		lines = lines[:min(len(lines), 2)] // the rest does not fit a screen
+	}
+	a.reached(lines)
 	a.matrixFailures(m)
 }
 
@@ -205,7 +215,7 @@ func (a *app) matrixFailures(m *matrixOutcome) {
 			words := fmt.Sprintf("%s %s under %s: %s", a.standing(c.Standing), c.Lock, c.Fault, c.Reason)
 			switch c.Standing {
 			case explore.Unexpected:
-				run := c.first()
+				run, _ := first(c.result, c.Unexpected)
 				words += fmt.Sprintf(" (expected: %s), first in run %s of %s, seed %d", c.Expect.Codes, thousands(run+1), thousands(c.result.Runs), c.seed(run))
 			case explore.Missing, explore.NotShown:
 				words += fmt.Sprintf(" from seed %d; %s", c.Seed, c.done())
@@ -216,6 +226,9 @@ func (a *app) matrixFailures(m *matrixOutcome) {
 			}
 			if c.kept.dir != "" {
 				a.printf("  Files  %s\n", c.kept.dir)
+			}
+			if c.shrunk.dir != "" {
+				a.printf("  Short  %s\n", c.shrunk.dir)
 			}
 			a.commandLine("  Again  ", c.again(m))
 			if next == "" && s.code != held {

@@ -31,6 +31,17 @@ var hazards = []struct {
 	{checker.JumpWithHolder, "a clock jumped while somebody held", 0, ""},
 }
 
+// reached prints what was gone through.
+func (a *app) reached(lines []string) {
+	for i, line := range lines {
+		lead := "         "
+		if i == 0 {
+			lead = "Reached  "
+		}
+		a.paragraph(11, lead+line)
+	}
+}
+
 // reachedLines are what a batch went through, a sentence a line. Where clients
 // died or lost patience, fewer acquisitions were granted than were asked for.
 func reachedLines(s *explore.Settings, r *explore.Result) []string {

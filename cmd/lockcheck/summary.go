@@ -33,13 +33,7 @@ func (a *app) summary(s *explore.Settings, r *explore.Result, pr promise, kept m
 		a.paragraph(29, strings.TrimRight(fmt.Sprintf("%s %-16s %-9s %s", a.sign(out), prop, out, words), " "))
 	}
 	a.printf("\n")
-	for i, line := range reachedLines(s, r) {
-		lead := "         "
-		if i == 0 {
-			lead = "Reached  "
-		}
-		a.paragraph(11, lead+line)
-	}
+	a.reached(reachedLines(s, r))
 	if r.Empty > 0 {
 		a.paragraph(9, fmt.Sprintf("         In %s nobody got the lock; they count for nothing.", plural(r.Empty, "run")))
 	}
