@@ -60,7 +60,7 @@ func first(tb testing.TB, s *Settings, property checker.Property, most int, buff
 	tb.Helper()
 	for i := range most {
 		plan := s.Plan(i)
-		h, err := harness.Run(plan, harness.Sim(plan.Decide(false)), buffer, nil)
+		h, err := harness.Run(plan, buffer.Sim(plan.Decide(false)), buffer, nil)
 		if err != nil {
 			tb.Error(err)
 			return 0
@@ -104,6 +104,7 @@ func (k known) figures(b *testing.B, strategy string) []int {
 	for w := range jobs {
 		group.Go(func() {
 			var buffer harness.Buffer
+			defer buffer.Close()
 			for base := w; base < len(runs); base += jobs {
 				runs[base] = cmp.Or(first(b, k.settings(strategy, uint64(base+1)<<32), k.property, most, &buffer), most)
 			}

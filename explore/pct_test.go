@@ -78,6 +78,7 @@ func difference(a, b []byte) string {
 func TestPCTFindsOutFlawedLocks(t *testing.T) {
 	t.Parallel()
 	var buffer harness.Buffer
+	defer buffer.Close()
 	for _, k := range knownBad {
 		if first(t, k.settings(harness.PCT, 1), k.property, 1000, &buffer) == 0 {
 			t.Errorf("%s under %s: %s is not violated", k.lock, k.fault, k.property)
@@ -90,6 +91,7 @@ func TestPCTFindsOutFlawedLocks(t *testing.T) {
 func TestPCTFindsWhatNeedsARareOrder(t *testing.T) {
 	t.Parallel()
 	var buffer harness.Buffer
+	defer buffer.Close()
 	for base := range uint64(20) {
 		if first(t, outlasted(3).settings(harness.PCT, base<<32), checker.Exclusion, 60, &buffer) == 0 {
 			t.Errorf("from seed %d exclusion is not violated in 60 runs", base<<32)
