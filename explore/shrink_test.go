@@ -38,11 +38,20 @@ func firstOf(tb testing.TB, s *Settings, r *Result, p checker.Property) *harness
 	return j
 }
 
+// enough is how many runs show what there is to shrink. Shrinking has no
+// goroutines, so the race detector need not see all of it.
+func enough() int {
+	if testing.Short() {
+		return 250
+	}
+	return 1000
+}
+
 // underFault are runs with default settings under one kind of fault.
 func underFault(lock, fault string, seed uint64) *Settings {
 	s := anything(lock, seed)
 	f, _ := faults.Find(fault)
-	s.Kinds, s.Runs = []faults.Fault{f}, 1000
+	s.Kinds, s.Runs = []faults.Fault{f}, enough()
 	return s
 }
 
@@ -75,7 +84,7 @@ func TestWhatIsShrunkIsNoLongerThanTheCatalogue(t *testing.T) {
 		}
 		for _, schedule := range c.Schedules {
 			s := anything(c.Setup.Lock, 1)
-			s.Options, s.Server, s.Fencing, s.Runs = c.Setup.Options, c.Setup.Server, c.Setup.Fencing, 1000
+			s.Options, s.Server, s.Fencing, s.Runs = c.Setup.Options, c.Setup.Server, c.Setup.Fencing, enough()
 			s.Kinds = kinds(schedule.Faults)
 			acquires := 0
 			for _, script := range schedule.Scripts {
@@ -116,17 +125,23 @@ func TestWhatIsShrunkIsNoLongerThanTheCatalogue(t *testing.T) {
 // run, which violates the same property, with no choice to spare or missing.
 // And it is the same each time.
 func TestWhatIsShrunkReplaysFromItsFile(t *testing.T) {
-	for _, f := range []struct {
+	for i, f := range []struct {
 		lock, fault string
 		property    checker.Property
 	}{
+		{"redis-set-lua", "server-jump", checker.Exclusion},
 		{"redis-setnx", "kill", checker.Liveness},
 		{"redis-setnx-expire", "drop-reply", checker.Handover},
 		{"redis-set-del", "pause", checker.LeaseExclusion},
 		{"redis-set-get-del", "partition", checker.Ownership},
-		{"redis-set-lua", "server-jump", checker.Exclusion},
 	} {
+		if i > 1 && testing.Short() {
+			break
+		}
 		j := violation(t, underFault(f.lock, f.fault, 7), f.property)
+		if j == nil {
+			t.Fatalf("%+v: no run violates it", f)
+		}
 		before := scheduleOf(t, j.Plan)
 		short := shrunk(t, j, f.property)
 		if scheduleOf(t, j.Plan) != before {
@@ -159,7 +174,7 @@ func TestWhatIsShrunkReplaysFromItsFile(t *testing.T) {
 // Where small worlds show nothing the record itself is shrunk. That ends at
 // something longer, and still at something that one can read.
 func TestARecordIsShrunk(t *testing.T) {
-	for _, f := range []struct {
+	for i, f := range []struct {
 		lock, fault string
 		property    checker.Property
 	}{
@@ -168,6 +183,9 @@ func TestARecordIsShrunk(t *testing.T) {
 		{"redis-set-get-del", "partition", checker.Ownership},
 		{"redis-set-lua", "pause", checker.Exclusion},
 	} {
+		if i > 1 && testing.Short() {
+			break
+		}
 		settings := underFault(f.lock, f.fault, 7)
 		settings.Clients, settings.Acquires = Exactly(5), Exactly(20)
 		j := violation(t, settings, f.property)
