@@ -197,6 +197,9 @@ const chunk = 256
 func (e *exhaustion) level(workers []*walker, from, to int32) (complete bool, err error) {
 	var found [chunk][]crossing
 	for ; from < to; from += chunk {
+		if e.spent() {
+			return false, nil
+		}
 		part := e.nodes[from:min(from+chunk, to)]
 		var next atomic.Int32
 		var group sync.WaitGroup
@@ -231,9 +234,13 @@ func (e *exhaustion) level(workers []*walker, from, to int32) (complete bool, er
 	return true, nil
 }
 
-// over tells whether the budget is used up.
-func (e *exhaustion) over() bool {
-	return e.ctx.Err() != nil || e.settings.Runs > 0 && e.schedules.Load() > int64(e.settings.Runs)
+// over tells whether time is up.
+func (e *exhaustion) over() bool { return e.ctx.Err() != nil }
+
+// spent tells whether the schedules are. It is asked at the same places of every
+// search, so that as many are carried out each time.
+func (e *exhaustion) spent() bool {
+	return e.settings.Runs > 0 && e.schedules.Load() >= int64(e.settings.Runs)
 }
 
 // take takes in where the steps from a node lead.

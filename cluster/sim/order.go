@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Order decides what happens next in a world in which only order counts: a
@@ -150,12 +151,17 @@ func (w *World) runInOrder() error {
 // follow is the position of the next step where names are followed.
 func (o *Order) follow() int {
 	for ; o.at < len(o.names); o.at++ {
+		name, settled := o.names[o.at], true
 		for i := range o.steps {
-			if o.steps[i].is(o.names[o.at]) {
-				o.taken = append(o.taken, o.names[o.at])
+			if o.steps[i].is(name) {
+				o.taken = append(o.taken, name)
 				o.at++
 				return i
 			}
+			settled = settled && o.steps[i].kind != arrives && o.steps[i].kind != goesOn
+		}
+		if !settled && strings.HasPrefix(name, until) {
+			break // time goes on when all else has come to rest
 		}
 		o.unused++
 	}

@@ -56,7 +56,7 @@ func (s Step) String() string {
 	case gives:
 		return name + " gives up"
 	case tick:
-		return "until " + name
+		return until + name
 	}
 	return name
 }
@@ -75,6 +75,9 @@ func (s *Step) Learns() string {
 func (s *Step) Concerns(client string) bool {
 	return s.offer && slices.Contains(s.world.order.offers[s.index].On, client)
 }
+
+// until is before the name of what time goes on to.
+const until = "until "
 
 func (s *Step) is(name string) bool { return s.String() == name }
 

@@ -19,7 +19,7 @@ import (
 // exhaustive is the strategy that goes through all that can happen.
 const exhaustive = "exhaustive"
 
-// patience is how long it may take for one lock and one kind of fault.
+// patience is how long one kind of fault may take for one lock, where no limit is set.
 const patience = time.Minute
 
 // exhaustively fixes the scope: what can be gone through is small.
@@ -33,20 +33,21 @@ func (f *runFlags) exhaustively(cmd *cobra.Command, s *explore.Settings) error {
 		return fail(usage, "--strategy %s decides what happens next, and on docker nobody does: leave out --on docker", exhaustive)
 	}
 	s.Clients, s.Acquires, s.Count = asked(f.clients, explore.Exactly(2)), asked(f.acquires, explore.Exactly(1)), asked(f.count, explore.Exactly(1))
-	if s.For == 0 && f.runs == 0 {
-		s.For = patience
-	}
 	return nil
 }
 
 // runExhaustive goes through all that can happen to each lock, under one kind
-// of fault after the other.
+// of fault after the other. A limit that somebody sets is for all of it.
 func (a *app) runExhaustive(p *place, ids []string, s explore.Settings, pr promise) error {
 	doc := newRunDocument(s.Seed)
 	code := held
+	var end time.Time
+	if s.For > 0 {
+		end = time.Now().Add(s.For)
+	}
 	for _, id := range ids {
 		s.Lock = id
-		c, err := a.exhaustLock(p, s, pr, doc)
+		c, err := a.exhaustLock(p, s, pr, doc, end)
 		if err != nil {
 			return err
 		}
@@ -64,18 +65,25 @@ func (a *app) runExhaustive(p *place, ids []string, s explore.Settings, pr promi
 }
 
 // exhaustLock goes through all that can happen to one lock.
-func (a *app) exhaustLock(p *place, s explore.Settings, pr promise, doc *runDocument) (int, error) {
+func (a *app) exhaustLock(p *place, s explore.Settings, pr promise, doc *runDocument, end time.Time) (int, error) {
 	kinds := s.Kinds
 	if kinds == nil {
 		kinds = []faults.Fault{{}}
 	}
 	var bounds []*explore.Bound
 	var told *harness.Judged
+	var kept []string
 	toldDir := ""
 	code := held
 	for _, kind := range kinds {
 		if s.Kinds = []faults.Fault{kind}; kind.Name == "" {
 			s.Kinds = nil
+		}
+		switch {
+		case !end.IsZero():
+			s.For = max(time.Until(end), 1)
+		case s.Runs == 0:
+			s.For = patience
 		}
 		b, err := explore.Exhaustive(p.ctx, &s, a.searchProgress(s.Lock, kind.Name))
 		a.clearProgress()
@@ -89,9 +97,10 @@ func (a *app) exhaustLock(p *place, s explore.Settings, pr promise, doc *runDocu
 			if j == nil {
 				continue
 			}
-			if dirs[prop], err = a.save(fmt.Sprintf("%s-%s", runName(j.Plan), prop), j); err != nil {
+			if dirs[prop], err = a.save(runName(j.Plan), j); err != nil {
 				return 0, err
 			}
+			kept = append(kept, dirs[prop])
 			if told == nil && pr.covers(prop) {
 				told, toldDir = j, dirs[prop]
 			}
@@ -113,17 +122,50 @@ func (a *app) exhaustLock(p *place, s explore.Settings, pr promise, doc *runDocu
 		}
 	}
 	first := bounds[0]
-	a.printf("%s on sim, exhaustively: %s × %d, at most %s\n\n", s.Lock,
-		plural(first.Clients, "client"), first.Acquires, plural(first.Faults, "fault"))
+	most := "at most " + plural(first.Faults, "fault")
+	if first.Fault == "" {
+		most = "no fault"
+	}
+	a.printf("%s on sim, exhaustively: %s × %d, %s\n\n", s.Lock, plural(first.Clients, "client"), first.Acquires, most)
 	for _, b := range bounds {
 		a.bound(b, pr)
 	}
-	if told != nil {
-		a.printf("Files    %s\n", toldDir)
+	if code == unproven {
+		a.paragraph(2, "Proves nothing: "+openWords(bounds, pr)+".")
+	}
+	for i, dir := range kept {
+		if i == 8 && !a.verbose {
+			a.printf("         … and %d more below %s\n", len(kept)-i, a.out)
+			break
+		}
+		a.printf("Files    %s\n", dir)
+	}
+	if toldDir == "" && kept != nil {
+		toldDir = kept[0]
+	}
+	if toldDir != "" {
 		a.replayLine(toldDir)
 	}
 	a.printf("\n")
 	return code, nil
+}
+
+// openWords say which promises were neither proven nor refuted, and why.
+func openWords(bounds []*explore.Bound, pr promise) string {
+	var parts []string
+	for _, prop := range checker.Properties {
+		for _, b := range bounds {
+			proof := b.Outcomes[prop]
+			if open := proof.Outcome == checker.Unknown || proof.Outcome == checker.NA && len(pr) > 0; open && pr.covers(prop) {
+				parts = append(parts, fmt.Sprintf("%s is %s (%s)", prop, proof.Outcome, proof.Reason))
+				break
+			}
+		}
+	}
+	if parts == nil {
+		return "nothing could be judged"
+	}
+	return strings.Join(parts, "; ")
 }
 
 // bound prints what is known within one bound.
@@ -140,6 +182,11 @@ func (a *app) bound(b *explore.Bound, pr promise) {
 	for _, out := range []checker.Outcome{checker.Violated, checker.Unknown, checker.Valid, checker.NA} {
 		var parts []string
 		last := ""
+		flush := func() {
+			if last != "" {
+				parts[len(parts)-1] += " (" + last + ")"
+			}
+		}
 		for _, prop := range checker.Properties {
 			proof := b.Outcomes[prop]
 			if proof.Outcome != out {
@@ -150,14 +197,15 @@ func (a *app) bound(b *explore.Bound, pr promise) {
 			case out == checker.Violated:
 				words += fmt.Sprintf(" after %s", plural(proof.Steps, "step"))
 			case out == checker.NA && proof.Reason != last:
+				flush()
 				last = proof.Reason
-				words += " (" + last + ")"
 			}
-			if !pr.covers(prop) && out == checker.Violated {
+			if !pr.covers(prop) {
 				words += ", not promised"
 			}
 			parts = append(parts, words)
 		}
+		flush()
 		if parts != nil {
 			a.paragraph(14, fmt.Sprintf("  %s %-9s %s", a.sign(out), out, strings.Join(parts, "; ")))
 		}

@@ -19,10 +19,10 @@ func TestExhaustiveRefutesWithTheShortestSchedule(t *testing.T) {
 	r := lockcheck(t, "run", "redis-set-get-del", "--strategy", "exhaustive", "--fault", "pause", "--out", out)
 	r.wants(t, violated, "VIOLATED", "all of this bound explored: ", "ownership after ", "Again ")
 	for _, prop := range []string{"exclusion", "ownership", "resource"} {
-		file := filepath.Join(out, "redis-set-get-del-pause-exhaustive-"+prop, scheduleFile)
+		file := filepath.Join(out, "redis-set-get-del-pause-exhaustive-2x1-"+prop, scheduleFile)
 		lockcheck(t, "replay", file, "--out", t.TempDir()).wants(t, violated, "VIOLATED "+prop, "The history is the same to the byte.")
 	}
-	file := filepath.Join(out, "redis-set-get-del-pause-exhaustive-ownership", scheduleFile)
+	file := filepath.Join(out, "redis-set-get-del-pause-exhaustive-2x1-ownership", scheduleFile)
 	lockcheck(t, "replay", file, "--lock", "redis-set-lua", "--out", t.TempDir()).wants(t, held, "ownership")
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
@@ -51,8 +52,8 @@ func (a *app) keep(p *place, s *explore.Settings, r *explore.Result, all bool) (
 	return kept, nil
 }
 
-// runName is the directory of a run: lock, fault and seed, or what
-// found it; or the case.
+// runName is the directory of a run: lock, fault and seed; of a search
+// its bound, and what it is about; or the case.
 func runName(p *harness.Plan) string {
 	if p.Case != "" {
 		return p.Case
@@ -62,7 +63,7 @@ func runName(p *harness.Plan) string {
 		fault = p.Faults[0].Fault
 	}
 	if p.Order != nil {
-		return fmt.Sprintf("%s-%s-%s", p.Lock, fault, exhaustive)
+		return fmt.Sprintf("%s-%s-%s-%dx%d-%s", p.Lock, fault, exhaustive, len(p.Clients), p.Acquires, strings.Join(p.Promises, "-"))
 	}
 	return fmt.Sprintf("%s-%s-%d", p.Lock, fault, p.Seed)
 }

@@ -211,11 +211,11 @@ func (m *matrixOutcome) sum() string {
 		words += fmt.Sprintf("; %s more were not begun", thousands(m.left))
 	}
 	if hold > 0 {
-		runs := thousands(least)
+		runs := plural(least, "run")
 		if least < most {
-			runs += " to " + thousands(most)
+			runs = thousands(least) + " to " + plural(most, "run")
 		}
-		words += fmt.Sprintf(". %s must hold%s, and did, in %s runs each", thousands(hold), map[bool]string{true: ", a slow hand-over aside"}[m.flags.holding], runs)
+		words += fmt.Sprintf(". %s must hold%s, and did, in %s each", thousands(hold), map[bool]string{true: ", a slow hand-over aside"}[m.flags.holding], runs)
 	}
 	return words + fmt.Sprintf(". %s in %.1f s.", plural(m.runs(), "run"), m.took.Seconds())
 }

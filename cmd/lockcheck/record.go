@@ -36,7 +36,7 @@ func readRecord(file string, plan *harness.Plan) record {
 	dir := filepath.Dir(schedule)
 	r := record{
 		path:    filepath.Join(dir, historyFile),
-		choices: len(plan.Choices), lock: plan.Lock, options: plan.Options.String(),
+		choices: len(plan.Choices) + len(plan.Order), lock: plan.Lock, options: plan.Options.String(),
 	}
 	if plan.Shrunk != nil {
 		r.was = []string{string(plan.Shrunk.For)}

@@ -128,8 +128,11 @@ func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[s
 	doc = newVerdictDocument(j.Verdicts, j.Reached)
 	doc.File, doc.Reason, doc.Was = filepath.Join(dir, historyFile), pr.unjudged(), before.was
 	doc.Unused, doc.Defaulted = &fit.Unused, &fit.Defaulted
+	doc.asked = slices.DeleteFunc(slices.Clone(before.was), func(p string) bool { return !pr.covers(checker.Property(p)) })
 	for _, broken := range j.Violated() {
-		if pr.covers(broken) {
+		if !pr.covers(broken) {
+			doc.aside = append(doc.aside, string(broken))
+		} else {
 			doc.broken = append(doc.broken, string(broken))
 		}
 	}
@@ -185,11 +188,14 @@ func (f replayFlags) change(plan *harness.Plan, file string) error {
 // replayedLine says in a line what a file was a counterexample of, and what
 // came out.
 func (a *app) replayedLine(file string, doc verdictDocument, code int) string {
-	was, now := strings.Join(doc.Was, ", "), strings.Join(doc.broken, ", ")
+	was, now := strings.Join(doc.asked, ", "), strings.Join(doc.broken, ", ")
 	out, words := checker.Unknown, was+" proved neither way now"
 	switch {
 	case code == held:
 		out, words = checker.Valid, was+" held now"
+		if was == "" {
+			words = "what is promised held, then and now"
+		}
 	case code == violated && was == now:
 		out, words = checker.Violated, was+" still violated"
 	case code == violated:
@@ -197,6 +203,9 @@ func (a *app) replayedLine(file string, doc verdictDocument, code int) string {
 		if was != "" {
 			words += ", and " + was + " then"
 		}
+	}
+	if doc.aside != nil {
+		words += "; " + strings.Join(doc.aside, ", ") + " violated, not promised"
 	}
 	if n := *doc.Unused + *doc.Defaulted; n > 0 {
 		words += fmt.Sprintf("; %s not as recorded", plural(n, "decision"))

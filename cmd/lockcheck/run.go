@@ -20,7 +20,8 @@ func (a *app) runCommand() *cobra.Command {
 again and again, while one kind of fault strikes in each run. Run i has the
 seed S+i, and "--seed S+i --runs 1" is that run again. What happens at once is
 drawn, or ordered by priorities (--strategy pct), which finds what needs a rare
-order of messages.
+order of messages. Or everything that can happen to a few clients is gone
+through (--strategy exhaustive), which proves what holds within that bound.
 
 For the first violation of each property the run's files are kept below --out,
 and beside them those of the shortest run that still violates it (see: lockcheck
@@ -30,6 +31,7 @@ kept, and none is shrunk: real time does not repeat.`,
   lockcheck run 'redis-set-*' --runs 10000
   lockcheck run redis-set-lua --fault all,-restart-lost --fencing
   lockcheck run redis-set-get-del --strategy pct --depth 2
+  lockcheck run redis-set-lua --strategy exhaustive --fault kill --clients 3
   lockcheck run --worker 'python3 worker.py' --on docker --fault pause`,
 		Annotations: map[string]string{keepsFiles: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {

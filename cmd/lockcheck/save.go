@@ -100,6 +100,8 @@ type verdictDocument struct {
 	Error      string            `json:"error,omitempty"`     // why there is nothing else
 
 	broken []string // of a replay: promised, and violated now
+	aside  []string // violated now, and not promised
+	asked  []string // of Was, what is promised
 }
 
 // printVerdicts prints one document for what a command judged.

@@ -35,7 +35,7 @@ hand: neither can be shrunk.
 
 Exit code 0: shrunk. 2: there was nothing to shrink.`,
 		Example: `  lockcheck shrink lockcheck-out/redis-set-lua-pause-1/schedule.json
-  lockcheck shrink --property resource lockcheck-out/redis-set-lua-pause-1/history.jsonl`,
+  lockcheck shrink --property resource redis-set-lua-pause-1/history.jsonl`,
 		Args:        needArgs("FILE", "lockcheck shrink lockcheck-out/redis-set-lua-pause-1/schedule.json"),
 		Annotations: map[string]string{keepsFiles: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
