@@ -206,6 +206,7 @@ func (e *exhaustion) level(workers []*walker, from, to int32) (complete bool, er
 		errs := make([]error, len(workers))
 		for w, worker := range workers {
 			group.Go(func() {
+				defer caught(&errs[w])
 				for {
 					i := next.Add(1) - 1
 					if int(i) >= len(part) || errs[w] != nil || e.over() {
@@ -237,14 +238,18 @@ func (e *exhaustion) level(workers []*walker, from, to int32) (complete bool, er
 // over tells whether time is up.
 func (e *exhaustion) over() bool { return e.ctx.Err() != nil }
 
+// maxStates is what fits into some gigabytes.
+const maxStates = 10_000_000
+
 // spent tells whether the schedules are. It is asked at the same places of every
 // search, so that as many are carried out each time.
 func (e *exhaustion) spent() bool {
-	return e.settings.Runs > 0 && e.schedules.Load() >= int64(e.settings.Runs)
+	return e.settings.Runs > 0 && e.schedules.Load() >= int64(e.settings.Runs) || len(e.nodes) > maxStates
 }
 
 // take takes in where the steps from a node lead.
 func (e *exhaustion) take(n int32, found []crossing) {
+	e.nodes[n].local = nil // it will not be left again
 	for _, c := range found {
 		if c.steps == 0 {
 			e.ends[c.state] = true

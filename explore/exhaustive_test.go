@@ -65,6 +65,10 @@ func TestExhaustiveProvesAndRefutes(t *testing.T) {
 		{"redis-set-lua", "restart-lost", []checker.Property{checker.Exclusion, checker.LeaseExclusion}, []checker.Property{checker.Ownership}},
 		{"redis-set-lua", "server-jump", []checker.Property{checker.Exclusion, checker.LeaseExclusion}, []checker.Property{checker.Ownership}},
 		{"redis-set-lua", "drop-reply", nil, safe},
+		{"redis-set-lua", "delay", nil, safe},
+		{"redis-set-get-del", "delay", []checker.Property{checker.Ownership}, nil},
+		{"redis-set-del", "delay", []checker.Property{checker.Ownership}, nil},
+		{"redis-setnx-expire", "delay", []checker.Property{checker.Ownership}, nil},
 		{"redis-set-get-del", "pause", []checker.Property{checker.Exclusion, checker.Ownership}, []checker.Property{checker.Answers}},
 		{"redis-set-del", "pause", []checker.Property{checker.Exclusion, checker.Ownership}, []checker.Property{checker.Answers}},
 		{"redis-setnx", "pause", nil, []checker.Property{checker.Exclusion, checker.Ownership, checker.Resource, checker.Answers}},
@@ -114,6 +118,26 @@ func TestPrunedAndPlainSearchAgree(t *testing.T) {
 				t.Errorf("%s under %s: pruned has %d states, thorough %d", lock, kind, pruned.States, thorough.States)
 			}
 		}
+	}
+}
+
+// With two acquisitions each a client may use a connection that a restart has
+// broken, or find out before it does.
+func TestAConnectionThatIsBrokenIsFoundOutAtAnyTime(t *testing.T) {
+	if testing.Short() {
+		return // ten seconds; in full it runs
+	}
+	s := scope("redis-set-del", "restart-lost", 2, 1)
+	s.Acquires = Exactly(2)
+	pruned := exhaust(t, s)
+	e := newExhaustion(t.Context(), s, nil)
+	e.thorough = true
+	thorough, err := e.run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(pruned.ends, thorough.ends) || pruned.outcomes() != thorough.outcomes() {
+		t.Errorf("pruned ends in %d states, thorough in %d", len(pruned.ends), len(thorough.ends))
 	}
 }
 

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/lockcheck/lockcheck/cluster/sim"
@@ -26,7 +27,10 @@ func (j *injector) offer(place offering, i int) {
 	if it.Amount != 0 {
 		on += " " + it.Amount.String()
 	}
-	twin := j.twin(i)
+	twin, nth := j.twin(i)
+	if nth > 1 {
+		on += " #" + strconv.Itoa(nth) // not one name for two that may do different things
+	}
 	tells := it.fault.On != faults.OnClient
 	rests := it.fault.On == faults.OnClient && it.ends() // what stops a client for a while
 	place.Offer(sim.Offer{
@@ -55,15 +59,17 @@ func (r *recorder) gone(name string) bool {
 	return c != nil && (c.done || c.killed.Load())
 }
 
-// twin is the same fault earlier in the list: which of two equal ones strikes
-// first means nothing.
-func (j *injector) twin(i int) *injection {
-	for k := i - 1; k >= 0; k-- {
+// twin is the same fault earlier in the list, the last of them, and how many
+// there are with this one: which of two equal ones strikes first means nothing.
+func (j *injector) twin(i int) (before *injection, nth int) {
+	nth = 1
+	for k := range i {
 		if same(&j.injections[k].Injection, &j.injections[i].Injection) {
-			return &j.injections[k]
+			before = &j.injections[k]
+			nth++
 		}
 	}
-	return nil
+	return before, nth
 }
 
 func same(a, b *faults.Injection) bool {

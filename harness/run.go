@@ -75,7 +75,8 @@ func Run(plan *Plan, open Open, buffer *Buffer, sink func(*history.Entry)) (h *h
 	for _, c := range rec.clients[:len(plan.Clients)] {
 		place.Go(c.task)
 	}
-	err = cmp.Or(place.Run(), rec.injector.err)
+	ran := place.Run()
+	err = cmp.Or(rec.injector.err, ran) // a fault that failed says more than how the run ended
 	rec.close(place.Observes())
 	return &rec.history, err
 }

@@ -94,6 +94,7 @@ func (j *journal) result(s *server, k kind, r *redis.Reply, a *cluster.Answer, e
 func (j *journal) append(b []byte, now time.Duration) []byte {
 	b = binary.AppendUvarint(b, uint64(len(j.notes)))
 	b = append(b, j.notes...)
+	b = binary.AppendUvarint(b, uint64(len(j.times)))
 	for _, n := range j.times {
 		b = binary.AppendUvarint(b, uint64(n.at))
 		b = binary.AppendVarint(b, int64(now-n.read))

@@ -174,7 +174,7 @@ func (o *Order) follow() int {
 // byItself is the step that comes where nobody decides: what may last lasts
 // until nothing else can happen, so that one sees it.
 func (o *Order) byItself() int {
-	for _, k := range []stepKind{arrives, again, goesOn, tick, offered, gives} {
+	for _, k := range []stepKind{arrives, goesOn, tick, again, early, offered, gives} {
 		for i := range o.steps {
 			if s := &o.steps[i]; s.kind == k && !(s.offer && o.offers[s.index].Begins) {
 				return i

@@ -22,8 +22,16 @@ func (w *World) AppendState(b []byte) []byte {
 	for i, c := range w.clients {
 		b = c.appendState(b, w.tasks[i])
 	}
-	for i := range w.impairments {
-		b = w.impairments[i].appendState(b)
+	b = append(b, byte(len(w.impairments)))
+	o := w.order
+	o.calls = o.calls[:0]
+	for _, im := range w.impairments {
+		b = im.appendState(b)
+		for _, m := range im.held {
+			if m.kind == call {
+				o.calls = append(o.calls, m.op)
+			}
+		}
 	}
 	return w.appendMessages(b)
 }
@@ -102,7 +110,6 @@ func (w *World) appendMessages(b []byte) []byte {
 			cmp.Compare(m.conn.client.n, n.conn.client.n), cmp.Compare(m.conn.server.n, n.conn.server.n),
 			cmp.Compare(m.conn.number, n.conn.number), cmp.Compare(boolBits(m.toUp), boolBits(n.toUp)))
 	})
-	o.calls = o.calls[:0]
 	for _, i := range o.order {
 		e := &o.pending[i]
 		if m, ok := e.what.(*message); ok && m.kind == call {

@@ -16,6 +16,7 @@ const (
 	gives                   // a client's caller has waited for long enough
 	offered                 // an offer is taken
 	tick                    // time goes on to a timer
+	early                   // a message that was slowed arrives before it has to
 )
 
 // Step is one thing that can happen next where order decides.
@@ -61,10 +62,11 @@ func (s Step) String() string {
 	return name
 }
 
-// Learns is the client at whom a message arrives in this step, or "".
+// Learns is the client that gets the answer that it waits for in this step, or
+// "". Until then it has no other step, so nothing that it does comes in between.
 func (s *Step) Learns() string {
 	if s.kind == arrives {
-		if m := s.world.order.pending[s.index].what.(*message); !m.toUp {
+		if m := s.world.order.pending[s.index].what.(*message); !m.toUp && m.kind != rst && m.conn.waiter != nil {
 			return m.conn.client.name
 		}
 	}
@@ -109,12 +111,18 @@ func (t *task) who() string {
 func (w *World) enabled() {
 	o := w.order
 	o.steps = o.steps[:0]
+	busy, waiting := false, false
 	for i := range o.pending {
-		if m, ok := o.pending[i].what.(*message); ok && o.pending[i].at <= w.now && o.first(i, m) {
+		m, ok := o.pending[i].what.(*message)
+		switch {
+		case !ok || !o.first(i, m):
+		case o.pending[i].at <= w.now:
+			busy = true
 			o.steps = append(o.steps, Step{kind: arrives, world: w, index: i})
+		default: // how long it is slowed means nothing either
+			o.steps = append(o.steps, Step{kind: early, world: w, index: i})
 		}
 	}
-	busy, waiting := len(o.steps) > 0, false
 	for i, t := range w.tasks {
 		if !t.parked || t.ended {
 			continue
