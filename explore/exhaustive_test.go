@@ -184,7 +184,7 @@ func TestEveryPathEndsWhereTheSearchSays(t *testing.T) {
 func TestASearchRepeats(t *testing.T) {
 	for _, fault := range []string{"pause", "restart-lost", "delay"} {
 		var first *Bound
-		for _, jobs := range []int{1, 2, 1, 3} {
+		for _, jobs := range []int{1, 2, 1, 3}[:4-2*short()] {
 			s := scope("redis-set-get-del", fault, 2, 1)
 			s.Jobs = jobs
 			b := exhaust(t, s)
@@ -207,6 +207,9 @@ func TestASearchRepeats(t *testing.T) {
 // What a search found replays from its file alone, to the same bytes.
 func TestWhatASearchFoundReplays(t *testing.T) {
 	for _, lock := range redisLocks {
+		if testing.Short() && lock != "redis-set-get-del" {
+			continue // the race detector takes gigabytes for so many coroutines
+		}
 		for _, f := range faults.All() {
 			b := exhaust(t, scope(lock, f.Name, 2, 1))
 			for _, p := range checker.Properties {
@@ -235,6 +238,14 @@ func TestWhatASearchFoundReplays(t *testing.T) {
 			}
 		}
 	}
+}
+
+// short is 1 with -short.
+func short() int {
+	if testing.Short() {
+		return 1
+	}
+	return 0
 }
 
 func firstError(errs ...error) error {
