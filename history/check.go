@@ -53,7 +53,7 @@ func (h *Header) check() error {
 
 // clientWords are what a client's process may say, and the types it says it with.
 var clientWords = map[string]struct{ operation bool }{
-	Acquire: {true}, Try: {true}, Release: {true}, Extend: {true}, Read: {true}, Write: {true},
+	Acquire: {true}, Try: {true}, Release: {true}, Extend: {true}, Read: {true}, Write: {true}, CAS: {true},
 	Queued: {}, Lost: {}, Valid: {}, Late: {},
 }
 

@@ -194,6 +194,7 @@ type jsonEntry struct {
 	Type       string   `json:"type"`
 	F          string   `json:"f"`
 	Lock       string   `json:"lock"`
+	Shared     bool     `json:"shared"`
 	Grant      int      `json:"grant"`
 	Token      token    `json:"token"`
 	ValidUntil int64    `json:"valid_until"`
@@ -238,6 +239,7 @@ func (r *Reader) parse(b []byte) (Entry, given, error) {
 		Type:       t,
 		F:          r.word(j.F),
 		Lock:       r.word(j.Lock),
+		Shared:     j.Shared,
 		Grant:      j.Grant,
 		Token:      uint64(j.Token),
 		ValidUntil: time.Duration(j.ValidUntil),

@@ -104,6 +104,9 @@ func appendEntry(b []byte, e *Entry) ([]byte, error) {
 	b = append(b, `,"f":`...)
 	b = appendString(b, e.F)
 	b = appendText(b, "lock", e.Lock)
+	if e.Shared {
+		b = append(b, `,"shared":true`...)
+	}
 	b = appendNonzero(b, "grant", int64(e.Grant))
 	b = appendNonzero(b, "token", int64(e.Token))
 	b = appendNonzero(b, "valid_until", int64(e.ValidUntil))

@@ -82,6 +82,7 @@ const (
 	Extend  = "extend"
 	Read    = "read"
 	Write   = "write"
+	CAS     = "cas" // writes Value if Was is in place
 )
 
 // What a client reports between its operations.
@@ -163,12 +164,13 @@ type Entry struct {
 	Type    Type
 	F       string
 	Lock    string // "" where there is but one, unnamed
+	Shared  bool   // of acquire and try: a reader's, which others may share
 
 	Grant      int           // unique in the run; 0: none
 	Token      uint64        // fencing token; 0: none
 	ValidUntil time.Duration // on the clock of Time: when the client's own clock reaches its deadline; 0: it says nothing
 	Value      Opt           // read or written
-	Was        Opt           // of the resource's write: the value that was replaced
+	Was        Opt           // of the resource's write: the value that was replaced; of a cas: the one it replaces
 
 	Error string // of Fail and Info: a short, stable word
 	Text  string // for people

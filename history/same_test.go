@@ -21,6 +21,8 @@ func TestSameLooksAtEveryField(t *testing.T) {
 			f.Set(reflect.ValueOf(Some(0)))
 		case []string:
 			f.Set(reflect.ValueOf([]string{"c1"}))
+		case bool:
+			f.SetBool(true)
 		case string:
 			f.SetString("x")
 		default:
