@@ -1,8 +1,6 @@
 package models
 
 import (
-	"context"
-	"io"
 	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
@@ -25,22 +23,63 @@ type Options struct {
 }
 
 // A Judge takes in a history, entry by entry, and judges it by a model. It
-// keeps of an operation about a hundred bytes.
+// keeps about 50 bytes of an operation, and no entry.
 type Judge struct {
 	model Model
 	opts  Options
+
+	size  int32           // entries so far
+	times []time.Duration // by position; only of a model with leases
+	lines lines
+
+	procs   []proc
+	clients []client
+	procOf  map[int]int32
+	nameOf  map[string]int32 // client
+	lockOf  map[string]int32
+	locks   []lock
+	pauses  []pausing
+
+	grants    grants
+	holds     []hold
+	deadlines []deadline
+	resources bool // the guarded resource wrote lines of its own
+}
+
+// lock is what one lock name, or what it guards, has seen.
+type lock struct {
+	name     string
+	granted  int // operations that were ok
+	strays   []stray
+	refused  []refusal
+	events   []event
+	accesses []access // of clients
+	effects  []access // of the resource itself
 }
 
 // New is a judge that has seen nothing yet.
-func New(m Model, o Options) *Judge { return &Judge{model: m, opts: o} }
+func New(m Model, o Options) *Judge {
+	return &Judge{model: m, opts: o, procOf: map[int]int32{}, nameOf: map[string]int32{}, lockOf: map[string]int32{}}
+}
 
 // Add takes in the next entry, which stands in the line of that number (from 1)
 // of its file. The entries have to make sense together (history.Check).
-func (j *Judge) Add(e *history.Entry, line int) {}
-
-// Verdict judges what was added. When ctx ends, or a limit of the Options is
-// reached, what is not decided by then is Unknown.
-func (j *Judge) Verdict(ctx context.Context) Verdict { return Verdict{} }
+func (j *Judge) Add(e *history.Entry, line int) {
+	pos := j.size
+	j.size++
+	j.lines.add(pos, line)
+	if j.model.rule.leases {
+		j.times = append(j.times, e.Time)
+	}
+	switch {
+	case e.Process.Client():
+		j.client(pos, e)
+	case e.Process.Name == history.Nemesis:
+		j.nemesis(pos, e)
+	case e.Process.Name == history.Resource && j.model.kind == register:
+		j.effect(pos, e)
+	}
+}
 
 // Verdict of a model.
 type Verdict struct {
@@ -48,6 +87,8 @@ type Verdict struct {
 	Reason     string          // of Unknown, with the part that was decided
 	Operations int             // that were judged
 	Witness    *Witness        // of Violated
+
+	picture *picture
 }
 
 // Witness is what convicts: facts none of which can be left out, and which no
@@ -57,7 +98,35 @@ type Witness struct {
 	Lines    []int  // in the file, from 1, in order
 }
 
-// Picture writes Porcupine's picture, an HTML page, of the operations around
-// the witness; of a history without one, of all operations if they are few.
-// Its error is w's, or says why there is nothing to draw.
-func (v *Verdict) Picture(w io.Writer) error { return nil }
+// lines finds the line of an entry. Mostly each entry has one of its own, so
+// only where that changes is written down.
+type lines struct {
+	breaks []lineBreak
+}
+
+// lineBreak says that from an entry on the line is by so much larger than the
+// position.
+type lineBreak struct{ pos, more int32 }
+
+func (l *lines) add(pos int32, line int) {
+	more := int32(line) - pos
+	if n := len(l.breaks); n == 0 || l.breaks[n-1].more != more {
+		l.breaks = append(l.breaks, lineBreak{pos, more})
+	}
+}
+
+// of is the line of the entry at pos.
+func (l *lines) of(pos int32) int {
+	low, high := 0, len(l.breaks)
+	for high-low > 1 {
+		if mid := (low + high) / 2; l.breaks[mid].pos <= pos {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	if low == len(l.breaks) {
+		return 0
+	}
+	return int(pos + l.breaks[low].more)
+}

@@ -1,0 +1,138 @@
+package models
+
+import (
+	"cmp"
+	"slices"
+)
+
+// piece is a part of an object's operations that can be judged without the
+// others, from a state that every explanation of those before it leaves.
+type piece struct {
+	start state
+	ops   []operation
+}
+
+// cut cuts the operations of an object in time: where no certain one is under
+// way, and whatever the explanation of those before, the object is in one
+// state and none of the optional ones was needed. Those are carried on: they
+// may still take effect.
+func (o *object) cut() []piece {
+	ops := o.operations(0, never)
+	switch {
+	case o.j.model.kind == register && !o.j.model.rule.fenced:
+		return o.cutAccesses(ops)
+	case o.j.model.kind == holding && o.single():
+		return o.cutHolds(ops)
+	}
+	return []piece{{ops: ops}}
+}
+
+// single tells whether one hold excludes all others, so that who holds for
+// certain is the whole state.
+func (o *object) single() bool {
+	r := o.j.model.rule
+	return !r.reentrant && !r.shared && !r.permits && !r.fifo
+}
+
+// cutAccesses cuts behind each access that was alone and shows the value. An
+// optional write was not needed before if nobody saw its value; as soon as
+// somebody may have, nothing is cut any more.
+func (o *object) cutAccesses(ops []operation) []piece {
+	var pieces []piece
+	var open []int32 // completions of certain accesses that are under way
+	this := piece{}
+	var carried []operation
+	hidden := map[int64]bool{} // values of optional writes
+	next := 0
+	for next < len(ops) {
+		x := ops[next]
+		a := &o.accesses[x.n]
+		next++
+		this.ops = append(this.ops, x)
+		if a.what == cas && hidden[a.from] || a.what == read && a.known && hidden[a.value] {
+			this.ops = append(this.ops, ops[next:]...) // seen
+			return append(pieces, this)
+		}
+		if x.optional {
+			carried = append(carried, x)
+			hidden[a.value] = true
+			continue
+		}
+		open = after(open, x.call)
+		alone := len(open) == 0
+		open = append(open, x.ret)
+		if !alone || next < len(ops) && nextCertain(ops[next:]) < x.ret || a.what == read && !a.known || a.what == refuse {
+			continue
+		}
+		// An optional one that was called meanwhile may have come after it.
+		if calledBefore(ops[next:], x.ret) {
+			continue
+		}
+		pieces = append(pieces, this)
+		this = piece{start: state{value: a.value, known: true}, ops: append([]operation(nil), carried...)}
+	}
+	if len(this.ops) > len(carried) || len(pieces) == 0 {
+		pieces = append(pieces, this)
+	}
+	return pieces
+}
+
+// after leaves out the completions that were before pos.
+func after(open []int32, pos int32) []int32 {
+	list := open[:0]
+	for _, ret := range open {
+		if ret > pos {
+			list = append(list, ret)
+		}
+	}
+	return list
+}
+
+// nextCertain is where the next certain operation is called.
+func nextCertain(ops []operation) int32 {
+	for _, x := range ops {
+		if !x.optional {
+			return x.call
+		}
+	}
+	return never
+}
+
+// calledBefore tells whether an optional operation is called before pos.
+func calledBefore(ops []operation, pos int32) bool {
+	return len(ops) > 0 && ops[0].call < pos
+}
+
+// cutHolds cuts while a hold is certain and nothing certain is under way. Who
+// holds is the state. An acquire without an answer that had had its turn would
+// hold for ever, so it has not, and is carried on; a release that was possible
+// before has happened.
+func (o *object) cutHolds(ops []operation) []piece {
+	slices.SortFunc(ops, func(a, b operation) int { return cmp.Compare(a.call, b.call) })
+	var pieces []piece
+	var open []int32
+	var carried []operation
+	this := piece{}
+	holder, highest := none, uint64(0) // the certain hold that began last
+	for next, x := range ops {
+		open = after(open, x.call)
+		if holder != none && len(open) == 0 && o.holds[holder].end >= x.call && len(this.ops) > len(carried) {
+			pieces = append(pieces, this)
+			this = piece{start: state{held: pack("", holder), highest: highest}, ops: slices.Clone(carried)}
+		}
+		this.ops = append(this.ops, ops[next])
+		switch {
+		case x.optional && x.kind == acquireOp:
+			carried = append(carried, x)
+		case !x.optional:
+			open = append(open, x.ret)
+		}
+		if h := &o.holds[max(x.n, 0)]; x.kind == acquireOp && !x.optional && !h.momentary() {
+			if holder == none || o.holds[holder].ret < h.ret {
+				holder = x.n
+			}
+			highest = max(highest, h.token)
+		}
+	}
+	return append(pieces, this)
+}

@@ -1,0 +1,358 @@
+package models
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/lockcheck/lockcheck/checker"
+)
+
+// finding is what a judge makes of one lock.
+type finding struct {
+	outcome  checker.Outcome // Unknown: somebody else has to decide
+	reason   string
+	sentence string
+	facts    []fact
+	absence  bool  // it convicts because nothing else is there
+	open     bool  // whatever was before the first fact
+	start    state // in which the facts are impossible
+}
+
+var legal = finding{outcome: checker.Valid}
+
+func undecided(reason string) finding { return finding{outcome: checker.Unknown, reason: reason} }
+
+// fact is a piece of a witness: an operation, and the positions that show it.
+type fact struct {
+	op opID
+	at []int32
+}
+
+func violation(facts []fact, format string, args ...any) finding {
+	return finding{outcome: checker.Violated, facts: facts, sentence: fmt.Sprintf(format, args...)}
+}
+
+// holdFact is that hold i lasted.
+func holdFact(i int32, h *hold) fact {
+	if h.end == never {
+		return fact{opID{acquireOp, i}, []int32{h.ret}}
+	}
+	return fact{opID{acquireOp, i}, []int32{h.ret, h.end}}
+}
+
+// acquireFact is that hold i was granted.
+func acquireFact(i int32, h *hold) fact { return fact{opID{acquireOp, i}, []int32{h.ret}} }
+
+// momentary tells whether h may have been held for no more than an instant:
+// its release may have come before its acquire was certain.
+func (h *hold) momentary() bool { return h.end <= h.ret }
+
+// judgeHolds judges the holds of one lock by the model's rule.
+func (o *object) judgeHolds() finding {
+	j, l, holds := o.j, o.lock, o.holds
+	if f := o.judgeStrays(); f.outcome == checker.Violated {
+		return f
+	}
+	s := sweep{j: j, rule: j.model.rule, limit: j.model.N, lock: l, holds: holds, lastFree: none, lastHalf: none}
+	s.order = make([]int32, 0, len(holds))
+	sorted, certain := true, true
+	for i := range holds {
+		h := &holds[i]
+		if !h.presupposed() {
+			certain = false
+			continue
+		}
+		if n := len(s.order); n > 0 && holds[s.order[n-1]].ret > h.ret {
+			sorted = false
+		}
+		s.order = append(s.order, int32(i))
+		s.momentary = s.momentary || h.momentary()
+		s.vague = s.vague || h.momentary() && (s.rule.fifo || s.rule.tokens && h.token != 0)
+	}
+	if !sorted { // acquires that were confirmed later
+		slices.SortFunc(s.order, func(a, b int32) int { return cmp.Compare(holds[a].ret, holds[b].ret) })
+	}
+	for _, i := range s.order {
+		if f := s.begin(i); f.outcome == checker.Violated {
+			return f
+		}
+	}
+	if s.vague {
+		return undecided("an acquire without an answer may have had its turn at several moments")
+	}
+	if len(o.refused) > 0 {
+		return s.refusals(o.refused, certain && !s.momentary)
+	}
+	return legal
+}
+
+// judgeStrays looks for what was allowed to somebody who held nothing.
+func (o *object) judgeStrays() finding {
+	j, l, holds := o.j, o.lock, o.holds
+	for i, s := range o.strays {
+		this := fact{opID{strayOp, int32(i)}, []int32{s.call, s.ret}}
+		switch {
+		case s.release:
+			return violation([]fact{this}, "%s released %s (line %d), and did not hold it.", j.who(s.proc), j.named(l), j.lines.of(s.ret))
+		case s.hold == none:
+			return violation([]fact{this}, "%s extended %s (line %d), and did not hold it.", j.who(s.proc), j.named(l), j.lines.of(s.ret))
+		default:
+			over := fact{opID{releaseOp, s.hold}, []int32{holds[s.hold].gone}}
+			return violation([]fact{over, this}, "%s extended %s (line %d) after it had released it (line %d).",
+				j.who(s.proc), j.named(l), j.lines.of(s.ret), j.lines.of(holds[s.hold].gone))
+		}
+	}
+	return legal
+}
+
+// sweep goes over holds in the order of their starts, each as short as it can
+// be: from the completion of its acquire to the invoke of its release.
+type sweep struct {
+	j     *Judge
+	rule  rule
+	limit int
+	lock  int32
+	holds []hold
+	order []int32
+
+	active []int32 // held now, the one that ends last first
+	writer int     // how many of those are not shared
+
+	nest    uint64 // token of the grant that the active ones rest on
+	highest int32  // the hold with the largest token so far
+	any     bool   // there is one
+	late    int32  // of the holds so far, the one that was asked for last
+	asked   bool   // there is one
+
+	momentary bool    // there are holds that need but an instant
+	vague     bool    // where that instant is makes a difference
+	lastFree  int32   // the last start before which nobody held
+	lastHalf  int32   // the last one before which nobody but readers held
+	lastOnly  []int32 // by process: the last one before which nobody else held, and it not too often
+}
+
+// begin takes in the start of hold i.
+func (s *sweep) begin(i int32) finding {
+	h := &s.holds[i]
+	s.end(h.ret)
+	if s.momentary {
+		s.remember(h.ret)
+	}
+	blockers := s.blockers(h)
+	if h.momentary() {
+		if blockers != nil && !s.hadRoom(h) {
+			return s.noRoom(i, blockers)
+		}
+		return legal
+	}
+	if blockers != nil {
+		return s.together(i, blockers)
+	}
+	if f := s.token(i); f.outcome == checker.Violated {
+		return f
+	}
+	if f := s.turn(i); f.outcome == checker.Violated {
+		return f
+	}
+	at := sort.Search(len(s.active), func(k int) bool { return s.holds[s.active[k]].end < h.end })
+	s.active = slices.Insert(s.active, at, i)
+	if !h.shared {
+		s.writer++
+	}
+	return legal
+}
+
+// end lets go of what ended before pos.
+func (s *sweep) end(pos int32) {
+	n := len(s.active)
+	for n > 0 && s.holds[s.active[n-1]].end < pos {
+		n--
+		if !s.holds[s.active[n]].shared {
+			s.writer--
+		}
+	}
+	s.active = s.active[:n]
+}
+
+// blockers are the active holds because of which h may not be granted; nil: it may.
+func (s *sweep) blockers(h *hold) []int32 {
+	switch {
+	case len(s.active) == 0:
+		return nil
+	case s.rule.permits:
+		if len(s.active) < s.limit {
+			return nil
+		}
+		return s.active
+	case s.rule.shared && h.shared:
+		if s.writer == 0 {
+			return nil
+		}
+		for _, a := range s.active {
+			if !s.holds[a].shared {
+				return []int32{a}
+			}
+		}
+	case s.rule.reentrant && s.holds[s.active[0]].proc == h.proc:
+		if s.limit == 0 || len(s.active) < s.limit {
+			return nil
+		}
+		return s.active
+	}
+	return s.active[:1]
+}
+
+// remember notes who could have held just before pos.
+func (s *sweep) remember(pos int32) {
+	if len(s.active) == 0 {
+		s.lastFree = pos
+	}
+	if s.writer == 0 {
+		s.lastHalf = pos
+	}
+	switch {
+	case s.rule.permits && len(s.active) < s.limit:
+		s.lastFree = pos
+	case s.rule.reentrant && len(s.active) > 0 && (s.limit == 0 || len(s.active) < s.limit):
+		if s.lastOnly == nil {
+			s.lastOnly = make([]int32, len(s.j.procs))
+		}
+		s.lastOnly[s.holds[s.active[0]].proc] = pos
+	}
+}
+
+// hadRoom tells whether there was an earlier instant for a momentary hold.
+func (s *sweep) hadRoom(h *hold) bool {
+	from := max(h.call, h.end)
+	return s.lastFree > from ||
+		s.rule.shared && h.shared && s.lastHalf > from ||
+		s.lastOnly != nil && s.lastOnly[h.proc] > from
+}
+
+// together is the violation that hold i began while the others lasted.
+func (s *sweep) together(i int32, blockers []int32) finding {
+	h, j := &s.holds[i], s.j
+	facts := []fact{acquireFact(i, h)}
+	for _, b := range blockers {
+		facts = append(facts, holdFact(b, &s.holds[b]))
+	}
+	who, lock := j.who(h.proc), j.named(h.lock)
+	if len(blockers) > 1 {
+		what := fmt.Sprintf("%d permits of %s", len(blockers), lock)
+		if s.rule.reentrant {
+			what = fmt.Sprintf("%s %d times", lock, len(blockers))
+		}
+		return violation(facts, "%s were held when %s was granted one more (line %d).", upper(what), who, j.lines.of(h.ret))
+	}
+	b := &s.holds[blockers[0]]
+	if b.proc == h.proc {
+		return violation(facts, "%s %s, and was granted it again (line %d).", who, j.heldFrom(b), j.lines.of(h.ret))
+	}
+	return violation(facts, "%s %s, and %s was granted it in line %d.", j.who(b.proc), j.heldFrom(b), who, j.lines.of(h.ret))
+}
+
+// noRoom is the violation that there was no instant for hold i.
+func (s *sweep) noRoom(i int32, blockers []int32) finding {
+	h, j := &s.holds[i], s.j
+	facts := []fact{acquireFact(i, h), {opID{releaseOp, i}, []int32{h.end}}}
+	for _, b := range blockers {
+		facts = append(facts, holdFact(b, &s.holds[b]))
+	}
+	b := &s.holds[blockers[0]]
+	return violation(facts, "%s had %s at some moment from line %d to %d, but %s %s.",
+		j.who(h.proc), j.named(h.lock), j.lines.of(max(h.call, h.end)), j.lines.of(h.ret), j.who(b.proc), j.heldFrom(b))
+}
+
+// token compares the token of hold i with those before it.
+func (s *sweep) token(i int32) finding {
+	h, j := &s.holds[i], s.j
+	if !s.rule.tokens {
+		return legal
+	}
+	nested := len(s.active) > 0
+	if !nested {
+		s.nest = 0
+	}
+	if h.token == 0 {
+		return legal
+	}
+	if nested && s.nest != 0 {
+		if h.token == s.nest {
+			return legal
+		}
+		outer := s.active[0]
+		for _, a := range s.active {
+			if s.holds[a].token == s.nest {
+				outer = a
+			}
+		}
+		o := &s.holds[outer]
+		return violation([]fact{holdFact(outer, o), acquireFact(i, h)},
+			"%s %s with token %d, and was granted it again in line %d with token %d.", j.who(h.proc), j.heldFrom(o), o.token, j.lines.of(h.ret), h.token)
+	}
+	if s.any && s.holds[s.highest].token >= h.token {
+		o := &s.holds[s.highest]
+		return violation([]fact{acquireFact(s.highest, o), acquireFact(i, h)},
+			"%s was granted %s in line %d with token %d, and %s after that, in line %d, with token %d.",
+			j.who(o.proc), j.named(h.lock), j.lines.of(o.ret), o.token, j.who(h.proc), j.lines.of(h.ret), h.token)
+	}
+	s.nest, s.highest, s.any = h.token, i, true
+	return legal
+}
+
+// turn looks whether hold i was overtaken in the queue.
+func (s *sweep) turn(i int32) finding {
+	h, j := &s.holds[i], s.j
+	if !s.rule.fifo {
+		return legal
+	}
+	if s.asked && h.queued != none && s.holds[s.late].call > h.queued {
+		o := &s.holds[s.late]
+		return violation([]fact{
+			{opID{acquireOp, s.late}, []int32{o.call, o.ret}}, {opID{queueOp, s.late}, nil},
+			{opID{acquireOp, i}, []int32{h.queued, h.ret}}, {opID{queueOp, i}, nil},
+		},
+			"%s had a place in the queue in line %d, before %s asked in line %d, but %s was granted %s first (lines %d and %d).",
+			j.who(h.proc), j.lines.of(h.queued), j.who(o.proc), j.lines.of(o.call), j.who(o.proc), j.named(h.lock), j.lines.of(o.ret), j.lines.of(h.ret))
+	}
+	if !s.asked || s.holds[s.late].call < h.call {
+		s.late, s.asked = i, true
+	}
+	return legal
+}
+
+// refusals looks for an instant at which somebody held, for each try that was
+// refused. forced: no indeterminate acquire could have held there.
+func (s *sweep) refusals(refused []refusal, forced bool) finding {
+	r, j := s.rule, s.j
+	if r.reentrant || r.shared || r.permits {
+		return undecided("tries were refused")
+	}
+	for k, x := range refused {
+		// The first hold that was asked for, or began, after the refusal.
+		next := sort.Search(len(s.order), func(n int) bool { return s.holds[s.order[n]].ret > x.call })
+		if next > 0 && s.holds[s.order[next-1]].gone > x.call {
+			continue // the one before it may have lasted so long
+		}
+		if next < len(s.order) && s.holds[s.order[next]].call < x.ret {
+			continue // it may have begun so early
+		}
+		if !forced {
+			return undecided("a try was refused, and an indeterminate acquire may be why")
+		}
+		facts := []fact{{opID{refusedOp, int32(k)}, []int32{x.call, x.ret}}}
+		if next > 0 {
+			facts = append(facts, fact{opID{releaseOp, s.order[next-1]}, []int32{s.holds[s.order[next-1]].gone}})
+		}
+		if next < len(s.order) {
+			facts = append(facts, fact{opID{acquireOp, s.order[next]}, []int32{s.holds[s.order[next]].call}})
+		}
+		f := violation(facts, "%s was refused %s (lines %d to %d) when nobody can have held it.",
+			j.who(x.proc), j.named(s.lock), j.lines.of(x.call), j.lines.of(x.ret))
+		f.absence = true
+		return f
+	}
+	return legal
+}

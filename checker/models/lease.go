@@ -1,0 +1,58 @@
+package models
+
+import (
+	"sort"
+	"time"
+)
+
+// stretches makes a hold of each stretch of time in which a holder had time
+// left: from the line in which it learnt until when it holds, to the first one
+// at or after that time. Holds of which that was never said are left out.
+func (j *Judge) stretches(holds []hold, deadlines []deadline) []hold {
+	byHold := map[int32][]deadline{}
+	for _, d := range deadlines {
+		byHold[d.hold] = append(byHold[d.hold], d)
+	}
+	var list []hold
+	for i := range holds {
+		h := &holds[i]
+		if !h.presupposed() {
+			list = append(list, *h)
+			continue
+		}
+		asked := h.call
+		var last *hold
+		for k, d := range byHold[int32(i)] {
+			over := j.at(time.Duration(d.until))
+			next := h.end
+			if ds := byHold[int32(i)]; k+1 < len(ds) {
+				next = min(next, ds[k+1].pos)
+			}
+			end := min(next, over)
+			if over <= d.pos || h.end < d.pos {
+				continue
+			}
+			if last != nil && last.end == d.pos {
+				last.end = end
+			} else {
+				part := hold{lock: h.lock, proc: h.proc, call: asked, ret: max(d.pos, h.ret), end: end, gone: never, queued: none, outer: none}
+				list = append(list, part)
+				last = &list[len(list)-1]
+			}
+			if last.end == h.end {
+				last.gone = h.gone
+			}
+			asked = end
+		}
+	}
+	return list
+}
+
+// at is the position of the first entry at or after a time.
+func (j *Judge) at(t time.Duration) int32 {
+	n := sort.Search(len(j.times), func(i int) bool { return j.times[i] >= t })
+	if n == len(j.times) {
+		return never
+	}
+	return int32(n)
+}

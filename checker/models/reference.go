@@ -1,0 +1,353 @@
+package models
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// opKind is what an operation is to Porcupine.
+type opKind uint8
+
+const (
+	acquireOp opKind = iota
+	releaseOp
+	queueOp // takes a place in the queue
+	strayOp
+	refusedOp
+	eventOp  // an acquire or release of a mutex without owners
+	accessOp // to a register
+	endOp    // after all that is certain
+)
+
+// opID names an operation of one lock: by its place in the list of its kind.
+type opID struct {
+	kind opKind
+	n    int32
+}
+
+// operation is what Porcupine gets to see. An optional one may take effect at
+// any time after its call, or never.
+type operation struct {
+	opID
+	call, ret int32
+	proc      int32
+	optional  bool
+}
+
+// object is one lock with all its operations, as both judges see it.
+type object struct {
+	j        *Judge
+	lock     int32
+	holds    []hold
+	strays   []stray
+	refused  []refusal
+	events   []event
+	accesses []access
+}
+
+// operations lists those that may take effect between two positions.
+func (o *object) operations(from, to int32) []operation {
+	var list []operation
+	add := func(kind opKind, n int, call, ret, proc int32, optional bool) {
+		if call <= to && ret >= from {
+			list = append(list, operation{opID{kind, int32(n)}, call, ret, proc, optional})
+		}
+	}
+	for i := range o.holds {
+		h := &o.holds[i]
+		if h.call > to || h.gone < from {
+			continue
+		}
+		if o.j.model.rule.fifo && h.presupposed() {
+			in := h.ret
+			if h.queued != none {
+				in = h.queued
+			}
+			add(queueOp, i, h.call, in, h.proc, false)
+		}
+		add(acquireOp, i, h.call, h.ret, h.proc, !h.presupposed())
+		if h.end != never {
+			add(releaseOp, i, h.end, h.gone, h.proc, h.gone == never)
+		}
+	}
+	for i, s := range o.strays {
+		add(strayOp, i, s.call, s.ret, s.proc, false)
+	}
+	for i, r := range o.refused {
+		add(refusedOp, i, r.call, r.ret, r.proc, false)
+	}
+	for i, e := range o.events {
+		add(eventOp, i, e.call, e.ret, e.proc, e.ret == never)
+	}
+	for i := range o.accesses {
+		a := &o.accesses[i]
+		add(accessOp, i, a.call, a.ret, a.proc, a.ret == never)
+	}
+	return list
+}
+
+// input is an operation as Porcupine's model gets it.
+type input struct {
+	opID
+	optional bool
+}
+
+// porcupine's operations, with one more after all that are certain: until then
+// an optional operation is left out by not having its turn.
+func (o *object) history(list []operation) []porcupine.Operation {
+	end := int64(o.j.size) + 1
+	var ops []porcupine.Operation
+	for _, x := range list {
+		p := porcupine.Operation{ClientId: int(x.proc), Input: input{x.opID, x.optional}, Call: int64(x.call), Return: int64(x.ret)}
+		if x.optional {
+			p.Return = end + 2
+		}
+		ops = append(ops, p)
+	}
+	return append(ops, porcupine.Operation{ClientId: len(o.j.procs), Input: input{opID: opID{kind: endOp}}, Call: end, Return: end + 1})
+}
+
+// state is what the objects of all models remember.
+type state struct {
+	held    string // holds, four bytes each, in the order in which they were granted
+	queue   string // of holds, likewise
+	locked  bool   // of a mutex without owners
+	nest    uint64 // token of the grant that the present ones rest on
+	highest uint64 // token
+	value   int64
+	known   bool // the value
+	ended   bool // only what is optional remains
+}
+
+// packed lists of holds are strings, so that states can be compared.
+func pack(list string, n int32) string {
+	return list + string([]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)})
+}
+
+func unpack(list string) (ns []int32) {
+	for i := 0; i+4 <= len(list); i += 4 {
+		ns = append(ns, int32(list[i])<<24|int32(list[i+1])<<16|int32(list[i+2])<<8|int32(list[i+3]))
+	}
+	return ns
+}
+
+func without(list string, n int32) (string, bool) {
+	one := pack("", n)
+	for i := 0; i+4 <= len(list); i += 4 {
+		if list[i:i+4] == one {
+			return list[:i] + list[i+4:], true
+		}
+	}
+	return list, false
+}
+
+// spec is the model in Porcupine's terms: what the object allows, one
+// operation after the other, by the letter of its rules.
+func (o *object) spec(start state) porcupine.Model {
+	return porcupine.Model{
+		Init: func() any { return start },
+		Step: func(s, in, _ any) (bool, any) {
+			old, x := s.(state), in.(input)
+			if x.kind == endOp {
+				old.ended = true
+				return true, old
+			}
+			if old.ended {
+				return x.optional, old
+			}
+			next := old
+			if !o.step(&next, x) {
+				return false, old
+			}
+			return true, next
+		},
+		DescribeOperation: func(in, _ any) string { return o.describe(in.(input)) },
+		DescribeState:     func(s any) string { return o.describeState(s.(state)) },
+	}
+}
+
+// step makes s what it is after x, or says that x is not allowed.
+func (o *object) step(s *state, x input) bool {
+	switch x.kind {
+	case acquireOp:
+		return o.grant(s, x.n, x.optional)
+	case releaseOp:
+		rest, ok := without(s.held, x.n)
+		if s.held = rest; rest == "" {
+			s.nest = 0
+		}
+		return ok
+	case queueOp:
+		s.queue = pack(s.queue, x.n)
+		return true
+	case strayOp:
+		t := o.strays[x.n]
+		_, holds := without(s.held, t.hold)
+		return !t.release && holds
+	case refusedOp:
+		r := o.refused[x.n]
+		if o.j.model.kind == anonymous {
+			return s.locked
+		}
+		return !o.admits(s, r.proc, r.shared)
+	case eventOp:
+		was := s.locked
+		s.locked = !o.events[x.n].release
+		return was != s.locked
+	case accessOp:
+		return o.access(s, &o.accesses[x.n], x.optional)
+	}
+	return false
+}
+
+// admits tells whether the lock may be granted to a process.
+func (o *object) admits(s *state, proc int32, shared bool) bool {
+	r, limit := o.j.model.rule, o.j.model.N
+	held := unpack(s.held)
+	for _, n := range held {
+		h := &o.holds[n]
+		switch {
+		case r.permits:
+		case r.shared && h.shared && shared:
+		case r.reentrant && h.proc == proc:
+		default:
+			return false
+		}
+	}
+	return limit == 0 || len(held) < limit
+}
+
+func (o *object) grant(s *state, n int32, optional bool) bool {
+	h := &o.holds[n]
+	if !o.admits(s, h.proc, h.shared) {
+		return false
+	}
+	r := o.j.model.rule
+	if r.fifo {
+		if optional {
+			return s.queue == "" && o.hold(s, n)
+		}
+		if len(s.queue) < 4 || s.queue[:4] != pack("", n) {
+			return false
+		}
+		s.queue = s.queue[4:]
+	}
+	if r.tokens && h.token != 0 {
+		switch {
+		case s.held != "" && s.nest != 0:
+			if h.token != s.nest {
+				return false
+			}
+		case h.token <= s.highest:
+			return false
+		default:
+			s.nest, s.highest = h.token, h.token
+		}
+	}
+	return o.hold(s, n)
+}
+
+func (o *object) hold(s *state, n int32) bool {
+	s.held = pack(s.held, n)
+	return true
+}
+
+// access is an access to a register.
+func (o *object) access(s *state, a *access, optional bool) bool {
+	r := o.j.model.rule
+	if r.fenced && a.token != 0 {
+		if a.what == refuse {
+			return a.token < s.highest
+		}
+		if a.token < s.highest {
+			return false
+		}
+		s.highest = a.token
+	}
+	switch a.what {
+	case refuse:
+		return true
+	case read:
+		if !a.known {
+			return true
+		}
+		if s.known && s.value != a.value {
+			return false
+		}
+		s.value, s.known = a.value, true
+	case cas:
+		if s.known && s.value != a.from {
+			return false
+		}
+		s.value, s.known = a.value, true
+	case write:
+		s.value, s.known = a.value, true
+	}
+	return true
+}
+
+// describe is an operation for a picture.
+func (o *object) describe(x input) string {
+	text := ""
+	switch x.kind {
+	case acquireOp:
+		h := &o.holds[x.n]
+		text = "acquire"
+		if h.shared {
+			text = "acquire shared"
+		}
+		if h.token != 0 {
+			text += fmt.Sprintf(" → token %d", h.token)
+		}
+	case releaseOp:
+		text = "release"
+	case queueOp:
+		text = "queued"
+	case strayOp:
+		text = "extend"
+		if o.strays[x.n].release {
+			text = "release"
+		}
+	case refusedOp:
+		text = "try → refused"
+	case eventOp:
+		text = "acquire"
+		if o.events[x.n].release {
+			text = "release"
+		}
+	case accessOp:
+		text = o.accesses[x.n].String()
+	case endOp:
+		return "the end"
+	}
+	if x.optional {
+		text += " (perhaps)"
+	}
+	return text
+}
+
+// describeState is a state for a picture.
+func (o *object) describeState(s state) string {
+	switch o.j.model.kind {
+	case anonymous:
+		if s.locked {
+			return "held"
+		}
+		return "free"
+	case register:
+		if !s.known {
+			return "not known"
+		}
+		return fmt.Sprint(s.value)
+	}
+	var who []string
+	for _, n := range unpack(s.held) {
+		who = append(who, o.j.who(o.holds[n].proc))
+	}
+	if who == nil {
+		return "free"
+	}
+	return "held by " + strings.Join(who, ", ")
+}

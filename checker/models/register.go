@@ -1,0 +1,481 @@
+package models
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// what an access to a register does.
+type what uint8
+
+const (
+	read what = iota
+	write
+	cas
+	refuse // it was refused as stale
+)
+
+// access to a register. It takes effect between call and ret; ret is never: or
+// not at all.
+type access struct {
+	what        what
+	known       bool // a read says what it returned
+	proc        int32
+	call, ret   int32
+	token       uint64
+	value, from int64 // read or written; replaced by a cas
+}
+
+func (a *access) String() string {
+	text := ""
+	switch a.what {
+	case read:
+		text = "read → ?"
+		if a.known {
+			text = fmt.Sprintf("read → %d", a.value)
+		}
+	case write:
+		text = fmt.Sprintf("write %d", a.value)
+	case cas:
+		text = fmt.Sprintf("cas %d → %d", a.from, a.value)
+	case refuse:
+		text = "refused"
+	}
+	if a.token != 0 {
+		text += fmt.Sprintf(" (token %d)", a.token)
+	}
+	return text
+}
+
+// accessed takes in the completion of a client's access.
+func (j *Judge) accessed(pos int32, e *history.Entry, id int32, f string) {
+	if j.model.kind != register {
+		return
+	}
+	p := &j.procs[id]
+	a := access{proc: id, call: p.call, ret: pos, token: p.token, value: p.value.V, from: p.was.V}
+	if e.Token != 0 {
+		a.token = e.Token
+	}
+	l := &j.locks[p.lock]
+	switch {
+	case e.Type == history.Fail && e.Error == history.ErrStaleToken:
+		a.what = refuse
+		l.accesses = append(l.accesses, a)
+		return
+	case e.Type == history.Fail, e.Type == history.Info && f == history.Read:
+		return
+	case e.Type == history.Info:
+		a.ret = never
+	default:
+		l.granted++
+	}
+	value := p.value
+	if e.Value.Set {
+		value = e.Value
+	}
+	a.value = value.V
+	switch f {
+	case history.Read:
+		value = e.Value
+		a.value, a.known = value.V, value.Set
+	case history.Write:
+		a.what = write
+	case history.CAS:
+		a.what = cas
+		if !p.was.Set {
+			a.from = e.Was.V
+		}
+	}
+	if f != history.Read && !value.Set {
+		return // nobody knows what was written
+	}
+	l.accesses = append(l.accesses, a)
+}
+
+// effect takes in a line of the resource, which stands where the access took effect.
+func (j *Judge) effect(pos int32, e *history.Entry) {
+	n := j.lock(e.Lock)
+	a := access{proc: none, call: pos, ret: pos, token: e.Token, value: e.Value.V, known: e.Value.Set}
+	switch e.F {
+	case history.Read:
+	case history.Write:
+		a.what = write
+	case history.Refuse:
+		a.what = refuse
+	default:
+		return
+	}
+	j.resources = true
+	if h := j.grants.get(e.Grant); h != none && a.token == 0 {
+		a.token = j.holds[h].token
+	}
+	l := &j.locks[n]
+	if a.what != refuse {
+		l.granted++
+	}
+	l.effects = append(l.effects, a)
+}
+
+// cluster is a value that was in place once: its maker, who read it, and the
+// cas that replaced it.
+type cluster struct {
+	value   int64
+	maker   int32 // access that wrote it; none: it was there from the start
+	readers []int32
+	next    int32 // access: the cas that replaced it, or none
+	begun   bool  // it belongs to a chain
+}
+
+// chains judges a register whose values were each written once.
+type chains struct {
+	*object
+	list     []access
+	of       map[int64]*cluster
+	order    []*cluster      // as they came
+	atStart  *cluster        // the value that nobody wrote
+	earliest int32           // the first completion of a write or a cas that is certain
+	shownBy  map[int32]int32 // what shows that an indeterminate access happened
+	zones    []zone
+}
+
+// zone is the time of a chain of values. If from is before to they must have
+// been in place from the one to the other; else they had room in between.
+type zone struct {
+	from, to     int32 // the first completion and the last call
+	least, most  int32 // the accesses that have them
+	first        *cluster
+	lower, upper int32 // the same, in order
+}
+
+func (z *zone) forward() bool { return z.from < z.to }
+
+// judgeAccesses judges a register.
+func (o *object) judgeAccesses() finding {
+	if o.j.model.rule.fenced {
+		return o.judgeFenced()
+	}
+	if !o.j.model.rule.cas {
+		for i := range o.accesses {
+			if o.accesses[i].what == cas {
+				return undecided("it has a cas, which the model register does not know: use cas-register")
+			}
+		}
+	}
+	c := chains{object: o, list: o.accesses, of: map[int64]*cluster{}, earliest: never, shownBy: map[int32]int32{}}
+	f := c.judge()
+	if f.outcome != checker.Violated {
+		return f
+	}
+	if c.ambiguous(f) {
+		return undecided("what was read first may have been there from the start")
+	}
+	f.start = c.before(f)
+	return f
+}
+
+// judge builds the clusters, joins them to chains and compares their zones.
+func (c *chains) judge() finding {
+	if f := c.gather(); f.outcome != checker.Valid {
+		return f
+	}
+	for _, k := range c.order {
+		if k.maker != none && c.list[k.maker].what == cas {
+			continue // it is not the first of its chain
+		}
+		if f := c.chain(k); f.outcome != checker.Valid {
+			return f
+		}
+	}
+	for _, k := range c.order {
+		if !k.begun {
+			return undecided("values replaced each other in a circle")
+		}
+	}
+	return c.compare()
+}
+
+// gather finds who made, read and replaced each value.
+func (c *chains) gather() finding {
+	makers := map[int64]int32{} // of a value: its first maker that is certain, or else a possible one
+	twice := map[int64]bool{}
+	for i := range c.list {
+		a := &c.list[i]
+		if a.what != write && a.what != cas {
+			continue
+		}
+		if a.ret != never {
+			c.earliest = min(c.earliest, a.ret)
+		}
+		if m, ok := makers[a.value]; ok {
+			twice[a.value] = true
+			if c.list[m].ret != never || a.ret == never {
+				continue
+			}
+		}
+		makers[a.value] = int32(i)
+	}
+	// What is certain shows values; what made those is certain, too.
+	for i := range c.list {
+		a := &c.list[i]
+		if a.ret == never || a.what == refuse || a.what == read && !a.known {
+			continue
+		}
+		if a.what == write || a.what == cas {
+			if m := makers[a.value]; m == int32(i) {
+				c.cluster(a.value, m)
+			} else { // another one wrote it too
+				c.order = append(c.order, &cluster{value: a.value, maker: int32(i), next: none})
+				if a.what == cas {
+					return undecided("a value was written twice")
+				}
+			}
+		}
+		for show, at := a, int32(i); show.what != write; {
+			v := show.value
+			if show.what == cas {
+				v = show.from
+			}
+			if twice[v] {
+				return undecided("a value that was seen was written twice")
+			}
+			m, ok := makers[v]
+			if !ok {
+				m = none
+			}
+			known := c.of[v] != nil
+			k := c.cluster(v, m)
+			switch {
+			case show.what == read:
+				k.readers = append(k.readers, at)
+			case k.next == none:
+				k.next = at
+			case k.next != at:
+				return c.replacedTwice(k, at)
+			}
+			if m == none {
+				if c.atStart != nil && c.atStart != k {
+					return c.twoStarts(c.atStart, k)
+				}
+				c.atStart = k
+				break
+			}
+			if known || c.list[m].ret != never {
+				break
+			}
+			c.shownBy[m] = at // it did happen
+			show, at = &c.list[m], m
+		}
+	}
+	return legal
+}
+
+func (c *chains) cluster(v int64, maker int32) *cluster {
+	k := c.of[v]
+	if k == nil {
+		k = &cluster{value: v, maker: maker, next: none}
+		c.of[v] = k
+		c.order = append(c.order, k)
+	}
+	return k
+}
+
+// chain goes along a chain of values and notes its zone.
+func (c *chains) chain(first *cluster) finding {
+	z := zone{from: never, to: none, least: none, most: none, first: first}
+	latest := none // the access so far that was called last
+	// must tells whether access i can come after another one.
+	must := func(before, i int32) bool { return before == none || c.list[before].call <= c.list[i].ret }
+	note := func(i int32) {
+		a := &c.list[i]
+		if a.ret < z.from {
+			z.from, z.least = a.ret, i
+		}
+		if a.call > z.to || z.most == none {
+			z.to, z.most = a.call, i
+		}
+	}
+	for k := first; k != nil; {
+		k.begun = true
+		if k.maker == none {
+			z.from = none
+		} else {
+			if !must(latest, k.maker) {
+				return c.tooEarly(latest, k.maker)
+			}
+			note(k.maker)
+			if latest == none || c.list[k.maker].call > c.list[latest].call {
+				latest = k.maker
+			}
+		}
+		in := latest
+		for _, r := range k.readers {
+			if !must(in, r) {
+				return c.tooEarly(in, r)
+			}
+			note(r)
+			if latest == none || c.list[r].call > c.list[latest].call {
+				latest = r
+			}
+		}
+		if k.next == none {
+			break
+		}
+		k = c.of[c.list[k.next].value]
+		if k != nil && k.begun {
+			return undecided("values replaced each other in a circle")
+		}
+	}
+	z.lower, z.upper = min(z.from, z.to), max(z.from, z.to)
+	c.zones = append(c.zones, z)
+	return legal
+}
+
+// compare looks for zones that are in each other's way.
+func (c *chains) compare() finding {
+	slices.SortFunc(c.zones, func(a, b zone) int { return cmp.Compare(a.lower, b.lower) })
+	var last *zone // the forward one that ends last
+	for i := range c.zones {
+		z := &c.zones[i]
+		if last != nil && (z.forward() && z.lower < last.upper || !z.forward() && z.upper < last.upper) {
+			return c.inTheWay(last, z)
+		}
+		if z.forward() && (last == nil || z.upper > last.upper) {
+			last = z
+		}
+	}
+	return legal
+}
+
+// facts are what convicts: accesses, each with what shows that it happened.
+func (c *chains) facts(list ...int32) (facts []fact) {
+	for _, i := range list {
+		for ok := i != none; ok; i, ok = c.shownBy[i] {
+			this := fact{opID{accessOp, i}, c.list[i].at()}
+			if !slices.ContainsFunc(facts, func(f fact) bool { return f.op == this.op }) {
+				facts = append(facts, this)
+			}
+		}
+	}
+	return facts
+}
+
+// at is where an access shows in the history.
+func (a *access) at() []int32 {
+	if a.ret == never || a.ret == a.call {
+		return []int32{a.call}
+	}
+	return []int32{a.call, a.ret}
+}
+
+// ambiguous tells whether a value that the facts show may have been there from
+// the start, though it was written later, too.
+func (c *chains) ambiguous(f finding) bool {
+	if c.atStart != nil {
+		return false
+	}
+	for _, x := range f.facts {
+		if a := &c.list[x.op.n]; a.what != write && a.call < c.earliest {
+			return true
+		}
+	}
+	return false
+}
+
+// before is a state in which the facts are impossible: with the value that was
+// there from the start, or one that nobody knows.
+func (c *chains) before(f finding) state {
+	if f.open {
+		return state{}
+	}
+	s := state{known: true}
+	if c.atStart != nil {
+		s.value = c.atStart.value
+		return s
+	}
+	for c.of[s.value] != nil {
+		s.value++
+	}
+	for i := range c.list {
+		if a := &c.list[i]; a.value == s.value || a.what == cas && a.from == s.value {
+			s.value, i = s.value+1, 0
+		}
+	}
+	return s
+}
+
+// doing is an access, for a sentence.
+func (c *chains) doing(i int32) string {
+	a, j := &c.list[i], c.j
+	who := "somebody"
+	if a.proc != none {
+		who = j.who(a.proc)
+	}
+	at := fmt.Sprintf("line %d", j.lines.of(a.call))
+	switch {
+	case a.ret == never:
+		at += ", without an answer"
+	case a.ret != a.call:
+		at = fmt.Sprintf("lines %d to %d", j.lines.of(a.call), j.lines.of(a.ret))
+	}
+	switch a.what {
+	case write:
+		return fmt.Sprintf("%s wrote %d (%s)", who, a.value, at)
+	case cas:
+		return fmt.Sprintf("%s replaced %d by %d (%s)", who, a.from, a.value, at)
+	default:
+		return fmt.Sprintf("%s read %d (%s)", who, a.value, at)
+	}
+}
+
+// tooEarly is the violation that y was over before x was invoked, though the
+// values say that it came after it.
+func (c *chains) tooEarly(x, y int32) finding {
+	return violation(c.facts(x, y), "%s, and that was over before %s, which it must have followed.", upper(c.doing(y)), c.doing(x))
+}
+
+func (c *chains) replacedTwice(k *cluster, second int32) finding {
+	return violation(c.facts(k.next, second), "%s, and %s, but %d was in place only once.", upper(c.doing(k.next)), c.doing(second), k.value)
+}
+
+func (c *chains) twoStarts(a, b *cluster) finding {
+	shows := func(k *cluster) int32 {
+		if len(k.readers) > 0 {
+			return k.readers[0]
+		}
+		return k.next
+	}
+	f := violation(c.facts(shows(a), shows(b)), "%s, and %s, but nobody ever wrote %d or %d, and only one of them can have been there from the start.",
+		upper(c.doing(shows(a))), c.doing(shows(b)), a.value, b.value)
+	f.open = true
+	return f
+}
+
+// inTheWay is the violation that the values of b had to be in place, if only
+// for an instant, while those of a were.
+func (c *chains) inTheWay(a, b *zone) finding {
+	j := c.j
+	from := "the start"
+	if a.least != none {
+		from = fmt.Sprintf("line %d", j.lines.of(a.from))
+	}
+	f := violation(c.facts(a.least, a.most, b.least, b.most), "%s in place from %s to line %d, and %s had no room before or after that: %s.",
+		upper(c.values(a)), from, j.lines.of(a.to), c.values(b), c.doing(b.most))
+	return f
+}
+
+// values names what a zone has in place.
+func (c *chains) values(z *zone) string {
+	last := z.first
+	for last.next != none {
+		last = c.of[c.list[last.next].value]
+	}
+	if last == z.first {
+		return fmt.Sprintf("%d was", z.first.value)
+	}
+	return fmt.Sprintf("%d to %d were", z.first.value, last.value)
+}

@@ -1,0 +1,125 @@
+package models
+
+// shrunk is the proof that most models share.
+const shrunk = "Give every acquire its last possible instant, its completion, and the release that follows it its first one, its invoke. " +
+	"That makes each hold as short as it can be, and every rule of this model allows less where more is held: so if any choice of instants is legal, this one is. " +
+	"An indeterminate release may take its first instant too. An indeterminate acquire that nothing definite presupposes is best left out, because it only blocks others; " +
+	"one that is presupposed (its owner released or extended with an ok) has until that ok to take effect, and where its release may come before that, it needs but one instant at which the lock is free for it. " +
+	"So a sweep over the shortened holds decides, in O(n log n). "
+
+// strictTry is what becomes of tries that were refused.
+const strictTry = "With --strict-try, a refused try needs an instant in its time at which the lock is held. Holds can grow into the time of their own acquire and release without touching each other but in a point, " +
+	"so it fails only where it lies between a release that was over and an acquire that had not begun. With indeterminate acquires, which might have held there, Porcupine decides."
+
+// strictSearch is the same where no direct judge is known.
+const strictSearch = "With --strict-try Porcupine decides."
+
+// table is all models.
+var table = [...]Model{
+	{
+		Name:   "owner-mutex",
+		State:  "who holds the lock, if anybody does",
+		Rules:  "It is granted when nobody holds it, not even the one who asks. Only who holds it releases or extends it.",
+		Source: "Herlihy and Wing, Linearizability (1990); Jepsen's Hazelcast tests, owner-aware mutex",
+		Exact:  shrunk + strictTry,
+	},
+	{
+		Name:   "mutex",
+		State:  "whether the lock is held",
+		Rules:  "It is granted when it is free, and released when it is held, by whomever.",
+		Source: "Knossos, model mutex",
+		Exact: "Acquires and releases alternate, and nothing else matters: of two that are possible the one with the earlier completion is the more urgent. So operations are put off for as long as they can be. " +
+			"When a completion comes and its operation has not had its turn, it gets it; if the lock is in the wrong state, an operation of the other kind goes first, the most urgent one; an indeterminate one only if there is no other, because it has no completion that presses. " +
+			"Exchange: take any legal order that agrees so far. Where it runs another operation of the same kind first, the two can change places, because both had been invoked and the chosen one has the earlier completion. Where it runs more than this one does, the rest can be put off. So this order exists if any does. " +
+			"Overlap of intervals is not exact here: a release may belong to either of two acquires. " + strictSearch,
+		kind: anonymous,
+	},
+	{
+		Name:   "fenced-mutex",
+		State:  "who holds the lock, and the largest token that was given out",
+		Rules:  "As owner-mutex; the token of a grant, where it is known, is larger than all before it.",
+		Source: "Kleppmann, How to do distributed locking (2016); Hazelcast FencedLock; Jepsen's Hazelcast tests, fenced mutex",
+		Exact:  shrunk + "Shortened holds that do not overlap have one order, whatever instants are chosen, so tokens are compared along it; holds without an instant of their own have no token. " + strictTry,
+		rule:   rule{tokens: true},
+	},
+	{
+		Name:   "lease",
+		State:  "who holds the lock, and until when",
+		Rules:  "As owner-mutex, but a hold is over when the time is over for which it was said to be valid. An extend or a renewal sets a new time, and a hold that was over begins anew. A grant that does not say how long it is valid is left out.",
+		Source: "Gray and Cheriton, Leases (1989); lockcheck's property lease-exclusion",
+		Exact:  "Each stretch in which a holder had time left is a hold of its own, which ends at the first line at or after its time. " + shrunk + strictTry,
+		rule:   rule{leases: true},
+	},
+	{
+		Name:   "fifo-mutex",
+		State:  "who holds the lock, and who waits, in order",
+		Rules:  "As owner-mutex, and it is granted to who has waited longest. A place in the queue is taken between the invoke of the acquire and its line queued (or its completion, where there is none). Who gives up, or is indeterminate, may have left the queue at any time.",
+		Source: "ZooKeeper's lock recipe; Lamport, Time, Clocks (1978), section on mutual exclusion",
+		Exact: shrunk + "Shortened holds have one order; the places in the queue have to be taken in that order. Taking each as early as possible, at its invoke or just after the place before it, is best for all that follow, so it decides. " +
+			"Where an indeterminate acquire is presupposed and has no instant of its own, the order is not forced, and Porcupine decides. " + strictTry,
+		rule: rule{fifo: true},
+	},
+	{
+		Name: "reentrant-mutex", Param: "limit",
+		State:  "who holds the lock, and how many times",
+		Rules:  "It is granted when nobody else holds it, and who asks does not hold it as often as the limit says. It is free when each grant was released.",
+		Source: "java.util.concurrent.locks.ReentrantLock; Jepsen's Hazelcast tests, reentrant mutex (limit 2)",
+		Exact:  shrunk + strictSearch,
+		rule:   rule{reentrant: true},
+	},
+	{
+		Name: "reentrant-fenced-mutex", Param: "limit",
+		State:  "who holds the lock, how many times, with which token, and the largest token that was given out",
+		Rules:  "As reentrant-mutex; a grant to nobody's lock has a larger token than all before it, one to who holds it already has the same.",
+		Source: "Hazelcast FencedLock; Jepsen's Hazelcast tests, reentrant fenced mutex",
+		Exact:  shrunk + "A process does one thing at a time, so it is certain whether it held when it asked again, and the order of the rest is forced: tokens are compared along it. " + strictSearch,
+		rule:   rule{reentrant: true, tokens: true},
+	},
+	{
+		Name:   "rw-mutex",
+		State:  "who reads, or who writes",
+		Rules:  "An acquire that is shared is granted when nobody writes, any other one when nobody reads or writes, not even the one who asks.",
+		Source: "Courtois, Heymans and Parnas, Concurrent Control with Readers and Writers (1971)",
+		Exact:  shrunk + strictSearch,
+		rule:   rule{shared: true},
+	},
+	{
+		Name: "semaphore", Param: "permits",
+		State:  "who holds how many permits",
+		Rules:  "A permit is granted as long as there are any; only who holds one gives it back.",
+		Source: "Dijkstra, Cooperating Sequential Processes (1965); Jepsen's Hazelcast tests, acquired permits",
+		Exact:  shrunk + strictSearch,
+		rule:   rule{permits: true},
+	},
+	{
+		Name:   "register",
+		State:  "a value; what it is at first is not known",
+		Rules:  "A read returns what was written last. A read that does not say what it returned may have returned anything.",
+		Source: "Herlihy and Wing, Linearizability (1990); Gibbons and Korach, Testing Shared Memories (1997)",
+		Exact:  zones + "Where a value that was read was written more than once, or may have been there from the start as well, Porcupine decides.",
+		kind:   register,
+	},
+	{
+		Name:   "cas-register",
+		State:  "a value; what it is at first is not known",
+		Rules:  "As register; a cas that is ok replaced the value that it names. One that failed says nothing.",
+		Source: "Knossos, model cas-register; Gibbons and Korach, Testing Shared Memories (1997)",
+		Exact:  zones + "A cas that is ok puts its value right behind the one that it replaced, so values form chains, each of which is in place in one stretch; the same holds for chains. Where a value that was read or replaced was written more than once, or may have been there from the start as well, Porcupine decides.",
+		kind:   register, rule: rule{cas: true},
+	},
+	{
+		Name:   "fenced-register",
+		State:  "a value, and the largest token that was accepted",
+		Rules:  "As register; an access is accepted if its token is not smaller than any accepted before, and refused as stale if it is.",
+		Source: "Kleppmann, How to do distributed locking (2016), with the storage that checks tokens",
+		Exact: "Accepted accesses follow their tokens. Where those of each token do not overlap (one holder does one thing at a time) their order is forced: each gets the earliest instant that its invoke and the one before it allow, which is best for all that follow and for refusals, which need a larger token before them. " +
+			"Otherwise, or where an access has no token, or only an indeterminate one could explain a refusal or a value, Porcupine decides.",
+		kind: register, rule: rule{fenced: true},
+	},
+}
+
+// zones is the proof for registers.
+const zones = "Each value with one writer is in place in one stretch of time, in which its write and all its reads must have their instants, the write first. " +
+	"Let f be the first completion among them, and s the last invoke. If f comes before s, the value must be in place from f to s, whatever is chosen; else any instant from s to f has room for all of them. " +
+	"So there is a legal order exactly if no read was over before its write was invoked, no two stretches from f to s overlap, and no value has all of its room, s to f, inside such a stretch. " +
+	"An indeterminate write counts if its value was seen, and is best left out if not. "

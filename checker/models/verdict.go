@@ -1,0 +1,277 @@
+package models
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lockcheck/lockcheck/checker"
+)
+
+// How far Porcupine is asked where the direct judge has decided.
+const (
+	confirmTime = 200 * time.Millisecond // for each search
+	smallEnough = 2000                   // operations of a lock that are searched as a whole
+	windowSize  = 500                    // operations around a witness
+)
+
+// Verdict judges what was added, and takes nothing in after that. When ctx
+// ends, or a limit of the Options is reached, what is not decided by then is
+// Unknown; a violation that was found stands.
+func (j *Judge) Verdict(ctx context.Context) Verdict {
+	j.finish()
+	objects := j.objects()
+	v := Verdict{Outcome: checker.Valid}
+	b := newBudget(ctx, j.opts)
+	decided := 0
+	for _, o := range objects {
+		v.Operations += o.count()
+		f := o.judge(b)
+		switch f.outcome {
+		case checker.Violated:
+			v.Outcome, v.Reason = checker.Violated, ""
+			v.Witness = j.witness(f)
+			v.picture = &picture{o, f}
+			return v
+		case checker.Unknown:
+			if v.Outcome == checker.Valid {
+				v.Outcome, v.Reason = checker.Unknown, f.reason
+			}
+		default:
+			decided++
+		}
+		if v.picture == nil || o.count() > v.picture.object.count() {
+			v.picture = &picture{object: o}
+		}
+	}
+	if v.Outcome == checker.Unknown && len(objects) > 1 {
+		v.Reason += fmt.Sprintf("; of %d locks, %d are decided and valid", len(objects), decided)
+	}
+	if v.Outcome == checker.Valid {
+		if why := j.vacuous(objects); why != "" {
+			v.Outcome, v.Reason = checker.Unknown, why
+		}
+	}
+	return v
+}
+
+// vacuous says why that nothing is violated proves nothing, or "".
+func (j *Judge) vacuous(objects []*object) string {
+	granted, queued := 0, false
+	for i := range j.locks {
+		granted += j.locks[i].granted
+	}
+	for _, o := range objects {
+		for i := range o.holds {
+			queued = queued || o.holds[i].queued != none
+		}
+	}
+	r := j.model.rule
+	switch {
+	case granted == 0 && j.model.kind == register:
+		return "no read or write succeeded: there is nothing to judge"
+	case granted == 0:
+		return "no acquire succeeded: there is nothing to judge"
+	case r.leases && len(j.deadlines) == 0:
+		return "no grant says how long it is valid (valid_until): there is nothing to judge"
+	case r.leases && j.times[len(j.times)-1] == 0:
+		return "the history has no times, so no lease ends: there is nothing to judge"
+	case r.fifo && !queued:
+		return "no acquire says when it had a place in the queue (queued), so the order of grants cannot be judged; nobody held what another one held"
+	case r.tokens && !slices.ContainsFunc(j.holds, func(h hold) bool { return h.token != 0 }):
+		return "no grant has a token, so tokens cannot be judged; nobody held what another one held"
+	}
+	return ""
+}
+
+// finish takes in what was never completed.
+func (j *Judge) finish() {
+	for i := range j.procs {
+		p := &j.procs[i]
+		if p.f == "" {
+			continue
+		}
+		l := &j.locks[p.lock]
+		a := access{proc: int32(i), call: p.call, ret: never, token: p.token, value: p.value.V, from: p.was.V, what: write}
+		switch p.f {
+		case "acquire", "try":
+			j.holds = append(j.holds, hold{lock: p.lock, proc: int32(i), call: p.call, ret: never, end: never, gone: never, queued: none, outer: none, shared: p.shared})
+			if j.model.kind == anonymous {
+				l.events = append(l.events, event{int32(i), p.call, never, false})
+			}
+		case "release":
+			if j.model.kind == anonymous {
+				l.events = append(l.events, event{int32(i), p.call, never, true})
+			}
+		case "cas":
+			a.what = cas
+			fallthrough
+		case "write":
+			if j.model.kind == register && p.value.Set {
+				l.accesses = append(l.accesses, a)
+			}
+		}
+		p.f = ""
+	}
+}
+
+// objects are the locks with what is judged of them.
+func (j *Judge) objects() []*object {
+	list := make([]*object, len(j.locks))
+	for i := range j.locks {
+		l := &j.locks[i]
+		o := &object{j: j, lock: int32(i), strays: l.strays, refused: l.refused, events: l.events, accesses: l.accesses}
+		if j.resources { // they stand where the accesses took effect
+			o.accesses = l.effects
+		}
+		slices.SortStableFunc(o.accesses, func(a, b access) int { return int(a.call) - int(b.call) })
+		list[i] = o
+	}
+	if j.model.kind == holding {
+		j.share(list)
+	}
+	return list
+}
+
+// share gives each lock its holds.
+func (j *Judge) share(list []*object) {
+	if len(list) == 1 && !j.model.rule.leases {
+		list[0].holds = j.holds
+		return
+	}
+	place := make([]int32, len(j.holds)) // in the list of its lock
+	for i := range j.holds {
+		o := list[j.holds[i].lock]
+		place[i] = int32(len(o.holds))
+		o.holds = append(o.holds, j.holds[i])
+	}
+	for _, o := range list {
+		for i := range o.strays {
+			if h := &o.strays[i].hold; *h != none {
+				*h = place[*h]
+			}
+		}
+	}
+	if !j.model.rule.leases {
+		return
+	}
+	deadlines := make([][]deadline, len(list))
+	for _, d := range j.deadlines {
+		l := j.holds[d.hold].lock
+		deadlines[l] = append(deadlines[l], deadline{place[d.hold], d.pos, d.until})
+	}
+	for i, o := range list {
+		o.holds = j.stretches(o.holds, deadlines[i])
+	}
+}
+
+// count is how many operations of an object are judged.
+func (o *object) count() int {
+	n := len(o.strays) + len(o.refused) + len(o.events) + len(o.accesses)
+	for i := range o.holds {
+		if n++; o.holds[i].end != never {
+			n++
+		}
+	}
+	return n
+}
+
+// judge judges one lock: directly, by Porcupine where that does not decide, and
+// by both where that can be done quickly.
+func (o *object) judge(b *budget) finding {
+	var f finding
+	switch o.j.model.kind {
+	case anonymous:
+		f = o.judgeEvents()
+	case register:
+		f = o.judgeAccesses()
+	default:
+		f = o.judgeHolds()
+	}
+	if f.outcome == checker.Unknown {
+		return o.decide(b, f.reason)
+	}
+	return o.confirm(b, f)
+}
+
+// confirm asks Porcupine, too. Where it contradicts, nothing is certain.
+func (o *object) confirm(b *budget, f finding) finding {
+	if f.outcome == checker.Violated && !f.absence {
+		for _, start := range f.starts(o.j.model.kind) {
+			if window := o.around(f); len(window) <= windowSize && b.quick(o, window, start) == checker.Valid {
+				return disagreement(f, "Porcupine finds an order for the operations around it")
+			}
+		}
+	}
+	if o.count() > smallEnough {
+		return f
+	}
+	switch whole := b.quick(o, o.operations(0, never), state{}); {
+	case whole == checker.Valid && f.outcome == checker.Violated:
+		return disagreement(f, "Porcupine finds an order for all operations")
+	case whole == checker.Violated && f.outcome == checker.Valid:
+		return disagreement(f, "Porcupine finds no order for the operations")
+	}
+	return f
+}
+
+// starts are the states that the object may have been in before the facts.
+func (f *finding) starts(k kind) []state {
+	if k == anonymous && f.open {
+		return []state{{}, {locked: true}}
+	}
+	return []state{f.start}
+}
+
+// around are the operations that may have taken effect while the facts did.
+// All but the facts are optional.
+func (o *object) around(f finding) []operation {
+	from, to := never, none
+	for _, x := range f.facts {
+		for _, pos := range x.at {
+			from, to = min(from, pos), max(to, pos)
+		}
+	}
+	var list []operation
+	for _, x := range o.operations(from, to) {
+		isFact := slices.ContainsFunc(f.facts, func(y fact) bool { return y.op == x.opID })
+		if isFact || o.relax(&x) {
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
+// relax makes x optional. It returns false if then x says nothing at all.
+func (o *object) relax(x *operation) bool {
+	switch {
+	case x.kind == strayOp || x.kind == refusedOp:
+		return false
+	case x.kind == accessOp && (o.accesses[x.n].what == read || o.accesses[x.n].what == refuse) && !o.j.model.rule.fenced:
+		return false
+	}
+	x.optional = true
+	return true
+}
+
+func disagreement(f finding, why string) finding {
+	said := "valid"
+	if f.outcome == checker.Violated {
+		said = "violated: " + f.sentence
+	}
+	return undecided(fmt.Sprintf("the judges disagree: %s; the direct check says %s", why, said))
+}
+
+// witness shows the facts of a finding by their lines.
+func (j *Judge) witness(f finding) *Witness {
+	w := &Witness{Sentence: f.sentence}
+	for _, x := range f.facts {
+		for _, pos := range x.at {
+			w.Lines = append(w.Lines, j.lines.of(pos))
+		}
+	}
+	slices.Sort(w.Lines)
+	w.Lines = slices.Compact(w.Lines)
+	return w
+}

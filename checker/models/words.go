@@ -1,0 +1,55 @@
+package models
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// who is the client behind a process; of a client with several, with its number.
+func (j *Judge) who(p int32) string {
+	name := j.clients[j.procs[p].client].name
+	if n := strconv.Itoa(j.procs[p].number); name == n {
+		return "process " + n
+	}
+	for i := range j.procs {
+		if int32(i) != p && j.procs[i].client == j.procs[p].client && j.procs[p].number >= 0 {
+			return fmt.Sprintf("%s (process %d)", name, j.procs[p].number)
+		}
+	}
+	return name
+}
+
+// named is a lock, for a sentence.
+func (j *Judge) named(l int32) string {
+	if name := j.locks[l].name; name != "" {
+		return strconv.Quote(name)
+	}
+	return "the lock"
+}
+
+// heldFrom says from where to where a hold is certain.
+func (j *Judge) heldFrom(h *hold) string {
+	if h.end == never {
+		return fmt.Sprintf("held %s from line %d on", j.named(h.lock), j.lines.of(h.ret))
+	}
+	return fmt.Sprintf("held %s from line %d to line %d", j.named(h.lock), j.lines.of(h.ret), j.lines.of(h.end))
+}
+
+func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// plural is a count of things.
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// span is one line, or several.
+func (j *Judge) span(from, to int32) string {
+	if from == to {
+		return fmt.Sprintf("line %d", j.lines.of(from))
+	}
+	return fmt.Sprintf("lines %d to %d", j.lines.of(from), j.lines.of(to))
+}
