@@ -268,24 +268,20 @@ func refuses(err string) bool {
 
 func (j *Judge) released(pos int32, e *history.Entry, id int32) {
 	p := &j.procs[id]
-	l := &j.locks[p.lock]
 	failed := e.Type == history.Fail
 	if j.model.kind == anonymous && (!failed || j.opts.Released) {
 		j.event(p.lock, id, p.call, pos, e.Type, true)
 	}
-	if e.Type == history.OK {
-		l.granted++
-	}
 	if p.hold == none {
 		if e.Type == history.OK {
-			l.strays = append(l.strays, stray{proc: id, call: p.call, ret: pos, release: true, hold: none})
+			j.stray(stray{proc: id, call: p.call, ret: pos, release: true, hold: none}, p.lock)
 		}
 		return
 	}
 	h := &j.holds[p.hold]
 	switch {
 	case e.Type == history.OK && h.gone != never:
-		l.strays = append(l.strays, stray{proc: id, call: p.call, ret: pos, release: true, hold: none})
+		j.stray(stray{proc: id, call: p.call, ret: pos, release: true, hold: none}, p.lock)
 	case e.Type == history.OK:
 		h.gone = pos
 		if !h.presupposed() {
@@ -304,8 +300,7 @@ func (j *Judge) extended(pos int32, e *history.Entry, id int32) {
 	p := &j.procs[id]
 	switch {
 	case e.Type == history.OK && p.hold == none:
-		l := &j.locks[p.lock]
-		l.strays = append(l.strays, stray{proc: id, call: p.call, ret: pos, hold: none})
+		j.stray(stray{proc: id, call: p.call, ret: pos, hold: none}, p.lock)
 	case e.Type == history.OK:
 		j.confirmed(p.hold, id, p.call, pos)
 		j.valid(p.hold, pos, int64(e.ValidUntil))
@@ -324,13 +319,19 @@ func (j *Judge) confirmed(id, by, call, pos int32) {
 			h.end = max(h.end, call)
 		}
 	case h.gone != never:
-		l := &j.locks[h.lock]
 		if j.model.rule.leases { // its stretches are holds of their own
 			id = none
 		}
-		l.strays = append(l.strays, stray{proc: by, call: call, ret: pos, hold: id})
+		j.stray(stray{proc: by, call: call, ret: pos, hold: id}, h.lock)
 	case h.end != never && !j.model.rule.leases:
 		h.end = max(h.end, call)
+	}
+}
+
+// stray notes one, where it matters who holds.
+func (j *Judge) stray(s stray, l int32) {
+	if j.model.kind == holding {
+		j.locks[l].strays = append(j.locks[l].strays, s)
 	}
 }
 

@@ -115,8 +115,8 @@ func (o *object) cutHolds(ops []operation) []piece {
 	this := piece{}
 	holder, highest := none, uint64(0) // the certain hold that began last
 	for next, x := range ops {
-		open = after(open, x.call)
-		if holder != none && len(open) == 0 && o.holds[holder].end >= x.call && len(this.ops) > len(carried) {
+		open = after(open, x.call-1) // a lease may end in the very line of an answer
+		if holder != none && len(open) == 0 && o.holds[holder].end > x.call && len(this.ops) > len(carried) {
 			pieces = append(pieces, this)
 			this = piece{start: state{held: pack("", holder), highest: highest}, ops: slices.Clone(carried)}
 		}
@@ -127,7 +127,10 @@ func (o *object) cutHolds(ops []operation) []piece {
 		case !x.optional:
 			open = append(open, x.ret)
 		}
-		if h := &o.holds[max(x.n, 0)]; x.kind == acquireOp && !x.optional && !h.momentary() {
+		if x.kind != acquireOp || x.optional {
+			continue
+		}
+		if h := &o.holds[x.n]; !h.momentary() {
 			if holder == none || o.holds[holder].ret < h.ret {
 				holder = x.n
 			}

@@ -75,7 +75,7 @@ func (o *object) judgeHolds() finding {
 		slices.SortFunc(s.order, func(a, b int32) int { return cmp.Compare(holds[a].ret, holds[b].ret) })
 	}
 	for _, i := range s.order {
-		if f := s.begin(i); f.outcome == checker.Violated {
+		if f := s.begin(i); f.outcome != checker.Valid {
 			return f
 		}
 	}
@@ -151,6 +151,9 @@ func (s *sweep) begin(i int32) finding {
 		return s.together(i, blockers)
 	}
 	if f := s.token(i); f.outcome == checker.Violated {
+		if s.mayBeNested(i) {
+			return undecided("it is not certain whether a grant was one more of those before it")
+		}
 		return f
 	}
 	if f := s.turn(i); f.outcome == checker.Violated {
@@ -164,10 +167,10 @@ func (s *sweep) begin(i int32) finding {
 	return legal
 }
 
-// end lets go of what ended before pos.
+// end lets go of what ended by pos. A lease may end in the very line of another grant.
 func (s *sweep) end(pos int32) {
 	n := len(s.active)
-	for n > 0 && s.holds[s.active[n-1]].end < pos {
+	for n > 0 && s.holds[s.active[n-1]].end <= pos {
 		n--
 		if !s.holds[s.active[n]].shared {
 			s.writer--
@@ -294,12 +297,44 @@ func (s *sweep) token(i int32) finding {
 	}
 	if s.any && s.holds[s.highest].token >= h.token {
 		o := &s.holds[s.highest]
-		return violation([]fact{acquireFact(s.highest, o), acquireFact(i, h)},
+		return violation(append(s.between(s.highest, i), acquireFact(s.highest, o), acquireFact(i, h)),
 			"%s was granted %s in line %d with token %d, and %s after that, in line %d, with token %d.",
 			j.who(o.proc), j.named(h.lock), j.lines.of(o.ret), o.token, j.who(h.proc), j.lines.of(h.ret), h.token)
 	}
 	s.nest, s.highest, s.any = h.token, i, true
 	return legal
+}
+
+// between shows that hold i is none of those that rest on hold k: somebody else
+// held meanwhile, or its process let go of all that it had.
+func (s *sweep) between(k, i int32) (facts []fact) {
+	if !s.rule.reentrant || s.holds[k].proc != s.holds[i].proc {
+		return nil
+	}
+	for _, n := range s.order {
+		switch h := &s.holds[n]; {
+		case h.ret < s.holds[k].ret || h.ret >= s.holds[i].ret || h.momentary():
+		case h.proc != s.holds[i].proc:
+			return []fact{acquireFact(n, h)}
+		case h.gone != never:
+			facts = append(facts, fact{opID{releaseOp, n}, []int32{h.gone}})
+		}
+	}
+	return facts
+}
+
+// mayBeNested tells whether the process of hold i let go of one before it for
+// which there is no answer: it may have had it still.
+func (s *sweep) mayBeNested(i int32) bool {
+	if !s.rule.reentrant {
+		return false
+	}
+	for _, k := range s.order {
+		if h := &s.holds[k]; h.ret < s.holds[i].ret && h.proc == s.holds[i].proc && h.end != never && h.gone == never {
+			return true
+		}
+	}
+	return false
 }
 
 // turn looks whether hold i was overtaken in the queue.

@@ -49,7 +49,7 @@ type Judge struct {
 // lock is what one lock name, or what it guards, has seen.
 type lock struct {
 	name     string
-	granted  int // operations that were ok
+	granted  int // acquires, or accesses to a register, that were ok
 	strays   []stray
 	refused  []refusal
 	events   []event

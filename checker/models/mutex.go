@@ -190,7 +190,7 @@ func times(n int) string {
 }
 
 // window is a short stretch of events, up to the completion of event i, of
-// which there is no order: whether the mutex was held before it or not, or
+// which there is no order, whether the mutex was held before it or not; or
 // (free) all events from the start, before which it was not.
 func (o *object) window(i int32) (events []event, free bool) {
 	until := o.events[i].ret
@@ -202,7 +202,7 @@ func (o *object) window(i int32) (events []event, free bool) {
 		events = events[:0]
 		for _, e := range o.events {
 			if e.call < until && e.ret > from {
-				if e.ret > until { // not yet pressing
+				if e.ret > until || e.call < from { // it may come after all that, or have been before it
 					e.ret = never
 				}
 				events = append(events, e)

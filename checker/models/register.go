@@ -171,7 +171,7 @@ func (o *object) judgeAccesses() finding {
 	if f.outcome != checker.Violated {
 		return f
 	}
-	if c.ambiguous(f) {
+	if !f.open && c.ambiguous(f) {
 		return undecided("what was read first may have been there from the start")
 	}
 	f.start = c.before(f)
@@ -261,7 +261,7 @@ func (c *chains) gather() finding {
 				if c.atStart != nil && c.atStart != k {
 					return c.twoStarts(c.atStart, k)
 				}
-				c.atStart = k
+				c.atStart, c.certain = k, c.certain || show.ret != never
 				break
 			}
 			if known || c.list[m].ret != never {
@@ -375,7 +375,7 @@ func (a *access) at() []int32 {
 // ambiguous tells whether a value that the facts show may have been there from
 // the start, though it was written later, too.
 func (c *chains) ambiguous(f finding) bool {
-	if c.atStart != nil {
+	if c.certain {
 		return false
 	}
 	for _, x := range f.facts {
@@ -448,6 +448,9 @@ func (c *chains) twoStarts(a, b *cluster) finding {
 			return k.readers[0]
 		}
 		return k.next
+	}
+	if c.list[shows(a)].ret == never || c.list[shows(b)].ret == never {
+		return undecided("what was replaced without an answer may have been there from the start")
 	}
 	f := violation(c.facts(shows(a), shows(b)), "%s, and %s, but nobody ever wrote %d or %d, and only one of them can have been there from the start.",
 		upper(c.doing(shows(a))), c.doing(shows(b)), a.value, b.value)

@@ -72,7 +72,7 @@ var table = [...]Model{
 		State:  "who holds the lock, how many times, with which token, and the largest token that was given out",
 		Rules:  "As reentrant-mutex; a grant to nobody's lock has a larger token than all before it, one to who holds it already has the same.",
 		Source: "Hazelcast FencedLock; Jepsen's Hazelcast tests, reentrant fenced mutex",
-		Exact:  shrunk + "A process does one thing at a time, so it is certain whether it held when it asked again, and the order of the rest is forced: tokens are compared along it. " + strictSearch,
+		Exact:  shrunk + "A process does one thing at a time, so it is certain whether it held when it asked again, and the order of the rest is forced: tokens are compared along it. Where it is not (it lost the lock, or a failed release is read as one that found it gone) and the tokens do not fit, Porcupine decides. " + strictSearch,
 		rule:   rule{reentrant: true, tokens: true},
 	},
 	{

@@ -1,0 +1,190 @@
+package models
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// compared is how often each model's judges are compared.
+func compared() int {
+	if testing.Short() {
+		return 200
+	}
+	return 10_000
+}
+
+// models are all, with numbers where they have one.
+func someModels() (list []Model) {
+	for _, m := range All() {
+		list = append(list, m)
+		if m.Param != "" {
+			list[len(list)-1].N = 2
+		}
+	}
+	return list
+}
+
+// gathered is a judge that has seen the entries, and the objects in them.
+func gathered(m Model, o Options, entries []history.Entry) (*Judge, []*object) {
+	j := New(m, o)
+	for i := range entries {
+		j.Add(&entries[i], i+1)
+	}
+	j.finish()
+	return j, j.objects()
+}
+
+// direct is what the direct judge says.
+func (o *object) direct() finding {
+	switch o.j.model.kind {
+	case anonymous:
+		return o.judgeEvents()
+	case register:
+		return o.judgeAccesses()
+	default:
+		return o.judgeHolds()
+	}
+}
+
+func shown(entries []history.Entry) string {
+	var b strings.Builder
+	_ = history.Encode(&b, &history.History{Entries: entries})
+	return b.String()
+}
+
+// Each direct check is compared with Porcupine on random histories. What
+// Porcupine does not decide in time is no agreement, and less than one in a
+// hundred. The pieces that long histories are cut into are compared, too.
+func TestTheJudgesAgreeOnEveryModel(t *testing.T) {
+	t.Parallel()
+	for _, m := range someModels() {
+		for _, o := range []Options{{}, {Released: true}, {StrictTry: true}} {
+			if m.kind == register && (o.StrictTry || o.Released) {
+				continue
+			}
+			name := m.String()
+			share := 1
+			if o.Released {
+				name, share = name+" released", 4
+			}
+			if o.StrictTry {
+				name, share = name+" strict-try", 4
+			}
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				agree(t, m, o, compared()/share)
+			})
+		}
+	}
+}
+
+func agree(t *testing.T, m Model, opts Options, want int) {
+	var valid, violated, undecided, left, histories, parts int
+	b := newBudget(context.Background(), Options{})
+	for valid+violated < want && histories < 10*want+100 {
+		rapid.Check(t, func(rt *rapid.T) {
+			entries := anyHistory(rt, m, opts)
+			if err := history.Check(&history.History{Entries: entries}); err != nil {
+				rt.Fatalf("%v\n%s", err, shown(entries))
+			}
+			histories++
+			j, objects := gathered(m, opts, entries)
+			for _, o := range objects {
+				f := o.direct()
+				whole, _ := b.search(o, o.operations(0, never), state{}, 200*time.Millisecond)
+				pieces := o.cut()
+				if len(pieces) > 1 {
+					parts++
+				}
+				if cut := piecewise(b, o, pieces); cut != checker.Unknown && whole != checker.Unknown && cut != whole {
+					rt.Fatalf("Porcupine says %s, and in %d pieces %s\n%s", whole, len(pieces), cut, shown(entries))
+				}
+				switch {
+				case whole == checker.Unknown:
+					undecided++
+				case f.outcome == checker.Unknown:
+					left++
+				case f.outcome != whole:
+					rt.Fatalf("%s: the direct check says %s (%s), Porcupine says %s\n%s", m.Name, f.outcome, f.sentence, whole, shown(entries))
+				case whole == checker.Valid:
+					valid++
+				default:
+					violated++
+					o.mustConvict(rt, b, f, entries)
+				}
+			}
+			_ = j
+		})
+		if t.Failed() {
+			return
+		}
+	}
+	t.Logf("%d valid, %d violated, %d not decided by Porcupine, %d left to it, %d cut, in %d histories", valid, violated, undecided, left, parts, histories)
+	if n := valid + violated; n < want {
+		t.Errorf("only %d were compared, want %d", n, want)
+	}
+	if undecided*100 > valid+violated {
+		t.Errorf("Porcupine left %d undecided", undecided)
+	}
+	if !testing.Short() && (valid*50 < want || violated*50 < want) {
+		t.Errorf("%d valid and %d violated say little", valid, violated)
+	}
+}
+
+// piecewise is Porcupine's verdict on pieces.
+func piecewise(b *budget, o *object, pieces []piece) checker.Outcome {
+	all := checker.Valid
+	for _, p := range pieces {
+		switch out, _ := b.search(o, p.ops, p.start, 200*time.Millisecond); out {
+		case checker.Violated:
+			return out
+		case checker.Unknown:
+			all = out
+		}
+	}
+	return all
+}
+
+// mustConvict checks that Porcupine finds no order for the facts, whatever else
+// happened, and that each of them is needed.
+func (o *object) mustConvict(t *rapid.T, b *budget, f finding, entries []history.Entry) {
+	if len(f.facts) == 0 || f.sentence == "" {
+		t.Fatalf("there is no witness\n%s", shown(entries))
+	}
+	if f.absence {
+		return
+	}
+	for _, start := range f.starts(o.j.model.kind) {
+		if out, _ := b.search(o, o.around(f), start, 200*time.Millisecond); out == checker.Valid {
+			t.Fatalf("%s\nis no witness: Porcupine finds an order %v\n%s", f.sentence, f.facts, shown(entries))
+		}
+	}
+}
+
+func TestAWitnessNamesLines(t *testing.T) {
+	t.Parallel()
+	j := New(table[0], Options{})
+	for i, e := range []history.Entry{
+		{Process: history.Process{N: 1}, Type: history.Invoke, F: history.Acquire},
+		{Process: history.Process{N: 1}, Type: history.OK, F: history.Acquire},
+		{Process: history.Process{N: 2}, Type: history.Invoke, F: history.Acquire},
+		{Process: history.Process{N: 2}, Type: history.OK, F: history.Acquire},
+		{Process: history.Process{N: 1}, Type: history.Invoke, F: history.Release},
+	} {
+		j.Add(&e, i+11)
+	}
+	v := j.Verdict(context.Background())
+	got := fmt.Sprintf("%s %+v", v.Outcome, v.Witness)
+	want := "violated &{Sentence:process 1 held the lock from line 12 to line 15, and process 2 was granted it in line 14. Lines:[12 14 15]}"
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
