@@ -138,6 +138,7 @@ type chains struct {
 	of       map[int64]*cluster
 	order    []*cluster      // as they came
 	atStart  *cluster        // the value that nobody wrote
+	certain  bool            // something certain showed it
 	earliest int32           // the first completion of a write or a cas that is certain
 	shownBy  map[int32]int32 // what shows that an indeterminate access happened
 	zones    []zone
