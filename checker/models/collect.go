@@ -253,6 +253,9 @@ func (j *Judge) acquired(pos int32, e *history.Entry, id int32, f string) {
 	}
 	c.live = append(c.live, n)
 	j.grants.put(e.Grant, n)
+	if n := len(j.holds); n == cap(j.holds) { // append alone would copy long lists five times
+		j.holds = slices.Grow(j.holds, n+64)
+	}
 	j.holds = append(j.holds, h)
 	if c.died != none && e.Type == history.OK { // it did not live to see the answer
 		j.over(n, c.died)

@@ -14,6 +14,8 @@ const (
 	confirmTime = 200 * time.Millisecond // for each search
 	smallEnough = 2000                   // operations of a lock that are searched as a whole
 	windowSize  = 500                    // operations around a witness
+	// With each operation without an answer a search may take twice as long.
+	fewUnanswered = 8
 )
 
 // Verdict judges what was added, and takes nothing in after that. When ctx
@@ -177,6 +179,26 @@ func (o *object) count() int {
 	return n
 }
 
+// unanswered is how many acquires, events and accesses may or may not have happened.
+func (o *object) unanswered() (n int) {
+	for i := range o.holds {
+		if !o.holds[i].presupposed() {
+			n++
+		}
+	}
+	for i := range o.events {
+		if o.events[i].ret == never {
+			n++
+		}
+	}
+	for i := range o.accesses {
+		if o.accesses[i].ret == never {
+			n++
+		}
+	}
+	return n
+}
+
 // judge judges one lock: directly, by Porcupine where that does not decide, and
 // by both where that can be done quickly.
 func (o *object) judge(b *budget) finding {
@@ -204,7 +226,7 @@ func (o *object) confirm(b *budget, f finding) finding {
 			}
 		}
 	}
-	if o.count() > smallEnough {
+	if o.count() > smallEnough || o.unanswered() > fewUnanswered {
 		return f
 	}
 	switch whole := b.quick(o, o.operations(0, never), state{}); {
