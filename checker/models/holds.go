@@ -17,6 +17,7 @@ type finding struct {
 	facts    []fact
 	absence  bool  // it convicts because nothing else is there
 	open     bool  // whatever was before the first fact
+	whole    bool  // with what may have happened from the start
 	start    state // in which the facts are impossible
 }
 
@@ -99,7 +100,7 @@ func (o *object) judgeStrays() finding {
 		case s.hold == none:
 			return violation([]fact{this}, "%s extended %s (line %d), and did not hold it.", j.who(s.proc), j.named(l), j.lines.of(s.ret))
 		default:
-			over := fact{opID{releaseOp, s.hold}, []int32{holds[s.hold].gone}}
+			over := fact{opID{releaseOp, s.hold}, []int32{holds[s.hold].ret, holds[s.hold].gone}}
 			return violation([]fact{over, this}, "%s extended %s (line %d) after it had released it (line %d).",
 				j.who(s.proc), j.named(l), j.lines.of(s.ret), j.lines.of(holds[s.hold].gone))
 		}
@@ -143,11 +144,11 @@ func (s *sweep) begin(i int32) finding {
 	blockers := s.blockers(h)
 	if h.momentary() {
 		if blockers != nil && !s.hadRoom(h) {
-			return s.noRoom(i, blockers)
+			return s.noRoom(i)
 		}
 		return legal
 	}
-	if blockers != nil {
+	if blockers != nil && !(s.rule.reentrant && s.rule.tokens && s.holds[blockers[0]].proc == h.proc) {
 		return s.together(i, blockers)
 	}
 	if f := s.token(i); f.outcome == checker.Violated {
@@ -155,6 +156,9 @@ func (s *sweep) begin(i int32) finding {
 			return undecided("it is not certain whether a grant was one more of those before it")
 		}
 		return f
+	}
+	if blockers != nil {
+		return s.together(i, blockers)
 	}
 	if f := s.turn(i); f.outcome == checker.Violated {
 		return f
@@ -257,15 +261,54 @@ func (s *sweep) together(i int32, blockers []int32) finding {
 }
 
 // noRoom is the violation that there was no instant for hold i.
-func (s *sweep) noRoom(i int32, blockers []int32) finding {
+func (s *sweep) noRoom(i int32) finding {
 	h, j := &s.holds[i], s.j
-	facts := []fact{acquireFact(i, h), {opID{releaseOp, i}, []int32{h.end}}}
-	for _, b := range blockers {
-		facts = append(facts, holdFact(b, &s.holds[b]))
+	from := max(h.call, h.end)
+	var others []int32 // that lasted at some time between from and h.ret
+	for _, n := range s.order {
+		if o := &s.holds[n]; n != i && !o.momentary() && o.ret < h.ret && o.end > from {
+			others = append(others, n)
+		}
 	}
-	b := &s.holds[blockers[0]]
-	return violation(facts, "%s had %s at some moment from line %d to %d, but %s %s.",
-		j.who(h.proc), j.named(h.lock), j.lines.of(max(h.call, h.end)), j.lines.of(h.ret), j.who(b.proc), j.heldFrom(b))
+	for k := len(others) - 1; k >= 0 && len(others) < 200; k-- {
+		if fewer := slices.Delete(slices.Clone(others), k, k+1); !s.room(h, from, fewer) {
+			others = fewer
+		}
+	}
+	facts := []fact{acquireFact(i, h), {opID{releaseOp, i}, []int32{h.end}}}
+	var said []string
+	for _, n := range others {
+		facts = append(facts, holdFact(n, &s.holds[n]))
+		said = append(said, j.who(s.holds[n].proc)+" "+j.heldFrom(&s.holds[n]))
+	}
+	return violation(facts, "%s had %s at some moment from line %d to line %d, but %s.",
+		j.who(h.proc), j.named(h.lock), j.lines.of(from), j.lines.of(h.ret), list(said))
+}
+
+// room tells whether there is an instant between from and the start of h at
+// which it could have been held beside the others.
+func (s *sweep) room(h *hold, from int32, others []int32) bool {
+	instants := []int32{from} // just after each of them
+	for _, n := range others {
+		if end := s.holds[n].end; end > from && end < h.ret {
+			instants = append(instants, end)
+		}
+	}
+	for _, at := range instants {
+		now := sweep{rule: s.rule, limit: s.limit, holds: s.holds}
+		for _, n := range others {
+			if o := &s.holds[n]; o.ret <= at && at < o.end {
+				now.active = append(now.active, n)
+				if !o.shared {
+					now.writer++
+				}
+			}
+		}
+		if now.blockers(h) == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // token compares the token of hold i with those before it.
@@ -311,12 +354,18 @@ func (s *sweep) between(k, i int32) (facts []fact) {
 	if !s.rule.reentrant || s.holds[k].proc != s.holds[i].proc {
 		return nil
 	}
+	over := s.holds[k].gone // when all that rests on the same grant is let go
 	for _, n := range s.order {
-		switch h := &s.holds[n]; {
-		case h.ret < s.holds[k].ret || h.ret >= s.holds[i].ret || h.momentary():
-		case h.proc != s.holds[i].proc:
+		h := &s.holds[n]
+		same := h.proc == s.holds[i].proc
+		switch {
+		case h.ret >= s.holds[i].ret || same && h.call > over && h.ret > s.holds[k].ret:
+			return facts
+		case h.momentary() || h.ret < s.holds[k].ret && h.end < s.holds[k].ret:
+		case !same:
 			return []fact{acquireFact(n, h)}
 		case h.gone != never:
+			over = max(over, h.gone)
 			facts = append(facts, fact{opID{releaseOp, n}, []int32{h.gone}})
 		}
 	}
@@ -346,7 +395,7 @@ func (s *sweep) turn(i int32) finding {
 	if s.asked && h.queued != none && s.holds[s.late].call > h.queued {
 		o := &s.holds[s.late]
 		return violation([]fact{
-			{opID{acquireOp, s.late}, []int32{o.call, o.ret}}, {opID{queueOp, s.late}, nil},
+			{opID{acquireOp, s.late}, []int32{o.call, o.ret}},
 			{opID{acquireOp, i}, []int32{h.queued, h.ret}}, {opID{queueOp, i}, nil},
 		},
 			"%s had a place in the queue in line %d, before %s asked in line %d, but %s was granted %s first (lines %d and %d).",

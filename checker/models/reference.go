@@ -60,12 +60,12 @@ func (o *object) operations(from, to int32) []operation {
 		if h.call > to || h.gone < from {
 			continue
 		}
-		if o.j.model.rule.fifo && h.presupposed() {
+		if o.j.model.rule.fifo && h.presupposed() && h.call <= to && h.ret >= from {
 			in := h.ret
 			if h.queued != none {
 				in = h.queued
 			}
-			add(queueOp, i, h.call, in, h.proc, false)
+			list = append(list, operation{opID{queueOp, int32(i)}, h.call, in, h.proc, false})
 		}
 		add(acquireOp, i, h.call, h.ret, h.proc, !h.presupposed())
 		if h.end != never {

@@ -398,13 +398,12 @@ func (c *chains) before(f finding) state {
 		s.value = c.atStart.value
 		return s
 	}
-	for c.of[s.value] != nil {
-		s.value++
-	}
+	used := map[int64]bool{}
 	for i := range c.list {
-		if a := &c.list[i]; a.value == s.value || a.what == cas && a.from == s.value {
-			s.value, i = s.value+1, 0
-		}
+		used[c.list[i].value], used[c.list[i].from] = true, true
+	}
+	for used[s.value] {
+		s.value++
 	}
 	return s
 }
@@ -462,24 +461,7 @@ func (c *chains) twoStarts(a, b *cluster) finding {
 // inTheWay is the violation that the values of b had to be in place, if only
 // for an instant, while those of a were.
 func (c *chains) inTheWay(a, b *zone) finding {
-	j := c.j
-	from := "the start"
-	if a.least != none {
-		from = fmt.Sprintf("line %d", j.lines.of(a.from))
-	}
-	f := violation(c.facts(a.least, a.most, b.least, b.most), "%s in place from %s to line %d, and %s had no room before or after that: %s.",
-		upper(c.values(a)), from, j.lines.of(a.to), c.values(b), c.doing(b.most))
+	f := violation(c.facts(a.least, a.most, b.least, b.most), "")
+	f.sentence = c.noOrder(f.facts)
 	return f
-}
-
-// values names what a zone has in place.
-func (c *chains) values(z *zone) string {
-	last := z.first
-	for last.next != none {
-		last = c.of[c.list[last.next].value]
-	}
-	if last == z.first {
-		return fmt.Sprintf("%d was", z.first.value)
-	}
-	return fmt.Sprintf("%d to %d were", z.first.value, last.value)
 }

@@ -215,7 +215,6 @@ func (o *object) reduce(b *budget, p piece) finding {
 		}
 	}
 	var facts []fact
-	var said []string
 	for _, x := range ops {
 		if !x.optional {
 			at := []int32{x.call}
@@ -223,10 +222,9 @@ func (o *object) reduce(b *budget, p piece) finding {
 				at = append(at, x.ret)
 			}
 			facts = append(facts, fact{x.opID, at})
-			said = append(said, o.tell(x))
 		}
 	}
-	f := violation(facts, "There is no order for this: %s.", list(said))
+	f := finding{outcome: checker.Violated, facts: facts, sentence: o.noOrder(facts)}
 	f.start, f.absence = p.start, true
 	return f
 }
@@ -241,9 +239,23 @@ func list(said []string) string {
 }
 
 // tell is an operation, for a sentence.
-func (o *object) tell(x operation) string {
+func (o *object) tell(x opID, from, to int32) string {
 	if x.kind == accessOp {
 		return (&chains{object: o, list: o.accesses}).doing(x.n)
 	}
-	return fmt.Sprintf("%s: %s (%s)", o.j.who(x.proc), o.describe(input{x.opID, x.optional}), o.j.span(x.call, x.ret))
+	return fmt.Sprintf("%s: %s (%s)", o.j.who(o.procOf(x)), o.describe(input{opID: x}), o.j.span(from, to))
+}
+
+// procOf is the process of an operation.
+func (o *object) procOf(x opID) int32 {
+	switch x.kind {
+	case strayOp:
+		return o.strays[x.n].proc
+	case refusedOp:
+		return o.refused[x.n].proc
+	case eventOp:
+		return o.events[x.n].proc
+	default:
+		return o.holds[x.n].proc
+	}
 }

@@ -220,6 +220,9 @@ func (o *object) judge(b *budget) finding {
 // confirm asks Porcupine, too. Where it contradicts, nothing is certain.
 func (o *object) confirm(b *budget, f finding) finding {
 	if f.outcome == checker.Violated && !f.absence {
+		if o.j.model.kind == register {
+			f = o.prune(b, f)
+		}
 		for _, start := range f.starts(o.j.model.kind) {
 			if window := o.around(f); len(window) <= windowSize && b.quick(o, window, start) == checker.Valid {
 				return disagreement(f, "Porcupine finds an order for the operations around it")
@@ -246,8 +249,8 @@ func (f *finding) starts(k kind) []state {
 	return []state{f.start}
 }
 
-// around are the operations that may have taken effect while the facts did.
-// All but the facts are optional.
+// around are the operations that may have taken effect while the facts did,
+// and those that made the values that they show. All but the facts are optional.
 func (o *object) around(f finding) []operation {
 	from, to := never, none
 	for _, x := range f.facts {
@@ -255,14 +258,64 @@ func (o *object) around(f finding) []operation {
 			from, to = min(from, pos), max(to, pos)
 		}
 	}
+	if f.whole {
+		from = 0
+	}
+	shown := map[int64]bool{} // values
 	var list []operation
-	for _, x := range o.operations(from, to) {
+	add := func(x operation) {
 		isFact := slices.ContainsFunc(f.facts, func(y fact) bool { return y.op == x.opID })
 		if isFact || o.relax(&x) {
 			list = append(list, x)
+			if x.kind == accessOp {
+				a := &o.accesses[x.n]
+				shown[a.from] = shown[a.from] || a.what == cas
+				shown[a.value] = shown[a.value] || a.what == read
+			}
+		}
+	}
+	for _, x := range o.operations(from, to) {
+		add(x)
+	}
+	if o.j.model.kind != register {
+		return list
+	}
+	for i := len(o.accesses) - 1; i >= 0 && len(list) <= windowSize; i-- {
+		a := &o.accesses[i]
+		if a.ret < from && shown[a.value] && (a.what == write || a.what == cas) {
+			add(operation{opID{accessOp, int32(i)}, a.call, a.ret, a.proc, false})
 		}
 	}
 	return list
+}
+
+// prune leaves out facts that are not needed: Porcupine finds no order for the
+// others either.
+func (o *object) prune(b *budget, f finding) finding {
+	if len(o.around(f)) > windowSize {
+		return f
+	}
+	for k := 0; k < len(f.facts) && len(f.facts) > 1; k++ {
+		fewer := f
+		fewer.facts = slices.Delete(slices.Clone(f.facts), k, k+1)
+		if b.quick(o, o.around(fewer), f.start) == checker.Violated {
+			fewer.sentence = o.noOrder(fewer.facts)
+			f = fewer
+			k--
+		}
+	}
+	return f
+}
+
+// noOrder says that there is no order for what the facts say.
+func (o *object) noOrder(facts []fact) string {
+	var said []string
+	facts = slices.Clone(facts)
+	slices.SortFunc(facts, func(a, b fact) int { return int(a.at[0]) - int(b.at[0]) })
+	for _, x := range facts {
+		said = append(said, o.tell(x.op, x.at[0], x.at[len(x.at)-1]))
+	}
+	return "There is no order for this: " + list(said) + "."
 }
 
 // relax makes x optional. It returns false if then x says nothing at all.
