@@ -3,22 +3,27 @@ package history
 import (
 	"fmt"
 	"strconv"
+	"time"
 )
 
 // filler supplies what a recorder left out; Reader says by which rules.
 type filler struct {
-	last    Entry // Index and Time of the entry before
+	index   int // of the entry before
+	time    time.Duration
 	started bool
-	procs   map[int]*procState
+	procs   table[procState]
 	retired map[string]*procState // by client: the process that ended with info, until another goes on
 	fresh   int                   // the largest grant so far
-	ours    map[int]int           // grants that we numbered, and the index of their acquire's ok
+	ours    grantIndex            // grants that we numbered: the index of their acquire's ok
 }
 
 // procState is what is known of a client's process.
 type procState struct {
 	client string
-	open   *Entry  // its invoke without a completion
+	open   struct { // its invoke without a completion; F is "" when there is none
+		f, lock string
+		grant   int
+	}
 	grants []grant // held, the innermost last
 }
 
@@ -27,21 +32,17 @@ type grant struct {
 	lock string
 }
 
-func newFiller() filler {
-	return filler{procs: map[int]*procState{}, retired: map[string]*procState{}, ours: map[int]int{}}
-}
-
-func (f *filler) entry(e *Entry, given given) error {
-	if !given.index {
+func (f *filler) entry(e *Entry, given Given) error {
+	if !given.Index {
 		e.Index = 1
 		if f.started {
-			e.Index = f.last.Index + 1
+			e.Index = f.index + 1
 		}
 	}
-	if !given.time {
-		e.Time = f.last.Time
+	if !given.Time {
+		e.Time = f.time
 	}
-	f.last, f.started = Entry{Index: e.Index, Time: e.Time}, true
+	f.index, f.time, f.started = e.Index, e.Time, true
 	if !e.Process.Client() {
 		return nil
 	}
@@ -60,13 +61,13 @@ func (f *filler) entry(e *Entry, given given) error {
 }
 
 func (f *filler) process(e *Entry) *procState {
-	p := f.procs[e.Process.N]
+	p := f.procs.at(e.Process.N)
 	if p == nil {
 		p = &procState{client: e.Client}
 		if p.client == "" {
 			p.client = strconv.Itoa(e.Process.N)
 		}
-		f.procs[e.Process.N] = p
+		f.procs.set(e.Process.N, p)
 		if before := f.retired[p.client]; before != nil { // the client goes on under a new number
 			p.grants, before.grants = before.grants, nil
 			delete(f.retired, p.client)
@@ -87,23 +88,24 @@ func (p *procState) invoke(e *Entry) {
 			p.drop(e.Grant)
 		}
 	}
-	open := *e
-	p.open = &open
+	p.open.f, p.open.lock, p.open.grant = e.F, e.Lock, e.Grant
 }
 
 func (f *filler) complete(p *procState, e *Entry) error {
-	invoke := p.open
-	p.open = nil
-	if e.Type == Info {
-		f.retired[p.client] = p
-	}
-	if invoke != nil && invoke.F == e.F {
+	if p.open.f == e.F {
 		if e.Lock == "" {
-			e.Lock = invoke.Lock
+			e.Lock = p.open.lock
 		}
 		if e.Grant == 0 {
-			e.Grant = invoke.Grant
+			e.Grant = p.open.grant
 		}
+	}
+	p.open.f = ""
+	if e.Type == Info {
+		if f.retired == nil {
+			f.retired = map[string]*procState{}
+		}
+		f.retired[p.client] = p
 	}
 	if e.Type != OK || (e.F != Acquire && e.F != Try) {
 		return nil
@@ -111,8 +113,8 @@ func (f *filler) complete(p *procState, e *Entry) error {
 	if e.Grant == 0 {
 		f.fresh++
 		e.Grant = f.fresh
-		f.ours[e.Grant] = e.Index
-	} else if by, ok := f.ours[e.Grant]; ok {
+		f.ours.add(e.Grant, e.Index)
+	} else if by, ok := f.ours.index(e.Grant); ok {
 		return fmt.Errorf("grant %d is what the acquire at index %d got, which named none: name all grants or none", e.Grant, by)
 	}
 	f.fresh = max(f.fresh, e.Grant)
@@ -131,8 +133,8 @@ func (p *procState) innermost(lock string) int {
 }
 
 func (p *procState) drop(n int) {
-	for i, g := range p.grants {
-		if g.n == n {
+	for i := len(p.grants) - 1; i >= 0; i-- {
+		if p.grants[i].n == n {
 			p.grants = append(p.grants[:i], p.grants[i+1:]...)
 			return
 		}
