@@ -15,6 +15,8 @@ import (
 type collection struct {
 	operations
 	mapper  mapper
+	entry   history.Entry
+	given   history.Given
 	seq     history.Sequence
 	first   *value // a first map that was an operation
 	line    int
@@ -50,35 +52,35 @@ func newCollection(in *bufio.Reader, name, format string) (source, history.Heade
 	if err != nil {
 		return nil, history.Header{}, c.at(line, "%w", err)
 	}
-	c.mapper.ours = true
+	c.mapper.ours, c.literal = true, true
 	return c, header, nil
 }
 
-func (c *collection) next(e *history.Entry) (int, error) {
+func (c *collection) next() (*history.Entry, int, error) {
+	e := &c.entry
 	for {
 		v, line, err := value{}, c.line, error(nil)
 		if c.first != nil {
 			v, c.first = *c.first, nil
 		} else if v, line, err = c.operations.next(); err != nil {
-			return 0, err
+			return nil, 0, err
 		}
-		var given history.Given
-		err = c.mapper.entry(&v, e, &given)
+		err = c.mapper.entry(&v, e, &c.given)
 		if errors.Is(err, errSkip) {
 			c.skipped.add(line, 0)
 			continue
 		}
 		if err == nil {
-			c.order(e, given, line)
-			err = c.seq.Fill(e, given)
+			c.order(e, c.given, line)
+			err = c.seq.Fill(e, c.given)
 		}
 		if err == nil {
 			err = c.seq.Check(e)
 		}
 		if err != nil {
-			return 0, c.at(line, "%w", err)
+			return nil, 0, c.at(line, "%w", err)
 		}
-		return line, nil
+		return e, line, nil
 	}
 }
 

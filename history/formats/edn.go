@@ -74,6 +74,7 @@ func (l *lexer) significant() (byte, error) {
 	}
 }
 
+// blank tells whether b is nothing in EDN.
 func blank(b byte) bool { return b == ' ' || b == ',' || b >= '\t' && b <= '\r' }
 
 func (l *lexer) collection(k kind, closer byte) (value, error) {
@@ -133,9 +134,13 @@ func (l *lexer) dispatch() (v value, discarded bool, err error) {
 	return v, b == '_', err
 }
 
+// delimiters end a token.
+var delimiters = stops("\t\n\v\f\r ,()[]{}\";")
+
 // token reads up to the next delimiter into the scratch.
 func (l *lexer) token() error {
 	for {
+		l.run(&delimiters)
 		b, err := l.get()
 		if err != nil {
 			if len(l.scratch) > 0 && errors.Is(err, io.EOF) {
@@ -143,7 +148,7 @@ func (l *lexer) token() error {
 			}
 			return cut(err)
 		}
-		if blank(b) || strings.IndexByte(`()[]{}";`, b) >= 0 {
+		if b < utf8.RuneSelf && delimiters[b] {
 			l.unget()
 			return nil
 		}
@@ -217,8 +222,7 @@ func (l *lexer) number() (value, error) {
 	}
 	if s[len(s)-1] != 'M' {
 		if n, err := strconv.ParseInt(string(digits), 10, 64); err == nil {
-			l.scratch = strconv.AppendInt(s[:0], n, 10)
-			return value{kind: integer, n: n, text: l.word()}, nil
+			return value{kind: integer, n: n}, nil
 		}
 	}
 	whole, part, ratio := strings.Cut(string(digits), "/")

@@ -32,7 +32,7 @@ type Reader struct {
 
 // source is a file in one format. What it returns is filled in and checked.
 type source interface {
-	next(e *history.Entry) (line int, err error)
+	next() (e *history.Entry, line int, err error) // e is good until the next one
 	warned() []history.Warning
 }
 
@@ -81,11 +81,11 @@ func (r *Reader) Warnings() []history.Warning { return append(r.source.warned(),
 // Next is the next entry, filled in and checked. At the end it returns io.EOF;
 // other errors are those of the reader below, or a *history.SyntaxError. After
 // an error it is of no more use.
-func (r *Reader) Next() (e history.Entry, err error) {
-	line, err := r.source.next(&e)
+func (r *Reader) Next() (history.Entry, error) {
+	next, line, err := r.source.next()
 	if err == nil {
 		r.line, r.any = line, true
-		return e, nil
+		return *next, nil
 	}
 	if errors.Is(err, io.EOF) && !r.any && r.header.Format == 0 && len(r.Warnings()) == 0 {
 		r.empty = []history.Warning{{Name: r.name, Line: 1, Text: "the file is empty: there is nothing to judge"}}

@@ -26,12 +26,12 @@ func (l *lexer) json() (v value, closer byte, err error) {
 		v, err = l.object()
 	case '"':
 		v.kind = text
-		if v.text, err = l.quoted(true); err == nil && isKeyword(v.text) {
+		if v.text, err = l.quoted(true); err == nil && !l.literal && isKeyword(v.text) {
 			v.kind, v.text = keyword, v.text[1:]
 		}
 	default:
 		l.unget()
-		v, err = l.literal()
+		v, err = l.bare()
 	}
 	return v, 0, err
 }
@@ -132,8 +132,8 @@ func (l *lexer) object() (value, error) {
 	}
 }
 
-// literal is a number, true, false or null.
-func (l *lexer) literal() (value, error) {
+// bare is a number, true, false or null.
+func (l *lexer) bare() (value, error) {
 	l.scratch = l.scratch[:0]
 	for {
 		b, err := l.get()
@@ -167,7 +167,7 @@ func (l *lexer) jsonNumber(s string) (value, error) {
 	bad := digits == "" || !digit(digits[0]) || digits[0] == '0' && len(digits) > 1 && digit(digits[1]) || strings.Trim(s, "+-.0123456789eE") != ""
 	if !bad {
 		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
-			return value{kind: integer, n: n, text: strconv.FormatInt(n, 10)}, nil
+			return value{kind: integer, n: n}, nil
 		}
 		if _, err := strconv.ParseFloat(s, 64); err == nil || isRange(err) {
 			return value{kind: number, text: s}, nil

@@ -30,6 +30,7 @@ type lexer struct {
 	wide    int  // bytes of a character that are still to come, and were checked
 	start   int  // the line on which the operation begins
 	depth   int  // of what is being read; 0 between operations
+	literal bool // strings of JSON are strings, also with a colon in front
 	scratch []byte
 	stack   []value // of collections that are open
 	words   map[string]string
@@ -107,6 +108,34 @@ func (l *lexer) unget() {
 	}
 }
 
+// stops is the set of bytes that run does not read: those that are named, and
+// those that get has to look at.
+func stops(list string) (set [256]bool) {
+	for i := range len(list) {
+		set[list[i]] = true
+	}
+	for b := utf8.RuneSelf; b < len(set); b++ {
+		set[b] = true
+	}
+	set['\n'] = true
+	return set
+}
+
+// run adds to the scratch what is in the buffer up to the next byte of stop.
+func (l *lexer) run(stop *[256]bool) {
+	b, _ := l.in.Peek(l.in.Buffered())
+	n := 0
+	for n < len(b) && !stop[b[n]] {
+		n++
+	}
+	if l.wide > 0 || n == 0 {
+		return
+	}
+	l.scratch = append(l.scratch, b[:n]...)
+	l.used += n
+	l.in.Discard(n)
+}
+
 // cut is the end of the file, where something is open.
 func cut(err error) error {
 	if errors.Is(err, io.EOF) {
@@ -131,11 +160,21 @@ func (l *lexer) word() string {
 	return w
 }
 
+// quotes end what can be read of a string at once.
+var quotes = func() [256]bool {
+	set := stops(`"\`)
+	for b := range ' ' {
+		set[b] = true
+	}
+	return set
+}()
+
 // quoted is a string whose opening quote was read. EDN and JSON share their
 // escapes; only JSON forbids control characters.
 func (l *lexer) quoted(strict bool) (string, error) {
 	l.scratch = l.scratch[:0]
 	for {
+		l.run(&quotes)
 		b, err := l.get()
 		if err != nil {
 			return "", cut(err)

@@ -13,6 +13,7 @@ import (
 // operations as Jepsen has them.
 type lines struct {
 	in     *history.Reader
+	entry  history.Entry
 	mapper mapper
 	lexer  *lexer
 	bytes  *bytes.Reader
@@ -34,12 +35,12 @@ func newLines(in *bufio.Reader, name string) (source, history.Header, error) {
 	return l, r.Header(), nil
 }
 
-func (l *lines) next(e *history.Entry) (int, error) {
+func (l *lines) next() (*history.Entry, int, error) {
 	var err error
-	if *e, err = l.in.Next(); err != nil {
-		return 0, err
+	if l.entry, err = l.in.Next(); err != nil {
+		return nil, 0, err
 	}
-	return l.in.Line(), l.in.Check(e)
+	return &l.entry, l.in.Line(), l.in.Check(&l.entry)
 }
 
 func (l *lines) warned() []history.Warning { return l.in.Warnings() }

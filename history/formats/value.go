@@ -9,7 +9,7 @@ import (
 // lists are vectors.
 type value struct {
 	kind  kind
-	text  string  // of strings and words; of numbers as they are written
+	text  string  // of strings and words; of numbers that are no integers, as they are written
 	n     int64   // of integers; 1 of true
 	items []value // of vectors and sets; of maps keys and values by turns
 }
@@ -39,6 +39,8 @@ func (v value) append(b []byte) []byte {
 		return append(b, "nil"...)
 	case boolean:
 		return strconv.AppendBool(b, v.n != 0)
+	case integer:
+		return strconv.AppendInt(b, v.n, 10)
 	case text:
 		return appendString(b, v.text)
 	case keyword:
@@ -79,7 +81,7 @@ func (v *value) word() (string, bool) {
 // called.
 func (v *value) name() (string, bool) {
 	if v.kind == integer {
-		return v.text, true
+		return strconv.FormatInt(v.n, 10), true
 	}
 	return v.word()
 }

@@ -73,6 +73,7 @@ func (w *Writer) header(header history.Header) error {
 		return err
 	}
 	l := newLexer(bufio.NewReader(&line), "header")
+	l.literal = true
 	v, _, err := l.json()
 	if err != nil {
 		return err
@@ -110,7 +111,7 @@ func (v *value) json(b []byte) []byte {
 	case boolean:
 		return strconv.AppendBool(b, v.n != 0)
 	case integer:
-		return append(b, v.text...)
+		return strconv.AppendInt(b, v.n, 10)
 	case number:
 		if integral(strings.TrimRight(v.text, "N")) {
 			return append(b, strings.TrimLeft(strings.TrimRight(v.text, "N"), "+")...)
