@@ -3,6 +3,7 @@ package history_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"reflect"
@@ -87,6 +88,35 @@ func TestAGrantThatNobodyNamesIsTheInnermostOneOfThatLock(t *testing.T) {
 	}
 	if e := h.Entries[11]; !e.By.Set || e.By.V != 0 || !e.Op.Set {
 		t.Errorf("by 0 and op 0 became %+v and %+v", e.By, e.Op)
+	}
+}
+
+func TestGrantsOfManyLocksAreToldApart(t *testing.T) {
+	t.Parallel()
+	const locks = 200
+	var b strings.Builder
+	say := func(kind, f string, lock, grant int) {
+		fmt.Fprintf(&b, `{"process":1,"type":"%s","f":"%s","lock":"%d"`, kind, f, lock)
+		if grant > 0 {
+			fmt.Fprintf(&b, `,"grant":%d`, grant)
+		}
+		b.WriteString("}\n")
+	}
+	for lock := range locks {
+		say("invoke", "acquire", lock, 0)
+		say("ok", "acquire", lock, lock+1)
+	}
+	for lock := range locks {
+		say("invoke", "release", (lock+1)%locks, lock+1) // by its grant, whatever lock it is
+		say("ok", "release", lock, lock+1)
+		say("invoke", "extend", lock, 0)
+		say("fail", "extend", lock, 0)
+	}
+	h, _ := decode(t, b.String())
+	for _, e := range h.Entries {
+		if e.F == history.Extend && e.Grant != 0 {
+			t.Fatalf("an extend of lock %s is for grant %d, which was released", e.Lock, e.Grant)
+		}
 	}
 }
 

@@ -24,12 +24,7 @@ type procState struct {
 		f, lock string
 		grant   int
 	}
-	grants []grant // held, the innermost last
-}
-
-type grant struct {
-	n    int
-	lock string
+	grants map[string][]int // held, by lock; the innermost last
 }
 
 func (f *filler) entry(e *Entry, given Given) error {
@@ -85,7 +80,7 @@ func (p *procState) invoke(e *Entry) {
 			e.Grant = p.innermost(e.Lock)
 		}
 		if e.F == Release {
-			p.drop(e.Grant)
+			p.drop(e.Lock, e.Grant)
 		}
 	}
 	p.open.f, p.open.lock, p.open.grant = e.F, e.Lock, e.Grant
@@ -118,25 +113,46 @@ func (f *filler) complete(p *procState, e *Entry) error {
 		return fmt.Errorf("grant %d is what the acquire at index %d got, which named none: name all grants or none", e.Grant, by)
 	}
 	f.fresh = max(f.fresh, e.Grant)
-	p.grants = append(p.grants, grant{e.Grant, e.Lock})
+	if p.grants == nil {
+		p.grants = map[string][]int{}
+	}
+	p.grants[e.Lock] = append(p.grants[e.Lock], e.Grant)
 	return nil
 }
 
 // innermost is the grant of lock that the process got last and still has; 0: none.
 func (p *procState) innermost(lock string) int {
-	for i := len(p.grants) - 1; i >= 0; i-- {
-		if p.grants[i].lock == lock {
-			return p.grants[i].n
-		}
+	if list := p.grants[lock]; len(list) > 0 {
+		return list[len(list)-1]
 	}
 	return 0
 }
 
-func (p *procState) drop(n int) {
-	for i := len(p.grants) - 1; i >= 0; i-- {
-		if p.grants[i].n == n {
-			p.grants = append(p.grants[:i], p.grants[i+1:]...)
+// maxIdle is for how many locks a process keeps a list that may be empty: those
+// that it takes again and again.
+const maxIdle = 64
+
+// drop forgets grant n, which is most likely one of lock.
+func (p *procState) drop(lock string, n int) {
+	if n == 0 || p.remove(lock, n) {
+		return
+	}
+	for lock := range p.grants {
+		if p.remove(lock, n) {
 			return
 		}
 	}
+}
+
+func (p *procState) remove(lock string, n int) bool {
+	list := p.grants[lock]
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i] == n {
+			if p.grants[lock] = append(list[:i], list[i+1:]...); len(list) == 1 && len(p.grants) > maxIdle {
+				delete(p.grants, lock)
+			}
+			return true
+		}
+	}
+	return false
 }
