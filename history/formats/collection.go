@@ -95,9 +95,8 @@ func (c *collection) order(e *history.Entry, given history.Given, line int) {
 	if !given.Time {
 		return
 	}
-	behind := c.latest - e.Time
-	if c.timed && behind > 0 && (given.Index || behind <= min(jitter, c.latest/1000)) {
-		c.behind.add(line, behind)
+	if c.timed && e.Time < c.latest && (given.Index || e.Time >= c.latest-min(jitter, c.latest/1000)) {
+		c.behind.add(line, c.latest-e.Time)
 		e.Time = c.latest
 	}
 	c.latest, c.timed = e.Time, true

@@ -2,6 +2,7 @@ package formats_test
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -217,31 +218,51 @@ func FuzzReader(f *testing.F) {
 		}
 		f.Add(b)
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		h, lines, _, err := formats.Decode(bytes.NewReader(data), "fuzz")
-		if err != nil {
-			return
-		}
-		if err := history.Check(h); err != nil {
-			t.Fatal(err)
-		}
-		if len(lines) != len(h.Entries) || !slices.IsSorted(lines) {
-			t.Fatalf("%d entries on the lines %v", len(h.Entries), lines)
-		}
-		want := encode(t, h)
-		again, _, err := history.Decode(bytes.NewReader(want), "again")
-		if err != nil || !bytes.Equal(encode(t, again), want) {
-			t.Fatalf("%v\ngot  %s\nwant %s", err, encode(t, again), want)
-		}
-		for _, format := range []string{"edn", "jsonl"} {
-			text := write(t, h, format)
-			again, _, warnings, err := formats.Decode(bytes.NewReader(text), format)
-			if err != nil || len(warnings) > 0 {
-				t.Fatalf("%v %v\n%s", err, warnings, text)
-			}
-			if got := encode(t, again); !bytes.Equal(got, want) {
-				t.Fatalf("by way of\n%s\ngot  %s\nwant %s", text, got, want)
-			}
-		}
+	f.Fuzz(func(t *testing.T, data []byte) { readable(t, data) })
+}
+
+// Files that are put together from pieces of histories are well formed more
+// often than what a fuzzer finds.
+func TestPiecesOfHistoriesAreReadOrRefused(t *testing.T) {
+	t.Parallel()
+	piece := rapid.SampledFrom(strings.Split(`[|]|{|}|(|)|#{|#_|#a/b |#inst |;|"|\\|,| |
+|nil|true|1|-1|34|1.5|2N|1/2|:a|"a"|sym|\\a|["c1" "a"]|[:k nil]|[0 3]|[:k [0 3]]|{:lock "a" :fence 3}|#{:n1}
+|{:process 0 :type :invoke :f :acquire}|{:process 0 :type :ok :f :acquire :value 34}|{:process 0 :type :info :f :acquire :error [:x 1]}
+|{:process 0 :type :invoke :f :release :value |{:process 1 :type :invoke :f :read :value |{:process 1 :type :ok :f :read :value 
+|{:process "c1" :type :invoke :f :lock :value |{:process "c1" :type :ok :f :lock}|{:process :c1 :type :info :f :lock :error |{:process "c1" :type :event :f :late}
+|{:process :nemesis :type :info :f :start :value |{:process :nemesis :type :info :f nil}|{:process redis :type :event :f :expire :key 
+|:time 5|:time 4|:time 1000000000 |:index 7|:index 3|:token |:grant 2 |:shared true|:client "x"|:lock |:on |:was 3 |:by 1|:op 1
+|{"lockcheck":1},|{:lockcheck 1}|{"process":0,"type":"invoke","f":"acquire"}|{"process":0,"type":"ok","f":"acquire","value":3}|{"process":"c1","type":"invoke","f":"lock","value":|{"process":"c1","type":"info","f":"lock","error":|"time":5|"index":1|:|null|["a",null]|[0,3]`, "|"))
+	rapid.Check(t, func(t *rapid.T) {
+		readable(t, []byte(strings.Join(rapid.SliceOfN(piece, 0, 30).Draw(t, "pieces"), "")))
 	})
+}
+
+// readable holds that what is accepted is a history, which can be written and
+// read again in every format.
+func readable(t fataler, data []byte) {
+	h, lines, _, err := formats.Decode(bytes.NewReader(data), "fuzz")
+	if err != nil {
+		if _, ok := errors.AsType[*history.SyntaxError](err); !ok {
+			t.Fatalf("%T: %v", err, err)
+		}
+		return
+	}
+	if err := history.Check(h); err != nil {
+		t.Fatal(err)
+	}
+	if len(lines) != len(h.Entries) || !slices.IsSorted(lines) {
+		t.Fatalf("%d entries on the lines %v", len(h.Entries), lines)
+	}
+	want := encode(t, h)
+	again, _, err := history.Decode(bytes.NewReader(want), "again")
+	if err != nil || !bytes.Equal(encode(t, again), want) {
+		t.Fatalf("%v\nwant %s", err, want)
+	}
+	for _, format := range []string{"edn", "jsonl"} {
+		text := write(t, h, format)
+		if got := encode(t, read(t, text)); !bytes.Equal(got, want) {
+			t.Fatalf("by way of\n%s\ngot  %s\nwant %s", text, got, want)
+		}
+	}
 }
