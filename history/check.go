@@ -25,7 +25,7 @@ func (e *InvalidError) Unwrap() error { return e.Err }
 // *InvalidError for the first entry that could not. A history may end in the
 // middle of anything.
 func Check(h *History) error {
-	valid := newValidity()
+	var valid validity
 	for i := range h.Entries {
 		e := &h.Entries[i]
 		if err := valid.add(e); err != nil {
@@ -51,10 +51,22 @@ func (h *Header) check() error {
 	return nil
 }
 
-// clientWords are what a client's process may say, and the types it says it with.
-var clientWords = map[string]struct{ operation bool }{
-	Acquire: {true}, Try: {true}, Release: {true}, Extend: {true}, Read: {true}, Write: {true}, CAS: {true},
-	Queued: {}, Lost: {}, Valid: {}, Late: {},
+// IsOperation tells whether f is what clients invoke and complete.
+func IsOperation(f string) bool {
+	switch f {
+	case Acquire, Try, Release, Extend, Read, Write, CAS:
+		return true
+	}
+	return false
+}
+
+// isReport tells whether f is what clients say between their operations.
+func isReport(f string) bool {
+	switch f {
+	case Queued, Lost, Valid, Late:
+		return true
+	}
+	return false
 }
 
 // validity is what the entries so far allow.
@@ -62,9 +74,9 @@ type validity struct {
 	started bool
 	index   int
 	time    time.Duration
-	procs   map[int]*session
-	invokes map[int64]bool
-	grants  map[int]int // the index of the acquire's ok that got it
+	procs   table[session]
+	invokes numbers    // their indices
+	grants  grantIndex // of the acquire's ok that got it
 }
 
 // session is the state of one client's process.
@@ -74,10 +86,6 @@ type session struct {
 	f       string // of the open operation
 	index   int    // of its invoke
 	retired bool
-}
-
-func newValidity() *validity {
-	return &validity{procs: map[int]*session{}, invokes: map[int64]bool{}, grants: map[int]int{}}
 }
 
 func (v *validity) add(e *Entry) error {
@@ -91,13 +99,11 @@ func (v *validity) add(e *Entry) error {
 		return fmt.Errorf("time %d ns follows %d ns: it runs backwards", e.Time, v.time)
 	}
 	v.started, v.index, v.time = true, e.Index, e.Time
-	for _, ref := range [...]struct {
-		name string
-		to   Opt
-	}{{"by", e.By}, {"op", e.Op}} {
-		if ref.to.Set && !v.invokes[ref.to.V] {
-			return fmt.Errorf("%q is %d, which is the index of no invoke before it", ref.name, ref.to.V)
-		}
+	if e.By.Set && !v.invokes.has(e.By.V) {
+		return fmt.Errorf(`"by" is %d, which is the index of no invoke before it`, e.By.V)
+	}
+	if e.Op.Set && !v.invokes.has(e.Op.V) {
+		return fmt.Errorf(`"op" is %d, which is the index of no invoke before it`, e.Op.V)
 	}
 	if !e.Process.Client() {
 		if e.Type != Info && e.Type != Event {
@@ -109,19 +115,19 @@ func (v *validity) add(e *Entry) error {
 }
 
 func (v *validity) client(e *Entry) error {
-	word, ok := clientWords[e.F]
+	operation := IsOperation(e.F)
 	switch {
-	case !ok:
+	case !operation && !isReport(e.F):
 		return fmt.Errorf(`"f" is %q, which no client says`, e.F)
-	case word.operation && e.Type == Event:
+	case operation && e.Type == Event:
 		return fmt.Errorf("%s is an operation: its type is invoke, ok, fail or info", e.F)
-	case !word.operation && e.Type != Event:
+	case !operation && e.Type != Event:
 		return fmt.Errorf("%s is a report: its type is event", e.F)
 	}
-	p := v.procs[e.Process.N]
+	p := v.procs.at(e.Process.N)
 	if p == nil {
 		p = &session{client: e.Client}
-		v.procs[e.Process.N] = p
+		v.procs.set(e.Process.N, p)
 	}
 	if e.Client != p.client {
 		return fmt.Errorf("process %s belonged to %s, now to %s", e.Process, p.client, e.Client)
@@ -130,7 +136,7 @@ func (v *validity) client(e *Entry) error {
 	case Event:
 		return nil
 	case Invoke:
-		v.invokes[int64(e.Index)] = true
+		v.invokes.add(int64(e.Index))
 		return p.invoke(e)
 	default:
 		if err := p.complete(e); err != nil {
@@ -173,9 +179,8 @@ func (v *validity) grant(e *Entry) error {
 	if e.Grant == 0 {
 		return nil
 	}
-	if before, ok := v.grants[e.Grant]; ok {
+	if before, used := v.grants.add(e.Grant, e.Index); used {
 		return fmt.Errorf("grant %d is used twice: the acquire at index %d got it", e.Grant, before)
 	}
-	v.grants[e.Grant] = e.Index
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strconv"
 	"time"
+	"unicode/utf8"
 )
 
 // maxLine is the length that a line may have, in bytes.
@@ -47,7 +48,6 @@ func Decode(r io.Reader, name string) (*History, []Warning, error) {
 		return nil, nil, err
 	}
 	h := &History{Header: in.Header()}
-	valid := newValidity()
 	for {
 		e, err := in.Next()
 		if errors.Is(err, io.EOF) {
@@ -56,7 +56,7 @@ func Decode(r io.Reader, name string) (*History, []Warning, error) {
 		if err != nil {
 			return nil, in.Warnings(), err
 		}
-		if err := valid.add(&e); err != nil {
+		if err := in.seq.Check(&e); err != nil {
 			return nil, in.Warnings(), in.fail(err)
 		}
 		h.Entries = append(h.Entries, e)
@@ -75,25 +75,27 @@ func Decode(r io.Reader, name string) (*History, []Warning, error) {
 //     of that lock that its process holds and has not begun to release; a
 //     process that goes on after an info has what the one before it had.
 //
-// It does not check that the entries make sense together; Decode does.
+// It does not check that the entries make sense together; Check and Decode do.
 type Reader struct {
-	name     string
-	lines    *bufio.Scanner
-	line     int    // number of the line last read
-	first    []byte // a first line that was an entry
-	header   Header
-	warnings []Warning
-	names    map[string]string // one copy of each word
-	fill     filler
+	name      string
+	in        *bufio.Reader
+	line      int    // number of the line last read
+	long      []byte // a line that is longer than in's buffer
+	first     []byte // a first line that was an entry
+	header    Header
+	warnings  []Warning
+	names     map[string]string // one copy of each word
+	translate func(line []byte, e *Entry, given *Given, err error) error
+	entry     Entry // what translate sees
+	given     Given
+	seq       Sequence
 }
 
 // NewReader reads the first line of r, which a bare history does not have: its
 // header is the zero Header. The name is for messages. Errors are r's, or a
 // *SyntaxError.
 func NewReader(r io.Reader, name string) (*Reader, error) {
-	in := &Reader{name: name, lines: bufio.NewScanner(r), names: map[string]string{}, fill: newFiller()}
-	in.lines.Buffer(make([]byte, 0, 64<<10), maxLine)
-	in.lines.Split(splitLines)
+	in := &Reader{name: name, in: bufio.NewReaderSize(r, 64<<10), names: map[string]string{}}
 	b, err := in.next()
 	if errors.Is(err, io.EOF) {
 		return in, nil
@@ -108,6 +110,9 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 	if json.Unmarshal(b, &probe) != nil || probe.Lockcheck == nil {
 		in.first = bytes.Clone(b)
 		return in, nil
+	}
+	if err := wellFormed(b); err != nil {
+		return nil, in.fail(err)
 	}
 	if err := json.Unmarshal(b, &in.header); err != nil {
 		return nil, in.fail(explain(err))
@@ -127,18 +132,41 @@ func (r *Reader) Line() int { return r.line }
 // Warnings are what was odd so far.
 func (r *Reader) Warnings() []Warning { return r.warnings }
 
+// Translate hands every line to f before anything of it is filled in: what it
+// says as a line of this format (e and given), or why it says nothing (err). f
+// may put something else in its place; the error that it returns stands.
+func (r *Reader) Translate(f func(line []byte, e *Entry, given *Given, err error) error) {
+	r.translate = f
+}
+
+// Check tells whether an entry that Next returned can follow those that were
+// checked before; see the function Check. Its error is a *SyntaxError.
+func (r *Reader) Check(e *Entry) error {
+	if err := r.seq.Check(e); err != nil {
+		return r.fail(err)
+	}
+	return nil
+}
+
 // Next is the next entry. At the end it returns io.EOF; other errors are those
 // of the reader below, or a *SyntaxError. After an error it is of no more use.
-func (r *Reader) Next() (Entry, error) {
+func (r *Reader) Next() (e Entry, err error) {
 	b := r.first
 	r.first = nil
 	if b == nil {
-		var err error
 		if b, err = r.next(); err != nil {
 			return Entry{}, err
 		}
 	}
-	e, given, err := r.parse(b)
+	var given Given
+	if !r.plain(b, &e, &given) {
+		e, given, err = r.parse(b)
+	}
+	if r.translate != nil { // in memory of ours: what a function sees might escape
+		r.entry, r.given = e, given
+		err = r.translate(b, &r.entry, &r.given, err)
+		e, given = r.entry, r.given
+	}
 	if err != nil {
 		if cut := b[len(b)-1] != '\n' && !json.Valid(b); cut && r.line > 1 {
 			r.warnings = append(r.warnings, Warning{r.name, r.line, "the last line is cut off; it is left out"})
@@ -146,44 +174,53 @@ func (r *Reader) Next() (Entry, error) {
 		}
 		return Entry{}, r.fail(err)
 	}
-	if err := r.fill.entry(&e, given); err != nil {
+	if err := r.seq.Fill(&e, given); err != nil {
 		return Entry{}, r.fail(err)
 	}
 	return e, nil
 }
 
-// next is the next line that is not blank, with its newline if it has one.
+// next is the next line that is not blank, with its newline if it has one:
+// its absence tells a line that was cut off.
 func (r *Reader) next() ([]byte, error) {
-	for r.lines.Scan() {
-		r.line++
-		if b := r.lines.Bytes(); len(bytes.TrimSpace(b)) > 0 {
-			return b, nil
+	for {
+		b, err := r.in.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			b, err = r.rest(b)
+		}
+		if len(b) > maxLine {
+			r.line++
+			return nil, r.fail(fmt.Errorf("the line is longer than %d bytes", maxLine))
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("%s: %w", r.name, err)
+		}
+		if len(b) > 0 {
+			r.line++
+			if b[0] == '{' || len(bytes.TrimSpace(b)) > 0 {
+				return b, nil
+			}
+		}
+		if err != nil {
+			return nil, io.EOF
 		}
 	}
-	switch err := r.lines.Err(); {
-	case err == nil:
-		return nil, io.EOF
-	case errors.Is(err, bufio.ErrTooLong):
-		r.line++
-		return nil, r.fail(fmt.Errorf("the line is longer than %d bytes", maxLine))
-	default:
-		return nil, fmt.Errorf("%s: %w", r.name, err)
+}
+
+// rest is a line that begins with b and is longer than the buffer, as far as
+// a line may go.
+func (r *Reader) rest(b []byte) ([]byte, error) {
+	r.long = append(r.long[:0], b...)
+	for {
+		b, err := r.in.ReadSlice('\n')
+		r.long = append(r.long, b...)
+		if !errors.Is(err, bufio.ErrBufferFull) || len(r.long) > maxLine {
+			return r.long, err
+		}
 	}
 }
 
 func (r *Reader) fail(err error) error { return &SyntaxError{r.name, r.line, err} }
-
-// splitLines is bufio.ScanLines, but keeps the newline: its absence tells a
-// line that was cut off.
-func splitLines(data []byte, atEOF bool) (int, []byte, error) {
-	if i := bytes.IndexByte(data, '\n'); i >= 0 {
-		return i + 1, data[:i+1], nil
-	}
-	if atEOF && len(data) > 0 {
-		return len(data), data, nil
-	}
-	return 0, nil, nil
-}
 
 // jsonEntry is a line as JSON has it; pointers where absence matters.
 type jsonEntry struct {
@@ -212,42 +249,43 @@ type jsonEntry struct {
 	Hits       *int64   `json:"hits"`
 }
 
-// given says which of the fields whose zero means something were there.
-type given struct{ index, time bool }
-
-func (r *Reader) parse(b []byte) (Entry, given, error) {
+// parse reads any line.
+func (r *Reader) parse(b []byte) (Entry, Given, error) {
+	if err := wellFormed(b); err != nil {
+		return Entry{}, Given{}, err
+	}
 	var j jsonEntry
 	if err := json.Unmarshal(b, &j); err != nil {
-		return Entry{}, given{}, explain(err)
+		return Entry{}, Given{}, explain(err)
 	}
 	t := parseType(j.Type)
 	switch {
 	case j.Type == "":
-		return Entry{}, given{}, errors.New(`"type" is missing`)
+		return Entry{}, Given{}, errors.New(`"type" is missing`)
 	case t == 0:
-		return Entry{}, given{}, fmt.Errorf(`"type" is %q: want invoke, ok, fail, info or event`, j.Type)
+		return Entry{}, Given{}, fmt.Errorf(`"type" is %q: want invoke, ok, fail, info or event`, j.Type)
 	case j.F == "":
-		return Entry{}, given{}, errors.New(`"f" is missing`)
+		return Entry{}, Given{}, errors.New(`"f" is missing`)
 	case j.Process == nil:
-		return Entry{}, given{}, errors.New(`"process" is missing`)
+		return Entry{}, Given{}, errors.New(`"process" is missing`)
 	case j.Grant < 0:
-		return Entry{}, given{}, fmt.Errorf(`"grant" is %d: grants are counted from 1`, j.Grant)
+		return Entry{}, Given{}, fmt.Errorf(`"grant" is %d: grants are counted from 1`, j.Grant)
 	}
 	e := Entry{
-		Client:     r.word(j.Client),
-		Process:    Process{N: j.Process.N, Name: r.word(j.Process.Name)},
+		Client:     r.same(j.Client),
+		Process:    Process{N: j.Process.N, Name: r.same(j.Process.Name)},
 		Type:       t,
-		F:          r.word(j.F),
-		Lock:       r.word(j.Lock),
+		F:          r.same(j.F),
+		Lock:       r.same(j.Lock),
 		Shared:     j.Shared,
 		Grant:      j.Grant,
 		Token:      uint64(j.Token),
 		ValidUntil: time.Duration(j.ValidUntil),
 		Value:      opt(j.Value),
 		Was:        opt(j.Was),
-		Error:      r.word(j.Error),
+		Error:      r.same(j.Error),
 		Text:       j.Text,
-		Key:        r.word(j.Key),
+		Key:        r.same(j.Key),
 		By:         opt(j.By),
 		Op:         opt(j.Op),
 		ID:         j.ID,
@@ -265,13 +303,50 @@ func (r *Reader) parse(b []byte) (Entry, given, error) {
 	if j.Time != nil {
 		e.Time = time.Duration(*j.Time)
 	}
-	return e, given{index: j.Index != nil, time: j.Time != nil}, nil
+	return e, Given{Index: j.Index != nil, Time: j.Time != nil}, nil
 }
 
-// word is s, stored once: a long history repeats few words.
-func (r *Reader) word(s string) string {
-	if w, ok := r.names[s]; ok {
+// wellFormed refuses what encoding/json would put U+FFFD for.
+func wellFormed(b []byte) error {
+	if utf8.Valid(b) {
+		return nil
+	}
+	at := 0
+	for {
+		if r, n := utf8.DecodeRune(b[at:]); r != utf8.RuneError || n > 1 {
+			at += n
+			continue
+		}
+		return fmt.Errorf("not UTF-8: byte %#x at column %d", b[at], at+1)
+	}
+}
+
+// maxWords is how many words a Reader remembers: a file of which every line
+// brings new ones is read in the same memory as another.
+const maxWords = 1 << 13
+
+// word is b as a string, stored once: a long history repeats few words.
+func (r *Reader) word(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	if w, ok := r.names[string(b)]; ok {
 		return w
+	}
+	return r.remember(string(b))
+}
+
+// same is s, stored once.
+func (r *Reader) same(s string) string {
+	if w, ok := r.names[s]; ok || s == "" {
+		return w
+	}
+	return r.remember(s)
+}
+
+func (r *Reader) remember(s string) string {
+	if len(r.names) >= maxWords {
+		clear(r.names)
 	}
 	r.names[s] = s
 	return s

@@ -3,6 +3,7 @@ package history_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"reflect"
@@ -90,6 +91,35 @@ func TestAGrantThatNobodyNamesIsTheInnermostOneOfThatLock(t *testing.T) {
 	}
 }
 
+func TestGrantsOfManyLocksAreToldApart(t *testing.T) {
+	t.Parallel()
+	const locks = 200
+	var b strings.Builder
+	say := func(kind, f string, lock, grant int) {
+		fmt.Fprintf(&b, `{"process":1,"type":"%s","f":"%s","lock":"%d"`, kind, f, lock)
+		if grant > 0 {
+			fmt.Fprintf(&b, `,"grant":%d`, grant)
+		}
+		b.WriteString("}\n")
+	}
+	for lock := range locks {
+		say("invoke", "acquire", lock, 0)
+		say("ok", "acquire", lock, lock+1)
+	}
+	for lock := range locks {
+		say("invoke", "release", (lock+1)%locks, lock+1) // by its grant, whatever lock it is
+		say("ok", "release", lock, lock+1)
+		say("invoke", "extend", lock, 0)
+		say("fail", "extend", lock, 0)
+	}
+	h, _ := decode(t, b.String())
+	for _, e := range h.Entries {
+		if e.F == history.Extend && e.Grant != 0 {
+			t.Fatalf("an extend of lock %s is for grant %d, which was released", e.Lock, e.Grant)
+		}
+	}
+}
+
 func TestAClientThatGoesOnAfterAnInfoHasWhatItHad(t *testing.T) {
 	t.Parallel()
 	h, _ := decode(t, `
@@ -140,6 +170,8 @@ func TestDecodeSaysWhichLineIsWrongAndWhy(t *testing.T) {
 			good + `{"process":1,"type":"ok","f":"acquire"}` + "\n" + `{"process":2,"type":"invoke","f":"try"}` + "\n" + `{"process":2,"type":"ok","f":"try","grant":1}` + "\n",
 			"file.jsonl:4: grant 1 is what the acquire at index 2 got, which named none: name all grants or none",
 		},
+		{"no UTF-8", good + `{"process":1,"type":"ok","f":"acquire","lock":"` + "\xff" + `"}` + "\n", "file.jsonl:2: not UTF-8: byte 0xff at column 48"},
+		{"a header that is no UTF-8", `{"lockcheck":1,"lock":"` + "\xff" + `"}` + "\n", "file.jsonl:1: not UTF-8: byte 0xff at column 24"},
 		{"a line that is too long", good + `{"text":"` + strings.Repeat("x", 1<<20) + `"}` + "\n", "file.jsonl:2: the line is longer than 1048576 bytes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -188,6 +220,46 @@ func TestTokensMayBeStrings(t *testing.T) {
 `)
 	if got := h.Entries[1]; got.Token != 1<<63-1 || got.ValidUntil != 3*time.Nanosecond {
 		t.Errorf("got %+v", got)
+	}
+}
+
+func TestALongLineIsReadWhole(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("ü", 400<<10)
+	h, _ := decode(t, `{"process":1,"type":"invoke","f":"try","text":"`+text+`"}`+"\n"+`{"process":2,"type":"invoke","f":"try"}`)
+	if len(h.Entries) != 2 || h.Entries[0].Text != text {
+		t.Errorf("%d entries, a text of %d bytes", len(h.Entries), len(h.Entries[0].Text))
+	}
+}
+
+func TestAReaderThatBreaksInTheMiddleOfALineIsNoCrashOfTheWriter(t *testing.T) {
+	t.Parallel()
+	text := `{"lockcheck":1}` + "\n" + `{"process":1,"type":"inv`
+	_, warnings, err := history.Decode(io.MultiReader(strings.NewReader(text), broken{}), "file.jsonl")
+	if !errors.Is(err, os.ErrPermission) || len(warnings) > 0 {
+		t.Errorf("got %v, and the warnings %v", err, warnings)
+	}
+}
+
+func TestALineCanBeTranslated(t *testing.T) {
+	t.Parallel()
+	in, err := history.NewReader(strings.NewReader(`{"process":1,"type":"invoke","f":"lock"}`+"\nhuh\n"), "file.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Translate(func(line []byte, e *history.Entry, given *history.Given, err error) error {
+		if string(line) == "huh\n" && err != nil {
+			return errors.New("no word of ours")
+		}
+		e.F, e.Index, given.Index = history.Acquire, 7, true
+		return err
+	})
+	e, err := in.Next()
+	if err != nil || e.F != history.Acquire || e.Index != 7 || e.Client != "1" {
+		t.Errorf("got %+v, %v", e, err)
+	}
+	if _, err := in.Next(); err == nil || err.Error() != "file.jsonl:2: no word of ours" {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -3,45 +3,41 @@ package history
 import (
 	"fmt"
 	"strconv"
+	"time"
 )
 
 // filler supplies what a recorder left out; Reader says by which rules.
 type filler struct {
-	last    Entry // Index and Time of the entry before
+	index   int // of the entry before
+	time    time.Duration
 	started bool
-	procs   map[int]*procState
+	procs   table[procState]
 	retired map[string]*procState // by client: the process that ended with info, until another goes on
 	fresh   int                   // the largest grant so far
-	ours    map[int]int           // grants that we numbered, and the index of their acquire's ok
+	ours    grantIndex            // grants that we numbered: the index of their acquire's ok
 }
 
 // procState is what is known of a client's process.
 type procState struct {
 	client string
-	open   *Entry  // its invoke without a completion
-	grants []grant // held, the innermost last
+	open   struct { // its invoke without a completion; F is "" when there is none
+		f, lock string
+		grant   int
+	}
+	grants map[string][]int // held, by lock; the innermost last
 }
 
-type grant struct {
-	n    int
-	lock string
-}
-
-func newFiller() filler {
-	return filler{procs: map[int]*procState{}, retired: map[string]*procState{}, ours: map[int]int{}}
-}
-
-func (f *filler) entry(e *Entry, given given) error {
-	if !given.index {
+func (f *filler) entry(e *Entry, given Given) error {
+	if !given.Index {
 		e.Index = 1
 		if f.started {
-			e.Index = f.last.Index + 1
+			e.Index = f.index + 1
 		}
 	}
-	if !given.time {
-		e.Time = f.last.Time
+	if !given.Time {
+		e.Time = f.time
 	}
-	f.last, f.started = Entry{Index: e.Index, Time: e.Time}, true
+	f.index, f.time, f.started = e.Index, e.Time, true
 	if !e.Process.Client() {
 		return nil
 	}
@@ -60,13 +56,13 @@ func (f *filler) entry(e *Entry, given given) error {
 }
 
 func (f *filler) process(e *Entry) *procState {
-	p := f.procs[e.Process.N]
+	p := f.procs.at(e.Process.N)
 	if p == nil {
 		p = &procState{client: e.Client}
 		if p.client == "" {
 			p.client = strconv.Itoa(e.Process.N)
 		}
-		f.procs[e.Process.N] = p
+		f.procs.set(e.Process.N, p)
 		if before := f.retired[p.client]; before != nil { // the client goes on under a new number
 			p.grants, before.grants = before.grants, nil
 			delete(f.retired, p.client)
@@ -84,26 +80,27 @@ func (p *procState) invoke(e *Entry) {
 			e.Grant = p.innermost(e.Lock)
 		}
 		if e.F == Release {
-			p.drop(e.Grant)
+			p.drop(e.Lock, e.Grant)
 		}
 	}
-	open := *e
-	p.open = &open
+	p.open.f, p.open.lock, p.open.grant = e.F, e.Lock, e.Grant
 }
 
 func (f *filler) complete(p *procState, e *Entry) error {
-	invoke := p.open
-	p.open = nil
-	if e.Type == Info {
-		f.retired[p.client] = p
-	}
-	if invoke != nil && invoke.F == e.F {
+	if p.open.f == e.F {
 		if e.Lock == "" {
-			e.Lock = invoke.Lock
+			e.Lock = p.open.lock
 		}
 		if e.Grant == 0 {
-			e.Grant = invoke.Grant
+			e.Grant = p.open.grant
 		}
+	}
+	p.open.f = ""
+	if e.Type == Info {
+		if f.retired == nil {
+			f.retired = map[string]*procState{}
+		}
+		f.retired[p.client] = p
 	}
 	if e.Type != OK || (e.F != Acquire && e.F != Try) {
 		return nil
@@ -111,30 +108,51 @@ func (f *filler) complete(p *procState, e *Entry) error {
 	if e.Grant == 0 {
 		f.fresh++
 		e.Grant = f.fresh
-		f.ours[e.Grant] = e.Index
-	} else if by, ok := f.ours[e.Grant]; ok {
+		f.ours.add(e.Grant, e.Index)
+	} else if by, ok := f.ours.index(e.Grant); ok {
 		return fmt.Errorf("grant %d is what the acquire at index %d got, which named none: name all grants or none", e.Grant, by)
 	}
 	f.fresh = max(f.fresh, e.Grant)
-	p.grants = append(p.grants, grant{e.Grant, e.Lock})
+	if p.grants == nil {
+		p.grants = map[string][]int{}
+	}
+	p.grants[e.Lock] = append(p.grants[e.Lock], e.Grant)
 	return nil
 }
 
 // innermost is the grant of lock that the process got last and still has; 0: none.
 func (p *procState) innermost(lock string) int {
-	for i := len(p.grants) - 1; i >= 0; i-- {
-		if p.grants[i].lock == lock {
-			return p.grants[i].n
-		}
+	if list := p.grants[lock]; len(list) > 0 {
+		return list[len(list)-1]
 	}
 	return 0
 }
 
-func (p *procState) drop(n int) {
-	for i, g := range p.grants {
-		if g.n == n {
-			p.grants = append(p.grants[:i], p.grants[i+1:]...)
+// maxIdle is for how many locks a process keeps a list that may be empty: those
+// that it takes again and again.
+const maxIdle = 64
+
+// drop forgets grant n, which is most likely one of lock.
+func (p *procState) drop(lock string, n int) {
+	if n == 0 || p.remove(lock, n) {
+		return
+	}
+	for lock := range p.grants {
+		if p.remove(lock, n) {
 			return
 		}
 	}
+}
+
+func (p *procState) remove(lock string, n int) bool {
+	list := p.grants[lock]
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i] == n {
+			if p.grants[lock] = append(list[:i], list[i+1:]...); len(list) == 1 && len(p.grants) > maxIdle {
+				delete(p.grants, lock)
+			}
+			return true
+		}
+	}
+	return false
 }

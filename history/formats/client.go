@@ -1,0 +1,214 @@
+package formats
+
+import (
+	"fmt"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// client fills in what a client's operation is about, and keeps track of what
+// its process has open.
+func (m *mapper) client(op *operation, e *history.Entry, c *client) error {
+	if s, ok := synonyms[e.F]; ok && e.Type != history.Event {
+		e.F, e.Shared = s.f, e.Shared || s.shared
+	}
+	if e.Type != history.Event && !history.IsOperation(e.F) {
+		return m.wrong(keyF, op[keyF], "acquire, try, release, extend, read, write or cas")
+	}
+	if !m.ours && e.Lock == "" && e.Key != "" {
+		e.Lock, e.Key = e.Key, ""
+	}
+	// Only the first line of a process says who it is: Jepsen writes the client
+	// into the value, where other operations have none.
+	var owner *string
+	if c.client == "" && e.Client == "" {
+		owner = &e.Client
+	}
+	if err := m.value(op[keyValue], e, c, owner); err != nil {
+		return err
+	}
+	m.clients.track(e, c)
+	return nil
+}
+
+// track remembers what e opens or closes.
+func (c *clients) track(e *history.Entry, p *client) {
+	if p.client == "" {
+		if p.client = e.Client; p.client == "" {
+			p.client = e.Process.String()
+		}
+	}
+	switch e.Type {
+	case history.Event:
+	case history.Invoke:
+		p.open, p.lock = e.F, e.Lock
+	default:
+		p.open, p.lock = "", ""
+		p.retired = e.Type == history.Info
+	}
+}
+
+func (m *mapper) value(v *value, e *history.Entry, c *client, owner *string) error {
+	register := e.F == history.Read || e.F == history.Write || e.F == history.CAS
+	switch {
+	case v == nil:
+		return nil
+	case m.ours && v.kind == integer:
+		e.Value = history.Some(v.n)
+		return nil
+	case register:
+		return m.register(v, e)
+	case e.Type == history.Invoke || e.Type == history.Event:
+		return m.lock(v, e, owner)
+	default:
+		return m.result(v, e, c)
+	}
+}
+
+// register fills in what is read or written: 3; [0 3] of a cas, the value that
+// it replaces and the one that it writes; each of them may stand in a pair
+// after the register's name.
+func (m *mapper) register(v *value, e *history.Entry) error {
+	cas := e.F == history.CAS
+	pair := v.kind == vector && len(v.items) == 2
+	if name, ok := nameOf(v, pair); ok && (!cas || v.items[1].kind == vector || v.items[1].kind == null) {
+		if e.Lock == "" {
+			e.Lock = name
+		}
+		v = &v.items[1]
+		pair = v.kind == vector && len(v.items) == 2
+	}
+	switch {
+	case v.kind == null:
+	case cas && pair && v.items[0].kind == integer && v.items[1].kind == integer:
+		e.Was, e.Value = history.Some(v.items[0].n), history.Some(v.items[1].n)
+	case v.kind == integer:
+		e.Value = history.Some(v.n)
+	case e.Type == history.Fail || e.Type == history.Info:
+		reason(v, e)
+	case cas:
+		return m.wrong(keyValue, v, "[old new], two 64-bit integers")
+	default:
+		return m.wrong(keyValue, v, "a 64-bit integer")
+	}
+	return nil
+}
+
+// nameOf is the first of a pair, if it is a name.
+func nameOf(v *value, pair bool) (string, bool) {
+	if !pair {
+		return "", false
+	}
+	return v.items[0].name()
+}
+
+// reason keeps the value of an operation that did not succeed: a keyword says
+// why.
+func reason(v *value, e *history.Entry) {
+	if v.kind == keyword && e.Error == "" {
+		e.Error = v.text
+		return
+	}
+	note(e, v)
+}
+
+// lock fills in the lock that an operation is to act on, and its owner.
+func (m *mapper) lock(v *value, e *history.Entry, owner *string) error {
+	const want = "a lock's name or [client lock]"
+	if e.Lock != "" && v.kind != mapping { // it says something else
+		if v.kind == integer {
+			e.Value = history.Some(v.n)
+			return nil
+		}
+		note(e, v)
+		return nil
+	}
+	switch {
+	case v.kind == mapping:
+		return m.lockMap(v, e, owner)
+	case v.kind == vector && len(v.items) == 2:
+		first, second := &v.items[0], &v.items[1]
+		if second.kind == null {
+			first, second = second, first
+		}
+		var ok bool
+		if e.Lock, ok = second.name(); !ok {
+			return m.wrong(keyValue, v, want)
+		}
+		return m.owned(first, e, owner)
+	}
+	var ok bool
+	if e.Lock, ok = v.name(); !ok {
+		return m.wrong(keyValue, v, want)
+	}
+	return nil
+}
+
+func (m *mapper) owned(v *value, e *history.Entry, owner *string) error {
+	if v == nil || v.kind == null {
+		return nil
+	}
+	name, ok := v.name()
+	if !ok {
+		return m.wrong(keyClient, v, "a name")
+	}
+	if owner != nil {
+		*owner = name
+	}
+	return nil
+}
+
+// lockMap is {:lock … :client … :token …}.
+func (m *mapper) lockMap(v *value, e *history.Entry, owner *string) error {
+	if name := v.get("lock", "key", "name"); name != nil && name.kind != null {
+		lock, ok := name.name()
+		switch {
+		case !ok:
+			return m.wrong(keyLock, name, "a name")
+		case e.Lock != "" && e.Lock != lock:
+			return fmt.Errorf("%s is %q and in the value %q: want one lock", m.spell(keyLock), e.Lock, lock)
+		}
+		e.Lock = lock
+	}
+	if fence := v.get("token", "fence"); fence != nil && fence.kind != null && e.Token == 0 {
+		token, err := m.token(fence)
+		if err != nil {
+			return err
+		}
+		e.Token = uint64(token.V)
+	}
+	return m.owned(v.get("client"), e, owner)
+}
+
+// result fills in what a completion says beside its lock, which is that of its
+// invoke: a fencing token, or a reason.
+func (m *mapper) result(v *value, e *history.Entry, c *client) error {
+	if v.kind == vector && len(v.items) == 2 { // [lock result], or [client lock] again
+		first, _ := v.items[0].name()
+		second, _ := v.items[1].name()
+		switch {
+		case second == c.lock && c.lock != "" || first == c.lock && v.items[1].kind == null:
+			return nil
+		case first == c.lock:
+			v = &v.items[1]
+		}
+	}
+	granted := e.Type == history.OK && (e.F == history.Acquire || e.F == history.Try)
+	switch name, ok := v.name(); {
+	case ok && name == c.lock && c.lock != "":
+	case v.kind == integer && granted && e.Token == 0:
+		token, err := m.token(v)
+		e.Token = uint64(token.V)
+		return err
+	case v.kind == mapping:
+		if e.Lock == "" {
+			e.Lock = c.lock
+		}
+		return m.lockMap(v, e, nil)
+	case e.Type != history.OK:
+		reason(v, e)
+	default:
+		note(e, v)
+	}
+	return nil
+}

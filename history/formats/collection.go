@@ -1,0 +1,132 @@
+package formats
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// collection is a file in EDN, or a JSON array.
+type collection struct {
+	operations
+	mapper  mapper
+	entry   history.Entry
+	given   history.Given
+	seq     history.Sequence
+	first   *value // a first map that was an operation
+	line    int
+	latest  time.Duration
+	timed   bool
+	behind  oddity // times that run backwards
+	skipped oddity // lines of the nemesis without a fault
+}
+
+// oddity counts what is odd, to be said once.
+type oddity struct {
+	line, count int
+	most        time.Duration
+}
+
+func newCollection(in *bufio.Reader, name, format string) (source, history.Header, error) {
+	if bom, _ := in.Peek(3); string(bom) == "\xef\xbb\xbf" {
+		in.Discard(3)
+	}
+	c := &collection{operations: operations{lexer: newLexer(in, name), array: format == "json"}}
+	c.mapper.colon = format == "edn"
+	v, line, err := c.operations.next()
+	switch {
+	case errors.Is(err, io.EOF):
+		return c, history.Header{}, nil
+	case err != nil:
+		return nil, history.Header{}, err
+	case !isHeader(&v):
+		c.first, c.line = &v, line
+		return c, history.Header{}, nil
+	}
+	header, err := readHeader(&v)
+	if err != nil {
+		return nil, history.Header{}, c.at(line, "%w", err)
+	}
+	c.mapper.ours, c.literal = true, true
+	return c, header, nil
+}
+
+func (c *collection) next() (*history.Entry, int, error) {
+	e := &c.entry
+	for {
+		v, line, err := value{}, c.line, error(nil)
+		if c.first != nil {
+			v, c.first = *c.first, nil
+		} else if v, line, err = c.operations.next(); err != nil {
+			return nil, 0, err
+		}
+		err = c.mapper.entry(&v, e, &c.given)
+		if errors.Is(err, errSkip) {
+			c.skipped.add(line, 0)
+			continue
+		}
+		if err == nil {
+			c.order(e, c.given, line)
+			err = c.seq.Fill(e, c.given)
+		}
+		if err == nil {
+			err = c.seq.Check(e)
+		}
+		if err != nil {
+			return nil, 0, c.at(line, "%w", err)
+		}
+		return e, line, nil
+	}
+}
+
+// jitter is how far a time may stand behind the latest one in a file whose
+// operations have no index: a thousandth of it, and no more than a millisecond.
+const jitter = time.Millisecond
+
+// order lets the place of an operation decide, not its time: Jepsen takes the
+// time before it gives an operation its place. Only the index shows that the
+// place was given; without it no more than jitter is let pass.
+func (c *collection) order(e *history.Entry, given history.Given, line int) {
+	if !given.Time {
+		return
+	}
+	if c.timed && e.Time < c.latest && (given.Index || e.Time >= c.latest-min(jitter, c.latest/1000)) {
+		c.behind.add(line, c.latest-e.Time)
+		e.Time = c.latest
+	}
+	c.latest, c.timed = e.Time, true
+}
+
+func (c *collection) warned() []history.Warning {
+	list := slices.Clone(c.warnings)
+	if b := c.behind; b.count > 0 {
+		list = append(list, history.Warning{Name: c.name, Line: b.line, Text: fmt.Sprintf(
+			"time runs backwards %s, by up to %v: the order of the lines holds", times(b.count), b.most,
+		)})
+	}
+	if s := c.skipped; s.count > 0 {
+		list = append(list, history.Warning{Name: c.name, Line: s.line, Text: fmt.Sprintf(
+			"the nemesis says nothing %s: these lines are left out", times(s.count),
+		)})
+	}
+	return list
+}
+
+func (o *oddity) add(line int, by time.Duration) {
+	if o.count++; o.count == 1 {
+		o.line = line
+	}
+	o.most = max(o.most, by)
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}

@@ -1,0 +1,245 @@
+package formats
+
+import (
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// edn is the next form; or closer is a bracket that stands there instead. The
+// error is io.EOF where nothing follows, and io.ErrUnexpectedEOF where the end
+// comes in the middle of a form.
+func (l *lexer) edn() (v value, closer byte, err error) {
+	for {
+		b, err := l.significant()
+		if err != nil {
+			return v, 0, err
+		}
+		if l.depth == 0 {
+			l.start = l.line
+		}
+		switch b {
+		case ')', ']', '}':
+			return v, b, nil
+		case '(':
+			v, err = l.collection(vector, ')')
+		case '[':
+			v, err = l.collection(vector, ']')
+		case '{':
+			v, err = l.collection(mapping, '}')
+		case '"':
+			v.kind = text
+			v.text, err = l.quoted(false)
+		case '\\':
+			v, err = l.char()
+		case '#':
+			var discarded bool
+			if v, discarded, err = l.dispatch(); discarded && err == nil {
+				v = value{}
+				continue
+			}
+		default:
+			l.unget()
+			v, err = l.atom()
+		}
+		return v, 0, err
+	}
+}
+
+// significant is the next byte that is neither blank nor in a comment.
+func (l *lexer) significant() (byte, error) {
+	comment := false
+	for {
+		b, err := l.get()
+		if err != nil {
+			if l.depth > 0 {
+				err = cut(err)
+			}
+			return 0, err
+		}
+		if l.depth == 0 {
+			l.used = 1
+		}
+		switch {
+		case b == '\n':
+			comment = false
+		case comment || blank(b):
+		case b == ';':
+			comment = true
+		default:
+			return b, nil
+		}
+	}
+}
+
+// blank tells whether b is nothing in EDN.
+func blank(b byte) bool { return b == ' ' || b == ',' || b >= '\t' && b <= '\r' }
+
+func (l *lexer) collection(k kind, closer byte) (value, error) {
+	if err := l.enter(); err != nil {
+		return value{}, err
+	}
+	defer l.leave()
+	base := len(l.stack)
+	for {
+		v, found, err := l.edn()
+		switch {
+		case err != nil:
+			return v, err
+		case found == 0:
+			l.stack = append(l.stack, v)
+			continue
+		case found != closer:
+			return v, l.fail("unexpected %c: want %c first", found, closer)
+		case k == mapping && (len(l.stack)-base)%2 != 0:
+			return v, l.fail("the map that ends here has a key without a value")
+		}
+		return l.collect(k, base), nil
+	}
+}
+
+// dispatch is what follows a #: a set, a discarded form, or a tag, whose form
+// is taken as it is.
+func (l *lexer) dispatch() (v value, discarded bool, err error) {
+	b, err := l.get()
+	if err != nil {
+		return v, false, cut(err)
+	}
+	switch {
+	case b == '{':
+		v, err = l.collection(set, '}')
+		return v, false, err
+	case b == '#': // ##Inf, ##NaN
+		v, err = l.atom()
+		v.kind = number
+		return v, false, err
+	case b != '_' && b != ':' && (b|0x20 < 'a' || b|0x20 > 'z'):
+		return v, false, l.fail("unexpected #%c", b)
+	case b != '_':
+		l.unget()
+		if _, err := l.atom(); err != nil {
+			return v, false, err
+		}
+	}
+	if err := l.enter(); err != nil {
+		return v, false, err
+	}
+	defer l.leave()
+	v, closer, err := l.edn()
+	if err == nil && closer != 0 {
+		err = l.fail("unexpected %c: want a form after # first", closer)
+	}
+	return v, b == '_', err
+}
+
+// delimiters end a token.
+var delimiters = stops("\t\n\v\f\r ,()[]{}\";")
+
+// token reads up to the next delimiter into the scratch.
+func (l *lexer) token() error {
+	for {
+		l.run(&delimiters)
+		b, err := l.get()
+		if err != nil {
+			if len(l.scratch) > 0 && errors.Is(err, io.EOF) {
+				return nil
+			}
+			return cut(err)
+		}
+		if b < utf8.RuneSelf && delimiters[b] {
+			l.unget()
+			return nil
+		}
+		l.scratch = append(l.scratch, b)
+	}
+}
+
+// char is a character whose backslash was read.
+func (l *lexer) char() (value, error) {
+	b, err := l.get()
+	if err != nil {
+		return value{}, cut(err)
+	}
+	l.scratch = append(l.scratch[:0], b)
+	if err := l.token(); err != nil {
+		return value{}, err
+	}
+	return value{kind: char, text: l.word()}, nil
+}
+
+// atom is a keyword, a number or a symbol.
+func (l *lexer) atom() (value, error) {
+	l.scratch = l.scratch[:0]
+	if err := l.token(); err != nil {
+		return value{}, err
+	}
+	s := l.scratch
+	if len(s) == 0 {
+		return value{}, l.fail("want a word after #")
+	}
+	switch {
+	case s[0] == ':':
+		l.scratch = s[1:]
+		v := value{kind: keyword, text: l.word()}
+		l.scratch = s
+		if v.text == "" || v.text[0] == ':' {
+			return v, l.fail("the keyword %s has no name", s)
+		}
+		return v, nil
+	case digit(s[0]), len(s) > 1 && (s[0] == '-' || s[0] == '+') && digit(s[1]):
+		return l.number()
+	case s[0] < utf8.RuneSelf && (s[0] < '!' || strings.IndexByte("@^`~'\x7f", s[0]) >= 0):
+		return value{}, l.fail("unexpected %q", rune(s[0]))
+	}
+	switch w := l.word(); w {
+	case "nil":
+		return value{}, nil
+	case "true", "false":
+		return truth(w == "true"), nil
+	default:
+		return value{kind: symbol, text: w}, nil
+	}
+}
+
+func truth(yes bool) value {
+	if yes {
+		return value{kind: boolean, n: 1}
+	}
+	return value{kind: boolean}
+}
+
+func digit(b byte) bool { return b-'0' <= 9 }
+
+// number is the number in the scratch: an integer (of any size with an N at
+// its end), a ratio, or a float (with an M at its end a decimal).
+func (l *lexer) number() (value, error) {
+	s := l.scratch
+	digits := s
+	if last := len(s) - 1; s[last] == 'N' || s[last] == 'M' {
+		digits = s[:last]
+	}
+	if s[len(s)-1] != 'M' {
+		if n, err := strconv.ParseInt(string(digits), 10, 64); err == nil {
+			return value{kind: integer, n: n}, nil
+		}
+	}
+	whole, part, ratio := strings.Cut(string(digits), "/")
+	if ratio && integral(whole) && part != "" && digit(part[0]) && integral(part) {
+		return value{kind: number, text: l.word()}, nil
+	}
+	if strings.Trim(string(digits), "+-.0123456789eE") == "" && s[len(s)-1] != 'N' || integral(string(digits)) {
+		if _, err := strconv.ParseFloat(string(digits), 64); err == nil || isRange(err) {
+			return value{kind: number, text: l.word()}, nil
+		}
+	}
+	return value{}, l.fail("%.40q is no number", s)
+}
+
+func integral(s string) bool {
+	if s != "" && (s[0] == '-' || s[0] == '+') {
+		s = s[1:]
+	}
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}

@@ -1,0 +1,244 @@
+// Package formats reads and writes histories in every format that lockcheck
+// knows: its own JSON Lines, Jepsen's EDN, and JSON arrays of operations as
+// Jepsen has them; each of them also compressed with gzip.
+//
+// Whatever the format, an entry comes out as package history means it. A
+// history is a stream here: no more of it is in memory than an operation at a
+// time, and a few bytes for each that went before.
+package formats
+
+import (
+	"bufio"
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// A Reader reads a history entry by entry, in whatever format it is.
+type Reader struct {
+	name   string
+	format string
+	source source
+	header history.Header
+	line   int
+	any    bool
+	empty  []history.Warning
+}
+
+// source is a file in one format. What it returns is filled in and checked.
+type source interface {
+	next() (e *history.Entry, line int, err error) // e is good until the next one
+	warned() []history.Warning
+}
+
+const bufferSize = 64 << 10
+
+// NewReader finds out the format of r by itself and reads the header, if there
+// is one. The name is for messages. Errors are r's, or a *history.SyntaxError.
+func NewReader(r io.Reader, name string) (*Reader, error) {
+	in := bufio.NewReaderSize(r, bufferSize)
+	if magic, _ := in.Peek(2); string(magic) == "\x1f\x8b" {
+		zip, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, &history.SyntaxError{Name: name, Line: 1, Err: damaged(err)}
+		}
+		in = bufio.NewReaderSize(unzip{zip}, bufferSize)
+	}
+	out := &Reader{name: name}
+	var err error
+	if out.format, err = detect(in, name); err != nil {
+		return nil, err
+	}
+	if out.format == "jsonl" {
+		out.source, out.header, err = newLines(in, name)
+	} else {
+		out.source, out.header, err = newCollection(in, name, out.format)
+	}
+	if err != nil {
+		return nil, place(err, name, 1)
+	}
+	return out, nil
+}
+
+// Header is the file's; its Format is 0 where the file has none.
+func (r *Reader) Header() history.Header { return r.header }
+
+// Format is "jsonl", "edn" or "json".
+func (r *Reader) Format() string { return r.format }
+
+// Line is the line on which the entry that was read last begins; the first
+// line is 1.
+func (r *Reader) Line() int { return r.line }
+
+// Warnings are what was odd so far.
+func (r *Reader) Warnings() []history.Warning { return append(r.source.warned(), r.empty...) }
+
+// Next is the next entry, filled in and checked. At the end it returns io.EOF;
+// other errors are those of the reader below, or a *history.SyntaxError. After
+// an error it is of no more use.
+func (r *Reader) Next() (history.Entry, error) {
+	next, line, err := r.source.next()
+	if err == nil {
+		r.line, r.any = line, true
+		return *next, nil
+	}
+	if errors.Is(err, io.EOF) && !r.any && r.header.Format == 0 && len(r.Warnings()) == 0 {
+		r.empty = []history.Warning{{Name: r.name, Line: 1, Text: "the file is empty: there is nothing to judge"}}
+	}
+	return history.Entry{}, place(err, r.name, r.line+1)
+}
+
+// Decode reads a whole history; lines[i] is the line on which Entries[i]
+// begins. Errors are those of NewReader and Next.
+func Decode(r io.Reader, name string) (h *history.History, lines []int, warnings []history.Warning, err error) {
+	in, err := NewReader(r, name)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	h = &history.History{Header: in.Header()}
+	for {
+		e, err := in.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return h, lines, in.Warnings(), nil
+		case err != nil:
+			return nil, nil, in.Warnings(), err
+		}
+		h.Entries, lines = append(h.Entries, e), append(lines, in.Line())
+	}
+}
+
+// detect tells the formats apart by how a file begins.
+func detect(in *bufio.Reader, name string) (string, error) {
+	for n := 1; ; n = in.Buffered() + 1 {
+		_, err := in.Peek(min(n, bufferSize))
+		b, _ := in.Peek(in.Buffered())
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", place(fmt.Errorf("%s: %w", name, err), name, 1+bytes.Count(b, []byte{'\n'}))
+		}
+		whole := err != nil || n >= bufferSize
+		format, sure := formatOf(b, whole)
+		switch {
+		case !sure && !whole:
+			continue
+		case format != "":
+			return format, nil
+		}
+		what := errNoHistory
+		if utf16 := string(b[:min(2, len(b))]); utf16 == "\xff\xfe" || utf16 == "\xfe\xff" {
+			what = "the file is UTF-16: save it as UTF-8"
+		}
+		return "", &history.SyntaxError{Name: name, Line: 1, Err: errors.New(what)}
+	}
+}
+
+// formatOf is the format of a file that begins with b, or "" for what is no
+// history. Where more has to be seen it is not sure; whole says that there is
+// no more, or that no more is looked at.
+func formatOf(b []byte, whole bool) (format string, sure bool) {
+	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
+	at := func() byte { // what comes next that is not blank; 0 where b ends
+		for len(b) > 0 && blank(b[0]) {
+			b = b[1:]
+		}
+		if len(b) == 0 {
+			return 0
+		}
+		return b[0]
+	}
+	format = "jsonl" // also of a file in which there is nothing
+	if at() == '[' {
+		format, b = "json", b[1:]
+		if c := at(); c != '{' && c != 0 {
+			return "edn", true
+		}
+	}
+	switch c := at(); {
+	case c == 0:
+		return format, whole && len(b) == 0
+	case c == ';', c == '(':
+		return "edn", true
+	case c == '#':
+		if len(b) == 1 {
+			return "", whole
+		}
+		if c = b[1]; c == '_' || c == ':' || c|0x20 >= 'a' && c|0x20 <= 'z' {
+			return "edn", true
+		}
+		return "", true
+	case c != '{':
+		return "", true
+	}
+	b = b[1:]
+	switch at() {
+	case 0:
+		return format, whole
+	case '}':
+		return format, true
+	case ':', ';', '#':
+		return "edn", true
+	case '"': // a key in JSON; in EDN, too, but then no colon follows
+		end := bytes.IndexByte(b[1:], '"')
+		if end < 0 {
+			return format, whole
+		}
+		b = b[end+2:]
+		if c := at(); c != 0 && c != ':' {
+			return "edn", true
+		}
+		return format, whole || len(b) > 0
+	}
+	return "", true
+}
+
+// unzip says what is wrong with a gzip stream in words of its own.
+type unzip struct{ r io.Reader }
+
+func (u unzip) Read(b []byte) (int, error) {
+	n, err := u.r.Read(b)
+	if err != nil && !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = damaged(err)
+	}
+	return n, err
+}
+
+// damage is what is wrong with a compressed file.
+type damage struct{ text string }
+
+func (d damage) Error() string { return d.text }
+
+func damaged(err error) error {
+	_, corrupt := errors.AsType[flate.CorruptInputError](err)
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return damage{"the gzip stream is cut off"}
+	case corrupt, errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader):
+		return damage{"the gzip stream is damaged"}
+	default:
+		return err
+	}
+}
+
+// place gives an error of the file a line, unless it has one.
+func place(err error, name string, line int) error {
+	if d, ok := errors.AsType[damage](err); ok {
+		if s, ok := errors.AsType[*history.SyntaxError](err); ok {
+			line = s.Line
+		}
+		return &history.SyntaxError{Name: name, Line: line, Err: d}
+	}
+	return err
+}
+
+// unplaced is err without file and line.
+func unplaced(err error) error {
+	if s, ok := errors.AsType[*history.SyntaxError](err); ok {
+		return s.Err
+	}
+	return err
+}

@@ -1,0 +1,179 @@
+package formats
+
+import (
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// json is the next value; or closer is a bracket or a comma that stands there
+// instead. Errors are as of edn.
+func (l *lexer) json() (v value, closer byte, err error) {
+	b, err := l.visible()
+	if err != nil {
+		return v, 0, err
+	}
+	if l.depth == 0 {
+		l.start = l.line
+	}
+	switch b {
+	case '}', ']', ',', ':':
+		return v, b, nil
+	case '[':
+		v, err = l.array()
+	case '{':
+		v, err = l.object()
+	case '"':
+		v.kind = text
+		if v.text, err = l.quoted(true); err == nil && !l.literal && isKeyword(v.text) {
+			v.kind, v.text = keyword, v.text[1:]
+		}
+	default:
+		l.unget()
+		v, err = l.bare()
+	}
+	return v, 0, err
+}
+
+// isKeyword tells whether s is a keyword that was written as a string.
+func isKeyword(s string) bool {
+	return len(s) > 1 && s[0] == ':' && (plainWord(s[1:]) || strings.Count(s, "/") == 1 && plainWord(strings.NewReplacer("/", "", ".", "").Replace(s[1:])))
+}
+
+// visible is the next byte that is not blank.
+func (l *lexer) visible() (byte, error) {
+	for {
+		b, err := l.get()
+		if err != nil {
+			if l.depth > 0 {
+				err = cut(err)
+			}
+			return 0, err
+		}
+		if l.depth == 0 {
+			l.used = 1
+		}
+		if b != ' ' && b != '\t' && b != '\r' && b != '\n' {
+			return b, nil
+		}
+	}
+}
+
+func (l *lexer) array() (value, error) {
+	if err := l.enter(); err != nil {
+		return value{}, err
+	}
+	defer l.leave()
+	base := len(l.stack)
+	for {
+		v, c, err := l.json()
+		switch {
+		case err != nil:
+			return v, err
+		case c == ']' && len(l.stack) == base:
+			return l.collect(vector, base), nil
+		case c != 0:
+			return v, l.fail("unexpected %c: want a value", c)
+		}
+		l.stack = append(l.stack, v)
+		b, err := l.visible()
+		switch {
+		case err != nil:
+			return v, err
+		case b == ']':
+			return l.collect(vector, base), nil
+		case b != ',':
+			return v, l.fail("unexpected %q: want , or ]", rune(b))
+		}
+	}
+}
+
+func (l *lexer) object() (value, error) {
+	if err := l.enter(); err != nil {
+		return value{}, err
+	}
+	defer l.leave()
+	base := len(l.stack)
+	for {
+		key, c, err := l.json()
+		switch {
+		case err != nil:
+			return key, err
+		case c == '}' && len(l.stack) == base:
+			return l.collect(mapping, base), nil
+		case c != 0 || key.kind != text && key.kind != keyword:
+			return key, l.fail("want a key in quotes")
+		}
+		b, err := l.visible()
+		switch {
+		case err != nil:
+			return key, err
+		case b != ':':
+			return key, l.fail("unexpected %q: want : after the key %q", rune(b), key.text)
+		}
+		v, c, err := l.json()
+		switch {
+		case err != nil:
+			return v, err
+		case c != 0:
+			return v, l.fail("unexpected %c: want the value of %q", c, key.text)
+		}
+		l.stack = append(l.stack, key, v)
+		b, err = l.visible()
+		switch {
+		case err != nil:
+			return v, err
+		case b == '}':
+			return l.collect(mapping, base), nil
+		case b != ',':
+			return v, l.fail("unexpected %q: want , or }", rune(b))
+		}
+	}
+}
+
+// bare is a number, true, false or null.
+func (l *lexer) bare() (value, error) {
+	l.scratch = l.scratch[:0]
+	for {
+		b, err := l.get()
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			return value{}, err
+		}
+		if !digit(b) && (b|0x20 < 'a' || b|0x20 > 'z') && b != '-' && b != '+' && b != '.' {
+			if len(l.scratch) == 0 {
+				return value{}, l.fail("unexpected %q", rune(b))
+			}
+			l.unget()
+			break
+		}
+		l.scratch = append(l.scratch, b)
+	}
+	switch s := l.word(); s {
+	case "null":
+		return value{}, nil
+	case "true", "false":
+		return truth(s == "true"), nil
+	default:
+		return l.jsonNumber(s)
+	}
+}
+
+func (l *lexer) jsonNumber(s string) (value, error) {
+	digits := strings.TrimPrefix(s, "-")
+	bad := digits == "" || !digit(digits[0]) || digits[0] == '0' && len(digits) > 1 && digit(digits[1]) || strings.Trim(s, "+-.0123456789eE") != ""
+	if !bad {
+		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+			return value{kind: integer, n: n}, nil
+		}
+		if _, err := strconv.ParseFloat(s, 64); err == nil || isRange(err) {
+			return value{kind: number, text: s}, nil
+		}
+	}
+	return value{}, l.fail("%.40q is neither a number nor true, false or null", s)
+}
+
+func isRange(err error) bool { return errors.Is(err, strconv.ErrRange) }

@@ -1,0 +1,348 @@
+package formats
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// errSkip is a line of the nemesis that says nothing.
+var errSkip = errors.New("the nemesis names no fault")
+
+// mapper turns maps, as Jepsen and others write them, into entries.
+type mapper struct {
+	colon   bool // messages spell keys as EDN does
+	ours    bool // the file has our header: what our format says comes first
+	clients clients
+}
+
+// synonyms are what others call the operations of clients.
+var synonyms = map[string]struct {
+	f      string
+	shared bool
+}{
+	"lock": {f: history.Acquire}, "unlock": {f: history.Release},
+	"refresh": {f: history.Extend}, "renew": {f: history.Extend},
+	"try-lock": {f: history.Try}, "try-acquire": {f: history.Try},
+	"read-lock": {history.Acquire, true}, "acquire-read": {history.Acquire, true}, "acquire-shared": {history.Acquire, true},
+	"write-lock": {f: history.Acquire}, "acquire-write": {f: history.Acquire},
+	"read-unlock": {f: history.Release}, "release-read": {f: history.Release}, "release-shared": {f: history.Release},
+	"write-unlock": {f: history.Release}, "release-write": {f: history.Release},
+}
+
+// A key is one of the keys of an operation that mean something.
+type key int
+
+const (
+	keyIndex key = iota
+	keyTime
+	keyClient
+	keyProcess
+	keyType
+	keyF
+	keyLock
+	keyShared
+	keyGrant
+	keyToken
+	keyValidUntil
+	keyValue
+	keyWas
+	keyError
+	keyText
+	keyKey
+	keyBy
+	keyOp
+	keyID
+	keyOn
+	keyPoint
+	keyAmount
+	keyHits
+	keys // how many there are
+)
+
+var keyNames = [keys]string{
+	"index", "time", "client", "process", "type", "f", "lock", "shared", "grant", "token", "valid-until", "value", "was",
+	"error", "text", "key", "by", "op", "id", "on", "point", "amount-ns", "hits",
+}
+
+var keyNamed = func() map[string]key {
+	m := map[string]key{"fence": keyToken, "valid_until": keyValidUntil, "amount_ns": keyAmount}
+	for i, name := range keyNames {
+		m[name] = key(i)
+	}
+	return m
+}()
+
+// operation is a map by its keys; what is nil there is absent here.
+type operation [keys]*value
+
+// spell is the key as the file spells it.
+func (m *mapper) spell(k key) string {
+	if m.colon {
+		return ":" + keyNames[k]
+	}
+	return strconv.Quote(strings.ReplaceAll(keyNames[k], "-", "_"))
+}
+
+func (m *mapper) wrong(k key, v *value, want string) error {
+	return fmt.Errorf("%s is %s: want %s", m.spell(k), v.short(), want)
+}
+
+// header tells whether v is a header instead of an operation.
+func isHeader(v *value) bool { return v.get("lockcheck") != nil }
+
+// entry is what v says. What a recorder may leave out is not filled in. The
+// error errSkip says that there is nothing in it.
+func (m *mapper) entry(v *value, e *history.Entry, given *history.Given) error {
+	*e, *given = history.Entry{}, history.Given{}
+	var op operation
+	for i := 0; i+1 < len(v.items); i += 2 {
+		w, ok := v.items[i].local()
+		k, known := keyNamed[w]
+		if !ok || !known {
+			continue
+		}
+		if v.items[i+1].kind == null {
+			continue
+		}
+		if op[k] != nil {
+			return fmt.Errorf("%s stands here twice", m.spell(k))
+		}
+		op[k] = &v.items[i+1]
+	}
+	if err := m.kind(&op, e); err != nil {
+		return err
+	}
+	if err := m.fields(&op, e, given); err != nil {
+		return err
+	}
+	client, err := m.who(&op, e)
+	if err != nil {
+		return err
+	}
+	m.error(&op, e)
+	if client == nil {
+		return m.named(&op, e)
+	}
+	return m.client(&op, e, client)
+}
+
+// kind fills in Type and F.
+func (m *mapper) kind(op *operation, e *history.Entry) error {
+	if op[keyType] == nil {
+		return fmt.Errorf("%s is missing", m.spell(keyType))
+	}
+	w, ok := op[keyType].local()
+	for t := history.Invoke; ok && t <= history.Event; t++ {
+		if t.String() == w {
+			e.Type = t
+		}
+	}
+	if e.Type == 0 {
+		return m.wrong(keyType, op[keyType], "invoke, ok, fail, info or event")
+	}
+	if op[keyProcess] == nil {
+		return fmt.Errorf("%s is missing", m.spell(keyProcess))
+	}
+	if op[keyF] == nil {
+		if w, _ := op[keyProcess].local(); w == history.Nemesis {
+			return errSkip
+		}
+		return fmt.Errorf("%s is missing", m.spell(keyF))
+	}
+	if e.F, ok = op[keyF].local(); !ok || e.F == "" {
+		return m.wrong(keyF, op[keyF], "a keyword or a string")
+	}
+	return nil
+}
+
+// fields fills in what is the same in all lines.
+func (m *mapper) fields(op *operation, e *history.Entry, given *history.Given) error {
+	for _, to := range [...]struct {
+		key key
+		to  *string
+	}{{keyClient, &e.Client}, {keyLock, &e.Lock}, {keyKey, &e.Key}, {keyPoint, &e.Point}} {
+		if v := op[to.key]; v != nil {
+			var ok bool
+			if *to.to, ok = v.name(); !ok {
+				return m.wrong(to.key, v, "a name")
+			}
+		}
+	}
+	var index, now, grant, until, id, amount, token history.Opt
+	for _, to := range [...]struct {
+		key key
+		to  *history.Opt
+	}{
+		{keyIndex, &index}, {keyGrant, &grant}, {keyValidUntil, &until}, {keyWas, &e.Was}, {keyBy, &e.By}, {keyOp, &e.Op},
+		{keyID, &id}, {keyAmount, &amount}, {keyHits, &e.Hits},
+	} {
+		if v := op[to.key]; v != nil {
+			if v.kind != integer {
+				return m.wrong(to.key, v, "a 64-bit integer")
+			}
+			*to.to = history.Some(v.n)
+		}
+	}
+	var err error
+	if now, err = m.time(op[keyTime]); err != nil {
+		return err
+	}
+	if v := op[keyToken]; v != nil {
+		if token, err = m.token(v); err != nil {
+			return err
+		}
+	}
+	if v := op[keyShared]; v != nil {
+		if v.kind != boolean {
+			return m.wrong(keyShared, v, "true or false")
+		}
+		e.Shared = v.n != 0
+	}
+	if grant.V < 0 {
+		return fmt.Errorf("%s is %d: grants are counted from 1", m.spell(keyGrant), grant.V)
+	}
+	if v := op[keyText]; v != nil {
+		if e.Text = v.text; v.kind != text {
+			e.Text = v.String()
+		}
+	}
+	e.Index, e.Grant, e.ID = int(index.V), int(grant.V), int(id.V)
+	e.Time, e.ValidUntil, e.Amount = time.Duration(now.V), time.Duration(until.V), time.Duration(amount.V)
+	e.Token = uint64(token.V)
+	given.Index, given.Time = index.Set, now.Set
+	return m.on(op[keyOn], e)
+}
+
+// time is in nanoseconds; a float may stand for an integer.
+func (m *mapper) time(v *value) (history.Opt, error) {
+	switch {
+	case v == nil:
+		return history.Opt{}, nil
+	case v.kind == integer:
+		return history.Some(v.n), nil
+	case v.kind == number:
+		f, err := strconv.ParseFloat(strings.TrimRight(v.text, "M"), 64)
+		if err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+			return history.Some(int64(f)), nil
+		}
+	}
+	return history.Opt{}, m.wrong(keyTime, v, "nanoseconds, as an integer")
+}
+
+func (m *mapper) token(v *value) (history.Opt, error) {
+	n := v.n
+	if v.kind != integer {
+		var err error
+		if n, err = strconv.ParseInt(v.text, 10, 64); err != nil || v.kind != text {
+			n = -1
+		}
+	}
+	if n < 0 {
+		return history.Opt{}, m.wrong(keyToken, v, "an integer from 0 to 2^63-1")
+	}
+	return history.Some(n), nil
+}
+
+func (m *mapper) on(v *value, e *history.Entry) error {
+	if v == nil {
+		return nil
+	}
+	if v.kind != vector && v.kind != set {
+		return m.wrong(keyOn, v, "a list of names")
+	}
+	for i := range v.items {
+		name, ok := v.items[i].name()
+		if !ok {
+			return m.wrong(keyOn, v, "a list of names")
+		}
+		e.On = append(e.On, name)
+	}
+	return nil
+}
+
+// error fills in Error, and what there is to say about it.
+func (m *mapper) error(op *operation, e *history.Entry) {
+	v := op[keyError]
+	if v == nil {
+		return
+	}
+	var ok bool
+	if e.Error, ok = v.word(); ok {
+		return
+	}
+	if v.kind == vector && len(v.items) > 0 {
+		e.Error, _ = v.items[0].word()
+	}
+	note(e, v)
+}
+
+// note keeps for people what has no field of its own.
+func note(e *history.Entry, v *value) {
+	if v.kind == null {
+		return
+	}
+	s := v.text
+	if v.kind != text {
+		s = v.String()
+	}
+	if e.Text != "" {
+		s = e.Text + "; " + s
+	}
+	e.Text = s
+}
+
+// named fills in the value of a process with a name: what a fault struck, or
+// what a server did.
+func (m *mapper) named(op *operation, e *history.Entry) error {
+	if e.Process.Name == history.Nemesis && e.Type != history.Event {
+		e.Type = history.Info
+	}
+	v := op[keyValue]
+	switch {
+	case v == nil:
+		return nil
+	case v.kind == integer:
+		e.Value = history.Some(v.n)
+		return nil
+	case e.Process.Name == history.Nemesis && e.On == nil:
+		if e.On = struck(v); e.On != nil {
+			return nil
+		}
+	}
+	note(e, v)
+	return nil
+}
+
+// struck are the names in the value of a fault: one, several, or the keys of a
+// map. Jepsen also writes sentences and [what {node …}].
+func struck(v *value) []string {
+	step := 1
+	switch v.kind {
+	case mapping:
+		step = 2
+	case vector, set:
+		if len(v.items) == 2 && v.items[0].kind == keyword && v.items[1].kind == mapping {
+			return struck(&v.items[1])
+		}
+	default:
+		if w, ok := v.word(); ok && w != "" && !strings.ContainsAny(w, " \t\n") {
+			return []string{w}
+		}
+		return nil
+	}
+	var names []string
+	for i := 0; i < len(v.items); i += step {
+		w, ok := v.items[i].word()
+		if !ok {
+			return nil
+		}
+		names = append(names, w)
+	}
+	return names
+}

@@ -1,0 +1,258 @@
+package formats
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// A Writer writes a history in one of the formats, entry by entry. It is for
+// one goroutine at a time.
+type Writer struct {
+	out   *bufio.Writer
+	lines *history.Writer // of JSON Lines
+	buf   []byte
+	n     int // entries
+}
+
+// NewWriter writes the header and returns a Writer for the entries; format is
+// "edn" or "jsonl". Its errors are w's, or say that there is no such format.
+func NewWriter(w io.Writer, format string, header history.Header) (*Writer, error) {
+	out := &Writer{out: bufio.NewWriterSize(w, 64<<10)}
+	switch format {
+	case "jsonl":
+		var err error
+		out.lines, err = history.NewWriter(out.out, header)
+		return out, err
+	case "edn":
+		return out, out.header(header)
+	default:
+		return nil, fmt.Errorf("no format %q: want edn or jsonl", format)
+	}
+}
+
+// Append writes one entry. Its errors are those of the writer below, or say
+// what a history cannot express (see history.Writer.Append).
+func (w *Writer) Append(e history.Entry) error {
+	if w.lines != nil {
+		return w.lines.Append(e)
+	}
+	if e.Token > math.MaxInt64 {
+		return fmt.Errorf("history: entry %d: token %d is larger than 2^63-1", e.Index, e.Token)
+	}
+	if e.Type.String() == "?" {
+		return fmt.Errorf("history: entry %d: unknown type %d", e.Index, e.Type)
+	}
+	w.buf = appendEntry(append(w.buf[:0], '\n', ' '), &e)
+	_, err := w.out.Write(w.buf)
+	return err
+}
+
+// Close ends the history and passes on what is left; it does not close the
+// writer below.
+func (w *Writer) Close() error {
+	if w.lines == nil {
+		if _, err := w.out.WriteString("]\n"); err != nil {
+			return err
+		}
+	}
+	return w.out.Flush()
+}
+
+// header writes what JSON Lines would have as their first line.
+func (w *Writer) header(header history.Header) error {
+	var line bytes.Buffer
+	if _, err := history.NewWriter(&line, header); err != nil {
+		return err
+	}
+	l := newLexer(bufio.NewReader(&line), "header")
+	l.literal = true
+	v, _, err := l.json()
+	if err != nil {
+		return err
+	}
+	for i := 0; i < len(v.items); i += 2 {
+		v.items[i] = value{kind: keyword, text: strings.ReplaceAll(v.items[i].text, "_", "-")}
+	}
+	_, err = w.out.Write(v.append([]byte{'['}))
+	return err
+}
+
+// readHeader is the inverse: the header in v, as our format reads it.
+func readHeader(v *value) (history.Header, error) {
+	b := []byte{'{'}
+	for i := 0; i+1 < len(v.items); i += 2 {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		name, _ := v.items[i].local()
+		b = appendString(b, strings.ReplaceAll(name, "-", "_"))
+		b = v.items[i+1].json(append(b, ':'))
+	}
+	in, err := history.NewReader(bytes.NewReader(append(b, '}')), "")
+	if err != nil {
+		return history.Header{}, unplaced(err)
+	}
+	return in.Header(), nil
+}
+
+// json appends the value as JSON says it, as far as headers have it.
+func (v *value) json(b []byte) []byte {
+	switch v.kind {
+	case null:
+		return append(b, "null"...)
+	case boolean:
+		return strconv.AppendBool(b, v.n != 0)
+	case integer:
+		return strconv.AppendInt(b, v.n, 10)
+	case number:
+		if integral(strings.TrimRight(v.text, "N")) {
+			return append(b, strings.TrimLeft(strings.TrimRight(v.text, "N"), "+")...)
+		}
+	case vector:
+		b = append(b, '[')
+		for i := range v.items {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = v.items[i].json(b)
+		}
+		return append(b, ']')
+	case keyword, symbol, text:
+		return appendString(b, v.text)
+	}
+	return appendString(b, v.String())
+}
+
+// appendEntry writes the fields in the order in which JSON Lines have them.
+func appendEntry(b []byte, e *history.Entry) []byte {
+	b = append(b, "{:index "...)
+	b = strconv.AppendInt(b, int64(e.Index), 10)
+	b = append(b, ", :time "...)
+	b = strconv.AppendInt(b, int64(e.Time), 10)
+	b = appendText(b, keyClient, e.Client)
+	switch {
+	case e.Process.Client():
+		b = appendInt(b, keyProcess, int64(e.Process.N))
+	case e.Process.Name == history.Nemesis:
+		b = appendWord(b, keyProcess, e.Process.Name)
+	default:
+		b = appendText(b, keyProcess, e.Process.Name)
+	}
+	b = appendWord(b, keyType, e.Type.String())
+	b = appendWord(b, keyF, e.F)
+	b = appendText(b, keyLock, e.Lock)
+	if e.Shared {
+		b = append(appendKey(b, keyShared), "true"...)
+	}
+	b = appendNonzero(b, keyGrant, int64(e.Grant))
+	b = appendNonzero(b, keyToken, int64(e.Token))
+	b = appendNonzero(b, keyValidUntil, int64(e.ValidUntil))
+	b = appendOpt(b, keyValue, e.Value)
+	b = appendOpt(b, keyWas, e.Was)
+	if e.Error != "" {
+		b = appendWord(b, keyError, e.Error)
+	}
+	b = appendText(b, keyText, e.Text)
+	b = appendText(b, keyKey, e.Key)
+	b = appendOpt(b, keyBy, e.By)
+	b = appendOpt(b, keyOp, e.Op)
+	b = appendNonzero(b, keyID, int64(e.ID))
+	if len(e.On) > 0 {
+		b = append(appendKey(b, keyOn), '[')
+		for i, name := range e.On {
+			if i > 0 {
+				b = append(b, ' ')
+			}
+			b = appendString(b, name)
+		}
+		b = append(b, ']')
+	}
+	b = appendText(b, keyPoint, e.Point)
+	b = appendNonzero(b, keyAmount, int64(e.Amount))
+	b = appendOpt(b, keyHits, e.Hits)
+	return append(b, '}')
+}
+
+func appendKey(b []byte, k key) []byte {
+	b = append(b, ", :"...)
+	b = append(b, keyNames[k]...)
+	return append(b, ' ')
+}
+
+func appendInt(b []byte, k key, n int64) []byte { return strconv.AppendInt(appendKey(b, k), n, 10) }
+
+func appendNonzero(b []byte, k key, n int64) []byte {
+	if n == 0 {
+		return b
+	}
+	return appendInt(b, k, n)
+}
+
+func appendOpt(b []byte, k key, v history.Opt) []byte {
+	if !v.Set {
+		return b
+	}
+	return appendInt(b, k, v.V)
+}
+
+func appendText(b []byte, k key, s string) []byte {
+	if s == "" {
+		return b
+	}
+	return appendString(appendKey(b, k), s)
+}
+
+// appendWord writes a keyword, or a string where EDN has no keyword for it.
+func appendWord(b []byte, k key, s string) []byte {
+	b = appendKey(b, k)
+	if plainWord(s) {
+		return append(append(b, ':'), s...)
+	}
+	return appendString(b, s)
+}
+
+// plainWord tells whether s is the name of a keyword in every reader of EDN.
+func plainWord(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && (i == 0 || !digit(c) && c != '-' && c != '_') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// appendString quotes s, for EDN and JSON alike. Bytes that are not UTF-8
+// become U+FFFD.
+func appendString(b []byte, s string) []byte {
+	b = append(b, '"')
+	for i := 0; i < len(s); {
+		c := s[i]
+		switch {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c == '\n':
+			b = append(b, '\\', 'n')
+		case c < ' ':
+			b = fmt.Appendf(b, `\u%04x`, c)
+		case c < utf8.RuneSelf:
+			b = append(b, c)
+		default:
+			r, n := utf8.DecodeRuneInString(s[i:])
+			b = utf8.AppendRune(b, r)
+			i += n
+			continue
+		}
+		i++
+	}
+	return append(b, '"')
+}
