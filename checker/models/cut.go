@@ -43,14 +43,22 @@ func (o *object) cutAccesses(ops []operation) []piece {
 	this := piece{}
 	var carried []operation
 	hidden := map[int64]bool{} // values of optional writes
+	seen := map[int64]int32{}  // values, until when they may have been seen
 	next := 0
 	for next < len(ops) {
 		x := ops[next]
 		a := &o.accesses[x.n]
 		next++
 		this.ops = append(this.ops, x)
-		if a.what == cas && hidden[a.from] || a.what == read && a.known && hidden[a.value] {
-			this.ops = append(this.ops, ops[next:]...) // seen
+		shows, shown := a.value, a.what == read && a.known
+		if a.what == cas {
+			shows, shown = a.from, true
+		}
+		if shown {
+			seen[shows] = max(seen[shows], a.ret)
+		}
+		if shown && hidden[shows] || x.optional && seen[a.value] > x.call {
+			this.ops = append(this.ops, ops[next:]...) // it may have been needed
 			return append(pieces, this)
 		}
 		if x.optional {

@@ -366,7 +366,7 @@ func (s *sweep) between(k, i int32) (facts []fact) {
 			return []fact{acquireFact(n, h)}
 		case h.gone != never:
 			over = max(over, h.gone)
-			facts = append(facts, fact{opID{releaseOp, n}, []int32{h.gone}})
+			facts = append(facts, fact{opID{releaseOp, n}, []int32{h.ret, h.gone}})
 		}
 	}
 	return facts

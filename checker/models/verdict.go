@@ -300,8 +300,7 @@ func (o *object) prune(b *budget, f finding) finding {
 		fewer.facts = slices.Delete(slices.Clone(f.facts), k, k+1)
 		if b.quick(o, o.around(fewer), f.start) == checker.Violated {
 			fewer.sentence = o.noOrder(fewer.facts)
-			f = fewer
-			k--
+			f, k = fewer, -1
 		}
 	}
 	return f
