@@ -19,7 +19,7 @@ const module = "github.com/lockcheck/lockcheck/"
 
 // rooms are the packages from the ground up: each may import those before it.
 var rooms = []string{
-	"history", "history/formats", "checker", "locks", "stores/redis", "stores/redis/client", "stores/redis/model", "stores/redis/porttest",
+	"history", "history/formats", "checker", "checker/models", "locks", "stores/redis", "stores/redis/client", "stores/redis/model", "stores/redis/porttest",
 	"locks/redis", "faults", "workloads", "catalogue",
 	"cluster", "cluster/sim", "cluster/worker", "cluster/docker", "cluster/docker/dockertest",
 	"harness", "explore", "report", "cmd/lockcheck",
@@ -30,6 +30,7 @@ var only = map[string][]string{
 	"history":         {},
 	"history/formats": {"history"},
 	"checker":         {"history"},
+	"checker/models":  {"history", "checker"},
 	"locks":           {},
 	"locks/redis":     {"locks", "stores/redis"},
 	"report":          {"history", "checker"},

@@ -70,7 +70,7 @@ func (t *timeline) operations(p Property) func(keep func(*hold) bool) []porcupin
 type step struct {
 	lock     int32
 	what     stepKind
-	proc     int32 // of lock and unlock
+	proc     int32 // whose; none: of a write, nobody's that is known
 	from, to int64 // of replace; of put, to
 }
 
@@ -211,8 +211,9 @@ func (t *timeline) registerOps() []porcupine.Operation {
 		if e.F == history.Refuse {
 			continue
 		}
-		in := step{lock: a.lock, what: putStep, to: e.Value.V}
+		in := step{lock: a.lock, what: putStep, proc: none, to: e.Value.V}
 		if a.hold != none {
+			in.proc = t.holds[a.hold].proc
 			k := &known[t.holds[a.hold].nest]
 			if k.Set {
 				in.what, in.from = replaceStep, k.V
@@ -223,7 +224,7 @@ func (t *timeline) registerOps() []porcupine.Operation {
 			continue
 		}
 		if !begun[a.lock] && e.Was.Set { // what was there before everything
-			ops = append(ops, porcupine.Operation{Input: step{lock: a.lock, what: putStep, to: e.Was.V}})
+			ops = append(ops, porcupine.Operation{Input: step{lock: a.lock, what: putStep, proc: none, to: e.Was.V}})
 		}
 		begun[a.lock] = true
 		at := int64(a.pos) + 1
@@ -250,7 +251,7 @@ func (t *timeline) clientRegisterOps() []porcupine.Operation {
 	for i := range list {
 		u := &list[i]
 		o := &t.ops[u.op]
-		in := step{lock: o.lock, what: putStep, to: u.value}
+		in := step{lock: o.lock, what: putStep, proc: o.proc, to: u.value}
 		if u.basis.value.Set {
 			in.what, in.from = replaceStep, u.basis.value.V
 		}

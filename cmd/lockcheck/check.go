@@ -4,44 +4,206 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io/fs"
-	"os"
+	"fmt"
+	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/checker/models"
 	"github.com/lockcheck/lockcheck/history"
 )
 
+// checking is what histories are held against, and what is made of it.
+type checking struct {
+	model   *models.Model // nil: what the file asks for
+	promise promise
+	options models.Options
+	html    string // where the picture goes; "": nowhere
+	alone   bool   // it is one file, of which everything is said
+}
+
+// The readings of a release that failed.
+const (
+	noEffect = "no-effect"
+	released = "released"
+)
+
 func (a *app) checkCommand() *cobra.Command {
+	var c checking
 	var promised []string
+	var model, failedRelease, to string
+	memory := byteSize(1 << 30)
 	cmd := &cobra.Command{
 		Use:   "check FILE…",
-		Short: "Judge stored histories",
-		Long: `Judges histories: files in lockcheck's JSON Lines format (docs/record.md shows
-how to write one), whoever recorded them. Nothing but the file is looked at.
-Several files get one line each; one that cannot be read is said, and the others
-are judged. "-" is standard input.`,
-		Example: `  lockcheck check lockcheck-out/*/history.jsonl
-  lockcheck check --promise exclusion,fencing history.jsonl`,
-		Args: needArgs("FILE", "lockcheck check lockcheck-out/*/history.jsonl"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			pr, err := parsePromise(promised)
+		Short: "Judge histories, whoever recorded them",
+		Long: `Judges histories: what clients asked of a lock, and what they were told. Nothing
+but the file is looked at. It may be gzipped, and is
+
+  JSON Lines   an object a line; docs/record.md shows how to write it
+  JSON         one list of such objects
+  EDN          what Jepsen stores (history.edn): a list of maps, or a map a line
+
+Of a directory all histories below it are judged; "-" is standard input. What a
+history is held against:
+
+  a model      a lock as it should be, in a few rules. The history is valid if
+               its operations can have happened in an order that follows them.
+               --model names one ("lockcheck list models"). Without it a history
+               without lockcheck's first line is held against owner-mutex: one
+               process holds at a time, and nobody else can release.
+  properties   what lockcheck's own histories are held against, as they also say
+               what befell clients and servers. --promise names those that must
+               hold ("lockcheck list properties").
+
+A violation names the lines that prove it. A release that failed is taken to
+have had no effect, unless --failed-release says otherwise.
+
+Exit codes   0 valid        2 proves nothing: unknown, or nothing to judge
+             1 violated     4 wrong usage, or a file that is no history
+Of several files the worst decides: 4 before 1 before 2.`,
+		Example: `  lockcheck check store/etcd-lock/latest/history.edn
+  lockcheck check --model semaphore=2 history.edn.gz
+  lockcheck check --promise exclusion,fencing lockcheck-out/*/history.jsonl
+  lockcheck check --html picture.html history.edn
+  zcat history.edn.gz | lockcheck check --to jsonl - > history.jsonl`,
+		Args: needArgs("FILE", "lockcheck check history.edn"),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			changed := cmd.Flags().Changed
+			if c.promise, err = parsePromise(promised); err != nil {
+				return err
+			}
+			if changed("model") {
+				if c.model, err = parseModel(model); err != nil {
+					return err
+				}
+			}
+			if err := choice("failed-release", failedRelease, noEffect, released); err != nil {
+				return err
+			}
+			c.options.Released, c.options.Memory = failedRelease == released, int64(memory)
+			if err := checkFits(changed, c, to); err != nil {
+				return err
+			}
+			files, err := histories(args)
 			if err != nil {
 				return err
 			}
-			return a.eachFile(cmd, args, func(file string) (verdictDocument, int, error) {
-				return a.check(cmd.Context(), file, pr, len(args) == 1)
+			c.alone = len(files) == 1
+			switch {
+			case changed("to") && !c.alone:
+				return fail(usage, "--to takes one file, and there are %d", len(files))
+			case changed("to"):
+				return a.convert(cmd.Context(), files[0], to)
+			case changed("html") && !c.alone:
+				return fail(usage, "--html takes one file, and there are %d", len(files))
+			}
+			readings := changed("strict-try") || changed("failed-release")
+			// A judge keeps what it has read: memory is worth more than time.
+			debug.SetGCPercent(100)
+			return a.checkAll(cmd, files, func(file string) (verdictDocument, int, error) {
+				return a.check(cmd.Context(), file, c, readings)
 			})
 		},
 	}
+	f := cmd.Flags()
+	f.StringVar(&model, "model", "", "hold it against this model alone: a `NAME`, or NAME=N")
+	f.BoolVar(&c.options.StrictTry, "strict-try", false, "with a model: a try that was refused was refused because of a holder")
+	f.StringVar(&failedRelease, "failed-release", noEffect, "with a model: what a release that failed did, no-effect or released")
+	f.DurationVar(&c.options.Timeout, "timeout", 30*time.Second, "with a model: how long to search where there is no short way; 0: for ever")
+	f.Var(&memory, "memory", "with a model: the memory to use in that search, a `SIZE` like 500MB or 2GiB; 0: any")
+	f.StringVar(&c.html, "html", "", "write Porcupine's picture of the operations around a violation to a `FILE`")
+	f.StringVar(&to, "to", "", "judge nothing, and print the history in this `FORMAT`: edn or jsonl")
 	promiseFlag(cmd, &promised)
 	return cmd
 }
 
 func promiseFlag(cmd *cobra.Command, list *[]string) {
 	cmd.Flags().StringSliceVar(list, "promise", nil, "the `properties` that must hold (default: all that apply)")
+}
+
+// parseModel finds a model by its name, with its number if it has one.
+func parseModel(text string) (*models.Model, error) {
+	name, _, _ := strings.Cut(text, "=")
+	var known []string
+	for _, m := range models.All() {
+		known = append(known, m.Name)
+		if m.Name != name {
+			continue
+		}
+		m, err := models.Parse(text)
+		if err != nil {
+			return nil, fail(usage, "--model %s: %w", text, err)
+		}
+		return &m, nil
+	}
+	return nil, unknownName("model", name, known)
+}
+
+// checkFits says which flags contradict each other.
+func checkFits(changed func(flag string) bool, c checking, to string) error {
+	switch {
+	case c.options.Timeout < 0:
+		return fail(usage, "--timeout %v: it has to be 0 or more", c.options.Timeout)
+	case changed("html") && c.html == "":
+		return fail(usage, "--html needs the name of a file")
+	case changed("model") && changed("promise"):
+		return fail(usage, "--model judges by one model, --promise by properties: leave out one of them")
+	}
+	if changed("promise") {
+		for _, flag := range []string{"strict-try", "failed-release"} {
+			if changed(flag) {
+				return fail(usage, "--%s is about models, --promise about properties: leave out one of them", flag)
+			}
+		}
+	}
+	if !changed("to") {
+		return nil
+	}
+	for _, flag := range []string{"model", "promise", "strict-try", "failed-release", "html", "json"} {
+		if changed(flag) {
+			return fail(usage, "--to prints the history and judges nothing: leave out --%s", flag)
+		}
+	}
+	return choice("to", to, "edn", "jsonl")
+}
+
+// checkAll judges files. Of several it ends with how many came out how.
+func (a *app) checkAll(cmd *cobra.Command, files []string, check func(file string) (verdictDocument, int, error)) error {
+	count := map[int]int{}
+	done := 0
+	err := a.eachFile(cmd, files, func(file string) (doc verdictDocument, code int, err error) {
+		doc, code, err = check(file)
+		if cmd.Context().Err() != nil {
+			return doc, code, err
+		}
+		done++
+		if err != nil {
+			code = usage
+		}
+		count[code]++
+		return doc, code, err
+	})
+	if len(files) == 1 {
+		return err
+	}
+	var parts []string
+	for _, c := range []struct {
+		code int
+		word string
+	}{{violated, "violated"}, {unproven, "unknown"}, {held, "valid"}, {usage, "not read"}} {
+		if count[c.code] > 0 {
+			parts = append(parts, thousands(count[c.code])+" "+c.word)
+		}
+	}
+	head := plural(len(files), "file")
+	if done < len(files) {
+		head = fmt.Sprintf("%s of %s", thousands(done), head)
+	}
+	a.printf("%s\n", strings.TrimSuffix(head+": "+strings.Join(parts, ", "), ": "))
+	return err
 }
 
 // eachFile does something with each file. What is wrong with one does not keep
@@ -72,27 +234,82 @@ func (a *app) eachFile(cmd *cobra.Command, files []string, do func(file string) 
 	return exit(code)
 }
 
-// check judges one file.
-func (a *app) check(ctx context.Context, file string, pr promise, alone bool) (doc verdictDocument, code int, err error) {
-	h, err := a.readHistory(ctx, file)
+// check judges one file. readings tells that somebody chose how a model reads
+// what is open to more than one reading.
+func (a *app) check(ctx context.Context, file string, c checking, readings bool) (doc verdictDocument, code int, err error) {
+	src := a.source(file)
+	in, err := src.take(ctx, c)
 	if err != nil {
 		return doc, 0, err
 	}
-	verdicts := checker.JudgeBoth(h)
+	if in.bytes > 0 {
+		a.warn(in.warnings)
+	}
+	switch {
+	case in.idle() != "":
+		a.printf("%s %s: %s\n", a.sign(checker.Unknown), file, in.idle())
+		return in.idleDocument(file), unproven, nil
+	case in.judge != nil:
+		return a.checkModel(ctx, src, in, c)
+	case readings:
+		a.say("lockcheck: %s is judged by properties: --strict-try and --failed-release change nothing; --model NAME holds it against a model\n", file)
+	}
+	return a.checkProperties(ctx, src, in, c)
+}
+
+// warn says what was odd in a file.
+func (a *app) warn(warnings []history.Warning) {
+	for _, w := range warnings {
+		a.say("lockcheck: %v\n", w)
+	}
+}
+
+// checkProperties judges a history by properties.
+func (a *app) checkProperties(ctx context.Context, src *source, in *taken, c checking) (doc verdictDocument, code int, err error) {
+	h, pr := in.history, c.promise
+	var verdicts []checker.Verdict
+	err = within(ctx, func() error {
+		verdicts = checker.JudgeBoth(h)
+		return nil
+	})
+	if err != nil {
+		return doc, 0, err
+	}
 	if len(pr) == 0 {
-		pr = a.recorded(h.Header.Promises, file)
+		pr = a.recorded(h.Header.Promises, src.name)
 	}
 	code = pr.code(outcomes(verdicts))
 	doc = newVerdictDocument(verdicts, checker.Reach(h))
-	doc.File, doc.Reason = file, pr.unjudged()
-	if !alone {
-		a.verdictLine(file, verdicts, pr)
+	doc.File, doc.Reason = src.name, pr.unjudged()
+	for i, p := range doc.Properties {
+		for _, n := range p.Entries {
+			doc.Properties[i].Lines = append(doc.Properties[i].Lines, in.lines[n-1])
+		}
+	}
+	if !c.alone {
+		a.verdictLine(src.name, verdicts, pr)
 		return doc, code, nil
 	}
-	err = a.story(h, verdicts, pr)
+	if err := a.story(h, verdicts, pr); err != nil {
+		return doc, 0, err
+	}
 	a.verdictTable(verdicts, pr)
-	a.printf("File     %s\n", file)
-	return doc, code, err
+	for _, p := range doc.Properties {
+		if p.Lines == nil || !pr.covers(checker.Property(p.Property)) || a.json || a.quiet {
+			continue
+		}
+		a.printf("%s\n\n", p.Property)
+		if err := a.quote(ctx, src, in, p.Lines); err != nil {
+			return doc, 0, err
+		}
+	}
+	if c.html != "" {
+		if err := a.picture(ctx, c.html, in.picture(verdicts, pr)); err != nil {
+			return doc, 0, err
+		}
+	}
+	a.printf("File     %s\n", src.name)
+	return doc, code, nil
 }
 
 // recorded is the promise that a file names. A later version may know
@@ -129,47 +346,4 @@ func outcomes(verdicts []checker.Verdict) func(checker.Property) checker.Outcome
 		}
 		return checker.NA
 	}
-}
-
-// readHistory reads a history that can be judged. Warnings go to stderr. When
-// ctx ends it does not wait for what a pipe may still bring.
-func (a *app) readHistory(ctx context.Context, file string) (*history.History, error) {
-	type decoded struct {
-		h   *history.History
-		err error
-	}
-	done := make(chan decoded, 1)
-	go func() {
-		h, err := a.decode(file)
-		done <- decoded{h, err}
-	}()
-	select {
-	case d := <-done:
-		return d.h, d.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-func (a *app) decode(file string) (*history.History, error) {
-	in := a.stdin
-	if file != "-" {
-		f, err := os.Open(file)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fail(usage, "no file %s", file)
-		}
-		if err != nil {
-			return nil, fail(usage, "%w", err)
-		}
-		defer f.Close()
-		in = f
-	}
-	h, warnings, err := history.Decode(in, file)
-	if err != nil {
-		return nil, fail(usage, "%w", err)
-	}
-	for _, w := range warnings {
-		a.say("lockcheck: %v\n", w)
-	}
-	return h, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/checker/models"
 	"github.com/lockcheck/lockcheck/faults"
 )
 
@@ -20,6 +21,7 @@ var listings = []struct {
 	{"faults", listFaults},
 	{"cases", listCases},
 	{"properties", listProperties},
+	{"models", listModels},
 	{"reached", listReached},
 }
 
@@ -31,7 +33,9 @@ type listed struct {
 	Needs   string         `json:"needs,omitempty"`   // of a fault: what the place has to offer
 	Promise string         `json:"promise,omitempty"` // of a lock
 	Source  string         `json:"source,omitempty"`
-	Options []listedOption `json:"options,omitempty"` // of a lock
+	Options []listedOption `json:"options,omitempty"`   // of a lock
+	State   string         `json:"remembers,omitempty"` // of a model
+	Number  string         `json:"number,omitempty"`    // of a model: what N is in NAME=N
 }
 
 type listedOption struct {
@@ -42,6 +46,9 @@ type listedOption struct {
 // text is what a person reads, in sentences.
 func (l *listed) text() string {
 	text := l.Does
+	if l.State != "" {
+		text = "Remembers " + l.State + ". " + text
+	}
 	add := func(before, what string) {
 		if what != "" {
 			text += ". " + before + what
@@ -55,6 +62,7 @@ func (l *listed) text() string {
 	for _, o := range l.Options {
 		options = append(options, o.Name)
 	}
+	add("In "+l.Name+"=N, N is ", l.Number)
 	add("Options: ", strings.Join(options, ", "))
 	add("On ", strings.Join(l.On, ", "))
 	return text
@@ -154,6 +162,23 @@ func listProperties() (items []listed) {
 	}
 	return items
 }
+
+func listModels() (items []listed) {
+	for _, m := range models.All() {
+		it := listed{Name: m.Name, Does: phrase(m.Rules), State: phrase(m.State), Source: phrase(m.Source)}
+		if m.Param != "" {
+			it.Number = "its " + m.Param
+			if _, err := models.Parse(m.Name); err == nil {
+				it.Number += ", which can be left out"
+			}
+		}
+		items = append(items, it)
+	}
+	return items
+}
+
+// phrase is a sentence without its full stop.
+func phrase(text string) string { return strings.TrimRight(text, ".") }
 
 func listReached() (items []listed) {
 	for _, c := range checker.Counters() {

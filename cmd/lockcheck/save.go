@@ -88,7 +88,10 @@ func unwritable(err error) error {
 // verdictDocument is verdict.json, and what is printed with --json of one history.
 type verdictDocument struct {
 	Schema     int               `json:"schema"`
-	File       string            `json:"file,omitempty"` // the history
+	File       string            `json:"file,omitempty"`       // the history
+	Model      string            `json:"model,omitempty"`      // that it was held against, alone
+	Operations int               `json:"operations,omitempty"` // that the model judged
+	Lines      int               `json:"lines,omitempty"`      // that were read for it
 	Properties []propertyVerdict `json:"properties"`
 	Reached    map[string]int    `json:"reached,omitempty"`
 	Was        []string          `json:"was,omitempty"`       // of a replay: what the record violated
@@ -96,6 +99,7 @@ type verdictDocument struct {
 	Defaulted  *int              `json:"defaulted,omitempty"` // and those that were missing
 	Shrunk     *harness.Shrunk   `json:"shrunk,omitempty"`    // what the run was shrunk for, if it was
 	Schedule   string            `json:"schedule,omitempty"`  // digest of the schedule.json beside it
+	Note       string            `json:"note,omitempty"`      // what another reading of the history leads to
 	Reason     string            `json:"reason,omitempty"`    // why it proves nothing
 	Error      string            `json:"error,omitempty"`     // why there is nothing else
 
@@ -121,6 +125,7 @@ type propertyVerdict struct {
 	Reason   string `json:"reason,omitempty"`
 	Sentence string `json:"sentence,omitempty"` // of a violation
 	Entries  []int  `json:"entries,omitempty"`  // its witness: positions of entries in the history, from 1
+	Lines    []int  `json:"lines,omitempty"`    // the same, as lines of the file that was judged
 }
 
 func newVerdictDocument(verdicts []checker.Verdict, reached checker.Counts) verdictDocument {

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// byteSize is a flag's number of bytes.
+type byteSize int64
+
+// byteUnits are what a size may end with, in lower case, the largest first.
+var byteUnits = []struct {
+	name string
+	size float64
+}{
+	{"tib", 1 << 40},
+	{"gib", 1 << 30},
+	{"mib", 1 << 20},
+	{"kib", 1 << 10},
+	{"tb", 1e12},
+	{"gb", 1e9},
+	{"mb", 1e6},
+	{"kb", 1e3},
+	{"b", 1},
+}
+
+// Set reads "1000000", "500MB" or "1.5 GiB".
+func (s *byteSize) Set(text string) error {
+	number, unit := strings.ToLower(strings.TrimSpace(text)), 1.0
+	for _, u := range byteUnits {
+		if n, found := strings.CutSuffix(number, u.name); found {
+			number, unit = strings.TrimSpace(n), u.size
+			break
+		}
+	}
+	n, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(n >= 0 && n*unit < math.MaxInt64) {
+		return errors.New("want a number of bytes, as 1000000, 500MB or 2GiB")
+	}
+	*s = byteSize(n * unit)
+	return nil
+}
+
+// String is s in the largest unit that leaves no rest.
+func (s *byteSize) String() string {
+	for _, u := range []struct {
+		name string
+		size byteSize
+	}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"GB", 1e9}, {"MB", 1e6}} {
+		if *s > 0 && *s%u.size == 0 {
+			return fmt.Sprint(int64(*s/u.size), u.name)
+		}
+	}
+	return fmt.Sprint(int64(*s))
+}
+
+// Type is what cobra calls it where the usage names nothing.
+func (s *byteSize) Type() string { return "size" }

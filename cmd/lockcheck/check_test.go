@@ -1,0 +1,584 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/checker/models"
+)
+
+// Histories that somebody else recorded: one object a line, and no first line.
+const (
+	// One after the other.
+	fine = `{"process":1,"type":"invoke","f":"acquire"}
+{"process":1,"type":"ok","f":"acquire"}
+{"process":1,"type":"invoke","f":"release"}
+{"process":1,"type":"ok","f":"release"}
+{"process":2,"type":"invoke","f":"acquire"}
+{"process":2,"type":"ok","f":"acquire"}
+`
+	// Both hold from line 4.
+	both = `{"process":1,"type":"invoke","f":"acquire"}
+{"process":1,"type":"ok","f":"acquire"}
+{"process":2,"type":"invoke","f":"acquire"}
+{"process":2,"type":"ok","f":"acquire"}
+{"process":1,"type":"invoke","f":"release"}
+{"process":1,"type":"ok","f":"release"}
+`
+	// Both hold, unless the release that failed found the lock gone.
+	undecided = `{"process":1,"type":"invoke","f":"acquire"}
+{"process":1,"type":"ok","f":"acquire"}
+{"process":1,"type":"invoke","f":"release"}
+{"process":1,"type":"fail","f":"release"}
+{"process":2,"type":"invoke","f":"acquire"}
+{"process":2,"type":"ok","f":"acquire"}
+`
+	// Nobody got the lock.
+	refused = `{"process":1,"type":"invoke","f":"acquire"}
+{"process":1,"type":"fail","f":"acquire","error":"held"}
+`
+)
+
+// ours is the first line of a history that lockcheck recorded.
+const ours = `{"lockcheck":1,"lease_ms":10000}` + "\n"
+
+// writeAll puts texts into files of a directory of their own.
+func writeAll(t *testing.T, files map[string]string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// fed runs the command with a standard input.
+func fed(t *testing.T, stdin io.Reader, args ...string) result {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code := execute(t.Context(), args, stdin, &stdout, &stderr)
+	return result{code, stdout.String(), stderr.String()}
+}
+
+// checked is the document of one file.
+func (r result) checked(t *testing.T) verdictDocument {
+	t.Helper()
+	var doc verdictDocument
+	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil || doc.Schema != 1 {
+		t.Fatalf("%v\n%s%s", err, r.stdout, r.stderr)
+	}
+	return doc
+}
+
+func TestWhatAHistoryIsHeldAgainst(t *testing.T) {
+	dir := writeAll(t, map[string]string{"bare.jsonl": both, "ours.jsonl": ours + both})
+	bare, own := filepath.Join(dir, "bare.jsonl"), filepath.Join(dir, "ours.jsonl")
+	for _, tt := range []struct {
+		name  string
+		args  []string
+		code  int
+		words []string
+		not   string
+	}{
+		{
+			"a bare history against owner-mutex",
+			[]string{bare},
+			violated,
+			[]string{"✗ owner-mutex  violated: ", "   2  {\"process\":1,", "   4  {\"process\":2,", "by the model owner-mutex", "Judged   6 lines, ", "File     " + bare},
+			"lease-exclusion",
+		},
+		{
+			"a bare history against properties, if they are promised",
+			[]string{bare, "--promise", "exclusion"},
+			violated,
+			[]string{"✗ exclusion        VIOLATED", "exclusion\n\n   2  {\"process\":1,", "   4  {\"process\":2,"},
+			"owner-mutex",
+		},
+		{
+			"one of ours against properties",
+			[]string{own},
+			violated,
+			[]string{"✗ VIOLATED exclusion", "✗ exclusion        VIOLATED", "   3  {\"process\":1,", "   5  {\"process\":2,"},
+			"owner-mutex",
+		},
+		{
+			"one of ours against a model, if it is named",
+			[]string{own, "--model", "owner-mutex"},
+			violated,
+			[]string{"✗ owner-mutex  violated: ", "   3  {\"process\":1,", "   5  {\"process\":2,"},
+			"lease-exclusion",
+		},
+		{"another model", []string{bare, "--model", "semaphore=2"}, held, []string{"✓ semaphore", "  valid\n"}, "   2  {"},
+		{"a model with its number", []string{bare, "--model", "reentrant-mutex=2"}, violated, []string{"✗ reentrant-mutex"}, ""},
+		{"quietly", []string{bare, "-q"}, violated, []string{"✗ owner-mutex  violated: "}, "   2  {"},
+		{
+			"a reading that changes nothing is said",
+			[]string{own, "--strict-try"},
+			violated,
+			[]string{"lockcheck: " + own + " is judged by properties: --strict-try and --failed-release change nothing"},
+			"",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := lockcheck(t, append([]string{"check"}, tt.args...)...)
+			r.wants(t, tt.code, tt.words...)
+			if tt.not != "" && strings.Contains(r.stdout, tt.not) {
+				t.Errorf("%q is said:\n%s", tt.not, r.stdout)
+			}
+		})
+	}
+}
+
+func TestWhatCheckRefuses(t *testing.T) {
+	dir := writeAll(t, map[string]string{"a.jsonl": both, "b.jsonl": fine, "empty/notes.txt": ""})
+	a, b := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.jsonl")
+	for _, tt := range []struct {
+		args  []string
+		words []string
+	}{
+		{[]string{"--model", "nonsense", a}, []string{`no model "nonsense"; there are `, "owner-mutex"}},
+		{[]string{"--model", "owner-mutx", a}, []string{"did you mean owner-mutex"}},
+		{[]string{"--model", "semaphore=none", a}, []string{"--model semaphore=none: "}},
+		{[]string{"--model", "semaphore=0", a}, []string{"--model semaphore=0: "}},
+		{[]string{"--model=", a}, []string{`no model ""; there are`}},
+		{[]string{"--model", "owner-mutex", "--promise", "exclusion", a}, []string{"--model judges by one model, --promise by properties"}},
+		{[]string{"--strict-try", "--promise", "exclusion", a}, []string{"--strict-try is about models"}},
+		{[]string{"--failed-release", "released", "--promise", "exclusion", a}, []string{"--failed-release is about models"}},
+		{[]string{"--failed-release", "maybe", a}, []string{`--failed-release "maybe": it can be no-effect, released`}},
+		{[]string{"--failed-release", "release", a}, []string{"did you mean released?"}},
+		{[]string{"--timeout", "-1s", a}, []string{"--timeout -1s: it has to be 0 or more"}},
+		{[]string{"--timeout", "soon", a}, []string{"--timeout"}},
+		{[]string{"--memory", "much", a}, []string{"--memory", "as 1000000, 500MB or 2GiB"}},
+		{[]string{"--to", "xml", a}, []string{`--to "xml": it can be edn, jsonl`}},
+		{[]string{"--to", "jsonl", a, b}, []string{"--to takes one file, and there are 2"}},
+		{[]string{"--to", "jsonl", "--model", "owner-mutex", a}, []string{"judges nothing: leave out --model"}},
+		{[]string{"--to", "jsonl", "--json", a}, []string{"judges nothing: leave out --json"}},
+		{[]string{"--html", "x.html", a, b}, []string{"--html takes one file, and there are 2"}},
+		{[]string{"--html=", a}, []string{"--html needs the name of a file"}},
+		{[]string{"--html", filepath.Join(dir, "none", "x.html"), a}, []string{"cannot write --html"}},
+		{[]string{filepath.Join(dir, "empty")}, []string{"there is no history below"}},
+	} {
+		r := lockcheck(t, append([]string{"check"}, tt.args...)...)
+		r.wants(t, usage, tt.words...)
+		if strings.Count(r.stderr, "\n") != 1 {
+			t.Errorf("%q: it is said in more than a line, or in none:\n%s", tt.args, r.stderr)
+		}
+	}
+}
+
+// badHistories are files that are none, each with what is said of it.
+var badHistories = []struct {
+	name  string
+	text  string
+	code  int
+	words []string
+}{
+	{"not-a-history.jsonl", "Dear diary,\ntoday I locked myself out.\n", usage, []string{":1: "}},
+	{"another-object.jsonl", `{"hello":1}` + "\n", usage, []string{":1: "}},
+	{"operation.jsonl", `{"process":1,"type":"invoke","f":"knock"}` + "\n", usage, []string{":1: ", "knock"}},
+	{"nothing-invoked.jsonl", fine + `{"process":2,"type":"ok","f":"release"}` + "\n", usage, []string{":7: process 2 completes release"}},
+	{"two-at-once.jsonl", `{"process":1,"type":"invoke","f":"acquire"}` + "\n" + `{"process":1,"type":"invoke","f":"release"}` + "\n", usage, []string{":2: process 1 invokes release while its acquire"}},
+	{"after-info.jsonl", `{"process":1,"type":"invoke","f":"acquire"}` + "\n" + `{"process":1,"type":"info","f":"acquire"}` + "\n" + `{"process":1,"type":"invoke","f":"acquire"}` + "\n", usage, []string{":3: "}},
+	{"backwards.jsonl", `{"process":1,"type":"invoke","f":"acquire","time":7}` + "\n" + `{"process":1,"type":"ok","f":"acquire","time":6}` + "\n", usage, []string{":2: ", "backwards"}},
+	{"long-line.jsonl", fine + `{"process":1,"type":"invoke","f":"acquire","text":"` + strings.Repeat("x", 10<<20) + `"}` + "\n", usage, []string{":7: ", "longer than"}},
+	{"cut-off.jsonl", `{"process":1,` + "\n" + fine, usage, []string{":1: "}},
+	{"empty.jsonl", "", unproven, []string{"empty.jsonl: the file is empty: nothing to judge"}},
+	{"blank.jsonl", "\n\n", unproven, []string{"nothing to judge"}},
+	{"refused.jsonl", refused, unproven, []string{"? owner-mutex  unknown: ", "nothing to judge"}},
+	{"open.jsonl", `{"process":1,"type":"invoke","f":"acquire"}` + "\n", unproven, []string{"nothing to judge"}},
+	{"faults-only.jsonl", `{"process":"nemesis","type":"info","f":"pause","id":1}` + "\n", unproven, []string{"nothing to judge"}},
+	{"ours-empty.jsonl", ours, unproven, []string{"nothing to judge"}},
+	{"ours-refused.jsonl", ours + refused, unproven, []string{"nothing to judge"}},
+	{"later.jsonl", `{"lockcheck":7}` + "\n", usage, []string{":1: ", "this lockcheck reads format 1"}},
+}
+
+func TestBadHistories(t *testing.T) {
+	for _, tt := range badHistories {
+		t.Run(tt.name, func(t *testing.T) { saysOfABadHistory(t, tt.name, tt.text, tt.code, tt.words) })
+	}
+}
+
+// saysOfABadHistory judges a text as a file, and as standard input.
+func saysOfABadHistory(t *testing.T, name, text string, code int, words []string) {
+	t.Helper()
+	file := filepath.Join(writeAll(t, map[string]string{name: text}), name)
+	r := lockcheck(t, "check", file)
+	r.wants(t, code, words...)
+	if code == usage && (r.stdout != "" || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, name)) {
+		t.Errorf("want one line that names the file:\n%s%s", r.stdout, r.stderr)
+	}
+	for line := range strings.Lines(r.stderr) {
+		if len(line) > 300+len(file) {
+			t.Errorf("%d bytes are said at once: %.300s…", len(line), line)
+		}
+	}
+	if strings.Contains(r.stdout, "✓") && !strings.Contains(text, ours) {
+		t.Errorf("something is valid:\n%s", r.stdout)
+	}
+	fed(t, strings.NewReader(text), "check", "-").wants(t, code)
+	doc := lockcheck(t, "check", "--json", file).checked(t)
+	if doc.File != file || (doc.Error == "") != (code != usage) || (len(doc.Properties) == 0) != (code == usage) {
+		t.Errorf("%+v", doc)
+	}
+	for _, p := range doc.Properties {
+		if p.Outcome == "valid" {
+			t.Errorf("%s is valid", p.Property)
+		}
+	}
+}
+
+func TestAReleaseThatFailedIsReadInTwoWays(t *testing.T) {
+	file := filepath.Join(writeAll(t, map[string]string{"a.jsonl": undecided, "b.jsonl": both}), "a.jsonl")
+	const note = "With --failed-release=released the same history is valid.\n"
+	lockcheck(t, "check", file).wants(t, violated, "violated: ", "   2  {", "   6  {", note)
+	lockcheck(t, "check", file, "--failed-release", "no-effect").wants(t, violated, note)
+	lockcheck(t, "check", file, "--failed-release", "released").wants(t, held, "✓ owner-mutex  valid")
+	fed(t, strings.NewReader(undecided), "check", "-").wants(t, violated, note)
+	if doc := lockcheck(t, "check", "--json", file).checked(t); doc.Note+"\n" != note {
+		t.Errorf("%+v", doc)
+	}
+	if r := lockcheck(t, "check", filepath.Join(filepath.Dir(file), "b.jsonl")); strings.Contains(r.stdout, "--failed-release") {
+		t.Errorf("no release failed, and it is said:\n%s", r.stdout)
+	}
+}
+
+func TestSeveralFilesGetALineEach(t *testing.T) {
+	dir := writeAll(t, map[string]string{"valid.jsonl": fine, "violated.jsonl": both, "unknown.jsonl": refused, "empty.jsonl": "", "broken.jsonl": "?", "ours.jsonl": ours + both})
+	file := func(name string) string { return filepath.Join(dir, name+".jsonl") }
+	for _, tt := range []struct {
+		files []string
+		code  int
+		words []string
+	}{
+		{
+			[]string{"violated", "unknown", "valid"},
+			violated,
+			[]string{"✗ " + file("violated") + ": violated owner-mutex: lines 2, ", "? " + file("unknown"), "✓ " + file("valid") + ": valid\n", "3 files: 1 violated, 1 unknown, 1 valid\n"},
+		},
+		{[]string{"unknown", "violated"}, violated, []string{"2 files: 1 violated, 1 unknown\n"}},
+		{[]string{"valid", "unknown", "empty"}, unproven, []string{"3 files: 2 unknown, 1 valid\n"}},
+		{[]string{"valid", "valid"}, held, []string{"2 files: 2 valid\n"}},
+		{
+			[]string{"violated", "unknown", "broken", "nothing"},
+			usage,
+			[]string{"✗ " + file("violated"), "? " + file("unknown"), "lockcheck: " + file("broken") + ":1: ", "no file " + file("nothing"), "4 files: 1 violated, 1 unknown, 2 not read\n"},
+		},
+		{[]string{"ours", "violated"}, violated, []string{"✗ " + file("ours") + ": violated exclusion", "✗ " + file("violated") + ": violated owner-mutex", "2 files: 2 violated\n"}},
+	} {
+		args := []string{"check"}
+		for _, name := range tt.files {
+			args = append(args, file(name))
+		}
+		r := lockcheck(t, args...)
+		r.stdout = strings.ReplaceAll(r.stdout, "\n  ", " ") // what is too long for a line
+		if r.code != tt.code {
+			t.Errorf("%q: exit code %d, want %d", tt.files, r.code, tt.code)
+		}
+		for _, w := range tt.words {
+			if !strings.Contains(r.stdout+r.stderr, w) {
+				t.Errorf("%q: %q is not said:\n%s%s", tt.files, w, r.stdout, r.stderr)
+			}
+		}
+		r = lockcheck(t, append(args, "--json")...)
+		var doc struct {
+			Schema int
+			Files  []verdictDocument
+		}
+		if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil || doc.Schema != 1 || len(doc.Files) != len(tt.files) || r.code != tt.code {
+			t.Errorf("%q: %v, exit code %d\n%s", tt.files, err, r.code, r.stdout)
+		}
+	}
+}
+
+func TestCheckFindsTheHistoriesOfADirectory(t *testing.T) {
+	dir := writeAll(t, map[string]string{
+		"b/history.jsonl":                  both,
+		"b/results.jsonl":                  "not ours",
+		"b/verdict.json":                   "{}",
+		"a/x.jsonl":                        fine,
+		"a/schedule.json":                  `{"lockcheck_schedule":1}`,
+		"a/verdict.json":                   "{}",
+		"a/story.txt":                      "Once upon a time",
+		"a/deep/deeper/another.jsonl":      fine,
+		"c/history.jsonl":                  fine,
+		"c/shrunk-exclusion/history.jsonl": both,
+	})
+	r := lockcheck(t, "check", dir)
+	r.stdout = strings.ReplaceAll(r.stdout, "\n  ", " ")
+	r.wants(t, violated, "5 files: 2 violated, 3 valid\n")
+	at := -1
+	for _, name := range []string{"a/deep/deeper/another", "a/x", "b/history", "c/history", "c/shrunk-exclusion/history"} {
+		i := strings.Index(r.stdout, filepath.Join(dir, name+".jsonl"))
+		if i <= at {
+			t.Errorf("%s is not there, or not in its place:\n%s", name, r.stdout)
+		}
+		at = i
+	}
+	// One is told as if it had been named. A link will do as well.
+	link := filepath.Join(dir, "latest")
+	if err := os.Symlink(filepath.Join(dir, "b"), link); err != nil {
+		t.Skip(err)
+	}
+	lockcheck(t, "check", link).wants(t, violated, "✗ owner-mutex  violated", "File     "+filepath.Join(link, "history.jsonl"))
+}
+
+func TestStandardInputIsQuotedAsAFileIs(t *testing.T) {
+	dir := writeAll(t, map[string]string{"a.jsonl": both})
+	file := filepath.Join(dir, "a.jsonl")
+	want := strings.ReplaceAll(lockcheck(t, "check", file).stdout, file, "-")
+	r := fed(t, strings.NewReader(both), "check", "-")
+	if r.wants(t, violated); r.stdout != want {
+		t.Errorf("the file:\n%s\nstandard input:\n%s", want, r.stdout)
+	}
+	for _, stdin := range []string{both, ours + both} {
+		fed(t, strings.NewReader(stdin), "check", "-", "--promise", "exclusion").wants(t, violated, "{\"process\":2,", "File     -")
+	}
+}
+
+// What is quoted fits the terminal, and does nothing to it.
+func TestWhatIsQuotedIsHarmless(t *testing.T) {
+	evil := strings.Replace(both, `"ok","f":"acquire"}`, `"ok","f":"acquire","text":"`+"\x7f\u009b31m\u202e"+`","error":"`+strings.Repeat("long ", 2000)+`"}`, 2)
+	r := fed(t, strings.NewReader(evil), "check", "-")
+	r.wants(t, violated, "…\n")
+	if strings.ContainsAny(r.stdout, "\x7f\u009b\u202e\x1b") {
+		t.Errorf("%q", r.stdout)
+	}
+}
+
+func TestTheDocumentOfAModel(t *testing.T) {
+	dir := writeAll(t, map[string]string{"a.jsonl": both, "b.jsonl": fine, "c.jsonl": ours + both})
+	r := lockcheck(t, "check", "--json", filepath.Join(dir, "a.jsonl"))
+	r.wants(t, violated)
+	doc := r.checked(t)
+	if doc.Model != "owner-mutex" || doc.Lines != 6 || doc.Operations == 0 || len(doc.Properties) != 1 {
+		t.Fatalf("%+v", doc)
+	}
+	p := doc.Properties[0]
+	if p.Property != "owner-mutex" || p.Outcome != "violated" || p.Sentence == "" || !slices.Contains(p.Lines, 2) || !slices.Contains(p.Lines, 4) {
+		t.Errorf("%+v", p)
+	}
+	for _, name := range []string{`"schema": 1`, `"file": "`, `"model": "owner-mutex"`, `"operations": `, `"lines": 6`, `"properties": [`, `"sentence": "`} {
+		if !strings.Contains(r.stdout, name) {
+			t.Errorf("%s is missing:\n%s", name, r.stdout)
+		}
+	}
+	r = lockcheck(t, "check", "--json", filepath.Join(dir, "b.jsonl"))
+	r.wants(t, held)
+	if doc = r.checked(t); doc.Properties[0].Outcome != "valid" || doc.Properties[0].Lines != nil {
+		t.Errorf("%+v", doc)
+	}
+	r = lockcheck(t, "check", "--json", filepath.Join(dir, "c.jsonl"))
+	r.wants(t, violated)
+	if doc = r.checked(t); doc.Model != "" || doc.Properties[0].Property != "exclusion" || len(doc.Properties[0].Lines) == 0 {
+		t.Fatalf("%+v", doc)
+	}
+	for i, n := range doc.Properties[0].Entries {
+		if doc.Properties[0].Lines[i] != n+1 { // the first line is no entry
+			t.Errorf("entry %d is in line %d", n, doc.Properties[0].Lines[i])
+		}
+	}
+}
+
+func TestThePictureIsWrittenWholeOrNotAtAll(t *testing.T) {
+	dir := writeAll(t, map[string]string{"bare.jsonl": both, "ours.jsonl": ours + both, "fine.jsonl": ours + fine, "many.jsonl": ours + turns(500), "fencing.jsonl": ours + fine})
+	for _, tt := range []struct {
+		file  string
+		flags []string
+		code  int
+		drawn bool
+		words []string
+	}{
+		{"bare", nil, violated, true, []string{"Picture  "}},
+		{"ours", nil, violated, true, []string{"Picture  "}},
+		{"fine", nil, held, true, []string{"Picture  "}},
+		{"many", nil, held, false, []string{"lockcheck: no picture is written to ", "too many to draw"}},
+		{"fencing", []string{"--promise", "fencing"}, unproven, false, []string{"lockcheck: no picture is written to "}},
+	} {
+		t.Run(tt.file, func(t *testing.T) {
+			page := filepath.Join(t.TempDir(), "page.html")
+			lockcheck(t, append([]string{"check", filepath.Join(dir, tt.file+".jsonl"), "--html", page}, tt.flags...)...).wants(t, tt.code, tt.words...)
+			text, err := os.ReadFile(page)
+			if tt.drawn && (err != nil || !bytes.Contains(text, []byte("<html"))) {
+				t.Errorf("%v: %.100s", err, text)
+			}
+			if !tt.drawn && !os.IsNotExist(err) {
+				t.Errorf("it is there: %v", err)
+			}
+			if left, _ := filepath.Glob(page + ".*"); len(left) > 0 {
+				t.Errorf("%q is left behind", left)
+			}
+		})
+	}
+}
+
+// turns is a history in which n processes get the lock, one after the other.
+func turns(n int) string {
+	var b strings.Builder
+	for p := 1; p <= n; p++ {
+		for _, f := range []string{"acquire", "release"} {
+			for _, kind := range []string{"invoke", "ok"} {
+				fmt.Fprintf(&b, `{"process":%d,"type":%q,"f":%q}`+"\n", p, kind, f)
+			}
+		}
+	}
+	return b.String()
+}
+
+// pipe is a standard input that ends when nobody waits for it any more.
+func pipe(t *testing.T, text string) io.Reader {
+	r, w := io.Pipe()
+	go func() {
+		io.WriteString(w, text)
+		<-t.Context().Done()
+		w.Close()
+	}()
+	return r
+}
+
+func TestCheckIsInterrupted(t *testing.T) {
+	for _, args := range [][]string{{"-"}, {"-", "--promise", "exclusion"}, {"-", "--to", "jsonl"}, {"-", "-", "--json"}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(30*time.Millisecond, cancel)
+		var stderr bytes.Buffer
+		start := time.Now()
+		code := execute(ctx, append([]string{"check"}, args...), pipe(t, fine), io.Discard, &stderr)
+		if code != interrupted || stderr.String() != "lockcheck: interrupted\n" || time.Since(start) > 2*time.Second {
+			t.Errorf("%q: exit code %d after %v\n%s", args, code, time.Since(start), &stderr)
+		}
+	}
+}
+
+// A search that would take for ever ends at its limit, and when it is
+// interrupted it says so.
+func TestASearchThatTakesForEverEnds(t *testing.T) {
+	file := filepath.Join(writeAll(t, map[string]string{"hard.jsonl": hard()}), "hard.jsonl")
+	args := []string{"check", file, "--model", "cas-register", "--timeout"}
+	lockcheck(t, append(args, "50ms")...).wants(t, unproven, "? cas-register  unknown: ", "50ms", "by the model cas-register")
+
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(200*time.Millisecond, cancel)
+	var stdout, stderr bytes.Buffer
+	start := time.Now()
+	code := execute(ctx, append(args, "0"), nil, &stdout, &stderr)
+	if code != interrupted || !strings.Contains(stdout.String(), "? cas-register  unknown: ") || stderr.String() != "lockcheck: interrupted\n" {
+		t.Errorf("exit code %d after %v\n%s%s", code, time.Since(start), &stdout, &stderr)
+	}
+}
+
+// hard is a history with so many orders that no search goes through them: again
+// and again all processes read and write a few values at the same time.
+func hard() string {
+	var b strings.Builder
+	draw := rand.New(rand.NewPCG(1, 2))
+	const processes = 60
+	for range 40 {
+		var f [processes]string
+		for p := range processes {
+			if f[p] = "read"; draw.IntN(2) == 0 {
+				f[p] = "write"
+				fmt.Fprintf(&b, `{"process":%d,"type":"invoke","f":"write","value":%d}`+"\n", p, draw.IntN(4))
+			} else {
+				fmt.Fprintf(&b, `{"process":%d,"type":"invoke","f":"read"}`+"\n", p)
+			}
+		}
+		for _, p := range draw.Perm(processes) {
+			fmt.Fprintf(&b, `{"process":%d,"type":"ok","f":%q`, p, f[p])
+			if f[p] == "read" {
+				fmt.Fprintf(&b, `,"value":%d`, draw.IntN(4))
+			}
+			b.WriteString("}\n")
+		}
+	}
+	return b.String()
+}
+
+func TestListModels(t *testing.T) {
+	r := lockcheck(t, "list", "models")
+	r.wants(t, held, "Remembers ", "Source: ")
+	for _, m := range models.All() {
+		if !strings.Contains(r.stdout, m.Name) {
+			t.Errorf("%s is not listed", m.Name)
+		}
+	}
+	var doc struct{ Models []listed }
+	if err := json.Unmarshal([]byte(lockcheck(t, "list", "models", "--json").stdout), &doc); err != nil || len(doc.Models) != len(models.All()) {
+		t.Fatalf("%v: %+v", err, doc)
+	}
+	for _, m := range doc.Models {
+		if m.Name == "" || m.Does == "" || m.State == "" || m.Source == "" {
+			t.Errorf("%+v", m)
+		}
+	}
+}
+
+// What a run was judged to be can be found out again from its file, of each
+// case, with and without its fault, and with its remedy.
+func TestEveryStoredHistoryIsJudgedAsItsRunWas(t *testing.T) {
+	out := t.TempDir()
+	lockcheck(t, "case", "-q", "--out", out).wants(t, held)
+	var files []string
+	err := filepath.WalkDir(out, func(path string, d fs.DirEntry, err error) error {
+		if d.Name() == historyFile {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	remedies := 0
+	for _, c := range catalogue.Cases {
+		if c.Remedy.None == "" {
+			remedies++
+		}
+	}
+	if len(files) < 2*len(catalogue.Cases)+remedies {
+		t.Fatalf("only %d histories are stored", len(files))
+	}
+	violations := 0
+	for _, file := range files {
+		name, _ := filepath.Rel(out, file)
+		text, err := os.ReadFile(filepath.Join(filepath.Dir(file), verdictFile))
+		var then verdictDocument
+		if err == nil {
+			err = json.Unmarshal(text, &then)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := lockcheck(t, "check", "--json", file).checked(t)
+		if len(now.Properties) != len(then.Properties) {
+			t.Fatalf("%s: %d properties, then %d", name, len(now.Properties), len(then.Properties))
+		}
+		for i, was := range then.Properties {
+			is := now.Properties[i]
+			if is.Property != was.Property || is.Outcome != was.Outcome || is.Reason != was.Reason || is.Sentence != was.Sentence || !slices.Equal(is.Entries, was.Entries) {
+				t.Errorf("%s: it was judged\n%+v, and is\n%+v", name, was, is)
+			}
+			if was.Outcome == "violated" {
+				violations++
+			}
+		}
+	}
+	if violations == 0 {
+		t.Error("nothing was violated")
+	}
+}

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/history/formats"
+)
+
+// How much of a file is quoted.
+const (
+	quotedBytes   = 4 << 10 // of a line
+	quotedEntries = 3       // that stand in one line
+)
+
+// quote prints lines of a history with their numbers. An operation that does
+// not stand in its line alone, or not all of it, is written as in a line of
+// its own.
+func (a *app) quote(ctx context.Context, src *source, in *taken, lines []int) error {
+	found := &catcher{lines: map[int]*caught{}}
+	for _, n := range lines {
+		found.lines[n] = &caught{}
+		found.last = max(found.last, n)
+	}
+	err := within(ctx, func() error { return found.read(ctx, src, in) })
+	if err != nil {
+		return err
+	}
+	width := max(4, len(fmt.Sprint(found.last)))
+	for i, n := range lines {
+		if i > 0 && n == lines[i-1] {
+			continue
+		}
+		for _, text := range found.lines[n].words(in) {
+			a.printf("%*d  %s\n", width, n, clip(printable(text), columns-width-2))
+		}
+	}
+	a.printf("\n")
+	if in.oneLine {
+		a.paragraph(0, "The operations stand in one line of the file, so the numbers count operations.")
+		a.printf("\n")
+	}
+	return nil
+}
+
+// unzipped is r, decompressed if it is compressed.
+func unzipped(r io.Reader) (io.Reader, error) {
+	b := bufio.NewReader(r)
+	if magic, err := b.Peek(2); err != nil || magic[0] != 0x1f || magic[1] != 0x8b {
+		return b, nil
+	}
+	return gzip.NewReader(b)
+}
+
+// A catcher keeps some lines of what is written to it.
+type catcher struct {
+	lines map[int]*caught
+	last  int // of them
+	ended int // lines so far
+}
+
+// caught is a line, as far as it is quoted, and the entries that begin in it.
+type caught struct {
+	text    []byte
+	entries []history.Entry
+}
+
+// errEnough ends the reading where the last line has.
+var errEnough = errors.New("that is enough")
+
+// read finds the lines in a file; and where one of them is not just an
+// operation, the entries as well.
+func (c *catcher) read(ctx context.Context, src *source, in *taken) error {
+	if !in.oneLine {
+		r, err := src.open(ctx)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		plain, err := unzipped(r)
+		if err == nil {
+			_, err = io.Copy(c, plain)
+		}
+		if err != nil && !errors.Is(err, errEnough) {
+			return unreadable(err)
+		}
+		if alone := func(l *caught) bool { return l.maps() == 1 }; all(c.lines, alone) {
+			return nil
+		}
+	}
+	r, err := src.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	entries, err := formats.NewReader(r, src.name)
+	if err != nil {
+		return unreadable(err)
+	}
+	_, err = eachEntry(entries, func(e *history.Entry, line int) bool {
+		if l := c.lines[line]; l != nil {
+			l.entries = append(l.entries, *e)
+		}
+		return line <= c.last
+	})
+	return unreadable(err)
+}
+
+func all(lines map[int]*caught, is func(*caught) bool) bool {
+	for _, l := range lines {
+		if !is(l) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *catcher) Write(b []byte) (int, error) {
+	for rest := b; len(rest) > 0; {
+		line, ends := rest, 0
+		if i := bytes.IndexByte(rest, '\n'); i >= 0 {
+			line, ends = rest[:i], 1
+		}
+		if l := c.lines[c.ended+1]; l != nil {
+			l.text = append(l.text, line[:min(len(line), max(0, quotedBytes-len(l.text)))]...)
+		}
+		if c.ended += ends; c.ended == c.last {
+			return len(b), errEnough
+		}
+		rest = rest[len(line)+ends:]
+	}
+	return len(b), nil
+}
+
+// words are what is quoted of a line.
+func (c *caught) words(in *taken) (texts []string) {
+	maps, long := c.maps(), len(c.text) == quotedBytes
+	if !in.oneLine && (maps == 1 || len(c.entries) == 1 && (maps > 1 || long)) {
+		return []string{string(bytes.TrimSpace(c.text))}
+	}
+	for i := range c.entries {
+		if i == quotedEntries {
+			return append(texts, fmt.Sprintf("… and %d more in this line", len(c.entries)-i))
+		}
+		texts = append(texts, written(&c.entries[i], in.format))
+	}
+	return texts
+}
+
+// maps is how many maps stand in a line, one beside the other; 0: one of them
+// does not end there.
+func (c *caught) maps() (n int) {
+	open, text := 0, false
+	for i := 0; i < len(c.text); i++ {
+		switch b := c.text[i]; {
+		case b == '\\':
+			i++
+		case b == '"':
+			text = !text
+		case text:
+		case b == '{':
+			open++
+		case b == '}':
+			if open--; open == 0 {
+				n++
+			}
+		}
+	}
+	if open != 0 || len(c.text) == quotedBytes {
+		return 0
+	}
+	return n
+}
+
+// written is an entry as --to prints it, in the language of its file.
+func written(e *history.Entry, format string) string {
+	if format != "edn" {
+		format = "jsonl"
+	}
+	var b strings.Builder
+	w, err := formats.NewWriter(&b, format, history.Header{})
+	if err == nil {
+		err = w.Append(*e)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		return err.Error()
+	}
+	text := strings.TrimSpace(b.String())
+	if format == "edn" { // it stands in a list
+		text = strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
+	}
+	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
+}
+
+// printable is a text that does nothing to a terminal.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t':
+			return ' '
+		case !unicode.IsPrint(r):
+			return utf8.RuneError
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/checker/models"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/history/formats"
+)
+
+// usualModel is what a history is held against that says nothing of its run.
+const usualModel = "owner-mutex"
+
+// taken is what was read of a history: all of it, where properties are asked
+// for; else what a judge keeps of it.
+type taken struct {
+	format    string
+	oneLine   bool // the lines are places among the entries, which all stand in one line
+	bytes     int64
+	entries   int
+	succeeded int // operations
+	failed    int // releases
+	warnings  []history.Warning
+
+	model *models.Model
+	judge *models.Judge // by the model; nil: by properties
+
+	history *history.History
+	lines   []int // of its entries
+}
+
+// idle says why there is nothing to judge, or "".
+func (t *taken) idle() string {
+	switch {
+	case t.bytes == 0:
+		return "the file is empty: nothing to judge"
+	case t.entries == 0:
+		return "the history has no operations: nothing to judge"
+	}
+	return ""
+}
+
+// idleDocument says so in the shape of a verdict.
+func (t *taken) idleDocument(file string) verdictDocument {
+	var doc verdictDocument
+	if t.history != nil {
+		doc = newVerdictDocument(checker.Judge(t.history), checker.Counts{})
+	} else {
+		name := t.model.String()
+		doc = verdictDocument{Schema: 1, Model: name, Properties: []propertyVerdict{{Property: name, Outcome: checker.Unknown.String(), Reason: t.idle()}}}
+	}
+	doc.File, doc.Reason = file, t.idle()
+	return doc
+}
+
+// take reads a history, for what it is to be held against. When ctx ends it
+// does not wait for what a pipe may still bring.
+func (s *source) take(ctx context.Context, c checking) (*taken, error) {
+	t := new(taken)
+	err := within(ctx, func() error {
+		r, err := s.open(ctx)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		counted := &counter{r: r}
+		err = t.read(counted, s.name, c)
+		if t.bytes = counted.n; t.bytes == 0 && (err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) {
+			return t.choose(history.Header{}, c)
+		}
+		return unreadable(err)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *taken) read(r io.Reader, name string, c checking) error {
+	in, err := formats.NewReader(r, name)
+	if err != nil {
+		return err
+	}
+	t.format = in.Format()
+	if err := t.choose(in.Header(), c); err != nil {
+		return err
+	}
+	t.oneLine, err = eachEntry(in, func(e *history.Entry, line int) bool {
+		t.entries++
+		switch {
+		case e.Process.Client() && e.Type == history.OK:
+			t.succeeded++
+		case e.Process.Client() && e.Type == history.Fail && e.F == history.Release:
+			t.failed++
+		}
+		if t.judge != nil {
+			t.judge.Add(e, line)
+		} else {
+			t.history.Entries = append(t.history.Entries, *e)
+			t.lines = append(t.lines, line)
+		}
+		return true
+	})
+	t.warnings = in.Warnings()
+	return err
+}
+
+// choose says what a history is held against: a model, or properties.
+func (t *taken) choose(h history.Header, c checking) (err error) {
+	t.model = c.model
+	if bare := h.Format == 0; t.model == nil && bare && len(c.promise) == 0 {
+		if t.model, err = parseModel(usualModel); err != nil {
+			return err
+		}
+	}
+	if t.model != nil {
+		t.judge = models.New(*t.model, c.options)
+	} else {
+		t.history = &history.History{Header: h}
+	}
+	return nil
+}
+
+// fewEntries is how many are looked at to see whether all stand in one line.
+const fewEntries = 50
+
+// eachEntry calls f for each entry, with its line, until f returns false. Where
+// all stand in one line that says nothing: then it is the place among the
+// entries, from 1.
+func eachEntry(in *formats.Reader, f func(e *history.Entry, line int) bool) (oneLine bool, err error) {
+	first, line := make([]history.Entry, 0, fewEntries), 0 // entries of the first line
+	pass := func(number func(i int) int) bool {
+		for i := range first {
+			if !f(&first[i], number(i)) {
+				return false
+			}
+		}
+		first = nil
+		return true
+	}
+	counted := func(i int) int { return i + 1 }
+	same := func(int) int { return line }
+	var e history.Entry
+	for n := 1; ; n++ {
+		e, err = in.Next()
+		switch {
+		case errors.Is(err, io.EOF) && len(first) > 1:
+			pass(counted)
+			return true, nil
+		case errors.Is(err, io.EOF):
+			pass(same)
+			return oneLine, nil
+		case err != nil:
+			return oneLine, err
+		}
+		at := in.Line()
+		if first != nil {
+			if n == 1 {
+				line = at
+			}
+			if oneLine = at == line && n > fewEntries; at == line && !oneLine {
+				first = append(first, e)
+				continue
+			}
+			number := same
+			if oneLine {
+				number = counted
+			}
+			if !pass(number) {
+				return oneLine, nil
+			}
+		}
+		if oneLine {
+			at = n
+		}
+		if !f(&e, at) {
+			return oneLine, nil
+		}
+	}
+}
+
+// picture draws what was violated of what was promised, or else what was not,
+// of the properties that can be drawn.
+func (t *taken) picture(verdicts []checker.Verdict, pr promise) func(io.Writer) error {
+	return func(w io.Writer) error {
+		for _, want := range []checker.Outcome{checker.Violated, checker.Valid} {
+			for i := range verdicts {
+				if v := &verdicts[i]; v.Outcome == want && pr.covers(v.Property) && checker.Drawable(v.Property) {
+					return checker.Picture(t.history, v, w)
+				}
+			}
+		}
+		return errors.New("none of the properties that Porcupine can draw was judged")
+	}
+}
