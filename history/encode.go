@@ -56,6 +56,10 @@ func NewWriter(w io.Writer, header Header) (*Writer, error) {
 	return &Writer{w: w, buf: buf}, err
 }
 
+// NewBareWriter returns a Writer for a history without a header: one of which
+// nothing is known but what its entries say.
+func NewBareWriter(w io.Writer) *Writer { return &Writer{w: w} }
+
 // Append writes one entry. It returns the error of the underlying Write, or
 // says what the format cannot express: a token above 2^63-1, or an unknown
 // Type; then nothing was written.

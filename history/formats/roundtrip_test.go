@@ -25,10 +25,16 @@ func encode(t fataler, h *history.History) []byte {
 	return b.Bytes()
 }
 
-// write writes h with a Writer.
+// write writes h with a Writer, and with a header.
 func write(t fataler, h *history.History, format string) []byte {
+	header := h.Header
+	header.Format = history.Format
+	return writeAs(t, header, h, format)
+}
+
+func writeAs(t fataler, header history.Header, h *history.History, format string) []byte {
 	var b bytes.Buffer
-	w, err := formats.NewWriter(&b, format, h.Header)
+	w, err := formats.NewWriter(&b, format, header)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,6 +183,26 @@ func TestEDNIsWrittenAsPeopleReadIt(t *testing.T) {
 	}
 	if !reflect.DeepEqual(words(head), words(wantHead)) {
 		t.Errorf("got  %s\nwant %s", head, wantHead)
+	}
+}
+
+func TestAHistoryWithoutAHeaderStaysWithoutOne(t *testing.T) {
+	t.Parallel()
+	h := &history.History{Entries: []history.Entry{
+		{Index: 1, Client: "1", Process: history.Process{N: 1}, Type: history.Invoke, F: history.Acquire},
+		{Index: 2, Client: "1", Process: history.Process{N: 1}, Type: history.OK, F: history.Acquire},
+	}}
+	for format, want := range map[string]string{
+		"edn": `[{:index 1, :time 0, :client "1", :process 1, :type :invoke, :f :acquire}
+ {:index 2, :time 0, :client "1", :process 1, :type :ok, :f :acquire}]
+`,
+		"jsonl": `{"index":1,"time":0,"client":"1","process":1,"type":"invoke","f":"acquire"}
+{"index":2,"time":0,"client":"1","process":1,"type":"ok","f":"acquire"}
+`,
+	} {
+		if got := string(writeAs(t, history.Header{}, h, format)); got != want {
+			t.Errorf("got\n%swant\n%s", got, want)
+		}
 	}
 }
 

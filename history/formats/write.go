@@ -19,19 +19,25 @@ type Writer struct {
 	out   *bufio.Writer
 	lines *history.Writer // of JSON Lines
 	buf   []byte
-	n     int // entries
+	begun bool // of EDN: something stands before the next entry
 }
 
-// NewWriter writes the header and returns a Writer for the entries; format is
-// "edn" or "jsonl". Its errors are w's, or say that there is no such format.
+// NewWriter writes the header, unless its Format is 0, and returns a Writer for
+// the entries; format is "edn" or "jsonl". Its errors are w's, or say that there is no such format.
 func NewWriter(w io.Writer, format string, header history.Header) (*Writer, error) {
 	out := &Writer{out: bufio.NewWriterSize(w, 64<<10)}
-	switch format {
-	case "jsonl":
+	bare := header.Format == 0
+	switch {
+	case format == "jsonl" && bare:
+		out.lines = history.NewBareWriter(out.out)
+		return out, nil
+	case format == "jsonl":
 		var err error
 		out.lines, err = history.NewWriter(out.out, header)
 		return out, err
-	case "edn":
+	case format == "edn" && bare:
+		return out, out.out.WriteByte('[')
+	case format == "edn":
 		return out, out.header(header)
 	default:
 		return nil, fmt.Errorf("no format %q: want edn or jsonl", format)
@@ -50,7 +56,11 @@ func (w *Writer) Append(e history.Entry) error {
 	if e.Type.String() == "?" {
 		return fmt.Errorf("history: entry %d: unknown type %d", e.Index, e.Type)
 	}
-	w.buf = appendEntry(append(w.buf[:0], '\n', ' '), &e)
+	w.buf = w.buf[:0]
+	if w.begun {
+		w.buf = append(w.buf, '\n', ' ')
+	}
+	w.buf, w.begun = appendEntry(w.buf, &e), true
 	_, err := w.out.Write(w.buf)
 	return err
 }
@@ -81,6 +91,7 @@ func (w *Writer) header(header history.Header) error {
 	for i := 0; i < len(v.items); i += 2 {
 		v.items[i] = value{kind: keyword, text: strings.ReplaceAll(v.items[i].text, "_", "-")}
 	}
+	w.begun = true
 	_, err = w.out.Write(v.append([]byte{'['}))
 	return err
 }
