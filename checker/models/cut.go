@@ -9,6 +9,7 @@ import (
 // others, from a state that every explanation of those before it leaves.
 type piece struct {
 	start state
+	after []fact // what left that state
 	ops   []operation
 }
 
@@ -77,7 +78,7 @@ func (o *object) cutAccesses(ops []operation) []piece {
 			continue
 		}
 		pieces = append(pieces, this)
-		this = piece{start: state{value: a.value, known: true}, ops: append([]operation(nil), carried...)}
+		this = piece{start: state{value: a.value, known: true}, after: []fact{{x.opID, a.at()}}, ops: slices.Clone(carried)}
 	}
 	if len(this.ops) > len(carried) || len(pieces) == 0 {
 		pieces = append(pieces, this)
@@ -126,7 +127,8 @@ func (o *object) cutHolds(ops []operation) []piece {
 		open = after(open, x.call-1) // a lease may end in the very line of an answer
 		if holder != none && len(open) == 0 && o.holds[holder].end > x.call && len(this.ops) > len(carried) {
 			pieces = append(pieces, this)
-			this = piece{start: state{held: pack("", holder), highest: highest}, ops: slices.Clone(carried)}
+			left := holdFact(holder, &o.holds[holder])
+			this = piece{start: state{held: pack("", holder), highest: highest}, after: []fact{left}, ops: slices.Clone(carried)}
 		}
 		this.ops = append(this.ops, ops[next])
 		switch {

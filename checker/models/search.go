@@ -214,7 +214,7 @@ func (o *object) reduce(b *budget, p piece) finding {
 			}
 		}
 	}
-	var facts []fact
+	facts := slices.Clone(p.after)
 	for _, x := range ops {
 		if !x.optional {
 			at := []int32{x.call}
