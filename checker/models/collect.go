@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lockcheck/lockcheck/history"
 )
@@ -24,6 +25,7 @@ type hold struct {
 	outer      int32 // the open hold of its process that began before it, or none
 	shared     bool
 	token      uint64
+	until      time.Duration // of a lease: when it ends, if that is known
 }
 
 // presupposed tells whether the acquire of h is certain to have happened.
@@ -46,7 +48,7 @@ type refusal struct {
 // deadline is what the holder knew from a position on.
 type deadline struct {
 	hold, pos int32
-	until     int64 // nanoseconds
+	until     time.Duration
 }
 
 // proc is a client's process, and its open operation.
@@ -260,7 +262,7 @@ func (j *Judge) acquired(pos int32, e *history.Entry, id int32, f string) {
 	if c.died != none && e.Type == history.OK { // it did not live to see the answer
 		j.over(n, c.died)
 	}
-	j.valid(n, pos, int64(e.ValidUntil))
+	j.valid(n, pos, e.ValidUntil)
 }
 
 // refuses tells whether a try that failed with this error was refused because
@@ -306,7 +308,7 @@ func (j *Judge) extended(pos int32, e *history.Entry, id int32) {
 		j.stray(stray{proc: id, call: p.call, ret: pos, hold: none}, p.lock)
 	case e.Type == history.OK:
 		j.confirmed(p.hold, id, p.call, pos)
-		j.valid(p.hold, pos, int64(e.ValidUntil))
+		j.valid(p.hold, pos, e.ValidUntil)
 	case e.Type == history.Fail && (e.Error == history.ErrLost || e.Error == history.ErrNotHeld):
 		j.lost(p.hold, pos)
 	}
@@ -376,13 +378,13 @@ func (j *Judge) report(pos int32, e *history.Entry, id int32) {
 		if h := j.held(e, id); h != none && j.holds[h].gone == never {
 			// It may be told late: it says nothing of the end.
 			j.holds[h].ret = min(j.holds[h].ret, pos)
-			j.valid(h, pos, int64(e.ValidUntil))
+			j.valid(h, pos, e.ValidUntil)
 		}
 	}
 }
 
 // valid notes how long a hold is said to be valid.
-func (j *Judge) valid(id, pos int32, until int64) {
+func (j *Judge) valid(id, pos int32, until time.Duration) {
 	if j.model.rule.leases && until != 0 {
 		j.deadlines = append(j.deadlines, deadline{id, pos, until})
 	}

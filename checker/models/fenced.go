@@ -61,14 +61,14 @@ func (o *object) judgeFenced() finding {
 			if written[a.value] || written[o.accesses[first].value] {
 				return undecided("it may have been written by who got no answer")
 			}
-			f = violation(c.facts(first, i), "%s, and then %s, and nothing was written in between.", upper(c.doing(first)), c.doing(i))
+			f = violation(c.facts(first, i), "%s, and then %s, and nothing was written in between.", c.doing(first), c.doing(i))
 			f.absence = true
 			return f
 		case last != none && o.accesses[last].value != a.value:
 			if written[a.value] {
 				return undecided("it may have been written by who got no answer")
 			}
-			f = violation(c.facts(last, i), "%s, and %s, with nothing written in between by the order of the tokens.", upper(c.doing(last)), c.doing(i))
+			f = violation(c.facts(last, i), "%s, and %s, with nothing written in between by the order of the tokens.", c.doing(last), c.doing(i))
 			f.absence = true
 			return f
 		}
@@ -92,7 +92,7 @@ func (o *object) judgeFenced() finding {
 			return undecided("a refusal may be due to an access without an answer")
 		}
 		f = violation([]fact{{opID{accessOp, i}, r.at()}}, "%s was refused with token %d (%s), and no larger token had been used by then.",
-			upper(c.whose(r)), r.token, c.j.span(r.call, r.ret))
+			c.whose(r), r.token, c.j.span(r.call, r.ret))
 		f.absence = true
 		return f
 	}
@@ -103,7 +103,7 @@ func (o *object) judgeFenced() finding {
 // token is smaller.
 func (c *chains) stale(x, y int32) finding {
 	return violation(c.facts(x, y), "%s with token %d, and after that %s with the smaller token %d.",
-		upper(c.doing(y)), c.list[y].token, c.doing(x), c.list[x].token)
+		c.doing(y), c.list[y].token, c.doing(x), c.list[x].token)
 }
 
 func (c *chains) whose(a *access) string {

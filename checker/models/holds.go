@@ -246,12 +246,11 @@ func (s *sweep) together(i int32, blockers []int32) finding {
 		facts = append(facts, holdFact(b, &s.holds[b]))
 	}
 	who, lock := j.who(h.proc), j.named(h.lock)
-	if len(blockers) > 1 {
-		what := fmt.Sprintf("%d permits of %s", len(blockers), lock)
-		if s.rule.reentrant {
-			what = fmt.Sprintf("%s %d times", lock, len(blockers))
-		}
-		return violation(facts, "%s were held when %s was granted one more (line %d).", upper(what), who, j.lines.of(h.ret))
+	switch limit := s.limit; {
+	case s.rule.permits && limit > 1:
+		return violation(facts, "all %d permits of %s were held when %s was granted one more (line %d).", limit, lock, who, j.lines.of(h.ret))
+	case len(blockers) > 1:
+		return violation(facts, "%s held %s %d times, which is the limit, and was granted it once more (line %d).", who, lock, limit, j.lines.of(h.ret))
 	}
 	b := &s.holds[blockers[0]]
 	if b.proc == h.proc {

@@ -23,7 +23,7 @@ func (j *Judge) stretches(holds []hold, deadlines []deadline) []hold {
 		asked := h.call
 		var last *hold
 		for k, d := range byHold[int32(i)] {
-			over := j.at(time.Duration(d.until))
+			over := j.at(d.until)
 			next := h.end
 			if ds := byHold[int32(i)]; k+1 < len(ds) {
 				next = min(next, ds[k+1].pos)
@@ -33,9 +33,9 @@ func (j *Judge) stretches(holds []hold, deadlines []deadline) []hold {
 				continue
 			}
 			if last != nil && last.end == d.pos {
-				last.end = end
+				last.end, last.until = end, d.until
 			} else {
-				part := hold{lock: h.lock, proc: h.proc, call: asked, ret: max(d.pos, h.ret), end: end, gone: never, queued: none, outer: none}
+				part := hold{lock: h.lock, proc: h.proc, call: asked, ret: max(d.pos, h.ret), end: end, gone: never, queued: none, outer: none, until: d.until}
 				list = append(list, part)
 				last = &list[len(list)-1]
 			}

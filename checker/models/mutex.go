@@ -170,7 +170,7 @@ func (o *object) noTurn(i int32) finding {
 		}
 	}
 	j := o.j
-	f := violation(facts, "From line %d to line %d %s was granted %s and released %s, in no order in which it was free for each grant and held for each release.",
+	f := violation(facts, "From line %d to line %d %s was granted %s and released %s: in no order is it free for each grant and held for each release.",
 		j.lines.of(first), j.lines.of(last), j.named(o.lock), times(acquires), times(releases))
 	f.open, f.whole = !free, free
 	return f

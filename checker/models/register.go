@@ -411,10 +411,6 @@ func (c *chains) before(f finding) state {
 // doing is an access, for a sentence.
 func (c *chains) doing(i int32) string {
 	a, j := &c.list[i], c.j
-	who := "somebody"
-	if a.proc != none {
-		who = j.who(a.proc)
-	}
 	at := fmt.Sprintf("line %d", j.lines.of(a.call))
 	switch {
 	case a.ret == never:
@@ -422,6 +418,10 @@ func (c *chains) doing(i int32) string {
 	case a.ret != a.call:
 		at = fmt.Sprintf("lines %d to %d", j.lines.of(a.call), j.lines.of(a.ret))
 	}
+	if a.proc == none { // a line of the resource
+		return fmt.Sprintf("%d was %s (%s)", a.value, map[what]string{read: "read", write: "written"}[a.what], at)
+	}
+	who := j.who(a.proc)
 	switch a.what {
 	case write:
 		return fmt.Sprintf("%s wrote %d (%s)", who, a.value, at)
@@ -435,11 +435,11 @@ func (c *chains) doing(i int32) string {
 // tooEarly is the violation that y was over before x was invoked, though the
 // values say that it came after it.
 func (c *chains) tooEarly(x, y int32) finding {
-	return violation(c.facts(x, y), "%s, and that was over before %s, which it must have followed.", upper(c.doing(y)), c.doing(x))
+	return violation(c.facts(x, y), "%s, and that was over before %s, which it must have followed.", c.doing(y), c.doing(x))
 }
 
 func (c *chains) replacedTwice(k *cluster, second int32) finding {
-	return violation(c.facts(k.next, second), "%s, and %s, but %d was in place only once.", upper(c.doing(k.next)), c.doing(second), k.value)
+	return violation(c.facts(k.next, second), "%s, and %s, but %d was in place only once.", c.doing(k.next), c.doing(second), k.value)
 }
 
 func (c *chains) twoStarts(a, b *cluster) finding {
@@ -453,7 +453,7 @@ func (c *chains) twoStarts(a, b *cluster) finding {
 		return undecided("what was replaced without an answer may have been there from the start")
 	}
 	f := violation(c.facts(shows(a), shows(b)), "%s, and %s, but nobody ever wrote %d or %d, and only one of them can have been there from the start.",
-		upper(c.doing(shows(a))), c.doing(shows(b)), a.value, b.value)
+		c.doing(shows(a)), c.doing(shows(b)), a.value, b.value)
 	f.open = true
 	return f
 }

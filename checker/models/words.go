@@ -3,7 +3,7 @@ package models
 import (
 	"fmt"
 	"strconv"
-	"strings"
+	"time"
 )
 
 // who is the client behind a process; of a client with several, with its number.
@@ -30,13 +30,18 @@ func (j *Judge) named(l int32) string {
 
 // heldFrom says from where to where a hold is certain.
 func (j *Judge) heldFrom(h *hold) string {
-	if h.end == never {
-		return fmt.Sprintf("held %s from line %d on", j.named(h.lock), j.lines.of(h.ret))
+	text := fmt.Sprintf("held %s from line %d on", j.named(h.lock), j.lines.of(h.ret))
+	if h.end != never {
+		text = fmt.Sprintf("held %s from line %d to line %d", j.named(h.lock), j.lines.of(h.ret), j.lines.of(h.end))
 	}
-	return fmt.Sprintf("held %s from line %d to line %d", j.named(h.lock), j.lines.of(h.ret), j.lines.of(h.end))
+	if h.until != 0 {
+		text += fmt.Sprintf(" (valid until %s)", seconds(h.until))
+	}
+	return text
 }
 
-func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+// seconds is a time as people read it.
+func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 3, 64) + " s" }
 
 // plural is a count of things.
 func plural(n int, thing string) string {

@@ -1,0 +1,502 @@
+package models
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// told reads a history of one entry a line, "who what [ok|fail|info]
+// [name=value …]". Who is c1 (client c1, process 1), c1' (its next process),
+// nemesis or resource. Times are given as "at=" in seconds; lines are numbered
+// from 1.
+func told(t *testing.T, text string) []history.Entry {
+	t.Helper()
+	var entries []history.Entry
+	procs := map[string]int{}
+	var now time.Duration
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		e := history.Entry{Index: len(entries) + 1, F: words[1], Type: history.Invoke}
+		switch who := words[0]; {
+		case strings.HasPrefix(who, "c"):
+			if procs[who] == 0 {
+				procs[who] = len(procs) + 1
+			}
+			e.Client, e.Process.N = strings.TrimRight(who, "'"), procs[who]
+			if !history.IsOperation(e.F) {
+				e.Type = history.Event
+			}
+		case who == history.Nemesis:
+			e.Process.Name, e.Type = who, history.Info
+		default:
+			e.Process.Name, e.Type = who, history.Event
+		}
+		for _, word := range words[2:] {
+			name, value, _ := strings.Cut(word, "=")
+			n, _ := strconv.Atoi(value)
+			switch name {
+			case "ok":
+				e.Type = history.OK
+			case "fail":
+				e.Type = history.Fail
+			case "info":
+				e.Type = history.Info
+			case "shared":
+				e.Shared = true
+			case "lock":
+				e.Lock = value
+			case "error":
+				e.Error = value
+			case "on":
+				e.On = []string{value}
+			case "at":
+				now = time.Duration(n) * time.Second
+			case "until":
+				e.ValidUntil = time.Duration(n) * time.Second
+			case "grant":
+				e.Grant = n
+			case "token":
+				e.Token = uint64(n)
+			case "value":
+				e.Value = history.Some(int64(n))
+			case "was":
+				e.Was = history.Some(int64(n))
+			default:
+				t.Fatalf("%s: what is %q?", line, word)
+			}
+		}
+		e.Time = now
+		entries = append(entries, e)
+	}
+	if err := history.Check(&history.History{Entries: entries}); err != nil {
+		t.Fatal(err)
+	}
+	return entries
+}
+
+// judged is the verdict in the words of a spec.
+func judged(m Model, o Options, entries []history.Entry) string {
+	j := New(m, o)
+	for i := range entries {
+		j.Add(&entries[i], i+1)
+	}
+	v := j.Verdict(context.Background())
+	switch {
+	case v.Witness != nil:
+		lines := make([]string, len(v.Witness.Lines))
+		for i, n := range v.Witness.Lines {
+			lines[i] = strconv.Itoa(n)
+		}
+		return fmt.Sprintf("violated %s: %s", strings.Join(lines, ","), v.Witness.Sentence)
+	case v.Outcome == checker.Unknown:
+		return "unknown: " + v.Reason
+	default:
+		return v.Outcome.String()
+	}
+}
+
+// A spec is a history, and what a model makes of it. The name is the rule.
+type modelSpec struct {
+	models string // separated by spaces, with options behind a plus
+	name   string
+	text   string
+	want   string
+}
+
+func TestSpecs(t *testing.T) {
+	t.Parallel()
+	for _, s := range modelSpecs {
+		for _, model := range strings.Fields(s.models) {
+			t.Run(model+": "+s.name, func(t *testing.T) {
+				t.Parallel()
+				name, option, _ := strings.Cut(model, "+")
+				m, err := Parse(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				o := Options{StrictTry: option == "strict", Released: option == "released"}
+				if got := judged(m, o, told(t, s.text)); got != s.want {
+					t.Errorf("got  %s\nwant %s", got, s.want)
+				}
+			})
+		}
+	}
+}
+
+const exclusive = "owner-mutex fenced-mutex fifo-mutex reentrant-mutex reentrant-fenced-mutex rw-mutex semaphore=1"
+
+var modelSpecs = []modelSpec{
+	{"owner-mutex mutex reentrant-mutex rw-mutex semaphore=1", "one holder after the other", `
+		c1 acquire
+		c1 acquire ok
+		c2 acquire
+		c1 release
+		c2 acquire ok
+		c1 release ok`, "valid"},
+	{exclusive, "a hold lasts from its ok to the invoke of its release", `
+		c1 acquire
+		c1 acquire ok
+		c2 acquire
+		c2 acquire ok
+		c1 release
+		c1 release ok`, `violated 2,4,5: c1 held the lock from line 2 to line 5, and c2 was granted it in line 4.`},
+	{"owner-mutex", "an acquire without an answer blocks nobody", `
+		c1 acquire
+		c1 acquire info
+		c2 acquire
+		c2 acquire ok`, "valid"},
+	{"owner-mutex", "a release without an answer may have happened", `
+		c1 acquire
+		c1 acquire ok
+		c1 release
+		c1 release info
+		c2 acquire
+		c2 acquire ok`, "valid"},
+	{"owner-mutex", "a failed release has no effect", `
+		c1 acquire
+		c1 acquire ok
+		c1 release
+		c1 release fail
+		c2 acquire
+		c2 acquire ok`, `violated 2,6: c1 held the lock from line 2 on, and c2 was granted it in line 6.`},
+	{"owner-mutex+released mutex+released", "a failed release found the hold gone", `
+		c1 acquire
+		c1 acquire ok
+		c1 release
+		c1 release fail
+		c2 acquire
+		c2 acquire ok`, "valid"},
+	{"owner-mutex", "who failed to release may try again", `
+		c1 acquire
+		c1 acquire ok
+		c1 release
+		c1 release fail
+		c1 release
+		c1 release ok`, "valid"},
+	{"owner-mutex reentrant-mutex lease", "only a holder releases", `
+		c1 acquire
+		c1 acquire ok until=9
+		c2 release
+		c2 release ok`, `violated 3,4: c2 released the lock (line 4), and did not hold it.`},
+	{"mutex", "anybody releases", `
+		c1 acquire
+		c1 acquire ok
+		c2 release
+		c2 release ok
+		c3 acquire
+		c3 acquire ok`, "valid"},
+	{"mutex", "a release belongs to either of two acquires", `
+		c1 acquire
+		c2 acquire
+		c3 release
+		c1 acquire ok
+		c2 acquire ok
+		c3 release ok`, "valid"},
+	{"mutex", "two grants need a release between them", `
+		c1 acquire
+		c1 acquire ok
+		c2 acquire
+		c2 acquire ok`, `violated 1,2,3,4: From line 1 to line 4 the lock was granted twice and released never: in no order is it free for each grant and held for each release.`},
+	{"mutex", "a release finds it held", `
+		c1 release
+		c1 release ok`, `violated 1,2: From line 1 to line 2 the lock was granted never and released once: in no order is it free for each grant and held for each release.`},
+	{"owner-mutex", "an acquire without an answer is certain once its client releases", `
+		c1 acquire
+		c1 acquire info
+		c1' release
+		c1' release ok`, "unknown: no acquire succeeded: there is nothing to judge"},
+	{"owner-mutex", "what was held for a moment needs a moment", `
+		c2 acquire
+		c2 acquire ok
+		c1 acquire grant=7
+		c1 acquire info grant=7
+		c1' release grant=7
+		c1' release ok grant=7
+		c2 release`, `violated 2,5,6,7: c1 (process 2) had the lock at some moment from line 5 to line 6, but c2 held the lock from line 2 to line 7.`},
+	{"owner-mutex", "a holder does not get it again", `
+		c1 acquire
+		c1 acquire ok
+		c1 try
+		c1 try ok`, `violated 2,4: c1 held the lock from line 2 on, and was granted it again (line 4).`},
+	{"reentrant-mutex reentrant-mutex=2", "a holder gets it again", `
+		c1 acquire
+		c1 acquire ok
+		c1 acquire
+		c1 acquire ok
+		c1 release
+		c1 release ok`, "valid"},
+	{"reentrant-mutex=2", "not more often than the limit says", `
+		c1 acquire
+		c1 acquire ok
+		c1 acquire
+		c1 acquire ok
+		c1 acquire
+		c1 acquire ok`, `violated 2,4,6: c1 held the lock 2 times, which is the limit, and was granted it once more (line 6).`},
+	{"reentrant-mutex", "it is free when each grant was released", `
+		c1 acquire
+		c1 acquire ok
+		c1 acquire
+		c1 acquire ok
+		c1 release
+		c1 release ok
+		c2 acquire
+		c2 acquire ok`, `violated 2,8: c1 held the lock from line 2 on, and c2 was granted it in line 8.`},
+	{"owner-mutex", "the dead hold nothing", `
+		c1 acquire
+		c1 acquire ok
+		nemesis kill on=c1
+		c2 acquire
+		c2 acquire ok`, "valid"},
+	{"owner-mutex", "who knows that it lost the lock holds it no longer", `
+		c1 acquire
+		c1 acquire ok
+		c1 lost
+		c2 acquire
+		c2 acquire ok`, "valid"},
+	{"owner-mutex", "an extend is for holders", `
+		c1 acquire
+		c1 acquire ok
+		c1 release
+		c1 release ok
+		c1 extend
+		c1 extend ok`, `violated 5,6: c1 extended the lock (line 6), and did not hold it.`},
+	{"fenced-mutex", "tokens grow", `
+		c1 acquire
+		c1 acquire ok token=3
+		c1 release
+		c2 acquire
+		c1 release ok
+		c2 acquire ok token=3`, `violated 2,6: c1 was granted the lock in line 2 with token 3, and c2 after that, in line 6, with token 3.`},
+	{"fenced-mutex", "an unknown token is compared with nothing", `
+		c1 acquire
+		c1 acquire ok token=3
+		c1 release
+		c1 release ok
+		c1 acquire
+		c1 acquire ok
+		c1 release
+		c1 release ok
+		c2 acquire
+		c2 acquire ok token=4`, "valid"},
+	{"fenced-mutex", "without tokens nothing is known of them", `
+		c1 acquire
+		c1 acquire ok`, "unknown: no grant has a token, so tokens cannot be judged; nobody held what another one held"},
+	{"reentrant-fenced-mutex", "one more grant has the same token", `
+		c1 acquire
+		c1 acquire ok token=3
+		c1 acquire
+		c1 acquire ok token=4`, `violated 2,4: c1 held the lock from line 2 on with token 3, and was granted it again in line 4 with token 4.`},
+	{"reentrant-fenced-mutex", "a new grant has a new token", `
+		c1 acquire
+		c1 acquire ok token=3
+		c1 release
+		c1 release ok
+		c1 acquire
+		c1 acquire ok token=3`, `violated 2,4,6: c1 was granted the lock in line 2 with token 3, and c1 after that, in line 6, with token 3.`},
+	{"lease", "a hold ends with its validity", `
+		c1 acquire at=0
+		c1 acquire ok until=10
+		c2 acquire at=9
+		c2 acquire ok at=10 until=20`, "valid"},
+	{"lease", "and not before", `
+		c1 acquire at=0
+		c1 acquire ok until=10
+		c2 acquire at=8
+		c2 acquire ok at=9 until=20`, `violated 2,4: c1 held the lock from line 2 on (valid until 10.000 s), and c2 was granted it in line 4.`},
+	{"lease", "an extend prolongs it", `
+		c1 acquire at=0
+		c1 acquire ok until=10
+		c1 extend at=5
+		c1 extend ok until=15
+		c2 acquire at=11
+		c2 acquire ok at=12 until=20`, `violated 2,6: c1 held the lock from line 2 on (valid until 15.000 s), and c2 was granted it in line 6.`},
+	{"lease", "a hold that was over begins anew", `
+		c1 acquire at=0
+		c1 acquire ok until=5
+		c2 acquire at=6
+		c2 acquire ok until=7
+		c1 valid at=8 until=15
+		c3 acquire at=9
+		c3 acquire ok until=20`, `violated 5,7: c1 held the lock from line 5 on (valid until 15.000 s), and c3 was granted it in line 7.`},
+	{"lease", "without a validity there is nothing to judge", `
+		c1 acquire
+		c1 acquire ok`, "unknown: no grant says how long it is valid (valid_until): there is nothing to judge"},
+	{"fifo-mutex", "who was queued is not overtaken", `
+		c1 acquire
+		c1 queued
+		c2 acquire
+		c2 acquire ok
+		c2 release
+		c2 release ok
+		c1 acquire ok`, `violated 2,3,4,7: c1 had a place in the queue in line 2, before c2 asked in line 3, but c2 was granted the lock first (lines 4 and 7).`},
+	{"fifo-mutex", "who asked earlier, but was not queued, may be", `
+		c1 acquire
+		c2 acquire
+		c2 queued
+		c1 queued
+		c2 acquire ok
+		c2 release
+		c1 acquire ok`, "valid"},
+	{"fifo-mutex", "who gave up is not waited for", `
+		c1 acquire
+		c1 queued
+		c2 acquire
+		c2 queued
+		c2 acquire ok
+		c1 acquire fail`, "valid"},
+	{"fifo-mutex", "without a queue nothing is known of order", `
+		c1 acquire
+		c1 acquire ok`, "unknown: no acquire says when it had a place in the queue (queued), so the order of grants cannot be judged; nobody held what another one held"},
+	{"rw-mutex", "readers share", `
+		c1 acquire shared
+		c1 acquire ok shared
+		c2 acquire shared
+		c2 acquire ok shared`, "valid"},
+	{"rw-mutex", "a writer shares with nobody", `
+		c1 acquire shared
+		c1 acquire ok shared
+		c2 acquire
+		c2 acquire ok`, `violated 2,4: c1 held the lock from line 2 on, and c2 was granted it in line 4.`},
+	{"semaphore=2", "as many hold as there are permits", `
+		c1 acquire
+		c1 acquire ok
+		c2 acquire
+		c2 acquire ok
+		c1 release
+		c1 release ok
+		c3 acquire
+		c3 acquire ok`, "valid"},
+	{"semaphore=2", "and no more", `
+		c1 acquire
+		c1 acquire ok
+		c2 acquire
+		c2 acquire ok
+		c3 acquire
+		c3 acquire ok`, `violated 2,4,6: all 2 permits of the lock were held when c3 was granted one more (line 6).`},
+	{"owner-mutex", "a refused try says nothing", `
+		c1 try
+		c1 try fail error=held
+		c2 acquire
+		c2 acquire ok`, "valid"},
+	{"owner-mutex+strict", "a refused try says that somebody held", `
+		c1 acquire
+		c1 acquire ok
+		c1 release
+		c1 release ok
+		c2 try
+		c2 try fail error=held`, `violated 4,5,6: c2 was refused the lock (lines 5 to 6) when nobody can have held it.`},
+	{"owner-mutex+strict", "it may have been who released just then", `
+		c1 acquire
+		c1 acquire ok
+		c1 release
+		c2 try
+		c1 release ok
+		c2 try fail error=held`, "valid"},
+	{"owner-mutex+strict", "or who has no answer", `
+		c1 acquire
+		c1 acquire ok
+		c1 release
+		c1 release ok
+		c3 acquire
+		c3 acquire info
+		c1 try
+		c1 try fail error=held`, "valid"},
+	{"register cas-register", "a read returns what was written last", `
+		c1 write value=1
+		c1 write ok
+		c1 write value=2
+		c1 write ok
+		c2 read
+		c2 read ok value=1`, `violated 1,2,3,4,5,6: There is no order for this: c1 wrote 1 (lines 1 to 2); c1 wrote 2 (lines 3 to 4); c2 read 1 (lines 5 to 6).`},
+	{"register cas-register", "a write without an answer happened if it was seen", `
+		c1 write value=1
+		c1 write ok
+		c1 write value=2
+		c1 write info
+		c2 read
+		c2 read ok value=2
+		c2 read
+		c2 read ok value=1`, `violated 1,2,5,6,7,8: There is no order for this: c1 wrote 1 (lines 1 to 2); c2 read 2 (lines 5 to 6); c2 read 1 (lines 7 to 8).`},
+	{"register cas-register", "what is there at first is not known", `
+		c2 read
+		c2 read ok value=7
+		c1 write value=1
+		c1 write ok`, "valid"},
+	{"register cas-register", "but it is one value", `
+		c2 read
+		c2 read ok value=7
+		c1 read
+		c1 read ok value=8`, `violated 1,2,3,4: c2 read 7 (lines 1 to 2), and c1 read 8 (lines 3 to 4), but nobody ever wrote 7 or 8, and only one of them can have been there from the start.`},
+	{"cas-register", "a value is replaced once", `
+		c1 write value=1
+		c1 write ok
+		c1 cas was=1 value=2
+		c2 cas was=1 value=3
+		c1 cas ok
+		c2 cas ok`, `violated 3,4,5,6: c1 replaced 1 by 2 (lines 3 to 5), and c2 replaced 1 by 3 (lines 4 to 6), but 1 was in place only once.`},
+	{"register", "a cas is left to Porcupine", `
+		c1 cas was=1 value=2
+		c1 cas ok
+		c1 read
+		c1 read ok value=1`, `violated 1,2,3,4: There is no order for this: c1 replaced 1 by 2 (lines 1 to 2); c1 read 1 (lines 3 to 4).`},
+	{"cas-register", "values that were written twice are left to Porcupine", `
+		c1 write value=1
+		c1 write ok
+		c1 write value=2
+		c1 write ok
+		c1 write value=1
+		c1 write ok
+		c2 read
+		c2 read ok value=2`, `violated 3,4,5,6,7,8: There is no order for this: c1 wrote 2 (lines 3 to 4); c1 wrote 1 (lines 5 to 6); c2 read 2 (lines 7 to 8).`},
+	{"fenced-register", "an older token is not accepted", `
+		c1 write value=1 token=2
+		c1 write ok
+		c2 write value=2 token=1
+		c2 write ok`, `violated 1,2,3,4: c1 wrote 1 (lines 1 to 2) with token 2, and after that c2 wrote 2 (lines 3 to 4) with the smaller token 1.`},
+	{"fenced-register", "nor refused without a newer one", `
+		c1 write value=1 token=2
+		c1 write ok
+		c2 write value=2 token=3
+		c2 write fail error=stale-token
+		c2 read token=3
+		c2 read ok value=1`, `violated 3,4: c2 was refused with token 3 (lines 3 to 4), and no larger token had been used by then.`},
+	{"fenced-register", "stale ones are refused", `
+		c1 write value=1 token=2
+		c1 write ok
+		c2 write value=2 token=1
+		c2 write fail error=stale-token
+		c1 read token=2
+		c1 read ok value=1`, "valid"},
+	{"register", "what the resource writes stands where it happened", `
+		c1 write value=1
+		resource write value=1
+		c2 read
+		resource read value=0
+		c2 read ok value=0
+		c1 write ok`, `violated 2,4: There is no order for this: 1 was written (line 2); 0 was read (line 4).`},
+	{"owner-mutex", "two locks have nothing to do with each other", `
+		c1 acquire lock=a
+		c1 acquire ok lock=a
+		c2 acquire lock=b
+		c2 acquire ok lock=b`, "valid"},
+	{"owner-mutex", "the sentence names the lock", `
+		c1 acquire lock=a
+		c1 acquire ok lock=a
+		c2 acquire lock=a
+		c2 acquire ok lock=a`, `violated 2,4: c1 held "a" from line 2 on, and c2 was granted it in line 4.`},
+	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
+		c1 acquire
+		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
+	{"owner-mutex", "nor does an empty one", ``, "unknown: no acquire succeeded: there is nothing to judge"},
+	{"register", "nor does an empty register", ``, "unknown: no read or write succeeded: there is nothing to judge"},
+}
