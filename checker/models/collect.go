@@ -233,7 +233,7 @@ func (j *Judge) acquired(pos int32, e *history.Entry, id int32, f string) {
 	p := &j.procs[id]
 	l := &j.locks[p.lock]
 	if e.Type == history.Fail {
-		if f == history.Try && refuses(e.Error) && j.opts.StrictTry {
+		if f == history.Try && refuses(e.Error) && j.opts.StrictTry && j.model.kind != register {
 			l.refused = append(l.refused, refusal{id, p.call, pos, p.shared})
 		}
 		return

@@ -73,7 +73,7 @@ func stuck(events []event, optional []bool, locked bool) int32 {
 	slices.SortFunc(must, func(x, y int32) int { return int(events[x].ret) - int(events[y].ret) })
 	next := 0
 	for _, i := range must {
-		for ; next < len(events) && events[next].call < events[i].ret; next++ {
+		for ; next < len(events) && events[next].call <= events[i].ret; next++ {
 			if e := &events[next]; e.ret == never || optional != nil && optional[next] {
 				a.spare[side(e.release)]++
 			} else {
@@ -201,7 +201,7 @@ func (o *object) window(i int32) (events []event, free bool) {
 		}
 		events = events[:0]
 		for _, e := range o.events {
-			if e.call < until && e.ret > from {
+			if e.call <= until && e.ret > from {
 				if e.ret > until || e.call < from { // it may come after all that, or have been before it
 					e.ret = never
 				}
