@@ -2,8 +2,12 @@ package checker_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"runtime"
 	"testing"
 	"time"
@@ -13,6 +17,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/checker/models"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/history/formats"
 )
 
 // queueing is a history in which clients take turns: while one holds, all
@@ -138,15 +143,13 @@ func BenchmarkScale(b *testing.B) {
 	for _, s := range scales {
 		b.Run(s.name+"/lockcheck", func(b *testing.B) {
 			b.ReportAllocs()
-			var peak uint64
 			for b.Loop() {
 				v := s.q.judge()
 				if v.Outcome != s.outcome {
 					b.Fatalf("%s: %s %v", v.Outcome, v.Reason, v.Witness)
 				}
 			}
-			peak = used()
-			b.ReportMetric(float64(peak)/1e6, "MB")
+			b.ReportMetric(float64(used())/1e6, "MB")
 		})
 		if s.alone == 0 {
 			continue
@@ -169,6 +172,62 @@ func BenchmarkScale(b *testing.B) {
 	}
 }
 
+// BenchmarkFile judges a million operations from a JSON Lines file.
+func BenchmarkFile(b *testing.B) {
+	q := queueing{operations: 1_000_000, clients: 50, violated: true}
+	path := filepath.Join(b.TempDir(), "history.jsonl")
+	f, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	w, err := formats.NewWriter(f, "jsonl", history.Header{Format: history.Format})
+	if err != nil {
+		b.Fatal(err)
+	}
+	q.each(func(e *history.Entry) {
+		if err := w.Append(*e); err != nil {
+			b.Fatal(err)
+		}
+	})
+	if err := errors.Join(w.Close(), f.Close()); err != nil {
+		b.Fatal(err)
+	}
+	m, err := models.Parse("owner-mutex")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if v := judgeFile(b, m, path); v.Outcome != checker.Violated {
+			b.Fatalf("%s %s", v.Outcome, v.Reason)
+		}
+	}
+	b.ReportMetric(float64(used())/1e6, "MB")
+}
+
+func judgeFile(b *testing.B, m models.Model, path string) models.Verdict {
+	f, err := os.Open(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	in, err := formats.NewReader(f, path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	j := models.New(m, models.Options{})
+	for {
+		e, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return j.Verdict(context.Background())
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		j.Add(&e, in.Line())
+	}
+}
+
+// used is what the program's heap holds.
 func used() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
