@@ -59,7 +59,7 @@ func Decode(r io.Reader, name string) (*History, []Warning, error) {
 		if err := in.seq.Check(&e); err != nil {
 			return nil, in.Warnings(), in.fail(err)
 		}
-		h.Entries = append(h.Entries, e)
+		h.Add(e)
 	}
 }
 

@@ -10,7 +10,10 @@
 // The package knows nothing of locks, clusters or checkers.
 package history
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Format is the version of the file format that this package writes and reads.
 const Format = 1
@@ -19,6 +22,15 @@ const Format = 1
 type History struct {
 	Header  Header
 	Entries []Entry
+}
+
+// Add appends an entry. Entries are large, and append alone would copy a long
+// list of them many times.
+func (h *History) Add(e Entry) {
+	if n := len(h.Entries); n == cap(h.Entries) {
+		h.Entries = slices.Grow(h.Entries, max(n, 64))
+	}
+	h.Entries = append(h.Entries, e)
 }
 
 // Header is the first line of a file. Only Format must be there; a history

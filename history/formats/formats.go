@@ -109,7 +109,8 @@ func Decode(r io.Reader, name string) (h *history.History, lines []int, warnings
 		case err != nil:
 			return nil, nil, in.Warnings(), err
 		}
-		h.Entries, lines = append(h.Entries, e), append(lines, in.Line())
+		h.Add(e)
+		lines = append(lines, in.Line())
 	}
 }
 
