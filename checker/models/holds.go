@@ -225,7 +225,7 @@ func (s *sweep) remember(pos int32) {
 		s.lastFree = pos
 	case s.rule.reentrant && len(s.active) > 0 && (s.limit == 0 || len(s.active) < s.limit):
 		if s.lastOnly == nil {
-			s.lastOnly = make([]int32, len(s.j.procs))
+			s.lastOnly = slices.Repeat([]int32{none}, len(s.j.procs))
 		}
 		s.lastOnly[s.holds[s.active[0]].proc] = pos
 	}
@@ -234,9 +234,10 @@ func (s *sweep) remember(pos int32) {
 // hadRoom tells whether there was an earlier instant for a momentary hold.
 func (s *sweep) hadRoom(h *hold) bool {
 	from := max(h.call, h.end)
-	return s.lastFree > from ||
-		s.rule.shared && h.shared && s.lastHalf > from ||
-		s.lastOnly != nil && s.lastOnly[h.proc] > from
+	// A lease may end, and somebody else be granted it, in one line.
+	return s.lastFree >= from ||
+		s.rule.shared && h.shared && s.lastHalf >= from ||
+		s.lastOnly != nil && s.lastOnly[h.proc] >= from
 }
 
 // together is the violation that hold i began while the others lasted.
@@ -288,7 +289,7 @@ func (s *sweep) noRoom(i int32) finding {
 // room tells whether there is an instant between from and the start of h at
 // which it could have been held beside the others.
 func (s *sweep) room(h *hold, from int32, others []int32) bool {
-	instants := []int32{from} // just after each of them
+	instants := []int32{from - 1, from} // just after each of them
 	for _, n := range others {
 		if end := s.holds[n].end; end > from && end < h.ret {
 			instants = append(instants, end)
