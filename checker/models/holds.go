@@ -128,11 +128,11 @@ type sweep struct {
 	late    int32  // of the holds so far, the one that was asked for last
 	asked   bool   // there is one
 
-	momentary bool    // there are holds that need but an instant
-	vague     bool    // where that instant is makes a difference
-	lastFree  int32   // the last start before which nobody held
-	lastHalf  int32   // the last one before which nobody but readers held
-	lastOnly  []int32 // by process: the last one before which nobody else held, and it not too often
+	momentary bool            // there are holds that need but an instant
+	vague     bool            // where that instant is makes a difference
+	lastFree  int32           // the last start before which nobody held
+	lastHalf  int32           // the last one before which nobody but readers held
+	lastOnly  map[int32]int32 // by process: the last one before which nobody else held, and it not too often
 }
 
 // begin takes in the start of hold i.
@@ -225,7 +225,7 @@ func (s *sweep) remember(pos int32) {
 		s.lastFree = pos
 	case s.rule.reentrant && len(s.active) > 0 && (s.limit == 0 || len(s.active) < s.limit):
 		if s.lastOnly == nil {
-			s.lastOnly = slices.Repeat([]int32{none}, len(s.j.procs))
+			s.lastOnly = map[int32]int32{}
 		}
 		s.lastOnly[s.holds[s.active[0]].proc] = pos
 	}
@@ -237,7 +237,15 @@ func (s *sweep) hadRoom(h *hold) bool {
 	// A lease may end, and somebody else be granted it, in one line.
 	return s.lastFree >= from ||
 		s.rule.shared && h.shared && s.lastHalf >= from ||
-		s.lastOnly != nil && s.lastOnly[h.proc] >= from
+		s.onlyOwn(h.proc) >= from
+}
+
+// onlyOwn is the last start before which nobody but a process held, or none.
+func (s *sweep) onlyOwn(proc int32) int32 {
+	if pos, ok := s.lastOnly[proc]; ok {
+		return pos
+	}
+	return none
 }
 
 // together is the violation that hold i began while the others lasted.
@@ -271,11 +279,24 @@ func (s *sweep) noRoom(i int32) finding {
 			others = append(others, n)
 		}
 	}
+	// The longest ones first, until there is no room; then those that are not needed.
+	length := func(n int32) int32 { return min(s.holds[n].end, h.ret) - max(s.holds[n].ret, from) }
+	slices.SortFunc(others, func(a, b int32) int { return cmp.Compare(length(b), length(a)) })
+	for k := range others {
+		if !s.room(h, from, others[:k+1]) {
+			others = others[:k+1]
+			break
+		}
+		if k > 200 {
+			break
+		}
+	}
 	for k := len(others) - 1; k >= 0 && len(others) < 200; k-- {
 		if fewer := slices.Delete(slices.Clone(others), k, k+1); !s.room(h, from, fewer) {
 			others = fewer
 		}
 	}
+	slices.Sort(others)
 	facts := []fact{acquireFact(i, h), {opID{releaseOp, i}, []int32{h.end}}}
 	var said []string
 	for _, n := range others {
@@ -416,7 +437,7 @@ func (s *sweep) refusals(refused []refusal, forced bool) finding {
 		return undecided("tries were refused")
 	}
 	for k, x := range refused {
-		// The first hold that was asked for, or began, after the refusal.
+		// The first hold that began for certain after the refusal was asked for.
 		next := sort.Search(len(s.order), func(n int) bool { return s.holds[s.order[n]].ret > x.call })
 		if next > 0 && s.holds[s.order[next-1]].gone > x.call {
 			continue // the one before it may have lasted so long
