@@ -26,6 +26,7 @@ type hold struct {
 	queued     int32 // where it was known to stand in the queue, or none
 	shared     bool
 	known      bool // its acquire was ok, or its owner was told that it has it
+	void       bool // its acquire failed, after somebody had said that it was released
 	token      uint64
 	until      time.Duration // of a lease: when it ends, if that is known
 }
@@ -191,7 +192,7 @@ func (j *Judge) held(e *history.Entry, id int32) int32 {
 	} // else it names one that nobody had an answer to
 	unsure := j.few(&hand.unsure, (*hold).uncertain)
 	asking := j.asking(p.client, l, id)
-	if sure+unsure+len(asking) > 1 {
+	if sure+unsure+len(asking) > 1 || sure == 0 && e.F == history.Extend {
 		j.doubt(l, e)
 	}
 	switch {
@@ -229,7 +230,7 @@ func (j *Judge) few(list *[]int32, is func(*hold) bool) int {
 func (h *hold) certain() bool { return h.known && h.end == never && h.gone == never }
 
 // uncertain tells whether the owner of h may have it, and does not know.
-func (h *hold) uncertain() bool { return h.gone == never && !h.certain() }
+func (h *hold) uncertain() bool { return h.gone == never && !h.certain() && !h.void }
 
 // hand is what a client has of a lock.
 func (j *Judge) hand(c, l int32) *hand {
@@ -329,6 +330,9 @@ func (j *Judge) acquired(pos int32, e *history.Entry, id int32, f string) {
 		if f == history.Try && refuses(e.Error) && j.opts.StrictTry && j.model.kind != register {
 			l.refused = append(l.refused, refusal{id, p.call, pos, p.shared})
 		}
+		if p.hold != none {
+			j.refute(p.hold)
+		}
 		return
 	}
 	if j.model.kind == anonymous {
@@ -345,6 +349,9 @@ func (j *Judge) acquired(pos int32, e *history.Entry, id int32, f string) {
 		hand.sure = hand.sure[:n-1] // so that the list stays short
 	}
 	if e.Type != history.OK {
+		if p.struck != none {
+			h.end = min(h.end, p.struck)
+		}
 		hand.unsure = append(hand.unsure, n)
 		j.valid(n, pos, e.ValidUntil)
 		return
@@ -353,11 +360,27 @@ func (j *Judge) acquired(pos int32, e *history.Entry, id int32, f string) {
 		l.granted++
 	}
 	h.ret, h.known, h.token = min(h.ret, pos), true, e.Token
-	hand.sure = append(hand.sure, n)
+	if h.certain() {
+		hand.sure = append(hand.sure, n)
+	} else { // another process of its client may have released it meanwhile
+		hand.unsure = append(hand.unsure, n)
+	}
 	if p.struck != none { // its client did not live to see the answer
 		j.over(n, p.struck)
 	}
 	j.valid(n, pos, e.ValidUntil)
+}
+
+// refute takes back a hold whose acquire failed. Who said that it was released,
+// or extended, said it of nothing.
+func (j *Judge) refute(id int32) {
+	h := &j.holds[id]
+	if h.gone != never {
+		j.stray(stray{proc: h.proc, call: h.end, ret: h.gone, release: true, hold: none}, h.lock)
+	} else if h.known {
+		j.stray(stray{proc: h.proc, call: max(h.floor, h.call), ret: h.ret, hold: none}, h.lock)
+	}
+	h.void, h.known, h.ret, h.end, h.gone, h.floor = true, false, never, never, never, none
 }
 
 // refuses tells whether a try that failed with this error was refused because
@@ -372,7 +395,7 @@ func (j *Judge) released(pos int32, e *history.Entry, id int32) {
 	if j.model.kind == anonymous && effect {
 		j.event(p.lock, id, p.call, pos, e.Type, true)
 	}
-	if p.hold == none || ok && j.holds[p.hold].gone != never {
+	if p.hold == none || ok && (j.holds[p.hold].gone != never || j.holds[p.hold].void) {
 		if ok {
 			j.stray(stray{proc: id, call: p.call, ret: pos, release: true, hold: none}, p.lock)
 		}
@@ -392,7 +415,7 @@ func (j *Judge) released(pos int32, e *history.Entry, id int32) {
 func (j *Judge) extended(pos int32, e *history.Entry, id int32) {
 	p := &j.procs[id]
 	switch {
-	case e.Type == history.OK && p.hold == none:
+	case e.Type == history.OK && (p.hold == none || j.holds[p.hold].void):
 		j.stray(stray{proc: id, call: p.call, ret: pos, hold: none}, p.lock)
 	case e.Type == history.OK:
 		j.confirmed(p.hold, id, p.call, pos)
@@ -520,15 +543,14 @@ func (j *Judge) die(names []string, pos int32, itself bool) {
 			}
 		}
 		for _, p := range c.asking {
-			j.procs[p].struck = at
+			if j.procs[p].struck == none {
+				j.procs[p].struck = at
+			}
 		}
 		for _, i := range c.hands {
 			// What seemed to end later, by a release that the recorder wrote, ended then, too.
-			unsure := j.hands[i].unsure
-			for k := len(unsure) - 1; k >= 0 && j.holds[unsure[k]].end > at; k-- {
-				if h := &j.holds[unsure[k]]; h.end != never {
-					h.end = at
-				}
+			for _, h := range j.hands[i].unsure {
+				j.holds[h].end = min(j.holds[h].end, at)
 			}
 			for _, h := range j.hands[i].sure {
 				if j.holds[h].certain() {

@@ -85,7 +85,10 @@ func (o *object) judgeHolds() finding {
 		return undecided("an acquire without an answer may have had its turn at several moments")
 	}
 	if len(o.refused) > 0 {
-		return s.refusals(o.refused, certain && !s.momentary)
+		if s.momentary { // its moment may be in the way of a hold that would have to be longer
+			return undecided("a try was refused, and a hold may have had its moment at several moments")
+		}
+		return s.refusals(o.refused, certain)
 	}
 	return legal
 }
@@ -123,6 +126,7 @@ type sweep struct {
 	writer int     // how many of those are not shared
 
 	nest    uint64 // token of the grant that the active ones rest on
+	nestBy  int32  // the hold with that token
 	highest int32  // the hold with the largest token so far
 	any     bool   // there is one
 	late    int32  // of the holds so far, the one that was asked for last
@@ -350,15 +354,15 @@ func (s *sweep) token(i int32) finding {
 		if h.token == s.nest {
 			return legal
 		}
-		outer := s.active[0]
-		for _, a := range s.active {
-			if s.holds[a].token == s.nest {
-				outer = a
-			}
-		}
+		outer := s.nestBy
 		o := &s.holds[outer]
-		return violation([]fact{holdFact(outer, o), acquireFact(i, h)},
-			"%s %s with token %d, and was granted it again in line %d with token %d.", j.who(h.proc), j.heldFrom(o), o.token, j.lines.of(h.ret), h.token)
+		facts := []fact{holdFact(outer, o), acquireFact(i, h)}
+		if o.end < h.ret { // another one of the nest lasted longer
+			first := slices.MinFunc(s.active, func(a, b int32) int { return cmp.Compare(s.holds[a].ret, s.holds[b].ret) })
+			facts = append(facts, holdFact(first, &s.holds[first]))
+		}
+		return violation(facts, "%s was granted %s in line %d with token %d, and again, before it had let go of all that it had, in line %d with token %d.",
+			j.who(h.proc), j.named(h.lock), j.lines.of(o.ret), o.token, j.lines.of(h.ret), h.token)
 	}
 	if s.any && s.holds[s.highest].token >= h.token {
 		o := &s.holds[s.highest]
@@ -366,7 +370,7 @@ func (s *sweep) token(i int32) finding {
 			"%s was granted %s in line %d with token %d, and %s after that, in line %d, with token %d.",
 			j.who(o.proc), j.named(h.lock), j.lines.of(o.ret), o.token, j.who(h.proc), j.lines.of(h.ret), h.token)
 	}
-	s.nest, s.highest, s.any = h.token, i, true
+	s.nest, s.nestBy, s.highest, s.any = h.token, i, i, true
 	return legal
 }
 
@@ -394,14 +398,14 @@ func (s *sweep) between(k, i int32) (facts []fact) {
 	return facts
 }
 
-// mayBeNested tells whether the process of hold i let go of one before it for
-// which there is no answer: it may have had it still.
+// mayBeNested tells whether a release of one before it, by the process of hold i, may
+// have come later: it has no answer, or another process of the client did it.
 func (s *sweep) mayBeNested(i int32) bool {
 	if !s.rule.reentrant {
 		return false
 	}
 	for _, k := range s.order {
-		if h := &s.holds[k]; h.ret < s.holds[i].ret && h.proc == s.holds[i].proc && h.end != never && h.gone == never {
+		if h := &s.holds[k]; h.ret < s.holds[i].ret && h.proc == s.holds[i].proc && h.end != never && h.gone > s.holds[i].call {
 			return true
 		}
 	}

@@ -135,7 +135,10 @@ func (j *Judge) finish() {
 		switch f {
 		case history.Acquire, history.Try:
 			if p.hold == none {
-				j.add(hold{lock: p.lock, proc: id, call: p.call, ret: never, queued: none, shared: p.shared})
+				p.hold = j.add(hold{lock: p.lock, proc: id, call: p.call, ret: never, queued: none, shared: p.shared})
+			}
+			if p.struck != none {
+				j.holds[p.hold].end = min(j.holds[p.hold].end, p.struck)
 			}
 			if j.model.kind == anonymous {
 				l.events = append(l.events, event{id, p.call, never, false})
