@@ -164,7 +164,7 @@ func TestDecodeSaysWhichLineIsWrongAndWhy(t *testing.T) {
 		{"a hand-over in the past", "\n" + `{"lockcheck":1,"handover_ms":-5}` + "\n", `file.jsonl:2: "handover_ms" is -5: want milliseconds from 0 to 31536000000`},
 		{"strange header", `{"lockcheck":1,"fencing":"some"}` + "\n", `file.jsonl:1: "fencing" is "some": want false, true or "writes"`},
 		{"what cannot follow", `{"lockcheck":1}` + "\n" + good + good, "file.jsonl:3: process 1 invokes acquire while its acquire at index 1 is open"},
-		{"a first line that is cut off", `{"lockche`, "file.jsonl:1: not JSON: unexpected end of JSON input"},
+		{"a first line that is cut off", `{"lockche`, "file.jsonl:1: the file is cut off in its first line"},
 		{
 			"named and unnamed grants that collide",
 			good + `{"process":1,"type":"ok","f":"acquire"}` + "\n" + `{"process":2,"type":"invoke","f":"try"}` + "\n" + `{"process":2,"type":"ok","f":"try","grant":1}` + "\n",

@@ -242,9 +242,7 @@ func (a *app) check(ctx context.Context, file string, c checking, readings bool)
 	if err != nil {
 		return doc, 0, err
 	}
-	if in.bytes > 0 {
-		a.warn(in.warnings)
-	}
+	a.warn(in.warnings)
 	switch {
 	case in.idle() != "":
 		a.printf("%s %s: %s\n", a.sign(checker.Unknown), file, in.idle())

@@ -425,19 +425,18 @@ func cutOff(text string) string {
 
 func TestWhatIsOddIsAWarning(t *testing.T) {
 	t.Parallel()
-	const empty = "file:1: the file is empty: there is nothing to judge"
 	array := `[{"process":0,"type":"invoke","f":"try"}`
 	for _, c := range []struct {
 		name, text string
 		entries    int
 		want       string
 	}{
-		{"nothing", "", 0, empty},
-		{"nothing, compressed", zipped(""), 0, empty},
-		{"blanks", " \n\n", 0, empty},
-		{"very many blanks", strings.Repeat("\n", 1<<18), 0, empty},
-		{"comments", "; nothing\n#_{}", 0, empty},
-		{"an empty vector", "[]", 0, empty},
+		{"nothing", "", 0, ""},
+		{"nothing, compressed", zipped(""), 0, ""},
+		{"blanks", " \n\n", 0, ""},
+		{"very many blanks", strings.Repeat("\n", 1<<18), 0, ""},
+		{"comments", "; nothing\n#_{}", 0, ""},
+		{"an empty vector", "[]", 0, ""},
 		{"a header", "[{:lockcheck 1}]", 0, ""},
 		{"a vector that begins", "[", 0, "file:1: the file is cut off"},
 		{"a vector that is not closed", "[" + invoked + tried, 2, "file:3: the file is cut off"},
@@ -471,6 +470,68 @@ func TestWhatIsOddIsAWarning(t *testing.T) {
 			}
 			if strings.Join(got, "\n") != c.want {
 				t.Errorf("the warnings are %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// A file that ends anywhere, as a crash leaves it, is a history up to there, or
+// has nothing of its first operation but a piece.
+func TestAFileIsReadAsFarAsItGoes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, text string }{
+		{"EDN", `[{:process 0, :type :invoke, :f :cas, :value [1 -2], :time 10}
+ #jepsen.history.Op{:process 0, :type :info, :f :cas, :value [1 -2], :error [:gone "n1 \u00fc \\ é"]}
+ #:op{:process 1, :type :invoke, :f :read, :shared false, :more #{\a ##Inf nil 1/2 2.5M}} ; {a comment}
+ #_{:process 9}
+ {"process" 1, "type" "ok", "f" "read", "value" 12}
+]
+; the end
+`},
+		{"a list", "(" + invoked + tried + ")"},
+		{"a JSON array", `[
+ {"process": 0, "type": "invoke", "f": "cas", "value": [1, -2], "time": 1.0e1},
+ {"process": 0, "type": "info", "f": "cas", "value": [1, -2], "error": ["gone", "n1 \u00fc \ud83d\udd12 é"]},
+ {"process": 1, "type": "invoke", "f": "read", "value": null, "shared": false, "more": {"a": [true, {}]}},
+ {"process": 1, "type": "ok", "f": "read", "value": 12}
+]
+`},
+		{"a map a line", `{:process 0, :type :invoke, :f :write, :value 1}
+#jepsen.history.Op{:process :nemesis, :type :info, :f :kill, :value {"n1" :killed}}
+{:process 0, :type :ok, :f :write, :value 1}
+`},
+		{"JSON Lines", strings.ReplaceAll(two, `"lock":"a"`, `"lock":"\u00fcü"`)},
+		{"a header", `{"lockcheck":1,"fencing":"writes"}` + "\n" + two},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			whole, lines, _ := decode(t, c.text)
+			for n := range len(c.text) {
+				text := c.text[:n]
+				h, _, warnings, err := formats.Decode(strings.NewReader(text), "file")
+				if err != nil {
+					first := strings.Join(strings.SplitAfter(c.text, "\n")[:lines[0]], "")
+					if want := "the file is cut off in its first "; !strings.Contains(err.Error(), want) || n >= len(first) {
+						t.Errorf("%q: %v", text, err)
+					}
+					continue
+				}
+				if k := len(h.Entries); !reflect.DeepEqual(h.Entries, whole.Entries[:k:k]) && k > 0 {
+					t.Errorf("%q is read as\n%+v", text, h.Entries)
+				}
+				// What is whole is read; that a piece is left out is said.
+				if k := strings.Count(text, "\n") + 1; len(h.Entries) < len(lines) && k > lines[len(h.Entries)] {
+					t.Errorf("%q: only %d entries are read", text, len(h.Entries))
+				}
+				piece := text != "" && !strings.HasSuffix(strings.TrimSpace(text), "}")
+				if piece && len(h.Entries) < len(lines) && len(warnings) == 0 {
+					t.Errorf("%q: nothing is said", text)
+				}
+				for _, w := range warnings {
+					if !strings.Contains(w.Text, "cut off") {
+						t.Errorf("%q: %v", text, w)
+					}
+				}
 			}
 		})
 	}
