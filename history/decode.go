@@ -198,7 +198,7 @@ func (r *Reader) next() ([]byte, error) {
 		}
 		if len(b) > maxLine {
 			r.line++
-			return nil, r.fail(fmt.Errorf("the line is longer than %d bytes", maxLine))
+			return nil, r.fail(fmt.Errorf("the line is longer than %d MiB: is this a history?", maxLine>>20))
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, fmt.Errorf("%s: %w", r.name, err)
@@ -381,6 +381,9 @@ func (p *process) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	n, err := strconv.Atoi(string(b))
+	if errors.Is(err, strconv.ErrRange) {
+		return fmt.Errorf(`"process" is %s: it does not fit 64 bits`, b)
+	}
 	if err != nil {
 		return fmt.Errorf(`"process" is %s: want an integer or a name`, b)
 	}
