@@ -159,6 +159,12 @@ func (o *object) mustConvict(t *rapid.T, b *budget, f finding, entries []history
 	if len(f.facts) == 0 || f.sentence == "" {
 		t.Fatalf("there is no witness\n%s", shown(entries))
 	}
+	// What is drawn has no order either.
+	for _, start := range f.starts(o.j.model.kind)[:1] {
+		if out, _ := b.search(o, o.scene(f), start, 200*time.Millisecond); out == checker.Valid && !f.absence {
+			t.Fatalf("%s\nthe picture shows an order %v\n%s", f.sentence, f.facts, shown(entries))
+		}
+	}
 	if f.absence {
 		return
 	}

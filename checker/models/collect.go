@@ -137,9 +137,11 @@ func (j *Judge) invoke(pos int32, e *history.Entry, id int32) {
 	j.clients[p.client].died = none
 	switch e.F {
 	case history.Acquire, history.Try:
+		j.saw.acquires, j.saw.shared = true, j.saw.shared || e.Shared
 		p.lock = j.lock(e.Lock)
 		return
 	case history.Read, history.Write, history.CAS:
+		j.saw.accesses, j.saw.cas = true, j.saw.cas || e.F == history.CAS
 		p.lock = j.lock(e.Lock)
 		if h := j.grants.get(e.Grant); h != none && p.token == 0 {
 			p.token = j.holds[h].token
@@ -244,7 +246,9 @@ func (j *Judge) acquired(pos int32, e *history.Entry, id int32, f string) {
 	h := hold{lock: p.lock, proc: id, call: p.call, ret: pos, end: never, gone: never, queued: p.queued, outer: none, shared: p.shared, token: e.Token}
 	n := int32(len(j.holds))
 	if e.Type == history.OK {
-		l.granted++
+		if j.model.kind != register {
+			l.granted++
+		}
 		h.outer, p.inner = p.inner, n
 	} else {
 		h.ret = never

@@ -15,6 +15,7 @@ type finding struct {
 	reason   string
 	sentence string
 	facts    []fact
+	limited  bool  // of Unknown: time or memory ran out
 	absence  bool  // it convicts because nothing else is there
 	open     bool  // whatever was before the first fact
 	whole    bool  // with what may have happened from the start
@@ -350,7 +351,7 @@ func (s *sweep) token(i int32) finding {
 // between shows that hold i is none of those that rest on hold k: somebody else
 // held meanwhile, or its process let go of all that it had.
 func (s *sweep) between(k, i int32) (facts []fact) {
-	if !s.rule.reentrant || s.holds[k].proc != s.holds[i].proc {
+	if !s.rule.reentrant || s.holds[k].proc != s.holds[i].proc || s.holds[k].token != s.holds[i].token {
 		return nil
 	}
 	over := s.holds[k].gone // when all that rests on the same grant is let go

@@ -44,12 +44,16 @@ type Judge struct {
 	holds     []hold
 	deadlines []deadline
 	resources bool // the guarded resource wrote lines of its own
+	saw       seen
 }
+
+// seen is what operations a history has, whatever the model makes of them.
+type seen struct{ acquires, accesses, cas, shared, tokens bool }
 
 // lock is what one lock name, or what it guards, has seen.
 type lock struct {
 	name     string
-	granted  int // acquires, or accesses to a register, that were ok
+	granted  int // what the model judges, and was ok
 	strays   []stray
 	refused  []refusal
 	events   []event
@@ -85,6 +89,8 @@ func (j *Judge) Add(e *history.Entry, line int) {
 type Verdict struct {
 	Outcome    checker.Outcome // Valid, Violated or Unknown
 	Reason     string          // of Unknown, with the part that was decided
+	Limited    bool            // of Unknown: a limit of the Options was reached
+	Hint       string          // what else to try, or ""
 	Operations int             // that were judged
 	Witness    *Witness        // of Violated
 

@@ -2,6 +2,7 @@ package models
 
 import (
 	"container/heap"
+	"fmt"
 	"slices"
 	"sort"
 
@@ -169,23 +170,39 @@ func (o *object) noTurn(i int32) finding {
 			acquires++
 		}
 	}
-	j := o.j
-	f := violation(facts, "From line %d to line %d %s was granted %s and released %s: in no order is it free for each grant and held for each release.",
-		j.lines.of(first), j.lines.of(last), j.named(o.lock), times(acquires), times(releases))
+	f := violation(facts, "")
+	f.sentence = o.counted(events, optional, first, last, acquires, releases)
 	f.open, f.whole = !free, free
 	return f
 }
 
-func times(n int) string {
-	switch n {
-	case 0:
-		return "never"
-	case 1:
-		return "once"
-	case 2:
-		return "twice"
+// counted says of what there were too many: if the facts are of one kind, there
+// are too few of the other kind to go between them.
+func (o *object) counted(events []event, optional []bool, first, last int32, acquires, releases int) string {
+	j := o.j
+	between := 0 // of the other kind
+	for k := range events {
+		if e := &events[k]; e.release == (acquires > 0) && e.call < last && e.ret > first {
+			between++
+		}
+	}
+	span := fmt.Sprintf("from line %d to line %d %s", j.lines.of(first), j.lines.of(last), j.named(o.lock))
+	few := func(thing string) string {
+		if between == 0 {
+			return "no " + thing + " can"
+		}
+		return "no more than " + plural(between, thing) + " can"
+	}
+	switch {
+	case releases == 0 && between+1 < acquires:
+		return fmt.Sprintf("%s was granted %d times, and %s have come between.", span, acquires, few("release"))
+	case acquires == 0 && releases == 1:
+		return fmt.Sprintf("%s was released (%s), and nobody can have acquired it before.", j.named(o.lock), j.span(first, last))
+	case acquires == 0 && between+1 < releases:
+		return fmt.Sprintf("%s was released %d times, and %s have come between.", span, releases, few("acquire"))
 	default:
-		return plural(n, "time")
+		return fmt.Sprintf("%s was granted %s and released %s: in no order is it free for each grant and held for each release, whatever the others did.",
+			span, plural(acquires, "time"), plural(releases, "time"))
 	}
 }
 

@@ -21,23 +21,94 @@ const largest = 1000
 
 // Picture writes Porcupine's picture, an HTML page, of the operations around
 // the witness; of a history without one, of all operations of the lock that
-// has most, if they are few. Its error is w's, or says why there is nothing to
-// draw.
+// has most, if they are few. Its times are lines of the file, where each entry
+// has one of its own. Its error is w's, or says why there is nothing to draw.
 func (v *Verdict) Picture(w io.Writer) error {
-	if v.picture == nil {
-		return errors.New("there is nothing to draw")
+	if v.picture == nil || v.picture.object.count() == 0 {
+		return errors.New("there are no operations to draw")
 	}
 	o, f := v.picture.object, v.picture.found
-	ops, start := []operation(nil), f.start
-	if f.outcome == checker.Violated {
-		ops = o.around(f)
-	} else if o.count() <= largest {
+	ops := []operation(nil)
+	switch {
+	case f.outcome == checker.Violated:
+		ops = o.scene(f)
+	case o.count() <= largest:
 		ops = o.operations(0, never)
+	default:
+		return fmt.Errorf("nothing is violated, and %d operations are too many to draw", o.count())
 	}
-	if n := len(ops); n == 0 || n > largest {
-		return fmt.Errorf("no picture: nothing is violated, and %d operations are too many to draw", o.count())
+	if len(ops) > largest {
+		return fmt.Errorf("the witness spans %d operations: they are too many to draw", len(ops))
 	}
-	m := o.spec(start)
-	_, info := porcupine.CheckOperationsVerbose(m, o.history(ops), confirmTime)
+	m := o.spec(f.start)
+	m.DescribeOperation = func(in, _ any) string {
+		x := in.(input)
+		if x.kind == endOp {
+			return "the end of the history"
+		}
+		return o.who(x.opID) + ": " + o.describe(x)
+	}
+	history := o.history(ops)
+	if own := o.ownLines(ops); own {
+		for i := range history {
+			h := &history[i]
+			h.Call, h.Return = o.line(h.Call), o.line(h.Return)
+		}
+	}
+	_, info := porcupine.CheckOperationsVerbose(m, history, confirmTime)
 	return porcupine.Visualize(m, info, w)
+}
+
+// scene are the operations around the facts, as they were: of a hold both ends.
+func (o *object) scene(f finding) []operation {
+	from, to := f.span()
+	near := map[int32]bool{} // holds
+	var list []operation
+	for _, x := range o.operations(from, to) {
+		if x.kind <= queueOp {
+			near[x.n] = true
+		} else {
+			list = append(list, x)
+		}
+	}
+	if len(near) == 0 {
+		return list
+	}
+	for _, x := range o.operations(0, never) {
+		if x.kind <= queueOp && near[x.n] {
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
+// ownLines tells whether the operations can be told apart by their lines.
+func (o *object) ownLines(ops []operation) bool {
+	from, to := never, none
+	for _, x := range ops {
+		from = min(from, x.call)
+		if to = max(to, x.call); x.ret != never {
+			to = max(to, x.ret)
+		}
+	}
+	return len(ops) > 0 && o.j.lines.of(to)-o.j.lines.of(from) >= int(to-from)
+}
+
+// line is where a time of Porcupine's history stands in the file; what comes
+// after the history comes after its last line.
+func (o *object) line(at int64) int64 {
+	size := int64(o.j.size)
+	if at < size {
+		return int64(o.j.lines.of(int32(at)))
+	}
+	return int64(o.j.lines.of(int32(size-1))) + at - size + 1
+}
+
+// who did an operation.
+func (o *object) who(x opID) string {
+	p := o.procOf(x)
+	if p == none {
+		return "resource"
+	}
+	return o.j.who(p)
 }

@@ -61,6 +61,7 @@ func (j *Judge) accessed(pos int32, e *history.Entry, id int32, f string) {
 	if e.Token != 0 {
 		a.token = e.Token
 	}
+	j.saw.tokens = j.saw.tokens || a.token != 0
 	l := &j.locks[p.lock]
 	switch {
 	case e.Type == history.Fail && e.Error == history.ErrStaleToken:
@@ -114,6 +115,7 @@ func (j *Judge) effect(pos int32, e *history.Entry) {
 	if h := j.grants.get(e.Grant); h != none && a.token == 0 {
 		a.token = j.holds[h].token
 	}
+	j.saw.accesses, j.saw.tokens = true, j.saw.tokens || a.token != 0
 	l := &j.locks[n]
 	if a.what != refuse {
 		l.granted++

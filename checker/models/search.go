@@ -41,7 +41,7 @@ func (b *budget) search(o *object, list []operation, start state, limit time.Dur
 	if !b.until.IsZero() {
 		left := time.Until(b.until)
 		if left <= 0 {
-			return checker.Unknown, fmt.Sprintf("Porcupine did not decide within %s", b.limits.Timeout)
+			return checker.Unknown, b.outOfTime()
 		}
 		if limit == 0 || left < limit {
 			limit = left
@@ -70,9 +70,11 @@ func (b *budget) search(o *object, list []operation, start state, limit time.Dur
 	case porcupine.Illegal:
 		return checker.Violated, ""
 	default:
-		return checker.Unknown, fmt.Sprintf("Porcupine did not decide within %s", b.limits.Timeout)
+		return checker.Unknown, b.outOfTime()
 	}
 }
+
+func (b *budget) outOfTime() string { return fmt.Sprintf("had no answer after %s", b.limits.Timeout) }
 
 // watch stops a search when ctx ends or memory runs out.
 func (b *budget) watch(done <-chan struct{}, stop func(reason string)) {
@@ -83,14 +85,26 @@ func (b *budget) watch(done <-chan struct{}, stop func(reason string)) {
 		case <-done:
 			return
 		case <-b.ctx.Done():
-			stop("it was interrupted")
+			stop("was interrupted")
 			return
 		case <-tick.C:
 			if b.limits.Memory > 0 && used() > uint64(b.limits.Memory) {
-				stop(fmt.Sprintf("Porcupine needs more than %d MiB of memory", b.limits.Memory>>20))
+				stop("needed more than " + megabytes(b.limits.Memory) + " of memory")
 				return
 			}
 		}
+	}
+}
+
+// megabytes is a number of bytes as somebody typed it.
+func megabytes(n int64) string {
+	switch {
+	case n%(1<<20) == 0:
+		return fmt.Sprintf("%d MiB", n>>20)
+	case n%1e6 == 0:
+		return fmt.Sprintf("%d MB", n/1e6)
+	default:
+		return fmt.Sprintf("%d bytes", n)
 	}
 }
 
@@ -108,29 +122,35 @@ func (o *object) decide(b *budget, reason string) finding {
 	if !b.limits.Whole {
 		pieces = o.cut()
 	}
-	unknown := ""
-	decided := 0
+	open, why, decided := piece{}, "", 0
 	for _, p := range pieces {
-		out, why := b.search(o, p.ops, p.start, 0)
+		out, reason := b.search(o, p.ops, p.start, 0)
 		switch out {
 		case checker.Violated:
 			return o.reduce(b, p)
 		case checker.Unknown:
-			if unknown == "" {
-				unknown = fmt.Sprintf("%s (%s, %s)", why, o.j.named(o.lock), o.spanOf(p.ops))
+			if why == "" {
+				open, why = p, reason
 			}
 		default:
 			decided++
 		}
 	}
-	if unknown == "" {
+	if why == "" {
 		return legal
 	}
-	unknown += "; the direct check does not decide, because " + reason
-	if len(pieces) > 1 {
-		unknown += fmt.Sprintf("; of %d parts %d are decided and valid", len(pieces), decided)
+	f := undecided(fmt.Sprintf("%s, so Porcupine had to search for an order of %s, and %s", reason, o.spanOf(open.ops), why))
+	f.limited = true
+	switch n := len(pieces); {
+	case n > 1:
+		f.reason += fmt.Sprintf("; %d of %d parts in time are decided, and valid", decided, n)
+	default:
+		f.reason += "; nothing is decided"
 	}
-	return undecided(unknown)
+	if len(o.j.locks) > 1 {
+		f.reason += " of " + o.j.named(o.lock)
+	}
+	return f
 }
 
 // spanOf is from where to where operations go.
@@ -225,7 +245,10 @@ func (o *object) reduce(b *budget, p piece) finding {
 		}
 	}
 	f := finding{outcome: checker.Violated, facts: facts, sentence: o.noOrder(facts)}
-	f.start, f.absence = p.start, true
+	f.absence = true
+	if p.after == nil {
+		f.start = p.start
+	}
 	return f
 }
 
@@ -255,6 +278,8 @@ func (o *object) procOf(x opID) int32 {
 		return o.refused[x.n].proc
 	case eventOp:
 		return o.events[x.n].proc
+	case accessOp:
+		return o.accesses[x.n].proc
 	default:
 		return o.holds[x.n].proc
 	}

@@ -206,10 +206,10 @@ var modelSpecs = []modelSpec{
 		c1 acquire
 		c1 acquire ok
 		c2 acquire
-		c2 acquire ok`, `violated 1,2,3,4: From line 1 to line 4 the lock was granted twice and released never: in no order is it free for each grant and held for each release.`},
+		c2 acquire ok`, `violated 1,2,3,4: from line 1 to line 4 the lock was granted 2 times, and no release can have come between.`},
 	{"mutex", "a release finds it held", `
 		c1 release
-		c1 release ok`, `violated 1,2: From line 1 to line 2 the lock was granted never and released once: in no order is it free for each grant and held for each release.`},
+		c1 release ok`, `violated 1,2: the lock was released (lines 1 to 2), and nobody can have acquired it before.`},
 	{"owner-mutex", "an acquire without an answer is certain once its client releases", `
 		c1 acquire
 		c1 acquire info
@@ -417,7 +417,7 @@ var modelSpecs = []modelSpec{
 		c1 write value=2
 		c1 write ok
 		c2 read
-		c2 read ok value=1`, `violated 1,2,3,4,5,6: There is no order for this: c1 wrote 1 (lines 1 to 2); c1 wrote 2 (lines 3 to 4); c2 read 1 (lines 5 to 6).`},
+		c2 read ok value=1`, `violated 1,2,3,4,5,6: there is no order for this: c1 wrote 1 (lines 1 to 2); c1 wrote 2 (lines 3 to 4); c2 read 1 (lines 5 to 6), and no write of 1 fits in between.`},
 	{"register cas-register", "a write without an answer happened if it was seen", `
 		c1 write value=1
 		c1 write ok
@@ -426,7 +426,7 @@ var modelSpecs = []modelSpec{
 		c2 read
 		c2 read ok value=2
 		c2 read
-		c2 read ok value=1`, `violated 1,2,5,6,7,8: There is no order for this: c1 wrote 1 (lines 1 to 2); c2 read 2 (lines 5 to 6); c2 read 1 (lines 7 to 8).`},
+		c2 read ok value=1`, `violated 1,2,5,6,7,8: there is no order for this: c1 wrote 1 (lines 1 to 2); c2 read 2 (lines 5 to 6); c2 read 1 (lines 7 to 8), and no write of 1 fits in between.`},
 	{"register cas-register", "what is there at first is not known", `
 		c2 read
 		c2 read ok value=7
@@ -448,7 +448,7 @@ var modelSpecs = []modelSpec{
 		c1 cas was=1 value=2
 		c1 cas ok
 		c1 read
-		c1 read ok value=1`, `violated 1,2,3,4: There is no order for this: c1 replaced 1 by 2 (lines 1 to 2); c1 read 1 (lines 3 to 4).`},
+		c1 read ok value=1`, `violated 1,2,3,4: there is no order for this: c1 replaced 1 by 2 (lines 1 to 2); c1 read 1 (lines 3 to 4), and no write of 1 fits in between.`},
 	{"cas-register", "values that were written twice are left to Porcupine", `
 		c1 write value=1
 		c1 write ok
@@ -457,7 +457,7 @@ var modelSpecs = []modelSpec{
 		c1 write value=1
 		c1 write ok
 		c2 read
-		c2 read ok value=2`, `violated 3,4,5,6,7,8: There is no order for this: c1 wrote 2 (lines 3 to 4); c1 wrote 1 (lines 5 to 6); c2 read 2 (lines 7 to 8).`},
+		c2 read ok value=2`, `violated 3,4,5,6,7,8: there is no order for this: c1 wrote 2 (lines 3 to 4); c1 wrote 1 (lines 5 to 6); c2 read 2 (lines 7 to 8), and no write of 2 fits in between.`},
 	{"fenced-register", "an older token is not accepted", `
 		c1 write value=1 token=2
 		c1 write ok
@@ -483,7 +483,7 @@ var modelSpecs = []modelSpec{
 		c2 read
 		resource read value=0
 		c2 read ok value=0
-		c1 write ok`, `violated 2,4: There is no order for this: 1 was written (line 2); 0 was read (line 4).`},
+		c1 write ok`, `violated 2,4: there is no order for this: 1 was written (line 2); 0 was read (line 4), and no write of 0 fits in between.`},
 	{"owner-mutex", "two locks have nothing to do with each other", `
 		c1 acquire lock=a
 		c1 acquire ok lock=a

@@ -35,10 +35,11 @@ func (j *Judge) Verdict(ctx context.Context) Verdict {
 			v.Outcome, v.Reason = checker.Violated, ""
 			v.Witness = j.witness(f)
 			v.picture = &picture{o, f}
+			v.Hint = j.hint(v.Outcome)
 			return v
 		case checker.Unknown:
 			if v.Outcome == checker.Valid {
-				v.Outcome, v.Reason = checker.Unknown, f.reason
+				v.Outcome, v.Reason, v.Limited = checker.Unknown, f.reason, f.limited
 			}
 		default:
 			decided++
@@ -48,14 +49,31 @@ func (j *Judge) Verdict(ctx context.Context) Verdict {
 		}
 	}
 	if v.Outcome == checker.Unknown && len(objects) > 1 {
-		v.Reason += fmt.Sprintf("; of %d locks, %d are decided and valid", len(objects), decided)
+		v.Reason += fmt.Sprintf("; %d of %d locks are decided, and valid", decided, len(objects))
 	}
 	if v.Outcome == checker.Valid {
 		if why := j.vacuous(objects); why != "" {
 			v.Outcome, v.Reason = checker.Unknown, why
 		}
 	}
+	v.Hint = j.hint(v.Outcome)
 	return v
+}
+
+// hint is what else to try, or "".
+func (j *Judge) hint(o checker.Outcome) string {
+	k, r := j.model.kind, j.model.rule
+	switch {
+	case k == register && o == checker.Unknown && !j.saw.accesses && j.saw.acquires:
+		return "The history has acquires, and no reads or writes: try the model owner-mutex."
+	case k != register && o == checker.Unknown && !j.saw.acquires && j.saw.cas:
+		return "The history has reads, writes and cas, and no acquires: try the model cas-register."
+	case k != register && o == checker.Unknown && !j.saw.acquires && j.saw.accesses:
+		return "The history has reads and writes, and no acquires: try the model register."
+	case k != register && o == checker.Violated && j.saw.shared && !r.shared:
+		return "The history has acquires that are shared: the model rw-mutex lets readers share."
+	}
+	return ""
 }
 
 // vacuous says why that nothing is violated proves nothing, or "".
@@ -81,6 +99,8 @@ func (j *Judge) vacuous(objects []*object) string {
 		return "the history has no times, so no lease ends: there is nothing to judge"
 	case r.fifo && !queued:
 		return "no acquire says when it had a place in the queue (queued), so the order of grants cannot be judged; nobody held what another one held"
+	case r.fenced && !j.saw.tokens:
+		return "no access has a token, so refusals cannot be judged; as a register it is valid"
 	case r.tokens && !slices.ContainsFunc(j.holds, func(h hold) bool { return h.token != 0 }):
 		return "no grant has a token, so tokens cannot be judged; nobody held what another one held"
 	}
@@ -252,15 +272,7 @@ func (f *finding) starts(k kind) []state {
 // around are the operations that may have taken effect while the facts did,
 // and those that made the values that they show. All but the facts are optional.
 func (o *object) around(f finding) []operation {
-	from, to := never, none
-	for _, x := range f.facts {
-		for _, pos := range x.at {
-			from, to = min(from, pos), max(to, pos)
-		}
-	}
-	if f.whole {
-		from = 0
-	}
+	from, to := f.span()
 	shown := map[int64]bool{} // values
 	var list []operation
 	add := func(x operation) {
@@ -289,6 +301,20 @@ func (o *object) around(f finding) []operation {
 	return list
 }
 
+// span is from where to where the facts go.
+func (f *finding) span() (from, to int32) {
+	from, to = never, none
+	for _, x := range f.facts {
+		for _, pos := range x.at {
+			from, to = min(from, pos), max(to, pos)
+		}
+	}
+	if f.whole {
+		from = 0
+	}
+	return from, to
+}
+
 // prune leaves out facts that are not needed: Porcupine finds no order for the
 // others either.
 func (o *object) prune(b *budget, f finding) finding {
@@ -314,7 +340,13 @@ func (o *object) noOrder(facts []fact) string {
 	for _, x := range facts {
 		said = append(said, o.tell(x.op, x.at[0], x.at[len(x.at)-1]))
 	}
-	return "There is no order for this: " + list(said) + "."
+	text := "there is no order for this: " + list(said)
+	if last := facts[len(facts)-1].op; last.kind == accessOp {
+		if a := &o.accesses[last.n]; a.what == read && len(facts) > 1 {
+			text += fmt.Sprintf(", and no write of %d fits in between", a.value)
+		}
+	}
+	return text + "."
 }
 
 // relax makes x optional. It returns false if then x says nothing at all.
