@@ -112,7 +112,7 @@ Of several files the worst decides: 4 before 1 before 2.`,
 	f.StringVar(&model, "model", "", "hold it against this model alone: a `NAME`, or NAME=N")
 	f.BoolVar(&c.options.StrictTry, "strict-try", false, "with a model: a try that was refused was refused because of a holder")
 	f.StringVar(&failedRelease, "failed-release", noEffect, "with a model: what a release that failed did, no-effect or released")
-	f.DurationVar(&c.options.Timeout, "timeout", 30*time.Second, "with a model: how long to search where there is no short way; 0: for ever")
+	durationFlag(f, &c.options.Timeout, "timeout", 30*time.Second, "with a model: how long to search where there is no short way; 0: for ever")
 	f.Var(&memory, "memory", "with a model: the memory to use in that search, a `SIZE` like 500MB or 2GiB; 0: any")
 	f.StringVar(&c.html, "html", "", "write Porcupine's picture of the operations around a violation to a `FILE`")
 	f.StringVar(&to, "to", "", "judge nothing, and print the history in this `FORMAT`: edn or jsonl")

@@ -102,7 +102,7 @@ func TestWhatAHistoryIsHeldAgainst(t *testing.T) {
 			"a bare history against owner-mutex",
 			[]string{bare},
 			violated,
-			[]string{"✗ owner-mutex  violated: ", "   2  {\"process\":1,", "   4  {\"process\":2,", "by the model owner-mutex", "Judged   6 lines, ", "File     " + bare},
+			[]string{"✗ owner-mutex  violated: ", "   2  {\"process\":1,", "   4  {\"process\":2,", "by the model owner-mutex", "Judged   6 entries, ", "File     " + bare},
 			"lease-exclusion",
 		},
 		{
@@ -156,6 +156,9 @@ func TestWhatCheckRefuses(t *testing.T) {
 	}{
 		{[]string{"--model", "nonsense", a}, []string{`no model "nonsense"; there are `, "owner-mutex"}},
 		{[]string{"--model", "owner-mutx", a}, []string{"did you mean owner-mutex"}},
+		{[]string{"--model", "OWNER-MUTEX", a}, []string{`no model "OWNER-MUTEX"; did you mean owner-mutex?`}},
+		{[]string{"--model", "MUTEX", a}, []string{"did you mean mutex?"}},
+		{[]string{"--promise", "Exclusion", a}, []string{"did you mean exclusion?"}},
 		{[]string{"--model", "semaphore=none", a}, []string{"--model semaphore=none: "}},
 		{[]string{"--model", "semaphore=0", a}, []string{"--model semaphore=0: "}},
 		{[]string{"--model=", a}, []string{`no model ""; there are`}},
@@ -165,8 +168,10 @@ func TestWhatCheckRefuses(t *testing.T) {
 		{[]string{"--failed-release", "maybe", a}, []string{`--failed-release "maybe": it can be no-effect, released`}},
 		{[]string{"--failed-release", "release", a}, []string{"did you mean released?"}},
 		{[]string{"--timeout", "-1s", a}, []string{"--timeout -1s: it has to be 0 or more"}},
-		{[]string{"--timeout", "soon", a}, []string{"--timeout"}},
-		{[]string{"--memory", "much", a}, []string{"--memory", "as 1000000, 500MB or 2GiB"}},
+		{[]string{"--timeout", "soon", a}, []string{"--timeout", "want a duration, as 2s or 1m"}},
+		{[]string{"--timeout", "2", a}, []string{"--timeout", "want a duration, as 2s or 1m"}},
+		{[]string{"--memory", "much", a}, []string{"--memory", "as 1500000, 500MB or 2GiB"}},
+		{[]string{"--memory", "200", a}, []string{"--memory", "200 is bytes; did you mean 200MB?"}},
 		{[]string{"--to", "xml", a}, []string{`--to "xml": it can be edn, jsonl`}},
 		{[]string{"--to", "jsonl", a, b}, []string{"--to takes one file, and there are 2"}},
 		{[]string{"--to", "jsonl", "--model", "owner-mutex", a}, []string{"judges nothing: leave out --model"}},
@@ -368,14 +373,14 @@ func TestTheDocumentOfAModel(t *testing.T) {
 	r := lockcheck(t, "check", "--json", filepath.Join(dir, "a.jsonl"))
 	r.wants(t, violated)
 	doc := r.checked(t)
-	if doc.Model != "owner-mutex" || doc.Lines != 6 || doc.Operations == 0 || len(doc.Properties) != 1 {
+	if doc.Model != "owner-mutex" || doc.Entries != 6 || doc.Operations == 0 || len(doc.Properties) != 1 {
 		t.Fatalf("%+v", doc)
 	}
 	p := doc.Properties[0]
 	if p.Property != "owner-mutex" || p.Outcome != "violated" || p.Sentence == "" || !slices.Contains(p.Lines, 2) || !slices.Contains(p.Lines, 4) {
 		t.Errorf("%+v", p)
 	}
-	for _, name := range []string{`"schema": 1`, `"file": "`, `"model": "owner-mutex"`, `"operations": `, `"lines": 6`, `"properties": [`, `"sentence": "`} {
+	for _, name := range []string{`"schema": 1`, `"file": "`, `"model": "owner-mutex"`, `"operations": `, `"entries": 6`, `"properties": [`, `"sentence": "`} {
 		if !strings.Contains(r.stdout, name) {
 			t.Errorf("%s is missing:\n%s", name, r.stdout)
 		}

@@ -28,7 +28,7 @@ func (a *app) checkModel(ctx context.Context, src *source, in *taken, c checking
 		p.Sentence, p.Lines = strings.TrimRight(v.Witness.Sentence, "."), v.Witness.Lines
 	}
 	doc = verdictDocument{
-		Schema: 1, File: src.name, Model: name, Operations: v.Operations, Lines: in.entries,
+		Schema: 1, File: src.name, Model: name, Operations: v.Operations, Entries: in.entries,
 		Properties: []propertyVerdict{p},
 	}
 	code = map[checker.Outcome]int{checker.Valid: held, checker.Violated: violated}[v.Outcome]
@@ -60,7 +60,7 @@ func (a *app) checkModel(ctx context.Context, src *source, in *taken, c checking
 			a.printf("\n")
 		}
 	}
-	words := fmt.Sprintf("Judged   %s, %s, by the model %s", plural(in.entries, "line"), plural(doc.Operations, "operation"), name)
+	words := fmt.Sprintf("Judged   %s, %s, by the model %s", plural(in.entries, "entry"), plural(doc.Operations, "operation"), name)
 	a.paragraph(9, words)
 	a.printf("File     %s\n", src.name)
 	return doc, code, nil

@@ -91,7 +91,7 @@ type verdictDocument struct {
 	File       string            `json:"file,omitempty"`       // the history
 	Model      string            `json:"model,omitempty"`      // that it was held against, alone
 	Operations int               `json:"operations,omitempty"` // that the model judged
-	Lines      int               `json:"lines,omitempty"`      // that were read for it
+	Entries    int               `json:"entries,omitempty"`    // that were read for it
 	Properties []propertyVerdict `json:"properties"`
 	Reached    map[string]int    `json:"reached,omitempty"`
 	Was        []string          `json:"was,omitempty"`       // of a replay: what the record violated
