@@ -368,6 +368,23 @@ func TestWhatIsQuotedIsHarmless(t *testing.T) {
 	}
 }
 
+func TestOfALongWitnessTheBeginningAndTheEndAreQuoted(t *testing.T) {
+	for _, tt := range []struct {
+		holders, quoted int
+		left            string
+	}{{14, 14, ""}, {15, 15, ""}, {16, 14, "\n      … and 2 more\n"}, {1300, 14, "\n      … and 1,286 more\n"}} {
+		var b strings.Builder
+		for p := range tt.holders {
+			fmt.Fprintf(&b, `{"process":%d,"type":"invoke","f":"acquire"}`+"\n"+`{"process":%d,"type":"ok","f":"acquire"}`+"\n", p, p)
+		}
+		r := fed(t, strings.NewReader(b.String()), "check", "-", "--model", fmt.Sprintf("semaphore=%d", tt.holders-1))
+		r.wants(t, violated, tt.left, `   2  {"process":0,`, fmt.Sprintf(`%4d  {"process":%d,`, 2*tt.holders, tt.holders-1))
+		if n := strings.Count(r.stdout, `"type":"ok"`); n != tt.quoted || strings.Contains(r.stdout, "more\n") != (tt.left != "") {
+			t.Errorf("of %d lines %d are quoted:\n%s", tt.holders, n, r.stdout)
+		}
+	}
+}
+
 func TestTheDocumentOfAModel(t *testing.T) {
 	dir := writeAll(t, map[string]string{"a.jsonl": both, "b.jsonl": fine, "c.jsonl": ours + both})
 	r := lockcheck(t, "check", "--json", filepath.Join(dir, "a.jsonl"))
