@@ -110,7 +110,7 @@ func (c *catcher) read(ctx context.Context, src *source, in *taken) error {
 		return err
 	}
 	defer r.Close()
-	entries, err := formats.NewReader(r, src.name)
+	entries, err := formats.NewReader(r, src.title())
 	if err != nil {
 		return unreadable(err)
 	}
