@@ -96,7 +96,7 @@ func agree(t *testing.T, m Model, opts Options, want int) {
 				rt.Fatalf("%v\n%s", err, shown(entries))
 			}
 			histories++
-			j, objects := gathered(m, opts, entries)
+			_, objects := gathered(m, opts, entries)
 			for _, o := range objects {
 				f := o.direct()
 				whole, _ := b.search(o, o.operations(0, never), state{}, 200*time.Millisecond)
@@ -121,7 +121,6 @@ func agree(t *testing.T, m Model, opts Options, want int) {
 					o.mustConvict(rt, b, f, entries)
 				}
 			}
-			_ = j
 		})
 		if t.Failed() {
 			return
@@ -143,7 +142,7 @@ func agree(t *testing.T, m Model, opts Options, want int) {
 func piecewise(b *budget, o *object, pieces []piece) checker.Outcome {
 	all := checker.Valid
 	for _, p := range pieces {
-		switch out, _ := b.search(o, p.ops, p.start, 200*time.Millisecond); out {
+		switch out, _ := b.search(o, p.ops(), p.start, 200*time.Millisecond); out {
 		case checker.Violated:
 			return out
 		case checker.Unknown:

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -21,9 +22,10 @@ type hold struct {
 	lock, proc int32
 	call, ret  int32 // of the acquire; ret is never: it may not have happened
 	end, gone  int32 // of the release, from its invoke on; end is never: there is none; gone is never: it may not have happened
+	floor      int32 // until when an extend shows it, or none
 	queued     int32 // where it was known to stand in the queue, or none
-	outer      int32 // the open hold of its process that began before it, or none
 	shared     bool
+	known      bool // its acquire was ok, or its owner was told that it has it
 	token      uint64
 	until      time.Duration // of a lease: when it ends, if that is known
 }
@@ -55,14 +57,13 @@ type deadline struct {
 type proc struct {
 	number int
 	client int32
-	inner  int32 // its open hold that began last
 
 	f      string // of its open operation; "": none
 	lock   int32
 	call   int32
 	queued int32
-	hold   int32 // that it acts on
-	before int32 // where that hold ended before
+	hold   int32 // that it acts on, or none
+	struck int32 // where its client died meanwhile, or none
 	shared bool
 	value  history.Opt
 	was    history.Opt
@@ -71,10 +72,17 @@ type proc struct {
 
 // client is what stays when process numbers change.
 type client struct {
-	name  string
-	live  []int32 // holds that are not certain to be over
-	heard int32   // its last sign of life: neither an invoke, which the recorder writes, nor an info
-	died  int32   // where it died, if it has invoked nothing since; else none
+	name   string
+	asking []int32 // processes with an open acquire
+	hands  []int32 // what it has of each lock
+	heard  int32   // its last sign of life: neither an invoke, which the recorder writes, nor an info
+}
+
+// hand is what a client has of one lock, what it got last at the end. What is
+// no longer what the list says is taken out when somebody looks.
+type hand struct {
+	sure   []int32 // it knows that it has them
+	unsure []int32 // acquires without an answer; what it lost, or let go without an answer
 }
 
 // pausing is a pause that lasts.
@@ -95,11 +103,11 @@ func (j *Judge) process(e *history.Entry) int32 {
 	c, ok := j.nameOf[name]
 	if !ok {
 		c = int32(len(j.clients))
-		j.clients = append(j.clients, client{name: name, heard: none, died: none})
+		j.clients = append(j.clients, client{name: name, heard: none})
 		j.nameOf[name] = c
 	}
 	p := int32(len(j.procs))
-	j.procs = append(j.procs, proc{number: e.Process.N, client: c, inner: none})
+	j.procs = append(j.procs, proc{number: e.Process.N, client: c})
 	j.procOf[e.Process.N] = p
 	return p
 }
@@ -132,81 +140,160 @@ func (j *Judge) client(pos int32, e *history.Entry) {
 
 func (j *Judge) invoke(pos int32, e *history.Entry, id int32) {
 	p := &j.procs[id]
-	p.f, p.call, p.queued, p.hold, p.shared = e.F, pos, none, none, e.Shared
+	p.f, p.call, p.queued, p.hold, p.struck, p.shared = e.F, pos, none, none, none, e.Shared
 	p.value, p.was, p.token = e.Value, e.Was, e.Token
-	j.clients[p.client].died = none
+	p.lock = j.lock(e.Lock)
 	switch e.F {
 	case history.Acquire, history.Try:
 		j.saw.acquires, j.saw.shared = true, j.saw.shared || e.Shared
-		p.lock = j.lock(e.Lock)
-		return
+		c := &j.clients[p.client]
+		c.asking = append(c.asking, id)
 	case history.Read, history.Write, history.CAS:
 		j.saw.accesses, j.saw.cas = true, j.saw.cas || e.F == history.CAS
-		p.lock = j.lock(e.Lock)
 		if h := j.grants.get(e.Grant); h != none && p.token == 0 {
 			p.token = j.holds[h].token
 		}
-		return
-	}
-	p.hold = j.held(e, id)
-	p.lock = j.lock(e.Lock)
-	if p.hold == none {
-		return
-	}
-	h := &j.holds[p.hold]
-	p.lock = h.lock
-	if p.before = h.end; e.F == history.Release {
-		j.over(p.hold, pos)
+	default:
+		if p.hold = j.held(e, id); p.hold != none {
+			p.lock = j.holds[p.hold].lock
+		}
 	}
 }
 
-// held is the hold that e acts on: that of its grant; else the innermost open
-// one of its process; else one of its client that may not be over.
+// held is the hold of its client that e acts on: that of the grant that it
+// names. Where it names none it is the last one of its process, else the last
+// one of the client, else one that the client may have. Where it might as well
+// be another one, the lock is marked.
 func (j *Judge) held(e *history.Entry, id int32) int32 {
-	if e.Grant != 0 {
-		if h := j.grants.get(e.Grant); h != none {
-			return h
+	p := &j.procs[id]
+	if h := j.grants.get(e.Grant); h != none {
+		if j.procs[j.holds[h].proc].client != p.client && j.model.kind == holding {
+			return none // it is somebody else's
 		}
+		return h
 	}
 	l, ok := j.lockOf[e.Lock]
 	if !ok {
 		return none
 	}
-	for h := j.procs[id].inner; h != none; h = j.holds[h].outer {
-		if j.holds[h].lock == l {
-			return h
+	hand := j.hand(p.client, l)
+	sure := 0
+	if e.Grant == 0 {
+		for i := len(hand.sure) - 1; i >= 0; i-- {
+			if h := &j.holds[hand.sure[i]]; h.proc == id && h.certain() {
+				if j.model.rule.shared && j.mixed(hand.sure, id) {
+					j.doubt(l, e)
+				}
+				return hand.sure[i]
+			}
 		}
+		sure = j.few(&hand.sure, (*hold).certain)
+	} // else it names one that nobody had an answer to
+	unsure := j.few(&hand.unsure, (*hold).uncertain)
+	asking := j.asking(p.client, l, id)
+	if sure+unsure+len(asking) > 1 {
+		j.doubt(l, e)
 	}
-	live := j.clients[j.procs[id].client].live
-	for i := len(live) - 1; i >= 0; i-- {
-		if j.holds[live[i]].lock == l {
-			return live[i]
+	switch {
+	case sure > 0:
+		return hand.sure[len(hand.sure)-1]
+	case unsure > 0:
+		return hand.unsure[len(hand.unsure)-1]
+	case len(asking) > 0:
+		// Its acquire may have had its turn, and the answer is yet to come.
+		a := &j.procs[asking[0]]
+		if a.hold == none {
+			a.hold = j.add(hold{lock: l, proc: asking[0], call: a.call, ret: never, queued: a.queued, shared: a.shared})
 		}
+		return a.hold
 	}
 	return none
 }
 
-// over notes that a hold is no longer certain from pos on.
-func (j *Judge) over(id, pos int32) {
-	h := &j.holds[id]
-	h.end = min(h.end, pos)
-	for link := &j.procs[h.proc].inner; *link != none; link = &j.holds[*link].outer {
-		if *link == id {
-			*link = h.outer
-			return
+// few counts up to two that still are what the list says, from its end, and
+// takes the others there out.
+func (j *Judge) few(list *[]int32, is func(*hold) bool) int {
+	var found []int32
+	n := len(*list)
+	for ; n > 0 && len(found) < 2; n-- {
+		if id := (*list)[n-1]; is(&j.holds[id]) {
+			found = append(found, id)
 		}
+	}
+	slices.Reverse(found)
+	*list = append((*list)[:n], found...)
+	return len(found)
+}
+
+// certain tells whether the owner of h knows that it has it.
+func (h *hold) certain() bool { return h.known && h.end == never && h.gone == never }
+
+// uncertain tells whether the owner of h may have it, and does not know.
+func (h *hold) uncertain() bool { return h.gone == never && !h.certain() }
+
+// hand is what a client has of a lock.
+func (j *Judge) hand(c, l int32) *hand {
+	key := uint64(c)<<32 | uint64(l)
+	i, ok := j.handOf[key]
+	if !ok {
+		i = int32(len(j.hands))
+		j.hands = append(j.hands, hand{})
+		j.handOf[key] = i
+		j.clients[c].hands = append(j.clients[c].hands, i)
+	}
+	return &j.hands[i]
+}
+
+// mixed tells whether a process has both kinds of holds of one lock.
+func (j *Judge) mixed(sure []int32, id int32) bool {
+	var kinds [2]bool
+	for _, n := range sure {
+		if h := &j.holds[n]; h.proc == id && h.certain() {
+			kinds[side(h.shared)] = true
+		}
+	}
+	return kinds[0] && kinds[1]
+}
+
+// asking are the other processes of a client with an open acquire of a lock.
+func (j *Judge) asking(c, l, but int32) (list []int32) {
+	for _, p := range j.clients[c].asking {
+		if p != but && j.procs[p].lock == l {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// doubt marks a lock: which grant an operation is about is not certain.
+func (j *Judge) doubt(l int32, e *history.Entry) {
+	if j.locks[l].doubt == "" {
+		j.locks[l].doubt = fmt.Sprintf("it is not certain which of its grants %s means in line %d (%s)", e.Client, j.lines.of(j.size-1), e.F)
 	}
 }
 
-// forget takes a hold from those of its client that may not be over.
-func (j *Judge) forget(id int32) {
-	c := &j.clients[j.procs[j.holds[id].proc].client]
-	for i := len(c.live) - 1; i >= 0; i-- {
-		if c.live[i] == id {
-			c.live = slices.Delete(c.live, i, i+1)
-			return
+// add notes a hold, which nothing has ended yet.
+func (j *Judge) add(h hold) int32 {
+	h.end, h.gone, h.floor = never, never, none
+	id := int32(len(j.holds))
+	if n := len(j.holds); n == cap(j.holds) { // append alone would copy long lists five times
+		j.holds = slices.Grow(j.holds, n+64)
+	}
+	j.holds = append(j.holds, h)
+	return id
+}
+
+// over notes that from pos on the owner of a hold does not know that it has it.
+func (j *Judge) over(id, pos int32) {
+	h := &j.holds[id]
+	if h.certain() {
+		hand := j.hand(j.procs[h.proc].client, h.lock)
+		hand.unsure = append(hand.unsure, id)
+		if j.model.kind == anonymous {
+			j.event(h.lock, h.proc, pos, pos, history.Info, true)
 		}
 	}
+	h.end = min(h.end, pos)
 }
 
 func (j *Judge) complete(pos int32, e *history.Entry, id int32) {
@@ -234,6 +321,10 @@ func (j *Judge) complete(pos int32, e *history.Entry, id int32) {
 func (j *Judge) acquired(pos int32, e *history.Entry, id int32, f string) {
 	p := &j.procs[id]
 	l := &j.locks[p.lock]
+	c := &j.clients[p.client]
+	if i := slices.Index(c.asking, id); i >= 0 {
+		c.asking = slices.Delete(c.asking, i, i+1)
+	}
 	if e.Type == history.Fail {
 		if f == history.Try && refuses(e.Error) && j.opts.StrictTry && j.model.kind != register {
 			l.refused = append(l.refused, refusal{id, p.call, pos, p.shared})
@@ -243,28 +334,28 @@ func (j *Judge) acquired(pos int32, e *history.Entry, id int32, f string) {
 	if j.model.kind == anonymous {
 		j.event(p.lock, id, p.call, pos, e.Type, false)
 	}
-	h := hold{lock: p.lock, proc: id, call: p.call, ret: pos, end: never, gone: never, queued: p.queued, outer: none, shared: p.shared, token: e.Token}
-	n := int32(len(j.holds))
-	if e.Type == history.OK {
-		if j.model.kind != register {
-			l.granted++
-		}
-		h.outer, p.inner = p.inner, n
-	} else {
-		h.ret = never
+	n := p.hold
+	if n == none {
+		n = j.add(hold{lock: p.lock, proc: id, call: p.call, ret: never, queued: p.queued, shared: p.shared})
 	}
-	c := &j.clients[p.client]
-	if k := len(c.live); k > 0 && e.Type == history.OK && j.holds[c.live[k-1]].lock == p.lock && j.holds[c.live[k-1]].end != never {
-		c.live = c.live[:k-1] // what it had before and let go is over
-	}
-	c.live = append(c.live, n)
+	h := &j.holds[n]
 	j.grants.put(e.Grant, n)
-	if n := len(j.holds); n == cap(j.holds) { // append alone would copy long lists five times
-		j.holds = slices.Grow(j.holds, n+64)
+	hand := j.hand(p.client, p.lock)
+	if n := len(hand.sure); n > 0 && !j.holds[hand.sure[n-1]].certain() {
+		hand.sure = hand.sure[:n-1] // so that the list stays short
 	}
-	j.holds = append(j.holds, h)
-	if c.died != none && e.Type == history.OK { // it did not live to see the answer
-		j.over(n, c.died)
+	if e.Type != history.OK {
+		hand.unsure = append(hand.unsure, n)
+		j.valid(n, pos, e.ValidUntil)
+		return
+	}
+	if j.model.kind != register {
+		l.granted++
+	}
+	h.ret, h.known, h.token = min(h.ret, pos), true, e.Token
+	hand.sure = append(hand.sure, n)
+	if p.struck != none { // its client did not live to see the answer
+		j.over(n, p.struck)
 	}
 	j.valid(n, pos, e.ValidUntil)
 }
@@ -277,31 +368,24 @@ func refuses(err string) bool {
 
 func (j *Judge) released(pos int32, e *history.Entry, id int32) {
 	p := &j.procs[id]
-	failed := e.Type == history.Fail
-	if j.model.kind == anonymous && (!failed || j.opts.Released) {
+	ok, effect := e.Type == history.OK, e.Type != history.Fail || j.opts.Released
+	if j.model.kind == anonymous && effect {
 		j.event(p.lock, id, p.call, pos, e.Type, true)
 	}
-	if p.hold == none {
-		if e.Type == history.OK {
+	if p.hold == none || ok && j.holds[p.hold].gone != never {
+		if ok {
 			j.stray(stray{proc: id, call: p.call, ret: pos, release: true, hold: none}, p.lock)
 		}
 		return
 	}
 	h := &j.holds[p.hold]
 	switch {
-	case e.Type == history.OK && h.gone != never:
-		j.stray(stray{proc: id, call: p.call, ret: pos, release: true, hold: none}, p.lock)
-	case e.Type == history.OK:
-		h.gone = pos
-		if !h.presupposed() {
-			h.ret = pos
-		}
-		j.forget(p.hold)
-	case failed && !j.opts.Released && h.end == p.call:
-		h.end = p.before
-		if h.end == never && h.presupposed() {
-			h.outer, j.procs[h.proc].inner = j.procs[h.proc].inner, p.hold
-		}
+	case ok:
+		h.end, h.gone, h.ret = min(h.end, p.call), pos, min(h.ret, pos)
+	case effect && j.model.kind == anonymous: // the event stands for it
+		h.end = min(h.end, p.call)
+	case effect:
+		j.over(p.hold, p.call)
 	}
 }
 
@@ -321,19 +405,29 @@ func (j *Judge) extended(pos int32, e *history.Entry, id int32) {
 // confirmed takes in that the owner of a hold was told, between call and pos,
 // that it has it.
 func (j *Judge) confirmed(id, by, call, pos int32) {
-	switch h := &j.holds[id]; {
-	case !h.presupposed():
-		h.ret = pos
-		if h.end != never {
-			h.end = max(h.end, call)
-		}
-	case h.gone != never:
+	h := &j.holds[id]
+	if h.gone != never && call > h.gone {
 		if j.model.rule.leases { // its stretches are holds of their own
 			id = none
 		}
 		j.stray(stray{proc: by, call: call, ret: pos, hold: id}, h.lock)
-	case h.end != never && !j.model.rule.leases:
-		h.end = max(h.end, call)
+		return
+	}
+	j.told(id, pos)
+	if !j.model.rule.leases { // where what counts is until when
+		h.floor = max(h.floor, call)
+	}
+}
+
+// told notes that an acquire did happen.
+func (j *Judge) told(id, pos int32) {
+	h := &j.holds[id]
+	h.ret = min(h.ret, pos)
+	if !h.known {
+		h.known = true
+		if hand := j.hand(j.procs[h.proc].client, h.lock); h.certain() {
+			hand.sure = append(hand.sure, id)
+		}
 	}
 }
 
@@ -347,26 +441,22 @@ func (j *Judge) stray(s stray, l int32) {
 // lost ends what a process learns that it has lost: all that rests on one entry
 // of the store.
 func (j *Judge) lost(id, pos int32) {
-	if id == none || j.holds[id].end != never {
+	if id == none {
 		return
 	}
-	p, l := j.holds[id].proc, j.holds[id].lock
-	for h := j.procs[p].inner; h != none; h = j.holds[h].outer {
-		if j.holds[h].lock == l {
-			j.holds[h].end = pos
+	h := j.holds[id]
+	hand := j.hand(j.procs[h.proc].client, h.lock)
+	sure := hand.sure[:0]
+	for _, n := range hand.sure {
+		switch o := &j.holds[n]; {
+		case o.proc == h.proc && o.certain():
+			j.over(n, pos)
+		case o.certain():
+			sure = append(sure, n)
 		}
 	}
-	for link := &j.procs[p].inner; *link != none; {
-		if j.holds[*link].end != never {
-			*link = j.holds[*link].outer
-		} else {
-			link = &j.holds[*link].outer
-		}
-	}
-	j.holds[id].end = min(j.holds[id].end, pos)
-	if j.model.kind == anonymous {
-		j.event(l, p, pos, pos, history.Info, true)
-	}
+	hand.sure = sure
+	j.over(id, pos)
 }
 
 // report takes in what a client says between its operations.
@@ -380,8 +470,7 @@ func (j *Judge) report(pos int32, e *history.Entry, id int32) {
 		j.lost(j.held(e, id), pos)
 	case history.Valid:
 		if h := j.held(e, id); h != none && j.holds[h].gone == never {
-			// It may be told late: it says nothing of the end.
-			j.holds[h].ret = min(j.holds[h].ret, pos)
+			j.told(h, pos) // perhaps late: it says nothing of the end
 			j.valid(h, pos, e.ValidUntil)
 		}
 	}
@@ -430,13 +519,24 @@ func (j *Judge) die(names []string, pos int32, itself bool) {
 				at = min(at, p.pos)
 			}
 		}
-		for _, h := range c.live {
-			if j.model.kind == anonymous && j.holds[h].end == never {
-				j.event(j.holds[h].lock, j.holds[h].proc, at, at, history.Info, true)
-			}
-			j.over(h, at)
+		for _, p := range c.asking {
+			j.procs[p].struck = at
 		}
-		c.live, c.died = c.live[:0], at
+		for _, i := range c.hands {
+			// What seemed to end later, by a release that the recorder wrote, ended then, too.
+			unsure := j.hands[i].unsure
+			for k := len(unsure) - 1; k >= 0 && j.holds[unsure[k]].end > at; k-- {
+				if h := &j.holds[unsure[k]]; h.end != never {
+					h.end = at
+				}
+			}
+			for _, h := range j.hands[i].sure {
+				if j.holds[h].certain() {
+					j.over(h, at)
+				}
+			}
+			j.hands[i].sure = j.hands[i].sure[:0]
+		}
 	}
 }
 

@@ -9,8 +9,17 @@ import (
 // others, from a state that every explanation of those before it leaves.
 type piece struct {
 	start state
-	after []fact // what left that state
-	ops   []operation
+	after []fact      // what left that state
+	late  []operation // optional ones from before it
+	own   []operation
+}
+
+// ops are all its operations.
+func (p *piece) ops() []operation {
+	if len(p.late) == 0 {
+		return p.own
+	}
+	return append(slices.Clone(p.late), p.own...)
 }
 
 // cut cuts the operations of an object in time: where no certain one is under
@@ -25,7 +34,7 @@ func (o *object) cut() []piece {
 	case o.j.model.kind == holding && o.single():
 		return o.cutHolds(ops)
 	}
-	return []piece{{ops: ops}}
+	return []piece{{own: ops}}
 }
 
 // single tells whether one hold excludes all others, so that who holds for
@@ -50,7 +59,7 @@ func (o *object) cutAccesses(ops []operation) []piece {
 		x := ops[next]
 		a := &o.accesses[x.n]
 		next++
-		this.ops = append(this.ops, x)
+		this.own = append(this.own, x)
 		shows, shown := a.value, a.what == read && a.known
 		if a.what == cas {
 			shows, shown = a.from, true
@@ -59,7 +68,11 @@ func (o *object) cutAccesses(ops []operation) []piece {
 			seen[shows] = max(seen[shows], a.ret)
 		}
 		if shown && hidden[shows] || x.optional && seen[a.value] > x.call {
-			this.ops = append(this.ops, ops[next:]...) // it may have been needed
+			this.own = append(this.own, ops[next:]...) // it may have been needed
+			return append(pieces, this)
+		}
+		if x.optional && !a.known { // it may have been anything
+			this.own = append(this.own, ops[next:]...)
 			return append(pieces, this)
 		}
 		if x.optional {
@@ -70,7 +83,7 @@ func (o *object) cutAccesses(ops []operation) []piece {
 		open = after(open, x.call)
 		alone := len(open) == 0
 		open = append(open, x.ret)
-		if !alone || next < len(ops) && nextCertain(ops[next:]) < x.ret || a.what == read && !a.known || a.what == refuse {
+		if !alone || next < len(ops) && nextCertain(ops[next:]) < x.ret || !a.known || a.what == refuse {
 			continue
 		}
 		// An optional one that was called meanwhile may have come after it.
@@ -78,9 +91,9 @@ func (o *object) cutAccesses(ops []operation) []piece {
 			continue
 		}
 		pieces = append(pieces, this)
-		this = piece{start: state{value: a.value, known: true}, after: []fact{{x.opID, a.at()}}, ops: slices.Clone(carried)}
+		this = piece{start: state{value: a.value, known: true}, after: []fact{{x.opID, a.at()}}, late: carried[:len(carried):len(carried)]}
 	}
-	if len(this.ops) > len(carried) || len(pieces) == 0 {
+	if len(this.own) > 0 || len(pieces) == 0 {
 		pieces = append(pieces, this)
 	}
 	return pieces
@@ -125,12 +138,12 @@ func (o *object) cutHolds(ops []operation) []piece {
 	holder, highest := none, uint64(0) // the certain hold that began last
 	for next, x := range ops {
 		open = after(open, x.call-1) // a lease may end in the very line of an answer
-		if holder != none && len(open) == 0 && o.holds[holder].end > x.call && len(this.ops) > len(carried) {
+		if holder != none && len(open) == 0 && o.holds[holder].end > x.call && len(this.own) > 0 {
 			pieces = append(pieces, this)
 			left := holdFact(holder, &o.holds[holder])
-			this = piece{start: state{held: pack("", holder), highest: highest}, after: []fact{left}, ops: slices.Clone(carried)}
+			this = piece{start: state{held: pack("", holder), highest: highest}, after: []fact{left}, late: carried[:len(carried):len(carried)]}
 		}
-		this.ops = append(this.ops, ops[next])
+		this.own = append(this.own, ops[next])
 		switch {
 		case x.optional && x.kind == acquireOp:
 			carried = append(carried, x)

@@ -21,9 +21,11 @@ func (o *object) judgeFenced() finding {
 			return undecided("an access has no token")
 		case a.what == cas:
 			return undecided("it has a cas")
+		case a.what == write && !a.known:
+			return undecided("not every write says what it wrote")
 		case a.ret == never:
 			possible = true
-			written[a.value] = true
+			written[a.value] = written[a.value] || a.what == write
 		default:
 			order = append(order, int32(i))
 		}

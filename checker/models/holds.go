@@ -128,11 +128,11 @@ type sweep struct {
 	late    int32  // of the holds so far, the one that was asked for last
 	asked   bool   // there is one
 
-	momentary bool    // there are holds that need but an instant
-	vague     bool    // where that instant is makes a difference
-	lastFree  int32   // the last start before which nobody held
-	lastHalf  int32   // the last one before which nobody but readers held
-	lastOnly  []int32 // by process: the last one before which nobody else held, and it not too often
+	momentary bool            // there are holds that need but an instant
+	vague     bool            // where that instant is makes a difference
+	lastFree  int32           // the last start before which nobody held
+	lastHalf  int32           // the last one before which nobody but readers held
+	lastOnly  map[int32]int32 // by process: the last one before which nobody else held, and it not too often
 }
 
 // begin takes in the start of hold i.
@@ -225,7 +225,7 @@ func (s *sweep) remember(pos int32) {
 		s.lastFree = pos
 	case s.rule.reentrant && len(s.active) > 0 && (s.limit == 0 || len(s.active) < s.limit):
 		if s.lastOnly == nil {
-			s.lastOnly = make([]int32, len(s.j.procs))
+			s.lastOnly = map[int32]int32{}
 		}
 		s.lastOnly[s.holds[s.active[0]].proc] = pos
 	}
@@ -234,9 +234,18 @@ func (s *sweep) remember(pos int32) {
 // hadRoom tells whether there was an earlier instant for a momentary hold.
 func (s *sweep) hadRoom(h *hold) bool {
 	from := max(h.call, h.end)
-	return s.lastFree > from ||
-		s.rule.shared && h.shared && s.lastHalf > from ||
-		s.lastOnly != nil && s.lastOnly[h.proc] > from
+	// A lease may end, and somebody else be granted it, in one line.
+	return s.lastFree >= from ||
+		s.rule.shared && h.shared && s.lastHalf >= from ||
+		s.onlyOwn(h.proc) >= from
+}
+
+// onlyOwn is the last start before which nobody but a process held, or none.
+func (s *sweep) onlyOwn(proc int32) int32 {
+	if pos, ok := s.lastOnly[proc]; ok {
+		return pos
+	}
+	return none
 }
 
 // together is the violation that hold i began while the others lasted.
@@ -270,11 +279,24 @@ func (s *sweep) noRoom(i int32) finding {
 			others = append(others, n)
 		}
 	}
+	// The longest ones first, until there is no room; then those that are not needed.
+	length := func(n int32) int32 { return min(s.holds[n].end, h.ret) - max(s.holds[n].ret, from) }
+	slices.SortFunc(others, func(a, b int32) int { return cmp.Compare(length(b), length(a)) })
+	for k := range others {
+		if !s.room(h, from, others[:k+1]) {
+			others = others[:k+1]
+			break
+		}
+		if k > 200 {
+			break
+		}
+	}
 	for k := len(others) - 1; k >= 0 && len(others) < 200; k-- {
 		if fewer := slices.Delete(slices.Clone(others), k, k+1); !s.room(h, from, fewer) {
 			others = fewer
 		}
 	}
+	slices.Sort(others)
 	facts := []fact{acquireFact(i, h), {opID{releaseOp, i}, []int32{h.end}}}
 	var said []string
 	for _, n := range others {
@@ -288,7 +310,7 @@ func (s *sweep) noRoom(i int32) finding {
 // room tells whether there is an instant between from and the start of h at
 // which it could have been held beside the others.
 func (s *sweep) room(h *hold, from int32, others []int32) bool {
-	instants := []int32{from} // just after each of them
+	instants := []int32{from - 1, from} // just after each of them
 	for _, n := range others {
 		if end := s.holds[n].end; end > from && end < h.ret {
 			instants = append(instants, end)
@@ -415,7 +437,7 @@ func (s *sweep) refusals(refused []refusal, forced bool) finding {
 		return undecided("tries were refused")
 	}
 	for k, x := range refused {
-		// The first hold that was asked for, or began, after the refusal.
+		// The first hold that began for certain after the refusal was asked for.
 		next := sort.Search(len(s.order), func(n int) bool { return s.holds[s.order[n]].ret > x.call })
 		if next > 0 && s.holds[s.order[next-1]].gone > x.call {
 			continue // the one before it may have lasted so long

@@ -40,6 +40,8 @@ type Judge struct {
 	locks   []lock
 	pauses  []pausing
 
+	hands     []hand
+	handOf    map[uint64]int32 // client and lock
 	grants    grants
 	holds     []hold
 	deadlines []deadline
@@ -53,7 +55,8 @@ type seen struct{ acquires, accesses, cas, shared, tokens bool }
 // lock is what one lock name, or what it guards, has seen.
 type lock struct {
 	name     string
-	granted  int // what the model judges, and was ok
+	granted  int    // what the model judges, and was ok
+	doubt    string // why a violation may be none, or ""
 	strays   []stray
 	refused  []refusal
 	events   []event
@@ -63,7 +66,7 @@ type lock struct {
 
 // New is a judge that has seen nothing yet.
 func New(m Model, o Options) *Judge {
-	return &Judge{model: m, opts: o, procOf: map[int]int32{}, nameOf: map[string]int32{}, lockOf: map[string]int32{}}
+	return &Judge{model: m, opts: o, procOf: map[int]int32{}, nameOf: map[string]int32{}, lockOf: map[string]int32{}, handOf: map[uint64]int32{}}
 }
 
 // Add takes in the next entry, which stands in the line of that number (from 1)

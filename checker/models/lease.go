@@ -7,7 +7,8 @@ import (
 
 // stretches makes a hold of each stretch of time in which a holder had time
 // left: from the line in which it learnt until when it holds, to the first one
-// at or after that time. Holds of which that was never said are left out.
+// at or after that time. Holds of which
+// that was never said may last as long as one likes, and need not.
 func (j *Judge) stretches(holds []hold, deadlines []deadline) []hold {
 	byHold := map[int32][]deadline{}
 	for _, d := range deadlines {
@@ -18,6 +19,10 @@ func (j *Judge) stretches(holds []hold, deadlines []deadline) []hold {
 		h := &holds[i]
 		if !h.presupposed() {
 			list = append(list, *h)
+			continue
+		}
+		if len(byHold[int32(i)]) == 0 {
+			list = append(list, hold{lock: h.lock, proc: h.proc, call: h.call, ret: never, end: h.call, gone: never, floor: none, queued: none})
 			continue
 		}
 		asked := h.call
@@ -35,7 +40,7 @@ func (j *Judge) stretches(holds []hold, deadlines []deadline) []hold {
 			if last != nil && last.end == d.pos {
 				last.end, last.until = end, d.until
 			} else {
-				part := hold{lock: h.lock, proc: h.proc, call: asked, ret: max(d.pos, h.ret), end: end, gone: never, queued: none, outer: none, until: d.until}
+				part := hold{lock: h.lock, proc: h.proc, call: asked, ret: max(d.pos, h.ret), end: end, gone: never, floor: none, queued: none, until: d.until}
 				list = append(list, part)
 				last = &list[len(list)-1]
 			}

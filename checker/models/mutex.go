@@ -142,12 +142,18 @@ func (o *object) noTurn(i int32) finding {
 	impossible := func() bool {
 		return stuck(events, optional, false) != none && (free || stuck(events, optional, true) != none)
 	}
-	for k := range events {
-		if len(events) > 4000 { // it stays as it is
-			break
-		}
-		if optional[k] = true; !impossible() {
-			optional[k] = false
+	// By halves: long stretches that are not needed go first. One search takes
+	// as long as the list, so a very long one is not gone through to the end.
+	work := 0
+	for size := (len(events) + 1) / 2; size > 0 && work < 100_000_000; size /= 2 {
+		for at := 0; at < len(events) && work < 100_000_000; at += size {
+			was := slices.Clone(optional[at:min(at+size, len(events))])
+			for k := range was {
+				optional[at+k] = true
+			}
+			if work += len(events); !impossible() {
+				copy(optional[at:], was)
+			}
 		}
 	}
 	var facts []fact

@@ -278,12 +278,15 @@ func (o *object) access(s *state, a *access, optional bool) bool {
 		}
 		s.value, s.known = a.value, true
 	case cas:
-		if s.known && s.value != a.from {
+		if s.known && a.based && s.value != a.from {
 			return false
 		}
-		s.value, s.known = a.value, true
+		s.value, s.known = a.value, a.known
 	case write:
-		s.value, s.known = a.value, true
+		s.value, s.known = a.value, a.known
+	}
+	if !s.known {
+		s.value = 0
 	}
 	return true
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/history"
@@ -23,7 +24,8 @@ const (
 // not at all.
 type access struct {
 	what        what
-	known       bool // a read says what it returned
+	known       bool // its value
+	based       bool // of a cas: what it replaced is known
 	proc        int32
 	call, ret   int32
 	token       uint64
@@ -34,14 +36,11 @@ func (a *access) String() string {
 	text := ""
 	switch a.what {
 	case read:
-		text = "read → ?"
-		if a.known {
-			text = fmt.Sprintf("read → %d", a.value)
-		}
+		text = "read → " + said(a.value, a.known)
 	case write:
-		text = fmt.Sprintf("write %d", a.value)
+		text = "write " + said(a.value, a.known)
 	case cas:
-		text = fmt.Sprintf("cas %d → %d", a.from, a.value)
+		text = "cas " + said(a.from, a.based) + " → " + said(a.value, a.known)
 	case refuse:
 		text = "refused"
 	}
@@ -51,51 +50,57 @@ func (a *access) String() string {
 	return text
 }
 
+// said is a value, if it is known.
+func said(v int64, known bool) string {
+	if !known {
+		return "?"
+	}
+	return strconv.FormatInt(v, 10)
+}
+
 // accessed takes in the completion of a client's access.
 func (j *Judge) accessed(pos int32, e *history.Entry, id int32, f string) {
 	if j.model.kind != register {
 		return
 	}
 	p := &j.procs[id]
-	a := access{proc: id, call: p.call, ret: pos, token: p.token, value: p.value.V, from: p.was.V}
+	a := access{proc: id, call: p.call, ret: pos, token: p.token, from: p.was.V}
 	if e.Token != 0 {
 		a.token = e.Token
 	}
-	j.saw.tokens = j.saw.tokens || a.token != 0
-	l := &j.locks[p.lock]
+	a.what, a.based = whats[f], p.was.Set
+	if e.Was.Set && !a.based {
+		a.from, a.based = e.Was.V, true
+	}
+	value := p.value
+	if f == history.Read || e.Value.Set {
+		value = e.Value
+	}
+	a.value, a.known = value.V, value.Set
 	switch {
 	case e.Type == history.Fail && e.Error == history.ErrStaleToken:
 		a.what = refuse
-		l.accesses = append(l.accesses, a)
-		return
-	case e.Type == history.Fail, e.Type == history.Info && f == history.Read:
+	case e.Type == history.Fail:
 		return
 	case e.Type == history.Info:
-		a.ret = never
+		a.ret, a.known = never, a.known && f != history.Read
 	default:
-		l.granted++
+		j.locks[p.lock].granted++
 	}
-	value := p.value
-	if e.Value.Set {
-		value = e.Value
+	j.access(p.lock, a)
+}
+
+// whats are the accesses by their names.
+var whats = map[string]what{history.Read: read, history.Write: write, history.CAS: cas, history.Refuse: refuse}
+
+// access notes an access of a client. A read without an answer says nothing
+// but to a register that looks at tokens.
+func (j *Judge) access(l int32, a access) {
+	if j.model.kind != register || a.what == read && a.ret == never && !j.model.rule.fenced {
+		return
 	}
-	a.value = value.V
-	switch f {
-	case history.Read:
-		value = e.Value
-		a.value, a.known = value.V, value.Set
-	case history.Write:
-		a.what = write
-	case history.CAS:
-		a.what = cas
-		if !p.was.Set {
-			a.from = e.Was.V
-		}
-	}
-	if f != history.Read && !value.Set {
-		return // nobody knows what was written
-	}
-	l.accesses = append(l.accesses, a)
+	j.saw.tokens = j.saw.tokens || a.token != 0
+	j.locks[l].accesses = append(j.locks[l].accesses, a)
 }
 
 // effect takes in a line of the resource, which stands where the access took effect.
@@ -210,6 +215,9 @@ func (c *chains) gather() finding {
 		a := &c.list[i]
 		if a.what != write && a.what != cas {
 			continue
+		}
+		if !a.known || a.what == cas && !a.based {
+			return undecided("not every write says what it wrote")
 		}
 		if a.ret != never {
 			c.earliest = min(c.earliest, a.ret)

@@ -17,35 +17,34 @@ import (
 // budget is what Porcupine may use.
 type budget struct {
 	ctx    context.Context
-	until  time.Time // zero: for ever
+	until  time.Time     // zero: for ever
+	spare  time.Duration // for what the direct judge found valid
 	limits Options
 }
 
 func newBudget(ctx context.Context, o Options) *budget {
-	b := &budget{ctx: ctx, limits: o}
+	b := &budget{ctx: ctx, spare: confirmTime, limits: o}
 	if o.Timeout > 0 {
 		b.until = time.Now().Add(o.Timeout)
 	}
 	return b
 }
 
-// quick searches for a short time.
+// quick searches for a short time, which no budget bounds.
 func (b *budget) quick(o *object, list []operation, start state) checker.Outcome {
 	out, _ := b.search(o, list, start, confirmTime)
 	return out
 }
 
-// search asks Porcupine whether the operations have an order, for as long as
-// the budget lasts, and no longer than limit (0: none).
+// search asks Porcupine whether the operations have an order, no longer than
+// limit; 0: for as long as the budget lasts.
 func (b *budget) search(o *object, list []operation, start state, limit time.Duration) (checker.Outcome, string) {
-	if !b.until.IsZero() {
+	if limit == 0 && !b.until.IsZero() {
 		left := time.Until(b.until)
 		if left <= 0 {
 			return checker.Unknown, b.outOfTime()
 		}
-		if limit == 0 || left < limit {
-			limit = left
-		}
+		limit = left
 	}
 	var stop atomic.Bool
 	var why atomic.Pointer[string]
@@ -118,13 +117,13 @@ func used() uint64 {
 
 // decide leaves the decision to Porcupine, piece by piece. The reason is why.
 func (o *object) decide(b *budget, reason string) finding {
-	pieces := []piece{{ops: o.operations(0, never)}}
+	pieces := []piece{{own: o.operations(0, never)}}
 	if !b.limits.Whole {
 		pieces = o.cut()
 	}
 	open, why, decided := piece{}, "", 0
 	for _, p := range pieces {
-		out, reason := b.search(o, p.ops, p.start, 0)
+		out, reason := b.search(o, p.ops(), p.start, 0)
 		switch out {
 		case checker.Violated:
 			return o.reduce(b, p)
@@ -139,7 +138,7 @@ func (o *object) decide(b *budget, reason string) finding {
 	if why == "" {
 		return legal
 	}
-	f := undecided(fmt.Sprintf("%s, so Porcupine had to search for an order of %s, and %s", reason, o.spanOf(open.ops), why))
+	f := undecided(fmt.Sprintf("%s, so Porcupine had to search for an order of %s, and %s", reason, o.spanOf(open.own), why))
 	f.limited = true
 	switch n := len(pieces); {
 	case n > 1:
@@ -175,7 +174,7 @@ const (
 // few operations as can be found, all others being optional.
 func (o *object) reduce(b *budget, p piece) finding {
 	until := time.Now().Add(reduceTime)
-	ops := slices.Clone(p.ops)
+	ops := slices.Clone(p.ops())
 	illegal := func(list []operation) bool {
 		if time.Now().After(until) {
 			return false

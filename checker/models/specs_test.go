@@ -183,7 +183,7 @@ var modelSpecs = []modelSpec{
 		c1 release fail
 		c1 release
 		c1 release ok`, "valid"},
-	{"owner-mutex reentrant-mutex lease", "only a holder releases", `
+	{"owner-mutex reentrant-mutex", "only a holder releases", `
 		c1 acquire
 		c1 acquire ok until=9
 		c2 release

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/history"
 )
 
 // How far Porcupine is asked where the direct judge has decided.
@@ -25,6 +27,9 @@ func (j *Judge) Verdict(ctx context.Context) Verdict {
 	j.finish()
 	objects := j.objects()
 	v := Verdict{Outcome: checker.Valid}
+	if why := j.timeless(); why != "" {
+		return Verdict{Outcome: checker.Unknown, Reason: why}
+	}
 	b := newBudget(ctx, j.opts)
 	decided := 0
 	for _, o := range objects {
@@ -76,6 +81,19 @@ func (j *Judge) hint(o checker.Outcome) string {
 	return ""
 }
 
+// timeless says why leases cannot be judged, or "".
+func (j *Judge) timeless() string {
+	switch {
+	case !j.model.rule.leases || len(j.times) == 0 || !j.saw.acquires:
+		return ""
+	case len(j.deadlines) == 0:
+		return "no grant says how long it is valid (valid_until): there is nothing to judge"
+	case j.times[len(j.times)-1] == 0:
+		return "the history has no times, so it is not known when a lease ends: there is nothing to judge"
+	}
+	return ""
+}
+
 // vacuous says why that nothing is violated proves nothing, or "".
 func (j *Judge) vacuous(objects []*object) string {
 	granted, queued := 0, false
@@ -93,10 +111,6 @@ func (j *Judge) vacuous(objects []*object) string {
 		return "no read or write succeeded: there is nothing to judge"
 	case granted == 0:
 		return "no acquire succeeded: there is nothing to judge"
-	case r.leases && len(j.deadlines) == 0:
-		return "no grant says how long it is valid (valid_until): there is nothing to judge"
-	case r.leases && j.times[len(j.times)-1] == 0:
-		return "the history has no times, so no lease ends: there is nothing to judge"
 	case r.fifo && !queued:
 		return "no acquire says when it had a place in the queue (queued), so the order of grants cannot be judged; nobody held what another one held"
 	case r.fenced && !j.saw.tokens:
@@ -111,30 +125,37 @@ func (j *Judge) vacuous(objects []*object) string {
 func (j *Judge) finish() {
 	for i := range j.procs {
 		p := &j.procs[i]
+		l, id := &j.locks[0], int32(i)
 		if p.f == "" {
 			continue
 		}
-		l := &j.locks[p.lock]
-		a := access{proc: int32(i), call: p.call, ret: never, token: p.token, value: p.value.V, from: p.was.V, what: write}
-		switch p.f {
-		case "acquire", "try":
-			j.holds = append(j.holds, hold{lock: p.lock, proc: int32(i), call: p.call, ret: never, end: never, gone: never, queued: none, outer: none, shared: p.shared})
-			if j.model.kind == anonymous {
-				l.events = append(l.events, event{int32(i), p.call, never, false})
-			}
-		case "release":
-			if j.model.kind == anonymous {
-				l.events = append(l.events, event{int32(i), p.call, never, true})
-			}
-		case "cas":
-			a.what = cas
-			fallthrough
-		case "write":
-			if j.model.kind == register && p.value.Set {
-				l.accesses = append(l.accesses, a)
-			}
-		}
+		f := p.f
 		p.f = ""
+		l = &j.locks[p.lock]
+		switch f {
+		case history.Acquire, history.Try:
+			if p.hold == none {
+				j.add(hold{lock: p.lock, proc: id, call: p.call, ret: never, queued: none, shared: p.shared})
+			}
+			if j.model.kind == anonymous {
+				l.events = append(l.events, event{id, p.call, never, false})
+			}
+		case history.Release:
+			if j.model.kind == anonymous {
+				l.events = append(l.events, event{id, p.call, never, true})
+			}
+			if p.hold != none {
+				j.holds[p.hold].end = min(j.holds[p.hold].end, p.call)
+			}
+		case history.Read, history.Write, history.CAS:
+			j.access(p.lock, access{what: whats[f], proc: id, call: p.call, ret: never, token: p.token,
+				value: p.value.V, known: p.value.Set && f != history.Read, from: p.was.V, based: p.was.Set})
+		}
+	}
+	for i := range j.holds {
+		if h := &j.holds[i]; h.end != never {
+			h.end = min(max(h.end, h.floor), h.gone)
+		}
 	}
 }
 
@@ -232,9 +253,14 @@ func (o *object) judge(b *budget) finding {
 		f = o.judgeHolds()
 	}
 	if f.outcome == checker.Unknown {
-		return o.decide(b, f.reason)
+		f = o.decide(b, f.reason)
+	} else {
+		f = o.confirm(b, f)
 	}
-	return o.confirm(b, f)
+	if doubt := o.j.locks[o.lock].doubt; doubt != "" && f.outcome == checker.Violated && o.j.model.kind == holding {
+		return undecided(doubt + "; if it is as it seems: " + strings.TrimSuffix(f.sentence, "."))
+	}
+	return f
 }
 
 // confirm asks Porcupine, too. Where it contradicts, nothing is certain.
@@ -252,7 +278,16 @@ func (o *object) confirm(b *budget, f finding) finding {
 	if o.count() > smallEnough || o.unanswered() > fewUnanswered {
 		return f
 	}
-	switch whole := b.quick(o, o.operations(0, never), state{}); {
+	// All that is valid shares one short time: there may be many locks.
+	start := time.Now()
+	whole := checker.Unknown
+	if f.outcome == checker.Violated {
+		whole = b.quick(o, o.operations(0, never), state{})
+	} else if b.spare > 0 {
+		whole, _ = b.search(o, o.operations(0, never), state{}, b.spare)
+		b.spare -= time.Since(start)
+	}
+	switch {
 	case whole == checker.Valid && f.outcome == checker.Violated:
 		return disagreement(f, "Porcupine finds an order for all operations")
 	case whole == checker.Violated && f.outcome == checker.Valid:
@@ -274,10 +309,13 @@ func (f *finding) starts(k kind) []state {
 func (o *object) around(f finding) []operation {
 	from, to := f.span()
 	shown := map[int64]bool{} // values
+	facts := map[opID]bool{}
+	for _, x := range f.facts {
+		facts[x.op] = true
+	}
 	var list []operation
 	add := func(x operation) {
-		isFact := slices.ContainsFunc(f.facts, func(y fact) bool { return y.op == x.opID })
-		if isFact || o.relax(&x) {
+		if facts[x.opID] || o.relax(&x) {
 			list = append(list, x)
 			if x.kind == accessOp {
 				a := &o.accesses[x.n]
