@@ -171,6 +171,8 @@ func (r *Reader) Next() (e Entry, err error) {
 		if cut := b[len(b)-1] != '\n' && !json.Valid(b); cut && r.line > 1 {
 			r.warnings = append(r.warnings, Warning{r.name, r.line, "the last line is cut off; it is left out"})
 			return Entry{}, io.EOF
+		} else if cut && endsEarly(b) {
+			err = errors.New("the file is cut off in its first line")
 		}
 		return Entry{}, r.fail(err)
 	}
@@ -178,6 +180,12 @@ func (r *Reader) Next() (e Entry, err error) {
 		return Entry{}, r.fail(err)
 	}
 	return e, nil
+}
+
+// endsEarly tells whether more would have to follow b to make it JSON.
+func endsEarly(b []byte) bool {
+	err := json.NewDecoder(bytes.NewReader(b)).Decode(new(json.RawMessage))
+	return errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // next is the next line that is not blank, with its newline if it has one:
@@ -190,7 +198,7 @@ func (r *Reader) next() ([]byte, error) {
 		}
 		if len(b) > maxLine {
 			r.line++
-			return nil, r.fail(fmt.Errorf("the line is longer than %d bytes", maxLine))
+			return nil, r.fail(fmt.Errorf("the line is longer than %d MiB: is this a history?", maxLine>>20))
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, fmt.Errorf("%s: %w", r.name, err)
@@ -373,6 +381,9 @@ func (p *process) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	n, err := strconv.Atoi(string(b))
+	if errors.Is(err, strconv.ErrRange) {
+		return fmt.Errorf(`"process" is %s: it does not fit 64 bits`, b)
+	}
 	if err != nil {
 		return fmt.Errorf(`"process" is %s: want an integer or a name`, b)
 	}

@@ -152,6 +152,7 @@ func TestDecodeSaysWhichLineIsWrongAndWhy(t *testing.T) {
 		{"strange type", `{"process":1,"type":"done","f":"acquire"}` + "\n", `file.jsonl:1: "type" is "done": want invoke, ok, fail, info or event`},
 		{"no f", `{"process":1,"type":"ok"}` + "\n", `file.jsonl:1: "f" is missing`},
 		{"no process", `{"type":"ok","f":"acquire"}` + "\n", `file.jsonl:1: "process" is missing`},
+		{"a process that is too large", `{"process":99999999999999999999,"type":"ok","f":"acquire"}` + "\n", `file.jsonl:1: "process" is 99999999999999999999: it does not fit 64 bits`},
 		{"fractional process", `{"process":1.5,"type":"ok","f":"acquire"}` + "\n", `file.jsonl:1: "process" is 1.5: want an integer or a name`},
 		{"empty process", `{"process":"","type":"ok","f":"acquire"}` + "\n", `file.jsonl:1: "process" is empty`},
 		{"fractional time", `{"process":1,"type":"ok","f":"acquire","time":1.5}` + "\n", `file.jsonl:1: "time": want an integer, got number 1.5`},
@@ -164,7 +165,7 @@ func TestDecodeSaysWhichLineIsWrongAndWhy(t *testing.T) {
 		{"a hand-over in the past", "\n" + `{"lockcheck":1,"handover_ms":-5}` + "\n", `file.jsonl:2: "handover_ms" is -5: want milliseconds from 0 to 31536000000`},
 		{"strange header", `{"lockcheck":1,"fencing":"some"}` + "\n", `file.jsonl:1: "fencing" is "some": want false, true or "writes"`},
 		{"what cannot follow", `{"lockcheck":1}` + "\n" + good + good, "file.jsonl:3: process 1 invokes acquire while its acquire at index 1 is open"},
-		{"a first line that is cut off", `{"lockche`, "file.jsonl:1: not JSON: unexpected end of JSON input"},
+		{"a first line that is cut off", `{"lockche`, "file.jsonl:1: the file is cut off in its first line"},
 		{
 			"named and unnamed grants that collide",
 			good + `{"process":1,"type":"ok","f":"acquire"}` + "\n" + `{"process":2,"type":"invoke","f":"try"}` + "\n" + `{"process":2,"type":"ok","f":"try","grant":1}` + "\n",
@@ -172,7 +173,7 @@ func TestDecodeSaysWhichLineIsWrongAndWhy(t *testing.T) {
 		},
 		{"no UTF-8", good + `{"process":1,"type":"ok","f":"acquire","lock":"` + "\xff" + `"}` + "\n", "file.jsonl:2: not UTF-8: byte 0xff at column 48"},
 		{"a header that is no UTF-8", `{"lockcheck":1,"lock":"` + "\xff" + `"}` + "\n", "file.jsonl:1: not UTF-8: byte 0xff at column 24"},
-		{"a line that is too long", good + `{"text":"` + strings.Repeat("x", 1<<20) + `"}` + "\n", "file.jsonl:2: the line is longer than 1048576 bytes"},
+		{"a line that is too long", good + `{"text":"` + strings.Repeat("x", 1<<20) + `"}` + "\n", "file.jsonl:2: the line is longer than 1 MiB: is this a history?"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

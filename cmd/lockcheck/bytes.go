@@ -27,20 +27,27 @@ var byteUnits = []struct {
 	{"b", 1},
 }
 
-// Set reads "1000000", "500MB" or "1.5 GiB".
+// fewBytes is what nobody means who leaves out the unit.
+const fewBytes = 1 << 20
+
+// Set reads "1500000", "500MB" or "1.5 GiB".
 func (s *byteSize) Set(text string) error {
 	number, unit := strings.ToLower(strings.TrimSpace(text)), 1.0
+	bare := true
 	for _, u := range byteUnits {
 		if n, found := strings.CutSuffix(number, u.name); found {
-			number, unit = strings.TrimSpace(n), u.size
+			number, unit, bare = strings.TrimSpace(n), u.size, false
 			break
 		}
 	}
 	n, err := strconv.ParseFloat(number, 64)
-	if err != nil || !(n >= 0 && n*unit < math.MaxInt64) {
-		return errors.New("want a number of bytes, as 1000000, 500MB or 2GiB")
+	switch {
+	case err != nil || !(n >= 0 && n*unit < math.MaxInt64):
+		return errors.New("want a number of bytes, as 1500000, 500MB or 2GiB")
+	case bare && n > 0 && n < fewBytes:
+		return fmt.Errorf("%s is bytes; did you mean %sMB?", number, number)
 	}
-	*s = byteSize(n * unit)
+	*s = byteSize(n * max(unit, 1))
 	return nil
 }
 

@@ -65,7 +65,7 @@ nothing documented then to hold it against: exit 1 if anything is violated.`,
 	}
 	f.place.define(cmd)
 	cmd.Flags().StringVar(&f.lock, "lock", "", "tell it with another `LOCK`")
-	cmd.Flags().DurationVar(&f.pause, "pause", 0, "let pauses last so `long`")
+	durationFlag(cmd.Flags(), &f.pause, "pause", 0, "let pauses last so `long`")
 	return cmd
 }
 

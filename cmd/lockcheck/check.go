@@ -99,6 +99,10 @@ Of several files the worst decides: 4 before 1 before 2.`,
 				return a.convert(cmd.Context(), files[0], to)
 			case changed("html") && !c.alone:
 				return fail(usage, "--html takes one file, and there are %d", len(files))
+			case changed("html"):
+				if err := canWrite(c.html); err != nil {
+					return fail(usage, "cannot write --html %s: %w", c.html, err)
+				}
 			}
 			readings := changed("strict-try") || changed("failed-release")
 			// A judge keeps what it has read: memory is worth more than time.
@@ -112,7 +116,7 @@ Of several files the worst decides: 4 before 1 before 2.`,
 	f.StringVar(&model, "model", "", "hold it against this model alone: a `NAME`, or NAME=N")
 	f.BoolVar(&c.options.StrictTry, "strict-try", false, "with a model: a try that was refused was refused because of a holder")
 	f.StringVar(&failedRelease, "failed-release", noEffect, "with a model: what a release that failed did, no-effect or released")
-	f.DurationVar(&c.options.Timeout, "timeout", 30*time.Second, "with a model: how long to search where there is no short way; 0: for ever")
+	durationFlag(f, &c.options.Timeout, "timeout", 30*time.Second, "with a model: how long to search where there is no short way; 0: for ever")
 	f.Var(&memory, "memory", "with a model: the memory to use in that search, a `SIZE` like 500MB or 2GiB; 0: any")
 	f.StringVar(&c.html, "html", "", "write Porcupine's picture of the operations around a violation to a `FILE`")
 	f.StringVar(&to, "to", "", "judge nothing, and print the history in this `FORMAT`: edn or jsonl")
@@ -173,13 +177,14 @@ func checkFits(changed func(flag string) bool, c checking, to string) error {
 // checkAll judges files. Of several it ends with how many came out how.
 func (a *app) checkAll(cmd *cobra.Command, files []string, check func(file string) (verdictDocument, int, error)) error {
 	count := map[int]int{}
-	done := 0
+	done, limits := 0, ""
 	err := a.eachFile(cmd, files, func(file string) (doc verdictDocument, code int, err error) {
 		doc, code, err = check(file)
 		if cmd.Context().Err() != nil {
 			return doc, code, err
 		}
 		done++
+		limits = cmp.Or(limits, doc.limits)
 		if err != nil {
 			code = usage
 		}
@@ -203,6 +208,9 @@ func (a *app) checkAll(cmd *cobra.Command, files []string, check func(file strin
 		head = fmt.Sprintf("%s of %s", thousands(done), head)
 	}
 	a.printf("%s\n", strings.TrimSuffix(head+": "+strings.Join(parts, ", "), ": "))
+	if limits != "" && !a.quiet {
+		a.paragraph(0, limits)
+	}
 	return err
 }
 
@@ -242,23 +250,30 @@ func (a *app) check(ctx context.Context, file string, c checking, readings bool)
 	if err != nil {
 		return doc, 0, err
 	}
-	if in.bytes > 0 {
-		a.warn(in.warnings)
-	}
+	a.warn(in.warnings)
 	switch {
 	case in.idle() != "":
-		a.printf("%s %s: %s\n", a.sign(checker.Unknown), file, in.idle())
-		return in.idleDocument(file), unproven, nil
+		a.printf("%s %s: %s\n", a.sign(checker.Unknown), src.title(), in.idle())
+		doc, code = in.idleDocument(file), unproven
 	case in.judge != nil:
-		return a.checkModel(ctx, src, in, c)
-	case readings:
-		a.say("lockcheck: %s is judged by properties: --strict-try and --failed-release change nothing; --model NAME holds it against a model\n", file)
+		doc, code, err = a.checkModel(ctx, src, in, c)
+	default:
+		if readings && !a.quiet {
+			a.say("lockcheck: %s is judged by properties: --strict-try and --failed-release change nothing; --model NAME holds it against a model\n", src.title())
+		}
+		doc, code, err = a.checkProperties(ctx, src, in, c)
 	}
-	return a.checkProperties(ctx, src, in, c)
+	for _, w := range in.warnings {
+		doc.Warnings = append(doc.Warnings, w.String())
+	}
+	return doc, code, err
 }
 
 // warn says what was odd in a file.
 func (a *app) warn(warnings []history.Warning) {
+	if a.quiet {
+		return
+	}
 	for _, w := range warnings {
 		a.say("lockcheck: %v\n", w)
 	}
@@ -276,7 +291,7 @@ func (a *app) checkProperties(ctx context.Context, src *source, in *taken, c che
 		return doc, 0, err
 	}
 	if len(pr) == 0 {
-		pr = a.recorded(h.Header.Promises, src.name)
+		pr = a.recorded(h.Header.Promises, src.title())
 	}
 	code = pr.code(outcomes(verdicts))
 	doc = newVerdictDocument(verdicts, checker.Reach(h))
@@ -287,7 +302,7 @@ func (a *app) checkProperties(ctx context.Context, src *source, in *taken, c che
 		}
 	}
 	if !c.alone {
-		a.verdictLine(src.name, verdicts, pr)
+		a.verdictLine(src.title(), verdicts, pr)
 		return doc, code, nil
 	}
 	if err := a.story(h, verdicts, pr); err != nil {
@@ -308,7 +323,9 @@ func (a *app) checkProperties(ctx context.Context, src *source, in *taken, c che
 			return doc, 0, err
 		}
 	}
-	a.printf("File     %s\n", src.name)
+	if !a.quiet {
+		a.printf("File     %s\n", src.title())
+	}
 	return doc, code, nil
 }
 

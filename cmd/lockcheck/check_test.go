@@ -102,7 +102,7 @@ func TestWhatAHistoryIsHeldAgainst(t *testing.T) {
 			"a bare history against owner-mutex",
 			[]string{bare},
 			violated,
-			[]string{"✗ owner-mutex  violated: ", "   2  {\"process\":1,", "   4  {\"process\":2,", "by the model owner-mutex", "Judged   6 lines, ", "File     " + bare},
+			[]string{"✗ owner-mutex  violated: ", "   2  {\"process\":1,", "   4  {\"process\":2,", "by the model owner-mutex", "Judged   6 entries, ", "File     " + bare},
 			"lease-exclusion",
 		},
 		{
@@ -156,6 +156,9 @@ func TestWhatCheckRefuses(t *testing.T) {
 	}{
 		{[]string{"--model", "nonsense", a}, []string{`no model "nonsense"; there are `, "owner-mutex"}},
 		{[]string{"--model", "owner-mutx", a}, []string{"did you mean owner-mutex"}},
+		{[]string{"--model", "OWNER-MUTEX", a}, []string{`no model "OWNER-MUTEX"; did you mean owner-mutex?`}},
+		{[]string{"--model", "MUTEX", a}, []string{"did you mean mutex?"}},
+		{[]string{"--promise", "Exclusion", a}, []string{"did you mean exclusion?"}},
 		{[]string{"--model", "semaphore=none", a}, []string{"--model semaphore=none: "}},
 		{[]string{"--model", "semaphore=0", a}, []string{"--model semaphore=0: "}},
 		{[]string{"--model=", a}, []string{`no model ""; there are`}},
@@ -165,20 +168,24 @@ func TestWhatCheckRefuses(t *testing.T) {
 		{[]string{"--failed-release", "maybe", a}, []string{`--failed-release "maybe": it can be no-effect, released`}},
 		{[]string{"--failed-release", "release", a}, []string{"did you mean released?"}},
 		{[]string{"--timeout", "-1s", a}, []string{"--timeout -1s: it has to be 0 or more"}},
-		{[]string{"--timeout", "soon", a}, []string{"--timeout"}},
-		{[]string{"--memory", "much", a}, []string{"--memory", "as 1000000, 500MB or 2GiB"}},
+		{[]string{"--timeout", "soon", a}, []string{"--timeout", "want a duration, as 2s or 1m"}},
+		{[]string{"--timeout", "2", a}, []string{"--timeout", "want a duration, as 2s or 1m"}},
+		{[]string{"--memory", "much", a}, []string{"--memory", "as 1500000, 500MB or 2GiB"}},
+		{[]string{"--memory", "200", a}, []string{"--memory", "200 is bytes; did you mean 200MB?"}},
 		{[]string{"--to", "xml", a}, []string{`--to "xml": it can be edn, jsonl`}},
 		{[]string{"--to", "jsonl", a, b}, []string{"--to takes one file, and there are 2"}},
 		{[]string{"--to", "jsonl", "--model", "owner-mutex", a}, []string{"judges nothing: leave out --model"}},
 		{[]string{"--to", "jsonl", "--json", a}, []string{"judges nothing: leave out --json"}},
 		{[]string{"--html", "x.html", a, b}, []string{"--html takes one file, and there are 2"}},
 		{[]string{"--html=", a}, []string{"--html needs the name of a file"}},
-		{[]string{"--html", filepath.Join(dir, "none", "x.html"), a}, []string{"cannot write --html"}},
+		{[]string{"--html", filepath.Join(dir, "none", "x.html"), a}, []string{"cannot write --html " + filepath.Join(dir, "none", "x.html") + ": there is no directory " + filepath.Join(dir, "none")}},
+		{[]string{"--html", dir, a}, []string{"cannot write --html " + dir + ": it is a directory"}},
+		{[]string{"--html", filepath.Join(a, "x.html"), a}, []string{"cannot write --html " + filepath.Join(a, "x.html") + ": "}},
 		{[]string{filepath.Join(dir, "empty")}, []string{"there is no history below"}},
 	} {
 		r := lockcheck(t, append([]string{"check"}, tt.args...)...)
 		r.wants(t, usage, tt.words...)
-		if strings.Count(r.stderr, "\n") != 1 {
+		if r.stdout != "" || strings.Count(r.stderr, "\n") != 1 {
 			t.Errorf("%q: it is said in more than a line, or in none:\n%s", tt.args, r.stderr)
 		}
 	}
@@ -255,6 +262,7 @@ func TestAReleaseThatFailedIsReadInTwoWays(t *testing.T) {
 	if doc := lockcheck(t, "check", "--json", file).checked(t); doc.Note+"\n" != note {
 		t.Errorf("%+v", doc)
 	}
+	lockcheck(t, "check", file, "--model", "fifo-mutex").wants(t, violated, "With --failed-release=released no violation is found, but no acquire says when")
 	if r := lockcheck(t, "check", filepath.Join(filepath.Dir(file), "b.jsonl")); strings.Contains(r.stdout, "--failed-release") {
 		t.Errorf("no release failed, and it is said:\n%s", r.stdout)
 	}
@@ -271,7 +279,7 @@ func TestSeveralFilesGetALineEach(t *testing.T) {
 		{
 			[]string{"violated", "unknown", "valid"},
 			violated,
-			[]string{"✗ " + file("violated") + ": violated owner-mutex: lines 2, ", "? " + file("unknown"), "✓ " + file("valid") + ": valid\n", "3 files: 1 violated, 1 unknown, 1 valid\n"},
+			[]string{"✗ " + file("violated") + ": owner-mutex violated: process 1 held", "? " + file("unknown"), "✓ " + file("valid") + ": owner-mutex valid\n", "3 files: 1 violated, 1 unknown, 1 valid\n"},
 		},
 		{[]string{"unknown", "violated"}, violated, []string{"2 files: 1 violated, 1 unknown\n"}},
 		{[]string{"valid", "unknown", "empty"}, unproven, []string{"3 files: 2 unknown, 1 valid\n"}},
@@ -281,7 +289,7 @@ func TestSeveralFilesGetALineEach(t *testing.T) {
 			usage,
 			[]string{"✗ " + file("violated"), "? " + file("unknown"), "lockcheck: " + file("broken") + ":1: ", "no file " + file("nothing"), "4 files: 1 violated, 1 unknown, 2 not read\n"},
 		},
-		{[]string{"ours", "violated"}, violated, []string{"✗ " + file("ours") + ": violated exclusion", "✗ " + file("violated") + ": violated owner-mutex", "2 files: 2 violated\n"}},
+		{[]string{"ours", "violated"}, violated, []string{"✗ " + file("ours") + ": exclusion violated", "✗ " + file("violated") + ": owner-mutex violated: ", "2 files: 2 violated\n"}},
 	} {
 		args := []string{"check"}
 		for _, name := range tt.files {
@@ -343,13 +351,13 @@ func TestCheckFindsTheHistoriesOfADirectory(t *testing.T) {
 func TestStandardInputIsQuotedAsAFileIs(t *testing.T) {
 	dir := writeAll(t, map[string]string{"a.jsonl": both})
 	file := filepath.Join(dir, "a.jsonl")
-	want := strings.ReplaceAll(lockcheck(t, "check", file).stdout, file, "-")
+	want := strings.ReplaceAll(lockcheck(t, "check", file).stdout, file, "standard input")
 	r := fed(t, strings.NewReader(both), "check", "-")
 	if r.wants(t, violated); r.stdout != want {
 		t.Errorf("the file:\n%s\nstandard input:\n%s", want, r.stdout)
 	}
 	for _, stdin := range []string{both, ours + both} {
-		fed(t, strings.NewReader(stdin), "check", "-", "--promise", "exclusion").wants(t, violated, "{\"process\":2,", "File     -")
+		fed(t, strings.NewReader(stdin), "check", "-", "--promise", "exclusion").wants(t, violated, "{\"process\":2,", "File     standard input\n")
 	}
 }
 
@@ -363,19 +371,78 @@ func TestWhatIsQuotedIsHarmless(t *testing.T) {
 	}
 }
 
+func TestOfALongWitnessTheBeginningAndTheEndAreQuoted(t *testing.T) {
+	for _, tt := range []struct {
+		holders, quoted int
+		left            string
+	}{{14, 14, ""}, {15, 15, ""}, {16, 14, "\n      … and 2 more\n"}, {1300, 14, "\n      … and 1,286 more\n"}} {
+		var b strings.Builder
+		for p := range tt.holders {
+			fmt.Fprintf(&b, `{"process":%d,"type":"invoke","f":"acquire"}`+"\n"+`{"process":%d,"type":"ok","f":"acquire"}`+"\n", p, p)
+		}
+		r := fed(t, strings.NewReader(b.String()), "check", "-", "--model", fmt.Sprintf("semaphore=%d", tt.holders-1))
+		r.wants(t, violated, tt.left, `   2  {"process":0,`, fmt.Sprintf(`%4d  {"process":%d,`, 2*tt.holders, tt.holders-1))
+		if n := strings.Count(r.stdout, `"type":"ok"`); n != tt.quoted || strings.Contains(r.stdout, "more\n") != (tt.left != "") {
+			t.Errorf("of %d lines %d are quoted:\n%s", tt.holders, n, r.stdout)
+		}
+	}
+}
+
+// With -q there is the verdict, and nothing beside it.
+func TestQuietlyThereIsTheVerdictOnly(t *testing.T) {
+	odd := "{:process 0 :type :invoke :f :try :time 5 :index 0}\n{:process 1 :type :invoke :f :try :time 4 :index 1}\n{:process 1 :type :ok :f :try :index 2}\n"
+	for _, tt := range []struct {
+		text string
+		args []string
+		code int
+		want string
+	}{
+		{odd, nil, held, "✓ owner-mutex  valid\n"},
+		{undecided, []string{"--model", "fifo-mutex"}, violated, "✗ fifo-mutex  violated: process 1 held the lock from line 2 on, and process 2\n  was granted it in line 6.\n"},
+		{"[]", nil, unproven, "? standard input: the history has no operations: nothing to judge\n"},
+	} {
+		r := fed(t, strings.NewReader(tt.text), append([]string{"check", "-", "-q"}, tt.args...)...)
+		if r.code != tt.code || r.stdout != tt.want || r.stderr != "" {
+			t.Errorf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+		}
+	}
+	r := fed(t, strings.NewReader(odd), "check", "-", "--json")
+	const warning = "standard input:2: time runs backwards once, by up to 1ns: the order of the lines holds"
+	if doc := r.checked(t); !slices.Equal(doc.Warnings, []string{warning}) || r.stderr != "lockcheck: "+warning+"\n" {
+		t.Errorf("%q\n%s", doc.Warnings, r.stderr)
+	}
+	if r := fed(t, strings.NewReader(ours+both), "check", "-", "-q", "--strict-try"); r.stderr != "" || strings.Contains(r.stdout, "File") {
+		t.Errorf("%s%s", r.stdout, r.stderr)
+	}
+}
+
+func TestAnotherModelIsProposed(t *testing.T) {
+	const hint = "The history has reads and writes, and no acquires: try the model register."
+	file := filepath.Join(writeAll(t, map[string]string{"a.jsonl": `{"process":1,"type":"invoke","f":"write","value":1}
+{"process":1,"type":"ok","f":"write"}
+`}), "a.jsonl")
+	lockcheck(t, "check", file).wants(t, unproven, "\n\n"+hint+"\n\nJudged   2 entries")
+	r := lockcheck(t, "check", file, file)
+	r.stdout = strings.ReplaceAll(r.stdout, "\n  ", " ")
+	r.wants(t, unproven, ": owner-mutex unknown: ", ". "+hint+"\n")
+	if doc := lockcheck(t, "check", "--json", file).checked(t); doc.Note != hint {
+		t.Errorf("%+v", doc)
+	}
+}
+
 func TestTheDocumentOfAModel(t *testing.T) {
 	dir := writeAll(t, map[string]string{"a.jsonl": both, "b.jsonl": fine, "c.jsonl": ours + both})
 	r := lockcheck(t, "check", "--json", filepath.Join(dir, "a.jsonl"))
 	r.wants(t, violated)
 	doc := r.checked(t)
-	if doc.Model != "owner-mutex" || doc.Lines != 6 || doc.Operations == 0 || len(doc.Properties) != 1 {
+	if doc.Model != "owner-mutex" || doc.Entries != 6 || doc.Operations == 0 || len(doc.Properties) != 1 {
 		t.Fatalf("%+v", doc)
 	}
 	p := doc.Properties[0]
 	if p.Property != "owner-mutex" || p.Outcome != "violated" || p.Sentence == "" || !slices.Contains(p.Lines, 2) || !slices.Contains(p.Lines, 4) {
 		t.Errorf("%+v", p)
 	}
-	for _, name := range []string{`"schema": 1`, `"file": "`, `"model": "owner-mutex"`, `"operations": `, `"lines": 6`, `"properties": [`, `"sentence": "`} {
+	for _, name := range []string{`"schema": 1`, `"file": "`, `"model": "owner-mutex"`, `"operations": `, `"entries": 6`, `"properties": [`, `"sentence": "`} {
 		if !strings.Contains(r.stdout, name) {
 			t.Errorf("%s is missing:\n%s", name, r.stdout)
 		}
@@ -409,8 +476,8 @@ func TestThePictureIsWrittenWholeOrNotAtAll(t *testing.T) {
 		{"bare", nil, violated, true, []string{"Picture  "}},
 		{"ours", nil, violated, true, []string{"Picture  "}},
 		{"fine", nil, held, true, []string{"Picture  "}},
-		{"many", nil, held, false, []string{"lockcheck: no picture is written to ", "too many to draw"}},
-		{"fencing", []string{"--promise", "fencing"}, unproven, false, []string{"lockcheck: no picture is written to "}},
+		{"many", nil, held, false, []string{"lockcheck: no picture: ", "too many to draw"}},
+		{"fencing", []string{"--promise", "fencing"}, unproven, false, []string{"lockcheck: no picture: "}},
 	} {
 		t.Run(tt.file, func(t *testing.T) {
 			page := filepath.Join(t.TempDir(), "page.html")
@@ -471,7 +538,11 @@ func TestCheckIsInterrupted(t *testing.T) {
 func TestASearchThatTakesForEverEnds(t *testing.T) {
 	file := filepath.Join(writeAll(t, map[string]string{"hard.jsonl": hard()}), "hard.jsonl")
 	args := []string{"check", file, "--model", "cas-register", "--timeout"}
-	lockcheck(t, append(args, "50ms")...).wants(t, unproven, "? cas-register  unknown: ", "50ms", "by the model cas-register")
+	const advice = "--timeout and --memory set how far it goes; they were 50ms and 1GiB.\n"
+	lockcheck(t, append(args, "50ms")...).wants(t, unproven, "? cas-register  unknown: ", "50ms;", "\n"+advice+"\n", "by the model cas-register")
+	if r := lockcheck(t, append(args, "50ms", file)...); !strings.HasSuffix(r.stdout, "2 files: 2 unknown\n"+advice) || strings.Count(r.stdout, advice) != 1 {
+		t.Errorf("of two files it is said:\n%s", r.stdout)
+	}
 
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(200*time.Millisecond, cancel)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -28,15 +29,20 @@ func (a *app) checkModel(ctx context.Context, src *source, in *taken, c checking
 		p.Sentence, p.Lines = strings.TrimRight(v.Witness.Sentence, "."), v.Witness.Lines
 	}
 	doc = verdictDocument{
-		Schema: 1, File: src.name, Model: name, Operations: v.Operations, Lines: in.entries,
+		Schema: 1, File: src.name, Model: name, Operations: v.Operations, Entries: in.entries,
 		Properties: []propertyVerdict{p},
 	}
 	code = map[checker.Outcome]int{checker.Valid: held, checker.Violated: violated}[v.Outcome]
 	if v.Outcome != checker.Valid && v.Outcome != checker.Violated {
 		code = unproven
 	}
+	if v.Limited && ctx.Err() == nil {
+		doc.limits = c.limits()
+	}
+	hint := v.Hint
 	if !c.alone {
-		a.modelLine(src.name, v, p)
+		a.modelLine(src.title(), v, p)
+		doc.Note = hint
 		return doc, code, nil
 	}
 	a.modelVerdict(v, p)
@@ -55,15 +61,28 @@ func (a *app) checkModel(ctx context.Context, src *source, in *taken, c checking
 		if doc.Note, err = src.otherwise(ctx, c); err != nil {
 			return doc, 0, err
 		}
-		if doc.Note != "" {
-			a.paragraph(0, doc.Note)
+	}
+	if a.quiet {
+		doc.Note = hint
+		return doc, code, nil
+	}
+	for _, words := range []string{doc.Note, hint, doc.limits} {
+		if words != "" {
+			a.paragraph(0, words)
 			a.printf("\n")
 		}
 	}
-	words := fmt.Sprintf("Judged   %s, %s, by the model %s", plural(in.entries, "line"), plural(doc.Operations, "operation"), name)
+	doc.Note = cmp.Or(doc.Note, hint)
+	words := fmt.Sprintf("Judged   %s, %s, by the model %s", plural(in.entries, "entry"), plural(doc.Operations, "operation"), name)
 	a.paragraph(9, words)
-	a.printf("File     %s\n", src.name)
+	a.printf("File     %s\n", src.title())
 	return doc, code, nil
+}
+
+// limits says what a judge came to the end of.
+func (c checking) limits() string {
+	timeout, memory := duration(c.options.Timeout), byteSize(c.options.Memory)
+	return fmt.Sprintf("--timeout and --memory set how far it goes; they were %s and %s.", &timeout, &memory)
 }
 
 // verdict is the judge's. After an interrupt it is what the judge knew by then.
@@ -84,8 +103,8 @@ func (t *taken) verdict(ctx context.Context) (v models.Verdict, err error) {
 	return v, nil
 }
 
-// otherwise says whether the other reading of releases that failed makes a
-// violated history valid, or nothing.
+// otherwise says what becomes of a violation where releases that failed are
+// read the other way; nothing, if it stays one.
 func (s *source) otherwise(ctx context.Context, c checking) (string, error) {
 	c.options.Released = !c.options.Released
 	in, err := s.take(ctx, c)
@@ -93,14 +112,20 @@ func (s *source) otherwise(ctx context.Context, c checking) (string, error) {
 		return "", err
 	}
 	v, err := in.verdict(ctx)
-	if err != nil || v.Outcome != checker.Valid {
+	if err != nil {
 		return "", err
 	}
 	reading := noEffect
 	if c.options.Released {
 		reading = released
 	}
-	return "With --failed-release=" + reading + " the same history is valid.", nil
+	switch with := "With --failed-release=" + reading; v.Outcome {
+	case checker.Valid:
+		return with + " the same history is valid.", nil
+	case checker.Unknown: // which may be a search that was not finished
+		return with + " no violation is found, but " + ended(printable(v.Reason)), nil
+	}
+	return "", nil
 }
 
 // modelVerdict prints what was found.
@@ -114,24 +139,19 @@ func (a *app) modelVerdict(v models.Verdict, p propertyVerdict) {
 		head += ": " + ended(printable(about))
 	}
 	a.paragraph(2, head)
-	a.printf("\n")
+	if !a.quiet {
+		a.printf("\n")
+	}
 }
 
 // modelLine is the verdict on one file of several, in a line.
 func (a *app) modelLine(file string, v models.Verdict, p propertyVerdict) {
-	line := fmt.Sprintf("%s %s: %s", a.sign(v.Outcome), file, v.Outcome)
-	if v.Outcome != checker.Valid {
-		line += " " + p.Property
+	line := fmt.Sprintf("%s %s: %s %s", a.sign(v.Outcome), file, p.Property, v.Outcome)
+	if about := cmp.Or(p.Sentence, p.Reason); about != "" {
+		line += ": " + printable(about)
 	}
-	switch {
-	case len(p.Lines) > 0:
-		var numbers []string
-		for _, n := range p.Lines {
-			numbers = append(numbers, fmt.Sprint(n))
-		}
-		line += ": lines " + strings.Join(numbers, ", ")
-	case p.Reason != "":
-		line += ": " + printable(p.Reason)
+	if v.Outcome == checker.Unknown && v.Hint != "" {
+		line = ended(line) + " " + v.Hint
 	}
 	a.paragraph(2, line)
 }
@@ -152,12 +172,14 @@ func (a *app) picture(ctx context.Context, file string, draw func(io.Writer) err
 		return err
 	}
 	if nothing != nil {
-		a.say("lockcheck: no picture is written to %s: %v\n", file, nothing)
+		a.say("lockcheck: no picture: %v\n", nothing)
 		return nil
 	}
 	if err := writeFile(file, page.Bytes()); err != nil {
-		return fail(usage, "cannot write --html: %w", err)
+		return fail(usage, "cannot write --html %s: %w", file, withoutPath(err))
 	}
-	a.printf("Picture  %s\n", file)
+	if !a.quiet {
+		a.printf("Picture  %s\n", file)
+	}
 	return nil
 }

@@ -21,7 +21,7 @@ func (a *app) convert(ctx context.Context, file, to string) error {
 			return err
 		}
 		defer r.Close()
-		warnings, err = a.rewrite(r, file, to)
+		warnings, err = a.rewrite(r, src.title(), to)
 		return unreadable(err)
 	})
 	if err != nil {

@@ -252,6 +252,19 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
+// That there is nothing in a file is said once.
+func TestAnEmptyHistoryIsSaidToBeEmptyOnce(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "the file is empty: nothing to judge\n", "[]": "the history has no operations: nothing to judge\n",
+		"; nothing": "the history has no operations: nothing to judge\n", " \n\n": "the history has no operations: nothing to judge\n",
+	} {
+		r := fed(t, strings.NewReader(text), "check", "-")
+		if r.code != unproven || !strings.HasSuffix(r.stdout, want) || r.stderr != "" {
+			t.Errorf("%q: exit code %d\n%s%s", text, r.code, r.stdout, r.stderr)
+		}
+	}
+}
+
 func TestADirectoryOfJepsenIsCheckedByItsHistory(t *testing.T) {
 	dir := writeAll(t, map[string]string{
 		"etcd/1/history.edn":   shapes[0].text,

@@ -59,7 +59,7 @@ takes on average (docs/random.md).`,
 	fl.StringSliceVar(&f.faults, "fault", []string{"all"}, "which `faults`: names, all, none; -NAME takes one out")
 	fl.Uint64Var(&f.seed, "seed", 1, "the first `seed` of every cell")
 	fl.IntVar(&f.runs, "runs", 1000, "how many runs a cell has that must hold; in sim")
-	fl.DurationVar(&f.limit, "for", 10*time.Second, "how long to look in each cell; on docker")
+	durationFlag(fl, &f.limit, "for", 10*time.Second, "how long to look in each cell; on docker")
 	fl.IntVar(&f.jobs, "jobs", 0, "runs at once (default: one for each core)")
 	fl.BoolVar(&f.holding, "holding", false, "only the cells that must hold, a slow hand-over aside, each with all --runs")
 	fl.BoolVar(&f.markdown, "markdown", false, "print a table for a pull request, with the reasons")

@@ -21,16 +21,22 @@ func unknownName(what, name string, known []string) error {
 	return fail(usage, "no %s %q; did you mean %s?", what, name, strings.Join(near, " or "))
 }
 
-// nearest are up to three names that name may be a slip of.
+// nearest are up to three names that name may be a slip of; the case of letters
+// is no difference.
 func nearest(name string, known []string) []string {
 	type scored struct {
 		name     string
 		distance int
 	}
 	var near []scored
+	name = strings.ToLower(name)
 	for _, k := range known {
-		d := distance(name, k)
-		if len(name) > 2 && strings.Contains(k, name) {
+		lower := strings.ToLower(k)
+		d := distance(name, lower)
+		switch {
+		case d == 0:
+			return []string{k}
+		case len(name) > 2 && strings.Contains(lower, name):
 			d = 1
 		}
 		if d <= max(2, len(name)/3) {
@@ -193,10 +199,13 @@ func choice(flag, value string, allowed ...string) error {
 	return fail(usage, "--%s %q: it can be %s", flag, value, strings.Join(allowed, ", "))
 }
 
-// plural is "1 run", "2 runs".
+// plural is "1 run", "2 runs", "2 entries".
 func plural(n int, one string) string {
 	if n == 1 {
 		return "1 " + one
+	}
+	if stem, ok := strings.CutSuffix(one, "ry"); ok {
+		one = stem + "rie"
 	}
 	return fmt.Sprintf("%s %ss", thousands(n), one)
 }

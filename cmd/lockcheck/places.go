@@ -25,7 +25,7 @@ type placeFlags struct {
 
 func (f *placeFlags) define(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.on, "on", "sim", "where to run: sim (virtual time, needs nothing), docker (real servers)")
-	cmd.Flags().DurationVar(&f.lease, "lease", 0, "the lease `T`, 200ms to 10m (default 10s in sim, 1s on docker)")
+	durationFlag(cmd.Flags(), &f.lease, "lease", 0, "the lease `T`, 200ms to 10m (default 10s in sim, 1s on docker)")
 }
 
 // place carries out plans.

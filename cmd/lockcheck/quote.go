@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,12 +21,19 @@ import (
 const (
 	quotedBytes   = 4 << 10 // of a line
 	quotedEntries = 3       // that stand in one line
+	quotedFirst   = 10      // lines of a witness that has many,
+	quotedLast    = 4       // and how many of its end
 )
 
 // quote prints lines of a history with their numbers. An operation that does
 // not stand in its line alone, or not all of it, is written as in a line of
 // its own.
 func (a *app) quote(ctx context.Context, src *source, in *taken, lines []int) error {
+	lines = slices.Compact(slices.Clone(lines))
+	left := len(lines) - quotedFirst - quotedLast // out
+	if left > 1 {
+		lines = slices.Delete(lines, quotedFirst, quotedFirst+left)
+	}
 	found := &catcher{lines: map[int]*caught{}}
 	for _, n := range lines {
 		found.lines[n] = &caught{}
@@ -37,8 +45,8 @@ func (a *app) quote(ctx context.Context, src *source, in *taken, lines []int) er
 	}
 	width := max(4, len(fmt.Sprint(found.last)))
 	for i, n := range lines {
-		if i > 0 && n == lines[i-1] {
-			continue
+		if i == quotedFirst && left > 1 {
+			a.printf("%*s… and %s more\n", width+2, "", thousands(left))
 		}
 		for _, text := range found.lines[n].words(in) {
 			a.printf("%*d  %s\n", width, n, clip(printable(text), columns-width-2))
@@ -102,7 +110,7 @@ func (c *catcher) read(ctx context.Context, src *source, in *taken) error {
 		return err
 	}
 	defer r.Close()
-	entries, err := formats.NewReader(r, src.name)
+	entries, err := formats.NewReader(r, src.title())
 	if err != nil {
 		return unreadable(err)
 	}

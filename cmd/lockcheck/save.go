@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -80,6 +82,33 @@ func writeFile(path string, data []byte) error {
 	return err
 }
 
+// canWrite tells why writeFile could not write a file.
+func canWrite(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return errors.New("it is a directory")
+	}
+	dir := filepath.Dir(path)
+	f, err := os.CreateTemp(dir, filepath.Base(path)+".*.tmp")
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no directory %s", dir)
+	}
+	if err != nil {
+		return withoutPath(err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// withoutPath is an error of the file system without the names of files.
+func withoutPath(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	if e, ok := errors.AsType[*os.LinkError](err); ok {
+		return e.Err
+	}
+	return err
+}
+
 // unwritable explains that the directory for output is no good.
 func unwritable(err error) error {
 	return fail(usage, "cannot write to --out: %w", err)
@@ -91,7 +120,7 @@ type verdictDocument struct {
 	File       string            `json:"file,omitempty"`       // the history
 	Model      string            `json:"model,omitempty"`      // that it was held against, alone
 	Operations int               `json:"operations,omitempty"` // that the model judged
-	Lines      int               `json:"lines,omitempty"`      // that were read for it
+	Entries    int               `json:"entries,omitempty"`    // that were read for it
 	Properties []propertyVerdict `json:"properties"`
 	Reached    map[string]int    `json:"reached,omitempty"`
 	Was        []string          `json:"was,omitempty"`       // of a replay: what the record violated
@@ -99,13 +128,15 @@ type verdictDocument struct {
 	Defaulted  *int              `json:"defaulted,omitempty"` // and those that were missing
 	Shrunk     *harness.Shrunk   `json:"shrunk,omitempty"`    // what the run was shrunk for, if it was
 	Schedule   string            `json:"schedule,omitempty"`  // digest of the schedule.json beside it
-	Note       string            `json:"note,omitempty"`      // what another reading of the history leads to
+	Note       string            `json:"note,omitempty"`      // what another reading of the history leads to, or what else to try
 	Reason     string            `json:"reason,omitempty"`    // why it proves nothing
+	Warnings   []string          `json:"warnings,omitempty"`  // what was odd in the file
 	Error      string            `json:"error,omitempty"`     // why there is nothing else
 
 	broken []string // of a replay: promised, and violated now
 	aside  []string // violated now, and not promised
 	asked  []string // of Was, what is promised
+	limits string   // of a judge that came to the end of its time or memory
 }
 
 // printVerdicts prints one document for what a command judged.

@@ -42,7 +42,7 @@ func (f *runFlags) define(cmd *cobra.Command) {
 	fl.IntVar(&f.count, "faults", 0, "how many faults strike in a run (default: 1, sometimes 2)")
 	fl.Uint64Var(&f.seed, "seed", 0, "the first run's `seed` (default: drawn, and printed)")
 	fl.IntVar(&f.runs, "runs", 0, "how many runs (default: 1000 in sim, 1 on docker; without a limit with --for)")
-	fl.DurationVar(&f.limit, "for", 0, "stop after this `time`, or after --runs, whichever comes first")
+	durationFlag(fl, &f.limit, "for", 0, "stop after this `time`, or after --runs, whichever comes first")
 	fl.IntVar(&f.clients, "clients", 0, "how many clients (default: 2 to 5, drawn for each run; 5 on docker; 2 if exhaustive)")
 	fl.IntVar(&f.acquires, "acquires", 0, "how often each of them takes the lock (default: 1 to 20, drawn; 20 on docker; 1 if exhaustive)")
 	fl.StringVar(&f.fencing, "fencing", "", "the guarded resource refuses stale tokens; =writes: on writes only")

@@ -31,6 +31,14 @@ func (a *app) source(file string) *source {
 	return &source{name: file}
 }
 
+// title is what people are told the file is called.
+func (s *source) title() string {
+	if s.stdin != nil {
+		return "standard input"
+	}
+	return s.name
+}
+
 // open begins at the beginning. Its reader ends with ctx, between two reads.
 func (s *source) open(ctx context.Context) (io.ReadCloser, error) {
 	if s.kept != nil {

@@ -67,7 +67,7 @@ func (s *source) take(ctx context.Context, c checking) (*taken, error) {
 		}
 		defer r.Close()
 		counted := &counter{r: r}
-		err = t.read(counted, s.name, c)
+		err = t.read(counted, s.title(), c)
 		if t.bytes = counted.n; t.bytes == 0 && (err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) {
 			return t.choose(history.Header{}, c)
 		}

@@ -136,9 +136,9 @@ func (a *app) verdictLine(file string, verdicts []checker.Verdict, pr promise) {
 		if len(by[out]) > 0 {
 			words := ""
 			if out != checker.Valid {
-				words = " " + strings.Join(by[out], ", ")
+				words = strings.Join(by[out], ", ") + " "
 			}
-			a.paragraph(2, a.sign(out)+" "+file+": "+out.String()+words)
+			a.paragraph(2, a.sign(out)+" "+file+": "+words+out.String())
 			return
 		}
 	}

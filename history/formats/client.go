@@ -66,8 +66,8 @@ func (m *mapper) value(v *value, e *history.Entry, c *client, owner *string) err
 }
 
 // register fills in what is read or written: 3; [0 3] of a cas, the value that
-// it replaces and the one that it writes; each of them may stand in a pair
-// after the register's name.
+// it replaces (nil: the recorder did not say) and the one that it writes; each
+// of them may stand in a pair after the register's name.
 func (m *mapper) register(v *value, e *history.Entry) error {
 	cas := e.F == history.CAS
 	pair := v.kind == vector && len(v.items) == 2
@@ -82,12 +82,14 @@ func (m *mapper) register(v *value, e *history.Entry) error {
 	case v.kind == null:
 	case cas && pair && v.items[0].kind == integer && v.items[1].kind == integer:
 		e.Was, e.Value = history.Some(v.items[0].n), history.Some(v.items[1].n)
-	case v.kind == integer:
+	case cas && pair && v.items[0].kind == null && v.items[1].kind == integer:
+		e.Value = history.Some(v.items[1].n)
+	case v.kind == integer && (!cas || e.Was.Set || e.Type != history.Invoke):
 		e.Value = history.Some(v.n)
 	case e.Type == history.Fail || e.Type == history.Info:
 		reason(v, e)
 	case cas:
-		return m.wrong(keyValue, v, "[old new], two 64-bit integers")
+		return fmt.Errorf("%s is %s: a cas wants [old new], two 64-bit integers", m.spell(keyValue), v.short())
 	default:
 		return m.wrong(keyValue, v, "a 64-bit integer")
 	}

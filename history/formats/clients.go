@@ -2,6 +2,7 @@ package formats
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/lockcheck/lockcheck/history"
 )
@@ -29,6 +30,9 @@ func (m *mapper) who(op *operation, e *history.Entry) (*client, error) {
 	v := op[keyProcess]
 	if v.kind == integer {
 		return m.clients.numbered(e, int(v.n))
+	}
+	if v.kind == number && integral(strings.TrimRight(v.text, "N")) {
+		return nil, fmt.Errorf("%s is %s: it does not fit 64 bits", m.spell(keyProcess), v.short())
 	}
 	name, ok := v.word()
 	if !ok || name == "" {

@@ -71,11 +71,13 @@ func (c *collection) next() (*history.Entry, int, error) {
 			continue
 		}
 		if err == nil {
-			c.order(e, c.given, line)
-			err = c.seq.Fill(e, c.given)
-		}
-		if err == nil {
-			err = c.seq.Check(e)
+			forwards := c.order(e, c.given, line)
+			if err = c.seq.Fill(e, c.given); err == nil {
+				err = c.seq.Check(e)
+				if err != nil && !forwards {
+					err = fmt.Errorf("%w (lines with an %s may be out of time)", err, c.mapper.spell(keyIndex))
+				}
+			}
 		}
 		if err != nil {
 			return nil, 0, c.at(line, "%w", err)
@@ -90,16 +92,19 @@ const jitter = time.Millisecond
 
 // order lets the place of an operation decide, not its time: Jepsen takes the
 // time before it gives an operation its place. Only the index shows that the
-// place was given; without it no more than jitter is let pass.
-func (c *collection) order(e *history.Entry, given history.Given, line int) {
+// place was given; without it no more than jitter is let pass: it returns
+// whether time runs on.
+func (c *collection) order(e *history.Entry, given history.Given, line int) bool {
 	if !given.Time {
-		return
+		return true
 	}
 	if c.timed && e.Time < c.latest && (given.Index || e.Time >= c.latest-min(jitter, c.latest/1000)) {
 		c.behind.add(line, c.latest-e.Time)
 		e.Time = c.latest
 	}
+	forwards := !c.timed || e.Time >= c.latest
 	c.latest, c.timed = e.Time, true
+	return forwards
 }
 
 func (c *collection) warned() []history.Warning {

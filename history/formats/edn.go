@@ -107,10 +107,15 @@ func (l *lexer) dispatch() (v value, discarded bool, err error) {
 	if err != nil {
 		return v, false, cut(err)
 	}
-	switch {
-	case b == '{':
+	if b == '{' {
 		v, err = l.collection(set, '}')
 		return v, false, err
+	}
+	if err := l.enter(); err != nil {
+		return v, false, err
+	}
+	defer l.leave()
+	switch {
 	case b == '#': // ##Inf, ##NaN
 		v, err = l.atom()
 		v.kind = number
@@ -123,10 +128,6 @@ func (l *lexer) dispatch() (v value, discarded bool, err error) {
 			return v, false, err
 		}
 	}
-	if err := l.enter(); err != nil {
-		return v, false, err
-	}
-	defer l.leave()
 	v, closer, err := l.edn()
 	if err == nil && closer != 0 {
 		err = l.fail("unexpected %c: want a form after # first", closer)
@@ -143,7 +144,8 @@ func (l *lexer) token() error {
 		l.run(&delimiters)
 		b, err := l.get()
 		if err != nil {
-			if len(l.scratch) > 0 && errors.Is(err, io.EOF) {
+			// Where something is open it may be half of a word.
+			if len(l.scratch) > 0 && l.depth == 0 && errors.Is(err, io.EOF) {
 				return nil
 			}
 			return cut(err)

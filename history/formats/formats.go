@@ -26,8 +26,6 @@ type Reader struct {
 	source source
 	header history.Header
 	line   int
-	any    bool
-	empty  []history.Warning
 }
 
 // source is a file in one format. What it returns is filled in and checked.
@@ -76,7 +74,7 @@ func (r *Reader) Format() string { return r.format }
 func (r *Reader) Line() int { return r.line }
 
 // Warnings are what was odd so far.
-func (r *Reader) Warnings() []history.Warning { return append(r.source.warned(), r.empty...) }
+func (r *Reader) Warnings() []history.Warning { return r.source.warned() }
 
 // Next is the next entry, filled in and checked. At the end it returns io.EOF;
 // other errors are those of the reader below, or a *history.SyntaxError. After
@@ -84,11 +82,8 @@ func (r *Reader) Warnings() []history.Warning { return append(r.source.warned(),
 func (r *Reader) Next() (history.Entry, error) {
 	next, line, err := r.source.next()
 	if err == nil {
-		r.line, r.any = line, true
+		r.line = line
 		return *next, nil
-	}
-	if errors.Is(err, io.EOF) && !r.any && r.header.Format == 0 && len(r.Warnings()) == 0 {
-		r.empty = []history.Warning{{Name: r.name, Line: 1, Text: "the file is empty: there is nothing to judge"}}
 	}
 	return history.Entry{}, place(err, r.name, r.line+1)
 }
@@ -166,7 +161,7 @@ func formatOf(b []byte, whole bool) (format string, sure bool) {
 		return "edn", true
 	case c == '#':
 		if len(b) == 1 {
-			return "", whole
+			return "edn", whole
 		}
 		if c = b[1]; c == '_' || c == ':' || c|0x20 >= 'a' && c|0x20 <= 'z' {
 			return "edn", true

@@ -167,6 +167,7 @@ func TestWhatAnOperationSays(t *testing.T) {
 		{"a cas", done("cas", "[0 3]", "fail", "[0 3]"), `{"client":"0","process":0,"type":"invoke","f":"cas","value":3,"was":0}
 {"client":"0","process":0,"type":"fail","f":"cas","value":3,"was":0}`},
 		{"a cas in two fields", `{:process 0 :type :invoke :f :cas :was 0 :value 3}`, `{"client":"0","process":0,"type":"invoke","f":"cas","value":3,"was":0}`},
+		{"a cas of which nobody knows what it replaces", `{:process 0 :type :invoke :f :cas :value [nil 3]}`, `{"client":"0","process":0,"type":"invoke","f":"cas","value":3}`},
 		{"independent registers", done("read", "[7 nil]", "ok", "[7 3]"), `{"client":"0","process":0,"type":"invoke","f":"read","lock":"7"}
 {"client":"0","process":0,"type":"ok","f":"read","lock":"7","value":3}`},
 		{"an independent write", done("write", "[7 3]", "info", ":timed-out"), `{"client":"0","process":0,"type":"invoke","f":"write","lock":"7","value":3}
@@ -313,10 +314,10 @@ func TestWhatIsWrongIsSaidWithItsLine(t *testing.T) {
 		{"two operations of a name", `{:process "c1" :type :invoke :f :try} {:process "c1" :type :invoke :f :read}`, "1: c1 invokes read while its try is open"},
 		{"an integer after its info", invoked + "{:process 0 :type :info :f :try}" + invoked, "2: process 0 retired: its last operation ended with info, and nothing may follow it"},
 		{"the number of a name", `{:process "c1" :type :invoke :f :try} {:process -1 :type :invoke :f :try}`, "1: process -1 is the number that c1 was given: number processes from 0"},
-		{"time backwards", "[{:process 0 :type :invoke :f :try :time 5}\n{:process 0 :type :ok :f :try :time 4}]", "2: time 4 ns follows 5 ns: it runs backwards"},
-		{"time backwards in JSON", `[{"process":0,"type":"invoke","f":"try","time":5},` + "\n" + `{"process":0,"type":"ok","f":"try","time":4}]`, "2: time 4 ns follows 5 ns: it runs backwards"},
+		{"time backwards", "[{:process 0 :type :invoke :f :try :time 5}\n{:process 0 :type :ok :f :try :time 4}]", "2: time 4 ns follows 5 ns: it runs backwards (lines with an :index may be out of time)"},
+		{"time backwards in JSON", `[{"process":0,"type":"invoke","f":"try","time":5},` + "\n" + `{"process":0,"type":"ok","f":"try","time":4}]`, "2: time 4 ns follows 5 ns: it runs backwards (lines with an \"index\" may be out of time)"},
 		{"time backwards in lines", `{"process":0,"type":"invoke","f":"lock","index":1,"time":5}` + "\n" + `{"process":0,"type":"ok","f":"lock","time":4,"index":2}`, "2: time 4 ns follows 5 ns: it runs backwards"},
-		{"time backwards by far", "[{:process 0 :type :invoke :f :try :time 5000000000}\n{:process 0 :type :ok :f :try :time 4998999999}]", "2: time 4998999999 ns follows 5000000000 ns: it runs backwards"},
+		{"time backwards by far", "[{:process 0 :type :invoke :f :try :time 5000000000}\n{:process 0 :type :ok :f :try :time 4998999999}]", "2: time 4998999999 ns follows 5000000000 ns: it runs backwards (lines with an :index may be out of time)"},
 		{"an index that stays", "[{:process 0 :type :invoke :f :try :index 5}\n{:process 0 :type :ok :f :try :index 5}]", "2: index 5 follows index 5: it has to grow"},
 		{"two locks", `{:process 0 :type :invoke :f :try :lock "a" :value {:lock "b"}}`, `1: :lock is "a" and in the value "b": want one lock`},
 
@@ -326,6 +327,8 @@ func TestWhatIsWrongIsSaidWithItsLine(t *testing.T) {
 		{"a strange type", "{:process 0 :type :done :f :try}", "1: :type is :done: want invoke, ok, fail, info or event"},
 		{"no process", "{:type :ok :process nil :f :try}", "1: :process is missing"},
 		{"a strange process", "{:type :ok :process 1.5 :f :try}", "1: :process is 1.5: want an integer or a name"},
+		{"a process that is too large", "{:type :ok :process 99999999999999999999 :f :try}", "1: :process is 99999999999999999999: it does not fit 64 bits"},
+		{"a process that is too small", `[{"type":"ok","process":-99999999999999999999,"f":"try"}]`, `1: "process" is -99999999999999999999: it does not fit 64 bits`},
 		{"no f", "{:type :ok :process 0}", "1: :f is missing"},
 		{"a strange f", "{:type :ok :process 0 :f [1]}", "1: :f is [1]: want a keyword or a string"},
 		{"a key twice", "{:type :ok :type :ok :process 0 :f :try}", "1: :type stands here twice"},
@@ -343,7 +346,10 @@ func TestWhatIsWrongIsSaidWithItsLine(t *testing.T) {
 		{"a value that is text", done("write", `"x"`, "ok", "1"), `1: :value is "x": want a 64-bit integer`},
 		{"a value that is a fraction", done("read", "nil", "ok", "1.5"), `1: :value is 1.5: want a 64-bit integer`},
 		{"a value that is too large", done("write", "9223372036854775808", "ok", "1"), `1: :value is 9223372036854775808: want a 64-bit integer`},
-		{"a cas of one", done("cas", "[1]", "ok", "1"), `1: :value is [1]: want [old new], two 64-bit integers`},
+		{"a cas of one", done("cas", "[1]", "ok", "1"), `1: :value is [1]: a cas wants [old new], two 64-bit integers`},
+		{"a cas of a number", invoked + `{:process 1 :type :invoke :f :cas :value 5}`, `2: :value is 5: a cas wants [old new], two 64-bit integers`},
+		{"a cas of a number in JSON", `[{"process":1,"type":"invoke","f":"cas","value":5}]`, `1: "value" is 5: a cas wants [old new], two 64-bit integers`},
+		{"a cas of a name and a number", done("cas", `["x" 5]`, "ok", "nil"), `1: :value is ["x" 5]: a cas wants [old new], two 64-bit integers`},
 		{"a strange header", "[{:lockcheck 2}]", `1: "lockcheck" is 2: this lockcheck reads format 1`},
 		{"a long value", done("write", `"`+strings.Repeat("ü", 99)+`"`, "ok", "1"), `1: :value is "` + strings.Repeat("ü", 19) + `…: want a 64-bit integer`},
 
@@ -363,7 +369,7 @@ func TestWhatIsWrongIsSaidWithItsLine(t *testing.T) {
 		{"too deep", "[{:process " + strings.Repeat("[", 1000), "1: nested deeper than 100"},
 		{"too many tags", strings.Repeat("#a ", 1000), "1: nested deeper than 100"},
 		{"too many discards", strings.Repeat("#_ ", 1000), "1: nested deeper than 100"},
-		{"too long", "[" + invoked + `{:text "` + strings.Repeat("x\n", 1<<20), "2: one operation is longer than 1048576 bytes"},
+		{"too long", "[" + invoked + `{:text "` + strings.Repeat("x\n", 1<<20), "2: one operation is longer than 1 MiB: is this a history?"},
 		{"an unknown escape", `{:text "\q"}`, `1: the string has the unknown escape \q`},
 		{"a half escape", `{:text "\u12"}`, `1: the string has the escape \u12"}: want four hexadecimal digits`},
 		{"half a pair", `{:text "\ud800x"}`, `1: the string has half of a surrogate pair, \ud800`},
@@ -388,7 +394,7 @@ func TestWhatIsWrongIsSaidWithItsLine(t *testing.T) {
 		{"a leading zero", `[{"process":01}]`, `1: "01" is neither a number nor true, false or null`},
 		{"a line break in a string", "[{\"text\":\"\n\"}]", `2: the string has a control character: write it as \u000a`},
 		{"a broken line", two + "{\n" + two, "3: not JSON: unexpected end of JSON input"},
-		{"a line of 10 MB", two + `{"text":"` + strings.Repeat("x", 10<<20), "3: the line is longer than 1048576 bytes"},
+		{"a line of 10 MB", two + `{"text":"` + strings.Repeat("x", 10<<20), "3: the line is longer than 1 MiB: is this a history?"},
 
 		// Compressed files.
 		{"a gzip stream that is cut off", zipped(strings.Repeat(two, 1))[:60], "1: the gzip stream is cut off"},
@@ -425,19 +431,18 @@ func cutOff(text string) string {
 
 func TestWhatIsOddIsAWarning(t *testing.T) {
 	t.Parallel()
-	const empty = "file:1: the file is empty: there is nothing to judge"
 	array := `[{"process":0,"type":"invoke","f":"try"}`
 	for _, c := range []struct {
 		name, text string
 		entries    int
 		want       string
 	}{
-		{"nothing", "", 0, empty},
-		{"nothing, compressed", zipped(""), 0, empty},
-		{"blanks", " \n\n", 0, empty},
-		{"very many blanks", strings.Repeat("\n", 1<<18), 0, empty},
-		{"comments", "; nothing\n#_{}", 0, empty},
-		{"an empty vector", "[]", 0, empty},
+		{"nothing", "", 0, ""},
+		{"nothing, compressed", zipped(""), 0, ""},
+		{"blanks", " \n\n", 0, ""},
+		{"very many blanks", strings.Repeat("\n", 1<<18), 0, ""},
+		{"comments", "; nothing\n#_{}", 0, ""},
+		{"an empty vector", "[]", 0, ""},
 		{"a header", "[{:lockcheck 1}]", 0, ""},
 		{"a vector that begins", "[", 0, "file:1: the file is cut off"},
 		{"a vector that is not closed", "[" + invoked + tried, 2, "file:3: the file is cut off"},
@@ -471,6 +476,68 @@ func TestWhatIsOddIsAWarning(t *testing.T) {
 			}
 			if strings.Join(got, "\n") != c.want {
 				t.Errorf("the warnings are %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// A file that ends anywhere, as a crash leaves it, is a history up to there, or
+// has nothing of its first operation but a piece.
+func TestAFileIsReadAsFarAsItGoes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, text string }{
+		{"EDN", `[{:process 0, :type :invoke, :f :cas, :value [1 -2], :time 10}
+ #jepsen.history.Op{:process 0, :type :info, :f :cas, :value [1 -2], :error [:gone "n1 \u00fc \\ é"]}
+ #:op{:process 1, :type :invoke, :f :read, :shared false, :more #{\a ##Inf nil 1/2 2.5M}} ; {a comment}
+ #_{:process 9}
+ {"process" 1, "type" "ok", "f" "read", "value" 12}
+]
+; the end
+`},
+		{"a list", "(" + invoked + tried + ")"},
+		{"a JSON array", `[
+ {"process": 0, "type": "invoke", "f": "cas", "value": [1, -2], "time": 1.0e1},
+ {"process": 0, "type": "info", "f": "cas", "value": [1, -2], "error": ["gone", "n1 \u00fc \ud83d\udd12 é"]},
+ {"process": 1, "type": "invoke", "f": "read", "value": null, "shared": false, "more": {"a": [true, {}]}},
+ {"process": 1, "type": "ok", "f": "read", "value": 12}
+]
+`},
+		{"a map a line", `{:process 0, :type :invoke, :f :write, :value 1}
+#jepsen.history.Op{:process :nemesis, :type :info, :f :kill, :value {"n1" :killed}}
+{:process 0, :type :ok, :f :write, :value 1}
+`},
+		{"JSON Lines", strings.ReplaceAll(two, `"lock":"a"`, `"lock":"\u00fcü"`)},
+		{"a header", `{"lockcheck":1,"fencing":"writes"}` + "\n" + two},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			whole, lines, _ := decode(t, c.text)
+			for n := range len(c.text) {
+				text := c.text[:n]
+				h, _, warnings, err := formats.Decode(strings.NewReader(text), "file")
+				if err != nil {
+					first := strings.Join(strings.SplitAfter(c.text, "\n")[:lines[0]], "")
+					if want := "the file is cut off in its first "; !strings.Contains(err.Error(), want) || n >= len(first) {
+						t.Errorf("%q: %v", text, err)
+					}
+					continue
+				}
+				if k := len(h.Entries); !reflect.DeepEqual(h.Entries, whole.Entries[:k:k]) && k > 0 {
+					t.Errorf("%q is read as\n%+v", text, h.Entries)
+				}
+				// What is whole is read; that a piece is left out is said.
+				if k := strings.Count(text, "\n") + 1; len(h.Entries) < len(lines) && k > lines[len(h.Entries)] {
+					t.Errorf("%q: only %d entries are read", text, len(h.Entries))
+				}
+				piece := text != "" && !strings.HasSuffix(strings.TrimSpace(text), "}")
+				if piece && len(h.Entries) < len(lines) && len(warnings) == 0 {
+					t.Errorf("%q: nothing is said", text)
+				}
+				for _, w := range warnings {
+					if !strings.Contains(w.Text, "cut off") {
+						t.Errorf("%q: %v", text, w)
+					}
+				}
 			}
 		})
 	}

@@ -138,10 +138,10 @@ func (l *lexer) bare() (value, error) {
 	for {
 		b, err := l.get()
 		if err != nil {
-			if errors.Is(err, io.EOF) {
+			if errors.Is(err, io.EOF) && l.depth == 0 {
 				break
 			}
-			return value{}, err
+			return value{}, cut(err)
 		}
 		if !digit(b) && (b|0x20 < 'a' || b|0x20 > 'z') && b != '-' && b != '+' && b != '.' {
 			if len(l.scratch) == 0 {

@@ -51,7 +51,7 @@ func (l *lexer) get() (byte, error) {
 		return 0, l.broken(err)
 	}
 	if l.used++; l.used > maxOperation {
-		return 0, l.at(l.start, "one operation is longer than %d bytes", maxOperation)
+		return 0, l.at(l.start, "one operation is longer than %d MiB: is this a history?", maxOperation>>20)
 	}
 	switch {
 	case l.wide > 0:

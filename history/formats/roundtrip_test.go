@@ -156,6 +156,20 @@ func anyHistory(t *rapid.T) *history.History {
 	return h
 }
 
+func TestACASThatDoesNotSayWhatItReplacesIsWrittenAsItIsRead(t *testing.T) {
+	t.Parallel()
+	const lines = `{"index":1,"time":0,"client":"0","process":0,"type":"invoke","f":"cas","value":5}
+{"index":2,"time":0,"client":"0","process":0,"type":"ok","f":"cas","value":5}
+{"index":3,"time":0,"process":"redis","type":"event","f":"cas","value":5}
+`
+	for _, header := range []history.Header{{}, {Format: history.Format}} {
+		edn := writeAs(t, header, read(t, []byte(lines)), "edn")
+		if got := writeAs(t, history.Header{}, read(t, edn), "jsonl"); string(got) != lines {
+			t.Errorf("by way of\n%s\nit became\n%s", edn, got)
+		}
+	}
+}
+
 func TestEDNIsWrittenAsPeopleReadIt(t *testing.T) {
 	t.Parallel()
 	h := &history.History{Header: history.Header{LeaseMS: 10000, Observes: []string{"answers"}}, Entries: []history.Entry{

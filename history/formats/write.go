@@ -166,8 +166,13 @@ func appendEntry(b []byte, e *history.Entry) []byte {
 	b = appendNonzero(b, keyGrant, int64(e.Grant))
 	b = appendNonzero(b, keyToken, int64(e.Token))
 	b = appendNonzero(b, keyValidUntil, int64(e.ValidUntil))
-	b = appendOpt(b, keyValue, e.Value)
-	b = appendOpt(b, keyWas, e.Was)
+	if e.F == history.CAS && e.Process.Client() && e.Value.Set && !e.Was.Set { // a number alone would be read as a slip
+		b = append(appendKey(b, keyValue), "[nil "...)
+		b = append(strconv.AppendInt(b, e.Value.V, 10), ']')
+	} else {
+		b = appendOpt(b, keyValue, e.Value)
+		b = appendOpt(b, keyWas, e.Was)
+	}
 	if e.Error != "" {
 		b = appendWord(b, keyError, e.Error)
 	}
