@@ -192,7 +192,7 @@ func (j *Judge) held(e *history.Entry, id int32) int32 {
 	} // else it names one that nobody had an answer to
 	unsure := j.few(&hand.unsure, (*hold).uncertain)
 	asking := j.asking(p.client, l, id)
-	if sure+unsure+len(asking) > 1 || sure == 0 && e.F == history.Extend {
+	if n := sure + unsure + len(asking); n > 1 || n > sure && e.F == history.Extend {
 		j.doubt(l, e)
 	}
 	switch {

@@ -130,6 +130,11 @@ func calledBefore(ops []operation, pos int32) bool {
 // hold for ever, so it has not, and is carried on; a release that was possible
 // before has happened.
 func (o *object) cutHolds(ops []operation) []piece {
+	for i := range o.holds {
+		if h := &o.holds[i]; !h.presupposed() && h.end != never {
+			return []piece{{own: ops}} // it may have had its turn and be over
+		}
+	}
 	slices.SortFunc(ops, func(a, b operation) int { return cmp.Compare(a.call, b.call) })
 	var pieces []piece
 	var open []int32

@@ -295,7 +295,7 @@ var modelSpecs = []modelSpec{
 		c1 acquire
 		c1 acquire ok token=3
 		c1 acquire
-		c1 acquire ok token=4`, `violated 2,4: c1 held the lock from line 2 on with token 3, and was granted it again in line 4 with token 4.`},
+		c1 acquire ok token=4`, `violated 2,4: c1 was granted the lock in line 2 with token 3, and again, before it had let go of all that it had, in line 4 with token 4.`},
 	{"reentrant-fenced-mutex", "a new grant has a new token", `
 		c1 acquire
 		c1 acquire ok token=3
