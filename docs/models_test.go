@@ -26,6 +26,11 @@ judges by one model. A history without lockcheck's first line is held against ` 
   after its invoke, or never.
 - A release that failed had no effect, and its process holds on. With ` + "`--failed-release released`" + ` it found that the lock was gone, and its process
   holds no longer.
+- A grant belongs to the process whose acquire got it. A release or an extend that names a grant is about that one; one that names none is about what its process
+  got last and has not released, else about what its client may have. Where that may be several grants, a violation is unknown, not certain.
+- A release that is said to have worked releases once. If an earlier one had no answer, the later ok confirms it, and the hold ended at the invoke of the earlier one.
+- A line ` + "`lost`" + `, an extend that failed with ` + "`lost` or `not-held`" + `, and the ` + "`kill`, `poweroff` or `exit`" + ` of a client (a line of ` + "`nemesis`" + ` that names it) end what is certain: from there on the
+  lock may be free, or not. Who was killed in a pause did nothing since it began.
 - A try that was refused says nothing. With ` + "`--strict-try`" + ` it was refused because somebody held.
 - Locks of different names have nothing to do with each other.
 

@@ -422,7 +422,8 @@ func (s *sweep) turn(i int32) finding {
 		o := &s.holds[s.late]
 		return violation([]fact{
 			{opID{acquireOp, s.late}, []int32{o.call, o.ret}},
-			{opID{acquireOp, i}, []int32{h.queued, h.ret}}, {opID{queueOp, i}, nil},
+			{opID{acquireOp, i}, []int32{h.queued, h.ret}},
+			{opID{queueOp, i}, nil},
 		},
 			"%s had a place in the queue in line %d, before %s asked in line %d, but %s was granted %s first (lines %d and %d).",
 			j.who(h.proc), j.lines.of(h.queued), j.who(o.proc), j.lines.of(o.call), j.who(o.proc), j.named(h.lock), j.lines.of(o.ret), j.lines.of(h.ret))

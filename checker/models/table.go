@@ -1,7 +1,7 @@
 package models
 
 // shrunk is the proof that most models share.
-const shrunk = "Give every acquire its last possible instant, its completion, and the release that follows it its first one, its invoke. " +
+const shrunk = "Give every acquire its last possible instant, its completion, and the release of its grant (or what else may have ended it) its first one, its invoke. " +
 	"That makes each hold as short as it can be, and every rule of this model allows less where more is held: so if any choice of instants is legal, this one is. " +
 	"An indeterminate release may take its first instant too. An indeterminate acquire that nothing definite presupposes is best left out, because it only blocks others; " +
 	"one that is presupposed (its owner released or extended with an ok) has until that ok to take effect, and where its release may come before that, it needs but one instant at which the lock is free for it. " +
@@ -47,7 +47,7 @@ var table = [...]Model{
 		State:  "who holds the lock, and until when",
 		Rules:  "As owner-mutex, but a hold is over when the time is over for which it was said to be valid. An extend or a renewal sets a new time, and a hold that was over begins anew. A grant that does not say how long it is valid is left out.",
 		Source: "Gray and Cheriton, Leases (1989); lockcheck's property lease-exclusion",
-		Exact:  "Each stretch in which a holder had time left is a hold of its own, which ends at the first line at or after its time. " + shrunk + strictTry,
+		Exact:  "Each stretch in which a holder had time left is a hold of its own, which ends at the first line at or after its time. " + shrunk + strictTry + " A grant that does not say how long it is valid may be why, too.",
 		rule:   rule{leases: true},
 	},
 	{
@@ -96,7 +96,7 @@ var table = [...]Model{
 		State:  "a value; what it is at first is not known",
 		Rules:  "A read returns what was written last. A read that does not say what it returned may have returned anything.",
 		Source: "Herlihy and Wing, Linearizability (1990); Gibbons and Korach, Testing Shared Memories (1997)",
-		Exact:  zones + "Where a value that was read was written more than once, or may have been there from the start as well, Porcupine decides.",
+		Exact:  zones + "Where a value that was read was written more than once, or may have been there from the start as well, or a write does not say what it wrote, Porcupine decides.",
 		kind:   register,
 	},
 	{
@@ -104,7 +104,7 @@ var table = [...]Model{
 		State:  "a value; what it is at first is not known",
 		Rules:  "As register; a cas that is ok replaced the value that it names. One that failed says nothing.",
 		Source: "Knossos, model cas-register; Gibbons and Korach, Testing Shared Memories (1997)",
-		Exact:  zones + "A cas that is ok puts its value right behind the one that it replaced, so values form chains, each of which is in place in one stretch; the same holds for chains. Where a value that was read or replaced was written more than once, or may have been there from the start as well, Porcupine decides.",
+		Exact:  zones + "A cas that is ok puts its value right behind the one that it replaced, so values form chains, each of which is in place in one stretch; the same holds for chains. Where a value that was read or replaced was written more than once, or may have been there from the start as well, or a write does not say what it wrote, Porcupine decides.",
 		kind:   register, rule: rule{cas: true},
 	},
 	{

@@ -124,14 +124,12 @@ func (j *Judge) vacuous(objects []*object) string {
 // finish takes in what was never completed.
 func (j *Judge) finish() {
 	for i := range j.procs {
-		p := &j.procs[i]
-		l, id := &j.locks[0], int32(i)
-		if p.f == "" {
+		p, id := &j.procs[i], int32(i)
+		f := p.f
+		if p.f = ""; f == "" {
 			continue
 		}
-		f := p.f
-		p.f = ""
-		l = &j.locks[p.lock]
+		l := &j.locks[p.lock]
 		switch f {
 		case history.Acquire, history.Try:
 			if p.hold == none {
@@ -151,8 +149,10 @@ func (j *Judge) finish() {
 				j.holds[p.hold].end = min(j.holds[p.hold].end, p.call)
 			}
 		case history.Read, history.Write, history.CAS:
-			j.access(p.lock, access{what: whats[f], proc: id, call: p.call, ret: never, token: p.token,
-				value: p.value.V, known: p.value.Set && f != history.Read, from: p.was.V, based: p.was.Set})
+			j.access(p.lock, access{
+				what: whats[f], proc: id, call: p.call, ret: never, token: p.token,
+				value: p.value.V, known: p.value.Set && f != history.Read, from: p.was.V, based: p.was.Set,
+			})
 		}
 	}
 	for i := range j.holds {

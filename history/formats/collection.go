@@ -48,7 +48,7 @@ func newCollection(in *bufio.Reader, name, format string) (source, history.Heade
 		c.first, c.line = &v, line
 		return c, history.Header{}, nil
 	}
-	header, err := readHeader(&v)
+	header, err := readHeader(&v, format == "json")
 	if err != nil {
 		return nil, history.Header{}, c.at(line, "%w", err)
 	}

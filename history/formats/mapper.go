@@ -179,8 +179,15 @@ func (m *mapper) fields(op *operation, e *history.Entry, given *history.Given) e
 		key key
 		to  *history.Opt
 	}{
-		{keyIndex, &index}, {keyGrant, &grant}, {keyValidUntil, &until}, {keyWas, &e.Was}, {keyBy, &e.By}, {keyOp, &e.Op},
-		{keyID, &id}, {keyAmount, &amount}, {keyHits, &e.Hits},
+		{keyIndex, &index},
+		{keyGrant, &grant},
+		{keyValidUntil, &until},
+		{keyWas, &e.Was},
+		{keyBy, &e.By},
+		{keyOp, &e.Op},
+		{keyID, &id},
+		{keyAmount, &amount},
+		{keyHits, &e.Hits},
 	} {
 		if v := op[to.key]; v != nil {
 			if v.kind != integer {

@@ -96,8 +96,9 @@ func (w *Writer) header(header history.Header) error {
 	return err
 }
 
-// readHeader is the inverse: the header in v, as our format reads it.
-func readHeader(v *value) (history.Header, error) {
+// readHeader is the inverse: the header in v, as our format reads it. In JSON a
+// word with a colon in front was a string.
+func readHeader(v *value, json bool) (history.Header, error) {
 	b := []byte{'{'}
 	for i := 0; i+1 < len(v.items); i += 2 {
 		if i > 0 {
@@ -105,7 +106,7 @@ func readHeader(v *value) (history.Header, error) {
 		}
 		name, _ := v.items[i].local()
 		b = appendString(b, strings.ReplaceAll(name, "-", "_"))
-		b = v.items[i+1].json(append(b, ':'))
+		b = v.items[i+1].json(append(b, ':'), json)
 	}
 	in, err := history.NewReader(bytes.NewReader(append(b, '}')), "")
 	if err != nil {
@@ -114,8 +115,9 @@ func readHeader(v *value) (history.Header, error) {
 	return in.Header(), nil
 }
 
-// json appends the value as JSON says it, as far as headers have it.
-func (v *value) json(b []byte) []byte {
+// json appends the value as JSON says it, as far as headers have it; with the
+// colons of keywords, or without.
+func (v *value) json(b []byte, colons bool) []byte {
 	switch v.kind {
 	case null:
 		return append(b, "null"...)
@@ -133,10 +135,15 @@ func (v *value) json(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = v.items[i].json(b)
+			b = v.items[i].json(b, colons)
 		}
 		return append(b, ']')
-	case keyword, symbol, text:
+	case keyword:
+		if colons {
+			return appendString(b, ":"+v.text)
+		}
+		return appendString(b, v.text)
+	case symbol, text:
 		return appendString(b, v.text)
 	}
 	return appendString(b, v.String())
