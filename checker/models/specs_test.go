@@ -494,6 +494,126 @@ var modelSpecs = []modelSpec{
 		c1 acquire ok lock=a
 		c2 acquire lock=a
 		c2 acquire ok lock=a`, `violated 2,4: c1 held "a" from line 2 on, and c2 was granted it in line 4.`},
+	{"owner-mutex mutex", "who loses the lock while its release fails has lost it", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1 release grant=1
+		c1 lost grant=1
+		c1 release fail grant=1
+		c2 acquire
+		c2 acquire ok grant=2`, "valid"},
+	{"owner-mutex reentrant-mutex", "who extends while its release fails holds on", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1 release grant=1
+		c1' extend grant=1
+		c1' extend ok grant=1
+		c1 release fail grant=1
+		c2 acquire
+		c2 acquire ok grant=2`, `violated 2,8: c1 (process 1) held the lock from line 2 on, and c2 was granted it in line 8.`},
+	{"reentrant-mutex semaphore=1", "a release without a name is about what is certain", `
+		c1 acquire
+		c1 acquire ok
+		c1 acquire
+		c1 acquire info
+		c1' release
+		c1' release ok
+		c2 acquire
+		c2 acquire ok`, "valid"},
+	{"semaphore=2", "which grant is meant is not certain without a name", `
+		c1 acquire
+		c1 acquire info
+		c1' acquire
+		c1' acquire info
+		c1'' release
+		c1'' release ok
+		c1'' release
+		c1'' release ok
+		c1'' release
+		c1'' release ok`, `unknown: it is not certain which of its grants c1 means in line 5 (release); if it is as it seems: c1 (process 3) released the lock (line 10), and did not hold it`},
+	{"owner-mutex lease reentrant-mutex", "the dead may come back and release", `
+		c1 acquire
+		c1 acquire ok until=50
+		nemesis kill on=c1
+		c1' release at=1
+		c1' release ok`, "valid"},
+	{"owner-mutex lease", "a renewal and a release may cross", `
+		c1 acquire
+		c1 acquire ok grant=1 until=50
+		c1' extend grant=1 at=1
+		c1 release grant=1
+		c1 release ok grant=1
+		c1' extend ok grant=1 until=70`, "valid"},
+	{"owner-mutex", "somebody else's grant is not one's own to release", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c2 release grant=1
+		c2 release ok grant=1`, `violated 3,4: c2 released the lock (line 4), and did not hold it.`},
+	{"owner-mutex", "a release that is repeated releases once, at its first invoke", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1 release grant=1
+		c1 release info grant=1
+		c2 acquire
+		c2 acquire ok grant=2
+		c1' release grant=1
+		c1' release ok grant=1`, "valid"},
+	{"lease+strict", "a grant that does not say how long it is valid may be why a try was refused", `
+		c1 acquire
+		c1 acquire ok until=5
+		c1 release
+		c1 release ok
+		c3 acquire
+		c3 acquire ok
+		c2 try at=20
+		c2 try fail at=21 error=held`, "valid"},
+	{"lease", "without times nobody knows when a lease ends", `
+		c1 acquire
+		c1 acquire ok until=10
+		c2 acquire
+		c2 acquire ok until=20`, "unknown: the history has no times, so it is not known when a lease ends: there is nothing to judge"},
+	{"fenced-register", "a read without an answer may have brought its token", `
+		c1 read token=9
+		c1 read info token=9
+		c2 write token=5 value=1
+		c2 write fail token=5 error=stale-token
+		c3 write token=9 value=2
+		c3 write ok`, "valid"},
+	{"register cas-register", "a write that does not say what it wrote may have written anything", `
+		c1 read
+		c1 read ok value=1
+		c2 write
+		c2 write ok
+		c1 read
+		c1 read ok value=2`, "valid"},
+	{"cas-register", "a cas that does not say what it replaced may have replaced anything", `
+		c1 write value=1
+		c1 write ok
+		c1 cas value=3
+		c1 cas ok
+		c1 read
+		c1 read ok value=3`, "valid"},
+	{"register cas-register fenced-register", "acquires are nothing to a register", `
+		c1 acquire
+		c1 acquire ok
+		c2 acquire
+		c2 acquire ok`, "unknown: no read or write succeeded: there is nothing to judge"},
+	{"fenced-register", "without tokens nothing is known of refusals", `
+		c1 write value=1
+		c1 write ok
+		c1 read
+		c1 read ok value=1`, "unknown: no access has a token, so refusals cannot be judged; as a register it is valid"},
+	{"rw-mutex", "the longest readers show that there was no room", `
+		c3 acquire shared
+		c3 acquire ok shared
+		c1 acquire grant=7
+		c1 acquire info grant=7
+		c2 acquire shared
+		c2 acquire ok shared
+		c2 release
+		c2 release ok
+		c1' release grant=7
+		c1' release ok grant=7`, `violated 2,9,10: c1 (process 2) had the lock at some moment from line 9 to line 10, but c3 held the lock from line 2 on.`},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
