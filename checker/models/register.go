@@ -4,129 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/history"
 )
-
-// what an access to a register does.
-type what uint8
-
-const (
-	read what = iota
-	write
-	cas
-	refuse // it was refused as stale
-)
-
-// access to a register. It takes effect between call and ret; ret is never: or
-// not at all.
-type access struct {
-	what        what
-	known       bool // its value
-	based       bool // of a cas: what it replaced is known
-	proc        int32
-	call, ret   int32
-	token       uint64
-	value, from int64 // read or written; replaced by a cas
-}
-
-func (a *access) String() string {
-	text := ""
-	switch a.what {
-	case read:
-		text = "read → " + said(a.value, a.known)
-	case write:
-		text = "write " + said(a.value, a.known)
-	case cas:
-		text = "cas " + said(a.from, a.based) + " → " + said(a.value, a.known)
-	case refuse:
-		text = "refused"
-	}
-	if a.token != 0 {
-		text += fmt.Sprintf(" (token %d)", a.token)
-	}
-	return text
-}
-
-// said is a value, if it is known.
-func said(v int64, known bool) string {
-	if !known {
-		return "?"
-	}
-	return strconv.FormatInt(v, 10)
-}
-
-// accessed takes in the completion of a client's access.
-func (j *Judge) accessed(pos int32, e *history.Entry, id int32, f string) {
-	if j.model.kind != register {
-		return
-	}
-	p := &j.procs[id]
-	a := access{proc: id, call: p.call, ret: pos, token: p.token, from: p.was.V}
-	if e.Token != 0 {
-		a.token = e.Token
-	}
-	a.what, a.based = whats[f], p.was.Set
-	if e.Was.Set && !a.based {
-		a.from, a.based = e.Was.V, true
-	}
-	value := p.value
-	if f == history.Read || e.Value.Set {
-		value = e.Value
-	}
-	a.value, a.known = value.V, value.Set
-	switch {
-	case e.Type == history.Fail && e.Error == history.ErrStaleToken:
-		a.what = refuse
-	case e.Type == history.Fail:
-		return
-	case e.Type == history.Info:
-		a.ret, a.known = never, a.known && f != history.Read
-	default:
-		j.locks[p.lock].granted++
-	}
-	j.access(p.lock, a)
-}
-
-// whats are the accesses by their names.
-var whats = map[string]what{history.Read: read, history.Write: write, history.CAS: cas, history.Refuse: refuse}
-
-// access notes an access of a client. A read without an answer says nothing
-// but to a register that looks at tokens.
-func (j *Judge) access(l int32, a access) {
-	if j.model.kind != register || a.what == read && a.ret == never && !j.model.rule.fenced {
-		return
-	}
-	j.saw.tokens = j.saw.tokens || a.token != 0
-	j.locks[l].accesses = append(j.locks[l].accesses, a)
-}
-
-// effect takes in a line of the resource, which stands where the access took effect.
-func (j *Judge) effect(pos int32, e *history.Entry) {
-	n := j.lock(e.Lock)
-	a := access{proc: none, call: pos, ret: pos, token: e.Token, value: e.Value.V, known: e.Value.Set}
-	switch e.F {
-	case history.Read:
-	case history.Write:
-		a.what = write
-	case history.Refuse:
-		a.what = refuse
-	default:
-		return
-	}
-	j.resources = true
-	if h := j.grants.get(e.Grant); h != none && a.token == 0 {
-		a.token = j.holds[h].token
-	}
-	j.saw.accesses, j.saw.tokens = true, j.saw.tokens || a.token != 0
-	l := &j.locks[n]
-	if a.what != refuse {
-		l.granted++
-	}
-	l.effects = append(l.effects, a)
-}
 
 // cluster is a value that was in place once: its maker, who read it, and the
 // cas that replaced it.
@@ -373,14 +253,6 @@ func (c *chains) facts(list ...int32) (facts []fact) {
 		}
 	}
 	return facts
-}
-
-// at is where an access shows in the history.
-func (a *access) at() []int32 {
-	if a.ret == never || a.ret == a.call {
-		return []int32{a.call}
-	}
-	return []int32{a.call, a.ret}
 }
 
 // ambiguous tells whether a value that the facts show may have been there from
