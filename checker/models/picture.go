@@ -49,9 +49,14 @@ func (v *Verdict) Picture(w io.Writer) error {
 		return o.who(x.opID) + ": " + o.describe(x)
 	}
 	history := o.history(ops)
-	if own := o.ownLines(ops); own {
-		for i := range history {
-			h := &history[i]
+	own, rows := o.ownLines(ops), map[int]int{}
+	for i := range history {
+		h := &history[i]
+		if _, ok := rows[h.ClientId]; !ok {
+			rows[h.ClientId] = len(rows) // no row stays empty
+		}
+		h.ClientId = rows[h.ClientId]
+		if own {
 			h.Call, h.Return = o.line(h.Call), o.line(h.Return)
 		}
 	}
