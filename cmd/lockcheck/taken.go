@@ -99,7 +99,7 @@ func (t *taken) read(r io.Reader, name string, c checking) error {
 		if t.judge != nil {
 			t.judge.Add(e, line)
 		} else {
-			t.history.Entries = append(t.history.Entries, *e)
+			t.history.Add(*e)
 			t.lines = append(t.lines, line)
 		}
 		return true
