@@ -52,15 +52,9 @@ func (l *lexer) edn() (v value, closer byte, err error) {
 func (l *lexer) significant() (byte, error) {
 	comment := false
 	for {
-		b, err := l.get()
+		b, err := l.nextByte()
 		if err != nil {
-			if l.depth > 0 {
-				err = cut(err)
-			}
 			return 0, err
-		}
-		if l.depth == 0 {
-			l.used = 1
 		}
 		switch {
 		case b == '\n':

@@ -44,15 +44,9 @@ func isKeyword(s string) bool {
 // visible is the next byte that is not blank.
 func (l *lexer) visible() (byte, error) {
 	for {
-		b, err := l.get()
+		b, err := l.nextByte()
 		if err != nil {
-			if l.depth > 0 {
-				err = cut(err)
-			}
 			return 0, err
-		}
-		if l.depth == 0 {
-			l.used = 1
 		}
 		if b != ' ' && b != '\t' && b != '\r' && b != '\n' {
 			return b, nil

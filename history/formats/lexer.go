@@ -276,3 +276,18 @@ func (l *lexer) collect(k kind, base int) value {
 	l.stack = l.stack[:base]
 	return value{kind: k, items: items}
 }
+
+// nextByte is the next byte between values. A file that ends within an operation
+// was cut off; outside of one it begins to count what the next one takes.
+func (l *lexer) nextByte() (byte, error) {
+	b, err := l.get()
+	switch {
+	case err != nil && l.depth > 0:
+		return 0, cut(err)
+	case err != nil:
+		return 0, err
+	case l.depth == 0:
+		l.used = 1
+	}
+	return b, nil
+}
