@@ -1,0 +1,153 @@
+package models
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lockcheck/lockcheck/checker"
+)
+
+// confirm asks Porcupine, too. Where it contradicts, nothing is certain.
+func (o *object) confirm(b *budget, f finding) finding {
+	if f.outcome == checker.Violated && !f.absence {
+		if o.j.model.kind == register {
+			f = o.prune(b, f)
+		}
+		for _, start := range f.starts(o.j.model.kind) {
+			if window := o.around(f); len(window) <= windowSize && b.quick(o, window, start) == checker.Valid {
+				return disagreement(f, "Porcupine finds an order for the operations around it")
+			}
+		}
+	}
+	if o.count() > smallEnough || o.unanswered() > fewUnanswered {
+		return f
+	}
+	// All that is valid shares one short time: there may be many locks.
+	start := time.Now()
+	whole := checker.Unknown
+	if f.outcome == checker.Violated {
+		whole = b.quick(o, o.operations(0, never), state{})
+	} else if b.spare > 0 {
+		whole, _ = b.search(o, o.operations(0, never), state{}, b.spare)
+		b.spare -= time.Since(start)
+	}
+	switch {
+	case whole == checker.Valid && f.outcome == checker.Violated:
+		return disagreement(f, "Porcupine finds an order for all operations")
+	case whole == checker.Violated && f.outcome == checker.Valid:
+		return disagreement(f, "Porcupine finds no order for the operations")
+	}
+	return f
+}
+
+// starts are the states that the object may have been in before the facts.
+func (f *finding) starts(k kind) []state {
+	if k == anonymous && f.open {
+		return []state{{}, {locked: true}}
+	}
+	return []state{f.start}
+}
+
+// around are the operations that may have taken effect while the facts did,
+// and those that made the values that they show. All but the facts are optional.
+func (o *object) around(f finding) []operation {
+	from, to := f.span()
+	shown := map[int64]bool{} // values
+	facts := map[opID]bool{}
+	for _, x := range f.facts {
+		facts[x.op] = true
+	}
+	var list []operation
+	add := func(x operation) {
+		if facts[x.opID] || o.relax(&x) {
+			list = append(list, x)
+			if x.kind == accessOp {
+				a := &o.accesses[x.n]
+				shown[a.from] = shown[a.from] || a.what == cas
+				shown[a.value] = shown[a.value] || a.what == read
+			}
+		}
+	}
+	for _, x := range o.operations(from, to) {
+		add(x)
+	}
+	if o.j.model.kind != register {
+		return list
+	}
+	for i := len(o.accesses) - 1; i >= 0 && len(list) <= windowSize; i-- {
+		a := &o.accesses[i]
+		if a.ret < from && shown[a.value] && (a.what == write || a.what == cas) {
+			add(operation{opID{accessOp, int32(i)}, a.call, a.ret, a.proc, false})
+		}
+	}
+	return list
+}
+
+// span is from where to where the facts go.
+func (f *finding) span() (from, to int32) {
+	from, to = never, none
+	for _, x := range f.facts {
+		for _, pos := range x.at {
+			from, to = min(from, pos), max(to, pos)
+		}
+	}
+	if f.whole {
+		from = 0
+	}
+	return from, to
+}
+
+// prune leaves out facts that are not needed: Porcupine finds no order for the
+// others either.
+func (o *object) prune(b *budget, f finding) finding {
+	if len(o.around(f)) > windowSize {
+		return f
+	}
+	for k := 0; k < len(f.facts) && len(f.facts) > 1; k++ {
+		fewer := f
+		fewer.facts = slices.Delete(slices.Clone(f.facts), k, k+1)
+		if b.quick(o, o.around(fewer), f.start) == checker.Violated {
+			fewer.sentence = o.noOrder(fewer.facts)
+			f, k = fewer, -1
+		}
+	}
+	return f
+}
+
+// noOrder says that there is no order for what the facts say.
+func (o *object) noOrder(facts []fact) string {
+	var said []string
+	facts = slices.Clone(facts)
+	slices.SortFunc(facts, func(a, b fact) int { return int(a.at[0]) - int(b.at[0]) })
+	for _, x := range facts {
+		said = append(said, o.tell(x.op, x.at[0], x.at[len(x.at)-1]))
+	}
+	text := "there is no order for this: " + list(said)
+	if last := facts[len(facts)-1].op; last.kind == accessOp {
+		if a := &o.accesses[last.n]; a.what == read && len(facts) > 1 {
+			text += fmt.Sprintf(", and no write of %d fits in between", a.value)
+		}
+	}
+	return text + "."
+}
+
+// relax makes x optional. It returns false if then x says nothing at all.
+func (o *object) relax(x *operation) bool {
+	switch {
+	case x.kind == strayOp || x.kind == refusedOp:
+		return false
+	case x.kind == accessOp && (o.accesses[x.n].what == read || o.accesses[x.n].what == refuse) && !o.j.model.rule.fenced:
+		return false
+	}
+	x.optional = true
+	return true
+}
+
+func disagreement(f finding, why string) finding {
+	said := "valid"
+	if f.outcome == checker.Violated {
+		said = "violated: " + f.sentence
+	}
+	return undecided(fmt.Sprintf("the judges disagree: %s; the direct check says %s", why, said))
+}
