@@ -218,17 +218,22 @@ var badHistories = []struct {
 }
 
 func TestBadHistories(t *testing.T) {
+	binary := built(t)
 	for _, tt := range badHistories {
-		t.Run(tt.name, func(t *testing.T) { saysOfABadHistory(t, tt.name, tt.text, tt.code, tt.words) })
+		t.Run(tt.name, func(t *testing.T) { saysOfABadHistory(t, binary, tt.name, tt.text, tt.code, tt.words) })
 	}
 }
 
-// saysOfABadHistory judges a text as a file, and as standard input.
-func saysOfABadHistory(t *testing.T, name, text string, code int, words []string) {
+// saysOfABadHistory judges a text as a file, here and by the built command, and
+// as standard input.
+func saysOfABadHistory(t *testing.T, binary, name, text string, code int, words []string) {
 	t.Helper()
 	file := filepath.Join(writeAll(t, map[string]string{name: text}), name)
 	r := lockcheck(t, "check", file)
 	r.wants(t, code, words...)
+	if other := command(t, binary, "check", file); other != r {
+		t.Errorf("the built command says something else: %+v", other)
+	}
 	if code == usage && (r.stdout != "" || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, name)) {
 		t.Errorf("want one line that names the file:\n%s%s", r.stdout, r.stderr)
 	}

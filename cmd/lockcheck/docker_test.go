@@ -23,11 +23,7 @@ import (
 func binary(t *testing.T) string {
 	t.Helper()
 	dockertest.Require(t)
-	path := filepath.Join(t.TempDir(), "lockcheck")
-	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return path
+	return built(t)
 }
 
 // command runs the built command to its end.

@@ -223,6 +223,7 @@ func TestAConvertedHistoryIsTheSame(t *testing.T) {
 }
 
 func TestBadFiles(t *testing.T) {
+	binary := built(t)
 	pressed := zipped(t, strings.Repeat(fine, 50))
 	const header = "{:process 0, :type :invoke, :f :acquire}\n"
 	for _, tt := range []struct {
@@ -248,7 +249,7 @@ func TestBadFiles(t *testing.T) {
 		{"comments.edn", "; nothing yet\n", unproven, []string{"nothing to judge"}},
 		{"refused.edn", header + "{:process 0, :type :fail, :f :acquire}\n", unproven, []string{"? owner-mutex  unknown: ", "nothing to judge"}},
 	} {
-		t.Run(tt.name, func(t *testing.T) { saysOfABadHistory(t, tt.name, tt.text, tt.code, tt.words) })
+		t.Run(tt.name, func(t *testing.T) { saysOfABadHistory(t, binary, tt.name, tt.text, tt.code, tt.words) })
 	}
 }
 

@@ -13,15 +13,22 @@ import (
 	"testing"
 )
 
+// built is the command as people run it.
+func built(t *testing.T) string {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "lockcheck")
+	if text, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return binary
+}
+
 // One seed gives the same files and the same document to the byte in whatever
 // process it runs, and whatever runs beside it: with one processor or two, with
 // one job or several.
 func TestABatchIsTheSameInEveryProcess(t *testing.T) {
 	t.Parallel()
-	binary := filepath.Join(t.TempDir(), "lockcheck")
-	if text, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
+	binary := built(t)
 	for _, strategy := range strategies {
 		t.Run(strategy, func(t *testing.T) {
 			t.Parallel()

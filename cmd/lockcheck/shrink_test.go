@@ -23,10 +23,7 @@ const screen = 40
 // conviction.
 func TestWhatIsKeptReplays(t *testing.T) {
 	out := t.TempDir()
-	binary := filepath.Join(t.TempDir(), "lockcheck")
-	if text, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
+	binary := built(t)
 	r := lockcheck(t, "run", "redis-*", "--seed", "1", "--runs", "300", "--json", "--out", out)
 	r.wants(t, violated)
 	var files []string
