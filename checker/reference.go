@@ -237,13 +237,20 @@ func (t *timeline) registerOps() []porcupine.Operation {
 // nobody built on is left out: leaving it out is always possible, and with it
 // the search would have to try everything.
 func (t *timeline) clientRegisterOps() []porcupine.Operation {
+	type guarded struct { // a value of what one lock guards
+		lock  int32
+		value int64
+	}
 	list := t.updates()
-	used := map[int64]bool{}
+	used := map[guarded]bool{}
 	for grown := true; grown; {
 		grown = false
 		for i := range list {
-			if u := &list[i]; u.basis.value.Set && !used[u.basis.value.V] && (u.accepted || used[u.value]) {
-				used[u.basis.value.V], grown = true, true
+			u := &list[i]
+			lock := t.ops[u.op].lock
+			basis := guarded{lock, u.basis.value.V}
+			if u.basis.value.Set && !used[basis] && (u.accepted || used[guarded{lock, u.value}]) {
+				used[basis], grown = true, true
 			}
 		}
 	}
@@ -258,7 +265,7 @@ func (t *timeline) clientRegisterOps() []porcupine.Operation {
 		done := int64(t.size()) + 1
 		if u.accepted {
 			done = int64(o.done)
-		} else if !used[u.value] {
+		} else if !used[guarded{o.lock, u.value}] {
 			continue
 		}
 		ops = append(ops, porcupine.Operation{Input: in, Call: int64(o.invoke), Return: done})
