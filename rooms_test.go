@@ -20,8 +20,10 @@ const module = "github.com/lockcheck/lockcheck/"
 // rooms are the packages from the ground up: each may import those before it.
 var rooms = []string{
 	"history", "history/formats", "checker", "checker/models", "locks", "stores/redis", "stores/redis/client", "stores/redis/model", "stores/redis/porttest",
-	"locks/redis", "faults", "workloads", "catalogue",
+	"stores/zookeeper", "stores/zookeeper/jute", "stores/zookeeper/client", "stores/zookeeper/model", "stores/zookeeper/porttest",
+	"locks/redis", "locks/zookeeper", "faults", "workloads", "catalogue",
 	"cluster", "cluster/sim", "cluster/worker", "cluster/docker", "cluster/docker/dockertest",
+	"report/chart", "bench",
 	"harness", "explore", "report", "cmd/lockcheck",
 }
 
@@ -33,7 +35,9 @@ var only = map[string][]string{
 	"checker/models":  {"history", "checker"},
 	"locks":           {},
 	"locks/redis":     {"locks", "stores/redis"},
+	"locks/zookeeper": {"locks", "stores/zookeeper"},
 	"report":          {"history", "checker"},
+	"report/chart":    {},
 }
 
 // source is one Go file that is no test.

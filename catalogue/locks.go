@@ -8,21 +8,36 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/locks"
 	redislocks "github.com/lockcheck/lockcheck/locks/redis"
+	zklocks "github.com/lockcheck/lockcheck/locks/zookeeper"
 	"github.com/lockcheck/lockcheck/stores/redis"
+	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // Lock is one lock under test.
 type Lock struct {
-	ID      string
-	Does    string // acquire and release in a line
-	Promise string // in words
-	Source  string
-	Steps   Requests // of an acquire and a release that nobody disturbs
-	Lease   Lease
-	Options []string // the options that it knows
-	New     func(Env) locks.Locker
+	ID       string
+	Does     string // acquire and release in a line
+	Promise  string // in words
+	Source   string
+	Steps    Requests // of an acquire and a release that nobody disturbs
+	Lease    Lease
+	Store    Store
+	Options  []string // the options that it knows
+	Nodes    int      // how many servers it asks that know nothing of one another; 0: one
+	Replicas int      // of each of them, that it cannot do without
+	New      func(Env) locks.Locker
+	// GivesUp says of one that calls the critical section itself that its wait
+	// ends with its caller's; else nobody can call it off.
+	GivesUp bool
+	Order   bool // it promises to grant in the order of its queue
+
+	// Flaw, of a variant that is wrong in one way: what else is known of it is
+	// what is known of the lock called Like.
+	Like string
+	Flaw string
 }
 
 // Lease says what ends a grant that nobody releases. What a run's critical
@@ -37,15 +52,56 @@ const (
 	LeaseNone                 // nothing
 )
 
+// Store is what a lock stands on.
+type Store uint8
+
+// The stores.
+const (
+	StoreRedis Store = iota
+	StoreZooKeeper
+)
+
+func (s Store) String() string { return [...]string{"Redis", "ZooKeeper"}[s] }
+
 // Requests is how many requests an operation sends when nobody is in its way.
 type Requests struct{ Acquire, Release int }
+
+// Applies says why f does not apply to the lock on such servers; nil: it does.
+// Where a lock asks one server, random runs give it the replicas that f needs;
+// nodes that are to know nothing of one another get none.
+func (l *Lock) Applies(f faults.Fault, s Server) error {
+	switch {
+	case l.Store == StoreZooKeeper && f.Need == faults.NeedMemory:
+		return fmt.Errorf("%s needs a server that evicts what it has no room for, and the ensemble of %s keeps all", f.Name, l.ID)
+	case l.Store == StoreZooKeeper:
+		return nil
+	case f.Need == faults.NeedSessions:
+		return fmt.Errorf("%s needs a server that keeps sessions, and that of %s keeps none", f.Name, l.ID)
+	}
+	if f.Need == faults.NeedReplicas && l.Nodes > 1 && s.Replicas == 0 {
+		return fmt.Errorf("%s needs servers with replicas, and the nodes of %s have none", f.Name, l.ID)
+	}
+	return nil
+}
+
+// Strikes says why f cannot strike the lock's servers in a place though it applies
+// to the lock; nil: it can.
+func (l *Lock) Strikes(f faults.Fault, place string) error {
+	if l.Store == StoreZooKeeper && place == "docker" && f.Need == faults.NeedClock {
+		return fmt.Errorf("%s needs %s: under libfaketime a JVM is too slow for the sessions of %s, which go by another clock", f.Name, f.Need, l.ID)
+	}
+	return nil
+}
 
 // Env is what a lock is made from: one client's host and its way to the servers.
 type Env struct {
 	Host    locks.Host
-	Redis   redis.Port
+	Redis   []redis.Port // to each node of the layout: where it has replicas, to its master
+	Tokens  redis.Port   // to the server that tokens come from, where the layout has one
 	Lease   time.Duration
 	Options Options
+
+	ZooKeeper zookeeper.Port // to the ensemble of the layout, where it has one instead
 }
 
 // Options change a lock or its client library. They are written as
@@ -56,6 +112,31 @@ type Options struct {
 	ReuseID bool // one value for all acquisitions of a client
 	Claim   bool // recognise one's own value
 	Retries bool // the client library sends again as go-redis does by default
+
+	OwnToken bool // the token comes from a server of its own, which no fault touches
+	Cap      bool // a watchdog stops renewing after 1.5 T
+	ZeroTTL  bool // the lease is 0, and nobody has noticed
+
+	Czxid bool // transactions stand in for sequence numbers
+
+	FixedWait       bool // ask again after a wait that is always the same
+	ExponentialWait bool // ask again after a wait that doubles
+}
+
+// Tokens tells whether grants come with fencing tokens.
+func (o *Options) Tokens() bool { return o.Token || o.OwnToken }
+
+// Fenced is o with tokens, as a lock can have them: its own where it draws some,
+// else those of a server beside it.
+func (o Options) Fenced(lock *Lock) Options {
+	switch {
+	case o.Tokens():
+	case !slices.Contains(lock.Options, "token") && slices.Contains(lock.Options, "token=own"):
+		o.OwnToken = true
+	default:
+		o.Token = true
+	}
+	return o
 }
 
 // Option is one of Options, by the name that people write.
@@ -67,10 +148,16 @@ type Option struct {
 // AllOptions are the options, in the order in which they are written.
 var AllOptions = []Option{
 	{"token", "draw a fencing token with each grant", func(o *Options) *bool { return &o.Token }},
+	{"token=own", "the same, from a server of its own which no fault touches", func(o *Options) *bool { return &o.OwnToken }},
 	{"spin", "ask again at once instead of after a random wait", func(o *Options) *bool { return &o.Spin }},
 	{"reuse-id", "use one value for all acquisitions of a client", func(o *Options) *bool { return &o.ReuseID }},
 	{"claim", "an acquire that finds its own value has acquired", func(o *Options) *bool { return &o.Claim }},
 	{"retries", "the client library sends a request again, as go-redis does by default", func(o *Options) *bool { return &o.Retries }},
+	{"cap", "a watchdog stops renewing after 1.5 T", func(o *Options) *bool { return &o.Cap }},
+	{"ttl=0", "ask the server for a lease of 0, as a caller may by mistake", func(o *Options) *bool { return &o.ZeroTTL }},
+	{"czxid", "order the queue by the transactions that made its nodes, and draw tokens from them, instead of sequence numbers", func(o *Options) *bool { return &o.Czxid }},
+	{"wait=fixed", "ask again after a wait of T/50, which is always the same", func(o *Options) *bool { return &o.FixedWait }},
+	{"wait=exponential", "ask again after a random wait that doubles, from T/1000 to T/10", func(o *Options) *bool { return &o.ExponentialWait }},
 }
 
 func (o Options) String() string {
@@ -108,7 +195,8 @@ func ParseOptions(s string) (Options, error) {
 	return o, nil
 }
 
-// Locks are all locks, in the order in which they are shown.
+// Locks are all locks, in the order in which they are shown: first those that
+// somebody may take for right, then the variants with a flaw.
 var Locks = []Lock{
 	{
 		ID:      "redis-setnx",
@@ -117,7 +205,7 @@ var Locks = []Lock{
 		Source:  "Redis manual, SETNX, Handling deadlocks",
 		Steps:   Requests{1, 1},
 		Lease:   LeaseNone,
-		Options: []string{"token", "spin", "retries"},
+		Options: []string{"token", "token=own", "spin", "retries", "wait=fixed", "wait=exponential"},
 		New:     redisLock(redislocks.NewSetNX),
 	},
 	{
@@ -126,8 +214,26 @@ var Locks = []Lock{
 		Promise: "exclusion for the length of a lease, if nobody dies between two commands",
 		Source:  "Redis manual, SET, Patterns",
 		Steps:   Requests{2, 1},
-		Options: []string{"token", "spin", "retries"},
+		Options: []string{"token", "token=own", "spin", "retries", "wait=fixed", "wait=exponential"},
 		New:     redisLock(redislocks.NewSetNXExpire),
+	},
+	{
+		ID:      "redis-setnx-getset",
+		Does:    "SETNX of the time at which it ends, GET, and GETSET if that has passed; GET, and DEL if it has passed",
+		Promise: "exclusion for 1.1 leases, if all clocks are right and nobody releases late; a release in time frees nothing",
+		Source:  "imcoderlemon, Three ways to lock with Redis (in Chinese), the first",
+		Steps:   Requests{1, 1},
+		Options: []string{"token=own", "spin", "retries", "wait=fixed", "wait=exponential"},
+		New:     redisLock(redislocks.NewSetNXGetSet),
+	},
+	{
+		ID:      "redis-setnx-getset-fixed",
+		Does:    "SETNX of the time at which it ends, GET, and GETSET if that has passed; GET, and DEL if it has not",
+		Promise: "exclusion for 1.1 leases, if all clocks are right and nobody releases late",
+		Source:  "Redis manual, SETNX, Handling deadlocks",
+		Steps:   Requests{1, 2},
+		Options: []string{"token=own", "spin", "retries", "wait=fixed", "wait=exponential"},
+		New:     redisLock(redislocks.NewSetNXGetSetFixed),
 	},
 	{
 		ID:      "redis-set-del",
@@ -135,7 +241,7 @@ var Locks = []Lock{
 		Promise: "exclusion for the length of a lease, if nobody releases late",
 		Source:  "Redis manual, Distributed Locks with Redis, Correct Implementation with a Single Instance",
 		Steps:   Requests{1, 1},
-		Options: []string{"token", "spin", "reuse-id", "claim", "retries"},
+		Options: []string{"token", "token=own", "spin", "reuse-id", "claim", "retries", "wait=fixed", "wait=exponential"},
 		New:     redisLock(redislocks.NewSetDel),
 	},
 	{
@@ -144,7 +250,7 @@ var Locks = []Lock{
 		Promise: "exclusion for the length of a lease, if no release is slow",
 		Source:  "jiaduo, Distributed locks with Redis and with ZooKeeper (in Chinese), the race of threads A and B",
 		Steps:   Requests{1, 2},
-		Options: []string{"token", "spin", "reuse-id", "claim", "retries"},
+		Options: []string{"token", "token=own", "spin", "reuse-id", "claim", "retries", "wait=fixed", "wait=exponential"},
 		New:     redisLock(redislocks.NewSetGetDel),
 	},
 	{
@@ -153,21 +259,229 @@ var Locks = []Lock{
 		Promise: "exclusion for the length of a lease; beyond it with fencing only",
 		Source:  "jiaduo, Distributed locks with Redis and with ZooKeeper (in Chinese); imcoderlemon, Three ways to lock with Redis (in Chinese); Redis manual, Distributed Locks with Redis",
 		Steps:   Requests{1, 1},
-		Options: []string{"token", "spin", "reuse-id", "claim", "retries"},
+		Options: []string{"token", "token=own", "spin", "reuse-id", "claim", "retries", "wait=fixed", "wait=exponential", "ttl=0"},
 		New:     redisLock(redislocks.NewSetLua),
+	},
+	{
+		ID:      "redis-watchdog",
+		Does:    "SET NX PX, and a task that renews it each T/3 by a script; compare and delete in a script",
+		Promise: "exclusion for as long as the holder renews; beyond it with fencing only; a holder that hangs keeps it, unless capped",
+		Source:  "Redisson, RLock, lock watchdog; Redis manual, Distributed Locks with Redis, Extending the lock",
+		Steps:   Requests{1, 1},
+		Lease:   LeaseRenewed,
+		Options: []string{"token", "token=own", "spin", "retries", "cap", "wait=fixed", "wait=exponential"},
+		New:     redisLock(redislocks.NewWatchdog),
+	},
+	{
+		ID:      "redlock-seed",
+		Does:    "SET NX PX on each of 5 nodes in turn, a majority within T by the wall clock; compare and delete on all",
+		Promise: "exclusion for what is left of a lease, if no clock jumps or drifts and no node forgets",
+		Source:  "imcoderlemon, Three ways to lock with Redis (in Chinese), the third",
+		Steps:   Requests{5, 5},
+		Options: []string{"token=own"},
+		Nodes:   5,
+		New:     redlockLock(redislocks.NewRedlockSeed),
+	},
+	{
+		ID:      "redlock",
+		Does:    "SET NX PX on 5 nodes at once, a majority within T less the drift of clocks; compare and delete on all",
+		Promise: "exclusion for what is left of a lease, if no node's clock jumps and none forgets; beyond it with fencing only",
+		Source:  "Redis manual, Distributed Locks with Redis, The Redlock Algorithm; S. Sanfilippo, Is Redlock safe?",
+		Steps:   Requests{5, 5},
+		Options: []string{"token=own"},
+		Nodes:   5,
+		New:     redlockLock(redislocks.NewRedlock),
+	},
+	{
+		ID:      "redlock-continue",
+		Does:    "a script on each of 3 nodes in turn that replaces the value before, a majority within T by a clock of seconds, again each T/2; compare and delete on all",
+		Promise: "to keep the lock until it is released; what keeps it is not told of the release",
+		Source:  "imcoderlemon, Three ways to lock with Redis (in Chinese), the third; redlock-cpp, ContinueLock",
+		Steps:   Requests{3, 3},
+		Lease:   LeaseRenewed,
+		Options: []string{"token=own"},
+		Nodes:   3,
+		New:     redlockLock(redislocks.NewRedlockContinue),
+	},
+	{
+		ID:      "zk-predecessor",
+		Does:    "an EPHEMERAL_SEQUENTIAL child, smallest of all, else watch the one before it, and enter when that is gone; delete",
+		Promise: "exclusion for as long as sessions live and no waiter's ends; beyond it with fencing only; the order of the queue",
+		Source:  "Distributed locks with ZooKeeper (in Chinese), DistributedClient",
+		Steps:   Requests{2, 1},
+		Lease:   LeaseSession,
+		Store:   StoreZooKeeper,
+		Options: []string{"token"},
+		Order:   true,
+		New:     zkLock(zklocks.NewPredecessor),
+	},
+	{
+		ID:      "zk-predecessor-recheck",
+		Does:    "as zk-predecessor; when the one before is gone list again, and if another is before it watch that one, or enter if that is gone, too; delete",
+		Promise: "exclusion for as long as sessions live and no two waiters' end one after the other; beyond it with fencing only; the order of the queue",
+		Source:  "Distributed locks with ZooKeeper (in Chinese), the repair of DistributedClient",
+		Steps:   Requests{2, 1},
+		Lease:   LeaseSession,
+		Store:   StoreZooKeeper,
+		Options: []string{"token"},
+		Order:   true,
+		New:     zkLock(zklocks.NewPredecessorRecheck),
+	},
+	{
+		ID:      "zk-children",
+		Does:    "an EPHEMERAL_SEQUENTIAL child, alone, else watch the children, list again at each change, and enter whenever it is the smallest; delete",
+		Promise: "exclusion as long as nobody comes while somebody is in; beyond a session with fencing only; the order of the queue",
+		Source:  "Distributed locks with ZooKeeper (in Chinese), DistributedClient2",
+		Steps:   Requests{2, 1},
+		Lease:   LeaseSession,
+		Store:   StoreZooKeeper,
+		Options: []string{"token"},
+		Order:   true,
+		New:     zkLock(zklocks.NewChildren),
+	},
+	{
+		ID:      "zk-recipe",
+		Does:    "an EPHEMERAL_SEQUENTIAL child with a GUID, smallest of all, else watch the one before it and list again; delete until answered",
+		Promise: "exclusion for as long as the session lives; beyond it with fencing only; the order of the queue",
+		Source:  "Apache ZooKeeper, Recipes, Locks, Recoverable Errors and the GUID; Apache Curator, InterProcessMutex",
+		Steps:   Requests{2, 1},
+		Lease:   LeaseSession,
+		Store:   StoreZooKeeper,
+		Options: []string{"token", "czxid"},
+		Order:   true,
+		New:     zkLock(zklocks.NewRecipe),
+	},
+	{
+		ID:      "redis-setnx-del-stale",
+		Does:    "SETNX of the time at which it ends, GET, and DEL and SETNX if that has passed; GET, and DEL if it has not",
+		Promise: "as redis-setnx-getset-fixed",
+		Source:  "Redis manual, SETNX, Handling deadlocks, the clients C1, C2 and C3",
+		Steps:   Requests{1, 2},
+		Options: []string{"token=own", "spin", "retries", "wait=fixed", "wait=exponential"},
+		Like:    "redis-setnx-getset-fixed",
+		Flaw:    "removes a lock that has ended with DEL: who comes second removes that of who came first",
+		New:     redisLock(redislocks.NewSetNXDelStale),
+	},
+	{
+		ID:       "redis-set-lua-wait",
+		Does:     "SET NX PX, WAIT for one replica; compare and delete in a script",
+		Promise:  "as redis-set-lua, and that a failover does not lose it",
+		Source:   "Redis manual, WAIT, Consistency and WAIT",
+		Steps:    Requests{2, 1},
+		Options:  []string{"token", "token=own", "spin", "wait=fixed", "wait=exponential"},
+		Replicas: 2,
+		Like:     "redis-set-lua",
+		Flaw:     "takes WAIT for consensus: a replica without the key may become the master",
+		New:      redisLock(redislocks.NewSetLuaWait),
+	},
+	{
+		ID:      "redis-watchdog-blind",
+		Does:    "SET NX PX, and a task that renews it each T/3 by PEXPIRE; compare and delete in a script",
+		Promise: "as redis-watchdog",
+		Source:  "Redis manual, Distributed Locks with Redis, Extending the lock, which asks for a script",
+		Steps:   Requests{1, 1},
+		Lease:   LeaseRenewed,
+		Options: []string{"token", "token=own", "spin", "retries", "wait=fixed", "wait=exponential"},
+		Like:    "redis-watchdog",
+		Flaw:    "renews whoever's lock it is, and never learns that it has lost its own",
+		New:     redisLock(redislocks.NewWatchdogBlind),
+	},
+	{
+		ID:      "redlock-flawed-quorum",
+		Does:    "as redlock, with a majority of the nodes that have answered",
+		Promise: "as redlock",
+		Source:  "SPSCommerce/redlock-py, issue 6",
+		Steps:   Requests{5, 5},
+		Options: []string{"token=own"},
+		Nodes:   5,
+		Like:    "redlock",
+		Flaw:    "counts the nodes that it reaches, not those that there are",
+		New:     redlockLock(redislocks.NewRedlockFlawedQuorum),
+	},
+	{
+		ID:      "redlock-flawed-timeout",
+		Does:    "as redlock, one node after another, and without a time-out",
+		Promise: "as redlock",
+		Source:  "redlock-cpp, AddServerUrl; Redis manual, Distributed Locks with Redis, The Redlock Algorithm, step 2",
+		Steps:   Requests{5, 5},
+		Options: []string{"token=own"},
+		Nodes:   5,
+		Like:    "redlock",
+		Flaw:    "waits for a node for ever",
+		New:     redlockLock(redislocks.NewRedlockFlawedTimeout),
+	},
+	{
+		ID:      "redlock-flawed-wallclock",
+		Does:    "as redlock, with the wall clock",
+		Promise: "as redlock",
+		Source:  "S. Sanfilippo, Is Redlock safe?, which asks for a monotonic clock",
+		Steps:   Requests{5, 5},
+		Options: []string{"token=own"},
+		Nodes:   5,
+		Like:    "redlock",
+		Flaw:    "takes the time of a round with a clock that jumps",
+		New:     redlockLock(redislocks.NewRedlockFlawedWallClock),
+	},
+	{
+		ID:      "redlock-flawed-seconds",
+		Does:    "as redlock, with the whole seconds of the wall clock",
+		Promise: "as redlock",
+		Source:  "redlock-cpp, Lock",
+		Steps:   Requests{5, 5},
+		Options: []string{"token=own"},
+		Nodes:   5,
+		Like:    "redlock",
+		Flaw:    "takes the time of a round with a clock of seconds",
+		New:     redlockLock(redislocks.NewRedlockFlawedSeconds),
+	},
+	{
+		ID:      "zk-predecessor-leaky-timeout",
+		Does:    "as zk-predecessor-recheck; who gives up deletes nothing",
+		Promise: "as zk-predecessor-recheck",
+		Source:  "zk-ruby/zk, issue 49; spring-projects/spring-integration, issue 2557; aiozk, issue 34",
+		Steps:   Requests{2, 1},
+		Lease:   LeaseSession,
+		Store:   StoreZooKeeper,
+		Options: []string{"token"},
+		Like:    "zk-predecessor-recheck",
+		Flaw:    "a waiter that gives up leaves its node in the queue, and everybody behind it waits",
+		GivesUp: true,
+		Order:   true,
+		New:     zkLock(zklocks.NewPredecessorLeakyTimeout),
 	},
 }
 
 func redisLock(make func(locks.Host, redis.Port, redislocks.Options) locks.Locker) func(Env) locks.Locker {
+	return func(e Env) locks.Locker { return make(e.Host, e.Redis[0], e.redis()) }
+}
+
+func redlockLock(make func(locks.Host, []redis.Port, redislocks.Options) locks.Locker) func(Env) locks.Locker {
+	return func(e Env) locks.Locker { return make(e.Host, e.Redis, e.redis()) }
+}
+
+func zkLock(make func(locks.Host, zookeeper.Port, zklocks.Options) locks.Locker) func(Env) locks.Locker {
 	return func(e Env) locks.Locker {
-		return make(e.Host, e.Redis, redislocks.Options{
-			TTL:     e.Lease,
-			Token:   e.Options.Token,
-			Spin:    e.Options.Spin,
-			ReuseID: e.Options.ReuseID,
-			Claim:   e.Options.Claim,
-		})
+		return make(e.Host, e.ZooKeeper, zklocks.Options{TTL: e.Lease, Token: e.Options.Token, Czxid: e.Options.Czxid})
 	}
+}
+
+// redis is the options of a Redis lock.
+func (e *Env) redis() redislocks.Options {
+	o := redislocks.Options{
+		TTL:             e.Lease,
+		Token:           e.Options.Token,
+		Spin:            e.Options.Spin,
+		ReuseID:         e.Options.ReuseID,
+		Claim:           e.Options.Claim,
+		Cap:             e.Options.Cap,
+		ZeroTTL:         e.Options.ZeroTTL,
+		FixedWait:       e.Options.FixedWait,
+		ExponentialWait: e.Options.ExponentialWait,
+	}
+	if e.Options.OwnToken {
+		o.Tokens = e.Tokens
+	}
+	return o
 }
 
 // FindLock returns the lock with that id.
@@ -178,20 +492,3 @@ func FindLock(id string) (Lock, bool) {
 	}
 	return Locks[i], true
 }
-
-// RedisName is the name of the one Redis server of a place.
-const RedisName = "redis-1"
-
-// Server is how a server is set up.
-type Server struct {
-	Fsync Fsync `json:"fsync,omitempty"`
-}
-
-// Fsync says what a Redis server keeps of its data when it loses power.
-type Fsync string
-
-// The settings of appendfsync that locks depend on.
-const (
-	FsyncNone   Fsync = "" // no append-only file: nothing is kept
-	FsyncAlways Fsync = "always"
-)

@@ -15,7 +15,7 @@ const NoFault = "none"
 // Code is a way in which a lock breaks, as tables write it.
 type Code string
 
-// The codes. F, unfair, comes with the property that judges it.
+// The codes.
 const (
 	Safe         Code = "S"  // nothing goes wrong
 	Overlap      Code = "U"  // mutual exclusion broken: a defect, or durability that is missing
@@ -23,6 +23,7 @@ const (
 	Stolen       Code = "R"  // a release frees somebody else's lock
 	Starved      Code = "L"  // somebody waits, and nobody is ever granted it
 	Slow         Code = "l"  // a slow hand-over
+	Unfair       Code = "F"  // the order of the queue is broken, where the lock promises it
 )
 
 // CodeMeaning is what a code stands for.
@@ -40,6 +41,7 @@ var Codes = []CodeMeaning{
 	{Stolen, "a release frees another's lock", []checker.Property{checker.Ownership}},
 	{Starved, "somebody waits for ever", []checker.Property{checker.Liveness}},
 	{Slow, "a slow hand-over", []checker.Property{checker.Handover}},
+	{Unfair, "the order of the queue is broken", []checker.Property{checker.Fairness}},
 }
 
 // Properties are those that are violated where c is found. Grants without a
@@ -56,7 +58,8 @@ func (c Code) Properties() []checker.Property {
 // Expectation is what is known of a lock under a fault: what is found when one
 // looks, what may be, and that nothing else is.
 type Expectation struct {
-	Codes string // as the table writes it: "U R?"
+	Of    string // the lock that it is known of: the one that was asked for, or the one that this is like
+	Codes string // as the table writes it: "U R? answers?"
 	Must  []Code
 	May   []checker.Property // all that may be violated, those of Must included
 	Why   string             // the mechanism, where it does not speak for itself
@@ -64,6 +67,11 @@ type Expectation struct {
 
 // Holds tells whether nothing has to be found.
 func (e *Expectation) Holds() bool { return len(e.Must) == 0 }
+
+// Names tells whether c is found, or may be.
+func (e *Expectation) Names(c Code) bool {
+	return slices.ContainsFunc(strings.Fields(e.Codes), func(field string) bool { return strings.TrimSuffix(field, "?") == string(c) })
+}
 
 // HoldsSlowly tells whether nothing has to be found but a slow hand-over.
 func (e *Expectation) HoldsSlowly() bool {
@@ -82,6 +90,7 @@ const (
 	robbed    = "A late DEL takes the key of a holder whose lease still runs, and lets a third one in: more than the overlap that leases cannot avoid."
 	neverSent = "SETNX is answered after the caller's deadline, so PEXPIRE is not sent, and the key has no expiry."
 	unknown   = "A SETNX that its client has given up sets a key of which nobody knows that it is his, so nobody deletes it."
+	unknownTo = "A SET that its client has given up sets a key of which nobody knows that it is his, so all wait for its end."
 	neverDel  = "A DEL that is lost with its connection is not sent again, and nothing else removes the key."
 	lostDel   = "A release that is lost with its connection is not sent again: the next holder waits for the lease to end."
 	forgotten = "The holder whose key was lost deletes that of the next."
@@ -90,65 +99,266 @@ const (
 	allGone   = "A jump ends every lease that it reaches, and every holder lives and releases: nobody waits for long. A jump back takes a dead holder as well."
 	jumped    = "The holder whose lease was cut short deletes the key of the next."
 	outlasts  = "A request is given up after T/4 and an undisturbed section takes less than T/3: a lease outlasts whatever a link can do to its holder, and a late release compares."
+
+	noClock   = "No clock has a part in it."
+	ownClock  = "A client takes times with a clock that does not jump, and in a third of a lease 1 % does not show."
+	noExpiry  = "The key has no expiry: no clock of a server ends it, and eviction takes keys that have one."
+	evicted   = "A key with an expiry is what eviction takes first."
+	notYet    = "A master that dies takes the key along if no replica has it yet; the holder has to be at work until the next one is elected. That is one run in 1,000, unless sections last as long as they like."
+	twoReigns = "The old master goes on until somebody who knows of the new one reaches it: for a while both grant."
+	back      = "A new master that never heard of a release has the key again, and for ever."
+	second    = "Of two clients that find the same end the second one's GETSET writes into the entry of the first, which has the lock."
+	jumpsOnly = "The clients' clocks say who holds: one that is ahead ends others' locks, and what it writes itself lasts longer."
+	inverted  = "A release in time deletes nothing and says yes: each hand-over takes 1.1 T, and the entry is still there a T later if nobody wants it."
+	downNodes = "Nodes that are down when the lock is given back keep it until it ends; where that is a majority all wait for it."
+	majority  = "It takes a majority: several nodes are struck at once, or one that was the third of three."
+	evades    = "A request to a node is given up after T/40, and the others are enough; what a round has set is deleted on all nodes, those included that did not answer."
+	atLength  = "The time-out is T/40 and a section takes less than T/3: a lease outlasts whatever a link can do to its holder, and a late release compares."
+	stale     = "Of two clients that find the same end the second one's DEL removes what the first one's SETNX has set, and both hold."
+	fewer     = "Who reaches few nodes takes most of those few for a majority, and another has most of the rest."
+	ghost     = "The task that renews is not told of the release: it takes the lock for nobody, from whoever has lost his nodes by then, and keeps it."
+	waitsLong = "A round that waits for a node leaves a short rest of the lease, and the section outlives it."
+
+	zombie       = "If the one before goes between the list and the watch, the watch fails, and the program ends: its node stays the head for as long as its session lives."
+	fewSessions  = "Most of them end the program of a waiter, and few its session: one run in 500."
+	untold       = "A holder that is cut off goes on, and nothing tells it of its session's end."
+	letIn        = "The end of a waiter's session lets in who is behind it."
+	passed       = "So it passes all who wait before that one: behind another holder, or behind a node of nobody's."
+	twoInARow    = "For two to be in, two waiters have to go one right after the other."
+	doubtful     = "A request whose answer is lost ends the program, and what it had created stays in the queue."
+	numbersAgain = "Disks that are lost take all nodes along; the numbers begin anew, and a late delete finds the node of another."
+	entersTwice  = "Who is in enters again whenever the queue changes, on the one node that it has, and deletes it while it is in."
+	bothWait     = "Two that come together see each other, and neither enters before a third one comes or goes."
+
+	sessionEnd = "The node of a dead client goes with its session, after T to 1.5 T."
+	earlyNews  = "Who comes back is told that its session has ended when the leader has decided on it, which may be before that is committed and its node is gone."
 )
 
-// truth is what random exploration finds, by lock and fault. A fault that is
-// in no row of a lock has no cell, which a test refuses. What is here differs
+// truth is what random exploration finds, by lock and fault. A fault that
+// applies and is in no row of a lock has no cell, which a test refuses, unless
+// the lock is like another one: then it is as there. What is here differs
 // from what was first written down of these locks wherever a run was looked
 // into and found right; the reason stands beside it.
 var truth = map[string][]cell{
 	"redis-setnx": {
-		{"none pause", "S", "There is no lease that could end."},
+		{"none pause hang", "S", "There is no lease that could end."},
+		{"skew jump rate", "S", noClock},
+		{"server-skew server-jump server-rate evict", "S", noExpiry},
 		{"kill poweroff", "L", ""},
+		{"server-pause", "L", unknown},
 		{"restart", "L", neverDel},
 		{"restart-lost", "U R", forgotten},
-		{"server-jump", "S", ""},
+		{"failover partition-servers", "U R L answers?", forgotten + " " + back},
 		{"partition partition-oneway delay kill-connection", "L", unknown + " Nor is a lost DEL sent again."},
 		{"drop-reply", "L", unknown},
 	},
 	"redis-setnx-expire": {
-		{"none", "L?", neverSent},
-		{"pause", "U R L", robbed + " " + neverSent},
+		{"none skew jump rate server-rate", "L?", neverSent},
+		{"pause hang", "U R L", robbed + " " + neverSent},
 		{"kill poweroff", "L l", ""},
+		{"server-pause", "L l", "A SETNX that its client has given up sets a key, and no PEXPIRE follows."},
 		{"restart", "L l", "A PEXPIRE that is lost with its connection is not sent again, and the key has no expiry."},
 		{"restart-lost", "U R L?", forgotten + " " + neverSent},
-		{"server-jump", "U R L?", jumped + " " + allGone + " " + neverSent},
+		{"failover", "L U? R?", "A PEXPIRE that is lost with the master is not sent again. " + notYet},
+		{"server-skew server-jump", "U R L?", jumped + " " + allGone + " " + neverSent},
+		{"evict", "U R L?", evicted + " " + forgotten + " " + neverSent},
 		{"partition partition-oneway delay", "U R L l", robbed + " A SETNX that its client has given up sets a key, and no PEXPIRE follows."},
+		{"partition-servers", "U R L answers?", twoReigns + " " + forgotten + " A new master that heard of SETNX and of nothing later has a key without an expiry."},
 		{"kill-connection", "L l", onceReset + " A SETNX whose answer is lost has no PEXPIRE, a lost PEXPIRE no second."},
 		{"drop-reply", "L l", onceSent + " A SETNX that was not answered has no PEXPIRE."},
 	},
 	"redis-set-del": {
 		{"none", "S", ""},
-		{"pause", "U R", robbed},
+		{"skew jump rate server-rate", "S", ownClock},
+		{"pause hang", "U R", robbed},
 		{"kill poweroff", "l", ""},
+		{"server-pause", "l", unknownTo},
 		{"restart", "l", lostDel},
 		{"restart-lost", "U R", forgotten},
-		{"server-jump", "U R", jumped + " " + allGone},
+		{"failover", "U? R?", notYet},
+		{"server-skew server-jump", "U R", jumped + " " + allGone},
+		{"evict", "U R", evicted + " " + forgotten},
 		{"partition partition-oneway delay", "U R", robbed},
+		{"partition-servers", "U R", twoReigns + " " + forgotten},
 		{"kill-connection", "l", onceReset},
 		{"drop-reply", "l", onceSent},
 	},
 	"redis-set-get-del": {
 		{"none", "S", ""},
-		{"pause", "U R", robbed},
+		{"skew jump rate server-rate", "S", ownClock},
+		{"pause hang", "U R", robbed},
 		{"kill poweroff", "l", ""},
+		{"server-pause", "l", unknownTo},
 		{"restart", "l", lostDel},
 		{"restart-lost", "U", ""},
-		{"server-jump", "U R?", "The clock has to jump between the GET and the DEL, one run in 1,500. " + allGone},
+		{"failover", "U? R?", notYet},
+		{"server-skew server-jump", "U R?", "The clock has to jump between the GET and the DEL, one run in 1,500. " + allGone},
+		{"evict", "U R?", evicted + " For a DEL that hits the next holder it has to do so between the GET and the DEL."},
 		{"partition partition-oneway delay", "U R", robbed},
+		{"partition-servers", "U R?", twoReigns},
 		{"kill-connection", "l", onceReset},
 		{"drop-reply", "l", onceSent},
 	},
 	"redis-set-lua": {
 		{"none", "S", ""},
-		{"pause", "Uf", ""},
+		{"skew jump rate server-rate", "S", ownClock},
+		{"pause hang", "Uf", ""},
 		{"kill poweroff", "l", ""},
+		{"server-pause", "l", unknownTo},
 		{"restart", "l", lostDel},
 		{"restart-lost", "U", ""},
-		{"server-jump", "U", allGone},
+		{"failover", "U?", notYet},
+		{"server-skew server-jump", "U", allGone},
+		{"evict", "U", evicted},
 		{"partition partition-oneway delay", "S", outlasts},
+		{"partition-servers", "U", twoReigns},
 		{"kill-connection", "l", onceReset},
 		{"drop-reply", "l", ""},
+	},
+	"redis-watchdog": {
+		{"none", "S", ""},
+		{"skew jump rate server-rate", "S", ownClock},
+		{"pause", "Uf", ""},
+		{"hang", "Uf", "Nobody renews before the acquire has returned: if it hangs for longer than T there, what it returns is over."},
+		{"kill poweroff", "l", ""},
+		{"server-pause", "l", unknownTo},
+		{"restart", "l", lostDel},
+		{"restart-lost", "U", ""},
+		{"failover", "U", notYet},
+		{"server-skew server-jump", "U", ""},
+		{"evict", "U", evicted},
+		{"partition partition-oneway delay", "resource?", "A holder that reaches no server knows when its lease is over and reports the loss; the write of its section comes all the same."},
+		{"partition-servers", "U", twoReigns},
+		{"kill-connection", "l", onceReset},
+		{"drop-reply", "l", ""},
+	},
+	"redis-watchdog-blind": {
+		{"pause", "U", "A holder that wakes late renews the entry of the next, and believes in it."},
+		{"hang", "Uf lease-exclusion?", "Nobody renews before the acquire has returned, and then it renews the entry of the next."},
+		{"server-skew server-jump", "U R?", "A clock that comes back leaves entries that last too long; a PEXPIRE for the holder before shortens them."},
+		{"partition partition-oneway delay", "U?", "Who is cut off for longer than its lease never learns that it is over, and renews the entry of the next when the link is back."},
+	},
+	"redis-set-lua-wait": {
+		{"server-pause", "l", "One that stands still is replaced before a SET that its client has given up can harm, unless it goes on soon."},
+		{"failover", "S", "WAIT has seen to it that a replica has the key, and Sentinels take the replica that has the most."},
+		{"partition-servers", "U? answers?", twoReigns + " With two replicas the new master has none that it reaches, and so grants nothing until the others are back: one run in 5,000. An acquire that gives up deletes its key on the new master, and the old one has it still."},
+	},
+	"redis-setnx-getset": {
+		{"none rate server-skew server-jump server-rate evict", "R l answers?", inverted + " " + second},
+		{"pause hang", "Uf R l answers?", inverted + " " + second},
+		{"skew jump", "U R L l answers?", jumpsOnly + " Nobody deletes it: all wait for that clock's end."},
+		{"kill poweroff server-pause restart drop-reply kill-connection", "R l answers?", inverted + " " + second},
+		{"partition partition-oneway delay", "R l answers?", inverted + " " + second + " A section takes less than T/3, and the time in the key is 1.1 T: no release is late."},
+		{"restart-lost failover partition-servers", "U? R l answers?", inverted + " " + second + " Few hold when the key is lost: mostly it is the time of one who has given it back."},
+	},
+	"redis-setnx-getset-fixed": {
+		{"none", "S", ""},
+		{"rate", "S", "In a third of a lease 1 % does not show."},
+		{"server-skew server-jump server-rate evict", "S", noExpiry},
+		{"pause hang", "U R", "A holder that comes late finds the time of the next one, which has not passed, and deletes it."},
+		{"skew jump", "U R L? l", jumpsOnly + " If the release takes it for over, nobody deletes it, and all wait for that clock's end."},
+		{"kill poweroff", "R l", second},
+		{"server-pause restart drop-reply kill-connection", "R l", "What is not answered is not undone: all wait until its time has passed. " + second},
+		{"restart-lost", "U R", forgotten},
+		{"failover", "U? R", second + " " + notYet},
+		{"partition partition-oneway", "U R", robbed + " " + second},
+		{"delay", "U? R l", robbed + " " + second},
+		{"partition-servers", "U R", twoReigns + " " + forgotten},
+	},
+	"redis-setnx-del-stale": {
+		{"kill poweroff restart drop-reply", "U? R? l", stale},
+		{"failover", "U? R?", stale},
+		{"server-pause delay kill-connection", "U R l", stale},
+	},
+	"redlock": {
+		{"none", "S", ""},
+		{"skew jump rate server-rate", "S", ownClock},
+		{"pause hang", "Uf", ""},
+		{"kill poweroff", "l", ""},
+		{"server-pause drop-reply", "S", evades},
+		{"restart", "l", downNodes},
+		{"restart-lost", "U", majority},
+		{"server-skew server-jump", "U", majority},
+		{"evict", "U", evicted + " " + majority},
+		{"partition partition-oneway delay", "S", atLength},
+		{"kill-connection", "l", onceReset},
+	},
+	"redlock-seed": {
+		{"none", "S", "Clients that split the nodes between them meet again after T/50, but not at the same instant: the network is never that even."},
+		{"skew jump", "S", "A clock that jumps while a round is under way makes the lease look longer or shorter than it is; for harm the section has to outlive the keys, too, which takes a fault of another kind."},
+		{"rate server-rate", "S", "Without a margin for drift a lease ends up to T/100 early, and a section is over by T/3."},
+		{"pause hang", "Uf", ""},
+		{"kill poweroff", "l", ""},
+		{"server-pause drop-reply", "S", evades},
+		{"restart", "l", downNodes},
+		{"restart-lost", "U", majority},
+		{"server-skew server-jump", "U", majority},
+		{"evict", "U", evicted + " " + majority},
+		{"partition partition-oneway delay", "S", atLength},
+		{"kill-connection", "l", onceReset},
+	},
+	"redlock-continue": {
+		{"none skew jump rate server-rate hang kill poweroff", "R L l U? answers?", ghost},
+		{"pause", "Uf R L l lease-exclusion? answers?", ghost},
+		{"server-pause restart partition partition-oneway delay drop-reply kill-connection", "R L l U? answers?", ghost},
+		{"restart-lost server-skew server-jump evict", "U R L l answers?", majority + " " + ghost},
+	},
+	"zk-predecessor": {
+		{"none hang skew jump rate server-skew server-jump server-rate", "L", zombie},
+		{"pause session-expiry", "U L F", letIn + " " + passed + " " + zombie},
+		{"kill poweroff", "U L l F", letIn + " " + passed + " " + zombie + " " + sessionEnd},
+		{"server-pause", "L l U? F? answers?", zombie + " " + doubtful + " " + earlyNews},
+		{"restart failover", "L l U? F?", zombie + " " + doubtful},
+		{"restart-lost", "L l U? R? F?", doubtful + " " + numbersAgain},
+		{"partition partition-oneway delay", "L U? F?", doubtful + " " + fewSessions + " " + letIn},
+		{"partition-servers", "L U? F? answers?", doubtful + " " + fewSessions + " " + letIn + " " + earlyNews},
+		{"drop-reply kill-connection", "L", doubtful},
+	},
+	"zk-predecessor-recheck": {
+		{"none hang skew jump rate server-skew server-jump server-rate", "L", zombie},
+		{"pause session-expiry", "Uf L", "A holder learns of the end of its session last of all. " + zombie},
+		{"kill poweroff", "L l U? F?", twoInARow + " " + zombie + " " + sessionEnd},
+		{"server-pause", "L l U? F? answers?", zombie + " " + doubtful + " " + twoInARow + " " + earlyNews},
+		{"restart failover", "L l U? F?", zombie + " " + doubtful + " " + twoInARow},
+		{"restart-lost", "L l U? R? F?", doubtful + " " + numbersAgain},
+		{"partition partition-oneway delay", "L U? F?", doubtful + " " + untold},
+		{"partition-servers", "L U? F? answers?", doubtful + " " + untold + " " + earlyNews},
+		{"drop-reply kill-connection", "L", doubtful},
+	},
+	"zk-children": {
+		{"none pause hang skew jump rate server-skew server-jump server-rate session-expiry", "U L", entersTwice + " " + bothWait},
+		{"kill poweroff", "U L l", entersTwice + " " + bothWait + " " + sessionEnd},
+		{"server-pause", "U L l answers?", entersTwice + " " + bothWait + " " + doubtful + " " + earlyNews},
+		{"restart failover", "U L l", entersTwice + " " + bothWait + " " + doubtful},
+		{"restart-lost", "U L l R?", entersTwice + " " + doubtful + " " + numbersAgain},
+		{"partition partition-oneway delay drop-reply kill-connection", "U L", entersTwice + " " + bothWait + " " + doubtful},
+		{"partition-servers", "U L answers?", entersTwice + " " + bothWait + " " + doubtful + " " + earlyNews},
+	},
+	"zk-recipe": {
+		{"none", "S", ""},
+		{"skew jump rate server-skew server-jump server-rate", "S", "Sessions go by the leader's monotonic clock, and a client's times are shares of them: no jump touches them, and 1 % does not show."},
+		{"pause", "Uf answers?", "A holder that stands still for longer than its session learns of its end when it wakes. " + earlyNews},
+		{"hang", "S", "The library's heartbeats go on."},
+		{"kill poweroff", "l", sessionEnd},
+		{"server-pause", "l answers?", "Who asks one that stands still is not answered, and gives it up after 2/3 T. " + earlyNews},
+		{"restart failover", "l", "Without a leader nobody serves for the length of an election, T/2 or more; then all have their sessions still."},
+		{"restart-lost", "L l U? fencing?", "When all members lose their disks, each of them knows less than its clients have seen, and refuses them for ever. New ones begin with the first number."},
+		{"partition partition-oneway delay", "resource? answers?", "A holder that hears nothing for 2/3 T is told that it has lost the lock, and its session lasts for T; the write of its section comes all the same. " + earlyNews},
+		{"partition-servers", "Uf? answers?", "A member that is cut off serves for T, syncLimit, and the session of a holder there may end before: it has had no sign of life for a while then. That is one run in 3,000. " + earlyNews},
+		{"kill-connection", "S", "The session lives on, and its client is back in a moment."},
+		{"drop-reply", "l", "What is not answered is sent again when nothing was heard for 2/3 T, and all wait meanwhile."},
+		{"session-expiry", "Uf", "The next one may hear of it before the holder does."},
+	},
+	"redlock-flawed-quorum": {
+		{"restart", "U l", fewer},
+		{"partition partition-oneway delay", "U", fewer},
+		{"kill-connection", "U l", fewer},
+		{"server-pause drop-reply", "U?", fewer + " What is not answered has mostly been executed, or is for nobody."},
+	},
+	"redlock-flawed-timeout": {
+		{"server-pause partition partition-oneway", "Uf?", waitsLong},
+		{"delay", "l Uf? L?", waitsLong + " What is slow from several nodes adds up, and outlasts what slowed it."},
+		{"drop-reply", "L l", "It waits for an answer that is lost, for ever, and what it holds by then ends only with its lease."},
 	},
 }
 
@@ -161,47 +371,66 @@ func Faults() []string {
 	return names
 }
 
-// Expect is what is expected of a lock under a fault, or under none.
+// Columns are those of the table in which a lock has a cell: none, and the
+// faults that apply to it.
+func (l *Lock) Columns() []string {
+	return slices.DeleteFunc(Faults(), func(name string) bool {
+		f, ok := faults.Find(name)
+		return ok && l.Applies(f, Server{}) != nil
+	})
+}
+
+// Expect is what is expected of a lock under a fault, or under none: what is
+// known of it, or else of the lock that it is like.
 func Expect(lock, fault string) (Expectation, error) {
-	for _, c := range truth[lock] {
-		if slices.Contains(strings.Fields(c.faults), fault) {
-			e, err := parse(c.codes, stops(fault))
-			e.Why = c.why
-			return e, err
+	for id := lock; id != ""; {
+		for _, c := range truth[id] {
+			if slices.Contains(strings.Fields(c.faults), fault) {
+				e, err := parse(c.codes, stops(fault))
+				e.Of, e.Why = id, c.why
+				return e, err
+			}
 		}
+		l, _ := FindLock(id)
+		id = l.Like
 	}
 	return Expectation{}, fmt.Errorf("nothing is known of %s under %s", lock, fault)
 }
 
-// stops tells whether a fault stops or cuts off a client, a server or a
-// request, for a while or for good: a hand-over may then be slow. What sets
-// a clock does not, nor what is over at once on a server.
+// stops tells whether a hand-over may be slow because of a fault.
 func stops(fault string) bool {
 	f, ok := faults.Find(fault)
-	return ok && f.Need != faults.NeedClock && (f.On != faults.OnServer || f.Heal != nil)
+	return ok && f.Stops
 }
 
-// parse reads codes, each of them once, with ? where it may be found. slow
-// says whether a slow hand-over may be found besides.
+// parse reads codes, each of them once, with ? where it may be found. A property
+// that may be violated besides is named, with ? as well. slow says whether a slow
+// hand-over may be found in any case.
 func parse(codes string, slow bool) (Expectation, error) {
 	e := Expectation{Codes: codes}
 	fields := strings.Fields(codes)
 	may := map[checker.Property]bool{checker.Handover: slow}
-	seen := map[Code]bool{}
+	seen := map[string]bool{}
 	for _, field := range fields {
 		name, perhaps := strings.CutSuffix(field, "?")
-		c := Code(name)
+		c, p := Code(name), checker.Property(name)
+		named := slices.Contains(checker.Properties[:], p)
 		switch {
-		case seen[c]:
-			return e, fmt.Errorf("codes %q: %s is there twice", codes, c)
+		case seen[name]:
+			return e, fmt.Errorf("codes %q: %s is there twice", codes, name)
 		case c == Safe && (perhaps || len(fields) > 1):
 			return e, fmt.Errorf("codes %q: %s stands alone", codes, Safe)
-		case c != Safe && c.Properties() == nil:
+		case named && !perhaps:
+			return e, fmt.Errorf("codes %q: %s may be violated at most, %s?; what must be found has a code", codes, name, name)
+		case !named && c != Safe && c.Properties() == nil:
 			return e, fmt.Errorf("codes %q: there is no code %q", codes, name)
 		}
-		seen[c] = true
+		seen[name] = true
 		if !perhaps && c != Safe {
 			e.Must = append(e.Must, c)
+		}
+		if named {
+			may[p] = true
 		}
 		for _, p := range c.Properties() {
 			may[p] = true
@@ -216,7 +445,7 @@ func parse(codes string, slow bool) (Expectation, error) {
 	switch {
 	case len(fields) == 0:
 		return e, fmt.Errorf("no codes; %s is safe", Safe)
-	case seen[Overlap] && seen[LeaseOverlap]:
+	case seen[string(Overlap)] && seen[string(LeaseOverlap)]:
 		return e, fmt.Errorf("codes %q: %s says more than %s", codes, Overlap, LeaseOverlap)
 	}
 	for _, p := range checker.Properties {

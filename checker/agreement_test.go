@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -96,11 +97,12 @@ type anarchy struct {
 	process int
 	written int64
 
-	acquires []int            // indices of their invokes
-	works    bool             // the lock
-	own      bool             // the resource writes its own lines
-	value    map[string]int64 // of what each lock guards
-	holders  map[string]int
+	makers  []history.Entry  // invokes that may have made entries: acquires, extends
+	made    map[int]int64    // by grant: the index of the acquire whose entries it stands on
+	works   bool             // the lock
+	own     bool             // the resource writes its own lines
+	value   map[string]int64 // of what each lock guards
+	holders map[string]int
 }
 
 type anarchist struct {
@@ -108,14 +110,15 @@ type anarchist struct {
 	process int
 	open    *history.Entry
 	grants  []history.Entry // oks of acquires
+	given   []history.Entry // those of grants that were given back
 	dead    bool
 }
 
 func anyHistory(t *rapid.T) *history.History {
 	a := &anarchy{
 		T: t, works: rapid.Bool().Draw(t, "the lock works"), own: rapid.Bool().Draw(t, "the resource writes its own lines"),
-		h:     &history.History{Header: history.Header{Format: history.Format, LeaseMS: 10_000, Observes: []string{"ownership"}}},
-		value: map[string]int64{}, holders: map[string]int{},
+		h:     &history.History{Header: history.Header{Format: history.Format, LeaseMS: 10_000, Observes: []string{"ownership", "answers"}}},
+		value: map[string]int64{}, holders: map[string]int{}, made: map[int]int64{},
 	}
 	for i := range rapid.IntRange(2, 4).Draw(t, "clients") {
 		a.process++
@@ -128,6 +131,8 @@ func anyHistory(t *rapid.T) *history.History {
 		case a.rarely("fault"):
 			a.fault(c)
 		case c.dead && (c.open == nil || !a.rarely("the answer was on its way")):
+		case a.rarely("something in the background"):
+			a.background(c)
 		case c.open != nil:
 			a.complete(c)
 		default:
@@ -151,6 +156,24 @@ func (a *anarchy) fault(c *anarchist) {
 	c.dead = c.dead || f == "kill" || f == "exit"
 }
 
+// background is what a task of a client's reports whatever the client does: of
+// any grant of its, also of one that it gives back, or has.
+func (a *anarchy) background(c *anarchist) {
+	grants := slices.Concat(c.grants, c.given)
+	if len(grants) == 0 {
+		return
+	}
+	g := rapid.SampledFrom(grants).Draw(a.T, "grant")
+	e := history.Entry{
+		Client: c.name, Process: g.Process, Type: history.Event, Grant: g.Grant, Lock: g.Lock,
+		F: rapid.SampledFrom([]string{history.Valid, history.Valid, history.Valid, history.Lost}).Draw(a.T, "report"),
+	}
+	if e.F == history.Valid {
+		e.ValidUntil = a.until()
+	}
+	a.add(e)
+}
+
 func (a *anarchy) invoke(c *anarchist) {
 	f := history.Acquire
 	if len(c.grants) > 0 {
@@ -168,6 +191,7 @@ func (a *anarchy) invoke(c *anarchist) {
 		e.Grant, e.Lock = c.grants[g].Grant, c.grants[g].Lock
 		if f == history.Release {
 			a.holders[e.Lock]--
+			c.given = append(c.given, c.grants[g])
 			c.grants = c.grants[:g]
 		}
 	}
@@ -184,16 +208,47 @@ func (a *anarchy) invoke(c *anarchist) {
 		return
 	}
 	c.open = &e
-	if f == history.Acquire {
-		a.acquires = append(a.acquires, e.Index)
+	if f == history.Acquire || f == history.Extend {
+		a.makers = append(a.makers, e)
 	}
 	if a.rarely("a server acts") {
-		a.add(history.Entry{
-			Process: history.Process{Name: "redis"}, Type: history.Event,
-			F:  rapid.SampledFrom([]string{history.Remove, history.Takeover, history.Shorten}).Draw(a.T, "deed"),
-			By: history.Some(int64(e.Index)), Op: history.Some(int64(rapid.SampledFrom(a.acquires).Draw(a.T, "of"))),
-		})
+		a.act(history.Some(int64(e.Index)))
 	}
+}
+
+// act is a server's deed, for what the invoke by asked, on an entry that some
+// operation made.
+func (a *anarchy) act(by history.Opt) {
+	if len(a.makers) == 0 {
+		return
+	}
+	a.add(history.Entry{
+		Process: history.Process{Name: rapid.SampledFrom([]string{"redis-1", "redis-2", "redis-2b"}).Draw(a.T, "server")},
+		Type:    history.Event,
+		F: rapid.SampledFrom([]string{
+			history.Remove, history.Takeover, history.Shorten, history.Granted, history.Prolong, history.Lose,
+		}).Draw(a.T, "deed"),
+		By: by, Op: history.Some(int64(rapid.SampledFrom(a.makers).Draw(a.T, "of").Index)),
+	})
+}
+
+// serve is what a server does for a request that works.
+func (a *anarchy) serve(f string, op int64, by int) {
+	a.add(history.Entry{
+		Process: history.Process{Name: "redis-1"}, Type: history.Event, F: f,
+		By: history.Some(int64(by)), Op: history.Some(op),
+	})
+}
+
+// standsOn is an acquire of c's that a grant of c's may stand on.
+func (a *anarchy) standsOn(c *anarchist) history.Opt {
+	var list []int64
+	for _, e := range a.makers {
+		if e.Client == c.name && e.F == history.Acquire {
+			list = append(list, int64(e.Index))
+		}
+	}
+	return history.Some(rapid.SampledFrom(list).Draw(a.T, "stands on"))
 }
 
 // next is what to write: mostly something new.
@@ -231,6 +286,20 @@ func (a *anarchy) complete(c *anarchist) {
 		e.Error = history.ErrCrashed
 	}
 	by := history.Some(int64(e.Index))
+	if acquires && e.Type == history.OK {
+		op := int64(e.Index)
+		if rapid.IntRange(0, 3).Draw(a.T, "stands on another") == 3 {
+			e.Op = a.standsOn(c)
+			op = e.Op.V
+		}
+		a.made[a.grant+1] = op
+		if op == int64(e.Index) && !a.rarely("no server grants it") {
+			a.serve(history.Granted, op, e.Index)
+		}
+	}
+	if op, ok := a.made[e.Grant]; ok && e.F == history.Release && !a.rarely("no server removes it") {
+		a.serve(history.Remove, op, e.Index)
+	}
 	switch {
 	case acquires && e.Type != history.Fail:
 		a.grant++

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/lockcheck/lockcheck/history"
 )
@@ -10,11 +11,18 @@ import (
 //   - An acquire or try that said no left nothing of its own there when it said so.
 //   - One that said yes was granted by a server before: its request made an
 //     entry, took one over, or prolonged one as its owner. A nested acquire may
-//     rest on the entry that its process has already.
+//     rest on the entry that its process has already, and a grant may stand on
+//     what was done for another acquire of its client, if its ok names that one.
 //   - After a release that said yes the grant's entries are gone, whoever
 //     removed them, or go: an entry that is still there at the end convicts
-//     once T has passed since, and never where nobody says how long T is.
+//     once T and a tenth have passed since, and never where nobody says how long
+//     T is. One that came only later, or came back because a server lost its
+//     removal, has as long from then on.
 //
+// A grant may have an entry on each of several servers: a no leaves none on any
+// of them, a yes needs one, and a release all gone. Entries that several grants
+// stand on may stay until the last of them has been given back with a yes: it is
+// the one that is held to it. And who is told no may have left them to the others.
 // What ended without an answer is never judged.
 func answers(t *timeline) Verdict {
 	if reason := t.unseen(Answers); reason != "" {
@@ -44,11 +52,14 @@ type stored struct {
 	entries []stay
 	latest  []int32 // by operation: the last entry that its acquire made, or none
 	served  []int32 // by operation: the first act of a server that makes its yes true, or none
+	back    []int32 // by acquire: where all that stood on its entries had been given back with a yes; else the size
+	shared  []int32 // by acquire: where another grant first stood on its entries; else the size
 }
 
 // stay is the time that one entry was in one store.
 type stay struct {
 	from, to int32 // positions
+	at       int32 // position of the line whose server has it: from, or that server's promotion
 	before   int32 // another entry of the same acquire, or none
 }
 
@@ -58,15 +69,66 @@ func (t *timeline) stored() stored {
 		entries:  room(t.stays, len(t.acts)),
 		latest:   t.scratch.zeros(len(t.ops)),
 		served:   t.scratch.zeros(len(t.ops)),
+		back:     t.scratch.zeros(len(t.ops)),
+		shared:   t.scratch.zeros(len(t.ops)),
 	}
 	t.stays = s.entries // there are no more than acts
 	for i := range s.latest {
-		s.latest[i], s.served[i] = none, none
+		s.latest[i], s.served[i], s.shared[i] = none, none, t.size()
 	}
+	for i := range t.holds {
+		s.stand(&t.holds[i])
+	}
+	promotions := t.promotions
 	for i := range t.acts {
-		s.take(&t.acts[i])
+		a := &t.acts[i]
+		for len(promotions) > 0 && promotions[0] < a.pos {
+			s.succeed(promotions[0])
+			promotions = promotions[1:]
+		}
+		s.take(a)
 	}
 	return s
+}
+
+// stand takes in who stands on which entries.
+func (s *stored) stand(h *hold) {
+	gave := h.gave
+	if gave == none {
+		gave = s.size()
+	}
+	s.back[h.stands] = max(s.back[h.stands], gave)
+	if h.guest() {
+		s.shared[h.stands] = min(s.shared[h.stands], h.begin)
+	}
+}
+
+// succeed takes in that the server of the line at pos is now the master in
+// place of another: it has what that one had, unless it says that it lost it.
+func (s *stored) succeed(pos int32) {
+	old := s.timeline.entries[pos].Text
+	for i := range s.entries {
+		if e := &s.entries[i]; e.to == s.size() && s.timeline.entries[e.at].Process.Name == old {
+			e.at = pos
+		}
+	}
+}
+
+// replaced tells whether the server of the line at pos has had to give way to
+// another. What it says from then on is of its own copies, which count no more.
+func (s *stored) replaced(pos int32) bool {
+	server := s.timeline.entries[pos].Process.Name
+	for i := len(s.promotions) - 1; i >= 0; i-- {
+		p := s.promotions[i]
+		switch e := &s.timeline.entries[p]; {
+		case p > pos:
+		case e.Process.Name == server:
+			return false
+		case e.Text == server:
+			return true
+		}
+	}
+	return false
 }
 
 func (s *stored) take(a *act) {
@@ -93,23 +155,25 @@ func (s *stored) serve(op, pos int32) {
 	}
 }
 
-// put adds an entry of acquire op, unless it is there already: a request that
-// recognises its own entry grants it again.
+// put adds an entry that operation op made for its grant, unless it is there
+// already: a request that recognises its own entry grants it again.
 func (s *stored) put(op, pos int32) {
-	if op == none || s.ops[op].verb != acquire || s.find(op, pos, true) != none {
+	op = s.asked(op)
+	if op == none || s.find(op, pos, true) != none {
 		return
 	}
-	s.entries = append(s.entries, stay{from: pos, to: s.size(), before: s.latest[op]})
+	s.entries = append(s.entries, stay{from: pos, to: s.size(), at: pos, before: s.latest[op]})
 	s.latest[op] = int32(len(s.entries)) - 1
 }
 
 func (s *stored) leave(a *act) {
-	if a.made == none {
+	made := s.asked(a.made)
+	if made == none {
 		return
 	}
-	id := s.find(a.made, a.pos, true)
-	if id == none {
-		id = s.find(a.made, a.pos, false)
+	id := s.find(made, a.pos, true)
+	if id == none && !s.replaced(a.pos) {
+		id = s.find(made, a.pos, false)
 	}
 	if id != none {
 		s.entries[id].to = a.pos
@@ -117,13 +181,13 @@ func (s *stored) leave(a *act) {
 }
 
 // find is the entry of acquire op that the line at pos is about: the one with
-// its key, and with its server too if exact. A server that took over from
-// another speaks of entries that the other made.
+// its key, and with its server too if exact. A server may have taken over from
+// another though no line says so, and then speaks of entries that the other made.
 func (s *stored) find(op, pos int32, exact bool) int32 {
 	e := &s.timeline.entries[pos]
 	for id := s.latest[op]; id != none; id = s.entries[id].before {
-		made := &s.timeline.entries[s.entries[id].from]
-		if s.entries[id].to == s.size() && made.Key == e.Key && (!exact || made.Process.Name == e.Process.Name) {
+		x := &s.entries[id]
+		if x.to == s.size() && s.timeline.entries[x.from].Key == e.Key && (!exact || s.timeline.entries[x.at].Process.Name == e.Process.Name) {
 			return id
 		}
 	}
@@ -140,28 +204,57 @@ func (s *stored) there(op, pos int32) int32 {
 	return none
 }
 
+// had is the same, and whether there had been one before pos.
+func (s *stored) had(op, pos int32) (id int32, was bool) {
+	for x := s.latest[op]; x != none && !was; x = s.entries[x].before {
+		was = s.entries[x].from < pos
+	}
+	return s.there(op, pos), was
+}
+
+// outlasts is how long an entry may stay of which nobody knows any more: T, and
+// a tenth, because a server looks at its clock now and then, and that clock may
+// be slow.
+func outlasts(lease time.Duration) time.Duration { return lease + lease/10 }
+
+// kept is an entry of acquire op that is there at the end, T and a tenth after pos
+// and after it came, or none.
+func (s *stored) kept(op, pos int32) int32 {
+	for id := s.latest[op]; id != none; id = s.entries[id].before {
+		if x := &s.entries[id]; x.to == s.size() && s.end-max(s.at(pos), s.at(x.from)) >= outlasts(s.lease) {
+			return id
+		}
+	}
+	return none
+}
+
 // lie is the witness that the answer to operation id was not true, or nil.
 func (s *stored) lie(id int32) *Witness {
 	o := &s.ops[id]
 	switch {
 	case o.verb == acquire && o.outcome == history.Fail:
-		if e := s.there(id, o.done); e != none {
+		if e := s.there(id, o.done); e != none && s.shared[id] > o.done {
 			return s.falseNo(o, e)
 		}
 	case o.verb == acquire && o.outcome == history.OK:
-		if pos := s.served[id]; (pos == none || pos > o.done) && s.holds[o.hold].inside == none {
+		h := &s.holds[o.hold]
+		if !s.granted(id, o.done) && !s.granted(h.stands, o.done) && h.inside == none {
 			return s.falseYes(o)
 		}
 	case o.verb == release && o.outcome == history.OK && o.hold != none:
-		if s.lease == 0 || s.end-s.at(o.done) < s.lease {
+		made := s.holds[o.hold].stands
+		if s.lease == 0 || o.done < s.back[made] {
 			return nil
 		}
-		if e := s.there(s.holds[o.hold].op, s.size()-1); e != none {
+		if e := s.kept(made, o.done); e != none {
 			return s.falseRelease(o, e)
 		}
 	}
 	return nil
 }
+
+// granted tells whether a server had granted acquire op before pos.
+func (s *stored) granted(op, pos int32) bool { return s.served[op] != none && s.served[op] < pos }
 
 func (s *stored) falseNo(o *op, e int32) *Witness {
 	from := s.entries[e].from
@@ -183,6 +276,12 @@ func (s *stored) falseYes(o *op) *Witness {
 
 func (s *stored) falseRelease(o *op, e int32) *Witness {
 	from := s.entries[e].from
+	if from > o.done {
+		return witness([]int32{o.invoke, o.done, from},
+			"%s was told at %s that it released %s, but from %s on %s had an entry for it again, which was still there at %s.",
+			s.procName(o.proc), s.when(o.done), s.lockName(o.lock), s.when(from),
+			s.timeline.entries[from].Process, seconds(s.end))
+	}
 	return witness([]int32{from, o.invoke, o.done},
 		"%s was told at %s that it released %s, but the entry that %s made for it at %s was still there at %s.",
 		s.procName(o.proc), s.when(o.done), s.lockName(o.lock),

@@ -18,10 +18,11 @@ const (
 	Answers        Property = "answers"
 	Liveness       Property = "liveness"
 	Handover       Property = "handover"
+	Fairness       Property = "fairness"
 )
 
 // Properties lists them all.
-var Properties = [...]Property{Exclusion, LeaseExclusion, Ownership, Fencing, Resource, Answers, Liveness, Handover}
+var Properties = [...]Property{Exclusion, LeaseExclusion, Ownership, Fencing, Resource, Answers, Liveness, Handover, Fairness}
 
 // Outcome of judging one property.
 type Outcome uint8
@@ -55,7 +56,7 @@ type Witness struct {
 
 // judges are the judges of Properties, in their order.
 var judges = [len(Properties)]func(*timeline) Verdict{
-	exclusion, leaseExclusion, ownership, fencing, resource, answers, liveness, handover,
+	exclusion, leaseExclusion, ownership, fencing, resource, answers, liveness, handover, fairness,
 }
 
 // Judge gives a verdict on each of Properties, in their order. The work is

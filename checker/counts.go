@@ -25,6 +25,13 @@ const (
 	RestartWithHolder
 	FailoverWithHolder
 	JumpWithHolder
+	Promotions
+	Renewed
+	LostNoticed
+	HangHitHolder
+	ServerPausedWithHolder
+	ClockOffWithHolder
+	RateWithHolder
 	FaultInjected
 	FaultTouched
 
@@ -51,8 +58,15 @@ var counters = [firstTouched]struct{ name, means string }{
 	KillHitHolder:                  {"kill_hit_holder", "a client was killed or powered off while it held"},
 	KillHitAcquirer:                {"kill_hit_acquirer", "a client was killed or powered off while its acquire was open"},
 	RestartWithHolder:              {"restart_with_holder", "a server restarted while somebody held"},
-	FailoverWithHolder:             {"failover_with_holder", "a server was replaced while somebody held"},
+	FailoverWithHolder:             {"failover_with_holder", "a replica became the master while somebody held"},
 	JumpWithHolder:                 {"jump_with_holder", "a clock jumped while somebody held: a server's, or the holder's own"},
+	Promotions:                     {"promotions", "replicas that became the master"},
+	Renewed:                        {"renewed", "reports of clients that a grant is valid until another time than before: renewals in the background"},
+	LostNoticed:                    {"lost_noticed", "reports of clients that a grant is lost"},
+	HangHitHolder:                  {"hang_hit_holder", "a client hung, but for its background tasks, while it held"},
+	ServerPausedWithHolder:         {"server_paused_with_holder", "somebody held while a server stood still"},
+	ClockOffWithHolder:             {"clock_off_with_holder", "somebody held while a clock was wrong: a server's, or any client's"},
+	RateWithHolder:                 {"rate_with_holder", "somebody held while a clock ran fast or slow: a server's, or any client's"},
 	FaultInjected:                  {"fault_injected", "faults"},
 	FaultTouched:                   {"fault_touched", "faults that touched somebody"},
 }

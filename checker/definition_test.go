@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +16,7 @@ import (
 func TestTheVerdictsAreWhatTheDefinitionsSay(t *testing.T) {
 	t.Parallel()
 	type tally struct{ valid, violated int }
-	tallies := map[Property]*tally{Exclusion: {}, LeaseExclusion: {}, Ownership: {}, Fencing: {}}
+	tallies := map[Property]*tally{Exclusion: {}, LeaseExclusion: {}, Ownership: {}, Fencing: {}, Answers: {}}
 	histories := 0
 	for range 50 { // of 100 histories each
 		rapid.Check(t, func(rt *rapid.T) {
@@ -33,6 +32,8 @@ func TestTheVerdictsAreWhatTheDefinitionsSay(t *testing.T) {
 					broken = d.anyPair(d.bothBelieve)
 				case Ownership:
 					broken = d.trespass()
+				case Answers:
+					broken = d.lie(h.Header.Lease())
 				case Fencing:
 					broken = d.anyPair(d.staleToken)
 				default:
@@ -76,6 +77,7 @@ type definedHold struct {
 	client, lock       string
 	process, grant     int
 	invoke, begin, end int // positions
+	stands             int // position of the invoke of the acquire whose entries it stands on
 	released           int // position, or after everything
 	ok                 bool
 	token              uint64
@@ -200,8 +202,12 @@ func (w *walk) client(e *history.Entry, pos int) {
 // asked is the hold that the completion of an acquire is about.
 func (w *walk) asked(e *history.Entry) *definedHold {
 	x := &definedHold{client: e.Client, lock: e.Lock, process: e.Process.N, grant: e.Grant, invoke: w.invoked[e.Process.N]}
+	x.stands = x.invoke
 	if e.Type == history.OK {
 		x.ok, x.token = true, e.Token
+		if e.Op.Set {
+			x.stands = w.at(e.Op)
+		}
 	}
 	return x
 }
@@ -300,13 +306,13 @@ func (d *defined) staleToken(a, b *definedHold) bool {
 func (d *defined) trespass() bool {
 	for pos := range d.entries {
 		act := &d.entries[pos]
-		if act.Process.Name != "redis" {
+		if act.F != history.Remove && act.F != history.Takeover && act.F != history.Shorten {
 			continue
 		}
-		by := slices.IndexFunc(d.entries, func(e history.Entry) bool { return int64(e.Index) == act.By.V })
-		made := slices.IndexFunc(d.entries, func(e history.Entry) bool { return int64(e.Index) == act.Op.V })
+		by, made := d.at(act.By), d.at(act.Op)
 		for _, x := range d.holds {
-			if x.ok && x.invoke == made && by != made && !d.own(x, by) && d.protected(x, pos) {
+			hit := d.made(x, made) || x.stands != x.invoke && x.begin < pos && d.asked(made) == x.stands
+			if x.ok && hit && by != x.invoke && !d.own(x, by) && d.protected(x, pos) {
 				return true
 			}
 		}
@@ -314,9 +320,22 @@ func (d *defined) trespass() bool {
 	return false
 }
 
+// made: the entries of a grant are those of its acquire, and of what extended it.
+func (d *defined) made(x *definedHold, pos int) bool {
+	e := &d.entries[pos]
+	return x.invoke == pos || e.F == history.Extend && e.Grant == x.grant
+}
+
+// own: it is done for a grant that stands on the same entries, or nested in it, or
+// by the client whose entry the grant borrows.
 func (d *defined) own(x *definedHold, by int) bool {
 	e := &d.entries[by]
-	return (e.F != history.Acquire && e.Grant == x.grant) || (e.Process.N == x.process && x.begin <= by && by < x.end)
+	for _, y := range d.holds {
+		if y.stands == x.stands && (y.invoke == by || e.F != history.Acquire && e.Grant == y.grant) {
+			return true
+		}
+	}
+	return (e.Process.N == x.process && x.begin <= by && by < x.end) || x.stands != x.invoke && e.Client == x.client
 }
 
 func (d *defined) protected(x *definedHold, pos int) bool {

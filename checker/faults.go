@@ -22,7 +22,7 @@ const (
 var kinds = [...]struct {
 	name        string
 	on          target
-	stopsClient bool // while it lasts the client executes nothing
+	stopsClient bool // while it lasts the client's caller gets no further
 	ends        bool // the client never executes anything again
 	excuses     bool // while it lasts a hand-over may take as long as it wants
 }{
@@ -59,11 +59,17 @@ const (
 	pause       kind = 0
 	kill        kind = 1
 	poweroff    kind = 2
+	hang        kind = 3
+	skew        kind = 4
 	jump        kind = 5
+	rate        kind = 6
+	serverPause kind = 8
 	restart     kind = 9
 	restartLost kind = 10
 	failover    kind = 11
+	serverSkew  kind = 12
 	serverJump  kind = 13
+	serverRate  kind = 14
 	dropReply   kind = 20
 	stall       kind = 22 // of the machine: no fault that anybody injected
 	otherKind   kind = kind(len(kinds)) - 1
@@ -82,6 +88,7 @@ func kindOf(name string) kind {
 type fault struct {
 	kind       kind
 	ended      bool
+	promoted   bool // a replica has taken the place of the server that it acts on
 	id         int
 	start, end int32 // positions; without an end line, the size of the history
 	struck     int32 // position from which on it had its effect: earlier than start for who died in a pause
@@ -133,6 +140,24 @@ func (t *timeline) endFault(name string, pos int32, e *history.Entry) {
 	}
 }
 
+// promotion takes in that a replica has become the master in place of another.
+// A failover lasts until that has come, even if the old master is back before.
+func (t *timeline) promotion(pos int32, e *history.Entry) {
+	t.promotions = append(t.promotions, pos)
+	for i := len(t.faults) - 1; i >= 0; i-- {
+		f := &t.faults[i]
+		k := &kinds[f.kind]
+		if f.kind == stall || k.on != onServer || !k.excuses || !slices.Contains(t.entries[f.start].On, e.Text) {
+			continue
+		}
+		if f.kind == failover && f.ended && !f.promoted {
+			f.end, f.to = pos, e.Time
+		}
+		f.promoted = true
+		return
+	}
+}
+
 // die ends what the clients of f held and waited for. A client that was paused
 // when it died did nothing since the pause began.
 func (t *timeline) die(f *fault) {
@@ -149,6 +174,7 @@ func (t *timeline) die(f *fault) {
 		}
 		t.endHolds(c, pos)
 		t.endWaits(c, f.start)
+		t.endPlaces(c, pos)
 		t.clients[c].dead, t.clients[c].died = true, pos
 		f.struck = min(f.struck, pos)
 	}
@@ -164,6 +190,7 @@ func (t *timeline) exit(pos int32, clients []string) {
 		}
 		t.endHolds(c, t.clients[c].last)
 		t.endWaits(c, pos)
+		t.endPlaces(c, t.clients[c].last)
 		t.clients[c].dead, t.clients[c].died = true, t.clients[c].last
 	}
 }

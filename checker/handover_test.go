@@ -152,6 +152,50 @@ var handoverSpecs = []spec{
 		3 c1 release
 		4 nemesis server-jump id=1 on=redis
 		9 c2 acquire ok`, `violated 3,4,6: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 9.000 s, 6.000 s later; 5.000 s are allowed.`},
+	{"nor does a clock that is wrong or runs fast or slow, or memory that is full", `
+		0 nemesis skew id=1 on=c2
+		0 nemesis rate id=2 on=c2
+		0 nemesis server-skew id=3 on=redis
+		0 nemesis server-rate id=4 on=redis
+		0 nemesis evict id=5 on=redis
+		0 nemesis jump id=6 on=c2
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		3 c1 release
+		9 c2 acquire ok`, `violated 9,10,11: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 9.000 s, 6.000 s later; 5.000 s are allowed.`},
+	{"a hang, a server that stands still and servers cut off from the others are not counted", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		3 c1 release
+		4 nemesis hang id=1 on=c3
+		5 nemesis hang-end id=1 on=c3
+		5 nemesis server-pause id=2 on=redis-2
+		6 nemesis server-pause-end id=2 on=redis-2
+		6 nemesis partition-servers id=3 on=redis-1,sentinel-1
+		7 nemesis partition-servers-end id=3 on=redis-1,sentinel-1
+		11 c2 acquire ok`, "valid"},
+	{"a failover is not counted, up to its promotion", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		3 c1 release
+		4 nemesis failover id=1 on=redis-1
+		5 nemesis failover-end id=1 on=redis-1
+		8 redis-1b promote text=redis-1
+		12 c2 acquire ok`, "valid"},
+	{"what comes after the first promotion is counted", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		3 c1 release
+		4 nemesis failover id=1 on=redis-1
+		5 redis-1b promote text=redis-1
+		6 nemesis failover-end id=1 on=redis-1
+		8 redis-1 promote text=redis-1b
+		9 redis-1b promote text=redis-1
+		12 c2 acquire ok`, `violated 3,4,10: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 12.000 s, 9.000 s later, of which 7.000 s count because nothing was stopped or cut off; 5.000 s are allowed.`},
 	{"a server that stays down excuses everything", `
 		0 c1 acquire
 		1 c1 acquire ok

@@ -29,9 +29,12 @@ type hold struct {
 	lock     int32
 	proc     int32
 	op       int32 // its acquire
+	stands   int32 // the acquire whose entries in the stores it stands on; mostly its own
+	fellow   int32 // of a guest: the one before it on those entries, or none
 	begin    int32 // position of the entry that confirmed it
 	end      int32 // position of the entry that ended it; the size of the history while it is open
 	released int32 // position of its release's invoke; the size of the history if there is none
+	gave     int32 // position at which its release said yes, the first time; none
 	deadline int32 // its last deadline, or none
 	outer    int32 // the open hold that it was nested in when it began, or none
 	inside   int32 // the hold of the same process and lock that it was nested in, or none
@@ -56,9 +59,13 @@ func (t *timeline) begin(op, pos int32, e *history.Entry) int32 {
 	if inside != none {
 		nest = t.holds[inside].nest
 	}
+	stands, fellow := t.standsOn(op, e), none
+	if stands != op {
+		fellow, t.ops[stands].guest = t.ops[stands].guest, id
+	}
 	t.holds = append(t.holds, hold{
-		grant: e.Grant, lock: o.lock, proc: o.proc, op: op, begin: pos,
-		end: t.size(), released: t.size(), deadline: none,
+		grant: e.Grant, lock: o.lock, proc: o.proc, op: op, stands: stands, fellow: fellow, begin: pos,
+		end: t.size(), released: t.size(), gave: none, deadline: none,
 		outer: p.inner, inside: inside, nest: nest, token: e.Token,
 	})
 	o.hold = id
@@ -73,6 +80,19 @@ func (t *timeline) begin(op, pos int32, e *history.Entry) int32 {
 	return id
 }
 
+// standsOn is the acquire whose entries the grant stands on that e, its ok,
+// brings to the acquire op: op, unless the ok names another one of its client's.
+// A lock that calls the critical section itself may do so twice on one entry.
+func (t *timeline) standsOn(op int32, e *history.Entry) int32 {
+	if a := t.opOf(e.Op); a != none && t.ops[a].verb == acquire && t.clientOf(a) == t.clientOf(op) {
+		return a
+	}
+	return op
+}
+
+// guest tells whether h stands on the entries of another acquire than its own.
+func (h *hold) guest() bool { return h.stands != h.op }
+
 // presuppose opens the hold of an indeterminate acquire whose grant e confirms.
 func (t *timeline) presuppose(pos int32, e *history.Entry) int32 {
 	op, ok := t.unsure[e.Grant]
@@ -81,7 +101,7 @@ func (t *timeline) presuppose(pos int32, e *history.Entry) int32 {
 	}
 	delete(t.unsure, e.Grant)
 	confirmed := *e
-	confirmed.Token, confirmed.ValidUntil = 0, 0
+	confirmed.Token, confirmed.ValidUntil, confirmed.Op = 0, 0, history.Opt{}
 	id := t.begin(op, pos, &confirmed)
 	t.confirmed = append(t.confirmed, id)
 	return id
@@ -142,6 +162,13 @@ func (t *timeline) released(id, pos int32) {
 		h.released = pos
 	}
 	t.endHold(id, pos)
+}
+
+// gaveBack takes in that the release of hold id said yes.
+func (t *timeline) gaveBack(id, pos int32) {
+	if h := &t.holds[id]; h.gave == none {
+		h.gave = pos
+	}
 }
 
 func (t *timeline) endHold(id, pos int32) {

@@ -73,6 +73,49 @@ var leaseSpecs = []spec{
 		12 c2 acquire ok until=22
 		13 c2 release
 		14 c1 valid until=23`, "valid"},
+	{"a report moves the deadline nearer, since the client's clock runs fast", `
+		0 c1 acquire
+		1 c1 acquire ok until=11
+		2 nemesis rate id=1 on=c1
+		2 c1 valid until=10.9
+		3 c2 acquire
+		10.95 c2 acquire ok until=21`, "valid"},
+	{"a report moves the deadline away, since the client's clock runs slow", `
+		0 c1 acquire
+		1 c1 acquire ok until=11
+		2 nemesis rate id=1 on=c1
+		2 c1 valid until=11.1
+		3 c2 acquire
+		11.05 c2 acquire ok until=21`, `violated 2,4,6: at 11.050 s c1 held the lock (granted at 1.000 s, valid until 11.100 s), and so did c2 (granted at 11.050 s, valid until 21.000 s).`},
+	{"only the last of several renewals counts", `
+		0 c1 acquire
+		1 c1 acquire ok until=11
+		4 c1 valid until=30
+		5 c1 valid until=12
+		6 c2 acquire
+		13 c2 acquire ok until=23`, "valid"},
+	{"a renewal that comes while the next one is asked for", `
+		0 c1 acquire
+		1 c1 acquire ok until=11
+		5 c1 extend
+		6 c1 valid until=16
+		7 c1 extend info error=timeout
+		8 c2 acquire
+		12 c2 acquire ok until=22`, `violated 2,4,7: at 12.000 s c1 held the lock (granted at 1.000 s, valid until 16.000 s), and so did c2 (granted at 12.000 s, valid until 22.000 s).`},
+	{"a renewal of a holder that hangs", `
+		0 c1 acquire
+		1 c1 acquire ok until=11
+		2 nemesis hang id=1 on=c1
+		8 c1 valid until=18
+		9 c2 acquire
+		12 c2 acquire ok until=22`, `violated 2,4,6: at 12.000 s c1 held the lock (granted at 1.000 s, valid until 18.000 s), and so did c2 (granted at 12.000 s, valid until 22.000 s).`},
+	{"who learns of its loss holds no longer", `
+		0 c1 acquire
+		1 c1 acquire ok until=11
+		2 c2 acquire
+		3 c1 lost
+		4 c2 acquire ok until=14
+		5 c1 valid until=20 grant=1`, "valid"},
 	{"a release ends before the deadline does", `
 		0 c1 acquire
 		1 c1 acquire ok until=11
@@ -129,6 +172,14 @@ var leaseSpecs = []spec{
 		3 c1 acquire ok until=13
 		4 c2 acquire
 		12 c2 acquire ok until=22`, `violated 4,6: at 12.000 s c1 held the lock (granted at 3.000 s, valid until 13.000 s), and so did c2 (granted at 12.000 s, valid until 22.000 s).`},
+	{"an extend that was asked for before a renewal confirmed the grant moves its deadline", `
+		0 c1 acquire
+		1 c1 acquire info error=timeout grant=7
+		2 c1' extend grant=7
+		3 c1' valid grant=7 until=9
+		4 c1' extend ok grant=7 until=14
+		5 c2 acquire
+		11 c2 acquire ok until=21`, `violated 4,5,7: at 11.000 s c1 held the lock (confirmed at 3.000 s, valid until 14.000 s), and so did c2 (granted at 11.000 s, valid until 21.000 s).`},
 	{"two processes of one client", `
 		0 c1 acquire
 		1 c1 acquire ok until=11

@@ -129,6 +129,41 @@ var livenessSpecs = []spec{
 		2 c2 acquire
 		3 nemesis hang id=1 on=c1
 		50 nemesis ended`, `violated 3,4,5: c2 waited for the lock from 3.000 s to 50.000 s after the last fault, and nobody was granted it in these 47.000 s; 30.000 s (3 T) are allowed.`},
+	{"a hang that stays is counted from its start, renewals or not", `
+		0 c1 acquire
+		1 c1 acquire ok until=11
+		2 c2 acquire
+		10 nemesis hang id=1 on=c1
+		11 c1 valid until=21
+		20 c1 valid until=30
+		29 c1 valid until=39
+		38 c1 valid until=48
+		41 nemesis ended`, `violated 3,4,9: c2 waited for the lock from 10.000 s to 41.000 s after the last fault, and nobody was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
+	{"who hangs for a while works again after it", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire
+		3 nemesis hang id=1 on=c1
+		20 nemesis hang-end id=1 on=c1
+		50 nemesis ended`, "valid"},
+	{"a failover lasts until a replica has become the master", `
+		0 c1 acquire
+		1 c1 acquire ok
+		1 c1 release
+		2 c2 acquire
+		3 nemesis failover id=1 on=redis-1
+		5 nemesis failover-end id=1 on=redis-1
+		9 redis-1b promote text=redis-1
+		39 nemesis ended`, "valid"},
+	{"nobody is granted the lock after a failover", `
+		0 c1 acquire
+		1 c1 acquire ok
+		1 c1 release
+		2 c2 acquire
+		3 nemesis failover id=1 on=redis-1
+		5 redis-1b promote text=redis-1
+		9 nemesis failover-end id=1 on=redis-1
+		40 nemesis ended`, `violated 4,7,8: c2 waited for the lock from 9.000 s to 40.000 s after the last fault, and nobody was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
 	{"nobody ever gets the lock", `
 		0 c1 acquire
 		31 c1 acquire fail`, `violated 1,2: c1 waited for the lock from 0.000 s to 31.000 s, and nobody was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},

@@ -12,4 +12,5 @@ var meanings = map[Property]string{
 	Answers:        "a no left nothing behind, a yes was granted, a release gave back",
 	Liveness:       "nobody waits for longer than 3 T while nobody is granted the lock",
 	Handover:       "while somebody waits, a lock that is free is granted within T/2",
+	Fairness:       "nobody overtakes who is in the queue throughout, and nobody starves",
 }

@@ -21,7 +21,7 @@ const (
 )
 
 // Monitored lists the properties that a Monitor judges. The others are about
-// how long something lasts.
+// how long something lasts, and about queues.
 var Monitored = Properties[:6]
 
 // Has tells whether p is in s.
@@ -101,11 +101,13 @@ type call struct {
 
 	// Of an acquire.
 	served  bool // a server has granted it
-	present bool // its entry is in the store
+	present bool // its entry is in the store,
+	since   time.Duration
 	robbed  bool // before it came back another took its entry away, first at robbedAt
 	// robbedAt is compared with the deadline that the ok brings.
 	robbedAt time.Duration
 	floor    token // the largest that was out when it was invoked
+	shared   bool  // the grant of another acquire stands on its entry
 
 	unsettled bool // a write that may reach the resource yet
 }
@@ -114,6 +116,7 @@ type call struct {
 type section struct {
 	grant      int
 	call       int32 // its acquire
+	stands     int32 // the acquire whose entry it stands on; mostly its own
 	client     int32
 	proc       int
 	begin, end int32         // positions; end is 0 while it is open
@@ -278,7 +281,7 @@ func (m *Monitor) complete(id int32, e *history.Entry) {
 	switch {
 	case o.verb == acquire && ok:
 		m.begin(c.open, e)
-	case o.verb == acquire && e.Type == history.Fail && o.present:
+	case o.verb == acquire && e.Type == history.Fail && o.present && !o.shared:
 		m.convict(inAnswers)
 	case o.verb == release && o.section != none:
 		s := &m.sections[o.section]

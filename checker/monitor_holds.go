@@ -7,7 +7,7 @@ func (m *Monitor) begin(id int32, e *history.Entry) {
 	o := &m.calls[id]
 	n := int32(len(m.sections))
 	o.section = n
-	s := section{grant: e.Grant, call: id, client: o.client, proc: o.proc, begin: m.pos, until: e.ValidUntil, nest: n}
+	s := section{grant: e.Grant, call: id, stands: m.standsOn(id, e), client: o.client, proc: o.proc, begin: m.pos, until: e.ValidUntil, nest: n}
 	if m.clients[o.client].dead {
 		s.end = m.pos // it ended before it began
 	}
@@ -26,7 +26,7 @@ func (m *Monitor) begin(id int32, e *history.Entry) {
 			}
 		}
 	}
-	if !o.served && !nested {
+	if !o.served && !m.calls[s.stands].served && !nested {
 		m.convict(inAnswers)
 	}
 	if o.robbed && (s.until == 0 || o.robbedAt < s.until) {
@@ -37,6 +37,17 @@ func (m *Monitor) begin(id int32, e *history.Entry) {
 	}
 	m.sections = append(m.sections, s)
 	m.live = append(m.live, n)
+}
+
+// standsOn is the acquire whose entry the grant stands on that e, its ok, brings
+// to the acquire id.
+func (m *Monitor) standsOn(id int32, e *history.Entry) int32 {
+	a := m.find(e.Op)
+	if a == none || a == id || m.calls[a].verb != acquire || m.calls[a].client != m.calls[id].client {
+		return id
+	}
+	m.calls[a].shared = true
+	return a
 }
 
 // overlap notes that somebody has been granted the lock within a hold of a client's.

@@ -41,14 +41,14 @@ func (m *Monitor) act(e *history.Entry) {
 	switch d {
 	case granted:
 		m.serve(made)
-		m.put(made)
+		m.put(made, e.Time)
 	case removed, expired, lost:
 		m.leave(made)
 	case takenOver:
 		m.leave(made)
 		m.serve(by)
 		if by != made {
-			m.put(by)
+			m.put(by, e.Time)
 		}
 	case prolonged:
 		m.serve(by)
@@ -61,9 +61,9 @@ func (m *Monitor) serve(id int32) {
 	}
 }
 
-func (m *Monitor) put(id int32) {
-	if id != none && m.calls[id].verb == acquire {
-		m.calls[id].present = true
+func (m *Monitor) put(id int32, now time.Duration) {
+	if id != none && m.calls[id].verb == acquire && !m.calls[id].present {
+		m.calls[id].present, m.calls[id].since = true, now
 	}
 }
 
@@ -79,6 +79,12 @@ func (m *Monitor) trespass(made, by int32, now time.Duration) {
 		return
 	}
 	a, b := &m.calls[made], &m.calls[by]
+	if m.share(made, b) {
+		return
+	}
+	if a.shared {
+		m.trespassOnGuests(made, b, now)
+	}
 	if a.section == none {
 		if !a.done && !a.robbed {
 			a.robbed, a.robbedAt = true, now
@@ -88,6 +94,28 @@ func (m *Monitor) trespass(made, by int32, now time.Duration) {
 	s := &m.sections[a.section]
 	if s.protected(now) && b.section != a.section && !s.covers(b) {
 		m.convict(inOwnership)
+	}
+}
+
+// share tells whether b acts for a grant that stands on the entry of the acquire
+// made, or with it on another's.
+func (m *Monitor) share(made int32, b *call) bool {
+	if b.section == none {
+		return false
+	}
+	if id := m.calls[made].section; id != none {
+		made = m.sections[id].stands
+	}
+	return m.sections[b.section].stands == made
+}
+
+// trespassOnGuests judges that b took away the entry of the acquire made, on which
+// the grants of other acquires stand.
+func (m *Monitor) trespassOnGuests(made int32, b *call, now time.Duration) {
+	for i := range m.sections {
+		if s := &m.sections[i]; s.stands == made && s.call != made && s.client != b.client && s.protected(now) {
+			m.convict(inOwnership)
+		}
 	}
 }
 
@@ -208,6 +236,24 @@ func (m *Monitor) end(c *party, pos int32) {
 	c.dead = true
 }
 
+// entry is the acquire whose entry s stands on.
+func (m *Monitor) entry(s *section) *call { return &m.calls[s.stands] }
+
+// stayed is the time from which on the entry of s, if it is there, should have
+// gone: s was given back, and the entry had come; false if another stands on it
+// that was not given back.
+func (m *Monitor) stayed(s *section) (time.Duration, bool) {
+	since, all := max(s.gaveAt, m.entry(s).since), s.giving == gave
+	if m.entry(s).shared {
+		for i := range m.sections {
+			if o := &m.sections[i]; o.stands == s.stands {
+				since, all = max(since, o.gaveAt), all && o.giving == gave
+			}
+		}
+	}
+	return since, all
+}
+
 // finish takes in that the run is over at now: what has not been undone stands.
 func (m *Monitor) finish(now time.Duration) {
 	for i := range m.clients {
@@ -219,7 +265,7 @@ func (m *Monitor) finish(now time.Duration) {
 	}
 	for i := range m.sections {
 		s := &m.sections[i]
-		if s.giving == gave && m.lease > 0 && now-s.gaveAt >= m.lease && m.calls[s.call].present {
+		if since, all := m.stayed(s); all && m.lease > 0 && now-since >= outlasts(m.lease) && m.entry(s).present {
 			m.convict(inAnswers)
 		}
 	}

@@ -83,7 +83,7 @@ func (m *Monitor) appendOverlaps(b []byte, c *party) []byte {
 func (m *Monitor) appendAcquire(b []byte, o *call, now time.Duration) []byte {
 	robbed := o.robbed && m.undecided&inOwnership != 0
 	b = append(b, flag(o.served && m.undecided&inAnswers != 0, 0)|
-		flag(o.present && m.undecided&(inAnswers|inOwnership) != 0, 1)|flag(robbed, 2))
+		flag(o.present && m.undecided&(inAnswers|inOwnership) != 0, 1)|flag(robbed, 2)|flag(o.shared, 3))
 	if robbed {
 		b = binary.AppendVarint(b, int64(o.robbedAt-now))
 	}
@@ -117,7 +117,7 @@ func (m *Monitor) judgesRelease(s *section) bool {
 
 // matters tells whether a later verdict can depend on s.
 func (m *Monitor) matters(s *section, now time.Duration) bool {
-	present := m.calls[s.call].present
+	present := m.entry(s).present
 	return s.end == 0 || s.writes > 0 && m.undecided&inResource != 0 ||
 		present && (m.judgesOwner(s, now) || m.judgesRelease(s) && (s.giving == gave || !m.clients[s.client].dead))
 }
@@ -134,9 +134,13 @@ func (m *Monitor) prune(now time.Duration) {
 }
 
 // appendSection appends s. Whose entry is gone has none any more, unless it
-// may return.
+// may return. Which grants stand on one entry is told by the index of the acquire
+// that it was made for: two states with such are rarely found to be the same.
 func (m *Monitor) appendSection(b []byte, s *section, now time.Duration, returns bool) []byte {
-	open, present := s.end == 0, m.calls[s.call].present
+	open, present := s.end == 0, m.entry(s).present
+	if a := m.entry(s); a.shared {
+		b = binary.AppendUvarint(append(b, 'e'), uint64(a.index))
+	}
 	b = append(b, flag(open, 0)|flag(open && s.proc == m.clients[s.client].proc, 1)|flag(present, 2))
 	present = present || returns
 	owned := present && m.judgesOwner(s, now)
@@ -150,8 +154,8 @@ func (m *Monitor) appendSection(b []byte, s *section, now time.Duration, returns
 	}
 	if present {
 		b = append(b, byte(s.giving))
-		if s.giving == gave && m.judgesRelease(s) {
-			b = binary.AppendVarint(b, int64(min(now-s.gaveAt, m.lease)))
+		if since, all := m.stayed(s); all && m.judgesRelease(s) {
+			b = binary.AppendVarint(b, int64(min(now-since, m.lease)))
 		}
 	}
 	return m.appendBasis(b, s)

@@ -23,9 +23,11 @@ import (
 //	for=    how long the machine stood still, up to now, in seconds
 //	id=     of a fault                      on=     its clients and servers, separated by commas
 //	by=     whose last invoke did it        of=     whose last acquire made the entry acted on
+//	stands= whose last acquire made the entries that a grant stands on
+//	from=   whose last invoke made it       text=   of a promotion: the master before
 //
 // Lines are numbered from 1. Lines that begin with a dot are about the header:
-// ".lease 10s", ".handover 1s", ".observes ownership", ".bare" (there is none).
+// ".lease 10s", ".handover 1s", ".order", ".observes ownership", ".bare" (there is none).
 // Without them the lease is 10 s and everything is observed.
 func story(t testing.TB, text string) *history.History {
 	t.Helper()
@@ -132,6 +134,8 @@ func (s *storyteller) option(words []string) error {
 	switch words[0] {
 	case ".bare":
 		s.h.Header = history.Header{}
+	case ".order":
+		s.h.Header.Order = true
 	case ".observes":
 		s.h.Header.Observes = words[1:]
 	case ".lease", ".handover":
@@ -182,8 +186,16 @@ func (s *storyteller) field(e *history.Entry, field string) error {
 		e.Error = text
 	case "on":
 		e.On = strings.Split(text, ",")
+	case "text":
+		e.Text = text
+	case "shared":
+		e.Shared = text == "true"
+	case "from":
+		e.Op = history.Some(int64(s.invokes[text]))
 	case "by":
 		e.By = history.Some(int64(s.invokes[text]))
+	case "stands":
+		e.Op = history.Some(int64(s.acquires[text]))
 	case "of":
 		e.Op = history.Some(int64(s.acquires[text]))
 		if s.acquires[text] == s.invokes[text] {

@@ -13,9 +13,11 @@ import (
 // A grant is protected if its acquire comes back ok, from the moment at which
 // the server made its entry: also while the ok is on its way, because then the
 // client will believe in what has already been taken from it, and no correct
-// lock touches another's entry in that time. Protection ends with the invoke
+// lock touches another's entry in that time. A grant may have an entry on each of
+// several servers, and an extend may put new ones in the place of the first. Protection ends with the invoke
 // of its release, or when its valid_until has passed; the death of its client
-// does not end it. Not judged is what the server does by itself, and what the
+// does not end it. A grant that stands on the entries of another acquire is
+// protected from its ok on, from others than its client. Not judged is what the server does by itself, and what the
 // owner does. Without times nobody knows whether a valid_until had passed.
 func ownership(t *timeline) Verdict {
 	if reason := t.unseen(Ownership); reason != "" {
@@ -36,30 +38,44 @@ func ownership(t *timeline) Verdict {
 	return verdict
 }
 
-// victim is the hold that a acts on against its owner, or nil.
+// victim is the hold that a acts on against its owner, or nil: one that is
+// protected, if there is one.
 func (t *timeline) victim(a *act) *hold {
 	switch a.deed {
 	case removed, takenOver, shortened:
 	default:
 		return nil
 	}
-	if a.made == none || a.by == none || t.ops[a.made].hold == none || t.ops[a.made].outcome != history.OK {
+	if a.made == none || a.by == none {
 		return nil
 	}
-	h := &t.holds[t.ops[a.made].hold]
-	if t.owns(&t.ops[a.by], a.by, h) {
-		return nil
+	var victim *hold
+	if id := t.ops[a.made].hold; id != none {
+		h := &t.holds[id]
+		if t.ops[h.op].outcome == history.OK && !t.owns(&t.ops[a.by], a.by, h) {
+			victim = h
+		}
 	}
-	return h
+	if victim != nil && t.protected(victim, a.pos) {
+		return victim
+	}
+	for id := t.guestOf(a.made); id != none; id = t.holds[id].fellow {
+		if h := &t.holds[id]; h.begin < a.pos && t.protected(h, a.pos) && !t.owns(&t.ops[a.by], a.by, h) {
+			return h
+		}
+	}
+	return victim
 }
 
 // owns tells whether what operation id does to the entry of h is its own
-// business: it is the acquire of h, it acts for the grant of h, or it belongs to
-// the same process and began while h was open, as a nested acquire and its
-// release do: they rest on one entry, and count as one grant.
+// business: it is the acquire of h, it acts for a grant that stands on the same
+// entries, or it belongs to the same process and began while h was open, as a
+// nested acquire and its release do: they rest on one entry, and count as one
+// grant. Where h stands on the entries of another acquire they are its client's.
 func (t *timeline) owns(o *op, id int32, h *hold) bool {
-	return id == h.op || (o.hold != none && &t.holds[o.hold] == h) ||
-		(o.proc == h.proc && h.covers(o.invoke))
+	return id == h.op || (o.hold != none && t.holds[o.hold].stands == h.stands) ||
+		(o.proc == h.proc && h.covers(o.invoke)) ||
+		h.guest() && t.procs[o.proc].client == t.procs[h.proc].client
 }
 
 func (t *timeline) protected(h *hold, pos int32) bool {

@@ -137,6 +137,75 @@ var ownershipSpecs = []spec{
 		4 c1 acquire ok until=14
 		5 c1 release
 		6 redis remove by=c1 grant=1`, "valid"},
+	{"what is removed from one of several servers", `
+		0 c1 acquire
+		1 redis-1 grant of=c1 by=c1
+		1 redis-2 grant of=c1 by=c1
+		1 redis-3 grant of=c1 by=c1
+		2 c1 acquire ok until=11
+		3 c2 acquire
+		4 redis-2 remove of=c1 by=c2`, `violated 5,6,7: the acquire that c2 invoked at 3.000 s removed c1's entry for the lock at 4.000 s; c1 was granted it at 2.000 s, valid until 11.000 s, and had not invoked its release.`},
+	{"an acquire that was refused removes what it has left on the servers", `
+		0 c1 acquire
+		1 redis-1 grant of=c1 by=c1
+		1 redis-2 grant of=c1 by=c1
+		2 c2 acquire
+		3 redis-3 grant of=c2 by=c2
+		4 redis-3 remove of=c2 by=c2
+		4 c2 acquire fail error=held
+		5 c1 acquire ok until=11`, "valid"},
+	{"an extend puts another entry in the place of its own", `
+		0 c1 acquire
+		1 redis-1 grant of=c1 by=c1
+		2 c1 acquire ok until=11
+		3 c1 extend
+		4 redis-1 remove of=c1 by=c1
+		4 redis-1 grant from=c1 by=c1
+		5 c1 extend ok until=14
+		6 c1 extend
+		7 redis-1 remove grant=1 by=c1`, "valid"},
+	{"an entry that an extend made is protected, also while its answer is on its way", `
+		0 c1 acquire
+		1 redis-1 grant of=c1 by=c1
+		2 c1 acquire ok until=11
+		3 c1 extend
+		4 redis-1 takeover of=c1 by=c1
+		4 redis-1 grant from=c1 by=c1
+		5 c2 acquire
+		6 redis-1 takeover from=c1 by=c2`, `violated 3,7,8: the acquire that c2 invoked at 5.000 s took over c1's entry for the lock at 6.000 s; c1 was granted it at 2.000 s, valid until 11.000 s, and had not invoked its release.`},
+	{"a deadline that was moved nearer protects no longer", `
+		0 c1 acquire
+		1 redis-1 grant of=c1 by=c1
+		2 c1 acquire ok until=11
+		3 nemesis rate id=1 on=c1
+		3 c1 valid until=10.9
+		9 c2 acquire
+		10.95 redis-1 takeover of=c1 by=c2`, "valid"},
+	{"a deadline that was moved away protects for longer", `
+		0 c1 acquire
+		1 redis-1 grant of=c1 by=c1
+		2 c1 acquire ok until=11
+		3 nemesis rate id=1 on=c1
+		3 c1 valid until=11.1
+		9 c2 acquire
+		11.05 redis-1 takeover of=c1 by=c2`, `violated 3,5,6,7: the acquire that c2 invoked at 9.000 s took over c1's entry for the lock at 11.050 s; c1 was granted it at 2.000 s, valid until 11.100 s, and had not invoked its release.`},
+	{"what a hung holder has is protected by what it renews", `
+		0 c1 acquire
+		1 redis-1 grant of=c1 by=c1
+		2 c1 acquire ok until=11
+		3 nemesis hang id=1 on=c1
+		8 c1 valid until=18
+		9 c2 acquire
+		12 redis-1 remove of=c1 by=c2`, `violated 3,5,6,7: the acquire that c2 invoked at 9.000 s removed c1's entry for the lock at 12.000 s; c1 was granted it at 2.000 s, valid until 18.000 s, and had not invoked its release.`},
+	{"what a new master had not got, and what it brings back", `
+		0 c1 acquire
+		1 redis-1 grant of=c1 by=c1
+		2 c1 acquire ok until=11
+		3 c2 acquire
+		4 redis-1b promote text=redis-1
+		4 redis-1b lose of=c1
+		4 redis-1b grant of=c1
+		4 redis-1b shorten of=c1`, "valid"},
 	{"nobody saw what the servers did", `
 		.observes answers
 		0 c1 acquire

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"slices"
 	"sort"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -29,7 +30,13 @@ func (x *Examiner) Examine(h *history.History) ([]Verdict, Counts) {
 
 func (t *timeline) reach() Counts {
 	var c Counts
-	c[Grants] = t.grants
+	c[Grants], c[Renewed], c[LostNoticed] = t.grants, t.renewals, t.losses
+	c[Promotions] = len(t.promotions)
+	for _, pos := range t.promotions {
+		if t.someHold(pos) {
+			c[FailoverWithHolder]++
+		}
+	}
 	t.reachOps(&c)
 	t.reachActs(&c)
 	t.reachAccesses(&c)
@@ -39,6 +46,11 @@ func (t *timeline) reach() Counts {
 		}
 	}
 	return c
+}
+
+// someHold tells whether somebody held something at pos.
+func (t *timeline) someHold(pos int32) bool {
+	return slices.ContainsFunc(t.holds, func(h hold) bool { return h.covers(pos) })
 }
 
 func (t *timeline) reachOps(c *Counts) {
@@ -84,10 +96,13 @@ func (t *timeline) contended(o *op, furthest []int32) bool {
 func (t *timeline) reachActs(c *Counts) {
 	for i := range t.acts {
 		a := &t.acts[i]
-		if a.made == none || t.ops[a.made].hold == none {
+		if a.deed == removed && t.victim(a) != nil {
+			c[ReleasedUnowned]++
+		}
+		h := t.resting(a)
+		if h == nil {
 			continue
 		}
-		h := &t.holds[t.ops[a.made].hold]
 		switch a.deed {
 		case expired:
 			if h.covers(a.pos) {
@@ -102,12 +117,26 @@ func (t *timeline) reachActs(c *Counts) {
 			if h.covers(a.pos) {
 				c[EntryLostWhileHeld]++
 			}
-		case removed:
-			if t.victim(a) != nil {
-				c[ReleasedUnowned]++
-			}
 		}
 	}
+}
+
+// resting is the hold that rests on the entry that a acts on: of several one that
+// is open, if there is one; nil: none.
+func (t *timeline) resting(a *act) *hold {
+	if a.made == none {
+		return nil
+	}
+	var resting *hold
+	if id := t.ops[a.made].hold; id != none {
+		resting = &t.holds[id]
+	}
+	for id := t.guestOf(a.made); id != none && (resting == nil || !resting.covers(a.pos)); id = t.holds[id].fellow {
+		if h := &t.holds[id]; h.covers(a.pos) {
+			resting = h
+		}
+	}
+	return resting
 }
 
 func (t *timeline) wantedByOthers(h *hold, pos int32) bool {
@@ -149,6 +178,7 @@ type hit struct {
 	client    bool // a client that it acts on had an operation or a hold open while it lasted
 	operation bool // the same, operations only
 	anyHolder bool // anybody held when it struck
+	held      bool // anybody held at some time while it lasted
 	anybody   bool // anybody had an operation or a hold open while it lasted
 }
 
@@ -183,12 +213,18 @@ func (t *timeline) reachFault(c *Counts, f *fault) {
 		count(x.acquirer, KillHitAcquirer)
 	case restart, restartLost:
 		count(x.anyHolder, RestartWithHolder)
-	case failover:
-		count(x.anyHolder, FailoverWithHolder)
-	case jump:
+	case hang:
+		count(x.holder, HangHitHolder)
+	case serverPause:
+		count(x.held, ServerPausedWithHolder)
+	case skew, jump:
 		count(x.holder, JumpWithHolder)
-	case serverJump:
+		count(x.held, ClockOffWithHolder)
+	case serverSkew, serverJump:
 		count(x.anyHolder, JumpWithHolder)
+		count(x.held, ClockOffWithHolder)
+	case rate, serverRate:
+		count(x.held, RateWithHolder)
 	case dropReply:
 		count(touched, ReplyDropped)
 	}
@@ -206,7 +242,7 @@ func (t *timeline) hits(f *fault) hit {
 			continue
 		}
 		mine, already := t.on(f, t.procs[h.proc].client), h.begin < f.struck
-		x.anybody = true
+		x.anybody, x.held = true, true
 		x.client = x.client || mine
 		x.anyHolder = x.anyHolder || already
 		x.holder = x.holder || (mine && already)

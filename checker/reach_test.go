@@ -3,6 +3,9 @@ package checker
 import (
 	"maps"
 	"testing"
+
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
 )
 
 func TestWhatARunReached(t *testing.T) {
@@ -49,6 +52,13 @@ func TestWhatARunReached(t *testing.T) {
 			3 c2 acquire
 			11 redis expire of=c1
 			12 c2 acquire ok`, map[string]int{"grants": 2, "contended": 1, "lease_expired_while_held": 1, "lease_expired_while_held_and_waited": 1}},
+		{"the entry of an acquire expires that its client gave up, and on which it holds", `
+			0 c1 acquire
+			1 zk grant of=c1 by=c1
+			2 c1 acquire info error=timeout
+			3 c1' acquire
+			4 c1' acquire ok stands=c1
+			11 zk expire of=c1`, map[string]int{"grants": 1, "ambiguous_acquires": 1, "lease_expired_while_held": 1}},
 		{"the entry expires during the release", `
 			0 c1 acquire
 			1 redis grant of=c1 by=c1
@@ -85,11 +95,73 @@ func TestWhatARunReached(t *testing.T) {
 			4 nemesis restart-end id=1 on=redis
 			5 c1 acquire
 			6 c1 acquire ok`, map[string]int{"grants": 1, "fault_injected": 1}},
-		{"a failover and a jump of the server's clock", `
+		{"a jump of the server's clock", `
 			0 c1 acquire
 			1 c1 acquire ok
-			2 nemesis failover id=1 on=redis
-			3 nemesis server-jump id=2 on=redis`, map[string]int{"grants": 1, "failover_with_holder": 1, "jump_with_holder": 1, "fault_injected": 2, "fault_touched": 2}},
+			3 nemesis server-jump id=2 on=redis`, map[string]int{"grants": 1, "jump_with_holder": 1, "clock_off_with_holder": 1, "fault_injected": 1, "fault_touched": 1}},
+		{"a failover that takes place while somebody holds", `
+			0 c1 acquire
+			1 redis-1 grant of=c1 by=c1 key=k
+			2 c1 acquire ok
+			3 nemesis failover id=1 on=redis-1
+			6 redis-1b promote text=redis-1
+			6 redis-1b lose of=c1 key=k
+			8 nemesis failover-end id=1 on=redis-1`, map[string]int{"grants": 1, "promotions": 1, "failover_with_holder": 1, "entry_lost_while_held": 1, "fault_injected": 1, "fault_touched": 1}},
+		{"a failover that nobody took part in", `
+			0 c1 acquire
+			2 c1 acquire ok
+			3 nemesis failover id=1 on=redis-1
+			4 nemesis failover-end id=1 on=redis-1`, map[string]int{"grants": 1, "fault_injected": 1, "fault_touched": 1}},
+		{"a replica that becomes the master while nobody holds", `
+			0 c1 acquire
+			2 c1 acquire ok
+			3 c1 release
+			4 redis-1b promote text=redis-1`, map[string]int{"grants": 1, "promotions": 1}},
+		{"the clock of a client that waits is wrong from the start", `
+			0 nemesis skew id=1 on=c2
+			1 c1 acquire
+			2 c1 acquire ok
+			3 c2 acquire`, map[string]int{"grants": 1, "contended": 1, "clock_off_with_holder": 1, "fault_injected": 1, "fault_touched": 1}},
+		{"a clock that is right again before anybody holds", `
+			0 nemesis server-skew id=1 on=redis
+			1 nemesis server-skew-end id=1 on=redis
+			1 c1 acquire
+			2 c1 acquire ok`, map[string]int{"grants": 1, "fault_injected": 1}},
+		{"the holder's clock is set wrong, and another one runs fast", `
+			0 nemesis rate id=1 on=c2
+			1 c1 acquire
+			2 c1 acquire ok
+			3 nemesis skew id=2 on=c1`, map[string]int{"grants": 1, "jump_with_holder": 1, "clock_off_with_holder": 1, "rate_with_holder": 1, "fault_injected": 2, "fault_touched": 1}},
+		{"a server's clock runs slow while somebody waits", `
+			0 nemesis server-rate id=1 on=redis
+			1 c1 acquire
+			2 nemesis server-rate-end id=1 on=redis
+			3 c1 acquire fail`, map[string]int{"fault_injected": 1, "fault_touched": 1}},
+		{"a holder hangs, renews, and learns of its loss", `
+			0 c1 acquire
+			1 c1 acquire ok until=10
+			2 nemesis hang id=1 on=c1
+			3 c1 valid until=13
+			6 c1 valid until=16
+			9 c1 lost`, map[string]int{"grants": 1, "hang_hit_holder": 1, "renewed": 2, "lost_noticed": 1, "fault_injected": 1, "fault_touched": 1}},
+		{"one who waits hangs", `
+			0 c1 acquire
+			1 nemesis hang id=1 on=c1`, map[string]int{"fault_injected": 1, "fault_touched": 1}},
+		{"a server stands still, and somebody is granted the lock by the others", `
+			0 nemesis server-pause id=1 on=redis-2
+			1 c1 acquire
+			2 c1 acquire ok
+			3 nemesis server-pause-end id=1 on=redis-2`, map[string]int{"grants": 1, "server_paused_with_holder": 1, "fault_injected": 1, "fault_touched": 1}},
+		{"servers are cut off from the others", `
+			0 c1 acquire
+			1 nemesis partition-servers id=1 on=redis-1,sentinel-1`, map[string]int{"fault_injected": 1, "fault_touched": 1}},
+		{"memory runs full, and the holder's entry is evicted", `
+			0 c1 acquire
+			1 redis grant of=c1 by=c1
+			2 c1 acquire ok
+			3 nemesis evict id=1 on=redis
+			3 redis lose of=c1
+			4 nemesis evict-end id=1 on=redis`, map[string]int{"grants": 1, "entry_lost_while_held": 1, "fault_injected": 1, "fault_touched": 1}},
 		{"a pause hits the holder and another one who waits", `
 			0 c1 acquire
 			1 c1 acquire ok
@@ -237,12 +309,35 @@ func TestAnExaminerRemembersNothing(t *testing.T) {
 	}
 }
 
+// What stops somebody, or cuts somebody off, excuses a slow hand-over; what
+// only meddles with a clock or with memory does not.
+func TestKindsAreTheFaultsThatThereAre(t *testing.T) {
+	t.Parallel()
+	on := map[faults.Target]target{faults.OnClient: onClient, faults.OnServer: onServer, faults.OnServers: onServer, faults.OnLink: onLink}
+	over := map[string]bool{"kill": true, "poweroff": true, "drop-reply": true, "kill-connection": true} // at once
+	for _, f := range faults.All() {
+		k := kindOf(f.Name)
+		if k == otherKind {
+			t.Errorf("%s is not known", f.Name)
+			continue
+		}
+		if kinds[k].on != on[f.On] {
+			t.Errorf("%s acts on %s", f.Name, f.On)
+		}
+		if want := f.Stops && !over[f.Name]; kinds[k].excuses != want {
+			t.Errorf("%s excuses a slow hand-over: %v, want %v", f.Name, kinds[k].excuses, want)
+		}
+	}
+}
+
 // The constants that stand for kinds are positions in a table.
 func TestKindsAreWhereTheirConstantsSay(t *testing.T) {
 	t.Parallel()
 	for k, name := range map[kind]string{
-		pause: "pause", kill: "kill", poweroff: "poweroff", jump: "jump", restart: "restart",
-		restartLost: "restart-lost", failover: "failover", serverJump: "server-jump", dropReply: "drop-reply", otherKind: "other",
+		pause: "pause", kill: "kill", poweroff: "poweroff", hang: "hang", skew: "skew", jump: "jump", rate: "rate",
+		serverPause: "server-pause", restart: "restart", restartLost: "restart-lost", failover: "failover",
+		serverSkew: "server-skew", serverJump: "server-jump", serverRate: "server-rate", dropReply: "drop-reply",
+		stall: history.Stall, otherKind: "other",
 	} {
 		if kinds[k].name != name {
 			t.Errorf("kind %d is %s, want %s", k, kinds[k].name, name)

@@ -61,6 +61,9 @@ func renamed(h *history.History) *history.History {
 		} else if e.Lock != "" || e.Process.Name == history.Resource {
 			e.Lock = "lock " + e.Lock
 		}
+		if e.F == history.Promote {
+			e.Text = name(e.Text)
+		}
 		if e.Grant != 0 {
 			e.Grant = 1_000_000 + 11*e.Grant
 		}

@@ -43,7 +43,7 @@ func deedOf(f string) deed {
 // act is a line of a server about an entry in its store.
 type act struct {
 	pos  int32
-	made int32 // the acquire that made the entry, or none
+	made int32 // the operation that made the entry, an acquire or an extend, or none
 	by   int32 // the operation whose request did it, or none
 	deed deed
 }
@@ -52,19 +52,46 @@ type act struct {
 // got it, because the grant is missing while the ok is on its way.
 func (t *timeline) act(pos int32, e *history.Entry) {
 	d := deedOf(e.F)
+	if e.F == history.Promote {
+		t.promotion(pos, e)
+	}
 	if d == 0 {
 		return
 	}
 	made := t.opOf(e.Op)
 	if made == none && e.Grant != 0 {
 		if h := t.holdOf.get(e.Grant); h != none {
-			made = t.holds[h].op
+			made = t.holds[h].stands
 		}
 	}
 	if cap(t.acts) == 0 {
 		t.acts = make([]act, 0, len(t.entries)/4)
 	}
 	t.acts = append(t.acts, act{pos: pos, made: made, by: t.opOf(e.By), deed: d})
+}
+
+// asked is the acquire whose entries operation op makes: op itself, or the one
+// that the grant stands on which op extends; none: it makes none.
+func (t *timeline) asked(op int32) int32 {
+	if op == none {
+		return none
+	}
+	switch o := &t.ops[op]; {
+	case o.verb == acquire:
+		return op
+	case o.verb == extend && o.hold != none:
+		return t.holds[o.hold].stands
+	}
+	return none
+}
+
+// guestOf is the last hold of another acquire that stands on the entries that
+// operation op makes, or none.
+func (t *timeline) guestOf(op int32) int32 {
+	if op = t.asked(op); op == none {
+		return none
+	}
+	return t.ops[op].guest
 }
 
 // access is a line of the guarded resource.

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -15,12 +16,13 @@ type spec struct{ name, story, want string }
 var specs = map[Property][]spec{
 	Exclusion:      exclusionSpecs,
 	LeaseExclusion: leaseSpecs,
-	Ownership:      ownershipSpecs,
+	Ownership:      slices.Concat(ownershipSpecs, sharedOwnershipSpecs),
 	Fencing:        fencingSpecs,
 	Resource:       resourceSpecs,
-	Answers:        answersSpecs,
+	Answers:        slices.Concat(answersSpecs, sharedAnswersSpecs),
 	Liveness:       livenessSpecs,
 	Handover:       handoverSpecs,
+	Fairness:       fairnessSpecs,
 }
 
 func TestVerdicts(t *testing.T) {

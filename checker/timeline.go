@@ -30,8 +30,13 @@ type timeline struct {
 	acts      []act
 	accesses  []access
 	faults    []fault
-	waits     []wait // in the order of their begins
-	grants    int    // acquires that came back ok
+	waits     []wait  // in the order of their begins
+	places    []place // in the order of their begins
+	grants    int     // acquires that came back ok
+
+	promotions []int32 // positions at which a replica became the master of its node
+	renewals   int     // reports that a grant is valid until another time
+	losses     int     // reports that a grant is lost
 
 	procs   []proc
 	clients []client
@@ -84,6 +89,7 @@ type op struct {
 	invoke, done int32 // positions; done is none while no completion is there
 	proc, lock   int32
 	hold         int32 // that it acts on, or that an acquire got
+	guest        int32 // of an acquire: the last hold that stands on its entries and is another's, or none
 	verb         verb
 	outcome      history.Type // 0: no completion
 }
@@ -92,6 +98,7 @@ type op struct {
 type proc struct {
 	client int32
 	open   int32 // its open operation
+	place  int32 // that its open acquire has in the queue
 	inner  int32 // its open hold that began last
 }
 
@@ -129,16 +136,20 @@ func (t *timeline) read(h *history.History) {
 		accesses:  t.accesses[:0],
 		confirmed: t.confirmed[:0],
 		faults:    t.faults[:0],
-		procs:     room(t.procs, 16),
-		clients:   room(t.clients, 8),
-		names:     t.names.empty(),
-		locks:     t.locks.empty(),
-		procOf:    t.procOf.empty(n + 64),
-		holdOf:    t.holdOf.empty(n + 64),
-		scratch:   scratch{room: t.scratch.room},
-		bases:     t.bases[:0],
-		stays:     t.stays[:0],
-		verdicts:  t.verdicts[:0],
+		places:    t.places[:0],
+
+		promotions: t.promotions[:0],
+
+		procs:    room(t.procs, 16),
+		clients:  room(t.clients, 8),
+		names:    t.names.empty(),
+		locks:    t.locks.empty(),
+		procOf:   t.procOf.empty(n + 64),
+		holdOf:   t.holdOf.empty(n + 64),
+		scratch:  scratch{room: t.scratch.room},
+		bases:    t.bases[:0],
+		stays:    t.stays[:0],
+		verdicts: t.verdicts[:0],
 	}
 	if n > 0 {
 		t.end = h.Entries[n-1].Time
@@ -198,7 +209,7 @@ func (t *timeline) process(e *history.Entry) int32 {
 		t.clients[c] = client{last: none, wait: t.clients[c].wait[:0]}
 	}
 	p := int32(len(t.procs))
-	t.procs = append(t.procs, proc{client: c, open: none, inner: none})
+	t.procs = append(t.procs, proc{client: c, open: none, place: none, inner: none})
 	t.procOf.put(e.Process.N, p)
 	return p
 }
@@ -208,7 +219,7 @@ func (t *timeline) invoke(pos int32, e *history.Entry, p int32) {
 	if v == 0 {
 		return
 	}
-	o := op{invoke: pos, done: none, proc: p, hold: none, verb: v}
+	o := op{invoke: pos, done: none, proc: p, hold: none, guest: none, verb: v}
 	if v == acquire {
 		o.lock = t.locks.id(e.Lock)
 		t.ask(t.procs[p].client, o.lock, pos)
@@ -243,6 +254,7 @@ func (t *timeline) complete(pos int32, e *history.Entry, p int32) {
 	who := t.procs[p].client
 	switch {
 	case o.verb == acquire:
+		t.leave(p, pos)
 		t.answered(who, o.lock, pos, e.Type == history.OK)
 		if e.Type == history.OK {
 			t.grants++
@@ -253,7 +265,12 @@ func (t *timeline) complete(pos int32, e *history.Entry, p int32) {
 			}
 			t.unsure[e.Grant] = id
 		}
+	case o.verb == release && e.Type == history.OK && o.hold != none:
+		t.gaveBack(o.hold, pos)
 	case o.verb == extend && e.Type == history.OK:
+		if o.hold == none && e.Grant != 0 { // it was confirmed since the invoke, or is now
+			o.hold = t.holdOf.get(e.Grant)
+		}
 		if o.hold == none {
 			o.hold = t.presuppose(pos, e)
 		}
@@ -270,10 +287,14 @@ func (t *timeline) complete(pos int32, e *history.Entry, p int32) {
 // report takes in what a client says between its operations.
 func (t *timeline) report(pos int32, e *history.Entry, p int32) {
 	switch e.F {
+	case history.Queued:
+		t.queue(pos, e, p)
 	case history.Lost:
+		t.losses++
 		t.over(e)
 		t.lose(t.held(e, p), pos)
 	case history.Valid:
+		t.renewals++
 		id := t.held(e, p)
 		if id == none {
 			id = t.presuppose(pos, e)

@@ -51,6 +51,8 @@ var (
 	ErrTimeout = errors.New("no answer in time")
 	// ErrStaleToken: the resource refused the access.
 	ErrStaleToken = locks.Definite(errors.New("stale token"))
+	// ErrWaits: the acquire goes on. It is a Patient's only.
+	ErrWaits = errors.New("it waits on")
 )
 
 // Client is one client on its host. Errors are as package locks says; calls
@@ -61,6 +63,17 @@ type Client interface {
 	// Read and Write access the guarded resource, from the client's host.
 	Read(op Op) (int64, error)
 	Write(op Op, value int64) error
+}
+
+// Patient is a Client whose lock calls the critical section itself
+// (locks.Runner), and waits for it as long as it likes: nobody can call it off.
+// When the time-out of an Acquire has passed that ends with ErrWaits; the same
+// Op asked again waits on. Every entry after the first, and after Abandon, is
+// one that nobody has asked for: see Observer.Enter.
+type Patient interface {
+	Client
+	// Abandon says that nobody waits any more for what ended with ErrWaits.
+	Abandon(op Op)
 }
 
 // Op says which operation of the history a call is.
@@ -77,6 +90,10 @@ type Op struct {
 type Grant struct {
 	Token      uint64        // 0: none
 	ValidUntil time.Duration // on the clock of Place.Now; 0: the lock does not say
+	// Stands is the index of the acquire whose entries in the stores the grant
+	// stands on, where that is another one: a Runner's Run may call the critical
+	// section twice. 0: its own.
+	Stands int
 }
 
 // Config is what a place is made from.
@@ -109,6 +126,12 @@ type Observer interface {
 	Resource(a Access) Answer
 	// Report is a client's news between operations: queued, lost, valid.
 	Report(e history.Entry)
+	// Enter is a grant that the client's caller does not wait for: its lock has
+	// called the critical section. It returns the acquire that stands for it, or
+	// a zero Op: the client is dead. Section goes through that critical section
+	// then, in the task that calls it, on true time.
+	Enter(client string, g Grant) Op
+	Section(client string, acquire Op)
 }
 
 // Access is one access to the guarded resource.

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -42,5 +43,33 @@ func TestTheTableOfRunsUntilItIsFound(t *testing.T) {
 		}
 	} else if table != b.String() {
 		t.Errorf("the table of %s is stale: go test ./docs -update", page)
+	}
+}
+
+// The page has a line for everything that bench flaws looks for, and all of it
+// was found. It takes minutes to measure: lockcheck bench flaws.
+func TestTheFlawsOfThePage(t *testing.T) {
+	text, err := os.ReadFile("random.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "<!-- bench flaws -->\n\n")
+	table, _, ends := strings.Cut(table, "\n\n<!-- end -->")
+	lines := strings.Split(table, "\n")
+	if !ends || len(lines) != 1+len(catalogue.Exposures) {
+		t.Fatalf("%d lines, want a head and %d: lockcheck bench flaws", len(lines), len(catalogue.Exposures))
+	}
+	for i, line := range lines[1:] {
+		x := &catalogue.Exposures[i]
+		fields := strings.Fields(line)
+		n := max(0, len(fields)-2)
+		if got, want := strings.Join(fields[:n], " "), fmt.Sprintf("%s %s %s", x.Lock, x.Under(), x.Shows); got != want {
+			t.Errorf("%q, want %q: lockcheck bench flaws", got, want)
+		}
+		for _, figure := range fields[n:] {
+			if runs, err := strconv.Atoi(strings.ReplaceAll(figure, ",", "")); err != nil || runs < 1 || runs > 20_000 {
+				t.Errorf("%q takes %s runs", line, figure)
+			}
+		}
 	}
 }

@@ -25,7 +25,11 @@ func TestTheGeneratorDoesNotSeeTheLock(t *testing.T) {
 		}
 		return b.Bytes()
 	}
-	alike := map[catalogue.Lease][]byte{}
+	type seen struct { // all that a plan may follow from
+		ends            catalogue.Lease
+		nodes, replicas int
+	}
+	alike := map[seen][]byte{}
 	for _, lock := range catalogue.Locks {
 		s.Lock, s.Use = lock.ID, nil
 		named := plans(s)
@@ -35,9 +39,9 @@ func TestTheGeneratorDoesNotSeeTheLock(t *testing.T) {
 		if !bytes.Equal(named, plans(s)) {
 			t.Errorf("%s has other plans under another name", lock.ID)
 		}
-		if alike[lock.Lease] == nil {
-			alike[lock.Lease] = named
-		} else if !bytes.Equal(alike[lock.Lease], named) {
+		if alike[seen{lock.Lease, lock.Nodes, lock.Replicas}] == nil {
+			alike[seen{lock.Lease, lock.Nodes, lock.Replicas}] = named
+		} else if !bytes.Equal(alike[seen{lock.Lease, lock.Nodes, lock.Replicas}], named) {
 			t.Errorf("%s has other plans than a lock whose grants end alike", lock.ID)
 		}
 	}

@@ -38,10 +38,10 @@ func (e *exhaustion) bound(complete bool) (*Bound, error) {
 			if proof.Judged.Outcome(v.Property) != checker.Violated {
 				return nil, &Unconfirmed{v.Property, proof.Judged}
 			}
-		case !slices.Contains(checker.Monitored, v.Property):
-			proof = Proof{Outcome: checker.NA, Reason: lengths}
 		case v.Outcome == checker.NA:
 			proof = Proof{Outcome: checker.NA, Reason: v.Reason}
+		case !slices.Contains(checker.Monitored, v.Property):
+			proof = Proof{Outcome: checker.NA, Reason: lengths}
 		case !complete:
 			proof = Proof{Outcome: checker.Unknown, Reason: "bounded, not complete"}
 		}

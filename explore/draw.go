@@ -3,6 +3,7 @@ package explore
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"time"
 
@@ -78,11 +79,15 @@ func (s *Settings) Plan(i int) *harness.Plan {
 	if s.Count.Most > count && d.IntN(4) == 0 {
 		count = d.from(s.Count)
 	}
+	layout := catalogue.NewLayout(&lock, s.Server, s.Options)
 	p.Faults = faults.Random(faults.Scope{
-		Kinds: s.Kinds, Count: count,
-		Clients: p.Clients, Servers: []string{catalogue.RedisName}, Acquires: p.Acquires, Lease: s.Lease,
+		Kinds: s.applicable(&lock), Mixed: s.Mixed, Count: count,
+		Clients: p.Clients, Servers: layout.Masters(), Stores: s.stores(&lock, layout), Acquires: p.Acquires, Lease: s.Lease,
 		Length: length(p),
 	}, d.Int64N)
+	if lock.Store == catalogue.StoreRedis && slices.ContainsFunc(p.Faults, func(in faults.Injection) bool { return needsReplicas(in.Fault) }) {
+		p.Server.Replicas = max(p.Server.Replicas, replicas)
+	}
 	// After all else, so that a run has the same faults with every strategy.
 	if p.Strategy = s.Strategy; p.Strategy == harness.PCT {
 		p.Depth = s.Depth
@@ -91,6 +96,31 @@ func (s *Settings) Plan(i int) *harness.Plan {
 		}
 	}
 	return p
+}
+
+// replicas are what a node gets where a fault needs some.
+const replicas = 2
+
+// stores are the servers that keep data, with the replicas that a fault may need.
+func (s *Settings) stores(lock *catalogue.Lock, layout catalogue.Layout) []string {
+	if lock.Store == catalogue.StoreRedis && len(layout.Sentinels) == 0 && slices.ContainsFunc(s.Kinds, func(f faults.Fault) bool { return f.Need == faults.NeedReplicas }) {
+		layout = catalogue.NewLayout(lock, catalogue.Server{Nodes: s.Server.Nodes, Replicas: replicas}, s.Options)
+	}
+	return layout.Stores()
+}
+
+func needsReplicas(fault string) bool {
+	f, _ := faults.Find(fault)
+	return f.Need == faults.NeedReplicas
+}
+
+// applicable are the kinds of faults that apply to a lock.
+func (s *Settings) applicable(lock *catalogue.Lock) []faults.Fault {
+	not := func(f faults.Fault) bool { return lock.Applies(f, s.Server) != nil }
+	if !slices.ContainsFunc(s.Kinds, not) {
+		return s.Kinds
+	}
+	return slices.DeleteFunc(slices.Clone(s.Kinds), not)
 }
 
 // round cuts d to what a message's latency and a sleep are counted in.

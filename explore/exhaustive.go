@@ -86,10 +86,31 @@ func (s *Settings) scope() *harness.Plan {
 	return p
 }
 
+// SearchableLock says why all that can happen to a lock cannot be gone through;
+// nil: it can. What a client has learnt is taken for its state, which takes that
+// it does one thing at a time.
+func SearchableLock(lock *catalogue.Lock) error {
+	if lock.Nodes > 1 || lock.Replicas > 0 || lock.Lease == catalogue.LeaseRenewed || lock.Store != catalogue.StoreRedis {
+		return fmt.Errorf("%s has clients that do several things at a time, or servers that do: random runs are for it", lock.ID)
+	}
+	return nil
+}
+
+// SearchableFault says the same of a kind of fault. Where order counts and no
+// length, nothing runs fast or slow; and what servers do among themselves, or
+// clients in the background, is no step.
+func SearchableFault(f faults.Fault) error {
+	switch f.Name {
+	case "hang", "rate", "server-rate", "server-pause", "failover", "partition-servers", "session-expiry":
+		return fmt.Errorf("%s is no step of a search in which order decides: random runs are for it", f.Name)
+	}
+	return nil
+}
+
 // targets are all that a fault can act on.
 func targets(on faults.Target, clients, servers []string) (list [][]string) {
 	switch on {
-	case faults.OnServer:
+	case faults.OnServer, faults.OnServers:
 		for _, s := range servers {
 			list = append(list, []string{s})
 		}

@@ -25,7 +25,7 @@ type fischer struct {
 func newFischer(checks int) *catalogue.Lock {
 	return &catalogue.Lock{
 		ID: "fischer", Steps: catalogue.Requests{Acquire: 2 + checks, Release: 1}, Lease: catalogue.LeaseNone,
-		New: func(e catalogue.Env) locks.Locker { return &fischer{e.Host, e.Redis, checks} },
+		New: func(e catalogue.Env) locks.Locker { return &fischer{e.Host, e.Redis[0], checks} },
 	}
 }
 

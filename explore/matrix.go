@@ -23,7 +23,9 @@ type Cell struct {
 	Least int
 }
 
-// A cell that must break gets this share of the runs of one that must hold.
+// A cell that must break gets this share of the runs of one that must hold. So
+// does one of a flawed variant of which nothing is known but what is known of
+// the lock that it is like: there it was looked for.
 const leastShare = 4
 
 // NewCell is a lock under a fault, with the settings that all cells share. A
@@ -42,14 +44,23 @@ func NewCell(shared Settings, lock catalogue.Lock, like, fault string, calibrati
 	if c.Expect, err = catalogue.Expect(like, fault); err != nil {
 		return nil, err
 	}
+	if c.Inherited() {
+		c.Runs = max(1, c.Runs/leastShare)
+	}
 	c.Least = c.Runs
 	if !c.Expect.Holds() {
-		c.Least = max(1, c.Runs/leastShare)
-		if budget := calibration.Budget(like, fault, c.Expect.Must); budget > 0 {
+		c.Least = max(1, shared.Runs/leastShare)
+		if budget := calibration.Budget(c.Expect.Of, fault, c.Expect.Must); budget > 0 {
 			c.Runs = max(budget, c.Least)
 		}
 	}
 	return c, nil
+}
+
+// Inherited tells whether what is expected is what is known of another lock.
+func (c *Cell) Inherited() bool {
+	lock, ok := catalogue.FindLock(c.Lock)
+	return ok && lock.Like == c.Expect.Of
 }
 
 // Shown tells whether everything that has to be found was.

@@ -95,19 +95,19 @@ func (l *changed) expiry() time.Duration {
 }
 
 func (l *changed) setNX(ctx context.Context, name string) (bool, error) {
-	return l.env.Redis.SetIfAbsent(ctx, l.timeout, name, l.value, l.expiry())
+	return l.env.Redis[0].SetIfAbsent(ctx, l.timeout, name, l.value, l.expiry())
 }
 
 func (l *changed) giveBack(ctx context.Context, name, value string) error {
 	if l.like != "" {
 		return l.del(ctx, l.timeout, name)
 	}
-	ok, err := l.env.Redis.CompareAndDelete(ctx, l.timeout, name, value)
+	ok, err := l.env.Redis[0].CompareAndDelete(ctx, l.timeout, name, value)
 	return found(ok, err)
 }
 
 func (l *changed) del(ctx context.Context, timeout time.Duration, name string) error {
-	ok, err := l.env.Redis.Del(ctx, timeout, name)
+	ok, err := l.env.Redis[0].Del(ctx, timeout, name)
 	return found(ok, err)
 }
 
@@ -204,7 +204,7 @@ func TestMutantsAreConvicted(t *testing.T) {
 			// No harm: what is lost the lease makes good, and what comes late compares.
 			name: "the release of a lease does not wait for its answer",
 			mutation: mutation{release: func(l *changed, ctx context.Context, name, value string) error {
-				l.env.Redis.CompareAndDelete(ctx, atOnce, name, value)
+				l.env.Redis[0].CompareAndDelete(ctx, atOnce, name, value)
 				return nil
 			}},
 		},
@@ -212,7 +212,7 @@ func TestMutantsAreConvicted(t *testing.T) {
 			name: "after a time-out the key is set whoever has it",
 			mutation: mutation{set: func(l *changed, ctx context.Context, name string) (bool, error) {
 				if l.unsure {
-					return true, l.env.Redis.Set(ctx, l.timeout, name, l.value, l.expiry())
+					return true, l.env.Redis[0].Set(ctx, l.timeout, name, l.value, l.expiry())
 				}
 				return l.setNX(ctx, name)
 			}},

@@ -32,6 +32,7 @@ type Settings struct {
 	Fencing  history.Fencing
 	Server   catalogue.Server
 	Kinds    []faults.Fault // one of them in each run; none: nothing goes wrong
+	Mixed    bool           // each fault of a run is of a kind of its own
 	Count    Range          // faults in a run
 	Promises []string
 	Worker   []string

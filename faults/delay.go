@@ -6,6 +6,7 @@ var delay = Fault{
 	Name:  "delay",
 	Does:  "what is sent between a client and a server in 0.1–1 T arrives 0.1–2.5 T later",
 	On:    OnLink,
+	Stops: true,
 	Start: impair(Slow),
 	Heal:  restore,
 	Draw: func(in *Injection, t time.Duration, draw func(int64) int64) {

@@ -6,6 +6,7 @@ var dropReply = Fault{
 	Name:  "drop-reply",
 	Does:  "a server executes a request, and its reply never comes: the ambiguous result",
 	On:    OnLink,
+	Stops: true,
 	Start: impair(Swallow),
 	Heal:  restore,
 	Draw: func(in *Injection, t time.Duration, _ func(int64) int64) {

@@ -13,6 +13,14 @@ type Fault struct {
 	Does string // in a line
 	On   Target
 	Need Need // what the place must be able to do
+	// Ends says that its client never does anything again.
+	Ends bool
+	// Shares names what faults in force on one host have in common: the first
+	// of them starts it, and only the last one ends it. "": each is on its own.
+	Shares string
+	// Stops says that it stops or cuts off a client, a server or a request, for
+	// a while or for good: a hand-over may then take its time.
+	Stops bool
 
 	// Start makes it happen. Heal ends it: nil for a fault that is over at
 	// once or stays. hits is how many messages were touched; -1: it does not say.
@@ -29,16 +37,22 @@ type Need string
 
 // The needs.
 const (
-	NeedClock Need = "a server whose clock can be set"
-	NeedStop  Need = "clients that can be stopped: on Docker, Linux"
+	NeedClock       Need = "a server whose clock can be set"
+	NeedRate        Need = "a server whose clock can be made fast or slow"
+	NeedStop        Need = "clients that can be stopped: on Docker, Linux"
+	NeedClientClock Need = "workers of ours, whose clocks can be set"
+	NeedReplicas    Need = "servers with replicas"
+	NeedSessions    Need = "an ensemble, whose sessions can be closed from elsewhere"
+	NeedMemory      Need = "a server that evicts what it has no room for"
 )
 
 // All are all faults, in the order in which they are shown.
 func All() []Fault {
 	return []Fault{
-		pause, kill, powerOff,
-		restart, restartLost, serverJump,
-		partition, partitionOneway, delay, dropReply, killConnection,
+		pause, kill, powerOff, hang, skew, jump, rate,
+		serverPause, restart, restartLost, failover, serverSkew, serverJump, serverRate, evict,
+		partition, partitionOneway, partitionServers, delay, dropReply, killConnection,
+		sessionExpiry,
 	}
 }
 
@@ -69,4 +83,12 @@ func between(draw func(int64) int64, t time.Duration, from, to int64) time.Durat
 // lasts draws how long a disturbance goes on: 0.1–2.5 T.
 func lasts(in *Injection, t time.Duration, draw func(int64) int64) {
 	in.For = between(draw, t, 1, 25)
+}
+
+// eitherWay draws an amount of 0.5–3 T, forward or back.
+func eitherWay(in *Injection, t time.Duration, draw func(int64) int64) {
+	in.Amount = between(draw, t, 5, 30)
+	if draw(2) == 1 {
+		in.Amount = -in.Amount
+	}
 }

@@ -16,9 +16,14 @@ import (
 // Place is what faults act on. Calls return when the effect is there: a
 // paused client executes nothing more, a stopped server answers nothing more.
 type Place interface {
-	// Pause stops everything that client does; what arrives for it waits.
-	Pause(client string) error
-	Resume(client string) error
+	// Pause stops everything that a client or a server does; what arrives for
+	// it waits.
+	Pause(host string) error
+	Resume(host string) error
+	// Hang stops the one task of client that its caller waits for; what it does
+	// in the background goes on.
+	Hang(client string) error
+	Unhang(client string) error
 	// Kill ends client; its connections are reset.
 	Kill(client string) error
 	// PowerOff ends client without a word to the servers: its connections stay half open.
@@ -28,11 +33,25 @@ type Place interface {
 	// had synced to its disk, which may be nothing; else with everything.
 	Stop(server string, lose bool) error
 	Start(server string) error
-	// Jump moves the server's wall clock, forward or back.
-	Jump(server string, by time.Duration) error
+	// Evict fills the server's memory until Relieve: it removes what it may.
+	Evict(server string) error
+	Relieve(server string) error
+
+	// ExpireSession closes client's session with an ensemble, if it has one, as
+	// somebody else may who knows its number.
+	ExpireSession(client string) error
+
+	// Jump moves the wall clock of a client or a server, forward or back.
+	Jump(host string, by time.Duration) error
+	// Rate lets all clocks of a client or a server gain so much more in each T of
+	// true time, or less. What is under way lasts as long as it would have.
+	Rate(host string, gain time.Duration) error
 
 	// Impair disturbs a link until Restore, which returns how many messages were touched.
 	Impair(id int, im Impairment) error
+	// Isolate cuts servers off from all other servers until Restore; clients
+	// reach them.
+	Isolate(id int, servers []string) error
 	Restore(id int) (hits int, err error)
 }
 
@@ -41,13 +60,14 @@ type Target uint8
 
 // The targets.
 const (
-	OnClient Target = iota // a client
-	OnServer               // a server
-	OnLink                 // a client and a server
+	OnClient  Target = iota // a client
+	OnServer                // a server
+	OnLink                  // a client and a server
+	OnServers               // one server or more
 )
 
 func (t Target) String() string {
-	return [...]string{"a client", "a server", "a client and a server"}[t]
+	return [...]string{"a client", "a server", "a client and a server", "servers"}[t]
 }
 
 // Direction of what travels on a link.
@@ -104,7 +124,7 @@ type Injection struct {
 	Point     *Point        `json:"point,omitempty"`     // starts here;
 	At        time.Duration `json:"at_ns,omitempty"`     // without a Point: at this time since the start of the run
 	For       time.Duration `json:"for_ns,omitempty"`    // lasts so long; 0: it stays, or is over at once
-	Amount    time.Duration `json:"amount_ns,omitempty"` // of a jump or a delay
+	Amount    time.Duration `json:"amount_ns,omitempty"` // of a jump, a skew or a delay; of a rate: what a clock gains in T
 	Direction Direction     `json:"direction,omitzero"`
 }
 
@@ -118,6 +138,9 @@ type Point struct {
 	Request     int    `json:"request,omitempty"` // the first request of the operation is 1
 	Last        bool   `json:"last,omitempty"`    // the last request that the operation has when nobody disturbs it
 	OK          bool   `json:"ok,omitempty"`      // after the operation has succeeded
+	// Exact: at Request alone, also where the operation has fewer when nobody
+	// disturbs it. Else a request that it lacks is its last.
+	Exact bool `json:"exact,omitempty"`
 }
 
 func (p Point) String() string {

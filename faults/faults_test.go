@@ -19,10 +19,17 @@ func (p *place) note(format string, args ...any) error {
 	p.done = append(p.done, fmt.Sprintf(format, args...))
 	return nil
 }
-func (p *place) Pause(c string) error    { return p.note("pause %s", c) }
-func (p *place) Resume(c string) error   { return p.note("resume %s", c) }
-func (p *place) Kill(c string) error     { return p.note("kill %s", c) }
-func (p *place) PowerOff(c string) error { return p.note("poweroff %s", c) }
+func (p *place) Pause(c string) error                    { return p.note("pause %s", c) }
+func (p *place) Resume(c string) error                   { return p.note("resume %s", c) }
+func (p *place) Hang(c string) error                     { return p.note("hang %s", c) }
+func (p *place) Unhang(c string) error                   { return p.note("unhang %s", c) }
+func (p *place) Evict(s string) error                    { return p.note("evict %s", s) }
+func (p *place) Relieve(s string) error                  { return p.note("relieve %s", s) }
+func (p *place) ExpireSession(c string) error            { return p.note("expire session of %s", c) }
+func (p *place) Rate(h string, gain time.Duration) error { return p.note("rate %s %v", h, gain) }
+func (p *place) Isolate(id int, s []string) error        { return p.note("isolate %d %s", id, s) }
+func (p *place) Kill(c string) error                     { return p.note("kill %s", c) }
+func (p *place) PowerOff(c string) error                 { return p.note("poweroff %s", c) }
 func (p *place) Stop(s string, lose bool) error {
 	return p.note("stop %s %v", s, lose)
 }
@@ -33,28 +40,39 @@ func (p *place) Restore(id int) (int, error)              { return 7, p.note("re
 
 func TestWhatFaultsDo(t *testing.T) {
 	for name, want := range map[string][]string{
-		"pause":            {"pause c1", "resume c1"},
-		"kill":             {"kill c1"},
-		"poweroff":         {"poweroff c1"},
-		"restart":          {"stop redis-1 false", "start redis-1"},
-		"restart-lost":     {"stop redis-1 true", "start redis-1"},
-		"server-jump":      {"jump redis-1 3s"},
-		"partition":        {"impair 5 {Client:c1 Server:redis-1 Direction:both Action:0 Delay:3s}", "restore 5"},
-		"partition-oneway": {"impair 5 {Client:c1 Server:redis-1 Direction:both Action:0 Delay:3s}", "restore 5"},
-		"delay":            {"impair 5 {Client:c1 Server:redis-1 Direction:both Action:1 Delay:3s}", "restore 5"},
-		"drop-reply":       {"impair 5 {Client:c1 Server:redis-1 Direction:both Action:2 Delay:3s}", "restore 5"},
-		"kill-connection":  {"impair 5 {Client:c1 Server:redis-1 Direction:both Action:3 Delay:3s}", "restore 5"},
+		"pause":             {"pause c1", "resume c1"},
+		"kill":              {"kill c1"},
+		"poweroff":          {"poweroff c1"},
+		"restart":           {"stop redis-1 false", "start redis-1"},
+		"restart-lost":      {"stop redis-1 true", "start redis-1"},
+		"server-jump":       {"jump redis-1 3s"},
+		"jump":              {"jump c1 3s"},
+		"skew":              {"jump c1 3s", "jump c1 -3s"},
+		"server-skew":       {"jump redis-1 3s", "jump redis-1 -3s"},
+		"rate":              {"rate c1 3s", "rate c1 -3s"},
+		"server-rate":       {"rate redis-1 3s", "rate redis-1 -3s"},
+		"hang":              {"hang c1", "unhang c1"},
+		"server-pause":      {"pause redis-1", "resume redis-1"},
+		"failover":          {"stop redis-1 true", "start redis-1"},
+		"session-expiry":    {"expire session of c1"},
+		"evict":             {"evict redis-1", "relieve redis-1"},
+		"partition-servers": {"isolate 5 [redis-1]", "restore 5"},
+		"partition":         {"impair 5 {Client:c1 Server:redis-1 Direction:both Action:0 Delay:3s}", "restore 5"},
+		"partition-oneway":  {"impair 5 {Client:c1 Server:redis-1 Direction:both Action:0 Delay:3s}", "restore 5"},
+		"delay":             {"impair 5 {Client:c1 Server:redis-1 Direction:both Action:1 Delay:3s}", "restore 5"},
+		"drop-reply":        {"impair 5 {Client:c1 Server:redis-1 Direction:both Action:2 Delay:3s}", "restore 5"},
+		"kill-connection":   {"impair 5 {Client:c1 Server:redis-1 Direction:both Action:3 Delay:3s}", "restore 5"},
 	} {
 		f, ok := faults.Find(name)
 		if !ok {
 			t.Errorf("no fault %s", name)
 			continue
 		}
-		on := map[faults.Target][]string{faults.OnClient: {"c1"}, faults.OnServer: {"redis-1"}, faults.OnLink: {"c1", "redis-1"}}[f.On]
+		on := map[faults.Target][]string{faults.OnClient: {"c1"}, faults.OnServer: {"redis-1"}, faults.OnLink: {"c1", "redis-1"}, faults.OnServers: {"redis-1"}}[f.On]
 		in := faults.Injection{Fault: name, On: on, Amount: 3 * time.Second}
 		clients, servers := []string{"c1"}, []string{"redis-1"}
 		p := &place{}
-		if err := in.Validate(clients, servers); err != nil {
+		if err := in.Validate(clients, servers, nil); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		f.Start(p, 5, in)
@@ -64,6 +82,21 @@ func TestWhatFaultsDo(t *testing.T) {
 		if !slices.Equal(p.done, want) {
 			t.Errorf("%s does %q, want %q", name, p.done, want)
 		}
+	}
+}
+
+// keeper is a place whose servers answer only what is on their disk.
+type keeper struct{ *place }
+
+func (keeper) Keeps(server string) bool { return server == "zk-1" }
+
+func TestAFailoverTakesNothingFromWhoKeepsAll(t *testing.T) {
+	f, _ := faults.Find("failover")
+	p := &place{}
+	f.Start(keeper{p}, 1, faults.Injection{On: []string{"zk-1"}})
+	f.Start(keeper{p}, 2, faults.Injection{On: []string{"redis-1"}})
+	if want := []string{"stop zk-1 false", "stop redis-1 true"}; !slices.Equal(p.done, want) {
+		t.Errorf("it does %q, want %q", p.done, want)
 	}
 }
 
@@ -79,15 +112,26 @@ func scope(kinds ...faults.Fault) faults.Scope {
 func TestRandomSchedules(t *testing.T) {
 	const lease = 10 * time.Second
 	bounds := map[string]struct{ least, most, amount time.Duration }{
-		"pause":            {lease / 10, 25 * lease / 10, 0},
-		"restart":          {2 * lease / 100, 3 * lease / 10, 0},
-		"restart-lost":     {2 * lease / 100, 3 * lease / 10, 0},
-		"server-jump":      {0, 0, 3 * lease},
-		"partition":        {lease / 10, 25 * lease / 10, 0},
-		"partition-oneway": {lease / 10, 25 * lease / 10, 0},
-		"delay":            {lease / 10, lease, 25 * lease / 10},
-		"drop-reply":       {lease, lease, 0},
-		"kill-connection":  {lease, lease, 0},
+		"pause":             {lease / 10, 25 * lease / 10, 0},
+		"restart":           {2 * lease / 100, 3 * lease / 10, 0},
+		"restart-lost":      {2 * lease / 100, 3 * lease / 10, 0},
+		"server-jump":       {0, 0, 3 * lease},
+		"jump":              {0, 0, 3 * lease},
+		"hang":              {lease / 10, 25 * lease / 10, 0},
+		"server-pause":      {lease / 10, 25 * lease / 10, 0},
+		"skew":              {lease / 10, 25 * lease / 10, 3 * lease},
+		"server-skew":       {lease / 10, 25 * lease / 10, 3 * lease},
+		"rate":              {lease, 10 * lease, lease / 100},
+		"server-rate":       {lease, 10 * lease, lease / 100},
+		"failover":          {5 * lease / 10, 15 * lease / 10, 0},
+		"evict":             {lease / 10, 5 * lease / 10, 0},
+		"partition-servers": {lease / 10, 25 * lease / 10, 0},
+		"partition":         {lease / 10, 25 * lease / 10, 0},
+		"partition-oneway":  {lease / 10, 25 * lease / 10, 0},
+		"delay":             {lease / 10, lease, 25 * lease / 10},
+		"drop-reply":        {lease, lease, 0},
+		"kill-connection":   {lease, lease, 0},
+		"session-expiry":    {0, 0, 0},
 	}
 	for _, f := range faults.All() {
 		points, total := 0, 0
@@ -104,7 +148,7 @@ func TestRandomSchedules(t *testing.T) {
 				if in.Fault != f.Name {
 					t.Errorf("%s in a run of %s", in.Fault, f.Name)
 				}
-				if err := in.Validate(scope().Clients, scope().Servers); err != nil {
+				if err := in.Validate(scope().Clients, scope().Servers, nil); err != nil {
 					t.Errorf("%s: %v", f.Name, err)
 				}
 				b := bounds[f.Name]
@@ -159,6 +203,8 @@ func TestPoints(t *testing.T) {
 		{"not yet the last", at(faults.Point{Last: true}), reached(1, false, false), 2, false},
 		{"a request that the operation lacks is its last", at(faults.Point{Request: 2}), reached(1, false, true), 1, true},
 		{"also after it", at(faults.Point{Request: 2, After: true}), reached(1, true, true), 1, true},
+		{"unless it has to be that one", at(faults.Point{Request: 2, Exact: true}), reached(1, false, true), 1, false},
+		{"which may come", at(faults.Point{Request: 2, Exact: true}), reached(2, false, false), 1, true},
 		{"another client", other, reached(1, false, false), 2, false},
 		{"another critical section", later, reached(1, false, false), 2, false},
 		{"ok is no request", at(faults.Point{OK: true, After: true}), reached(2, true, true), 2, false},
@@ -173,7 +219,7 @@ func TestPoints(t *testing.T) {
 
 func TestAvailable(t *testing.T) {
 	for _, f := range faults.All() {
-		if err := f.Available([]faults.Need{faults.NeedClock, faults.NeedStop}); err != nil {
+		if err := f.Available([]faults.Need{faults.NeedClock, faults.NeedStop, faults.NeedRate, faults.NeedClientClock, faults.NeedReplicas, faults.NeedSessions, faults.NeedMemory}); err != nil {
 			t.Errorf("%s: %v", f.Name, err)
 		}
 		if err := f.Available(nil); (err == nil) != (f.Need == "") {

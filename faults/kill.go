@@ -4,5 +4,7 @@ var kill = Fault{
 	Name:  "kill",
 	Does:  "a client dies; its kernel closes its connections",
 	On:    OnClient,
+	Stops: true,
+	Ends:  true,
 	Start: func(p Place, _ int, in Injection) error { return p.Kill(in.On[0]) },
 }

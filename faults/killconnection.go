@@ -6,6 +6,7 @@ var killConnection = Fault{
 	Name:  "kill-connection",
 	Does:  "a connection is reset with a request in flight, which the server has executed or not",
 	On:    OnLink,
+	Stops: true,
 	Start: impair(Reset),
 	Heal:  restore,
 	Draw: func(in *Injection, t time.Duration, draw func(int64) int64) {

@@ -6,6 +6,7 @@ var partition = Fault{
 	Name:  "partition",
 	Does:  "nothing passes between a client and a server, 0.1–2.5 T; what was sent arrives afterwards",
 	On:    OnLink,
+	Stops: true,
 	Start: impair(Hold),
 	Heal:  restore,
 	Draw:  lasts,
@@ -15,6 +16,7 @@ var partitionOneway = Fault{
 	Name:  "partition-oneway",
 	Does:  "nothing passes in one direction between a client and a server, 0.1–2.5 T",
 	On:    OnLink,
+	Stops: true,
 	Start: impair(Hold),
 	Heal:  restore,
 	Draw: func(in *Injection, t time.Duration, draw func(int64) int64) {

@@ -1,11 +1,13 @@
 package faults
 
 var pause = Fault{
-	Name:  "pause",
-	Does:  "a client stands still (GC, SIGSTOP, a sleeping laptop), 0.1–2.5 T",
-	On:    OnClient,
-	Need:  NeedStop,
-	Start: func(p Place, _ int, in Injection) error { return p.Pause(in.On[0]) },
-	Heal:  func(p Place, _ int, in Injection) (int, error) { return -1, p.Resume(in.On[0]) },
-	Draw:  lasts,
+	Name:   "pause",
+	Does:   "a client stands still (GC, SIGSTOP, a sleeping laptop), 0.1–2.5 T",
+	On:     OnClient,
+	Need:   NeedStop,
+	Stops:  true,
+	Shares: "standing",
+	Start:  func(p Place, _ int, in Injection) error { return p.Pause(in.On[0]) },
+	Heal:   func(p Place, _ int, in Injection) (int, error) { return -1, p.Resume(in.On[0]) },
+	Draw:   lasts,
 }

@@ -3,12 +3,14 @@ package faults
 import "time"
 
 var restart = Fault{
-	Name:  "restart",
-	Does:  "a server stops in good order and comes back with its data, after 0.02–0.3 T",
-	On:    OnServer,
-	Start: func(p Place, _ int, in Injection) error { return p.Stop(in.On[0], false) },
-	Heal:  start,
-	Draw:  downtime,
+	Name:   "restart",
+	Does:   "a server stops in good order and comes back with its data, after 0.02–0.3 T",
+	On:     OnServer,
+	Stops:  true,
+	Shares: "down",
+	Start:  func(p Place, _ int, in Injection) error { return p.Stop(in.On[0], false) },
+	Heal:   start,
+	Draw:   downtime,
 }
 
 // start ends both kinds of restart.

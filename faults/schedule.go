@@ -13,9 +13,11 @@ import (
 // is drawn does not depend on what is tested.
 type Scope struct {
 	Kinds    []Fault
-	Count    int // faults in the run
+	Mixed    bool // each fault is of a kind of its own; else all are of one
+	Count    int  // faults in the run
 	Clients  []string
-	Servers  []string
+	Servers  []string      // that clients ask
+	Stores   []string      // these, and their replicas; none: Servers
 	Acquires int           // acquisitions of each client
 	Lease    time.Duration // T
 	Length   time.Duration // how long an undisturbed run takes, about
@@ -24,45 +26,80 @@ type Scope struct {
 // Random draws a schedule: one kind of fault, Count times. Half of them
 // start at a point of a random client's operations, the others at a time. Every
 // other one of those after the first comes soon after the one before: what two
-// faults break together they mostly break within one lease.
+// faults break together they mostly break within one lease. Where there are
+// several servers, every other fault of servers or links strikes some of them
+// at once.
 func Random(s Scope, draw func(n int64) int64) []Injection {
 	if len(s.Kinds) == 0 || s.Count == 0 {
 		return nil
 	}
 	f := s.Kinds[draw(int64(len(s.Kinds)))]
-	schedule := make([]Injection, s.Count)
-	for i := range schedule {
-		in := &schedule[i]
-		in.Fault = f.Name
-		client := s.Clients[draw(int64(len(s.Clients)))]
-		server := s.Servers[draw(int64(len(s.Servers)))]
-		switch f.On {
-		case OnClient:
-			in.On = []string{client}
-		case OnServer:
-			in.On = []string{server}
-		case OnLink:
-			in.On = []string{client, server}
+	schedule := make([]Injection, 0, s.Count)
+	for i := range s.Count {
+		if s.Mixed && i > 0 {
+			f = s.Kinds[draw(int64(len(s.Kinds)))]
 		}
+		client := s.Clients[draw(int64(len(s.Clients)))]
+		first := draw(int64(len(s.Servers)))
+		in := Injection{Fault: f.Name}
 		near := i > 0 && draw(2) == 0
 		switch {
-		case near && schedule[i-1].Point == nil:
-			before := schedule[i-1]
+		case near && schedule[len(schedule)-1].Point == nil:
+			before := schedule[len(schedule)-1]
 			in.At = min(before.At+time.Duration(draw(int64(before.For+s.Lease/2))), s.Length-1)
 		case near:
 			// At the same critical section or the next: of the same client, or of
 			// another, which is about as far.
-			in.Point = s.point(client, schedule[i-1].Point.Acquisition+int(draw(2)), draw)
+			in.Point = s.point(client, schedule[len(schedule)-1].Point.Acquisition+int(draw(2)), draw)
 		case draw(2) == 0:
 			in.Point = s.point(client, 1+int(draw(int64(s.Acquires))), draw)
 		default:
 			in.At = time.Duration(draw(int64(s.Length)))
 		}
 		if f.Draw != nil {
-			f.Draw(in, s.Lease, draw)
+			f.Draw(&in, s.Lease, draw)
+		}
+		for _, on := range s.struck(f, client, first, draw) {
+			in.On = on
+			schedule = append(schedule, in)
 		}
 	}
 	return schedule
+}
+
+// struck is whom a fault strikes: a client, servers from the first on, or the
+// links between these.
+func (s *Scope) struck(f Fault, client string, first int64, draw func(int64) int64) (list [][]string) {
+	switch f.On {
+	case OnClient:
+		return [][]string{{client}}
+	case OnServers:
+		if len(s.Stores) == 0 {
+			return [][]string{from(s.Servers, first, 1)}
+		}
+		return [][]string{from(s.Stores, draw(int64(len(s.Stores))), 1+draw(int64(max(1, len(s.Stores)-1))))}
+	}
+	servers := from(s.Servers, first, 1)
+	if n := int64(len(s.Servers)); n > 1 && draw(2) == 0 {
+		servers = from(s.Servers, first, 2+draw(n-1))
+	}
+	for _, server := range servers {
+		if f.On == OnLink {
+			list = append(list, []string{client, server})
+		} else {
+			list = append(list, []string{server})
+		}
+	}
+	return list
+}
+
+// from are n of a list, beginning with the first, and with its start after its end.
+func from(list []string, first, n int64) []string {
+	some := make([]string, n)
+	for i := range some {
+		some[i] = list[(int(first)+i)%len(list)]
+	}
+	return some
 }
 
 // point draws a point in one critical section of a client.
@@ -99,7 +136,7 @@ func (p Point) At(reached Point, steps int) bool {
 	switch {
 	case p.OK || reached.OK:
 		return p.OK && reached.OK
-	case p.Last || p.Request > steps:
+	case p.Last || p.Request > steps && !p.Exact:
 		return reached.Last || reached.Request > steps
 	default:
 		return p.Request == reached.Request
@@ -107,14 +144,18 @@ func (p Point) At(reached Point, steps int) bool {
 }
 
 // Validate says what is wrong with an injection into a place with these
-// clients and servers. The guarded resource counts as a server at the end of a link.
-func (in Injection) Validate(clients, servers []string) error {
+// clients, servers that keep data, and monitors of those servers. At the end of
+// a link the monitors and the guarded resource count as servers.
+func (in Injection) Validate(clients, servers, monitors []string) error {
 	f, ok := Find(in.Fault)
 	if !ok {
 		return fmt.Errorf("no fault %q", in.Fault)
 	}
-	links := append([]string{history.Resource}, servers...)
-	among := map[Target][][]string{OnClient: {clients}, OnServer: {servers}, OnLink: {clients, links}}[f.On]
+	all := slices.Concat(servers, monitors)
+	among := map[Target][][]string{OnClient: {clients}, OnServer: {servers}, OnLink: {clients, append(all, history.Resource)}}[f.On]
+	if f.On == OnServers {
+		among = slices.Repeat([][]string{all}, max(1, len(in.On)))
+	}
 	if len(in.On) != len(among) {
 		return fmt.Errorf("%s acts on %s, not on %q", in.Fault, f.On, in.On)
 	}

@@ -18,6 +18,7 @@ type Judged struct {
 	History  *history.History
 	Verdicts []checker.Verdict
 	Reached  checker.Counts
+	Requests int // of the locks to their servers; counted in sim alone
 }
 
 // Outcome of one property.
@@ -46,7 +47,8 @@ func (j *Judged) Violated() []checker.Property {
 type Execute func(plan *Plan) (*Judged, error)
 
 // ScheduleResult is one schedule of a case: as documented, without its fault,
-// and remedied. Remedied is nil where no remedy can be run.
+// and remedied. Healthy is nil where there is no fault, and Remedied where no
+// remedy can be run.
 type ScheduleResult struct {
 	Schedule catalogue.Schedule
 	Flawed   *Judged
@@ -66,11 +68,13 @@ type CaseResult struct {
 	// Where time is real, a machine that was too slow may be the reason.
 	Missed bool
 	wrong  bool // something happened that must not
-	Took   time.Duration
+	// Figure is what a measure measured, and RemedyFigure the same with its remedy.
+	Figure, RemedyFigure float64
+	Took                 time.Duration
 }
 
-// CasePlans are the three runs of a schedule. The last is nil where the case
-// has no remedy that can be run.
+// CasePlans are the three runs of a schedule. The second is nil where there is
+// no fault to leave out, the last where the case has no remedy that can be run.
 func CasePlans(c catalogue.Case, s catalogue.Schedule, on string, lease time.Duration) (flawed, healthy, remedied *Plan) {
 	scaled := s.Scaled(lease)
 	clients := make([]string, len(scaled.Scripts))
@@ -83,7 +87,12 @@ func CasePlans(c catalogue.Case, s catalogue.Schedule, on string, lease time.Dur
 			On: on, Case: c.ID, Seed: 1, Lease: lease, Clients: clients, Scripts: scaled.Scripts, Faults: list,
 		}
 	}
-	flawed, healthy = plan(c.Setup, scaled.Faults), plan(c.Setup, nil)
+	flawed = plan(c.Setup, scaled.Faults)
+	// Numbers that begin near their end are a fault, too.
+	if setup := c.Setup; len(scaled.Faults) > 0 || setup.Server.Sequence != 0 {
+		setup.Server.Sequence = 0
+		healthy = plan(setup, nil)
+	}
 	if c.Remedy.None == "" {
 		remedied = plan(c.Remedy.Setup, scaled.Faults)
 	}
@@ -110,17 +119,25 @@ func Case(c catalogue.Case, on string, lease time.Duration, each func(plans []*P
 	for _, s := range c.Schedules {
 		flawed, healthy, remedied := CasePlans(c, s, on, lease)
 		name := ScheduleName(c, s)
-		plans, names := []*Plan{flawed, healthy}, []string{name, name + "-no-fault"}
-		if remedied != nil {
-			plans, names = append(plans, remedied), append(names, name+"-remedy")
+		sr := ScheduleResult{Schedule: s}
+		var plans []*Plan
+		var names []string
+		var into []**Judged
+		for _, run := range []struct {
+			plan *Plan
+			name string
+			into **Judged
+		}{{flawed, name, &sr.Flawed}, {healthy, name + "-no-fault", &sr.Healthy}, {remedied, name + "-remedy", &sr.Remedied}} {
+			if run.plan != nil {
+				plans, names, into = append(plans, run.plan), append(names, run.name), append(into, run.into)
+			}
 		}
 		judged, err := each(plans, names)
 		if err != nil {
 			return r, err
 		}
-		sr := ScheduleResult{Schedule: s, Flawed: judged[0], Healthy: judged[1]}
-		if remedied != nil {
-			sr.Remedied = judged[2]
+		for i, j := range judged {
+			*into[i] = j
 		}
 		r.Schedules = append(r.Schedules, sr)
 		r.judge(sr)
@@ -143,7 +160,7 @@ func (r *CaseResult) judge(s ScheduleResult) {
 		}
 		r.Reason += text
 	}
-	if s.Flawed.Reached[s.Schedule.Hazard] == 0 {
+	if s.missed(s.Flawed) {
 		no("the hazard was not reached (%s)", s.Schedule.Hazard)
 	}
 	want := checker.Violated
@@ -155,7 +172,7 @@ func (r *CaseResult) judge(s ScheduleResult) {
 			no("%s is %s and should be %s", p, got, want)
 		}
 	}
-	if r.Case.Kind == catalogue.Violation {
+	if r.Case.Kind != catalogue.Control {
 		for _, p := range s.Flawed.Violated() {
 			if !slices.Contains(s.Schedule.Must, p) && !slices.Contains(s.Schedule.May, p) {
 				no("%s is violated, which is not expected", p)
@@ -163,17 +180,42 @@ func (r *CaseResult) judge(s ScheduleResult) {
 			}
 		}
 	}
-	if bad := s.Healthy.Violated(); len(bad) > 0 {
-		no("without the fault %s is violated", join(bad))
-		r.wrong = true
+	if s.Healthy != nil {
+		if bad := s.broken(s.Healthy); len(bad) > 0 {
+			no("without the fault %s is violated", join(bad))
+			r.wrong = true
+		}
+		if out := s.Healthy.Outcome(checker.Exclusion); out != checker.Valid && out != checker.Violated {
+			no("without the fault exclusion is %s", out)
+		}
 	}
-	if out := s.Healthy.Outcome(checker.Exclusion); out != checker.Valid {
-		no("without the fault exclusion is %s", out)
+	if f := r.Case.Figure; f != nil {
+		if r.Figure = max(r.Figure, s.Flawed.Measure(f.Of)); r.Figure < f.AtLeast {
+			no("%.3g %s, and should be %.3g", r.Figure, f.Of, f.AtLeast)
+		}
 	}
 	if s.Remedied != nil {
 		r.judgeRemedy(s, blind)
 	}
 	r.Missed = !r.wrong && r.Remedy != "violated" && (!r.Reproduced || r.Remedy == "unknown")
+}
+
+// missed tells whether a run did not reach the hazard: where there is no fault,
+// there may be none.
+func (s *ScheduleResult) missed(j *Judged) bool {
+	none := len(s.Schedule.Faults) == 0 && s.Schedule.Hazard == checker.Grants
+	return !none && j.Reached[s.Schedule.Hazard] == 0
+}
+
+// broken are the properties that j violates and that the schedule has to
+// violate by its fault alone. A control has to hold without it, too.
+func (s *ScheduleResult) broken(j *Judged) (list []checker.Property) {
+	for _, p := range s.Schedule.Must {
+		if j.Outcome(p) == checker.Violated {
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
 // judgeRemedy holds a remedy to what it keeps.
@@ -196,7 +238,12 @@ func (r *CaseResult) judgeRemedy(s ScheduleResult, blind []checker.Property) {
 			worst("unknown", "%s is %s", p, got)
 		}
 	}
-	if s.Remedied.Reached[s.Schedule.Hazard] == 0 {
+	if f := r.Case.Figure; f != nil {
+		if r.RemedyFigure = max(r.RemedyFigure, s.Remedied.Measure(f.Of)); r.RemedyFigure > f.AtMost {
+			worst("violated", "%.3g %s, and should be %.3g at most", r.RemedyFigure, f.Of, f.AtMost)
+		}
+	}
+	if s.missed(s.Remedied) {
 		worst("unknown", "the hazard was not reached (%s)", s.Schedule.Hazard)
 	}
 }

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -20,9 +21,12 @@ type client struct {
 	end     cluster.Client
 	process int
 	armed   []*injection // faults that wait for a point of this client's
-	killed  atomic.Bool  // a fault ended it, or it ended by itself
+	dead    atomic.Bool  // a fault ended it, or it ended by itself
+	of      *client      // whose entry this is, that nobody has asked for; nil: its own
 
-	done bool // its script has ended
+	done  bool // its script has ended
+	waits bool // for the acquire that began last
+	asks  int  // the index of its open acquire, as the recorder has it; 0: none
 
 	acquisition int // the critical section that it is in
 	acquire     int // the index of the acquire that got it
@@ -31,11 +35,27 @@ type client struct {
 
 func (c *client) Now() time.Duration    { return c.rec.place.Now() }
 func (c *client) Sleep(d time.Duration) { c.rec.place.Sleep(d) }
-func (c *client) Next()                 { c.acquisition++ }
+func (c *client) Next() {
+	c.rec.mu.Lock() // an entry that nobody has asked for takes the number
+	defer c.rec.mu.Unlock()
+	c.acquisition++
+}
+
 func (c *client) Rand(what string, n int64) int64 {
 	return c.rec.place.Rand(c.name, what, n)
 }
 func (c *client) Healed() (time.Duration, bool) { return c.rec.injector.healed() }
+
+// killed tells whether the client is dead.
+func (c *client) killed() bool { return c.itself().dead.Load() }
+
+// itself is the client that an entry is of.
+func (c *client) itself() *client {
+	if c.of != nil {
+		return c.of
+	}
+	return c
+}
 
 // op describes the operation that invoke has just recorded.
 func (c *client) op(index int, timeout time.Duration) cluster.Op {
@@ -46,12 +66,17 @@ func (c *client) op(index int, timeout time.Duration) cluster.Op {
 }
 
 func (c *client) Acquire(timeout time.Duration) workloads.Result {
-	c.grant = 0
-	c.acquire = c.rec.invoke(c, history.Acquire, 0, history.Opt{})
-	if c.acquire == 0 {
-		return workloads.Dead
+	if !c.waits {
+		c.grant = 0
+		c.acquire = c.rec.invoke(c, history.Acquire, 0, history.Opt{})
+		if c.acquire == 0 {
+			return workloads.Dead
+		}
 	}
 	g, err := c.end.Acquire(c.op(c.acquire, 0), timeout)
+	if c.waits = errors.Is(err, cluster.ErrWaits); c.waits {
+		return workloads.Waits
+	}
 	if err != nil {
 		return c.rec.complete(c, history.Acquire, 0, history.Opt{}, err)
 	}
@@ -63,6 +88,12 @@ func (c *client) Acquire(timeout time.Duration) workloads.Result {
 		Client: c.name, Acquisition: c.acquisition, Op: history.Acquire, After: true, OK: true,
 	})
 	return workloads.OK
+}
+
+func (c *client) Abandon() workloads.Result {
+	c.waits = false
+	c.end.(cluster.Patient).Abandon(c.op(c.acquire, 0))
+	return c.rec.complete(c, history.Acquire, 0, history.Opt{}, cluster.ErrTimeout)
 }
 
 func (c *client) Read(timeout time.Duration) (int64, workloads.Result) {

@@ -15,13 +15,19 @@ import (
 // the choices fitted.
 func InSim(plan *Plan) (j *Judged, replay Replay, err error) {
 	choices := plan.Decide(true)
-	h, err := Run(plan, Sim(choices), nil, nil)
+	var world *sim.World
+	h, err := Run(plan, func(cfg cluster.Config, o cluster.Observer) (cluster.Place, error) {
+		world = sim.New(cfg, o, choices)
+		return world, nil
+	}, nil, nil)
 	if err != nil {
 		return nil, replay, err
 	}
 	replay.Defaulted, replay.Unused = choices.Mismatch()
 	plan.Choices, plan.Order = choices.Made(), choices.Taken()
-	return Judge(plan, h), replay, nil
+	j = Judge(plan, h)
+	j.Requests = world.Requests()
+	return j, replay, nil
 }
 
 // Replay says how a record of choices fitted the run that it was replayed on.

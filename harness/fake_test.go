@@ -2,6 +2,7 @@ package harness
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -24,7 +25,11 @@ type fakePlace struct {
 	closed        error
 }
 
-type fakeClient struct{ before func(string) }
+type fakeClient struct {
+	before   func(string)
+	acquires func(op int)
+	releases func(acquire int)
+}
 
 func (p *fakePlace) note(what string) error {
 	p.mu.Lock()
@@ -44,12 +49,21 @@ func (p *fakePlace) Client(string) cluster.Client     { return p.client }
 func (p *fakePlace) Pause(c string) error             { return p.note("pause " + c) }
 func (p *fakePlace) Resume(c string) error            { return p.note("resume " + c) }
 func (p *fakePlace) Kill(c string) error              { return p.note("kill " + c) }
-func (c fakeClient) Release(cluster.Op) error         { return nil }
 func (c fakeClient) Read(cluster.Op) (int64, error)   { return 0, nil }
 func (c fakeClient) Write(cluster.Op, int64) error    { return nil }
+func (c fakeClient) Release(op cluster.Op) error {
+	if c.releases != nil {
+		c.releases(op.Acquire)
+	}
+	return nil
+}
+
 func (c fakeClient) Acquire(op cluster.Op, _ time.Duration) (cluster.Grant, error) {
 	if c.before != nil {
 		c.before(history.Acquire)
+	}
+	if c.acquires != nil {
+		c.acquires(op.Index)
 	}
 	return cluster.Grant{}, nil
 }
@@ -64,7 +78,7 @@ func TestNoOkStandsBehindItsClientsDeath(t *testing.T) {
 		p.Faults = []faults.Injection{{Fault: "kill", On: []string{"c1"}, At: time.Millisecond}}
 		h, err := Run(p, func(_ cluster.Config, o cluster.Observer) (cluster.Place, error) {
 			// A client that takes a while, so that the kill comes while it asks.
-			return &fakePlace{start: time.Now(), client: fakeClient{func(string) { time.Sleep(300 * time.Microsecond) }}}, nil
+			return &fakePlace{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(300 * time.Microsecond) }}}, nil
 		}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -94,12 +108,54 @@ func TestOverlappingFaultsDoNotEndEachOther(t *testing.T) {
 		{Fault: "pause", On: []string{"c1"}, At: 1 * time.Millisecond, For: 20 * time.Millisecond},
 		{Fault: "pause", On: []string{"c1"}, At: 5 * time.Millisecond, For: 5 * time.Millisecond},
 	}
-	place := &fakePlace{start: time.Now(), client: fakeClient{func(string) { time.Sleep(20 * time.Millisecond) }}}
+	place := &fakePlace{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(20 * time.Millisecond) }}}
 	if _, err := Run(p, func(cluster.Config, cluster.Observer) (cluster.Place, error) { return place, nil }, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	if len(place.done) != 2 || place.done[0] != "pause c1" || place.done[1] != "resume c1" {
 		t.Errorf("the place was told %q", place.done)
+	}
+}
+
+// slowPlace has servers that take their time to come back.
+type slowPlace struct {
+	*fakePlace
+	settles bool
+	back    time.Duration // when the server was
+}
+
+func (p *slowPlace) Settles() bool           { return p.settles }
+func (p *slowPlace) Stop(string, bool) error { return nil }
+func (p *slowPlace) Start(string) error {
+	time.Sleep(10 * time.Millisecond)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.back = p.Now()
+	return nil
+}
+
+// A fault on servers that have to find one another again ends when they have: what
+// they take for that is not the lock's delay. Elsewhere the line comes first, so
+// that nothing that a server does stands before it.
+func TestAFaultEndsWhenItsServersHaveSettled(t *testing.T) {
+	for _, settles := range []bool{false, true} {
+		p := randomPlan("redis-set-lua", "restart", 1)
+		p.Clients, p.Acquires = []string{"c1"}, 3
+		p.Faults = []faults.Injection{{Fault: "restart", On: []string{"redis-1"}, At: time.Millisecond, For: 5 * time.Millisecond}}
+		place := &slowPlace{settles: settles, fakePlace: &fakePlace{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(20 * time.Millisecond) }}}}
+		h, err := Run(p, func(cluster.Config, cluster.Observer) (cluster.Place, error) { return place, nil }, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ends := time.Duration(-1)
+		for _, e := range h.Entries {
+			if e.F == "restart"+history.EndSuffix {
+				ends = e.Time
+			}
+		}
+		if ends < 0 || place.back == 0 || (ends >= place.back) != settles {
+			t.Errorf("settles %v: it ends at %v, and the server is back at %v", settles, ends, place.back)
+		}
 	}
 }
 
@@ -164,5 +220,66 @@ func TestNewsBeforeTheRunBeginsIsNotRecorded(t *testing.T) {
 	}
 	if checker.Reach(h)[checker.Grants] == 0 {
 		t.Error("the run itself did not take place")
+	}
+}
+
+// A place in the queue is one of an acquire that has not come back, and names it.
+func TestAPlaceInTheQueueNamesItsAcquire(t *testing.T) {
+	p := randomPlan("redis-set-lua", "pause", 1)
+	p.Clients, p.Acquires, p.Lease, p.Faults = []string{"c1"}, 3, 200*time.Millisecond, nil
+	h, err := Run(p, func(_ cluster.Config, o cluster.Observer) (cluster.Place, error) {
+		said := 0
+		say := func(op int) {
+			said++
+			o.Report(history.Entry{Client: "c1", F: history.Queued, Lock: LockName, Op: history.Some(int64(op)), Value: history.Some(int64(said))})
+		}
+		return &fakePlace{start: time.Now(), client: fakeClient{acquires: say, releases: say}}, nil
+	}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := history.Check(h); err != nil {
+		t.Error(err)
+	}
+	asked, places := int64(0), ""
+	for _, e := range h.Entries {
+		if e.F == history.Acquire && e.Type == history.Invoke {
+			asked = int64(e.Index)
+		}
+		if e.F == history.Queued {
+			places += fmt.Sprint(e.Value.V, " ")
+			if e.Op != history.Some(asked) || e.Process.N != 1 || e.Grant != 0 {
+				t.Errorf("%+v, and the acquire's index is %d", e, asked)
+			}
+		}
+	}
+	if places != "1 3 5 " {
+		t.Errorf("places %q", places)
+	}
+}
+
+// Entries that nobody has asked for are gone through beside the client's script,
+// and the harness stands that where places are of goroutines (run with -race).
+func TestEntriesBesideTheScript(t *testing.T) {
+	p := randomPlan("redis-set-lua", "pause", 1)
+	p.Clients, p.Acquires, p.Faults = []string{"c1", "c2"}, 20, nil
+	var entries sync.WaitGroup
+	h, err := Run(p, func(_ cluster.Config, o cluster.Observer) (cluster.Place, error) {
+		enter := func() {
+			if op := o.Enter("c1", cluster.Grant{}); op.Index != 0 {
+				o.Section("c1", op)
+			}
+		}
+		return &fakePlace{start: time.Now(), client: fakeClient{before: func(string) { entries.Go(enter) }}}, nil
+	}, nil, nil)
+	entries.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := history.Check(h); err != nil {
+		t.Error(err)
+	}
+	if n := checker.Reach(h)[checker.Grants]; n <= 40 {
+		t.Errorf("%d grants, want those of the scripts and more", n)
 	}
 }

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/lockcheck/lockcheck/catalogue"
@@ -17,27 +18,42 @@ type injector struct {
 	mu         mutex
 	injections []injection
 	active     int            // faults that are in force and will end
-	inForce    map[string]int // by what they do to whom: faults that ask for the same
+	inForce    map[shared]int // by what they share
 	lastEnd    time.Duration  // when something last healed, or began for good
 	stopped    bool
-	most       int   // how many of the offered faults may strike; 0: all
-	struck     int   // of them, so far
-	err        error // the first that a place answered
+	turn       sync.Cond // when one of those has changed that take their time
+	healing    int       // of servers and links, that take their time
+	most       int       // how many of the offered faults may strike; 0: all
+	struck     int       // of them, so far
+	err        error     // the first that a place answered
 }
+
+// shared is what faults on one host have in common.
+type shared struct{ what, host string }
 
 type injection struct {
 	faults.Injection
 	fault   faults.Fault
 	id      int
 	started bool
+	begins  bool // and takes its time
 	ended   bool
 	offered bool // a step begins it, and may end it; see offer
 }
 
 func (it *injection) ends() bool { return it.fault.Heal != nil && it.For > 0 }
 
+// stays tells whether it lasts to the end of the run, so that it has no end
+// that anybody lives to see.
+func (it *injection) stays() bool { return it.fault.Heal != nil && it.For == 0 }
+
+// takesTime tells of faults that take effect by and by, where time is real. A
+// client's are at once, and may end its script before they return.
+func (it *injection) takesTime() bool { return it.fault.On != faults.OnClient }
+
 // schedule arms the faults of a plan.
 func (j *injector) schedule(list []faults.Injection) {
+	j.turn.L = &j.mu
 	j.injections = slices.Grow(j.injections, len(list))[:len(list)]
 	for i, in := range list {
 		f, _ := faults.Find(in.Fault)
@@ -69,8 +85,8 @@ func (j *injector) point(c *client, reached faults.Point) {
 		steps = j.steps.Release
 	}
 	for _, it := range c.armed {
-		if !it.started && it.Point.At(reached, steps) {
-			j.start(it, reached.String())
+		if it.Point.At(reached, steps) {
+			j.start(it, reached.String()) // once
 		}
 	}
 }
@@ -83,7 +99,7 @@ func (j *injector) start(it *injection, point string) {
 		j.mu.Unlock()
 		return
 	}
-	it.started = true
+	it.started, it.begins = true, it.takesTime()
 	ends := it.ends()
 	if ends {
 		j.active++
@@ -97,7 +113,7 @@ func (j *injector) start(it *injection, point string) {
 	if it.Direction != faults.Both {
 		e.Text = it.Direction.String()
 	}
-	if c := j.rec.processes[it.On[0]]; c != nil && it.fault.Heal == nil && it.fault.On == faults.OnClient {
+	if c := j.rec.processes[it.On[0]]; c != nil && it.fault.Ends {
 		j.rec.kill(c, &e)
 	} else {
 		j.rec.add(&e)
@@ -107,25 +123,40 @@ func (j *injector) start(it *injection, point string) {
 			j.fail(err)
 		}
 	}
+	j.mu.Lock()
+	it.begins = false
+	j.turn.Broadcast()
+	j.mu.Unlock()
 	if ends && !it.offered {
 		j.rec.place.After(it.For, func() { j.heal(it) })
+	}
+	if it.stays() {
+		j.rec.maybeOver()
 	}
 }
 
 // heal ends a fault. A disturbed link says only then how many messages it
-// touched; every other fault has its line before its effect.
+// touched, and servers that take their time are back only then; every other
+// fault has its line before its effect.
 func (j *injector) heal(it *injection) {
 	j.mu.Lock()
+	for it.begins { // what is not there yet cannot be ended
+		j.turn.Wait()
+	}
 	if !it.started || it.ended || it.fault.Heal == nil {
 		j.mu.Unlock()
 		return
 	}
 	it.ended = true
+	if it.takesTime() {
+		j.healing++
+	}
 	j.mu.Unlock()
 
 	e := j.entry(it, it.Fault+history.EndSuffix)
-	stays := it.For == 0 // to the end of the run: it has no end that anybody lives to see
-	if it.fault.On != faults.OnLink && !stays {
+	stays := it.stays()
+	later := it.fault.On == faults.OnLink || it.fault.On != faults.OnClient && j.settles()
+	if !later && !stays {
 		j.rec.add(&e)
 	}
 	hits := -1
@@ -135,8 +166,10 @@ func (j *injector) heal(it *injection) {
 			j.fail(err)
 		}
 	}
-	if it.fault.On == faults.OnLink && !stays {
+	if it.fault.On == faults.OnLink {
 		e.Hits = history.Some(int64(hits))
+	}
+	if later && !stays {
 		j.rec.add(&e)
 	}
 
@@ -145,23 +178,36 @@ func (j *injector) heal(it *injection) {
 		j.active--
 		j.lastEnd = j.rec.place.Now()
 	}
+	if it.takesTime() {
+		j.healing--
+		j.turn.Broadcast()
+	}
 	j.mu.Unlock()
 }
 
-// share counts the faults that keep a client or a server down, and returns how
-// many there are now: the first brings it down, and only the last lets it go
-// on. Disturbances of links are each on their own.
+// settler is a place whose servers have to find one another again after a fault:
+// to heal it takes until they have, if they can.
+type settler interface{ Settles() bool }
+
+func (j *injector) settles() bool {
+	s, ok := j.rec.place.(settler)
+	return ok && s.Settles()
+}
+
+// share counts the faults in force on one host that share something, and
+// returns how many there are now: see faults.Fault.
 func (j *injector) share(it *injection, add int) int {
-	if it.fault.On == faults.OnLink || it.fault.Heal == nil {
+	if it.fault.Shares == "" {
 		return max(add, 0)
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.inForce == nil {
-		j.inForce = map[string]int{}
+		j.inForce = map[shared]int{}
 	}
-	j.inForce[it.On[0]] += add
-	return j.inForce[it.On[0]]
+	key := shared{it.fault.Shares, it.On[0]}
+	j.inForce[key] += add
+	return j.inForce[key]
 }
 
 func (j *injector) entry(it *injection, f string) history.Entry {
@@ -171,14 +217,43 @@ func (j *injector) entry(it *injection, f string) history.Entry {
 	}
 }
 
-// stop heals what is still in force, and lets nothing start any more.
+// stop heals what is still in force and has an end, and lets nothing start any
+// more. It returns when all of it has ended, whoever ended it: the lines of that
+// belong to the record.
 func (j *injector) stop() {
 	j.mu.Lock()
 	j.stopped = true
 	j.mu.Unlock()
 	for i := range j.injections {
+		if it := &j.injections[i]; !it.stays() {
+			j.heal(it)
+		}
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for j.healing > 0 {
+		j.turn.Wait()
+	}
+}
+
+// release heals what was to stay, when nobody looks any more.
+func (j *injector) release() {
+	for i := range j.injections {
 		j.heal(&j.injections[i])
 	}
+}
+
+// stuck tells whether a client stands still for as long as the run lasts.
+func (j *injector) stuck(c *client) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for i := range j.injections {
+		it := &j.injections[i]
+		if it.started && it.stays() && it.fault.On == faults.OnClient && it.fault.Stops && it.On[0] == c.name {
+			return true
+		}
+	}
+	return false
 }
 
 // healed is when the last fault ended, and whether none is in force that will.

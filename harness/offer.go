@@ -32,7 +32,7 @@ func (j *injector) offer(place offering, i int) {
 		on += " #" + strconv.Itoa(nth) // not one name for two that may do different things
 	}
 	tells := it.fault.On != faults.OnClient
-	rests := it.fault.On == faults.OnClient && it.ends() // what stops a client for a while
+	rests := it.fault.On == faults.OnClient && it.fault.Stops && it.ends()
 	place.Offer(sim.Offer{
 		Name: it.Fault + " " + on, On: it.On, Begins: true, Tells: tells,
 		Open: func() bool {
@@ -56,7 +56,7 @@ func (j *injector) offer(place offering, i int) {
 // gone tells whether name is a client that does nothing any more.
 func (r *recorder) gone(name string) bool {
 	c := r.processes[name]
-	return c != nil && (c.done || c.killed.Load())
+	return c != nil && (c.done || c.killed())
 }
 
 // twin is the same fault earlier in the list, the last of them, and how many

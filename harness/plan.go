@@ -65,14 +65,25 @@ const LockName = "a"
 
 var lockNames = []string{LockName}
 
+// underTest is the plan's lock, and false if nobody knows it.
+func (p *Plan) underTest() (catalogue.Lock, bool) {
+	if p.lock != nil {
+		return *p.lock, true
+	}
+	return catalogue.FindLock(p.Lock)
+}
+
 // Config is what a place is made from.
 func (p *Plan) Config() (cluster.Config, error) {
-	lock, ok := catalogue.FindLock(p.Lock)
-	if p.lock != nil {
-		lock, ok = *p.lock, true
-	}
+	lock, ok := p.underTest()
 	if !ok && p.Worker == nil {
 		return cluster.Config{}, fmt.Errorf("no lock %q", p.Lock)
+	}
+	if err := p.Server.Fits(&lock); err != nil {
+		return cluster.Config{}, err
+	}
+	if lock.Nodes > 1 && p.Server.Nodes > 0 {
+		lock.Steps = catalogue.Requests{Acquire: p.Server.Nodes, Release: p.Server.Nodes}
 	}
 	return cluster.Config{
 		Lock:    lock,
@@ -91,6 +102,7 @@ func (p *Plan) Config() (cluster.Config, error) {
 
 // header is the first line of the run's history.
 func (p *Plan) header(observes []string) history.Header {
+	lock, _ := p.underTest()
 	h := history.Header{
 		Format:   history.Format,
 		Version:  Version,
@@ -102,6 +114,7 @@ func (p *Plan) header(observes []string) history.Header {
 		LeaseMS:  p.Lease.Milliseconds(),
 		Promises: p.Promises,
 		Fencing:  p.Fencing,
+		Order:    lock.Order,
 		Observes: observes,
 	}
 	for _, in := range p.Faults {
@@ -205,7 +218,12 @@ const (
 
 // validate says what is wrong with a plan that somebody may have edited.
 func (p *Plan) validate() error {
-	if _, err := p.Config(); err != nil {
+	cfg, err := p.Config()
+	if err != nil {
+		return err
+	}
+	layout := catalogue.NewLayout(&cfg.Lock, p.Server, p.Options)
+	if err := p.Server.Validate(); err != nil {
 		return err
 	}
 	if err := p.strategyFits(); err != nil {
@@ -226,11 +244,9 @@ func (p *Plan) validate() error {
 		return fmt.Errorf("shape: its times go from 0 to ten leases of %v", p.Lease)
 	case !slices.Contains([]history.Fencing{history.FencingOff, history.FencingAll, history.FencingWrites}, p.Fencing):
 		return fmt.Errorf("fencing %q: it can be all or writes", p.Fencing)
-	case p.Server.Fsync != catalogue.FsyncNone && p.Server.Fsync != catalogue.FsyncAlways:
-		return fmt.Errorf("fsync %q: it can be always", p.Server.Fsync)
 	}
 	for i, c := range p.Clients {
-		if c == "" || c == history.Resource || c == history.Nemesis || c == catalogue.RedisName || strings.ContainsAny(c, " \t\n") || slices.Contains(p.Clients[:i], c) {
+		if c == "" || c == history.Resource || c == history.Nemesis || slices.Contains(layout.Servers(), c) || c == catalogue.TokensName || strings.ContainsAny(c, " \t\n") || slices.Contains(p.Clients[:i], c) {
 			return fmt.Errorf("clients: %q cannot be a client's name, or is there twice", c)
 		}
 	}
@@ -243,7 +259,7 @@ func (p *Plan) validate() error {
 		}
 	}
 	for _, in := range p.Faults {
-		if err := in.Validate(p.Clients, []string{catalogue.RedisName}); err != nil {
+		if err := in.Validate(p.Clients, layout.Stores(), layout.Sentinels); err != nil {
 			return err
 		}
 	}

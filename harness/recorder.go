@@ -21,18 +21,19 @@ type recorder struct {
 
 	mu        mutex // in docker many goroutines record
 	begun     bool  // before, nothing is recorded: there is no time yet
-	running   int   // scripts that have not ended
-	over      bool  // all have
+	over      bool  // every script has ended that will
 	history   history.History
 	guarded   workloads.Guarded
 	grants    []int // by the index of the acquire's invoke
 	grant     int   // the last one
+	lost      []int // acquires whose grants were lost before they have one here
 	process   int   // the last number given to a client
 	closed    bool
 	clients   []*client // the plan's, and then those that an earlier run had more
 	processes map[string]*client
-	most      int           // how many faults may strike where order decides; 0: all
-	unseen    history.Entry // what is not recorded goes here
+	entries   map[int]*client // that nobody has asked for and that last, by their acquires
+	most      int             // how many faults may strike where order decides; 0: all
+	unseen    history.Entry   // what is not recorded goes here
 }
 
 // reset is where a run starts from: what is not named here is zero.
@@ -40,16 +41,18 @@ func (r *recorder) reset(plan *Plan, sink func(*history.Entry)) {
 	*r = recorder{
 		plan:      plan,
 		sink:      sink,
-		running:   len(plan.Clients),
 		history:   history.History{Entries: r.history.Entries[:0]},
 		guarded:   workloads.Guarded{Fencing: plan.Fencing},
 		grants:    r.grants[:0],
+		lost:      r.lost[:0],
 		clients:   r.clients,
 		processes: r.processes,
+		entries:   r.entries,
 		injector:  injector{rec: r, most: r.most, injections: r.injector.injections[:0], inForce: r.injector.inForce},
 	}
 	clear(r.injector.inForce)
 	clear(r.processes)
+	clear(r.entries)
 	if r.processes == nil {
 		r.processes = make(map[string]*client, len(plan.Clients))
 	}
@@ -83,7 +86,7 @@ func (r *recorder) kill(c *client, e *history.Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.addLocked(e)
-	c.killed.Store(true)
+	c.dead.Store(true)
 }
 
 // add writes one entry and returns its index.
@@ -142,11 +145,14 @@ func (r *recorder) done(e *history.Entry) int {
 func (r *recorder) invoke(c *client, f string, grant int, value history.Opt) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if c.killed.Load() {
+	if c.killed() || r.closed {
 		return 0
 	}
 	e := r.of(c, history.Invoke, f, grant)
 	e.Value = value
+	if f == history.Acquire {
+		c.asks = e.Index
+	}
 	return r.done(e)
 }
 
@@ -155,7 +161,7 @@ func (r *recorder) invoke(c *client, f string, grant int, value history.Opt) int
 func (r *recorder) granted(c *client, op int, g cluster.Grant) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if c.killed.Load() {
+	if c.killed() {
 		r.completeLocked(c, history.Acquire, 0, history.Opt{}, cluster.ErrCrashed)
 		return 0
 	}
@@ -163,10 +169,16 @@ func (r *recorder) granted(c *client, op int, g cluster.Grant) int {
 	for len(r.grants) <= op {
 		r.grants = append(r.grants, 0)
 	}
-	r.grants[op] = r.grant
+	r.grants[op], c.asks = r.grant, 0
 	e := r.of(c, history.OK, history.Acquire, r.grant)
 	e.Token, e.ValidUntil = g.Token, g.ValidUntil
+	if g.Stands != 0 {
+		e.Op = history.Some(int64(g.Stands))
+	}
 	r.done(e)
+	if slices.Contains(r.lost, op) {
+		r.done(r.of(c, history.Event, history.Lost, r.grant))
+	}
 	return r.grant
 }
 
@@ -179,8 +191,11 @@ func (r *recorder) complete(c *client, f string, grant int, value history.Opt, e
 }
 
 func (r *recorder) completeLocked(c *client, f string, grant int, value history.Opt, err error) workloads.Result {
-	if c.killed.Load() && !errors.Is(err, cluster.ErrBudget) {
+	if c.killed() && !errors.Is(err, cluster.ErrBudget) {
 		err = cluster.ErrCrashed // whatever its answer was, the client did not live to see it
+	}
+	if f == history.Acquire {
+		c.asks = 0
 	}
 	e := r.of(c, history.OK, f, grant)
 	e.Value = value
@@ -202,8 +217,8 @@ func (r *recorder) completeLocked(c *client, f string, grant int, value history.
 	r.done(e)
 	if errors.Is(err, cluster.ErrCrashed) || errors.Is(err, cluster.ErrBudget) {
 		res = workloads.Dead
-		if !c.killed.Load() {
-			c.killed.Store(true)
+		if !c.killed() {
+			c.itself().dead.Store(true)
 			r.addLocked(&history.Entry{
 				Process: history.Process{Name: history.Nemesis},
 				Type:    history.Info, F: history.Exit, On: []string{c.name}, Text: err.Error(),
@@ -279,14 +294,30 @@ func (r *recorder) Resource(a cluster.Access) cluster.Answer {
 	return cluster.Answer{Value: value, Stale: stale}
 }
 
-// Report records a client's news.
+// Report records a client's news: of a grant that it has got, or of the place in
+// the queue of an acquire that has not come back.
 func (r *recorder) Report(e history.Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if c := r.processes[e.Client]; c != nil {
-		e.Process, e.Type = history.Process{N: c.process}, history.Event
-		r.addLocked(&e)
+	c := r.processes[e.Client]
+	if c == nil {
+		return
 	}
+	switch op, about := int(e.Op.V), e.Op.Set && e.Grant == 0; {
+	case e.F == history.Queued:
+		if op == 0 || op != c.asks || c.killed() {
+			return
+		}
+	case about && op < len(r.grants) && r.grants[op] != 0:
+		e.Grant, e.Op = r.grants[op], history.Opt{}
+	case about && e.F == history.Lost: // before its acquire's ok is here, which it has to follow
+		r.lost = append(r.lost, op)
+		return
+	case about:
+		return // its acquire has not come back yet, and will say it
+	}
+	e.Process, e.Type = history.Process{N: c.process}, history.Event
+	r.addLocked(&e)
 }
 
 // Point is a client's arrival at a point: faults that wait for it strike.
@@ -294,18 +325,71 @@ func (r *recorder) Point(client string, op cluster.Op, p faults.Point) {
 	r.injector.point(r.processes[client], p)
 }
 
-// ended counts a client's script as done; with the last one, everything that
-// can be healed is, and the run is over.
-func (r *recorder) ended() {
+// Enter records a grant that the client's script has not asked for: an acquire
+// that begins when it has succeeded, under a process number of its own. What
+// the client does meanwhile it does under another one.
+func (r *recorder) Enter(name string, g cluster.Grant) cluster.Op {
+	c := r.processes[name]
 	r.mu.Lock()
-	r.running--
-	last := r.running == 0
-	r.over = last
+	r.process++
+	e := &client{rec: r, name: name, n: c.n, process: r.process, end: c.end, of: c, acquisition: c.acquisition}
 	r.mu.Unlock()
-	if last {
-		r.injector.stop()
-		r.add(&history.Entry{Process: history.Process{Name: history.Nemesis}, Type: history.Info, F: history.Ended})
+	if e.acquire = r.invoke(e, history.Acquire, 0, history.Opt{}); e.acquire == 0 {
+		return cluster.Op{}
 	}
+	if e.grant = r.granted(e, e.acquire, g); e.grant == 0 {
+		return cluster.Op{}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.entries == nil {
+		r.entries = map[int]*client{}
+	}
+	r.entries[e.acquire] = e
+	return e.op(e.acquire, 0)
+}
+
+// Section goes through the critical section of such a grant. Its release is
+// the lock's own, and nobody is told how it ended.
+func (r *recorder) Section(_ string, acquire cluster.Op) {
+	r.mu.Lock()
+	e := r.entries[acquire.Index]
+	delete(r.entries, acquire.Index)
+	r.mu.Unlock()
+	if r.section(e) != workloads.Dead {
+		r.invoke(e, history.Release, e.grant, history.Opt{})
+	}
+}
+
+// ended counts a client's script as done.
+func (r *recorder) ended(c *client) {
+	r.mu.Lock()
+	c.done = true
+	r.mu.Unlock()
+	r.maybeOver()
+}
+
+// maybeOver ends the run with the last script: everything that can be healed
+// is. Clients that stand still for good are not waited for, and what becomes of
+// them afterwards is not seen.
+func (r *recorder) maybeOver() {
+	r.mu.Lock()
+	waits := r.over
+	for _, c := range r.clients[:len(r.plan.Clients)] {
+		waits = waits || !c.done && !r.injector.stuck(c)
+	}
+	if waits {
+		r.mu.Unlock()
+		return
+	}
+	r.over = true
+	r.mu.Unlock()
+	r.injector.stop()
+	r.mu.Lock()
+	r.addLocked(&history.Entry{Process: history.Process{Name: history.Nemesis}, Type: history.Info, F: history.Ended})
+	r.closed = true
+	r.mu.Unlock()
+	r.injector.release()
 }
 
 func (r *recorder) isOver() bool {

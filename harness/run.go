@@ -86,10 +86,22 @@ func (r *recorder) play(c *client) {
 	if r.plan.Scripts != nil {
 		r.plan.Scripts[c.n].Run(c, r.plan.Lease)
 	} else {
-		workloads.Random{Acquires: r.plan.SectionsOf(c.n), Lease: r.plan.Lease, Shape: r.plan.shape(), Once: r.ordered()}.Run(c)
+		r.random(c).Run(c)
 	}
-	c.done = true
-	r.ended()
+	r.ended(c)
+}
+
+// section goes through one critical section of a client's.
+func (r *recorder) section(c *client) workloads.Result {
+	if r.plan.Scripts != nil {
+		return r.plan.Scripts[c.n].Section(c, c.acquisition)
+	}
+	return r.random(c).Section(c)
+}
+
+// random is what a client does without a script.
+func (r *recorder) random(c *client) workloads.Random {
+	return workloads.Random{Acquires: r.plan.SectionsOf(c.n), Lease: r.plan.Lease, Shape: r.plan.shape(), Once: r.ordered()}
 }
 
 // ordered tells whether order decides what happens, and no length.

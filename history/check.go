@@ -75,17 +75,20 @@ type validity struct {
 	index   int
 	time    time.Duration
 	procs   table[session]
-	invokes numbers    // their indices
-	grants  grantIndex // of the acquire's ok that got it
+	invokes numbers // their indices
+	// acquires are the indices of those of each client's acquires and tries.
+	acquires map[string]*numbers
+	grants   grantIndex // of the acquire's ok that got it
 }
 
 // session is the state of one client's process.
 type session struct {
-	client  string
-	open    bool
-	f       string // of the open operation
-	index   int    // of its invoke
-	retired bool
+	client   string
+	acquires *numbers // of its client's acquires and tries: their indices
+	open     bool
+	f        string // of the open operation
+	index    int    // of its invoke
+	retired  bool
 }
 
 func (v *validity) add(e *Entry) error {
@@ -126,7 +129,7 @@ func (v *validity) client(e *Entry) error {
 	}
 	p := v.procs.at(e.Process.N)
 	if p == nil {
-		p = &session{client: e.Client}
+		p = &session{client: e.Client, acquires: v.acquiresOf(e.Client)}
 		v.procs.set(e.Process.N, p)
 	}
 	if e.Client != p.client {
@@ -134,12 +137,18 @@ func (v *validity) client(e *Entry) error {
 	}
 	switch e.Type {
 	case Event:
-		return nil
+		return p.report(e)
 	case Invoke:
 		v.invokes.add(int64(e.Index))
 		return p.invoke(e)
 	default:
 		if err := p.complete(e); err != nil {
+			return err
+		}
+		if e.Type != OK || !acquires(e.F) {
+			return nil
+		}
+		if err := p.stands(e); err != nil {
 			return err
 		}
 		return v.grant(e)
@@ -154,6 +163,9 @@ func (p *session) invoke(e *Entry) error {
 		return fmt.Errorf("process %s invokes %s while its %s at index %d is open", e.Process, e.F, p.f, p.index)
 	}
 	p.open, p.f, p.index = true, e.F, e.Index
+	if acquires(e.F) {
+		p.acquires.add(int64(e.Index))
+	}
 	return nil
 }
 
@@ -169,10 +181,37 @@ func (p *session) complete(e *Entry) error {
 	return nil
 }
 
-func (v *validity) grant(e *Entry) error {
-	if e.Type != OK || (e.F != Acquire && e.F != Try) {
-		return nil
+// report: a place in the queue is one of an acquire that is open.
+func (p *session) report(e *Entry) error {
+	asks := p.open && acquires(p.f)
+	if e.F == Queued && e.Op.Set && (!asks || e.Op.V != int64(p.index)) {
+		return fmt.Errorf(`"op" is %d, which is not the open acquire of process %s`, e.Op.V, e.Process)
 	}
+	return nil
+}
+
+// stands refuses a grant that stands on the entries of an acquire of nobody's,
+// or of somebody else's: what another client was granted is no grant of this one.
+func (p *session) stands(e *Entry) error {
+	if e.Op.Set && !p.acquires.has(e.Op.V) {
+		return fmt.Errorf(`"op" is %d, which is the index of no acquire of %s before it`, e.Op.V, e.Client)
+	}
+	return nil
+}
+
+func (v *validity) acquiresOf(client string) *numbers {
+	if v.acquires[client] == nil {
+		if v.acquires == nil {
+			v.acquires = map[string]*numbers{}
+		}
+		v.acquires[client] = new(numbers)
+	}
+	return v.acquires[client]
+}
+
+func acquires(f string) bool { return f == Acquire || f == Try }
+
+func (v *validity) grant(e *Entry) error {
 	if e.Grant < 0 {
 		return errors.New("a grant is counted from 1")
 	}

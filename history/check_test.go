@@ -9,6 +9,13 @@ import (
 )
 
 // line makes an entry of process n; index and time are filled in by number.
+// queued is a place in the queue of the acquire with that index.
+func queued(n int, op int64) history.Entry {
+	e := line(n, history.Event, history.Queued)
+	e.Op, e.Value = history.Some(op), history.Some(7)
+	return e
+}
+
 func line(n int, t history.Type, f string) history.Entry {
 	return history.Entry{Client: "c", Process: history.Process{N: n}, Type: t, F: f}
 }
@@ -33,7 +40,13 @@ func TestCheckRefusesWhatCannotHaveBeenRecorded(t *testing.T) {
 		e.Index, e.Time = index, now
 		return e
 	}
+	standsOn := func(n int, f string, op int64) history.Entry {
+		e := line(n, history.OK, f)
+		e.Op = history.Some(op)
+		return e
+	}
 	acquire := line(1, history.Invoke, history.Acquire)
+	others := history.Entry{Client: "d", Process: history.Process{N: 3}, Type: history.Invoke, F: history.Acquire}
 	by7 := history.Entry{Process: history.Process{Name: "redis"}, Type: history.Event, F: history.Remove, By: history.Some(7)}
 	for _, c := range []struct {
 		name string
@@ -54,6 +67,12 @@ func TestCheckRefusesWhatCannotHaveBeenRecorded(t *testing.T) {
 		{"a server that invokes", numbered(history.Entry{Process: history.Process{Name: "redis"}, Type: history.Invoke, F: "x"}), "entry 1 (index 1): redis says invoke: a process with a name has only info and event"},
 		{"a grant twice", numbered(acquire, granted(1, 4), line(2, history.Invoke, history.Acquire), granted(2, 4)), "entry 4 (index 4): grant 4 is used twice: the acquire at index 2 got it"},
 		{"made by nobody", numbered(acquire, history.Entry{Process: history.Process{Name: "redis"}, Type: history.Event, F: history.Granted, Op: history.Some(3)}, line(2, history.Invoke, history.Acquire)), `entry 2 (index 2): "op" is 3, which is the index of no invoke before it`},
+		{"a place for another acquire", numbered(acquire, line(2, history.Invoke, history.Acquire), queued(2, 1)), `entry 3 (index 3): "op" is 1, which is not the open acquire of process 2`},
+		{"a place for an acquire that came back", numbered(acquire, granted(1, 4), queued(1, 1)), `entry 3 (index 3): "op" is 1, which is not the open acquire of process 1`},
+		{"a place for no acquire", numbered(line(1, history.Invoke, history.Read), queued(1, 1)), `entry 2 (index 2): "op" is 1, which is not the open acquire of process 1`},
+		{"a grant on a read", numbered(line(1, history.Invoke, history.Read), line(2, history.Invoke, history.Acquire), standsOn(2, history.Acquire, 1)), `entry 3 (index 3): "op" is 1, which is the index of no acquire of c before it`},
+		{"a grant on another client's acquire", numbered(others, line(2, history.Invoke, history.Try), standsOn(2, history.Try, 1)), `entry 3 (index 3): "op" is 1, which is the index of no acquire of c before it`},
+		{"a grant on an answer", numbered(acquire, granted(1, 4), line(2, history.Invoke, history.Acquire), standsOn(2, history.Acquire, 2)), `entry 4 (index 4): "op" is 2, which is the index of no invoke before it`},
 		{"by nobody", numbered(acquire, by7), `entry 2 (index 2): "by" is 7, which is the index of no invoke before it`},
 		{
 			"a process that changes its client",
@@ -76,10 +95,18 @@ func TestCheckRefusesWhatCannotHaveBeenRecorded(t *testing.T) {
 
 func TestCheckAcceptsWhatARunMayLeave(t *testing.T) {
 	t.Parallel()
+	standsOn := func(n int, op int64) history.Entry {
+		e := line(n, history.OK, history.Acquire)
+		e.Op = history.Some(op)
+		return e
+	}
 	for _, c := range []struct {
 		name string
 		h    *history.History
 	}{
+		{"a grant on the entries of an acquire that is open", numbered(line(1, history.Invoke, history.Acquire), line(2, history.Invoke, history.Acquire), standsOn(2, 1))},
+		{"a grant on those of an acquire of a process that retired", numbered(line(1, history.Invoke, history.Try), line(1, history.Info, history.Try), line(2, history.Invoke, history.Acquire), standsOn(2, 1))},
+		{"a grant on its own", numbered(line(1, history.Invoke, history.Acquire), standsOn(1, 1))},
 		{"nothing", numbered()},
 		{"an operation that never completed", numbered(line(1, history.Invoke, history.Acquire))},
 		{"a report of a process that retired", numbered(line(1, history.Invoke, history.Acquire), line(1, history.Info, history.Acquire), line(1, history.Event, history.Late))},

@@ -49,6 +49,8 @@ type Header struct {
 	Fencing  Fencing  `json:"fencing"`
 	Faults   []string `json:"faults,omitempty"` // the kinds that are to be injected
 
+	// Order says that the lock promises to grant in the order of its queue.
+	Order bool `json:"order,omitempty"`
 	// HandoverMS is how long the lock says that it may take from a release to
 	// the next grant; 0: it says nothing, and T/2 is the bound.
 	HandoverMS int64 `json:"handover_ms,omitempty"`
@@ -101,7 +103,7 @@ const (
 const (
 	Queued = "queued" // it has a place in the queue
 	Lost   = "lost"   // the lock noticed that it no longer holds
-	Valid  = "valid"  // renewed in the background, to ValidUntil
+	Valid  = "valid"  // to ValidUntil: renewed in the background, or its clock runs at another rate
 	Late   = "late"   // an answer after the deadline; it changes no verdict
 )
 
@@ -114,8 +116,12 @@ const (
 	Shorten  = "shorten"  // a command brought its expiry nearer
 	Prolong  = "prolong"  // a command moved its expiry away
 	Expire   = "expire"   // its time was over, by the server's clock
-	Lose     = "lose"     // the server lost it: a restart, an eviction
+	Lose     = "lose"     // the server lost it: a restart, an eviction, a failover
 )
+
+// Promote is a replica that becomes the master of its node. Text names the
+// master that it takes the place of.
+const Promote = "promote"
 
 // What the guarded resource does. Read and Write are shared with clients.
 const Refuse = "refuse" // the token was stale
@@ -190,7 +196,10 @@ type Entry struct {
 	// Of servers and the resource.
 	Key string
 	By  Opt // index of the invoke whose request did it; absent: nobody's
-	Op  Opt // index of the acquire that made the entry acted on
+	// Op is the index of the acquire that made the entry acted on. On an acquire's
+	// ok: of the acquire of the same client whose entries the grant stands on,
+	// where that is another one.
+	Op Opt
 
 	// Of the nemesis.
 	ID     int           // joins a fault with its end

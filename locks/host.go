@@ -32,4 +32,36 @@ type Host interface {
 	Rand(what string, n int64) int64
 	// Unique is a string that no other call on any host returns.
 	Unique() string
+
+	// Go starts another task of the client. It runs when the others wait, is
+	// paused and killed with them, and what it does belongs to the operation
+	// that started it. Its context ends when it is stopped, or the client ends.
+	Go(task func(ctx context.Context)) Task
+	// Life is a context that ends with the client: for what has to be done when
+	// a caller's own context has ended.
+	Life() context.Context
+	// Report tells what a task has learnt about the grant that the operation it
+	// belongs to has got.
+	Report(News)
+}
+
+// Task is a task of a client that runs beside others.
+type Task interface {
+	// Stop ends the task's context: its sleeps return early, and it sends
+	// nothing more. It may still wait for the answer to what it has sent.
+	Stop()
+	// Wait returns when the task has ended.
+	Wait()
+}
+
+// News is what a lock has learnt about one of its grants while nobody asked, or
+// about its place in the queue.
+type News struct {
+	// Queued is one more than the position that the store gave to what the
+	// operation waits with, which is before all greater ones; 0: this is no such
+	// news. Positions of one lock compare with each other and with nothing else.
+	Queued int64
+	// Until is the instant, on Host.Mono, to which the grant was renewed; 0: it
+	// is lost, and its client has been told.
+	Until time.Duration
 }

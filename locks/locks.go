@@ -40,6 +40,22 @@ type Fencer interface {
 	Token() uint64
 }
 
+// Runner is a Locker that calls the critical section itself: perhaps more than
+// once, perhaps from two tasks at the same time. Each entry is a grant.
+type Runner interface {
+	// Run waits until name is granted, or ctx ends, calls critical with the
+	// grant, and gives the grant back when critical returns. So critical does
+	// not release it. What it is called with ends with the client, not with
+	// ctx, which only ends the wait. Run returns when no call is left that runs.
+	//
+	// ErrNotAcquired and definite errors mean that critical was not entered,
+	// and never will be. ErrNotHeld and ErrLost may come after an entry, too:
+	// at its end there was nothing to give back. After any other error a
+	// request of ours may stand in the store; who calls Run knows how often
+	// critical was entered.
+	Run(ctx context.Context, name string, critical func(context.Context, Lease)) error
+}
+
 // What is certain. Every other error, unless it is Definite, leaves open
 // whether the operation took effect.
 var (

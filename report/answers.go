@@ -10,7 +10,7 @@ import (
 func (p *plot) answers(witness []int) bool {
 	for _, pos := range slices.Backward(witness) {
 		o := p.d.ops[pos]
-		if o == nil || o.done != pos {
+		if o == nil || o.done != pos || o.outcome == history.OK && o.grant == nil {
 			continue
 		}
 		p.climax = o.done
@@ -33,13 +33,13 @@ func (p *plot) answers(witness []int) bool {
 
 // falseNo tells of an acquire that said no and left its entry.
 func (p *plot) falseNo(o *op) bool {
-	s := p.d.stayOf(o)
+	s := o.left(func(s *stay) bool { return s.from < o.done && before(o.done, s.to) })
 	if s == nil {
 		return false
 	}
 	p.title = o.client + " was told that it did not get " + p.lock() + ", and the entry was its own"
 	p.asks(o)
-	p.makes(s)
+	p.makes("", s)
 	p.unanswered(o)
 	p.entryEnds(s)
 	p.spans = append(p.spans, span{label: "entry stays", from: p.d.at(o.done), to: p.d.at(s.to)})
@@ -51,20 +51,45 @@ func (p *plot) falseNo(o *op) bool {
 	return true
 }
 
-// falseRelease tells of a release that said yes and left the entry.
+// left is an entry of o's that a test accepts, or else its last one; nil: none
+// was seen.
+func (o *op) left(accepts func(*stay) bool) *stay {
+	if i := slices.IndexFunc(o.stays, accepts); i >= 0 {
+		return o.stays[i]
+	}
+	if n := len(o.stays); n > 0 {
+		return o.stays[n-1]
+	}
+	return nil
+}
+
+// falseRelease tells of a release that said yes and left the entry, or whose
+// entry came back.
 func (p *plot) falseRelease(o *op) bool {
-	s := p.d.stayOf(o.grant.op)
+	s := o.grant.op.left(func(s *stay) bool { return s.to == none })
 	if s == nil {
 		return false
 	}
 	p.title = o.client + " was told that it had released " + p.lock() + ", and its entry stayed"
-	p.granted(o.grant, "", "")
-	p.add(moment{
+	m := moment{
 		pos: o.done, lane: o.client, actor: o.client, who: o.client,
 		did:  "was told that it had released the lock, and its entry stayed",
 		line: o.client + " is told that it released; its entry stays",
-	})
-	p.spans = append(p.spans, span{label: "entry stays", from: p.d.at(o.done), to: p.d.at(s.to)})
+	}
+	since := max(o.done, s.from)
+	if s.from > o.done {
+		p.title = o.client + " was told that it had released " + p.lock() + ", and its entry came back"
+		m.did, m.line = "was told that it had released the lock", o.client+" is told that it released"
+		p.climax = s.from
+	}
+	p.granted(o.grant, "", "")
+	p.add(m)
+	if s.back {
+		p.isBack(s)
+	} else if s.from > o.done {
+		p.makes("", s)
+	}
+	p.spans = append(p.spans, span{label: "entry stays", from: p.d.at(since), to: p.d.at(s.to)})
 	p.entryEnds(s)
 	if s.to == none {
 		p.coda = "The entry was still there at the end."

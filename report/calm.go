@@ -53,7 +53,7 @@ func (p *plot) refused() bool {
 // outlived tells of a holder whose entry went before its hold ended.
 func (p *plot) outlived() bool {
 	for _, g := range p.d.grants {
-		s := p.d.stayOf(g.op)
+		s := g.lastEntry()
 		if s == nil || s.to == none || !g.holds(s.to) {
 			continue
 		}
@@ -100,8 +100,8 @@ func (p *plot) survives(g *grant) {
 	p.granted(g, "", "")
 	p.leaves(g, key)
 	after := max(g.got, g.end)
-	if s := p.d.stayOf(g.op); s != nil && s.to != none && (s.by == nil || s.by.client != g.client) {
-		p.entryEnds(s)
+	if s := g.lastEntry(); s != nil && s.to != none && (s.by == nil || s.by.client != g.client) {
+		p.entriesEnd(g.restsOn())
 		after = max(after, s.to)
 	}
 	p.next(after, "", "")
@@ -109,16 +109,20 @@ func (p *plot) survives(g *grant) {
 
 // interrupted tells what came of an operation that a fault struck.
 func (p *plot) interrupted(o *op) {
-	if o.grant != nil {
-		p.survives(o.grant)
+	if g := o.grant; g != nil {
+		if vain := g.inVain(); len(vain) > 0 {
+			p.makes("", vain...)
+			p.entriesEnd(vain)
+		}
+		p.survives(g)
 		return
 	}
 	p.asks(o)
 	after := max(o.invoke, o.done)
 	if s := p.d.stayOf(o); s != nil {
-		p.makes(s)
+		p.makes("", o.stays...)
 		p.unanswered(o)
-		p.entryEnds(s)
+		p.entriesEnd(o.stays)
 		after = max(after, s.to)
 	} else if o.done != none {
 		p.add(moment{

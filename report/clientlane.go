@@ -25,7 +25,7 @@ func (d *drawing) client(name string) {
 			}
 		}
 	}
-	d.finish(r, "·█▒×")
+	d.finish(r, "·█▒×+")
 	d.numbers(name)
 	for _, o := range d.plot.rides {
 		if o.client == name {
@@ -67,10 +67,13 @@ func (d *drawing) hold(r row, g *grant) {
 	until := g.until(end)
 	if until == 0 || until >= to {
 		d.fill(r, from, to, '█', good)
-		return
+	} else {
+		d.fill(r, max(from, until), to, '▒', bad)
+		if until > from {
+			d.fill(r, from, until, '█', good)
+		}
 	}
-	d.fill(r, max(from, until), to, '▒', bad)
-	if until > from {
-		d.fill(r, from, until, '█', good)
+	for _, pos := range g.renewals {
+		d.fill(r, data.at(pos), data.at(pos), '+', good)
 	}
 }

@@ -23,15 +23,17 @@ type digest struct {
 	lock  string   // that the digest is about
 	units units
 
-	index  map[int64]int // position by index
-	ops    map[int]*op   // by the positions of invoke and completion
-	all    []*op         // in the order of their invokes
-	grants []*grant      // in the order in which clients learned of them
-	byID   map[int]*grant
-	stays  []*stay
-	visits []*visit
-	told   bool // visits are what clients say: their order is not known
-	faults []*fault
+	index      map[int64]int // position by index
+	ops        map[int]*op   // by the positions of invoke and completion
+	all        []*op         // in the order of their invokes
+	grants     []*grant      // in the order in which clients learned of them
+	byID       map[int]*grant
+	stays      []*stay
+	queue      bool // an entry is a place in a queue: several are there at once
+	promotions []promotion
+	visits     []*visit
+	told       bool // visits are what clients say: their order is not known
+	faults     []*fault
 
 	open    map[history.Process]*op      // the running operation
 	inner   map[history.Process][]*grant // the open ones, the innermost last
@@ -64,6 +66,12 @@ func (o *op) over() int {
 		return o.gone
 	}
 	return o.done
+}
+
+// answered tells whether o's client had an answer by then: what is uncertain is
+// none, and may still be under way.
+func (o *op) answered(pos int) bool {
+	return o.outcome != history.Info && !before(pos, o.done)
 }
 
 // visit is an access that reached the guarded resource.
@@ -100,6 +108,7 @@ func newDigest(h *history.History) *digest {
 			d.fromServer(pos, e)
 		}
 	}
+	d.join()
 	return d
 }
 
@@ -113,6 +122,7 @@ func (d *digest) of(lock string) *digest {
 	if len(d.visits) == 0 {
 		d.visitsOfClients()
 	}
+	d.queue = d.queues()
 	return d
 }
 
@@ -167,7 +177,7 @@ func (d *digest) reported(pos int, e *history.Entry) {
 		if g == nil {
 			g = d.confirm(pos, e)
 		}
-		g.extend(pos, e.ValidUntil)
+		d.renewed(g, pos, e)
 	}
 }
 

@@ -1,38 +1,58 @@
 package report
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// loss tells how the entry of g went, up to the climax, other than by its own
+// loss tells how the entries of g went, up to the climax, other than by its own
 // release. depth bounds how far back the story goes.
 func (p *plot) loss(g *grant, depth int) bool {
-	s := p.d.stayOf(g.op)
-	if s == nil {
+	if p.d.stayOf(g.op) == nil {
 		return p.leaseEnded(g)
 	}
-	if s.to == none || s.to > p.climax {
-		return false
-	}
-	switch s.how {
-	case history.Expire:
-		p.expired(s)
-	case history.Lose:
-		p.lost(s)
-	default:
-		if s.by == nil || s.by == g.op || s.by.grant == g {
-			return false
+	var gone []*stay
+	vain := g.inVain()
+	for _, s := range g.op.stays {
+		if s.to != none && s.to <= p.climax && !s.own() && !slices.Contains(vain, s) && (s.by != nil || s.how == history.Expire || s.how == history.Lose) {
+			gone = append(gone, s)
 		}
-		if c := s.by.grant; c != nil && depth > 0 {
-			p.granted(c, "", "")
-			p.loss(c, depth-1)
-		}
-		p.trespass(s)
 	}
-	return true
+	slices.SortStableFunc(gone, func(a, b *stay) int { return cmp.Compare(a.to, b.to) })
+	for len(gone) > 0 {
+		together := p.d.alsoExpired(gone)
+		switch s := gone[0]; s.how {
+		case history.Expire:
+			p.expired(gone[:together]...)
+		case history.Lose:
+			p.lost(s)
+		default:
+			if c := s.by.grant; c != nil && c.got < s.to && depth > 0 {
+				p.granted(c, "", "")
+				p.loss(c, depth-1)
+			}
+			p.trespass(s)
+		}
+		if gone = gone[together:]; len(gone) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// alsoExpired is how many of the first of gone expired as one: on several
+// servers, at about the same time.
+func (d *digest) alsoExpired(gone []*stay) int {
+	n := 1
+	for gone[0].how == history.Expire && n < len(gone) && gone[n].how == history.Expire &&
+		d.at(gone[n].to)-d.at(gone[0].to) <= d.slack() {
+		n++
+	}
+	return n
 }
 
 // leaseEnded is for histories that do not show the servers: what is known of
@@ -61,50 +81,93 @@ func (p *plot) still(g *grant, pos int) string {
 		return ""
 	case g.holds(pos):
 		return ", while " + g.client + " still believed that it held the lock"
-	case g.release != nil && g.release.invoke <= pos && before(pos, g.release.effect):
+	case g.release != nil && g.release.invoke <= pos && before(pos, g.release.effect) && !g.release.answered(pos):
 		return ", before " + g.client + "'s release got there"
 	}
 	return ""
 }
 
-// expired tells that a server dropped an entry whose time was over, by its own
-// clock.
-func (p *plot) expired(s *stay) {
-	owner := s.owner()
-	m := moment{pos: s.to, lane: s.server, who: s.server}
+// expired tells that servers dropped entries of one grant whose time was over, by
+// their own clocks.
+func (p *plot) expired(all ...*stay) {
+	s := all[0]
+	owner, entry, who, drops := s.owner(), "entry", s.server, "drops"
+	if n := len(all); n > 1 {
+		entry, who, drops = "entries", several(serving(all)), "drop"
+	}
+	m := moment{pos: s.to, lane: s.server, who: who}
 	at, slack := p.d.at(s.to), p.d.slack()
+	noise := slack / 20
 	var until time.Duration
 	g := s.grant()
-	if g != nil {
+	if g != nil && !slices.Contains(g.inVain(), s) {
 		until = g.until(s.to)
 	}
 	switch {
+	case until == 0 && p.d.queue:
+		m.did = "dropped " + owner + " node: its session was over"
+		m.line = owner + " session ends: " + who + " drops its node"
 	case until == 0:
-		m.did = "dropped " + owner + " entry: its time was over"
+		m.did = "dropped " + owner + " " + entry + ": its time was over"
 		m.line = owner + " entry expires"
-	case at < until-slack:
+		if len(all) > 1 {
+			m.did = "dropped " + owner + " entries: their time was over"
+			m.line = owner + " entries expire"
+		}
+	case at < until-noise:
 		early := p.d.units.span(until - at)
-		m.did = "dropped " + owner + " entry as expired, " + early + " before the lease ended"
-		m.line = s.server + " drops " + owner + " entry as expired, " + early + " too early"
+		m.did = "dropped " + owner + " " + entry + " as expired, " + early + " before the lease ended"
+		m.line = who + " " + drops + " " + owner + " " + entry + " as expired, " + early + " too early"
 	case at > until+slack:
 		late := p.d.units.span(at - until)
-		m.did = "dropped " + owner + " entry, " + late + " after the lease had ended"
+		m.did = "dropped " + owner + " " + entry + ", " + late + " after the lease had ended"
 		m.line = owner + " entry expires, " + late + " after the lease has ended"
+		if len(all) > 1 {
+			m.line = owner + " entries expire, " + late + " after the lease has ended"
+		}
 	default:
-		m.who, m.did = owner+" lease", "ended and "+s.server+" dropped the entry"
-		m.line = owner + " lease ends: " + s.server + " drops the entry"
+		m.who, m.did = owner+" lease", "ended and "+who+" dropped the "+entry
+		m.line = owner + " lease ends: " + who + " " + drops + " the " + entry
 	}
 	m.did += p.still(g, s.to)
 	p.add(m)
 }
 
-// lost tells that a server lost an entry.
+// lost tells that a server lost an entry, and why, if that can be seen.
 func (p *plot) lost(s *stay) {
+	if s.missing {
+		p.isMissing(s)
+		return
+	}
+	did, does, why := "lost", "loses", ""
+	if master, yes := p.d.resigned(s); yes {
+		did, does, why = "dropped", "drops", ", to become a replica of "+master
+	} else if p.d.evicts(s.server, s.to) {
+		did, does = "evicted", "evicts"
+	}
 	p.add(moment{
 		pos: s.to, lane: s.server, who: s.server,
-		did:  "lost " + s.owner() + " entry" + p.still(s.grant(), s.to),
-		line: s.server + " loses " + s.owner() + " entry",
+		did:  did + " " + s.owner() + " entry" + why + p.still(s.grant(), s.to),
+		line: s.server + " " + does + " " + s.owner() + " entry" + why,
 	})
+}
+
+// serving are the servers that have entries, each once, in the order of their names.
+func serving(stays []*stay) []string {
+	var names []string
+	for _, s := range stays {
+		names = append(names, s.server)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// several is a list of servers, or how many there are of them.
+func several(servers []string) string {
+	if n := len(servers); n > 3 {
+		return fmt.Sprintf("%d servers", n)
+	}
+	return list(servers)
 }
 
 // trespass tells that a command removed or took over somebody else's entry.
@@ -130,6 +193,26 @@ func (p *plot) trespass(s *stay) {
 	p.ride(by)
 }
 
+// entriesEnd tells what became of entries that nobody used any more.
+func (p *plot) entriesEnd(all []*stay) {
+	var gone []*stay
+	for _, s := range all {
+		if s.to != none {
+			gone = append(gone, s)
+		}
+	}
+	slices.SortStableFunc(gone, func(a, b *stay) int { return cmp.Compare(a.to, b.to) })
+	for len(gone) > 0 {
+		together := p.d.alsoExpired(gone)
+		if gone[0].how == history.Expire {
+			p.expired(gone[:together]...)
+		} else {
+			p.entryEnds(gone[0])
+		}
+		gone = gone[together:]
+	}
+}
+
 // entryEnds tells what became of an entry that nobody used any more.
 func (p *plot) entryEnds(s *stay) {
 	switch {
@@ -149,12 +232,21 @@ func (p *plot) entryEnds(s *stay) {
 	}
 }
 
-// makes tells that a server made an entry of which its owner was not told.
-func (p *plot) makes(s *stay) {
+// makes tells that servers made entries, and in the sentence what is to be noted.
+func (p *plot) makes(note string, all ...*stay) {
+	s := all[0]
+	if p.d.queue && s.op != nil {
+		p.queued(s)
+		return
+	}
 	p.with(s.client())
+	who, made, makes := s.home, "made an entry", "makes an entry"
+	if len(all) > 1 {
+		who, made, makes = several(homes(all)), "made entries", "make entries"
+	}
 	p.add(moment{
-		pos: s.from, lane: s.server, who: s.server,
-		did:  "made an entry for " + s.client(),
-		line: s.server + " makes an entry for " + s.client(),
+		pos: s.from, lane: s.home, who: who,
+		did:  made + " for " + s.client() + note,
+		line: who + " " + makes + " for " + s.client(),
 	})
 }

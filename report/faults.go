@@ -20,124 +20,22 @@ type fault struct {
 	text       string
 	amount     time.Duration
 	hits       history.Opt
-	heard      int // of an exit: the last sign of life before it
+	heard      int  // of an exit: the last sign of life before it
+	replaced   bool // a replica has taken the place of its server
 }
 
 // pause is the fault that a story has to know by name: a holder that wakes up
 // goes on where it stood.
 const pause = "pause"
 
-// vocabulary is how a kind of fault is told and drawn. In its phrases {on} and
-// {to} are what the fault acts on, {for} and {until} say how long, {by}
-// and {amount} how far, {what} which messages, {did} that there was one, and
-// {since} from when on nothing was heard. Of "was|were" the second is for several.
-type vocabulary struct {
-	label  string // of its lane
-	past   string // for the sentences
-	now    string // for the list of moments
-	over   string // its end, for the list; "": not worth a line
-	deadly bool   // its client does nothing any more
-	once   bool   // a point on the axis: over at once, or armed to strike once
-	link   bool   // it acts on a client and what it talks to
-}
-
-// vocabularies are the faults known by name. Any other is told by its name.
-var vocabularies = map[string]vocabulary{
-	pause: {
-		label: "paused",
-		past:  "{on} was|were paused{for}",
-		now:   "{on} is|are paused{for}",
-		over:  "{on} wakes|wake up",
-	},
-	"hang": {
-		label: "hangs",
-		past:  "a task of {on} hung{for}",
-		now:   "a task of {on} hangs{for}",
-	},
-	"kill": {
-		past: "{on} was|were killed",
-		now:  "{on} is|are killed", deadly: true, once: true,
-	},
-	"poweroff": {
-		past: "{on} lost power",
-		now:  "{on} loses|lose power", deadly: true, once: true,
-	},
-	history.Exit: {
-		past: "{on} was|were found dead{since}",
-		now:  "{on} is|are found dead{since}", deadly: true, once: true,
-	},
-	"restart": {
-		label: "down",
-		past:  "{on} was|were stopped{for}",
-		now:   "{on} is|are stopped{for}",
-		over:  "{on} is|are back",
-	},
-	"restart-lost": {
-		label: "down",
-		past:  "{on} lost power{for}",
-		now:   "{on} loses|lose power{for}",
-		over:  "{on} is|are back",
-	},
-	"server-pause": {
-		label: "paused",
-		past:  "{on} was|were paused{for}",
-		now:   "{on} is|are paused{for}",
-	},
-	"server-jump": {
-		label: "clock",
-		past:  "the clock|clocks of {on} jumped {by}",
-		now:   "the clock|clocks of {on} jumps|jump {by}", once: true,
-	},
-	"jump": {
-		label: "clock",
-		past:  "the clock|clocks of {on} jumped {by}",
-		now:   "the clock|clocks of {on} jumps|jump {by}", once: true,
-	},
-	"partition": {
-		label: "cut off", link: true,
-		past: "the network cut {on} off from {to}{for}",
-		now:  "{on} is cut off from {to}{for}",
-		over: "{on} and {to} are connected again",
-	},
-	"partition-oneway": {
-		label: "cut off", link: true,
-		past: "the network held back {what}{for}",
-		now:  "the network holds back {what}{for}",
-		over: "the network lets it pass",
-	},
-	"delay": {
-		label: "slow link", link: true,
-		past: "the network began to delay {what} by {amount}{until}",
-		now:  "the network delays {what} by {amount}{until}",
-	},
-	"drop-reply": {
-		label: "reply lost", link: true,
-		past: "the network was set to lose the next reply of {to} to {on}{did}",
-		now:  "the next reply of {to} to {on} will be lost", once: true,
-	},
-	"kill-connection": {
-		label: "reset", link: true,
-		past: "the network was set to reset the connection of {on} and {to} at the next message{did}",
-		now:  "the next message of {on} and {to} will reset their connection", once: true,
-	},
-}
+// cutOff is the fault after which a master that was replaced may not know it.
+const cutOff = "partition-servers"
 
 // The directions in which a link can be disturbed, as the nemesis writes them.
 const (
 	toServer = "to-server"
 	toClient = "to-client"
 )
-
-func (f *fault) words() vocabulary {
-	if v, ok := vocabularies[f.kind]; ok {
-		return v
-	}
-	return vocabulary{
-		label: f.kind,
-		past:  f.kind + " struck {on}{for}",
-		now:   f.kind + " strikes {on}{for}",
-	}
-}
 
 // victims are those whose lanes show f: of a link its client.
 func (f *fault) victims() []string {
@@ -163,10 +61,7 @@ func (d *digest) fill(f *fault, phrase string) string {
 	}
 	on, to := f.whom(), ""
 	if len(f.on) > 1 {
-		to = f.on[1]
-		if to == history.Resource {
-			to = "the resource"
-		}
+		to = strings.Replace(list(f.on[1:]), history.Resource, "the resource", 1)
 	}
 	what := "everything between " + on + " and " + to
 	switch f.text {
@@ -188,14 +83,31 @@ func (d *digest) fill(f *fault, phrase string) string {
 	if len(f.on) == 1 && f.kind == history.Exit && d.at(f.start)-d.at(f.heard) > d.slack() {
 		since = ": nothing was heard of it after " + d.units.at(d.at(f.heard))
 	}
-	by := "forward by "
+	by, ahead, gained, gains := "forward by ", " ahead", "gained", "gains|gain"
 	if f.amount < 0 {
-		by = "back by "
+		by, ahead, gained, gains = "back by ", " back", "lost", "loses|lose"
 	}
+	each, replaced := "", ""
+	if lease := d.h.Header.Lease(); lease > 0 {
+		each = " in each " + d.units.span(lease)
+	}
+	if f.replaced {
+		replaced = ", as a replica"
+	}
+	amount := d.units.span(f.amount)
 	return strings.NewReplacer("{on}", on, "{to}", to, "{what}", what,
 		"{for}", length, "{until}", until, "{did}", did, "{since}", since,
-		"{by}", by+d.units.span(f.amount), "{amount}", d.units.span(f.amount)).
+		"{clock}", f.clock(), "{by}", by+amount, "{ahead}", amount+ahead, "{amount}", amount, "{each}", each,
+		"{gained}", gained, "{gains}", either.ReplaceAllString(gains, number), "{replaced}", replaced).
 		Replace(either.ReplaceAllString(phrase, number))
+}
+
+// clock is the clock of whom f strikes: "c2's clock", "the clocks of c1 and c2".
+func (f *fault) clock() string {
+	if len(f.victims()) > 1 {
+		return "the clocks of " + f.whom()
+	}
+	return possessive(f.whom()) + " clock"
 }
 
 // where says in words at which point of an operation a fault struck: "before
@@ -245,6 +157,57 @@ func ordinal(which string) string {
 	return "step " + n
 }
 
+// extent is how far f goes, as it is drawn: "+15 s"; "": it is not.
+func (d *digest) extent(f *fault) string {
+	if f.amount == 0 || !f.words().amount {
+		return ""
+	}
+	text := "+" + d.units.span(f.amount)
+	if f.amount < 0 {
+		text = "-" + d.units.span(f.amount)
+	}
+	if lease := d.h.Header.Lease(); lease > 0 && f.gains() {
+		text += "/" + d.units.span(lease)
+	}
+	return text
+}
+
+// gains tells whether f makes clocks fast or slow, so that amount is for each T.
+func (f *fault) gains() bool { return f.kind == "rate" || f.kind == "server-rate" }
+
+// join makes one fault of those that do the same at the same time: two links of
+// a client that are cut, the clocks of three servers that run fast.
+func (d *digest) join() {
+	var joined []*fault
+	for _, f := range d.faults {
+		i := slices.IndexFunc(joined, func(o *fault) bool { return d.alike(o, f) })
+		if i < 0 {
+			joined = append(joined, f)
+			continue
+		}
+		o := joined[i]
+		both := *o
+		both.on = slices.Clone(o.on)
+		for _, name := range f.on {
+			if !slices.Contains(both.on, name) {
+				both.on = append(both.on, name)
+			}
+		}
+		both.hits.V += f.hits.V
+		*o = both
+	}
+	d.faults = joined
+}
+
+// alike tells whether two faults can be told as one.
+func (d *digest) alike(a, b *fault) bool {
+	w := a.words()
+	return a.kind == b.kind && !w.deadly && a.hit() && b.hit() &&
+		a.point == b.point && a.text == b.text && a.amount == b.amount &&
+		(!w.link || a.on[0] == b.on[0] && len(a.on) > 1 && len(b.on) > 1) &&
+		d.at(a.start) == d.at(b.start) && (a.end == none) == (b.end == none) && d.at(a.end) == d.at(b.end)
+}
+
 // hit tells whether f is known to have touched something, or may have.
 func (f *fault) hit() bool { return !f.hits.Set || f.hits.V != 0 }
 
@@ -254,6 +217,7 @@ func (d *digest) nemesis(pos int, e *history.Entry) {
 		for _, f := range slices.Backward(d.faults) {
 			if f.id == e.ID && f.kind == kind && f.end == none {
 				f.end, f.hits = pos, e.Hits
+				d.reunite(f)
 				return
 			}
 		}

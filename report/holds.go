@@ -22,6 +22,7 @@ type grant struct {
 	release   *op
 	nest      *grant // the outermost of those that its process nested; itself
 	deadlines []deadline
+	renewals  []int // positions of those that a renewal in the background brought
 }
 
 // deadline is how long a holder believes that it holds, from a position on.

@@ -31,12 +31,14 @@ func (p *page) lanes(s *plot) {
 		d.client(name)
 	}
 	d.spans()
-	for _, name := range d.servers() {
+	servers, out := d.servers()
+	for _, name := range servers {
 		d.server(name)
 	}
 	d.resource()
 	d.legend()
 	d.absent()
+	d.absentServers(out)
 }
 
 // drawing is the lanes while they are drawn.
@@ -142,32 +144,6 @@ func (d *drawing) numbersFromRight(lane string, r row) {
 	}
 }
 
-// faults draws what struck a client or a server, a row for each.
-func (d *drawing) faults(name string) {
-	data := d.plot.d
-	for _, f := range data.faults {
-		w := f.words()
-		from, to := data.at(f.start), data.at(f.end)
-		if !f.strikes(name) || w.deadly || !f.hit() || !d.axis.covers(from, to) || w.once && from < d.axis.from {
-			continue
-		}
-		r := d.row()
-		d.name(r, sideName, w.label, plain)
-		if w.once {
-			text := "┼"
-			if f.amount > 0 {
-				text += " +" + data.units.span(f.amount)
-			} else if f.amount < 0 {
-				text += " -" + data.units.span(f.amount)
-			}
-			r.write(min(d.axis.col(from), len(r)-len([]rune(text))), text, warn)
-		} else {
-			d.bracket(r, from, to, warn)
-		}
-		d.page.row(r)
-	}
-}
-
 // spans draws the times that the story points out.
 func (d *drawing) spans() {
 	for i, s := range d.plot.spans {
@@ -183,43 +159,6 @@ func (d *drawing) spans() {
 		d.bracket(r, s.from, s.to, bad)
 		d.page.row(r)
 	}
-}
-
-// servers are those to draw.
-func (d *drawing) servers() []string {
-	var names []string
-	for _, s := range d.plot.d.stays {
-		if !slices.Contains(names, s.server) && d.axis.covers(d.plot.d.at(s.from), d.plot.d.at(s.to)) {
-			names = append(names, s.server)
-		}
-	}
-	return names[:min(len(names), maxServers)]
-}
-
-// server draws whose entry a server had, and when.
-func (d *drawing) server(name string) {
-	r := d.row()
-	d.name(r, laneName, name, plain)
-	data := d.plot.d
-	var shown []*stay
-	for _, s := range data.stays {
-		if s.server == name && d.axis.covers(data.at(s.from), data.at(s.to)) {
-			shown = append(shown, s)
-		}
-	}
-	for i, s := range shown {
-		a, b := d.axis.col(data.at(s.from)), d.axis.col(data.at(s.to))
-		if i+1 < len(shown) {
-			b = max(a, min(b, d.axis.col(data.at(shown[i+1].from))-1))
-		}
-		r.fill(a, b, '━', plain)
-		if owner := []rune(d.clean(s.client())); len(owner) <= b-a+1 {
-			r.write(a, string(owner), plain)
-		}
-	}
-	d.finish(r, "━")
-	d.numbers(name)
-	d.faults(name)
 }
 
 // resource draws the accesses that reached it, of those in the picture. In one

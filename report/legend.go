@@ -13,6 +13,7 @@ var signsOfLanes = []struct {
 	{'·', "waits"},
 	{'█', "holds"},
 	{'▒', "believes that it holds; its lease is over"},
+	{'+', "renews its lease"},
 	{'×', "is dead"},
 	{'━', "whose entry is in the store"},
 	{'R', "read"},
@@ -29,6 +30,9 @@ func (d *drawing) legend() {
 			continue
 		}
 		part := string(l.sign) + " " + l.says
+		if d.plot.d.queue && l.sign == '━' {
+			part = "━ whose node is in the queue"
+		}
 		switch {
 		case line == "":
 			line = part

@@ -45,6 +45,9 @@ func (p *plot) add(m moment) {
 		}
 		m.at = p.d.at(m.pos)
 	}
+	if p.d.queue {
+		m.did, m.line = inQueue(m.did), inQueue(m.line)
+	}
 	p.moments = append(p.moments, m)
 }
 
@@ -84,20 +87,20 @@ func (p *plot) granted(g *grant, note, now string) {
 		}
 	}
 	m := moment{
-		pos: g.got, lane: g.client, actor: g.client, who: g.client,
-		did:  "was granted the lock" + with + note,
-		line: g.client + " acquires the lock" + short + now,
-		gets: true,
+		pos: g.got, lane: g.client, actor: g.client, who: g.client, gets: true,
 	}
-	s := p.d.stayOf(g.op)
-	late := s != nil && p.late(g, s)
-	if late {
-		p.add(moment{
-			pos: s.from, lane: s.server, who: s.server,
-			did:  "made an entry for " + g.client + ", which did not hear of it yet",
-			line: s.server + " makes an entry for " + g.client,
-		})
+	entries := g.restsOn()
+	late := len(entries) > 0 && p.late(g, entries[0])
+	switch {
+	case late && p.d.queue: // it has waited
+		p.queued(entries[0])
+		late = false
+	case late:
+		p.makes(", which did not hear of it yet", entries...)
 	}
+	by, on := p.grantors(entries)
+	m.did = "was granted the lock" + by + with + note
+	m.line = g.client + " acquires the lock" + on + short + now
 	switch until := g.until(g.got); {
 	case g.confirmed:
 		p.unanswered(g.op)
@@ -115,6 +118,16 @@ func (p *plot) granted(g *grant, note, now string) {
 		m.line = g.client + " learns of its grant" + short + now
 	}
 	p.add(m)
+}
+
+// grantors says which servers granted a lock, where there are several: " by
+// redis-1 and redis-2", and " on" them.
+func (p *plot) grantors(entries []*stay) (by, on string) {
+	if p.d.queue || len(homes(p.d.stays)) < 2 || len(entries) == 0 {
+		return "", ""
+	}
+	servers := several(homes(entries))
+	return " by " + servers, " on " + servers
 }
 
 // late tells whether a client learned of its grant long after the server gave it.
@@ -151,12 +164,14 @@ func (p *plot) leaves(g *grant, w weight) {
 		did: "released the lock", line: g.client + " releases the lock", weight: w,
 	}
 	told, hears, late := "", "", ""
-	switch s := p.d.stayOf(g.op); {
+	switch {
 	case o.outcome == history.Fail && o.err == history.ErrNotHeld:
 		told, hears, late = "was told that it no longer held it", "is told that it no longer holds it", "the lock was no longer its own"
 	case o.outcome == history.Info && o.err != history.ErrCrashed:
 		told, hears, late = "got no answer", "gets no answer", "none came"
-	case o.outcome == history.OK && s != nil && s.by != o && (s.to == none || s.to > o.done):
+	case o.outcome == history.OK && slices.ContainsFunc(g.op.stays, func(s *stay) bool {
+		return s.by != o && s.from < o.done && before(o.done, s.to)
+	}):
 		told, hears, late = "was told yes, but its entry stayed", "is told yes, but its entry stays", "yes, but its entry stayed"
 	}
 	switch {
@@ -196,6 +211,9 @@ func (p *plot) unanswered(o *op) {
 	case o.outcome == history.Fail:
 		m.did = "was told that it had not got the lock, although the entry was its own"
 		m.line = o.client + " is told no, although the entry is its own"
+	case o.outcome == history.Info && p.d.queue && p.d.stayOf(o) != nil && before(o.done, p.d.stayOf(o).to):
+		m.did = "gave up on its acquire, and its node stayed in the queue"
+		m.line = o.client + " gives up on its acquire; its node stays in the queue"
 	case o.outcome == history.Info:
 		m.did = "gave up on its acquire without knowing what had come of it"
 		m.line = o.client + " gives up on its acquire, whose result it does not know"

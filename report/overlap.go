@@ -27,9 +27,11 @@ func (p *plot) overlap(witness []int) bool {
 func (p *plot) together(x, y *grant) {
 	p.climax = y.got
 	lost := p.holder(x)
-	if s := p.d.stayOf(y.op); !lost && s != nil && before(s.to, y.got) {
+	if entries := y.restsOn(); !lost && len(entries) > 0 && before(entries[len(entries)-1].to, y.got) {
 		p.loss(y, 1) // the entry went before its client had heard of it
 	}
+	p.passed(y)
+	p.joined(x, y)
 	p.enters(y, x)
 	p.aftermath(x, y)
 }

@@ -22,6 +22,7 @@ type plot struct {
 	spans   []span
 	rides   []*op  // requests drawn from their invoke to their effect
 	coda    string // the last sentence, of no moment
+	keeper  *grant // that nobody else was granted the lock because of, of which all has been told
 	intact  bool   // every update of the resource was computed from what it replaced
 }
 
@@ -57,7 +58,7 @@ func choose(h *history.History, verdicts []checker.Verdict, o Options) *checker.
 func telling(p checker.Property) int {
 	order := [...]checker.Property{
 		checker.Exclusion, checker.LeaseExclusion, checker.Ownership, checker.Resource,
-		checker.Fencing, checker.Answers, checker.Liveness, checker.Handover,
+		checker.Fencing, checker.Answers, checker.Fairness, checker.Liveness, checker.Handover,
 	}
 	if i := slices.Index(order[:], p); i >= 0 {
 		return i
@@ -94,6 +95,7 @@ func newPlot(h *history.History, verdicts []checker.Verdict, subject *checker.Ve
 	} else if !p.tellOf(subject.Property, witness) {
 		p.bare(witness)
 	}
+	p.renewals()
 	p.surroundings()
 	p.settle()
 	return p
@@ -114,7 +116,9 @@ func (p *plot) tellOf(property checker.Property, witness []int) bool {
 	case checker.Answers:
 		return p.answers(witness)
 	case checker.Liveness, checker.Handover:
-		return p.waiting(witness)
+		return p.waiting(witness, property == checker.Liveness)
+	case checker.Fairness:
+		return p.fairness(witness)
 	}
 	return false
 }

@@ -226,10 +226,15 @@ func anything(rng *rand.Rand) (*history.History, []checker.Verdict) {
 		switch rng.IntN(5) {
 		case 0:
 			e.Process.Name = history.Nemesis
-			e.F = pick("pause", "kill", "poweroff", "partition", "partition-oneway", "delay", "restart-lost", "server-jump", "what", history.Exit, history.Ended) + pick("", history.EndSuffix)
-			e.On = [][]string{nil, {"c1"}, {"c2", "c1"}, {"c2", "s1"}, {"c1", history.Resource}, {"s1"}}[rng.IntN(6)]
+			e.F = pick("pause", "kill", "poweroff", "partition", "partition-oneway", "delay", "restart-lost", "server-jump", "what",
+				"hang", "skew", "rate", "server-rate", "server-pause", "failover", "failover", "evict", "partition-servers", "partition-servers", history.Exit, history.Ended) + pick("", history.EndSuffix)
+			e.On = [][]string{nil, {"c1"}, {"c2", "c1"}, {"c2", "s1"}, {"c1", history.Resource}, {"s1"}, {"s2", "s1"}}[rng.IntN(7)]
 		case 1:
-			e.Process.Name, e.F = pick("s1", "s2", "ein Server mit langem Namen"), pick(history.Granted, history.Granted, history.Remove, history.Takeover, history.Shorten, history.Expire, history.Lose, "what")
+			e.Process.Name = pick("s1", "s2", "s3", "s4", "ein Server mit langem Namen")
+			e.F = pick(history.Granted, history.Granted, history.Remove, history.Takeover, history.Shorten, history.Expire, history.Lose, history.Promote, "what")
+			if e.F == history.Promote {
+				e.Text = pick("s1", "s2", "s3", "")
+			}
 		case 2:
 			e.Process.Name, e.F = history.Resource, pick(history.Read, history.Write, history.Refuse)
 		default:

@@ -17,6 +17,7 @@ type run struct {
 	grants map[string]int // the one that a client got last
 	asked  map[string]int // the index of the acquire of that grant
 	opened map[string]int // the index of the client's last invoke
+	node   string         // the server that acts
 }
 
 func newRun(lock string) *run {
@@ -26,6 +27,7 @@ func newRun(lock string) *run {
 			Observes: []string{"ownership", "answers"},
 		}},
 		procs: map[string]int{}, grants: map[string]int{}, asked: map[string]int{}, opened: map[string]int{},
+		node: "redis-1",
 	}
 }
 
@@ -42,7 +44,7 @@ func (r *run) add(e history.Entry) int {
 		}
 		e.Process.N = r.procs[e.Client]
 	}
-	if e.Process.Name != history.Nemesis {
+	if e.Process.Name != history.Nemesis && e.F != history.Promote {
 		e.Lock = "a"
 	}
 	r.h.Entries = append(r.h.Entries, e)
@@ -95,11 +97,53 @@ func (r *run) acquire(client string, token uint64, until int) int {
 	return r.got(client, token, until)
 }
 
+// on makes another server act.
+func (r *run) on(server string) *run {
+	r.node = server
+	return r
+}
+
+// promotes makes a server the master in place of another.
+func (r *run) promotes(server, old string) int {
+	r.node = server
+	return r.add(history.Entry{Process: history.Process{Name: server}, Type: history.Event, F: history.Promote, Text: old})
+}
+
+// renews reports that a grant is valid until another time, in milliseconds.
+func (r *run) renews(client string, until int) int {
+	return r.add(history.Entry{
+		Client: client, Type: history.Event, F: history.Valid, Grant: r.grants[client],
+		ValidUntil: time.Duration(until) * time.Millisecond,
+	})
+}
+
+// place tells a client's acquire its place in the queue.
+func (r *run) place(client string, number int64) int {
+	return r.add(history.Entry{
+		Client: client, Type: history.Event, F: history.Queued,
+		Op: history.Some(int64(r.asked[client])), Value: history.Some(number),
+	})
+}
+
+// loses reports that a client noticed its loss.
+func (r *run) loses(client string) int {
+	return r.add(history.Entry{Client: client, Type: history.Event, F: history.Lost, Grant: r.grants[client]})
+}
+
+// quorum is an acquire that some servers grant; until is in milliseconds.
+func (r *run) quorum(client string, until int, servers ...string) int {
+	r.invoke(client, history.Acquire)
+	for _, s := range servers {
+		r.on(s).server(history.Granted, client, client)
+	}
+	return r.got(client, 0, until)
+}
+
 // server does something to the entry that owner's last acquire made, for what
 // by does now; by "": for nobody.
 func (r *run) server(f, owner, by string) int {
 	e := history.Entry{
-		Process: history.Process{Name: "redis-1"}, Type: history.Event, F: f, Key: "a",
+		Process: history.Process{Name: r.node}, Type: history.Event, F: f, Key: "a",
 		Op: history.Some(int64(r.asked[owner])),
 	}
 	if by != "" {

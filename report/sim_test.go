@@ -19,6 +19,10 @@ func TestStoriesOfRandomRuns(t *testing.T) {
 	t.Parallel()
 	for _, lock := range catalogue.Locks {
 		for _, f := range faults.All() {
+			if lock.Applies(f, catalogue.Server{}) != nil {
+				continue
+			}
+			layout := catalogue.NewLayout(&lock, catalogue.Server{}, catalogue.Options{})
 			for seed := range uint64(3) {
 				p := &harness.Plan{
 					Lock: lock.ID, On: "sim", Seed: seed, Lease: 10 * time.Second,
@@ -26,7 +30,7 @@ func TestStoriesOfRandomRuns(t *testing.T) {
 				}
 				rng := rand.New(rand.NewPCG(seed, 1))
 				p.Faults = faults.Random(faults.Scope{
-					Kinds: []faults.Fault{f}, Count: 1 + int(seed)%2, Clients: p.Clients, Servers: []string{"redis-1"},
+					Kinds: []faults.Fault{f}, Count: 1 + int(seed)%2, Clients: p.Clients, Servers: layout.Masters(),
 					Acquires: p.Acquires, Lease: p.Lease, Length: 15 * time.Second,
 				}, rng.Int64N)
 				j, _, err := harness.InSim(p)

@@ -63,6 +63,18 @@ var stories = []struct {
 		"VIOLATED fencing: c1 and later c2 got token 1",
 		"c2 was granted the lock, with token 1: the same as c1's.",
 	}},
+	{"overtaken", overtaken, []string{
+		`VIOLATED fairness: c2 was granted "a" before c3, which was ahead of it in the queue`,
+		"c3 had its place in the queue.",
+		"c2 asked for the lock.",
+		"it was granted the lock, although c3 was ahead of it in the queue.",
+		"c3 was granted the lock.",
+	}},
+	{"overtaken-by-number", overtakenByNumber, []string{
+		`VIOLATED fairness: c2 was granted "a" before c3, which was ahead of it in the queue`,
+		"c2 had its place in the queue.",
+		"c3 had its place in the queue.",
+	}},
 	{"false-no", falseNo, []string{
 		`VIOLATED answers: c1 was told that it did not get "a", and the entry was its own`,
 		"the network was set to lose the next reply of redis-1 to c1.",
@@ -80,10 +92,86 @@ var stories = []struct {
 		"c2 was granted the lock: nobody had held it for 13.1 s.",
 	}},
 	{"refused", refused, []string{
-		"✓ HELD lease-exclusion, ownership, fencing, resource, answers, liveness and handover",
+		"✓ HELD lease-exclusion, ownership, fencing, resource, answers, liveness, handover and fairness",
 		"the resource refused c1's write: it came with token 1, and the resource had seen 2.",
 		"Violated, and not promised:",
 		"✗ exclusion: two held at once",
+	}},
+	{"failover-lost-entry", failoverLostEntry, []string{
+		"c1 was granted the lock by redis-1,",
+		"redis-1b took the place of redis-1.",
+		"c1's entry was gone, as it had not reached redis-1b, while c1 still believed that it held the lock.",
+		"c2 was granted the lock by redis-1b, although c1's lease ran until 10.00 s: from then on both held it.",
+		"redis-1 is back, as a replica",
+	}},
+	{"split-brain", splitBrain, []string{
+		"redis-1 and sentinel-1 were cut off from the other servers for 8 s.",
+		"redis-1b took the place of redis-1, which was still running.",
+		"c1 was granted the lock by redis-1,",
+		"c2 was granted the lock by redis-1b,",
+	}},
+	{"removal-lost", removalLost, []string{
+		"VIOLATED liveness",
+		"c1's entry was there again: its removal had not reached redis-1b.",
+		"nobody had been granted the lock for 39 s, and redis-1b still kept c1's entry.",
+	}},
+	{"answer-undone", answerUndone, []string{
+		`VIOLATED answers: c1 was told that it had released "a", and its entry came back`,
+		"c1's entry was there again: its removal had not reached redis-1b. The entry was still there at the end.",
+	}},
+	{"eviction", eviction, []string{
+		"other data filled the memory of redis-1 for 2 s.",
+		"redis-1 evicted c1's entry, while c1 still believed that it held the lock.",
+	}},
+	{"clock-ahead", clockAhead, []string{
+		"c2's clock was set 15 s ahead for 3 s.",
+		"c2's acquire took over c1's entry, while c1 still believed that it held the lock.",
+		"c2's clock is right again",
+	}},
+	{"clock-slow", clockSlow, []string{
+		"At 1.00 s its clock lost 0.1 s in each 10 s for 12 s.",
+		"At 6.00 s c1 renewed its lease, until 16.10 s.",
+		"c1's clock runs as it should again",
+	}},
+	{"fast-servers", fastServers, []string{
+		"the clocks of redis-1, redis-2 and redis-3 gained 0.1 s in each 10 s for 12 s.",
+		"the network cut c1 off from redis-4 and redis-5.",
+		"redis-1, redis-2 and redis-3 dropped c1's entries as expired, 0.1 s before the lease ended",
+		"c2 was granted the lock by 5 servers, although c1's lease ran until 10.00 s",
+		"Not shown: redis-4 and redis-5.",
+	}},
+	{"quorum-clock-jump", quorumClockJump, []string{
+		"c1 was granted the lock by redis-1, redis-2 and redis-3",
+		"redis-3 dropped c1's entry as expired, 8.9 s before the lease ended",
+		"c2 was granted the lock by redis-3, redis-4 and redis-5",
+	}},
+	{"quorum-pause", quorumPause, []string{
+		"its lease ended and 5 servers dropped the entries, while c1 still believed that it held the lock.",
+	}},
+	{"quorum-failover", quorumFailover, []string{
+		"redis-3b took the place of redis-3.",
+		"c1's entry was gone, as it had not reached redis-3b",
+	}},
+	{"stalled-server", stalledServer, []string{
+		"redis-2 was paused for 40 s.",
+		"nobody had been granted the lock for 40 s",
+	}},
+	{"hung-worker", hungWorker, []string{
+		`VIOLATED liveness: c2 waited for "a" from 1.00 s to 40.00 s, while c1 kept it`,
+		"it hung, all but its background tasks.",
+		"nobody else had been granted the lock for 39 s, and c1 had renewed its lease 12 times, by then until 49.99 s.",
+	}},
+	{"noticed-loss", noticedLoss, []string{
+		"it had renewed its lease twice, by then until 16.66 s.",
+		"c1 woke up and noticed that it had lost the lock.",
+	}},
+	{"inverted-release", invertedRelease, []string{
+		"c1 released the lock and was told yes, but its entry stayed. At 11.01 s c2's acquire took over c1's entry. Right",
+	}},
+	{"second-round", secondRound, []string{
+		"✓ HELD exclusion", "redis-1, redis-2 and redis-3 made entries for c1.", "c1 was paused for 13 s.",
+		"redis-1, redis-2 and redis-3 dropped c1's entries: their time was over.",
+		"c1 woke up and was granted the lock by redis-1, redis-2 and redis-3, with a lease until 23.00 s.",
 	}},
 	{"killed-holder", killedHolder, []string{
 		"✓ HELD exclusion", "it was killed.", "its lease ended and redis-1 dropped the entry.",
@@ -306,6 +394,32 @@ func noExpiry() (*history.History, []checker.Verdict) {
 	end := r.at(36_000).end("c2", history.Acquire, history.Fail, history.ErrHeld)
 	r.over()
 	return &r.h, verdicts(checker.Liveness, "c2 waited for ever", begin, end)
+}
+
+func overtaken() (*history.History, []checker.Verdict) {
+	r := newRun("my-queue")
+	r.at(2).acquire("c1", 0, 0)
+	r.at(1000).invoke("c3", history.Acquire)
+	place := r.at(1010).place("c3", 1)
+	asked := r.at(2000).invoke("c2", history.Acquire)
+	r.at(3000).releases("c1")
+	got := r.at(3010).got("c2", 0, 0)
+	r.at(4000).releases("c2")
+	late := r.at(4010).got("c3", 0, 0)
+	r.at(5000).releases("c3")
+	r.over()
+	return &r.h, verdicts(checker.Fairness, "c3 was overtaken", place, asked, got, late)
+}
+
+func overtakenByNumber() (*history.History, []checker.Verdict) {
+	r := newRun("my-queue")
+	r.at(1000).invoke("c3", history.Acquire)
+	r.at(1001).invoke("c2", history.Acquire)
+	second := r.at(1010).place("c2", 2)
+	first := r.at(1020).place("c3", 1)
+	got := r.at(1030).got("c2", 0, 0)
+	r.over()
+	return &r.h, verdicts(checker.Fairness, "c3 was overtaken", second, first, got)
 }
 
 func clockSetBack() (*history.History, []checker.Verdict) {

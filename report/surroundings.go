@@ -15,6 +15,7 @@ func (p *plot) surroundings() {
 	for _, m := range p.moments {
 		first, last = min(first, m.pos), max(last, m.pos)
 	}
+	p.promotes(first)
 	for _, f := range p.d.faults {
 		if f.start > p.climax || before(f.end, first) || !p.concerns(f) {
 			continue
@@ -40,6 +41,9 @@ func (p *plot) surroundings() {
 
 // concerns tells whether a fault struck a client of the story, or a server.
 func (p *plot) concerns(f *fault) bool {
+	if f.kind == cutOff && len(p.d.promotions) > 0 {
+		return true // what a replica was not sent is missing when it becomes the master
+	}
 	return f.hit() && slices.ContainsFunc(f.victims(), func(name string) bool {
 		return slices.Contains(p.clients, name) || p.d.serves(name)
 	})
@@ -53,13 +57,18 @@ func (p *plot) lane(f *fault) string {
 			return name
 		}
 	}
+	for _, name := range f.victims() {
+		if p.d.serves(name) {
+			return name
+		}
+	}
 	return f.on[0]
 }
 
 // clause is a phrase of the vocabulary as subject and predicate.
 func (d *digest) clause(f *fault, phrase string) (who, did string) {
 	text := d.fill(f, phrase)
-	for _, who := range []string{f.whom(), "the network"} {
+	for _, who := range []string{f.clock(), f.whom(), "the network", "other data"} {
 		if did, ok := strings.CutPrefix(text, who+" "); ok {
 			return who, did
 		}

@@ -64,6 +64,17 @@ func trim(s string) string {
 
 func number[T int64 | uint64](n T) string { return fmt.Sprint(n) }
 
+// times is how often something happened: "once", "twice", "3 times".
+func times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return number(int64(n)) + " times"
+}
+
 // list is "a", "a and b", "a, b and c".
 func list(words []string) string {
 	switch n := len(words); n {

@@ -7,12 +7,19 @@ import (
 )
 
 // waiting tells of a lock that nobody got: who waited, whose entry was in the
-// way and why nobody took it out, and how it ended.
-func (p *plot) waiting(witness []int) bool {
+// way and why nobody took it out, and how it ended. kept says that it may be
+// because somebody kept it.
+func (p *plot) waiting(witness []int, kept bool) bool {
 	if len(witness) == 0 {
 		return false
 	}
-	free := p.longestFree(witness[0], witness[len(witness)-1])
+	first, last := witness[0], witness[len(witness)-1]
+	free, found := p.longestFree(first, last)
+	whole := p.d.at(last) - p.d.at(first)
+	if length := p.d.at(free.end) - p.d.at(free.begin); !found || kept && length < whole/2 {
+		p.kept(witness, gap{first, last})
+		return true
+	}
 	p.climax = free.end
 	s := span{label: "nobody holds", from: p.d.at(free.begin), to: p.d.at(free.end)}
 	p.spans = append(p.spans, s)
@@ -20,11 +27,12 @@ func (p *plot) waiting(witness []int) bool {
 	p.title = fmt.Sprintf("nobody held %s %s while %s", p.lock(), p.during(s), waits)
 
 	entry := p.blocker(free)
-	if asked != nil && (entry == nil || asked.invoke > entry.from) {
+	if asked != nil && !(p.d.queue && len(asked.stays) > 0) && (entry == nil || asked.invoke > entry.from) {
 		p.asks(asked)
 	}
 	if entry != nil {
 		p.obstacle(entry, free)
+		p.line(entry, free)
 	} else if g := p.lastHolder(free); g != nil {
 		p.granted(g, "", "")
 		p.leaves(g, key)
@@ -36,16 +44,56 @@ func (p *plot) waiting(witness []int) bool {
 // gap is a stretch of the history, by its first and last position.
 type gap struct{ begin, end int }
 
-// longestFree is the longest time between two positions in which nobody held.
-func (p *plot) longestFree(from, to int) gap {
+// kept tells of a lock that nobody else got because somebody kept it, who was
+// stopped, or whose clock was wrong.
+func (p *plot) kept(witness []int, all gap) {
+	p.climax = all.end
+	waits, asked := p.waiters(witness, all)
+	s := span{label: "no grant", from: p.d.at(all.begin), to: p.d.at(all.end)}
+	p.spans = append(p.spans, s)
+	p.title = fmt.Sprintf("%s for %s %s", waits, p.lock(), p.during(s))
+	if g := p.lastHolder(all); g != nil {
+		p.title += ", while " + g.client + " kept it"
+		p.granted(g, "", "")
+		p.keeper = g
+	}
+	if asked != nil {
+		p.asks(asked)
+	}
+	for _, g := range p.d.grants {
+		if g.got == all.end {
+			p.granted(g, ": nobody had been for "+p.d.units.span(s.to-s.from), "")
+			p.keeper = nil
+			return
+		}
+	}
+	m := moment{
+		pos: all.end, who: "nobody else",
+		did:  "had been granted the lock for " + p.d.units.span(s.to-s.from),
+		line: "still nobody else has been granted the lock",
+	}
+	if asked != nil {
+		m.lane = asked.client
+	}
+	if g := p.keeper; g != nil && g.renewed(all.end) > 0 {
+		often, until := times(g.renewed(all.end)), p.d.units.at(g.until(all.end))
+		m.did += ", and " + g.client + " had renewed its lease " + often + ", by then until " + until
+		m.line += "; " + g.client + " has renewed its lease " + often + ", until " + until
+	}
+	p.add(m)
+}
+
+// longestFree is the longest time between two positions in which nobody held;
+// found is false, and it is all of the time, where somebody held throughout.
+func (p *plot) longestFree(from, to int) (longest gap, found bool) {
 	var best gap
-	longest := time.Duration(-1)
+	most := time.Duration(-1)
 	try := func(begin, end int) {
 		if end <= begin {
 			return
 		}
-		if d := p.d.at(end) - p.d.at(begin); d > longest {
-			best, longest = gap{begin, end}, d
+		if d := p.d.at(end) - p.d.at(begin); d > most {
+			best, most = gap{begin, end}, d
 		}
 	}
 	begin := from
@@ -61,10 +109,10 @@ func (p *plot) longestFree(from, to int) gap {
 		}
 	}
 	try(begin, to)
-	if longest < 0 {
-		best = gap{from, to}
+	if most < 0 {
+		return gap{from, to}, false
 	}
-	return best
+	return best, true
 }
 
 // waiters gives lanes to two of those who asked meanwhile, those of the
@@ -116,14 +164,21 @@ func (p *plot) obstacle(s *stay, free gap) {
 	switch {
 	case s.op == nil:
 		p.add(moment{
-			pos: s.from, lane: s.server, who: s.server, did: "made an entry",
-			line: s.server + " makes an entry, whose owner is not known",
+			pos: s.from, lane: s.home, who: s.home, did: "made an entry",
+			line: s.home + " makes an entry, whose owner is not known",
 		})
 	case s.op.grant != nil:
 		p.granted(s.op.grant, "", "")
 		p.leaves(s.op.grant, key)
+		if s.back {
+			p.isBack(s)
+		}
+	case s.back:
+		p.asks(s.op)
+		p.unanswered(s.op)
+		p.isBack(s)
 	default:
-		p.makes(s)
+		p.makes("", s)
 		if before(s.op.done, free.end) {
 			p.unanswered(s.op)
 		}

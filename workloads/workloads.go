@@ -19,8 +19,11 @@ type Client interface {
 	// Next begins the client's next critical section.
 	Next()
 
-	// Acquire asks once. It waits for at most timeout.
+	// Acquire asks once. It waits for at most timeout. Where the answer is Waits
+	// the next call waits on, unless Abandon comes first.
 	Acquire(timeout time.Duration) Result
+	// Abandon ends the wait of an acquire that has answered Waits.
+	Abandon() Result
 	// Read and Write access the guarded resource; a timeout of 0 is T/4.
 	Read(timeout time.Duration) (int64, Result)
 	Write(value int64, timeout time.Duration) Result
@@ -39,6 +42,7 @@ const (
 	No             // it did not happen
 	Unknown        // it may have happened
 	Dead           // the client is dead: it does nothing any more
+	Waits          // of an acquire: the lock goes on, and cannot be called off
 )
 
 // Shape is what one exploring run differs from another in, beside what goes
@@ -92,15 +96,20 @@ func (r Random) Run(c Client) {
 		default:
 			continue
 		}
-		value, res := c.Read(0)
-		pass(c, "hold", r.Shape.Hold)
-		if res == OK {
-			res = c.Write(value+1, 0)
-		}
-		if res == Dead || c.Release() == Dead {
+		if r.Section(c) == Dead || c.Release() == Dead {
 			return
 		}
 	}
+}
+
+// Section is what a client does while it holds the lock.
+func (r Random) Section(c Client) Result {
+	value, res := c.Read(0)
+	pass(c, "hold", r.Shape.Hold)
+	if res == OK {
+		res = c.Write(value+1, 0)
+	}
+	return res
 }
 
 // pass lets time pass: whole microseconds, and less than most.
@@ -117,16 +126,19 @@ func (r Random) acquire(c Client) Result {
 	}
 	asked := c.Now()
 	for {
-		switch c.Acquire(r.Lease) {
-		case OK:
-			return OK
-		case Dead:
-			return Dead
+		res := c.Acquire(r.Lease)
+		if res == OK || res == Dead {
+			return res
 		}
-		if healed, all := c.Healed(); all && c.Now()-max(asked, healed) > patience*r.Lease {
+		healed, all := c.Healed()
+		switch gone := all && c.Now()-max(asked, healed) > patience*r.Lease; {
+		case gone && res == Waits:
+			return c.Abandon()
+		case gone:
 			return No
+		case res != Waits:
+			c.Sleep(r.Lease / 50)
 		}
-		c.Sleep(r.Lease / 50)
 	}
 }
 
@@ -135,6 +147,7 @@ type Step struct {
 	Do    string        `json:"do,omitempty"`       // an operation's name in package history; "": nothing, only wait
 	At    time.Duration `json:"at_ns,omitempty"`    // not before this time since the start of the run
 	Wait  time.Duration `json:"wait_ns,omitempty"`  // nor before this time after the step before
+	Again bool          `json:"again,omitempty"`    // of an acquire: ask again also where nobody knows what came of it
 	Limit time.Duration `json:"limit_ns,omitempty"` // of an acquire: ask until then, counted from its start; of an access: its time-out
 }
 
@@ -162,24 +175,19 @@ func (s Script) Validate() error {
 // Run goes through the steps. After an acquire that got nothing the client
 // goes on with the next acquire, if there is one.
 func (s Script) Run(c Client, lease time.Duration) {
-	var value int64
-	held, read := false, false
+	var holds section
+	held := false
 	for _, step := range s.Steps {
 		c.Sleep(max(step.At-c.Now(), step.Wait))
 		var res Result
 		switch step.Do {
 		case history.Acquire:
 			c.Next()
-			res = ask(c, step.Limit, lease)
-			held, read = res == OK, false
-		case history.Read:
+			res = step.ask(c, lease)
+			held, holds = res == OK, section{}
+		case history.Read, history.Write:
 			if held {
-				value, res = c.Read(step.Limit)
-				read = res == OK
-			}
-		case history.Write:
-			if read {
-				res = c.Write(value+1, step.Limit)
+				res = holds.do(c, step)
 			}
 		case history.Release:
 			if held {
@@ -193,12 +201,56 @@ func (s Script) Run(c Client, lease time.Duration) {
 	}
 }
 
-// ask asks until limit. A request that found no server is made again.
-func ask(c Client, limit, lease time.Duration) Result {
-	end := c.Now() + limit
+// Section goes through what the client does while it holds the lock for the nth
+// time, from 1: it takes as long as there.
+func (s Script) Section(c Client, n int) Result {
+	var holds section
+	for _, step := range s.Steps {
+		switch {
+		case step.Do == history.Acquire:
+			n--
+			continue
+		case n != 0:
+			continue
+		}
+		c.Sleep(step.Wait)
+		if step.Do == history.Release || holds.do(c, step) == Dead {
+			break
+		}
+	}
+	return holds.last
+}
+
+// section is a critical section on its way.
+type section struct {
+	value int64
+	read  bool
+	last  Result
+}
+
+// do takes a step that is an access to the guarded resource, or none.
+func (s *section) do(c Client, step Step) Result {
+	switch {
+	case step.Do == history.Read:
+		s.value, s.last = c.Read(step.Limit)
+		s.read = s.last == OK
+	case step.Do == history.Write && s.read:
+		s.last = c.Write(s.value+1, step.Limit)
+	default:
+		return OK
+	}
+	return s.last
+}
+
+// ask asks until its limit. A request that found no server is made again.
+func (s Step) ask(c Client, lease time.Duration) Result {
+	end := c.Now() + s.Limit
 	for {
 		res := c.Acquire(end - c.Now())
-		if res != No || c.Now()+lease/50 >= end {
+		if res == Waits {
+			return c.Abandon()
+		}
+		if res == OK || res == Dead || res == Unknown && !s.Again || c.Now()+lease/50 >= end {
 			return res
 		}
 		c.Sleep(lease / 50)

@@ -43,6 +43,8 @@ func (c *client) Acquire(timeout time.Duration) workloads.Result {
 	return res
 }
 
+func (c *client) Abandon() workloads.Result { c.note("abandon"); return workloads.Unknown }
+
 func (c *client) Read(timeout time.Duration) (int64, workloads.Result) {
 	c.note("read %v", timeout)
 	return c.value, c.read

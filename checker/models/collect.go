@@ -297,7 +297,7 @@ func (j *Judge) stray(s stray, l int32) {
 func (j *Judge) report(pos int32, e *history.Entry, id int32) {
 	switch p := &j.procs[id]; e.F {
 	case history.Queued:
-		if p.f != "" && p.queued == none {
+		if p.f != "" { // who queues up anew has lost the place before
 			p.queued = pos
 		}
 	case history.Lost:

@@ -84,6 +84,8 @@ func anyHistory(t *rapid.T, m Model, o Options) []history.Entry {
 		c := w.clients[rapid.IntRange(0, len(w.clients)-1).Draw(t, "client")]
 		switch {
 		case c.dead:
+		case len(c.mine) > 0 && w.chance(4, "renews in the background"):
+			w.renew(c)
 		case c.open == nil && operations > 0:
 			operations--
 			w.invoke(c)
@@ -215,6 +217,26 @@ func (w *world) lockOperation(c *player, e *history.Entry) *granted {
 	e.F = rapid.SampledFrom([]string{history.Acquire, history.Acquire, history.Try}).Draw(w.T, "f")
 	e.Shared = w.model.rule.shared && w.chance(60, "shared")
 	return nil
+}
+
+// renew is a report that a grant is valid until another time: a later one, or
+// an earlier one, if the client's clock runs at another rate from now on.
+func (w *world) renew(c *player) {
+	g := rapid.SampledFrom(c.mine).Draw(w.T, "which grant")
+	until := w.now + rapid.SampledFrom([]int{6, 6, 2, 0}).Draw(w.T, "valid for")
+	if slices.Contains(w.object(g.lock).held, g) && (!w.model.rule.leases || g.until > w.now) {
+		g.until = until
+	} else if !w.lies {
+		return
+	}
+	e := history.Entry{
+		Client: c.name, Process: history.Process{N: c.process}, Type: history.Event, F: history.Valid,
+		Lock: g.lock, ValidUntil: time.Duration(until) * time.Second,
+	}
+	if w.named {
+		e.Grant = g.n
+	}
+	w.add(e)
 }
 
 // admits tells whether the object may be granted.

@@ -69,6 +69,8 @@ func told(t *testing.T, text string) []history.Entry {
 				e.Token = uint64(n)
 			case "value":
 				e.Value = history.Some(int64(n))
+			case "op":
+				e.Op = history.Some(int64(n))
 			case "was":
 				e.Was = history.Some(int64(n))
 			default:
@@ -334,6 +336,23 @@ var modelSpecs = []modelSpec{
 	{"fifo-mutex", "who was queued is not overtaken", `
 		c1 acquire
 		c1 queued
+		c2 acquire
+		c2 acquire ok
+		c2 release
+		c2 release ok
+		c1 acquire ok`, `violated 2,3,4,7: c1 had a place in the queue in line 2, before c2 asked in line 3, but c2 was granted the lock first (lines 4 and 7).`},
+	{"fifo-mutex", "who had to queue up anew may be overtaken", `
+		c1 acquire
+		c1 queued
+		c2 acquire
+		c1 queued
+		c2 acquire ok
+		c2 release
+		c2 release ok
+		c1 acquire ok`, "valid"},
+	{"fifo-mutex", "a place may name its acquire, and have a number", `
+		c1 acquire
+		c1 queued op=1 value=7
 		c2 acquire
 		c2 acquire ok
 		c2 release

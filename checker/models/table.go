@@ -53,7 +53,7 @@ var table = [...]Model{
 	{
 		Name:   "fifo-mutex",
 		State:  "who holds the lock, and who waits, in order",
-		Rules:  "As owner-mutex, and it is granted to who has waited longest. A place in the queue is taken between the invoke of the acquire and its line queued (or its completion, where there is none). Who gives up, or is indeterminate, may have left the queue at any time.",
+		Rules:  "As owner-mutex, and it is granted to who has waited longest. A place in the queue is taken between the invoke of the acquire and its line queued (the last one, if it had to queue up anew; its completion, where there is none). Who gives up, or is indeterminate, may have left the queue at any time.",
 		Source: "ZooKeeper's lock recipe; Lamport, Time, Clocks (1978), section on mutual exclusion",
 		Exact: shrunk + "Shortened holds have one order; the places in the queue have to be taken in that order. Taking each as early as possible, at its invoke or just after the place before it, is best for all that follow, so it decides. " +
 			"Where an indeterminate acquire is presupposed and has no instant of its own, the order is not forced, and Porcupine decides. " + strictTry,

@@ -15,7 +15,7 @@ import (
 // long given up.
 func (c *client) access(a worker.Answer) {
 	c.mu.Lock()
-	r := c.current
+	r := c.asked[a.ID]
 	c.mu.Unlock()
 	reply := worker.Request{ID: a.ID}
 	write := a.Do == worker.DoWrite
@@ -28,7 +28,7 @@ func (c *client) access(a worker.Answer) {
 		return
 	}
 	c.place.observer.Point(c.name, r.op, c.point(&r, 1, false, 1))
-	if !c.runs() {
+	if !c.stands(&r, true) { // what it was about to send has not left it
 		return
 	}
 	x := cluster.Access{
@@ -48,18 +48,9 @@ func (c *client) access(a worker.Answer) {
 		reply.Error = worker.ErrTimeout
 	}
 	c.place.observer.Point(c.name, r.op, c.point(&r, 1, true, 1))
-	if !c.dead.Load() {
+	if c.stands(&r, false) {
 		c.process.Send(reply) // a failure shows as the worker's end
 	}
-}
-
-// runs waits while the client is paused: what it was about to send has not
-// left it. false: it is dead.
-func (c *client) runs() bool {
-	for c.paused.Load() && !c.dead.Load() && c.place.ctx.Err() == nil {
-		time.Sleep(time.Millisecond)
-	}
-	return !c.dead.Load() && c.place.ctx.Err() == nil
 }
 
 // travel takes an access to the resource, and the answer back. A message that

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/types/container"
@@ -40,6 +41,9 @@ func (e *engine) clean(ctx context.Context, self owner) (removed []string, err e
 		if err != nil || !o.dead(self, c.State == container.StateRunning) {
 			continue
 		}
+		if c.State == container.StateRemoving {
+			continue // somebody else, who starts just now, is at it
+		}
 		if err := e.remove(ctx, c.ID); err != nil {
 			errs = append(errs, err)
 			continue
@@ -49,9 +53,19 @@ func (e *engine) clean(ctx context.Context, self owner) (removed []string, err e
 	return removed, errors.Join(errs...)
 }
 
-// remove removes a container with what it wrote. One that is gone, or about
-// to go, is no error.
+// removing lets containers be removed one at a time. Side by side they have been
+// seen to stop Docker 20.10 for good: an end of a container's network that waits
+// for the locks of the network and of its controller meets one that holds them
+// in the other order (libnetwork, sbLeave and processEndpointDelete).
+var removing sync.Mutex
+
+// remove removes a container with what it wrote, within removeLimit. One that is
+// gone, or about to go, is no error.
 func (e *engine) remove(ctx context.Context, id string) error {
+	removing.Lock()
+	defer removing.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, removeLimit)
+	defer cancel()
 	_, err := e.api.ContainerRemove(ctx, id, dockerapi.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
 	if err != nil && !errdefs.IsNotFound(err) && !errdefs.IsConflict(err) {
 		return fmt.Errorf("remove container %s: %w", id, err)

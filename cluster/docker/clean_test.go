@@ -144,3 +144,37 @@ func TestInterrupt(t *testing.T) {
 		t.Errorf("it took %v", took)
 	}
 }
+
+// A run that is interrupted while its servers stand still and are cut off ends
+// as quickly, and leaves none of them.
+func TestInterruptedServers(t *testing.T) {
+	t.Parallel()
+	dockertest.Require(t)
+	lock, _ := catalogue.FindLock("redis-set-lua")
+	ctx, cancel := context.WithCancel(t.Context())
+	p, err := docker.New(ctx, cluster.Config{
+		Lock: lock, Lease: replicatedLease, Clients: []string{"c1"}, Names: []string{"a"},
+		Server: catalogue.Server{Replicas: 1}, Options: catalogue.Options{OwnToken: true},
+	}, &witness{}, docker.Options{Log: t.Output()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Go(func() {
+		must(t, p.Isolate(1, []string{redis1, "sentinel-1"}))
+		must(t, p.Pause("redis-1b"))
+		must(t, p.Pause(redis1))
+		p.After(100*time.Millisecond, cancel)
+		p.Client("c1").Acquire(op(1), time.Minute)
+	})
+	begun := time.Now()
+	if err := p.Run(); err != context.Canceled {
+		t.Errorf("Run: %v", err)
+	}
+	must(t, p.Close())
+	if took := time.Since(begun); took > 8*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if left, err := docker.Left(t.Context(), p); len(left) > 0 || err != nil {
+		t.Errorf("left: %q, %v", left, err)
+	}
+}

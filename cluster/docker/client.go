@@ -11,16 +11,15 @@ import (
 
 	"github.com/lockcheck/lockcheck/cluster"
 	"github.com/lockcheck/lockcheck/cluster/worker"
-	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// client is one client: its worker, and its link to the server.
+// client is one client: its worker, and its links to the servers.
 type client struct {
 	place    *Place
 	name     string
-	link     *link
+	links    []*link // to all servers, in the order of Place.fars
 	process  *worker.Process
 	features []string
 	clock    time.Duration // what to add to the worker's monotonic clock for time since Place.made; see calibrate
@@ -28,17 +27,23 @@ type client struct {
 	op       atomic.Int64  // index of the operation that it is in, or was in last
 	dead     atomic.Bool   // killed by a fault
 	paused   atomic.Bool
+	hung     atomic.Bool // its caller waits; see stands
+	clocks   clocks
 
 	mu      sync.Mutex
-	current running
-	late    int64 // the request whose answer is late; 0: none
+	current running           // the one that began last, outside of runs
+	asked   map[int64]running // by request: what was not answered
+	news    news
+	runs    runs
 }
 
-// running is the operation that a client is in.
+// running is an operation that a client is in.
 type running struct {
 	op    cluster.Op
 	kind  string
 	limit time.Duration // of an access to the resource
+	entry entrance      // that it is in; zero: none
+	late  bool          // nobody waits for the answer any more
 }
 
 // How long a worker may take for what it answers at once, to begin with, and
@@ -52,7 +57,13 @@ const (
 // launch starts the worker.
 func (c *client) launch(command []string, self owner) (err error) {
 	c.process, err = worker.Start(command, []string{OwnerEnv + "=" + self.String()}, worker.Handler{
-		Do:    func(a worker.Answer) { go c.access(a) },
+		Do: func(a worker.Answer) {
+			if a.Do == worker.DoEnter {
+				c.enter(a)
+			} else {
+				go c.access(a)
+			}
+		},
 		Event: func(a worker.Answer) { c.event(a) },
 		Late:  c.answeredLate,
 	})
@@ -65,7 +76,7 @@ func (c *client) init() error {
 	a, err := c.process.Ask(worker.Request{
 		Op: worker.OpInit, Protocol: worker.Protocol,
 		Clients: []string{c.name}, Locks: cfg.Names, TTLMS: cfg.Lease.Milliseconds(),
-		Targets: map[string][]string{"redis": {c.link.addr()}},
+		Targets: c.targets(),
 		Options: worker.LockOptions(cfg.Lock.ID, cfg.Options),
 	}, initTime)
 	if err == nil {
@@ -78,6 +89,32 @@ func (c *client) init() error {
 		return fmt.Errorf("the worker of %s is not ready: %w%s", c.name, err, c.logText())
 	}
 	return nil
+}
+
+// targets are where the worker finds the servers. Where Sentinels name the
+// masters, by addresses that only servers reach, each server is written
+// LINK=ANNOUNCED.
+func (c *client) targets() map[string][]string {
+	t := map[string][]string{}
+	for _, l := range c.links {
+		kind, at := worker.TargetZooKeeper, l.addr()
+		if s, ok := l.far.(*server); ok {
+			switch kind = worker.TargetRedis; {
+			case s == c.place.tokens:
+				kind = worker.TargetTokens
+			case slices.Contains(c.place.sentinels, s):
+				kind = worker.TargetSentinels
+			}
+			if len(c.place.sentinels) > 0 && kind != worker.TargetTokens {
+				at += "=" + s.peer + ":" + port
+			}
+		}
+		t[kind] = append(t[kind], at)
+	}
+	if len(c.place.sentinels) > 0 {
+		t[worker.TargetMasters] = c.place.layout.Masters()
+	}
+	return t
 }
 
 func (c *client) can(feature string) bool { return slices.Contains(c.features, feature) }
@@ -115,11 +152,14 @@ func (c *client) validUntil(a worker.Answer) time.Duration {
 // Acquire asks the lock.
 func (c *client) Acquire(op cluster.Op, timeout time.Duration) (cluster.Grant, error) {
 	t := c.place.cfg.Lease
+	c.asks(op)
 	a, err := c.do(running{op: op, kind: history.Acquire}, worker.Request{TimeoutMS: max(timeout.Milliseconds(), 1)}, timeout+t)
+	g := c.grantOf(a)
+	g.ValidUntil = c.got(op, g.ValidUntil, err)
 	if err != nil {
 		return cluster.Grant{}, err
 	}
-	return cluster.Grant{Token: uint64(a.Token), ValidUntil: c.validUntil(a)}, nil
+	return g, nil
 }
 
 // Release gives a grant back.
@@ -148,7 +188,9 @@ func (c *client) Write(op cluster.Op, value int64) error {
 
 // accessing is an access. It gives up after T/4, unless op says something else.
 func (c *client) accessing(op cluster.Op, kind string) running {
-	r := running{op: op, kind: kind, limit: op.Timeout}
+	c.mu.Lock()
+	r := running{op: op, kind: kind, limit: op.Timeout, entry: c.runs.inside[op.Acquire]}
+	c.mu.Unlock()
 	if r.limit == 0 {
 		r.limit = c.place.cfg.Lease / 4
 	}
@@ -163,25 +205,42 @@ const graceTime = time.Second
 func (c *client) do(r running, q worker.Request, limit time.Duration) (worker.Answer, error) {
 	limit += graceTime
 	q.Op, q.Client, q.Lock = r.kind, c.name, r.op.Lock
+	q.Run, q.Entry = r.entry.run, r.entry.number
 	if r.limit > 0 {
 		q.TimeoutMS = max(r.limit.Milliseconds(), 1)
+	}
+	if r.kind != history.Acquire {
+		c.recorded(int(r.op.Acquire))
+	}
+	if err := c.goesOn(&r); err != nil {
+		return worker.Answer{}, err
 	}
 	if err := c.begin(&r, limit); err != nil {
 		return worker.Answer{}, err
 	}
+	q.ID = c.process.Number()
 	c.mu.Lock()
-	c.current = r
+	c.asked[q.ID] = r
+	if r.entry == (entrance{}) {
+		c.current = r
+	}
 	c.mu.Unlock()
-	id, reply := c.process.Call(q)
+	_, reply := c.process.Call(q)
 	rep, ok := c.await(reply, limit)
 	if !ok {
-		if c.giveUp(id) {
+		if c.giveUp(q.ID) {
 			return worker.Answer{}, cluster.ErrTimeout
 		}
 		rep = <-reply // it came just now
 	}
+	c.mu.Lock()
+	delete(c.asked, q.ID)
+	c.mu.Unlock()
 	if rep.Err != nil {
 		return worker.Answer{}, c.crashed(rep.Err)
+	}
+	if err := c.goesOn(&r); err != nil {
+		return worker.Answer{}, err
 	}
 	return rep.Answer, rep.Answer.Err()
 }
@@ -193,7 +252,9 @@ func (c *client) giveUp(id int64) bool {
 	if !c.process.Forget(id) {
 		return false
 	}
-	c.late = id
+	r := c.asked[id]
+	r.late = true
+	c.asked[id] = r
 	return true
 }
 
@@ -225,16 +286,25 @@ func (c *client) logText() string {
 
 // begin waits until the client can begin an operation: the worker has answered
 // what was late, and all that it has sent so far is noted as what it was sent
-// for. Then it arms the points that the schedule names.
+// for. Then it arms the points that the schedule names. What happens in an entry
+// of a run is noted as the run's, up to the release; that waits for nothing,
+// because a run whose entry does not end would hold its lock for ever.
 func (c *client) begin(r *running, limit time.Duration) error {
 	if c.dead.Load() || c.place.ctx.Err() != nil {
 		return cluster.ErrCrashed
 	}
-	if !c.free(limit) {
+	inside := r.entry != (entrance{})
+	switch leaves := inside && r.kind == history.Release; {
+	case leaves:
+	case !c.free(r.entry, limit):
 		return errBusy
+	case inside:
+		return nil
 	}
-	if !c.link.settle() {
-		c.place.server.ledger.drop("cannot tell which operation a request of %s belongs to", c.name)
+	for _, l := range c.links {
+		if !l.settle() {
+			l.far.drop("cannot tell which operation a request of %s belongs to", c.name)
+		}
 	}
 	c.op.Store(int64(r.op.Index))
 	return c.arm(r)
@@ -242,13 +312,20 @@ func (c *client) begin(r *running, limit time.Duration) error {
 
 var errBusy = locks.Definite(errors.New("the worker still has not answered an earlier request"))
 
-// free waits until no answer is late, for limit at most.
-func (c *client) free(limit time.Duration) bool {
-	for end := time.Now().Add(limit); ; time.Sleep(5 * time.Millisecond) {
+// free waits until no answer of an entry is late, or of none, for limit at most.
+func (c *client) free(in entrance, limit time.Duration) bool {
+	late := func() bool {
 		c.mu.Lock()
-		free := c.late == 0
-		c.mu.Unlock()
-		if free || c.dead.Load() {
+		defer c.mu.Unlock()
+		for _, r := range c.asked {
+			if r.late && r.entry == in {
+				return true
+			}
+		}
+		return false
+	}
+	for end := time.Now().Add(limit); ; time.Sleep(5 * time.Millisecond) {
+		if !late() || c.dead.Load() {
 			return true
 		}
 		if time.Now().After(end) || c.place.ctx.Err() != nil {
@@ -260,13 +337,14 @@ func (c *client) free(limit time.Duration) bool {
 // answeredLate notes an answer that nobody waits for any more.
 func (c *client) answeredLate(a worker.Answer) {
 	c.mu.Lock()
-	r := c.current
-	late := c.late == a.ID
-	if late {
-		c.late = 0
+	r := c.asked[a.ID]
+	delete(c.asked, a.ID)
+	if v := c.runs.visits[a.ID]; v != nil {
+		v.ended = true
+		delete(c.runs.visits, a.ID)
 	}
 	c.mu.Unlock()
-	if late {
+	if r.late {
 		c.place.observer.Report(history.Entry{Client: c.name, F: history.Late, Lock: r.op.Lock, Text: r.kind + " answered late"})
 	}
 }
@@ -274,7 +352,8 @@ func (c *client) answeredLate(a worker.Answer) {
 // tick is how exactly the time of a client that may be paused is counted.
 const tick = 20 * time.Millisecond
 
-// await waits for a reply, for limit at most, not counting pauses.
+// await waits for a reply, for limit at most, not counting when the client is
+// paused or hangs.
 func (c *client) await(reply <-chan worker.Reply, limit time.Duration) (worker.Reply, bool) {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
@@ -285,7 +364,7 @@ func (c *client) await(reply <-chan worker.Reply, limit time.Duration) (worker.R
 		case <-c.place.ctx.Done():
 			return worker.Reply{Err: worker.ErrExited}, true
 		case now := <-ticker.C:
-			if !c.paused.Load() {
+			if !c.paused.Load() && !c.hung.Load() {
 				limit -= now.Sub(last)
 			}
 			last = now
@@ -302,7 +381,10 @@ func (c *client) pause() error {
 
 func (c *client) resume() error {
 	defer c.paused.Store(false)
-	return c.process.Continue()
+	if err := c.process.Continue(); err != nil {
+		return err
+	}
+	return c.clocksAre(true)
 }
 
 func (c *client) kill() error {
@@ -331,79 +413,35 @@ func (c *client) close() error {
 		}
 		err = c.process.Close(grace)
 	}
-	c.link.close()
+	c.runs.tasks.Wait()
+	for _, l := range c.links {
+		l.close()
+	}
 	return err
-}
-
-// arm makes the points of the schedule known that this operation may reach.
-// Of a worker that announces no points, the one before an operation's first
-// request is reached before the operation.
-func (c *client) arm(r *running) error {
-	steps := c.place.cfg.Lock.Steps.Acquire
-	switch r.kind {
-	case history.Release:
-		steps = c.place.cfg.Lock.Steps.Release
-	case history.Acquire:
-	default:
-		return nil // the harness is at these points itself
-	}
-	for _, in := range c.place.schedule {
-		p := in.Point
-		if p == nil || p.Client != c.name || p.Op != r.kind || p.Acquisition != r.op.Acquisition || p.OK {
-			continue
-		}
-		q := worker.Request{Op: worker.OpArm, Client: c.name, F: p.Op, Request: p.Request, After: p.After}
-		if p.Last || p.Request > steps {
-			q.Request, q.Onward = max(steps, 1), true
-		}
-		switch {
-		case c.can(worker.FeaturePoints):
-			_, reply := c.process.Call(q)
-			rep, ok := c.await(reply, atOnce)
-			if !ok {
-				rep.Err = worker.ErrLate
-			}
-			if rep.Err != nil {
-				return c.crashed(rep.Err)
-			}
-		case q.Request == 1 && !q.After:
-			c.place.observer.Point(c.name, r.op, c.point(r, 1, false, steps))
-		}
-	}
-	return nil
 }
 
 // event takes what the worker says between answers.
 func (c *client) event(a worker.Answer) {
 	c.mu.Lock()
-	r := c.current
+	r, seen := c.current, true
+	if a.Run != 0 {
+		r, seen = c.runs.in(a)
+	}
 	c.mu.Unlock()
 	switch a.Event {
 	case worker.EventAt:
-		go c.reached(r, a)
-	case worker.EventLost, history.Queued:
-		c.place.observer.Report(history.Entry{Client: c.name, F: a.Event, Lock: a.Lock, Grant: r.op.Grant})
-	}
-}
-
-// reached is the client's arrival at a point: it goes on when the observer has
-// done what is to be done there. A client that was stopped meanwhile reads
-// that it may only when it goes on.
-func (c *client) reached(r running, a worker.Answer) {
-	steps := c.place.cfg.Lock.Steps.Acquire
-	if r.kind == history.Release {
-		steps = c.place.cfg.Lock.Steps.Release
-	}
-	c.place.observer.Point(c.name, r.op, c.point(&r, a.Request, a.After, steps))
-	if !c.dead.Load() {
-		c.process.Send(worker.Request{Go: a.At}) // a failure shows as the worker's end
-	}
-}
-
-func (c *client) point(r *running, request int, after bool, steps int) faults.Point {
-	return faults.Point{
-		Client: c.name, Acquisition: r.op.Acquisition, Op: r.kind,
-		After: after, Request: request, Last: request == steps,
+		go c.reached(r, a, seen)
+	case worker.EventLost, worker.EventExtended:
+		c.learn(a)
+	case worker.EventQueued:
+		if !seen {
+			return // nobody waits for it any more
+		}
+		e := history.Entry{Client: c.name, F: history.Queued, Lock: a.Lock, Op: history.Some(int64(r.op.Index))}
+		if a.Position != nil {
+			e.Value = history.Some(*a.Position)
+		}
+		c.place.observer.Report(e)
 	}
 }
 

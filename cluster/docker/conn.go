@@ -17,8 +17,8 @@ type conn struct {
 	link     *link
 	accepted int64 // the operation in which near was accepted
 	near     *net.TCPConn
-	route    *route
-	far      *net.TCPConn // of route
+	far      *net.TCPConn
+	talk     dialect
 	up, down *queue
 
 	read   atomic.Int64 // bytes from near that are noted
@@ -27,39 +27,33 @@ type conn struct {
 
 	ending sync.Once
 	done   chan struct{}
-
-	mu         sync.Mutex
-	unanswered []*request
 }
 
-// request is one request on its way.
-type request struct {
-	words []string
-	op    int64         // index of the operation's invoke; 0: it belongs to none
-	seen  chan struct{} // closed when the server's feed has shown it
+// dialect is what a client and its server speak on one connection, as it looks
+// from the middle: what is a message, and what has to be done when it passes.
+type dialect interface {
+	// request reads what the client sends next, in operation op. It may be cut
+	// short by the connection's end.
+	request(r *bufio.Reader, op int64) parcel
+	// reply reads what the server sends next. An error is the connection's end.
+	reply() (parcel, error)
 }
 
 // parcel is a message on its way, or the end of a direction.
 type parcel struct {
-	raw     []byte
-	due     time.Time
-	request *request // the request itself, or the one that raw answers; nil: neither
-	end     bool
-	reset   bool // the end is a reset
+	raw  []byte
+	sort sort
+	due  time.Time
+	// pass is called when it is about to be delivered; stop is closed when the
+	// connection ends. A request is announced to who tells what the server does;
+	// a reply waits until that is told: a client's completion must not stand
+	// before its cause. nil: there is nothing to do.
+	pass  func(stop <-chan struct{})
+	reset bool // of an end: it is a reset
 }
 
 // unknownOp stands for an operation that cannot be told.
 const unknownOp = -1
-
-func (p parcel) sort() sort {
-	switch {
-	case p.end:
-		return ends
-	case p.request != nil && isGreeting(p.request.words):
-		return greets
-	}
-	return works
-}
 
 // tagged notes what is read, and in which operation.
 type tagged struct {
@@ -90,63 +84,34 @@ func (c *conn) readRequests() {
 	for {
 		if _, err := r.Peek(1); err != nil {
 			c.over.Store(true)
-			c.up.push(c.parcel(faults.ToServer, parcel{end: true, reset: !ended(err)}))
+			c.up.push(c.parcel(faults.ToServer, parcel{sort: ends, reset: !ended(err)}))
 			return
 		}
-		op := src.op
-		raw, words, err := readRequest(r)
-		if err != nil {
-			if errors.Is(err, errNotRESP) {
-				c.link.server.ledger.drop("client %s does not speak the protocol of Redis", c.link.client)
-			}
-			c.up.push(c.parcel(faults.ToServer, parcel{raw: raw}))
-			continue
-		}
-		q := &request{words: words, op: op, seen: make(chan struct{})}
-		c.mu.Lock()
-		c.unanswered = append(c.unanswered, q)
-		c.mu.Unlock()
-		c.up.push(c.parcel(faults.ToServer, parcel{raw: raw, request: q}))
+		c.up.push(c.parcel(faults.ToServer, c.talk.request(r, src.op)))
 	}
 }
 
 // readReplies puts what the server sends on its way.
 func (c *conn) readReplies() {
 	for {
-		raw, err := readReply(c.route.replies)
-		if len(raw) == 0 || err != nil && !errors.Is(err, errNotRESP) {
-			c.down.push(c.parcel(faults.ToClient, parcel{end: true, reset: !ended(err)}))
+		p, err := c.talk.reply()
+		if err != nil {
+			c.down.push(c.parcel(faults.ToClient, parcel{sort: ends, reset: !ended(err)}))
 			return
-		}
-		p := parcel{raw: raw}
-		if raw[0] != '>' {
-			p.request = c.answered()
 		}
 		c.down.push(c.parcel(faults.ToClient, p))
 	}
 }
 
-// answered is the request that the next reply answers.
-func (c *conn) answered() *request {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.unanswered) == 0 {
-		return nil
-	}
-	q := c.unanswered[0]
-	c.unanswered = c.unanswered[1:]
-	return q
-}
-
 // parcel says when p is due.
 func (c *conn) parcel(to faults.Direction, p parcel) parcel {
-	if by := c.link.disturb.delay(c.way(to), p.sort()); by > 0 {
+	if by := c.link.disturb.delay(c.way(to), p.sort); by > 0 {
 		p.due = time.Now().Add(by)
 	}
 	return p
 }
 
-func (c *conn) way(to faults.Direction) way { return way{c.link.client, c.link.server.name, to} }
+func (c *conn) way(to faults.Direction) way { return way{c.link.client, c.link.far.called(), to} }
 
 // pump delivers what is in q, in order, until the connection ends.
 func (c *conn) pump(q *queue, to faults.Direction, deliver func(parcel) (more bool)) {
@@ -155,10 +120,10 @@ func (c *conn) pump(q *queue, to faults.Direction, deliver func(parcel) (more bo
 		if !ok || !c.wait(p.due) {
 			return
 		}
-		if c.silent.Load() && !p.end {
+		if c.silent.Load() && p.sort != ends {
 			continue
 		}
-		switch c.link.disturb.arrive(c.way(to), p.sort(), c.done) {
+		switch c.link.disturb.arrive(c.way(to), p.sort, c.done) {
 		case abandoned:
 			return
 		case swallowed:
@@ -190,27 +155,25 @@ func (c *conn) wait(t time.Time) bool {
 	}
 }
 
-// toServer delivers a request. The feed is told first, so that it knows the
-// request when the server shows it.
+// toServer delivers a request.
 func (c *conn) toServer(p parcel) bool {
 	if c.link.dark.Load() {
 		return true
 	}
-	if p.end {
+	if p.sort == ends {
 		c.far.CloseWrite()
 		return false
 	}
-	if p.request != nil {
-		c.route.feed.expect(c.route.expected, p.request)
+	if p.pass != nil {
+		p.pass(c.done)
 	}
 	c.far.Write(p.raw) // a failure shows in the other direction
 	return true
 }
 
-// toClient delivers a reply. What the server did for it is told first: a
-// client's completion must not stand before its cause.
+// toClient delivers a reply.
 func (c *conn) toClient(p parcel) bool {
-	if p.end {
+	if p.sort == ends {
 		if c.link.dark.Load() {
 			return false
 		}
@@ -221,10 +184,8 @@ func (c *conn) toClient(p parcel) bool {
 		}
 		return false
 	}
-	if p.request != nil {
-		if err := c.route.feed.shown(p.request); err != nil {
-			c.link.server.ledger.drop("%v (%s)", err, p.request.words[0])
-		}
+	if p.pass != nil {
+		p.pass(c.done)
 	}
 	c.near.Write(p.raw)
 	return true

@@ -15,26 +15,47 @@ import (
 	dockerapi "github.com/moby/moby/client"
 	testcontainers "github.com/testcontainers/testcontainers-go"
 	tclog "github.com/testcontainers/testcontainers-go/log"
+
+	"github.com/lockcheck/lockcheck/catalogue"
 )
 
-// create makes the container. One that is made and does not start is removed.
-func (e *engine) create(ctx context.Context, o owner, image string) (id, addr string, err error) {
+// create makes the container, as changes say, and publishes its port at addr.
+// One that is made and does not start is removed.
+func (e *engine) create(ctx context.Context, o owner, image, port string, changes ...func(*container.HostConfig)) (id, addr string, err error) {
+	id, addrs, err := e.createWith(ctx, o, image, []string{port}, changes...)
+	if err != nil {
+		return "", "", err
+	}
+	return id, addrs[0], nil
+}
+
+// createWith is create with several ports.
+func (e *engine) createWith(ctx context.Context, o owner, image string, ports []string, changes ...func(*container.HostConfig)) (id string, addrs []string, err error) {
 	c, err := testcontainers.Run(ctx, image,
 		testcontainers.WithLogger(tclog.NewNoopLogger()),
 		testcontainers.WithLabels(map[string]string{ownerLabel: o.String()}),
-		testcontainers.WithExposedPorts(redisPort),
+		testcontainers.WithExposedPorts(ports...),
 		testcontainers.WithHostConfigModifier(func(c *container.HostConfig) {
-			c.PortBindings = network.PortMap{network.MustParsePort(redisPort): {{HostIP: netip.AddrFrom4([4]byte{127, 0, 0, 1})}}}
+			c.PortBindings = network.PortMap{}
+			for _, port := range ports {
+				c.PortBindings[network.MustParsePort(port)] = []network.PortBinding{{HostIP: netip.AddrFrom4([4]byte{127, 0, 0, 1})}}
+			}
+			for _, change := range changes {
+				change(c)
+			}
 		}),
 	)
 	if c != nil {
 		id = c.GetContainerID()
 	}
-	if err == nil {
-		var port interface{ Port() string }
-		if port, err = c.MappedPort(ctx, redisPort); err == nil {
-			return id, net.JoinHostPort("127.0.0.1", port.Port()), nil
+	for i := 0; i < len(ports) && err == nil; i++ {
+		var published interface{ Port() string }
+		if published, err = c.MappedPort(ctx, ports[i]); err == nil {
+			addrs = append(addrs, net.JoinHostPort("127.0.0.1", published.Port()))
 		}
+	}
+	if err == nil {
+		return id, addrs, nil
 	}
 	if id != "" {
 		err = errors.Join(err, e.remove(context.WithoutCancel(ctx), id))
@@ -43,41 +64,66 @@ func (e *engine) create(ctx context.Context, o owner, image string) (id, addr st
 	if strings.Contains(err.Error(), "reaper") {
 		hint = "\nWithout a registry set TESTCONTAINERS_RYUK_DISABLED=true: what a dead run leaves, lockcheck removes itself"
 	}
-	return "", "", fmt.Errorf("start a container of %s: %w%s", image, err, hint)
+	return "", nil, fmt.Errorf("start a container of %s: %w%s", image, err, hint)
+}
+
+// address is where other containers reach a container.
+func (e *engine) address(ctx context.Context, id string) (string, error) {
+	state, err := e.api.ContainerInspect(ctx, id, dockerapi.ContainerInspectOptions{})
+	if err != nil {
+		return "", fmt.Errorf("look at container %s: %w", id, err)
+	}
+	for _, n := range state.Container.NetworkSettings.Networks {
+		if n.IPAddress.IsValid() {
+			return n.IPAddress.String(), nil
+		}
+	}
+	return "", fmt.Errorf("container %s has no address that other containers reach", id)
 }
 
 // exec runs a shell script in a container. With detach it does not wait.
 func (e *engine) exec(ctx context.Context, id, script string, detach bool) error {
-	api := e.api
-	x, err := api.ExecCreate(ctx, id, dockerapi.ExecCreateOptions{Cmd: []string{"sh", "-c", script}, AttachStdout: !detach, AttachStderr: !detach})
+	if !detach {
+		_, err := e.ask(ctx, id, script)
+		return err
+	}
+	x, err := e.api.ExecCreate(ctx, id, dockerapi.ExecCreateOptions{Cmd: []string{"sh", "-c", script}})
 	if err != nil {
 		return err
 	}
-	if detach {
-		_, err = api.ExecStart(ctx, x.ID, dockerapi.ExecStartOptions{Detach: true})
-		return err
+	_, err = e.api.ExecStart(ctx, x.ID, dockerapi.ExecStartOptions{Detach: true})
+	return err
+}
+
+// ask runs a shell script in a container and returns what it wrote, up to
+// maxOutput, with the engine's bytes around it that say where it wrote it.
+func (e *engine) ask(ctx context.Context, id, script string) (string, error) {
+	api := e.api
+	x, err := api.ExecCreate(ctx, id, dockerapi.ExecCreateOptions{Cmd: []string{"sh", "-c", script}, AttachStdout: true, AttachStderr: true})
+	if err != nil {
+		return "", err
 	}
 	stream, err := api.ExecAttach(ctx, x.ID, dockerapi.ExecAttachOptions{})
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer stream.Close()
 	defer context.AfterFunc(ctx, stream.Close)()
 	output, err := readAll(stream.Reader)
 	if err != nil {
-		return errors.Join(ctx.Err(), err)
+		return "", errors.Join(ctx.Err(), err)
 	}
 	for {
 		state, err := api.ExecInspect(ctx, x.ID, dockerapi.ExecInspectOptions{})
 		switch {
 		case err != nil:
-			return err
+			return "", err
 		case state.Running: // the engine notes the end a little later than the stream's
 			time.Sleep(time.Millisecond)
 		case state.ExitCode != 0:
-			return fmt.Errorf("%q in the container: exit status %d: %s", script, state.ExitCode, output)
+			return "", fmt.Errorf("%q in the container: exit status %d: %s", script, state.ExitCode, output)
 		default:
-			return nil
+			return output, nil
 		}
 	}
 }
@@ -119,19 +165,18 @@ func Redis(ctx context.Context, opts Options) (addr string, remove func(context.
 	if err != nil {
 		return "", nil, errors.Join(err, e.close())
 	}
-	id, addr, err := e.create(ctx, self, image)
+	id, addr, err := e.create(ctx, self, image, redisPort)
 	if err != nil {
 		return "", nil, errors.Join(err, e.close())
 	}
-	s := &server{name: serverName, engine: e, id: id, addr: addr, ledger: &ledger{log: log.printf}}
+	s := &server{name: catalogue.RedisName, engine: e, id: id, addr: addr, ledger: &ledger{log: log.printf}}
+	s.command = storeCommand(catalogue.FsyncNone)
 	remove = func(ctx context.Context) error {
-		if f := s.current(); f != nil {
-			f.close()
-		}
 		return errors.Join(e.remove(ctx, id), e.close())
 	}
 	if err := s.start(ctx); err != nil {
 		return "", nil, errors.Join(err, remove(context.WithoutCancel(ctx)))
 	}
+	s.current().close() // to tell a feed takes a server half of its time, and nobody asks
 	return addr, remove, nil
 }

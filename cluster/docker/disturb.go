@@ -66,9 +66,9 @@ func (x *disturbance) on(w way) bool {
 type sort uint8
 
 const (
-	works  sort = iota // does something: what a Swallow or a Reset waits for
-	greets             // only prepares a connection
-	ends               // ends a direction; not counted as touched
+	works   sort = iota // does something: what a Swallow or a Reset waits for
+	besides             // a library's own: it prepares or keeps a connection, or tells news
+	ends                // ends a direction; not counted as touched
 )
 
 // delay is how much longer a message travels that is sent now.

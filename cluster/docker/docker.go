@@ -2,13 +2,14 @@
 // clients, in processes of their own.
 //
 // A client is a process that speaks the worker protocol (package worker). A
-// pause is SIGSTOP, a crash SIGKILL. It reaches its server through a link of
+// pause is SIGSTOP, a crash SIGKILL. It reaches each server through a link of
 // ours, a TCP proxy, where partitions, delays and lost replies happen, and
-// where it is noted which operation each request belongs to. The server tells
+// where it is noted which operation each request belongs to. Each server tells
 // what it did with the entries of locks (feed). A reply reaches its client
 // only after that has been told, so that in the history nothing stands before
 // its cause; where it cannot be told the run goes on, and Observes no longer
-// claims it.
+// claims it. Replicas keep quiet until one is the master (node). For the members
+// of an ensemble their leader speaks (learner).
 //
 // Pausing needs Linux. Everything made carries the name of the process that
 // made it (owner), so that Clean removes what the dead left and nothing else.
@@ -22,7 +23,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -30,14 +30,9 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/cluster"
+	"github.com/lockcheck/lockcheck/cluster/worker"
 	"github.com/lockcheck/lockcheck/faults"
 )
-
-// Lease is T where nothing else is asked for.
-const Lease = time.Second
-
-// serverName is the name of the one server.
-const serverName = "redis-1"
 
 // Options say what is not in a run's Config.
 type Options struct {
@@ -58,10 +53,14 @@ type Place struct {
 	cancel   context.CancelFunc
 	log      *lockedWriter
 
-	engine  *engine
-	server  *server
-	clients []*client
-	disturb *disturbances
+	engine    *engine
+	layout    catalogue.Layout
+	stores    []*server // in the order of the layout
+	sentinels []*server
+	tokens    *server   // nil: there is none
+	ensemble  *ensemble // instead of all these; nil: there is none
+	clients   []*client
+	disturb   *disturbances
 
 	made   time.Time
 	began  atomic.Bool
@@ -74,34 +73,42 @@ type Place struct {
 	waiting []func() // tasks and calls that begin with Run
 	stops   []*time.Timer
 	random  map[string]*rand.Rand
-	closing sync.Once
-	closed  error
+	// isolated are the servers that are cut off from the others, by partition.
+	isolated map[int][]*peer
+	closing  sync.Once
+	closed   error
 }
 
 // New makes the place: first of all it removes what dead runs left. It returns
 // when the servers answer and the clients are ready. ctx bounds the whole run:
 // when it ends, clients are dead and Run returns its error.
 func New(ctx context.Context, cfg cluster.Config, o cluster.Observer, opts Options) (*Place, error) {
-	p := &Place{
-		cfg: cfg, observer: o, schedule: cfg.Schedule,
-		made:    time.Now(),
-		log:     &lockedWriter{w: opts.Log},
-		disturb: newDisturbances(),
-		random:  map[string]*rand.Rand{},
-	}
-	p.ctx, p.cancel = context.WithCancel(ctx)
+	p := newPlace(ctx, cfg, o, opts)
 	if err := p.build(opts); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
 }
 
+// newPlace is one in which nothing is yet.
+func newPlace(ctx context.Context, cfg cluster.Config, o cluster.Observer, opts Options) *Place {
+	p := &Place{
+		cfg: cfg, observer: o, schedule: cfg.Schedule,
+		made:     time.Now(),
+		layout:   catalogue.NewLayout(&cfg.Lock, cfg.Server, cfg.Options),
+		log:      &lockedWriter{w: opts.Log},
+		disturb:  newDisturbances(),
+		random:   map[string]*rand.Rand{},
+		isolated: map[int][]*peer{},
+	}
+	p.ctx, p.cancel = context.WithCancel(ctx)
+	return p
+}
+
 // build makes everything. What there is when it fails, Close removes.
 func (p *Place) build(opts Options) error {
-	switch p.cfg.Server.Fsync {
-	case catalogue.FsyncNone, catalogue.FsyncAlways:
-	default:
-		return fmt.Errorf("docker: no servers with fsync %q", p.cfg.Server.Fsync)
+	if err := supported(p.cfg.Server); err != nil {
+		return err
 	}
 	self, err := thisOwner()
 	if err != nil {
@@ -117,7 +124,7 @@ func (p *Place) build(opts Options) error {
 	if len(removed) > 0 {
 		fmt.Fprintf(p.log, "removed what an earlier run left: %s\n", strings.Join(removed, ", "))
 	}
-	if err := p.newServer(self); err != nil {
+	if err := p.newServers(self); err != nil {
 		return err
 	}
 	command, err := workerCommand(p.cfg, opts)
@@ -125,30 +132,6 @@ func (p *Place) build(opts Options) error {
 		return err
 	}
 	return p.newClients(command, self)
-}
-
-func (p *Place) newServer(self owner) error {
-	image, err := p.engine.image(p.ctx, p.log)
-	if err != nil {
-		return err
-	}
-	id, addr, err := p.engine.create(p.ctx, self, image)
-	if err != nil {
-		return err
-	}
-	p.server = &server{
-		name: serverName, engine: p.engine, id: id, addr: addr,
-		fsync: p.cfg.Server.Fsync,
-		faked: slices.ContainsFunc(p.schedule, func(in faults.Injection) bool {
-			f, ok := faults.Find(in.Fault)
-			return ok && f.Need == faults.NeedClock
-		}),
-		ledger: &ledger{
-			server: serverName, names: p.cfg.Names, observer: p.observer,
-			log: p.log.printf, entries: map[string]entry{},
-		},
-	}
-	return p.server.start(p.ctx)
 }
 
 // workerCommand is the command of a worker.
@@ -168,12 +151,18 @@ func workerCommand(cfg cluster.Config, opts Options) ([]string, error) {
 
 func (p *Place) newClients(command []string, self owner) error {
 	for _, name := range p.cfg.Clients {
-		c := &client{place: p, name: name}
-		var err error
-		if c.link, err = newLink(name, p.server, p.disturb, &c.op); err != nil {
-			return err
+		c := &client{
+			place: p, name: name, asked: map[int64]running{}, news: news{grants: map[string]int{}},
+			runs: runs{visits: map[int64]*visit{}, inside: map[int]entrance{}},
 		}
 		p.clients = append(p.clients, c)
+		for _, s := range p.fars() {
+			l, err := newLink(name, s, p.disturb, &c.op)
+			if err != nil {
+				return err
+			}
+			c.links = append(c.links, l)
+		}
 		if err := c.launch(command, self); err != nil {
 			return err
 		}
@@ -203,13 +192,24 @@ func (p *Place) Client(name string) cluster.Client {
 	if err != nil {
 		return nobody{}
 	}
+	if c.can(worker.FeatureRun) {
+		return runner{c}
+	}
 	return c
 }
 
 // Observes says what is known of the servers: all, or nothing. Of a stranger's
 // lock it is not known which keys are its own.
 func (p *Place) Observes() []string {
-	if len(p.cfg.Worker) > 0 || !p.server.ledger.observes() {
+	if p.ensemble != nil && !p.ensemble.nodes.observes() {
+		return nil
+	}
+	for _, s := range p.stores {
+		if !s.ledger.observes() {
+			return nil
+		}
+	}
+	if len(p.cfg.Worker) > 0 {
 		return nil
 	}
 	return []string{"ownership", "answers"}
@@ -321,21 +321,24 @@ func (p *Place) Close() error {
 }
 
 // removeLimit is how long the engine may take to remove what was made.
-const removeLimit = 30 * time.Second
+const removeLimit = time.Minute
 
 func (p *Place) remove() error {
 	p.cancel()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), removeLimit)
 	defer cancel()
+	for _, s := range p.servers() {
+		if s.gate.still(time.Now()) {
+			s.silence() // or who waits for it waits on
+		}
+	}
 	var errs []error
 	for _, c := range p.clients {
 		errs = append(errs, c.close())
 	}
-	if p.server != nil {
-		errs = append(errs, p.engine.remove(ctx, p.server.id))
-		if f := p.server.current(); f != nil {
-			f.close()
-		}
+	errs = append(errs, together(p.servers(), func(s *server) error { return s.remove(ctx) }))
+	if p.ensemble != nil {
+		errs = append(errs, p.ensemble.remove(ctx))
 	}
 	if p.engine != nil {
 		errs = append(errs, p.engine.close())

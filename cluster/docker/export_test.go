@@ -1,6 +1,16 @@
 package docker
 
-import "strings"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/containerd/errdefs"
+	dockerapi "github.com/moby/moby/client"
+
+	"github.com/lockcheck/lockcheck/cluster"
+)
 
 // OwnerOf is the owner that a process of this machine would be; earlier says
 // by how many ticks it started before.
@@ -13,8 +23,67 @@ func OwnerOf(pid int, earlier uint64) string {
 	return owner{pid: pid, start: start - min(earlier, start), boot: o.boot, space: o.space}.String()
 }
 
+// Serverless is a place whose clients have workers, and no servers.
+func Serverless(ctx context.Context, cfg cluster.Config, o cluster.Observer, command []string) (*Place, error) {
+	p := newPlace(ctx, cfg, o, Options{})
+	self, err := thisOwner()
+	if err == nil {
+		err = p.newClients(command, self)
+	}
+	if err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return p, nil
+}
+
 // Connections is how many connections the server of p has.
 func Connections(p *Place) (int, error) {
-	list, err := p.server.current().command.do("CLIENT", "LIST")
+	list, err := p.stores[0].current().command.do("CLIENT", "LIST")
 	return strings.Count(list, " addr="), err
+}
+
+// Targets are what the worker of a client is told.
+func Targets(p *Place, client string) map[string][]string {
+	c, err := p.find(client)
+	if err != nil {
+		return nil
+	}
+	return c.targets()
+}
+
+// As has what comes over a client's links belong to an operation.
+func As(p *Place, client string, op int) {
+	if c, err := p.find(client); err == nil {
+		c.op.Store(int64(op))
+	}
+}
+
+// Via is where a client finds a server.
+func Via(p *Place, client, server string) string {
+	c, err := p.find(client)
+	if err != nil {
+		return ""
+	}
+	for _, l := range c.links {
+		if l.far.called() == server {
+			return l.addr()
+		}
+	}
+	return ""
+}
+
+// Left are the servers of p, which is closed, whose containers are still there.
+func Left(ctx context.Context, p *Place) (names []string, err error) {
+	e, err := open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer e.close()
+	for _, s := range p.servers() {
+		_, err := e.api.ContainerInspect(ctx, s.id, dockerapi.ContainerInspectOptions{})
+		if !errdefs.IsNotFound(err) {
+			names = append(names, fmt.Sprint(s.name, " ", err))
+		}
+	}
+	return names, nil
 }

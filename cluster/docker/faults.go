@@ -2,14 +2,18 @@ package docker
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// Pause stops the client's processes.
+// Pause stops a client's processes, or a server's.
 func (p *Place) Pause(name string) error {
+	if s, err := p.machine(name); err == nil {
+		return s.pause(p.ctx)
+	}
 	c, err := p.find(name)
 	if err != nil {
 		return err
@@ -19,6 +23,9 @@ func (p *Place) Pause(name string) error {
 
 // Resume lets them go on.
 func (p *Place) Resume(name string) error {
+	if s, err := p.machine(name); err == nil {
+		return s.resume(p.ctx)
+	}
 	c, err := p.find(name)
 	if err != nil {
 		return err
@@ -42,39 +49,80 @@ func (p *Place) PowerOff(name string) error {
 	if err != nil {
 		return err
 	}
-	c.link.dark.Store(true)
+	for _, l := range c.links {
+		l.dark.Store(true)
+	}
 	return c.kill()
 }
 
 // Stop ends the server's process.
 func (p *Place) Stop(name string, lose bool) error {
-	if err := p.isServer(name); err != nil {
+	s, err := p.machine(name)
+	if err != nil {
 		return err
 	}
-	return p.server.stop(p.ctx, lose)
+	return s.stop(p.ctx, lose)
 }
 
 // Start starts it again.
 func (p *Place) Start(name string) error {
-	if err := p.isServer(name); err != nil {
+	s, err := p.machine(name)
+	if err != nil {
 		return err
 	}
-	return p.server.start(p.ctx)
+	return s.start(p.ctx)
 }
 
-// Jump moves its wall clock.
-func (p *Place) Jump(name string, by time.Duration) error {
-	if err := p.isServer(name); err != nil {
+// Keeps tells whether a server answers only what is on its disk, as members of
+// an ensemble do.
+func (p *Place) Keeps(string) bool { return p.ensemble != nil }
+
+// Settles tells whether a fault on a server ends only when the servers have found
+// one another: an ensemble does nothing before.
+func (p *Place) Settles() bool { return p.ensemble != nil }
+
+// Evict makes its memory short.
+func (p *Place) Evict(name string) error {
+	s, err := p.store(name)
+	if err != nil {
 		return err
 	}
-	return p.server.jump(p.ctx, by)
+	return s.evict(p.ctx, p.cfg.Server.Eviction)
 }
 
-func (p *Place) isServer(name string) error {
-	if name != serverName {
-		return fmt.Errorf("docker: no server %q", name)
+// Relieve gives it as much as it wants.
+func (p *Place) Relieve(name string) error {
+	s, err := p.store(name)
+	if err != nil {
+		return err
 	}
-	return nil
+	return s.relieve()
+}
+
+// Jump moves the wall clock of a client or a server.
+func (p *Place) Jump(host string, by time.Duration) error {
+	if s, err := p.store(host); err == nil {
+		return s.jump(p.ctx, by)
+	}
+	c, err := p.find(host)
+	if err != nil {
+		return err
+	}
+	return c.jump(by)
+}
+
+// Rate lets the clocks of a client gain so much in each T. Those of a server
+// run as this machine's: libfaketime can make them fast or slow only when the
+// server starts.
+func (p *Place) Rate(host string, gain time.Duration) error {
+	if _, err := p.machine(host); err == nil {
+		return fmt.Errorf("docker: the clocks of %s cannot be made fast or slow", host)
+	}
+	c, err := p.find(host)
+	if err != nil {
+		return err
+	}
+	return c.rate(gain)
 }
 
 // Impair disturbs a link until Restore.
@@ -82,14 +130,20 @@ func (p *Place) Impair(id int, im faults.Impairment) error {
 	if _, err := p.find(im.Client); err != nil {
 		return err
 	}
-	if im.Server != history.Resource {
-		if err := p.isServer(im.Server); err != nil {
-			return err
-		}
+	there := slices.ContainsFunc(p.fars(), func(f far) bool { return f.called() == im.Server && f != far(p.tokens) })
+	if im.Server != history.Resource && !there {
+		return fmt.Errorf("docker: no server %q", im.Server)
 	}
 	p.disturb.begin(id, im)
 	return nil
 }
 
-// Restore ends a disturbance; what it held arrives.
-func (p *Place) Restore(id int) (hits int, err error) { return p.disturb.end(id) }
+// Restore ends a disturbance; what it held arrives, and what it dropped is
+// sent again by the kernels of those who sent it. hits are messages, or packets
+// between servers.
+func (p *Place) Restore(id int) (hits int, err error) {
+	if hits, known, err := p.join(id); known {
+		return hits, err
+	}
+	return p.disturb.end(id)
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,9 +20,11 @@ import (
 // the order in which things happened: what a command changed stands just
 // before the command, a script's inner commands stand after it.
 type feed struct {
-	ledger *ledger
-	stream *net.TCPConn
-	ended  chan struct{} // closed when all that the server said is handled
+	ledger  *ledger
+	gate    *gate
+	stream  *net.TCPConn
+	replies *bufio.Reader // of stream
+	ended   chan struct{} // closed when all that the server said is handled
 
 	mu      sync.Mutex
 	command *control
@@ -43,21 +46,24 @@ const feedLimit = time.Second
 // markPrefix begins the word that an ECHO of ours carries.
 const markPrefix = "lockcheck-"
 
-// listen begins to listen to the server behind addr.
-func listen(addr string, l *ledger) (*feed, error) {
+// listen connects to the server behind addr, which stands still as gate says.
+// What that says waits until begin.
+func listen(addr string, l *ledger, g *gate) (*feed, error) {
 	command, err := connect(addr)
 	if err != nil {
 		return nil, err
 	}
+	command.gate = g
 	stream, err := connect(addr)
 	if err != nil {
 		command.close()
 		return nil, err
 	}
 	f := &feed{
-		ledger: l, stream: stream.conn, command: command, ended: make(chan struct{}),
+		ledger: l, gate: g, stream: stream.conn, replies: stream.replies, command: command, ended: make(chan struct{}),
 		marks: map[string]func(string){}, conns: map[string]*expected{},
 	}
+	stream.gate = g
 	for _, words := range [][]string{{"HELLO", "3"}, {"PSUBSCRIBE", "__keyevent@0__:*"}, {"MONITOR"}} {
 		if _, err := stream.do(words...); err != nil {
 			f.stream.Close()
@@ -65,11 +71,13 @@ func listen(addr string, l *ledger) (*feed, error) {
 			return nil, fmt.Errorf("listen to the server: %w", err)
 		}
 	}
-	go f.read(stream.replies)
 	return f, nil
 }
 
-// close ends the feed and waits for its end.
+// begin begins to handle what the server says.
+func (f *feed) begin() { go f.read() }
+
+// close ends the feed, which has begun, and waits for its end.
 func (f *feed) close() {
 	f.command.close()
 	f.stream.Close()
@@ -89,10 +97,10 @@ func (f *feed) drain() {
 }
 
 // read handles what the server says, until it ends.
-func (f *feed) read(r *bufio.Reader) {
+func (f *feed) read() {
 	defer close(f.ended)
 	for {
-		raw, err := readReply(r)
+		raw, err := readReply(f.replies)
 		if err != nil {
 			return
 		}
@@ -216,15 +224,31 @@ func (f *feed) add(c *control) (*expected, error) {
 }
 
 func (f *feed) wait(reached <-chan string) (string, error) {
-	timer := time.NewTimer(feedLimit)
-	defer timer.Stop()
+	for {
+		since := time.Now()
+		timer := time.NewTimer(feedLimit)
+		select {
+		case source := <-reached:
+			timer.Stop()
+			return source, nil
+		case <-f.ended:
+			timer.Stop()
+			return "", errFeed
+		case <-timer.C:
+			if !f.gate.still(since) {
+				return "", errFeed
+			}
+		}
+	}
+}
+
+// over tells whether the feed has ended.
+func (f *feed) over() bool {
 	select {
-	case source := <-reached:
-		return source, nil
 	case <-f.ended:
-		return "", errFeed
-	case <-timer.C:
-		return "", errFeed
+		return true
+	default:
+		return false
 	}
 }
 
@@ -314,6 +338,7 @@ type control struct {
 	mu      sync.Mutex
 	conn    *net.TCPConn
 	replies *bufio.Reader
+	gate    *gate // nil: the server never stands still
 }
 
 // connect connects to the server behind addr.
@@ -328,16 +353,31 @@ func connect(addr string) (*control, error) {
 func (c *control) close() { c.conn.Close() }
 
 // do sends one command and returns the reply as it came. An error of the
-// server's is an error.
+// server's is an error. While the server stands still it waits.
 func (c *control) do(words ...string) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.conn.SetDeadline(time.Now().Add(feedLimit))
 	defer c.conn.SetDeadline(time.Time{})
-	if _, err := c.conn.Write(encode(words...)); err != nil {
-		return "", err
+	for since, asked := time.Now(), false; ; since = time.Now() {
+		c.conn.SetDeadline(since.Add(feedLimit))
+		if !asked {
+			if _, err := c.conn.Write(encode(words...)); err != nil {
+				return "", err
+			}
+			asked = true
+		}
+		_, err := c.replies.Peek(1)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, os.ErrDeadlineExceeded) || !c.gate.still(since) {
+			return "", err
+		}
 	}
 	raw, err := readReply(c.replies)
+	for err == nil && raw[0] == '>' && words[0] != "PSUBSCRIBE" { // what is pushed answers nothing else
+		raw, err = readReply(c.replies)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -5,10 +5,12 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/containerd/errdefs"
@@ -16,8 +18,10 @@ import (
 	testcontainers "github.com/testcontainers/testcontainers-go"
 )
 
-//go:embed Dockerfile
-var dockerfile []byte
+// sources are what the image is built from, beside another image.
+//
+//go:embed Dockerfile powerloss/synced.c
+var sources embed.FS
 
 const (
 	// BaseEnv names the environment variable with the image that the image of
@@ -42,7 +46,11 @@ func baseImage() string {
 // pulled. log gets what the build says.
 func (e *engine) image(ctx context.Context, log io.Writer) (string, error) {
 	base := baseImage()
-	sum := sha256.Sum256(append(dockerfile, base...))
+	archive, err := buildContext()
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(append(archive, base...))
 	tag := hex.EncodeToString(sum[:6])
 	name := imageRepo + ":" + tag
 	switch _, err := e.api.ImageInspect(ctx, name); {
@@ -57,7 +65,7 @@ func (e *engine) image(ctx context.Context, log io.Writer) (string, error) {
 	}
 	fmt.Fprintf(log, "building image %s from %s; this is done once\n", name, base)
 	build := &testcontainers.ContainerRequest{FromDockerfile: testcontainers.FromDockerfile{
-		ContextArchive: bytes.NewReader(buildContext()),
+		ContextArchive: bytes.NewReader(archive),
 		Dockerfile:     "Dockerfile",
 		Repo:           imageRepo,
 		Tag:            tag,
@@ -81,12 +89,23 @@ func (e *engine) image(ctx context.Context, log io.Writer) (string, error) {
 	return name, nil
 }
 
-// buildContext is an archive with nothing but the Dockerfile.
-func buildContext() []byte {
+// buildContext is an archive of the sources. Same sources, same bytes.
+func buildContext() ([]byte, error) {
 	var b bytes.Buffer
-	w := tar.NewWriter(&b) // writes to memory, and so does not fail
-	w.WriteHeader(&tar.Header{Name: "Dockerfile", Mode: 0o644, Size: int64(len(dockerfile))})
-	w.Write(dockerfile)
-	w.Close()
-	return b.Bytes()
+	w := tar.NewWriter(&b)
+	err := fs.WalkDir(sources, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := sources.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if err := w.WriteHeader(&tar.Header{Name: path, Mode: 0o644, Size: int64(len(text))}); err != nil {
+			return err
+		}
+		_, err = w.Write(text)
+		return err
+	})
+	return b.Bytes(), errors.Join(err, w.Close())
 }

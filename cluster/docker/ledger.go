@@ -23,6 +23,13 @@ type ledger struct {
 	mu      sync.Mutex
 	entries map[string]entry
 	dropped bool // something could not be told: nothing is observed in this run
+
+	// Of a server that may have what another has had, or what it had itself a
+	// while before; see succession.go.
+	part   part
+	makers *makers
+	stray  map[string]bool // entries that it has and that no longer count
+	early  []change        // what it did by itself before it is told that it is the master
 }
 
 // entry of a lock.
@@ -47,8 +54,11 @@ type act struct {
 }
 
 // drop gives up observing the server in this run: better no verdict than a
-// wrong one.
+// wrong one. Nobody observes a server without a ledger.
 func (l *ledger) drop(format string, args ...any) {
+	if l == nil {
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.dropLocked(format, args...)
@@ -72,6 +82,9 @@ func (l *ledger) observes() bool {
 func (l *ledger) apply(a act, changes []change) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.part == follows {
+		return
+	}
 	if len(a.words) > 0 {
 		switch strings.ToUpper(a.words[0]) {
 		case "FLUSHALL", "FLUSHDB", "SWAPDB":
@@ -94,6 +107,17 @@ func (l *ledger) apply(a act, changes []change) {
 func (l *ledger) own(c change) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	switch l.part {
+	case follows:
+		return
+	case rises:
+		l.early = append(l.early, c)
+		return
+	}
+	l.ownLocked(c)
+}
+
+func (l *ledger) ownLocked(c change) {
 	e, ok := l.entries[c.key]
 	if !ok {
 		return
@@ -109,6 +133,9 @@ func (l *ledger) own(c change) {
 func (l *ledger) change(a act, c change) {
 	old, had := l.entries[c.key]
 	by := &a.by.op
+	if l.stray[c.key] && c.event != "set" {
+		return
+	}
 	switch c.event {
 	case "del", "rename_from", "move_from":
 		if had {
@@ -135,6 +162,8 @@ func (l *ledger) change(a act, c change) {
 // is one, and who replaced it.
 func (l *ledger) write(a act, c change, old entry, had bool) {
 	by := &a.by.op
+	l.makers.note(c.key, valueOf(a), a.by.op)
+	delete(l.stray, c.key)
 	switch {
 	case !had:
 		l.entries[c.key] = entry{op: a.by.op, value: valueOf(a), due: firstDue(a)}
@@ -244,6 +273,8 @@ func (l *ledger) compare(key string, there bool, at time.Duration) {
 	defer l.mu.Unlock()
 	e, ok := l.entries[key]
 	switch {
+	case there && !ok && l.part == deposed:
+		l.stray[key] = true
 	case there && !ok:
 		l.dropLocked("after a restart it has %q, and it is not known whose that is", key)
 	case !there && ok && e.due <= at:

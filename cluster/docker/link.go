@@ -17,7 +17,7 @@ import (
 // which operation each request belongs to.
 type link struct {
 	client   string
-	server   *server
+	far      far
 	listener net.Listener
 	disturb  *disturbances
 	op       *atomic.Int64 // the operation that the client is in
@@ -32,12 +32,21 @@ type link struct {
 	conns  map[*conn]struct{}
 }
 
-func newLink(client string, s *server, d *disturbances, op *atomic.Int64) (*link, error) {
+// far is the server that a link leads to.
+type far interface {
+	called() string
+	// reach connects to it for a client.
+	reach(ctx context.Context, client string) (*net.TCPConn, dialect, error)
+	// drop gives up telling what it does, and says why.
+	drop(format string, args ...any)
+}
+
+func newLink(client string, f far, d *disturbances, op *atomic.Int64) (*link, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("link from %s to %s: %w", client, s.name, err)
+		return nil, fmt.Errorf("link from %s to %s: %w", client, f.called(), err)
 	}
-	k := &link{client: client, server: s, listener: l, disturb: d, op: op, conns: map[*conn]struct{}{}}
+	k := &link{client: client, far: f, listener: l, disturb: d, op: op, conns: map[*conn]struct{}{}}
 	k.life, k.stop = context.WithCancel(context.Background())
 	k.pumps.Go(k.accept)
 	return k, nil
@@ -68,12 +77,11 @@ func (l *link) join(near *net.TCPConn, op int64) {
 		link: l, near: near, accepted: op, done: make(chan struct{}),
 		up: newQueue(), down: newQueue(),
 	}
-	route, err := l.server.dial(l.life)
-	if err != nil {
+	var err error
+	if c.far, c.talk, err = l.far.reach(l.life, l.client); err != nil {
 		reset(near)
 		return
 	}
-	c.route, c.far = route, route.conn
 	if !l.add(c) {
 		c.reset()
 		return

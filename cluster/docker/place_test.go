@@ -26,7 +26,14 @@ type witness struct {
 	value  int64
 	point  func(client string, op cluster.Op, p faults.Point)
 	access func(cluster.Access)
+	report func(history.Entry)
+	enter  func(cluster.Grant) cluster.Op
+	during func(cluster.Op) // a critical section that nobody has asked for
+	names  bool             // say which server it was
 }
+
+func (w *witness) Enter(_ string, g cluster.Grant) cluster.Op { return w.enter(g) }
+func (w *witness) Section(_ string, acquire cluster.Op)       { w.during(acquire) }
 
 func (w *witness) add(format string, args ...any) {
 	w.mu.Lock()
@@ -45,7 +52,15 @@ func (w *witness) Server(e history.Entry) {
 	if e.By.Set {
 		by = fmt.Sprint(e.By.V)
 	}
-	w.add("%s %s of %d by %s", e.F, e.Key, e.Op.V, by)
+	server := ""
+	if w.names {
+		server = e.Process.Name + ": "
+	}
+	if e.F == history.Promote {
+		w.add("%spromote after %s", server, e.Text)
+		return
+	}
+	w.add("%s%s %s of %d by %s", server, e.F, e.Key, e.Op.V, by)
 }
 
 func (w *witness) Resource(a cluster.Access) cluster.Answer {
@@ -60,7 +75,12 @@ func (w *witness) Resource(a cluster.Access) cluster.Answer {
 	return cluster.Answer{Value: w.value}
 }
 
-func (w *witness) Report(e history.Entry) { w.add("%s %s", e.Client, e.F) }
+func (w *witness) Report(e history.Entry) {
+	if w.report != nil {
+		w.report(e)
+	}
+	w.add("%s %s", e.Client, e.F)
+}
 
 // told are the lines so far.
 func (w *witness) told() []string {
@@ -75,7 +95,10 @@ type setup struct {
 	options  catalogue.Options
 	server   catalogue.Server
 	schedule []faults.Injection
-	worker   []string
+	worker   []string // a stranger's
+	own      []string // one of ours
+	givesUp  bool     // the lock does
+	bare     bool     // there are no servers
 	lease    time.Duration
 	clients  []string
 }
@@ -84,7 +107,9 @@ type setup struct {
 // if the place fails.
 func (s setup) run(t *testing.T, w *witness, script func(*docker.Place)) []string {
 	t.Helper()
-	dockertest.Require(t)
+	if !s.bare {
+		dockertest.Require(t)
+	}
 	if s.lock == "" {
 		s.lock = "redis-set-lua"
 	}
@@ -98,10 +123,18 @@ func (s setup) run(t *testing.T, w *witness, script func(*docker.Place)) []strin
 	if !ok {
 		t.Fatalf("no lock %q", s.lock)
 	}
-	p, err := docker.New(t.Context(), cluster.Config{
+	lock.GivesUp = s.givesUp
+	cfg := cluster.Config{
 		Lock: lock, Options: s.options, Lease: s.lease, Clients: s.clients, Names: []string{"a"},
 		Server: s.server, Seed: 1, Worker: s.worker, Schedule: s.schedule,
-	}, w, docker.Options{Log: t.Output()})
+	}
+	var p *docker.Place
+	var err error
+	if s.bare {
+		p, err = docker.Serverless(t.Context(), cfg, w, s.own)
+	} else {
+		p, err = docker.New(t.Context(), cfg, w, docker.Options{Log: t.Output(), Worker: s.own})
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -12,58 +11,61 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 )
 
-// server is a Redis server in a container. The container's first process only
-// sleeps: the server comes and goes, and keeps its address.
+// server is a Redis server, or a Sentinel, in a container. The container's
+// first process only sleeps: the server comes and goes, and keeps its address.
 type server struct {
-	name   string
-	engine *engine
-	id     string // of the container
-	addr   string // on this machine
-	fsync  catalogue.Fsync
-	faked  bool // its clock can be set
-	ledger *ledger
+	name    string
+	engine  *engine
+	id      string // of the container; "": there is none yet
+	addr    string // on this machine
+	peer    string // for other containers; "": nobody there asks for it
+	command string // starts it
+	fsync   catalogue.Fsync
+	faked   bool    // its clock can be set
+	ledger  *ledger // nil: nobody wants to know what it does
+	node    *node   // nil: it has no replicas, and is none
 
 	changing sync.Mutex // one start, stop or jump at a time
 	offset   time.Duration
+	gate     gate
 
-	mu   sync.Mutex
-	feed *feed // nil: the server is down
+	mu    sync.Mutex
+	up    bool
+	turns int   // how often it was started or stopped
+	feed  *feed // nil: it is down, or not listened to yet
 }
 
 const (
 	redisPort = "6379/tcp"
-	// up is how long a server may take to answer after its start, and down to end.
-	upLimit   = 15 * time.Second
-	downLimit = 10 * time.Second
+	// upLimit is how long a server may take to answer after its start. It is
+	// patience and no more: three JVMs take 3 s on a machine that does nothing
+	// else, and have been seen to take 15 on one that had ten times too much to do.
+	upLimit = time.Minute
+	// awaitEnd is a script that waits until the server has ended, for 10 s.
+	awaitEnd = `p=$(cat /data/pid 2>/dev/null) || exit 0; i=0; while [ -d "/proc/$p" ] && [ $i -lt 1000 ]; do sleep 0.01; i=$((i+1)); done; [ ! -d "/proc/$p" ]`
 )
 
-// faketime makes libfaketime answer the server's questions for the wall clock.
-// The C library comes second because the server's allocator deadlocks
-// otherwise: it asks for the time while symbols are being resolved.
-const faketime = `export FAKETIME_TIMESTAMP_FILE=/faketime/offset FAKETIME_NO_CACHE=1 FAKETIME_DONT_FAKE_MONOTONIC=1
-LD_PRELOAD="$(echo /usr/lib/*/faketime/libfaketimeMT.so.1) $(echo /lib/*/libc.so.6)"
-export LD_PRELOAD
-`
-
-// script starts the server. What notifications it sends, and that it saves
-// only when it is told to, is set here and nowhere else.
-func (s *server) script() string {
-	args := `--dir /data --pidfile /data/pid --logfile /data/log --bind 0.0.0.0 --protected-mode no ` +
-		`--notify-keyspace-events EA --save "" --appendonly no`
-	if s.fsync == catalogue.FsyncAlways {
-		args = strings.Replace(args, "--appendonly no", "--appendonly yes --appendfsync always", 1)
+// storeCommand starts a server that keeps data. What notifications it sends,
+// and that it saves only when it is told to, is set here and nowhere else.
+func storeCommand(fsync catalogue.Fsync) string {
+	log := "--appendonly no"
+	if fsync != catalogue.FsyncNone {
+		log = "--appendonly yes --appendfsync " + string(fsync)
 	}
-	run := "exec redis-server " + args
+	return `--dir /data --pidfile /data/pid --logfile /data/log --bind 0.0.0.0 --protected-mode no ` +
+		`--notify-keyspace-events EA --save "" ` + log
+}
+
+// script starts the server.
+func (s *server) script() string {
+	run := "exec redis-server " + s.command
+	if s.ledger != nil && s.fsync != catalogue.FsyncNone {
+		run = keepSynced + run
+	}
 	if s.faked {
 		return s.setOffset() + " && " + faketime + run
 	}
 	return run
-}
-
-// setOffset writes how far the wall clock is off. The server reads the file
-// whenever it looks at its clock, so it is replaced in one step.
-func (s *server) setOffset() string {
-	return fmt.Sprintf("echo %+.6f >/faketime/new && mv /faketime/new /faketime/offset", s.offset.Seconds())
 }
 
 // start starts the server, waits for its own answer (something answers the
@@ -71,53 +73,138 @@ func (s *server) setOffset() string {
 func (s *server) start(ctx context.Context) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
-	if s.current() != nil {
+	if s.isUp() {
 		return nil
 	}
 	if err := s.engine.exec(ctx, s.id, s.script(), true); err != nil {
 		return err
 	}
-	f, err := s.answered(ctx)
-	if err != nil {
+	if err := s.answered(ctx); err != nil {
 		return err
 	}
-	if err := s.compare(f); err != nil {
-		f.close()
+	s.mu.Lock()
+	s.up = true
+	s.turns++
+	turn := s.turns
+	s.mu.Unlock()
+	if s.ledger == nil {
+		return nil
+	}
+	if err := s.listen(turn); err != nil {
 		return fmt.Errorf("look at %s after its start: %w", s.name, err)
 	}
-	s.mu.Lock()
-	s.feed = f
-	s.mu.Unlock()
 	return nil
 }
 
-// answered waits until the server answers, and returns its feed.
-func (s *server) answered(ctx context.Context) (*feed, error) {
-	limit := time.Now().Add(upLimit)
-	for {
+// answered waits until the server answers.
+func (s *server) answered(ctx context.Context) error {
+	return s.engine.answered(ctx, s.name, s.id, func() error {
 		c, err := connect(s.addr)
-		if err == nil {
-			_, err = c.do("PING")
-			c.close()
+		if err != nil {
+			return err
 		}
-		if err == nil {
-			return listen(s.addr, s.ledger)
+		defer c.close()
+		_, err = c.do("PING")
+		return err
+	})
+}
+
+// answered waits until the server in a container does, which was just started.
+func (e *engine) answered(ctx context.Context, who, id string, ping func() error) error {
+	for limit := time.Now().Add(upLimit); ; time.Sleep(5 * time.Millisecond) {
+		err := ping()
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case time.Now().After(limit):
+			return fmt.Errorf("%s does not answer %v after its start: %w\n%s", who, upLimit, err, e.serverLog(ctx, id))
 		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if time.Now().After(limit) {
-			return nil, fmt.Errorf("%s does not answer %v after its start: %w\n%s", s.name, upLimit, err, s.log(ctx))
-		}
-		time.Sleep(5 * time.Millisecond)
 	}
 }
 
-// compare sets the ledger right: what a server has after its start is what it
-// has kept.
+// listen listens to the server, and sets the ledger right first. It does
+// nothing where the server was started or stopped since that turn.
+func (s *server) listen(turn int) error {
+	f, err := listen(s.addr, s.ledger, &s.gate)
+	if err != nil {
+		return err
+	}
+	if s.node != nil {
+		err = s.node.heard(s, f, turn)
+	} else {
+		f.begin()
+		err = s.comesBack(f, turn)
+	}
+	if err != nil || s.current() != f {
+		f.close()
+	}
+	return err
+}
+
+// heed makes f the server's feed, once what the server has become is told,
+// unless the server was started or stopped since that turn.
+func (s *server) heed(f *feed, turn int, tell func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.turns == turn {
+		tell()
+		s.feed = f
+		if s.node != nil {
+			go s.lost(f, turn)
+		}
+	}
+}
+
+// lost listens anew when a feed ends though nobody has stopped the server: a
+// server whose role changes drops all its connections.
+func (s *server) lost(f *feed, turn int) {
+	<-f.ended
+	s.mu.Lock()
+	if s.turns != turn {
+		s.mu.Unlock()
+		return
+	}
+	s.feed = nil
+	s.mu.Unlock()
+	f.close()
+	limit := time.Now().Add(upLimit)
+	for {
+		err := s.listen(turn)
+		if err == nil || s.turn() != turn {
+			return
+		}
+		if time.Now().After(limit) {
+			s.ledger.drop("it ended by itself: %v", err)
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// comesBack sets the ledger right after a start: what a server has is what it
+// has kept. That may be what it had a while before it lost power.
+func (s *server) comesBack(f *feed, turn int) error {
+	if s.fsync != catalogue.FsyncEverysec || s.ledger.is(deposed) {
+		err := s.compare(f)
+		if err == nil {
+			s.heed(f, turn, func() {})
+		}
+		return err
+	}
+	s.ledger.rise()
+	found, at, err := s.has(f)
+	if err == nil {
+		s.heed(f, turn, func() { s.ledger.comeBack(found, at) })
+	}
+	return err
+}
+
+// compare holds the ledger against what the server has of what it had.
 func (s *server) compare(f *feed) error {
 	for _, key := range s.ledger.names {
-		there, err := f.command.do("EXISTS", key)
+		there, err := isThere(f.command, key)
 		if err != nil {
 			return err
 		}
@@ -128,121 +215,161 @@ func (s *server) compare(f *feed) error {
 		if err := f.catchUp(); err != nil {
 			return err
 		}
-		s.ledger.compare(key, there == ":1\r\n", at)
+		s.ledger.compare(key, there, at)
 	}
 	return nil
 }
 
-// wallClock is the server's wall clock, since 1970.
-func wallClock(c *control) (time.Duration, error) {
-	raw, err := c.do("TIME")
-	if err != nil {
-		return 0, err
+// isThere tells whether a server has a key. A node of a cluster that has just
+// started answers for none, and still lists what it has.
+func isThere(c *control, key string) (bool, error) {
+	said, err := c.do("EXISTS", key)
+	if err == nil || !refusesKeys(err) {
+		return said == ":1\r\n", err
 	}
-	f := strings.Split(raw, "\r\n")
-	if len(f) < 5 {
-		return 0, fmt.Errorf("an unexpected answer to TIME: %q", raw)
-	}
-	seconds, err1 := strconv.ParseInt(f[2], 10, 64)
-	micros, err2 := strconv.ParseInt(f[4], 10, 64)
-	return time.Duration(seconds)*time.Second + time.Duration(micros)*time.Microsecond, errors.Join(err1, err2)
+	said, err = c.do("KEYS", key)
+	return strings.HasPrefix(said, "*1\r\n"), err
 }
 
-// current is the feed of the server that runs; nil: it is down.
+// current is the feed of the server that runs; nil: there is none now.
 func (s *server) current() *feed {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.feed
 }
 
+func (s *server) isUp() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.up
+}
+
+func (s *server) turn() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.turns
+}
+
 // stop ends the server's process. With lose it is killed, and keeps what it
-// had synced; without, it saves all.
+// had synced; without, it saves all. One that stands still goes on to do so.
 func (s *server) stop(ctx context.Context, lose bool) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	s.mu.Lock()
-	f := s.feed
-	s.feed = nil
+	f, up := s.feed, s.up
+	s.feed, s.up = nil, false
+	s.turns++
 	s.mu.Unlock()
-	if f == nil {
+	if !up {
 		return nil
 	}
-	var err error
+	end := awaitEnd
 	if lose {
-		err = s.engine.exec(ctx, s.id, `kill -9 "$(cat /data/pid)"`, false)
-	} else {
-		f.command.do("SHUTDOWN", "SAVE") // the connection's end is the answer
-	}
-	if err == nil {
-		err = s.engine.exec(ctx, s.id, fmt.Sprintf(
-			`p=$(cat /data/pid 2>/dev/null) || exit 0; i=0; while [ -d "/proc/$p" ] && [ $i -lt %d ]; do sleep 0.01; i=$((i+1)); done; [ ! -d "/proc/$p" ]`,
-			downLimit/(10*time.Millisecond)), false)
-	}
-	if err != nil {
+		end = `kill -9 "$(cat /data/pid)"; ` + awaitEnd
+		if s.fsync == catalogue.FsyncNone {
+			end += " && rm -rf /data/dump.rdb /data/appendonlydir"
+		} else {
+			end += " || exit\n" + powerLoss
+		}
+	} else if err := s.shutdown(ctx); err != nil {
 		return fmt.Errorf("stop %s: %w", s.name, err)
 	}
-	f.drain()
-	if lose && s.fsync == catalogue.FsyncNone {
-		err = s.engine.exec(ctx, s.id, "rm -rf /data/dump.rdb /data/appendonlydir", false)
+	if err := s.engine.exec(ctx, s.id, end, false); err != nil {
+		return fmt.Errorf("stop %s: %w", s.name, err)
+	}
+	s.gate.open()
+	if f != nil {
+		f.drain()
+	}
+	// What a master had its replicas may have: that shows when one of them takes
+	// its place, or it comes back itself.
+	if lose && s.fsync == catalogue.FsyncNone && s.node == nil && s.ledger != nil {
 		s.ledger.lose()
 	}
-	return err
+	return nil
 }
 
-// jump moves the server's wall clock, and returns when it shows it.
-func (s *server) jump(ctx context.Context, by time.Duration) error {
-	s.changing.Lock()
-	defer s.changing.Unlock()
-	if !s.faked {
-		return fmt.Errorf("the clock of %s cannot be set: no jump was planned when it was started", s.name)
+// shutdown asks the server to save all and to end.
+func (s *server) shutdown(ctx context.Context) error {
+	if err := s.resume(ctx); err != nil {
+		return err
 	}
-	s.offset += by
-	if err := s.engine.exec(ctx, s.id, s.setOffset(), false); err != nil {
-		return fmt.Errorf("jump of %s: %w", s.name, err)
+	c, err := connect(s.addr)
+	if err != nil {
+		return err
 	}
-	f := s.current()
-	if f == nil {
-		return nil // it will see it when it starts
-	}
-	limit := time.Now().Add(upLimit)
-	for {
-		shows, err := wallClock(f.command)
-		if err != nil {
-			return fmt.Errorf("jump of %s: %w", s.name, err)
-		}
-		off := shows - time.Duration(time.Now().UnixNano()) - s.offset
-		if off.Abs() < jumpExact {
-			return nil
-		}
-		if time.Now().After(limit) {
-			return fmt.Errorf("jump of %s: its clock is still off by %v", s.name, off)
-		}
-		time.Sleep(5 * time.Millisecond)
+	defer c.close()
+	c.do("SHUTDOWN", "SAVE") // the connection's end is the answer
+	return nil
+}
+
+// silence ends listening to the server, for good.
+func (s *server) silence() {
+	s.mu.Lock()
+	f := s.feed
+	s.feed, s.up = nil, false
+	s.turns++
+	s.mu.Unlock()
+	s.gate.open()
+	if f != nil {
+		f.close()
 	}
 }
 
-// jumpExact is how near a clock must be to where it was set. The difference is
-// how long the question and its answer travel.
-const jumpExact = 100 * time.Millisecond
+// remove removes the server's container.
+func (s *server) remove(ctx context.Context) error {
+	s.silence()
+	if s.id == "" {
+		return nil
+	}
+	return s.engine.remove(ctx, s.id)
+}
 
-// log is the end of the server's own log, for an error.
-func (s *server) log(ctx context.Context) string {
-	err := s.engine.exec(ctx, s.id, "tail -n 20 /data/log; exit 1", false)
+// serverLog is the end of the log of a container's server, for an error.
+func (e *engine) serverLog(ctx context.Context, id string) string {
+	err := e.exec(ctx, id, "tail -n 20 /data/log; exit 1", false)
 	if err == nil {
 		return ""
 	}
 	return err.Error()
 }
 
-// dial connects a client's connection to the server, and makes the feed know it.
+// dial connects a client's connection to the server, and makes the feed know
+// it. It waits while the server's role changes.
 func (s *server) dial(ctx context.Context) (*route, error) {
-	f := s.current()
-	if f == nil {
-		return nil, errors.New("the server is down")
+	for {
+		s.mu.Lock()
+		f, up := s.feed, s.up
+		s.mu.Unlock()
+		switch {
+		case !up:
+			return nil, errDown
+		case f == nil && s.ledger != nil:
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			time.Sleep(time.Millisecond)
+			continue
+		}
+		r, err := s.connect(ctx, f)
+		if err == nil || f == nil || ctx.Err() != nil || s.current() == f && !f.over() {
+			return r, err
+		}
+		time.Sleep(time.Millisecond)
 	}
+}
+
+var errDown = errors.New("the server is down")
+
+// connect connects to the server, whose feed is f; nil: it has none.
+func (s *server) connect(ctx context.Context, f *feed) (*route, error) {
 	c, err := connect(s.addr)
 	if err != nil {
 		return nil, err
+	}
+	c.gate = &s.gate
+	if f == nil {
+		return &route{control: c}, nil
 	}
 	defer context.AfterFunc(ctx, func() { c.close() })()
 	x, err := f.add(c)
@@ -256,6 +383,6 @@ func (s *server) dial(ctx context.Context) (*route, error) {
 // route is a connection of ours to a server that stands for one of a client's.
 type route struct {
 	*control
-	feed     *feed
+	feed     *feed // nil: nobody wants to know what the server does
 	expected *expected
 }

@@ -67,7 +67,7 @@ func (s *scene) spins(t *testing.T, at time.Duration) {
 func TestAnOperationHasABudget(t *testing.T) {
 	s := newScene(func(e catalogue.Env, ctx context.Context) error {
 		for {
-			if _, _, err := e.Redis.Get(ctx, 0, "a"); err != nil {
+			if _, _, err := e.Redis[0].Get(ctx, 0, "a"); err != nil {
 				return err
 			}
 		}

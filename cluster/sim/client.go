@@ -13,34 +13,36 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/locks"
 	"github.com/lockcheck/lockcheck/stores/redis"
+	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // client is one client on a host of its own: the lock's Locker, its
 // connections, and what faults have done to the host.
 type client struct {
-	world  *World
-	name   string
-	n      int
-	locker locks.Locker
-	conns  []*conn // by server; clients are connected when a run begins
-	leases []granted
-	port   transport
+	world   *World
+	name    string
+	n       int
+	locker  locks.Locker
+	conns   []*conn // by server; clients are connected when a run begins
+	spare   []*conn // more of them, for tasks that ask the same server at the same time
+	leases  []granted
+	visits  []*visit    // of a lock that calls the critical section itself
+	ports   []transport // to each node, and to the server of tokens
+	masters []*server   // of each node, as far as it knows
+	news    []*server   // masters that it was told of in a pause
+	clock   clock
+
+	sessions []*session // with an ensemble
 
 	armed    bool // a fault waits for a point of its
 	paused   bool
+	hung     bool
 	dead     bool
-	runnable []*task // what became runnable during a pause
-	waiting  []*task // what steps onto the host when the pause ends
+	runnable []*task // what became runnable during a pause or a hang
+	waiting  []*task // what steps onto the host, or leaves a point, when that ends
 
-	deadline deadline   // of the acquire that runs
-	op       cluster.Op // the operation that runs
-	kind     string     // its name
-	requests int        // that it has sent
-	calls    int        // of the port that it has made
-	access   cluster.Access
-	err      error // why the wait for an answer ended without one
-	reply    redis.Reply
-	answer   cluster.Answer // the guarded resource's
+	deadline  deadline   // of the acquire that runs
+	operation *operation // that runs, or ran last
 
 	// Where order decides:
 	journal *journal // what it has learnt; nil elsewhere
@@ -49,17 +51,30 @@ type client struct {
 	uniques int      // strings so far
 }
 
+// operation is what a client does for its caller. Tasks that it has started
+// belong to it, also when it is over.
+type operation struct {
+	cluster.Op
+	kind     string // its name
+	over     bool
+	waits    bool // its caller has been told that it goes on
+	requests int  // that it has sent
+	calls    int  // of the port that it has made
+}
+
 // granted is a lease that has not been given back.
 type granted struct {
 	acquire int // the index of its acquire
+	lock    string
 	lease   locks.Lease
 }
 
 // reset makes c the next client of w.
 func (c *client) reset(w *World, name string) {
 	*c = client{
-		world: w, name: name, n: len(w.clients), port: transport{c, w.servers[0]}, deadline: deadline{client: c},
-		conns: c.conns[:0], leases: c.leases[:0], runnable: c.runnable[:0], waiting: c.waiting[:0], ops: c.ops[:0],
+		world: w, name: name, n: len(w.clients), deadline: deadline{client: c},
+		conns: c.conns[:0], spare: c.spare[:0], leases: c.leases[:0], visits: c.visits[:0], ports: c.ports[:0], masters: c.masters[:0], news: c.news[:0],
+		runnable: c.runnable[:0], waiting: c.waiting[:0], ops: c.ops[:0], sessions: c.sessions[:0],
 	}
 	if w.order != nil {
 		c.journal = w.memory.journals.next()
@@ -68,19 +83,32 @@ func (c *client) reset(w *World, name string) {
 	for _, s := range w.servers {
 		s.links = append(s.links, link{name: w.memory.join(name, "→", s.name)})
 		n := w.connect(c, s)
-		n.incarnation, n.open = s.incarnation, true
+		n.incarnation, n.open = s.incarnation, s.member == nil // to a member its library connects
 		c.conns = append(c.conns, n)
 	}
 	for i := range w.cfg.Schedule {
 		p := w.cfg.Schedule[i].Point
 		c.armed = c.armed || p != nil && p.Client == name
 	}
-	c.locker = w.cfg.Lock.New(catalogue.Env{
-		Host:    (*host)(c),
-		Redis:   redis.Port{Transport: &c.port},
-		Lease:   w.cfg.Lease,
-		Options: w.cfg.Options,
-	})
+	for i := range w.nodes {
+		c.ports = append(c.ports, transport{client: c, node: i})
+		c.masters = append(c.masters, w.nodes[i].master)
+	}
+	if w.tokens != nil {
+		c.ports = append(c.ports, transport{client: c, server: w.tokens})
+	}
+	env := catalogue.Env{Host: (*host)(c), Lease: w.cfg.Lease, Options: w.cfg.Options}
+	env.Redis = w.memory.ports(len(w.nodes))
+	for i := range c.ports {
+		port := redis.Port{Transport: &c.ports[i]}
+		if i < len(w.nodes) {
+			env.Redis[i] = port
+		} else {
+			env.Tokens = port
+		}
+	}
+	env.ZooKeeper = zookeeper.Port{Transport: (*zkTransport)(c)}
+	c.locker = w.cfg.Lock.New(env)
 }
 
 // lease is what the acquire with that index got, if it has not been given back.
@@ -112,30 +140,38 @@ func (c *client) do(op cluster.Op, kind string, f func()) (err error) {
 		return cluster.ErrCrashed
 	}
 	t := c.world.current
-	t.client, c.op, c.kind, c.requests, c.calls, c.err = c, op, kind, 0, 0, nil
+	c.operation = c.begin(op, kind)
+	t.client, t.operation, t.err = c, c.operation, nil
 	if c.journal != nil {
 		c.journal.begin(kind)
 		c.ops = append(c.ops, op.Index)
 	}
 	defer func() {
 		t.client = nil
+		t.operation.over = !t.operation.waits
 		if p := recover(); p != nil {
 			if _, ok := p.(unwound); !ok || t.ending {
 				panic(p)
 			}
 			err = cluster.ErrCrashed
-			if c.calls > maxPortCalls {
+			if t.operation.calls > maxPortCalls {
 				err = cluster.ErrBudget
 			}
 		}
 	}()
-	for c.paused && !c.dead {
-		c.waiting = append(c.waiting, t)
+	c.stand(false)
+	f()
+	return nil
+}
+
+// stand lets the running task wait while its client is paused, or hangs: of the
+// tasks in the background only the one that was struck does.
+func (c *client) stand(struck bool) {
+	for (c.paused || c.hung && (struck || c.world.current.background == nil)) && !c.dead {
+		c.waiting = append(c.waiting, c.world.current)
 		c.park(never)
 	}
 	c.mustLive()
-	f()
-	return nil
 }
 
 // mustLive ends the running task's operation if the client is dead.
@@ -145,46 +181,52 @@ func (c *client) mustLive() {
 	}
 }
 
+// trueTime is the true time at which the client's monotonic clock shows until; 0: never.
+func (c *client) trueTime(until time.Duration) time.Duration {
+	if until == 0 {
+		return 0
+	}
+	return c.clock.when(until)
+}
+
 func (c *client) park(deadline time.Duration) (answered bool) {
 	answered = c.world.current.park(deadline)
 	c.mustLive()
 	return answered
 }
 
-// point announces a point of the running operation. The client may find
-// itself paused or dead.
-func (c *client) point(after bool, last bool) {
-	if !c.armed {
+// point announces a point of an operation. The client may find itself paused,
+// hung or dead. What goes on in the background of an operation that is over
+// reaches no points.
+func (c *client) point(o *operation, request int, after bool, last bool) {
+	if !c.armed || o.over {
 		return
 	}
-	p := faults.Point{Client: c.name, Acquisition: c.op.Acquisition, Op: c.kind, After: after, Request: c.requests, Last: last}
-	c.world.observer.Point(c.name, c.op, p)
-	for c.paused && !c.dead {
-		c.waiting = append(c.waiting, c.world.current)
-		c.park(never)
-	}
-	c.mustLive()
+	hung := c.hung
+	c.world.observer.Point(c.name, o.Op, faults.Point{
+		Client: c.name, Acquisition: o.Acquisition, Op: o.kind, After: after, Request: request, Last: last,
+	})
+	c.stand(c.hung && !hung)
 }
 
 // Acquire asks the lock.
 func (c *client) Acquire(op cluster.Op, timeout time.Duration) (g cluster.Grant, err error) {
 	crash := c.do(op, history.Acquire, func() {
-		c.deadline.at = c.world.now + timeout
+		c.deadline.end = c.world.now + timeout
 		if c.world.order != nil {
-			c.deadline.at = never // up to the caller, at any time
+			c.deadline.end = never // up to the caller, at any time
 		}
 		var lease locks.Lease
-		lease, err = c.locker.Acquire(&c.deadline, op.Lock)
+		if r, ok := c.locker.(locks.Runner); ok {
+			lease, err = c.enter(r, op, timeout)
+		} else {
+			lease, err = c.locker.Acquire(&c.deadline, op.Lock)
+		}
 		if err != nil {
 			return
 		}
-		c.leases = append(c.leases, granted{op.Index, lease})
-		if d, ok := lease.(locks.Deadliner); ok {
-			g.ValidUntil = d.Until() // a client's monotonic clock is the true one here
-		}
-		if f, ok := lease.(locks.Fencer); ok {
-			g.Token = f.Token()
-		}
+		c.leases = append(c.leases, granted{op.Index, op.Lock, lease})
+		g = c.grantOf(lease)
 	})
 	return g, cmp.Or(crash, err)
 }
@@ -196,6 +238,10 @@ func (c *client) Release(op cluster.Op) (err error) {
 		c.leases = slices.DeleteFunc(c.leases, func(g granted) bool { return g.acquire == op.Acquire })
 		if lease == nil {
 			err = locks.ErrNotHeld
+			return
+		}
+		if v := c.visit(op.Acquire); v != nil {
+			err = c.exit(v)
 			return
 		}
 		err = lease.Release(context.Background())
@@ -225,136 +271,32 @@ func (c *client) accessResource(op cluster.Op, kind string, value int64) (answer
 		if timeout == 0 {
 			timeout = c.world.cfg.Lease / 4
 		}
-		c.requests = 1
-		c.point(false, true)
-		c.access = a
-		if err = c.request(c.world.servers[1], timeout, nil); err == nil {
-			answer = c.answer
+		t := c.world.current
+		o := t.operation // another entry of the client's may have another by the time of the answer
+		c.point(o, 1, false, true)
+		t.access = a
+		if err = c.request(c.world.resource, timeout, nil); err == nil {
+			answer = t.result
 			if answer.Stale {
 				err = cluster.ErrStaleToken
 			}
 		}
-		c.point(true, true)
+		c.point(o, 1, true, true)
 	})
 	return answer, cmp.Or(crash, err)
 }
 
-// transport is the client's way to a Redis server, as its library goes it.
-type transport struct {
-	client *client
-	server *server
-}
-
-// How go-redis sends again after an error, by default.
-const (
-	defaultRetries = 3
-	minBackoff     = 8 * time.Millisecond
-	maxBackoff     = 512 * time.Millisecond
-)
-
-// Do is one call of the port.
-func (t *transport) Do(ctx context.Context, timeout time.Duration, cmd redis.Command) (redis.Reply, error) {
-	c := t.client
-	c.mustLive()
-	if c.calls++; c.calls > maxPortCalls {
-		c.dead = true
-		panic(unwound{})
-	}
-	if err := ctx.Err(); err != nil {
-		return redis.Reply{}, locks.Definite(err)
-	}
-	if timeout == 0 {
-		timeout = c.world.cfg.Lease / 4
-	}
-	c.requests++
-	last := c.requests == c.lastRequest()
-	c.point(false, last)
-	retries := 0
-	if c.world.cfg.Options.Retries {
-		retries = defaultRetries
-	}
-	err := c.request(t.server, timeout, &cmd)
-	for try := 0; err != nil && try < retries; try++ {
-		c.sleep(context.Background(), min(minBackoff<<try, maxBackoff))
-		if again := c.request(t.server, timeout, &cmd); again == nil || !locks.IsDefinite(again) {
-			err = again // an earlier try may have been executed, so a definite error says nothing
+// revalue reports anew when the leases of a client whose clock has changed end.
+func (c *client) revalue() {
+	for _, g := range c.leases {
+		d, ok := g.lease.(locks.Deadliner)
+		if !ok || c.dead || d.Until() <= c.clock.mono(c.world.now) { // over, or it says nothing
+			continue
 		}
-	}
-	c.point(true, last)
-	if err != nil {
-		return redis.Reply{}, err
-	}
-	return c.reply, nil
-}
-
-// lastRequest is how many requests the running operation has undisturbed.
-func (c *client) lastRequest() int {
-	if c.kind == history.Acquire {
-		return c.world.cfg.Lock.Steps.Acquire
-	}
-	return c.world.cfg.Lock.Steps.Release
-}
-
-// request sends cmd, or c.access to the guarded resource, and waits for the
-// answer, which is then in c.reply or c.answer.
-func (c *client) request(s *server, timeout time.Duration, cmd *redis.Command) error {
-	until := c.world.now + timeout
-	n := c.conns[s.n]
-	if !n.open {
-		n = c.world.connect(c, s)
-		c.conns[s.n] = n
-		if err := c.exchange(n, dial, until, nil); err != nil || !n.open { // it may have been reset during a pause
-			return errUnreachable // the request itself was never sent
-		}
-	}
-	return c.exchange(n, call, until, cmd)
-}
-
-// exchange sends a message, with cmd or c.access if it is a call, and waits for
-// its answer.
-//
-// A client that was paused beyond its time-out finds two things when it goes
-// on: the time-out, and the answer in its kernel's buffer. In a real client
-// either may come first. Here the answer always does: it is what does harm,
-// because a client that is told of a grant whose lease has run out goes on to
-// use it, while one that is told of a time-out gives up.
-func (c *client) exchange(n *conn, k kind, until time.Duration, cmd *redis.Command) error {
-	w := c.world
-	m := w.newMessage(n, k, true)
-	m.op = c.op.Index
-	if cmd != nil {
-		m.command = *cmd
-	} else if k == call {
-		m.access = c.access
-	}
-	n.waiter, c.err = w.current, nil
-	w.send(m)
-	err := cluster.ErrTimeout
-	if c.park(until) {
-		err = c.err
-	} else {
-		n.waiter, n.open = nil, false
-	}
-	c.journal.result(n.server, k, &c.reply, &c.answer, err)
-	return err
-}
-
-// receive is an answer's arrival at the client.
-func (c *client) receive(m *message) {
-	n := m.conn
-	t := n.waiter
-	switch {
-	case m.kind == rst:
-		n.reset()
-		t = nil
-	case t != nil:
-		// The kernel has the connection now, whether or not the client runs.
-		n.open = m.err == nil
-		n.waiter, c.err, c.reply, c.answer = nil, m.err, m.reply, m.answer
-	}
-	c.world.free = append(c.world.free, m)
-	if t != nil {
-		t.answer()
+		c.world.observer.Report(history.Entry{
+			Client: c.name, F: history.Valid, Lock: g.lock, Op: history.Some(int64(g.acquire)),
+			ValidUntil: c.trueTime(d.Until()),
+		})
 	}
 }
 
@@ -367,23 +309,77 @@ func (w *World) named(name string) (*client, error) {
 	return c, nil
 }
 
-// Pause stops everything on the client's host.
-func (w *World) Pause(name string) error {
-	c, err := w.named(name)
-	if err != nil {
-		return err
+// learn takes in that s is the master of its node now. The library leaves the
+// connections to the others.
+func (c *client) learn(s *server) {
+	i := slices.Index(c.world.nodes, s.node)
+	if c.masters[i] == s {
+		return
+	}
+	c.masters[i] = s
+	c.each(func(n *conn) {
+		if n.server.node == s.node && n.server != s {
+			n.leave()
+		}
+	})
+}
+
+// each calls f for all connections of the client.
+func (c *client) each(f func(*conn)) {
+	for _, n := range c.conns {
+		f(n)
+	}
+	for _, n := range c.spare {
+		f(n)
+	}
+}
+
+// Pause stops everything on a client's host, or a server.
+func (w *World) Pause(host string) error {
+	c := w.find(host)
+	if c == nil {
+		return w.pauseServer(host)
 	}
 	c.paused = true
 	return nil
 }
 
 // Resume lets it go on: first what had become runnable meanwhile.
-func (w *World) Resume(name string) error {
-	c, err := w.named(name)
+func (w *World) Resume(host string) error {
+	c := w.find(host)
+	if c == nil {
+		return w.resumeServer(host)
+	}
+	c.paused = false
+	for _, s := range c.sessions {
+		s.goOn()
+	}
+	c.wake()
+	// After what had arrived before: an answer that waits is found.
+	for _, s := range c.news {
+		w.push(event{at: w.now, what: action(func() { c.learn(s) })})
+	}
+	c.news = c.news[:0]
+	return nil
+}
+
+// Hang stops the task that the client's caller waits for.
+func (w *World) Hang(client string) error {
+	c, err := w.named(client)
 	if err != nil {
 		return err
 	}
-	c.paused = false
+	c.hung = true
+	return nil
+}
+
+// Unhang lets it go on.
+func (w *World) Unhang(client string) error {
+	c, err := w.named(client)
+	if err != nil {
+		return err
+	}
+	c.hung = false
 	c.wake()
 	return nil
 }
@@ -407,9 +403,7 @@ func (w *World) Kill(name string) error {
 		return err
 	}
 	c.dead = true
-	for _, n := range c.conns {
-		n.waiter = nil
-	}
+	c.each(func(n *conn) { n.waiter = nil })
 	c.wake()
 	for _, t := range w.tasks {
 		if t.client == c && t != w.current {

@@ -24,7 +24,7 @@ func TestAPausedClientGoesOnForNothing(t *testing.T) {
 	}{
 		"the answer to a request": {
 			func(e catalogue.Env, ctx context.Context) error {
-				if _, _, err := e.Redis.Get(ctx, 0, "a"); err != nil {
+				if _, _, err := e.Redis[0].Get(ctx, 0, "a"); err != nil {
 					return err
 				}
 				return set(e, ctx)
@@ -44,7 +44,7 @@ func TestAPausedClientGoesOnForNothing(t *testing.T) {
 		},
 		"the end of a request's time": {
 			func(e catalogue.Env, ctx context.Context) error {
-				if _, err := e.Redis.Del(ctx, time.Millisecond, "a"); err == nil {
+				if _, err := e.Redis[0].Del(ctx, time.Millisecond, "a"); err == nil {
 					return err // it came after the time-out, during the pause: the answer counts
 				}
 				return set(e, ctx)
@@ -55,7 +55,7 @@ func TestAPausedClientGoesOnForNothing(t *testing.T) {
 		"its connection's reset": {
 			func(e catalogue.Env, ctx context.Context) error {
 				e.Host.Sleep(ctx, time.Second)
-				e.Redis.Get(ctx, 0, "a")
+				e.Redis[0].Get(ctx, 0, "a")
 				return set(e, ctx)
 			},
 			time.Second + latencyMin/2,
@@ -106,7 +106,7 @@ func TestWhatComesForADeadClientReachesNobody(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(func(e catalogue.Env, ctx context.Context) error {
-				_, err := e.Redis.Del(ctx, 0, "a")
+				_, err := e.Redis[0].Del(ctx, 0, "a")
 				return err
 			}, "c1", "c2")
 			must(t, s.Impair(1, faults.Impairment{Client: "c1", Server: "redis-1", Direction: faults.ToClient, Action: faults.Slow, Delay: 2 * time.Second}))
@@ -158,7 +158,7 @@ func TestAnAnswerIsWaitedForBeyondTheEndOfTheContext(t *testing.T) {
 func TestRetries(t *testing.T) {
 	var err error
 	ask := func(e catalogue.Env, ctx context.Context) error {
-		_, err = e.Redis.RPush(ctx, 100*time.Millisecond, "a", "v")
+		_, err = e.Redis[0].RPush(ctx, 100*time.Millisecond, "a", "v")
 		return err
 	}
 	swallow := func(s *scene) {

@@ -7,21 +7,21 @@ import (
 	"github.com/lockcheck/lockcheck/cluster"
 )
 
-// host is the locks.Host of a client. Its clocks are right.
+// host is the locks.Host of a client.
 type host client
 
 // Now is the wall clock.
 func (h *host) Now() time.Time {
 	(*client)(h).spin()
 	h.journal.clock(h.world.now)
-	return time.Unix(0, int64(epoch+h.world.now))
+	return time.Unix(0, int64(h.clock.wall(h.world.now)))
 }
 
 // Mono is the monotonic clock.
 func (h *host) Mono() time.Duration {
 	(*client)(h).spin()
 	h.journal.clock(h.world.now)
-	return h.world.now
+	return h.clock.mono(h.world.now)
 }
 
 // Sleep waits for d, or until ctx ends.
@@ -62,7 +62,7 @@ func (h *host) Unique() string { return h.world.unique((*client)(h)) }
 // Op is the operation that runs on the host, and Dead tells whether the client
 // has been killed: for a lock that stands outside the network and knows
 // everything, which tests hold the judge against.
-func (h *host) Op() cluster.Op { return h.op }
+func (h *host) Op() cluster.Op { return h.operation.Op }
 
 // Dead: see Op.
 func (h *host) Dead() bool { return h.dead }
@@ -71,12 +71,13 @@ func (c *client) sleep(ctx context.Context, d time.Duration) error {
 	c.mustLive()
 	c.spin()
 	w := c.world
-	until := w.now + max(d, 0)
-	end := deadlineOf(ctx)
-	if wait := min(until, end); wait > w.now {
+	until := w.now + c.clock.lasts(max(d, 0))
+	if wait := min(until, endOf(ctx)); wait > w.now {
+		w.current.sleeping = true
 		c.park(wait)
+		w.current.sleeping = false
 	}
-	return c.over(end)
+	return c.over(endOf(ctx))
 }
 
 // ask is Backoff where order decides: it ends when something has happened that
@@ -85,12 +86,15 @@ func (c *client) ask(ctx context.Context) error {
 	c.mustLive()
 	c.world.current.free = asking
 	c.park(never)
-	return c.over(deadlineOf(ctx))
+	return c.over(endOf(ctx))
 }
 
 // over is the error of a context that ends then.
 func (c *client) over(end time.Duration) error {
-	if c.world.now >= end {
+	switch {
+	case end == ended:
+		return context.Canceled
+	case c.world.now >= end:
 		c.journal.number(1)
 		return context.DeadlineExceeded
 	}
@@ -112,37 +116,43 @@ func (c *client) spin() {
 // on a channel: only Host and port wait, and they know it.
 type deadline struct {
 	client *client
-	at     time.Duration
+	end    time.Duration
 }
 
-type deadlineKey struct{}
-
 // Deadline is in virtual time, so it tells real clocks nothing.
-func (d *deadline) Deadline() (time.Time, bool) { return time.Unix(0, int64(epoch+d.at)), true }
+func (d *deadline) Deadline() (time.Time, bool) { return time.Unix(0, int64(epoch+d.end)), true }
 
 // Done is nil: see deadline.
 func (d *deadline) Done() <-chan struct{} { return nil }
 
 // Err tells whether the time has come.
-func (d *deadline) Err() error {
-	return d.client.over(d.at)
-}
+func (d *deadline) Err() error { return d.client.over(d.end) }
 
-// Value lets deadlineOf find d below other contexts.
+// Value lets endOf find d below other contexts.
 func (d *deadline) Value(key any) any {
-	if _, ok := key.(deadlineKey); ok {
-		return d
+	if _, ok := key.(endKey); ok {
+		return ending(d)
 	}
 	return nil
 }
 
-// deadlineOf is the virtual time at which ctx ends.
-func deadlineOf(ctx context.Context) time.Duration {
-	if d, ok := ctx.(*deadline); ok {
-		return d.at
+func (d *deadline) at() time.Duration { return d.end }
+
+// ending is a context of ours: it knows when it ends, in virtual time.
+type ending interface{ at() time.Duration }
+
+type endKey struct{}
+
+// ended is the end of a context that was stopped.
+const ended time.Duration = -1
+
+// endOf is the virtual time at which ctx ends.
+func endOf(ctx context.Context) time.Duration {
+	if e, ok := ctx.(ending); ok {
+		return e.at()
 	}
-	if d, ok := ctx.Value(deadlineKey{}).(*deadline); ok {
-		return d.at
+	if e, ok := ctx.Value(endKey{}).(ending); ok {
+		return e.at()
 	}
 	return never
 }

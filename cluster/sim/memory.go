@@ -4,6 +4,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/cluster"
+	"github.com/lockcheck/lockcheck/stores/redis"
 	"github.com/lockcheck/lockcheck/stores/redis/model"
 )
 
@@ -11,19 +14,57 @@ import (
 // coroutines that wait for a script. What lies in it says nothing about a run:
 // whoever takes a piece of it fills in all of it.
 type memory struct {
-	idle     []*task
-	clients  pool[client]
-	servers  pool[server]
-	conns    pool[conn]
-	messages pool[message]
-	journals pool[journal]
-	redis    model.Server
-	text     strings.Builder
+	idle       []*task
+	clients    pool[client]
+	servers    pool[server]
+	conns      pool[conn]
+	messages   pool[message]
+	journals   pool[journal]
+	nodes      pool[node]
+	stores     pool[model.Server]
+	operations pool[operation]
+	ensemble   ensemble
+	members    pool[member]
+	sessions   pool[session]
+	zkCalls    pool[zkCall]
+	portRoom   []redis.Port
+	shape      shape // of the last run, and its
+	layout     catalogue.Layout
+	text       strings.Builder
 }
 
 // again makes everything available that is not in use between two runs.
 func (m *memory) again() {
 	m.clients.used, m.servers.used, m.conns.used, m.messages.used, m.journals.used = 0, 0, 0, 0, 0
+	m.nodes.used, m.stores.used, m.operations.used = 0, 0, 0
+	m.members.used, m.sessions.used, m.zkCalls.used = 0, 0, 0
+	m.portRoom = m.portRoom[:0]
+}
+
+// shape is what a layout depends on.
+type shape struct {
+	store           catalogue.Store
+	nodes, replicas int
+	server          catalogue.Server
+	tokens          bool
+}
+
+// layoutOf is the layout of a run: mostly that of the one before.
+func (m *memory) layoutOf(cfg *cluster.Config) *catalogue.Layout {
+	if s := (shape{cfg.Lock.Store, cfg.Lock.Nodes, cfg.Lock.Replicas, cfg.Server, cfg.Options.OwnToken}); s != m.shape || m.layout.Nodes == nil && m.layout.Ensemble == nil {
+		m.shape, m.layout = s, catalogue.NewLayout(&cfg.Lock, cfg.Server, cfg.Options)
+	}
+	return &m.layout
+}
+
+// ports is room for n ports.
+func (m *memory) ports(n int) []redis.Port {
+	if cap(m.portRoom)-len(m.portRoom) < n {
+		m.portRoom = make([]redis.Port, 0, 16*n)
+	}
+	from := len(m.portRoom)
+	m.portRoom = m.portRoom[:from+n]
+	return m.portRoom[from : from+n : from+n]
 }
 
 // pool hands out pieces of memory, those of earlier runs first. Their contents

@@ -41,7 +41,7 @@ func TestAPartitionHoldsAndDeliversInOrder(t *testing.T) {
 func TestASwallowedReplyLeavesTheConnectionSilent(t *testing.T) {
 	s := newScene(func(e catalogue.Env, ctx context.Context) error {
 		first := set(e, ctx)
-		if _, err := e.Redis.Del(ctx, 0, "a"); err != nil { // on a connection of its own
+		if _, err := e.Redis[0].Del(ctx, 0, "a"); err != nil { // on a connection of its own
 			return err
 		}
 		return first
@@ -65,7 +65,7 @@ func TestAResetConnectionIsAnUncertainAnswerAtOnce(t *testing.T) {
 func TestRestoreDeliversInOrder(t *testing.T) {
 	s := newScene(func(e catalogue.Env, ctx context.Context) error {
 		set(e, ctx) // slow: nobody waits for it any more when it is held
-		_, err := e.Redis.Del(ctx, 0, "a")
+		_, err := e.Redis[0].Del(ctx, 0, "a")
 		return err
 	}, "c1")
 	must(t, s.Impair(1, faults.Impairment{Client: "c1", Server: "redis-1", Direction: faults.ToServer, Action: faults.Slow, Delay: 4 * time.Second}))
@@ -107,7 +107,7 @@ func TestAConnectionIsInOrder(t *testing.T) {
 func TestTwoConnectionsAreInNoOrder(t *testing.T) {
 	s := newScene(func(e catalogue.Env, ctx context.Context) error {
 		set(e, ctx)
-		_, err := e.Redis.Del(ctx, 0, "a")
+		_, err := e.Redis[0].Del(ctx, 0, "a")
 		return err
 	}, "c1")
 	must(t, s.Impair(1, faults.Impairment{Client: "c1", Server: "redis-1", Direction: faults.ToServer, Action: faults.Slow, Delay: 5 * time.Second}))
@@ -120,7 +120,7 @@ func TestTwoConnectionsAreInNoOrder(t *testing.T) {
 func TestALateAnswerAnswersNothing(t *testing.T) {
 	for name, second := range map[string]func(catalogue.Env, context.Context) error{
 		"on another connection": func(e catalogue.Env, ctx context.Context) error {
-			_, _, err := e.Redis.Get(ctx, 0, "a") // a late reply to SET would be of the wrong kind
+			_, _, err := e.Redis[0].Get(ctx, 0, "a") // a late reply to SET would be of the wrong kind
 			return err
 		},
 		"in a sleep": func(e catalogue.Env, ctx context.Context) error { return e.Host.Sleep(ctx, 2*time.Second) },

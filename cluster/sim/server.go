@@ -6,35 +6,104 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/stores/redis"
 	"github.com/lockcheck/lockcheck/stores/redis/model"
 )
 
-// server is what clients connect to: a model of a Redis server, or the guarded
-// resource, which the observer stands for.
+// server is what clients connect to: a model of a Redis server, a Sentinel, a
+// member of an ensemble, or the guarded resource, which the observer stands for.
 type server struct {
-	world *World
-	name  string
-	n     int           // among the world's servers
-	redis *model.Server // nil: the guarded resource
-	up    bool
+	world  *World
+	name   string
+	n      int           // among the world's servers
+	redis  *model.Server // nil: it keeps no data
+	up     bool
+	paused bool
+	inbox  []*message // what has arrived in a pause
 	// incarnation counts the server's processes, from 1: Stop ends one.
 	incarnation int
-	offset      time.Duration // of its wall clock
+	clock       clock
 	timer       time.Duration // when the next active expiry is in the queue; 0: none
 	links       []link        // by client
+
+	node    *node              // that it belongs to; nil: none
+	streams []*stream          // to those that follow it
+	source  *server            // whom it follows; nil: it is a master
+	written int64              // how many writes it has sent to its followers so far
+	got     int64              // and how many it has got
+	waits   []*acknowledgement // clients that wait for its followers
+	before  map[string]int     // of a master that others have replaced: the entries that it had then
+
+	member *member // of an ensemble; nil: it is none
 }
 
 // reset makes s a new server: of Redis if model is there, else the guarded resource.
 func (s *server) reset(w *World, name string, model *model.Server) {
-	*s = server{world: w, name: name, n: len(w.servers), redis: model, up: true, incarnation: 1, links: s.links[:0]}
+	*s = server{
+		world: w, name: name, n: len(w.servers), redis: model, up: true, incarnation: 1,
+		links: s.links[:0], inbox: s.inbox[:0], streams: s.streams[:0], waits: s.waits[:0],
+	}
 }
 
-// fsync is when the model of a server that is set up like s syncs its log.
-func fsync(s catalogue.Server) model.Fsync {
-	if s.Fsync == catalogue.FsyncAlways {
-		return model.Always
+// addServers makes the servers of the run's layout.
+func (w *World) addServers() {
+	layout := w.memory.layoutOf(&w.cfg)
+	set := w.cfg.Server
+	options := model.Options{Replicated: len(layout.Sentinels) > 0}
+	switch set.Fsync {
+	case catalogue.FsyncEverysec:
+		options.Fsync = model.Everysec
+	case catalogue.FsyncAlways:
+		options.Fsync = model.Always
 	}
-	return model.None
+	if set.Eviction == catalogue.EvictNothing {
+		options.Policy = model.NoEviction
+	}
+	if set.Cluster {
+		options.Cluster = slots(layout.Masters())
+	}
+	for i, names := range layout.Nodes {
+		n := w.memory.nodes.next()
+		n.reset(w, names[0])
+		w.nodes = append(w.nodes, n)
+		options.Self = i
+		for _, name := range names {
+			n.add(w.addStore(name, options))
+		}
+	}
+	if len(layout.Ensemble) > 0 {
+		w.addEnsemble(layout.Ensemble)
+	}
+	for _, name := range layout.Sentinels {
+		w.monitors = append(w.monitors, w.addServer(name, nil))
+	}
+	w.resource = w.addServer(history.Resource, nil)
+	if layout.Tokens != "" {
+		w.tokens = w.addStore(layout.Tokens, model.Options{Fsync: model.Always})
+	}
+}
+
+// slots shares out the hash slots of a Redis Cluster evenly.
+func slots(masters []string) []model.SlotRange {
+	ranges := make([]model.SlotRange, len(masters))
+	for i, name := range masters {
+		from, to := redis.SlotsOf(i, len(masters))
+		ranges[i] = model.SlotRange{From: from, To: to, Addr: name + ":6379"}
+	}
+	return ranges
+}
+
+func (w *World) addStore(name string, o model.Options) *server {
+	m := w.memory.stores.next()
+	m.Reset(o)
+	return w.addServer(name, m)
+}
+
+func (w *World) addServer(name string, redis *model.Server) *server {
+	s := w.memory.servers.next()
+	s.reset(w, name, redis)
+	w.servers = append(w.servers, s)
+	return s
 }
 
 func (w *World) server(name string) *server {
@@ -47,10 +116,22 @@ func (w *World) server(name string) *server {
 }
 
 // wall is the server's wall clock.
-func (s *server) wall() time.Duration { return epoch + s.world.now + s.offset }
+func (s *server) wall() time.Duration { return s.clock.wall(s.world.now) }
 
-// receive serves a message that has arrived, and sends the answer.
+// runs tells whether the server does anything.
+func (s *server) runs() bool { return s.up && !s.paused }
+
+// receive serves a message that has arrived, and sends the answer. To a server
+// that stands still its kernel connects, and keeps what comes.
 func (s *server) receive(m *message) {
+	if s.member != nil {
+		s.member.receive(m)
+		return
+	}
+	if s.paused && s.up && m.kind == call && m.conn.incarnation == s.incarnation {
+		s.inbox = append(s.inbox, m)
+		return
+	}
 	m.toUp = false
 	switch {
 	case m.kind == dial && s.up:
@@ -67,6 +148,10 @@ func (s *server) receive(m *message) {
 	default:
 		m.reply = s.redis.Apply(s.wall(), m.op, m.command)
 		s.tell()
+		if m.command.Verb == redis.Wait && m.reply.Kind == redis.Int {
+			s.await(m)
+			return
+		}
 	}
 	s.world.send(m)
 }
@@ -81,6 +166,7 @@ func (s *server) tell() {
 		s.changed()
 		s.arm()
 	}
+	s.replicate()
 }
 
 // changed notes that who asks s again may get another answer.
@@ -93,14 +179,12 @@ func (s *server) changed() {
 // effect reports what happened to the entry of a lock. A command that
 // overwrites another's entry takes one grant away and makes one.
 func (w *World) effect(s *server, f *model.Effect) {
-	lock := ""
-	for _, name := range w.cfg.Names {
-		if name == f.Key {
-			lock = name
-		}
-	}
+	lock := w.lockOf(f.Key)
 	if lock == "" {
 		return
+	}
+	if s.node != nil {
+		s.node.note(s, f)
 	}
 	e := history.Entry{
 		Process: history.Process{Name: s.name},
@@ -120,6 +204,16 @@ func (w *World) effect(s *server, f *model.Effect) {
 	}
 }
 
+// lockOf is the lock whose entry key is, or "".
+func (w *World) lockOf(key string) string {
+	for _, name := range w.cfg.Names {
+		if name == key {
+			return name
+		}
+	}
+	return ""
+}
+
 var effectNames = [...]string{
 	model.Created:     history.Granted,
 	model.Removed:     history.Remove,
@@ -128,6 +222,7 @@ var effectNames = [...]string{
 	model.Prolonged:   history.Prolong,
 	model.Expired:     history.Expire,
 	model.Lost:        history.Lose,
+	model.Evicted:     history.Lose,
 }
 
 // arm makes sure that an entry that nobody looks at is expired on time.
@@ -135,11 +230,15 @@ func (s *server) arm() {
 	if s.world.order != nil {
 		return // it asks when the next one is
 	}
+	if s.member != nil {
+		s.member.ensemble.arm()
+		return
+	}
 	due, ok := s.redis.NextExpiry()
 	if !ok {
 		return
 	}
-	at := max(due-epoch-s.offset, s.world.now)
+	at := max(s.clock.when(due-epoch-s.clock.offset), s.world.now)
 	if s.timer != 0 && s.timer <= at {
 		return
 	}
@@ -156,7 +255,7 @@ func (x *expiry) happen(w *World) {
 		return // another one had been armed for an earlier time
 	}
 	s.timer = 0
-	if s.up { // else Start sees to it
+	if s.runs() { // else Start or Resume sees to it
 		s.redis.Expire(s.wall())
 		s.tell()
 		s.arm()
@@ -166,7 +265,7 @@ func (x *expiry) happen(w *World) {
 // process is the server that a fault acts on. The guarded resource is none.
 func (w *World) process(name string) (*server, error) {
 	s := w.server(name)
-	if s == nil || s.redis == nil {
+	if s == nil || s.node == nil && s.member == nil {
 		return nil, fmt.Errorf("sim: no server %q", name)
 	}
 	return s, nil
@@ -182,18 +281,37 @@ func (w *World) Stop(name string, lose bool) error {
 	if !s.up {
 		return fmt.Errorf("sim: %s is down already", name)
 	}
-	s.up = false
-	if lose {
-		s.redis.Crash(s.wall())
-		s.tell()
+	if !lose {
+		s.finish()
 	}
-	for _, c := range w.clients {
-		// Not one that its client has left.
-		if n := c.conns[s.n]; n.incarnation == s.incarnation && (n.open || n.waiter != nil) {
-			w.send(w.newMessage(n, rst, false))
+	s.up, s.inbox = false, s.inbox[:0]
+	if s.member != nil {
+		s.member.stop(lose)
+	} else if lose {
+		s.redis.Crash(s.wall())
+		s.got = 0 // who knows nothing is the last whom Sentinels choose
+		switch {
+		case !s.node.replicated():
+			s.tell()
+		case s == s.node.master:
+			s.redis.Effects() // what becomes of them shows when somebody is the master again
+		default:
+			s.forget()
 		}
 	}
+	for _, c := range w.clients {
+		c.each(func(n *conn) {
+			// Not one that its client has left.
+			if n.server == s && n.incarnation == s.incarnation && (n.open || n.waiter != nil) {
+				w.send(w.newMessage(n, rst, false))
+			}
+		})
+	}
 	s.incarnation++
+	if s.node != nil {
+		s.detach()
+	}
+	w.look()
 	return nil
 }
 
@@ -208,20 +326,92 @@ func (w *World) Start(name string) error {
 		return fmt.Errorf("sim: %s is up already", name)
 	}
 	s.up = true
+	if s.member != nil {
+		w.look()
+		return nil
+	}
 	s.redis.Restart(s.wall())
-	s.tell()
+	switch {
+	case !s.node.replicated():
+		s.tell()
+	case s == s.node.master:
+		s.expired()
+		s.node.settle(s)
+	default: // others speak for the node
+		s.forget()
+	}
 	s.arm()
+	w.look()
 	return nil
 }
 
-// Jump moves the server's wall clock. A timer that is in the queue for a time
-// that is now too early finds nothing to expire, and puts in the next.
-func (w *World) Jump(name string, by time.Duration) error {
+// pauseServer lets a server stand still.
+func (w *World) pauseServer(name string) error {
 	s, err := w.process(name)
 	if err != nil {
 		return err
 	}
-	s.offset += by
-	s.arm()
+	s.paused = true
+	w.look()
+	return nil
+}
+
+// resumeServer lets it go on: with what has arrived meanwhile.
+func (w *World) resumeServer(name string) error {
+	s, err := w.process(name)
+	if err != nil {
+		return err
+	}
+	s.paused = false
+	for _, m := range s.inbox {
+		w.pushFirst(event{at: w.now, what: (*kept)(m)})
+	}
+	s.inbox = s.inbox[:0]
+	switch {
+	case s.member != nil:
+		s.member.goOn()
+	case s.up:
+		s.redis.Expire(s.wall())
+		s.tell()
+		s.arm()
+	}
+	w.look()
+	return nil
+}
+
+// kept is a message that a server finds when it goes on: no disturbance of the
+// network touches it any more.
+type kept message
+
+func (k *kept) happen(*World) {
+	m := (*message)(k)
+	m.conn.server.receive(m)
+}
+
+// Evict fills a server's memory.
+func (w *World) Evict(name string) error {
+	s, err := w.process(name)
+	if err != nil {
+		return err
+	}
+	if s.member != nil {
+		return fmt.Errorf("sim: %s keeps all that it has", name)
+	}
+	if s.runs() {
+		s.redis.Evict(s.wall())
+		s.tell()
+	}
+	return nil
+}
+
+// Relieve ends that.
+func (w *World) Relieve(name string) error {
+	s, err := w.process(name)
+	if err != nil {
+		return err
+	}
+	if s.member == nil {
+		s.redis.Relieve()
+	}
 	return nil
 }

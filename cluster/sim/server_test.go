@@ -42,7 +42,7 @@ func TestAnEntryExpiresOnTimeByTheServersClock(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(func(e catalogue.Env, ctx context.Context) error {
-				_, err := e.Redis.SetIfAbsent(ctx, 0, "a", "v", 5*time.Second)
+				_, err := e.Redis[0].SetIfAbsent(ctx, 0, "a", "v", 5*time.Second)
 				return err
 			}, "c1")
 			s.After(time.Second, func() { s.Jump("redis-1", c.jump) })
@@ -87,7 +87,7 @@ func TestAClockThatIsSetBackKeepsEntriesLonger(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(func(e catalogue.Env, ctx context.Context) error {
-				_, err := e.Redis.SetIfAbsent(ctx, 0, "a", "v", 5*time.Second)
+				_, err := e.Redis[0].SetIfAbsent(ctx, 0, "a", "v", 5*time.Second)
 				return err
 			}, "c1")
 			for _, do := range c.do {
@@ -102,7 +102,7 @@ func TestAClockThatIsSetBackKeepsEntriesLonger(t *testing.T) {
 // A timer that another one has replaced does nothing, not even put in a third.
 func TestTimersDoNotPileUp(t *testing.T) {
 	s := newScene(func(e catalogue.Env, ctx context.Context) error {
-		_, err := e.Redis.SetIfAbsent(ctx, 0, "a", "v", time.Hour)
+		_, err := e.Redis[0].SetIfAbsent(ctx, 0, "a", "v", time.Hour)
 		return err
 	}, "c1")
 	const jumps = 100

@@ -31,6 +31,17 @@ func (s *scene) note(format string, args ...any) {
 	s.seen = append(s.seen, fmt.Sprintf("%v ", s.now.Truncate(time.Millisecond))+fmt.Sprintf(format, args...))
 }
 
+func (s *scene) Enter(client string, g cluster.Grant) cluster.Op {
+	s.note("%s enters uncalled, on %d", client, g.Stands)
+	return cluster.Op{Index: 100, Acquire: 100, Lock: "a"}
+}
+
+func (s *scene) Section(client string, op cluster.Op) {
+	s.Sleep(time.Second)
+	_, err := s.Client(client).Read(op)
+	s.note("%s leaves: %v", client, err)
+}
+
 // onPoint lets f act at the clients' points. Without it none is announced, and
 // a client obeys its pauses only where it waits.
 func (s *scene) onPoint(f func(client string, p faults.Point)) {
@@ -107,7 +118,7 @@ func must(t *testing.T, err error) {
 }
 
 func set(e catalogue.Env, ctx context.Context) error {
-	_, err := e.Redis.SetIfAbsent(ctx, 0, "a", "v", 0)
+	_, err := e.Redis[0].SetIfAbsent(ctx, 0, "a", "v", 0)
 	return err
 }
 

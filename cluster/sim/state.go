@@ -45,7 +45,10 @@ func (w *World) AppendServers(b []byte) []byte {
 }
 
 func (s *server) appendState(b []byte) []byte {
-	b = appendBool(b, s.up)
+	b = append(b, boolBits(s.up, s.paused))
+	for _, m := range s.inbox {
+		b = m.append(append(b, 1))
+	}
 	if s.redis != nil {
 		b = s.redis.AppendState(b, s.wall())
 	}
@@ -54,7 +57,8 @@ func (s *server) appendState(b []byte) []byte {
 
 func (c *client) appendState(b []byte, t *task) []byte {
 	w := c.world
-	b = append(b, boolBits(t.ended, c.paused, c.dead, t.parked, t.answered, c.round != w.order.changes))
+	b = append(b, boolBits(t.ended, c.paused, c.dead, t.parked, t.answered, c.round != w.order.changes, c.hung))
+	b = binary.AppendVarint(b, int64(c.clock.offset))
 	if t.ended {
 		return b
 	}
@@ -68,8 +72,8 @@ func (c *client) appendState(b []byte, t *task) []byte {
 		b = appendWhen(b, max(t.deadline, w.now), w.now)
 	}
 	if t.client != nil {
-		b = appendText(b, c.kind)
-		b = appendBool(b, c.deadline.at <= w.now)
+		b = appendText(b, c.operation.kind)
+		b = appendBool(b, c.deadline.end <= w.now)
 	}
 	for _, n := range c.conns {
 		b = append(b, boolBits(n.open, n.silent, n.waiter != nil, n.incarnation == n.server.incarnation))
@@ -77,8 +81,8 @@ func (c *client) appendState(b []byte, t *task) []byte {
 		b = appendWhen(b, max(n.down, w.now), w.now)
 	}
 	if len(c.runnable) > 0 { // what it will find when its pause ends
-		b = appendError(b, c.err)
-		b = appendAnswer(appendReply(b, &c.reply), &c.answer)
+		b = appendError(b, t.err)
+		b = appendAnswer(appendReply(b, &t.reply), &t.result)
 	}
 	return c.journal.append(b, w.now)
 }
@@ -149,6 +153,7 @@ func (m *message) append(b []byte) []byte {
 		b = binary.AppendUvarint(b, m.access.Token)
 	default:
 		b = appendText(appendText(appendText(append(b, byte(m.command.Verb)), m.command.Key), m.command.Value), m.command.Counter)
+		b = binary.AppendVarint(appendText(b, m.command.Old), m.command.N)
 		b = appendBool(binary.AppendVarint(b, int64(m.command.TTL)), m.command.NX)
 	}
 	return b

@@ -187,9 +187,9 @@ func (w *World) ticks() {
 		}
 	}
 	for _, s := range w.servers {
-		if s.redis != nil && s.up {
+		if s.redis != nil && s.runs() {
 			if due, ok := s.redis.NextExpiry(); ok {
-				add(Step{at: due - epoch - s.offset, server: s, index: -1})
+				add(Step{at: s.clock.when(due - epoch - s.clock.offset), server: s, index: -1})
 			}
 		}
 	}
@@ -223,7 +223,7 @@ func (w *World) take(s Step) {
 		case again:
 			s.task.client.round = o.changes
 		case gives:
-			s.task.client.deadline.at = w.now
+			s.task.client.deadline.end = w.now
 		}
 		s.task.deadline = never // it has been heard, though its client may be paused
 		s.task.run()

@@ -5,6 +5,9 @@ import (
 	"iter"
 	"runtime/debug"
 	"time"
+
+	"github.com/lockcheck/lockcheck/cluster"
+	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 // task is a coroutine: a script of the harness, which steps onto its client's
@@ -14,6 +17,7 @@ type task struct {
 	script func()
 	client *client // on whose host it is; nil: on the harness's
 	coroutine
+	serial int // of its scripts
 
 	parked   bool
 	resuming bool // it waits, and has resumed another one
@@ -25,6 +29,16 @@ type task struct {
 	queued   [2]time.Duration
 	answered bool // woken by an answer, not by the deadline
 	free     free // what may end early, where order decides
+
+	// On a client's host:
+	operation *operation // that it belongs to
+	access    cluster.Access
+	err       error // why the wait for an answer ended without one
+	reply     redis.Reply
+	result    cluster.Answer // the guarded resource's
+
+	sleeping   bool        // in its host: who stops it wakes it
+	background *background // what it is beside a script; nil: a script of the harness
 }
 
 // free is a wait whose length means nothing.
@@ -63,7 +77,7 @@ func newTask(w *World) *task {
 // reset gives t, which waits for a script, the next one.
 func (t *task) reset(w *World, script func()) {
 	*t = task{
-		world: w, script: script, coroutine: t.coroutine,
+		world: w, script: script, coroutine: t.coroutine, serial: t.serial + 1,
 		parked: true, deadline: never, queued: [2]time.Duration{never, never},
 	}
 }
@@ -96,6 +110,10 @@ func (c crash) String() string { return fmt.Sprintf("%v\n%s", c.value, c.stack) 
 
 func (t *task) end() {
 	t.ended = true
+	if t.background != nil {
+		t.background.end()
+		return
+	}
 	t.world.alive--
 }
 
@@ -194,7 +212,7 @@ func (t *task) answer() {
 
 // run resumes the task, or notes that it may run once its client does.
 func (t *task) run() {
-	if c := t.client; c != nil && c.paused && !c.dead {
+	if c := t.client; c != nil && !c.dead && (c.paused || c.hung && t.background == nil) {
 		c.runnable = append(c.runnable, t)
 		return
 	}

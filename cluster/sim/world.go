@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/cluster"
-	"github.com/lockcheck/lockcheck/history"
-	"github.com/lockcheck/lockcheck/stores/redis/model"
 )
 
 // Budgets: what a run may use before it counts as one that never ends. How
@@ -45,24 +43,31 @@ type World struct {
 
 	latencies int64 // how many there are: each microsecond from the least is one
 
-	now     time.Duration
-	seq     uint64
-	first   uint64 // as seq, for events that go before the others of their instant
-	queue   queue
-	events  int           // so far
-	recent  int           // of them, in this second
-	second  time.Duration // when the next one begins
-	share   int           // how many events a second may have
-	current *task
-	tasks   []*task
-	alive   int   // tasks that have not ended
-	driven  bool  // by those who wait, see drive
-	woken   *task // whose turn it is next
-	err     error // why the run cannot go on
+	now      time.Duration
+	seq      uint64
+	first    uint64 // as seq, for events that go before the others of their instant
+	queue    queue
+	events   int           // so far
+	requests int           // of locks to their servers
+	recent   int           // of them, in this second
+	second   time.Duration // when the next one begins
+	share    int           // how many events a second may have
+	current  *task
+	tasks    []*task
+	alive    int   // tasks that have not ended
+	driven   bool  // by those who wait, see drive
+	woken    *task // whose turn it is next
+	err      error // why the run cannot go on
 
 	clients     []*client
-	servers     []*server
+	servers     []*server // of all kinds
+	nodes       []*node
+	monitors    []*server // the Sentinels
+	ensemble    *ensemble // nil: there is none
+	tokens      *server   // nil: there is none
+	resource    *server   // what the lock guards
 	impairments []*impairment
+	isolations  []isolation
 	counts      []count // draws so far, by what and who
 	free        []*message
 	uniques     int
@@ -73,8 +78,8 @@ type World struct {
 	order *Order // nil: time decides
 }
 
-// New makes a world with the clients of cfg, one Redis server called redis-1,
-// and the guarded resource.
+// New makes a world with the clients and the servers of cfg, and the guarded
+// resource.
 func New(cfg cluster.Config, o cluster.Observer, choices *Choices) *World {
 	w := new(World)
 	w.reset(cfg, o, choices)
@@ -98,7 +103,8 @@ func (w *World) reset(cfg cluster.Config, o cluster.Observer, choices *Choices) 
 
 		queue: w.queue.empty(),
 		tasks: w.tasks[:0], clients: w.clients[:0], servers: w.servers[:0],
-		impairments: w.impairments[:0], counts: w.counts[:0], free: w.free[:0],
+		nodes: w.nodes[:0], monitors: w.monitors[:0],
+		impairments: w.impairments[:0], isolations: w.isolations[:0], counts: w.counts[:0], free: w.free[:0],
 	}
 	if w.memory == nil {
 		w.memory = new(memory)
@@ -110,20 +116,12 @@ func (w *World) reset(cfg cluster.Config, o cluster.Observer, choices *Choices) 
 	}
 	m := w.memory
 	m.again()
-	m.redis.Reset(model.Options{Fsync: fsync(cfg.Server)})
-	w.addServer("redis-1", &m.redis)
-	w.addServer(history.Resource, nil)
+	w.addServers()
 	for _, name := range cfg.Clients {
 		c := m.clients.next()
 		c.reset(w, name)
 		w.clients = append(w.clients, c)
 	}
-}
-
-func (w *World) addServer(name string, redis *model.Server) {
-	s := w.memory.servers.next()
-	s.reset(w, name, redis)
-	w.servers = append(w.servers, s)
 }
 
 // Observes: a model hides nothing.
@@ -139,17 +137,25 @@ func (w *World) Now() time.Duration { return w.now }
 
 // Go starts a task of the harness.
 func (w *World) Go(f func()) {
+	w.begin(f)
+	w.alive++
+}
+
+// begin starts a task, for which the run does not wait.
+func (w *World) begin(f func()) *task {
 	var t *task
 	if last := len(w.memory.idle) - 1; last >= 0 {
 		t = w.memory.idle[last]
 		w.memory.idle = w.memory.idle[:last]
 	} else {
+		running := w.current // which a new coroutine's first step is not
 		t = newTask(w)
+		w.current = running
 	}
 	t.reset(w, f)
 	w.tasks = append(w.tasks, t)
-	w.alive++
 	t.wakeAt(w.now)
+	return t
 }
 
 // After calls f at that time from now.
@@ -257,6 +263,9 @@ func (w *World) step() {
 
 // Events is how many events there were.
 func (w *World) Events() int { return w.events }
+
+// Requests is how many requests the locks have made.
+func (w *World) Requests() int { return w.requests }
 
 // Close ends what Run may have left. No Locker is closed: what one holds for
 // itself is here a connection of the model's and memory, which go with the

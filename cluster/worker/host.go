@@ -5,53 +5,29 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"math/big"
-	"sync"
 	"time"
+
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// baton sees to it that of one client's tasks exactly one runs: a task holds it
-// all the time but for its waits, in its host and in the port of its store.
-type baton struct{ mu sync.Mutex }
+// host is the locks.Host of a client: this machine, with clocks of its own.
+type host struct{ *client }
 
-// away lets other tasks run while wait does.
-func (b *baton) away(wait func()) {
-	b.mu.Unlock()
-	defer b.mu.Lock()
-	wait()
-}
+// Now is the client's wall clock.
+func (h host) Now() time.Time { return h.clock.now() }
 
-// host is the locks.Host of a client: this machine.
-type host struct {
-	*baton
-	life  context.Context // ends with the worker
-	start time.Time       // where Mono begins
-}
-
-// Now is this machine's wall clock.
-func (h *host) Now() time.Time { return time.Now() }
-
-// Mono is this machine's monotonic clock since the worker's start.
-func (h *host) Mono() time.Duration { return time.Since(h.start) }
+// Mono is its monotonic clock since the worker's start.
+func (h host) Mono() time.Duration { return h.clock.mono() }
 
 // Sleep waits for d, or until ctx or the worker ends.
-func (h *host) Sleep(ctx context.Context, d time.Duration) (err error) {
-	h.away(func() {
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		select {
-		case <-ctx.Done():
-			err = ctx.Err()
-		case <-h.life.Done():
-			err = h.life.Err()
-		case <-timer.C:
-			err = ctx.Err() // both at once: the context's end comes first
-		}
-	})
+func (h host) Sleep(ctx context.Context, d time.Duration) (err error) {
+	h.away(func() { err = h.clock.sleep(ctx, h.server.life, d) })
 	return err
 }
 
 // Backoff waits for a random time.
-func (h *host) Backoff(ctx context.Context, shortest, spread time.Duration) error {
+func (h host) Backoff(ctx context.Context, shortest, spread time.Duration) error {
 	if spread > 0 {
 		shortest += time.Duration(h.Rand("backoff", int64(spread)))
 	}
@@ -59,10 +35,10 @@ func (h *host) Backoff(ctx context.Context, shortest, spread time.Duration) erro
 }
 
 // Mark is for searches: real machines have none.
-func (h *host) Mark(string, ...int64) {}
+func (h host) Mark(string, ...int64) {}
 
 // Rand draws from the system's source: runs on real machines do not repeat.
-func (h *host) Rand(_ string, n int64) int64 {
+func (h host) Rand(_ string, n int64) int64 {
 	v, err := rand.Int(rand.Reader, big.NewInt(n))
 	if err != nil {
 		return 0
@@ -71,8 +47,33 @@ func (h *host) Rand(_ string, n int64) int64 {
 }
 
 // Unique is 128 random bits.
-func (h *host) Unique() string {
+func (h host) Unique() string {
 	var b [16]byte
 	rand.Read(b[:]) // never fails: it ends the process instead
 	return hex.EncodeToString(b[:])
+}
+
+// Go starts a task of the client. The worker does not end before it has.
+func (h host) Go(run func(context.Context)) locks.Task { return h.start(run) }
+
+// Life ends with the worker.
+func (h host) Life() context.Context { return h.server.life }
+
+// Report tells the harness what the lock has learnt about the grant of the
+// operation that the task belongs to, or about its place in the queue.
+func (h host) Report(n locks.News) { h.learn(h.task.op, n) }
+
+// NewHost is the host of a client that has no worker. Its first task is whoever
+// calls it; those that its lock has started run while that one waits, in the
+// host or in a port. It ends with life.
+func NewHost(life context.Context) locks.Host {
+	c := &client{server: &server{life: life}, clock: newClock(time.Now())}
+	c.take(&task{client: c, op: &operation{over: true}})
+	return host{c}
+}
+
+// ZooKeeperOf is the way to an ensemble of the client whose host is h, which
+// NewHost made. Its requests have no points.
+func ZooKeeperOf(h locks.Host, t zookeeper.Transport) zookeeper.Port {
+	return zookeeper.Port{Transport: ensemble{h.(host).client, t}}
 }

@@ -1,7 +1,9 @@
 package worker
 
 import (
+	"context"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"time"
 
@@ -9,6 +11,8 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 	"github.com/lockcheck/lockcheck/stores/redis"
 	redisclient "github.com/lockcheck/lockcheck/stores/redis/client"
+	"github.com/lockcheck/lockcheck/stores/zookeeper"
+	zkclient "github.com/lockcheck/lockcheck/stores/zookeeper/client"
 )
 
 // Setup is what a client's lock is made from.
@@ -19,6 +23,12 @@ type Setup struct {
 	// Redis puts the points of operations around the way to a server. What
 	// it gets must end its calls when they are cancelled.
 	Redis func(redis.Transport) redis.Port
+	// Tokens does the same for the server that tokens come from: its requests
+	// are no steps of the lock's, and have no points.
+	Tokens func(redis.Transport) redis.Port
+	// ZooKeeper does what Redis does, for an ensemble. The sessions of what it
+	// gets must end, on this side, with Host.Life.
+	ZooKeeper func(zookeeper.Transport) zookeeper.Port
 }
 
 // Factory makes a client's lock. close lets go of its connections.
@@ -53,23 +63,62 @@ func Catalogue(s Setup) (locks.Locker, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	servers := s.Init.Targets["redis"]
-	if len(servers) == 0 {
-		return nil, nil, fmt.Errorf("lock %s needs a server of kind redis among the targets", id)
-	}
 	lease := time.Duration(s.Init.TTLMS) * time.Millisecond
 	if lease <= 0 {
 		return nil, nil, fmt.Errorf("ttl_ms is %d, and must be positive", s.Init.TTLMS)
 	}
-	library := redisclient.Options{Addr: servers[0], Timeout: lease / 4}
-	if options.Retries {
+	env := catalogue.Env{Host: s.Host, Lease: lease, Options: options}
+	var connect func(Setup, *catalogue.Env) (func() error, error)
+	switch lock.Store {
+	case catalogue.StoreRedis:
+		connect = toRedis
+	case catalogue.StoreZooKeeper:
+		connect = toZooKeeper
+	}
+	done, err := connect(s, &env)
+	if err != nil {
+		return nil, nil, fmt.Errorf("lock %s: %w", id, err)
+	}
+	return lock.New(env), done, nil
+}
+
+// callTime is how long a request may take for which a lock gives no time-out.
+func callTime(env *catalogue.Env) time.Duration { return env.Lease / 4 }
+
+// toRedis gives a lock its ways to Redis servers. done lets go of connections.
+func toRedis(s Setup, env *catalogue.Env) (done func() error, err error) {
+	library := redisclient.Options{Timeout: callTime(env)}
+	if env.Options.Retries {
 		library.Retries = 3
 	}
-	conn := redisclient.New(library)
-	return lock.New(catalogue.Env{
-		Host:    s.Host,
-		Redis:   s.Redis(conn),
-		Lease:   lease,
-		Options: options,
-	}), conn.Close, nil
+	nodes, err := nodesOf(s.Init.Targets)
+	if err != nil {
+		return nil, err
+	}
+	tokens := s.Init.Targets[TargetTokens]
+	if env.Options.OwnToken && len(tokens) == 0 {
+		return nil, fmt.Errorf("its tokens need a server of kind %s among the targets", TargetTokens)
+	}
+	var opened conns
+	for _, n := range nodes {
+		env.Redis = append(env.Redis, s.Redis(opened.open(library, n)))
+	}
+	if len(tokens) > 0 {
+		env.Tokens = s.Tokens(opened.open(library, redisclient.Options{Addr: tokens[0]}))
+	}
+	return opened.close, nil
+}
+
+// toZooKeeper gives a lock its way to an ensemble. done ends the sessions on
+// this side: what they own stays until they expire, as when a program ends.
+func toZooKeeper(s Setup, env *catalogue.Env) (done func() error, err error) {
+	members := s.Init.Targets[TargetZooKeeper]
+	if len(members) == 0 {
+		return nil, fmt.Errorf("it needs servers of kind %s among the targets", TargetZooKeeper)
+	}
+	life, end := context.WithCancel(s.Host.Life())
+	env.ZooKeeper = s.ZooKeeper(zkclient.New(zkclient.Options{
+		Addrs: members, Shuffle: rand.Shuffle, Timeout: callTime(env), Life: life,
+	}))
+	return func() error { end(); return nil }, nil
 }

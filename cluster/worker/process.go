@@ -223,13 +223,22 @@ func (p *Process) handle(a Answer) {
 	}
 }
 
-// Call sends a request under a number of its own, which it returns with the
-// channel that gets the one reply.
+// Number is for a request whose number has to be known before it is sent.
+func (p *Process) Number() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.id++
+	return p.id
+}
+
+// Call sends a request under a number of its own, unless it has one. It returns
+// that with the channel that gets the one reply.
 func (p *Process) Call(q Request) (id int64, reply <-chan Reply) {
+	if q.ID == 0 {
+		q.ID = p.Number()
+	}
 	ch := make(chan Reply, 1)
 	p.mu.Lock()
-	p.id++
-	q.ID = p.id
 	select {
 	case <-p.done:
 		ch <- Reply{Err: ErrExited}

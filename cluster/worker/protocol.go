@@ -27,30 +27,58 @@ const Protocol = 1
 // The requests that are no operation of the history. Acquire, release, read
 // and write have their names in package history.
 const (
-	OpInit  = "init"
-	OpClock = "clock" // answered at once with MonoNS
-	OpArm   = "arm"   // announce a point of the next operation F; answered at once
-	OpClose = "close" // the client ends in good order
+	OpInit     = "init"
+	OpClock    = "clock"     // answered at once with MonoNS
+	OpClockSet = "clock-set" // set a client's clocks; answered at once
+	OpArm      = "arm"       // announce a point of the next operation F; answered at once
+	OpClose    = "close"     // the client ends in good order
+
+	// Of a worker with FeatureRun. Run is what a locks.Runner does: it is
+	// answered when no call of the critical section is left, and the client's
+	// other requests come while it is open: also another run, once nobody waits
+	// for this one. Abandon is answered at once, and comes only to locks that
+	// can be called off.
+	OpRun     = "run"
+	OpAbandon = "abandon" // the caller of Run waits no longer: its context ends
 )
 
 // The features of a worker.
 const (
-	FeatureToken    = "token"    // grants come with a Token
-	FeatureDeadline = "deadline" // grants come with ValidMS and MonoNS
-	FeatureClock    = "clock"    // knows OpClock, without which a deadline says nothing
-	FeaturePoints   = "points"   // knows OpArm
+	FeatureToken    = "token"     // grants come with a Token
+	FeatureDeadline = "deadline"  // grants come with ValidMS and MonoNS
+	FeatureClock    = "clock"     // knows OpClock, without which a deadline says nothing
+	FeatureClockSet = "clock-set" // knows OpClockSet
+	FeaturePoints   = "points"    // knows OpArm
+	FeatureRun      = "run"       // its lock calls the critical section itself: OpRun in place of acquire and release
 )
 
-// What a worker asks the harness to do for a read or write.
+// The kinds of targets. Where there are masters, the client asks Sentinels who
+// they are, and targets of kind redis and sentinels are written LINK=ANNOUNCED:
+// what Sentinels call ANNOUNCED, both host:port, is to be reached at LINK.
+const (
+	TargetRedis     = "redis"     // each node; where there are masters: each Redis server
+	TargetMasters   = "masters"   // each node by the name that Sentinels have for its master
+	TargetSentinels = "sentinels" // each Sentinel
+	TargetTokens    = "tokens"    // the server that tokens come from
+	TargetZooKeeper = "zookeeper" // each member of the ensemble
+)
+
+// What a worker asks the harness to do for a read or write, or within a run.
 const (
 	DoRead  = "resource.read"
 	DoWrite = "resource.write"
+	// DoEnter: the lock calls the critical section, for the Entry'th time in
+	// this run (ID). The answer, which names the same ID and Entry, comes when
+	// the critical section is over. Reads and writes in it name both, too.
+	DoEnter = "enter"
 )
 
 // The events of a worker.
 const (
-	EventAt   = "at"   // a client has reached a point, and waits for Go
-	EventLost = "lost" // the lock noticed that it no longer holds
+	EventAt       = "at"       // a client has reached a point, and waits for Go
+	EventExtended = "extended" // a grant lasts until another instant than was told: it was renewed, or its client's clocks were set
+	EventLost     = "lost"     // the lock noticed that it no longer holds
+	EventQueued   = "queued"   // the store gave the acquire that is under way its place in the queue, Position
 )
 
 // Request is a line to a worker: a request (ID and Op), the answer to a Do (ID
@@ -64,7 +92,7 @@ type Request struct {
 	Clients  []string            `json:"clients,omitempty"`
 	Locks    []string            `json:"locks,omitempty"`
 	TTLMS    int64               `json:"ttl_ms,omitempty"`  // T
-	Targets  map[string][]string `json:"targets,omitempty"` // host:port of the servers, by kind
+	Targets  map[string][]string `json:"targets,omitempty"` // the servers, by kind
 	Options  map[string]any      `json:"options,omitempty"`
 
 	// Of operations.
@@ -73,11 +101,22 @@ type Request struct {
 	TimeoutMS int64  `json:"timeout_ms,omitempty"`
 	Value     *int64 `json:"value,omitempty"` // to write; in the answer to a Do: what was read
 
-	// Of arm: the point before or after a request of the next operation F.
+	// Of what happens within a run.
+	Run   int64 `json:"run,omitempty"`   // of read, write, arm and abandon: the ID of the run
+	Entry int64 `json:"entry,omitempty"` // of read, write, arm and the answer to enter: which call of the critical section, from 1
+
+	// Of arm: the point before or after a request of the next operation F, or of
+	// what the lock does after an entry, its release. A run up to the first entry
+	// is an acquire.
 	F       string `json:"f,omitempty"`
 	Request int    `json:"request,omitempty"` // from 1
 	Onward  bool   `json:"onward,omitempty"`  // and each one after it
 	After   bool   `json:"after,omitempty"`
+
+	// Of clock-set: how wrong the wall clock is, and how many parts per million
+	// of true time both clocks gain from now on.
+	SkewNS int64 `json:"skew_ns,omitempty"`
+	PPM    int64 `json:"ppm,omitempty"`
 
 	// Of the answer to a Do.
 	Result string `json:"result,omitempty"` // "ok": the write was accepted
@@ -103,7 +142,9 @@ type Answer struct {
 	Error string `json:"error,omitempty"` // one of the words below, or any other: uncertain
 	Text  string `json:"text,omitempty"`  // for people
 
-	Do string `json:"do,omitempty"`
+	Do    string `json:"do,omitempty"`
+	Run   int64  `json:"run,omitempty"`   // of an event within a run: its ID
+	Entry int64  `json:"entry,omitempty"` // of enter, and of an event about that grant
 
 	Event   string `json:"event,omitempty"`
 	Client  string `json:"client,omitempty"`
@@ -112,6 +153,9 @@ type Answer struct {
 	F       string `json:"f,omitempty"`  // the operation, at a point
 	Request int    `json:"request,omitempty"`
 	After   bool   `json:"after,omitempty"`
+
+	// Position, of queued, is smaller than those of all who come later.
+	Position *int64 `json:"position,omitempty"`
 }
 
 // Token is a fencing token. It is written as a number and may be read as a

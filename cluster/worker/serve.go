@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/locks"
 	"github.com/lockcheck/lockcheck/stores/redis"
+	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
 // maxLine bounds a line, in bytes, in both directions.
@@ -29,30 +31,31 @@ type server struct {
 
 	mu      sync.Mutex
 	clients map[string]*client
-	doing   map[int64]chan Request // by ID of the operation: waits for the answer to a Do
+	doing   map[question]chan Request // what waits for the answer to a Do
 	points  map[int64]chan struct{}
 	at      int64 // the last point announced
 	running sync.WaitGroup
 }
 
-// client is one client of a worker. Its tasks hold the baton while they look
-// at it.
+// client is one client of a worker.
 type client struct {
 	baton
 	server *server
 	name   string
 	locker locks.Locker
 	close  func() error
-	leases map[string]locks.Lease // by lock: the last grant
+	clock  *clock
 
-	op       string    // the operation that runs
-	requests int       // that it has sent
-	armed    []Request // points
-
-	mu   sync.Mutex
-	busy bool
-	next []Request // points of the next operation
+	mu      sync.Mutex
+	grants  map[string]*grant // by lock: the last one
+	runs    map[int64]*run    // that are under way, by ID
+	entries map[within]*grant // of runs, that last
+	busy    map[within]bool   // where a request is under way
+	next    []Request         // points of the next operation
 }
+
+// question is a Do: the operation's ID, and of enter the entry.
+type question struct{ id, entry int64 }
 
 // Serve is a worker: it reads requests from in and answers on out, until in
 // ends, ctx ends, or a line makes no sense. Operations that are then under way
@@ -66,7 +69,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, f Factory) error {
 		factory: f,
 		encoder: json.NewEncoder(out),
 		clients: map[string]*client{},
-		doing:   map[int64]chan Request{},
+		doing:   map[question]chan Request{},
 		points:  map[int64]chan struct{}{},
 	}
 	s.encoder.SetEscapeHTML(false)
@@ -126,82 +129,139 @@ func (s *server) init(q Request) Answer {
 	if len(s.clients) > 0 {
 		return bad(errors.New("init came twice"))
 	}
+	features := []string{FeatureToken, FeatureDeadline, FeatureClock, FeatureClockSet, FeaturePoints}
 	for _, name := range q.Clients {
-		c := &client{server: s, name: name, leases: map[string]locks.Lease{}}
+		c := &client{
+			server: s, name: name, clock: newClock(s.start), grants: map[string]*grant{},
+			runs: map[int64]*run{}, entries: map[within]*grant{}, busy: map[within]bool{},
+		}
 		var err error
-		c.locker, c.close, err = s.factory(Setup{
-			Client: name,
-			Init:   q,
-			Host:   &host{baton: &c.baton, life: s.life, start: s.start},
-			Redis:  func(next redis.Transport) redis.Port { return redis.Port{Transport: transport{c, next}} },
+		(&task{client: c, op: &operation{over: true}}).run(func() {
+			c.locker, c.close, err = s.factory(Setup{
+				Client: name,
+				Init:   q,
+				Host:   host{c},
+				Redis:  func(next redis.Transport) redis.Port { return redis.Port{Transport: transport{c, next, true}} },
+				Tokens: func(next redis.Transport) redis.Port { return redis.Port{Transport: transport{c, next, false}} },
+				ZooKeeper: func(next zookeeper.Transport) zookeeper.Port {
+					return zookeeper.Port{Transport: ensemble{c, next}}
+				},
+			})
 		})
 		if err != nil {
 			return bad(err)
 		}
 		s.clients[name] = c
+		if _, ok := c.locker.(locks.Runner); ok && !slices.Contains(features, FeatureRun) {
+			features = append(features, FeatureRun)
+		}
 	}
-	return Answer{Name: "lockcheck", Features: []string{FeatureToken, FeatureDeadline, FeatureClock, FeaturePoints}}
+	return Answer{Name: "lockcheck", Features: features}
 }
 
-// dispatch begins an operation, unless one is under way.
+// dispatch begins an operation, unless one is under way: outside of runs, or in
+// the same entry of one.
 func (c *client) dispatch(q Request) {
+	if q.Op == OpClockSet {
+		c.server.answer(q, c.setClock(q))
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if q.Op == OpArm {
-		c.next = append(c.next, q)
-		c.server.answer(q, Answer{})
+	in := q.within()
+	switch {
+	case q.Op == OpArm:
+		c.server.answer(q, c.arm(q))
 		return
-	}
-	if c.busy {
+	case q.Op == OpAbandon:
+		c.server.answer(q, c.abandon(q))
+		return
+	case in != within{} && c.entries[in] == nil:
+		c.server.answer(q, notEntered(q))
+		return
+	case c.busy[in]:
 		c.server.answer(q, Answer{Error: ErrBadRequest, Text: "the client has not answered its last request yet"})
 		return
+	case q.Op == OpRun:
+		c.run(q)
+		return
 	}
-	c.busy = true
-	armed := c.next
-	c.next = nil
-	c.server.running.Go(func() {
-		c.baton.mu.Lock()
-		c.op, c.requests, c.armed = q.Op, 0, armed
-		a := c.do(q)
-		c.baton.mu.Unlock()
-		c.mu.Lock()
-		c.busy = false
-		c.mu.Unlock()
-		c.server.answer(q, a)
-	})
+	c.busy[in] = true
+	op := &operation{name: q.Op, over: true}
+	if in == (within{}) {
+		op = c.operation(q.Op, q.Lock)
+	}
+	t := &task{client: c, op: op}
+	c.server.running.Go(func() { t.run(func() { c.perform(q, op) }) })
 }
 
-// do is one operation.
-func (c *client) do(q Request) Answer {
+// operation is the next one, with the points that were armed for it. It needs mu.
+func (c *client) operation(name, lock string) *operation {
+	op := &operation{name: name, lock: lock, armed: c.next}
+	c.next = nil
+	return op
+}
+
+func (q Request) within() within { return within{q.Run, q.Entry} }
+
+// notEntered is the answer to a request within what is none.
+func notEntered(q Request) Answer {
+	return Answer{Error: ErrBadRequest, Text: fmt.Sprintf("run %d is not in entry %d", q.Run, q.Entry)}
+}
+
+// perform does an operation and answers it. News of what it got, also by a
+// clock that is set just now, comes after the answer.
+func (c *client) perform(q Request, op *operation) {
+	lease, a := c.do(q)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var g *grant
+	if lease != nil {
+		g, a = c.granted(q.Lock, lease)
+	}
+	delete(c.busy, q.within())
+	c.server.answer(q, a)
+	c.got(op, g)
+}
+
+// got ends an operation that has been answered, and tells what was learnt of
+// what it has got meanwhile. It needs mu.
+func (c *client) got(op *operation, g *grant) {
+	op.over, op.grant = true, g
+	for _, n := range op.news {
+		c.tell(g, n)
+	}
+}
+
+// do is one operation: what it got, or else its answer.
+func (c *client) do(q Request) (locks.Lease, Answer) {
 	ctx := c.server.life
 	if q.TimeoutMS > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, time.Duration(q.TimeoutMS)*time.Millisecond)
+		ctx, cancel = context.WithTimeout(ctx, c.clock.lasts(time.Duration(q.TimeoutMS)*time.Millisecond))
 		defer cancel()
 	}
 	switch q.Op {
 	case history.Acquire:
 		lease, err := c.locker.Acquire(ctx, q.Lock)
 		if err != nil {
-			return failed(err)
+			return nil, failed(err)
 		}
-		c.leases[q.Lock] = lease
-		return c.granted(lease)
+		return lease, Answer{}
 	case history.Release:
-		lease := c.leases[q.Lock]
-		delete(c.leases, q.Lock)
+		lease := c.released(q.Lock)
 		if lease == nil {
-			return failed(locks.ErrNotHeld)
+			return nil, failed(locks.ErrNotHeld)
 		}
-		return failed(lease.Release(ctx))
+		return nil, failed(lease.Release(ctx))
 	case history.Read:
-		return c.access(q, DoRead)
+		return nil, c.access(q, DoRead)
 	case history.Write:
-		return c.access(q, DoWrite)
+		return nil, c.access(q, DoWrite)
 	case OpClose:
-		return failed(c.locker.Close(ctx))
+		return nil, failed(c.locker.Close(ctx))
 	}
-	return Answer{Error: ErrUnsupported, Text: q.Op}
+	return nil, Answer{Error: ErrUnsupported, Text: q.Op}
 }
 
 // failed is the answer that tells err, which may be nil.
@@ -212,33 +272,11 @@ func failed(err error) Answer {
 	return Answer{Error: wordFor(err), Text: err.Error()}
 }
 
-// granted tells what the lease says of itself. The time that is left is
-// rounded down: a client may believe too short, never too long.
-func (c *client) granted(lease locks.Lease) Answer {
-	a := Answer{Token: tokenOf(lease)}
-	if d, ok := lease.(locks.Deadliner); ok && d.Until() > 0 {
-		now := time.Since(c.server.start)
-		valid, mono := (d.Until() - now).Milliseconds(), now.Nanoseconds()
-		if d.Until() < now {
-			valid-- // towards the past, not towards zero
-		}
-		a.ValidMS, a.MonoNS = &valid, &mono
-	}
-	return a
-}
-
-func tokenOf(lease locks.Lease) Token {
-	if f, ok := lease.(locks.Fencer); ok {
-		return Token(f.Token())
-	}
-	return 0
-}
-
 // access lets the harness, which keeps the guarded resource, serve a read or
 // write. It says itself when that took too long.
 func (c *client) access(q Request, do string) (a Answer) {
 	c.away(func() {
-		r, err := c.server.ask(Answer{ID: q.ID, Do: do, Token: tokenOf(c.leases[q.Lock]), Value: q.Value})
+		r, err := c.server.ask(Answer{ID: q.ID, Do: do, Token: c.token(q), Value: q.Value})()
 		switch {
 		case err != nil:
 			a = failed(err)
@@ -251,18 +289,20 @@ func (c *client) access(q Request, do string) (a Answer) {
 	return a
 }
 
-// ask sends a Do and waits for its answer.
-func (s *server) ask(a Answer) (Request, error) {
+// ask sends a Do. What it returns waits for the answer.
+func (s *server) ask(a Answer) (answer func() (Request, error)) {
 	ch := make(chan Request, 1)
 	s.mu.Lock()
-	s.doing[a.ID] = ch
+	s.doing[question{a.ID, a.Entry}] = ch
 	s.mu.Unlock()
 	s.write(a)
-	select {
-	case r := <-ch:
-		return r, nil
-	case <-s.life.Done():
-		return Request{}, s.life.Err()
+	return func() (Request, error) {
+		select {
+		case r := <-ch:
+			return r, nil
+		case <-s.life.Done():
+			return Request{}, s.life.Err()
+		}
 	}
 }
 
@@ -270,8 +310,9 @@ func (s *server) ask(a Answer) (Request, error) {
 func (s *server) done(q Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if ch := s.doing[q.ID]; ch != nil {
-		delete(s.doing, q.ID)
+	to := question{q.ID, q.Entry}
+	if ch := s.doing[to]; ch != nil {
+		delete(s.doing, to)
 		ch <- q
 	}
 }

@@ -50,6 +50,11 @@ type pair struct {
 // serve starts a worker with client c1, whose lock make makes, and has it
 // answer init.
 func serve(t *testing.T, make func(Setup) *fake) *pair {
+	return serveLock(t, func(s Setup) locks.Locker { return make(s) }, "")
+}
+
+// serveLock does the same with any lock; more are the features that it adds.
+func serveLock(t *testing.T, make func(Setup) locks.Locker, more string) *pair {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	p := &pair{t: t, in: inW, lines: bufio.NewScanner(outR), ended: newChan()}
@@ -62,7 +67,7 @@ func serve(t *testing.T, make func(Setup) *fake) *pair {
 	}()
 	t.Cleanup(func() { inW.Close() })
 	p.say(`{"id":1,"op":"init","protocol":1,"clients":["c1"],"locks":["a"],"ttl_ms":1000}`)
-	p.want(`{"id":1,"ok":true,"name":"lockcheck","features":["token","deadline","clock","points"]}`)
+	p.want(`{"id":1,"ok":true,"name":"lockcheck","features":["token","deadline","clock","clock-set","points"` + more + `]}`)
 	return p
 }
 
@@ -217,33 +222,6 @@ func TestEndOfInput(t *testing.T) {
 	}
 	if err := <-p.ended; err != nil {
 		t.Error(err)
-	}
-}
-
-// Of a client's tasks one runs at a time, and others do while it waits.
-func TestBaton(t *testing.T) {
-	t.Parallel()
-	h := &host{baton: &baton{}, life: t.Context(), start: time.Now()}
-	const tasks = 20
-	running, most := 0, 0 // guarded by the baton alone: the race detector watches
-	done := make(chan struct{})
-	for range tasks {
-		go func() {
-			h.mu.Lock()
-			defer func() { h.mu.Unlock(); done <- struct{}{} }()
-			for range 50 {
-				running++
-				most = max(most, running)
-				running--
-				h.Sleep(t.Context(), 10*time.Microsecond)
-			}
-		}()
-	}
-	for range tasks {
-		<-done
-	}
-	if most != 1 {
-		t.Errorf("%d tasks ran at once", most)
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,16 +77,18 @@ type caseDocument struct {
 }
 
 type caseResult struct {
-	ID         string   `json:"id"`
-	Kind       string   `json:"kind"`
-	Lock       string   `json:"lock"`
-	On         string   `json:"on"`
-	Reproduced bool     `json:"reproduced"`
-	Violated   []string `json:"violated"`
-	Remedy     string   `json:"remedy"`
-	RemedyLock string   `json:"remedy_lock,omitempty"`
-	Reason     string   `json:"reason"`
-	Seconds    float64  `json:"seconds"`
+	ID           string   `json:"id"`
+	Kind         string   `json:"kind"`
+	Lock         string   `json:"lock"`
+	On           string   `json:"on"`
+	Reproduced   bool     `json:"reproduced"`
+	Violated     []string `json:"violated"`
+	Remedy       string   `json:"remedy"`
+	RemedyLock   string   `json:"remedy_lock,omitempty"`
+	Reason       string   `json:"reason"`
+	Figure       *float64 `json:"figure,omitempty"`        // of a measure
+	RemedyFigure *float64 `json:"remedy_figure,omitempty"` // the same with the remedy
+	Seconds      float64  `json:"seconds"`
 }
 
 // tries is how often a case is played where time is real and it did not come
@@ -95,7 +98,7 @@ const tries = 3
 // reproduce plays a case. What happened and must not have is never tried again.
 func (a *app) reproduce(p *place, c catalogue.Case) (r *harness.CaseResult, err error) {
 	for try := 1; ; try++ {
-		r, err = harness.Case(c, p.name, p.lease, p.each)
+		r, err = harness.Case(c, p.name, p.leaseOf(c), p.each)
 		if err != nil || !r.Missed || p.name == "sim" || try == tries {
 			return r, err
 		}
@@ -114,7 +117,7 @@ func (a *app) cases(p *place, ids []string, named func(id string) bool) error {
 			break
 		}
 		c, _ := catalogue.FindCase(id)
-		if why := c.NotOn[p.name]; why != "" {
+		if why := c.Impossible(p.name, p.lease); why != "" {
 			skipped++
 			doc.Cases = append(doc.Cases, caseResult{ID: id, Kind: string(c.Kind), Lock: c.Setup.Lock, On: p.name, Violated: []string{}, Remedy: "none", Reason: why})
 			a.impossible(p, id, why)
@@ -162,6 +165,12 @@ func newCaseResult(r *harness.CaseResult) caseResult {
 		Reproduced: r.Reproduced, Violated: []string{}, Remedy: r.Remedy, RemedyLock: r.Case.Remedy.Setup.Lock,
 		Reason: r.Reason, Seconds: r.Took.Seconds(),
 	}
+	if r.Case.Figure != nil {
+		c.Figure = &r.Figure
+		if r.Case.Remedy.None == "" {
+			c.RemedyFigure = &r.RemedyFigure
+		}
+	}
 	if r.Remedy == "none" && c.Reason == "" {
 		c.Reason = r.Case.Remedy.None
 	}
@@ -186,8 +195,10 @@ func (a *app) tellCase(p *place, r *harness.CaseResult) error {
 		if dirs[i], err = p.save(name, s.Flawed); err != nil {
 			return err
 		}
-		if _, err = p.save(name+"-no-fault", s.Healthy); err != nil {
-			return err
+		if s.Healthy != nil {
+			if _, err = p.save(name+"-no-fault", s.Healthy); err != nil {
+				return err
+			}
 		}
 		if s.Remedied != nil {
 			if _, err = p.save(name+"-remedy", s.Remedied); err != nil {
@@ -224,6 +235,7 @@ func (a *app) tellCase(p *place, r *harness.CaseResult) error {
 		a.replayLine(dirs[i])
 		a.printf("\n")
 	}
+	a.measured(r)
 	if r.Reproduced {
 		a.paragraph(2, a.sign(checker.Valid)+" Reproduced. "+healthyWords(r))
 	} else {
@@ -249,23 +261,43 @@ func remedyOutcome(remedy string) checker.Outcome {
 	}
 }
 
-func healthy(r *harness.CaseResult) bool {
+// healthyWords say what there was without the fault.
+func healthyWords(r *harness.CaseResult) string {
+	any := false
+	var broken []string
 	for _, s := range r.Schedules {
-		if len(s.Healthy.Violated()) > 0 {
-			return false
+		if s.Healthy == nil {
+			continue
+		}
+		any = true
+		for _, p := range s.Healthy.Violated() {
+			if !slices.Contains(broken, string(p)) {
+				broken = append(broken, string(p))
+			}
 		}
 	}
-	return true
+	switch {
+	case !any:
+		return "It takes no fault."
+	case len(broken) == 1:
+		return "Without the fault only " + broken[0] + " is violated: it takes none."
+	case len(broken) > 1:
+		return "Without the fault only " + strings.Join(broken, " and ") + " are violated: they take none."
+	}
+	return "Without the fault nothing is violated."
 }
 
-func healthyWords(r *harness.CaseResult) string {
-	if len(r.Case.Schedules[0].Faults) == 0 {
-		return ""
+// measured says what a measure came to.
+func (a *app) measured(r *harness.CaseResult) {
+	f := r.Case.Figure
+	if f == nil {
+		return
 	}
-	if healthy(r) {
-		return "Without the fault nothing is violated."
+	text := fmt.Sprintf("Measured %.3g %s", r.Figure, f.Of)
+	if r.Case.Remedy.None == "" {
+		text += fmt.Sprintf("; with the remedy %.3g", r.RemedyFigure)
 	}
-	return "Without the fault something is violated, too."
+	a.paragraph(9, text+".")
 }
 
 // remedyWords say what was run, and what it kept.
@@ -278,9 +310,7 @@ func remedyWords(r *harness.CaseResult) string {
 	if setup.Fencing != "" {
 		what += " and fencing"
 	}
-	if setup.Server.Fsync != "" {
-		what += " on a server with appendfsync " + string(setup.Server.Fsync)
-	}
+	what += serverWords(setup.Server)
 	var keeps []string
 	for _, p := range r.Case.Remedy.Keeps {
 		keeps = append(keeps, string(p))
@@ -305,11 +335,31 @@ func remedyWords(r *harness.CaseResult) string {
 	return text
 }
 
+// serverWords say how servers are set up that are not as they always are.
+func serverWords(s catalogue.Server) string {
+	text := ""
+	if s.Fsync != "" {
+		text += " on a server with appendfsync " + string(s.Fsync)
+	}
+	if s.Eviction != "" {
+		text += " on a server with maxmemory-policy " + string(s.Eviction)
+	}
+	if s.Sequence != 0 {
+		text += fmt.Sprintf(" on an ensemble whose next number is %d", s.Sequence)
+	}
+	return text
+}
+
 // caseTable is the overview at the end.
 func (a *app) caseTable(cases []caseResult) {
 	if len(cases) < 2 {
 		return
 	}
+	width := 0
+	for _, c := range cases {
+		width = max(width, len(c.ID))
+	}
+	room := columns - width - len("✗   remedy violated") + 2 // the sign is one column, and three bytes
 	for _, c := range cases {
 		sign, words := a.sign(checker.Valid), strings.Join(c.Violated, ", ")
 		switch {
@@ -320,7 +370,7 @@ func (a *app) caseTable(cases []caseResult) {
 		case c.Kind == string(catalogue.Control):
 			words = "held, as it should"
 		}
-		a.printf("%s %-28s %-33s %s\n", sign, c.ID, clip(words, 33), "remedy "+c.Remedy)
+		a.printf("%s %-*s %-*s %s\n", sign, width, c.ID, room, clip(words, room), "remedy "+c.Remedy)
 	}
 	a.printf("\n")
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -283,6 +284,9 @@ func (a *app) warn(warnings []history.Warning) {
 func (a *app) checkProperties(ctx context.Context, src *source, in *taken, c checking) (doc verdictDocument, code int, err error) {
 	h, pr := in.history, c.promise
 	var verdicts []checker.Verdict
+	if slices.Contains(pr, checker.Fairness) {
+		h.Header.Order = true // whoever recorded it: here somebody says so
+	}
 	err = within(ctx, func() error {
 		verdicts = checker.JudgeBoth(h)
 		return nil

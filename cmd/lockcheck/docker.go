@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/cluster/docker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/harness"
@@ -23,7 +24,7 @@ func (a *app) openDocker(p *place) error {
 		return fail(noPlace, "%w", err)
 	}
 	if p.lease == 0 {
-		p.lease = docker.Lease
+		p.lease, p.usual = docker.LeaseOf(catalogue.Layout{}), docker.LeaseOf
 	}
 	p.runs = 1
 	p.execute = func(plan *harness.Plan, name string) (*harness.Judged, harness.Replay, error) {
@@ -50,7 +51,7 @@ func (a *app) openDocker(p *place) error {
 		start := time.Now()
 		r := explore.NewResult()
 		for i := 0; i < s.Runs && (s.For == 0 || time.Since(start) < s.For); i++ {
-			plan := s.Plan(i)
+			plan := p.plan(s, i)
 			j, err := a.inDocker(p.ctx, plan, runName(plan))
 			if j != nil {
 				done[i] = j
@@ -75,6 +76,20 @@ func (a *app) openDocker(p *place) error {
 	p.again = func(_ *explore.Settings, run int) (*harness.Judged, error) { return done[run], nil }
 	p.save = func(name string, _ *harness.Judged) (string, error) { return filepath.Join(a.out, name), nil }
 	return nil
+}
+
+// plan is run i of a batch. One whose faults need slower servers than the batch
+// was set up for has the same faults with a longer lease.
+func (p *place) plan(s *explore.Settings, i int) *harness.Plan {
+	plan := s.Plan(i)
+	lock, _ := catalogue.FindLock(plan.Lock)
+	if t := p.leaseOn(catalogue.NewLayout(&lock, plan.Server, plan.Options)); t > plan.Lease {
+		slow := *s
+		slow.Lease = t
+		slow.Usual(t)
+		return slow.Plan(i)
+	}
+	return plan
 }
 
 // inDocker carries out one plan and keeps its files. The history is on disk

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
@@ -45,8 +46,13 @@ func (a *app) runExhaustive(p *place, ids []string, s explore.Settings, pr promi
 	if s.For > 0 {
 		end = time.Now().Add(s.For)
 	}
+	options := s.Options
+	ids, err := a.searchableLocks(ids)
+	if err != nil {
+		return err
+	}
 	for _, id := range ids {
-		s.Lock = id
+		s.Lock, s.Options = id, fenced(id, options, s.Fencing)
 		c, err := a.exhaustLock(p, s, pr, doc, end)
 		if err != nil {
 			return err
@@ -64,11 +70,48 @@ func (a *app) runExhaustive(p *place, ids []string, s explore.Settings, pr promi
 	return exit(code)
 }
 
+// searchableLocks takes out the locks that cannot be gone through.
+func (a *app) searchableLocks(ids []string) (some []string, err error) {
+	for _, id := range ids {
+		lock, _ := catalogue.FindLock(id)
+		if err = explore.SearchableLock(&lock); err != nil {
+			if len(ids) > 1 {
+				a.say("lockcheck: skipped: %v\n", err)
+			}
+			continue
+		}
+		some = append(some, id)
+	}
+	if some == nil {
+		return nil, fail(usage, "--strategy %s: %w", exhaustive, err)
+	}
+	return some, nil
+}
+
+// searchable takes out the faults that cannot be gone through; the zero Fault
+// stands for none.
+func (a *app) searchable(kinds []faults.Fault) (some []faults.Fault, err error) {
+	for _, k := range kinds {
+		if err = explore.SearchableFault(k); err != nil {
+			a.say("lockcheck: skipped: %v\n", err)
+			continue
+		}
+		some = append(some, k)
+	}
+	switch {
+	case kinds == nil:
+		return []faults.Fault{{}}, nil
+	case some == nil:
+		return nil, fail(usage, "--strategy %s: %w", exhaustive, err)
+	}
+	return some, nil
+}
+
 // exhaustLock goes through all that can happen to one lock.
 func (a *app) exhaustLock(p *place, s explore.Settings, pr promise, doc *runDocument, end time.Time) (int, error) {
-	kinds := s.Kinds
-	if kinds == nil {
-		kinds = []faults.Fault{{}}
+	kinds, err := a.searchable(s.Kinds)
+	if err != nil {
+		return 0, err
 	}
 	var bounds []*explore.Bound
 	var told *harness.Judged

@@ -298,7 +298,7 @@ func TestJSONOfSeveralLocksNamesEachPropertyOnce(t *testing.T) {
 			t.Errorf("%+v: %v", v, err)
 		}
 	}
-	if !seen["exclusion"] || !seen["ownership"] || doc.Runs != 300 {
+	if !seen["exclusion"] || !seen["ownership"] || doc.Runs != 400 {
 		t.Errorf("%+v", doc)
 	}
 

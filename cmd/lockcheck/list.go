@@ -32,6 +32,8 @@ type listed struct {
 	Acts    string         `json:"acts_on,omitempty"` // of a fault
 	Needs   string         `json:"needs,omitempty"`   // of a fault: what the place has to offer
 	Promise string         `json:"promise,omitempty"` // of a lock
+	Like    string         `json:"like,omitempty"`    // of a flawed variant: what it is to be
+	Flaw    string         `json:"flaw,omitempty"`    // and what is wrong with it
 	Source  string         `json:"source,omitempty"`
 	Options []listedOption `json:"options,omitempty"`   // of a lock
 	State   string         `json:"remembers,omitempty"` // of a model
@@ -55,6 +57,7 @@ func (l *listed) text() string {
 		}
 	}
 	add("Promises ", l.Promise)
+	add("Flawed: it ", l.Flaw)
 	add("Acts on ", l.Acts)
 	add("Needs ", l.Needs)
 	add("Source: ", l.Source)
@@ -119,7 +122,7 @@ func (a *app) row(width int, name, text string) {
 
 func listLocks() (items []listed) {
 	for _, l := range catalogue.Locks {
-		it := listed{Name: l.ID, Does: l.Does, Promise: l.Promise, Source: l.Source}
+		it := listed{Name: l.ID, Does: l.Does, Promise: l.Promise, Source: l.Source, Like: l.Like, Flaw: l.Flaw}
 		for _, o := range catalogue.AllOptions {
 			if slices.Contains(l.Options, o.Name) {
 				it.Options = append(it.Options, listedOption{o.Name, o.Does})
@@ -134,7 +137,7 @@ func listFaults() (items []listed) {
 	for _, f := range faults.All() {
 		it := listed{Name: f.Name, Does: f.Does, On: []string{}, Acts: f.On.String(), Needs: string(f.Need)}
 		for _, p := range places {
-			if f.Available(offers(p)) == nil {
+			if f.Available(offers(p, true)) == nil {
 				it.On = append(it.On, p)
 			}
 		}

@@ -129,7 +129,7 @@ Exit codes   0 held, or as expected        3 the place could not be set up
 	flags.BoolVarP(&a.verbose, "verbose", "v", false, "say more")
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print verdicts only, no stories")
 	root.AddCommand(a.caseCommand(), a.runCommand(), a.matrixCommand(), a.checkCommand(), a.replayCommand(), a.shrinkCommand(),
-		a.listCommand(), a.cleanCommand(), a.versionCommand(), a.workerCommand())
+		a.benchCommand(), a.listCommand(), a.cleanCommand(), a.versionCommand(), a.workerCommand())
 	root.SetHelpCommand(helpCommand())
 	return root
 }

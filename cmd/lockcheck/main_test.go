@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,10 +49,16 @@ func (r result) wants(t *testing.T, code int, words ...string) {
 	}
 }
 
+// A case says what is violated without its fault, too.
+func TestWhatTakesNoFaultIsSaid(t *testing.T) {
+	lockcheck(t, "case", "redlock-no-drift", "--out", t.TempDir()).wants(t, held,
+		"Without the fault only exclusion and resource are violated: they")
+}
+
 func TestAllCasesAreReproduced(t *testing.T) {
 	out := t.TempDir()
 	r := lockcheck(t, "case", "--out", out)
-	r.wants(t, held, "VIOLATED", "Remedy:", "11 of 11 reproduced")
+	r.wants(t, held, "VIOLATED", "Remedy:", fmt.Sprintf("%d of %[1]d reproduced", len(catalogue.Cases)))
 	for _, c := range catalogue.Cases {
 		if !strings.Contains(r.stdout, c.ID) {
 			t.Errorf("%s is not told", c.ID)
@@ -158,8 +165,15 @@ func TestBadInput(t *testing.T) {
 		{"runs redis-set-lua", usage, []string{"did you mean run"}},
 		{"case redis-get-del-rce", usage, []string{"did you mean redis-get-del-race?"}},
 		{"case redis-get-del-race --lock redis-set-lu", usage, []string{"did you mean redis-set-lua"}},
-		{"case zk-*", usage, []string{`no case "zk-*"`}},
+		{"case mysql-*", usage, []string{`no case "mysql-*"`}},
 		{"run", usage, []string{"run needs a LOCK"}},
+		{"run zk-recipe --fault evict", usage, []string{"none of these faults applies: evict needs a server that evicts", "zk-recipe keeps all"}},
+		{"run zk-recipe --on docker --fault server-jump", usage, []string{"none of these faults applies", "too slow for the sessions of zk-recipe"}},
+		{"run redis-set-lua --fault session-expiry", usage, []string{"none of these faults applies: session-expiry needs a server that keeps sessions"}},
+		{"run redlock --fault failover", usage, []string{"the nodes of redlock have none"}},
+		{"run zk-recipe --strategy exhaustive", usage, []string{"random runs are for it"}},
+		{"run zk-recipe --option spin", usage, []string{"zk-recipe has no option spin"}},
+		{"case redis-get-del-race --lock zk-recipe", usage, []string{"cannot be told with zk-recipe, which stands on ZooKeeper: it happens to Redis"}},
 		{"run redis-setlua", usage, []string{"did you mean redis-set-lua"}},
 		{"run redis-set-lua --fault pasue", usage, []string{"did you mean pause?"}},
 		{"run redis-set-lua --fault none,pause", usage, []string{"none stands alone"}},
@@ -190,11 +204,12 @@ func TestBadInput(t *testing.T) {
 		{"case redis-expiry-while-holding --pause -5s", usage, []string{"--pause -5s: it has to be more than 0"}},
 		{"case redis-token-reuse --pause 5s", usage, []string{"--pause changes nothing in redis-token-reuse"}},
 		{"case redis-get-del-race redis-token-reuse --pause 5s", usage, []string{"--pause changes nothing in redis-token-reuse"}},
-		{"case redis-setnx* --pause 5s", usage, []string{"--pause changes nothing"}},
+		{"case redis-setnx-client-* --pause 5s", usage, []string{"--pause changes nothing"}},
 		{"case redis-token-reuse --lock redis-setnx", usage, []string{"redis-setnx has no option reuse-id", "redis-set-lua"}},
 		{"case --lock=", usage, []string{"no lock"}},
 		{"case --lock redis-set-lua extra", usage, []string{`no case "extra"`}},
 		{"run redis-set-lua --option fast", usage, []string{`no option "fast"`}},
+		{"run zk-children --option czxid", usage, []string{"zk-children has no option czxid; these have: zk-recipe"}},
 		{"run redis-setnx --option claim", usage, []string{"redis-setnx has no option claim", "redis-set-lua"}},
 		{"run redis-set-lua --fencing=some", usage, []string{"--fencing"}},
 		{"run redis-set-lua --fly", usage, []string{"unknown flag: --fly"}},
@@ -251,7 +266,7 @@ func TestHelpAndLists(t *testing.T) {
 	}
 	locks, kinds, cases, properties := []string{"Promises", "Source: Redis manual"}, []string{"Acts on a client.", "Acts on a server.", "On sim, docker"}, []string{"Source: "}, []string{}
 	for _, l := range catalogue.Locks {
-		locks = append(locks, l.ID, l.Does)
+		locks = append(locks, l.ID, l.Does[:min(20, len(l.Does))])
 	}
 	for _, o := range catalogue.AllOptions {
 		locks = append(locks, o.Name, o.Does[:20])

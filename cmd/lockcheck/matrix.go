@@ -41,10 +41,11 @@ func (a *app) matrixCommand() *cobra.Command {
 what it finds against what is known: what must be found, what may be, and that
 nothing else is. The same command finds the same, until something changes.
 
-A cell that must hold has --runs runs. One that must break ends when all that
-has to be found was, but not before a quarter of them. What was not expected
-fails, and so does what was expected and not found in ten times the runs that it
-takes on average (docs/random.md).`,
+A cell that must hold has --runs runs, or a quarter of them where a flawed
+variant is expected to do as the lock that it is like. One that must break ends
+when all that has to be found was, but not before a quarter. What was not
+expected fails, and so does what was expected and not found in ten times the
+runs that it takes on average (docs/random.md).`,
 		Example: `  lockcheck matrix
   lockcheck matrix 'redis-set-*' --fault pause,partition -v
   lockcheck matrix --holding --runs 100000
@@ -88,14 +89,14 @@ func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 	if err != nil {
 		return err
 	}
-	cells, err := a.cells(p, args, f)
+	cells, absent, err := a.cells(p, args, f)
 	if err != nil {
 		return err
 	}
 	if f.calibrate {
 		return a.calibrate(p, cells, f)
 	}
-	m := &matrixOutcome{flags: f, place: p.name, lease: p.lease}
+	m := &matrixOutcome{absent: absent, flags: f, place: p.name, lease: p.lease}
 	start := time.Now()
 	if p.name == "sim" {
 		m.cells, err = a.matrixInSim(p, cells, f)
@@ -175,20 +176,26 @@ func (f *matrixFlags) columns() ([]string, error) {
 	return names, nil
 }
 
+// noCell is a lock and a fault that does not apply to it.
+type noCell struct {
+	lock, fault string
+	reason      error
+}
+
 // cells are those that the arguments and flags name, as far as the place offers
-// their faults.
-func (a *app) cells(p *place, args []string, f matrixFlags) ([]*explore.Cell, error) {
+// their faults. absent are those that are none.
+func (a *app) cells(p *place, args []string, f matrixFlags) (cells []*explore.Cell, absent []noCell, err error) {
 	ids, err := match("lock", args, lockIDs())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	names, err := f.columns()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	calibration, err := catalogue.Calibrated()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	shared := explore.Settings{
 		On: p.name, Lease: p.lease, Seed: f.seed, Runs: f.runs, Jobs: f.jobs,
@@ -204,33 +211,45 @@ func (a *app) cells(p *place, args []string, f matrixFlags) ([]*explore.Cell, er
 			kinds = append(kinds, k)
 		}
 	}
-	if kinds, err = a.available(p, kinds); err != nil {
-		return nil, err
+	if kinds, err = a.available(p, kinds, true); err != nil {
+		return nil, nil, err
 	}
-	var cells []*explore.Cell
 	for _, id := range ids {
 		lock, _ := catalogue.FindLock(id)
 		for _, name := range names {
-			if name != catalogue.NoFault && !slices.ContainsFunc(kinds, func(k faults.Fault) bool { return k.Name == name }) {
+			i := slices.IndexFunc(kinds, func(k faults.Fault) bool { return k.Name == name })
+			if i < 0 && name != catalogue.NoFault {
 				continue
+			}
+			if i >= 0 {
+				if reason := cmp.Or(lock.Applies(kinds[i], shared.Server), lock.Strikes(kinds[i], p.name)); reason != nil {
+					absent = append(absent, noCell{id, name, reason})
+					continue
+				}
 			}
 			c, err := explore.NewCell(shared, lock, id, name, &calibration)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			if f.holding {
 				if !c.Expect.HoldsSlowly() {
 					continue
 				}
-				c.Least, c.Runs = shared.Runs, max(shared.Runs, c.Runs)
+				if !c.Inherited() {
+					c.Least = shared.Runs
+				}
+				c.Runs = max(c.Least, c.Runs)
 			}
 			cells = append(cells, c)
 		}
 	}
-	if len(cells) == 0 {
-		return nil, fail(usage, "none of these cells must hold: leave out --holding, or name other locks or faults")
+	switch {
+	case len(cells) > 0:
+		return cells, absent, nil
+	case f.holding:
+		return nil, nil, fail(usage, "none of these cells must hold: leave out --holding, or name other locks or faults")
 	}
-	return cells, nil
+	return nil, nil, fail(usage, "none of these faults applies: %w", absent[0].reason)
 }
 
 // matrixInSim does all cells side by side.

@@ -8,6 +8,8 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,11 +24,16 @@ var update = flag.Bool("update", false, "write the pages of testdata anew")
 // The whole matrix comes out as expected, in a tenth of its runs.
 func TestTheMatrixIsAsExpected(t *testing.T) {
 	r := lockcheck(t, "matrix", "--runs", "100", "--out", t.TempDir())
-	r.wants(t, held, "5 locks under 11 faults and none", "60 cells: 60 as expected", "in 100 runs each")
+	r.wants(t, held, "23 locks under 22 faults and none", "492 cells: 492 as expected", "in 25 to 100 runs each")
+}
+
+func TestAMatrixOfAFewCells(t *testing.T) {
+	args := strings.Fields("matrix redis-set-* --fault none,pause,kill,restart,partition --runs 100 --out " + t.TempDir())
+	r := lockcheck(t, args...)
 	if lines := strings.Count(r.stdout, "\n"); lines > 24 {
 		t.Errorf("%d lines do not fit a screen:\n%s", lines, r.stdout)
 	}
-	if again := lockcheck(t, "matrix", "--runs", "100", "--jobs", "1", "--out", t.TempDir()); withoutTime(again.stdout) != withoutTime(r.stdout) {
+	if again := lockcheck(t, append(args, "--jobs", "1")...); withoutTime(again.stdout) != withoutTime(r.stdout) {
 		t.Errorf("with one job it is another:\n%s", again.stdout)
 	}
 }
@@ -62,7 +69,7 @@ func gone(t *testing.T, a *app) *matrixOutcome {
 	p.save = a.save
 	f := matrixFlags{faults: []string{"none", "pause", "kill", "server-jump"}, seed: 1, runs: 100, jobs: 2}
 	f.place.lease = p.lease
-	cells, err := a.cells(p, []string{"redis-setnx", "redis-set-del", "redis-set-lua"}, f)
+	cells, _, err := a.cells(p, []string{"redis-setnx", "redis-set-del", "redis-set-lua"}, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +137,7 @@ func TestTheMatrixAsJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
 		t.Fatal(err)
 	}
-	if doc.Schema != 1 || doc.On != "sim" || doc.Seed != 1 || doc.LeaseMS != 10_000 || len(doc.Cells) != 6 {
+	if doc.Schema != 1 || doc.On != "sim" || doc.Seed != 1 || doc.LeaseMS != 10_000 || len(doc.Cells) != 8 {
 		t.Errorf("%+v", doc)
 	}
 	for _, c := range doc.Cells {
@@ -165,6 +172,28 @@ func TestTheMatrixAsJSON(t *testing.T) {
 }
 
 // What was not expected can be run and replayed by the lines that are printed.
+// Sessions are no leases of which a grant could say how long it lasts: the runs
+// show an overlap, and the table says whether it is one that nobody avoids.
+func TestOverlapsWithoutALeaseAreOfTheKindThatIsExpected(t *testing.T) {
+	for _, tt := range []struct {
+		lock      string
+		want, not catalogue.Code
+	}{
+		{"zk-recipe", "Uf", "U"},
+		{"zk-predecessor", "U", "Uf"},
+	} {
+		r := lockcheck(t, "matrix", tt.lock, "--fault", "pause", "--runs", "50", "--json", "--out", t.TempDir())
+		r.wants(t, held)
+		var doc matrixDocument
+		if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil || len(doc.Cells) != 1 {
+			t.Fatalf("%v\n%s", err, r.stdout)
+		}
+		if codes := doc.Cells[0].Codes; !slices.Contains(codes, tt.want) || slices.Contains(codes, tt.not) {
+			t.Errorf("%s: found %v, want %s", tt.lock, codes, tt.want)
+		}
+	}
+}
+
 func TestWhatWasNotExpectedIsKept(t *testing.T) {
 	a := newApp(nil, &bytes.Buffer{}, nil)
 	a.out = t.TempDir()
@@ -202,7 +231,34 @@ func TestWhichCells(t *testing.T) {
 		}
 	}
 	r := lockcheck(t, "matrix", "redis-set-lua", "--holding", "--runs", "30", "--out", t.TempDir())
-	r.wants(t, held, "9 cells: 9 as expected. 9 must hold, a slow hand-over aside")
+	r.wants(t, held, "15 cells: 15 as expected. 15 must hold, a slow hand-over aside")
+}
+
+// A fault that does not apply to a lock has no cell: nothing is run, and the
+// reason is said.
+func TestWhereAFaultDoesNotApply(t *testing.T) {
+	args := strings.Fields("matrix redlock redis-set-lua --fault failover,kill --runs 20 --out " + t.TempDir())
+	const reason = "failover needs servers with replicas, and the nodes of redlock have none"
+	r := lockcheck(t, args...)
+	r.wants(t, held, "3 cells: 3 as expected", "n/a does not apply")
+	if !regexp.MustCompile(`(?m)^redlock +✓l +n/a$`).MatchString(r.stdout) {
+		t.Errorf("%s", r.stdout)
+	}
+	lockcheck(t, append(args, "-v")...).wants(t, held, "n/a redlock under failover: failover needs servers with replicas, and")
+	markdown := lockcheck(t, append(args, "--markdown")...).stdout
+	for _, line := range []string{"| `redlock` | ✓ l | n/a |", "| `redlock` | failover | n/a | | | | | " + sentence(reason) + " |"} {
+		if !strings.Contains(markdown, line) {
+			t.Errorf("no %q in\n%s", line, markdown)
+		}
+	}
+	var doc matrixDocument
+	if err := json.Unmarshal([]byte(lockcheck(t, append(args, "--json")...).stdout), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if want := []matrixNoCell{{"redlock", "failover", reason}}; len(doc.Cells) != 3 || !slices.Equal(doc.Absent, want) {
+		t.Errorf("%d cells, not applicable %+v", len(doc.Cells), doc.Absent)
+	}
+	lockcheck(t, strings.Fields("matrix redlock --fault failover --out "+t.TempDir())...).wants(t, usage, "none of these faults applies: "+reason)
 }
 
 func TestMatrixIsUsedWrongly(t *testing.T) {
@@ -256,7 +312,7 @@ func TestAnInterruptedMatrixShowsWhatThereIs(t *testing.T) {
 	ctx, cancel = context.WithCancel(t.Context())
 	time.AfterFunc(300*time.Millisecond, cancel)
 	r = in(t, ctx, func(*place) {}, "matrix", "--runs", "1000000", "--jobs", "1")
-	r.wants(t, interrupted, "? proves nothing", "59 more were not begun", "lockcheck: interrupted")
+	r.wants(t, interrupted, "? proves nothing", "491 more were not begun", "lockcheck: interrupted")
 	if strings.Contains(r.stdout, "Again") {
 		t.Errorf("what was interrupted is told at length:\n%s", r.stdout)
 	}

@@ -15,14 +15,15 @@ import (
 // calibrationPath is where the source of this program keeps its calibration.
 const calibrationPath = "catalogue/calibration.json"
 
-// calibrate measures the cells that must break, and writes the file.
+// calibrate measures the cells that must break, and writes the file. What a
+// flawed variant has of another lock is measured there.
 func (a *app) calibrate(p *place, cells []*explore.Cell, f matrixFlags) error {
 	if info, err := os.Stat(filepath.Dir(f.file)); err != nil || !info.IsDir() {
 		return fail(usage, "--calibration %s: there is no folder %s here; call it where lockcheck's source is, or name another file",
 			f.file, filepath.Dir(f.file))
 	}
 	date := cmp.Or(f.date, time.Now().Format(time.DateOnly))
-	cells = slices.DeleteFunc(cells, func(c *explore.Cell) bool { return c.Expect.Holds() })
+	cells = slices.DeleteFunc(cells, func(c *explore.Cell) bool { return c.Expect.Holds() || c.Inherited() })
 	calibration, err := catalogue.Calibrated()
 	if err != nil {
 		return err

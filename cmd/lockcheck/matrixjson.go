@@ -17,7 +17,15 @@ type matrixDocument struct {
 	Runs    int                  `json:"runs"`
 	Seconds float64              `json:"seconds"`
 	Cells   []matrixCellDocument `json:"cells"`
+	Absent  []matrixNoCell       `json:"not_applicable,omitempty"`
 	Left    int                  `json:"not_begun,omitempty"` // cells, when it was interrupted
+}
+
+// matrixNoCell is a lock and a fault that does not apply to it.
+type matrixNoCell struct {
+	Lock   string `json:"lock"`
+	Fault  string `json:"fault"`
+	Reason string `json:"reason"`
 }
 
 type matrixCellDocument struct {
@@ -52,6 +60,9 @@ func (m *matrixOutcome) document() matrixDocument {
 	d := matrixDocument{
 		Schema: 1, On: m.place, LeaseMS: m.lease.Milliseconds(), Seed: m.flags.seed,
 		Runs: m.runs(), Seconds: m.took.Seconds(), Cells: []matrixCellDocument{}, Left: m.left,
+	}
+	for _, n := range m.absent {
+		d.Absent = append(d.Absent, matrixNoCell{n.lock, n.fault, n.reason.Error()})
 	}
 	for i := range m.cells {
 		c := &m.cells[i]

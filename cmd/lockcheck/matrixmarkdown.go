@@ -19,13 +19,11 @@ func (m *matrixOutcome) markdown(w io.Writer) {
 	for _, id := range locks {
 		fmt.Fprintf(w, "| `%s` |", id)
 		for _, name := range names {
-			c := m.cell(id, name)
-			if c == nil {
-				fmt.Fprint(w, " |")
-				continue
+			sign, rest := m.text(id, name)
+			if sign+rest != "" {
+				fmt.Fprintf(w, " %s", strings.TrimSpace(sign+" "+rest))
 			}
-			sign, codes := c.short()
-			fmt.Fprintf(w, " %s |", strings.TrimSpace(sign+" "+codes))
+			fmt.Fprint(w, " |")
 		}
 		fmt.Fprintln(w)
 	}
@@ -49,6 +47,9 @@ func (m *matrixOutcome) markdown(w io.Writer) {
 		fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s | %s | %s | %s |\n", c.Lock, c.Fault, c.Expect.Codes,
 			strings.TrimSpace(sign+" "+joined(c.found(), " ")), thousands(c.result.Runs),
 			thousands(c.result.Reached[checker.Grants]), thousands(c.result.Reached[checker.FaultTouched]), c.Expect.Why)
+	}
+	for _, n := range m.absent {
+		fmt.Fprintf(w, "| `%s` | %s | %s | | | | | %s |\n", n.lock, n.fault, notApplicable, sentence(n.reason.Error()))
 	}
 	fmt.Fprintf(w, "\n</details>\n")
 }

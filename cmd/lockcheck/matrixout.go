@@ -13,12 +13,13 @@ import (
 
 // matrixOutcome is a matrix that was gone through.
 type matrixOutcome struct {
-	cells []matrixCell
-	flags matrixFlags
-	place string
-	lease time.Duration
-	took  time.Duration
-	left  int // cells that were not begun
+	cells  []matrixCell
+	absent []noCell
+	flags  matrixFlags
+	place  string
+	lease  time.Duration
+	took   time.Duration
+	left   int // cells that were not begun
 }
 
 // standings are how cells are shown, the ones that need a look first. A sign
@@ -68,7 +69,7 @@ func (m *matrixOutcome) runs() (n int) {
 	return n
 }
 
-// locks and faults of the cells, in their order.
+// locks and faults of the cells, and of those that there are none for, in their order.
 func (m *matrixOutcome) names() (locks, faults []string) {
 	for i := range m.cells {
 		c := &m.cells[i]
@@ -76,8 +77,14 @@ func (m *matrixOutcome) names() (locks, faults []string) {
 			locks = append(locks, c.Lock)
 		}
 	}
+	for _, n := range m.absent {
+		if !slices.Contains(locks, n.lock) {
+			locks = append(locks, n.lock)
+		}
+	}
 	for _, name := range catalogue.Faults() {
-		if slices.ContainsFunc(m.cells, func(c matrixCell) bool { return c.Fault == name }) {
+		if slices.ContainsFunc(m.cells, func(c matrixCell) bool { return c.Fault == name }) ||
+			slices.ContainsFunc(m.absent, func(n noCell) bool { return n.fault == name }) {
 			faults = append(faults, name)
 		}
 	}
@@ -92,13 +99,34 @@ func (m *matrixOutcome) cell(lock, fault string) *matrixCell {
 	return &m.cells[i]
 }
 
+// notApplicable is what the table has where a fault does not apply.
+const notApplicable = "n/a"
+
+// text is the cell of a lock and a fault in the table, and its sign, which is
+// part of it; "": there is none.
+func (m *matrixOutcome) text(lock, fault string) (sign, rest string) {
+	if c := m.cell(lock, fault); c != nil {
+		return c.short()
+	}
+	if slices.ContainsFunc(m.absent, func(n noCell) bool { return n.lock == lock && n.fault == fault }) {
+		return "", notApplicable
+	}
+	return "", ""
+}
+
 // seed of a run of the cell, from 0.
 func (m *matrixCell) seed(run int) uint64 { return m.Seed + uint64(run) }
 
-// found are the codes that the runs show.
+// found are the codes that the runs show, of U and Uf one. Where no grant says
+// how long it lasts the runs cannot tell these two apart: there it is Uf if that
+// is expected.
 func (m *matrixCell) found() (codes []catalogue.Code) {
+	not := catalogue.LeaseOverlap
+	if m.result.Outcome(checker.LeaseExclusion) == checker.NA && m.Expect.Names(not) {
+		not = catalogue.Overlap
+	}
 	for _, k := range catalogue.Codes {
-		if m.result.Found(k.Code) && (k.Code != catalogue.LeaseOverlap || !m.result.Found(catalogue.Overlap)) {
+		if m.result.Found(k.Code) && (k.Code != not || !m.result.Found(catalogue.Overlap)) {
 			codes = append(codes, k.Code)
 		}
 	}

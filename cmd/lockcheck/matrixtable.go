@@ -36,6 +36,9 @@ func (a *app) matrixTable(m *matrixOutcome) {
 		for i := range m.cells {
 			a.matrixDetails(&m.cells[i])
 		}
+		for _, n := range m.absent {
+			a.paragraph(2, fmt.Sprintf("%s %s under %s: %v.", notApplicable, n.lock, n.fault, n.reason))
+		}
 		a.printf("\n")
 	}
 	a.paragraph(2, m.sum())
@@ -77,10 +80,8 @@ func (m *matrixOutcome) blocks(locks, names []string) (blocks []block) {
 	for _, name := range names {
 		width := len(shortFault(name))
 		for _, id := range locks {
-			if c := m.cell(id, name); c != nil {
-				sign, codes := c.short()
-				width = max(width, utf8.RuneCountInString(sign+codes))
-			}
+			sign, rest := m.text(id, name)
+			width = max(width, utf8.RuneCountInString(sign+rest))
 		}
 		width++
 		if used+width > columns && len(b.faults) > 0 {
@@ -101,12 +102,12 @@ func (a *app) matrixBlock(m *matrixOutcome, locks []string, b block) {
 	for _, id := range locks {
 		line := fmt.Sprintf("%-*s", b.lockWidth, id)
 		for i, name := range b.faults {
-			text, width := "", 0
-			if c := m.cell(id, name); c != nil {
-				sign, codes := c.short()
-				text, width = a.standing(c.Standing)+codes, utf8.RuneCountInString(sign+codes)
+			sign, rest := m.text(id, name)
+			width := utf8.RuneCountInString(sign + rest)
+			if sign != "" {
+				sign = a.standing(m.cell(id, name).Standing)
 			}
-			line += text + strings.Repeat(" ", b.widths[i]-width)
+			line += sign + rest + strings.Repeat(" ", b.widths[i]-width)
 		}
 		a.printf("%s\n", strings.TrimRight(line, " "))
 	}
@@ -134,6 +135,9 @@ func (a *app) matrixLegend(m *matrixOutcome, names []string) {
 		if m.count(s.standing) > 0 {
 			signs = append(signs, a.standing(s.standing)+" "+s.means)
 		}
+	}
+	if len(m.absent) > 0 {
+		signs = append(signs, notApplicable+" does not apply")
 	}
 	for _, k := range catalogue.Codes {
 		if slices.ContainsFunc(m.cells, func(c matrixCell) bool { return slices.Contains(c.shown(), k.Code) }) {

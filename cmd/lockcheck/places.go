@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/harness"
@@ -25,16 +26,18 @@ type placeFlags struct {
 
 func (f *placeFlags) define(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.on, "on", "sim", "where to run: sim (virtual time, needs nothing), docker (real servers)")
-	durationFlag(cmd.Flags(), &f.lease, "lease", 0, "the lease `T`, 200ms to 10m (default 10s in sim, 1s on docker)")
+	durationFlag(cmd.Flags(), &f.lease, "lease", 0, "the lease `T`, 200ms to 10m (default 10s in sim, on docker 1s, or 4s where servers have replicas)")
 }
 
 // place carries out plans.
 type place struct {
 	name  string
-	lease time.Duration
-	runs  int // of run, by default
+	lease time.Duration // on single servers
+	runs  int           // of run, by default
 
 	ctx context.Context
+	// usual is the lease by what servers there are; nil: it is always lease.
+	usual func(catalogue.Layout) time.Duration
 	// execute carries out one plan, whose files are kept under name.
 	execute func(plan *harness.Plan, name string) (*harness.Judged, harness.Replay, error)
 	// each carries out several, side by side if it can.
@@ -45,6 +48,24 @@ type place struct {
 	// save writes the files of a run, if they are not written yet, and returns
 	// their directory.
 	save func(name string, j *harness.Judged) (dir string, err error)
+}
+
+// leaseOn is the lease on such servers.
+func (p *place) leaseOn(l catalogue.Layout) time.Duration {
+	if p.usual == nil {
+		return p.lease
+	}
+	return p.usual(l)
+}
+
+// leaseOf is the lease of a case: what the slower of its set-ups needs.
+func (p *place) leaseOf(c catalogue.Case) time.Duration {
+	t := p.lease
+	for _, s := range []catalogue.Setup{c.Setup, c.Remedy.Setup} {
+		lock, _ := catalogue.FindLock(s.Lock)
+		t = max(t, p.leaseOn(catalogue.NewLayout(&lock, s.Server, s.Options)))
+	}
+	return t
 }
 
 func (p *place) interrupted() bool { return p.ctx.Err() != nil }
@@ -81,9 +102,16 @@ func leaseFits(t time.Duration) error {
 	return nil
 }
 
-// offers is what faults can ask for in a place.
-func offers(place string) []faults.Need {
-	has := []faults.Need{faults.NeedClock}
+// offers is what faults can ask for in a place. own: its clients are workers of
+// ours; a stranger's lock stands on Redis servers, which keep no sessions.
+func offers(place string, own bool) []faults.Need {
+	has := []faults.Need{faults.NeedClock, faults.NeedReplicas, faults.NeedMemory}
+	if own {
+		has = append(has, faults.NeedClientClock, faults.NeedSessions)
+	}
+	if place == "sim" {
+		has = append(has, faults.NeedRate)
+	}
 	if place == "sim" || runtime.GOOS == "linux" {
 		has = append(has, faults.NeedStop)
 	}

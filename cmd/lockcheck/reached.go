@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
@@ -27,9 +28,18 @@ var hazards = []struct {
 	{checker.PauseHitHolder, "a pause hit a holder", checker.PauseHitWaiter, ", a client that was acquiring %s times"},
 	{checker.KillHitHolder, "a holder was killed", checker.KillHitAcquirer, ", a client that was acquiring %s times"},
 	{checker.RestartWithHolder, "a server restarted while somebody held", 0, ""},
-	{checker.FailoverWithHolder, "a server was replaced while somebody held", 0, ""},
+	{checker.ServerPausedWithHolder, "a server stood still while somebody held", 0, ""},
+	{checker.Promotions, "a replica became the master", checker.FailoverWithHolder, ", %s of them while somebody held"},
 	{checker.JumpWithHolder, "a clock jumped while somebody held", 0, ""},
+	{checker.ClockOffWithHolder, "a clock was wrong while somebody held", 0, ""},
+	{checker.RateWithHolder, "a clock ran fast or slow while somebody held", 0, ""},
+	{checker.HangHitHolder, "a holder hung, but for its background tasks,", 0, ""},
+	{checker.Renewed, "a grant was renewed in the background", 0, ""},
+	{checker.LostNoticed, "a client noticed that its grant was lost", 0, ""},
 }
+
+// ofEnsemble are the words for locks on ZooKeeper, which has no leases and no masters.
+var ofEnsemble = strings.NewReplacer("a lease expired", "a session expired", "a replica became the master", "a follower became the leader")
 
 // reached prints what was gone through.
 func (a *app) reached(lines []string) {
@@ -62,6 +72,9 @@ func reachedLines(s *explore.Settings, r *explore.Result) []string {
 			continue
 		}
 		line := h.words + " " + times(n)
+		if lock, _ := catalogue.FindLock(s.Lock); lock.Store == catalogue.StoreZooKeeper {
+			line = ofEnsemble.Replace(line)
+		}
 		if also > 0 {
 			line += fmt.Sprintf(h.alsoFmt, thousands(also))
 		}

@@ -177,7 +177,7 @@ func (f replayFlags) change(plan *harness.Plan, file string) error {
 	}
 	if f.options != nil {
 		plan.Options = *f.options
-		plan.Options.Token = plan.Options.Token || plan.Fencing != ""
+		plan.Options = fenced(plan.Lock, plan.Options, plan.Fencing)
 	}
 	if err := fits(plan.Lock, plan.Options); err != nil {
 		return fail(usage, "%s cannot be replayed with %s: %w", file, plan.Lock, err)

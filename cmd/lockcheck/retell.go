@@ -45,6 +45,10 @@ func (f caseFlags) change(id string) error {
 	if f.lock == "" {
 		return nil
 	}
+	lock, _ := catalogue.FindLock(f.lock)
+	if own, _ := catalogue.FindLock(c.Setup.Lock); lock.Store != own.Store {
+		return fail(usage, "%s cannot be told with %s, which stands on %s: it happens to %s", id, f.lock, lock.Store, own.Store)
+	}
 	if err := fits(f.lock, c.Setup.Options); err != nil {
 		return fail(usage, "%s cannot be told with %s: %w", id, f.lock, err)
 	}
@@ -105,7 +109,7 @@ type retold struct {
 }
 
 func (a *app) retellSchedule(p *place, c catalogue.Case, s catalogue.Schedule, f caseFlags) (doc retold, err error) {
-	plan, _, _ := harness.CasePlans(c, s, p.name, p.lease)
+	plan, _, _ := harness.CasePlans(c, s, p.name, p.leaseOf(c))
 	if f.lock != "" {
 		plan.Lock = f.lock
 	}

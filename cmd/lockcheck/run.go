@@ -62,7 +62,7 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 	if settings.Runs == 0 {
 		settings.Runs = p.runs
 	}
-	if settings.Kinds, err = a.available(p, settings.Kinds); err != nil {
+	if settings.Kinds, err = a.available(p, settings.Kinds, f.worker == ""); err != nil {
 		return err
 	}
 	if f.strategy == exhaustive {
@@ -73,7 +73,10 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 	code := held
 	for _, id := range ids {
 		s := settings
-		s.Lock = id
+		s.Lock, s.Options = id, fenced(id, s.Options, s.Fencing)
+		if s.Kinds, err = a.applicable(p, id, s.Kinds, f.faults); err != nil {
+			return err
+		}
 		c, err := a.runLock(p, &s, pr, f, doc)
 		if err != nil {
 			return err
@@ -108,7 +111,7 @@ func (f *runFlags) locks(args []string, s explore.Settings) ([]string, error) {
 		return nil, err
 	}
 	for _, id := range ids {
-		if err := fits(id, s.Options); err != nil {
+		if err := fits(id, fenced(id, s.Options, s.Fencing)); err != nil {
 			return nil, err
 		}
 	}

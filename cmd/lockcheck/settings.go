@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ type runFlags struct {
 	place    placeFlags
 	faults   []string
 	count    int
+	mixed    bool
 	seed     uint64
 	runs     int
 	limit    time.Duration
@@ -40,6 +42,7 @@ func (f *runFlags) define(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.faults, "fault", []string{"all"}, "kinds of `faults`, one of which strikes in each run: names, all, none; -NAME takes one out")
 	fl.IntVar(&f.count, "faults", 0, "how many faults strike in a run (default: 1, sometimes 2)")
+	fl.BoolVar(&f.mixed, "mix", false, "let the faults of one run be of different kinds")
 	fl.Uint64Var(&f.seed, "seed", 0, "the first run's `seed` (default: drawn, and printed)")
 	fl.IntVar(&f.runs, "runs", 0, "how many runs (default: 1000 in sim, 1 on docker; without a limit with --for)")
 	durationFlag(fl, &f.limit, "for", 0, "stop after this `time`, or after --runs, whichever comes first")
@@ -72,7 +75,7 @@ func (f *runFlags) settings(cmd *cobra.Command) (s explore.Settings, pr promise,
 	s = explore.Settings{
 		Clients: asked(f.clients, explore.AnyClients), Acquires: asked(f.acquires, explore.AnyAcquires),
 		Fencing: history.Fencing(f.fencing),
-		Kinds:   kinds, Count: asked(f.count, explore.AnyCount), Promises: pr.strings(),
+		Kinds:   kinds, Mixed: f.mixed, Count: asked(f.count, explore.AnyCount), Promises: pr.strings(),
 		Seed: f.seed, Runs: f.runs, For: f.limit, Jobs: f.jobs,
 	}
 	if err := f.strategic(cmd, &s); err != nil {
@@ -80,9 +83,6 @@ func (f *runFlags) settings(cmd *cobra.Command) (s explore.Settings, pr promise,
 	}
 	if s.Options, err = catalogue.ParseOptions(f.options); err != nil {
 		return s, nil, fail(usage, "--option: %w", err)
-	}
-	if s.Fencing != history.FencingOff {
-		s.Options.Token = true
 	}
 	if !cmd.Flags().Changed("seed") {
 		s.Seed = uint64(rand.Uint32())
@@ -142,6 +142,15 @@ func (f *runFlags) validate(cmd *cobra.Command) error {
 	return nil
 }
 
+// fenced are the options of a lock whose accesses carry tokens, if they do.
+func fenced(id string, o catalogue.Options, f history.Fencing) catalogue.Options {
+	if f == history.FencingOff {
+		return o
+	}
+	lock, _ := catalogue.FindLock(id)
+	return o.Fenced(&lock)
+}
+
 // fits says why a lock cannot have the options that it is asked to have.
 func fits(id string, options catalogue.Options) error {
 	lock, _ := catalogue.FindLock(id)
@@ -160,12 +169,13 @@ func fits(id string, options catalogue.Options) error {
 	return nil
 }
 
-// available takes out the faults that the place does not offer.
-func (a *app) available(p *place, kinds []faults.Fault) ([]faults.Fault, error) {
+// available takes out the faults that the place does not offer. own: its
+// clients are workers of ours.
+func (a *app) available(p *place, kinds []faults.Fault, own bool) ([]faults.Fault, error) {
 	var some []faults.Fault
 	var reasons []string
 	for _, k := range kinds {
-		if err := k.Available(offers(p.name)); err != nil {
+		if err := k.Available(offers(p.name, own)); err != nil {
 			reasons = append(reasons, err.Error())
 			a.say("lockcheck: skipped: %v\n", err)
 			continue
@@ -174,6 +184,32 @@ func (a *app) available(p *place, kinds []faults.Fault) ([]faults.Fault, error) 
 	}
 	if len(kinds) > 0 && len(some) == 0 {
 		return nil, fail(usage, "none of these faults applies on %s: %s", p.name, strings.Join(reasons, "; "))
+	}
+	return some, nil
+}
+
+// applicable takes out the faults that do not apply to a lock: one that was
+// named is said, and where that leaves none it is an error.
+func (a *app) applicable(p *place, id string, kinds []faults.Fault, named []string) ([]faults.Fault, error) {
+	lock, known := catalogue.FindLock(id)
+	if !known {
+		return kinds, nil // a stranger's
+	}
+	var some []faults.Fault
+	var reasons []string
+	for _, k := range kinds {
+		// Random runs give a lock the servers that a fault needs.
+		if err := cmp.Or(lock.Applies(k, catalogue.Server{}), lock.Strikes(k, p.name)); err != nil {
+			reasons = append(reasons, err.Error())
+			if slices.Contains(named, k.Name) {
+				a.say("lockcheck: skipped: %v\n", err)
+			}
+			continue
+		}
+		some = append(some, k)
+	}
+	if len(kinds) > 0 && len(some) == 0 {
+		return nil, fail(usage, "none of these faults applies: %s", strings.Join(reasons, "; "))
 	}
 	return some, nil
 }

@@ -98,3 +98,5 @@ func (r *resource) Resource(a cluster.Access) cluster.Answer {
 func (*resource) Point(string, cluster.Op, faults.Point) {}
 func (*resource) Server(history.Entry)                   {}
 func (*resource) Report(history.Entry)                   {}
+func (*resource) Enter(string, cluster.Grant) cluster.Op { return cluster.Op{} }
+func (*resource) Section(string, cluster.Op)             {}

@@ -1,7 +1,6 @@
 package redis_test
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -13,82 +12,31 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// desk is a host and a transport on which a test sees every request, and
-// answers it.
-type desk struct {
-	sent    []string
-	answers []any // redis.Reply or error, for the requests in order; then OK or 1
-	now     time.Duration
-	end     time.Duration // of the acquire's context
-	uniques int
-}
-
-func (d *desk) Now() time.Time      { return time.Unix(0, 0).Add(d.now) }
-func (d *desk) Mono() time.Duration { return d.now }
-func (d *desk) Sleep(_ context.Context, t time.Duration) error {
-	d.now += t
-	if d.end > 0 && d.now >= d.end {
-		return context.DeadlineExceeded
-	}
-	return nil
-}
-
-func (d *desk) Backoff(ctx context.Context, shortest, _ time.Duration) error {
-	return d.Sleep(ctx, shortest)
-}
-func (d *desk) Mark(string, ...int64)    {}
-func (d *desk) Rand(string, int64) int64 { return 0 }
-func (d *desk) Unique() string           { d.uniques++; return "id" + string(rune('0'+d.uniques)) }
-
-func (d *desk) Do(_ context.Context, _ time.Duration, c redis.Command) (redis.Reply, error) {
-	words := slices.Clone(c.Args())
-	if c.Verb.Script() != "" {
-		words = append([]string{"script"}, words[3:]...) // EVAL text numkeys
-	}
-	d.sent = append(d.sent, strings.Join(words, " "))
-	d.now += time.Millisecond
-	if len(d.answers) > 0 {
-		a := d.answers[0]
-		d.answers = d.answers[1:]
-		if err, ok := a.(error); ok {
-			return redis.Reply{}, err
-		}
-		return a.(redis.Reply), nil
-	}
-	switch c.Verb {
-	case redis.Set:
-		return redis.Reply{Kind: redis.Status, Str: "OK"}, nil
-	case redis.Get:
-		return redis.Reply{Kind: redis.Bulk, Str: "id1"}, nil
-	default:
-		return redis.Reply{Kind: redis.Int, Int: 1}, nil
-	}
-}
-
-type makeLock func(locks.Host, redis.Port, redislocks.Options) locks.Locker
-
 // Each lock sends what its recipe says, and nothing else.
 func TestRecipes(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		new     makeLock
 		options redislocks.Options
+		answers []any
 		sent    []string
 	}{
-		{"SETNX", redislocks.NewSetNX, redislocks.Options{}, []string{"SETNX a id1", "DEL a"}},
-		{"SETNX, EXPIRE", redislocks.NewSetNXExpire, redislocks.Options{}, []string{"SETNX a id1", "PEXPIRE a 10000", "DEL a"}},
-		{"SET NX PX, DEL", redislocks.NewSetDel, redislocks.Options{}, []string{"SET a id1 NX PX 10000", "DEL a"}},
-		{"SET NX PX, GET, DEL", redislocks.NewSetGetDel, redislocks.Options{}, []string{"SET a id1 NX PX 10000", "GET a", "DEL a"}},
-		{"SET NX PX, script", redislocks.NewSetLua, redislocks.Options{}, []string{"SET a id1 NX PX 10000", "script a id1"}},
+		{"SETNX", redislocks.NewSetNX, redislocks.Options{}, nil, []string{"SETNX a id1", "DEL a"}},
+		{"SETNX, EXPIRE", redislocks.NewSetNXExpire, redislocks.Options{}, nil, []string{"SETNX a id1", "PEXPIRE a 10000", "DEL a"}},
+		{"SET NX PX, DEL", redislocks.NewSetDel, redislocks.Options{}, nil, []string{"SET a id1 NX PX 10000", "DEL a"}},
+		{"SET NX PX, GET, DEL", redislocks.NewSetGetDel, redislocks.Options{}, nil, []string{"SET a id1 NX PX 10000", "GET a", "DEL a"}},
+		{"SET NX PX, script", redislocks.NewSetLua, redislocks.Options{}, nil, []string{"SET a id1 NX PX 10000", "script a id1"}},
+		{"SET NX PX, WAIT", redislocks.NewSetLuaWait, redislocks.Options{}, []any{nil, reply(1)}, []string{"SET a id1 NX PX 10000", "WAIT 1 500", "script a id1"}},
+		{"watchdog", redislocks.NewWatchdog, redislocks.Options{}, nil, []string{"SET a id1 NX PX 10000", "script a id1"}},
+		{"blind watchdog", redislocks.NewWatchdogBlind, redislocks.Options{}, nil, []string{"SET a id1 NX PX 10000", "script a id1"}},
+		{"SETNX, GETSET", redislocks.NewSetNXGetSet, redislocks.Options{}, nil, []string{"SETNX a 11000", "GET a"}},
+		{"SETNX, GETSET, fixed", redislocks.NewSetNXGetSetFixed, redislocks.Options{}, nil, []string{"SETNX a 11000", "GET a", "DEL a"}},
+		{"SETNX, DEL of what is over", redislocks.NewSetNXDelStale, redislocks.Options{}, nil, []string{"SETNX a 11000", "GET a", "DEL a"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d := &desk{}
+			d := newDesk(t, tt.answers...)
 			tt.options.TTL = 10 * time.Second
-			l := tt.new(d, redis.Port{Transport: d}, tt.options)
-			lease, err := l.Acquire(t.Context(), "a")
-			if err != nil {
-				t.Fatal(err)
-			}
+			lease := take(t, tt.new(d, d.port(), tt.options))
 			if err := lease.Release(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -101,9 +49,9 @@ func TestRecipes(t *testing.T) {
 
 // The token is drawn in the same step as the grant.
 func TestTokensComeWithTheGrant(t *testing.T) {
-	for _, create := range []makeLock{redislocks.NewSetNX, redislocks.NewSetNXExpire, redislocks.NewSetDel, redislocks.NewSetGetDel, redislocks.NewSetLua} {
-		d := &desk{answers: []any{redis.Reply{Kind: redis.Int, Int: 34}}}
-		lease, err := create(d, redis.Port{Transport: d}, redislocks.Options{TTL: time.Second, Token: true}).Acquire(t.Context(), "a")
+	for _, create := range []makeLock{redislocks.NewSetNX, redislocks.NewSetNXExpire, redislocks.NewSetDel, redislocks.NewSetGetDel, redislocks.NewSetLua, redislocks.NewWatchdog, redislocks.NewWatchdogBlind} {
+		d := newDesk(t, reply(34))
+		lease, err := create(d, d.port(), redislocks.Options{TTL: time.Second, Token: true}).Acquire(t.Context(), "a")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,8 +65,8 @@ func TestTokensComeWithTheGrant(t *testing.T) {
 // the try that succeeded.
 func TestUntil(t *testing.T) {
 	no := redis.Reply{Kind: redis.Nil}
-	d := &desk{answers: []any{no, no}}
-	lease, err := redislocks.NewSetLua(d, redis.Port{Transport: d}, redislocks.Options{TTL: 10 * time.Second}).Acquire(t.Context(), "a")
+	d := newDesk(t, no, no)
+	lease, err := redislocks.NewSetLua(d, d.port(), redislocks.Options{TTL: 10 * time.Second}).Acquire(t.Context(), "a")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,13 +74,13 @@ func TestUntil(t *testing.T) {
 	if want := 2*101*time.Millisecond + 10*time.Second; lease.(locks.Deadliner).Until() != want {
 		t.Errorf("until %v, want %v", lease.(locks.Deadliner).Until(), want)
 	}
-	d = &desk{}
-	lease, err = redislocks.NewSetNXExpire(d, redis.Port{Transport: d}, redislocks.Options{TTL: 10 * time.Second}).Acquire(t.Context(), "a")
+	d = newDesk(t)
+	lease, err = redislocks.NewSetNXExpire(d, d.port(), redislocks.Options{TTL: 10 * time.Second}).Acquire(t.Context(), "a")
 	if want := time.Millisecond + 10*time.Second; err != nil || lease.(locks.Deadliner).Until() != want {
 		t.Errorf("until %v, want %v: SETNX sets no expiry, PEXPIRE does", lease.(locks.Deadliner).Until(), want)
 	}
-	d = &desk{}
-	lease, err = redislocks.NewSetNX(d, redis.Port{Transport: d}, redislocks.Options{TTL: 10 * time.Second}).Acquire(t.Context(), "a")
+	d = newDesk(t)
+	lease, err = redislocks.NewSetNX(d, d.port(), redislocks.Options{TTL: 10 * time.Second}).Acquire(t.Context(), "a")
 	if err != nil || lease.(locks.Deadliner).Until() != 0 {
 		t.Errorf("a lock without a lease lasts until %v", lease.(locks.Deadliner).Until())
 	}
@@ -140,33 +88,30 @@ func TestUntil(t *testing.T) {
 
 // Errors say what is known.
 func TestWhatAnAcquireKnows(t *testing.T) {
-	lost, never := errors.New("no answer"), locks.Definite(errors.New("cannot connect"))
-	no, set := redis.Reply{Kind: redis.Int, Int: 0}, redis.Reply{Kind: redis.Int, Int: 1}
+	no, set := reply(0), reply(1)
 	for _, tt := range []struct {
 		name     string
 		answers  []any
 		definite bool
 	}{
-		{"a request without an answer", []any{lost}, false},
-		{"a request that was never sent", []any{never}, true},
-		{"refused, then never sent", []any{no, never}, true},
-		{"refused, then no answer", []any{no, lost}, false},
-		{"set, and the expiry without an answer", []any{set, lost}, false},
-		{"set, and the expiry never sent: the key is there", []any{set, never}, false},
+		{"a request without an answer", []any{errLost}, false},
+		{"a request that was never sent", []any{errNever}, true},
+		{"refused, then never sent", []any{no, errNever}, true},
+		{"refused, then no answer", []any{no, errLost}, false},
+		{"set, and the expiry without an answer", []any{set, errLost}, false},
+		{"set, and the expiry never sent: the key is there", []any{set, errNever}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d := &desk{answers: tt.answers}
-			_, err := redislocks.NewSetNXExpire(d, redis.Port{Transport: d}, redislocks.Options{TTL: time.Second}).Acquire(t.Context(), "a")
+			d := newDesk(t, tt.answers...)
+			_, err := redislocks.NewSetNXExpire(d, d.port(), redislocks.Options{TTL: time.Second}).Acquire(t.Context(), "a")
 			if err == nil || locks.IsDefinite(err) != tt.definite {
 				t.Errorf("%v, definite %v", err, locks.IsDefinite(err))
 			}
 		})
 	}
-	d := &desk{end: time.Second}
-	for range 1000 {
-		d.answers = append(d.answers, redis.Reply{Kind: redis.Nil})
-	}
-	_, err := redislocks.NewSetLua(d, redis.Port{Transport: d}, redislocks.Options{TTL: time.Second}).Acquire(t.Context(), "a")
+	d := newDesk(t)
+	d.nodes[0].holds("other", 0)
+	_, err := redislocks.NewSetLua(d, d.port(), redislocks.Options{TTL: time.Second}).Acquire(d.until(time.Second), "a")
 	if !errors.Is(err, locks.ErrNotAcquired) {
 		t.Errorf("a wait that was answered ends with %v", err)
 	}
@@ -182,12 +127,12 @@ func TestAReleaseThatFindsNothingSaysSo(t *testing.T) {
 		"GET of another value": {redislocks.NewSetGetDel, redis.Reply{Kind: redis.Bulk, Str: "other"}},
 		"script of nothing":    {redislocks.NewSetLua, redis.Reply{Kind: redis.Int}},
 	} {
-		d := &desk{}
-		lease, err := tt.new(d, redis.Port{Transport: d}, redislocks.Options{TTL: time.Second}).Acquire(t.Context(), "a")
+		d := newDesk(t)
+		lease, err := tt.new(d, d.port(), redislocks.Options{TTL: time.Second}).Acquire(t.Context(), "a")
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.answers = []any{tt.answer}
+		d.nodes[0].answers = []any{tt.answer}
 		if err := lease.Release(t.Context()); !errors.Is(err, locks.ErrNotHeld) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -199,8 +144,8 @@ func TestAReleaseThatFindsNothingSaysSo(t *testing.T) {
 
 func TestValues(t *testing.T) {
 	for reuse, want := range map[bool][]string{false: {"id1", "id2"}, true: {"id1", "id1"}} {
-		d := &desk{}
-		l := redislocks.NewSetLua(d, redis.Port{Transport: d}, redislocks.Options{TTL: time.Second, ReuseID: reuse})
+		d := newDesk(t)
+		l := redislocks.NewSetLua(d, d.port(), redislocks.Options{TTL: time.Second, ReuseID: reuse})
 		for i := range want {
 			if _, err := l.Acquire(t.Context(), "a"); err != nil {
 				t.Fatal(err)

@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"time"
 
 	"github.com/lockcheck/lockcheck/locks"
 	"github.com/lockcheck/lockcheck/stores/redis"
@@ -28,24 +29,37 @@ func bareDel(ctx context.Context, l *lease) error {
 	return held(l.port.Del(ctx, l.Timeout, l.name))
 }
 
-// acquire is the loop around SET NX PX that three locks share.
+// acquire is the loop around SET NX PX that most locks share.
+func (l *locker) acquire(ctx context.Context, name string, release func(context.Context, *lease) error) (locks.Lease, error) {
+	g, err := l.take(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	g.release = release
+	return l.granted(ctx, g)
+}
+
+// take waits for the key.
+func (l *locker) take(ctx context.Context, name string) (lease, error) {
+	value, pause := l.value(), time.Duration(0)
+	for {
+		l.mark(pause)
+		g, ok, err := l.try(ctx, name, value)
+		if err != nil || ok {
+			return g, err
+		}
+		if pause, err = l.wait(ctx, pause); err != nil {
+			return g, err
+		}
+	}
+}
+
+// try asks for the key once.
 //
 // A lease counts from the moment before the request was sent: the server
 // cannot have set the key earlier.
-func (l *locker) acquire(ctx context.Context, name string, release func(context.Context, *lease) error) (locks.Lease, error) {
-	value := l.value()
-	for {
-		l.host.Mark("try")
-		sent := l.host.Mono()
-		token, ok, err := l.setNX(ctx, name, value)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			return l.granted(lease{l, name, value, token, sent + l.TTL, release}), nil
-		}
-		if err := l.wait(ctx); err != nil {
-			return nil, err
-		}
-	}
+func (l *locker) try(ctx context.Context, name, value string) (g lease, ok bool, err error) {
+	sent := l.host.Mono()
+	token, ok, err := l.setNX(ctx, name, value)
+	return lease{locker: l, name: name, value: value, token: token, until: sent + l.TTL}, ok, err
 }

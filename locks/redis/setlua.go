@@ -23,7 +23,10 @@ func NewSetLua(h locks.Host, p redis.Port, o Options) locks.Locker {
 }
 
 func (l *setLua) Acquire(ctx context.Context, name string) (locks.Lease, error) {
-	return l.acquire(ctx, name, func(ctx context.Context, l *lease) error {
-		return held(l.port.CompareAndDelete(ctx, l.Timeout, l.name, l.value))
-	})
+	return l.acquire(ctx, name, compareAndDelete)
+}
+
+// compareAndDelete gives a lease back if it is still there.
+func compareAndDelete(ctx context.Context, l *lease) error {
+	return held(l.port.CompareAndDelete(ctx, l.Timeout, l.name, l.value))
 }

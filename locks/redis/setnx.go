@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"time"
 
 	"github.com/lockcheck/lockcheck/locks"
 	"github.com/lockcheck/lockcheck/stores/redis"
@@ -19,17 +20,17 @@ func NewSetNX(h locks.Host, p redis.Port, o Options) locks.Locker {
 }
 
 func (l *setNX) Acquire(ctx context.Context, name string) (locks.Lease, error) {
-	value := l.value()
+	value, pause := l.value(), time.Duration(0)
 	for {
-		l.host.Mark("try")
+		l.mark(pause)
 		token, ok, err := l.setNXForever(ctx, name, value)
 		if err != nil {
 			return nil, err
 		}
 		if ok {
-			return l.granted(lease{&l.locker, name, value, token, 0, bareDel}), nil
+			return l.granted(ctx, lease{locker: &l.locker, name: name, value: value, token: token, release: bareDel})
 		}
-		if err := l.wait(ctx); err != nil {
+		if pause, err = l.wait(ctx, pause); err != nil {
 			return nil, err
 		}
 	}

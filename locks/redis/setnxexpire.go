@@ -3,6 +3,7 @@ package redis
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/lockcheck/lockcheck/locks"
 	"github.com/lockcheck/lockcheck/stores/redis"
@@ -21,9 +22,9 @@ func NewSetNXExpire(h locks.Host, p redis.Port, o Options) locks.Locker {
 }
 
 func (l *setNXExpire) Acquire(ctx context.Context, name string) (locks.Lease, error) {
-	value := l.value()
+	value, pause := l.value(), time.Duration(0)
 	for {
-		l.host.Mark("try")
+		l.mark(pause)
 		token, ok, err := l.setNXForever(ctx, name, value)
 		if err != nil {
 			return nil, err
@@ -34,9 +35,9 @@ func (l *setNXExpire) Acquire(ctx context.Context, name string) (locks.Lease, er
 				// The key is ours, so not even a PEXPIRE that never left makes this a definite no.
 				return nil, fmt.Errorf("the key is set, without an expiry: %v", err)
 			}
-			return l.granted(lease{&l.locker, name, value, token, sent + l.TTL, bareDel}), nil
+			return l.granted(ctx, lease{locker: &l.locker, name: name, value: value, token: token, until: sent + l.TTL, release: bareDel})
 		}
-		if err := l.wait(ctx); err != nil {
+		if pause, err = l.wait(ctx, pause); err != nil {
 			return nil, err
 		}
 	}

@@ -31,6 +31,13 @@ func (p Port) SetNX(ctx context.Context, timeout time.Duration, key, value strin
 	return r.Int == 1, err
 }
 
+// GetSet gives key value, without expiry, and returns what it held, and
+// whether it held something.
+func (p Port) GetSet(ctx context.Context, timeout time.Duration, key, value string) (old string, had bool, err error) {
+	r, err := p.do(ctx, timeout, &Command{Verb: GetSet, Key: key, Value: value}, Bulk, Nil)
+	return r.Str, r.Kind == Bulk, err
+}
+
 // PExpire makes key expire after ttl, and reports whether there is such a key.
 func (p Port) PExpire(ctx context.Context, timeout time.Duration, key string, ttl time.Duration) (bool, error) {
 	r, err := p.do(ctx, timeout, &Command{Verb: PExpire, Key: key, TTL: ttl}, Int, Int)
@@ -62,6 +69,18 @@ func (p Port) RPush(ctx context.Context, timeout time.Duration, key, value strin
 	return r.Int, err
 }
 
+// Wait waits until the writes that this connection has sent before are in the
+// memory of so many replicas, and for at most limit (0: for ever, so that only
+// timeout ends it). It returns how many have them then, which may be fewer or
+// more than asked for.
+//
+// Package client sends it over the connection of its caller's command before,
+// however many it has. On another one the server knows of no writes to wait for.
+func (p Port) Wait(ctx context.Context, timeout time.Duration, replicas int, limit time.Duration) (acknowledged int, err error) {
+	r, err := p.do(ctx, timeout, &Command{Verb: Wait, N: int64(replicas), TTL: limit}, Int, Int)
+	return int(r.Int), err
+}
+
 // CompareAndDelete removes key if it holds value, and reports whether it did.
 func (p Port) CompareAndDelete(ctx context.Context, timeout time.Duration, key, value string) (bool, error) {
 	r, err := p.do(ctx, timeout, &Command{Verb: CompareAndDelete, Key: key, Value: value}, Int, Int)
@@ -81,6 +100,21 @@ func (p Port) Grant(ctx context.Context, timeout time.Duration, key, value, coun
 func (p Port) Claim(ctx context.Context, timeout time.Duration, key, value, counter string, ttl time.Duration) (token uint64, err error) {
 	r, err := p.do(ctx, timeout, &Command{Verb: Claim, Key: key, Value: value, Counter: counter, TTL: ttl}, Int, Int)
 	return uint64(r.Int), err
+}
+
+// Extend makes key expire after ttl if it holds value, and reports whether it
+// did.
+func (p Port) Extend(ctx context.Context, timeout time.Duration, key, value string, ttl time.Duration) (bool, error) {
+	r, err := p.do(ctx, timeout, &Command{Verb: Extend, Key: key, Value: value, TTL: ttl}, Int, Int)
+	return r.Int == 1, err
+}
+
+// Replace sets key as SetIfAbsent does (ttl 0: without expiry), where old in
+// it counts as nothing: it is deleted in the same step. It reports whether it
+// set key.
+func (p Port) Replace(ctx context.Context, timeout time.Duration, key, old, value string, ttl time.Duration) (bool, error) {
+	r, err := p.do(ctx, timeout, &Command{Verb: Replace, Key: key, Value: value, Old: old, TTL: ttl}, Int, Int)
+	return r.Int == 1, err
 }
 
 // do sends c and holds the reply to the two kinds that c can have.

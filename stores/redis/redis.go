@@ -30,20 +30,24 @@ type Transport interface {
 // Verb names a command or a script.
 type Verb uint8
 
-// The verbs. The last three are scripts; Script returns their text.
+// The verbs. The last five are scripts; Script returns their text.
 const (
 	Get     Verb = iota + 1 // GET Key
 	Set                     // SET Key Value [NX] [PX TTL]
 	SetNX                   // SETNX Key Value
+	GetSet                  // GETSET Key Value
 	PExpire                 // PEXPIRE Key TTL
 	PTTL                    // PTTL Key
 	Del                     // DEL Key
 	Incr                    // INCR Key
 	RPush                   // RPUSH Key Value: here to give a key the wrong type
+	Wait                    // WAIT N TTL
 
 	CompareAndDelete // if GET Key = Value: DEL Key
 	Grant            // SET Key Value NX [PX TTL], and INCR Counter if it was set
 	Claim            // as Grant; a Key that holds Value already counts as set, and TTL starts anew
+	Extend           // if GET Key = Value: PEXPIRE Key TTL
+	Replace          // SET Key Value NX [PX TTL]; before it DEL Key, if GET Key = Old
 )
 
 // Command is one atomic step of the server.
@@ -51,10 +55,15 @@ type Command struct {
 	Verb    Verb
 	Key     string
 	Value   string
+	Old     string        // of Replace: the value that gives way
 	Counter string        // of Grant and Claim: the key that counts grants; "": no token
-	TTL     time.Duration // whole milliseconds; 0: none
+	TTL     time.Duration // whole milliseconds; 0: none; of Wait: for how long, 0: for ever
+	N       int64         // of Wait: for how many replicas
 	NX      bool          // of Set
 }
+
+// AtOnce is a TTL of 0 ms, which is not the same as none: Redis refuses it in SET.
+const AtOnce time.Duration = -1
 
 // Kind is what a Reply holds.
 type Kind uint8

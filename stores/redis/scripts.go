@@ -19,7 +19,7 @@ var scripts = [...]string{
 	CompareAndDelete: `local value = redis.pcall('GET', KEYS[1])
 if type(value) == 'table' then return value end
 if value ~= ARGV[1] then return 0 end
-return redis.call('DEL', KEYS[1])`,
+return redis.pcall('DEL', KEYS[1])`,
 
 	Grant: `local set = {'SET', KEYS[1], ARGV[1], 'NX'}
 if ARGV[2] then set[5], set[6] = 'PX', ARGV[2] end
@@ -49,11 +49,28 @@ elseif not reply then
   redis.call(unpack(set))
 end
 return token`,
+
+	Extend: `local value = redis.pcall('GET', KEYS[1])
+if type(value) == 'table' then return value end
+if value ~= ARGV[1] then return 0 end
+return redis.pcall('PEXPIRE', KEYS[1], ARGV[2])`,
+
+	Replace: `local set = {'SET', KEYS[1], ARGV[1], 'NX'}
+if ARGV[3] then set[5], set[6] = 'PX', ARGV[3] end
+local reply = redis.pcall(unpack(set))
+if reply then return reply.err and reply or 1 end
+local value = redis.pcall('GET', KEYS[1])
+if type(value) == 'table' then return value end
+if value ~= ARGV[2] then return 0 end
+redis.call('DEL', KEYS[1])
+redis.call(unpack(set))
+return 1`,
 }
 
 // Script returns the Lua text behind v, "" if v is a command of the server's
-// own. Keys are Key and Counter (none where it is ""), arguments Value and the
-// time to live in milliseconds (none where it is 0).
+// own. Keys are Key and Counter (none where it is ""), arguments Value, for
+// Replace then Old, and the time to live in milliseconds (none where it is 0,
+// but for Extend).
 //
 // Lua counts in float64, so tokens are exact up to 2^53.
 func (v Verb) Script() string {
@@ -80,6 +97,8 @@ func (c Command) Args() []string {
 		return args
 	case SetNX:
 		return []string{"SETNX", c.Key, c.Value}
+	case GetSet:
+		return []string{"GETSET", c.Key, c.Value}
 	case PExpire:
 		return []string{"PEXPIRE", c.Key, c.millis()}
 	case PTTL:
@@ -90,8 +109,18 @@ func (c Command) Args() []string {
 		return []string{"INCR", c.Key}
 	case RPush:
 		return []string{"RPUSH", c.Key, c.Value}
+	case Wait:
+		return []string{"WAIT", strconv.FormatInt(c.N, 10), c.millis()}
 	case CompareAndDelete:
 		return []string{"EVAL", c.Verb.Script(), "1", c.Key, c.Value}
+	case Extend:
+		return []string{"EVAL", c.Verb.Script(), "1", c.Key, c.Value, c.millis()}
+	case Replace:
+		args := []string{"EVAL", c.Verb.Script(), "1", c.Key, c.Value, c.Old}
+		if c.TTL != 0 {
+			args = append(args, c.millis())
+		}
+		return args
 	case Grant, Claim:
 		args := []string{"EVAL", c.Verb.Script(), "1", c.Key}
 		if c.Counter != "" {

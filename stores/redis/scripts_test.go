@@ -12,6 +12,7 @@ import (
 func TestArgs(t *testing.T) {
 	const ms = time.Millisecond
 	del, grant, claim := redis.CompareAndDelete.Script(), redis.Grant.Script(), redis.Claim.Script()
+	extend, replace := redis.Extend.Script(), redis.Replace.Script()
 	for _, c := range []struct {
 		do   redis.Command
 		want []string
@@ -33,6 +34,13 @@ func TestArgs(t *testing.T) {
 		{redis.Command{Verb: redis.Grant, Key: "k", Value: "v"}, []string{"EVAL", grant, "1", "k", "v"}},
 		{redis.Command{Verb: redis.Grant, Key: "k", Value: "v", Counter: "n", TTL: ms}, []string{"EVAL", grant, "2", "k", "n", "v", "1"}},
 		{redis.Command{Verb: redis.Claim, Key: "k", Value: "v", TTL: ms}, []string{"EVAL", claim, "1", "k", "v", "1"}},
+		{redis.Command{Verb: redis.GetSet, Key: "k", Value: "v", TTL: ms}, []string{"GETSET", "k", "v"}},
+		{redis.Command{Verb: redis.Wait, N: 2, TTL: ms}, []string{"WAIT", "2", "1"}},
+		{redis.Command{Verb: redis.Wait, N: -1}, []string{"WAIT", "-1", "0"}},
+		{redis.Command{Verb: redis.Extend, Key: "k", Value: "v", TTL: ms}, []string{"EVAL", extend, "1", "k", "v", "1"}},
+		{redis.Command{Verb: redis.Extend, Key: "k", Value: "v"}, []string{"EVAL", extend, "1", "k", "v", "0"}},
+		{redis.Command{Verb: redis.Replace, Key: "k", Value: "w", Old: "v", TTL: ms}, []string{"EVAL", replace, "1", "k", "w", "v", "1"}},
+		{redis.Command{Verb: redis.Replace, Key: "k", Value: "w"}, []string{"EVAL", replace, "1", "k", "w", ""}},
 		{redis.Command{}, nil},
 		{redis.Command{Verb: 255}, nil},
 	} {
@@ -41,7 +49,7 @@ func TestArgs(t *testing.T) {
 		}
 	}
 	for v := range redis.Verb(20) {
-		if got, want := v.Script() != "", v >= redis.CompareAndDelete && v <= redis.Claim; got != want {
+		if got, want := v.Script() != "", v >= redis.CompareAndDelete && v <= redis.Replace; got != want {
 			t.Errorf("verb %d: a script: %v, want %v", v, got, want)
 		}
 	}

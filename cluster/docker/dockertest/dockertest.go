@@ -75,3 +75,36 @@ func Redis(t testing.TB) (addr string) {
 	})
 	return addr
 }
+
+// Group returns n servers that are down, and end with the test.
+func Group(t testing.TB, n int) []*docker.Member {
+	t.Helper()
+	Require(t)
+	g, err := docker.RedisGroup(t.Context(), n, docker.Options{Log: t.Output()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := g.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return g.Members
+}
+
+// ZooKeeper returns an ensemble of three servers, which are up and end with the
+// test.
+func ZooKeeper(t testing.TB) *docker.Ensemble {
+	t.Helper()
+	Require(t)
+	g, err := docker.ZooKeeper(t.Context(), 3, docker.Options{Log: t.Output()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := g.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return g
+}

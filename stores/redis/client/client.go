@@ -22,8 +22,16 @@ import (
 
 // Options says where the server is and how long to wait for it.
 type Options struct {
-	// Addr is the server's host:port.
+	// Addr is the server's host:port. With Master it is not used.
 	Addr string
+	// Master is the name by which Sentinels know the server's node: whoever is
+	// its master then is the server. "": Addr is.
+	Master string
+	// Sentinels are the host:port of the Sentinels, as they announce themselves.
+	Sentinels []string
+	// Links says where to dial what Sentinels announce, masters and Sentinels
+	// alike, by host:port; what is not in it cannot be dialed. nil: as announced.
+	Links map[string]string
 	// Retries is how often a command is sent again after it failed, as
 	// go-redis does it: also when the answer was lost, so that a command may
 	// be executed more than once and the last answer be taken for the only one.
@@ -31,8 +39,8 @@ type Options struct {
 	Retries int
 	// Timeout is for calls that give none; 0: 3 s.
 	Timeout time.Duration
-	// DialTimeout is how long a connection may take to be made; 0: 5 s. A call
-	// does not wait longer for it than for anything else.
+	// DialTimeout is how long a connection may take to be made; 0: 5 s, with
+	// Master as Timeout. A call does not wait longer for it than for anything else.
 	DialTimeout time.Duration
 	// Dialer makes connections; nil: TCP.
 	Dialer func(ctx context.Context, network, addr string) (net.Conn, error)
@@ -47,12 +55,14 @@ const poolSize = 1 << 12
 // ErrClosed is what calls after Close get. It is definite.
 var ErrClosed = errors.New("redis client: closed")
 
-// Client is a redis.Transport. It may be used by several goroutines at once.
+// Client is a redis.Transport. It may be used by several goroutines at once;
+// if some of them use Wait, see Caller.
 type Client struct {
 	options Options
 	redis   *goredis.Client
 	life    context.Context // ends with Close
 	end     context.CancelFunc
+	nobody  Caller // of calls that name none
 
 	mu     sync.Mutex
 	closed bool
@@ -66,18 +76,31 @@ func New(o Options) *Client {
 	}
 	if o.DialTimeout <= 0 {
 		o.DialTimeout = 5 * time.Second
+		if o.Master != "" {
+			o.DialTimeout = o.Timeout
+		}
 	}
 	if o.Dialer == nil {
 		o.Dialer = new(net.Dialer).DialContext
 	}
 	c := &Client{options: o}
 	c.life, c.end = context.WithCancel(context.Background())
-	c.redis = goredis.NewClient(&goredis.Options{
-		Addr:                     o.Addr,
+	if o.Master != "" {
+		c.redis = c.failover()
+	} else {
+		c.redis = c.plain()
+	}
+	return c
+}
+
+// plain is go-redis's client for one server.
+func (c *Client) plain() *goredis.Client {
+	return goredis.NewClient(&goredis.Options{
+		Addr:                     c.options.Addr,
 		Dialer:                   c.dial,
-		DialTimeout:              o.DialTimeout,
+		DialTimeout:              c.options.DialTimeout,
 		DialerRetries:            1,
-		MaxRetries:               maxRetries(o.Retries),
+		MaxRetries:               maxRetries(c.options.Retries),
 		ReadTimeout:              -1, // a call's context says how long
 		WriteTimeout:             -1,
 		ContextTimeoutEnabled:    true,
@@ -89,7 +112,6 @@ func New(o Options) *Client {
 		ReadBufferSize:           4096,
 		WriteBufferSize:          4096,
 	})
-	return c
 }
 
 // maxRetries is MaxRetries as go-redis wants it: -1 for none.
@@ -127,33 +149,49 @@ func (c *Client) Do(ctx context.Context, timeout time.Duration, cmd redis.Comman
 	if err != nil {
 		return redis.Reply{}, locks.Definite(err)
 	}
+	who := c.caller(ctx)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(c.life, func() { cancel(ErrClosed) })()
-	conn := c.redis
+	var w way
 	if c.options.Retries > 0 {
-		conn = conn.WithTimeout(timeout)
+		w, err = c.any(cmd.Verb, timeout)
 	} else {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeoutCause(ctx, timeout, os.ErrDeadlineExceeded)
 		defer stop()
+		w, err = who.take(c, cmd.Verb)
+	}
+	if err != nil {
+		return redis.Reply{}, locks.Definite(err)
 	}
 
 	// go-redis does not look up from a read when its context is cancelled. So
 	// it reads in a goroutine of its own, which lives for the timeout at most.
 	answered := make(chan error, 1)
-	if !c.begin(func() { answered <- conn.Process(ctx, q.cmd) }) {
+	if !c.begin(func() { answered <- w.Process(ctx, q.cmd) }) {
 		return redis.Reply{}, locks.Definite(ErrClosed)
 	}
 	select {
 	case err = <-answered:
 	case <-ctx.Done():
+		who.keep(c, nil)
+		c.begin(func() { <-answered; giveBack(w) })
 		return redis.Reply{}, q.giveUp(context.Cause(ctx))
 	}
 	r, err := q.reply(err)
-	if err == nil {
+	if err == nil && r.Kind == redis.Error {
+		// Nothing was written that a Wait could be about, and the library takes a
+		// connection that said READONLY for broken.
+		giveBack(w)
 		return r, nil
 	}
+	if err == nil {
+		who.keep(c, w)
+		return r, nil
+	}
+	giveBack(w)
+	who.keep(c, nil)
 	if d, ok := ctx.Deadline(); ok && !time.Now().Before(d) {
 		<-ctx.Done() // the connection's timer was a little ahead of the context's
 	}

@@ -31,9 +31,13 @@ type link struct {
 	server *miniredis.Miniredis
 	decide func(words []string) fate
 
+	listener net.Listener
+
 	mu       sync.Mutex
 	requests []string // that reached the link, words joined by a blank
+	over     []int    // the connection that each came over
 	conns    []net.Conn
+	ended    int // of conns, those that are closed
 }
 
 // newLink starts a link. decide says what becomes of each request.
@@ -44,7 +48,7 @@ func newLink(t *testing.T, decide func(words []string) fate) *link {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.addr = listener.Addr().String()
+	l.addr, l.listener = listener.Addr().String(), listener
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for {
@@ -56,15 +60,24 @@ func newLink(t *testing.T, decide func(words []string) fate) *link {
 		}
 	})
 	t.Cleanup(func() {
-		listener.Close()
-		l.mu.Lock()
-		for _, c := range l.conns {
-			c.Close()
-		}
-		l.mu.Unlock()
+		l.cut()
 		wg.Wait()
 	})
 	return l
+}
+
+// hangUp closes all connections, and cut also keeps new ones from being made.
+func (l *link) hangUp() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, c := range l.conns {
+		c.Close()
+	}
+}
+
+func (l *link) cut() {
+	l.listener.Close()
+	l.hangUp()
 }
 
 // always decides the same for every command; the greeting passes.
@@ -100,8 +113,14 @@ func (l *link) serve(down net.Conn) {
 	}
 	defer up.Close()
 	l.mu.Lock()
+	number := len(l.conns)
 	l.conns = append(l.conns, down)
 	l.mu.Unlock()
+	defer func() {
+		l.mu.Lock()
+		l.ended++
+		l.mu.Unlock()
+	}()
 
 	requests, replies := bufio.NewReader(down), bufio.NewReader(up)
 	for {
@@ -111,7 +130,7 @@ func (l *link) serve(down net.Conn) {
 			return
 		}
 		l.mu.Lock()
-		l.requests = append(l.requests, strings.Join(words, " "))
+		l.requests, l.over = append(l.requests, strings.Join(words, " ")), append(l.over, number)
 		l.mu.Unlock()
 		f := l.decide(words)
 		if f == swallow {
@@ -136,6 +155,13 @@ func (l *link) seen() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(l.requests), func(r string) bool { return strings.HasPrefix(r, "hello") })
+}
+
+// open is how many connections there are.
+func (l *link) open() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.conns) - l.ended
 }
 
 // readValue reads one RESP value into raw, and returns its strings in order.

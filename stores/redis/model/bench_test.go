@@ -55,6 +55,18 @@ func BenchmarkAppendState(b *testing.B) {
 	}
 }
 
+// What a write costs with a follower that takes it in.
+func BenchmarkReplicate(b *testing.B) {
+	leader, follower := replicated()
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		run(leader, i)
+		for _, w := range leader.Writes() {
+			follower.Replicate(time.Duration(i)*ms, w)
+		}
+	}
+}
+
 // A run asks for millions of commands, and must not pay for memory.
 func TestApplyDoesNotAllocate(t *testing.T) {
 	server := model.New(model.Options{Fsync: model.Everysec})
@@ -65,5 +77,19 @@ func TestApplyDoesNotAllocate(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(2000, step); n != 0 {
 		t.Errorf("%v allocations for each command, want none", n)
+	}
+	leader, follower := replicated()
+	step = func() {
+		run(leader, i)
+		for _, w := range leader.Writes() {
+			follower.Replicate(time.Duration(i)*ms, w)
+		}
+		i++
+	}
+	for range 100 {
+		step()
+	}
+	if n := testing.AllocsPerRun(2000, step); n != 0 {
+		t.Errorf("%v allocations for each command with a follower, want none", n)
 	}
 }

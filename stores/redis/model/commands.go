@@ -13,6 +13,7 @@ const (
 	errExpireTime = "ERR invalid expire time in 'set' command"
 	errNotInteger = "ERR value is not an integer or out of range"
 	errOverflow   = "ERR increment or decrement would overflow"
+	errTimeout    = "ERR timeout is negative"
 )
 
 func failure(message string) redis.Reply { return redis.Reply{Kind: redis.Error, Str: message} }
@@ -55,6 +56,20 @@ func (s *Server) setNX(by int, c *redis.Command) redis.Reply {
 	}
 	s.create(by, c.Key, entry{str: c.Value, due: never})
 	return integer(1)
+}
+
+func (s *Server) getSet(by int, c *redis.Command) redis.Reply {
+	old, had := s.find(c.Key)
+	switch {
+	case !had:
+		s.create(by, c.Key, entry{str: c.Value, due: never})
+		return redis.Reply{}
+	case old.kind == list:
+		return failure(errWrongType)
+	}
+	s.put(c.Key, entry{str: c.Value, due: never, maker: by}, old, had)
+	s.effect(Overwritten, c.Key, old.maker, by)
+	return redis.Reply{Kind: redis.Bulk, Str: old.text()}
 }
 
 func (s *Server) pexpire(by int, c *redis.Command) redis.Reply {
@@ -129,6 +144,13 @@ func (s *Server) rpush(by int, c *redis.Command) redis.Reply {
 	}
 	s.put(c.Key, entry{kind: list, num: old.num + 1, due: old.due, maker: by}, old, had)
 	return integer(old.num + 1)
+}
+
+func (s *Server) wait(c *redis.Command) redis.Reply {
+	if c.Millis() < 0 {
+		return failure(errTimeout)
+	}
+	return integer(0)
 }
 
 // create gives key, which holds nothing, e.

@@ -7,12 +7,18 @@ import (
 )
 
 // Fsync is when the server's log gets to the disk.
+//
+// With Everysec, Redis 7.0 starts an fsync with the first turn of its loop in
+// which its clock shows another second than at the last one, a tenth of a
+// second later at most; the manual promises no more than that one second of
+// writes may be lost, or two where the disk is slow. Here a turn takes no time
+// and the disk is quick.
 type Fsync uint8
 
 // The settings.
 const (
 	None     Fsync = iota // there is no log
-	Everysec              // at each whole second of the server's clock; Redis itself may be up to a second later
+	Everysec              // at each whole second of the server's clock
 	Always                // before a command is answered
 )
 
@@ -27,25 +33,40 @@ type change struct {
 // and not synced. Until Restart no other method but Effects may be called.
 func (s *Server) Crash(now time.Duration) {
 	s.tick(now)
+	told := len(s.effects)
 	switch s.options.Fsync {
 	case None:
 		s.loseAll()
 	case Everysec:
 		s.undo()
 	}
+	s.down(told)
 }
 
 // Kill is the end of the process alone (kill -9). What it had written to the
 // log is safe with the kernel, synced or not; a server without log loses all.
 func (s *Server) Kill(now time.Duration) {
 	s.tick(now)
+	told := len(s.effects)
 	if s.options.Fsync == None {
 		s.loseAll()
+	}
+	s.down(told)
+}
+
+// down ends what lives with the process: what its replicas have not been told
+// they will never be. What a follower has lost since told was only a copy.
+func (s *Server) down(told int) {
+	s.writes = s.writes[:0]
+	if s.follower {
+		s.effects, s.restored = s.effects[:told], s.restored[:0]
 	}
 }
 
 // Restart brings the server up again, with what was on its disk. Expiry goes
-// by the clock, so what ran out meanwhile expires now.
+// by the clock, so what ran out meanwhile expires now. It is in the part that
+// it was in: a follower has to be brought up to date with CopyFrom, and the
+// followers of a leader too.
 func (s *Server) Restart(now time.Duration) {
 	s.tick(now)
 	for _, e := range s.restored {
@@ -57,6 +78,7 @@ func (s *Server) Restart(now time.Duration) {
 	}
 	s.restored = s.restored[:0]
 	s.Expire(now)
+	s.writes = s.writes[:0]
 }
 
 // sync forgets how to undo what is on the disk by now.

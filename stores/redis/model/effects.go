@@ -13,11 +13,13 @@ const (
 	Prolonged                         // it expires later than it did, or Claim granted it again
 	Expired                           // its time was over
 	Lost                              // a crash took it, or its value, away
+	Evicted                           // memory was short, and the server took it
 )
 
 var kindNames = [...]string{
 	Created: "created", Removed: "removed", Overwritten: "overwritten",
 	Shortened: "shortened", Prolonged: "prolonged", Expired: "expired", Lost: "lost",
+	Evicted: "evicted",
 }
 
 func (k EffectKind) String() string {

@@ -22,9 +22,13 @@ func (d deadline) compare(e deadline) int {
 }
 
 // Expire removes every key that is due at now. The server does so from time to
-// time by itself; a command that meets a key that is due never sees it.
+// time by itself; a command that meets a key that is due never sees it. A
+// follower removes none.
 func (s *Server) Expire(now time.Duration) {
 	s.tick(now)
+	if s.follower {
+		return
+	}
 	for len(s.due) > 0 && s.due[0].due < s.ms {
 		key := s.due[0].key
 		s.expire(key, s.entries[key])
@@ -34,7 +38,7 @@ func (s *Server) Expire(now time.Duration) {
 // NextExpiry returns the first instant at which Expire would remove a key, as
 // things are; false if there is none, or none that a time.Duration can hold.
 func (s *Server) NextExpiry() (time.Duration, bool) {
-	if len(s.due) == 0 || s.due[0].due >= math.MaxInt64/int64(time.Millisecond) {
+	if s.follower || len(s.due) == 0 || s.due[0].due >= math.MaxInt64/int64(time.Millisecond) {
 		return 0, false
 	}
 	return time.Duration(s.due[0].due+1) * time.Millisecond, true

@@ -66,6 +66,14 @@ func claim(key, value, counter string, ttl time.Duration) redis.Command {
 	return redis.Command{Verb: redis.Claim, Key: key, Value: value, Counter: counter, TTL: ttl}
 }
 
+func extend(key, value string, ttl time.Duration) redis.Command {
+	return redis.Command{Verb: redis.Extend, Key: key, Value: value, TTL: ttl}
+}
+
+func replace(key, old, value string, ttl time.Duration) redis.Command {
+	return redis.Command{Verb: redis.Replace, Key: key, Old: old, Value: value, TTL: ttl}
+}
+
 func on(v redis.Verb, key, value string) redis.Command {
 	return redis.Command{Verb: v, Key: key, Value: value}
 }
@@ -109,6 +117,15 @@ func TestEffects(t *testing.T) {
 			{0, 3, claim("k", "v", "", s)},
 			{0, 4, claim("k", "v", "", ms)},
 		}, []model.Effect{{model.Created, "k", 1, 1}, {model.Prolonged, "k", 1, 3}, {model.Shortened, "k", 1, 4}}},
+		{"getset over another's", model.None, []call{
+			{0, 1, on(redis.GetSet, "k", "v")}, {0, 2, on(redis.GetSet, "k", "w")},
+		}, []model.Effect{{model.Created, "k", 1, 1}, {model.Overwritten, "k", 1, 2}}},
+		{"extended by who holds it", model.None, []call{
+			{0, 1, set("k", "v", s)}, {0, 2, extend("k", "w", 2*s)}, {0, 3, extend("k", "v", 2*s)}, {0, 4, extend("k", "v", 0)},
+		}, []model.Effect{{model.Created, "k", 1, 1}, {model.Prolonged, "k", 1, 3}, {model.Removed, "k", 1, 4}}},
+		{"replaced by who knows what it holds", model.None, []call{
+			{0, 1, replace("k", "", "v", s)}, {0, 2, replace("k", "w", "x", s)}, {0, 3, replace("k", "v", "x", s)},
+		}, []model.Effect{{model.Created, "k", 1, 1}, {model.Removed, "k", 1, 3}, {model.Created, "k", 3, 3}}},
 		{"a grant that fails", model.None, []call{
 			{0, 1, on(redis.RPush, "l", "x")}, {0, 2, grant("k", "v", "l", s)}, {0, 3, grant("k", "v", "n", s)},
 		}, []model.Effect{{model.Created, "l", 1, 1}, {model.Created, "k", 3, 3}, {model.Created, "n", 3, 3}}},
@@ -230,9 +247,10 @@ func calls() *rapid.Generator[[]call] {
 		return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) call {
 			now += time.Duration(rapid.SampledFrom([]int64{0, 0, 1, 1, 5, 300, -2}).Draw(t, "ms")) * ms
 			return call{now, rapid.IntRange(1, 9).Draw(t, "by"), redis.Command{
-				Verb:    redis.Verb(rapid.IntRange(int(redis.Get), int(redis.Claim)).Draw(t, "verb")),
+				Verb:    redis.Verb(rapid.IntRange(int(redis.Get), int(redis.Replace)).Draw(t, "verb")),
 				Key:     rapid.SampledFrom([]string{"k", "l", "n"}).Draw(t, "key"),
 				Value:   rapid.SampledFrom([]string{"v", "1"}).Draw(t, "value"),
+				Old:     rapid.SampledFrom([]string{"v", "2"}).Draw(t, "old"),
 				Counter: rapid.SampledFrom([]string{"n", "", "k"}).Draw(t, "counter"),
 				TTL:     time.Duration(rapid.IntRange(-1, 6).Draw(t, "ttl")) * ms,
 				NX:      rapid.Bool().Draw(t, "NX"),

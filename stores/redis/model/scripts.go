@@ -5,14 +5,9 @@ import "github.com/lockcheck/lockcheck/stores/redis"
 // The scripts, step by step as the Lua text in package redis has them.
 
 func (s *Server) compareAndDelete(by int, c *redis.Command) redis.Reply {
-	e, ok := s.find(c.Key)
-	switch {
-	case !ok:
-		return integer(0)
-	case e.kind == list:
-		return failure(errWrongType)
-	case !e.holds(c.Value):
-		return integer(0)
+	e, no, ok := s.compare(c)
+	if !ok {
+		return no
 	}
 	s.remove(by, c.Key, e)
 	return integer(1)
@@ -63,6 +58,50 @@ func (s *Server) claim(by int, c *redis.Command) redis.Reply {
 	return token
 }
 
+func (s *Server) extend(by int, c *redis.Command) redis.Reply {
+	if _, no, ok := s.compare(c); !ok {
+		return no
+	}
+	return s.pexpire(by, c)
+}
+
+// compare is how the scripts begin that change what holds c's value: e is that
+// entry. Not ok: there is none, or none that this server may change, and no is
+// the answer.
+func (s *Server) compare(c *redis.Command) (e entry, no redis.Reply, ok bool) {
+	e, ok = s.find(c.Key)
+	switch {
+	case !ok:
+		return e, integer(0), false
+	case e.kind == list:
+		return e, failure(errWrongType), false
+	case !e.holds(c.Value):
+		return e, integer(0), false
+	case s.follower:
+		return e, failure(errReadOnly), false
+	}
+	return e, redis.Reply{}, true
+}
+
+func (s *Server) replace(by int, c *redis.Command) redis.Reply {
+	due, ok := s.dueAfter(c)
+	if !ok {
+		return failure(errExpireTime)
+	}
+	old, had := s.find(c.Key)
+	switch {
+	case !had:
+	case old.kind == list:
+		return failure(errWrongType)
+	case !old.holds(c.Old):
+		return integer(0)
+	default:
+		s.remove(by, c.Key, old)
+	}
+	s.create(by, c.Key, entry{str: c.Value, due: due})
+	return integer(1)
+}
+
 // token counts counter up; without a counter it is 1. It is the float64 that
 // Lua makes of it.
 func (s *Server) token(by int, counter string) redis.Reply {
@@ -78,4 +117,7 @@ func (s *Server) token(by int, counter string) redis.Reply {
 func (s *Server) unset(key string) {
 	s.drop(key, s.entries[key])
 	s.effects = s.effects[:len(s.effects)-1]
+	if s.records {
+		s.writes = s.writes[:len(s.writes)-2] // set, and taken back
+	}
 }

@@ -16,6 +16,13 @@ import (
 // Options is how a server is configured.
 type Options struct {
 	Fsync Fsync
+	// Replicated has Writes tell replicas what this server does while it leads.
+	Replicated bool
+	// Cluster is who serves which keys; nil: this server serves all. Self is
+	// the element of it that is this server.
+	Cluster []SlotRange
+	Self    int
+	Policy  Policy
 }
 
 // Server is a Redis server that is up.
@@ -35,6 +42,13 @@ type Server struct {
 	unsynced []change // since then, with Everysec
 	restored []Effect // what a crash brings back, told when the server is up again
 	keys     []string // scratch
+
+	guarded  bool // not every command is executed: refuse has to look at it
+	follower bool
+	pressed  bool    // no memory is left, and none is made room for
+	records  bool    // changes become writes
+	writes   []Write // since the last call of Writes
+	told     []Write // what that one returned
 }
 
 // entry is what a key holds.
@@ -71,7 +85,9 @@ func (s *Server) Reset(o Options) {
 		options: o,
 		entries: s.entries, due: s.due[:0], effects: s.effects[:0],
 		unsynced: s.unsynced[:0], restored: s.restored[:0], keys: s.keys[:0],
+		writes: s.writes[:0], told: s.told[:0],
 	}
+	s.role()
 	if s.entries == nil {
 		s.entries = make(map[string]entry)
 	}
@@ -80,8 +96,16 @@ func (s *Server) Reset(o Options) {
 
 // Apply executes c at now. by is the caller's tag of the request, which the
 // entry that it makes keeps; 0 stands for the server itself.
+//
+// Of Wait it knows only what a server without replicas says, and says it at
+// once: what takes time is the caller's to answer.
 func (s *Server) Apply(now time.Duration, by int, c redis.Command) redis.Reply {
 	s.tick(now)
+	if s.guarded {
+		if r, refused := s.refuse(&c); refused {
+			return r
+		}
+	}
 	switch c.Verb {
 	case redis.Get:
 		return s.get(&c)
@@ -89,6 +113,8 @@ func (s *Server) Apply(now time.Duration, by int, c redis.Command) redis.Reply {
 		return s.set(by, &c)
 	case redis.SetNX:
 		return s.setNX(by, &c)
+	case redis.GetSet:
+		return s.getSet(by, &c)
 	case redis.PExpire:
 		return s.pexpire(by, &c)
 	case redis.PTTL:
@@ -99,12 +125,18 @@ func (s *Server) Apply(now time.Duration, by int, c redis.Command) redis.Reply {
 		return s.incr(by, c.Key)
 	case redis.RPush:
 		return s.rpush(by, &c)
+	case redis.Wait:
+		return s.wait(&c)
 	case redis.CompareAndDelete:
 		return s.compareAndDelete(by, &c)
 	case redis.Grant:
 		return s.grant(by, &c)
 	case redis.Claim:
 		return s.claim(by, &c)
+	case redis.Extend:
+		return s.extend(by, &c)
+	case redis.Replace:
+		return s.replace(by, &c)
 	}
 	return failure("ERR unknown command")
 }
@@ -115,11 +147,14 @@ func (s *Server) tick(now time.Duration) {
 	s.sync(now)
 }
 
-// find returns what key holds now. A key that is due is removed on the way.
+// find returns what key holds now. A key that is due is removed on the way,
+// or, by a follower, only passed over.
 func (s *Server) find(key string) (entry, bool) {
 	e, ok := s.entries[key]
 	if ok && e.due < s.ms {
-		s.expire(key, e)
+		if !s.follower {
+			s.expire(key, e)
+		}
 		return entry{}, false
 	}
 	return e, ok
@@ -128,6 +163,9 @@ func (s *Server) find(key string) (entry, bool) {
 // put gives key e in place of old (had: whether there was one).
 func (s *Server) put(key string, e, old entry, had bool) {
 	s.record(key, old, had)
+	if s.records {
+		s.writes = append(s.writes, Write{key: key, entry: e, there: true})
+	}
 	s.entries[key] = e
 	if !had {
 		old.due = never
@@ -138,6 +176,9 @@ func (s *Server) put(key string, e, old entry, had bool) {
 // drop removes key, which holds e.
 func (s *Server) drop(key string, e entry) {
 	s.record(key, e, true)
+	if s.records {
+		s.writes = append(s.writes, Write{key: key})
+	}
 	delete(s.entries, key)
 	s.reschedule(key, e.due, never)
 }

@@ -9,6 +9,7 @@ import (
 // servers with the same options and the same state answer alike from now on.
 // Times are relative to now, and tags are left out: no reply depends on them.
 // The part of a millisecond at which now stands counts only where a key expires.
+// Effects and Writes that nobody has called for are left out, too.
 func (s *Server) AppendState(buf []byte, now time.Duration) []byte {
 	buf = binary.AppendUvarint(buf, uint64(len(s.entries)))
 	for _, key := range s.sorted() {
@@ -17,6 +18,14 @@ func (s *Server) AppendState(buf []byte, now time.Duration) []byte {
 	}
 	if s.options.Fsync == Everysec {
 		buf = s.appendUnsynced(buf, now)
+	}
+	switch {
+	case s.follower && s.pressed:
+		buf = append(buf, 'F')
+	case s.follower:
+		buf = append(buf, 'f')
+	case s.pressed:
+		buf = append(buf, 'p')
 	}
 	return buf
 }

@@ -30,6 +30,11 @@ func runBytes(t *testing.T, w World) {
 			{do: grant(key, v, key+"/n", long), want: number(1)},
 			{do: claim(key, v, key+"/n", long), want: number(2)},
 			{do: get(key), want: bulk(v)},
+			{do: replace(key, v+"\x00", "", long), want: number(0)},
+			{do: replace(key, v, v+"\x00", long), want: number(1)},
+			{do: extend(key, v, long), want: number(0)},
+			{do: extend(key, v+"\x00", long), want: number(1)},
+			{do: getSet(key, v), want: bulk(v + "\x00")},
 			{do: redis.Command{Verb: redis.RPush, Key: key + "/l", Value: v}, want: number(1)},
 			{do: del(key), want: number(1)},
 		} {

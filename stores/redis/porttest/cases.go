@@ -33,6 +33,7 @@ var (
 	badExpire  = failure("ERR invalid expire time in 'set' command")
 	notInteger = failure("ERR value is not an integer or out of range")
 	overflow   = failure("ERR increment or decrement would overflow")
+	badTimeout = failure("ERR timeout is negative")
 )
 
 func failure(message string) redis.Reply { return redis.Reply{Kind: redis.Error, Str: message} }
@@ -72,6 +73,22 @@ func grant(key, value, counter string, ttl time.Duration) redis.Command {
 
 func claim(key, value, counter string, ttl time.Duration) redis.Command {
 	return redis.Command{Verb: redis.Claim, Key: key, Value: value, Counter: counter, TTL: ttl}
+}
+
+func getSet(key, value string) redis.Command {
+	return redis.Command{Verb: redis.GetSet, Key: key, Value: value}
+}
+
+func extend(key, value string, ttl time.Duration) redis.Command {
+	return redis.Command{Verb: redis.Extend, Key: key, Value: value, TTL: ttl}
+}
+
+func replace(key, old, value string, ttl time.Duration) redis.Command {
+	return redis.Command{Verb: redis.Replace, Key: key, Old: old, Value: value, TTL: ttl}
+}
+
+func wait(replicas int64, limit time.Duration) redis.Command {
+	return redis.Command{Verb: redis.Wait, N: replicas, TTL: limit}
 }
 
 const (
@@ -126,6 +143,30 @@ func stringCases() []testCase {
 			{do: setNX("k", "w"), want: number(0)},
 			{do: get("k"), want: bulk("v")},
 			{do: pttl("k"), want: number(-1)},
+		}},
+		{name: "getset", steps: []step{
+			{do: getSet("k", "v"), want: none},
+			{do: getSet("k", ""), want: bulk("v")},
+			{do: getSet("k", "w"), want: bulk("")},
+			{do: get("k"), want: bulk("w")},
+			{do: set("k", "v", long), want: ok},
+			{do: getSet("k", "w"), want: bulk("v")},
+			{do: pttl("k"), want: number(-1)},
+			{do: incr("n"), want: number(1)},
+			{do: getSet("n", "7"), want: bulk("1")},
+			{do: incr("n"), want: number(8)},
+			{do: rpush("l"), want: number(1)},
+			{do: getSet("l", "v"), want: wrongType},
+			{do: rpush("l"), want: number(2)},
+			{do: set("k", "v", brief), want: ok},
+			{sleep: 2 * brief, do: getSet("k", "w"), want: none},
+		}},
+		{name: "wait without replicas", steps: []step{
+			{do: wait(0, 0), want: number(0)},
+			{do: set("k", "v", 0), want: ok},
+			{do: wait(-1, 0), want: number(0)},
+			{do: wait(1, ms), want: number(0)},
+			{do: wait(1, -ms), want: badTimeout},
 		}},
 		{name: "incr", steps: []step{
 			{do: incr("n"), want: number(1)},
@@ -356,6 +397,52 @@ func scriptCases() []testCase {
 			{do: claim("l", "x", "n", long), want: wrongType},
 			{do: get("n"), want: none},
 			{do: get("k"), want: bulk("v")},
+		}},
+		{name: "extend", steps: []step{
+			{do: extend("k", "v", long), want: number(0)},
+			{do: set("k", "v", brief), want: ok},
+			{do: extend("k", "w", long), want: number(0)},
+			{do: pttl("k"), want: number(brief.Milliseconds())},
+			{sleep: half, do: extend("k", "v", 2*brief), want: number(1)},
+			{sleep: brief, do: get("k"), want: bulk("v")},
+			{do: extend("k", "v", brief), want: number(1)},
+			{do: pttl("k"), want: number(brief.Milliseconds())},
+			{sleep: 2 * brief, do: extend("k", "v", long), want: number(0)},
+			{do: set("k", "v", 0), want: ok},
+			{do: extend("k", "v", long), want: number(1)},
+			{do: pttl("k"), want: number(long.Milliseconds())},
+			{do: extend("k", "v", 0), want: number(1)},
+			{do: get("k"), want: none},
+			{do: rpush("l"), want: number(1)},
+			{do: extend("l", "x", long), want: wrongType},
+			{do: pttl("l"), want: number(-1)},
+		}},
+		{name: "replace", steps: []step{
+			{do: replace("k", "old", "v", brief), want: number(1)},
+			{do: pttl("k"), want: number(brief.Milliseconds())},
+			{do: replace("k", "old", "w", long), want: number(0)},
+			{do: get("k"), want: bulk("v")},
+			{do: replace("k", "v", "w", long), want: number(1)},
+			{do: get("k"), want: bulk("w")},
+			{do: pttl("k"), want: number(long.Milliseconds())},
+			{do: replace("k", "w", "w", 0), want: number(1)},
+			{do: pttl("k"), want: number(-1)},
+			{do: replace("k", "w", "x", brief), want: number(1)},
+			{sleep: 2 * brief, do: replace("k", "", "v", long), want: number(1)},
+			{do: incr("n"), want: number(1)},
+			{do: replace("n", "1", "v", long), want: number(1)},
+			{do: get("n"), want: bulk("v")},
+		}},
+		{name: "replace that fails changes nothing", steps: []step{
+			{do: replace("k", "", "v", -ms), want: badExpire},
+			{do: get("k"), want: none},
+			{do: set("k", "v", 0), want: ok},
+			{do: replace("k", "v", "w", -ms), want: badExpire},
+			{do: get("k"), want: bulk("v")},
+			{do: rpush("l"), want: number(1)},
+			{do: replace("l", "x", "v", long), want: wrongType},
+			{do: replace("l", "x", "v", -ms), want: badExpire},
+			{do: rpush("l"), want: number(2)},
 		}},
 		{name: "tokens are Lua's numbers", steps: []step{
 			{do: set("n", "9007199254740990", 0), want: ok},

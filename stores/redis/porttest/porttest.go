@@ -60,9 +60,15 @@ func within(prefix string, c redis.Command) redis.Command {
 
 // describe is c as a person writes it.
 func describe(c redis.Command) string {
+	if c.Verb == redis.Wait {
+		return fmt.Sprintf("WAIT(%d, %v)", c.N, c.TTL)
+	}
 	s := fmt.Sprintf("%s(%q", names[c.Verb], c.Key)
 	switch c.Verb {
-	case redis.Set, redis.SetNX, redis.RPush, redis.CompareAndDelete, redis.Grant, redis.Claim:
+	case redis.Replace:
+		s += fmt.Sprintf(", %.40q", c.Old)
+		fallthrough
+	case redis.Set, redis.SetNX, redis.GetSet, redis.RPush, redis.CompareAndDelete, redis.Grant, redis.Claim, redis.Extend:
 		s += fmt.Sprintf(", %.40q", c.Value)
 	}
 	if c.Counter != "" {
@@ -71,7 +77,7 @@ func describe(c redis.Command) string {
 	if c.NX {
 		s += ", NX"
 	}
-	if c.TTL != 0 || c.Verb == redis.PExpire {
+	if c.TTL != 0 || c.Verb == redis.PExpire || c.Verb == redis.Extend {
 		s += fmt.Sprintf(", %v", c.TTL)
 	}
 	return s + ")"
@@ -79,6 +85,7 @@ func describe(c redis.Command) string {
 
 var names = [...]string{
 	redis.Get: "GET", redis.Set: "SET", redis.SetNX: "SETNX", redis.PExpire: "PEXPIRE",
-	redis.PTTL: "PTTL", redis.Del: "DEL", redis.Incr: "INCR", redis.RPush: "RPUSH",
+	redis.PTTL: "PTTL", redis.Del: "DEL", redis.Incr: "INCR", redis.RPush: "RPUSH", redis.GetSet: "GETSET",
 	redis.CompareAndDelete: "CompareAndDelete", redis.Grant: "Grant", redis.Claim: "Claim",
+	redis.Extend: "Extend", redis.Replace: "Replace",
 }

@@ -73,13 +73,16 @@ func commands() *rapid.Generator[redis.Command] {
 		case redis.Set:
 			c.NX = rapid.Bool().Draw(t, "NX")
 			fallthrough
-		case redis.Grant, redis.Claim:
+		case redis.Grant, redis.Claim, redis.Extend, redis.Replace:
 			c.TTL = ttls.Draw(t, "ttl")
 			fallthrough
-		case redis.SetNX, redis.RPush, redis.CompareAndDelete:
+		case redis.SetNX, redis.GetSet, redis.RPush, redis.CompareAndDelete:
 			c.Value = values.Draw(t, "value")
 		case redis.PExpire:
 			c.TTL = ttls.Draw(t, "ttl")
+		}
+		if c.Verb == redis.Replace {
+			c.Old = values.Draw(t, "old")
 		}
 		if c.Verb == redis.Grant || c.Verb == redis.Claim {
 			c.Counter = rapid.SampledFrom([]string{"n", "n", "", "l", "k"}).Draw(t, "counter")
@@ -92,6 +95,7 @@ var (
 	verbs = []redis.Verb{
 		redis.Get, redis.Set, redis.SetNX, redis.PExpire, redis.PTTL, redis.Del, redis.Incr,
 		redis.RPush, redis.CompareAndDelete, redis.Grant, redis.Claim,
+		redis.GetSet, redis.Extend, redis.Replace,
 	}
 	values = rapid.OneOf(
 		rapid.SampledFrom([]string{"v", "w", "", "1", "7", "9223372036854775807"}),

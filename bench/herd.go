@@ -1,0 +1,183 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+)
+
+// Queued are the locks that are compared: every waiter of the first watches the
+// whole queue, every waiter of the second only the place before its own.
+var Queued = []string{"zk-children", "zk-recipe"}
+
+// HerdMeasure is one figure that is shown of each queue.
+type HerdMeasure struct {
+	ID     string // as programs call it
+	Name   string
+	About  string // its unit, or how to read it
+	Counts bool   // what passes the ports: no time, so that it is the same in every place
+	Of     func(*Changes) float64
+}
+
+// HerdMeasures are what is shown, in that order. The first four are drawn.
+var HerdMeasures = []HerdMeasure{
+	{
+		ID: "notified_by_hand_over", Name: "Notifications for each hand-over", About: "of watches; one is needed",
+		Counts: true, Of: func(c *Changes) float64 { return mean(c.Left, notified) },
+	},
+	{
+		ID: "listed_by_hand_over", Name: "Children listed for each hand-over", About: "names in answers to getChildren",
+		Counts: true, Of: func(c *Changes) float64 { return mean(c.Left, listed) },
+	},
+	{
+		ID: "hand_over_ms", Name: "The time of a hand-over", About: "from the delete to the next entry; median, ms",
+		Of: func(c *Changes) float64 { return median(c.Left, func(c *Change) time.Duration { return c.Enters }) },
+	},
+	{
+		ID: "rest_ms", Name: "The time until all are at rest", About: "from the delete to the last answer; median, ms",
+		Of: func(c *Changes) float64 { return median(c.Left, func(c *Change) time.Duration { return c.Rests }) },
+	},
+	{
+		ID: "notified_by_arrival", Name: "Notifications for each that comes", About: "of watches; none is needed",
+		Counts: true, Of: func(c *Changes) float64 { return mean(c.Came, notified) },
+	},
+	{
+		ID: "listed_by_arrival", Name: "Children listed for each that comes", About: "names in answers to getChildren",
+		Counts: true, Of: func(c *Changes) float64 { return mean(c.Came, listed) },
+	},
+}
+
+func notified(c *Change) int { return c.Notified }
+func listed(c *Change) int   { return c.Listed }
+
+// Text is the figure as tables show it; of a queue that was not measured "-".
+func (m *HerdMeasure) Text(c *Changes) string {
+	if !c.Measured() {
+		return "-"
+	}
+	v := m.Of(c)
+	if v == float64(int(v)) {
+		return strconv.Itoa(int(v))
+	}
+	return rounded(v)
+}
+
+// Herd is queues of more and more waiters, for each lock.
+type Herd struct {
+	On      string        // the place: sim, or one with a real ensemble
+	Lease   time.Duration // T: how long sessions last of which nothing is heard
+	For     time.Duration // how long each queue is measured
+	Seed    uint64        // of every one, in sim
+	Waiters []int
+	Cores   int // of the machine, where time is real
+	// Load is the machine's before and after, other programs included; 0: nobody knows.
+	Load [2]float64
+
+	Cells [][]Changes // by Queued, and by Waiters
+}
+
+// HerdLease is T unless something else is asked for. Nothing is to end here, and
+// the ensembles of docker let no session last longer.
+const HerdLease = 10 * time.Second
+
+// HerdServers is how many servers an ensemble has.
+const HerdServers = 3
+
+// NewHerd is what is compared in a place unless something else is asked for.
+func NewHerd(on string) *Herd {
+	c := &Herd{On: on, Lease: HerdLease, For: HerdLease, Waiters: []int{2, 4, 8, 16, 32, 64}}
+	if on == "sim" {
+		c.Seed = 1
+		c.Waiters = append(c.Waiters, 128, 256)
+	} else {
+		c.Cores = runtime.NumCPU()
+	}
+	return c
+}
+
+// queue is the one with so many waiters for that lock.
+func (h *Herd) queue(lock, waiters int) Queue {
+	l, _ := catalogue.FindLock(Queued[lock])
+	return Queue{Lock: l, Waiters: h.Waiters[waiters], Lease: h.Lease, For: h.For, Seed: h.Seed}
+}
+
+// CompareInSim fills in the cells of h, in virtual time. See AllInSim.
+func (h *Herd) CompareInSim(ctx context.Context, jobs int, done func(int)) error {
+	var queues []Queue
+	for i := range Queued {
+		for k := range h.Waiters {
+			queues = append(queues, h.queue(i, k))
+		}
+	}
+	changes, err := all(queues, jobs, done, func(q Queue) (Changes, error) { return QueueInSim(ctx, q) })
+	h.Cells = nil
+	for len(changes) > 0 {
+		h.Cells = append(h.Cells, changes[:len(h.Waiters)])
+		changes = changes[len(h.Waiters):]
+	}
+	return err
+}
+
+// rounds are how often a real ensemble is measured, in parts of a cell's time: a
+// machine that does other things, too, does them in all cells then.
+const rounds = 3
+
+// CompareOnEnsemble fills in the cells of h with real ZooKeeper servers, one
+// after the other. It ends with the first error, with what it has.
+func (h *Herd) CompareOnEnsemble(ctx context.Context, addrs []string, done func(int)) error {
+	h.Load[0] = load()
+	defer func() { h.Load[1] = load() }()
+	h.Cells = make([][]Changes, len(Queued))
+	for i := range h.Cells {
+		h.Cells[i] = make([]Changes, len(h.Waiters))
+	}
+	for round := range rounds {
+		for k, n := range h.Waiters {
+			for i, lock := range Queued {
+				q := h.queue(i, k)
+				q.For /= rounds
+				changes, err := QueueOnEnsemble(ctx, addrs, q)
+				if err != nil {
+					return fmt.Errorf("%s, %d waiters: %w", lock, n, err)
+				}
+				c := &h.Cells[i][k]
+				c.Left, c.Came = append(c.Left, changes.Left...), append(c.Came, changes.Came...)
+				if done != nil {
+					done((round*len(h.Waiters)*len(Queued) + k*len(Queued) + i + 1) / rounds)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// load is how many tasks the machine had to do at once in the last minute, as it
+// says itself; 0: it does not say.
+func load() float64 {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return 0
+	}
+	first, _, _ := strings.Cut(string(text), " ")
+	v, err := strconv.ParseFloat(first, 64)
+	if err != nil {
+		return 0
+	}
+	return v
+}
+
+// Growth is the k of the N^k, N the waiters, that fits a figure of a lock best;
+// ok is false where none does.
+func (h *Herd) Growth(lock int, m *HerdMeasure) (k float64, ok bool) {
+	var xs, ys []float64
+	for i, n := range h.Waiters {
+		xs, ys = append(xs, float64(n)), append(ys, m.Of(&h.Cells[lock][i]))
+	}
+	return Growth(xs, ys)
+}

@@ -1,0 +1,347 @@
+package catalogue
+
+import (
+	"time"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/workloads"
+)
+
+var (
+	redlock       = Setup{Lock: "redlock"}
+	redlockFenced = Setup{Lock: "redlock", Options: Options{OwnToken: true}, Fencing: history.FencingAll}
+
+	// Sources that several cases share.
+	redlockManual = "Redis manual, Distributed Locks with Redis"
+	kleppmann     = "M. Kleppmann, How to do distributed locking, 2016"
+)
+
+// unreachable cuts a client off from servers for a while.
+func unreachable(client string, d time.Duration, servers ...string) (list []faults.Injection) {
+	for _, s := range servers {
+		list = append(list, faults.Injection{Fault: "partition", On: []string{client, s}, For: d})
+	}
+	return list
+}
+
+// bareMajority lets c1 reach three of five nodes until T/2, when something has
+// happened to redis-3 of them.
+func bareMajority(happens ...faults.Injection) []faults.Injection {
+	return append(unreachable(c1, T/2, "redis-4", "redis-5"), happens...)
+}
+
+// redlockCases are those of a lock on several nodes.
+var redlockCases = []Case{
+	{
+		ID: "redlock-gc-after-acquire", Kind: Violation,
+		Title:  "A majority of five does not help a client that sleeps beyond its lease",
+		Tells:  "Redlock is a lease as well. Its holder has looked at the time, then it is paused, and when it goes on another one holds.",
+		Source: kleppmann + ", Breaking Redlock with bad timings; S. Sanfilippo, Is Redlock safe?, 2016",
+		Setup:  redlock,
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				script(c1, section(0, T/2, 0)...),
+				script(c2, acquire(T/10, 2*T), read(), write(0), workloads.Step{Do: history.Release, Wait: 5 * T / 10}),
+			},
+			Faults: pauseC1(at(history.Write, faults.Point{Request: 1}), 13*T/10),
+			Hazard: checker.LeaseExpiredWhileHeld,
+			Must:   []checker.Property{checker.Exclusion, checker.Resource},
+			May:    []checker.Property{checker.Handover},
+		}},
+		Remedy: Remedy{
+			Words: "Fencing, with tokens from a source of its own: Redlock has none.",
+			Setup: redlockFenced, Keeps: fencingKeeps,
+		},
+	},
+	{
+		ID: "redlock-gc-during-acquire", Kind: Control,
+		Title:  "A client that sleeps before it looks at the time does not take the lock",
+		Tells:  "The answers have come, and the client sleeps until the lease is over. It reads its clock after the last answer, and finds that nothing is left.",
+		Source: kleppmann + ", against S. Sanfilippo, Is Redlock safe?, 2016, the third step",
+		Setup:  redlock,
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				script(c1, section(0, 4*T, T/10)...),
+				script(c2, section(11*T/10, T, T/2)...),
+			},
+			Faults: pauseC1(at(history.Acquire, faults.Point{After: true, Request: 1}), 13*T/10),
+			Hazard: checker.PauseHitWaiter,
+			Must:   append([]checker.Property{checker.Resource, checker.Ownership}, overlap...),
+		}},
+		Remedy: Remedy{None: "this is the remedy"},
+	},
+	{
+		ID: "redlock-clock-jump", Kind: Violation,
+		Title:  "One node's clock jumps, and the majority that granted is none any more",
+		Tells:  "Each node counts the lease by its own wall clock. With a bare majority it takes one that jumps for another client to find a majority of its own.",
+		Source: kleppmann + ", Breaking Redlock with bad timings; S. Sanfilippo, Is Redlock safe?, 2016, grants jumps",
+		Setup:  redlock,
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				script(c1, section(T/20, T/2, 8*T/10)...),
+				script(c2, section(4*T/10, T, T/2)...),
+			},
+			Faults: bareMajority(faults.Injection{Fault: "server-jump", On: []string{"redis-3"}, At: 3 * T / 10, Amount: 2 * T}),
+			Hazard: checker.JumpWithHolder,
+			Must:   overlap,
+			May:    []checker.Property{checker.Resource, checker.Handover},
+		}},
+		Remedy: Remedy{
+			Words: "Slew clocks instead of setting them; and fencing, with tokens from a source of its own.",
+			Setup: redlockFenced, Keeps: fencingKeeps,
+		},
+	},
+	{
+		ID: "redlock-crash-no-persist", Kind: Violation,
+		Title:  "One node restarts empty, and grants the lock once more",
+		Tells:  "The node has forgotten that it has granted. With a bare majority that is enough.",
+		Source: redlockManual + ", Performance, Crash Recovery and fsync; " + kleppmann,
+		Setup:  redlock,
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				script(c1, section(T/20, T/2, 8*T/10)...),
+				script(c2, section(4*T/10, T, T/2)...),
+			},
+			Faults: bareMajority(faults.Injection{Fault: "restart-lost", On: []string{"redis-3"}, At: 2 * T / 10, For: T / 10}),
+			Hazard: checker.RestartWithHolder,
+			Must:   overlap,
+			May:    []checker.Property{checker.Resource, checker.Handover},
+		}},
+		Remedy: Remedy{
+			Words: "appendfsync always on every node; or keep a node that has crashed down for longer than any lease: see redlock-delayed-restart.",
+			Setup: Setup{Lock: "redlock", Server: Server{Fsync: FsyncAlways}},
+			Keeps: append([]checker.Property{checker.Ownership, checker.Resource}, overlap...),
+		},
+	},
+	{
+		ID: "redlock-delayed-restart", Kind: Control,
+		Title:  "A node that comes back empty after the longest lease does no harm",
+		Tells:  "What the node has forgotten has ended by the time it is back. Until then two nodes are free, and two are no majority.",
+		Source: redlockManual + ", Performance, Crash Recovery and fsync: delayed restarts",
+		Setup:  redlock,
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				script(c1, section(T/20, T/2, 7*T/10)...),
+				script(c2, section(4*T/10, 2*T, T/2)...),
+			},
+			Faults: bareMajority(faults.Injection{Fault: "restart-lost", On: []string{"redis-3"}, At: 2 * T / 10, For: 11 * T / 10}),
+			Hazard: checker.RestartWithHolder,
+			Must:   append([]checker.Property{checker.Resource, checker.Ownership}, overlap...),
+		}},
+		Remedy: Remedy{None: "this is the remedy"},
+	},
+	{
+		ID: "redlock-node-failover", Kind: Violation,
+		Title:  "One node's master is replaced by a replica that has not heard of the lock",
+		Tells:  "Replicas make a node more available, and Redlock less safe: a node that fails over is a node that forgets.",
+		Source: "sewenew/redis-plus-plus, issue 44; mike-marcacci/node-redlock, issue 16",
+		Setup:  Setup{Lock: "redlock", Server: replicated},
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				script(c1, section(T/20, T/2, 85*T/100)...),
+				script(c2, insist(2*T/10, 2*T, T/2)...),
+			},
+			Faults: bareMajority(
+				faults.Injection{Fault: "partition-servers", On: []string{"redis-3"}, For: 2 * T},
+				faults.Injection{Fault: "failover", On: []string{"redis-3"}, For: 2 * T, Point: at(history.Acquire, faults.Point{After: true, OK: true})},
+			),
+			Hazard: checker.EntryLostWhileHeld,
+			Must:   overlap,
+			May:    forgets,
+		}},
+		Remedy: Remedy{
+			Words: "Nodes without replicas; and fencing, with tokens from a source of its own.",
+			Setup: Setup{Lock: "redlock", Server: replicated, Options: Options{OwnToken: true}, Fencing: history.FencingAll},
+			Keeps: fencingKeeps,
+		},
+		NotOn: map[string]string{"docker": "it takes fifteen servers and three Sentinels; redis-failover-lost-key shows the same on one node"},
+	},
+	{
+		ID: "redlock-on-redis-cluster", Kind: Violation,
+		Title:  "On the masters of one Redis Cluster there is never a majority",
+		Tells:  "A cluster keeps each key on one of its masters; the others answer that it has moved. Redlock needs servers that know nothing of one another.",
+		Source: "imcoderlemon, Three ways to lock with Redis (in Chinese), which offers Redlock for a cluster; Redis manual, Cluster specification, MOVED redirection",
+		Setup:  Setup{Lock: "redlock", Server: Server{Nodes: 3, Cluster: true}},
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				script(c1, section(0, 4*T, T/20)...),
+				script(c2, section(T/10, 4*T, T/20)...),
+			},
+			Must: []checker.Property{checker.Liveness},
+			May:  []checker.Property{checker.Handover},
+		}},
+		Remedy: Remedy{
+			Words: "Servers that know nothing of one another.",
+			Setup: Setup{Lock: "redlock", Server: Server{Nodes: 3}}, Keeps: []checker.Property{checker.Liveness, checker.Exclusion},
+		},
+		NotOn: map[string]string{"docker": "no Redis Cluster is started there; the conformance suite holds MOVED against a real one"},
+	},
+	{
+		ID: "redlock-dynamic-quorum", Kind: Violation,
+		Title:  "A majority of those who answer is no majority",
+		Tells:  "A client that reaches two of five nodes is content with these two. Another one gets the other three.",
+		Source: "SPSCommerce/redlock-py, issue 6",
+		Setup:  Setup{Lock: "redlock-flawed-quorum"},
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				script(c1, section(T/20, T/2, 8*T/10)...),
+				script(c2, section(3*T/10, T, T/2)...),
+			},
+			Faults: unreachable(c1, 12*T/10, "redis-3", "redis-4", "redis-5"),
+			Hazard: checker.TouchedBy("partition"),
+			Must:   overlap,
+			May:    []checker.Property{checker.Resource, checker.Handover, checker.Ownership, checker.Answers},
+		}},
+		Remedy: Remedy{
+			Words: "A majority of all nodes that there are.",
+			Setup: redlock, Keeps: append([]checker.Property{checker.Ownership}, overlap...),
+		},
+	},
+	{
+		ID: "redlock-no-node-timeout", Kind: Violation,
+		Title:  "One node hangs, and so does everybody",
+		Tells:  "Four of five nodes answer. A client without a time-out for each node waits for the fifth, and never finds out that it had a majority.",
+		Source: redlockManual + ", The Redlock Algorithm, the second step; jacket-code/redlock-cpp, AddServerUrl",
+		Setup:  Setup{Lock: "redlock-flawed-timeout"},
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				script(c1, section(T/20, 4*T, T/20)...),
+				script(c2, section(T/10, 4*T, T/20)...),
+			},
+			Faults: []faults.Injection{{Fault: "server-pause", On: []string{"redis-2"}}},
+			Hazard: checker.TouchedBy("server-pause"),
+			Must:   []checker.Property{checker.Liveness},
+			May:    []checker.Property{checker.Handover},
+		}},
+		Remedy: Remedy{
+			Words: "A time-out for each node, far below the lease, and all nodes at once.",
+			Setup: redlock, Keeps: append([]checker.Property{checker.Liveness}, overlap...),
+		},
+	},
+	{
+		ID: "redlock-split-vote", Kind: Figures,
+		Title:  "Clients that try again in step split the votes again and again",
+		Tells:  "Each of those who ask at the same time gets some nodes, and nobody a majority. Who then waits for the same time as all others meets them again.",
+		Source: redlockManual + ", Retry on Failure; imcoderlemon, Three ways to lock with Redis (in Chinese), leaves the random delay out",
+		Setup:  Setup{Lock: "redlock-seed"},
+		Schedules: []Schedule{{
+			Scripts: crowd(20, section(0, 5*T, 0)),
+			May:     []checker.Property{checker.Handover},
+		}},
+		Figure: &Figure{Of: RequestsPerGrant, AtLeast: 60, AtMost: 40},
+		Remedy: Remedy{
+			Words: "All nodes at once, and a random time before the next try.",
+			Setup: redlock, Keeps: []checker.Property{checker.Exclusion, checker.Handover},
+		},
+		LeastLease: 10 * time.Second,
+		NotOn:      map[string]string{"docker": "how often votes are split depends on the network; sim repeats it"},
+	},
+	{
+		ID: "redlock-no-drift", Kind: Violation,
+		Title:  "The nodes' clocks run a hundredth fast, and leases end before their holders think",
+		Tells:  "What is left of the lease is counted by the client, and the lease by the servers. Without a margin a little drift is enough.",
+		Source: redlockManual + ", The Redlock Algorithm, subtracts the drift; imcoderlemon, Three ways to lock with Redis (in Chinese), the fourth step, does not",
+		Setup:  Setup{Lock: "redlock-seed"},
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				script(c1, acquire(T/20, T/2), read(), workloads.Step{Do: history.Write, At: 115 * T / 100}, release()),
+				script(c2, section(1043*T/1000, T, T/2)...),
+			},
+			Faults: append(unreachable(c1, T/2, "redis-4", "redis-5"),
+				faults.Injection{Fault: "server-rate", On: []string{"redis-1"}, For: 3 * T, Amount: T / 100},
+				faults.Injection{Fault: "server-rate", On: []string{"redis-2"}, For: 3 * T, Amount: T / 100},
+				faults.Injection{Fault: "server-rate", On: []string{"redis-3"}, For: 3 * T, Amount: T / 100},
+			),
+			Hazard: checker.RateWithHolder,
+			Must:   []checker.Property{checker.LeaseExclusion},
+			May:    []checker.Property{checker.Exclusion, checker.Resource, checker.Handover},
+		}},
+		Remedy: Remedy{
+			Words: "Take a hundredth of the lease and 2 ms off what is left of it.",
+			Setup: redlock, Keeps: []checker.Property{checker.LeaseExclusion, checker.Ownership},
+		},
+		LeastLease: 10 * time.Second,
+		NotOn:      map[string]string{"docker": "the clocks of real servers cannot be made fast"},
+	},
+	{
+		ID: "redlock-wallclock-step", Kind: Violation,
+		Title:  "The client's clock is set back while it asks, and the lease looks new",
+		Tells:  "The time that the round took is the difference of two readings of a clock. If that clock is set between them, the difference means nothing.",
+		Source: "S. Sanfilippo, Is Redlock safe?, 2016, asks for a monotonic clock; imcoderlemon, Three ways to lock with Redis (in Chinese), takes the current time in milliseconds",
+		Setup:  Setup{Lock: "redlock-flawed-wallclock"},
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				script(c1, acquire(0, T/2), read(), workloads.Step{Do: history.Write, At: 15 * T / 10}, release()),
+				script(c2, section(T/2, 2*T, T/2)...),
+			},
+			Faults: []faults.Injection{
+				{Fault: "jump", On: []string{c1}, Amount: -8 * T / 10, Point: at(history.Acquire, faults.Point{After: true, Last: true})},
+				{Fault: "pause", On: []string{c1}, For: 8 * T / 10, Point: at(history.Acquire, faults.Point{After: true, Last: true})},
+			},
+			Hazard: checker.TouchedBy("jump"),
+			Must:   []checker.Property{checker.LeaseExclusion},
+			May:    []checker.Property{checker.Exclusion, checker.Resource, checker.Handover},
+		}},
+		Remedy: Remedy{
+			Words: "A clock that never jumps.",
+			Setup: redlock, Keeps: []checker.Property{checker.LeaseExclusion, checker.Ownership},
+		},
+	},
+	{
+		ID: "redlock-continuous-partitions", Kind: Figures,
+		Title:  "A client that is cut off before it releases costs everybody a lease, each time",
+		Tells:  "A release that does not arrive leaves the keys until they expire. If that happens again and again, the lock is free for hardly any time.",
+		Source: redlockManual + ", Liveness Arguments",
+		Setup:  redlock,
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				script(c1, append(section(0, T/2, T/20), section(2*T, T, T/20)...)...),
+				script(c2, append(section(T/10, 2*T, T/20), section(21*T/10, 2*T, T/20)...)...),
+			},
+			Faults: append(cutOffAtRelease(1), cutOffAtRelease(2)...),
+			Hazard: checker.LeaseExpiredWhileReleasing,
+			May:    []checker.Property{checker.Handover, checker.Exclusion, checker.Resource},
+		}},
+		Figure: &Figure{Of: LongestGap, AtLeast: 0.8},
+		Remedy: Remedy{None: "a shorter lease, renewed while the work lasts, would cost less; under the same T it cannot be told"},
+	},
+	{
+		ID: "redlock-second-clock", Kind: Violation,
+		Title:  "A clock of whole seconds says that the round took no time",
+		Tells:  "The answers take their time, and the client's clock shows the same second before and after. So it takes the lease for longer than it is.",
+		Source: "jacket-code/redlock-cpp, redlock.cpp, which takes (int)time(NULL) * 1000",
+		Setup:  Setup{Lock: "redlock-flawed-seconds", Server: Server{Nodes: 3}},
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				script(c1, acquire(0, T/2), read(), workloads.Step{Do: history.Write, At: 115 * T / 100}, release()),
+				script(c2, section(1002*T/1000, T, T/2)...),
+			},
+			Faults: append(unreachable(c1, T/2, "redis-3"),
+				faults.Injection{Fault: "delay", On: []string{c1, "redis-1"}, Direction: faults.ToClient, For: T / 10, Amount: 22 * T / 1000},
+				faults.Injection{Fault: "delay", On: []string{c1, "redis-2"}, Direction: faults.ToClient, For: T / 10, Amount: 22 * T / 1000},
+			),
+			Hazard: checker.TouchedBy("delay"),
+			Must:   []checker.Property{checker.LeaseExclusion},
+			May:    []checker.Property{checker.Exclusion, checker.Resource, checker.Handover},
+		}},
+		Remedy: Remedy{
+			Words: "A clock that never jumps, in milliseconds.",
+			Setup: Setup{Lock: "redlock", Server: Server{Nodes: 3}}, Keeps: []checker.Property{checker.LeaseExclusion, checker.Ownership},
+		},
+		LeastLease: 10 * time.Second,
+		NotOn:      map[string]string{"docker": "with a lease of one second a clock of whole seconds shows something else, and the margin is too small for real time"},
+	},
+}
+
+// cutOffAtRelease cuts c1 off from all nodes when it is about to release for
+// the how manieth time.
+func cutOffAtRelease(section int) (list []faults.Injection) {
+	for _, s := range []string{"redis-1", "redis-2", "redis-3", "redis-4", "redis-5"} {
+		p := at(history.Release, faults.Point{Request: 1})
+		p.Acquisition = section
+		list = append(list, faults.Injection{Fault: "partition", On: []string{c1, s}, For: 12 * T / 10, Point: p})
+	}
+	return list
+}

@@ -1,0 +1,289 @@
+package catalogue
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/workloads"
+)
+
+// Here T is how long a session lasts of which the ensemble hears nothing.
+
+var (
+	zkRecipe = Setup{Lock: "zk-recipe"}
+
+	// zkPublished is where the flawed ones come from.
+	zkPublished = "Distributed locks with ZooKeeper (in Chinese), "
+
+	exclusive = []checker.Property{checker.Exclusion, checker.Resource}
+)
+
+// zookeeperCases are those of an ensemble.
+var zookeeperCases = []Case{
+	{
+		ID: "zk-no-recheck", Kind: Violation,
+		Title:  "A waiter dies, and the one behind it enters while another holds",
+		Tells:  "A waiter watches the node before its own, and takes its end for the grant. But a node goes, too, when its owner dies waiting: then the one behind it is let in, whoever holds.",
+		Source: zkPublished + "DistributedClient, which says so itself",
+		Setup:  Setup{Lock: "zk-predecessor"},
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				script(c1, section(0, 4*T, 35*T/10)...),
+				script(c2, section(3*T/10, 4*T, T/10)...),
+				script(c3, section(6*T/10, 4*T, T/2)...),
+			},
+			Faults: []faults.Injection{{Fault: "kill", On: []string{c2}, At: 9 * T / 10}},
+			Hazard: checker.KillHitAcquirer,
+			Must:   []checker.Property{checker.Exclusion},
+			May:    []checker.Property{checker.Resource, checker.Handover},
+		}},
+		Remedy: Remedy{
+			Words: "After every wake-up list the queue again, and enter only with the smallest node of all.",
+			Setup: zkRecipe, Keeps: exclusive,
+		},
+	},
+	{
+		ID: "zk-exists-null-enters", Kind: Violation,
+		Title:  "A waiter finds that the node before its own has gone meanwhile, and enters while another holds",
+		Tells:  "The repair lists the queue again, and watches the node that is before its own now. If that one goes between the list and the watch there is nothing to watch; that is no grant, for others may be before it.",
+		Source: zkPublished + "the repair of DistributedClient",
+		Setup:  Setup{Lock: "zk-predecessor-recheck"},
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				script(c1, section(0, 4*T, 4*T)...),
+				script(c2, section(2*T/10, 5*T, T/10)...),
+				script(c3, section(4*T/10, 5*T, T/10)...),
+				script(c4, section(6*T/10, 5*T, T/2)...),
+			},
+			Faults: []faults.Injection{
+				{Fault: "kill", On: []string{c3}, At: 9 * T / 10},
+				{Fault: "session-expiry", On: []string{c2}, Point: of(c4, history.Acquire, faults.Point{After: true, Request: 4, Exact: true})},
+				{Fault: "hang", On: []string{c4}, Point: of(c4, history.Acquire, faults.Point{After: true, Request: 4, Exact: true}), For: T / 10},
+			},
+			Hazard: checker.TouchedBy("hang"),
+			Must:   []checker.Property{checker.Exclusion},
+			May:    []checker.Property{checker.Resource, checker.Handover},
+		}},
+		Remedy: Remedy{
+			Words: "Nothing to watch means: list the queue again. Enter only with the smallest node of all.",
+			Setup: zkRecipe, Keeps: exclusive,
+		},
+	},
+	{
+		ID: "zk-getdata-gap", Kind: Violation,
+		Title:  "The holder leaves before its successor watches it, and nobody ever gets the lock again",
+		Tells:  "Between the list and the watch the node before one's own goes. The watch fails, the program ends, and its session lives on: its node is the head of the queue, and stands for nobody. The published repair has it as well.",
+		Source: zkPublished + "DistributedClient, getData, which fails without a node and then watches nothing",
+		Setup:  Setup{Lock: "zk-predecessor-recheck"},
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				script(c1, section(0, 4*T, 8*T/10)...),
+				script(c2, section(3*T/10, 2*T, T/10)...),
+				script(c3, section(5*T/10, 55*T/10, T/10)...),
+			},
+			Faults: []faults.Injection{{Fault: "hang", On: []string{c2}, Point: of(c2, history.Acquire, faults.Point{After: true, Request: 2}), For: 9 * T / 10}},
+			Hazard: checker.TouchedBy("hang"),
+			Must:   []checker.Property{checker.Liveness},
+			May:    []checker.Property{checker.Handover},
+		}},
+		Remedy: Remedy{
+			Words: "A watch that finds no node lists the queue again; and whoever gives up deletes his node.",
+			Setup: zkRecipe, Keeps: []checker.Property{checker.Liveness, checker.Exclusion},
+		},
+	},
+	{
+		ID: "zk-create-connloss-orphan", Kind: Violation,
+		Title:  "The answer to a create is lost, and a node stands in the queue of which nobody knows",
+		Tells:  "The connection ends before the answer comes, the program gives up, and the library takes the session up again on another server. So the node lives on, and everybody behind it waits.",
+		Source: "Apache ZooKeeper, Recipes, Recoverable Errors and the GUID; ZOOKEEPER-1262",
+		Setup:  Setup{Lock: "zk-predecessor-recheck"},
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				script(c1, section(0, 4*T, 8*T/10)...),
+				script(c2, section(3*T/10, T, T/10)...),
+				script(c3, section(5*T/10, 55*T/10, T/10)...),
+			},
+			Faults: ofEnsemble(faults.Injection{
+				Fault: "kill-connection", On: []string{c2}, Direction: faults.ToClient,
+				Point: of(c2, history.Acquire, faults.Point{Request: 1}), For: T / 10,
+			}),
+			Hazard: checker.TouchedBy("kill-connection"),
+			Must:   []checker.Property{checker.Liveness},
+			May:    []checker.Property{checker.Handover},
+		}},
+		Remedy: Remedy{
+			Words: "A GUID in the name of the node: list the queue, and take the node that bears it for one's own.",
+			Setup: zkRecipe, Keeps: []checker.Property{checker.Liveness, checker.Exclusion},
+		},
+	},
+	{
+		ID: "zk-session-expiry-holder", Kind: Violation,
+		Title:  "The session of a paused client ends, and it goes on as if it held",
+		Tells:  "A session is a lease: the ensemble ends it when it has heard nothing for long enough, and its client learns of that last of all. A client that merely loses its connection can stop in time; one that is paused cannot.",
+		Source: "Apache Curator, Tech Note 10; CURATOR-206; docker/libkv, issue 156",
+		Setup:  zkRecipe,
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				script(c1, section(0, 4*T, 0)...),
+				script(c2, acquire(3*T/10, 4*T), read(), write(0), workloads.Step{Do: history.Release, Wait: 15 * T / 10}),
+			},
+			Faults: pauseC1(at(history.Write, faults.Point{Request: 1}), 22*T/10),
+			Hazard: checker.LeaseExpiredWhileHeld,
+			Must:   exclusive,
+			May:    []checker.Property{checker.Handover},
+		}},
+		Remedy: Remedy{
+			Words: "Stop at the first sign of a lost connection; and let the resource check a fencing token, the number of the node.",
+			Setup: Setup{Lock: "zk-recipe", Options: Options{Token: true}, Fencing: history.FencingAll}, Keeps: fencingKeeps,
+		},
+	},
+	{
+		ID: "zk-event-thread-blocked", Kind: Violation,
+		Title:  "A holder that works in the event thread never hears that its connection is lost",
+		Tells:  "The library tells of a lost connection in time, before the session can end. But the news stand in a queue that one thread reads, and that thread is in the critical section.",
+		Source: zkPublished + "doSomething, which Watcher.process calls",
+		Setup:  Setup{Lock: "zk-predecessor-recheck"},
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				script(c1, section(0, 4*T, 6*T/10)...),
+				script(c2, section(3*T/10, T, 3*T)...),
+				script(c3, section(5*T/10, 5*T, T/2)...),
+			},
+			Faults: ofEnsemble(faults.Injection{
+				Fault: "partition", On: []string{c2}, Point: of(c2, history.Acquire, faults.Point{After: true, OK: true}), For: 25 * T / 10,
+			}),
+			Hazard: checker.TouchedBy("partition"),
+			Must:   []checker.Property{checker.Exclusion},
+			May:    []checker.Property{checker.Resource, checker.Handover},
+		}},
+		Remedy: Remedy{
+			Words: "Never work in the event thread; and stop when it says that the connection is lost.",
+			Setup: zkRecipe, Keeps: []checker.Property{checker.Exclusion},
+		},
+	},
+	{
+		ID: "zk-herd-double-entry", Kind: Violation,
+		Title:  "Somebody joins the queue, and the holder enters once more",
+		Tells:  "Every client watches the whole queue, also while it is in. When a second one comes the first finds that its node is the smallest, and enters again; what it does first then frees the lock under what it does second.",
+		Source: zkPublished + "DistributedClient2",
+		Setup:  Setup{Lock: "zk-children"},
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				script(c1, section(0, 4*T, T)...),
+				script(c2, section(T/2, 3*T, T/2)...),
+			},
+			Hazard: checker.Contended,
+			Must:   []checker.Property{checker.Exclusion},
+			May:    []checker.Property{checker.Resource, checker.Handover},
+		}},
+		Remedy: Remedy{
+			Words: "Remember that one is in, and look at no event until one is out; better, watch the node before one's own.",
+			Setup: zkRecipe, Keeps: exclusive,
+		},
+	},
+	{
+		ID: "zk-herd-missing-initial-min", Kind: Violation,
+		Title:  "Two clients start together, and each waits for the other",
+		Tells:  "At first a client enters only if it is alone in the queue. If two nodes are there before either of them looks, neither enters, and nothing changes any more of which a watch could tell.",
+		Source: zkPublished + "DistributedClient2, which asks for a list of one",
+		Setup:  Setup{Lock: "zk-children"},
+		Schedules: []Schedule{{
+			// It takes no fault, if both begin within the 10 ms that the source
+			// sleeps before it looks. That is too little to rely on where time is
+			// real, so the first one stands still there until the second is there.
+			Scripts: []workloads.Script{
+				script(c1, section(0, 5*T, T/20)...),
+				script(c2, section(T/2, 5*T, T/20)...),
+			},
+			Faults: []faults.Injection{{Fault: "hang", On: []string{c1}, Point: at(history.Acquire, faults.Point{After: true, Request: 3, Exact: true}), For: 9 * T / 10}},
+			Hazard: checker.TouchedBy("hang"),
+			Must:   []checker.Property{checker.Liveness},
+			May:    []checker.Property{checker.Handover},
+		}},
+		Remedy: Remedy{
+			Words: "Enter when one's own node is the smallest, from the first look on.",
+			Setup: zkRecipe, Keeps: []checker.Property{checker.Liveness, checker.Exclusion},
+		},
+	},
+	{
+		ID: "zk-herd-effect", Kind: Figures,
+		Title:  "Every change of the queue wakes everybody in it",
+		Tells:  "Of many who wait one can go on, and all of them ask for the whole list: the work grows with the square of their number. Whoever watches the node before his own is woken once.",
+		Source: zkPublished + "the last paragraph; Apache ZooKeeper, Recipes, Locks",
+		Setup:  Setup{Lock: "zk-children"},
+		Schedules: []Schedule{{
+			// The first is in when the others come: else they might all wait for ever,
+			// see zk-herd-missing-initial-min.
+			Scripts: append([]workloads.Script{script(c1, section(0, T/2, 3*T/10)...)}, crowd(20, section(T/10, 3*T, T/50))[1:]...),
+			Hazard:  checker.Contended,
+			May:     []checker.Property{checker.Exclusion, checker.Resource, checker.Liveness, checker.Handover},
+		}},
+		Figure: &Figure{Of: RequestsPerGrant, AtLeast: 10, AtMost: 6},
+		Remedy: Remedy{
+			Words: "Watch only the node before one's own.",
+			Setup: zkRecipe, Keeps: []checker.Property{checker.Exclusion, checker.Handover, checker.Liveness},
+		},
+		NotOn: map[string]string{"docker": "the requests are counted in sim"},
+	},
+	{
+		ID: "zk-timeout-leaves-node", Kind: Violation,
+		Title:  "A waiter gives up and leaves its node, and nobody ever gets the lock again",
+		Tells:  "A node in the queue is a claim. Whoever stops waiting, and lives on, keeps his turn, and lets everybody behind him wait for it.",
+		Source: "zk-ruby/zk, issue 49; spring-projects/spring-integration, issue 2557; aiozk, issue 34",
+		Setup:  Setup{Lock: "zk-predecessor-leaky-timeout"},
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				script(c1, section(0, 4*T, 15*T/10)...),
+				script(c2, section(3*T/10, 6*T/10, T/10)...),
+				script(c3, section(5*T/10, 5*T, T/10)...),
+			},
+			Hazard: checker.Contended,
+			Must:   []checker.Property{checker.Liveness},
+			May:    []checker.Property{checker.Handover},
+		}},
+		Remedy: Remedy{
+			Words: "Whoever gives up deletes his node, until an answer comes.",
+			Setup: zkRecipe, Keeps: []checker.Property{checker.Liveness, checker.Exclusion},
+		},
+	},
+	{
+		ID: "zk-sequence-overflow", Kind: Violation,
+		Title:  "The numbers have come to their end, and all who queue up get the same one",
+		Tells:  "A node counts its children up to 2147483647, and no further: a server takes over no counter that is less than its own. The manual says that -2147483648 comes next; but that number is given only while the one before is under way. So it is the rest of the name that decides who is first, and that was drawn.",
+		Source: "Apache ZooKeeper, Programmer's Guide, Sequence Nodes, and DataTree.createNode, which keeps the greater counter",
+		Setup:  Setup{Lock: "zk-recipe", Server: Server{Sequence: math.MaxInt32}},
+		Schedules: []Schedule{{
+			// The names of nodes begin with those of their clients here: c1 comes
+			// last, and is first.
+			Scripts: []workloads.Script{
+				script(c1, section(T/2, 4*T, T/2)...),
+				script(c2, section(0, T/2, 15*T/10)...),
+				script(c3, section(2*T/10, 4*T, T/10)...),
+			},
+			Hazard: checker.Contended,
+			Must:   []checker.Property{checker.Exclusion, checker.Fairness},
+			May:    []checker.Property{checker.Resource},
+		}},
+		Remedy: Remedy{
+			Words: "Order the queue by the transactions that made its nodes (czxid), not by their numbers; or make its parent anew while nobody is in it.",
+			Setup: Setup{Lock: "zk-recipe", Options: Options{Czxid: true}, Server: Server{Sequence: math.MaxInt32}},
+			Keeps: append([]checker.Property{checker.Liveness, checker.Fairness}, exclusive...),
+		},
+		NotOn: map[string]string{"docker": "the numbers of an ensemble begin with 0 there; in the suite of the port real servers whose numbers end are held against the model"},
+	},
+}
+
+// ofEnsemble lets a fault strike the links of its client to all members: the
+// client is connected to one of them, and nobody chooses to which.
+func ofEnsemble(in faults.Injection) (list []faults.Injection) {
+	for i := range members {
+		each := in
+		each.On = append(slices.Clone(in.On), "zk-"+strconv.Itoa(i+1))
+		list = append(list, each)
+	}
+	return list
+}

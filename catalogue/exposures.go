@@ -1,0 +1,67 @@
+package catalogue
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lockcheck/lockcheck/checker"
+)
+
+// Exposure is what random runs of a lock that is wrong have to show, and what
+// they are told for that: what strikes, and nothing of when, whom, or how often
+// anybody asks.
+type Exposure struct {
+	Lock     string
+	Shows    checker.Property
+	Faults   []string // the kinds that strike; none: nothing goes wrong
+	Mixed    bool     // several of them in a run
+	Count    int      // faults in a run; 0: one
+	Lease    time.Duration
+	Replicas int // of each server; 0: as many as the lock needs
+	// Sound is a lock that does not show it there. None: what the lock promises
+	// nobody can keep there, or it promises more than others.
+	Sound string
+}
+
+// Exposures are what is looked for: the flaw of each variant, and each property
+// that the published locks of ZooKeeper break.
+var Exposures = []Exposure{
+	{Lock: "redis-setnx-del-stale", Shows: checker.LeaseExclusion, Faults: []string{"kill"}, Sound: "redis-setnx-getset-fixed"},
+	{Lock: "redis-set-lua-wait", Shows: checker.LeaseExclusion, Faults: []string{"partition-servers"}, Replicas: 3},
+	{Lock: "redis-watchdog-blind", Shows: checker.LeaseExclusion, Faults: []string{"pause"}, Sound: "redis-watchdog"},
+	{Lock: "redlock-flawed-quorum", Shows: checker.LeaseExclusion, Faults: []string{"partition"}, Sound: "redlock"},
+	{Lock: "redlock-flawed-timeout", Shows: checker.Liveness, Faults: []string{"drop-reply"}, Sound: "redlock"},
+	{Lock: "redlock-flawed-wallclock", Shows: checker.LeaseExclusion, Faults: []string{"jump", "pause"}, Mixed: true, Count: 2, Sound: "redlock"},
+	{Lock: "redlock-flawed-seconds", Shows: checker.LeaseExclusion, Faults: []string{"pause"}, Count: 2, Lease: time.Second, Sound: "redlock"},
+
+	// Without a sound one is what nobody can keep: a session may end while its
+	// client is paused, and that of a dead one ends late.
+	{Lock: "zk-predecessor", Shows: checker.Exclusion, Faults: []string{"kill"}, Sound: "zk-recipe"},
+	{Lock: "zk-predecessor", Shows: checker.Exclusion, Faults: []string{"pause"}},
+	{Lock: "zk-predecessor", Shows: checker.Liveness, Sound: "zk-recipe"},
+	{Lock: "zk-predecessor", Shows: checker.Handover, Faults: []string{"kill"}},
+	{Lock: "zk-predecessor", Shows: checker.Fairness, Faults: []string{"session-expiry"}, Sound: "zk-recipe"},
+	{Lock: "zk-predecessor-recheck", Shows: checker.Exclusion, Faults: []string{"pause"}},
+	{Lock: "zk-predecessor-recheck", Shows: checker.Exclusion, Faults: []string{"partition"}, Sound: "zk-recipe"},
+	{Lock: "zk-predecessor-recheck", Shows: checker.Liveness, Sound: "zk-recipe"},
+	{Lock: "zk-predecessor-recheck", Shows: checker.Handover, Faults: []string{"kill"}},
+	{Lock: "zk-children", Shows: checker.Exclusion, Sound: "zk-recipe"},
+	{Lock: "zk-children", Shows: checker.Liveness, Sound: "zk-recipe"},
+	{Lock: "zk-children", Shows: checker.Handover, Faults: []string{"kill"}},
+	{Lock: "zk-predecessor-leaky-timeout", Shows: checker.Liveness, Sound: "zk-recipe"},
+}
+
+// Under says what strikes in each run, as "none", "kill" or "2 of jump, pause".
+func (x *Exposure) Under() string {
+	switch names := strings.Join(x.Faults, ", "); {
+	case names == "":
+		return NoFault
+	case x.Count > 1 && len(x.Faults) > 1:
+		return fmt.Sprintf("%d of %s", x.Count, names)
+	case x.Count > 1:
+		return fmt.Sprintf("%d %s", x.Count, names)
+	default:
+		return names
+	}
+}

@@ -1,0 +1,187 @@
+package checker
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// at is the position of the line with that index; -1: there is none.
+func (d *defined) at(index history.Opt) int {
+	return slices.IndexFunc(d.entries, func(e history.Entry) bool { return index.Set && int64(e.Index) == index.V })
+}
+
+// invokeOf is the position of the invoke that the line at pos completes.
+func (d *defined) invokeOf(pos int) int {
+	for i := pos - 1; ; i-- {
+		if e := &d.entries[i]; e.Process == d.entries[pos].Process && e.Type == history.Invoke {
+			return i
+		}
+	}
+}
+
+// answer is how the operation ended that was invoked at pos: 0 if it did not.
+func (d *defined) answer(pos int) history.Type {
+	for _, e := range d.entries[pos+1:] {
+		if e.Process == d.entries[pos].Process && e.Type != history.Event {
+			return e.Type
+		}
+	}
+	return 0
+}
+
+// asked: an acquire makes entries for itself, and an extend for the acquire that
+// its grant stands on, if it is known that there is one. -1: nobody.
+func (d *defined) asked(pos int) int {
+	if pos < 0 {
+		return -1
+	}
+	switch e := &d.entries[pos]; e.F {
+	case history.Acquire:
+		return pos
+	case history.Extend:
+		if x := d.find(e.Grant); x != nil && (x.begin < pos || d.answer(pos) == history.OK) {
+			return x.stands
+		}
+	}
+	return -1
+}
+
+// definedStay is one entry in one store.
+type definedStay struct {
+	acquire  int // position of its invoke
+	server   string
+	from, to int
+}
+
+// store is what is in the stores, and who was served first when.
+type store struct {
+	*defined
+	stays  []*definedStay
+	served map[int]int // by the position of an invoke
+}
+
+// stored reads what the servers say.
+func (d *defined) stored() *store {
+	s := &store{d, nil, map[int]int{}}
+	for pos := range d.entries {
+		e := &d.entries[pos]
+		if e.Process.Client() || e.Type != history.Event {
+			continue
+		}
+		made, by := d.at(e.Op), d.at(e.By)
+		switch e.F {
+		case history.Granted:
+			s.put(made, pos)
+			s.serve(made, pos)
+		case history.Takeover:
+			s.leave(made, pos)
+			if by != made {
+				s.put(by, pos)
+			}
+			s.serve(by, pos)
+		case history.Prolong:
+			s.serve(by, pos)
+		case history.Remove, history.Lose:
+			s.leave(made, pos)
+		}
+	}
+	return s
+}
+
+func (s *store) serve(op, pos int) {
+	if _, already := s.served[op]; !already {
+		s.served[op] = pos
+	}
+}
+
+func (s *store) put(op, pos int) {
+	if op = s.asked(op); op >= 0 && s.open(op, s.entries[pos].Process.Name) == nil {
+		s.stays = append(s.stays, &definedStay{op, s.entries[pos].Process.Name, pos, len(s.entries)})
+	}
+}
+
+// leave: a server that has no such entry speaks of what another one made.
+func (s *store) leave(op, pos int) {
+	op = s.asked(op)
+	x := s.open(op, s.entries[pos].Process.Name)
+	if x == nil {
+		x = s.open(op, "")
+	}
+	if x != nil {
+		x.to = pos
+	}
+}
+
+// open is the latest entry of an acquire that is there, on that server if one is named.
+func (s *store) open(op int, server string) *definedStay {
+	for _, x := range slices.Backward(s.stays) {
+		if x.acquire == op && x.to == len(s.entries) && (server == "" || x.server == server) {
+			return x
+		}
+	}
+	return nil
+}
+
+// lie: an answer was not true.
+func (d *defined) lie(lease time.Duration) bool {
+	s := d.stored()
+	for pos := range d.entries {
+		var untrue bool
+		switch e := &d.entries[pos]; e.F + " " + e.Type.String() {
+		case "acquire fail":
+			untrue = s.left(d.invokeOf(pos), pos)
+		case "acquire ok":
+			untrue = !s.granted(d.find(e.Grant))
+		case "release ok":
+			if x := d.find(e.Grant); x != nil && x.begin < d.invokeOf(pos) {
+				untrue = s.keeps(x.stands, pos, lease+lease/10)
+			}
+		}
+		if untrue {
+			return true
+		}
+	}
+	return false
+}
+
+// left: something of an acquire was there at pos, and it was its alone.
+func (s *store) left(op, pos int) bool {
+	alone := !slices.ContainsFunc(s.holds, func(x *definedHold) bool { return x.invoke != op && x.stands == op && x.begin < pos })
+	return alone && slices.ContainsFunc(s.stays, func(x *definedStay) bool { return x.acquire == op && x.from < pos && pos < x.to })
+}
+
+// granted: a server had made the entry that x stands on, or x deepens another hold.
+func (s *store) granted(x *definedHold) bool {
+	for _, op := range []int{x.invoke, x.stands} {
+		if pos, served := s.served[op]; served && pos < x.begin {
+			return true
+		}
+	}
+	return x.nest != x
+}
+
+// keeps: all who stood on an acquire's entries had given them back by pos, and one
+// is there for longer than that since.
+func (s *store) keeps(op, pos int, long time.Duration) bool {
+	for _, x := range s.holds {
+		if x.stands == op && !s.gaveBack(x, pos) {
+			return false
+		}
+	}
+	last := len(s.entries) - 1
+	return slices.ContainsFunc(s.stays, func(x *definedStay) bool {
+		since := s.entries[max(pos, x.from)].Time
+		return x.acquire == op && x.to > last && s.entries[last].Time-since >= long
+	})
+}
+
+func (s *store) gaveBack(x *definedHold, until int) bool {
+	for pos, e := range s.entries[:until+1] {
+		if e.F == history.Release && e.Type == history.OK && e.Grant == x.grant && x.begin < s.invokeOf(pos) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,159 @@
+package checker
+
+import (
+	"fmt"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// fairness, of locks that promise order: nobody overtakes a client that is in
+// the queue throughout, and nobody starves.
+//
+// c1 is before c2 if the line that gave it a place in the queue precedes the
+// invoke of c2's acquire, or if the store gave it the smaller number. It is
+// overtaken if it still waits there when c2's acquire comes back ok: its own has
+// not come back, its client lives, and its place was not lost. That c2 enters
+// while somebody holds is a matter of exclusion.
+func fairness(t *timeline) Verdict {
+	if !t.head.Order && len(t.places) == 0 {
+		return notApplicable(Fairness, "nobody says that the lock promises order (the header's \"order\"), and no acquire says when it had a place in the queue (queued)")
+	}
+	if w := t.overtaking(); w != nil {
+		return violated(Fairness, w)
+	}
+	if w := t.starving(); w != nil {
+		return violated(Fairness, w)
+	}
+	if len(t.places) == 0 {
+		return Verdict{Property: Fairness, Outcome: Unknown, Reason: "no acquire says when it had a place in the queue (queued), so nobody knows who was overtaken"}
+	}
+	return valid(Fairness)
+}
+
+// place is the time during which an acquire waited in one place of a queue.
+type place struct {
+	op       int32 // the acquire
+	from, to int32 // positions: the line that gave it; the size of the history while it is open
+	number   history.Opt
+}
+
+// queue notes the line that gives an acquire of process p a place. What it had
+// before was lost.
+func (t *timeline) queue(pos int32, e *history.Entry, p int32) {
+	x := &t.procs[p]
+	if x.open == none || t.ops[x.open].verb != acquire || e.Op.Set && t.opOf(e.Op) != x.open || t.clients[x.client].dead {
+		return
+	}
+	t.leave(p, pos)
+	x.place = int32(len(t.places))
+	t.places = append(t.places, place{op: x.open, from: pos, to: t.size(), number: e.Value})
+}
+
+// leave ends the place of process p.
+func (t *timeline) leave(p, pos int32) {
+	if id := t.procs[p].place; id != none {
+		t.places[id].to = pos
+		t.procs[p].place = none
+	}
+}
+
+// endPlaces ends those of a client that died.
+func (t *timeline) endPlaces(client, pos int32) {
+	for i := range t.places {
+		if x := &t.places[i]; t.clientOf(x.op) == client {
+			x.to = min(x.to, pos)
+		}
+	}
+	for p := range t.procs {
+		if t.procs[p].client == client {
+			t.procs[p].place = none
+		}
+	}
+}
+
+// overtaking is the witness that somebody was overtaken, or nil.
+func (t *timeline) overtaking() *Witness {
+	if len(t.places) == 0 {
+		return nil
+	}
+	t.settlePlaces()
+	// By lock: the places that are open, the one that was given first on top, and
+	// the one with the smallest number.
+	lines, numbers := make([]heap, len(t.locks.list)), make([]heap, len(t.locks.list))
+	placeOf := t.scratch.zeros(len(t.ops)) // 1 more than the last place of an acquire so far
+	next := 0
+	for i := range t.holds {
+		h := &t.holds[i]
+		for ; next < len(t.places) && t.places[next].from < h.begin; next++ {
+			x := &t.places[next]
+			l := t.ops[x.op].lock
+			placeOf[x.op] = int32(next) + 1
+			lines[l].push(int64(x.from), int32(next))
+			if x.number.Set {
+				numbers[l].push(x.number.V, int32(next))
+			}
+		}
+		if !t.comesFromTheQueue(h) {
+			continue
+		}
+		o := &t.ops[h.op]
+		gone := func(id int32) bool { return t.places[id].to <= h.begin }
+		id := lines[h.lock].first(int64(o.invoke), gone, func(id int32) bool { return t.mayPass(h, id) })
+		if id != none {
+			return t.overtook(h, none, id)
+		}
+		own := placeOf[h.op] - 1
+		if own == none || !t.places[own].number.Set {
+			continue
+		}
+		y := &t.places[own]
+		id = numbers[h.lock].first(y.number.V, gone, func(id int32) bool {
+			// Numbers compare only if both were in the queue at the same time: a
+			// store that has lost all begins anew.
+			x := &t.places[id]
+			return t.mayPass(h, id) || y.from < t.ops[x.op].invoke || y.to <= x.from
+		})
+		if id != none {
+			return t.overtook(h, own, id)
+		}
+	}
+	return nil
+}
+
+// comesFromTheQueue tells whether h is the grant of an acquire that its client
+// has asked for, and had to wait for as all do: it holds nothing yet, and what
+// it got does not stand on the entry of an earlier acquire.
+func (t *timeline) comesFromTheQueue(h *hold) bool {
+	return t.ops[h.op].outcome == history.OK && h.inside == none && !h.guest()
+}
+
+// mayPass tells whether h says nothing of the order in which it and the acquire
+// in a place were granted: they are of one client, or share the lock.
+func (t *timeline) mayPass(h *hold, id int32) bool {
+	o := &t.ops[t.places[id].op]
+	return t.procs[o.proc].client == t.procs[h.proc].client ||
+		t.entries[o.invoke].Shared && t.entries[t.ops[h.op].invoke].Shared
+}
+
+// overtook is the witness that h overtook the acquire in place id: by the
+// number of its own place, or because it was asked for later.
+func (t *timeline) overtook(h *hold, own, id int32) *Witness {
+	x := &t.places[id]
+	o := &t.ops[x.op]
+	second, first := t.pair(h.proc, o.proc)
+	entries, late := []int32{x.from, t.ops[h.op].invoke, h.begin}, "asked only at "+t.when(t.ops[h.op].invoke)
+	number := ""
+	if own != none {
+		y := &t.places[own]
+		entries[1] = y.from
+		number = fmt.Sprintf(" with number %d", x.number.V)
+		late = fmt.Sprintf("had number %d", y.number.V)
+	}
+	end := "and " + first + " still waited"
+	if o.outcome == history.OK {
+		entries = append(entries, o.done)
+		end = first + " only at " + t.when(o.done)
+	}
+	return witness(entries, "%s was in the queue for %s%s from %s on, and %s, who %s, was granted it at %s, %s.",
+		first, t.lockName(h.lock), number, t.when(x.from), second, late, t.when(h.begin), end)
+}

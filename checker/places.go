@@ -1,0 +1,134 @@
+package checker
+
+import (
+	"sort"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// settlePlaces cuts each place where it was lost, or may have been.
+//
+// Where the servers were seen, and one had an entry for the acquire, its place
+// lasts as long as that entry. Else nobody knows whether a fault has cost it its
+// place, on whatever machine it struck, since a wrong clock may strip others of
+// theirs; nor when an acquire that was not granted has left the queue: there a
+// place lasts up to the first fault, and says nothing without a grant.
+func (t *timeline) settlePlaces() {
+	var s stored
+	seen := t.unseen(Answers) == ""
+	if seen {
+		s = t.stored()
+	}
+	disturbed := t.disturbances()
+	for i := range t.places {
+		x := &t.places[i]
+		if seen {
+			if entry, was := s.had(x.op, x.from); was {
+				end := x.from
+				if entry != none {
+					end = s.entries[entry].to
+				}
+				x.to = min(x.to, end)
+				continue
+			}
+		}
+		o := &t.ops[x.op]
+		if o.outcome != history.OK || o.done != x.to {
+			x.to = x.from
+			continue
+		}
+		x.to = max(x.from, min(x.to, disturbed.after(o.invoke)))
+	}
+}
+
+// disturbances are the times in which a fault was in force that may cost
+// somebody else its place. Who is dead, or has a place no more, disturbs nobody.
+type disturbances []struct {
+	start int32
+	last  int32 // where the last one ends that has started by then
+}
+
+func (t *timeline) disturbances() (list disturbances) {
+	last := none
+	for i := range t.faults {
+		f := &t.faults[i]
+		if kinds[f.kind].ends {
+			continue
+		}
+		start := f.start
+		if f.kind == stall { // its line comes when it is over
+			start = int32(sort.Search(len(t.entries), func(i int) bool { return t.entries[i].Time >= f.from }))
+		}
+		last = max(last, f.end)
+		list = append(list, struct{ start, last int32 }{start, last})
+	}
+	return list
+}
+
+// after is where the first one begins that is in force at pos or later.
+func (d disturbances) after(pos int32) int32 {
+	i := sort.Search(len(d), func(i int) bool { return d[i].last >= pos })
+	if i == len(d) {
+		return 1<<31 - 1
+	}
+	return d[i].start
+}
+
+// heap keeps ids by keys, the smallest on top.
+type heap []struct {
+	key int64
+	id  int32
+}
+
+func (h *heap) push(key int64, id int32) {
+	*h = append(*h, struct {
+		key int64
+		id  int32
+	}{key, id})
+	for list, i := *h, len(*h)-1; i > 0 && list[i].key < list[(i-1)/2].key; i = (i - 1) / 2 {
+		list[i], list[(i-1)/2] = list[(i-1)/2], list[i]
+	}
+}
+
+func (h *heap) pop() {
+	list := *h
+	n := len(list) - 1
+	list[0] = list[n]
+	list = list[:n]
+	*h = list
+	for i := 0; ; {
+		least := i
+		for _, c := range [...]int{2*i + 1, 2*i + 2} {
+			if c < n && list[c].key < list[least].key {
+				least = c
+			}
+		}
+		if least == i {
+			return
+		}
+		list[i], list[least] = list[least], list[i]
+		i = least
+	}
+}
+
+// first is the id with the smallest key below limit that is not to be skipped,
+// or none. What is gone is taken out.
+func (h *heap) first(limit int64, gone, skip func(id int32) bool) int32 {
+	found := none
+	var skipped heap
+	for len(*h) > 0 && (*h)[0].key < limit {
+		top := (*h)[0]
+		if !gone(top.id) {
+			if !skip(top.id) {
+				found = top.id
+				break
+			}
+			skipped = append(skipped, top)
+		}
+		h.pop()
+	}
+	for _, x := range skipped {
+		h.push(x.key, x.id)
+	}
+	return found
+}

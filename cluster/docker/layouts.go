@@ -1,0 +1,209 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/moby/moby/api/types/container"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/faults"
+)
+
+// LeaseOf is T where nothing else is asked for. Where Sentinels replace a
+// master, that has to be done within a part of it: see sentinelSettings.
+func LeaseOf(l catalogue.Layout) time.Duration {
+	if len(l.Sentinels) > 0 {
+		return 4 * time.Second
+	}
+	return time.Second
+}
+
+// supported says why a set-up cannot be made of real servers.
+func supported(s catalogue.Server) error {
+	switch {
+	case s.Cluster && s.Replicas > 0:
+		return errors.New("docker: no Redis Cluster whose masters have replicas: none would take a master's place")
+	case s.Cluster && s.Fsync == catalogue.FsyncEverysec:
+		return errors.New("docker: no Redis Cluster with fsync everysec: a node that has just started does not say what it has kept")
+	case s.Sequence != 0:
+		return errors.New("docker: the numbers of an ensemble's nodes begin with 0: sequence is for sim")
+	}
+	return nil
+}
+
+// newServers makes the layout's servers, each in a container of its own, and
+// returns when they answer and know one another.
+func (p *Place) newServers(self owner) error {
+	image, err := p.engine.image(p.ctx, p.log)
+	if err != nil {
+		return err
+	}
+	if len(p.layout.Ensemble) > 0 {
+		return p.newEnsemble(self, image)
+	}
+	replicated := len(p.layout.Sentinels) > 0
+	for _, names := range p.layout.Nodes {
+		p.addNode(names)
+	}
+	for _, name := range p.layout.Sentinels {
+		p.sentinels = append(p.sentinels, &server{name: name, engine: p.engine})
+	}
+	if p.layout.Tokens != "" {
+		fsync := catalogue.FsyncAlways
+		p.tokens = &server{name: p.layout.Tokens, engine: p.engine, fsync: fsync, command: storeCommand(fsync)}
+	}
+	err = together(p.servers(), func(s *server) (err error) {
+		if s.id, s.addr, err = p.engine.create(p.ctx, self, image, redisPort, func(c *container.HostConfig) {
+			if replicated {
+				c.CapAdd = append(c.CapAdd, "NET_ADMIN") // for partitions between servers
+			}
+		}); err == nil && (replicated || p.cfg.Server.Cluster) {
+			s.peer, err = p.engine.address(p.ctx, s.id)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if replicated {
+		return p.startNodes()
+	}
+	if err := together(p.servers(), func(s *server) error { return s.start(p.ctx) }); err != nil {
+		return err
+	}
+	if p.cfg.Server.Cluster {
+		return p.joinCluster()
+	}
+	return nil
+}
+
+// addNode adds the servers of one node.
+func (p *Place) addNode(names []string) {
+	var n *node
+	if len(names) > 1 {
+		n = &node{observer: p.observer}
+	}
+	m := &makers{ops: map[[2]string]int64{}}
+	for i, name := range names {
+		s := &server{
+			name: name, engine: p.engine, fsync: p.cfg.Server.Fsync, node: n,
+			command: storeCommand(p.cfg.Server.Fsync),
+			faked: slices.ContainsFunc(p.schedule, func(in faults.Injection) bool {
+				f, ok := faults.Find(in.Fault)
+				return ok && f.Need == faults.NeedClock && slices.Contains(in.On, name)
+			}),
+			ledger: &ledger{
+				server: name, names: p.cfg.Names, observer: p.observer,
+				log: p.log.printf, entries: map[string]entry{},
+				makers: m, stray: map[string]bool{},
+			},
+		}
+		if p.cfg.Server.Cluster {
+			s.command = clusterCommand + s.command
+		}
+		if n != nil {
+			s.command = replicatedCommand + s.command
+			if i == 0 {
+				n.master = s
+			} else {
+				s.ledger.part = follows
+			}
+		}
+		p.stores = append(p.stores, s)
+	}
+}
+
+// servers are all that are no ensemble's.
+func (p *Place) servers() []*server {
+	all := slices.Concat(p.stores, p.sentinels)
+	if p.tokens != nil {
+		all = append(all, p.tokens)
+	}
+	return all
+}
+
+// fars are all servers, as links lead to them.
+func (p *Place) fars() (all []far) {
+	for _, s := range p.servers() {
+		all = append(all, s)
+	}
+	if p.ensemble != nil {
+		for _, m := range p.ensemble.members {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// store is the named Redis server of those that keep locks.
+func (p *Place) store(name string) (*server, error) {
+	i := slices.IndexFunc(p.stores, func(s *server) bool { return s.name == name })
+	if i < 0 {
+		return nil, fmt.Errorf("docker: no Redis server %q", name)
+	}
+	return p.stores[i], nil
+}
+
+// machine is a server that keeps locks, as most faults act on it.
+type machine interface {
+	pause(ctx context.Context) error
+	resume(ctx context.Context) error
+	stop(ctx context.Context, lose bool) error
+	start(ctx context.Context) error
+}
+
+// machine is the named one.
+func (p *Place) machine(name string) (machine, error) {
+	if p.ensemble != nil {
+		for _, m := range p.ensemble.members {
+			if m.name == name {
+				return m, nil
+			}
+		}
+	}
+	for _, s := range p.stores {
+		if s.name == name {
+			return s, nil
+		}
+	}
+	return nil, fmt.Errorf("docker: no server %q", name)
+}
+
+// together does something with each of several servers at the same time. What
+// is wrong with all of them is said once.
+func together[S any](servers []S, do func(S) error) error {
+	errs := make([]error, len(servers))
+	var all sync.WaitGroup
+	for i, s := range servers {
+		all.Go(func() { errs[i] = do(s) })
+	}
+	all.Wait()
+	said := map[string]bool{}
+	return errors.Join(slices.DeleteFunc(errs, func(err error) bool {
+		again := err != nil && said[err.Error()]
+		if err != nil {
+			said[err.Error()] = true
+		}
+		return again
+	})...)
+}
+
+// await asks again and again until what is asked for is so.
+func await(ctx context.Context, what string, so func() (bool, error)) error {
+	for limit := time.Now().Add(upLimit); ; time.Sleep(20 * time.Millisecond) {
+		ok, err := so()
+		switch {
+		case ok:
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case time.Now().After(limit):
+			return errors.Join(fmt.Errorf("docker: not within %v: %s", upLimit, what), err)
+		}
+	}
+}

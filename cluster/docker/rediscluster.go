@@ -1,0 +1,52 @@
+package docker
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lockcheck/lockcheck/stores/redis"
+)
+
+// clusterCommand is what the command of a node of a Redis Cluster begins with.
+// A node goes on serving its slots when others are gone: what a lock does then
+// is the lock's.
+const clusterCommand = `--cluster-enabled yes --cluster-config-file /data/nodes --cluster-require-full-coverage no `
+
+// refusesKeys tells whether a node says that another one has a key, or that it
+// does not know yet.
+func refusesKeys(err error) bool {
+	return strings.HasPrefix(err.Error(), "MOVED ") || strings.HasPrefix(err.Error(), "CLUSTERDOWN ")
+}
+
+// joinCluster makes the nodes, which are up, one Redis Cluster: each has an equal
+// share of the slots, in order.
+func (p *Place) joinCluster() error {
+	first := p.stores[0]
+	err := together(p.stores, func(s *server) error {
+		c := s.current().command
+		from, to := redis.SlotsOf(slices.Index(p.stores, s), len(p.stores))
+		if _, err := c.do("CLUSTER", "ADDSLOTSRANGE", strconv.Itoa(from), strconv.Itoa(to)); err != nil {
+			return fmt.Errorf("give slots to %s: %w", s.name, err)
+		}
+		if s == first {
+			return nil
+		}
+		if _, err := c.do("CLUSTER", "MEET", first.peer, port); err != nil {
+			return fmt.Errorf("have %s meet %s: %w", s.name, first.name, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	known := fmt.Sprintf("cluster_known_nodes:%d\r\n", len(p.stores))
+	served := fmt.Sprintf("cluster_slots_assigned:%d\r\n", redis.Slots)
+	return together(p.stores, func(s *server) error {
+		return await(p.ctx, s.name+" knows all nodes of the cluster", func() (bool, error) {
+			raw, err := s.current().command.do("CLUSTER", "INFO")
+			return strings.Contains(raw, known) && strings.Contains(raw, served) && strings.Contains(raw, "cluster_state:ok"), err
+		})
+	})
+}

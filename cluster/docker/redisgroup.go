@@ -1,0 +1,158 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+
+	"github.com/moby/moby/api/types/container"
+)
+
+// Group is Redis servers that are not of a run, each in a container of its
+// own, for tests of what several of them do together. Nothing listens to what
+// they tell, and nothing but the caller disturbs them.
+type Group struct {
+	Members []*Member
+	engine  *engine
+}
+
+// Member is one server of a group. It is down at first. Its container, and so
+// its addresses and its files, stay while the server comes and goes.
+//
+// Its methods return when what they ask for is so. A Member is used by one
+// goroutine at a time.
+type Member struct {
+	Addr string // on this machine
+	Host string // for the others of the group
+	Port string // at Host
+
+	id     string
+	engine *engine
+}
+
+// RedisGroup makes n containers with servers that are down. What there is when
+// it fails is removed; Close removes the others.
+func RedisGroup(ctx context.Context, n int, opts Options) (*Group, error) {
+	self, err := thisOwner()
+	if err != nil {
+		return nil, err
+	}
+	e, err := open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	g := &Group{engine: e}
+	image, err := e.image(ctx, &lockedWriter{w: opts.Log})
+	for i := 0; i < n && err == nil; i++ {
+		err = g.add(ctx, self, image)
+	}
+	if err != nil {
+		return nil, errors.Join(err, g.Close(context.WithoutCancel(ctx)))
+	}
+	return g, nil
+}
+
+func (g *Group) add(ctx context.Context, self owner, image string) error {
+	id, addr, err := g.engine.create(ctx, self, image, redisPort, func(c *container.HostConfig) {
+		c.CapAdd = append(c.CapAdd, "NET_ADMIN") // for Cut
+	})
+	if err != nil {
+		return err
+	}
+	m := &Member{Addr: addr, Port: port, id: id, engine: g.engine}
+	g.Members = append(g.Members, m)
+	if m.Host, err = g.engine.address(ctx, id); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Close removes all containers.
+func (g *Group) Close(ctx context.Context) error {
+	var errs []error
+	for _, m := range g.Members {
+		errs = append(errs, g.engine.remove(ctx, m.id))
+	}
+	return errors.Join(append(errs, g.engine.close())...)
+}
+
+// Start starts the server on the files that it has, with further arguments of
+// redis-server. Without any it keeps nothing on disk.
+func (m *Member) Start(ctx context.Context, args ...string) error {
+	words := append([]string{
+		"redis-server", "--dir", "/data", "--pidfile", "/data/pid", "--logfile", "/data/log",
+		"--bind", "0.0.0.0", "--protected-mode", "no", "--save", "",
+	}, args...)
+	if err := m.engine.exec(ctx, m.id, "exec "+quote(words), true); err != nil {
+		return err
+	}
+	return m.engine.answered(ctx, "a server", m.id, func() error {
+		_, err := m.Do("PING")
+		return err
+	})
+}
+
+// Kill ends the server's process at once, as kill -9 does; one that is down
+// already stays so. What it had written the kernel still has.
+func (m *Member) Kill(ctx context.Context) error {
+	return m.engine.exec(ctx, m.id, killServer, false)
+}
+
+// killServer is a script that kills the server, if there is one, and waits for
+// its end.
+const killServer = `if [ -e /data/pid ]; then kill -9 "$(cat /data/pid)" 2>/dev/null; ` + awaitEnd + ` && rm -f /data/pid; fi`
+
+// Wipe makes m as it was at first: it kills the server, takes its files and
+// mends its network.
+func (m *Member) Wipe(ctx context.Context) error {
+	return m.engine.exec(ctx, m.id, filter+killServer+" && rm -rf /data/* && $ipt -w -F", false)
+}
+
+// Pause has the server's process stand still, until Continue.
+func (m *Member) Pause(ctx context.Context) error {
+	return m.engine.exec(ctx, m.id, `kill -STOP "$(cat /data/pid)"`, false)
+}
+
+// Continue ends Pause.
+func (m *Member) Continue(ctx context.Context) error {
+	return m.engine.exec(ctx, m.id, `kill -CONT "$(cat /data/pid)"`, false)
+}
+
+// Cut drops all packets between m and the others, until Heal. m stays
+// reachable from this machine, and no connection is told.
+func (m *Member) Cut(ctx context.Context, others ...*Member) error {
+	script := filter + "set -e"
+	for _, o := range others {
+		script += "; $ipt -w -A INPUT -s " + o.Host + " -j DROP; $ipt -w -A OUTPUT -d " + o.Host + " -j DROP"
+	}
+	return m.engine.exec(ctx, m.id, script, false)
+}
+
+// Heal takes back each Cut of m; those of others that cut m off stay.
+func (m *Member) Heal(ctx context.Context) error {
+	return m.engine.exec(ctx, m.id, filter+"$ipt -w -F", false)
+}
+
+// Do has the server execute one command, on a connection of its own, and
+// returns the reply as it came. An error of the server's is an error.
+func (m *Member) Do(words ...string) (string, error) {
+	c, err := connect(m.Addr)
+	if err != nil {
+		return "", err
+	}
+	defer c.close()
+	return c.do(words...)
+}
+
+// Peer is where the others reach the server, as host:port.
+func (m *Member) Peer() string { return net.JoinHostPort(m.Host, m.Port) }
+
+// quote makes words arguments of the shell's.
+func quote(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+	}
+	return strings.Join(quoted, " ")
+}

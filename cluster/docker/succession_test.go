@@ -1,0 +1,182 @@
+package docker
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// What becomes of entries when a replica takes a master's place: each case is
+// one key, its entry in the old master, and what the new one has.
+func TestSuccession(t *testing.T) {
+	t.Parallel()
+	const (
+		now   = 10
+		later = 20
+	)
+	for _, c := range []struct {
+		name       string
+		had, found *entry
+		want       []string
+		drops      bool
+	}{
+		{"nothing", nil, nil, nil, false},
+		{"replicated", &entry{op: 1, value: "v1", due: later}, &entry{value: "v1", due: later}, nil, false},
+		{"not replicated", &entry{op: 1, value: "v1", due: later}, nil, []string{"lose of 1 by nobody"}, false},
+		{"over meanwhile", &entry{op: 1, value: "v1", due: now}, nil, []string{"expire of 1 by nobody"}, false},
+		{"removal not replicated", nil, &entry{value: "v1", due: later}, []string{"grant of 1 by nobody"}, false},
+		{"takeover not replicated", &entry{op: 2, value: "v2", due: later}, &entry{value: "v1", due: later}, []string{"lose of 2 by nobody", "grant of 1 by nobody"}, false},
+		{"a stranger's", nil, &entry{value: "w", due: later}, nil, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got told
+			m := &makers{ops: map[[2]string]int64{}}
+			m.note("a", "v1", 1)
+			m.note("a", "v2", 2)
+			member := func() *ledger {
+				return &ledger{names: []string{"a"}, observer: &got, entries: map[string]entry{}, makers: m, stray: map[string]bool{}, log: t.Logf}
+			}
+			old, next := member(), member()
+			found := map[string]entry{}
+			if c.had != nil {
+				old.entries["a"] = *c.had
+			}
+			if c.found != nil {
+				found["a"] = *c.found
+			}
+			next.part = follows
+			next.own(change{"expired", "a"}) // its master tells that
+			next.rise()
+			next.adopt(old.depose(), found, now)
+			if !slices.Equal(got, c.want) || next.observes() == c.drops {
+				t.Errorf("told %q, observes %v; want %q", got, next.observes(), c.want)
+			}
+
+			// What the old one has left counts no more; what it does, does.
+			got = nil
+			if c.had != nil {
+				old.apply(act{by: &request{op: 3}, words: strings.Fields("PEXPIRE a 5")}, []change{{"expire", "a"}})
+			}
+			old.apply(act{by: &request{op: 4}, words: strings.Fields("SET a v4 PX 5")}, []change{{"set", "a"}, {"expire", "a"}})
+			old.follow()
+			old.apply(act{words: strings.Fields("DEL a")}, []change{{"del", "a"}})
+			if want := []string{"grant of 4 by 4", "lose of 4 by nobody"}; !slices.Equal(got, want) || !old.observes() {
+				t.Errorf("the old master told %q, observes %v; want %q", got, old.observes(), want)
+			}
+		})
+	}
+}
+
+// What a new master does by itself before it is known as one is told after
+// what it has.
+func TestSuccessionInTime(t *testing.T) {
+	t.Parallel()
+	var got told
+	l := &ledger{names: []string{"a"}, observer: &got, entries: map[string]entry{}, makers: &makers{ops: map[[2]string]int64{}}, log: t.Logf}
+	l.rise()
+	l.own(change{"expired", "a"})
+	e := entry{op: 1, value: "v1", due: 20}
+	l.adopt(map[string]entry{"a": e}, map[string]entry{"a": e}, 10)
+	if want := []string{"expire of 1 by nobody"}; !slices.Equal(got, want) {
+		t.Errorf("told %q, want %q", got, want)
+	}
+}
+
+// Where much happens at once an old master may be heard as a replica before the
+// new one is as a master: it stays a replica, which does what it is told.
+func TestAnOldMasterThatFollowsAlready(t *testing.T) {
+	t.Parallel()
+	var got told
+	l := &ledger{names: []string{"a"}, observer: &got, entries: map[string]entry{}, stray: map[string]bool{}, log: t.Logf}
+	l.follow()
+	if had := l.depose(); len(had) > 0 {
+		t.Errorf("it had %v", had)
+	}
+	l.apply(act{words: strings.Fields("DEL a")}, []change{{"del", "a"}})
+	if len(got) > 0 || !l.observes() {
+		t.Errorf("told %q, observes %v", got, l.observes())
+	}
+}
+
+// replica answers as a server does that has become one, and tells at once what
+// its master has told it; what it is it says only then. hangUp ends it when all
+// is said.
+func replica(t *testing.T) (addr string, hangUp func()) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var conns []net.Conn
+	serve := func(c net.Conn) {
+		for r := bufio.NewReader(c); ; {
+			_, words, err := readRequest(r)
+			if err != nil {
+				return
+			}
+			const removed = ">4\r\n$8\r\npmessage\r\n$16\r\n__keyevent@0__:*\r\n$18\r\n__keyevent@0__:del\r\n$1\r\na\r\n"
+			switch words[0] {
+			case "PSUBSCRIBE":
+				io.WriteString(c, ">3\r\n$10\r\npsubscribe\r\n$16\r\n__keyevent@0__:*\r\n:1\r\n"+removed)
+			case "MONITOR":
+				io.WriteString(c, "+OK\r\n"+removed+"+1.000000 [0 10.0.0.1:6379] \"DEL\" \"a\"\r\n")
+			case "ROLE":
+				time.Sleep(50 * time.Millisecond)
+				io.WriteString(c, "*1\r\n$5\r\nslave\r\n")
+			default:
+				io.WriteString(c, "+OK\r\n")
+			}
+		}
+	}
+	var accepted, served sync.WaitGroup
+	t.Cleanup(served.Wait)
+	accepted.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			conns = append(conns, c)
+			served.Go(func() { serve(c) })
+		}
+	})
+	return l.Addr().String(), func() {
+		l.Close()
+		accepted.Wait()
+		for _, c := range conns {
+			c.(*net.TCPConn).CloseWrite()
+		}
+	}
+}
+
+// What a server's master tells it is heard as that from the first word on.
+func TestAReplicaIsHeardAsOne(t *testing.T) {
+	t.Parallel()
+	var got told
+	addr, hangUp := replica(t)
+	s := &server{
+		name: "redis-1", addr: addr, node: &node{master: &server{}}, turns: 1,
+		ledger: &ledger{
+			names: []string{"a"}, observer: &got, entries: map[string]entry{}, part: deposed,
+			makers: &makers{ops: map[[2]string]int64{}}, stray: map[string]bool{}, log: t.Logf,
+		},
+	}
+	if err := s.listen(1); err != nil {
+		t.Fatal(err)
+	}
+	f := s.current()
+	s.mu.Lock()
+	s.turns++ // so that nobody listens again
+	s.mu.Unlock()
+	hangUp()
+	<-f.ended
+	f.close()
+	if !s.ledger.is(follows) || !s.ledger.observes() || len(got) > 0 {
+		t.Errorf("follows %v, observes %v, told %q", s.ledger.is(follows), s.ledger.observes(), got)
+	}
+}

@@ -1,0 +1,284 @@
+package docker
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/moby/moby/api/types/container"
+)
+
+// Ensemble is ZooKeeper servers, each in a container of its own: those of a run
+// (ensemble), or others for tests of what talks to them. Nothing but the caller
+// disturbs them.
+type Ensemble struct {
+	Servers []*ZooKeeperServer
+	engine  *engine
+}
+
+// ZooKeeperServer is one server of an ensemble. Its container, and so its
+// addresses and its files, stay while the server comes and goes.
+//
+// Its methods return when what they ask for is so. It is used by one goroutine
+// at a time.
+type ZooKeeperServer struct {
+	Addr   string // on this machine; it stays
+	quorum string // where it takes others of its ensemble while it leads, on this machine
+	// member is the container, and what can be done to any server in it.
+	member Member
+}
+
+const (
+	zooKeeperPort = "2181/tcp"
+	quorumPort    = "2888/tcp"
+	// Tick is the ensemble's: sessions last for 2 to 20 of it.
+	Tick = 500 * time.Millisecond
+)
+
+// Sessions is how long the sessions of an ensemble may last: what a client asks
+// for below or beyond is cut to that.
+func Sessions() (shortest, longest time.Duration) { return 2 * Tick, 20 * Tick }
+
+// zooKeeperConfig is a server's, but for the list of all. Who cannot follow the
+// leader within initLimit ticks gives up, and who has not heard of it for
+// syncLimit ticks elects anew.
+const zooKeeperConfig = `tickTime=500
+initLimit=20
+syncLimit=4
+dataDir=/data
+clientPort=2181
+maxClientCnxns=0
+admin.enableServer=false
+4lw.commands.whitelist=srvr
+`
+
+// zooKeeperScript starts a server. Debian's jar names the others that it needs.
+// A JVM that is left alone takes a quarter of the machine.
+const zooKeeperScript = `echo $$ >/data/pid; exec java -Xms16m -Xmx48m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData ` +
+	`-Dorg.slf4j.simpleLogger.defaultLogLevel=warn -cp /usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar ` +
+	`org.apache.zookeeper.server.quorum.QuorumPeerMain /data/zoo.cfg >>/data/log 2>&1`
+
+// ZooKeeper starts an ensemble of n servers, and returns when all answer.
+// What there is when it fails is removed; Close removes the others.
+func ZooKeeper(ctx context.Context, n int, opts Options) (*Ensemble, error) {
+	self, err := thisOwner()
+	if err != nil {
+		return nil, err
+	}
+	e, err := open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	g := newEnsemble(e, n)
+	image, err := e.image(ctx, &lockedWriter{w: opts.Log})
+	if err == nil {
+		err = g.start(ctx, self, image)
+	}
+	if err != nil {
+		return nil, errors.Join(err, g.Close(context.WithoutCancel(ctx)))
+	}
+	return g, nil
+}
+
+func newEnsemble(e *engine, n int) *Ensemble {
+	g := &Ensemble{engine: e}
+	for range n {
+		g.Servers = append(g.Servers, &ZooKeeperServer{})
+	}
+	return g
+}
+
+// start makes all servers, and returns when they answer. What there is when it
+// fails remove removes.
+func (g *Ensemble) start(ctx context.Context, self owner, image string) error {
+	err := g.each(func(_ int, s *ZooKeeperServer) error { return s.create(ctx, g.engine, self, image) })
+	if err == nil {
+		err = g.each(func(i int, s *ZooKeeperServer) error { return g.configure(ctx, i, s) })
+	}
+	if err == nil {
+		err = g.each(func(_ int, s *ZooKeeperServer) error { return s.Start(ctx) })
+	}
+	return err
+}
+
+// each does something with all servers at the same time.
+func (g *Ensemble) each(do func(i int, s *ZooKeeperServer) error) error {
+	errs := make([]error, len(g.Servers))
+	var all sync.WaitGroup
+	for i, s := range g.Servers {
+		all.Go(func() { errs[i] = do(i, s) })
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// create makes the container. Its files are in memory: a server syncs each
+// transaction before it answers, and a disk that is shared makes it wait.
+func (s *ZooKeeperServer) create(ctx context.Context, e *engine, self owner, image string) error {
+	id, addrs, err := e.createWith(ctx, self, image, []string{zooKeeperPort, quorumPort}, func(c *container.HostConfig) {
+		c.CapAdd = append(c.CapAdd, "NET_ADMIN") // for Isolate
+		c.Tmpfs = map[string]string{"/data": ""}
+	})
+	if err != nil {
+		return err
+	}
+	s.Addr, s.quorum = addrs[0], addrs[1]
+	s.member = Member{Addr: s.Addr, id: id, engine: e}
+	s.member.Host, err = e.address(ctx, id)
+	return err
+}
+
+// configure writes a server's files.
+func (g *Ensemble) configure(ctx context.Context, i int, s *ZooKeeperServer) error {
+	var conf strings.Builder
+	conf.WriteString(zooKeeperConfig)
+	for k, o := range g.Servers {
+		fmt.Fprintf(&conf, "server.%d=%s:2888:3888\n", k+1, o.member.Host)
+	}
+	return g.engine.exec(ctx, s.member.id, fmt.Sprintf("echo %d >/data/myid; cat >/data/zoo.cfg <<'end'\n%send", i+1, conf.String()), false)
+}
+
+// Close removes all containers.
+func (g *Ensemble) Close(ctx context.Context) error {
+	return errors.Join(g.remove(ctx), g.engine.close())
+}
+
+func (g *Ensemble) remove(ctx context.Context) error {
+	return g.each(func(_ int, s *ZooKeeperServer) error {
+		if s.member.id == "" {
+			return nil
+		}
+		return g.engine.remove(ctx, s.member.id)
+	})
+}
+
+// Addrs are where the servers are on this machine.
+func (g *Ensemble) Addrs() []string {
+	var addrs []string
+	for _, s := range g.Servers {
+		addrs = append(addrs, s.Addr)
+	}
+	return addrs
+}
+
+// Leader is who leads. It waits until somebody does, of those that answer; a
+// leader that was cut off may think that it leads for syncLimit ticks more.
+func (g *Ensemble) Leader(ctx context.Context) (leader *ZooKeeperServer, err error) {
+	err = await(ctx, "an ensemble has a leader", func() (bool, error) {
+		for _, s := range g.Servers {
+			if said, err := s.status(ctx); err == nil && modeOf(said) == "leader" {
+				leader = s
+			}
+		}
+		return leader != nil, nil
+	})
+	return leader, err
+}
+
+// Isolate drops all packets between s and the others, until Heal. s stays
+// reachable from this machine, and no connection is told.
+func (g *Ensemble) Isolate(ctx context.Context, s *ZooKeeperServer) error {
+	script := filter + "set -e"
+	for _, o := range g.Servers {
+		if o != s {
+			script += fmt.Sprintf("; $ipt -w -A INPUT -s %[1]s -j DROP; $ipt -w -A OUTPUT -d %[1]s -j DROP", o.member.Host)
+		}
+	}
+	return g.engine.exec(ctx, s.member.id, script, false)
+}
+
+// Heal ends Isolate. The others take s back by and by: see Serves.
+func (g *Ensemble) Heal(ctx context.Context, s *ZooKeeperServer) error {
+	return g.engine.exec(ctx, s.member.id, filter+"$ipt -w -F", false)
+}
+
+// Restore has the ensemble begin anew with what is in snapshot, a file as
+// ZooKeeper writes it, whose last transaction is zxid. All else that it held is
+// gone, sessions included. It returns when all servers serve clients.
+func (g *Ensemble) Restore(ctx context.Context, zxid int64, snapshot []byte) error {
+	script := fmt.Sprintf("%s && rm -rf /data/version-2 && mkdir /data/version-2 && base64 -d >/data/version-2/snapshot.%x <<'end'\n%s\nend",
+		killServer, zxid, base64.StdEncoding.EncodeToString(snapshot))
+	// All are down before the first one starts: it would learn from the others.
+	err := g.each(func(_ int, s *ZooKeeperServer) error { return g.engine.exec(ctx, s.member.id, script, false) })
+	if err != nil {
+		return err
+	}
+	return g.each(func(_ int, s *ZooKeeperServer) error { return s.Start(ctx) })
+}
+
+// Start starts the server on the files that it has, and returns when it serves
+// clients: a majority of the servers has to be up for that.
+func (s *ZooKeeperServer) Start(ctx context.Context) error {
+	if err := s.launch(ctx); err != nil {
+		return err
+	}
+	return s.Serves(ctx)
+}
+
+// launch starts the server, and returns when it answers: it may still look for a
+// leader.
+func (s *ZooKeeperServer) launch(ctx context.Context) error {
+	if err := s.member.engine.exec(ctx, s.member.id, zooKeeperScript, true); err != nil {
+		return err
+	}
+	return s.says(ctx, "answers", func(said string) bool { return said != "" })
+}
+
+// Serves returns when the server serves clients. Its port is open before.
+func (s *ZooKeeperServer) Serves(ctx context.Context) error {
+	return s.says(ctx, "serves clients", func(said string) bool { return modeOf(said) != "" })
+}
+
+// says returns when what the server says of itself is so.
+func (s *ZooKeeperServer) says(ctx context.Context, what string, so func(said string) bool) error {
+	err := await(ctx, "a ZooKeeper server "+what, func() (bool, error) {
+		said, err := s.status(ctx)
+		return so(said), err
+	})
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%w\n%s", err, s.member.engine.serverLog(ctx, s.member.id))
+	}
+	return err
+}
+
+// status is what the server says of itself; "": it does not answer.
+func (s *ZooKeeperServer) status(ctx context.Context) (string, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", s.Addr)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(time.Second))
+	if _, err := io.WriteString(conn, "srvr"); err != nil {
+		return "", err
+	}
+	said, err := io.ReadAll(conn)
+	return string(said), err
+}
+
+// modeOf is what a server says that it is: leader or follower; "": it does not
+// serve.
+func modeOf(said string) string {
+	_, mode, _ := strings.Cut(said, "\nMode: ")
+	mode, _, _ = strings.Cut(mode, "\n")
+	return mode
+}
+
+// Kill ends the server's process at once, as kill -9 does; one that is down
+// already stays so. What it had written its kernel still has.
+func (s *ZooKeeperServer) Kill(ctx context.Context) error { return s.member.Kill(ctx) }
+
+// Pause has the server's process stand still, until Continue. Its kernel still
+// takes connections and what they bring.
+func (s *ZooKeeperServer) Pause(ctx context.Context) error {
+	return s.member.engine.exec(ctx, s.member.id, stopped, false)
+}
+
+// Continue ends Pause.
+func (s *ZooKeeperServer) Continue(ctx context.Context) error { return s.member.Continue(ctx) }

@@ -1,0 +1,127 @@
+package sim
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/locks"
+)
+
+// background is a task that a lock has started on its client's host. It is its
+// own context, which ends when it is stopped.
+type background struct {
+	task    *task // until it has ended: then it serves another
+	stopped bool
+	ended   bool
+	waiters []waiter
+}
+
+// waiter is a task that waits, unless it serves another script by now.
+type waiter struct {
+	task   *task
+	serial int
+}
+
+// Go starts a task of the client. It runs as soon as the running one waits.
+func (h *host) Go(f func(context.Context)) locks.Task {
+	c := (*client)(h)
+	c.mustLive()
+	w := c.world
+	b := &background{}
+	b.task = w.begin(func() {
+		c.mustLive()
+		f(b)
+	})
+	b.task.client, b.task.operation, b.task.background = c, w.current.operation, b
+	return b
+}
+
+// Stop ends the task's context. If it sleeps it goes on.
+func (b *background) Stop() {
+	if b.stopped || b.ended {
+		return
+	}
+	b.stopped = true
+	if t := b.task; t.sleeping && t.parked {
+		t.wakeAt(t.world.now)
+	}
+}
+
+// Wait returns when the task has ended.
+func (b *background) Wait() {
+	for !b.ended {
+		t := b.task.world.current
+		b.waiters = append(b.waiters, waiter{t, t.serial})
+		t.client.park(never)
+	}
+}
+
+// end wakes those who wait for the task's end. The coroutine is ready for the
+// next one.
+func (b *background) end() {
+	b.ended = true
+	for _, x := range b.waiters {
+		if x.task.serial == x.serial && !x.task.ended {
+			x.task.wakeAt(x.task.world.now)
+		}
+	}
+	if b.task.ending {
+		return // with the run
+	}
+	w := b.task.world
+	w.tasks = slices.DeleteFunc(w.tasks, func(t *task) bool { return t == b.task })
+	w.memory.idle = append(w.memory.idle, b.task)
+}
+
+// Deadline: it ends when somebody stops it.
+func (b *background) Deadline() (time.Time, bool) { return time.Time{}, false }
+
+// Done is nil: only Host and port wait, and they know when it ends.
+func (b *background) Done() <-chan struct{} { return nil }
+
+// Err tells whether it was stopped.
+func (b *background) Err() error {
+	if b.stopped {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Value lets endOf find b below other contexts.
+func (b *background) Value(key any) any {
+	if _, ok := key.(endKey); ok {
+		return ending(b)
+	}
+	return nil
+}
+
+// at is when the context ends, as things are.
+func (b *background) at() time.Duration {
+	if b.stopped {
+		return ended
+	}
+	return never
+}
+
+// Life is over when the client is dead, and then nothing of it runs.
+func (h *host) Life() context.Context { return context.Background() }
+
+// Report tells what the running task has learnt of the grant of its operation,
+// or of its place in the queue.
+func (h *host) Report(n locks.News) {
+	c := (*client)(h)
+	o := c.world.current.operation
+	if o.kind != history.Acquire {
+		return
+	}
+	e := history.Entry{Client: c.name, F: history.Valid, Lock: o.Lock, Op: history.Some(int64(o.Index)), ValidUntil: c.trueTime(n.Until)}
+	switch {
+	case n.Queued != 0:
+		e.F, e.Value = history.Queued, history.Some(n.Queued-1)
+	case n.Until == 0:
+		e.F = history.Lost
+	}
+	c.world.observer.Report(e)
+}

@@ -1,0 +1,177 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// linked tells whether something can pass between x and the leader now.
+func (e *ensemble) linked(x *member) bool {
+	l := e.leader
+	return l != nil && x.server.runs() && l.server.runs() && !e.world.parted(x.server, l.server)
+}
+
+// look lets everybody notice who reaches whom. It is called when that changes.
+func (e *ensemble) look() {
+	for _, x := range e.members {
+		if !x.serves || x == e.leader {
+			continue
+		}
+		switch limit := limitTicks * e.tick(); {
+		case e.linked(x):
+			x.unheard = never
+			x.up.flow()
+			x.down.flow()
+		case x.unheard == never:
+			x.unheard = e.world.now
+			e.world.After(limit, e.look)
+		case e.world.now-x.unheard >= limit:
+			e.part(x)
+		}
+	}
+	e.elect()
+}
+
+func (e *ensemble) tick() time.Duration { return e.world.cfg.Lease / tickShare }
+
+// part lets x and the leader give each other up.
+func (e *ensemble) part(x *member) {
+	x.retire()
+	following := 1
+	for _, o := range e.members {
+		if o.serves && o != e.leader {
+			following++
+		}
+	}
+	if e.leader != nil && !e.most(following) {
+		e.depose()
+	}
+}
+
+// depose ends a leadership: nobody serves any more.
+func (e *ensemble) depose() {
+	e.leader = nil
+	e.syncs = e.syncs[:0]
+	for _, x := range e.members {
+		if x.serves {
+			x.retire()
+		}
+	}
+}
+
+func (e *ensemble) most(n int) bool { return 2*n > len(e.members) }
+
+// elect lets members follow the leader, or find one.
+func (e *ensemble) elect() {
+	w := e.world
+	if e.leader != nil {
+		for _, x := range e.members {
+			if x.serves || x.joining || !e.linked(x) {
+				continue
+			}
+			x.joining = true
+			w.After(e.takes("join", x.server.name, joinShare), func() {
+				x.joining = false
+				if !x.serves && e.linked(x) {
+					e.join(x)
+				}
+				e.elect()
+			})
+		}
+		return
+	}
+	if e.electing || e.candidate() == nil {
+		return
+	}
+	e.electing = true
+	w.After(w.cfg.Lease/ballotShare+e.takes("election", "ensemble", talkShare), func() {
+		e.electing = false
+		if x := e.candidate(); x != nil && e.leader == nil {
+			e.lead(x)
+		}
+		e.elect()
+	})
+}
+
+// takes is how long something takes, at random: up to T/share.
+func (e *ensemble) takes(what, who string, share int64) time.Duration {
+	most := int64(e.world.cfg.Lease) / share / int64(time.Microsecond)
+	return time.Duration(e.world.Rand(who, what, max(1, most))) * time.Microsecond
+}
+
+// candidate is the member with the longest log among those that reach most
+// members; nil: there are none.
+func (e *ensemble) candidate() (best *member) {
+	for _, x := range e.members {
+		if e.most(e.reached(x)) && (best == nil || x.logged() >= best.logged()) {
+			best = x
+		}
+	}
+	return best
+}
+
+// reached is how many members x reaches, with itself.
+func (e *ensemble) reached(x *member) (n int) {
+	for _, o := range e.members {
+		if x.server.runs() && o.server.runs() && !e.world.parted(x.server, o.server) {
+			n++
+		}
+	}
+	return n
+}
+
+// lead makes x the leader of those that it reaches. What it has in its log is
+// committed: some of it may have been before, and nobody can tell.
+func (e *ensemble) lead(x *member) {
+	w := e.world
+	e.leader = x
+	e.told = min(e.told, x.logged()) // less, if it was lost: then it is told anew
+	if e.last != nil && e.last != x {
+		w.observer.Server(history.Entry{
+			Process: history.Process{Name: x.server.name}, Type: history.Event, F: history.Promote, Text: e.last.server.name,
+		})
+	}
+	e.last = x
+	x.serves, x.unheard = true, never
+	for _, l := range x.log {
+		x.commit(l)
+	}
+	x.log = x.log[:0]
+	e.settle()
+	for _, o := range e.members {
+		if o == x || e.linked(o) {
+			x.epoch = max(x.epoch, o.epoch)
+		}
+	}
+	if x.epoch++; x.epoch <= e.epoch {
+		e.life++
+	}
+	e.epoch = x.epoch
+	clear(e.owners)
+	e.decides.Lead(x.mono(), e.tick(), x.epoch, &x.copy)
+	for _, o := range e.members {
+		if o != x && e.linked(o) {
+			e.join(o)
+		}
+	}
+	for _, session := range e.closing {
+		e.close(session)
+	}
+	e.closing = e.closing[:0]
+	e.arm()
+}
+
+// join makes x a follower, which learns all that the leader has.
+func (e *ensemble) join(x *member) {
+	l := e.leader
+	if x.copy.Zxid() != l.copy.Zxid() {
+		x.copy.CopyFrom(&l.copy)
+		x.copy.Effects()
+	}
+	x.log, x.epoch = append(x.log[:0], l.log...), l.epoch
+	x.serves, x.unheard, x.acked = true, never, 0
+	x.up.restart(x, l)
+	x.down.restart(l, x)
+	x.acknowledge()
+}

@@ -1,0 +1,177 @@
+package sim
+
+import "time"
+
+// How long Sentinels take: shares of T, because a failover that outlasts the
+// leases shows nothing.
+const (
+	downShare     = 10 // down-after-milliseconds is T/10
+	electionShare = 4  // an election takes up to T/4
+	configShare   = 10 // to reconfigure a server takes up to T/10
+)
+
+// isolation cuts servers off from all other servers.
+type isolation struct {
+	id      int
+	servers []string
+}
+
+// Isolate cuts servers off from the others until Restore.
+func (w *World) Isolate(id int, servers []string) error {
+	for _, name := range servers {
+		if s := w.server(name); s == nil || s == w.resource || s == w.tokens {
+			_, err := w.process(name)
+			return err
+		}
+	}
+	w.isolations = append(w.isolations, isolation{id, servers})
+	w.look()
+	return nil
+}
+
+// parted tells whether nothing passes between two servers.
+func (w *World) parted(a, b *server) bool {
+	for _, is := range w.isolations {
+		if is.has(a) != is.has(b) {
+			return true
+		}
+	}
+	return false
+}
+
+func (is *isolation) has(s *server) bool {
+	for _, name := range is.servers {
+		if name == s.name {
+			return true
+		}
+	}
+	return false
+}
+
+// look lets everybody notice who reaches whom. It is called when that changes.
+func (w *World) look() {
+	if w.ensemble != nil {
+		w.ensemble.look()
+	}
+	for _, n := range w.nodes {
+		if n.replicated() {
+			n.flow()
+			n.watch()
+		}
+	}
+}
+
+// watch is what the Sentinels do about what they see.
+func (n *node) watch() {
+	w := n.world
+	if len(n.unseen) == 0 {
+		for range w.monitors {
+			n.unseen, n.knows = append(n.unseen, never), append(n.knows, true)
+		}
+	}
+	for i, s := range w.monitors {
+		switch {
+		case n.master.runs() && !w.parted(s, n.master):
+			n.unseen[i] = never
+		case n.unseen[i] == never:
+			n.unseen[i] = w.now
+			w.After(w.cfg.Lease/downShare, n.elect)
+		}
+	}
+	n.spread()
+	n.elect()
+	for _, m := range n.members {
+		if m != n.master && m.source != n.master && m.runs() && n.reached(m) {
+			w.After(n.takes("reconfigure", m.name, configShare), func() { n.reconfigure(m) })
+		}
+	}
+}
+
+// spread lets the Sentinels that know who the master is tell those that they
+// reach, and these the clients.
+func (n *node) spread() {
+	w := n.world
+	for more := true; more; {
+		more = false
+		for i, s := range w.monitors {
+			for j, o := range w.monitors {
+				if n.knows[i] && !n.knows[j] && !w.parted(s, o) {
+					n.learns(j)
+					more = true
+				}
+			}
+		}
+	}
+}
+
+// learns is what Sentinel i does when it learns who the master is.
+func (n *node) learns(i int) {
+	n.knows[i] = true
+	for _, c := range n.world.clients {
+		m := n.world.newMessage(c.conns[n.world.monitors[i].n], notice, false)
+		m.master = n.master
+		n.world.send(m)
+	}
+}
+
+// elect looks for a Sentinel that takes the master for dead, together with most
+// of the others, and lets it replace the master.
+func (n *node) elect() {
+	if n.electing {
+		return
+	}
+	if leader := n.leader(); leader >= 0 {
+		n.electing = true
+		n.world.After(n.takes("election", n.name, electionShare), func() {
+			n.electing = false
+			n.failover()
+		})
+	}
+}
+
+// leader is the first Sentinel that may replace the master; -1: none may.
+func (n *node) leader() int {
+	w := n.world
+	for i, s := range w.monitors {
+		votes := 0
+		for j, o := range w.monitors {
+			if n.gone(j) && !w.parted(s, o) {
+				votes++
+			}
+		}
+		if n.gone(i) && 2*votes > len(w.monitors) {
+			return i
+		}
+	}
+	return -1
+}
+
+// gone tells whether the master is dead in the eyes of Sentinel i.
+func (n *node) gone(i int) bool {
+	return n.unseen[i] != never && n.world.now-n.unseen[i] >= n.world.cfg.Lease/downShare
+}
+
+// failover replaces the master, unless it is back.
+func (n *node) failover() {
+	leader := n.leader()
+	if leader < 0 {
+		return
+	}
+	var best *server
+	for _, m := range n.members {
+		if m.source == n.master && m.runs() && !n.world.parted(n.world.monitors[leader], m) && (best == nil || m.got > best.got) {
+			best = m
+		}
+	}
+	if best == nil {
+		n.world.After(n.world.cfg.Lease/downShare, n.elect)
+		return
+	}
+	n.promote(best, leader)
+}
+
+// takes is how long something takes, at random: up to T/share.
+func (n *node) takes(what, who string, share int64) time.Duration {
+	most := int64(n.world.cfg.Lease) / share / int64(time.Microsecond)
+	return time.Duration(n.world.Rand(who, what, max(1, most))) * time.Microsecond
+}

@@ -1,0 +1,45 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/zookeeper"
+)
+
+// A client without a worker has tasks, too: one reads events while another
+// sleeps, or asks the ensemble.
+func TestTasksWithoutAWorker(t *testing.T) {
+	t.Parallel()
+	h := NewHost(t.Context())
+	m := members{tell: make(chan zookeeper.Event, 1)}
+	s, err := ZooKeeperOf(h, m).Open(t.Context(), 0, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seen []zookeeper.Event
+	var last error
+	reader := h.Go(func(ctx context.Context) {
+		h.Report(locks.News{}) // nobody asked for it
+		for last == nil {
+			var e zookeeper.Event
+			if e, last = s.Next(ctx, 0); last == nil {
+				seen = append(seen, e)
+			}
+		}
+	})
+	m.tell <- zookeeper.Event{Type: zookeeper.NodeDeleted, Path: "/a/n"}
+	for end := time.Now().Add(time.Minute); len(seen) == 0 && time.Now().Before(end); {
+		if err := errors.Join(s.Sync(t.Context(), 0, "/a"), h.Sleep(t.Context(), time.Millisecond)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reader.Stop()
+	reader.Wait()
+	if len(seen) != 1 || seen[0].Path != "/a/n" || !errors.Is(last, context.Canceled) {
+		t.Errorf("%v, and then %v", seen, last)
+	}
+}

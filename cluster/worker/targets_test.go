@@ -1,0 +1,53 @@
+package worker
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestNodes(t *testing.T) {
+	t.Parallel()
+	nodes, err := nodesOf(map[string][]string{"redis": {"127.0.0.1:1", "127.0.0.1:2"}})
+	if err != nil || len(nodes) != 2 || nodes[1].Addr != "127.0.0.1:2" {
+		t.Errorf("%+v, %v", nodes, err)
+	}
+	nodes, err = nodesOf(map[string][]string{
+		"redis":     {"127.0.0.1:1=172.17.0.2:6379", "127.0.0.1:2=172.17.0.3:6379"},
+		"sentinels": {"127.0.0.1:3=172.17.0.4:26379"},
+		"masters":   {"redis-1", "redis-2"},
+	})
+	if err != nil || len(nodes) != 2 || nodes[1].Master != "redis-2" || !slices.Equal(nodes[1].Sentinels, []string{"172.17.0.4:26379"}) {
+		t.Errorf("%+v, %v", nodes, err)
+	}
+	if links := map[string]string{
+		"172.17.0.2:6379": "127.0.0.1:1", "172.17.0.3:6379": "127.0.0.1:2", "172.17.0.4:26379": "127.0.0.1:3",
+	}; !maps.Equal(nodes[1].Links, links) {
+		t.Errorf("links %v", nodes[1].Links)
+	}
+	for want, targets := range map[string]map[string][]string{
+		"needs a server of kind redis":      {},
+		"needs some of kind sentinels":      {"redis": {"a=b"}, "masters": {"m"}},
+		`"127.0.0.1:1" of kind redis: with`: {"redis": {"127.0.0.1:1"}, "masters": {"m"}, "sentinels": {"a=b"}},
+		`"a=" of kind sentinels: with`:      {"redis": {"a=b"}, "masters": {"m"}, "sentinels": {"a="}},
+	} {
+		if _, err := nodesOf(targets); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", targets, err, want)
+		}
+	}
+}
+
+// A lock needs the servers that it stands on, and those of its tokens.
+func TestLocksNeedTheirServers(t *testing.T) {
+	t.Parallel()
+	for want, options := range map[string]map[string]any{
+		"kind tokens":    {"lock": "redis-set-lua", "token=own": true},
+		"kind zookeeper": {"lock": "zk-recipe"},
+	} {
+		s := Setup{Init: Request{TTLMS: 1000, Options: options, Targets: map[string][]string{"redis": {"127.0.0.1:1"}}}}
+		if _, _, err := Catalogue(s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", options, err, want)
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockcheck/lockcheck/bench"
+	"github.com/lockcheck/lockcheck/cluster/docker"
+)
+
+// benches are what can be measured.
+var benches = []struct {
+	name string
+	run  func(*app, *cobra.Command, benchFlags) error
+}{
+	{"contention", (*app).contention},
+	{"herd", (*app).herd},
+	{"flaws", (*app).flaws},
+}
+
+type benchFlags struct {
+	place   placeFlags
+	clients []int
+	limit   time.Duration
+	seed    uint64
+	jobs    int
+}
+
+func (a *app) benchCommand() *cobra.Command {
+	var f benchFlags
+	var names []string
+	for _, b := range benches {
+		names = append(names, b.name)
+	}
+	cmd := &cobra.Command{
+		Use:   "bench " + strings.Join(names, "|"),
+		Short: "Measure what a lock costs, and how soon a flaw is found",
+		Long: `Measures, where other commands judge whether a lock holds.
+
+contention: clients want one lock (redis-set-lua) all the time, and wait for it
+in four ways: they ask again at once (spin), or after a wait that is fixed,
+random, or random and doubling. Measured are the commands that it takes for each
+acquisition, the acquisitions a second, the longest wait, and how they were
+spread: what docs/contention.md shows and explains.
+
+herd: clients queue up for a lock behind its holder, which leaves. Measured are
+the notifications and the listed children that this costs where everybody watches
+the whole queue (zk-children) and where everybody watches the one before it
+(zk-recipe), how long it takes, and how all of it grows with the number of those
+who wait: what docs/herd.md shows and explains.
+
+flaws: how many runs with random faults it takes to find what is wrong with each
+flawed variant of a lock (those that list says a flaw of), and each property that
+the published locks on ZooKeeper break, from 20 base seeds: the median and the
+worst. Exit 1 if one of them is not found in 20,000 runs.
+
+The tables of contention and herd are printed, and written with their picture
+below --out, as contention.md and contention-sim.svg or contention-docker.svg, or
+herd.md and so on; a page that is there keeps what it says elsewhere. In sim, time
+is virtual, and the same command gives the same files. On docker only ratios of
+times mean something.`,
+		Example: `  lockcheck bench contention
+  lockcheck bench contention --on docker
+  lockcheck bench contention --clients 2,20,200 --for 10m
+  lockcheck bench contention --out docs
+  lockcheck bench herd
+  lockcheck bench herd --on docker --clients 2,8,32`,
+		Annotations: map[string]string{keepsFiles: "yes"},
+		ValidArgs:   names,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fail(usage, "bench what? %s", strings.Join(names, ", "))
+			}
+			if len(args) > 1 {
+				return fail(usage, "measure one thing at a time: leave out %s", strings.Join(args[1:], " "))
+			}
+			for _, b := range benches {
+				if b.name == args[0] {
+					return b.run(a, cmd, f)
+				}
+			}
+			return unknownName("bench", args[0], names)
+		},
+	}
+	f.place.define(cmd)
+	fl := cmd.Flags()
+	fl.IntSliceVar(&f.clients, "clients", nil, "how many `clients` there are, in one cell after another (default 2 to 64 in sim, 2 to 16 on docker); of herd: that wait (2 to 256, 2 to 64)")
+	durationFlag(fl, &f.limit, "for", 0, "how long each cell is measured (default 20 T in sim, 2 T on docker; of herd: 10s)")
+	fl.Uint64Var(&f.seed, "seed", 1, "the `seed` of every cell; in sim")
+	fl.IntVar(&f.jobs, "jobs", 0, "cells at once (default: one for each core); in sim")
+	return cmd
+}
+
+// maxContenders is how many clients one process can be without being what is
+// measured.
+const maxContenders = 1000
+
+// numbers are those of --clients, in order, or the usual ones.
+func (f *benchFlags) numbers(cmd *cobra.Command, usual []int, least, most int) ([]int, error) {
+	if !cmd.Flags().Changed("clients") {
+		return usual, nil
+	}
+	list := slices.Clone(f.clients)
+	slices.Sort(list)
+	list = slices.Compact(list)
+	if len(list) == 0 || list[0] < least || list[len(list)-1] > most {
+		return nil, fail(usage, "--clients: a list of numbers from %d to %d, for example: --clients 2,8,32", least, most)
+	}
+	return list, nil
+}
+
+// ofSim refuses what has no meaning elsewhere, or nowhere.
+func (f *benchFlags) ofSim(cmd *cobra.Command, p *place) error {
+	changed := cmd.Flags().Changed
+	switch {
+	case f.jobs < 1 && changed("jobs"):
+		return fail(usage, "--jobs has to be at least 1")
+	case p.name != "sim" && (changed("seed") || changed("jobs")):
+		return fail(usage, "--seed and --jobs are for sim: real time does not repeat, and cells must not disturb each other")
+	}
+	return nil
+}
+
+// comparison is what the flags ask for.
+func (f *benchFlags) comparison(cmd *cobra.Command, p *place) (c *bench.Comparison, err error) {
+	c = bench.NewComparison(p.name, p.lease)
+	changed := cmd.Flags().Changed
+	if changed("seed") {
+		c.Seed = f.seed
+	}
+	if changed("for") {
+		c.For = f.limit
+	}
+	if c.Clients, err = f.numbers(cmd, c.Clients, 1, maxContenders); err != nil {
+		return nil, err
+	}
+	if c.For < p.lease || c.For > 1000*p.lease {
+		return nil, fail(usage, "--for %v: it has to be from 1 to 1000 leases, which last %v", c.For, p.lease)
+	}
+	return c, f.ofSim(cmd, p)
+}
+
+// contention compares ways to wait for one lock.
+func (a *app) contention(cmd *cobra.Command, f benchFlags) error {
+	p, err := a.open(cmd, f.place)
+	if err != nil {
+		return err
+	}
+	c, err := f.comparison(cmd, p)
+	if err != nil {
+		return err
+	}
+	done := a.benchProgress(len(bench.Waitings) * len(c.Clients))
+	if p.name == "sim" {
+		err = c.CompareInSim(p.ctx, f.jobs, done)
+	} else {
+		err = a.compareOnDocker(p, c, done)
+	}
+	return a.compared(p, c, func() any { return newBenchDocument(c) }, c.Cells != nil, err)
+}
+
+// compared shows what was measured, and keeps it. err is how measuring ended; any
+// says that there is something to show.
+func (a *app) compared(p *place, c comparison, document func() any, any bool, err error) error {
+	a.clearProgress()
+	if err != nil && !p.interrupted() {
+		return err
+	}
+	if any {
+		if a.json {
+			err = errors.Join(err, a.printJSON(document()))
+		}
+		a.benchTable(c)
+	}
+	if err != nil { // half a picture is none
+		return err
+	}
+	return a.keepComparison(c)
+}
+
+// compareOnDocker measures with a server that is there for nothing else.
+func (a *app) compareOnDocker(p *place, c *bench.Comparison, done func(int)) (err error) {
+	addr, remove, err := docker.Redis(p.ctx, docker.Options{Log: a.stderr})
+	if err == nil {
+		err = c.CompareOnServer(p.ctx, addr, done)
+		err = errors.Join(err, remove(context.WithoutCancel(p.ctx)))
+	}
+	return p.broken(err)
+}
+
+// broken is an error of measuring on real servers: unless somebody has
+// interrupted it, the place is to blame.
+func (p *place) broken(err error) error {
+	if err != nil && !p.interrupted() {
+		return fail(noPlace, "%w", err)
+	}
+	return err
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/explore"
+)
+
+// How long random runs may look for what is wrong with a lock.
+const (
+	flawSeeds = 20
+	flawRuns  = 20_000
+)
+
+// flawResult is one exposure, in JSON.
+type flawResult struct {
+	Lock   string   `json:"lock"`
+	Like   string   `json:"like,omitempty"` // of a variant
+	Flaw   string   `json:"flaw,omitempty"`
+	Faults []string `json:"faults"`
+	Shows  string   `json:"shows"`
+	Median int      `json:"median_runs"`
+	Worst  int      `json:"worst_runs"`
+	Missed int      `json:"missed_seeds"` // base seeds from which it was not found
+}
+
+// flaws measures how long random runs take to find each exposure. They know
+// nothing of the cases that document it.
+func (a *app) flaws(cmd *cobra.Command, f benchFlags) error {
+	for _, flag := range []string{"on", "lease", "clients", "for", "seed"} {
+		if cmd.Flags().Changed(flag) {
+			return fail(usage, "bench flaws decides by itself for --%s", flag)
+		}
+	}
+	exposures := catalogue.Exposures
+	list, err := explore.Convict(cmd.Context(), exposures, flawSeeds, flawRuns, f.jobs, func(done int) {
+		if isTerminal(a.stderr) && !a.quiet {
+			a.say("\rlockcheck: %d of %d base seeds", done, flawSeeds*len(exposures))
+		}
+	})
+	a.clearProgress()
+	if err != nil {
+		return err
+	}
+	code := held
+	results := make([]flawResult, len(list))
+	for i := range list {
+		c := &list[i]
+		lock, _ := catalogue.FindLock(c.Lock)
+		results[i] = flawResult{
+			Lock: c.Lock, Like: lock.Like, Flaw: lock.Flaw, Faults: append([]string{}, c.Faults...), Shows: string(c.Shows),
+			Median: c.Median(), Worst: c.Worst(), Missed: c.Missed(),
+		}
+		if c.Missed() > 0 {
+			code = violated
+		}
+	}
+	if a.json {
+		if err := a.printJSON(map[string]any{"schema": 1, "seeds": flawSeeds, "most_runs": flawRuns, "flaws": results}); err != nil {
+			return err
+		}
+		return exit(code)
+	}
+	const row = "%-29s %-17s %-16s %6s %6s\n"
+	a.printf(row, "lock", "under", "violates", "median", "worst")
+	for i := range list {
+		c := &list[i]
+		worst := thousands(c.Worst())
+		if c.Missed() > 0 {
+			worst = "-"
+		}
+		a.printf(row, c.Lock, c.Under(), c.Shows, thousands(c.Median()), worst)
+	}
+	a.printf("\n")
+	a.paragraph(0, fmt.Sprintf("Runs until random faults showed it, from %d base seeds; %s at most.", flawSeeds, thousands(flawRuns)))
+	return exit(code)
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockcheck/lockcheck/bench"
+	"github.com/lockcheck/lockcheck/cluster/docker"
+)
+
+// What a herd can be. In sim the work of a cell grows with the third power of
+// those who wait; on docker each is a client of this process.
+const (
+	maxHerd         = 512
+	maxHerdOnDocker = 128
+	minHerdTime     = time.Second
+	maxHerdTime     = 10 * time.Minute
+)
+
+// herdOf is what the flags ask for.
+func (f *benchFlags) herdOf(cmd *cobra.Command, p *place) (h *bench.Herd, err error) {
+	h = bench.NewHerd(p.name)
+	changed := cmd.Flags().Changed
+	if changed("seed") {
+		h.Seed = f.seed
+	}
+	if changed("for") {
+		h.For = f.limit
+	}
+	if changed("lease") {
+		h.Lease = f.place.lease
+	}
+	most := maxHerd
+	if p.name != "sim" {
+		most = maxHerdOnDocker
+	}
+	if h.Waiters, err = f.numbers(cmd, h.Waiters, 1, most); err != nil {
+		return nil, err
+	}
+	shortest, longest := docker.Sessions()
+	switch {
+	case h.For < minHerdTime || h.For > maxHerdTime:
+		return nil, fail(usage, "--for %v: it has to be from %v to %v", h.For, minHerdTime, maxHerdTime)
+	case p.name != "sim" && (h.Lease < shortest || h.Lease > longest):
+		return nil, fail(usage, "--lease %v: the ensembles of docker let sessions last from %v to %v", h.Lease, shortest, longest)
+	}
+	return h, f.ofSim(cmd, p)
+}
+
+// herd compares whom those who wait in a queue watch.
+func (a *app) herd(cmd *cobra.Command, f benchFlags) error {
+	p, err := a.open(cmd, f.place)
+	if err != nil {
+		return err
+	}
+	h, err := f.herdOf(cmd, p)
+	if err != nil {
+		return err
+	}
+	done := a.benchProgress(len(bench.Queued) * len(h.Waiters))
+	if p.name == "sim" {
+		err = h.CompareInSim(p.ctx, f.jobs, done)
+	} else {
+		err = a.herdOnDocker(p, h, done)
+	}
+	return a.compared(p, h, func() any { return newHerdDocument(h) }, h.Cells != nil, err)
+}
+
+// herdOnDocker measures with an ensemble that is there for nothing else.
+func (a *app) herdOnDocker(p *place, h *bench.Herd, done func(int)) error {
+	e, err := docker.ZooKeeper(p.ctx, bench.HerdServers, docker.Options{Log: a.stderr})
+	if err == nil {
+		err = h.CompareOnEnsemble(p.ctx, e.Addrs(), done)
+		err = errors.Join(err, e.Close(context.WithoutCancel(p.ctx)))
+	}
+	return p.broken(err)
+}
+
+// herdDocument is what bench herd prints with --json.
+type herdDocument struct {
+	Schema    int          `json:"schema"`
+	Bench     string       `json:"bench"`
+	On        string       `json:"on"`
+	SessionMS int64        `json:"session_ms"`
+	Seconds   float64      `json:"seconds"` // that each cell was measured
+	Seed      uint64       `json:"seed,omitempty"`
+	Cores     int          `json:"cores,omitempty"` // where time is real
+	Load      []float64    `json:"load,omitempty"`  // of the machine, before and after
+	Cells     []herdCell   `json:"cells"`
+	Growth    []herdGrowth `json:"growth"`
+}
+
+type herdCell struct {
+	Lock      string             `json:"lock"`
+	Waiters   int                `json:"waiters"`
+	HandOvers int                `json:"hand_overs"`
+	Figures   map[string]float64 `json:"figures"` // by herdGrowth.Figure
+}
+
+// herdGrowth says that a figure of a lock grows as the number of waiters to the
+// power of Power.
+type herdGrowth struct {
+	Lock   string  `json:"lock"`
+	Figure string  `json:"figure"`
+	Power  float64 `json:"power"`
+}
+
+func newHerdDocument(h *bench.Herd) herdDocument {
+	d := herdDocument{
+		Schema: 1, Bench: "herd", On: h.On, SessionMS: h.Lease.Milliseconds(), Seconds: h.For.Seconds(),
+		Seed: h.Seed, Cores: h.Cores, Cells: []herdCell{}, Growth: []herdGrowth{},
+	}
+	if h.Load[0] > 0 {
+		d.Load = h.Load[:]
+	}
+	for i, lock := range bench.Queued {
+		for k, n := range h.Waiters {
+			changes := &h.Cells[i][k]
+			if !changes.Measured() {
+				continue // interrupted before
+			}
+			c := herdCell{lock, n, len(changes.Left), map[string]float64{}}
+			for _, m := range bench.HerdMeasures {
+				c.Figures[m.ID] = m.Of(changes)
+			}
+			d.Cells = append(d.Cells, c)
+		}
+		for _, m := range bench.HerdMeasures {
+			if power, ok := h.Growth(i, &m); ok {
+				d.Growth = append(d.Growth, herdGrowth{lock, m.ID, power})
+			}
+		}
+	}
+	return d
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/lockcheck/lockcheck/bench"
+)
+
+// comparison is what a bench shows: a table, and a page with a picture.
+type comparison interface {
+	Title() string
+	Table() bench.Table
+	Legend() [][2]string // what the names of rows mean
+	Conditions() string
+	Draw(w io.Writer) error
+	ChartFile() string
+	PageFile() string
+	Section(page string) string
+}
+
+// benchTable prints a comparison: a block for each measure, a line for each of
+// those that are compared.
+func (a *app) benchTable(c comparison) {
+	t := c.Table()
+	const name, most = 14, 9
+	cell := min(most, (80-name)/max(1, len(t.Columns)))
+	a.printf("%s\n\n", c.Title())
+	row := func(first string, cells []string) {
+		line := fmt.Sprintf("  %-*s", name-2, first)
+		for _, text := range cells {
+			line += strings.Repeat(" ", max(1, cell-utf8.RuneCountInString(text))) + text
+		}
+		a.printf("%s\n", line)
+	}
+	for _, m := range t.Blocks {
+		a.printf("%s (%s)\n", m.Name, m.About)
+		row(t.Of, t.Columns)
+		for _, r := range m.Rows {
+			row(r.Name, r.Cells)
+		}
+		a.printf("\n")
+	}
+	for _, l := range c.Legend() {
+		a.printf("%-*s%s\n", name, l[0], l[1])
+	}
+	a.printf("\n")
+	a.paragraph(0, c.Conditions())
+}
+
+// keepComparison writes the page and the picture.
+func (a *app) keepComparison(c comparison) error {
+	var picture bytes.Buffer
+	if err := c.Draw(&picture); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(a.out, 0o777); err != nil {
+		return unwritable(err)
+	}
+	path := filepath.Join(a.out, c.PageFile())
+	page, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return unwritable(err)
+	}
+	drawn := filepath.Join(a.out, c.ChartFile())
+	for _, f := range []struct {
+		path string
+		data []byte
+	}{{path, []byte(c.Section(string(page)))}, {drawn, picture.Bytes()}} {
+		if err := writeFile(f.path, f.data); err != nil {
+			return unwritable(err)
+		}
+	}
+	a.printf("\nPage     %s\nPicture  %s\n", path, drawn)
+	return nil
+}
+
+// benchDocument is what bench contention prints with --json.
+type benchDocument struct {
+	Schema  int         `json:"schema"`
+	Bench   string      `json:"bench"`
+	On      string      `json:"on"`
+	Lock    string      `json:"lock"`
+	LeaseMS int64       `json:"lease_ms"`
+	Seconds float64     `json:"seconds"` // that each cell was measured
+	Seed    uint64      `json:"seed,omitempty"`
+	Cores   int         `json:"cores,omitempty"` // where time is real
+	Cells   []benchCell `json:"cells"`
+}
+
+type benchCell struct {
+	Waiting      string  `json:"waiting"`
+	Clients      int     `json:"clients"`
+	Acquisitions int     `json:"acquisitions"`
+	Commands     int     `json:"commands"`
+	Each         float64 `json:"commands_each"` // acquisition
+	PerSecond    float64 `json:"per_second"`    // acquisitions
+	Longest      float64 `json:"longest_wait_seconds"`
+	AtLeast      bool    `json:"at_least,omitempty"` // the longest wait had not ended
+	Again        int     `json:"again"`              // acquisitions by the client that just had it
+	Evenness     float64 `json:"evenness"`
+	Grants       []int   `json:"grants"` // of each client
+	Failed       int     `json:"failed,omitempty"`
+}
+
+func newBenchDocument(c *bench.Comparison) benchDocument {
+	d := benchDocument{
+		Schema: 1, Bench: "contention", On: c.On, Lock: bench.Contended, LeaseMS: c.Lease.Milliseconds(),
+		Seconds: c.For.Seconds(), Cores: c.Cores, Cells: []benchCell{},
+	}
+	if c.On == "sim" {
+		d.Seed = c.Seed
+	}
+	for i, w := range bench.Waitings {
+		for k, n := range c.Clients {
+			f := &c.Cells[i][k]
+			if f.Total() == 0 {
+				continue // interrupted before it was measured
+			}
+			d.Cells = append(d.Cells, benchCell{
+				Waiting: w.Name, Clients: n, Acquisitions: f.Total(), Commands: f.Commands,
+				Each: f.CommandsEach(), PerSecond: f.PerSecond(), Longest: f.Longest.Seconds(), AtLeast: f.Waiting,
+				Again: f.Again, Evenness: f.Evenness(), Grants: f.Grants, Failed: f.Failed,
+			})
+		}
+	}
+	return d
+}
+
+// benchProgress shows how many cells are done, on a terminal.
+func (a *app) benchProgress(cells int) func(int) {
+	if !isTerminal(a.stderr) || a.quiet {
+		return nil
+	}
+	return func(done int) { fmt.Fprintf(a.stderr, "\r%d of %s ", done, plural(cells, "cell")) }
+}

@@ -1,0 +1,65 @@
+package docs
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/lockcheck/lockcheck/bench"
+)
+
+// In virtual time the table and the picture of herd.md are what anybody measures.
+// What was measured in real time is held to the same shape, and to the same
+// counts.
+func TestTheFiguresOfTheHerd(t *testing.T) {
+	t.Parallel()
+	h := bench.NewHerd("sim")
+	if err := h.CompareInSim(t.Context(), 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(h.PageFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var picture bytes.Buffer
+	if err := h.Draw(&picture); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]string{h.PageFile(): h.Section(string(page)), h.ChartFile(): picture.String()} {
+		if *update {
+			if err := os.WriteFile(file, []byte(want), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		} else if got, err := os.ReadFile(file); err != nil || string(got) != want {
+			t.Errorf("%s is stale: go test ./docs -update (%v)", file, err)
+		}
+	}
+
+	real := bench.NewHerd("docker")
+	_, section, _ := strings.Cut(string(page), "<!-- herd on "+real.On+" -->")
+	section, _, _ = strings.Cut(section, "<!-- end -->")
+	virtual, columns := h.Table(), len(real.Waiters)
+	wants := func(text, words string) (rest string) {
+		_, rest, ok := strings.Cut(text, words)
+		if !ok {
+			t.Errorf("%s has no %q for %s: lockcheck bench herd --on docker --out docs", h.PageFile(), words, real.On)
+		}
+		return rest
+	}
+	wants(section, "("+real.ChartFile()+")")
+	rest := wants(section, "| waiters | "+strings.Join(virtual.Columns[:columns], " | ")+" | growth |\n")
+	for i, m := range virtual.Blocks {
+		rest = wants(rest, "| **"+m.Name+"** ("+m.About+") |")
+		for _, r := range m.Rows {
+			row := "\n| " + r.Name + " | "
+			if bench.HerdMeasures[i].Counts {
+				row += strings.Join(r.Cells[:columns], " | ") + " | "
+			}
+			rest = wants(rest, row)
+		}
+	}
+	if drawn, err := os.ReadFile(real.ChartFile()); err != nil || !strings.HasPrefix(string(drawn), "<svg ") {
+		t.Errorf("%s is no picture: %v", real.ChartFile(), err)
+	}
+}

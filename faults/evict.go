@@ -1,0 +1,16 @@
+package faults
+
+import "time"
+
+var evict = Fault{
+	Name:   "evict",
+	Does:   "other data fills a server's memory, and it evicts what it may, for 0.1–0.5 T",
+	On:     OnServer,
+	Need:   NeedMemory,
+	Shares: "full",
+	Start:  func(p Place, _ int, in Injection) error { return p.Evict(in.On[0]) },
+	Heal:   func(p Place, _ int, in Injection) (int, error) { return -1, p.Relieve(in.On[0]) },
+	Draw: func(in *Injection, t time.Duration, draw func(int64) int64) {
+		in.For = between(draw, t, 1, 5)
+	},
+}

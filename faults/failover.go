@@ -1,0 +1,24 @@
+package faults
+
+import "time"
+
+var failover = Fault{
+	Name:   "failover",
+	Does:   "a master or leader dies, another takes its place, and it comes back as a replica after 0.5–1.5 T",
+	On:     OnServer,
+	Need:   NeedReplicas,
+	Stops:  true,
+	Shares: "down",
+	Start: func(p Place, _ int, in Injection) error {
+		k, ok := p.(keeper)
+		return p.Stop(in.On[0], !(ok && k.Keeps(in.On[0])))
+	},
+	Heal: start,
+	Draw: func(in *Injection, t time.Duration, draw func(int64) int64) {
+		in.For = between(draw, t, 5, 15)
+	},
+}
+
+// keeper is a Place with servers that answer only what is on their disk: those
+// die without losing anything.
+type keeper interface{ Keeps(server string) bool }

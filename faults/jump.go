@@ -1,0 +1,15 @@
+package faults
+
+var jump = Fault{
+	Name:  "jump",
+	Does:  "a client's wall clock jumps, forward or back, 0.5–3 T",
+	On:    OnClient,
+	Need:  NeedClientClock,
+	Start: leap,
+	Draw:  eitherWay,
+}
+
+// leap moves a wall clock, and back moves it back.
+func leap(p Place, _ int, in Injection) error { return p.Jump(in.On[0], in.Amount) }
+
+func back(p Place, _ int, in Injection) (int, error) { return -1, p.Jump(in.On[0], -in.Amount) }

@@ -1,0 +1,12 @@
+package faults
+
+var serverPause = Fault{
+	Name:   "server-pause",
+	Does:   "a server stands still and keeps its connections (SIGSTOP, a stalled disk), 0.1–2.5 T",
+	On:     OnServer,
+	Stops:  true,
+	Shares: "standing",
+	Start:  pause.Start,
+	Heal:   pause.Heal,
+	Draw:   lasts,
+}

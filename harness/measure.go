@@ -1,0 +1,22 @@
+package harness
+
+import (
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/checker"
+)
+
+// Measure is how much of a quantity a run came to.
+func (j *Judged) Measure(of catalogue.Quantity) float64 {
+	lease := j.Plan.Lease.Seconds()
+	switch of {
+	case catalogue.RequestsPerGrant:
+		return float64(j.Requests) / float64(max(1, j.Reached[checker.Grants]))
+	case catalogue.LongestGap:
+		gap, _ := checker.Longest(j.History)
+		return gap.Seconds() / lease
+	case catalogue.LongestWait:
+		_, wait := checker.Longest(j.History)
+		return wait.Seconds() / lease
+	}
+	return 0
+}

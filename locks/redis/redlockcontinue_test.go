@@ -1,0 +1,114 @@
+package redis_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/locks"
+	redislocks "github.com/lockcheck/lockcheck/locks/redis"
+)
+
+// values is what the nodes hold.
+func (d *desk) values() (list []string) {
+	for _, n := range d.nodes {
+		list = append(list, n.value())
+	}
+	return list
+}
+
+func all(value string) []string { return slices.Repeat([]string{value}, 3) }
+
+// A round gives way to the value of the one before, and a task does one every
+// T/2.
+func TestContinueTakesTheLockAgainAndAgain(t *testing.T) {
+	d := newNodes(t, 3)
+	lease := take(t, redislocks.NewRedlockContinue(d, d.ports(), tenSeconds))
+	d.pass(11 * time.Second)
+	want := []string{
+		"1: script a id1  10000", "2: script a id1  10000", "3: script a id1  10000",
+		"1: script a id2 id1 10000", "2: script a id2 id1 10000", "3: script a id2 id1 10000",
+		"1: script a id3 id2 10000", "2: script a id3 id2 10000", "3: script a id3 id2 10000",
+	}
+	if !slices.Equal(d.sent, want) || len(d.news) != 2 || until(lease) != d.news[1].Until {
+		t.Errorf("sent %q, news %v, until %v", d.sent, d.news, until(lease))
+	}
+	if err := lease.Release(t.Context()); err != nil || !slices.Equal(d.values(), all("")) {
+		t.Errorf("released: %v, the nodes hold %q", err, d.values())
+	}
+}
+
+// Nobody tells the task of the release: if it finds the lock free it takes it,
+// and keeps it.
+func TestContinueGoesOnAfterTheRelease(t *testing.T) {
+	d := newNodes(t, 3)
+	l := redislocks.NewRedlockContinue(d, d.ports(), tenSeconds)
+	if err := take(t, l).Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d.pass(time.Hour)
+	other := redislocks.NewRedlock(d, d.ports(), tenSeconds)
+	if _, err := other.Acquire(d.until(d.now+time.Minute), "a"); !errors.Is(err, locks.ErrNotAcquired) {
+		t.Errorf("another client: %v; the nodes hold %q", err, d.values())
+	}
+	take(t, l) // its own client takes the value of the last round for its own
+}
+
+func TestContinueEndsWhereTheLockIsTaken(t *testing.T) {
+	d := newNodes(t, 3)
+	take(t, redislocks.NewRedlockContinue(d, d.ports(), tenSeconds))
+	for _, n := range d.nodes {
+		n.holds("other", 0)
+	}
+	d.pass(time.Hour)
+	if rounds := len(d.sent) - 3; rounds != 3*6 || len(d.news) > 0 {
+		t.Errorf("%d requests to three nodes, news %v: three rounds, each undone, and no word", rounds, d.news)
+	}
+}
+
+// With a lease of a second a renewal fails if a second ends in it, and takes
+// the lock from under its holder.
+func TestContinueDeletesWhatItFailsToRenew(t *testing.T) {
+	d := newNodes(t, 3)
+	d.now = 490 * time.Millisecond
+	oneSecond := redislocks.Options{TTL: time.Second}
+	d.nodes[0].answers = []any{nil, slowReply(10 * time.Millisecond)}
+	lease := take(t, redislocks.NewRedlockContinue(d, d.ports(), oneSecond)) // renewed from 993 ms to 1005
+	d.pass(1010 * time.Millisecond)
+	take(t, redislocks.NewRedlock(d, d.ports(), oneSecond))
+	if end := until(lease); d.now >= end || len(d.news) != 0 {
+		t.Errorf("another holds at %v; the first believed in it until %v, and was told %v", d.now, end, d.news)
+	}
+}
+
+// Two rounds of one client at once: the one that gets nothing leaves its value
+// behind, and the client does not know its lock any more.
+func TestContinueForgetsItsLock(t *testing.T) {
+	d := newNodes(t, 3)
+	l := redislocks.NewRedlockContinue(d, d.ports(), tenSeconds)
+	if err := take(t, l).Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d.pass(5*time.Second + 2500*time.Microsecond) // the task is due in half a millisecond
+	lease := take(t, l)
+	d.pass(d.now + 10*time.Millisecond)
+	if !slices.Equal(d.values(), all("id2")) {
+		t.Fatalf("the nodes hold %q", d.values())
+	}
+	if err := lease.Release(t.Context()); !errors.Is(err, locks.ErrNotHeld) || !slices.Equal(d.values(), all("id2")) {
+		t.Errorf("released: %v; the nodes hold %q", err, d.values())
+	}
+}
+
+// The nodes were slow, and all in one second: no time has passed.
+func TestContinueCountsSeconds(t *testing.T) {
+	d := newNodes(t, 3)
+	oneSecond := redislocks.Options{TTL: time.Second}
+	d.nodes[1].answers = []any{slowReply(200 * time.Millisecond)}
+	d.nodes[2].answers = []any{silence{}}
+	lease := take(t, redislocks.NewRedlockContinue(d, d.ports(), oneSecond))
+	if want := (1 + 200 + 250 + 1000 - 12) * time.Millisecond; until(lease) != want {
+		t.Errorf("until %v, want %v", until(lease), want)
+	}
+}

@@ -1,0 +1,18 @@
+package redis
+
+import (
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/redis"
+)
+
+// NewRedlockFlawedSeconds is NewRedlock with a flaw: it counts whole seconds. A round
+// may have taken almost one more than it thinks; and one of a millisecond that a
+// second ends in has taken a second, which is all of a short lease.
+//
+// Source: redlock-cpp, Lock, which reads time(NULL).
+func NewRedlockFlawedSeconds(h locks.Host, nodes []redis.Port, o Options) locks.Locker {
+	flawed := manual
+	flawed.clock = wallSeconds
+	r := newRedlock(h, nodes, o, flawed)
+	return &r
+}

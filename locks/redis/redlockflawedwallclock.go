@@ -1,0 +1,17 @@
+package redis
+
+import (
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/redis"
+)
+
+// NewRedlockFlawedWallClock is NewRedlock with a flaw: the wall clock says how long a
+// round took. One that is set back meanwhile hides it.
+//
+// Source: S. Sanfilippo, Is Redlock safe?, which asks for a monotonic clock.
+func NewRedlockFlawedWallClock(h locks.Host, nodes []redis.Port, o Options) locks.Locker {
+	flawed := manual
+	flawed.clock = wall
+	r := newRedlock(h, nodes, o, flawed)
+	return &r
+}

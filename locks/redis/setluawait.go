@@ -1,0 +1,61 @@
+package redis
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/redis"
+)
+
+type setLuaWait struct{ locker }
+
+// NewSetLuaWait is NewSetLua for a master with replicas, with a flaw: it waits,
+// for up to T/20, until one replica has the key, and takes that for safe. If
+// none has, it deletes the key and tries again. But WAIT is no consensus:
+// nothing keeps another replica from becoming the master, one that has never
+// heard of the key.
+//
+// Source: the Redis manual's page on WAIT, "Consistency and WAIT".
+func NewSetLuaWait(h locks.Host, p redis.Port, o Options) locks.Locker {
+	return &setLuaWait{newLocker(h, p, o)}
+}
+
+func (l *setLuaWait) Acquire(ctx context.Context, name string) (locks.Lease, error) {
+	value, pause := l.value(), time.Duration(0)
+	for {
+		l.mark(pause)
+		g, ok, err := l.try(ctx, name, value)
+		if ok && err == nil {
+			ok, err = l.replicated(ctx, &g)
+		}
+		if ok && err == nil {
+			g.release = compareAndDelete
+			return l.granted(ctx, g)
+		}
+		if err == nil {
+			pause, err = l.wait(ctx, pause)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+var errNoReplica = errors.New("no replica has the key")
+
+// replicated tells whether a replica has the key. If none has, and without an
+// error, the key is gone.
+func (l *setLuaWait) replicated(ctx context.Context, g *lease) (bool, error) {
+	n, err := l.port.Wait(ctx, l.Timeout, 1, l.TTL/20)
+	if err == nil && n > 0 {
+		return true, nil
+	}
+	left := l.giveBack(g)
+	if err == nil && left == nil {
+		return false, nil
+	}
+	return false, undone(cmp.Or(err, errNoReplica), left)
+}

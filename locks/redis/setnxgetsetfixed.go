@@ -1,0 +1,31 @@
+package redis
+
+import (
+	"context"
+
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/redis"
+)
+
+// NewSetNXGetSetFixed is NewSetNXGetSet with the release that the Redis manual
+// means: GET, and DEL if the time in the key has not passed. Whose time it is
+// nobody asks: a holder that comes late finds the time of the next one, which
+// has not passed, and deletes it. And the clients' wall clocks still decide who
+// holds.
+//
+// Source: the Redis manual's page on SETNX, "Handling deadlocks".
+func NewSetNXGetSetFixed(h locks.Host, p redis.Port, o Options) locks.Locker {
+	return &stamped{newLocker(h, p, o), getSet, dropUnlessEnded}
+}
+
+// dropUnlessEnded deletes a key whose time has not passed.
+func dropUnlessEnded(ctx context.Context, l *lease) error {
+	now, ok, err := l.port.Get(ctx, l.Timeout, l.name)
+	switch {
+	case err != nil:
+		return err
+	case !ok || l.ended(now):
+		return locks.ErrNotHeld
+	}
+	return held(l.port.Del(ctx, l.Timeout, l.name))
+}

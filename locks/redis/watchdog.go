@@ -1,0 +1,91 @@
+package redis
+
+import (
+	"context"
+	"time"
+
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/redis"
+)
+
+// watchdog is a lock with a task that renews it.
+type watchdog struct {
+	locker
+	renew func(context.Context, *lease)
+}
+
+// NewWatchdog is NewSetLua with leases that last for as long as their holder
+// does: a task renews them every T/3, by a script that sets the expiry only if
+// the key is still its own. So work may take longer than a lease. It is no safer
+// than one: who is paused for T has lost the lock, and learns it when it wakes.
+// And a holder that hangs keeps the lock for ever, because its task does not
+// hang with it; option Cap ends that.
+//
+// Sources: Redisson's RLock, "lock watchdog"; the Redis manual, "Distributed
+// Locks with Redis", "Making the algorithm more reliable: Extending the lock",
+// which also asks for a limit of renewals.
+func NewWatchdog(h locks.Host, p redis.Port, o Options) locks.Locker {
+	return &watchdog{newLocker(h, p, o), renewOwn}
+}
+
+// Acquire starts the task once all else is done.
+func (l *watchdog) Acquire(ctx context.Context, name string) (locks.Lease, error) {
+	g, err := l.take(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	g.release = stopAndDelete
+	if err := l.fence(ctx, &g); err != nil {
+		return nil, err
+	}
+	own := l.keep(g)
+	own.task = l.host.Go(func(ctx context.Context) { l.renew(ctx, own) })
+	return own, nil
+}
+
+// stopAndDelete first waits for the task: a renewal that is under way must not
+// come after the release.
+func stopAndDelete(ctx context.Context, l *lease) error {
+	l.task.Stop()
+	l.task.Wait()
+	return compareAndDelete(ctx, l)
+}
+
+// renewOwn renews l while it is the owner's. What gets no answer is asked again
+// soon. When the lease has run out without an answer, or the answer is no, the
+// lock is lost, and its client is told.
+func renewOwn(ctx context.Context, l *lease) {
+	pause, last := l.TTL/3, l.until+l.TTL/2 // 1.5 T after the grant
+	for {
+		now, spare := l.host.Mono(), time.Duration(0)
+		if l.Cap {
+			spare = last - now
+		}
+		l.host.Mark("renew", int64(pause), int64(l.until-now), int64(spare))
+		if l.host.Sleep(ctx, min(pause, l.until-now)) != nil {
+			return
+		}
+		sent := l.host.Mono()
+		switch {
+		case sent >= l.until:
+			l.host.Report(locks.News{})
+			return
+		case l.Cap && sent >= last:
+			pause = l.TTL // to its end
+			continue
+		}
+		ok, err := l.port.Extend(ctx, min(l.Timeout, l.until-sent), l.name, l.value, l.TTL)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			pause = l.TTL / 50
+		case !ok:
+			l.host.Report(locks.News{})
+			return
+		default:
+			pause, l.until = l.TTL/3, sent+l.TTL
+			l.host.Report(locks.News{Until: l.until})
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package zookeeper
+
+import (
+	"context"
+
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/zookeeper"
+)
+
+type children struct{ published }
+
+// NewChildren has every waiter watch the whole queue. Whenever it changes all of
+// them list it again, and who is its head enters: even while it is in already,
+// from the event thread beside the main thread. At first it enters only if it
+// is alone: two that come together may both wait until a third one comes. It
+// promises exclusion only if nobody comes while somebody is in.
+//
+// In the source who has finished goes on listing at every change, for as long as
+// its program lives; here that ends with Run.
+//
+// Source: Distributed locks with ZooKeeper (in Chinese), DistributedClient2. It is
+// a locks.Runner.
+func NewChildren(h locks.Host, p zookeeper.Port, o Options) locks.Locker {
+	return &children{published{locker: newLocker(h, p, o)}}
+}
+
+// Run is the main thread, with the event thread beside it; and after it the
+// event thread, so that ctx can end the wait.
+func (l *children) Run(ctx context.Context, name string, critical func(context.Context, locks.Lease)) error {
+	o, err := l.object(ctx, name, critical)
+	if err != nil {
+		return err
+	}
+	over := false     // the main thread is
+	watching := false // before, an event is of a watch that an earlier Run has left
+	process := func(e zookeeper.Event) error {
+		if !watching || e.Type != zookeeper.NodeChildrenChanged || e.Path != o.groupNode {
+			return nil
+		}
+		list, err := o.children(ctx, true)
+		if err != nil || o.index(list) != 0 {
+			return err
+		}
+		return o.doSomething(ctx)
+	}
+	thread := l.host.Go(func(stopped context.Context) {
+		for !over && o.callback(stopped, process) == nil {
+		}
+	})
+	err = o.create(ctx)
+	if err == nil {
+		watching = true
+		err = o.alone(ctx)
+	}
+	over = true
+	if o.inside == 0 { // else it goes through with that entry
+		thread.Stop()
+	}
+	thread.Wait()
+	if err == nil {
+		err = o.untilEntered(ctx, process)
+	}
+	return o.end(ctx, err, leave)
+}
+
+// alone is the rest of the main thread.
+func (o *object) alone(ctx context.Context) error {
+	list, err := o.children(ctx, true)
+	if err != nil || len(list) != 1 {
+		return err
+	}
+	return o.doSomething(ctx)
+}

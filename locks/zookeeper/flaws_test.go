@@ -1,0 +1,251 @@
+package zookeeper_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/locks"
+	zklocks "github.com/lockcheck/lockcheck/locks/zookeeper"
+)
+
+// The published flaws: each is seen in the locks that have it, and the same
+// faults at the same requests do nothing to the recipe.
+
+const ms = time.Millisecond
+
+// queue starts clients 10 ms apart, each with its own lock.
+func (d *desk) queue(create makeLock, works ...time.Duration) (runs []*run) {
+	for _, w := range works {
+		runs = append(runs, d.client().wants(create, w, never))
+		d.pass(d.now + 100*ms)
+	}
+	return runs
+}
+
+func TestAWaiterThatDiesLetsTheNextOneIn(t *testing.T) {
+	for name, tt := range map[string]struct {
+		new  makeLock
+		most int
+	}{
+		"predecessor": {zklocks.NewPredecessor, 2},
+		"recheck":     {zklocks.NewPredecessorRecheck, 1},
+		"leaky":       {zklocks.NewPredecessorLeakyTimeout, 1},
+		"children":    {zklocks.NewChildren, 2}, // and without a fault, too
+		"recipe":      {zklocks.NewRecipe, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.queue(tt.new, 20*second, 0, second)
+			d.clients[1].kill()
+			d.pass(6 * second)
+			d.clients[1].expire()
+			d.pass(60 * second)
+			if d.most != tt.most {
+				t.Errorf("%d were in, want %d: %q", d.most, tt.most, d.log)
+			}
+		})
+	}
+}
+
+// The last of four looks at the queue while the third is gone, and stands still
+// before it sets its watch, while the second goes as well.
+func TestTwoWaitersThatDieLetTheLastOneIn(t *testing.T) {
+	for name, tt := range map[string]struct {
+		new  makeLock
+		most int
+	}{
+		"recheck": {zklocks.NewPredecessorRecheck, 2},
+		"leaky":   {zklocks.NewPredecessorLeakyTimeout, 2},
+		"recipe":  {zklocks.NewRecipe, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.queue(tt.new, 20*second, second, second)
+			last := d.client()
+			last.faults[5] = fault{held: 2 * second} // create, list, watch, list, watch
+			last.wants(tt.new, second, never)
+			d.pass(second)
+			d.clients[2].kill()
+			d.clients[2].expire()
+			d.pass(2 * second)
+			d.clients[1].kill()
+			d.clients[1].expire()
+			d.pass(60 * second)
+			if d.most != tt.most {
+				t.Errorf("%d were in, want %d: %q", d.most, tt.most, d.log)
+			}
+			if got := last.sent[4]; !strings.HasPrefix(got, "exists ") {
+				t.Errorf("held before %q", got)
+			}
+		})
+	}
+}
+
+// The second stands still between its list and its watch, while the holder
+// leaves.
+func TestAPredecessorThatGoesBeforeTheWatch(t *testing.T) {
+	for name, tt := range map[string]struct {
+		new    makeLock
+		zombie bool
+	}{
+		"predecessor": {zklocks.NewPredecessor, true},
+		"recheck":     {zklocks.NewPredecessorRecheck, true},
+		"recipe":      {zklocks.NewRecipe, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			first := d.client()
+			first.wants(tt.new, second, never)
+			d.pass(100 * ms)
+			slow := d.client()
+			slow.faults[3] = fault{held: 2 * second}
+			second := slow.wants(tt.new, second, never)
+			d.pass(200 * ms)
+			third := d.client().wants(tt.new, 0, never)
+			d.pass(300 * lease)
+			if !tt.zombie {
+				d.story("c1 in", "c1 out", "c2 in", "c2 out", "c3 in", "c3 out")
+				return
+			}
+			d.story("c1 in", "c1 out")
+			if second.err == nil || locks.IsDefinite(second.err) || third.task.done {
+				t.Errorf("the zombie says %v; the one behind it has ended: %v", second.err, third.task.done)
+			}
+		})
+	}
+}
+
+// One comes while another is in: that one enters once more, from its event
+// thread, and is still in when its main thread's delete lets the next one in.
+func TestTheHerdEntersTwice(t *testing.T) {
+	d := newDesk(t)
+	first := d.client().wants(zklocks.NewChildren, 2*second, never)
+	d.pass(second)
+	d.client().wants(zklocks.NewChildren, 2*second, never)
+	d.pass(lease)
+	d.story("c1 in", "c1 in", "c1 out", "c2 in", "c1 out", "c2 out")
+	if !errors.Is(first.err, locks.ErrNotHeld) {
+		t.Errorf("the second delete says %v", first.err)
+	}
+	d = newDesk(t)
+	d.queue(zklocks.NewRecipe, 2*second, 2*second)
+	d.pass(lease)
+	d.story("c1 in", "c1 out", "c2 in", "c2 out")
+}
+
+// Two come in the 10 ms that both wait before they look.
+func TestTheHerdMissesItsHead(t *testing.T) {
+	d := newDesk(t)
+	for range 2 {
+		d.client().wants(zklocks.NewChildren, second, never)
+		d.pass(d.now + 4*ms)
+	}
+	d.pass(30 * lease)
+	d.story()
+	d.client().wants(zklocks.NewChildren, second, never) // wakes the head
+	d.pass(40 * lease)
+	if len(d.log) == 0 || d.log[0] != "c1 in" {
+		t.Errorf("a third one comes: %q", d.log)
+	}
+	d = newDesk(t)
+	for range 2 {
+		d.client().wants(zklocks.NewRecipe, second, never)
+		d.pass(d.now + 4*ms)
+	}
+	d.pass(lease)
+	d.story("c1 in", "c1 out", "c2 in", "c2 out")
+}
+
+// A waiter gives up.
+func TestATimeoutThatLeavesItsNode(t *testing.T) {
+	for name, tt := range map[string]struct {
+		new   makeLock
+		leaks bool
+	}{
+		"predecessor": {zklocks.NewPredecessor, false},
+		"recheck":     {zklocks.NewPredecessorRecheck, false},
+		"leaky":       {zklocks.NewPredecessorLeakyTimeout, true},
+		"children":    {zklocks.NewChildren, false},
+		"recipe":      {zklocks.NewRecipe, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.client().wants(tt.new, second, never)
+			d.pass(100 * ms)
+			waiter := d.client().wants(tt.new, second, 600*ms)
+			d.pass(3 * second)
+			d.client().wants(tt.new, second, never)
+			d.pass(300 * lease)
+			entered := d.log[len(d.log)-1] == "c3 out"
+			if errors.Is(waiter.err, locks.ErrNotAcquired) == tt.leaks || locks.IsDefinite(waiter.err) == tt.leaks || entered == tt.leaks {
+				t.Errorf("%v; %q", waiter.err, d.log)
+			}
+			if left := len(d.list("/a")); left > 0 != tt.leaks {
+				t.Errorf("%d nodes left", left)
+			}
+		})
+	}
+}
+
+// A create is executed, and its answer lost.
+func TestANodeThatNobodyKnows(t *testing.T) {
+	for name, tt := range map[string]struct {
+		new    makeLock
+		orphan bool
+	}{
+		"predecessor": {zklocks.NewPredecessor, true},
+		"recheck":     {zklocks.NewPredecessorRecheck, true},
+		"children":    {zklocks.NewChildren, true},
+		"recipe":      {zklocks.NewRecipe, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			first := d.client()
+			first.faults[3] = after // create, create the parent, create
+			r := first.wants(tt.new, second, never)
+			d.pass(second)
+			d.client().wants(tt.new, second, never)
+			d.pass(300 * lease)
+			if !tt.orphan {
+				d.story("c1 in", "c1 out", "c2 in", "c2 out")
+				return
+			}
+			d.story()
+			if r.err == nil || locks.IsDefinite(r.err) {
+				t.Errorf("it says %v", r.err)
+			}
+		})
+	}
+}
+
+// What befalls a session while the critical section runs in the event thread is
+// not heard before it is through.
+func TestTheEventThreadIsBlocked(t *testing.T) {
+	for name, tt := range map[string]struct {
+		new  makeLock
+		told bool
+	}{
+		"predecessor": {zklocks.NewPredecessor, false},
+		"recheck":     {zklocks.NewPredecessorRecheck, false},
+		"children":    {zklocks.NewChildren, false},
+		"recipe":      {zklocks.NewRecipe, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			runs := d.queue(tt.new, 0, second, 20*second)
+			holder := d.clients[2]
+			d.pass(5 * second)
+			if !slices.Contains(d.log, "c3 in") || slices.Contains(d.log, "c3 out") {
+				t.Fatalf("%q", d.log)
+			}
+			holder.expire()
+			d.pass(60 * second)
+			if told := len(holder.news) > 0; told != tt.told || !errors.Is(runs[2].err, locks.ErrLost) {
+				t.Errorf("told: %v, in the end %v", holder.news, runs[2].err)
+			}
+		})
+	}
+}

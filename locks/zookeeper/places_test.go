@@ -1,0 +1,97 @@
+package zookeeper_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	zklocks "github.com/lockcheck/lockcheck/locks/zookeeper"
+	"github.com/lockcheck/lockcheck/stores/zookeeper"
+)
+
+// Each lock reports the place of its node as soon as it knows it, once: the
+// holder's, and those behind it.
+func TestPlaces(t *testing.T) {
+	for name, tt := range map[string]struct {
+		new  makeLock
+		want string
+	}{
+		"predecessor":      {zklocks.NewPredecessor, "[[0] [1] [2]]"},
+		"recheck":          {zklocks.NewPredecessorRecheck, "[[0] [1] [2]]"},
+		"leaky":            {zklocks.NewPredecessorLeakyTimeout, "[[0] [1] [2]]"},
+		"children":         {zklocks.NewChildren, "[[0] [1] [2]]"},
+		"recipe":           {zklocks.NewRecipe, "[[0] [1] [2]]"},
+		"recipe by czxids": {byCzxids, "[[2] [3] [4]]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.queue(tt.new, 3*second, second, second)
+			d.pass(4 * second) // the second one has been woken
+			d.placed(tt.want)
+		})
+	}
+}
+
+// placed fails the test if the clients were told of other places.
+func (d *desk) placed(want string) {
+	d.t.Helper()
+	var got [][]int64
+	for _, c := range d.clients {
+		got = append(got, c.places)
+	}
+	if fmt.Sprint(got) != want {
+		d.t.Errorf("places %v, want %s", got, want)
+	}
+}
+
+// A node whose create got no answer has a place, too, once it is found; and one
+// that was made anew has another.
+func TestAnotherPlace(t *testing.T) {
+	for name, tt := range map[string]struct {
+		new     makeLock
+		befalls func(*desk, *client)
+		want    string
+	}{
+		"adopted":           {zklocks.NewRecipe, func(_ *desk, c *client) { c.faults[1] = after }, "[[0] [1]]"},
+		"adopted, by czxid": {byCzxids, func(_ *desk, c *client) { c.faults[1] = after }, "[[2] [3]]"},
+		"after its session": {zklocks.NewRecipe, func(d *desk, c *client) { d.pass(second); c.expire() }, "[[0] [1 2]]"},
+		"after its node": {zklocks.NewRecipe, func(d *desk, _ *client) {
+			d.pass(second)
+			d.remove("/a/c2-1-lock-0000000001")
+			d.clients[1].opened[0].tell(zookeeper.Event{Type: zookeeper.NodeDeleted, Path: "/a/c1-1-lock-0000000000"})
+		}, "[[0] [1 2]]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.client().wants(tt.new, lease, never)
+			d.pass(100 * ms)
+			c := d.client()
+			c.wants(tt.new, second, never)
+			tt.befalls(d, c)
+			d.pass(5 * second)
+			d.placed(tt.want)
+		})
+	}
+}
+
+// A number that has overflowed tells no place: the counter may come back to
+// where it was. The transaction does.
+func TestNoPlace(t *testing.T) {
+	for name, tt := range map[string]struct {
+		new  makeLock
+		want string
+	}{
+		"predecessor":      {zklocks.NewPredecessor, "[[2147483647] []]"},
+		"recipe":           {zklocks.NewRecipe, "[[2147483647] []]"},
+		"recipe by czxids": {byCzxids, "[[1] [2]]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.underWay = true
+			d.nodes["/a"] = &node{count: math.MaxInt32}
+			d.queue(tt.new, 2*second, 2*second)
+			d.pass(second)
+			d.placed(tt.want)
+		})
+	}
+}

@@ -1,0 +1,75 @@
+package zookeeper
+
+import (
+	"context"
+
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/zookeeper"
+)
+
+// predecessor is the locks that watch the node before their own. They differ
+// in what they do when it is gone, and in how a waiter gives up.
+type predecessor struct {
+	published
+	gone   func(context.Context, *object) error
+	giveUp func(*object) error
+}
+
+// NewPredecessor queues up, and waits until the node before its own is deleted.
+// Then it enters, without a look at the queue: a node is deleted, too, when its
+// owner dies waiting. And a predecessor that goes between the list and the
+// watch makes the program end, with its node at the head of the queue for as
+// long as its session lives. It promises exclusion as long as no waiter dies.
+//
+// The critical section runs in the event thread, so that a client learns
+// nothing of what befalls its session before it is through.
+//
+// Source: Distributed locks with ZooKeeper (in Chinese), DistributedClient. It is
+// a locks.Runner.
+func NewPredecessor(h locks.Host, p zookeeper.Port, o Options) locks.Locker {
+	return &predecessor{published{locker: newLocker(h, p, o)}, enter, leave}
+}
+
+// enter takes the deletion of the predecessor for the grant.
+func enter(ctx context.Context, o *object) error { return o.doSomething(ctx) }
+
+// Run is the main thread, and after it the event thread: until the watch is
+// set, which is the last that the main thread does, there is nothing that would
+// call back.
+func (l *predecessor) Run(ctx context.Context, name string, critical func(context.Context, locks.Lease)) error {
+	o, err := l.object(ctx, name, critical)
+	if err != nil {
+		return err
+	}
+	err = o.queue(ctx)
+	if err == nil {
+		err = o.untilEntered(ctx, func(e zookeeper.Event) error {
+			if e.Type == zookeeper.NodeDeleted && e.Path == o.waitPath {
+				return l.gone(ctx, o)
+			}
+			return nil
+		})
+	}
+	return o.end(ctx, err, l.giveUp)
+}
+
+// queue is the main thread. A list of one node is taken to be this one. One
+// that lacks this node "never happened": the program waits, for nothing.
+func (o *object) queue(ctx context.Context) error {
+	if err := o.create(ctx); err != nil {
+		return err
+	}
+	list, err := o.children(ctx, false)
+	if err != nil {
+		return err
+	}
+	index := o.index(list)
+	switch {
+	case len(list) == 1, index == 0:
+		return o.doSomething(ctx)
+	case index > 0:
+		o.waitPath = o.groupNode + "/" + list[index-1]
+		_, _, err = o.session.GetData(ctx, o.Timeout, o.waitPath, true)
+	}
+	return err
+}

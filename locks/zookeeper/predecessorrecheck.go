@@ -1,0 +1,42 @@
+package zookeeper
+
+import (
+	"context"
+	"errors"
+
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/zookeeper"
+)
+
+// NewPredecessorRecheck is NewPredecessor with its published repair: when the
+// node before its own is gone it lists again, and if it is not the head it
+// watches the node that is before it now. If that has gone meanwhile it enters,
+// though others may be before it: so two waiters that die one after the other
+// still let two in. How it begins is not repaired, nor where it enters.
+//
+// Source: Distributed locks with ZooKeeper (in Chinese), the repair below
+// DistributedClient. It is a locks.Runner.
+func NewPredecessorRecheck(h locks.Host, p zookeeper.Port, o Options) locks.Locker {
+	return &predecessor{published{locker: newLocker(h, p, o)}, recheck, leave}
+}
+
+// recheck looks at the queue, once.
+func recheck(ctx context.Context, o *object) error {
+	list, err := o.children(ctx, false)
+	if err != nil {
+		return err
+	}
+	index := o.index(list)
+	switch {
+	case index == 0:
+		return o.doSomething(ctx)
+	case index < 0:
+		return errors.New("index out of bounds") // as the source throws it
+	}
+	o.waitPath = o.groupNode + "/" + list[index-1]
+	_, there, err := o.session.Exists(ctx, o.Timeout, o.waitPath, true)
+	if err != nil || there {
+		return err
+	}
+	return o.doSomething(ctx)
+}

@@ -1,0 +1,320 @@
+package zookeeper_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/locks"
+	zklocks "github.com/lockcheck/lockcheck/locks/zookeeper"
+	"github.com/lockcheck/lockcheck/stores/zookeeper"
+)
+
+// Whatever befalls one of its requests: the recipe grants in the order of the
+// queue, to one at a time, and leaves no node.
+func TestTheRecipeSurvivesEachRequest(t *testing.T) {
+	for name, f := range map[string]fault{"lost before": before, "lost after": after, "late": late, "not connected": unsent, "expired before": expiry} {
+		for request := 1; request <= 5; request++ { // create, list, exists, list, delete
+			t.Run(fmt.Sprintf("%s %d", name, request), func(t *testing.T) {
+				d := newDesk(t)
+				d.client().wants(zklocks.NewRecipe, 3*second, never)
+				d.pass(100 * ms)
+				c := d.client()
+				c.faults[request] = f
+				middle := c.wants(zklocks.NewRecipe, second, never)
+				d.pass(2 * second)
+				d.client().wants(zklocks.NewRecipe, second, never)
+				d.pass(3 * lease)
+				if d.most != 1 || len(d.log) != 6 || len(d.list("/a")) != 0 {
+					t.Errorf("%d were in: %q; left %q", d.most, d.log, d.list("/a"))
+				}
+				if overtakes := d.log[2] == "c3 in"; overtakes && f != expiry {
+					t.Errorf("%q", d.log)
+				}
+				// An expiry at the last request takes the grant away.
+				if want := f == expiry && request == 5; errors.Is(middle.err, locks.ErrLost) != want || middle.err != nil && !want {
+					t.Errorf("the release says %v; sent %q", middle.err, c.sent)
+				}
+				if len(c.news) > 0 {
+					t.Errorf("told of a loss at %v", c.news)
+				}
+			})
+		}
+	}
+}
+
+// Two requests of the first client's, and so the node that all queue under may
+// be missing.
+func TestTheRecipeSurvivesTwoFaults(t *testing.T) {
+	faults := []fault{before, after, late, unsent, expiry}
+	for one := 1; one <= 9; one++ {
+		for two := one + 1; two <= 10; two++ {
+			for i := range faults {
+				for j := range faults {
+					d := newDesk(t)
+					c := d.client()
+					c.faults[one], c.faults[two] = faults[i], faults[j]
+					c.wants(zklocks.NewRecipe, second, never)
+					d.pass(5 * ms)
+					for range 2 {
+						d.client().wants(zklocks.NewRecipe, second, never)
+						d.pass(d.now + 5*ms)
+					}
+					d.pass(3 * lease)
+					if d.most != 1 || len(d.log) != 6 || len(d.list("/a")) != 0 {
+						t.Errorf("%v at %d, %v at %d: %d were in: %q; left %q", faults[i], one, faults[j], two, d.most, d.log, d.list("/a"))
+					}
+				}
+			}
+		}
+	}
+}
+
+// A create without an answer is looked for: once, on a server that knows all.
+func TestTheRecipeAdoptsItsNode(t *testing.T) {
+	for name, tt := range map[string]struct {
+		fault fault
+		sent  []string
+	}{
+		"executed": {after, []string{"create /a/c2-1-lock-", "sync /a", "list /a", "list /a", "delete /a/c2-1-lock-0000000001"}},
+		"not":      {before, []string{"create /a/c2-1-lock-", "sync /a", "list /a", "create /a/c2-1-lock-", "list /a", "delete /a/c2-1-lock-0000000001"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.client().wants(zklocks.NewRecipe, 0, never)
+			d.pass(second)
+			c := d.client()
+			c.faults[1] = tt.fault
+			c.wants(zklocks.NewRecipe, second, never)
+			d.pass(lease)
+			// The loss of the connection, which came before, is looked at once more.
+			want := slices.Insert(slices.Clone(tt.sent), len(tt.sent)-1, "list /a")
+			if !slices.Equal(c.sent, want) {
+				t.Errorf("sent %q, want %q", c.sent, want)
+			}
+		})
+	}
+}
+
+// The same while it gives up: nothing is left, and the error says so or that it
+// is not sure.
+func TestTheRecipeGivesUp(t *testing.T) {
+	for name, tt := range map[string]struct {
+		faults map[int]fault
+		sure   bool
+	}{
+		"all answered":               {nil, true},
+		"delete lost before":         {map[int]fault{4: before}, true},
+		"delete lost after":          {map[int]fault{4: after}, true},
+		"session expired":            {map[int]fault{4: expiry}, true},
+		"no answer for very long":    {map[int]fault{4: {err: zookeeper.ErrTimeout, held: 2 * lease}}, false},
+		"create in doubt to the end": {map[int]fault{1: {err: zookeeper.ErrTimeout, executed: true, held: second}}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.client().wants(zklocks.NewRecipe, lease, never)
+			d.pass(100 * ms)
+			c := d.client()
+			c.faults = tt.faults
+			r := c.wants(zklocks.NewRecipe, second, second)
+			d.pass(4 * lease)
+			if !r.task.done || errors.Is(r.err, locks.ErrNotAcquired) != tt.sure || locks.IsDefinite(r.err) != tt.sure {
+				t.Errorf("it says %v", r.err)
+			}
+			if left := d.list("/a"); len(left) != 0 {
+				t.Errorf("left %q of %q", left, c.sent)
+			}
+			d.story("c1 in", "c1 out")
+		})
+	}
+}
+
+// takes runs an acquire that has to succeed, and gives what it got.
+func (c *client) takes(l locks.Locker, name string) (got locks.Lease) {
+	c.t.Helper()
+	var err error
+	k := c.start(func(ctx context.Context) { got, err = l.Acquire(ctx, name) })
+	c.pass(c.now + lease)
+	if !k.done || err != nil {
+		c.t.Fatalf("the acquire of %s: %v", name, err)
+	}
+	return got
+}
+
+func (c *client) gives(l locks.Lease) (err error) {
+	c.t.Helper()
+	k := c.start(func(ctx context.Context) { err = l.Release(ctx) })
+	c.pass(c.now + lease)
+	if !k.done {
+		c.t.Fatal("the release does not return")
+	}
+	return err
+}
+
+// Its client is told at once, and once; and what is left is still given back.
+func TestTheRecipeTellsOfALoss(t *testing.T) {
+	for name, tt := range map[string]struct {
+		befalls func(*client)
+		err     error
+	}{
+		"disconnected": {func(c *client) { c.opened[0].blink() }, nil},
+		"expired":      {(*client).expire, locks.ErrLost},
+		"both": {func(c *client) {
+			c.opened[0].blink()
+			c.expire()
+		}, locks.ErrLost},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			c := d.client()
+			l := zklocks.NewRecipe(c, c.port(), options)
+			g := c.takes(l, "a")
+			at := d.now
+			tt.befalls(c)
+			d.pass(at + lease)
+			if want := []time.Duration{at + ms/2}; !slices.Equal(c.news, want) {
+				t.Errorf("told at %v, want %v", c.news, want)
+			}
+			if err := c.gives(g); !errors.Is(err, tt.err) {
+				t.Errorf("the release says %v, want %v", err, tt.err)
+			}
+			if len(d.list("/a")) != 0 {
+				t.Errorf("left %q", d.list("/a"))
+			}
+			c.news = nil
+			if err := c.gives(c.takes(l, "a")); err != nil || len(c.news) != 0 {
+				t.Errorf("the next grant: %v, told of a loss at %v", err, c.news)
+			}
+		})
+	}
+}
+
+// What befell the session while nobody held is not news of the next grant.
+func TestAnOldLossIsNoNews(t *testing.T) {
+	d := newDesk(t)
+	c := d.client()
+	l := zklocks.NewRecipe(c, c.port(), options)
+	if err := c.gives(c.takes(l, "a")); err != nil {
+		t.Fatal(err)
+	}
+	c.opened[0].blink()
+	d.pass(d.now + second)
+	sent := len(c.sent)
+	g := c.takes(l, "a")
+	if len(c.news) != 0 {
+		t.Errorf("told of a loss at %v", c.news)
+	}
+	want := []string{"create /a/c1-2-lock-", "list /a", "list /a"}
+	if got := c.sent[sent:]; !slices.Equal(got, want) {
+		t.Errorf("sent %q, want %q: it looks once more", got, want)
+	}
+	if err := c.gives(g); err != nil {
+		t.Error(err)
+	}
+}
+
+// Its session expires while it waits, and so it queues up anew, in another.
+func TestTheRecipeWaitsAnew(t *testing.T) {
+	d := newDesk(t)
+	d.queue(zklocks.NewRecipe, 3*second, second)
+	d.clients[1].expire()
+	d.pass(lease)
+	d.story("c1 in", "c1 out", "c2 in", "c2 out")
+	if n := len(d.clients[1].opened); n != 2 {
+		t.Errorf("%d sessions", n)
+	}
+}
+
+// With a new connection it looks again, once: it need not trust that its watch
+// has come along. Without one it does not ask.
+func TestTheRecipeLooksAgain(t *testing.T) {
+	d := newDesk(t)
+	d.queue(zklocks.NewRecipe, 3*second, second)
+	c := d.clients[1]
+	sent := len(c.sent)
+	c.opened[0].tell(zookeeper.Event{Type: zookeeper.Disconnected})
+	d.pass(second)
+	if got := c.sent[sent:]; len(got) != 0 {
+		t.Errorf("without a connection it sent %q", got)
+	}
+	c.opened[0].tell(zookeeper.Event{Type: zookeeper.Connected})
+	d.pass(2 * second)
+	want := []string{"list /a", "exists /a/c1-1-lock-0000000000 watch"}
+	if got := c.sent[sent:]; !slices.Equal(got, want) {
+		t.Errorf("sent %q, want %q", got, want)
+	}
+	d.pass(lease)
+	d.story("c1 in", "c1 out", "c2 in", "c2 out")
+}
+
+// Somebody deletes its node: while it waits it makes another, and a release
+// says so.
+func TestTheNodeIsDeletedByAnother(t *testing.T) {
+	d := newDesk(t)
+	d.queue(zklocks.NewRecipe, 3*second, second, second)
+	d.remove("/a/c2-1-lock-0000000001")
+	d.pass(lease)
+	d.story("c1 in", "c1 out", "c3 in", "c3 out", "c2 in", "c2 out")
+
+	d = newDesk(t)
+	c := d.client()
+	g := c.takes(zklocks.NewRecipe(c, c.port(), options), "a")
+	d.remove("/a/c1-1-lock-0000000000")
+	for range 2 {
+		if err := c.gives(g); !errors.Is(err, locks.ErrNotHeld) {
+			t.Errorf("the release says %v", err)
+		}
+	}
+}
+
+// A client that holds one lock and waits for another has two sessions, so that
+// what it waits for does not keep it from hearing of a loss. It keeps both.
+func TestTwoLocksAtOnce(t *testing.T) {
+	d := newDesk(t)
+	c := d.client()
+	l := zklocks.NewRecipe(c, c.port(), options)
+	a, b := c.takes(l, "a"), c.takes(l, "b")
+	c.opened[0].blink()
+	d.pass(d.now + second)
+	if len(c.news) != 1 {
+		t.Errorf("told of %d losses", len(c.news))
+	}
+	for _, g := range []locks.Lease{b, a, c.takes(l, "c")} {
+		if err := c.gives(g); err != nil {
+			t.Error(err)
+		}
+	}
+	last := c.takes(l, "a")
+	c.start(func(ctx context.Context) {
+		if err := l.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	d.pass(d.now + second)
+	if open := slices.IndexFunc(c.opened, func(s *session) bool { return s.ended == nil }); open < 0 {
+		t.Error("a close has ended a lease")
+	}
+	if err := c.gives(last); err != nil {
+		t.Error(err)
+	}
+	for _, s := range c.opened {
+		if s.ended == nil {
+			t.Error("a session is left")
+		}
+	}
+}
+
+// A name that cannot be one is refused for good.
+func TestARefusal(t *testing.T) {
+	d := newDesk(t)
+	c := d.client()
+	c.faults[1] = fault{err: locks.Definite(zookeeper.BadArguments)}
+	r := c.wants(zklocks.NewRecipe, second, never)
+	d.pass(lease)
+	if !r.task.done || !locks.IsDefinite(r.err) || !errors.Is(r.err, zookeeper.BadArguments) {
+		t.Errorf("it says %v", r.err)
+	}
+}

@@ -1,0 +1,121 @@
+package zookeeper_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/lockcheck/lockcheck/locks"
+	zklocks "github.com/lockcheck/lockcheck/locks/zookeeper"
+)
+
+// Each lock sends what its recipe says, and nothing else: who is alone, and who
+// waits behind one.
+func TestRecipes(t *testing.T) {
+	for name, tt := range map[string]struct {
+		new    makeLock
+		alone  []string
+		behind []string
+	}{
+		"predecessor": {
+			zklocks.NewPredecessor,
+			[]string{"create /a/sub", "create /a", "create /a/sub", "list /a", "delete /a/sub0000000000"},
+			[]string{"create /a/sub", "list /a", "get /a/sub0000000000 watch", "delete /a/sub0000000001"},
+		},
+		"recheck": {
+			zklocks.NewPredecessorRecheck,
+			[]string{"create /a/sub", "create /a", "create /a/sub", "list /a", "delete /a/sub0000000000"},
+			[]string{"create /a/sub", "list /a", "get /a/sub0000000000 watch", "list /a", "delete /a/sub0000000001"},
+		},
+		"leaky": {
+			zklocks.NewPredecessorLeakyTimeout,
+			[]string{"create /a/sub", "create /a", "create /a/sub", "list /a", "delete /a/sub0000000000"},
+			[]string{"create /a/sub", "list /a", "get /a/sub0000000000 watch", "list /a", "delete /a/sub0000000001"},
+		},
+		"recipe": {
+			zklocks.NewRecipe,
+			[]string{"create /a/c1-1-lock-", "create /a", "create /a/c1-1-lock-", "list /a", "delete /a/c1-1-lock-0000000000"},
+			[]string{"create /a/c2-1-lock-", "list /a", "exists /a/c1-1-lock-0000000000 watch", "list /a", "delete /a/c2-1-lock-0000000001"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			runs := d.queue(tt.new, second, second)
+			d.pass(lease)
+			for i, want := range [][]string{tt.alone, tt.behind} {
+				if got := d.clients[i].sent; !slices.Equal(got, want) {
+					t.Errorf("client %d sent %q, want %q", i+1, got, want)
+				}
+				if runs[i].err != nil || !runs[i].task.done {
+					t.Errorf("client %d ended with %v", i+1, runs[i].err)
+				}
+			}
+		})
+	}
+}
+
+// A herd watches the queue from the first look on.
+func TestTheHerdLists(t *testing.T) {
+	d := newDesk(t)
+	d.client().wants(zklocks.NewChildren, second, never)
+	d.pass(lease)
+	want := []string{"create /a/sub", "create /a", "create /a/sub", "list /a watch", "delete /a/sub0000000000"}
+	if got := d.clients[0].sent; !slices.Equal(got, want) {
+		t.Errorf("sent %q, want %q", got, want)
+	}
+}
+
+// A client keeps its session for the next time, and opens another when it has
+// ended.
+func TestSessions(t *testing.T) {
+	for name, create := range map[string]makeLock{
+		"predecessor": zklocks.NewPredecessor, "recheck": zklocks.NewPredecessorRecheck,
+		"children": zklocks.NewChildren, "recipe": zklocks.NewRecipe,
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			c := d.client()
+			l := create(c, c.port(), options)
+			var runs []*run
+			for i, expires := range []bool{false, true, false, false} {
+				runs = append(runs, c.again(l, second, never))
+				d.pass(d.now + lease)
+				if expires {
+					c.expire()
+					d.pass(d.now + second)
+				}
+				if runs[i].err != nil && expires == false && i != 2 {
+					t.Errorf("%d: %v", i, runs[i].err)
+				}
+			}
+			// A session that ended in between is noticed by its first request:
+			// a Run fails by it, an Acquire goes on.
+			_, runner := l.(locks.Runner)
+			if failed := runs[2].err != nil; failed != runner || failed && !locks.IsDefinite(runs[2].err) {
+				t.Errorf("after an expiry: %v", runs[2].err)
+			}
+			if len(c.opened) != 2 {
+				t.Errorf("%d sessions", len(c.opened))
+			}
+			closing := c.start(func(ctx context.Context) {
+				if err := l.Close(ctx); err != nil {
+					t.Error(err)
+				}
+			})
+			d.pass(d.now + second)
+			if !closing.done || c.opened[1].ended == nil {
+				t.Error("the session has not been closed")
+			}
+		})
+	}
+}
+
+// The published programs call the critical section, or nobody does.
+func TestAcquireOfARunner(t *testing.T) {
+	c := newDesk(t).client()
+	_, err := zklocks.NewPredecessor(c, c.port(), options).Acquire(t.Context(), "a")
+	if !errors.Is(err, errors.ErrUnsupported) || !locks.IsDefinite(err) {
+		t.Error(err)
+	}
+}

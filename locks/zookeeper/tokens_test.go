@@ -1,0 +1,137 @@
+package zookeeper_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockcheck/lockcheck/locks"
+	zklocks "github.com/lockcheck/lockcheck/locks/zookeeper"
+	"github.com/lockcheck/lockcheck/stores/zookeeper"
+)
+
+// The number of a node is no token once it has started again; and no order once
+// it has overflowed. The transaction is both.
+func TestTokens(t *testing.T) {
+	for name, tt := range map[string]struct {
+		new    makeLock
+		number []uint64
+		czxid  []uint64
+	}{
+		"predecessor": {zklocks.NewPredecessor, []uint64{1, 2}, []uint64{2, 4}},
+		"recheck":     {zklocks.NewPredecessorRecheck, []uint64{1, 2}, []uint64{2, 4}},
+		"children":    {zklocks.NewChildren, []uint64{1, 2}, []uint64{2, 4}},
+		"recipe":      {zklocks.NewRecipe, []uint64{1, 2}, []uint64{2, 4}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, czxid := range []bool{false, true} {
+				d := newDesk(t)
+				c := d.client()
+				l := tt.new(c, c.port(), zklocks.Options{TTL: lease, Token: true, Czxid: czxid})
+				var tokens []uint64
+				for range 2 {
+					c.start(func(ctx context.Context) {
+						take := func(_ context.Context, g locks.Lease) { tokens = append(tokens, g.(locks.Fencer).Token()) }
+						if r, ok := l.(locks.Runner); ok {
+							_ = r.Run(ctx, "a", take)
+							return
+						}
+						g, err := l.Acquire(ctx, "a")
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						take(ctx, g)
+						_ = g.Release(ctx)
+					})
+					d.pass(d.now + lease)
+				}
+				want := tt.number
+				if czxid {
+					want = tt.czxid
+				}
+				if !slices.Equal(tokens, want) {
+					t.Errorf("tokens %d, want %d", tokens, want)
+				}
+			}
+		})
+	}
+}
+
+// An order by transactions alone is no token.
+func TestNoToken(t *testing.T) {
+	c := newDesk(t).client()
+	g := c.takes(zklocks.NewRecipe(c, c.port(), zklocks.Options{TTL: lease, Czxid: true}), "a")
+	if token := g.(locks.Fencer).Token(); token != 0 {
+		t.Errorf("token %d", token)
+	}
+}
+
+func byCzxids(h locks.Host, p zookeeper.Port, o zklocks.Options) locks.Locker {
+	o.Czxid = true
+	return zklocks.NewRecipe(h, p, o)
+}
+
+// The counter has come to its end, and the one behind the holder gets the same
+// number. With a string of its own its node comes about, and may be before the
+// holder's; without one it does not.
+func TestTheSameNumber(t *testing.T) {
+	for name, tt := range map[string]struct {
+		new     makeLock
+		most    int
+		refused bool
+	}{
+		"predecessor":      {zklocks.NewPredecessor, 1, true},
+		"recheck":          {zklocks.NewPredecessorRecheck, 1, true},
+		"recipe":           {zklocks.NewRecipe, 2, false},
+		"recipe by czxids": {byCzxids, 1, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.nodes["/a"] = &node{count: math.MaxInt32}
+			for range 8 {
+				d.client()
+			}
+			runs := d.queue(tt.new, 2*second, 2*second) // c9, and c10, whose string is less
+			d.pass(lease)
+			if refused := errors.Is(runs[1].err, zookeeper.NodeExists); d.most != tt.most || refused != tt.refused || len(d.log) == 4 == tt.refused {
+				t.Errorf("%q; %v", d.log, runs[1].err)
+			}
+		})
+	}
+}
+
+// The counter overflows between the holder and the one behind it, as it does if
+// the first create is under way when the second comes: by their numbers, as by
+// their names, the second is before the first.
+func TestOverflow(t *testing.T) {
+	for name, tt := range map[string]struct {
+		new  makeLock
+		most int
+	}{
+		"predecessor":      {zklocks.NewPredecessor, 2},
+		"recheck":          {zklocks.NewPredecessorRecheck, 2},
+		"recipe":           {zklocks.NewRecipe, 2},
+		"recipe by czxids": {byCzxids, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.underWay = true
+			d.nodes["/a"] = &node{count: math.MaxInt32}
+			runs := d.queue(tt.new, 2*second, 2*second)
+			d.pass(lease)
+			if d.most != tt.most || len(d.log) != 4 {
+				t.Errorf("%q", d.log)
+			}
+			if sent := d.clients[1].sent; !slices.ContainsFunc(sent, func(s string) bool { return strings.HasSuffix(s, "-2147483648") }) {
+				t.Errorf("sent %q", sent)
+			}
+			if runs[0].err != nil || runs[1].err != nil {
+				t.Errorf("%v, %v", runs[0].err, runs[1].err)
+			}
+		})
+	}
+}

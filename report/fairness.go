@@ -1,0 +1,56 @@
+package report
+
+import (
+	"slices"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// fairness tells of a client that was overtaken in the queue. Of one that
+// others passed again and again there is no more to tell than the lines.
+func (p *plot) fairness(witness []int) bool {
+	grants := p.grantsAt(witness)
+	var places []int
+	for _, pos := range witness {
+		if p.d.h.Entries[pos].F == history.Queued {
+			places = append(places, pos)
+		}
+	}
+	if len(grants) == 0 || len(places) == 0 {
+		return false
+	}
+	y := grants[0]
+	first := slices.IndexFunc(places, func(pos int) bool { return client(&p.d.h.Entries[pos]) != y.client })
+	if first < 0 {
+		return false
+	}
+	x := client(&p.d.h.Entries[places[first]])
+	p.climax = y.got
+	p.title = y.client + " was granted " + p.lock() + " before " + x + ", which was ahead of it in the queue"
+	for _, pos := range places {
+		p.place(pos)
+	}
+	if len(places) == 1 && y.op != nil {
+		p.asks(y.op)
+	}
+	p.granted(y, ", although "+x+" was ahead of it in the queue", ", past "+x)
+	s := span{label: x + " waits", from: p.d.at(places[first]), to: p.d.at(y.got)}
+	for _, g := range grants[1:] {
+		if g.client == x {
+			s.to = p.d.at(g.got)
+			p.granted(g, "", "")
+		}
+	}
+	p.spans = append(p.spans, s)
+	return true
+}
+
+// place tells that a client learned of its place in the queue.
+func (p *plot) place(pos int) {
+	who := client(&p.d.h.Entries[pos])
+	p.with(who)
+	p.add(moment{
+		pos: pos, lane: who, actor: who, who: who,
+		did: "had its place in the queue", line: who + " has its place in the queue",
+	})
+}

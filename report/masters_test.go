@@ -1,0 +1,365 @@
+package report
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// What these histories violate is what the judge says of them.
+
+func failoverLostEntry() (*history.History, []checker.Verdict) {
+	r := newRun("redis-set-lua")
+	r.at(2).acquire("c1", 0, 10_000)
+	r.at(500).fault("failover", 1, "", 0, "redis-1")
+	r.at(700).invoke("c2", history.Acquire)
+	r.at(4000).promotes("redis-1b", "redis-1")
+	r.server(history.Lose, "c1", "")
+	r.at(4100).server(history.Granted, "c2", "c2")
+	r.got("c2", 0, 14_090)
+	r.at(4500).writes("c2", 0, 1, 0)
+	r.at(6000).heal("failover", 1, "redis-1")
+	r.at(6500).writes("c1", 0, 2, 1)
+	r.at(7000).releases("c2")
+	r.at(7100).invoke("c1", history.Release)
+	r.end("c1", history.Release, history.Fail, history.ErrNotHeld)
+	r.over()
+	return judged(r)
+}
+
+func splitBrain() (*history.History, []checker.Verdict) {
+	r := newRun("redis-set-lua")
+	r.at(0).fault("partition-servers", 1, "", 0, "redis-1", "sentinel-1")
+	r.at(3000).promotes("redis-1b", "redis-1")
+	r.on("redis-1").at(4000).acquire("c1", 0, 13_995)
+	r.on("redis-1b").at(4500).acquire("c2", 0, 14_495)
+	r.at(6000).releases("c2")
+	r.at(8000).heal("partition-servers", 1, "redis-1", "sentinel-1")
+	r.on("redis-1").server(history.Lose, "c1", "")
+	r.at(8500).invoke("c1", history.Release)
+	r.end("c1", history.Release, history.Fail, history.ErrNotHeld)
+	r.over()
+	return judged(r)
+}
+
+func removalLost() (*history.History, []checker.Verdict) {
+	r := newRun("redis-setnx")
+	r.at(2).acquire("c1", 0, 0)
+	r.at(500).releases("c1")
+	r.at(501).fault("failover", 1, "", 0, "redis-1")
+	r.at(1000).invoke("c2", history.Acquire)
+	r.at(4000).promotes("redis-1b", "redis-1")
+	r.server(history.Granted, "c1", "")
+	r.at(6000).heal("failover", 1, "redis-1")
+	r.at(40_000).end("c2", history.Acquire, history.Fail, history.ErrHeld)
+	r.over()
+	h, v := judged(r)
+	return h, only(v, checker.Liveness)
+}
+
+func answerUndone() (*history.History, []checker.Verdict) {
+	h, _ := removalLost()
+	return h, only(checker.Judge(h), checker.Answers)
+}
+
+func eviction() (*history.History, []checker.Verdict) {
+	r := newRun("redis-set-lua")
+	r.at(2).acquire("c1", 0, 10_000)
+	r.at(1000).invoke("c2", history.Acquire)
+	r.at(2000).fault("evict", 1, "", 0, "redis-1")
+	r.server(history.Lose, "c1", "")
+	r.at(3100).server(history.Granted, "c2", "c2")
+	r.got("c2", 0, 13_095)
+	r.at(4000).heal("evict", 1, "redis-1")
+	r.at(5000).releases("c2")
+	r.at(6000).invoke("c1", history.Release)
+	r.end("c1", history.Release, history.Fail, history.ErrNotHeld)
+	r.over()
+	return judged(r)
+}
+
+func clockAhead() (*history.History, []checker.Verdict) {
+	r := newRun("redis-setnx-getset")
+	r.at(0).fault("skew", 1, "", 15*time.Second, "c2")
+	r.at(2).acquire("c1", 0, 11_000)
+	r.at(1000).invoke("c2", history.Acquire)
+	r.at(1004).server(history.Takeover, "c1", "c2")
+	r.asked["c2"] = r.opened["c2"]
+	r.server(history.Granted, "c2", "c2")
+	r.at(1005).got("c2", 0, 12_000)
+	r.at(3000).heal("skew", 1, "c2")
+	r.at(4000).releases("c2")
+	r.at(5000).invoke("c1", history.Release)
+	r.end("c1", history.Release, history.Fail, history.ErrNotHeld)
+	r.over()
+	return judged(r)
+}
+
+// clockSlow is a client whose clock runs slow: what it was told for 10 s lasts longer
+// than the server keeps it.
+func clockSlow() (*history.History, []checker.Verdict) {
+	r := newRun("redis-watchdog")
+	r.at(2).acquire("c1", 0, 10_000)
+	r.at(1000).fault("rate", 1, "", -100*time.Millisecond, "c1")
+	r.renews("c1", 10_091) // the same lease, by a clock that runs slow
+	r.at(6000).server(history.Prolong, "c1", "")
+	r.renews("c1", 16_100)
+	r.at(7000).invoke("c2", history.Acquire)
+	r.at(13_000).heal("rate", 1, "c1")
+	r.renews("c1", 16_070)
+	r.at(16_001).server(history.Expire, "c1", "")
+	r.at(16_010).server(history.Granted, "c2", "c2")
+	r.got("c2", 0, 26_005)
+	r.at(17_000).releases("c2")
+	r.at(17_500).invoke("c1", history.Release)
+	r.end("c1", history.Release, history.Fail, history.ErrNotHeld)
+	r.over()
+	return judged(r)
+}
+
+// stalledServer is a quorum whose client asks one server after the other without a
+// time-out.
+func stalledServer() (*history.History, []checker.Verdict) {
+	r := newRun("redlock-flawed-timeout")
+	r.at(0).fault("server-pause", 1, "", 0, "redis-2")
+	r.at(1).invoke("c1", history.Acquire)
+	r.at(2).on("redis-1").server(history.Granted, "c1", "c1")
+	r.at(10_002).server(history.Expire, "c1", "")
+	r.at(40_000).heal("server-pause", 1, "redis-2")
+	r.at(40_001).on("redis-2").server(history.Granted, "c1", "c1")
+	r.at(40_002).end("c1", history.Acquire, history.Info, history.ErrTimeout)
+	r.over()
+	h := &r.h
+	return h, verdicts(checker.Liveness, "c1 waited for long", 1, len(h.Entries)-2)
+}
+
+func fastServers() (*history.History, []checker.Verdict) {
+	r := newRun("redlock-seed")
+	for i, s := range []string{"redis-1", "redis-2", "redis-3"} {
+		r.at(0).fault("server-rate", 1+i, "", 100*time.Millisecond, s)
+	}
+	for i, s := range []string{"redis-4", "redis-5"} {
+		r.at(0).fault("partition", 4+i, "", 0, "c1", s)
+	}
+	r.at(2).quorum("c1", 10_001, "redis-1", "redis-2", "redis-3")
+	r.at(5000).invoke("c2", history.Acquire)
+	for i, s := range []string{"redis-1", "redis-2", "redis-3"} {
+		r.on(s).at(9903+i).server(history.Expire, "c1", "")
+	}
+	for _, s := range []string{"redis-1", "redis-2", "redis-3", "redis-4", "redis-5"} {
+		r.on(s).at(9950).server(history.Granted, "c2", "c2")
+	}
+	r.at(9952).got("c2", 0, 19_940)
+	r.at(10_500).invoke("c1", history.Release)
+	r.end("c1", history.Release, history.OK, "")
+	for _, s := range []string{"redis-1", "redis-2", "redis-3"} {
+		i := map[string]int{"redis-1": 1, "redis-2": 2, "redis-3": 3}[s]
+		r.at(12_000).heal("server-rate", i, s)
+	}
+	r.over()
+	h, v := judged(r)
+	return h, only(v, checker.LeaseExclusion)
+}
+
+func quorumClockJump() (*history.History, []checker.Verdict) {
+	r := newRun("redlock")
+	r.at(0).fault("partition", 1, "", 0, "c1", "redis-4")
+	r.at(0).fault("partition", 2, "", 0, "c1", "redis-5")
+	r.at(2).quorum("c1", 9_900, "redis-1", "redis-2", "redis-3")
+	r.at(1000).fault("server-jump", 3, "", 10*time.Second, "redis-3")
+	r.on("redis-3").server(history.Expire, "c1", "")
+	r.at(2000).quorum("c2", 11_900, "redis-3", "redis-4", "redis-5")
+	for _, s := range []string{"redis-3", "redis-4", "redis-5"} {
+		if s == "redis-3" {
+			r.at(4000).invoke("c2", history.Release)
+		}
+		r.on(s).server(history.Remove, "c2", "c2")
+	}
+	r.end("c2", history.Release, history.OK, "")
+	r.at(5000).invoke("c1", history.Release)
+	for _, s := range []string{"redis-1", "redis-2"} {
+		r.on(s).server(history.Remove, "c1", "c1")
+	}
+	r.end("c1", history.Release, history.OK, "")
+	r.over()
+	return judged(r)
+}
+
+func quorumPause() (*history.History, []checker.Verdict) {
+	r := newRun("redlock")
+	all := []string{"redis-1", "redis-2", "redis-3", "redis-4", "redis-5"}
+	r.at(2).quorum("c1", 9_890, all...)
+	r.at(1000).fault("pause", 1, "c1 write: before last", 0, "c1")
+	r.at(2000).invoke("c2", history.Acquire)
+	for i, s := range all {
+		r.on(s).at(10_002+i).server(history.Expire, "c1", "")
+	}
+	for _, s := range all {
+		r.on(s).at(10_100).server(history.Granted, "c2", "c2")
+	}
+	r.got("c2", 0, 19_990)
+	r.at(13_000).heal("pause", 1, "c1")
+	r.at(13_100).invoke("c1", history.Release)
+	r.end("c1", history.Release, history.OK, "")
+	r.over()
+	return judged(r)
+}
+
+func quorumFailover() (*history.History, []checker.Verdict) {
+	r := newRun("redlock")
+	r.at(0).fault("partition", 1, "", 0, "c1", "redis-4")
+	r.at(0).fault("partition", 2, "", 0, "c1", "redis-5")
+	r.at(2).quorum("c1", 9_900, "redis-1", "redis-2", "redis-3")
+	r.at(100).fault("failover", 3, "", 0, "redis-3")
+	r.at(3000).promotes("redis-3b", "redis-3")
+	r.server(history.Lose, "c1", "")
+	r.at(4000).quorum("c2", 13_900, "redis-3b", "redis-4", "redis-5")
+	r.at(5000).heal("failover", 3, "redis-3")
+	r.at(6000).invoke("c1", history.Release)
+	r.end("c1", history.Release, history.Info, history.ErrTimeout)
+	r.over()
+	return judged(r)
+}
+
+func hungWorker() (*history.History, []checker.Verdict) {
+	r := newRun("redis-watchdog")
+	r.at(2).acquire("c1", 0, 10_000)
+	r.fault("hang", 1, "c1 acquire: after ok", 0, "c1")
+	r.at(1000).invoke("c2", history.Acquire)
+	for at := 3333; at < 40_000; at += 3333 {
+		r.at(at).server(history.Prolong, "c1", "")
+		r.renews("c1", at+9_999)
+	}
+	r.at(40_000).over()
+	return judged(r)
+}
+
+func noticedLoss() (*history.History, []checker.Verdict) {
+	r := newRun("redis-watchdog")
+	r.at(2).acquire("c1", 0, 10_000)
+	for _, at := range []int{3333, 6666} {
+		r.at(at).server(history.Prolong, "c1", "")
+		r.renews("c1", at+9_999)
+	}
+	r.at(7000).fault("pause", 1, "", 0, "c1")
+	r.at(8000).invoke("c2", history.Acquire)
+	r.at(16_666).server(history.Expire, "c1", "")
+	r.at(16_700).server(history.Granted, "c2", "c2")
+	r.got("c2", 0, 26_690)
+	r.at(18_000).heal("pause", 1, "c1")
+	r.at(18_500).loses("c1")
+	r.at(19_000).releases("c2")
+	r.over()
+	return judged(r)
+}
+
+// invertedRelease is a release that says yes and does nothing.
+func invertedRelease() (*history.History, []checker.Verdict) {
+	r := newRun("redis-setnx-getset")
+	r.at(2).acquire("c1", 0, 11_000)
+	r.at(1000).invoke("c2", history.Acquire)
+	r.at(3000).invoke("c1", history.Release)
+	r.end("c1", history.Release, history.OK, "")
+	r.at(11_010).server(history.Takeover, "c1", "c2")
+	r.asked["c2"] = r.opened["c2"]
+	r.server(history.Granted, "c2", "c2")
+	r.at(11_012).got("c2", 0, 22_005)
+	r.at(12_000).releases("c2")
+	r.over()
+	h, v := judged(r)
+	return h, only(v, checker.Handover)
+}
+
+// secondRound is a client that slept for longer than what its first round got it.
+func secondRound() (*history.History, []checker.Verdict) {
+	r := newRun("redlock")
+	nodes := []string{"redis-1", "redis-2", "redis-3"}
+	r.at(0).invoke("c1", history.Acquire)
+	for _, s := range nodes {
+		r.on(s).at(1).server(history.Granted, "c1", "c1")
+	}
+	r.at(2).fault("pause", 1, "c1 acquire: after request 1", 0, "c1")
+	for _, s := range nodes {
+		r.on(s).at(10_002).server(history.Expire, "c1", "")
+	}
+	r.at(13_002).heal("pause", 1, "c1")
+	for _, s := range nodes {
+		r.on(s).at(13_100).server(history.Granted, "c1", "c1")
+	}
+	r.at(13_101).got("c1", 0, 22_998)
+	r.at(14_000).invoke("c1", history.Release)
+	for _, s := range nodes {
+		r.on(s).server(history.Remove, "c1", "c1")
+	}
+	r.end("c1", history.Release, history.OK, "")
+	r.over()
+	return judged(r)
+}
+
+func TestEveryFaultHasItsWords(t *testing.T) {
+	t.Parallel()
+	d := newDigest(&history.History{
+		Header:  history.Header{LeaseMS: 10_000},
+		Entries: []history.Entry{{Index: 1}, {Index: 2, Time: 12 * time.Second}},
+	})
+	for _, kind := range faults.All() {
+		if _, known := vocabularies[kind.Name]; !known {
+			t.Errorf("%s has no words", kind.Name)
+		}
+		for _, on := range [][]string{{"x"}, {"x", "y", "z"}} {
+			f := &fault{kind: kind.Name, on: on, start: 0, end: 1, amount: -15 * time.Second}
+			w := f.words()
+			for _, phrase := range []string{w.past, w.now, w.over} {
+				if said := d.fill(f, phrase); strings.ContainsAny(said, "{}|") || phrase != "" && !strings.Contains(said, "x") && phrase != w.over {
+					t.Errorf("%s on %v: %q", kind.Name, on, said)
+				}
+			}
+			if who, did := d.clause(f, w.past); who == "" || did == "" {
+				t.Errorf("%s on %v: %q %q", kind.Name, on, who, did)
+			}
+		}
+	}
+}
+
+// What a clock does, in words, in either direction and for one or for several.
+func TestWordsOfClocks(t *testing.T) {
+	t.Parallel()
+	d := newDigest(&history.History{Header: history.Header{LeaseMS: 10_000}, Entries: []history.Entry{{Index: 1}}})
+	for _, tt := range []struct {
+		kind   string
+		on     []string
+		amount time.Duration
+		want   string
+	}{
+		{"skew", []string{"c2"}, 15 * time.Second, "c2's clock is set 15 s ahead"},
+		{"skew", []string{"c2"}, -15 * time.Second, "c2's clock is set 15 s back"},
+		{"server-skew", []string{"redis-1", "redis-2"}, 5 * time.Second, "the clocks of redis-1 and redis-2 are set 5 s ahead"},
+		{"jump", []string{"c2"}, -15 * time.Second, "the clock of c2 jumps back by 15 s"},
+		{"rate", []string{"c2"}, 100 * time.Millisecond, "c2's clock gains 0.1 s in each 10 s"},
+		{"server-rate", []string{"redis-1", "redis-2"}, -100 * time.Millisecond, "the clocks of redis-1 and redis-2 lose 0.1 s in each 10 s"},
+	} {
+		f := &fault{kind: tt.kind, on: tt.on, end: none, amount: tt.amount}
+		if got := d.fill(f, f.words().now); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.kind, got, tt.want)
+		}
+	}
+}
+
+// judged is a history with what the judge says of it.
+func judged(r *run) (*history.History, []checker.Verdict) {
+	return &r.h, checker.Judge(&r.h)
+}
+
+// only leaves of the violations that of one property.
+func only(list []checker.Verdict, p checker.Property) []checker.Verdict {
+	for i := range list {
+		if v := &list[i]; v.Outcome == checker.Violated && v.Property != p {
+			v.Outcome, v.Witness = checker.NA, nil
+		}
+	}
+	return list
+}

@@ -1,0 +1,174 @@
+package report
+
+import "github.com/lockcheck/lockcheck/history"
+
+// promotion is a replica that became the master in place of another server.
+type promotion struct {
+	pos         int
+	server, old string
+	gone        bool // the other one was down
+}
+
+// promote takes in a promotion. The new master has what the old one had, unless
+// it says at once that it lost it. An old one that is not down goes on with what
+// it has, and as long as it is cut off nobody tells it that it counts no more.
+func (d *digest) promote(pos int, e *history.Entry) {
+	p := promotion{pos: pos, server: e.Process.Name, old: e.Text}
+	died := pos
+	for _, f := range d.faults {
+		if f.end == none && f.words().down && f.strikes(p.old) {
+			p.gone, f.replaced, died = true, true, min(died, f.start)
+		}
+	}
+	for _, s := range d.stays {
+		if s.server != p.old || s.to != none {
+			continue
+		}
+		if p.gone {
+			s.leave(p.old, died)
+		}
+		s.server = p.server
+		s.on = append(s.on, stretch{p.server, pos, none})
+		d.latest[place{s.server, s.key, s.lock}] = s
+	}
+	d.promotions = append(d.promotions, p)
+}
+
+// replaced tells whether a server has had to give way to another.
+func (d *digest) replaced(server string) bool {
+	for i := len(d.promotions) - 1; i >= 0; i-- {
+		switch server {
+		case d.promotions[i].server:
+			return false
+		case d.promotions[i].old:
+			return true
+		}
+	}
+	return false
+}
+
+// reunite takes in that servers reach the others again: who was replaced
+// meanwhile gives up what it has.
+func (d *digest) reunite(f *fault) {
+	if f.kind != cutOff {
+		return
+	}
+	for _, name := range f.on {
+		if !d.replaced(name) {
+			continue
+		}
+		for _, s := range d.stays {
+			s.leave(name, f.end)
+		}
+	}
+}
+
+// serves tells whether name is a server.
+func (d *digest) serves(name string) bool {
+	for _, s := range d.stays {
+		for _, x := range s.on {
+			if x.server == name {
+				return true
+			}
+		}
+	}
+	for _, p := range d.promotions {
+		if p.server == name || p.old == name {
+			return true
+		}
+	}
+	return false
+}
+
+// promotes tells of the promotions that matter to the story: those between its
+// first moment and its climax, and those of servers that were cut off, or down,
+// before it began and still were when it did.
+func (p *plot) promotes(first int) {
+	for _, x := range p.d.promotions {
+		if x.pos > p.climax || x.pos < first && !p.lasts(&x, first) {
+			continue
+		}
+		m := moment{
+			pos: x.pos, lane: x.server, who: x.server,
+			did:  "took the place of " + x.old,
+			line: x.server + " takes the place of " + x.old, weight: side,
+		}
+		if p.d.survived(&x) {
+			m.did += ", which was still running"
+			m.line += ", which is still running"
+		}
+		p.add(m)
+	}
+}
+
+// lasts tells whether a fault that led to x was still there at first.
+func (p *plot) lasts(x *promotion, first int) bool {
+	for _, f := range p.d.faults {
+		if f.strikes(x.old) && !f.words().link && f.start < x.pos && !before(f.end, first) {
+			return true
+		}
+	}
+	return false
+}
+
+// survived tells whether the server that x replaced was only cut off from others.
+func (d *digest) survived(x *promotion) bool {
+	for _, f := range d.faults {
+		if !x.gone && f.kind == cutOff && f.strikes(x.old) && f.start < x.pos && !before(f.end, x.pos) {
+			return true
+		}
+	}
+	return false
+}
+
+// isBack tells that an entry is there again whose removal a server had lost.
+func (p *plot) isBack(s *stay) {
+	m := moment{
+		pos: s.from, lane: s.home, who: s.owner() + " entry",
+		did:  "was there again: " + s.home + " had lost its removal",
+		line: s.owner() + " entry is there again: " + s.home + " has lost its removal",
+	}
+	for _, x := range p.d.promotions {
+		if x.server == s.home && p.d.at(x.pos) == p.d.at(s.from) {
+			m.did = "was there again: its removal had not reached " + s.home
+			m.line = s.owner() + " entry is there again: its removal had not reached " + s.home
+		}
+	}
+	p.add(m)
+}
+
+// isMissing tells that an entry was gone because a new master had never got it.
+func (p *plot) isMissing(s *stay) {
+	p.add(moment{
+		pos: s.to, lane: s.server, who: s.owner() + " entry",
+		did:  "was gone, as it had not reached " + s.server + p.still(s.grant(), s.to),
+		line: s.owner() + " entry is gone: it had not reached " + s.server,
+	})
+}
+
+// evicts tells whether a server's memory was full at a position.
+func (d *digest) evicts(server string, pos int) bool {
+	for _, f := range d.faults {
+		if f.kind == "evict" && f.strikes(server) && f.start <= pos && !before(f.end, pos) {
+			return true
+		}
+	}
+	return false
+}
+
+// resigned tells whether s went because its server gave up what it had when it
+// became a replica; to is the new master.
+func (d *digest) resigned(s *stay) (to string, yes bool) {
+	for _, x := range d.promotions {
+		if x.pos > s.to {
+			break
+		}
+		switch s.server {
+		case x.old:
+			to, yes = x.server, true
+		case x.server:
+			to, yes = "", false
+		}
+	}
+	return to, yes && s.how == history.Lose
+}

@@ -1,0 +1,139 @@
+package report
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// queues tells whether the entries of a lock are places in a queue: one server
+// has several of them, by keys of their own; or nodes of an ensemble, by path.
+func (d *digest) queues() bool {
+	keys := map[string]string{} // by server
+	for _, s := range d.stays {
+		if strings.HasPrefix(s.key, "/") { // a path
+			return true
+		}
+		if key, ok := keys[s.home]; ok && key != s.key {
+			return true
+		}
+		keys[s.home] = s.key
+	}
+	return false
+}
+
+var anEntry = regexp.MustCompile(`\b(an entry|entry|entries)\b`)
+
+// inQueue says node for entry, as ZooKeeper does.
+func inQueue(text string) string {
+	return anEntry.ReplaceAllStringFunc(text, func(s string) string {
+		return strings.NewReplacer("an entry", "a node", "entry", "node", "entries", "nodes").Replace(s)
+	})
+}
+
+// ahead are the entries that were in the queue before s when it came.
+func (d *digest) ahead(s *stay) (list []*stay) {
+	for _, o := range d.stays {
+		if o.key != s.key && o.from < s.from && before(s.from, o.to) {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// queued tells that a client joined the queue, and behind whom.
+func (p *plot) queued(s *stay) {
+	if s.op == nil {
+		return
+	}
+	p.with(s.client())
+	behind := ""
+	if ahead := p.d.ahead(s); len(ahead) > 0 {
+		if last := ahead[len(ahead)-1]; last.op != nil && last.client() != s.client() {
+			behind = ", behind " + last.client()
+		}
+	}
+	p.add(moment{
+		pos: s.from, lane: s.home, who: s.client(), weight: side,
+		did: "queued up" + behind, line: s.client() + " queues up" + behind,
+	})
+}
+
+// passed tells which waiters ahead of g left the queue and never got the lock:
+// a watch cannot tell their end from a release.
+func (p *plot) passed(g *grant) {
+	entries := g.restsOn()
+	if !p.d.queue || len(entries) == 0 {
+		return
+	}
+	gone := slices.DeleteFunc(p.d.ahead(entries[0]), func(s *stay) bool {
+		return !before(s.to, g.got) || s.op == nil || s.op.grant != nil || s.client() == g.client
+	})
+	const most = 2
+	for _, s := range gone[max(0, len(gone)-most):] {
+		p.queued(s)
+		p.entryEnds(s)
+	}
+}
+
+// joined tells who came while a client held that then entered again.
+func (p *plot) joined(x, y *grant) {
+	if !p.d.queue || x.client != y.client {
+		return
+	}
+	for _, s := range slices.Backward(p.d.stays) {
+		if x.got < s.from && s.from < y.got && s.op != nil && s.client() != y.client {
+			p.queued(s)
+			return
+		}
+	}
+}
+
+// line tells of a queue that nobody leaves: who held before, and who stands
+// behind the node that is in the way.
+func (p *plot) line(first *stay, free gap) {
+	if !p.d.queue {
+		return
+	}
+	if g := p.lastHolder(free); g != nil && g.op != first.op {
+		p.granted(g, "", "")
+		p.leaves(g, key)
+	}
+	for _, s := range p.d.stays {
+		if s != first && s.grant() == nil && s.from < free.end && before(free.begin, s.to) && slices.Contains(p.clients, s.client()) {
+			p.queued(s)
+		}
+	}
+}
+
+// maxPlaces is how many rows a queue has at most.
+const maxPlaces = 6
+
+// places draws a server's queue: each place in a row, which may be another's
+// before and after. r is the first, with the server's name.
+func (d *drawing) places(r row, server string) {
+	data := d.plot.d
+	rows, ends := []row{r}, []int{laneLeft - 1}
+	for _, s := range data.stays {
+		for _, x := range s.on {
+			if x.server != server || !d.axis.covers(data.at(x.from), data.at(x.to)) {
+				continue
+			}
+			a, b := d.axis.col(data.at(x.from)), d.axis.col(data.at(x.to))
+			i := slices.IndexFunc(ends, func(end int) bool { return end < a })
+			if i < 0 {
+				i, rows, ends = len(rows), append(rows, d.row()), append(ends, 0)
+			}
+			ends[i] = b
+			rows[i].fill(a, b, '━', plain)
+			if owner := []rune(d.clean(s.client())); len(owner) <= b-a+1 {
+				rows[i].write(a, string(owner), plain)
+			}
+		}
+	}
+	for _, r := range rows[:min(len(rows), maxPlaces)] {
+		d.finish(r, "━")
+	}
+	d.numbers(server)
+	d.faults(server)
+}

@@ -1,0 +1,76 @@
+package report
+
+import (
+	"slices"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// renewed takes in a report that g is valid until another time. Where the rate of
+// its client's clocks changes, the same lease ends at another instant: that is no
+// renewal.
+func (d *digest) renewed(g *grant, pos int, e *history.Entry) {
+	if g == nil {
+		return
+	}
+	was := g.until(pos)
+	if e.ValidUntil > was && g.holds(pos) && !slices.ContainsFunc(d.faults, func(f *fault) bool {
+		return f.gains() && f.strikes(g.client) && (e.Time == d.at(f.start) || f.end != none && e.Time == d.at(f.end))
+	}) {
+		g.renewals = append(g.renewals, pos)
+	}
+	g.extend(pos, e.ValidUntil)
+}
+
+// renewed is how often g had been renewed in the background by a position.
+func (g *grant) renewed(pos int) int {
+	n, _ := slices.BinarySearch(g.renewals, pos+1)
+	return n
+}
+
+// renewals tells of the grants of the story how often they were renewed in the
+// background, and which client noticed that it had lost one.
+func (p *plot) renewals() {
+	for _, g := range p.d.grants {
+		if !p.told(g.got) {
+			continue
+		}
+		p.notices(g)
+		if g == p.keeper {
+			continue
+		}
+		n := g.renewed(p.climax)
+		if n == 0 {
+			continue
+		}
+		pos := g.renewals[n-1]
+		until := p.d.units.at(g.until(pos))
+		m := moment{
+			pos: pos, lane: g.client, actor: g.client, who: g.client, weight: side,
+			did:  "renewed its lease, until " + until,
+			line: g.client + " renews its lease, until " + until,
+		}
+		if n > 1 {
+			m.did = "had renewed its lease " + times(n) + ", by then until " + until
+			m.line += " (" + times(n) + " so far)"
+		}
+		p.add(m)
+	}
+}
+
+// notices tells that the client of g learned that it had lost the lock, if that
+// ended its hold.
+func (p *plot) notices(g *grant) {
+	if g.end == none || p.d.at(g.end) > p.d.at(p.climax)+p.d.h.Header.Lease() {
+		return
+	}
+	e := &p.d.h.Entries[g.end]
+	if !e.Process.Client() || e.F != history.Lost && (e.F != history.Extend || e.Type != history.Fail) {
+		return
+	}
+	p.add(moment{
+		pos: g.end, lane: g.client, actor: g.client, who: g.client, weight: side,
+		did:  "noticed that it had lost the lock",
+		line: g.client + " notices that it has lost the lock",
+	})
+}

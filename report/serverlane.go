@@ -1,0 +1,141 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// servers are those to draw, and those left out: of many that did the same,
+// those that a moment or a fault of the story is about come first.
+func (d *drawing) servers() (names, out []string) {
+	data := d.plot.d
+	matters := map[string]bool{}
+	for _, s := range data.stays {
+		for _, x := range s.on {
+			if d.axis.covers(data.at(x.from), data.at(x.to)) {
+				matters[x.server] = false
+			}
+		}
+	}
+	for i := range d.plot.moments {
+		if name := d.plot.moments[i].lane; name != "" && !slices.Contains(d.plot.clients, name) && data.hosts(name) {
+			matters[name] = true
+		}
+	}
+	for _, f := range data.faults {
+		for _, name := range f.victims() {
+			if _, there := matters[name]; there && d.draws(f) {
+				matters[name] = true
+			}
+		}
+	}
+	for name := range matters {
+		names = append(names, name)
+	}
+	rank := func(name string) int {
+		if matters[name] {
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(a, b)) })
+	most := maxServers
+	for most < len(names) && matters[names[most]] {
+		most++
+	}
+	names, out = names[:min(len(names), most)], names[min(len(names), most):]
+	slices.Sort(names)
+	return names, out
+}
+
+// hosts tells whether name is a server: it has entries, became a master, or was
+// struck by a fault that is about servers.
+func (d *digest) hosts(name string) bool {
+	return d.serves(name) || slices.ContainsFunc(d.faults, func(f *fault) bool {
+		return f.kind == cutOff && f.strikes(name)
+	})
+}
+
+// server draws whose entry a server had, and when.
+func (d *drawing) server(name string) {
+	r := d.row()
+	d.name(r, laneName, name, plain)
+	data := d.plot.d
+	if data.queue {
+		d.places(r, name)
+		return
+	}
+	type shown struct {
+		stretch
+		owner string
+	}
+	var list []shown
+	for _, s := range data.stays {
+		for _, x := range s.on {
+			if x.server == name && d.axis.covers(data.at(x.from), data.at(x.to)) {
+				list = append(list, shown{x, s.client()})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b shown) int { return cmp.Compare(a.from, b.from) })
+	for i, s := range list {
+		a, b := d.axis.col(data.at(s.from)), d.axis.col(data.at(s.to))
+		if i+1 < len(list) {
+			b = max(a, min(b, d.axis.col(data.at(list[i+1].from))-1))
+		}
+		r.fill(a, b, '━', plain)
+		if owner := []rune(d.clean(s.owner)); len(owner) <= b-a+1 {
+			r.write(a, string(owner), plain)
+		}
+	}
+	d.finish(r, "━")
+	d.numbers(name)
+	d.faults(name)
+}
+
+// draws tells whether f has a row of its own.
+func (d *drawing) draws(f *fault) bool {
+	w, data := f.words(), d.plot.d
+	from, to := data.at(f.start), data.at(f.end)
+	return !w.deadly && f.hit() && d.axis.covers(from, to) && !(w.once && from < d.axis.from)
+}
+
+// faults draws what struck a client or a server, a row for each.
+func (d *drawing) faults(name string) {
+	data := d.plot.d
+	for _, f := range data.faults {
+		if !f.strikes(name) || !d.draws(f) {
+			continue
+		}
+		w := f.words()
+		from, to := data.at(f.start), data.at(f.end)
+		r := d.row()
+		d.name(r, sideName, w.label, plain)
+		extent := data.extent(f)
+		if w.once {
+			text := strings.TrimRight("┼ "+extent, " ")
+			r.write(min(d.axis.col(from), len(r)-len([]rune(text))), text, warn)
+		} else {
+			d.bracket(r, from, to, warn)
+			d.within(r, from, to, extent)
+		}
+		d.page.row(r)
+	}
+}
+
+// within writes into a bracket how far a fault goes, if there is room.
+func (d *drawing) within(r row, from, to time.Duration, text string) {
+	a, b := d.axis.col(from), d.axis.col(to)
+	if text != "" && b-a > len(text)+3 {
+		r.write(a+2, " "+text+" ", warn)
+	}
+}
+
+// absentServers says which servers are not in the picture.
+func (d *drawing) absentServers(names []string) {
+	if len(names) > 0 {
+		d.text(laneName, dim, "Not shown: "+several(names)+".")
+	}
+}

@@ -1,0 +1,226 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/zookeeper"
+)
+
+// request is one that the library was given. It cannot be taken back, so it
+// waits in a goroutine of its own; what comes when nobody waits any more is
+// thrown away.
+type request struct {
+	watches bool
+	settled chan struct{} // closed when it has left, or never will
+	answer  chan answer
+	// With the session's mutex:
+	sent    bool
+	dropped bool // it must not leave any more
+}
+
+type answer struct {
+	reply zookeeper.Reply
+	err   error
+}
+
+// Do is zookeeper.Session's.
+func (s *session) Do(ctx context.Context, timeout time.Duration, c zookeeper.Command) (zookeeper.Reply, error) {
+	send, err := sender(c)
+	if err != nil {
+		return zookeeper.Reply{}, err
+	}
+	if ctx.Err() != nil {
+		return zookeeper.Reply{}, locks.Definite(ctx.Err())
+	}
+	give, cancel := s.o.limit(timeout)
+	defer cancel()
+	for {
+		q, err := s.make(ctx, give, &request{watches: c.Watch, settled: make(chan struct{}), answer: make(chan answer, 1)}, send)
+		if err != nil {
+			return zookeeper.Reply{}, err
+		}
+		var a answer
+		select {
+		case a = <-q.answer:
+		case <-give.Done():
+			select {
+			case a = <-q.answer:
+			default:
+				return zookeeper.Reply{}, zookeeper.ErrTimeout
+			}
+		}
+		r, err := a.read()
+		s.mu.Lock()
+		sent, end := q.sent, s.over()
+		s.mu.Unlock()
+		switch {
+		case sent || err == nil:
+			return r, err
+		case end != nil:
+			return zookeeper.Reply{}, end
+		case !errors.Is(err, zookeeper.ErrConnectionLoss):
+			return zookeeper.Reply{}, locks.Definite(err)
+		}
+		// The connection went before the request left: it may wait for the next.
+	}
+}
+
+// make waits for its turn and a connection, gives the library a request, and
+// returns when that has left, or the library has given it back. Any error is
+// definite.
+func (s *session) make(ctx, give context.Context, q *request, send sending) (*request, error) {
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, locks.Definite(ctx.Err())
+	case <-give.Done():
+		return nil, zookeeper.ErrNotConnected
+	}
+	var over error
+	err := s.await(ctx, give, func() bool {
+		if over = s.over(); over == nil && s.up {
+			s.making = q
+		}
+		return over != nil || s.up
+	})
+	switch {
+	case errors.Is(err, errTime):
+		err = zookeeper.ErrNotConnected
+	case err == nil:
+		err = over
+	}
+	if err != nil {
+		<-s.turn
+		return nil, err
+	}
+	go func() {
+		r, err := send(s.conn)
+		s.mu.Lock()
+		s.settle(q)
+		s.mu.Unlock()
+		q.answer <- answer{r, err}
+	}()
+	select {
+	case <-q.settled:
+		return q, nil
+	case <-ctx.Done():
+		err = locks.Definite(ctx.Err())
+	case <-give.Done():
+		err = zookeeper.ErrNotConnected
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if q.sent {
+		return q, nil
+	}
+	q.dropped = true
+	return nil, err
+}
+
+// settle gives the turn of a request back, if it has it. The caller has the
+// session's mutex.
+func (s *session) settle(q *request) {
+	if q != nil && s.making == q {
+		s.making = nil
+		close(q.settled)
+		<-s.turn
+	}
+}
+
+// sending has the library send a request, and waits for the answer.
+type sending func(*zk.Conn) (zookeeper.Reply, error)
+
+var errVerb = errors.New("zookeeper client: no such request")
+
+// sender is how the library sends c, without its watch: see wire.Write.
+func sender(c zookeeper.Command) (sending, error) {
+	switch c.Verb {
+	case zookeeper.Create:
+		return func(z *zk.Conn) (r zookeeper.Reply, err error) {
+			r.Path, err = z.Create(c.Path, []byte(c.Data), int32(c.Mode), zk.WorldACL(zk.PermAll))
+			return r, err
+		}, nil
+	case zookeeper.Delete:
+		return func(z *zk.Conn) (zookeeper.Reply, error) {
+			return zookeeper.Reply{}, z.Delete(c.Path, c.Version)
+		}, nil
+	case zookeeper.Exists:
+		return func(z *zk.Conn) (zookeeper.Reply, error) { return exists(z, c) }, nil
+	case zookeeper.GetData:
+		return func(z *zk.Conn) (zookeeper.Reply, error) {
+			data, st, err := z.Get(c.Path)
+			return zookeeper.Reply{Data: string(data), Stat: stat(st)}, err
+		}, nil
+	case zookeeper.SetData:
+		return func(z *zk.Conn) (zookeeper.Reply, error) {
+			st, err := z.Set(c.Path, []byte(c.Data), c.Version)
+			return zookeeper.Reply{Stat: stat(st)}, err
+		}, nil
+	case zookeeper.GetChildren:
+		return func(z *zk.Conn) (zookeeper.Reply, error) {
+			names, st, err := z.Children(c.Path)
+			return zookeeper.Reply{Children: names, Stat: stat(st)}, err
+		}, nil
+	case zookeeper.Sync:
+		return func(z *zk.Conn) (zookeeper.Reply, error) {
+			_, err := z.Sync(c.Path)
+			return zookeeper.Reply{}, err
+		}, nil
+	}
+	return nil, locks.Definite(errVerb)
+}
+
+func exists(z *zk.Conn, c zookeeper.Command) (zookeeper.Reply, error) {
+	there, st, err := z.Exists(c.Path)
+	if err == nil && !there {
+		return zookeeper.Reply{Code: zookeeper.NoNode}, nil
+	}
+	return zookeeper.Reply{Stat: stat(st)}, err
+}
+
+func stat(s *zk.Stat) zookeeper.Stat {
+	if s == nil {
+		return zookeeper.Stat{}
+	}
+	return zookeeper.Stat{
+		Czxid: s.Czxid, Mzxid: s.Mzxid, Pzxid: s.Pzxid, Version: s.Version, CVersion: s.Cversion,
+		Owner: s.EphemeralOwner, DataLength: s.DataLength, NumChildren: s.NumChildren,
+	}
+}
+
+// codes are the refusals that the library makes errors of. It checks paths
+// itself, and sends none that the server would refuse.
+var codes = map[error]zookeeper.Code{
+	zk.ErrInvalidPath:             zookeeper.BadArguments,
+	zk.ErrBadArguments:            zookeeper.BadArguments,
+	zk.ErrNoNode:                  zookeeper.NoNode,
+	zk.ErrBadVersion:              zookeeper.BadVersion,
+	zk.ErrNoChildrenForEphemerals: zookeeper.NoChildrenForEphemerals,
+	zk.ErrNodeExists:              zookeeper.NodeExists,
+	zk.ErrNotEmpty:                zookeeper.NotEmpty,
+}
+
+// read is the answer in the port's words.
+func (a answer) read() (zookeeper.Reply, error) {
+	var broken net.Error
+	switch {
+	case a.err == nil:
+		return a.reply, nil
+	case codes[a.err] != 0:
+		return zookeeper.Reply{Code: codes[a.err]}, nil
+	case errors.Is(a.err, zk.ErrSessionExpired):
+		return zookeeper.Reply{}, zookeeper.ErrSessionExpired
+	case errors.Is(a.err, zk.ErrConnectionClosed), errors.Is(a.err, zk.ErrNoServer), errors.Is(a.err, zk.ErrClosing),
+		errors.Is(a.err, net.ErrClosed), errors.Is(a.err, io.EOF), errors.As(a.err, &broken):
+		return zookeeper.Reply{}, zookeeper.ErrConnectionLoss
+	}
+	return zookeeper.Reply{}, fmt.Errorf("%w: %w", zookeeper.ErrProtocol, a.err)
+}

@@ -1,0 +1,64 @@
+// Package jute reads and writes the bytes of ZooKeeper's protocols, between
+// clients and servers and among servers: numbers with their highest byte first,
+// and what has a length behind its length.
+//
+// Source: Apache ZooKeeper, org.apache.jute.BinaryInputArchive.
+package jute
+
+import "encoding/binary"
+
+// Packet is what is left to read of one. What is missing reads as zero, and
+// leaves nil.
+type Packet []byte
+
+// Skip passes over n bytes.
+func (p Packet) Skip(n int) Packet {
+	if len(p) < n {
+		return nil
+	}
+	return p[n:]
+}
+
+// Int reads 4 bytes.
+func (p Packet) Int() (int32, Packet) {
+	if len(p) < 4 {
+		return 0, nil
+	}
+	return int32(binary.BigEndian.Uint32(p)), p[4:]
+}
+
+// Long reads 8 bytes.
+func (p Packet) Long() (int64, Packet) {
+	if len(p) < 8 {
+		return 0, nil
+	}
+	return int64(binary.BigEndian.Uint64(p)), p[8:]
+}
+
+// Buffer reads a length and so many bytes; without any, also where the length
+// is -1, which says that there is none.
+func (p Packet) Buffer() ([]byte, Packet) {
+	n, rest := p.Int()
+	switch {
+	case n == -1:
+		return nil, rest
+	case n < 0 || int(n) > len(rest):
+		return nil, nil
+	}
+	return rest[:n], rest[n:]
+}
+
+// Text reads a string.
+func (p Packet) Text() (string, Packet) {
+	b, rest := p.Buffer()
+	return string(b), rest
+}
+
+// AppendInt writes 4 bytes, and AppendLong 8.
+func AppendInt(b []byte, n int32) []byte  { return binary.BigEndian.AppendUint32(b, uint32(n)) }
+func AppendLong(b []byte, n int64) []byte { return binary.BigEndian.AppendUint64(b, uint64(n)) }
+
+// AppendBuffer writes a length and so many bytes.
+func AppendBuffer[T string | []byte](b []byte, s T) []byte {
+	return append(AppendInt(b, int32(len(s))), s...)
+}

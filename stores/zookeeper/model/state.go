@@ -1,0 +1,37 @@
+package model
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// AppendState appends what m's answers depend on, as text, to buf: the nodes
+// with what is known of them, the sessions and the watches. Tags, Fired and
+// Effects are left out. Two members with the same state answer alike.
+func (m *Member) AppendState(buf []byte) []byte {
+	buf = fmt.Appendf(buf, "zxid %#x\n", m.tree.zxid)
+	for _, path := range slices.Sorted(maps.Keys(m.tree.nodes)) {
+		n := m.tree.nodes[path]
+		buf = fmt.Appendf(buf, "%q %q %+v, counter %d\n", path, n.data, n.stat(), n.counter)
+	}
+	for _, id := range m.tree.ids() {
+		s := m.tree.sessions[id]
+		buf = fmt.Appendf(buf, "session %#x, %v: %q\n", id, s.timeout, s.ephemerals)
+	}
+	for _, w := range slices.SortedFunc(maps.Keys(m.watches), watched.compare) {
+		buf = fmt.Appendf(buf, "%q is watched, its children %t, by %#x\n", w.path, w.children, m.watches[w])
+	}
+	return buf
+}
+
+func (w watched) compare(v watched) int {
+	kind := func(w watched) int {
+		if w.children {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(w.path, v.path), cmp.Compare(kind(w), kind(v)))
+}

@@ -1,0 +1,196 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/lockcheck/lockcheck/stores/zookeeper"
+)
+
+// WatchKind is what a client keeps a watch as.
+type WatchKind uint8
+
+// The kinds.
+const (
+	DataWatch  WatchKind = iota + 1 // on a node that there was: by GetData or Exists
+	ExistWatch                      // on one that there was not: by Exists
+	ChildWatch                      // by GetChildren
+)
+
+// Watch is one watch, as the client that has set it keeps it.
+type Watch struct {
+	Kind WatchKind
+	Path string
+}
+
+// WatchOf is the watch that c has set, if r was the reply; false: none.
+func WatchOf(c zookeeper.Command, r zookeeper.Reply) (Watch, bool) {
+	switch {
+	case !c.Watch:
+	case c.Verb == zookeeper.Exists && r.Code == zookeeper.NoNode:
+		return Watch{ExistWatch, c.Path}, true
+	case r.Code != zookeeper.OK:
+	case c.Verb == zookeeper.Exists, c.Verb == zookeeper.GetData:
+		return Watch{DataWatch, c.Path}, true
+	case c.Verb == zookeeper.GetChildren:
+		return Watch{ChildWatch, c.Path}, true
+	}
+	return Watch{}, false
+}
+
+// Ends tells whether e ends w: a client waits for w no more.
+func (w Watch) Ends(e zookeeper.Event) bool {
+	if w.Path != e.Path {
+		return false
+	}
+	switch e.Type {
+	case zookeeper.NodeCreated:
+		return w.Kind == ExistWatch
+	case zookeeper.NodeDataChanged:
+		return w.Kind != ChildWatch
+	case zookeeper.NodeChildrenChanged:
+		return w.Kind == ChildWatch
+	}
+	return e.Type == zookeeper.NodeDeleted
+}
+
+// Fired is an event that a member tells a session.
+type Fired struct {
+	Session int64
+	Event   zookeeper.Event
+}
+
+// Fired returns the watches that have fired since it was last called, in the
+// order in which the clients are told. The slice is good until the next call of
+// any other method.
+func (m *Member) Fired() []Fired {
+	f := m.fired
+	m.fired = m.fired[:0]
+	return f
+}
+
+// watched is what a server keeps watches by: of a path, either its list of
+// children, or all else.
+type watched struct {
+	path     string
+	children bool
+}
+
+// watch has session told, once, of what becomes of w.
+func (m *Member) watch(session int64, w watched) {
+	list, ok := m.watches[w]
+	if last := len(m.spare) - 1; !ok && last >= 0 {
+		list, m.spare = m.spare[last], m.spare[:last]
+	}
+	if i, has := slices.BinarySearch(list, session); !has {
+		m.watches[w] = slices.Insert(list, i, session)
+	}
+}
+
+// take removes the watches on w. They are good until the next call of watch.
+func (m *Member) take(w watched) []int64 {
+	list, ok := m.watches[w]
+	if ok {
+		delete(m.watches, w)
+		m.spare = append(m.spare, list[:0])
+	}
+	return list
+}
+
+func (m *Member) created(path string) {
+	m.tell(m.take(watched{path, false}), zookeeper.NodeCreated, path)
+	m.children(path)
+}
+
+func (m *Member) changed(path string) {
+	m.tell(m.take(watched{path, false}), zookeeper.NodeDataChanged, path)
+}
+
+// deleted tells a session that watches path in both ways only once.
+func (m *Member) deleted(path string) {
+	told := m.take(watched{path, false})
+	m.tell(told, zookeeper.NodeDeleted, path)
+	for _, s := range m.take(watched{path, true}) {
+		if _, has := slices.BinarySearch(told, s); !has {
+			m.fire(s, zookeeper.NodeDeleted, path)
+		}
+	}
+	m.children(path)
+}
+
+// children tells those who watch the list that path is in, or was.
+func (m *Member) children(path string) {
+	above, _ := split(path)
+	m.tell(m.take(watched{above, true}), zookeeper.NodeChildrenChanged, above)
+}
+
+func (m *Member) tell(sessions []int64, e zookeeper.EventType, path string) {
+	for _, s := range sessions {
+		m.fire(s, e, path)
+	}
+}
+
+func (m *Member) fire(session int64, e zookeeper.EventType, path string) {
+	m.fired = append(m.fired, Fired{session, zookeeper.Event{Type: e, Path: path}})
+}
+
+// Attach is what a client does that connects again, with the watches that it
+// still waits for, and the greatest zxid that a reply has told it: what has
+// changed since fires at once, the rest is watched for from now on. False says
+// that m has seen less than the client has, and refuses it; the client then
+// tries another server.
+func (m *Member) Attach(session int64, watches []Watch, zxid int64) bool {
+	if zxid > m.tree.zxid {
+		return false
+	}
+	for _, kind := range [...]WatchKind{DataWatch, ExistWatch, ChildWatch} {
+		for _, w := range watches {
+			if w.Kind != kind {
+				continue
+			}
+			switch e := m.missed(w, zxid); {
+			case e == 0:
+				m.watch(session, watched{w.Path, kind == ChildWatch})
+			case e == zookeeper.NodeDeleted && kind == ChildWatch && slices.Contains(watches, Watch{DataWatch, w.Path}):
+				// The server tells it again, but no client passes that on: nobody waits for it any more.
+			default:
+				m.fire(session, e, w.Path)
+			}
+		}
+	}
+	return true
+}
+
+// missed is what has befallen w since zxid; 0: nothing.
+func (m *Member) missed(w Watch, zxid int64) zookeeper.EventType {
+	n := m.tree.nodes[w.Path]
+	switch {
+	case w.Kind == ExistWatch && n != nil:
+		return zookeeper.NodeCreated
+	case w.Kind == ExistWatch:
+		return 0
+	case n == nil:
+		return zookeeper.NodeDeleted
+	case w.Kind == DataWatch && n.mzxid > zxid:
+		return zookeeper.NodeDataChanged
+	case w.Kind == ChildWatch && n.pzxid > zxid:
+		return zookeeper.NodeChildrenChanged
+	}
+	return 0
+}
+
+// Detach forgets the watches of session: its connection has ended. What has
+// fired before stays in Fired.
+func (m *Member) Detach(session int64) {
+	for w, list := range m.watches {
+		i, has := slices.BinarySearch(list, session)
+		if !has {
+			continue
+		}
+		if list = slices.Delete(list, i, i+1); len(list) > 0 {
+			m.watches[w] = list
+			continue
+		}
+		delete(m.watches, w)
+		m.spare = append(m.spare, list)
+	}
+}

@@ -1,0 +1,58 @@
+package porttest
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/lockcheck/lockcheck/stores/zookeeper"
+)
+
+// likeness is what two ensembles call the same things, or an ensemble and a
+// table of what is wanted of it: sessions by their number, and transactions,
+// which may have any zxids that are in the same order.
+type likeness struct {
+	root   string          // where the one has what the other has at ""
+	owners map[int64]int64 // what the one calls a session that the other calls so
+	zxids  []pair          // in order
+}
+
+type pair struct{ got, want int64 }
+
+// same tells whether got says what want says.
+func (l *likeness) same(got, want zookeeper.Reply) bool {
+	path, below := strings.CutPrefix(got.Path, l.root)
+	return got.Code == want.Code && path == want.Path && (below || got.Path == "") &&
+		got.Data == want.Data && slices.Equal(slices.Sorted(slices.Values(got.Children)), want.Children) &&
+		l.sameStat(got.Stat, want.Stat)
+}
+
+func (l *likeness) sameStat(got, want zookeeper.Stat) bool {
+	if want == (zookeeper.Stat{}) {
+		return got == want
+	}
+	if want.Owner != 0 {
+		want.Owner = l.owners[want.Owner]
+	}
+	for _, p := range [...]pair{{got.Czxid, want.Czxid}, {got.Mzxid, want.Mzxid}, {got.Pzxid, want.Pzxid}} {
+		if !l.sameZxid(p) {
+			return false
+		}
+	}
+	got.Czxid, got.Mzxid, got.Pzxid = want.Czxid, want.Mzxid, want.Pzxid
+	return got == want
+}
+
+// sameZxid learns that the two zxids of p are of the same transaction, if that
+// can be.
+func (l *likeness) sameZxid(p pair) bool {
+	i, found := slices.BinarySearchFunc(l.zxids, p, func(a, b pair) int { return cmp.Compare(a.want, b.want) })
+	switch {
+	case found:
+		return l.zxids[i] == p
+	case i > 0 && l.zxids[i-1].got >= p.got, i < len(l.zxids) && l.zxids[i].got <= p.got:
+		return false
+	}
+	l.zxids = slices.Insert(l.zxids, i, p)
+	return true
+}

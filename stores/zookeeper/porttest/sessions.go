@@ -1,0 +1,190 @@
+package porttest
+
+import (
+	"context"
+	"errors"
+
+	"github.com/lockcheck/lockcheck/stores/zookeeper"
+)
+
+var sessionTests = tests{
+	{"each has a number, and the length asked for", granted},
+	{"an idle one lives", idleLives},
+	{"close removes what is ephemeral", closeRemoves},
+	{"a closed one says so", closedSays},
+	{"one that stands still expires", frozenExpires},
+	{"one that stands still for a while lives", frozenLives},
+	{"a lost connection keeps the session and its watches", disconnectKeeps},
+	{"what was missed is told on the next connection", missedTold},
+	{"a deletion that was missed is told once", missedDeletion},
+	{"a ctx that has ended sends nothing", endedContext},
+}
+
+func granted(t *tester) {
+	a, b := t.open(0, brief), t.open(0, long)
+	if a.ID() == 0 || a.ID() == b.ID() {
+		t.Errorf("two sessions are called %d and %d", a.ID(), b.ID())
+	}
+	if a.Timeout() != brief || b.Timeout() != long {
+		t.Errorf("granted %v and %v, want %v and %v", a.Timeout(), b.Timeout(), brief, long)
+	}
+}
+
+func idleLives(t *tester) {
+	// Not a brief one: a machine that is busy keeps its heartbeats too long.
+	h := t.open(0, 4*brief)
+	t.ok(h, create("/e", "", ephemeral))
+	t.Sleep(6 * brief)
+	t.quiet(h)
+	t.ok(h, exists("/e"))
+}
+
+func closeRemoves(t *tester) {
+	h, other := t.open(0, long), t.open(1, long)
+	t.ok(h, create("/e", "", ephemeral))
+	t.ok(h, create("/p", "", persistent))
+	t.ok(h, create("/p/s-", "", ephemeral|sequential))
+	t.ok(other, create("/f", "", ephemeral))
+	t.ok(other, watching(exists("/e")))
+	t.ok(other, watching(exists("/f")))
+	t.ok(other, watching(exists("/p")))
+	if err := h.Close(t.Context(), patience); err != nil {
+		t.Fatal(err)
+	}
+	t.told(other, deleted("/e"))
+	t.refused(other, exists("/p/s-0000000000"), zookeeper.NoNode)
+	t.ok(other, exists("/f"))
+	if s := t.ok(other, exists("/p")).Stat; s.CVersion != 2 || s.Pzxid <= s.Czxid || s.NumChildren != 0 {
+		t.Errorf("the parent of what is gone: %+v", s)
+	}
+	t.quiet(other)
+}
+
+func closedSays(t *tester) {
+	h := t.open(0, long)
+	t.ok(h, watching(children("")))
+	if err := h.Close(t.Context(), patience); err != nil {
+		t.Fatal(err)
+	}
+	t.fails(h, exists(""), zookeeper.ErrClosed)
+	t.fails(h, create("/a", "", persistent), zookeeper.ErrClosed)
+	t.told(h, closed)
+	if e, err := h.Next(t.Context(), patience); !errors.Is(err, zookeeper.ErrClosed) {
+		t.Errorf("got event %v, error %v; want %v", e, err, zookeeper.ErrClosed)
+	}
+	t.refused(t.open(0, long), exists("/a"), zookeeper.NoNode)
+}
+
+func frozenExpires(t *tester) {
+	h, other := t.open(0, brief), t.open(1, long)
+	t.ok(h, create("/e", "", ephemeral))
+	t.ok(other, flush(""))
+	t.ok(other, watching(exists("/e")))
+	start := t.Now()
+	t.Freeze(h)
+	t.told(other, deleted("/e"))
+	if took := t.Now() - start; took < brief/2 { // its last heartbeat was a third of the session ago at most
+		t.Errorf("expired after %v, want %v", took, brief)
+	}
+	t.Thaw(h)
+	t.told(h, disconnected, expired)
+	t.ended(h)
+}
+
+// ended has h say that its session has expired, and nothing else.
+func (t *tester) ended(h zookeeper.Handle) {
+	t.Helper()
+	t.fails(h, exists(""), zookeeper.ErrSessionExpired)
+	t.fails(h, create("/late", "", persistent), zookeeper.ErrSessionExpired)
+	if e, err := h.Next(t.Context(), patience); !errors.Is(err, zookeeper.ErrSessionExpired) {
+		t.Errorf("got event %v, error %v; want %v", e, err, zookeeper.ErrSessionExpired)
+	}
+	t.refused(t.open(0, long), exists("/late"), zookeeper.NoNode)
+}
+
+func frozenLives(t *tester) {
+	h := t.open(0, 4*brief)
+	t.ok(h, create("/e", "", ephemeral))
+	t.Freeze(h)
+	t.Sleep(brief)
+	t.Thaw(h)
+	t.ok(h, exists("/e"))
+	t.Sleep(5 * brief)
+	t.ok(h, exists("/e"))
+	t.ok(h, create("/f", "", ephemeral))
+}
+
+func disconnectKeeps(t *tester) {
+	h, other := t.open(0, long), t.open(1, long)
+	id := h.ID()
+	t.ok(h, create("/e", "", ephemeral))
+	t.ok(h, watching(getData("/e")))
+	t.Disconnect(h)
+	t.told(h, disconnected, connected)
+	t.quiet(h)
+	t.ok(other, flush(""))
+	t.ok(other, setData("/e", "v", anyVersion))
+	t.told(h, changed("/e"))
+	if s := t.ok(h, exists("/e")).Stat; s.Owner != id || h.ID() != id {
+		t.Errorf("the session was %d; now it is %d, and the node's %d", id, h.ID(), s.Owner)
+	}
+}
+
+// missedTold does things in the order in which a server tells them that is
+// asked what has changed: it is the same if the client is back before.
+func missedTold(t *tester) {
+	h, other := t.open(0, long), t.open(1, long)
+	watchAll(t, h)
+	t.ok(other, flush(""))
+	t.Disconnect(h)
+	changeAll(t, other)
+	t.told(h, disconnected, connected)
+	t.told(h, allChanged...)
+	t.quiet(h)
+}
+
+// watchAll sets a watch of each kind, and two that nothing happens to.
+func watchAll(t *tester, h zookeeper.Handle) {
+	t.ok(h, node)
+	t.ok(h, create("/c", "", persistent))
+	t.ok(h, create("/still", "", persistent))
+	t.ok(h, watching(getData("/a")))
+	t.ok(h, watching(children("/c")))
+	t.refused(h, watching(exists("/b")), zookeeper.NoNode)
+	t.ok(h, watching(getData("/still")))
+	t.ok(h, watching(children("/still")))
+	t.refused(h, watching(exists("/none")), zookeeper.NoNode)
+}
+
+func changeAll(t *tester, h zookeeper.Handle) {
+	t.ok(h, set)
+	t.ok(h, other)
+	t.ok(h, create("/c/d", "", persistent))
+}
+
+var allChanged = events{changed("/a"), created("/b"), listChanged("/c")}
+
+func missedDeletion(t *tester) {
+	h, other := t.open(0, long), t.open(1, long)
+	t.ok(h, node)
+	t.ok(h, watching(getData("/a")))
+	t.ok(h, watching(children("/a")))
+	t.ok(other, flush(""))
+	t.Disconnect(h)
+	t.ok(other, gone)
+	t.told(h, disconnected, connected, deleted("/a"))
+	t.quiet(h)
+}
+
+func endedContext(t *tester) {
+	h := t.open(0, long)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := h.Do(ctx, patience, within(t.root, node)); err == nil {
+		t.Error("a request was answered whose ctx had ended")
+	}
+	if _, err := h.Next(ctx, patience); !errors.Is(err, context.Canceled) {
+		t.Errorf("Next: got error %v, want %v", err, context.Canceled)
+	}
+	t.refused(h, exists("/a"), zookeeper.NoNode)
+}

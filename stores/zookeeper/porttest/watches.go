@@ -1,0 +1,246 @@
+package porttest
+
+import (
+	"testing"
+
+	"github.com/lockcheck/lockcheck/stores/zookeeper"
+)
+
+// watchCase is watches, set when before was done, and what has to come of what
+// is done then: want, and nothing else.
+type watchCase struct {
+	name   string
+	before []zookeeper.Command
+	set    []zookeeper.Command
+	then   []zookeeper.Command
+	want   []zookeeper.Event
+}
+
+type (
+	commands = []zookeeper.Command
+	events   = []zookeeper.Event
+)
+
+var (
+	node  = create("/a", "", persistent)
+	child = create("/a/b", "", persistent)
+	set   = setData("/a", "v", anyVersion)
+	gone  = remove("/a", anyVersion)
+	other = create("/b", "", persistent)
+	below = create("/a/b/c", "", persistent)
+)
+
+func watchCases() []watchCase {
+	return []watchCase{
+		{
+			name: "exists, of nothing, is told of the creation only",
+			set:  commands{watching(exists("/a"))},
+			then: commands{other, node, set, gone, node},
+			want: events{created("/a")},
+		},
+		{
+			name:   "exists is told of the data",
+			before: commands{node},
+			set:    commands{watching(exists("/a"))},
+			then:   commands{other, child, set, set, remove("/a/b", anyVersion), gone},
+			want:   events{changed("/a")},
+		},
+		{
+			name:   "exists is told of the deletion",
+			before: commands{node},
+			set:    commands{watching(exists("/a"))},
+			then:   commands{gone, node, set},
+			want:   events{deleted("/a")},
+		},
+		{
+			name: "getData of nothing leaves no watch",
+			set:  commands{watching(getData("/a"))},
+			then: commands{node, set, gone},
+		},
+		{
+			name:   "getData is told of the data",
+			before: commands{node},
+			set:    commands{watching(getData("/a"))},
+			then:   commands{child, set, set},
+			want:   events{changed("/a")},
+		},
+		{
+			name:   "getData is told of data that is the same",
+			before: commands{node, set},
+			set:    commands{watching(getData("/a"))},
+			then:   commands{set},
+			want:   events{changed("/a")},
+		},
+		{
+			name:   "getData is told of the deletion",
+			before: commands{node},
+			set:    commands{watching(getData("/a"))},
+			then:   commands{gone},
+			want:   events{deleted("/a")},
+		},
+		{
+			name: "getChildren of nothing leaves no watch",
+			set:  commands{watching(children("/a"))},
+			then: commands{node, child},
+		},
+		{
+			name:   "getChildren is told of a child that comes",
+			before: commands{node},
+			set:    commands{watching(children("/a"))},
+			then:   commands{set, child, remove("/a/b", anyVersion)},
+			want:   events{listChanged("/a")},
+		},
+		{
+			name:   "getChildren is told of a child that goes",
+			before: commands{node, child},
+			set:    commands{watching(children("/a"))},
+			then:   commands{setData("/a/b", "v", anyVersion), below, remove("/a/b/c", anyVersion), remove("/a/b", anyVersion), gone},
+			want:   events{listChanged("/a")},
+		},
+		{
+			name:   "getChildren is told of the deletion",
+			before: commands{node},
+			set:    commands{watching(children("/a"))},
+			then:   commands{gone, node, child},
+			want:   events{deleted("/a")},
+		},
+		{
+			name:   "several on one node: one event",
+			before: commands{node},
+			set:    commands{watching(exists("/a")), watching(getData("/a")), watching(exists("/a")), watching(children("/a"))},
+			then:   commands{gone, node},
+			want:   events{deleted("/a")},
+		},
+		{
+			name:   "data and children are told apart",
+			before: commands{node},
+			set:    commands{watching(getData("/a")), watching(children("/a"))},
+			then:   commands{set, child, set},
+			want:   events{changed("/a"), listChanged("/a")},
+		},
+		{
+			name:   "the node first, then the parent",
+			before: commands{node},
+			set:    commands{watching(exists("/a")), watching(children(""))},
+			then:   commands{gone},
+			want:   events{deleted("/a"), listChanged("")},
+		},
+		{
+			name: "the new node first, then the parent",
+			set:  commands{watching(children("")), watching(exists("/a"))},
+			then: commands{node},
+			want: events{created("/a"), listChanged("")},
+		},
+		{
+			name:   "what is refused tells nobody",
+			before: commands{node, child},
+			set:    commands{watching(getData("/a")), watching(children("/a")), watching(exists("/b")), watching(children(""))},
+			then:   commands{node, gone, setData("/a", "", 7), create("/a/b", "", persistent), remove("/b", anyVersion), create("/b/c", "", persistent)},
+		},
+		{
+			name:   "a sequential node by the name that it gets",
+			before: commands{node},
+			set:    commands{watching(exists("/a/s-0000000000")), watching(exists("/a/s-"))},
+			then:   commands{create("/a/s-", "", sequential)},
+			want:   events{created("/a/s-0000000000")},
+		},
+	}
+}
+
+var watchTests = tests{
+	{"each kind", watchTable},
+	{"an event comes before the reply that shows the change", eventFirst},
+	{"all who watch are told, each once", allTold},
+	{"one that has fired can be set again", setAgain},
+}
+
+// watchTable has what is done come from the session that watches, and from one
+// at another server.
+func watchTable(t *tester) {
+	for _, c := range watchCases() {
+		for name, server := range map[string]int{"own": 0, "another's": 1} {
+			t.Run(c.name+", "+name, func(tt *testing.T) {
+				t := newTester(tt, t.World)
+				watcher := t.open(0, long)
+				actor := watcher
+				if server != 0 {
+					actor = t.open(server, long)
+				}
+				for _, do := range c.before {
+					t.ok(watcher, do)
+				}
+				t.ok(watcher, flush(""))
+				for _, do := range c.set {
+					t.do(watcher, do)
+				}
+				for _, do := range c.then {
+					t.do(actor, do)
+				}
+				t.told(watcher, c.want...)
+				t.quiet(watcher)
+			})
+		}
+	}
+}
+
+func eventFirst(t *tester) {
+	h, other := t.open(0, long), t.open(1, long)
+	t.ok(h, node)
+	t.ok(h, watching(getData("/a")))
+	t.ok(h, set)
+	t.toldAlready(h, changed("/a"))
+	t.ok(h, watching(exists("/a")))
+	t.ok(other, set)
+	for give := t.Now() + patience; t.ok(h, getData("/a")).Stat.Version < 2; t.Sleep(moment) {
+		if t.Now() > give {
+			t.Fatal("the change never came")
+		}
+	}
+	t.toldAlready(h, changed("/a"))
+	t.ok(h, watching(children("/a")))
+	t.ok(other, child)
+	t.ok(h, flush(""))
+	t.toldAlready(h, listChanged("/a"))
+}
+
+func allTold(t *tester) {
+	var all []zookeeper.Handle
+	for server := range 3 {
+		all = append(all, t.open(server, long), t.open(server, long))
+	}
+	for _, h := range all {
+		t.ok(h, flush(""))
+		t.do(h, watching(exists("/a")))
+	}
+	t.ok(all[1], node)
+	for _, h := range all {
+		t.told(h, created("/a"))
+		t.quiet(h)
+	}
+}
+
+func setAgain(t *tester) {
+	h := t.open(0, long)
+	t.do(h, watching(exists("/a")))
+	for range 3 {
+		t.ok(h, node)
+		t.told(h, created("/a"))
+		t.ok(h, watching(getData("/a")))
+		t.ok(h, set)
+		t.told(h, changed("/a"))
+		t.ok(h, watching(exists("/a")))
+		t.ok(h, gone)
+		t.told(h, deleted("/a"))
+		t.refused(h, watching(exists("/a")), zookeeper.NoNode)
+	}
+	t.quiet(h)
+}
+
+// toldAlready has e be in the queue.
+func (t *tester) toldAlready(h zookeeper.Handle, e zookeeper.Event) {
+	t.Helper()
+	e.Path = t.root + e.Path
+	if got, err := h.Next(t.Context(), moment); err != nil || got != e {
+		t.Fatalf("got event %v, error %v; want %v at once", got, err, e)
+	}
+}
