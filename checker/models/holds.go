@@ -357,7 +357,11 @@ func (s *sweep) token(i int32) finding {
 		outer := s.nestBy
 		o := &s.holds[outer]
 		facts := []fact{holdFact(outer, o), acquireFact(i, h)}
-		if o.end < h.ret { // another one of the nest lasted longer
+		over := o.end < h.ret // and another one of the nest lasted longer
+		if over && h.token < o.token {
+			return s.falls(i) // whether the nest lasted or not
+		}
+		if over {
 			first := slices.MinFunc(s.active, func(a, b int32) int { return cmp.Compare(s.holds[a].ret, s.holds[b].ret) })
 			facts = append(facts, holdFact(first, &s.holds[first]))
 		}
@@ -365,13 +369,18 @@ func (s *sweep) token(i int32) finding {
 			j.who(h.proc), j.named(h.lock), j.lines.of(o.ret), o.token, j.lines.of(h.ret), h.token)
 	}
 	if s.any && s.holds[s.highest].token >= h.token {
-		o := &s.holds[s.highest]
-		return violation(append(s.between(s.highest, i), acquireFact(s.highest, o), acquireFact(i, h)),
-			"%s was granted %s in line %d with token %d, and %s after that, in line %d, with token %d.",
-			j.who(o.proc), j.named(h.lock), j.lines.of(o.ret), o.token, j.who(h.proc), j.lines.of(h.ret), h.token)
+		return s.falls(i)
 	}
 	s.nest, s.nestBy, s.highest, s.any = h.token, i, i, true
 	return legal
+}
+
+// falls is the violation that the token of hold i is not above the highest so far.
+func (s *sweep) falls(i int32) finding {
+	h, o, j := &s.holds[i], &s.holds[s.highest], s.j
+	return violation(append(s.between(s.highest, i), acquireFact(s.highest, o), acquireFact(i, h)),
+		"%s was granted %s in line %d with token %d, and %s after that, in line %d, with token %d.",
+		j.who(o.proc), j.named(h.lock), j.lines.of(o.ret), o.token, j.who(h.proc), j.lines.of(h.ret), h.token)
 }
 
 // between shows that hold i is none of those that rest on hold k: somebody else

@@ -298,6 +298,15 @@ var modelSpecs = []modelSpec{
 		c1 acquire ok token=3
 		c1 acquire
 		c1 acquire ok token=4`, `violated 2,4: c1 was granted the lock in line 2 with token 3, and again, before it had let go of all that it had, in line 4 with token 4.`},
+	{"reentrant-fenced-mutex", "a smaller token convicts whatever else is held", `
+		c1 acquire
+		c1 acquire ok
+		c1 acquire
+		c1 acquire ok token=4
+		c1 release
+		c1 release ok
+		c1 acquire
+		c1 acquire ok token=2`, `violated 4,8: c1 was granted the lock in line 4 with token 4, and c1 after that, in line 8, with token 2.`},
 	{"reentrant-fenced-mutex", "a new grant has a new token", `
 		c1 acquire
 		c1 acquire ok token=3
