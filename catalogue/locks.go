@@ -12,6 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 	redislocks "github.com/lockcheck/lockcheck/locks/redis"
 	zklocks "github.com/lockcheck/lockcheck/locks/zookeeper"
+	"github.com/lockcheck/lockcheck/stores/mysql"
 	"github.com/lockcheck/lockcheck/stores/redis"
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
@@ -33,6 +34,10 @@ type Lock struct {
 	// ends with its caller's; else nobody can call it off.
 	GivesUp bool
 	Order   bool // it promises to grant in the order of its queue
+	// Together is how many clients share a process, and with it a pool of
+	// connections: the first so many of a run, the next so many, … What strikes
+	// one of them strikes all. 0: each has a process of its own.
+	Together int
 
 	// Flaw, of a variant that is wrong in one way: what else is known of it is
 	// what is known of the lock called Like.
@@ -59,9 +64,10 @@ type Store uint8
 const (
 	StoreRedis Store = iota
 	StoreZooKeeper
+	StoreMySQL
 )
 
-func (s Store) String() string { return [...]string{"Redis", "ZooKeeper"}[s] }
+func (s Store) String() string { return [...]string{"Redis", "ZooKeeper", "MySQL"}[s] }
 
 // Requests is how many requests an operation sends when nobody is in its way.
 type Requests struct{ Acquire, Release int }
@@ -102,6 +108,12 @@ type Env struct {
 	Options Options
 
 	ZooKeeper zookeeper.Port // to the ensemble of the layout, where it has one instead
+	MySQL     mysql.Port     // to the MySQL server of the layout, where it has one instead
+
+	// Address and Thread are what a client thinks it is called: those of its
+	// machine and of the thread that asks. No two clients share both, unless a
+	// case says so.
+	Address, Thread string
 }
 
 // Options change a lock or its client library. They are written as
