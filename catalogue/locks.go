@@ -504,3 +504,11 @@ func FindLock(id string) (Lock, bool) {
 	}
 	return Locks[i], true
 }
+
+// Mates are the clients of a run that share a process with client, itself
+// included.
+func (l *Lock) Mates(clients []string, client string) []string {
+	n := max(1, l.Together)
+	i := slices.Index(clients, client) / n * n
+	return clients[i:min(i+n, len(clients))]
+}
