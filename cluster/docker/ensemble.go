@@ -68,7 +68,7 @@ func (p *Place) startEnsemble(self owner, image string) error {
 	case <-e.learner.ready:
 		return nil
 	case <-time.After(upLimit):
-		return errors.New("docker: the leader of the ensemble takes no observer")
+		return errors.Join(errors.New("docker: the leader of the ensemble takes no observer"), e.learner.refused())
 	case <-p.ctx.Done():
 		return p.ctx.Err()
 	}
