@@ -50,6 +50,7 @@ type client struct {
 	name    string
 	skew    time.Duration // of its wall clock
 	away    bool          // it stands still
+	slow    time.Duration // how much longer a statement takes than the millisecond
 	uniques int
 	lost    []time.Duration // when it was told of a loss
 	places  []int64         // in the queue that it was told of

@@ -46,6 +46,9 @@ const (
 	deadlock                  // the server says so
 )
 
+// budget is how many statements a client has: more fill its stack.
+const budget = 1000
+
 var errRefused = locks.Definite(fmt.Errorf("not sent"))
 
 // Do lends a session for a statement.
@@ -112,6 +115,9 @@ func (s *session) Do(ctx context.Context, timeout time.Duration, cmd mysql.Comma
 		return mysql.Reply{}, mysql.ErrSessionOver
 	}
 	c.sent = append(c.sent, words(cmd))
+	if len(c.sent) > budget {
+		panic(ended{})
+	}
 	end := c.now + timeout
 	what := c.faults[len(c.sent)]
 	switch what {
@@ -137,7 +143,7 @@ func (s *session) Do(ctx context.Context, timeout time.Duration, cmd mysql.Comma
 		s.over = true
 		return mysql.Reply{}, mysql.ErrTimeout
 	}
-	c.pass(c.now + ms/2)
+	c.pass(c.now + c.slow + ms/2)
 	for waited := c.now; s.waits(cmd) && c.now < end; c.pass(c.now + ms) {
 		if cmd.Verb == mysql.GetLock && c.now-waited >= cmd.Wait {
 			c.pass(c.now + ms/2)
