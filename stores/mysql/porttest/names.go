@@ -9,7 +9,7 @@ import (
 var nameTests = tests{
 	{"get and release", getAndRelease},
 	{"as often as it was got", again},
-	{"whatever their case", whateverCase},
+	{"their case counts", caseCounts},
 	{"several of one session", several},
 	{"the first who waits is the first who gets it", namesInOrder},
 	{"nobody waits for longer than he wants", nameTimeout},
@@ -43,15 +43,14 @@ func again(t *tester) {
 	t.want(b, getLock("k", 0), yes)
 }
 
-func whateverCase(t *tester) {
+// caseCounts is so in MariaDB; MySQL 8 has the two be one.
+func caseCounts(t *tester) {
 	a, b := t.open(0), t.open(0)
 	t.want(a, getLock("lock", 0), yes)
-	t.want(b, getLock("LoCK", 0), no)
-	t.want(a, getLock("LOCK", 0), yes)
-	t.want(b, isUsedLock("Lock"), mysql.Reply{Int: a.ID()})
-	t.want(a, releaseLock("locK"), yes)
+	t.want(b, getLock("LOCK", 0), yes)
+	t.want(a, releaseLock("LOCK"), no)
+	t.want(b, isUsedLock("Lock"), null)
 	t.want(a, releaseLock("lock"), yes)
-	t.want(b, isUsedLock("LOCK"), null)
 }
 
 func several(t *tester) {
@@ -127,9 +126,8 @@ func nameGoes(t *tester) {
 	t.want(a, getLock("l", 0), yes)
 	first := t.waits(b, getLock("k", time.Hour))
 	second := t.waits(c, getLock("k", time.Hour))
-	t.Drop(b) // who waits, and leaves, gets nothing
+	t.Drop(b) // who waits, and leaves, keeps nothing
 	t.cut(first)
-	t.Settle()
 	a.Close()
 	t.answered(second, yes)
 	t.want(c, getLock("l", time.Hour), yes)

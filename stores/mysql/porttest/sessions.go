@@ -12,7 +12,7 @@ import (
 var sessionTests = tests{
 	{"each has a number", numbers},
 	{"what a session has not committed goes with it", goes},
-	{"a session that is closed while it waits", closedWaiting},
+	{"a statement that waits is done though its client has gone", closedWaiting},
 	{"kill", killed},
 	{"kill of one that waits", killedWaiting},
 	{"kill of itself", killedByItself},
@@ -59,14 +59,21 @@ func closedWaiting(t *tester) {
 	t.want(c, insert(row("k", 0)), made(1))
 	t.want(a, begin(), okay)
 	t.want(a, forUpdate("k"), found("k", 1, 0))
-	first := t.waits(b, update("k", 1))
-	second := t.waits(c, update("k", 2))
-	t.Drop(b)
+	t.want(b, begin(), okay)
+	t.want(b, insert(row("l", 0)), made(2))
+	first := t.waits(b, update("k", 9))
+	d := t.open(0)
+	second := t.waits(d, update("k", 1))
+	third := t.waits(c, ifVersion(1, update("k", 2)))
+	for _, h := range []mysql.Handle{b, d} { // a transaction is rolled back, a statement alone is not
+		t.Drop(h)
+	}
 	t.cut(first)
-	t.Settle()
+	t.cut(second)
 	t.want(a, commit(), okay)
-	t.answered(second, hit)
+	t.answered(third, hit)
 	t.want(a, read("k"), found("k", 1, 2))
+	t.want(a, read("l"), nothing)
 }
 
 func killed(t *tester) {
