@@ -1,0 +1,109 @@
+package docker
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// MySQLServer is a MySQL server (Debian's MariaDB) that is not of a run, for
+// tests of what talks to one. It is up at first; its container, and so its
+// address and its files, stay while the server comes and goes.
+type MySQLServer struct {
+	Addr string // on this machine
+
+	flags  []string
+	member Member
+}
+
+const (
+	mysqlPort = "3306/tcp"
+	// mysqlUser has all rights and no password, and a database of the same name:
+	// see Dockerfile.
+	mysqlUser = "lockcheck"
+	// mysqlData is a script that gives a new server its files. It goes before
+	// anything that watches what the server writes.
+	mysqlData = "[ -d /data/mysql ] || cp -a --reflink=auto /var/lib/mysql /data/mysql"
+)
+
+// mysqlCommand starts a server on the files of mysqlData, with further flags.
+// What it keeps in memory is small, because many of them run side by side; for
+// the same reason it does without io_uring, of which a machine has only so much.
+func mysqlCommand(flags ...string) string {
+	return quote(append([]string{
+		"mariadbd", "--no-defaults", "--user=root", "--datadir=/data/mysql", "--pid-file=/data/pid", "--socket=/data/mysql.sock",
+		"--bind-address=0.0.0.0", "--skip-name-resolve", "--performance-schema=OFF", "--innodb-use-native-aio=OFF",
+		"--innodb-log-file-size=4M", "--innodb-buffer-pool-size=8M", "--key-buffer-size=1M", "--aria-pagecache-buffer-size=1M",
+		"--innodb-buffer-pool-dump-at-shutdown=OFF", "--innodb-buffer-pool-load-at-startup=OFF",
+	}, flags...)) + " >>/data/log 2>&1"
+}
+
+// MySQL starts a server with further flags, and returns when it answers.
+func MySQL(ctx context.Context, opts Options, flags ...string) (*MySQLServer, error) {
+	self, err := thisOwner()
+	if err != nil {
+		return nil, err
+	}
+	e, err := open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &MySQLServer{flags: flags, member: Member{engine: e}}
+	image, err := e.image(ctx, &lockedWriter{w: opts.Log})
+	if err == nil {
+		s.member.id, s.Addr, err = e.create(ctx, self, image, mysqlPort)
+	}
+	if err == nil {
+		err = s.Start(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close(context.WithoutCancel(ctx)))
+	}
+	return s, nil
+}
+
+// Start starts the server on the files that it has, and returns when it answers.
+func (s *MySQLServer) Start(ctx context.Context) error {
+	e, id := s.member.engine, s.member.id
+	if err := e.exec(ctx, id, mysqlData+" && exec "+mysqlCommand(s.flags...), true); err != nil {
+		return err
+	}
+	return e.answered(ctx, "a MySQL server", id, func() error { return pingMySQL(ctx, s.Addr) })
+}
+
+// Kill ends the server's process at once, as kill -9 does; one that is down
+// already stays so. What it had written its kernel still has.
+func (s *MySQLServer) Kill(ctx context.Context) error { return s.member.Kill(ctx) }
+
+// Close removes the container.
+func (s *MySQLServer) Close(ctx context.Context) error {
+	var err error
+	if s.member.id != "" {
+		err = s.member.engine.remove(ctx, s.member.id)
+	}
+	return errors.Join(err, s.member.engine.close())
+}
+
+// pingMySQL asks the server at addr for an answer.
+func pingMySQL(ctx context.Context, addr string) error {
+	db, err := openMySQL(addr)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return db.PingContext(ctx)
+}
+
+// openMySQL is a pool of connections to the server at addr.
+func openMySQL(addr string) (*sql.DB, error) {
+	c := mysql.NewConfig()
+	c.Net, c.Addr, c.User, c.DBName = "tcp", addr, mysqlUser, mysqlUser
+	c.Logger = &mysql.NopLogger{}
+	connector, err := mysql.NewConnector(c)
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector), nil
+}
