@@ -20,9 +20,9 @@ type MySQLServer struct {
 
 const (
 	mysqlPort = "3306/tcp"
-	// mysqlUser has all rights and no password, and a database of the same name:
-	// see Dockerfile.
-	mysqlUser = "lockcheck"
+	// mysqlAdmin has all rights, and no password: see Dockerfile. The clients'
+	// user may write nothing to a server that is read only.
+	mysqlAdmin = "root"
 	// mysqlData is a script that gives a new server its files. It goes before
 	// anything that watches what the server writes.
 	mysqlData = "[ -d /data/mysql ] || cp -a --reflink=auto /var/lib/mysql /data/mysql"
@@ -73,6 +73,9 @@ func (s *MySQLServer) Start(ctx context.Context) error {
 	return e.answered(ctx, "a MySQL server", id, func() error { return pingMySQL(ctx, s.Addr) })
 }
 
+// Admin is a pool of connections that may do everything.
+func (s *MySQLServer) Admin() (*sql.DB, error) { return openMySQL(s.Addr) }
+
 // Kill ends the server's process at once, as kill -9 does; one that is down
 // already stays so. What it had written its kernel still has.
 func (s *MySQLServer) Kill(ctx context.Context) error { return s.member.Kill(ctx) }
@@ -96,10 +99,10 @@ func pingMySQL(ctx context.Context, addr string) error {
 	return db.PingContext(ctx)
 }
 
-// openMySQL is a pool of connections to the server at addr.
+// openMySQL is a pool of the administrator's connections to the server at addr.
 func openMySQL(addr string) (*sql.DB, error) {
 	c := mysql.NewConfig()
-	c.Net, c.Addr, c.User, c.DBName = "tcp", addr, mysqlUser, mysqlUser
+	c.Net, c.Addr, c.User = "tcp", addr, mysqlAdmin
 	c.Logger = &mysql.NopLogger{}
 	connector, err := mysql.NewConnector(c)
 	if err != nil {
