@@ -10,10 +10,13 @@ import (
 )
 
 // ExpireSession closes the sessions of a client from a connection of our own, and
-// returns when the ensemble has ended them.
+// returns when the ensemble, or the MySQL server, has ended them.
 func (p *Place) ExpireSession(client string) error {
 	if _, err := p.find(client); err != nil {
 		return err
+	}
+	if p.mysql != nil {
+		return p.mysql.expire(p.ctx, client)
 	}
 	if p.ensemble == nil {
 		return fmt.Errorf("docker: %s has no session that could be closed", client)

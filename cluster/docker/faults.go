@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -74,8 +75,8 @@ func (p *Place) Start(name string) error {
 }
 
 // Keeps tells whether a server answers only what is on its disk, as members of
-// an ensemble do.
-func (p *Place) Keeps(string) bool { return p.ensemble != nil }
+// an ensemble do, and MySQL.
+func (p *Place) Keeps(string) bool { return p.ensemble != nil || p.mysql != nil }
 
 // Settles tells whether a fault on a server ends only when the servers have found
 // one another: an ensemble does nothing before.
@@ -101,8 +102,14 @@ func (p *Place) Relieve(name string) error {
 
 // Jump moves the wall clock of a client or a server.
 func (p *Place) Jump(host string, by time.Duration) error {
-	if s, err := p.store(host); err == nil {
-		return s.jump(p.ctx, by)
+	if s, err := p.machine(host); err == nil {
+		j, ok := s.(interface {
+			jump(ctx context.Context, by time.Duration) error
+		})
+		if !ok {
+			return errNoJump(host)
+		}
+		return j.jump(p.ctx, by)
 	}
 	c, err := p.find(host)
 	if err != nil {

@@ -63,7 +63,7 @@ func (s *server) script() string {
 		run = keepSynced + run
 	}
 	if s.faked {
-		return s.setOffset() + " && " + faketime + run
+		return setOffset(s.offset) + " && " + faketime + run
 	}
 	return run
 }
