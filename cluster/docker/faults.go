@@ -75,8 +75,8 @@ func (p *Place) Start(name string) error {
 }
 
 // Keeps tells whether a server answers only what is on its disk, as members of
-// an ensemble do, and MySQL.
-func (p *Place) Keeps(string) bool { return p.ensemble != nil || p.mysql != nil }
+// an ensemble do.
+func (p *Place) Keeps(string) bool { return p.ensemble != nil }
 
 // Settles tells whether a fault on a server ends only when the servers have found
 // one another: an ensemble does nothing before.

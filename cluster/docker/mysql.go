@@ -27,14 +27,14 @@ type mysqld struct {
 	faked   bool // its clock can be set
 	primary *primary
 
-	changing sync.Mutex // one start, stop, pause, resume or jump at a time
-	deposed  bool       // another has taken its place, and it begins with nothing
-	offset   time.Duration
-	db       *sql.DB // connections of our own
+	offset time.Duration
+	lost   bool    // it has lost what it had not synced, and its replicas may have that
+	db     *sql.DB // connections of our own
 
-	mu     sync.Mutex
-	up     bool
-	paused bool
+	mu      sync.Mutex
+	up      bool
+	paused  bool
+	deposed bool // another has taken its place, and it has to begin with nothing
 }
 
 // create makes the container. Its files are in memory: a server syncs each
@@ -67,7 +67,7 @@ func (s *mysqld) script() string {
 	if s.peer != "" {
 		flags = append(replicates[:len(replicates):len(replicates)], "--server-id="+strconv.Itoa(s.number))
 	}
-	if s.fsync == catalogue.FsyncEverysec {
+	if s.fsync != catalogue.FsyncAlways {
 		flags = append(flags, "--innodb-flush-log-at-trx-commit=0")
 	}
 	prepare := mysqlData + " || exit\n"
@@ -88,6 +88,18 @@ func (s *mysqld) serves() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.up && !s.paused
+}
+
+func (s *mysqld) isDeposed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.deposed
+}
+
+func (s *mysqld) depose(deposed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.deposed = deposed
 }
 
 func (s *mysqld) are(up, paused bool) {
@@ -125,8 +137,7 @@ func (s *mysqld) each(ctx context.Context, statements ...string) error {
 
 // pause is machine's.
 func (s *mysqld) pause(ctx context.Context) error {
-	s.changing.Lock()
-	defer s.changing.Unlock()
+	defer s.primary.change()()
 	if !s.runs() {
 		return fmt.Errorf("%s is down, and cannot stand still", s.name)
 	}
@@ -136,54 +147,64 @@ func (s *mysqld) pause(ctx context.Context) error {
 
 // resume is machine's.
 func (s *mysqld) resume(ctx context.Context) error {
-	s.changing.Lock()
-	defer s.changing.Unlock()
-	s.mu.Lock()
-	paused := s.paused
-	s.paused = false
-	s.mu.Unlock()
-	if !paused {
-		return nil
-	}
-	return s.engine.exec(ctx, s.id, `kill -CONT "$(cat /data/pid)"`, false)
+	defer s.primary.change()()
+	return s.goOn(ctx)
 }
 
-// stop ends the server's process by a kill: what it has answered is in its log,
-// which its kernel has. With lose that goes as well: all of it where nothing is to
-// be kept, and where it is synced each second, what the server has not yet given
-// to its kernel.
+func (s *mysqld) goOn(ctx context.Context) error {
+	if !s.runs() || s.serves() {
+		return nil
+	}
+	err := s.engine.exec(ctx, s.id, `kill -CONT "$(cat /data/pid)"`, false)
+	s.are(true, false)
+	return err
+}
+
+// stop ends the server's process. With lose it is killed, and keeps what it had
+// synced; without, it saves all. One that stands still goes on to do so.
 func (s *mysqld) stop(ctx context.Context, lose bool) error {
-	s.changing.Lock()
-	defer s.changing.Unlock()
+	defer s.primary.change()()
 	if !s.runs() {
 		return nil
 	}
-	s.are(false, false)
 	end := killServer
-	if lose && s.fsync == catalogue.FsyncNone {
-		end += "; rm -rf /data/mysql"
+	if !lose {
+		if err := s.goOn(ctx); err != nil {
+			return err
+		}
+		end = `p=$(cat /data/pid) && kill -TERM "$p"; ` + awaitGone
 	}
+	s.are(false, false)
 	if err := s.engine.exec(ctx, s.id, end, false); err != nil {
 		return fmt.Errorf("stop %s: %w", s.name, err)
 	}
-	s.primary.died(s)
+	if s == s.primary.leader() {
+		s.lost = lose
+		s.primary.cut()
+	}
 	return nil
 }
 
 // start is machine's.
 func (s *mysqld) start(ctx context.Context) error {
-	s.changing.Lock()
-	defer s.changing.Unlock()
-	if s.runs() {
+	defer s.primary.change()()
+	switch {
+	case s.runs():
 		return nil
+	case s == s.primary.leader():
+		return s.primary.resumes(ctx, s)
+	case s.isDeposed():
+		return s.primary.rebuild(ctx, s)
 	}
-	return s.primary.start(ctx, s)
+	if err := s.launch(ctx); err != nil {
+		return err
+	}
+	return s.primary.joins(ctx, s)
 }
 
 // jump moves the server's wall clock, and returns when it shows it.
 func (s *mysqld) jump(ctx context.Context, by time.Duration) error {
-	s.changing.Lock()
-	defer s.changing.Unlock()
+	defer s.primary.change()()
 	if !s.faked {
 		return errNoJump(s.name)
 	}

@@ -18,6 +18,7 @@ import (
 // Source: MariaDB, "Clients & Utilities, Server-Client Protocol".
 type mysqlTalk struct {
 	primary *primary
+	server  *mysqld
 	client  string
 	replies *bufio.Reader
 	life    context.Context // of the link
@@ -83,7 +84,7 @@ func (t *mysqlTalk) reply() (parcel, error) {
 			t.primary.rows.drop("what a server sends to %s is %v", t.client, err)
 		}
 		t.session.Store(id)
-		t.primary.opened(t.client, id)
+		t.primary.opened(t.server, t.client, id)
 	}
 	for {
 		head, err := t.replies.Peek(min(mysqlHead, t.replies.Buffered()))
@@ -131,5 +132,5 @@ func (p *primary) reach(ctx context.Context, client string) (*net.TCPConn, diale
 	if err != nil {
 		return nil, nil, err
 	}
-	return conn.(*net.TCPConn), &mysqlTalk{primary: p, client: client, replies: bufio.NewReader(conn), life: ctx}, nil
+	return conn.(*net.TCPConn), &mysqlTalk{primary: p, server: s, client: client, replies: bufio.NewReader(conn), life: ctx}, nil
 }

@@ -15,26 +15,37 @@ import (
 )
 
 // primary is the MySQL server that clients reach, always at the same address, and
-// its replicas. When it dies one of them takes its place, as behind an orchestrator
-// that moves an address from one to the other.
+// its replicas.
+//
+// What watches over them is what an operator has for that. When it has not reached
+// the primary for downAfter, because that is down, stands still or is cut off from
+// the others, the replica which has been sent most, of those that it reaches,
+// becomes the primary; the address leads there from then on, and connections that
+// led elsewhere are reset. The old one is made a copy of the new one once it is
+// reached.
 type primary struct {
 	name      string // what links call it: the first one's
 	servers   []*mysqld
 	rows      *rows
-	downAfter time.Duration // for how long it is down before another takes its place
-	cut       func()        // resets the connections of all clients
+	downAfter time.Duration
+	cut       func()                 // resets the connections of all clients
+	isolated  func(name string) bool // tells whether a server is cut off from the others
 	log       func(format string, args ...any)
 	ctx       context.Context
 	stop      context.CancelFunc
 	tasks     sync.WaitGroup
 
+	changing sync.Mutex // one start, stop, pause, resume, jump or promotion at a time
+	numbers  int        // that servers have had so far
+
 	reading sync.Mutex // one look at what was done at a time
 	audit   audit
 
 	mu       sync.Mutex
-	numbers  int                // that servers have had so far
-	first    *mysqld            // that clients reach
-	sessions map[string][]int64 // by client: the numbers of its connections to it
+	first    *mysqld // that clients reach
+	looking  context.Context
+	away     context.CancelFunc // ends looking: what it asks may stand still
+	sessions map[string][]int64 // by client: the numbers of its connections to first
 }
 
 // newPrimary makes the layout's servers, and returns when they serve and follow.
@@ -45,7 +56,7 @@ func (p *Place) newPrimary(self owner, image string) error {
 		downAfter: p.downAfter(), log: p.log.printf, sessions: map[string][]int64{},
 		audit: audit{missing: map[int64]bool{}},
 	}
-	x.cut = func() { p.cutOff(x) }
+	x.cut, x.isolated = func() { p.cutOff(x) }, p.isCut
 	x.ctx, x.stop = context.WithCancel(p.ctx)
 	if l := p.cfg.Lock.Lease; l != catalogue.LeaseFixed && l != catalogue.LeaseRenewed {
 		x.rows.blind()
@@ -58,23 +69,31 @@ func (p *Place) newPrimary(self owner, image string) error {
 	}
 	x.first = x.servers[0]
 	err := together(x.servers, func(s *mysqld) error { return s.create(p.ctx, self, image, len(names) > 1) })
-	if err != nil {
-		return err
+	if err == nil {
+		err = together(x.servers, func(s *mysqld) error { return s.launch(p.ctx) })
 	}
-	if err := x.start(p.ctx, x.first); err != nil {
-		return err
+	if err == nil {
+		err = x.leads(p.ctx, x.first)
 	}
-	if x.rows.observes() {
-		x.tasks.Go(x.follow)
+	if err == nil {
+		err = together(x.servers[1:], func(s *mysqld) error { return x.joins(p.ctx, s) })
 	}
-	return together(x.servers[1:], func(s *mysqld) error { return x.start(p.ctx, s) })
+	x.tasks.Go(x.follow)
+	if len(names) > 1 {
+		x.tasks.Go(x.orchestrate)
+	}
+	return err
+}
+
+// change begins a change of the servers, and what it returns ends it.
+func (p *primary) change() (done func()) {
+	p.changing.Lock()
+	return p.changing.Unlock
 }
 
 // numbered is a server_id that no server has had: none takes from another what was
 // done under its own.
 func (p *primary) numbered() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.numbers++
 	return p.numbers
 }
@@ -101,35 +120,52 @@ func (p *primary) leader() *mysqld {
 	return p.first
 }
 
-// start starts a server: as the primary, or else as its replica, on what it has or
-// on nothing at all if another has taken its place.
-func (p *primary) start(ctx context.Context, s *mysqld) error {
-	p.mu.Lock()
-	leads := p.first == s
-	p.mu.Unlock()
-	if s.deposed {
-		if err := s.engine.exec(ctx, s.id, "rm -rf /data/mysql", false); err != nil {
-			return err
-		}
-		s.deposed = false
-		s.number = p.numbered()
-	}
+// resumes starts the server that is still the primary.
+func (p *primary) resumes(ctx context.Context, s *mysqld) error {
 	if err := s.launch(ctx); err != nil {
 		return err
 	}
-	if !leads {
-		return p.joins(ctx, s)
+	if err := p.leads(ctx, s); err != nil || !s.lost {
+		return err
 	}
+	s.lost = false
+	for _, o := range p.servers { // which may have what it has lost
+		if o != s && o.runs() {
+			if err := p.rebuild(ctx, o); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// rebuild makes a server, which may run, a replica that has nothing of its own.
+func (p *primary) rebuild(ctx context.Context, s *mysqld) error {
+	s.are(false, false)
+	if err := s.engine.exec(ctx, s.id, killServer+"; rm -rf /data/mysql", false); err != nil {
+		return err
+	}
+	s.depose(false)
+	s.number = p.numbered()
+	if err := s.launch(ctx); err != nil {
+		return err
+	}
+	return p.joins(ctx, s)
+}
+
+// leads makes s, which follows nobody, the server that clients reach, once what it
+// has is told.
+func (p *primary) leads(ctx context.Context, s *mysqld) error {
+	p.mu.Lock()
+	if p.away != nil {
+		p.away()
+	}
+	p.mu.Unlock()
+	p.reading.Lock()
+	defer p.reading.Unlock()
 	if err := s.fill(ctx); err != nil {
 		return err
 	}
-	return p.lead(ctx, s)
-}
-
-// lead makes s the server that clients reach, once what it has is told.
-func (p *primary) lead(ctx context.Context, s *mysqld) error {
-	p.reading.Lock()
-	defer p.reading.Unlock()
 	if p.rows.observes() {
 		if err := p.look(ctx, s); err != nil {
 			return err
@@ -144,12 +180,13 @@ func (p *primary) lead(ctx context.Context, s *mysqld) error {
 		p.rows.become(s.name, found)
 	}
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.first != s {
-		p.first.deposed = true
+		p.first.depose(true)
 	}
 	p.first = s
+	p.looking, p.away = context.WithCancel(p.ctx)
 	clear(p.sessions)
-	p.mu.Unlock()
 	s.are(true, false)
 	return nil
 }
@@ -167,13 +204,15 @@ func (p *primary) follow() {
 			return
 		}
 		p.reading.Lock()
-		s := p.leader()
+		p.mu.Lock()
+		s, ctx := p.first, p.looking
+		p.mu.Unlock()
 		var err error
 		if s.runs() {
-			err = p.look(p.ctx, s)
+			err = p.look(ctx, s)
 		}
 		p.reading.Unlock()
-		if err == nil || !s.runs() || p.ctx.Err() != nil {
+		if err == nil || !s.runs() || ctx.Err() != nil {
 			failing = 0
 		} else if failing += time.Since(since); failing > upLimit {
 			p.rows.drop("%v", err)
@@ -186,40 +225,53 @@ func (p *primary) look(ctx context.Context, s *mysqld) error {
 	return p.rows.take(func() ([]auditLine, error) { return p.audit.read(ctx, s.db) })
 }
 
-// died cuts clients off from a server that is down, and has a replica take its
-// place if it stays so.
-func (p *primary) died(s *mysqld) {
-	if p.leader() != s {
-		return
-	}
-	p.cut()
-	if len(p.servers) == 1 {
-		return
-	}
-	p.tasks.Go(func() {
+// reaches tells whether the one that watches over the servers reaches s.
+func (p *primary) reaches(s *mysqld) bool { return s.serves() && !p.isolated(s.name) }
+
+// orchestrate watches over the servers.
+func (p *primary) orchestrate() {
+	ticker := time.NewTicker(look)
+	defer ticker.Stop()
+	for reached := time.Now(); ; {
 		select {
-		case <-time.After(p.downAfter):
+		case now := <-ticker.C:
+			if p.reaches(p.leader()) {
+				reached = now
+			}
 		case <-p.ctx.Done():
 			return
 		}
-		s.changing.Lock()
-		defer s.changing.Unlock()
-		if s.runs() || p.leader() != s {
-			return
+		if err := p.watch(time.Since(reached) >= p.downAfter); err != nil && p.ctx.Err() == nil {
+			p.log("the one that watches over the MySQL servers: %v", err)
 		}
-		if err := p.promote(p.ctx, s); err != nil && p.ctx.Err() == nil {
-			p.log("nobody takes the place of %s: %v", s.name, err)
-		}
-	})
+	}
 }
 
-// promote has the replica that has most of what the old primary has done take its
-// place, and the others follow it.
+// watch replaces the primary if it has been silent for so long, and makes a replica
+// of each that has been replaced.
+func (p *primary) watch(silent bool) error {
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	if first := p.leader(); silent && !p.reaches(first) {
+		if err := p.promote(p.ctx, first); err != nil {
+			return err
+		}
+	}
+	for _, s := range p.servers {
+		if s.isDeposed() && p.reaches(s) && p.reaches(p.leader()) {
+			return p.rebuild(p.ctx, s)
+		}
+	}
+	return nil
+}
+
+// promote has the replica that was sent most of what the old primary has done take
+// its place, if there is one, and the others follow it.
 func (p *primary) promote(ctx context.Context, old *mysqld) error {
 	var best *mysqld
 	most := int64(-1)
 	for _, s := range p.servers {
-		if s == old || !s.serves() {
+		if s == old || !p.reaches(s) || s.isDeposed() {
 			continue
 		}
 		if has, err := s.received(ctx); err == nil && has > most {
@@ -227,7 +279,7 @@ func (p *primary) promote(ctx context.Context, old *mysqld) error {
 		}
 	}
 	if best == nil {
-		return errors.New("no replica runs")
+		return nil // one may be reached later
 	}
 	err := best.each(ctx, "STOP SLAVE IO_THREAD")
 	if err == nil {
@@ -240,19 +292,15 @@ func (p *primary) promote(ctx context.Context, old *mysqld) error {
 		err = best.each(ctx, "STOP SLAVE", "RESET SLAVE ALL", "SET GLOBAL read_only = 0")
 	}
 	if err == nil {
-		err = p.lead(ctx, best)
-	}
-	if err != nil {
-		return err
+		p.cut()
+		err = p.leads(ctx, best)
 	}
 	for _, s := range p.servers {
-		if s != old && s != best && s.serves() {
-			if err := p.joins(ctx, s); err != nil {
-				p.log("%s does not follow %s: %v", s.name, best.name, err)
-			}
+		if err == nil && s != old && s != best && s.serves() {
+			err = p.joins(ctx, s)
 		}
 	}
-	return nil
+	return err
 }
 
 // idleReplica is what a replica says that has executed all that it was sent.
@@ -268,12 +316,12 @@ func (p *primary) joins(ctx context.Context, s *mysqld) error {
 		return err
 	}
 	s.are(true, false)
-	if !to.serves() {
-		return nil // it will, when that comes back
-	}
 	return await(ctx, s.name+" follows "+to.name, func() (bool, error) {
+		if !p.reaches(to) || !p.reaches(s) {
+			return true, nil // it will, when they reach each other
+		}
 		said, err := s.status(ctx)
-		return said["Slave_IO_Running"] == "Yes" && said["Slave_SQL_Running_State"] == idleReplica || !to.serves(), err
+		return said["Slave_IO_Running"] == "Yes" && said["Slave_SQL_Running_State"] == idleReplica, err
 	})
 }
 
@@ -318,9 +366,12 @@ func (s *mysqld) received(ctx context.Context) (int64, error) {
 }
 
 // opened notes a connection of a client's.
-func (p *primary) opened(client string, session int64) {
+func (p *primary) opened(to *mysqld, client string, session int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if to != p.first {
+		return // it was replaced just now
+	}
 	p.sessions[client] = append(p.sessions[client], session)
 }
 
