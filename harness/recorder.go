@@ -64,7 +64,7 @@ func (r *recorder) reset(plan *Plan, sink func(*history.Entry)) {
 		}
 		r.process++
 		c := r.clients[i]
-		*c = client{rec: r, name: name, n: i, process: r.process, task: c.task, armed: c.armed[:0]}
+		*c = client{rec: r, name: name, n: i, process: r.process, task: c.task, armed: c.armed[:0], open: c.open[:0]}
 		r.processes[name] = c
 	}
 }
@@ -150,9 +150,21 @@ func (r *recorder) invoke(c *client, f string, grant int, value history.Opt) int
 	}
 	e := r.of(c, history.Invoke, f, grant)
 	e.Value = value
-	if f == history.Acquire {
-		c.asks = e.Index
+	return r.done(e)
+}
+
+// invokes is invoke of an acquire. That it asks out of turn is for people to know.
+func (r *recorder) invokes(c *client, unfair bool) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c.killed() || r.closed {
+		return 0
 	}
+	e := r.of(c, history.Invoke, history.Acquire, 0)
+	if unfair {
+		e.Text = "out of turn"
+	}
+	c.asks = e.Index
 	return r.done(e)
 }
 
@@ -334,12 +346,14 @@ func (r *recorder) Enter(name string, g cluster.Grant) cluster.Op {
 	r.process++
 	e := &client{rec: r, name: name, n: c.n, process: r.process, end: c.end, of: c, acquisition: c.acquisition}
 	r.mu.Unlock()
-	if e.acquire = r.invoke(e, history.Acquire, 0, history.Opt{}); e.acquire == 0 {
+	if e.acquire = r.invokes(e, false); e.acquire == 0 {
 		return cluster.Op{}
 	}
-	if e.grant = r.granted(e, e.acquire, g); e.grant == 0 {
+	grant := r.granted(e, e.acquire, g)
+	if grant == 0 {
 		return cluster.Op{}
 	}
+	e.open = append(e.open, opening{e.acquire, grant})
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.entries == nil {
@@ -357,7 +371,7 @@ func (r *recorder) Section(_ string, acquire cluster.Op) {
 	delete(r.entries, acquire.Index)
 	r.mu.Unlock()
 	if r.section(e) != workloads.Dead {
-		r.invoke(e, history.Release, e.grant, history.Opt{})
+		r.invoke(e, history.Release, e.inside().grant, history.Opt{})
 	}
 }
 

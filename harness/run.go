@@ -101,7 +101,11 @@ func (r *recorder) section(c *client) workloads.Result {
 
 // random is what a client does without a script.
 func (r *recorder) random(c *client) workloads.Random {
-	return workloads.Random{Acquires: r.plan.SectionsOf(c.n), Lease: r.plan.Lease, Shape: r.plan.shape(), Once: r.ordered()}
+	workload, _ := workloads.Find(r.plan.Workload)
+	return workloads.Random{
+		Workload: workload, Nth: c.n,
+		Acquires: r.plan.SectionsOf(c.n), Lease: r.plan.Lease, Shape: r.plan.shape(), Once: r.ordered(),
+	}
 }
 
 // ordered tells whether order decides what happens, and no length.
