@@ -80,13 +80,29 @@ func (r *recorder) begin(place cluster.Place, header history.Header) {
 	}
 }
 
-// kill records that a client is about to be killed. In one step with the line,
-// because what its operations still bring must not stand behind it as certain.
-func (r *recorder) kill(c *client, e *history.Entry) {
+// kill records that clients are about to be killed. In one step with the line,
+// because what their operations still bring must not stand behind it as certain.
+func (r *recorder) kill(clients []string, e *history.Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.addLocked(e)
-	c.dead.Store(true)
+	r.died(clients)
+}
+
+// died takes in that clients are dead. It needs mu.
+func (r *recorder) died(clients []string) {
+	for _, name := range clients {
+		r.processes[name].dead.Store(true)
+	}
+}
+
+// mates are the clients that share a process with the one called name, itself
+// included; none, if that is no client.
+func (r *recorder) mates(name string) []string {
+	if r.processes[name] == nil {
+		return nil
+	}
+	return r.injector.lock.Mates(r.plan.Clients, name)
 }
 
 // add writes one entry and returns its index.
@@ -230,10 +246,14 @@ func (r *recorder) completeLocked(c *client, f string, grant int, value history.
 	if errors.Is(err, cluster.ErrCrashed) || errors.Is(err, cluster.ErrBudget) {
 		res = workloads.Dead
 		if !c.killed() {
-			c.itself().dead.Store(true)
+			gone := []string{c.name}
+			if errors.Is(err, cluster.ErrCrashed) { // a budget ends a thread, and not its process
+				gone = r.mates(c.name)
+			}
+			r.died(gone)
 			r.addLocked(&history.Entry{
 				Process: history.Process{Name: history.Nemesis},
-				Type:    history.Info, F: history.Exit, On: []string{c.name}, Text: err.Error(),
+				Type:    history.Info, F: history.Exit, On: gone, Text: err.Error(),
 			})
 		}
 	}
