@@ -37,8 +37,8 @@ type Place interface {
 	Evict(server string) error
 	Relieve(server string) error
 
-	// ExpireSession closes client's session with an ensemble, if it has one, as
-	// somebody else may who knows its number.
+	// ExpireSession closes client's session with an ensemble or a MySQL server, if
+	// it has one, as somebody else may who knows its number.
 	ExpireSession(client string) error
 
 	// Jump moves the wall clock of a client or a server, forward or back.
