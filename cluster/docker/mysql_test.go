@@ -36,6 +36,9 @@ func tables(t *testing.T, s catalogue.Server, w *witness, schedule []faults.Inje
 		if err := p.Close(); err != nil {
 			t.Errorf("close: %v", err)
 		}
+		if left, err := docker.Left(context.Background(), p); len(left) > 0 || err != nil {
+			t.Errorf("left: %q, %v", left, err)
+		}
 	}()
 	t.Logf("up after %v", time.Since(start))
 	p.Go(func() { script(p) })
