@@ -12,7 +12,8 @@ import (
 // ExpireSession closes the sessions of a client from a connection of our own, and
 // returns when the ensemble, or the MySQL server, has ended them.
 func (p *Place) ExpireSession(client string) error {
-	if _, err := p.find(client); err != nil {
+	c, err := p.find(client)
+	if err != nil {
 		return err
 	}
 	if p.mysql != nil {
@@ -21,7 +22,7 @@ func (p *Place) ExpireSession(client string) error {
 	if p.ensemble == nil {
 		return fmt.Errorf("docker: %s has no session that could be closed", client)
 	}
-	for _, s := range p.ensemble.nodes.lasting(client) {
+	for _, s := range p.ensemble.nodes.lasting(c.clients[0].name) {
 		err := await(p.ctx, "the session of "+client+" is closed from elsewhere", func() (bool, error) {
 			return p.ensemble.close(s)
 		})

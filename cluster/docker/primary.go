@@ -100,8 +100,8 @@ func (p *primary) numbered() int {
 
 // cutOff resets all connections of clients to a server.
 func (p *Place) cutOff(f far) {
-	for _, c := range p.clients {
-		for _, l := range c.links {
+	for _, g := range p.programs {
+		for _, l := range g.links {
 			if l.far == f {
 				l.cut()
 			}
