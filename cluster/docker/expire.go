@@ -17,7 +17,7 @@ func (p *Place) ExpireSession(client string) error {
 		return err
 	}
 	if p.mysql != nil {
-		return p.mysql.expire(p.ctx, client)
+		return p.mysql.expire(p.ctx, c.clients[0].name)
 	}
 	if p.ensemble == nil {
 		return fmt.Errorf("docker: %s has no session that could be closed", client)
