@@ -152,7 +152,7 @@ func workerCommand(cfg cluster.Config, opts Options) ([]string, error) {
 func (p *Place) newClients(command []string, self owner) error {
 	for _, name := range p.cfg.Clients {
 		c := &client{
-			place: p, name: name, asked: map[int64]running{}, news: news{grants: map[string]int{}},
+			place: p, name: name, asked: map[int64]running{}, news: news{grants: map[string][]int{}},
 			runs: runs{visits: map[int64]*visit{}, inside: map[int]entrance{}},
 		}
 		p.clients = append(p.clients, c)
