@@ -219,7 +219,7 @@ func (s *Server) choose(x *session) (*record, bool) {
 	}
 	had := len(s.locks)
 	r, ok := s.find(x, i, &c.Match)
-	if r == nil || agrees(&r.row, &c.Match, c.Where) {
+	if !ok || r == nil || agrees(&r.row, &c.Match, c.Where) {
 		return r, ok
 	}
 	if x.trx.isolation == mysql.ReadCommitted {
