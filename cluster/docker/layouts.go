@@ -43,7 +43,7 @@ func (p *Place) newServers(self owner) error {
 		return err
 	}
 	if len(p.layout.Ensemble) > 0 {
-		return p.newEnsemble(self, image)
+		return p.startEnsemble(self, image)
 	}
 	if len(p.layout.MySQL) > 0 {
 		if err := p.newPrimary(self, image); err != nil {

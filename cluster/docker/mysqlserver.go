@@ -9,13 +9,10 @@ import (
 )
 
 // MySQLServer is a MySQL server (Debian's MariaDB) that is not of a run, for
-// tests of what talks to one. It is up at first; its container, and so its
-// address and its files, stay while the server comes and goes.
+// tests of what talks to one. It is up at first.
 type MySQLServer struct {
-	Addr string // on this machine
-
-	flags  []string
-	member Member
+	box
+	flags []string
 }
 
 const (
@@ -44,19 +41,12 @@ func mysqlCommand(flags ...string) string {
 
 // MySQL starts a server with further flags, and returns when it answers.
 func MySQL(ctx context.Context, opts Options, flags ...string) (*MySQLServer, error) {
-	self, err := thisOwner()
+	e, self, image, err := prepare(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
-	e, err := open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s := &MySQLServer{flags: flags, member: Member{engine: e}}
-	image, err := e.image(ctx, &lockedWriter{w: opts.Log})
-	if err == nil {
-		s.member.id, s.Addr, err = e.create(ctx, self, image, mysqlPort)
-	}
+	s := &MySQLServer{box: box{engine: e}, flags: flags}
+	s.id, s.Addr, err = e.create(ctx, self, image, mysqlPort)
 	if err == nil {
 		err = s.Start(ctx)
 	}
@@ -68,27 +58,22 @@ func MySQL(ctx context.Context, opts Options, flags ...string) (*MySQLServer, er
 
 // Start starts the server on the files that it has, and returns when it answers.
 func (s *MySQLServer) Start(ctx context.Context) error {
-	e, id := s.member.engine, s.member.id
-	if err := e.exec(ctx, id, mysqlData+" && exec "+mysqlCommand(s.flags...), true); err != nil {
+	if err := s.engine.exec(ctx, s.id, mysqlData+" && exec "+mysqlCommand(s.flags...), true); err != nil {
 		return err
 	}
-	return e.answered(ctx, "a MySQL server", id, func() error { return pingMySQL(ctx, s.Addr) })
+	return s.engine.answered(ctx, "a MySQL server", s.id, func() error { return pingMySQL(ctx, s.Addr) })
 }
 
 // Admin is a pool of connections that may do everything.
 func (s *MySQLServer) Admin() (*sql.DB, error) { return openMySQL(s.Addr) }
 
-// Kill ends the server's process at once, as kill -9 does; one that is down
-// already stays so. What it had written its kernel still has.
-func (s *MySQLServer) Kill(ctx context.Context) error { return s.member.Kill(ctx) }
-
 // Close removes the container.
 func (s *MySQLServer) Close(ctx context.Context) error {
 	var err error
-	if s.member.id != "" {
-		err = s.member.engine.remove(ctx, s.member.id)
+	if s.id != "" {
+		err = s.engine.remove(ctx, s.id)
 	}
-	return errors.Join(err, s.member.engine.close())
+	return errors.Join(err, s.engine.close())
 }
 
 // pingMySQL asks the server at addr for an answer.

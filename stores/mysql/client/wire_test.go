@@ -64,18 +64,37 @@ func (w *wires) end() {
 type wire struct {
 	*net.TCPConn
 
-	mu     sync.Mutex
-	sent   int
-	silent bool // half open: nothing goes to the server, and nothing comes
-	torn   bool // of what is written next a part gets away
-	once   sync.Once
-	over   chan struct{} // closed when the client has closed its end
+	mu      sync.Mutex
+	sent    int
+	dropped bool
+	silent  bool // half open: nothing goes to the server, and nothing comes
+	torn    bool // of what is written next a part gets away
+	once    sync.Once
+	over    chan struct{} // closed when the client has closed its end
 }
 
 func (y *wire) set(change func()) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	change()
+}
+
+// drop ends the connection below its ends, which both learn of it.
+func (y *wire) drop() {
+	y.set(func() { y.dropped = true })
+	y.TCPConn.Close()
+}
+
+// ended tells whether the server can know that the connection has ended.
+func (y *wire) ended() bool {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	select {
+	case <-y.over:
+		return !y.silent
+	default:
+		return y.dropped
+	}
 }
 
 var errTorn = errors.New("torn")
