@@ -26,7 +26,7 @@ func tables(t *testing.T, s catalogue.Server, w *witness, schedule []faults.Inje
 	dockertest.Require(t)
 	start := time.Now()
 	p, err := docker.New(t.Context(), cluster.Config{
-		Lock: catalogue.Lock{ID: "rows", Store: catalogue.StoreMySQL}, Lease: time.Second,
+		Lock: catalogue.Lock{ID: "rows", Store: catalogue.StoreMySQL}, Lease: 4 * time.Second,
 		Clients: []string{"c1", "c2"}, Names: []string{"a"}, Server: s, Seed: 1, Schedule: schedule,
 	}, w, docker.Options{Log: t.Output(), Worker: []string{"sh", "-c", `read q; echo '{"id":1,"ok":true,"name":"idle"}'; exec cat >/dev/null`}})
 	if err != nil {
