@@ -34,7 +34,6 @@ type Server struct {
 // session is a connection, and what the server keeps for it.
 type session struct {
 	id        int64
-	over      bool
 	waitTime  time.Duration
 	idleUntil time.Duration // on Clock.Mono, while it has nothing to do
 	isolation mysql.Isolation
@@ -95,9 +94,11 @@ func (s *Server) Reset(o Options) {
 func (s *Server) Connect(now Clock) int64 {
 	s.now = now
 	s.last++
-	x := new(session)
+	var x *session
 	if n := len(s.spare); n > 0 {
 		x, s.spare = s.spare[n-1], s.spare[:n-1]
+	} else {
+		x = new(session)
 	}
 	x.id, x.waitTime = s.last, s.options.WaitTime
 	x.idleUntil = after(now.Mono, x.waitTime)
@@ -245,7 +246,7 @@ func (s *Server) end(x *session) {
 func (s *Server) forget(x *session) {
 	i := slices.Index(s.sessions, x)
 	s.sessions = slices.Delete(s.sessions, i, i+1)
-	*x = session{over: true, trx: x.trx}
+	*x = session{trx: x.trx}
 	x.trx.clear()
 	s.spare = append(s.spare, x)
 }
