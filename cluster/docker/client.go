@@ -99,7 +99,9 @@ func (c *client) targets() map[string][]string {
 	t := map[string][]string{}
 	for _, l := range c.links {
 		kind, at := worker.TargetZooKeeper, l.addr()
-		if s, ok := l.far.(*server); ok {
+		if l.far == far(c.place.mysql) {
+			kind = worker.TargetMySQL
+		} else if s, ok := l.far.(*server); ok {
 			switch kind = worker.TargetRedis; {
 			case s == c.place.tokens:
 				kind = worker.TargetTokens
