@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -98,7 +99,9 @@ func (c *client) targets() map[string][]string {
 	t := map[string][]string{}
 	for _, l := range c.links {
 		kind, at := worker.TargetZooKeeper, l.addr()
-		if s, ok := l.far.(*server); ok {
+		if l.far == far(c.place.mysql) {
+			kind = worker.TargetMySQL
+		} else if s, ok := l.far.(*server); ok {
 			switch kind = worker.TargetRedis; {
 			case s == c.place.tokens:
 				kind = worker.TargetTokens
@@ -153,7 +156,10 @@ func (c *client) validUntil(a worker.Answer) time.Duration {
 func (c *client) Acquire(op cluster.Op, timeout time.Duration) (cluster.Grant, error) {
 	t := c.place.cfg.Lease
 	c.asks(op)
-	a, err := c.do(running{op: op, kind: history.Acquire}, worker.Request{TimeoutMS: max(timeout.Milliseconds(), 1)}, timeout+t)
+	a, err := c.do(running{op: op, kind: history.Acquire}, worker.Request{
+		TimeoutMS: max(timeout.Milliseconds(), 1), Nested: op.Grant != 0,
+		Unfair: op.Unfair && c.can(worker.FeatureUnfair),
+	}, timeout+t)
 	g := c.grantOf(a)
 	g.ValidUntil = c.got(op, g.ValidUntil, err)
 	if err != nil {
@@ -164,7 +170,18 @@ func (c *client) Acquire(op cluster.Op, timeout time.Duration) (cluster.Grant, e
 
 // Release gives a grant back.
 func (c *client) Release(op cluster.Op) error {
+	defer c.gives(op)
 	_, err := c.do(running{op: op, kind: history.Release}, worker.Request{}, 2*c.place.cfg.Lease)
+	return err
+}
+
+// ReleaseName releases by name.
+func (c *client) ReleaseName(op cluster.Op) error {
+	if !c.can(worker.FeatureReleaseName) {
+		return cluster.ErrNoReleaseName
+	}
+	defer c.gives(op)
+	_, err := c.do(running{op: op, kind: history.Release}, worker.Request{Op: worker.OpReleaseName}, 2*c.place.cfg.Lease)
 	return err
 }
 
@@ -204,7 +221,7 @@ const graceTime = time.Second
 // when it is paused.
 func (c *client) do(r running, q worker.Request, limit time.Duration) (worker.Answer, error) {
 	limit += graceTime
-	q.Op, q.Client, q.Lock = r.kind, c.name, r.op.Lock
+	q.Op, q.Client, q.Lock = cmp.Or(q.Op, r.kind), c.name, r.op.Lock
 	q.Run, q.Entry = r.entry.run, r.entry.number
 	if r.limit > 0 {
 		q.TimeoutMS = max(r.limit.Milliseconds(), 1)
@@ -455,4 +472,4 @@ func (nobody) Release(cluster.Op) error       { return cluster.ErrCrashed }
 func (nobody) Read(cluster.Op) (int64, error) { return 0, cluster.ErrCrashed }
 func (nobody) Write(cluster.Op, int64) error  { return cluster.ErrCrashed }
 
-var _ cluster.Client = (*client)(nil)
+var _ cluster.NameReleaser = (*client)(nil)

@@ -59,6 +59,7 @@ type Place struct {
 	sentinels []*server
 	tokens    *server   // nil: there is none
 	ensemble  *ensemble // instead of all these; nil: there is none
+	mysql     *primary  // instead of the stores; nil: there is none
 	clients   []*client
 	disturb   *disturbances
 
@@ -152,7 +153,7 @@ func workerCommand(cfg cluster.Config, opts Options) ([]string, error) {
 func (p *Place) newClients(command []string, self owner) error {
 	for _, name := range p.cfg.Clients {
 		c := &client{
-			place: p, name: name, asked: map[int64]running{}, news: news{grants: map[string]int{}},
+			place: p, name: name, asked: map[int64]running{}, news: news{grants: map[string][]int{}},
 			runs: runs{visits: map[int64]*visit{}, inside: map[int]entrance{}},
 		}
 		p.clients = append(p.clients, c)
@@ -202,6 +203,9 @@ func (p *Place) Client(name string) cluster.Client {
 // lock it is not known which keys are its own.
 func (p *Place) Observes() []string {
 	if p.ensemble != nil && !p.ensemble.nodes.observes() {
+		return nil
+	}
+	if p.mysql != nil && !p.mysql.rows.observes() {
 		return nil
 	}
 	for _, s := range p.stores {
@@ -339,6 +343,9 @@ func (p *Place) remove() error {
 	errs = append(errs, together(p.servers(), func(s *server) error { return s.remove(ctx) }))
 	if p.ensemble != nil {
 		errs = append(errs, p.ensemble.remove(ctx))
+	}
+	if p.mysql != nil {
+		errs = append(errs, p.mysql.remove(ctx))
 	}
 	if p.engine != nil {
 		errs = append(errs, p.engine.close())
