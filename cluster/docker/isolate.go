@@ -59,7 +59,7 @@ func (p *Place) peers() (all []*peer) {
 	}
 	if p.mysql != nil && len(p.mysql.servers) > 1 {
 		for _, s := range p.mysql.servers {
-			all = append(all, &peer{s.name, s.id, s.peer})
+			all = append(all, &peer{s.name, s.id, s.Host})
 		}
 	}
 	if len(p.sentinels) > 0 {

@@ -17,12 +17,9 @@ import (
 // mysqld is a MySQL server of a run, in a container. The container's first process
 // only sleeps: the server comes and goes, and keeps its address.
 type mysqld struct {
-	engine  *engine
+	box     // Host is "" where it has no replicas, and is none
 	name    string
-	id      string // of the container; "": there is none yet
-	addr    string // on this machine
-	peer    string // for other containers; "": it has no replicas, and is none
-	number  int    // its server_id
+	number  int // its server_id
 	fsync   catalogue.Fsync
 	faked   bool // its clock can be set
 	primary *primary
@@ -40,17 +37,17 @@ type mysqld struct {
 // create makes the container. Its files are in memory: a server syncs each
 // transaction, and a disk that is shared makes it wait.
 func (s *mysqld) create(ctx context.Context, self owner, image string, replicated bool) (err error) {
-	s.id, s.addr, err = s.engine.create(ctx, self, image, mysqlPort, func(c *container.HostConfig) {
+	s.id, s.Addr, err = s.engine.create(ctx, self, image, mysqlPort, func(c *container.HostConfig) {
 		c.Tmpfs = map[string]string{"/data": ""}
 		if replicated {
 			c.CapAdd = append(c.CapAdd, "NET_ADMIN") // for partitions between servers
 		}
 	})
 	if err == nil && replicated {
-		s.peer, err = s.engine.address(ctx, s.id)
+		s.Host, err = s.engine.address(ctx, s.id)
 	}
 	if err == nil {
-		s.db, err = openMySQL(s.addr)
+		s.db, err = openMySQL(s.Addr)
 	}
 	return err
 }
@@ -64,7 +61,7 @@ var replicates = []string{
 // script starts the server.
 func (s *mysqld) script() string {
 	var flags []string
-	if s.peer != "" {
+	if s.Host != "" {
 		flags = append(replicates[:len(replicates):len(replicates)], "--server-id="+strconv.Itoa(s.number))
 	}
 	if s.fsync != catalogue.FsyncAlways {
@@ -142,7 +139,7 @@ func (s *mysqld) pause(ctx context.Context) error {
 		return fmt.Errorf("%s is down, and cannot stand still", s.name)
 	}
 	s.are(true, true)
-	return s.engine.exec(ctx, s.id, stopped, false)
+	return s.Pause(ctx)
 }
 
 // resume is machine's.
@@ -155,7 +152,7 @@ func (s *mysqld) goOn(ctx context.Context) error {
 	if !s.runs() || s.serves() {
 		return nil
 	}
-	err := s.engine.exec(ctx, s.id, `kill -CONT "$(cat /data/pid)"`, false)
+	err := s.Continue(ctx)
 	s.are(true, false)
 	return err
 }
@@ -175,7 +172,7 @@ func (s *mysqld) stop(ctx context.Context, lose bool) error {
 		end = `p=$(cat /data/pid) && kill -TERM "$p"; ` + awaitGone
 	}
 	s.are(false, false)
-	if err := s.engine.exec(ctx, s.id, end, false); err != nil {
+	if err := s.sh(ctx, end); err != nil {
 		return fmt.Errorf("stop %s: %w", s.name, err)
 	}
 	if s == s.primary.leader() {

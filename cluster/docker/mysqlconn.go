@@ -128,7 +128,7 @@ func (p *primary) reach(ctx context.Context, client string) (*net.TCPConn, diale
 	if !s.runs() {
 		return nil, nil, errDown
 	}
-	conn, err := (&net.Dialer{Timeout: feedLimit}).DialContext(ctx, "tcp", s.addr)
+	conn, err := (&net.Dialer{Timeout: feedLimit}).DialContext(ctx, "tcp", s.Addr)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -26,8 +26,8 @@ type news struct {
 // operation that it has been told.
 const recordTime = 10 * time.Millisecond
 
-// asks notes that an acquire begins.
-func (c *client) asks(op cluster.Op) {
+// acquires notes that an acquire begins.
+func (c *client) acquires(op cluster.Op) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.news.asking = op.Index

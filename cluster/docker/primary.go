@@ -64,7 +64,7 @@ func (p *Place) newPrimary(self owner, image string) error {
 	p.mysql = x
 	for _, name := range names {
 		x.servers = append(x.servers, &mysqld{
-			engine: p.engine, name: name, number: x.numbered(), fsync: p.cfg.Server.Fsync, faked: p.fakes(name), primary: x,
+			box: box{engine: p.engine}, name: name, number: x.numbered(), fsync: p.cfg.Server.Fsync, faked: p.fakes(name), primary: x,
 		})
 	}
 	x.first = x.servers[0]
@@ -100,8 +100,8 @@ func (p *primary) numbered() int {
 
 // cutOff resets all connections of clients to a server.
 func (p *Place) cutOff(f far) {
-	for _, c := range p.clients {
-		for _, l := range c.links {
+	for _, g := range p.programs {
+		for _, l := range g.links {
 			if l.far == f {
 				l.cut()
 			}
@@ -142,7 +142,7 @@ func (p *primary) resumes(ctx context.Context, s *mysqld) error {
 // rebuild makes a server, which may run, a replica that has nothing of its own.
 func (p *primary) rebuild(ctx context.Context, s *mysqld) error {
 	s.are(false, false)
-	if err := s.engine.exec(ctx, s.id, killServer+"; rm -rf /data/mysql", false); err != nil {
+	if err := s.sh(ctx, killServer+"; rm -rf /data/mysql"); err != nil {
 		return err
 	}
 	s.depose(false)
@@ -310,7 +310,7 @@ const idleReplica = "Slave has read all relay log; waiting for more updates"
 func (p *primary) joins(ctx context.Context, s *mysqld) error {
 	to := p.leader()
 	err := s.each(ctx, "SET GLOBAL read_only = 1", "STOP SLAVE",
-		fmt.Sprintf("CHANGE MASTER TO MASTER_HOST='%s', MASTER_PORT=3306, MASTER_USER='%s', MASTER_USE_GTID=slave_pos, MASTER_CONNECT_RETRY=1, MASTER_HEARTBEAT_PERIOD=0.5", to.peer, mysqlAdmin),
+		fmt.Sprintf("CHANGE MASTER TO MASTER_HOST='%s', MASTER_PORT=3306, MASTER_USER='%s', MASTER_USE_GTID=slave_pos, MASTER_CONNECT_RETRY=1, MASTER_HEARTBEAT_PERIOD=0.5", to.Host, mysqlAdmin),
 		"START SLAVE")
 	if err != nil {
 		return err

@@ -28,26 +28,36 @@ func TestRows(t *testing.T) {
 		blind bool
 	}{
 		"granted and removed": {
-			[]auditLine{granted, {2, 8, row(1), nil}}, nil,
-			[]string{"grant of 10 by 10", "remove of 10 by 20"}, false,
+			[]auditLine{granted, {2, 8, row(1), nil}},
+			nil,
+			[]string{"grant of 10 by 10", "remove of 10 by 20"},
+			false,
 		},
 		"another lock's": {[]auditLine{{1, 7, nil, &mysql.Row{Resource: "b"}}}, nil, nil, false},
 		"nobody's":       {[]auditLine{{1, 9, nil, row(1)}}, nil, nil, true},
 		"still there": {
-			[]auditLine{granted}, map[string]mysql.Row{"a": *row(1)},
-			[]string{"grant of 10 by 10", "promote of 0 by nobody"}, false,
+			[]auditLine{granted},
+			map[string]mysql.Row{"a": *row(1)},
+			[]string{"grant of 10 by 10", "promote of 0 by nobody"},
+			false,
 		},
 		"lost": {
-			[]auditLine{granted}, map[string]mysql.Row{},
-			[]string{"grant of 10 by 10", "promote of 0 by nobody", "lose of 10 by nobody"}, false,
+			[]auditLine{granted},
+			map[string]mysql.Row{},
+			[]string{"grant of 10 by 10", "promote of 0 by nobody", "lose of 10 by nobody"},
+			false,
 		},
 		"there again": {
-			[]auditLine{granted, {2, 8, row(1), nil}}, map[string]mysql.Row{"a": *row(1)},
-			[]string{"grant of 10 by 10", "remove of 10 by 20", "promote of 0 by nobody", "grant of 10 by nobody"}, false,
+			[]auditLine{granted, {2, 8, row(1), nil}},
+			map[string]mysql.Row{"a": *row(1)},
+			[]string{"grant of 10 by 10", "remove of 10 by 20", "promote of 0 by nobody", "grant of 10 by nobody"},
+			false,
 		},
 		"unheard of": {
-			[]auditLine{granted}, map[string]mysql.Row{"a": *row(3)},
-			[]string{"grant of 10 by 10", "promote of 0 by nobody"}, true,
+			[]auditLine{granted},
+			map[string]mysql.Row{"a": *row(3)},
+			[]string{"grant of 10 by 10", "promote of 0 by nobody"},
+			true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
