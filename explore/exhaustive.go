@@ -88,9 +88,9 @@ func (s *Settings) scope() *harness.Plan {
 
 // SearchableLock says why all that can happen to a lock cannot be gone through;
 // nil: it can. What a client has learnt is taken for its state, which takes that
-// it does one thing at a time.
+// it does one thing at a time; and a session is not kept by one.
 func SearchableLock(lock *catalogue.Lock) error {
-	if lock.Nodes > 1 || lock.Replicas > 0 || lock.Lease == catalogue.LeaseRenewed || lock.Store != catalogue.StoreRedis {
+	if lock.Nodes > 1 || lock.Replicas > 0 || lock.Lease == catalogue.LeaseRenewed || lock.Lease == catalogue.LeaseSession || lock.Together > 1 {
 		return fmt.Errorf("%s has clients that do several things at a time, or servers that do: random runs are for it", lock.ID)
 	}
 	return nil

@@ -32,7 +32,11 @@ func (d *database) reset(g *databases, s *server) {
 		group: g, server: s, model: d.model, clients: d.clients[:0],
 		relay: relay{to: d, links: d.relay.links[:0]},
 	}
-	d.model.Reset(model.Options{})
+	o := model.Options{}
+	if s.world.order != nil {
+		o.WaitTime = -1 // nothing goes on for hours where only order counts
+	}
+	d.model.Reset(o)
 	s.database = d
 }
 
