@@ -15,6 +15,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 	"github.com/lockcheck/lockcheck/stores/redis"
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
+	"github.com/lockcheck/lockcheck/workloads"
 )
 
 // Lock is one lock under test.
@@ -101,6 +102,30 @@ func (l *Lock) Applies(f faults.Fault, s Server) error {
 func (l *Lock) Strikes(f faults.Fault, place string) error {
 	if l.Store == StoreZooKeeper && place == "docker" && f.Need == faults.NeedClock {
 		return fmt.Errorf("%s needs %s: under libfaketime a JVM is too slow for the sessions of %s, which go by another clock", f.Name, f.Need, l.ID)
+	}
+	return nil
+}
+
+// Takes says why the clients of a workload cannot use the lock; nil: they can.
+// A stranger's lock says itself what it cannot do, when it is asked to.
+func (l *Lock) Takes(w workloads.Workload) error {
+	if w.Need == "" || l.New == nil {
+		return nil
+	}
+	// What is made of nothing asks nobody: it only shows what it can do.
+	locker := l.New(Env{Redis: make([]redis.Port, max(1, l.Nodes))})
+	can := true
+	switch w.Need {
+	case workloads.NeedReleaseName:
+		_, can = locker.(locks.NameReleaser)
+	case workloads.NeedUnfair:
+		_, can = locker.(locks.UnfairLocker)
+	case workloads.NeedNesting:
+		_, runs := locker.(locks.Runner)
+		can = !runs
+	}
+	if !can {
+		return fmt.Errorf("%s needs %s, and %s is none", w.Name, w.Need, l.ID)
 	}
 	return nil
 }
@@ -226,6 +251,19 @@ func ParseOptions(s string) (Options, error) {
 	return o, nil
 }
 
+// The options that several locks know.
+var (
+	// keyOptions are those of a lock that is one key, and is asked for again.
+	keyOptions = []string{"token", "token=own", "spin", "retries", "wait=fixed", "wait=exponential"}
+	// timeOptions are those where the key holds a time: it draws no token.
+	timeOptions = []string{"token=own", "spin", "retries", "wait=fixed", "wait=exponential"}
+	// valueOptions are those where the key holds a value of its holder's.
+	valueOptions = []string{"token", "token=own", "spin", "reuse-id", "claim", "retries", "wait=fixed", "wait=exponential"}
+
+	redlockOptions = []string{"token=own"}
+	zkOptions      = []string{"token"}
+)
+
 // Locks are all locks, in the order in which they are shown: first those that
 // somebody may take for right, then the variants with a flaw.
 var Locks = slices.Concat(published, mysqlLocks, flawed)
@@ -238,7 +276,7 @@ var published = []Lock{
 		Source:  "Redis manual, SETNX, Handling deadlocks",
 		Steps:   Requests{1, 1},
 		Lease:   LeaseNone,
-		Options: []string{"token", "token=own", "spin", "retries", "wait=fixed", "wait=exponential"},
+		Options: keyOptions,
 		New:     redisLock(redislocks.NewSetNX),
 	},
 	{
@@ -247,7 +285,7 @@ var published = []Lock{
 		Promise: "exclusion for the length of a lease, if nobody dies between two commands",
 		Source:  "Redis manual, SET, Patterns",
 		Steps:   Requests{2, 1},
-		Options: []string{"token", "token=own", "spin", "retries", "wait=fixed", "wait=exponential"},
+		Options: keyOptions,
 		New:     redisLock(redislocks.NewSetNXExpire),
 	},
 	{
@@ -256,7 +294,7 @@ var published = []Lock{
 		Promise: "exclusion for 1.1 leases, if all clocks are right and nobody releases late; a release in time frees nothing",
 		Source:  "imcoderlemon, Three ways to lock with Redis (in Chinese), the first",
 		Steps:   Requests{1, 1},
-		Options: []string{"token=own", "spin", "retries", "wait=fixed", "wait=exponential"},
+		Options: timeOptions,
 		New:     redisLock(redislocks.NewSetNXGetSet),
 	},
 	{
@@ -265,7 +303,7 @@ var published = []Lock{
 		Promise: "exclusion for 1.1 leases, if all clocks are right and nobody releases late",
 		Source:  "Redis manual, SETNX, Handling deadlocks",
 		Steps:   Requests{1, 2},
-		Options: []string{"token=own", "spin", "retries", "wait=fixed", "wait=exponential"},
+		Options: timeOptions,
 		New:     redisLock(redislocks.NewSetNXGetSetFixed),
 	},
 	{
@@ -274,7 +312,7 @@ var published = []Lock{
 		Promise: "exclusion for the length of a lease, if nobody releases late",
 		Source:  "Redis manual, Distributed Locks with Redis, Correct Implementation with a Single Instance",
 		Steps:   Requests{1, 1},
-		Options: []string{"token", "token=own", "spin", "reuse-id", "claim", "retries", "wait=fixed", "wait=exponential"},
+		Options: valueOptions,
 		New:     redisLock(redislocks.NewSetDel),
 	},
 	{
@@ -283,7 +321,7 @@ var published = []Lock{
 		Promise: "exclusion for the length of a lease, if no release is slow",
 		Source:  "jiaduo, Distributed locks with Redis and with ZooKeeper (in Chinese), the race of threads A and B",
 		Steps:   Requests{1, 2},
-		Options: []string{"token", "token=own", "spin", "reuse-id", "claim", "retries", "wait=fixed", "wait=exponential"},
+		Options: valueOptions,
 		New:     redisLock(redislocks.NewSetGetDel),
 	},
 	{
@@ -292,7 +330,7 @@ var published = []Lock{
 		Promise: "exclusion for the length of a lease; beyond it with fencing only",
 		Source:  "jiaduo, Distributed locks with Redis and with ZooKeeper (in Chinese); imcoderlemon, Three ways to lock with Redis (in Chinese); Redis manual, Distributed Locks with Redis",
 		Steps:   Requests{1, 1},
-		Options: []string{"token", "token=own", "spin", "reuse-id", "claim", "retries", "wait=fixed", "wait=exponential", "ttl=0"},
+		Options: slices.Concat(valueOptions, []string{"ttl=0"}),
 		New:     redisLock(redislocks.NewSetLua),
 	},
 	{
@@ -311,7 +349,7 @@ var published = []Lock{
 		Promise: "exclusion for what is left of a lease, if no clock jumps or drifts and no node forgets",
 		Source:  "imcoderlemon, Three ways to lock with Redis (in Chinese), the third",
 		Steps:   Requests{5, 5},
-		Options: []string{"token=own"},
+		Options: redlockOptions,
 		Nodes:   5,
 		New:     redlockLock(redislocks.NewRedlockSeed),
 	},
@@ -321,7 +359,7 @@ var published = []Lock{
 		Promise: "exclusion for what is left of a lease, if no node's clock jumps and none forgets; beyond it with fencing only",
 		Source:  "Redis manual, Distributed Locks with Redis, The Redlock Algorithm; S. Sanfilippo, Is Redlock safe?",
 		Steps:   Requests{5, 5},
-		Options: []string{"token=own"},
+		Options: redlockOptions,
 		Nodes:   5,
 		New:     redlockLock(redislocks.NewRedlock),
 	},
@@ -332,7 +370,7 @@ var published = []Lock{
 		Source:  "imcoderlemon, Three ways to lock with Redis (in Chinese), the third; redlock-cpp, ContinueLock",
 		Steps:   Requests{3, 3},
 		Lease:   LeaseRenewed,
-		Options: []string{"token=own"},
+		Options: redlockOptions,
 		Nodes:   3,
 		New:     redlockLock(redislocks.NewRedlockContinue),
 	},
@@ -344,7 +382,7 @@ var published = []Lock{
 		Steps:   Requests{2, 1},
 		Lease:   LeaseSession,
 		Store:   StoreZooKeeper,
-		Options: []string{"token"},
+		Options: zkOptions,
 		Order:   true,
 		New:     zkLock(zklocks.NewPredecessor),
 	},
@@ -356,7 +394,7 @@ var published = []Lock{
 		Steps:   Requests{2, 1},
 		Lease:   LeaseSession,
 		Store:   StoreZooKeeper,
-		Options: []string{"token"},
+		Options: zkOptions,
 		Order:   true,
 		New:     zkLock(zklocks.NewPredecessorRecheck),
 	},
@@ -368,7 +406,7 @@ var published = []Lock{
 		Steps:   Requests{2, 1},
 		Lease:   LeaseSession,
 		Store:   StoreZooKeeper,
-		Options: []string{"token"},
+		Options: zkOptions,
 		Order:   true,
 		New:     zkLock(zklocks.NewChildren),
 	},
@@ -393,7 +431,7 @@ var flawed = []Lock{
 		Promise: "as redis-setnx-getset-fixed",
 		Source:  "Redis manual, SETNX, Handling deadlocks, the clients C1, C2 and C3",
 		Steps:   Requests{1, 2},
-		Options: []string{"token=own", "spin", "retries", "wait=fixed", "wait=exponential"},
+		Options: timeOptions,
 		Like:    "redis-setnx-getset-fixed",
 		Flaw:    "removes a lock that has ended with DEL: who comes second removes that of who came first",
 		New:     redisLock(redislocks.NewSetNXDelStale),
@@ -417,7 +455,7 @@ var flawed = []Lock{
 		Source:  "Redis manual, Distributed Locks with Redis, Extending the lock, which asks for a script",
 		Steps:   Requests{1, 1},
 		Lease:   LeaseRenewed,
-		Options: []string{"token", "token=own", "spin", "retries", "wait=fixed", "wait=exponential"},
+		Options: keyOptions,
 		Like:    "redis-watchdog",
 		Flaw:    "renews whoever's lock it is, and never learns that it has lost its own",
 		New:     redisLock(redislocks.NewWatchdogBlind),
@@ -428,7 +466,7 @@ var flawed = []Lock{
 		Promise: "as redlock",
 		Source:  "SPSCommerce/redlock-py, issue 6",
 		Steps:   Requests{5, 5},
-		Options: []string{"token=own"},
+		Options: redlockOptions,
 		Nodes:   5,
 		Like:    "redlock",
 		Flaw:    "counts the nodes that it reaches, not those that there are",
@@ -440,7 +478,7 @@ var flawed = []Lock{
 		Promise: "as redlock",
 		Source:  "redlock-cpp, AddServerUrl; Redis manual, Distributed Locks with Redis, The Redlock Algorithm, step 2",
 		Steps:   Requests{5, 5},
-		Options: []string{"token=own"},
+		Options: redlockOptions,
 		Nodes:   5,
 		Like:    "redlock",
 		Flaw:    "waits for a node for ever",
@@ -452,7 +490,7 @@ var flawed = []Lock{
 		Promise: "as redlock",
 		Source:  "S. Sanfilippo, Is Redlock safe?, which asks for a monotonic clock",
 		Steps:   Requests{5, 5},
-		Options: []string{"token=own"},
+		Options: redlockOptions,
 		Nodes:   5,
 		Like:    "redlock",
 		Flaw:    "takes the time of a round with a clock that jumps",
@@ -464,7 +502,7 @@ var flawed = []Lock{
 		Promise: "as redlock",
 		Source:  "redlock-cpp, Lock",
 		Steps:   Requests{5, 5},
-		Options: []string{"token=own"},
+		Options: redlockOptions,
 		Nodes:   5,
 		Like:    "redlock",
 		Flaw:    "takes the time of a round with a clock of seconds",
@@ -478,7 +516,7 @@ var flawed = []Lock{
 		Steps:   Requests{2, 1},
 		Lease:   LeaseSession,
 		Store:   StoreZooKeeper,
-		Options: []string{"token"},
+		Options: zkOptions,
 		Like:    "zk-predecessor-recheck",
 		Flaw:    "a waiter that gives up leaves its node in the queue, and everybody behind it waits",
 		GivesUp: true,

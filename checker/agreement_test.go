@@ -12,6 +12,23 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
+// reference is what Porcupine says of the properties that it judges, in the order
+// of Judge. What Judge says does not apply does not apply here either.
+func reference(h *history.History, timeout time.Duration) (list []Verdict) {
+	t := newTimeline(h)
+	for _, v := range t.judge() {
+		ops := t.operations(v.Property)
+		if ops == nil {
+			continue
+		}
+		if v.Outcome == Valid || v.Outcome == Violated {
+			v.Outcome, v.Reason = linearizable(ops(nil), timeout)
+		}
+		list = append(list, Verdict{Property: v.Property, Outcome: v.Outcome, Reason: v.Reason})
+	}
+	return list
+}
+
 // TestTheJudgesAgree compares the direct checks with Porcupine on random
 // histories. What Porcupine does not decide in time is no agreement, and may
 // be one in a hundred.
@@ -41,7 +58,7 @@ func TestTheJudgesAgree(t *testing.T) {
 			}
 			histories++
 			direct := Judge(h)
-			for _, ref := range Reference(h, 200*time.Millisecond) {
+			for _, ref := range reference(h, 200*time.Millisecond) {
 				n, v := tallies[ref.Property], verdictOn(direct, ref.Property)
 				switch {
 				case v.Outcome == Unknown || v.Outcome == NA:
@@ -176,6 +193,9 @@ func (a *anarchy) background(c *anarchist) {
 
 func (a *anarchy) invoke(c *anarchist) {
 	f := history.Acquire
+	if len(c.grants) == 0 && a.rarely("it releases by name") {
+		f = history.Release
+	}
 	if len(c.grants) > 0 {
 		f = rapid.SampledFrom([]string{
 			history.Read, history.Write, history.Release, history.Read, history.Write,
@@ -183,8 +203,8 @@ func (a *anarchy) invoke(c *anarchist) {
 		}).Draw(a.T, "f")
 	}
 	e := history.Entry{Client: c.name, Process: history.Process{N: c.process}, Type: history.Invoke, F: f}
-	switch f {
-	case history.Acquire:
+	switch {
+	case f == history.Acquire || len(c.grants) == 0:
 		e.Lock = rapid.SampledFrom([]string{"a", "a", "a", "b"}).Draw(a.T, "lock")
 	default:
 		g := len(c.grants) - 1
@@ -211,7 +231,7 @@ func (a *anarchy) invoke(c *anarchist) {
 	if f == history.Acquire || f == history.Extend {
 		a.makers = append(a.makers, e)
 	}
-	if a.rarely("a server acts") {
+	if f == history.Release && e.Grant == 0 || a.rarely("a server acts") {
 		a.act(history.Some(int64(e.Index)))
 	}
 }

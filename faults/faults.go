@@ -37,8 +37,9 @@ type Place interface {
 	Evict(server string) error
 	Relieve(server string) error
 
-	// ExpireSession closes client's session with an ensemble or a MySQL server, if
-	// it has one, as somebody else may who knows its number.
+	// ExpireSession closes the sessions that client has with an ensemble or a MySQL
+	// server, which may be none, as somebody else may who knows their numbers. A
+	// store without sessions makes it an error.
 	ExpireSession(client string) error
 
 	// Jump moves the wall clock of a client or a server, forward or back.

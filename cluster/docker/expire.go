@@ -9,18 +9,25 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper/jute"
 )
 
-// ExpireSession closes the sessions of a client from a connection of our own, and
-// returns when the ensemble has ended them.
+// ExpireSession closes the sessions that a client has from connections of our
+// own, one after another, and returns when all have ended: an ensemble's when the
+// learner was told so, or, where the ensemble is no longer observed, when it has
+// answered; a MySQL server's when it no longer has them. A client that has none
+// is none the worse.
 func (p *Place) ExpireSession(client string) error {
-	if _, err := p.find(client); err != nil {
+	c, err := p.find(client)
+	if err != nil {
 		return err
+	}
+	if p.mysql != nil {
+		return p.mysql.expire(p.ctx, c.clients[0].name)
 	}
 	if p.ensemble == nil {
 		return fmt.Errorf("docker: %s has no session that could be closed", client)
 	}
-	for _, s := range p.ensemble.nodes.lasting(client) {
+	for _, s := range p.ensemble.nodes.lasting(c.clients[0].name) {
 		err := await(p.ctx, "the session of "+client+" is closed from elsewhere", func() (bool, error) {
-			return p.ensemble.close(s)
+			return p.ensemble.expire(s)
 		})
 		if err != nil {
 			return err
@@ -29,13 +36,13 @@ func (p *Place) ExpireSession(client string) error {
 	return nil
 }
 
-// close closes a session through any member that serves, and tells whether it
+// expire closes a session through any member that serves, and tells whether it
 // has ended.
-func (e *ensemble) close(s session) (ended bool, err error) {
+func (e *ensemble) expire(s session) (ended bool, err error) {
 	err = errDown
 	for _, m := range e.members {
 		if m.runs() {
-			if err = m.close(s); err == nil {
+			if err = m.expire(s); err == nil {
 				break
 			}
 		}
@@ -45,8 +52,8 @@ func (e *ensemble) close(s session) (ended bool, err error) {
 	return e.nodes.closed[s.id] || err == nil && e.nodes.dropped, err
 }
 
-// close takes a session up and closes it.
-func (m *member) close(s session) error {
+// expire takes a session up and closes it.
+func (m *member) expire(s session) error {
 	conn, err := net.DialTimeout("tcp", m.Addr, feedLimit)
 	if err != nil {
 		return err

@@ -102,7 +102,7 @@ func (c runner) Acquire(op cluster.Op, timeout time.Duration) (cluster.Grant, er
 	v := c.runs.visit(op.Index)
 	c.mu.Unlock()
 	if v == nil {
-		c.asks(op)
+		c.acquires(op)
 		c.alone(nil)
 		if err := c.begin(&r, timeout); err != nil {
 			return cluster.Grant{}, err
@@ -281,7 +281,9 @@ func (c *client) enter(a worker.Answer) {
 	v := c.runs.visits[a.ID]
 	switch {
 	case v == nil:
-		go c.process.Send(worker.Request{ID: a.ID, Entry: a.Entry, Error: worker.ErrBadRequest})
+		c.runs.tasks.Go(func() {
+			c.process.Send(worker.Request{ID: a.ID, Entry: a.Entry, Error: worker.ErrBadRequest})
+		})
 	case v.entered || v.abandoned:
 		c.uncalled(v, a)
 	default:
