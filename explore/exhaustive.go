@@ -76,8 +76,10 @@ func (s *Settings) scope() *harness.Plan {
 	if s.Use != nil {
 		p.Use(s.Use)
 	}
+	lock, _ := catalogue.FindLock(s.Lock)
+	layout := catalogue.NewLayout(&lock, s.Server, s.Options)
 	for _, kind := range s.Kinds {
-		for _, on := range targets(kind.On, p.Clients, []string{catalogue.RedisName}) {
+		for _, on := range targets(kind.On, p.Clients, layout.Masters()) {
 			for _, in := range kind.Extremes(s.Lease) {
 				in.On = on
 				for range s.Count.Least {
