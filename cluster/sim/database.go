@@ -166,6 +166,8 @@ func (d *database) effect(by int, f *model.Effect) {
 	switch maker, had := d.before[f.Name]; {
 	case lock == "", d.relay.follows, had && maker == f.Maker:
 		return
+	case f.Kind == model.Created && !s.up && g.replicated():
+		return // a power loss has undone its end, which others may know of
 	case d == g.primary && g.replicated():
 		g.entries.note(by, f)
 	}
