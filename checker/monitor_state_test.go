@@ -211,7 +211,8 @@ func TestStatesDifferWhereVerdictsWill(t *testing.T) {
 }
 
 func stateOf(h *history.History, now time.Duration) []byte {
-	m := NewMonitor(h.Header)
+	m := new(Monitor)
+	m.Reset(h.Header)
 	for i := range h.Entries {
 		m.Add(&h.Entries[i])
 	}
