@@ -34,13 +34,19 @@ func TestMonitorKeepsTheSpecs(t *testing.T) {
 	}
 }
 
-// watched is a monitor that has seen h, and that h has ended.
-func watched(h *history.History) *Monitor {
+// seen is a monitor that has seen h.
+func seen(h *history.History) *Monitor {
 	m := new(Monitor)
 	m.Reset(h.Header)
 	for i := range h.Entries {
 		m.Add(&h.Entries[i])
 	}
+	return m
+}
+
+// watched is a monitor that has seen h, and that h has ended.
+func watched(h *history.History) *Monitor {
+	m := seen(h)
 	last := h.Entries[len(h.Entries)-1]
 	m.Add(&history.Entry{
 		Index: last.Index + 1, Time: last.Time,
