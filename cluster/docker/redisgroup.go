@@ -27,16 +27,11 @@ type Member struct {
 // RedisGroup makes n containers with servers that are down. What there is when
 // it fails is removed; Close removes the others.
 func RedisGroup(ctx context.Context, n int, opts Options) (*Group, error) {
-	self, err := thisOwner()
-	if err != nil {
-		return nil, err
-	}
-	e, err := open(ctx)
+	e, self, image, err := prepare(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
 	g := &Group{engine: e}
-	image, err := e.image(ctx, &lockedWriter{w: opts.Log})
 	for i := 0; i < n && err == nil; i++ {
 		err = g.add(ctx, self, image)
 	}

@@ -61,20 +61,12 @@ const zooKeeperScript = `echo $$ >/data/pid; exec java -Xms16m -Xmx48m -XX:+UseS
 // ZooKeeper starts an ensemble of n servers, and returns when all answer.
 // What there is when it fails is removed; Close removes the others.
 func ZooKeeper(ctx context.Context, n int, opts Options) (*Ensemble, error) {
-	self, err := thisOwner()
-	if err != nil {
-		return nil, err
-	}
-	e, err := open(ctx)
+	e, self, image, err := prepare(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
 	g := newEnsemble(e, n)
-	image, err := e.image(ctx, &lockedWriter{w: opts.Log})
-	if err == nil {
-		err = g.start(ctx, self, image)
-	}
-	if err != nil {
+	if err := g.start(ctx, self, image); err != nil {
 		return nil, errors.Join(err, g.Close(context.WithoutCancel(ctx)))
 	}
 	return g, nil
