@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -17,11 +18,11 @@ const lease = 10 * time.Second
 // load is a short one in sim.
 func load(t *testing.T, waiting string, clients int) bench.Load {
 	t.Helper()
-	w, ok := bench.FindWaiting(waiting)
-	if !ok {
+	i := slices.IndexFunc(bench.Waitings, func(w bench.Waiting) bool { return w.Name == waiting })
+	if i < 0 {
 		t.Fatalf("nobody waits like %q", waiting)
 	}
-	return bench.Contention(w, clients, lease, 5*lease, 1)
+	return bench.Contention(bench.Waitings[i], clients, lease, 5*lease, 1)
 }
 
 func inSim(t *testing.T, l bench.Load) bench.Figures {

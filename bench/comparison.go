@@ -23,16 +23,6 @@ var Waitings = []Waiting{
 	{"exponential", "waits a random time that doubles, from T/1000 to T/10", catalogue.Options{ExponentialWait: true}},
 }
 
-// FindWaiting returns the way to wait with that name.
-func FindWaiting(name string) (w Waiting, ok bool) {
-	for _, w := range Waitings {
-		if w.Name == name {
-			return w, true
-		}
-	}
-	return w, false
-}
-
 // Contended is the lock that is fought for: the one whose sources let it spin.
 const Contended = "redis-set-lua"
 

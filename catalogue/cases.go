@@ -141,9 +141,27 @@ const (
 	c4 = "c4"
 )
 
+// What several cases violate, may violate besides, or keep.
+var (
+	overlap      = []checker.Property{checker.Exclusion, checker.LeaseExclusion}
+	stolen       = []checker.Property{checker.Ownership, checker.Exclusion, checker.LeaseExclusion}
+	exclusive    = []checker.Property{checker.Exclusion, checker.Resource}
+	damage       = []checker.Property{checker.Resource, checker.Handover} // what follows from an overlap
+	unharmed     = []checker.Property{checker.Ownership, checker.Resource, checker.Exclusion, checker.LeaseExclusion}
+	starved      = []checker.Property{checker.Liveness}
+	delay        = []checker.Property{checker.Handover}
+	served       = []checker.Property{checker.Liveness, checker.Exclusion}
+	fencingKeeps = []checker.Property{checker.Fencing, checker.Resource}
+)
+
 // script is what one client does.
 func script(client string, steps ...workloads.Step) workloads.Script {
 	return workloads.Script{Client: client, Steps: steps}
+}
+
+// visit is a client that goes through one section and no more.
+func visit(client string, at, limit, think time.Duration) workloads.Script {
+	return script(client, section(at, limit, think)...)
 }
 
 // acquire asks from at until at+limit.
@@ -184,6 +202,11 @@ func of(client, op string, p faults.Point) *faults.Point {
 	return &p
 }
 
+// granted is when c1 has been granted the lock, and writing when it is about to
+// write.
+func granted() *faults.Point { return at(history.Acquire, faults.Point{After: true, OK: true}) }
+func writing() *faults.Point { return at(history.Write, faults.Point{Request: 1}) }
+
 // crowd are n clients that do the same.
 func crowd(n int, steps []workloads.Step) (list []workloads.Script) {
 	for i := range n {
@@ -195,6 +218,16 @@ func crowd(n int, steps []workloads.Step) (list []workloads.Script) {
 // pauseC1 stops c1 from a point on.
 func pauseC1(p *faults.Point, d time.Duration) []faults.Injection {
 	return []faults.Injection{{Fault: "pause", On: []string{c1}, Point: p, For: d}}
+}
+
+// each has a fault strike with each of several servers.
+func each(in faults.Injection, servers ...string) (list []faults.Injection) {
+	for _, s := range servers {
+		one := in
+		one.On = append(slices.Clone(in.On), s)
+		list = append(list, one)
+	}
+	return list
 }
 
 // Cases are the documented failures, in the order in which they are shown.

@@ -19,15 +19,12 @@ var (
 )
 
 // unreachable cuts a client off from servers for a while.
-func unreachable(client string, d time.Duration, servers ...string) (list []faults.Injection) {
-	for _, s := range servers {
-		list = append(list, faults.Injection{Fault: "partition", On: []string{client, s}, For: d})
-	}
-	return list
+func unreachable(client string, d time.Duration, servers ...string) []faults.Injection {
+	return each(faults.Injection{Fault: "partition", On: []string{client}, For: d}, servers...)
 }
 
 // bareMajority lets c1 reach three of five nodes until T/2, when something has
-// happened to redis-3 of them.
+// happened to one of them, or to all three.
 func bareMajority(happens ...faults.Injection) []faults.Injection {
 	return append(unreachable(c1, T/2, "redis-4", "redis-5"), happens...)
 }
@@ -36,20 +33,11 @@ func bareMajority(happens ...faults.Injection) []faults.Injection {
 var redlockCases = []Case{
 	{
 		ID: "redlock-gc-after-acquire", Kind: Violation,
-		Title:  "A majority of five does not help a client that sleeps beyond its lease",
-		Tells:  "Redlock is a lease as well. Its holder has looked at the time, then it is paused, and when it goes on another one holds.",
-		Source: kleppmann + ", Breaking Redlock with bad timings; S. Sanfilippo, Is Redlock safe?, 2016",
-		Setup:  redlock,
-		Schedules: []Schedule{{
-			Scripts: []workloads.Script{
-				script(c1, section(0, T/2, 0)...),
-				script(c2, acquire(T/10, 2*T), read(), write(0), workloads.Step{Do: history.Release, Wait: 5 * T / 10}),
-			},
-			Faults: pauseC1(at(history.Write, faults.Point{Request: 1}), 13*T/10),
-			Hazard: checker.LeaseExpiredWhileHeld,
-			Must:   []checker.Property{checker.Exclusion, checker.Resource},
-			May:    []checker.Property{checker.Handover},
-		}},
+		Title:     "A majority of five does not help a client that sleeps beyond its lease",
+		Tells:     "Redlock is a lease as well. Its holder has looked at the time, then it is paused, and when it goes on another one holds.",
+		Source:    kleppmann + ", Breaking Redlock with bad timings; S. Sanfilippo, Is Redlock safe?, 2016",
+		Setup:     redlock,
+		Schedules: []Schedule{sleepingWriter},
 		Remedy: Remedy{
 			Words: "Fencing, with tokens from a source of its own: Redlock has none.",
 			Setup: redlockFenced, Keeps: fencingKeeps,
@@ -63,8 +51,8 @@ var redlockCases = []Case{
 		Setup:  redlock,
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				script(c1, section(0, 4*T, T/10)...),
-				script(c2, section(11*T/10, T, T/2)...),
+				visit(c1, 0, 4*T, T/10),
+				visit(c2, 11*T/10, T, T/2),
 			},
 			Faults: pauseC1(at(history.Acquire, faults.Point{After: true, Request: 1}), 13*T/10),
 			Hazard: checker.PauseHitWaiter,
@@ -80,13 +68,13 @@ var redlockCases = []Case{
 		Setup:  redlock,
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				script(c1, section(T/20, T/2, 8*T/10)...),
-				script(c2, section(4*T/10, T, T/2)...),
+				visit(c1, T/20, T/2, 8*T/10),
+				visit(c2, 4*T/10, T, T/2),
 			},
 			Faults: bareMajority(faults.Injection{Fault: "server-jump", On: []string{"redis-3"}, At: 3 * T / 10, Amount: 2 * T}),
 			Hazard: checker.JumpWithHolder,
 			Must:   overlap,
-			May:    []checker.Property{checker.Resource, checker.Handover},
+			May:    damage,
 		}},
 		Remedy: Remedy{
 			Words: "Slew clocks instead of setting them; and fencing, with tokens from a source of its own.",
@@ -101,18 +89,18 @@ var redlockCases = []Case{
 		Setup:  redlock,
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				script(c1, section(T/20, T/2, 8*T/10)...),
-				script(c2, section(4*T/10, T, T/2)...),
+				visit(c1, T/20, T/2, 8*T/10),
+				visit(c2, 4*T/10, T, T/2),
 			},
 			Faults: bareMajority(faults.Injection{Fault: "restart-lost", On: []string{"redis-3"}, At: 2 * T / 10, For: T / 10}),
 			Hazard: checker.RestartWithHolder,
 			Must:   overlap,
-			May:    []checker.Property{checker.Resource, checker.Handover},
+			May:    damage,
 		}},
 		Remedy: Remedy{
 			Words: "appendfsync always on every node; or keep a node that has crashed down for longer than any lease: see redlock-delayed-restart.",
 			Setup: Setup{Lock: "redlock", Server: Server{Fsync: FsyncAlways}},
-			Keeps: append([]checker.Property{checker.Ownership, checker.Resource}, overlap...),
+			Keeps: unharmed,
 		},
 	},
 	{
@@ -123,8 +111,8 @@ var redlockCases = []Case{
 		Setup:  redlock,
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				script(c1, section(T/20, T/2, 7*T/10)...),
-				script(c2, section(4*T/10, 2*T, T/2)...),
+				visit(c1, T/20, T/2, 7*T/10),
+				visit(c2, 4*T/10, 2*T, T/2),
 			},
 			Faults: bareMajority(faults.Injection{Fault: "restart-lost", On: []string{"redis-3"}, At: 2 * T / 10, For: 11 * T / 10}),
 			Hazard: checker.RestartWithHolder,
@@ -140,12 +128,12 @@ var redlockCases = []Case{
 		Setup:  Setup{Lock: "redlock", Server: replicated},
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				script(c1, section(T/20, T/2, 85*T/100)...),
+				visit(c1, T/20, T/2, 85*T/100),
 				script(c2, insist(2*T/10, 2*T, T/2)...),
 			},
 			Faults: bareMajority(
 				faults.Injection{Fault: "partition-servers", On: []string{"redis-3"}, For: 2 * T},
-				faults.Injection{Fault: "failover", On: []string{"redis-3"}, For: 2 * T, Point: at(history.Acquire, faults.Point{After: true, OK: true})},
+				faults.Injection{Fault: "failover", On: []string{"redis-3"}, For: 2 * T, Point: granted()},
 			),
 			Hazard: checker.EntryLostWhileHeld,
 			Must:   overlap,
@@ -166,15 +154,15 @@ var redlockCases = []Case{
 		Setup:  Setup{Lock: "redlock", Server: Server{Nodes: 3, Cluster: true}},
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				script(c1, section(0, 4*T, T/20)...),
-				script(c2, section(T/10, 4*T, T/20)...),
+				visit(c1, 0, 4*T, T/20),
+				visit(c2, T/10, 4*T, T/20),
 			},
-			Must: []checker.Property{checker.Liveness},
-			May:  []checker.Property{checker.Handover},
+			Must: starved,
+			May:  delay,
 		}},
 		Remedy: Remedy{
 			Words: "Servers that know nothing of one another.",
-			Setup: Setup{Lock: "redlock", Server: Server{Nodes: 3}}, Keeps: []checker.Property{checker.Liveness, checker.Exclusion},
+			Setup: Setup{Lock: "redlock", Server: Server{Nodes: 3}}, Keeps: served,
 		},
 		NotOn: map[string]string{"docker": "no Redis Cluster is started there; the conformance suite holds MOVED against a real one"},
 	},
@@ -186,8 +174,8 @@ var redlockCases = []Case{
 		Setup:  Setup{Lock: "redlock-flawed-quorum"},
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				script(c1, section(T/20, T/2, 8*T/10)...),
-				script(c2, section(3*T/10, T, T/2)...),
+				visit(c1, T/20, T/2, 8*T/10),
+				visit(c2, 3*T/10, T, T/2),
 			},
 			Faults: unreachable(c1, 12*T/10, "redis-3", "redis-4", "redis-5"),
 			Hazard: checker.TouchedBy("partition"),
@@ -207,13 +195,13 @@ var redlockCases = []Case{
 		Setup:  Setup{Lock: "redlock-flawed-timeout"},
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				script(c1, section(T/20, 4*T, T/20)...),
-				script(c2, section(T/10, 4*T, T/20)...),
+				visit(c1, T/20, 4*T, T/20),
+				visit(c2, T/10, 4*T, T/20),
 			},
 			Faults: []faults.Injection{{Fault: "server-pause", On: []string{"redis-2"}}},
 			Hazard: checker.TouchedBy("server-pause"),
-			Must:   []checker.Property{checker.Liveness},
-			May:    []checker.Property{checker.Handover},
+			Must:   starved,
+			May:    delay,
 		}},
 		Remedy: Remedy{
 			Words: "A time-out for each node, far below the lease, and all nodes at once.",
@@ -228,7 +216,7 @@ var redlockCases = []Case{
 		Setup:  Setup{Lock: "redlock-seed"},
 		Schedules: []Schedule{{
 			Scripts: crowd(20, section(0, 5*T, 0)),
-			May:     []checker.Property{checker.Handover},
+			May:     delay,
 		}},
 		Figure: &Figure{Of: RequestsPerGrant, AtLeast: 60, AtMost: 40},
 		Remedy: Remedy{
@@ -247,13 +235,10 @@ var redlockCases = []Case{
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
 				script(c1, acquire(T/20, T/2), read(), workloads.Step{Do: history.Write, At: 115 * T / 100}, release()),
-				script(c2, section(1043*T/1000, T, T/2)...),
+				visit(c2, 1043*T/1000, T, T/2),
 			},
-			Faults: append(unreachable(c1, T/2, "redis-4", "redis-5"),
-				faults.Injection{Fault: "server-rate", On: []string{"redis-1"}, For: 3 * T, Amount: T / 100},
-				faults.Injection{Fault: "server-rate", On: []string{"redis-2"}, For: 3 * T, Amount: T / 100},
-				faults.Injection{Fault: "server-rate", On: []string{"redis-3"}, For: 3 * T, Amount: T / 100},
-			),
+			Faults: bareMajority(each(faults.Injection{Fault: "server-rate", For: 3 * T, Amount: T / 100},
+				"redis-1", "redis-2", "redis-3")...),
 			Hazard: checker.RateWithHolder,
 			Must:   []checker.Property{checker.LeaseExclusion},
 			May:    []checker.Property{checker.Exclusion, checker.Resource, checker.Handover},
@@ -274,7 +259,7 @@ var redlockCases = []Case{
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
 				script(c1, acquire(0, T/2), read(), workloads.Step{Do: history.Write, At: 15 * T / 10}, release()),
-				script(c2, section(T/2, 2*T, T/2)...),
+				visit(c2, T/2, 2*T, T/2),
 			},
 			Faults: []faults.Injection{
 				{Fault: "jump", On: []string{c1}, Amount: -8 * T / 10, Point: at(history.Acquire, faults.Point{After: true, Last: true})},
@@ -316,12 +301,11 @@ var redlockCases = []Case{
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
 				script(c1, acquire(0, T/2), read(), workloads.Step{Do: history.Write, At: 115 * T / 100}, release()),
-				script(c2, section(1002*T/1000, T, T/2)...),
+				visit(c2, 1002*T/1000, T, T/2),
 			},
-			Faults: append(unreachable(c1, T/2, "redis-3"),
-				faults.Injection{Fault: "delay", On: []string{c1, "redis-1"}, Direction: faults.ToClient, For: T / 10, Amount: 22 * T / 1000},
-				faults.Injection{Fault: "delay", On: []string{c1, "redis-2"}, Direction: faults.ToClient, For: T / 10, Amount: 22 * T / 1000},
-			),
+			Faults: append(unreachable(c1, T/2, "redis-3"), each(
+				faults.Injection{Fault: "delay", On: []string{c1}, Direction: faults.ToClient, For: T / 10, Amount: 22 * T / 1000},
+				"redis-1", "redis-2")...),
 			Hazard: checker.TouchedBy("delay"),
 			Must:   []checker.Property{checker.LeaseExclusion},
 			May:    []checker.Property{checker.Exclusion, checker.Resource, checker.Handover},
@@ -337,11 +321,9 @@ var redlockCases = []Case{
 
 // cutOffAtRelease cuts c1 off from all nodes when it is about to release for
 // the how manieth time.
-func cutOffAtRelease(section int) (list []faults.Injection) {
-	for _, s := range []string{"redis-1", "redis-2", "redis-3", "redis-4", "redis-5"} {
-		p := at(history.Release, faults.Point{Request: 1})
-		p.Acquisition = section
-		list = append(list, faults.Injection{Fault: "partition", On: []string{c1, s}, For: 12 * T / 10, Point: p})
-	}
-	return list
+func cutOffAtRelease(section int) []faults.Injection {
+	p := at(history.Release, faults.Point{Request: 1})
+	p.Acquisition = section
+	return each(faults.Injection{Fault: "partition", On: []string{c1}, For: 12 * T / 10, Point: p},
+		"redis-1", "redis-2", "redis-3", "redis-4", "redis-5")
 }

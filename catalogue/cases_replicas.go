@@ -17,25 +17,27 @@ const (
 )
 
 var (
-	replicated = Server{Replicas: 2}
+	replicated       = Server{Replicas: 2}
+	setLuaReplicated = Setup{Lock: "redis-set-lua", Server: replicated}
 
-	// outlives is the remedy where a server forgets: nothing helps the lock, but
-	// the resource can refuse what is stale, if the tokens come from elsewhere.
-	outlives = Remedy{
-		Words: "Fencing, with tokens from a server that the fault does not touch; or a store that needs a majority for each write.",
-		Setup: Setup{Lock: "redis-set-lua", Server: replicated, Options: Options{OwnToken: true}, Fencing: history.FencingAll},
-		Keeps: fencingKeeps,
-	}
 	// forgets is what may be violated besides where a master is replaced.
 	forgets = []checker.Property{checker.Resource, checker.Handover, checker.Answers}
 )
 
-// unheard cuts a client off from the Sentinels for a while.
-func unheard(client string, at, d time.Duration) (list []faults.Injection) {
-	for _, s := range []string{"sentinel-1", "sentinel-2", "sentinel-3"} {
-		list = append(list, faults.Injection{Fault: "partition", On: []string{client, s}, At: at, For: d})
+// outlives is the remedy where a server forgets: nothing helps the lock, but the
+// resource can refuse what is stale, if the tokens come from elsewhere.
+func outlives(s Server) Remedy {
+	return Remedy{
+		Words: "Fencing, with tokens from a server that the fault does not touch; or a store that needs a majority for each write.",
+		Setup: Setup{Lock: "redis-set-lua", Server: s, Options: Options{OwnToken: true}, Fencing: history.FencingAll},
+		Keeps: fencingKeeps,
 	}
-	return list
+}
+
+// unheard cuts a client off from the Sentinels for a while.
+func unheard(client string, at, d time.Duration) []faults.Injection {
+	cut := faults.Injection{Fault: "partition", On: []string{client}, At: at, For: d}
+	return each(cut, "sentinel-1", "sentinel-2", "sentinel-3")
 }
 
 // cutOffFirst cuts servers off from the others just before c1 asks for the lock:
@@ -47,6 +49,31 @@ func cutOffFirst(servers ...string) faults.Injection {
 	}
 }
 
+// lostOnFailover is that, and that a replica takes the master's place once it has
+// granted.
+func lostOnFailover(servers ...string) []faults.Injection {
+	return []faults.Injection{
+		cutOffFirst(servers...),
+		{Fault: "failover", On: []string{redis1}, For: 2 * T, Point: granted()},
+	}
+}
+
+// masterLost has c1 hold when its master is replaced, and c2 ask until then and
+// beyond.
+func masterLost(name string, happens []faults.Injection) Schedule {
+	return Schedule{
+		Name: name,
+		Scripts: []workloads.Script{
+			visit(c1, T/20, T/2, 85*T/100),
+			script(c2, insist(2*T/10, 2*T, 3*T/10)...),
+		},
+		Faults: happens,
+		Hazard: checker.EntryLostWhileHeld,
+		Must:   overlap,
+		May:    forgets,
+	}
+}
+
 // replicaCases are those of a master with replicas, and of Sentinels that watch it.
 var replicaCases = []Case{
 	{
@@ -54,42 +81,19 @@ var replicaCases = []Case{
 		Title:  "A master is replaced by a replica that has not heard of the lock",
 		Tells:  "A master answers before its replicas know. If one of them takes its place in that moment, the lock that was granted does not exist.",
 		Source: "imcoderlemon, Three ways to lock with Redis (in Chinese), why Redlock; Redis manual, Distributed Locks with Redis, Why Failover-based Implementations Are Not Enough",
-		Setup:  Setup{Lock: "redis-set-lua", Server: replicated},
+		Setup:  setLuaReplicated,
 		Schedules: []Schedule{
-			{
-				Name: "kill",
-				Scripts: []workloads.Script{
-					script(c1, section(T/20, T/2, 85*T/100)...),
-					script(c2, insist(2*T/10, 2*T, 3*T/10)...),
-				},
-				Faults: []faults.Injection{
-					cutOffFirst(redis1),
-					{Fault: "failover", On: []string{redis1}, For: 2 * T, Point: at(history.Acquire, faults.Point{After: true, OK: true})},
-				},
-				Hazard: checker.EntryLostWhileHeld,
-				Must:   overlap,
-				May:    forgets,
-			},
-			{
-				Name: "partition",
-				Scripts: []workloads.Script{
-					script(c1, section(T/20, T/2, 85*T/100)...),
-					script(c2, insist(2*T/10, 2*T, 3*T/10)...),
-				},
-				Faults: []faults.Injection{cutOffFirst(redis1)},
-				Hazard: checker.EntryLostWhileHeld,
-				Must:   overlap,
-				May:    forgets,
-			},
+			masterLost("kill", lostOnFailover(redis1)),
+			masterLost("partition", []faults.Injection{cutOffFirst(redis1)}),
 		},
-		Remedy: outlives,
+		Remedy: outlives(replicated),
 	},
 	{
 		ID: "redis-sentinel-split-brain", Kind: Violation,
 		Title:  "Two masters grant one lock, each to its own side of a partition",
 		Tells:  "The Sentinels replace a master that they do not reach. It goes on all the same, for the clients on its side, and what it has granted is thrown away when the partition ends.",
 		Source: "Redis manual, Sentinel, Consistency under partitions; K. Kingsbury, Jepsen: Redis",
-		Setup:  Setup{Lock: "redis-set-lua", Server: replicated},
+		Setup:  setLuaReplicated,
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
 				// The first section connects it to the master.
@@ -103,7 +107,7 @@ var replicaCases = []Case{
 			Must:   overlap,
 			May:    forgets,
 		}},
-		Remedy: outlives,
+		Remedy: outlives(replicated),
 	},
 	{
 		ID: "redis-wait-not-consensus", Kind: Violation,
@@ -113,32 +117,25 @@ var replicaCases = []Case{
 		Setup:  Setup{Lock: "redis-set-lua-wait", Server: Server{Replicas: 3}},
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				script(c1, section(T/20, T/2, 92*T/100)...),
+				visit(c1, T/20, T/2, 92*T/100),
 				script(c2, insist(2*T/10, 2*T, 3*T/10)...),
 			},
-			Faults: []faults.Injection{
-				cutOffFirst(redis1, redis1b),
-				{Fault: "failover", On: []string{redis1}, For: 2 * T, Point: at(history.Acquire, faults.Point{After: true, OK: true})},
-			},
+			Faults: lostOnFailover(redis1, redis1b),
 			Hazard: checker.EntryLostWhileHeld,
 			Must:   overlap,
 			May:    forgets,
 		}},
-		Remedy: Remedy{
-			Words: outlives.Words,
-			Setup: Setup{Lock: "redis-set-lua", Server: Server{Replicas: 3}, Options: Options{OwnToken: true}, Fencing: history.FencingAll},
-			Keeps: fencingKeeps,
-		},
+		Remedy: outlives(Server{Replicas: 3}),
 	},
 	{
 		ID: "redis-empty-master-restart", Kind: Violation,
 		Title:  "A master comes back empty, and its replicas copy that",
 		Tells:  "Three servers had the lock. The one without persistence was back before anybody missed it, and the others took over what it had: nothing.",
 		Source: "Redis manual, Replication, Safety of replication when master has persistence turned off",
-		Setup:  Setup{Lock: "redis-set-lua", Server: replicated},
+		Setup:  setLuaReplicated,
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				script(c1, section(0, T/2, 8*T/10)...),
+				visit(c1, 0, T/2, 8*T/10),
 				script(c2, insist(4*T/10, T, T/2)...),
 			},
 			Faults: []faults.Injection{{Fault: "restart-lost", On: []string{redis1}, At: 2 * T / 10, For: T / 25}},
@@ -149,7 +146,7 @@ var replicaCases = []Case{
 		Remedy: Remedy{
 			Words: "Persistence on the master, with appendfsync always; or no automatic restart.",
 			Setup: Setup{Lock: "redis-set-lua", Server: Server{Replicas: 2, Fsync: FsyncAlways}},
-			Keeps: append([]checker.Property{checker.Ownership, checker.Resource}, overlap...),
+			Keeps: unharmed,
 		},
 	},
 	{
@@ -157,10 +154,10 @@ var replicaCases = []Case{
 		Title:  "The new master's clock is ahead, and every lock has expired",
 		Tells:  "A key's end is an instant, and each server goes by its own clock. Nothing was lost on the way to the replica; there it was simply later.",
 		Source: "Redis manual, EXPIRE, How expires are handled in the replication link and AOF file",
-		Setup:  Setup{Lock: "redis-set-lua", Server: replicated},
+		Setup:  setLuaReplicated,
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				script(c1, section(0, T/2, 9*T/10)...),
+				visit(c1, 0, T/2, 9*T/10),
 				script(c2, insist(3*T/10, 2*T, T/2)...),
 			},
 			Faults: []faults.Injection{
@@ -172,7 +169,7 @@ var replicaCases = []Case{
 			Must:   overlap,
 			May:    forgets,
 		}},
-		Remedy: outlives,
+		Remedy: outlives(replicated),
 	},
 	{
 		ID: "redis-fencing-counter-regress", Kind: Violation,
@@ -182,17 +179,14 @@ var replicaCases = []Case{
 		Setup:  Setup{Lock: "redis-set-lua", Server: replicated, Options: Options{Token: true}, Fencing: history.FencingAll},
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				script(c1, section(T/20, T/2, 8*T/10)...),
+				visit(c1, T/20, T/2, 8*T/10),
 				script(c2, append(insist(2*T/10, 2*T, 0)[:3], workloads.Step{Do: history.Release, Wait: 2 * T / 10})...),
 			},
-			Faults: []faults.Injection{
-				cutOffFirst(redis1),
-				{Fault: "failover", On: []string{redis1}, For: 2 * T, Point: at(history.Acquire, faults.Point{After: true, OK: true})},
-			},
+			Faults: lostOnFailover(redis1),
 			Hazard: checker.EntryLostWhileHeld,
 			Must:   fencingKeeps,
 			May:    append([]checker.Property{checker.Handover, checker.Answers}, overlap...),
 		}},
-		Remedy: outlives,
+		Remedy: outlives(replicated),
 	},
 }

@@ -2,8 +2,6 @@ package catalogue
 
 import (
 	"math"
-	"slices"
-	"strconv"
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
@@ -18,8 +16,6 @@ var (
 
 	// zkPublished is where the flawed ones come from.
 	zkPublished = "Distributed locks with ZooKeeper (in Chinese), "
-
-	exclusive = []checker.Property{checker.Exclusion, checker.Resource}
 )
 
 // zookeeperCases are those of an ensemble.
@@ -32,14 +28,14 @@ var zookeeperCases = []Case{
 		Setup:  Setup{Lock: "zk-predecessor"},
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				script(c1, section(0, 4*T, 35*T/10)...),
-				script(c2, section(3*T/10, 4*T, T/10)...),
-				script(c3, section(6*T/10, 4*T, T/2)...),
+				visit(c1, 0, 4*T, 35*T/10),
+				visit(c2, 3*T/10, 4*T, T/10),
+				visit(c3, 6*T/10, 4*T, T/2),
 			},
 			Faults: []faults.Injection{{Fault: "kill", On: []string{c2}, At: 9 * T / 10}},
 			Hazard: checker.KillHitAcquirer,
 			Must:   []checker.Property{checker.Exclusion},
-			May:    []checker.Property{checker.Resource, checker.Handover},
+			May:    damage,
 		}},
 		Remedy: Remedy{
 			Words: "After every wake-up list the queue again, and enter only with the smallest node of all.",
@@ -54,10 +50,10 @@ var zookeeperCases = []Case{
 		Setup:  Setup{Lock: "zk-predecessor-recheck"},
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				script(c1, section(0, 4*T, 4*T)...),
-				script(c2, section(2*T/10, 5*T, T/10)...),
-				script(c3, section(4*T/10, 5*T, T/10)...),
-				script(c4, section(6*T/10, 5*T, T/2)...),
+				visit(c1, 0, 4*T, 4*T),
+				visit(c2, 2*T/10, 5*T, T/10),
+				visit(c3, 4*T/10, 5*T, T/10),
+				visit(c4, 6*T/10, 5*T, T/2),
 			},
 			Faults: []faults.Injection{
 				{Fault: "kill", On: []string{c3}, At: 9 * T / 10},
@@ -66,7 +62,7 @@ var zookeeperCases = []Case{
 			},
 			Hazard: checker.TouchedBy("hang"),
 			Must:   []checker.Property{checker.Exclusion},
-			May:    []checker.Property{checker.Resource, checker.Handover},
+			May:    damage,
 		}},
 		Remedy: Remedy{
 			Words: "Nothing to watch means: list the queue again. Enter only with the smallest node of all.",
@@ -81,18 +77,18 @@ var zookeeperCases = []Case{
 		Setup:  Setup{Lock: "zk-predecessor-recheck"},
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				script(c1, section(0, 4*T, 8*T/10)...),
-				script(c2, section(3*T/10, 2*T, T/10)...),
-				script(c3, section(5*T/10, 55*T/10, T/10)...),
+				visit(c1, 0, 4*T, 8*T/10),
+				visit(c2, 3*T/10, 2*T, T/10),
+				visit(c3, 5*T/10, 55*T/10, T/10),
 			},
 			Faults: []faults.Injection{{Fault: "hang", On: []string{c2}, Point: of(c2, history.Acquire, faults.Point{After: true, Request: 2}), For: 9 * T / 10}},
 			Hazard: checker.TouchedBy("hang"),
-			Must:   []checker.Property{checker.Liveness},
-			May:    []checker.Property{checker.Handover},
+			Must:   starved,
+			May:    delay,
 		}},
 		Remedy: Remedy{
 			Words: "A watch that finds no node lists the queue again; and whoever gives up deletes his node.",
-			Setup: zkRecipe, Keeps: []checker.Property{checker.Liveness, checker.Exclusion},
+			Setup: zkRecipe, Keeps: served,
 		},
 	},
 	{
@@ -103,21 +99,21 @@ var zookeeperCases = []Case{
 		Setup:  Setup{Lock: "zk-predecessor-recheck"},
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				script(c1, section(0, 4*T, 8*T/10)...),
-				script(c2, section(3*T/10, T, T/10)...),
-				script(c3, section(5*T/10, 55*T/10, T/10)...),
+				visit(c1, 0, 4*T, 8*T/10),
+				visit(c2, 3*T/10, T, T/10),
+				visit(c3, 5*T/10, 55*T/10, T/10),
 			},
 			Faults: ofEnsemble(faults.Injection{
 				Fault: "kill-connection", On: []string{c2}, Direction: faults.ToClient,
 				Point: of(c2, history.Acquire, faults.Point{Request: 1}), For: T / 10,
 			}),
 			Hazard: checker.TouchedBy("kill-connection"),
-			Must:   []checker.Property{checker.Liveness},
-			May:    []checker.Property{checker.Handover},
+			Must:   starved,
+			May:    delay,
 		}},
 		Remedy: Remedy{
 			Words: "A GUID in the name of the node: list the queue, and take the node that bears it for one's own.",
-			Setup: zkRecipe, Keeps: []checker.Property{checker.Liveness, checker.Exclusion},
+			Setup: zkRecipe, Keeps: served,
 		},
 	},
 	{
@@ -128,13 +124,13 @@ var zookeeperCases = []Case{
 		Setup:  zkRecipe,
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				script(c1, section(0, 4*T, 0)...),
+				visit(c1, 0, 4*T, 0),
 				script(c2, acquire(3*T/10, 4*T), read(), write(0), workloads.Step{Do: history.Release, Wait: 15 * T / 10}),
 			},
-			Faults: pauseC1(at(history.Write, faults.Point{Request: 1}), 22*T/10),
+			Faults: pauseC1(writing(), 22*T/10),
 			Hazard: checker.LeaseExpiredWhileHeld,
 			Must:   exclusive,
-			May:    []checker.Property{checker.Handover},
+			May:    delay,
 		}},
 		Remedy: Remedy{
 			Words: "Stop at the first sign of a lost connection; and let the resource check a fencing token, the number of the node.",
@@ -149,16 +145,16 @@ var zookeeperCases = []Case{
 		Setup:  Setup{Lock: "zk-predecessor-recheck"},
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				script(c1, section(0, 4*T, 6*T/10)...),
-				script(c2, section(3*T/10, T, 3*T)...),
-				script(c3, section(5*T/10, 5*T, T/2)...),
+				visit(c1, 0, 4*T, 6*T/10),
+				visit(c2, 3*T/10, T, 3*T),
+				visit(c3, 5*T/10, 5*T, T/2),
 			},
 			Faults: ofEnsemble(faults.Injection{
 				Fault: "partition", On: []string{c2}, Point: of(c2, history.Acquire, faults.Point{After: true, OK: true}), For: 25 * T / 10,
 			}),
 			Hazard: checker.TouchedBy("partition"),
 			Must:   []checker.Property{checker.Exclusion},
-			May:    []checker.Property{checker.Resource, checker.Handover},
+			May:    damage,
 		}},
 		Remedy: Remedy{
 			Words: "Never work in the event thread; and stop when it says that the connection is lost.",
@@ -173,12 +169,12 @@ var zookeeperCases = []Case{
 		Setup:  Setup{Lock: "zk-children"},
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				script(c1, section(0, 4*T, T)...),
-				script(c2, section(T/2, 3*T, T/2)...),
+				visit(c1, 0, 4*T, T),
+				visit(c2, T/2, 3*T, T/2),
 			},
 			Hazard: checker.Contended,
 			Must:   []checker.Property{checker.Exclusion},
-			May:    []checker.Property{checker.Resource, checker.Handover},
+			May:    damage,
 		}},
 		Remedy: Remedy{
 			Words: "Remember that one is in, and look at no event until one is out; better, watch the node before one's own.",
@@ -196,17 +192,17 @@ var zookeeperCases = []Case{
 			// sleeps before it looks. That is too little to rely on where time is
 			// real, so the first one stands still there until the second is there.
 			Scripts: []workloads.Script{
-				script(c1, section(0, 5*T, T/20)...),
-				script(c2, section(T/2, 5*T, T/20)...),
+				visit(c1, 0, 5*T, T/20),
+				visit(c2, T/2, 5*T, T/20),
 			},
 			Faults: []faults.Injection{{Fault: "hang", On: []string{c1}, Point: at(history.Acquire, faults.Point{After: true, Request: 3, Exact: true}), For: 9 * T / 10}},
 			Hazard: checker.TouchedBy("hang"),
-			Must:   []checker.Property{checker.Liveness},
-			May:    []checker.Property{checker.Handover},
+			Must:   starved,
+			May:    delay,
 		}},
 		Remedy: Remedy{
 			Words: "Enter when one's own node is the smallest, from the first look on.",
-			Setup: zkRecipe, Keeps: []checker.Property{checker.Liveness, checker.Exclusion},
+			Setup: zkRecipe, Keeps: served,
 		},
 	},
 	{
@@ -218,7 +214,7 @@ var zookeeperCases = []Case{
 		Schedules: []Schedule{{
 			// The first is in when the others come: else they might all wait for ever,
 			// see zk-herd-missing-initial-min.
-			Scripts: append([]workloads.Script{script(c1, section(0, T/2, 3*T/10)...)}, crowd(20, section(T/10, 3*T, T/50))[1:]...),
+			Scripts: append([]workloads.Script{visit(c1, 0, T/2, 3*T/10)}, crowd(20, section(T/10, 3*T, T/50))[1:]...),
 			Hazard:  checker.Contended,
 			May:     []checker.Property{checker.Exclusion, checker.Resource, checker.Liveness, checker.Handover},
 		}},
@@ -237,17 +233,17 @@ var zookeeperCases = []Case{
 		Setup:  Setup{Lock: "zk-predecessor-leaky-timeout"},
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				script(c1, section(0, 4*T, 15*T/10)...),
-				script(c2, section(3*T/10, 6*T/10, T/10)...),
-				script(c3, section(5*T/10, 5*T, T/10)...),
+				visit(c1, 0, 4*T, 15*T/10),
+				visit(c2, 3*T/10, 6*T/10, T/10),
+				visit(c3, 5*T/10, 5*T, T/10),
 			},
 			Hazard: checker.Contended,
-			Must:   []checker.Property{checker.Liveness},
-			May:    []checker.Property{checker.Handover},
+			Must:   starved,
+			May:    delay,
 		}},
 		Remedy: Remedy{
 			Words: "Whoever gives up deletes his node, until an answer comes.",
-			Setup: zkRecipe, Keeps: []checker.Property{checker.Liveness, checker.Exclusion},
+			Setup: zkRecipe, Keeps: served,
 		},
 	},
 	{
@@ -260,9 +256,9 @@ var zookeeperCases = []Case{
 			// The names of nodes begin with those of their clients here: c1 comes
 			// last, and is first.
 			Scripts: []workloads.Script{
-				script(c1, section(T/2, 4*T, T/2)...),
-				script(c2, section(0, T/2, 15*T/10)...),
-				script(c3, section(2*T/10, 4*T, T/10)...),
+				visit(c1, T/2, 4*T, T/2),
+				visit(c2, 0, T/2, 15*T/10),
+				visit(c3, 2*T/10, 4*T, T/10),
 			},
 			Hazard: checker.Contended,
 			Must:   []checker.Property{checker.Exclusion, checker.Fairness},
@@ -279,11 +275,6 @@ var zookeeperCases = []Case{
 
 // ofEnsemble lets a fault strike the links of its client to all members: the
 // client is connected to one of them, and nobody chooses to which.
-func ofEnsemble(in faults.Injection) (list []faults.Injection) {
-	for i := range members {
-		each := in
-		each.On = append(slices.Clone(in.On), "zk-"+strconv.Itoa(i+1))
-		list = append(list, each)
-	}
-	return list
+func ofEnsemble(in faults.Injection) []faults.Injection {
+	return each(in, "zk-1", "zk-2", "zk-3")
 }

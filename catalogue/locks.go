@@ -207,6 +207,19 @@ func ParseOptions(s string) (Options, error) {
 	return o, nil
 }
 
+// The options that several locks know.
+var (
+	// keyOptions are those of a lock that is one key, and is asked for again.
+	keyOptions = []string{"token", "token=own", "spin", "retries", "wait=fixed", "wait=exponential"}
+	// timeOptions are those where the key holds a time: it draws no token.
+	timeOptions = []string{"token=own", "spin", "retries", "wait=fixed", "wait=exponential"}
+	// valueOptions are those where the key holds a value of its holder's.
+	valueOptions = []string{"token", "token=own", "spin", "reuse-id", "claim", "retries", "wait=fixed", "wait=exponential"}
+
+	redlockOptions = []string{"token=own"}
+	zkOptions      = []string{"token"}
+)
+
 // Locks are all locks, in the order in which they are shown: first those that
 // somebody may take for right, then the variants with a flaw.
 var Locks = []Lock{
@@ -217,7 +230,7 @@ var Locks = []Lock{
 		Source:  "Redis manual, SETNX, Handling deadlocks",
 		Steps:   Requests{1, 1},
 		Lease:   LeaseNone,
-		Options: []string{"token", "token=own", "spin", "retries", "wait=fixed", "wait=exponential"},
+		Options: keyOptions,
 		New:     redisLock(redislocks.NewSetNX),
 	},
 	{
@@ -226,7 +239,7 @@ var Locks = []Lock{
 		Promise: "exclusion for the length of a lease, if nobody dies between two commands",
 		Source:  "Redis manual, SET, Patterns",
 		Steps:   Requests{2, 1},
-		Options: []string{"token", "token=own", "spin", "retries", "wait=fixed", "wait=exponential"},
+		Options: keyOptions,
 		New:     redisLock(redislocks.NewSetNXExpire),
 	},
 	{
@@ -235,7 +248,7 @@ var Locks = []Lock{
 		Promise: "exclusion for 1.1 leases, if all clocks are right and nobody releases late; a release in time frees nothing",
 		Source:  "imcoderlemon, Three ways to lock with Redis (in Chinese), the first",
 		Steps:   Requests{1, 1},
-		Options: []string{"token=own", "spin", "retries", "wait=fixed", "wait=exponential"},
+		Options: timeOptions,
 		New:     redisLock(redislocks.NewSetNXGetSet),
 	},
 	{
@@ -244,7 +257,7 @@ var Locks = []Lock{
 		Promise: "exclusion for 1.1 leases, if all clocks are right and nobody releases late",
 		Source:  "Redis manual, SETNX, Handling deadlocks",
 		Steps:   Requests{1, 2},
-		Options: []string{"token=own", "spin", "retries", "wait=fixed", "wait=exponential"},
+		Options: timeOptions,
 		New:     redisLock(redislocks.NewSetNXGetSetFixed),
 	},
 	{
@@ -253,7 +266,7 @@ var Locks = []Lock{
 		Promise: "exclusion for the length of a lease, if nobody releases late",
 		Source:  "Redis manual, Distributed Locks with Redis, Correct Implementation with a Single Instance",
 		Steps:   Requests{1, 1},
-		Options: []string{"token", "token=own", "spin", "reuse-id", "claim", "retries", "wait=fixed", "wait=exponential"},
+		Options: valueOptions,
 		New:     redisLock(redislocks.NewSetDel),
 	},
 	{
@@ -262,7 +275,7 @@ var Locks = []Lock{
 		Promise: "exclusion for the length of a lease, if no release is slow",
 		Source:  "jiaduo, Distributed locks with Redis and with ZooKeeper (in Chinese), the race of threads A and B",
 		Steps:   Requests{1, 2},
-		Options: []string{"token", "token=own", "spin", "reuse-id", "claim", "retries", "wait=fixed", "wait=exponential"},
+		Options: valueOptions,
 		New:     redisLock(redislocks.NewSetGetDel),
 	},
 	{
@@ -271,7 +284,7 @@ var Locks = []Lock{
 		Promise: "exclusion for the length of a lease; beyond it with fencing only",
 		Source:  "jiaduo, Distributed locks with Redis and with ZooKeeper (in Chinese); imcoderlemon, Three ways to lock with Redis (in Chinese); Redis manual, Distributed Locks with Redis",
 		Steps:   Requests{1, 1},
-		Options: []string{"token", "token=own", "spin", "reuse-id", "claim", "retries", "wait=fixed", "wait=exponential", "ttl=0"},
+		Options: slices.Concat(valueOptions, []string{"ttl=0"}),
 		New:     redisLock(redislocks.NewSetLua),
 	},
 	{
@@ -290,7 +303,7 @@ var Locks = []Lock{
 		Promise: "exclusion for what is left of a lease, if no clock jumps or drifts and no node forgets",
 		Source:  "imcoderlemon, Three ways to lock with Redis (in Chinese), the third",
 		Steps:   Requests{5, 5},
-		Options: []string{"token=own"},
+		Options: redlockOptions,
 		Nodes:   5,
 		New:     redlockLock(redislocks.NewRedlockSeed),
 	},
@@ -300,7 +313,7 @@ var Locks = []Lock{
 		Promise: "exclusion for what is left of a lease, if no node's clock jumps and none forgets; beyond it with fencing only",
 		Source:  "Redis manual, Distributed Locks with Redis, The Redlock Algorithm; S. Sanfilippo, Is Redlock safe?",
 		Steps:   Requests{5, 5},
-		Options: []string{"token=own"},
+		Options: redlockOptions,
 		Nodes:   5,
 		New:     redlockLock(redislocks.NewRedlock),
 	},
@@ -311,7 +324,7 @@ var Locks = []Lock{
 		Source:  "imcoderlemon, Three ways to lock with Redis (in Chinese), the third; redlock-cpp, ContinueLock",
 		Steps:   Requests{3, 3},
 		Lease:   LeaseRenewed,
-		Options: []string{"token=own"},
+		Options: redlockOptions,
 		Nodes:   3,
 		New:     redlockLock(redislocks.NewRedlockContinue),
 	},
@@ -323,7 +336,7 @@ var Locks = []Lock{
 		Steps:   Requests{2, 1},
 		Lease:   LeaseSession,
 		Store:   StoreZooKeeper,
-		Options: []string{"token"},
+		Options: zkOptions,
 		Order:   true,
 		New:     zkLock(zklocks.NewPredecessor),
 	},
@@ -335,7 +348,7 @@ var Locks = []Lock{
 		Steps:   Requests{2, 1},
 		Lease:   LeaseSession,
 		Store:   StoreZooKeeper,
-		Options: []string{"token"},
+		Options: zkOptions,
 		Order:   true,
 		New:     zkLock(zklocks.NewPredecessorRecheck),
 	},
@@ -347,7 +360,7 @@ var Locks = []Lock{
 		Steps:   Requests{2, 1},
 		Lease:   LeaseSession,
 		Store:   StoreZooKeeper,
-		Options: []string{"token"},
+		Options: zkOptions,
 		Order:   true,
 		New:     zkLock(zklocks.NewChildren),
 	},
@@ -369,7 +382,7 @@ var Locks = []Lock{
 		Promise: "as redis-setnx-getset-fixed",
 		Source:  "Redis manual, SETNX, Handling deadlocks, the clients C1, C2 and C3",
 		Steps:   Requests{1, 2},
-		Options: []string{"token=own", "spin", "retries", "wait=fixed", "wait=exponential"},
+		Options: timeOptions,
 		Like:    "redis-setnx-getset-fixed",
 		Flaw:    "removes a lock that has ended with DEL: who comes second removes that of who came first",
 		New:     redisLock(redislocks.NewSetNXDelStale),
@@ -393,7 +406,7 @@ var Locks = []Lock{
 		Source:  "Redis manual, Distributed Locks with Redis, Extending the lock, which asks for a script",
 		Steps:   Requests{1, 1},
 		Lease:   LeaseRenewed,
-		Options: []string{"token", "token=own", "spin", "retries", "wait=fixed", "wait=exponential"},
+		Options: keyOptions,
 		Like:    "redis-watchdog",
 		Flaw:    "renews whoever's lock it is, and never learns that it has lost its own",
 		New:     redisLock(redislocks.NewWatchdogBlind),
@@ -404,7 +417,7 @@ var Locks = []Lock{
 		Promise: "as redlock",
 		Source:  "SPSCommerce/redlock-py, issue 6",
 		Steps:   Requests{5, 5},
-		Options: []string{"token=own"},
+		Options: redlockOptions,
 		Nodes:   5,
 		Like:    "redlock",
 		Flaw:    "counts the nodes that it reaches, not those that there are",
@@ -416,7 +429,7 @@ var Locks = []Lock{
 		Promise: "as redlock",
 		Source:  "redlock-cpp, AddServerUrl; Redis manual, Distributed Locks with Redis, The Redlock Algorithm, step 2",
 		Steps:   Requests{5, 5},
-		Options: []string{"token=own"},
+		Options: redlockOptions,
 		Nodes:   5,
 		Like:    "redlock",
 		Flaw:    "waits for a node for ever",
@@ -428,7 +441,7 @@ var Locks = []Lock{
 		Promise: "as redlock",
 		Source:  "S. Sanfilippo, Is Redlock safe?, which asks for a monotonic clock",
 		Steps:   Requests{5, 5},
-		Options: []string{"token=own"},
+		Options: redlockOptions,
 		Nodes:   5,
 		Like:    "redlock",
 		Flaw:    "takes the time of a round with a clock that jumps",
@@ -440,7 +453,7 @@ var Locks = []Lock{
 		Promise: "as redlock",
 		Source:  "redlock-cpp, Lock",
 		Steps:   Requests{5, 5},
-		Options: []string{"token=own"},
+		Options: redlockOptions,
 		Nodes:   5,
 		Like:    "redlock",
 		Flaw:    "takes the time of a round with a clock of seconds",
@@ -454,7 +467,7 @@ var Locks = []Lock{
 		Steps:   Requests{2, 1},
 		Lease:   LeaseSession,
 		Store:   StoreZooKeeper,
-		Options: []string{"token"},
+		Options: zkOptions,
 		Like:    "zk-predecessor-recheck",
 		Flaw:    "a waiter that gives up leaves its node in the queue, and everybody behind it waits",
 		GivesUp: true,

@@ -12,6 +12,23 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
+// reference is what Porcupine says of the properties that it judges, in the order
+// of Judge. What Judge says does not apply does not apply here either.
+func reference(h *history.History, timeout time.Duration) (list []Verdict) {
+	t := newTimeline(h)
+	for _, v := range t.judge() {
+		ops := t.operations(v.Property)
+		if ops == nil {
+			continue
+		}
+		if v.Outcome == Valid || v.Outcome == Violated {
+			v.Outcome, v.Reason = linearizable(ops(nil), timeout)
+		}
+		list = append(list, Verdict{Property: v.Property, Outcome: v.Outcome, Reason: v.Reason})
+	}
+	return list
+}
+
 // TestTheJudgesAgree compares the direct checks with Porcupine on random
 // histories. What Porcupine does not decide in time is no agreement, and may
 // be one in a hundred.
@@ -41,7 +58,7 @@ func TestTheJudgesAgree(t *testing.T) {
 			}
 			histories++
 			direct := Judge(h)
-			for _, ref := range Reference(h, 200*time.Millisecond) {
+			for _, ref := range reference(h, 200*time.Millisecond) {
 				n, v := tallies[ref.Property], verdictOn(direct, ref.Property)
 				switch {
 				case v.Outcome == Unknown || v.Outcome == NA:

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -180,13 +181,21 @@ func (s *stored) leave(a *act) {
 	}
 }
 
+// staysOf are the entries of acquire op, the last one first.
+func (s *stored) staysOf(op int32) iter.Seq2[int32, *stay] {
+	return func(yield func(int32, *stay) bool) {
+		for id := s.latest[op]; id != none && yield(id, &s.entries[id]); {
+			id = s.entries[id].before
+		}
+	}
+}
+
 // find is the entry of acquire op that the line at pos is about: the one with
 // its key, and with its server too if exact. A server may have taken over from
 // another though no line says so, and then speaks of entries that the other made.
 func (s *stored) find(op, pos int32, exact bool) int32 {
 	e := &s.timeline.entries[pos]
-	for id := s.latest[op]; id != none; id = s.entries[id].before {
-		x := &s.entries[id]
+	for id, x := range s.staysOf(op) {
 		if x.to == s.size() && s.timeline.entries[x.from].Key == e.Key && (!exact || s.timeline.entries[x.at].Process.Name == e.Process.Name) {
 			return id
 		}
@@ -196,8 +205,8 @@ func (s *stored) find(op, pos int32, exact bool) int32 {
 
 // there is an entry of acquire op that is in a store at pos, or none.
 func (s *stored) there(op, pos int32) int32 {
-	for id := s.latest[op]; id != none; id = s.entries[id].before {
-		if s.entries[id].from < pos && pos < s.entries[id].to {
+	for id, x := range s.staysOf(op) {
+		if x.from < pos && pos < x.to {
 			return id
 		}
 	}
@@ -206,8 +215,8 @@ func (s *stored) there(op, pos int32) int32 {
 
 // had is the same, and whether there had been one before pos.
 func (s *stored) had(op, pos int32) (id int32, was bool) {
-	for x := s.latest[op]; x != none && !was; x = s.entries[x].before {
-		was = s.entries[x].from < pos
+	for _, x := range s.staysOf(op) {
+		was = was || x.from < pos
 	}
 	return s.there(op, pos), was
 }
@@ -220,8 +229,8 @@ func outlasts(lease time.Duration) time.Duration { return lease + lease/10 }
 // kept is an entry of acquire op that is there at the end, T and a tenth after pos
 // and after it came, or none.
 func (s *stored) kept(op, pos int32) int32 {
-	for id := s.latest[op]; id != none; id = s.entries[id].before {
-		if x := &s.entries[id]; x.to == s.size() && s.end-max(s.at(pos), s.at(x.from)) >= outlasts(s.lease) {
+	for id, x := range s.staysOf(op) {
+		if x.to == s.size() && s.end-max(s.at(pos), s.at(x.from)) >= outlasts(s.lease) {
 			return id
 		}
 	}
@@ -262,28 +271,28 @@ func (s *stored) falseNo(o *op, e int32) *Witness {
 	if to := s.entries[e].to; to < s.size() {
 		gone = fmt.Sprintf("stayed until %s", s.when(to))
 	}
-	return witness([]int32{o.invoke, from, o.done},
-		"%s was told at %s that it did not get %s, but %s held its entry since %s, which %s.",
-		s.procName(o.proc), s.when(o.done), s.lockName(o.lock),
-		s.timeline.entries[from].Process, s.when(from), gone)
+	return s.untrue(o, []int32{o.invoke, from, o.done}, "did not get", fmt.Sprintf(
+		"but %s held its entry since %s, which %s", s.timeline.entries[from].Process, s.when(from), gone))
 }
 
 func (s *stored) falseYes(o *op) *Witness {
-	return witness([]int32{o.invoke, o.done},
-		"%s was told at %s that it got %s, for which it had asked at %s, and no server had granted it.",
-		s.procName(o.proc), s.when(o.done), s.lockName(o.lock), s.when(o.invoke))
+	return s.untrue(o, []int32{o.invoke, o.done}, "got", fmt.Sprintf(
+		"for which it had asked at %s, and no server had granted it", s.when(o.invoke)))
 }
 
 func (s *stored) falseRelease(o *op, e int32) *Witness {
 	from := s.entries[e].from
+	server := s.timeline.entries[from].Process
 	if from > o.done {
-		return witness([]int32{o.invoke, o.done, from},
-			"%s was told at %s that it released %s, but from %s on %s had an entry for it again, which was still there at %s.",
-			s.procName(o.proc), s.when(o.done), s.lockName(o.lock), s.when(from),
-			s.timeline.entries[from].Process, seconds(s.end))
+		return s.untrue(o, []int32{o.invoke, o.done, from}, "released", fmt.Sprintf(
+			"but from %s on %s had an entry for it again, which was still there at %s", s.when(from), server, seconds(s.end)))
 	}
-	return witness([]int32{from, o.invoke, o.done},
-		"%s was told at %s that it released %s, but the entry that %s made for it at %s was still there at %s.",
-		s.procName(o.proc), s.when(o.done), s.lockName(o.lock),
-		s.timeline.entries[from].Process, s.when(from), seconds(s.end))
+	return s.untrue(o, []int32{from, o.invoke, o.done}, "released", fmt.Sprintf(
+		"but the entry that %s made for it at %s was still there at %s", server, s.when(from), seconds(s.end)))
+}
+
+// untrue says what a client was told that it did with a lock, and what was so.
+func (s *stored) untrue(o *op, entries []int32, did, but string) *Witness {
+	return witness(entries, "%s was told at %s that it %s %s, %s.",
+		s.procName(o.proc), s.when(o.done), did, s.lockName(o.lock), but)
 }

@@ -35,7 +35,7 @@ func TestADisagreementIsNoVerdict(t *testing.T) {
 
 func TestTheReferenceJudgesThreeProperties(t *testing.T) {
 	t.Parallel()
-	got := Reference(story(t, exclusionSpecs[1].story), time.Minute)
+	got := reference(story(t, exclusionSpecs[1].story), time.Minute)
 	want := []string{"exclusion violated", "lease-exclusion n/a", "resource n/a"}
 	for i, v := range got {
 		if s := string(v.Property) + " " + v.Outcome.String(); s != want[i] {

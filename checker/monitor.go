@@ -138,13 +138,6 @@ const (
 	gaveUp        // its release came back otherwise
 )
 
-// NewMonitor is a monitor at the beginning of a run.
-func NewMonitor(header history.Header) *Monitor {
-	m := new(Monitor)
-	m.Reset(header)
-	return m
-}
-
 // Reset puts m at the beginning of another run.
 func (m *Monitor) Reset(header history.Header) {
 	*m = Monitor{

@@ -211,11 +211,7 @@ func TestStatesDifferWhereVerdictsWill(t *testing.T) {
 }
 
 func stateOf(h *history.History, now time.Duration) []byte {
-	m := NewMonitor(h.Header)
-	for i := range h.Entries {
-		m.Add(&h.Entries[i])
-	}
-	return m.AppendState(nil, now)
+	return seen(h).AppendState(nil, now)
 }
 
 // TestStatesHaveNoPast: what is over leaves nothing behind, and neither indices

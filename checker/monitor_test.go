@@ -34,12 +34,19 @@ func TestMonitorKeepsTheSpecs(t *testing.T) {
 	}
 }
 
-// watched is a monitor that has seen h, and that h has ended.
-func watched(h *history.History) *Monitor {
-	m := NewMonitor(h.Header)
+// seen is a monitor that has seen h.
+func seen(h *history.History) *Monitor {
+	m := new(Monitor)
+	m.Reset(h.Header)
 	for i := range h.Entries {
 		m.Add(&h.Entries[i])
 	}
+	return m
+}
+
+// watched is a monitor that has seen h, and that h has ended.
+func watched(h *history.History) *Monitor {
+	m := seen(h)
 	last := h.Entries[len(h.Entries)-1]
 	m.Add(&history.Entry{
 		Index: last.Index + 1, Time: last.Time,
@@ -189,7 +196,8 @@ func TestMonitorConvictsWhenItCan(t *testing.T) {
 			}
 			h := story(t, strings.ReplaceAll(tt.story, ">", " "))
 			h.Header.Faults = strings.Split(tt.faults, ",")
-			m := NewMonitor(h.Header)
+			m := new(Monitor)
+			m.Reset(h.Header)
 			m.NoExit = tt.noExit
 			got := 0
 			for i := range h.Entries {
@@ -244,7 +252,8 @@ func TestAnOverlapCanTurnOutToBeNone(t *testing.T) {
 // clients take turns.
 func BenchmarkMonitor(b *testing.B) {
 	h := busyRun(b, 20)
-	m := NewMonitor(h.Header)
+	m := new(Monitor)
+	m.Reset(h.Header)
 	var state []byte
 	for name, each := range map[string]func(*history.Entry){
 		"add":       func(*history.Entry) {},

@@ -10,36 +10,15 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// Reference judges with Porcupine, a general checker of linearizability, what
-// can be said as an object with operations: exclusion and lease-exclusion as a
-// mutex that knows its owner, resource as a register that is read, modified
-// and written in one step. It gives those three verdicts, in this order,
-// without witnesses. A search that takes longer than the timeout (0: no limit) is
-// Unknown. What Judge says does not apply does not apply here either.
+// linearizable asks Porcupine, a general checker of linearizability. A search that
+// takes longer than the timeout (0: no limit) is Unknown.
 //
-// Both judges see the same operations in the order of lines: an acquire takes
+// It judges what can be said as an object with operations: exclusion and
+// lease-exclusion as a mutex that knows its owner, resource as a register that is
+// read, modified and written in one step. Both judges see the same operations in the order of lines: an acquire takes
 // effect between its invoke and its ok, and the end of a hold is a release that may
 // take effect at any time after it. Indeterminate acquires are left out,
 // unless the lock itself confirmed the grant later.
-func Reference(h *history.History, timeout time.Duration) []Verdict {
-	t := newTimeline(h)
-	verdicts := t.judge()
-	var list []Verdict
-	for _, v := range verdicts {
-		ops := t.operations(v.Property)
-		if ops == nil {
-			continue
-		}
-		ref := Verdict{Property: v.Property, Outcome: v.Outcome, Reason: v.Reason}
-		if v.Outcome == Valid || v.Outcome == Violated {
-			ref.Outcome, ref.Reason = linearizable(ops(nil), timeout)
-		}
-		list = append(list, ref)
-	}
-	return list
-}
-
-// linearizable asks Porcupine.
 func linearizable(ops []porcupine.Operation, timeout time.Duration) (Outcome, string) {
 	switch porcupine.CheckOperationsTimeout(model, ops, timeout) {
 	case porcupine.Ok:

@@ -51,7 +51,8 @@ func TestEqualStatesHaveEqualFutures(t *testing.T) {
 				}
 				h.Header.Faults = kinds // what may strike is the same in all
 				verdicts := checker.Judge(h)
-				m := checker.NewMonitor(h.Header)
+				m := new(checker.Monitor)
+				m.Reset(h.Header)
 				for n := range h.Entries {
 					m.Add(&h.Entries[n])
 					key := string(outside(h, n+1, m.AppendState(nil, h.Entries[n].Time)))
@@ -112,7 +113,8 @@ func evenly(plan *harness.Plan) []workloads.Script {
 }
 
 func after(h *history.History, n int) *checker.Monitor {
-	m := checker.NewMonitor(h.Header)
+	m := new(checker.Monitor)
+	m.Reset(h.Header)
 	for i := range n {
 		m.Add(&h.Entries[i])
 	}

@@ -73,13 +73,20 @@ func (l *line) Release(ctx context.Context) error {
 // A lock that lets clients cut in line is convicted in every run, and the same
 // lock without that in none.
 func TestWhoCutsInIsConvicted(t *testing.T) {
-	for name, cutsIn := range map[string]bool{"keeps to the queue": false, "cuts in": true} {
-		t.Run(name, func(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		cutsIn bool
+		want   int // runs of 20
+	}{
+		{"keeps to the queue", false, 0},
+		{"cuts in", true, 20},
+	} {
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			lock := catalogue.Lock{
 				ID: "line", Store: catalogue.StoreZooKeeper, Lease: catalogue.LeaseSession, Order: true,
 				Steps: catalogue.Requests{Acquire: 4, Release: 2},
-				New:   func(e catalogue.Env) locks.Locker { return &line{Env: e, cutsIn: cutsIn} },
+				New:   func(e catalogue.Env) locks.Locker { return &line{Env: e, cutsIn: c.cutsIn} },
 			}
 			convicted := 0
 			for seed := range uint64(20) {
@@ -105,8 +112,8 @@ func TestWhoCutsInIsConvicted(t *testing.T) {
 					t.Errorf("seed %d: fairness is %s", seed, j.Outcome(checker.Fairness))
 				}
 			}
-			if want := map[bool]int{false: 0, true: 20}[cutsIn]; convicted != want {
-				t.Errorf("convicted in %d of 20 runs, want %d", convicted, want)
+			if convicted != c.want {
+				t.Errorf("convicted in %d of 20 runs, want %d", convicted, c.want)
 			}
 		})
 	}
@@ -115,18 +122,24 @@ func TestWhoCutsInIsConvicted(t *testing.T) {
 // Where the recipe of ZooKeeper breaks its order nobody was in the queue: no
 // fault makes it unfair. A lock without a queue promises no order.
 func TestFairnessOfTheLocks(t *testing.T) {
-	for lock, want := range map[string]checker.Outcome{"zk-recipe": checker.Valid, "redis-set-lua": checker.NA} {
-		l, _ := catalogue.FindLock(lock)
+	for _, c := range []struct {
+		lock string
+		want checker.Outcome
+	}{
+		{"zk-recipe", checker.Valid},
+		{"redis-set-lua", checker.NA},
+	} {
+		l, _ := catalogue.FindLock(c.lock)
 		for _, f := range applicable(l) {
-			t.Run(lock+"/"+f.Name, func(t *testing.T) {
+			t.Run(c.lock+"/"+f.Name, func(t *testing.T) {
 				t.Parallel()
 				for seed := range seeds(10) {
-					j, _, err := InSim(randomPlan(lock, f.Name, seed))
+					j, _, err := InSim(randomPlan(c.lock, f.Name, seed))
 					if err != nil {
 						t.Fatal(err)
 					}
-					if got := j.Outcome(checker.Fairness); got != want && (got != checker.Unknown || j.Reached[checker.Grants] > 0) {
-						t.Errorf("seed %d: fairness is %s, want %s", seed, got, want)
+					if got := j.Outcome(checker.Fairness); got != c.want && (got != checker.Unknown || j.Reached[checker.Grants] > 0) {
+						t.Errorf("seed %d: fairness is %s, want %s", seed, got, c.want)
 					}
 				}
 			})

@@ -149,27 +149,33 @@ func readAll(r *bufio.Reader) (string, error) {
 	}
 }
 
+// prepare is what servers that are not of a run begin with: an engine, the owner
+// of their containers, and the image for them.
+func prepare(ctx context.Context, opts Options) (e *engine, self owner, image string, err error) {
+	if self, err = thisOwner(); err != nil {
+		return nil, self, "", err
+	}
+	if e, err = open(ctx); err != nil {
+		return nil, self, "", err
+	}
+	if image, err = e.image(ctx, &lockedWriter{w: opts.Log}); err != nil {
+		return nil, self, "", errors.Join(err, e.close())
+	}
+	return e, self, image, nil
+}
+
 // Redis starts a Redis server that nothing disturbs and that keeps nothing on
 // disk, for tests of what talks to one. remove removes it.
 func Redis(ctx context.Context, opts Options) (addr string, remove func(context.Context) error, err error) {
-	self, err := thisOwner()
+	e, self, image, err := prepare(ctx, opts)
 	if err != nil {
 		return "", nil, err
-	}
-	e, err := open(ctx)
-	if err != nil {
-		return "", nil, err
-	}
-	log := &lockedWriter{w: opts.Log}
-	image, err := e.image(ctx, log)
-	if err != nil {
-		return "", nil, errors.Join(err, e.close())
 	}
 	id, addr, err := e.create(ctx, self, image, redisPort)
 	if err != nil {
 		return "", nil, errors.Join(err, e.close())
 	}
-	s := &server{name: catalogue.RedisName, engine: e, id: id, addr: addr, ledger: &ledger{log: log.printf}}
+	s := &server{name: catalogue.RedisName, engine: e, id: id, addr: addr, ledger: &ledger{log: (&lockedWriter{w: opts.Log}).printf}}
 	s.command = storeCommand(catalogue.FsyncNone)
 	remove = func(ctx context.Context) error {
 		return errors.Join(e.remove(ctx, id), e.close())

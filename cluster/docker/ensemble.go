@@ -38,9 +38,9 @@ type member struct {
 	paused   bool
 }
 
-// newEnsemble makes the layout's ensemble, and returns when it answers and is
+// startEnsemble starts the layout's ensemble, and returns when it answers and is
 // listened to.
-func (p *Place) newEnsemble(self owner, image string) error {
+func (p *Place) startEnsemble(self owner, image string) error {
 	g := newEnsemble(p.engine, len(p.layout.Ensemble))
 	e := &ensemble{servers: g, nodes: newNodes(p.cfg.Names, p.observer, p.log.printf), cut: p.isCut}
 	p.ensemble = e
@@ -68,7 +68,7 @@ func (p *Place) newEnsemble(self owner, image string) error {
 	case <-e.learner.ready:
 		return nil
 	case <-time.After(upLimit):
-		return errors.New("docker: the leader of the ensemble takes no observer")
+		return errors.Join(errors.New("docker: the leader of the ensemble takes no observer"), e.learner.refused())
 	case <-p.ctx.Done():
 		return p.ctx.Err()
 	}
@@ -186,7 +186,7 @@ func (m *member) stop(ctx context.Context, lose bool) error {
 		return fmt.Errorf("stop %s: %w", m.name, err)
 	}
 	if lose {
-		return m.member.engine.exec(ctx, m.member.id, "rm -rf /data/version-2", false)
+		return m.sh(ctx, "rm -rf /data/version-2")
 	}
 	return nil
 }

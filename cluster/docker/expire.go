@@ -9,8 +9,10 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper/jute"
 )
 
-// ExpireSession closes the sessions of a client from a connection of our own, and
-// returns when the ensemble has ended them.
+// ExpireSession closes the sessions that a client has from connections of our
+// own, one after another, and returns when all have ended: when the learner was
+// told so, or, where the ensemble is no longer observed, when it has answered.
+// A client that has none is none the worse.
 func (p *Place) ExpireSession(client string) error {
 	if _, err := p.find(client); err != nil {
 		return err
@@ -20,7 +22,7 @@ func (p *Place) ExpireSession(client string) error {
 	}
 	for _, s := range p.ensemble.nodes.lasting(client) {
 		err := await(p.ctx, "the session of "+client+" is closed from elsewhere", func() (bool, error) {
-			return p.ensemble.close(s)
+			return p.ensemble.expire(s)
 		})
 		if err != nil {
 			return err
@@ -29,13 +31,13 @@ func (p *Place) ExpireSession(client string) error {
 	return nil
 }
 
-// close closes a session through any member that serves, and tells whether it
+// expire closes a session through any member that serves, and tells whether it
 // has ended.
-func (e *ensemble) close(s session) (ended bool, err error) {
+func (e *ensemble) expire(s session) (ended bool, err error) {
 	err = errDown
 	for _, m := range e.members {
 		if m.runs() {
-			if err = m.close(s); err == nil {
+			if err = m.expire(s); err == nil {
 				break
 			}
 		}
@@ -45,8 +47,8 @@ func (e *ensemble) close(s session) (ended bool, err error) {
 	return e.nodes.closed[s.id] || err == nil && e.nodes.dropped, err
 }
 
-// close takes a session up and closes it.
-func (m *member) close(s session) error {
+// expire takes a session up and closes it.
+func (m *member) expire(s session) error {
 	conn, err := net.DialTimeout("tcp", m.Addr, feedLimit)
 	if err != nil {
 		return err

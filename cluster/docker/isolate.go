@@ -12,12 +12,13 @@ import (
 // dropped in the containers of the former, and no connection is told. Clients
 // come from outside, through links, and reach all of them.
 func (p *Place) Isolate(id int, servers []string) error {
-	var inside, outside []*peer
+	var inside []*peer
+	var outside []string
 	for _, s := range p.peers() {
 		if slices.Contains(servers, s.name) {
 			inside = append(inside, s)
 		} else {
-			outside = append(outside, s)
+			outside = append(outside, s.addr)
 		}
 	}
 	switch {
@@ -29,16 +30,21 @@ func (p *Place) Isolate(id int, servers []string) error {
 	p.mu.Lock()
 	p.isolated[id] = inside
 	p.mu.Unlock()
-	// All rules in one step: a partition that comes about bit by bit takes a
-	// quarter of a second, in which much gets through.
-	var rules strings.Builder
-	fmt.Fprintf(&rules, "*filter\n:%s - [0:0]\n", chain(id))
-	for _, s := range outside {
-		fmt.Fprintf(&rules, "-A %[1]s -s %[2]s -j DROP\n-A %[1]s -d %[2]s -j DROP\n", chain(id), s.addr)
-	}
-	fmt.Fprintf(&rules, "-I INPUT -j %[1]s\n-I OUTPUT -j %[1]s\nCOMMIT\n", chain(id))
-	script := filter + "$ipt-restore -w -n <<'end'\n" + rules.String() + "end\n"
+	script := dropping(chain(id), outside)
 	return together(inside, func(s *peer) error { return p.engine.exec(p.ctx, s.id, script, false) })
+}
+
+// dropping is a script that drops all packets between its container and hosts,
+// by the rules of one chain. All come in one step: a partition that comes about
+// bit by bit takes a quarter of a second, in which much gets through.
+func dropping(chain string, hosts []string) string {
+	var rules strings.Builder
+	fmt.Fprintf(&rules, "*filter\n:%s - [0:0]\n", chain)
+	for _, h := range hosts {
+		fmt.Fprintf(&rules, "-A %[1]s -s %[2]s -j DROP\n-A %[1]s -d %[2]s -j DROP\n", chain, h)
+	}
+	fmt.Fprintf(&rules, "-I INPUT -j %[1]s\n-I OUTPUT -j %[1]s\nCOMMIT\n", chain)
+	return filter + "$ipt-restore -w -n <<'end'\n" + rules.String() + "end\n"
 }
 
 // peer is a server that talks to others.
@@ -48,7 +54,7 @@ type peer struct{ name, id, addr string }
 func (p *Place) peers() (all []*peer) {
 	if p.ensemble != nil {
 		for _, m := range p.ensemble.members {
-			all = append(all, &peer{m.name, m.member.id, m.member.Host})
+			all = append(all, &peer{m.name, m.id, m.Host})
 		}
 	}
 	if len(p.sentinels) > 0 {

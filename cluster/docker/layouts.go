@@ -44,7 +44,7 @@ func (p *Place) newServers(self owner) error {
 		return err
 	}
 	if len(p.layout.Ensemble) > 0 {
-		return p.newEnsemble(self, image)
+		return p.startEnsemble(self, image)
 	}
 	replicated := len(p.layout.Sentinels) > 0
 	for _, names := range p.layout.Nodes {

@@ -37,11 +37,12 @@ type learner struct {
 	mu    sync.Mutex
 	least int64        // who leads an earlier epoch leads no more
 	epoch int64        // of the leader
-	conn  *net.TCPConn // to it; nil: none now
+	to    *net.TCPConn // the leader; nil: none yet
+	ends  []error      // what each server last ended with; nil: it was not asked yet
 }
 
 func newLearner(servers []*ZooKeeperServer, commit func(*ZooKeeperServer, txn)) *learner {
-	return &learner{servers: servers, commit: commit, ready: make(chan struct{})}
+	return &learner{servers: servers, commit: commit, ready: make(chan struct{}), ends: make([]error, len(servers))}
 }
 
 // beyond says that there is a transaction of that number: who leads an earlier
@@ -50,8 +51,8 @@ func (l *learner) beyond(zxid int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.least = max(l.least, zxid>>32)
-	if l.conn != nil && l.epoch < l.least {
-		l.conn.Close()
+	if l.to != nil && l.epoch < l.least {
+		l.to.Close()
 	}
 }
 
@@ -63,7 +64,7 @@ func (l *learner) leads(conn *net.TCPConn, zxid int64) error {
 	if zxid>>32 < l.least {
 		return errStale
 	}
-	l.conn, l.epoch, l.least = conn, zxid>>32, zxid>>32
+	l.to, l.epoch, l.least = conn, zxid>>32, zxid>>32
 	return nil
 }
 
@@ -130,14 +131,26 @@ var errGap = errors.New("the leader does not tell what it has committed meanwhil
 // follow learns from whoever leads until ctx ends, or with errGap.
 func (l *learner) follow(ctx context.Context) error {
 	for ctx.Err() == nil {
-		for _, s := range l.servers {
-			if err := l.learn(ctx, s); errors.Is(err, errGap) {
+		for i, s := range l.servers {
+			err := l.learn(ctx, s)
+			l.mu.Lock()
+			l.ends[i] = fmt.Errorf("%s: %w", s.quorum, err)
+			l.mu.Unlock()
+			if errors.Is(err, errGap) {
 				return err
 			}
 		}
 		time.Sleep(10 * time.Millisecond) // they may be electing, on the same cores
 	}
 	return ctx.Err()
+}
+
+// refused is why the servers did not take the observer when it last asked each,
+// or not for longer.
+func (l *learner) refused() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return errors.Join(l.ends...)
 }
 
 // learn learns from s for as long as it leads.

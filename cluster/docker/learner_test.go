@@ -45,7 +45,8 @@ func leader(t *testing.T, epoch int64, stays bool, tells ...[]byte) *ZooKeeperSe
 
 // The observer follows whoever leads, and no one who leads no more. What it has
 // missed is told as proposals and commits; each transaction counts once. When a
-// leader has forgotten what was missed the observer says so.
+// leader has forgotten what was missed the observer says so, and it can say of
+// each server why that takes it no longer.
 func TestLearner(t *testing.T) {
 	t.Parallel()
 	said := func(kind int32, zxid int64) []byte {
@@ -79,6 +80,9 @@ func TestLearner(t *testing.T) {
 	l.beyond(four)
 	if err := <-ended; !errors.Is(err, errGap) {
 		t.Error(err)
+	}
+	if err := l.refused(); !errors.Is(err, errGap) || !errors.Is(err, io.EOF) {
+		t.Errorf("refused with %v, want the reason of each", err)
 	}
 	if len(got) > 0 {
 		t.Errorf("told %x after all", (<-got).zxid)

@@ -17,33 +17,21 @@ type Group struct {
 	engine  *engine
 }
 
-// Member is one server of a group. It is down at first. Its container, and so
-// its addresses and its files, stay while the server comes and goes.
-//
-// Its methods return when what they ask for is so. A Member is used by one
-// goroutine at a time.
+// Member is one server of a group, in a container of its own. It is down at
+// first.
 type Member struct {
-	Addr string // on this machine
-	Host string // for the others of the group
+	box
 	Port string // at Host
-
-	id     string
-	engine *engine
 }
 
 // RedisGroup makes n containers with servers that are down. What there is when
 // it fails is removed; Close removes the others.
 func RedisGroup(ctx context.Context, n int, opts Options) (*Group, error) {
-	self, err := thisOwner()
-	if err != nil {
-		return nil, err
-	}
-	e, err := open(ctx)
+	e, self, image, err := prepare(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
 	g := &Group{engine: e}
-	image, err := e.image(ctx, &lockedWriter{w: opts.Log})
 	for i := 0; i < n && err == nil; i++ {
 		err = g.add(ctx, self, image)
 	}
@@ -60,12 +48,10 @@ func (g *Group) add(ctx context.Context, self owner, image string) error {
 	if err != nil {
 		return err
 	}
-	m := &Member{Addr: addr, Port: port, id: id, engine: g.engine}
+	m := &Member{box: box{Addr: addr, id: id, engine: g.engine}, Port: port}
 	g.Members = append(g.Members, m)
-	if m.Host, err = g.engine.address(ctx, id); err != nil {
-		return err
-	}
-	return nil
+	m.Host, err = g.engine.address(ctx, id)
+	return err
 }
 
 // Close removes all containers.
@@ -93,45 +79,21 @@ func (m *Member) Start(ctx context.Context, args ...string) error {
 	})
 }
 
-// Kill ends the server's process at once, as kill -9 does; one that is down
-// already stays so. What it had written the kernel still has.
-func (m *Member) Kill(ctx context.Context) error {
-	return m.engine.exec(ctx, m.id, killServer, false)
-}
-
-// killServer is a script that kills the server, if there is one, and waits for
-// its end.
-const killServer = `if [ -e /data/pid ]; then kill -9 "$(cat /data/pid)" 2>/dev/null; ` + awaitEnd + ` && rm -f /data/pid; fi`
-
 // Wipe makes m as it was at first: it kills the server, takes its files and
 // mends its network.
 func (m *Member) Wipe(ctx context.Context) error {
-	return m.engine.exec(ctx, m.id, filter+killServer+" && rm -rf /data/* && $ipt -w -F", false)
-}
-
-// Pause has the server's process stand still, until Continue.
-func (m *Member) Pause(ctx context.Context) error {
-	return m.engine.exec(ctx, m.id, `kill -STOP "$(cat /data/pid)"`, false)
-}
-
-// Continue ends Pause.
-func (m *Member) Continue(ctx context.Context) error {
-	return m.engine.exec(ctx, m.id, `kill -CONT "$(cat /data/pid)"`, false)
+	return m.sh(ctx, killServer+" && rm -rf /data/* && { "+healed+"; }")
 }
 
 // Cut drops all packets between m and the others, until Heal. m stays
-// reachable from this machine, and no connection is told.
+// reachable from this machine, and no connection is told. It takes the place of
+// an earlier Cut.
 func (m *Member) Cut(ctx context.Context, others ...*Member) error {
-	script := filter + "set -e"
+	var hosts []string
 	for _, o := range others {
-		script += "; $ipt -w -A INPUT -s " + o.Host + " -j DROP; $ipt -w -A OUTPUT -d " + o.Host + " -j DROP"
+		hosts = append(hosts, o.Host)
 	}
-	return m.engine.exec(ctx, m.id, script, false)
-}
-
-// Heal takes back each Cut of m; those of others that cut m off stay.
-func (m *Member) Heal(ctx context.Context) error {
-	return m.engine.exec(ctx, m.id, filter+"$ipt -w -F", false)
+	return m.cut(ctx, hosts)
 }
 
 // Do has the server execute one command, on a connection of its own, and

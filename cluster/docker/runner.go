@@ -281,7 +281,9 @@ func (c *client) enter(a worker.Answer) {
 	v := c.runs.visits[a.ID]
 	switch {
 	case v == nil:
-		go c.process.Send(worker.Request{ID: a.ID, Entry: a.Entry, Error: worker.ErrBadRequest})
+		c.runs.tasks.Go(func() {
+			c.process.Send(worker.Request{ID: a.ID, Entry: a.Entry, Error: worker.ErrBadRequest})
+		})
 	case v.entered || v.abandoned:
 		c.uncalled(v, a)
 	default:

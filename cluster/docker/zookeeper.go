@@ -22,16 +22,10 @@ type Ensemble struct {
 	engine  *engine
 }
 
-// ZooKeeperServer is one server of an ensemble. Its container, and so its
-// addresses and its files, stay while the server comes and goes.
-//
-// Its methods return when what they ask for is so. It is used by one goroutine
-// at a time.
+// ZooKeeperServer is one server of an ensemble, in a container of its own.
 type ZooKeeperServer struct {
-	Addr   string // on this machine; it stays
+	box
 	quorum string // where it takes others of its ensemble while it leads, on this machine
-	// member is the container, and what can be done to any server in it.
-	member Member
 }
 
 const (
@@ -67,20 +61,12 @@ const zooKeeperScript = `echo $$ >/data/pid; exec java -Xms16m -Xmx48m -XX:+UseS
 // ZooKeeper starts an ensemble of n servers, and returns when all answer.
 // What there is when it fails is removed; Close removes the others.
 func ZooKeeper(ctx context.Context, n int, opts Options) (*Ensemble, error) {
-	self, err := thisOwner()
-	if err != nil {
-		return nil, err
-	}
-	e, err := open(ctx)
+	e, self, image, err := prepare(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
 	g := newEnsemble(e, n)
-	image, err := e.image(ctx, &lockedWriter{w: opts.Log})
-	if err == nil {
-		err = g.start(ctx, self, image)
-	}
-	if err != nil {
+	if err := g.start(ctx, self, image); err != nil {
 		return nil, errors.Join(err, g.Close(context.WithoutCancel(ctx)))
 	}
 	return g, nil
@@ -128,9 +114,8 @@ func (s *ZooKeeperServer) create(ctx context.Context, e *engine, self owner, ima
 	if err != nil {
 		return err
 	}
-	s.Addr, s.quorum = addrs[0], addrs[1]
-	s.member = Member{Addr: s.Addr, id: id, engine: e}
-	s.member.Host, err = e.address(ctx, id)
+	s.box, s.quorum = box{Addr: addrs[0], id: id, engine: e}, addrs[1]
+	s.Host, err = e.address(ctx, id)
 	return err
 }
 
@@ -139,9 +124,9 @@ func (g *Ensemble) configure(ctx context.Context, i int, s *ZooKeeperServer) err
 	var conf strings.Builder
 	conf.WriteString(zooKeeperConfig)
 	for k, o := range g.Servers {
-		fmt.Fprintf(&conf, "server.%d=%s:2888:3888\n", k+1, o.member.Host)
+		fmt.Fprintf(&conf, "server.%d=%s:2888:3888\n", k+1, o.Host)
 	}
-	return g.engine.exec(ctx, s.member.id, fmt.Sprintf("echo %d >/data/myid; cat >/data/zoo.cfg <<'end'\n%send", i+1, conf.String()), false)
+	return s.sh(ctx, fmt.Sprintf("echo %d >/data/myid; cat >/data/zoo.cfg <<'end'\n%send", i+1, conf.String()))
 }
 
 // Close removes all containers.
@@ -151,10 +136,10 @@ func (g *Ensemble) Close(ctx context.Context) error {
 
 func (g *Ensemble) remove(ctx context.Context) error {
 	return g.each(func(_ int, s *ZooKeeperServer) error {
-		if s.member.id == "" {
+		if s.id == "" {
 			return nil
 		}
-		return g.engine.remove(ctx, s.member.id)
+		return g.engine.remove(ctx, s.id)
 	})
 }
 
@@ -181,21 +166,16 @@ func (g *Ensemble) Leader(ctx context.Context) (leader *ZooKeeperServer, err err
 	return leader, err
 }
 
-// Isolate drops all packets between s and the others, until Heal. s stays
+// Isolate drops all packets between s and the others, until s.Heal. s stays
 // reachable from this machine, and no connection is told.
 func (g *Ensemble) Isolate(ctx context.Context, s *ZooKeeperServer) error {
-	script := filter + "set -e"
+	var others []string
 	for _, o := range g.Servers {
 		if o != s {
-			script += fmt.Sprintf("; $ipt -w -A INPUT -s %[1]s -j DROP; $ipt -w -A OUTPUT -d %[1]s -j DROP", o.member.Host)
+			others = append(others, o.Host)
 		}
 	}
-	return g.engine.exec(ctx, s.member.id, script, false)
-}
-
-// Heal ends Isolate. The others take s back by and by: see Serves.
-func (g *Ensemble) Heal(ctx context.Context, s *ZooKeeperServer) error {
-	return g.engine.exec(ctx, s.member.id, filter+"$ipt -w -F", false)
+	return s.cut(ctx, others)
 }
 
 // Restore has the ensemble begin anew with what is in snapshot, a file as
@@ -205,7 +185,7 @@ func (g *Ensemble) Restore(ctx context.Context, zxid int64, snapshot []byte) err
 	script := fmt.Sprintf("%s && rm -rf /data/version-2 && mkdir /data/version-2 && base64 -d >/data/version-2/snapshot.%x <<'end'\n%s\nend",
 		killServer, zxid, base64.StdEncoding.EncodeToString(snapshot))
 	// All are down before the first one starts: it would learn from the others.
-	err := g.each(func(_ int, s *ZooKeeperServer) error { return g.engine.exec(ctx, s.member.id, script, false) })
+	err := g.each(func(_ int, s *ZooKeeperServer) error { return s.sh(ctx, script) })
 	if err != nil {
 		return err
 	}
@@ -224,7 +204,7 @@ func (s *ZooKeeperServer) Start(ctx context.Context) error {
 // launch starts the server, and returns when it answers: it may still look for a
 // leader.
 func (s *ZooKeeperServer) launch(ctx context.Context) error {
-	if err := s.member.engine.exec(ctx, s.member.id, zooKeeperScript, true); err != nil {
+	if err := s.engine.exec(ctx, s.id, zooKeeperScript, true); err != nil {
 		return err
 	}
 	return s.says(ctx, "answers", func(said string) bool { return said != "" })
@@ -242,7 +222,7 @@ func (s *ZooKeeperServer) says(ctx context.Context, what string, so func(said st
 		return so(said), err
 	})
 	if err != nil && ctx.Err() == nil {
-		err = fmt.Errorf("%w\n%s", err, s.member.engine.serverLog(ctx, s.member.id))
+		err = fmt.Errorf("%w\n%s", err, s.engine.serverLog(ctx, s.id))
 	}
 	return err
 }
@@ -269,16 +249,3 @@ func modeOf(said string) string {
 	mode, _, _ = strings.Cut(mode, "\n")
 	return mode
 }
-
-// Kill ends the server's process at once, as kill -9 does; one that is down
-// already stays so. What it had written its kernel still has.
-func (s *ZooKeeperServer) Kill(ctx context.Context) error { return s.member.Kill(ctx) }
-
-// Pause has the server's process stand still, until Continue. Its kernel still
-// takes connections and what they bring.
-func (s *ZooKeeperServer) Pause(ctx context.Context) error {
-	return s.member.engine.exec(ctx, s.member.id, stopped, false)
-}
-
-// Continue ends Pause.
-func (s *ZooKeeperServer) Continue(ctx context.Context) error { return s.member.Continue(ctx) }

@@ -36,7 +36,7 @@ func TestEnsemble(t *testing.T) {
 	}{
 		{"kill", func(s *docker.ZooKeeperServer) error { return s.Kill(ctx) }, func(s *docker.ZooKeeperServer) error { return s.Start(ctx) }},
 		{"pause", func(s *docker.ZooKeeperServer) error { return s.Pause(ctx) }, func(s *docker.ZooKeeperServer) error { return s.Continue(ctx) }},
-		{"isolate", func(s *docker.ZooKeeperServer) error { return g.Isolate(ctx, s) }, func(s *docker.ZooKeeperServer) error { return g.Heal(ctx, s) }},
+		{"isolate", func(s *docker.ZooKeeperServer) error { return g.Isolate(ctx, s) }, func(s *docker.ZooKeeperServer) error { return s.Heal(ctx) }},
 	} {
 		leader, err := g.Leader(ctx)
 		must(t, err)

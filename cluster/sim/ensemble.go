@@ -218,7 +218,8 @@ func (w *World) Keeps(server string) bool {
 	return s != nil && s.member != nil
 }
 
-// ExpireSession closes the sessions of a client from elsewhere.
+// ExpireSession has the sessions of a client closed from elsewhere, from now on:
+// that takes the ensemble its time.
 func (w *World) ExpireSession(name string) error {
 	c, err := w.named(name)
 	if err == nil && w.ensemble == nil {

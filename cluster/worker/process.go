@@ -292,9 +292,6 @@ func (p *Process) Send(q Request) error {
 	return err
 }
 
-// PID is the worker's process and the number of its group.
-func (p *Process) PID() int { return p.pid }
-
 // Done is closed when the process has ended and all that it wrote was handled.
 func (p *Process) Done() <-chan struct{} { return p.done }
 

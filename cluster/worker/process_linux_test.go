@@ -126,7 +126,7 @@ func TestStopAndKillTheGroup(t *testing.T) {
 	if err := p.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	if members := group(p.PID()); members != "" {
+	if members := group(p.pid); members != "" {
 		t.Errorf("left behind: %s", members)
 	}
 }

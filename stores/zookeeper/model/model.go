@@ -64,6 +64,3 @@ type Txn struct {
 	Timeout time.Duration  // of an Opening: what was granted
 	Code    zookeeper.Code // of a Refusal
 }
-
-// Epoch is the number of the leadership that zxid was given in.
-func Epoch(zxid int64) int32 { return int32(zxid >> 32) }

@@ -1,0 +1,143 @@
+package catalogue
+
+import (
+	"time"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/workloads"
+)
+
+// useCases are those of what a lock is used with: the settings of its server, and
+// the clients that wait for it, renew it or hang.
+var useCases = []Case{
+	{
+		ID: "redis-single-crash-everysec", Kind: Violation,
+		Title:  "The server syncs its log once a second, and forgets the last of them",
+		Tells:  "With appendfsync everysec the server answers before the lock is on its disk. When the power goes, so does what was not synced; that is up to a second, or two.",
+		Source: "Redis manual, Distributed Locks with Redis, Performance, Crash Recovery and fsync",
+		Setup:  Setup{Lock: "redis-set-lua", Server: Server{Fsync: FsyncEverysec}},
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				visit(c1, T/20, T/2, 8*T/10),
+				visit(c2, 4*T/10, T, T/2),
+			},
+			Faults: []faults.Injection{{
+				Fault: "restart-lost", On: []string{RedisName}, For: T / 10,
+				Point: granted(),
+			}},
+			Hazard: checker.RestartWithHolder,
+			Must:   overlap,
+			May:    damage,
+		}},
+		Remedy: synced,
+	},
+	{
+		ID: "redis-eviction", Kind: Violation,
+		Title:     "A cache makes room for other data, and the lock has to go",
+		Tells:     "On a server that evicts, a lock is a key with an expiry like any other. When memory is full it goes, without a crash, a pause or a partition.",
+		Source:    "Redis manual, Key eviction: volatile-lru may evict keys that have an expiry",
+		Setup:     setLua,
+		Schedules: []Schedule{keyLost("evict", checker.TouchedBy("evict"))},
+		Remedy: Remedy{
+			Words: "maxmemory-policy noeviction, or a server for locks alone.",
+			Setup: Setup{Lock: "redis-set-lua", Server: Server{Eviction: EvictNothing}},
+			Keeps: unharmed,
+		},
+	},
+	{
+		ID: "redis-spin-no-backoff", Kind: Figures,
+		Title:  "Clients that ask again at once send hundreds of commands for each lock",
+		Tells:  "A loop without a wait asks as fast as the network lets it, and all but one of its commands are in vain. docs/contention.md has the whole comparison.",
+		Source: "jiaduo, Distributed locks with Redis and with ZooKeeper (in Chinese), the loop of lock(), and what it says about spinning",
+		Setup:  Setup{Lock: "redis-set-lua", Options: Options{Spin: true}},
+		Schedules: []Schedule{{
+			Scripts: crowd(20, section(0, 3*T, T/50)),
+			Hazard:  checker.Contended,
+		}},
+		Figure: &Figure{Of: RequestsPerGrant, AtLeast: 200, AtMost: 30},
+		Remedy: Remedy{
+			Words: "Wait for a random time before asking again.",
+			Setup: setLua, Keeps: []checker.Property{checker.Exclusion, checker.Handover, checker.Liveness},
+		},
+		LeastLease: 10 * time.Second,
+		NotOn:      map[string]string{"docker": "the commands are counted in sim; lockcheck bench contention --on docker measures them with a real server"},
+	},
+	{
+		ID: "redis-expiretime-zero", Kind: Violation,
+		Title:  "A lease of 0 is sent to the server, and nobody ever gets the lock",
+		Tells:  "The check of the parameters refuses what is below 0 and lets 0 pass. The server refuses every SET, the lock says that it was not acquired, and its caller asks again.",
+		Source: "jiaduo, Distributed locks with Redis and with ZooKeeper (in Chinese), validParam",
+		Setup:  Setup{Lock: "redis-set-lua", Options: Options{ZeroTTL: true}},
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				visit(c1, 0, 4*T, T/20),
+				visit(c2, T/10, 4*T, T/20),
+			},
+			Must: starved,
+			May:  delay,
+		}},
+		Remedy: Remedy{None: "a lease of 0 has to be refused when the lock is made"},
+	},
+	{
+		ID: "redis-renew-unconditional", Kind: Violation,
+		Title:  "A watchdog renews whoever's key is there, and nobody gets the lock again",
+		Tells:  "A client that was paused beyond its lease goes on renewing: its successor's key. When that one dies its key lives on, for as long as the first client works, or hangs.",
+		Source: "Redis manual, Distributed Locks with Redis, Making the algorithm more reliable: Extending the lock, whose script looks at the value",
+		Setup:  Setup{Lock: "redis-watchdog-blind"},
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				visit(c1, 0, T/2, T/10),
+				visit(c2, T/2, T, 25*T/10),
+				visit(c3, 2*T, 35*T/10, T/10),
+			},
+			Faults: []faults.Injection{
+				{Fault: "pause", On: []string{c1}, Point: granted(), For: 12 * T / 10},
+				{Fault: "hang", On: []string{c1}, Point: writing()},
+				{Fault: "kill", On: []string{c2}, At: 18 * T / 10},
+			},
+			Hazard: checker.PauseHitHolder,
+			Must:   []checker.Property{checker.Exclusion, checker.LeaseExclusion, checker.Liveness},
+			May:    damage,
+		}},
+		Remedy: Remedy{
+			Words: "Renew in a script that compares the value first; stop, and tell the holder, when it is another's.",
+			Setup: Setup{Lock: "redis-watchdog"}, Keeps: []checker.Property{checker.Liveness, checker.LeaseExclusion, checker.Ownership},
+		},
+	},
+	{
+		ID: "redis-watchdog-worker-hang", Kind: Violation,
+		Title:  "The worker hangs, its watchdog does not, and the lock is held for ever",
+		Tells:  "A lease is there so that a holder that does nothing loses its lock. A watchdog that renews in a thread of its own does so for a worker that will never come back.",
+		Source: "Redis manual, Distributed Locks with Redis, Extending the lock, which limits the number of extensions",
+		Setup:  Setup{Lock: "redis-watchdog"},
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				visit(c1, 0, T/2, T/10),
+				visit(c2, T/10, 4*T, T/10),
+			},
+			Faults: []faults.Injection{{Fault: "hang", On: []string{c1}, Point: writing()}},
+			Hazard: checker.HangHitHolder,
+			Must:   starved,
+			May:    delay,
+		}},
+		Remedy: Remedy{
+			Words: "Renew no longer than the work may take, or only while the worker makes progress.",
+			Setup: Setup{Lock: "redis-watchdog", Options: Options{Cap: true}}, Keeps: []checker.Property{checker.Liveness, checker.LeaseExclusion},
+		},
+	},
+	{
+		ID: "fencing-rejects-stale", Kind: Control,
+		Title:  "The resource refuses the late write of a paused client",
+		Tells:  "The lock is held twice, as under every lease; the resource has seen the newer token and refuses the older one.",
+		Source: "M. Kleppmann, How to do distributed locking, 2016, Making the lock safe with fencing",
+		Setup:  fenced,
+		Schedules: []Schedule{{
+			Scripts: sleepingWriter.Scripts,
+			Faults:  sleepingWriter.Faults,
+			Hazard:  checker.StaleRefused,
+			Must:    fencingKeeps,
+		}},
+		Remedy: Remedy{None: "this is the remedy"},
+	},
+}
