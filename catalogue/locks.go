@@ -81,6 +81,8 @@ func (l *Lock) Applies(f faults.Fault, s Server) error {
 		return fmt.Errorf("%s needs a server that evicts what it has no room for, and the ensemble of %s keeps all", f.Name, l.ID)
 	case l.Store == StoreZooKeeper:
 		return nil
+	case l.Store == StoreMySQL && f.Need == faults.NeedMemory:
+		return fmt.Errorf("%s needs a server that evicts what it has no room for, and that of %s keeps all", f.Name, l.ID)
 	case f.Need == faults.NeedSessions:
 		return fmt.Errorf("%s needs a server that keeps sessions, and that of %s keeps none", f.Name, l.ID)
 	}
@@ -133,6 +135,13 @@ type Options struct {
 
 	FixedWait       bool // ask again after a wait that is always the same
 	ExponentialWait bool // ask again after a wait that doubles
+
+	InTx           bool // callers work in a transaction, and release inside it
+	SharedIdentity bool // all clients think that they are called the same
+	WaitTimeout    bool // a session ends that has been idle for T, and a heartbeat keeps it
+	RowAbsent      bool // nobody has made the row that is locked
+	Autocommit     bool // nobody has begun a transaction
+	ReadCommitted  bool // the isolation level of transactions
 }
 
 // Tokens tells whether grants come with fencing tokens.
@@ -170,6 +179,12 @@ var AllOptions = []Option{
 	{"czxid", "order the queue by the transactions that made its nodes, and draw tokens from them, instead of sequence numbers", func(o *Options) *bool { return &o.Czxid }},
 	{"wait=fixed", "ask again after a wait of T/50, which is always the same", func(o *Options) *bool { return &o.FixedWait }},
 	{"wait=exponential", "ask again after a random wait that doubles, from T/1000 to T/10", func(o *Options) *bool { return &o.ExponentialWait }},
+	{"in-tx", "the caller works in a REPEATABLE READ transaction, and releases inside it", func(o *Options) *bool { return &o.InTx }},
+	{"identity=shared", "all clients have the same address and thread, as programs behind one address or in containers may", func(o *Options) *bool { return &o.SharedIdentity }},
+	{"wait-timeout", "the server ends a session that has been idle for T, and a heartbeat each T/3 keeps it", func(o *Options) *bool { return &o.WaitTimeout }},
+	{"row=absent", "lock a row that nobody has made", func(o *Options) *bool { return &o.RowAbsent }},
+	{"autocommit", "lock a row outside a transaction", func(o *Options) *bool { return &o.Autocommit }},
+	{"read-committed", "transactions are READ COMMITTED instead of REPEATABLE READ", func(o *Options) *bool { return &o.ReadCommitted }},
 }
 
 func (o Options) String() string {
@@ -222,7 +237,9 @@ var (
 
 // Locks are all locks, in the order in which they are shown: first those that
 // somebody may take for right, then the variants with a flaw.
-var Locks = []Lock{
+var Locks = slices.Concat(published, mysqlLocks, flawed)
+
+var published = []Lock{
 	{
 		ID:      "redis-setnx",
 		Does:    "SETNX; DEL",
@@ -376,6 +393,9 @@ var Locks = []Lock{
 		Order:   true,
 		New:     zkLock(zklocks.NewRecipe),
 	},
+}
+
+var flawed = []Lock{
 	{
 		ID:      "redis-setnx-del-stale",
 		Does:    "SETNX of the time at which it ends, GET, and DEL and SETNX if that has passed; GET, and DEL if it has not",

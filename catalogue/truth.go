@@ -139,7 +139,7 @@ const (
 // the lock is like another one: then it is as there. What is here differs
 // from what was first written down of these locks wherever a run was looked
 // into and found right; the reason stands beside it.
-var truth = map[string][]cell{
+var truth = withMySQL(map[string][]cell{
 	"redis-setnx": {
 		{"none pause hang", "S", "There is no lease that could end."},
 		{"skew jump rate", "S", noClock},
@@ -360,7 +360,7 @@ var truth = map[string][]cell{
 		{"delay", "l Uf? L?", waitsLong + " What is slow from several nodes adds up, and outlasts what slowed it."},
 		{"drop-reply", "L l", "It waits for an answer that is lost, for ever, and what it holds by then ends only with its lease."},
 	},
-}
+})
 
 // Faults are the columns of the table: none, and every fault.
 func Faults() []string {

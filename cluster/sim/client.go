@@ -98,6 +98,7 @@ func (c *client) reset(w *World, name string) {
 		c.ports = append(c.ports, transport{client: c, server: w.tokens})
 	}
 	env := catalogue.Env{Host: (*host)(c), Lease: w.cfg.Lease, Options: w.cfg.Options}
+	env.Name(name)
 	env.Redis = w.memory.ports(len(w.nodes))
 	for i := range c.ports {
 		port := redis.Port{Transport: &c.ports[i]}

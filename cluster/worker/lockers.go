@@ -68,6 +68,7 @@ func Catalogue(s Setup) (locks.Locker, func() error, error) {
 		return nil, nil, fmt.Errorf("ttl_ms is %d, and must be positive", s.Init.TTLMS)
 	}
 	env := catalogue.Env{Host: s.Host, Lease: lease, Options: options}
+	env.Name(s.Client)
 	var connect func(Setup, *catalogue.Env) (func() error, error)
 	switch lock.Store {
 	case catalogue.StoreRedis:
