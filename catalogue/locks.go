@@ -15,6 +15,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 	"github.com/lockcheck/lockcheck/stores/redis"
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
+	"github.com/lockcheck/lockcheck/workloads"
 )
 
 // Lock is one lock under test.
@@ -97,6 +98,30 @@ func (l *Lock) Applies(f faults.Fault, s Server) error {
 func (l *Lock) Strikes(f faults.Fault, place string) error {
 	if l.Store == StoreZooKeeper && place == "docker" && f.Need == faults.NeedClock {
 		return fmt.Errorf("%s needs %s: under libfaketime a JVM is too slow for the sessions of %s, which go by another clock", f.Name, f.Need, l.ID)
+	}
+	return nil
+}
+
+// Takes says why the clients of a workload cannot use the lock; nil: they can.
+// A stranger's lock says itself what it cannot do, when it is asked to.
+func (l *Lock) Takes(w workloads.Workload) error {
+	if w.Need == "" || l.New == nil {
+		return nil
+	}
+	// What is made of nothing asks nobody: it only shows what it can do.
+	locker := l.New(Env{Redis: make([]redis.Port, max(1, l.Nodes))})
+	can := true
+	switch w.Need {
+	case workloads.NeedReleaseName:
+		_, can = locker.(locks.NameReleaser)
+	case workloads.NeedUnfair:
+		_, can = locker.(locks.UnfairLocker)
+	case workloads.NeedNesting:
+		_, runs := locker.(locks.Runner)
+		can = !runs
+	}
+	if !can {
+		return fmt.Errorf("%s needs %s, and %s is none", w.Name, w.Need, l.ID)
 	}
 	return nil
 }

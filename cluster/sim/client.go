@@ -220,6 +220,8 @@ func (c *client) Acquire(op cluster.Op, timeout time.Duration) (g cluster.Grant,
 		var lease locks.Lease
 		if r, ok := c.locker.(locks.Runner); ok {
 			lease, err = c.enter(r, op, timeout)
+		} else if u, ok := c.locker.(locks.UnfairLocker); ok && op.Unfair {
+			lease, err = u.AcquireUnfair(&c.deadline, op.Lock)
 		} else {
 			lease, err = c.locker.Acquire(&c.deadline, op.Lock)
 		}
@@ -236,7 +238,7 @@ func (c *client) Acquire(op cluster.Op, timeout time.Duration) (g cluster.Grant,
 func (c *client) Release(op cluster.Op) (err error) {
 	crash := c.do(op, history.Release, func() {
 		lease := c.lease(op.Acquire)
-		c.leases = slices.DeleteFunc(c.leases, func(g granted) bool { return g.acquire == op.Acquire })
+		c.forget(op.Acquire)
 		if lease == nil {
 			err = locks.ErrNotHeld
 			return
@@ -249,6 +251,28 @@ func (c *client) Release(op cluster.Op) (err error) {
 	})
 	return cmp.Or(crash, err)
 }
+
+// ReleaseName releases by name. What the client holds by op, if it does, it holds
+// no more.
+func (c *client) ReleaseName(op cluster.Op) (err error) {
+	crash := c.do(op, history.Release, func() {
+		n, ok := c.locker.(locks.NameReleaser)
+		if !ok {
+			err = cluster.ErrNoReleaseName
+			return
+		}
+		c.forget(op.Acquire)
+		err = n.ReleaseName(context.Background(), op.Lock)
+	})
+	return cmp.Or(crash, err)
+}
+
+// forget takes from the client what the acquire with that index got.
+func (c *client) forget(acquire int) {
+	c.leases = slices.DeleteFunc(c.leases, func(g granted) bool { return g.acquire == acquire })
+}
+
+var _ cluster.NameReleaser = (*client)(nil)
 
 // Read reads the guarded resource.
 func (c *client) Read(op cluster.Op) (v int64, err error) {
