@@ -3,7 +3,6 @@ package sim
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -22,6 +21,7 @@ type client struct {
 	world   *World
 	name    string
 	n       int
+	first   *client // of those that share its process
 	locker  locks.Locker
 	conns   []*conn // by server; clients are connected when a run begins
 	spare   []*conn // more of them, for tasks that ask the same server at the same time
@@ -75,6 +75,10 @@ func (c *client) reset(w *World, name string) {
 		world: w, name: name, n: len(w.clients), deadline: deadline{client: c},
 		conns: c.conns[:0], spare: c.spare[:0], leases: c.leases[:0], visits: c.visits[:0], ports: c.ports[:0], masters: c.masters[:0], news: c.news[:0],
 		runnable: c.runnable[:0], waiting: c.waiting[:0], ops: c.ops[:0], sessions: c.sessions[:0],
+	}
+	c.first = c
+	if from := c.n - c.n%max(1, w.cfg.Lock.Together); from < c.n {
+		c.first = w.clients[from]
 	}
 	if w.order != nil {
 		c.journal = w.memory.journals.next()
@@ -325,15 +329,6 @@ func (c *client) revalue() {
 	}
 }
 
-// named is the client that a fault acts on.
-func (w *World) named(name string) (*client, error) {
-	c := w.find(name)
-	if c == nil {
-		return nil, fmt.Errorf("sim: no client %q", name)
-	}
-	return c, nil
-}
-
 // learn takes in that s is the master of its node now. The library leaves the
 // connections to the others.
 func (c *client) learn(s *server) {
@@ -358,86 +353,3 @@ func (c *client) each(f func(*conn)) {
 		f(n)
 	}
 }
-
-// Pause stops everything on a client's host, or a server.
-func (w *World) Pause(host string) error {
-	c := w.find(host)
-	if c == nil {
-		return w.pauseServer(host)
-	}
-	c.paused = true
-	return nil
-}
-
-// Resume lets it go on: first what had become runnable meanwhile.
-func (w *World) Resume(host string) error {
-	c := w.find(host)
-	if c == nil {
-		return w.resumeServer(host)
-	}
-	c.paused = false
-	for _, s := range c.sessions {
-		s.goOn()
-	}
-	c.wake()
-	// After what had arrived before: an answer that waits is found.
-	for _, s := range c.news {
-		w.push(event{at: w.now, what: action(func() { c.learn(s) })})
-	}
-	c.news = c.news[:0]
-	return nil
-}
-
-// Hang stops the task that the client's caller waits for.
-func (w *World) Hang(client string) error {
-	c, err := w.named(client)
-	if err != nil {
-		return err
-	}
-	c.hung = true
-	return nil
-}
-
-// Unhang lets it go on.
-func (w *World) Unhang(client string) error {
-	c, err := w.named(client)
-	if err != nil {
-		return err
-	}
-	c.hung = false
-	c.wake()
-	return nil
-}
-
-// wake lets every task that the pause kept go on.
-func (c *client) wake() {
-	for _, t := range c.runnable {
-		t.wakeAt(c.world.now)
-	}
-	for _, t := range c.waiting {
-		t.wakeAt(c.world.now)
-	}
-	c.runnable, c.waiting = c.runnable[:0], c.waiting[:0]
-}
-
-// Kill ends the client. A task that is on its host unwinds when it is woken,
-// and no answer finds it any more.
-func (w *World) Kill(name string) error {
-	c, err := w.named(name)
-	if err != nil {
-		return err
-	}
-	c.dead = true
-	c.each(func(n *conn) { n.waiter = nil })
-	c.wake()
-	for _, t := range w.tasks {
-		if t.client == c && t != w.current {
-			t.wakeAt(w.now)
-		}
-	}
-	return nil
-}
-
-// PowerOff ends the client without a word. These servers do nothing when a
-// connection is reset, so it is a kill.
-func (w *World) PowerOff(name string) error { return w.Kill(name) }

@@ -228,22 +228,24 @@ func (l *link) next() Name {
 // impairment is a disturbance in force.
 type impairment struct {
 	faults.Impairment
-	id   int
-	held []*message
-	hits int
+	id      int
+	process *client // the first of it
+	held    []*message
+	hits    int
 }
 
 func (im *impairment) matches(m *message) bool {
-	return m.conn.client.name == im.Client && m.conn.server.name == im.Server &&
+	return m.conn.client.first == im.process && m.conn.server.name == im.Server &&
 		(im.Direction == faults.Both || (im.Direction == faults.ToServer) == m.toUp)
 }
 
 // Impair disturbs a link until Restore.
 func (w *World) Impair(id int, im faults.Impairment) error {
-	if w.find(im.Client) == nil || w.server(im.Server) == nil {
+	c := w.find(im.Client)
+	if c == nil || w.server(im.Server) == nil {
 		return fmt.Errorf("sim: no link between %q and %q", im.Client, im.Server)
 	}
-	w.impairments = append(w.impairments, &impairment{Impairment: im, id: id})
+	w.impairments = append(w.impairments, &impairment{Impairment: im, id: id, process: c.first})
 	return nil
 }
 

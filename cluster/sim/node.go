@@ -81,10 +81,7 @@ func (n *node) settle(s *server) {
 		return true
 	})
 	tell := func(f, key string, maker int) {
-		n.world.observer.Server(history.Entry{
-			Process: history.Process{Name: s.name}, Type: history.Event, F: f,
-			Lock: n.world.lockOf(key), Key: key, Op: history.Some(int64(maker)),
-		})
+		s.reports(f, n.world.lockOf(key), key, maker, 0)
 	}
 	for _, key := range slices.Sorted(maps.Keys(n.entries)) {
 		if now[key] != n.entries[key] {
@@ -149,11 +146,12 @@ func (n *node) reached(m *server) bool {
 	return false
 }
 
-// hangUp resets the connections of clients, as Sentinels do with a server whose
-// part they change.
+// hangUp resets the connections of clients: so does the end of a process, and so
+// do Sentinels with a server whose part they change.
 func (s *server) hangUp() {
 	for _, c := range s.world.clients {
 		c.each(func(n *conn) {
+			// Not one that its client has left.
 			if n.server == s && n.incarnation == s.incarnation && (n.open || n.waiter != nil) {
 				s.world.send(s.world.newMessage(n, rst, false))
 				n.incarnation = 0

@@ -186,22 +186,23 @@ func (w *World) effect(s *server, f *model.Effect) {
 	if s.node != nil {
 		s.node.note(s, f)
 	}
-	e := history.Entry{
-		Process: history.Process{Name: s.name},
-		Type:    history.Event,
-		F:       effectNames[f.Kind],
-		Lock:    lock,
-		Key:     f.Key,
-		Op:      history.Some(int64(f.Maker)),
-	}
-	if f.By != 0 {
-		e.By = history.Some(int64(f.By))
-	}
-	w.observer.Server(e)
+	s.reports(effectNames[f.Kind], lock, f.Key, f.Maker, f.By)
 	if f.Kind == model.Overwritten {
-		e.F, e.Op = history.Granted, e.By
-		w.observer.Server(e)
+		s.reports(history.Granted, lock, f.Key, f.By, f.By)
 	}
+}
+
+// reports tells what happened to the entry of a lock. Who made it and who acted
+// are the indices of invokes; by 0: the server itself.
+func (s *server) reports(f, lock, key string, maker, by int) {
+	e := history.Entry{
+		Process: history.Process{Name: s.name}, Type: history.Event, F: f,
+		Lock: lock, Key: key, Op: history.Some(int64(maker)),
+	}
+	if by != 0 {
+		e.By = history.Some(int64(by))
+	}
+	s.world.observer.Server(e)
 }
 
 // lockOf is the lock whose entry key is, or "".
@@ -299,14 +300,7 @@ func (w *World) Stop(name string, lose bool) error {
 			s.forget()
 		}
 	}
-	for _, c := range w.clients {
-		c.each(func(n *conn) {
-			// Not one that its client has left.
-			if n.server == s && n.incarnation == s.incarnation && (n.open || n.waiter != nil) {
-				w.send(w.newMessage(n, rst, false))
-			}
-		})
-	}
+	s.hangUp()
 	s.incarnation++
 	if s.node != nil {
 		s.detach()
