@@ -51,19 +51,17 @@ const (
 	Acted                        // Effect has happened to an entry
 )
 
-// EffectKind is what became of an entry: of a row that stands for somebody's
-// grant, of a row that a transaction has locked with SelectForUpdate, or of a
-// named lock.
-type EffectKind uint8
+// EffectKind is what became of an entry.
+type EffectKind = mysql.EffectKind
 
 // The kinds.
 const (
-	Created   EffectKind = iota + 1 // somebody got what nobody had
-	Removed                         // a statement took it away
-	TakenOver                       // a statement put another grant in its place: Maker is the old one's, By the new one's
-	Shortened                       // it expires earlier than it did
-	Prolonged                       // it expires later than it did
-	Lost                            // it went with its session, or in a crash
+	Created   = mysql.Created
+	Removed   = mysql.Removed
+	TakenOver = mysql.TakenOver
+	Shortened = mysql.Shortened
+	Prolonged = mysql.Prolonged
+	Lost      = mysql.Lost
 )
 
 // Effect is one change of one entry.

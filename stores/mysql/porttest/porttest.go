@@ -35,6 +35,9 @@ type World interface {
 	// Empty makes the table as new, its numbers too. No session has a
 	// transaction when it is called.
 	Empty()
+	// Settle waits until the server has cleaned up behind all that was done: it
+	// has purged what was deleted, and learnt which connections have ended.
+	Settle()
 	// Now is the time since some instant. It runs as the server's clocks do.
 	Now() time.Duration
 	// Sleep waits; Now has gone on by d at least when it returns.
