@@ -31,6 +31,17 @@ var mysqlLocks = []Lock{
 		New:     mysqlLock(mysqllocks.NewFair),
 	},
 	{
+		ID:      "mysql-fair-fixed",
+		Does:    "SELECT, enter as the first of a queue in a column with UPDATE if the version is the one that was read, else queue up so for T/3, again and again; UPDATE of the owner's row",
+		Promise: "exclusion for the length of a lease; beyond it with fencing only; the order of the queue, for who is not away from it for T/3",
+		Source:  "Bailongma, How to build a fair distributed lock with MySQL (in Chinese), for the idea; Redis manual, Distributed Locks with Redis; M. Kleppmann, How to do distributed locking",
+		Steps:   Requests{2, 1},
+		Store:   StoreMySQL,
+		Options: []string{"token"},
+		Order:   true,
+		New:     mysqlLock(mysqllocks.NewFairFixed),
+	},
+	{
 		ID:      "mysql-get-lock",
 		Does:    "GET_LOCK on a connection that is kept; RELEASE_LOCK there, and the connection's end in doubt",
 		Promise: "exclusion for as long as the session lives; beyond it with fencing only",

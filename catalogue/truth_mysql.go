@@ -28,6 +28,13 @@ var mysqlTruth = map[string][]cell{
 		{"partition partition-oneway delay kill-connection", "Uf? l? F? answers?", ""},
 		{"server-pause drop-reply", "l? F? answers?", ""},
 	},
+	"mysql-fair-fixed": {
+		{"none skew jump rate server-rate restart", "S", ""},
+		{"pause hang partition partition-oneway delay kill-connection", "Uf?", ""},
+		{"kill poweroff server-pause drop-reply", "l?", ""},
+		{"server-skew server-jump", "U? l?", ""},
+		{"restart-lost failover partition-servers", "U?", ""},
+	},
 	"mysql-get-lock": {
 		{"none hang kill skew jump rate server-skew server-jump server-rate drop-reply server-pause", "S", ""},
 		{"pause partition partition-oneway delay kill-connection", "Uf? L?", ""},

@@ -11,6 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/mysql"
 	"github.com/lockcheck/lockcheck/stores/redis"
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
@@ -33,6 +34,7 @@ type client struct {
 	clock   clock
 
 	sessions []*session // with an ensemble
+	pool     *connPool  // of its process, to a MySQL server; nil: there is none
 
 	armed    bool // a fault waits for a point of its
 	paused   bool
@@ -87,7 +89,8 @@ func (c *client) reset(w *World, name string) {
 	for _, s := range w.servers {
 		s.links = append(s.links, link{name: w.memory.join(name, "→", s.name)})
 		n := w.connect(c, s)
-		n.incarnation, n.open = s.incarnation, s.member == nil // to a member its library connects
+		// To a member its library connects, and to a MySQL server the process.
+		n.incarnation, n.open = s.incarnation, s.member == nil && s.database == nil
 		c.conns = append(c.conns, n)
 	}
 	for i := range w.cfg.Schedule {
@@ -112,6 +115,13 @@ func (c *client) reset(w *World, name string) {
 			env.Tokens = port
 		}
 	}
+	if w.databases != nil {
+		if c.pool = c.first.pool; c.first == c {
+			c.pool = w.memory.connPools.next()
+			c.pool.reset(c)
+		}
+	}
+	env.MySQL = mysql.Port{Transport: (*mysqlTransport)(c)}
 	env.ZooKeeper = zookeeper.Port{Transport: (*zkTransport)(c)}
 	c.locker = w.cfg.Lock.New(env)
 }
@@ -351,5 +361,10 @@ func (c *client) each(f func(*conn)) {
 	}
 	for _, n := range c.spare {
 		f(n)
+	}
+	if c.pool != nil && c == c.first {
+		for _, n := range c.pool.conns {
+			f(n)
+		}
 	}
 }

@@ -207,15 +207,18 @@ func (w *World) Keeps(server string) bool {
 	return s != nil && s.member != nil
 }
 
-// ExpireSession has the sessions of a client closed from elsewhere, from now on:
-// that takes the ensemble its time.
+// ExpireSession has the sessions of a client, or of its process, closed from
+// elsewhere, from now on: that takes an ensemble its time.
 func (w *World) ExpireSession(name string) error {
 	c, err := w.named(name)
-	if err == nil && w.ensemble == nil {
-		err = fmt.Errorf("sim: %s has no session", name)
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case w.databases != nil:
+		w.databases.primary.kill(c.first)
+		return nil
+	case w.ensemble == nil:
+		return fmt.Errorf("sim: %s has no session", name)
 	}
 	for _, s := range c.sessions {
 		if s.id != 0 && s.end == nil && s.life == w.ensemble.life {

@@ -35,12 +35,13 @@ type conn struct {
 	waiter      *task         // waits for the answer to what was sent last
 	number      int           // among the connections of the two, from 1
 
-	// To a member of an ensemble:
-	library *session   // whose it is
-	session int64      // that it carries, once the member has said so
-	asked   []*message // what the member has not answered, in order
-	serving bool       // somebody else has to decide on the first of them
-	gone    bool       // the member has ended it
+	// To a member of an ensemble, or a MySQL server:
+	session int64      // that it carries, once the server has said so
+	asked   []*message // what the server has not answered, in order
+	gone    bool       // the server has ended it
+	// To a member:
+	library *session // whose it is
+	serving bool     // somebody else has to decide on the first of what is asked
 }
 
 // connect is a connection that no server has accepted yet.
@@ -80,8 +81,9 @@ type message struct {
 	answer  cluster.Answer
 	master  *server // of a Sentinel's notice
 	err     error
-	zk      *packet // of ZooKeeper's messages
-	member  *member // that was asked, where another one answers
+	zk      *packet    // of ZooKeeper's messages
+	sql     *statement // of MySQL's
+	member  *member    // that was asked, where another one answers
 }
 
 // newMessage is a message from the client's end of n, or to it. What it carries
@@ -105,7 +107,7 @@ func (w *World) newMessage(n *conn, k kind, toUp bool) *message {
 // send puts m on its way.
 func (w *World) send(m *message) {
 	c := m.conn
-	if c.silent {
+	if m.lost() {
 		w.free = append(w.free, m)
 		return
 	}
@@ -137,7 +139,7 @@ func (w *World) send(m *message) {
 // happen is m's arrival.
 func (m *message) happen(w *World) {
 	c := m.conn
-	if c.silent {
+	if m.lost() {
 		w.free = append(w.free, m)
 		return
 	}
@@ -158,6 +160,9 @@ func (m *message) happen(w *World) {
 			c.silent = true
 			if im.Action == faults.Reset {
 				c.reset()
+				if c.server.database != nil { // whose sessions end with their connections
+					c.server.receive(w.newMessage(c, rst, true))
+				}
 			}
 			w.free = append(w.free, m)
 			return
@@ -168,6 +173,12 @@ func (m *message) happen(w *World) {
 	} else {
 		c.client.receive(m)
 	}
+}
+
+// lost tells whether m is on a connection on which nothing travels any more. To a
+// server that has sessions the end of one does, whatever was dropped before.
+func (m *message) lost() bool {
+	return m.conn.silent && !(m.conn.server.database != nil && m.toUp && m.kind == rst)
 }
 
 // library tells whether m is not a lock's request or its reply, but its library's:

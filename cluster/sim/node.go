@@ -80,20 +80,22 @@ func (n *node) settle(s *server) {
 		}
 		return true
 	})
-	tell := func(f, key string, maker int) {
-		s.reports(f, n.world.lockOf(key), key, maker, 0)
-	}
-	for _, key := range slices.Sorted(maps.Keys(n.entries)) {
-		if now[key] != n.entries[key] {
-			tell(history.Lose, key, n.entries[key])
+	s.settle(n.entries, now)
+	n.entries = now
+}
+
+// settle tells how the entries of locks differ from what was told of them before.
+func (s *server) settle(before, now map[string]int) {
+	for _, key := range slices.Sorted(maps.Keys(before)) {
+		if now[key] != before[key] {
+			s.reports(history.Lose, s.world.lockOf(key), key, before[key], 0)
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(now)) {
-		if n.entries[key] != now[key] {
-			tell(history.Granted, key, now[key])
+		if before[key] != now[key] {
+			s.reports(history.Granted, s.world.lockOf(key), key, now[key], 0)
 		}
 	}
-	n.entries = now
 }
 
 // promote makes s the master, on behalf of a Sentinel.

@@ -88,14 +88,30 @@ func (c *client) wake() {
 	c.runnable, c.waiting = c.runnable[:0], c.waiting[:0]
 }
 
-// Kill ends a client's process.
+// Kill ends a client's process. Its kernel closes its connections, which is
+// nothing to a server that has no sessions, or keeps them.
 func (w *World) Kill(name string) error {
+	c, err := w.named(name)
+	if err != nil {
+		return err
+	}
+	if c.pool != nil {
+		c.pool.hangUp()
+	}
+	return w.PowerOff(name)
+}
+
+// PowerOff ends a client's process without a word.
+func (w *World) PowerOff(name string) error {
 	c, err := w.named(name)
 	if err != nil {
 		return err
 	}
 	for _, m := range c.mates() {
 		m.die()
+	}
+	if c.pool != nil {
+		c.pool.conns = c.pool.conns[:0] // what is open at a server is half open
 	}
 	return nil
 }
@@ -113,7 +129,3 @@ func (c *client) die() {
 		}
 	}
 }
-
-// PowerOff ends the client without a word. These servers do nothing when a
-// connection is reset, so it is a kill.
-func (w *World) PowerOff(name string) error { return w.Kill(name) }

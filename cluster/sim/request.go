@@ -204,6 +204,9 @@ func (c *client) receive(m *message) {
 		// The kernel has the connection now, whether or not the client runs.
 		n.open = m.err == nil
 		n.waiter, t.err, t.reply, t.result = nil, m.err, m.reply, m.answer
+		if n.server.database != nil && m.kind == call {
+			t.rows = m.sql.reply
+		}
 	}
 	c.world.free = append(c.world.free, m)
 	if t != nil {

@@ -53,6 +53,9 @@ func (w *World) look() {
 	if w.ensemble != nil {
 		w.ensemble.look()
 	}
+	if w.databases != nil {
+		w.databases.look()
+	}
 	for _, n := range w.nodes {
 		if n.replicated() {
 			n.flow()
