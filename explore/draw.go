@@ -88,14 +88,27 @@ func (s *Settings) Plan(i int) *harness.Plan {
 	if lock.Store == catalogue.StoreRedis && slices.ContainsFunc(p.Faults, func(in faults.Injection) bool { return needsReplicas(in.Fault) }) {
 		p.Server.Replicas = max(p.Server.Replicas, replicas)
 	}
-	// After all else, so that a run has the same faults with every strategy.
+	// After all else, so that a run has the same faults with every strategy and workload.
 	if p.Strategy = s.Strategy; p.Strategy == harness.PCT {
 		p.Depth = s.Depth
 		if s.Depth == 0 {
 			p.Depth = d.from(anyDepth)
 		}
 	}
+	p.Workload = d.workload(s.Workloads)
 	return p
+}
+
+// workload draws what clients do, by the name that a plan has for it.
+func (d drawer) workload(among []workloads.Workload) string {
+	one := 0
+	if len(among) > 1 {
+		one = d.IntN(len(among))
+	}
+	if len(among) == 0 || among[one].Name == workloads.AsUsual {
+		return ""
+	}
+	return among[one].Name
 }
 
 // replicas are what a node gets where a fault needs some.

@@ -26,10 +26,10 @@ type client struct {
 func (c *client) note(format string, args ...any) {
 	c.done = append(c.done, fmt.Sprintf("%v %s", c.now, fmt.Sprintf(format, args...)))
 }
-func (c *client) Now() time.Duration              { return c.now }
-func (c *client) Sleep(d time.Duration)           { c.now += max(d, 0) }
-func (c *client) Rand(what string, n int64) int64 { return min(c.draws[what], n-1) }
-func (c *client) Next()                           { c.note("next") }
+func (c *client) Now() time.Duration                             { return c.now }
+func (c *client) Sleep(d time.Duration)                          { c.now += max(d, 0) }
+func (c *client) Rand(what string, n int64) int64                { return min(c.draws[what], n-1) }
+func (c *client) Next()                                          { c.note("next") }
 func (c *client) Acquire(timeout time.Duration) workloads.Result { return c.ask("acquire", timeout) }
 
 func (c *client) AcquireUnfair(timeout time.Duration) workloads.Result {
