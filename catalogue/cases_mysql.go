@@ -147,7 +147,7 @@ var rowCases = []Case{
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
 				visit(c1, 0, T/2, 3*T/10),
-				visit(c2, T/10, 40*T, T/10),
+				visit(c2, T/10, 2*T, T/10),
 			},
 			Hazard: checker.Contended,
 			Must:   delay,

@@ -45,7 +45,7 @@ func dying(name string, n int, must, may []checker.Property) Schedule {
 func fullQueue() (list []workloads.Script) {
 	const room = 21
 	for i := range room {
-		first := section(time.Duration(i)*T/50, 8*T, T/50)
+		first := section(time.Duration(i)*T/50, 8*T, T/25)
 		if i == 0 {
 			first[2].At = 6 * T / 10
 		}
@@ -70,7 +70,7 @@ var rowQueueCases = []Case{
 				Scripts: []workloads.Script{
 					visit(c1, 0, T/2, 6*T/10),
 					script(c2, append([]workloads.Step{shortly(2 * T / 10)}, section(9*T/10, 2*T, 2*T/10)...)...),
-					visit(c3, 8*T/10, 3*T, 9*T/10),
+					visit(c3, 95*T/100, 3*T, 9*T/10),
 				},
 				Faults: pauseC2(2, faults.Point{Request: 2}, 7*T/10),
 				Hazard: checker.PauseHitWaiter,
@@ -83,7 +83,7 @@ var rowQueueCases = []Case{
 				Scripts: []workloads.Script{
 					visit(c1, 0, T/2, 6*T/10),
 					script(c2, append([]workloads.Step{shortly(2 * T / 10)}, section(9*T/10, 2*T, 2*T/10)...)...),
-					visit(c3, 8*T/10, 3*T, 0),
+					visit(c3, 95*T/100, 3*T, 0),
 					visit(c4, 16*T/10, T, 6*T/10),
 				},
 				Faults: pauseC2(2, faults.Point{Request: 2}, 85*T/100),
@@ -181,7 +181,7 @@ var rowQueueCases = []Case{
 			Scripts: fullQueue(),
 			Hazard:  checker.Contended,
 		}},
-		Figure: &Figure{Of: PassedBy, AtLeast: 1, AtMost: 0},
+		Figure: &Figure{Of: PassedBy, AtLeast: 6, AtMost: 5},
 		Remedy: Remedy{
 			Words: "A queue with room for all: a table of its own, or a column that is long enough.",
 			Setup: mysqlFairFixed, Keeps: inOrder,
