@@ -84,6 +84,10 @@ func (l *Lock) Applies(f faults.Fault, s Server) error {
 		return nil
 	case l.Store == StoreMySQL && f.Need == faults.NeedMemory:
 		return fmt.Errorf("%s needs a server that evicts what it has no room for, and that of %s keeps all", f.Name, l.ID)
+	case l.Store == StoreMySQL && f.Need == faults.NeedSessions && l.Lease == LeaseSession:
+		return nil
+	case l.Store == StoreMySQL && f.Need == faults.NeedSessions:
+		return fmt.Errorf("%s needs a lock that goes with a session, and %s is a row, which stays", f.Name, l.ID)
 	case f.Need == faults.NeedSessions:
 		return fmt.Errorf("%s needs a server that keeps sessions, and that of %s keeps none", f.Name, l.ID)
 	}

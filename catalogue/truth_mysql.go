@@ -39,19 +39,19 @@ var mysqlTruth = map[string][]cell{
 		{"none hang kill skew jump rate server-skew server-jump server-rate drop-reply server-pause", "S", ""},
 		{"pause partition partition-oneway delay kill-connection", "Uf? L?", ""},
 		{"poweroff", "L?", ""},
-		{"restart restart-lost failover", "Uf?", ""},
+		{"restart restart-lost failover session-expiry", "Uf?", ""},
 		{"partition-servers", "U?", ""},
 	},
 	"mysql-get-lock-pool": {
 		{"none skew jump rate server-skew server-jump server-rate hang pause", "U? R? L?", ""},
 		{"kill poweroff drop-reply server-pause", "U? R? L?", ""},
-		{"restart restart-lost failover partition partition-oneway delay kill-connection partition-servers", "U? R? L?", ""},
+		{"restart restart-lost failover partition partition-oneway delay kill-connection partition-servers session-expiry", "U? R? L?", ""},
 	},
 	"mysql-for-update": {
 		{"none hang kill skew jump rate server-skew server-jump server-rate drop-reply server-pause", "S", ""},
 		{"pause partition partition-oneway delay kill-connection", "Uf? L?", ""},
 		{"poweroff", "L?", ""},
-		{"restart failover", "Uf?", ""},
+		{"restart failover session-expiry", "Uf?", ""},
 		{"restart-lost partition-servers", "U?", ""},
 	},
 }

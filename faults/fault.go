@@ -45,7 +45,7 @@ const (
 	NeedStop        Need = "clients that can be stopped: on Docker, Linux"
 	NeedClientClock Need = "workers of ours, whose clocks can be set"
 	NeedReplicas    Need = "servers with replicas"
-	NeedSessions    Need = "an ensemble, whose sessions can be closed from elsewhere"
+	NeedSessions    Need = "a server that keeps sessions, which somebody else can close"
 	NeedMemory      Need = "a server that evicts what it has no room for"
 )
 

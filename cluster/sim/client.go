@@ -105,7 +105,6 @@ func (c *client) reset(w *World, name string) {
 		c.ports = append(c.ports, transport{client: c, server: w.tokens})
 	}
 	env := catalogue.Env{Host: (*host)(c), Lease: w.cfg.Lease, Options: w.cfg.Options}
-	env.Name(name)
 	env.Redis = w.memory.ports(len(w.nodes))
 	for i := range c.ports {
 		port := redis.Port{Transport: &c.ports[i]}
@@ -120,6 +119,7 @@ func (c *client) reset(w *World, name string) {
 			c.pool = w.memory.connPools.next()
 			c.pool.reset(c)
 		}
+		env.Name(name)
 	}
 	env.MySQL = mysql.Port{Transport: (*mysqlTransport)(c)}
 	env.ZooKeeper = zookeeper.Port{Transport: (*zkTransport)(c)}

@@ -72,15 +72,20 @@ func TestANamedLockGoesWithItsSession(t *testing.T) {
 		want    []string
 	}{
 		"undisturbed": {nil, nil, []string{
-			"20s mysql-1 remove", "20s mysql-1 grant", "20s c1 ends: <nil>", "20s mysql-1 remove", "20s c2 ends: <nil>"}},
+			"20s mysql-1 remove", "20s mysql-1 grant", "20s c1 ends: <nil>", "20s mysql-1 remove", "20s c2 ends: <nil>",
+		}},
 		"its client dies": {func(g *group) error { return g.Kill("c1") }, nil, []string{
-			"5s c1 ends: the client crashed", "5s mysql-1 lose", "5s mysql-1 grant", "5s mysql-1 remove", "5s c2 ends: <nil>"}},
+			"5s c1 ends: the client crashed", "5s mysql-1 lose", "5s mysql-1 grant", "5s mysql-1 remove", "5s c2 ends: <nil>",
+		}},
 		"its client dies in a pause": {
 			func(g *group) error { return g.Pause("c1") }, func(g *group) error { return g.Kill("c1") },
 			[]string{
-				"15s c1 ends: the client crashed", "15s mysql-1 lose", "15s mysql-1 grant", "15s mysql-1 remove", "15s c2 ends: <nil>"}},
+				"15s c1 ends: the client crashed", "15s mysql-1 lose", "15s mysql-1 grant", "15s mysql-1 remove", "15s c2 ends: <nil>",
+			},
+		},
 		"its client's machine goes dark": {func(g *group) error { return g.PowerOff("c1") }, nil, []string{
-			"5s c1 ends: the client crashed", waits}},
+			"5s c1 ends: the client crashed", waits,
+		}},
 		"its client dies behind a partition": {
 			func(g *group) error {
 				if err := g.Impair(1, faults.Impairment{Client: "c1", Server: "mysql-1", Action: faults.Hold}); err != nil {
@@ -90,10 +95,13 @@ func TestANamedLockGoesWithItsSession(t *testing.T) {
 			},
 			func(g *group) error { _, err := g.Restore(1); return err },
 			[]string{
-				"5s c1 ends: the client crashed", "15s mysql-1 lose", "15s mysql-1 grant", "15s mysql-1 remove", "15s c2 ends: <nil>"}},
+				"5s c1 ends: the client crashed", "15s mysql-1 lose", "15s mysql-1 grant", "15s mysql-1 remove", "15s c2 ends: <nil>",
+			},
+		},
 		"its session is killed": {func(g *group) error { return g.ExpireSession("c1") }, nil, []string{
 			"5s mysql-1 lose", "5s mysql-1 grant", "5s mysql-1 remove", "5s c2 ends: <nil>",
-			"20s c1 ends: " + mysql.ErrSessionOver.Error()}},
+			"20s c1 ends: " + mysql.ErrSessionOver.Error(),
+		}},
 		"its server starts again": {
 			func(g *group) error {
 				if err := g.Stop("mysql-1", false); err != nil {
@@ -102,11 +110,15 @@ func TestANamedLockGoesWithItsSession(t *testing.T) {
 				return g.Start("mysql-1")
 			}, nil, []string{
 				"5s mysql-1 lose", "5s c2 ends: false, " + mysql.ErrConnectionLost.Error(),
-				"20s c1 ends: " + mysql.ErrSessionOver.Error()}},
+				"20s c1 ends: " + mysql.ErrSessionOver.Error(),
+			},
+		},
 		"its server stands still": {
 			func(g *group) error { return g.Pause("mysql-1") }, func(g *group) error { return g.Resume("mysql-1") },
 			[]string{
-				"20s mysql-1 remove", "20s mysql-1 grant", "20s c1 ends: <nil>", "20s mysql-1 remove", "20s c2 ends: <nil>"}},
+				"20s mysql-1 remove", "20s mysql-1 grant", "20s c1 ends: <nil>", "20s mysql-1 remove", "20s c2 ends: <nil>",
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newMySQL(firstHolds(20*time.Second), "c1", "c2")
@@ -147,23 +159,30 @@ func TestWhatBecomesOfAStatement(t *testing.T) {
 		want    []string
 	}{
 		"its reply is lost": {impair(faults.ToClient, faults.Swallow), nil, []string{
-			"1s mysql-1 grant", "10s c1 ends: mysql: no answer in time, and the row is there"}},
+			"1s mysql-1 grant", "10s c1 ends: mysql: no answer in time, and the row is there",
+		}},
 		"its connection is reset on the way there": {impair(faults.ToServer, faults.Reset), nil, []string{
-			"10s c1 ends: mysql: connection lost"}},
+			"10s c1 ends: mysql: connection lost",
+		}},
 		"its connection is reset on the way back": {impair(faults.ToClient, faults.Reset), nil, []string{
-			"1s mysql-1 grant", "10s c1 ends: mysql: connection lost, and the row is there"}},
+			"1s mysql-1 grant", "10s c1 ends: mysql: connection lost, and the row is there",
+		}},
 		"it arrives when its client has given up": {
 			impair(faults.ToServer, faults.Hold), func(g *group) error { _, err := g.Restore(1); return err },
-			[]string{"5.5s mysql-1 grant", "10s c1 ends: mysql: no answer in time, and the row is there"}},
+			[]string{"5.5s mysql-1 grant", "10s c1 ends: mysql: no answer in time, and the row is there"},
+		},
 		"the server stands still": {
 			func(g *group) error { return g.Pause("mysql-1") }, func(g *group) error { return g.Resume("mysql-1") },
-			[]string{"5.5s mysql-1 grant", "10s c1 ends: mysql: no answer in time, and the row is there"}},
+			[]string{"5.5s mysql-1 grant", "10s c1 ends: mysql: no answer in time, and the row is there"},
+		},
 		"the server dies": {
 			func(g *group) error { return g.Stop("mysql-1", false) }, nil,
-			[]string{"10s c1 ends: mysql: not connected, then mysql: not connected"}},
+			[]string{"10s c1 ends: mysql: not connected, then mysql: not connected"},
+		},
 		"the server has started again meanwhile": {
 			func(g *group) error { g.Stop("mysql-1", false); return g.Start("mysql-1") }, nil,
-			[]string{"1s mysql-1 grant", "10s c1 ends: %!w(<nil>), and the row is there"}},
+			[]string{"1s mysql-1 grant", "10s c1 ends: %!w(<nil>), and the row is there"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newMySQL(inserts, "c1")

@@ -159,10 +159,7 @@ func (m *message) happen(w *World) {
 			im.hits++
 			c.silent = true
 			if im.Action == faults.Reset {
-				c.reset()
-				if c.server.database != nil { // whose sessions end with their connections
-					c.server.receive(w.newMessage(c, rst, true))
-				}
+				c.sever()
 			}
 			w.free = append(w.free, m)
 			return
@@ -202,6 +199,15 @@ func (c *conn) reset() {
 		c.waiter = nil
 		t.err = errReset
 		t.answer()
+	}
+}
+
+// sever ends the connection at both ends, as who stands between them may. Only
+// to a server whose sessions end with their connections that is something.
+func (c *conn) sever() {
+	c.reset()
+	if c.server.database != nil {
+		c.server.receive(c.client.world.newMessage(c, rst, true))
 	}
 }
 

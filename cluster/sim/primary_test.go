@@ -47,17 +47,21 @@ func TestAReplicaTakesThePrimarysPlace(t *testing.T) {
 	}{
 		"of one that died": {
 			5 * time.Second, func(g *group) error { return g.Stop("mysql-1", false) }, nil,
-			[]string{"5s mysql-1 lose", "6s mysql-1b promote", kept}},
+			[]string{"5s mysql-1 lose", "6s mysql-1b promote", kept},
+		},
 		"of one that died before it sent the row": {
 			2*time.Second + 3*latencyMin/2, func(g *group) error { return g.Stop("mysql-1", false) }, nil,
-			[]string{"3s mysql-1b promote", "3s mysql-1b lose", gone}},
+			[]string{"3s mysql-1b promote", "3s mysql-1b lose", gone},
+		},
 		"of one that stands still, and then goes on": {
 			5 * time.Second, func(g *group) error { return g.Pause("mysql-1") }, func(g *group) error { return g.Resume("mysql-1") },
-			[]string{"6s mysql-1b promote", "6s mysql-1b lose", kept}},
+			[]string{"6s mysql-1b promote", "6s mysql-1b lose", kept},
+		},
 		"of one that is cut off, and writes that": {
 			time.Second + time.Second/2, func(g *group) error { return g.Isolate(1, []string{"mysql-1"}) },
 			func(g *group) error { _, err := g.Restore(1); return err },
-			[]string{"2.5s mysql-1b promote", "2.5s mysql-1b lose", "2.5s mysql-1b lose", gone}},
+			[]string{"2.5s mysql-1b promote", "2.5s mysql-1b lose", "2.5s mysql-1b lose", gone},
+		},
 		"and then the old one its": {
 			5 * time.Second, func(g *group) error { return g.Stop("mysql-1", true) },
 			func(g *group) error {
@@ -67,20 +71,24 @@ func TestAReplicaTakesThePrimarysPlace(t *testing.T) {
 				g.After(time.Second, func() { g.Stop("mysql-1b", true) })
 				return g.Stop("mysql-1c", true)
 			},
-			[]string{"5s mysql-1 lose", "6s mysql-1b promote", "12s mysql-1 promote", kept}},
+			[]string{"5s mysql-1 lose", "6s mysql-1b promote", "12s mysql-1 promote", kept},
+		},
 		"but not of one that is soon back": {
 			5 * time.Second, func(g *group) error { g.Stop("mysql-1", false); return g.Start("mysql-1") }, nil,
-			[]string{"5s mysql-1 lose", kept}},
+			[]string{"5s mysql-1 lose", kept},
+		},
 		"but not where only replicas are cut off": {
 			time.Second, func(g *group) error { return g.Isolate(1, []string{"mysql-1b", "mysql-1c"}) }, nil,
-			[]string{same}},
+			[]string{same},
+		},
 		"one that has more of the log": {
 			time.Second, func(g *group) error { return g.Isolate(1, []string{"mysql-1b"}) },
 			func(g *group) error {
 				g.Restore(1)
 				return g.Stop("mysql-1", false)
 			},
-			[]string{"6s mysql-1 lose", "7s mysql-1c promote", kept}},
+			[]string{"6s mysql-1 lose", "7s mysql-1c promote", kept},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var g *group

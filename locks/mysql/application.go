@@ -49,14 +49,14 @@ func (a *application) try(ctx context.Context) (*fairLease, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := s.queue.find(a.id)
-	a.settle(&s, own)
 	if s.Owner == mysql.Some(a.id) && !s.free() {
 		// A write without an answer was executed. Others may have raised the
 		// version since, but none of them holds.
 		left := time.Duration(s.Expires-s.now) * time.Millisecond
-		return &fairLease{a, s.Version, s.at + left}, nil
+		return a.granted(s.Version, s.at+left), nil
 	}
+	own := s.queue.find(a.id)
+	a.settle(&s, own)
 	ahead, behind := s.queue, queue(nil)
 	if own >= 0 {
 		ahead, behind = s.queue[:own], s.queue[own+1:]
@@ -94,7 +94,15 @@ func (a *application) enter(ctx context.Context, s state, behind queue) (*fairLe
 	if !ok {
 		return nil, err
 	}
-	return &fairLease{a, s.Version + 1, sent + a.TTL}, nil
+	return a.granted(s.Version+1, sent+a.TTL), nil
+}
+
+// granted is a grant. Who has not waited for it had the only place in the queue.
+func (a *application) granted(version int64, until time.Duration) *fairLease {
+	if a.place == 0 {
+		a.queued(version)
+	}
+	return &fairLease{a, version, until}
 }
 
 // wait sees to it that there is a place in the queue that lasts for a while.

@@ -57,7 +57,9 @@ type client struct {
 	sent    []string
 	faults  map[int]fault // by statement, from 1
 	idle    []*session
-	life    context.Context
+
+	unanswered string // in the first statement with this the fault is lostWord
+	life       context.Context
 }
 
 func (d *desk) client() *client {

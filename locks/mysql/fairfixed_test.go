@@ -35,7 +35,7 @@ func TestTheQueueIsInOrder(t *testing.T) {
 	d.pass(10 * lease)
 	d.story("c1 in", "c1 out", "c2 in", "c2 out", "c3 in", "c3 out", "c4 in", "c4 out")
 	for i, r := range runs {
-		if len(r.places) != min(i, 1) || i > 1 && r.places[0] <= runs[i-1].places[0] {
+		if len(r.places) != 1 || i > 0 && r.places[0] <= runs[i-1].places[0] {
 			t.Errorf("%s was told of %v", r.name, r.places)
 		}
 	}
@@ -143,6 +143,18 @@ func TestTheRowShowsWhatBecameOfAStatement(t *testing.T) {
 	}
 }
 
+// A grant whose answer is lost is that of the place that it comes from.
+func TestAGrantWithoutAnAnswerKeepsItsPlace(t *testing.T) {
+	d := newDesk(t)
+	d.line(5*second, 1)
+	c := d.client()
+	c.unanswered = "owner=c2-1"
+	r := c.wants(c.lock(mysqllocks.NewFairFixed), 0, lease)
+	if d.pass(lease); r.err != nil || c.unanswered != "" || len(c.places) != 1 {
+		t.Errorf("%v, told of %v", r.err, c.places)
+	}
+}
+
 // Tokens grow with the grants, whatever happens between them.
 func TestVersionsNeverRestart(t *testing.T) {
 	d := newDesk(t)
@@ -243,7 +255,7 @@ func TestClocksOfClientsDoNotMatter(t *testing.T) {
 	runs[1].skew, runs[2].skew = 10*lease, -10*lease
 	d.pass(10 * lease)
 	d.story("c1 in", "c1 out", "c2 in", "c2 out", "c3 in", "c3 out")
-	if got := slices.Concat(runs[0].places, runs[1].places, runs[2].places); len(got) != 2 {
+	if got := slices.Concat(runs[0].places, runs[1].places, runs[2].places); len(got) != 3 {
 		t.Errorf("places %v", got)
 	}
 }

@@ -120,6 +120,9 @@ func (s *session) Do(ctx context.Context, timeout time.Duration, cmd mysql.Comma
 	}
 	end := c.now + timeout
 	what := c.faults[len(c.sent)]
+	if c.unanswered != "" && strings.Contains(words(cmd), c.unanswered) {
+		what, c.unanswered = lostWord, ""
+	}
 	switch what {
 	case refused:
 		return mysql.Reply{}, errRefused

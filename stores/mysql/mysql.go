@@ -158,7 +158,7 @@ type Command struct {
 	Lease time.Duration
 
 	Isolation Isolation     // of Isolate
-	Name      string        // of a named lock: up to 64 characters, whatever their case
+	Name      string        // of a named lock: up to 64 characters; MySQL 8, unlike MariaDB, does not look at their case
 	Wait      time.Duration // of GetLock: whole milliseconds, negative for ever; of SetWaitTimeout
 	Int       int64         // of Kill
 }

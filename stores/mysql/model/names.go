@@ -2,15 +2,14 @@ package model
 
 import (
 	"slices"
-	"strings"
+	"time"
 
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 // named is a named lock that somebody has.
 type named struct {
-	name   string // as GET_LOCK compares it
-	told   string // as its maker wrote it
+	name   string
 	holder *session
 	times  int // how often the holder has got it
 	maker  int
@@ -19,7 +18,6 @@ type named struct {
 
 // lockNamed is the lock called name; nil: nobody has it.
 func (s *Server) lockNamed(name string) *named {
-	name = strings.ToLower(name)
 	for i := range s.names {
 		if s.names[i].name == name {
 			return &s.names[i]
@@ -33,11 +31,11 @@ func (s *Server) getLock(x *session) {
 	l := s.lockNamed(c.Name)
 	switch {
 	case l == nil:
-		s.names = append(s.names, named{name: strings.ToLower(c.Name), told: c.Name})
+		s.names = append(s.names, named{name: c.Name})
 		s.gives(x, &s.names[len(s.names)-1])
 	case l.holder == x:
 		l.times++
-		s.effect(x, Prolonged, l.told, l.maker, x.by)
+		s.effect(x, Prolonged, l.name, l.maker, x.by)
 		s.answer(x, mysql.Reply{Int: 1})
 	case c.Wait == 0:
 		s.answer(x, mysql.Reply{})
@@ -54,7 +52,7 @@ func (s *Server) getLock(x *session) {
 func (s *Server) gives(x *session, l *named) {
 	x.waiting = notWaiting
 	l.holder, l.times, l.maker = x, 1, x.by
-	s.effect(x, Created, l.told, x.by, x.by)
+	s.effect(x, Created, l.name, x.by, x.by)
 	s.answer(x, mysql.Reply{Int: 1})
 }
 
@@ -85,7 +83,7 @@ func (s *Server) releaseLock(x *session) {
 		l.times--
 		s.answer(x, mysql.Reply{Int: 1})
 	default:
-		s.effect(x, Removed, l.told, l.maker, x.by)
+		s.effect(x, Removed, l.name, l.maker, x.by)
 		s.answer(x, mysql.Reply{Int: 1})
 		s.free(l)
 	}
@@ -104,7 +102,6 @@ func (s *Server) free(l *named) {
 	if len(l.queue) > 0 {
 		x := l.queue[0]
 		l.queue = slices.Delete(l.queue, 0, 1)
-		l.told = x.command.Name
 		s.gives(x, l)
 		return
 	}
@@ -116,7 +113,7 @@ func (s *Server) free(l *named) {
 func (s *Server) freeAll(x *session) {
 	for i := len(s.names) - 1; i >= 0; i-- {
 		if l := &s.names[i]; l.holder == x {
-			s.effect(x, Lost, l.told, l.maker, 0)
+			s.effect(x, Lost, l.name, l.maker, 0)
 			s.free(l)
 		}
 	}
@@ -129,22 +126,29 @@ func (s *Server) leaveQueue(x *session) {
 	l.queue = slices.Delete(l.queue, i, i+1)
 }
 
-// giveUp ends x's wait for a named lock with r.
-func (s *Server) giveUp(x *session, r mysql.Reply) {
+// giveUp ends x's wait for a named lock.
+func (s *Server) giveUp(x *session) {
 	s.stopWaiting(x)
-	s.answer(x, r)
+	s.answer(x, mysql.Reply{})
 }
 
-// kill ends the session that x has named. Of one that kills itself the
-// statement is interrupted.
+// glance is how often a server that waits for a named lock looks whether its
+// client is still there.
+const glance = time.Second
+
+// noticed is when the server looks for x's client next; not in the last part of
+// a wait.
+func (s *Server) noticed(x *session) time.Duration {
+	return min(x.due, s.now.Mono+glance-(s.now.Mono-x.since)%glance)
+}
+
+// kill ends the session that x has named. One that kills itself gets no answer
+// any more, and neither does one that waits.
 func (s *Server) kill(x *session) {
 	y := s.session(x.command.Int)
-	switch y {
-	case nil:
+	if y == nil {
 		s.answer(x, mysql.Reply{Code: mysql.NoSuchSession})
 		return
-	case x:
-		s.answer(x, mysql.Reply{Code: mysql.Interrupted})
 	}
 	s.output(Output{Kind: Ended, Session: y.id})
 	s.end(y)

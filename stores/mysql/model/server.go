@@ -48,7 +48,9 @@ type session struct {
 	written int   // len(trx.changes) at its beginning
 	record  *record
 	waiting waitKind
-	due     time.Duration // on Clock.Mono: when it has waited long enough; never: it does not end
+	since   time.Duration // on Clock.Mono: when its wait began
+	due     time.Duration // and when it has been long enough; never: it does not end
+	gone    bool          // the client is
 
 	trx trx
 }
@@ -103,15 +105,27 @@ func (s *Server) Connect(now Clock) int64 {
 	return x.id
 }
 
-// Disconnect is what the server does when it learns that session's connection
-// has ended: it rolls back, and frees what the session had. One that is over
-// already is ignored.
+// Disconnect is the end of session's connection reaching the server: it rolls
+// back, and frees what the session had. One that is over already is ignored.
+//
+// A statement that waits goes on waiting, and does what it was to do before the
+// server looks at the connection again: when it has ended or, of a wait for a
+// named lock, once a second.
 func (s *Server) Disconnect(now Clock, session int64) {
 	s.now = now
-	if x := s.session(session); x != nil {
+	x := s.session(session)
+	switch {
+	case x == nil:
+		return
+	case !x.busy:
 		s.end(x)
-		s.settle()
+	case x.waiting == forName:
+		x.due = s.noticed(x)
+		fallthrough
+	default:
+		x.gone = true
 	}
+	s.settle()
 }
 
 // Do has session carry out c; by is the caller's tag of the statement, and not
@@ -147,7 +161,7 @@ func (s *Server) Advance(now Clock) {
 		case forRecord:
 			s.refuse(x, mysql.LockTimeout)
 		case forName:
-			s.giveUp(x, mysql.Reply{})
+			s.giveUp(x)
 		}
 		s.settle()
 	}
@@ -211,6 +225,10 @@ func (s *Server) session(id int64) *session {
 // answer ends x's statement.
 func (s *Server) answer(x *session, r mysql.Reply) {
 	x.busy = false
+	if x.gone {
+		s.ready = append(s.ready, x)
+		return
+	}
 	x.idleUntil = after(s.now.Mono, x.waitTime)
 	s.output(Output{Kind: Answer, Session: x.id, By: x.by, Reply: r})
 }
@@ -243,12 +261,15 @@ func (s *Server) stopWaiting(x *session) {
 	x.waiting = notWaiting
 }
 
-// settle has all go on whose waits are over, one after the other, and purges
-// what they have left.
+// settle has all go on whose waits are over, one after the other, ends those
+// whose clients are gone, and purges what they have left.
 func (s *Server) settle() {
 	for i := 0; i < len(s.ready); i++ {
-		if x := s.ready[i]; x.busy {
+		switch x := s.ready[i]; {
+		case x.busy:
 			s.carryOn(x)
+		case x.gone:
+			s.end(x)
 		}
 	}
 	s.ready = s.ready[:0]
@@ -263,7 +284,7 @@ func (s *Server) goesOn(x *session) {
 
 // waits has x wait for at most d.
 func (s *Server) waits(x *session, k waitKind, d time.Duration) {
-	x.waiting, x.due = k, after(s.now.Mono, d)
+	x.waiting, x.since, x.due = k, s.now.Mono, after(s.now.Mono, d)
 }
 
 // after is d after now; a negative d never comes.

@@ -59,7 +59,10 @@ func (x *session) number() int64 {
 
 func (x *session) appendState(b []byte, now Clock) []byte {
 	b = binary.AppendVarint(b, x.id)
-	b = appendBool(b, x.busy)
+	b = appendBool(appendBool(b, x.busy), x.gone)
+	if x.waiting == forName {
+		b = binary.AppendVarint(b, int64((now.Mono-x.since)%glance))
+	}
 	b = append(b, byte(x.waiting), byte(x.isolation), byte(x.trx.isolation), byte(x.step))
 	b = binary.AppendVarint(b, int64(x.waitTime))
 	left := x.deadline()

@@ -36,9 +36,7 @@ type record struct {
 }
 
 func (t *table) reset() {
-	for _, r := range t.order[byID] {
-		t.spare = append(t.spare, r)
-	}
+	t.spare = append(t.spare, t.order[byID]...)
 	for i := range t.order {
 		clear(t.order[i])
 		t.order[i] = t.order[i][:0]

@@ -36,7 +36,8 @@ type World interface {
 	// transaction when it is called.
 	Empty()
 	// Settle waits until the server has cleaned up behind all that was done: it
-	// has purged what was deleted, and learnt which connections have ended.
+	// has purged what was deleted, and learnt which connections have ended. It
+	// gives up after a while: a snapshot may keep old rows from being purged.
 	Settle()
 	// Now is the time since some instant. It runs as the server's clocks do.
 	Now() time.Duration
@@ -72,3 +73,29 @@ type Follower interface {
 // Factory brings up a World of a server that is configured as o says, and has
 // t's clean-up take it down. Several may be there at once, also on one server.
 type Factory func(t *testing.T, o model.Options) World
+
+// Run runs the suite. A World that can do more than World is asked for more.
+func Run(t *testing.T, f Factory) {
+	t.Helper()
+	w := f(t, model.Options{})
+	t.Run("port", func(t *testing.T) { runPort(newTester(t, w)) })
+	for _, level := range []mysql.Isolation{mysql.RepeatableRead, mysql.ReadCommitted} {
+		t.Run(level.String(), func(t *testing.T) {
+			for _, c := range cases() {
+				if c.at[level] {
+					t.Run(c.name, func(t *testing.T) { c.run(newTester(t, w), level) })
+				}
+			}
+		})
+	}
+	t.Run("named locks", func(t *testing.T) { runAll(t, w, nameTests) })
+	t.Run("sessions", func(t *testing.T) { runAll(t, w, sessionTests) })
+	t.Run("waiting", func(t *testing.T) { runAll(t, f(t, model.Options{LockWait: lockWait}), waitTests) })
+	t.Run("sequences", func(t *testing.T) { runSequences(t, w) })
+	if _, ok := w.(Follower); ok {
+		t.Run("read only", func(t *testing.T) { runAll(t, w, followerTests) })
+	}
+	if _, ok := w.(Restarter); ok {
+		t.Run("restart", func(t *testing.T) { runAll(t, w, restartTests) })
+	}
+}
