@@ -92,7 +92,7 @@ type Op struct {
 	Index       int // of its invoke: what servers do for it is recorded with By = Index
 	Acquisition int // which critical section of the client it belongs to, from 1
 	Lock        string
-	Grant       int           // for Release, Read and Write: the innermost that the client holds
+	Grant       int           // the innermost that the client holds; 0: none. An acquire is nested in it
 	Acquire     int           // the index of the acquire that Grant came from; of an acquire: Index
 	Timeout     time.Duration // of an access to the resource; 0: T/4
 	Unfair      bool          // of an acquire: out of turn, where the lock knows that (locks.UnfairLocker)

@@ -92,7 +92,10 @@ func (c *client) op(index int, timeout time.Duration) cluster.Op {
 
 // asking describes the acquire that began last.
 func (c *client) asking(unfair bool) cluster.Op {
-	return cluster.Op{Index: c.acquire, Acquisition: c.acquisition, Lock: LockName, Acquire: c.acquire, Unfair: unfair}
+	return cluster.Op{
+		Index: c.acquire, Acquisition: c.acquisition, Lock: LockName,
+		Grant: c.inside().grant, Acquire: c.acquire, Unfair: unfair,
+	}
 }
 
 func (c *client) Acquire(timeout time.Duration) workloads.Result { return c.ask(timeout, false) }

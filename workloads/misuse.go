@@ -46,6 +46,9 @@ func All() []Workload {
 	}
 }
 
+// Misuses are all but the usual one.
+func Misuses() []Workload { return All()[1:] }
+
 // Find returns the workload with that name; "" is the usual one.
 func Find(name string) (Workload, bool) {
 	all := All()
