@@ -3,6 +3,7 @@ package mysql
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -50,10 +51,10 @@ func (a *application) try(ctx context.Context) (*fairLease, error) {
 		return nil, err
 	}
 	if s.Owner == mysql.Some(a.id) && !s.free() {
-		// A write without an answer was executed. Others may have raised the
-		// version since, but none of them holds.
+		// A write without an answer was executed, and others may have raised the
+		// version since.
 		left := time.Duration(s.Expires-s.now) * time.Millisecond
-		return a.granted(s.Version, s.at+left), nil
+		return a.granted(cmp.Or(a.doubt, s.Version), s.at+left), nil
 	}
 	own := s.queue.find(a.id)
 	a.settle(&s, own)
@@ -157,21 +158,39 @@ func (a *application) write(ctx context.Context, s *state, set mysql.Columns, q 
 
 // withdraw takes out of the row what is the application's, and sees to it that
 // no write without an answer puts anything there later. It tries for T/2, since
-// its caller has no time left to give.
+// its caller has no time left to give; then a task goes on with it, and the error
+// is not definite.
 func (a *application) withdraw(ctx context.Context, cause error) error {
-	end, life := a.host.Mono()+a.TTL/2, a.host.Life()
-	for a.wrote {
-		a.host.Mark("withdraw", a.doubt)
-		clean, err := a.clean(life)
-		if clean {
-			break
-		}
-		if a.host.Mono() >= end || a.backoff(life) != nil {
-			return fmt.Errorf("gave up, and its place may stay in the queue for a while: %v", err)
-		}
+	end := a.host.Mono() + a.TTL/2
+	err := a.cleanUp(a.host.Life(), func() bool { return a.host.Mono() < end })
+	if err != nil {
+		a.host.Go(func(ctx context.Context) { _ = a.cleanUp(ctx, func() bool { return true }) })
+		return fmt.Errorf("gave up, and its place may stay in the queue for a while: %v", err)
 	}
 	return refused(ctx, cause)
 }
+
+// cleanUp cleans until the row is clean, or there is no time for more.
+func (a *application) cleanUp(ctx context.Context, more func() bool) error {
+	for a.wrote {
+		a.host.Mark("clean", a.doubt)
+		clean, err := a.clean(ctx)
+		switch {
+		case clean:
+			a.wrote = false
+		case !more():
+			return cmp.Or(err, errBusy)
+		default:
+			if err := a.backoff(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// errBusy: others have written the row meanwhile, again and again.
+var errBusy = errors.New("the row has changed")
 
 // clean tries so once. A write that takes the version that one in doubt would
 // need keeps that from being executed.

@@ -31,19 +31,23 @@ func NewForUpdate(h locks.Host, p mysql.Port, o Options) locks.Locker {
 // Acquire asks for a while, and then again on another session: what gets no
 // answer may have the lock, which costs the others no more than that.
 func (l *forUpdate) Acquire(ctx context.Context, name string) (locks.Lease, error) {
-	if err := l.makeRow(ctx, name); err != nil {
-		return nil, refused(ctx, err)
-	}
 	for {
 		l.host.Mark("try")
+		if err := l.makeRow(ctx, name); err != nil {
+			return nil, refused(ctx, err)
+		}
 		s, err := l.begin(ctx)
 		if err != nil {
 			return nil, refused(ctx, err)
 		}
-		_, _, _, err = s.SelectForUpdate(ctx, l.share(ctx, l.TTL/4), name)
+		_, found, _, err := s.SelectForUpdate(ctx, l.share(ctx, l.TTL/4), name)
 		switch {
-		case err == nil:
+		case err == nil && (found || l.RowAbsent):
 			return l.granted(ctx, s, name)
+		case err == nil: // somebody has deleted it
+			s.Close()
+			delete(l.rows, name)
+			continue
 		case locks.IsDefinite(err):
 			s.Close()
 		default:
@@ -64,7 +68,8 @@ func again(err error) bool {
 		errors.Is(err, mysql.LockTimeout) || errors.Is(err, mysql.DeadlockFound)
 }
 
-// makeRow makes the row that is locked, once. Nobody waits behind one.
+// makeRow makes the row that is locked, unless it was seen. Nobody waits behind
+// one.
 func (l *forUpdate) makeRow(ctx context.Context, name string) error {
 	if l.RowAbsent || l.rows[name] {
 		return nil

@@ -31,7 +31,7 @@ func (l *getLock) Acquire(ctx context.Context, name string) (locks.Lease, error)
 	for err == nil {
 		l.host.Mark("try", s.ID())
 		wait, ok := l.share(ctx, l.TTL/8), false
-		ok, err = s.GetLock(ctx, wait+l.Timeout, name, wait)
+		ok, err = s.GetLock(ctx, wait+l.TTL/8, name, wait)
 		switch {
 		case errors.Is(err, mysql.ErrSessionOver): // it had ended in the pool
 			s.Close()

@@ -136,3 +136,18 @@ func TestAWaitForARowIsEnded(t *testing.T) {
 		t.Errorf("the row is there already, and it sent %q", b.sent[len(want):])
 	}
 }
+
+// A row that has gone is made again.
+func TestARowThatHasGone(t *testing.T) {
+	d := newDesk(t)
+	c := d.client()
+	l := c.lock(mysqllocks.NewForUpdate)
+	if err := c.release(c.take(l)); err != nil {
+		t.Fatal(err)
+	}
+	delete(d.rows, "a")
+	c.take(l)
+	if len(d.locked) != 1 {
+		t.Errorf("it holds %v; sent %q", d.locked, c.sent)
+	}
+}
