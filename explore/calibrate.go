@@ -2,9 +2,7 @@ package explore
 
 import (
 	"context"
-	"runtime"
 	"sync"
-	"sync/atomic"
 
 	"github.com/lockcheck/lockcheck/catalogue"
 )
@@ -20,50 +18,32 @@ const (
 // Calibrate measures how many runs it takes until each code that has to be
 // found in a cell is, from seeds base seeds. progress may be nil.
 func Calibrate(ctx context.Context, cells []*Cell, seeds, jobs int, progress func(Far)) ([]catalogue.Measured, error) {
-	if jobs <= 0 {
-		jobs = runtime.GOMAXPROCS(0)
-	}
 	first := make([][]firstRuns, len(cells)) // by cell and base seed
 	for i := range first {
 		first[i] = make([]firstRuns, seeds)
 	}
-	var next atomic.Int64
 	var mu sync.Mutex
-	var far Far
-	far.Cells = len(cells)
+	far := Far{Cells: len(cells)}
 	done := 0
-	var group sync.WaitGroup
-	errs := make([]error, jobs)
-	for w := range jobs {
-		group.Go(func() {
-			var buffer buffer
-			defer buffer.Close()
-			for ctx.Err() == nil {
-				i := int(next.Add(1) - 1)
-				if i >= len(cells)*seeds {
-					return
-				}
-				cell, base := i/seeds, i%seeds
-				var runs int
-				if first[cell][base], runs, errs[w] = cells[cell].first(ctx, uint64(1+base*apart), &buffer); errs[w] != nil {
-					return
-				}
-				mu.Lock()
-				done++
-				far.CellsDone, far.Runs = done/seeds, far.Runs+runs
-				far.Left = far.Runs * (len(cells)*seeds - done) / done
-				if progress != nil {
-					progress(far)
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	group.Wait()
-	for _, err := range append(errs, ctx.Err()) {
+	err := inParallel(ctx, len(cells)*seeds, jobs, func(i int, buffer *buffer) error {
+		cell, base := i/seeds, i%seeds
+		found, runs, err := cells[cell].first(ctx, uint64(1+base*apart), buffer)
 		if err != nil {
-			return nil, err
+			return err
 		}
+		first[cell][base] = found
+		mu.Lock()
+		defer mu.Unlock()
+		done++
+		far.CellsDone, far.Runs = done/seeds, far.Runs+runs
+		far.Left = far.Runs * (len(cells)*seeds - done) / done
+		if progress != nil {
+			progress(far)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	var list []catalogue.Measured
 	for i, c := range cells {

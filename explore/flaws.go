@@ -2,9 +2,7 @@ package explore
 
 import (
 	"context"
-	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -41,40 +39,23 @@ func (c *Conviction) Missed() (n int) {
 // limit runs at most. It knows nothing of the cases that document it. progress may
 // be nil; what there is when ctx ends is no conviction.
 func Convict(ctx context.Context, exposures []catalogue.Exposure, seeds, limit, jobs int, progress func(done int)) ([]Conviction, error) {
-	if jobs <= 0 {
-		jobs = runtime.GOMAXPROCS(0)
-	}
 	list := make([]Conviction, len(exposures))
 	for i := range exposures {
 		list[i] = Conviction{Exposure: &exposures[i], Runs: make([]int, seeds), Limit: limit}
 	}
-	var next, done atomic.Int64
-	var group sync.WaitGroup
-	errs := make([]error, jobs)
-	for w := range jobs {
-		group.Go(func() {
-			var buffer buffer
-			defer buffer.Close()
-			for ctx.Err() == nil {
-				i := int(next.Add(1) - 1)
-				if i >= len(exposures)*seeds {
-					return
-				}
-				x, base := &list[i/seeds], i%seeds
-				if x.Runs[base], errs[w] = exposes(ctx, x.Exposure, x.Lock, uint64(1+base*apart), limit, &buffer); errs[w] != nil {
-					return
-				}
-				if n := done.Add(1); progress != nil {
-					progress(int(n))
-				}
-			}
-		})
-	}
-	group.Wait()
-	for _, err := range append(errs, ctx.Err()) {
-		if err != nil {
-			return nil, err
+	var done atomic.Int64
+	err := inParallel(ctx, len(exposures)*seeds, jobs, func(i int, buffer *buffer) (err error) {
+		x, base := &list[i/seeds], i%seeds
+		if x.Runs[base], err = exposes(ctx, x.Exposure, x.Lock, uint64(1+base*apart), limit, buffer); err != nil {
+			return err
 		}
+		if n := done.Add(1); progress != nil {
+			progress(int(n))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	for i := range list {
 		slices.Sort(list[i].Runs)

@@ -47,7 +47,6 @@ func (f *runFlags) exhaustively(cmd *cobra.Command, s *explore.Settings) error {
 // of fault after the other. A limit that somebody sets is for all of it.
 func (a *app) runExhaustive(p *place, ids []string, s explore.Settings, pr promise, f runFlags) error {
 	doc := newRunDocument(s.Seed)
-	code := held
 	var end time.Time
 	if s.For > 0 {
 		end = time.Now().Add(s.For)
@@ -57,26 +56,13 @@ func (a *app) runExhaustive(p *place, ids []string, s explore.Settings, pr promi
 	if err != nil {
 		return err
 	}
-	for _, id := range ids {
+	return a.runEach(p, ids, doc, func(id string) (int, error) {
 		s.Lock, s.Options = id, fenced(id, options, s.Fencing)
 		if _, err := a.taken(id, s.Workloads, f.does); err != nil {
-			return err
+			return 0, err
 		}
-		c, err := a.exhaustLock(p, s, pr, doc, end)
-		if err != nil {
-			return err
-		}
-		code = worse(code, c)
-		if p.interrupted() {
-			break
-		}
-	}
-	if a.json {
-		if err := a.printJSON(doc); err != nil {
-			return err
-		}
-	}
-	return exit(code)
+		return a.exhaustLock(p, s, pr, doc, end)
+	})
 }
 
 // searchableLocks takes out the locks that cannot be gone through.

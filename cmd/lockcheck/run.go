@@ -71,17 +71,25 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 		return a.runExhaustive(p, ids, settings, pr, f)
 	}
 	doc := newRunDocument(settings.Seed)
-	code := held
-	for _, id := range ids {
+	return a.runEach(p, ids, doc, func(id string) (code int, err error) {
 		s := settings
 		s.Lock, s.Options = id, fenced(id, s.Options, s.Fencing)
 		if s.Kinds, err = a.applicable(p, id, s.Kinds, f.faults); err != nil {
-			return err
+			return 0, err
 		}
 		if s.Workloads, err = a.taken(id, s.Workloads, f.does); err != nil {
-			return err
+			return 0, err
 		}
-		c, err := a.runLock(p, &s, pr, f, doc)
+		return a.runLock(p, &s, pr, f, doc)
+	})
+}
+
+// runEach runs one lock after another until the user has had enough, and exits
+// with the worst that came out.
+func (a *app) runEach(p *place, ids []string, doc *runDocument, run func(id string) (code int, err error)) error {
+	code := held
+	for _, id := range ids {
+		c, err := run(id)
 		if err != nil {
 			return err
 		}

@@ -58,12 +58,12 @@ func (s *Server) Lead(now Clock) {
 
 // Crash is the process of s ending, and beginning anew: sessions, transactions
 // and named locks are Lost; of the log, so are all but the first keep
-// transactions, and what they did is undone. AUTO_INCREMENT goes on after what
-// is left in the log.
+// transactions, and what they did is undone: an entry that is there again for
+// that is Created by nobody. AUTO_INCREMENT goes on after what is left in the log.
 func (s *Server) Crash(now Clock, keep int64) {
 	s.now = now
 	s.endAll()
-	before := s.table.makers()
+	before := s.entries()
 	for i := len(s.log) - 1; i >= int(keep); i-- {
 		for j := len(s.log[i].changes) - 1; j >= 0; j-- {
 			s.table.unredo(&s.log[i].changes[j])
@@ -77,6 +77,11 @@ func (s *Server) Crash(now Clock, keep int64) {
 		s.table.nextID = s.log[keep-1].nextID
 	}
 	s.lost(before)
+	for _, e := range s.entries() {
+		if !slices.Contains(before, e) {
+			s.effect(nil, Created, e.name, e.maker, 0)
+		}
+	}
 }
 
 // CopyFrom has s, a replica, start anew with what o has committed. Its own
@@ -85,7 +90,7 @@ func (s *Server) Crash(now Clock, keep int64) {
 func (s *Server) CopyFrom(now Clock, o *Server) {
 	s.now = now
 	s.endAll()
-	before := s.table.makers()
+	before := s.entries()
 	s.table.reset()
 	for _, r := range o.table.order[byID] {
 		if row, ok := r.committed(); ok {
@@ -93,7 +98,7 @@ func (s *Server) CopyFrom(now Clock, o *Server) {
 		}
 	}
 	s.table.nextID = o.table.nextID
-	s.log = slices.Clip(o.log)
+	s.log = slices.Clone(o.log)
 	s.lost(before)
 }
 
@@ -115,20 +120,27 @@ type entry struct {
 	maker int
 }
 
-// makers are the entries of the table.
-func (t *table) makers() []entry {
-	var e []entry
-	for _, r := range t.order[byResource] {
-		if r.maker != 0 {
-			e = append(e, entry{r.row.Resource, r.maker})
+// Entries yields the resource of each row that is committed and stands for a
+// grant, in order, and the tag of the statement that the grant is of.
+func (s *Server) Entries(yield func(name string, maker int) bool) {
+	for _, r := range s.table.order[byResource] {
+		if _, ok := r.committed(); ok && r.maker != 0 && !yield(r.row.Resource, r.maker) {
+			return
 		}
 	}
-	return e
+}
+
+func (s *Server) entries() []entry {
+	var all []entry
+	for name, maker := range s.Entries {
+		all = append(all, entry{name, maker})
+	}
+	return all
 }
 
 // lost tells what there was before, and is not any more.
 func (s *Server) lost(before []entry) {
-	now := s.table.makers()
+	now := s.entries()
 	for _, e := range before {
 		if !slices.Contains(now, e) {
 			s.effect(nil, Lost, e.name, e.maker, 0)

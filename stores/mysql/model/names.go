@@ -31,8 +31,7 @@ func (s *Server) getLock(x *session) {
 	l := s.lockNamed(c.Name)
 	switch {
 	case l == nil:
-		s.names = append(s.names, named{name: c.Name})
-		s.gives(x, &s.names[len(s.names)-1])
+		s.gives(x, s.newName(c.Name))
 	case l.holder == x:
 		l.times++
 		s.effect(x, Prolonged, l.name, l.maker, x.by)
@@ -105,8 +104,19 @@ func (s *Server) free(l *named) {
 		s.gives(x, l)
 		return
 	}
-	i := slices.IndexFunc(s.names, func(m named) bool { return m.name == l.name })
-	s.names = slices.Delete(s.names, i, i+1)
+	i, last := slices.IndexFunc(s.names, func(m named) bool { return m.name == l.name }), len(s.names)-1
+	queue := l.queue
+	copy(s.names[i:], s.names[i+1:])
+	s.names[last] = named{queue: queue} // for the next one
+	s.names = s.names[:last]
+}
+
+// newName is a lock that nobody has yet.
+func (s *Server) newName(name string) *named {
+	n := len(s.names)
+	s.names = slices.Grow(s.names, 1)[:n+1]
+	s.names[n] = named{name: name, queue: s.names[n].queue[:0]}
+	return &s.names[n]
 }
 
 // freeAll takes from x, whose session ends, all named locks that it has.

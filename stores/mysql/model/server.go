@@ -34,7 +34,6 @@ type Server struct {
 // session is a connection, and what the server keeps for it.
 type session struct {
 	id        int64
-	over      bool
 	waitTime  time.Duration
 	idleUntil time.Duration // on Clock.Mono, while it has nothing to do
 	isolation mysql.Isolation
@@ -43,10 +42,10 @@ type session struct {
 	busy    bool
 	command mysql.Command
 	by      int
-	step    int   // how far it has come
-	ms      int64 // NOW(3)
-	written int   // len(trx.changes) at its beginning
-	record  *record
+	ms      int64   // NOW(3)
+	written int     // len(trx.changes) at its beginning
+	record  *record // that an Insert makes
+	placed  bool    // it is in the index byID
 	waiting waitKind
 	since   time.Duration // on Clock.Mono: when its wait began
 	due     time.Duration // and when it has been long enough; never: it does not end
@@ -95,9 +94,11 @@ func (s *Server) Reset(o Options) {
 func (s *Server) Connect(now Clock) int64 {
 	s.now = now
 	s.last++
-	x := new(session)
+	var x *session
 	if n := len(s.spare); n > 0 {
 		x, s.spare = s.spare[n-1], s.spare[:n-1]
+	} else {
+		x = new(session)
 	}
 	x.id, x.waitTime = s.last, s.options.WaitTime
 	x.idleUntil = after(now.Mono, x.waitTime)
@@ -138,7 +139,7 @@ func (s *Server) Do(now Clock, session int64, by int, c mysql.Command) {
 	if x == nil || x.busy {
 		return
 	}
-	x.busy, x.command, x.by, x.step, x.record = true, c, by, 0, nil
+	x.busy, x.command, x.by, x.record, x.placed = true, c, by, nil, false
 	x.ms = floor(now.Wall)
 	x.written = len(x.trx.changes)
 	s.carryOn(x)
@@ -245,7 +246,7 @@ func (s *Server) end(x *session) {
 func (s *Server) forget(x *session) {
 	i := slices.Index(s.sessions, x)
 	s.sessions = slices.Delete(s.sessions, i, i+1)
-	*x = session{over: true, trx: x.trx}
+	*x = session{trx: x.trx}
 	x.trx.clear()
 	s.spare = append(s.spare, x)
 }

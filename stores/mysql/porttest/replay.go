@@ -61,6 +61,9 @@ func (r *replay) step(m plannedMove) string {
 		if a.who != m.who {
 			r.waited++
 		}
+		if reply.Code == mysql.DeadlockFound {
+			r.deadlocks++
+		}
 	}
 	if r.waiting[m.who] != nil {
 		if got, done, err := p.Answer(r.Slack() + ms); done {
