@@ -38,8 +38,8 @@ type Place interface {
 	Relieve(server string) error
 
 	// ExpireSession closes the sessions that client has with an ensemble or a MySQL
-	// server, which may be none, as somebody else may who knows their numbers.
-	// Where servers keep no sessions it is an error.
+	// server, which may be none, as somebody else may who knows their numbers. A
+	// store without sessions makes it an error.
 	ExpireSession(client string) error
 
 	// Jump moves the wall clock of a client or a server, forward or back.

@@ -59,6 +59,7 @@ type Place struct {
 	sentinels []*server
 	tokens    *server   // nil: there is none
 	ensemble  *ensemble // instead of all these; nil: there is none
+	mysql     *primary  // instead of the stores; nil: there is none
 	programs  []*program
 	disturb   *disturbances
 
@@ -207,6 +208,9 @@ func (p *Place) Observes() []string {
 	if p.ensemble != nil && !p.ensemble.nodes.observes() {
 		return nil
 	}
+	if p.mysql != nil && !p.mysql.rows.observes() {
+		return nil
+	}
 	for _, s := range p.stores {
 		if !s.ledger.observes() {
 			return nil
@@ -342,6 +346,9 @@ func (p *Place) remove() error {
 	errs = append(errs, together(p.servers(), func(s *server) error { return s.remove(ctx) }))
 	if p.ensemble != nil {
 		errs = append(errs, p.ensemble.remove(ctx))
+	}
+	if p.mysql != nil {
+		errs = append(errs, p.mysql.remove(ctx))
 	}
 	if p.engine != nil {
 		errs = append(errs, p.engine.close())

@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -101,8 +102,14 @@ func (p *Place) Relieve(name string) error {
 
 // Jump moves the wall clock of a client or a server.
 func (p *Place) Jump(host string, by time.Duration) error {
-	if s, err := p.store(host); err == nil {
-		return s.jump(p.ctx, by)
+	if s, err := p.machine(host); err == nil {
+		j, ok := s.(interface {
+			jump(ctx context.Context, by time.Duration) error
+		})
+		if !ok {
+			return errNoJump(host)
+		}
+		return j.jump(p.ctx, by)
 	}
 	c, err := p.find(host)
 	if err != nil {

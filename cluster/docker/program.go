@@ -135,7 +135,9 @@ func (g *program) targets() map[string][]string {
 	t := map[string][]string{}
 	for _, l := range g.links {
 		kind, at := worker.TargetZooKeeper, l.addr()
-		if s, ok := l.far.(*server); ok {
+		if l.far == far(g.place.mysql) {
+			kind = worker.TargetMySQL
+		} else if s, ok := l.far.(*server); ok {
 			switch kind = worker.TargetRedis; {
 			case s == g.place.tokens:
 				kind = worker.TargetTokens

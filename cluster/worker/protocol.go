@@ -66,6 +66,7 @@ const (
 	TargetSentinels = "sentinels" // each Sentinel
 	TargetTokens    = "tokens"    // the server that tokens come from
 	TargetZooKeeper = "zookeeper" // each member of the ensemble
+	TargetMySQL     = "mysql"     // the MySQL server, or whichever is the primary now: user and database lockcheck, no password
 )
 
 // What a worker asks the harness to do for a read or write, or within a run.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/mysql"
 	"github.com/lockcheck/lockcheck/stores/redis"
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
@@ -25,6 +26,7 @@ type server struct {
 	life    context.Context
 	start   time.Time
 	factory Factory
+	pool    mysql.Transport // of all clients; nil: there is none yet
 
 	out     sync.Mutex
 	encoder *json.Encoder
@@ -145,6 +147,16 @@ func (s *server) init(q Request) Answer {
 				Tokens: func(next redis.Transport) redis.Port { return redis.Port{Transport: transport{c, next, false}} },
 				ZooKeeper: func(next zookeeper.Transport) zookeeper.Port {
 					return zookeeper.Port{Transport: ensemble{c, next}}
+				},
+				MySQL: func(open func() (mysql.Transport, error)) (mysql.Port, error) {
+					if s.pool == nil {
+						next, err := open()
+						if err != nil {
+							return mysql.Port{}, err
+						}
+						s.pool = next
+					}
+					return mysql.Port{Transport: pool{c, s.pool}}, nil
 				},
 			})
 		})

@@ -221,8 +221,8 @@ func (s *Server) choose(x *session) (*record, bool) {
 	if !ok || r == nil || agrees(&r.row, &c.Match, c.Where) {
 		return r, ok
 	}
-	if x.trx.isolation == mysql.ReadCommitted {
-		s.unlock(x, had)
+	if x.trx.isolation == mysql.ReadCommitted && i == byID {
+		s.unlock(x, had) // what was found by its resource MariaDB leaves locked
 	}
 	return nil, true
 }
