@@ -15,22 +15,24 @@ import (
 	redisclient "github.com/lockcheck/lockcheck/stores/redis/client"
 )
 
-// OnServer measures with a real Redis server at addr and the real client
-// library. The clients share this process and nothing else: each has its own
-// connection. ctx ends the measurement, with its error.
+// OnServer measures with a real server at addr, of the lock's kind, and the real
+// client library. The clients share this process and nothing else: each has its
+// own connections. ctx ends the measurement, with its error.
 func OnServer(ctx context.Context, addr string, l Load) (f Figures, err error) {
 	var sent atomic.Int64
+	life, die := context.WithCancel(ctx)
 	p := &machine{ctx: ctx, clients: map[string]client{}}
 	lock := counting(l.Lock, &sent)
 	for _, name := range l.names() {
+		env := catalogue.Env{Host: worker.NewHost(life), Lease: l.Lease, Options: l.Options}
 		conn := redisclient.New(redisclient.Options{Addr: addr, Timeout: l.Lease / 4})
+		env.Redis = []redis.Port{{Transport: conn}}
 		defer func() { err = errors.Join(err, conn.Close()) }()
-		p.clients[name] = &end{ctx: ctx, locker: lock.New(catalogue.Env{
-			Host:  worker.NewHost(ctx),
-			Redis: []redis.Port{{Transport: conn}}, Lease: l.Lease, Options: l.Options,
-		})}
+		p.clients[name] = &end{ctx: ctx, locker: lock.New(env)}
 	}
-	return measure(ctx, l, p, &sent)
+	defer die()
+	m, err := measure(ctx, l, p, &sent)
+	return m.figures(err)
 }
 
 // machine is this one as a place: a task is a goroutine, and time is real.

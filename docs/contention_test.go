@@ -15,7 +15,7 @@ import (
 // measures. What was measured in real time is held to the same shape.
 func TestTheFiguresOfContention(t *testing.T) {
 	t.Parallel()
-	c := bench.NewComparison("sim", 10*time.Second)
+	c := bench.Contention.Compare("sim", 10*time.Second)
 	if err := c.CompareInSim(t.Context(), 0, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestTheFiguresOfContention(t *testing.T) {
 		}
 	}
 
-	real := bench.NewComparison("docker", time.Second)
+	real := bench.Contention.Compare("docker", time.Second)
 	_, section, _ := strings.Cut(string(page), "<!-- contention on "+real.On+" -->")
 	section, _, _ = strings.Cut(section, "<!-- end -->")
 	head := "| clients |"
@@ -45,7 +45,7 @@ func TestTheFiguresOfContention(t *testing.T) {
 		head += fmt.Sprintf(" %d |", n)
 	}
 	wanted := []string{head, "(" + real.ChartFile() + ")"}
-	for _, m := range bench.Measures {
+	for _, m := range bench.Contention.Measures {
 		wanted = append(wanted, "| **"+m.Name+"** ("+m.About+") |")
 	}
 	for _, words := range wanted {
@@ -53,8 +53,8 @@ func TestTheFiguresOfContention(t *testing.T) {
 			t.Errorf("%s has no %q for %s: lockcheck bench contention --on docker --out docs", c.PageFile(), words, real.On)
 		}
 	}
-	for _, w := range bench.Waitings {
-		if n := strings.Count(section, "\n| "+w.Name+" |"); n != len(bench.Measures) {
+	for _, w := range bench.Contention.Sides {
+		if n := strings.Count(section, "\n| "+w.Name+" |"); n != len(bench.Contention.Measures) {
 			t.Errorf("%s has %d rows of %s for %s", c.PageFile(), n, w.Name, real.On)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 // audit is what triggers write down of each change of the locks' rows, in the same
 // transaction: on which connection it was made, and the row before and after. It is
-// read on a connection of our own.
+// read on a connection of our own, and goes to replicas as the rows do.
 type audit struct {
 	last    int64          // the last line that was read
 	missing map[int64]bool // lines before it that were not there: of a transaction that has not ended, or was undone
@@ -67,8 +67,9 @@ func auditSchema() []string {
 	return list
 }
 
-// read returns the changes that were committed since it was called last. Those of one row are
-// in their order, because a row belongs to one transaction until that ends.
+// read returns the changes that were committed since it was called last. Those of
+// one row are in their order, because a row belongs to one transaction until that
+// ends.
 func (a *audit) read(ctx context.Context, db *sql.DB) (lines []auditLine, err error) {
 	query := "SELECT * FROM " + auditTable + " WHERE line > ?"
 	args := []any{a.last}

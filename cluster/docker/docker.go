@@ -9,7 +9,8 @@
 // only after that has been told, so that in the history nothing stands before
 // its cause; where it cannot be told the run goes on, and Observes no longer
 // claims it. Replicas keep quiet until one is the master (node). For the members
-// of an ensemble their leader speaks (learner).
+// of an ensemble their leader speaks (learner), and a MySQL server has what its
+// triggers write down (audit).
 //
 // Pausing needs Linux. Everything made carries the name of the process that
 // made it (owner), so that Clean removes what the dead left and nothing else.

@@ -13,10 +13,10 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 )
 
-// LeaseOf is T where nothing else is asked for. Where Sentinels replace a
-// master, that has to be done within a part of it: see sentinelSettings.
+// LeaseOf is T where nothing else is asked for. Where a replica takes a master's
+// place, that has to be done within a part of it: see sentinelSettings, and primary.
 func LeaseOf(l catalogue.Layout) time.Duration {
-	if len(l.Sentinels) > 0 {
+	if len(l.Sentinels) > 0 || len(l.MySQL) > 1 {
 		return 4 * time.Second
 	}
 	return time.Second

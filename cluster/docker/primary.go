@@ -2,12 +2,8 @@ package docker
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -58,6 +54,7 @@ func (p *Place) newPrimary(self owner, image string) error {
 	}
 	x.cut, x.isolated = func() { p.cutOff(x) }, p.isCut
 	x.ctx, x.stop = context.WithCancel(p.ctx)
+	x.looks()
 	if l := p.cfg.Lock.Lease; l != catalogue.LeaseFixed && l != catalogue.LeaseRenewed {
 		x.rows.blind()
 	}
@@ -120,49 +117,15 @@ func (p *primary) leader() *mysqld {
 	return p.first
 }
 
-// resumes starts the server that is still the primary.
-func (p *primary) resumes(ctx context.Context, s *mysqld) error {
-	if err := s.launch(ctx); err != nil {
-		return err
-	}
-	if err := p.leads(ctx, s); err != nil || !s.lost {
-		return err
-	}
-	s.lost = false
-	for _, o := range p.servers { // which may have what it has lost
-		if o != s && o.runs() {
-			if err := p.rebuild(ctx, o); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// rebuild makes a server, which may run, a replica that has nothing of its own.
-func (p *primary) rebuild(ctx context.Context, s *mysqld) error {
-	s.are(false, false)
-	if err := s.sh(ctx, killServer+"; rm -rf /data/mysql"); err != nil {
-		return err
-	}
-	s.depose(false)
-	s.number = p.numbered()
-	if err := s.launch(ctx); err != nil {
-		return err
-	}
-	return p.joins(ctx, s)
-}
-
 // leads makes s, which follows nobody, the server that clients reach, once what it
 // has is told.
 func (p *primary) leads(ctx context.Context, s *mysqld) error {
 	p.mu.Lock()
-	if p.away != nil {
-		p.away()
-	}
+	p.away()
 	p.mu.Unlock()
 	p.reading.Lock()
 	defer p.reading.Unlock()
+	defer p.looks()
 	if err := s.fill(ctx); err != nil {
 		return err
 	}
@@ -185,10 +148,16 @@ func (p *primary) leads(ctx context.Context, s *mysqld) error {
 		p.first.depose(true)
 	}
 	p.first = s
-	p.looking, p.away = context.WithCancel(p.ctx)
 	clear(p.sessions)
 	s.are(true, false)
 	return nil
+}
+
+// looks lets looking go on that was ended with away.
+func (p *primary) looks() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.looking, p.away = context.WithCancel(p.ctx)
 }
 
 // follow tells what is done, again and again and whenever somebody asks for it.
@@ -225,146 +194,6 @@ func (p *primary) look(ctx context.Context, s *mysqld) error {
 	return p.rows.take(func() ([]auditLine, error) { return p.audit.read(ctx, s.db) })
 }
 
-// reaches tells whether the one that watches over the servers reaches s.
-func (p *primary) reaches(s *mysqld) bool { return s.serves() && !p.isolated(s.name) }
-
-// orchestrate watches over the servers.
-func (p *primary) orchestrate() {
-	ticker := time.NewTicker(look)
-	defer ticker.Stop()
-	for reached := time.Now(); ; {
-		select {
-		case now := <-ticker.C:
-			if p.reaches(p.leader()) {
-				reached = now
-			}
-		case <-p.ctx.Done():
-			return
-		}
-		if err := p.watch(time.Since(reached) >= p.downAfter); err != nil && p.ctx.Err() == nil {
-			p.log("the one that watches over the MySQL servers: %v", err)
-		}
-	}
-}
-
-// watch replaces the primary if it has been silent for so long, and makes a replica
-// of each that has been replaced.
-func (p *primary) watch(silent bool) error {
-	p.changing.Lock()
-	defer p.changing.Unlock()
-	if first := p.leader(); silent && !p.reaches(first) {
-		if err := p.promote(p.ctx, first); err != nil {
-			return err
-		}
-	}
-	for _, s := range p.servers {
-		if s.isDeposed() && p.reaches(s) && p.reaches(p.leader()) {
-			return p.rebuild(p.ctx, s)
-		}
-	}
-	return nil
-}
-
-// promote has the replica that was sent most of what the old primary has done take
-// its place, if there is one, and the others follow it.
-func (p *primary) promote(ctx context.Context, old *mysqld) error {
-	var best *mysqld
-	most := int64(-1)
-	for _, s := range p.servers {
-		if s == old || !p.reaches(s) || s.isDeposed() {
-			continue
-		}
-		if has, err := s.received(ctx); err == nil && has > most {
-			best, most = s, has
-		}
-	}
-	if best == nil {
-		return nil // one may be reached later
-	}
-	err := best.each(ctx, "STOP SLAVE IO_THREAD")
-	if err == nil {
-		err = await(ctx, best.name+" has done all that it was sent", func() (bool, error) {
-			said, err := best.status(ctx)
-			return said["Slave_SQL_Running_State"] == idleReplica, err
-		})
-	}
-	if err == nil {
-		err = best.each(ctx, "STOP SLAVE", "RESET SLAVE ALL", "SET GLOBAL read_only = 0")
-	}
-	if err == nil {
-		p.cut()
-		err = p.leads(ctx, best)
-	}
-	for _, s := range p.servers {
-		if err == nil && s != old && s != best && s.serves() {
-			err = p.joins(ctx, s)
-		}
-	}
-	return err
-}
-
-// idleReplica is what a replica says that has executed all that it was sent.
-const idleReplica = "Slave has read all relay log; waiting for more updates"
-
-// joins has a server that answers follow the primary, and returns when it does.
-func (p *primary) joins(ctx context.Context, s *mysqld) error {
-	to := p.leader()
-	err := s.each(ctx, "SET GLOBAL read_only = 1", "STOP SLAVE",
-		fmt.Sprintf("CHANGE MASTER TO MASTER_HOST='%s', MASTER_PORT=3306, MASTER_USER='%s', MASTER_USE_GTID=slave_pos, MASTER_CONNECT_RETRY=1, MASTER_HEARTBEAT_PERIOD=0.5", to.Host, mysqlAdmin),
-		"START SLAVE")
-	if err != nil {
-		return err
-	}
-	s.are(true, false)
-	return await(ctx, s.name+" follows "+to.name, func() (bool, error) {
-		if !p.reaches(to) || !p.reaches(s) {
-			return true, nil // it will, when they reach each other
-		}
-		said, err := s.status(ctx)
-		return said["Slave_IO_Running"] == "Yes" && said["Slave_SQL_Running_State"] == idleReplica, err
-	})
-}
-
-// status is what a replica says of itself.
-func (s *mysqld) status(ctx context.Context) (map[string]string, error) {
-	found, err := s.db.QueryContext(ctx, "SHOW SLAVE STATUS")
-	if err != nil {
-		return nil, err
-	}
-	defer found.Close()
-	columns, err := found.Columns()
-	if err != nil || !found.Next() {
-		return nil, errors.Join(err, found.Err())
-	}
-	values := make([]sql.NullString, len(columns))
-	fields := make([]any, len(columns))
-	for i := range values {
-		fields[i] = &values[i]
-	}
-	if err := found.Scan(fields...); err != nil {
-		return nil, err
-	}
-	said := map[string]string{}
-	for i, c := range columns {
-		said[c] = values[i].String
-	}
-	return said, nil
-}
-
-// received is how much of what the primary has done a replica has been sent: the
-// last part of the position.
-func (s *mysqld) received(ctx context.Context) (int64, error) {
-	said, err := s.status(ctx)
-	if err != nil {
-		return 0, err
-	}
-	at := said["Gtid_IO_Pos"]
-	if at == "" {
-		return 0, nil
-	}
-	return strconv.ParseInt(at[strings.LastIndex(at, "-")+1:], 10, 64)
-}
-
 // opened notes a connection of a client's.
 func (p *primary) opened(to *mysqld, client string, session int64) {
 	p.mu.Lock()
@@ -380,8 +209,8 @@ func (p *primary) expire(ctx context.Context, client string) error {
 	p.mu.Lock()
 	s, sessions := p.first, slices.Clone(p.sessions[client])
 	p.mu.Unlock()
-	if !s.runs() {
-		return nil // they ended with it
+	if !s.serves() {
+		return nil // nobody hears of it
 	}
 	for _, id := range sessions {
 		kill := fmt.Sprintf("KILL CONNECTION %d", id)

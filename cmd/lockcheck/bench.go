@@ -127,8 +127,8 @@ func (f *benchFlags) ofSim(cmd *cobra.Command, p *place) error {
 }
 
 // comparison is what the flags ask for.
-func (f *benchFlags) comparison(cmd *cobra.Command, p *place) (c *bench.Comparison, err error) {
-	c = bench.NewComparison(p.name, p.lease)
+func (f *benchFlags) comparison(cmd *cobra.Command, p *place, of *bench.Contest) (c *bench.Comparison, err error) {
+	c = of.Compare(p.name, p.lease)
 	changed := cmd.Flags().Changed
 	if changed("seed") {
 		c.Seed = f.seed
@@ -136,32 +136,44 @@ func (f *benchFlags) comparison(cmd *cobra.Command, p *place) (c *bench.Comparis
 	if changed("for") {
 		c.For = f.limit
 	}
-	if c.Clients, err = f.numbers(cmd, c.Clients, 1, maxContenders); err != nil {
+	most := maxContenders
+	if p.name != "sim" {
+		most = of.Most
+	}
+	if c.Clients, err = f.numbers(cmd, c.Clients, 1, most); err != nil {
 		return nil, err
 	}
 	if c.For < p.lease || c.For > 1000*p.lease {
 		return nil, fail(usage, "--for %v: it has to be from 1 to 1000 leases, which last %v", c.For, p.lease)
 	}
+	if p.lease < of.Least {
+		return nil, fail(usage, "--lease %v: for %s it has to be at least %v", p.lease, of.Name, of.Least)
+	}
 	return c, f.ofSim(cmd, p)
 }
 
-// contention compares ways to wait for one lock.
-func (a *app) contention(cmd *cobra.Command, f benchFlags) error {
+// contest compares those who take part in one.
+func (a *app) contest(cmd *cobra.Command, f benchFlags, of *bench.Contest, serve server) error {
 	p, err := a.open(cmd, f.place)
 	if err != nil {
 		return err
 	}
-	c, err := f.comparison(cmd, p)
+	c, err := f.comparison(cmd, p, of)
 	if err != nil {
 		return err
 	}
-	done := a.benchProgress(len(bench.Waitings) * len(c.Clients))
+	done := a.benchProgress(len(c.Sides) * len(c.Clients))
 	if p.name == "sim" {
 		err = c.CompareInSim(p.ctx, f.jobs, done)
 	} else {
-		err = a.compareOnDocker(p, c, done)
+		err = a.compareOnDocker(p, c, serve, done)
 	}
 	return a.compared(p, c, func() any { return newBenchDocument(c) }, c.Cells != nil, err)
+}
+
+// contention compares ways to wait for one lock.
+func (a *app) contention(cmd *cobra.Command, f benchFlags) error {
+	return a.contest(cmd, f, bench.Contention, docker.Redis)
 }
 
 // compared shows what was measured, and keeps it. err is how measuring ended; any
@@ -183,9 +195,12 @@ func (a *app) compared(p *place, c comparison, document func() any, any bool, er
 	return a.keepComparison(c)
 }
 
+// server starts one, and returns its address and what removes it.
+type server func(context.Context, docker.Options) (addr string, remove func(context.Context) error, err error)
+
 // compareOnDocker measures with a server that is there for nothing else.
-func (a *app) compareOnDocker(p *place, c *bench.Comparison, done func(int)) (err error) {
-	addr, remove, err := docker.Redis(p.ctx, docker.Options{Log: a.stderr})
+func (a *app) compareOnDocker(p *place, c *bench.Comparison, serve server, done func(int)) (err error) {
+	addr, remove, err := serve(p.ctx, docker.Options{Log: a.stderr})
 	if err == nil {
 		err = c.CompareOnServer(p.ctx, addr, done)
 		err = errors.Join(err, remove(context.WithoutCancel(p.ctx)))

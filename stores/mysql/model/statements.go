@@ -229,14 +229,14 @@ func (s *Server) choose(x *session) (*record, bool) {
 
 // find finds and locks what index i has at row's key, as it is now; nil: there
 // is nothing, and false: x has to wait, or was refused. At REPEATABLE READ, the
-// gap is locked where nothing is.
+// gap is locked where nothing is, and before what is found by its resource.
 func (s *Server) find(x *session, i index, row *mysql.Row) (*record, bool) {
 	gaps := x.trx.isolation == mysql.RepeatableRead
 	n := s.table.seek(i, row)
 	r := s.table.from(i, n)
 	for ; r.matches(i, row); r = s.table.from(i, n) {
 		sp := recordOnly
-		if r.deleted && gaps {
+		if gaps && (r.deleted || i == byResource) {
 			sp = nextKey
 		}
 		if !s.lock(x, i, r, true, sp) {
