@@ -123,7 +123,7 @@ var rowCases = []Case{
 		Setup:  mysqlOptimistic,
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				visit(c1, 0, T/10, T/20),
+				visit(c1, 0, 4*T/10, T/20),
 				visit(c2, T/10, 2*T, T/20),
 			},
 			Faults: []faults.Injection{{

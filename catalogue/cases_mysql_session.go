@@ -27,8 +27,8 @@ func sessionLost(name string, in faults.Injection, hazard checker.Counter) Sched
 	return Schedule{
 		Name: name,
 		Scripts: []workloads.Script{
-			visit(c1, 0, T/2, 9*T/10),
-			script(c2, insist(T/10, 2*T, 3*T/10)...),
+			visit(c1, 0, T/2, 18*T/10),
+			script(c2, insist(T/10, 3*T, 3*T/10)...),
 		},
 		Faults: []faults.Injection{in},
 		Hazard: hazard,
@@ -84,7 +84,7 @@ var sessionCases = []Case{
 		Source: lockingFunctions + ": not safe with statement-based replication",
 		Setup:  Setup{Lock: "mysql-get-lock", Server: Server{Replicas: 1}},
 		Schedules: []Schedule{
-			sessionLost("", faults.Injection{Fault: "failover", On: []string{MySQLName}, For: 2 * T}, checker.FailoverWithHolder),
+			sessionLost("", faults.Injection{Fault: "failover", On: []string{MySQLName}, For: 2 * T}, checker.TouchedBy("failover")),
 		},
 		Remedy: Remedy{
 			Words: "Let the resource check a fencing token, counted in a row: that is replicated, and it was in time here. Where it is not the token is lost, too: see mysql-row-failover.",

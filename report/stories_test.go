@@ -63,6 +63,10 @@ var stories = []struct {
 		"VIOLATED fencing: c1 and later c2 got token 1",
 		"c2 was granted the lock, with token 1: the same as c1's.",
 	}},
+	{"unseen-server", unseenServer, []string{
+		"At 3.00 s mysql-1 was stopped for 1 s.",
+		"c2 was granted the lock: from then on both held it.",
+	}},
 	{"inner-release", innerRelease, []string{
 		"it was granted the lock again, though it held it already.",
 		"its release of that removed its entry, while c1 still believed that it held the lock.",
@@ -421,6 +425,20 @@ func overtaken() (*history.History, []checker.Verdict) {
 	r.at(5000).releases("c3")
 	r.over()
 	return &r.h, verdicts(checker.Fairness, "c3 was overtaken", place, asked, got, late)
+}
+
+// unseenServer is a lock of which a server shows nothing, and goes.
+func unseenServer() (*history.History, []checker.Verdict) {
+	r := newRun("mysql-get-lock")
+	r.h.Header.Observes = nil
+	r.at(1).invoke("c1", history.Acquire)
+	x := r.at(2).got("c1", 0, 0)
+	r.at(1000).invoke("c2", history.Acquire)
+	r.at(3000).fault("restart", 1, "", 0, "mysql-1")
+	r.at(4000).heal("restart", 1, "mysql-1")
+	y := r.at(5000).got("c2", 0, 0)
+	r.over()
+	return &r.h, verdicts(checker.Exclusion, "two held at once", x, y)
 }
 
 // innerRelease is a lock that does not count how often its holder has it.
