@@ -76,8 +76,10 @@ func (s *Settings) scope() *harness.Plan {
 	if s.Use != nil {
 		p.Use(s.Use)
 	}
+	lock, _ := catalogue.FindLock(s.Lock)
+	layout := catalogue.NewLayout(&lock, s.Server, s.Options)
 	for _, kind := range s.Kinds {
-		for _, on := range targets(kind.On, p.Clients, []string{catalogue.RedisName}) {
+		for _, on := range targets(kind.On, p.Clients, layout.Masters()) {
 			for _, in := range kind.Extremes(s.Lease) {
 				in.On = on
 				for range s.Count.Least {
@@ -91,9 +93,9 @@ func (s *Settings) scope() *harness.Plan {
 
 // SearchableLock says why all that can happen to a lock cannot be gone through;
 // nil: it can. What a client has learnt is taken for its state, which takes that
-// it does one thing at a time.
+// it does one thing at a time; and a session is not kept by one.
 func SearchableLock(lock *catalogue.Lock) error {
-	if lock.Nodes > 1 || lock.Replicas > 0 || lock.Lease == catalogue.LeaseRenewed || lock.Store != catalogue.StoreRedis {
+	if lock.Nodes > 1 || lock.Replicas > 0 || lock.Lease == catalogue.LeaseRenewed || lock.Lease == catalogue.LeaseSession || lock.Together > 1 {
 		return fmt.Errorf("%s has clients that do several things at a time, or servers that do: random runs are for it", lock.ID)
 	}
 	return nil

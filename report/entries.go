@@ -16,6 +16,10 @@ func (p *plot) loss(g *grant, depth int) bool {
 		return p.leaseEnded(g)
 	}
 	var gone []*stay
+	if inner := g.deepened(p.climax); inner != nil {
+		p.deepens(inner)
+		return true
+	}
 	vain := g.inVain()
 	for _, s := range g.op.stays {
 		if s.to != none && s.to <= p.climax && !s.own() && !slices.Contains(vain, s) && (s.by != nil || s.how == history.Expire || s.how == history.Lose) {

@@ -31,6 +31,7 @@ func (p *plot) fairness(witness []int) bool {
 		p.place(pos)
 	}
 	if len(places) == 1 && y.op != nil {
+		p.returns(y.op)
 		p.asks(y.op)
 	}
 	p.granted(y, ", although "+x+" was ahead of it in the queue", ", past "+x)

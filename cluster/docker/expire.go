@@ -10,10 +10,10 @@ import (
 )
 
 // ExpireSession closes the sessions that a client has from connections of our
-// own, one after another, and returns when all have ended: when the learner was
-// told so, or, where the ensemble is no longer observed, when it has answered; or
-// when the MySQL server no longer has them.
-// A client that has none is none the worse.
+// own, one after another, and returns when all have ended: an ensemble's when the
+// learner was told so, or, where the ensemble is no longer observed, when it has
+// answered; a MySQL server's when it no longer has them. A client that has none
+// is none the worse.
 func (p *Place) ExpireSession(client string) error {
 	c, err := p.find(client)
 	if err != nil {

@@ -67,6 +67,9 @@ func (s *mysqld) script() string {
 	if s.fsync != catalogue.FsyncAlways {
 		flags = append(flags, "--innodb-flush-log-at-trx-commit=0")
 	}
+	if s.fsync == catalogue.FsyncNone {
+		flags = append(flags, "--innodb-flush-log-at-timeout=2700") // as rarely as it goes, in seconds
+	}
 	prepare := mysqlData + " || exit\n"
 	if s.faked {
 		prepare += setOffset(s.offset) + " || exit\n" + faketime
@@ -122,10 +125,15 @@ func (s *mysqld) fill(ctx context.Context) error {
 	return s.each(ctx, list...)
 }
 
-// each has the server do one statement after another.
+// each has the server do one statement after another, on one connection.
 func (s *mysqld) each(ctx context.Context, statements ...string) error {
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.name, err)
+	}
+	defer conn.Close()
 	for _, q := range statements {
-		if _, err := s.db.ExecContext(ctx, q); err != nil {
+		if _, err := conn.ExecContext(ctx, q); err != nil {
 			return fmt.Errorf("%s: %q: %w", s.name, q, err)
 		}
 	}

@@ -5,9 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 // reaches tells whether the one that watches over the servers reaches s.
@@ -15,7 +18,7 @@ func (p *primary) reaches(s *mysqld) bool { return s.serves() && !p.isolated(s.n
 
 // orchestrate watches over the servers.
 func (p *primary) orchestrate() {
-	ticker := time.NewTicker(look)
+	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
 	for reached := time.Now(); ; {
 		select {
@@ -150,23 +153,46 @@ func (s *mysqld) received(ctx context.Context) (int64, error) {
 	return strconv.ParseInt(at[strings.LastIndex(at, "-")+1:], 10, 64)
 }
 
-// resumes starts the server that is still the primary.
+// resumes starts the server that is still the primary. Replicas may have what it has
+// lost, and begin anew with what it has.
 func (p *primary) resumes(ctx context.Context, s *mysqld) error {
-	if err := s.launch(ctx); err != nil {
-		return err
+	err := s.launch(ctx)
+	if anew := s.lost && len(p.servers) > 1; err == nil && anew {
+		if err = s.fill(ctx); err == nil {
+			err = s.relog(ctx)
+		}
+		defer func() { s.lost = err != nil }()
 	}
-	if err := p.leads(ctx, s); err != nil || !s.lost {
-		return err
+	if err == nil {
+		err = p.leads(ctx, s)
 	}
-	s.lost = false
-	for _, o := range p.servers { // which may have what it has lost
-		if o != s && o.runs() {
-			if err := p.rebuild(ctx, o); err != nil {
-				return err
-			}
+	for _, o := range p.servers {
+		if err == nil && s.lost && o != s && o.runs() {
+			err = p.rebuild(ctx, o)
 		}
 	}
-	return nil
+	return err
+}
+
+// relog has the log that replicas follow begin with what is in the tables: a server
+// that was killed has kept more of its log than of those.
+func (s *mysqld) relog(ctx context.Context) error {
+	tables := []string{mysql.Table, auditTable}
+	logged := []string{mysql.Schema, auditSchema()[0]}
+	if !s.primary.rows.observes() {
+		tables, logged = tables[:1], logged[:1]
+	}
+	const quietly, loudly = "SET sql_log_bin = 0", "SET sql_log_bin = 1"
+	list := []string{quietly}
+	for _, t := range tables {
+		list = append(list, "RENAME TABLE "+t+" TO "+t+"_kept")
+		logged = append(logged, "INSERT INTO "+t+" SELECT * FROM "+t+"_kept")
+	}
+	list = slices.Concat(list, []string{"RESET MASTER", loudly}, logged, []string{quietly})
+	for _, t := range tables {
+		list = append(list, "DROP TABLE "+t+"_kept") // and its triggers
+	}
+	return s.each(ctx, append(list, loudly)...)
 }
 
 // rebuild makes a server, which may run, a replica that has nothing of its own.

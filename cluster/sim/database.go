@@ -32,7 +32,11 @@ func (d *database) reset(g *databases, s *server) {
 		group: g, server: s, model: d.model, clients: d.clients[:0],
 		relay: relay{to: d, links: d.relay.links[:0]},
 	}
-	d.model.Reset(model.Options{})
+	o := model.Options{}
+	if s.world.order != nil {
+		o.WaitTime = -1 // nothing goes on for hours where only order counts
+	}
+	d.model.Reset(o)
 	s.database = d
 }
 
@@ -162,6 +166,8 @@ func (d *database) effect(by int, f *model.Effect) {
 	switch maker, had := d.before[f.Name]; {
 	case lock == "", d.relay.follows, had && maker == f.Maker:
 		return
+	case f.Kind == model.Created && !s.up && g.replicated():
+		return // a power loss has undone its end, which others may know of
 	case d == g.primary && g.replicated():
 		g.entries.note(by, f)
 	}

@@ -207,7 +207,8 @@ func (w *World) Keeps(server string) bool {
 	return s != nil && s.member != nil
 }
 
-// ExpireSession closes the sessions of a client, or of its process, from elsewhere.
+// ExpireSession has the sessions of a client, or of its process, closed from
+// elsewhere, from now on: that takes an ensemble its time.
 func (w *World) ExpireSession(name string) error {
 	c, err := w.named(name)
 	switch {

@@ -101,9 +101,10 @@ func (p *connPool) forget(n *conn) {
 	p.conns = slices.DeleteFunc(p.conns, func(o *conn) bool { return o == n })
 }
 
-// close ends the connection at its client's wish, or its kernel's.
+// close ends the connection at its client's wish, or its kernel's. Whoever waits
+// for an answer on it has lost it.
 func (n *conn) close() {
-	n.open = false
+	n.leave()
 	w := n.client.world
 	w.send(w.newMessage(n, rst, true))
 }

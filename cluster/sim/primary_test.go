@@ -31,6 +31,22 @@ func has(g **group, since time.Duration) onMySQL {
 	}
 }
 
+// What a power loss takes from the primary's disk alone nobody ever sees.
+func TestWhatReplicasHaveGotIsNotLost(t *testing.T) {
+	g := newMySQLOn(catalogue.Server{Replicas: 2}, 1, func(e catalogue.Env, ctx context.Context, p mysql.Port) error {
+		at(e, ctx, time.Second/2)
+		p.Insert(ctx, 0, mysql.Row{Resource: "a"}, time.Minute)
+		at(e, ctx, 2*time.Second)
+		_, err := p.Delete(ctx, 0, mysql.Resource, mysql.Row{Resource: "a"})
+		at(e, ctx, 9*time.Second)
+		_, found, _, _ := p.Select(ctx, 0, "a")
+		return fmt.Errorf("%w, and the row is there: %v", err, found)
+	}, "c1")
+	g.After(2*time.Second+time.Second/2, func() { must(t, g.Stop("mysql-1", true)) })
+	want(t, g.run(t, time.Minute),
+		"500ms mysql-1 grant", "2s mysql-1 remove", "3.5s mysql-1b promote", "9s c1 ends: %!w(<nil>), and the row is there: false")
+}
+
 // With every choice the least, the primary is taken for dead after a second, and
 // another takes its place at once.
 func TestAReplicaTakesThePrimarysPlace(t *testing.T) {

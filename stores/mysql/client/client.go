@@ -117,7 +117,7 @@ func (c *Client) Do(ctx context.Context, timeout time.Duration, cmd mysql.Comman
 	if err != nil {
 		return mysql.Reply{}, locks.Definite(err)
 	}
-	wait, done, err := c.begin(timeout)
+	wait, done, err := c.begin(c.life, timeout)
 	if err != nil {
 		return mysql.Reply{}, err
 	}
@@ -136,7 +136,7 @@ func (c *Client) Do(ctx context.Context, timeout time.Duration, cmd mysql.Comman
 
 // Open is mysql.Transport's.
 func (c *Client) Open(ctx context.Context, timeout time.Duration) (mysql.Session, error) {
-	wait, done, err := c.begin(timeout)
+	wait, done, err := c.begin(c.life, timeout)
 	if err != nil {
 		return nil, err
 	}
@@ -146,6 +146,7 @@ func (c *Client) Open(ctx context.Context, timeout time.Duration) (mysql.Session
 		return nil, err
 	}
 	s := &session{client: c, conn: conn}
+	s.life, s.end = context.WithCancelCause(c.life)
 	err = conn.Raw(func(dc any) error {
 		s.id = dc.(*connection).id
 		return nil
@@ -153,6 +154,7 @@ func (c *Client) Open(ctx context.Context, timeout time.Duration) (mysql.Session
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err != nil || c.closed {
+		s.end(ErrClosed)
 		hangUp(conn)
 		return nil, locks.Definite(ErrClosed)
 	}
@@ -161,8 +163,8 @@ func (c *Client) Open(ctx context.Context, timeout time.Duration) (mysql.Session
 }
 
 // begin begins a call, which Close waits for: wait ends with the time that the
-// call has, or with the client, and done is called at its end.
-func (c *Client) begin(timeout time.Duration) (wait context.Context, done func(), err error) {
+// call has, or with life, and done is called at its end.
+func (c *Client) begin(life context.Context, timeout time.Duration) (wait context.Context, done func(), err error) {
 	if timeout <= 0 {
 		timeout = c.options.Timeout
 	}
@@ -172,7 +174,7 @@ func (c *Client) begin(timeout time.Duration) (wait context.Context, done func()
 		return nil, nil, locks.Definite(ErrClosed)
 	}
 	c.calls.Add(1)
-	wait, stop := context.WithTimeoutCause(c.life, timeout, mysql.ErrTimeout)
+	wait, stop := context.WithTimeoutCause(life, timeout, mysql.ErrTimeout)
 	return wait, func() { stop(); c.calls.Done() }, nil
 }
 

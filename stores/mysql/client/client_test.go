@@ -101,6 +101,13 @@ func closedSession(t *tester) {
 	h.Close()
 	t.free("closed")
 	t.fails("a session that was closed", h.Ping(t.Context(), 0), mysql.ErrSessionOver, true)
+
+	p, _, _ = t.newClient()
+	holder, h := open(t, p), open(t, p)
+	t.holds(holder)
+	done := t.waits(t.Context(), h, 0)
+	h.Close()
+	t.fails("the statement that waited", <-done, mysql.ErrConnectionLost, false)
 	if again := open(t, p); again.ID() == h.ID() {
 		t.Error("a session that was closed is in the pool")
 	}

@@ -14,6 +14,8 @@ type session struct {
 	client *Client
 	conn   *sql.Conn
 	id     int64
+	life   context.Context // ends with the session
+	end    context.CancelCauseFunc
 }
 
 func (s *session) ID() int64 { return s.id }
@@ -24,7 +26,7 @@ func (s *session) Do(ctx context.Context, timeout time.Duration, cmd mysql.Comma
 	if err != nil {
 		return mysql.Reply{}, locks.Definite(err)
 	}
-	wait, done, err := s.client.begin(timeout)
+	wait, done, err := s.client.begin(s.life, timeout)
 	if err != nil {
 		return mysql.Reply{}, err
 	}
@@ -38,7 +40,8 @@ func (s *session) Return() {
 	s.conn.Close()
 }
 
-// Close is mysql.Session's.
+// Close is mysql.Session's. A statement that is under way, after all, loses the
+// connection.
 func (s *session) Close() {
 	s.forget()
 	hangUp(s.conn)
@@ -46,6 +49,7 @@ func (s *session) Close() {
 
 // forget leaves the connection to whoever ends the session.
 func (s *session) forget() {
+	s.end(mysql.ErrConnectionLost)
 	s.client.mu.Lock()
 	defer s.client.mu.Unlock()
 	delete(s.client.sessions, s)

@@ -51,9 +51,13 @@ func (l *lock) covers(m *lock) bool {
 		(l.span == nextKey || l.span == m.span || l.record == nil)
 }
 
-// lock has x's transaction lock what span says, or wait for it: false.
+// lock has x's transaction lock what span says, or wait for it: false. Who has
+// locked the record already needs the gap alone, which nobody has to wait for.
 func (s *Server) lock(x *session, i index, r *record, exclusive bool, sp span) bool {
 	want := lock{of: x, index: i, record: r, exclusive: exclusive, span: sp}
+	if sp == nextKey && s.hasRecord(x, i, r, exclusive) {
+		want.span = gapOnly
+	}
 	var conflict bool
 	for n := range s.locks {
 		l := &s.locks[n]
@@ -66,7 +70,7 @@ func (s *Server) lock(x *session, i index, r *record, exclusive bool, sp span) b
 			}
 			continue
 		}
-		l.implicit = false
+		l.implicit = l.implicit && sp == insertIntention
 		conflict = conflict || want.yields(l)
 	}
 	switch {
@@ -80,6 +84,12 @@ func (s *Server) lock(x *session, i index, r *record, exclusive bool, sp span) b
 		s.locks = append(s.locks, want)
 	}
 	return true
+}
+
+// hasRecord tells whether x's transaction has locked r itself.
+func (s *Server) hasRecord(x *session, i index, r *record, exclusive bool) bool {
+	want := lock{of: x, index: i, record: r, exclusive: exclusive, span: recordOnly}
+	return r != nil && slices.ContainsFunc(s.locks, func(l lock) bool { return !l.implicit && l.covers(&want) })
 }
 
 // lockImplicitly is lock of what x has written, or is about to.

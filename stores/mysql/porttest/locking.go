@@ -201,6 +201,27 @@ func lockCases() []testCase {
 			on(1, commit(), okay),
 			on(0, commit(), okay, answer{2, hit}),
 		}},
+		{"the gap before what was found by its resource is locked", onRepeats, []step{
+			on(0, begin(), okay),
+			on(0, forUpdate("k"), found("k", 2, 0)),
+			on(1, insert(row("l", 0)), made(4)),
+			waits(1, insert(row("jj", 0))),
+			on(0, insert(row("k", 1)), refused(mysql.Duplicate)),
+			on(0, commit(), okay, answer{1, made(5)}),
+		}},
+		{"who has the row looks at it again, whoever waits for it", always, []step{
+			on(0, begin(), okay),
+			on(0, update("k", 1), hit),
+			waits(1, update("k", 2)),
+			on(0, insert(row("k", 1)), refused(mysql.Duplicate)),
+			on(0, commit(), okay, answer{1, hit}),
+		}},
+		{"the gap before what was found by its number is not", onRepeats, []step{
+			on(0, begin(), okay),
+			on(0, updateID(2, 1), hit),
+			on(1, insert(row("jj", 0)), made(4)),
+			on(0, commit(), okay),
+		}},
 		{"what WHERE does not describe stays locked", always, []step{
 			on(0, begin(), okay),
 			on(0, ifVersion(9, update("k", 1)), missed),

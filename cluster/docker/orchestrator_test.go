@@ -1,0 +1,57 @@
+package docker_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/cluster/docker"
+)
+
+// Of two replicas the one that was sent more takes the primary's place, and the
+// other follows it.
+func TestMySQLChoosesWhoHasMore(t *testing.T) {
+	t.Parallel()
+	w := &witness{names: true}
+	observed(t, tables(t, catalogue.Server{Replicas: 2}, w, nil, func(p *docker.Place) {
+		db := through(t, p, "c1")
+		must(t, db.Ping())
+		must(t, p.Isolate(1, []string{"mysql-1b"}))
+		does(t, p, db, "c1", 1, insert, 5)
+		p.Sleep(100 * time.Millisecond) // replication is not waited for
+		must(t, p.Stop("mysql-1", true))
+		promotion(t, p, w, 1)
+		_, err := p.Restore(1)
+		must(t, err)
+		insist(t, p, db, 2, replace, 7)
+		p.Sleep(5 * time.Second) // until the other tries again to connect
+		must(t, p.Stop("mysql-1c", true))
+		promotion(t, p, w, 2)
+		insist(t, p, db, 3, remove)
+	}))
+	wantLines(t, w, "mysql-1: grant a of 1 by 1", "mysql-1c: promote after mysql-1",
+		"mysql-1c: takeover a of 1 by 2", "mysql-1c: grant a of 2 by 2",
+		"mysql-1b: promote after mysql-1c", "mysql-1b: remove a of 2 by 3")
+}
+
+// A primary that is soon back stays it, also if it has lost what a replica has: that
+// follows it from its beginning.
+func TestMySQLPrimaryComesBackWithLess(t *testing.T) {
+	t.Parallel()
+	w := &witness{names: true}
+	observed(t, tables(t, catalogue.Server{Replicas: 1}, w, nil, func(p *docker.Place) {
+		db := through(t, p, "c1")
+		must(t, db.Ping())
+		does(t, p, db, "c1", 1, insert, 5)
+		p.Sleep(100 * time.Millisecond)
+		must(t, p.Stop("mysql-1", true))
+		must(t, p.Start("mysql-1"))
+		insist(t, p, db, 2, insert, 5)
+		p.Sleep(100 * time.Millisecond)
+		must(t, p.Stop("mysql-1", true))
+		promotion(t, p, w, 1)
+		insist(t, p, db, 3, remove)
+	}))
+	wantLines(t, w, "mysql-1: grant a of 1 by 1", "mysql-1: lose a of 1 by nobody", "mysql-1: grant a of 2 by 2",
+		"mysql-1b: promote after mysql-1", "mysql-1b: remove a of 2 by 3")
+}
