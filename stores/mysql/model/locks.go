@@ -70,7 +70,7 @@ func (s *Server) lock(x *session, i index, r *record, exclusive bool, sp span) b
 			}
 			continue
 		}
-		l.implicit = false
+		l.implicit = l.implicit && sp == insertIntention
 		conflict = conflict || want.yields(l)
 	}
 	switch {

@@ -101,9 +101,8 @@ func (s *Server) readForUpdate(x *session) {
 }
 
 func (s *Server) insert(x *session) {
-	const begun, made = 0, 1
 	t := &s.table
-	if x.step == begun && x.record == nil {
+	if x.record == nil {
 		row := x.command.Row
 		if code := s.writable(&row); code != mysql.OK {
 			s.refuse(x, code)
@@ -118,11 +117,11 @@ func (s *Server) insert(x *session) {
 		t.nextID++
 	}
 	r := x.record
-	if x.step == begun {
+	if !x.placed {
 		if !s.lock(x, byID, t.from(byID, t.at(byID, r)), true, insertIntention) {
 			return
 		}
-		x.step = made
+		x.placed = true
 		s.put(x, byID, r)
 		s.write(x, r, r.row, inserted)
 	}
@@ -172,9 +171,9 @@ func (s *Server) update(x *session) {
 	}
 	if c.Set&mysql.Expires != 0 {
 		row.Expires = c.Row.Expires
-		if c.Lease != 0 {
-			row.Expires = x.ms + c.Lease.Milliseconds()
-		}
+	}
+	if c.Lease != 0 {
+		row.Expires = x.ms + c.Lease.Milliseconds()
 	}
 	if c.Set&mysql.Queue != 0 {
 		row.Queue = c.Row.Queue
