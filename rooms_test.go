@@ -21,7 +21,8 @@ const module = "github.com/lockcheck/lockcheck/"
 var rooms = []string{
 	"history", "history/formats", "checker", "checker/models", "locks", "stores/redis", "stores/redis/client", "stores/redis/model", "stores/redis/porttest",
 	"stores/zookeeper", "stores/zookeeper/jute", "stores/zookeeper/client", "stores/zookeeper/model", "stores/zookeeper/porttest",
-	"locks/redis", "locks/zookeeper", "faults", "workloads", "catalogue",
+	"stores/mysql", "stores/mysql/client", "stores/mysql/model", "stores/mysql/porttest",
+	"locks/redis", "locks/zookeeper", "locks/mysql", "faults", "workloads", "catalogue",
 	"cluster", "cluster/sim", "cluster/worker", "cluster/docker", "cluster/docker/dockertest",
 	"report/chart", "bench",
 	"harness", "explore", "report", "cmd/lockcheck",
@@ -36,6 +37,7 @@ var only = map[string][]string{
 	"locks":           {},
 	"locks/redis":     {"locks", "stores/redis"},
 	"locks/zookeeper": {"locks", "stores/zookeeper"},
+	"locks/mysql":     {"locks", "stores/mysql"},
 	"report":          {"history", "checker"},
 	"report/chart":    {},
 }

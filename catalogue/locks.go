@@ -15,6 +15,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 	"github.com/lockcheck/lockcheck/stores/redis"
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
+	"github.com/lockcheck/lockcheck/workloads"
 )
 
 // Lock is one lock under test.
@@ -81,6 +82,12 @@ func (l *Lock) Applies(f faults.Fault, s Server) error {
 		return fmt.Errorf("%s needs a server that evicts what it has no room for, and the ensemble of %s keeps all", f.Name, l.ID)
 	case l.Store == StoreZooKeeper:
 		return nil
+	case l.Store == StoreMySQL && f.Need == faults.NeedMemory:
+		return fmt.Errorf("%s needs a server that evicts what it has no room for, and that of %s keeps all", f.Name, l.ID)
+	case l.Store == StoreMySQL && f.Need == faults.NeedSessions && l.Lease == LeaseSession:
+		return nil
+	case l.Store == StoreMySQL && f.Need == faults.NeedSessions:
+		return fmt.Errorf("%s needs a lock that goes with a session, and %s is a row, which stays", f.Name, l.ID)
 	case f.Need == faults.NeedSessions:
 		return fmt.Errorf("%s needs a server that keeps sessions, and that of %s keeps none", f.Name, l.ID)
 	}
@@ -95,6 +102,30 @@ func (l *Lock) Applies(f faults.Fault, s Server) error {
 func (l *Lock) Strikes(f faults.Fault, place string) error {
 	if l.Store == StoreZooKeeper && place == "docker" && f.Need == faults.NeedClock {
 		return fmt.Errorf("%s needs %s: under libfaketime a JVM is too slow for the sessions of %s, which go by another clock", f.Name, f.Need, l.ID)
+	}
+	return nil
+}
+
+// Takes says why the clients of a workload cannot use the lock; nil: they can.
+// A stranger's lock says itself what it cannot do, when it is asked to.
+func (l *Lock) Takes(w workloads.Workload) error {
+	if w.Need == "" || l.New == nil {
+		return nil
+	}
+	// What is made of nothing asks nobody: it only shows what it can do.
+	locker := l.New(Env{Redis: make([]redis.Port, max(1, l.Nodes))})
+	can := true
+	switch w.Need {
+	case workloads.NeedReleaseName:
+		_, can = locker.(locks.NameReleaser)
+	case workloads.NeedUnfair:
+		_, can = locker.(locks.UnfairLocker)
+	case workloads.NeedNesting:
+		_, runs := locker.(locks.Runner)
+		can = !runs
+	}
+	if !can {
+		return fmt.Errorf("%s needs %s, and %s is none", w.Name, w.Need, l.ID)
 	}
 	return nil
 }
@@ -133,6 +164,13 @@ type Options struct {
 
 	FixedWait       bool // ask again after a wait that is always the same
 	ExponentialWait bool // ask again after a wait that doubles
+
+	InTx           bool // callers work in a transaction, and release inside it
+	SharedIdentity bool // all clients think that they are called the same
+	WaitTimeout    bool // a session ends that has been idle for T, and a heartbeat keeps it
+	RowAbsent      bool // nobody has made the row that is locked
+	Autocommit     bool // nobody has begun a transaction
+	ReadCommitted  bool // the isolation level of transactions
 }
 
 // Tokens tells whether grants come with fencing tokens.
@@ -170,6 +208,12 @@ var AllOptions = []Option{
 	{"czxid", "order the queue by the transactions that made its nodes, and draw tokens from them, instead of sequence numbers", func(o *Options) *bool { return &o.Czxid }},
 	{"wait=fixed", "ask again after a wait of T/50, which is always the same", func(o *Options) *bool { return &o.FixedWait }},
 	{"wait=exponential", "ask again after a random wait that doubles, from T/1000 to T/10", func(o *Options) *bool { return &o.ExponentialWait }},
+	{"in-tx", "the caller works in a REPEATABLE READ transaction, and releases inside it", func(o *Options) *bool { return &o.InTx }},
+	{"identity=shared", "all clients have the same address and thread, as programs behind one address or in containers may", func(o *Options) *bool { return &o.SharedIdentity }},
+	{"wait-timeout", "the server ends a session that has been idle for T, and a heartbeat each T/3 keeps it", func(o *Options) *bool { return &o.WaitTimeout }},
+	{"row=absent", "lock a row that nobody has made", func(o *Options) *bool { return &o.RowAbsent }},
+	{"autocommit", "lock a row outside a transaction", func(o *Options) *bool { return &o.Autocommit }},
+	{"read-committed", "transactions are READ COMMITTED instead of REPEATABLE READ", func(o *Options) *bool { return &o.ReadCommitted }},
 }
 
 func (o Options) String() string {
@@ -222,7 +266,9 @@ var (
 
 // Locks are all locks, in the order in which they are shown: first those that
 // somebody may take for right, then the variants with a flaw.
-var Locks = []Lock{
+var Locks = slices.Concat(published, mysqlLocks, flawed)
+
+var published = []Lock{
 	{
 		ID:      "redis-setnx",
 		Does:    "SETNX; DEL",
@@ -376,6 +422,9 @@ var Locks = []Lock{
 		Order:   true,
 		New:     zkLock(zklocks.NewRecipe),
 	},
+}
+
+var flawed = []Lock{
 	{
 		ID:      "redis-setnx-del-stale",
 		Does:    "SETNX of the time at which it ends, GET, and DEL and SETNX if that has passed; GET, and DEL if it has not",

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/workloads"
 )
 
 // NoFault is the name of the cells in which nothing goes wrong.
@@ -78,7 +79,7 @@ func (e *Expectation) HoldsSlowly() bool {
 	return !slices.ContainsFunc(e.Must, func(c Code) bool { return c != Slow })
 }
 
-// cell is some faults under which a lock does the same.
+// cell is some faults, or workloads, under which a lock does the same.
 type cell struct {
 	faults string
 	codes  string
@@ -88,6 +89,7 @@ type cell struct {
 // Mechanisms that several locks share.
 const (
 	robbed    = "A late DEL takes the key of a holder whose lease still runs, and lets a third one in: more than the overlap that leases cannot avoid."
+	anybody   = "A bare DEL asks nobody whose the key is: who was refused, and unlocks in a finally, frees the holder's lock."
 	neverSent = "SETNX is answered after the caller's deadline, so PEXPIRE is not sent, and the key has no expiry."
 	unknown   = "A SETNX that its client has given up sets a key of which nobody knows that it is his, so nobody deletes it."
 	unknownTo = "A SET that its client has given up sets a key of which nobody knows that it is his, so all wait for its end."
@@ -139,8 +141,9 @@ const (
 // the lock is like another one: then it is as there. What is here differs
 // from what was first written down of these locks wherever a run was looked
 // into and found right; the reason stands beside it.
-var truth = map[string][]cell{
+var truth = withMySQL(map[string][]cell{
 	"redis-setnx": {
+		{"finally", "U R", anybody},
 		{"none pause hang", "S", "There is no lease that could end."},
 		{"skew jump rate", "S", noClock},
 		{"server-skew server-jump server-rate evict", "S", noExpiry},
@@ -153,6 +156,7 @@ var truth = map[string][]cell{
 		{"drop-reply", "L", unknown},
 	},
 	"redis-setnx-expire": {
+		{"finally", "U R L?", anybody + " " + neverSent},
 		{"none skew jump rate server-rate", "L?", neverSent},
 		{"pause hang", "U R L", robbed + " " + neverSent},
 		{"kill poweroff", "L l", ""},
@@ -168,6 +172,7 @@ var truth = map[string][]cell{
 		{"drop-reply", "L l", onceSent + " A SETNX that was not answered has no PEXPIRE."},
 	},
 	"redis-set-del": {
+		{"finally", "U R", anybody},
 		{"none", "S", ""},
 		{"skew jump rate server-rate", "S", ownClock},
 		{"pause hang", "U R", robbed},
@@ -360,27 +365,37 @@ var truth = map[string][]cell{
 		{"delay", "l Uf? L?", waitsLong + " What is slow from several nodes adds up, and outlasts what slowed it."},
 		{"drop-reply", "L l", "It waits for an answer that is lost, for ever, and what it holds by then ends only with its lease."},
 	},
-}
+})
 
-// Faults are the columns of the table: none, and every fault.
-func Faults() []string {
+// Columns are the columns of the table: no fault, what clients do otherwise than
+// they should while there is none, by the names of workloads, and every fault.
+func Columns() []string {
 	names := []string{NoFault}
+	for _, w := range workloads.Misuses() {
+		names = append(names, w.Name)
+	}
 	for _, f := range faults.All() {
 		names = append(names, f.Name)
 	}
 	return names
 }
 
-// Columns are those of the table in which a lock has a cell: none, and the
-// faults that apply to it.
+// Columns are those of the table in which a lock has a cell: none, the workloads
+// that something is known of, and the faults that apply to it.
 func (l *Lock) Columns() []string {
-	return slices.DeleteFunc(Faults(), func(name string) bool {
-		f, ok := faults.Find(name)
-		return ok && l.Applies(f, Server{}) != nil
+	return slices.DeleteFunc(Columns(), func(name string) bool {
+		if f, ok := faults.Find(name); ok {
+			return l.Applies(f, Server{}) != nil
+		}
+		if w, ok := workloads.Find(name); ok {
+			_, err := Expect(l.ID, name)
+			return l.Takes(w) != nil || err != nil
+		}
+		return false
 	})
 }
 
-// Expect is what is expected of a lock under a fault, or under none: what is
+// Expect is what is expected of a lock in a column of the table: what is
 // known of it, or else of the lock that it is like.
 func Expect(lock, fault string) (Expectation, error) {
 	for id := lock; id != ""; {

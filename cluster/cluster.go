@@ -81,8 +81,9 @@ type Patient interface {
 // NameReleaser is a Client that can release by name, whether it holds or not, if
 // its lock can (locks.NameReleaser).
 type NameReleaser interface {
-	// ReleaseName is told which lock by op, which names no grant. A lock that
-	// knows no such thing: ErrNoReleaseName.
+	// ReleaseName is told which lock by op, which names the grant, too, that the
+	// client means to give back; 0: it holds none. A lock that knows no such
+	// thing: ErrNoReleaseName.
 	ReleaseName(op Op) error
 }
 
@@ -91,8 +92,8 @@ type Op struct {
 	Index       int // of its invoke: what servers do for it is recorded with By = Index
 	Acquisition int // which critical section of the client it belongs to, from 1
 	Lock        string
-	Grant       int           // for Release, Read and Write
-	Acquire     int           // the index of the acquire that Grant came from
+	Grant       int           // the innermost that the client holds; 0: none. An acquire is nested in it
+	Acquire     int           // the index of the acquire that Grant came from; of an acquire: Index
 	Timeout     time.Duration // of an access to the resource; 0: T/4
 	Unfair      bool          // of an acquire: out of turn, where the lock knows that (locks.UnfairLocker)
 }

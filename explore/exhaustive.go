@@ -70,6 +70,9 @@ func (s *Settings) scope() *harness.Plan {
 		Shape: workloads.Shape{Hold: 3 * s.Lease / 10},
 		Order: []string{},
 	}
+	if len(s.Workloads) > 0 {
+		p.Workload = drawer{}.workload(s.Workloads[:1])
+	}
 	if s.Use != nil {
 		p.Use(s.Use)
 	}
@@ -103,6 +106,15 @@ func SearchableFault(f faults.Fault) error {
 	switch f.Name {
 	case "hang", "rate", "server-rate", "server-pause", "failover", "partition-servers", "session-expiry":
 		return fmt.Errorf("%s is no step of a search in which order decides: random runs are for it", f.Name)
+	}
+	return nil
+}
+
+// SearchableWorkload says why what clients do in w cannot be gone through.
+func SearchableWorkload(w workloads.Workload) error {
+	switch w.Name {
+	case "give-up", "nested": // which waits for its own lock, and for how long decides whether its lease ends
+		return fmt.Errorf("%s cannot be gone through: %s", w.Name, lengths)
 	}
 	return nil
 }

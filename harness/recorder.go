@@ -64,7 +64,7 @@ func (r *recorder) reset(plan *Plan, sink func(*history.Entry)) {
 		}
 		r.process++
 		c := r.clients[i]
-		*c = client{rec: r, name: name, n: i, process: r.process, task: c.task, armed: c.armed[:0]}
+		*c = client{rec: r, name: name, n: i, process: r.process, task: c.task, armed: c.armed[:0], open: c.open[:0]}
 		r.processes[name] = c
 	}
 }
@@ -80,13 +80,29 @@ func (r *recorder) begin(place cluster.Place, header history.Header) {
 	}
 }
 
-// kill records that a client is about to be killed. In one step with the line,
-// because what its operations still bring must not stand behind it as certain.
-func (r *recorder) kill(c *client, e *history.Entry) {
+// kill records that clients are about to be killed. In one step with the line,
+// because what their operations still bring must not stand behind it as certain.
+func (r *recorder) kill(clients []string, e *history.Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.addLocked(e)
-	c.dead.Store(true)
+	r.died(clients)
+}
+
+// died takes in that clients are dead. It needs mu.
+func (r *recorder) died(clients []string) {
+	for _, name := range clients {
+		r.processes[name].dead.Store(true)
+	}
+}
+
+// mates are the clients that share a process with the one called name, itself
+// included; none, if that is no client.
+func (r *recorder) mates(name string) []string {
+	if r.processes[name] == nil {
+		return nil
+	}
+	return r.injector.lock.Mates(r.plan.Clients, name)
 }
 
 // add writes one entry and returns its index.
@@ -150,9 +166,21 @@ func (r *recorder) invoke(c *client, f string, grant int, value history.Opt) int
 	}
 	e := r.of(c, history.Invoke, f, grant)
 	e.Value = value
-	if f == history.Acquire {
-		c.asks = e.Index
+	return r.done(e)
+}
+
+// invokes is invoke of an acquire. That it asks out of turn is for people to know.
+func (r *recorder) invokes(c *client, unfair bool) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c.killed() || r.closed {
+		return 0
 	}
+	e := r.of(c, history.Invoke, history.Acquire, 0)
+	if unfair {
+		e.Text = "out of turn"
+	}
+	c.asks = e.Index
 	return r.done(e)
 }
 
@@ -218,10 +246,14 @@ func (r *recorder) completeLocked(c *client, f string, grant int, value history.
 	if errors.Is(err, cluster.ErrCrashed) || errors.Is(err, cluster.ErrBudget) {
 		res = workloads.Dead
 		if !c.killed() {
-			c.itself().dead.Store(true)
+			gone := []string{c.name}
+			if errors.Is(err, cluster.ErrCrashed) { // a budget ends a thread, and not its process
+				gone = r.mates(c.name)
+			}
+			r.died(gone)
 			r.addLocked(&history.Entry{
 				Process: history.Process{Name: history.Nemesis},
-				Type:    history.Info, F: history.Exit, On: []string{c.name}, Text: err.Error(),
+				Type:    history.Info, F: history.Exit, On: gone, Text: err.Error(),
 			})
 		}
 	}
@@ -334,12 +366,14 @@ func (r *recorder) Enter(name string, g cluster.Grant) cluster.Op {
 	r.process++
 	e := &client{rec: r, name: name, n: c.n, process: r.process, end: c.end, of: c, acquisition: c.acquisition}
 	r.mu.Unlock()
-	if e.acquire = r.invoke(e, history.Acquire, 0, history.Opt{}); e.acquire == 0 {
+	if e.acquire = r.invokes(e, false); e.acquire == 0 {
 		return cluster.Op{}
 	}
-	if e.grant = r.granted(e, e.acquire, g); e.grant == 0 {
+	grant := r.granted(e, e.acquire, g)
+	if grant == 0 {
 		return cluster.Op{}
 	}
+	e.open = append(e.open, opening{e.acquire, grant})
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.entries == nil {
@@ -357,7 +391,7 @@ func (r *recorder) Section(_ string, acquire cluster.Op) {
 	delete(r.entries, acquire.Index)
 	r.mu.Unlock()
 	if r.section(e) != workloads.Dead {
-		r.invoke(e, history.Release, e.grant, history.Opt{})
+		r.invoke(e, history.Release, e.inside().grant, history.Opt{})
 	}
 }
 

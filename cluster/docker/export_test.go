@@ -79,10 +79,19 @@ func Left(ctx context.Context, p *Place) (names []string, err error) {
 		return nil, err
 	}
 	defer e.close()
+	ids := map[string]string{}
 	for _, s := range p.servers() {
-		_, err := e.api.ContainerInspect(ctx, s.id, dockerapi.ContainerInspectOptions{})
+		ids[s.name] = s.id
+	}
+	if p.mysql != nil {
+		for _, s := range p.mysql.servers {
+			ids[s.name] = s.id
+		}
+	}
+	for name, id := range ids {
+		_, err := e.api.ContainerInspect(ctx, id, dockerapi.ContainerInspectOptions{})
 		if !errdefs.IsNotFound(err) {
-			names = append(names, fmt.Sprint(s.name, " ", err))
+			names = append(names, fmt.Sprint(name, " ", err))
 		}
 	}
 	return names, nil

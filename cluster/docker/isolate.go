@@ -57,6 +57,11 @@ func (p *Place) peers() (all []*peer) {
 			all = append(all, &peer{m.name, m.id, m.Host})
 		}
 	}
+	if p.mysql != nil && len(p.mysql.servers) > 1 {
+		for _, s := range p.mysql.servers {
+			all = append(all, &peer{s.name, s.id, s.Host})
+		}
+	}
 	if len(p.sentinels) > 0 {
 		for _, s := range slices.Concat(p.stores, p.sentinels) {
 			all = append(all, &peer{s.name, s.id, s.peer})

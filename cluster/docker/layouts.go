@@ -11,7 +11,6 @@ import (
 	"github.com/moby/moby/api/types/container"
 
 	"github.com/lockcheck/lockcheck/catalogue"
-	"github.com/lockcheck/lockcheck/faults"
 )
 
 // LeaseOf is T where nothing else is asked for. Where Sentinels replace a
@@ -45,6 +44,11 @@ func (p *Place) newServers(self owner) error {
 	}
 	if len(p.layout.Ensemble) > 0 {
 		return p.startEnsemble(self, image)
+	}
+	if len(p.layout.MySQL) > 0 {
+		if err := p.newPrimary(self, image); err != nil {
+			return err
+		}
 	}
 	replicated := len(p.layout.Sentinels) > 0
 	for _, names := range p.layout.Nodes {
@@ -92,11 +96,7 @@ func (p *Place) addNode(names []string) {
 	for i, name := range names {
 		s := &server{
 			name: name, engine: p.engine, fsync: p.cfg.Server.Fsync, node: n,
-			command: storeCommand(p.cfg.Server.Fsync),
-			faked: slices.ContainsFunc(p.schedule, func(in faults.Injection) bool {
-				f, ok := faults.Find(in.Fault)
-				return ok && f.Need == faults.NeedClock && slices.Contains(in.On, name)
-			}),
+			command: storeCommand(p.cfg.Server.Fsync), faked: p.fakes(name),
 			ledger: &ledger{
 				server: name, names: p.cfg.Names, observer: p.observer,
 				log: p.log.printf, entries: map[string]entry{},
@@ -137,6 +137,9 @@ func (p *Place) fars() (all []far) {
 			all = append(all, m)
 		}
 	}
+	if p.mysql != nil {
+		all = append(all, p.mysql)
+	}
 	return all
 }
 
@@ -163,6 +166,13 @@ func (p *Place) machine(name string) (machine, error) {
 		for _, m := range p.ensemble.members {
 			if m.name == name {
 				return m, nil
+			}
+		}
+	}
+	if p.mysql != nil {
+		for _, s := range p.mysql.servers {
+			if s.name == name {
+				return s, nil
 			}
 		}
 	}

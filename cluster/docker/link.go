@@ -131,6 +131,15 @@ func (l *link) settle() bool {
 
 const settleLimit = time.Second
 
+// cut resets all connections, and takes others.
+func (l *link) cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for c := range l.conns {
+		c.reset()
+	}
+}
+
 // close ends all connections.
 func (l *link) close() {
 	l.listener.Close()

@@ -20,6 +20,8 @@ const (
 	// mysqlAdmin has all rights, and no password: see Dockerfile. The clients'
 	// user may write nothing to a server that is read only.
 	mysqlAdmin = "root"
+	// mysqlDatabase is the clients'.
+	mysqlDatabase = "lockcheck"
 	// mysqlData is a script that gives a new server its files. It goes before
 	// anything that watches what the server writes.
 	mysqlData = "[ -d /data/mysql ] || cp -a --reflink=auto /var/lib/mysql /data/mysql"
@@ -87,7 +89,7 @@ func pingMySQL(ctx context.Context, addr string) error {
 // openMySQL is a pool of the administrator's connections to the server at addr.
 func openMySQL(addr string) (*sql.DB, error) {
 	c := mysql.NewConfig()
-	c.Net, c.Addr, c.User = "tcp", addr, mysqlAdmin
+	c.Net, c.Addr, c.User, c.DBName = "tcp", addr, mysqlAdmin, mysqlDatabase
 	c.Logger = &mysql.NopLogger{}
 	connector, err := mysql.NewConnector(c)
 	if err != nil {

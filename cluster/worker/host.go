@@ -20,6 +20,18 @@ func (h host) Now() time.Time { return h.clock.now() }
 // Mono is its monotonic clock since the worker's start.
 func (h host) Mono() time.Duration { return h.clock.mono() }
 
+// Left is how long ctx still lasts, as the client's clocks run now.
+func (h host) Left(ctx context.Context) (time.Duration, bool) {
+	end, ok := ctx.Deadline()
+	switch {
+	case ctx.Err() != nil:
+		return 0, true
+	case !ok:
+		return 0, false
+	}
+	return h.clock.shows(max(0, time.Until(end))), true
+}
+
 // Sleep waits for d, or until ctx or the worker ends.
 func (h host) Sleep(ctx context.Context, d time.Duration) (err error) {
 	h.away(func() { err = h.clock.sleep(ctx, h.server.life, d) })

@@ -97,6 +97,11 @@ func (d *desk) ports() (ports []redis.Port) {
 func (d *desk) Now() time.Time      { return time.Unix(0, 0).Add(d.now + d.skew) }
 func (d *desk) Mono() time.Duration { return d.now }
 
+func (d *desk) Left(ctx context.Context) (time.Duration, bool) {
+	at, ok := ctx.Value(deadlineKey{}).(time.Duration)
+	return max(0, at-d.now), ok
+}
+
 func (d *desk) Sleep(ctx context.Context, t time.Duration) error {
 	until := d.now + max(t, 0)
 	if at, ok := ctx.Value(deadlineKey{}).(time.Duration); ok {

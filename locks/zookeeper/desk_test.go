@@ -90,6 +90,10 @@ func (c *client) Unique() string {
 	return fmt.Sprintf("%s-%d", c.name, c.uniques)
 }
 
+func (c *client) Left(ctx context.Context) (time.Duration, bool) {
+	return max(0, endOf(ctx)-c.now), endOf(ctx) != never
+}
+
 func (c *client) Sleep(ctx context.Context, t time.Duration) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -42,10 +42,10 @@ type session struct {
 	busy    bool
 	command mysql.Command
 	by      int
-	step    int   // how far it has come
-	ms      int64 // NOW(3)
-	written int   // len(trx.changes) at its beginning
-	record  *record
+	ms      int64   // NOW(3)
+	written int     // len(trx.changes) at its beginning
+	record  *record // that an Insert makes
+	placed  bool    // in the index byID it is there, or what a Delete deletes is not
 	waiting waitKind
 	since   time.Duration // on Clock.Mono: when its wait began
 	due     time.Duration // and when it has been long enough; never: it does not end
@@ -139,7 +139,7 @@ func (s *Server) Do(now Clock, session int64, by int, c mysql.Command) {
 	if x == nil || x.busy {
 		return
 	}
-	x.busy, x.command, x.by, x.step, x.record = true, c, by, 0, nil
+	x.busy, x.command, x.by, x.record, x.placed = true, c, by, nil, false
 	x.ms = floor(now.Wall)
 	x.written = len(x.trx.changes)
 	s.carryOn(x)

@@ -17,12 +17,14 @@ func (s *Server) AppendState(b []byte, now Clock) []byte {
 	b = binary.AppendVarint(b, s.table.nextID)
 	b = binary.AppendUvarint(b, uint64(len(s.table.order[byID])))
 	for _, r := range s.table.order[byID] {
-		b = appendRow(b, &r.row)
-		b = appendBool(b, r.deleted)
-		b = binary.AppendVarint(b, r.writer.number())
+		b = appendBool(appendRow(b, &r.row, now), r.deleted)
 		b = appendBool(b, slices.Contains(s.table.order[byResource], r))
+		if r.writer != nil {
+			b = binary.AppendVarint(b, r.writer.id)
+		}
+		b = appendBool(b, r.writer != nil && r.was)
 		if r.writer != nil && r.was {
-			b = appendRow(b, &r.old)
+			b = appendRow(b, &r.old, now)
 		}
 	}
 	for _, x := range s.sessions {
@@ -33,80 +35,79 @@ func (s *Server) AppendState(b []byte, now Clock) []byte {
 		b = binary.AppendVarint(b, l.of.id)
 		b = append(b, byte(l.index), byte(l.span))
 		b = appendBool(appendBool(appendBool(b, l.exclusive), l.waiting), l.implicit)
+		var id int64 // 0: the end of the index
 		if l.record != nil {
-			b = binary.AppendVarint(b, l.record.row.ID)
+			id = l.record.row.ID
 		}
-		b = append(b, ';')
+		b = binary.AppendVarint(b, id)
 	}
-	for _, n := range s.names {
+	b = append(b, ';')
+	for i := range s.names {
+		n := &s.names[i]
 		b = appendString(b, n.name)
 		b = binary.AppendVarint(b, n.holder.id)
 		b = binary.AppendVarint(b, int64(n.times))
+		b = binary.AppendUvarint(b, uint64(len(n.queue)))
 		for _, x := range n.queue {
 			b = binary.AppendVarint(b, x.id)
 		}
-		b = append(b, ';')
 	}
 	return b
 }
 
-func (x *session) number() int64 {
-	if x == nil {
-		return 0
-	}
-	return x.id
-}
-
 func (x *session) appendState(b []byte, now Clock) []byte {
 	b = binary.AppendVarint(b, x.id)
-	b = appendBool(appendBool(b, x.busy), x.gone)
-	if x.waiting == forName {
-		b = binary.AppendVarint(b, int64((now.Mono-x.since)%glance))
+	b = append(b, byte(x.waiting), byte(x.isolation), byte(x.trx.isolation))
+	for _, is := range [...]bool{x.busy, x.gone, x.placed, x.trx.open, x.trx.reads} {
+		b = appendBool(b, is)
 	}
-	b = append(b, byte(x.waiting), byte(x.isolation), byte(x.trx.isolation), byte(x.step))
-	b = binary.AppendVarint(b, int64(x.waitTime))
 	left := x.deadline()
 	if left != never {
 		left -= now.Mono
 	}
 	b = binary.AppendVarint(b, int64(left))
+	b = binary.AppendVarint(b, int64(x.waitTime))
 	if x.busy {
-		b = appendCommand(b, &x.command, x.ms-floor(now.Wall))
-		if x.record != nil {
-			b = binary.AppendVarint(b, x.record.row.ID)
-		}
+		b = x.appendStatement(b, now)
 	}
-	b = appendBool(b, x.trx.open)
-	b = appendBool(b, x.trx.reads)
 	b = binary.AppendUvarint(b, uint64(len(x.trx.snapshot)))
 	for i := range x.trx.snapshot {
-		b = appendRow(b, &x.trx.snapshot[i])
+		b = appendRow(b, &x.trx.snapshot[i], now)
 	}
 	b = binary.AppendUvarint(b, uint64(len(x.trx.changes)))
 	for i := range x.trx.changes {
 		c := &x.trx.changes[i]
-		b = append(b, byte(c.kind))
-		b = appendRow(b, &c.before)
+		b = appendBool(appendRow(append(b, byte(c.kind)), &c.before, now), c.first)
 	}
 	return b
 }
 
-func appendCommand(b []byte, c *mysql.Command, now int64) []byte {
+// appendStatement appends the statement that x waits in.
+func (x *session) appendStatement(b []byte, now Clock) []byte {
+	c := &x.command
 	b = append(b, byte(c.Verb), byte(c.Set), byte(c.Where))
-	b = appendRow(b, &c.Row)
-	b = appendRow(b, &c.Match)
-	if c.Lease != 0 {
-		b = binary.AppendVarint(b, now+int64(c.Lease/time.Millisecond))
+	b = appendRow(appendRow(b, &c.Row, now), &c.Match, now)
+	b = binary.AppendVarint(b, int64(c.Lease))
+	b = appendString(b, c.Name)
+	b = binary.AppendVarint(b, int64(time.Duration(x.ms)*time.Millisecond-now.Wall))
+	b = binary.AppendVarint(b, int64(x.written))
+	if x.waiting == forName {
+		b = binary.AppendVarint(b, int64((now.Mono-x.since)%glance))
 	}
-	return appendString(b, c.Name)
+	if x.record != nil {
+		b = binary.AppendVarint(b, x.record.row.ID)
+	}
+	return b
 }
 
-func appendRow(b []byte, r *mysql.Row) []byte {
+func appendRow(b []byte, r *mysql.Row, now Clock) []byte {
 	b = binary.AppendVarint(b, r.ID)
 	b = appendString(b, r.Resource)
 	b = binary.AppendVarint(b, r.Version)
-	b = binary.AppendVarint(b, r.Expires)
-	return appendText(appendText(b, r.Queue), r.Owner)
+	if r.Expires != 0 {
+		b = binary.AppendVarint(b, int64(time.Duration(r.Expires)*time.Millisecond-now.Wall))
+	}
+	return appendText(appendText(append(b, ';'), r.Queue), r.Owner)
 }
 
 func appendText(b []byte, t mysql.Text) []byte {

@@ -101,9 +101,8 @@ func (s *Server) readForUpdate(x *session) {
 }
 
 func (s *Server) insert(x *session) {
-	const begun, made = 0, 1
 	t := &s.table
-	if x.step == begun && x.record == nil {
+	if x.record == nil {
 		row := x.command.Row
 		if code := s.writable(&row); code != mysql.OK {
 			s.refuse(x, code)
@@ -118,11 +117,11 @@ func (s *Server) insert(x *session) {
 		t.nextID++
 	}
 	r := x.record
-	if x.step == begun {
+	if !x.placed {
 		if !s.lock(x, byID, t.from(byID, t.at(byID, r)), true, insertIntention) {
 			return
 		}
-		x.step = made
+		x.placed = true
 		s.put(x, byID, r)
 		s.write(x, r, r.row, inserted)
 	}
@@ -172,9 +171,9 @@ func (s *Server) update(x *session) {
 	}
 	if c.Set&mysql.Expires != 0 {
 		row.Expires = c.Row.Expires
-		if c.Lease != 0 {
-			row.Expires = x.ms + c.Lease.Milliseconds()
-		}
+	}
+	if c.Lease != 0 {
+		row.Expires = x.ms + c.Lease.Milliseconds()
 	}
 	if c.Set&mysql.Queue != 0 {
 		row.Queue = c.Row.Queue
@@ -190,10 +189,6 @@ func (s *Server) update(x *session) {
 	s.finish(x, mysql.Reply{Affected: 1})
 }
 
-// marked is the step of a Delete that has deleted the row, and not its entry
-// among the resources: that counts in a deadlock, and nobody else sees it.
-const marked = 1
-
 func (s *Server) remove(x *session) {
 	r, ok := s.choose(x)
 	switch {
@@ -203,7 +198,7 @@ func (s *Server) remove(x *session) {
 		s.finish(x, mysql.Reply{})
 		return
 	}
-	x.step = marked
+	x.placed = true
 	if !s.lockImplicitly(x, byResource, r) {
 		return
 	}
