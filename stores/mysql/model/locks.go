@@ -206,7 +206,7 @@ func (s *Server) inCycle(x *session) bool {
 // same index and kind; the table's own is in each transaction.
 func (s *Server) weight(x *session) int {
 	n := 1 + x.trx.undo()
-	if x.command.Verb == mysql.Delete && x.step == marked {
+	if x.command.Verb == mysql.Delete && x.placed { // in a deadlock it counts; nobody else sees it
 		n++
 	}
 	for i, l := range s.locks {

@@ -189,10 +189,6 @@ func (s *Server) update(x *session) {
 	s.finish(x, mysql.Reply{Affected: 1})
 }
 
-// marked is the step of a Delete that has deleted the row, and not its entry
-// among the resources: that counts in a deadlock, and nobody else sees it.
-const marked = 1
-
 func (s *Server) remove(x *session) {
 	r, ok := s.choose(x)
 	switch {
@@ -202,7 +198,7 @@ func (s *Server) remove(x *session) {
 		s.finish(x, mysql.Reply{})
 		return
 	}
-	x.step = marked
+	x.placed = true
 	if !s.lockImplicitly(x, byResource, r) {
 		return
 	}
