@@ -18,7 +18,7 @@ func (p *primary) reaches(s *mysqld) bool { return s.serves() && !p.isolated(s.n
 
 // orchestrate watches over the servers.
 func (p *primary) orchestrate() {
-	ticker := time.NewTicker(look)
+	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
 	for reached := time.Now(); ; {
 		select {

@@ -162,7 +162,7 @@ func (p *primary) looks() {
 
 // follow tells what is done, again and again and whenever somebody asks for it.
 func (p *primary) follow() {
-	timer := time.NewTicker(look)
+	timer := time.NewTicker(lookEvery)
 	defer timer.Stop()
 	for failing := time.Duration(0); p.rows.observes(); {
 		since := time.Now()

@@ -212,5 +212,6 @@ func (r *rows) tell(f, lock string, op, by int) {
 	r.observer.Server(e)
 }
 
-// look is how long what was done may go untold that nobody waits for.
-const look = 10 * time.Millisecond
+// lookEvery is how long what was done may go untold that nobody waits for, and a
+// server unwatched.
+const lookEvery = 10 * time.Millisecond
