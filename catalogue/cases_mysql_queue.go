@@ -187,5 +187,6 @@ var rowQueueCases = []Case{
 			Setup: mysqlFairFixed, Keeps: inOrder,
 		},
 		LeastLease: 10 * time.Second,
+		NotOn:      map[string]string{"docker": "who of 22 processes comes first is a matter of milliseconds, which a machine may take for something else"},
 	},
 }

@@ -83,7 +83,8 @@ var stories = []struct {
 		`VIOLATED fairness: c2 was granted "a" before c3, which was ahead of it in the queue`,
 		"c3 had its place in the queue.",
 		"c2 asked for the lock.",
-		"it was granted the lock, although c3 was ahead of it in the queue.",
+		"c1 released the lock.",
+		"c2 was granted the lock, although c3 was ahead of it in the queue.",
 		"c3 was granted the lock.",
 	}},
 	{"overtaken-by-number", overtakenByNumber, []string{

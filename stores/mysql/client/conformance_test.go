@@ -84,7 +84,7 @@ func (w *world) Silence(h mysql.Handle) { y := w.way(h); y.set(func() { y.silent
 
 func (w *world) Now() time.Duration    { return time.Since(w.start) }
 func (w *world) Sleep(d time.Duration) { time.Sleep(d) }
-func (w *world) Slack() time.Duration  { return 100 * time.Millisecond }
+func (w *world) Slack() time.Duration  { return 20 * time.Millisecond }
 
 // Start returns when the statement is answered, or the server shows that it
 // waits.
@@ -213,7 +213,7 @@ func (w *world) ReadOnly(on bool) { w.run(fmt.Sprintf("SET GLOBAL read_only = %t
 // not woken; and for the end of the sessions that are over, but those that wait
 // for a row: only when they have it the server sees that their client is gone.
 func (w *world) Settle() {
-	w.wakers.Go(func() { w.run("SET GLOBAL innodb_max_purge_lag_wait = 0") })
+	w.wakers.Go(func() { w.admin.Exec("SET GLOBAL innodb_max_purge_lag_wait = 0") }) // fails if the server is killed meanwhile
 	b := w.innodb()
 	for last := time.Now(); !b.clean() && time.Since(last) < stands; {
 		before := b.purged
@@ -235,14 +235,14 @@ const stands = 200 * time.Millisecond
 func (w *world) gone(waiting map[int64]bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	list := w.list()
 	for id, y := range w.ways {
-		if !y.ended() {
-			continue
-		}
-		if _, there := w.list()[id]; there && !waiting[id] {
-			return false
-		} else if !there {
+		switch _, there := list[id]; {
+		case !y.ended():
+		case !there:
 			delete(w.ways, id)
+		case !waiting[id]:
+			return false
 		}
 	}
 	return true

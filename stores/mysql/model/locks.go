@@ -206,6 +206,9 @@ func (s *Server) inCycle(x *session) bool {
 // same index and kind; the table's own is in each transaction.
 func (s *Server) weight(x *session) int {
 	n := 1 + x.trx.undo()
+	if x.command.Verb == mysql.Delete && x.placed { // in a deadlock it counts; nobody else sees it
+		n++
+	}
 	for i, l := range s.locks {
 		if l.of != x || l.implicit {
 			continue
@@ -213,13 +216,22 @@ func (s *Server) weight(x *session) int {
 		listed := false
 		for _, m := range s.locks[:i] {
 			listed = listed || m.of == x && !m.implicit && !l.waiting && !m.waiting &&
-				m.index == l.index && m.exclusive == l.exclusive && m.span == l.span
+				m.index == l.index && m.exclusive == l.exclusive && m.kind() == l.kind()
 		}
 		if !listed {
 			n++
 		}
 	}
 	return n
+}
+
+// kind is the span as InnoDB has it in its lists: at the end of an index it makes
+// no difference between a gap and a record with its gap.
+func (l *lock) kind() span {
+	if l.record == nil && l.span == gapOnly {
+		return nextKey
+	}
+	return l.span
 }
 
 // split has the gap before r, which is new in index i, be locked by all that

@@ -45,7 +45,7 @@ type session struct {
 	ms      int64   // NOW(3)
 	written int     // len(trx.changes) at its beginning
 	record  *record // that an Insert makes
-	placed  bool    // it is in the index byID
+	placed  bool    // in the index byID it is there, or what a Delete deletes is not
 	waiting waitKind
 	since   time.Duration // on Clock.Mono: when its wait began
 	due     time.Duration // and when it has been long enough; never: it does not end

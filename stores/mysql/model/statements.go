@@ -197,7 +197,9 @@ func (s *Server) remove(x *session) {
 	case r == nil:
 		s.finish(x, mysql.Reply{})
 		return
-	case !s.lockImplicitly(x, byResource, r):
+	}
+	x.placed = true
+	if !s.lockImplicitly(x, byResource, r) {
 		return
 	}
 	s.write(x, r, r.row, deleted)
