@@ -19,8 +19,9 @@ type Contest struct {
 	Sides    []Side
 	Measures []Measure // what is shown, in that order; the first four are drawn
 
-	Least time.Duration // that a lease may last
-	Most  int           // clients with a real server
+	Least    time.Duration // that a lease may last
+	Shortest time.Duration // that a cell may be measured: so many leases
+	Most     int           // clients with a real server
 
 	patience func(lease time.Duration) time.Duration
 	virtual  extent
@@ -68,7 +69,7 @@ func (c *Contest) Load(side, clients int, lease, measured time.Duration, seed ui
 	s := &c.Sides[side]
 	lock, _ := catalogue.FindLock(s.Lock)
 	return Load{
-		Lock: lock, Name: fmt.Sprintf("%s-%d-%d", c.Name, side, clients), Options: s.Options, Clients: clients,
+		Lock: lock, Name: fmt.Sprintf("%s, %d clients", s.Name, clients), Options: s.Options, Clients: clients,
 		Lease: lease, Hold: s.Hold(lease), Patience: c.patience(lease), For: measured, Seed: seed,
 	}
 }
@@ -135,12 +136,18 @@ func (c *Comparison) CompareOnServer(ctx context.Context, addr string, done func
 				done(k*len(loads) + ready)
 			}
 		}
-		figures, err := all(loads, jobs, further, func(l Load) (Figures, error) { return OnServer(ctx, addr, l) })
+		figures, err := all(loads, jobs, further, func(l Load) (Figures, error) {
+			f, err := OnServer(ctx, addr, l)
+			if err != nil {
+				err = fmt.Errorf("%s: %w", l.Name, err)
+			}
+			return f, err
+		})
 		for i := range figures {
 			c.Cells[i][k] = figures[i]
 		}
 		if err != nil {
-			return fmt.Errorf("%d clients: %w", n, err)
+			return err
 		}
 	}
 	return nil

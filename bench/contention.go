@@ -37,7 +37,8 @@ var Contention = &Contest{
 		},
 	},
 
-	Most: 1000,
+	Shortest: 1,
+	Most:     1000,
 
 	// In sim one operation may send 3,000 requests, and sends some 200 a second if
 	// it spins.

@@ -52,8 +52,9 @@ var Fairness = &Contest{
 		{Name: "Statements for each acquisition", About: "of all clients", Of: commandsEach.Of, show: rounded},
 	},
 
-	Least: 4 * Poll,
-	Most:  128,
+	Least:    4 * Poll,
+	Shortest: 3, // so that each side is granted the lock
+	Most:     128,
 
 	// Who gives up in a queue may lose his place. In sim one operation may send
 	// 3,000 requests, and sends some 5 for each Poll, or in T/40.

@@ -152,8 +152,8 @@ func (f *benchFlags) comparison(cmd *cobra.Command, p *place, of *bench.Contest)
 	if c.Clients, err = f.numbers(cmd, c.Clients, 1, most); err != nil {
 		return nil, err
 	}
-	if c.For < p.lease || c.For > 1000*p.lease {
-		return nil, fail(usage, "--for %v: it has to be from 1 to 1000 leases, which last %v", c.For, p.lease)
+	if c.For < of.Shortest*p.lease || c.For > 1000*p.lease {
+		return nil, fail(usage, "--for %v: it has to be from %d to 1000 leases, which last %v", c.For, of.Shortest, p.lease)
 	}
 	if p.lease < of.Least {
 		return nil, fail(usage, "--lease %v: for %s it has to be at least %v", p.lease, of.Name, of.Least)

@@ -306,7 +306,7 @@ func TestContentionOnDocker(t *testing.T) {
 
 func TestFairnessOnDocker(t *testing.T) {
 	lockcheck, out := binary(t), t.TempDir()
-	r := command(t, lockcheck, "bench", "fairness", "--on", "docker", "--clients", "2,4", "--for", "1s", "--out", out)
+	r := command(t, lockcheck, "bench", "fairness", "--on", "docker", "--clients", "2,4", "--for", "3s", "--out", out)
 	r.wants(t, held, "on a real MySQL server", "cores", "fairness-docker.svg")
 	if _, err := os.Stat(filepath.Join(out, "fairness-docker.svg")); err != nil {
 		t.Error(err)

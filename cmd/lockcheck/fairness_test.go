@@ -66,7 +66,7 @@ func TestFairnessUsedWrongly(t *testing.T) {
 		{"bench fairnes", "did you mean fairness?"},
 		{"bench fairness herd", "one thing at a time"},
 		{"bench fairness --clients 0,2", "from 1 to 1000"},
-		{"bench fairness --for 1s", "from 1 to 1000 leases"},
+		{"bench fairness --for 1s", "from 3 to 1000 leases"},
 		{"bench fairness --lease 500ms", "at least 1s"},
 		{"bench fairness --jobs 0", "--jobs has to be at least 1"},
 	} {
