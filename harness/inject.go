@@ -13,7 +13,7 @@ import (
 // injector lets faults strike at their times and points, and heals them.
 type injector struct {
 	rec  *recorder
-	lock *catalogue.Lock // under test
+	lock catalogue.Lock // under test
 
 	mu         mutex
 	injections []injection

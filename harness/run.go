@@ -66,7 +66,7 @@ func Run(plan *Plan, open Open, buffer *Buffer, sink func(*history.Entry)) (h *h
 		rec.mu.off, rec.injector.mu.off = true, true
 	}
 	rec.begin(place, plan.header(place.Observes()))
-	rec.injector.lock = &cfg.Lock
+	rec.injector.lock = cfg.Lock
 	rec.injector.schedule(plan.Faults)
 
 	if plan.On != "sim" {

@@ -16,7 +16,7 @@ type Workload struct {
 
 // habits are what the clients of a workload do otherwise than they should.
 type habits struct {
-	byName bool // they release by name, also who was refused: all of them wait for a short time only
+	byName bool // they release by name, who was refused, too: all wait for a short time only, and stay away when they were refused
 	unfair bool // every other one, from the first on, asks out of turn
 	nests  bool // they ask again within their sections, and release twice
 	leaves bool // some of the times they wait for a short time only, and stay away when they were refused
@@ -39,7 +39,7 @@ const AsUsual = "usual"
 func All() []Workload {
 	return []Workload{
 		{Name: AsUsual, Does: "asks until it is granted, works, releases what it was granted"},
-		{Name: "finally", Does: "asks for a short time, and releases by name in any case, as in a finally around both", Need: NeedReleaseName, habits: habits{byName: true}},
+		{Name: "finally", Does: "asks for a short time, and releases by name in any case, as in a finally around both; stays away for a while if it was refused", Need: NeedReleaseName, habits: habits{byName: true}},
 		{Name: "mixed", Does: "every other client, from the first on, asks out of turn", Need: NeedUnfair, habits: habits{unfair: true}},
 		{Name: "nested", Does: "asks again within its critical section, and releases twice", Need: NeedNesting, habits: habits{nests: true}},
 		{Name: "give-up", Does: "every second time, on average, waits for a short time only, and stays away for a while if that was too short", habits: habits{leaves: true}},
@@ -70,13 +70,15 @@ func Names() (names []string) {
 	return names
 }
 
-// How long who gives up waits, from T/20 to T/20 and T/10 more: long enough for
-// a request or two, and mostly not for a turn. And how long, in T, it stays away
-// then at most: beyond that a lease that it left behind has ended.
+// How long who gives up soon waits, from T/20 to T/20 and T/10 more: long enough for
+// a request or two, and mostly not for a turn. And how long it stays away then:
+// longer than who goes on waiting, which is T/2, and for 2 T more at most, by when
+// a lease that it left behind has ended.
 const (
 	shortly = 20
 	further = 10
-	away    = 2
+	atLeast = 6 // tenths of T
+	away    = 2 // T
 )
 
 // soon asks once, for a short time.

@@ -92,18 +92,21 @@ func (r Random) Run(c Client) {
 		if got == OK && r.Section(c) == Dead || got == Dead {
 			return
 		}
+		refused := got != OK
 		switch {
 		case r.Workload.byName:
 			got = c.ReleaseName()
-		case got == OK:
+		case !refused:
 			got = c.Release()
-		case leaves:
-			pass(c, "away", away*r.Lease)
-		case !r.Once:
+		case !leaves && !r.Once:
 			return
 		}
 		if got == Dead {
 			return
+		}
+		if refused && leaves {
+			c.Sleep(atLeast * r.Lease / 10)
+			pass(c, "away", away*r.Lease)
 		}
 	}
 }
@@ -147,10 +150,8 @@ func (r Random) acquire(c Client) (got Result, leaves bool) {
 	switch {
 	case r.Once:
 		return ask(3 * r.Lease), false
-	case r.Workload.leaves && c.Rand("gives up", 2) == 1:
+	case r.Workload.byName, r.Workload.leaves && c.Rand("gives up", 2) == 1:
 		return r.soon(c, ask), true
-	case r.Workload.byName:
-		return r.soon(c, ask), false
 	}
 	asked := c.Now()
 	for {

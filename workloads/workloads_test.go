@@ -174,7 +174,7 @@ func TestWorkloads(t *testing.T) {
 		{"nested", 0, []workloads.Result{ok, no}, nil, []string{"0s next", "0s acquire 10s", "0s read 0s", "0s acquire 500ms", "1ns write 4 0s", "1ns release"}},
 		{"nested", 0, []workloads.Result{ok, dead}, nil, []string{"0s next", "0s acquire 10s", "0s read 0s", "0s acquire 500ms"}},
 		{"give-up", 0, []workloads.Result{ok}, nil, []string{"0s next", "0s acquire 10s", "0s read 0s", "0s write 4 0s", "0s release"}},
-		{"give-up", 0, []workloads.Result{no, ok}, map[string]int64{"gives up": 1, "away": 19_000_000}, []string{"0s next", "0s acquire 500ms", "19.000000001s next", "19.000000001s acquire 500ms", "19.000000001s read 0s", "19.000000001s write 4 0s", "19.000000001s release"}},
+		{"give-up", 0, []workloads.Result{no, ok}, map[string]int64{"gives up": 1, "away": 19_000_000}, []string{"0s next", "0s acquire 500ms", "25.000000001s next", "25.000000001s acquire 500ms", "25.000000001s read 0s", "25.000000001s write 4 0s", "25.000000001s release"}},
 	} {
 		w, found := workloads.Find(tt.name)
 		if !found {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/mysql"
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
@@ -88,4 +89,11 @@ func NewHost(life context.Context) locks.Host {
 // NewHost made. Its requests have no points.
 func ZooKeeperOf(h locks.Host, t zookeeper.Transport) zookeeper.Port {
 	return zookeeper.Port{Transport: ensemble{h.(host).client, t}}
+}
+
+// MySQLOf is the way to a MySQL server of the client whose host is h, which
+// NewHost made, and which shares its process with nobody. Its requests have no
+// points.
+func MySQLOf(h locks.Host, t mysql.Transport) mysql.Port {
+	return mysql.Port{Transport: pool{h.(host).client, t}}
 }

@@ -20,6 +20,7 @@ var benches = []struct {
 }{
 	{"contention", (*app).contention},
 	{"herd", (*app).herd},
+	{"fairness", (*app).fairness},
 	{"flaws", (*app).flaws},
 }
 
@@ -54,22 +55,30 @@ the whole queue (zk-children) and where everybody watches the one before it
 (zk-recipe), how long it takes, and how all of it grows with the number of those
 who wait: what docs/herd.md shows and explains.
 
+fairness: clients want one lock on MySQL all the time, which has no queue
+(mysql-optimistic), the published one (mysql-fair; also where it is given back just
+before its lease ends), or one done right (mysql-fair-fixed). Measured are the
+acquisitions out of turn, how often each client was overtaken, the longest wait,
+and what the worst off got: what docs/fairness.md shows and explains.
+
 flaws: how many runs with random faults it takes to find what is wrong with each
 flawed variant of a lock (those that list says a flaw of), and each property that
 the published locks on ZooKeeper break, from 20 base seeds: the median and the
 worst. Exit 1 if one of them is not found in 20,000 runs.
 
-The tables of contention and herd are printed, and written with their picture
-below --out, as contention.md and contention-sim.svg or contention-docker.svg, or
-herd.md and so on; a page that is there keeps what it says elsewhere. In sim, time
-is virtual, and the same command gives the same files. On docker only ratios of
-times mean something.`,
+The tables of contention, herd and fairness are printed, and written with their
+picture below --out, as contention.md and contention-sim.svg or
+contention-docker.svg, or herd.md and so on; a page that is there keeps what it
+says elsewhere. In sim, time is virtual, and the same command gives the same files.
+On docker only ratios of times mean something.`,
 		Example: `  lockcheck bench contention
   lockcheck bench contention --on docker
   lockcheck bench contention --clients 2,20,200 --for 10m
   lockcheck bench contention --out docs
   lockcheck bench herd
-  lockcheck bench herd --on docker --clients 2,8,32`,
+  lockcheck bench herd --on docker --clients 2,8,32
+  lockcheck bench fairness
+  lockcheck bench fairness --on docker --clients 4,16`,
 		Annotations: map[string]string{keepsFiles: "yes"},
 		ValidArgs:   names,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -89,8 +98,8 @@ times mean something.`,
 	}
 	f.place.define(cmd)
 	fl := cmd.Flags()
-	fl.IntSliceVar(&f.clients, "clients", nil, "how many `clients` there are, in one cell after another (default 2 to 64 in sim, 2 to 16 on docker); of herd: that wait (2 to 256, 2 to 64)")
-	durationFlag(fl, &f.limit, "for", 0, "how long each cell is measured (default 20 T in sim, 2 T on docker; of herd: 10s)")
+	fl.IntSliceVar(&f.clients, "clients", nil, "how many `clients` there are, in one cell after another (default 2 to 64 in sim, 2 to 16 on docker; of fairness: 2 to 32); of herd: that wait (2 to 256, 2 to 64)")
+	durationFlag(fl, &f.limit, "for", 0, "how long each cell is measured (default 20 T in sim, 2 T on docker; of fairness: 100 T, 8 T; of herd: 10s)")
 	fl.Uint64Var(&f.seed, "seed", 1, "the `seed` of every cell; in sim")
 	fl.IntVar(&f.jobs, "jobs", 0, "cells at once (default: one for each core); in sim")
 	return cmd
@@ -174,6 +183,20 @@ func (a *app) contest(cmd *cobra.Command, f benchFlags, of *bench.Contest, serve
 // contention compares ways to wait for one lock.
 func (a *app) contention(cmd *cobra.Command, f benchFlags) error {
 	return a.contest(cmd, f, bench.Contention, docker.Redis)
+}
+
+// fairness compares locks with a queue with one that has none.
+func (a *app) fairness(cmd *cobra.Command, f benchFlags) error {
+	return a.contest(cmd, f, bench.Fairness, mysqlServer)
+}
+
+// mysqlServer starts one that has room for all clients of a cell, side by side.
+func mysqlServer(ctx context.Context, o docker.Options) (addr string, remove func(context.Context) error, err error) {
+	s, err := docker.MySQL(ctx, o, "--max-connections=1000")
+	if err != nil {
+		return "", nil, err
+	}
+	return s.Addr, s.Close, nil
 }
 
 // compared shows what was measured, and keeps it. err is how measuring ended; any
