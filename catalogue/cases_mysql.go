@@ -45,8 +45,8 @@ var rowCases = []Case{
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
 				visit(c1, 0, T/2, 9*T/10),
-				script(c2, shortly(T/10), releaseName()),
-				visit(c3, 6*T/10, T/2, T/10),
+				script(c2, shortly(2*T/10), releaseName()),
+				visit(c3, 65*T/100, T/2, T/10),
 			},
 			Hazard: checker.ReleasedUnheld,
 			Must:   stolen,
@@ -66,7 +66,7 @@ var rowCases = []Case{
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
 				visit(c1, 0, T/2, 0),
-				visit(c2, T/10, 2*T, 9*T/10),
+				visit(c2, 2*T/10, 2*T, 9*T/10),
 				visit(c3, 17*T/10, T, T/10),
 			},
 			Faults: pauseC1(granted(), 15*T/10),
@@ -90,7 +90,7 @@ var rowCases = []Case{
 				Name: "unfair",
 				Scripts: []workloads.Script{
 					script(c1, unfairly(section(0, T/2, 8*T/10))...),
-					script(c2, unfairly(section(T/10, 2*T, T/2))...),
+					script(c2, unfairly(section(2*T/10, 2*T, T/2))...),
 				},
 				Faults: []faults.Injection{ahead(c2)},
 				Hazard: checker.ClockOffWithHolder,
@@ -101,8 +101,8 @@ var rowCases = []Case{
 				Name: "fair",
 				Scripts: []workloads.Script{
 					visit(c1, 0, T/2, 8*T/10),
-					visit(c2, T/10, 2*T, T/2),
-					visit(c3, 3*T/10, 3*T, T/10),
+					visit(c2, 2*T/10, 2*T, T/2),
+					visit(c3, 4*T/10, 3*T, T/10),
 				},
 				Faults: []faults.Injection{ahead(c3)},
 				Hazard: checker.ClockOffWithHolder,
@@ -124,7 +124,7 @@ var rowCases = []Case{
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
 				visit(c1, 0, 4*T/10, T/20),
-				visit(c2, T/10, 2*T, T/20),
+				visit(c2, 2*T/10, 2*T, T/20),
 			},
 			Faults: []faults.Injection{{
 				Fault: "drop-reply", On: []string{c1, MySQLName}, Direction: faults.ToClient,
@@ -146,8 +146,8 @@ var rowCases = []Case{
 		Setup:  Setup{Lock: "mysql-fair", Options: Options{InTx: true}},
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				visit(c1, 0, T/2, 3*T/10),
-				visit(c2, T/10, 2*T, T/10),
+				visit(c1, 0, T/2, 4*T/10),
+				visit(c2, 2*T/10, 2*T, T/10),
 			},
 			Hazard: checker.Contended,
 			Must:   delay,
@@ -168,14 +168,14 @@ var rowCases = []Case{
 			// c1 and then c3 hold for as long as c2 should wait, and longer.
 			Scripts: []workloads.Script{
 				visit(c1, 0, T/2, 6*T/10),
-				visit(c2, 2*T/10, T, 0),
-				script(c3, acquire(T/10, 2*T), read(), workloads.Step{Do: history.Write, At: 155 * T / 100}, release()),
+				visit(c2, 25*T/100, T, 0),
+				script(c3, acquire(15*T/100, 2*T), read(), workloads.Step{Do: history.Write, At: 157 * T / 100}, release()),
 			},
-			Faults: []faults.Injection{{Fault: "delay", On: []string{c2, MySQLName}, Direction: faults.ToClient, At: 15 * T / 100, For: 3 * T, Amount: 8 * T / 100}},
+			Faults: []faults.Injection{{Fault: "delay", On: []string{c2, MySQLName}, Direction: faults.ToClient, At: 2 * T / 10, For: 3 * T, Amount: 8 * T / 100}},
 			Hazard: checker.TouchedBy("delay"),
 			May:    []checker.Property{checker.Handover, checker.Fairness},
 		}},
-		Figure: &Figure{Of: LongestWait, AtLeast: 1.35, AtMost: 1.3},
+		Figure: &Figure{Of: LongestWait, AtLeast: 1.3, AtMost: 1.28},
 		Remedy: Remedy{
 			Words: "A deadline on a monotonic clock, and no sleep beyond it.",
 			Setup: mysqlFairFixed, Keeps: served,

@@ -25,17 +25,17 @@ func pauseC2(nth int, p faults.Point, d time.Duration) []faults.Injection {
 func dying(name string, n int, must, may []checker.Property) Schedule {
 	s := Schedule{
 		Name:    name,
-		Scripts: []workloads.Script{visit(c1, 0, T/2, 6*T/10)},
+		Scripts: []workloads.Script{visit(c1, 0, T/2, 8*T/10)},
 		Hazard:  checker.KillHitAcquirer,
 		Must:    must,
 		May:     may,
 	}
 	for i := range n {
 		waiter := "c" + strconv.Itoa(i+2)
-		s.Scripts = append(s.Scripts, visit(waiter, time.Duration(i+1)*T/20, 4*T, T/10))
-		s.Faults = append(s.Faults, faults.Injection{Fault: "kill", On: []string{waiter}, At: 5 * T / 10})
+		s.Scripts = append(s.Scripts, visit(waiter, 15*T/100+time.Duration(i)*T/10, 4*T, T/10))
+		s.Faults = append(s.Faults, faults.Injection{Fault: "kill", On: []string{waiter}, At: 7 * T / 10})
 	}
-	s.Scripts = append(s.Scripts, visit("c"+strconv.Itoa(n+2), 4*T/10, 7*T, T/10))
+	s.Scripts = append(s.Scripts, visit("c"+strconv.Itoa(n+2), 6*T/10, 7*T, T/10))
 	return s
 }
 
@@ -147,9 +147,9 @@ var rowQueueCases = []Case{
 			{
 				Name: "gone",
 				Scripts: []workloads.Script{
-					visit(c1, 0, T/2, 35*T/100),
-					script(c2, shortly(T/20)),
-					visit(c3, 2*T/10, 3*T, T/10),
+					visit(c1, 0, T/2, 4*T/10),
+					script(c2, shortly(2*T/10)),
+					visit(c3, 3*T/10, 3*T, T/10),
 				},
 				Hazard: checker.Contended,
 				Must:   delay,
@@ -158,8 +158,8 @@ var rowQueueCases = []Case{
 				Name: "back",
 				Scripts: []workloads.Script{
 					visit(c1, 0, T/2, 5*T/10),
-					script(c2, append([]workloads.Step{shortly(T / 20)}, section(6*T/10, T, T/10)...)...),
-					visit(c3, 2*T/10, 3*T, T/10),
+					script(c2, append([]workloads.Step{shortly(2 * T / 10)}, section(6*T/10, T, T/10)...)...),
+					visit(c3, 3*T/10, 3*T, T/10),
 				},
 				Hazard: checker.Contended,
 				Must:   []checker.Property{checker.Fairness},

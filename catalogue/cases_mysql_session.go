@@ -28,7 +28,7 @@ func sessionLost(name string, in faults.Injection, hazard checker.Counter) Sched
 		Name: name,
 		Scripts: []workloads.Script{
 			visit(c1, 0, T/2, 18*T/10),
-			script(c2, insist(T/10, 3*T, 3*T/10)...),
+			script(c2, insist(2*T/10, 3*T, 3*T/10)...),
 		},
 		Faults: []faults.Injection{in},
 		Hazard: hazard,
@@ -114,10 +114,10 @@ var sessionCases = []Case{
 				// The wait of c2 puts a second connection into the pool, on top.
 				Name: "leaked",
 				Scripts: []workloads.Script{
-					visit(c1, T/10, T, 4*T/10),
-					script(c2, acquire(2*T/10, 3*T/10)),
-					visit(c3, 0, T/2, 3*T/10),
-					visit(c4, 9*T/10, 4*T, T/10),
+					visit(c1, 2*T/10, T, 4*T/10),
+					script(c2, acquire(3*T/10, 3*T/10)),
+					visit(c3, 0, T/2, 4*T/10),
+					visit(c4, 11*T/10, 4*T, T/10),
 				},
 				Hazard: checker.Contended,
 				Must:   starved,
@@ -138,7 +138,7 @@ var sessionCases = []Case{
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
 				visit(c1, 0, T/2, 8*T/10),
-				visit(c2, T/10, 4*T, T/10),
+				visit(c2, 2*T/10, 4*T, T/10),
 			},
 			Faults: []faults.Injection{{Fault: "poweroff", On: []string{c1}, At: 3 * T / 10}},
 			Hazard: checker.KillHitHolder,
