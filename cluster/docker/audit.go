@@ -61,7 +61,7 @@ func auditSchema() []string {
 				}
 			}
 		}
-		list = append(list, fmt.Sprintf("CREATE OR REPLACE TRIGGER %[1]s_%[2]s AFTER %[2]s ON %[1]s FOR EACH ROW INSERT INTO %[3]s (session, %[4]s) VALUES (CONNECTION_ID(), %[5]s)",
+		list = append(list, fmt.Sprintf("CREATE TRIGGER IF NOT EXISTS %[1]s_%[2]s AFTER %[2]s ON %[1]s FOR EACH ROW INSERT INTO %[3]s (session, %[4]s) VALUES (CONNECTION_ID(), %[5]s)",
 			mysql.Table, event, auditTable, strings.Join(into, ", "), strings.Join(values, ", ")))
 	}
 	return list

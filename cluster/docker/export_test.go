@@ -96,3 +96,12 @@ func Left(ctx context.Context, p *Place) (names []string, err error) {
 	}
 	return names, nil
 }
+
+// ServersImage is the image of the servers.
+func ServersImage(ctx context.Context) (string, error) {
+	e, _, image, err := prepare(ctx, Options{})
+	if err != nil {
+		return "", err
+	}
+	return image, e.close()
+}

@@ -46,7 +46,11 @@ func (p *Place) newServers(self owner) error {
 		return p.startEnsemble(self, image)
 	}
 	if len(p.layout.MySQL) > 0 {
-		if err := p.newPrimary(self, image); err != nil {
+		of, err := p.engine.mysqlImage(p.ctx, image, len(p.layout.MySQL))
+		if err != nil {
+			return err
+		}
+		if err := p.newPrimary(self, of); err != nil {
 			return err
 		}
 	}

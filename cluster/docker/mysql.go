@@ -70,7 +70,7 @@ func (s *mysqld) script() string {
 	if s.fsync == catalogue.FsyncNone {
 		flags = append(flags, "--innodb-flush-log-at-timeout=2700") // as rarely as it goes, in seconds
 	}
-	prepare := mysqlData + " || exit\n"
+	prepare := mysqlData() + " || exit\n"
 	if s.faked {
 		prepare += setOffset(s.offset) + " || exit\n" + faketime
 	}
@@ -218,7 +218,7 @@ func (s *mysqld) jump(ctx context.Context, by time.Duration) error {
 	if s.serves() {
 		shows = func() (at time.Duration, err error) {
 			var micros int64
-			err = s.db.QueryRowContext(ctx, "SELECT CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS INTEGER)").Scan(&micros)
+			err = s.db.QueryRowContext(ctx, "SELECT CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)").Scan(&micros)
 			return time.Duration(micros) * time.Microsecond, err
 		}
 	}

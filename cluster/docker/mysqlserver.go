@@ -22,19 +22,17 @@ const (
 	mysqlAdmin = "root"
 	// mysqlDatabase is the clients'.
 	mysqlDatabase = "lockcheck"
-	// mysqlData is a script that gives a new server its files. It goes before
-	// anything that watches what the server writes.
-	mysqlData = "[ -d /data/mysql ] || cp -a --reflink=auto /var/lib/mysql /data/mysql"
 )
 
-// mysqlCommand starts a server on the files of mysqlData, with further flags.
+// mysqlCommand starts a server on the files of mysqlData, with further flags;
+// those that are loose not every server knows.
 // What it keeps in memory is small, because many of them run side by side; for
 // the same reason it does without io_uring, of which a machine has only so much.
 func mysqlCommand(flags ...string) string {
-	return quote(append([]string{
-		"mariadbd", "--no-defaults", "--user=root", "--datadir=/data/mysql", "--pid-file=/data/pid", "--socket=/data/mysql.sock",
+	return "$(command -v mariadbd || command -v mysqld) " + quote(append([]string{
+		"--no-defaults", "--user=root", "--datadir=/data/mysql", "--pid-file=/data/pid", "--socket=/data/mysql.sock",
 		"--bind-address=0.0.0.0", "--skip-name-resolve", "--performance-schema=OFF", "--innodb-use-native-aio=OFF",
-		"--innodb-log-file-size=4M", "--innodb-buffer-pool-size=8M", "--key-buffer-size=1M", "--aria-pagecache-buffer-size=1M",
+		"--loose-innodb-log-file-size=4M", "--innodb-buffer-pool-size=8M", "--key-buffer-size=1M", "--loose-aria-pagecache-buffer-size=1M", "--loose-mysqlx=OFF",
 		"--innodb-buffer-pool-dump-at-shutdown=OFF", "--innodb-buffer-pool-load-at-startup=OFF",
 	}, flags...)) + " >>/data/log 2>&1"
 }
@@ -46,7 +44,9 @@ func MySQL(ctx context.Context, opts Options, flags ...string) (*MySQLServer, er
 		return nil, err
 	}
 	s := &MySQLServer{box: box{engine: e}, flags: flags}
-	s.id, s.Addr, err = e.create(ctx, self, image, mysqlPort)
+	if image, err = e.mysqlImage(ctx, image, 1); err == nil {
+		s.id, s.Addr, err = e.create(ctx, self, image, mysqlPort)
+	}
 	if err == nil {
 		err = s.Start(ctx)
 	}
@@ -58,7 +58,7 @@ func MySQL(ctx context.Context, opts Options, flags ...string) (*MySQLServer, er
 
 // Start starts the server on the files that it has, and returns when it answers.
 func (s *MySQLServer) Start(ctx context.Context) error {
-	if err := s.engine.exec(ctx, s.id, mysqlData+" && exec "+mysqlCommand(s.flags...), true); err != nil {
+	if err := s.engine.exec(ctx, s.id, mysqlData()+" && exec "+mysqlCommand(s.flags...), true); err != nil {
 		return err
 	}
 	return s.engine.answered(ctx, "a MySQL server", s.id, func() error { return pingMySQL(ctx, s.Addr) })

@@ -117,7 +117,7 @@ func (a *app) cases(p *place, ids []string, named func(id string) bool) error {
 			break
 		}
 		c, _ := catalogue.FindCase(id)
-		if why := c.Impossible(p.name, p.lease); why != "" {
+		if why := p.impossible(&c); why != "" {
 			skipped++
 			doc.Cases = append(doc.Cases, caseResult{ID: id, Kind: string(c.Kind), Lock: c.Setup.Lock, On: p.name, Violated: []string{}, Remedy: "none", Reason: why})
 			a.impossible(p, id, why)

@@ -227,7 +227,7 @@ func (a *app) cells(p *place, args []string, f matrixFlags) (cells []*explore.Ce
 				continue
 			}
 			if i >= 0 {
-				if reason := cmp.Or(lock.Applies(kinds[i], shared.Server), lock.Strikes(kinds[i], p.name)); reason != nil {
+				if reason := cmp.Or(lock.Applies(kinds[i], shared.Server), p.strikes(&lock, kinds[i])); reason != nil {
 					absent = append(absent, noCell{id, name, reason})
 					continue
 				}

@@ -203,7 +203,7 @@ func (a *app) applicable(p *place, id string, kinds []faults.Fault, asked []stri
 			return k.Name, nil // a stranger's
 		}
 		// Random runs give a lock the servers that a fault needs.
-		return k.Name, cmp.Or(lock.Applies(k, catalogue.Server{}), lock.Strikes(k, p.name))
+		return k.Name, cmp.Or(lock.Applies(k, catalogue.Server{}), p.strikes(&lock, k))
 	}, asked)
 }
 
