@@ -165,7 +165,7 @@ func TestBadInput(t *testing.T) {
 		{"runs redis-set-lua", usage, []string{"did you mean run"}},
 		{"case redis-get-del-rce", usage, []string{"did you mean redis-get-del-race?"}},
 		{"case redis-get-del-race --lock redis-set-lu", usage, []string{"did you mean redis-set-lua"}},
-		{"case mysql-*", usage, []string{`no case "mysql-*"`}},
+		{"case etcd-*", usage, []string{`no case "etcd-*"`}},
 		{"run", usage, []string{"run needs a LOCK"}},
 		{"run zk-recipe --fault evict", usage, []string{"none of these faults applies: evict needs a server that evicts", "zk-recipe keeps all"}},
 		{"run zk-recipe --on docker --fault server-jump", usage, []string{"none of these faults applies", "too slow for the sessions of zk-recipe"}},
