@@ -124,6 +124,28 @@ func TestAReleaseInATransactionFillsTheStack(t *testing.T) {
 	}
 }
 
+// Who asked for a transaction, or a token, does not get the lock without.
+func TestAGrantHasAllThatWasAskedFor(t *testing.T) {
+	for name, tt := range map[string]struct {
+		set  func(*mysqllocks.Options)
+		at   int
+		want error
+	}{
+		"no token":     {token, 3, errRefused},
+		"no begin":     {inTx, 3, errRefused},
+		"no snapshot":  {inTx, 4, errRefused},
+		"session over": {inTx, 3, mysql.ErrSessionOver},
+	} {
+		d := newDesk(t)
+		c := d.client()
+		c.faults[tt.at] = map[error]fault{errRefused: refused, mysql.ErrSessionOver: over}[tt.want]
+		r := c.wants(c.lock(mysqllocks.NewOptimistic, tt.set), 0, second)
+		if d.pass(second); !errors.Is(r.err, tt.want) || !locks.IsDefinite(r.err) || len(d.rows) > 0 {
+			t.Errorf("%s: %v, and the rows are %v", name, r.err, d.rows)
+		}
+	}
+}
+
 // What a fair try does to the queue that it finds, and what it reports.
 func TestFairTries(t *testing.T) {
 	some := mysql.Some
