@@ -232,6 +232,14 @@ func TestMisuse(t *testing.T) {
 	a.take(own)
 	d.pass(3 * lease)
 	a.take(own) // what is over does not stand in the way
+	d.pass(6 * lease)
+	b.take(other)
+	_ = a.wants(own, 0, d.now)
+	d.pass(d.now + second)
+	before := len(a.sent)
+	if err := a.releaseName(own); !errors.Is(err, locks.ErrNotHeld) || len(a.sent) > before {
+		t.Errorf("a release of what was over before the last acquire: %v after %q", err, a.sent[before:])
+	}
 }
 
 // A queue that has no room takes the place of somebody who is away for too long,
