@@ -6,7 +6,6 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/history"
-	"github.com/lockcheck/lockcheck/stores/mysql"
 	"github.com/lockcheck/lockcheck/stores/mysql/model"
 )
 
@@ -263,12 +262,10 @@ func (d *database) kill(process *client) {
 	if !d.server.runs() {
 		return // nobody hears of it
 	}
-	somebody := d.model.Connect(d.clock())
 	for _, n := range d.clients {
 		if n.client == process {
-			d.model.Do(d.clock(), somebody, 0, mysql.Command{Verb: mysql.Kill, Int: n.session})
+			d.model.Kill(d.clock(), n.session)
 		}
 	}
-	d.model.Disconnect(d.clock(), somebody)
 	d.tell()
 }
