@@ -28,12 +28,14 @@ type Server struct {
 	Sequence int32    `json:"sequence,omitempty"` // of a ZooKeeper ensemble: the number of a lock's first sequential node
 }
 
-// Fsync says what a Redis server keeps of its data when it loses power.
+// Fsync says what a server keeps of its data when it loses power: by appendfsync
+// of Redis, or innodb_flush_log_at_trx_commit of MySQL, whose table is there again
+// in any case.
 type Fsync string
 
-// The settings of appendfsync that locks depend on.
+// The settings that locks depend on.
 const (
-	FsyncNone     Fsync = ""         // no append-only file: nothing is kept
+	FsyncNone     Fsync = ""         // nothing: no append-only file, or a log that is not flushed
 	FsyncEverysec Fsync = "everysec" // what is older than a second or two
 	FsyncAlways   Fsync = "always"   // everything
 )

@@ -16,9 +16,9 @@ const (
 	againZero  = "Versions begin at 0 with each new row: a DELETE that comes late, from after its SELECT, meets another row of the same version."
 	takenForNo = "An INSERT that was not answered is a no, so the row is nobody's: all wait until it is over."
 	lostFree   = "A release that is lost with its connection is not sent again: the next one waits for the lease to end."
-	undone     = "A release that goes with the disk leaves the row as it was until its lease ends."
 	rowBack    = "A new primary that never heard of a release has the row again, and nobody but the next holder removes a row."
-	rowGone    = "A server that comes up without the row, or a new primary that never got it, grants the lock again; the holder has to be at work still. That is one run in 100 or fewer."
+	rowLost    = "A server that comes up with an empty table grants the lock again; the holder has to be at work still."
+	rowGone    = "A new primary that never got the row grants the lock again; the holder has to be at work still. That is one run in 100 or fewer."
 
 	oldPlace   = "A name stays in the queue when its caller is refused, or its release was lost; when the caller asks again, that old place is before those that have come since."
 	deadPlaces = "Nobody takes out the place of one who is gone: it is the head in its turn, and costs a lease."
@@ -54,7 +54,7 @@ var mysqlTruth = map[string][]cell{
 		{"skew jump", "U R", rowsTimes},
 		{"server-pause drop-reply", "l answers?", takenForNo},
 		{"restart", "l", lostFree},
-		{"restart-lost", "U? R? l", rowGone + " " + undone},
+		{"restart-lost", "U R", rowLost + " The one whose row was lost deletes that of the next."},
 		{"failover", "U? R? answers?", rowGone + " " + rowBack},
 		{"partition partition-oneway", "U? R? l answers?", againZero + " " + takenForNo},
 		{"delay", "U? R? l answers?", againZero + " " + takenForNo},
@@ -72,7 +72,7 @@ var mysqlTruth = map[string][]cell{
 		{"skew jump", "U R L? l? F? answers?", rowsTimes + " " + byID},
 		{"server-pause", "l? F?", deadPlaces + " " + oldPlace},
 		{"restart", "l F", lostFree + " " + oldPlace},
-		{"restart-lost", "U? R? l F L?", rowGone + " " + undone + " " + oldPlace},
+		{"restart-lost", "U F?", rowLost + " " + oldPlace},
 		{"failover", "U? R? L? l? F? answers?", rowGone + " " + rowBack + " " + oldPlace},
 		{"partition partition-oneway", "U? R? l? F?", againZero + " " + deadPlaces + " " + oldPlace},
 		{"delay", "U? R? l F", againZero + " " + deadPlaces + " " + oldPlace},
@@ -88,7 +88,7 @@ var mysqlTruth = map[string][]cell{
 		{"kill poweroff", "l", ""},
 		{"server-pause drop-reply restart kill-connection", "S", asksAgain},
 		{"server-skew server-jump", "U R", rowsServer},
-		{"restart-lost", "U? l", rowGone + " " + undone},
+		{"restart-lost", "U", rowLost},
 		{"failover", "U? answers?", rowGone + " " + rowBack},
 		{"partition partition-oneway delay", "Uf?", restOfLease},
 		{"partition-servers", "U R?", twoReigns},

@@ -80,31 +80,6 @@ func (r *recorder) begin(place cluster.Place, header history.Header) {
 	}
 }
 
-// kill records that clients are about to be killed. In one step with the line,
-// because what their operations still bring must not stand behind it as certain.
-func (r *recorder) kill(clients []string, e *history.Entry) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.addLocked(e)
-	r.died(clients)
-}
-
-// died takes in that clients are dead. It needs mu.
-func (r *recorder) died(clients []string) {
-	for _, name := range clients {
-		r.processes[name].dead.Store(true)
-	}
-}
-
-// mates are the clients that share a process with the one called name, itself
-// included; none, if that is no client.
-func (r *recorder) mates(name string) []string {
-	if r.processes[name] == nil {
-		return nil
-	}
-	return r.injector.lock.Mates(r.plan.Clients, name)
-}
-
 // add writes one entry and returns its index.
 func (r *recorder) add(e *history.Entry) int {
 	r.mu.Lock()
@@ -393,43 +368,6 @@ func (r *recorder) Section(_ string, acquire cluster.Op) {
 	if r.section(e) != workloads.Dead {
 		r.invoke(e, history.Release, e.inside().grant, history.Opt{})
 	}
-}
-
-// ended counts a client's script as done.
-func (r *recorder) ended(c *client) {
-	r.mu.Lock()
-	c.done = true
-	r.mu.Unlock()
-	r.maybeOver()
-}
-
-// maybeOver ends the run with the last script: everything that can be healed
-// is. Clients that stand still for good are not waited for, and what becomes of
-// them afterwards is not seen.
-func (r *recorder) maybeOver() {
-	r.mu.Lock()
-	waits := r.over
-	for _, c := range r.clients[:len(r.plan.Clients)] {
-		waits = waits || !c.done && !r.injector.stuck(c)
-	}
-	if waits {
-		r.mu.Unlock()
-		return
-	}
-	r.over = true
-	r.mu.Unlock()
-	r.injector.stop()
-	r.mu.Lock()
-	r.addLocked(&history.Entry{Process: history.Process{Name: history.Nemesis}, Type: history.Info, F: history.Ended})
-	r.closed = true
-	r.mu.Unlock()
-	r.injector.release()
-}
-
-func (r *recorder) isOver() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.over
 }
 
 // close ends the record: what comes later was not observed.

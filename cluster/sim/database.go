@@ -6,7 +6,6 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/history"
-	"github.com/lockcheck/lockcheck/stores/mysql"
 	"github.com/lockcheck/lockcheck/stores/mysql/model"
 )
 
@@ -19,9 +18,9 @@ type database struct {
 	before  entries // of a primary that is down, or was replaced: what others may have, and tell of
 	relay   relay   // from the primary, where it is a replica
 
-	// A crash takes back what was committed since the log was flushed, which it is
-	// once a second (innodb_flush_log_at_trx_commit = 0), unless each commit waits
-	// for that (1).
+	// A power loss takes back what was committed since the log was flushed. With
+	// everysec that is once a second (innodb_flush_log_at_trx_commit = 0); with none
+	// it never is, and with always each commit waits for it (1).
 	flushed int64 // how much of the log was on the disk when second began
 	second  int64 // of the monotonic clock, in which something was committed last
 	known   int64 // how much was committed until then
@@ -240,7 +239,10 @@ func (d *database) start() {
 
 // onDisk is how much of the log a power loss leaves.
 func (d *database) onDisk() int64 {
-	if d.server.world.cfg.Server.Fsync == catalogue.FsyncAlways {
+	switch d.server.world.cfg.Server.Fsync {
+	case catalogue.FsyncNone:
+		return 0
+	case catalogue.FsyncAlways:
 		return d.model.Committed()
 	}
 	d.flush()
@@ -260,12 +262,10 @@ func (d *database) kill(process *client) {
 	if !d.server.runs() {
 		return // nobody hears of it
 	}
-	somebody := d.model.Connect(d.clock())
 	for _, n := range d.clients {
 		if n.client == process {
-			d.model.Do(d.clock(), somebody, 0, mysql.Command{Verb: mysql.Kill, Int: n.session})
+			d.model.Kill(d.clock(), n.session)
 		}
 	}
-	d.model.Disconnect(d.clock(), somebody)
 	d.tell()
 }

@@ -232,17 +232,18 @@ func TestAPool(t *testing.T) {
 		"1.001s mysql: no such session", "1.001s session 1", "1.001s session 5", "1.001s c2 ends: <nil>")
 }
 
-// A power loss takes what was committed in the last second, unless each commit
-// waits for the disk.
+// A power loss takes what is not on the disk: all, what was committed in the last
+// second, or nothing.
 func TestAServerLosesPower(t *testing.T) {
 	for name, c := range map[string]struct {
 		fsync catalogue.Fsync
 		at    time.Duration
 		want  []string
 	}{
-		"at once":             {catalogue.FsyncNone, 2*time.Second + 900*time.Millisecond, []string{"2.9s mysql-1 lose"}},
-		"later":               {catalogue.FsyncNone, 3*time.Second + 100*time.Millisecond, nil},
-		"at once, with syncs": {catalogue.FsyncAlways, 2*time.Second + 900*time.Millisecond, nil},
+		"none":              {catalogue.FsyncNone, 5 * time.Second, []string{"5s mysql-1 lose"}},
+		"everysec, at once": {catalogue.FsyncEverysec, 2*time.Second + 900*time.Millisecond, []string{"2.9s mysql-1 lose"}},
+		"everysec, later":   {catalogue.FsyncEverysec, 3*time.Second + 100*time.Millisecond, nil},
+		"always":            {catalogue.FsyncAlways, 2*time.Second + 900*time.Millisecond, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newMySQLOn(catalogue.Server{Fsync: c.fsync}, 1, func(e catalogue.Env, ctx context.Context, p mysql.Port) error {

@@ -339,7 +339,7 @@ func remedyWords(r *harness.CaseResult) string {
 func serverWords(s catalogue.Server) string {
 	text := ""
 	if s.Fsync != "" {
-		text += " on a server with appendfsync " + string(s.Fsync)
+		text += " on a server with fsync " + string(s.Fsync)
 	}
 	if s.Eviction != "" {
 		text += " on a server with maxmemory-policy " + string(s.Eviction)

@@ -13,7 +13,7 @@ import (
 
 type fairFixed struct {
 	locker
-	held []*fairLease
+	held []*fairLease // what was not given back
 }
 
 // NewFairFixed is the idea of NewFair done right. The row has an owner beside
@@ -48,7 +48,8 @@ func NewFairFixed(h locks.Host, p mysql.Port, o Options) locks.Locker {
 var ErrHeld = locks.Definite(errors.New("the client holds the lock already"))
 
 func (l *fairFixed) Acquire(ctx context.Context, name string) (locks.Lease, error) {
-	if g := l.holds(name); g != nil && l.host.Mono() < g.until {
+	l.held = slices.DeleteFunc(l.held, func(g *fairLease) bool { return g.name == name && g.until <= l.host.Mono() })
+	if l.holds(name) != nil {
 		return nil, ErrHeld
 	}
 	a := &application{fairFixed: l, name: name, id: l.host.Unique()}
@@ -67,7 +68,8 @@ func (l *fairFixed) Acquire(ctx context.Context, name string) (locks.Lease, erro
 	}
 }
 
-// holds is the last grant of name that was not given back, or nil.
+// holds is the last grant of name that was not given back, or nil. Those that were
+// over when name was asked for again are forgotten: callers may abandon grants.
 func (l *fairFixed) holds(name string) *fairLease {
 	for _, g := range slices.Backward(l.held) {
 		if g.name == name {
@@ -103,7 +105,9 @@ func (g *fairLease) Token() uint64 {
 }
 
 // Release is one statement, of which nobody but the owner can be struck: so it
-// may be sent again until there is an answer, or the lease is over anyway.
+// may be sent again until there is an answer, or the lease is over anyway. It
+// need not raise the version: what others write after having read the row before
+// is a queue, which leaves the owner as it is, or a grant of what is over.
 // ErrNotHeld: the lease was over, and the lock is another's.
 func (g *fairLease) Release(ctx context.Context) error {
 	g.held = slices.DeleteFunc(g.held, func(other *fairLease) bool { return other == g })

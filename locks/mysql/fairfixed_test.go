@@ -24,7 +24,7 @@ func (d *desk) fixed(works, end time.Duration) *run {
 func (d *desk) line(works time.Duration, n int) (runs []*run) {
 	for range n {
 		runs = append(runs, d.fixed(works, 10*lease))
-		d.pass(d.now + second)
+		d.Pass(d.Time + second)
 	}
 	return runs
 }
@@ -32,11 +32,11 @@ func (d *desk) line(works time.Duration, n int) (runs []*run) {
 func TestTheQueueIsInOrder(t *testing.T) {
 	d := newDesk(t)
 	runs := d.line(5*second, 4)
-	d.pass(10 * lease)
-	d.story("c1 in", "c1 out", "c2 in", "c2 out", "c3 in", "c3 out", "c4 in", "c4 out")
+	d.Pass(10 * lease)
+	d.Story("c1 in", "c1 out", "c2 in", "c2 out", "c3 in", "c3 out", "c4 in", "c4 out")
 	for i, r := range runs {
-		if len(r.places) != 1 || i > 0 && r.places[0] <= runs[i-1].places[0] {
-			t.Errorf("%s was told of %v", r.name, r.places)
+		if len(r.Places) != 1 || i > 0 && r.Places[0] <= runs[i-1].Places[0] {
+			t.Errorf("%s was told of %v", r.Name, r.Places)
 		}
 	}
 }
@@ -46,17 +46,17 @@ func TestTheQueueIsInOrder(t *testing.T) {
 func TestTheDeadHoldNobodyUp(t *testing.T) {
 	d := newDesk(t)
 	runs := d.line(5*second, 4)
-	runs[1].away, runs[2].away = true, true
-	d.pass(10 * lease)
-	d.story("c1 in", "c1 out", "c4 in", "c4 out")
+	runs[1].Away, runs[2].Away = true, true
+	d.Pass(10 * lease)
+	d.Story("c1 in", "c1 out", "c4 in", "c4 out")
 	if late := runs[3].acquired - 5*second; late > lease/2 {
 		t.Errorf("c4 waits for %v after the release", late)
 	}
 
 	d = newDesk(t)
 	runs = d.line(5*second, 2)
-	runs[0].away = true
-	if d.pass(5 * lease); runs[1].acquired < lease || runs[1].acquired > lease+second {
+	runs[0].Away = true
+	if d.Pass(5 * lease); runs[1].acquired < lease || runs[1].acquired > lease+second {
 		t.Errorf("the lock of a dead holder is had at %v", runs[1].acquired)
 	}
 }
@@ -74,12 +74,12 @@ func TestWhoWasAway(t *testing.T) {
 	} {
 		d := newDesk(t)
 		runs := d.line(8*second, 3)
-		runs[1].away = true
-		d.pass(tt.back)
-		runs[1].away = false
-		d.pass(10 * lease)
-		if d.story(tt.story...); len(runs[1].places) != tt.told {
-			t.Errorf("%s: told of %v", name, runs[1].places)
+		runs[1].Away = true
+		d.Pass(tt.back)
+		runs[1].Away = false
+		d.Pass(10 * lease)
+		if d.Story(tt.story...); len(runs[1].Places) != tt.told {
+			t.Errorf("%s: told of %v", name, runs[1].Places)
 		}
 	}
 }
@@ -107,7 +107,7 @@ func TestWhoGivesUpLeaves(t *testing.T) {
 			c := d.client()
 			c.faults = tt.faults
 			r := c.wants(c.lock(mysqllocks.NewFairFixed), 0, 1500*ms)
-			d.pass(3 * lease)
+			d.Pass(3 * lease)
 			if r.err == nil || locks.IsDefinite(r.err) != tt.definite || strings.Contains(d.queue().S, "c2") {
 				t.Errorf("%v, definite %v; it leaves %q; sent %q", r.err, locks.IsDefinite(r.err), d.queue().S, c.sent)
 			}
@@ -124,15 +124,15 @@ func TestTheRowShowsWhatBecameOfAStatement(t *testing.T) {
 		c := d.client()
 		c.faults[2] = what
 		r := c.wants(c.lock(mysqllocks.NewFairFixed), 0, lease)
-		if d.pass(2 * lease); r.err != nil || len(c.places) != 1 {
-			t.Errorf("fault %d in the queue: %v, told of %v", what, r.err, c.places)
+		if d.Pass(2 * lease); r.err != nil || len(c.Places) != 1 {
+			t.Errorf("fault %d in the queue: %v, told of %v", what, r.err, c.Places)
 		}
 
 		d = newDesk(t)
 		c = d.client()
 		c.faults[2] = what
 		r = c.wants(c.lock(mysqllocks.NewFairFixed, token), 0, lease)
-		d.pass(2 * lease)
+		d.Pass(2 * lease)
 		if r.err != nil {
 			t.Fatalf("fault %d: %v; sent %q", what, r.err, c.sent)
 		}
@@ -152,10 +152,10 @@ func TestAGrantThatIsFoundLateHasItsPlace(t *testing.T) {
 	a := d.client()
 	a.faults[2] = lostWord
 	first := a.wants(a.lock(mysqllocks.NewFairFixed), second, lease)
-	d.pass(100 * ms)
+	d.Pass(100 * ms)
 	second := d.fixed(0, lease)
-	if d.pass(2 * lease); first.err != nil || first.places[0] >= second.places[0] {
-		t.Errorf("%v, places %v, %v", first.err, first.places, second.places)
+	if d.Pass(2 * lease); first.err != nil || first.Places[0] >= second.Places[0] {
+		t.Errorf("%v, places %v, %v", first.err, first.Places, second.Places)
 	}
 }
 
@@ -166,8 +166,8 @@ func TestAGrantWithoutAnAnswerKeepsItsPlace(t *testing.T) {
 	c := d.client()
 	c.unanswered = "owner=c2-1"
 	r := c.wants(c.lock(mysqllocks.NewFairFixed), 0, lease)
-	if d.pass(lease); r.err != nil || c.unanswered != "" || len(c.places) != 1 {
-		t.Errorf("%v, told of %v", r.err, c.places)
+	if d.Pass(lease); r.err != nil || c.unanswered != "" || len(c.Places) != 1 {
+		t.Errorf("%v, told of %v", r.err, c.Places)
 	}
 }
 
@@ -176,7 +176,7 @@ func TestVersionsNeverRestart(t *testing.T) {
 	d := newDesk(t)
 	last := uint64(0)
 	for _, r := range d.line(2*second, 4) {
-		d.pass(d.now + lease)
+		d.Pass(d.Time + lease)
 		if got := r.lease.(locks.Fencer).Token(); got <= last {
 			t.Errorf("token %d after %d", got, last)
 		} else {
@@ -223,15 +223,23 @@ func TestMisuse(t *testing.T) {
 		t.Errorf("a release by who holds nothing: %v, the owner %v", err, d.rows["a"].Owner)
 	}
 	nested := a.wants(own, 0, lease)
-	if d.pass(d.now + second); !errors.Is(nested.err, mysqllocks.ErrHeld) || !locks.IsDefinite(nested.err) {
+	if d.Pass(d.Time + second); !errors.Is(nested.err, mysqllocks.ErrHeld) || !locks.IsDefinite(nested.err) {
 		t.Errorf("a nested acquire: %v", nested.err)
 	}
 	if err := a.releaseName(own); err != nil || d.rows["a"].Owner.Valid {
 		t.Errorf("a release by name: %v, the owner %v", err, d.rows["a"].Owner)
 	}
 	a.take(own)
-	d.pass(3 * lease)
+	d.Pass(3 * lease)
 	a.take(own) // what is over does not stand in the way
+	d.Pass(6 * lease)
+	b.take(other)
+	_ = a.wants(own, 0, d.Time)
+	d.Pass(d.Time + second)
+	before := len(a.sent)
+	if err := a.releaseName(own); !errors.Is(err, locks.ErrNotHeld) || len(a.sent) > before {
+		t.Errorf("a release of what was over before the last acquire: %v after %q", err, a.sent[before:])
+	}
 }
 
 // A queue that has no room takes the place of somebody who is away for too long,
@@ -244,18 +252,18 @@ func TestAFullQueue(t *testing.T) {
 		if away {
 			until = d.clock(0)
 		}
-		d.pass(second)
+		d.Pass(second)
 		entry := id + ":" + strconv.FormatInt(until, 36) + ","
 		d.row(8*second, mysql.Some(strings.Repeat(entry, mysql.QueueLength/len(entry))))
 		row := d.rows["a"]
 		row.Owner, row.Version = mysql.Some("x"), 1
 		d.rows["a"] = row
 		r := d.fixed(0, 10*lease)
-		d.pass(3 * second)
-		if (len(r.places) == 1) != away {
-			t.Errorf("away %v: places %v", away, r.places)
+		d.Pass(3 * second)
+		if (len(r.Places) == 1) != away {
+			t.Errorf("away %v: places %v", away, r.Places)
 		}
-		if d.pass(10 * lease); r.err != nil {
+		if d.Pass(10 * lease); r.err != nil {
 			t.Errorf("away %v: %v", away, r.err)
 		}
 	}
@@ -268,10 +276,10 @@ func (d *desk) clock(at time.Duration) int64 { return time.Unix(1000, 0).Add(at)
 func TestClocksOfClientsDoNotMatter(t *testing.T) {
 	d := newDesk(t)
 	runs := d.line(5*second, 3)
-	runs[1].skew, runs[2].skew = 10*lease, -10*lease
-	d.pass(10 * lease)
-	d.story("c1 in", "c1 out", "c2 in", "c2 out", "c3 in", "c3 out")
-	if got := slices.Concat(runs[0].places, runs[1].places, runs[2].places); len(got) != 3 {
+	runs[1].Skew, runs[2].Skew = 10*lease, -10*lease
+	d.Pass(10 * lease)
+	d.Story("c1 in", "c1 out", "c2 in", "c2 out", "c3 in", "c3 out")
+	if got := slices.Concat(runs[0].Places, runs[1].Places, runs[2].Places); len(got) != 3 {
 		t.Errorf("places %v", got)
 	}
 }

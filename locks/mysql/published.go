@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -13,10 +14,12 @@ import (
 // distributed lock with MySQL (in Chinese). Its callers say at each call whether
 // they queue up.
 //
-// Where the source catches an exception and answers no, so does this. Three
-// things are not the source's, which does not show them: the table, for which
-// see mysql.Table; that the update of a row that has expired writes NULL where it
-// is given NULL; and how long a statement may take.
+// Where the source catches an exception and answers no, so does this. What is not
+// the source's, which does not show it: the table, for which see mysql.Table; that
+// the update of a row that has expired writes NULL where it is given NULL; and how
+// long a statement may take. What is ours besides, and only where Options ask for
+// it: that a grant draws a token (Token), and the caller's transaction, in which
+// the release looks (InTx). Without the one that was asked for there is no grant.
 type published struct{ locker }
 
 // The source's names.
@@ -109,7 +112,7 @@ type publishedLease struct {
 	name  string
 	token uint64
 	until time.Duration
-	tx    mysql.Handle // the transaction that the caller works in; zero: it has none
+	tx    mysql.Handle // the transaction that the caller works in; zero: none was asked for
 }
 
 func (g *publishedLease) Token() uint64        { return g.token }
@@ -120,31 +123,30 @@ func (l *published) granted(name string, until time.Duration) (locks.Lease, erro
 	ctx := l.host.Life()
 	g := &publishedLease{published: l, name: name, until: until}
 	var err error
-	if g.token, err = l.draw(ctx, name); err != nil {
-		return nil, undone(err, l.unLockByName(ctx, l.port, name))
+	if g.token, err = l.draw(ctx, name); err == nil && l.InTx {
+		g.tx, err = l.begin(ctx, name)
 	}
-	if l.InTx {
-		g.tx = l.begin(ctx, name)
+	if err != nil {
+		return nil, undone(err, l.unLockByName(ctx, l.port, name))
 	}
 	return g, nil
 }
 
 // begin opens the transaction of a caller who has got the lock. What it reads
-// first it goes on reading: InnoDB takes its snapshot then. A caller who cannot
-// have one works without.
-func (l *published) begin(ctx context.Context, name string) mysql.Handle {
+// first it goes on reading: InnoDB takes its snapshot then.
+func (l *published) begin(ctx context.Context, name string) (mysql.Handle, error) {
 	tx, err := l.port.Open(ctx, l.Timeout)
 	if err != nil {
-		return mysql.Handle{}
+		return mysql.Handle{}, err
 	}
 	if err = tx.Begin(ctx, l.Timeout); err == nil {
 		_, _, _, err = tx.Select(ctx, l.Timeout, name)
 	}
 	if err != nil {
 		tx.Close()
-		return mysql.Handle{}
+		return mysql.Handle{}, fmt.Errorf("no transaction: %w", err)
 	}
-	return tx
+	return tx, nil
 }
 
 // Release is unLockByName, in the caller's transaction where there is one.

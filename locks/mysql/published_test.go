@@ -23,7 +23,7 @@ func (d *desk) queue() mysql.Text { return d.rows["a"].Queue }
 
 // releaseName is what a finally does.
 func (c *client) releaseName(l locks.Locker) (err error) {
-	c.does(second, func() { err = l.(locks.NameReleaser).ReleaseName(c.life, "a") })
+	c.does(second, func() { err = l.(locks.NameReleaser).ReleaseName(c.Life(), "a") })
 	return err
 }
 
@@ -42,7 +42,7 @@ func TestTheTimeThatATryCounts(t *testing.T) {
 		c := d.client()
 		c.slow = tt.slow
 		r := c.wants(c.lock(mysqllocks.NewOptimistic), 0, tt.timeout)
-		d.pass(lease)
+		d.Pass(lease)
 		if r.acquired != tt.want || len(c.sent) != tt.tries || !errors.Is(r.err, locks.ErrNotAcquired) {
 			t.Errorf("%v, statements of %v more: no after %v and %d tries, %v; want %v and %d", tt.timeout, tt.slow, r.acquired, len(c.sent), r.err, tt.want, tt.tries)
 		}
@@ -57,10 +57,10 @@ func TestACallerWithoutATimeoutIsInterrupted(t *testing.T) {
 	ctx, interrupt := context.WithCancel(context.Background())
 	var err error
 	l := c.lock(mysqllocks.NewOptimistic)
-	k := c.start(func(context.Context) { _, err = l.Acquire(ctx, "a") })
-	d.pass(second)
+	k := c.Start(func(context.Context) { _, err = l.Acquire(ctx, "a") })
+	d.Pass(second)
 	interrupt()
-	if d.pass(2 * second); !k.done || !errors.Is(err, locks.ErrNotAcquired) {
+	if d.Pass(2 * second); !k.Done || !errors.Is(err, locks.ErrNotAcquired) {
 		t.Errorf("%v", err)
 	}
 }
@@ -78,7 +78,7 @@ func TestAReleaseFreesWhatItFinds(t *testing.T) {
 		t.Errorf("a release of nothing: %v", err)
 	}
 	late := a.take(own)
-	d.pass(2 * lease)
+	d.Pass(2 * lease)
 	b.take(b.lock(mysqllocks.NewOptimistic))
 	if err := a.release(late); err != nil || len(d.rows) > 0 {
 		t.Errorf("%v, and the next holder's row is there: %v", err, d.rows)
@@ -90,10 +90,10 @@ func TestClocksSayWhatIsOver(t *testing.T) {
 	d := newDesk(t)
 	a, b, c := d.client(), d.client(), d.client()
 	a.take(a.lock(mysqllocks.NewOptimistic))
-	b.skew = 6 * lease
+	b.Skew = 6 * lease
 	b.take(b.lock(mysqllocks.NewOptimistic))
 	r := c.wants(c.lock(mysqllocks.NewOptimistic), 0, second)
-	if d.pass(lease); r.err == nil {
+	if d.Pass(lease); r.err == nil {
 		t.Error("a lock that ends far ahead is over")
 	}
 }
@@ -117,9 +117,31 @@ func TestAReleaseInATransactionFillsTheStack(t *testing.T) {
 		tt.change(&row)
 		d.rows["a"] = row
 		returned := false
-		c.start(func(context.Context) { _, returned = g.Release(c.life), true })
-		if d.pass(2 * second); returned != tt.ends || !tt.ends && len(c.sent) < budget {
+		c.Start(func(context.Context) { _, returned = g.Release(c.Life()), true })
+		if d.Pass(2 * second); returned != tt.ends || !tt.ends && len(c.sent) < budget {
 			t.Errorf("%s: returned %v after %d statements", name, returned, len(c.sent))
+		}
+	}
+}
+
+// Who asked for a transaction, or a token, does not get the lock without.
+func TestAGrantHasAllThatWasAskedFor(t *testing.T) {
+	for name, tt := range map[string]struct {
+		set  func(*mysqllocks.Options)
+		at   int
+		want error
+	}{
+		"no token":     {token, 3, errRefused},
+		"no begin":     {inTx, 3, errRefused},
+		"no snapshot":  {inTx, 4, errRefused},
+		"session over": {inTx, 3, mysql.ErrSessionOver},
+	} {
+		d := newDesk(t)
+		c := d.client()
+		c.faults[tt.at] = map[error]fault{errRefused: refused, mysql.ErrSessionOver: over}[tt.want]
+		r := c.wants(c.lock(mysqllocks.NewOptimistic, tt.set), 0, second)
+		if d.Pass(second); !errors.Is(r.err, tt.want) || !locks.IsDefinite(r.err) || len(d.rows) > 0 {
+			t.Errorf("%s: %v, and the rows are %v", name, r.err, d.rows)
 		}
 	}
 }
@@ -151,17 +173,17 @@ func TestFairTries(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
-			d.pass(second)
+			d.Pass(second)
 			expires := 2 * second
 			if tt.over {
 				expires = second / 2
 			}
 			d.row(expires, tt.before)
 			c := d.client()
-			r := c.wants(c.lock(mysqllocks.NewFair), lease, d.now)
-			d.pass(d.now + second/2)
-			if (r.err == nil) != tt.granted || d.queue() != tt.after || (len(c.places) == 1) != tt.queued {
-				t.Errorf("granted %v, the queue %v, places %v; want %v, %v, %v", r.err == nil, d.queue(), c.places, tt.granted, tt.after, tt.queued)
+			r := c.wants(c.lock(mysqllocks.NewFair), lease, d.Time)
+			d.Pass(d.Time + second/2)
+			if (r.err == nil) != tt.granted || d.queue() != tt.after || (len(c.Places) == 1) != tt.queued {
+				t.Errorf("granted %v, the queue %v, places %v; want %v, %v, %v", r.err == nil, d.queue(), c.Places, tt.granted, tt.after, tt.queued)
 			}
 		})
 	}
@@ -175,13 +197,13 @@ func TestPlacesGrow(t *testing.T) {
 		a, b, c := d.client(), d.client(), d.client()
 		g := a.take(a.lock(mysqllocks.NewFair))
 		for _, w := range []*client{b, c} {
-			w.wants(w.lock(mysqllocks.NewFair), 0, d.now+lease)
-			d.pass(d.now + second)
+			w.wants(w.lock(mysqllocks.NewFair), 0, d.Time+lease)
+			d.Pass(d.Time + second)
 		}
 		if err := a.release(g); err != nil {
 			t.Fatal(err)
 		}
-		places = slices.Concat(places, a.places, b.places, c.places)
+		places = slices.Concat(places, a.Places, b.Places, c.Places)
 	}
 	if len(places) != 6 || !slices.IsSorted(places) || len(slices.Compact(places)) != 6 {
 		t.Errorf("places %v", places)
@@ -208,7 +230,7 @@ func TestTheHeadHasTheLock(t *testing.T) {
 	a, b = d.client(), d.client()
 	unfair := a.lock(mysqllocks.NewFair)
 	a.does(second, func() {
-		if _, err := unfair.(locks.UnfairLocker).AcquireUnfair(a.life, "a"); err != nil {
+		if _, err := unfair.(locks.UnfairLocker).AcquireUnfair(a.Life(), "a"); err != nil {
 			t.Error(err)
 		}
 	})
@@ -226,12 +248,12 @@ func TestTheHeadDoesNotLookTwice(t *testing.T) {
 		c := d.client()
 		c.slow = 100 * ms
 		r := c.wants(c.lock(mysqllocks.NewFair), 0, second)
-		d.pass(150 * ms)
+		d.Pass(150 * ms)
 		d.row(lease, mysql.Some("x,c1_main,"))
 		if gone {
 			delete(d.rows, "a")
 		}
-		if d.pass(second); r.err != nil {
+		if d.Pass(second); r.err != nil {
 			t.Errorf("gone %v: %v", gone, r.err)
 		}
 	}
@@ -244,7 +266,7 @@ func TestDeadWaitersCostALease(t *testing.T) {
 		d.row(lease, mysql.Some("x,"+strings.Repeat("dead,", dead)))
 		c := d.client()
 		r := c.wants(c.lock(mysqllocks.NewFair), 0, 10*lease)
-		d.pass(10 * lease)
+		d.Pass(10 * lease)
 		if least := time.Duration(dead+1) * lease; r.err != nil || r.acquired < least || r.acquired > least+3*second {
 			t.Errorf("%d dead: %v after %v", dead, r.err, r.acquired)
 		}

@@ -103,11 +103,11 @@ func TestOneAfterTheOther(t *testing.T) {
 			d := newDesk(t)
 			a, b, c := d.client(), d.client(), d.client()
 			first := a.wants(a.lock(create, token), 3*second, lease)
-			d.pass(second)
+			d.Pass(second)
 			second1 := b.wants(b.lock(create, token), second, lease)
 			third := c.wants(c.lock(create, token), second, 2*second)
-			d.pass(2 * lease)
-			d.story("c1 in", "c3 no", "c1 out", "c2 in", "c2 out")
+			d.Pass(2 * lease)
+			d.Story("c1 in", "c3 no", "c1 out", "c2 in", "c2 out")
 			if !errors.Is(third.err, locks.ErrNotAcquired) || first.released != nil || second1.released != nil {
 				t.Errorf("%v, %v, %v", third.err, first.released, second1.released)
 			}
@@ -177,7 +177,7 @@ func TestWhatAnAcquireKnows(t *testing.T) {
 			c := d.client()
 			c.faults = tt.faults
 			r := c.wants(c.lock(tt.new, tt.set...), 0, 5*second)
-			d.pass(lease)
+			d.Pass(lease)
 			if (r.err == nil) != tt.granted || r.err != nil && locks.IsDefinite(r.err) != tt.definite {
 				t.Errorf("%v, definite %v; sent %q", r.err, locks.IsDefinite(r.err), c.sent)
 			}

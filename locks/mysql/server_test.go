@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/locks/lockstest"
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
@@ -116,9 +117,9 @@ func (s *session) Do(ctx context.Context, timeout time.Duration, cmd mysql.Comma
 	}
 	c.sent = append(c.sent, words(cmd))
 	if len(c.sent) > budget {
-		panic(ended{})
+		panic(lockstest.Ended{})
 	}
-	end := c.now + timeout
+	end := c.Time + timeout
 	what := c.faults[len(c.sent)]
 	if c.unanswered != "" && strings.Contains(words(cmd), c.unanswered) {
 		what, c.unanswered = lostWord, ""
@@ -133,23 +134,23 @@ func (s *session) Do(ctx context.Context, timeout time.Duration, cmd mysql.Comma
 		s.endTx()
 		return mysql.Reply{Code: mysql.DeadlockFound}, nil
 	case lostCall:
-		c.pass(end)
+		c.Pass(end)
 		s.Close()
 		return mysql.Reply{}, mysql.ErrTimeout
 	case lateCall:
-		c.start(func(context.Context) {
-			c.pass(end + second)
+		c.Start(func(context.Context) {
+			c.Pass(end + second)
 			s.execute(cmd)
 			s.Close()
 		})
-		c.pass(end)
+		c.Pass(end)
 		s.over = true
 		return mysql.Reply{}, mysql.ErrTimeout
 	}
-	c.pass(c.now + c.slow + ms/2)
-	for waited := c.now; s.waits(cmd) && c.now < end; c.pass(c.now + ms) {
-		if cmd.Verb == mysql.GetLock && c.now-waited >= cmd.Wait {
-			c.pass(c.now + ms/2)
+	c.Pass(c.Time + c.slow + ms/2)
+	for waited := c.Time; s.waits(cmd) && c.Time < end; c.Pass(c.Time + ms) {
+		if cmd.Verb == mysql.GetLock && c.Time-waited >= cmd.Wait {
+			c.Pass(c.Time + ms/2)
 			return mysql.Reply{}, nil
 		}
 	}
@@ -159,11 +160,11 @@ func (s *session) Do(ctx context.Context, timeout time.Duration, cmd mysql.Comma
 	}
 	r := s.execute(cmd)
 	if what == lostWord {
-		c.pass(end)
+		c.Pass(end)
 		s.Close()
 		return mysql.Reply{}, mysql.ErrTimeout
 	}
-	c.pass(c.now + ms/2)
+	c.Pass(c.Time + ms/2)
 	return r, nil
 }
 
@@ -235,7 +236,7 @@ func (s *session) execute(cmd mysql.Command) (r mysql.Reply) {
 }
 
 // ms is the server's clock.
-func (c *client) ms() int64 { return time.Unix(1000, 0).Add(c.now).UnixMilli() }
+func (c *client) ms() int64 { return time.Unix(1000, 0).Add(c.Time).UnixMilli() }
 
 func (c *client) put(row mysql.Row, lease time.Duration) {
 	if lease > 0 {

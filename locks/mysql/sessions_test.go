@@ -16,7 +16,7 @@ func TestHeartbeats(t *testing.T) {
 	d := newDesk(t)
 	c := d.client()
 	g := c.take(c.lock(mysqllocks.NewGetLock, waitTimeout))
-	d.pass(lease)
+	d.Pass(lease)
 	if want := []string{"ping", "ping"}; !slices.Equal(c.sent[2:], want) {
 		t.Errorf("in T: %q", c.sent[2:])
 	}
@@ -24,8 +24,8 @@ func TestHeartbeats(t *testing.T) {
 		t.Fatal(err)
 	}
 	sent := len(c.sent)
-	if d.pass(d.now + 2*lease); len(c.sent) != sent || len(c.lost) != 0 || len(c.idle) != 1 {
-		t.Errorf("after the release %q, told of %v, and %d sessions in the pool", c.sent[sent:], c.lost, len(c.idle))
+	if d.Pass(d.Time + 2*lease); len(c.sent) != sent || len(c.Lost) != 0 || len(c.idle) != 1 {
+		t.Errorf("after the release %q, told of %v, and %d sessions in the pool", c.sent[sent:], c.Lost, len(c.idle))
 	}
 }
 
@@ -39,8 +39,8 @@ func TestAHeartbeatTellsOfALoss(t *testing.T) {
 		c := d.client()
 		g := c.take(c.lock(mysqllocks.NewGetLock, waitTimeout))
 		c.faults[len(c.sent)+1] = what
-		if d.pass(2 * lease); len(c.lost) != 1 || c.lost[0] < want || c.lost[0] > want+10*ms {
-			t.Errorf("fault %d: told at %v, want %v", what, c.lost, want)
+		if d.Pass(2 * lease); len(c.Lost) != 1 || c.Lost[0] < want || c.Lost[0] > want+10*ms {
+			t.Errorf("fault %d: told at %v, want %v", what, c.Lost, want)
 		}
 		if err := c.release(g); !errors.Is(err, locks.ErrLost) {
 			t.Errorf("fault %d: %v", what, err)
@@ -50,7 +50,7 @@ func TestAHeartbeatTellsOfALoss(t *testing.T) {
 	c := d.client()
 	c.take(c.lock(mysqllocks.NewGetLock))
 	sent := len(c.sent)
-	if d.pass(2 * lease); len(c.sent) != sent {
+	if d.Pass(2 * lease); len(c.sent) != sent {
 		t.Errorf("without the option: %q", c.sent[sent:])
 	}
 }
@@ -111,8 +111,8 @@ func TestWhatForUpdateNeeds(t *testing.T) {
 		d := newDesk(t)
 		a, b := d.client(), d.client()
 		a.take(a.lock(mysqllocks.NewForUpdate, tt.set))
-		r := b.wants(b.lock(mysqllocks.NewForUpdate, tt.set), lease, d.now+second)
-		if d.pass(d.now + 2*second); (r.err != nil) != tt.waits {
+		r := b.wants(b.lock(mysqllocks.NewForUpdate, tt.set), lease, d.Time+second)
+		if d.Pass(d.Time + 2*second); (r.err != nil) != tt.waits {
 			t.Errorf("%s: %v", name, r.err)
 		}
 	}
@@ -125,14 +125,14 @@ func TestAWaitForARowIsEnded(t *testing.T) {
 	a, b := d.client(), d.client()
 	a.take(a.lock(mysqllocks.NewForUpdate))
 	l := b.lock(mysqllocks.NewForUpdate)
-	r := b.wants(l, 0, d.now+3*second)
-	d.pass(d.now + 4*second)
+	r := b.wants(l, 0, d.Time+3*second)
+	d.Pass(d.Time + 4*second)
 	want := []string{"insert a v0 expires=0 queue=NULL owner=NULL", "begin", "select a for update", "kill 2", "begin", "select a for update", "kill 3"}
 	if !errors.Is(r.err, locks.ErrNotAcquired) || !slices.Equal(b.sent, want) {
 		t.Errorf("%v; sent %q, want %q", r.err, b.sent, want)
 	}
-	b.wants(l, 0, d.now+lease)
-	if d.pass(d.now + ms); b.sent[len(want)] != "begin" {
+	b.wants(l, 0, d.Time+lease)
+	if d.Pass(d.Time + ms); b.sent[len(want)] != "begin" {
 		t.Errorf("the row is there already, and it sent %q", b.sent[len(want):])
 	}
 }

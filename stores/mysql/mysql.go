@@ -159,7 +159,7 @@ type Command struct {
 
 	Isolation Isolation     // of Isolate
 	Name      string        // of a named lock: up to 64 characters; MySQL 8, unlike MariaDB, does not look at their case
-	Wait      time.Duration // of GetLock: whole milliseconds, negative for ever; of SetWaitTimeout
+	Wait      time.Duration // of GetLock: whole milliseconds, which MySQL 8 rounds to seconds, negative for ever; of SetWaitTimeout
 	Int       int64         // of Kill
 }
 

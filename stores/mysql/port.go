@@ -114,7 +114,8 @@ func (h Handle) Rollback(ctx context.Context, timeout time.Duration) error {
 
 // GetLock is GET_LOCK: it waits on the server for at most wait (negative: for
 // ever), and reports whether the session has the lock called name. A session may
-// get one several times, and has to release it as often.
+// get one several times, and has to release it as often. MariaDB waits for parts
+// of a second, too; MySQL 8 takes whole seconds, and rounds wait to them.
 func (p Port) GetLock(ctx context.Context, timeout time.Duration, name string, wait time.Duration) (bool, error) {
 	return getLock(ctx, p.Transport, timeout, name, wait)
 }

@@ -132,6 +132,14 @@ func TestEffectsOfNamedLocks(t *testing.T) {
 	d.do(a, release("n"), acted{model.Removed, "n", 1, 5}, acted{model.Created, "n", 3, 3})
 	d.do(a, get("m"), acted{model.Created, "m", 6, 6})
 	d.do(a, mysql.Command{Verb: mysql.Kill, Int: b}, acted{model.Lost, "n", 3, 0})
+	c := d.open()
+	d.do(c, get("k"), acted{model.Created, "k", 8, 8})
+	d.do(a, get("k")) // waits
+	d.Kill(d.now, c)
+	d.told(acted{model.Lost, "k", 8, 0}, acted{model.Created, "k", 9, 9})
+	d.do(a, release("k"), acted{model.Removed, "k", 9, 10})
+	d.Kill(d.now, c) // is over
+	d.told()
 	d.Advance(model.Clock{Mono: 8*time.Hour - 1})
 	d.told()
 	d.Advance(model.Clock{Mono: 8 * time.Hour})

@@ -152,16 +152,21 @@ func (s *Server) noticed(x *session) time.Duration {
 	return min(x.due, s.now.Mono+glance-(s.now.Mono-x.since)%glance)
 }
 
-// kill ends the session that x has named. One that kills itself gets no answer
-// any more, and neither does one that waits.
+// kill ends x, and tells. One that waits gets no answer any more.
 func (s *Server) kill(x *session) {
+	s.output(Output{Kind: Ended, Session: x.id})
+	s.end(x)
+}
+
+// killNamed kills the session that x has named. One that kills itself gets no
+// answer any more.
+func (s *Server) killNamed(x *session) {
 	y := s.session(x.command.Int)
 	if y == nil {
 		s.answer(x, mysql.Reply{Code: mysql.NoSuchSession})
 		return
 	}
-	s.output(Output{Kind: Ended, Session: y.id})
-	s.end(y)
+	s.kill(y)
 	if y != x {
 		s.answer(x, mysql.Reply{})
 	}

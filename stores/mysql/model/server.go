@@ -129,6 +129,16 @@ func (s *Server) Disconnect(now Clock, session int64) {
 	s.settle()
 }
 
+// Kill ends session at once, as Disconnect does not. One that is over already is
+// ignored.
+func (s *Server) Kill(now Clock, session int64) {
+	s.now = now
+	if x := s.session(session); x != nil {
+		s.kill(x)
+		s.settle()
+	}
+}
+
 // Do has session carry out c; by is the caller's tag of the statement, and not
 // 0. The answer is among the Outputs, of this call or of a later one. A session
 // has one statement at a time: the next one comes after the answer. Of a

@@ -47,7 +47,7 @@ func (s *Server) carryOn(x *session) {
 	case mysql.IsUsedLock:
 		s.isUsedLock(x)
 	case mysql.Kill:
-		s.kill(x)
+		s.killNamed(x)
 	case mysql.SetWaitTimeout:
 		x.waitTime = max(time.Second, (c.Wait + time.Second - 1).Truncate(time.Second))
 		s.answer(x, mysql.Reply{})
