@@ -124,8 +124,10 @@ func greetingOf(body []byte) (session int64, err error) {
 
 // reach is far's.
 func (p *primary) reach(ctx context.Context, client string) (*net.TCPConn, dialect, error) {
-	s := p.leader()
-	if !s.runs() {
+	p.mu.Lock()
+	s, rising := p.first, p.rising
+	p.mu.Unlock()
+	if rising || !s.runs() {
 		return nil, nil, errDown
 	}
 	conn, err := (&net.Dialer{Timeout: feedLimit}).DialContext(ctx, "tcp", s.Addr)

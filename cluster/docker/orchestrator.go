@@ -69,6 +69,7 @@ func (p *primary) promote(ctx context.Context, old *mysqld) error {
 	if best == nil {
 		return nil // one may be reached later
 	}
+	p.succeeds(best)
 	err := best.each(ctx, "STOP SLAVE IO_THREAD")
 	if err == nil {
 		err = await(ctx, best.name+" has done all that it was sent", func() (bool, error) {
@@ -80,7 +81,6 @@ func (p *primary) promote(ctx context.Context, old *mysqld) error {
 		err = best.each(ctx, "STOP SLAVE", "RESET SLAVE ALL", "SET GLOBAL read_only = 0")
 	}
 	if err == nil {
-		p.cut()
 		err = p.leads(ctx, best)
 	}
 	for _, s := range p.servers {

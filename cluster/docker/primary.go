@@ -39,6 +39,7 @@ type primary struct {
 
 	mu       sync.Mutex
 	first    *mysqld // that clients reach
+	rising   bool    // first is to take another's place, and nobody reaches it yet
 	looking  context.Context
 	away     context.CancelFunc // ends looking: what it asks may stand still
 	sessions map[string][]int64 // by client: the numbers of its connections to first
@@ -117,8 +118,8 @@ func (p *primary) leader() *mysqld {
 	return p.first
 }
 
-// leads makes s, which follows nobody, the server that clients reach, once what it
-// has is told.
+// leads lets clients reach s, the primary, which follows nobody, once what it has is
+// told.
 func (p *primary) leads(ctx context.Context, s *mysqld) error {
 	p.mu.Lock()
 	p.away()
@@ -144,13 +145,21 @@ func (p *primary) leads(ctx context.Context, s *mysqld) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.first != s {
-		p.first.depose(true)
-	}
-	p.first = s
+	p.rising = false
 	clear(p.sessions)
 	s.are(true, false)
 	return nil
+}
+
+// succeeds gives s the place of the primary. Until s leads, clients reach nobody: the
+// old one may still serve, and what it did from now on would never be told.
+func (p *primary) succeeds(s *mysqld) {
+	p.mu.Lock()
+	p.first.depose(true)
+	p.first, p.rising = s, true
+	clear(p.sessions)
+	p.mu.Unlock()
+	p.cut()
 }
 
 // looks lets looking go on that was ended with away.
@@ -174,10 +183,10 @@ func (p *primary) follow() {
 		}
 		p.reading.Lock()
 		p.mu.Lock()
-		s, ctx := p.first, p.looking
+		s, ctx, rising := p.first, p.looking, p.rising
 		p.mu.Unlock()
 		var err error
-		if s.runs() {
+		if s.runs() && !rising {
 			err = p.look(ctx, s)
 		}
 		p.reading.Unlock()
