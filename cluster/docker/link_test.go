@@ -71,7 +71,10 @@ func TestPrimaryIsNotReachedWhileItRises(t *testing.T) {
 		s.Addr = server.Addr().String()
 	}
 	cuts := 0
-	p := &primary{servers: servers, first: servers[0], sessions: map[string][]int64{}, cut: func() { cuts++ }}
+	p := &primary{
+		servers: servers, rows: newRows(nil, "mysql-1", nil, t.Logf),
+		first: servers[0], sessions: map[string][]int64{}, cut: func() { cuts++ },
+	}
 	reached := func() bool {
 		conn, _, err := p.reach(t.Context(), "c1")
 		if err == nil {

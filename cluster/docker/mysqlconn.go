@@ -18,7 +18,7 @@ import (
 // Source: MariaDB, "Clients & Utilities, Server-Client Protocol".
 type mysqlTalk struct {
 	primary *primary
-	server  *mysqld
+	reign   int // the server's
 	client  string
 	replies *bufio.Reader
 	life    context.Context // of the link
@@ -67,7 +67,7 @@ func (t *mysqlTalk) request(r *bufio.Reader, op int64) parcel {
 		return parcel{raw: raw, sort: besides}
 	}
 	t.works.Store(true)
-	return parcel{raw: raw, pass: func(<-chan struct{}) { t.primary.rows.sends(t.session.Load(), op) }}
+	return parcel{raw: raw, pass: func(<-chan struct{}) { t.primary.rows.sends(t.reign, t.session.Load(), op) }}
 }
 
 // reply takes all of an answer that has come with its first packet, which is all
@@ -84,7 +84,7 @@ func (t *mysqlTalk) reply() (parcel, error) {
 			t.primary.rows.drop("what a server sends to %s is %v", t.client, err)
 		}
 		t.session.Store(id)
-		t.primary.opened(t.server, t.client, id)
+		t.primary.opened(t.reign, t.client, id)
 	}
 	for {
 		head, err := t.replies.Peek(min(mysqlHead, t.replies.Buffered()))
@@ -100,7 +100,9 @@ func (t *mysqlTalk) reply() (parcel, error) {
 	if !t.works.Load() {
 		return parcel{raw: raw, sort: besides}, nil
 	}
-	t.primary.rows.await(t.life.Done(), t.primary.rows.ask())
+	if !t.primary.rows.await(t.life.Done(), t.reign, t.primary.rows.ask()) {
+		return parcel{}, errDown
+	}
 	return parcel{raw: raw}, nil
 }
 
@@ -125,7 +127,7 @@ func greetingOf(body []byte) (session int64, err error) {
 // reach is far's.
 func (p *primary) reach(ctx context.Context, client string) (*net.TCPConn, dialect, error) {
 	p.mu.Lock()
-	s, rising := p.first, p.rising
+	s, rising, reign := p.first, p.rising, p.rows.now()
 	p.mu.Unlock()
 	if rising || !s.runs() {
 		return nil, nil, errDown
@@ -134,5 +136,5 @@ func (p *primary) reach(ctx context.Context, client string) (*net.TCPConn, diale
 	if err != nil {
 		return nil, nil, err
 	}
-	return conn.(*net.TCPConn), &mysqlTalk{primary: p, server: s, client: client, replies: bufio.NewReader(conn), life: ctx}, nil
+	return conn.(*net.TCPConn), &mysqlTalk{primary: p, reign: reign, client: client, replies: bufio.NewReader(conn), life: ctx}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 // primary is the MySQL server that clients reach, always at the same address, and
@@ -130,19 +131,20 @@ func (p *primary) leads(ctx context.Context, s *mysqld) error {
 	if err := s.fill(ctx); err != nil {
 		return err
 	}
+	var found map[string]mysql.Row
 	if p.rows.observes() {
-		if err := p.look(ctx, s); err != nil {
-			return err
+		err := p.look(ctx, s)
+		if err == nil {
+			found, err = rowsNow(ctx, s.db)
 		}
-		found, err := rowsNow(ctx, s.db)
+		if err == nil {
+			p.audit, err = auditNow(ctx, s.db)
+		}
 		if err != nil {
 			return err
 		}
-		if p.audit, err = auditNow(ctx, s.db); err != nil {
-			return err
-		}
-		p.rows.become(s.name, found)
 	}
+	p.rows.become(s.name, found)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.rising = false
@@ -204,11 +206,11 @@ func (p *primary) look(ctx context.Context, s *mysqld) error {
 }
 
 // opened notes a connection of a client's.
-func (p *primary) opened(to *mysqld, client string, session int64) {
+func (p *primary) opened(reign int, client string, session int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if to != p.first {
-		return // it was replaced just now
+	if p.rising || reign != p.rows.now() {
+		return // its server was replaced just now, or restarted
 	}
 	p.sessions[client] = append(p.sessions[client], session)
 }
