@@ -9,6 +9,8 @@ import (
 	"io"
 	"net"
 	"sync/atomic"
+
+	mysqlclient "github.com/lockcheck/lockcheck/stores/mysql/client"
 )
 
 // mysqlTalk is a client's connection to a MySQL server: packets with their length
@@ -30,6 +32,7 @@ type mysqlTalk struct {
 // The commands of a library's that do nothing yet, or nothing any more.
 const (
 	comQuit      = 1
+	comQuery     = 3
 	comPing      = 14
 	comPrepare   = 22
 	comStmtClose = 25
@@ -37,6 +40,13 @@ const (
 )
 
 var preparing = []byte{comQuit, comPing, comPrepare, comStmtClose, comReset}
+
+var asksNumber = append([]byte{comQuery}, mysqlclient.Greeting...)
+
+// prepares tells whether a command only prepares a connection, or ends it.
+func prepares(command []byte) bool {
+	return bytes.IndexByte(preparing, command[0]) >= 0 || bytes.Equal(command, asksNumber)
+}
 
 // mysqlHead is how long what stands before a packet is: three bytes of its length,
 // and its number.
@@ -62,7 +72,7 @@ func mysqlLength(head []byte) int { return int(head[0]) | int(head[1])<<8 | int(
 // request notes which operation a command belongs to before it leaves.
 func (t *mysqlTalk) request(r *bufio.Reader, op int64) parcel {
 	raw, body, err := readMySQL(r)
-	if err != nil || len(body) == 0 || raw[mysqlHead-1] != 0 || bytes.IndexByte(preparing, body[0]) >= 0 {
+	if err != nil || len(body) == 0 || raw[mysqlHead-1] != 0 || prepares(body) {
 		t.works.Store(false)
 		return parcel{raw: raw, sort: besides}
 	}

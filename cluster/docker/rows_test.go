@@ -152,3 +152,23 @@ func TestMySQLPackets(t *testing.T) {
 		}
 	}
 }
+
+// What only prepares a connection is not what a disturbance of a lock's requests waits
+// for.
+func TestMySQLPrepares(t *testing.T) {
+	t.Parallel()
+	for packet, want := range map[string]sort{
+		"\x00\x00\x00\x01":                              besides, // of the greeting
+		"\x01\x00\x00\x00\x0e":                          besides,
+		"\x17\x00\x00\x00\x03SELECT CONNECTION_ID()":    besides,
+		"\x1a\x00\x00\x00\x03SELECT GET_LOCK('a',0.25)": works,
+		"\x0b\x00\x00\x00\x03START TRAN":                works,
+		"\x17\x00\x00\x00\x16SELECT CONNECTION_ID()":    besides, // prepared, and not executed
+	} {
+		talk := &mysqlTalk{}
+		p := talk.request(bufio.NewReader(strings.NewReader(packet)), 1)
+		if p.sort != want || talk.works.Load() != (want == works) {
+			t.Errorf("%q: %v, want %v", packet, p.sort, want)
+		}
+	}
+}
