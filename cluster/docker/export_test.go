@@ -58,6 +58,13 @@ func As(p *Place, client string, op int) {
 	}
 }
 
+// Missing is how many lines of the audit the MySQL server may still show late.
+func Missing(p *Place) int {
+	p.mysql.reading.Lock()
+	defer p.mysql.reading.Unlock()
+	return len(p.mysql.audit.missing)
+}
+
 // Via is where a client finds a server.
 func Via(p *Place, client, server string) string {
 	c, err := p.find(client)

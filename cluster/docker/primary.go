@@ -52,7 +52,7 @@ func (p *Place) newPrimary(self owner, image string) error {
 	x := &primary{
 		name: names[0], rows: newRows(p.cfg.Names, names[0], p.observer, p.log.printf),
 		downAfter: p.downAfter(), log: p.log.printf, sessions: map[string][]int64{},
-		audit: audit{missing: map[int64]bool{}},
+		audit: audit{missing: map[int64]int64{}},
 	}
 	x.cut, x.isolated = func() { p.cutOff(x) }, p.isCut
 	x.ctx, x.stop = context.WithCancel(p.ctx)
