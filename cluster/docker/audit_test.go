@@ -12,17 +12,6 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// until waits for something that comes by itself.
-func until(t *testing.T, p *docker.Place, what string, so func() bool) {
-	t.Helper()
-	for start := time.Now(); !so(); p.Sleep(5 * time.Millisecond) {
-		if time.Since(start) > 15*time.Second {
-			t.Errorf("not within %v: %s", time.Since(start), what)
-			return
-		}
-	}
-}
-
 // A change is told when its transaction ends, however late, and one that was undone is
 // waited for no longer when no transaction can still have made it.
 func TestAuditWaitsForOpenTransactions(t *testing.T) {

@@ -65,6 +65,21 @@ func Missing(p *Place) int {
 	return len(p.mysql.audit.missing)
 }
 
+// Has tells whether a replica of MySQL's has done all that the primary has.
+func Has(p *Place, replica string) bool {
+	position := func(s *mysqld, variable string) (at string) {
+		s.db.QueryRowContext(p.ctx, "SELECT @@GLOBAL."+variable).Scan(&at)
+		return at
+	}
+	for _, s := range p.mysql.servers {
+		if s.name == replica {
+			at := position(p.mysql.leader(), "gtid_binlog_pos")
+			return at != "" && at == position(s, "gtid_slave_pos")
+		}
+	}
+	return false
+}
+
 // Via is where a client finds a server.
 func Via(p *Place, client, server string) string {
 	c, err := p.find(client)

@@ -2,7 +2,6 @@ package docker_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/cluster/docker"
@@ -18,13 +17,13 @@ func TestMySQLChoosesWhoHasMore(t *testing.T) {
 		must(t, db.Ping())
 		must(t, p.Isolate(1, []string{"mysql-1b"}))
 		does(t, p, db, "c1", 1, insert, 5)
-		p.Sleep(100 * time.Millisecond) // replication is not waited for
+		inStep(t, p, "mysql-1c")
 		must(t, p.Stop("mysql-1", true))
 		promotion(t, p, w, 1)
 		_, err := p.Restore(1)
 		must(t, err)
 		insist(t, p, db, 2, replace, 7)
-		p.Sleep(5 * time.Second) // until the other tries again to connect
+		inStep(t, p, "mysql-1b") // which has to connect again
 		must(t, p.Stop("mysql-1c", true))
 		promotion(t, p, w, 2)
 		insist(t, p, db, 3, remove)
@@ -43,11 +42,11 @@ func TestMySQLPrimaryComesBackWithLess(t *testing.T) {
 		db := through(t, p, "c1")
 		must(t, db.Ping())
 		does(t, p, db, "c1", 1, insert, 5)
-		p.Sleep(100 * time.Millisecond)
+		inStep(t, p, "mysql-1b")
 		must(t, p.Stop("mysql-1", true))
 		must(t, p.Start("mysql-1"))
 		insist(t, p, db, 2, insert, 5)
-		p.Sleep(100 * time.Millisecond)
+		inStep(t, p, "mysql-1b")
 		must(t, p.Stop("mysql-1", true))
 		promotion(t, p, w, 1)
 		insist(t, p, db, 3, remove)
