@@ -65,6 +65,19 @@ func Missing(p *Place) int {
 	return len(p.mysql.audit.missing)
 }
 
+// Halfway is a promotion of one of MySQL's replicas that has failed when the replica
+// followed nobody any more.
+func Halfway(p *Place, replica string) error {
+	defer p.mysql.change()()
+	for _, s := range p.mysql.servers {
+		if s.name == replica {
+			p.mysql.succeeds(s)
+			return p.mysql.detach(p.ctx, s)
+		}
+	}
+	return fmt.Errorf("there is no %s", replica)
+}
+
 // Has tells whether a replica of MySQL's has done all that the primary has.
 func Has(p *Place, replica string) bool {
 	position := func(s *mysqld, variable string) (at string) {

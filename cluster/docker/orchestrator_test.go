@@ -54,3 +54,21 @@ func TestMySQLPrimaryComesBackWithLess(t *testing.T) {
 	wantLines(t, w, "mysql-1: grant a of 1 by 1", "mysql-1: lose a of 1 by nobody", "mysql-1: grant a of 2 by 2",
 		"mysql-1b: promote after mysql-1", "mysql-1b: remove a of 2 by 3")
 }
+
+// A promotion that has failed half-way is gone on with, and the old primary, which is
+// still there, follows the new one, as the other replica does.
+func TestMySQLGoesOnWithAPromotion(t *testing.T) {
+	t.Parallel()
+	w := &witness{names: true}
+	observed(t, tables(t, catalogue.Server{Replicas: 2}, w, nil, func(p *docker.Place) {
+		db := through(t, p, "c1")
+		does(t, p, db, "c1", 1, insert, 5)
+		inStep(t, p, "mysql-1b")
+		must(t, docker.Halfway(p, "mysql-1b"))
+		promotion(t, p, w, 1)
+		insist(t, p, db, 2, remove)
+		inStep(t, p, "mysql-1c")
+		inStep(t, p, "mysql-1")
+	}))
+	wantLines(t, w, "mysql-1: grant a of 1 by 1", "mysql-1b: promote after mysql-1", "mysql-1b: remove a of 1 by 2")
+}

@@ -153,6 +153,13 @@ func (p *primary) leads(ctx context.Context, s *mysqld) error {
 	return nil
 }
 
+// rises tells whether the primary does not lead yet.
+func (p *primary) rises() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.rising
+}
+
 // succeeds gives s the place of the primary. Until s leads, clients reach nobody: the
 // old one may still serve, and what it did from now on would never be told.
 func (p *primary) succeeds(s *mysqld) {
