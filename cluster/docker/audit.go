@@ -3,9 +3,12 @@ package docker
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/lockcheck/lockcheck/stores/mysql"
@@ -15,8 +18,11 @@ import (
 // transaction: on which connection it was made, and the row before and after. It is
 // read on a connection of our own, and goes to replicas as the rows do.
 type audit struct {
-	last    int64          // the last line that was read
-	missing map[int64]bool // lines before it that were not there: of a transaction that has not ended, or was undone
+	last int64 // the last line that was read
+	// missing are the lines before it that were not there, because their transactions
+	// have not ended, or were undone: what is below that number can still be one of
+	// them. 0: it is not known yet.
+	missing map[int64]int64
 }
 
 // auditLine is one change. A row that was not there before or is not afterwards is
@@ -71,6 +77,19 @@ func auditSchema() []string {
 // one row are in their order, because a row belongs to one transaction until that
 // ends.
 func (a *audit) read(ctx context.Context, db *sql.DB) (lines []auditLine, err error) {
+	oldest := int64(0)
+	if len(a.missing) > 0 {
+		next, open, err := transactions(ctx, db)
+		if err != nil {
+			return nil, err
+		}
+		oldest = open
+		for id, below := range a.missing {
+			if below == 0 {
+				a.missing[id] = next
+			}
+		}
+	}
 	query := "SELECT * FROM " + auditTable + " WHERE line > ?"
 	args := []any{a.last}
 	for _, id := range slices.Sorted(maps.Keys(a.missing)) {
@@ -94,14 +113,54 @@ func (a *audit) read(ctx context.Context, db *sql.DB) (lines []auditLine, err er
 	if err := found.Err(); err != nil {
 		return nil, err
 	}
+	a.note(lines, oldest)
+	return lines, nil
+}
+
+// note notes that these lines were found, after oldest was the first of the
+// transactions that were open. Lines of none of these will never be there.
+func (a *audit) note(lines []auditLine, oldest int64) {
 	for _, l := range lines {
 		delete(a.missing, l.id)
+	}
+	maps.DeleteFunc(a.missing, func(_, below int64) bool { return below != 0 && below <= oldest })
+	for _, l := range lines {
 		for id := a.last + 1; id < l.id; id++ {
-			a.missing[id] = true
+			a.missing[id] = 0
 		}
 		a.last = max(a.last, l.id)
 	}
-	return lines, nil
+}
+
+var (
+	nextTransaction = regexp.MustCompile(`Trx id counter (\d+)`)
+	openTransaction = regexp.MustCompile(`(?m)^---TRANSACTION (\d+), (?:ACTIVE|COMMITTED|PREPARED)`)
+)
+
+// transactions are the number of the next transaction that changes something, and of
+// the first one that is open; next where none is. InnoDB's own table of them may be
+// a tenth of a second old.
+func transactions(ctx context.Context, db *sql.DB) (next, oldest int64, err error) {
+	var engine, name, status string
+	if err := db.QueryRowContext(ctx, "SHOW ENGINE INNODB STATUS").Scan(&engine, &name, &status); err != nil {
+		return 0, 0, err
+	}
+	counter := nextTransaction.FindStringSubmatch(status)
+	if counter == nil {
+		return 0, 0, errors.New("InnoDB does not say which transaction is next")
+	}
+	if next, err = strconv.ParseInt(counter[1], 10, 64); err != nil {
+		return 0, 0, err
+	}
+	oldest = next
+	for _, open := range openTransaction.FindAllStringSubmatch(status, -1) {
+		id, err := strconv.ParseInt(open[1], 10, 64)
+		if err != nil {
+			return 0, 0, err
+		}
+		oldest = min(oldest, id)
+	}
+	return next, oldest, nil
 }
 
 // nullRow is a row as it is read, which may not be there.
@@ -144,7 +203,7 @@ func rowsNow(ctx context.Context, db *sql.DB) (map[string]mysql.Row, error) {
 
 // auditNow is an audit of which all that there is was read.
 func auditNow(ctx context.Context, db *sql.DB) (audit, error) {
-	a := audit{missing: map[int64]bool{}}
+	a := audit{missing: map[int64]int64{}}
 	err := db.QueryRowContext(ctx, "SELECT COALESCE(MAX(line), 0) FROM "+auditTable).Scan(&a.last)
 	return a, err
 }

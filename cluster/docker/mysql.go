@@ -24,9 +24,10 @@ type mysqld struct {
 	faked   bool // its clock can be set
 	primary *primary
 
-	offset time.Duration
-	lost   bool    // it has lost what it had not synced, and its replicas may have that
-	db     *sql.DB // connections of our own
+	offset  time.Duration
+	lost    bool    // it has lost what it had not synced, and its replicas may have that
+	db      *sql.DB // connections of our own
+	follows *mysqld // the primary that it has joined last
 
 	mu      sync.Mutex
 	up      bool

@@ -176,7 +176,7 @@ func TestMySQLFailover(t *testing.T) {
 				must(t, db.Ping())
 				if c.early {
 					does(t, p, db, "c1", 1, insert, 5)
-					p.Sleep(100 * time.Millisecond) // replication is not waited for
+					inStep(t, p, "mysql-1b")
 				}
 				must(t, c.end(p))
 				if !c.early {
@@ -185,9 +185,8 @@ func TestMySQLFailover(t *testing.T) {
 				promotion(t, p, w, 1)
 				insist(t, p, db, 2, remove)
 				must(t, c.heal(p))
-				p.Sleep(time.Second)
 				insist(t, p, db, 3, insert, 5)
-				p.Sleep(100 * time.Millisecond)
+				inStep(t, p, "mysql-1") // which has to begin with nothing
 				must(t, p.Stop("mysql-1b", false))
 				promotion(t, p, w, 2)
 				insist(t, p, db, 4, remove)
@@ -202,22 +201,34 @@ func TestMySQLFailover(t *testing.T) {
 // promotion waits for the nth.
 func promotion(t *testing.T, p *docker.Place, w *witness, n int) {
 	t.Helper()
-	for start := time.Now(); ; p.Sleep(time.Millisecond) {
+	start := time.Now()
+	until(t, p, fmt.Sprintf("promotion %d", n), func() bool {
 		seen := 0
 		for _, line := range w.told() {
 			if strings.Contains(line, "promote") {
 				seen++
 			}
 		}
-		if seen >= n {
-			t.Logf("promoted after %v", time.Since(start))
-			return
-		}
-		if time.Since(start) > 10*time.Second {
-			t.Error("nobody is promoted")
+		return seen >= n
+	})
+	t.Logf("promoted after %v", time.Since(start))
+}
+
+// until waits for something that comes by itself.
+func until(t *testing.T, p *docker.Place, what string, so func() bool) {
+	t.Helper()
+	for start := time.Now(); !so(); p.Sleep(5 * time.Millisecond) {
+		if time.Since(start) > 20*time.Second {
+			t.Errorf("not within %v: %s", time.Since(start), what)
 			return
 		}
 	}
+}
+
+// inStep waits until a replica has what the primary has.
+func inStep(t *testing.T, p *docker.Place, replica string) {
+	t.Helper()
+	until(t, p, replica+" has all", func() bool { return docker.Has(p, replica) })
 }
 
 // insist has a statement executed that may find its connection gone.
@@ -259,7 +270,7 @@ func TestMySQLClockAndPause(t *testing.T) {
 			t.Error("it answers, and stands still")
 		}
 		must(t, p.Resume("mysql-1"))
-		p.Sleep(200 * time.Millisecond)
+		until(t, p, "it goes on", func() bool { return len(w.told()) > 0 })
 	}))
 	wantLines(t, w, "grant a of 1 by 1")
 }

@@ -9,6 +9,8 @@ import (
 	"io"
 	"net"
 	"sync/atomic"
+
+	mysqlclient "github.com/lockcheck/lockcheck/stores/mysql/client"
 )
 
 // mysqlTalk is a client's connection to a MySQL server: packets with their length
@@ -18,7 +20,7 @@ import (
 // Source: MariaDB, "Clients & Utilities, Server-Client Protocol".
 type mysqlTalk struct {
 	primary *primary
-	server  *mysqld
+	reign   int // the server's
 	client  string
 	replies *bufio.Reader
 	life    context.Context // of the link
@@ -30,6 +32,7 @@ type mysqlTalk struct {
 // The commands of a library's that do nothing yet, or nothing any more.
 const (
 	comQuit      = 1
+	comQuery     = 3
 	comPing      = 14
 	comPrepare   = 22
 	comStmtClose = 25
@@ -37,6 +40,13 @@ const (
 )
 
 var preparing = []byte{comQuit, comPing, comPrepare, comStmtClose, comReset}
+
+var asksNumber = append([]byte{comQuery}, mysqlclient.Greeting...)
+
+// prepares tells whether a command only prepares a connection, or ends it.
+func prepares(command []byte) bool {
+	return bytes.IndexByte(preparing, command[0]) >= 0 || bytes.Equal(command, asksNumber)
+}
 
 // mysqlHead is how long what stands before a packet is: three bytes of its length,
 // and its number.
@@ -62,12 +72,12 @@ func mysqlLength(head []byte) int { return int(head[0]) | int(head[1])<<8 | int(
 // request notes which operation a command belongs to before it leaves.
 func (t *mysqlTalk) request(r *bufio.Reader, op int64) parcel {
 	raw, body, err := readMySQL(r)
-	if err != nil || len(body) == 0 || raw[mysqlHead-1] != 0 || bytes.IndexByte(preparing, body[0]) >= 0 {
+	if err != nil || len(body) == 0 || raw[mysqlHead-1] != 0 || prepares(body) {
 		t.works.Store(false)
 		return parcel{raw: raw, sort: besides}
 	}
 	t.works.Store(true)
-	return parcel{raw: raw, pass: func(<-chan struct{}) { t.primary.rows.sends(t.session.Load(), op) }}
+	return parcel{raw: raw, pass: func(<-chan struct{}) { t.primary.rows.sends(t.reign, t.session.Load(), op) }}
 }
 
 // reply takes all of an answer that has come with its first packet, which is all
@@ -84,7 +94,7 @@ func (t *mysqlTalk) reply() (parcel, error) {
 			t.primary.rows.drop("what a server sends to %s is %v", t.client, err)
 		}
 		t.session.Store(id)
-		t.primary.opened(t.server, t.client, id)
+		t.primary.opened(t.reign, t.client, id)
 	}
 	for {
 		head, err := t.replies.Peek(min(mysqlHead, t.replies.Buffered()))
@@ -100,7 +110,9 @@ func (t *mysqlTalk) reply() (parcel, error) {
 	if !t.works.Load() {
 		return parcel{raw: raw, sort: besides}, nil
 	}
-	t.primary.rows.await(t.life.Done(), t.primary.rows.ask())
+	if !t.primary.rows.await(t.life.Done(), t.reign, t.primary.rows.ask()) {
+		return parcel{}, errDown
+	}
 	return parcel{raw: raw}, nil
 }
 
@@ -124,13 +136,15 @@ func greetingOf(body []byte) (session int64, err error) {
 
 // reach is far's.
 func (p *primary) reach(ctx context.Context, client string) (*net.TCPConn, dialect, error) {
-	s := p.leader()
-	if !s.runs() {
+	p.mu.Lock()
+	s, rising, reign := p.first, p.rising, p.rows.now()
+	p.mu.Unlock()
+	if rising || !s.runs() {
 		return nil, nil, errDown
 	}
 	conn, err := (&net.Dialer{Timeout: feedLimit}).DialContext(ctx, "tcp", s.Addr)
 	if err != nil {
 		return nil, nil, err
 	}
-	return conn.(*net.TCPConn), &mysqlTalk{primary: p, server: s, client: client, replies: bufio.NewReader(conn), life: ctx}, nil
+	return conn.(*net.TCPConn), &mysqlTalk{primary: p, reign: reign, client: client, replies: bufio.NewReader(conn), life: ctx}, nil
 }

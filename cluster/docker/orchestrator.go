@@ -35,58 +35,70 @@ func (p *primary) orchestrate() {
 	}
 }
 
-// watch replaces the primary if it has been silent for so long, and makes a replica
-// of each that has been replaced.
+// watch replaces the primary if it has been silent for so long, and has the others
+// follow it: those that have been replaced begin with nothing. What fails is tried
+// again the next time.
 func (p *primary) watch(silent bool) error {
 	p.changing.Lock()
 	defer p.changing.Unlock()
-	if first := p.leader(); silent && !p.reaches(first) {
-		if err := p.promote(p.ctx, first); err != nil {
+	if silent && !p.reaches(p.leader()) {
+		p.promote(p.ctx)
+	}
+	first := p.leader()
+	if !p.reaches(first) {
+		return nil
+	}
+	if p.rises() {
+		if err := p.detach(p.ctx, first); err != nil {
+			return err
+		}
+		if err := p.leads(p.ctx, first); err != nil {
 			return err
 		}
 	}
+	var err error
 	for _, s := range p.servers {
-		if s.isDeposed() && p.reaches(s) && p.reaches(p.leader()) {
-			return p.rebuild(p.ctx, s)
+		switch {
+		case s == first || !p.reaches(s):
+		case s.isDeposed():
+			err = errors.Join(err, p.rebuild(p.ctx, s))
+		case s.follows != first:
+			err = errors.Join(err, p.joins(p.ctx, s))
 		}
 	}
-	return nil
+	return err
 }
 
-// promote has the replica that was sent most of what the old primary has done take
-// its place, if there is one, and the others follow it.
-func (p *primary) promote(ctx context.Context, old *mysqld) error {
+// promote gives the replica that was sent most of what the primary has done its
+// place, if there is one. It is for good: what is detached cannot follow again.
+func (p *primary) promote(ctx context.Context) {
 	var best *mysqld
 	most := int64(-1)
 	for _, s := range p.servers {
-		if s == old || !p.reaches(s) || s.isDeposed() {
+		if s == p.leader() || !p.reaches(s) || s.isDeposed() {
 			continue
 		}
 		if has, err := s.received(ctx); err == nil && has > most {
 			best, most = s, has
 		}
 	}
-	if best == nil {
-		return nil // one may be reached later
+	if best != nil { // else one may be reached later
+		p.succeeds(best)
 	}
-	err := best.each(ctx, "STOP SLAVE IO_THREAD")
+}
+
+// detach makes s follow nobody, when it has done all that it was sent. It may have been
+// begun before.
+func (p *primary) detach(ctx context.Context, s *mysqld) error {
+	err := s.each(ctx, "STOP SLAVE IO_THREAD")
 	if err == nil {
-		err = await(ctx, best.name+" has done all that it was sent", func() (bool, error) {
-			said, err := best.status(ctx)
-			return said["Slave_SQL_Running_State"] == idleReplica, err
+		err = await(ctx, s.name+" has done all that it was sent", func() (bool, error) {
+			said, err := s.status(ctx)
+			return err == nil && (said == nil || said["Slave_SQL_Running_State"] == idleReplica), err
 		})
 	}
 	if err == nil {
-		err = best.each(ctx, "STOP SLAVE", "RESET SLAVE ALL", "SET GLOBAL read_only = 0")
-	}
-	if err == nil {
-		p.cut()
-		err = p.leads(ctx, best)
-	}
-	for _, s := range p.servers {
-		if err == nil && s != old && s != best && s.serves() {
-			err = p.joins(ctx, s)
-		}
+		err = s.each(ctx, "STOP SLAVE", "RESET SLAVE ALL", "SET GLOBAL read_only = 0")
 	}
 	return err
 }
@@ -97,6 +109,7 @@ const idleReplica = "Slave has read all relay log; waiting for more updates"
 // joins has a server that answers follow the primary, and returns when it does.
 func (p *primary) joins(ctx context.Context, s *mysqld) error {
 	to := p.leader()
+	s.follows = nil
 	err := s.each(ctx, "SET GLOBAL read_only = 1", "STOP SLAVE",
 		fmt.Sprintf("CHANGE MASTER TO MASTER_HOST='%s', MASTER_PORT=3306, MASTER_USER='%s', MASTER_USE_GTID=slave_pos, MASTER_CONNECT_RETRY=1, MASTER_HEARTBEAT_PERIOD=0.5", to.Host, mysqlAdmin),
 		"START SLAVE")
@@ -104,16 +117,20 @@ func (p *primary) joins(ctx context.Context, s *mysqld) error {
 		return err
 	}
 	s.are(true, false)
-	return await(ctx, s.name+" follows "+to.name, func() (bool, error) {
+	err = await(ctx, s.name+" follows "+to.name, func() (bool, error) {
 		if !p.reaches(to) || !p.reaches(s) {
 			return true, nil // it will, when they reach each other
 		}
 		said, err := s.status(ctx)
 		return said["Slave_IO_Running"] == "Yes" && said["Slave_SQL_Running_State"] == idleReplica, err
 	})
+	if err == nil {
+		s.follows = to
+	}
+	return err
 }
 
-// status is what a replica says of itself.
+// status is what a replica says of itself; nil: it is none.
 func (s *mysqld) status(ctx context.Context) (map[string]string, error) {
 	found, err := s.db.QueryContext(ctx, "SHOW SLAVE STATUS")
 	if err != nil {
@@ -201,10 +218,10 @@ func (p *primary) rebuild(ctx context.Context, s *mysqld) error {
 	if err := s.sh(ctx, killServer+"; rm -rf /data/mysql"); err != nil {
 		return err
 	}
-	s.depose(false)
 	s.number = p.numbered()
 	if err := s.launch(ctx); err != nil {
 		return err
 	}
+	s.depose(false)
 	return p.joins(ctx, s)
 }

@@ -2,7 +2,6 @@ package docker_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/cluster/docker"
@@ -18,13 +17,13 @@ func TestMySQLChoosesWhoHasMore(t *testing.T) {
 		must(t, db.Ping())
 		must(t, p.Isolate(1, []string{"mysql-1b"}))
 		does(t, p, db, "c1", 1, insert, 5)
-		p.Sleep(100 * time.Millisecond) // replication is not waited for
+		inStep(t, p, "mysql-1c")
 		must(t, p.Stop("mysql-1", true))
 		promotion(t, p, w, 1)
 		_, err := p.Restore(1)
 		must(t, err)
 		insist(t, p, db, 2, replace, 7)
-		p.Sleep(5 * time.Second) // until the other tries again to connect
+		inStep(t, p, "mysql-1b") // which has to connect again
 		must(t, p.Stop("mysql-1c", true))
 		promotion(t, p, w, 2)
 		insist(t, p, db, 3, remove)
@@ -43,15 +42,33 @@ func TestMySQLPrimaryComesBackWithLess(t *testing.T) {
 		db := through(t, p, "c1")
 		must(t, db.Ping())
 		does(t, p, db, "c1", 1, insert, 5)
-		p.Sleep(100 * time.Millisecond)
+		inStep(t, p, "mysql-1b")
 		must(t, p.Stop("mysql-1", true))
 		must(t, p.Start("mysql-1"))
 		insist(t, p, db, 2, insert, 5)
-		p.Sleep(100 * time.Millisecond)
+		inStep(t, p, "mysql-1b")
 		must(t, p.Stop("mysql-1", true))
 		promotion(t, p, w, 1)
 		insist(t, p, db, 3, remove)
 	}))
 	wantLines(t, w, "mysql-1: grant a of 1 by 1", "mysql-1: lose a of 1 by nobody", "mysql-1: grant a of 2 by 2",
 		"mysql-1b: promote after mysql-1", "mysql-1b: remove a of 2 by 3")
+}
+
+// A promotion that has failed half-way is gone on with, and the old primary, which is
+// still there, follows the new one, as the other replica does.
+func TestMySQLGoesOnWithAPromotion(t *testing.T) {
+	t.Parallel()
+	w := &witness{names: true}
+	observed(t, tables(t, catalogue.Server{Replicas: 2}, w, nil, func(p *docker.Place) {
+		db := through(t, p, "c1")
+		does(t, p, db, "c1", 1, insert, 5)
+		inStep(t, p, "mysql-1b")
+		must(t, docker.Halfway(p, "mysql-1b"))
+		promotion(t, p, w, 1)
+		insist(t, p, db, 2, remove)
+		inStep(t, p, "mysql-1c")
+		inStep(t, p, "mysql-1")
+	}))
+	wantLines(t, w, "mysql-1: grant a of 1 by 1", "mysql-1b: promote after mysql-1", "mysql-1b: remove a of 1 by 2")
 }

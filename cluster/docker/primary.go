@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 // primary is the MySQL server that clients reach, always at the same address, and
@@ -39,6 +40,7 @@ type primary struct {
 
 	mu       sync.Mutex
 	first    *mysqld // that clients reach
+	rising   bool    // first is to take another's place, and nobody reaches it yet
 	looking  context.Context
 	away     context.CancelFunc // ends looking: what it asks may stand still
 	sessions map[string][]int64 // by client: the numbers of its connections to first
@@ -50,7 +52,7 @@ func (p *Place) newPrimary(self owner, image string) error {
 	x := &primary{
 		name: names[0], rows: newRows(p.cfg.Names, names[0], p.observer, p.log.printf),
 		downAfter: p.downAfter(), log: p.log.printf, sessions: map[string][]int64{},
-		audit: audit{missing: map[int64]bool{}},
+		audit: audit{missing: map[int64]int64{}},
 	}
 	x.cut, x.isolated = func() { p.cutOff(x) }, p.isCut
 	x.ctx, x.stop = context.WithCancel(p.ctx)
@@ -117,8 +119,8 @@ func (p *primary) leader() *mysqld {
 	return p.first
 }
 
-// leads makes s, which follows nobody, the server that clients reach, once what it
-// has is told.
+// leads lets clients reach s, the primary, which follows nobody, once what it has is
+// told.
 func (p *primary) leads(ctx context.Context, s *mysqld) error {
 	p.mu.Lock()
 	p.away()
@@ -129,28 +131,44 @@ func (p *primary) leads(ctx context.Context, s *mysqld) error {
 	if err := s.fill(ctx); err != nil {
 		return err
 	}
+	var found map[string]mysql.Row
 	if p.rows.observes() {
-		if err := p.look(ctx, s); err != nil {
-			return err
+		err := p.look(ctx, s)
+		if err == nil {
+			found, err = rowsNow(ctx, s.db)
 		}
-		found, err := rowsNow(ctx, s.db)
+		if err == nil {
+			p.audit, err = auditNow(ctx, s.db)
+		}
 		if err != nil {
 			return err
 		}
-		if p.audit, err = auditNow(ctx, s.db); err != nil {
-			return err
-		}
-		p.rows.become(s.name, found)
 	}
+	p.rows.become(s.name, found)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.first != s {
-		p.first.depose(true)
-	}
-	p.first = s
+	p.rising = false
 	clear(p.sessions)
 	s.are(true, false)
 	return nil
+}
+
+// rises tells whether the primary does not lead yet.
+func (p *primary) rises() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.rising
+}
+
+// succeeds gives s the place of the primary. Until s leads, clients reach nobody: the
+// old one may still serve, and what it did from now on would never be told.
+func (p *primary) succeeds(s *mysqld) {
+	p.mu.Lock()
+	p.first.depose(true)
+	p.first, p.rising = s, true
+	clear(p.sessions)
+	p.mu.Unlock()
+	p.cut()
 }
 
 // looks lets looking go on that was ended with away.
@@ -174,10 +192,10 @@ func (p *primary) follow() {
 		}
 		p.reading.Lock()
 		p.mu.Lock()
-		s, ctx := p.first, p.looking
+		s, ctx, rising := p.first, p.looking, p.rising
 		p.mu.Unlock()
 		var err error
-		if s.runs() {
+		if s.runs() && !rising {
 			err = p.look(ctx, s)
 		}
 		p.reading.Unlock()
@@ -195,11 +213,11 @@ func (p *primary) look(ctx context.Context, s *mysqld) error {
 }
 
 // opened notes a connection of a client's.
-func (p *primary) opened(to *mysqld, client string, session int64) {
+func (p *primary) opened(reign int, client string, session int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if to != p.first {
-		return // it was replaced just now
+	if p.rising || reign != p.rows.now() {
+		return // its server was replaced just now, or restarted
 	}
 	p.sessions[client] = append(p.sessions[client], session)
 }

@@ -20,11 +20,12 @@ type rows struct {
 
 	mu       sync.Mutex
 	server   string            // the primary's name
+	reign    int               // how many have been the primary before, and how often it came back
 	asked    int64             // how often somebody has asked for all that is done to be told
 	answered int64             // up to which of these it is
 	nudge    chan struct{}     // holds a word when some are not
 	changed  chan struct{}     // closed and replaced when something below has changed, or answered
-	sent     map[int64]int     // by connection: the operation whose command it has carried last
+	sent     map[int64]int     // by connection of this reign: the operation whose command it has carried last
 	grants   map[string]int    // the acquire that has the grant that a lock's row stands for; 0: nobody's
 	makers   map[mysql.Row]int // the same, of rows as they were once: one may be so again
 	dropped  bool              // something could not be told, or nothing can: nothing is observed in this run
@@ -69,11 +70,22 @@ func (r *rows) signal() {
 	r.changed = make(chan struct{})
 }
 
-// sends notes a command that is about to leave on a connection.
-func (r *rows) sends(session, op int64) {
+// now is the reign of the primary that there is: connections have numbers that mean
+// something in theirs alone.
+func (r *rows) now() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.sent[session] = int(op)
+	return r.reign
+}
+
+// sends notes a command that is about to leave on a connection of a reign. When that
+// is over nobody is told what it does.
+func (r *rows) sends(reign int, session, op int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if reign == r.reign {
+		r.sent[session] = int(op)
+	}
 }
 
 // ask has what was done until now be told; await waits for that.
@@ -88,21 +100,22 @@ func (r *rows) ask() (asked int64) {
 	return r.asked
 }
 
-// await returns when what was done before that ask is told, or nothing is observed
-// any more, or stop is closed. While the server is down or stands still it is not
-// told, and who waits has no answer, either.
-func (r *rows) await(stop <-chan struct{}, asked int64) {
+// await returns when what was done in a reign before that ask is told, or nothing is
+// observed any more, or stop is closed. While the server is down or stands still it
+// is not told, and who waits has no answer, either. false: the reign is over, and
+// it may never be told.
+func (r *rows) await(stop <-chan struct{}, reign int, asked int64) bool {
 	for {
 		r.mu.Lock()
-		done, changed := r.dropped || r.answered >= asked, r.changed
+		over, done, changed := reign != r.reign, r.dropped || r.answered >= asked, r.changed
 		r.mu.Unlock()
-		if done {
-			return
+		if over || done {
+			return !over
 		}
 		select {
 		case <-changed:
 		case <-stop:
-			return
+			return true
 		}
 	}
 }
@@ -164,9 +177,9 @@ func (r *rows) change(l auditLine) {
 	}
 }
 
-// become makes the server called name the one whose rows count, with these in it:
-// what it lacks is lost, and what was removed may be there again. Its connections
-// have numbers of their own.
+// become begins the reign of the server called name: its rows count, which are these
+// where they are observed. What it lacks is lost, and what was removed may be there
+// again.
 func (r *rows) become(name string, found map[string]mysql.Row) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -177,8 +190,12 @@ func (r *rows) become(name string, found map[string]mysql.Row) {
 		})
 	}
 	r.server = name
+	r.reign++
 	clear(r.sent)
 	for _, lock := range r.names {
+		if r.dropped {
+			return
+		}
 		was, now := r.grants[lock], 0
 		if row, there := found[lock]; there {
 			if now, there = r.makers[row]; !there {

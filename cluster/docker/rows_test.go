@@ -63,13 +63,14 @@ func TestRows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var got told
 			r := newRows([]string{"a"}, "mysql-1", &got, t.Logf)
-			r.sends(7, 10)
-			r.sends(8, 20)
+			r.sends(0, 7, 10)
+			r.sends(0, 8, 20)
+			r.sends(1, 7, 30) // of a server that is not the primary
 			asked := r.ask()
 			if err := r.take(func() ([]auditLine, error) { return c.lines, nil }); err != nil {
 				t.Error(err)
 			}
-			r.await(nil, asked)
+			r.await(nil, 0, asked)
 			if c.found != nil {
 				r.become("mysql-1b", c.found)
 			}
@@ -84,6 +85,28 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// A connection's number is another's after a restart, and what an earlier one sends or
+// awaits then has no part in what is told.
+func TestRowsOfAnEarlierReign(t *testing.T) {
+	t.Parallel()
+	var got told
+	r := newRows([]string{"a"}, "mysql-1", &got, t.Logf)
+	r.sends(0, 7, 10)
+	asked := r.ask()
+	r.become("mysql-1", nil)
+	if r.await(nil, 0, asked) {
+		t.Error("what was done before is told")
+	}
+	r.sends(r.now(), 7, 20)
+	r.sends(0, 7, 30)
+	if err := r.take(func() ([]auditLine, error) { return []auditLine{{1, 7, nil, row(1)}}, nil }); err != nil {
+		t.Error(err)
+	}
+	if want := []string{"grant of 20 by 20"}; !slices.Equal(got, want) {
+		t.Errorf("told %q, want %q", got, want)
+	}
+}
+
 // Who waits for what cannot be read yet waits until it can, or for nobody.
 func TestRowsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
@@ -95,7 +118,7 @@ func TestRowsThatCannotBeRead(t *testing.T) {
 	}
 	stop := make(chan struct{})
 	done := make(chan struct{})
-	go func() { r.await(stop, asked); close(done) }()
+	go func() { r.await(stop, 0, asked); close(done) }()
 	select {
 	case <-done:
 		t.Error("what could not be read is taken for told")
@@ -104,7 +127,7 @@ func TestRowsThatCannotBeRead(t *testing.T) {
 	close(stop)
 	<-done
 	r.drop("it is over")
-	r.await(nil, asked)
+	r.await(nil, 0, asked)
 }
 
 // Packets are found wherever they are split, and a greeting names the connection.
@@ -126,6 +149,26 @@ func TestMySQLPackets(t *testing.T) {
 	} {
 		if id, err := greetingOf([]byte(greeting)); fmt.Sprint(id, " ", err) != want {
 			t.Errorf("%q: %d %v, want %s", greeting, id, err, want)
+		}
+	}
+}
+
+// What only prepares a connection is not what a disturbance of a lock's requests waits
+// for.
+func TestMySQLPrepares(t *testing.T) {
+	t.Parallel()
+	for packet, want := range map[string]sort{
+		"\x00\x00\x00\x01":                              besides, // of the greeting
+		"\x01\x00\x00\x00\x0e":                          besides,
+		"\x17\x00\x00\x00\x03SELECT CONNECTION_ID()":    besides,
+		"\x1a\x00\x00\x00\x03SELECT GET_LOCK('a',0.25)": works,
+		"\x0b\x00\x00\x00\x03START TRAN":                works,
+		"\x17\x00\x00\x00\x16SELECT CONNECTION_ID()":    besides, // prepared, and not executed
+	} {
+		talk := &mysqlTalk{}
+		p := talk.request(bufio.NewReader(strings.NewReader(packet)), 1)
+		if p.sort != want || talk.works.Load() != (want == works) {
+			t.Errorf("%q: %v, want %v", packet, p.sort, want)
 		}
 	}
 }

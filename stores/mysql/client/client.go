@@ -255,9 +255,13 @@ func (k connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return c, nil
 }
 
-// number asks for the connection's number, which the driver keeps to itself.
+// Greeting is the first statement on each connection. It is no lock's: it asks for the
+// connection's number, which the driver keeps to itself.
+const Greeting = "SELECT CONNECTION_ID()"
+
+// number is the connection's.
 func (c *connection) number(ctx context.Context) (int64, error) {
-	rows, err := c.QueryContext(ctx, "SELECT CONNECTION_ID()", nil)
+	rows, err := c.QueryContext(ctx, Greeting, nil)
 	if err != nil {
 		return 0, err
 	}
