@@ -70,7 +70,7 @@ var mysqlTruth = map[string][]cell{
 		{"pause hang", "Uf R? F? lease-exclusion?", byID + " " + againZero + " " + oldPlace},
 		{"kill poweroff", "l F L?", deadPlaces + " " + oldPlace},
 		{"skew jump", "U R L? l? F? answers?", rowsTimes + " " + byID},
-		{"server-pause", "l? F?", deadPlaces + " " + oldPlace},
+		{"server-pause", "R? U? l? F?", deadPlaces + " " + oldPlace + " " + byID + " That is one run in 20,000."},
 		{"restart", "l F", lostFree + " " + oldPlace},
 		{"restart-lost", "U F?", rowLost + " " + oldPlace},
 		{"failover", "U? R? L? l? F? answers?", rowGone + " " + rowBack + " " + oldPlace},
@@ -103,7 +103,7 @@ var mysqlTruth = map[string][]cell{
 		{"failover", "Uf", notCopied},
 		{"partition-servers", "U", twoReigns + " " + notCopied},
 		{"partition partition-oneway server-pause drop-reply kill-connection", "S", "The session of a holder has nothing in flight, and lasts; who waits without an answer closes his."},
-		{"delay", "l", slowEnd},
+		{"delay", "l L?", slowEnd + " Two that delay one link add up, and outlast 3 T."},
 	},
 	"mysql-get-lock-pool": {
 		{"none nested give-up skew jump rate server-skew server-jump server-rate hang pause kill poweroff", "U L R? answers?", sameSession},
@@ -121,6 +121,6 @@ var mysqlTruth = map[string][]cell{
 		{"failover", "Uf", notCopied},
 		{"partition-servers", "U", twoReigns + " " + notCopied},
 		{"partition partition-oneway server-pause drop-reply kill-connection", "S", "The session of a holder has nothing in flight, and lasts; that of one who waits without an answer is killed."},
-		{"delay", "l", slowEnd},
+		{"delay", "l L?", slowEnd + " Two that delay one link add up, and outlast 3 T."},
 	},
 }
