@@ -87,9 +87,15 @@ func (k *Task) Stop() {
 
 // Wait returns when the task has ended.
 func (k *Task) Wait() {
-	if d := k.host.desk; !k.Done {
-		d.Running.awaits = k
+	d := k.host.desk
+	if own := d.Running; own != nil && !k.Done {
+		own.awaits = k
 		d.Pass(Never)
+	}
+	for !k.Done {
+		if !d.step(Never) {
+			d.T.Fatal("a task never ends")
+		}
 	}
 }
 

@@ -74,7 +74,9 @@ func (h *Host) Sleep(ctx context.Context, t time.Duration) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	h.desk.Running.Asleep = true
+	if k := h.desk.Running; k != nil {
+		k.Asleep = true
+	}
 	h.desk.Pass(min(h.desk.Time+max(t, 0), EndOf(ctx)))
 	return ctx.Err()
 }

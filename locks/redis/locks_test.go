@@ -125,7 +125,7 @@ func TestWhatAnAcquireKnows(t *testing.T) {
 	}
 	d := newDesk(t)
 	d.nodes[0].holds("other", 0)
-	_, err := redislocks.NewSetLua(d, d.port(), redislocks.Options{TTL: time.Second}).Acquire(d.until(time.Second), "a")
+	_, err := redislocks.NewSetLua(d, d.port(), redislocks.Options{TTL: time.Second}).Acquire(d.Ends(time.Second), "a")
 	if !errors.Is(err, locks.ErrNotAcquired) {
 		t.Errorf("a wait that was answered ends with %v", err)
 	}
