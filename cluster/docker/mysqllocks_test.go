@@ -95,3 +95,19 @@ func TestMySQLHoldersLoseTheirSession(t *testing.T) {
 		}
 	}
 }
+
+// That a replica is promoted is told also of locks that are no rows.
+func TestMySQLTellsPromotionsOfWhatItDoesNotObserve(t *testing.T) {
+	t.Parallel()
+	for _, lock := range []string{"mysql-get-lock", "mysql-for-update"} {
+		t.Run(lock, func(t *testing.T) {
+			t.Parallel()
+			w := &witness{names: true}
+			setup{lock: lock, lease: time.Second, server: catalogue.Server{Replicas: 1}}.run(t, w, func(p *docker.Place) {
+				must(t, p.Stop("mysql-1", true))
+				promotion(t, p, w, 1)
+			})
+			wantLines(t, w, "mysql-1b: promote after mysql-1")
+		})
+	}
+}

@@ -13,10 +13,11 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// reaches tells whether the one that watches over the servers reaches s.
+// reaches tells whether one that watched over the servers would reach s, by what was
+// done to it.
 func (p *primary) reaches(s *mysqld) bool { return s.serves() && !p.isolated(s.name) }
 
-// orchestrate watches over the servers.
+// orchestrate looks again and again at what was done to the servers, and acts on it.
 func (p *primary) orchestrate() {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
@@ -30,18 +31,18 @@ func (p *primary) orchestrate() {
 			return
 		}
 		if err := p.watch(time.Since(reached) >= p.downAfter); err != nil && p.ctx.Err() == nil {
-			p.log("the one that watches over the MySQL servers: %v", err)
+			p.log("promote or join a MySQL server: %v", err)
 		}
 	}
 }
 
-// watch replaces the primary if it has been silent for so long, and has the others
+// watch replaces the primary if it has been out of reach for so long, and has the others
 // follow it: those that have been replaced begin with nothing. What fails is tried
 // again the next time.
-func (p *primary) watch(silent bool) error {
+func (p *primary) watch(lost bool) error {
 	p.changing.Lock()
 	defer p.changing.Unlock()
-	if silent && !p.reaches(p.leader()) {
+	if lost && !p.reaches(p.leader()) {
 		p.promote(p.ctx)
 	}
 	first := p.leader()

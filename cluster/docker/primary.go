@@ -14,12 +14,12 @@ import (
 // primary is the MySQL server that clients reach, always at the same address, and
 // its replicas.
 //
-// What watches over them is what an operator has for that. When it has not reached
-// the primary for downAfter, because that is down, stands still or is cut off from
-// the others, the replica which has been sent most, of those that it reaches,
-// becomes the primary; the address leads there from then on, and connections that
-// led elsewhere are reset. The old one is made a copy of the new one once it is
-// reached.
+// What an operator has to watch over them is played here, by what this place has done
+// to them: no server is asked whether it is there. When the primary has been down,
+// stood still or been cut off from the others for downAfter, the replica which has
+// been sent most, of those with which all is well, becomes the primary; the address
+// leads there from then on, and connections that led elsewhere are reset. The old one
+// is made a copy of the new one once all is well with it.
 type primary struct {
 	name      string // what links call it: the first one's
 	servers   []*mysqld

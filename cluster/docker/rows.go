@@ -229,6 +229,6 @@ func (r *rows) tell(f, lock string, op, by int) {
 	r.observer.Server(e)
 }
 
-// lookEvery is how long what was done may go untold that nobody waits for, and a
-// server unwatched.
+// lookEvery is how long what was done may go untold that nobody waits for, and what
+// was done to a server unheeded.
 const lookEvery = 10 * time.Millisecond
