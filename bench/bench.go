@@ -12,31 +12,36 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/cluster"
-	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
 // Load is what one measurement does: Clients want one lock, hold it for Hold,
 // give it back, and want it again at once.
 type Load struct {
-	Lock    catalogue.Lock // one that starts no tasks of its own
-	Options catalogue.Options
-	Clients int
-	Lease   time.Duration // T
-	Hold    time.Duration
-	For     time.Duration // how long it is measured, after a tenth of that which is not
-	Seed    uint64        // only sim can repeat a measurement
+	Lock     catalogue.Lock
+	Name     string // what they want: measurements that share a server have names of their own
+	Options  catalogue.Options
+	Clients  int
+	Lease    time.Duration // T
+	Hold     time.Duration
+	Patience time.Duration // how long an acquire asks before it is called again
+	For      time.Duration // how long it is measured, after a tenth of that which is not
+	Seed     uint64        // only sim can repeat a measurement
 }
 
-// Figures are what a measurement found.
+// Figures are what a measurement found. All but the first three are what its
+// history tells: see Turns.
 type Figures struct {
-	Grants   []int         // of each client
-	Commands int           // that reached the servers, releases included
+	Lease    time.Duration // T
 	For      time.Duration // how long it was measured
-	Longest  time.Duration // that a client waited for one grant
-	Waiting  bool          // that wait had not ended when the measurement did: it was at least so long
-	Again    int           // grants to the client that had had the one before
-	Failed   int           // operations that ended with an error, as a request that had no answer in time
+	Commands int           // that reached the servers, releases included
+
+	Grants    []int         // of each client
+	Overtaken []int         // of each client: grants, while it waited, to others who had asked later
+	OutOfTurn int           // grants by which somebody was overtaken
+	Longest   time.Duration // that a client waited for one grant
+	Waiting   bool          // that wait had not ended when the measurement did: it was at least so long
+	Again     int           // grants to the client that had had the one before
+	Failed    int           // operations that ended with an error, as a request that had no answer in time
 }
 
 // ErrIdle is a measurement in which nobody was granted the lock: there is
@@ -84,9 +89,6 @@ type client interface {
 	Release(op cluster.Op) error
 }
 
-// lockName is the lock that the clients want.
-const lockName = "contention"
-
 // names are the clients'.
 func (l *Load) names() (names []string) {
 	for i := range l.Clients {
@@ -101,154 +103,57 @@ type measurement struct {
 	place      place
 	ctx        context.Context // ends it early
 	begin, end time.Duration   // of what counts
-	ops        atomic.Int64    // so far
-	last       atomic.Int64    // whose grant the last one was, from 1
-	sent       *atomic.Int64   // commands, ever
-	clients    []tally
+	commands   int             // sent between the two
+	recorder   recorder
+	callers    []*caller
 }
 
-// tally is what is known of one client, written by its own task alone.
-type tally struct {
-	n       int64 // from 1
-	grants  int
-	again   int
-	longest time.Duration
-	waiting bool
-	failed  int
-	err     error // the last one
-}
-
-// measure runs the load. sent counts the commands of all clients.
-func measure(ctx context.Context, l Load, p place, sent *atomic.Int64) (Figures, error) {
-	m := &measurement{Load: l, place: p, ctx: ctx, begin: l.For / 10, end: l.For/10 + l.For, sent: sent, clients: make([]tally, l.Clients)}
-	var before, after int64
+// measure runs the load. sent counts the commands of all clients. What it
+// returns with an error is no measurement.
+func measure(ctx context.Context, l Load, p place, sent *atomic.Int64) (*measurement, error) {
+	m := &measurement{Load: l, place: p, ctx: ctx, begin: l.For / 10, end: l.For/10 + l.For, recorder: recorder{now: p.Now}}
 	p.Go(func() {
 		p.Sleep(m.begin)
-		before = sent.Load()
+		before := sent.Load()
 		p.Sleep(m.end - p.Now())
-		after = sent.Load()
+		m.commands = int(sent.Load() - before)
 	})
-	for i, name := range l.names() {
-		m.clients[i].n = int64(i) + 1
-		p.Go(func() { m.contend(p.client(name), &m.clients[i]) })
+	for _, name := range l.names() {
+		c := m.recorder.caller(name, p.client(name))
+		m.callers = append(m.callers, c)
+		p.Go(func() { m.contend(c) })
 	}
-	if err := errors.Join(p.Run(), ctx.Err()); err != nil {
+	return m, errors.Join(p.Run(), ctx.Err())
+}
+
+// figures are m's, where measuring has ended without err.
+func (m *measurement) figures(err error) (Figures, error) {
+	if err != nil {
 		return Figures{}, err
 	}
-	f := Figures{Commands: int(after - before), For: l.For}
-	var err error
-	for _, t := range m.clients {
-		f.Grants = append(f.Grants, t.grants)
-		f.Failed += t.failed
-		f.Again += t.again
-		if t.longest > f.Longest {
-			f.Longest, f.Waiting = t.longest, t.waiting
-		}
-		err = errors.Join(err, t.err)
-	}
+	f := Turns(&m.recorder.history, m.names(), m.begin, m.end)
+	f.Lease, f.For, f.Commands = m.Lease, m.For, m.commands
 	if f.Total() == 0 {
-		return f, errors.Join(ErrIdle, err)
-	}
-	return f, nil
-}
-
-// contend is what one client does, up to the end.
-func (m *measurement) contend(c client, t *tally) {
-	for {
-		op, ok := m.acquire(c, t)
-		if !ok {
-			return
+		err = ErrIdle
+		for _, c := range m.callers {
+			err = errors.Join(err, c.err)
 		}
-		m.place.Sleep(m.Hold)
-		op.Acquire = op.Index
-		op.Index = int(m.ops.Add(1))
-		t.note(c.Release(op))
 	}
+	return f, err
 }
 
-// patience is how long an acquire asks before it is called again. In sim one
-// operation may send 3,000 requests, and sends some 200 a second if it spins.
-const patience = 10 * time.Second
-
-// acquire waits until the lock is granted, or it is over.
-func (m *measurement) acquire(c client, t *tally) (op cluster.Op, ok bool) {
-	asked := m.place.Now()
+// contend is what one client does, up to the end, or its own.
+func (m *measurement) contend(c *caller) {
 	for {
 		left := m.end - m.place.Now()
-		if left <= 0 || m.ctx.Err() != nil {
-			t.waited(m.end-asked, true)
-			return op, false
+		if left <= 0 || m.ctx.Err() != nil || errors.Is(c.err, cluster.ErrBudget) {
+			return
 		}
-		op = cluster.Op{Index: int(m.ops.Add(1)), Lock: lockName}
-		_, err := c.Acquire(op, min(left, m.Lease, patience))
-		now := m.place.Now()
-		if err == nil {
-			again := m.last.Swap(t.n) == t.n
-			if now >= m.begin && now < m.end {
-				t.granted(now-asked, again)
-			}
-			return op, true
+		op, ok := c.acquire(m.Name, min(left, m.Patience))
+		if !ok {
+			continue
 		}
-		if !waitEnded(err) {
-			t.note(err)
-		}
+		m.place.Sleep(m.Hold)
+		c.release(op)
 	}
-}
-
-// waitEnded tells whether an acquire ended because it was to ask no longer.
-func waitEnded(err error) bool {
-	return errors.Is(err, locks.ErrNotAcquired) || locks.IsDefinite(err) && errors.Is(err, context.DeadlineExceeded)
-}
-
-func (t *tally) granted(after time.Duration, again bool) {
-	t.grants++
-	if again {
-		t.again++
-	}
-	t.waited(after, false)
-}
-
-func (t *tally) waited(d time.Duration, waiting bool) {
-	if d > t.longest {
-		t.longest, t.waiting = d, waiting
-	}
-}
-
-func (t *tally) note(err error) {
-	if err != nil {
-		t.failed++
-		t.err = err
-	}
-}
-
-// counting makes lock one whose commands are counted.
-func counting(lock catalogue.Lock, sent *atomic.Int64) catalogue.Lock {
-	made := lock.New
-	lock.New = func(e catalogue.Env) locks.Locker {
-		ports := make([]redis.Port, len(e.Redis))
-		for i, p := range e.Redis {
-			ports[i].Transport = counter{p.Transport, sent}
-		}
-		e.Redis = ports
-		if e.Tokens.Transport != nil {
-			e.Tokens.Transport = counter{e.Tokens.Transport, sent}
-		}
-		return made(e)
-	}
-	return lock
-}
-
-// counter counts what is sent. It waits for the answer to what was sent,
-// whatever the caller's context does meanwhile, as redis.Transport demands.
-type counter struct {
-	redis.Transport
-	sent *atomic.Int64
-}
-
-func (c counter) Do(ctx context.Context, timeout time.Duration, cmd redis.Command) (redis.Reply, error) {
-	if err := ctx.Err(); err != nil {
-		return redis.Reply{}, locks.Definite(err)
-	}
-	c.sent.Add(1)
-	return c.Transport.Do(context.WithoutCancel(ctx), timeout, cmd)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/bench"
 	"github.com/lockcheck/lockcheck/cluster/docker/dockertest"
+	"github.com/lockcheck/lockcheck/history"
 )
 
 const lease = 10 * time.Second
@@ -18,11 +19,11 @@ const lease = 10 * time.Second
 // load is a short one in sim.
 func load(t *testing.T, waiting string, clients int) bench.Load {
 	t.Helper()
-	i := slices.IndexFunc(bench.Waitings, func(w bench.Waiting) bool { return w.Name == waiting })
+	i := slices.IndexFunc(bench.Contention.Sides, func(s bench.Side) bool { return s.Name == waiting })
 	if i < 0 {
 		t.Fatalf("nobody waits like %q", waiting)
 	}
-	return bench.Contention(bench.Waitings[i], clients, lease, 5*lease, 1)
+	return bench.Contention.Load(i, clients, lease, 5*lease, 1)
 }
 
 func inSim(t *testing.T, l bench.Load) bench.Figures {
@@ -48,7 +49,7 @@ func TestEqualLoadsHaveEqualFigures(t *testing.T) {
 
 // Who is alone sends two commands for each acquisition, and waits for nobody.
 func TestAloneNothingIsWasted(t *testing.T) {
-	for _, w := range bench.Waitings {
+	for _, w := range bench.Contention.Sides {
 		f := inSim(t, load(t, w.Name, 1))
 		if each := f.CommandsEach(); each < 1.99 || each > 2.01 {
 			t.Errorf("%s: %v commands", w.Name, each)
@@ -62,7 +63,7 @@ func TestAloneNothingIsWasted(t *testing.T) {
 func TestSpinningSendsMoreThanEveryWait(t *testing.T) {
 	const clients = 8
 	spin := inSim(t, load(t, "spin", clients))
-	for _, w := range bench.Waitings {
+	for _, w := range bench.Contention.Sides {
 		l := load(t, w.Name, clients)
 		f := inSim(t, l)
 		if f.Failed > 0 || len(f.Grants) != clients {
@@ -80,7 +81,7 @@ func TestSpinningSendsMoreThanEveryWait(t *testing.T) {
 // What is shown of each way to wait is its own.
 func TestWaysToWaitDiffer(t *testing.T) {
 	seen := map[int]string{}
-	for _, w := range bench.Waitings {
+	for _, w := range bench.Contention.Sides {
 		f := inSim(t, load(t, w.Name, 4))
 		if other, ok := seen[f.Commands]; ok {
 			t.Errorf("%s and %s send %d commands each", w.Name, other, f.Commands)
@@ -120,6 +121,37 @@ func TestNobodyIsGranted(t *testing.T) {
 	}
 }
 
+// What figures are read from is a history that check accepts, and in which
+// nobody holds the lock beside another.
+func TestAMeasurementIsAHistory(t *testing.T) {
+	l := load(t, "random", 4)
+	l.Patience = l.Hold // so that many are refused
+	h, err := bench.HistoryInSim(t.Context(), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := history.Check(h); err != nil {
+		t.Error(err)
+	}
+	refused, holds := 0, 0
+	for _, e := range h.Entries {
+		switch {
+		case e.Type == history.Fail && e.Error == history.ErrHeld:
+			refused++
+		case e.Type == history.OK && e.F == history.Acquire:
+			holds++
+		case e.Type == history.Invoke && e.F == history.Release:
+			holds--
+		}
+		if holds > 1 {
+			t.Fatalf("two hold at %v", e.Time)
+		}
+	}
+	if refused == 0 {
+		t.Error("nobody was refused")
+	}
+}
+
 func TestInterruptedInSim(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -145,8 +177,8 @@ func TestAServerThatIsNotThere(t *testing.T) {
 
 func TestOnARealServer(t *testing.T) {
 	addr := dockertest.Redis(t)
-	for _, w := range bench.Waitings {
-		f, err := bench.OnServer(t.Context(), addr, bench.Contention(w, 3, time.Second, 300*time.Millisecond, 0))
+	for i, w := range bench.Contention.Sides {
+		f, err := bench.OnServer(t.Context(), addr, bench.Contention.Load(i, 3, time.Second, 300*time.Millisecond, 0))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +190,7 @@ func TestOnARealServer(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	if _, err := bench.OnServer(ctx, addr, bench.Contention(bench.Waitings[2], 3, time.Second, time.Minute, 0)); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := bench.OnServer(ctx, addr, bench.Contention.Load(2, 3, time.Second, time.Minute, 0)); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("interrupted: %v", err)
 	}
 	if took := time.Since(start); took > 10*time.Second {

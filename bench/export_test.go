@@ -1,6 +1,17 @@
 package bench
 
-import "github.com/lockcheck/lockcheck/catalogue"
+import (
+	"context"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// HistoryInSim is what InSim's figures are read from.
+func HistoryInSim(ctx context.Context, l Load) (*history.History, error) {
+	m, err := inSim(ctx, l)
+	return &m.recorder.history, err
+}
 
 // Counting makes lock one whose traffic is counted as a queue's is, and tells
 // what was counted.

@@ -1,6 +1,9 @@
 package bench
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // Measure is one figure that is shown of each cell.
 type Measure struct {
@@ -14,31 +17,21 @@ type Measure struct {
 	bound bool // it may be a lower bound
 }
 
-// Measures are what is shown, in that order. The first four are drawn.
-var Measures = []Measure{
-	{
+// The measures that contests share.
+var (
+	commandsEach = Measure{
 		Name: "Commands sent for each acquisition", About: "two are needed: to take, and to give back",
 		Of: (*Figures).CommandsEach, Log: true, show: rounded,
-	},
-	{
+	}
+	perSecond = Measure{
 		Name: "Acquisitions a second", About: "of all clients together",
 		Of: (*Figures).PerSecond, show: rounded,
-	},
-	{
-		Name: "The longest wait for one acquisition", About: "in seconds",
-		Of:  func(f *Figures) float64 { return f.Longest.Seconds() },
-		Log: true, show: rounded, bound: true,
-	},
-	{
-		Name: "Acquisitions by the client that just had it", About: "in percent; the others wait",
-		Of:    func(f *Figures) float64 { return 100 * float64(f.Again) / float64(f.Total()) },
-		Ticks: []float64{0, 20, 40, 60, 80, 100}, show: func(v float64) string { return strconv.FormatFloat(v, 'f', 0, 64) },
-	},
-	{
-		Name: "How evenly all were spread", About: "1: each client got as many",
-		Of: (*Figures).Evenness, show: func(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) },
-	},
-}
+	}
+	percents = []float64{0, 20, 40, 60, 80, 100}
+)
+
+// percent is how many of so many those are.
+func percent(n, of int) float64 { return 100 * float64(n) / float64(of) }
 
 // Text is the figure as tables show it; of a cell that was not measured "-".
 func (m *Measure) Text(f *Figures) string {
@@ -54,12 +47,25 @@ func (m *Measure) Text(f *Figures) string {
 
 // rounded is v in about three digits.
 func rounded(v float64) string {
-	decimals := 0
 	switch {
 	case v < 1:
-		decimals = 2
+		return decimal(v, 2)
 	case v < 99.95:
-		decimals = 1
+		return decimal(v, 1)
 	}
-	return strconv.FormatFloat(v, 'f', decimals, 64)
+	return whole(v)
+}
+
+func whole(v float64) string { return decimal(v, 0) }
+
+func decimal(v float64, places int) string { return strconv.FormatFloat(v, 'f', places, 64) }
+
+// middle is the median of some figures; of none it is 0.
+func middle(figures []float64) float64 {
+	n := len(figures)
+	if n == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(figures))
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }

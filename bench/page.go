@@ -10,17 +10,17 @@ import (
 )
 
 // PageFile is the page that c has a section of.
-func (c *Comparison) PageFile() string { return "contention.md" }
+func (c *Comparison) PageFile() string { return c.Name + ".md" }
 
 // ChartFile is the picture of c, beside the page.
-func (c *Comparison) ChartFile() string { return "contention-" + c.On + ".svg" }
+func (c *Comparison) ChartFile() string { return c.Name + "-" + c.On + ".svg" }
 
-// Title says what was compared.
+// Title says what was compared, and where.
 func (c *Comparison) Title() string {
 	if c.On == "sim" {
-		return "Waiting for a lock, in the simulator"
+		return c.Subject + ", in the simulator"
 	}
-	return "Waiting for a lock, on a real Redis server"
+	return c.Subject + ", on " + c.Server
 }
 
 // Conditions says how it was measured, in a sentence or two.
@@ -29,14 +29,29 @@ func (c *Comparison) Conditions() string {
 	if c.cut() {
 		text = "≥: still waiting when the measurement ended. "
 	}
-	text += fmt.Sprintf("Lock %s, lease T = %g s, each grant held for %g s; each cell measured for %g s", Contended,
-		c.Lease.Seconds(), hold(c.Lease).Seconds(), c.For.Seconds())
+	if lock := c.Lock(); lock != "" {
+		text += "Lock " + lock + ", lease"
+	} else {
+		text += "Lease"
+	}
+	text += c.held() + fmt.Sprintf("; each cell measured for %g s", c.For.Seconds())
 	if c.On == "sim" {
 		return text + fmt.Sprintf(" of virtual time, seed %d.", c.Seed)
 	}
 	text += fmt.Sprintf(", on a machine with %d cores that clients and server share. Another machine has other figures: ratios are what counts.", c.Cores)
 	if n := c.Failed(); n > 0 {
 		text += fmt.Sprintf(" Operations without an answer in time, or with a lease that had ended: %d.", n)
+	}
+	return text
+}
+
+// held says how long a lease and a grant last.
+func (c *Comparison) held() string {
+	text := fmt.Sprintf(" T = %g s, each grant held for %g s", c.Lease.Seconds(), c.Sides[0].Hold(c.Lease).Seconds())
+	for _, s := range c.Sides {
+		if s.hold != nil {
+			text += fmt.Sprintf(" (%s: %g s)", s.Name, s.Hold(c.Lease).Seconds())
+		}
 	}
 	return text
 }
@@ -50,19 +65,19 @@ func (c *Comparison) cut() bool {
 
 // Draw writes the picture, as SVG.
 func (c *Comparison) Draw(w io.Writer) error {
-	about := fmt.Sprintf("Clients that want one lock all the time. Lease T = %g s, each grant held for %g s.", c.Lease.Seconds(), hold(c.Lease).Seconds())
+	about := "Clients that want one lock all the time. Lease" + c.held() + "."
 	if c.cut() {
 		about += " Hollow: still waiting at the end."
 	}
 	f := chart.Figure{Title: c.Title(), About: about}
-	for _, w := range Waitings {
+	for _, w := range c.Sides {
 		f.Lines = append(f.Lines, w.Name)
 	}
 	x := chart.Axis{Label: "clients", Log: true}
 	for _, n := range c.Clients {
 		x.Ticks = append(x.Ticks, float64(n))
 	}
-	for _, m := range Measures[:4] {
+	for _, m := range c.Measures[:4] {
 		p := chart.Panel{Title: m.Name, About: m.About, X: x, Y: chart.Axis{Log: m.Log, Ticks: m.Ticks}}
 		for _, row := range c.Cells {
 			var line []chart.Point
@@ -82,9 +97,9 @@ func (c *Comparison) Table() Table {
 	for _, n := range c.Clients {
 		t.Columns = append(t.Columns, strconv.Itoa(n))
 	}
-	for _, m := range Measures {
+	for _, m := range c.Measures {
 		b := Block{Name: m.Name, About: m.About}
-		for i, w := range Waitings {
+		for i, w := range c.Sides {
 			r := Row{Name: w.Name}
 			for k := range c.Clients {
 				r.Cells = append(r.Cells, m.Text(&c.Cells[i][k]))
@@ -96,9 +111,9 @@ func (c *Comparison) Table() Table {
 	return t
 }
 
-// Legend says of each way to wait what it is.
+// Legend says of each side what it is.
 func (c *Comparison) Legend() (rows [][2]string) {
-	for _, w := range Waitings {
+	for _, w := range c.Sides {
 		rows = append(rows, [2]string{w.Name, w.Does})
 	}
 	return rows
@@ -107,6 +122,6 @@ func (c *Comparison) Legend() (rows [][2]string) {
 // Section returns the page with c's section as it is now: between its marks,
 // or at the end of a page that has none.
 func (c *Comparison) Section(page string) string {
-	s := section{"Contention", "contention", c.On, c.ChartFile(), c.Title(), c.Table(), c.Conditions()}
+	s := section{c.Heading, c.Name, c.On, c.ChartFile(), c.Title(), c.Table(), c.Conditions()}
 	return s.in(page)
 }

@@ -10,8 +10,8 @@ import (
 
 // comparison has one figure that had not ended.
 func comparison(on string) *bench.Comparison {
-	c := &bench.Comparison{On: on, Lease: lease, For: 2 * lease, Seed: 7, Clients: []int{2, 3}, Cores: 4}
-	for i := range bench.Waitings {
+	c := &bench.Comparison{Contest: bench.Contention, On: on, Lease: lease, For: 2 * lease, Seed: 7, Clients: []int{2, 3}, Cores: 4}
+	for i := range bench.Contention.Sides {
 		c.Cells = append(c.Cells, []bench.Figures{
 			{Grants: []int{10 + i, 10}, Commands: 100, For: c.For, Longest: lease / 4, Again: 5},
 			{Grants: []int{10, 10, 5}, Commands: 1234, For: c.For, Longest: lease, Again: 5, Waiting: i == 1},
@@ -53,7 +53,7 @@ func TestAPictureShowsEachWayToWait(t *testing.T) {
 	if err := comparison("docker").Draw(&b); err != nil {
 		t.Fatal(err)
 	}
-	for _, w := range bench.Waitings {
+	for _, w := range bench.Contention.Sides {
 		if !strings.Contains(b.String(), ">"+w.Name+"<") {
 			t.Errorf("%s is not named", w.Name)
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -270,14 +269,9 @@ func mean(changes []Change, of func(*Change) int) float64 {
 
 // median is the median of a length of changes, in milliseconds; of none it is 0.
 func median(changes []Change, of func(*Change) time.Duration) float64 {
-	if len(changes) == 0 {
-		return 0
-	}
-	var all []time.Duration
+	var all []float64
 	for i := range changes {
-		all = append(all, of(&changes[i]))
+		all = append(all, of(&changes[i]).Seconds()*1000)
 	}
-	slices.Sort(all)
-	n := len(all)
-	return ((all[(n-1)/2] + all[n/2]) / 2).Seconds() * 1000
+	return middle(all)
 }

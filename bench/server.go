@@ -11,26 +11,54 @@ import (
 	"github.com/lockcheck/lockcheck/cluster"
 	"github.com/lockcheck/lockcheck/cluster/worker"
 	"github.com/lockcheck/lockcheck/locks"
+	mysqlclient "github.com/lockcheck/lockcheck/stores/mysql/client"
 	"github.com/lockcheck/lockcheck/stores/redis"
 	redisclient "github.com/lockcheck/lockcheck/stores/redis/client"
 )
 
-// OnServer measures with a real Redis server at addr and the real client
-// library. The clients share this process and nothing else: each has its own
-// connection. ctx ends the measurement, with its error.
+// OnServer measures with a real server at addr, of the lock's kind, and the real
+// client library. The clients share this process and nothing else: each has its
+// own connections. ctx ends the measurement, with its error.
 func OnServer(ctx context.Context, addr string, l Load) (f Figures, err error) {
+	if l.Lock.Store == catalogue.StoreMySQL {
+		if err := mysqlclient.Create(ctx, mysqlclient.Options{Addr: addr}); err != nil {
+			return Figures{}, err
+		}
+	}
 	var sent atomic.Int64
+	life, die := context.WithCancel(ctx)
 	p := &machine{ctx: ctx, clients: map[string]client{}}
 	lock := counting(l.Lock, &sent)
 	for _, name := range l.names() {
-		conn := redisclient.New(redisclient.Options{Addr: addr, Timeout: l.Lease / 4})
-		defer func() { err = errors.Join(err, conn.Close()) }()
-		p.clients[name] = &end{ctx: ctx, locker: lock.New(catalogue.Env{
-			Host:  worker.NewHost(ctx),
-			Redis: []redis.Port{{Transport: conn}}, Lease: l.Lease, Options: l.Options,
-		})}
+		env := catalogue.Env{Host: worker.NewHost(life), Lease: l.Lease, Options: l.Options}
+		env.Name(name)
+		leave, e := connect(addr, l.Lock.Store, &env)
+		if e != nil {
+			die()
+			return Figures{}, e
+		}
+		defer func() { err = errors.Join(err, leave()) }()
+		p.clients[name] = &end{ctx: ctx, locker: lock.New(env)}
 	}
-	return measure(ctx, l, p, &sent)
+	defer die() // before anybody leaves
+	m, err := measure(ctx, l, p, &sent)
+	return m.figures(err)
+}
+
+// connect gives a client its way to a server of that kind. leave closes it.
+func connect(addr string, kind catalogue.Store, env *catalogue.Env) (leave func() error, err error) {
+	timeout := env.Lease / 4
+	if kind == catalogue.StoreMySQL {
+		c, err := mysqlclient.New(mysqlclient.Options{Addr: addr, Timeout: timeout})
+		if err != nil {
+			return nil, err
+		}
+		env.MySQL = worker.MySQLOf(env.Host, c)
+		return c.Close, nil
+	}
+	c := redisclient.New(redisclient.Options{Addr: addr, Timeout: timeout})
+	env.Redis = []redis.Port{{Transport: c}}
+	return c.Close, nil
 }
 
 // machine is this one as a place: a task is a goroutine, and time is real.

@@ -14,11 +14,16 @@ import (
 )
 
 // InSim measures in virtual time: equal loads have equal figures.
-func InSim(ctx context.Context, l Load) (f Figures, err error) {
+func InSim(ctx context.Context, l Load) (Figures, error) {
+	m, err := inSim(ctx, l)
+	return m.figures(err)
+}
+
+func inSim(ctx context.Context, l Load) (m *measurement, err error) {
 	var sent atomic.Int64
 	w := sim.New(cluster.Config{
 		Lock: counting(l.Lock, &sent), Options: l.Options, Lease: l.Lease,
-		Clients: l.names(), Names: []string{lockName}, Seed: l.Seed,
+		Clients: l.names(), Names: []string{l.Name}, Seed: l.Seed,
 	}, nobody{}, sim.Draw(l.Seed, false))
 	defer func() { err = errors.Join(err, w.Close()) }()
 	return measure(ctx, l, virtual{w}, &sent)
@@ -31,7 +36,8 @@ func AllInSim(ctx context.Context, loads []Load, jobs int, done func(int)) ([]Fi
 	return all(loads, jobs, done, func(l Load) (Figures, error) { return InSim(ctx, l) })
 }
 
-// all measures each of the loads, jobs at once.
+// all measures each of the loads, jobs at once, and begins no more when one has
+// failed.
 func all[L, F any](loads []L, jobs int, done func(int), measure func(L) (F, error)) ([]F, error) {
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
@@ -52,6 +58,9 @@ func all[L, F any](loads []L, jobs int, done func(int), measure func(L) (F, erro
 				}
 				figures[i], errs[i] = measure(loads[i])
 				mu.Lock()
+				if errs[i] != nil {
+					taken = len(loads)
+				}
 				ready++
 				if done != nil {
 					done(ready)

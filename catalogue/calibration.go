@@ -129,7 +129,7 @@ func (c *Calibration) Put(found []Measured) {
 	c.Found = slices.DeleteFunc(c.Found, func(m Measured) bool { return fresh[key{m.Lock, m.Fault}] })
 	c.Found = append(c.Found, found...)
 	lock := func(m Measured) int { return slices.IndexFunc(Locks, func(l Lock) bool { return l.ID == m.Lock }) }
-	fault := func(m Measured) int { return slices.Index(Faults(), m.Fault) }
+	fault := func(m Measured) int { return slices.Index(Columns(), m.Fault) }
 	code := func(m Measured) int {
 		return slices.IndexFunc(Codes, func(k CodeMeaning) bool { return k.Code == m.Code })
 	}

@@ -101,6 +101,7 @@ const (
 	RequestsPerGrant Quantity = "requests to the servers for each grant"
 	LongestGap       Quantity = "T in which somebody waited and nobody held, at most"
 	LongestWait      Quantity = "T that the one who waited longest waited"
+	PassedBy         Quantity = "acquires that asked later than another and were granted before it, at most"
 )
 
 // Scaled is the schedule for a lease of t.
@@ -231,4 +232,4 @@ func each(in faults.Injection, servers ...string) (list []faults.Injection) {
 }
 
 // Cases are the documented failures, in the order in which they are shown.
-var Cases = slices.Concat(redisCases, replicaCases, redlockCases, zookeeperCases)
+var Cases = slices.Concat(redisCases, replicaCases, redlockCases, zookeeperCases, mysqlCases)

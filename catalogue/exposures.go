@@ -1,6 +1,7 @@
 package catalogue
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -9,12 +10,13 @@ import (
 )
 
 // Exposure is what random runs of a lock that is wrong have to show, and what
-// they are told for that: what strikes, and nothing of when, whom, or how often
-// anybody asks.
+// they are told for that: what strikes, or what clients do, and nothing of when,
+// whom, or how often anybody asks.
 type Exposure struct {
 	Lock     string
 	Shows    checker.Property
 	Faults   []string // the kinds that strike; none: nothing goes wrong
+	Workload string   // what clients do; "": the usual
 	Mixed    bool     // several of them in a run
 	Count    int      // faults in a run; 0: one
 	Lease    time.Duration
@@ -25,7 +27,7 @@ type Exposure struct {
 }
 
 // Exposures are what is looked for: the flaw of each variant, and each property
-// that the published locks of ZooKeeper break.
+// that the published locks of ZooKeeper and of MySQL break.
 var Exposures = []Exposure{
 	{Lock: "redis-setnx-del-stale", Shows: checker.LeaseExclusion, Faults: []string{"kill"}, Sound: "redis-setnx-getset-fixed"},
 	{Lock: "redis-set-lua-wait", Shows: checker.LeaseExclusion, Faults: []string{"partition-servers"}, Replicas: 3},
@@ -50,13 +52,33 @@ var Exposures = []Exposure{
 	{Lock: "zk-children", Shows: checker.Liveness, Sound: "zk-recipe"},
 	{Lock: "zk-children", Shows: checker.Handover, Faults: []string{"kill"}},
 	{Lock: "zk-predecessor-leaky-timeout", Shows: checker.Liveness, Sound: "zk-recipe"},
+
+	// Without a sound one is what all wait for whose request has no answer, and
+	// what only this lock lets its callers do.
+	{Lock: "mysql-optimistic", Shows: checker.Exclusion, Workload: "finally", Sound: "mysql-fair-fixed"},
+	{Lock: "mysql-optimistic", Shows: checker.LeaseExclusion, Workload: "finally", Sound: "mysql-fair-fixed"},
+	{Lock: "mysql-optimistic", Shows: checker.LeaseExclusion, Faults: []string{"skew"}, Sound: "mysql-fair-fixed"},
+	{Lock: "mysql-optimistic", Shows: checker.Ownership, Workload: "finally", Sound: "mysql-fair-fixed"},
+	{Lock: "mysql-optimistic", Shows: checker.Ownership, Faults: []string{"pause"}, Sound: "mysql-fair-fixed"},
+	{Lock: "mysql-optimistic", Shows: checker.Resource, Workload: "finally", Sound: "mysql-fair-fixed"},
+	{Lock: "mysql-optimistic", Shows: checker.Answers, Faults: []string{"kill-connection"}, Sound: "mysql-fair-fixed"},
+	{Lock: "mysql-optimistic", Shows: checker.Handover, Faults: []string{"drop-reply"}},
+	{Lock: "mysql-fair", Shows: checker.Exclusion, Workload: "mixed"},
+	{Lock: "mysql-fair", Shows: checker.LeaseExclusion, Workload: "nested", Sound: "mysql-fair-fixed"},
+	{Lock: "mysql-fair", Shows: checker.Ownership, Workload: "mixed"},
+	{Lock: "mysql-fair", Shows: checker.Resource, Workload: "nested", Sound: "mysql-fair-fixed"},
+	{Lock: "mysql-fair", Shows: checker.Liveness, Workload: "give-up", Sound: "mysql-fair-fixed"},
+	{Lock: "mysql-fair", Shows: checker.Handover, Workload: "give-up", Sound: "mysql-fair-fixed"},
+	{Lock: "mysql-fair", Shows: checker.Fairness, Workload: "give-up", Sound: "mysql-fair-fixed"},
+	{Lock: "mysql-fair", Shows: checker.Fairness, Faults: []string{"kill"}, Sound: "mysql-fair-fixed"},
 }
 
-// Under says what strikes in each run, as "none", "kill" or "2 of jump, pause".
+// Under says what strikes in each run, as "none", "kill" or "2 of jump, pause", or
+// what clients do.
 func (x *Exposure) Under() string {
 	switch names := strings.Join(x.Faults, ", "); {
 	case names == "":
-		return NoFault
+		return cmp.Or(x.Workload, NoFault)
 	case x.Count > 1 && len(x.Faults) > 1:
 		return fmt.Sprintf("%d of %s", x.Count, names)
 	case x.Count > 1:

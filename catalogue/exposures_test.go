@@ -6,10 +6,11 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/workloads"
 )
 
 // Every variant has something that tells it from a sound lock, and each of the
-// published locks of ZooKeeper each property that has to be found of it.
+// published locks of ZooKeeper and MySQL each property that has to be found of it.
 func TestEveryFlawIsExposed(t *testing.T) {
 	exposed := map[string][]checker.Property{}
 	for i := range Exposures {
@@ -21,7 +22,7 @@ func TestEveryFlawIsExposed(t *testing.T) {
 			t.Errorf("%s, which is wrong, has no exposure", l.ID)
 		}
 	}
-	for _, id := range []string{"zk-predecessor", "zk-predecessor-recheck", "zk-children"} {
+	for _, id := range []string{"zk-predecessor", "zk-predecessor-recheck", "zk-children", "mysql-optimistic", "mysql-fair"} {
 		lock, _ := FindLock(id)
 		for _, fault := range lock.Columns() {
 			e, err := Expect(id, fault)
@@ -30,8 +31,8 @@ func TestEveryFlawIsExposed(t *testing.T) {
 			}
 			for _, code := range e.Must {
 				for _, p := range code.Properties() {
-					// No grant there says how long it lasts.
-					if p != checker.LeaseExclusion && !slices.Contains(exposed[id], p) {
+					// No grant on ZooKeeper says how long it lasts.
+					if (p != checker.LeaseExclusion || lock.Store != StoreZooKeeper) && !slices.Contains(exposed[id], p) {
 						t.Errorf("%s violates %s under %s, and has no exposure of that", id, p, fault)
 					}
 				}
@@ -55,8 +56,11 @@ func TestExposuresAreOfWhatThereIs(t *testing.T) {
 				t.Errorf("%s: %s is no fault that applies to it", x.Lock, name)
 			}
 		}
+		if w, ok := workloads.Find(x.Workload); !ok || lock.Takes(w) != nil || x.Workload != "" && len(x.Faults) > 0 {
+			t.Errorf("%s: %s is no workload for it, or not without %v", x.Lock, x.Workload, x.Faults)
+		}
 		if len(under) == 0 {
-			under = []string{NoFault}
+			under = []string{x.Under()}
 		}
 		for _, fault := range under {
 			if e, err := Expect(x.Sound, fault); x.Sound != "" && (err != nil || slices.Contains(e.May, x.Shows)) {
@@ -72,6 +76,7 @@ func TestUnder(t *testing.T) {
 		want string
 	}{
 		{Exposure{}, "none"},
+		{Exposure{Workload: "finally"}, "finally"},
 		{Exposure{Faults: []string{"kill"}}, "kill"},
 		{Exposure{Faults: []string{"kill"}, Count: 2}, "2 kill"},
 		{Exposure{Faults: []string{"jump", "pause"}, Count: 2}, "2 of jump, pause"},

@@ -5,15 +5,16 @@ package catalogue
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/locks"
 	redislocks "github.com/lockcheck/lockcheck/locks/redis"
 	zklocks "github.com/lockcheck/lockcheck/locks/zookeeper"
+	"github.com/lockcheck/lockcheck/stores/mysql"
 	"github.com/lockcheck/lockcheck/stores/redis"
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
+	"github.com/lockcheck/lockcheck/workloads"
 )
 
 // Lock is one lock under test.
@@ -33,6 +34,10 @@ type Lock struct {
 	// ends with its caller's; else nobody can call it off.
 	GivesUp bool
 	Order   bool // it promises to grant in the order of its queue
+	// Together is how many clients share a process, and with it a pool of
+	// connections: the first so many of a run, the next so many, … What strikes
+	// one of them strikes all. 0: each has a process of its own.
+	Together int
 
 	// Flaw, of a variant that is wrong in one way: what else is known of it is
 	// what is known of the lock called Like.
@@ -59,9 +64,10 @@ type Store uint8
 const (
 	StoreRedis Store = iota
 	StoreZooKeeper
+	StoreMySQL
 )
 
-func (s Store) String() string { return [...]string{"Redis", "ZooKeeper"}[s] }
+func (s Store) String() string { return [...]string{"Redis", "ZooKeeper", "MySQL"}[s] }
 
 // Requests is how many requests an operation sends when nobody is in its way.
 type Requests struct{ Acquire, Release int }
@@ -75,6 +81,12 @@ func (l *Lock) Applies(f faults.Fault, s Server) error {
 		return fmt.Errorf("%s needs a server that evicts what it has no room for, and the ensemble of %s keeps all", f.Name, l.ID)
 	case l.Store == StoreZooKeeper:
 		return nil
+	case l.Store == StoreMySQL && f.Need == faults.NeedMemory:
+		return fmt.Errorf("%s needs a server that evicts what it has no room for, and that of %s keeps all", f.Name, l.ID)
+	case l.Store == StoreMySQL && f.Need == faults.NeedSessions && l.Lease == LeaseSession:
+		return nil
+	case l.Store == StoreMySQL && f.Need == faults.NeedSessions:
+		return fmt.Errorf("%s needs a lock that goes with a session, and %s is a row, which stays", f.Name, l.ID)
 	case f.Need == faults.NeedSessions:
 		return fmt.Errorf("%s needs a server that keeps sessions, and that of %s keeps none", f.Name, l.ID)
 	}
@@ -93,6 +105,30 @@ func (l *Lock) Strikes(f faults.Fault, place string) error {
 	return nil
 }
 
+// Takes says why the clients of a workload cannot use the lock; nil: they can.
+// A stranger's lock says itself what it cannot do, when it is asked to.
+func (l *Lock) Takes(w workloads.Workload) error {
+	if w.Need == "" || l.New == nil {
+		return nil
+	}
+	// What is made of nothing asks nobody: it only shows what it can do.
+	locker := l.New(Env{Redis: make([]redis.Port, max(1, l.Nodes))})
+	can := true
+	switch w.Need {
+	case workloads.NeedReleaseName:
+		_, can = locker.(locks.NameReleaser)
+	case workloads.NeedUnfair:
+		_, can = locker.(locks.UnfairLocker)
+	case workloads.NeedNesting:
+		_, runs := locker.(locks.Runner)
+		can = !runs
+	}
+	if !can {
+		return fmt.Errorf("%s needs %s, and %s is none", w.Name, w.Need, l.ID)
+	}
+	return nil
+}
+
 // Env is what a lock is made from: one client's host and its way to the servers.
 type Env struct {
 	Host    locks.Host
@@ -102,97 +138,12 @@ type Env struct {
 	Options Options
 
 	ZooKeeper zookeeper.Port // to the ensemble of the layout, where it has one instead
-}
+	MySQL     mysql.Port     // to the MySQL server of the layout, where it has one instead
 
-// Options change a lock or its client library. They are written as
-// "token,spin".
-type Options struct {
-	Token   bool // each grant comes with a fencing token
-	Spin    bool // ask again at once
-	ReuseID bool // one value for all acquisitions of a client
-	Claim   bool // recognise one's own value
-	Retries bool // the client library sends again as go-redis does by default
-
-	OwnToken bool // the token comes from a server of its own, which no fault touches
-	Cap      bool // a watchdog stops renewing after 1.5 T
-	ZeroTTL  bool // the lease is 0, and nobody has noticed
-
-	Czxid bool // transactions stand in for sequence numbers
-
-	FixedWait       bool // ask again after a wait that is always the same
-	ExponentialWait bool // ask again after a wait that doubles
-}
-
-// Tokens tells whether grants come with fencing tokens.
-func (o *Options) Tokens() bool { return o.Token || o.OwnToken }
-
-// Fenced is o with tokens, as a lock can have them: its own where it draws some,
-// else those of a server beside it.
-func (o Options) Fenced(lock *Lock) Options {
-	switch {
-	case o.Tokens():
-	case !slices.Contains(lock.Options, "token") && slices.Contains(lock.Options, "token=own"):
-		o.OwnToken = true
-	default:
-		o.Token = true
-	}
-	return o
-}
-
-// Option is one of Options, by the name that people write.
-type Option struct {
-	Name, Does string
-	field      func(*Options) *bool
-}
-
-// AllOptions are the options, in the order in which they are written.
-var AllOptions = []Option{
-	{"token", "draw a fencing token with each grant", func(o *Options) *bool { return &o.Token }},
-	{"token=own", "the same, from a server of its own which no fault touches", func(o *Options) *bool { return &o.OwnToken }},
-	{"spin", "ask again at once instead of after a random wait", func(o *Options) *bool { return &o.Spin }},
-	{"reuse-id", "use one value for all acquisitions of a client", func(o *Options) *bool { return &o.ReuseID }},
-	{"claim", "an acquire that finds its own value has acquired", func(o *Options) *bool { return &o.Claim }},
-	{"retries", "the client library sends a request again, as go-redis does by default", func(o *Options) *bool { return &o.Retries }},
-	{"cap", "a watchdog stops renewing after 1.5 T", func(o *Options) *bool { return &o.Cap }},
-	{"ttl=0", "ask the server for a lease of 0, as a caller may by mistake", func(o *Options) *bool { return &o.ZeroTTL }},
-	{"czxid", "order the queue by the transactions that made its nodes, and draw tokens from them, instead of sequence numbers", func(o *Options) *bool { return &o.Czxid }},
-	{"wait=fixed", "ask again after a wait of T/50, which is always the same", func(o *Options) *bool { return &o.FixedWait }},
-	{"wait=exponential", "ask again after a random wait that doubles, from T/1000 to T/10", func(o *Options) *bool { return &o.ExponentialWait }},
-}
-
-func (o Options) String() string {
-	var names []string
-	for _, n := range AllOptions {
-		if *n.field(&o) {
-			names = append(names, n.Name)
-		}
-	}
-	return strings.Join(names, ",")
-}
-
-// MarshalText writes options as String does.
-func (o Options) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
-
-// UnmarshalText is ParseOptions.
-func (o *Options) UnmarshalText(b []byte) (err error) {
-	*o, err = ParseOptions(string(b))
-	return err
-}
-
-// ParseOptions reads what String writes.
-func ParseOptions(s string) (Options, error) {
-	var o Options
-	for name := range strings.SplitSeq(s, ",") {
-		if name == "" {
-			continue
-		}
-		i := slices.IndexFunc(AllOptions, func(n Option) bool { return n.Name == name })
-		if i < 0 {
-			return o, fmt.Errorf("no option %q", name)
-		}
-		*AllOptions[i].field(&o) = true
-	}
-	return o, nil
+	// Address and Thread are what a client thinks it is called: those of its
+	// machine and of the thread that asks. No two clients share both, unless a
+	// case says so.
+	Address, Thread string
 }
 
 // The options that several locks know.
@@ -210,7 +161,9 @@ var (
 
 // Locks are all locks, in the order in which they are shown: first those that
 // somebody may take for right, then the variants with a flaw.
-var Locks = []Lock{
+var Locks = slices.Concat(published, mysqlLocks, flawed)
+
+var published = []Lock{
 	{
 		ID:      "redis-setnx",
 		Does:    "SETNX; DEL",
@@ -364,104 +317,6 @@ var Locks = []Lock{
 		Order:   true,
 		New:     zkLock(zklocks.NewRecipe),
 	},
-	{
-		ID:      "redis-setnx-del-stale",
-		Does:    "SETNX of the time at which it ends, GET, and DEL and SETNX if that has passed; GET, and DEL if it has not",
-		Promise: "as redis-setnx-getset-fixed",
-		Source:  "Redis manual, SETNX, Handling deadlocks, the clients C1, C2 and C3",
-		Steps:   Requests{1, 2},
-		Options: timeOptions,
-		Like:    "redis-setnx-getset-fixed",
-		Flaw:    "removes a lock that has ended with DEL: who comes second removes that of who came first",
-		New:     redisLock(redislocks.NewSetNXDelStale),
-	},
-	{
-		ID:       "redis-set-lua-wait",
-		Does:     "SET NX PX, WAIT for one replica; compare and delete in a script",
-		Promise:  "as redis-set-lua, and that a failover does not lose it",
-		Source:   "Redis manual, WAIT, Consistency and WAIT",
-		Steps:    Requests{2, 1},
-		Options:  []string{"token", "token=own", "spin", "wait=fixed", "wait=exponential"},
-		Replicas: 2,
-		Like:     "redis-set-lua",
-		Flaw:     "takes WAIT for consensus: a replica without the key may become the master",
-		New:      redisLock(redislocks.NewSetLuaWait),
-	},
-	{
-		ID:      "redis-watchdog-blind",
-		Does:    "SET NX PX, and a task that renews it each T/3 by PEXPIRE; compare and delete in a script",
-		Promise: "as redis-watchdog",
-		Source:  "Redis manual, Distributed Locks with Redis, Extending the lock, which asks for a script",
-		Steps:   Requests{1, 1},
-		Lease:   LeaseRenewed,
-		Options: keyOptions,
-		Like:    "redis-watchdog",
-		Flaw:    "renews whoever's lock it is, and never learns that it has lost its own",
-		New:     redisLock(redislocks.NewWatchdogBlind),
-	},
-	{
-		ID:      "redlock-flawed-quorum",
-		Does:    "as redlock, with a majority of the nodes that have answered",
-		Promise: "as redlock",
-		Source:  "SPSCommerce/redlock-py, issue 6",
-		Steps:   Requests{5, 5},
-		Options: redlockOptions,
-		Nodes:   5,
-		Like:    "redlock",
-		Flaw:    "counts the nodes that it reaches, not those that there are",
-		New:     redlockLock(redislocks.NewRedlockFlawedQuorum),
-	},
-	{
-		ID:      "redlock-flawed-timeout",
-		Does:    "as redlock, one node after another, and without a time-out",
-		Promise: "as redlock",
-		Source:  "redlock-cpp, AddServerUrl; Redis manual, Distributed Locks with Redis, The Redlock Algorithm, step 2",
-		Steps:   Requests{5, 5},
-		Options: redlockOptions,
-		Nodes:   5,
-		Like:    "redlock",
-		Flaw:    "waits for a node for ever",
-		New:     redlockLock(redislocks.NewRedlockFlawedTimeout),
-	},
-	{
-		ID:      "redlock-flawed-wallclock",
-		Does:    "as redlock, with the wall clock",
-		Promise: "as redlock",
-		Source:  "S. Sanfilippo, Is Redlock safe?, which asks for a monotonic clock",
-		Steps:   Requests{5, 5},
-		Options: redlockOptions,
-		Nodes:   5,
-		Like:    "redlock",
-		Flaw:    "takes the time of a round with a clock that jumps",
-		New:     redlockLock(redislocks.NewRedlockFlawedWallClock),
-	},
-	{
-		ID:      "redlock-flawed-seconds",
-		Does:    "as redlock, with the whole seconds of the wall clock",
-		Promise: "as redlock",
-		Source:  "redlock-cpp, Lock",
-		Steps:   Requests{5, 5},
-		Options: redlockOptions,
-		Nodes:   5,
-		Like:    "redlock",
-		Flaw:    "takes the time of a round with a clock of seconds",
-		New:     redlockLock(redislocks.NewRedlockFlawedSeconds),
-	},
-	{
-		ID:      "zk-predecessor-leaky-timeout",
-		Does:    "as zk-predecessor-recheck; who gives up deletes nothing",
-		Promise: "as zk-predecessor-recheck",
-		Source:  "zk-ruby/zk, issue 49; spring-projects/spring-integration, issue 2557; aiozk, issue 34",
-		Steps:   Requests{2, 1},
-		Lease:   LeaseSession,
-		Store:   StoreZooKeeper,
-		Options: zkOptions,
-		Like:    "zk-predecessor-recheck",
-		Flaw:    "a waiter that gives up leaves its node in the queue, and everybody behind it waits",
-		GivesUp: true,
-		Order:   true,
-		New:     zkLock(zklocks.NewPredecessorLeakyTimeout),
-	},
 }
 
 func redisLock(make func(locks.Host, redis.Port, redislocks.Options) locks.Locker) func(Env) locks.Locker {
@@ -504,4 +359,12 @@ func FindLock(id string) (Lock, bool) {
 		return Lock{}, false
 	}
 	return Locks[i], true
+}
+
+// Mates are the clients of a run that share a process with client, itself
+// included.
+func (l *Lock) Mates(clients []string, client string) []string {
+	n := max(1, l.Together)
+	i := slices.Index(clients, client) / n * n
+	return clients[i:min(i+n, len(clients))]
 }

@@ -11,6 +11,9 @@ import (
 // stand on alone.
 const RedisName = "redis-1"
 
+// MySQLName is the name of the first MySQL server of a place.
+const MySQLName = "mysql-1"
+
 // TokensName is the name of the server that the option token=own draws from.
 const TokensName = "tokens"
 
@@ -25,12 +28,14 @@ type Server struct {
 	Sequence int32    `json:"sequence,omitempty"` // of a ZooKeeper ensemble: the number of a lock's first sequential node
 }
 
-// Fsync says what a Redis server keeps of its data when it loses power.
+// Fsync says what a server keeps of its data when it loses power: by appendfsync
+// of Redis, or innodb_flush_log_at_trx_commit of MySQL, whose table is there again
+// in any case.
 type Fsync string
 
-// The settings of appendfsync that locks depend on.
+// The settings that locks depend on.
 const (
-	FsyncNone     Fsync = ""         // no append-only file: nothing is kept
+	FsyncNone     Fsync = ""         // nothing: no append-only file, or a log that is not flushed
 	FsyncEverysec Fsync = "everysec" // what is older than a second or two
 	FsyncAlways   Fsync = "always"   // everything
 )
@@ -78,11 +83,15 @@ const (
 	maxReplicas = 5
 )
 
+// suffixes are what a master and its replicas have after their common name.
+var suffixes = [1 + maxReplicas]string{"", "b", "c", "d", "e", "f"}
+
 // Layout is which servers there are, by name.
 type Layout struct {
 	Nodes     [][]string // a master and its replicas each, the first master first
 	Sentinels []string   // which watch over the nodes that have replicas
 	Ensemble  []string   // the members of a ZooKeeper ensemble, instead
+	MySQL     []string   // a MySQL primary and its replicas, instead
 	Tokens    string     // the server that tokens come from; "": there is none
 }
 
@@ -107,11 +116,20 @@ func NewLayout(lock *Lock, s Server, o Options) Layout {
 		return l
 	}
 	replicas := max(s.Replicas, lock.Replicas)
+	if o.OwnToken {
+		l.Tokens = TokensName
+	}
+	if lock.Store == StoreMySQL {
+		for i := range 1 + replicas {
+			l.MySQL = append(l.MySQL, MySQLName+suffixes[i])
+		}
+		return l
+	}
 	for i := range nodes {
 		master := "redis-" + strconv.Itoa(i+1)
 		node := []string{master}
 		for r := range replicas {
-			node = append(node, master+string(rune('b'+r)))
+			node = append(node, master+suffixes[1+r])
 		}
 		l.Nodes = append(l.Nodes, node)
 	}
@@ -119,9 +137,6 @@ func NewLayout(lock *Lock, s Server, o Options) Layout {
 		for i := range watchers {
 			l.Sentinels = append(l.Sentinels, "sentinel-"+strconv.Itoa(i+1))
 		}
-	}
-	if o.OwnToken {
-		l.Tokens = TokensName
 	}
 	return l
 }
@@ -132,6 +147,9 @@ func (l *Layout) Masters() (names []string) {
 	if len(l.Ensemble) > 0 {
 		return slices.Clone(l.Ensemble)
 	}
+	if len(l.MySQL) > 0 {
+		return []string{l.MySQL[0]}
+	}
 	for _, n := range l.Nodes {
 		names = append(names, n[0])
 	}
@@ -140,7 +158,7 @@ func (l *Layout) Masters() (names []string) {
 
 // Stores are all servers that keep data and that faults may act on.
 func (l *Layout) Stores() (names []string) {
-	names = slices.Clone(l.Ensemble)
+	names = slices.Concat(l.Ensemble, l.MySQL)
 	for _, n := range l.Nodes {
 		names = append(names, n...)
 	}

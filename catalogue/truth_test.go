@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/workloads"
 )
 
 // Every lock has one cell for every fault that applies to it and for none, and
@@ -42,7 +43,13 @@ func TestEveryLockHasACellForEveryFault(t *testing.T) {
 			}
 		}
 		for fault := range cells {
-			t.Errorf("%s has a cell for %s, which is no fault, or none that applies to it", lock.ID, fault)
+			t.Errorf("%s has a cell for %s, which is no fault and no workload, or none that applies to it", lock.ID, fault)
+		}
+		for _, w := range workloads.Misuses() {
+			offers := w.Need == workloads.NeedReleaseName || w.Need == workloads.NeedUnfair
+			if _, err := Expect(lock.ID, w.Name); offers && lock.Takes(w) == nil && err != nil {
+				t.Errorf("%s can be misused by %s, and nothing is known of that", lock.ID, w.Name)
+			}
 		}
 	}
 	for id := range truth {
@@ -112,12 +119,12 @@ func TestNames(t *testing.T) {
 // Where a client, a server or a request is stopped a hand-over may be slow.
 func TestWhatStopsSomebodyMayBeSlow(t *testing.T) {
 	var not []string
-	for _, fault := range Faults() {
+	for _, fault := range Columns() {
 		if !stops(fault) {
 			not = append(not, fault)
 		}
 	}
-	if want := []string{"none", "skew", "jump", "rate", "server-skew", "server-jump", "server-rate", "evict", "session-expiry"}; !slices.Equal(not, want) {
+	if want := []string{"none", "finally", "mixed", "nested", "give-up", "skew", "jump", "rate", "server-skew", "server-jump", "server-rate", "evict", "session-expiry"}; !slices.Equal(not, want) {
 		t.Errorf("%v stop nobody, want %v", not, want)
 	}
 }

@@ -193,6 +193,9 @@ func (a *anarchy) background(c *anarchist) {
 
 func (a *anarchy) invoke(c *anarchist) {
 	f := history.Acquire
+	if len(c.grants) == 0 && a.rarely("it releases by name") {
+		f = history.Release
+	}
 	if len(c.grants) > 0 {
 		f = rapid.SampledFrom([]string{
 			history.Read, history.Write, history.Release, history.Read, history.Write,
@@ -200,8 +203,8 @@ func (a *anarchy) invoke(c *anarchist) {
 		}).Draw(a.T, "f")
 	}
 	e := history.Entry{Client: c.name, Process: history.Process{N: c.process}, Type: history.Invoke, F: f}
-	switch f {
-	case history.Acquire:
+	switch {
+	case f == history.Acquire || len(c.grants) == 0:
 		e.Lock = rapid.SampledFrom([]string{"a", "a", "a", "b"}).Draw(a.T, "lock")
 	default:
 		g := len(c.grants) - 1
@@ -228,7 +231,7 @@ func (a *anarchy) invoke(c *anarchist) {
 	if f == history.Acquire || f == history.Extend {
 		a.makers = append(a.makers, e)
 	}
-	if a.rarely("a server acts") {
+	if f == history.Release && e.Grant == 0 || a.rarely("a server acts") {
 		a.act(history.Some(int64(e.Index)))
 	}
 }

@@ -136,18 +136,15 @@ func (s *stored) take(a *act) {
 	switch a.deed {
 	case granted:
 		s.put(a.made, a.pos)
-		s.serve(a.made, a.pos)
 	case takenOver:
 		s.leave(a)
 		if a.by != a.made {
 			s.put(a.by, a.pos)
 		}
-		s.serve(a.by, a.pos)
-	case prolonged:
-		s.serve(a.by, a.pos)
 	case removed, expired, lost:
 		s.leave(a)
 	}
+	s.serve(a.grants(), a.pos)
 }
 
 func (s *stored) serve(op, pos int32) {

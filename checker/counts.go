@@ -13,6 +13,7 @@ const (
 	LeaseExpiredWhileReleasing
 	EntryLostWhileHeld
 	ReleasedUnowned
+	ReleasedUnheld
 	LateAccess
 	StaleRefused
 	AmbiguousAcquires
@@ -48,6 +49,7 @@ var counters = [firstTouched]struct{ name, means string }{
 	LeaseExpiredWhileReleasing:     {"lease_expired_while_releasing", "a server expired the entry of a grant while its release was under way"},
 	EntryLostWhileHeld:             {"entry_lost_while_held", "a server lost the entry of a grant whose hold was open"},
 	ReleasedUnowned:                {"released_unowned", "a command removed the entry of another's grant"},
+	ReleasedUnheld:                 {"released_unheld", "releases by clients that held nothing"},
 	LateAccess:                     {"late_access", "an access reached the resource after its hold or its valid_until"},
 	StaleRefused:                   {"stale_refused", "the resource refused a stale token"},
 	AmbiguousAcquires:              {"ambiguous_acquires", "acquires that ended with info"},

@@ -312,9 +312,22 @@ func (d *defined) trespass() bool {
 		by, made := d.at(act.By), d.at(act.Op)
 		for _, x := range d.holds {
 			hit := d.made(x, made) || x.stands != x.invoke && x.begin < pos && d.asked(made) == x.stands
-			if x.ok && hit && by != x.invoke && !d.own(x, by) && d.protected(x, pos) {
+			if x.ok && hit && by != x.invoke && !d.own(x, by) && d.protected(x, pos) && !d.grantedAnew(x, pos) {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// grantedAnew: between pos and its ok the server granted its acquire once more.
+func (d *defined) grantedAnew(x *definedHold, pos int) bool {
+	for later := pos + 1; later < x.begin; later++ {
+		e := &d.entries[later]
+		anew := e.F == history.Granted && d.at(e.Op) == x.invoke ||
+			(e.F == history.Takeover || e.F == history.Prolong) && d.at(e.By) == x.invoke
+		if anew && e.Process == d.entries[pos].Process && e.Key == d.entries[pos].Key {
+			return true
 		}
 	}
 	return false

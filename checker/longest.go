@@ -29,3 +29,24 @@ func Longest(h *history.History) (free, waiting time.Duration) {
 	})
 	return free, waiting
 }
+
+// Passed is how many acquires were granted a lock before one that had been
+// invoked earlier and waited throughout, where there were most of them.
+func Passed(h *history.History) (most int) {
+	t := newTimeline(h)
+	for i := range t.ops {
+		o := &t.ops[i]
+		if o.verb != acquire {
+			continue
+		}
+		n, to := 0, t.waited(o)
+		for k := range t.holds {
+			h := &t.holds[k]
+			if by := &t.ops[h.op]; t.comesFromTheQueue(h) && by.lock == o.lock && by.invoke > o.invoke && h.begin < to {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	return most
+}

@@ -51,7 +51,7 @@ func (s Set) List() []Property {
 //     killed before it goes on, and one that ends by itself has held up to its
 //     last sign of life only. Until neither can be, the overlap is undecided.
 //   - Who takes an entry away whose acquire has not come back trespasses when
-//     that comes back ok.
+//     that comes back ok, unless it was granted anew.
 //   - That a released entry stays is known at the end.
 //
 // It expects what the simulator writes: one lock, on one key of one server; one
@@ -103,7 +103,7 @@ type call struct {
 	served  bool // a server has granted it
 	present bool // its entry is in the store,
 	since   time.Duration
-	robbed  bool // before it came back another took its entry away, first at robbedAt
+	robbed  bool // before it came back, and since it was granted last, another took its entry away, first at robbedAt
 	// robbedAt is compared with the deadline that the ok brings.
 	robbedAt time.Duration
 	floor    token // the largest that was out when it was invoked

@@ -58,6 +58,7 @@ func (m *Monitor) act(e *history.Entry) {
 func (m *Monitor) serve(id int32) {
 	if id != none {
 		m.calls[id].served = true
+		m.calls[id].robbed = false // of what its grant stands on
 	}
 }
 

@@ -17,8 +17,11 @@ import (
 // several servers, and an extend may put new ones in the place of the first. Protection ends with the invoke
 // of its release, or when its valid_until has passed; the death of its client
 // does not end it. A grant that stands on the entries of another acquire is
-// protected from its ok on, from others than its client. Not judged is what the server does by itself, and what the
-// owner does. Without times nobody knows whether a valid_until had passed.
+// protected from its ok on, from others than its client. What an acquire had
+// before a server granted it anew is none of the grant's: a place that it lost
+// while it went on waiting, or a lease that ended without its knowing. Not judged
+// is what the server does by itself, and what the owner does. Without times
+// nobody knows whether a valid_until had passed.
 func ownership(t *timeline) Verdict {
 	if reason := t.unseen(Ownership); reason != "" {
 		return notApplicable(Ownership, reason)
@@ -28,7 +31,7 @@ func ownership(t *timeline) Verdict {
 		a := &t.acts[i]
 		h := t.victim(a)
 		switch {
-		case h == nil || !t.protected(h, a.pos):
+		case h == nil || !t.protected(h, a.pos) || t.grantedAnew(i, h):
 		case h.deadline != none && t.end == 0:
 			verdict = Verdict{Property: Ownership, Outcome: Unknown, Reason: "the history has no times, so nobody knows whether a deadline had passed"}
 		default:
@@ -65,6 +68,21 @@ func (t *timeline) victim(a *act) *hold {
 		}
 	}
 	return victim
+}
+
+// grantedAnew tells whether the server of act i granted the acquire of h once more
+// before its ok.
+func (t *timeline) grantedAnew(i int, h *hold) bool {
+	e := &t.entries[t.acts[i].pos]
+	for _, a := range t.acts[i+1:] {
+		if a.pos > h.begin {
+			break
+		}
+		if other := &t.entries[a.pos]; a.grants() == h.op && other.Process == e.Process && other.Key == e.Key {
+			return true
+		}
+	}
+	return false
 }
 
 // owns tells whether what operation id does to the entry of h is its own

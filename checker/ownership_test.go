@@ -129,6 +129,38 @@ var ownershipSpecs = []spec{
 		2 redis remove of=c1 by=c1
 		3 redis grant of=c1 by=c1
 		4 c1 acquire ok until=14`, "valid"},
+	{"what was taken from an acquire that was granted anew", `
+		0 c1 acquire
+		1 mysql-1 grant of=c1 by=c1
+		11 c2 acquire
+		12 mysql-1 takeover of=c1 by=c2
+		13 c2 acquire ok until=22
+		14 c2 release
+		15 mysql-1 remove of=c2 by=c2
+		16 mysql-1 grant of=c1 by=c1
+		17 c1 acquire ok until=26`, "valid"},
+	{"the same where it takes over", `
+		0 c1 acquire
+		1 mysql-1 grant of=c1 by=c1
+		11 c2 acquire
+		12 mysql-1 takeover of=c1 by=c2
+		13 c2 acquire ok until=22
+		23 mysql-1 takeover of=c2 by=c1
+		24 c1 acquire ok until=33`, "valid"},
+	{"what it has on another server does not make up for that", `
+		0 c1 acquire
+		1 redis-1 grant of=c1 by=c1
+		2 c2 acquire
+		3 redis-1 remove of=c1 by=c2
+		4 redis-2 grant of=c1 by=c1
+		5 c1 acquire ok until=14`, `violated 3,4,6: the acquire that c2 invoked at 2.000 s removed c1's entry for the lock at 3.000 s; c1 was granted it at 5.000 s, valid until 14.000 s, and had not invoked its release.`},
+	{"nor does an entry that is made after the ok", `
+		0 c1 acquire
+		1 redis-1 grant of=c1 by=c1
+		2 c2 acquire
+		3 redis-1 remove of=c1 by=c2
+		4 c1 acquire ok until=14
+		5 redis-1 grant of=c1 by=c1`, `violated 3,4,5: the acquire that c2 invoked at 2.000 s removed c1's entry for the lock at 3.000 s; c1 was granted it at 4.000 s, valid until 14.000 s, and had not invoked its release.`},
 	{"the inner release of a nested acquire", `
 		0 c1 acquire
 		1 redis grant of=c1 by=c1

@@ -62,6 +62,9 @@ func (t *timeline) reachOps(c *Counts) {
 	}
 	for i := range t.ops {
 		o := &t.ops[i]
+		if o.verb == release && t.entries[o.invoke].Grant == 0 && o.hold == none {
+			c[ReleasedUnheld]++
+		}
 		switch {
 		case o.verb == acquire:
 			if t.contended(o, furthest) {

@@ -73,6 +73,17 @@ func TestWhatARunReached(t *testing.T) {
 			9 c1 release
 			10 c1 release ok
 			11 redis expire of=c1`, map[string]int{"grants": 1}},
+		{"who was refused releases, and who has released", `
+			0 c1 acquire
+			1 c2 acquire
+			2 c1 acquire ok
+			3 c2 acquire fail error=held
+			4 c2 release
+			5 c2 release ok
+			6 c1 release
+			7 c1 release ok
+			8 c1 release
+			9 c1 release ok`, map[string]int{"grants": 1, "contended": 1, "released_unheld": 2}},
 		{"a release removes another's entry", `
 			0 c1 acquire
 			1 redis grant of=c1 by=c1

@@ -48,6 +48,18 @@ type act struct {
 	deed deed
 }
 
+// grants is the operation to which the server says yes with a, or none: its request
+// made an entry, took one over, or prolonged one as its owner.
+func (a *act) grants() int32 {
+	switch a.deed {
+	case granted:
+		return a.made
+	case takenOver, prolonged:
+		return a.by
+	}
+	return none
+}
+
 // act takes in a line of a server. Its grant is turned into the acquire that
 // got it, because the grant is missing while the ok is on its way.
 func (t *timeline) act(pos int32, e *history.Entry) {

@@ -51,6 +51,8 @@ var (
 	ErrTimeout = errors.New("no answer in time")
 	// ErrStaleToken: the resource refused the access.
 	ErrStaleToken = locks.Definite(errors.New("stale token"))
+	// ErrNoReleaseName: the lock releases nothing by name, and nothing happened.
+	ErrNoReleaseName = locks.Definite(errors.New("the lock releases only what it has granted"))
 	// ErrWaits: the acquire goes on. It is a Patient's only.
 	ErrWaits = errors.New("it waits on")
 )
@@ -76,14 +78,24 @@ type Patient interface {
 	Abandon(op Op)
 }
 
+// NameReleaser is a Client that can release by name, whether it holds or not, if
+// its lock can (locks.NameReleaser).
+type NameReleaser interface {
+	// ReleaseName is told which lock by op, which names the grant, too, that the
+	// client means to give back; 0: it holds none. A lock that knows no such
+	// thing: ErrNoReleaseName.
+	ReleaseName(op Op) error
+}
+
 // Op says which operation of the history a call is.
 type Op struct {
 	Index       int // of its invoke: what servers do for it is recorded with By = Index
 	Acquisition int // which critical section of the client it belongs to, from 1
 	Lock        string
-	Grant       int           // for Release, Read and Write
-	Acquire     int           // the index of the acquire that Grant came from
+	Grant       int           // the innermost that the client holds; 0: none. An acquire is nested in it
+	Acquire     int           // the index of the acquire that Grant came from; of an acquire: Index
 	Timeout     time.Duration // of an access to the resource; 0: T/4
+	Unfair      bool          // of an acquire: out of turn, where the lock knows that (locks.UnfairLocker)
 }
 
 // Grant is what an acquire got.

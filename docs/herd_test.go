@@ -1,7 +1,6 @@
 package docs
 
 import (
-	"bytes"
 	"os"
 	"strings"
 	"testing"
@@ -18,26 +17,10 @@ func TestTheFiguresOfTheHerd(t *testing.T) {
 	if err := h.CompareInSim(t.Context(), 0, nil); err != nil {
 		t.Fatal(err)
 	}
-	page, err := os.ReadFile(h.PageFile())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var picture bytes.Buffer
-	if err := h.Draw(&picture); err != nil {
-		t.Fatal(err)
-	}
-	for file, want := range map[string]string{h.PageFile(): h.Section(string(page)), h.ChartFile(): picture.String()} {
-		if *update {
-			if err := os.WriteFile(file, []byte(want), 0o666); err != nil {
-				t.Fatal(err)
-			}
-		} else if got, err := os.ReadFile(file); err != nil || string(got) != want {
-			t.Errorf("%s is stale: go test ./docs -update (%v)", file, err)
-		}
-	}
+	page := holdFresh(t, h)
 
 	real := bench.NewHerd("docker")
-	_, section, _ := strings.Cut(string(page), "<!-- herd on "+real.On+" -->")
+	_, section, _ := strings.Cut(page, "<!-- herd on "+real.On+" -->")
 	section, _, _ = strings.Cut(section, "<!-- end -->")
 	virtual, columns := h.Table(), len(real.Waiters)
 	wants := func(text, words string) (rest string) {

@@ -20,15 +20,17 @@ import (
 )
 
 // BenchmarkJudgedRuns is what a batch does, on one core: 5 clients × 20
-// acquisitions of redis-set-lua and one random fault, judged. Only runs that
+// acquisitions of redis-set-lua, or of a lock on MySQL, which sends twice as much,
+// and one random fault, judged. Only runs that
 // meant something count: those with all their grants, contention, and a fault
 // that touched somebody. The others, in which a fault came too late, cost their
 // time all the same. The faults that end a client are left out: it could not
 // take its share of the grants.
 func BenchmarkJudgedRuns(b *testing.B) {
 	all, pause := benchmarked()
-	b.Run("pause", func(b *testing.B) { judgedRuns(b, pause) })
-	b.Run("all", func(b *testing.B) { judgedRuns(b, all) })
+	b.Run("pause", func(b *testing.B) { judgedRuns(b, "redis-set-lua", pause) })
+	b.Run("all", func(b *testing.B) { judgedRuns(b, "redis-set-lua", all) })
+	b.Run("mysql", func(b *testing.B) { judgedRuns(b, "mysql-optimistic", pause) })
 }
 
 // benchmarked are the kinds of faults of the two shapes.
@@ -44,9 +46,9 @@ func benchmarked() (all, pause []faults.Fault) {
 	return all, pause
 }
 
-func batch(kinds []faults.Fault) Settings {
+func batch(lock string, kinds []faults.Fault) Settings {
 	return Settings{
-		Lock: "redis-set-lua", On: "sim", Lease: 10 * time.Second,
+		Lock: lock, On: "sim", Lease: 10 * time.Second,
 		Clients: Exactly(5), Acquires: Exactly(20), Kinds: kinds, Count: Exactly(1), Shape: workloads.Usual(10 * time.Second),
 	}
 }
@@ -54,8 +56,8 @@ func batch(kinds []faults.Fault) Settings {
 // judgedRuns does runs with one fault of these kinds each. An event is what the
 // scheduler takes from its queue; everything that a run costs, its plan and the
 // judge included, is shared out among its events.
-func judgedRuns(b *testing.B, kinds []faults.Fault) {
-	s := batch(kinds)
+func judgedRuns(b *testing.B, lock string, kinds []faults.Fault) {
+	s := batch(lock, kinds)
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command does
 	var buffer buffer
 	defer buffer.Close()
@@ -93,7 +95,7 @@ func BenchmarkTwoJobs(b *testing.B) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command does
 	_, pause := benchmarked()
-	s := batch(pause)
+	s := batch("redis-set-lua", pause)
 	s.Jobs, s.Runs = 2, 10_000
 	var shares []float64
 	for range b.N {

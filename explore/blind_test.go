@@ -27,6 +27,7 @@ func TestTheGeneratorDoesNotSeeTheLock(t *testing.T) {
 	}
 	type seen struct { // all that a plan may follow from
 		ends            catalogue.Lease
+		store           catalogue.Store // what its servers are called, and what can befall them
 		nodes, replicas int
 	}
 	alike := map[seen][]byte{}
@@ -39,9 +40,9 @@ func TestTheGeneratorDoesNotSeeTheLock(t *testing.T) {
 		if !bytes.Equal(named, plans(s)) {
 			t.Errorf("%s has other plans under another name", lock.ID)
 		}
-		if alike[seen{lock.Lease, lock.Nodes, lock.Replicas}] == nil {
-			alike[seen{lock.Lease, lock.Nodes, lock.Replicas}] = named
-		} else if !bytes.Equal(alike[seen{lock.Lease, lock.Nodes, lock.Replicas}], named) {
+		if alike[seen{lock.Lease, lock.Store, lock.Nodes, lock.Replicas}] == nil {
+			alike[seen{lock.Lease, lock.Store, lock.Nodes, lock.Replicas}] = named
+		} else if !bytes.Equal(alike[seen{lock.Lease, lock.Store, lock.Nodes, lock.Replicas}], named) {
 			t.Errorf("%s has other plans than a lock whose grants end alike", lock.ID)
 		}
 	}

@@ -85,17 +85,30 @@ func (s *Settings) Plan(i int) *harness.Plan {
 		Clients: p.Clients, Servers: layout.Masters(), Stores: s.stores(&lock, layout), Acquires: p.Acquires, Lease: s.Lease,
 		Length: length(p),
 	}, d.Int64N)
-	if lock.Store == catalogue.StoreRedis && slices.ContainsFunc(p.Faults, func(in faults.Injection) bool { return needsReplicas(in.Fault) }) {
+	if lock.Store != catalogue.StoreZooKeeper && slices.ContainsFunc(p.Faults, func(in faults.Injection) bool { return needsReplicas(in.Fault) }) {
 		p.Server.Replicas = max(p.Server.Replicas, replicas)
 	}
-	// After all else, so that a run has the same faults with every strategy.
+	// After all else, so that a run has the same faults with every strategy and workload.
 	if p.Strategy = s.Strategy; p.Strategy == harness.PCT {
 		p.Depth = s.Depth
 		if s.Depth == 0 {
 			p.Depth = d.from(anyDepth)
 		}
 	}
+	p.Workload = d.workload(s.Workloads)
 	return p
+}
+
+// workload draws what clients do, by the name that a plan has for it.
+func (d drawer) workload(among []workloads.Workload) string {
+	one := 0
+	if len(among) > 1 {
+		one = d.IntN(len(among))
+	}
+	if len(among) == 0 || among[one].Name == workloads.AsUsual {
+		return ""
+	}
+	return among[one].Name
 }
 
 // replicas are what a node gets where a fault needs some.
@@ -103,7 +116,7 @@ const replicas = 2
 
 // stores are the servers that keep data, with the replicas that a fault may need.
 func (s *Settings) stores(lock *catalogue.Lock, layout catalogue.Layout) []string {
-	if lock.Store == catalogue.StoreRedis && len(layout.Sentinels) == 0 && slices.ContainsFunc(s.Kinds, func(f faults.Fault) bool { return f.Need == faults.NeedReplicas }) {
+	if lock.Store != catalogue.StoreZooKeeper && s.Server.Replicas == 0 && lock.Replicas == 0 && slices.ContainsFunc(s.Kinds, func(f faults.Fault) bool { return f.Need == faults.NeedReplicas }) {
 		layout = catalogue.NewLayout(lock, catalogue.Server{Nodes: s.Server.Nodes, Replicas: replicas}, s.Options)
 	}
 	return layout.Stores()

@@ -70,11 +70,16 @@ func (s *Settings) scope() *harness.Plan {
 		Shape: workloads.Shape{Hold: 3 * s.Lease / 10},
 		Order: []string{},
 	}
+	if len(s.Workloads) > 0 {
+		p.Workload = drawer{}.workload(s.Workloads[:1])
+	}
 	if s.Use != nil {
 		p.Use(s.Use)
 	}
+	lock, _ := catalogue.FindLock(s.Lock)
+	layout := catalogue.NewLayout(&lock, s.Server, s.Options)
 	for _, kind := range s.Kinds {
-		for _, on := range targets(kind.On, p.Clients, []string{catalogue.RedisName}) {
+		for _, on := range targets(kind.On, p.Clients, layout.Masters()) {
 			for _, in := range kind.Extremes(s.Lease) {
 				in.On = on
 				for range s.Count.Least {
@@ -88,9 +93,9 @@ func (s *Settings) scope() *harness.Plan {
 
 // SearchableLock says why all that can happen to a lock cannot be gone through;
 // nil: it can. What a client has learnt is taken for its state, which takes that
-// it does one thing at a time.
+// it does one thing at a time; and a session is not kept by one.
 func SearchableLock(lock *catalogue.Lock) error {
-	if lock.Nodes > 1 || lock.Replicas > 0 || lock.Lease == catalogue.LeaseRenewed || lock.Store != catalogue.StoreRedis {
+	if lock.Nodes > 1 || lock.Replicas > 0 || lock.Lease == catalogue.LeaseRenewed || lock.Lease == catalogue.LeaseSession || lock.Together > 1 {
 		return fmt.Errorf("%s has clients that do several things at a time, or servers that do: random runs are for it", lock.ID)
 	}
 	return nil
@@ -103,6 +108,15 @@ func SearchableFault(f faults.Fault) error {
 	switch f.Name {
 	case "hang", "rate", "server-rate", "server-pause", "failover", "partition-servers", "session-expiry":
 		return fmt.Errorf("%s is no step of a search in which order decides: random runs are for it", f.Name)
+	}
+	return nil
+}
+
+// SearchableWorkload says why what clients do in w cannot be gone through.
+func SearchableWorkload(w workloads.Workload) error {
+	switch w.Name {
+	case "give-up", "nested": // which waits for its own lock, and for how long decides whether its lease ends
+		return fmt.Errorf("%s cannot be gone through: %s", w.Name, lengths)
 	}
 	return nil
 }

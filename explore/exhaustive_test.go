@@ -73,6 +73,8 @@ func TestExhaustiveProvesAndRefutes(t *testing.T) {
 		{"redis-set-get-del", "pause", []checker.Property{checker.Exclusion, checker.Ownership}, []checker.Property{checker.Answers}},
 		{"redis-set-del", "pause", []checker.Property{checker.Exclusion, checker.Ownership}, []checker.Property{checker.Answers}},
 		{"redis-setnx", "pause", nil, []checker.Property{checker.Exclusion, checker.Ownership, checker.Resource, checker.Answers}},
+		{"mysql-optimistic", "none", nil, safe},
+		{"mysql-optimistic", "restart-lost", []checker.Property{checker.Exclusion, checker.LeaseExclusion}, nil},
 		{"redis-setnx", "restart-lost", []checker.Property{checker.Exclusion, checker.Ownership}, nil},
 	} {
 		if testing.Short() && i%3 != 0 {

@@ -9,6 +9,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/workloads"
 )
 
 // Conviction is how long random runs looked, from several base seeds, until
@@ -77,6 +78,9 @@ func exposes(ctx context.Context, x *catalogue.Exposure, lock string, seed uint6
 		if f, ok := faults.Find(name); ok {
 			s.Kinds = append(s.Kinds, f)
 		}
+	}
+	if w, ok := workloads.Find(x.Workload); ok {
+		s.Workloads = []workloads.Workload{w}
 	}
 	for i := range limit {
 		if ctx.Err() != nil {

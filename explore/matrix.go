@@ -11,12 +11,14 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// Cell is one lock under one fault: a batch of runs, and what is expected of it.
+// Cell is one lock in one column of the table: a batch of runs, and what is
+// expected of it.
 type Cell struct {
-	Settings // Runs is the most that are done
-	Fault    string
+	Settings        // Runs is the most that are done
+	Fault    string // or catalogue.NoFault, or the name of a workload, in whose runs there is no fault
 	Expect   catalogue.Expectation
 	// Least is how many runs are done even if all that has to be found has been:
 	// what is not expected is looked for, too.
@@ -39,6 +41,8 @@ func NewCell(shared Settings, lock catalogue.Lock, like, fault string, calibrati
 	}
 	if f, ok := faults.Find(fault); ok {
 		c.Kinds = []faults.Fault{f}
+	} else if w, ok := workloads.Find(fault); ok {
+		c.Workloads = []workloads.Workload{w}
 	}
 	var err error
 	if c.Expect, err = catalogue.Expect(like, fault); err != nil {

@@ -36,6 +36,21 @@ func monitored(each func(name string, s *Settings)) {
 			})
 		}
 	}
+	for _, misuse := range []struct {
+		lock, workload string
+		options        catalogue.Options
+	}{
+		{"redis-set-del", "finally", catalogue.Options{Token: true}},
+		{"redis-setnx", "finally", catalogue.Options{}},
+		{"redis-set-lua", "nested", catalogue.Options{Token: true, ReuseID: true, Claim: true}},
+		{"redis-set-get-del", "nested", catalogue.Options{}},
+	} {
+		w, _ := workloads.Find(misuse.workload)
+		each(misuse.lock+" "+w.Name, &Settings{
+			Lock: misuse.lock, Options: misuse.options, Workloads: []workloads.Workload{w}, On: "sim", Lease: 10 * time.Second, Seed: 1,
+			Clients: Range{2, 3}, Acquires: Range{1, 4}, Count: Range{1, 2}, Kinds: faults.All(),
+		})
+	}
 }
 
 // agree feeds m with h, compares it with Judge, and returns what is violated.

@@ -21,11 +21,14 @@ import (
 
 // Settings are what a batch of random runs has in common.
 type Settings struct {
-	Lock     string
-	Use      *catalogue.Lock // instead of the one called Lock: one that is not in the catalogue
-	Options  catalogue.Options
-	On       string
-	Lease    time.Duration // T
+	Lock    string
+	Use     *catalogue.Lock // instead of the one called Lock: one that is not in the catalogue
+	Options catalogue.Options
+	On      string
+	Lease   time.Duration // T
+	// Workloads are what clients do: in each run one of them. None: the usual.
+	Workloads []workloads.Workload
+
 	Clients  Range
 	Acquires Range           // of each client
 	Shape    workloads.Shape // the zero value: drawn for each run

@@ -7,6 +7,7 @@ import (
 	"github.com/lockcheck/lockcheck/cluster/sim"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/workloads"
 )
 
 // How much is searched in small worlds. What a long run shows a short one of
@@ -34,6 +35,9 @@ func (s *shrinker) smallWorlds(best *candidate) []*candidate {
 	world := Settings{
 		Lock: plan.Lock, Use: &cfg.Lock, Options: plan.Options, On: plan.On, Lease: plan.Lease,
 		Fencing: plan.Fencing, Server: plan.Server, Kinds: kinds(plan.Faults),
+	}
+	if w, ok := workloads.Find(plan.Workload); ok {
+		world.Workloads = []workloads.Workload{w}
 	}
 	least := 1
 	if s.property == checker.Exclusion || s.property == checker.LeaseExclusion {

@@ -18,6 +18,9 @@ type Fault struct {
 	// Shares names what faults in force on one host have in common: the first
 	// of them starts it, and only the last one ends it. "": each is on its own.
 	Shares string
+	// Alone says that it strikes its client and none of those that share a process
+	// with that one.
+	Alone bool
 	// Stops says that it stops or cuts off a client, a server or a request, for
 	// a while or for good: a hand-over may then take its time.
 	Stops bool
@@ -42,7 +45,7 @@ const (
 	NeedStop        Need = "clients that can be stopped: on Docker, Linux"
 	NeedClientClock Need = "workers of ours, whose clocks can be set"
 	NeedReplicas    Need = "servers with replicas"
-	NeedSessions    Need = "an ensemble, whose sessions can be closed from elsewhere"
+	NeedSessions    Need = "a server that keeps sessions, which somebody else can close"
 	NeedMemory      Need = "a server that evicts what it has no room for"
 )
 

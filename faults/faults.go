@@ -37,9 +37,9 @@ type Place interface {
 	Evict(server string) error
 	Relieve(server string) error
 
-	// ExpireSession closes the sessions that client has with an ensemble, which
-	// may be none, as somebody else may who knows their numbers. Without an
-	// ensemble it is an error.
+	// ExpireSession closes the sessions that client has with an ensemble or a MySQL
+	// server, which may be none, as somebody else may who knows their numbers. A
+	// store without sessions makes it an error.
 	ExpireSession(client string) error
 
 	// Jump moves the wall clock of a client or a server, forward or back.

@@ -4,6 +4,7 @@ var hang = Fault{
 	Name:   "hang",
 	Does:   "what a client's caller waits for stands still, and its background tasks go on, 0.1–2.5 T",
 	On:     OnClient,
+	Alone:  true,
 	Stops:  true,
 	Shares: "hanging",
 	Start:  func(p Place, _ int, in Injection) error { return p.Hang(in.On[0]) },

@@ -28,9 +28,32 @@ type client struct {
 	waits bool // for the acquire that began last
 	asks  int  // the index of its open acquire, as the recorder has it; 0: none
 
-	acquisition int // the critical section that it is in
-	acquire     int // the index of the acquire that got it
-	grant       int
+	acquisition int       // the critical section that it is in
+	acquire     int       // the index of the acquire that began last
+	open        []opening // what it holds, as far as it knows, the innermost last
+}
+
+// opening is a grant that has not been given back.
+type opening struct {
+	acquire int // the index of the acquire that got it
+	grant   int
+}
+
+// inside is the innermost of what the client holds; zero: it holds nothing. What
+// it does to the guarded resource it does with that grant, as a function does
+// that takes the lock itself and knows nothing of its caller's.
+func (c *client) inside() opening {
+	if n := len(c.open); n > 0 {
+		return c.open[n-1]
+	}
+	return opening{}
+}
+
+// leave takes that from it.
+func (c *client) leave() {
+	if n := len(c.open); n > 0 {
+		c.open = c.open[:n-1]
+	}
 }
 
 func (c *client) Now() time.Duration    { return c.rec.place.Now() }
@@ -57,33 +80,47 @@ func (c *client) itself() *client {
 	return c
 }
 
-// op describes the operation that invoke has just recorded.
+// op describes the operation that invoke has just recorded, for the innermost
+// of what the client holds.
 func (c *client) op(index int, timeout time.Duration) cluster.Op {
+	in := c.inside()
 	return cluster.Op{
 		Index: index, Acquisition: c.acquisition, Lock: LockName,
-		Grant: c.grant, Acquire: c.acquire, Timeout: timeout,
+		Grant: in.grant, Acquire: in.acquire, Timeout: timeout,
 	}
 }
 
-func (c *client) Acquire(timeout time.Duration) workloads.Result {
+// asking describes the acquire that began last.
+func (c *client) asking(unfair bool) cluster.Op {
+	return cluster.Op{
+		Index: c.acquire, Acquisition: c.acquisition, Lock: LockName,
+		Grant: c.inside().grant, Acquire: c.acquire, Unfair: unfair,
+	}
+}
+
+func (c *client) Acquire(timeout time.Duration) workloads.Result { return c.ask(timeout, false) }
+
+func (c *client) AcquireUnfair(timeout time.Duration) workloads.Result { return c.ask(timeout, true) }
+
+func (c *client) ask(timeout time.Duration, unfair bool) workloads.Result {
 	if !c.waits {
-		c.grant = 0
-		c.acquire = c.rec.invoke(c, history.Acquire, 0, history.Opt{})
+		c.acquire = c.rec.invokes(c, unfair)
 		if c.acquire == 0 {
 			return workloads.Dead
 		}
 	}
-	g, err := c.end.Acquire(c.op(c.acquire, 0), timeout)
+	g, err := c.end.Acquire(c.asking(unfair), timeout)
 	if c.waits = errors.Is(err, cluster.ErrWaits); c.waits {
 		return workloads.Waits
 	}
 	if err != nil {
 		return c.rec.complete(c, history.Acquire, 0, history.Opt{}, err)
 	}
-	c.grant = c.rec.granted(c, c.acquire, g)
-	if c.grant == 0 {
+	grant := c.rec.granted(c, c.acquire, g)
+	if grant == 0 {
 		return workloads.Dead
 	}
+	c.open = append(c.open, opening{c.acquire, grant})
 	c.rec.injector.point(c, faults.Point{
 		Client: c.name, Acquisition: c.acquisition, Op: history.Acquire, After: true, OK: true,
 	})
@@ -92,12 +129,13 @@ func (c *client) Acquire(timeout time.Duration) workloads.Result {
 
 func (c *client) Abandon() workloads.Result {
 	c.waits = false
-	c.end.(cluster.Patient).Abandon(c.op(c.acquire, 0))
+	c.end.(cluster.Patient).Abandon(c.asking(false))
 	return c.rec.complete(c, history.Acquire, 0, history.Opt{}, cluster.ErrTimeout)
 }
 
 func (c *client) Read(timeout time.Duration) (int64, workloads.Result) {
-	index := c.rec.invoke(c, history.Read, c.grant, history.Opt{})
+	grant := c.inside().grant
+	index := c.rec.invoke(c, history.Read, grant, history.Opt{})
 	if index == 0 {
 		return 0, workloads.Dead
 	}
@@ -106,21 +144,38 @@ func (c *client) Read(timeout time.Duration) (int64, workloads.Result) {
 	if err != nil {
 		value = history.Opt{}
 	}
-	return v, c.rec.complete(c, history.Read, c.grant, value, err)
+	return v, c.rec.complete(c, history.Read, grant, value, err)
 }
 
 func (c *client) Write(value int64, timeout time.Duration) workloads.Result {
-	index := c.rec.invoke(c, history.Write, c.grant, history.Some(value))
+	grant := c.inside().grant
+	index := c.rec.invoke(c, history.Write, grant, history.Some(value))
 	if index == 0 {
 		return workloads.Dead
 	}
-	return c.rec.complete(c, history.Write, c.grant, history.Some(value), c.end.Write(c.op(index, timeout), value))
+	return c.rec.complete(c, history.Write, grant, history.Some(value), c.end.Write(c.op(index, timeout), value))
 }
 
-func (c *client) Release() workloads.Result {
-	index := c.rec.invoke(c, history.Release, c.grant, history.Opt{})
+func (c *client) Release() workloads.Result { return c.release(c.end.Release) }
+
+// ReleaseName names the grant in the history that the client means to give back,
+// if it holds one: it may have got that under another process number.
+func (c *client) ReleaseName() workloads.Result {
+	return c.release(func(op cluster.Op) error {
+		if n, ok := c.end.(cluster.NameReleaser); ok {
+			return n.ReleaseName(op)
+		}
+		return cluster.ErrNoReleaseName
+	})
+}
+
+func (c *client) release(do func(cluster.Op) error) workloads.Result {
+	grant := c.inside().grant
+	index := c.rec.invoke(c, history.Release, grant, history.Opt{})
 	if index == 0 {
 		return workloads.Dead
 	}
-	return c.rec.complete(c, history.Release, c.grant, history.Opt{}, c.end.Release(c.op(index, 0)))
+	err := do(c.op(index, 0))
+	c.leave()
+	return c.rec.complete(c, history.Release, grant, history.Opt{}, err)
 }

@@ -12,8 +12,8 @@ import (
 
 // injector lets faults strike at their times and points, and heals them.
 type injector struct {
-	rec   *recorder
-	steps catalogue.Requests // of the lock's operations
+	rec  *recorder
+	lock catalogue.Lock // under test
 
 	mu         mutex
 	injections []injection
@@ -34,6 +34,8 @@ type shared struct{ what, host string }
 type injection struct {
 	faults.Injection
 	fault   faults.Fault
+	mates   []string // On[0] and, if it strikes a process, all that share that with it
+	struck  []string // On, with those
 	id      int
 	started bool
 	begins  bool // and takes its time
@@ -58,7 +60,10 @@ func (j *injector) schedule(list []faults.Injection) {
 	for i, in := range list {
 		f, _ := faults.Find(in.Fault)
 		it := &j.injections[i]
-		*it = injection{Injection: in, fault: f, id: i + 1}
+		*it = injection{Injection: in, fault: f, id: i + 1, mates: in.On[:1], struck: in.On}
+		if mates := j.rec.mates(in.On[0]); len(mates) > 1 && !f.Alone {
+			it.mates, it.struck = mates, slices.Concat(mates, in.On[1:])
+		}
 		switch {
 		case in.Point == nil && j.rec.ordered():
 			j.offer(j.rec.place.(offering), i)
@@ -80,9 +85,9 @@ func (j *injector) point(c *client, reached faults.Point) {
 	steps := 1 // of an access to the resource
 	switch reached.Op {
 	case history.Acquire:
-		steps = j.steps.Acquire
+		steps = j.lock.Steps.Acquire
 	case history.Release:
-		steps = j.steps.Release
+		steps = j.lock.Steps.Release
 	}
 	for _, it := range c.armed {
 		if it.Point.At(reached, steps) {
@@ -113,8 +118,8 @@ func (j *injector) start(it *injection, point string) {
 	if it.Direction != faults.Both {
 		e.Text = it.Direction.String()
 	}
-	if c := j.rec.processes[it.On[0]]; c != nil && it.fault.Ends {
-		j.rec.kill(c, &e)
+	if it.fault.Ends {
+		j.rec.kill(it.mates, &e)
 	} else {
 		j.rec.add(&e)
 	}
@@ -205,7 +210,7 @@ func (j *injector) share(it *injection, add int) int {
 	if j.inForce == nil {
 		j.inForce = map[shared]int{}
 	}
-	key := shared{it.fault.Shares, it.On[0]}
+	key := shared{it.fault.Shares, it.mates[0]}
 	j.inForce[key] += add
 	return j.inForce[key]
 }
@@ -213,7 +218,7 @@ func (j *injector) share(it *injection, add int) int {
 func (j *injector) entry(it *injection, f string) history.Entry {
 	return history.Entry{
 		Process: history.Process{Name: history.Nemesis}, Type: history.Info,
-		F: f, ID: it.id, On: it.On,
+		F: f, ID: it.id, On: it.struck,
 	}
 }
 
@@ -249,7 +254,7 @@ func (j *injector) stuck(c *client) bool {
 	defer j.mu.Unlock()
 	for i := range j.injections {
 		it := &j.injections[i]
-		if it.started && it.stays() && it.fault.On == faults.OnClient && it.fault.Stops && it.On[0] == c.name {
+		if it.started && it.stays() && it.fault.On == faults.OnClient && it.fault.Stops && slices.Contains(it.mates, c.name) {
 			return true
 		}
 	}

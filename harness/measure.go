@@ -17,6 +17,8 @@ func (j *Judged) Measure(of catalogue.Quantity) float64 {
 	case catalogue.LongestWait:
 		_, wait := checker.Longest(j.History)
 		return wait.Seconds() / lease
+	case catalogue.PassedBy:
+		return float64(checker.Passed(j.History))
 	}
 	return 0
 }

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,10 +35,10 @@ func (j *injector) offer(place offering, i int) {
 	tells := it.fault.On != faults.OnClient
 	rests := it.fault.On == faults.OnClient && it.fault.Stops && it.ends()
 	place.Offer(sim.Offer{
-		Name: it.Fault + " " + on, On: it.On, Begins: true, Tells: tells,
+		Name: it.Fault + " " + on, On: it.struck, Begins: true, Tells: tells,
 		Open: func() bool {
 			return !it.started && !j.stopped && (j.most == 0 || j.struck < j.most) &&
-				(twin == nil || twin.started) && !j.rec.gone(it.On[0]) && !(rests && place.Idle(it.On[0]))
+				(twin == nil || twin.started) && !every(it.mates, j.rec.gone) && !(rests && every(it.mates, place.Idle))
 		},
 		Do: func() {
 			j.struck++
@@ -46,11 +47,15 @@ func (j *injector) offer(place offering, i int) {
 	})
 	if it.ends() {
 		place.Offer(sim.Offer{
-			Name: it.Fault + history.EndSuffix + " " + on, On: it.On, Tells: tells,
+			Name: it.Fault + history.EndSuffix + " " + on, On: it.struck, Tells: tells,
 			Open: func() bool { return it.started && !it.ended },
 			Do:   func() { j.heal(it) },
 		})
 	}
+}
+
+func every(names []string, is func(string) bool) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { return !is(name) })
 }
 
 // gone tells whether name is a client that does nothing any more.

@@ -31,6 +31,7 @@ type Plan struct {
 	Depth    int                `json:"depth,omitempty"`    // of PCT
 	Lease    time.Duration      `json:"lease_ns"`           // T
 	Clients  []string           `json:"clients"`
+	Workload string             `json:"workload,omitempty"` // what they do at random; "": workloads.AsUsual
 	Acquires int                `json:"acquires,omitempty"` // critical sections of each client, at random
 	Sections []int              `json:"sections,omitempty"` // the same client by client, instead of Acquires
 	Shape    workloads.Shape    `json:"shape,omitzero"`     // of these sections; the zero value is workloads.Usual
@@ -110,6 +111,7 @@ func (p *Plan) header(observes []string) history.Header {
 		Options:  p.Options.String(),
 		On:       p.On,
 		Case:     p.Case,
+		Workload: p.Workload,
 		Seed:     p.Seed,
 		LeaseMS:  p.Lease.Milliseconds(),
 		Promises: p.Promises,
@@ -177,6 +179,20 @@ func (p *Plan) SectionsOf(i int) int {
 	return p.Acquires
 }
 
+// workloadFits says why the plan's clients cannot do what it says.
+func (p *Plan) workloadFits(lock *catalogue.Lock) error {
+	w, ok := workloads.Find(p.Workload)
+	switch {
+	case !ok:
+		return fmt.Errorf("workload %q: it can be %s", p.Workload, strings.Join(workloads.Names(), ", "))
+	case p.Workload == "":
+		return nil
+	case p.Scripts != nil:
+		return fmt.Errorf("workload %q: there are scripts already that say what clients do", p.Workload)
+	}
+	return lock.Takes(w)
+}
+
 // ErrNoPlan is a file that is no plan.
 var ErrNoPlan = errors.New("not a schedule of lockcheck")
 
@@ -227,6 +243,9 @@ func (p *Plan) validate() error {
 		return err
 	}
 	if err := p.strategyFits(); err != nil {
+		return err
+	}
+	if err := p.workloadFits(&cfg.Lock); err != nil {
 		return err
 	}
 	switch {

@@ -64,7 +64,7 @@ func (r *recorder) reset(plan *Plan, sink func(*history.Entry)) {
 		}
 		r.process++
 		c := r.clients[i]
-		*c = client{rec: r, name: name, n: i, process: r.process, task: c.task, armed: c.armed[:0]}
+		*c = client{rec: r, name: name, n: i, process: r.process, task: c.task, armed: c.armed[:0], open: c.open[:0]}
 		r.processes[name] = c
 	}
 }
@@ -78,15 +78,6 @@ func (r *recorder) begin(place cluster.Place, header history.Header) {
 	for name, c := range r.processes {
 		c.end = place.Client(name)
 	}
-}
-
-// kill records that a client is about to be killed. In one step with the line,
-// because what its operations still bring must not stand behind it as certain.
-func (r *recorder) kill(c *client, e *history.Entry) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.addLocked(e)
-	c.dead.Store(true)
 }
 
 // add writes one entry and returns its index.
@@ -150,9 +141,21 @@ func (r *recorder) invoke(c *client, f string, grant int, value history.Opt) int
 	}
 	e := r.of(c, history.Invoke, f, grant)
 	e.Value = value
-	if f == history.Acquire {
-		c.asks = e.Index
+	return r.done(e)
+}
+
+// invokes is invoke of an acquire. That it asks out of turn is for people to know.
+func (r *recorder) invokes(c *client, unfair bool) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c.killed() || r.closed {
+		return 0
 	}
+	e := r.of(c, history.Invoke, history.Acquire, 0)
+	if unfair {
+		e.Text = "out of turn"
+	}
+	c.asks = e.Index
 	return r.done(e)
 }
 
@@ -218,10 +221,14 @@ func (r *recorder) completeLocked(c *client, f string, grant int, value history.
 	if errors.Is(err, cluster.ErrCrashed) || errors.Is(err, cluster.ErrBudget) {
 		res = workloads.Dead
 		if !c.killed() {
-			c.itself().dead.Store(true)
+			gone := []string{c.name}
+			if errors.Is(err, cluster.ErrCrashed) { // a budget ends a thread, and not its process
+				gone = r.mates(c.name)
+			}
+			r.died(gone)
 			r.addLocked(&history.Entry{
 				Process: history.Process{Name: history.Nemesis},
-				Type:    history.Info, F: history.Exit, On: []string{c.name}, Text: err.Error(),
+				Type:    history.Info, F: history.Exit, On: gone, Text: err.Error(),
 			})
 		}
 	}
@@ -334,12 +341,14 @@ func (r *recorder) Enter(name string, g cluster.Grant) cluster.Op {
 	r.process++
 	e := &client{rec: r, name: name, n: c.n, process: r.process, end: c.end, of: c, acquisition: c.acquisition}
 	r.mu.Unlock()
-	if e.acquire = r.invoke(e, history.Acquire, 0, history.Opt{}); e.acquire == 0 {
+	if e.acquire = r.invokes(e, false); e.acquire == 0 {
 		return cluster.Op{}
 	}
-	if e.grant = r.granted(e, e.acquire, g); e.grant == 0 {
+	grant := r.granted(e, e.acquire, g)
+	if grant == 0 {
 		return cluster.Op{}
 	}
+	e.open = append(e.open, opening{e.acquire, grant})
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.entries == nil {
@@ -357,45 +366,8 @@ func (r *recorder) Section(_ string, acquire cluster.Op) {
 	delete(r.entries, acquire.Index)
 	r.mu.Unlock()
 	if r.section(e) != workloads.Dead {
-		r.invoke(e, history.Release, e.grant, history.Opt{})
+		r.invoke(e, history.Release, e.inside().grant, history.Opt{})
 	}
-}
-
-// ended counts a client's script as done.
-func (r *recorder) ended(c *client) {
-	r.mu.Lock()
-	c.done = true
-	r.mu.Unlock()
-	r.maybeOver()
-}
-
-// maybeOver ends the run with the last script: everything that can be healed
-// is. Clients that stand still for good are not waited for, and what becomes of
-// them afterwards is not seen.
-func (r *recorder) maybeOver() {
-	r.mu.Lock()
-	waits := r.over
-	for _, c := range r.clients[:len(r.plan.Clients)] {
-		waits = waits || !c.done && !r.injector.stuck(c)
-	}
-	if waits {
-		r.mu.Unlock()
-		return
-	}
-	r.over = true
-	r.mu.Unlock()
-	r.injector.stop()
-	r.mu.Lock()
-	r.addLocked(&history.Entry{Process: history.Process{Name: history.Nemesis}, Type: history.Info, F: history.Ended})
-	r.closed = true
-	r.mu.Unlock()
-	r.injector.release()
-}
-
-func (r *recorder) isOver() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.over
 }
 
 // close ends the record: what comes later was not observed.

@@ -66,7 +66,7 @@ func Run(plan *Plan, open Open, buffer *Buffer, sink func(*history.Entry)) (h *h
 		rec.mu.off, rec.injector.mu.off = true, true
 	}
 	rec.begin(place, plan.header(place.Observes()))
-	rec.injector.steps = cfg.Lock.Steps
+	rec.injector.lock = cfg.Lock
 	rec.injector.schedule(plan.Faults)
 
 	if plan.On != "sim" {
@@ -101,7 +101,11 @@ func (r *recorder) section(c *client) workloads.Result {
 
 // random is what a client does without a script.
 func (r *recorder) random(c *client) workloads.Random {
-	return workloads.Random{Acquires: r.plan.SectionsOf(c.n), Lease: r.plan.Lease, Shape: r.plan.shape(), Once: r.ordered()}
+	workload, _ := workloads.Find(r.plan.Workload)
+	return workloads.Random{
+		Workload: workload, Nth: c.n,
+		Acquires: r.plan.SectionsOf(c.n), Lease: r.plan.Lease, Shape: r.plan.shape(), Once: r.ordered(),
+	}
 }
 
 // ordered tells whether order decides what happens, and no length.

@@ -28,10 +28,11 @@ func randomPlan(lock, fault string, seed uint64) *Plan {
 		Clients: []string{"c1", "c2", "c3"}, Acquires: 8,
 	}
 	f, _ := faults.Find(fault)
-	servers := []string{"redis-1"}
-	if l, _ := catalogue.FindLock(lock); l.Store == catalogue.StoreZooKeeper {
-		layout := catalogue.NewLayout(&l, catalogue.Server{}, catalogue.Options{})
-		servers = layout.Masters()
+	l, _ := catalogue.FindLock(lock)
+	layout := catalogue.NewLayout(&l, catalogue.Server{}, catalogue.Options{})
+	servers := layout.Masters()
+	if l.Store == catalogue.StoreRedis {
+		servers = servers[:1]
 	}
 	p.Faults = faults.Random(faults.Scope{
 		Kinds: []faults.Fault{f}, Count: 2, Clients: p.Clients, Servers: servers,

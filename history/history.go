@@ -43,6 +43,8 @@ type Header struct {
 	On      string `json:"on,omitempty"`      // the place: sim, docker
 	Case    string `json:"case,omitempty"`    // the scripted case, if it is one
 	Seed    uint64 `json:"seed,omitempty"`
+	// Workload is what clients did, where it is not the usual.
+	Workload string `json:"workload,omitempty"`
 
 	LeaseMS  int64    `json:"lease_ms,omitempty"` // T: lease or session time-out
 	Promises []string `json:"promises,omitempty"` // the properties that must hold; none: all that apply

@@ -14,6 +14,9 @@ type Host interface {
 	// Mono is the monotonic clock since some instant. It never jumps; it may
 	// run fast or slow. It goes on while the client is paused.
 	Mono() time.Duration
+	// Left is how long it takes on Mono until ctx ends: nothing, once it has.
+	// false: nobody knows when it will.
+	Left(ctx context.Context) (time.Duration, bool)
 	// Sleep waits for d. It returns early, with ctx's error, when ctx ends.
 	Sleep(ctx context.Context, d time.Duration) error
 	// Backoff waits between two tries of a loop, at random: at least for

@@ -56,6 +56,21 @@ type Runner interface {
 	Run(ctx context.Context, name string, critical func(context.Context, Lease)) error
 }
 
+// NameReleaser is a Locker that releases by name, whoever holds: what a caller
+// does that unlocks in a finally, also when it was refused.
+type NameReleaser interface {
+	// ReleaseName releases name as the lock's release does. Its errors are those
+	// of Lease.Release; nil says that what stood there, if anything did, is gone.
+	ReleaseName(ctx context.Context, name string) error
+}
+
+// UnfairLocker is a Locker that promises order, and whose callers may also ask
+// to be granted out of turn.
+type UnfairLocker interface {
+	// AcquireUnfair is Acquire for a caller that does not queue.
+	AcquireUnfair(ctx context.Context, name string) (Lease, error)
+}
+
 // What is certain. Every other error, unless it is Definite, leaves open
 // whether the operation took effect.
 var (

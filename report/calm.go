@@ -73,7 +73,7 @@ func (p *plot) outlived() bool {
 }
 
 // struck tells of the first fault that struck a holder; else of the first that
-// struck a client in the middle of an operation.
+// struck a client in the middle of an operation, or whose link it disturbed then.
 func (p *plot) struck() bool {
 	for _, f := range p.d.faults {
 		for _, g := range p.d.grants {
@@ -86,7 +86,11 @@ func (p *plot) struck() bool {
 	}
 	for _, f := range p.d.faults {
 		for _, o := range p.d.all {
-			if f.hit() && f.strikes(o.client) && o.invoke <= f.start && (o.done == none || f.start <= o.done) {
+			later := f.words().link && f.start < o.invoke && before(o.invoke, f.end) && o.asks()
+			if f.hit() && f.strikes(o.client) && (later || o.invoke <= f.start && (o.done == none || f.start <= o.done)) {
+				if later {
+					p.asks(o)
+				}
 				p.interrupted(o)
 				return true
 			}

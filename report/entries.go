@@ -16,6 +16,10 @@ func (p *plot) loss(g *grant, depth int) bool {
 		return p.leaseEnded(g)
 	}
 	var gone []*stay
+	if inner := g.deepened(p.climax); inner != nil {
+		p.deepens(inner)
+		return true
+	}
 	vain := g.inVain()
 	for _, s := range g.op.stays {
 		if s.to != none && s.to <= p.climax && !s.own() && !slices.Contains(vain, s) && (s.by != nil || s.how == history.Expire || s.how == history.Lose) {
@@ -185,12 +189,35 @@ func (p *plot) trespass(s *stay) {
 	if s.how == history.Takeover {
 		did, does = "took over", "takes over"
 	}
-	p.add(moment{
+	m := moment{
 		pos: s.to, lane: s.server, actor: by.client, who: by.client + "'s " + which + by.f,
 		did:  did + " " + whose + " entry" + p.still(s.grant(), s.to),
 		line: by.client + "'s " + which + by.f + " " + does + " " + whose + " entry",
-	})
+	}
+	if by.f == history.Release && by.grant == nil { // for nothing that it was granted
+		did, does := "released the lock, which it did not hold", "releases the lock, which it does not hold"
+		if p.d.refused(by) {
+			did, does = "was refused the lock, and released it all the same", "was refused, and releases all the same"
+		}
+		m.who = by.client
+		m.did = did + ": that removed " + whose + " entry" + p.still(s.grant(), s.to)
+		m.line = by.client + " " + does + ": that removes " + whose + " entry"
+	}
+	p.add(m)
 	p.ride(by)
+}
+
+// refused tells whether what the client of o had asked for last was refused.
+func (d *digest) refused(o *op) (refused bool) {
+	for _, before := range d.all {
+		if before == o {
+			break
+		}
+		if before.client == o.client && before.asks() {
+			refused = before.outcome == history.Fail
+		}
+	}
+	return refused
 }
 
 // entriesEnd tells what became of entries that nobody used any more.

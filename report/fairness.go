@@ -31,7 +31,15 @@ func (p *plot) fairness(witness []int) bool {
 		p.place(pos)
 	}
 	if len(places) == 1 && y.op != nil {
+		p.returns(y.op)
 		p.asks(y.op)
+	}
+	for _, g := range slices.Backward(p.d.grants) {
+		if before(places[first], g.end) && before(g.end, y.got) { // whose turn was over
+			p.with(g.client)
+			p.leaves(g, side)
+			break
+		}
 	}
 	p.granted(y, ", although "+x+" was ahead of it in the queue", ", past "+x)
 	s := span{label: x + " waits", from: p.d.at(places[first]), to: p.d.at(y.got)}

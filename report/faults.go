@@ -15,6 +15,7 @@ type fault struct {
 	id         int
 	kind       string
 	on         []string
+	mates      int // of a link: how many clients share it with the first
 	start, end int // positions; none: it never ended
 	point      string
 	text       string
@@ -37,10 +38,11 @@ const (
 	toClient = "to-client"
 )
 
-// victims are those whose lanes show f: of a link its client.
+// victims are those whose lanes show f: of a link its client, with those that
+// share its process.
 func (f *fault) victims() []string {
 	if f.words().link {
-		return f.on[:1]
+		return f.on[:1+f.mates]
 	}
 	return f.on
 }
@@ -60,8 +62,8 @@ func (d *digest) fill(f *fault, phrase string) string {
 		number = "$2"
 	}
 	on, to := f.whom(), ""
-	if len(f.on) > 1 {
-		to = strings.Replace(list(f.on[1:]), history.Resource, "the resource", 1)
+	if ends := f.on[len(f.victims()):]; len(ends) > 0 {
+		to = strings.Replace(list(ends), history.Resource, "the resource", 1)
 	}
 	what := "everything between " + on + " and " + to
 	switch f.text {
@@ -204,7 +206,7 @@ func (d *digest) alike(a, b *fault) bool {
 	w := a.words()
 	return a.kind == b.kind && !w.deadly && a.hit() && b.hit() &&
 		a.point == b.point && a.text == b.text && a.amount == b.amount &&
-		(!w.link || a.on[0] == b.on[0] && len(a.on) > 1 && len(b.on) > 1) &&
+		(!w.link || slices.Equal(a.victims(), b.victims()) && len(a.on) > 1 && len(b.on) > 1) &&
 		d.at(a.start) == d.at(b.start) && (a.end == none) == (b.end == none) && d.at(a.end) == d.at(b.end)
 }
 
@@ -233,6 +235,9 @@ func (d *digest) nemesis(pos int, e *history.Entry) {
 	f := &fault{
 		id: e.ID, kind: e.F, on: e.On, start: pos, end: none, heard: none,
 		point: e.Point, amount: e.Amount, text: e.Text,
+	}
+	if f.words().link {
+		f.mates = max(0, len(f.on)-2)
 	}
 	if f.words().deadly {
 		d.die(f)

@@ -325,6 +325,21 @@ func TestEveryFaultHasItsWords(t *testing.T) {
 	}
 }
 
+// A link that clients share is that of them all.
+func TestTheLinkOfAProcessIsThatOfAllItsClients(t *testing.T) {
+	t.Parallel()
+	d := newDigest(&history.History{Entries: []history.Entry{
+		{Index: 1, Process: history.Process{Name: history.Nemesis}, Type: history.Info, F: "partition", ID: 1, On: []string{"c1", "c2", "mysql-1"}},
+	}})
+	f := d.faults[0]
+	if !f.strikes("c1") || !f.strikes("c2") || f.strikes("mysql-1") {
+		t.Errorf("it strikes %v", f.victims())
+	}
+	if said := d.fill(f, f.words().now); said != "c1 and c2 are cut off from mysql-1" {
+		t.Errorf("%q", said)
+	}
+}
+
 // What a clock does, in words, in either direction and for one or for several.
 func TestWordsOfClocks(t *testing.T) {
 	t.Parallel()

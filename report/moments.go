@@ -167,6 +167,8 @@ func (p *plot) leaves(g *grant, w weight) {
 	switch {
 	case o.outcome == history.Fail && o.err == history.ErrNotHeld:
 		told, hears, late = "was told that it no longer held it", "is told that it no longer holds it", "the lock was no longer its own"
+	case o.err == history.ErrBudget:
+		told, hears, late = "made more requests than it may", "makes more requests than it may", "none, for all the requests that it had made"
 	case o.outcome == history.Info && o.err != history.ErrCrashed:
 		told, hears, late = "got no answer", "gets no answer", "none came"
 	case o.outcome == history.OK && slices.ContainsFunc(g.op.stays, func(s *stay) bool {

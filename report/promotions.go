@@ -63,8 +63,12 @@ func (d *digest) reunite(f *fault) {
 	}
 }
 
-// serves tells whether name is a server.
+// serves tells whether name is a server: one that is seen to act, or, where none
+// is, whoever is no client.
 func (d *digest) serves(name string) bool {
+	if len(d.stays)+len(d.promotions) == 0 {
+		return d.clients[name] == nil && name != history.Resource
+	}
 	for _, s := range d.stays {
 		for _, x := range s.on {
 			if x.server == name {

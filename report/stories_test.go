@@ -63,11 +63,28 @@ var stories = []struct {
 		"VIOLATED fencing: c1 and later c2 got token 1",
 		"c2 was granted the lock, with token 1: the same as c1's.",
 	}},
+	{"unseen-server", unseenServer, []string{
+		"At 3.00 s mysql-1 was stopped for 1 s.",
+		"c2 was granted the lock: from then on both held it.",
+	}},
+	{"inner-release", innerRelease, []string{
+		"it was granted the lock again, though it held it already.",
+		"its release of that removed its entry, while c1 still believed that it held the lock.",
+		"c2 was granted the lock, although c1's lease ran until 10.00 s: from then on both held it.",
+	}},
+	{"absent-waiters", absentWaiters, []string{
+		"c2 had its place in the queue.",
+		"c3 had its place in the queue.",
+		"c3 gave up waiting.",
+		"c2 was killed.",
+		"c4 was granted the lock: nobody had held it for 25 s.",
+	}},
 	{"overtaken", overtaken, []string{
 		`VIOLATED fairness: c2 was granted "a" before c3, which was ahead of it in the queue`,
 		"c3 had its place in the queue.",
 		"c2 asked for the lock.",
-		"it was granted the lock, although c3 was ahead of it in the queue.",
+		"c1 released the lock.",
+		"c2 was granted the lock, although c3 was ahead of it in the queue.",
 		"c3 was granted the lock.",
 	}},
 	{"overtaken-by-number", overtakenByNumber, []string{
@@ -409,6 +426,56 @@ func overtaken() (*history.History, []checker.Verdict) {
 	r.at(5000).releases("c3")
 	r.over()
 	return &r.h, verdicts(checker.Fairness, "c3 was overtaken", place, asked, got, late)
+}
+
+// unseenServer is a lock of which a server shows nothing, and goes.
+func unseenServer() (*history.History, []checker.Verdict) {
+	r := newRun("mysql-get-lock")
+	r.h.Header.Observes = nil
+	r.at(1).invoke("c1", history.Acquire)
+	x := r.at(2).got("c1", 0, 0)
+	r.at(1000).invoke("c2", history.Acquire)
+	r.at(3000).fault("restart", 1, "", 0, "mysql-1")
+	r.at(4000).heal("restart", 1, "mysql-1")
+	y := r.at(5000).got("c2", 0, 0)
+	r.over()
+	return &r.h, verdicts(checker.Exclusion, "two held at once", x, y)
+}
+
+// innerRelease is a lock that does not count how often its holder has it.
+func innerRelease() (*history.History, []checker.Verdict) {
+	r := newRun("my-queue")
+	x := r.at(2).acquire("c1", 0, 10_000)
+	outer := r.asked["c1"]
+	r.at(1000).invoke("c1", history.Acquire)
+	r.at(1002).add(history.Entry{
+		Process: history.Process{Name: r.node}, Type: history.Event, F: history.Takeover, Key: "a",
+		Op: history.Some(int64(outer)), By: history.Some(int64(r.asked["c1"])),
+	})
+	r.got("c1", 0, 11_000)
+	r.at(2000).invoke("c1", history.Release)
+	r.at(2002).server(history.Remove, "c1", "c1")
+	r.at(2004).end("c1", history.Release, history.OK, "")
+	y := r.at(3000).acquire("c2", 0, 13_000)
+	r.over()
+	return &r.h, verdicts(checker.Exclusion, "two held at once", x, y)
+}
+
+// absentWaiters is a queue in which nobody looks who is still there.
+func absentWaiters() (*history.History, []checker.Verdict) {
+	r := newRun("my-queue")
+	r.at(2).acquire("c1", 0, 10_000)
+	for i, c := range []string{"c2", "c3", "c4"} {
+		r.at(100*i+100).invoke(c, history.Acquire)
+		r.at(100*i+110).place(c, int64(i+1))
+	}
+	r.at(500).end("c3", history.Acquire, history.Fail, history.ErrHeld)
+	r.at(1000).fault("kill", 1, "", 0, "c2")
+	begin := r.at(5000).releases("c1")
+	r.at(30_000).server(history.Granted, "c4", "c4")
+	got := r.got("c4", 0, 40_000)
+	r.over()
+	return &r.h, verdicts(checker.Handover, "c4 waited for long", begin, got)
 }
 
 func overtakenByNumber() (*history.History, []checker.Verdict) {

@@ -172,6 +172,22 @@ var truths = []struct {
 		[]string{"c1 "},
 	},
 	{
+		"a release by name of who was refused", checker.Ownership, `{"lockcheck":1,"lease_ms":10000,"observes":["ownership"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":0,"process":"redis-1","type":"event","f":"grant","op":1,"by":1}
+{"time":1000000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":11000000000}
+{"time":1000000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":2000000000,"client":"c2","process":2,"type":"fail","f":"acquire","error":"held"}
+{"time":2000000000,"client":"c2","process":2,"type":"invoke","f":"release"}
+{"time":3000000000,"process":"redis-1","type":"event","f":"remove","op":1,"grant":1,"by":6}
+{"time":4000000000,"client":"c2","process":2,"type":"ok","f":"release"}`,
+		[]string{
+			"At 3.00 s c2 was refused the lock, and released it all the same: that removed c1's entry, while c1 still believed that it held the lock.",
+			"c2 was refused, and releases all the same: that removes c1's entry",
+		},
+		[]string{"c2's release removes"},
+	},
+	{
 		"one client under two processes", "", `{"lockcheck":1,"lease_ms":10000}
 {"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
 {"time":1000000000,"client":"c1","process":1,"type":"ok","f":"acquire"}

@@ -97,7 +97,7 @@ var vocabularies = map[string]vocabulary{
 	"partition": {
 		label: "cut off", link: true,
 		past: "the network cut {on} off from {to}{for}",
-		now:  "{on} is cut off from {to}{for}",
+		now:  "{on} is|are cut off from {to}{for}",
 		over: "{on} and {to} are connected again",
 	},
 	"partition-servers": {

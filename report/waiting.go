@@ -30,6 +30,7 @@ func (p *plot) waiting(witness []int, kept bool) bool {
 	if asked != nil && !(p.d.queue && len(asked.stays) > 0) && (entry == nil || asked.invoke > entry.from) {
 		p.asks(asked)
 	}
+	p.absent(asked, free)
 	if entry != nil {
 		p.obstacle(entry, free)
 		p.line(entry, free)

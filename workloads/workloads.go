@@ -2,12 +2,7 @@
 // another at random, or the steps that a case prescribes.
 package workloads
 
-import (
-	"fmt"
-	"time"
-
-	"github.com/lockcheck/lockcheck/history"
-)
+import "time"
 
 // Client is one client as its workload sees it. Time is the harness's, which
 // no fault touches. Every operation is recorded.
@@ -21,13 +16,19 @@ type Client interface {
 
 	// Acquire asks once. It waits for at most timeout. Where the answer is Waits
 	// the next call waits on, unless Abandon comes first.
+	// What it gets is nested in what the client holds already.
 	Acquire(timeout time.Duration) Result
+	// AcquireUnfair is Acquire out of turn, where the lock knows that.
+	AcquireUnfair(timeout time.Duration) Result
 	// Abandon ends the wait of an acquire that has answered Waits.
 	Abandon() Result
 	// Read and Write access the guarded resource; a timeout of 0 is T/4.
 	Read(timeout time.Duration) (int64, Result)
 	Write(value int64, timeout time.Duration) Result
+	// Release gives back the innermost of what the client holds.
 	Release() Result
+	// ReleaseName does so by name, and also where the client holds nothing.
+	ReleaseName() Result
 
 	// Healed is when the last fault ended, and whether none is left that will end.
 	Healed() (time.Duration, bool)
@@ -63,6 +64,8 @@ func Usual(lease time.Duration) Shape {
 
 // Random is the workload of an exploring run.
 type Random struct {
+	Workload Workload
+	Nth      int           // which of the run's clients this is, from 0
 	Acquires int           // critical sections of each client
 	Lease    time.Duration // T
 	Shape    Shape
@@ -83,28 +86,46 @@ const patience = 4
 // resource, hold on, write it, release.
 func (r Random) Run(c Client) {
 	for range r.Acquires {
-		if r.Once {
-			c.Sleep(Whenever)
-		} else {
-			pass(c, "think", r.Shape.Think)
-		}
+		r.rest(c)
 		c.Next()
-		switch got := r.acquire(c); {
-		case got == OK:
-		case got == Dead || !r.Once:
-			return
-		default:
-			continue
-		}
-		if r.Section(c) == Dead || c.Release() == Dead {
+		got, leaves := r.acquire(c)
+		if got == OK && r.Section(c) == Dead || got == Dead {
 			return
 		}
+		refused := got != OK
+		switch {
+		case r.Workload.byName:
+			got = c.ReleaseName()
+		case !refused:
+			got = c.Release()
+		case !leaves && !r.Once:
+			return
+		}
+		if got == Dead {
+			return
+		}
+		if refused && leaves {
+			c.Sleep(atLeast * r.Lease / 10)
+			pass(c, "away", away*r.Lease)
+		}
+	}
+}
+
+// rest lets time pass before a critical section.
+func (r Random) rest(c Client) {
+	if r.Once {
+		c.Sleep(Whenever)
+	} else {
+		pass(c, "think", r.Shape.Think)
 	}
 }
 
 // Section is what a client does while it holds the lock.
 func (r Random) Section(c Client) Result {
 	value, res := c.Read(0)
+	if r.Workload.nests && res != Dead {
+		value, res = r.nested(c, value, res)
+	}
 	pass(c, "hold", r.Shape.Hold)
 	if res == OK {
 		res = c.Write(value+1, 0)
@@ -119,140 +140,33 @@ func pass(c Client, what string, most time.Duration) {
 	}
 }
 
-// acquire asks until it is granted, or the client's patience ends.
-func (r Random) acquire(c Client) Result {
-	if r.Once {
-		return c.Acquire(3 * r.Lease)
+// acquire asks as the workload does. leaves says that who got nothing stays away
+// for a while.
+func (r Random) acquire(c Client) (got Result, leaves bool) {
+	ask := c.Acquire
+	if r.Workload.unfair && r.Nth%2 == 0 {
+		ask = c.AcquireUnfair
+	}
+	switch {
+	case r.Once:
+		return ask(3 * r.Lease), false
+	case r.Workload.byName, r.Workload.leaves && c.Rand("gives up", 2) == 1:
+		return r.soon(c, ask), true
 	}
 	asked := c.Now()
 	for {
-		res := c.Acquire(r.Lease)
+		res := ask(r.Lease)
 		if res == OK || res == Dead {
-			return res
+			return res, false
 		}
 		healed, all := c.Healed()
 		switch gone := all && c.Now()-max(asked, healed) > patience*r.Lease; {
 		case gone && res == Waits:
-			return c.Abandon()
+			return c.Abandon(), false
 		case gone:
-			return No
+			return No, false
 		case res != Waits:
 			c.Sleep(r.Lease / 50)
 		}
-	}
-}
-
-// Step is one thing that a client of a case does.
-type Step struct {
-	Do    string        `json:"do,omitempty"`       // an operation's name in package history; "": nothing, only wait
-	At    time.Duration `json:"at_ns,omitempty"`    // not before this time since the start of the run
-	Wait  time.Duration `json:"wait_ns,omitempty"`  // nor before this time after the step before
-	Again bool          `json:"again,omitempty"`    // of an acquire: ask again also where nobody knows what came of it
-	Limit time.Duration `json:"limit_ns,omitempty"` // of an acquire: ask until then, counted from its start; of an access: its time-out
-}
-
-// Script is what one client of a case does.
-type Script struct {
-	Client string `json:"client"`
-	Steps  []Step `json:"steps"`
-}
-
-// Validate says what is wrong with a script.
-func (s Script) Validate() error {
-	for i, step := range s.Steps {
-		switch step.Do {
-		case "", history.Acquire, history.Read, history.Write, history.Release:
-		default:
-			return fmt.Errorf("step %d of %s: it cannot do %q", i+1, s.Client, step.Do)
-		}
-		if step.At < 0 || step.Wait < 0 || step.Limit < 0 {
-			return fmt.Errorf("step %d of %s: a time is negative", i+1, s.Client)
-		}
-	}
-	return nil
-}
-
-// Run goes through the steps. After an acquire that got nothing the client
-// goes on with the next acquire, if there is one.
-func (s Script) Run(c Client, lease time.Duration) {
-	var holds section
-	held := false
-	for _, step := range s.Steps {
-		c.Sleep(max(step.At-c.Now(), step.Wait))
-		var res Result
-		switch step.Do {
-		case history.Acquire:
-			c.Next()
-			res = step.ask(c, lease)
-			held, holds = res == OK, section{}
-		case history.Read, history.Write:
-			if held {
-				res = holds.do(c, step)
-			}
-		case history.Release:
-			if held {
-				res = c.Release()
-				held = false
-			}
-		}
-		if res == Dead {
-			return
-		}
-	}
-}
-
-// Section goes through what the client does while it holds the lock for the nth
-// time, from 1: it takes as long as there.
-func (s Script) Section(c Client, n int) Result {
-	var holds section
-	for _, step := range s.Steps {
-		switch {
-		case step.Do == history.Acquire:
-			n--
-			continue
-		case n != 0:
-			continue
-		}
-		c.Sleep(step.Wait)
-		if step.Do == history.Release || holds.do(c, step) == Dead {
-			break
-		}
-	}
-	return holds.last
-}
-
-// section is a critical section on its way.
-type section struct {
-	value int64
-	read  bool
-	last  Result
-}
-
-// do takes a step that is an access to the guarded resource, or none.
-func (s *section) do(c Client, step Step) Result {
-	switch {
-	case step.Do == history.Read:
-		s.value, s.last = c.Read(step.Limit)
-		s.read = s.last == OK
-	case step.Do == history.Write && s.read:
-		s.last = c.Write(s.value+1, step.Limit)
-	default:
-		return OK
-	}
-	return s.last
-}
-
-// ask asks until its limit. A request that found no server is made again.
-func (s Step) ask(c Client, lease time.Duration) Result {
-	end := c.Now() + s.Limit
-	for {
-		res := c.Acquire(end - c.Now())
-		if res == Waits {
-			return c.Abandon()
-		}
-		if res == OK || res == Dead || res == Unknown && !s.Again || c.Now()+lease/50 >= end {
-			return res
-		}
-		c.Sleep(lease / 50)
 	}
 }

@@ -13,6 +13,7 @@ import (
 // client writes down what a workload asks of it, and answers as told.
 type client struct {
 	now      time.Duration
+	draws    map[string]int64
 	done     []string
 	acquires []workloads.Result // in order; then OK
 	takes    time.Duration      // an acquire that is not OK takes so long; 0: its time-out
@@ -25,12 +26,18 @@ type client struct {
 func (c *client) note(format string, args ...any) {
 	c.done = append(c.done, fmt.Sprintf("%v %s", c.now, fmt.Sprintf(format, args...)))
 }
-func (c *client) Now() time.Duration       { return c.now }
-func (c *client) Sleep(d time.Duration)    { c.now += max(d, 0) }
-func (c *client) Rand(string, int64) int64 { return 0 }
-func (c *client) Next()                    { c.note("next") }
-func (c *client) Acquire(timeout time.Duration) workloads.Result {
-	c.note("acquire %v", timeout)
+func (c *client) Now() time.Duration                             { return c.now }
+func (c *client) Sleep(d time.Duration)                          { c.now += max(d, 0) }
+func (c *client) Rand(what string, n int64) int64                { return min(c.draws[what], n-1) }
+func (c *client) Next()                                          { c.note("next") }
+func (c *client) Acquire(timeout time.Duration) workloads.Result { return c.ask("acquire", timeout) }
+
+func (c *client) AcquireUnfair(timeout time.Duration) workloads.Result {
+	return c.ask("acquire out of turn", timeout)
+}
+
+func (c *client) ask(how string, timeout time.Duration) workloads.Result {
+	c.note("%s %v", how, timeout)
 	if len(c.acquires) == 0 {
 		return workloads.OK
 	}
@@ -39,7 +46,9 @@ func (c *client) Acquire(timeout time.Duration) workloads.Result {
 	if c.takes > 0 {
 		timeout = c.takes
 	}
-	c.now += timeout
+	if res != workloads.OK {
+		c.now += timeout
+	}
 	return res
 }
 
@@ -55,6 +64,7 @@ func (c *client) Write(v int64, timeout time.Duration) workloads.Result {
 	return workloads.OK
 }
 func (c *client) Release() workloads.Result     { c.note("release"); return workloads.OK }
+func (c *client) ReleaseName() workloads.Result { c.note("release-name"); return workloads.OK }
 func (c *client) Healed() (time.Duration, bool) { return c.healed, !c.broken }
 
 func (c *client) wants(t *testing.T, want ...string) {
@@ -108,6 +118,76 @@ func TestRandomGoesThroughCriticalSections(t *testing.T) {
 	workloads.Random{Acquires: 2, Lease: 10 * time.Second}.Run(c)
 	one := []string{"0s next", "0s acquire 10s", "0s read 0s", "0s write 4 0s", "0s release"}
 	c.wants(t, slices.Concat(one, one)...)
+}
+
+func TestAScriptReleasesByNameAlsoWhatItWasRefused(t *testing.T) {
+	c := &client{acquires: []workloads.Result{workloads.No}, takes: 1}
+	workloads.Script{Steps: []workloads.Step{
+		{Do: workloads.ReleaseName},
+		{Do: history.Acquire},
+		{Do: history.Release}, // not without a grant
+		{Do: workloads.ReleaseName},
+		{Do: history.Acquire, Unfair: true},
+		{Do: workloads.ReleaseName},
+		{Do: history.Read},
+	}}.Run(c, time.Second)
+	c.wants(t, "0s release-name", "0s next", "0s acquire 0s", "1ns release-name", "1ns next", "1ns acquire out of turn 0s", "1ns release-name")
+}
+
+// What a nested acquire gets is given back first; one that is refused leaves
+// what is around it as it was.
+func TestAScriptNests(t *testing.T) {
+	inner := []workloads.Step{{Do: history.Acquire}, {Do: history.Read}, {Do: history.Write}, {Do: history.Release}}
+	all := slices.Concat([]workloads.Step{{Do: history.Acquire}, {Do: history.Read}}, inner, []workloads.Step{{Do: history.Write}, {Do: history.Release}})
+	before := []string{"0s next", "0s acquire 0s", "0s read 0s", "0s next", "0s acquire 0s"}
+	after := []string{"0s write 1 0s", "0s release"}
+	for _, tt := range []struct {
+		answer workloads.Result
+		inside []string
+	}{
+		{workloads.OK, []string{"0s read 0s", "0s write 1 0s", "0s release"}},
+		{workloads.No, nil},
+	} {
+		c := &client{acquires: []workloads.Result{workloads.OK, tt.answer}}
+		workloads.Script{Steps: all}.Run(c, time.Second)
+		c.wants(t, slices.Concat(before, tt.inside, after)...)
+	}
+}
+
+func TestWorkloads(t *testing.T) {
+	const lease = 10 * time.Second
+	ok, no, dead := workloads.OK, workloads.No, workloads.Dead
+	for _, tt := range []struct {
+		name     string
+		nth      int
+		acquires []workloads.Result
+		draws    map[string]int64
+		want     []string
+	}{
+		{"", 0, []workloads.Result{ok}, nil, []string{"0s next", "0s acquire 10s", "0s read 0s", "0s write 4 0s", "0s release"}},
+		{"finally", 0, []workloads.Result{ok}, nil, []string{"0s next", "0s acquire 500ms", "0s read 0s", "0s write 4 0s", "0s release-name"}},
+		{"finally", 0, []workloads.Result{no}, map[string]int64{"patience": 100_000}, []string{"0s next", "0s acquire 600ms", "1ns release-name"}},
+		{"finally", 0, []workloads.Result{dead}, nil, []string{"0s next", "0s acquire 500ms"}},
+		{"mixed", 0, []workloads.Result{ok}, nil, []string{"0s next", "0s acquire out of turn 10s", "0s read 0s", "0s write 4 0s", "0s release"}},
+		{"mixed", 1, []workloads.Result{ok}, nil, []string{"0s next", "0s acquire 10s", "0s read 0s", "0s write 4 0s", "0s release"}},
+		{"nested", 0, []workloads.Result{ok, ok}, nil, []string{"0s next", "0s acquire 10s", "0s read 0s", "0s acquire 500ms", "0s read 0s", "0s write 4 0s", "0s release", "0s write 5 0s", "0s release"}},
+		{"nested", 0, []workloads.Result{ok, no}, nil, []string{"0s next", "0s acquire 10s", "0s read 0s", "0s acquire 500ms", "1ns write 4 0s", "1ns release"}},
+		{"nested", 0, []workloads.Result{ok, dead}, nil, []string{"0s next", "0s acquire 10s", "0s read 0s", "0s acquire 500ms"}},
+		{"give-up", 0, []workloads.Result{ok}, nil, []string{"0s next", "0s acquire 10s", "0s read 0s", "0s write 4 0s", "0s release"}},
+		{"give-up", 0, []workloads.Result{no, ok}, map[string]int64{"gives up": 1, "away": 19_000_000}, []string{"0s next", "0s acquire 500ms", "25.000000001s next", "25.000000001s acquire 500ms", "25.000000001s read 0s", "25.000000001s write 4 0s", "25.000000001s release"}},
+	} {
+		w, found := workloads.Find(tt.name)
+		if !found {
+			t.Fatalf("no workload %q", tt.name)
+		}
+		c := &client{value: 3, draws: tt.draws, acquires: tt.acquires, takes: 1}
+		sections := 1
+		if tt.name == "give-up" {
+			sections = len(tt.acquires)
+		}
+		workloads.Random{Workload: w, Nth: tt.nth, Acquires: sections, Lease: lease}.Run(c)
+		c.wants(t, tt.want...)
+	}
 }
 
 // A client goes on asking until nobody can say any more that it should have

@@ -57,7 +57,7 @@ func (c *client) access(a worker.Answer) {
 // is lost sends nothing back.
 func (c *client) travel(x cluster.Access, reply worker.Request, back chan<- worker.Request) {
 	for _, to := range []faults.Direction{faults.ToServer, faults.ToClient} {
-		w := way{client: c.name, server: history.Resource, to: to}
+		w := way{client: c.clients[0].name, server: history.Resource, to: to}
 		c.place.Sleep(c.place.disturb.delay(w, works))
 		switch c.place.disturb.arrive(w, works, c.place.ctx.Done()) {
 		case abandoned, swallowed:

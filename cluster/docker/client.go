@@ -1,10 +1,8 @@
 package docker
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,20 +13,12 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// client is one client: its worker, and its links to the servers.
+// client is one client of a program.
 type client struct {
-	place    *Place
-	name     string
-	links    []*link // to all servers, in the order of Place.fars
-	process  *worker.Process
-	features []string
-	clock    time.Duration // what to add to the worker's monotonic clock for time since Place.made; see calibrate
-	clocked  bool          // clock is known
-	op       atomic.Int64  // index of the operation that it is in, or was in last
-	dead     atomic.Bool   // killed by a fault
-	paused   atomic.Bool
-	hung     atomic.Bool // its caller waits; see stands
-	clocks   clocks
+	*program
+	name   string
+	hung   atomic.Bool // its caller waits; see stands
+	clocks clocks
 
 	mu      sync.Mutex
 	current running           // the one that began last, outside of runs
@@ -46,100 +36,6 @@ type running struct {
 	late  bool          // nobody waits for the answer any more
 }
 
-// How long a worker may take for what it answers at once, to begin with, and
-// to end in good order.
-const (
-	atOnce   = 5 * time.Second
-	initTime = 20 * time.Second
-	endTime  = 200 * time.Millisecond
-)
-
-// launch starts the worker.
-func (c *client) launch(command []string, self owner) (err error) {
-	c.process, err = worker.Start(command, []string{OwnerEnv + "=" + self.String()}, worker.Handler{
-		Do: func(a worker.Answer) {
-			if a.Do == worker.DoEnter {
-				c.enter(a)
-			} else {
-				go c.access(a)
-			}
-		},
-		Event: func(a worker.Answer) { c.event(a) },
-		Late:  c.answeredLate,
-	})
-	return err
-}
-
-// init makes the worker ready, and learns what it can do.
-func (c *client) init() error {
-	cfg := c.place.cfg
-	a, err := c.process.Ask(worker.Request{
-		Op: worker.OpInit, Protocol: worker.Protocol,
-		Clients: []string{c.name}, Locks: cfg.Names, TTLMS: cfg.Lease.Milliseconds(),
-		Targets: c.targets(),
-		Options: worker.LockOptions(cfg.Lock.ID, cfg.Options),
-	}, initTime)
-	if err == nil {
-		c.features = a.Features
-		if c.can(worker.FeatureClock) {
-			err = c.calibrate()
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("the worker of %s is not ready: %w%s", c.name, err, c.logText())
-	}
-	return nil
-}
-
-// targets are where the worker finds the servers. Where Sentinels name the
-// masters, by addresses that only servers reach, each server is written
-// LINK=ANNOUNCED.
-func (c *client) targets() map[string][]string {
-	t := map[string][]string{}
-	for _, l := range c.links {
-		kind, at := worker.TargetZooKeeper, l.addr()
-		if s, ok := l.far.(*server); ok {
-			switch kind = worker.TargetRedis; {
-			case s == c.place.tokens:
-				kind = worker.TargetTokens
-			case slices.Contains(c.place.sentinels, s):
-				kind = worker.TargetSentinels
-			}
-			if len(c.place.sentinels) > 0 && kind != worker.TargetTokens {
-				at += "=" + s.peer + ":" + port
-			}
-		}
-		t[kind] = append(t[kind], at)
-	}
-	if len(c.place.sentinels) > 0 {
-		t[worker.TargetMasters] = c.place.layout.Masters()
-	}
-	return t
-}
-
-func (c *client) can(feature string) bool { return slices.Contains(c.features, feature) }
-
-// calibrate compares clocks. The worker reads its clock between our question
-// and its answer, so it shows at least what it would if it had read it when we
-// asked: the difference that this gives puts a deadline early by at most the
-// time of one exchange, and never late. Of a few exchanges the best counts.
-func (c *client) calibrate() error {
-	for i := range 5 {
-		asked := time.Since(c.place.made)
-		a, err := c.process.Ask(worker.Request{Op: worker.OpClock}, atOnce)
-		if err != nil {
-			return err
-		}
-		if a.MonoNS == nil {
-			return errors.New("an answer to clock without mono_ns")
-		}
-		if by := asked - time.Duration(*a.MonoNS); i == 0 || by > c.clock {
-			c.clock, c.clocked = by, true
-		}
-	}
-	return nil
-}
-
 // validUntil is the earliest instant at which a grant's deadline may be.
 func (c *client) validUntil(a worker.Answer) time.Duration {
 	if a.ValidMS == nil || a.MonoNS == nil || !c.clocked {
@@ -152,8 +48,11 @@ func (c *client) validUntil(a worker.Answer) time.Duration {
 // Acquire asks the lock.
 func (c *client) Acquire(op cluster.Op, timeout time.Duration) (cluster.Grant, error) {
 	t := c.place.cfg.Lease
-	c.asks(op)
-	a, err := c.do(running{op: op, kind: history.Acquire}, worker.Request{TimeoutMS: max(timeout.Milliseconds(), 1)}, timeout+t)
+	c.acquires(op)
+	a, err := c.do(running{op: op, kind: history.Acquire}, worker.Request{
+		TimeoutMS: max(timeout.Milliseconds(), 1), Nested: op.Grant != 0,
+		Unfair: op.Unfair && c.can(worker.FeatureUnfair),
+	}, timeout+t)
 	g := c.grantOf(a)
 	g.ValidUntil = c.got(op, g.ValidUntil, err)
 	if err != nil {
@@ -164,7 +63,18 @@ func (c *client) Acquire(op cluster.Op, timeout time.Duration) (cluster.Grant, e
 
 // Release gives a grant back.
 func (c *client) Release(op cluster.Op) error {
+	defer c.gives(op)
 	_, err := c.do(running{op: op, kind: history.Release}, worker.Request{}, 2*c.place.cfg.Lease)
+	return err
+}
+
+// ReleaseName releases by name.
+func (c *client) ReleaseName(op cluster.Op) error {
+	if !c.can(worker.FeatureReleaseName) {
+		return cluster.ErrNoReleaseName
+	}
+	defer c.gives(op)
+	_, err := c.do(running{op: op, kind: history.Release}, worker.Request{Op: worker.OpReleaseName}, 2*c.place.cfg.Lease)
 	return err
 }
 
@@ -204,7 +114,7 @@ const graceTime = time.Second
 // when it is paused.
 func (c *client) do(r running, q worker.Request, limit time.Duration) (worker.Answer, error) {
 	limit += graceTime
-	q.Op, q.Client, q.Lock = r.kind, c.name, r.op.Lock
+	q.Op, q.Client, q.Lock = cmp.Or(q.Op, r.kind), c.name, r.op.Lock
 	q.Run, q.Entry = r.entry.run, r.entry.number
 	if r.limit > 0 {
 		q.TimeoutMS = max(r.limit.Milliseconds(), 1)
@@ -245,6 +155,14 @@ func (c *client) do(r running, q worker.Request, limit time.Duration) (worker.An
 	return rep.Answer, rep.Answer.Err()
 }
 
+// asks tells whether a request with that ID is the client's, and was not answered.
+func (c *client) asks(id int64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, asked := c.asked[id]
+	return asked || c.runs.visits[id] != nil
+}
+
 // giveUp makes the answer to a request late. false: it is there already.
 func (c *client) giveUp(id int64) bool {
 	c.mu.Lock()
@@ -256,32 +174,6 @@ func (c *client) giveUp(id int64) bool {
 	r.late = true
 	c.asked[id] = r
 	return true
-}
-
-// crashed turns a worker's misconduct into an operation's error.
-func (c *client) crashed(err error) error {
-	switch {
-	case !errors.Is(err, worker.ErrExited):
-		return err
-	case c.dead.Load() || c.place.ctx.Err() != nil:
-		return cluster.ErrCrashed
-	}
-	return fmt.Errorf("%w: %s%s", cluster.ErrCrashed, c.process.Exit(), c.logText())
-}
-
-// maxLogText is how much of a worker's log an error shows, in bytes.
-const maxLogText = 4096
-
-// logText is the end of the worker's log, for an error; "": it is empty.
-func (c *client) logText() string {
-	log := c.process.Log()
-	if log == "" {
-		return ""
-	}
-	if len(log) > maxLogText {
-		log = "…" + strings.ToValidUTF8(log[len(log)-maxLogText:], "")
-	}
-	return "\nthe worker's log ends with:\n" + log
 }
 
 // begin waits until the client can begin an operation: the worker has answered
@@ -373,53 +265,6 @@ func (c *client) await(reply <-chan worker.Reply, limit time.Duration) (worker.R
 	return worker.Reply{}, false
 }
 
-// pause stops the worker's processes.
-func (c *client) pause() error {
-	c.paused.Store(true)
-	return c.process.Stop()
-}
-
-func (c *client) resume() error {
-	defer c.paused.Store(false)
-	if err := c.process.Continue(); err != nil {
-		return err
-	}
-	return c.clocksAre(true)
-}
-
-func (c *client) kill() error {
-	c.dead.Store(true)
-	return c.process.Kill()
-}
-
-// close ends the worker: in good order, unless it is stopped. A log that says
-// why something went wrong is shown.
-func (c *client) close() error {
-	var err error
-	if c.process != nil {
-		select {
-		case <-c.process.Done():
-			if !c.dead.Load() {
-				c.place.log.printf("the worker of %s ended by itself, with %s:\n%s", c.name, c.process.Exit(), c.process.Log())
-			}
-		default:
-			if c.process.Rubbish() > 0 {
-				c.place.log.printf("the worker of %s did not keep to the protocol:\n%s", c.name, c.process.Log())
-			}
-		}
-		grace := endTime
-		if c.paused.Load() {
-			grace = 0
-		}
-		err = c.process.Close(grace)
-	}
-	c.runs.tasks.Wait()
-	for _, l := range c.links {
-		l.close()
-	}
-	return err
-}
-
 // event takes what the worker says between answers.
 func (c *client) event(a worker.Answer) {
 	c.mu.Lock()
@@ -455,4 +300,4 @@ func (nobody) Release(cluster.Op) error       { return cluster.ErrCrashed }
 func (nobody) Read(cluster.Op) (int64, error) { return 0, cluster.ErrCrashed }
 func (nobody) Write(cluster.Op, int64) error  { return cluster.ErrCrashed }
 
-var _ cluster.Client = (*client)(nil)
+var _ cluster.NameReleaser = (*client)(nil)

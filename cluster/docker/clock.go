@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/lockcheck/lockcheck/faults"
 )
 
 // faketime makes libfaketime answer the server's questions for the wall clock.
@@ -17,10 +20,18 @@ LD_PRELOAD="$(echo /usr/lib/*/faketime/libfaketimeMT.so.1) $(echo /lib/*/libc.so
 export LD_PRELOAD
 `
 
-// setOffset writes how far the wall clock is off. The server reads the file
-// whenever it looks at its clock, so it is replaced in one step.
-func (s *server) setOffset() string {
-	return fmt.Sprintf("echo %+.6f >/faketime/new && mv /faketime/new /faketime/offset", s.offset.Seconds())
+// setOffset is a script that writes how far the wall clock is off. The server reads
+// the file whenever it looks at its clock, so it is replaced in one step.
+func setOffset(offset time.Duration) string {
+	return fmt.Sprintf("echo %+.6f >/faketime/new && mv /faketime/new /faketime/offset", offset.Seconds())
+}
+
+// fakes tells whether the schedule moves a server's clock.
+func (p *Place) fakes(server string) bool {
+	return slices.ContainsFunc(p.schedule, func(in faults.Injection) bool {
+		f, ok := faults.Find(in.Fault)
+		return ok && f.Need == faults.NeedClock && slices.Contains(in.On, server)
+	})
 }
 
 // jump moves the server's wall clock, and returns when it shows it.
@@ -28,30 +39,42 @@ func (s *server) jump(ctx context.Context, by time.Duration) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	if !s.faked {
-		return fmt.Errorf("the clock of %s cannot be set: no jump was planned when it was started", s.name)
+		return errNoJump(s.name)
 	}
 	s.offset += by
-	if err := s.engine.exec(ctx, s.id, s.setOffset(), false); err != nil {
+	var shows func() (time.Duration, error)
+	if f := s.current(); f != nil && !s.gate.still(time.Now()) {
+		shows = func() (time.Duration, error) { return wallClock(f.command) }
+	}
+	if err := s.engine.moveClock(ctx, s.id, s.offset, shows); err != nil {
 		return fmt.Errorf("jump of %s: %w", s.name, err)
 	}
-	f := s.current()
-	if f == nil || s.gate.still(time.Now()) {
-		return nil // it will see it when it runs
+	return nil
+}
+
+func errNoJump(server string) error {
+	return fmt.Errorf("the clock of %s cannot be set: no jump was planned when it was started", server)
+}
+
+// moveClock sets how far the wall clock of a container's server is off, and returns
+// when it shows that. shows is nil where the server will see it when it runs.
+func (e *engine) moveClock(ctx context.Context, id string, offset time.Duration, shows func() (time.Duration, error)) error {
+	err := e.exec(ctx, id, setOffset(offset), false)
+	if err != nil || shows == nil {
+		return err
 	}
-	limit := time.Now().Add(upLimit)
-	for {
-		shows, err := wallClock(f.command)
+	for limit := time.Now().Add(upLimit); ; time.Sleep(5 * time.Millisecond) {
+		at, err := shows()
 		if err != nil {
-			return fmt.Errorf("jump of %s: %w", s.name, err)
+			return err
 		}
-		off := shows - time.Duration(time.Now().UnixNano()) - s.offset
+		off := at - time.Duration(time.Now().UnixNano()) - offset
 		if off.Abs() < jumpExact {
 			return nil
 		}
 		if time.Now().After(limit) {
-			return fmt.Errorf("jump of %s: its clock is still off by %v", s.name, off)
+			return fmt.Errorf("its clock is still off by %v", off)
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
 }
 

@@ -31,7 +31,7 @@ func (e *engine) create(ctx context.Context, o owner, image, port string, change
 
 // createWith is create with several ports.
 func (e *engine) createWith(ctx context.Context, o owner, image string, ports []string, changes ...func(*container.HostConfig)) (id string, addrs []string, err error) {
-	c, err := testcontainers.Run(ctx, image,
+	c, err := testcontainers.Run(ctx, image, asleep(image),
 		testcontainers.WithLogger(tclog.NewNoopLogger()),
 		testcontainers.WithLabels(map[string]string{ownerLabel: o.String()}),
 		testcontainers.WithExposedPorts(ports...),
@@ -65,6 +65,17 @@ func (e *engine) createWith(ctx context.Context, o owner, image string, ports []
 		hint = "\nWithout a registry set TESTCONTAINERS_RYUK_DISABLED=true: what a dead run leaves, lockcheck removes itself"
 	}
 	return "", nil, fmt.Errorf("start a container of %s: %w%s", image, err, hint)
+}
+
+// asleep has the first process of a container only sleep, as that of ours does by
+// itself.
+func asleep(image string) testcontainers.CustomizeRequestOption {
+	return func(r *testcontainers.GenericContainerRequest) error {
+		if image == stockMySQL() {
+			r.Entrypoint, r.Cmd = []string{"sleep"}, []string{"infinity"}
+		}
+		return nil
+	}
 }
 
 // address is where other containers reach a container.

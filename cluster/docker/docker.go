@@ -9,7 +9,8 @@
 // only after that has been told, so that in the history nothing stands before
 // its cause; where it cannot be told the run goes on, and Observes no longer
 // claims it. Replicas keep quiet until one is the master (node). For the members
-// of an ensemble their leader speaks (learner).
+// of an ensemble their leader speaks (learner), and a MySQL server has what its
+// triggers write down (audit).
 //
 // Pausing needs Linux. Everything made carries the name of the process that
 // made it (owner), so that Clean removes what the dead left and nothing else.
@@ -59,7 +60,8 @@ type Place struct {
 	sentinels []*server
 	tokens    *server   // nil: there is none
 	ensemble  *ensemble // instead of all these; nil: there is none
-	clients   []*client
+	mysql     *primary  // instead of the stores; nil: there is none
+	programs  []*program
 	disturb   *disturbances
 
 	made   time.Time
@@ -151,26 +153,27 @@ func workerCommand(cfg cluster.Config, opts Options) ([]string, error) {
 
 func (p *Place) newClients(command []string, self owner) error {
 	for _, name := range p.cfg.Clients {
-		c := &client{
-			place: p, name: name, asked: map[int64]running{}, news: news{grants: map[string]int{}},
+		if mates := p.cfg.Lock.Mates(p.cfg.Clients, name); mates[0] == name {
+			p.programs = append(p.programs, &program{place: p})
+		}
+		g := p.programs[len(p.programs)-1]
+		g.clients = append(g.clients, &client{
+			program: g, name: name, asked: map[int64]running{}, news: news{grants: map[string][]int{}},
 			runs: runs{visits: map[int64]*visit{}, inside: map[int]entrance{}},
+		})
+	}
+	for _, g := range p.programs {
+		if err := g.connect(); err != nil {
+			return err
 		}
-		p.clients = append(p.clients, c)
-		for _, s := range p.fars() {
-			l, err := newLink(name, s, p.disturb, &c.op)
-			if err != nil {
-				return err
-			}
-			c.links = append(c.links, l)
-		}
-		if err := c.launch(command, self); err != nil {
+		if err := g.launch(command, self); err != nil {
 			return err
 		}
 	}
-	errs := make([]error, len(p.clients))
+	errs := make([]error, len(p.programs))
 	var ready sync.WaitGroup
-	for i, c := range p.clients {
-		ready.Go(func() { errs[i] = c.init() })
+	for i, g := range p.programs {
+		ready.Go(func() { errs[i] = g.init() })
 	}
 	ready.Wait()
 	return errors.Join(errs...)
@@ -178,9 +181,11 @@ func (p *Place) newClients(command []string, self owner) error {
 
 // find returns the named client.
 func (p *Place) find(name string) (*client, error) {
-	for _, c := range p.clients {
-		if c.name == name {
-			return c, nil
+	for _, g := range p.programs {
+		for _, c := range g.clients {
+			if c.name == name {
+				return c, nil
+			}
 		}
 	}
 	return nil, fmt.Errorf("docker: no client %q", name)
@@ -202,6 +207,9 @@ func (p *Place) Client(name string) cluster.Client {
 // lock it is not known which keys are its own.
 func (p *Place) Observes() []string {
 	if p.ensemble != nil && !p.ensemble.nodes.observes() {
+		return nil
+	}
+	if p.mysql != nil && !p.mysql.rows.observes() {
 		return nil
 	}
 	for _, s := range p.stores {
@@ -333,12 +341,15 @@ func (p *Place) remove() error {
 		}
 	}
 	var errs []error
-	for _, c := range p.clients {
-		errs = append(errs, c.close())
+	for _, g := range p.programs {
+		errs = append(errs, g.close())
 	}
 	errs = append(errs, together(p.servers(), func(s *server) error { return s.remove(ctx) }))
 	if p.ensemble != nil {
 		errs = append(errs, p.ensemble.remove(ctx))
+	}
+	if p.mysql != nil {
+		errs = append(errs, p.mysql.remove(ctx))
 	}
 	if p.engine != nil {
 		errs = append(errs, p.engine.close())

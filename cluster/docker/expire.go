@@ -10,17 +10,22 @@ import (
 )
 
 // ExpireSession closes the sessions that a client has from connections of our
-// own, one after another, and returns when all have ended: when the learner was
-// told so, or, where the ensemble is no longer observed, when it has answered.
-// A client that has none is none the worse.
+// own, one after another, and returns when all have ended: an ensemble's when the
+// learner was told so, or, where the ensemble is no longer observed, when it has
+// answered; a MySQL server's when it no longer has them. A client that has none
+// is none the worse.
 func (p *Place) ExpireSession(client string) error {
-	if _, err := p.find(client); err != nil {
+	c, err := p.find(client)
+	if err != nil {
 		return err
+	}
+	if p.mysql != nil {
+		return p.mysql.expire(p.ctx, c.clients[0].name)
 	}
 	if p.ensemble == nil {
 		return fmt.Errorf("docker: %s has no session that could be closed", client)
 	}
-	for _, s := range p.ensemble.nodes.lasting(client) {
+	for _, s := range p.ensemble.nodes.lasting(c.clients[0].name) {
 		err := await(p.ctx, "the session of "+client+" is closed from elsewhere", func() (bool, error) {
 			return p.ensemble.expire(s)
 		})

@@ -58,6 +58,41 @@ func As(p *Place, client string, op int) {
 	}
 }
 
+// Missing is how many lines of the audit the MySQL server may still show late.
+func Missing(p *Place) int {
+	p.mysql.reading.Lock()
+	defer p.mysql.reading.Unlock()
+	return len(p.mysql.audit.missing)
+}
+
+// Halfway is a promotion of one of MySQL's replicas that has failed when the replica
+// followed nobody any more.
+func Halfway(p *Place, replica string) error {
+	defer p.mysql.change()()
+	for _, s := range p.mysql.servers {
+		if s.name == replica {
+			p.mysql.succeeds(s)
+			return p.mysql.detach(p.ctx, s)
+		}
+	}
+	return fmt.Errorf("there is no %s", replica)
+}
+
+// Has tells whether a replica of MySQL's has done all that the primary has.
+func Has(p *Place, replica string) bool {
+	position := func(s *mysqld, variable string) (at string) {
+		s.db.QueryRowContext(p.ctx, "SELECT @@GLOBAL."+variable).Scan(&at)
+		return at
+	}
+	for _, s := range p.mysql.servers {
+		if s.name == replica {
+			at := position(p.mysql.leader(), "gtid_binlog_pos")
+			return at != "" && at == position(s, "gtid_slave_pos")
+		}
+	}
+	return false
+}
+
 // Via is where a client finds a server.
 func Via(p *Place, client, server string) string {
 	c, err := p.find(client)
@@ -79,11 +114,29 @@ func Left(ctx context.Context, p *Place) (names []string, err error) {
 		return nil, err
 	}
 	defer e.close()
+	ids := map[string]string{}
 	for _, s := range p.servers() {
-		_, err := e.api.ContainerInspect(ctx, s.id, dockerapi.ContainerInspectOptions{})
+		ids[s.name] = s.id
+	}
+	if p.mysql != nil {
+		for _, s := range p.mysql.servers {
+			ids[s.name] = s.id
+		}
+	}
+	for name, id := range ids {
+		_, err := e.api.ContainerInspect(ctx, id, dockerapi.ContainerInspectOptions{})
 		if !errdefs.IsNotFound(err) {
-			names = append(names, fmt.Sprint(s.name, " ", err))
+			names = append(names, fmt.Sprint(name, " ", err))
 		}
 	}
 	return names, nil
+}
+
+// ServersImage is the image of the servers.
+func ServersImage(ctx context.Context) (string, error) {
+	e, _, image, err := prepare(ctx, Options{})
+	if err != nil {
+		return "", err
+	}
+	return image, e.close()
 }

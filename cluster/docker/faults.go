@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -101,14 +102,20 @@ func (p *Place) Relieve(name string) error {
 
 // Jump moves the wall clock of a client or a server.
 func (p *Place) Jump(host string, by time.Duration) error {
-	if s, err := p.store(host); err == nil {
-		return s.jump(p.ctx, by)
+	if s, err := p.machine(host); err == nil {
+		j, ok := s.(interface {
+			jump(ctx context.Context, by time.Duration) error
+		})
+		if !ok {
+			return errNoJump(host)
+		}
+		return j.jump(p.ctx, by)
 	}
 	c, err := p.find(host)
 	if err != nil {
 		return err
 	}
-	return c.jump(by)
+	return c.each(func(c *client) error { return c.jump(by) })
 }
 
 // Rate lets the clocks of a client gain so much in each T. Those of a server
@@ -122,14 +129,16 @@ func (p *Place) Rate(host string, gain time.Duration) error {
 	if err != nil {
 		return err
 	}
-	return c.rate(gain)
+	return c.each(func(c *client) error { return c.rate(gain) })
 }
 
 // Impair disturbs a link until Restore.
 func (p *Place) Impair(id int, im faults.Impairment) error {
-	if _, err := p.find(im.Client); err != nil {
+	c, err := p.find(im.Client)
+	if err != nil {
 		return err
 	}
+	im.Client = c.clients[0].name // the link is one for all of them
 	there := slices.ContainsFunc(p.fars(), func(f far) bool { return f.called() == im.Server && f != far(p.tokens) })
 	if im.Server != history.Resource && !there {
 		return fmt.Errorf("docker: no server %q", im.Server)

@@ -27,11 +27,12 @@ func (p *Place) Isolate(id int, servers []string) error {
 	case len(inside) != len(servers):
 		return fmt.Errorf("docker: not all of %q are servers", servers)
 	}
-	p.mu.Lock()
-	p.isolated[id] = inside
-	p.mu.Unlock()
 	script := dropping(chain(id), outside)
-	return together(inside, func(s *peer) error { return p.engine.exec(p.ctx, s.id, script, false) })
+	err := together(inside, func(s *peer) error { return p.engine.exec(p.ctx, s.id, script, false) })
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.isolated[id] = inside // from when on they are, for who watches over servers
+	return err
 }
 
 // dropping is a script that drops all packets between its container and hosts,
@@ -57,6 +58,11 @@ func (p *Place) peers() (all []*peer) {
 			all = append(all, &peer{m.name, m.id, m.Host})
 		}
 	}
+	if p.mysql != nil && len(p.mysql.servers) > 1 {
+		for _, s := range p.mysql.servers {
+			all = append(all, &peer{s.name, s.id, s.Host})
+		}
+	}
 	if len(p.sentinels) > 0 {
 		for _, s := range slices.Concat(p.stores, p.sentinels) {
 			all = append(all, &peer{s.name, s.id, s.peer})
@@ -76,7 +82,6 @@ func chain(id int) string { return "lockcheck-" + strconv.Itoa(id) }
 func (p *Place) join(id int) (hits int, known bool, err error) {
 	p.mu.Lock()
 	inside, known := p.isolated[id]
-	delete(p.isolated, id)
 	p.mu.Unlock()
 	counts := make([]int, len(inside))
 	err = together(inside, func(s *peer) error {
@@ -90,6 +95,9 @@ func (p *Place) join(id int) (hits int, known bool, err error) {
 		counts[slices.Index(inside, s)], err = strconv.Atoi(strings.TrimSpace(n))
 		return err
 	})
+	p.mu.Lock()
+	delete(p.isolated, id)
+	p.mu.Unlock()
 	for _, n := range counts {
 		hits += n
 	}

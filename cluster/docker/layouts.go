@@ -11,13 +11,12 @@ import (
 	"github.com/moby/moby/api/types/container"
 
 	"github.com/lockcheck/lockcheck/catalogue"
-	"github.com/lockcheck/lockcheck/faults"
 )
 
-// LeaseOf is T where nothing else is asked for. Where Sentinels replace a
-// master, that has to be done within a part of it: see sentinelSettings.
+// LeaseOf is T where nothing else is asked for. Where a replica takes a master's
+// place, that has to be done within a part of it: see sentinelSettings, and primary.
 func LeaseOf(l catalogue.Layout) time.Duration {
-	if len(l.Sentinels) > 0 {
+	if len(l.Sentinels) > 0 || len(l.MySQL) > 1 {
 		return 4 * time.Second
 	}
 	return time.Second
@@ -45,6 +44,15 @@ func (p *Place) newServers(self owner) error {
 	}
 	if len(p.layout.Ensemble) > 0 {
 		return p.startEnsemble(self, image)
+	}
+	if len(p.layout.MySQL) > 0 {
+		of, err := p.engine.mysqlImage(p.ctx, image, len(p.layout.MySQL))
+		if err != nil {
+			return err
+		}
+		if err := p.newPrimary(self, of); err != nil {
+			return err
+		}
 	}
 	replicated := len(p.layout.Sentinels) > 0
 	for _, names := range p.layout.Nodes {
@@ -92,11 +100,7 @@ func (p *Place) addNode(names []string) {
 	for i, name := range names {
 		s := &server{
 			name: name, engine: p.engine, fsync: p.cfg.Server.Fsync, node: n,
-			command: storeCommand(p.cfg.Server.Fsync),
-			faked: slices.ContainsFunc(p.schedule, func(in faults.Injection) bool {
-				f, ok := faults.Find(in.Fault)
-				return ok && f.Need == faults.NeedClock && slices.Contains(in.On, name)
-			}),
+			command: storeCommand(p.cfg.Server.Fsync), faked: p.fakes(name),
 			ledger: &ledger{
 				server: name, names: p.cfg.Names, observer: p.observer,
 				log: p.log.printf, entries: map[string]entry{},
@@ -137,6 +141,9 @@ func (p *Place) fars() (all []far) {
 			all = append(all, m)
 		}
 	}
+	if p.mysql != nil {
+		all = append(all, p.mysql)
+	}
 	return all
 }
 
@@ -163,6 +170,13 @@ func (p *Place) machine(name string) (machine, error) {
 		for _, m := range p.ensemble.members {
 			if m.name == name {
 				return m, nil
+			}
+		}
+	}
+	if p.mysql != nil {
+		for _, s := range p.mysql.servers {
+			if s.name == name {
+				return s, nil
 			}
 		}
 	}

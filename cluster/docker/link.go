@@ -29,6 +29,7 @@ type link struct {
 
 	mu     sync.Mutex
 	closed bool
+	cuts   int // how often all connections were reset
 	conns  map[*conn]struct{}
 }
 
@@ -77,12 +78,13 @@ func (l *link) join(near *net.TCPConn, op int64) {
 		link: l, near: near, accepted: op, done: make(chan struct{}),
 		up: newQueue(), down: newQueue(),
 	}
+	cuts := l.cutSoFar()
 	var err error
 	if c.far, c.talk, err = l.far.reach(l.life, l.client); err != nil {
 		reset(near)
 		return
 	}
-	if !l.add(c) {
+	if !l.add(c, cuts) {
 		c.reset()
 		return
 	}
@@ -95,10 +97,18 @@ func (l *link) join(near *net.TCPConn, op int64) {
 	both.Wait()
 }
 
-func (l *link) add(c *conn) bool {
+func (l *link) cutSoFar() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed {
+	return l.cuts
+}
+
+// add notes a connection that was begun after so many cuts. One that was made
+// meanwhile is for it, too: it may lead to a server that is no longer the right one.
+func (l *link) add(c *conn, cuts int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed || l.cuts != cuts {
 		return false
 	}
 	l.conns[c] = struct{}{}
@@ -130,6 +140,16 @@ func (l *link) settle() bool {
 }
 
 const settleLimit = time.Second
+
+// cut resets all connections, also those that are about to be, and takes others.
+func (l *link) cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cuts++
+	for c := range l.conns {
+		c.reset()
+	}
+}
 
 // close ends all connections.
 func (l *link) close() {

@@ -18,6 +18,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == callerArgument {
 		bringCaller(os.Args[2])
 	}
+	if len(os.Args) > 1 && os.Args[1] == anybodyArgument {
+		bringAnybody()
+	}
 	if len(os.Args) > 1 && os.Args[1] == "worker" {
 		if err := worker.Serve(context.Background(), os.Stdin, os.Stdout, worker.Catalogue); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -2,6 +2,7 @@ package docker
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/lockcheck/lockcheck/cluster"
@@ -10,10 +11,13 @@ import (
 )
 
 // news is what a worker says of its client's grants when nobody asks: that one
-// was renewed, or is lost. It is about the last grant of a lock that the worker
-// has told, and must not stand in the history before that. A client's mu guards it.
+// was renewed, or is lost. It is about the innermost grant of a lock that the
+// worker has told, and must not stand in the history before that. A client's mu
+// guards it.
 type news struct {
-	grants map[string]int  // by lock: index of the acquire that got the last grant; 0: none that is known
+	// grants are by lock the indices of the acquires that got what the client
+	// holds, the innermost last; 0: of one that the history knows nothing of.
+	grants map[string][]int
 	asking int             // index of the acquire whose end is not in the history yet; 0: all are
 	held   []worker.Answer // that came meanwhile
 }
@@ -22,8 +26,8 @@ type news struct {
 // operation that it has been told.
 const recordTime = 10 * time.Millisecond
 
-// asks notes that an acquire begins.
-func (c *client) asks(op cluster.Op) {
+// acquires notes that an acquire begins.
+func (c *client) acquires(op cluster.Op) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.news.asking = op.Index
@@ -37,7 +41,7 @@ func (c *client) got(op cluster.Op, until time.Duration, err error) time.Duratio
 	n := &c.news
 	switch {
 	case err == nil:
-		n.grants[op.Lock] = op.Index
+		n.open(op, op.Index)
 		kept := n.held[:0]
 		for _, a := range n.held {
 			if a.Event == worker.EventExtended && c.holder(a) == op.Index {
@@ -48,10 +52,28 @@ func (c *client) got(op cluster.Op, until time.Duration, err error) time.Duratio
 		}
 		n.held = kept
 	case !isAnswer(err):
-		n.grants[op.Lock] = 0 // if it gets one, the history knows nothing of it
+		n.open(op, 0) // if it gets one, the history knows nothing of it
 	}
 	time.AfterFunc(recordTime, func() { c.recorded(op.Index) })
 	return until
+}
+
+// open takes in what an acquire got within what the client holds.
+func (n *news) open(op cluster.Op, acquire int) {
+	if op.Grant == 0 {
+		n.grants[op.Lock] = nil
+	}
+	n.grants[op.Lock] = append(n.grants[op.Lock], acquire)
+}
+
+// gives notes that a client gives back what a release names: what is said of a
+// grant from here on is of the one around it.
+func (c *client) gives(op cluster.Op) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if list := c.news.grants[op.Lock]; len(list) > 1 {
+		c.news.grants[op.Lock] = slices.DeleteFunc(list, func(acquire int) bool { return acquire == op.Acquire })
+	}
 }
 
 // isAnswer tells whether an acquire's error is a worker's answer: it got
@@ -99,7 +121,10 @@ func (c *client) learn(a worker.Answer) {
 // It needs mu.
 func (c *client) holder(a worker.Answer) int {
 	if a.Run == 0 {
-		return c.news.grants[a.Lock]
+		if list := c.news.grants[a.Lock]; len(list) > 0 {
+			return list[len(list)-1]
+		}
+		return 0
 	}
 	return c.runs.holder(a.Run, a.Entry)
 }

@@ -98,6 +98,7 @@ type setup struct {
 	worker   []string // a stranger's
 	own      []string // one of ours
 	givesUp  bool     // the lock does
+	together int      // clients in one process; 0: one
 	bare     bool     // there are no servers
 	lease    time.Duration
 	clients  []string
@@ -123,7 +124,7 @@ func (s setup) run(t *testing.T, w *witness, script func(*docker.Place)) []strin
 	if !ok {
 		t.Fatalf("no lock %q", s.lock)
 	}
-	lock.GivesUp = s.givesUp
+	lock.GivesUp, lock.Together = s.givesUp, s.together
 	cfg := cluster.Config{
 		Lock: lock, Options: s.options, Lease: s.lease, Clients: s.clients, Names: []string{"a"},
 		Server: s.server, Seed: 1, Worker: s.worker, Schedule: s.schedule,

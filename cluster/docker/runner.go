@@ -102,7 +102,7 @@ func (c runner) Acquire(op cluster.Op, timeout time.Duration) (cluster.Grant, er
 	v := c.runs.visit(op.Index)
 	c.mu.Unlock()
 	if v == nil {
-		c.asks(op)
+		c.acquires(op)
 		c.alone(nil)
 		if err := c.begin(&r, timeout); err != nil {
 			return cluster.Grant{}, err

@@ -42,7 +42,9 @@ const (
 	// else, and have been seen to take 15 on one that had ten times too much to do.
 	upLimit = time.Minute
 	// awaitEnd is a script that waits until the server has ended, for 10 s.
-	awaitEnd = `p=$(cat /data/pid 2>/dev/null) || exit 0; i=0; while [ -d "/proc/$p" ] && [ $i -lt 1000 ]; do sleep 0.01; i=$((i+1)); done; [ ! -d "/proc/$p" ]`
+	awaitEnd = `p=$(cat /data/pid 2>/dev/null) || exit 0; ` + awaitGone
+	// awaitGone does so where $p says who that is.
+	awaitGone = `i=0; while [ -d "/proc/$p" ] && [ $i -lt 1000 ]; do sleep 0.01; i=$((i+1)); done; [ ! -d "/proc/$p" ]`
 )
 
 // storeCommand starts a server that keeps data. What notifications it sends,
@@ -63,7 +65,7 @@ func (s *server) script() string {
 		run = keepSynced + run
 	}
 	if s.faked {
-		return s.setOffset() + " && " + faketime + run
+		return setOffset(s.offset) + " && " + faketime + run
 	}
 	return run
 }

@@ -76,6 +76,23 @@ func TestTasksOfAClient(t *testing.T) {
 	}
 }
 
+// What is left to a caller is told by the client's own clock, and of a task's
+// context nobody knows when it ends.
+func TestWhatIsLeft(t *testing.T) {
+	s := newScene(func(e catalogue.Env, ctx context.Context) error {
+		e.Host.Sleep(ctx, 20*time.Second)
+		left, ends := e.Host.Left(ctx)
+		_, life := e.Host.Left(e.Host.Life())
+		task := false
+		e.Host.Go(func(ctx context.Context) { _, task = e.Host.Left(ctx) }).Wait()
+		e.Host.Sleep(ctx, time.Hour)
+		over, _ := e.Host.Left(ctx)
+		return fmt.Errorf("%v %v, then %v; %v %v", left, ends, over, life, task)
+	}, "c1")
+	s.clients[0].clock.offset = time.Hour
+	want(t, s.run(t, time.Minute), "1m0s c1 ends: 40s true, then 0s; false false")
+}
+
 // A run has as many coroutines as tasks side by side, however many there are one
 // after another; and who holds on to a task that has ended does nothing to the
 // one that has its coroutine.

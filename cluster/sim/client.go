@@ -3,7 +3,6 @@ package sim
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/mysql"
 	"github.com/lockcheck/lockcheck/stores/redis"
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
@@ -22,6 +22,7 @@ type client struct {
 	world   *World
 	name    string
 	n       int
+	first   *client // of those that share its process
 	locker  locks.Locker
 	conns   []*conn // by server; clients are connected when a run begins
 	spare   []*conn // more of them, for tasks that ask the same server at the same time
@@ -33,6 +34,7 @@ type client struct {
 	clock   clock
 
 	sessions []*session // with an ensemble
+	pool     *connPool  // of its process, to a MySQL server; nil: there is none
 
 	armed    bool // a fault waits for a point of its
 	paused   bool
@@ -76,6 +78,10 @@ func (c *client) reset(w *World, name string) {
 		conns: c.conns[:0], spare: c.spare[:0], leases: c.leases[:0], visits: c.visits[:0], ports: c.ports[:0], masters: c.masters[:0], news: c.news[:0],
 		runnable: c.runnable[:0], waiting: c.waiting[:0], ops: c.ops[:0], sessions: c.sessions[:0],
 	}
+	c.first = c
+	if from := c.n - c.n%max(1, w.cfg.Lock.Together); from < c.n {
+		c.first = w.clients[from]
+	}
 	if w.order != nil {
 		c.journal = w.memory.journals.next()
 		c.journal.reset()
@@ -83,7 +89,8 @@ func (c *client) reset(w *World, name string) {
 	for _, s := range w.servers {
 		s.links = append(s.links, link{name: w.memory.join(name, "→", s.name)})
 		n := w.connect(c, s)
-		n.incarnation, n.open = s.incarnation, s.member == nil // to a member its library connects
+		// To a member its library connects, and to a MySQL server the process.
+		n.incarnation, n.open = s.incarnation, s.member == nil && s.database == nil
 		c.conns = append(c.conns, n)
 	}
 	for i := range w.cfg.Schedule {
@@ -107,6 +114,14 @@ func (c *client) reset(w *World, name string) {
 			env.Tokens = port
 		}
 	}
+	if w.databases != nil {
+		if c.pool = c.first.pool; c.first == c {
+			c.pool = w.memory.connPools.next()
+			c.pool.reset(c)
+		}
+		env.Name(name)
+	}
+	env.MySQL = mysql.Port{Transport: (*mysqlTransport)(c)}
 	env.ZooKeeper = zookeeper.Port{Transport: (*zkTransport)(c)}
 	c.locker = w.cfg.Lock.New(env)
 }
@@ -219,6 +234,8 @@ func (c *client) Acquire(op cluster.Op, timeout time.Duration) (g cluster.Grant,
 		var lease locks.Lease
 		if r, ok := c.locker.(locks.Runner); ok {
 			lease, err = c.enter(r, op, timeout)
+		} else if u, ok := c.locker.(locks.UnfairLocker); ok && op.Unfair {
+			lease, err = u.AcquireUnfair(&c.deadline, op.Lock)
 		} else {
 			lease, err = c.locker.Acquire(&c.deadline, op.Lock)
 		}
@@ -235,7 +252,7 @@ func (c *client) Acquire(op cluster.Op, timeout time.Duration) (g cluster.Grant,
 func (c *client) Release(op cluster.Op) (err error) {
 	crash := c.do(op, history.Release, func() {
 		lease := c.lease(op.Acquire)
-		c.leases = slices.DeleteFunc(c.leases, func(g granted) bool { return g.acquire == op.Acquire })
+		c.forget(op.Acquire)
 		if lease == nil {
 			err = locks.ErrNotHeld
 			return
@@ -248,6 +265,28 @@ func (c *client) Release(op cluster.Op) (err error) {
 	})
 	return cmp.Or(crash, err)
 }
+
+// ReleaseName releases by name. What the client holds by op, if it does, it holds
+// no more.
+func (c *client) ReleaseName(op cluster.Op) (err error) {
+	crash := c.do(op, history.Release, func() {
+		n, ok := c.locker.(locks.NameReleaser)
+		if !ok {
+			err = cluster.ErrNoReleaseName
+			return
+		}
+		c.forget(op.Acquire)
+		err = n.ReleaseName(context.Background(), op.Lock)
+	})
+	return cmp.Or(crash, err)
+}
+
+// forget takes from the client what the acquire with that index got.
+func (c *client) forget(acquire int) {
+	c.leases = slices.DeleteFunc(c.leases, func(g granted) bool { return g.acquire == acquire })
+}
+
+var _ cluster.NameReleaser = (*client)(nil)
 
 // Read reads the guarded resource.
 func (c *client) Read(op cluster.Op) (v int64, err error) {
@@ -300,15 +339,6 @@ func (c *client) revalue() {
 	}
 }
 
-// named is the client that a fault acts on.
-func (w *World) named(name string) (*client, error) {
-	c := w.find(name)
-	if c == nil {
-		return nil, fmt.Errorf("sim: no client %q", name)
-	}
-	return c, nil
-}
-
 // learn takes in that s is the master of its node now. The library leaves the
 // connections to the others.
 func (c *client) learn(s *server) {
@@ -332,87 +362,9 @@ func (c *client) each(f func(*conn)) {
 	for _, n := range c.spare {
 		f(n)
 	}
-}
-
-// Pause stops everything on a client's host, or a server.
-func (w *World) Pause(host string) error {
-	c := w.find(host)
-	if c == nil {
-		return w.pauseServer(host)
-	}
-	c.paused = true
-	return nil
-}
-
-// Resume lets it go on: first what had become runnable meanwhile.
-func (w *World) Resume(host string) error {
-	c := w.find(host)
-	if c == nil {
-		return w.resumeServer(host)
-	}
-	c.paused = false
-	for _, s := range c.sessions {
-		s.goOn()
-	}
-	c.wake()
-	// After what had arrived before: an answer that waits is found.
-	for _, s := range c.news {
-		w.push(event{at: w.now, what: action(func() { c.learn(s) })})
-	}
-	c.news = c.news[:0]
-	return nil
-}
-
-// Hang stops the task that the client's caller waits for.
-func (w *World) Hang(client string) error {
-	c, err := w.named(client)
-	if err != nil {
-		return err
-	}
-	c.hung = true
-	return nil
-}
-
-// Unhang lets it go on.
-func (w *World) Unhang(client string) error {
-	c, err := w.named(client)
-	if err != nil {
-		return err
-	}
-	c.hung = false
-	c.wake()
-	return nil
-}
-
-// wake lets every task that the pause kept go on.
-func (c *client) wake() {
-	for _, t := range c.runnable {
-		t.wakeAt(c.world.now)
-	}
-	for _, t := range c.waiting {
-		t.wakeAt(c.world.now)
-	}
-	c.runnable, c.waiting = c.runnable[:0], c.waiting[:0]
-}
-
-// Kill ends the client. A task that is on its host unwinds when it is woken,
-// and no answer finds it any more.
-func (w *World) Kill(name string) error {
-	c, err := w.named(name)
-	if err != nil {
-		return err
-	}
-	c.dead = true
-	c.each(func(n *conn) { n.waiter = nil })
-	c.wake()
-	for _, t := range w.tasks {
-		if t.client == c && t != w.current {
-			t.wakeAt(w.now)
+	if c.pool != nil && c == c.first {
+		for _, n := range c.pool.conns {
+			f(n)
 		}
 	}
-	return nil
 }
-
-// PowerOff ends the client without a word. These servers do nothing when a
-// connection is reset, so it is a kill.
-func (w *World) PowerOff(name string) error { return w.Kill(name) }

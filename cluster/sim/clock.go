@@ -70,7 +70,9 @@ func (k *clock) bears(gain, t time.Duration) error {
 // that is now too early finds nothing to expire, and puts in the next.
 func (w *World) Jump(host string, by time.Duration) error {
 	if c := w.find(host); c != nil {
-		c.clock.offset += by
+		for _, m := range c.mates() {
+			m.clock.offset += by
+		}
 		return nil
 	}
 	s, err := w.process(host)
@@ -89,8 +91,10 @@ func (w *World) Rate(host string, gain time.Duration) error {
 		if err := c.clock.bears(gain, w.cfg.Lease); err != nil {
 			return err
 		}
-		c.clock.run(w.now, gain, w.cfg.Lease)
-		c.revalue()
+		for _, m := range c.mates() {
+			m.clock.run(w.now, gain, w.cfg.Lease)
+			m.revalue()
+		}
 		return nil
 	}
 	s, err := w.process(host)

@@ -62,11 +62,23 @@ func TestNumbersOverflowUnderWay(t *testing.T) {
 
 // newPortWorld is a place whose T is the shortest session that the suite asks for.
 func newPortWorld(t *testing.T) *portWorld {
-	p := &portWorld{t: t, choices: Draw(1, true)}
+	return &portWorld{outer: newOuter(t, catalogue.StoreZooKeeper)}
+}
+
+// outer is a place of which a test stands outside, that lets events happen until
+// what it waits for has come.
+type outer struct {
+	*World
+	t       *testing.T
+	choices *Choices
+}
+
+func newOuter(t *testing.T, store catalogue.Store) *outer {
+	p := &outer{t: t, choices: Draw(1, true)}
 	s := &scene{}
 	p.World = New(cluster.Config{
 		Lock: catalogue.Lock{
-			ID: "of a test", Steps: catalogue.Requests{Acquire: 1, Release: 1}, Store: catalogue.StoreZooKeeper,
+			ID: "of a test", Steps: catalogue.Requests{Acquire: 1, Release: 1}, Store: store,
 			New: func(e catalogue.Env) locks.Locker { return lockFunc{env: e} },
 		},
 		Lease: time.Second,
@@ -76,17 +88,8 @@ func newPortWorld(t *testing.T) *portWorld {
 	return p
 }
 
-// portWorld is a porttest.World of a place. The test stands outside of it, and
-// lets events happen until what it waits for has come.
-type portWorld struct {
-	*World
-	t       *testing.T
-	choices *Choices
-	killed  *member
-}
-
 // until lets events happen.
-func (p *portWorld) until(done func() bool) {
+func (p *outer) until(done func() bool) {
 	for !done() {
 		p.step()
 		if p.err != nil {
@@ -95,8 +98,23 @@ func (p *portWorld) until(done func() bool) {
 	}
 }
 
+// Sleep lets time pass.
+func (p *outer) Sleep(d time.Duration) {
+	over := false
+	p.After(d, func() { over = true })
+	p.until(func() bool { return over })
+}
+
+// another is a new client.
+func (p *outer) another() *client {
+	c := p.memory.clients.next()
+	c.reset(p.World, "c"+strconv.Itoa(len(p.clients)+1))
+	p.clients = append(p.clients, c)
+	return c
+}
+
 // on has a client do something.
-func (p *portWorld) on(c *client, f func()) {
+func (p *outer) on(c *client, f func()) {
 	done := false
 	p.Go(func() {
 		if err := c.do(cluster.Op{Index: 1}, history.Acquire, f); err != nil {
@@ -107,11 +125,15 @@ func (p *portWorld) on(c *client, f func()) {
 	p.until(func() bool { return done })
 }
 
+// portWorld is a porttest.World of an ensemble.
+type portWorld struct {
+	*outer
+	killed *member
+}
+
 // Open opens it with the least latencies: that is how a server can be chosen.
 func (p *portWorld) Open(server int, length time.Duration) (h zookeeper.Handle) {
-	c := p.memory.clients.next()
-	c.reset(p.World, "c"+strconv.Itoa(len(p.clients)+1))
-	p.clients = append(p.clients, c)
+	c := p.another()
 	p.World.choices = Replay([]Choice{{Name{"server", c.name, 1}, int64(max(server, 0))}})
 	defer func() { p.World.choices = p.choices }()
 	p.on(c, func() {
@@ -150,12 +172,6 @@ func (p *portWorld) Join(h zookeeper.Handle) {
 func (p *portWorld) cut(s outside, x *member) int { return s.client.n*len(p.ensemble.members) + x.n }
 
 func (p *portWorld) Slack() time.Duration { return 0 }
-
-func (p *portWorld) Sleep(d time.Duration) {
-	over := false
-	p.After(d, func() { over = true })
-	p.until(func() bool { return over })
-}
 
 func (p *portWorld) KillLeader() {
 	p.killed = p.ensemble.leader

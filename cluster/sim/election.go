@@ -71,7 +71,7 @@ func (e *ensemble) elect() {
 				continue
 			}
 			x.joining = true
-			w.After(e.takes("join", x.server.name, joinShare), func() {
+			w.After(w.takes("join", x.server.name, joinShare), func() {
 				x.joining = false
 				if !x.serves && e.linked(x) {
 					e.join(x)
@@ -85,19 +85,13 @@ func (e *ensemble) elect() {
 		return
 	}
 	e.electing = true
-	w.After(w.cfg.Lease/ballotShare+e.takes("election", "ensemble", talkShare), func() {
+	w.After(w.cfg.Lease/ballotShare+w.takes("election", "ensemble", talkShare), func() {
 		e.electing = false
 		if x := e.candidate(); x != nil && e.leader == nil {
 			e.lead(x)
 		}
 		e.elect()
 	})
-}
-
-// takes is how long something takes, at random: up to T/share.
-func (e *ensemble) takes(what, who string, share int64) time.Duration {
-	most := int64(e.world.cfg.Lease) / share / int64(time.Microsecond)
-	return time.Duration(e.world.Rand(who, what, max(1, most))) * time.Microsecond
 }
 
 // candidate is the member with the longest log among those that reach most

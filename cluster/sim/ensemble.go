@@ -173,19 +173,8 @@ func (e *ensemble) tell(x *member, zxid int64) {
 			kind = history.Remove
 			delete(e.entries, f.Path)
 		}
-		e.report(kind, lock, f.Path, f.Maker, by)
+		e.leader.server.reports(kind, lock, f.Path, f.Maker, by)
 	}
-}
-
-func (e *ensemble) report(f, lock, path string, maker, by int) {
-	entry := history.Entry{
-		Process: history.Process{Name: e.leader.server.name}, Type: history.Event, F: f,
-		Lock: lock, Key: path, Op: history.Some(int64(maker)),
-	}
-	if by != 0 {
-		entry.By = history.Some(int64(by))
-	}
-	e.world.observer.Server(entry)
 }
 
 // settle tells which entries of locks are lost: a new leader may never have had
@@ -196,7 +185,7 @@ func (e *ensemble) settle() {
 	}
 	for _, path := range slices.Sorted(maps.Keys(e.entries)) {
 		if e.leader.copy.Read(0, zookeeper.Command{Verb: zookeeper.Exists, Path: path}).Code != zookeeper.OK {
-			e.report(history.Lose, e.world.lockBelow(path), path, e.entries[path], 0)
+			e.leader.server.reports(history.Lose, e.world.lockBelow(path), path, e.entries[path], 0)
 			delete(e.entries, path)
 		}
 	}
@@ -218,14 +207,18 @@ func (w *World) Keeps(server string) bool {
 	return s != nil && s.member != nil
 }
 
-// ExpireSession closes the sessions of a client from elsewhere.
+// ExpireSession has the sessions of a client, or of its process, closed from
+// elsewhere, from now on: that takes an ensemble its time.
 func (w *World) ExpireSession(name string) error {
 	c, err := w.named(name)
-	if err == nil && w.ensemble == nil {
-		err = fmt.Errorf("sim: %s has no session", name)
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case w.databases != nil:
+		w.databases.primary.kill(c.first)
+		return nil
+	case w.ensemble == nil:
+		return fmt.Errorf("sim: %s has no session", name)
 	}
 	for _, s := range c.sessions {
 		if s.id != 0 && s.end == nil && s.life == w.ensemble.life {

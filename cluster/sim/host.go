@@ -24,6 +24,16 @@ func (h *host) Mono() time.Duration {
 	return h.clock.mono(h.world.now)
 }
 
+// Left is how long ctx still lasts. Where order decides it ends at any time.
+func (h *host) Left(ctx context.Context) (time.Duration, bool) {
+	end := endOf(ctx)
+	if end == never {
+		return 0, false
+	}
+	now := h.world.now
+	return max(0, h.clock.mono(max(end, now))-h.clock.mono(now)), true
+}
+
 // Sleep waits for d, or until ctx ends.
 func (h *host) Sleep(ctx context.Context, d time.Duration) error {
 	return (*client)(h).sleep(ctx, d)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/cluster"
+	"github.com/lockcheck/lockcheck/stores/mysql"
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
@@ -91,6 +92,26 @@ func (j *journal) result(s *server, k kind, r *redis.Reply, a *cluster.Answer, e
 	}
 }
 
+// failure is how something ended of which nothing else was learnt; nil: well.
+func (j *journal) failure(err error) {
+	if j != nil {
+		j.notes = appendError(j.notes, err)
+	}
+}
+
+// rows is a MySQL server's answer. Its times count as clock readings.
+func (j *journal) rows(r *mysql.Reply) {
+	if j == nil {
+		return
+	}
+	j.notes = appendRows(j.notes, r, 0)
+	for _, ms := range [...]int64{r.Now, r.Row.Expires} {
+		if ms != 0 {
+			j.clock(time.Duration(ms)*time.Millisecond - epoch)
+		}
+	}
+}
+
 func (j *journal) append(b []byte, now time.Duration) []byte {
 	b = binary.AppendUvarint(b, uint64(len(j.notes)))
 	b = append(b, j.notes...)
@@ -122,6 +143,37 @@ func appendError(b []byte, err error) []byte {
 
 func appendReply(b []byte, r *redis.Reply) []byte {
 	return appendText(binary.AppendVarint(append(b, byte(r.Kind)), r.Int), r.Str)
+}
+
+// appendRows appends a MySQL server's answer, but its times only if now is not 0.
+func appendRows(b []byte, r *mysql.Reply, now time.Duration) []byte {
+	b = append(binary.AppendUvarint(b, uint64(r.Code)), boolBits(r.Found, r.Null))
+	for _, v := range [...]int64{r.ID, r.Affected, r.Int} {
+		b = binary.AppendVarint(b, v)
+	}
+	if !r.Found && r.Now == 0 {
+		return b
+	}
+	return appendRow(appendDate(b, r.Now, now), &r.Row, now)
+}
+
+func appendRow(b []byte, r *mysql.Row, now time.Duration) []byte {
+	b = binary.AppendVarint(binary.AppendVarint(b, r.ID), r.Version)
+	b = appendText(b, r.Resource)
+	for _, t := range [...]mysql.Text{r.Queue, r.Owner} {
+		b = appendText(appendBool(b, t.Valid), t.S)
+	}
+	return appendDate(b, r.Expires, now)
+}
+
+// appendDate appends how far away a date is, in milliseconds since 1970, if now
+// is not 0. A date of 0 is none.
+func appendDate(b []byte, ms int64, now time.Duration) []byte {
+	b = appendBool(b, ms != 0)
+	if ms == 0 || now == 0 {
+		return b
+	}
+	return binary.AppendVarint(b, int64(time.Duration(ms)*time.Millisecond-epoch-now))
 }
 
 func appendAnswer(b []byte, a *cluster.Answer) []byte {

@@ -27,8 +27,13 @@ type memory struct {
 	members    pool[member]
 	sessions   pool[session]
 	zkCalls    pool[zkCall]
+	group      databases
+	databases  pool[database]
+	connPools  pool[connPool]
+	pinned     pool[pinned]
 	portRoom   []redis.Port
-	shape      shape // of the last run, and its
+	laid       bool  // there was a run,
+	shape      shape // of this shape and with this
 	layout     catalogue.Layout
 	text       strings.Builder
 }
@@ -38,6 +43,7 @@ func (m *memory) again() {
 	m.clients.used, m.servers.used, m.conns.used, m.messages.used, m.journals.used = 0, 0, 0, 0, 0
 	m.nodes.used, m.stores.used, m.operations.used = 0, 0, 0
 	m.members.used, m.sessions.used, m.zkCalls.used = 0, 0, 0
+	m.databases.used, m.connPools.used, m.pinned.used = 0, 0, 0
 	m.portRoom = m.portRoom[:0]
 }
 
@@ -51,8 +57,8 @@ type shape struct {
 
 // layoutOf is the layout of a run: mostly that of the one before.
 func (m *memory) layoutOf(cfg *cluster.Config) *catalogue.Layout {
-	if s := (shape{cfg.Lock.Store, cfg.Lock.Nodes, cfg.Lock.Replicas, cfg.Server, cfg.Options.OwnToken}); s != m.shape || m.layout.Nodes == nil && m.layout.Ensemble == nil {
-		m.shape, m.layout = s, catalogue.NewLayout(&cfg.Lock, cfg.Server, cfg.Options)
+	if s := (shape{cfg.Lock.Store, cfg.Lock.Nodes, cfg.Lock.Replicas, cfg.Server, cfg.Options.OwnToken}); !m.laid || s != m.shape {
+		m.laid, m.shape, m.layout = true, s, catalogue.NewLayout(&cfg.Lock, cfg.Server, cfg.Options)
 	}
 	return &m.layout
 }

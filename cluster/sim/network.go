@@ -35,12 +35,13 @@ type conn struct {
 	waiter      *task         // waits for the answer to what was sent last
 	number      int           // among the connections of the two, from 1
 
-	// To a member of an ensemble:
-	library *session   // whose it is
-	session int64      // that it carries, once the member has said so
-	asked   []*message // what the member has not answered, in order
-	serving bool       // somebody else has to decide on the first of them
-	gone    bool       // the member has ended it
+	// To a member of an ensemble, or a MySQL server:
+	session int64      // that it carries, once the server has said so
+	asked   []*message // what the server has not answered, in order
+	gone    bool       // the server has ended it
+	// To a member:
+	library *session // whose it is
+	serving bool     // somebody else has to decide on the first of what is asked
 }
 
 // connect is a connection that no server has accepted yet.
@@ -80,8 +81,9 @@ type message struct {
 	answer  cluster.Answer
 	master  *server // of a Sentinel's notice
 	err     error
-	zk      *packet // of ZooKeeper's messages
-	member  *member // that was asked, where another one answers
+	zk      *packet    // of ZooKeeper's messages
+	sql     *statement // of MySQL's
+	member  *member    // that was asked, where another one answers
 }
 
 // newMessage is a message from the client's end of n, or to it. What it carries
@@ -105,7 +107,7 @@ func (w *World) newMessage(n *conn, k kind, toUp bool) *message {
 // send puts m on its way.
 func (w *World) send(m *message) {
 	c := m.conn
-	if c.silent {
+	if m.lost() {
 		w.free = append(w.free, m)
 		return
 	}
@@ -137,7 +139,7 @@ func (w *World) send(m *message) {
 // happen is m's arrival.
 func (m *message) happen(w *World) {
 	c := m.conn
-	if c.silent {
+	if m.lost() {
 		w.free = append(w.free, m)
 		return
 	}
@@ -157,7 +159,7 @@ func (m *message) happen(w *World) {
 			im.hits++
 			c.silent = true
 			if im.Action == faults.Reset {
-				c.reset()
+				c.sever()
 			}
 			w.free = append(w.free, m)
 			return
@@ -168,6 +170,12 @@ func (m *message) happen(w *World) {
 	} else {
 		c.client.receive(m)
 	}
+}
+
+// lost tells whether m is on a connection on which nothing travels any more. To a
+// server that has sessions the end of one does, whatever was dropped before.
+func (m *message) lost() bool {
+	return m.conn.silent && !(m.conn.server.database != nil && m.toUp && m.kind == rst)
 }
 
 // library tells whether m is not a lock's request or its reply, but its library's:
@@ -191,6 +199,15 @@ func (c *conn) reset() {
 		c.waiter = nil
 		t.err = errReset
 		t.answer()
+	}
+}
+
+// sever ends the connection at both ends, as who stands between them may. Only
+// to a server whose sessions end with their connections that is something.
+func (c *conn) sever() {
+	c.reset()
+	if c.server.database != nil {
+		c.server.receive(c.client.world.newMessage(c, rst, true))
 	}
 }
 
@@ -228,22 +245,24 @@ func (l *link) next() Name {
 // impairment is a disturbance in force.
 type impairment struct {
 	faults.Impairment
-	id   int
-	held []*message
-	hits int
+	id      int
+	process *client // the first of it
+	held    []*message
+	hits    int
 }
 
 func (im *impairment) matches(m *message) bool {
-	return m.conn.client.name == im.Client && m.conn.server.name == im.Server &&
+	return m.conn.client.first == im.process && m.conn.server.name == im.Server &&
 		(im.Direction == faults.Both || (im.Direction == faults.ToServer) == m.toUp)
 }
 
 // Impair disturbs a link until Restore.
 func (w *World) Impair(id int, im faults.Impairment) error {
-	if w.find(im.Client) == nil || w.server(im.Server) == nil {
+	c := w.find(im.Client)
+	if c == nil || w.server(im.Server) == nil {
 		return fmt.Errorf("sim: no link between %q and %q", im.Client, im.Server)
 	}
-	w.impairments = append(w.impairments, &impairment{Impairment: im, id: id})
+	w.impairments = append(w.impairments, &impairment{Impairment: im, id: id, process: c.first})
 	return nil
 }
 

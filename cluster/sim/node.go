@@ -80,23 +80,22 @@ func (n *node) settle(s *server) {
 		}
 		return true
 	})
-	tell := func(f, key string, maker int) {
-		n.world.observer.Server(history.Entry{
-			Process: history.Process{Name: s.name}, Type: history.Event, F: f,
-			Lock: n.world.lockOf(key), Key: key, Op: history.Some(int64(maker)),
-		})
-	}
-	for _, key := range slices.Sorted(maps.Keys(n.entries)) {
-		if now[key] != n.entries[key] {
-			tell(history.Lose, key, n.entries[key])
+	s.settle(n.entries, now)
+	n.entries = now
+}
+
+// settle tells how the entries of locks differ from what was told of them before.
+func (s *server) settle(before, now map[string]int) {
+	for _, key := range slices.Sorted(maps.Keys(before)) {
+		if now[key] != before[key] {
+			s.reports(history.Lose, s.world.lockOf(key), key, before[key], 0)
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(now)) {
-		if n.entries[key] != now[key] {
-			tell(history.Granted, key, now[key])
+		if before[key] != now[key] {
+			s.reports(history.Granted, s.world.lockOf(key), key, now[key], 0)
 		}
 	}
-	n.entries = now
 }
 
 // promote makes s the master, on behalf of a Sentinel.
@@ -149,11 +148,12 @@ func (n *node) reached(m *server) bool {
 	return false
 }
 
-// hangUp resets the connections of clients, as Sentinels do with a server whose
-// part they change.
+// hangUp resets the connections of clients: so does the end of a process, and so
+// do Sentinels with a server whose part they change.
 func (s *server) hangUp() {
 	for _, c := range s.world.clients {
 		c.each(func(n *conn) {
+			// Not one that its client has left.
 			if n.server == s && n.incarnation == s.incarnation && (n.open || n.waiter != nil) {
 				s.world.send(s.world.newMessage(n, rst, false))
 				n.incarnation = 0

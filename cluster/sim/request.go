@@ -56,12 +56,7 @@ func (t *transport) Do(ctx context.Context, timeout time.Duration, cmd redis.Com
 		timeout = c.world.cfg.Lease / 4
 	}
 	task := c.world.current
-	o := task.operation
-	o.requests++
-	request := o.requests
-	c.world.requests++
-	last := request == c.lastRequest(o)
-	c.point(o, request, false, last)
+	r := c.asks()
 	retries := 0
 	if c.world.cfg.Options.Retries {
 		retries = defaultRetries
@@ -74,12 +69,33 @@ func (t *transport) Do(ctx context.Context, timeout time.Duration, cmd redis.Com
 		}
 	}
 	reply := task.reply // a point may let time go by
-	c.point(o, request, true, last)
+	r.answered()
 	if err != nil {
 		return redis.Reply{}, err
 	}
 	return reply, nil
 }
+
+// numbered is one request of an operation, which has a point before it and one after it.
+type numbered struct {
+	client    *client
+	operation *operation
+	n         int
+	last      bool
+}
+
+// asks counts a request of the running task's, and announces the point before it.
+func (c *client) asks() numbered {
+	o := c.world.current.operation
+	o.requests++
+	c.world.requests++
+	r := numbered{c, o, o.requests, o.requests == c.lastRequest(o)}
+	c.point(o, r.n, false, r.last)
+	return r
+}
+
+// answered announces the point after it.
+func (r *numbered) answered() { r.client.point(r.operation, r.n, true, r.last) }
 
 // lastRequest is how many requests an operation has undisturbed.
 func (c *client) lastRequest(o *operation) int {
@@ -133,32 +149,36 @@ func (c *client) spareSlot(s *server) **conn {
 
 // exchange sends a message, with cmd or the task's access if it is a call, and
 // waits for its answer.
+func (c *client) exchange(n *conn, k kind, until time.Duration, cmd *redis.Command) error {
+	t := c.world.current
+	m := c.world.newMessage(n, k, true)
+	if cmd != nil {
+		m.command = *cmd
+	} else if k == call {
+		m.access = t.access
+	}
+	err := c.await(m, until)
+	c.journal.result(n.server, k, &t.reply, &t.result, err)
+	return err
+}
+
+// await sends m, and waits for its answer.
 //
 // A client that was paused beyond its time-out finds two things when it goes
 // on: the time-out, and the answer in its kernel's buffer. In a real client
 // either may come first. Here the answer always does: it is what does harm,
 // because a client that is told of a grant whose lease has run out goes on to
 // use it, while one that is told of a time-out gives up.
-func (c *client) exchange(n *conn, k kind, until time.Duration, cmd *redis.Command) error {
-	w := c.world
-	t := w.current
-	m := w.newMessage(n, k, true)
+func (c *client) await(m *message, until time.Duration) error {
+	t, n := c.world.current, m.conn
 	m.op = t.operation.Index
-	if cmd != nil {
-		m.command = *cmd
-	} else if k == call {
-		m.access = t.access
-	}
 	n.waiter, t.err = t, nil
-	w.send(m)
-	err := cluster.ErrTimeout
+	c.world.send(m)
 	if c.park(until) {
-		err = t.err
-	} else {
-		n.waiter, n.open = nil, false
+		return t.err
 	}
-	c.journal.result(n.server, k, &t.reply, &t.result, err)
-	return err
+	n.waiter, n.open = nil, false
+	return cluster.ErrTimeout
 }
 
 // receive is an answer's arrival at the client.
@@ -184,6 +204,9 @@ func (c *client) receive(m *message) {
 		// The kernel has the connection now, whether or not the client runs.
 		n.open = m.err == nil
 		n.waiter, t.err, t.reply, t.result = nil, m.err, m.reply, m.answer
+		if n.server.database != nil && m.kind == call {
+			t.rows = m.sql.reply
+		}
 	}
 	c.world.free = append(c.world.free, m)
 	if t != nil {

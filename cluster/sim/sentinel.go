@@ -53,6 +53,9 @@ func (w *World) look() {
 	if w.ensemble != nil {
 		w.ensemble.look()
 	}
+	if w.databases != nil {
+		w.databases.look()
+	}
 	for _, n := range w.nodes {
 		if n.replicated() {
 			n.flow()
@@ -82,7 +85,7 @@ func (n *node) watch() {
 	n.elect()
 	for _, m := range n.members {
 		if m != n.master && m.source != n.master && m.runs() && n.reached(m) {
-			w.After(n.takes("reconfigure", m.name, configShare), func() { n.reconfigure(m) })
+			w.After(w.takes("reconfigure", m.name, configShare), func() { n.reconfigure(m) })
 		}
 	}
 }
@@ -122,7 +125,7 @@ func (n *node) elect() {
 	}
 	if leader := n.leader(); leader >= 0 {
 		n.electing = true
-		n.world.After(n.takes("election", n.name, electionShare), func() {
+		n.world.After(n.world.takes("election", n.name, electionShare), func() {
 			n.electing = false
 			n.failover()
 		})
@@ -171,7 +174,7 @@ func (n *node) failover() {
 }
 
 // takes is how long something takes, at random: up to T/share.
-func (n *node) takes(what, who string, share int64) time.Duration {
-	most := int64(n.world.cfg.Lease) / share / int64(time.Microsecond)
-	return time.Duration(n.world.Rand(who, what, max(1, most))) * time.Microsecond
+func (w *World) takes(what, who string, share int64) time.Duration {
+	most := int64(w.cfg.Lease) / share / int64(time.Microsecond)
+	return time.Duration(w.Rand(who, what, max(1, most))) * time.Microsecond
 }

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/lockcheck/lockcheck/catalogue"
@@ -11,7 +10,8 @@ import (
 )
 
 // server is what clients connect to: a model of a Redis server, a Sentinel, a
-// member of an ensemble, or the guarded resource, which the observer stands for.
+// member of an ensemble, a MySQL server, or the guarded resource, which the
+// observer stands for.
 type server struct {
 	world  *World
 	name   string
@@ -23,7 +23,7 @@ type server struct {
 	// incarnation counts the server's processes, from 1: Stop ends one.
 	incarnation int
 	clock       clock
-	timer       time.Duration // when the next active expiry is in the queue; 0: none
+	timer       time.Duration // when the next expiry is in the queue; 0: none
 	links       []link        // by client
 
 	node    *node              // that it belongs to; nil: none
@@ -34,7 +34,8 @@ type server struct {
 	waits   []*acknowledgement // clients that wait for its followers
 	before  map[string]int     // of a master that others have replaced: the entries that it had then
 
-	member *member // of an ensemble; nil: it is none
+	member   *member   // of an ensemble; nil: it is none
+	database *database // what it is as a MySQL server; nil: it is none
 }
 
 // reset makes s a new server: of Redis if model is there, else the guarded resource.
@@ -73,6 +74,9 @@ func (w *World) addServers() {
 	}
 	if len(layout.Ensemble) > 0 {
 		w.addEnsemble(layout.Ensemble)
+	}
+	if len(layout.MySQL) > 0 {
+		w.addDatabases(layout.MySQL)
 	}
 	for _, name := range layout.Sentinels {
 		w.monitors = append(w.monitors, w.addServer(name, nil))
@@ -124,8 +128,12 @@ func (s *server) runs() bool { return s.up && !s.paused }
 // receive serves a message that has arrived, and sends the answer. To a server
 // that stands still its kernel connects, and keeps what comes.
 func (s *server) receive(m *message) {
-	if s.member != nil {
+	switch {
+	case s.member != nil:
 		s.member.receive(m)
+		return
+	case s.database != nil:
+		s.database.receive(m)
 		return
 	}
 	if s.paused && s.up && m.kind == call && m.conn.incarnation == s.incarnation {
@@ -186,22 +194,23 @@ func (w *World) effect(s *server, f *model.Effect) {
 	if s.node != nil {
 		s.node.note(s, f)
 	}
-	e := history.Entry{
-		Process: history.Process{Name: s.name},
-		Type:    history.Event,
-		F:       effectNames[f.Kind],
-		Lock:    lock,
-		Key:     f.Key,
-		Op:      history.Some(int64(f.Maker)),
-	}
-	if f.By != 0 {
-		e.By = history.Some(int64(f.By))
-	}
-	w.observer.Server(e)
+	s.reports(effectNames[f.Kind], lock, f.Key, f.Maker, f.By)
 	if f.Kind == model.Overwritten {
-		e.F, e.Op = history.Granted, e.By
-		w.observer.Server(e)
+		s.reports(history.Granted, lock, f.Key, f.By, f.By)
 	}
+}
+
+// reports tells what happened to the entry of a lock. Who made it and who acted
+// are the indices of invokes; by 0: the server itself.
+func (s *server) reports(f, lock, key string, maker, by int) {
+	e := history.Entry{
+		Process: history.Process{Name: s.name}, Type: history.Event, F: f,
+		Lock: lock, Key: key, Op: history.Some(int64(maker)),
+	}
+	if by != 0 {
+		e.By = history.Some(int64(by))
+	}
+	s.world.observer.Server(e)
 }
 
 // lockOf is the lock whose entry key is, or "".
@@ -234,11 +243,11 @@ func (s *server) arm() {
 		s.member.ensemble.arm()
 		return
 	}
-	due, ok := s.redis.NextExpiry()
+	due, ok := s.due()
 	if !ok {
 		return
 	}
-	at := max(s.clock.when(due-epoch-s.clock.offset), s.world.now)
+	at := max(due, s.world.now)
 	if s.timer != 0 && s.timer <= at {
 		return
 	}
@@ -246,7 +255,32 @@ func (s *server) arm() {
 	s.world.push(event{at: at, what: (*expiry)(s)})
 }
 
-// expiry is the timer of a server's active expiry.
+// due is when something of the server's ends by itself.
+func (s *server) due() (at time.Duration, ok bool) {
+	switch {
+	case s.database != nil:
+		at, ok = s.database.model.Next()
+	case s.redis != nil:
+		at, ok = s.redis.NextExpiry() // by the wall clock
+		at -= epoch + s.clock.offset
+	}
+	if !ok {
+		return 0, false
+	}
+	return s.clock.when(at), true
+}
+
+// expire lets end what is due.
+func (s *server) expire() {
+	if s.database != nil {
+		s.database.expire()
+		return
+	}
+	s.redis.Expire(s.wall())
+	s.tell()
+}
+
+// expiry is the timer of a server's.
 type expiry server
 
 func (x *expiry) happen(w *World) {
@@ -256,162 +290,7 @@ func (x *expiry) happen(w *World) {
 	}
 	s.timer = 0
 	if s.runs() { // else Start or Resume sees to it
-		s.redis.Expire(s.wall())
-		s.tell()
+		s.expire()
 		s.arm()
 	}
-}
-
-// process is the server that a fault acts on. The guarded resource is none.
-func (w *World) process(name string) (*server, error) {
-	s := w.server(name)
-	if s == nil || s.node == nil && s.member == nil {
-		return nil, fmt.Errorf("sim: no server %q", name)
-	}
-	return s, nil
-}
-
-// Stop ends the server's process, and resets the connections that it had
-// accepted. A server that is down cannot be stopped.
-func (w *World) Stop(name string, lose bool) error {
-	s, err := w.process(name)
-	if err != nil {
-		return err
-	}
-	if !s.up {
-		return fmt.Errorf("sim: %s is down already", name)
-	}
-	if !lose {
-		s.finish()
-	}
-	s.up, s.inbox = false, s.inbox[:0]
-	if s.member != nil {
-		s.member.stop(lose)
-	} else if lose {
-		s.redis.Crash(s.wall())
-		s.got = 0 // who knows nothing is the last whom Sentinels choose
-		switch {
-		case !s.node.replicated():
-			s.tell()
-		case s == s.node.master:
-			s.redis.Effects() // what becomes of them shows when somebody is the master again
-		default:
-			s.forget()
-		}
-	}
-	for _, c := range w.clients {
-		c.each(func(n *conn) {
-			// Not one that its client has left.
-			if n.server == s && n.incarnation == s.incarnation && (n.open || n.waiter != nil) {
-				w.send(w.newMessage(n, rst, false))
-			}
-		})
-	}
-	s.incarnation++
-	if s.node != nil {
-		s.detach()
-	}
-	w.look()
-	return nil
-}
-
-// Start lets the server run again, with what it has kept. A server that is up
-// cannot be started.
-func (w *World) Start(name string) error {
-	s, err := w.process(name)
-	if err != nil {
-		return err
-	}
-	if s.up {
-		return fmt.Errorf("sim: %s is up already", name)
-	}
-	s.up = true
-	if s.member != nil {
-		w.look()
-		return nil
-	}
-	s.redis.Restart(s.wall())
-	switch {
-	case !s.node.replicated():
-		s.tell()
-	case s == s.node.master:
-		s.expired()
-		s.node.settle(s)
-	default: // others speak for the node
-		s.forget()
-	}
-	s.arm()
-	w.look()
-	return nil
-}
-
-// pauseServer lets a server stand still.
-func (w *World) pauseServer(name string) error {
-	s, err := w.process(name)
-	if err != nil {
-		return err
-	}
-	s.paused = true
-	w.look()
-	return nil
-}
-
-// resumeServer lets it go on: with what has arrived meanwhile.
-func (w *World) resumeServer(name string) error {
-	s, err := w.process(name)
-	if err != nil {
-		return err
-	}
-	s.paused = false
-	for _, m := range s.inbox {
-		w.pushFirst(event{at: w.now, what: (*kept)(m)})
-	}
-	s.inbox = s.inbox[:0]
-	switch {
-	case s.member != nil:
-		s.member.goOn()
-	case s.up:
-		s.redis.Expire(s.wall())
-		s.tell()
-		s.arm()
-	}
-	w.look()
-	return nil
-}
-
-// kept is a message that a server finds when it goes on: no disturbance of the
-// network touches it any more.
-type kept message
-
-func (k *kept) happen(*World) {
-	m := (*message)(k)
-	m.conn.server.receive(m)
-}
-
-// Evict fills a server's memory.
-func (w *World) Evict(name string) error {
-	s, err := w.process(name)
-	if err != nil {
-		return err
-	}
-	if s.member != nil {
-		return fmt.Errorf("sim: %s keeps all that it has", name)
-	}
-	if s.runs() {
-		s.redis.Evict(s.wall())
-		s.tell()
-	}
-	return nil
-}
-
-// Relieve ends that.
-func (w *World) Relieve(name string) error {
-	s, err := w.process(name)
-	if err != nil {
-		return err
-	}
-	if s.member == nil {
-		s.redis.Relieve()
-	}
-	return nil
 }

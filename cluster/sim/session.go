@@ -101,14 +101,9 @@ func (s *session) Do(ctx context.Context, timeout time.Duration, cmd zookeeper.C
 	if !model.Valid(cmd) { // as the library says before it sends anything
 		return zookeeper.Reply{Code: zookeeper.BadArguments}, nil
 	}
-	o := c.world.current.operation
-	o.requests++
-	c.world.requests++
-	n := o.requests
-	last := n == c.lastRequest(o)
-	c.point(o, n, false, last)
+	r := c.asks()
 	reply, err := s.ask(timeout, request, cmd)
-	c.point(o, n, true, last)
+	r.answered()
 	return reply, err
 }
 

@@ -49,10 +49,22 @@ func (s *server) appendState(b []byte) []byte {
 	for _, m := range s.inbox {
 		b = m.append(append(b, 1))
 	}
-	if s.redis != nil {
+	switch {
+	case s.redis != nil:
 		b = s.redis.AppendState(b, s.wall())
+	case s.database != nil:
+		b = s.database.appendState(b)
 	}
 	return b
+}
+
+// appendState appends what the model has, and whose its sessions are: the model
+// has them in the same order.
+func (d *database) appendState(b []byte) []byte {
+	for _, n := range d.clients {
+		b = append(b, 1, byte(n.client.n), n.age())
+	}
+	return d.model.AppendState(append(b, 0), d.clock())
 }
 
 func (c *client) appendState(b []byte, t *task) []byte {
@@ -76,15 +88,48 @@ func (c *client) appendState(b []byte, t *task) []byte {
 		b = appendBool(b, c.deadline.end <= w.now)
 	}
 	for _, n := range c.conns {
-		b = append(b, boolBits(n.open, n.silent, n.waiter != nil, n.incarnation == n.server.incarnation))
-		b = appendWhen(b, max(n.up, w.now), w.now)
-		b = appendWhen(b, max(n.down, w.now), w.now)
+		b = n.appendState(b)
+	}
+	if c.pool != nil && c == c.first {
+		b = c.pool.appendState(b)
 	}
 	if len(c.runnable) > 0 { // what it will find when its pause ends
 		b = appendError(b, t.err)
 		b = appendAnswer(appendReply(b, &t.reply), &t.result)
+		b = appendRows(b, &t.rows, w.now)
 	}
 	return c.journal.append(b, w.now)
+}
+
+func (n *conn) appendState(b []byte) []byte {
+	now := n.client.world.now
+	b = append(b, boolBits(n.open, n.silent, n.waiter != nil, n.incarnation == n.server.incarnation))
+	b = appendWhen(b, max(n.up, now), now)
+	return appendWhen(b, max(n.down, now), now)
+}
+
+// age is how many connections came after n between the two.
+func (n *conn) age() byte {
+	if n.server.database != nil {
+		return byte(n.client.pool.made - n.number)
+	}
+	return byte(n.client.conns[n.server.n].number - n.number)
+}
+
+// appendState appends the connections: which of them wait for a user, and for
+// whom the others wait.
+func (p *connPool) appendState(b []byte) []byte {
+	for _, n := range p.conns {
+		b = n.appendState(append(b, 1, n.age()))
+		if n.waiter != nil {
+			b = append(b, byte(n.waiter.client.n))
+		}
+	}
+	b = append(b, 0)
+	for _, n := range p.idle {
+		b = append(b, 1, n.age())
+	}
+	return append(b, 0)
 }
 
 func (im *impairment) appendState(b []byte) []byte {
@@ -134,7 +179,7 @@ func (w *World) Underway() []int { return w.order.calls }
 func (m *message) append(b []byte) []byte {
 	n := m.conn
 	c := n.client
-	b = append(b, byte(c.n), byte(n.server.n), byte(m.kind), byte(c.conns[n.server.n].number-n.number))
+	b = append(b, byte(c.n), byte(n.server.n), byte(m.kind), n.age())
 	b = append(b, boolBits(m.toUp, n.silent, n.incarnation == n.server.incarnation, n.waiter != nil))
 	b = appendError(b, m.err)
 	if m.kind == rst {
@@ -143,6 +188,8 @@ func (m *message) append(b []byte) []byte {
 	b = append(b, byte(len(c.ops)-slices.Index(c.ops, m.op)))
 	switch {
 	case m.kind == dial:
+	case n.server.database != nil:
+		b = m.sql.append(b, m.toUp, c.world.now)
 	case !m.toUp && n.server.redis == nil:
 		b = appendAnswer(b, &m.answer)
 	case !m.toUp:
@@ -157,6 +204,19 @@ func (m *message) append(b []byte) []byte {
 		b = appendBool(binary.AppendVarint(b, int64(m.command.TTL)), m.command.NX)
 	}
 	return b
+}
+
+func (q *statement) append(b []byte, toUp bool, now time.Duration) []byte {
+	if !toUp {
+		return appendRows(b, &q.reply, now)
+	}
+	c := &q.command
+	b = append(b, byte(c.Verb), byte(c.Set), byte(c.Where), byte(c.Isolation))
+	b = appendRow(appendRow(b, &c.Row, now), &c.Match, now)
+	for _, v := range [...]int64{int64(c.Lease), int64(c.Wait), c.Int} {
+		b = binary.AppendVarint(b, v)
+	}
+	return appendText(b, c.Name)
 }
 
 // appendWhen appends how far away a time is.

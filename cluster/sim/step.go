@@ -187,9 +187,9 @@ func (w *World) ticks() {
 		}
 	}
 	for _, s := range w.servers {
-		if s.redis != nil && s.runs() {
-			if due, ok := s.redis.NextExpiry(); ok {
-				add(Step{at: s.clock.when(due - epoch - s.clock.offset), server: s, index: -1})
+		if s.runs() {
+			if at, ok := s.due(); ok {
+				add(Step{at: at, server: s, index: -1})
 			}
 		}
 	}
@@ -216,8 +216,7 @@ func (w *World) take(s Step) {
 	case s.index >= 0:
 		o.remove(s.index).what.happen(w)
 	case s.server != nil:
-		s.server.redis.Expire(s.server.wall())
-		s.server.tell()
+		s.server.expire()
 	default:
 		switch s.kind {
 		case again:

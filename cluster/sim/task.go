@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/cluster"
+	"github.com/lockcheck/lockcheck/stores/mysql"
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
@@ -36,6 +37,7 @@ type task struct {
 	err       error // why the wait for an answer ended without one
 	reply     redis.Reply
 	result    cluster.Answer // the guarded resource's
+	rows      mysql.Reply    // a MySQL server's
 
 	sleeping   bool        // in its host: who stops it wakes it
 	background *background // what it is beside a script; nil: a script of the harness

@@ -62,10 +62,11 @@ type World struct {
 	clients     []*client
 	servers     []*server // of all kinds
 	nodes       []*node
-	monitors    []*server // the Sentinels
-	ensemble    *ensemble // nil: there is none
-	tokens      *server   // nil: there is none
-	resource    *server   // what the lock guards
+	monitors    []*server  // the Sentinels
+	ensemble    *ensemble  // nil: there is none
+	databases   *databases // nil: there are none
+	tokens      *server    // nil: there is none
+	resource    *server    // what the lock guards
 	impairments []*impairment
 	isolations  []isolation
 	counts      []count // draws so far, by what and who

@@ -77,6 +77,13 @@ func (c *clock) lasts(d time.Duration) time.Duration {
 	return scale(d, 1/c.rate)
 }
 
+// shows is how far the client's clocks get in a true time of d.
+func (c *clock) shows(d time.Duration) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return scale(d, c.rate)
+}
+
 // left is how much true time passes from now, an elapsed time, until the
 // client's monotonic clock shows until: as it runs now.
 func (c *clock) left(until time.Duration) (left, now time.Duration) {

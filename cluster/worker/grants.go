@@ -18,13 +18,25 @@ type grant struct {
 }
 
 // granted takes what an acquire got, and is the answer that tells it. It needs mu.
-func (c *client) granted(lock string, lease locks.Lease) (*grant, Answer) {
-	g := &grant{lock: lock, lease: lease}
-	if old := c.grants[lock]; old != nil {
-		old.over = true
+func (c *client) granted(q Request, lease locks.Lease) (*grant, Answer) {
+	g := &grant{lock: q.Lock, lease: lease}
+	if !q.Nested {
+		for _, old := range c.grants[q.Lock] {
+			old.over = true
+		}
+		c.grants[q.Lock] = nil
 	}
-	c.grants[lock] = g
+	c.grants[q.Lock] = append(c.grants[q.Lock], g)
 	return g, c.hold(g)
+}
+
+// innermost is what a client holds of a lock, as far as it knows; nil: nothing.
+// It needs mu.
+func (c *client) innermost(lock string) *grant {
+	if list := c.grants[lock]; len(list) > 0 {
+		return list[len(list)-1]
+	}
+	return nil
 }
 
 // hold begins a grant, and is what tells it.
@@ -37,16 +49,16 @@ func (c *client) hold(g *grant) Answer {
 	return a
 }
 
-// released takes a client's grant from it; nil: it has none.
+// released takes a client's innermost grant from it; nil: it has none.
 func (c *client) released(lock string) locks.Lease {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	g := c.grants[lock]
+	g := c.innermost(lock)
 	if g == nil {
 		return nil
 	}
 	g.over = true
-	delete(c.grants, lock)
+	c.grants[lock] = c.grants[lock][:len(c.grants[lock])-1]
 	return g.lease
 }
 
@@ -56,7 +68,7 @@ func (c *client) token(q Request) Token {
 	defer c.mu.Unlock()
 	g := c.entries[q.within()]
 	if g == nil {
-		g = c.grants[q.Lock]
+		g = c.innermost(q.Lock)
 	}
 	if g != nil {
 		return tokenOf(g.lease)
@@ -101,7 +113,9 @@ func (c *client) learn(op *operation, n locks.News) {
 	c.tell(op.grant, n)
 }
 
-// tell tells news of a grant, which may be none. It needs mu.
+// tell tells news of a grant, which may be none. It is taken for news of the
+// innermost: so how long one lasts within which there is another is not told, and
+// a loss is, because that is of all of them. It needs mu.
 func (c *client) tell(g *grant, n locks.News) {
 	if g == nil || g.over {
 		return
@@ -109,6 +123,9 @@ func (c *client) tell(g *grant, n locks.News) {
 	a := Answer{Event: EventExtended, Client: c.name, Lock: g.lock, Run: g.run, Entry: g.entry}
 	if n.Until > 0 {
 		g.until = n.Until
+		if g.run == 0 && g != c.innermost(g.lock) {
+			return
+		}
 		a.ValidMS, a.MonoNS = c.valid(n.Until)
 	} else {
 		g.over = true
@@ -133,8 +150,10 @@ func (c *client) setClock(q Request) Answer {
 			c.tell(g, locks.News{Until: g.until})
 		}
 	}
-	for _, g := range c.grants {
-		again(g)
+	for _, list := range c.grants {
+		for _, g := range list {
+			again(g)
+		}
 	}
 	for _, g := range c.entries {
 		again(g)

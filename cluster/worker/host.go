@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/mysql"
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
@@ -19,6 +20,18 @@ func (h host) Now() time.Time { return h.clock.now() }
 
 // Mono is its monotonic clock since the worker's start.
 func (h host) Mono() time.Duration { return h.clock.mono() }
+
+// Left is how long ctx still lasts, as the client's clocks run now.
+func (h host) Left(ctx context.Context) (time.Duration, bool) {
+	end, ok := ctx.Deadline()
+	switch {
+	case ctx.Err() != nil:
+		return 0, true
+	case !ok:
+		return 0, false
+	}
+	return h.clock.shows(max(0, time.Until(end))), true
+}
 
 // Sleep waits for d, or until ctx or the worker ends.
 func (h host) Sleep(ctx context.Context, d time.Duration) (err error) {
@@ -76,4 +89,11 @@ func NewHost(life context.Context) locks.Host {
 // NewHost made. Its requests have no points.
 func ZooKeeperOf(h locks.Host, t zookeeper.Transport) zookeeper.Port {
 	return zookeeper.Port{Transport: ensemble{h.(host).client, t}}
+}
+
+// MySQLOf is the way to a MySQL server of the client whose host is h, which
+// NewHost made, and which shares its process with nobody. Its requests have no
+// points.
+func MySQLOf(h locks.Host, t mysql.Transport) mysql.Port {
+	return mysql.Port{Transport: pool{h.(host).client, t}}
 }

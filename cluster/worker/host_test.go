@@ -43,3 +43,22 @@ func TestTasksWithoutAWorker(t *testing.T) {
 		t.Errorf("%v, and then %v", seen, last)
 	}
 }
+
+// What is left to a caller is told by the client's own clock.
+func TestWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	h := NewHost(t.Context()).(host)
+	h.clock.set(time.Hour, 500_000)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	left, ends := h.Left(ctx)
+	if near(t, "a minute", left, 90*time.Second); !ends {
+		t.Error("it does not end")
+	}
+	cancel()
+	if left, ends := h.Left(ctx); left != 0 || !ends {
+		t.Errorf("%v is left when it has ended", left)
+	}
+	if _, ends := h.Left(t.Context()); ends {
+		t.Error("somebody knows when it ends")
+	}
+}

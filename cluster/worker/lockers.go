@@ -9,6 +9,8 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/mysql"
+	mysqlclient "github.com/lockcheck/lockcheck/stores/mysql/client"
 	"github.com/lockcheck/lockcheck/stores/redis"
 	redisclient "github.com/lockcheck/lockcheck/stores/redis/client"
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
@@ -29,6 +31,9 @@ type Setup struct {
 	// ZooKeeper does what Redis does, for an ensemble. The sessions of what it
 	// gets must end, on this side, with Host.Life.
 	ZooKeeper func(zookeeper.Transport) zookeeper.Port
+	// MySQL does it for the pool of the process, which open opens for the first of
+	// its clients. The calls of what it gets must end with the worker.
+	MySQL func(open func() (mysql.Transport, error)) (mysql.Port, error)
 }
 
 // Factory makes a client's lock. close lets go of its connections.
@@ -68,12 +73,15 @@ func Catalogue(s Setup) (locks.Locker, func() error, error) {
 		return nil, nil, fmt.Errorf("ttl_ms is %d, and must be positive", s.Init.TTLMS)
 	}
 	env := catalogue.Env{Host: s.Host, Lease: lease, Options: options}
+	env.Name(s.Client)
 	var connect func(Setup, *catalogue.Env) (func() error, error)
 	switch lock.Store {
 	case catalogue.StoreRedis:
 		connect = toRedis
 	case catalogue.StoreZooKeeper:
 		connect = toZooKeeper
+	case catalogue.StoreMySQL:
+		connect = toMySQL
 	}
 	done, err := connect(s, &env)
 	if err != nil {
@@ -121,4 +129,21 @@ func toZooKeeper(s Setup, env *catalogue.Env) (done func() error, err error) {
 		Addrs: members, Shuffle: rand.Shuffle, Timeout: callTime(env), Life: life,
 	}))
 	return func() error { end(); return nil }, nil
+}
+
+// toMySQL gives a lock its way to a MySQL server. done does nothing: clients that
+// come after this one use the same connections, which end with the worker.
+func toMySQL(s Setup, env *catalogue.Env) (done func() error, err error) {
+	servers := s.Init.Targets[TargetMySQL]
+	if len(servers) == 0 {
+		return nil, fmt.Errorf("it needs a server of kind %s among the targets", TargetMySQL)
+	}
+	env.MySQL, err = s.MySQL(func() (mysql.Transport, error) {
+		c, err := mysqlclient.New(mysqlclient.Options{Addr: servers[0], Timeout: callTime(env)})
+		if err == nil {
+			context.AfterFunc(s.Host.Life(), func() { c.Close() })
+		}
+		return c, err
+	})
+	return func() error { return nil }, err
 }

@@ -24,14 +24,17 @@ import (
 // Protocol is the version that this package speaks.
 const Protocol = 1
 
-// The requests that are no operation of the history. Acquire, release, read
-// and write have their names in package history.
+// The requests that have no name in package history. Acquire, release, read and
+// write have.
 const (
-	OpInit     = "init"
-	OpClock    = "clock"     // answered at once with MonoNS
-	OpClockSet = "clock-set" // set a client's clocks; answered at once
-	OpArm      = "arm"       // announce a point of the next operation F; answered at once
-	OpClose    = "close"     // the client ends in good order
+	OpInit = "init"
+	// Of a worker with FeatureReleaseName: release by name, whatever the client
+	// holds. Its errors are those of release.
+	OpReleaseName = "release-name"
+	OpClock       = "clock"     // answered at once with MonoNS
+	OpClockSet    = "clock-set" // set a client's clocks; answered at once
+	OpArm         = "arm"       // announce a point of the next operation F; answered at once
+	OpClose       = "close"     // the client ends in good order
 
 	// Of a worker with FeatureRun. Run is what a locks.Runner does: it is
 	// answered when no call of the critical section is left, and the client's
@@ -44,12 +47,14 @@ const (
 
 // The features of a worker.
 const (
-	FeatureToken    = "token"     // grants come with a Token
-	FeatureDeadline = "deadline"  // grants come with ValidMS and MonoNS
-	FeatureClock    = "clock"     // knows OpClock, without which a deadline says nothing
-	FeatureClockSet = "clock-set" // knows OpClockSet
-	FeaturePoints   = "points"    // knows OpArm
-	FeatureRun      = "run"       // its lock calls the critical section itself: OpRun in place of acquire and release
+	FeatureToken       = "token"        // grants come with a Token
+	FeatureDeadline    = "deadline"     // grants come with ValidMS and MonoNS
+	FeatureClock       = "clock"        // knows OpClock, without which a deadline says nothing
+	FeatureClockSet    = "clock-set"    // knows OpClockSet
+	FeaturePoints      = "points"       // knows OpArm
+	FeatureReleaseName = "release-name" // knows OpReleaseName
+	FeatureUnfair      = "unfair"       // knows Unfair
+	FeatureRun         = "run"          // its lock calls the critical section itself: OpRun in place of acquire and release
 )
 
 // The kinds of targets. Where there are masters, the client asks Sentinels who
@@ -61,6 +66,7 @@ const (
 	TargetSentinels = "sentinels" // each Sentinel
 	TargetTokens    = "tokens"    // the server that tokens come from
 	TargetZooKeeper = "zookeeper" // each member of the ensemble
+	TargetMySQL     = "mysql"     // the MySQL server, or whichever is the primary now: user and database lockcheck, no password
 )
 
 // What a worker asks the harness to do for a read or write, or within a run.
@@ -99,7 +105,11 @@ type Request struct {
 	Client    string `json:"client,omitempty"`
 	Lock      string `json:"lock,omitempty"`
 	TimeoutMS int64  `json:"timeout_ms,omitempty"`
-	Value     *int64 `json:"value,omitempty"` // to write; in the answer to a Do: what was read
+	Value     *int64 `json:"value,omitempty"`  // to write; in the answer to a Do: what was read
+	Unfair    bool   `json:"unfair,omitempty"` // of acquire: out of turn
+	// Nested, of acquire: the client holds Lock already, and gives back what it
+	// gets before that. Without it a client that asks knows of no other grant.
+	Nested bool `json:"nested,omitempty"`
 
 	// Of what happens within a run.
 	Run   int64 `json:"run,omitempty"`   // of read, write, arm and abandon: the ID of the run

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/mysql"
 	"github.com/lockcheck/lockcheck/stores/redis"
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
@@ -25,6 +26,7 @@ type server struct {
 	life    context.Context
 	start   time.Time
 	factory Factory
+	pool    mysql.Transport // of all clients; nil: there is none yet
 
 	out     sync.Mutex
 	encoder *json.Encoder
@@ -47,11 +49,11 @@ type client struct {
 	clock  *clock
 
 	mu      sync.Mutex
-	grants  map[string]*grant // by lock: the last one
-	runs    map[int64]*run    // that are under way, by ID
-	entries map[within]*grant // of runs, that last
-	busy    map[within]bool   // where a request is under way
-	next    []Request         // points of the next operation
+	grants  map[string][]*grant // by lock: what was not released, the innermost last
+	runs    map[int64]*run      // that are under way, by ID
+	entries map[within]*grant   // of runs, that last
+	busy    map[within]bool     // where a request is under way
+	next    []Request           // points of the next operation
 }
 
 // question is a Do: the operation's ID, and of enter the entry.
@@ -132,7 +134,7 @@ func (s *server) init(q Request) Answer {
 	features := []string{FeatureToken, FeatureDeadline, FeatureClock, FeatureClockSet, FeaturePoints}
 	for _, name := range q.Clients {
 		c := &client{
-			server: s, name: name, clock: newClock(s.start), grants: map[string]*grant{},
+			server: s, name: name, clock: newClock(s.start), grants: map[string][]*grant{},
 			runs: map[int64]*run{}, entries: map[within]*grant{}, busy: map[within]bool{},
 		}
 		var err error
@@ -146,17 +148,43 @@ func (s *server) init(q Request) Answer {
 				ZooKeeper: func(next zookeeper.Transport) zookeeper.Port {
 					return zookeeper.Port{Transport: ensemble{c, next}}
 				},
+				MySQL: func(open func() (mysql.Transport, error)) (mysql.Port, error) {
+					if s.pool == nil {
+						next, err := open()
+						if err != nil {
+							return mysql.Port{}, err
+						}
+						s.pool = next
+					}
+					return mysql.Port{Transport: pool{c, s.pool}}, nil
+				},
 			})
 		})
 		if err != nil {
 			return bad(err)
 		}
 		s.clients[name] = c
-		if _, ok := c.locker.(locks.Runner); ok && !slices.Contains(features, FeatureRun) {
-			features = append(features, FeatureRun)
+		for _, more := range featuresOf(c.locker) {
+			if !slices.Contains(features, more) {
+				features = append(features, more)
+			}
 		}
 	}
 	return Answer{Name: "lockcheck", Features: features}
+}
+
+// featuresOf are those that a lock adds.
+func featuresOf(l locks.Locker) (list []string) {
+	if _, ok := l.(locks.Runner); ok {
+		list = append(list, FeatureRun)
+	}
+	if _, ok := l.(locks.NameReleaser); ok {
+		list = append(list, FeatureReleaseName)
+	}
+	if _, ok := l.(locks.UnfairLocker); ok {
+		list = append(list, FeatureUnfair)
+	}
+	return list
 }
 
 // dispatch begins an operation, unless one is under way: outside of runs, or in
@@ -187,9 +215,13 @@ func (c *client) dispatch(q Request) {
 		return
 	}
 	c.busy[in] = true
-	op := &operation{name: q.Op, over: true}
+	name := q.Op
+	if name == OpReleaseName {
+		name = history.Release // to points as to the history
+	}
+	op := &operation{name: name, over: true}
 	if in == (within{}) {
-		op = c.operation(q.Op, q.Lock)
+		op = c.operation(name, q.Lock)
 	}
 	t := &task{client: c, op: op}
 	c.server.running.Go(func() { t.run(func() { c.perform(q, op) }) })
@@ -217,7 +249,7 @@ func (c *client) perform(q Request, op *operation) {
 	defer c.mu.Unlock()
 	var g *grant
 	if lease != nil {
-		g, a = c.granted(q.Lock, lease)
+		g, a = c.granted(q, lease)
 	}
 	delete(c.busy, q.within())
 	c.server.answer(q, a)
@@ -243,7 +275,15 @@ func (c *client) do(q Request) (locks.Lease, Answer) {
 	}
 	switch q.Op {
 	case history.Acquire:
-		lease, err := c.locker.Acquire(ctx, q.Lock)
+		acquire := c.locker.Acquire
+		if q.Unfair {
+			u, ok := c.locker.(locks.UnfairLocker)
+			if !ok {
+				break
+			}
+			acquire = u.AcquireUnfair
+		}
+		lease, err := acquire(ctx, q.Lock)
 		if err != nil {
 			return nil, failed(err)
 		}
@@ -254,6 +294,11 @@ func (c *client) do(q Request) (locks.Lease, Answer) {
 			return nil, failed(locks.ErrNotHeld)
 		}
 		return nil, failed(lease.Release(ctx))
+	case OpReleaseName:
+		if n, ok := c.locker.(locks.NameReleaser); ok {
+			c.released(q.Lock)
+			return nil, failed(n.ReleaseName(ctx, q.Lock))
+		}
 	case history.Read:
 		return nil, c.access(q, DoRead)
 	case history.Write:

@@ -44,6 +44,7 @@ func TestLocksNeedTheirServers(t *testing.T) {
 	for want, options := range map[string]map[string]any{
 		"kind tokens":    {"lock": "redis-set-lua", "token=own": true},
 		"kind zookeeper": {"lock": "zk-recipe"},
+		"kind mysql":     {"lock": "mysql-fair"},
 	} {
 		s := Setup{Init: Request{TTLMS: 1000, Options: options, Targets: map[string][]string{"redis": {"127.0.0.1:1"}}}}
 		if _, _, err := Catalogue(s); err == nil || !strings.Contains(err.Error(), want) {

@@ -20,6 +20,7 @@ var benches = []struct {
 }{
 	{"contention", (*app).contention},
 	{"herd", (*app).herd},
+	{"fairness", (*app).fairness},
 	{"flaws", (*app).flaws},
 }
 
@@ -54,22 +55,30 @@ the whole queue (zk-children) and where everybody watches the one before it
 (zk-recipe), how long it takes, and how all of it grows with the number of those
 who wait: what docs/herd.md shows and explains.
 
+fairness: clients want one lock on MySQL all the time, which has no queue
+(mysql-optimistic), the published one (mysql-fair; also where it is given back just
+before its lease ends), or one done right (mysql-fair-fixed). Measured are the
+acquisitions out of turn, how often each client was overtaken, the longest wait,
+and what the worst off got: what docs/fairness.md shows and explains.
+
 flaws: how many runs with random faults it takes to find what is wrong with each
 flawed variant of a lock (those that list says a flaw of), and each property that
 the published locks on ZooKeeper break, from 20 base seeds: the median and the
 worst. Exit 1 if one of them is not found in 20,000 runs.
 
-The tables of contention and herd are printed, and written with their picture
-below --out, as contention.md and contention-sim.svg or contention-docker.svg, or
-herd.md and so on; a page that is there keeps what it says elsewhere. In sim, time
-is virtual, and the same command gives the same files. On docker only ratios of
-times mean something.`,
+The tables of contention, herd and fairness are printed, and written with their
+picture below --out, as contention.md and contention-sim.svg or
+contention-docker.svg, or herd.md and so on; a page that is there keeps what it
+says elsewhere. In sim, time is virtual, and the same command gives the same files.
+On docker only ratios of times mean something.`,
 		Example: `  lockcheck bench contention
   lockcheck bench contention --on docker
   lockcheck bench contention --clients 2,20,200 --for 10m
   lockcheck bench contention --out docs
   lockcheck bench herd
-  lockcheck bench herd --on docker --clients 2,8,32`,
+  lockcheck bench herd --on docker --clients 2,8,32
+  lockcheck bench fairness
+  lockcheck bench fairness --on docker --clients 4,16`,
 		Annotations: map[string]string{keepsFiles: "yes"},
 		ValidArgs:   names,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -89,8 +98,8 @@ times mean something.`,
 	}
 	f.place.define(cmd)
 	fl := cmd.Flags()
-	fl.IntSliceVar(&f.clients, "clients", nil, "how many `clients` there are, in one cell after another (default 2 to 64 in sim, 2 to 16 on docker); of herd: that wait (2 to 256, 2 to 64)")
-	durationFlag(fl, &f.limit, "for", 0, "how long each cell is measured (default 20 T in sim, 2 T on docker; of herd: 10s)")
+	fl.IntSliceVar(&f.clients, "clients", nil, "how many `clients` there are, in one cell after another (default 2 to 64 in sim, 2 to 16 on docker; of fairness: 2 to 32); of herd: that wait (2 to 256, 2 to 64)")
+	durationFlag(fl, &f.limit, "for", 0, "how long each cell is measured (default 20 T in sim, 2 T on docker; of fairness: 100 T, 8 T; of herd: 10s)")
 	fl.Uint64Var(&f.seed, "seed", 1, "the `seed` of every cell; in sim")
 	fl.IntVar(&f.jobs, "jobs", 0, "cells at once (default: one for each core); in sim")
 	return cmd
@@ -127,8 +136,8 @@ func (f *benchFlags) ofSim(cmd *cobra.Command, p *place) error {
 }
 
 // comparison is what the flags ask for.
-func (f *benchFlags) comparison(cmd *cobra.Command, p *place) (c *bench.Comparison, err error) {
-	c = bench.NewComparison(p.name, p.lease)
+func (f *benchFlags) comparison(cmd *cobra.Command, p *place, of *bench.Contest) (c *bench.Comparison, err error) {
+	c = of.Compare(p.name, p.lease)
 	changed := cmd.Flags().Changed
 	if changed("seed") {
 		c.Seed = f.seed
@@ -136,32 +145,58 @@ func (f *benchFlags) comparison(cmd *cobra.Command, p *place) (c *bench.Comparis
 	if changed("for") {
 		c.For = f.limit
 	}
-	if c.Clients, err = f.numbers(cmd, c.Clients, 1, maxContenders); err != nil {
+	most := maxContenders
+	if p.name != "sim" {
+		most = of.Most
+	}
+	if c.Clients, err = f.numbers(cmd, c.Clients, 1, most); err != nil {
 		return nil, err
 	}
-	if c.For < p.lease || c.For > 1000*p.lease {
-		return nil, fail(usage, "--for %v: it has to be from 1 to 1000 leases, which last %v", c.For, p.lease)
+	if c.For < of.Shortest*p.lease || c.For > 1000*p.lease {
+		return nil, fail(usage, "--for %v: it has to be from %d to 1000 leases, which last %v", c.For, of.Shortest, p.lease)
+	}
+	if p.lease < of.Least {
+		return nil, fail(usage, "--lease %v: for %s it has to be at least %v", p.lease, of.Name, of.Least)
 	}
 	return c, f.ofSim(cmd, p)
 }
 
-// contention compares ways to wait for one lock.
-func (a *app) contention(cmd *cobra.Command, f benchFlags) error {
+// contest compares those who take part in one.
+func (a *app) contest(cmd *cobra.Command, f benchFlags, of *bench.Contest, serve server) error {
 	p, err := a.open(cmd, f.place)
 	if err != nil {
 		return err
 	}
-	c, err := f.comparison(cmd, p)
+	c, err := f.comparison(cmd, p, of)
 	if err != nil {
 		return err
 	}
-	done := a.benchProgress(len(bench.Waitings) * len(c.Clients))
+	done := a.benchProgress(len(c.Sides) * len(c.Clients))
 	if p.name == "sim" {
 		err = c.CompareInSim(p.ctx, f.jobs, done)
 	} else {
-		err = a.compareOnDocker(p, c, done)
+		err = a.compareOnDocker(p, c, serve, done)
 	}
 	return a.compared(p, c, func() any { return newBenchDocument(c) }, c.Cells != nil, err)
+}
+
+// contention compares ways to wait for one lock.
+func (a *app) contention(cmd *cobra.Command, f benchFlags) error {
+	return a.contest(cmd, f, bench.Contention, docker.Redis)
+}
+
+// fairness compares locks with a queue with one that has none.
+func (a *app) fairness(cmd *cobra.Command, f benchFlags) error {
+	return a.contest(cmd, f, bench.Fairness, mysqlServer)
+}
+
+// mysqlServer starts one that has room for all clients of a cell, side by side.
+func mysqlServer(ctx context.Context, o docker.Options) (addr string, remove func(context.Context) error, err error) {
+	s, err := docker.MySQL(ctx, o, "--max-connections=1000")
+	if err != nil {
+		return "", nil, err
+	}
+	return s.Addr, s.Close, nil
 }
 
 // compared shows what was measured, and keeps it. err is how measuring ended; any
@@ -183,9 +218,12 @@ func (a *app) compared(p *place, c comparison, document func() any, any bool, er
 	return a.keepComparison(c)
 }
 
+// server starts one, and returns its address and what removes it.
+type server func(context.Context, docker.Options) (addr string, remove func(context.Context) error, err error)
+
 // compareOnDocker measures with a server that is there for nothing else.
-func (a *app) compareOnDocker(p *place, c *bench.Comparison, done func(int)) (err error) {
-	addr, remove, err := docker.Redis(p.ctx, docker.Options{Log: a.stderr})
+func (a *app) compareOnDocker(p *place, c *bench.Comparison, serve server, done func(int)) (err error) {
+	addr, remove, err := serve(p.ctx, docker.Options{Log: a.stderr})
 	if err == nil {
 		err = c.CompareOnServer(p.ctx, addr, done)
 		err = errors.Join(err, remove(context.WithoutCancel(p.ctx)))

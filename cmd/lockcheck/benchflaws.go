@@ -21,6 +21,7 @@ type flawResult struct {
 	Like   string   `json:"like,omitempty"` // of a variant
 	Flaw   string   `json:"flaw,omitempty"`
 	Faults []string `json:"faults"`
+	Does   string   `json:"workload,omitempty"` // what clients do, where it is not the usual
 	Shows  string   `json:"shows"`
 	Median int      `json:"median_runs"`
 	Worst  int      `json:"worst_runs"`
@@ -51,7 +52,7 @@ func (a *app) flaws(cmd *cobra.Command, f benchFlags) error {
 		c := &list[i]
 		lock, _ := catalogue.FindLock(c.Lock)
 		results[i] = flawResult{
-			Lock: c.Lock, Like: lock.Like, Flaw: lock.Flaw, Faults: append([]string{}, c.Faults...), Shows: string(c.Shows),
+			Lock: c.Lock, Like: lock.Like, Flaw: lock.Flaw, Faults: append([]string{}, c.Faults...), Does: c.Workload, Shows: string(c.Shows),
 			Median: c.Median(), Worst: c.Worst(), Missed: c.Missed(),
 		}
 		if c.Missed() > 0 {

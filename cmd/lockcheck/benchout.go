@@ -30,7 +30,11 @@ type comparison interface {
 // those that are compared.
 func (a *app) benchTable(c comparison) {
 	t := c.Table()
-	const name, most = 14, 9
+	const most = 9
+	name := 14
+	for _, r := range t.Blocks[0].Rows {
+		name = max(name, len(r.Name)+3)
+	}
 	cell := min(most, (80-name)/max(1, len(t.Columns)))
 	a.printf("%s\n\n", c.Title())
 	row := func(first string, cells []string) {
@@ -82,12 +86,12 @@ func (a *app) keepComparison(c comparison) error {
 	return nil
 }
 
-// benchDocument is what bench contention prints with --json.
+// benchDocument is what bench contention and bench fairness print with --json.
 type benchDocument struct {
 	Schema  int         `json:"schema"`
 	Bench   string      `json:"bench"`
 	On      string      `json:"on"`
-	Lock    string      `json:"lock"`
+	Lock    string      `json:"lock,omitempty"` // of all cells
 	LeaseMS int64       `json:"lease_ms"`
 	Seconds float64     `json:"seconds"` // that each cell was measured
 	Seed    uint64      `json:"seed,omitempty"`
@@ -96,7 +100,9 @@ type benchDocument struct {
 }
 
 type benchCell struct {
-	Waiting      string  `json:"waiting"`
+	Waiting      string  `json:"waiting,omitempty"` // how, for the lock of all cells
+	Lock         string  `json:"lock,omitempty"`
+	Hold         float64 `json:"hold_seconds"` // of each grant
 	Clients      int     `json:"clients"`
 	Acquisitions int     `json:"acquisitions"`
 	Commands     int     `json:"commands"`
@@ -106,29 +112,36 @@ type benchCell struct {
 	AtLeast      bool    `json:"at_least,omitempty"` // the longest wait had not ended
 	Again        int     `json:"again"`              // acquisitions by the client that just had it
 	Evenness     float64 `json:"evenness"`
-	Grants       []int   `json:"grants"` // of each client
+	Grants       []int   `json:"grants"`      // of each client
+	OutOfTurn    int     `json:"out_of_turn"` // acquisitions while somebody waited who had asked before
+	Overtaken    []int   `json:"overtaken"`   // how often each client was, by them
 	Failed       int     `json:"failed,omitempty"`
 }
 
 func newBenchDocument(c *bench.Comparison) benchDocument {
 	d := benchDocument{
-		Schema: 1, Bench: "contention", On: c.On, Lock: bench.Contended, LeaseMS: c.Lease.Milliseconds(),
+		Schema: 1, Bench: c.Name, On: c.On, Lock: c.Lock(), LeaseMS: c.Lease.Milliseconds(),
 		Seconds: c.For.Seconds(), Cores: c.Cores, Cells: []benchCell{},
 	}
 	if c.On == "sim" {
 		d.Seed = c.Seed
 	}
-	for i, w := range bench.Waitings {
+	for i, s := range c.Sides {
 		for k, n := range c.Clients {
 			f := &c.Cells[i][k]
 			if f.Total() == 0 {
 				continue // interrupted before it was measured
 			}
-			d.Cells = append(d.Cells, benchCell{
-				Waiting: w.Name, Clients: n, Acquisitions: f.Total(), Commands: f.Commands,
+			cell := benchCell{
+				Lock: s.Lock, Hold: s.Hold(c.Lease).Seconds(), Clients: n, Acquisitions: f.Total(), Commands: f.Commands,
 				Each: f.CommandsEach(), PerSecond: f.PerSecond(), Longest: f.Longest.Seconds(), AtLeast: f.Waiting,
-				Again: f.Again, Evenness: f.Evenness(), Grants: f.Grants, Failed: f.Failed,
-			})
+				Again: f.Again, Evenness: f.Evenness(), Grants: f.Grants,
+				OutOfTurn: f.OutOfTurn, Overtaken: f.Overtaken, Failed: f.Failed,
+			}
+			if d.Lock != "" {
+				cell.Waiting, cell.Lock = s.Name, ""
+			}
+			d.Cells = append(d.Cells, cell)
 		}
 	}
 	return d

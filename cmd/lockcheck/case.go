@@ -117,7 +117,7 @@ func (a *app) cases(p *place, ids []string, named func(id string) bool) error {
 			break
 		}
 		c, _ := catalogue.FindCase(id)
-		if why := c.Impossible(p.name, p.lease); why != "" {
+		if why := p.impossible(&c); why != "" {
 			skipped++
 			doc.Cases = append(doc.Cases, caseResult{ID: id, Kind: string(c.Kind), Lock: c.Setup.Lock, On: p.name, Violated: []string{}, Remedy: "none", Reason: why})
 			a.impossible(p, id, why)
@@ -339,7 +339,7 @@ func remedyWords(r *harness.CaseResult) string {
 func serverWords(s catalogue.Server) string {
 	text := ""
 	if s.Fsync != "" {
-		text += " on a server with appendfsync " + string(s.Fsync)
+		text += " on a server with fsync " + string(s.Fsync)
 	}
 	if s.Eviction != "" {
 		text += " on a server with maxmemory-policy " + string(s.Eviction)

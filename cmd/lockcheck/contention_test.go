@@ -44,7 +44,7 @@ func TestContentionAsJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
 		t.Fatal(err)
 	}
-	if doc.Schema != 1 || doc.Bench != "contention" || doc.On != "sim" || doc.Seed != 1 || doc.Cores != 0 || len(doc.Cells) != len(bench.Waitings) {
+	if doc.Schema != 1 || doc.Bench != "contention" || doc.On != "sim" || doc.Seed != 1 || doc.Cores != 0 || len(doc.Cells) != len(bench.Contention.Sides) {
 		t.Errorf("%+v", doc)
 	}
 	for _, c := range doc.Cells {

@@ -304,6 +304,19 @@ func TestContentionOnDocker(t *testing.T) {
 	nothingLeft(t, lockcheck)
 }
 
+func TestFairnessOnDocker(t *testing.T) {
+	lockcheck, out := binary(t), t.TempDir()
+	r := command(t, lockcheck, "bench", "fairness", "--on", "docker", "--clients", "2,4", "--for", "3s", "--out", out)
+	r.wants(t, held, "on a real MySQL server", "cores", "fairness-docker.svg")
+	if _, err := os.Stat(filepath.Join(out, "fairness-docker.svg")); err != nil {
+		t.Error(err)
+	}
+	for args, words := range map[string]string{"--seed 2": "real time does not repeat", "--clients 129": "from 1 to 128"} {
+		command(t, lockcheck, append([]string{"bench", "fairness", "--on", "docker"}, strings.Fields(args)...)...).wants(t, usage, words)
+	}
+	nothingLeft(t, lockcheck)
+}
+
 func TestTheHerdOnDocker(t *testing.T) {
 	lockcheck, out := binary(t), t.TempDir()
 	r := command(t, lockcheck, "bench", "herd", "--on", "docker", "--clients", "2,4", "--for", "1s", "--out", out)

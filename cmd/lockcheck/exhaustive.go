@@ -30,6 +30,12 @@ func (f *runFlags) exhaustively(cmd *cobra.Command, s *explore.Settings) error {
 			return fail(usage, "--strategy %s goes through everything, so there is nothing for --%s to decide", exhaustive, flag)
 		}
 	}
+	if len(s.Workloads) > 1 {
+		return fail(usage, "--strategy %s goes through one workload at a time: leave out all but one of %s", exhaustive, strings.Join(f.does, ","))
+	}
+	if err := explore.SearchableWorkload(s.Workloads[0]); err != nil {
+		return fail(usage, "--strategy %s: %w", exhaustive, err)
+	}
 	if f.place.on == "docker" {
 		return fail(usage, "--strategy %s decides what happens next, and on docker nobody does: leave out --on docker", exhaustive)
 	}
@@ -39,7 +45,7 @@ func (f *runFlags) exhaustively(cmd *cobra.Command, s *explore.Settings) error {
 
 // runExhaustive goes through all that can happen to each lock, under one kind
 // of fault after the other. A limit that somebody sets is for all of it.
-func (a *app) runExhaustive(p *place, ids []string, s explore.Settings, pr promise) error {
+func (a *app) runExhaustive(p *place, ids []string, s explore.Settings, pr promise, f runFlags) error {
 	doc := newRunDocument(s.Seed)
 	var end time.Time
 	if s.For > 0 {
@@ -52,6 +58,9 @@ func (a *app) runExhaustive(p *place, ids []string, s explore.Settings, pr promi
 	}
 	return a.runEach(p, ids, doc, func(id string) (int, error) {
 		s.Lock, s.Options = id, fenced(id, options, s.Fencing)
+		if _, err := a.taken(id, s.Workloads, f.does); err != nil {
+			return 0, err
+		}
 		return a.exhaustLock(p, s, pr, doc, end)
 	})
 }

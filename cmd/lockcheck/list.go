@@ -10,6 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/checker/models"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/workloads"
 )
 
 // listings are what there is to list.
@@ -19,6 +20,7 @@ var listings = []struct {
 }{
 	{"locks", listLocks},
 	{"faults", listFaults},
+	{"workloads", listWorkloads},
 	{"cases", listCases},
 	{"properties", listProperties},
 	{"models", listModels},
@@ -30,7 +32,7 @@ type listed struct {
 	Does    string         `json:"does"`
 	On      []string       `json:"on,omitempty"`      // places
 	Acts    string         `json:"acts_on,omitempty"` // of a fault
-	Needs   string         `json:"needs,omitempty"`   // of a fault: what the place has to offer
+	Needs   string         `json:"needs,omitempty"`   // of a fault: what the place has to offer; of a workload: what the lock has to be
 	Promise string         `json:"promise,omitempty"` // of a lock
 	Like    string         `json:"like,omitempty"`    // of a flawed variant: what it is to be
 	Flaw    string         `json:"flaw,omitempty"`    // and what is wrong with it
@@ -142,6 +144,13 @@ func listFaults() (items []listed) {
 			}
 		}
 		items = append(items, it)
+	}
+	return items
+}
+
+func listWorkloads() (items []listed) {
+	for _, w := range workloads.All() {
+		items = append(items, listed{Name: w.Name, Does: w.Does, Needs: string(w.Need)})
 	}
 	return items
 }

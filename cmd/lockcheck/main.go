@@ -105,6 +105,10 @@ Begin with:  lockcheck case                             every documented failure
              lockcheck case redis-get-del-race          one of them
              lockcheck run redis-set-lua --fault pause  look for violations
 
+On docker    LOCKCHECK_MYSQL_IMAGE names an image of MySQL or MariaDB that takes
+             the place of Debian's MariaDB, LOCKCHECK_BASE_IMAGE another Debian
+             12 for the servers' image: both have to be on this machine
+
 Exit codes   0 held, or as expected        3 the place could not be set up
              1 violated, not as expected   4 wrong usage, or no such file
              2 proves nothing either way   5 a bug of lockcheck

@@ -14,6 +14,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/workloads"
 )
 
 // matrixFlags are the flags of matrix.
@@ -57,7 +58,7 @@ runs that it takes on average (docs/random.md).`,
 	}
 	f.place.define(cmd)
 	fl := cmd.Flags()
-	fl.StringSliceVar(&f.faults, "fault", []string{"all"}, "which `faults`: names, all, none; -NAME takes one out")
+	fl.StringSliceVar(&f.faults, "fault", []string{"all"}, "which `faults`: names, all, none (with the workloads that misuse a lock); -NAME takes one out")
 	fl.Uint64Var(&f.seed, "seed", 1, "the first `seed` of every cell")
 	fl.IntVar(&f.runs, "runs", 1000, "how many runs a cell has that must hold; in sim")
 	durationFlag(fl, &f.limit, "for", 10*time.Second, "how long to look in each cell; on docker")
@@ -150,7 +151,8 @@ func (f *matrixFlags) validate(cmd *cobra.Command) error {
 	return nil
 }
 
-// columns are the faults to look at, none included where it was not taken out.
+// columns are the faults to look at, none included where it was not taken out,
+// and with it what clients do otherwise than they should.
 func (f *matrixFlags) columns() ([]string, error) {
 	list := slices.Clone(f.faults)
 	none := slices.ContainsFunc(list, func(name string) bool { return name == "all" || name == catalogue.NoFault }) ||
@@ -169,6 +171,9 @@ func (f *matrixFlags) columns() ([]string, error) {
 	var names []string
 	if none {
 		names = append(names, catalogue.NoFault)
+		for _, w := range workloads.Misuses() {
+			names = append(names, w.Name)
+		}
 	}
 	for _, k := range kinds {
 		names = append(names, k.Name)
@@ -218,11 +223,11 @@ func (a *app) cells(p *place, args []string, f matrixFlags) (cells []*explore.Ce
 		lock, _ := catalogue.FindLock(id)
 		for _, name := range names {
 			i := slices.IndexFunc(kinds, func(k faults.Fault) bool { return k.Name == name })
-			if i < 0 && name != catalogue.NoFault {
+			if _, kind := faults.Find(name); kind && i < 0 || !kind && !slices.Contains(lock.Columns(), name) {
 				continue
 			}
 			if i >= 0 {
-				if reason := cmp.Or(lock.Applies(kinds[i], shared.Server), lock.Strikes(kinds[i], p.name)); reason != nil {
+				if reason := cmp.Or(lock.Applies(kinds[i], shared.Server), p.strikes(&lock, kinds[i])); reason != nil {
 					absent = append(absent, noCell{id, name, reason})
 					continue
 				}

@@ -17,6 +17,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/workloads"
 )
 
 var update = flag.Bool("update", false, "write the pages of testdata anew")
@@ -24,7 +25,7 @@ var update = flag.Bool("update", false, "write the pages of testdata anew")
 // The whole matrix comes out as expected, in a tenth of its runs.
 func TestTheMatrixIsAsExpected(t *testing.T) {
 	r := lockcheck(t, "matrix", "--runs", "100", "--out", t.TempDir())
-	r.wants(t, held, "23 locks under 22 faults and none", "492 cells: 492 as expected", "in 25 to 100 runs each")
+	r.wants(t, held, "29 locks under", "641 cells: 641 as expected", "in 25 to 100 runs each")
 }
 
 func TestAMatrixOfAFewCells(t *testing.T) {
@@ -137,7 +138,7 @@ func TestTheMatrixAsJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
 		t.Fatal(err)
 	}
-	if doc.Schema != 1 || doc.On != "sim" || doc.Seed != 1 || doc.LeaseMS != 10_000 || len(doc.Cells) != 8 {
+	if doc.Schema != 1 || doc.On != "sim" || doc.Seed != 1 || doc.LeaseMS != 10_000 || len(doc.Cells) != 9 {
 		t.Errorf("%+v", doc)
 	}
 	for _, c := range doc.Cells {
@@ -145,9 +146,12 @@ func TestTheMatrixAsJSON(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	del := doc.Cells[1] // redis-set-del under pause
+	del := doc.Cells[2] // redis-set-del under pause
 	if del.Expected != "U R" || len(del.Must) != 2 || len(del.Codes) != 2 || len(del.Found) == 0 || del.Why == "" {
 		t.Errorf("%+v", del)
+	}
+	if finally := doc.Cells[1]; finally.Fault != "none" || finally.Workload != "finally" || finally.Expected != "U R" {
+		t.Errorf("%+v", finally)
 	}
 	for _, f := range del.Found {
 		if !f.Expected || f.First < 1 || f.Seed != uint64(f.First) || f.Runs < 1 || f.Property == "" {
@@ -220,9 +224,9 @@ func TestWhatWasNotExpectedIsKept(t *testing.T) {
 }
 
 func TestWhichCells(t *testing.T) {
-	all := len(catalogue.Faults())
+	all, none := len(catalogue.Columns()), 1+len(workloads.Misuses())
 	for list, want := range map[string]int{
-		"all": all, "none": 1, "pause": 1, "none,pause": 2, "pause,none,kill": 3, "-pause": all - 1, "all,-none": all - 1, "-none": all - 1, "all,-pause,-kill": all - 2,
+		"all": all, "none": none, "pause": 1, "none,pause": none + 1, "pause,none,kill": none + 2, "-pause": all - 1, "all,-none": all - none, "-none": all - none, "all,-pause,-kill": all - 2,
 	} {
 		f := matrixFlags{faults: strings.Split(list, ",")}
 		names, err := f.columns()
@@ -312,7 +316,7 @@ func TestAnInterruptedMatrixShowsWhatThereIs(t *testing.T) {
 	ctx, cancel = context.WithCancel(t.Context())
 	time.AfterFunc(300*time.Millisecond, cancel)
 	r = in(t, ctx, func(*place) {}, "matrix", "--runs", "1000000", "--jobs", "1")
-	r.wants(t, interrupted, "? proves nothing", "491 more were not begun", "lockcheck: interrupted")
+	r.wants(t, interrupted, "? proves nothing", "640 more were not begun", "lockcheck: interrupted")
 	if strings.Contains(r.stdout, "Again") {
 		t.Errorf("what was interrupted is told at length:\n%s", r.stdout)
 	}
@@ -368,7 +372,7 @@ func TestHowFarAMatrixIs(t *testing.T) {
 // Names in the heads of columns stand for one fault each.
 func TestShortNamesOfFaults(t *testing.T) {
 	seen := map[string]string{}
-	for _, name := range catalogue.Faults() {
+	for _, name := range catalogue.Columns() {
 		short := shortFault(name)
 		if seen[short] != "" || len(short) > 4 {
 			t.Errorf("%s stands for %s and %s", short, seen[short], name)
@@ -387,5 +391,5 @@ func TestAWideMatrix(t *testing.T) {
 		m.cells[i].Lock += strings.Repeat("-and-more", 6)
 	}
 	a.matrixTable(m)
-	result{stdout: stdout.String()}.wants(t, held, "none paus", "kill")
+	result{stdout: stdout.String()}.wants(t, held, "none fina", "paus kill")
 }

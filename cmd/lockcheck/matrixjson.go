@@ -31,7 +31,8 @@ type matrixNoCell struct {
 type matrixCellDocument struct {
 	Lock     string           `json:"lock"`
 	Fault    string           `json:"fault"`
-	Expected string           `json:"expected"` // codes
+	Workload string           `json:"workload,omitempty"` // of one in which clients misuse the lock
+	Expected string           `json:"expected"`           // codes
 	Must     []catalogue.Code `json:"must"`
 	May      []string         `json:"may"` // properties
 	Why      string           `json:"why,omitempty"`
@@ -66,8 +67,9 @@ func (m *matrixOutcome) document() matrixDocument {
 	}
 	for i := range m.cells {
 		c := &m.cells[i]
+		fault, workload := c.does()
 		cell := matrixCellDocument{
-			Lock: c.Lock, Fault: c.Fault, Expected: c.Expect.Codes, Why: c.Expect.Why,
+			Lock: c.Lock, Fault: fault, Workload: workload, Expected: c.Expect.Codes, Why: c.Expect.Why,
 			Must: append([]catalogue.Code{}, c.Expect.Must...), May: []string{},
 			Outcome: c.Standing.String(), Reason: c.Reason, Missing: c.Missing,
 			Codes: append([]catalogue.Code{}, c.found()...), Found: []matrixFound{}, Runs: c.result.Runs,

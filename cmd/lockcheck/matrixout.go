@@ -82,7 +82,7 @@ func (m *matrixOutcome) names() (locks, faults []string) {
 			locks = append(locks, n.lock)
 		}
 	}
-	for _, name := range catalogue.Faults() {
+	for _, name := range catalogue.Columns() {
 		if slices.ContainsFunc(m.cells, func(c matrixCell) bool { return c.Fault == name }) ||
 			slices.ContainsFunc(m.absent, func(n noCell) bool { return n.fault == name }) {
 			faults = append(faults, name)
@@ -179,7 +179,7 @@ func joined[T ~string](list []T, between string) string {
 // done is what the cell went through.
 func (m *matrixCell) done() string {
 	words := fmt.Sprintf("%s, %s", plural(m.result.Runs, "run"), plural(m.result.Reached[checker.Grants], "grant"))
-	if m.Fault != catalogue.NoFault {
+	if disturbs(m.Fault) {
 		switch n := m.result.Reached[checker.FaultTouched]; n {
 		case 0:
 			words += fmt.Sprintf(", %s never hit", m.Fault)
@@ -190,10 +190,22 @@ func (m *matrixCell) done() string {
 	return words
 }
 
+// does are the fault of the cell and what its clients do, if that is not the usual.
+func (m *matrixCell) does() (fault, workload string) {
+	if disturbs(m.Fault) || m.Fault == catalogue.NoFault {
+		return m.Fault, ""
+	}
+	return catalogue.NoFault, m.Fault
+}
+
 // again is the command that shows the cell again.
 func (m *matrixCell) again(o *matrixOutcome) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s run %s --fault %s", program(), m.Lock, m.Fault)
+	fault, workload := m.does()
+	fmt.Fprintf(&b, "%s run %s --fault %s", program(), m.Lock, fault)
+	if workload != "" {
+		fmt.Fprintf(&b, " --workload %s", workload)
+	}
 	if o.place != "sim" {
 		fmt.Fprintf(&b, " --on %s", o.place)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/faults"
 )
 
 // matrixTable prints the table, and what to look at.
@@ -19,7 +20,7 @@ func (a *app) matrixTable(m *matrixOutcome) {
 		return
 	}
 	locks, names := m.names()
-	disturbed := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == catalogue.NoFault })
+	disturbed := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !disturbs(n) })
 	under := plural(len(disturbed), "fault")
 	switch {
 	case len(disturbed) == 0:
@@ -53,6 +54,12 @@ func (a *app) matrixTable(m *matrixOutcome) {
 	}
 	a.reached(lines)
 	a.matrixFailures(m)
+}
+
+// disturbs tells whether a column is that of a fault.
+func disturbs(column string) bool {
+	_, ok := faults.Find(column)
+	return ok
 }
 
 // short names of faults, for the heads of columns: up to four letters.

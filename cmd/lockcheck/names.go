@@ -10,6 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/workloads"
 )
 
 // unknownName says that there is no such thing, and what may have been meant.
@@ -154,38 +155,57 @@ func parseFaults(list []string) ([]faults.Fault, error) {
 	if len(list) == 1 && list[0] == "none" {
 		return nil, nil
 	}
+	if slices.Contains(list, "none") || slices.Contains(list, "-none") {
+		return nil, fail(usage, "none stands alone in a list of faults")
+	}
+	kinds, err := chosen("fault", list, faults.All(), func(f faults.Fault) string { return f.Name }, "none")
+	if err == nil && len(kinds) == 0 {
+		err = fail(usage, "--fault %q leaves no kind of fault; none stands for no fault", strings.Join(list, ","))
+	}
+	return kinds, err
+}
+
+// parseWorkloads reads a list of workloads: names, all; -name takes one out.
+func parseWorkloads(list []string) ([]workloads.Workload, error) {
+	does, err := chosen("workload", list, workloads.All(), func(w workloads.Workload) string { return w.Name })
+	if err == nil && len(does) == 0 {
+		err = fail(usage, "--workload %q leaves nothing that clients could do", strings.Join(list, ","))
+	}
+	return does, err
+}
+
+// chosen is what a list chooses of all, in the order of all: names, "all", and
+// -name, which takes one out. more are words that stand for something else.
+func chosen[T any](what string, list []string, all []T, name func(T) string, more ...string) (some []T, err error) {
+	var names []string
+	for _, it := range all {
+		names = append(names, name(it))
+	}
 	chosen := map[string]bool{}
 	if len(list) > 0 && strings.HasPrefix(list[0], "-") {
 		list = append([]string{"all"}, list...)
 	}
 	for _, item := range list {
 		name, out := strings.CutPrefix(item, "-")
-		_, known := faults.Find(name)
 		switch {
-		case name == "none":
-			return nil, fail(usage, "none stands alone in a list of faults")
 		case name == "all":
-			for _, n := range faultNames() {
+			for _, n := range names {
 				chosen[n] = !out
 			}
-		case !known:
-			return nil, unknownName("fault", name, append(faultNames(), "all", "none"))
+		case !slices.Contains(names, name):
+			return nil, unknownName(what, name, slices.Concat(names, []string{"all"}, more))
 		case out && !chosen[name]:
-			return nil, fail(usage, "--fault %s: %s takes out what is not in the list", strings.Join(list, ","), item)
+			return nil, fail(usage, "--%s %s: %s takes out what is not in the list", what, strings.Join(list, ","), item)
 		default:
 			chosen[name] = !out
 		}
 	}
-	var kinds []faults.Fault
-	for _, f := range faults.All() {
-		if chosen[f.Name] {
-			kinds = append(kinds, f)
+	for _, it := range all {
+		if chosen[name(it)] {
+			some = append(some, it)
 		}
 	}
-	if len(kinds) == 0 {
-		return nil, fail(usage, "--fault %q leaves no kind of fault; none stands for no fault", strings.Join(list, ","))
-	}
-	return kinds, nil
+	return some, nil
 }
 
 // choice holds a flag's value to the ones that it may have.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/cluster/docker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/harness"
@@ -116,6 +118,34 @@ func offers(place string, own bool) []faults.Need {
 		has = append(has, faults.NeedStop)
 	}
 	return has
+}
+
+// strikes says why a fault cannot strike the servers of a lock here; nil: it can.
+func (p *place) strikes(lock *catalogue.Lock, f faults.Fault) error {
+	if err := lock.Strikes(f, p.name); err != nil || p.name != "docker" || lock.Store != catalogue.StoreMySQL {
+		return err
+	}
+	return docker.MySQLLacks(f)
+}
+
+// impossible says why a case cannot be shown here; "": it can.
+func (p *place) impossible(c *catalogue.Case) string {
+	return cmp.Or(c.Impossible(p.name, p.lease), p.lacks(c))
+}
+
+// lacks says why the servers here cannot do what happens in a case; "": they can.
+func (p *place) lacks(c *catalogue.Case) string {
+	lock, _ := catalogue.FindLock(c.Setup.Lock)
+	for _, s := range c.Schedules {
+		for _, in := range s.Faults {
+			if f, ok := faults.Find(in.Fault); ok {
+				if err := p.strikes(&lock, f); err != nil {
+					return err.Error()
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // openSim makes p virtual.

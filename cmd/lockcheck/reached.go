@@ -22,6 +22,7 @@ var hazards = []struct {
 	{checker.LeaseExpiredWhileReleasing, "a lease expired during its release", 0, ""},
 	{checker.EntryLostWhileHeld, "a server lost the entry of a lock that was held", 0, ""},
 	{checker.ReleasedUnowned, "a command removed another grant's entry", 0, ""},
+	{checker.ReleasedUnheld, "a client released that held nothing", 0, ""},
 	{checker.LateAccess, "the resource was accessed after the hold or its lease", checker.StaleRefused, "; a stale token was refused %s times"},
 	{checker.AmbiguousAcquires, "an acquire ended in doubt", checker.AmbiguousReleases, ", a release %s times"},
 	{checker.ReplyDropped, "a reply was lost on its way", 0, ""},

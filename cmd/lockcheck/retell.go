@@ -72,7 +72,7 @@ func (a *app) retell(p *place, ids []string, named func(id string) bool, f caseF
 			break
 		}
 		c, _ := catalogue.FindCase(id)
-		if why := c.NotOn[p.name]; why != "" {
+		if why := cmp.Or(c.NotOn[p.name], p.lacks(&c)); why != "" {
 			a.impossible(p, id, why)
 			if named(id) {
 				code = worse(code, unproven)

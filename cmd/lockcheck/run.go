@@ -30,6 +30,7 @@ kept, and none is shrunk: real time does not repeat.`,
 		Example: `  lockcheck run redis-set-lua --fault pause
   lockcheck run 'redis-set-*' --runs 10000
   lockcheck run redis-set-lua --fault all,-restart-lost --fencing
+  lockcheck run redis-set-del --fault none --workload finally
   lockcheck run redis-set-get-del --strategy pct --depth 2
   lockcheck run redis-set-lua --strategy exhaustive --fault kill --clients 3
   lockcheck run --worker 'python3 worker.py' --on docker --fault pause`,
@@ -67,13 +68,16 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 	}
 	if f.strategy == exhaustive {
 		settings.Runs, settings.Seed = f.runs, 1 // nothing is drawn
-		return a.runExhaustive(p, ids, settings, pr)
+		return a.runExhaustive(p, ids, settings, pr, f)
 	}
 	doc := newRunDocument(settings.Seed)
 	return a.runEach(p, ids, doc, func(id string) (code int, err error) {
 		s := settings
 		s.Lock, s.Options = id, fenced(id, s.Options, s.Fencing)
 		if s.Kinds, err = a.applicable(p, id, s.Kinds, f.faults); err != nil {
+			return 0, err
+		}
+		if s.Workloads, err = a.taken(id, s.Workloads, f.does); err != nil {
 			return 0, err
 		}
 		return a.runLock(p, &s, pr, f, doc)

@@ -13,12 +13,14 @@ import (
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/workloads"
 )
 
 // runFlags are those of run that become explore.Settings.
 type runFlags struct {
 	place    placeFlags
 	faults   []string
+	does     []string // workloads
 	count    int
 	mixed    bool
 	seed     uint64
@@ -41,6 +43,7 @@ func (f *runFlags) define(cmd *cobra.Command) {
 	f.place.define(cmd)
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.faults, "fault", []string{"all"}, "kinds of `faults`, one of which strikes in each run: names, all, none; -NAME takes one out")
+	fl.StringSliceVar(&f.does, "workload", []string{workloads.AsUsual}, "what clients do: `workloads`, one of which is drawn for each run: names, all; -NAME takes one out (see: lockcheck list workloads)")
 	fl.IntVar(&f.count, "faults", 0, "how many faults strike in a run (default: 1, sometimes 2)")
 	fl.BoolVar(&f.mixed, "mix", false, "let the faults of one run be of different kinds")
 	fl.Uint64Var(&f.seed, "seed", 0, "the first run's `seed` (default: drawn, and printed)")
@@ -69,13 +72,17 @@ func (f *runFlags) settings(cmd *cobra.Command) (s explore.Settings, pr promise,
 	if err != nil {
 		return s, nil, err
 	}
+	does, err := parseWorkloads(f.does)
+	if err != nil {
+		return s, nil, err
+	}
 	if pr, err = parsePromise(f.promise); err != nil {
 		return s, nil, err
 	}
 	s = explore.Settings{
 		Clients: asked(f.clients, explore.AnyClients), Acquires: asked(f.acquires, explore.AnyAcquires),
-		Fencing: history.Fencing(f.fencing),
-		Kinds:   kinds, Mixed: f.mixed, Count: asked(f.count, explore.AnyCount), Promises: pr.strings(),
+		Fencing: history.Fencing(f.fencing), Workloads: does,
+		Kinds: kinds, Mixed: f.mixed, Count: asked(f.count, explore.AnyCount), Promises: pr.strings(),
 		Seed: f.seed, Runs: f.runs, For: f.limit, Jobs: f.jobs,
 	}
 	if err := f.strategic(cmd, &s); err != nil {
@@ -188,28 +195,41 @@ func (a *app) available(p *place, kinds []faults.Fault, own bool) ([]faults.Faul
 	return some, nil
 }
 
-// applicable takes out the faults that do not apply to a lock: one that was
-// named is said, and where that leaves none it is an error.
-func (a *app) applicable(p *place, id string, kinds []faults.Fault, named []string) ([]faults.Fault, error) {
+// applicable takes out the faults that do not apply to a lock.
+func (a *app) applicable(p *place, id string, kinds []faults.Fault, asked []string) ([]faults.Fault, error) {
 	lock, known := catalogue.FindLock(id)
-	if !known {
-		return kinds, nil // a stranger's
-	}
-	var some []faults.Fault
-	var reasons []string
-	for _, k := range kinds {
+	return applying(a, kinds, "faults", func(k faults.Fault) (string, error) {
+		if !known {
+			return k.Name, nil // a stranger's
+		}
 		// Random runs give a lock the servers that a fault needs.
-		if err := cmp.Or(lock.Applies(k, catalogue.Server{}), lock.Strikes(k, p.name)); err != nil {
-			reasons = append(reasons, err.Error())
-			if slices.Contains(named, k.Name) {
-				a.say("lockcheck: skipped: %v\n", err)
-			}
+		return k.Name, cmp.Or(lock.Applies(k, catalogue.Server{}), p.strikes(&lock, k))
+	}, asked)
+}
+
+// taken takes out the workloads that a lock cannot be used in.
+func (a *app) taken(id string, does []workloads.Workload, asked []string) ([]workloads.Workload, error) {
+	lock, _ := catalogue.FindLock(id)
+	return applying(a, does, "workloads", func(w workloads.Workload) (string, error) { return w.Name, lock.Takes(w) }, asked)
+}
+
+// applying is what applies of a list: what does not and was asked for by name is
+// said, and where nothing is left it is an error.
+func applying[T any](a *app, list []T, what string, applies func(T) (name string, err error), asked []string) (some []T, err error) {
+	var reasons []string
+	for _, it := range list {
+		name, err := applies(it)
+		if err == nil {
+			some = append(some, it)
 			continue
 		}
-		some = append(some, k)
+		reasons = append(reasons, err.Error())
+		if slices.Contains(asked, name) {
+			a.say("lockcheck: skipped: %v\n", err)
+		}
 	}
-	if len(kinds) > 0 && len(some) == 0 {
-		return nil, fail(usage, "none of these faults applies: %s", strings.Join(reasons, "; "))
+	if len(list) > 0 && len(some) == 0 {
+		return nil, fail(usage, "none of these %s applies: %s", what, strings.Join(reasons, "; "))
 	}
 	return some, nil
 }

@@ -47,6 +47,20 @@ func TestRecipes(t *testing.T) {
 	}
 }
 
+// A bare DEL needs no lease: who was refused can send it as well.
+func TestReleaseByName(t *testing.T) {
+	for _, create := range []makeLock{redislocks.NewSetNX, redislocks.NewSetNXExpire, redislocks.NewSetDel} {
+		d := newDesk(t, reply(0))
+		err := create(d, d.port(), redislocks.Options{TTL: time.Second}).(locks.NameReleaser).ReleaseName(t.Context(), "a")
+		if !errors.Is(err, locks.ErrNotHeld) || !slices.Equal(d.sent, []string{"DEL a"}) {
+			t.Errorf("%v after %q", err, d.sent)
+		}
+	}
+	if _, ok := redislocks.NewSetLua(newDesk(t), newDesk(t).port(), redislocks.Options{}).(locks.NameReleaser); ok {
+		t.Error("a compare-and-delete needs what to compare with")
+	}
+}
+
 // The token is drawn in the same step as the grant.
 func TestTokensComeWithTheGrant(t *testing.T) {
 	for _, create := range []makeLock{redislocks.NewSetNX, redislocks.NewSetNXExpire, redislocks.NewSetDel, redislocks.NewSetGetDel, redislocks.NewSetLua, redislocks.NewWatchdog, redislocks.NewWatchdogBlind} {
@@ -111,7 +125,7 @@ func TestWhatAnAcquireKnows(t *testing.T) {
 	}
 	d := newDesk(t)
 	d.nodes[0].holds("other", 0)
-	_, err := redislocks.NewSetLua(d, d.port(), redislocks.Options{TTL: time.Second}).Acquire(d.until(time.Second), "a")
+	_, err := redislocks.NewSetLua(d, d.port(), redislocks.Options{TTL: time.Second}).Acquire(d.Ends(time.Second), "a")
 	if !errors.Is(err, locks.ErrNotAcquired) {
 		t.Errorf("a wait that was answered ends with %v", err)
 	}

@@ -45,8 +45,8 @@ func TestRedlockRecipes(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newNodes(t, 5)
 			lease := take(t, redlocks[tt.name](d, d.ports(), tenSeconds))
-			if d.now != tt.asking || until(lease) != tt.until {
-				t.Errorf("granted at %v until %v, want at %v until %v", d.now, until(lease), tt.asking, tt.until)
+			if d.Time != tt.asking || until(lease) != tt.until {
+				t.Errorf("granted at %v until %v, want at %v until %v", d.Time, until(lease), tt.asking, tt.until)
 			}
 			if err := lease.Release(t.Context()); err != nil {
 				t.Fatal(err)
@@ -57,8 +57,8 @@ func TestRedlockRecipes(t *testing.T) {
 					want = append(want, fmt.Sprintf("%d: %s", n+1, request))
 				}
 			}
-			if !slices.Equal(d.sent, want) || d.now != 2*tt.asking {
-				t.Errorf("sent %q by %v, want %q", d.sent, d.now, want)
+			if !slices.Equal(d.sent, want) || d.Time != 2*tt.asking {
+				t.Errorf("sent %q by %v, want %q", d.sent, d.Time, want)
 			}
 			if slices.ContainsFunc(d.timeouts, func(got time.Duration) bool { return got != tt.timeout }) {
 				t.Errorf("time-outs %v, want %v", d.timeouts, tt.timeout)
@@ -168,7 +168,7 @@ func TestAFailedRoundIsUndone(t *testing.T) {
 // A doubt of one round is not forgotten in the next.
 func TestADoubtStays(t *testing.T) {
 	d := answers(newNodes(t, 3), "?--")
-	_, err := redislocks.NewRedlock(d, d.ports(), tenSeconds).Acquire(d.until(time.Second), "a")
+	_, err := redislocks.NewRedlock(d, d.ports(), tenSeconds).Acquire(d.Ends(time.Second), "a")
 	if err == nil || locks.IsDefinite(err) || strings.Count(strings.Join(d.sent, "\n"), "1: SET") < 2 {
 		t.Errorf("%v after %q", err, d.sent)
 	}
@@ -225,7 +225,7 @@ func TestARoundThatTookTooLong(t *testing.T) {
 		d.once = true
 		d.Go(func(ctx context.Context) {
 			d.Sleep(ctx, tt.each/2)
-			d.skew = tt.jump
+			d.Skew = tt.jump
 		})
 		lease, err := redlocks[tt.lock](d, d.ports(), tenSeconds).Acquire(t.Context(), "a")
 		if (err == nil) != tt.granted || tt.granted && until(lease) != tt.until {

@@ -25,7 +25,7 @@ func all(value string) []string { return slices.Repeat([]string{value}, 3) }
 func TestContinueTakesTheLockAgainAndAgain(t *testing.T) {
 	d := newNodes(t, 3)
 	lease := take(t, redislocks.NewRedlockContinue(d, d.ports(), tenSeconds))
-	d.pass(11 * time.Second)
+	d.Pass(11 * time.Second)
 	want := []string{
 		"1: script a id1  10000", "2: script a id1  10000", "3: script a id1  10000",
 		"1: script a id2 id1 10000", "2: script a id2 id1 10000", "3: script a id2 id1 10000",
@@ -47,9 +47,9 @@ func TestContinueGoesOnAfterTheRelease(t *testing.T) {
 	if err := take(t, l).Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	d.pass(time.Hour)
+	d.Pass(time.Hour)
 	other := redislocks.NewRedlock(d, d.ports(), tenSeconds)
-	if _, err := other.Acquire(d.until(d.now+time.Minute), "a"); !errors.Is(err, locks.ErrNotAcquired) {
+	if _, err := other.Acquire(d.Ends(d.Time+time.Minute), "a"); !errors.Is(err, locks.ErrNotAcquired) {
 		t.Errorf("another client: %v; the nodes hold %q", err, d.values())
 	}
 	take(t, l) // its own client takes the value of the last round for its own
@@ -61,7 +61,7 @@ func TestContinueEndsWhereTheLockIsTaken(t *testing.T) {
 	for _, n := range d.nodes {
 		n.holds("other", 0)
 	}
-	d.pass(time.Hour)
+	d.Pass(time.Hour)
 	if rounds := len(d.sent) - 3; rounds != 3*6 || len(d.news) > 0 {
 		t.Errorf("%d requests to three nodes, news %v: three rounds, each undone, and no word", rounds, d.news)
 	}
@@ -71,14 +71,14 @@ func TestContinueEndsWhereTheLockIsTaken(t *testing.T) {
 // the lock from under its holder.
 func TestContinueDeletesWhatItFailsToRenew(t *testing.T) {
 	d := newNodes(t, 3)
-	d.now = 490 * time.Millisecond
+	d.Time = 490 * time.Millisecond
 	oneSecond := redislocks.Options{TTL: time.Second}
 	d.nodes[0].answers = []any{nil, slowReply(10 * time.Millisecond)}
 	lease := take(t, redislocks.NewRedlockContinue(d, d.ports(), oneSecond)) // renewed from 993 ms to 1005
-	d.pass(1010 * time.Millisecond)
+	d.Pass(1010 * time.Millisecond)
 	take(t, redislocks.NewRedlock(d, d.ports(), oneSecond))
-	if end := until(lease); d.now >= end || len(d.news) != 0 {
-		t.Errorf("another holds at %v; the first believed in it until %v, and was told %v", d.now, end, d.news)
+	if end := until(lease); d.Time >= end || len(d.news) != 0 {
+		t.Errorf("another holds at %v; the first believed in it until %v, and was told %v", d.Time, end, d.news)
 	}
 }
 
@@ -90,9 +90,9 @@ func TestContinueForgetsItsLock(t *testing.T) {
 	if err := take(t, l).Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	d.pass(5*time.Second + 2500*time.Microsecond) // the task is due in half a millisecond
+	d.Pass(5*time.Second + 2500*time.Microsecond) // the task is due in half a millisecond
 	lease := take(t, l)
-	d.pass(d.now + 10*time.Millisecond)
+	d.Pass(d.Time + 10*time.Millisecond)
 	if !slices.Equal(d.values(), all("id2")) {
 		t.Fatalf("the nodes hold %q", d.values())
 	}

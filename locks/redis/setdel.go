@@ -8,7 +8,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-type setDel struct{ locker }
+type setDel struct{ deleter }
 
 // NewSetDel takes the lock with SET NX PX, so that the key always expires, and
 // gives it back with a bare DEL: a holder whose lease has ended deletes the
@@ -17,11 +17,20 @@ type setDel struct{ locker }
 // Source: the Redis manual, "Distributed Locks with Redis", "Correct
 // Implementation with a Single Instance", which warns of it.
 func NewSetDel(h locks.Host, p redis.Port, o Options) locks.Locker {
-	return &setDel{newLocker(h, p, o)}
+	return &setDel{deleter{newLocker(h, p, o)}}
 }
 
 func (l *setDel) Acquire(ctx context.Context, name string) (locks.Lease, error) {
 	return l.acquire(ctx, name, bareDel)
+}
+
+// deleter is a locker that releases with a bare DEL, for which nobody needs a
+// lease.
+type deleter struct{ locker }
+
+// ReleaseName deletes the key, whoever's it is.
+func (l *deleter) ReleaseName(ctx context.Context, name string) error {
+	return held(l.port.Del(ctx, l.Timeout, name))
 }
 
 // bareDel gives a lease back without a look at whose the key is by now.

@@ -25,7 +25,7 @@ func TestTooFewReplicas(t *testing.T) {
 		{"no answer, and the key stays", []any{nil, errLost, errLost}, false, false},
 	} {
 		d := newDesk(t, tt.answers...)
-		_, err := redislocks.NewSetLuaWait(d, d.port(), tenSeconds).Acquire(d.until(90*time.Millisecond), "a")
+		_, err := redislocks.NewSetLuaWait(d, d.port(), tenSeconds).Acquire(d.Ends(90*time.Millisecond), "a")
 		if (err == nil) != tt.granted || err != nil && (locks.IsDefinite(err) != tt.definite || d.sent[2] != script) {
 			t.Errorf("%s: %v, definite %v, sent %q", tt.name, err, locks.IsDefinite(err), d.sent)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-type setNX struct{ locker }
+type setNX struct{ deleter }
 
 // NewSetNX is the naive lock: SETNX to take it, DEL to give it back, and no
 // expiry. It excludes others as long as the server keeps the key, and a holder
@@ -16,7 +16,7 @@ type setNX struct{ locker }
 //
 // Source: the Redis manual's page on SETNX, "Handling deadlocks".
 func NewSetNX(h locks.Host, p redis.Port, o Options) locks.Locker {
-	return &setNX{newLocker(h, p, o)}
+	return &setNX{deleter{newLocker(h, p, o)}}
 }
 
 func (l *setNX) Acquire(ctx context.Context, name string) (locks.Lease, error) {

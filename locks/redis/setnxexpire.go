@@ -9,7 +9,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-type setNXExpire struct{ locker }
+type setNXExpire struct{ deleter }
 
 // NewSetNXExpire gives the key of SETNX its expiry in a second command: a
 // client that dies between the two leaves a key that never expires. The
@@ -18,7 +18,7 @@ type setNXExpire struct{ locker }
 // Source: the pattern that the Redis manual's page on SET, "Patterns",
 // replaces by a single command.
 func NewSetNXExpire(h locks.Host, p redis.Port, o Options) locks.Locker {
-	return &setNXExpire{newLocker(h, p, o)}
+	return &setNXExpire{deleter{newLocker(h, p, o)}}
 }
 
 func (l *setNXExpire) Acquire(ctx context.Context, name string) (locks.Lease, error) {

@@ -34,9 +34,9 @@ func TestALockThatHasEndedIsTaken(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newDesk(t, tt.answers...)
-			d.now = 20 * time.Second
+			d.Time = 20 * time.Second
 			d.nodes[0].holds(tt.held, 0)
-			lease, err := tt.new(d, d.port(), tenSeconds).Acquire(d.until(20*time.Second+50*time.Millisecond), "a")
+			lease, err := tt.new(d, d.port(), tenSeconds).Acquire(d.Ends(20*time.Second+50*time.Millisecond), "a")
 			if granted := err == nil; granted != (tt.until > 0) || granted && until(lease) != tt.until {
 				t.Errorf("got %v, %v; want it until %v", lease, err, tt.until)
 			}
@@ -64,7 +64,7 @@ func TestAGETSETThatCameTooLateIsNoDefiniteNo(t *testing.T) {
 		{"cut off", []any{errNever}, time.Second, false},
 	} {
 		d := newDesk(t, append([]any{reply(0), bulk("-1"), bulk("11001")}, tt.after...)...)
-		_, err := redislocks.NewSetNXGetSet(d, d.port(), tenSeconds).Acquire(d.until(tt.end), "a")
+		_, err := redislocks.NewSetNXGetSet(d, d.port(), tenSeconds).Acquire(d.Ends(tt.end), "a")
 		if err == nil || locks.IsDefinite(err) != tt.definite {
 			t.Errorf("%s: %v, definite %v", tt.name, err, locks.IsDefinite(err))
 		}
@@ -92,7 +92,7 @@ func TestWhatTheReleaseOfATimeDeletes(t *testing.T) {
 	} {
 		d := newDesk(t)
 		lease := take(t, tt.new(d, d.port(), tenSeconds))
-		d.pass(tt.now)
+		d.Pass(tt.now)
 		if tt.holds != "" {
 			d.nodes[0].holds(tt.holds, 0)
 		}
@@ -116,7 +116,7 @@ func TestWhatTheReleaseOfATimeDeletes(t *testing.T) {
 // The time in the key is the wall clock's, what the client believes is not.
 func TestTimesAreTheWallClocks(t *testing.T) {
 	d := newDesk(t)
-	d.skew = -15 * time.Second
+	d.Skew = -15 * time.Second
 	if got := until(take(t, redislocks.NewSetNXGetSet(d, d.port(), tenSeconds))); got != 11*time.Second || d.nodes[0].value() != "-4000" {
 		t.Errorf("until %v with %s in the key", got, d.nodes[0].value())
 	}

@@ -62,7 +62,7 @@ func TestATokenOfItsOwnServer(t *testing.T) {
 				if _, err := l.Acquire(t.Context(), "a"); !locks.IsDefinite(err) || d.nodes[0].value() != "" {
 					t.Errorf("%v, and the key holds %q", err, d.nodes[0].value())
 				}
-				if d.pass(time.Minute); len(d.sent) != len(f.answers)+2 {
+				if d.Pass(time.Minute); len(d.sent) != len(f.answers)+2 {
 					t.Errorf("after all was given back: %q", d.sent)
 				}
 				_, l = f.on(t, failure, errLost)
@@ -78,7 +78,7 @@ func TestATokenOfItsOwnServer(t *testing.T) {
 func TestWhatIsNotUsedIsGivenBackLate(t *testing.T) {
 	for name, f := range fenced() {
 		d, l := f.on(t, nil)
-		_, err := l.Acquire(d.until(time.Duration(len(f.answers))*time.Millisecond), "a")
+		_, err := l.Acquire(d.Ends(time.Duration(len(f.answers))*time.Millisecond), "a")
 		if !locks.IsDefinite(err) || d.nodes[0].value() != "" || len(d.sent) != len(f.answers)+1 {
 			t.Errorf("%s: %v, the key holds %q, sent %q", name, err, d.nodes[0].value(), d.sent)
 		}

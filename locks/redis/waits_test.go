@@ -33,7 +33,7 @@ func TestWaitsBetweenTries(t *testing.T) {
 			tt.set(&o)
 			d := newDesk(t)
 			d.nodes[0].holds("other", 0)
-			if _, err := create(d, d.port(), o).Acquire(d.until(500*ms), "a"); !errors.Is(err, locks.ErrNotAcquired) {
+			if _, err := create(d, d.port(), o).Acquire(d.Ends(500*ms), "a"); !errors.Is(err, locks.ErrNotAcquired) {
 				t.Errorf("%s: %v", tt.name, err)
 			}
 			if got := d.waits[:len(tt.want)]; !slices.Equal(got, tt.want) {

@@ -17,7 +17,7 @@ var threeSeconds = redislocks.Options{TTL: 3 * time.Second}
 func TestAWatchdogRenewsEveryThird(t *testing.T) {
 	d := newDesk(t)
 	lease := take(t, redislocks.NewWatchdog(d, d.port(), threeSeconds))
-	d.pass(3500 * time.Millisecond)
+	d.Pass(3500 * time.Millisecond)
 	// The acquire took 1 ms, as each renewal does.
 	want := []locks.News{{Until: 4001 * time.Millisecond}, {Until: 5002 * time.Millisecond}, {Until: 6003 * time.Millisecond}}
 	if !slices.Equal(d.news, want) || until(lease) != want[2].Until {
@@ -30,7 +30,7 @@ func TestAWatchdogRenewsEveryThird(t *testing.T) {
 		t.Fatal(err)
 	}
 	sent := len(d.sent)
-	d.pass(time.Minute)
+	d.Pass(time.Minute)
 	if len(d.sent) != sent || d.nodes[0].value() != "" {
 		t.Errorf("after its release: %q", d.sent[sent:])
 	}
@@ -40,12 +40,12 @@ func TestAWatchdogRenewsEveryThird(t *testing.T) {
 func TestAReleaseWaitsForTheRenewal(t *testing.T) {
 	d := newDesk(t, nil, slowReply(200*time.Millisecond))
 	lease := take(t, redislocks.NewWatchdog(d, d.port(), threeSeconds))
-	d.pass(1050 * time.Millisecond)
+	d.Pass(1050 * time.Millisecond)
 	if err := lease.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if want := 1202 * time.Millisecond; d.now != want || len(d.news) != 0 {
-		t.Errorf("released at %v with news %v, want it at %v with none", d.now, d.news, want)
+	if want := 1202 * time.Millisecond; d.Time != want || len(d.news) != 0 {
+		t.Errorf("released at %v with news %v, want it at %v with none", d.Time, d.news, want)
 	}
 }
 
@@ -67,12 +67,12 @@ func TestAWatchdogTellsOfALoss(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newDesk(t, tt.answers...)
 			take(t, redislocks.NewWatchdog(d, d.port(), threeSeconds))
-			d.pass(tt.at)
+			d.Pass(tt.at)
 			if !slices.Equal(d.news, tt.news) || len(d.sent)-1 != tt.sent {
 				t.Errorf("news %v and %d renewals, want %v and %d", d.news, len(d.sent)-1, tt.news, tt.sent)
 			}
 			if lost := d.news[len(d.news)-1] == (locks.News{}); lost {
-				d.pass(time.Minute)
+				d.Pass(time.Minute)
 				if len(d.sent)-1 != tt.sent {
 					t.Errorf("what is lost is renewed: %q", d.sent)
 				}
@@ -86,11 +86,11 @@ func TestAWatchdogTellsOfALoss(t *testing.T) {
 func TestALossIsToldWhenTheLeaseEnds(t *testing.T) {
 	d := newDesk(t, nil, silence{}, silence{}, silence{})
 	take(t, redislocks.NewWatchdog(d, d.port(), threeSeconds))
-	d.pass(2999 * time.Millisecond)
+	d.Pass(2999 * time.Millisecond)
 	if len(d.news) != 0 {
 		t.Errorf("told early: %v", d.news)
 	}
-	d.pass(3000 * time.Millisecond)
+	d.Pass(3000 * time.Millisecond)
 	if len(d.news) != 1 {
 		t.Errorf("not told: %v", d.timeouts)
 	}
@@ -101,7 +101,7 @@ func TestACappedWatchdogStops(t *testing.T) {
 	o.Cap = true
 	d := newDesk(t)
 	lease := take(t, redislocks.NewWatchdog(d, d.port(), o))
-	d.pass(time.Minute)
+	d.Pass(time.Minute)
 	if end := until(lease); len(d.news) != 5 || end < 7*time.Second || end >= 8*time.Second {
 		t.Errorf("%d renewals, the last until %v: want 4 and the loss, until less than 3 T after the grant", len(d.news), end)
 	}
@@ -114,7 +114,7 @@ func TestABlindWatchdogRenewsWhoseverKeyItIs(t *testing.T) {
 	d := newDesk(t)
 	take(t, redislocks.NewWatchdogBlind(d, d.port(), threeSeconds))
 	d.nodes[0].holds("another's", time.Second*2)
-	d.pass(20 * time.Second)
+	d.Pass(20 * time.Second)
 	if d.nodes[0].value() != "another's" || len(d.news) != 19 || d.news[18].Until < 20*time.Second {
 		t.Errorf("the key is gone, or it does not believe that it holds: %v", d.news)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/locks/lockstest"
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
@@ -54,7 +55,7 @@ type session struct {
 	id       int64
 	ended    error // nil: it lives
 	events   []arrival
-	reader   *task
+	reader   *lockstest.Task
 	nodes    map[string]bool // watched
 	children map[string]bool
 }
@@ -68,7 +69,7 @@ func (c *client) Open(ctx context.Context, _, _ time.Duration) (zookeeper.Sessio
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	c.pass(c.now + time.Millisecond)
+	c.Pass(c.Time + time.Millisecond)
 	if c.unreachable != nil {
 		return nil, c.unreachable
 	}
@@ -90,8 +91,8 @@ func (s *session) Do(ctx context.Context, _ time.Duration, c zookeeper.Command) 
 	}
 	s.sent = append(s.sent, text(c))
 	f := s.faults[len(s.sent)]
-	d.pass(d.now + f.held)
-	d.pass(d.now + time.Millisecond/2)
+	d.Pass(d.Time + f.held)
+	d.Pass(d.Time + time.Millisecond/2)
 	if f.expires {
 		s.end(zookeeper.ErrSessionExpired, zookeeper.Expired)
 	}
@@ -102,7 +103,7 @@ func (s *session) Do(ctx context.Context, _ time.Duration, c zookeeper.Command) 
 	if f.err == nil || f.executed {
 		r = s.ensemble.apply(s, c)
 	}
-	d.pass(d.now + time.Millisecond/2)
+	d.Pass(d.Time + time.Millisecond/2)
 	switch f.err {
 	case nil:
 		if s.ended != nil {
@@ -122,48 +123,48 @@ func (s *session) blink() {
 }
 
 func (s *session) Next(ctx context.Context, timeout time.Duration) (zookeeper.Event, error) {
-	d, end := s.desk, endOf(ctx)
+	d, end := s.desk, lockstest.EndOf(ctx)
 	if timeout > 0 {
-		end = min(end, d.now+timeout)
+		end = min(end, d.Time+timeout)
 	}
 	if s.reader != nil {
-		d.t.Error("two tasks read the events of one session")
+		d.T.Error("two tasks read the events of one session")
 	}
 	for {
 		switch {
 		case ctx.Err() != nil:
 			return zookeeper.Event{}, ctx.Err()
-		case len(s.events) > 0 && s.events[0].at <= d.now:
+		case len(s.events) > 0 && s.events[0].at <= d.Time:
 			e := s.events[0].event
 			s.events = s.events[1:]
 			return e, nil
 		case len(s.events) == 0 && s.ended != nil:
 			return zookeeper.Event{}, s.ended
-		case d.now >= end:
+		case d.Time >= end:
 			return zookeeper.Event{}, zookeeper.ErrNoEvent
 		}
 		wake := end
 		if len(s.events) > 0 {
 			wake = min(wake, s.events[0].at)
 		}
-		s.reader, d.running.asleep = d.running, true
-		d.pass(wake)
+		s.reader, d.Running.Asleep = d.Running, true
+		d.Pass(wake)
 		s.reader = nil
 	}
 }
 
 func (s *session) Close(ctx context.Context, _ time.Duration) error {
-	s.pass(s.now + time.Millisecond)
+	s.Pass(s.Time + time.Millisecond)
 	s.end(zookeeper.ErrClosed, zookeeper.Closed)
 	return nil
 }
 
 // tell has an event arrive half a millisecond later.
 func (s *session) tell(e zookeeper.Event) {
-	at := s.desk.now + time.Millisecond/2
+	at := s.desk.Time + time.Millisecond/2
 	s.events = append(s.events, arrival{at, e})
 	if s.reader != nil {
-		s.reader.wake = min(s.reader.wake, at)
+		s.reader.Wake = min(s.reader.Wake, at)
 	}
 }
 

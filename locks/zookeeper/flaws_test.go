@@ -20,7 +20,7 @@ const ms = time.Millisecond
 func (d *desk) queue(create makeLock, works ...time.Duration) (runs []*run) {
 	for _, w := range works {
 		runs = append(runs, d.client().wants(create, w, never))
-		d.pass(d.now + 100*ms)
+		d.Pass(d.Time + 100*ms)
 	}
 	return runs
 }
@@ -39,12 +39,12 @@ func TestAWaiterThatDiesLetsTheNextOneIn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
 			d.queue(tt.new, 20*second, 0, second)
-			d.clients[1].kill()
-			d.pass(6 * second)
+			d.clients[1].Kill()
+			d.Pass(6 * second)
 			d.clients[1].expire()
-			d.pass(60 * second)
+			d.Pass(60 * second)
 			if d.most != tt.most {
-				t.Errorf("%d were in, want %d: %q", d.most, tt.most, d.log)
+				t.Errorf("%d were in, want %d: %q", d.most, tt.most, d.Log)
 			}
 		})
 	}
@@ -67,15 +67,15 @@ func TestTwoWaitersThatDieLetTheLastOneIn(t *testing.T) {
 			last := d.client()
 			last.faults[5] = fault{held: 2 * second} // create, list, watch, list, watch
 			last.wants(tt.new, second, never)
-			d.pass(second)
-			d.clients[2].kill()
+			d.Pass(second)
+			d.clients[2].Kill()
 			d.clients[2].expire()
-			d.pass(2 * second)
-			d.clients[1].kill()
+			d.Pass(2 * second)
+			d.clients[1].Kill()
 			d.clients[1].expire()
-			d.pass(60 * second)
+			d.Pass(60 * second)
 			if d.most != tt.most {
-				t.Errorf("%d were in, want %d: %q", d.most, tt.most, d.log)
+				t.Errorf("%d were in, want %d: %q", d.most, tt.most, d.Log)
 			}
 			if got := last.sent[4]; !strings.HasPrefix(got, "exists ") {
 				t.Errorf("held before %q", got)
@@ -99,20 +99,20 @@ func TestAPredecessorThatGoesBeforeTheWatch(t *testing.T) {
 			d := newDesk(t)
 			first := d.client()
 			first.wants(tt.new, second, never)
-			d.pass(100 * ms)
+			d.Pass(100 * ms)
 			slow := d.client()
 			slow.faults[3] = fault{held: 2 * second}
 			second := slow.wants(tt.new, second, never)
-			d.pass(200 * ms)
+			d.Pass(200 * ms)
 			third := d.client().wants(tt.new, 0, never)
-			d.pass(300 * lease)
+			d.Pass(300 * lease)
 			if !tt.zombie {
-				d.story("c1 in", "c1 out", "c2 in", "c2 out", "c3 in", "c3 out")
+				d.Story("c1 in", "c1 out", "c2 in", "c2 out", "c3 in", "c3 out")
 				return
 			}
-			d.story("c1 in", "c1 out")
-			if second.err == nil || locks.IsDefinite(second.err) || third.task.done {
-				t.Errorf("the zombie says %v; the one behind it has ended: %v", second.err, third.task.done)
+			d.Story("c1 in", "c1 out")
+			if second.err == nil || locks.IsDefinite(second.err) || third.task.Done {
+				t.Errorf("the zombie says %v; the one behind it has ended: %v", second.err, third.task.Done)
 			}
 		})
 	}
@@ -123,17 +123,17 @@ func TestAPredecessorThatGoesBeforeTheWatch(t *testing.T) {
 func TestTheHerdEntersTwice(t *testing.T) {
 	d := newDesk(t)
 	first := d.client().wants(zklocks.NewChildren, 2*second, never)
-	d.pass(second)
+	d.Pass(second)
 	d.client().wants(zklocks.NewChildren, 2*second, never)
-	d.pass(lease)
-	d.story("c1 in", "c1 in", "c1 out", "c2 in", "c1 out", "c2 out")
+	d.Pass(lease)
+	d.Story("c1 in", "c1 in", "c1 out", "c2 in", "c1 out", "c2 out")
 	if !errors.Is(first.err, locks.ErrNotHeld) {
 		t.Errorf("the second delete says %v", first.err)
 	}
 	d = newDesk(t)
 	d.queue(zklocks.NewRecipe, 2*second, 2*second)
-	d.pass(lease)
-	d.story("c1 in", "c1 out", "c2 in", "c2 out")
+	d.Pass(lease)
+	d.Story("c1 in", "c1 out", "c2 in", "c2 out")
 }
 
 // Two come in the 10 ms that both wait before they look.
@@ -141,22 +141,22 @@ func TestTheHerdMissesItsHead(t *testing.T) {
 	d := newDesk(t)
 	for range 2 {
 		d.client().wants(zklocks.NewChildren, second, never)
-		d.pass(d.now + 4*ms)
+		d.Pass(d.Time + 4*ms)
 	}
-	d.pass(30 * lease)
-	d.story()
+	d.Pass(30 * lease)
+	d.Story()
 	d.client().wants(zklocks.NewChildren, second, never) // wakes the head
-	d.pass(40 * lease)
-	if len(d.log) == 0 || d.log[0] != "c1 in" {
-		t.Errorf("a third one comes: %q", d.log)
+	d.Pass(40 * lease)
+	if len(d.Log) == 0 || d.Log[0] != "c1 in" {
+		t.Errorf("a third one comes: %q", d.Log)
 	}
 	d = newDesk(t)
 	for range 2 {
 		d.client().wants(zklocks.NewRecipe, second, never)
-		d.pass(d.now + 4*ms)
+		d.Pass(d.Time + 4*ms)
 	}
-	d.pass(lease)
-	d.story("c1 in", "c1 out", "c2 in", "c2 out")
+	d.Pass(lease)
+	d.Story("c1 in", "c1 out", "c2 in", "c2 out")
 }
 
 // A waiter gives up.
@@ -174,14 +174,14 @@ func TestATimeoutThatLeavesItsNode(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
 			d.client().wants(tt.new, second, never)
-			d.pass(100 * ms)
+			d.Pass(100 * ms)
 			waiter := d.client().wants(tt.new, second, 600*ms)
-			d.pass(3 * second)
+			d.Pass(3 * second)
 			d.client().wants(tt.new, second, never)
-			d.pass(300 * lease)
-			entered := d.log[len(d.log)-1] == "c3 out"
+			d.Pass(300 * lease)
+			entered := d.Log[len(d.Log)-1] == "c3 out"
 			if errors.Is(waiter.err, locks.ErrNotAcquired) == tt.leaks || locks.IsDefinite(waiter.err) == tt.leaks || entered == tt.leaks {
-				t.Errorf("%v; %q", waiter.err, d.log)
+				t.Errorf("%v; %q", waiter.err, d.Log)
 			}
 			if left := len(d.list("/a")); left > 0 != tt.leaks {
 				t.Errorf("%d nodes left", left)
@@ -206,14 +206,14 @@ func TestANodeThatNobodyKnows(t *testing.T) {
 			first := d.client()
 			first.faults[3] = after // create, create the parent, create
 			r := first.wants(tt.new, second, never)
-			d.pass(second)
+			d.Pass(second)
 			d.client().wants(tt.new, second, never)
-			d.pass(300 * lease)
+			d.Pass(300 * lease)
 			if !tt.orphan {
-				d.story("c1 in", "c1 out", "c2 in", "c2 out")
+				d.Story("c1 in", "c1 out", "c2 in", "c2 out")
 				return
 			}
-			d.story()
+			d.Story()
 			if r.err == nil || locks.IsDefinite(r.err) {
 				t.Errorf("it says %v", r.err)
 			}
@@ -237,14 +237,14 @@ func TestTheEventThreadIsBlocked(t *testing.T) {
 			d := newDesk(t)
 			runs := d.queue(tt.new, 0, second, 20*second)
 			holder := d.clients[2]
-			d.pass(5 * second)
-			if !slices.Contains(d.log, "c3 in") || slices.Contains(d.log, "c3 out") {
-				t.Fatalf("%q", d.log)
+			d.Pass(5 * second)
+			if !slices.Contains(d.Log, "c3 in") || slices.Contains(d.Log, "c3 out") {
+				t.Fatalf("%q", d.Log)
 			}
 			holder.expire()
-			d.pass(60 * second)
-			if told := len(holder.news) > 0; told != tt.told || !errors.Is(runs[2].err, locks.ErrLost) {
-				t.Errorf("told: %v, in the end %v", holder.news, runs[2].err)
+			d.Pass(60 * second)
+			if told := len(holder.Lost) > 0; told != tt.told || !errors.Is(runs[2].err, locks.ErrLost) {
+				t.Errorf("told: %v, in the end %v", holder.Lost, runs[2].err)
 			}
 		})
 	}

@@ -26,7 +26,7 @@ func TestPlaces(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
 			d.queue(tt.new, 3*second, second, second)
-			d.pass(4 * second) // the second one has been woken
+			d.Pass(4 * second) // the second one has been woken
 			d.placed(tt.want)
 		})
 	}
@@ -34,13 +34,13 @@ func TestPlaces(t *testing.T) {
 
 // placed fails the test if the clients were told of other places.
 func (d *desk) placed(want string) {
-	d.t.Helper()
+	d.T.Helper()
 	var got [][]int64
 	for _, c := range d.clients {
-		got = append(got, c.places)
+		got = append(got, c.Places)
 	}
 	if fmt.Sprint(got) != want {
-		d.t.Errorf("places %v, want %s", got, want)
+		d.T.Errorf("places %v, want %s", got, want)
 	}
 }
 
@@ -54,9 +54,9 @@ func TestAnotherPlace(t *testing.T) {
 	}{
 		"adopted":           {zklocks.NewRecipe, func(_ *desk, c *client) { c.faults[1] = after }, "[[0] [1]]"},
 		"adopted, by czxid": {byCzxids, func(_ *desk, c *client) { c.faults[1] = after }, "[[2] [3]]"},
-		"after its session": {zklocks.NewRecipe, func(d *desk, c *client) { d.pass(second); c.expire() }, "[[0] [1 2]]"},
+		"after its session": {zklocks.NewRecipe, func(d *desk, c *client) { d.Pass(second); c.expire() }, "[[0] [1 2]]"},
 		"after its node": {zklocks.NewRecipe, func(d *desk, _ *client) {
-			d.pass(second)
+			d.Pass(second)
 			d.remove("/a/c2-1-lock-0000000001")
 			d.clients[1].opened[0].tell(zookeeper.Event{Type: zookeeper.NodeDeleted, Path: "/a/c1-1-lock-0000000000"})
 		}, "[[0] [1 2]]"},
@@ -64,11 +64,11 @@ func TestAnotherPlace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
 			d.client().wants(tt.new, lease, never)
-			d.pass(100 * ms)
+			d.Pass(100 * ms)
 			c := d.client()
 			c.wants(tt.new, second, never)
 			tt.befalls(d, c)
-			d.pass(5 * second)
+			d.Pass(5 * second)
 			d.placed(tt.want)
 		})
 	}
@@ -90,7 +90,7 @@ func TestNoPlace(t *testing.T) {
 			d.underWay = true
 			d.nodes["/a"] = &node{count: math.MaxInt32}
 			d.queue(tt.new, 2*second, 2*second)
-			d.pass(second)
+			d.Pass(second)
 			d.placed(tt.want)
 		})
 	}

@@ -35,18 +35,18 @@ func TestWhatARunKnows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
 			d.client().wants(zklocks.NewPredecessorRecheck, 2*second, never)
-			d.pass(100 * ms)
+			d.Pass(100 * ms)
 			c := d.client()
 			c.faults = tt.faults
 			r := c.wants(zklocks.NewPredecessorRecheck, second, tt.end)
-			d.pass(lease)
-			if !r.task.done || !errors.Is(r.err, tt.is) && tt.is != nil || r.err == nil || locks.IsDefinite(r.err) != tt.definite {
+			d.Pass(lease)
+			if !r.task.Done || !errors.Is(r.err, tt.is) && tt.is != nil || r.err == nil || locks.IsDefinite(r.err) != tt.definite {
 				t.Errorf("it says %v", r.err)
 			}
 			if left := d.list("/a"); len(left) > 0 != tt.left {
 				t.Errorf("left %q", left)
 			}
-			d.story("c1 in", "c1 out")
+			d.Story("c1 in", "c1 out")
 		})
 	}
 }
@@ -61,9 +61,9 @@ func TestAWaiterThatNothingWakes(t *testing.T) {
 			d := newDesk(t)
 			runs := d.queue(zklocks.NewPredecessorRecheck, 2*second, second)
 			befalls(d.clients[1])
-			d.pass(30 * lease)
-			d.story("c1 in", "c1 out")
-			if runs[1].task.done {
+			d.Pass(30 * lease)
+			d.Story("c1 in", "c1 out")
+			if runs[1].task.Done {
 				t.Errorf("it ends with %v", runs[1].err)
 			}
 		})
@@ -76,7 +76,7 @@ func TestASessionThatEndsInTheQueue(t *testing.T) {
 		d := newDesk(t)
 		runs := d.queue(create, 2*second, second)
 		d.clients[1].expire()
-		d.pass(lease)
+		d.Pass(lease)
 		if err := runs[1].err; !errors.Is(err, zookeeper.ErrSessionExpired) || !locks.IsDefinite(err) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -97,8 +97,8 @@ func TestTheDeleteOfAnEntry(t *testing.T) {
 		c := d.client()
 		c.faults[5] = tt.fault // create, create the parent, create, list, delete
 		r := c.wants(zklocks.NewPredecessor, second, never)
-		d.pass(lease)
-		d.story("c1 in", "c1 out")
+		d.Pass(lease)
+		d.Story("c1 in", "c1 out")
 		if r.err == nil || tt.is != nil && !errors.Is(r.err, tt.is) || locks.IsDefinite(r.err) != tt.definite {
 			t.Errorf("%s: %v", name, r.err)
 		}
@@ -112,12 +112,12 @@ func TestNoSession(t *testing.T) {
 		c := d.client()
 		c.unreachable = zookeeper.ErrTimeout
 		r := c.wants(create, second, never)
-		d.pass(lease)
-		if !r.task.done || !errors.Is(r.err, zookeeper.ErrTimeout) || !locks.IsDefinite(r.err) {
+		d.Pass(lease)
+		if !r.task.Done || !errors.Is(r.err, zookeeper.ErrTimeout) || !locks.IsDefinite(r.err) {
 			t.Errorf("%s: %v", name, r.err)
 		}
 		r = d.client().wants(create, second, 0)
-		d.pass(2 * lease)
+		d.Pass(2 * lease)
 		if !errors.Is(r.err, locks.ErrNotAcquired) {
 			t.Errorf("%s: %v", name, r.err)
 		}
@@ -129,11 +129,11 @@ func TestNoSession(t *testing.T) {
 func TestTheHerdBeginsAnew(t *testing.T) {
 	d := newDesk(t)
 	runs := d.queue(zklocks.NewChildren, second, second)
-	d.pass(lease)
-	d.log = nil
+	d.Pass(lease)
+	d.Log = nil
 	d.clients[1].again(runs[1].lock, second, never)
-	d.pass(2 * lease)
-	d.story("c2 in", "c2 out")
+	d.Pass(2 * lease)
+	d.Story("c2 in", "c2 out")
 }
 
 // Of two entries the error tells what is known less.
@@ -143,9 +143,9 @@ func TestTheErrorOfTwoEntries(t *testing.T) {
 		c := d.client()
 		c.faults[request] = before // create, create the parent, create, list, list, delete, delete
 		r := c.wants(zklocks.NewChildren, 2*second, never)
-		d.pass(second)
+		d.Pass(second)
 		d.client().wants(zklocks.NewChildren, second, never)
-		d.pass(lease)
+		d.Pass(lease)
 		if r.err == nil || locks.IsDefinite(r.err) != definite {
 			t.Errorf("%q: %v", c.sent, r.err)
 		}

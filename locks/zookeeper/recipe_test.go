@@ -21,25 +21,25 @@ func TestTheRecipeSurvivesEachRequest(t *testing.T) {
 			t.Run(fmt.Sprintf("%s %d", name, request), func(t *testing.T) {
 				d := newDesk(t)
 				d.client().wants(zklocks.NewRecipe, 3*second, never)
-				d.pass(100 * ms)
+				d.Pass(100 * ms)
 				c := d.client()
 				c.faults[request] = f
 				middle := c.wants(zklocks.NewRecipe, second, never)
-				d.pass(2 * second)
+				d.Pass(2 * second)
 				d.client().wants(zklocks.NewRecipe, second, never)
-				d.pass(3 * lease)
-				if d.most != 1 || len(d.log) != 6 || len(d.list("/a")) != 0 {
-					t.Errorf("%d were in: %q; left %q", d.most, d.log, d.list("/a"))
+				d.Pass(3 * lease)
+				if d.most != 1 || len(d.Log) != 6 || len(d.list("/a")) != 0 {
+					t.Errorf("%d were in: %q; left %q", d.most, d.Log, d.list("/a"))
 				}
-				if overtakes := d.log[2] == "c3 in"; overtakes && f != expiry {
-					t.Errorf("%q", d.log)
+				if overtakes := d.Log[2] == "c3 in"; overtakes && f != expiry {
+					t.Errorf("%q", d.Log)
 				}
 				// An expiry at the last request takes the grant away.
 				if want := f == expiry && request == 5; errors.Is(middle.err, locks.ErrLost) != want || middle.err != nil && !want {
 					t.Errorf("the release says %v; sent %q", middle.err, c.sent)
 				}
-				if len(c.news) > 0 {
-					t.Errorf("told of a loss at %v", c.news)
+				if len(c.Lost) > 0 {
+					t.Errorf("told of a loss at %v", c.Lost)
 				}
 			})
 		}
@@ -58,14 +58,14 @@ func TestTheRecipeSurvivesTwoFaults(t *testing.T) {
 					c := d.client()
 					c.faults[one], c.faults[two] = faults[i], faults[j]
 					c.wants(zklocks.NewRecipe, second, never)
-					d.pass(5 * ms)
+					d.Pass(5 * ms)
 					for range 2 {
 						d.client().wants(zklocks.NewRecipe, second, never)
-						d.pass(d.now + 5*ms)
+						d.Pass(d.Time + 5*ms)
 					}
-					d.pass(3 * lease)
-					if d.most != 1 || len(d.log) != 6 || len(d.list("/a")) != 0 {
-						t.Errorf("%v at %d, %v at %d: %d were in: %q; left %q", faults[i], one, faults[j], two, d.most, d.log, d.list("/a"))
+					d.Pass(3 * lease)
+					if d.most != 1 || len(d.Log) != 6 || len(d.list("/a")) != 0 {
+						t.Errorf("%v at %d, %v at %d: %d were in: %q; left %q", faults[i], one, faults[j], two, d.most, d.Log, d.list("/a"))
 					}
 				}
 			}
@@ -85,11 +85,11 @@ func TestTheRecipeAdoptsItsNode(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
 			d.client().wants(zklocks.NewRecipe, 0, never)
-			d.pass(second)
+			d.Pass(second)
 			c := d.client()
 			c.faults[1] = tt.fault
 			c.wants(zklocks.NewRecipe, second, never)
-			d.pass(lease)
+			d.Pass(lease)
 			// The loss of the connection, which came before, is looked at once more.
 			want := slices.Insert(slices.Clone(tt.sent), len(tt.sent)-1, "list /a")
 			if !slices.Equal(c.sent, want) {
@@ -116,40 +116,40 @@ func TestTheRecipeGivesUp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
 			d.client().wants(zklocks.NewRecipe, lease, never)
-			d.pass(100 * ms)
+			d.Pass(100 * ms)
 			c := d.client()
 			c.faults = tt.faults
 			r := c.wants(zklocks.NewRecipe, second, second)
-			d.pass(4 * lease)
-			if !r.task.done || errors.Is(r.err, locks.ErrNotAcquired) != tt.sure || locks.IsDefinite(r.err) != tt.sure {
+			d.Pass(4 * lease)
+			if !r.task.Done || errors.Is(r.err, locks.ErrNotAcquired) != tt.sure || locks.IsDefinite(r.err) != tt.sure {
 				t.Errorf("it says %v", r.err)
 			}
 			if left := d.list("/a"); len(left) != 0 {
 				t.Errorf("left %q of %q", left, c.sent)
 			}
-			d.story("c1 in", "c1 out")
+			d.Story("c1 in", "c1 out")
 		})
 	}
 }
 
 // takes runs an acquire that has to succeed, and gives what it got.
 func (c *client) takes(l locks.Locker, name string) (got locks.Lease) {
-	c.t.Helper()
+	c.T.Helper()
 	var err error
-	k := c.start(func(ctx context.Context) { got, err = l.Acquire(ctx, name) })
-	c.pass(c.now + lease)
-	if !k.done || err != nil {
-		c.t.Fatalf("the acquire of %s: %v", name, err)
+	k := c.Start(func(ctx context.Context) { got, err = l.Acquire(ctx, name) })
+	c.Pass(c.Time + lease)
+	if !k.Done || err != nil {
+		c.T.Fatalf("the acquire of %s: %v", name, err)
 	}
 	return got
 }
 
 func (c *client) gives(l locks.Lease) (err error) {
-	c.t.Helper()
-	k := c.start(func(ctx context.Context) { err = l.Release(ctx) })
-	c.pass(c.now + lease)
-	if !k.done {
-		c.t.Fatal("the release does not return")
+	c.T.Helper()
+	k := c.Start(func(ctx context.Context) { err = l.Release(ctx) })
+	c.Pass(c.Time + lease)
+	if !k.Done {
+		c.T.Fatal("the release does not return")
 	}
 	return err
 }
@@ -172,11 +172,11 @@ func TestTheRecipeTellsOfALoss(t *testing.T) {
 			c := d.client()
 			l := zklocks.NewRecipe(c, c.port(), options)
 			g := c.takes(l, "a")
-			at := d.now
+			at := d.Time
 			tt.befalls(c)
-			d.pass(at + lease)
-			if want := []time.Duration{at + ms/2}; !slices.Equal(c.news, want) {
-				t.Errorf("told at %v, want %v", c.news, want)
+			d.Pass(at + lease)
+			if want := []time.Duration{at + ms/2}; !slices.Equal(c.Lost, want) {
+				t.Errorf("told at %v, want %v", c.Lost, want)
 			}
 			if err := c.gives(g); !errors.Is(err, tt.err) {
 				t.Errorf("the release says %v, want %v", err, tt.err)
@@ -184,9 +184,9 @@ func TestTheRecipeTellsOfALoss(t *testing.T) {
 			if len(d.list("/a")) != 0 {
 				t.Errorf("left %q", d.list("/a"))
 			}
-			c.news = nil
-			if err := c.gives(c.takes(l, "a")); err != nil || len(c.news) != 0 {
-				t.Errorf("the next grant: %v, told of a loss at %v", err, c.news)
+			c.Lost = nil
+			if err := c.gives(c.takes(l, "a")); err != nil || len(c.Lost) != 0 {
+				t.Errorf("the next grant: %v, told of a loss at %v", err, c.Lost)
 			}
 		})
 	}
@@ -201,11 +201,11 @@ func TestAnOldLossIsNoNews(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.opened[0].blink()
-	d.pass(d.now + second)
+	d.Pass(d.Time + second)
 	sent := len(c.sent)
 	g := c.takes(l, "a")
-	if len(c.news) != 0 {
-		t.Errorf("told of a loss at %v", c.news)
+	if len(c.Lost) != 0 {
+		t.Errorf("told of a loss at %v", c.Lost)
 	}
 	want := []string{"create /a/c1-2-lock-", "list /a", "list /a"}
 	if got := c.sent[sent:]; !slices.Equal(got, want) {
@@ -221,8 +221,8 @@ func TestTheRecipeWaitsAnew(t *testing.T) {
 	d := newDesk(t)
 	d.queue(zklocks.NewRecipe, 3*second, second)
 	d.clients[1].expire()
-	d.pass(lease)
-	d.story("c1 in", "c1 out", "c2 in", "c2 out")
+	d.Pass(lease)
+	d.Story("c1 in", "c1 out", "c2 in", "c2 out")
 	if n := len(d.clients[1].opened); n != 2 {
 		t.Errorf("%d sessions", n)
 	}
@@ -236,18 +236,18 @@ func TestTheRecipeLooksAgain(t *testing.T) {
 	c := d.clients[1]
 	sent := len(c.sent)
 	c.opened[0].tell(zookeeper.Event{Type: zookeeper.Disconnected})
-	d.pass(second)
+	d.Pass(second)
 	if got := c.sent[sent:]; len(got) != 0 {
 		t.Errorf("without a connection it sent %q", got)
 	}
 	c.opened[0].tell(zookeeper.Event{Type: zookeeper.Connected})
-	d.pass(2 * second)
+	d.Pass(2 * second)
 	want := []string{"list /a", "exists /a/c1-1-lock-0000000000 watch"}
 	if got := c.sent[sent:]; !slices.Equal(got, want) {
 		t.Errorf("sent %q, want %q", got, want)
 	}
-	d.pass(lease)
-	d.story("c1 in", "c1 out", "c2 in", "c2 out")
+	d.Pass(lease)
+	d.Story("c1 in", "c1 out", "c2 in", "c2 out")
 }
 
 // Somebody deletes its node: while it waits it makes another, and a release
@@ -256,8 +256,8 @@ func TestTheNodeIsDeletedByAnother(t *testing.T) {
 	d := newDesk(t)
 	d.queue(zklocks.NewRecipe, 3*second, second, second)
 	d.remove("/a/c2-1-lock-0000000001")
-	d.pass(lease)
-	d.story("c1 in", "c1 out", "c3 in", "c3 out", "c2 in", "c2 out")
+	d.Pass(lease)
+	d.Story("c1 in", "c1 out", "c3 in", "c3 out", "c2 in", "c2 out")
 
 	d = newDesk(t)
 	c := d.client()
@@ -278,9 +278,9 @@ func TestTwoLocksAtOnce(t *testing.T) {
 	l := zklocks.NewRecipe(c, c.port(), options)
 	a, b := c.takes(l, "a"), c.takes(l, "b")
 	c.opened[0].blink()
-	d.pass(d.now + second)
-	if len(c.news) != 1 {
-		t.Errorf("told of %d losses", len(c.news))
+	d.Pass(d.Time + second)
+	if len(c.Lost) != 1 {
+		t.Errorf("told of %d losses", len(c.Lost))
 	}
 	for _, g := range []locks.Lease{b, a, c.takes(l, "c")} {
 		if err := c.gives(g); err != nil {
@@ -288,12 +288,12 @@ func TestTwoLocksAtOnce(t *testing.T) {
 		}
 	}
 	last := c.takes(l, "a")
-	c.start(func(ctx context.Context) {
+	c.Start(func(ctx context.Context) {
 		if err := l.Close(ctx); err != nil {
 			t.Error(err)
 		}
 	})
-	d.pass(d.now + second)
+	d.Pass(d.Time + second)
 	if open := slices.IndexFunc(c.opened, func(s *session) bool { return s.ended == nil }); open < 0 {
 		t.Error("a close has ended a lease")
 	}
@@ -313,8 +313,8 @@ func TestARefusal(t *testing.T) {
 	c := d.client()
 	c.faults[1] = fault{err: locks.Definite(zookeeper.BadArguments)}
 	r := c.wants(zklocks.NewRecipe, second, never)
-	d.pass(lease)
-	if !r.task.done || !locks.IsDefinite(r.err) || !errors.Is(r.err, zookeeper.BadArguments) {
+	d.Pass(lease)
+	if !r.task.Done || !locks.IsDefinite(r.err) || !errors.Is(r.err, zookeeper.BadArguments) {
 		t.Errorf("it says %v", r.err)
 	}
 }

@@ -42,12 +42,12 @@ func TestRecipes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
 			runs := d.queue(tt.new, second, second)
-			d.pass(lease)
+			d.Pass(lease)
 			for i, want := range [][]string{tt.alone, tt.behind} {
 				if got := d.clients[i].sent; !slices.Equal(got, want) {
 					t.Errorf("client %d sent %q, want %q", i+1, got, want)
 				}
-				if runs[i].err != nil || !runs[i].task.done {
+				if runs[i].err != nil || !runs[i].task.Done {
 					t.Errorf("client %d ended with %v", i+1, runs[i].err)
 				}
 			}
@@ -59,7 +59,7 @@ func TestRecipes(t *testing.T) {
 func TestTheHerdLists(t *testing.T) {
 	d := newDesk(t)
 	d.client().wants(zklocks.NewChildren, second, never)
-	d.pass(lease)
+	d.Pass(lease)
 	want := []string{"create /a/sub", "create /a", "create /a/sub", "list /a watch", "delete /a/sub0000000000"}
 	if got := d.clients[0].sent; !slices.Equal(got, want) {
 		t.Errorf("sent %q, want %q", got, want)
@@ -80,10 +80,10 @@ func TestSessions(t *testing.T) {
 			var runs []*run
 			for i, expires := range []bool{false, true, false, false} {
 				runs = append(runs, c.again(l, second, never))
-				d.pass(d.now + lease)
+				d.Pass(d.Time + lease)
 				if expires {
 					c.expire()
-					d.pass(d.now + second)
+					d.Pass(d.Time + second)
 				}
 				if runs[i].err != nil && expires == false && i != 2 {
 					t.Errorf("%d: %v", i, runs[i].err)
@@ -98,13 +98,13 @@ func TestSessions(t *testing.T) {
 			if len(c.opened) != 2 {
 				t.Errorf("%d sessions", len(c.opened))
 			}
-			closing := c.start(func(ctx context.Context) {
+			closing := c.Start(func(ctx context.Context) {
 				if err := l.Close(ctx); err != nil {
 					t.Error(err)
 				}
 			})
-			d.pass(d.now + second)
-			if !closing.done || c.opened[1].ended == nil {
+			d.Pass(d.Time + second)
+			if !closing.Done || c.opened[1].ended == nil {
 				t.Error("the session has not been closed")
 			}
 		})

@@ -33,7 +33,7 @@ func TestTokens(t *testing.T) {
 				l := tt.new(c, c.port(), zklocks.Options{TTL: lease, Token: true, Czxid: czxid})
 				var tokens []uint64
 				for range 2 {
-					c.start(func(ctx context.Context) {
+					c.Start(func(ctx context.Context) {
 						take := func(_ context.Context, g locks.Lease) { tokens = append(tokens, g.(locks.Fencer).Token()) }
 						if r, ok := l.(locks.Runner); ok {
 							_ = r.Run(ctx, "a", take)
@@ -47,7 +47,7 @@ func TestTokens(t *testing.T) {
 						take(ctx, g)
 						_ = g.Release(ctx)
 					})
-					d.pass(d.now + lease)
+					d.Pass(d.Time + lease)
 				}
 				want := tt.number
 				if czxid {
@@ -96,9 +96,9 @@ func TestTheSameNumber(t *testing.T) {
 				d.client()
 			}
 			runs := d.queue(tt.new, 2*second, 2*second) // c9, and c10, whose string is less
-			d.pass(lease)
-			if refused := errors.Is(runs[1].err, zookeeper.NodeExists); d.most != tt.most || refused != tt.refused || len(d.log) == 4 == tt.refused {
-				t.Errorf("%q; %v", d.log, runs[1].err)
+			d.Pass(lease)
+			if refused := errors.Is(runs[1].err, zookeeper.NodeExists); d.most != tt.most || refused != tt.refused || len(d.Log) == 4 == tt.refused {
+				t.Errorf("%q; %v", d.Log, runs[1].err)
 			}
 		})
 	}
@@ -122,9 +122,9 @@ func TestOverflow(t *testing.T) {
 			d.underWay = true
 			d.nodes["/a"] = &node{count: math.MaxInt32}
 			runs := d.queue(tt.new, 2*second, 2*second)
-			d.pass(lease)
-			if d.most != tt.most || len(d.log) != 4 {
-				t.Errorf("%q", d.log)
+			d.Pass(lease)
+			if d.most != tt.most || len(d.Log) != 4 {
+				t.Errorf("%q", d.Log)
 			}
 			if sent := d.clients[1].sent; !slices.ContainsFunc(sent, func(s string) bool { return strings.HasSuffix(s, "-2147483648") }) {
 				t.Errorf("sent %q", sent)

@@ -108,3 +108,20 @@ func ZooKeeper(t testing.TB) *docker.Ensemble {
 	})
 	return g
 }
+
+// MySQL returns a server (MariaDB) with further flags, which is up and ends with
+// the test.
+func MySQL(t testing.TB, flags ...string) *docker.MySQLServer {
+	t.Helper()
+	Require(t)
+	s, err := docker.MySQL(t.Context(), docker.Options{Log: t.Output()}, flags...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}

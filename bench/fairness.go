@@ -1,0 +1,74 @@
+package bench
+
+import (
+	"slices"
+	"time"
+)
+
+// Poll is how long the published locks on MySQL sleep between two tries,
+// whatever their lease.
+const Poll = 250 * time.Millisecond
+
+// Fairness compares locks on MySQL that grant in the order of a queue with one
+// that has none.
+var Fairness = &Contest{
+	Name:    "fairness",
+	Heading: "Fairness",
+	Subject: "Turns at a lock",
+	Server:  "a real MySQL server",
+	Sides: []Side{
+		{Name: "mysql-optimistic", Does: "no queue: whoever finds the lock free has it", Lock: "mysql-optimistic"},
+		{Name: "mysql-fair", Does: "a queue in a column of the lock's row", Lock: "mysql-fair"},
+		{Name: "mysql-fair, late", Does: "the same, given back 125 ms before its lease ends", Lock: "mysql-fair", hold: func(lease time.Duration) time.Duration { return lease - Poll/2 }},
+		{Name: "mysql-fair-fixed", Does: "a queue done right", Lock: "mysql-fair-fixed"},
+	},
+	Measures: []Measure{
+		{
+			Name: "Acquisitions out of turn", About: "in percent; somebody waited who had asked before",
+			Of:    func(f *Figures) float64 { return percent(f.OutOfTurn, f.Total()) },
+			Ticks: percents, show: whole,
+		},
+		{
+			Name: "The longest wait for one acquisition", About: "in T",
+			Of:  func(f *Figures) float64 { return f.Longest.Seconds() / f.Lease.Seconds() },
+			Log: true, show: rounded, bound: true,
+		},
+		{
+			Name: "What the worst off got", About: "acquisitions, in percent of those of the best off",
+			Of:    func(f *Figures) float64 { return percent(slices.Min(f.Grants), slices.Max(f.Grants)) },
+			Ticks: percents, show: whole,
+		},
+		perSecond,
+		{
+			Name: "Overtaken, the one most often", About: "for each acquisition it got; if none, in all",
+			Of:   func(f *Figures) float64 { return slices.Max(f.overtakenEach()) },
+			show: rounded,
+		},
+		{
+			Name: "Overtaken, the one in the middle", About: "the same, of the median",
+			Of:   func(f *Figures) float64 { return middle(f.overtakenEach()) },
+			show: rounded,
+		},
+		{Name: "Statements for each acquisition", About: "of all clients", Of: commandsEach.Of, show: rounded},
+	},
+
+	Least:    4 * Poll,
+	Shortest: 3, // so that each side is granted the lock
+	Most:     128,
+
+	// Who gives up in a queue may lose his place. In sim one operation may send
+	// 3,000 requests, and sends some 5 for each Poll, or in T/40.
+	patience: func(lease time.Duration) time.Duration { return min(50*lease, 500*time.Second) },
+	virtual:  extent{[]int{2, 4, 8, 16, 32}, 100},
+	real:     extent{[]int{2, 4, 8, 16, 32}, 8},
+	beside:   true,
+}
+
+// overtakenEach is how often each client was overtaken, for each of its grants:
+// so it does not depend on how long was measured.
+func (f *Figures) overtakenEach() (each []float64) {
+	for i, n := range f.Overtaken {
+		each = append(each, float64(n)/float64(max(1, f.Grants[i])))
+	}
+	return each
+}

@@ -1,0 +1,267 @@
+package catalogue
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/workloads"
+)
+
+// The published locks ask again after 250 ms, whatever T is. So where it matters
+// who asks first the schedule says so, and leaves T/4 for it.
+
+var (
+	mysqlOptimistic = Setup{Lock: "mysql-optimistic"}
+	mysqlFair       = Setup{Lock: "mysql-fair"}
+	mysqlFairFixed  = Setup{Lock: "mysql-fair-fixed"}
+
+	// bailongma is where they come from.
+	bailongma = "Bailongma, How to build a fair distributed lock with MySQL (in Chinese), "
+)
+
+// unfairly has its first acquire ask out of turn.
+func unfairly(steps []workloads.Step) []workloads.Step {
+	steps[0].Unfair = true
+	return steps
+}
+
+// shortly asks once: a lock that asks again after 250 ms comes back then.
+func shortly(at time.Duration) workloads.Step { return acquire(at, T/20) }
+
+// releaseName releases by name, as a finally does, whatever came of the asking.
+func releaseName() workloads.Step { return workloads.Step{Do: workloads.ReleaseName} }
+
+// rowCases are those of a lock that is a row.
+var rowCases = []Case{
+	{
+		ID: "mysql-unowned-unlock", Kind: Violation,
+		Title:  "A client that was refused unlocks in its finally, and deletes the holder's row",
+		Tells:  "The release deletes the row with the version that it has just read, so that version is always the right one. Whose row it is nobody asks.",
+		Source: bailongma + "unLockByName",
+		Setup:  mysqlOptimistic,
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				visit(c1, 0, T/2, 9*T/10),
+				script(c2, shortly(2*T/10), releaseName()),
+				visit(c3, 65*T/100, T/2, T/10),
+			},
+			Hazard: checker.ReleasedUnheld,
+			Must:   stolen,
+			May:    damage,
+		}},
+		Remedy: Remedy{
+			Words: "Write into the row whose it is, an id for each acquisition, and release by that.",
+			Setup: mysqlFairFixed, Keeps: unharmed,
+		},
+	},
+	{
+		ID: "mysql-stale-unlock-after-expiry", Kind: Violation,
+		Title:  "A late release deletes the row of the next holder",
+		Tells:  "A paused client's lease ends, and another takes the row over, with the next version. The release that comes late reads that version, and deletes with it.",
+		Source: bailongma + "unLockByName",
+		Setup:  mysqlOptimistic,
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				visit(c1, 0, T/2, 0),
+				visit(c2, 2*T/10, 2*T, 9*T/10),
+				visit(c3, 17*T/10, T, T/10),
+			},
+			Faults: pauseC1(granted(), 15*T/10),
+			Hazard: checker.PauseHitHolder,
+			Must:   stolen,
+			May:    damage,
+		}},
+		Remedy: Remedy{
+			Words: "Release with what was written at the grant, an id or the version of then, and not with what is there now.",
+			Setup: mysqlFairFixed, Keeps: []checker.Property{checker.Ownership, checker.LeaseExclusion},
+		},
+	},
+	{
+		ID: "mysql-client-clock-skew", Kind: Violation,
+		Title:  "A client whose clock is ahead ends a lease that has not ended",
+		Tells:  "The row says when its lease ends by the clock of who wrote it, and everybody compares with his own. Who is ahead takes the lock for himself; or, where it has a queue, throws the holder out of that and lets the next one in.",
+		Source: bailongma + "expireTime, from System.currentTimeMillis()",
+		Setup:  mysqlFair,
+		Schedules: []Schedule{
+			{
+				Name: "unfair",
+				Scripts: []workloads.Script{
+					script(c1, unfairly(section(0, T/2, 8*T/10))...),
+					script(c2, unfairly(section(2*T/10, 2*T, T/2))...),
+				},
+				Faults: []faults.Injection{ahead(c2)},
+				Hazard: checker.ClockOffWithHolder,
+				Must:   overlap,
+				May:    []checker.Property{checker.Resource, checker.Ownership, checker.Handover},
+			},
+			{
+				Name: "fair",
+				Scripts: []workloads.Script{
+					visit(c1, 0, T/2, 8*T/10),
+					visit(c2, 2*T/10, 2*T, T/2),
+					visit(c3, 4*T/10, 3*T, T/10),
+				},
+				Faults: []faults.Injection{ahead(c3)},
+				Hazard: checker.ClockOffWithHolder,
+				Must:   overlap,
+				May:    []checker.Property{checker.Resource, checker.Ownership, checker.Handover},
+			},
+		},
+		Remedy: Remedy{
+			Words: "Let the server's clock say when a lease ends, in the statement itself: NOW(3).",
+			Setup: mysqlFairFixed, Keeps: unharmed,
+		},
+	},
+	{
+		ID: "mysql-insert-reply-lost", Kind: Violation,
+		Title:  "The answer to the INSERT is lost, and the client takes that for a no",
+		Tells:  "Whatever goes wrong with a statement is caught, and the caller is told that the lock is taken. It is: by himself, until the lease ends.",
+		Source: bailongma + "lockByName, its catch",
+		Setup:  mysqlOptimistic,
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				visit(c1, 0, 4*T/10, T/20),
+				visit(c2, 2*T/10, 2*T, T/20),
+			},
+			Faults: []faults.Injection{{
+				Fault: "drop-reply", On: []string{c1, MySQLName}, Direction: faults.ToClient,
+				Point: at(history.Acquire, faults.Point{Request: 2}), For: T,
+			}},
+			Hazard: checker.ReplyDropped,
+			Must:   []checker.Property{checker.Answers, checker.Handover},
+		}},
+		Remedy: Remedy{
+			Words: "An id in the row, by which the client recognises its own when it reads again.",
+			Setup: mysqlFairFixed, Keeps: []checker.Property{checker.Answers, checker.Handover, checker.Exclusion},
+		},
+	},
+	{
+		ID: "mysql-unlock-recursion", Kind: Violation,
+		Title:  "A release inside a transaction reads the same again and again, until its thread dies",
+		Tells:  "The release compares versions, and if that fails calls itself to look again. In a REPEATABLE READ transaction it sees what it saw at first, whatever has become of the row; and what its DELETE has looked at stays locked meanwhile.",
+		Source: bailongma + "unLockByName, its recursion",
+		Setup:  Setup{Lock: "mysql-fair", Options: Options{InTx: true}},
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				visit(c1, 0, T/2, 4*T/10),
+				visit(c2, 2*T/10, 2*T, T/10),
+			},
+			Hazard: checker.Contended,
+			Must:   delay,
+			May:    starved,
+		}},
+		Remedy: Remedy{
+			Words: "Release outside the transaction, by a statement that needs nothing of what was read; and where one has to look again, a bounded number of times.",
+			Setup: mysqlFairFixed, Keeps: append([]checker.Property{checker.Handover}, served...),
+		},
+	},
+	{
+		ID: "mysql-timeout-drift", Kind: Figures,
+		Title:  "Who waits for T at most waits for as long as the server is slow",
+		Tells:  "What is added up is the sleeps between the tries, 250 ms each. The tries themselves take no time, as the program counts, and it sleeps once more after the last.",
+		Source: bailongma + "tryLockByName, total += offset",
+		Setup:  mysqlFair,
+		Schedules: []Schedule{{
+			// c1 and then c3 hold for as long as c2 should wait, and longer.
+			Scripts: []workloads.Script{
+				visit(c1, 0, T/2, 6*T/10),
+				visit(c2, 25*T/100, T, 0),
+				script(c3, acquire(15*T/100, 2*T), read(), workloads.Step{Do: history.Write, At: 157 * T / 100}, release()),
+			},
+			Faults: []faults.Injection{{Fault: "delay", On: []string{c2, MySQLName}, Direction: faults.ToClient, At: 2 * T / 10, For: 3 * T, Amount: 8 * T / 100}},
+			Hazard: checker.TouchedBy("delay"),
+			May:    []checker.Property{checker.Handover, checker.Fairness},
+		}},
+		Figure: &Figure{Of: LongestWait, AtLeast: 1.3, AtMost: 1.28},
+		Remedy: Remedy{
+			Words: "A deadline on a monotonic clock, and no sleep beyond it.",
+			Setup: mysqlFairFixed, Keeps: served,
+		},
+	},
+	{
+		ID: "mysql-row-failover", Kind: Violation,
+		Title:  "A primary is replaced by a replica that has not heard of the row",
+		Tells:  "A commit is answered before the replicas have it. If one of them takes the primary's place then, the lock that was granted does not exist; nor does the version that could have been its token.",
+		Source: "MySQL manual, Semisynchronous Replication, on asynchronous replication and committed transactions",
+		Setup:  Setup{Lock: "mysql-optimistic", Server: Server{Replicas: 1}},
+		Schedules: []Schedule{
+			masterLost("", []faults.Injection{
+				cutOffFirst(MySQLName),
+				{Fault: "failover", On: []string{MySQLName}, For: 2 * T, Point: granted()},
+			}),
+		},
+		Remedy: Remedy{None: "it takes replication that waits for a majority (Group Replication), or fencing with tokens from a store that survives: those of these locks are rows beside the lock, and go with it"},
+	},
+	{
+		ID: "mysql-mixed-fair-nonfair", Kind: Violation,
+		Title:  "A holder that has not queued up is overlooked by those who queue",
+		Tells:  "Who is at the head of the queue has the lock, it is said. But a caller who asked out of turn has it, too, and stands in no queue: the first one to join that is its head.",
+		Source: bailongma + "checkOrQueue, called with fair = true while a caller with fair = false holds",
+		Setup:  mysqlFair,
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				script(c1, unfairly(section(0, T/2, 9*T/10))...),
+				visit(c2, 2*T/10, T, 3*T/10),
+			},
+			Hazard: checker.Contended,
+			Must:   overlap,
+			May:    append([]checker.Property{checker.Ownership}, damage...),
+		}},
+		Remedy: Remedy{
+			Words: "A column for the owner beside that for the queue, whichever way he came.",
+			Setup: mysqlFairFixed, Keeps: unharmed,
+		},
+	},
+	{
+		ID: "mysql-identity-collision", Kind: Violation,
+		Title:  "Two programs think that they are called the same, and both are at the head of the queue",
+		Tells:  "A waiter's id is its address and its thread's name. Behind one address, in containers, or where a machine knows only 127.0.1.1, the main threads of two programs are one and the same.",
+		Source: bailongma + "getQueueId",
+		Setup:  Setup{Lock: "mysql-fair", Options: Options{SharedIdentity: true}},
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				visit(c1, 0, T/2, 8*T/10),
+				visit(c2, 2*T/10, T/2, 2*T/10),
+				visit(c3, 55*T/100, T/2, T/10),
+			},
+			Hazard: checker.Contended,
+			Must:   stolen,
+			May:    append([]checker.Property{checker.Fairness}, damage...),
+		}},
+		Remedy: Remedy{
+			Words: "An id that is drawn for each acquisition.",
+			Setup: mysqlFairFixed, Keeps: unharmed,
+		},
+	},
+	{
+		ID: "mysql-fair-reentrant-release", Kind: Violation,
+		Title:  "The release of an inner section frees the lock under the outer one",
+		Tells:  "A holder that asks again is at the head, so it is granted the lock; nobody counts how often. The first release takes it out of the queue, and what surrounds it goes on without.",
+		Source: bailongma + "checkOrQueue and unLockByName",
+		Setup:  mysqlFair,
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				script(c1, acquire(0, T/2), acquire(T/10, T/20), read(), write(0), release(), workloads.Step{Do: history.Release, At: 9 * T / 10}),
+				visit(c2, 5*T/10, T/2, T/10),
+			},
+			Hazard: checker.Contended,
+			Must:   overlap,
+			May:    append([]checker.Property{checker.Ownership}, damage...),
+		}},
+		Remedy: Remedy{
+			Words: "Count how often the holder has it, or refuse who has it already.",
+			Setup: mysqlFairFixed, Keeps: unharmed,
+		},
+	},
+}
+
+// ahead sets the clock of a client forward by more than a lease.
+func ahead(client string) faults.Injection {
+	return faults.Injection{Fault: "skew", On: []string{client}, For: 5 * T, Amount: 15 * T / 10}
+}
+
+// mysqlCases are those of a MySQL server.
+var mysqlCases = slices.Concat(rowCases, rowQueueCases, sessionCases)

@@ -1,0 +1,195 @@
+package catalogue
+
+import (
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/workloads"
+)
+
+var (
+	lockingFunctions = "MySQL manual, Locking Functions"
+
+	// fencedSession is what guards what a lock cannot that goes with a session:
+	// the tokens are counted in a row, which stays.
+	fencedSession = Remedy{
+		Words: "Let the resource check a fencing token, counted in a row of the same server: the lock goes with its session, and what was committed stays. And do on that session all that one can.",
+		Setup: Setup{Lock: "mysql-get-lock", Options: Options{Token: true}, Fencing: history.FencingAll},
+		Keeps: fencingKeeps,
+	}
+	namedLock = Setup{Lock: "mysql-get-lock"}
+	rowLock   = Setup{Lock: "mysql-for-update"}
+)
+
+// sessionLost has c1 hold when something ends its session, and c2 wait.
+func sessionLost(name string, in faults.Injection, hazard checker.Counter) Schedule {
+	in.At = 3 * T / 10
+	return Schedule{
+		Name: name,
+		Scripts: []workloads.Script{
+			visit(c1, 0, T/2, 18*T/10),
+			script(c2, insist(2*T/10, 3*T, 3*T/10)...),
+		},
+		Faults: []faults.Injection{in},
+		Hazard: hazard,
+		Must:   exclusive,
+		May:    delay,
+	}
+}
+
+// killed is a KILL of the connections of c1.
+var killed = faults.Injection{Fault: "session-expiry", On: []string{c1}}
+
+// bothIn are two clients that come one after the other.
+func bothIn() []Schedule {
+	return []Schedule{{
+		Scripts: []workloads.Script{
+			visit(c1, 0, T/2, 6*T/10),
+			visit(c2, 2*T/10, T, 2*T/10),
+		},
+		Hazard: checker.Contended,
+		Must:   []checker.Property{checker.Exclusion},
+		May:    append([]checker.Property{checker.Answers}, damage...),
+	}}
+}
+
+// sessionCases are those of a lock that goes with a session.
+var sessionCases = []Case{
+	{
+		ID: "mysql-getlock-conn-loss", Kind: Violation,
+		Title:  "The holder's connection is killed, and with it goes the lock",
+		Tells:  "A named lock is its session's. When that ends, by KILL, by a time-out or with the connection, the next one has the lock; the holder learns of it with its next statement.",
+		Source: lockingFunctions + ": released when the session terminates, normally or abnormally",
+		Setup:  namedLock,
+		Schedules: []Schedule{
+			sessionLost("", killed, checker.TouchedBy("session-expiry")),
+		},
+		Remedy: fencedSession,
+	},
+	{
+		ID: "mysql-getlock-server-restart", Kind: Violation,
+		Title:  "The server restarts with all its data, and has no locks",
+		Tells:  "Named locks are in memory, and no durability helps: a restart ends every session. Who held goes on outside the server as if he did.",
+		Source: lockingFunctions,
+		Setup:  namedLock,
+		Schedules: []Schedule{
+			sessionLost("", faults.Injection{Fault: "restart", On: []string{MySQLName}, For: T / 10}, checker.RestartWithHolder),
+		},
+		Remedy: fencedSession,
+	},
+	{
+		ID: "mysql-getlock-failover", Kind: Violation,
+		Title:  "A replica takes the primary's place, and has heard of no lock",
+		Tells:  "Named locks are one server's, and not replicated, however well its data are. On the new primary nobody holds anything.",
+		Source: lockingFunctions + ": not safe with statement-based replication",
+		Setup:  Setup{Lock: "mysql-get-lock", Server: Server{Replicas: 1}},
+		Schedules: []Schedule{
+			sessionLost("", faults.Injection{Fault: "failover", On: []string{MySQLName}, For: 2 * T}, checker.TouchedBy("failover")),
+		},
+		Remedy: Remedy{
+			Words: "Let the resource check a fencing token, counted in a row: that is replicated, and it was in time here. Where it is not the token is lost, too: see mysql-row-failover.",
+			Setup: Setup{Lock: "mysql-get-lock", Server: Server{Replicas: 1}, Options: Options{Token: true}, Fencing: history.FencingAll},
+			Keeps: fencingKeeps,
+		},
+	},
+	{
+		ID: "mysql-getlock-pool", Kind: Violation,
+		Title:  "Two tasks of one process share a connection, and with it the lock; or release it on another",
+		Tells:  "A pool lends a connection for a statement. The lock is that of the session: who is lent the same one next gets it again, and a release on another one frees nothing. Then it stays for as long as the pool keeps the connection.",
+		Source: "adonisjs/lucid, issue 1153; TryGhost/knex-migrator, issue 466; sanketplus/go-mysql-lock, issue 9; ProxySQL, Multiplexing",
+		Setup:  Setup{Lock: "mysql-get-lock-pool"},
+		// c1 and c2 are one process, c3 and c4 another.
+		Schedules: []Schedule{
+			{
+				Name: "shared",
+				Scripts: []workloads.Script{
+					visit(c1, 0, T/2, 8*T/10),
+					visit(c2, 2*T/10, T/2, 2*T/10),
+				},
+				Hazard: checker.Contended,
+				Must:   []checker.Property{checker.Exclusion},
+				May:    damage,
+			},
+			{
+				// The wait of c2 puts a second connection into the pool, on top.
+				Name: "leaked",
+				Scripts: []workloads.Script{
+					visit(c1, 2*T/10, T, 4*T/10),
+					script(c2, acquire(3*T/10, 3*T/10)),
+					visit(c3, 0, T/2, 4*T/10),
+					visit(c4, 11*T/10, 4*T, T/10),
+				},
+				Hazard: checker.Contended,
+				Must:   starved,
+				May:    []checker.Property{checker.Handover, checker.Answers},
+			},
+		},
+		Remedy: Remedy{
+			Words: "Keep one connection for as long as the lock is held, look at what RELEASE_LOCK says, and close the connection in doubt.",
+			Setup: namedLock, Keeps: served,
+		},
+	},
+	{
+		ID: "mysql-getlock-half-open", Kind: Violation,
+		Title:  "The holder's machine is gone without a word, and its session lives on",
+		Tells:  "A connection that nobody closes is open. The server waits for the next statement, eight hours by default (wait_timeout), or until TCP's keepalive notices, and so does everybody else.",
+		Source: lockingFunctions + "; Server System Variables, wait_timeout",
+		Setup:  namedLock,
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				visit(c1, 0, T/2, 8*T/10),
+				visit(c2, 2*T/10, 4*T, T/10),
+			},
+			Faults: []faults.Injection{{Fault: "poweroff", On: []string{c1}, At: 3 * T / 10}},
+			Hazard: checker.KillHitHolder,
+			Must:   starved,
+			May:    delay,
+		}},
+		Remedy: Remedy{
+			Words: "A short wait_timeout on the sessions that lock, and a heartbeat while they do; or TCP's keepalive.",
+			Setup: Setup{Lock: "mysql-get-lock", Options: Options{WaitTimeout: true}}, Keeps: served,
+		},
+	},
+	{
+		ID: "mysql-forupdate-missing-row", Kind: Violation,
+		Title:  "Both lock a row that is not there, and both have it",
+		Tells:  "Without a row SELECT … FOR UPDATE locks the gap in its place, so that nobody inserts one; and gaps may be locked by as many as like. READ COMMITTED does not even do that.",
+		Source: "MySQL manual, InnoDB Locking, Gap Locks",
+		Setup:  Setup{Lock: "mysql-for-update", Options: Options{RowAbsent: true}},
+
+		Schedules: bothIn(),
+		Remedy: Remedy{
+			Words: "Make the row before anybody locks it, in a transaction of its own.",
+			Setup: rowLock, Keeps: exclusive,
+		},
+	},
+	{
+		ID: "mysql-forupdate-autocommit", Kind: Violation,
+		Title:  "Nobody has begun a transaction, and the row is free again at once",
+		Tells:  "A row lock ends with its transaction. With autocommit, or after a statement that commits implicitly, that is the end of the SELECT itself.",
+		Source: "MySQL manual, Locking Reads; Statements That Cause an Implicit Commit",
+		Setup:  Setup{Lock: "mysql-for-update", Options: Options{Autocommit: true}},
+
+		Schedules: bothIn(),
+		Remedy: Remedy{
+			Words: "Begin a transaction, and end it only after the work.",
+			Setup: rowLock, Keeps: exclusive,
+		},
+	},
+	{
+		ID: "mysql-forupdate-conn-loss", Kind: Violation,
+		Title:  "The transaction that holds is rolled back, and its client works on elsewhere",
+		Tells:  "When a session ends its transaction does, and with it the lock. What was written in the transaction is undone, as it should be; what was written anywhere else is not.",
+		Source: "MySQL manual, autocommit, Commit, and Rollback: a session that ends is rolled back",
+		Setup:  rowLock,
+		Schedules: []Schedule{
+			sessionLost("killed", killed, checker.TouchedBy("session-expiry")),
+			sessionLost("restart", faults.Injection{Fault: "restart", On: []string{MySQLName}, For: T / 10}, checker.RestartWithHolder),
+		},
+		Remedy: Remedy{
+			Words: "Keep what the lock guards in the transaction; or let the resource check a fencing token, counted in a row that was committed before.",
+			Setup: Setup{Lock: "mysql-for-update", Options: Options{Token: true}, Fencing: history.FencingAll},
+			Keeps: fencingKeeps,
+		},
+	},
+}

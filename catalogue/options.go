@@ -1,0 +1,111 @@
+package catalogue
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Options change a lock or its client library. They are written as
+// "token,spin".
+type Options struct {
+	Token   bool // each grant comes with a fencing token
+	Spin    bool // ask again at once
+	ReuseID bool // one value for all acquisitions of a client
+	Claim   bool // recognise one's own value
+	Retries bool // the client library sends again as go-redis does by default
+
+	OwnToken bool // the token comes from a server of its own, which no fault touches
+	Cap      bool // a watchdog stops renewing after 1.5 T
+	ZeroTTL  bool // the lease is 0, and nobody has noticed
+
+	Czxid bool // transactions stand in for sequence numbers
+
+	FixedWait       bool // ask again after a wait that is always the same
+	ExponentialWait bool // ask again after a wait that doubles
+
+	InTx           bool // callers work in a transaction, and release inside it
+	SharedIdentity bool // all clients think that they are called the same
+	WaitTimeout    bool // a session ends that has been idle for T, and a heartbeat keeps it
+	RowAbsent      bool // nobody has made the row that is locked
+	Autocommit     bool // nobody has begun a transaction
+	ReadCommitted  bool // the isolation level of transactions
+}
+
+// Tokens tells whether grants come with fencing tokens.
+func (o *Options) Tokens() bool { return o.Token || o.OwnToken }
+
+// Fenced is o with tokens, as a lock can have them: its own where it draws some,
+// else those of a server beside it.
+func (o Options) Fenced(lock *Lock) Options {
+	switch {
+	case o.Tokens():
+	case !slices.Contains(lock.Options, "token") && slices.Contains(lock.Options, "token=own"):
+		o.OwnToken = true
+	default:
+		o.Token = true
+	}
+	return o
+}
+
+// Option is one of Options, by the name that people write.
+type Option struct {
+	Name, Does string
+	field      func(*Options) *bool
+}
+
+// AllOptions are the options, in the order in which they are written.
+var AllOptions = []Option{
+	{"token", "draw a fencing token with each grant", func(o *Options) *bool { return &o.Token }},
+	{"token=own", "the same, from a server of its own which no fault touches", func(o *Options) *bool { return &o.OwnToken }},
+	{"spin", "ask again at once instead of after a random wait", func(o *Options) *bool { return &o.Spin }},
+	{"reuse-id", "use one value for all acquisitions of a client", func(o *Options) *bool { return &o.ReuseID }},
+	{"claim", "an acquire that finds its own value has acquired", func(o *Options) *bool { return &o.Claim }},
+	{"retries", "the client library sends a request again, as go-redis does by default", func(o *Options) *bool { return &o.Retries }},
+	{"cap", "a watchdog stops renewing after 1.5 T", func(o *Options) *bool { return &o.Cap }},
+	{"ttl=0", "ask the server for a lease of 0, as a caller may by mistake", func(o *Options) *bool { return &o.ZeroTTL }},
+	{"czxid", "order the queue by the transactions that made its nodes, and draw tokens from them, instead of sequence numbers", func(o *Options) *bool { return &o.Czxid }},
+	{"wait=fixed", "ask again after a wait of T/50, which is always the same", func(o *Options) *bool { return &o.FixedWait }},
+	{"wait=exponential", "ask again after a random wait that doubles, from T/1000 to T/10", func(o *Options) *bool { return &o.ExponentialWait }},
+	{"in-tx", "the caller works in a REPEATABLE READ transaction, and releases inside it", func(o *Options) *bool { return &o.InTx }},
+	{"identity=shared", "all clients have the same address and thread, as programs behind one address or in containers may", func(o *Options) *bool { return &o.SharedIdentity }},
+	{"wait-timeout", "the server ends a session that has been idle for T, and a heartbeat each T/3 keeps it", func(o *Options) *bool { return &o.WaitTimeout }},
+	{"row=absent", "lock a row that nobody has made", func(o *Options) *bool { return &o.RowAbsent }},
+	{"autocommit", "lock a row outside a transaction", func(o *Options) *bool { return &o.Autocommit }},
+	{"read-committed", "transactions are READ COMMITTED instead of REPEATABLE READ", func(o *Options) *bool { return &o.ReadCommitted }},
+}
+
+func (o Options) String() string {
+	var names []string
+	for _, n := range AllOptions {
+		if *n.field(&o) {
+			names = append(names, n.Name)
+		}
+	}
+	return strings.Join(names, ",")
+}
+
+// MarshalText writes options as String does.
+func (o Options) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// UnmarshalText is ParseOptions.
+func (o *Options) UnmarshalText(b []byte) (err error) {
+	*o, err = ParseOptions(string(b))
+	return err
+}
+
+// ParseOptions reads what String writes.
+func ParseOptions(s string) (Options, error) {
+	var o Options
+	for name := range strings.SplitSeq(s, ",") {
+		if name == "" {
+			continue
+		}
+		i := slices.IndexFunc(AllOptions, func(n Option) bool { return n.Name == name })
+		if i < 0 {
+			return o, fmt.Errorf("no option %q", name)
+		}
+		*AllOptions[i].field(&o) = true
+	}
+	return o, nil
+}

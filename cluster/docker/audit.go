@@ -1,0 +1,209 @@
+package docker
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lockcheck/lockcheck/stores/mysql"
+)
+
+// audit is what triggers write down of each change of the locks' rows, in the same
+// transaction: on which connection it was made, and the row before and after. It is
+// read on a connection of our own, and goes to replicas as the rows do.
+type audit struct {
+	last int64 // the last line that was read
+	// missing are the lines before it that were not there, because their transactions
+	// have not ended, or were undone: what is below that number can still be one of
+	// them. 0: it is not known yet.
+	missing map[int64]int64
+}
+
+// auditLine is one change. A row that was not there before or is not afterwards is
+// nil.
+type auditLine struct {
+	id, session   int64
+	before, after *mysql.Row
+}
+
+// auditTable is called as the locks' table, and more.
+const auditTable = mysql.Table + "_audit"
+
+// rowColumns are the columns of a row, as scan expects them.
+var rowColumns = []string{"id", "resource", "version_no", "expire_time", "fair_queue", "owner"}
+
+// auditSchema makes the table and the triggers. A row that is not there has NULLs.
+func auditSchema() []string {
+	var columns, into []string
+	for _, when := range []string{"old_", "new_"} {
+		for _, c := range rowColumns {
+			kind := "BIGINT"
+			switch c {
+			case "resource", "owner":
+				kind = fmt.Sprintf("VARCHAR(%d)", mysql.NameLength)
+			case "fair_queue":
+				kind = fmt.Sprintf("VARCHAR(%d)", mysql.QueueLength)
+			}
+			columns = append(columns, when+c+" "+kind)
+			into = append(into, when+c)
+		}
+	}
+	list := []string{fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (line BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, session BIGINT NOT NULL, %s) "+
+		"ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin", auditTable, strings.Join(columns, ", "))}
+	for event, has := range map[string][2]bool{"INSERT": {false, true}, "UPDATE": {true, true}, "DELETE": {true, false}} {
+		var values []string
+		for i, row := range []string{"OLD.", "NEW."} {
+			for _, c := range rowColumns {
+				if has[i] {
+					values = append(values, row+c)
+				} else {
+					values = append(values, "NULL")
+				}
+			}
+		}
+		list = append(list, fmt.Sprintf("CREATE TRIGGER IF NOT EXISTS %[1]s_%[2]s AFTER %[2]s ON %[1]s FOR EACH ROW INSERT INTO %[3]s (session, %[4]s) VALUES (CONNECTION_ID(), %[5]s)",
+			mysql.Table, event, auditTable, strings.Join(into, ", "), strings.Join(values, ", ")))
+	}
+	return list
+}
+
+// read returns the changes that were committed since it was called last. Those of
+// one row are in their order, because a row belongs to one transaction until that
+// ends.
+func (a *audit) read(ctx context.Context, db *sql.DB) (lines []auditLine, err error) {
+	oldest := int64(0)
+	if len(a.missing) > 0 {
+		next, open, err := transactions(ctx, db)
+		if err != nil {
+			return nil, err
+		}
+		oldest = open
+		for id, below := range a.missing {
+			if below == 0 {
+				a.missing[id] = next
+			}
+		}
+	}
+	query := "SELECT * FROM " + auditTable + " WHERE line > ?"
+	args := []any{a.last}
+	for _, id := range slices.Sorted(maps.Keys(a.missing)) {
+		query += " OR line = ?"
+		args = append(args, id)
+	}
+	found, err := db.QueryContext(ctx, query+" ORDER BY line", args...)
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close()
+	for found.Next() {
+		var l auditLine
+		var before, after nullRow
+		if err := found.Scan(slices.Concat([]any{&l.id, &l.session}, before.fields(), after.fields())...); err != nil {
+			return nil, err
+		}
+		l.before, l.after = before.row(), after.row()
+		lines = append(lines, l)
+	}
+	if err := found.Err(); err != nil {
+		return nil, err
+	}
+	a.note(lines, oldest)
+	return lines, nil
+}
+
+// note notes that these lines were found, after oldest was the first of the
+// transactions that were open. Lines of none of these will never be there.
+func (a *audit) note(lines []auditLine, oldest int64) {
+	for _, l := range lines {
+		delete(a.missing, l.id)
+	}
+	maps.DeleteFunc(a.missing, func(_, below int64) bool { return below != 0 && below <= oldest })
+	for _, l := range lines {
+		for id := a.last + 1; id < l.id; id++ {
+			a.missing[id] = 0
+		}
+		a.last = max(a.last, l.id)
+	}
+}
+
+var (
+	nextTransaction = regexp.MustCompile(`Trx id counter (\d+)`)
+	openTransaction = regexp.MustCompile(`(?m)^---TRANSACTION (\d+), (?:ACTIVE|COMMITTED|PREPARED)`)
+)
+
+// transactions are the number of the next transaction that changes something, and of
+// the first one that is open; next where none is. InnoDB's own table of them may be
+// a tenth of a second old.
+func transactions(ctx context.Context, db *sql.DB) (next, oldest int64, err error) {
+	var engine, name, status string
+	if err := db.QueryRowContext(ctx, "SHOW ENGINE INNODB STATUS").Scan(&engine, &name, &status); err != nil {
+		return 0, 0, err
+	}
+	counter := nextTransaction.FindStringSubmatch(status)
+	if counter == nil {
+		return 0, 0, errors.New("InnoDB does not say which transaction is next")
+	}
+	if next, err = strconv.ParseInt(counter[1], 10, 64); err != nil {
+		return 0, 0, err
+	}
+	oldest = next
+	for _, open := range openTransaction.FindAllStringSubmatch(status, -1) {
+		id, err := strconv.ParseInt(open[1], 10, 64)
+		if err != nil {
+			return 0, 0, err
+		}
+		oldest = min(oldest, id)
+	}
+	return next, oldest, nil
+}
+
+// nullRow is a row as it is read, which may not be there.
+type nullRow struct {
+	id, version, expires   sql.NullInt64
+	resource, queue, owner sql.NullString
+}
+
+func (n *nullRow) fields() []any {
+	return []any{&n.id, &n.resource, &n.version, &n.expires, &n.queue, &n.owner}
+}
+
+func (n *nullRow) row() *mysql.Row {
+	if !n.id.Valid {
+		return nil
+	}
+	return &mysql.Row{
+		ID: n.id.Int64, Resource: n.resource.String, Version: n.version.Int64, Expires: n.expires.Int64,
+		Queue: mysql.Text{S: n.queue.String, Valid: n.queue.Valid}, Owner: mysql.Text{S: n.owner.String, Valid: n.owner.Valid},
+	}
+}
+
+// rowsNow are the rows of the locks' table, by their resource.
+func rowsNow(ctx context.Context, db *sql.DB) (map[string]mysql.Row, error) {
+	found, err := db.QueryContext(ctx, "SELECT "+strings.Join(rowColumns, ", ")+" FROM "+mysql.Table)
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close()
+	rows := map[string]mysql.Row{}
+	for found.Next() {
+		var n nullRow
+		if err := found.Scan(n.fields()...); err != nil {
+			return nil, err
+		}
+		rows[n.resource.String] = *n.row()
+	}
+	return rows, found.Err()
+}
+
+// auditNow is an audit of which all that there is was read.
+func auditNow(ctx context.Context, db *sql.DB) (audit, error) {
+	a := audit{missing: map[int64]int64{}}
+	err := db.QueryRowContext(ctx, "SELECT COALESCE(MAX(line), 0) FROM "+auditTable).Scan(&a.last)
+	return a, err
+}

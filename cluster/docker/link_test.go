@@ -1,0 +1,92 @@
+package docker
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"net"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// pond is a server to which a link leads that is cut while it is being reached.
+type pond struct {
+	net.Listener
+	link chan *link
+}
+
+func (p *pond) called() string { return "pond" }
+
+func (p *pond) drop(string, ...any) {}
+
+func (p *pond) reach(context.Context, string) (*net.TCPConn, dialect, error) {
+	conn, err := net.Dial("tcp", p.Addr().String())
+	(<-p.link).cut()
+	if err != nil {
+		return nil, nil, err
+	}
+	return conn.(*net.TCPConn), &mysqlTalk{replies: bufio.NewReader(conn)}, nil
+}
+
+// Connections are cut also while they are made: none is left that leads where the
+// others were cut off from.
+func TestLinkCutsWhatIsBeingMade(t *testing.T) {
+	t.Parallel()
+	server, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	far := &pond{server, make(chan *link, 1)}
+	l, err := newLink("c1", far, newDisturbances(), new(atomic.Int64))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.close()
+	far.link <- l
+	conn, err := net.Dial("tcp", l.addr())
+	if err == nil {
+		defer conn.Close()
+		conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+		_, err = conn.Read(make([]byte, 1))
+	}
+	if !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("not reset: %v", err)
+	}
+}
+
+// Until the new primary leads nobody reaches it, and nobody the old one, which may
+// still serve.
+func TestPrimaryIsNotReachedWhileItRises(t *testing.T) {
+	t.Parallel()
+	server, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	servers := []*mysqld{{name: "mysql-1", up: true}, {name: "mysql-1b", up: true}}
+	for _, s := range servers {
+		s.Addr = server.Addr().String()
+	}
+	cuts := 0
+	p := &primary{
+		servers: servers, rows: newRows(nil, "mysql-1", nil, t.Logf),
+		first: servers[0], sessions: map[string][]int64{}, cut: func() { cuts++ },
+	}
+	reached := func() bool {
+		conn, _, err := p.reach(t.Context(), "c1")
+		if err == nil {
+			conn.Close()
+		}
+		return err == nil
+	}
+	if !reached() {
+		t.Error("the primary is not reached")
+	}
+	p.succeeds(servers[1])
+	if reached() || cuts != 1 || !servers[0].isDeposed() || p.leader() != servers[1] {
+		t.Errorf("rising: reached, or cut off %d times, or not in the old one's place", cuts)
+	}
+}

@@ -1,0 +1,241 @@
+package docker
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/moby/moby/api/types/container"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/stores/mysql"
+)
+
+// mysqld is a MySQL server of a run, in a container. The container's first process
+// only sleeps: the server comes and goes, and keeps its address.
+type mysqld struct {
+	box     // Host is "" where it has no replicas, and is none
+	name    string
+	number  int // its server_id
+	fsync   catalogue.Fsync
+	faked   bool // its clock can be set
+	primary *primary
+
+	offset  time.Duration
+	lost    bool    // it has lost what it had not synced, and its replicas may have that
+	db      *sql.DB // connections of our own
+	follows *mysqld // the primary that it has joined last
+
+	mu      sync.Mutex
+	up      bool
+	paused  bool
+	deposed bool // another has taken its place, and it has to begin with nothing
+}
+
+// create makes the container. Its files are in memory: a server syncs each
+// transaction, and a disk that is shared makes it wait.
+func (s *mysqld) create(ctx context.Context, self owner, image string, replicated bool) (err error) {
+	s.id, s.Addr, err = s.engine.create(ctx, self, image, mysqlPort, func(c *container.HostConfig) {
+		c.Tmpfs = map[string]string{"/data": ""}
+		if replicated {
+			c.CapAdd = append(c.CapAdd, "NET_ADMIN") // for partitions between servers
+		}
+	})
+	if err == nil && replicated {
+		s.Host, err = s.engine.address(ctx, s.id)
+	}
+	if err == nil {
+		s.db, err = openMySQL(s.Addr)
+	}
+	return err
+}
+
+// replicates are the flags of a server that has replicas or is one.
+var replicates = []string{
+	"--log-bin=/data/mysql/binlog", "--binlog-format=ROW", "--log-slave-updates", "--gtid-strict-mode=ON",
+	"--relay-log=/data/mysql/relay", "--relay-log-recovery=ON", "--slave-net-timeout=2", "--skip-slave-start",
+}
+
+// script starts the server.
+func (s *mysqld) script() string {
+	var flags []string
+	if s.Host != "" {
+		flags = append(replicates[:len(replicates):len(replicates)], "--server-id="+strconv.Itoa(s.number))
+	}
+	if s.fsync != catalogue.FsyncAlways {
+		flags = append(flags, "--innodb-flush-log-at-trx-commit=0")
+	}
+	if s.fsync == catalogue.FsyncNone {
+		flags = append(flags, "--innodb-flush-log-at-timeout=2700") // as rarely as it goes, in seconds
+	}
+	prepare := mysqlData() + " || exit\n"
+	if s.faked {
+		prepare += setOffset(s.offset) + " || exit\n" + faketime
+	}
+	return prepare + "exec " + mysqlCommand(flags...)
+}
+
+func (s *mysqld) runs() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.up
+}
+
+// serves tells whether it answers.
+func (s *mysqld) serves() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.up && !s.paused
+}
+
+func (s *mysqld) isDeposed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.deposed
+}
+
+func (s *mysqld) depose(deposed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.deposed = deposed
+}
+
+func (s *mysqld) are(up, paused bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.up, s.paused = up, paused
+}
+
+// launch starts the server, and returns when it answers.
+func (s *mysqld) launch(ctx context.Context) error {
+	if err := s.engine.exec(ctx, s.id, s.script(), true); err != nil {
+		return err
+	}
+	return s.engine.answered(ctx, s.name, s.id, func() error { return s.db.PingContext(ctx) })
+}
+
+// fill makes what a server needs that has nothing yet and that follows nobody.
+func (s *mysqld) fill(ctx context.Context) error {
+	list := []string{mysql.Schema}
+	if s.primary.rows.observes() {
+		list = append(list, auditSchema()...)
+	}
+	return s.each(ctx, list...)
+}
+
+// each has the server do one statement after another, on one connection.
+func (s *mysqld) each(ctx context.Context, statements ...string) error {
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.name, err)
+	}
+	defer conn.Close()
+	for _, q := range statements {
+		if _, err := conn.ExecContext(ctx, q); err != nil {
+			return fmt.Errorf("%s: %q: %w", s.name, q, err)
+		}
+	}
+	return nil
+}
+
+// pause is machine's.
+func (s *mysqld) pause(ctx context.Context) error {
+	defer s.primary.change()()
+	if !s.runs() {
+		return fmt.Errorf("%s is down, and cannot stand still", s.name)
+	}
+	s.are(true, true)
+	return s.Pause(ctx)
+}
+
+// resume is machine's.
+func (s *mysqld) resume(ctx context.Context) error {
+	defer s.primary.change()()
+	return s.goOn(ctx)
+}
+
+func (s *mysqld) goOn(ctx context.Context) error {
+	if !s.runs() || s.serves() {
+		return nil
+	}
+	err := s.Continue(ctx)
+	s.are(true, false)
+	return err
+}
+
+// stop ends the server's process. With lose it is killed, and keeps what it had
+// synced; without, it saves all. One that stands still goes on to do so.
+func (s *mysqld) stop(ctx context.Context, lose bool) error {
+	defer s.primary.change()()
+	if !s.runs() {
+		return nil
+	}
+	end := killServer
+	if !lose {
+		if err := s.goOn(ctx); err != nil {
+			return err
+		}
+		end = `p=$(cat /data/pid) && kill -TERM "$p"; ` + awaitGone
+	}
+	s.are(false, false)
+	if err := s.sh(ctx, end); err != nil {
+		return fmt.Errorf("stop %s: %w", s.name, err)
+	}
+	if s == s.primary.leader() {
+		s.lost = lose
+		s.primary.cut()
+	}
+	return nil
+}
+
+// start is machine's.
+func (s *mysqld) start(ctx context.Context) error {
+	defer s.primary.change()()
+	switch {
+	case s.runs():
+		return nil
+	case s == s.primary.leader():
+		return s.primary.resumes(ctx, s)
+	case s.isDeposed():
+		return s.primary.rebuild(ctx, s)
+	}
+	if err := s.launch(ctx); err != nil {
+		return err
+	}
+	return s.primary.joins(ctx, s)
+}
+
+// jump moves the server's wall clock, and returns when it shows it.
+func (s *mysqld) jump(ctx context.Context, by time.Duration) error {
+	defer s.primary.change()()
+	if !s.faked {
+		return errNoJump(s.name)
+	}
+	s.offset += by
+	var shows func() (time.Duration, error)
+	if s.serves() {
+		shows = func() (at time.Duration, err error) {
+			var micros int64
+			err = s.db.QueryRowContext(ctx, "SELECT CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)").Scan(&micros)
+			return time.Duration(micros) * time.Microsecond, err
+		}
+	}
+	if err := s.engine.moveClock(ctx, s.id, s.offset, shows); err != nil {
+		return fmt.Errorf("jump of %s: %w", s.name, err)
+	}
+	return nil
+}
+
+// remove removes the container.
+func (s *mysqld) remove(ctx context.Context) error {
+	if s.db != nil {
+		s.db.Close()
+	}
+	if s.id == "" {
+		return nil
+	}
+	return s.engine.remove(ctx, s.id)
+}

@@ -1,0 +1,174 @@
+package docker
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockcheck/lockcheck/stores/mysql"
+)
+
+// row is that of lock a with a version.
+func row(version int64) *mysql.Row {
+	return &mysql.Row{ID: 1, Resource: "a", Version: version, Expires: 5}
+}
+
+// What is told of a row is whose it was and who changed it, also when a server has
+// become the primary that lacks some of that, or has again what was removed.
+func TestRows(t *testing.T) {
+	t.Parallel()
+	granted := auditLine{1, 7, nil, row(1)}
+	for name, c := range map[string]struct {
+		lines []auditLine
+		found map[string]mysql.Row // on another server then; nil: there is none
+		want  []string
+		blind bool
+	}{
+		"granted and removed": {
+			[]auditLine{granted, {2, 8, row(1), nil}},
+			nil,
+			[]string{"grant of 10 by 10", "remove of 10 by 20"},
+			false,
+		},
+		"another lock's": {[]auditLine{{1, 7, nil, &mysql.Row{Resource: "b"}}}, nil, nil, false},
+		"nobody's":       {[]auditLine{{1, 9, nil, row(1)}}, nil, nil, true},
+		"still there": {
+			[]auditLine{granted},
+			map[string]mysql.Row{"a": *row(1)},
+			[]string{"grant of 10 by 10", "promote of 0 by nobody"},
+			false,
+		},
+		"lost": {
+			[]auditLine{granted},
+			map[string]mysql.Row{},
+			[]string{"grant of 10 by 10", "promote of 0 by nobody", "lose of 10 by nobody"},
+			false,
+		},
+		"there again": {
+			[]auditLine{granted, {2, 8, row(1), nil}},
+			map[string]mysql.Row{"a": *row(1)},
+			[]string{"grant of 10 by 10", "remove of 10 by 20", "promote of 0 by nobody", "grant of 10 by nobody"},
+			false,
+		},
+		"unheard of": {
+			[]auditLine{granted},
+			map[string]mysql.Row{"a": *row(3)},
+			[]string{"grant of 10 by 10", "promote of 0 by nobody"},
+			true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got told
+			r := newRows([]string{"a"}, "mysql-1", &got, t.Logf)
+			r.sends(0, 7, 10)
+			r.sends(0, 8, 20)
+			r.sends(1, 7, 30) // of a server that is not the primary
+			asked := r.ask()
+			if err := r.take(func() ([]auditLine, error) { return c.lines, nil }); err != nil {
+				t.Error(err)
+			}
+			r.await(nil, 0, asked)
+			if c.found != nil {
+				r.become("mysql-1b", c.found)
+			}
+			var lines []string
+			for _, line := range got {
+				lines = append(lines, strings.ReplaceAll(line, " a ", " "))
+			}
+			if !slices.Equal(lines, c.want) || r.observes() == c.blind {
+				t.Errorf("told %q, want %q; observes %v", lines, c.want, r.observes())
+			}
+		})
+	}
+}
+
+// A connection's number is another's after a restart, and what an earlier one sends or
+// awaits then has no part in what is told.
+func TestRowsOfAnEarlierReign(t *testing.T) {
+	t.Parallel()
+	var got told
+	r := newRows([]string{"a"}, "mysql-1", &got, t.Logf)
+	r.sends(0, 7, 10)
+	asked := r.ask()
+	r.become("mysql-1", nil)
+	if r.await(nil, 0, asked) {
+		t.Error("what was done before is told")
+	}
+	r.sends(r.now(), 7, 20)
+	r.sends(0, 7, 30)
+	if err := r.take(func() ([]auditLine, error) { return []auditLine{{1, 7, nil, row(1)}}, nil }); err != nil {
+		t.Error(err)
+	}
+	if want := []string{"grant of 20 by 20"}; !slices.Equal(got, want) {
+		t.Errorf("told %q, want %q", got, want)
+	}
+}
+
+// Who waits for what cannot be read yet waits until it can, or for nobody.
+func TestRowsThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	var got told
+	r := newRows([]string{"a"}, "mysql-1", &got, t.Logf)
+	asked := r.ask()
+	if err := r.take(func() ([]auditLine, error) { return nil, errDown }); !errors.Is(err, errDown) {
+		t.Error(err)
+	}
+	stop := make(chan struct{})
+	done := make(chan struct{})
+	go func() { r.await(stop, 0, asked); close(done) }()
+	select {
+	case <-done:
+		t.Error("what could not be read is taken for told")
+	default:
+	}
+	close(stop)
+	<-done
+	r.drop("it is over")
+	r.await(nil, 0, asked)
+}
+
+// Packets are found wherever they are split, and a greeting names the connection.
+func TestMySQLPackets(t *testing.T) {
+	t.Parallel()
+	packets := []string{"\x03\x00\x00\x00\x03ab", "\x00\x00\x00\x01", "\x01\x00\x00\x00\x0e"}
+	r := bufio.NewReaderSize(oneByte{strings.NewReader(strings.Join(packets, ""))}, 16)
+	for _, want := range packets {
+		if raw, body, err := readMySQL(r); string(raw) != want || string(body) != want[mysqlHead:] || err != nil {
+			t.Errorf("%q %q %v, want %q", raw, body, err, want)
+		}
+	}
+	for greeting, want := range map[string]string{
+		"\x0a10.11-MariaDB\x00\x07\x01\x00\x00salt": "263 <nil>",
+		"\xff\x10\x04Too many connections":          "-1 <nil>",
+		"\x0a10.11":                                 "0 " + errNotMySQL.Error(),
+		"HTTP/1.1":                                  "0 " + errNotMySQL.Error(),
+		"":                                          "0 " + errNotMySQL.Error(),
+	} {
+		if id, err := greetingOf([]byte(greeting)); fmt.Sprint(id, " ", err) != want {
+			t.Errorf("%q: %d %v, want %s", greeting, id, err, want)
+		}
+	}
+}
+
+// What only prepares a connection is not what a disturbance of a lock's requests waits
+// for.
+func TestMySQLPrepares(t *testing.T) {
+	t.Parallel()
+	for packet, want := range map[string]sort{
+		"\x00\x00\x00\x01":                              besides, // of the greeting
+		"\x01\x00\x00\x00\x0e":                          besides,
+		"\x17\x00\x00\x00\x03SELECT CONNECTION_ID()":    besides,
+		"\x1a\x00\x00\x00\x03SELECT GET_LOCK('a',0.25)": works,
+		"\x0b\x00\x00\x00\x03START TRAN":                works,
+		"\x17\x00\x00\x00\x16SELECT CONNECTION_ID()":    besides, // prepared, and not executed
+	} {
+		talk := &mysqlTalk{}
+		p := talk.request(bufio.NewReader(strings.NewReader(packet)), 1)
+		if p.sort != want || talk.works.Load() != (want == works) {
+			t.Errorf("%q: %v, want %v", packet, p.sort, want)
+		}
+	}
+}

@@ -1,0 +1,239 @@
+package sim
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// databases are a MySQL primary and the replicas that copy it.
+//
+// What watches over them is what an operator has for that: it finds out at once
+// whether it reaches a server, and it holds the address that clients connect to.
+// When the primary has been silent for downShare it takes its time, as an election
+// of Sentinels does, and the replica which has the most of the log, of those that
+// it reaches, becomes the primary. The address leads there from then on, so all
+// connections that led elsewhere are reset. The old primary, once it is reached,
+// is made a copy of the new one. Whoever an isolation cuts off it does not reach.
+type databases struct {
+	world    *World
+	members  []*database
+	primary  *database
+	entries  entries       // of locks on the primary, as was told
+	silent   time.Duration // since when the primary is not reached; never: it is
+	electing bool
+}
+
+// addDatabases makes the MySQL servers of the run's layout.
+func (w *World) addDatabases(names []string) {
+	g := &w.memory.group
+	*g = databases{world: w, members: g.members[:0], silent: never}
+	for _, name := range names {
+		d := w.memory.databases.next()
+		d.reset(g, w.addServer(name, nil))
+		g.members = append(g.members, d)
+	}
+	g.primary = g.members[0]
+	if g.replicated() {
+		g.entries = entries{}
+	}
+	for _, d := range g.members[1:] {
+		d.relay.follow()
+	}
+	w.databases = g
+}
+
+// replicated tells whether there are replicas.
+func (g *databases) replicated() bool { return len(g.members) > 1 }
+
+// reaches tells whether the one that watches over the servers reaches d.
+func (g *databases) reaches(d *database) bool {
+	for i := range g.world.isolations {
+		if g.world.isolations[i].has(d.server) {
+			return false
+		}
+	}
+	return d.server.runs()
+}
+
+// look lets everybody notice who reaches whom. It is called when that changes.
+func (g *databases) look() {
+	if !g.replicated() {
+		return
+	}
+	w := g.world
+	g.flow()
+	switch {
+	case g.reaches(g.primary):
+		g.silent = never
+	case g.silent == never:
+		g.silent = w.now
+		w.After(w.cfg.Lease/downShare, g.elect)
+	}
+	for _, d := range g.members {
+		if d != g.primary && !d.relay.follows && g.reaches(d) {
+			w.After(w.takes("reconfigure", d.server.name, configShare), func() { g.reconfigure(d) })
+		}
+	}
+}
+
+// elect sees to another primary, when the one there is has been silent for long enough.
+func (g *databases) elect() {
+	w := g.world
+	if g.electing || g.silent == never || w.now-g.silent < w.cfg.Lease/downShare {
+		return
+	}
+	g.electing = true
+	w.After(w.takes("election", g.primary.server.name, electionShare), func() {
+		g.electing = false
+		g.failover()
+	})
+}
+
+// failover replaces the primary, unless it is back.
+func (g *databases) failover() {
+	if g.silent == never {
+		return
+	}
+	var best *database
+	for _, d := range g.members {
+		if d.relay.follows && g.reaches(d) && (best == nil || d.model.Committed() > best.model.Committed()) {
+			best = d
+		}
+	}
+	if best == nil {
+		g.world.After(g.world.cfg.Lease/downShare, g.elect)
+		return
+	}
+	g.promote(best)
+}
+
+// promote makes d the primary.
+func (g *databases) promote(d *database) {
+	old := g.primary
+	g.world.observer.Server(history.Entry{
+		Process: history.Process{Name: d.server.name}, Type: history.Event, F: history.Promote, Text: old.server.name,
+	})
+	old.server.hangUp()
+	old.before = g.entries
+	g.primary, g.silent = d, never
+	d.relay.cut()
+	d.relay.follows, d.before = false, nil
+	d.model.Lead(d.clock())
+	d.tell()
+	g.settle()
+	for _, o := range g.members {
+		o.relay.cut()
+		o.relay.apart = o.relay.apart || o.model.Committed() > d.model.Committed()
+	}
+	g.world.look()
+}
+
+// reconfigure makes d, which was the primary, a copy of the one that there is now.
+func (g *databases) reconfigure(d *database) {
+	if d == g.primary || d.relay.follows || !g.reaches(d) {
+		return
+	}
+	d.cutOff()
+	d.model.Crash(d.clock(), d.model.Committed()) // its sessions were nobody else's
+	d.tell()
+	d.relay.follow()
+	d.relay.apart = true
+	g.flow()
+}
+
+// settle tells what has become of the entries of locks now that the primary is
+// one on which they were not written, or was down.
+func (g *databases) settle() {
+	now := g.primary.rows()
+	g.primary.server.settle(g.entries, now)
+	g.entries = now
+}
+
+// flow lets every replica get what the primary has committed.
+func (g *databases) flow() {
+	for _, d := range g.members {
+		d.relay.flow()
+	}
+}
+
+// relay brings a replica what its primary commits, in order and some time later,
+// and never keeps the primary waiting.
+type relay struct {
+	to      *database
+	links   []link // from each member
+	follows bool
+	apart   bool          // it has what the primary has not, and has to get everything anew,
+	copying bool          // which is under way
+	sent    int64         // how much of the log is there, or under way
+	turn    int           // what was sent in an earlier one is void
+	arrives time.Duration // when what was sent last does
+}
+
+// follow lets it begin.
+func (r *relay) follow() {
+	r.follows = true
+	r.to.model.Follow()
+	r.cut()
+}
+
+// cut voids what is under way: it will be sent again.
+func (r *relay) cut() {
+	r.turn++
+	r.copying = false
+	r.sent = r.to.model.Committed()
+}
+
+// open tells whether something can pass now.
+func (r *relay) open() bool {
+	p := r.to.group.primary.server
+	return r.follows && p.runs() && r.to.server.runs() && !p.world.parted(p, r.to.server)
+}
+
+// flow sends what the replica has not got.
+func (r *relay) flow() {
+	if !r.open() {
+		return
+	}
+	p := r.to.group.primary
+	if r.apart {
+		if !r.copying {
+			r.copying = true
+			r.send(func() {
+				r.to.model.CopyFrom(r.to.clock(), &p.model)
+				r.apart = false
+				r.cut()
+				r.flow()
+			})
+		}
+		return
+	}
+	for _, t := range p.model.Transactions(r.sent) {
+		r.sent++
+		r.send(func() { r.to.model.Replicate(r.to.clock(), t) })
+	}
+}
+
+// send lets f happen when what is sent now arrives.
+func (r *relay) send(f func()) {
+	w := r.to.server.world
+	g, turn := r.to.group, r.turn
+	if len(r.links) == 0 {
+		for _, d := range g.members {
+			r.links = append(r.links, link{name: w.memory.join(d.server.name, "→", r.to.server.name)})
+		}
+	}
+	l := &r.links[slices.Index(g.members, g.primary)]
+	r.arrives = max(w.now+latencyMin+time.Duration(w.choose(l, w.latencies))*time.Microsecond, r.arrives)
+	w.push(event{at: r.arrives, what: action(func() {
+		switch {
+		case r.turn != turn:
+		case !r.open():
+			r.cut()
+		default:
+			f()
+			r.to.tell()
+		}
+	})})
+}

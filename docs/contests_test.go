@@ -1,0 +1,86 @@
+package docs
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/bench"
+)
+
+// drawn is what a bench has measured in virtual time: a section of a page, and a
+// picture.
+type drawn interface {
+	PageFile() string
+	ChartFile() string
+	Section(page string) string
+	Draw(w io.Writer) error
+}
+
+// holdFresh holds the page and the picture to what is measured now, and returns
+// the page.
+func holdFresh(t *testing.T, m drawn) string {
+	t.Helper()
+	page, err := os.ReadFile(m.PageFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var picture bytes.Buffer
+	if err := m.Draw(&picture); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]string{m.PageFile(): m.Section(string(page)), m.ChartFile(): picture.String()} {
+		if *update {
+			if err := os.WriteFile(file, []byte(want), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		} else if got, err := os.ReadFile(file); err != nil || string(got) != want {
+			t.Errorf("%s is stale: go test ./docs -update (%v)", file, err)
+		}
+	}
+	return string(page)
+}
+
+// In virtual time the table and the picture of a contest's page are what anybody
+// measures. What was measured in real time is held to the same shape.
+func TestTheFiguresOfContests(t *testing.T) {
+	for _, contest := range []*bench.Contest{bench.Contention, bench.Fairness} {
+		t.Run(contest.Name, func(t *testing.T) {
+			t.Parallel()
+			c := contest.Compare("sim", 10*time.Second)
+			if err := c.CompareInSim(t.Context(), 0, nil); err != nil {
+				t.Fatal(err)
+			}
+			page := holdFresh(t, c)
+
+			real := contest.Compare("docker", time.Second)
+			_, section, _ := strings.Cut(page, "<!-- "+contest.Name+" on "+real.On+" -->")
+			section, _, _ = strings.Cut(section, "<!-- end -->")
+			head := "| clients |"
+			for _, n := range real.Clients {
+				head += fmt.Sprintf(" %d |", n)
+			}
+			wanted := []string{head, "(" + real.ChartFile() + ")", fmt.Sprintf("measured for %g s,", real.For.Seconds())}
+			for _, m := range contest.Measures {
+				wanted = append(wanted, "| **"+m.Name+"** ("+m.About+") |")
+			}
+			for _, words := range wanted {
+				if !strings.Contains(section, words) {
+					t.Errorf("%s has no %q for %s: lockcheck bench %s --on docker --out docs", c.PageFile(), words, real.On, contest.Name)
+				}
+			}
+			for _, s := range contest.Sides {
+				if n := strings.Count(section, "\n| "+s.Name+" |"); n != len(contest.Measures) {
+					t.Errorf("%s has %d rows of %s for %s", c.PageFile(), n, s.Name, real.On)
+				}
+			}
+			if picture, err := os.ReadFile(real.ChartFile()); err != nil || !strings.HasPrefix(string(picture), "<svg ") {
+				t.Errorf("%s is no picture: %v", real.ChartFile(), err)
+			}
+		})
+	}
+}

@@ -1,0 +1,110 @@
+package mysql_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/locks/lockstest"
+	mysqllocks "github.com/lockcheck/lockcheck/locks/mysql"
+	"github.com/lockcheck/lockcheck/stores/mysql"
+)
+
+const (
+	ms     = time.Millisecond
+	second = time.Second
+	lease  = 10 * second // T
+	never  = lockstest.Never
+)
+
+// desk is one server, and its clients.
+type desk struct {
+	*lockstest.Desk
+	*server
+}
+
+func newDesk(t *testing.T) *desk { return &desk{lockstest.New(t), newServer()} }
+
+// client is a host, and its way to the server.
+type client struct {
+	*desk
+	*lockstest.Host
+	slow   time.Duration // how much longer a statement takes than the millisecond
+	sent   []string
+	faults map[int]fault // by statement, from 1
+	idle   []*session
+
+	unanswered string // in the first statement with this the fault is lostWord
+}
+
+func (d *desk) client() *client {
+	return &client{desk: d, Host: d.Host(), faults: map[int]fault{}}
+}
+
+func (c *client) port() mysql.Port { return mysql.Port{Transport: c} }
+
+type makeLock func(locks.Host, mysql.Port, mysqllocks.Options) locks.Locker
+
+// lock is one of the client's, with options beside those that all have.
+func (c *client) lock(create makeLock, set ...func(*mysqllocks.Options)) locks.Locker {
+	o := mysqllocks.Options{TTL: lease, Address: c.Name, Thread: "main"}
+	for _, f := range set {
+		f(&o)
+	}
+	return create(c, c.port(), o)
+}
+
+// run is a client that wants the lock a, and does what it guards for so long.
+type run struct {
+	*client
+	task     *lockstest.Task
+	lease    locks.Lease
+	acquired time.Duration
+	err      error // of the acquire
+	released error
+}
+
+// wants starts one, who gives up then.
+func (c *client) wants(l locks.Locker, works, end time.Duration) *run {
+	r := &run{client: c}
+	r.task = c.Start(func(context.Context) {
+		r.lease, r.err = l.Acquire(c.Ends(end), "a")
+		if r.acquired = c.Time; r.err != nil {
+			c.Log = append(c.Log, c.Name+" no")
+			return
+		}
+		c.Log = append(c.Log, c.Name+" in")
+		_ = c.Sleep(c.Life(), works)
+		c.Log = append(c.Log, c.Name+" out")
+		r.released = r.lease.Release(c.Life())
+	})
+	return r
+}
+
+// does runs f as a task of the client's, for so long.
+func (c *client) does(d time.Duration, f func()) {
+	c.T.Helper()
+	k := c.Start(func(context.Context) { f() })
+	if c.Pass(c.Time + d); !k.Done {
+		c.T.Fatal("it does not end")
+	}
+}
+
+// take is an acquire that has to succeed soon.
+func (c *client) take(l locks.Locker) (g locks.Lease) {
+	c.T.Helper()
+	var err error
+	c.does(second, func() { g, err = l.Acquire(c.Ends(c.Time+second), "a") })
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	return g
+}
+
+// release gives g back.
+func (c *client) release(g locks.Lease) (err error) {
+	c.T.Helper()
+	c.does(2*lease, func() { err = g.Release(c.Life()) })
+	return err
+}

@@ -1,0 +1,153 @@
+package mysql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/mysql"
+)
+
+type forUpdate struct {
+	locker
+	rows map[string]bool // that are there
+}
+
+// NewForUpdate locks a row with SELECT … FOR UPDATE, in a transaction that lasts
+// for as long as the lock is held. It has no expiry, and comes back when the
+// transaction ends: with COMMIT, or with its session. What the holder does
+// outside the transaction goes on all the same then, and only fencing guards it.
+//
+// The row has to be there: of a gap in its place as many have the lock as like
+// (option RowAbsent). And without a transaction the statement's end is the
+// lock's (option Autocommit).
+//
+// Sources: the MySQL manual, "Locking Reads" and "InnoDB Locking", gap locks.
+func NewForUpdate(h locks.Host, p mysql.Port, o Options) locks.Locker {
+	return &forUpdate{newLocker(h, p, o), map[string]bool{}}
+}
+
+// Acquire asks for a while, and then again on another session: what gets no
+// answer may have the lock, which costs the others no more than that.
+func (l *forUpdate) Acquire(ctx context.Context, name string) (locks.Lease, error) {
+	for {
+		l.host.Mark("try")
+		if err := l.makeRow(ctx, name); err != nil {
+			return nil, refused(ctx, err)
+		}
+		s, err := l.begin(ctx)
+		if err != nil {
+			return nil, refused(ctx, err)
+		}
+		_, found, _, err := s.SelectForUpdate(ctx, l.share(ctx, l.TTL/4), name)
+		switch {
+		case err == nil && (found || l.RowAbsent):
+			return l.granted(ctx, s, name)
+		case err == nil: // somebody has deleted it
+			s.Close()
+			delete(l.rows, name)
+			continue
+		case locks.IsDefinite(err):
+			s.Close()
+		default:
+			if left := l.end(s); left != nil {
+				return nil, fmt.Errorf("%v; its session may get the lock: %v", err, left)
+			}
+		}
+		if again(err) && ctx.Err() == nil {
+			continue
+		}
+		return nil, refused(ctx, err)
+	}
+}
+
+// again tells whether the next try may do better.
+func again(err error) bool {
+	return !locks.IsDefinite(err) || errors.Is(err, mysql.ErrSessionOver) ||
+		errors.Is(err, mysql.LockTimeout) || errors.Is(err, mysql.DeadlockFound)
+}
+
+// makeRow makes the row that is locked, unless it was seen. Nobody waits behind
+// one.
+func (l *forUpdate) makeRow(ctx context.Context, name string) error {
+	if l.RowAbsent || l.rows[name] {
+		return nil
+	}
+	_, err := l.port.Insert(ctx, l.Timeout, mysql.Row{Resource: name}, 0)
+	if err != nil && !errors.Is(err, mysql.Duplicate) {
+		return err
+	}
+	l.rows[name] = true
+	return nil
+}
+
+// begin is a session with a transaction. What was idle in the pool may have
+// ended there.
+func (l *forUpdate) begin(ctx context.Context) (mysql.Handle, error) {
+	for {
+		l.host.Mark("begin")
+		s, err := l.port.Open(ctx, l.Timeout)
+		if err != nil {
+			return s, err
+		}
+		if l.ReadCommitted {
+			err = s.Isolate(ctx, l.Timeout, mysql.ReadCommitted)
+		}
+		if err == nil && !l.Autocommit {
+			err = s.Begin(ctx, l.Timeout)
+		}
+		if err == nil {
+			return s, nil
+		}
+		s.Close()
+	}
+}
+
+// end ends a session that waits for a row. Closing its connection is not
+// enough: the server does not look at that before the wait is over.
+func (l *forUpdate) end(s mysql.Handle) error {
+	s.Close()
+	err := l.port.Kill(l.host.Life(), l.Timeout, s.ID())
+	if errors.Is(err, mysql.NoSuchSession) {
+		return nil
+	}
+	return err
+}
+
+// granted is a new lease, once it has its token.
+func (l *forUpdate) granted(ctx context.Context, s mysql.Handle, name string) (locks.Lease, error) {
+	g := &forUpdateLease{forUpdate: l, session: s}
+	var err error
+	if g.token, err = l.draw(ctx, name); err != nil {
+		return nil, undone(err, g.Release(l.host.Life()))
+	}
+	return g, nil
+}
+
+// forUpdateLease is a grant: the transaction that has locked the row.
+type forUpdateLease struct {
+	*forUpdate
+	session mysql.Handle
+	token   uint64
+}
+
+func (g *forUpdateLease) Token() uint64 { return g.token }
+
+// Release is COMMIT. ErrLost: the transaction has ended with its session.
+func (g *forUpdateLease) Release(ctx context.Context) error {
+	if g.Autocommit {
+		g.session.Return()
+		return nil
+	}
+	err := g.session.Commit(ctx, g.Timeout)
+	switch {
+	case err == nil:
+		g.session.Return()
+		return nil
+	case errors.Is(err, mysql.ErrSessionOver):
+		return locks.ErrLost
+	}
+	g.session.Close()
+	return fmt.Errorf("the lock is free when the server knows that the session has ended: %v", err)
+}

@@ -1,0 +1,56 @@
+package report
+
+import "github.com/lockcheck/lockcheck/history"
+
+// maxAhead is how many of those who left their places a story tells of.
+const maxAhead = 2
+
+// absent tells which acquires had places in the queue before o's, and died or
+// gave up there: where the store keeps such a place, everybody behind it waits for
+// somebody who does not come. Where the entries themselves are the places the
+// story has them already.
+func (p *plot) absent(o *op, free gap) {
+	if o == nil || p.d.queue {
+		return
+	}
+	told := 0
+	for pos := range p.d.h.Entries[:free.end] {
+		e := &p.d.h.Entries[pos]
+		if e.F != history.Queued || told == maxAhead {
+			continue
+		}
+		w := p.d.opAt(e.Op)
+		if w == o {
+			return
+		}
+		if w != nil && w.grant == nil && w.client != o.client && before(w.over(), free.end) {
+			p.place(pos)
+			p.quits(w)
+			told++
+		}
+	}
+}
+
+// returns tells that y's client had a place from an earlier acquire, on which it
+// had given up.
+func (p *plot) returns(y *op) {
+	for pos := range p.d.h.Entries[:y.invoke] {
+		e := &p.d.h.Entries[pos]
+		if w := p.d.opAt(e.Op); e.F == history.Queued && w != nil && w != y && w.client == y.client && w.grant == nil {
+			p.place(pos)
+			p.quits(w)
+		}
+	}
+}
+
+// quits tells that somebody stopped waiting. That he died is told with what
+// killed him.
+func (p *plot) quits(o *op) {
+	if o.outcome != history.Fail {
+		return
+	}
+	p.add(moment{
+		pos: o.done, lane: o.client, actor: o.client, who: o.client, weight: side,
+		did: "gave up waiting", line: o.client + " gives up waiting",
+	})
+}

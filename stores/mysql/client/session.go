@@ -1,0 +1,56 @@
+package client
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/mysql"
+)
+
+// session is a mysql.Session: a connection that is out of the pool.
+type session struct {
+	client *Client
+	conn   *sql.Conn
+	id     int64
+	life   context.Context // ends with the session
+	end    context.CancelCauseFunc
+}
+
+func (s *session) ID() int64 { return s.id }
+
+// Do is mysql.Session's.
+func (s *session) Do(ctx context.Context, timeout time.Duration, cmd mysql.Command) (mysql.Reply, error) {
+	q, err := s.client.statement(ctx, cmd)
+	if err != nil {
+		return mysql.Reply{}, locks.Definite(err)
+	}
+	wait, done, err := s.client.begin(s.life, timeout)
+	if err != nil {
+		return mysql.Reply{}, err
+	}
+	defer done()
+	return q.send(ctx, wait, s.conn)
+}
+
+// Return is mysql.Session's.
+func (s *session) Return() {
+	s.forget()
+	s.conn.Close()
+}
+
+// Close is mysql.Session's. A statement that is under way, after all, loses the
+// connection.
+func (s *session) Close() {
+	s.forget()
+	hangUp(s.conn)
+}
+
+// forget leaves the connection to whoever ends the session.
+func (s *session) forget() {
+	s.end(mysql.ErrConnectionLost)
+	s.client.mu.Lock()
+	defer s.client.mu.Unlock()
+	delete(s.client.sessions, s)
+}

@@ -1,0 +1,248 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	mysqldriver "github.com/go-sql-driver/mysql"
+
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/mysql"
+)
+
+// statement is a command as SQL.
+type statement struct {
+	verb mysql.Verb
+	text strings.Builder
+	args []any // for its question marks, in order
+}
+
+// now is NOW(3) in milliseconds since 1970: the time at which the server began
+// with the statement, however long it waits then.
+const now = "CAST(UNIX_TIMESTAMP(NOW(3))*1000 AS SIGNED)"
+
+// selects reads a row, if there is one, and the time, in any case. It locks what
+// a SELECT of the row alone locks.
+const selects = "SELECT n.at, r.id, r.resource, r.version_no, r.expire_time, r.fair_queue, r.owner" +
+	" FROM (SELECT " + now + " AS at) n LEFT JOIN " + mysql.Table + " r ON r.resource = ?"
+
+// forEver is what GET_LOCK waits for at most, in seconds: a year. MariaDB takes
+// nothing negative.
+const forEver = 365 * 24 * 3600
+
+var errCommand = errors.New("mysql client: no such command")
+
+// statement is cmd as SQL.
+func (c *Client) statement(ctx context.Context, cmd mysql.Command) (*statement, error) {
+	q := &statement{verb: cmd.Verb}
+	if c.options.Tag != nil {
+		q.add("SET @lockcheck = ?; ", c.options.Tag(ctx))
+	}
+	switch cmd.Verb {
+	case mysql.Select:
+		q.add(selects, cmd.Row.Resource)
+	case mysql.SelectForUpdate:
+		q.add(selects+" FOR UPDATE", cmd.Row.Resource)
+	case mysql.Insert:
+		q.add("INSERT INTO " + mysql.Table + " SET ")
+		q.assign(mysql.Resource|mysql.Version|mysql.Expires|mysql.Queue|mysql.Owner, cmd)
+	case mysql.Update:
+		q.add("UPDATE " + mysql.Table + " SET ")
+		q.assign(cmd.Set, cmd)
+		q.where(cmd)
+	case mysql.Delete:
+		q.add("DELETE FROM " + mysql.Table)
+		q.where(cmd)
+	case mysql.Isolate:
+		q.add("SET SESSION TRANSACTION ISOLATION LEVEL " + cmd.Isolation.String())
+	case mysql.Begin:
+		q.add("START TRANSACTION")
+	case mysql.Commit:
+		q.add("COMMIT")
+	case mysql.Rollback:
+		q.add("ROLLBACK")
+	case mysql.GetLock:
+		q.add("SELECT GET_LOCK(?, "+seconds(cmd.Wait)+")", cmd.Name)
+	case mysql.ReleaseLock:
+		q.add("SELECT RELEASE_LOCK(?)", cmd.Name)
+	case mysql.IsUsedLock:
+		q.add("SELECT IS_USED_LOCK(?)", cmd.Name)
+	case mysql.Kill:
+		q.add("KILL CONNECTION ?", cmd.Int)
+	case mysql.SetWaitTimeout:
+		q.add("SET SESSION wait_timeout = ?", max(1, int64((cmd.Wait+time.Second-1)/time.Second)))
+	case mysql.Ping:
+		q.add("DO 0")
+	default:
+		return nil, errCommand
+	}
+	return q, nil
+}
+
+func (q *statement) add(text string, args ...any) {
+	q.text.WriteString(text)
+	q.args = append(q.args, args...)
+}
+
+// columns are the table's, in the order of mysql.Columns.
+var columns = []struct {
+	is           mysql.Columns
+	name, equals string
+	value        func(mysql.Row) any
+}{
+	{mysql.ID, "id", " = ", func(r mysql.Row) any { return r.ID }},
+	{mysql.Resource, "resource", " = ", func(r mysql.Row) any { return r.Resource }},
+	{mysql.Version, "version_no", " = ", func(r mysql.Row) any { return r.Version }},
+	{mysql.Expires, "expire_time", " = ", func(r mysql.Row) any { return r.Expires }},
+	{mysql.Queue, "fair_queue", " <=> ", func(r mysql.Row) any { return text(r.Queue) }},
+	{mysql.Owner, "owner", " <=> ", func(r mysql.Row) any { return text(r.Owner) }},
+}
+
+func text(t mysql.Text) any {
+	if !t.Valid {
+		return nil
+	}
+	return t.S
+}
+
+// assign gives the columns of set their values, and the lease's, if there is one.
+func (q *statement) assign(set mysql.Columns, cmd mysql.Command) {
+	if cmd.Lease != 0 {
+		set |= mysql.Expires
+	}
+	between := ""
+	for _, k := range columns {
+		switch {
+		case set&k.is == 0:
+			continue
+		case k.is == mysql.Expires && cmd.Lease != 0:
+			q.add(between+k.name+" = "+now+" + ?", cmd.Lease.Milliseconds())
+		default:
+			q.add(between+k.name+" = ?", k.value(cmd.Row))
+		}
+		between = ", "
+	}
+}
+
+// where describes rows. NULL agrees with NULL, in the columns that may be it.
+func (q *statement) where(cmd mysql.Command) {
+	between := " WHERE "
+	for _, k := range columns {
+		if cmd.Where&k.is != 0 {
+			q.add(between+k.name+k.equals+"?", k.value(cmd.Match))
+			between = " AND "
+		}
+	}
+}
+
+// seconds is a time to wait for GET_LOCK.
+func seconds(wait time.Duration) string {
+	if wait < 0 {
+		return strconv.Itoa(forEver)
+	}
+	return strconv.FormatFloat(wait.Seconds(), 'f', 3, 64)
+}
+
+// send has the statement executed on conn, and waits for the answer. Where it
+// may have been sent and there is no answer the connection is closed.
+func (q *statement) send(ctx, wait context.Context, conn *sql.Conn) (mysql.Reply, error) {
+	if ctx.Err() != nil {
+		return mysql.Reply{}, locks.Definite(context.Cause(ctx))
+	}
+	r, err := q.execute(wait, conn)
+	if err == nil {
+		return r, nil
+	}
+	if r, ok := q.refusal(err); ok {
+		return r, nil
+	}
+	hangUp(conn)
+	switch {
+	case errors.Is(err, driver.ErrBadConn), errors.Is(err, sql.ErrConnDone):
+		err = mysql.ErrSessionOver // the driver says so only where it has written nothing
+	case wait.Err() != nil:
+		err = context.Cause(wait)
+	case !errors.Is(err, mysql.ErrProtocol):
+		err = fmt.Errorf("%w: %v", mysql.ErrConnectionLost, err)
+	}
+	return mysql.Reply{}, err
+}
+
+// refusals are the server's errors that say for certain that the statement took
+// no effect, and that the session goes on. After any other nothing is known.
+var refusals = map[uint16]bool{
+	uint16(mysql.Duplicate): true, uint16(mysql.NoSuchSession): true, uint16(mysql.LockTimeout): true,
+	uint16(mysql.DeadlockFound): true, uint16(mysql.LockDeadlock): true, uint16(mysql.ReadOnlyServer): true,
+	uint16(mysql.Interrupted): true, uint16(mysql.TooLong): true,
+}
+
+// refusal is the server's answer, where err is one. Who has killed himself is
+// told so, too, but the session is over.
+func (q *statement) refusal(err error) (mysql.Reply, bool) {
+	var e *mysqldriver.MySQLError
+	if !errors.As(err, &e) || !refusals[e.Number] || q.verb == mysql.Kill && e.Number == uint16(mysql.Interrupted) {
+		return mysql.Reply{}, false
+	}
+	return mysql.Reply{Code: mysql.Code(e.Number)}, true
+}
+
+func (q *statement) execute(ctx context.Context, conn *sql.Conn) (r mysql.Reply, err error) {
+	switch q.verb {
+	case mysql.Select, mysql.SelectForUpdate:
+		return q.row(ctx, conn)
+	case mysql.GetLock, mysql.ReleaseLock, mysql.IsUsedLock:
+		var n sql.NullInt64
+		err = q.ask(ctx, conn, &n)
+		return mysql.Reply{Int: n.Int64, Null: err == nil && !n.Valid}, err
+	}
+	done, err := conn.ExecContext(ctx, q.text.String(), q.args...)
+	switch {
+	case err != nil:
+	case q.verb == mysql.Insert:
+		r.ID, err = done.LastInsertId()
+	case q.verb == mysql.Update, q.verb == mysql.Delete:
+		r.Affected, err = done.RowsAffected()
+	}
+	return r, err
+}
+
+// row reads the answer to selects.
+func (q *statement) row(ctx context.Context, conn *sql.Conn) (mysql.Reply, error) {
+	var at int64
+	var id, version, expires sql.NullInt64
+	var resource, queue, owner sql.NullString
+	err := q.ask(ctx, conn, &at, &id, &resource, &version, &expires, &queue, &owner)
+	r := mysql.Reply{Now: at, Found: id.Valid}
+	if r.Found {
+		r.Row = mysql.Row{
+			ID: id.Int64, Resource: resource.String, Version: version.Int64, Expires: expires.Int64,
+			Queue: mysql.Text{S: queue.String, Valid: queue.Valid}, Owner: mysql.Text{S: owner.String, Valid: owner.Valid},
+		}
+	}
+	return r, err
+}
+
+// ask has the statement executed, whose answer is one row. The server may send
+// an error in its place.
+func (q *statement) ask(ctx context.Context, conn *sql.Conn, row ...any) error {
+	rows, err := conn.QueryContext(ctx, q.text.String(), q.args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	if !rows.Next() {
+		return cmp.Or(rows.Err(), mysql.ErrProtocol)
+	}
+	if err := rows.Scan(row...); err != nil {
+		return fmt.Errorf("%w: %v", mysql.ErrProtocol, err)
+	}
+	rows.Next() // to the end
+	return rows.Err()
+}

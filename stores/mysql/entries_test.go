@@ -1,0 +1,71 @@
+package mysql_test
+
+import (
+	"testing"
+
+	"github.com/lockcheck/lockcheck/stores/mysql"
+)
+
+const (
+	nobody = iota
+	old    // whose the grant was
+	newer  // whose the change is
+)
+
+// row is one with that version and expiry, a queue and an owner; "-": NULL.
+func row(version, expires int64, queue, owner string) *mysql.Row {
+	text := func(s string) mysql.Text {
+		if s == "-" {
+			return mysql.Text{}
+		}
+		return mysql.Some(s)
+	}
+	return &mysql.Row{ID: 1, Resource: "k", Version: version, Expires: expires, Queue: text(queue), Owner: text(owner)}
+}
+
+func TestEntries(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		before, after *mysql.Row
+		maker         int
+		kind          mysql.EffectKind
+		now           int
+	}{
+		{"a lock's row", nil, row(0, 9, "-", "-"), nobody, mysql.Created, newer},
+		{"the first in the queue", nil, row(0, 9, "a,", "-"), nobody, mysql.Created, newer},
+		{"an owner", nil, row(1, 0, "-", "o"), nobody, mysql.Created, newer},
+		{"made beforehand", nil, row(0, 0, "-", "-"), nobody, 0, nobody},
+		{"deleted", row(0, 9, "-", "-"), nil, old, mysql.Removed, nobody},
+		{"deleted, and nobody's", row(3, 9, "b,", "-"), nil, nobody, 0, nobody},
+		{"neither before nor after", nil, nil, old, 0, old},
+
+		{"to an owner", row(1, 5, "-", "-"), row(2, 9, "-", "o"), nobody, mysql.Created, newer},
+		{"from owner to owner", row(1, 5, "-", "p"), row(2, 9, "-", "o"), old, mysql.TakenOver, newer},
+		{"from an owner", row(1, 9, "a,", "p"), row(2, 9, "a,", "-"), old, mysql.Removed, nobody},
+		{"an owner prolongs", row(1, 5, "-", "o"), row(2, 9, "-", "o"), old, mysql.Prolonged, old},
+		{"an owner shortens", row(1, 5, "-", "o"), row(2, 1, "-", "o"), old, mysql.Shortened, old},
+		{"queued behind an owner", row(1, 5, "-", "o"), row(2, 5, "a,", "o"), old, 0, old},
+		{"queued, and nobody has it", row(1, 0, "a,", "-"), row(2, 0, "a,b,", "-"), nobody, 0, nobody},
+
+		{"expired, and no queue", row(1, 5, "-", "-"), row(2, 9, "-", "-"), old, mysql.TakenOver, newer},
+		{"expired, and an empty queue", row(1, 5, "", "-"), row(2, 9, "a,", "-"), old, mysql.TakenOver, newer},
+		{"expired, by one who does not queue", row(1, 5, "b,", "-"), row(2, 9, "-", "-"), old, mysql.TakenOver, newer},
+		{"expired, and nobody's", row(1, 5, "-", "-"), row(2, 9, "-", "-"), nobody, mysql.Created, newer},
+		{"an expired head is stripped", row(1, 5, "a,b,", "-"), row(2, 9, "b,c,", "-"), old, mysql.Removed, nobody},
+		{"an expired head strips itself", row(1, 5, "a,b,", "-"), row(2, 9, "b,a,", "-"), old, mysql.Removed, nobody},
+		{"a head that is gone is stripped", row(1, 5, "a,b,", "-"), row(2, 9, "b,", "-"), nobody, 0, nobody},
+		{"a head hands over", row(1, 5, "a,b,", "-"), row(2, 5, "b,", "-"), old, mysql.Removed, nobody},
+		{"a head takes it", row(2, 5, "b,", "-"), row(2, 9, "b,", "-"), nobody, mysql.Created, newer},
+		{"a head takes it from another", row(2, 5, "b,", "-"), row(2, 9, "b,", "-"), old, mysql.TakenOver, newer},
+		{"a head takes it at the same time", row(2, 5, "b,", "-"), row(2, 5, "b,", "-"), nobody, mysql.Created, newer},
+		{"a head has it, and writes again", row(2, 5, "b,", "-"), row(2, 9, "b,", "-"), newer, mysql.Prolonged, newer},
+		{"queued", row(1, 5, "a,", "-"), row(2, 5, "a,b,", "-"), old, 0, old},
+		{"queued behind one who does not queue", row(0, 5, "-", "-"), row(1, 5, "b,", "-"), old, 0, old},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if kind, now := mysql.Entries(c.before, c.after, c.maker, newer); kind != c.kind || now != c.now {
+				t.Errorf("got %v, now %d's; want %v, %d's", kind, now, c.kind, c.now)
+			}
+		})
+	}
+}

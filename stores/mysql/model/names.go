@@ -1,0 +1,173 @@
+package model
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lockcheck/lockcheck/stores/mysql"
+)
+
+// named is a named lock that somebody has.
+type named struct {
+	name   string
+	holder *session
+	times  int // how often the holder has got it
+	maker  int
+	queue  []*session
+}
+
+// lockNamed is the lock called name; nil: nobody has it.
+func (s *Server) lockNamed(name string) *named {
+	for i := range s.names {
+		if s.names[i].name == name {
+			return &s.names[i]
+		}
+	}
+	return nil
+}
+
+func (s *Server) getLock(x *session) {
+	c := &x.command
+	l := s.lockNamed(c.Name)
+	switch {
+	case l == nil:
+		s.gives(x, s.newName(c.Name))
+	case l.holder == x:
+		l.times++
+		s.effect(x, Prolonged, l.name, l.maker, x.by)
+		s.answer(x, mysql.Reply{Int: 1})
+	case c.Wait == 0:
+		s.answer(x, mysql.Reply{})
+	case s.reaches(l.holder, x):
+		// A transaction that is open stays so: InnoDB has no part in it.
+		s.answer(x, mysql.Reply{Code: mysql.DeadlockFound})
+	default:
+		l.queue = append(l.queue, x)
+		s.waits(x, forName, c.Wait)
+	}
+}
+
+// gives has x have l, which nobody has.
+func (s *Server) gives(x *session, l *named) {
+	x.waiting = notWaiting
+	l.holder, l.times, l.maker = x, 1, x.by
+	s.effect(x, Created, l.name, x.by, x.by)
+	s.answer(x, mysql.Reply{Int: 1})
+}
+
+// reaches tells whether y waits for a named lock of x's, directly or not.
+func (s *Server) reaches(y, x *session) bool {
+	for y != nil && y != x {
+		y = s.holderFor(y)
+	}
+	return y == x
+}
+
+// holderFor is who has the named lock that y waits for; nil: it waits for none.
+func (s *Server) holderFor(y *session) *session {
+	if y.waiting != forName {
+		return nil
+	}
+	return s.lockNamed(y.command.Name).holder
+}
+
+func (s *Server) releaseLock(x *session) {
+	l := s.lockNamed(x.command.Name)
+	switch {
+	case l == nil:
+		s.answer(x, mysql.Reply{Null: true})
+	case l.holder != x:
+		s.answer(x, mysql.Reply{})
+	case l.times > 1:
+		l.times--
+		s.answer(x, mysql.Reply{Int: 1})
+	default:
+		s.effect(x, Removed, l.name, l.maker, x.by)
+		s.answer(x, mysql.Reply{Int: 1})
+		s.free(l)
+	}
+}
+
+func (s *Server) isUsedLock(x *session) {
+	if l := s.lockNamed(x.command.Name); l != nil {
+		s.answer(x, mysql.Reply{Int: l.holder.id})
+	} else {
+		s.answer(x, mysql.Reply{Null: true})
+	}
+}
+
+// free takes l from its holder, and gives it to the first in its queue.
+func (s *Server) free(l *named) {
+	if len(l.queue) > 0 {
+		x := l.queue[0]
+		l.queue = slices.Delete(l.queue, 0, 1)
+		s.gives(x, l)
+		return
+	}
+	i, last := slices.IndexFunc(s.names, func(m named) bool { return m.name == l.name }), len(s.names)-1
+	queue := l.queue
+	copy(s.names[i:], s.names[i+1:])
+	s.names[last] = named{queue: queue} // for the next one
+	s.names = s.names[:last]
+}
+
+// newName is a lock that nobody has yet.
+func (s *Server) newName(name string) *named {
+	n := len(s.names)
+	s.names = slices.Grow(s.names, 1)[:n+1]
+	s.names[n] = named{name: name, queue: s.names[n].queue[:0]}
+	return &s.names[n]
+}
+
+// freeAll takes from x, whose session ends, all named locks that it has.
+func (s *Server) freeAll(x *session) {
+	for i := len(s.names) - 1; i >= 0; i-- {
+		if l := &s.names[i]; l.holder == x {
+			s.effect(x, Lost, l.name, l.maker, 0)
+			s.free(l)
+		}
+	}
+}
+
+// leaveQueue takes x out of the queue for a named lock.
+func (s *Server) leaveQueue(x *session) {
+	l := s.lockNamed(x.command.Name)
+	i := slices.Index(l.queue, x)
+	l.queue = slices.Delete(l.queue, i, i+1)
+}
+
+// giveUp ends x's wait for a named lock.
+func (s *Server) giveUp(x *session) {
+	s.stopWaiting(x)
+	s.answer(x, mysql.Reply{})
+}
+
+// glance is how often a server that waits for a named lock looks whether its
+// client is still there.
+const glance = time.Second
+
+// noticed is when the server looks for x's client next; not in the last part of
+// a wait.
+func (s *Server) noticed(x *session) time.Duration {
+	return min(x.due, s.now.Mono+glance-(s.now.Mono-x.since)%glance)
+}
+
+// kill ends x, and tells. One that waits gets no answer any more.
+func (s *Server) kill(x *session) {
+	s.output(Output{Kind: Ended, Session: x.id})
+	s.end(x)
+}
+
+// killNamed kills the session that x has named. One that kills itself gets no
+// answer any more.
+func (s *Server) killNamed(x *session) {
+	y := s.session(x.command.Int)
+	if y == nil {
+		s.answer(x, mysql.Reply{Code: mysql.NoSuchSession})
+		return
+	}
+	s.kill(y)
+	if y != x {
+		s.answer(x, mysql.Reply{})
+	}
+}

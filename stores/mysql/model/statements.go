@@ -1,0 +1,295 @@
+package model
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/lockcheck/lockcheck/stores/mysql"
+)
+
+// carryOn has x go on with its statement, from its beginning or from where it
+// had to wait. Whatever it had done before it waited is not done again.
+func (s *Server) carryOn(x *session) {
+	if !x.trx.open {
+		x.trx.isolation = x.isolation
+	}
+	switch c := &x.command; c.Verb {
+	case mysql.Select:
+		s.read(x)
+	case mysql.SelectForUpdate:
+		s.readForUpdate(x)
+	case mysql.Insert:
+		s.insert(x)
+	case mysql.Update:
+		s.update(x)
+	case mysql.Delete:
+		s.remove(x)
+	case mysql.Isolate:
+		x.isolation = c.Isolation
+		s.answer(x, mysql.Reply{})
+	case mysql.Begin:
+		if s.commit(x) {
+			x.trx.open, x.trx.isolation = true, x.isolation
+			s.answer(x, mysql.Reply{})
+		}
+	case mysql.Commit:
+		if s.commit(x) {
+			s.answer(x, mysql.Reply{})
+		}
+	case mysql.Rollback:
+		s.rollback(x, x.by)
+		s.answer(x, mysql.Reply{})
+	case mysql.GetLock:
+		s.getLock(x)
+	case mysql.ReleaseLock:
+		s.releaseLock(x)
+	case mysql.IsUsedLock:
+		s.isUsedLock(x)
+	case mysql.Kill:
+		s.killNamed(x)
+	case mysql.SetWaitTimeout:
+		x.waitTime = max(time.Second, (c.Wait + time.Second - 1).Truncate(time.Second))
+		s.answer(x, mysql.Reply{})
+	default: // Ping
+		s.answer(x, mysql.Reply{})
+	}
+}
+
+// finish ends x's statement, and its transaction if that is all of it.
+func (s *Server) finish(x *session, r mysql.Reply) {
+	if x.trx.open || s.commit(x) {
+		s.answer(x, r)
+	}
+}
+
+// refuse ends x's statement, which takes no effect; and its transaction, if
+// that is all of it or the transaction was in a deadlock.
+func (s *Server) refuse(x *session, code mysql.Code) {
+	s.stopWaiting(x)
+	switch {
+	case code == mysql.DeadlockFound:
+		s.rollback(x, 0)
+	case !x.trx.open:
+		s.rollback(x, x.by)
+	default:
+		s.undo(x, x.written)
+	}
+	s.answer(x, mysql.Reply{Code: code})
+}
+
+func (s *Server) read(x *session) {
+	row, found := s.visible(x, x.command.Row.Resource)
+	s.finish(x, mysql.Reply{Found: found, Row: row, Now: x.ms})
+}
+
+func (s *Server) readForUpdate(x *session) {
+	if s.follower {
+		s.refuse(x, mysql.ReadOnlyServer)
+		return
+	}
+	r, ok := s.find(x, byResource, &x.command.Row)
+	if !ok {
+		return
+	}
+	reply := mysql.Reply{Now: x.ms}
+	if r != nil {
+		reply.Found, reply.Row = true, r.row
+		s.hold(x, r)
+	}
+	s.finish(x, reply)
+}
+
+func (s *Server) insert(x *session) {
+	t := &s.table
+	if x.record == nil {
+		row := x.command.Row
+		if code := s.writable(&row); code != mysql.OK {
+			s.refuse(x, code)
+			return
+		}
+		if x.command.Lease != 0 {
+			row.Expires = x.ms + x.command.Lease.Milliseconds()
+		}
+		x.record = t.newRecord()
+		x.record.row = row
+		x.record.row.ID = t.nextID
+		t.nextID++
+	}
+	r := x.record
+	if !x.placed {
+		if !s.lock(x, byID, t.from(byID, t.at(byID, r)), true, insertIntention) {
+			return
+		}
+		x.placed = true
+		s.put(x, byID, r)
+		s.write(x, r, r.row, inserted)
+	}
+	// Whoever is there under that key stays so until it is known that nobody is.
+	n, ghosts := t.seek(byResource, &r.row), false
+	for ; t.from(byResource, n).matches(byResource, &r.row); n++ {
+		other := t.from(byResource, n)
+		if !s.lock(x, byResource, other, false, nextKey) {
+			return
+		}
+		if !other.deleted {
+			s.refuse(x, mysql.Duplicate)
+			return
+		}
+		ghosts = true
+	}
+	if ghosts && !s.lock(x, byResource, t.from(byResource, n), false, nextKey) {
+		return
+	}
+	if !s.lock(x, byResource, t.from(byResource, t.at(byResource, r)), true, insertIntention) {
+		return
+	}
+	s.put(x, byResource, r)
+	s.finish(x, mysql.Reply{ID: r.row.ID})
+}
+
+// put puts r, which is x's, into index i.
+func (s *Server) put(x *session, i index, r *record) {
+	s.table.place(i, r)
+	s.split(i, r, s.table.from(i, s.table.at(i, r)+1))
+	s.lockImplicitly(x, i, r)
+}
+
+func (s *Server) update(x *session) {
+	c := &x.command
+	r, ok := s.choose(x)
+	switch {
+	case !ok:
+		return
+	case r == nil:
+		s.finish(x, mysql.Reply{})
+		return
+	}
+	row := r.row
+	if c.Set&mysql.Version != 0 {
+		row.Version = c.Row.Version
+	}
+	if c.Set&mysql.Expires != 0 {
+		row.Expires = c.Row.Expires
+	}
+	if c.Lease != 0 {
+		row.Expires = x.ms + c.Lease.Milliseconds()
+	}
+	if c.Set&mysql.Queue != 0 {
+		row.Queue = c.Row.Queue
+	}
+	if c.Set&mysql.Owner != 0 {
+		row.Owner = c.Row.Owner
+	}
+	if code := s.writable(&row); code != mysql.OK {
+		s.refuse(x, code)
+		return
+	}
+	s.write(x, r, row, updated)
+	s.finish(x, mysql.Reply{Affected: 1})
+}
+
+func (s *Server) remove(x *session) {
+	r, ok := s.choose(x)
+	switch {
+	case !ok:
+		return
+	case r == nil:
+		s.finish(x, mysql.Reply{})
+		return
+	}
+	x.placed = true
+	if !s.lockImplicitly(x, byResource, r) {
+		return
+	}
+	s.write(x, r, r.row, deleted)
+	s.finish(x, mysql.Reply{Affected: 1})
+}
+
+// choose finds and locks the row that Where describes; nil: there is none, and
+// false: x has to wait, or has been refused.
+func (s *Server) choose(x *session) (*record, bool) {
+	if s.follower {
+		s.refuse(x, mysql.ReadOnlyServer)
+		return nil, false
+	}
+	c := &x.command
+	i := byID
+	if c.Where&mysql.ID == 0 {
+		i = byResource
+	}
+	had := len(s.locks)
+	r, ok := s.find(x, i, &c.Match)
+	if !ok || r == nil || agrees(&r.row, &c.Match, c.Where) {
+		return r, ok
+	}
+	if x.trx.isolation == mysql.ReadCommitted && i == byID {
+		s.unlock(x, had) // what was found by its resource MariaDB leaves locked
+	}
+	return nil, true
+}
+
+// find finds and locks what index i has at row's key, as it is now; nil: there
+// is nothing, and false: x has to wait, or was refused. At REPEATABLE READ, the
+// gap is locked where nothing is, and before what is found by its resource.
+func (s *Server) find(x *session, i index, row *mysql.Row) (*record, bool) {
+	gaps := x.trx.isolation == mysql.RepeatableRead
+	n := s.table.seek(i, row)
+	r := s.table.from(i, n)
+	for ; r.matches(i, row); r = s.table.from(i, n) {
+		sp := recordOnly
+		if gaps && (r.deleted || i == byResource) {
+			sp = nextKey
+		}
+		if !s.lock(x, i, r, true, sp) {
+			return nil, false
+		}
+		switch {
+		case !r.deleted:
+			return r, i == byID || s.lock(x, byID, r, true, recordOnly)
+		case i == byID:
+			return nil, true // no other can follow
+		}
+		n++
+	}
+	if gaps {
+		s.lock(x, i, r, true, gapOnly)
+	}
+	return nil, true
+}
+
+// agrees tells whether row is like match in the columns where.
+func agrees(row, match *mysql.Row, where mysql.Columns) bool {
+	return (where&mysql.ID == 0 || row.ID == match.ID) &&
+		(where&mysql.Resource == 0 || key(row.Resource) == key(match.Resource)) &&
+		(where&mysql.Version == 0 || row.Version == match.Version) &&
+		(where&mysql.Expires == 0 || row.Expires == match.Expires) &&
+		(where&mysql.Queue == 0 || same(row.Queue, match.Queue)) &&
+		(where&mysql.Owner == 0 || same(row.Owner, match.Owner))
+}
+
+func same(a, b mysql.Text) bool { return a.Valid == b.Valid && key(a.S) == key(b.S) }
+
+// writable says why row can not be written; OK: it can.
+func (s *Server) writable(row *mysql.Row) mysql.Code {
+	switch {
+	case s.follower:
+		return mysql.ReadOnlyServer
+	case !fits(&row.Resource, mysql.NameLength), !fits(&row.Queue.S, mysql.QueueLength), !fits(&row.Owner.S, mysql.NameLength):
+		return mysql.TooLong
+	}
+	return mysql.OK
+}
+
+// fits tells whether v has at most length characters. Blanks at its end that
+// are too many do not count: they are cut off.
+func fits(v *string, length int) bool {
+	if len(*v) <= length || utf8.RuneCountInString(*v) <= length {
+		return true
+	}
+	if utf8.RuneCountInString(strings.TrimRight(*v, " ")) > length {
+		return false
+	}
+	*v = string([]rune(*v)[:length])
+	return true
+}

@@ -1,0 +1,136 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/lockcheck/lockcheck/stores/mysql"
+)
+
+// index is one of the table's two.
+type index uint8
+
+const (
+	byID index = iota
+	byResource
+)
+
+// table is the rows, in the order of both indexes, with their latest versions,
+// committed or not.
+type table struct {
+	order  [2][]*record // by index
+	ghosts []*record    // deleted, and committed, but not purged yet
+	nextID int64        // AUTO_INCREMENT
+	spare  []*record
+}
+
+// record is one row.
+type record struct {
+	row     mysql.Row
+	deleted bool
+	writer  *session // whose open transaction has written row; nil: it is committed
+	old     mysql.Row
+	was     bool // old is committed; else there was no such row before writer
+	maker   int  // the tag of the statement that the grant is of; 0: nobody's
+}
+
+func (t *table) reset() {
+	t.spare = append(t.spare, t.order[byID]...)
+	for i := range t.order {
+		clear(t.order[i])
+		t.order[i] = t.order[i][:0]
+	}
+	t.ghosts, t.nextID = t.ghosts[:0], 1
+}
+
+// key is a resource as the index compares it: the collation pads with blanks.
+func key(resource string) string { return strings.TrimRight(resource, " ") }
+
+func (t *table) compare(i index, a, b *record) int {
+	if i == byResource {
+		if c := cmp.Compare(key(a.row.Resource), key(b.row.Resource)); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(a.row.ID, b.row.ID)
+}
+
+// at is where r is in index i, or would be.
+func (t *table) at(i index, r *record) int {
+	for n, other := range t.order[i] {
+		if t.compare(i, r, other) <= 0 {
+			return n
+		}
+	}
+	return len(t.order[i])
+}
+
+// from is the n'th record of index i; nil: the end, which InnoDB calls supremum.
+func (t *table) from(i index, n int) *record {
+	if n < len(t.order[i]) {
+		return t.order[i][n]
+	}
+	return nil
+}
+
+// seek is the place of the first record in index i that agrees with row, or of
+// the one that comes after where it would be.
+func (t *table) seek(i index, row *mysql.Row) int {
+	for n, r := range t.order[i] {
+		if i == byID && r.row.ID >= row.ID || i == byResource && key(r.row.Resource) >= key(row.Resource) {
+			return n
+		}
+	}
+	return len(t.order[i])
+}
+
+// matches tells whether r is what index i has at row's key.
+func (r *record) matches(i index, row *mysql.Row) bool {
+	if r == nil {
+		return false
+	}
+	if i == byID {
+		return r.row.ID == row.ID
+	}
+	return key(r.row.Resource) == key(row.Resource)
+}
+
+// place puts r into index i.
+func (t *table) place(i index, r *record) {
+	t.order[i] = slices.Insert(t.order[i], t.at(i, r), r)
+}
+
+// take takes r out of index i, and returns what comes after it; false: it was
+// not there.
+func (t *table) take(i index, r *record) (after *record, was bool) {
+	n := slices.Index(t.order[i], r)
+	if n < 0 {
+		return nil, false
+	}
+	t.order[i] = slices.Delete(t.order[i], n, n+1)
+	return t.from(i, n), true
+}
+
+// newRecord is an empty one.
+func (t *table) newRecord() *record {
+	n := len(t.spare) - 1
+	if n < 0 {
+		return new(record)
+	}
+	r := t.spare[n]
+	t.spare = t.spare[:n]
+	*r = record{}
+	return r
+}
+
+// committed is the version of r that others see; false: none.
+func (r *record) committed() (*mysql.Row, bool) {
+	switch {
+	case r.writer != nil:
+		return &r.old, r.was
+	case r.deleted:
+		return nil, false
+	}
+	return &r.row, true
+}

@@ -1,0 +1,234 @@
+package model
+
+import (
+	"github.com/lockcheck/lockcheck/stores/mysql"
+)
+
+// trx is the transaction of a session: one that was started, or that of one
+// statement alone.
+type trx struct {
+	open      bool // started
+	isolation mysql.Isolation
+	reads     bool        // snapshot was made
+	snapshot  []mysql.Row // what was committed then
+	changes   []change
+	held      []held
+}
+
+// change is what a statement has done to a row.
+type change struct {
+	kind          changeKind
+	record        *record
+	before, after mysql.Row
+	first         bool // of the transaction's to record
+	by            int
+
+	makerBefore, makerAfter int // whose grant the row stood for, from the commit on
+}
+
+type changeKind uint8
+
+const (
+	inserted changeKind = iota
+	updated
+	deleted
+	unchanged // by an update that writes what is there
+)
+
+// held is a row that SelectForUpdate has locked.
+type held struct {
+	name  string
+	maker int
+}
+
+// undo is how much there is to roll back.
+func (t *trx) undo() int {
+	n := 0
+	for i := range t.changes {
+		if t.changes[i].kind != unchanged {
+			n++
+		}
+	}
+	return n
+}
+
+func (t *trx) clear() {
+	clear(t.changes)
+	clear(t.held)
+	clear(t.snapshot)
+	*t = trx{snapshot: t.snapshot[:0], changes: t.changes[:0], held: t.held[:0]}
+}
+
+// hold notes that x's transaction has locked r for update.
+func (s *Server) hold(x *session, r *record) {
+	if !x.trx.open {
+		return
+	}
+	for _, h := range x.trx.held {
+		if h.name == r.row.Resource {
+			return
+		}
+	}
+	x.trx.held = append(x.trx.held, held{r.row.Resource, x.by})
+	s.effect(x, Created, r.row.Resource, x.by, x.by)
+}
+
+// write has x's transaction give r a version.
+func (s *Server) write(x *session, r *record, row mysql.Row, k changeKind) {
+	if k == updated && row == r.row {
+		k = unchanged
+	}
+	c := change{kind: k, record: r, before: r.row, after: row, by: x.by}
+	if k != unchanged && r.writer == nil {
+		c.first = true
+		r.writer, r.old, r.was = x, r.row, k != inserted
+	}
+	r.row, r.deleted = row, k == deleted
+	x.trx.changes = append(x.trx.changes, c)
+}
+
+// visible is the row of resource that x's transaction sees.
+func (s *Server) visible(x *session, resource string) (mysql.Row, bool) {
+	t := &x.trx
+	snapshot := t.open && t.isolation == mysql.RepeatableRead
+	if snapshot && !t.reads {
+		t.reads = true
+		for _, r := range s.table.order[byID] {
+			if row, ok := r.committed(); ok {
+				t.snapshot = append(t.snapshot, *row)
+			}
+		}
+	}
+	k := key(resource)
+	if snapshot {
+		for i := range t.snapshot {
+			if row := &t.snapshot[i]; key(row.Resource) == k && !s.wrote(x, row.ID) {
+				return *row, true
+			}
+		}
+	}
+	for _, r := range s.table.order[byResource] {
+		if key(r.row.Resource) != k {
+			continue
+		}
+		if r.writer == x {
+			if !r.deleted {
+				return r.row, true
+			}
+		} else if row, ok := r.committed(); ok && !snapshot {
+			return *row, true
+		}
+	}
+	return mysql.Row{}, false
+}
+
+// wrote tells whether the row's latest version is x's.
+func (s *Server) wrote(x *session, id int64) bool {
+	for i := range x.trx.changes {
+		if c := &x.trx.changes[i]; c.before.ID == id && c.record.writer == x {
+			return true
+		}
+	}
+	return false
+}
+
+// commit ends x's transaction, and what it did stands; false: a server that
+// became a replica has refused it, and rolled back.
+func (s *Server) commit(x *session) bool {
+	t := &x.trx
+	if s.follower && t.undo() > 0 {
+		s.rollback(x, x.by)
+		s.answer(x, mysql.Reply{Code: mysql.ReadOnlyServer})
+		return false
+	}
+	s.tell(x)
+	s.record(t.changes)
+	for _, h := range t.held {
+		s.effect(x, Removed, h.name, h.maker, x.by)
+	}
+	for i := range t.changes {
+		c := &t.changes[i]
+		c.record.writer = nil
+		if c.kind == deleted {
+			s.table.ghosts = append(s.table.ghosts, c.record)
+		}
+	}
+	t.clear()
+	s.release(x)
+	return true
+}
+
+// tell says what x's changes did to the grants that the rows stand for.
+func (s *Server) tell(x *session) {
+	for i := range x.trx.changes {
+		c := &x.trx.changes[i]
+		before, after := &c.before, &c.after
+		switch c.kind {
+		case inserted:
+			before = nil
+		case deleted:
+			after = nil
+		}
+		k, maker := mysql.Entries(before, after, c.record.maker, c.by)
+		c.makerBefore, c.makerAfter, c.record.maker = c.record.maker, maker, maker
+		if k == Created {
+			s.effect(x, k, c.before.Resource, maker, c.by)
+		} else if k != 0 {
+			s.effect(x, k, c.before.Resource, c.makerBefore, c.by)
+		}
+	}
+}
+
+// rollback ends x's transaction as if it had not been. By is the statement
+// that wanted it so; 0: none did.
+func (s *Server) rollback(x *session, by int) {
+	s.undo(x, 0)
+	for _, h := range x.trx.held {
+		k := Removed
+		if by == 0 {
+			k = Lost
+		}
+		s.effect(x, k, h.name, h.maker, by)
+	}
+	x.trx.clear()
+	s.release(x)
+}
+
+// undo takes back all but the first n changes of x's transaction.
+func (s *Server) undo(x *session, n int) {
+	t := &x.trx
+	for i := len(t.changes) - 1; i >= n; i-- {
+		c := &t.changes[i]
+		r := c.record
+		switch c.kind {
+		case inserted:
+			s.drop(r)
+		case updated, deleted:
+			r.row, r.deleted = c.before, false
+			if c.first {
+				r.writer = nil
+			}
+		}
+		*c = change{}
+	}
+	t.changes = t.changes[:min(n, len(t.changes))]
+}
+
+// drop removes r from where it is.
+func (s *Server) drop(r *record) {
+	for _, i := range [...]index{byResource, byID} {
+		if after, was := s.table.take(i, r); was {
+			s.vanish(i, r, after)
+		}
+	}
+	s.table.spare = append(s.table.spare, r)
+}
+
+// purge removes what was deleted.
+func (s *Server) purge() {
+	for i, r := range s.table.ghosts {
+		s.drop(r)
+		s.table.ghosts[i] = nil
+	}
+	s.table.ghosts = s.table.ghosts[:0]
+}

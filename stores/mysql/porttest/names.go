@@ -1,0 +1,152 @@
+package porttest
+
+import (
+	"time"
+
+	"github.com/lockcheck/lockcheck/stores/mysql"
+)
+
+var nameTests = tests{
+	{"get and release", getAndRelease},
+	{"as often as it was got", again},
+	{"their case counts", caseCounts},
+	{"several of one session", several},
+	{"the first who waits is the first who gets it", namesInOrder},
+	{"nobody waits for longer than he wants", nameTimeout},
+	{"transactions do not touch them", apartFromTransactions},
+	{"a session that would wait for itself", nameDeadlock},
+	{"they go with the session", nameGoes},
+	{"a pool keeps them", namePool},
+}
+
+func getAndRelease(t *tester) {
+	a, b := t.open(0), t.open(0)
+	t.want(a, releaseLock("k"), null)
+	t.want(a, isUsedLock("k"), null)
+	t.want(a, getLock("k", 0), yes)
+	t.want(b, isUsedLock("k"), mysql.Reply{Int: a.ID()})
+	t.want(b, getLock("k", 0), no)
+	t.want(b, releaseLock("k"), no)
+	t.want(a, releaseLock("k"), yes)
+	t.want(a, releaseLock("k"), null)
+	t.want(b, getLock("k", 0), yes)
+}
+
+func again(t *tester) {
+	a, b := t.open(0), t.open(0)
+	t.want(a, getLock("k", 0), yes)
+	t.want(a, getLock("k", time.Hour), yes)
+	t.want(a, releaseLock("k"), yes)
+	t.want(b, getLock("k", 0), no)
+	t.want(a, releaseLock("k"), yes)
+	t.want(a, releaseLock("k"), null)
+	t.want(b, getLock("k", 0), yes)
+}
+
+// caseCounts is so in MariaDB; MySQL 8 has the two be one.
+func caseCounts(t *tester) {
+	a, b := t.open(0), t.open(0)
+	t.want(a, getLock("lock", 0), yes)
+	t.want(b, getLock("LOCK", 0), yes)
+	t.want(a, releaseLock("LOCK"), no)
+	t.want(b, isUsedLock("Lock"), null)
+	t.want(a, releaseLock("lock"), yes)
+}
+
+func several(t *tester) {
+	a, b := t.open(0), t.open(0)
+	for _, name := range []string{"k", "l", "m"} {
+		t.want(a, getLock(name, 0), yes)
+	}
+	t.want(a, releaseLock("l"), yes)
+	t.want(b, getLock("l", 0), yes)
+	t.want(b, getLock("k", 0), no)
+	t.want(b, getLock("m", 0), no)
+}
+
+func namesInOrder(t *tester) {
+	a, b, c := t.open(0), t.open(0), t.open(0)
+	t.want(a, getLock("k", 0), yes)
+	waits := []*pending{t.waits(b, getLock("k", -1)), t.waits(c, getLock("k", time.Hour))}
+	t.want(a, releaseLock("k"), yes)
+	t.answered(waits[0], yes)
+	t.want(a, isUsedLock("k"), mysql.Reply{Int: b.ID()})
+	t.want(b, releaseLock("k"), yes)
+	t.answered(waits[1], yes)
+	t.want(a, isUsedLock("k"), mysql.Reply{Int: c.ID()})
+}
+
+func nameTimeout(t *tester) {
+	a, b, c := t.open(0), t.open(0), t.open(0)
+	t.want(a, getLock("k", 0), yes)
+	const wait = 300 * ms
+	first := t.waits(b, getLock("k", wait))
+	start := t.Now()
+	second := t.waits(c, getLock("k", time.Hour))
+	t.answered(first, no)
+	if took := t.Now() - start; took < wait-2*(t.Slack()+ms) {
+		t.Errorf("refused after %v, want %v", took, wait)
+	}
+	t.want(a, releaseLock("k"), yes)
+	t.answered(second, yes)
+}
+
+func apartFromTransactions(t *tester) {
+	a, b := t.open(0), t.open(0)
+	t.want(a, begin(), okay)
+	t.want(a, getLock("k", 0), yes)
+	t.want(a, insert(row("k", 0)), made(1))
+	t.want(a, rollback(), okay)
+	t.want(b, getLock("k", 0), no)
+	t.want(a, begin(), okay)
+	t.want(a, commit(), okay)
+	t.want(b, getLock("k", 0), no)
+}
+
+// nameDeadlock has who closes the circle be refused. MySQL 8 says LockDeadlock.
+func nameDeadlock(t *tester) {
+	a, b := t.open(0), t.open(0)
+	t.want(a, getLock("k", 0), yes)
+	t.want(b, getLock("l", 0), yes)
+	waiting := t.waits(a, getLock("l", time.Hour))
+	t.want(b, getLock("k", 0), no)
+	t.want(b, begin(), okay)
+	t.want(b, insert(row("k", 0)), made(1))
+	t.want(b, getLock("k", time.Hour), deadlock)
+	t.want(b, read("k"), found("k", 1, 0))
+	t.want(b, rollback(), okay)
+	t.want(b, releaseLock("l"), yes)
+	t.answered(waiting, yes)
+}
+
+func nameGoes(t *tester) {
+	a, b, c := t.open(0), t.open(0), t.open(0)
+	t.want(a, getLock("k", 0), yes)
+	t.want(a, getLock("k", 0), yes)
+	t.want(a, getLock("l", 0), yes)
+	first := t.waits(b, getLock("k", time.Hour))
+	second := t.waits(c, getLock("k", time.Hour))
+	t.Drop(b) // who waits, and leaves, keeps nothing
+	t.cut(first)
+	a.Close()
+	t.answered(second, yes)
+	t.want(c, getLock("l", time.Hour), yes)
+}
+
+func namePool(t *tester) {
+	ctx, p := t.Context(), t.Port()
+	name := t.prefix + "k"
+	h := t.open(0)
+	for range 2 { // a connection that is free is used again
+		if ok, err := p.GetLock(ctx, patience, name, 0); !ok || err != nil {
+			t.Fatalf("GetLock: got %t, error %v", ok, err)
+		}
+	}
+	t.want(h, getLock("k", 0), no)
+	for range 2 {
+		if ok, err := p.ReleaseLock(ctx, patience, name); !ok || err != nil {
+			t.Fatalf("ReleaseLock: got %t, error %v", ok, err)
+		}
+	}
+	t.want(h, getLock("k", 0), yes)
+}

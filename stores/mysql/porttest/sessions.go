@@ -1,0 +1,318 @@
+package porttest
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/mysql"
+)
+
+var sessionTests = tests{
+	{"each has a number", numbers},
+	{"what a session has not committed goes with it", goes},
+	{"a statement that waits is done though its client has gone", closedWaiting},
+	{"kill", killed},
+	{"kill of one that waits", killedWaiting},
+	{"kill of itself", killedByItself},
+	{"kill of nobody", killedNobody},
+	{"an idle session ends", idle},
+	{"a session that waits is not idle", notIdle},
+	{"one whose client is gone keeps all that it has", halfOpen},
+	{"a lease is by the server's clock", leases},
+	{"a ctx that has ended sends nothing", endedContext},
+}
+
+func numbers(t *tester) {
+	a, b := t.open(0), t.open(0)
+	if a.ID() <= 0 || b.ID() <= a.ID() {
+		t.Errorf("two sessions are called %d and %d", a.ID(), b.ID())
+	}
+}
+
+func goes(t *tester) {
+	a, b := t.open(0), t.open(0)
+	t.want(b, insert(row("k", 0)), made(1))
+	for _, end := range []func(mysql.Handle){t.Drop, mysql.Handle.Close} {
+		t.want(a, begin(), okay)
+		t.want(a, updateID(1, 1), hit)
+		t.want(a, insert(row("l", 0)), t.made())
+		waiting := t.waits(b, ifVersion(0, updateID(1, 0)))
+		end(a)
+		t.answered(waiting, hit)
+		t.want(b, read("l"), nothing)
+		t.over(a)
+		a = t.open(0)
+	}
+}
+
+// made is the answer to an insert whose number nobody has to know.
+func (t *tester) made() mysql.Reply {
+	r := t.do(t.open(0), insert(row("number", 0)))
+	t.do(t.open(0), remove("number"))
+	return made(r.ID + 1)
+}
+
+func closedWaiting(t *tester) {
+	a, b, c := t.open(0), t.open(0), t.open(0)
+	t.want(c, insert(row("k", 0)), made(1))
+	t.want(a, begin(), okay)
+	t.want(a, forUpdate("k"), found("k", 1, 0))
+	t.want(b, begin(), okay)
+	t.want(b, insert(row("l", 0)), made(2))
+	first := t.waits(b, update("k", 9))
+	d := t.open(0)
+	second := t.waits(d, update("k", 1))
+	third := t.waits(c, ifVersion(1, update("k", 2)))
+	for _, h := range []mysql.Handle{b, d} { // a transaction is rolled back, a statement alone is not
+		t.Drop(h)
+	}
+	t.cut(first)
+	t.cut(second)
+	t.want(a, commit(), okay)
+	t.answered(third, hit)
+	t.want(a, read("k"), found("k", 1, 2))
+	t.want(a, read("l"), nothing)
+}
+
+func killed(t *tester) {
+	a, b := t.open(0), t.open(0)
+	t.want(a, getLock("k", 0), yes)
+	t.want(a, begin(), okay)
+	t.want(a, insert(row("k", 0)), made(1))
+	t.want(b, kill(a.ID()), okay)
+	t.over(a)
+	t.want(b, getLock("k", time.Hour), yes)
+	t.want(b, read("k"), nothing)
+	t.want(b, kill(a.ID()), refused(mysql.NoSuchSession))
+}
+
+func killedWaiting(t *tester) {
+	for _, do := range []mysql.Command{getLock("k", time.Hour), update("k", 1)} {
+		a, b, c := t.open(0), t.open(0), t.open(0)
+		t.do(a, insert(row("k", 0)))
+		t.want(a, begin(), okay)
+		t.want(a, getLock("k", 0), yes)
+		t.want(a, update("k", 0), hit)
+		first := t.waits(b, do)
+		second := t.waits(c, do)
+		t.want(a, kill(b.ID()), okay)
+		t.cut(first)
+		t.over(b)
+		t.want(a, commit(), okay)
+		t.want(a, releaseLock("k"), yes)
+		if r, done, err := second.Answer(patience); !done || err != nil || r.Code != mysql.OK {
+			t.Fatalf("who waited behind it: got %s, error %v, answered %t", show(r), err, done)
+		}
+		c.Close()
+	}
+}
+
+func killedByItself(t *tester) {
+	a, b := t.open(0), t.open(0)
+	t.want(a, getLock("k", 0), yes)
+	t.cut(&pending{t.Start(a, kill(a.ID())), kill(a.ID())})
+	t.over(a)
+	t.want(b, getLock("k", time.Hour), yes)
+}
+
+func killedNobody(t *tester) {
+	a := t.open(0)
+	t.want(a, kill(1<<30), refused(mysql.NoSuchSession))
+	t.want(a, ping(), okay)
+}
+
+func idle(t *tester) {
+	a, b := t.open(0), t.open(0)
+	t.want(a, setWaitTimeout(time.Second), okay)
+	t.want(a, getLock("k", 0), yes)
+	t.want(a, begin(), okay)
+	t.want(a, insert(row("k", 0)), made(1))
+	for range 3 {
+		t.Sleep(600 * ms)
+		t.want(a, ping(), okay)
+	}
+	waiting := t.waits(b, getLock("k", time.Hour))
+	start := t.Now()
+	t.answered(waiting, yes)
+	if took := t.Now() - start; took < 900*ms-t.Slack() {
+		t.Errorf("it ended after %v, want a second", took)
+	}
+	t.over(a)
+	t.want(b, read("k"), nothing)
+}
+
+func notIdle(t *tester) {
+	a, b := t.open(0), t.open(0)
+	t.want(a, getLock("k", 0), yes)
+	t.want(b, setWaitTimeout(ms), okay) // a second
+	waiting := t.waits(b, getLock("k", time.Hour))
+	t.Sleep(1500 * ms)
+	t.want(a, releaseLock("k"), yes)
+	t.answered(waiting, yes)
+	t.want(b, ping(), okay)
+}
+
+func halfOpen(t *tester) {
+	a, b := t.open(0), t.open(0)
+	t.want(b, insert(row("k", 0)), made(1))
+	t.want(a, setWaitTimeout(2*time.Second), okay)
+	t.want(a, getLock("k", 0), yes)
+	t.want(a, begin(), okay)
+	t.want(a, forUpdate("k"), found("k", 1, 0))
+	t.Silence(a)
+	t.Settle()
+	t.want(b, getLock("k", 500*ms), no)
+	waiting := t.waits(b, update("k", 1))
+	t.answered(waiting, hit) // after wait_timeout
+	t.want(b, getLock("k", time.Hour), yes)
+}
+
+func leases(t *tester) {
+	a := t.open(0)
+	const lease = 5 * time.Second
+	between := func(what string, got, from, to int64) {
+		t.Helper()
+		if got < from || got > to {
+			t.Errorf("%s is at %d, want it from %d to %d", what, got, from, to)
+		}
+	}
+	now := func() int64 { return t.do(a, forUpdate("none")).Now }
+	given := insert(row("k", 0))
+	renewed := update("k", 1)
+	renewed.Set |= mysql.Expires
+	for _, c := range []mysql.Command{given, renewed} {
+		c.Lease = lease
+		begun := now()
+		t.do(a, c)
+		r := t.do(a, read("k"))
+		between("a lease", r.Row.Expires, begun+lease.Milliseconds(), r.Now+lease.Milliseconds())
+	}
+	start, began := t.Now(), now()
+	t.Sleep(200 * ms)
+	passed := now() - began
+	between("NOW", passed, 200-1, (t.Now()-start).Milliseconds()+1)
+}
+
+func endedContext(t *tester) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	a := t.open(0)
+	if _, err := a.Do(ctx, patience, insert(row("k", 0))); err == nil || !locks.IsDefinite(err) && !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v, want one that is definite", err)
+	}
+	if _, err := t.Port().Do(ctx, patience, insert(row("k", 0))); err == nil {
+		t.Error("a statement was answered whose ctx had ended")
+	}
+	t.want(t.open(0), read("k"), nothing)
+}
+
+// waitTests are for a server that has statements wait for lockWait at most.
+var waitTests = tests{
+	{"nobody waits for a row for ever", rowTimeout},
+	{"who waits behind one who gives up", behindTimeout},
+	{"of two who wait to insert the same, one is in a deadlock", twoInserts},
+}
+
+func rowTimeout(t *tester) {
+	for _, level := range []mysql.Isolation{mysql.RepeatableRead, mysql.ReadCommitted} {
+		t.Empty()
+		a, b := t.open(level), t.open(level)
+		t.want(a, insert(row("k", 0)), made(1))
+		t.want(a, begin(), okay)
+		t.want(a, forUpdate("k"), found("k", 1, 0))
+		t.want(b, begin(), okay)
+		t.want(b, insert(row("l", 0)), made(2))
+		start := t.Now()
+		t.want(b, update("k", 1), refused(mysql.LockTimeout))
+		if took := t.Now() - start; took < lockWait-ms || took > lockWait+time.Second+t.Slack() {
+			t.Errorf("refused after %v, want %v", took, lockWait)
+		}
+		t.want(b, insert(row("k", 0)), refused(mysql.LockTimeout))
+		t.want(b, commit(), okay)
+		t.want(a, read("l"), found("l", 2, 0))
+		t.want(a, commit(), okay)
+	}
+}
+
+func behindTimeout(t *tester) {
+	a, b, c := t.open(0), t.open(0), t.open(0)
+	t.want(a, insert(row("k", 0)), made(1))
+	t.want(a, begin(), okay)
+	t.want(a, insert(row("k", 0)), refused(mysql.Duplicate)) // shares it
+	first := t.waits(b, remove("k"))
+	t.Sleep(lockWait / 2)
+	second := t.waits(c, insert(row("k", 1)))
+	t.answered(first, refused(mysql.LockTimeout))
+	t.answered(second, refused(mysql.Duplicate))
+	t.want(a, commit(), okay)
+}
+
+func twoInserts(t *tester) {
+	a, b, c := t.open(0), t.open(0), t.open(0)
+	t.want(a, begin(), okay)
+	t.want(a, insert(row("k", 0)), made(1))
+	waiting := [2]*pending{t.waits(b, insert(row("k", 1))), t.waits(c, insert(row("k", 2)))}
+	t.want(a, rollback(), okay)
+	codes := map[mysql.Code]int{}
+	for _, p := range waiting {
+		r, done, err := p.Answer(patience)
+		if !done || err != nil {
+			t.Fatalf("answered %t, error %v", done, err)
+		}
+		codes[r.Code]++
+	}
+	if codes[mysql.OK] != 1 || codes[mysql.DeadlockFound]+codes[mysql.Duplicate] != 1 {
+		t.Errorf("got %v, want one that is done", codes)
+	}
+}
+
+var followerTests = tests{
+	{"a replica refuses to write", refusesToWrite},
+}
+
+func refusesToWrite(t *tester) {
+	w := t.World.(Follower)
+	a, b := t.open(0), t.open(0)
+	t.want(a, insert(row("k", 0)), made(1))
+	w.ReadOnly(true)
+	t.Cleanup(func() { w.ReadOnly(false) })
+	readOnly := refused(mysql.ReadOnlyServer)
+	t.want(b, read("k"), found("k", 1, 0))
+	t.want(b, insert(row("l", 0)), readOnly)
+	t.want(b, update("k", 1), readOnly)
+	t.want(b, update("none", 1), readOnly)
+	t.want(b, removeID(1), readOnly)
+	t.want(b, forUpdate("k"), readOnly)
+	t.want(b, begin(), okay)
+	t.want(b, read("k"), found("k", 1, 0))
+	t.want(b, update("k", 1), readOnly)
+	t.want(b, commit(), okay)
+	t.want(b, getLock("k", 0), yes)
+	w.ReadOnly(false)
+	t.want(b, update("k", 1), hit)
+}
+
+var restartTests = tests{
+	{"what was committed is there, and nothing else", restarted},
+}
+
+func restarted(t *tester) {
+	w := t.World.(Restarter)
+	a, b := t.open(0), t.open(0)
+	t.want(a, insert(row("k", 0)), made(1))
+	t.want(a, getLock("k", 0), yes)
+	t.want(a, begin(), okay)
+	t.want(a, update("k", 1), hit)
+	t.want(a, insert(row("l", 0)), made(2))
+	t.want(b, insert(row("m", 0)), made(3))
+	w.Restart()
+	t.over(a)
+	c := t.open(0)
+	t.want(c, getLock("k", 0), yes)
+	t.want(c, read("k"), found("k", 1, 0))
+	t.want(c, read("l"), nothing)
+	t.want(c, update("k", 2), hit)
+	t.want(c, insert(row("l", 0)), made(4))
+}

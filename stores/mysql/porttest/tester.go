@@ -1,0 +1,139 @@
+package porttest
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/stores/mysql"
+)
+
+const (
+	// patience is how long what has to come may take, where time is real.
+	patience = 10 * time.Second
+	// lockWait is innodb_lock_wait_timeout where a test waits for it.
+	lockWait = time.Second
+	ms       = time.Millisecond
+)
+
+// tests are functions that each begin with an empty table.
+type tests []struct {
+	name string
+	run  func(*tester)
+}
+
+func runAll(t *testing.T, w World, all tests) {
+	for _, c := range all {
+		t.Run(c.name, func(t *testing.T) { c.run(newTester(t, w)) })
+	}
+}
+
+// tester asks and asserts. Named locks are its own.
+type tester struct {
+	*testing.T
+	World
+	prefix string
+}
+
+// prefixes counts the prefixes of named locks that this process has used.
+var prefixes atomic.Int64
+
+// prefix is the start of names that nobody else uses.
+func prefix() string { return fmt.Sprintf("%x/%d/", time.Now().UnixNano(), prefixes.Add(1)) }
+
+func newTester(t *testing.T, w World) *tester {
+	w.Settle()
+	w.Empty()
+	return &tester{t, w, prefix()}
+}
+
+// open opens a session, whose transactions are at level.
+func (t *tester) open(level mysql.Isolation) mysql.Handle {
+	t.Helper()
+	h := t.Open()
+	t.Cleanup(h.Close)
+	t.want(h, isolate(level), mysql.Reply{})
+	return h
+}
+
+// do has c answered, and returns the answer.
+func (t *tester) do(h mysql.Handle, c mysql.Command) mysql.Reply {
+	t.Helper()
+	r, err := h.Do(t.Context(), patience, within(t.prefix, c))
+	if err != nil {
+		t.Fatalf("%s: %v", describe(c), err)
+	}
+	return r
+}
+
+// want has c answered with want.
+func (t *tester) want(h mysql.Handle, c mysql.Command, want mysql.Reply) {
+	t.Helper()
+	if r := t.do(h, c); !alike(c, r, want) {
+		t.Fatalf("%s: got %s, want %s", describe(c), show(r), show(want))
+	}
+}
+
+// waits has c not be answered, yet.
+func (t *tester) waits(h mysql.Handle, c mysql.Command) *pending {
+	t.Helper()
+	p := &pending{t.Start(h, within(t.prefix, c)), c}
+	if r, done, err := p.Answer(t.Slack() + ms); done {
+		t.Fatalf("%s: got %s, error %v; want it to wait", describe(c), show(r), err)
+	}
+	return p
+}
+
+// pending is a statement that waits.
+type pending struct {
+	Call
+	do mysql.Command
+}
+
+// answered has p be answered with want now.
+func (t *tester) answered(p *pending, want mysql.Reply) {
+	t.Helper()
+	switch r, done, err := p.Answer(patience); {
+	case err != nil:
+		t.Fatalf("%s: %v", describe(p.do), err)
+	case !done:
+		t.Fatalf("%s: it still waits; want %s", describe(p.do), show(want))
+	case !alike(p.do, r, want):
+		t.Fatalf("%s: got %s, want %s", describe(p.do), show(r), show(want))
+	}
+}
+
+// over has h's session have ended. The first statement may still have been sent.
+func (t *tester) over(h mysql.Handle) {
+	t.Helper()
+	t.Settle()
+	if _, err := h.Do(t.Context(), patience, ping()); !errors.Is(err, mysql.ErrConnectionLost) && !errors.Is(err, mysql.ErrSessionOver) {
+		t.Fatalf("a statement after the end: got error %v, want %v", err, mysql.ErrConnectionLost)
+	}
+	if _, err := h.Do(t.Context(), patience, ping()); !errors.Is(err, mysql.ErrSessionOver) {
+		t.Fatalf("the next one: got error %v, want %v", err, mysql.ErrSessionOver)
+	}
+}
+
+// cut has p, which waits, fail because its connection has ended; or because it
+// was interrupted first, which a client may or may not hear of.
+func (t *tester) cut(p *pending) {
+	t.Helper()
+	r, done, err := p.Answer(patience)
+	if !done || !errors.Is(err, mysql.ErrConnectionLost) && r.Code != mysql.Interrupted {
+		t.Fatalf("%s: got %s, error %v, answered %t; want %v", describe(p.do), show(r), err, done, mysql.ErrConnectionLost)
+	}
+}
+
+// alike tells whether got is want, but for the time.
+func alike(c mysql.Command, got, want mysql.Reply) bool {
+	if got.Code == mysql.OK && (c.Verb == mysql.Select || c.Verb == mysql.SelectForUpdate) {
+		if got.Now <= 0 {
+			return false
+		}
+		got.Now = want.Now
+	}
+	return got == want
+}
