@@ -10,7 +10,7 @@ import (
 // the second is shown in this time is up to real time; nothing else may be.
 func TestTwoCellsOnDocker(t *testing.T) {
 	lockcheck, out := binary(t), t.TempDir()
-	r := command(t, lockcheck, "matrix", "redis-setnx", "--fault", "none,kill", "--on", "docker", "--for", "6s", "--json", "--out", out)
+	r := command(t, lockcheck, "matrix", "redis-set-lua", "--fault", "none,kill", "--on", "docker", "--for", "6s", "--json", "--out", out)
 	r.wants(t, held)
 	var doc matrixDocument
 	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
