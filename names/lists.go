@@ -1,0 +1,108 @@
+package names
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/workloads"
+)
+
+// All and None stand in a list for everything, and for nothing.
+const (
+	All  = "all"
+	None = catalogue.NoFault
+)
+
+// Wrong is what is wrong with a list.
+type Wrong struct {
+	Item int // its number, from 0; -1: all of it
+	Err  error
+}
+
+// Locks are the ids of all locks.
+func Locks() []string { return of(catalogue.Locks, func(l catalogue.Lock) string { return l.ID }) }
+
+// Faults are the names of all faults.
+func Faults() []string { return of(faults.All(), func(f faults.Fault) string { return f.Name }) }
+
+// Properties are the names of all properties.
+func Properties() []string {
+	return of(checker.Properties[:], func(p checker.Property) string { return string(p) })
+}
+
+// Options are the names of all options of locks.
+func Options() []string {
+	return of(catalogue.AllOptions, func(o catalogue.Option) string { return o.Name })
+}
+
+// ChooseFaults reads a list of faults: names, all, none; -name takes one out.
+func ChooseFaults(list []string) ([]faults.Fault, []Wrong) {
+	if len(list) == 1 && list[0] == None {
+		return nil, nil
+	}
+	for i, item := range list {
+		if strings.TrimPrefix(item, "-") == None {
+			return nil, []Wrong{{i, errors.New("none stands alone in a list of faults")}}
+		}
+	}
+	kinds, wrong := choose("fault", list, faults.All(), Faults(), None)
+	if len(kinds)+len(wrong) == 0 {
+		wrong = []Wrong{{-1, fmt.Errorf("%q leaves no kind of fault; none stands for no fault", strings.Join(list, ","))}}
+	}
+	return kinds, wrong
+}
+
+// ChooseWorkloads reads a list of workloads: names, all; -name takes one out.
+func ChooseWorkloads(list []string) ([]workloads.Workload, []Wrong) {
+	does, wrong := choose("workload", list, workloads.All(), workloads.Names())
+	if len(does)+len(wrong) == 0 {
+		wrong = []Wrong{{-1, fmt.Errorf("%q leaves nothing that clients could do", strings.Join(list, ","))}}
+	}
+	return does, wrong
+}
+
+// choose is what a list chooses of all, in the order of all: names, "all", and
+// -name, which takes one out. A list that begins with one to take out begins with
+// all. more are words that stand for something else.
+func choose[T any](what string, list []string, all []T, known []string, more ...string) (some []T, wrong []Wrong) {
+	chosen := make([]bool, len(all))
+	set := func(to bool) {
+		for i := range chosen {
+			chosen[i] = to
+		}
+	}
+	if len(list) > 0 && strings.HasPrefix(list[0], "-") {
+		set(true)
+	}
+	for n, item := range list {
+		name, out := strings.CutPrefix(item, "-")
+		switch i := slices.Index(known, name); {
+		case name == All:
+			set(!out)
+		case i < 0:
+			wrong = append(wrong, Wrong{n, Unknown(what, name, slices.Concat(known, []string{All}, more))})
+		case out && !chosen[i]:
+			wrong = append(wrong, Wrong{n, fmt.Errorf("%s takes out what is not in the list", item)})
+		default:
+			chosen[i] = !out
+		}
+	}
+	for i, it := range all {
+		if chosen[i] {
+			some = append(some, it)
+		}
+	}
+	return some, wrong
+}
+
+func of[T any](list []T, name func(T) string) (names []string) {
+	for _, it := range list {
+		names = append(names, name(it))
+	}
+	return names
+}

@@ -1,0 +1,34 @@
+package names
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Count is "1 run", "2,000 runs", "2 entries".
+func Count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	if stem, ok := strings.CutSuffix(thing, "ry"); ok {
+		thing = stem + "rie"
+	}
+	return fmt.Sprintf("%s %ss", Thousands(n), thing)
+}
+
+// Thousands writes 12345 as 12,345.
+func Thousands(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Numbered is "shard 3", "shards 1, 3".
+func Numbered(thing string, list []int) string {
+	if len(list) != 1 {
+		thing += "s"
+	}
+	return thing + " " + strings.ReplaceAll(strings.Trim(fmt.Sprint(list), "[]"), " ", ", ")
+}
