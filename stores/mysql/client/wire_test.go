@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"sync"
 	"testing"
@@ -69,6 +70,7 @@ type wire struct {
 	dropped bool
 	silent  bool // half open: nothing goes to the server, and nothing comes
 	torn    bool // of what is written next a part gets away
+	deaf    bool // the connection ends with what comes next, which is not read
 	once    sync.Once
 	over    chan struct{} // closed when the client has closed its end
 }
@@ -116,11 +118,14 @@ func (y *wire) Write(b []byte) (int, error) {
 func (y *wire) Read(b []byte) (int, error) {
 	n, err := y.TCPConn.Read(b)
 	y.mu.Lock()
-	silent := y.silent
+	silent, deaf := y.silent, y.deaf
 	y.mu.Unlock()
-	if silent {
+	switch {
+	case silent:
 		<-y.over
 		return 0, net.ErrClosed
+	case deaf:
+		return 0, io.EOF
 	}
 	return n, err
 }

@@ -175,8 +175,7 @@ func (s *Server) waitsFor(x *session) *session {
 	return nil
 }
 
-// breakDeadlocks ends the deadlocks that x has completed by its request: of
-// each, the transaction that weighs least is rolled back, x if it is none of
+// breakDeadlocks ends the deadlocks that x is in: of each, the transaction that weighs least is rolled back, x if it is none of
 // the others.
 func (s *Server) breakDeadlocks(x *session) {
 	for x.waiting == forRecord && s.inCycle(x) {
@@ -187,6 +186,14 @@ func (s *Server) breakDeadlocks(x *session) {
 			}
 		}
 		s.refuse(victim, mysql.DeadlockFound)
+	}
+}
+
+// breakAllDeadlocks ends those, too, that nobody has completed by a request: who
+// waited for one that is gone now waits for another, who waits for him.
+func (s *Server) breakAllDeadlocks() {
+	for _, x := range s.sessions {
+		s.breakDeadlocks(x)
 	}
 }
 

@@ -122,6 +122,21 @@ func TestEffectsOfRowsLockedForUpdate(t *testing.T) {
 	d.do(a, verb(mysql.Rollback), acted{model.Removed, "k", 11, 12})
 }
 
+// Whoever waits for a row that is purged goes on at once, whether anybody asks
+// for anything or not.
+func TestThePurgeEndsWaits(t *testing.T) {
+	d := newDesk(t)
+	a, b, c := d.open(), d.open(), d.open()
+	d.do(a, insert("k"), acted{model.Created, "k", 1, 1})
+	d.do(a, verb(mysql.Begin))
+	d.do(a, remove("k"))
+	d.do(b, mysql.Command{Verb: mysql.Isolate, Isolation: mysql.ReadCommitted})
+	d.do(b, verb(mysql.Begin))
+	d.do(b, forUpdate("k")) // waits, and has what is left of the row then
+	d.do(c, insert("k"))    // waits behind it
+	d.do(a, verb(mysql.Commit), acted{model.Removed, "k", 1, 3}, acted{model.Created, "k", 7, 7})
+}
+
 func TestEffectsOfNamedLocks(t *testing.T) {
 	d := newDesk(t)
 	a, b := d.open(), d.open()

@@ -18,6 +18,7 @@ type Server struct {
 	options  Options
 	now      Clock
 	last     int64 // the number of the session that was opened last
+	resumed  int   // how often a wait has ended in its statement's going on
 	sessions []*session
 	spare    []*session
 	ready    []*session // their waits are over, and they have not gone on yet
@@ -25,6 +26,8 @@ type Server struct {
 	told     []Output
 
 	table    table
+	lastTrx  int64  // the number of the transaction that has one, and is the newest
+	indexed  int64  // the greatest number of those that have changed the index byResource
 	locks    []lock // granted and waited for, in the order of their requests
 	names    []named
 	log      []Txn
@@ -53,14 +56,6 @@ type session struct {
 
 	trx trx
 }
-
-type waitKind uint8
-
-const (
-	notWaiting waitKind = iota
-	forRecord
-	forName
-)
 
 const never = time.Duration(1<<63 - 1)
 
@@ -259,43 +254,6 @@ func (s *Server) forget(x *session) {
 	*x = session{trx: x.trx}
 	x.trx.clear()
 	s.spare = append(s.spare, x)
-}
-
-// stopWaiting takes x out of the queue that it is in, if it is in one.
-func (s *Server) stopWaiting(x *session) {
-	switch x.waiting {
-	case forRecord:
-		s.withdraw(x)
-	case forName:
-		s.leaveQueue(x)
-	}
-	x.waiting = notWaiting
-}
-
-// settle has all go on whose waits are over, one after the other, ends those
-// whose clients are gone, and purges what they have left.
-func (s *Server) settle() {
-	for i := 0; i < len(s.ready); i++ {
-		switch x := s.ready[i]; {
-		case x.busy:
-			s.carryOn(x)
-		case x.gone:
-			s.end(x)
-		}
-	}
-	s.ready = s.ready[:0]
-	s.purge()
-}
-
-// goesOn is the end of x's wait.
-func (s *Server) goesOn(x *session) {
-	x.waiting = notWaiting
-	s.ready = append(s.ready, x)
-}
-
-// waits has x wait for at most d.
-func (s *Server) waits(x *session, k waitKind, d time.Duration) {
-	x.waiting, x.since, x.due = k, s.now.Mono, after(s.now.Mono, d)
 }
 
 // after is d after now; a negative d never comes.

@@ -29,6 +29,7 @@ func (s *Server) AppendState(b []byte, now Clock) []byte {
 	}
 	for _, x := range s.sessions {
 		b = x.appendState(b, now)
+		b = s.appendAge(b, x)
 	}
 	for i := range s.locks {
 		l := &s.locks[i]
@@ -80,6 +81,20 @@ func (x *session) appendState(b []byte, now Clock) []byte {
 		b = appendBool(appendRow(append(b, byte(c.kind)), &c.before, now), c.first)
 	}
 	return b
+}
+
+// appendAge appends how new x's transaction is: what the numbers of two are does
+// not matter, but which is greater.
+func (s *Server) appendAge(b []byte, x *session) []byte {
+	older := 0
+	for _, y := range s.sessions {
+		if y.trx.number != 0 && y.trx.number < x.trx.number {
+			older++
+		}
+	}
+	b = appendBool(b, x.trx.number != 0)
+	b = appendBool(b, x.trx.number <= s.indexed)
+	return binary.AppendUvarint(b, uint64(older))
 }
 
 // appendStatement appends the statement that x waits in.

@@ -35,6 +35,8 @@ func TestStatesDiffer(t *testing.T) {
 		"locked":                lockedBy(0),
 		"locked by another":     lockedBy(1),
 		"a gap":                 {{0, insert("k")}, {0, verb(mysql.Begin)}, {0, forUpdate("j")}},
+		"the older has written": {{0, verb(mysql.Begin)}, {0, insert("k")}, {1, verb(mysql.Begin)}, {1, forUpdate("j")}},
+		"the newer has written": {{1, verb(mysql.Begin)}, {1, forUpdate("j")}, {0, verb(mysql.Begin)}, {0, insert("k")}},
 		"waited for":            append(lockedBy(0), step{1, forUpdate("k")}),
 		"waited for, to remove": append(lockedBy(0), step{1, remove("k")}),
 		"waited for, to insert": append(lockedBy(0), step{1, insert("k")}),

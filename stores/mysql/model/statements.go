@@ -14,6 +14,7 @@ func (s *Server) carryOn(x *session) {
 	if !x.trx.open {
 		x.trx.isolation = x.isolation
 	}
+	s.number(x)
 	switch c := &x.command; c.Verb {
 	case mysql.Select:
 		s.read(x)
@@ -144,6 +145,7 @@ func (s *Server) insert(x *session) {
 	if !s.lock(x, byResource, t.from(byResource, t.at(byResource, r)), true, insertIntention) {
 		return
 	}
+	s.indexes(x)
 	s.put(x, byResource, r)
 	s.finish(x, mysql.Reply{ID: r.row.ID})
 }
@@ -202,6 +204,7 @@ func (s *Server) remove(x *session) {
 	if !s.lockImplicitly(x, byResource, r) {
 		return
 	}
+	s.indexes(x)
 	s.write(x, r, r.row, deleted)
 	s.finish(x, mysql.Reply{Affected: 1})
 }
@@ -231,7 +234,8 @@ func (s *Server) choose(x *session) (*record, bool) {
 
 // find finds and locks what index i has at row's key, as it is now; nil: there
 // is nothing, and false: x has to wait, or was refused. At REPEATABLE READ, the
-// gap is locked where nothing is, and before what is found by its resource.
+// gap is locked where nothing is, and before what is found by its resource. At
+// READ COMMITTED, what is taken for locked by its resource is not locked there.
 func (s *Server) find(x *session, i index, row *mysql.Row) (*record, bool) {
 	gaps := x.trx.isolation == mysql.RepeatableRead
 	n := s.table.seek(i, row)
@@ -241,7 +245,8 @@ func (s *Server) find(x *session, i index, row *mysql.Row) (*record, bool) {
 		if gaps && (r.deleted || i == byResource) {
 			sp = nextKey
 		}
-		if !s.lock(x, i, r, true, sp) {
+		taken := i == byResource && sp == recordOnly && s.takenForLocked(x, r)
+		if !taken && !s.lock(x, i, r, true, sp) {
 			return nil, false
 		}
 		switch {

@@ -1,13 +1,16 @@
 package model
 
 import (
+	"slices"
+
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 // trx is the transaction of a session: one that was started, or that of one
 // statement alone.
 type trx struct {
-	open      bool // started
+	open      bool  // started
+	number    int64 // in the order of their first statements that lock or write; 0: there was none yet
 	isolation mysql.Isolation
 	reads     bool        // snapshot was made
 	snapshot  []mysql.Row // what was committed then
@@ -57,6 +60,32 @@ func (t *trx) clear() {
 	clear(t.held)
 	clear(t.snapshot)
 	*t = trx{snapshot: t.snapshot[:0], changes: t.changes[:0], held: t.held[:0]}
+}
+
+// number gives x's transaction one if its statement locks or writes, and is the
+// first to.
+func (s *Server) number(x *session) {
+	switch x.command.Verb {
+	case mysql.SelectForUpdate, mysql.Insert, mysql.Update, mysql.Delete:
+		if x.trx.number == 0 {
+			s.lastTrx++
+			x.trx.number = s.lastTrx
+		}
+	}
+}
+
+// indexes notes that x's transaction changes the index byResource.
+func (s *Server) indexes(x *session) { s.indexed = max(s.indexed, x.trx.number) }
+
+// takenForLocked tells whether InnoDB takes it for granted that x has locked r
+// in the index byResource, because x has written the row: be it without any
+// change to that index, so that nobody is kept from r there. It asks who has
+// written a row only if the index was changed by a transaction that is as new as
+// one that goes on.
+func (s *Server) takenForLocked(x *session, r *record) bool {
+	return r.writer == x && slices.ContainsFunc(s.sessions, func(y *session) bool {
+		return y.trx.number != 0 && y.trx.number <= s.indexed
+	})
 }
 
 // hold notes that x's transaction has locked r for update.

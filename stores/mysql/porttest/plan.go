@@ -90,6 +90,7 @@ func (o *oracle) do(m move) plannedMove {
 // which the model follows as far as the cases of the table, and in one sequence
 // of 2,500 not to the end.
 func (o *oracle) certain(m move) bool {
+	before := o.server.Resumed()
 	p := o.do(m)
 	others := 0
 	for _, a := range p.answers {
@@ -105,7 +106,7 @@ func (o *oracle) certain(m move) bool {
 			return false
 		}
 	}
-	return others <= 1
+	return others <= 1 && o.server.Resumed()-before <= 1
 }
 
 // done takes in that c was answered with r, and tells whether rows have gone

@@ -70,6 +70,14 @@ func (r *replay) step(m plannedMove) string {
 			return fmt.Sprintf("session %d: got %s, error %v; the model has it wait", m.who, show(got), err)
 		}
 	}
+	for who, w := range r.waiting {
+		if w == nil {
+			continue
+		}
+		if got, done, err := w.Answer(0); done {
+			return fmt.Sprintf("session %d: got %s, error %v; the model has it wait on", who, show(got), err)
+		}
+	}
 	if m.purges {
 		r.Settle()
 	}

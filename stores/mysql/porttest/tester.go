@@ -12,9 +12,9 @@ import (
 
 const (
 	// patience is how long what has to come may take, where time is real.
-	patience = 10 * time.Second
+	patience = time.Minute
 	// lockWait is innodb_lock_wait_timeout where a test waits for it.
-	lockWait = time.Second
+	lockWait = 2 * time.Second
 	ms       = time.Millisecond
 )
 
