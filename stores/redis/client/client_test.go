@@ -47,10 +47,11 @@ func deadAddr(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// took fails t unless d has passed since start, and not much more.
+// took fails t unless d has passed since start, and less beyond that than the 3 s
+// of a call that gives no time.
 func took(t *testing.T, start time.Time, d time.Duration) {
 	t.Helper()
-	if got := time.Since(start); got < d || got > d+500*time.Millisecond {
+	if got := time.Since(start); got < d || got > d+2500*time.Millisecond {
 		t.Errorf("took %v, want %v", got, d)
 	}
 }

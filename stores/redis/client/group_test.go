@@ -63,7 +63,7 @@ func (p *peer) do(words ...string) string {
 // until waits until done.
 func (p *peer) until(what string, done func() bool) {
 	p.t.Helper()
-	for limit := time.Now().Add(20 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
+	for limit := time.Now().Add(2 * time.Minute); !done(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(limit) {
 			p.t.Fatalf("waited in vain until %s", what)
 		}

@@ -172,7 +172,7 @@ func TestTheMasterIsWhomSentinelsName(t *testing.T) {
 	for _, w := range watches {
 		w.promote(secondMaster, true)
 	}
-	limit := time.Now().Add(10 * time.Second)
+	limit := time.Now().Add(time.Minute)
 	for { // until the news has come: what goes to the old master meanwhile is answered by it
 		n, err := p.Incr(t.Context(), 0, "n")
 		if err != nil {
@@ -291,7 +291,7 @@ func TestAHangingSentinelIsPassedOver(t *testing.T) {
 	}
 	one.hangUp()
 	start := time.Now()
-	for time.Since(start) < 2*options.Timeout {
+	for time.Since(start) < 20*options.Timeout {
 		if _, err := p.Incr(t.Context(), 0, "n"); err == nil {
 			t.Logf("after %v", time.Since(start))
 			return
@@ -316,7 +316,7 @@ func TestNobodyStaysOnAHangingMastersConnection(t *testing.T) {
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("%s: %v, want os.ErrDeadlineExceeded", silent, err)
 		}
-		for limit := time.Now().Add(2 * time.Second); one.open() > 0; {
+		for limit := time.Now().Add(time.Minute); one.open() > 0; {
 			if time.Now().After(limit) {
 				t.Fatalf("%s: %d connections are open", silent, one.open())
 			}

@@ -37,7 +37,7 @@ type Group interface {
 }
 
 // patient is how long an answer may take, where time is real.
-const patient = 10 * time.Second
+const patient = time.Minute
 
 // Clock is the time of a world; see World.
 type Clock interface {
@@ -256,6 +256,7 @@ func waitCounts(w *watch, g Group) {
 func promotionKeeps(w *watch, g Group) {
 	due := g.Now() + 10*brief
 	w.on(g.Port(0), setIfAbsent("k", "v", 10*brief), ok)
+	over := g.Now() + 10*brief // it is over by then, and not before due
 	w.on(g.Port(0), grant("m", "v", "n", 0), number(1))
 	g.Settle()
 	g.Kill(0)
@@ -269,7 +270,7 @@ func promotionKeeps(w *watch, g Group) {
 	g.Follow(2, 1)
 	g.Settle()
 	w.on(g.Port(2), get("m"), bulk("w"))
-	g.Sleep(due + brief - g.Now())
+	g.Sleep(over + brief - g.Now())
 	w.on(g.Port(2), get("k"), none)
 	w.on(p, setIfAbsent("k", "w", long), ok)
 	g.Settle()

@@ -54,17 +54,18 @@ func open(t *testing.T, addrs ...string) zookeeper.Handle {
 func next(t *testing.T, h zookeeper.Handle, types ...zookeeper.EventType) {
 	t.Helper()
 	for _, want := range types {
-		e, err := h.Next(t.Context(), 5*time.Second)
+		e, err := h.Next(t.Context(), patience)
 		if err != nil || e.Type != want {
 			t.Fatalf("the next event is %v, %v; want %v", e, err, want)
 		}
 	}
 }
 
-// took fails t unless d has passed since start, and not much more.
+// took fails t unless d has passed since start, and less beyond that than the 3 s
+// of a call that gives no time.
 func took(t *testing.T, start time.Time, d time.Duration) {
 	t.Helper()
-	if got := time.Since(start); got < d || got > d+500*time.Millisecond {
+	if got := time.Since(start); got < d || got > d+2500*time.Millisecond {
 		t.Errorf("took %v, want %v", got, d)
 	}
 }

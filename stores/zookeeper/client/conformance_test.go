@@ -47,7 +47,7 @@ func (w *world) Open(server int, session time.Duration) zookeeper.Handle {
 		addrs = slices.Concat(addrs[server:], addrs[:server])
 	}
 	way := newWay()
-	h, err := port(client.Options{Addrs: addrs, Dial: way.dial}).Open(context.Background(), 10*time.Second, session)
+	h, err := port(client.Options{Addrs: addrs, Dial: way.dial}).Open(context.Background(), patience, session)
 	if err != nil {
 		w.t.Errorf("open: %v", err)
 		return h

@@ -92,7 +92,7 @@ func Run(t *testing.T, f Factory) {
 
 const (
 	// patience is how long what has to come may take, where time is real.
-	patience = 10 * time.Second
+	patience = time.Minute
 	// moment is how long nothing comes that would have to be there already.
 	moment = time.Millisecond
 	// long and brief are sessions: one that does not expire here, and one that does.
