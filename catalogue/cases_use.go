@@ -19,7 +19,7 @@ var useCases = []Case{
 		Setup:  Setup{Lock: "redis-set-lua", Server: Server{Fsync: FsyncEverysec}},
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				visit(c1, T/20, T/2, 8*T/10),
+				visit(c1, T/20, T/2, 6*T/10), // with the time that the server is away less than T
 				visit(c2, 4*T/10, T, T/2),
 			},
 			Faults: []faults.Injection{{

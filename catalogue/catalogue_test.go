@@ -17,7 +17,7 @@ func TestCasesNameWhatThereIs(t *testing.T) {
 		}
 		seen[c.ID] = true
 		if c.Title == "" || c.Tells == "" || c.Source == "" || len(c.Schedules) == 0 {
-			t.Errorf("%s does not say everything", c.ID)
+			t.Errorf("%s does not say everything: Title, Tells, Source and Schedules", c.ID)
 		}
 		setups := []catalogue.Setup{c.Setup}
 		if c.Remedy.None == "" {
@@ -43,7 +43,7 @@ func TestCasesNameWhatThereIs(t *testing.T) {
 				clients = append(clients, sc.Client)
 			}
 			if len(s.Must) == 0 && c.Figure == nil {
-				t.Errorf("%s: a schedule without an expectation", c.ID)
+				t.Errorf("%s: a schedule without an expectation: say in Must what it violates", c.ID)
 			}
 			lock, _ := catalogue.FindLock(c.Setup.Lock)
 			layout := catalogue.NewLayout(&lock, c.Setup.Server, c.Setup.Options)
@@ -66,7 +66,7 @@ func TestCasesNameWhatThereIs(t *testing.T) {
 func TestLocksSayWhatTheyAre(t *testing.T) {
 	for i, l := range catalogue.Locks {
 		if l.Does == "" || l.Promise == "" || l.Source == "" || l.Steps.Acquire < 1 || l.Steps.Release < 1 || l.New == nil {
-			t.Errorf("%s does not say everything", l.ID)
+			t.Errorf("%s does not say everything: Does, Promise, Source, Steps and New", l.ID)
 		}
 		if first := slices.IndexFunc(catalogue.Locks, func(other catalogue.Lock) bool { return other.ID == l.ID }); first != i {
 			t.Errorf("%s is there twice", l.ID)

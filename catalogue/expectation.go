@@ -118,7 +118,7 @@ func Expect(lock, fault string) (Expectation, error) {
 		l, _ := FindLock(id)
 		id = l.Like
 	}
-	return Expectation{}, fmt.Errorf("nothing is known of %s under %s", lock, fault)
+	return Expectation{}, fmt.Errorf("nothing is known of %s under %s: it has no cell in catalogue/truth.go", lock, fault)
 }
 
 // stops tells whether a hand-over may be slow because of a fault.

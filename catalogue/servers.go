@@ -20,11 +20,11 @@ const TokensName = "tokens"
 // Server is how the servers are set up. The zero value is one server without
 // persistence for each that the lock asks.
 type Server struct {
-	Fsync    Fsync    `json:"fsync,omitempty"`
-	Nodes    int      `json:"nodes,omitempty"`    // 0: as many as the lock asks
-	Replicas int      `json:"replicas,omitempty"` // of each node; Sentinels watch over a node that has some
+	Fsync    Fsync    `json:"fsync,omitempty"`    // what survives a loss of power: everysec or always; not there: nothing
+	Nodes    int      `json:"nodes,omitempty"`    // how many servers; not there: as many as the lock asks
+	Replicas int      `json:"replicas,omitempty"` // replicas of each node; Sentinels watch over a node that has some
 	Cluster  bool     `json:"cluster,omitempty"`  // the nodes are the masters of one Redis Cluster
-	Eviction Eviction `json:"eviction,omitempty"` // what goes when memory is full
+	Eviction Eviction `json:"eviction,omitempty"` // noeviction: a server whose memory is full refuses; not there: it removes keys that have an expiry
 	Sequence int32    `json:"sequence,omitempty"` // of a ZooKeeper ensemble: the number of a lock's first sequential node
 }
 

@@ -35,6 +35,19 @@ const (
 	NA // does not apply; Verdict.Reason says why
 )
 
+// Outcomes are all of them, with the one that decides first.
+var Outcomes = [...]Outcome{Violated, Unknown, Valid, NA}
+
+// Worst is the one that decides of the outcomes that came; NA: none did.
+func Worst(came func(Outcome) bool) Outcome {
+	for _, out := range Outcomes {
+		if came(out) {
+			return out
+		}
+	}
+	return NA
+}
+
 func (o Outcome) String() string {
 	return [...]string{"?", "valid", "violated", "unknown", "n/a"}[o]
 }

@@ -107,6 +107,15 @@ func (c *Counts) Add(o Counts) {
 	}
 }
 
+// CountsOf is what Map made its map from, but for the counters of single kinds
+// of faults. Names that this lockcheck does not know are left out.
+func CountsOf(m map[string]int) (c Counts) {
+	for i := range firstTouched {
+		c[i] = m[i.String()]
+	}
+	return c
+}
+
 // Counters are all of them from Grants to FaultTouched, in the order in which
 // they are shown. Those of single kinds of faults are left to TouchedBy.
 func Counters() []Counter {

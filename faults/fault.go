@@ -95,3 +95,17 @@ func eitherWay(in *Injection, t time.Duration, draw func(int64) int64) {
 		in.Amount = -in.Amount
 	}
 }
+
+// Offers is what faults can ask for in a place. own: its clients are workers of
+// ours; a stranger's lock stands on Redis servers, which keep no sessions. On
+// Docker clients can be stopped where the machine is Linux.
+func Offers(place string, own bool) []Need {
+	has := []Need{NeedClock, NeedReplicas, NeedMemory, NeedStop}
+	if own {
+		has = append(has, NeedClientClock, NeedSessions)
+	}
+	if place == "sim" {
+		has = append(has, NeedRate)
+	}
+	return has
+}

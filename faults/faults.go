@@ -120,26 +120,26 @@ type Impairment struct {
 
 // Injection is one fault at one time.
 type Injection struct {
-	Fault     string        `json:"fault"`
-	On        []string      `json:"on"`                  // as the fault's Target says
-	Point     *Point        `json:"point,omitempty"`     // starts here;
-	At        time.Duration `json:"at_ns,omitempty"`     // without a Point: at this time since the start of the run
-	For       time.Duration `json:"for_ns,omitempty"`    // lasts so long; 0: it stays, or is over at once
-	Amount    time.Duration `json:"amount_ns,omitempty"` // of a jump, a skew or a delay; of a rate: what a clock gains in T
-	Direction Direction     `json:"direction,omitzero"`
+	Fault     string        `json:"fault"`               // name of the fault
+	On        []string      `json:"on"`                  // clients or servers that it strikes
+	Point     *Point        `json:"point,omitempty"`     // where it starts
+	At        time.Duration `json:"at_ns,omitempty"`     // where there is no point: when it starts, since the start of the run
+	For       time.Duration `json:"for_ns,omitempty"`    // how long it lasts; not there: it stays, or is over at once
+	Amount    time.Duration `json:"amount_ns,omitempty"` // size of a jump, a skew or a delay; of a rate: what a clock gains in T
+	Direction Direction     `json:"direction,omitzero"`  // of a link: to-server or to-client; not there: both
 }
 
 // Point is a place in one operation of one client. Exactly one of Request,
 // Last and OK says where.
 type Point struct {
-	Client      string `json:"client"`
-	Acquisition int    `json:"acquisition"`       // the client's first critical section is 1
-	Op          string `json:"op"`                // history.Acquire, Release, Write, …
-	After       bool   `json:"after,omitempty"`   // after its answer came, before the lock sees it; else before it is sent
-	Request     int    `json:"request,omitempty"` // the first request of the operation is 1
+	Client      string `json:"client"`            // the client whose operation it is
+	Acquisition int    `json:"acquisition"`       // which of the client's critical sections, from 1
+	Op          string `json:"op"`                // name of the operation: acquire, release, write, …
+	After       bool   `json:"after,omitempty"`   // after the answer came and before the lock sees it; else before the request is sent
+	Request     int    `json:"request,omitempty"` // which request of the operation, from 1; one of request, last and ok is there
 	Last        bool   `json:"last,omitempty"`    // the last request that the operation has when nobody disturbs it
 	OK          bool   `json:"ok,omitempty"`      // after the operation has succeeded
-	// Exact: at Request alone, also where the operation has fewer when nobody
+	// Exact: at that request alone, also where the operation has fewer when nobody
 	// disturbs it. Else a request that it lacks is its last.
 	Exact bool `json:"exact,omitempty"`
 }

@@ -39,7 +39,7 @@ func (p *place) Impair(id int, i faults.Impairment) error { return p.note("impai
 func (p *place) Restore(id int) (int, error)              { return 7, p.note("restore %d", id) }
 
 func TestWhatFaultsDo(t *testing.T) {
-	for name, want := range map[string][]string{
+	does := map[string][]string{
 		"pause":             {"pause c1", "resume c1"},
 		"kill":              {"kill c1"},
 		"poweroff":          {"poweroff c1"},
@@ -62,7 +62,13 @@ func TestWhatFaultsDo(t *testing.T) {
 		"delay":             {"impair 5 {Client:c1 Server:redis-1 Direction:both Action:1 Delay:3s}", "restore 5"},
 		"drop-reply":        {"impair 5 {Client:c1 Server:redis-1 Direction:both Action:2 Delay:3s}", "restore 5"},
 		"kill-connection":   {"impair 5 {Client:c1 Server:redis-1 Direction:both Action:3 Delay:3s}", "restore 5"},
-	} {
+	}
+	for _, f := range faults.All() {
+		if does[f.Name] == nil {
+			t.Errorf("%s: add to this test what it does to a place", f.Name)
+		}
+	}
+	for name, want := range does {
 		f, ok := faults.Find(name)
 		if !ok {
 			t.Errorf("no fault %s", name)
@@ -134,6 +140,11 @@ func TestRandomSchedules(t *testing.T) {
 		"session-expiry":    {0, 0, 0},
 	}
 	for _, f := range faults.All() {
+		b, ok := bounds[f.Name]
+		if !ok && f.Draw != nil {
+			t.Errorf("%s: add to this test how long it lasts, and how far it goes", f.Name)
+			continue
+		}
 		points, total := 0, 0
 		for seed := range uint64(300) {
 			list := faults.Random(scope(f), rand.New(rand.NewPCG(seed, 1)).Int64N)
@@ -151,7 +162,6 @@ func TestRandomSchedules(t *testing.T) {
 				if err := in.Validate(scope().Clients, scope().Servers, nil); err != nil {
 					t.Errorf("%s: %v", f.Name, err)
 				}
-				b := bounds[f.Name]
 				if in.For < b.least || in.For > b.most {
 					t.Errorf("%s lasts %v", f.Name, in.For)
 				}

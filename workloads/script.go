@@ -14,7 +14,7 @@ const ReleaseName = "release-name"
 
 // Step is one thing that a client of a case does.
 type Step struct {
-	Do     string        `json:"do,omitempty"`       // an operation's name in package history, or ReleaseName; "": nothing, only wait
+	Do     string        `json:"do,omitempty"`       // an operation, or release-name: a release by name, whatever is held; not there: only wait
 	At     time.Duration `json:"at_ns,omitempty"`    // not before this time since the start of the run
 	Wait   time.Duration `json:"wait_ns,omitempty"`  // nor before this time after the step before
 	Again  bool          `json:"again,omitempty"`    // of an acquire: ask again also where nobody knows what came of it
@@ -24,8 +24,8 @@ type Step struct {
 
 // Script is what one client of a case does.
 type Script struct {
-	Client string `json:"client"`
-	Steps  []Step `json:"steps"`
+	Client string `json:"client"` // name of the client
+	Steps  []Step `json:"steps"`  // what it does, one after the other
 }
 
 // Validate says what is wrong with a script.

@@ -51,9 +51,9 @@ const (
 // critical section hides what happens when it does not. What a run draws goes
 // evenly up to these values. The zero value is no work at all.
 type Shape struct {
-	Think   time.Duration `json:"think_ns"`   // before a critical section
-	Hold    time.Duration `json:"hold_ns"`    // within one, between its read and its write
-	Latency time.Duration `json:"latency_ns"` // of a message; never below the place's own least
+	Think   time.Duration `json:"think_ns"`   // before a critical section, at most
+	Hold    time.Duration `json:"hold_ns"`    // within one, between its read and its write, at most
+	Latency time.Duration `json:"latency_ns"` // of a message, at most; never below the place's own least
 }
 
 // Usual is the shape of the runs that prescribe none: thinking and holding

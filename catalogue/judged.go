@@ -1,0 +1,30 @@
+package catalogue
+
+import (
+	"fmt"
+
+	"github.com/lockcheck/lockcheck/checker"
+)
+
+// Judged says why a property is never judged of a lock in a place, whatever its
+// runs come to, and what to promise instead; nil: it can be. A lock that is not
+// in the table is a stranger's. Fencing needs somebody who draws tokens, which
+// is not the lock's alone.
+func Judged(id string, p checker.Property, place string) error {
+	lock, known := FindLock(id)
+	leased := lock.Lease == LeaseFixed || lock.Lease == LeaseRenewed
+	ofServers := p == checker.Ownership || p == checker.Answers // judged by what servers did
+	switch {
+	case !known && ofServers:
+		return fmt.Errorf("%s is judged by what becomes of a lock's entries in its store, and nobody knows which are a worker's: leave it out", p)
+	case !known:
+		return nil
+	case p == checker.Fairness && !lock.Order:
+		return fmt.Errorf("fairness is of locks that promise order, and %s promises none: leave it out, or promise liveness", id)
+	case p == checker.LeaseExclusion && !leased:
+		return fmt.Errorf("lease-exclusion is of grants that say how long they last, and those of %s do not: promise exclusion instead", id)
+	case ofServers && !leased && lock.Store == StoreMySQL && place == "docker":
+		return fmt.Errorf("%s is judged by what becomes of rows, and on docker no row says who holds %s: leave it out, or run it in sim", p, id)
+	}
+	return nil
+}
