@@ -178,7 +178,7 @@ func TestAServerThatIsNotThere(t *testing.T) {
 func TestOnARealServer(t *testing.T) {
 	addr := dockertest.Redis(t)
 	for i, w := range bench.Contention.Sides {
-		f, err := bench.OnServer(t.Context(), addr, bench.Contention.Load(i, 3, time.Second, 300*time.Millisecond, 0))
+		f, err := bench.OnServer(t.Context(), addr, bench.Contention.Load(i, 3, time.Second, 2*time.Second, 0))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,10 +190,10 @@ func TestOnARealServer(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	if _, err := bench.OnServer(ctx, addr, bench.Contention.Load(2, 3, time.Second, time.Minute, 0)); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := bench.OnServer(ctx, addr, bench.Contention.Load(2, 3, time.Second, time.Hour, 0)); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("interrupted: %v", err)
 	}
-	if took := time.Since(start); took > 10*time.Second {
+	if took := time.Since(start); took > 2*time.Minute {
 		t.Errorf("interrupted after 50 ms, it ended after %v", took)
 	}
 }

@@ -70,6 +70,7 @@ type CaseResult struct {
 	wrong  bool // something happened that must not
 	// Figure is what a measure measured, and RemedyFigure the same with its remedy.
 	Figure, RemedyFigure float64
+	Lease                time.Duration // T
 	Took                 time.Duration
 }
 
@@ -112,7 +113,7 @@ func ScheduleName(c catalogue.Case, s catalogue.Schedule) string {
 // do them side by side; names are what to call their files.
 func Case(c catalogue.Case, on string, lease time.Duration, each func(plans []*Plan, names []string) ([]*Judged, error)) (*CaseResult, error) {
 	start := time.Now()
-	r := &CaseResult{Case: c, On: on, Reproduced: true, Remedy: "valid"}
+	r := &CaseResult{Case: c, On: on, Lease: lease, Reproduced: true, Remedy: "valid"}
 	if c.Remedy.None != "" {
 		r.Remedy = "none"
 	}

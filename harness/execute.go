@@ -39,16 +39,19 @@ type Replay struct {
 // InDocker carries out a plan with real servers and clients. Each entry goes to
 // sink as it is recorded, after the header, which claims nothing about the
 // servers yet. ctx ends the run early: what there is until then comes with the
-// error.
+// error, judged as JudgeEarly does.
 func InDocker(ctx context.Context, plan *Plan, o docker.Options, begin func(history.Header) func(*history.Entry)) (*Judged, error) {
 	open := func(cfg cluster.Config, observer cluster.Observer) (cluster.Place, error) {
 		return docker.New(ctx, cfg, observer, o)
 	}
 	h, err := Run(plan, open, nil, begin(plan.header(nil)))
-	if h == nil {
+	switch {
+	case h == nil:
 		return nil, err
+	case err != nil:
+		return JudgeEarly(plan, h, err), err
 	}
-	return Judge(plan, h), err
+	return Judge(plan, h), nil
 }
 
 // Judge judges a run with both judges.

@@ -26,6 +26,7 @@ type injector struct {
 	most       int       // how many of the offered faults may strike; 0: all
 	struck     int       // of them, so far
 	err        error     // the first that a place answered
+	whole      int       // entries that there were before it was asked for what it could not do
 }
 
 // shared is what faults on one host have in common.
@@ -113,6 +114,7 @@ func (j *injector) start(it *injection, point string) {
 	}
 	j.mu.Unlock()
 
+	before := j.rec.count()
 	e := j.entry(it, it.Fault)
 	e.Point, e.Amount = point, it.Amount
 	if it.Direction != faults.Both {
@@ -125,7 +127,7 @@ func (j *injector) start(it *injection, point string) {
 	}
 	if j.share(it, 1) == 1 {
 		if err := it.fault.Start(j.rec.place, it.id, it.Injection); err != nil {
-			j.fail(err)
+			j.fail(err, before)
 		}
 	}
 	j.mu.Lock()
@@ -158,6 +160,7 @@ func (j *injector) heal(it *injection) {
 	}
 	j.mu.Unlock()
 
+	before := j.rec.count()
 	e := j.entry(it, it.Fault+history.EndSuffix)
 	stays := it.stays()
 	later := it.fault.On == faults.OnLink || it.fault.On != faults.OnClient && j.settles()
@@ -168,7 +171,7 @@ func (j *injector) heal(it *injection) {
 	if j.share(it, -1) == 0 {
 		var err error
 		if hits, err = it.fault.Heal(j.rec.place, it.id, it.Injection); err != nil {
-			j.fail(err)
+			j.fail(err, before)
 		}
 	}
 	if it.fault.On == faults.OnLink {
@@ -268,10 +271,13 @@ func (j *injector) healed() (time.Duration, bool) {
 	return j.lastEnd, j.active == 0
 }
 
-func (j *injector) fail(err error) {
+// fail keeps the first error, and how many entries there were before the place
+// was asked for what it could not do.
+func (j *injector) fail(err error, before int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.err == nil {
-		j.err = err
+		j.err, j.whole = err, before
 	}
+	j.whole = min(j.whole, before)
 }

@@ -21,34 +21,37 @@ import (
 // Plan is one run before it happens: everything that decides how it goes. It
 // is what schedule.json holds, and what a replay starts from.
 type Plan struct {
-	Format   int                `json:"lockcheck_schedule"`
-	Lock     string             `json:"lock"`
-	Options  catalogue.Options  `json:"options,omitzero"`
-	On       string             `json:"on"` // the place
-	Case     string             `json:"case,omitempty"`
-	Seed     uint64             `json:"seed"`
-	Strategy string             `json:"strategy,omitempty"` // how choices follow from Seed: Random or PCT
-	Depth    int                `json:"depth,omitempty"`    // of PCT
-	Lease    time.Duration      `json:"lease_ns"`           // T
-	Clients  []string           `json:"clients"`
-	Workload string             `json:"workload,omitempty"` // what they do at random; "": workloads.AsUsual
+	Format   int                `json:"lockcheck_schedule"` // version of the file format
+	Lock     string             `json:"lock"`               // the lock under test
+	Options  catalogue.Options  `json:"options,omitzero"`   // its options, as in token,spin
+	On       string             `json:"on"`                 // the place: sim or docker
+	Case     string             `json:"case,omitempty"`     // id of the documented case that it is of
+	Cell     string             `json:"cell,omitempty"`     // name of the suite's cell that it is a run of; no part of how it goes
+	Seed     uint64             `json:"seed"`               // what choices follow from, where there are none
+	Strategy string             `json:"strategy,omitempty"` // how choices follow from the seed: random or pct
+	Depth    int                `json:"depth,omitempty"`    // depth of pct
+	Lease    time.Duration      `json:"lease_ns"`           // T, the lease or session time-out, in ns
+	Clients  []string           `json:"clients"`            // names of the clients
+	Workload string             `json:"workload,omitempty"` // what they do at random; not there: the usual
 	Acquires int                `json:"acquires,omitempty"` // critical sections of each client, at random
-	Sections []int              `json:"sections,omitempty"` // the same client by client, instead of Acquires
-	Shape    workloads.Shape    `json:"shape,omitzero"`     // of these sections; the zero value is workloads.Usual
+	Sections []int              `json:"sections,omitempty"` // the same client by client, instead of acquires
+	Shape    workloads.Shape    `json:"shape,omitzero"`     // how long these sections take; not there: the usual
 	Scripts  []workloads.Script `json:"scripts,omitempty"`  // what clients do instead, in a case
-	Server   catalogue.Server   `json:"server,omitzero"`
-	Fencing  history.Fencing    `json:"fencing,omitempty"`
-	Promises []string           `json:"promises,omitempty"`
-	Worker   []string           `json:"worker,omitempty"` // the command of a stranger's worker; Lock is then only a name
+	Server   catalogue.Server   `json:"server,omitzero"`    // how servers are set up, where it is not the usual
+	Fencing  history.Fencing    `json:"fencing,omitempty"`  // true: every access to the resource carries a token, "writes": only writes do; not there: none
+	Promises []string           `json:"promises,omitempty"` // properties that must hold; none: all that apply
+	Worker   []string           `json:"worker,omitempty"`   // command of a worker that brings its own lock, which is then only a name here
+
+	CellSettings string `json:"cell_settings,omitempty"` // digest of the settings of the suite's cell; no part of how it goes
 
 	Shrunk *Shrunk `json:"shrunk,omitempty"` // what it was made of, if it was shrunk
 
-	Faults []faults.Injection `json:"faults"`
+	Faults []faults.Injection `json:"faults"` // what goes wrong, and when
 	// Choices are the decisions of a run in sim, in order. Without them they
-	// follow from Seed by Strategy.
+	// follow from the seed by the strategy.
 	Choices []sim.Choice `json:"choices,omitempty"`
-	// Order is, instead, what happened in a run in which order decides and no
-	// length: the steps that were taken, by name. Faults without a Point begin
+	// Order is what happened instead, in a run in which order decides and no
+	// length: the steps that were taken, by name. Faults without a point begin
 	// and end with a step, too.
 	Order []string `json:"order,omitempty"`
 
@@ -134,7 +137,7 @@ const Version = "0.1.0"
 func (p *Plan) Write(w io.Writer) error {
 	p.Format = planFormat
 	head := *p
-	head.Choices = nil
+	head.Choices, head.Faults = nil, append([]faults.Injection{}, p.Faults...)
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -231,6 +234,19 @@ const (
 	MinLease = 200 * time.Millisecond
 	MaxLease = 10 * time.Minute
 )
+
+// LeaseFits says why t cannot be a lease.
+func LeaseFits(t time.Duration) error {
+	switch {
+	case t < MinLease:
+		return fmt.Errorf("it has to be %v or more: a message takes up to 5 ms, and a request is given up after a quarter of the lease", MinLease)
+	case t > MaxLease:
+		return fmt.Errorf("it can be %.0fm at most: beyond, times overflow", MaxLease.Minutes())
+	case t%time.Millisecond != 0:
+		return errors.New("it has to be whole milliseconds: servers count leases in them")
+	}
+	return nil
+}
 
 // validate says what is wrong with a plan that somebody may have edited.
 func (p *Plan) validate() error {

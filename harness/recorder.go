@@ -80,6 +80,13 @@ func (r *recorder) begin(place cluster.Place, header history.Header) {
 	}
 }
 
+// count is how many entries there are by now.
+func (r *recorder) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.history.Entries)
+}
+
 // add writes one entry and returns its index.
 func (r *recorder) add(e *history.Entry) int {
 	r.mu.Lock()

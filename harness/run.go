@@ -45,8 +45,8 @@ func (b *Buffer) Events() int { return b.world.Events() }
 func (b *Buffer) Close() error { return b.world.Close() }
 
 // Run carries out a plan and returns what happened. With an error the history
-// is what there was until then. buffer and sink may be nil; sink gets each
-// entry at the moment when it is recorded.
+// is what there was until then, or all there is, with a CloseError. buffer and
+// sink may be nil; sink gets each entry at the moment when it is recorded.
 func Run(plan *Plan, open Open, buffer *Buffer, sink func(*history.Entry)) (h *history.History, err error) {
 	cfg, err := plan.Config()
 	if err != nil {
@@ -61,7 +61,16 @@ func Run(plan *Plan, open Open, buffer *Buffer, sink func(*history.Entry)) (h *h
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, place.Close()) }()
+	whole := 0
+	defer func() {
+		closed := place.Close()
+		switch {
+		case err != nil:
+			err = &brokenError{errors.Join(err, closed), whole}
+		case closed != nil:
+			err = &CloseError{closed}
+		}
+	}()
 	if _, ok := place.(sequential); ok {
 		rec.mu.off, rec.injector.mu.off = true, true
 	}
@@ -76,7 +85,9 @@ func Run(plan *Plan, open Open, buffer *Buffer, sink func(*history.Entry)) (h *h
 		place.Go(c.task)
 	}
 	ran := place.Run()
-	err = cmp.Or(rec.injector.err, ran) // a fault that failed says more than how the run ended
+	alive := rec.alive()
+	err = cmp.Or(rec.injector.err, alive, ran) // a fault that failed says more than how the run ended
+	whole = rec.whole(alive)
 	rec.close(place.Observes())
 	return &rec.history, err
 }

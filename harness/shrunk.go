@@ -4,23 +4,24 @@ import "github.com/lockcheck/lockcheck/checker"
 
 // Shrunk says what a plan was shrunk for, and how far.
 type Shrunk struct {
-	For     checker.Property `json:"for"`  // the property that its run still violates
-	From    Size             `json:"from"` // of the run that it was made of
-	To      Size             `json:"to"`
-	Replays int              `json:"replays"`           // runs that it took
-	Stopped string           `json:"stopped,omitempty"` // why it may not be the shortest: see the Stopped constants
+	For     checker.Property `json:"for"`               // the property that its run still violates
+	From    Size             `json:"from"`              // size of the run that it was made of
+	To      Size             `json:"to"`                // size of the shrunk run
+	Replays int              `json:"replays"`           // runs that shrinking took
+	Stopped string           `json:"stopped,omitempty"` // why it may not be the shortest: budget (of events), time or interrupted
 }
 
 // Why shrinking ended before it could find nothing shorter any more.
 const (
 	StoppedBudget    = "budget"      // of events: as far as it goes, always
+	StoppedTime      = "time"        // that there was: another try may go further
 	StoppedInterrupt = "interrupted" // by somebody: another try may go further
 )
 
 // Size is how much happens in a run: what a reader has to take in.
 type Size struct {
-	Clients      int `json:"clients"`
-	Faults       int `json:"faults"`
-	Acquisitions int `json:"acquisitions"` // grants
-	Operations   int `json:"operations"`   // that clients invoked
+	Clients      int `json:"clients"`      // clients of the lock
+	Faults       int `json:"faults"`       // faults that are injected
+	Acquisitions int `json:"acquisitions"` // grants of the lock
+	Operations   int `json:"operations"`   // operations that clients invoked
 }

@@ -174,7 +174,8 @@ func (m *member) resume(ctx context.Context) error {
 }
 
 // stop ends the server's process. What it has answered is on its disk, so it ends
-// in no better order than by a kill; with lose the disk is gone as well.
+// in no better order than by a kill; with lose the disk is gone as well. One that
+// has ended by itself cannot be stopped.
 func (m *member) stop(ctx context.Context, lose bool) error {
 	m.changing.Lock()
 	defer m.changing.Unlock()
@@ -182,8 +183,9 @@ func (m *member) stop(ctx context.Context, lose bool) error {
 		return nil
 	}
 	m.are(false, false)
-	if err := m.Kill(ctx); err != nil {
-		return fmt.Errorf("stop %s: %w", m.name, err)
+	if err := m.engine.end(ctx, m.name, m.id, killServer); err != nil {
+		m.are(errors.Is(err, errGone), false) // it is missed all the same
+		return err
 	}
 	if lose {
 		return m.sh(ctx, "rm -rf /data/version-2")

@@ -13,8 +13,9 @@ import (
 
 var members = []string{"zk-1", "zk-2", "zk-3"}
 
-// queue is a set-up with an ensemble. T is the shortest session that it grants.
-func queue() setup { return setup{lock: "zk-recipe", lease: time.Second} }
+// queue is a set-up with an ensemble. T is twice the shortest session that it
+// grants: on a busy machine heartbeats come late.
+func queue() setup { return setup{lock: "zk-recipe", lease: 2 * time.Second} }
 
 // nodes is what was told, without the news of clients and without what nodes are
 // called.
@@ -55,7 +56,7 @@ func TestEnsembleTellsBeforeClient(t *testing.T) {
 		for i := range 20 {
 			for k, name := range []string{"c1", "c2"} {
 				c, n := p.Client(name), 4*i+2*k
-				_, err := c.Acquire(op(n+1), 5*time.Second)
+				_, err := c.Acquire(op(n+1), patience)
 				w.add("acquired %v", err)
 				err = c.Release(op(n + 2))
 				w.add("released %v", err)
@@ -98,10 +99,10 @@ func TestASessionEnds(t *testing.T) {
 			t.Parallel()
 			w := &witness{}
 			observed(t, queue().run(t, w, func(p *docker.Place) {
-				_, err := p.Client("c1").Acquire(op(1), 5*time.Second)
+				_, err := p.Client("c1").Acquire(op(1), patience)
 				must(t, err)
 				waits := async(func() {
-					_, err := p.Client("c2").Acquire(op(2), 10*time.Second)
+					_, err := p.Client("c2").Acquire(op(2), patience)
 					must(t, err)
 				})
 				for len(w.nodes()) < 2 { // until it is in the queue
@@ -155,11 +156,11 @@ func TestALostReplyOfTheEnsemble(t *testing.T) {
 			}
 			observed(t, queue().run(t, w, func(p *docker.Place) {
 				c1 := p.Client("c1")
-				_, err := c1.Acquire(op(1), 5*time.Second) // which makes the lock's node as well
+				_, err := c1.Acquire(op(1), patience) // which makes the lock's node as well
 				must(t, err)
 				must(t, c1.Release(op(2)))
 				disturbed(p, 10, func() {
-					_, err := c1.Acquire(op(3), 10*time.Second)
+					_, err := c1.Acquire(op(3), patience)
 					must(t, err)
 				})
 				disturbed(p, 20, func() { must(t, c1.Release(op(4))) })
@@ -193,14 +194,14 @@ func TestTheLeaderIsReplaced(t *testing.T) {
 			t.Parallel()
 			w := &witness{names: true}
 			s := queue()
-			s.lease = 4 * time.Second // so that sessions outlive the election
+			s.lease = unhurried // so that sessions outlive the election
 			observed(t, s.run(t, w, func(p *docker.Place) {
 				c1, c2 := p.Client("c1"), p.Client("c2")
-				_, err := c1.Acquire(op(1), 5*time.Second)
+				_, err := c1.Acquire(op(1), patience)
 				must(t, err)
 				leader, _, _ := strings.Cut(w.nodes()[0], ":")
 				waits := async(func() {
-					_, err := c2.Acquire(op(2), 20*time.Second)
+					_, err := c2.Acquire(op(2), patience)
 					must(t, err)
 				})
 				p.Sleep(200 * time.Millisecond)

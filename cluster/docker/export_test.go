@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/containerd/errdefs"
@@ -107,6 +108,33 @@ func Via(p *Place, client, server string) string {
 	return ""
 }
 
+// EndServer kills a server's process, though no fault is to end it. Anew has
+// another one take its place, of Redis: it needs nothing else.
+func EndServer(ctx context.Context, p *Place, name string, anew bool) error {
+	m, err := p.machine(name)
+	if err != nil {
+		return err
+	}
+	switch s := m.(type) {
+	case *member:
+		return s.Kill(ctx)
+	case *mysqld:
+		return s.Kill(ctx)
+	case *server:
+		err = s.engine.exec(ctx, s.id, killServer, false)
+		if err == nil && anew {
+			err = s.engine.exec(ctx, s.id, "exec redis-server "+s.command, true)
+		}
+		if err == nil && anew {
+			err = s.answered(ctx)
+		}
+	}
+	return err
+}
+
+// Interrupt ends p as the end of its context does.
+func Interrupt(p *Place) { p.cancel() }
+
 // Left are the servers of p, which is closed, whose containers are still there.
 func Left(ctx context.Context, p *Place) (names []string, err error) {
 	e, err := open(ctx)
@@ -133,10 +161,29 @@ func Left(ctx context.Context, p *Place) (names []string, err error) {
 }
 
 // ServersImage is the image of the servers.
-func ServersImage(ctx context.Context) (string, error) {
-	e, _, image, err := prepare(ctx, Options{})
+func ServersImage(ctx context.Context, log io.Writer) (string, error) {
+	e, _, image, err := prepare(ctx, Options{Log: log})
 	if err != nil {
 		return "", err
 	}
 	return image, e.close()
+}
+
+// NewBase is what the servers' image is built from under a name of its own, so that
+// there is no image of it yet; its layers are known to the engine. remove removes
+// both names.
+func NewBase(ctx context.Context) (base string, remove func(context.Context) error, err error) {
+	e, _, _, err := prepare(ctx, Options{})
+	if err != nil {
+		return "", nil, err
+	}
+	base = "lockcheck-base-of-a-test:1"
+	_, err = e.api.ImageTag(ctx, dockerapi.ImageTagOptions{Source: baseImage(), Target: base})
+	remove = func(ctx context.Context) error {
+		_, err := e.api.ImageRemove(ctx, base, dockerapi.ImageRemoveOptions{})
+		tag, _, build := imageOf(base)
+		_, unbuilt := e.api.ImageRemove(ctx, imageRepo+":"+tag, dockerapi.ImageRemoveOptions{})
+		return errors.Join(err, build, unbuilt, e.close())
+	}
+	return base, remove, err
 }

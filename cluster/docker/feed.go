@@ -338,7 +338,8 @@ type control struct {
 	mu      sync.Mutex
 	conn    *net.TCPConn
 	replies *bufio.Reader
-	gate    *gate // nil: the server never stands still
+	gate    *gate         // nil: the server never stands still
+	limit   time.Duration // for each reply
 }
 
 // connect connects to the server behind addr.
@@ -347,7 +348,7 @@ func connect(addr string) (*control, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &control{conn: conn.(*net.TCPConn), replies: bufio.NewReader(conn)}, nil
+	return &control{conn: conn.(*net.TCPConn), replies: bufio.NewReader(conn), limit: feedLimit}, nil
 }
 
 func (c *control) close() { c.conn.Close() }
@@ -359,7 +360,7 @@ func (c *control) do(words ...string) (string, error) {
 	defer c.mu.Unlock()
 	defer c.conn.SetDeadline(time.Time{})
 	for since, asked := time.Now(), false; ; since = time.Now() {
-		c.conn.SetDeadline(since.Add(feedLimit))
+		c.conn.SetDeadline(since.Add(c.limit))
 		if !asked {
 			if _, err := c.conn.Write(encode(words...)); err != nil {
 				return "", err

@@ -12,6 +12,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"sync"
 
 	"github.com/containerd/errdefs"
 	dockerapi "github.com/moby/moby/client"
@@ -41,17 +42,21 @@ func baseImage() string {
 	return DefaultBase
 }
 
+// building keeps places that are made side by side from building an image several
+// times: whichever was ready first removed what another had not named yet.
+var building sync.Mutex
+
 // image returns the name of the servers' image. It is built when it is
 // missing, and kept: its name says what it was built from. Nothing is ever
 // pulled. log gets what the build says.
 func (e *engine) image(ctx context.Context, log io.Writer) (string, error) {
+	building.Lock()
+	defer building.Unlock()
 	base := baseImage()
-	archive, err := buildContext()
+	tag, archive, err := imageOf(base)
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256(append(archive, base...))
-	tag := hex.EncodeToString(sum[:6])
 	name := imageRepo + ":" + tag
 	switch _, err := e.api.ImageInspect(ctx, name); {
 	case err == nil:
@@ -61,7 +66,7 @@ func (e *engine) image(ctx context.Context, log io.Writer) (string, error) {
 	}
 	if _, err := e.api.ImageInspect(ctx, base); err != nil {
 		return "", fmt.Errorf("image %s, which the servers' image is built from, is not on this machine: %w\n"+
-			"Make it with tools/base-image, fetch it with docker pull, or name another Debian 12 in %s", base, err, BaseEnv)
+			"Fetch it with docker pull %s, make it with tools/base-image,\nor name another Debian 12 in %s", base, err, base, BaseEnv)
 	}
 	fmt.Fprintf(log, "building image %s from %s; this is done once\n", name, base)
 	build := &testcontainers.ContainerRequest{FromDockerfile: testcontainers.FromDockerfile{
@@ -87,6 +92,16 @@ func (e *engine) image(ctx context.Context, log io.Writer) (string, error) {
 		fmt.Fprintf(log, "remove unnamed images: %v\n", err)
 	}
 	return name, nil
+}
+
+// imageOf is the servers' image that is built from another: its tag, and what goes
+// into it.
+func imageOf(base string) (tag string, archive []byte, err error) {
+	if archive, err = buildContext(); err != nil {
+		return "", nil, err
+	}
+	sum := sha256.Sum256(append(bytes.Clone(archive), base...))
+	return hex.EncodeToString(sum[:6]), archive, nil
 }
 
 // buildContext is an archive of the sources. Same sources, same bytes.

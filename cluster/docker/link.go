@@ -40,6 +40,8 @@ type far interface {
 	reach(ctx context.Context, client string) (*net.TCPConn, dialect, error)
 	// drop gives up telling what it does, and says why.
 	drop(format string, args ...any)
+	// alive is nil where it lives, or was stopped by us.
+	alive(ctx context.Context) error
 }
 
 func newLink(client string, f far, d *disturbances, op *atomic.Int64) (*link, error) {

@@ -21,6 +21,8 @@ func (p *pond) called() string { return "pond" }
 
 func (p *pond) drop(string, ...any) {}
 
+func (p *pond) alive(context.Context) error { return nil }
+
 func (p *pond) reach(context.Context, string) (*net.TCPConn, dialect, error) {
 	conn, err := net.Dial("tcp", p.Addr().String())
 	(<-p.link).cut()

@@ -3,6 +3,7 @@ package docker
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strconv"
 	"sync"
@@ -75,7 +76,7 @@ func (s *mysqld) script() string {
 	if s.faked {
 		prepare += setOffset(s.offset) + " || exit\n" + faketime
 	}
-	return prepare + "exec " + mysqlCommand(flags...)
+	return born + prepare + "exec " + mysqlCommand(flags...)
 }
 
 func (s *mysqld) runs() bool {
@@ -167,7 +168,8 @@ func (s *mysqld) goOn(ctx context.Context) error {
 }
 
 // stop ends the server's process. With lose it is killed, and keeps what it had
-// synced; without, it saves all. One that stands still goes on to do so.
+// synced; without, it saves all. One that stands still goes on to do so. One that
+// has ended by itself cannot be stopped.
 func (s *mysqld) stop(ctx context.Context, lose bool) error {
 	defer s.primary.change()()
 	if !s.runs() {
@@ -181,8 +183,9 @@ func (s *mysqld) stop(ctx context.Context, lose bool) error {
 		end = `p=$(cat /data/pid) && kill -TERM "$p"; ` + awaitGone
 	}
 	s.are(false, false)
-	if err := s.sh(ctx, end); err != nil {
-		return fmt.Errorf("stop %s: %w", s.name, err)
+	if err := s.engine.end(ctx, s.name, s.id, end); err != nil {
+		s.are(errors.Is(err, errGone), false) // it is missed all the same
+		return err
 	}
 	if s == s.primary.leader() {
 		s.lost = lose

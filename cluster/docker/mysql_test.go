@@ -218,7 +218,7 @@ func promotion(t *testing.T, p *docker.Place, w *witness, n int) {
 func until(t *testing.T, p *docker.Place, what string, so func() bool) {
 	t.Helper()
 	for start := time.Now(); !so(); p.Sleep(5 * time.Millisecond) {
-		if time.Since(start) > 20*time.Second {
+		if time.Since(start) > 2*patience {
 			t.Errorf("not within %v: %s", time.Since(start), what)
 			return
 		}
@@ -235,11 +235,11 @@ func inStep(t *testing.T, p *docker.Place, replica string) {
 func insist(t *testing.T, p *docker.Place, db *sql.DB, op int, q string, args ...any) {
 	t.Helper()
 	for start := time.Now(); ; p.Sleep(5 * time.Millisecond) {
-		err := try(p, db, "c1", op, time.Second, q, args...)
+		err := try(p, db, "c1", op, 10*time.Second, q, args...)
 		if err == nil {
 			return
 		}
-		if time.Since(start) > 10*time.Second {
+		if time.Since(start) > patience {
 			t.Errorf("%s: %v", q, err)
 			return
 		}
@@ -252,18 +252,21 @@ func TestMySQLClockAndPause(t *testing.T) {
 	w := &witness{}
 	observed(t, tables(t, catalogue.Server{}, w, []faults.Injection{{Fault: "server-jump", On: []string{"mysql-1"}}}, func(p *docker.Place) {
 		db := through(t, p, "c1")
-		shows := func() time.Duration {
+		// shows tells between what its clock is ahead.
+		shows := func() (least, most time.Duration) {
+			before := time.Now()
 			var ms float64
 			must(t, db.QueryRow("SELECT UNIX_TIMESTAMP(NOW(3)) * 1000").Scan(&ms))
-			return time.Since(time.UnixMilli(int64(ms)))
+			at := time.UnixMilli(int64(ms))
+			return time.Until(at), at.Sub(before)
 		}
 		must(t, p.Jump("mysql-1", 3*time.Second))
-		if off := shows(); off > -2900*time.Millisecond {
-			t.Errorf("its clock is %v late", off)
+		if least, most := shows(); least > 3100*time.Millisecond || most < 2900*time.Millisecond {
+			t.Errorf("its clock is %v to %v ahead, want 3 s", least, most)
 		}
 		must(t, p.Jump("mysql-1", -5*time.Second))
-		if off := shows(); off < 1900*time.Millisecond {
-			t.Errorf("its clock is %v late", off)
+		if least, most := shows(); least > -1900*time.Millisecond || most < -2100*time.Millisecond {
+			t.Errorf("its clock is %v to %v ahead, want -2 s", least, most)
 		}
 		must(t, p.Pause("mysql-1"))
 		if err := try(p, db, "c1", 1, 300*time.Millisecond, insert, 5); err == nil {
@@ -289,17 +292,21 @@ func TestMySQLSessions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tables(t, catalogue.Server{}, &witness{}, nil, func(p *docker.Place) {
-				locked := func(client string) (got int) {
+				locked := func(client string, within float64) (got int) {
 					conn, err := through(t, p, client).Conn(t.Context())
 					must(t, err)
-					must(t, conn.QueryRowContext(t.Context(), "SELECT GET_LOCK('a', 0.3)").Scan(&got))
+					must(t, conn.QueryRowContext(t.Context(), "SELECT GET_LOCK('a', ?)", within).Scan(&got))
 					return got
 				}
-				if locked("c1") != 1 || locked("c2") != 0 {
+				if locked("c1", 0) != 1 || locked("c2", 0) != 0 {
 					t.Error("who has it, and who has not?")
 				}
 				must(t, c.end(p))
-				if got := locked("c2") == 1; got != c.free {
+				within := 0.3
+				if c.free {
+					within = patience.Seconds()
+				}
+				if got := locked("c2", within) == 1; got != c.free {
 					t.Errorf("free: %v, want %v", got, c.free)
 				}
 			})
@@ -318,7 +325,7 @@ func TestMySQLLosesAnAnswer(t *testing.T) {
 				db := through(t, p, "c1")
 				must(t, db.Ping())
 				must(t, p.Impair(1, faults.Impairment{Client: "c1", Server: "mysql-1", Direction: faults.ToClient, Action: action}))
-				if err := try(p, db, "c1", 1, 300*time.Millisecond, insert, 5); err == nil {
+				if err := try(p, db, "c1", 1, 2*time.Second, insert, 5); err == nil {
 					t.Error("the answer came")
 				}
 				w.add("given up")

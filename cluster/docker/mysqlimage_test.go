@@ -16,7 +16,7 @@ import (
 // place is used.
 func TestMySQLOfAnotherImage(t *testing.T) {
 	dockertest.Require(t)
-	image, err := docker.ServersImage(t.Context())
+	image, err := docker.ServersImage(t.Context(), t.Output())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,10 +10,6 @@ import (
 	"github.com/lockcheck/lockcheck/cluster/docker"
 )
 
-// unhurried is a lease of which the time-outs, which are a part of it, do not fail on a
-// busy machine.
-const unhurried = 10 * time.Second
-
 // Locks that are rows are told, before the client's answer; of those that go with
 // a session nothing is told, and nothing claimed.
 func TestMySQLTellsBeforeClient(t *testing.T) {
@@ -32,7 +28,7 @@ func TestMySQLTellsBeforeClient(t *testing.T) {
 				for i := range 20 {
 					for k, name := range []string{"c1", "c2"} {
 						c, n := p.Client(name), 4*i+2*k+1
-						g, err := c.Acquire(op(n), 5*time.Second)
+						g, err := c.Acquire(op(n), patience)
 						w.add("acquired %v", err)
 						if g.Token <= last {
 							t.Errorf("token %d after %d", g.Token, last)
@@ -78,13 +74,13 @@ func TestMySQLHoldersLoseTheirSession(t *testing.T) {
 				t.Parallel()
 				setup{lock: lock, lease: unhurried}.run(t, &witness{}, func(p *docker.Place) {
 					c1, c2 := p.Client("c1"), p.Client("c2")
-					_, err := c1.Acquire(op(1), 5*time.Second)
+					_, err := c1.Acquire(op(1), patience)
 					must(t, err)
 					if _, err := c2.Acquire(op(2), 300*time.Millisecond); err == nil {
 						t.Error("both have it")
 					}
 					must(t, end(p))
-					_, err = c2.Acquire(op(3), 5*time.Second)
+					_, err = c2.Acquire(op(3), patience)
 					must(t, err)
 					if err := c1.Release(op(4)); err == nil {
 						t.Error("a release of what has gone with its session says yes")

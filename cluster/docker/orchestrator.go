@@ -214,7 +214,13 @@ func (s *mysqld) relog(ctx context.Context) error {
 }
 
 // rebuild makes a server, which may run, a replica that has nothing of its own.
+// One that has ended by itself stays missed.
 func (p *primary) rebuild(ctx context.Context, s *mysqld) error {
+	if s.runs() {
+		if err := s.engine.lives(ctx, s.name, s.id); err != nil {
+			return err
+		}
+	}
 	s.are(false, false)
 	if err := s.sh(ctx, killServer+"; rm -rf /data/mysql"); err != nil {
 		return err

@@ -233,7 +233,7 @@ func TestContention(t *testing.T) {
 	w := &witness{}
 	clients := []string{"c1", "c2", "c3", "c4", "c5"}
 	var next atomic.Int64
-	observes := setup{clients: clients, lease: time.Second, options: catalogue.Options{Token: true}}.run(t, w, func(p *docker.Place) {
+	observes := setup{clients: clients, lease: unhurried, options: catalogue.Options{Token: true}}.run(t, w, func(p *docker.Place) {
 		var all sync.WaitGroup
 		for _, name := range clients {
 			all.Go(func() {

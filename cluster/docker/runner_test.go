@@ -55,7 +55,7 @@ func (c caller) Run(ctx context.Context, name string, critical func(context.Cont
 	case "never":
 		return nil
 	case "late":
-		if c.host.Sleep(ctx, 300*time.Millisecond) != nil {
+		if c.host.Sleep(ctx, time.Second) != nil {
 			return locks.ErrNotAcquired
 		}
 	}
@@ -71,7 +71,7 @@ func (c caller) Run(ctx context.Context, name string, critical func(context.Cont
 		case "loses":
 			c.host.Report(locks.News{})
 		case "exit":
-			c.host.Sleep(ctx, 100*time.Millisecond)
+			c.host.Sleep(ctx, time.Second)
 			os.Exit(3)
 		}
 	})
@@ -119,12 +119,12 @@ func TestARunIsAnAcquireAndARelease(t *testing.T) {
 			w.access = func(a cluster.Access) { w.add("access by %d", a.By) }
 			w.enter = func(cluster.Grant) cluster.Op { return op(10) }
 			s := callers("once")
-			s.bare = false
+			s.bare, s.lease = false, unhurried
 			observes := s.run(t, w, func(p *docker.Place) {
 				c1, c2 := p.Client("c1"), p.Client("c2")
 				g, err := c1.Acquire(op(1), time.Second)
 				must(t, err)
-				if left := g.ValidUntil - p.Now(); left <= 0 || left > 2*time.Second {
+				if left := g.ValidUntil - p.Now(); left <= 0 || left > unhurried {
 					t.Errorf("valid for %v", left)
 				}
 				waits(t, c2, op(2))
@@ -198,7 +198,7 @@ func TestAnEntryThatNobodyHasAskedFor(t *testing.T) {
 		must(t, err)
 		must(t, p.Hang("c1"))
 		hangs <- true
-		eventually(t, p, 5*time.Second, "it reads", func() bool { return len(w.told()) == 2 })
+		eventually(t, p, patience, "it reads", func() bool { return len(w.told()) == 2 })
 		must(t, p.Unhang("c1"))
 		released := async(func() {
 			must(t, c1.Release(within(3, 1)))
@@ -229,7 +229,7 @@ func TestAnAbandonedRun(t *testing.T) {
 				c1 := p.Client("c1")
 				waits(t, c1, op(1))
 				c1.(cluster.Patient).Abandon(op(1))
-				_, err := c1.Acquire(op(2), time.Second)
+				_, err := c1.Acquire(op(2), 10*time.Second)
 				must(t, err)
 				must(t, c1.Release(within(3, 2)))
 			})
@@ -273,7 +273,7 @@ func TestALateReleaseOfARun(t *testing.T) {
 		}
 		_, err = c1.Acquire(op(3), 5*time.Second)
 		must(t, err)
-		eventually(t, p, 5*time.Second, "the answer comes", func() bool { return len(w.told()) == 1 })
+		eventually(t, p, patience, "the answer comes", func() bool { return len(w.told()) == 1 })
 	})
 	wantLines(t, w, "c1 late")
 }
@@ -299,7 +299,7 @@ func TestRunsThatBreak(t *testing.T) {
 			crashed := func(err error) bool {
 				return errors.Is(err, cluster.ErrCrashed) && strings.Contains(err.Error(), "exit status 3")
 			}
-			eventually(t, p, 5*time.Second, "a read fails", func() bool {
+			eventually(t, p, patience, "a read fails", func() bool {
 				_, err = c1.Read(within(2, 1))
 				return err != nil
 			})

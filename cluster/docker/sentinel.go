@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -114,6 +115,8 @@ func (p *Place) startSentinel(s *server) error {
 		return err
 	}
 	defer c.close()
+	defer context.AfterFunc(p.ctx, func() { c.close() })()
+	c.limit = upLimit
 	if _, err := c.do(append([]string{"SENTINEL", "DEBUG"}, sentinelSettings...)...); err != nil {
 		return fmt.Errorf("set up %s: %w", s.name, err)
 	}

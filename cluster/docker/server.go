@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -65,9 +64,9 @@ func (s *server) script() string {
 		run = keepSynced + run
 	}
 	if s.faked {
-		return setOffset(s.offset) + " && " + faketime + run
+		run = setOffset(s.offset) + " && " + faketime + run
 	}
-	return run
+	return born + run
 }
 
 // start starts the server, waits for its own answer (something answers the
@@ -126,113 +125,6 @@ func (e *engine) answered(ctx context.Context, who, id string, ping func() error
 	}
 }
 
-// listen listens to the server, and sets the ledger right first. It does
-// nothing where the server was started or stopped since that turn.
-func (s *server) listen(turn int) error {
-	f, err := listen(s.addr, s.ledger, &s.gate)
-	if err != nil {
-		return err
-	}
-	if s.node != nil {
-		err = s.node.heard(s, f, turn)
-	} else {
-		f.begin()
-		err = s.comesBack(f, turn)
-	}
-	if err != nil || s.current() != f {
-		f.close()
-	}
-	return err
-}
-
-// heed makes f the server's feed, once what the server has become is told,
-// unless the server was started or stopped since that turn.
-func (s *server) heed(f *feed, turn int, tell func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.turns == turn {
-		tell()
-		s.feed = f
-		if s.node != nil {
-			go s.lost(f, turn)
-		}
-	}
-}
-
-// lost listens anew when a feed ends though nobody has stopped the server: a
-// server whose role changes drops all its connections.
-func (s *server) lost(f *feed, turn int) {
-	<-f.ended
-	s.mu.Lock()
-	if s.turns != turn {
-		s.mu.Unlock()
-		return
-	}
-	s.feed = nil
-	s.mu.Unlock()
-	f.close()
-	limit := time.Now().Add(upLimit)
-	for {
-		err := s.listen(turn)
-		if err == nil || s.turn() != turn {
-			return
-		}
-		if time.Now().After(limit) {
-			s.ledger.drop("it ended by itself: %v", err)
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
-}
-
-// comesBack sets the ledger right after a start: what a server has is what it
-// has kept. That may be what it had a while before it lost power.
-func (s *server) comesBack(f *feed, turn int) error {
-	if s.fsync != catalogue.FsyncEverysec || s.ledger.is(deposed) {
-		err := s.compare(f)
-		if err == nil {
-			s.heed(f, turn, func() {})
-		}
-		return err
-	}
-	s.ledger.rise()
-	found, at, err := s.has(f)
-	if err == nil {
-		s.heed(f, turn, func() { s.ledger.comeBack(found, at) })
-	}
-	return err
-}
-
-// compare holds the ledger against what the server has of what it had.
-func (s *server) compare(f *feed) error {
-	for _, key := range s.ledger.names {
-		there, err := isThere(f.command, key)
-		if err != nil {
-			return err
-		}
-		at, err := wallClock(f.command)
-		if err != nil {
-			return err
-		}
-		if err := f.catchUp(); err != nil {
-			return err
-		}
-		s.ledger.compare(key, there, at)
-	}
-	return nil
-}
-
-// isThere tells whether a server has a key. A node of a cluster that has just
-// started answers for none, and still lists what it has.
-func isThere(c *control, key string) (bool, error) {
-	said, err := c.do("EXISTS", key)
-	if err == nil || !refusesKeys(err) {
-		return said == ":1\r\n", err
-	}
-	said, err = c.do("KEYS", key)
-	return strings.HasPrefix(said, "*1\r\n"), err
-}
-
 // current is the feed of the server that runs; nil: there is none now.
 func (s *server) current() *feed {
 	s.mu.Lock()
@@ -254,30 +146,30 @@ func (s *server) turn() int {
 
 // stop ends the server's process. With lose it is killed, and keeps what it
 // had synced; without, it saves all. One that stands still goes on to do so.
+// One that has ended by itself cannot be stopped.
 func (s *server) stop(ctx context.Context, lose bool) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
+	if !s.isUp() {
+		return nil
+	}
+	if !lose {
+		if err := s.engine.lives(ctx, s.name, s.id); err != nil {
+			return err
+		}
+	}
 	s.mu.Lock()
-	f, up := s.feed, s.up
+	f := s.feed
 	s.feed, s.up = nil, false
 	s.turns++
 	s.mu.Unlock()
-	if !up {
-		return nil
-	}
-	end := awaitEnd
-	if lose {
-		end = `kill -9 "$(cat /data/pid)"; ` + awaitEnd
-		if s.fsync == catalogue.FsyncNone {
-			end += " && rm -rf /data/dump.rdb /data/appendonlydir"
-		} else {
-			end += " || exit\n" + powerLoss
+	if err := s.end(ctx, lose); err != nil {
+		if errors.Is(err, errGone) { // it is missed all the same
+			s.mu.Lock()
+			s.up = true
+			s.mu.Unlock()
 		}
-	} else if err := s.shutdown(ctx); err != nil {
-		return fmt.Errorf("stop %s: %w", s.name, err)
-	}
-	if err := s.engine.exec(ctx, s.id, end, false); err != nil {
-		return fmt.Errorf("stop %s: %w", s.name, err)
+		return err
 	}
 	s.gate.open()
 	if f != nil {
@@ -289,6 +181,23 @@ func (s *server) stop(ctx context.Context, lose bool) error {
 		s.ledger.lose()
 	}
 	return nil
+}
+
+// end ends the server's process, and with lose takes what it had not synced.
+func (s *server) end(ctx context.Context, lose bool) error {
+	if !lose {
+		if err := s.shutdown(ctx); err != nil {
+			return fmt.Errorf("stop %s: %w", s.name, err)
+		}
+		return s.engine.exec(ctx, s.id, awaitEnd, false)
+	}
+	script := `kill -9 "$(cat /data/pid)"; ` + awaitEnd
+	if s.fsync == catalogue.FsyncNone {
+		script += " && rm -rf /data/dump.rdb /data/appendonlydir"
+	} else {
+		script += " || exit\n" + powerLoss
+	}
+	return s.engine.end(ctx, s.name, s.id, script)
 }
 
 // shutdown asks the server to save all and to end.

@@ -54,7 +54,7 @@ admin.enableServer=false
 
 // zooKeeperScript starts a server. Debian's jar names the others that it needs.
 // A JVM that is left alone takes a quarter of the machine.
-const zooKeeperScript = `echo $$ >/data/pid; exec java -Xms16m -Xmx48m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData ` +
+const zooKeeperScript = born + `echo $$ >/data/pid; exec java -Xms16m -Xmx48m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData ` +
 	`-Dorg.slf4j.simpleLogger.defaultLogLevel=warn -cp /usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar ` +
 	`org.apache.zookeeper.server.quorum.QuorumPeerMain /data/zoo.cfg >>/data/log 2>&1`
 

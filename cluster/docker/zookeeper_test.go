@@ -19,7 +19,7 @@ func TestEnsemble(t *testing.T) {
 	// another waits until somebody else leads.
 	another := func(old *docker.ZooKeeperServer) {
 		t.Helper()
-		for limit := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		for limit := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
 			leader, err := g.Leader(ctx)
 			must(t, err)
 			if leader != old {

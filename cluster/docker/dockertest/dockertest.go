@@ -5,7 +5,9 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/lockcheck/lockcheck/cluster/docker"
 )
@@ -14,7 +16,8 @@ import (
 // skipped, unless LOCKCHECK_DOCKER is "require": then it fails.
 //
 // Packages whose tests use Docker take turns on this machine: from the first
-// call on until the process ends, those of others wait.
+// call on until the process ends, those of others wait. What a package does
+// without Docker would keep the clocks of another's servers waiting.
 func Require(t testing.TB) {
 	t.Helper()
 	settings()
@@ -57,6 +60,29 @@ func settings() {
 			os.Setenv(name, value)
 		}
 	}
+}
+
+// Pace is what this engine takes now to bring up a server and to remove it, the
+// median of three. A duration is held against it by tests for whose limits the
+// engine is accountable as well: how slow that is differs from hour to hour.
+func Pace(t testing.TB) time.Duration {
+	t.Helper()
+	Require(t)
+	var took []time.Duration
+	for range 3 {
+		start := time.Now()
+		_, remove, err := docker.Redis(t.Context(), docker.Options{Log: t.Output()})
+		if err == nil {
+			err = remove(context.Background())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		took = append(took, time.Since(start))
+	}
+	slices.Sort(took)
+	t.Logf("a server comes and goes in %v", took)
+	return took[1]
 }
 
 // Redis returns the address of a Redis server that keeps nothing on disk and
