@@ -12,12 +12,14 @@ import (
 
 // bound says what the search came to, and carries out again, to the end and
 // with both judges, the schedules that it convicts on.
-func (e *exhaustion) bound(complete bool) (*Bound, error) {
+func (e *exhaustion) bound(complete bool) (*Exhausted, error) {
 	s := e.settings
-	b := &Bound{
-		Clients: s.Clients.Least, Acquires: s.Acquires.Least, Faults: s.Count.Least,
-		States: len(e.seen), Ends: len(e.ends), Schedules: int(e.schedules.Load()), Complete: complete,
-		Outcomes: map[checker.Property]Proof{}, ends: e.ends,
+	b := &Exhausted{
+		Bound: Bound{
+			Clients: s.Clients.Least, Acquires: s.Acquires.Least, Faults: s.Count.Least,
+			States: len(e.seen), Schedules: int(e.schedules.Load()), Complete: complete,
+		},
+		Ends: len(e.ends), Outcomes: map[checker.Property]Proof{}, ends: e.ends,
 	}
 	if len(s.Kinds) > 0 {
 		b.Fault = s.Kinds[0].Name

@@ -56,8 +56,12 @@ func anything(lock string, seed uint64) *Settings {
 // With default settings, all faults at once, every flaw shows within 5,000
 // runs whatever the seed.
 func TestFlawsShowSoon(t *testing.T) {
+	seeds := uint64(20)
+	if testing.Short() {
+		seeds = 4
+	}
 	for _, f := range flaws {
-		for seed := range uint64(20) {
+		for seed := range seeds {
 			if n := toFirst(t, anything(f.lock, seed*1_000_000), f.property); n > soonRuns {
 				t.Errorf("%s, seed %d: %s is not violated in %d runs", f.lock, seed*1_000_000, f.property, soonRuns)
 			}

@@ -59,7 +59,7 @@ func (d drawer) between(least, most float64) float64 {
 // What is drawn depends on how the lock's leases end, never on its name.
 func (s *Settings) Plan(i int) *harness.Plan {
 	p := &harness.Plan{
-		Lock: s.Lock, Options: s.Options, On: s.On, Seed: s.Seed + uint64(i), Lease: s.Lease,
+		Lock: s.Lock, Options: s.Options, On: s.On, Cell: s.Cell, CellSettings: s.CellSettings, Seed: s.Seed + uint64(i), Lease: s.Lease,
 		Server: s.Server, Fencing: s.Fencing, Promises: s.Promises, Worker: s.Worker, Shape: s.Shape,
 	}
 	lock, _ := catalogue.FindLock(s.Lock)

@@ -16,21 +16,26 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// Bound is what is known of everything that can happen in a small scope, under
-// one kind of fault.
-type Bound struct {
-	Fault     string // "": none
-	Clients   int
-	Acquires  int
-	Faults    int
-	States    int  // that were found
-	Ends      int  // of them, those in which a run is over
-	Schedules int  // that were carried out: each leads from the start one step beyond what was known
-	Complete  bool // there are no others
-	Outcomes  map[checker.Property]Proof
-	Took      time.Duration
+// Exhausted is what is known of everything that can happen in a small scope,
+// under one kind of fault.
+type Exhausted struct {
+	Fault string // "": none
+	Bound
+	Ends     int // states in which a run is over
+	Outcomes map[checker.Property]Proof
+	Took     time.Duration
 
 	ends map[harness.State]bool
+}
+
+// Bound is how far an exhaustive search went.
+type Bound struct {
+	Clients   int  `json:"clients"`   // clients of the lock
+	Acquires  int  `json:"acquires"`  // acquisitions of each client
+	Faults    int  `json:"faults"`    // faults in one schedule, at most
+	States    int  `json:"states"`    // different states that were reached
+	Schedules int  `json:"schedules"` // schedules that were carried out to reach them
+	Complete  bool `json:"complete"`  // whether these are all states there are within this bound
 }
 
 // Proof is what is known of one property within a bound.
@@ -50,7 +55,7 @@ const lengths = "it is about lengths, and this strategy knows order only"
 // one kind. It ends early, with what it has, when ctx does, when s.For is over,
 // or after s.Runs schedules, if that is more than 0. progress, if not nil, is
 // called now and then.
-func Exhaustive(ctx context.Context, s *Settings, progress func(schedules, states int)) (*Bound, error) {
+func Exhaustive(ctx context.Context, s *Settings, progress func(schedules, states int)) (*Exhausted, error) {
 	e := newExhaustion(ctx, s, progress)
 	if s.For > 0 {
 		var cancel context.CancelFunc
@@ -194,7 +199,7 @@ func (e *exhaustion) path(buf []uint8, n int32, step uint8) []uint8 {
 	return buf
 }
 
-func (e *exhaustion) run() (*Bound, error) {
+func (e *exhaustion) run() (*Exhausted, error) {
 	e.seen, e.ends, e.found = map[harness.State]bool{}, map[harness.State]bool{}, map[checker.Property][]uint8{}
 	workers := make([]*walker, workersFor(e.settings.Jobs))
 	for i := range workers {

@@ -29,7 +29,7 @@ func scope(lock, fault string, clients, count int) *Settings {
 	return s
 }
 
-func exhaust(tb testing.TB, s *Settings) *Bound {
+func exhaust(tb testing.TB, s *Settings) *Exhausted {
 	tb.Helper()
 	b, err := Exhaustive(tb.Context(), s, nil)
 	if err != nil {
@@ -39,7 +39,7 @@ func exhaust(tb testing.TB, s *Settings) *Bound {
 }
 
 // outcomes are what was found of each property, in a line.
-func (b *Bound) outcomes() string {
+func (b *Exhausted) outcomes() string {
 	var text bytes.Buffer
 	for _, p := range checker.Properties {
 		fmt.Fprintf(&text, "%s %s; ", p, b.Outcomes[p].Outcome)
@@ -49,6 +49,7 @@ func (b *Bound) outcomes() string {
 
 // What is proven and refuted with two clients, and with one fault of a kind.
 func TestExhaustiveProvesAndRefutes(t *testing.T) {
+	t.Parallel()
 	safe := []checker.Property{checker.Exclusion, checker.LeaseExclusion, checker.Ownership, checker.Resource, checker.Answers}
 	for i, tt := range []struct {
 		lock, fault     string
@@ -100,6 +101,7 @@ func TestExhaustiveProvesAndRefutes(t *testing.T) {
 // Not to look twice at a state, and to take what only one client learns before
 // everything else, loses no verdict and no end.
 func TestPrunedAndPlainSearchAgree(t *testing.T) {
+	t.Parallel()
 	kinds := []string{"none", "pause", "kill", "restart-lost", "server-jump", "partition", "drop-reply"}
 	for _, lock := range redisLocks {
 		for _, kind := range kinds {
@@ -130,6 +132,7 @@ func TestPrunedAndPlainSearchAgree(t *testing.T) {
 // With two acquisitions each a client may use a connection that a restart has
 // broken, or find out before it does.
 func TestAConnectionThatIsBrokenIsFoundOutAtAnyTime(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		return // ten seconds; in full it runs
 	}
@@ -150,6 +153,7 @@ func TestAConnectionThatIsBrokenIsFoundOutAtAnyTime(t *testing.T) {
 // The plainest search of all goes down every path and tells no two states
 // apart. It finds what the other finds.
 func TestEveryPathEndsWhereTheSearchSays(t *testing.T) {
+	t.Parallel()
 	s := scope("redis-set-get-del", "none", 2, 1)
 	b := exhaust(t, s)
 	e := newExhaustion(t.Context(), s, nil)
@@ -188,8 +192,9 @@ func TestEveryPathEndsWhereTheSearchSays(t *testing.T) {
 
 // One scope gives the same numbers and the same schedules, whatever runs side by side.
 func TestASearchRepeats(t *testing.T) {
+	t.Parallel()
 	for _, fault := range []string{"pause", "restart-lost", "delay"}[short():] {
-		var first *Bound
+		var first *Exhausted
 		for _, jobs := range []int{1, 2, 1, 3}[:4-2*short()] {
 			s := scope("redis-set-get-del", fault, 2, 1)
 			s.Jobs = jobs
@@ -212,6 +217,7 @@ func TestASearchRepeats(t *testing.T) {
 
 // What a search found replays from its file alone, to the same bytes.
 func TestWhatASearchFoundReplays(t *testing.T) {
+	t.Parallel()
 	for _, lock := range redisLocks {
 		if testing.Short() && lock != "redis-set-get-del" {
 			continue // the race detector takes gigabytes for so many coroutines

@@ -10,6 +10,7 @@ import (
 // Whoever takes a lock that is wrong for a sound one is told by random runs,
 // from any seed; and of the sound one they say nothing of the kind.
 func TestFlawsAreConvictedWithoutTheirScripts(t *testing.T) {
+	t.Parallel()
 	const limit = 20_000
 	seeds := 20
 	if testing.Short() {

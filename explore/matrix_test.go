@@ -90,7 +90,7 @@ func TestACellIsJudged(t *testing.T) {
 		}
 		r := NewResult()
 		var reached checker.Counts
-		reached[checker.Grants], reached[checker.FaultTouched] = tt.grants, tt.touched
+		reached[checker.Grants], reached[checker.TouchedBy("pause")] = tt.grants, tt.touched
 		var verdicts []checker.Verdict
 		for _, p := range checker.Properties {
 			verdicts = append(verdicts, checker.Verdict{Property: p, Outcome: tt.outcomes[p]})
@@ -180,12 +180,12 @@ func TestAnInterruptedMatrix(t *testing.T) {
 // lockcheck matrix --calibrate has to measure again.
 func TestTheCalibrationIsNotStale(t *testing.T) {
 	calibration := calibrated(t)
-	seeds, dear := 20, 30.0
+	seeds, dear, locks := 20, 30.0, catalogue.Locks
 	if testing.Short() {
-		dear = 2
+		dear, locks = 2, locks[:len(locks)/3]
 	}
 	var cells []*Cell
-	for _, lock := range catalogue.Locks {
+	for _, lock := range locks {
 		for _, c := range cellsOf(t, defaults(10*time.Second, 1000), lock, lock.ID) {
 			if !slices.ContainsFunc(calibration.Found, func(m catalogue.Measured) bool {
 				return m.Lock == c.Lock && m.Fault == c.Fault && m.Mean > dear

@@ -105,7 +105,7 @@ func TestPCTAccusesNobodyWithoutAFault(t *testing.T) {
 	t.Parallel()
 	runs := 2_000
 	if testing.Short() {
-		runs = 200
+		runs = 50
 	}
 	for _, lock := range catalogue.Locks {
 		if e, err := catalogue.Expect(lock.ID, catalogue.NoFault); err != nil || len(e.May) > 0 {

@@ -3,6 +3,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -43,9 +44,15 @@ type Settings struct {
 	Depth    int    // of PCT; 0: drawn for each run
 
 	Seed uint64
-	Runs int
-	For  time.Duration // stop then, whatever Runs says; 0: no limit
-	Jobs int           // runs at once; 0: one for each core
+	From int // the first run, where those before it have been done already
+	Runs int // the first run that is not done any more
+	// Shard is what is done here of the runs of the cell called Cell ("": Lock).
+	Shard Shard
+	Cell  string
+	// CellSettings is what results know the settings of that cell by.
+	CellSettings string
+	For          time.Duration // stop then, whatever Runs says; 0: no limit
+	Jobs         int           // runs at once; 0: one for each core
 	// Enough, where runs are done one after another, says after each whether it
 	// was the last; nil: it is not.
 	Enough func(*Result) bool
@@ -53,7 +60,8 @@ type Settings struct {
 
 // Random does the runs in virtual time, some of them twice (see
 // UnrepeatedError, which is an error of its). It ends early, with what it has, when
-// ctx does. progress, if not nil, is called now and then from several goroutines.
+// ctx does, or with an error. progress, if not nil, is called now and then from
+// several goroutines.
 func Random(ctx context.Context, s *Settings, progress func(done int)) (*Result, error) {
 	jobs := s.Jobs
 	if jobs <= 0 {
@@ -63,6 +71,7 @@ func Random(ctx context.Context, s *Settings, progress func(done int)) (*Result,
 	ctx, cancel := context.WithCancel(ctx) // an error of one run ends all
 	defer cancel()
 	var next, done atomic.Int64
+	next.Store(int64(s.From))
 	var group sync.WaitGroup
 	parts := make([]*Result, jobs)
 	errs := make([]error, jobs)
@@ -76,6 +85,9 @@ func Random(ctx context.Context, s *Settings, progress func(done int)) (*Result,
 				if i >= s.Runs {
 					return
 				}
+				if !s.Here(i) {
+					continue
+				}
 				if errs[w] = parts[w].run(s, i, &buffer); errs[w] != nil {
 					cancel()
 					return
@@ -88,14 +100,17 @@ func Random(ctx context.Context, s *Settings, progress func(done int)) (*Result,
 	}
 	group.Wait()
 	total := NewResult()
-	for w, part := range parts {
-		if errs[w] != nil {
-			return total, errs[w]
-		}
+	for _, part := range parts {
 		total.Add(part)
 	}
-	total.Took = time.Since(start)
-	return total, nil
+	err := cmp.Or(errs...)
+	total.Took, total.Whole = time.Since(start), err == nil && next.Load() >= int64(s.Runs)
+	return total, err
+}
+
+// Here tells whether run i is one of the shard's.
+func (s *Settings) Here(i int) bool {
+	return s.Shard.Has(cmp.Or(s.Cell, s.Lock), s.Seed+uint64(i))
 }
 
 // buffer is the memory that the runs of one worker use, one after another.

@@ -99,6 +99,7 @@ func openReference(choices *sim.Choices) harness.Open {
 // The judge raises no false alarm: 20,000 runs of a lock that cannot be wrong,
 // under every fault, and none is convicted. Nor by another strategy.
 func TestTheReferenceLockIsNeverConvicted(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		strategy string
 		runs     int

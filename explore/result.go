@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -13,12 +14,14 @@ import (
 type Result struct {
 	Runs     int
 	Asked    int // critical sections that the clients were to go through
+	Retried  int // runs that were tried again: it was the place that failed, not the lock
 	Empty    int // runs in which nobody got the lock: they say nothing of what holds
 	Outcomes map[checker.Property]*Tally
 	Reached  checker.Counts
-	Drawn    map[string]int // runs by the kind of fault that was drawn for them
-	Touched  map[string]int // those in which it touched somebody
+	Drawn    map[string]int // runs by the kinds of faults that were drawn for them
+	Touched  map[string]int // those in which that kind touched somebody
 	Took     time.Duration
+	Whole    bool // no run that was asked for is missing; of a batch alone
 }
 
 // Tally counts the outcomes of one property.
@@ -57,11 +60,13 @@ func (r *Result) Count(i int, plan *harness.Plan, verdicts []checker.Verdict, re
 		}
 		t.Count[v.Outcome]++
 	}
-	if len(plan.Faults) > 0 {
-		kind := plan.Faults[0].Fault
-		r.Drawn[kind]++
-		if reached[checker.FaultTouched] > 0 {
-			r.Touched[kind]++
+	for n, in := range plan.Faults {
+		if slices.ContainsFunc(plan.Faults[:n], func(before faults.Injection) bool { return before.Fault == in.Fault }) {
+			continue
+		}
+		r.Drawn[in.Fault]++
+		if reached[checker.TouchedBy(in.Fault)] > 0 {
+			r.Touched[in.Fault]++
 		}
 	}
 }
@@ -71,6 +76,7 @@ func (r *Result) Add(o *Result) {
 	r.Runs += o.Runs
 	r.Asked += o.Asked
 	r.Empty += o.Empty
+	r.Retried += o.Retried
 	r.Reached.Add(o.Reached)
 	for p, from := range o.Outcomes {
 		to := r.Outcomes[p]
@@ -93,12 +99,7 @@ func (r *Result) Add(o *Result) {
 // unknown if any left it open, valid if it held wherever it applied.
 func (r *Result) Outcome(p checker.Property) checker.Outcome {
 	t := r.Outcomes[p]
-	for _, out := range []checker.Outcome{checker.Violated, checker.Unknown, checker.Valid} {
-		if t.Count[out] > 0 {
-			return out
-		}
-	}
-	return checker.NA
+	return checker.Worst(func(out checker.Outcome) bool { return t.Count[out] > 0 })
 }
 
 // Vacuous says why the batch proves nothing, or "".

@@ -29,6 +29,19 @@ func random(t *testing.T, s *Settings) *Result {
 	return r
 }
 
+// Whether all runs were done is known without a look at the number of each.
+func TestABatchThatTimeEndsIsNotWhole(t *testing.T) {
+	s := settings("redis-set-lua", "none", 5)
+	if s.Shard = (Shard{1, 2}); !random(t, s).Whole {
+		t.Error("all runs were done, and the batch is not whole")
+	}
+	s.Runs, s.For = 20_000_000_000, time.Millisecond
+	start := time.Now()
+	if r := random(t, s); r.Whole || time.Since(start) > 20*time.Second {
+		t.Errorf("whole: %v, after %v", r.Whole, time.Since(start))
+	}
+}
+
 // With any number of jobs a batch finds the same, first runs included.
 func TestJobsDoNotChangeTheResult(t *testing.T) {
 	one, four := settings("redis-set-del", "pause", 300), settings("redis-set-del", "pause", 300)
@@ -54,9 +67,17 @@ func TestABatchThatReachedNothingIsVacuous(t *testing.T) {
 	if why := r.Vacuous(); why != "pause touched nobody in any run" {
 		t.Errorf("vacuous: %q", why)
 	}
-	reached[checker.FaultTouched] = 1
+	reached[checker.TouchedBy("pause")] = 1
 	r.Count(2, plan, nil, reached)
 	if why := r.Vacuous(); why != "" {
 		t.Errorf("vacuous: %q", why)
+	}
+	// Each of the kinds that strike in one run has to.
+	for _, fault := range []string{"kill", "pause", "kill"} {
+		plan.Faults = append(plan.Faults, faults.Injection{Fault: fault})
+	}
+	r.Count(3, plan, nil, reached)
+	if why := r.Vacuous(); why != "kill touched nobody in any run" || r.Drawn["kill"] != 1 || r.Drawn["pause"] != 4 {
+		t.Errorf("vacuous: %q, drawn %v", why, r.Drawn)
 	}
 }

@@ -90,6 +90,8 @@ type shrinker struct {
 // stopped says why the search has to end, or "".
 func (s *shrinker) stopped() string {
 	switch {
+	case errors.Is(s.ctx.Err(), context.DeadlineExceeded):
+		return harness.StoppedTime
 	case s.ctx.Err() != nil:
 		return harness.StoppedInterrupt
 	case s.events >= s.budget:

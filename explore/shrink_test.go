@@ -77,6 +77,7 @@ func scheduleOf(tb testing.TB, p *harness.Plan) string {
 // What shrinking finds by itself is no longer than what people have written
 // down: for every documented failure that random runs find under its fault.
 func TestWhatIsShrunkIsNoLongerThanTheCatalogue(t *testing.T) {
+	t.Parallel()
 	documented, covered := map[string]bool{}, map[string]bool{}
 	for i, c := range catalogue.Cases {
 		if c.Kind != catalogue.Violation || testing.Short() && i%8 != 0 {
@@ -225,6 +226,11 @@ func TestShrinkingStops(t *testing.T) {
 	short, err := Shrink(ctx, j, p, ShrinkBudget)
 	if err != nil || short.Shrunk.Stopped != harness.StoppedInterrupt || short.Shrunk.To != short.Shrunk.From {
 		t.Errorf("interrupted at once: %v, %+v", err, short.Shrunk)
+	}
+	over, cancel := context.WithTimeout(t.Context(), -1)
+	defer cancel()
+	if short, err = Shrink(over, j, p, ShrinkBudget); err != nil || short.Shrunk.Stopped != harness.StoppedTime {
+		t.Errorf("without time: %v, %+v", err, short.Shrunk)
 	}
 	const some = ShrinkBudget / 200
 	part, err := Shrink(t.Context(), j, p, some)

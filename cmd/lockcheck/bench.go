@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockcheck/lockcheck/harness"
+
 	"github.com/lockcheck/lockcheck/bench"
 	"github.com/lockcheck/lockcheck/cluster/docker"
 )
@@ -50,27 +52,27 @@ acquisition, the acquisitions a second, the longest wait, and how they were
 spread: what docs/contention.md shows and explains.
 
 herd: clients queue up for a lock behind its holder, which leaves. Measured are
-the notifications and the listed children that this costs where everybody watches
-the whole queue (zk-children) and where everybody watches the one before it
-(zk-recipe), how long it takes, and how all of it grows with the number of those
-who wait: what docs/herd.md shows and explains.
+the notifications and the listed children that this costs where everybody
+watches the whole queue (zk-children) and where everybody watches the one before
+it (zk-recipe), how long it takes, and how all of it grows with the number of
+those who wait: what docs/herd.md shows and explains.
 
 fairness: clients want one lock on MySQL all the time, which has no queue
-(mysql-optimistic), the published one (mysql-fair; also where it is given back just
-before its lease ends), or one done right (mysql-fair-fixed). Measured are the
-acquisitions out of turn, how often each client was overtaken, the longest wait,
-and what the worst off got: what docs/fairness.md shows and explains.
+(mysql-optimistic), the published one (mysql-fair; also where it is given back
+just before its lease ends), or one done right (mysql-fair-fixed). Measured are
+the acquisitions out of turn, how often each client was overtaken, the longest
+wait, and what the worst off got: what docs/fairness.md shows and explains.
 
 flaws: how many runs with random faults it takes to find what is wrong with each
-flawed variant of a lock (those that list says a flaw of), and each property that
-the published locks on ZooKeeper break, from 20 base seeds: the median and the
-worst. Exit 1 if one of them is not found in 20,000 runs.
+flawed variant of a lock (those that list says a flaw of), and each property
+that the published locks on ZooKeeper break, from 20 base seeds: the median and
+the worst. Exit 1 if one of them is not found in 20,000 runs.
 
 The tables of contention, herd and fairness are printed, and written with their
 picture below --out, as contention.md and contention-sim.svg or
 contention-docker.svg, or herd.md and so on; a page that is there keeps what it
-says elsewhere. In sim, time is virtual, and the same command gives the same files.
-On docker only ratios of times mean something.`,
+says elsewhere. In sim, time is virtual, and the same command gives the same
+files. On docker only ratios of times mean something.`,
 		Example: `  lockcheck bench contention
   lockcheck bench contention --on docker
   lockcheck bench contention --clients 2,20,200 --for 10m
@@ -126,10 +128,10 @@ func (f *benchFlags) numbers(cmd *cobra.Command, usual []int, least, most int) (
 // ofSim refuses what has no meaning elsewhere, or nowhere.
 func (f *benchFlags) ofSim(cmd *cobra.Command, p *place) error {
 	changed := cmd.Flags().Changed
-	switch {
-	case f.jobs < 1 && changed("jobs"):
-		return fail(usage, "--jobs has to be at least 1")
-	case p.name != "sim" && (changed("seed") || changed("jobs")):
+	if err := numbers(changed, []number{{"jobs", f.jobs, harness.MostJobs}}); err != nil {
+		return err
+	}
+	if p.name != "sim" && (changed("seed") || changed("jobs")) {
 		return fail(usage, "--seed and --jobs are for sim: real time does not repeat, and cells must not disturb each other")
 	}
 	return nil

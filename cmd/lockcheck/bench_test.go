@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -31,10 +30,7 @@ func BenchmarkAllCases(b *testing.B) {
 // clients in processes. It has to take less than 6 s.
 func BenchmarkCaseOnDocker(b *testing.B) {
 	dockertest.Require(b)
-	path := filepath.Join(b.TempDir(), "lockcheck")
-	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
-		b.Fatalf("%v\n%s", err, out)
-	}
+	path := built(b)
 	for b.Loop() {
 		start := time.Now()
 		if out, err := exec.Command(path, "case", "redis-get-del-race", "--on", "docker", "--out", b.TempDir()).CombinedOutput(); err != nil {

@@ -15,17 +15,25 @@ const (
 	flawRuns  = 20_000
 )
 
-// flawResult is one exposure, in JSON.
+// flawsDocument is what bench flaws prints with --json.
+type flawsDocument struct {
+	Schema int          `json:"schema"`    // version of this document
+	Seeds  int          `json:"seeds"`     // base seeds that each flaw was looked for from
+	Most   int          `json:"most_runs"` // runs from each base seed, at most
+	Flaws  []flawResult `json:"flaws"`     // what was looked for, and how soon it was found
+}
+
+// flawResult is a lock under faults that have to show what is wrong with it.
 type flawResult struct {
-	Lock   string   `json:"lock"`
-	Like   string   `json:"like,omitempty"` // of a variant
-	Flaw   string   `json:"flaw,omitempty"`
-	Faults []string `json:"faults"`
+	Lock   string   `json:"lock"`               // the lock
+	Like   string   `json:"like,omitempty"`     // the lock that a flawed variant is otherwise like
+	Flaw   string   `json:"flaw,omitempty"`     // what is wrong with a flawed variant
+	Faults []string `json:"faults"`             // faults that are drawn from
 	Does   string   `json:"workload,omitempty"` // what clients do, where it is not the usual
-	Shows  string   `json:"shows"`
-	Median int      `json:"median_runs"`
-	Worst  int      `json:"worst_runs"`
-	Missed int      `json:"missed_seeds"` // base seeds from which it was not found
+	Shows  string   `json:"shows"`              // property that has to be violated
+	Median int      `json:"median_runs"`        // runs until it was found: the median of all base seeds
+	Worst  int      `json:"worst_runs"`         // the same from the worst base seed
+	Missed int      `json:"missed_seeds"`       // base seeds from which it was not found
 }
 
 // flaws measures how long random runs take to find each exposure. They know
@@ -60,7 +68,7 @@ func (a *app) flaws(cmd *cobra.Command, f benchFlags) error {
 		}
 	}
 	if a.json {
-		if err := a.printJSON(map[string]any{"schema": 1, "seeds": flawSeeds, "most_runs": flawRuns, "flaws": results}); err != nil {
+		if err := a.printJSON(flawsDocument{1, flawSeeds, flawRuns, results}); err != nil {
 			return err
 		}
 		return exit(code)

@@ -81,31 +81,32 @@ func (a *app) herdOnDocker(p *place, h *bench.Herd, done func(int)) error {
 
 // herdDocument is what bench herd prints with --json.
 type herdDocument struct {
-	Schema    int          `json:"schema"`
-	Bench     string       `json:"bench"`
-	On        string       `json:"on"`
-	SessionMS int64        `json:"session_ms"`
-	Seconds   float64      `json:"seconds"` // that each cell was measured
-	Seed      uint64       `json:"seed,omitempty"`
-	Cores     int          `json:"cores,omitempty"` // where time is real
-	Load      []float64    `json:"load,omitempty"`  // of the machine, before and after
-	Cells     []herdCell   `json:"cells"`
-	Growth    []herdGrowth `json:"growth"`
+	Schema    int          `json:"schema"`          // version of this document
+	Bench     string       `json:"bench"`           // herd
+	On        string       `json:"on"`              // the place: sim or docker
+	SessionMS int64        `json:"session_ms"`      // session time-out of the clients, in ms
+	Seconds   float64      `json:"seconds"`         // how long each cell was measured
+	Seed      uint64       `json:"seed,omitempty"`  // seed of every cell, in sim
+	Cores     int          `json:"cores,omitempty"` // cores of the machine, where time is real
+	Load      []float64    `json:"load,omitempty"`  // load of the machine before and after, where time is real
+	Cells     []herdCell   `json:"cells"`           // the figures, by lock and number of waiters
+	Growth    []herdGrowth `json:"growth"`          // how the figures grow with the number of waiters
 }
 
+// herdCell is what was measured with a number of waiters.
 type herdCell struct {
-	Lock      string             `json:"lock"`
-	Waiters   int                `json:"waiters"`
-	HandOvers int                `json:"hand_overs"`
-	Figures   map[string]float64 `json:"figures"` // by herdGrowth.Figure
+	Lock      string             `json:"lock"`       // the lock
+	Waiters   int                `json:"waiters"`    // how many clients wait in its queue
+	HandOvers int                `json:"hand_overs"` // how often the lock went from one to the next
+	Figures   map[string]float64 `json:"figures"`    // what was measured, by the name of the figure; times in ms
 }
 
 // herdGrowth says that a figure of a lock grows as the number of waiters to the
-// power of Power.
+// power of a number.
 type herdGrowth struct {
-	Lock   string  `json:"lock"`
-	Figure string  `json:"figure"`
-	Power  float64 `json:"power"`
+	Lock   string  `json:"lock"`   // the lock
+	Figure string  `json:"figure"` // name of the figure
+	Power  float64 `json:"power"`  // that number: with 0 it does not grow, with 1 twice as many waiters double it
 }
 
 func newHerdDocument(h *bench.Herd) herdDocument {

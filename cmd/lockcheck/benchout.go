@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lockcheck/lockcheck/bench"
+	"github.com/lockcheck/lockcheck/results"
 )
 
 // comparison is what a bench shows: a table, and a page with a picture.
@@ -78,7 +79,7 @@ func (a *app) keepComparison(c comparison) error {
 		path string
 		data []byte
 	}{{path, []byte(c.Section(string(page)))}, {drawn, picture.Bytes()}} {
-		if err := writeFile(f.path, f.data); err != nil {
+		if err := results.WriteFile(f.path, f.data); err != nil {
 			return unwritable(err)
 		}
 	}
@@ -88,34 +89,35 @@ func (a *app) keepComparison(c comparison) error {
 
 // benchDocument is what bench contention and bench fairness print with --json.
 type benchDocument struct {
-	Schema  int         `json:"schema"`
-	Bench   string      `json:"bench"`
-	On      string      `json:"on"`
-	Lock    string      `json:"lock,omitempty"` // of all cells
-	LeaseMS int64       `json:"lease_ms"`
-	Seconds float64     `json:"seconds"` // that each cell was measured
-	Seed    uint64      `json:"seed,omitempty"`
-	Cores   int         `json:"cores,omitempty"` // where time is real
-	Cells   []benchCell `json:"cells"`
+	Schema  int         `json:"schema"`          // version of this document
+	Bench   string      `json:"bench"`           // contention or fairness
+	On      string      `json:"on"`              // the place: sim or docker
+	Lock    string      `json:"lock,omitempty"`  // the lock, if all cells have the same
+	LeaseMS int64       `json:"lease_ms"`        // T, the lease or session time-out, in ms
+	Seconds float64     `json:"seconds"`         // how long each cell was measured
+	Seed    uint64      `json:"seed,omitempty"`  // seed of every cell, in sim
+	Cores   int         `json:"cores,omitempty"` // cores of the machine, where time is real
+	Cells   []benchCell `json:"cells"`           // the figures, one way or lock after the other, by number of clients
 }
 
+// benchCell is what was measured with a number of clients.
 type benchCell struct {
-	Waiting      string  `json:"waiting,omitempty"` // how, for the lock of all cells
-	Lock         string  `json:"lock,omitempty"`
-	Hold         float64 `json:"hold_seconds"` // of each grant
-	Clients      int     `json:"clients"`
-	Acquisitions int     `json:"acquisitions"`
-	Commands     int     `json:"commands"`
-	Each         float64 `json:"commands_each"` // acquisition
-	PerSecond    float64 `json:"per_second"`    // acquisitions
-	Longest      float64 `json:"longest_wait_seconds"`
-	AtLeast      bool    `json:"at_least,omitempty"` // the longest wait had not ended
-	Again        int     `json:"again"`              // acquisitions by the client that just had it
-	Evenness     float64 `json:"evenness"`
-	Grants       []int   `json:"grants"`      // of each client
-	OutOfTurn    int     `json:"out_of_turn"` // acquisitions while somebody waited who had asked before
-	Overtaken    []int   `json:"overtaken"`   // how often each client was, by them
-	Failed       int     `json:"failed,omitempty"`
+	Waiting      string  `json:"waiting,omitempty"`    // how clients wait, if all cells have the same lock
+	Lock         string  `json:"lock,omitempty"`       // the lock, if cells have different ones
+	Hold         float64 `json:"hold_seconds"`         // how long each grant is held
+	Clients      int     `json:"clients"`              // how many clients there are
+	Acquisitions int     `json:"acquisitions"`         // how often the lock was granted
+	Commands     int     `json:"commands"`             // commands that clients sent to servers
+	Each         float64 `json:"commands_each"`        // commands for each acquisition
+	PerSecond    float64 `json:"per_second"`           // acquisitions in a second
+	Longest      float64 `json:"longest_wait_seconds"` // the longest that a client waited
+	AtLeast      bool    `json:"at_least,omitempty"`   // the longest wait had not ended
+	Again        int     `json:"again"`                // acquisitions by the client that just had the lock
+	Evenness     float64 `json:"evenness"`             // how evenly grants were spread: 1 where each client got as many, 1/clients where one got all
+	Grants       []int   `json:"grants"`               // grants of each client
+	OutOfTurn    int     `json:"out_of_turn"`          // acquisitions while somebody waited who had asked before
+	Overtaken    []int   `json:"overtaken"`            // how often each client was overtaken by them
+	Failed       int     `json:"failed,omitempty"`     // operations that failed
 }
 
 func newBenchDocument(c *bench.Comparison) benchDocument {

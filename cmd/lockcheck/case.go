@@ -28,7 +28,9 @@ func (a *app) caseCommand() *cobra.Command {
 		Long: `Reproduces documented failures of locks: all of them, or those whose IDs (or
 globs) are given. Each runs three times under the same schedule: as documented,
 where the judge, who knows nothing of the case, has to convict; without the
-fault, where nothing may be wrong; and with the remedy, which has to hold.
+fault, where nothing may be wrong; and with the remedy, which has to hold. On
+docker a case that does not come about is played again, up to three times, with
+twice the lease, as the machine may be slow; one that goes wrong is not.
 
 --lock, --pause and --lease change one thing and tell the case again. There is
 nothing documented then to hold it against: exit 1 if anything is violated.`,
@@ -72,37 +74,48 @@ nothing documented then to hold it against: exit 1 if anything is violated.`,
 
 // caseDocument is what case prints with --json.
 type caseDocument struct {
-	Schema int          `json:"schema"`
-	Cases  []caseResult `json:"cases"`
+	Schema int          `json:"schema"` // version of this document
+	Cases  []caseResult `json:"cases"`  // the cases, in the order of lockcheck list cases
 }
 
+// caseResult is what came of one case.
 type caseResult struct {
-	ID           string   `json:"id"`
-	Kind         string   `json:"kind"`
-	Lock         string   `json:"lock"`
-	On           string   `json:"on"`
-	Reproduced   bool     `json:"reproduced"`
-	Violated     []string `json:"violated"`
-	Remedy       string   `json:"remedy"`
-	RemedyLock   string   `json:"remedy_lock,omitempty"`
-	Reason       string   `json:"reason"`
-	Figure       *float64 `json:"figure,omitempty"`        // of a measure
+	ID           string   `json:"id"`                      // name of the case
+	Kind         string   `json:"kind"`                    // violation (the lock has to break), control (it has to hold where others break) or measure (a figure)
+	Lock         string   `json:"lock"`                    // the lock that the case is about
+	On           string   `json:"on"`                      // the place: sim or docker
+	Reproduced   bool     `json:"reproduced"`              // whether it came out as documented
+	Violated     []string `json:"violated"`                // properties that were violated
+	Remedy       string   `json:"remedy"`                  // what came of the remedy under the same schedule: valid, violated, unknown, or none: there is none to run
+	RemedyLock   string   `json:"remedy_lock,omitempty"`   // the lock that is the remedy
+	Reason       string   `json:"reason"`                  // why it was not reproduced, or could not be run here, or has no remedy; else empty
+	Figure       *float64 `json:"figure,omitempty"`        // what was measured, of a measure
 	RemedyFigure *float64 `json:"remedy_figure,omitempty"` // the same with the remedy
-	Seconds      float64  `json:"seconds"`
+	LeaseMS      int64    `json:"lease_ms,omitempty"`      // T, the lease or session time-out, in ms; not there where it could not be run
+	Tries        int      `json:"tries,omitempty"`         // how often it was played: on docker, one that did not come about is played again, with twice the lease
+	Seconds      float64  `json:"seconds"`                 // how long the last try took
 }
 
 // tries is how often a case is played where time is real and it did not come
-// about: on a busy machine a server that should be back after T/10 may take T.
-const tries = 3
+// about, and longestRetry the longest lease that it is then given: sessions of
+// ZooKeeper's on docker last no longer.
+const (
+	tries        = 4
+	longestRetry = 10 * time.Second
+)
 
 // reproduce plays a case. What happened and must not have is never tried again.
-func (a *app) reproduce(p *place, c catalogue.Case) (r *harness.CaseResult, err error) {
-	for try := 1; ; try++ {
-		r, err = harness.Case(c, p.name, p.leaseOf(c), p.each)
+// What did not come about is, with twice the lease: all times of a case are parts of
+// it, and on a busy machine a server that should be back after T/10 may take T.
+func (a *app) reproduce(p *place, c catalogue.Case) (r *harness.CaseResult, try int, err error) {
+	lease := p.leaseOf(c)
+	for try = 1; ; try++ {
+		r, err = harness.Case(c, p.name, lease, p.each)
 		if err != nil || !r.Missed || p.name == "sim" || try == tries {
-			return r, err
+			return r, try, err
 		}
-		a.say("lockcheck: %s did not come about (%s); once more\n", c.ID, r.Reason)
+		lease = max(lease, min(2*lease, longestRetry))
+		a.say("lockcheck: %s did not come about (%s); once more, with a lease of %v\n", c.ID, r.Reason, lease)
 	}
 }
 
@@ -126,7 +139,7 @@ func (a *app) cases(p *place, ids []string, named func(id string) bool) error {
 			}
 			continue
 		}
-		r, err := a.reproduce(p, c)
+		r, try, err := a.reproduce(p, c)
 		if err != nil {
 			if p.interrupted() {
 				break
@@ -136,7 +149,7 @@ func (a *app) cases(p *place, ids []string, named func(id string) bool) error {
 		if err := a.tellCase(p, r); err != nil {
 			return err
 		}
-		doc.Cases = append(doc.Cases, newCaseResult(r))
+		doc.Cases = append(doc.Cases, newCaseResult(r, try))
 		if r.Reproduced && (r.Remedy == "valid" || r.Remedy == "none") {
 			reproduced++
 		} else if r.Reproduced && r.Remedy == "unknown" {
@@ -159,11 +172,11 @@ func (a *app) cases(p *place, ids []string, named func(id string) bool) error {
 	return exit(code)
 }
 
-func newCaseResult(r *harness.CaseResult) caseResult {
+func newCaseResult(r *harness.CaseResult, try int) caseResult {
 	c := caseResult{
 		ID: r.Case.ID, Kind: string(r.Case.Kind), Lock: r.Case.Setup.Lock, On: r.On,
 		Reproduced: r.Reproduced, Violated: []string{}, Remedy: r.Remedy, RemedyLock: r.Case.Remedy.Setup.Lock,
-		Reason: r.Reason, Seconds: r.Took.Seconds(),
+		Reason: r.Reason, LeaseMS: r.Lease.Milliseconds(), Tries: try, Seconds: r.Took.Seconds(),
 	}
 	if r.Case.Figure != nil {
 		c.Figure = &r.Figure
@@ -174,16 +187,25 @@ func newCaseResult(r *harness.CaseResult) caseResult {
 	if r.Remedy == "none" && c.Reason == "" {
 		c.Reason = r.Case.Remedy.None
 	}
-	seen := map[checker.Property]bool{}
-	for _, s := range r.Schedules {
-		for _, p := range s.Flawed.Violated() {
-			if !seen[p] {
-				seen[p] = true
-				c.Violated = append(c.Violated, string(p))
+	c.Violated = append(c.Violated, violatedIn(r, func(s *harness.ScheduleResult) *harness.Judged { return s.Flawed }).Strings()...)
+	return c
+}
+
+// violatedIn are the properties that some of the runs of a case violated: in
+// each of its schedules one, nil where there is none.
+func violatedIn(r *harness.CaseResult, run func(*harness.ScheduleResult) *harness.Judged) (list checker.Promise) {
+	for i := range r.Schedules {
+		j := run(&r.Schedules[i])
+		if j == nil {
+			continue
+		}
+		for _, p := range j.Violated() {
+			if !slices.Contains(list, p) {
+				list = append(list, p)
 			}
 		}
 	}
-	return c
+	return list
 }
 
 // tellCase prints a case: what it is, how it went, and what to do about it.
@@ -218,7 +240,7 @@ func (a *app) tellCase(p *place, r *harness.CaseResult) error {
 		if s.Schedule.Name != "" {
 			a.printf("Schedule: %s\n\n", s.Schedule.Name)
 		}
-		var about promise // a control is about what held
+		var about checker.Promise // a control is about what held
 		if r.Case.Kind == catalogue.Control {
 			about = s.Schedule.Must
 		}
@@ -263,21 +285,9 @@ func remedyOutcome(remedy string) checker.Outcome {
 
 // healthyWords say what there was without the fault.
 func healthyWords(r *harness.CaseResult) string {
-	any := false
-	var broken []string
-	for _, s := range r.Schedules {
-		if s.Healthy == nil {
-			continue
-		}
-		any = true
-		for _, p := range s.Healthy.Violated() {
-			if !slices.Contains(broken, string(p)) {
-				broken = append(broken, string(p))
-			}
-		}
-	}
+	broken := violatedIn(r, func(s *harness.ScheduleResult) *harness.Judged { return s.Healthy }).Strings()
 	switch {
-	case !any:
+	case !slices.ContainsFunc(r.Schedules, func(s harness.ScheduleResult) bool { return s.Healthy != nil }):
 		return "It takes no fault."
 	case len(broken) == 1:
 		return "Without the fault only " + broken[0] + " is violated: it takes none."
@@ -311,25 +321,11 @@ func remedyWords(r *harness.CaseResult) string {
 		what += " and fencing"
 	}
 	what += serverWords(setup.Server)
-	var keeps []string
-	for _, p := range r.Case.Remedy.Keeps {
-		keeps = append(keeps, string(p))
-	}
-	text := fmt.Sprintf("%s, under the same schedule, keeps %s.", what, strings.Join(keeps, ", "))
+	text := fmt.Sprintf("%s, under the same schedule, keeps %s.", what, strings.Join(checker.Promise(r.Case.Remedy.Keeps).Strings(), ", "))
 	if r.Remedy != "valid" {
 		return text + " Not here: " + r.Reason + "."
 	}
-	broken := map[checker.Property]bool{}
-	var also []string
-	for _, s := range r.Schedules {
-		for _, p := range s.Remedied.Violated() {
-			if !broken[p] {
-				broken[p] = true
-				also = append(also, string(p))
-			}
-		}
-	}
-	if len(also) > 0 {
+	if also := violatedIn(r, func(s *harness.ScheduleResult) *harness.Judged { return s.Remedied }).Strings(); also != nil {
 		text += " It does not keep " + strings.Join(also, ", ") + "."
 	}
 	return text

@@ -20,7 +20,7 @@ import (
 // checking is what histories are held against, and what is made of it.
 type checking struct {
 	model   *models.Model // nil: what the file asks for
-	promise promise
+	promise checker.Promise
 	options models.Options
 	html    string // where the picture goes; "": nowhere
 	alone   bool   // it is one file, of which everything is said
@@ -101,7 +101,7 @@ Of several files the worst decides: 4 before 1 before 2.`,
 			case changed("html") && !c.alone:
 				return fail(usage, "--html takes one file, and there are %d", len(files))
 			case changed("html"):
-				if err := canWrite(c.html); err != nil {
+				if err := canWrite(c.html, picture); err != nil {
 					return fail(usage, "cannot write --html %s: %w", c.html, err)
 				}
 			}
@@ -297,9 +297,9 @@ func (a *app) checkProperties(ctx context.Context, src *source, in *taken, c che
 	if len(pr) == 0 {
 		pr = a.recorded(h.Header.Promises, src.title())
 	}
-	code = pr.code(outcomes(verdicts))
+	code = codeOf(pr.Judge(outcomes(verdicts)))
 	doc = newVerdictDocument(verdicts, checker.Reach(h))
-	doc.File, doc.Reason = src.name, pr.unjudged()
+	doc.File, doc.Reason = src.name, unjudged(pr)
 	for i, p := range doc.Properties {
 		for _, n := range p.Entries {
 			doc.Properties[i].Lines = append(doc.Properties[i].Lines, in.lines[n-1])
@@ -314,7 +314,7 @@ func (a *app) checkProperties(ctx context.Context, src *source, in *taken, c che
 	}
 	a.verdictTable(verdicts, pr)
 	for _, p := range doc.Properties {
-		if p.Lines == nil || !pr.covers(checker.Property(p.Property)) || a.json || a.quiet {
+		if p.Lines == nil || !pr.Covers(checker.Property(p.Property)) || a.json || a.quiet {
 			continue
 		}
 		a.printf("%s\n\n", p.Property)
@@ -335,27 +335,24 @@ func (a *app) checkProperties(ctx context.Context, src *source, in *taken, c che
 
 // recorded is the promise that a file names. A later version may know
 // properties that this one does not: what it promises remains open.
-func (a *app) recorded(names []string, file string) promise {
-	var pr promise
+func (a *app) recorded(names []string, file string) checker.Promise {
+	var pr checker.Promise
 	for _, name := range names {
 		pr = append(pr, checker.Property(name))
 	}
-	if why := pr.unjudged(); why != "" {
+	if why := unjudged(pr); why != "" {
 		a.say("lockcheck: %s: %s\n", file, why)
 	}
 	return pr
 }
 
 // unjudged says what is promised that nobody here can judge, or "".
-func (pr promise) unjudged() string {
-	var names []string
-	for _, p := range pr.unknown() {
-		names = append(names, string(p))
-	}
-	if names == nil {
+func unjudged(pr checker.Promise) string {
+	strange := pr.Strange()
+	if strange == nil {
 		return ""
 	}
-	return "it promises " + strings.Join(names, ", ") + ", which this lockcheck cannot judge"
+	return "it promises " + strings.Join(strange.Strings(), ", ") + ", which this lockcheck cannot judge"
 }
 
 func outcomes(verdicts []checker.Verdict) func(checker.Property) checker.Outcome {

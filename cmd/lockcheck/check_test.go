@@ -155,14 +155,14 @@ func TestWhatCheckRefuses(t *testing.T) {
 		args  []string
 		words []string
 	}{
-		{[]string{"--model", "nonsense", a}, []string{`no model "nonsense"; there are `, "owner-mutex"}},
+		{[]string{"--model", "nonsense", a}, []string{`no model "nonsense"; the nearest are `, "lockcheck list models"}},
 		{[]string{"--model", "owner-mutx", a}, []string{"did you mean owner-mutex"}},
 		{[]string{"--model", "OWNER-MUTEX", a}, []string{`no model "OWNER-MUTEX"; did you mean owner-mutex?`}},
 		{[]string{"--model", "MUTEX", a}, []string{"did you mean mutex?"}},
 		{[]string{"--promise", "Exclusion", a}, []string{"did you mean exclusion?"}},
 		{[]string{"--model", "semaphore=none", a}, []string{"--model semaphore=none: "}},
 		{[]string{"--model", "semaphore=0", a}, []string{"--model semaphore=0: "}},
-		{[]string{"--model=", a}, []string{`no model ""; there are`}},
+		{[]string{"--model=", a}, []string{`no model ""; the nearest are `}},
 		{[]string{"--model", "owner-mutex", "--promise", "exclusion", a}, []string{"--model judges by one model, --promise by properties"}},
 		{[]string{"--strict-try", "--promise", "exclusion", a}, []string{"--strict-try is about models"}},
 		{[]string{"--failed-release", "released", "--promise", "exclusion", a}, []string{"--failed-release is about models"}},

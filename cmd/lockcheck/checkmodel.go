@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/checker/models"
+	"github.com/lockcheck/lockcheck/results"
 )
 
 // lastWords is how long a judge that was interrupted may take to say what it
@@ -175,7 +176,7 @@ func (a *app) picture(ctx context.Context, file string, draw func(io.Writer) err
 		a.say("lockcheck: no picture: %v\n", nothing)
 		return nil
 	}
-	if err := writeFile(file, page.Bytes()); err != nil {
+	if err := results.WriteFile(file, page.Bytes()); err != nil {
 		return fail(usage, "cannot write --html %s: %w", file, withoutPath(err))
 	}
 	if !a.quiet {

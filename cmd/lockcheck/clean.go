@@ -6,6 +6,12 @@ import (
 	"github.com/lockcheck/lockcheck/cluster/docker"
 )
 
+// cleanDocument is what clean prints with --json.
+type cleanDocument struct {
+	Schema  int      `json:"schema"`  // version of this document
+	Removed []string `json:"removed"` // containers and processes that are gone now
+}
+
 func (a *app) cleanCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "clean",
@@ -20,7 +26,7 @@ docker does the same when it starts.`,
 				if removed == nil {
 					removed = []string{}
 				}
-				if err := a.printJSON(map[string]any{"schema": 1, "removed": removed}); err != nil {
+				if err := a.printJSON(cleanDocument{1, removed}); err != nil {
 					return err
 				}
 			}

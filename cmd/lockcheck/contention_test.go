@@ -67,7 +67,7 @@ func TestBenchUsedWrongly(t *testing.T) {
 		{"bench contention --clients 2000", "from 1 to 1000"},
 		{"bench contention --clients two", "clients"},
 		{"bench contention --for 1s", "from 1 to 1000 leases"},
-		{"bench contention --jobs 0", "--jobs has to be at least 1"},
+		{"bench contention --jobs 0", "--jobs 0: it has to be at least 1"},
 		{"bench contention --lease 1ms", "--lease"},
 		{"bench contention --on moon", "moon"},
 		{"bench contention --clients 1 --for 10s --out " + file, "cannot write to --out"},

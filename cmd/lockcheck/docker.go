@@ -8,72 +8,29 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
-	"time"
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/cluster/docker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/harness"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/results"
 )
 
 // openDocker makes p the place with real servers.
 func (a *app) openDocker(p *place) error {
-	if err := docker.Available(p.ctx); err != nil {
-		return fail(noPlace, "%w", err)
-	}
 	if p.lease == 0 {
 		p.lease, p.usual = docker.LeaseOf(catalogue.Layout{}), docker.LeaseOf
 	}
 	p.runs = 1
+	if err := docker.Available(p.ctx); err != nil {
+		return fail(noPlace, "%w", err)
+	}
 	p.execute = func(plan *harness.Plan, name string) (*harness.Judged, harness.Replay, error) {
 		j, err := a.inDocker(p.ctx, plan, name)
 		return j, harness.Replay{}, err
 	}
-	p.each = func(plans []*harness.Plan, names []string) ([]*harness.Judged, error) {
-		judged, errs := make([]*harness.Judged, len(plans)), make([]error, len(plans))
-		var group sync.WaitGroup
-		for i, plan := range plans {
-			group.Go(func() {
-				errs[i] = guard(func() (err error) {
-					judged[i], err = a.inDocker(p.ctx, plan, names[i])
-					return err
-				})
-			})
-		}
-		group.Wait()
-		return judged, errors.Join(errs...)
-	}
-	done := map[int]*harness.Judged{} // real time does not repeat: what was run is what is kept
-	p.batch = func(s *explore.Settings, progress func(int)) (*explore.Result, error) {
-		clear(done)
-		start := time.Now()
-		r := explore.NewResult()
-		for i := 0; i < s.Runs && (s.For == 0 || time.Since(start) < s.For); i++ {
-			plan := p.plan(s, i)
-			j, err := a.inDocker(p.ctx, plan, runName(plan))
-			if j != nil {
-				done[i] = j
-				r.Count(i, plan, j.Verdicts, j.Reached)
-			}
-			if p.interrupted() {
-				break
-			}
-			if err != nil {
-				return r, err
-			}
-			if progress != nil {
-				progress(i + 1)
-			}
-			if s.Enough != nil && s.Enough(r) {
-				break
-			}
-		}
-		r.Took = time.Since(start)
-		return r, nil
-	}
-	p.again = func(_ *explore.Settings, run int) (*harness.Judged, error) { return done[run], nil }
+	a.inRealTime(p)
 	p.save = func(name string, _ *harness.Judged) (string, error) { return filepath.Join(a.out, name), nil }
 	return nil
 }
@@ -145,7 +102,7 @@ func (a *app) begin(name string, plan *harness.Plan) (*os.File, error) {
 	if err := plan.Write(&schedule); err != nil {
 		return nil, err
 	}
-	if err := writeFile(filepath.Join(dir, scheduleFile), schedule.Bytes()); err != nil {
+	if err := results.WriteFile(filepath.Join(dir, scheduleFile), schedule.Bytes()); err != nil {
 		return nil, unwritable(err)
 	}
 	f, err := os.Create(filepath.Join(dir, historyFile))

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -13,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/cluster/docker/dockertest"
 	"github.com/lockcheck/lockcheck/history"
@@ -47,88 +45,36 @@ func nothingLeft(t *testing.T, path string) {
 	}
 }
 
-func TestAllCasesAreReproducedOnDocker(t *testing.T) {
-	lockcheck, out := binary(t), t.TempDir()
-	r := command(t, lockcheck, "case", "--on", "docker", "--json", "--out", out)
-	r.wants(t, held)
-	var doc caseDocument
-	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
-		t.Fatal(err)
-	}
-	if len(doc.Cases) != len(catalogue.Cases) {
-		t.Errorf("%d cases", len(doc.Cases))
-	}
-	runs := 0 // that the cases have
-	took := map[catalogue.Store]float64{}
-	for _, c := range doc.Cases {
-		t.Logf("%s: %.1f s", c.ID, c.Seconds)
-		known, _ := catalogue.FindCase(c.ID)
-		if known.NotOn["docker"] != "" {
-			continue
-		}
-		if !c.Reproduced || c.Remedy != "valid" && c.Remedy != "none" {
-			t.Errorf("%s: reproduced %v, remedy %s: %s", c.ID, c.Reproduced, c.Remedy, c.Reason)
-		}
-		for _, s := range known.Schedules {
-			runs++
-			if len(s.Faults) > 0 {
-				runs++ // without them
-			}
-			if known.Remedy.None == "" {
-				runs++
-			}
-		}
-		lock, _ := catalogue.FindLock(known.Setup.Lock)
-		took[lock.Store] += c.Seconds
-		limit := 15 // with a master that is replaced
-		if lock.Store == catalogue.StoreZooKeeper {
-			limit = 45 // nine JVMs start, and somebody waits for 3 T
-		}
-		if c.Seconds > float64(limit*len(known.Schedules)) {
-			t.Errorf("%s took %.1f s", c.ID, c.Seconds)
-		}
-	}
-	for store, seconds := range took {
-		if seconds > (4 * time.Minute).Seconds() {
-			t.Errorf("the cases on %s took %.0f s", store, seconds)
-		}
-	}
-	nothingLeft(t, lockcheck)
-
-	// A fresh process that sees nothing but the file says the same.
-	files, _ := filepath.Glob(filepath.Join(out, "*", historyFile))
-	for _, file := range files {
-		stored, err := os.ReadFile(filepath.Join(filepath.Dir(file), verdictFile))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var then, now verdictDocument
-		if err := json.Unmarshal(stored, &then); err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal([]byte(command(t, lockcheck, "check", "--json", file).stdout), &now); err != nil {
-			t.Fatal(err)
-		}
-		if !slices.EqualFunc(then.Properties, now.Properties, func(a, b propertyVerdict) bool { return a.Outcome == b.Outcome }) {
-			t.Errorf("%s: the run gave %v, check gives %v", file, then.Properties, now.Properties)
-		}
-	}
-	if len(files) != runs {
-		t.Errorf("%d histories were kept, want %d", len(files), runs)
-	}
+// running is a command until it has ended.
+type running struct {
+	*exec.Cmd
+	ended chan struct{}
 }
 
 // start runs the command until the history below out has some lines.
-func start(t *testing.T, path, out string, args ...string) *exec.Cmd {
+func start(t *testing.T, path, out string, args ...string) running {
 	t.Helper()
-	cmd := exec.Command(path, append(args, "--out", out)...)
+	cmd := running{exec.Command(path, append(args, "--out", out)...), make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = t.Output(), t.Output()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { cmd.Process.Kill() })
-	for range 300 {
-		time.Sleep(50 * time.Millisecond)
+	go func() {
+		cmd.Wait()
+		close(cmd.ended)
+	}()
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		<-cmd.ended
+	})
+	for limit := time.After(3 * time.Minute); ; {
+		select {
+		case <-cmd.ended:
+			t.Fatalf("the run has ended: %v", cmd.ProcessState)
+		case <-limit:
+			t.Fatal("the run did not begin")
+		case <-time.After(50 * time.Millisecond):
+		}
 		files, _ := filepath.Glob(filepath.Join(out, "*", historyFile))
 		for _, f := range files {
 			if text, _ := os.ReadFile(f); bytes.Count(text, []byte("\n")) > 50 {
@@ -136,17 +82,15 @@ func start(t *testing.T, path, out string, args ...string) *exec.Cmd {
 			}
 		}
 	}
-	t.Fatal("the run did not begin")
-	return nil
 }
 
-var longRun = []string{"run", "redis-set-lua", "--on", "docker", "--fault", "pause", "--acquires", "100000", "--seed", "1"}
+var longRun = []string{"run", "redis-set-lua", "--on", "docker", "--fault", "pause", "--acquires", "1000", "--seed", "1"}
 
 func TestCtrlCRemovesEverythingAndKeepsTheHistory(t *testing.T) {
 	lockcheck, out := binary(t), t.TempDir()
 	cmd := start(t, lockcheck, out, longRun...)
 	cmd.Process.Signal(os.Interrupt)
-	cmd.Wait()
+	<-cmd.ended
 	if code := cmd.ProcessState.ExitCode(); code != interrupted {
 		t.Errorf("exit code %d", code)
 	}
@@ -208,7 +152,7 @@ func TestKill9LeavesNothingThatCleanDoesNotRemove(t *testing.T) {
 	lockcheck, out := binary(t), t.TempDir()
 	cmd := start(t, lockcheck, out, longRun...)
 	cmd.Process.Signal(syscall.SIGKILL)
-	cmd.Wait()
+	<-cmd.ended
 	time.Sleep(200 * time.Millisecond)
 	if r := command(t, lockcheck, "clean"); r.code != held || !strings.Contains(r.stdout, "removed container") {
 		t.Errorf("clean: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
@@ -281,6 +225,12 @@ func TestWithoutAnEngine(t *testing.T) {
 		r := command(t, lockcheck, strings.Fields(args)...)
 		r.wants(t, noPlace, "no Docker engine answers", "DOCKER_HOST")
 	}
+}
+
+func TestAFaultThatIsTooSlowForTheSessions(t *testing.T) {
+	dockertest.Require(t)
+	lockcheck(t, strings.Fields("run zk-recipe --on docker --fault server-jump")...).
+		wants(t, usage, "none of these faults applies", "too slow for the sessions of zk-recipe")
 }
 
 // A lock on an ensemble keeps what it promises while members die, and the leader

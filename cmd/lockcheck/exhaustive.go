@@ -1,20 +1,19 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/results"
 )
 
 // exhaustive is the strategy that goes through all that can happen.
@@ -24,9 +23,9 @@ const exhaustive = "exhaustive"
 const patience = time.Minute
 
 // exhaustively fixes the scope: what can be gone through is small.
-func (f *runFlags) exhaustively(cmd *cobra.Command, s *explore.Settings) error {
+func (f *runFlags) exhaustively(given func(flag string) bool, s *explore.Settings) error {
 	for _, flag := range []string{"seed", "depth", "worker", "keep"} {
-		if cmd.Flags().Changed(flag) {
+		if given(flag) {
 			return fail(usage, "--strategy %s goes through everything, so there is nothing for --%s to decide", exhaustive, flag)
 		}
 	}
@@ -45,8 +44,7 @@ func (f *runFlags) exhaustively(cmd *cobra.Command, s *explore.Settings) error {
 
 // runExhaustive goes through all that can happen to each lock, under one kind
 // of fault after the other. A limit that somebody sets is for all of it.
-func (a *app) runExhaustive(p *place, ids []string, s explore.Settings, pr promise, f runFlags) error {
-	doc := newRunDocument(s.Seed)
+func (a *app) runExhaustive(p *place, ids []string, s explore.Settings, pr checker.Promise, f runFlags, doc *results.Document) error {
 	var end time.Time
 	if s.For > 0 {
 		end = time.Now().Add(s.For)
@@ -56,11 +54,18 @@ func (a *app) runExhaustive(p *place, ids []string, s explore.Settings, pr promi
 	if err != nil {
 		return err
 	}
-	return a.runEach(p, ids, doc, func(id string) (int, error) {
-		s.Lock, s.Options = id, fenced(id, options, s.Fencing)
-		if _, err := a.taken(id, s.Workloads, f.does); err != nil {
-			return 0, err
-		}
+	if s.Kinds, err = a.searchable(s.Kinds); err != nil {
+		return err
+	}
+	if ids, err = a.fitting(ids, func(id string) error {
+		_, err := a.taken(id, s.Workloads, f.does)
+		return err
+	}); err != nil {
+		return err
+	}
+	kinds := s.Kinds
+	return a.runEach(p, ids, doc, func(id string) error {
+		s.Lock, s.Options, s.Kinds = id, fenced(id, options, s.Fencing), kinds
 		return a.exhaustLock(p, s, pr, doc, end)
 	})
 }
@@ -103,121 +108,95 @@ func (a *app) searchable(kinds []faults.Fault) (some []faults.Fault, err error) 
 }
 
 // exhaustLock goes through all that can happen to one lock.
-func (a *app) exhaustLock(p *place, s explore.Settings, pr promise, doc *runDocument, end time.Time) (int, error) {
-	kinds, err := a.searchable(s.Kinds)
-	if err != nil {
-		return 0, err
-	}
-	var bounds []*explore.Bound
+func (a *app) exhaustLock(p *place, s explore.Settings, pr checker.Promise, doc *results.Document, end time.Time) error {
 	var told *harness.Judged
-	var kept []string
-	toldDir := ""
-	code := held
-	for _, kind := range kinds {
+	var cells []results.Cell
+	for _, kind := range s.Kinds {
 		if s.Kinds = []faults.Fault{kind}; kind.Name == "" {
 			s.Kinds = nil
 		}
-		switch {
-		case !end.IsZero():
-			s.For = max(time.Until(end), 1)
-		case s.Runs == 0:
-			s.For = patience
+		if name := boundName(&s, kind.Name); !s.Shard.Has(name, s.Seed) {
+			cells = append(cells, boundElsewhere(&s, kind.Name, pr))
+			continue
 		}
-		b, err := explore.Exhaustive(p.ctx, &s, a.searchProgress(s.Lock, kind.Name))
-		a.clearProgress()
+		cell, shortest, err := a.exhaustFault(p, s, pr, end)
 		if err != nil {
-			return 0, unconfirmed(err)
+			doc.Cells = append(doc.Cells, cells...)
+			return err
 		}
-		bounds = append(bounds, b)
-		dirs := map[checker.Property]string{}
-		for _, prop := range checker.Properties {
-			j := b.Outcomes[prop].Judged
-			if j == nil {
-				continue
-			}
-			if dirs[prop], err = a.save(runName(j.Plan), j); err != nil {
-				return 0, err
-			}
-			kept = append(kept, dirs[prop])
-			if told == nil && pr.covers(prop) {
-				told, toldDir = j, dirs[prop]
-			}
-		}
-		outcome := func(prop checker.Property) checker.Outcome { return b.Outcomes[prop].Outcome }
-		code = worse(code, pr.code(outcome))
-		doc.addBound(&s, b, pr, dirs)
+		cells, told = append(cells, cell), cmp.Or(told, shortest)
 		if p.interrupted() {
 			break
 		}
 	}
+	doc.Cells = append(doc.Cells, cells...)
 	if a.json {
-		return code, nil
+		return nil
 	}
-	if told != nil && !a.quiet {
-		a.heading(fmt.Sprintf("%s, the shortest schedule", s.Lock))
-		if err := a.story(told.History, told.Verdicts, pr); err != nil {
-			return 0, err
+	if told != nil {
+		if err := a.tellShortest(told, pr); err != nil {
+			return err
 		}
 	}
-	first := bounds[0]
-	most := "at most " + plural(first.Faults, "fault")
-	if first.Fault == "" {
-		most = "no fault"
-	}
-	a.printf("%s on sim, exhaustively: %s × %d, %s\n\n", s.Lock, plural(first.Clients, "client"), first.Acquires, most)
-	for _, b := range bounds {
-		a.bound(b, pr)
-	}
-	if code == unproven {
-		a.paragraph(2, "Proves nothing: "+openWords(bounds, pr)+".")
-	}
-	for i, dir := range kept {
-		if i == 8 && !a.verbose {
-			a.printf("         … and %d more below %s\n", len(kept)-i, a.out)
-			break
-		}
-		a.printf("Files    %s\n", dir)
-	}
-	if toldDir == "" && kept != nil {
-		toldDir = kept[0]
-	}
-	if toldDir != "" {
-		a.replayLine(toldDir)
-	}
-	a.printf("\n")
-	return code, nil
+	a.bounds(cells, doc.Shards)
+	return nil
 }
 
-// openWords say which promises were neither proven nor refuted, and why.
-func openWords(bounds []*explore.Bound, pr promise) string {
-	var parts []string
+// exhaustFault goes through all that can happen to one lock under one kind of
+// fault, and keeps what it finds. told is the shortest schedule that breaks the
+// first promise that is broken; nil: none is.
+func (a *app) exhaustFault(p *place, s explore.Settings, pr checker.Promise, end time.Time) (cell results.Cell, told *harness.Judged, err error) {
+	switch {
+	case !end.IsZero():
+		s.For = max(time.Until(end), 1)
+	case s.Runs == 0:
+		s.For = patience
+	}
+	fault := ""
+	if s.Kinds != nil {
+		fault = s.Kinds[0].Name
+	}
+	b, err := explore.Exhaustive(p.ctx, &s, a.searchProgress(s.Lock, fault))
+	a.clearProgress()
+	if err != nil {
+		return cell, nil, unconfirmed(err)
+	}
+	dirs := map[checker.Property]string{}
 	for _, prop := range checker.Properties {
-		for _, b := range bounds {
-			proof := b.Outcomes[prop]
-			if open := proof.Outcome == checker.Unknown || proof.Outcome == checker.NA && len(pr) > 0; open && pr.covers(prop) {
-				parts = append(parts, fmt.Sprintf("%s is %s (%s)", prop, proof.Outcome, proof.Reason))
-				break
-			}
+		j := b.Outcomes[prop].Judged
+		if j == nil {
+			continue
+		}
+		if dirs[prop], err = a.save(runName(j.Plan), j); err != nil {
+			return cell, nil, err
+		}
+		if told == nil && pr.Covers(prop) {
+			told = j
 		}
 	}
-	if parts == nil {
-		return "nothing could be judged"
-	}
-	return strings.Join(parts, "; ")
+	return boundCell(&s, b, pr, dirs), told, nil
 }
 
-// bound prints what is known within one bound.
-func (a *app) bound(b *explore.Bound, pr promise) {
-	name := b.Fault
-	if name == "" {
-		name = "no fault"
+// tellShortest tells the story of what a search has found.
+func (a *app) tellShortest(j *harness.Judged, pr checker.Promise) error {
+	if a.json || a.quiet {
+		return nil
 	}
-	how := "all of this bound explored"
-	if !b.Complete {
+	a.heading(fmt.Sprintf("%s, the shortest schedule", j.Plan.Lock))
+	return a.story(j.History, j.Verdicts, pr)
+}
+
+// bound prints what one search came to.
+func (a *app) bound(c *results.Cell) {
+	fault, how := "no fault", "all of this bound explored"
+	if c.Faults != nil {
+		fault = c.Faults[0]
+	}
+	if !c.Bound.Complete {
 		how = "bounded, not complete"
 	}
-	a.paragraph(2, fmt.Sprintf("%s: %s: %s, %s, in %.1f s", name, how, plural(b.States, "state"), plural(b.Schedules, "schedule"), b.Took.Seconds()))
-	for _, out := range []checker.Outcome{checker.Violated, checker.Unknown, checker.Valid, checker.NA} {
+	a.paragraph(2, fmt.Sprintf("%s: %s: %s, %s, in %.1f s", fault, how, plural(c.Bound.States, "state"), plural(c.Bound.Schedules, "schedule"), c.Seconds))
+	for _, out := range checker.Outcomes {
 		var parts []string
 		last := ""
 		flush := func() {
@@ -225,20 +204,20 @@ func (a *app) bound(b *explore.Bound, pr promise) {
 				parts[len(parts)-1] += " (" + last + ")"
 			}
 		}
-		for _, prop := range checker.Properties {
-			proof := b.Outcomes[prop]
-			if proof.Outcome != out {
+		for i := range c.Properties {
+			p := &c.Properties[i]
+			if !p.Is(out) {
 				continue
 			}
-			words := string(prop)
+			words := string(p.Property)
 			switch {
-			case out == checker.Violated:
-				words += fmt.Sprintf(" after %s", plural(proof.Steps, "step"))
-			case out == checker.NA && proof.Reason != last:
+			case p.Counterexample != nil:
+				words += fmt.Sprintf(" after %s", plural(p.Steps, "step"))
+			case out == checker.NA && p.Reason != last:
 				flush()
-				last = proof.Reason
+				last = p.Reason
 			}
-			if !pr.covers(prop) {
+			if !p.Promised {
 				words += ", not promised"
 			}
 			parts = append(parts, words)
@@ -267,42 +246,4 @@ func unconfirmed(err error) error {
 		return fail(bug, "%s: %w", u.Judged.Plan.Lock, err)
 	}
 	return err
-}
-
-// runBound is what an exhaustive search came to, in JSON.
-type runBound struct {
-	Lock       string            `json:"lock"`
-	Fault      string            `json:"fault"` // none
-	Clients    int               `json:"clients"`
-	Acquires   int               `json:"acquires"`
-	Faults     int               `json:"faults"`
-	States     int               `json:"states"`
-	Schedules  int               `json:"schedules"`
-	Complete   bool              `json:"complete"`
-	Properties map[string]string `json:"properties"`
-}
-
-// addBound takes in one search.
-func (d *runDocument) addBound(s *explore.Settings, b *explore.Bound, pr promise, dirs map[checker.Property]string) {
-	r := runBound{
-		Lock: s.Lock, Fault: b.Fault, Clients: b.Clients, Acquires: b.Acquires, Faults: b.Faults,
-		States: b.States, Schedules: b.Schedules, Complete: b.Complete, Properties: map[string]string{},
-	}
-	if r.Fault == "" {
-		r.Fault = "none"
-	}
-	d.Runs += b.Schedules
-	for _, prop := range checker.Properties {
-		out := b.Outcomes[prop].Outcome
-		r.Properties[string(prop)] = out.String()
-		d.worst[prop] = worstOf(d.worst[prop], out)
-		d.Properties[string(prop)] = d.worst[prop].String()
-		if dir := dirs[prop]; dir != "" {
-			d.violation(runViolation{
-				Property: string(prop), Lock: s.Lock, Seed: s.Seed, File: filepath.Join(dir, historyFile),
-				Runs: 1, Promised: pr.covers(prop),
-			})
-		}
-	}
-	d.Bounds = append(d.Bounds, r)
 }

@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/results"
 )
 
 func TestExhaustiveProvesWithinItsBound(t *testing.T) {
@@ -33,12 +36,12 @@ func TestExhaustiveThatIsCutShortProvesNothing(t *testing.T) {
 
 func TestExhaustiveInJSON(t *testing.T) {
 	r := lockcheck(t, "run", "redis-set-lua", "--strategy", "exhaustive", "--fault", "pause,kill", "--json", "--out", t.TempDir())
-	var doc runDocument
+	var doc results.Document
 	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil || r.code != violated {
 		t.Fatalf("exit code %d, %v:\n%s", r.code, err, r.stdout)
 	}
-	if len(doc.Bounds) != 2 || !doc.Bounds[0].Complete || doc.Bounds[0].Properties["exclusion"] != "violated" ||
-		doc.Bounds[1].Properties["exclusion"] != "valid" || doc.Runs != doc.Bounds[0].Schedules+doc.Bounds[1].Schedules {
+	if len(doc.Cells) != 2 || !doc.Cells[0].Bound.Complete || doc.Cells[0].Property(checker.Exclusion).Outcome != "violated" ||
+		doc.Cells[1].Property(checker.Exclusion).Outcome != "valid" || doc.Runs != doc.Cells[0].Bound.Schedules+doc.Cells[1].Bound.Schedules {
 		t.Errorf("%+v", doc)
 	}
 	for _, v := range doc.Violations {

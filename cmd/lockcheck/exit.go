@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"strings"
 
 	"github.com/lockcheck/lockcheck/checker"
@@ -61,6 +60,16 @@ func guard(f func() error) (err error) {
 	return f()
 }
 
+// codeFor is the exit code for an error.
+func codeFor(err error) int {
+	if err == nil {
+		return held
+	}
+	exit := &exitError{code: bug}
+	errors.As(err, &exit)
+	return exit.code
+}
+
 // complain says on stderr what went wrong, and returns the exit code for it.
 func (a *app) complain(err error) int {
 	if err == nil {
@@ -93,58 +102,13 @@ func worse(a, b int) int {
 	return held
 }
 
-// promise is the list of properties that must hold; empty: all that apply. The
-// header of a history may name some that this lockcheck cannot judge.
-type promise []checker.Property
-
-// covers tells whether p is among them.
-func (pr promise) covers(p checker.Property) bool {
-	return len(pr) == 0 || slices.Contains(pr, p)
-}
-
-// code is the exit code for the outcomes of all properties.
-func (pr promise) code(outcome func(checker.Property) checker.Outcome) int {
-	code, judged := held, false
-	if len(pr.unknown()) > 0 {
-		code = unproven
+// codeOf is the exit code for what came of a promise.
+func codeOf(out checker.Outcome) int {
+	switch out {
+	case checker.Valid:
+		return held
+	case checker.Violated:
+		return violated
 	}
-	for _, p := range checker.Properties {
-		if !pr.covers(p) {
-			continue
-		}
-		switch outcome(p) {
-		case checker.Violated:
-			return violated
-		case checker.Unknown:
-			code = unproven
-		case checker.NA:
-			if len(pr) > 0 {
-				code = unproven
-			}
-		case checker.Valid:
-			judged = true
-		}
-	}
-	if !judged {
-		return unproven
-	}
-	return code
-}
-
-// unknown are the properties in pr that this lockcheck does not know.
-func (pr promise) unknown() (list []checker.Property) {
-	for _, p := range pr {
-		if !slices.Contains(checker.Properties[:], p) {
-			list = append(list, p)
-		}
-	}
-	return list
-}
-
-func (pr promise) strings() []string {
-	var list []string
-	for _, p := range pr {
-		list = append(list, string(p))
-	}
-	return list
+	return unproven
 }

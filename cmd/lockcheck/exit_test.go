@@ -17,6 +17,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/results"
 )
 
 func TestWorse(t *testing.T) {
@@ -38,7 +39,7 @@ func TestPromiseDecidesTheCode(t *testing.T) {
 	type outcomes = map[checker.Property]checker.Outcome // what is missing is n/a
 	tests := []struct {
 		name string
-		pr   promise
+		pr   checker.Promise
 		out  outcomes
 		want int
 	}{
@@ -47,23 +48,23 @@ func TestPromiseDecidesTheCode(t *testing.T) {
 		{"nothing applies", nil, outcomes{}, unproven},
 		{"unknown is never valid", nil, outcomes{ex: checker.Valid, own: checker.Unknown}, unproven},
 		{"violated comes before unknown", nil, outcomes{ex: checker.Unknown, own: checker.Violated}, violated},
-		{"the promise holds", promise{ex}, outcomes{ex: checker.Valid}, held},
-		{"what is not promised does not matter", promise{own}, outcomes{ex: checker.Violated, own: checker.Valid, fen: checker.Unknown}, held},
-		{"a named n/a is inconclusive", promise{ex, fen}, outcomes{ex: checker.Valid}, unproven},
-		{"a named n/a alone", promise{fen}, outcomes{ex: checker.Valid}, unproven},
-		{"a named violation beside an n/a", promise{fen, ex}, outcomes{ex: checker.Violated}, violated},
-		{"a named unknown", promise{own}, outcomes{ex: checker.Valid, own: checker.Unknown}, unproven},
-		{"one that nobody knows", promise{later}, outcomes{ex: checker.Valid}, unproven},
-		{"one that nobody knows among others", promise{ex, later}, outcomes{ex: checker.Valid}, unproven},
-		{"one that nobody knows beside a violation", promise{later, ex}, outcomes{ex: checker.Violated}, violated},
+		{"the promise holds", checker.Promise{ex}, outcomes{ex: checker.Valid}, held},
+		{"what is not promised does not matter", checker.Promise{own}, outcomes{ex: checker.Violated, own: checker.Valid, fen: checker.Unknown}, held},
+		{"a named n/a is inconclusive", checker.Promise{ex, fen}, outcomes{ex: checker.Valid}, unproven},
+		{"a named n/a alone", checker.Promise{fen}, outcomes{ex: checker.Valid}, unproven},
+		{"a named violation beside an n/a", checker.Promise{fen, ex}, outcomes{ex: checker.Violated}, violated},
+		{"a named unknown", checker.Promise{own}, outcomes{ex: checker.Valid, own: checker.Unknown}, unproven},
+		{"one that nobody knows", checker.Promise{later}, outcomes{ex: checker.Valid}, unproven},
+		{"one that nobody knows among others", checker.Promise{ex, later}, outcomes{ex: checker.Valid}, unproven},
+		{"one that nobody knows beside a violation", checker.Promise{later, ex}, outcomes{ex: checker.Violated}, violated},
 	}
 	for _, tt := range tests {
-		got := tt.pr.code(func(p checker.Property) checker.Outcome {
+		got := codeOf(tt.pr.Judge(func(p checker.Property) checker.Outcome {
 			if out, ok := tt.out[p]; ok {
 				return out
 			}
 			return checker.NA
-		})
+		}))
 		if got != tt.want {
 			t.Errorf("%s: exit code %d, want %d", tt.name, got, tt.want)
 		}
@@ -284,11 +285,11 @@ func TestJSONIsOneDocument(t *testing.T) {
 func TestJSONOfSeveralLocksNamesEachPropertyOnce(t *testing.T) {
 	r := lockcheck(t, "run", "redis-set-*", "--fault", "pause", "--seed", "1", "--runs", "100", "--json", "--out", t.TempDir())
 	r.wants(t, violated)
-	var doc runDocument
+	var doc results.Document
 	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
 		t.Fatal(err)
 	}
-	seen := map[string]bool{}
+	seen := map[checker.Property]bool{}
 	for _, v := range doc.Violations {
 		if seen[v.Property] {
 			t.Errorf("%s is there twice", v.Property)
@@ -306,16 +307,4 @@ func TestJSONOfSeveralLocksNamesEachPropertyOnce(t *testing.T) {
 	r = lockcheck(t, "run", "redis-set-lua", "redis-set-del", "--fault", "kill-connection", "--clients", "1", "--acquires", "1", "--faults", "1",
 		"--seed", "33", "--runs", "1", "--promise", "exclusion", "--json", "--out", t.TempDir())
 	r.wants(t, unproven, "redis-set-lua: kill-connection touched nobody", "redis-set-del: kill-connection touched nobody")
-
-	d := newRunDocument(1)
-	for _, v := range []runViolation{
-		{Property: "exclusion", Lock: "a", Seed: 7},
-		{Property: "exclusion", Lock: "b", Seed: 3},
-		{Property: "exclusion", Lock: "c", Seed: 3},
-	} {
-		d.violation(v)
-	}
-	if len(d.Violations) != 1 || d.Violations[0].Lock != "b" {
-		t.Errorf("%+v", d.Violations)
-	}
 }

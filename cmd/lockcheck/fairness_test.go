@@ -68,7 +68,7 @@ func TestFairnessUsedWrongly(t *testing.T) {
 		{"bench fairness --clients 0,2", "from 1 to 1000"},
 		{"bench fairness --for 1s", "from 3 to 1000 leases"},
 		{"bench fairness --lease 500ms", "at least 1s"},
-		{"bench fairness --jobs 0", "--jobs has to be at least 1"},
+		{"bench fairness --jobs 0", "--jobs 0: it has to be at least 1"},
 	} {
 		lockcheck(t, strings.Fields(c.args)...).wants(t, usage, c.words)
 	}

@@ -91,7 +91,7 @@ func TestTheHerdUsedWrongly(t *testing.T) {
 		{"bench herd --clients two", "clients"},
 		{"bench herd --for 10ms", "from 1s to 10m"},
 		{"bench herd --for 1h", "from 1s to 10m"},
-		{"bench herd --jobs 0", "--jobs has to be at least 1"},
+		{"bench herd --jobs 0", "--jobs 0: it has to be at least 1"},
 		{"bench herd --lease 1ms", "--lease"},
 		{"bench herd --on moon", "moon"},
 		{"bench herd --clients 2 --for 1s --out " + file, "cannot write to --out"},

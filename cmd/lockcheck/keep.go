@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,43 +14,61 @@ import (
 
 // keptRun is a run whose files were kept.
 type keptRun struct {
-	judged *harness.Judged
+	judged *harness.Judged // nil: nothing is told of it
 	dir    string
 }
 
 // keep carries out again the runs that have to be kept, this time with
 // everything recorded, and writes their files. A run that does not come out
-// as before is a bug.
+// as before is a bug. With an error there are those that were kept, and of the
+// others where they would be.
 func (a *app) keep(p *place, s *explore.Settings, r *explore.Result, all bool) (map[int]keptRun, error) {
 	runs := map[int]bool{}
-	for _, t := range r.Outcomes {
-		for _, out := range []checker.Outcome{checker.Violated, checker.Unknown} {
-			if t.Count[out] > 0 {
-				runs[t.First[out]] = true
-			}
+	for _, run := range telling(r) {
+		runs[run] = true
+	}
+	for i, n := s.From, r.Runs; all && n > 0; i++ {
+		if s.Here(i) {
+			runs[i] = true
+			n--
 		}
 	}
-	for i := 0; all && i < r.Runs; i++ {
-		runs[i] = true
-	}
 	kept := map[int]keptRun{}
+	for run := range runs {
+		kept[run] = keptRun{dir: filepath.Join(a.out, p.runName(p.plan(s, run)))}
+	}
 	for _, run := range slices.Sorted(maps.Keys(runs)) {
 		j, err := p.again(s, run)
 		if err != nil {
-			return nil, err
+			return kept, err
 		}
-		dir, err := p.save(runName(j.Plan), j)
+		if j == nil { // real time does not repeat: its files are there, and that is all
+			continue
+		}
+		dir, err := p.save(p.runName(j.Plan), j)
 		if err != nil {
-			return nil, err
+			return kept, err
 		}
 		for _, prop := range checker.Properties {
 			if t := r.Outcomes[prop]; t.Count[checker.Violated] > 0 && t.First[checker.Violated] == run && j.Outcome(prop) != checker.Violated {
-				return nil, fail(bug, "the run of %s with seed %d violated %s, and did not when it was repeated (%s; %s)", s.Lock, j.Plan.Seed, prop, j.Outcome(prop), dir)
+				return kept, fail(bug, "the run of %s with seed %d violated %s, and did not when it was repeated (%s; %s)", s.Lock, j.Plan.Seed, prop, j.Outcome(prop), dir)
 			}
 		}
 		kept[run] = keptRun{j, dir}
 	}
 	return kept, nil
+}
+
+// telling are the runs that are the first to violate a property or to leave it open.
+func telling(r *explore.Result) (runs []int) {
+	for _, t := range r.Outcomes {
+		for _, out := range []checker.Outcome{checker.Violated, checker.Unknown} {
+			if t.Count[out] > 0 {
+				runs = append(runs, t.First[out])
+			}
+		}
+	}
+	return runs
 }
 
 // runName is the directory of a run: lock, fault and seed; of a search

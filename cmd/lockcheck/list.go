@@ -10,6 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/checker/models"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/suite"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
@@ -17,34 +18,52 @@ import (
 var listings = []struct {
 	name string
 	list func() []listed
+	in   func(*listDocument) *[]listed
 }{
-	{"locks", listLocks},
-	{"faults", listFaults},
-	{"workloads", listWorkloads},
-	{"cases", listCases},
-	{"properties", listProperties},
-	{"models", listModels},
-	{"reached", listReached},
+	{"locks", listLocks, func(d *listDocument) *[]listed { return &d.Locks }},
+	{"faults", listFaults, func(d *listDocument) *[]listed { return &d.Faults }},
+	{"workloads", listWorkloads, func(d *listDocument) *[]listed { return &d.Workloads }},
+	{"cases", listCases, func(d *listDocument) *[]listed { return &d.Cases }},
+	{"properties", listProperties, func(d *listDocument) *[]listed { return &d.Properties }},
+	{"models", listModels, func(d *listDocument) *[]listed { return &d.Models }},
+	{"reached", listReached, func(d *listDocument) *[]listed { return &d.Reached }},
+	{"keys", listKeys, func(d *listDocument) *[]listed { return &d.Keys }},
 }
 
+// listDocument is what list prints with --json: one list.
+type listDocument struct {
+	Schema     int      `json:"schema"`               // version of this document
+	Locks      []listed `json:"locks,omitempty"`      // of list locks
+	Faults     []listed `json:"faults,omitempty"`     // of list faults
+	Workloads  []listed `json:"workloads,omitempty"`  // of list workloads
+	Cases      []listed `json:"cases,omitempty"`      // of list cases
+	Properties []listed `json:"properties,omitempty"` // of list properties
+	Models     []listed `json:"models,omitempty"`     // of list models
+	Reached    []listed `json:"reached,omitempty"`    // of list reached: what is counted
+	Keys       []listed `json:"keys,omitempty"`       // of list keys: what can stand in lockcheck.yaml
+}
+
+// listed is one thing that there is.
 type listed struct {
-	Name    string         `json:"name"`
-	Does    string         `json:"does"`
-	On      []string       `json:"on,omitempty"`      // places
-	Acts    string         `json:"acts_on,omitempty"` // of a fault
-	Needs   string         `json:"needs,omitempty"`   // of a fault: what the place has to offer; of a workload: what the lock has to be
-	Promise string         `json:"promise,omitempty"` // of a lock
-	Like    string         `json:"like,omitempty"`    // of a flawed variant: what it is to be
-	Flaw    string         `json:"flaw,omitempty"`    // and what is wrong with it
-	Source  string         `json:"source,omitempty"`
-	Options []listedOption `json:"options,omitempty"`   // of a lock
-	State   string         `json:"remembers,omitempty"` // of a model
-	Number  string         `json:"number,omitempty"`    // of a model: what N is in NAME=N
+	Name    string         `json:"name"`                // how it is called on the command line
+	Does    string         `json:"does"`                // what it is
+	On      []string       `json:"on,omitempty"`        // places where it can happen
+	Acts    string         `json:"acts_on,omitempty"`   // what a fault acts on
+	Needs   string         `json:"needs,omitempty"`     // what a fault needs of the place, or a workload of the lock
+	Promise string         `json:"promise,omitempty"`   // what a lock promises
+	Like    string         `json:"like,omitempty"`      // the lock that a flawed variant is otherwise like
+	Flaw    string         `json:"flaw,omitempty"`      // what is wrong with a flawed variant
+	Source  string         `json:"source,omitempty"`    // where it is described
+	Options []listedOption `json:"options,omitempty"`   // options that a lock takes with --option
+	State   string         `json:"remembers,omitempty"` // the state of a model
+	Number  string         `json:"number,omitempty"`    // what N is in the model NAME=N
+	Is      string         `json:"is,omitempty"`        // what the value of a key is
 }
 
+// listedOption is an option of a lock.
 type listedOption struct {
-	Name string `json:"name"`
-	Does string `json:"does"`
+	Name string `json:"name"` // how it is called on the command line
+	Does string `json:"does"` // what it changes
 }
 
 // text is what a person reads, in sentences.
@@ -52,6 +71,9 @@ func (l *listed) text() string {
 	text := l.Does
 	if l.State != "" {
 		text = "Remembers " + l.State + ". " + text
+	}
+	if l.Is != "" {
+		text = "(" + l.Is + ") " + text
 	}
 	add := func(before, what string) {
 		if what != "" {
@@ -82,6 +104,8 @@ func (a *app) listCommand() *cobra.Command {
 		Use:       "list " + strings.Join(names, "|"),
 		Short:     "List what there is",
 		ValidArgs: names,
+		// So that the line of usage fits a terminal.
+		DisableFlagsInUseLine: true,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return fail(usage, "list what? %s", strings.Join(names, ", "))
@@ -95,7 +119,9 @@ func (a *app) listCommand() *cobra.Command {
 				}
 				items := l.list()
 				if a.json {
-					return a.printJSON(map[string]any{"schema": 1, l.name: items})
+					doc := listDocument{Schema: 1}
+					*l.in(&doc) = items
+					return a.printJSON(doc)
 				}
 				width := 0
 				for _, it := range items {
@@ -138,7 +164,7 @@ func listLocks() (items []listed) {
 func listFaults() (items []listed) {
 	for _, f := range faults.All() {
 		it := listed{Name: f.Name, Does: f.Does, On: []string{}, Acts: f.On.String(), Needs: string(f.Need)}
-		for _, p := range places {
+		for _, p := range suite.Places {
 			if f.Available(offers(p, true)) == nil {
 				it.On = append(it.On, p)
 			}
@@ -158,7 +184,7 @@ func listWorkloads() (items []listed) {
 func listCases() (items []listed) {
 	for _, c := range catalogue.Cases {
 		it := listed{Name: c.ID, Does: c.Title, On: []string{}, Source: c.Source}
-		for _, p := range places {
+		for _, p := range suite.Places {
 			if c.NotOn[p] == "" {
 				it.On = append(it.On, p)
 			}
@@ -195,6 +221,15 @@ func phrase(text string) string { return strings.TrimRight(text, ".") }
 func listReached() (items []listed) {
 	for _, c := range checker.Counters() {
 		items = append(items, listed{Name: c.String(), Does: c.Means()})
+	}
+	return items
+}
+
+// listKeys are the keys of a suite; those of its entries begin with locks.
+func listKeys() (items []listed) {
+	plain := strings.NewReplacer("`", "")
+	for _, k := range suite.Keys() {
+		items = append(items, listed{Name: k.Name, Does: phrase(plain.Replace(k.About)), Is: plain.Replace(k.Is)})
 	}
 	return items
 }

@@ -51,12 +51,18 @@ type app struct {
 	json    bool
 	verbose bool
 	quiet   bool
+
+	baseline  baseline // what is known, see readBaseline
+	junit     string   // file to write test results to
+	github    bool     // this is a job of GitHub's
+	annotated error    // what GitHub has been told of an error
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
 	a := &app{
 		stdin: stdin, stdout: &output{to: stdout}, stderr: stderr,
-		color: isTerminal(stdout) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
+		color:  isTerminal(stdout) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
+		github: os.Getenv("GITHUB_ACTIONS") == "true",
 	}
 	a.open = a.openPlace
 	return a
@@ -65,6 +71,8 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
 func (a *app) execute(ctx context.Context, args []string) int {
 	root := a.root()
 	root.SetArgs(args)
+	// What cobra itself objects to is a matter of usage.
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return misused(cmd, args, err) })
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
@@ -77,6 +85,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 		err = a.stdout.lost()
 	}
 	if ctx.Err() == nil {
+		a.annotate(err)
 		return a.complain(err)
 	}
 	if !errors.Is(err, context.Canceled) {
@@ -123,8 +132,6 @@ Exit codes   0 held, or as expected        3 the place could not be set up
 			return cmd.Help()
 		},
 	}
-	// What cobra itself objects to is a matter of usage.
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fail(usage, "%w", err) })
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetUsageTemplate(narrow.Replace(root.UsageTemplate()))
 	flags := root.PersistentFlags()
@@ -132,9 +139,16 @@ Exit codes   0 held, or as expected        3 the place could not be set up
 	flags.BoolVar(&a.json, "json", false, "print one JSON document instead of text")
 	flags.BoolVarP(&a.verbose, "verbose", "v", false, "say more")
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print verdicts only, no stories")
-	root.AddCommand(a.caseCommand(), a.runCommand(), a.matrixCommand(), a.checkCommand(), a.replayCommand(), a.shrinkCommand(),
-		a.benchCommand(), a.listCommand(), a.cleanCommand(), a.versionCommand(), a.workerCommand())
-	root.SetHelpCommand(helpCommand())
+	for _, g := range a.commandGroups() {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
+		for _, c := range g.commands {
+			c.GroupID = g.title
+			root.AddCommand(c)
+		}
+	}
+	help := helpCommand()
+	help.GroupID = root.Groups()[len(root.Groups())-1].ID
+	root.SetHelpCommand(help)
 	return root
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/names"
 )
 
 // result of one command.
@@ -168,7 +169,6 @@ func TestBadInput(t *testing.T) {
 		{"case etcd-*", usage, []string{`no case "etcd-*"`}},
 		{"run", usage, []string{"run needs a LOCK"}},
 		{"run zk-recipe --fault evict", usage, []string{"none of these faults applies: evict needs a server that evicts", "zk-recipe keeps all"}},
-		{"run zk-recipe --on docker --fault server-jump", usage, []string{"none of these faults applies", "too slow for the sessions of zk-recipe"}},
 		{"run redis-set-lua --fault session-expiry", usage, []string{"none of these faults applies: session-expiry needs a server that keeps sessions"}},
 		{"run redlock --fault failover", usage, []string{"the nodes of redlock have none"}},
 		{"run zk-recipe --strategy exhaustive", usage, []string{"random runs are for it"}},
@@ -186,6 +186,14 @@ func TestBadInput(t *testing.T) {
 		{"run redis-set-lua --depth 2", usage, []string{"--depth is of --strategy pct only"}},
 		{"run redis-set-lua --strategy random --depth 2", usage, []string{"--depth is of --strategy pct only"}},
 		{"run redis-set-lua --clients 0", usage, []string{"--clients 0: it has to be at least 1"}},
+		{"run redis-set-lua --clients 3000000", usage, []string{"--clients 3000000: it can be 200 at most"}},
+		{"run redis-set-lua --acquires 1000000000", usage, []string{"--acquires 1000000000: it can be 1000 at most"}},
+		{"run redis-set-lua --faults 1001", usage, []string{"--faults 1001: it can be 1000 at most"}},
+		{"run redis-set-lua --jobs 257", usage, []string{"--jobs 257: it can be 256 at most"}},
+		{"run redis-set-lua --runs 1000000001", usage, []string{"--runs 1000000001: it can be 1000000000 at most"}},
+		{"matrix redis-set-lua --jobs 257", usage, []string{"--jobs 257: it can be 256 at most"}},
+		{"bench contention --jobs 257", usage, []string{"--jobs 257: it can be 256 at most"}},
+		{"run --on docker --worker 'a", usage, []string{`--worker: "'a" cannot be split into words: a quote or a backslash has no end`}},
 		{"run redis-set-lua --runs 0", usage, []string{"--runs 0: it has to be at least 1"}},
 		{"run redis-set-lua --jobs 0", usage, []string{"--jobs 0: it has to be at least 1"}},
 		{"run redis-set-lua --for 0s", usage, []string{"--for 0s: it has to be more than 0"}},
@@ -198,7 +206,9 @@ func TestBadInput(t *testing.T) {
 		{"run redis-set-lua --workload all --strategy exhaustive", usage, []string{"one workload at a time"}},
 		{"run redis-set-lua --workload give-up --strategy exhaustive", usage, []string{"give-up cannot be gone through"}},
 		{"run redis-set-lua --fault pause,-kill", usage, []string{"-kill takes out what is not in the list"}},
-		{"run redis-set-lua --runs many", usage, []string{"--runs"}},
+		{"run redis-set-lua --runs many", usage, []string{`--runs "many": it has to be a whole number`}},
+		{"run redis-set-lua --seed -1", usage, []string{`--seed "-1": it has to be a whole number from 0`}},
+		{"run redis-set-lua --json=maybe", usage, []string{`--json "maybe": it has to be true or false`}},
 		{"run redis-set-lua --lease 1", usage, []string{"--lease"}},
 		{"run redis-set-lua --lease 1ms", usage, []string{"it has to be 200ms or more", "a quarter of the lease"}},
 		{"run redis-set-lua --lease 0s", usage, []string{"it has to be 200ms or more"}},
@@ -217,7 +227,17 @@ func TestBadInput(t *testing.T) {
 		{"run zk-children --option czxid", usage, []string{"zk-children has no option czxid; these have: zk-recipe"}},
 		{"run redis-setnx --option claim", usage, []string{"redis-setnx has no option claim", "redis-set-lua"}},
 		{"run redis-set-lua --fencing=some", usage, []string{"--fencing"}},
-		{"run redis-set-lua --fly", usage, []string{"unknown flag: --fly"}},
+		{"run redis-set-lua --fly", usage, []string{"unknown flag: --fly; did you mean --for?"}},
+		{"run redis-set-lua --fautl pause", usage, []string{"unknown flag: --fautl; did you mean --fault"}},
+		{"run redis-set-lua -seed 7", usage, []string{"unknown flag: -seed; did you mean --seed?"}},
+		{"run -help", usage, []string{"unknown flag: -help; did you mean --help?"}},
+		{"--version", usage, []string{"unknown flag: --version; did you mean the command: lockcheck version?"}},
+		{"run redis-set-lua -x", usage, []string{"unknown flag: -x; all: lockcheck run --help"}},
+		{"suite --shema", usage, []string{"unknown flag: --shema; did you mean --schema?"}},
+		{"bench herd --client 3", usage, []string{"unknown flag: --client; did you mean --clients?"}},
+		{"--verbos", usage, []string{"unknown flag: --verbos; did you mean --verbose?"}},
+		{"run etcd", usage, []string{`no lock "etcd"; the nearest are redlock, zk-recipe, redis-setnx (all: lockcheck list locks)`}},
+		{"run redlock --option token", usage, []string{"redlock has no option token; did you mean token=own?"}},
 		{"run --worker cat", usage, []string{"--on docker only"}},
 		{"run redis-set-lua --worker cat", usage, []string{"leave out redis-set-lua"}},
 		{"run --worker= --on docker", usage, []string{"--worker needs a command"}},
@@ -226,6 +246,9 @@ func TestBadInput(t *testing.T) {
 		{"list locks faults", usage, []string{"one thing at a time"}},
 		{"list", usage, []string{"locks, faults, workloads, cases, properties"}},
 		{"list lock", usage, []string{"did you mean locks"}},
+		{"suite " + dir, usage, []string{dir + " is a directory: name a file in it"}},
+		{"shrink " + dir, usage, []string{dir + " is a directory: name a file in it"}},
+		{"run redis-set-lua --baseline " + dir, usage, []string{"the baseline: " + dir + " is a directory: name the result.json in it"}},
 		{"check", usage, []string{"check needs a FILE"}},
 		{"check " + dir + "/none.jsonl", usage, []string{"no file"}},
 		{"check " + broken, usage, []string{"broken.jsonl:3"}},
@@ -276,9 +299,9 @@ func TestHelpAndLists(t *testing.T) {
 	for _, o := range catalogue.AllOptions {
 		locks = append(locks, o.Name, o.Does[:20])
 	}
-	kinds = append(kinds, faultNames()...)
+	kinds = append(kinds, names.Faults()...)
 	cases = append(cases, caseIDs()...)
-	properties = append(properties, propertyNames()...)
+	properties = append(properties, names.Properties()...)
 	tests["list locks"], tests["list faults"], tests["list cases"], tests["list properties"] = locks, kinds, cases, properties
 	for args, words := range tests {
 		t.Run(args, func(t *testing.T) { lockcheck(t, strings.Fields(args)...).wants(t, held, words...) })
@@ -293,7 +316,7 @@ func TestHelpAndLists(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(doc.Faults) != len(faultNames()) || doc.Faults[0].Acts != "a client" || !slices.Contains(doc.Faults[0].On, "sim") {
+	if len(doc.Faults) != len(names.Faults()) || doc.Faults[0].Acts != "a client" || !slices.Contains(doc.Faults[0].On, "sim") {
 		t.Errorf("%+v", doc.Faults)
 	}
 	if len(doc.Locks) != len(catalogue.Locks) || doc.Locks[0].Source == "" || len(doc.Locks[0].Options) == 0 || doc.Locks[0].Options[0].Does == "" {

@@ -2,19 +2,16 @@ package main
 
 import (
 	"cmp"
-	"fmt"
-	"io"
 	"slices"
-	"strings"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockcheck/lockcheck/catalogue"
-	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/harness"
+
 	"github.com/lockcheck/lockcheck/explore"
-	"github.com/lockcheck/lockcheck/faults"
-	"github.com/lockcheck/lockcheck/workloads"
+	"github.com/lockcheck/lockcheck/results"
 )
 
 // matrixFlags are the flags of matrix.
@@ -31,12 +28,13 @@ type matrixFlags struct {
 	calibrate bool
 	file      string // that a calibration is written to
 	date      string
+	shard     explore.Shard
 }
 
 func (a *app) matrixCommand() *cobra.Command {
 	var f matrixFlags
 	cmd := &cobra.Command{
-		Use:   "matrix [LOCK…]",
+		Use:   matrixName + " [LOCK…]",
 		Short: "Hold every lock under every fault against what is expected of it",
 		Long: `Looks for violations in every cell of the table of locks and faults, and holds
 what it finds against what is known: what must be found, what may be, and that
@@ -69,6 +67,7 @@ runs that it takes on average (docs/random.md).`,
 	fl.BoolVar(&f.calibrate, "calibrate", false, "measure how many runs it takes to find what must be found, and write it down")
 	fl.StringVar(&f.file, "calibration", calibrationPath, "the `file` to write it to")
 	fl.StringVar(&f.date, "date", "", "the `day` that a calibration bears (default: today)")
+	shardFlag(fl, &f.shard)
 	return cmd
 }
 
@@ -86,9 +85,14 @@ func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 	if err := f.validate(cmd); err != nil {
 		return err
 	}
-	p, err := a.open(cmd, f.place)
-	if err != nil {
+	if err := a.ownPlace(cmd.Name(), f.shard); err != nil {
 		return err
+	}
+	head := newHead(cmd, args)
+	head.Settings["seed"], head.Shards = strconv.FormatUint(f.seed, 10), results.Part(f.shard)
+	p, gone := a.open(cmd, f.place)
+	if gone != nil && !troubled(gone) {
+		return gone
 	}
 	cells, absent, err := a.cells(p, args, f)
 	if err != nil {
@@ -97,18 +101,53 @@ func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 	if f.calibrate {
 		return a.calibrate(p, cells, f)
 	}
-	m := &matrixOutcome{absent: absent, flags: f, place: p.name, lease: p.lease}
+	m := &matrixOutcome{absent: absent, flags: f, place: p.name, lease: p.lease, head: head}
+	cells = m.shardOf(cells)
+	if gone != nil {
+		m.left, m.trouble = len(cells), gone
+		return a.noMatrix(m)
+	}
+	if err := a.noResult(&head, true); err != nil {
+		return err
+	}
 	start := time.Now()
 	if p.name == "sim" {
 		m.cells, err = a.matrixInSim(p, cells, f)
 	} else {
 		m.cells, err = a.matrixInPlace(p, cells, f)
 	}
-	m.took, m.left = time.Since(start), len(cells)-len(m.cells)
-	if err != nil && len(m.cells) == 0 {
+	m.took, m.left, m.trouble = time.Since(start), len(cells)-len(m.cells), err
+	if err != nil && !troubled(err) && len(m.cells) == 0 {
 		return err
 	}
-	return cmp.Or(err, a.show(m), exit(m.code()))
+	if m.head.Interrupted = p.interrupted(); m.head.Interrupted || err != nil && !troubled(err) {
+		m.head.Shards.Interrupt()
+	}
+	if f.shard.Of > 0 {
+		err = cmp.Or(err, a.writeMatrix(a.out, m))
+	}
+	if a.json || err == nil || len(m.cells) > 0 {
+		err = cmp.Or(err, a.show(m))
+	}
+	if !f.markdown {
+		a.shardLine(m.head.Shards)
+	}
+	return cmp.Or(err, exit(m.code()))
+}
+
+// noMatrix concludes one whose place cannot be set up.
+func (a *app) noMatrix(m *matrixOutcome) error {
+	if err := a.noResult(&m.head, false); err != nil {
+		return err
+	}
+	var err error
+	if m.flags.shard.Of > 0 {
+		err = a.writeMatrix(a.out, m)
+	}
+	if a.json {
+		err = cmp.Or(err, a.printJSON(m.document()))
+	}
+	return cmp.Or(err, m.trouble)
 }
 
 // show prints a matrix as the flags say.
@@ -131,13 +170,11 @@ func (f *matrixFlags) validate(cmd *cobra.Command) error {
 		wrong bool
 		words string
 	}{
-		{f.runs < 1, "--runs has to be at least 1"},
-		{f.jobs < 1 && cmd.Flags().Changed("jobs"), "--jobs has to be at least 1"},
 		{f.limit <= 0, "--for has to be more than 0"},
 		{f.markdown && cmd.Flag("json").Value.String() == "true", "--json and --markdown: one of them"},
 		{docker && cmd.Flags().Changed("runs"), "--runs is for sim; on docker --for says how long to look in each cell"},
 		{!docker && cmd.Flags().Changed("for"), "--for is for docker; in sim --runs says how many runs a cell has"},
-		{f.calibrate && slices.ContainsFunc([]string{"lease", "seed", "runs", "holding", "markdown"}, cmd.Flags().Changed), "--calibrate measures the default settings: leave out --lease, --seed, --runs, --holding and --markdown"},
+		{f.calibrate && slices.ContainsFunc([]string{"lease", "seed", "runs", "holding", "markdown", "shard"}, cmd.Flags().Changed), "--calibrate measures the default settings: leave out --lease, --seed, --runs, --holding, --markdown and --shard"},
 		{docker && f.calibrate, "--calibrate measures sim only: leave out --on docker"},
 		{!f.calibrate && f.date != "", "--date is the day of a calibration: it needs --calibrate"},
 	} {
@@ -145,239 +182,11 @@ func (f *matrixFlags) validate(cmd *cobra.Command) error {
 			return fail(usage, "%s", c.words)
 		}
 	}
+	if err := numbers(cmd.Flags().Changed, []number{{"runs", f.runs, harness.MostRuns}, {"jobs", f.jobs, harness.MostJobs}}); err != nil {
+		return err
+	}
 	if _, err := time.Parse(time.DateOnly, f.date); f.date != "" && err != nil {
 		return fail(usage, "--date %q: it has to be a day, as 2006-01-02", f.date)
 	}
 	return nil
-}
-
-// columns are the faults to look at, none included where it was not taken out,
-// and with it what clients do otherwise than they should.
-func (f *matrixFlags) columns() ([]string, error) {
-	list := slices.Clone(f.faults)
-	none := slices.ContainsFunc(list, func(name string) bool { return name == "all" || name == catalogue.NoFault }) ||
-		len(list) > 0 && strings.HasPrefix(list[0], "-")
-	if len(list) > 1 || len(list) == 1 && list[0] == "-none" {
-		none = none && !slices.Contains(list, "-none")
-		list = slices.DeleteFunc(list, func(name string) bool { return strings.TrimPrefix(name, "-") == catalogue.NoFault })
-		if len(list) == 0 {
-			list = []string{"all"}
-		}
-	}
-	kinds, err := parseFaults(list)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	if none {
-		names = append(names, catalogue.NoFault)
-		for _, w := range workloads.Misuses() {
-			names = append(names, w.Name)
-		}
-	}
-	for _, k := range kinds {
-		names = append(names, k.Name)
-	}
-	return names, nil
-}
-
-// noCell is a lock and a fault that does not apply to it.
-type noCell struct {
-	lock, fault string
-	reason      error
-}
-
-// cells are those that the arguments and flags name, as far as the place offers
-// their faults. absent are those that are none.
-func (a *app) cells(p *place, args []string, f matrixFlags) (cells []*explore.Cell, absent []noCell, err error) {
-	ids, err := match("lock", args, lockIDs())
-	if err != nil {
-		return nil, nil, err
-	}
-	names, err := f.columns()
-	if err != nil {
-		return nil, nil, err
-	}
-	calibration, err := catalogue.Calibrated()
-	if err != nil {
-		return nil, nil, err
-	}
-	shared := explore.Settings{
-		On: p.name, Lease: p.lease, Seed: f.seed, Runs: f.runs, Jobs: f.jobs,
-		Clients: explore.AnyClients, Acquires: explore.AnyAcquires, Count: explore.AnyCount,
-	}
-	if p.name != "sim" {
-		shared.Usual(p.lease)
-		shared.Runs, shared.For = unlimited, f.limit
-	}
-	var kinds []faults.Fault
-	for _, name := range names {
-		if k, ok := faults.Find(name); ok {
-			kinds = append(kinds, k)
-		}
-	}
-	if kinds, err = a.available(p, kinds, true); err != nil {
-		return nil, nil, err
-	}
-	for _, id := range ids {
-		lock, _ := catalogue.FindLock(id)
-		for _, name := range names {
-			i := slices.IndexFunc(kinds, func(k faults.Fault) bool { return k.Name == name })
-			if _, kind := faults.Find(name); kind && i < 0 || !kind && !slices.Contains(lock.Columns(), name) {
-				continue
-			}
-			if i >= 0 {
-				if reason := cmp.Or(lock.Applies(kinds[i], shared.Server), p.strikes(&lock, kinds[i])); reason != nil {
-					absent = append(absent, noCell{id, name, reason})
-					continue
-				}
-			}
-			c, err := explore.NewCell(shared, lock, id, name, &calibration)
-			if err != nil {
-				return nil, nil, err
-			}
-			if f.holding {
-				if !c.Expect.HoldsSlowly() {
-					continue
-				}
-				if !c.Inherited() {
-					c.Least = shared.Runs
-				}
-				c.Runs = max(c.Least, c.Runs)
-			}
-			cells = append(cells, c)
-		}
-	}
-	switch {
-	case len(cells) > 0:
-		return cells, absent, nil
-	case f.holding:
-		return nil, nil, fail(usage, "none of these cells must hold: leave out --holding, or name other locks or faults")
-	}
-	return nil, nil, fail(usage, "none of these faults applies: %w", absent[0].reason)
-}
-
-// matrixInSim does all cells side by side.
-func (a *app) matrixInSim(p *place, cells []*explore.Cell, f matrixFlags) ([]matrixCell, error) {
-	results, whole, err := explore.Matrix(p.ctx, cells, f.jobs, a.matrixProgress(true))
-	a.clearProgress()
-	if err != nil {
-		return nil, err
-	}
-	var done []matrixCell
-	for i, c := range cells {
-		if results[i].Runs == 0 && !whole[i] {
-			continue // interrupted before it began
-		}
-		m, err := a.judged(p, c, results[i], whole[i], f.shrink)
-		if err != nil {
-			return done, err
-		}
-		done = append(done, m)
-	}
-	return done, nil
-}
-
-// matrixInPlace does one cell after another, where runs take real time. Where
-// the place breaks down it returns the cells that were done.
-func (a *app) matrixInPlace(p *place, cells []*explore.Cell, f matrixFlags) ([]matrixCell, error) {
-	progress := a.matrixProgress(false)
-	runs := 0
-	var done []matrixCell
-	for i, c := range cells {
-		if p.interrupted() {
-			break
-		}
-		if !c.Expect.Holds() {
-			c.Enough = c.Shown
-		}
-		r, err := p.batch(&c.Settings, func(n int) {
-			if progress != nil {
-				progress(explore.Far{Cells: len(cells), CellsDone: i, Runs: runs + n})
-			}
-		})
-		a.clearProgress()
-		if err != nil {
-			return done, err
-		}
-		runs += r.Runs
-		m, err := a.judged(p, c, r, !p.interrupted(), f.shrink)
-		if err != nil {
-			return done, err
-		}
-		done = append(done, m)
-	}
-	return done, nil
-}
-
-// judged judges a cell, and keeps and shrinks the first run with what was not
-// expected of it; with all, the first that broke as expected, too.
-func (a *app) judged(p *place, c *explore.Cell, r *explore.Result, whole, all bool) (matrixCell, error) {
-	m := matrixCell{Cell: c, result: r, Judgement: c.Judge(r, whole)}
-	broken := m.Unexpected
-	if broken == nil && all {
-		for _, code := range c.Expect.Must {
-			broken = append(broken, code.Properties()...)
-		}
-	}
-	run, property := first(r, broken)
-	if run < 0 {
-		return m, nil
-	}
-	kept, err := a.keep(p, &c.Settings, r.Only(run), false)
-	if err != nil {
-		return m, err
-	}
-	m.kept = kept[run]
-	if m.Unexpected != nil {
-		for _, v := range m.kept.judged.Verdicts {
-			if v.Property == property {
-				m.sentence = string(v.Property) + ": " + v.Witness.Sentence
-			}
-		}
-	}
-	if p.name == "sim" {
-		m.shrunk, err = a.shrinkFor(p, m.kept.judged, property, runName(m.kept.judged.Plan))
-	}
-	return m, err
-}
-
-// first is the first run that violated one of the properties, and which; -1: none did.
-func first(r *explore.Result, among []checker.Property) (run int, property checker.Property) {
-	run = -1
-	for _, p := range among {
-		t := r.Outcomes[p]
-		if n := t.First[checker.Violated]; t.Count[checker.Violated] > 0 && (run < 0 || n < run) {
-			run, property = n, p
-		}
-	}
-	return run, property
-}
-
-// matrixProgress shows how far a matrix is, on a terminal; timed, if the rest
-// can be told from what is done.
-func (a *app) matrixProgress(timed bool) func(explore.Far) {
-	if !isTerminal(a.stderr) || a.quiet {
-		return nil
-	}
-	start := time.Now()
-	var shown time.Time
-	return func(f explore.Far) {
-		now := time.Now()
-		if now.Sub(shown) < 100*time.Millisecond {
-			return
-		}
-		shown = now
-		io.WriteString(a.stderr, "\r"+matrixFar(f, now.Sub(start), timed)+"\x1b[K")
-	}
-}
-
-func matrixFar(f explore.Far, took time.Duration, timed bool) string {
-	rate := float64(f.Runs) / took.Seconds()
-	words := fmt.Sprintf("%d of %s, %s runs, %.1f a second", f.CellsDone, plural(f.Cells, "cell"), thousands(f.Runs), rate)
-	if timed && rate > 0 {
-		words = fmt.Sprintf("%d of %s, %s runs, %.0f a second, about %.0f s left",
-			f.CellsDone, plural(f.Cells, "cell"), thousands(f.Runs), rate, float64(f.Left)/rate)
-	}
-	return words
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,6 +18,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/results"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
@@ -24,8 +26,12 @@ var update = flag.Bool("update", false, "write the pages of testdata anew")
 
 // The whole matrix comes out as expected, in a tenth of its runs.
 func TestTheMatrixIsAsExpected(t *testing.T) {
+	cells := 0
+	for _, l := range catalogue.Locks {
+		cells += len(l.Columns())
+	}
 	r := lockcheck(t, "matrix", "--runs", "100", "--out", t.TempDir())
-	r.wants(t, held, "29 locks under", "641 cells: 641 as expected", "in 25 to 100 runs each")
+	r.wants(t, held, fmt.Sprintf("%d locks under", len(catalogue.Locks)), fmt.Sprintf("%d cells: %[1]d as expected", cells), "in 25 to 100 runs each")
 }
 
 func TestAMatrixOfAFewCells(t *testing.T) {
@@ -175,6 +181,19 @@ func TestTheMatrixAsJSON(t *testing.T) {
 	}
 }
 
+func TestAMatrixWithoutAPlaceIsADocument(t *testing.T) {
+	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1") // where nothing answers
+	r := lockcheck(t, "matrix", "redis-set-lua", "--on", "docker", "--json", "--out", t.TempDir())
+	r.wants(t, noPlace, "no Docker engine answers")
+	var doc matrixDocument
+	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
+		t.Fatalf("%v\n%s", err, r.stdout)
+	}
+	if doc.Verdict != results.Unavailable || doc.ExitCode != noPlace || !strings.Contains(doc.Reason, "no Docker engine answers") || len(doc.Cells) > 0 {
+		t.Errorf("%s, exit code %d: %s", doc.Verdict, doc.ExitCode, doc.Reason)
+	}
+}
+
 // What was not expected can be run and replayed by the lines that are printed.
 // Sessions are no leases of which a grant could say how long it lasts: the runs
 // show an overlap, and the table says whether it is one that nobody avoids.
@@ -270,8 +289,8 @@ func TestMatrixIsUsedWrongly(t *testing.T) {
 		"redis-set-lau":        "did you mean redis-set-lua",
 		"--json --markdown":    "one of them",
 		"--fault pasue":        "did you mean pause",
-		"--runs 0":             "--runs has to be at least 1",
-		"--jobs 0":             "--jobs has to be at least 1",
+		"--runs 0":             "--runs 0: it has to be at least 1",
+		"--jobs 0":             "--jobs 0: it has to be at least 1",
 		"--for 3s":             "--for is for docker",
 		"--on docker --runs 3": "--runs is for sim",
 		"--date 2026-01-01":    "needs --calibrate",

@@ -22,9 +22,12 @@ func (a *app) calibrate(p *place, cells []*explore.Cell, f matrixFlags) error {
 		return fail(usage, "--calibration %s: there is no folder %s here; call it where lockcheck's source is, or name another file",
 			f.file, filepath.Dir(f.file))
 	}
+	if err := canWrite(f.file, calibration); err != nil {
+		return fail(usage, "cannot write --calibration %s: %w", f.file, err)
+	}
 	date := cmp.Or(f.date, time.Now().Format(time.DateOnly))
 	cells = slices.DeleteFunc(cells, func(c *explore.Cell) bool { return c.Expect.Holds() || c.Inherited() })
-	calibration, err := catalogue.Calibrated()
+	measured, err := catalogue.Calibrated()
 	if err != nil {
 		return err
 	}
@@ -37,11 +40,11 @@ func (a *app) calibrate(p *place, cells []*explore.Cell, f matrixFlags) error {
 	for i := range found {
 		found[i].Date = date
 	}
-	calibration.Seeds, calibration.Most, calibration.Lease = explore.CalibrationSeeds, explore.CalibrationRuns, p.lease
-	calibration.Put(found)
+	measured.Seeds, measured.Most, measured.Lease = explore.CalibrationSeeds, explore.CalibrationRuns, p.lease
+	measured.Put(found)
 	file, err := os.Create(f.file)
 	if err == nil {
-		err = cmp.Or(calibration.Write(file), file.Close())
+		err = cmp.Or(measured.Write(file), file.Close())
 	}
 	if err != nil {
 		return fail(usage, "--calibration: %w", err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/results"
 )
 
 // matrixOutcome is a matrix that was gone through.
@@ -20,6 +22,11 @@ type matrixOutcome struct {
 	lease  time.Duration
 	took   time.Duration
 	left   int // cells that were not begun
+	head   results.Head
+	table  []string // of shards: the names of all cells
+	// trouble is why not all was done, other than that somebody ended it; nil: there
+	// was none.
+	trouble error
 }
 
 // standings are how cells are shown, the ones that need a look first. A sign
@@ -55,10 +62,35 @@ func (m *matrixOutcome) code() int {
 			code = worse(code, s.code)
 		}
 	}
-	if len(m.cells) == 0 {
-		code = unproven
+	if s := m.head.Shards; s != nil && len(s.Missing)+len(s.Cut) > 0 {
+		code = worse(code, unproven)
 	}
-	return code
+	if m.left > 0 || m.head.Interrupted || len(m.cells) == 0 && !m.elsewhere() {
+		code = worse(code, unproven)
+	}
+	return worse(code, codeFor(m.trouble))
+}
+
+// elsewhere tells whether all cells are those of other shards.
+func (m *matrixOutcome) elsewhere() bool {
+	return m.trouble == nil && len(m.cells) == 0 && m.left == 0 && m.head.Shards != nil && len(m.table) > 0
+}
+
+// verdict is what the cells say, for machines.
+func (m *matrixOutcome) verdict() (v results.Verdict, code int, reason string) {
+	switch code = m.code(); {
+	case m.elsewhere():
+		return results.Elsewhere, code, "no cell falls to this shard"
+	case code == violated:
+		return results.Violated, code, ""
+	case code == noPlace:
+		return results.Unavailable, code, m.trouble.Error()
+	case m.trouble != nil:
+		return results.Inconclusive, code, firstLine(m.trouble.Error())
+	case code == unproven:
+		return results.Inconclusive, code, cmp.Or(m.head.Shards.Incomplete(), strings.TrimSuffix(m.sum(), "."))
+	}
+	return results.Held, code, ""
 }
 
 // runs of all cells.
@@ -190,18 +222,19 @@ func (m *matrixCell) done() string {
 	return words
 }
 
-// does are the fault of the cell and what its clients do, if that is not the usual.
-func (m *matrixCell) does() (fault, workload string) {
-	if disturbs(m.Fault) || m.Fault == catalogue.NoFault {
-		return m.Fault, ""
+// does are the fault of a cell and what its clients do, if that is not the usual:
+// its runs are kept below a directory of that name.
+func does(c *explore.Cell) (fault, workload string) {
+	if disturbs(c.Fault) || c.Fault == catalogue.NoFault {
+		return c.Fault, ""
 	}
-	return catalogue.NoFault, m.Fault
+	return catalogue.NoFault, c.Fault
 }
 
 // again is the command that shows the cell again.
 func (m *matrixCell) again(o *matrixOutcome) string {
 	var b strings.Builder
-	fault, workload := m.does()
+	fault, workload := does(m.Cell)
 	fmt.Fprintf(&b, "%s run %s --fault %s", program(), m.Lock, fault)
 	if workload != "" {
 		fmt.Fprintf(&b, " --workload %s", workload)
@@ -245,7 +278,9 @@ func (m *matrixOutcome) sum() string {
 		}
 	}
 	words := fmt.Sprintf("%s: %s", plural(len(m.cells), "cell"), strings.Join(parts, ", "))
-	if len(m.cells) == 0 {
+	if m.elsewhere() {
+		return "No cell falls to this shard."
+	} else if len(m.cells) == 0 {
 		words = "No cell was begun"
 	} else if m.left > 0 {
 		words += fmt.Sprintf("; %s more were not begun", thousands(m.left))

@@ -245,7 +245,7 @@ func (a *app) matrixFailures(m *matrixOutcome) {
 			if next == "" && s.code != held {
 				next = c.again(m)
 				if c.kept.dir != "" {
-					next = program() + " replay " + quoted(filepath.Join(c.kept.dir, scheduleFile))
+					next = replayOf(filepath.Join(c.kept.dir, scheduleFile))
 				}
 			}
 		}

@@ -66,6 +66,9 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
+// replayOf is the command that does again what a schedule has kept.
+func replayOf(schedule string) string { return program() + " replay " + quoted(schedule) }
+
 // replayLine prints how to replay what is kept in a directory: a command as it has to be typed
 // here and now. Where it is too long for a line a shell joins two.
 func (a *app) replayLine(dir string) {
@@ -88,6 +91,21 @@ func program() string {
 		return "go run ./cmd/lockcheck"
 	}
 	return "go run github.com/lockcheck/lockcheck/cmd/lockcheck"
+}
+
+// programFrom is the same, to be called from another directory.
+func programFrom(dir string) string {
+	name := os.Args[0]
+	if strings.Contains(name, "go-build") || !strings.ContainsRune(name, filepath.Separator) || filepath.IsAbs(name) {
+		return program()
+	}
+	from, err := filepath.Abs(dir)
+	if path, errPath := filepath.Abs(name); err == nil && errPath == nil {
+		if rel, err := filepath.Rel(from, path); err == nil {
+			return quoted(rel)
+		}
+	}
+	return program()
 }
 
 // quoted is a word as a shell reads it.

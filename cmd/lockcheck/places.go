@@ -3,9 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,10 +15,8 @@ import (
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/suite"
 )
-
-// places are where runs can happen.
-var places = []string{"sim", "docker"}
 
 // placeFlags choose one.
 type placeFlags struct {
@@ -28,7 +26,7 @@ type placeFlags struct {
 
 func (f *placeFlags) define(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.on, "on", "sim", "where to run: sim (virtual time, needs nothing), docker (real servers)")
-	durationFlag(cmd.Flags(), &f.lease, "lease", 0, "the lease `T`, 200ms to 10m (default 10s in sim, on docker 1s, or 4s where servers have replicas)")
+	durationFlag(cmd.Flags(), &f.lease, "lease", 0, "the lease `T`, 200ms to 10m (default 10s in sim; on docker 1s, 2s on several masters, 4s where servers have replicas)")
 }
 
 // place carries out plans.
@@ -36,6 +34,7 @@ type place struct {
 	name  string
 	lease time.Duration // on single servers
 	runs  int           // of run, by default
+	under string        // where its runs are kept below --out; "": there
 
 	ctx context.Context
 	// usual is the lease by what servers there are; nil: it is always lease.
@@ -70,15 +69,19 @@ func (p *place) leaseOf(c catalogue.Case) time.Duration {
 	return t
 }
 
+// runName is the directory below --out of a run that happens here.
+func (p *place) runName(plan *harness.Plan) string { return filepath.Join(p.under, runName(plan)) }
+
 func (p *place) interrupted() bool { return p.ctx.Err() != nil }
 
-// openPlace makes the place that the flags name.
+// openPlace makes the place that the flags name. With an error that is the place's
+// fault nothing can be carried out in it, and what it is like is known all the same.
 func (a *app) openPlace(cmd *cobra.Command, f placeFlags) (*place, error) {
-	if err := choice("on", f.on, places...); err != nil {
+	if err := choice("on", f.on, suite.Places...); err != nil {
 		return nil, err
 	}
 	if f.lease != 0 || cmd.Flags().Changed("lease") {
-		if err := leaseFits(f.lease); err != nil {
+		if err := harness.LeaseFits(f.lease); err != nil {
 			return nil, fail(usage, "--lease %v: %w", f.lease, err)
 		}
 	}
@@ -91,31 +94,11 @@ func (a *app) openPlace(cmd *cobra.Command, f placeFlags) (*place, error) {
 	return p, nil
 }
 
-// leaseFits says why t cannot be a lease.
-func leaseFits(t time.Duration) error {
-	switch {
-	case t < harness.MinLease:
-		return fmt.Errorf("it has to be %v or more: a message takes up to 5 ms, and a request is given up after a quarter of the lease", harness.MinLease)
-	case t > harness.MaxLease:
-		return fmt.Errorf("it can be %.0fm at most: beyond, times overflow", harness.MaxLease.Minutes())
-	case t%time.Millisecond != 0:
-		return errors.New("it has to be whole milliseconds: servers count leases in them")
-	}
-	return nil
-}
-
-// offers is what faults can ask for in a place. own: its clients are workers of
-// ours; a stranger's lock stands on Redis servers, which keep no sessions.
+// offers is what faults can ask for in a place, on this machine.
 func offers(place string, own bool) []faults.Need {
-	has := []faults.Need{faults.NeedClock, faults.NeedReplicas, faults.NeedMemory}
-	if own {
-		has = append(has, faults.NeedClientClock, faults.NeedSessions)
-	}
-	if place == "sim" {
-		has = append(has, faults.NeedRate)
-	}
-	if place == "sim" || runtime.GOOS == "linux" {
-		has = append(has, faults.NeedStop)
+	has := faults.Offers(place, own)
+	if place != "sim" && runtime.GOOS != "linux" {
+		has = slices.DeleteFunc(has, func(n faults.Need) bool { return n == faults.NeedStop })
 	}
 	return has
 }

@@ -155,10 +155,14 @@ func schedules(args []string) (files []string, err error) {
 				return err
 			case d.IsDir() && path != arg && replayed.MatchString(d.Name()):
 				return filepath.SkipDir
-			case !d.IsDir() && filepath.Ext(path) == ".json" && isSchedule(path):
+			case d.IsDir() || filepath.Ext(path) != ".json":
+				return nil
+			}
+			is, err := isSchedule(path)
+			if is {
 				files = append(files, path)
 			}
-			return nil
+			return err
 		})
 		if err != nil {
 			return nil, fail(usage, "%w", err)
@@ -170,11 +174,19 @@ func schedules(args []string) (files []string, err error) {
 	return files, nil
 }
 
-// isSchedule tells whether a JSON file says that it is a schedule.
-func isSchedule(path string) bool {
+// isSchedule tells whether a JSON file says that it is a schedule. One that is damaged
+// and speaks of it was one: who reads it says what is the matter, and nobody passes it
+// over. The error is that of reading it.
+func isSchedule(path string) (bool, error) {
 	text, err := os.ReadFile(path)
+	if err != nil {
+		return false, err
+	}
+	if !json.Valid(text) {
+		return bytes.Contains(text, []byte(`"lockcheck_schedule"`)), nil
+	}
 	var head struct {
 		Format int `json:"lockcheck_schedule"`
 	}
-	return err == nil && json.Unmarshal(text, &head) == nil && head.Format != 0
+	return json.Unmarshal(text, &head) == nil && head.Format != 0, nil
 }

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,7 +19,7 @@ import (
 
 // replayFlags change one thing about what is replayed.
 type replayFlags struct {
-	promise promise
+	promise checker.Promise
 	lock    string
 	options *catalogue.Options // nil: those of the schedule
 }
@@ -51,9 +54,9 @@ property holds now, and 1 if one of them is still violated.`,
 				return unknownName("lock", f.lock, lockIDs())
 			}
 			if cmd.Flags().Changed("option") {
-				o, err := catalogue.ParseOptions(options)
+				o, err := parseOptions(options)
 				if err != nil {
-					return fail(usage, "--option: %w", err)
+					return err
 				}
 				f.options = &o
 			}
@@ -79,12 +82,15 @@ func (a *app) replayAll(cmd *cobra.Command, files []string, f replayFlags) error
 			a.heading(file)
 		}
 		doc, code, err = a.replay(cmd, file, f, taken)
-		if err != nil {
+		switch {
+		case err == nil:
+			lines = append(lines, a.replayedLine(file, doc, code))
+		case doc.Properties != nil:
+			lines = append(lines, a.replayedLine(file, doc, code)+"; then the place failed")
+		default:
 			lines = append(lines, fmt.Sprintf("%s %s: not replayed", a.sign(checker.Unknown), file))
-			return doc, code, err
 		}
-		lines = append(lines, a.replayedLine(file, doc, code))
-		return doc, code, nil
+		return doc, code, err
 	})
 	if len(files) > 1 || a.quiet {
 		for _, line := range lines {
@@ -109,28 +115,21 @@ func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[s
 	if len(pr) == 0 {
 		pr = a.recorded(plan.Promises, file)
 	} else {
-		plan.Promises = pr.strings()
-	}
-	p, err := a.open(cmd, placeFlags{on: plan.On, lease: plan.Lease})
-	if err != nil {
-		return doc, 0, err
+		plan.Promises = pr.Strings()
 	}
 	name, again := replayName(plan, taken), *plan
-	j, fit, err := p.execute(plan, name)
-	if err != nil {
+	p, j, fit, dir, err := a.carryOut(cmd, plan, name)
+	if j == nil {
 		return doc, 0, err
 	}
-	dir, err := p.save(name, j)
-	if err != nil {
-		return doc, 0, err
-	}
-	code = pr.code(j.Outcome)
+	early := err // it has convicted before
+	code = codeOf(pr.Judge(j.Outcome))
 	doc = newVerdictDocument(j.Verdicts, j.Reached)
-	doc.File, doc.Reason, doc.Was = filepath.Join(dir, historyFile), pr.unjudged(), before.was
+	doc.File, doc.Reason, doc.Was = filepath.Join(dir, historyFile), unjudged(pr), before.was
 	doc.Unused, doc.Defaulted = &fit.Unused, &fit.Defaulted
-	doc.asked = slices.DeleteFunc(slices.Clone(before.was), func(p string) bool { return !pr.covers(checker.Property(p)) })
+	doc.asked = slices.DeleteFunc(slices.Clone(before.was), func(p string) bool { return !pr.Covers(checker.Property(p)) })
 	for _, broken := range j.Violated() {
-		if !pr.covers(broken) {
+		if !pr.Covers(broken) {
 			doc.aside = append(doc.aside, string(broken))
 		} else {
 			doc.broken = append(doc.broken, string(broken))
@@ -148,10 +147,14 @@ func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[s
 			a.paragraph(2, "Proves nothing: "+doc.Reason+".")
 		}
 	}
-	words, err := before.compare(j, fit, doc.File, func() (*harness.Judged, error) {
-		j, _, err := p.execute(&again, name)
-		return j, err
-	})
+	words := "It did not come to its end; what it shows it has shown before."
+	if early == nil || unclosed(early) {
+		words, err = before.compare(j, fit, doc.File, func() (*harness.Judged, error) {
+			j, _, err := p.execute(&again, name)
+			return j, err
+		})
+		err = cmp.Or(early, err)
+	}
 	if !a.quiet {
 		if words != "" {
 			a.paragraph(0, words)
@@ -162,6 +165,21 @@ func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[s
 		}
 	}
 	return doc, code, err
+}
+
+// carryOut does what a schedule says where it says it, and keeps the files. A run
+// that did not come to its end is there with the error if it convicts: else j is nil,
+// and p where the place cannot be opened. One that did is there, also with an error.
+func (a *app) carryOut(cmd *cobra.Command, plan *harness.Plan, name string) (p *place, j *harness.Judged, fit harness.Replay, dir string, err error) {
+	if p, err = a.open(cmd, placeFlags{on: plan.On, lease: plan.Lease}); err != nil {
+		return nil, nil, fit, "", err
+	}
+	j, fit, err = p.execute(plan, name)
+	if err != nil && !unclosed(err) && !convicted(j) {
+		return p, nil, fit, "", err
+	}
+	dir, unsaved := p.save(name, j)
+	return p, j, fit, dir, cmp.Or(err, unsaved)
 }
 
 // change makes the plan that of another lock, or of another choice of its options.
@@ -237,13 +255,7 @@ func replayName(plan *harness.Plan, taken map[string]bool) string {
 	if plan.Shrunk != nil {
 		base += "-shrunk-" + string(plan.Shrunk.For)
 	}
-	base += "-replay"
-	name := base
-	for i := 2; taken[name]; i++ {
-		name = fmt.Sprintf("%s-%d", base, i)
-	}
-	taken[name] = true
-	return name
+	return unique(taken, base+"-replay")
 }
 
 // scheduleOf is the schedule that a file stands for: of a history, the one
@@ -263,11 +275,13 @@ func readPlan(file string) (*harness.Plan, error) {
 		return nil, fail(usage, "no schedule to replay beside %s: %w", file, err)
 	}
 	if err != nil {
-		return nil, fail(usage, "%w", err)
+		return nil, unread(schedule, err)
 	}
 	defer f.Close()
 	plan, err := harness.ReadPlan(f)
-	if err != nil {
+	if errors.As(err, new(*fs.PathError)) {
+		return nil, unread(schedule, err)
+	} else if err != nil {
 		return nil, fail(usage, "%s: %w", schedule, err)
 	}
 	return plan, nil

@@ -119,7 +119,7 @@ func (a *app) retellSchedule(p *place, c catalogue.Case, s catalogue.Schedule, f
 		}
 	}
 	name := harness.ScheduleName(c, s) + "-changed"
-	j, _, err := p.execute(plan, name)
+	j, _, err := a.tried(p, plan, name, name)
 	if err != nil {
 		return doc, err
 	}
@@ -132,7 +132,7 @@ func (a *app) retellSchedule(p *place, c catalogue.Case, s catalogue.Schedule, f
 		return doc, err
 	}
 	a.verdictTable(j.Verdicts, nil)
-	doc = retold{newVerdictDocument(j.Verdicts, j.Reached), promise(nil).code(j.Outcome)}
+	doc = retold{newVerdictDocument(j.Verdicts, j.Reached), codeOf(checker.Promise(nil).Judge(j.Outcome))}
 	doc.File = filepath.Join(dir, historyFile)
 	if why := idle(j); why != "" && doc.code == held {
 		doc.code, doc.Reason = unproven, why

@@ -1,14 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
-	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/results"
 )
 
 func (a *app) runCommand() *cobra.Command {
@@ -40,11 +42,15 @@ kept, and none is shrunk: real time does not repeat.`,
 		},
 	}
 	f.define(cmd)
+	a.junitFlag(cmd)
 	return cmd
 }
 
 func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
-	settings, pr, err := f.settings(cmd)
+	if err := a.readBaseline(f.baseline, a.out); err != nil {
+		return err
+	}
+	settings, pr, err := f.settings(cmd.Flags().Changed)
 	if err != nil {
 		return err
 	}
@@ -52,58 +58,106 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	p, err := a.open(cmd, f.place)
-	if err != nil {
+	if err := a.ownPlace(cmd.Name(), f.shard); err != nil {
 		return err
 	}
-	settings.On, settings.Lease = p.name, p.lease
-	if p.name != "sim" {
-		settings.Usual(p.lease)
+	if f.strategy == exhaustive {
+		settings.Seed = 1 // nothing is drawn
 	}
-	if settings.Runs == 0 {
-		settings.Runs = p.runs
+	doc := newDocument(cmd, args, settings.Seed)
+	doc.Shards = results.Part(f.shard)
+	if err := a.against(&doc.Head); err != nil {
+		return err
 	}
+	p, gone := a.open(cmd, f.place)
+	if gone != nil && !troubled(gone) {
+		return gone
+	}
+	p.fill(&settings)
 	if settings.Kinds, err = a.available(p, settings.Kinds, f.worker == ""); err != nil {
 		return err
 	}
 	if f.strategy == exhaustive {
-		settings.Runs, settings.Seed = f.runs, 1 // nothing is drawn
-		return a.runExhaustive(p, ids, settings, pr, f)
+		settings.Runs = f.runs
+		return a.runExhaustive(p, ids, settings, pr, f, doc)
 	}
-	doc := newRunDocument(settings.Seed)
-	return a.runEach(p, ids, doc, func(id string) (code int, err error) {
+	batches := map[string]*explore.Settings{}
+	if ids, err = a.fitting(ids, func(id string) (err error) {
 		s := settings
 		s.Lock, s.Options = id, fenced(id, s.Options, s.Fencing)
 		if s.Kinds, err = a.applicable(p, id, s.Kinds, f.faults); err != nil {
-			return 0, err
+			return err
 		}
-		if s.Workloads, err = a.taken(id, s.Workloads, f.does); err != nil {
-			return 0, err
-		}
-		return a.runLock(p, &s, pr, f, doc)
+		batches[id] = &s
+		s.Workloads, err = a.taken(id, s.Workloads, f.does)
+		return err
+	}); err != nil {
+		return err
+	}
+	if gone != nil {
+		return a.unopened(doc, ids, batches, pr, gone)
+	}
+	return a.runEach(p, ids, doc, func(id string) error {
+		return a.runLock(p, batches[id], pr, f, doc)
 	})
 }
 
-// runEach runs one lock after another until the user has had enough, and exits
-// with the worst that came out.
-func (a *app) runEach(p *place, ids []string, doc *runDocument, run func(id string) (code int, err error)) error {
-	code := held
+// fitting are the locks that what is asked for can be done with. One among
+// several with which it cannot is said; where no lock is left it is an error.
+func (a *app) fitting(ids []string, fits func(id string) error) (some []string, err error) {
+	var skipped []string
 	for _, id := range ids {
-		c, err := run(id)
-		if err != nil {
-			return err
+		if why := fits(id); why != nil {
+			err = cmp.Or(err, why)
+			skipped = append(skipped, fmt.Sprintf("lockcheck: %s is skipped: %v\n", id, why))
+			continue
 		}
-		code = worse(code, c)
-		if p.interrupted() {
+		some = append(some, id)
+	}
+	if some == nil {
+		return nil, err
+	}
+	for _, words := range skipped {
+		a.say("%s", words)
+	}
+	return some, nil
+}
+
+// cut says why a batch ended before all its runs, where that was nobody's fault.
+// As many as there is time for are all, unless others do theirs elsewhere.
+func cut(p *place, s *explore.Settings, r *explore.Result, trouble error) string {
+	switch {
+	case trouble != nil || r.Whole:
+		return ""
+	case p.interrupted():
+		return "interrupted"
+	case s.Runs != unlimited || s.Shard.Of > 0:
+		return timeOver
+	}
+	return ""
+}
+
+// runEach runs one lock after another until the user has had enough, and exits
+// with the worst that came out. What was found before an error stands.
+func (a *app) runEach(p *place, ids []string, doc *results.Document, run func(id string) error) error {
+	if err := a.noResult(&doc.Head, true); err != nil {
+		return err
+	}
+	start := time.Now()
+	var failed error
+	for _, id := range ids {
+		if failed = run(id); failed != nil || p.interrupted() {
 			break
 		}
 	}
-	if a.json {
-		if err := a.printJSON(doc); err != nil {
-			return err
-		}
+	if failed != nil && len(doc.Cells) == 0 {
+		return failed
 	}
-	return exit(code)
+	doc.Seconds, doc.Interrupted = time.Since(start).Seconds(), p.interrupted()
+	a.compare(doc)
+	failed = cmp.Or(failed, a.leaveShard(doc, failed))
+	a.baselineLists(doc)
+	return a.concludeAfter(doc, failed)
 }
 
 // locks are the ones to run: those that the arguments name, or the worker's.
@@ -131,144 +185,42 @@ func (f *runFlags) locks(args []string, s explore.Settings) ([]string, error) {
 }
 
 // runLock runs one lock's batch, keeps what has to be kept, and tells it.
-func (a *app) runLock(p *place, s *explore.Settings, pr promise, f runFlags, doc *runDocument) (int, error) {
-	r, err := p.batch(s, a.progress(s))
+func (a *app) runLock(p *place, s *explore.Settings, pr checker.Promise, f runFlags, doc *results.Document) error {
+	r, trouble := p.batch(s, a.progress(s))
 	a.clearProgress()
-	if err != nil {
-		return 0, a.unrepeated(err)
+	var failed error
+	if trouble != nil && !troubled(trouble) {
+		trouble, failed = nil, a.unrepeated(trouble)
 	}
-	kept, err := a.keep(p, s, r, f.keep == "all")
-	if err != nil {
-		return 0, err
+	if failed != nil && (r == nil || r.Runs == 0) {
+		return failed
 	}
-	short := map[checker.Property]shrunkRun{}
-	if !f.noShrink && p.name == "sim" {
-		if short, err = a.shrinkKept(p, s, r, kept); err != nil {
-			return 0, err
-		}
+	shrink := checker.Promise(nil).Covers // all of them
+	if f.noShrink {
+		shrink = nil
 	}
-	code, reason := pr.code(r.Outcome), r.Vacuous()
-	if reason != "" && code == held {
-		code = unproven
+	e, unsettled := a.settle(p, s, r, pr, f.keep == "all", shrink)
+	cell := e.cell(s.Lock, trouble)
+	if cell.Cut = cut(p, s, r, trouble); failed != nil {
+		cell.Cut = errorEnded
 	}
-	doc.add(s, r, pr, kept, short, reason)
-	if a.json {
-		return code, nil
+	doc.Cells = append(doc.Cells, cell)
+	if failed = cmp.Or(failed, unsettled); failed != nil {
+		return failed
 	}
-	about, ok := told(r, pr)
-	first := -1
-	if ok {
-		first = r.Outcomes[about].First[checker.Violated]
-		title := fmt.Sprintf("%s, seed %d", s.Lock, s.Seed+uint64(first))
-		if short, ok := short[about]; ok {
-			err = a.tellShrunk(short, title)
-			a.printf("\n")
-		} else if !a.quiet {
-			a.heading(title)
-			err = a.story(kept[first].judged.History, kept[first].judged.Verdicts, pr)
-		}
-		if err != nil {
-			return 0, err
-		}
+	if trouble != nil {
+		a.complain(trouble)
 	}
-	a.summary(s, r, pr, kept, short, about, reason)
-	return code, nil
-}
-
-// told is the property whose story is told: of those that the first run that
-// broke a promise violated, the one that is shown first.
-func told(r *explore.Result, pr promise) (about checker.Property, ok bool) {
-	for _, prop := range checker.Properties {
-		if r.Outcome(prop) != checker.Violated || !pr.covers(prop) {
-			continue
-		}
-		if run := r.Outcomes[prop].First[checker.Violated]; !ok || run < r.Outcomes[about].First[checker.Violated] {
-			about, ok = prop, true
-		}
+	if a.json || r.Runs == 0 && trouble != nil {
+		return nil
 	}
-	return about, ok
-}
-
-// runDocument is what run prints with --json: one for all locks.
-type runDocument struct {
-	Schema     int               `json:"schema"`
-	Runs       int               `json:"runs"`
-	Seed       uint64            `json:"seed"`
-	Violations []runViolation    `json:"violations"` // of each property the one with the lowest seed
-	Properties map[string]string `json:"properties"` // the worst of all locks
-	Reached    map[string]int    `json:"reached"`
-	Bounds     []runBound        `json:"bounds,omitempty"` // of --strategy exhaustive
-	Reason     string            `json:"reason,omitempty"` // why it proves nothing
-
-	worst map[checker.Property]checker.Outcome
-}
-
-type runViolation struct {
-	Property string `json:"property"`
-	Lock     string `json:"lock"`
-	Seed     uint64 `json:"seed"`
-	File     string `json:"file"`
-	Shrunk   string `json:"shrunk,omitempty"` // the history of the shortest run
-	Runs     int    `json:"runs"`             // of this lock that violated it
-	Promised bool   `json:"promised"`         // it decides the exit code
-}
-
-func newRunDocument(seed uint64) *runDocument {
-	d := &runDocument{
-		Schema: 1, Seed: seed,
-		Violations: []runViolation{}, Properties: map[string]string{}, Reached: map[string]int{},
-		worst: map[checker.Property]checker.Outcome{},
+	if err := a.tell(e); err != nil {
+		return err
 	}
-	for _, prop := range checker.Properties {
-		d.Properties[string(prop)] = checker.NA.String()
+	kept := map[uint64]string{}
+	for run, k := range e.kept {
+		kept[s.Seed+uint64(run)] = k.dir
 	}
-	return d
-}
-
-// add takes in one lock's batch.
-func (d *runDocument) add(s *explore.Settings, r *explore.Result, pr promise, kept map[int]keptRun, short map[checker.Property]shrunkRun, reason string) {
-	d.Runs += r.Runs
-	for name, n := range r.Reached.Map() {
-		d.Reached[name] += n
-	}
-	if reason != "" {
-		d.Reason = strings.TrimPrefix(d.Reason+"; "+s.Lock+": "+reason, "; ")
-	}
-	for _, prop := range checker.Properties {
-		d.worst[prop] = worstOf(d.worst[prop], r.Outcome(prop))
-		d.Properties[string(prop)] = d.worst[prop].String()
-		if r.Outcome(prop) == checker.Violated {
-			run := r.Outcomes[prop].First[checker.Violated]
-			v := runViolation{
-				Property: string(prop), Lock: s.Lock, Seed: s.Seed + uint64(run), File: filepath.Join(kept[run].dir, historyFile),
-				Runs: r.Outcomes[prop].Count[checker.Violated], Promised: pr.covers(prop),
-			}
-			if dir := short[prop].dir; dir != "" {
-				v.Shrunk = filepath.Join(dir, historyFile)
-			}
-			d.violation(v)
-		}
-	}
-}
-
-// violation keeps v if it is the first of its property.
-func (d *runDocument) violation(v runViolation) {
-	for i, known := range d.Violations {
-		if known.Property == v.Property {
-			if v.Seed < known.Seed {
-				d.Violations[i] = v
-			}
-			return
-		}
-	}
-	d.Violations = append(d.Violations, v)
-}
-
-func worstOf(a, b checker.Outcome) checker.Outcome {
-	for _, out := range []checker.Outcome{checker.Violated, checker.Unknown, checker.Valid, checker.NA} {
-		if a == out || b == out {
-			return out
-		}
-	}
-	return checker.NA
+	a.summary(&doc.Cells[len(doc.Cells)-1], doc.Shards, kept)
+	return nil
 }

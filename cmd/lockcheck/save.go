@@ -14,14 +14,15 @@ import (
 	"github.com/lockcheck/lockcheck/harness"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/report"
+	"github.com/lockcheck/lockcheck/results"
 )
 
 // The files of a run that is kept.
 const (
-	historyFile  = "history.jsonl"
-	scheduleFile = "schedule.json"
-	verdictFile  = "verdict.json"
-	storyFile    = "story.txt"
+	historyFile  = results.HistoryFile
+	scheduleFile = results.ScheduleFile
+	verdictFile  = results.VerdictFile
+	storyFile    = results.StoryFile
 )
 
 // save writes the files of a run below the directory for output, and returns
@@ -59,7 +60,7 @@ func (a *app) save(name string, j *harness.Judged) (dir string, err error) {
 		{verdictFile, append(verdict, '\n')},
 		{storyFile, story.Bytes()},
 	} {
-		if err := writeFile(filepath.Join(dir, f.name), f.data); err != nil {
+		if err := results.WriteFile(filepath.Join(dir, f.name), f.data); err != nil {
 			return dir, unwritable(err)
 		}
 	}
@@ -68,35 +69,6 @@ func (a *app) save(name string, j *harness.Judged) (dir string, err error) {
 
 // digest tells whether a file is still what it was.
 func digest(data []byte) string { return fmt.Sprintf("sha256:%x", sha256.Sum256(data)) }
-
-// writeFile writes a file that is whole whenever somebody looks.
-func writeFile(path string, data []byte) error {
-	temporary := fmt.Sprintf("%s.%d.tmp", path, os.Getpid())
-	err := os.WriteFile(temporary, data, 0o666)
-	if err == nil {
-		err = os.Rename(temporary, path)
-	}
-	if err != nil {
-		os.Remove(temporary)
-	}
-	return err
-}
-
-// canWrite tells why writeFile could not write a file.
-func canWrite(path string) error {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return errors.New("it is a directory")
-	}
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, filepath.Base(path)+".*.tmp")
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no directory %s", dir)
-	}
-	if err != nil {
-		return withoutPath(err)
-	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
-}
 
 // withoutPath is an error of the file system without the names of files.
 func withoutPath(err error) error {
@@ -116,22 +88,22 @@ func unwritable(err error) error {
 
 // verdictDocument is verdict.json, and what is printed with --json of one history.
 type verdictDocument struct {
-	Schema     int               `json:"schema"`
-	File       string            `json:"file,omitempty"`       // the history
-	Model      string            `json:"model,omitempty"`      // that it was held against, alone
-	Operations int               `json:"operations,omitempty"` // that the model judged
-	Entries    int               `json:"entries,omitempty"`    // that were read for it
-	Properties []propertyVerdict `json:"properties"`
-	Reached    map[string]int    `json:"reached,omitempty"`
-	Was        []string          `json:"was,omitempty"`       // of a replay: what the record violated
-	Unused     *int              `json:"unused,omitempty"`    // of a replay: recorded decisions that were not asked for,
-	Defaulted  *int              `json:"defaulted,omitempty"` // and those that were missing
-	Shrunk     *harness.Shrunk   `json:"shrunk,omitempty"`    // what the run was shrunk for, if it was
-	Schedule   string            `json:"schedule,omitempty"`  // digest of the schedule.json beside it
-	Note       string            `json:"note,omitempty"`      // what another reading of the history leads to, or what else to try
-	Reason     string            `json:"reason,omitempty"`    // why it proves nothing
-	Warnings   []string          `json:"warnings,omitempty"`  // what was odd in the file
-	Error      string            `json:"error,omitempty"`     // why there is nothing else
+	Schema     int               `json:"schema"`               // version of this document
+	File       string            `json:"file,omitempty"`       // the history that was judged
+	Model      string            `json:"model,omitempty"`      // the model that it was held against, alone
+	Operations int               `json:"operations,omitempty"` // operations that the model judged
+	Entries    int               `json:"entries,omitempty"`    // lines that were read for the model
+	Properties []propertyVerdict `json:"properties"`           // every property, or the model, and what was found
+	Reached    map[string]int    `json:"reached,omitempty"`    // what the run came to, counted by name: lockcheck list reached
+	Was        []string          `json:"was,omitempty"`        // of a replay: properties that the record violated
+	Unused     *int              `json:"unused,omitempty"`     // of a replay: recorded decisions that were not asked for
+	Defaulted  *int              `json:"defaulted,omitempty"`  // of a replay: decisions that were asked for and not recorded
+	Shrunk     *harness.Shrunk   `json:"shrunk,omitempty"`     // what the run was shrunk for, if it was
+	Schedule   string            `json:"schedule,omitempty"`   // digest of the schedule.json beside it
+	Note       string            `json:"note,omitempty"`       // what another reading of the history leads to, or what else to try
+	Reason     string            `json:"reason,omitempty"`     // why it proves nothing
+	Warnings   []string          `json:"warnings,omitempty"`   // what was odd in the file
+	Error      string            `json:"error,omitempty"`      // why there is nothing else
 
 	broken []string // of a replay: promised, and violated now
 	aside  []string // violated now, and not promised
@@ -144,19 +116,23 @@ func (a *app) printVerdicts(docs []verdictDocument) error {
 	if len(docs) == 1 {
 		return a.printJSON(docs[0])
 	}
-	return a.printJSON(struct {
-		Schema int               `json:"schema"`
-		Files  []verdictDocument `json:"files"`
-	}{1, append([]verdictDocument{}, docs...)})
+	return a.printJSON(verdictsDocument{1, append([]verdictDocument{}, docs...)})
 }
 
+// verdictsDocument is what is printed with --json of several histories, or none.
+type verdictsDocument struct {
+	Schema int               `json:"schema"` // version of this document
+	Files  []verdictDocument `json:"files"`  // what came of each, in order
+}
+
+// propertyVerdict is what was found about one property.
 type propertyVerdict struct {
-	Property string `json:"property"`
-	Outcome  string `json:"outcome"`
-	Reason   string `json:"reason,omitempty"`
-	Sentence string `json:"sentence,omitempty"` // of a violation
-	Entries  []int  `json:"entries,omitempty"`  // its witness: positions of entries in the history, from 1
-	Lines    []int  `json:"lines,omitempty"`    // the same, as lines of the file that was judged
+	Property string `json:"property"`           // name of the property, or of the model
+	Outcome  string `json:"outcome"`            // valid, violated, unknown or n/a
+	Reason   string `json:"reason,omitempty"`   // why it is unknown or n/a
+	Sentence string `json:"sentence,omitempty"` // what happened, in one sentence, where it is violated
+	Entries  []int  `json:"entries,omitempty"`  // what convicts: entries of the history, by position from 1
+	Lines    []int  `json:"lines,omitempty"`    // the same as lines of the file that was judged, from 1
 }
 
 func newVerdictDocument(verdicts []checker.Verdict, reached checker.Counts) verdictDocument {

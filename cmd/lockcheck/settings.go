@@ -10,9 +10,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/harness"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/names"
+	"github.com/lockcheck/lockcheck/suite"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
@@ -37,6 +41,8 @@ type runFlags struct {
 	jobs     int
 	noShrink bool
 	promise  []string
+	shard    explore.Shard
+	baseline string
 }
 
 func (f *runFlags) define(cmd *cobra.Command) {
@@ -46,9 +52,9 @@ func (f *runFlags) define(cmd *cobra.Command) {
 	fl.StringSliceVar(&f.does, "workload", []string{workloads.AsUsual}, "what clients do: `workloads`, one of which is drawn for each run: names, all; -NAME takes one out (see: lockcheck list workloads)")
 	fl.IntVar(&f.count, "faults", 0, "how many faults strike in a run (default: 1, sometimes 2)")
 	fl.BoolVar(&f.mixed, "mix", false, "let the faults of one run be of different kinds")
-	fl.Uint64Var(&f.seed, "seed", 0, "the first run's `seed` (default: drawn, and printed)")
+	fl.Uint64Var(&f.seed, "seed", 0, "the first run's `seed` (default: drawn, and printed; with --shard 1)")
 	fl.IntVar(&f.runs, "runs", 0, "how many runs (default: 1000 in sim, 1 on docker; without a limit with --for)")
-	durationFlag(fl, &f.limit, "for", 0, "stop after this `time`, or after --runs, whichever comes first")
+	durationFlag(fl, &f.limit, "for", 0, "stop after this `time`, or after --runs, whichever comes first; what was found is shrunk then")
 	fl.IntVar(&f.clients, "clients", 0, "how many clients (default: 2 to 5, drawn for each run; 5 on docker; 2 if exhaustive)")
 	fl.IntVar(&f.acquires, "acquires", 0, "how often each of them takes the lock (default: 1 to 20, drawn; 20 on docker; 1 if exhaustive)")
 	fl.StringVar(&f.fencing, "fencing", "", "the guarded resource refuses stale tokens; =writes: on writes only")
@@ -56,16 +62,19 @@ func (f *runFlags) define(cmd *cobra.Command) {
 	fl.StringVar(&f.options, "option", "", "`options` of the lock, as token,spin (see: lockcheck list locks)")
 	fl.StringVar(&f.strategy, "strategy", strategies[0], "how to look: "+strings.Join(strategies, ", ")+" (see docs/pct.md, docs/exhaustive.md)")
 	fl.IntVar(&f.depth, "depth", 0, "with pct: how many `orders` of events a bug needs (default: 1 to 4, drawn for each run)")
-	fl.StringVar(&f.worker, "worker", "", "`command` of a worker that brings its own lock; with --on docker")
+	fl.StringVar(&f.worker, "worker", "", "`command` of a worker that brings its own lock, with quotes as in a shell; with --on docker")
 	fl.StringVar(&f.keep, "keep", "violations", "whose files to keep: violations, all")
 	fl.IntVar(&f.jobs, "jobs", 0, "runs at once (default: one for each core)")
 	fl.BoolVar(&f.noShrink, "no-shrink", false, "leave the violations that are kept as long as they are")
 	promiseFlag(cmd, &f.promise)
+	shardFlag(fl, &f.shard)
+	baselineFlag(fl, &f.baseline)
 }
 
-// settings turns flags into what the runs have in common.
-func (f *runFlags) settings(cmd *cobra.Command) (s explore.Settings, pr promise, err error) {
-	if err := f.validate(cmd); err != nil {
+// settings turns flags into what the runs have in common. given tells which of
+// them somebody has set.
+func (f *runFlags) settings(given func(flag string) bool) (s explore.Settings, pr checker.Promise, err error) {
+	if err := f.validate(given); err != nil {
 		return s, nil, err
 	}
 	kinds, err := parseFaults(f.faults)
@@ -82,23 +91,41 @@ func (f *runFlags) settings(cmd *cobra.Command) (s explore.Settings, pr promise,
 	s = explore.Settings{
 		Clients: asked(f.clients, explore.AnyClients), Acquires: asked(f.acquires, explore.AnyAcquires),
 		Fencing: history.Fencing(f.fencing), Workloads: does,
-		Kinds: kinds, Mixed: f.mixed, Count: asked(f.count, explore.AnyCount), Promises: pr.strings(),
-		Seed: f.seed, Runs: f.runs, For: f.limit, Jobs: f.jobs,
+		Kinds: kinds, Mixed: f.mixed, Count: asked(f.count, explore.AnyCount), Promises: pr.Strings(),
+		Seed: f.seed, Runs: f.runs, For: f.limit, Jobs: f.jobs, Shard: f.shard,
 	}
-	if err := f.strategic(cmd, &s); err != nil {
+	if err := f.strategic(given, &s); err != nil {
 		return s, nil, err
 	}
-	if s.Options, err = catalogue.ParseOptions(f.options); err != nil {
-		return s, nil, fail(usage, "--option: %w", err)
+	if s.Options, err = parseOptions(f.options); err != nil {
+		return s, nil, err
 	}
-	if !cmd.Flags().Changed("seed") {
+	if !given("seed") {
 		s.Seed = uint64(rand.Uint32())
+		if f.shard.Of > 0 {
+			s.Seed = 1 // the same on all machines
+		}
 	}
 	if s.For > 0 && s.Runs == 0 {
 		s.Runs = unlimited
 	}
-	s.Worker = strings.Fields(f.worker)
+	if f.worker != "" {
+		if s.Worker, err = suite.Command(f.worker); err != nil {
+			return s, nil, fail(usage, "--worker: %w", err)
+		}
+	}
 	return s, pr, nil
+}
+
+// fill is what a place adds to settings that leave it open.
+func (p *place) fill(s *explore.Settings) {
+	s.On, s.Lease = p.name, p.lease
+	if p.name != "sim" {
+		s.Usual(p.lease)
+	}
+	if s.Runs == 0 {
+		s.Runs = p.runs
+	}
 }
 
 // asked is what a flag fixes, else what is drawn.
@@ -113,7 +140,7 @@ func asked(n int, otherwise explore.Range) explore.Range {
 const unlimited = 1 << 40
 
 // validate holds flags to the values that they may have.
-func (f *runFlags) validate(cmd *cobra.Command) error {
+func (f *runFlags) validate(given func(flag string) bool) error {
 	for _, c := range []struct {
 		flag, value string
 		allowed     []string
@@ -126,24 +153,19 @@ func (f *runFlags) validate(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	for _, c := range []struct {
-		flag  string
-		value int
-	}{
-		{"runs", f.runs},
-		{"jobs", f.jobs},
-		{"faults", f.count},
-		{"clients", f.clients},
-		{"acquires", f.acquires},
-	} {
-		if c.value < 1 && cmd.Flags().Changed(c.flag) {
-			return fail(usage, "--%s %d: it has to be at least 1", c.flag, c.value)
-		}
+	if err := numbers(given, []number{
+		{"runs", f.runs, harness.MostRuns},
+		{"jobs", f.jobs, harness.MostJobs},
+		{"faults", f.count, harness.MostFaults},
+		{"clients", f.clients, harness.MostClients},
+		{"acquires", f.acquires, harness.MostAcquires},
+	}); err != nil {
+		return err
 	}
-	if f.limit <= 0 && cmd.Flags().Changed("for") {
+	if f.limit <= 0 && given("for") {
 		return fail(usage, "--for %v: it has to be more than 0", f.limit)
 	}
-	if len(strings.Fields(f.worker)) == 0 && cmd.Flags().Changed("worker") {
+	if len(strings.Fields(f.worker)) == 0 && given("worker") {
 		return fail(usage, "--worker needs a command, for example: --worker 'python3 worker.py'")
 	}
 	return nil
@@ -165,13 +187,16 @@ func fits(id string, options catalogue.Options) error {
 		if o == "" || slices.Contains(lock.Options, o) {
 			continue
 		}
+		if near := names.Nearest(o, lock.Options); len(near) > 0 {
+			return fail(usage, "%s has no option %s; did you mean %s?", id, o, strings.Join(near, " or "))
+		}
 		var have []string
 		for _, l := range catalogue.Locks {
 			if slices.Contains(l.Options, o) {
 				have = append(have, l.ID)
 			}
 		}
-		return fail(usage, "%s has no option %s; these have: %s", id, o, strings.Join(have, ", "))
+		return fail(usage, "%s has no option %s; these have: %s", id, o, names.Some(have))
 	}
 	return nil
 }

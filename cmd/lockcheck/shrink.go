@@ -39,7 +39,7 @@ Exit code 0: shrunk. 2: there was nothing to shrink.`,
 		Args:        needArgs("FILE", "lockcheck shrink lockcheck-out/redis-set-lua-pause-1/schedule.json"),
 		Annotations: map[string]string{keepsFiles: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var pr promise
+			var pr checker.Promise
 			if property != "" {
 				var err error
 				if pr, err = parsePromise([]string{property}); err != nil {
@@ -56,7 +56,7 @@ Exit code 0: shrunk. 2: there was nothing to shrink.`,
 }
 
 // shrink shrinks one file's run.
-func (a *app) shrink(cmd *cobra.Command, file string, pr promise) (doc verdictDocument, code int, err error) {
+func (a *app) shrink(cmd *cobra.Command, file string, pr checker.Promise) (doc verdictDocument, code int, err error) {
 	plan, err := readPlan(file)
 	if err != nil {
 		return doc, 0, err
@@ -77,10 +77,10 @@ func (a *app) shrink(cmd *cobra.Command, file string, pr promise) (doc verdictDo
 		return doc, 0, err
 	}
 	i := slices.IndexFunc(j.Verdicts, func(v checker.Verdict) bool {
-		return v.Outcome == checker.Violated && pr.covers(v.Property)
+		return v.Outcome == checker.Violated && pr.Covers(v.Property)
 	})
 	if i < 0 {
-		return doc, 0, fail(unproven, "nothing to shrink: the run of %s does not violate %s", file, pr.words())
+		return doc, 0, fail(unproven, "nothing to shrink: the run of %s does not violate %s", file, promisedWords(pr))
 	}
 	s, err := a.shrinkFor(p, j, j.Verdicts[i].Property, name)
 	if err != nil {
@@ -98,11 +98,11 @@ func (a *app) shrink(cmd *cobra.Command, file string, pr promise) (doc verdictDo
 }
 
 // words are the properties that have to hold, for a sentence.
-func (pr promise) words() string {
+func promisedWords(pr checker.Promise) string {
 	if len(pr) == 0 {
 		return "any property"
 	}
-	return strings.Join(pr.strings(), ", ")
+	return strings.Join(pr.Strings(), ", ")
 }
 
 // shrinkable says why a plan cannot be shrunk.
@@ -121,7 +121,7 @@ type shrunkRun struct {
 	property checker.Property
 	judged   *harness.Judged
 	dir      string
-	took     time.Duration
+	took     time.Duration // 0: it was not done now
 }
 
 // shrinkFor shrinks a run for a property that it violates, carries out what is
@@ -150,8 +150,9 @@ func (a *app) shrinkFor(p *place, j *harness.Judged, property checker.Property, 
 }
 
 // shrinkKept shrinks, of the runs that a batch has kept, the first violation
-// of each property: several side by side, which changes nothing of what comes out.
-func (a *app) shrinkKept(p *place, s *explore.Settings, r *explore.Result, kept map[int]keptRun) (map[checker.Property]shrunkRun, error) {
+// of each of some properties: several side by side, which changes nothing of what
+// comes out.
+func (a *app) shrinkKept(p *place, s *explore.Settings, r *explore.Result, kept map[int]keptRun, some func(checker.Property) bool) (map[checker.Property]shrunkRun, error) {
 	jobs := s.Jobs
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
@@ -161,7 +162,7 @@ func (a *app) shrinkKept(p *place, s *explore.Settings, r *explore.Result, kept 
 	runs := make([]shrunkRun, len(checker.Properties))
 	errs := make([]error, len(checker.Properties))
 	for i, prop := range checker.Properties {
-		if r.Outcome(prop) != checker.Violated {
+		if r.Outcome(prop) != checker.Violated || !some(prop) {
 			continue
 		}
 		j := kept[r.Outcomes[prop].First[checker.Violated]].judged
@@ -172,7 +173,7 @@ func (a *app) shrinkKept(p *place, s *explore.Settings, r *explore.Result, kept 
 				return
 			}
 			errs[i] = guard(func() (err error) {
-				runs[i], err = a.shrinkFor(p, j, prop, runName(j.Plan))
+				runs[i], err = a.shrinkFor(p, j, prop, p.runName(j.Plan))
 				return err
 			})
 		})
@@ -194,11 +195,15 @@ func (a *app) tellShrunk(s shrunkRun, title string) error {
 	}
 	if !a.quiet {
 		a.heading(title + ", shrunk for " + string(s.property))
-		if err := a.story(s.judged.History, s.judged.Verdicts, promise{s.property}); err != nil {
+		if err := a.story(s.judged.History, s.judged.Verdicts, checker.Promise{s.property}); err != nil {
 			return err
 		}
 	}
-	a.paragraph(9, fmt.Sprintf("%s; %s, %.1f s", shrunkWords(s.judged.Plan.Shrunk), plural(s.judged.Plan.Shrunk.Replays, "replay"), s.took.Seconds()))
+	words := fmt.Sprintf("%s; %s", shrunkWords(s.judged.Plan.Shrunk), plural(s.judged.Plan.Shrunk.Replays, "replay"))
+	if s.took > 0 {
+		words += fmt.Sprintf(", %.1f s", s.took.Seconds())
+	}
+	a.paragraph(9, words)
 	return nil
 }
 
@@ -208,6 +213,8 @@ func shrunkWords(s *harness.Shrunk) string {
 		plural(s.From.Clients, "client"), plural(s.From.Acquisitions, "acquisition"), plural(s.From.Faults, "fault"),
 		s.To.Clients, s.To.Acquisitions, s.To.Faults)
 	switch s.Stopped {
+	case harness.StoppedTime:
+		words += "; the time was over, so there may be a shorter one"
 	case harness.StoppedInterrupt:
 		words += "; interrupted, so there may be a shorter one"
 	case harness.StoppedBudget:

@@ -174,7 +174,7 @@ func TestShrink(t *testing.T) {
 		{file + " --property livenes", usage, "did you mean liveness"},
 		{filepath.Join(out, "redis-get-del-race", scheduleFile), usage, "follow scripts that somebody wrote"},
 		{real, usage, "recorded on docker"},
-		{filepath.Join(out, "none.json"), usage, "no such file"},
+		{filepath.Join(out, "none.json"), usage, "no file "},
 		{"", usage, "shrink needs a FILE"},
 	} {
 		lockcheck(t, append([]string{"shrink", "--out", out}, strings.Fields(tt.args)...)...).wants(t, tt.code, tt.word)

@@ -136,6 +136,17 @@ func unreadable(err error) error {
 	return fail(usage, "%w", err)
 }
 
+// unread says why a file cannot be read that somebody has named.
+func unread(file string, err error) error {
+	switch info, statErr := os.Stat(file); {
+	case errors.Is(err, fs.ErrNotExist):
+		return fail(usage, "no file %s", file)
+	case statErr == nil && info.IsDir():
+		return fail(usage, "%s is a directory: name a file in it", file)
+	}
+	return fail(usage, "%w", err)
+}
+
 // formatEndings are what the files of histories end with.
 var formatEndings = []string{".jsonl", ".edn", ".json"}
 
@@ -186,5 +197,12 @@ func isHistory(file string) bool {
 	if !slices.Contains(formatEndings, filepath.Ext(strings.TrimSuffix(file, ".gz"))) {
 		return false
 	}
-	return filepath.Base(file) != verdictFile && (filepath.Ext(file) != ".json" || !isSchedule(file))
+	if filepath.Base(file) == verdictFile {
+		return false
+	}
+	schedule := false
+	if filepath.Ext(file) == ".json" {
+		schedule, _ = isSchedule(file) // one that cannot be read is judged, which says why
+	}
+	return !schedule
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"github.com/spf13/cobra"
-
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/harness"
 )
@@ -11,18 +9,18 @@ import (
 var strategies = []string{"random", harness.PCT, exhaustive}
 
 // strategic sets how the runs look for violations.
-func (f *runFlags) strategic(cmd *cobra.Command, s *explore.Settings) error {
+func (f *runFlags) strategic(given func(flag string) bool, s *explore.Settings) error {
 	if f.strategy == exhaustive {
-		return f.exhaustively(cmd, s)
+		return f.exhaustively(given, s)
 	}
 	if f.strategy != strategies[0] {
 		s.Strategy = f.strategy
 	}
 	s.Depth = f.depth
 	switch {
-	case s.Strategy == harness.Random && cmd.Flags().Changed("depth"):
+	case s.Strategy == harness.Random && given("depth"):
 		return fail(usage, "--depth is of --strategy %s only", harness.PCT)
-	case cmd.Flags().Changed("depth") && (f.depth < 1 || f.depth > harness.MaxDepth):
+	case given("depth") && (f.depth < 1 || f.depth > harness.MaxDepth):
 		return fail(usage, "--depth %d: it goes from 1 to %d", f.depth, harness.MaxDepth)
 	case s.Strategy == harness.PCT && f.place.on == "docker":
 		return fail(usage, "--strategy %s decides how long each message takes, and on docker nobody does: leave out --on docker", harness.PCT)

@@ -3,64 +3,122 @@ package main
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/results"
 )
 
-// summary prints what came of a batch. about is the property whose story was told; "": none.
-func (a *app) summary(s *explore.Settings, r *explore.Result, pr promise, kept map[int]keptRun, short map[checker.Property]shrunkRun, about checker.Property, vacuous string) {
-	on := s.On
-	if s.Strategy != harness.Random {
-		on += " by " + s.Strategy
+// summary prints what came of the runs of a cell. kept are the directories of
+// those whose files are there, by their seeds.
+func (a *app) summary(c *results.Cell, shards *results.Shards, kept map[uint64]string) {
+	r := c.Result()
+	on := c.On
+	if c.Strategy != harness.Random {
+		on += " by " + c.Strategy
 	}
-	a.printf("%s on %s: %s from seed %d, in %.1f s\n\n", s.Lock, on, plural(r.Runs, "run"), s.Seed, r.Took.Seconds())
+	on += shardWords(shards)
+	if c.Runs == 0 && shards != nil {
+		words := "no run falls to it"
+		switch {
+		case c.Trouble != "":
+			words = "no run could be done: " + firstLine(c.Trouble)
+		case c.Cut != "":
+			words = "no run was done: " + c.Cut
+		}
+		a.paragraph(2, fmt.Sprintf("%s on %s: %s", c.Lock, on, words))
+		a.printf("\n")
+		return
+	}
+	a.printf("%s on %s: %s from seed %d, in %.1f s\n\n", c.Lock, on, plural(r.Runs, "run"), c.Seed, r.Took.Seconds())
+	a.outcomeTable(c, r)
+	a.reached(reachedLines(settingsOf(c), r))
+	if r.Empty > 0 {
+		a.paragraph(9, fmt.Sprintf("         In %s nobody got the lock; they count for nothing.", plural(r.Empty, "run")))
+	}
+	if c.Retried > 0 {
+		a.paragraph(9, "Place    it failed now and then; "+plural(c.Retried, "run")+" tried again")
+	}
+	if c.Trouble != "" {
+		a.paragraph(9, "Place    it failed, so that not all could be done: "+firstLine(c.Trouble))
+	}
+	if c.Cut != "" {
+		a.paragraph(9, "Cut      "+c.Cut+": these are not all runs")
+	}
+	if vacuous := r.Vacuous(); vacuous != "" {
+		words := "Proves nothing: "
+		if isPart(shards) {
+			words = "Proves nothing without the other shards: "
+		}
+		a.paragraph(2, words+vacuous+".")
+	}
+	a.keptFiles(c, r, kept)
+	a.printf("\n")
+}
+
+// outcomeTable has a line for each property.
+func (a *app) outcomeTable(c *results.Cell, r *explore.Result) {
 	for _, prop := range checker.Properties {
 		out, t := r.Outcome(prop), r.Outcomes[prop]
 		words := ""
 		switch out {
 		case checker.Violated:
-			words = fmt.Sprintf("in %s, first with seed %d", plural(t.Count[checker.Violated], "run"), s.Seed+uint64(t.First[checker.Violated]))
+			words = fmt.Sprintf("in %s, first with seed %d", plural(t.Count[checker.Violated], "run"), c.Seed+uint64(t.First[checker.Violated]))
 		case checker.Unknown, checker.NA:
 			words = t.Reasons[out]
 		}
-		if !pr.covers(prop) {
+		if !c.Promises.Covers(prop) {
 			words = strings.TrimPrefix(words+", not promised", ", ")
 		}
 		a.paragraph(29, strings.TrimRight(fmt.Sprintf("%s %-16s %-9s %s", a.sign(out), prop, out, words), " "))
 	}
 	a.printf("\n")
-	a.reached(reachedLines(s, r))
-	if r.Empty > 0 {
-		a.paragraph(9, fmt.Sprintf("         In %s nobody got the lock; they count for nothing.", plural(r.Empty, "run")))
-	}
-	if vacuous != "" {
-		a.paragraph(2, "Proves nothing: "+vacuous+".")
-	}
-	runs := slices.Sorted(maps.Keys(kept))
-	for i, run := range runs {
+}
+
+// keptFiles says where runs are kept, by their seeds, and how the one whose story
+// is told is done again.
+func (a *app) keptFiles(c *results.Cell, r *explore.Result, kept map[uint64]string) {
+	seeds := slices.Sorted(maps.Keys(kept))
+	for i, seed := range seeds {
 		if i == 4 && !a.verbose {
-			a.printf("         … and %d more below %s\n", len(runs)-i, a.out)
+			a.printf("         … and %d more below %s\n", len(seeds)-i, a.out)
 			break
 		}
-		a.printf("Files    %s\n", kept[run].dir)
-		if shows := shows(r, run); shows != "" {
+		a.printf("Files    %s\n", kept[seed])
+		if shows := shows(r, int(seed-c.Seed)); shows != "" {
 			a.paragraph(9, "         the first run with "+shows)
 		}
 	}
-	switch shrunk, ok := short[about]; {
-	case ok:
-		a.printf("Shrunk   %s\n", shrunk.dir)
-		a.replayLine(shrunk.dir)
-	case about != "":
-		a.replayLine(kept[r.Outcomes[about].First[checker.Violated]].dir)
-	case len(runs) > 0:
-		a.replayLine(kept[runs[0]].dir)
+	again := ""
+	if len(seeds) > 0 {
+		again = kept[seeds[0]]
 	}
-	a.printf("\n")
+	about, _ := told(r, c.Promises)
+	if p := c.Property(about); p != nil && p.Counterexample != nil {
+		if again = kept[p.Seed]; p.Shrunk != "" {
+			again = filepath.Dir(p.Shrunk)
+			a.printf("Shrunk   %s\n", again)
+		}
+	}
+	if again != "" {
+		a.replayLine(again)
+	}
+}
+
+// settingsOf are the settings of a cell's runs, as far as a summary needs them.
+func settingsOf(c *results.Cell) *explore.Settings {
+	s := &explore.Settings{Lock: c.Lock}
+	for _, name := range c.Faults {
+		if k, ok := faults.Find(name); ok {
+			s.Kinds = append(s.Kinds, k)
+		}
+	}
+	return s
 }
 
 // shows says which properties a run was the first to violate, or left open.

@@ -184,11 +184,11 @@ func eachEntry(in *formats.Reader, f func(e *history.Entry, line int) bool) (one
 
 // picture draws what was violated of what was promised, or else what was not,
 // of the properties that can be drawn.
-func (t *taken) picture(verdicts []checker.Verdict, pr promise) func(io.Writer) error {
+func (t *taken) picture(verdicts []checker.Verdict, pr checker.Promise) func(io.Writer) error {
 	return func(w io.Writer) error {
 		for _, want := range []checker.Outcome{checker.Violated, checker.Valid} {
 			for i := range verdicts {
-				if v := &verdicts[i]; v.Outcome == want && pr.covers(v.Property) && checker.Drawable(v.Property) {
+				if v := &verdicts[i]; v.Outcome == want && pr.Covers(v.Property) && checker.Drawable(v.Property) {
 					return checker.Picture(t.history, v, w)
 				}
 			}

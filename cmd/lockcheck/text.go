@@ -102,7 +102,7 @@ func clip(text string, n int) string {
 }
 
 // story prints the story of a run.
-func (a *app) story(h *history.History, verdicts []checker.Verdict, pr promise) error {
+func (a *app) story(h *history.History, verdicts []checker.Verdict, pr checker.Promise) error {
 	if a.json || a.quiet {
 		return nil
 	}
@@ -116,23 +116,23 @@ func (a *app) story(h *history.History, verdicts []checker.Verdict, pr promise) 
 }
 
 // verdictTable prints what was found of each property.
-func (a *app) verdictTable(verdicts []checker.Verdict, pr promise) {
+func (a *app) verdictTable(verdicts []checker.Verdict, pr checker.Promise) {
 	if a.json {
 		return
 	}
-	report.Verdicts(a.stdout, verdicts, pr.covers, a.options())
+	report.Verdicts(a.stdout, verdicts, pr.Covers, a.options())
 	a.printf("\n")
 }
 
 // verdictLine is one file's verdicts in a line: the worst first.
-func (a *app) verdictLine(file string, verdicts []checker.Verdict, pr promise) {
+func (a *app) verdictLine(file string, verdicts []checker.Verdict, pr checker.Promise) {
 	by := map[checker.Outcome][]string{}
 	for _, v := range verdicts {
-		if pr.covers(v.Property) {
+		if pr.Covers(v.Property) {
 			by[v.Outcome] = append(by[v.Outcome], string(v.Property))
 		}
 	}
-	for _, out := range []checker.Outcome{checker.Violated, checker.Unknown, checker.Valid, checker.NA} {
+	for _, out := range checker.Outcomes {
 		if len(by[out]) > 0 {
 			words := ""
 			if out != checker.Valid {

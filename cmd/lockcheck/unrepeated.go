@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/results"
 )
 
 // The files of a run that came out in two ways, beside its schedule.
@@ -49,7 +50,7 @@ func (a *app) saveBoth(differs *explore.UnrepeatedError) (dir string, err error)
 		if err := f.write(&text); err != nil {
 			return dir, err
 		}
-		if err := writeFile(filepath.Join(dir, f.name), text.Bytes()); err != nil {
+		if err := results.WriteFile(filepath.Join(dir, f.name), text.Bytes()); err != nil {
 			return dir, unwritable(err)
 		}
 	}

@@ -1,25 +1,137 @@
 package main
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
 	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lockcheck/lockcheck/harness"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/results"
 )
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Print the version",
+		Short: "Print the version, and what it was built from",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
+			info, _ := debug.ReadBuildInfo()
+			d := newVersion(info)
 			if a.json {
-				return a.printJSON(map[string]any{"schema": 1, "version": harness.Version, "history": history.Format, "go": runtime.Version()})
+				return a.printJSON(d)
 			}
-			a.printf("lockcheck %s, history format %d, %s\n", harness.Version, history.Format, runtime.Version())
+			a.printf("%s", d.text())
 			return nil
 		},
 	}
+}
+
+// versionDocument is what version says: the release, and what the build knows
+// of the source that it was made from. go test and a source that is under no
+// version control leave the latter out.
+type versionDocument struct {
+	Schema   int    `json:"schema"`             // version of this document
+	Version  string `json:"version"`            // version of lockcheck, which histories name
+	History  int    `json:"history"`            // format of histories
+	Go       string `json:"go"`                 // the Go that it was built with
+	OS       string `json:"os"`                 // operating system that it was built for
+	Arch     string `json:"arch"`               // processor that it was built for
+	Module   string `json:"module,omitempty"`   // version that go install was asked for, or made up
+	Revision string `json:"revision,omitempty"` // commit of the source
+	Time     string `json:"time,omitempty"`     // time of that commit
+	Modified bool   `json:"modified,omitempty"` // the source had changed since that commit
+}
+
+// newVersion is the version of a binary with this build info; nil: it has none.
+func newVersion(info *debug.BuildInfo) versionDocument {
+	d := versionDocument{
+		Schema: results.Schema, Version: harness.Version, History: history.Format,
+		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
+	}
+	if info == nil {
+		return d
+	}
+	if info.Main.Version != "(devel)" {
+		d.Module = info.Main.Version
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			d.Revision = s.Value
+		case "vcs.time":
+			d.Time = s.Value
+		case "vcs.modified":
+			d.Modified = s.Value == "true"
+		}
+	}
+	return d
+}
+
+// text is two lines for a person, who knows a commit by its first digits.
+func (d versionDocument) text() string {
+	source := cmp.Or(d.Module, "an unknown revision")
+	if d.Revision != "" {
+		source = "revision " + d.Revision[:min(12, len(d.Revision))] + d.dirty()
+		if day, _, ok := strings.Cut(d.Time, "T"); ok {
+			source += " of " + day
+		}
+	}
+	return "lockcheck " + d.Version + ", history format " + strconv.Itoa(d.History) + "\n" +
+		d.Go + " " + d.OS + "/" + d.Arch + ", built from " + source + "\n"
+}
+
+// revision says what this binary was built from, so that two that may differ do not
+// say the same.
+func revision() string {
+	info, _ := debug.ReadBuildInfo()
+	return newVersion(info).revision(programDigest)
+}
+
+// revision is the commit, or the version that go install was asked for. Where the
+// build knows neither, or the source had changed since, it has the digest of the
+// program, too; "": that is not known, either.
+func (d versionDocument) revision(program func() string) string {
+	switch {
+	case d.dirty() != "":
+		return strings.TrimSuffix(d.Revision+d.dirty()+" "+program(), " ")
+	case d.Revision == "" && d.Module == "":
+		return program()
+	}
+	return cmp.Or(d.Revision, d.Module)
+}
+
+// programDigest is the beginning of the digest of the running program, which does not
+// change; "": it cannot be read.
+var programDigest = sync.OnceValue(func() string {
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return ""
+	}
+	return fmt.Sprintf("sha256:%.8x", sum.Sum(nil))
+})
+
+func (d versionDocument) dirty() string {
+	if d.Revision != "" && d.Modified {
+		return "+dirty"
+	}
+	return ""
 }

@@ -28,7 +28,7 @@ func TestPython(t *testing.T) {
 			worker = append(worker, "--del")
 		}
 		t.Run(worker[len(worker)-1], func(t *testing.T) {
-			const lease = 500 * time.Millisecond
+			const lease = 2 * time.Second
 			p, err := docker.New(t.Context(), cluster.Config{
 				Lease: lease, Clients: []string{"c1", "c2"}, Names: []string{"a"}, Worker: worker,
 			}, &resource{}, docker.Options{Log: t.Output()})
@@ -38,7 +38,7 @@ func TestPython(t *testing.T) {
 			defer p.Close()
 			p.Go(func() {
 				c1, c2 := p.Client("c1"), p.Client("c2")
-				g, err := c1.Acquire(cluster.Op{Index: 1, Lock: "a"}, time.Second)
+				g, err := c1.Acquire(cluster.Op{Index: 1, Lock: "a"}, 10*time.Second)
 				if err != nil || g.ValidUntil <= 0 || g.ValidUntil > p.Now()+lease {
 					t.Errorf("acquire: %v, %v", g, err)
 				}
@@ -51,7 +51,7 @@ func TestPython(t *testing.T) {
 				if _, err := c2.Acquire(cluster.Op{Index: 4, Lock: "a"}, lease/5); !errors.Is(err, locks.ErrNotAcquired) {
 					t.Errorf("second acquire: %v", err)
 				}
-				if _, err := c2.Acquire(cluster.Op{Index: 5, Lock: "a"}, 2*lease); err != nil {
+				if _, err := c2.Acquire(cluster.Op{Index: 5, Lock: "a"}, time.Minute); err != nil {
 					t.Errorf("acquire after the lease: %v", err)
 				}
 				if err := c1.Release(cluster.Op{Index: 6, Lock: "a", Acquire: 1}); del != (err == nil) {

@@ -3,7 +3,8 @@
 
 It gives the lock back with a script that compares and deletes; with --del,
 with a bare DEL, which frees whoever holds it by then.
-Python 3 standard library only. README.md says how to run it.
+Python 3 standard library only. To run it: lockcheck suite, where lockcheck.yaml
+names it, or lockcheck run --worker "python3 worker.py" --on docker.
 """
 import json, socket, sys, time, uuid
 

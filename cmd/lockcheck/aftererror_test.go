@@ -1,0 +1,66 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/results"
+)
+
+// What was found in a lock is not lost with what became of another one.
+func TestAnErrorLeavesWhatWasFound(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, tt := range []struct {
+		err  error
+		code int
+	}{
+		{errors.New("the wheels came off"), bug},
+		{fail(usage, "cannot write to --out: no space left"), usage},
+	} {
+		breaks := func(call int) error {
+			if call > 1 {
+				return tt.err
+			}
+			return nil
+		}
+		const text = `
+locks:
+  - {name: del, lock: redis-set-del, on: docker, faults: none, workloads: finally, promises: ownership}
+  - {name: broken, lock: redis-set-lua, on: docker, faults: none}
+`
+		r, doc := suiteRun(t, &engine{breaks: breaks}, text)
+		r.wants(t, tt.code, tt.err.Error(), "del on docker: none", "violated ownership", "an error ended it")
+		if doc == nil || doc.Verdict != results.Violated {
+			t.Fatalf("%+v", doc)
+		}
+		there(t, doc.Violations[0].File, true)
+		if dirs, _ := filepath.Glob(filepath.Join(regressionsDir, "*")); len(dirs) != 1 {
+			t.Errorf("kept: %q", dirs)
+		}
+		if err := os.RemoveAll(regressionsDir); err != nil {
+			t.Fatal(err)
+		}
+		args := "run redis-set-del --workload finally --fault none --on docker --promise ownership --seed 1 --runs 3 --json"
+		r = (&engine{breaks: breaks}).runs(t, strings.Fields(args)...)
+		if ran := document(t, r); ran.ExitCode != tt.code || r.code != tt.code || ran.Verdict != results.Violated || ran.Cells[0].Cut != errorEnded {
+			t.Errorf("%+v", ran.Head)
+		}
+	}
+}
+
+// A place that cannot show a run again leaves what is known of it.
+func TestARunThatCannotBeKeptIsToldAllTheSame(t *testing.T) {
+	t.Chdir(t.TempDir())
+	wheels := errors.New("the wheels came off")
+	r := in(t, t.Context(), func(p *place) {
+		p.again = func(*explore.Settings, int) (*harness.Judged, error) { return nil, wheels }
+	}, strings.Fields("run redis-set-del --fault pause --seed 1 --runs 60 --json")...)
+	if doc := document(t, r); r.code != bug || doc.ExitCode != bug || doc.Verdict != results.Violated || len(doc.Violations) == 0 {
+		t.Errorf("%+v", doc.Head)
+	}
+}

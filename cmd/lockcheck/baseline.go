@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+
+	"github.com/lockcheck/lockcheck/results"
+)
+
+// baseline is what is known of the past.
+type baseline struct {
+	file   string
+	digest string
+	past   *results.Document // nil: nothing
+}
+
+func baselineFlag(fl *pflag.FlagSet, to *string) {
+	fl.StringVar(to, "baseline", "", "result `file` (result.json, or what --json printed): what is violated there is listed and fails nothing")
+}
+
+// readBaseline reads what is known, before anything is run. No file: nothing is. The
+// result that is about to be written below out cannot be what it is held against: the
+// next time all that is new now would be known. No out: none is written.
+func (a *app) readBaseline(file, out string) error {
+	a.baseline = baseline{}
+	if file == "" {
+		return nil
+	}
+	if own := filepath.Join(out, results.File); out != "" && oneFile(file, own) {
+		return fail(usage, "the baseline: %s is where this command leaves its own result: copy it, and name the copy", file)
+	}
+	past, err := results.ReadFile(file)
+	if err != nil {
+		return fail(usage, "the baseline: %w", err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return fail(usage, "the baseline: %w", err)
+	}
+	a.baseline = baseline{file, digest(text), past}
+	return nil
+}
+
+// against notes in the head of a document what it will be held against, as what
+// shards found is joined only if that was the same; and says why it cannot be.
+func (a *app) against(h *results.Head) error {
+	if a.baseline.past == nil {
+		return nil
+	}
+	if why := h.Incomparable(&a.baseline.past.Head); why != "" {
+		return fail(usage, "the baseline: %s: %s", a.baseline.file, why)
+	}
+	h.Settings[results.BaselineSetting] = a.baseline.digest
+	return nil
+}
+
+// compare holds a result against what is known, if anything is.
+func (a *app) compare(d *results.Document) {
+	if a.baseline.past != nil {
+		d.Against(a.baseline.file, a.baseline.past)
+	}
+}
+
+// baselineLists says what was known, what is new and what is gone.
+func (a *app) baselineLists(d *results.Document) {
+	if d.Baseline == nil {
+		return
+	}
+	a.printf("Compared with %s\n", d.Baseline.File)
+	none := true
+	for _, l := range []struct {
+		word string
+		list []results.Violation
+		note func(results.Violation) string
+	}{
+		{"known", d.Baseline.Known, nil},
+		{"new", d.Baseline.New, nil},
+		{"gone", d.Baseline.Gone, func(results.Violation) string { return "it holds now; a new baseline leaves it out" }},
+		{"unseen", d.Baseline.Unseen, func(v results.Violation) string { return unseen(d, v) }},
+	} {
+		for _, v := range l.list {
+			none = false
+			line := fmt.Sprintf("  %-7s%s: %s", l.word, v.Cell, v.Property)
+			if l.note != nil {
+				line += ": " + l.note(v)
+			}
+			a.paragraph(9, line)
+		}
+	}
+	if none {
+		a.printf("  no violation, then or now\n")
+	}
+	a.printf("\n")
+}
+
+// unseen says why nothing is known now of what was broken then.
+func unseen(d *results.Document, v results.Violation) string {
+	c := d.Cell(v.Cell)
+	if c == nil {
+		return "there is no such cell any more"
+	}
+	switch p := c.Property(v.Property); {
+	case c.Lock != v.Lock || c.Settings != v.Settings:
+		return "its cell has another lock or other settings now"
+	case p == nil || !p.Promised:
+		return "it is not promised any more"
+	case c.Runs < v.Among:
+		of := "run"
+		if c.Bound != nil {
+			of = "schedule"
+		}
+		return fmt.Sprintf("not found in %s; then it was broken in %s of %s", plural(c.Runs, of), thousands(v.Runs), thousands(v.Among))
+	}
+	return "its cell came to no answer"
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/report/ci"
+	"github.com/lockcheck/lockcheck/results"
+	"github.com/lockcheck/lockcheck/suite"
+)
+
+// junitFlag defines --junit. That a file cannot be written is found out before
+// the first run, and not after an hour of them. Like --out it makes its directory.
+// What an earlier time left is removed; any other file is refused.
+func (a *app) junitFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.junit, "junit", "", "write test results for a CI server to `FILE`, as JUnit does")
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		if !cmd.Flags().Changed("junit") {
+			return nil
+		}
+		if a.junit == "" {
+			return fail(usage, "--junit needs the name of a file")
+		}
+		if oneFile(a.junit, filepath.Join(a.out, results.File)) {
+			return fail(usage, "cannot write --junit %s: the result goes there", a.junit)
+		}
+		err := withoutPath(os.MkdirAll(filepath.Dir(a.junit), 0o777))
+		if err = cmp.Or(err, canWrite(a.junit, testResults)); err != nil {
+			return fail(usage, "cannot write --junit %s: %w", a.junit, err)
+		}
+		if err := os.Remove(a.junit); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fail(usage, "cannot write --junit %s: %w", a.junit, withoutPath(err))
+		}
+		return nil
+	}
+}
+
+// oneFile tells whether two names are of one file, that may not be there yet.
+func oneFile(a, b string) bool {
+	a, errA := realPath(a)
+	b, errB := realPath(b)
+	return cmp.Or(errA, errB) == nil && a == b
+}
+
+// report shows a document, and what ended it early, to whoever watches over builds.
+// What is only for GitHub's pages never changes how a command ends.
+func (a *app) report(d *results.Document, ended error) error {
+	r := &ci.Report{Document: d, Story: storyOf, Ended: ended}
+	if file := filepath.Join(a.out, results.File); a.out != "" && canRead(file) {
+		r.Rest = file
+	}
+	if d.Command == "suite" {
+		r.File = inRepository(cmp.Or(d.Settings["arguments"], suite.File))
+	}
+	if a.github {
+		r.Annotations(a.stderr)
+		a.annotated = ended
+		if err := appendSummary(r, os.Getenv("GITHUB_STEP_SUMMARY")); err != nil {
+			a.say("lockcheck: there is no summary of this job: %v\n", err)
+		}
+	}
+	if a.junit == "" {
+		return nil
+	}
+	var text bytes.Buffer
+	if err := r.JUnit(&text); err != nil {
+		return err
+	}
+	if err := results.WriteFile(a.junit, text.Bytes()); err != nil {
+		return fail(usage, "cannot write --junit: %w", err)
+	}
+	return nil
+}
+
+// appendSummary adds the page of this step to the job's; "": nobody wants one.
+func appendSummary(r *ci.Report, path string) error {
+	if path == "" {
+		return nil
+	}
+	var page bytes.Buffer
+	if err := r.Summary(&page, ci.PageBytes); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, &page)
+	return errors.Join(err, f.Close())
+}
+
+// annotate shows GitHub why a command ended without a result. What a document
+// says has been shown.
+func (a *app) annotate(err error) {
+	e, ok := errors.AsType[*exitError](err)
+	if !a.github || err == nil || errors.Is(err, a.annotated) || ok && e.err == nil {
+		return
+	}
+	var mistakes []ci.Mistake
+	if in, ok := errors.AsType[*suite.InFile](err); ok {
+		for _, p := range in.Problems {
+			mistakes = append(mistakes, ci.Mistake{File: inRepository(in.File), Line: p.Line, Column: p.Column, Words: p.Words})
+		}
+	} else {
+		mistakes = []ci.Mistake{{Words: err.Error()}}
+	}
+	ci.Complaints(a.stderr, mistakes)
+}
+
+// unopened concludes a run of locks in a place that cannot be set up.
+func (a *app) unopened(d *results.Document, ids []string, batches map[string]*explore.Settings, pr checker.Promise, err error) error {
+	for _, id := range ids {
+		e := &explored{settings: batches[id], result: explore.NewResult(), promise: pr}
+		d.Cells = append(d.Cells, e.cell(id, err))
+	}
+	a.say("lockcheck: %v\n", err)
+	if err := a.noResult(&d.Head, false); err != nil {
+		return err
+	}
+	if err := a.leaveShard(d, nil); err != nil {
+		return err
+	}
+	return a.conclude(d)
+}
+
+// storyOf is the story that lies beside the history of a counterexample, of the
+// shortest run where there is one; "": there is none.
+func storyOf(x *results.Counterexample) string {
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(cmp.Or(x.Shrunk, x.File)), storyFile))
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+func canRead(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+// inRepository is a file as GitHub names it: from the root of the repository,
+// with slashes.
+func inRepository(file string) string {
+	root := os.Getenv("GITHUB_WORKSPACE")
+	path, err := filepath.Abs(file)
+	if root == "" || err != nil {
+		return filepath.ToSlash(file)
+	}
+	if rel, err := filepath.Rel(root, path); err == nil && filepath.IsLocal(rel) {
+		file = rel
+	}
+	return filepath.ToSlash(file)
+}

@@ -1,0 +1,25 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// What nobody could break has not been kept: one client alone breaks no
+// exclusion, however the lock is made.
+func TestOneClientKeepsNoPromiseOfTwo(t *testing.T) {
+	for _, tt := range []struct {
+		args string
+		code int
+	}{
+		{"--runs 20 --promise exclusion", unproven},
+		{"--runs 20 --promise liveness,lease-exclusion", unproven},
+		{"--promise exclusion --strategy exhaustive", unproven},
+		{"--runs 20 --promise ownership", held},
+		{"--runs 20", held},
+	} {
+		args := strings.Fields("run redis-set-lua --fault none --clients 1 --acquires 2 " + tt.args)
+		r := lockcheck(t, append(args, "--out", t.TempDir())...)
+		r.wants(t, tt.code, "there is one client: nobody could break it")
+	}
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"cmp"
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/lockcheck/lockcheck/cluster/docker"
+	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/results"
+)
+
+// presentation are the flags that do not decide what is explored.
+var presentation = []string{"out", "json", "verbose", "quiet", "jobs", "keep", "no-shrink", "shard", "junit", "baseline", "markdown"}
+
+// newHead is the head of what a command comes to.
+func newHead(cmd *cobra.Command, args []string) results.Head {
+	h := results.Head{Schema: results.Schema, Command: cmd.Name(), Version: harness.Version, Revision: revision(), Settings: map[string]string{}}
+	if len(args) > 0 {
+		h.Settings["arguments"] = strings.Join(args, " ")
+	}
+	if on := cmd.Flags().Lookup("on"); on != nil {
+		maps.Copy(h.Settings, surroundings(on.Value.String()))
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if !slices.Contains(presentation, f.Name) {
+			h.Settings[f.Name] = f.Value.String()
+		}
+	})
+	return h
+}
+
+// surroundings decide, beside flags and files, what runs in a place come to: where
+// servers are real, what they are, and what their clients run on.
+func surroundings(place string) map[string]string {
+	if place == "sim" {
+		return nil
+	}
+	of := map[string]string{"os": runtime.GOOS, docker.BaseEnv: cmp.Or(os.Getenv(docker.BaseEnv), docker.DefaultBase)}
+	if image := os.Getenv(docker.MySQLEnv); image != "" {
+		of[docker.MySQLEnv] = image
+	}
+	return of
+}
+
+// newDocument is what run or suite comes to, before it begins.
+func newDocument(cmd *cobra.Command, args []string, seed uint64) *results.Document {
+	d := &results.Document{Head: newHead(cmd, args), Seed: seed}
+	d.Settings["seed"] = strconv.FormatUint(seed, 10)
+	return d
+}
+
+// decide decides what a command came to that an error may have ended early.
+func decide(d *results.Document, failed error) {
+	d.Decide()
+	if failed == nil {
+		return
+	}
+	if d.Verdict != results.Violated && d.Verdict != results.Unavailable {
+		d.Verdict, d.Reason = results.Inconclusive, firstLine(failed.Error())
+	}
+	if !d.Interrupted {
+		d.ExitCode = worse(d.ExitCode, codeFor(failed))
+	}
+}
+
+// conclude decides what a command came to, shows it to machines, and exits with
+// the code for it.
+func (a *app) conclude(d *results.Document) error { return a.concludeAfter(d, nil) }
+
+// concludeAfter does so for one that an error may have ended early.
+func (a *app) concludeAfter(d *results.Document, failed error) error {
+	decide(d, failed)
+	if a.json {
+		if err := a.printJSON(d); err != nil {
+			return err
+		}
+	}
+	if err := a.report(d, failed); err != nil {
+		return err
+	}
+	return cmp.Or(failed, exit(d.ExitCode))
+}

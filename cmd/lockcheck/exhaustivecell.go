@@ -1,0 +1,107 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/results"
+)
+
+// boundName is the cell of one search.
+func boundName(s *explore.Settings, fault string) string {
+	return s.Lock + " " + cmp.Or(fault, catalogue.NoFault)
+}
+
+// boundElsewhere is the cell of a search that another shard does.
+func boundElsewhere(s *explore.Settings, fault string, pr checker.Promise) results.Cell {
+	c := results.Cell{Name: boundName(s, fault), Lock: s.Lock, On: s.On, Promises: pr, Seed: s.Seed}
+	if fault != "" {
+		c.Faults = []string{fault}
+	}
+	c.Take(explore.NewResult())
+	return c
+}
+
+// boundCell is what the result says of one search.
+func boundCell(s *explore.Settings, b *explore.Exhausted, pr checker.Promise, dirs map[checker.Property]string) results.Cell {
+	c, bound := boundElsewhere(s, b.Fault, pr), b.Bound
+	c.Runs, c.Seconds = b.Schedules, b.Took.Seconds()
+	c.Bound = &bound // a copy: the rest of b is large
+	for i := range c.Properties {
+		p := &c.Properties[i]
+		proof := b.Outcomes[p.Property]
+		p.Runs[proof.Outcome.String()] = results.Tally{Count: 1, Seed: s.Seed, Reason: proof.Reason}
+		if dir := dirs[p.Property]; dir != "" {
+			p.Counterexample = &results.Counterexample{
+				Seed: s.Seed, File: filepath.Join(dir, historyFile), Steps: proof.Steps,
+				Replay: replayOf(filepath.Join(dir, scheduleFile)), Sentence: sentenceOf(proof.Judged, p.Property),
+			}
+		}
+	}
+	r := c.Result()
+	uncontested(s, r)
+	c.Take(r)
+	return c
+}
+
+// bounds prints what the searches of one lock came to.
+func (a *app) bounds(cells []results.Cell, shards *results.Shards) {
+	lock, on, pr := cells[0].Lock, cells[0].On, cells[0].Promises
+	searched := slices.DeleteFunc(slices.Clone(cells), func(c results.Cell) bool { return c.Bound == nil }) // which another shard does
+	if len(searched) == 0 {
+		a.paragraph(2, fmt.Sprintf("%s on %s, exhaustively%s: no search falls to it", lock, on, shardWords(shards)))
+		a.printf("\n")
+		return
+	}
+	first := &searched[0]
+	most := "at most " + plural(first.Bound.Faults, "fault")
+	if first.Faults == nil {
+		most = "no fault"
+	}
+	a.printf("%s on sim, exhaustively%s: %s × %d, %s\n\n", lock, shardWords(shards), plural(first.Bound.Clients, "client"), first.Bound.Acquires, most)
+	code := held
+	for i := range searched {
+		c := &searched[i]
+		a.bound(c)
+		code = worse(code, codeOf(pr.Judge(c.Result().Outcome)))
+	}
+	if code == unproven {
+		a.paragraph(2, "Proves nothing: "+results.Open(searched)+".")
+	}
+	a.boundFiles(searched)
+	a.printf("\n")
+}
+
+// boundFiles says where the counterexamples of searches are, and how the first
+// of a promise is done again.
+func (a *app) boundFiles(cells []results.Cell) {
+	var kept []string
+	again := ""
+	for i := range cells {
+		for _, p := range cells[i].Properties {
+			if p.Counterexample == nil {
+				continue
+			}
+			dir := filepath.Dir(p.File)
+			kept = append(kept, dir)
+			if p.Promised {
+				again = cmp.Or(again, dir)
+			}
+		}
+	}
+	for i, dir := range kept {
+		if i == 8 && !a.verbose {
+			a.printf("         … and %d more below %s\n", len(kept)-i, a.out)
+			break
+		}
+		a.printf("Files    %s\n", dir)
+	}
+	if kept != nil {
+		a.replayLine(cmp.Or(again, kept[0]))
+	}
+}

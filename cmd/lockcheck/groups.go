@@ -1,0 +1,19 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// commandGroup are commands that people use for one end.
+type commandGroup struct {
+	title    string
+	commands []*cobra.Command
+}
+
+// commandGroups are all commands, as the help lists them.
+func (a *app) commandGroups() []commandGroup {
+	return []commandGroup{
+		{"Learn how locks break", []*cobra.Command{a.caseCommand(), a.matrixCommand(), a.benchCommand(), a.listCommand()}},
+		{"Look for violations", []*cobra.Command{a.runCommand(), a.replayCommand(), a.shrinkCommand(), a.checkCommand()}},
+		{"Keep a lock safe in CI", []*cobra.Command{a.initCommand(), a.suiteCommand(), a.mergeCommand()}},
+		{"The rest", []*cobra.Command{a.cleanCommand(), a.versionCommand(), a.workerCommand()}},
+	}
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/workloads"
+)
+
+// columns are the faults to look at, none included where it was not taken out,
+// and with it what clients do otherwise than they should.
+func (f *matrixFlags) columns() ([]string, error) {
+	list := slices.Clone(f.faults)
+	none := slices.ContainsFunc(list, func(name string) bool { return name == "all" || name == catalogue.NoFault }) ||
+		len(list) > 0 && strings.HasPrefix(list[0], "-")
+	if len(list) > 1 || len(list) == 1 && list[0] == "-none" {
+		none = none && !slices.Contains(list, "-none")
+		list = slices.DeleteFunc(list, func(name string) bool { return strings.TrimPrefix(name, "-") == catalogue.NoFault })
+		if len(list) == 0 {
+			list = []string{"all"}
+		}
+	}
+	kinds, err := parseFaults(list)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	if none {
+		names = append(names, catalogue.NoFault)
+		for _, w := range workloads.Misuses() {
+			names = append(names, w.Name)
+		}
+	}
+	for _, k := range kinds {
+		names = append(names, k.Name)
+	}
+	return names, nil
+}
+
+// noCell is a lock and a fault that does not apply to it.
+type noCell struct {
+	lock, fault string
+	reason      error
+}
+
+// cells are those that the arguments and flags name, as far as the place offers
+// their faults. absent are those that are none.
+func (a *app) cells(p *place, args []string, f matrixFlags) (cells []*explore.Cell, absent []noCell, err error) {
+	ids, err := match("lock", args, lockIDs())
+	if err != nil {
+		return nil, nil, err
+	}
+	names, err := f.columns()
+	if err != nil {
+		return nil, nil, err
+	}
+	calibration, err := catalogue.Calibrated()
+	if err != nil {
+		return nil, nil, err
+	}
+	shared := explore.Settings{
+		On: p.name, Lease: p.lease, Seed: f.seed, Runs: f.runs, Jobs: f.jobs,
+		Clients: explore.AnyClients, Acquires: explore.AnyAcquires, Count: explore.AnyCount,
+	}
+	if p.name != "sim" {
+		shared.Usual(p.lease)
+		shared.Runs, shared.For = unlimited, f.limit
+	}
+	var kinds []faults.Fault
+	for _, name := range names {
+		if k, ok := faults.Find(name); ok {
+			kinds = append(kinds, k)
+		}
+	}
+	if kinds, err = a.available(p, kinds, true); err != nil {
+		return nil, nil, err
+	}
+	for _, id := range ids {
+		lock, _ := catalogue.FindLock(id)
+		for _, name := range names {
+			i := slices.IndexFunc(kinds, func(k faults.Fault) bool { return k.Name == name })
+			if _, kind := faults.Find(name); kind && i < 0 || !kind && !slices.Contains(lock.Columns(), name) {
+				continue
+			}
+			if i >= 0 {
+				if reason := cmp.Or(lock.Applies(kinds[i], shared.Server), p.strikes(&lock, kinds[i])); reason != nil {
+					absent = append(absent, noCell{id, name, reason})
+					continue
+				}
+			}
+			c, err := explore.NewCell(shared, lock, id, name, &calibration)
+			if err != nil {
+				return nil, nil, err
+			}
+			if f.holding && !c.Expect.HoldsSlowly() {
+				continue
+			}
+			if f.holding {
+				allRuns(c, shared.Runs)
+			}
+			cells = append(cells, c)
+		}
+	}
+	switch {
+	case len(cells) > 0:
+		return cells, absent, nil
+	case f.holding:
+		return nil, nil, fail(usage, "none of these cells must hold: leave out --holding, or name other locks or faults")
+	}
+	return nil, nil, fail(usage, "none of these faults applies: %w", absent[0].reason)
+}
+
+// allRuns gives a cell that must hold all of the runs, unless it is expected to
+// do as another lock.
+func allRuns(c *explore.Cell, runs int) {
+	if !c.Inherited() {
+		c.Least = runs
+	}
+	c.Runs = max(c.Least, c.Runs)
+}

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockcheck/lockcheck/names"
+	"github.com/lockcheck/lockcheck/results"
+)
+
+func (a *app) mergeCommand() *cobra.Command {
+	var markdown bool
+	var baseline string
+	cmd := &cobra.Command{
+		Use:   "merge DIR…",
+		Short: "Join the results of shards into one",
+		Long: `Joins what the shards of one exploration have left in their directories for
+output: it finds every result.json in and below those that are named, in any
+order, and prints the same text, or with --json the same document, as one
+machine would have that did it all. With --out DIR the result is written there,
+and beside it the files of the counterexamples that count.
+
+Shards have to be of the same version, command, settings, cells and number, and
+held against the same baseline; one that is given here counts instead. A shard
+that is there twice counts once, and a whole one before one that was
+interrupted; what only the latter broke counts beside it, and that is said.
+Those that are missing are named: without them nothing is proven (exit code 2),
+and what is violated is violated (1). It is safe to merge again, with more of
+them, or what was merged already.`,
+		Example: `  lockcheck run redis-set-lua --runs 10000 --shard 1/2 --out shards/1
+  lockcheck run redis-set-lua --runs 10000 --shard 2/2 --out shards/2
+  lockcheck merge shards
+  lockcheck merge shards --out merged --json`,
+		Args: needArgs("DIR", "lockcheck merge shards"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !cmd.Flags().Changed("out") {
+				a.out = "" // nothing is written
+			} else if a.out == "" {
+				return fail(usage, "--out needs the name of a directory")
+			}
+			if err := a.readBaseline(baseline, a.out); err != nil {
+				return err
+			}
+			return a.merge(args, markdown, a.out)
+		},
+	}
+	cmd.Flags().Func("out", "write the result, and the files of counterexamples, to this `directory`", func(dir string) error {
+		a.out = dir
+		return nil
+	})
+	cmd.Flags().BoolVar(&markdown, "markdown", false, "of a matrix, print the table for a pull request")
+	baselineFlag(cmd.Flags(), &baseline)
+	a.junitFlag(cmd)
+	return cmd
+}
+
+// merge joins what is in directories, and leaves it in another, if out names one.
+func (a *app) merge(dirs []string, markdown bool, out string) error {
+	found, err := a.findResults(dirs)
+	if err != nil {
+		return err
+	}
+	parts, shards, err := a.choose(found)
+	if err != nil {
+		return err
+	}
+	if out != "" {
+		if err := cmp.Or(ownResult(out), apart(out, parts[0].head())); err != nil {
+			return err
+		}
+	}
+	if parts[0].matrix != nil && (a.junit != "" || a.baseline.past != nil) {
+		return fail(usage, "a matrix is held against what is expected: leave out --junit and --baseline")
+	} else if parts[0].matrix != nil {
+		return a.mergeMatrix(found, parts, shards, markdown, out)
+	}
+	if markdown {
+		return fail(usage, "--markdown is for shards of matrix, and these are of %s", parts[0].head().Command)
+	}
+	var docs []*results.Document
+	for _, p := range parts {
+		docs = append(docs, p.doc)
+	}
+	doc := results.Merge(docs, shards)
+	if err := a.collect(doc, found, out); err != nil {
+		return err
+	}
+	for x := range doc.Counterexamples {
+		x.Replay = replayOf(x.Schedule())
+	}
+	a.compare(doc)
+	doc.Decide()
+	if out != "" {
+		if err := results.Write(out, doc); err != nil {
+			return unwritable(err)
+		}
+	}
+	if err := a.merged(doc); err != nil {
+		return err
+	}
+	a.mergedLines(doc.Shards)
+	return a.conclude(doc)
+}
+
+// choose takes those of the results that make up one exploration.
+func (a *app) choose(found []*foundResult) (parts []*foundResult, shards *results.Shards, err error) {
+	var sources []results.Source
+	unfit := map[string]error{} // why the baseline is none of a file's
+	for _, f := range found {
+		if f.matrix == nil { // what it was held against before counts no more
+			unfit[f.file()] = a.against(f.head())
+		}
+		sources = append(sources, f.source())
+	}
+	chosen, shards, err := results.Choose(sources)
+	if err != nil {
+		return nil, nil, fail(usage, "%w", err)
+	}
+	for _, c := range chosen {
+		if err := unfit[c.File]; err != nil {
+			return nil, nil, err
+		}
+		if c.Chosen != "" {
+			a.say("lockcheck: %s\n", c.Chosen)
+		}
+		p := foundIn(found, c)
+		if c.Again != nil {
+			p = foundIn(found, c.Again).broke(p)
+		}
+		parts = append(parts, p)
+	}
+	return parts, shards, nil
+}
+
+// foundIn is the result of a source.
+func foundIn(found []*foundResult, s *results.Source) *foundResult {
+	return found[slices.IndexFunc(found, func(f *foundResult) bool { return f.file() == s.File })]
+}
+
+// apart sees to it that what is merged takes the place of nothing but what was merged
+// before: not of a shard, be it one that is merged or not, and not of what another
+// command, or one machine by itself, came to.
+func apart(out string, part *results.Head) error {
+	was := headIn(out)
+	switch s := was.Shards; {
+	case was.Command == "":
+	case was.Command != part.Command, s == nil && part.Shards != nil && part.Shards.Of > 1:
+		return fail(usage, "--out %s has the result of lockcheck %s already: name another directory", out, was.Command)
+	case s != nil && !was.Merged() && len(s.Have) == 1:
+		return fail(usage, "--out %s holds shard %d of %d itself: name another directory", out, s.Have[0], s.Of)
+	}
+	return nil
+}
+
+// same tells whether two names are of one directory, through whatever links.
+func same(a, b string) bool {
+	one, errA := os.Stat(a)
+	two, errB := os.Stat(b)
+	return cmp.Or(errA, errB) == nil && os.SameFile(one, two)
+}
+
+// merged prints what shards came to, as the command that they are parts of does.
+func (a *app) merged(doc *results.Document) error {
+	switch {
+	case a.json:
+		return nil
+	case doc.Command == "suite":
+		return a.tellSuite(doc, nil)
+	}
+	for i := 0; i < len(doc.Cells); {
+		c := &doc.Cells[i]
+		n := i + 1
+		for doc.Settings["strategy"] == exhaustive && n < len(doc.Cells) && doc.Cells[n].Lock == c.Lock {
+			n++ // all searches of a lock are told together
+		}
+		group := doc.Cells[i:n]
+		if err := a.tellCells(group); err != nil {
+			return err
+		}
+		if doc.Settings["strategy"] == exhaustive {
+			a.bounds(group, doc.Shards)
+		} else {
+			a.summary(c, doc.Shards, keptOf(c))
+		}
+		i = n
+	}
+	a.baselineLists(doc)
+	return nil
+}
+
+// keptOf are the directories of a cell's counterexamples, by their seeds.
+func keptOf(c *results.Cell) map[uint64]string {
+	kept := map[uint64]string{}
+	for _, p := range c.Properties {
+		if p.Counterexample != nil {
+			kept[p.Seed] = filepath.Dir(p.File)
+		}
+	}
+	return kept
+}
+
+// mergedLines say which shards were joined, and which were not.
+func (a *app) mergedLines(s *results.Shards) {
+	if s == nil {
+		return
+	}
+	a.paragraph(9, fmt.Sprintf("Joined   %s of %d", names.Numbered("shard", s.Have), s.Of))
+	if s.Cut != nil {
+		a.paragraph(9, fmt.Sprintf("Cut      %s: interrupted before the end; run it again, and merge again", names.Numbered("shard", s.Cut)))
+	}
+	if s.Missing != nil {
+		a.paragraph(9, fmt.Sprintf("Missing  %s: nothing is known of its runs; do what is missing, and merge again", names.Numbered("shard", s.Missing)))
+	}
+}
+
+// errNoResults is what is wrong where nothing was found.
+var errNoResults = errors.New("a shard leaves its result when it ends, as: lockcheck run LOCK --shard 1/4 --out DIR")

@@ -1,0 +1,357 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/results"
+)
+
+// sharded runs a command in parts, each into a directory of its own below dir. Part
+// i has to end with the i-th of the codes.
+func sharded(t *testing.T, dir, args string, codes ...int) {
+	t.Helper()
+	for i, code := range codes {
+		r := lockcheck(t, append(strings.Fields(args), "--shard", fmt.Sprintf("%d/%d", i+1, len(codes)), "--out", filepath.Join(dir, fmt.Sprint(i+1)))...)
+		if r.code != code {
+			t.Fatalf("shard %d: exit code %d, want %d\n%s%s", i+1, r.code, code, r.stdout, r.stderr)
+		}
+		if len(codes) > 1 && !strings.Contains(r.stdout, fmt.Sprintf("Shard    %d of %d", i+1, len(codes))) {
+			t.Errorf("it is not said that this is a part:\n%s", r.stdout)
+		}
+	}
+}
+
+// essence is a document without what differs between machines: how long it took,
+// where files are, which shards it is made of.
+func essence(t *testing.T, text string) string {
+	t.Helper()
+	var doc any
+	if err := json.Unmarshal([]byte(text), &doc); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	var strip func(any)
+	strip = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for _, name := range []string{"seconds", "file", "shrunk", "replay", "shards"} {
+				delete(v, name)
+			}
+			for _, of := range v {
+				strip(of)
+			}
+		case []any:
+			for _, of := range v {
+				strip(of)
+			}
+		}
+	}
+	strip(doc)
+	out, err := json.MarshalIndent(doc, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+// timeless is a text without durations and line breaks, and with directories by
+// one name.
+func timeless(text string, dirs ...string) string {
+	for _, dir := range dirs {
+		text = strings.ReplaceAll(text, dir, "OUT")
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	text, _, _ = strings.Cut(text, " Joined ")
+	text = strings.ReplaceAll(text, `\ `, "")
+	return regexp.MustCompile(`,? (in )?\d+\.\d s\b`).ReplaceAllString(text, "")
+}
+
+// However a command is spread over machines, what they find together is what one
+// finds alone: the same document, text, exit code and files.
+func TestShardsComeToTheSameAsOneMachine(t *testing.T) {
+	for _, tt := range []struct {
+		name, args string
+		code       int
+		shards     []int // what they end with
+	}{
+		{"random", "run redis-set-lua redis-set-del --fault pause,kill --no-shrink --runs 60", violated, []int{violated, violated, violated, violated}},
+		{"held", "run redis-set-lua --fault none --runs 30", held, []int{held, held, held}},
+		{"pct", "run redis-set-get-del --strategy pct --fault pause --no-shrink --runs 40", violated, []int{violated, violated, violated}},
+		{"exhaustive", "run redis-set-lua redis-setnx --strategy exhaustive --fault pause,kill", violated, []int{held, violated, held, held}},
+		{"matrix", "matrix redis-set-del redis-set-lua --fault none,pause --runs 40", held, []int{held, held, held}},
+		{"one shard", "run redis-set-lua --fault pause --runs 20 --no-shrink", violated, []int{violated}},
+		{"shrunk", "run redis-set-lua --fault pause --runs 20 --promise exclusion", violated, []int{violated, violated}},
+		{"more shards than runs", "run redis-set-lua --fault none --runs 2", held, []int{held, held, held, held, held}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dir, one, out := t.TempDir(), t.TempDir(), t.TempDir()
+			whole := append(strings.Fields(tt.args), "--seed", "1", "--out", one)
+			if strings.Contains(tt.args, exhaustive) {
+				whole = append(strings.Fields(tt.args), "--out", one)
+			}
+			want := lockcheck(t, whole...)
+			want.wants(t, tt.code)
+			sharded(t, dir, tt.args, tt.shards...)
+			got := lockcheck(t, "merge", dir, "--out", out)
+			got.wants(t, tt.code)
+			if a, b := timeless(got.stdout, out), timeless(want.stdout, one); a != b {
+				t.Errorf("merged:\n%s\nalone:\n%s", a, b)
+			}
+			document := lockcheck(t, append(whole, "--json")...).stdout
+			for _, from := range []string{dir, out} {
+				merged := lockcheck(t, "merge", from, "--json")
+				merged.wants(t, tt.code)
+				if a, b := essence(t, merged.stdout), essence(t, document); a != b && !settingsDiffer(t, a, b) {
+					t.Errorf("merged from %s:\n%s\nalone:\n%s", from, a, b)
+				}
+			}
+			files := filesNamed(t, out)
+			if tt.code == violated && files == nil {
+				t.Error("it names no counterexample")
+			}
+			for _, file := range files {
+				if _, err := os.Stat(file); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// settingsDiffer tells whether two documents differ in nothing but that a seed
+// was typed for one.
+func settingsDiffer(t *testing.T, a, b string) bool {
+	t.Helper()
+	var docs [2]map[string]any
+	for i, text := range []string{a, b} {
+		if err := json.Unmarshal([]byte(text), &docs[i]); err != nil {
+			t.Fatal(err)
+		}
+		delete(docs[i]["settings"].(map[string]any), "seed")
+	}
+	one, _ := json.Marshal(docs[0])
+	two, _ := json.Marshal(docs[1])
+	return bytes.Equal(one, two)
+}
+
+// filesNamed are the files that the result in a directory names.
+func filesNamed(t *testing.T, dir string) (files []string) {
+	t.Helper()
+	f, err := readResult(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.matrix != nil {
+		for _, c := range f.matrix.Cells {
+			if c.File != "" {
+				files = append(files, c.File)
+			}
+		}
+		return files
+	}
+	for x := range f.doc.Counterexamples {
+		files = append(files, x.File, x.Schedule())
+	}
+	return files
+}
+
+// A shard that was killed and run again changes nothing, and one that is missing
+// is named: with the command as people run it.
+func TestAShardThatIsKilledIsMissingAndRunAgainChangesNothing(t *testing.T) {
+	binary, dir := built(t), t.TempDir()
+	t.Chdir(dir)
+	command := func(args string) *exec.Cmd { return exec.Command(binary, strings.Fields(args)...) }
+	run := func(code int, args string) string {
+		t.Helper()
+		var stdout, stderr bytes.Buffer
+		c := command(args)
+		c.Stdout, c.Stderr = &stdout, &stderr
+		c.Run()
+		if got := c.ProcessState.ExitCode(); got != code {
+			t.Fatalf("%s: exit code %d, want %d\n%s%s", args, got, code, &stdout, &stderr)
+		}
+		return stdout.String()
+	}
+	const what = "run redis-set-lua redis-set-del --fault pause,partition --runs 100 --no-shrink "
+	for i := 1; i <= 4; i++ {
+		run(violated, fmt.Sprintf(what+"--shard %d/4 --out s/%d", i, i))
+	}
+	want := run(violated, "merge s --json")
+
+	// The third is run again, and killed in the middle: it may not leave what it
+	// left before.
+	again := command(strings.Replace(what, "100", "40000000", 1) + "--shard 3/4 --out s/3")
+	if err := again.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for limit := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(filepath.Join("s", "3", results.File)); err != nil {
+			break
+		}
+		if time.Now().After(limit) {
+			t.Fatal("the result of an earlier time is still there")
+		}
+	}
+	if err := again.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	again.Wait()
+	if words := run(violated, "merge s"); !strings.Contains(words, "Missing  shard 3:") || !strings.Contains(words, "Joined   shards 1, 2, 4 of 4") {
+		t.Errorf("the missing shard is not named:\n%s", words)
+	}
+	var d results.Document
+	if err := json.Unmarshal([]byte(run(violated, "merge s --json")), &d); err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(d.Shards.Missing, d.Shards.Have) != "[3] [1 2 4]" {
+		t.Errorf("%+v", d.Shards)
+	}
+	run(violated, what+"--shard 3/4 --out s/3")
+	if got := run(violated, "merge s --json"); essence(t, got) != essence(t, want) {
+		t.Errorf("%s\nbefore:\n%s", got, want)
+	}
+
+	// Twice is once, and so is what was merged already.
+	first := run(violated, "merge s --out s/merged --json")
+	for _, args := range []string{"merge s --out s/merged --json", "merge s/4 s/2 s s/1 --out s/merged --json", "merge s/merged --json"} {
+		if got := run(violated, args); essence(t, got) != essence(t, first) {
+			t.Errorf("%s:\n%s\nwant:\n%s", args, got, first)
+		}
+	}
+}
+
+// What holds in all shards is proven only where none is missing.
+func TestWhatHoldsInSomeShardsIsNotProven(t *testing.T) {
+	dir := t.TempDir()
+	sharded(t, dir, "run redis-set-lua --fault none --runs 30", held, held, held)
+	lockcheck(t, "merge", dir).wants(t, held, "Joined   shards 1, 2, 3 of 3")
+	if err := os.Remove(filepath.Join(dir, "2", results.File)); err != nil {
+		t.Fatal(err)
+	}
+	lockcheck(t, "merge", dir).wants(t, unproven, "Missing  shard 2")
+	// A directory without a result is said.
+	lockcheck(t, "merge", filepath.Join(dir, "1"), filepath.Join(dir, "2"), filepath.Join(dir, "3")).
+		wants(t, unproven, "no result.json in "+filepath.Join(dir, "2"), "Missing  shard 2")
+}
+
+// Of a shard that was interrupted what there is counts, until it was run again.
+func TestAShardThatWasInterruptedIsNamed(t *testing.T) {
+	dir := t.TempDir()
+	sharded(t, dir, "run redis-set-lua --fault none --runs 30", held, held)
+	file := filepath.Join(dir, "2", results.File)
+	d, err := results.Read(filepath.Dir(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Shards.Cut = d.Shards.Have
+	if err := results.Write(filepath.Join(dir, "again"), d); err != nil {
+		t.Fatal(err)
+	}
+	lockcheck(t, "merge", dir).wants(t, held)
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	lockcheck(t, "merge", dir).wants(t, unproven, "Cut      shard 2")
+}
+
+// What is no set of shards is refused, with the names of the files.
+func TestWhatCannotBeMerged(t *testing.T) {
+	dir := t.TempDir()
+	sharded(t, filepath.Join(dir, "a"), "run redis-set-lua --fault none --runs 10", held, held)
+	sharded(t, filepath.Join(dir, "b"), "run redis-set-lua --fault none --runs 12", held, held)
+	sharded(t, filepath.Join(dir, "c"), "matrix redis-set-lua --fault none --runs 12", held, held)
+	write := func(name, text string) string {
+		t.Helper()
+		at := filepath.Join(dir, name)
+		if err := os.MkdirAll(at, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(at, results.File), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	empty := filepath.Join(dir, "empty")
+	if err := os.MkdirAll(empty, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	at := func(parts ...string) string { return filepath.Join(append([]string{dir}, parts...)...) }
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "merge needs a DIR"},
+		{[]string{empty}, "there is nothing to merge"},
+		{[]string{at("nowhere")}, "no directory"},
+		{[]string{at("a", "1", results.File)}, "is no directory"},
+		{[]string{at("a", "1"), at("b", "2")}, "--runs is 10 in the one and 12 in the other"},
+		{[]string{at("a", "1"), at("c", "2")}, "the command is run in the one and matrix in the other"},
+		{[]string{write("broken", `{"schema":1,"comm`)}, "is no result of lockcheck"},
+		{[]string{write("other", `{"name":"x"}`)}, "is no result of lockcheck"},
+		{[]string{write("later", `{"schema":99,"command":"run","version":"9","cells":[]}`)}, "was written by a later lockcheck"},
+		{[]string{write("shards", `{"schema":1,"command":"run","verdict":"held","shards":{"of":4,"have":[7]},"cells":[]}`)}, "shards.have has 7"},
+		{[]string{write("outcome", `{"schema":1,"command":"matrix","verdict":"held","settings":{},"cells":[{"outcome":"fine"}]}`)}, `cells[0].outcome is "fine": it has to be unexpected,`},
+		{[]string{write("numbers", `{"schema":1,"command":"matrix","verdict":"held","settings":{},"cells":[{"outcome":"missing","runs":-1}]}`)}, "cells[0].runs is -1"},
+		{[]string{at("a"), "--out", at("a", "1")}, "holds shard 1 of 2 itself"},
+		{[]string{at("a"), "--markdown"}, "--markdown is for shards of matrix"},
+	} {
+		r := lockcheck(t, append([]string{"merge"}, tt.args...)...)
+		r.wants(t, usage)
+		if text := strings.Join(strings.Fields(r.stderr), " "); !strings.Contains(text, tt.want) {
+			t.Errorf("%v: %s, want %s", tt.args, text, tt.want)
+		}
+	}
+}
+
+// A directory of results can be carried to another machine, and its files go where
+// --out says.
+func TestResultsAreCarriedElsewhere(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	sharded(t, "here", "run redis-set-lua --fault pause --runs 60 --no-shrink", violated, violated)
+	if err := os.Rename("here", "there"); err != nil {
+		t.Fatal(err)
+	}
+	r := lockcheck(t, "merge", "there", "--json")
+	r.wants(t, violated)
+	var d results.Document
+	if err := json.Unmarshal([]byte(r.stdout), &d); err != nil {
+		t.Fatal(err)
+	}
+	for x := range d.Counterexamples {
+		if _, err := os.Stat(x.File); err != nil || !strings.Contains(x.Replay, filepath.Join("there", "")) {
+			t.Errorf("%+v: %v", x, err)
+		}
+	}
+	// Without its files a violation is still one.
+	err := filepath.WalkDir("there", func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() && e.Name() != results.File {
+			return os.Remove(path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lockcheck(t, "merge", "there", "--out", "merged").wants(t, violated, "cannot be told")
+}
+
+func TestWhichShardThisIsHasToMakeSense(t *testing.T) {
+	for shard, want := range map[string]string{
+		"5/4": "the shards of 4 are 1/4 to 4/4", "0/4": "the shards of 4", "2": "as 2/4", "1/0": "at least one shard", "1/10001": "there can be 10000 shards", "a/b": "as 2/4",
+	} {
+		lockcheck(t, "run", "redis-set-lua", "--shard", shard).wants(t, usage, want)
+		lockcheck(t, "matrix", "--shard", shard).wants(t, usage, want)
+	}
+}

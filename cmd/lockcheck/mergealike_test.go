@@ -1,0 +1,202 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/cluster/docker"
+	"github.com/lockcheck/lockcheck/results"
+)
+
+// unmerged says that merge takes no such shards, and why.
+func unmerged(t *testing.T, want string, args ...string) {
+	t.Helper()
+	r := lockcheck(t, append([]string{"merge"}, args...)...)
+	r.wants(t, usage)
+	if text := strings.Join(strings.Fields(r.stderr), " "); !strings.Contains(text, want) {
+		t.Errorf("%s, want %s", text, want)
+	}
+}
+
+// rewrite changes the text of a result.
+func rewrite(t *testing.T, dir string, change func(text string) string) {
+	t.Helper()
+	file := filepath.Join(dir, results.File)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := change(string(text))
+	if now == string(text) {
+		t.Fatalf("nothing is changed in %s", text)
+	}
+	if err := os.WriteFile(file, []byte(now), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Which cells there are, and which have a violation, may hang on the machine:
+// what only one shard knows is not lost.
+func TestShardsOfAMatrixHaveOneTable(t *testing.T) {
+	t.Chdir(t.TempDir())
+	sharded(t, "s", "matrix redis-set-del redis-set-lua --fault none,pause --runs 20", held, held)
+	lockcheck(t, "merge", "s").wants(t, held)
+	rewrite(t, filepath.Join("s", "1"), func(text string) string {
+		var d matrixDocument
+		if err := json.Unmarshal([]byte(text), &d); err != nil {
+			t.Fatal(err)
+		}
+		name := "redis-set-lua pause"
+		d.Table = slices.DeleteFunc(d.Table, func(n string) bool { return n == name })
+		d.Cells = slices.DeleteFunc(d.Cells, func(c matrixCellDocument) bool { return c.name() == name })
+		now, err := json.Marshal(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(now)
+	})
+	unmerged(t, `s/2/result.json (shard 2) and s/1/result.json (shard 1) are not of one exploration: only the former has the cell "redis-set-lua pause"`, "s")
+	for name, tt := range map[string]struct{ table, want string }{
+		"twice": {`["redis-set-del none","redis-set-del none"]`, `table[1] is "redis-set-del none", as another cell`},
+		"none":  {`["redis-set-del"]`, "which is not in the table"},
+	} {
+		text := `{"schema":1,"command":"matrix","verdict":"held","settings":{},"table":` + tt.table +
+			`,"cells":[{"lock":"redis-set-lua","fault":"none","outcome":"missing","result":{"verdict":"held"}}]}`
+		if err := os.MkdirAll(name, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(name, results.File), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		unmerged(t, tt.want, name)
+	}
+}
+
+// What nobody expected and was found before the place failed counts, and the place no
+// more once the shard has been done again.
+func TestWhatAMatrixFoundBeforeItsPlaceFailedCounts(t *testing.T) {
+	t.Chdir(t.TempDir())
+	sharded(t, "s", "matrix redis-set-lua --fault none --runs 20", held, held)
+	d, err := readResult(filepath.Join("s", "1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.matrix.Cells) == 0 {
+		if d, err = readResult(filepath.Join("s", "2")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := &d.matrix.Cells[0]
+	c.Outcome, c.Cut, c.Found = "unexpected", true, []matrixFound{{Property: string(checker.Ownership), Runs: 1}}
+	d.matrix.Verdict, d.matrix.ExitCode, d.matrix.Reason = results.Unavailable, noPlace, "the server is gone"
+	text, err := json.Marshal(d.matrix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir("failed", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join("failed", results.File), text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	lockcheck(t, "merge", "failed").wants(t, noPlace)
+	lockcheck(t, "merge", "s").wants(t, held)
+	r := lockcheck(t, "merge", "s", "failed")
+	r.wants(t, violated)
+	if !strings.Contains(strings.Join(strings.Fields(r.stderr), " "), "and beside it the violation of ownership in redis-set-lua under none") {
+		t.Error(r.stderr)
+	}
+}
+
+// Servers of other images are others, and may not know a fault: their shards are
+// not those of one suite. In virtual time there are none.
+func TestShardsHaveTheSameServers(t *testing.T) {
+	t.Chdir(t.TempDir())
+	e := new(engine)
+	shard := func(n, text string) {
+		t.Helper()
+		if r, _ := suiteRun(t, e, text, "--shard", n+"/2", "--out", filepath.Join("s", n)); r.code > violated {
+			t.Fatalf("%s%s", r.stdout, r.stderr)
+		}
+	}
+	onDocker := strings.Replace(ownerless, "    faults", "    on: docker\n    faults", 1)
+	for _, tt := range []struct{ env, want string }{
+		{docker.MySQLEnv, "LOCKCHECK_MYSQL_IMAGE is not set in the one and other:1 in the other"},
+		{docker.BaseEnv, "LOCKCHECK_BASE_IMAGE is debian:bookworm-slim in the one and other:1 in the other"},
+	} {
+		t.Run(tt.env, func(t *testing.T) {
+			shard("1", onDocker)
+			t.Setenv(docker.BaseEnv, docker.DefaultBase) // as where it is not set
+			t.Setenv(tt.env, "other:1")
+			shard("2", onDocker)
+			unmerged(t, tt.want, "s")
+			rewrite(t, filepath.Join("s", "2"), func(text string) string { return strings.ReplaceAll(text, `"os": "`, `"os": "Plan 9 not `) })
+			shard("1", onDocker)
+			unmerged(t, "the operating system is", "s")
+		})
+	}
+	shard("1", ownerless)
+	t.Setenv(docker.MySQLEnv, "other:1")
+	shard("2", ownerless)
+	if r := lockcheck(t, "merge", "s"); r.code != violated {
+		t.Errorf("exit code %d\n%s", r.code, r.stderr)
+	}
+}
+
+// Shards replay the same counterexamples of the past.
+func TestShardsHaveTheSamePast(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("lockcheck.yaml", []byte(spreadSuite), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	lockcheck(t, "suite", "--shard", "1/2", "--out", "s/1", "--json").wants(t, violated)
+	lockcheck(t, "run", "redis-set-lua", "--fault", "pause", "--seed", "1", "--runs", "20", "--promise", "exclusion", "--out", "regressions").wants(t, violated)
+	lockcheck(t, "suite", "--shard", "2/2", "--out", "s/2", "--json").wants(t, violated)
+	unmerged(t, "the counterexamples of the past were others", "s")
+}
+
+// A merged result counts for the shards that it has and that are not there, and one
+// whose shards are there hides none of its violations.
+func TestAMergedResultCountsWhereItsShardsAreNot(t *testing.T) {
+	t.Chdir(t.TempDir())
+	sharded(t, "s", "run redis-set-lua --fault pause --runs 60 --no-shrink", violated, violated, violated)
+	lockcheck(t, "merge", "s/1", "s/2", "--out", "c/merged").wants(t, violated, "Missing  shard 3")
+	if err := os.Rename(filepath.Join("s", "3"), filepath.Join("c", "3")); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"merge", "c"}, {"merge", "c/merged", "c/3"}} {
+		lockcheck(t, args...).wants(t, violated, "Joined   shards 1, 2, 3 of 3")
+	}
+	// Shards that were done again, and came to something else.
+	for _, n := range []string{"1", "2"} {
+		if err := os.Rename(filepath.Join("s", n), filepath.Join("c", n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, n := range []string{"1", "2", "3"} {
+		rewrite(t, filepath.Join("c", n), func(text string) string { return strings.ReplaceAll(text, `"violated": {`, `"valid": {`) })
+	}
+	unmerged(t, "c/merged/result.json was merged from shards that are here, and has a violation that they do not have", "c")
+}
+
+// What has no settings is no result, of a shard or a baseline.
+func TestADocumentWithoutSettingsIsRefused(t *testing.T) {
+	t.Chdir(t.TempDir())
+	sharded(t, "s", "run redis-set-lua --fault none --runs 10", held)
+	for _, dir := range []string{"x", "b"} {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		const text = `{"schema":1,"command":"run","version":"0.1.0","verdict":"held","cells":[]}`
+		if err := os.WriteFile(filepath.Join(dir, results.File), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	unmerged(t, "x/result.json is no result of lockcheck: settings is not there", "x", "--baseline", "s/1/result.json")
+	unmerged(t, "b/result.json is no result of lockcheck: settings is not there", "s", "--baseline", "b/result.json")
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/lockcheck/lockcheck/results"
+)
+
+// foundResult is the result that a directory holds.
+type foundResult struct {
+	dir    string
+	doc    *results.Document // of run and suite
+	matrix *matrixDocument
+}
+
+func (f *foundResult) file() string { return filepath.Join(f.dir, results.File) }
+
+func (f *foundResult) head() *results.Head {
+	if f.matrix != nil {
+		return &f.matrix.Head
+	}
+	return &f.doc.Head
+}
+
+func (f *foundResult) source() results.Source {
+	s := results.Source{File: f.file(), Head: f.head()}
+	if f.matrix != nil {
+		s.Runs, s.Cells, s.Essence, s.Broken = f.matrix.Runs, f.matrix.frame(), f.matrix.essence(), f.matrix.unexpected()
+	} else {
+		s.Runs, s.Cells, s.Essence, s.Broken = f.doc.Runs, f.doc.Cells, f.doc.Essence(), f.doc.Broken()
+	}
+	return s
+}
+
+// broke is a whole result, with what a part of it that was done before broke.
+func (f *foundResult) broke(before *foundResult) *foundResult {
+	if f.matrix != nil {
+		return &foundResult{dir: f.dir, matrix: f.matrix.broke(before.matrix)}
+	}
+	return &foundResult{dir: f.dir, doc: f.doc.Broke(before.doc)}
+}
+
+// findResults reads the results in and below directories, each once.
+func (a *app) findResults(dirs []string) (list []*foundResult, err error) {
+	by := map[string]*foundResult{}
+	for _, dir := range dirs {
+		below, err := resultsBelow(dir)
+		if err != nil {
+			return nil, err
+		}
+		if len(below) == 0 {
+			a.say("lockcheck: no %s in %s or below\n", results.File, dir)
+		}
+		for _, f := range below {
+			name, err := filepath.Abs(f.dir)
+			if name = cmp.Or(name, f.dir); err != nil || by[name] == nil {
+				by[name] = f
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(by)) {
+		list = append(list, by[name])
+	}
+	if list == nil {
+		return nil, fail(usage, "there is nothing to merge: %w", errNoResults)
+	}
+	return list, nil
+}
+
+// resultsBelow reads the results in a directory and below it.
+func resultsBelow(dir string) (list []*foundResult, err error) {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fail(usage, "no directory %s", dir)
+	case err != nil:
+		return nil, fail(usage, "%w", err)
+	case !info.IsDir():
+		return nil, fail(usage, "%s is no directory: merge takes those that shards had as --out", dir)
+	}
+	// The slash leads through a symbolic link.
+	err = filepath.WalkDir(dir+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Name() != results.File {
+			return err
+		}
+		f, err := readResult(filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		list = append(list, f)
+		return nil
+	})
+	if err != nil {
+		return nil, fail(usage, "%w", err)
+	}
+	return list, nil
+}
+
+// readResult reads the result in a directory. The files that it names are said
+// from where we are.
+func readResult(dir string) (*foundResult, error) {
+	f := &foundResult{dir: dir}
+	doc, err := results.Read(dir)
+	if err != nil {
+		return nil, err
+	}
+	if doc.Command != matrixName {
+		f.doc = doc
+		return f, nil
+	}
+	text, err := os.ReadFile(f.file())
+	if err != nil {
+		return nil, err
+	}
+	f.matrix = new(matrixDocument)
+	if err := json.Unmarshal(text, f.matrix); err != nil {
+		return nil, fail(usage, "%s is no result of lockcheck: %w", f.file(), err)
+	}
+	if err := f.matrix.validate(); err != nil {
+		return nil, fail(usage, "%s is no result of lockcheck: %w", f.file(), err)
+	}
+	f.matrix.relocate(results.OutOf(dir))
+	return f, nil
+}

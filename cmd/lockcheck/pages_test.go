@@ -1,0 +1,132 @@
+package main
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// word is a part of a command line: in quotes, or up to a blank.
+var word = regexp.MustCompile(`'[^']*'|"[^"]*"|\S+`)
+
+// typed is a line that begins as one, and not as what one prints.
+var typed = regexp.MustCompile(`^lockcheck [^0-9…]`)
+
+// commandsOf are the lockcheck commands that a page shows, a line each, without
+// what is said beside them.
+func commandsOf(page string) (lines []string) {
+	page = strings.ReplaceAll(page, "\\\n", " ")
+	quoted := false
+	for line := range strings.Lines(page) {
+		if strings.HasPrefix(line, "```") {
+			quoted = !quoted
+		}
+		if !quoted && !strings.HasPrefix(line, "    ") {
+			continue
+		}
+		line = strings.TrimPrefix(strings.TrimSpace(line), "$ ")
+		line, _, _ = strings.Cut(line, "   ")
+		line, _, _ = strings.Cut(line, " #")
+		for part := range strings.SplitSeq(strings.ReplaceAll(line, "||", "&&"), " && ") {
+			if part = strings.TrimSpace(part); typed.MatchString(part) {
+				lines = append(lines, part)
+			}
+		}
+	}
+	return lines
+}
+
+// Each command that a page shows is one that there is, with flags that it has.
+func TestCommandsOfThePagesCanBeTyped(t *testing.T) {
+	t.Parallel()
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, err := filepath.Glob("../../deploy/*/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, page := range slices.Concat([]string{"../../README.md", "../../CHANGELOG.md"}, pages, more) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "./lockcheck ") {
+			t.Errorf("%s calls the command by a path: it is on the PATH", filepath.ToSlash(page))
+		}
+		for _, line := range commandsOf(string(text)) {
+			found++
+			var args []string
+			for _, w := range word.FindAllString(line, -1)[1:] {
+				if strings.ContainsAny(w, "|<>&;") && w[0] != '\'' {
+					break // the shell's
+				}
+				args = append(args, variable.ReplaceAllString(strings.Trim(w, `'"`), "1"))
+			}
+			root := newApp(strings.NewReader(""), io.Discard, io.Discard).root()
+			cmd, rest, err := root.Find(args)
+			if err == nil && cmd == root {
+				err = unknownName("command", args[0], commandNames(root))
+			}
+			if err == nil {
+				err = cmd.ParseFlags(rest)
+			}
+			if err != nil && !slices.Contains(args, "--help") {
+				t.Errorf("%s: %s: %v", filepath.ToSlash(page), line, err)
+			}
+		}
+	}
+	if found < 40 {
+		t.Errorf("only %d commands were found", found)
+	}
+}
+
+// variable is one of a shell; 1 stands for it, which is a number, a name and a shard of one.
+var variable = regexp.MustCompile(`\$[A-Z_]+`)
+
+// readPage is the text of a page of docs/.
+func readPage(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../docs", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// fence is a fenced block of a page.
+type fence struct{ language, text string }
+
+// fences are those of a page that are in one of some languages, in order.
+func fences(page string, languages ...string) (list []fence) {
+	pattern := regexp.MustCompile("(?s)```(" + strings.Join(languages, "|") + ")\n(.*?)```")
+	for _, found := range pattern.FindAllStringSubmatch(page, -1) {
+		list = append(list, fence{found[1], found[2]})
+	}
+	return list
+}
+
+// shell returns what carries out the commands of a block in a directory, with
+// the built lockcheck, and returns what they print: all of them have to succeed.
+// env is beside the environment that there is.
+func shell(t *testing.T, dir string, env ...string) func(commands string) (printed string) {
+	t.Helper()
+	path := "PATH=" + filepath.Dir(built(t)) + string(filepath.ListSeparator) + os.Getenv("PATH")
+	return func(commands string) string {
+		t.Helper()
+		cmd := exec.Command("sh", "-e", "-c", commands)
+		cmd.Dir, cmd.Env = dir, slices.Concat(os.Environ(), []string{path}, env)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", commands, err, out)
+		}
+		return string(out)
+	}
+}

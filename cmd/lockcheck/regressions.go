@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/results"
+)
+
+// regressionsDir is where counterexamples of the past are, where a suite does
+// not say.
+const regressionsDir = "regressions"
+
+// keptCell is a counterexample of the past, and what comes of it now.
+type keptCell struct {
+	file    string // its schedule
+	text    []byte // what is in it
+	plan    *harness.Plan
+	promise checker.Promise
+	name    string // below --out
+	cell    results.Cell
+}
+
+// replayKept carries out the counterexamples of the past that are the shard's, as
+// long as there is time, or until an error ends it.
+func (a *app) replayKept(cmd *cobra.Command, kept []*keptCell, shard explore.Shard, b budget, show suiteProgress) (failed error) {
+	for i, k := range kept {
+		k.cell.Take(explore.NewResult())
+		switch {
+		case !shard.Has(k.cell.Name, k.cell.Seed):
+		case cmd.Context().Err() != nil:
+			k.cell.Cut = "interrupted"
+		case b.left() <= 0:
+			k.cell.Cut = timeOver
+		case failed != nil:
+			k.cell.Cut = errorEnded
+		default:
+			show(fmt.Sprintf("%s; %d of %s of the past done", k.cell.Name, i, plural(len(kept), "counterexample")))
+			if err := a.replayOne(cmd, k); err != nil {
+				failed, k.cell.Cut = fmt.Errorf("%s: %w", k.file, err), errorEnded
+			}
+		}
+	}
+	return failed
+}
+
+// replayOne carries out a counterexample. Where time is real a run that proves
+// nothing is done again, as none goes exactly as the one before; one violation is
+// enough, also of one that the place failed then. Else what the place failed is done
+// again, once.
+func (a *app) replayOne(cmd *cobra.Command, k *keptCell) error {
+	r := explore.NewResult()
+	var judged *harness.Judged // nil: it was not carried out
+	var dir string
+	var broke error // what is not the place's doing
+	for try := 1; ; try++ {
+		plan := *k.plan
+		p, j, fit, at, err := a.carryOut(cmd, &plan, k.name)
+		shown := err != nil && (unclosed(err) || convicted(j))
+		if shown {
+			judged, dir = j, at
+			r.Count(0, &plan, j.Verdicts, j.Reached)
+		}
+		over := cmd.Context().Err() != nil
+		switch {
+		case err == nil && !over && k.open(j) && plan.On != "sim" && try < tries+r.Retried:
+			continue
+		case err == nil:
+			judged, dir, k.cell.Unfit = j, at, fit.Unused+fit.Defaulted
+			r.Count(0, &plan, j.Verdicts, j.Reached)
+		case over:
+			k.cell.Cut = "interrupted"
+		case troubled(err) && !shown && p != nil && r.Retried == 0:
+			a.say("lockcheck: %s is tried again, as the place failed: %v\n", k.file, err)
+			r.Retried++
+			continue
+		case troubled(err):
+			k.cell.Trouble = err.Error()
+		default:
+			broke = err
+		}
+		break
+	}
+	k.cell.Take(r)
+	for i := range k.cell.Properties {
+		p := &k.cell.Properties[i]
+		if judged == nil || judged.Outcome(p.Property) != checker.Violated {
+			continue
+		}
+		p.Counterexample = &results.Counterexample{
+			Seed: k.plan.Seed, File: filepath.Join(dir, historyFile), Replay: replayOf(k.file),
+			Sentence: sentenceOf(judged, p.Property),
+		}
+	}
+	return broke
+}
+
+// open tells whether a run neither breaks the promise nor shows that it is kept.
+func (k *keptCell) open(j *harness.Judged) bool {
+	out := k.promise.Judge(j.Outcome)
+	return out == checker.Unknown || out == checker.Valid && idle(j) != ""
+}

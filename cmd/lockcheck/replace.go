@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/lockcheck/lockcheck/results"
+)
+
+// marks tell a file that lockcheck wrote at an earlier time, which may be
+// replaced, from any other that somebody has: that one is never touched.
+type marks struct {
+	what        string // what such a file is
+	begins, has string // within its first bytes
+}
+
+var (
+	testResults = marks{"file of test results", "<?xml", `<testsuites name="lockcheck `}
+	picture     = marks{"picture of lockcheck", "<!doctype html>", "<title>Porcupine</title>"}
+	calibration = marks{"calibration", "{", `"lockcheck_calibration"`}
+)
+
+// canWrite tells why a file could not be written: there may be none, or one that
+// has the marks.
+func canWrite(path string, m marks) error {
+	if err := m.mayReplace(path); err != nil {
+		return err
+	}
+	dir := filepath.Dir(path)
+	f, err := os.CreateTemp(dir, filepath.Base(path)+".*.tmp")
+	if errors.Is(err, fs.ErrNotExist) {
+		return errors.New("there is no directory " + dir)
+	}
+	if err != nil {
+		return withoutPath(err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// mayReplace says what there is and may not be replaced; nil: nothing.
+func (m marks) mayReplace(path string) error {
+	info, err := os.Stat(path)
+	if _, link := os.Readlink(path); errors.Is(err, fs.ErrNotExist) && link != nil {
+		return nil
+	}
+	switch {
+	case err != nil:
+		return withoutPath(err)
+	case info.IsDir():
+		return errors.New("it is a directory")
+	case !info.Mode().IsRegular():
+		return errors.New("it is no file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return withoutPath(err)
+	}
+	head, err := io.ReadAll(io.LimitReader(f, 4<<10))
+	if err := cmp.Or(err, f.Close()); err != nil {
+		return withoutPath(err)
+	}
+	if !bytes.HasPrefix(head, []byte(m.begins)) || !bytes.Contains(head, []byte(m.has)) {
+		return errors.New("it is there, and no " + m.what + ": name another file, or remove it first")
+	}
+	return nil
+}
+
+// ownResult refuses a directory for output in which result.json is somebody
+// else's.
+func ownResult(dir string) error {
+	file := filepath.Join(dir, results.File)
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var was results.Head
+	if err != nil {
+		return unwritable(err)
+	}
+	if json.Unmarshal(text, &was) != nil || was.Schema == 0 || was.Command == "" {
+		return fail(usage, "cannot write to --out: %s is there, and no result of lockcheck: name another directory", file)
+	}
+	if was.Schema > results.Schema {
+		return fail(usage, "cannot write to --out: %s was written by a later lockcheck: name another directory", file)
+	}
+	return nil
+}

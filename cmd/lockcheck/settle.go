@@ -1,0 +1,141 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/results"
+)
+
+// explored is a batch of runs and what was kept of it.
+type explored struct {
+	place    *place
+	settings *explore.Settings
+	result   *explore.Result
+	promise  checker.Promise
+	kept     map[int]keptRun                // by run
+	short    map[checker.Property]shrunkRun // in sim
+	about    checker.Property               // whose story is told; "": none
+}
+
+// settle keeps the runs of a batch that have to be kept, and where that can be done
+// shrinks the violations of those properties that shrink tells; nil: none. With an
+// error it returns what there is all the same.
+func (a *app) settle(p *place, s *explore.Settings, r *explore.Result, pr checker.Promise, all bool, shrink func(checker.Property) bool) (*explored, error) {
+	uncontested(s, r)
+	e := &explored{place: p, settings: s, result: r, promise: pr}
+	var err error
+	if e.kept, err = a.keep(p, s, r, all); err == nil && shrink != nil && p.name == "sim" {
+		e.short, err = a.shrinkKept(p, s, r, e.kept, shrink)
+	}
+	e.about, _ = told(r, pr)
+	return e, err
+}
+
+// uncontested takes back that a property held which it takes two clients to
+// break, where there was one.
+func uncontested(s *explore.Settings, r *explore.Result) {
+	if s.Clients.Most != 1 {
+		return
+	}
+	for _, prop := range checker.Contested {
+		t := r.Outcomes[prop]
+		if n := t.Count[checker.Valid]; n > 0 {
+			t.Count[checker.Valid], t.Count[checker.NA] = 0, n+t.Count[checker.NA]
+			t.First[checker.NA], t.Reasons[checker.NA] = t.First[checker.Valid], "there is one client: nobody could break it"
+		}
+	}
+}
+
+// cell is what the result says of it, under a name. trouble is why the place did
+// not do all of the runs; nil: it did.
+func (e *explored) cell(name string, trouble error) results.Cell {
+	s := e.settings
+	c := results.Cell{Name: name, Lock: s.Lock, On: s.On, Promises: e.promise, Strategy: s.Strategy, Settings: s.CellSettings, Seed: s.Seed}
+	for _, k := range s.Kinds {
+		c.Faults = append(c.Faults, k.Name)
+	}
+	if len(s.Workloads) == 1 {
+		c.Workload = s.Workloads[0].Name
+	}
+	if trouble != nil {
+		c.Trouble = trouble.Error()
+	}
+	c.Take(e.result)
+	for i := range c.Properties {
+		if p := &c.Properties[i]; p.Is(checker.Violated) {
+			p.Counterexample = e.counterexample(p.Property)
+		}
+	}
+	return c
+}
+
+// counterexample is the first run that violated a property, as it is kept.
+func (e *explored) counterexample(prop checker.Property) *results.Counterexample {
+	run := e.first(prop)
+	kept := e.kept[run]
+	x := &results.Counterexample{Seed: e.settings.Seed + uint64(run), File: filepath.Join(kept.dir, historyFile)}
+	judged, dir := kept.judged, kept.dir
+	if short, ok := e.short[prop]; ok {
+		judged, dir = short.judged, short.dir
+		x.Shrunk = filepath.Join(dir, historyFile)
+	}
+	x.Replay = replayOf(filepath.Join(dir, scheduleFile))
+	x.Sentence = sentenceOf(judged, prop)
+	return x
+}
+
+// sentenceOf says how a run violated a property; nil: of that run nothing is told.
+func sentenceOf(j *harness.Judged, prop checker.Property) string {
+	if j == nil {
+		return ""
+	}
+	for _, v := range j.Verdicts {
+		if v.Property == prop && v.Witness != nil {
+			return v.Witness.Sentence
+		}
+	}
+	return ""
+}
+
+// first is the first run that violated a property.
+func (e *explored) first(prop checker.Property) int {
+	return e.result.Outcomes[prop].First[checker.Violated]
+}
+
+// tell tells the story of the first run that broke the promise; of the shortest
+// that does the same where there is one.
+func (a *app) tell(e *explored) error {
+	if e.about == "" {
+		return nil
+	}
+	run := e.first(e.about)
+	title := fmt.Sprintf("%s, seed %d", e.settings.Lock, e.settings.Seed+uint64(run))
+	if short, ok := e.short[e.about]; ok {
+		err := a.tellShrunk(short, title)
+		a.printf("\n")
+		return err
+	}
+	if a.quiet {
+		return nil
+	}
+	a.heading(title)
+	return a.story(e.kept[run].judged.History, e.kept[run].judged.Verdicts, e.promise)
+}
+
+// told is the property whose story is told: of those that the first run that
+// broke a promise violated, the one that is shown first.
+func told(r *explore.Result, pr checker.Promise) (about checker.Property, ok bool) {
+	for _, prop := range checker.Properties {
+		if r.Outcome(prop) != checker.Violated || !pr.Covers(prop) {
+			continue
+		}
+		if run := r.Outcomes[prop].First[checker.Violated]; !ok || run < r.Outcomes[about].First[checker.Violated] {
+			about, ok = prop, true
+		}
+	}
+	return about, ok
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/names"
+	"github.com/lockcheck/lockcheck/results"
+)
+
+// shardValue is an explore.Shard on the command line.
+type shardValue explore.Shard
+
+// Set reads 2/4.
+func (s *shardValue) Set(text string) error {
+	shard, err := explore.ParseShard(text)
+	*s = shardValue(shard)
+	return err
+}
+
+// String is empty for the whole.
+func (s *shardValue) String() string {
+	if s.Of == 0 {
+		return ""
+	}
+	return explore.Shard(*s).String()
+}
+
+// Type is what help calls the value.
+func (*shardValue) Type() string { return "i/n" }
+
+func shardFlag(fl *pflag.FlagSet, s *explore.Shard) {
+	fl.Var((*shardValue)(s), "shard", "do the part `i/n` of it, as 2/4: the second of four (see: lockcheck merge --help)")
+}
+
+// ownPlace refuses a directory for output that has the result of another shard, or
+// one of another command where a result is going to take its place, before anything
+// is done.
+func (a *app) ownPlace(command string, s explore.Shard) error {
+	was := headIn(a.out)
+	switch of := was.Shards; {
+	case was.Command == "":
+		return nil
+	case was.Command != command && (s.Of > 0 || command == "suite" && of != nil):
+		return fail(usage, "--out %s has the result of lockcheck %s already: name another directory", a.out, was.Command)
+	case s.Of == 0 && isPart(of):
+		return fail(usage, "--out %s has the result of %s of %d already: name another directory", a.out, names.Numbered("shard", of.Have), of.Of)
+	case s.Of > 0 && of != nil && (of.Of != s.Of || !slices.Equal(of.Have, []int{s.N})):
+		return fail(usage, "--out %s has the result of %s of %d already: name another directory for shard %v", a.out, names.Numbered("shard", of.Have), of.Of, s)
+	}
+	return nil
+}
+
+// headIn is the head of the result in a directory; the zero value: there is none.
+func headIn(dir string) (h results.Head) {
+	text, err := os.ReadFile(filepath.Join(dir, results.File))
+	if err != nil || json.Unmarshal(text, &h) != nil {
+		return results.Head{}
+	}
+	return h
+}
+
+// leaveShard leaves what a shard came to in the directory for output; an error may
+// have ended it early.
+func (a *app) leaveShard(d *results.Document, failed error) error {
+	if d.Shards == nil {
+		return nil
+	}
+	if d.Interrupted || failed != nil {
+		d.Shards.Interrupt()
+	}
+	decide(d, failed)
+	if err := a.leave(d); err != nil {
+		return err
+	}
+	a.shardLine(d.Shards)
+	return nil
+}
+
+// shardLine says of one shard that there is more than what was printed.
+func (a *app) shardLine(s *results.Shards) {
+	if isPart(s) {
+		a.paragraph(9, fmt.Sprintf("Shard    %d of %d: it says nothing of the others; lockcheck merge joins them", s.Have[0], s.Of))
+	}
+}
+
+// isPart tells whether there are other shards, of which nothing is said yet.
+func isPart(s *results.Shards) bool { return s != nil && len(s.Have)+len(s.Missing) < s.Of }
+
+// shardWords are the part of a heading that says of which shards the runs are.
+func shardWords(s *results.Shards) string {
+	switch {
+	case s == nil || len(s.Have) == s.Of:
+		return ""
+	case len(s.Have) == 1:
+		return fmt.Sprintf(", shard %d/%d", s.Have[0], s.Of)
+	}
+	return fmt.Sprintf(", %s of %d", names.Numbered("shard", s.Have), s.Of)
+}

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/results"
+)
+
+func there(t *testing.T, file string, want bool) {
+	t.Helper()
+	if _, err := os.Stat(file); (err == nil) != want {
+		t.Errorf("%s: it is there: %v, want %v", file, !want, want)
+	}
+}
+
+// What an earlier time left does not speak for this one: neither a result nor
+// tests that passed.
+func TestNothingOfAnEarlierTimeIsLeft(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const held1 = "run redis-set-lua --fault none --runs 5 --junit j.xml"
+	file := filepath.Join("lockcheck-out", results.File)
+	leave := func() {
+		t.Helper()
+		lockcheck(t, append(strings.Fields(held1), "--shard", "1/1")...).wants(t, held)
+		there(t, file, true)
+		there(t, "j.xml", true)
+	}
+	// The same command in the same directory leaves no result.json, and so there is
+	// none; that of another stays: it may be a baseline.
+	for args, want := range map[string]struct {
+		code  int
+		there bool
+	}{
+		"run redis-set-del --fault pause --seed 1 --runs 20 --no-shrink": {violated, false},
+		"run redis-set-lua --strategy exhaustive --fault none":           {held, false},
+		"matrix redis-set-lua --fault none --runs 5":                     {held, true},
+	} {
+		leave()
+		lockcheck(t, strings.Fields(args)...).wants(t, want.code)
+		there(t, file, want.there)
+	}
+	// Nor is there one where the place could not be set up.
+	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1") // where nothing answers
+	for args, stays := range map[string]bool{"run redis-set-lua --on docker --fault pause": false, "matrix redis-set-lua --on docker --fault pause": true} {
+		leave()
+		lockcheck(t, strings.Fields(args)...).wants(t, noPlace)
+		there(t, file, stays)
+	}
+	// What could not begin leaves the result that there was, as nothing was done;
+	// tests that are looked at are of this time.
+	for _, args := range []string{
+		"run redis-set-lua --fault nothing --junit j.xml", "run redis-set-lua --fault none --runs 0 --junit j.xml",
+		"run redis-set-lua --baseline no.json --junit j.xml", "suite --junit j.xml", "suite --junit j.xml --runs 0",
+	} {
+		leave()
+		lockcheck(t, strings.Fields(args)...).wants(t, usage)
+		there(t, file, true)
+		there(t, "j.xml", false)
+	}
+	// A suite whose counterexamples of the past cannot be read did nothing, too.
+	leave()
+	for name, text := range map[string]string{"lockcheck.yaml": spreadSuite, "regressions/a/schedule.json": "{"} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lockcheck(t, "suite", "--junit", "j.xml").wants(t, usage)
+	there(t, file, true)
+	there(t, "j.xml", false)
+}
+
+// spread are commands that have shards, each begun in a directory of its own.
+func spread(t *testing.T, do func(begun []string)) {
+	t.Helper()
+	for _, args := range []string{"run redis-set-lua --fault none --runs 5", "matrix redis-set-lua --fault none --runs 5", "suite --runs 5"} {
+		t.Chdir(t.TempDir())
+		if err := os.WriteFile("lockcheck.yaml", []byte(spreadSuite), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		do(strings.Fields(args))
+	}
+}
+
+// The default --out is one for all: the second shard does not take the place of
+// the first.
+func TestAShardTakesThePlaceOfNoOther(t *testing.T) {
+	spread(t, func(begun []string) {
+		shard := func(n string) result { return lockcheck(t, append(begun, "--shard", n)...) }
+		first := shard("1/2")
+		if first.code > violated {
+			t.Fatalf("%s: exit code %d\n%s", begun, first.code, first.stderr)
+		}
+		for _, other := range []string{"2/2", "1/3"} {
+			r := shard(other)
+			r.wants(t, usage)
+			if text := strings.Join(strings.Fields(r.stderr), " "); !strings.Contains(text, "--out lockcheck-out has the result of shard 1 of 2 already: name another directory for shard "+other) {
+				t.Errorf("%s: %s", begun, text)
+			}
+		}
+		there(t, filepath.Join("lockcheck-out", results.File), true)
+		if again := shard("1/2"); again.code != first.code {
+			t.Errorf("%s again: exit code %d, before %d\n%s", begun, again.code, first.code, again.stderr)
+		}
+	})
+}
+
+// Nor does the whole, where --shard was forgotten.
+func TestTheWholeTakesThePlaceOfNoShard(t *testing.T) {
+	spread(t, func(begun []string) {
+		lockcheck(t, append(begun, "--shard", "1/2")...)
+		lockcheck(t, begun...).wants(t, usage, "has the result of shard 1 of 2 already: name another directory")
+		there(t, filepath.Join("lockcheck-out", results.File), true)
+	})
+}
+
+// Nor what is merged the place of what another command has found, or the whole.
+func TestWhatIsMergedTakesThePlaceOfNothingElse(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("lockcheck.yaml", []byte(spreadSuite), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	lockcheck(t, "suite", "--runs", "5", "--out", "whole")
+	sharded(t, "r", "run redis-set-lua --fault none --runs 10", held, held)
+	for _, n := range []string{"1", "2"} {
+		lockcheck(t, "suite", "--runs", "5", "--shard", n+"/2", "--out", filepath.Join("s", n))
+	}
+	for _, shards := range []string{"r", "s"} {
+		lockcheck(t, "merge", shards, "--out", "whole").wants(t, usage, "has the result of lockcheck suite already: name another directory")
+		first := lockcheck(t, "merge", shards, "--out", "merged-"+shards)
+		if again := lockcheck(t, "merge", shards, "--out", "merged-"+shards); again.code != first.code || first.code > unproven {
+			t.Errorf("%s: exit code %d, again %d\n%s", shards, first.code, again.code, again.stderr)
+		}
+	}
+}
+
+// A symbolic link is another name of the same directory.
+func TestWhatIsMergedTakesThePlaceOfNoShard(t *testing.T) {
+	t.Chdir(t.TempDir())
+	sharded(t, "s", "run redis-set-lua --fault none --runs 10", held, held)
+	if err := os.Symlink(filepath.Join("s", "1"), "link"); err != nil {
+		t.Fatal(err)
+	}
+	r := lockcheck(t, "merge", "s", "--out", "link")
+	r.wants(t, usage)
+	if !strings.Contains(strings.Join(strings.Fields(r.stderr), " "), "--out link holds shard 1 of 2 itself") {
+		t.Error(r.stderr)
+	}
+}
+
+// A violation that was found before the place failed is not lost when the shard is
+// done again elsewhere.
+func TestAViolationOfAShardThatFailedIsMerged(t *testing.T) {
+	t.Chdir(t.TempDir())
+	sharded(t, "s", "run redis-set-lua --fault none --runs 10", held, held)
+	whole := lockcheck(t, strings.Fields("run redis-set-lua --fault pause --seed 1 --runs 20 --no-shrink --out v --json")...)
+	whole.wants(t, violated)
+	var found results.Document
+	if err := json.Unmarshal([]byte(whole.stdout), &found); err != nil {
+		t.Fatal(err)
+	}
+	d, err := results.Read(filepath.Join("s", "2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Cells = found.Cells
+	d.Cells[0].Trouble = "the server is gone"
+	d.Decide()
+	if err := results.Write("failed", d); err != nil {
+		t.Fatal(err)
+	}
+	// What was the matter then is over: the lock is to blame, and not the place.
+	r := lockcheck(t, "merge", "s", "failed", "--json", "--out", "merged")
+	r.wants(t, violated)
+	if text := strings.Join(strings.Fields(r.stderr), " "); !strings.Contains(text, "of shard 2 s/2/result.json counts, and beside it the violation of") || !strings.Contains(text, "which only failed/result.json has") {
+		t.Error(text)
+	}
+	var merged results.Document
+	if err := json.Unmarshal([]byte(r.stdout), &merged); err != nil || len(merged.Violations) == 0 || merged.Cells[0].Trouble != "" {
+		t.Errorf("%v: %s", err, r.stdout)
+	}
+	// Interrupted, it is not to be run again once it has been.
+	d.Cells[0].Trouble, d.Interrupted = "", true
+	d.Shards.Interrupt()
+	d.Decide()
+	if err := results.Write("failed", d); err != nil {
+		t.Fatal(err)
+	}
+	r = lockcheck(t, "merge", "s", "failed")
+	if r.wants(t, violated, "Joined   shards 1, 2 of 2"); strings.Contains(r.stdout, "Cut ") {
+		t.Error(r.stdout)
+	}
+}
+
+// In the one run that falls to a shard a fault may hit nobody. That is for all of
+// them together to make up for: together they are what one machine does.
+func TestAShardThatShowsNothingLeavesItToTheOthers(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const what = "run redis-setnx --fault kill --acquires 1 --runs 24 --promise ownership"
+	sharded(t, "s", what, held, held, held, held, held, held, held)
+	d, err := results.Read(filepath.Join("s", "7"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := d.Cells[0]; d.Verdict != results.Elsewhere || c.Verdict != results.Elsewhere || c.Runs == 0 || !strings.Contains(c.Reason, "kill touched nobody") {
+		t.Errorf("%s, %d runs: %s: %s", d.Verdict, c.Runs, c.Verdict, c.Reason)
+	}
+	lockcheck(t, strings.Fields(what+" --seed 1")...).wants(t, held)
+	lockcheck(t, "merge", "s").wants(t, held)
+	// Alone, and as the whole, it proves nothing.
+	lockcheck(t, strings.Fields("run redis-setnx --fault kill --acquires 1 --runs 1 --promise ownership --seed "+strconv.FormatUint(d.Cells[0].Property(checker.Ownership).Runs["valid"].Seed, 10))...).wants(t, unproven, "kill touched nobody")
+}
+
+// A result is taken for nothing else, by whatever name, and nothing takes its place
+// that is not the next one.
+func TestAResultIsNoOtherFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	own := filepath.Join("lockcheck-out", results.File)
+	_, doc := suiteRun(t, new(engine), quick)
+	if doc == nil {
+		t.Fatal("there is no result")
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{own, filepath.Join(here, own)} {
+		lockcheck(t, "suite", "--junit", file).wants(t, usage, "the result goes there")
+		lockcheck(t, "suite", "--baseline", file).wants(t, usage, "copy it, and name the copy")
+		lockcheck(t, "merge", "lockcheck-out", "--out", "lockcheck-out", "--baseline", file).wants(t, usage, "copy it, and name the copy")
+	}
+	const later = `{"schema": 2, "command": "suite"}`
+	if err := os.WriteFile(own, []byte(later), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	lockcheck(t, "suite").wants(t, usage, "was written by a later lockcheck")
+	if text, err := os.ReadFile(own); err != nil || string(text) != later {
+		t.Errorf("%v: %s", err, text)
+	}
+}

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/results"
+	"github.com/lockcheck/lockcheck/suite"
+)
+
+// suiteFlags are the flags of suite: what they say goes before what the file says.
+type suiteFlags struct {
+	seed     uint64
+	runs     int
+	limit    time.Duration
+	jobs     int
+	baseline string
+	shard    explore.Shard
+	given    func(flag string) bool
+	schema   bool
+}
+
+func (a *app) suiteCommand() *cobra.Command {
+	var f suiteFlags
+	cmd := &cobra.Command{
+		Use:   "suite [FILE]",
+		Short: "Hold locks to what a file says that they promise",
+		Long: `Reads FILE (lockcheck.yaml), in which locks stand with the faults that strike
+them and with what they promise, and holds them to it; lockcheck list keys says
+what can stand there. Each lock under each of its faults is a cell. First come
+the counterexamples of the past, from the directory regressions/: what they have
+shown must not come back. A promise that is broken now leaves its counterexample
+there.
+
+Each cell has its runs; then the suite ends by itself. With --for, what is left
+of the time goes to the cells that ran least; without it the suite ends after 30
+minutes, whatever is left. That is the time for runs, and what is left of it for
+shrinking, which has 5 s in any case. In sim the same command finds the same,
+unless time ends it or --for gives it more.
+
+A run on docker that fails because of the place is tried again once, and
+counted; the last lines say whether it was the place or the lock. What came out
+is left in result.json, below --out. It can serve as --baseline: what it says is
+violated is listed and fails nothing.`,
+		Example: `  lockcheck init && lockcheck suite
+  lockcheck suite nightly.yaml --for 20m
+  lockcheck suite --runs 100 --seed 7
+  cp lockcheck-out/result.json known.json
+  lockcheck suite --baseline known.json`,
+		Annotations: map[string]string{keepsFiles: "yes"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.given = cmd.Flags().Changed
+			if f.schema {
+				_, err := a.stdout.Write(suite.Schema)
+				return err
+			}
+			return a.suite(cmd, args, f)
+		},
+	}
+	fl := cmd.Flags()
+	fl.Uint64Var(&f.seed, "seed", 0, "the first `seed` of every cell (default: the file's, or 1)")
+	fl.IntVar(&f.runs, "runs", 0, "how many runs each cell has (default: the file's, or 1000 in sim and 1 on docker)")
+	durationFlag(fl, &f.limit, "for", 0, "how much `time` there is; what is left of it goes to the cells that ran least (default: the file's)")
+	fl.IntVar(&f.jobs, "jobs", 0, "runs at once in sim (default: one for each core)")
+	baselineFlag(fl, &f.baseline)
+	shardFlag(fl, &f.shard)
+	a.junitFlag(cmd)
+	fl.BoolVar(&f.schema, "schema", false, "print the JSON Schema of the file, for an editor, and do nothing else")
+	return cmd
+}
+
+// validate holds flags to the values that they may have.
+func (f *suiteFlags) validate() error {
+	if f.limit <= 0 && f.given("for") {
+		return fail(usage, "--for %v: it has to be more than 0", f.limit)
+	}
+	return numbers(f.given, []number{{"runs", f.runs, harness.MostRuns}, {"jobs", f.jobs, harness.MostJobs}})
+}
+
+// readSuite reads the file that the arguments name.
+func readSuite(args []string) (text []byte, s *suite.Suite, err error) {
+	file := suite.File
+	if len(args) > 1 {
+		return nil, nil, fail(usage, "suite takes one FILE: leave out %s", strings.Join(args[1:], " "))
+	} else if len(args) == 1 {
+		file = args[0]
+	}
+	text, err = os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) && file == suite.File {
+		return nil, nil, fail(usage, "no file %s: lockcheck init writes one", file)
+	} else if err != nil {
+		return nil, nil, unread(file, err)
+	}
+	s, err = suite.Parse(text)
+	if ps := suite.Problems(nil); errors.As(err, &ps) {
+		return nil, nil, fail(usage, "%s cannot be used\n%w", file, ps.In(file))
+	} else if err != nil {
+		return nil, nil, err
+	}
+	return text, s, nil
+}
+
+// suiteBaseline reads what is known: from the file that a flag names, else from
+// the one that the suite does, where an error has its place.
+func (a *app) suiteBaseline(args []string, s *suite.Suite, flag string) error {
+	if flag != "" || s.Baseline == "" {
+		return a.readBaseline(flag, a.out)
+	}
+	if err := a.readBaseline(s.Baseline, a.out); err != nil {
+		file := suite.File
+		if len(args) > 0 {
+			file = args[0]
+		}
+		return fail(usage, "%s cannot be used\n%w", file, s.NoBaseline(err).In(file))
+	}
+	return nil
+}
+
+func (a *app) suite(cmd *cobra.Command, args []string, f suiteFlags) error {
+	if err := f.validate(); err != nil {
+		return err
+	}
+	text, s, err := readSuite(args)
+	if err != nil {
+		return err
+	}
+	if err := a.suiteBaseline(args, s, f.baseline); err != nil {
+		return err
+	}
+	if err := a.ownPlace(cmd.Name(), f.shard); err != nil {
+		return err
+	}
+	start, past := time.Now(), cmp.Or(s.Regressions, regressionsDir)
+	doc := newDocument(cmd, args, f.seedOf(s))
+	doc.Settings["suite"], doc.Shards = digest(text), results.Part(f.shard)
+	if err := a.against(&doc.Head); err != nil {
+		return err
+	}
+	kept, err := a.regressions(past)
+	if err != nil {
+		return err
+	}
+	cells, err := a.suiteCells(cmd, s, f)
+	if err != nil {
+		return err
+	}
+	noteParts(&doc.Head, kept, cells)
+	if err := a.noResult(&doc.Head, a.placesThere(cmd, kept, cells)); err != nil {
+		return err
+	}
+	var failed error // what ended it early
+	doc.Cells, failed = a.exploreSuite(cmd, kept, cells, f.shard, newBudget(start, time.Duration(s.For), f))
+	doc.Seconds = time.Since(start).Seconds()
+	if doc.Interrupted = cmd.Context().Err() != nil; doc.Interrupted || failed != nil {
+		doc.Shards.Interrupt()
+	}
+	a.compare(doc)
+	decide(doc, failed)
+	failed = cmp.Or(failed, a.tellSuite(doc, a.keepCounterexamples(doc, past)), a.leave(doc))
+	return a.concludeAfter(doc, failed)
+}
+
+// exploreSuite does what a suite has to do, and is what came of its cells, those
+// of the past first. With an error it is what there was until then.
+func (a *app) exploreSuite(cmd *cobra.Command, kept []*keptCell, cells []*suiteCell, shard explore.Shard, b budget) (done []results.Cell, failed error) {
+	show := a.suiteProgress()
+	if failed = a.replayKept(cmd, kept, shard, b, show); failed == nil {
+		failed = a.unrepeated(a.spend(cmd.Context(), cells, b, show))
+	}
+	a.clearProgress()
+	for _, k := range kept {
+		done = append(done, k.cell)
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), max(b.left(), b.shrinking))
+	defer cancel()
+	for _, c := range cells {
+		at := *c.place
+		at.ctx = ctx // of what is carried out from now on only shrinking looks at it
+		e, err := a.settle(&at, &c.settings, c.result, c.promise, false, c.promise.Covers)
+		failed = cmp.Or(failed, err)
+		done = append(done, c.document(e))
+	}
+	return done, failed
+}
+
+// leave writes what a command came to below the directory for output.
+func (a *app) leave(doc *results.Document) error {
+	if err := results.Write(a.out, doc); err != nil {
+		return unwritable(err)
+	}
+	return nil
+}

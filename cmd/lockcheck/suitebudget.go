@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/lockcheck/lockcheck/explore"
+)
+
+// suiteCeiling is how long a suite goes on where nobody has set a limit. One
+// that is given to CI ends by itself.
+const suiteCeiling = 30 * time.Minute
+
+// leastShrinking is how long violations are shrunk, whatever has been used up.
+const leastShrinking = 5 * time.Second
+
+// suiteChunk is how many runs in sim a cell has at a time: a moment's worth. Where
+// time is real it has one.
+const suiteChunk = 256
+
+// timeOver is said of a cell that has fewer runs than it was to have.
+const timeOver = "time was over"
+
+// errorEnded is said of it where that was not for want of time.
+const errorEnded = "an error ended it"
+
+// budget is the time that a suite has.
+type budget struct {
+	end  time.Time
+	more bool // what is left is used: somebody has said how long it may take
+	// shrinking is how long violations are shrunk even if no time is left: one that
+	// nobody can read is told to nobody.
+	shrinking time.Duration
+}
+
+func newBudget(start time.Time, limit time.Duration, f suiteFlags) budget {
+	if f.given("for") {
+		limit = f.limit
+	}
+	if limit > 0 {
+		return budget{start.Add(limit), true, leastShrinking}
+	}
+	return budget{start.Add(suiteCeiling), false, leastShrinking}
+}
+
+func (b budget) left() time.Duration { return time.Until(b.end) }
+
+// spend does the runs of cells, some at a time, until all are done and the
+// time is over, or there is nothing to do, or an error ends it.
+func (a *app) spend(ctx context.Context, cells []*suiteCell, b budget, show suiteProgress) (failed error) {
+	did := make([]int, len(cells)) // numbers of runs, those of other shards included
+	for ctx.Err() == nil && b.left() > 0 && failed == nil {
+		i := next(cells, did, b.more)
+		if i < 0 {
+			break
+		}
+		c := cells[i]
+		show(fmt.Sprintf("%s: %s runs; %d of %s done", c.name, thousands(did[i]), finished(cells, did), plural(len(cells), "cell")))
+		r, to, err := c.runOn(did[i], b.left())
+		if err != nil && !troubled(err) {
+			failed, err = err, nil
+		}
+		if r != nil {
+			c.result.Add(r)
+			c.result.Took += r.Took
+			c.lacks = c.lacks || !r.Whole && did[i] < c.settings.Runs
+		}
+		if c.trouble = err; err != nil {
+			a.clearProgress()
+			a.complain(err)
+		}
+		did[i] = to
+	}
+	for i, c := range cells {
+		if c.open() && (c.lacks || did[i] < c.settings.Runs) {
+			switch c.cut = timeOver; {
+			case ctx.Err() != nil:
+				c.cut = "interrupted"
+			case failed != nil:
+				c.cut = errorEnded
+			}
+		}
+	}
+	return failed
+}
+
+// open tells whether a cell can have runs.
+func (c *suiteCell) open() bool { return c.absent == nil && c.trouble == nil }
+
+// runOn does the cell's next runs. to is the first that is not done then.
+func (c *suiteCell) runOn(from int, left time.Duration) (r *explore.Result, to int, err error) {
+	s := c.settings
+	chunk := suiteChunk
+	if s.On != "sim" {
+		chunk = 1
+	}
+	s.From, s.For = from, left
+	s.Runs = from + chunk
+	if from < c.settings.Runs {
+		s.Runs = min(s.Runs, c.settings.Runs)
+	}
+	r, err = c.place.batch(&s, nil)
+	return r, s.Runs, err
+}
+
+// next is the cell that goes on: the one that has the smallest share of its
+// runs. When all have theirs, and there is more time, it is the one that ran least, of those
+// that have not broken their promise yet. -1: none.
+func next(cells []*suiteCell, did []int, more bool) int {
+	least := func(among func(i int) bool, before func(i, j int) bool) int {
+		best := -1
+		for i, c := range cells {
+			if c.open() && among(i) && (best < 0 || before(i, best)) {
+				best = i
+			}
+		}
+		return best
+	}
+	i := least(func(i int) bool { return did[i] < cells[i].settings.Runs }, func(i, j int) bool {
+		return did[i]*cells[j].settings.Runs < did[j]*cells[i].settings.Runs
+	})
+	if i >= 0 || !more {
+		return i
+	}
+	return least(func(i int) bool { return !cells[i].broken() }, func(i, j int) bool { return did[i] < did[j] })
+}
+
+// finished counts the cells that have all their runs.
+func finished(cells []*suiteCell, did []int) int {
+	n := 0
+	for i, c := range cells {
+		if !c.open() || did[i] >= c.settings.Runs {
+			n++
+		}
+	}
+	return n
+}
+
+// suiteProgress shows how far a suite is, on a terminal.
+type suiteProgress func(words string)
+
+func (a *app) suiteProgress() suiteProgress {
+	if !isTerminal(a.stderr) || a.quiet {
+		return func(string) {}
+	}
+	return func(words string) { io.WriteString(a.stderr, "\r"+clip(words, columns-1)+"\x1b[K") }
+}

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/names"
+	"github.com/lockcheck/lockcheck/results"
+	"github.com/lockcheck/lockcheck/suite"
+	"github.com/lockcheck/lockcheck/workloads"
+)
+
+// suiteCell is an entry of a suite under one fault.
+type suiteCell struct {
+	name     string
+	line     int // of its entry
+	place    *place
+	settings explore.Settings
+	promise  checker.Promise
+	absent   error // why there is no such cell; nil: there is
+	trouble  error // why the place did not do all its runs; nil: it did
+	lacks    bool  // some of the runs that it is to have were not done, though their turn came
+	cut      string
+	result   *explore.Result
+}
+
+// broken tells whether its runs until now have broken the promise.
+func (c *suiteCell) broken() bool { return c.promise.Judge(c.result.Outcome) == checker.Violated }
+
+// document is what the result says of it, when its runs are done.
+func (c *suiteCell) document(e *explored) results.Cell {
+	cell := e.cell(c.name, c.trouble)
+	cell.Line, cell.Cut = c.line, c.cut
+	if c.absent != nil {
+		cell.Verdict, cell.Reason = results.NotApplicable, c.absent.Error()
+	}
+	return cell
+}
+
+// suiteCells are the cells of a suite, in the file's order. What is wrong with
+// an entry is an error; that its place is not there is trouble of its cells.
+func (a *app) suiteCells(cmd *cobra.Command, s *suite.Suite, f suiteFlags) (cells []*suiteCell, err error) {
+	dirs := map[string]bool{}
+	gone := map[string]error{} // places that are not there
+	for i := range s.Locks {
+		e := &s.Locks[i]
+		under := unique(dirs, slug(e.Called()+" on "+e.Place()))
+		flags, kinds, err := f.entry(s, e)
+		if err != nil {
+			return nil, fail(usage, "line %d: %s: %w", e.Line, e.Called(), err)
+		}
+		for _, k := range kinds {
+			c := &suiteCell{line: e.Line, promise: e.Promises, result: explore.NewResult()}
+			if err := a.describe(c, e, flags, k); err != nil {
+				return nil, fail(usage, "line %d: %s: %w", e.Line, e.Called(), err)
+			}
+			on := flags.place.on
+			c.place, c.trouble = &place{name: on}, gone[on]
+			if c.absent == nil && c.trouble == nil {
+				p, err := a.open(cmd, flags.place)
+				switch {
+				case troubled(err):
+					gone[on], c.trouble = err, err
+					a.complain(err)
+				case err != nil:
+					return nil, fail(usage, "line %d: %s: %w", e.Line, e.Called(), err)
+				default:
+					p.under, c.place = under, p
+				}
+			}
+			c.place.fill(&c.settings)
+			cells = append(cells, c)
+		}
+	}
+	return cells, nil
+}
+
+// placesThere tells whether there is a place for all that a suite does. Those of its
+// cells have been looked for; a counterexample of the past may need another one.
+func (a *app) placesThere(cmd *cobra.Command, kept []*keptCell, cells []*suiteCell) bool {
+	there := map[string]bool{"sim": true}
+	for _, c := range cells {
+		if c.trouble != nil {
+			return false
+		}
+		there[c.place.name] = there[c.place.name] || c.absent == nil
+	}
+	for _, k := range kept {
+		if on := k.plan.On; !there[on] {
+			if _, err := a.open(cmd, placeFlags{on: on, lease: k.plan.Lease}); troubled(err) {
+				return false
+			}
+			there[on] = true
+		}
+	}
+	return true
+}
+
+// entry are the flags that say what an entry says, and for each of its cells the
+// kinds of faults.
+func (f suiteFlags) entry(s *suite.Suite, e *suite.Entry) (r runFlags, cells [][]faults.Fault, err error) {
+	r = runFlags{
+		place:  placeFlags{on: e.Place(), lease: time.Duration(e.Lease)},
+		faults: e.Faults, does: e.Workloads, count: e.FaultsPerRun, mixed: e.Mix, promise: e.Promises.Strings(),
+		seed: f.seedOf(s), runs: cmp.Or(f.runs, e.Runs, s.Runs), jobs: f.jobs, shard: f.shard,
+		clients: e.Clients, acquires: e.Acquires, fencing: e.Fencing, options: strings.Join(e.Options, ","),
+		strategy: cmp.Or(e.Strategy, strategies[0]), depth: e.Depth, worker: e.Worker, keep: "violations",
+	}
+	if len(r.faults) == 0 {
+		r.faults = []string{"all"}
+	}
+	if len(r.does) == 0 {
+		r.does = []string{workloads.AsUsual}
+	}
+	if slices.Contains(r.faults, names.None) { // beside others it has a cell of its own
+		r.faults = slices.DeleteFunc(slices.Clone(r.faults), func(name string) bool { return name == names.None })
+		if cells = append(cells, nil); len(r.faults) == 0 {
+			r.faults = []string{names.None}
+			return r, cells, nil
+		}
+	}
+	kinds, err := parseFaults(r.faults)
+	switch {
+	case err != nil:
+		return r, nil, err
+	case r.mixed:
+		return r, append(cells, kinds), nil
+	}
+	for _, k := range kinds {
+		cells = append(cells, []faults.Fault{k})
+	}
+	lock, known := catalogue.FindLock(e.Lock)
+	at := &place{name: r.place.on}
+	cells = slices.DeleteFunc(cells, func(k []faults.Fault) bool {
+		return len(k) > 0 && !slices.Contains(r.faults, k[0].Name) && at.refuses(&lock, known, k[0]) != nil
+	})
+	if len(cells) == 0 {
+		return r, nil, fmt.Errorf("none of these faults applies to it on %s: %s", at.name, strings.Join(r.faults, ", "))
+	}
+	return r, cells, nil
+}
+
+// refuses says why a fault cannot strike a lock here; nil: it can. Of a
+// stranger's lock little is known.
+func (p *place) refuses(lock *catalogue.Lock, known bool, k faults.Fault) error {
+	if err := k.Available(offers(p.name, known)); err != nil || !known {
+		return err
+	}
+	return cmp.Or(lock.Applies(k, catalogue.Server{}), p.strikes(lock, k))
+}
+
+// describe makes a cell's name and settings, under these kinds of faults.
+func (a *app) describe(c *suiteCell, e *suite.Entry, flags runFlags, kinds []faults.Fault) error {
+	settings, _, err := flags.settings(func(flag string) bool {
+		return flag == "seed" || flag == "depth" && e.Depth != 0
+	})
+	if err != nil {
+		return err
+	}
+	lock, known := catalogue.FindLock(e.Lock)
+	at, fault := &place{name: flags.place.on}, catalogue.NoFault
+	settings.Kinds = nil
+	for _, k := range kinds {
+		fault = k.Name
+		if err := at.refuses(&lock, known, k); err != nil {
+			c.absent = cmp.Or(c.absent, err)
+			continue
+		}
+		settings.Kinds = append(settings.Kinds, k)
+	}
+	if settings.Kinds != nil {
+		c.absent = nil // the others of a mix go without it
+	} else {
+		settings.Kinds = kinds
+	}
+	if len(kinds) > 1 {
+		fault = "a mix"
+	}
+	c.name = fmt.Sprintf("%s on %s: %s", e.Called(), at.name, fault)
+	settings.Lock, settings.Cell, settings.CellSettings = cmp.Or(e.Lock, e.Called()), c.name, cellSettings(e, kinds)
+	if known {
+		settings.Options = fenced(e.Lock, settings.Options, settings.Fencing)
+		if err := fits(e.Lock, settings.Options); err != nil {
+			return err
+		}
+		if settings.Workloads, err = a.taken(e.Lock, settings.Workloads, flags.does); err != nil {
+			return err
+		}
+	}
+	c.settings = settings
+	return nil
+}
+
+// seedOf is the first seed of every cell.
+func (f suiteFlags) seedOf(s *suite.Suite) uint64 {
+	if f.given("seed") {
+		return f.seed
+	}
+	return cmp.Or(s.Seed, 1)
+}
+
+// slug is a name that can be a directory's everywhere.
+func slug(name string) string {
+	words := strings.FieldsFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.=", r)
+	})
+	return strings.TrimLeft(strings.Join(words, "-"), ".-")
+}
+
+// unique is a name that is not taken yet, and takes it.
+func unique(taken map[string]bool, base string) string {
+	name := base
+	for i := 2; taken[name]; i++ {
+		name = fmt.Sprintf("%s-%d", base, i)
+	}
+	taken[name] = true
+	return name
+}

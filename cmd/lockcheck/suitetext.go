@@ -1,0 +1,213 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/results"
+	"github.com/lockcheck/lockcheck/suite"
+)
+
+// standingOf says how verdicts of cells are marked and said.
+var standingOf = map[results.Verdict]struct {
+	sign  checker.Outcome
+	words string
+}{
+	results.Held:          {checker.Valid, "held"},
+	results.Known:         {checker.Valid, "still broken, as is known:"},
+	results.Violated:      {checker.Violated, "violated"},
+	results.Inconclusive:  {checker.Unknown, "proves nothing:"},
+	results.Unavailable:   {checker.Unknown, "the place failed:"},
+	results.NotApplicable: {checker.NA, "n/a:"},
+	results.Elsewhere:     {checker.NA, "elsewhere:"},
+}
+
+// tellSuite tells the story of the first violation, then what came of each cell,
+// and ends with what it was: the lock or the place. kept are the directories of
+// counterexamples that were left for the next time.
+func (a *app) tellSuite(d *results.Document, kept []string) error {
+	first := slices.IndexFunc(d.Cells, func(c results.Cell) bool { return c.Verdict == results.Violated })
+	if first >= 0 {
+		c := d.Cells[first]
+		c.Promises, _, _ = broken(&c) // what is known is no news
+		if err := a.tellCells([]results.Cell{c}); err != nil {
+			return err
+		}
+	}
+	a.suiteTable(d)
+	a.baselineLists(d)
+	for _, dir := range kept {
+		a.paragraph(9, "Kept     "+dir+", to be replayed from now on")
+	}
+	a.suiteEnd(d, first)
+	return nil
+}
+
+// nameWidth is how much of a line the names of cells have, at most.
+const nameWidth = 42
+
+// suiteTable has a line for each cell.
+func (a *app) suiteTable(d *results.Document) {
+	a.paragraph(2, fmt.Sprintf("%s%s: %s, %s, seed %d, in %.1f s", cmp.Or(d.Settings["arguments"], suite.File), shardWords(d.Shards),
+		plural(len(d.Cells), "cell"), plural(d.Runs, "run"), d.Seed, d.Seconds))
+	a.printf("\n")
+	width, digits := 0, 0
+	for i := range d.Cells {
+		if n := utf8.RuneCountInString(d.Cells[i].Name); n <= nameWidth {
+			width = max(width, n)
+		}
+		digits = max(digits, len(plural(d.Cells[i].Runs, "run")))
+	}
+	for i := range d.Cells {
+		c := &d.Cells[i]
+		s := standingOf[c.Verdict]
+		name := a.sign(s.sign) + " " + c.Name + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(c.Name)))
+		if visible(name) > width+2 { // it has a line of its own
+			a.printf("%s\n", name)
+			name = strings.Repeat(" ", width+2)
+		}
+		a.paragraph(4, fmt.Sprintf("%s  %*s  %s", name, digits, plural(c.Runs, "run"), cellWords(c)))
+	}
+	a.printf("\n")
+}
+
+// cellWords say what came of a cell.
+func cellWords(c *results.Cell) string {
+	words := standingOf[c.Verdict].words
+	broken, known, aside := broken(c)
+	switch c.Verdict {
+	case results.Violated:
+		words += " " + strings.Join(broken.Strings(), ", ")
+		if known != nil {
+			words += "; known: " + strings.Join(known.Strings(), ", ")
+		}
+	case results.Known:
+		words += " " + strings.Join(known.Strings(), ", ")
+	}
+	if c.Reason != "" {
+		words += " " + firstLine(c.Reason)
+	}
+	if c.Unfit > 0 {
+		words += "; " + plural(c.Unfit, "decision") + " not as recorded"
+	}
+	if c.Verdict == results.Violated && c.Trouble != "" {
+		words += "; then the place failed: " + firstLine(c.Trouble)
+	}
+	if c.Cut != "" && c.Reason != c.Cut {
+		words += "; " + c.Cut
+	}
+	if aside != nil {
+		words += "; not promised, and broken: " + strings.Join(aside.Strings(), ", ")
+	}
+	return words
+}
+
+// broken are the promises of a cell that are violated; known, those of them that
+// the baseline knows; aside, what is violated and not promised.
+func broken(c *results.Cell) (fresh, known, aside checker.Promise) {
+	for _, p := range c.Properties {
+		switch {
+		case !p.Is(checker.Violated):
+		case !p.Promised:
+			aside = append(aside, p.Property)
+		case p.Known:
+			known = append(known, p.Property)
+		default:
+			fresh = append(fresh, p.Property)
+		}
+	}
+	return fresh, known, aside
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// suiteEnd says whether it was the lock or the place, and what to type next.
+// first is the first cell that was violated; -1: none was.
+func (a *app) suiteEnd(d *results.Document, first int) {
+	troubled, past, replayed, elsewhere := 0, 0, 0, 0
+	for i := range d.Cells {
+		c := &d.Cells[i]
+		switch {
+		case c.Kept && c.Verdict == results.Elsewhere:
+			elsewhere++
+		case c.Kept:
+			past++
+			replayed += c.Runs
+		}
+		if c.Trouble != "" {
+			troubled++
+		}
+	}
+	lock := "no promise was broken"
+	switch promises, known := d.BrokenPromises(); {
+	case promises > 0:
+		lock = "broke " + plural(promises, "promise")
+	case known > 0:
+		lock = "no promise was broken that the baseline does not know to be"
+	}
+	a.paragraph(9, "Past     "+pastWords(past, replayed, elsewhere))
+	a.paragraph(9, "Lock     "+lock)
+	a.paragraph(9, "Place    "+placeWords(troubled, d.Retried))
+	exit := fmt.Sprintf("Exit     %d: %s", d.ExitCode, d.Verdict)
+	switch d.Verdict {
+	case results.Elsewhere:
+		exit += ": what there is to see is in the runs of other shards"
+	case results.Inconclusive:
+		exit += ": " + firstLine(d.Reason)
+	case results.Unavailable:
+		exit += ": not all could be done"
+	}
+	a.paragraph(9, exit)
+	for _, words := range d.Cuts() {
+		a.paragraph(9, "         "+words)
+	}
+	a.shardLine(d.Shards)
+	if first < 0 {
+		return
+	}
+	fresh, _, _ := broken(&d.Cells[first])
+	p := d.Cells[first].Property(fresh[0])
+	a.printf("Files    %s\n", filepath.Dir(p.Schedule()))
+	a.commandLine("Again    ", p.Replay)
+}
+
+// placeWords say what was the matter with the place: in how many cells it failed,
+// and how many runs had to be tried again.
+func placeWords(troubled, retried int) string {
+	if troubled == 0 && retried == 0 {
+		return "nothing was the matter with it"
+	}
+	again := plural(retried, "run")
+	if troubled == 0 {
+		return fmt.Sprintf("it failed in %s, tried again since", again)
+	}
+	words := fmt.Sprintf("it failed in %s, which says nothing of the lock", plural(troubled, "cell"))
+	if retried > 0 {
+		words += "; " + again + " tried again"
+	}
+	return words
+}
+
+// pastWords say how many of the counterexamples that were kept were replayed, and how
+// many fall to other shards.
+func pastWords(kept, replayed, elsewhere int) string {
+	switch {
+	case elsewhere > 0 && kept == 0:
+		return plural(elsewhere, "counterexample") + ": replayed by other shards"
+	case elsewhere > 0:
+		return pastWords(kept, replayed, 0) + fmt.Sprintf("; %d by other shards", elsewhere)
+	case kept == 0:
+		return "no counterexample was there to be replayed"
+	case replayed < kept:
+		return fmt.Sprintf("%d of %s replayed", replayed, plural(kept, "counterexample"))
+	}
+	return plural(kept, "counterexample") + " replayed"
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lockcheck/lockcheck/results"
+)
+
+// A result is only replaced by one of the same command, and a shard's by that shard's.
+func TestNoResultTakesThePlaceOfAnother(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("lockcheck.yaml", []byte(spreadSuite), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	sharded(t, "s", "run redis-set-lua --fault none --runs 10", held, held, held)
+	for _, tt := range []struct{ args, says string }{
+		{"merge s/1 s/2 --out s/3", "--out s/3 holds shard 3 of 3 itself"},
+		{"suite --shard 3/3 --out s/3", "--out s/3 has the result of lockcheck run already"},
+		{"suite --out s/3", "--out s/3 has the result of lockcheck run already"},
+		{"matrix redis-set-lua --fault none --runs 5 --shard 3/3 --out s/3", "--out s/3 has the result of lockcheck run already"},
+	} {
+		lockcheck(t, strings.Fields(tt.args)...).wants(t, usage, tt.says)
+	}
+	suiteRun(t, new(engine), quick)
+	lockcheck(t, strings.Fields("run redis-set-lua --fault none --runs 10 --shard 1/2")...).wants(t, usage, "has the result of lockcheck suite already")
+	lockcheck(t, "merge", "s").wants(t, held)
+}
+
+// A violation is not lost because there is no place to do the shard again, though it
+// was whole.
+func TestAShardThatCannotBeDoneAgainKeepsItsViolation(t *testing.T) {
+	t.Chdir(t.TempDir())
+	args := strings.Fields("run redis-set-del --workload finally --fault none --on docker --promise ownership --seed 1 --runs 3 --shard 1/1")
+	new(engine).runs(t, args...).wants(t, violated)
+	lockcheck(t, "merge", "lockcheck-out").wants(t, violated)
+	nowhere := &engine{gone: fail(noPlace, "no engine answers")}
+	nowhere.runs(t, args...).wants(t, noPlace, filepath.Join("lockcheck-out", earlierDir))
+	if doc, err := results.Read(filepath.Join("lockcheck-out", earlierDir)); err != nil || len(doc.Violations) == 0 {
+		t.Fatalf("%v: %+v", err, doc)
+	}
+	lockcheck(t, "merge", "lockcheck-out").wants(t, violated)
+}
+
+// A shard whose place cannot be set up has the cells that the others have, and the
+// merge says what was the matter.
+func TestAShardWithoutAPlaceIsMerged(t *testing.T) {
+	nowhere := &engine{gone: fail(noPlace, "no engine answers")}
+	for _, args := range []string{
+		"run redis-set-* zk-recipe --fault server-rate,session-expiry --runs 4 --on docker",
+		"matrix redis-set-lua --fault none,pause --for 1ms --on docker",
+	} {
+		t.Chdir(t.TempDir())
+		for i, e := range []*engine{new(engine), nowhere} {
+			n := string(rune('1' + i))
+			r := e.runs(t, append(strings.Fields(args), "--shard", n+"/2", "--out", filepath.Join("s", n))...)
+			if e == nowhere {
+				r.wants(t, noPlace, "no engine answers")
+			} else if r.code > unproven {
+				t.Fatalf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+			}
+		}
+		lockcheck(t, "merge", "s").wants(t, noPlace, "no engine answers")
+	}
+}
+
+// Each misuse of a lock in a matrix has files of its own, also where they are merged.
+func TestTheFilesOfAMatrixAreThoseOfTheirCells(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const what = "matrix mysql-fair --fault none --runs 8 --shrink"
+	sharded(t, "s", what, held, held)
+	for _, args := range []string{what, "merge s --out merged"} {
+		r := lockcheck(t, append(strings.Fields(args), "--json")...)
+		r.wants(t, held)
+		var doc matrixDocument
+		if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
+			t.Fatal(err)
+		}
+		of := map[string]string{}
+		for _, c := range doc.Cells {
+			if c.File == "" {
+				continue
+			}
+			for _, file := range []string{c.File, c.Shrunk} {
+				if other, twice := of[file]; twice {
+					t.Errorf("%s: %s is of %s and of %s", args, file, other, c.name())
+				}
+				of[file] = c.name()
+				plan, err := readPlan(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if c.Workload != "" && plan.Workload != c.Workload {
+					t.Errorf("%s: %s has the workload %q, and is of %s", args, file, plan.Workload, c.name())
+				}
+			}
+		}
+		if len(of) < 4 {
+			t.Errorf("%s: only %d files", args, len(of))
+		}
+	}
+}
+
+// Tests of another tool are not lockcheck's to replace.
+func TestTheTestResultsOfOthersStay(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const others = `<?xml version="1.0"?><testsuites><testsuite name="pytest"/></testsuites>`
+	if err := os.WriteFile("j.xml", []byte(others), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	lockcheck(t, strings.Fields("run redis-set-lua --fault none --runs 5 --junit j.xml")...).wants(t, usage, "cannot write --junit j.xml")
+	if text, err := os.ReadFile("j.xml"); err != nil || string(text) != others {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
+// One shard of one that was interrupted is told like one of many.
+func TestTheOnlyShardThatWasInterrupted(t *testing.T) {
+	t.Chdir(t.TempDir())
+	args := strings.Fields("run redis-set-lua --fault none --on docker --seed 1 --runs 5 --shard 1/1")
+	interruptedEngine(t, 3).runs(t, args...).wants(t, interrupted)
+	lockcheck(t, "merge", "lockcheck-out").wants(t, unproven, "Cut      shard 1")
+}

@@ -1,0 +1,30 @@
+package explore
+
+import (
+	"testing"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/workloads"
+)
+
+// What the catalogue says is never judged of a lock is what does not apply in any
+// of its runs, and nothing else is: of tokens nobody draws any here.
+func TestWhatIsNeverJudgedOfALock(t *testing.T) {
+	t.Parallel()
+	usual, _ := workloads.Find(workloads.AsUsual)
+	for _, lock := range catalogue.Locks {
+		s := misusing(lock.ID, usual)
+		s.Runs = 10
+		r, err := Random(t.Context(), s, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range checker.Properties {
+			never := catalogue.Judged(lock.ID, p, "sim")
+			if open := r.Outcome(p) == checker.NA; p != checker.Fencing && open != (never != nil) {
+				t.Errorf("%s of %s is %s in %d runs, and the catalogue says: %v", p, lock.ID, r.Outcome(p), r.Runs, never)
+			}
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package results
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/explore"
+)
+
+// cells has, for each word, a cell of that name: what came of exclusion in its runs.
+func cells(words ...string) *Document {
+	d := &Document{Head: Head{Schema: Schema}}
+	for i, w := range words {
+		c := Cell{Name: fmt.Sprint("cell ", i+1), Lock: "a", Runs: 10, Seed: 1, Reached: map[string]int{"grants": 10}}
+		runs := map[string]Tally{w: {Count: 10, Seed: 1}}
+		if w == "nothing" {
+			runs, c.Runs, c.Cut = nil, 0, "time was over"
+		}
+		c.Properties = []PropertyResult{{Property: checker.Exclusion, Runs: runs}}
+		if w == "violated" {
+			c.Properties[0].Counterexample = &Counterexample{Seed: 1, File: "history.jsonl"}
+		}
+		d.Cells = append(d.Cells, c)
+	}
+	d.Decide()
+	return d
+}
+
+func TestABaselineTellsKnownFromNewFromGone(t *testing.T) {
+	past := cells("violated", "valid", "violated", "violated", "violated")
+	now := cells("violated", "violated", "valid", "unknown", "nothing")
+	names := func(list []Violation) (names []string) {
+		for _, v := range list {
+			names = append(names, v.Cell)
+		}
+		return names
+	}
+	for range 2 { // comparing again changes nothing
+		now.Against("baseline.json", past)
+		now.Decide()
+		b := now.Baseline
+		for _, tt := range []struct {
+			what string
+			list []Violation
+			want []string
+		}{{"known", b.Known, []string{"cell 1"}}, {"new", b.New, []string{"cell 2"}}, {"gone", b.Gone, []string{"cell 3"}}, {"unseen", b.Unseen, []string{"cell 4", "cell 5"}}} {
+			if got := names(tt.list); !slices.Equal(got, tt.want) {
+				t.Errorf("%s: %v, want %v", tt.what, got, tt.want)
+			}
+		}
+		if now.Verdict != Violated || now.ExitCode != 1 || now.Cells[0].Verdict != Known || now.Cells[1].Verdict != Violated {
+			t.Errorf("%+v", now)
+		}
+	}
+	if why := now.Cells[4].Reason; why != "time was over" {
+		t.Errorf("a cell without a run says %q", why)
+	}
+}
+
+// What is not found is gone only if it was looked for: in the same cell, for the
+// same promise, and in as many runs.
+func TestWhatWasNotLookedForIsNotGone(t *testing.T) {
+	fewer := cells("violated")
+	fewer.Cells[0].Runs *= 2
+	another := cells("valid")
+	another.Cells[0].Name = "another"
+	dropped := cells("valid")
+	dropped.Cells[0].Promises = checker.Promise{checker.Fencing}
+	dropped.Decide()
+	for what, tt := range map[string]struct{ past, now *Document }{
+		"fewer runs":        {fewer, cells("valid")},
+		"no such cell":      {cells("violated"), another},
+		"no such promise":   {cells("violated"), dropped},
+		"no cells whatever": {cells("violated"), &Document{}},
+	} {
+		tt.now.Against("baseline.json", tt.past)
+		if b := tt.now.Baseline; len(b.Gone) != 0 || len(b.Unseen) != 1 || b.Unseen[0].Cell != "cell 1" {
+			t.Errorf("%s: %+v", what, b)
+		}
+	}
+}
+
+func TestWhatIsKnownFailsNothing(t *testing.T) {
+	now := cells("violated", "valid")
+	now.Against("baseline.json", cells("violated"))
+	now.Decide()
+	if now.Verdict != Held || now.ExitCode != 0 || !now.Violations[0].Known {
+		t.Errorf("%+v", now)
+	}
+	now.Against("another.json", cells("valid"))
+	now.Decide()
+	if now.Verdict != Violated || now.ExitCode != 1 || now.Violations[0].Known {
+		t.Errorf("%+v", now)
+	}
+}
+
+// The first suite keeps its counterexample, and becomes the baseline: the next
+// one replays what is known. Another cell of the same lock, place and fault may
+// have other clients or options, and says nothing of it.
+func TestACounterexampleIsKnownThroughTheCellThatFoundIt(t *testing.T) {
+	past := cells("violated", "valid")
+	mended := cells("violated", "valid")
+	mended.Cells[1].Name = "regressions/a-1"
+	for _, tt := range []struct {
+		of   string
+		past *Document
+		want Verdict
+	}{
+		{"cell 1", past, Known},
+		{"cell 2", past, Violated},
+		{"another", past, Violated},
+		{"", past, Violated},
+		{"cell 1", mended, Violated}, // it held by itself
+	} {
+		now := cells("violated")
+		c := &now.Cells[0]
+		c.Name, c.Kept, c.Of = "regressions/a-1", true, tt.of
+		now.Against("baseline.json", tt.past)
+		now.Decide()
+		if c.Verdict != tt.want || len(now.Baseline.Gone) > 0 {
+			t.Errorf("of %q: %s, %+v", tt.of, c.Verdict, now.Baseline)
+		}
+	}
+	now, past := cells("violated"), cells("violated")
+	for _, d := range []*Document{now, past} {
+		d.Cells[0].Name, d.Cells[0].Kept = "regressions/a-1", true
+	}
+	now.Against("baseline.json", past)
+	if now.Cells[0].Verdict != Known {
+		t.Error("it is not known by its own name")
+	}
+}
+
+func TestWhatIsInterruptedProvesNothing(t *testing.T) {
+	for _, tt := range []struct {
+		word string
+		want Verdict
+	}{{"valid", Inconclusive}, {"violated", Violated}} {
+		d := cells(tt.word)
+		d.Interrupted = true
+		d.Decide()
+		if d.Verdict != tt.want || d.ExitCode != 130 {
+			t.Errorf("%s: %s, exit code %d", tt.word, d.Verdict, d.ExitCode)
+		}
+	}
+}
+
+// What nobody promises is not known, either: a shard would not say so.
+func TestWhatIsNotPromisedIsNotKnown(t *testing.T) {
+	past, now := cells("violated"), cells("violated")
+	now.Cells[0].Promises = checker.Promise{checker.Ownership}
+	now.Decide()
+	now.Against("baseline.json", past)
+	if now.Cells[0].Properties[0].Known {
+		t.Errorf("%+v", now.Cells[0])
+	}
+}
+
+// A search that went through all there is needs no more schedules than one of the past.
+func TestWhatACompleteSearchDoesNotFindIsGone(t *testing.T) {
+	for _, complete := range []bool{true, false} {
+		past, now := cells("violated"), cells("valid")
+		past.Cells[0].Runs = 1000
+		past.Decide()
+		now.Cells[0].Bound = &explore.Bound{Complete: complete}
+		now.Decide()
+		now.Against("baseline.json", past)
+		if gone := len(now.Baseline.Gone) == 1; gone != complete {
+			t.Errorf("complete %v: %+v", complete, now.Baseline)
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package results
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/lockcheck/lockcheck/checker"
+)
+
+// Merge is what parts of one exploration, which Choose has chosen, came to
+// together. It changes none of them. Their order is that of the shards.
+func Merge(parts []*Document, shards *Shards) *Document {
+	// Of a shard that was interrupted the last cells may not be there.
+	longest := slices.MaxFunc(parts, func(a, b *Document) int { return len(a.Cells) - len(b.Cells) })
+	d := &Document{Head: copied(parts[0]).Head, Seed: parts[0].Seed}
+	d.Interrupted = d.Interrupted && shards == nil // of shards it is said which
+	var took time.Duration                         // the same in any order of the parts
+	for _, p := range parts {
+		took += seconds(p.Seconds)
+	}
+	d.Shards, d.Seconds = shards, took.Seconds()
+	for _, c := range longest.Cells {
+		d.Cells = append(d.Cells, Cell{Name: c.Name})
+	}
+	place := map[string]int{}
+	for i, c := range d.Cells {
+		place[c.Name] = i
+	}
+	seen := map[string]bool{}
+	for _, p := range parts {
+		for _, c := range copied(p).Cells {
+			i, known := place[c.Name]
+			switch {
+			case !known:
+				i = len(d.Cells)
+				d.Cells, place[c.Name] = append(d.Cells, c), i
+			case !seen[c.Name]:
+				d.Cells[i] = c
+			default:
+				d.Cells[i].add(&c)
+			}
+			seen[c.Name] = true
+		}
+	}
+	d.Baseline = joinBaselines(parts, d.Cells)
+	d.Decide()
+	return d
+}
+
+// Broke is a whole document of a shard, with the cells in which a part of it that was
+// done before broke a promise, which none of them did since: what was the matter with
+// the part then is over.
+func (d *Document) Broke(before *Document) *Document {
+	whole, was := copied(d), copied(before)
+	for i := range whole.Cells {
+		if c := was.Cell(whole.Cells[i].Name); c != nil && c.breaksBeyond(&whole.Cells[i]) {
+			c.Trouble, c.Cut = "", ""
+			whole.Cells[i] = *c
+			whole.Baseline.take(was.Baseline, c.Name)
+		}
+	}
+	whole.Decide()
+	return whole
+}
+
+// take takes in what another baseline knows of a cell. Either may be nil.
+func (b *Baseline) take(o *Baseline, cell string) {
+	if b == nil || o == nil {
+		return
+	}
+	b.Known = slices.DeleteFunc(b.Known, func(v Violation) bool { return v.Cell == cell })
+	for _, v := range o.Known {
+		if v.Cell == cell {
+			b.Known = append(b.Known, v)
+		}
+	}
+}
+
+// breaksBeyond tells whether a cell breaks a promise that another of its name does not.
+func (c *Cell) breaksBeyond(o *Cell) bool {
+	return slices.ContainsFunc(c.Properties, func(p PropertyResult) bool {
+		other := o.Property(p.Property)
+		return p.Promised && p.outcome() == checker.Violated && (other == nil || other.outcome() != checker.Violated)
+	})
+}
+
+// Essence is what two results of the same runs have in common, as text: not how
+// long they took, where their files are, whether they were shrunk, and which shards
+// they are.
+func (d *Document) Essence() string {
+	c := copied(d)
+	c.Shards, c.Seconds = nil, 0
+	for i := range c.Cells {
+		c.Cells[i].Seconds = 0
+	}
+	if c.Baseline != nil { // the settings have its digest
+		c.Baseline.File = ""
+	}
+	for x := range c.Counterexamples {
+		*x = Counterexample{Seed: x.Seed, Steps: x.Steps}
+	}
+	text, _ := json.Marshal(c) // of our own types none fails
+	return string(text)
+}
+
+// Broken are the violations of what was promised, as people read them.
+func (d *Document) Broken() (list []string) {
+	for i := range d.Cells {
+		for _, p := range d.Cells[i].Properties {
+			if p.Promised && p.outcome() == checker.Violated {
+				list = append(list, string(p.Property)+" in "+d.Cells[i].Name)
+			}
+		}
+	}
+	return list
+}
+
+// key is what a baseline knows a violation by.
+type key struct {
+	cell     string
+	property checker.Property
+}
+
+// joinBaselines is how the violations of all parts compare with the baseline
+// that each of them was held against; nil: there was none. It marks in the cells
+// what is known: a shard without such a violation could not. What is gone is said
+// anew, as all had more runs than one.
+func joinBaselines(parts []*Document, cells []Cell) *Baseline {
+	var b *Baseline
+	known, past := map[key]bool{}, map[key]bool{}
+	var then []Violation
+	for _, p := range parts {
+		if p.Baseline == nil {
+			continue
+		}
+		b = newBaseline(p.Baseline.File)
+		for _, v := range p.Baseline.Known {
+			known[key{v.Cell, v.Property}] = true
+		}
+		for _, v := range slices.Concat(p.Baseline.Gone, p.Baseline.Unseen) {
+			if k := (key{v.Cell, v.Property}); !past[k] {
+				past[k], then = true, append(then, v)
+			}
+		}
+	}
+	if b == nil {
+		return nil
+	}
+	for i := range cells {
+		c := &cells[i]
+		for j := range c.Properties {
+			p := &c.Properties[j]
+			if p.Counterexample == nil {
+				continue
+			}
+			p.Known = known[key{c.Name, p.Property}]
+			switch {
+			case p.Known:
+				b.Known = append(b.Known, c.violation(p))
+			case c.Promises.Covers(p.Property):
+				b.New = append(b.New, c.violation(p))
+			}
+		}
+	}
+	for _, v := range then {
+		b.sort(v, cells)
+	}
+	return b
+}

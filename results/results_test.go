@@ -1,0 +1,51 @@
+package results
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/lockcheck/lockcheck/checker"
+)
+
+// Of each property a document names the violation with the lowest seed, and of
+// two with the same the first.
+func TestADocumentNamesEachPropertyOnce(t *testing.T) {
+	var d Document
+	for _, v := range []Violation{
+		{Property: checker.Exclusion, Lock: "a", Counterexample: Counterexample{Seed: 7}},
+		{Property: checker.Exclusion, Lock: "b", Counterexample: Counterexample{Seed: 3}},
+		{Property: checker.Exclusion, Lock: "c", Counterexample: Counterexample{Seed: 3}},
+	} {
+		d.violation(v)
+	}
+	if len(d.Violations) != 1 || d.Violations[0].Lock != "b" {
+		t.Errorf("%+v", d.Violations)
+	}
+}
+
+// Of a property a document shows what decides: a promise that is broken now.
+func TestAPromiseIsShownBeforeWhatNobodyPromised(t *testing.T) {
+	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 0, 2}} {
+		all := cells("violated", "violated", "violated")
+		all.Cells[0].Promises = checker.Promise{checker.Ownership} // and exclusion by nobody
+		all.Cells[1].Properties[0].Known = true
+		all.Cells[2].Properties[0].Seed, all.Cells[2].Seed = 7, 7
+		d := &Document{Head: all.Head}
+		for _, i := range order {
+			d.Cells = append(d.Cells, all.Cells[i])
+		}
+		d.Decide()
+		if len(d.Violations) != 1 || d.Violations[0].Cell != "cell 3" || d.Verdict != Violated {
+			t.Errorf("%v: %+v", order, d.Violations)
+		}
+	}
+}
+
+func TestCellsThatWereCutShortAreCounted(t *testing.T) {
+	d := cells("valid", "nothing", "nothing")
+	d.Cells[0].Cut = "an error ended it"
+	want := []string{"1 cell of 3 ended before all runs were done: an error ended it", "2 cells of 3 ended before all runs were done: time was over"}
+	if got := d.Cuts(); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
