@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// source is the commit that a release is made of.
+type source struct {
+	root    string
+	env     []string  // what commands run with
+	time    time.Time // of all files in the archives: SOURCE_DATE_EPOCH, or the commit's
+	tags    []string  // of the commit, those that Go takes for versions
+	changed []string  // files that differ from the commit
+}
+
+func sourceOf(root string) (*source, error) {
+	s := &source{root: root, env: os.Environ()}
+	status, err := s.output("git", "status", "--porcelain")
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(status) {
+		s.changed = append(s.changed, strings.TrimSpace(line[min(2, len(line)):]))
+	}
+	epoch := os.Getenv("SOURCE_DATE_EPOCH")
+	if epoch == "" {
+		if epoch, err = s.output("git", "log", "-1", "--format=%ct"); err != nil {
+			return nil, err
+		}
+	}
+	seconds, err := strconv.ParseInt(strings.TrimSpace(epoch), 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("SOURCE_DATE_EPOCH is %q: want seconds since 1970", epoch)
+	}
+	s.time = time.Unix(seconds, 0).UTC()
+	tags, err := s.output("git", "tag", "--points-at", "HEAD", "--list", "v[0-9]*")
+	if err != nil {
+		return nil, err
+	}
+	s.tags = strings.Fields(tags)
+	s.env, err = s.environment()
+	return s, err
+}
+
+// released refuses what is not the version: a source without its tag or beyond
+// it. Go writes into a binary what tags its commit has, so another one beside it
+// would make another binary.
+func (s *source) released(version string) error {
+	if len(s.changed) > 0 {
+		return fmt.Errorf("the source differs from its commit, in %s\n"+
+			"         commit it, or make a trial with -trial", strings.Join(s.changed, ", "))
+	}
+	tag := "v" + version
+	switch {
+	case !slices.Contains(s.tags, tag):
+		return fmt.Errorf("the commit has no tag %s\n"+
+			"         git checkout %s, or make a trial with -trial", tag, tag)
+	case len(s.tags) > 1:
+		return fmt.Errorf("the commit has the tags %s: a release is of one version\n"+
+			"         remove the others, or make a trial with -trial", strings.Join(s.tags, " and "))
+	}
+	return nil
+}
+
+// changelog refuses a version of which CHANGELOG.md does not say what it brings.
+func (s *source) changelog(version string) error {
+	text, err := os.ReadFile(filepath.Join(s.root, "CHANGELOG.md"))
+	if err != nil {
+		return err
+	}
+	heading := regexp.MustCompile(`(?m)^## \[?` + regexp.QuoteMeta(version) + `\]?( |$)`)
+	if !heading.Match(text) {
+		return fmt.Errorf("CHANGELOG.md has no section %q: say there what a user gains", "## "+version)
+	}
+	return nil
+}
+
+// kept are the settings of Go that say which Go it is, and where modules come
+// from and are kept. Every other one can change what is built.
+var kept = []string{
+	"GOTOOLCHAIN", "GOPATH", "GOMODCACHE", "GOCACHE", "GOTMPDIR", "GOPROXY", "GOSUMDB",
+	"GOPRIVATE", "GONOPROXY", "GONOSUMDB", "GOINSECURE", "GOAUTH", "GOVCS",
+}
+
+// environment is that of this machine without what Go was set up with: by
+// variables, by go env -w or by a workspace around the source.
+func (s *source) environment() (env []string, err error) {
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "GO") && !strings.HasPrefix(v, "CGO_") {
+			env = append(env, v)
+		}
+	}
+	values, err := s.output(append([]string{"go", "env"}, kept...)...)
+	if err != nil {
+		return nil, err
+	}
+	for i, value := range strings.SplitN(values, "\n", len(kept)+1)[:len(kept)] {
+		env = append(env, kept[i]+"="+strings.TrimSpace(value))
+	}
+	return append(env, "GOENV=off", "GOWORK=off", "GOFIPS140=off", "CGO_ENABLED=0", "GOAMD64=v1", "GOARM64=v8.0"), nil
+}
+
+// build makes the binary for one system. Nothing of this machine gets into it:
+// no path, no C library, no setting of Go. Of the repository there is the commit,
+// and the version that its tags give it.
+func (s *source) build(binary, goos, arch string) error {
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s", "-o", binary, "./cmd/lockcheck")
+	cmd.Dir = s.root
+	cmd.Env = append(slices.Clone(s.env), "GOOS="+goos, "GOARCH="+arch)
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, text)
+	}
+	return nil
+}
+
+// pages are in each archive, beside the binary: the README, and all that it leads
+// to, from page to page. The tests among them stay in the repository.
+var pages = []string{
+	"LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs", "deploy", "examples", "tools/base-image",
+	"suite/lockcheck.schema.json", "cluster/worker/protocol.go",
+	":(exclude)docs/*.go", ":(exclude)deploy/*.go", ":(exclude)examples/*.go", ":(exclude)deploy/kubernetes/schema",
+}
+
+// pages returns those files of git that an archive has.
+func (s *source) pages() (members []member, err error) {
+	list, err := s.output(append([]string{"git", "ls-files", "--stage", "-z", "--"}, pages...)...)
+	if err != nil {
+		return nil, err
+	}
+	for entry := range strings.SplitSeq(strings.TrimSuffix(list, "\x00"), "\x00") {
+		about, name, _ := strings.Cut(entry, "\t")
+		m := member{name, filepath.Join(s.root, filepath.FromSlash(name)), 0o644}
+		if strings.HasPrefix(about, "100755 ") {
+			m.mode = 0o755
+		}
+		members = append(members, m)
+	}
+	return members, nil
+}
+
+// output is what a command prints, in the source.
+func (s *source) output(command ...string) (string, error) {
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Dir, cmd.Env = s.root, s.env
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w %s", strings.Join(command[:2], " "), err, strings.TrimSpace(stderr.String()))
+	}
+	return string(out), nil
+}
