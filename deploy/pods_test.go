@@ -1,0 +1,102 @@
+package deploy_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/lockcheck/lockcheck/cluster/docker/dockertest"
+	"github.com/lockcheck/lockcheck/results"
+)
+
+// place is where the containers of manifests run. dirs are its volumes, by the
+// path that they are mounted at. run does what the container of a manifest does;
+// command, where there is one, in the place of its own.
+type place struct {
+	dirs map[string]string
+	run  func(t *testing.T, file, index string, command ...string) (output string, code int)
+}
+
+func TestThePodsCommandsRunInAShell(t *testing.T) {
+	t.Parallel()
+	dockertest.Program(t, "sh")
+	thePodsCommandsRun(t, inAShell(t))
+}
+
+func TestThePodsCommandsRunInTheImage(t *testing.T) {
+	dockertest.Require(t)
+	tag := image(t)
+	asItStands(t, tag)
+	thePodsCommandsRun(t, inTheImage(t, tag))
+}
+
+// asItStands runs the image without a volume, a user or a directory that somebody
+// names: results have a place.
+func asItStands(t *testing.T, tag string) {
+	out, code := engine(t, "run", "--rm", "--network", "none", tag, "run", "redis-set-del", "--fault", "pause", "--runs", "100")
+	if code != results.Violated.ExitCode() || !strings.Contains(out, "lockcheck-out/redis-set-del-pause-") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+}
+
+// thePodsCommandsRun runs all indexes and joins them, loses one, and runs it again.
+func thePodsCommandsRun(t *testing.T, at *place) {
+	for name, text := range only(t, "suite.yaml", "ConfigMap").Data {
+		if err := os.WriteFile(filepath.Join(at.dirs["/suite"], name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shards := only(t, "job.yaml", "Job").Spec.Completions
+	for i := range shards {
+		at.must(t, "job.yaml", strconv.Itoa(i))
+	}
+	all := at.merged(t, results.Held)
+	if all.Shards == nil || len(all.Shards.Have) != shards {
+		t.Errorf("of %d shards the result has %+v", shards, all.Shards)
+	}
+	for _, c := range all.Cells {
+		if c.Runs != 400 {
+			t.Errorf("%s has %d runs, want the 400 that the suite says", c.Name, c.Runs)
+		}
+	}
+	at.must(t, "read.yaml", "", "rm", "-r", "/results/shard-2")
+	if lost := at.merged(t, results.Inconclusive); lost.Shards == nil || fmt.Sprint(lost.Shards.Missing) != "[3]" {
+		t.Errorf("the third shard is lost, and the result says %+v", lost.Shards)
+	}
+	at.must(t, "again.yaml", "2")
+	if again := at.merged(t, results.Held); again.Runs != all.Runs || len(again.Cells) != len(all.Cells) {
+		t.Errorf("with one shard run again there are %d runs in %d cells, want %d in %d", again.Runs, len(again.Cells), all.Runs, len(all.Cells))
+	}
+}
+
+// must runs what has to end well.
+func (p *place) must(t *testing.T, file, index string, command ...string) (output string) {
+	t.Helper()
+	output, code := p.run(t, file, index, command...)
+	if code != 0 {
+		t.Fatalf("%s, index %q, %q: exit code %d\n%s", file, index, command, code, output)
+	}
+	return output
+}
+
+// merged is what merge.yaml makes of the shards; its exit code has to be that of
+// the verdict.
+func (p *place) merged(t *testing.T, want results.Verdict) *results.Document {
+	t.Helper()
+	output, code := p.run(t, "merge.yaml", "")
+	var d results.Document
+	if err := json.Unmarshal([]byte(p.must(t, "read.yaml", "", "cat", "/results/merged/"+results.File)), &d); err != nil {
+		t.Fatalf("%v; merge said\n%s", err, output)
+	}
+	if d.Verdict != want || code != want.ExitCode() {
+		t.Fatalf("the result is %s, want %s; exit code %d\n%s", d.Verdict, want, code, output)
+	}
+	if junit := p.must(t, "read.yaml", "", "cat", "/results/merged/junit.xml"); !strings.Contains(junit, "<testsuites") {
+		t.Errorf("junit.xml is\n%s", junit)
+	}
+	return &d
+}

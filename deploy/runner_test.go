@@ -1,0 +1,167 @@
+package deploy_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// runner does what GitHub's does with a job of the workflow: steps in order, with
+// their values in the environment, until one fails; then those only that say
+// always. Scripts are run as they stand, and so is the action. Artifacts are
+// directories.
+type runner struct {
+	dir       string            // of the job: the checkout is in it
+	artifacts string            // of the workflow run
+	path      string            // PATH at the beginning of a job
+	values    map[string]string // of expressions
+	said      strings.Builder
+}
+
+var expression = regexp.MustCompile(`\$\{\{ (.*?) \}\}`)
+
+// filled is text with the values of its expressions.
+func (r *runner) filled(t *testing.T, text string, values map[string]string) string {
+	t.Helper()
+	return expression.ReplaceAllStringFunc(text, func(e string) string {
+		name := expression.FindStringSubmatch(e)[1]
+		value, ok := values[name]
+		if !ok && !strings.HasPrefix(name, "steps.") { // of a step that did not run it is empty
+			t.Fatalf("nobody knows the value of %s", e)
+		}
+		return value
+	})
+}
+
+// job runs the steps of a job, and tells whether all of them went well.
+func (r *runner) job(t *testing.T, steps []step) (ok bool) {
+	t.Helper()
+	return r.steps(t, steps, r.values, r.path)
+}
+
+func (r *runner) steps(t *testing.T, steps []step, values map[string]string, path string) (ok bool) {
+	t.Helper()
+	ok = true
+	for _, s := range steps {
+		if !ok && s.If != "always()" {
+			continue
+		}
+		with := map[string]string{}
+		for name, value := range s.With {
+			with[name] = r.filled(t, value, values)
+		}
+		name, _, _ := strings.Cut(s.Uses, "@")
+		switch name {
+		case "":
+			went := false
+			path, went = r.script(t, s, values, path)
+			ok = ok && went
+		case "actions/checkout": // the directory has what it needs
+		case "actions/upload-artifact":
+			r.copy(t, filepath.Join(r.dir, with["path"]), filepath.Join(r.artifacts, with["name"]))
+		case "actions/download-artifact":
+			found, err := filepath.Glob(filepath.Join(r.artifacts, with["pattern"]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, dir := range found {
+				r.copy(t, dir, filepath.Join(r.dir, with["path"], filepath.Base(dir)))
+			}
+		case "lockcheck/lockcheck/deploy/github":
+			ok = r.action(t, with, path) && ok
+		default:
+			t.Fatalf("nobody knows what %s does", s.Uses)
+		}
+	}
+	return ok
+}
+
+// action runs the steps of the action with its inputs.
+func (r *runner) action(t *testing.T, with map[string]string, path string) (ok bool) {
+	t.Helper()
+	var a action
+	load(t, actionFile, &a)
+	values := map[string]string{}
+	for name, in := range a.Inputs {
+		values["inputs."+name] = in.Default
+	}
+	for name, value := range r.values {
+		if strings.HasPrefix(name, "inputs.") {
+			values[name] = value
+		}
+	}
+	for name, value := range with {
+		values["inputs."+name] = value
+	}
+	ok = r.steps(t, a.Runs.Steps, values, path)
+	for name, out := range a.Outputs {
+		r.values["outputs."+name] = r.filled(t, out.Value, values)
+	}
+	return ok
+}
+
+// script runs a script as it stands, and reads what it wrote for the runner.
+func (r *runner) script(t *testing.T, s step, values map[string]string, path string) (newPath string, ok bool) {
+	t.Helper()
+	temp := t.TempDir()
+	output, paths, summary := filepath.Join(temp, "output"), filepath.Join(temp, "path"), filepath.Join(temp, "summary")
+	cmd := exec.Command("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", s.Run)
+	cmd.Dir = r.dir
+	cmd.Env = append(os.Environ(), "PATH="+path, "GITHUB_ACTIONS=true", "GITHUB_OUTPUT="+output, "GITHUB_PATH="+paths,
+		"GITHUB_STEP_SUMMARY="+summary, "GITHUB_WORKSPACE="+r.dir, "RUNNER_TEMP="+temp, "RUNNER_OS="+runnerOS, "RUNNER_ARCH="+runnerArch)
+	for name, value := range s.Env {
+		cmd.Env = append(cmd.Env, name+"="+r.filled(t, value, values))
+	}
+	said, code := do(t, cmd)
+	r.said.WriteString(said)
+	if code != 0 {
+		fmt.Fprintf(&r.said, "Error: Process completed with exit code %d.\n", code)
+	}
+	for line := range strings.Lines(written(t, output)) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		values[fmt.Sprintf("steps.%s.outputs.%s", s.ID, name)] = value
+	}
+	for line := range strings.Lines(written(t, paths)) {
+		path = strings.TrimSpace(line) + string(os.PathListSeparator) + path
+	}
+	return path, code == 0
+}
+
+// written is what a script wrote to a file: nothing where there is none.
+func written(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// does is a command of a page in the checkout of somebody who looks at the run: gh
+// brings its artifacts, and … is a path that only the run knows.
+func (r *runner) does(t *testing.T, command string) (output string, code int) {
+	t.Helper()
+	if m := download.FindStringSubmatch(command); m != nil {
+		r.copy(t, filepath.Join(r.artifacts, m[1]), filepath.Join(r.dir, m[2]))
+		return "", 0
+	}
+	cmd := exec.Command("bash", "-ec", strings.ReplaceAll(command, "…", "*/*"))
+	cmd.Dir, cmd.Env = r.dir, append(os.Environ(), "PATH="+r.path)
+	return do(t, cmd)
+}
+
+var download = regexp.MustCompile(`^gh run download RUN --name (\S+) --dir (\S+)$`)
+
+func (r *runner) copy(t *testing.T, from, to string) {
+	t.Helper()
+	if _, err := os.Stat(from); os.IsNotExist(err) {
+		return
+	}
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+}
