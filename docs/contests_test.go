@@ -34,13 +34,7 @@ func holdFresh(t *testing.T, m drawn) string {
 		t.Fatal(err)
 	}
 	for file, want := range map[string]string{m.PageFile(): m.Section(string(page)), m.ChartFile(): picture.String()} {
-		if *update {
-			if err := os.WriteFile(file, []byte(want), 0o666); err != nil {
-				t.Fatal(err)
-			}
-		} else if got, err := os.ReadFile(file); err != nil || string(got) != want {
-			t.Errorf("%s is stale: go test ./docs -update (%v)", file, err)
-		}
+		holdPage(t, file, want)
 	}
 	return string(page)
 }

@@ -2,7 +2,6 @@ package docs
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -75,17 +74,7 @@ func sentences(text string) string {
 
 // The page on models is what their table says.
 func TestThePageOfModels(t *testing.T) {
-	const page = "models.md"
-	want := modelsPage()
-	if *update {
-		if err := os.WriteFile(page, []byte(want), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if text, err := os.ReadFile(page); err != nil || string(text) != want {
-		t.Errorf("%s is stale: go test ./docs -update (%v)", page, err)
-	}
+	holdPage(t, "models.md", modelsPage())
 	for _, m := range models.All() {
 		for what, text := range map[string]string{"state": m.State, "rules": m.Rules, "source": m.Source, "exactness": m.Exact} {
 			if strings.Trim(text, ". ") == "" {

@@ -1,0 +1,110 @@
+package docs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// document is a section of json.md.
+type document struct {
+	title string
+	root  goType
+	about string // who prints it, and what for
+	shows []example
+}
+
+// example is a command, and part of what it prints.
+type example struct{ command, output string }
+
+// documentOf is the document that a type is.
+func documentOf(of goType) *document {
+	i := slices.IndexFunc(documents, func(d document) bool { return d.root == of })
+	if i < 0 {
+		return nil
+	}
+	return &documents[i]
+}
+
+const aboutJSON = `# What --json prints
+
+<!-- Written by go test ./docs -update, from the types in Go and their comments. -->
+
+With ` + "`--json`" + ` a command prints one JSON document on its standard output, and nothing else there: what people read goes to the standard error
+stream. The exit code is the same as without it. A command that cannot begin (exit codes 3 and 4, see the [README](../README.md#exit-codes)) may print none.
+
+**The version.** Each document has a ` + "`schema`" + `, which is %d now. Within a version fields may be added, and nothing else changes: whoever reads a
+document has to ignore fields that it does not know. A field that goes, or comes to mean something else, makes a new number. The names of locks,
+faults, cases and counters are not part of the version: there will be more of them.
+
+**The tables.** What is ` + "`always`" + ` there is never left out; of the rest stands when it is there. Seeds go up to 2^64−1: read them as
+integers. Names that end in ` + "`_ns`" + ` are nanoseconds, in ` + "`_ms`" + ` milliseconds, and ` + "`seconds`" + ` are seconds. Paths are relative to where the
+command was called; in a ` + "`result.json`" + `, to the directory that it is in.
+
+The examples are parts of what the command above them prints, in a directory in which those before it were called.
+
+`
+
+func jsonPage(t *testing.T) string {
+	s := &schema{t: t, read: map[string]bool{}, decl: map[goType]declared{}, text: map[goType]bool{}}
+	var b strings.Builder
+	fmt.Fprintf(&b, aboutJSON, schemaVersion)
+	b.WriteString("| document | of |\n|---|---|\n")
+	for _, d := range documents {
+		fmt.Fprintf(&b, "| [%s](#%s) | %s |\n", d.title, anchor(d.title), d.of())
+	}
+	done := map[string]goType{}
+	var tell func(of goType, head string)
+	tell = func(of goType, head string) {
+		if was, told := done[title(of)]; told {
+			if was != of {
+				t.Errorf("%s of %s and of %s have one name: %s", of.name, was.dir, of.dir, title(of))
+			}
+			return
+		}
+		done[title(of)] = of
+		b.WriteString(head)
+		if s.valued(of) {
+			b.WriteString("| value | meaning |\n|---|---|\n")
+			for _, v := range s.find(of).values {
+				fmt.Fprintf(&b, "| `%s` | %s |\n", v.text, about("", v.means))
+			}
+			return
+		}
+		fields, refers := s.fields(of, "")
+		b.WriteString("| field | type | there | meaning |\n|---|---|---|---|\n")
+		for _, f := range fields {
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", f.name, f.kind, f.there, f.means)
+		}
+		for _, r := range refers {
+			if documentOf(r) == nil {
+				about, _, _ := strings.Cut(about(r.name, s.find(r).doc), ". ")
+				if about == "" {
+					t.Fatalf("%s in %s: a comment has to say what it is", r.name, r.dir)
+				}
+				tell(r, fmt.Sprintf("\n### %s\n\n%s.\n\n", title(r), sentences(about)))
+			}
+		}
+	}
+	for _, d := range documents {
+		head := fmt.Sprintf("\n## %s\n\n%s\n\n", d.title, d.about)
+		for _, x := range d.shows {
+			head += fmt.Sprintf("    $ %s\n\n```json\n%s\n```\n\n", x.command, strings.Trim(x.output, "\n"))
+		}
+		tell(d.root, head)
+	}
+	return b.String()
+}
+
+// of is the first sentence about a document.
+func (d *document) of() string {
+	first, _, _ := strings.Cut(strings.Join(strings.Fields(d.about), " "), ". ")
+	return strings.TrimSuffix(first, ".")
+}
+
+// The page on JSON is what the types and their comments say.
+func TestThePageOfJSON(t *testing.T) {
+	t.Parallel()
+	holdPage(t, "json.md", jsonPage(t))
+}

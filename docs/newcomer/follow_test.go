@@ -1,0 +1,184 @@
+package newcomer
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// A page that can be followed says what to do in three kinds of blocks:
+//
+//   - "In `FILE`:" or "New, `FILE`:" at the end of a paragraph, and then a block
+//     in the language go or diff: the whole of a new file, or lines that are there
+//     (" ", "-") and what stands in their place then (" ", "+").
+//   - A block in the language console: "$ " and a command, then what it prints. What
+//     is left out is left out: whole lines, or what follows "…". A command
+//     fails if and only if a line of what it prints begins with FAIL or ✗.
+//
+// Every other block is for the reader only.
+type block struct {
+	line     int // of the page
+	language string
+	file     string // of the paragraph before it; "": none
+	created  bool   // it is to be a new file
+	text     []string
+}
+
+var aboutFile = regexp.MustCompile("(In|New,) `([^`]+)`[^`]*:$")
+
+// blocks are those of a page, in their order.
+func blocks(page string) (list []block) {
+	var open *block
+	before := "" // the last line that says something
+	for i, line := range strings.Split(page, "\n") {
+		switch language, fence := strings.CutPrefix(line, "```"); {
+		case fence && open == nil:
+			open = &block{line: i + 1, language: language}
+			if m := aboutFile.FindStringSubmatch(before); m != nil {
+				open.file, open.created = m[2], m[1] == "New,"
+			}
+		case fence:
+			list = append(list, *open)
+			open, before = nil, ""
+		case open != nil:
+			open.text = append(open.text, line)
+		case strings.TrimSpace(line) != "":
+			before = line
+		}
+	}
+	return list
+}
+
+// follow does in dir what a page says, up to the first step that goes otherwise.
+func follow(dir, page string) error {
+	steps := 0
+	for _, b := range blocks(page) {
+		var err error
+		switch {
+		case b.language == "console":
+			err = converse(dir, b.text)
+		case b.file == "":
+			continue
+		case b.created:
+			err = create(filepath.Join(dir, b.file), b.text)
+		case b.language == "diff":
+			err = change(filepath.Join(dir, b.file), b.text)
+		default:
+			err = fmt.Errorf("a block about %s that is no diff", b.file)
+		}
+		if err != nil {
+			return fmt.Errorf("line %d: %w", b.line, err)
+		}
+		steps++
+	}
+	if steps == 0 {
+		return errors.New("there is nothing to follow")
+	}
+	return nil
+}
+
+func create(path string, text []string) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(strings.Join(text, "\n") + "\n")
+	return errors.Join(err, file.Close())
+}
+
+// change replaces lines that have to be in the file once.
+func change(path string, diff []string) error {
+	var before, after strings.Builder
+	for _, line := range diff {
+		mark, rest := " ", ""
+		if line != "" {
+			mark, rest = line[:1], line[1:]
+		}
+		if !strings.Contains(" -+", mark) {
+			return fmt.Errorf("a line of a diff begins with %q: %s", mark, line)
+		}
+		if mark != "+" {
+			before.WriteString(rest + "\n")
+		}
+		if mark != "-" {
+			after.WriteString(rest + "\n")
+		}
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if n := strings.Count(string(text), before.String()); n != 1 || before.Len() == 0 {
+		return fmt.Errorf("%s has these lines %d times, want once:\n%s", filepath.Base(path), n, before.String())
+	}
+	return os.WriteFile(path, []byte(strings.Replace(string(text), before.String(), after.String(), 1)), 0o666)
+}
+
+// converse runs the commands of a block, and holds what they print and how they
+// end against what stands there.
+func converse(dir string, text []string) error {
+	for i := 0; i < len(text); {
+		command, ok := strings.CutPrefix(text[i], "$ ")
+		if !ok {
+			return fmt.Errorf("%q is no command", text[i])
+		}
+		var prints []string
+		fails := false
+		for i++; i < len(text) && !strings.HasPrefix(text[i], "$ "); i++ {
+			prints = append(prints, text[i])
+			fails = fails || strings.HasPrefix(text[i], "FAIL") || strings.HasPrefix(text[i], "✗")
+		}
+		cmd := exec.Command("sh", "-c", command)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH")) // as CONTRIBUTING.md says
+		out, err := cmd.CombinedOutput()
+		if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {
+			return err
+		}
+		if (err != nil) != fails {
+			return fmt.Errorf("$ %s\nfailed: %v, and the page says: %v\n%s", command, err != nil, fails, out)
+		}
+		if missing := missing(prints, string(out)); missing != "" {
+			return fmt.Errorf("$ %s\ndoes not print, there,\n%s\nbut\n%s", command, missing, out)
+		}
+	}
+	return nil
+}
+
+// What may differ: how long something lasted, or that it did not have to be done,
+// and the line of a file.
+var (
+	took = regexp.MustCompile(`\(cached\)|\b\d+(\.\d+)? ?s\b`)
+	at   = regexp.MustCompile(`\.go:\d+(:\d+)?`)
+)
+
+// missing is the first line that was not printed where the page shows it; "": all
+// of them were, in that order.
+func missing(shown []string, out string) string {
+	plain := func(line string) string {
+		return strings.Join(strings.Fields(at.ReplaceAllString(took.ReplaceAllString(line, "T"), ".go:N")), " ")
+	}
+	lines := strings.Split(out, "\n")
+	for _, want := range shown {
+		start, cut := strings.CutSuffix(want, "…")
+		start = plain(start)
+		if start == "" {
+			continue
+		}
+		for {
+			if len(lines) == 0 {
+				return want
+			}
+			line := plain(lines[0])
+			lines = lines[1:]
+			if line == start || cut && strings.HasPrefix(line, start) {
+				break
+			}
+		}
+	}
+	return ""
+}
