@@ -233,7 +233,7 @@ func TestProgressNamesNoNumberThatNobodyAskedFor(t *testing.T) {
 func TestRunsEndWithWhatComesFirst(t *testing.T) {
 	out := t.TempDir()
 	lockcheck(t, "run", "redis-set-lua", "--fault", "none", "--runs", "5", "--for", "1m", "--out", out).wants(t, held, ": 5 runs from")
-	lockcheck(t, "run", "redis-set-lua", "--fault", "none", "--for", "50ms", "--out", out).wants(t, held, " runs from")
+	lockcheck(t, "run", "redis-set-lua", "--fault", "none", "--for", "500ms", "--out", out).wants(t, held, " runs from")
 }
 
 // One document for each command, whatever it did.

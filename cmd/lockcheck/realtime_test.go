@@ -316,11 +316,11 @@ func TestARunThatTimeEndsSaysSo(t *testing.T) {
 		args []string
 		cut  string
 	}{
-		{"time is over", []string{"--runs", "1000000", "--for", "50ms"}, timeOver},
+		{"time is over", []string{"--runs", "1000000", "--for", "500ms"}, timeOver},
 		{"all are done", []string{"--runs", "3", "--for", "1h"}, ""},
 		{"a shard has done all that are its own", []string{"--runs", "30", "--shard", "1/3", "--for", "1h"}, ""},
-		{"as many as there is time for", []string{"--for", "50ms"}, ""},
-		{"but others have another machine", []string{"--for", "50ms", "--shard", "1/2"}, timeOver},
+		{"as many as there is time for", []string{"--for", "500ms"}, ""},
+		{"but others have another machine", []string{"--for", "500ms", "--shard", "1/2"}, timeOver},
 	} {
 		args := append([]string{"run", "redis-set-lua", "--fault", "none", "--seed", "1"}, tt.args...)
 		var doc results.Document
