@@ -105,10 +105,10 @@ func TestOverlappingFaultsDoNotEndEachOther(t *testing.T) {
 	p := randomPlan("redis-set-lua", "pause", 1)
 	p.Clients, p.Acquires = []string{"c1"}, 5
 	p.Faults = []faults.Injection{
-		{Fault: "pause", On: []string{"c1"}, At: 1 * time.Millisecond, For: 20 * time.Millisecond},
+		{Fault: "pause", On: []string{"c1"}, At: 1 * time.Millisecond, For: 200 * time.Millisecond},
 		{Fault: "pause", On: []string{"c1"}, At: 5 * time.Millisecond, For: 5 * time.Millisecond},
 	}
-	place := &fakePlace{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(20 * time.Millisecond) }}}
+	place := &fakePlace{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(60 * time.Millisecond) }}}
 	if _, err := Run(p, func(cluster.Config, cluster.Observer) (cluster.Place, error) { return place, nil }, nil, nil); err != nil {
 		t.Fatal(err)
 	}
