@@ -198,7 +198,7 @@ func (p *Source) beyond(o *Source) (only []string) {
 func (p *Source) differs(o *Source) string {
 	for _, c := range []struct{ what, a, b string }{
 		{"the version of lockcheck", p.Version, o.Version},
-		{"the revision of its source", cmp.Or(p.Revision, "unknown"), cmp.Or(o.Revision, "unknown")},
+		{"what it was built from", cmp.Or(p.Revision, "unknown"), cmp.Or(o.Revision, "unknown")},
 		{"the command", p.Command, o.Command},
 		{"the number of shards", fmt.Sprint(p.of()), fmt.Sprint(o.of())},
 	} {

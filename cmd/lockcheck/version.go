@@ -26,7 +26,7 @@ func (a *app) versionCommand() *cobra.Command {
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			info, _ := debug.ReadBuildInfo()
-			d := newVersion(info)
+			d := newVersion(info, programDigest)
 			if a.json {
 				return a.printJSON(d)
 			}
@@ -50,17 +50,27 @@ type versionDocument struct {
 	Revision string `json:"revision,omitempty"` // commit of the source
 	Time     string `json:"time,omitempty"`     // time of that commit
 	Modified bool   `json:"modified,omitempty"` // the source had changed since that commit
+	Program  string `json:"program,omitempty"`  // beginning of the digest of the program, where the above does not tell it from every other
 }
 
-// newVersion is the version of a binary with this build info; nil: it has none.
-func newVersion(info *debug.BuildInfo) versionDocument {
+// newVersion is the version of a binary with this build info (nil: it has none) and
+// this digest.
+func newVersion(info *debug.BuildInfo, program func() string) versionDocument {
 	d := versionDocument{
 		Schema: results.Schema, Version: harness.Version, History: history.Format,
 		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
 	}
-	if info == nil {
-		return d
+	if info != nil {
+		d.built(info)
 	}
+	if d.dirty() != "" || d.Revision == "" && d.Module == "" {
+		d.Program = program()
+	}
+	return d
+}
+
+// built takes what the build knows of its source.
+func (d *versionDocument) built(info *debug.BuildInfo) {
 	if info.Main.Version != "(devel)" {
 		d.Module = info.Main.Version
 	}
@@ -74,10 +84,10 @@ func newVersion(info *debug.BuildInfo) versionDocument {
 			d.Modified = s.Value == "true"
 		}
 	}
-	return d
 }
 
-// text is two lines for a person, who knows a commit by its first digits.
+// text is two lines for a person, who knows a commit by its first digits, and a
+// third where it takes the program's digest to know it.
 func (d versionDocument) text() string {
 	source := cmp.Or(d.Module, "an unknown revision")
 	if d.Revision != "" {
@@ -86,28 +96,27 @@ func (d versionDocument) text() string {
 			source += " of " + day
 		}
 	}
-	return "lockcheck " + d.Version + ", history format " + strconv.Itoa(d.History) + "\n" +
+	text := "lockcheck " + d.Version + ", history format " + strconv.Itoa(d.History) + "\n" +
 		d.Go + " " + d.OS + "/" + d.Arch + ", built from " + source + "\n"
+	if d.Program != "" {
+		text += "program " + d.Program + "\n"
+	}
+	return text
 }
 
 // revision says what this binary was built from, so that two that may differ do not
 // say the same.
 func revision() string {
 	info, _ := debug.ReadBuildInfo()
-	return newVersion(info).revision(programDigest)
+	return newVersion(info, programDigest).revision()
 }
 
 // revision is the commit, or the version that go install was asked for. Where the
 // build knows neither, or the source had changed since, it has the digest of the
 // program, too; "": that is not known, either.
-func (d versionDocument) revision(program func() string) string {
-	switch {
-	case d.dirty() != "":
-		return strings.TrimSuffix(d.Revision+d.dirty()+" "+program(), " ")
-	case d.Revision == "" && d.Module == "":
-		return program()
-	}
-	return cmp.Or(d.Revision, d.Module)
+func (d versionDocument) revision() string {
+	source := d.Revision + d.dirty()
+	return strings.TrimSpace(cmp.Or(source, d.Module) + " " + d.Program)
 }
 
 // programDigest is the beginning of the digest of the running program, which does not

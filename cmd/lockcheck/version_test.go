@@ -20,16 +20,16 @@ func TestWhatABinaryWasBuiltFromIsSaid(t *testing.T) {
 		revision string
 		says     string
 	}{
-		"no build info":        {nil, "sha256:1", "built from an unknown revision"},
-		"no version control":   {&debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}, "sha256:1", "built from an unknown revision"},
+		"no build info":        {nil, "sha256:1", "built from an unknown revision\nprogram sha256:1"},
+		"no version control":   {&debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}, "sha256:1", "built from an unknown revision\nprogram sha256:1"},
 		"go install":           {&debug.BuildInfo{Main: debug.Module{Version: "v0.1.0"}}, "v0.1.0", "built from v0.1.0"},
 		"a commit":             {&debug.BuildInfo{Settings: vcs("false")}, commit, "built from revision 0123456789ab of 2026-03-01"},
-		"a commit, and beyond": {&debug.BuildInfo{Settings: vcs("true")}, commit + "+dirty sha256:1", "built from revision 0123456789ab+dirty of 2026-03-01"},
+		"a commit, and beyond": {&debug.BuildInfo{Settings: vcs("true")}, commit + "+dirty sha256:1", "built from revision 0123456789ab+dirty of 2026-03-01\nprogram sha256:1"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			d := newVersion(tt.info)
-			if got := d.revision(func() string { return "sha256:1" }); got != tt.revision {
+			d := newVersion(tt.info, func() string { return "sha256:1" })
+			if got := d.revision(); got != tt.revision {
 				t.Errorf("revision %q, want %q", got, tt.revision)
 			}
 			text := d.text()
@@ -53,7 +53,7 @@ func TestTheVersionAsJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := versionDocument{Schema: 1, Version: harness.Version, History: 1, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
-	d.Module, d.Revision, d.Time, d.Modified = "", "", "", false // a test's binary may know them
+	d.Module, d.Revision, d.Time, d.Modified, d.Program = "", "", "", false, "" // a test's binary may know them
 	if d != want {
 		t.Errorf("%+v, want %+v", d, want)
 	}
