@@ -309,10 +309,7 @@ func TestTheReadmeJudgesAHistory(t *testing.T) {
 	}
 	r := lockcheck(t, "check", "testdata/etcd.edn")
 	r.wants(t, violated)
-	want := "    $ lockcheck check etcd.edn\n"
-	for line := range strings.Lines(strings.ReplaceAll(r.stdout, "testdata/", "")) {
-		want += strings.TrimRight("    "+line, " \n") + "\n"
-	}
+	want := asShown("$ lockcheck check etcd.edn\n" + strings.ReplaceAll(r.stdout, "testdata/", ""))
 	if !strings.Contains(string(readme), want) {
 		t.Errorf("the README shows something else, want\n%s", want)
 	}

@@ -335,16 +335,50 @@ func TestTheReadmeIsNotStale(t *testing.T) {
 	if from < 0 || to < from {
 		t.Fatalf("the story has changed its shape:\n%s", story)
 	}
-	var indented []string
-	for line := range strings.Lines(story[from:to]) {
-		indented = append(indented, strings.TrimRight("    "+line, " \n"))
-	}
-	if !strings.Contains(string(readme), strings.Join(indented, "\n")) {
+	if !strings.Contains(string(readme), asShown(story[from:to])) {
 		t.Error("the README tells another story of redis-get-del-race")
 	}
 	for _, p := range checker.Properties {
 		if !strings.Contains(string(readme), "| `"+string(p)+"` |") {
 			t.Errorf("the README does not explain %s", p)
 		}
+	}
+}
+
+// asShown is how the README shows what a command prints.
+func asShown(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		lines = append(lines, strings.TrimRight("    "+line, " \n"))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// The README's searches come to what it says of them.
+func TestTheReadmesSearchesComeToWhatItSays(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	searches := map[string]func(r result){
+		"lockcheck run mysql-optimistic --fault none --workload finally": func(r result) {
+			from, to := strings.Index(r.stdout, "✗ VIOLATED"), strings.Index(r.stdout, "\n\n               0 s")
+			if r.code != violated || to < from || !strings.Contains(string(readme), asShown(r.stdout[from:to])) {
+				t.Errorf("exit code %d, and the README tells another story of misuse:\n%s", r.code, r.stdout)
+			}
+		},
+		"lockcheck run redis-set-lua --fencing": func(r result) { r.wants(t, held) },
+	}
+	for _, line := range commandsOf(string(readme)) {
+		for search, comes := range searches {
+			if strings.HasPrefix(line, search) {
+				comes(lockcheck(t, strings.Fields(line)[1:]...))
+				delete(searches, search)
+			}
+		}
+	}
+	for search := range searches {
+		t.Errorf("the README has no %s", search)
 	}
 }

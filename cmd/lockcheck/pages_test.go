@@ -17,10 +17,13 @@ var word = regexp.MustCompile(`'[^']*'|"[^"]*"|\S+`)
 // typed is a line that begins as one, and not as what one prints.
 var typed = regexp.MustCompile(`^lockcheck [^0-9…]`)
 
+// goesOn is the end of a line that goes on in the next.
+var goesOn = regexp.MustCompile(`\s*\\\n\s*`)
+
 // commandsOf are the lockcheck commands that a page shows, a line each, without
 // what is said beside them.
 func commandsOf(page string) (lines []string) {
-	page = strings.ReplaceAll(page, "\\\n", " ")
+	page = goesOn.ReplaceAllString(page, " ")
 	quoted := false
 	for line := range strings.Lines(page) {
 		if strings.HasPrefix(line, "```") {
