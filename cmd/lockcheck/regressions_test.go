@@ -308,3 +308,14 @@ func TestANameThatIsTakenKeepsNothingOut(t *testing.T) {
 		keptFiles(t, filepath.Join(regressionsDir), historyFile, scheduleFile, storyFile, verdictFile)
 	}
 }
+
+// A counterexample is of the lock that it was found in, whatever lock has that
+// name in the file by now.
+func TestAKeptCounterexampleSaysWhichLockItIsOf(t *testing.T) {
+	t.Chdir(t.TempDir())
+	named := strings.Replace(ownerless, "lock: redis-set-del", "name: ours\n    lock: redis-set-del", 1)
+	r, _ := suiteRun(t, new(engine), named)
+	r.wants(t, violated, "Kept     regressions/ours-on-sim-pause-")
+	r, _ = suiteRun(t, new(engine), strings.Replace(named, "lock: redis-set-del", "lock: redis-set-lua", 1))
+	r.wants(t, violated, "lock is redis-set-del, as when it was kept;", "✓ ours on sim: pause")
+}
