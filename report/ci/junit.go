@@ -178,13 +178,7 @@ func (r *Report) came(t *xmlTest, c *results.Cell, p *results.PropertyResult) {
 		t.Properties.set("shrunk", p.Shrunk)
 	}
 	switch {
-	case violated && p.Known:
-		words := "known to the baseline: "
-		if r.Baseline != nil {
-			words = "known to the baseline " + r.Baseline.File + ": "
-		}
-		t.Skipped = &xmlSkipped{clean(words + sentence(p))}
-	case violated:
+	case violated && !p.Known:
 		t.Failure = newTrouble(results.Violated, sentence(p), r.failure(c, p))
 	case c.Verdict == results.NotApplicable:
 		t.Skipped = &xmlSkipped{clean(c.Reason)}
@@ -195,6 +189,12 @@ func (r *Report) came(t *xmlTest, c *results.Cell, p *results.PropertyResult) {
 		t.Error = newTrouble(results.Inconclusive, why, why)
 	case c.Verdict == results.Inconclusive && (c.Vacuous() != "" || !slices.ContainsFunc(promised(c), func(p *results.PropertyResult) bool { return open(c, p) })):
 		t.Error = newTrouble(results.Inconclusive, c.Reason, c.Reason)
+	case violated:
+		words := "known to the baseline: "
+		if r.Baseline != nil {
+			words = "known to the baseline " + r.Baseline.File + ": "
+		}
+		t.Skipped = &xmlSkipped{clean(words + sentence(p))}
 	case p.Is(checker.NA):
 		t.Skipped = &xmlSkipped{clean(p.Reason)}
 	}

@@ -55,6 +55,8 @@ func TestEachPromiseOfACellIsATest(t *testing.T) {
 		{inTrouble(aCell("trouble and violated", broke)), 0, 1, all - 1, 0, "unavailable"},
 		{vacuous(aCell("vacuous", nil)), 0, 0, all, 0, "inconclusive"},
 		{known(aCell("known", broke)), all - 1, 0, 0, 1, ""},
+		{inTrouble(known(aCell("known, and trouble", broke, checker.Exclusion))), 0, 0, 1, 0, "unavailable"},
+		{vacuous(known(aCell("known, and vacuous", broke, checker.Exclusion))), 0, 0, 1, 0, "inconclusive"},
 		{absent(aCell("not there", nil)), 0, 0, 0, all, ""},
 	} {
 		r := aReport(tt.cell, aCell("beside", nil, checker.Exclusion))
