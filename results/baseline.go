@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -88,6 +89,8 @@ func (b *Baseline) sort(v Violation, cells []Cell) {
 		case p == nil || !p.Promised:
 		case p.Known:
 			return
+		case slices.ContainsFunc(cells, func(kept Cell) bool { return kept.Of == c.Name && kept.breaks(c, v.Property) }):
+			return // it is listed as that of its counterexample
 		case p.outcome() == checker.Valid && c.answered() && (c.Runs >= v.Among || c.Bound != nil && c.Bound.Complete):
 			b.Gone = append(b.Gone, v)
 			return
@@ -101,19 +104,24 @@ func (c *Cell) answered() bool {
 	return c.Runs > 0 && (c.Verdict == Held || c.Verdict == Violated || c.Verdict == Known)
 }
 
-// knew tells whether this cell broke a promise at that time, too. One that is called
-// alike and is of another lock or settings is another cell. A counterexample
-// that was kept since is one of the cell that found it.
+// knew tells whether this cell broke a promise at that time, too. A counterexample
+// that was kept is one of the cell that found it: what either broke, both did. But
+// what is said of the same counterexample counts alone.
 func (d *Document) knew(c *Cell, prop checker.Property) bool {
-	was := d.Cell(c.Name)
-	if was == nil && c.Of != "" {
-		was = d.Cell(c.Of)
+	if was := d.Cell(c.Name); was != nil && c.Of != "" {
+		return was.breaks(c, prop)
 	}
-	if was == nil || was.Lock != c.Lock || was.Settings != c.Settings {
-		return false
-	}
-	p := was.Property(prop)
-	return p != nil && p.Promised && p.outcome() == checker.Violated
+	found := cmp.Or(c.Of, c.Name)
+	return slices.ContainsFunc(d.Cells, func(was Cell) bool {
+		return (was.Name == found || was.Of == found) && was.breaks(c, prop)
+	})
+}
+
+// breaks tells whether a cell breaks a promise, and is one with o. One that is called
+// alike and is of another lock or settings is another cell.
+func (c *Cell) breaks(o *Cell, prop checker.Property) bool {
+	p := c.Property(prop)
+	return c.Lock == o.Lock && c.Settings == o.Settings && p != nil && p.Promised && p.outcome() == checker.Violated
 }
 
 // Cell is the one of a name; nil: there is none.
