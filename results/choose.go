@@ -70,6 +70,14 @@ func Choose(parts []Source) (chosen []*Source, shards *Shards, err error) {
 	if err := agree(parts); err != nil {
 		return nil, nil, err
 	}
+	// In this order what is found of a shard does not hang on how its files are called:
+	// what is whole comes first, and then what has most violations of promises.
+	slices.SortStableFunc(parts, func(a, b Source) int {
+		if a.partial() != b.partial() {
+			return map[bool]int{false: -1, true: 1}[a.partial()]
+		}
+		return cmp.Or(cmp.Compare(len(b.Broken), len(a.Broken)), cmp.Compare(b.Runs, a.Runs))
+	})
 	by := map[int]*Source{}
 	for i := range parts {
 		for _, n := range parts[i].have() {
@@ -132,10 +140,7 @@ func nothingLost(merged []Source, chosen []*Source) error {
 		if chosen[0].differs(p) != "" {
 			continue
 		}
-		only := slices.DeleteFunc(slices.Clone(p.Broken), func(v string) bool {
-			return slices.ContainsFunc(chosen, func(c *Source) bool { return slices.Contains(c.Broken, v) })
-		})
-		if len(only) > 0 {
+		if only := p.beyond(chosen...); only != nil {
 			return fmt.Errorf("%s was merged from shards that are here, and has a violation that they do not have: %s. Name only those that count", p.File, strings.Join(only, ", "))
 		}
 	}
@@ -163,6 +168,14 @@ func better(a, b *Source, n int) (*Source, error) {
 // one with the violation that the other lacks, which says which one is whole, else
 // the one that is whole, or has more.
 func (p *Source) or(o *Source, n int) (*Source, error) {
+	if p.Again != nil {
+		if o.beyond(p, p.Again) == nil {
+			return p, nil
+		}
+		if p.beyond(o, p.Again) == nil {
+			return p.Again.or(o, n)
+		}
+	}
 	counts, other := p, o
 	if p.partial() && (!o.partial() || o.Runs > p.Runs) {
 		counts, other = o, p
@@ -184,10 +197,10 @@ func (p *Source) or(o *Source, n int) (*Source, error) {
 	return other, nil
 }
 
-// beyond are the violations of promises that o does not have.
-func (p *Source) beyond(o *Source) (only []string) {
+// beyond are the violations of promises that none of the others has.
+func (p *Source) beyond(others ...*Source) (only []string) {
 	for _, v := range p.Broken {
-		if !slices.Contains(o.Broken, v) {
+		if !slices.ContainsFunc(others, func(o *Source) bool { return slices.Contains(o.Broken, v) }) {
 			only = append(only, v)
 		}
 	}

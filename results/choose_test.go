@@ -1,6 +1,7 @@
 package results
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -131,6 +132,52 @@ func TestWhichResultsCount(t *testing.T) {
 		}
 		if words := strings.Join(got, " "); words != tt.want && (err == nil || !strings.Contains(words, tt.want)) {
 			t.Errorf("%s: %s, want %s", tt.name, words, tt.want)
+		}
+	}
+}
+
+// Which of three results of a shard count does not hang on how they are called.
+func TestWhichResultsCountInAnyOrder(t *testing.T) {
+	result := func(whole bool, runs int, props ...checker.Property) *Document {
+		d := shard(2)
+		d.Cells[0].Runs = runs
+		for _, prop := range props {
+			violate(d, prop)
+		}
+		if !whole {
+			d.Shards.Interrupt()
+		}
+		d.Decide()
+		return d
+	}
+	const x, o = checker.Exclusion, checker.Ownership
+	for _, tt := range []struct {
+		name string
+		docs []*Document
+		want string
+	}{
+		{"a whole one without, two with", []*Document{result(true, 60), result(false, 10, x), result(false, 20, x)}, "20 beside 60"},
+		{"a whole one with both", []*Document{result(true, 60, x, o), result(false, 10, x), result(false, 20, o)}, "60"},
+		{"a whole one without, and one with both", []*Document{result(true, 60), result(false, 10, x, o), result(false, 20, o)}, "10 beside 60"},
+		{"none is whole, and one has both", []*Document{result(false, 30), result(false, 10, x, o), result(false, 20, o)}, "10"},
+		{"none is whole, and none has both", []*Document{result(false, 30), result(false, 10, x), result(false, 20, o)}, "each has"},
+		{"a whole one without, and none with both", []*Document{result(true, 60), result(false, 10, x), result(false, 20, o)}, "each has"},
+	} {
+		for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
+			chosen, shards, err := Choose(sources(tt.docs[order[0]], tt.docs[order[1]], tt.docs[order[2]]))
+			got := fmt.Sprint(err)
+			if err == nil {
+				got = fmt.Sprint(chosen[0].Runs)
+				if whole := chosen[0].Again; whole != nil {
+					got += fmt.Sprintf(" beside %d", whole.Runs)
+				}
+				if cut := tt.docs[0].Shards.Cut; len(shards.Cut) != len(cut) {
+					t.Errorf("%s, in the order %d: cut are %d", tt.name, order, shards.Cut)
+				}
+			}
+			if got != tt.want && (err == nil || !strings.Contains(got, tt.want)) {
+				t.Errorf("%s, in the order %d: %s, want %s", tt.name, order, got, tt.want)
+			}
 		}
 	}
 }
