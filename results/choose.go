@@ -46,11 +46,17 @@ func (h *Head) Merged() bool {
 	return h.Shards != nil && len(h.Shards.Have)+len(h.Shards.Missing) == h.Shards.Of && h.Shards.Of > 1
 }
 
+// Differs says in what two documents cannot be of one exploration, or "".
+func (h *Head) Differs(o *Head) string {
+	a, b := Source{Head: h}, Source{Head: o}
+	return a.differs(&b)
+}
+
 // SameShard tells whether two documents are of the same shards of one exploration,
 // as far as it is said before the first run.
 func (h *Head) SameShard(o *Head) bool {
 	a, b := Source{Head: h}, Source{Head: o}
-	return a.differs(&b) == "" && slices.Equal(a.have(), b.have())
+	return h.Differs(o) == "" && slices.Equal(a.have(), b.have())
 }
 
 // Choose returns those of the parts that make up one exploration, by the number

@@ -86,17 +86,22 @@ func (c *Cell) breaksBeyond(o *Cell) bool {
 }
 
 // Essence is what two results of the same runs have in common, as text: not how
-// long they took, where their files are, whether they were shrunk, and which shards
-// they are.
+// long they took, where their files are, whether they were shrunk, how the file of a
+// suite was called, what a baseline knew of it, and which shards they are.
 func (d *Document) Essence() string {
 	c := copied(d)
-	c.Shards, c.Seconds = nil, 0
+	if c.Command == "suite" {
+		delete(c.Settings, "arguments")
+	}
+	c.Baseline = nil // the settings have its digest; merge may be given another one
 	for i := range c.Cells {
 		c.Cells[i].Seconds = 0
+		for j := range c.Cells[i].Properties {
+			c.Cells[i].Properties[j].Known = false
+		}
 	}
-	if c.Baseline != nil { // the settings have its digest
-		c.Baseline.File = ""
-	}
+	c.Decide()
+	c.Shards, c.Seconds = nil, 0
 	for x := range c.Counterexamples {
 		*x = Counterexample{Seed: x.Seed, Steps: x.Steps}
 	}

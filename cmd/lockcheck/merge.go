@@ -75,6 +75,9 @@ func (a *app) merge(dirs []string, markdown bool, out string) error {
 			return err
 		}
 	}
+	if markdown && a.json {
+		return fail(usage, "--json and --markdown: one of them")
+	}
 	if parts[0].matrix != nil && (a.junit != "" || a.baseline.past != nil) {
 		return fail(usage, "a matrix is held against what is expected: leave out --junit and --baseline")
 	} else if parts[0].matrix != nil {
@@ -121,6 +124,11 @@ func (a *app) choose(found []*foundResult) (parts []*foundResult, shards *result
 	chosen, shards, err := results.Choose(sources)
 	if err != nil {
 		return nil, nil, fail(usage, "%w", err)
+	}
+	for _, f := range found {
+		if what := f.head().Differs(chosen[0].Head); what != "" {
+			a.say("lockcheck: %s is left out, which was merged from shards of another exploration: %s\n", f.file(), what)
+		}
 	}
 	for _, c := range chosen {
 		if err := unfit[c.File]; err != nil {

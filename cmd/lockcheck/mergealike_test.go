@@ -46,6 +46,7 @@ func TestShardsOfAMatrixHaveOneTable(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sharded(t, "s", "matrix redis-set-del redis-set-lua --fault none,pause --runs 20", held, held)
 	lockcheck(t, "merge", "s").wants(t, held)
+	lockcheck(t, "merge", "s", "--markdown", "--json").wants(t, usage, "--json and --markdown: one of them")
 	rewrite(t, filepath.Join("s", "1"), func(text string) string {
 		var d matrixDocument
 		if err := json.Unmarshal([]byte(text), &d); err != nil {
