@@ -63,6 +63,7 @@ func (a *app) suiteTable(d *results.Document) {
 		}
 		digits = max(digits, len(plural(d.Cells[i].Runs, "run")))
 	}
+	said := map[string]bool{} // why a place is not there
 	for i := range d.Cells {
 		c := &d.Cells[i]
 		s := standingOf[c.Verdict]
@@ -71,7 +72,12 @@ func (a *app) suiteTable(d *results.Document) {
 			a.printf("%s\n", name)
 			name = strings.Repeat(" ", width+2)
 		}
-		a.paragraph(4, fmt.Sprintf("%s  %*s  %s", name, digits, plural(c.Runs, "run"), cellWords(c)))
+		words := cellWords(c)
+		if c.Verdict == results.Unavailable && said[c.Reason] {
+			words = s.words + " as above"
+		}
+		said[c.Reason] = true
+		a.paragraph(4, fmt.Sprintf("%s  %*s  %s", name, digits, plural(c.Runs, "run"), words))
 	}
 	a.printf("\n")
 }
@@ -177,7 +183,8 @@ func (a *app) suiteEnd(d *results.Document, first int) {
 		return
 	}
 	fresh, _, _ := broken(&d.Cells[first])
-	p := d.Cells[first].Property(fresh[0])
+	about, _ := told(d.Cells[first].Result(), fresh) // as its story is
+	p := d.Cells[first].Property(about)
 	a.printf("Files    %s\n", filepath.Dir(p.Schedule()))
 	a.commandLine("Again    ", p.Replay)
 }

@@ -53,11 +53,14 @@ func graver(a, b results.Verdict) int {
 func (r *Report) matters() (list []matter) {
 	for i := range r.Cells {
 		c := &r.Cells[i]
+		own := len(list)
 		for j := range c.Properties {
 			if p := &c.Properties[j]; broken(p) {
 				list = append(list, matter{results.Violated, sentence(p), c, p})
 			}
 		}
+		// First comes the run whose story the command tells.
+		slices.SortStableFunc(list[own:], func(a, b matter) int { return cmp.Compare(seedOf(a.of), seedOf(b.of)) })
 		switch {
 		case c.Trouble != "":
 			list = append(list, matter{results.Unavailable, c.Trouble, c, nil})
@@ -106,6 +109,9 @@ func (m *matter) kind() string {
 func broken(p *results.PropertyResult) bool {
 	return p.Promised && !p.Known && p.Is(checker.Violated)
 }
+
+// seedOf is that of the first run that violated a property.
+func seedOf(p *results.PropertyResult) uint64 { return p.Runs[checker.Violated.String()].Seed }
 
 // sentence says how a property was violated.
 func sentence(p *results.PropertyResult) string {
