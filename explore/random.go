@@ -108,6 +108,17 @@ func Random(ctx context.Context, s *Settings, progress func(done int)) (*Result,
 	return total, err
 }
 
+// Any tells whether one of the runs with the numbers from to before is one of the
+// shard's.
+func (s *Settings) Any(from, before int) bool {
+	for i := from; i < before; i++ {
+		if s.Here(i) {
+			return true
+		}
+	}
+	return false
+}
+
 // Here tells whether run i is one of the shard's.
 func (s *Settings) Here(i int) bool {
 	return s.Shard.Has(cmp.Or(s.Cell, s.Lock), s.Seed+uint64(i))

@@ -118,11 +118,21 @@ func (a *app) annotate(err error) {
 
 // unopened concludes a run of locks in a place that cannot be set up.
 func (a *app) unopened(d *results.Document, ids []string, batches map[string]*explore.Settings, pr checker.Promise, err error) error {
+	needed := false
 	for _, id := range ids {
-		e := &explored{settings: batches[id], result: explore.NewResult(), promise: pr}
-		d.Cells = append(d.Cells, e.cell(id, err))
+		s, trouble := batches[id], err
+		if !concerned(s) {
+			trouble = nil
+		}
+		needed = needed || trouble != nil
+		e := &explored{settings: s, result: explore.NewResult(), promise: pr}
+		d.Cells = append(d.Cells, e.cell(id, trouble))
 	}
-	a.say("lockcheck: %v\n", err)
+	if needed {
+		a.say("lockcheck: %v\n", err)
+	} else if !a.json {
+		a.printf("no run of this shard needs a place\n")
+	}
 	if err := a.noResult(&d.Head, false); err != nil {
 		return err
 	}
@@ -131,6 +141,11 @@ func (a *app) unopened(d *results.Document, ids []string, batches map[string]*ex
 	}
 	return a.conclude(d)
 }
+
+// concerned tells whether it is a matter of this shard that the place is not there:
+// one of the runs is to be done here. How many there are to be the place may have to
+// say.
+func concerned(s *explore.Settings) bool { return s.Runs == 0 || s.Any(0, s.Runs) }
 
 // storyOf is the story that lies beside the history of a counterexample, of the
 // shortest run where there is one; "": there is none.

@@ -127,7 +127,7 @@ func (a *app) fitting(ids []string, fits func(id string) error) (some []string, 
 // As many as there is time for are all, unless others do theirs elsewhere.
 func cut(p *place, s *explore.Settings, r *explore.Result, trouble error) string {
 	switch {
-	case trouble != nil || r.Whole:
+	case trouble != nil || r.Whole || !s.Any(0, s.Runs):
 		return ""
 	case p.interrupted():
 		return "interrupted"

@@ -65,7 +65,7 @@ func (a *app) spend(ctx context.Context, cells []*suiteCell, b budget, show suit
 		if r != nil {
 			c.result.Add(r)
 			c.result.Took += r.Took
-			c.lacks = c.lacks || !r.Whole && did[i] < c.settings.Runs
+			c.lacks = c.lacks || !r.Whole && c.settings.Any(did[i], min(to, c.settings.Runs))
 		}
 		if c.trouble = err; err != nil {
 			a.clearProgress()
@@ -74,7 +74,7 @@ func (a *app) spend(ctx context.Context, cells []*suiteCell, b budget, show suit
 		did[i] = to
 	}
 	for i, c := range cells {
-		if c.open() && (c.lacks || did[i] < c.settings.Runs) {
+		if c.open() && (c.lacks || c.settings.Any(did[i], c.settings.Runs)) {
 			switch c.cut = timeOver; {
 			case ctx.Err() != nil:
 				c.cut = "interrupted"
@@ -87,7 +87,7 @@ func (a *app) spend(ctx context.Context, cells []*suiteCell, b budget, show suit
 }
 
 // open tells whether a cell can have runs.
-func (c *suiteCell) open() bool { return c.absent == nil && c.trouble == nil }
+func (c *suiteCell) open() bool { return c.absent == nil && c.trouble == nil && !c.elsewhere }
 
 // runOn does the cell's next runs. to is the first that is not done then.
 func (c *suiteCell) runOn(from int, left time.Duration) (r *explore.Result, to int, err error) {

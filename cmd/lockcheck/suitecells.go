@@ -32,6 +32,10 @@ type suiteCell struct {
 	lacks    bool  // some of the runs that it is to have were not done, though their turn came
 	cut      string
 	result   *explore.Result
+
+	// elsewhere says that its place is not there, which is trouble of other shards:
+	// none of its runs is one of this one's.
+	elsewhere bool
 }
 
 // broken tells whether its runs until now have broken the promise.
@@ -51,7 +55,7 @@ func (c *suiteCell) document(e *explored) results.Cell {
 // an entry is an error; that its place is not there is trouble of its cells.
 func (a *app) suiteCells(cmd *cobra.Command, s *suite.Suite, f suiteFlags) (cells []*suiteCell, err error) {
 	dirs := map[string]bool{}
-	gone := map[string]error{} // places that are not there
+	gone, said := map[string]error{}, map[string]bool{} // places that are not there
 	for i := range s.Locks {
 		e := &s.Locks[i]
 		under := unique(dirs, slug(e.Called()+" on "+e.Place()))
@@ -65,13 +69,12 @@ func (a *app) suiteCells(cmd *cobra.Command, s *suite.Suite, f suiteFlags) (cell
 				return nil, fail(usage, "line %d: %s: %w", e.Line, e.Called(), err)
 			}
 			on := flags.place.on
-			c.place, c.trouble = &place{name: on}, gone[on]
-			if c.absent == nil && c.trouble == nil {
+			c.place = &place{name: on}
+			if c.absent == nil && gone[on] == nil {
 				p, err := a.open(cmd, flags.place)
 				switch {
 				case troubled(err):
-					gone[on], c.trouble = err, err
-					a.complain(err)
+					gone[on] = err
 				case err != nil:
 					return nil, fail(usage, "line %d: %s: %w", e.Line, e.Called(), err)
 				default:
@@ -79,6 +82,16 @@ func (a *app) suiteCells(cmd *cobra.Command, s *suite.Suite, f suiteFlags) (cell
 				}
 			}
 			c.place.fill(&c.settings)
+			switch err := gone[on]; {
+			case err == nil:
+			case !concerned(&c.settings):
+				c.elsewhere = true
+			default:
+				if c.trouble = err; !said[on] {
+					a.complain(err)
+				}
+				said[on] = true
+			}
 			cells = append(cells, c)
 		}
 	}
@@ -92,6 +105,9 @@ func (a *app) placesThere(cmd *cobra.Command, kept []*keptCell, cells []*suiteCe
 	for _, c := range cells {
 		if c.trouble != nil {
 			return false
+		}
+		if c.elsewhere {
+			continue
 		}
 		there[c.place.name] = there[c.place.name] || c.absent == nil
 	}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// write writes a file of this directory.
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A shard to which no run falls is done, be its place there or not.
+func TestAShardNeedsNoPlaceForTheRunsOfOthers(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1") // where nothing answers
+	write(t, "lockcheck.yaml", "lockcheck: 1\nlocks:\n  - {lock: redis-setnx, on: docker, faults: none, runs: 1}\n")
+	for _, command := range []string{"run redis-setnx --on docker --fault none --runs 1", "suite"} {
+		codes := map[int]int{}
+		for _, n := range []string{"1", "2"} {
+			r := lockcheck(t, append(strings.Fields(command), "--seed", "1", "--shard", n+"/2", "--out", filepath.Join(command[:3], n))...)
+			if codes[r.code]++; (r.code == held) == strings.Contains(r.stderr, "no Docker engine") {
+				t.Errorf("%s, shard %s: exit code %d\n%s", command, n, r.code, r.stderr)
+			}
+		}
+		if codes[held] != 1 || codes[noPlace] != 1 {
+			t.Errorf("%s: exit codes %v", command, codes)
+		}
+	}
+	// Nor is it short of time for them.
+	codes := map[int]int{}
+	for _, n := range []string{"1", "2"} {
+		codes[lockcheck(t, "run", "redis-setnx", "--fault", "none", "--runs", "1", "--seed", "1", "--for", "1ns", "--shard", n+"/2", "--out", "time"+n).code]++
+	}
+	if codes[held] != 1 || codes[unproven] != 1 {
+		t.Errorf("without time: exit codes %v", codes)
+	}
+}
+
+// What is the matter with a place is said once, however many cells have it.
+func TestAPlaceThatIsNotThereIsSaidOnce(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
+	write(t, "lockcheck.yaml", "lockcheck: 1\nlocks:\n  - {lock: redis-setnx, on: docker, faults: [none, pause, kill]}\n")
+	r := lockcheck(t, "suite")
+	r.wants(t, noPlace, "the place failed: as above")
+	if n := strings.Count(r.stdout, "DOCKER_HOST="); n != 1 {
+		t.Errorf("it is said %d times:\n%s", n, r.stdout)
+	}
+}
+
+// The story, the files beside it and the page of a job are of the same run: the first
+// that broke a promise.
+func TestOneViolationIsToldAndNamed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "lockcheck.yaml", "lockcheck: 1\nruns: 40\nlocks:\n  - {lock: redis-set-del, faults: partition, promises: [exclusion, handover]}\n")
+	t.Setenv("GITHUB_ACTIONS", "true")
+	t.Setenv("GITHUB_STEP_SUMMARY", "page.md")
+	r := lockcheck(t, "suite", "--seed", "1")
+	page, err := os.ReadFile("page.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.wants(t, violated)
+	for text, pattern := range map[string]string{
+		r.stdout:     `shrunk for (\w+) ─`,
+		r.stderr:     `title=(\w+) is violated`,
+		string(page): `### (\w+) is violated`,
+	} {
+		if found := regexp.MustCompile(pattern).FindStringSubmatch(text); found == nil || !strings.Contains(r.stdout, "/shrunk-"+found[1]+"\n") {
+			t.Errorf("%q are not of the files:\n%s", found, r.stdout)
+		}
+	}
+}
+
+// Two results of one shard are the same whatever the suite's file was called, and
+// whatever a baseline knew of them.
+func TestAShardTwiceIsOneHoweverItWasCalled(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "lockcheck.yaml", spreadSuite)
+	for out, args := range map[string]string{"1": "--shard 1/2", "2": "--shard 2/2", "again": "lockcheck.yaml --shard 1/2"} {
+		lockcheck(t, append(append([]string{"suite"}, strings.Fields(args)...), "--out", filepath.Join("s", out))...)
+	}
+	lockcheck(t, "merge", "s", "--out", "lockcheck-out").wants(t, violated, "Joined   shards 1, 2 of 2")
+	known := filepath.Join("lockcheck-out", "result.json")
+	lockcheck(t, "suite", "--shard", "1/2", "--baseline", known, "--out", "s/known")
+	lockcheck(t, "merge", "s", "--baseline", known).wants(t, held, "Joined   shards 1, 2 of 2")
+}
+
+// What was merged of another exploration is left out where all shards of this one are
+// there, and that is said.
+func TestAMergedResultOfAnotherExplorationIsLeftOutAloud(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, n := range []string{"1", "2"} {
+		lockcheck(t, "run", "redis-set-lua", "--fault", "pause", "--promise", "exclusion", "--runs", "20", "--seed", "1", "--shard", n+"/2", "--out", filepath.Join("other", n))
+		lockcheck(t, "run", "zk-recipe", "--fault", "none", "--runs", "20", "--seed", "1", "--shard", n+"/2", "--out", filepath.Join("all", n)).wants(t, held)
+	}
+	lockcheck(t, "merge", "other", "--out", "all/merged").wants(t, violated)
+	lockcheck(t, "merge", "all").wants(t, held, "all/merged/result.json is left out, which was merged from shards of another exploration: ")
+}
