@@ -52,7 +52,8 @@ func (c *check) has(key string) bool { return c.at[key] != nil }
 
 // named tells whether it is known what the entry is called, and where it runs.
 func (c *check) named() bool {
-	return c.has("lock") != c.has("worker") && (c.entry.Called() != "worker" || c.entry.Worker != "") && (!c.has("on") || c.entry.On != "")
+	return c.has("lock") != c.has("worker") && (c.entry.Called() != "worker" || c.entry.Worker != "") &&
+		(!c.has("on") || c.entry.On != "") && (!c.has("name") || c.entry.Name != "")
 }
 
 // whose is one lock, and a worker's is a stranger's.

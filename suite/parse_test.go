@@ -187,6 +187,8 @@ func TestWhatIsWrongInAFile(t *testing.T) {
 		{entry("faults: pause", "mix: true"), []string{"5:10: mix needs faults of several kinds, and pause is one"}},
 		{entry("") + "\n  - lock: redis-set-lua\n    name: redis-set-lua", []string{"6:11: the entry in line 3 is called redis-set-lua on sim, too"}},
 
+		{"lockcheck: 1\nlocks:\n  - lock: redis-set-lua\n  - {lock: redis-set-lua, name: 1}\n", []string{"4:33: name "}},
+
 		// All of it, in its order.
 		{
 			"lockcheck: 1\nfor: long\nlocks:\n  - lock: redlok\n    faults: [puase]\n    runs: 0\n  - on: sim\n",
