@@ -194,6 +194,7 @@ func TestBadInput(t *testing.T) {
 		{"matrix redis-set-lua --jobs 257", usage, []string{"--jobs 257: it can be 256 at most"}},
 		{"bench contention --jobs 257", usage, []string{"--jobs 257: it can be 256 at most"}},
 		{"run --on docker --worker 'a", usage, []string{`--worker: "'a" cannot be split into words: a quote or a backslash has no end`}},
+		{"run --on docker --worker nothing-like-it", usage, []string{"--worker: nothing-like-it: executable file not found in $PATH"}},
 		{"run redis-set-lua --runs 0", usage, []string{"--runs 0: it has to be at least 1"}},
 		{"run redis-set-lua --jobs 0", usage, []string{"--jobs 0: it has to be at least 1"}},
 		{"run redis-set-lua --for 0s", usage, []string{"--for 0s: it has to be more than 0"}},

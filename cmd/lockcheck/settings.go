@@ -2,7 +2,9 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"math/rand/v2"
+	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -112,6 +114,9 @@ func (f *runFlags) settings(given func(flag string) bool) (s explore.Settings, p
 	if f.worker != "" {
 		if s.Worker, err = suite.Command(f.worker); err != nil {
 			return s, nil, fail(usage, "--worker: %w", err)
+		}
+		if _, err := exec.LookPath(s.Worker[0]); err != nil { // else it would look as if the place had failed
+			return s, nil, fail(usage, "--worker: %s: %w", s.Worker[0], errors.Unwrap(err))
 		}
 	}
 	return s, pr, nil
