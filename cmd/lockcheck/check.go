@@ -47,8 +47,11 @@ but the file is looked at. It may be gzipped, and is
   JSON         one list of such objects
   EDN          what Jepsen stores (history.edn): a list of maps, or a map a line
 
-Of a directory all histories below it are judged; "-" is standard input. What a
-history is held against:
+Of a directory all histories below it are judged: files that end in .jsonl, .edn
+or .json, or in that and .gz, but for what else a run of lockcheck or of Jepsen
+leaves. A file that is no history is an error; beside one called history it is
+passed over, and counted (-v names it). "-" is standard input. What a history is
+held against:
 
   a model      a lock as it should be, in a few rules. The history is valid if
                its operations can have happened in an order that follows them.
@@ -88,7 +91,7 @@ Of several files the worst decides: 4 before 1 before 2.`,
 			if err := checkFits(changed, c, to); err != nil {
 				return err
 			}
-			files, err := histories(args)
+			files, passed, err := histories(args)
 			if err != nil {
 				return err
 			}
@@ -108,7 +111,7 @@ Of several files the worst decides: 4 before 1 before 2.`,
 			readings := changed("strict-try") || changed("failed-release")
 			// A judge keeps what it has read: memory is worth more than time.
 			debug.SetGCPercent(100)
-			return a.checkAll(cmd, files, func(file string) (verdictDocument, int, error) {
+			return a.checkAll(cmd, files, passed, func(file string) (verdictDocument, int, error) {
 				return a.check(cmd.Context(), file, c, readings)
 			})
 		},
@@ -175,11 +178,12 @@ func checkFits(changed func(flag string) bool, c checking, to string) error {
 	return choice("to", to, "edn", "jsonl")
 }
 
-// checkAll judges files. Of several it ends with how many came out how.
-func (a *app) checkAll(cmd *cobra.Command, files []string, check func(file string) (verdictDocument, int, error)) error {
+// checkAll judges files. Of several it ends with how many came out how, and
+// always with how many were passed over.
+func (a *app) checkAll(cmd *cobra.Command, files, passed []string, check func(file string) (verdictDocument, int, error)) error {
 	count := map[int]int{}
 	done, limits := 0, ""
-	err := a.eachFile(cmd, files, func(file string) (doc verdictDocument, code int, err error) {
+	err := a.eachFile(cmd, files, passed, func(file string) (doc verdictDocument, code int, err error) {
 		doc, code, err = check(file)
 		if cmd.Context().Err() != nil {
 			return doc, code, err
@@ -192,6 +196,7 @@ func (a *app) checkAll(cmd *cobra.Command, files []string, check func(file strin
 		count[code]++
 		return doc, code, err
 	})
+	defer a.passedOver(passed)
 	if len(files) == 1 {
 		return err
 	}
@@ -216,10 +221,10 @@ func (a *app) checkAll(cmd *cobra.Command, files []string, check func(file strin
 }
 
 // eachFile does something with each file. What is wrong with one does not keep
-// it from the others; the worst code decides.
-func (a *app) eachFile(cmd *cobra.Command, files []string, do func(file string) (verdictDocument, int, error)) error {
+// it from the others; the worst code decides. passed are those that lay there, too.
+func (a *app) eachFile(cmd *cobra.Command, files, passed []string, do func(file string) (verdictDocument, int, error)) error {
 	code := held
-	var docs []verdictDocument
+	several := verdictsDocument{Passed: passed}
 	for _, file := range files {
 		doc, c, err := do(file)
 		if err != nil && errors.Is(err, cmd.Context().Err()) {
@@ -232,11 +237,11 @@ func (a *app) eachFile(cmd *cobra.Command, files []string, do func(file string) 
 		if doc.Properties == nil {
 			doc.Properties = []propertyVerdict{}
 		}
-		docs = append(docs, doc)
+		several.Files = append(several.Files, doc)
 		code = worse(code, c)
 	}
 	if a.json {
-		if err := a.printVerdicts(docs); err != nil {
+		if err := a.printVerdicts(several); err != nil {
 			return err
 		}
 	}

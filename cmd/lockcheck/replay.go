@@ -77,7 +77,7 @@ property holds now, and 1 if one of them is still violated.`,
 func (a *app) replayAll(cmd *cobra.Command, files []string, f replayFlags) error {
 	taken := map[string]bool{}
 	var lines []string
-	err := a.eachFile(cmd, files, func(file string) (doc verdictDocument, code int, err error) {
+	err := a.eachFile(cmd, files, nil, func(file string) (doc verdictDocument, code int, err error) {
 		if len(files) > 1 && !a.quiet {
 			a.heading(file)
 		}

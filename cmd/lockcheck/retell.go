@@ -66,7 +66,7 @@ func (a *app) impossible(p *place, id, why string) {
 // retell runs cases with one thing changed.
 func (a *app) retell(p *place, ids []string, named func(id string) bool, f caseFlags) error {
 	code := held
-	var docs []verdictDocument
+	var told verdictsDocument
 	for _, id := range ids {
 		if p.interrupted() {
 			break
@@ -87,15 +87,15 @@ func (a *app) retell(p *place, ids []string, named func(id string) bool, f caseF
 			if err != nil {
 				return err
 			}
-			docs = append(docs, doc.verdictDocument)
+			told.Files = append(told.Files, doc.verdictDocument)
 			code = worse(code, doc.code)
 		}
 	}
-	if len(docs) == 0 {
+	if len(told.Files) == 0 {
 		code = worse(code, unproven)
 	}
 	if a.json {
-		if err := a.printVerdicts(docs); err != nil {
+		if err := a.printVerdicts(told); err != nil {
 			return err
 		}
 	}

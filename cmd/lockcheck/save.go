@@ -105,24 +105,32 @@ type verdictDocument struct {
 	Warnings   []string          `json:"warnings,omitempty"`   // what was odd in the file
 	Error      string            `json:"error,omitempty"`      // why there is nothing else
 
+	Passed []string `json:"passed_over,omitempty"` // of check, of a directory: files beside it that end as histories do and are none
+
 	broken []string // of a replay: promised, and violated now
 	aside  []string // violated now, and not promised
 	asked  []string // of Was, what is promised
 	limits string   // of a judge that came to the end of its time or memory
 }
 
-// printVerdicts prints one document for what a command judged.
-func (a *app) printVerdicts(docs []verdictDocument) error {
-	if len(docs) == 1 {
-		return a.printJSON(docs[0])
+// printVerdicts prints one document for what a command judged: of a single file
+// that file's own.
+func (a *app) printVerdicts(several verdictsDocument) error {
+	if len(several.Files) == 1 {
+		one := several.Files[0]
+		one.Passed = several.Passed
+		return a.printJSON(one)
 	}
-	return a.printJSON(verdictsDocument{1, append([]verdictDocument{}, docs...)})
+	several.Schema, several.Files = 1, append([]verdictDocument{}, several.Files...)
+	return a.printJSON(several)
 }
 
 // verdictsDocument is what is printed with --json of several histories, or none.
 type verdictsDocument struct {
 	Schema int               `json:"schema"` // version of this document
 	Files  []verdictDocument `json:"files"`  // what came of each, in order
+
+	Passed []string `json:"passed_over,omitempty"` // of check, of directories: files beside histories that end as these do and are none
 }
 
 // propertyVerdict is what was found about one property.

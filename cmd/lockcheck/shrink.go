@@ -46,7 +46,7 @@ Exit code 0: shrunk. 2: there was nothing to shrink.`,
 					return err
 				}
 			}
-			return a.eachFile(cmd, args, func(file string) (verdictDocument, int, error) {
+			return a.eachFile(cmd, args, nil, func(file string) (verdictDocument, int, error) {
 				return a.shrink(cmd, file, pr)
 			})
 		},

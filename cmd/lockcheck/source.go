@@ -9,9 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 )
 
 // A source is a file that is read more than once. What can be read only once,
@@ -145,64 +142,4 @@ func unread(file string, err error) error {
 		return fail(usage, "%s is a directory: name a file in it", file)
 	}
 	return fail(usage, "%w", err)
-}
-
-// formatEndings are what the files of histories end with.
-var formatEndings = []string{".jsonl", ".edn", ".json"}
-
-// histories are the files to judge: of a directory all histories below it, in
-// the order of their names. Where a directory has one that is called history, as
-// ours and Jepsen's have, what lies beside it is something else.
-func histories(args []string) (files []string, err error) {
-	for _, arg := range args {
-		if info, err := os.Stat(arg); err != nil || !info.IsDir() {
-			files = append(files, arg)
-			continue
-		}
-		var found []string
-		root := arg + string(filepath.Separator) // else a link to a directory is not followed
-		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			if err == nil && !d.IsDir() && isHistory(path) {
-				found = append(found, filepath.Clean(path))
-			}
-			return err
-		})
-		if err != nil {
-			return nil, fail(usage, "%w", err)
-		}
-		called := map[string]bool{} // directories that have one called history
-		for _, file := range found {
-			if stem(file) == "history" {
-				called[filepath.Dir(file)] = true
-			}
-		}
-		found = slices.DeleteFunc(found, func(file string) bool { return called[filepath.Dir(file)] && stem(file) != "history" })
-		if len(found) == 0 {
-			return nil, fail(usage, "there is no history below %s: no file that ends in %s, or in that and .gz", arg, strings.Join(formatEndings, ", "))
-		}
-		files = append(files, found...)
-	}
-	return files, nil
-}
-
-// stem is the name of a file without what it ends with.
-func stem(file string) string {
-	name := strings.TrimSuffix(filepath.Base(file), ".gz")
-	return strings.TrimSuffix(name, filepath.Ext(name))
-}
-
-// isHistory tells whether a file is called as histories are, and is no other
-// file of ours.
-func isHistory(file string) bool {
-	if !slices.Contains(formatEndings, filepath.Ext(strings.TrimSuffix(file, ".gz"))) {
-		return false
-	}
-	if filepath.Base(file) == verdictFile {
-		return false
-	}
-	schedule := false
-	if filepath.Ext(file) == ".json" {
-		schedule, _ = isSchedule(file) // one that cannot be read is judged, which says why
-	}
-	return !schedule
 }

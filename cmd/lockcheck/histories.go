@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/history/formats"
+)
+
+// formatEndings are what the files of histories end with.
+var formatEndings = []string{".jsonl", ".edn", ".json"}
+
+// jepsenResults is what Jepsen found, beside the history in which it did.
+const jepsenResults = "results.edn"
+
+// histories are the files to judge: of a directory all histories below it, in
+// the order of their names. Files of a run that are known to be something else are
+// none. What else is no history is judged, which says so, but for what lies beside
+// one that is called history, as ours and Jepsen's are: it is passed over.
+func histories(args []string) (files, passed []string, err error) {
+	for _, arg := range args {
+		if info, err := os.Stat(arg); err != nil || !info.IsDir() {
+			files = append(files, arg)
+			continue
+		}
+		var found []string
+		root := arg + string(filepath.Separator) // else a link to a directory is not followed
+		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && slices.Contains(formatEndings, filepath.Ext(ungzipped(path))) {
+				found = append(found, filepath.Clean(path))
+			}
+			return err
+		})
+		if err != nil {
+			return nil, nil, fail(usage, "%w", err)
+		}
+		called := map[string]bool{} // directories that have one called history
+		for _, file := range found {
+			if isCalledHistory(file) {
+				called[filepath.Dir(file)] = true
+			}
+		}
+		before := len(files)
+		for _, file := range found {
+			beside := called[filepath.Dir(file)] && !isCalledHistory(file)
+			switch begins := beginningOf(file); {
+			case begins != anEntry && isOther(file, beside):
+			case begins == nothingLike && beside:
+				passed = append(passed, file)
+			default:
+				files = append(files, file)
+			}
+		}
+		if len(files) == before {
+			return nil, nil, fail(usage, "there is no history below %s: no file that ends in %s, or in that and .gz", arg, strings.Join(formatEndings, ", "))
+		}
+	}
+	return files, passed, nil
+}
+
+func ungzipped(file string) string { return strings.TrimSuffix(file, ".gz") }
+
+func isCalledHistory(file string) bool {
+	name := ungzipped(filepath.Base(file))
+	return strings.TrimSuffix(name, filepath.Ext(name)) == "history"
+}
+
+// beginning is what a file is, as far as its beginning tells.
+type beginning int
+
+const (
+	unclear     beginning = iota // nobody can tell but who reads all of it
+	anEntry                      // a history
+	nothingLike                  // no history, and no damaged one either
+)
+
+// beginningOf looks at the first entry of a file and, where it is none, for words
+// that no history is without: what is damaged is not passed over.
+func beginningOf(file string) beginning {
+	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+		return unclear // a pipe can be read only once
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return unclear
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, 64<<10))
+	if err != nil {
+		return unclear
+	}
+	in, err := formats.NewReader(io.MultiReader(bytes.NewReader(head), f), file)
+	if err == nil {
+		_, err = in.Next()
+	}
+	words := bytes.ReplaceAll(head, []byte{0}, nil) // which UTF-16 has between letters
+	switch {
+	case err == nil:
+		return anEntry
+	case !errors.As(err, new(*history.SyntaxError)),
+		bytes.HasPrefix(head, []byte("\x1f\x8b")),
+		bytes.Contains(words, []byte("invoke")) && bytes.Contains(words, []byte("process")):
+		return unclear
+	}
+	return nothingLike
+}
+
+// isOther tells whether a file that does not begin as a history is known to be
+// another one of a run: a document of ours, or what Jepsen found.
+func isOther(file string, beside bool) bool {
+	switch {
+	case filepath.Base(file) == verdictFile, beside && ungzipped(filepath.Base(file)) == jepsenResults:
+		return true
+	case filepath.Ext(file) != ".json":
+		return false
+	}
+	schedule, err := isSchedule(file)
+	if err != nil || schedule {
+		return schedule // one that cannot be read is judged, which says why
+	}
+	var document struct{ Schema int }
+	text, err := os.ReadFile(file)
+	return err == nil && json.Unmarshal(text, &document) == nil && document.Schema > 0
+}
+
+// passedOver says what may have been meant as a history and was not judged.
+func (a *app) passedOver(files []string) {
+	if len(files) == 0 {
+		return
+	}
+	a.printf("%s passed over: no history, and beside one\n", plural(len(files), "file"))
+	if a.verbose {
+		for _, file := range files {
+			a.printf("  %s\n", file)
+		}
+	}
+}
