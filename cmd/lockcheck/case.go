@@ -76,6 +76,10 @@ nothing documented then to hold it against: exit 1 if anything is violated.`,
 type caseDocument struct {
 	Schema int          `json:"schema"` // version of this document
 	Cases  []caseResult `json:"cases"`  // the cases, in the order of lockcheck list cases
+
+	Interrupted bool   `json:"interrupted,omitempty"` // somebody ended it: this is what there was until then
+	Cut         string `json:"cut,omitempty"`         // the case that was under way then, of which nothing is here
+	Left        int    `json:"not_begun,omitempty"`   // cases that were not begun, as it was interrupted
 }
 
 // caseResult is what came of one case.
@@ -125,8 +129,9 @@ func (a *app) cases(p *place, ids []string, named func(id string) bool) error {
 	start := time.Now()
 	doc := caseDocument{Schema: 1, Cases: []caseResult{}}
 	code, reproduced, skipped := held, 0, 0
-	for _, id := range ids {
+	for i, id := range ids {
 		if p.interrupted() {
+			doc.Left = len(ids) - i
 			break
 		}
 		c, _ := catalogue.FindCase(id)
@@ -142,6 +147,7 @@ func (a *app) cases(p *place, ids []string, named func(id string) bool) error {
 		r, try, err := a.reproduce(p, c)
 		if err != nil {
 			if p.interrupted() {
+				doc.Cut, doc.Left = id, len(ids)-i-1
 				break
 			}
 			return err
@@ -158,18 +164,35 @@ func (a *app) cases(p *place, ids []string, named func(id string) bool) error {
 			code = worse(code, violated)
 		}
 	}
+	doc.Interrupted = p.interrupted()
 	if a.json {
 		if err := a.printJSON(doc); err != nil {
 			return err
 		}
 	}
 	a.caseTable(doc.Cases)
-	a.paragraph(0, fmt.Sprintf("%d of %d reproduced, each with its remedy, in %.1f s on %s; files below %s",
-		reproduced, len(doc.Cases)-skipped, time.Since(start).Seconds(), p.name, a.out))
+	words := "No case was begun"
+	if doc.Left < len(ids) {
+		words = fmt.Sprintf("%d of %d reproduced, each with its remedy", reproduced, len(ids)-skipped) + doc.missing()
+	}
+	a.paragraph(0, fmt.Sprintf("%s, in %.1f s on %s; files below %s", words, time.Since(start).Seconds(), p.name, a.out))
 	if len(doc.Cases) == skipped {
 		code = worse(code, unproven)
 	}
 	return exit(code)
+}
+
+// missing says what there is not, as somebody interrupted it.
+func (d *caseDocument) missing() string {
+	switch {
+	case d.Cut != "" && d.Left > 0:
+		return "; " + d.Cut + " was cut short, and " + notBegun(d.Left)
+	case d.Cut != "":
+		return "; " + d.Cut + " was cut short"
+	case d.Left > 0:
+		return "; " + notBegun(d.Left)
+	}
+	return ""
 }
 
 func newCaseResult(r *harness.CaseResult, try int) caseResult {

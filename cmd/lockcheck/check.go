@@ -225,9 +225,10 @@ func (a *app) checkAll(cmd *cobra.Command, files, passed []string, check func(fi
 func (a *app) eachFile(cmd *cobra.Command, files, passed []string, do func(file string) (verdictDocument, int, error)) error {
 	code := held
 	several := verdictsDocument{Passed: passed}
-	for _, file := range files {
+	for i, file := range files {
 		doc, c, err := do(file)
 		if err != nil && errors.Is(err, cmd.Context().Err()) {
+			several.Interrupted, several.Left = true, len(files)-i-1
 			break
 		}
 		if err != nil {

@@ -283,7 +283,7 @@ func (m *matrixOutcome) sum() string {
 	} else if len(m.cells) == 0 {
 		words = "No cell was begun"
 	} else if m.left > 0 {
-		words += fmt.Sprintf("; %s more were not begun", thousands(m.left))
+		words += "; " + notBegun(m.left)
 	}
 	if hold > 0 {
 		runs := plural(least, "run")

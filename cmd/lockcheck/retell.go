@@ -67,8 +67,9 @@ func (a *app) impossible(p *place, id, why string) {
 func (a *app) retell(p *place, ids []string, named func(id string) bool, f caseFlags) error {
 	code := held
 	var told verdictsDocument
-	for _, id := range ids {
+	for i, id := range ids {
 		if p.interrupted() {
+			told.Interrupted, told.Left = true, len(ids)-i
 			break
 		}
 		c, _ := catalogue.FindCase(id)
@@ -81,7 +82,8 @@ func (a *app) retell(p *place, ids []string, named func(id string) bool, f caseF
 		}
 		for _, s := range c.Schedules {
 			doc, err := a.retellSchedule(p, c, s, f)
-			if p.interrupted() {
+			told.Interrupted = p.interrupted()
+			if err != nil && told.Interrupted {
 				break
 			}
 			if err != nil {
@@ -89,10 +91,16 @@ func (a *app) retell(p *place, ids []string, named func(id string) bool, f caseF
 			}
 			told.Files = append(told.Files, doc.verdictDocument)
 			code = worse(code, doc.code)
+			if told.Interrupted {
+				break
+			}
 		}
 	}
 	if len(told.Files) == 0 {
 		code = worse(code, unproven)
+	}
+	if told.Left > 0 {
+		a.paragraph(0, notBegun(told.Left))
 	}
 	if a.json {
 		if err := a.printVerdicts(told); err != nil {

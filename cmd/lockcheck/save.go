@@ -116,7 +116,7 @@ type verdictDocument struct {
 // printVerdicts prints one document for what a command judged: of a single file
 // that file's own.
 func (a *app) printVerdicts(several verdictsDocument) error {
-	if len(several.Files) == 1 {
+	if len(several.Files) == 1 && !several.Interrupted {
 		one := several.Files[0]
 		one.Passed = several.Passed
 		return a.printJSON(one)
@@ -130,7 +130,9 @@ type verdictsDocument struct {
 	Schema int               `json:"schema"` // version of this document
 	Files  []verdictDocument `json:"files"`  // what came of each, in order
 
-	Passed []string `json:"passed_over,omitempty"` // of check, of directories: files beside histories that end as these do and are none
+	Passed      []string `json:"passed_over,omitempty"` // of check, of directories: files beside histories that end as these do and are none
+	Interrupted bool     `json:"interrupted,omitempty"` // somebody ended it: this is what there was until then
+	Left        int      `json:"not_begun,omitempty"`   // files or cases that were not begun, as it was interrupted
 }
 
 // propertyVerdict is what was found about one property.

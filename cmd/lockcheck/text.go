@@ -101,6 +101,14 @@ func clip(text string, n int) string {
 	return string([]rune(text)[:n-1]) + "…"
 }
 
+// notBegun says how much there was still to do when somebody interrupted.
+func notBegun(n int) string {
+	if n == 1 {
+		return "1 more was not begun"
+	}
+	return thousands(n) + " more were not begun"
+}
+
 // story prints the story of a run.
 func (a *app) story(h *history.History, verdicts []checker.Verdict, pr checker.Promise) error {
 	if a.json || a.quiet {

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/lockcheck/lockcheck/harness"
+)
+
+// interruptedCase calls case, and interrupts it: in the n-th batch of runs, which
+// then fails, or after it, where it comes to its end.
+func interruptedCase(t *testing.T, n int, within bool, args ...string) result {
+	ctx, cancel := context.WithCancel(t.Context())
+	if n == 0 {
+		cancel()
+	}
+	calls := 0
+	return in(t, ctx, func(p *place) {
+		each, execute := p.each, p.execute
+		count := func() error {
+			if calls++; calls == n {
+				cancel()
+				if within {
+					return ctx.Err()
+				}
+			}
+			return nil
+		}
+		p.each = func(plans []*harness.Plan, names []string) ([]*harness.Judged, error) {
+			done, err := each(plans, names)
+			if cut := count(); cut != nil {
+				return nil, cut
+			}
+			return done, err
+		}
+		p.execute = func(plan *harness.Plan, name string) (*harness.Judged, harness.Replay, error) {
+			j, r, err := execute(plan, name)
+			if cut := count(); cut != nil {
+				return nil, r, cut
+			}
+			return j, r, err
+		}
+	}, append([]string{"case", "-q"}, args...)...)
+}
+
+// What was interrupted says so, and how much is missing.
+func TestInterruptedCasesDoNotLookComplete(t *testing.T) {
+	three := []string{"redis-get-del-race", "redis-del-unowned", "redis-expiry-while-holding"}
+	for _, tt := range []struct {
+		name         string
+		n            int
+		within       bool
+		words        string
+		cases, begun int
+		cut          string
+	}{
+		{"before the first", 0, false, "No case was begun", 0, 0, ""},
+		{"after the first", 1, false, "1 of 3 reproduced, each with its remedy; 2 more were not begun", 1, 1, ""},
+		{"after the second", 2, false, "2 of 3 reproduced, each with its remedy; 1 more was not begun", 2, 2, ""},
+		{"in the second", 2, true, " was cut short, and 1 more was not begun", 1, 2, "second"},
+		{"in the third", 3, true, " was cut short", 2, 3, "third"},
+	} {
+		r := interruptedCase(t, tt.n, tt.within, three...)
+		r.stdout = strings.ReplaceAll(r.stdout, "\n", " ")
+		r.wants(t, interrupted, tt.words, "lockcheck: interrupted")
+		var doc caseDocument
+		r = interruptedCase(t, tt.n, tt.within, append(three, "--json")...)
+		if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
+			t.Fatal(err, r.stdout, r.stderr)
+		}
+		if !doc.Interrupted || len(doc.Cases) != tt.cases || doc.Left != 3-tt.begun || (doc.Cut != "") != (tt.cut != "") {
+			t.Errorf("%s: %s", tt.name, r.stdout)
+		}
+		readJSONPage(t).section(t, "cases", tt.name, decoded(t, tt.name, r.stdout))
+	}
+	doc := lockcheck(t, append([]string{"case", "--json", "--out", t.TempDir()}, three...)...)
+	if strings.Contains(doc.stdout, `"interrupted"`) || strings.Contains(doc.stdout, `"not_begun"`) {
+		t.Errorf("nobody interrupted it:\n%s", doc.stdout)
+	}
+}
+
+// So do cases that are told with something changed.
+func TestInterruptedCasesThatAreChangedDoNotLookComplete(t *testing.T) {
+	args := []string{"redis-get-del-race", "redis-del-unowned", "--lease", "2s"}
+	interruptedCase(t, 1, false, args...).wants(t, interrupted, "1 more was not begun\n")
+	var doc verdictsDocument
+	r := interruptedCase(t, 1, false, append(args, "--json")...)
+	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil || !doc.Interrupted || doc.Left != 1 || len(doc.Files) != 1 {
+		t.Errorf("%v\n%s", err, r.stdout)
+	}
+}
