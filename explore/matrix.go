@@ -11,6 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
+	numbers "github.com/lockcheck/lockcheck/names"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
@@ -149,15 +150,15 @@ func (c *Cell) Judge(r *Result, whole bool) Judgement {
 	case len(j.Unexpected) > 0:
 		j.Standing, j.Reason = Unexpected, names(j.Unexpected)+" violated, which is not expected"
 	case !whole:
-		j.Standing, j.Reason, j.Cut = Unproven, fmt.Sprintf("interrupted after %d runs", r.Runs), true
+		j.Standing, j.Reason, j.Cut = Unproven, "interrupted after "+numbers.Count(r.Runs, "run"), true
 	case vacuous != "":
 		j.Standing, j.Reason = Unproven, vacuous
 	case len(unknown) > 0:
 		j.Standing, j.Reason = Unproven, strings.Join(unknown, "; ")
 	case len(j.Missing) > 0 && c.For > 0:
-		j.Standing, j.Reason = NotShown, fmt.Sprintf("%s not shown in %d runs", names(j.Missing), r.Runs)
+		j.Standing, j.Reason = NotShown, names(j.Missing)+" not shown in "+numbers.Count(r.Runs, "run")
 	case len(j.Missing) > 0:
-		j.Standing, j.Reason = Missing, fmt.Sprintf("%s not found in %d runs", names(j.Missing), r.Runs)
+		j.Standing, j.Reason = Missing, names(j.Missing)+" not found in "+numbers.Count(r.Runs, "run")
 	default:
 		j.Standing = AsExpected
 	}

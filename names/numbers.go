@@ -16,6 +16,19 @@ func Count(n int, thing string) string {
 	return fmt.Sprintf("%s %ss", Thousands(n), thing)
 }
 
+// Times is how often something happened: "never", "once", "twice", "3 times".
+func Times(n int) string {
+	switch n {
+	case 0:
+		return "never"
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return Thousands(n) + " times"
+}
+
 // Thousands writes 12345 as 12,345.
 func Thousands(n int) string {
 	s := fmt.Sprint(n)

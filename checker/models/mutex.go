@@ -208,7 +208,7 @@ func (o *object) counted(events []event, optional []bool, first, last int32, acq
 		return fmt.Sprintf("%s was released %d times, and %s have come between.", span, releases, few("acquire"))
 	default:
 		return fmt.Sprintf("%s was granted %s and released %s: in no order is it free for each grant and held for each release, whatever the others did.",
-			span, plural(acquires, "time"), plural(releases, "time"))
+			span, times(acquires), times(releases))
 	}
 }
 

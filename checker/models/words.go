@@ -51,6 +51,14 @@ func plural(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
+// times is how often.
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
 // span is one line, or several.
 func (j *Judge) span(from, to int32) string {
 	if from == to {

@@ -128,10 +128,10 @@ func (a *app) matrixProgress(timed bool) func(explore.Far) {
 
 func matrixFar(f explore.Far, took time.Duration, timed bool) string {
 	rate := float64(f.Runs) / took.Seconds()
-	words := fmt.Sprintf("%d of %s, %s runs, %.1f a second", f.CellsDone, plural(f.Cells, "cell"), thousands(f.Runs), rate)
+	words := fmt.Sprintf("%d of %s, %s, %.1f a second", f.CellsDone, plural(f.Cells, "cell"), plural(f.Runs, "run"), rate)
 	if timed && rate > 0 {
-		words = fmt.Sprintf("%d of %s, %s runs, %.0f a second, about %.0f s left",
-			f.CellsDone, plural(f.Cells, "cell"), thousands(f.Runs), rate, float64(f.Left)/rate)
+		words = fmt.Sprintf("%d of %s, %s, %.0f a second, about %.0f s left",
+			f.CellsDone, plural(f.Cells, "cell"), plural(f.Runs, "run"), rate, float64(f.Left)/rate)
 	}
 	return words
 }

@@ -116,4 +116,4 @@ func choice(flag, value string, allowed ...string) error {
 }
 
 // Numbers are written everywhere alike.
-var plural, thousands = names.Count, names.Thousands
+var plural, thousands, times = names.Count, names.Thousands, names.Times

@@ -16,27 +16,45 @@ var hazards = []struct {
 	counter checker.Counter
 	words   string
 	also    checker.Counter // 0: nothing
-	alsoFmt string          // with how often
+	adds    func(n, also int) string
 }{
-	{checker.LeaseExpiredWhileHeld, "a lease expired while held", checker.LeaseExpiredWhileHeldAndWaited, ", %s of them with another client waiting"},
-	{checker.LeaseExpiredWhileReleasing, "a lease expired during its release", 0, ""},
-	{checker.EntryLostWhileHeld, "a server lost the entry of a lock that was held", 0, ""},
-	{checker.ReleasedUnowned, "a command removed another grant's entry", 0, ""},
-	{checker.ReleasedUnheld, "a client released that held nothing", 0, ""},
-	{checker.LateAccess, "the resource was accessed after the hold or its lease", checker.StaleRefused, "; a stale token was refused %s times"},
-	{checker.AmbiguousAcquires, "an acquire ended in doubt", checker.AmbiguousReleases, ", a release %s times"},
-	{checker.ReplyDropped, "a reply was lost on its way", 0, ""},
-	{checker.PauseHitHolder, "a pause hit a holder", checker.PauseHitWaiter, ", a client that was acquiring %s times"},
-	{checker.KillHitHolder, "a holder was killed", checker.KillHitAcquirer, ", a client that was acquiring %s times"},
-	{checker.RestartWithHolder, "a server restarted while somebody held", 0, ""},
-	{checker.ServerPausedWithHolder, "a server stood still while somebody held", 0, ""},
-	{checker.Promotions, "a replica became the master", checker.FailoverWithHolder, ", %s of them while somebody held"},
-	{checker.JumpWithHolder, "a clock jumped while somebody held", 0, ""},
-	{checker.ClockOffWithHolder, "a clock was wrong while somebody held", 0, ""},
-	{checker.RateWithHolder, "a clock ran fast or slow while somebody held", 0, ""},
-	{checker.HangHitHolder, "a holder hung, but for its background tasks,", 0, ""},
-	{checker.Renewed, "a grant was renewed in the background", 0, ""},
-	{checker.LostNoticed, "a client noticed that its grant was lost", 0, ""},
+	{checker.LeaseExpiredWhileHeld, "a lease expired while held", checker.LeaseExpiredWhileHeldAndWaited, ofThem("with another client waiting")},
+	{checker.LeaseExpiredWhileReleasing, "a lease expired during its release", 0, nil},
+	{checker.EntryLostWhileHeld, "a server lost the entry of a lock that was held", 0, nil},
+	{checker.ReleasedUnowned, "a command removed another grant's entry", 0, nil},
+	{checker.ReleasedUnheld, "a client released that held nothing", 0, nil},
+	{checker.LateAccess, "the resource was accessed after the hold or its lease", checker.StaleRefused, often("; a stale token was refused")},
+	{checker.AmbiguousAcquires, "an acquire ended in doubt", checker.AmbiguousReleases, often(", a release")},
+	{checker.ReplyDropped, "a reply was lost on its way", 0, nil},
+	{checker.PauseHitHolder, "a pause hit a holder", checker.PauseHitWaiter, often(", a client that was acquiring")},
+	{checker.KillHitHolder, "a holder was killed", checker.KillHitAcquirer, often(", a client that was acquiring")},
+	{checker.RestartWithHolder, "a server restarted while somebody held", 0, nil},
+	{checker.ServerPausedWithHolder, "a server stood still while somebody held", 0, nil},
+	{checker.Promotions, "a replica became the master", checker.FailoverWithHolder, ofThem("while somebody held")},
+	{checker.JumpWithHolder, "a clock jumped while somebody held", 0, nil},
+	{checker.ClockOffWithHolder, "a clock was wrong while somebody held", 0, nil},
+	{checker.RateWithHolder, "a clock ran fast or slow while somebody held", 0, nil},
+	{checker.HangHitHolder, "a holder hung, but for its background tasks,", 0, nil},
+	{checker.Renewed, "a grant was renewed in the background", 0, nil},
+	{checker.LostNoticed, "a client noticed that its grant was lost", 0, nil},
+}
+
+// often adds how often something else was gone through.
+func often(words string) func(n, also int) string {
+	return func(_, also int) string { return words + " " + times(also) }
+}
+
+// ofThem adds in how many of those times something else was the case.
+func ofThem(words string) func(n, also int) string {
+	return func(n, also int) string {
+		switch {
+		case n == 1 && also == 1:
+			return ", " + words
+		case also == 1:
+			return ", one of them " + words
+		}
+		return ", " + thousands(also) + " of them " + words
+	}
 }
 
 // ofEnsemble are the words for locks on ZooKeeper, which has no leases and no masters.
@@ -56,12 +74,15 @@ func (a *app) reached(lines []string) {
 // reachedLines are what a batch went through, a sentence a line. Where clients
 // died or lost patience, fewer acquisitions were granted than were asked for.
 func reachedLines(s *explore.Settings, r *explore.Result) []string {
-	grants := "the lock was granted " + times(r.Reached[checker.Grants])
-	if n := r.Reached[checker.Grants]; n < r.Asked {
-		grants = fmt.Sprintf("the lock was granted %s times of %s", thousands(n), thousands(r.Asked))
+	granted := r.Reached[checker.Grants]
+	grants := "the lock was granted " + times(granted)
+	if granted == 0 && r.Asked > 0 {
+		grants = "the lock was asked for " + times(r.Asked) + ", and never granted"
+	} else if granted < r.Asked {
+		grants += " of " + thousands(r.Asked)
 	}
 	if n := r.Reached[checker.Contended]; n > 0 {
-		grants += fmt.Sprintf(", asked for while another held %s", times(n))
+		grants += ", asked for while another held " + times(n)
 	}
 	lines := []string{grants}
 	for _, h := range hazards {
@@ -77,7 +98,7 @@ func reachedLines(s *explore.Settings, r *explore.Result) []string {
 			line = ofEnsemble.Replace(line)
 		}
 		if also > 0 {
-			line += fmt.Sprintf(h.alsoFmt, thousands(also))
+			line += h.adds(n, also)
 		}
 		lines = append(lines, line)
 	}
@@ -108,17 +129,4 @@ func faultWords(r *explore.Result) string {
 		return ""
 	}
 	return "runs in which the fault hit somebody: " + strings.Join(parts, ", ")
-}
-
-// times is once, twice, 3 times.
-func times(n int) string {
-	switch n {
-	case 0:
-		return "never"
-	case 1:
-		return "once"
-	case 2:
-		return "twice"
-	}
-	return thousands(n) + " times"
 }

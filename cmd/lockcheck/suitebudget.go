@@ -57,7 +57,7 @@ func (a *app) spend(ctx context.Context, cells []*suiteCell, b budget, show suit
 			break
 		}
 		c := cells[i]
-		show(fmt.Sprintf("%s: %s runs; %d of %s done", c.name, thousands(did[i]), finished(cells, did), plural(len(cells), "cell")))
+		show(fmt.Sprintf("%s: %s; %d of %s done", c.name, plural(did[i], "run"), finished(cells, did), plural(len(cells), "cell")))
 		r, to, err := c.runOn(did[i], b.left())
 		if err != nil && !troubled(err) {
 			failed, err = err, nil
