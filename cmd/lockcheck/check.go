@@ -70,7 +70,7 @@ Exit codes   0 valid        2 proves nothing: unknown, or nothing to judge
 Of several files the worst decides: 4 before 1 before 2.`,
 		Example: `  lockcheck check store/etcd-lock/latest/history.edn
   lockcheck check --model semaphore=2 history.edn.gz
-  lockcheck check --promise exclusion,fencing lockcheck-out/*/history.jsonl
+  lockcheck check --promise exclusion,fencing lockcheck-out
   lockcheck check --html picture.html history.edn
   zcat history.edn.gz | lockcheck check --to jsonl - > history.jsonl`,
 		Args: needArgs("FILE", "lockcheck check history.edn"),

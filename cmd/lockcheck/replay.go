@@ -42,7 +42,7 @@ counterexamples of the past are regression tests: the exit code is 0 if each
 property holds now, and 1 if one of them is still violated.`,
 		Example: `  lockcheck replay lockcheck-out/redis-set-lua-pause-1/schedule.json
   lockcheck replay counterexample.json --lock redis-set-lua
-  lockcheck replay -q regressions/*.json`,
+  lockcheck replay -q regressions`,
 		Args:        needArgs("FILE", "lockcheck replay lockcheck-out/redis-set-lua-pause-1/schedule.json"),
 		Annotations: map[string]string{keepsFiles: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
