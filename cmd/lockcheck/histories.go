@@ -52,7 +52,7 @@ func histories(args []string) (files, passed []string, err error) {
 		for _, file := range found {
 			beside := called[filepath.Dir(file)] && !isCalledHistory(file)
 			switch begins := beginningOf(file); {
-			case begins != anEntry && isOther(file, beside):
+			case begins != anEntry && isOther(file, begins, beside):
 			case begins == nothingLike && beside:
 				passed = append(passed, file)
 			default:
@@ -115,9 +115,9 @@ func beginningOf(file string) beginning {
 
 // isOther tells whether a file that does not begin as a history is known to be
 // another one of a run: a document of ours, or what Jepsen found.
-func isOther(file string, beside bool) bool {
+func isOther(file string, begins beginning, beside bool) bool {
 	switch {
-	case filepath.Base(file) == verdictFile, beside && ungzipped(filepath.Base(file)) == jepsenResults:
+	case begins == nothingLike && filepath.Base(file) == verdictFile, beside && ungzipped(filepath.Base(file)) == jepsenResults:
 		return true
 	case filepath.Ext(file) != ".json":
 		return false

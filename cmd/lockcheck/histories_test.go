@@ -49,6 +49,7 @@ func TestWhatLiesBesideAHistoryIsJudged(t *testing.T) {
 		{"our result", "result.json", `{"schema":1,"command":"suite","cells":[]}`, held, false},
 		{"another document of ours", "known.json", "{\n \"schema\": 1,\n \"cases\": []\n}\n", held, false},
 		{"a schedule", "x.json", `{"lockcheck_schedule":1}`, held, false},
+		{"a damaged one that is called as a verdict", "verdict.json", "~~" + both, usage, false},
 		{"a verdict", "verdict.json", "{}", held, false},
 		{"a diary", "diary.edn", "Dear diary,\ntoday I locked myself out.\n", held, true},
 		{"settings", "settings.json", `{"nodes":["n1","n2"]}`, held, true},
