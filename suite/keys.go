@@ -31,7 +31,7 @@ type form struct {
 
 var (
 	anyText = &form{[]*regexp.Regexp{regexp.MustCompile(`\S`)}, "some text"}
-	id      = &form{[]*regexp.Regexp{regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)}, "letters, digits and . _ - after the first"}
+	id      = &form{[]*regexp.Regexp{regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)}, "letters, digits and . _ - after the first, 100 in all"}
 	length  = &form{[]*regexp.Regexp{regexp.MustCompile(`^([0-9]+(\.[0-9]*)?(h|m|s|ms))+$`), regexp.MustCompile(`[1-9]`)}, "a length of time, as 90s or 5m"}
 )
 

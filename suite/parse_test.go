@@ -135,6 +135,7 @@ func TestWhatIsWrongInAFile(t *testing.T) {
 		{entry("lease: 100ms"), []string{"4:12: lease 100ms: it has to be 200ms or more"}},
 		{entry("lease: 11m"), []string{"4:12: lease 11m: it can be 10m at most"}},
 		{entry("name: 5"), []string{`4:11: name 5: it has to be text, and in quotes it is: "5"`}},
+		{entry("name: " + strings.Repeat("long", 26)), []string{`4:11: name "longlonglong`}},
 		{entry("name: my lock"), []string{`4:11: name "my lock": it has to be letters, digits and . _ -`}},
 		{entry("on: dokcer"), []string{`4:9: no place "dokcer"; did you mean docker?`}},
 		{entry("fencing: true"), []string{"4:14: fencing true: it has to be the name of a way of fencing, as all"}},
