@@ -259,28 +259,3 @@ func (a *app) matrixFailures(m *matrixOutcome) {
 		a.commandLine("Next     ", next)
 	}
 }
-
-// commandLine prints a command that can be copied. Where it is too long for a
-// line a shell joins several.
-func (a *app) commandLine(head, command string) {
-	indent := strings.Repeat(" ", utf8.RuneCountInString(head))
-	line := head
-	var words []string
-	for _, word := range strings.Split(command, " ") {
-		if n := len(words); n > 0 && strings.HasPrefix(words[n-1], "--") && !strings.HasPrefix(word, "--") {
-			words[n-1] += " " + word // a flag and its value stay together
-		} else {
-			words = append(words, word)
-		}
-	}
-	for i, word := range words {
-		if i > 0 && utf8.RuneCountInString(line+" "+word) > columns-2 {
-			a.printf("%s \\\n", line)
-			line = indent
-		} else if i > 0 {
-			line += " "
-		}
-		line += word
-	}
-	a.printf("%s\n", line)
-}

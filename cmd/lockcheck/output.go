@@ -70,15 +70,56 @@ func isTerminal(w io.Writer) bool {
 func replayOf(schedule string) string { return program() + " replay " + quoted(schedule) }
 
 // replayLine prints how to replay what is kept in a directory: a command as it has to be typed
-// here and now. Where it is too long for a line a shell joins two.
+// here and now.
 func (a *app) replayLine(dir string) {
-	const head = "Again    "
-	command, file := program()+" replay", quoted(filepath.Join(dir, scheduleFile))
-	between := " "
-	if utf8.RuneCountInString(head+command+" "+file) > columns {
-		between = " \\\n" + strings.Repeat(" ", len(head))
+	a.commandLine("Again    ", replayOf(filepath.Join(dir, scheduleFile)))
+}
+
+// commandLine prints a command that can be copied. Where it is too long for a
+// line a shell joins several.
+func (a *app) commandLine(head, command string) {
+	indent := strings.Repeat(" ", utf8.RuneCountInString(head))
+	line := head
+	var words []string
+	for _, word := range shellWords(command) {
+		if n := len(words); n > 0 && strings.HasPrefix(words[n-1], "--") && !strings.HasPrefix(word, "--") {
+			words[n-1] += " " + word // a flag and its value stay together
+		} else {
+			words = append(words, word)
+		}
 	}
-	a.printf("%s%s%s%s\n", head, command, between, file)
+	for i, word := range words {
+		room := columns
+		if i < len(words)-1 {
+			room -= len(" \\")
+		}
+		if i > 0 && utf8.RuneCountInString(line+" "+word) > room {
+			a.printf("%s \\\n", line)
+			line = indent
+		} else if i > 0 {
+			line += " "
+		}
+		line += word
+	}
+	a.printf("%s\n", line)
+}
+
+// shellWords cuts a command where a shell does, at single spaces. What is quoted
+// stays together, and quoted.
+func shellWords(command string) (words []string) {
+	start, quote := 0, false
+	for i := 0; i < len(command); i++ {
+		switch c := command[i]; {
+		case c == '\'':
+			quote = !quote
+		case c == '\\' && !quote:
+			i++ // what follows stands for itself
+		case c == ' ' && !quote:
+			words = append(words, command[start:i])
+			start = i + 1
+		}
+	}
+	return append(words, command[start:])
 }
 
 // program is how this program was called, so that it can be called again from

@@ -252,4 +252,16 @@ func TestAgainIsALineToCopy(t *testing.T) {
 	if text := stdout.String(); !strings.HasPrefix(text, "Again    ") || !strings.Contains(text, "replay \\\n         lockcheck-out") {
 		t.Error(text)
 	}
+	// A shell joins lines again, but not within quotes.
+	for _, word := range []string{"my out", "it's my out", strings.Repeat("a b ", 30), `back\ slash's`} {
+		file := quoted(filepath.Join(strings.Repeat("long", 10), word, scheduleFile))
+		for _, command := range []string{"lockcheck replay " + file, "lockcheck run " + file + " --out " + file + " --seed 1"} {
+			stdout.Reset()
+			a.commandLine("Again    ", command)
+			text, whole := strings.CutPrefix(stdout.String(), "Again    ")
+			if joined := strings.ReplaceAll(text, " \\\n         ", " "); !whole || joined != command+"\n" || strings.Count(text, file) != strings.Count(command, file) {
+				t.Errorf("%s\nis printed as\n%s", command, text)
+			}
+		}
+	}
 }
