@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -170,7 +171,7 @@ func (a *app) contest(cmd *cobra.Command, f benchFlags, of *bench.Contest, serve
 		return err
 	}
 	c, err := f.comparison(cmd, p, of)
-	if err != nil {
+	if err = cmp.Or(err, a.canKeep()); err != nil {
 		return err
 	}
 	done := a.benchProgress(len(c.Sides) * len(c.Clients))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -57,7 +58,7 @@ func (a *app) herd(cmd *cobra.Command, f benchFlags) error {
 		return err
 	}
 	h, err := f.herdOf(cmd, p)
-	if err != nil {
+	if err = cmp.Or(err, a.canKeep()); err != nil {
 		return err
 	}
 	done := a.benchProgress(len(bench.Queued) * len(h.Waiters))

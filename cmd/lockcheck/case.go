@@ -56,6 +56,9 @@ nothing documented then to hold it against: exit 1 if anything is violated.`,
 					return err
 				}
 			}
+			if err := a.canKeep(); err != nil {
+				return err
+			}
 			p, err := a.open(cmd, f.place)
 			if err != nil {
 				return err

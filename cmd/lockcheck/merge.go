@@ -71,7 +71,7 @@ func (a *app) merge(dirs []string, markdown bool, out string) error {
 		return err
 	}
 	if out != "" {
-		if err := cmp.Or(ownResult(out), apart(out, parts[0].head())); err != nil {
+		if err := cmp.Or(a.canKeep(), ownResult(out), apart(out, parts[0].head())); err != nil {
 			return err
 		}
 	}

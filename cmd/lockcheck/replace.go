@@ -33,14 +33,38 @@ func canWrite(path string, m marks) error {
 		return err
 	}
 	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, filepath.Base(path)+".*.tmp")
+	err := takesFiles(dir, filepath.Base(path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return errors.New("there is no directory " + dir)
 	}
+	return err
+}
+
+// takesFiles tells why no file called like this could be written in a directory.
+func takesFiles(dir, name string) error {
+	f, err := os.CreateTemp(dir, name+".*.tmp")
 	if err != nil {
 		return withoutPath(err)
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// canKeep refuses a directory for output that cannot be written to, before anything
+// is done. One that is not there is not made yet: what is refused or interrupted
+// leaves nothing.
+func (a *app) canKeep() error {
+	dir := filepath.Clean(a.out)
+	for {
+		_, err := os.Lstat(dir)
+		if up := filepath.Dir(dir); errors.Is(err, fs.ErrNotExist) && up != dir {
+			dir = up
+			continue
+		}
+		if err := takesFiles(dir, "lockcheck"); err != nil {
+			return fail(usage, "cannot write to --out %s: %w", a.out, err)
+		}
+		return nil
+	}
 }
 
 // mayReplace says what there is and may not be replaced; nil: nothing.

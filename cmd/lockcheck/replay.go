@@ -64,6 +64,9 @@ property holds now, and 1 if one of them is still violated.`,
 			if err != nil {
 				return err
 			}
+			if err := a.canKeep(); err != nil {
+				return err
+			}
 			return a.replayAll(cmd, files, f)
 		},
 	}

@@ -39,14 +39,13 @@ func shardFlag(fl *pflag.FlagSet, s *explore.Shard) {
 	fl.Var((*shardValue)(s), "shard", "do the part `i/n` of it, as 2/4: the second of four (see: lockcheck merge --help)")
 }
 
-// ownPlace refuses a directory for output that has the result of another shard, or
-// one of another command where a result is going to take its place, before anything
-// is done.
+// ownPlace refuses a directory for output that cannot be written to, or has the result
+// of another shard, or one of another command where a result is going to take its
+// place, before anything is done.
 func (a *app) ownPlace(command string, s explore.Shard) error {
 	was := headIn(a.out)
 	switch of := was.Shards; {
 	case was.Command == "":
-		return nil
 	case was.Command != command && (s.Of > 0 || command == "suite" && of != nil):
 		return fail(usage, "--out %s has the result of lockcheck %s already: name another directory", a.out, was.Command)
 	case s.Of == 0 && isPart(of):
@@ -54,7 +53,7 @@ func (a *app) ownPlace(command string, s explore.Shard) error {
 	case s.Of > 0 && of != nil && (of.Of != s.Of || !slices.Equal(of.Have, []int{s.N})):
 		return fail(usage, "--out %s has the result of %s of %d already: name another directory for shard %v", a.out, names.Numbered("shard", of.Have), of.Of, s)
 	}
-	return nil
+	return a.canKeep()
 }
 
 // headIn is the head of the result in a directory; the zero value: there is none.

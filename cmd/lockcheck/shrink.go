@@ -46,6 +46,9 @@ Exit code 0: shrunk. 2: there was nothing to shrink.`,
 					return err
 				}
 			}
+			if err := a.canKeep(); err != nil {
+				return err
+			}
 			return a.eachFile(cmd, args, nil, func(file string) (verdictDocument, int, error) {
 				return a.shrink(cmd, file, pr)
 			})
