@@ -89,7 +89,7 @@ type Counterexample struct {
 	File     string `json:"file"`               // its history; schedule, verdict and story are beside it
 	Shrunk   string `json:"shrunk,omitempty"`   // history of the shortest run that still violates it
 	Sentence string `json:"sentence,omitempty"` // what happened, in one sentence
-	Replay   string `json:"replay,omitempty"`   // command that does the run again
+	Replay   string `json:"replay,omitempty"`   // command that does the run again; only where its files are there
 	Steps    int    `json:"steps,omitempty"`    // steps that lead to it, of an exhaustive search
 }
 

@@ -136,10 +136,7 @@ func (a *app) unopened(d *results.Document, ids []string, batches map[string]*ex
 	if err := a.noResult(&d.Head, false); err != nil {
 		return err
 	}
-	if err := a.leaveShard(d, nil); err != nil {
-		return err
-	}
-	return a.conclude(d)
+	return a.conclude(d, a.leaveShard(d, nil))
 }
 
 // concerned tells whether it is a matter of this shard that the place is not there:

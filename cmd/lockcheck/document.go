@@ -71,12 +71,9 @@ func decide(d *results.Document, failed error) {
 	}
 }
 
-// conclude decides what a command came to, shows it to machines, and exits with
-// the code for it.
-func (a *app) conclude(d *results.Document) error { return a.concludeAfter(d, nil) }
-
-// concludeAfter does so for one that an error may have ended early.
-func (a *app) concludeAfter(d *results.Document, failed error) error {
+// conclude decides what a command came to that an error may have ended early, shows
+// it to machines, and exits with the code for it.
+func (a *app) conclude(d *results.Document, failed error) error {
 	decide(d, failed)
 	if a.json {
 		if err := a.printJSON(d); err != nil {

@@ -111,6 +111,7 @@ func (a *app) searchable(kinds []faults.Fault) (some []faults.Fault, err error) 
 func (a *app) exhaustLock(p *place, s explore.Settings, pr checker.Promise, doc *results.Document, end time.Time) error {
 	var told *harness.Judged
 	var cells []results.Cell
+	var failed error
 	for _, kind := range s.Kinds {
 		if s.Kinds = []faults.Fault{kind}; kind.Name == "" {
 			s.Kinds = nil
@@ -120,18 +121,16 @@ func (a *app) exhaustLock(p *place, s explore.Settings, pr checker.Promise, doc 
 			continue
 		}
 		cell, shortest, err := a.exhaustFault(p, s, pr, end)
-		if err != nil {
-			doc.Cells = append(doc.Cells, cells...)
-			return err
+		if err == nil || unkept(err) {
+			cells, told = append(cells, cell), cmp.Or(told, shortest)
 		}
-		cells, told = append(cells, cell), cmp.Or(told, shortest)
-		if p.interrupted() {
+		if failed = err; failed != nil || p.interrupted() {
 			break
 		}
 	}
 	doc.Cells = append(doc.Cells, cells...)
-	if a.json {
-		return nil
+	if a.json || failed != nil && !unkept(failed) {
+		return failed
 	}
 	if told != nil {
 		if err := a.tellShortest(told, pr); err != nil {
@@ -139,12 +138,13 @@ func (a *app) exhaustLock(p *place, s explore.Settings, pr checker.Promise, doc 
 		}
 	}
 	a.bounds(cells, doc.Shards)
-	return nil
+	return failed
 }
 
 // exhaustFault goes through all that can happen to one lock under one kind of
 // fault, and keeps what it finds. told is the shortest schedule that breaks the
-// first promise that is broken; nil: none is.
+// first promise that is broken; nil: none is. What could not be written is there
+// with the error.
 func (a *app) exhaustFault(p *place, s explore.Settings, pr checker.Promise, end time.Time) (cell results.Cell, told *harness.Judged, err error) {
 	switch {
 	case !end.IsZero():
@@ -167,14 +167,14 @@ func (a *app) exhaustFault(p *place, s explore.Settings, pr checker.Promise, end
 		if j == nil {
 			continue
 		}
-		if dirs[prop], err = a.save(runName(j.Plan), j); err != nil {
-			return cell, nil, err
-		}
+		var unsaved error
+		dirs[prop], unsaved = a.save(runName(j.Plan), j)
+		err = cmp.Or(err, unsaved)
 		if told == nil && pr.Covers(prop) {
 			told = j
 		}
 	}
-	return boundCell(&s, b, pr, dirs), told, nil
+	return boundCell(&s, b, pr, dirs), told, err
 }
 
 // tellShortest tells the story of what a search has found.

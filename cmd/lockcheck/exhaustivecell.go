@@ -84,7 +84,7 @@ func (a *app) boundFiles(cells []results.Cell) {
 	again := ""
 	for i := range cells {
 		for _, p := range cells[i].Properties {
-			if p.Counterexample == nil {
+			if p.Counterexample == nil || p.Replay == "" {
 				continue
 			}
 			dir := filepath.Dir(p.File)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -21,7 +22,7 @@ type keptRun struct {
 // keep carries out again the runs that have to be kept, this time with
 // everything recorded, and writes their files. A run that does not come out
 // as before is a bug. With an error there are those that were kept, and of the
-// others where they would be.
+// others where they would be; those that could not be written are judged all the same.
 func (a *app) keep(p *place, s *explore.Settings, r *explore.Result, all bool) (map[int]keptRun, error) {
 	runs := map[int]bool{}
 	for _, run := range telling(r) {
@@ -37,6 +38,7 @@ func (a *app) keep(p *place, s *explore.Settings, r *explore.Result, all bool) (
 	for run := range runs {
 		kept[run] = keptRun{dir: filepath.Join(a.out, p.runName(p.plan(s, run)))}
 	}
+	var failed error
 	for _, run := range slices.Sorted(maps.Keys(runs)) {
 		j, err := p.again(s, run)
 		if err != nil {
@@ -46,9 +48,7 @@ func (a *app) keep(p *place, s *explore.Settings, r *explore.Result, all bool) (
 			continue
 		}
 		dir, err := p.save(p.runName(j.Plan), j)
-		if err != nil {
-			return kept, err
-		}
+		failed = cmp.Or(failed, err)
 		for _, prop := range checker.Properties {
 			if t := r.Outcomes[prop]; t.Count[checker.Violated] > 0 && t.First[checker.Violated] == run && j.Outcome(prop) != checker.Violated {
 				return kept, fail(bug, "the run of %s with seed %d violated %s, and did not when it was repeated (%s; %s)", s.Lock, j.Plan.Seed, prop, j.Outcome(prop), dir)
@@ -56,7 +56,7 @@ func (a *app) keep(p *place, s *explore.Settings, r *explore.Result, all bool) (
 		}
 		kept[run] = keptRun{j, dir}
 	}
-	return kept, nil
+	return kept, failed
 }
 
 // telling are the runs that are the first to violate a property or to leave it open.

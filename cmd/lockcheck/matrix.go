@@ -127,6 +127,7 @@ func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 	}
 	if f.shard.Of > 0 {
 		err = cmp.Or(err, a.writeMatrix(a.out, m))
+		m.trouble = err
 	}
 	if a.json || err == nil || len(m.cells) > 0 {
 		err = cmp.Or(err, a.show(m))
@@ -142,14 +143,15 @@ func (a *app) noMatrix(m *matrixOutcome) error {
 	if err := a.noResult(&m.head, false); err != nil {
 		return err
 	}
-	var err error
 	if m.flags.shard.Of > 0 {
-		err = a.writeMatrix(a.out, m)
+		m.trouble = cmp.Or(a.writeMatrix(a.out, m), m.trouble)
 	}
 	if a.json {
-		err = cmp.Or(err, a.printJSON(m.document()))
+		if err := a.printJSON(m.document()); err != nil {
+			return err
+		}
 	}
-	return cmp.Or(err, m.trouble)
+	return m.trouble
 }
 
 // show prints a matrix as the flags say.

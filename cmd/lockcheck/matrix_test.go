@@ -55,6 +55,16 @@ func withoutTime(text string) string {
 // expect other than they should.
 func gone(t *testing.T, a *app) *matrixOutcome {
 	t.Helper()
+	m, err := goneThrough(t, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// goneThrough is the same, and why not all of it was kept.
+func goneThrough(t *testing.T, a *app) (*matrixOutcome, error) {
+	t.Helper()
 	must := func(codes ...catalogue.Code) func(*explore.Cell) {
 		return func(c *explore.Cell) {
 			c.Expect = catalogue.Expectation{Codes: cmp.Or(joined(codes, " "), "S"), Must: codes}
@@ -86,10 +96,7 @@ func gone(t *testing.T, a *app) *matrixOutcome {
 		}
 	}
 	done, err := a.matrixInSim(p, cells, f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &matrixOutcome{cells: done, flags: f, place: p.name, lease: p.lease, took: 1500 * time.Millisecond}
+	return &matrixOutcome{cells: done, flags: f, place: p.name, lease: p.lease, took: 1500 * time.Millisecond}, err
 }
 
 func TestHowAMatrixIsShown(t *testing.T) {

@@ -81,10 +81,10 @@ func (m *matrixOutcome) verdict() (v results.Verdict, code int, reason string) {
 	switch code = m.code(); {
 	case m.elsewhere():
 		return results.Elsewhere, code, "no cell falls to this shard"
-	case code == violated:
-		return results.Violated, code, ""
 	case code == noPlace:
 		return results.Unavailable, code, m.trouble.Error()
+	case m.count(explore.Unexpected)+m.count(explore.Missing) > 0: // though its files could not be written
+		return results.Violated, code, ""
 	case m.trouble != nil:
 		return results.Inconclusive, code, firstLine(m.trouble.Error())
 	case code == unproven:

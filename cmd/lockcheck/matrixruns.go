@@ -21,10 +21,7 @@ func (a *app) matrixInSim(p *place, cells []*explore.Cell, f matrixFlags) ([]mat
 		}
 		_, p.under = does(c)
 		m, failed := a.judged(p, c, results[i], whole[i], f.shrink)
-		if failed != nil {
-			return done, cmp.Or(err, failed)
-		}
-		done = append(done, m)
+		done, err = append(done, m), cmp.Or(err, failed)
 	}
 	return done, err
 }
@@ -54,11 +51,8 @@ func (a *app) matrixInPlace(p *place, cells []*explore.Cell, f matrixFlags) ([]m
 		}
 		runs += r.Runs
 		m, failed := a.judged(p, c, r, err == nil && !p.interrupted(), f.shrink)
-		if failed != nil {
-			return done, failed
-		}
-		if done = append(done, m); err != nil {
-			return done, err
+		if done = append(done, m); cmp.Or(failed, err) != nil {
+			return done, cmp.Or(failed, err)
 		}
 	}
 	return done, nil
@@ -79,17 +73,13 @@ func (a *app) judged(p *place, c *explore.Cell, r *explore.Result, whole, all bo
 		return m, nil
 	}
 	kept, err := a.keep(p, &c.Settings, r.Only(run), false)
+	if words := sentenceOf(kept[run].judged, property); m.Unexpected != nil && words != "" {
+		m.sentence = string(property) + ": " + words
+	}
 	if err != nil {
 		return m, err
 	}
 	m.kept = kept[run]
-	if m.Unexpected != nil {
-		for _, v := range m.kept.judged.Verdicts {
-			if v.Property == property {
-				m.sentence = string(v.Property) + ": " + v.Witness.Sentence
-			}
-		}
-	}
 	if p.name == "sim" {
 		m.shrunk, err = a.shrinkFor(p, m.kept.judged, property, p.runName(m.kept.judged.Plan))
 	}

@@ -91,24 +91,21 @@ func (a *app) merge(dirs []string, markdown bool, out string) error {
 		docs = append(docs, p.doc)
 	}
 	doc := results.Merge(docs, shards)
-	if err := a.collect(doc, found, out); err != nil {
-		return err
-	}
+	failed := a.collect(doc, found, out)
 	for x := range doc.Counterexamples {
 		x.Replay = replayOf(x.Schedule())
 	}
 	a.compare(doc)
-	doc.Decide()
-	if out != "" {
-		if err := results.Write(out, doc); err != nil {
-			return unwritable(err)
-		}
+	decide(doc, failed)
+	if out != "" && failed == nil {
+		failed = a.leave(doc)
+		decide(doc, failed)
 	}
 	if err := a.merged(doc); err != nil {
 		return err
 	}
 	a.mergedLines(doc.Shards)
-	return a.conclude(doc)
+	return a.conclude(doc, failed)
 }
 
 // choose takes those of the results that make up one exploration.
@@ -206,7 +203,7 @@ func (a *app) merged(doc *results.Document) error {
 func keptOf(c *results.Cell) map[uint64]string {
 	kept := map[uint64]string{}
 	for _, p := range c.Properties {
-		if p.Counterexample != nil {
+		if p.Counterexample != nil && p.Replay != "" {
 			kept[p.Seed] = filepath.Dir(p.File)
 		}
 	}

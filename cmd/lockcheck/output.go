@@ -66,13 +66,21 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// replayOf is the command that does again what a schedule has kept.
-func replayOf(schedule string) string { return program() + " replay " + quoted(schedule) }
+// replayOf is the command that does again what a schedule has kept; "": it is not
+// there, as it could not be written or has been lost since.
+func replayOf(schedule string) string {
+	if !canRead(schedule) {
+		return ""
+	}
+	return program() + " replay " + quoted(schedule)
+}
 
 // replayLine prints how to replay what is kept in a directory: a command as it has to be typed
 // here and now.
 func (a *app) replayLine(dir string) {
-	a.commandLine("Again    ", replayOf(filepath.Join(dir, scheduleFile)))
+	if command := replayOf(filepath.Join(dir, scheduleFile)); command != "" {
+		a.commandLine("Again    ", command)
+	}
 }
 
 // commandLine prints a command that can be copied. Where it is too long for a

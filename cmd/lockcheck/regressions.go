@@ -93,8 +93,10 @@ func (a *app) replayOne(cmd *cobra.Command, k *keptCell) error {
 			continue
 		}
 		p.Counterexample = &results.Counterexample{
-			Seed: k.plan.Seed, File: filepath.Join(dir, historyFile), Replay: replayOf(k.file),
-			Sentence: sentenceOf(judged, p.Property),
+			Seed: k.plan.Seed, File: filepath.Join(dir, historyFile), Sentence: sentenceOf(judged, p.Property),
+		}
+		if canRead(p.File) {
+			p.Replay = replayOf(k.file)
 		}
 	}
 	return broke

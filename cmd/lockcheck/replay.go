@@ -88,6 +88,8 @@ func (a *app) replayAll(cmd *cobra.Command, files []string, f replayFlags) error
 		switch {
 		case err == nil:
 			lines = append(lines, a.replayedLine(file, doc, code))
+		case doc.Properties != nil && unkept(err):
+			lines = append(lines, a.replayedLine(file, doc, code)+"; its files could not be written")
 		case doc.Properties != nil:
 			lines = append(lines, a.replayedLine(file, doc, code)+"; then the place failed")
 		default:
@@ -129,6 +131,9 @@ func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[s
 	code = codeOf(pr.Judge(j.Outcome))
 	doc = newVerdictDocument(j.Verdicts, j.Reached)
 	doc.File, doc.Reason, doc.Was = filepath.Join(dir, historyFile), unjudged(pr), before.was
+	if unkept(early) {
+		doc.File = file
+	}
 	doc.Unused, doc.Defaulted = &fit.Unused, &fit.Defaulted
 	doc.asked = slices.DeleteFunc(slices.Clone(before.was), func(p string) bool { return !pr.Covers(checker.Property(p)) })
 	for _, broken := range j.Violated() {
@@ -151,7 +156,7 @@ func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[s
 		}
 	}
 	words := "It did not come to its end; what it shows it has shown before."
-	if early == nil || unclosed(early) {
+	if early == nil || unclosed(early) || unkept(early) {
 		words, err = before.compare(j, fit, doc.File, func() (*harness.Judged, error) {
 			j, _, err := p.execute(&again, name)
 			return j, err
@@ -162,7 +167,9 @@ func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[s
 		if words != "" {
 			a.paragraph(0, words)
 		}
-		a.printf("Files    %s\n", dir)
+		if !unkept(early) {
+			a.printf("Files    %s\n", dir)
+		}
 		if len(taken) > 1 {
 			a.printf("\n")
 		}

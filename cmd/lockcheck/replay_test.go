@@ -248,7 +248,18 @@ func TestAgainIsALineToCopy(t *testing.T) {
 	}
 	var stdout bytes.Buffer
 	a := newApp(nil, &stdout, new(bytes.Buffer))
-	a.replayLine(filepath.Join("lockcheck-out", strings.Repeat("long", 20)))
+	t.Chdir(t.TempDir())
+	long := filepath.Join("lockcheck-out", strings.Repeat("long", 20))
+	if err := os.MkdirAll(long, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if a.replayLine(long); stdout.Len() > 0 {
+		t.Errorf("there is nothing to replay: %s", &stdout)
+	}
+	if err := os.WriteFile(filepath.Join(long, scheduleFile), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	a.replayLine(long)
 	if text := stdout.String(); !strings.HasPrefix(text, "Again    ") || !strings.Contains(text, "replay \\\n         lockcheck-out") {
 		t.Error(text)
 	}

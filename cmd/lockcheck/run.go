@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -157,7 +158,7 @@ func (a *app) runEach(p *place, ids []string, doc *results.Document, run func(id
 	a.compare(doc)
 	failed = cmp.Or(failed, a.leaveShard(doc, failed))
 	a.baselineLists(doc)
-	return a.concludeAfter(doc, failed)
+	return a.conclude(doc, failed)
 }
 
 // locks are the ones to run: those that the arguments name, or the worker's.
@@ -205,22 +206,24 @@ func (a *app) runLock(p *place, s *explore.Settings, pr checker.Promise, f runFl
 		cell.Cut = errorEnded
 	}
 	doc.Cells = append(doc.Cells, cell)
-	if failed = cmp.Or(failed, unsettled); failed != nil {
+	if failed = cmp.Or(failed, unsettled); failed != nil && !unkept(failed) {
 		return failed
 	}
 	if trouble != nil {
 		a.complain(trouble)
 	}
 	if a.json || r.Runs == 0 && trouble != nil {
-		return nil
+		return failed
 	}
 	if err := a.tell(e); err != nil {
 		return err
 	}
 	kept := map[uint64]string{}
 	for run, k := range e.kept {
-		kept[s.Seed+uint64(run)] = k.dir
+		if canRead(filepath.Join(k.dir, scheduleFile)) {
+			kept[s.Seed+uint64(run)] = k.dir
+		}
 	}
 	a.summary(&doc.Cells[len(doc.Cells)-1], doc.Shards, kept)
-	return nil
+	return failed
 }

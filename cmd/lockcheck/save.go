@@ -86,6 +86,10 @@ func unwritable(err error) error {
 	return fail(usage, "cannot write to --out: %w", err)
 }
 
+// unkept tells whether something was done, and all that went wrong is that its files
+// could not be written: what it came to is told all the same.
+func unkept(err error) bool { return codeFor(err) == usage }
+
 // verdictDocument is verdict.json, and what is printed with --json of one history.
 type verdictDocument struct {
 	Schema     int               `json:"schema"`               // version of this document

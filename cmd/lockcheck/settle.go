@@ -119,7 +119,7 @@ func (a *app) tell(e *explored) error {
 		a.printf("\n")
 		return err
 	}
-	if a.quiet {
+	if a.quiet || e.kept[run].judged == nil {
 		return nil
 	}
 	a.heading(title)

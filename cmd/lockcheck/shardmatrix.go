@@ -183,12 +183,11 @@ func (a *app) mergeMatrix(found, parts []*foundResult, shards *results.Shards, m
 	}
 	m.left = len(m.table) - len(m.cells)
 	if out != "" {
-		if err := a.collectMatrix(m, found, out); err != nil {
-			return err
+		unwritten := a.collectMatrix(m, found, out)
+		if unwritten == nil {
+			unwritten = a.writeMatrix(out, m)
 		}
-		if err := a.writeMatrix(out, m); err != nil {
-			return err
-		}
+		m.trouble = cmp.Or(unwritten, m.trouble)
 	}
 	if err := a.show(m); err != nil {
 		return err

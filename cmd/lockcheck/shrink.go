@@ -143,7 +143,7 @@ func (a *app) shrinkFor(p *place, j *harness.Judged, property checker.Property, 
 		return s, err
 	}
 	if s.dir, err = p.save(name, s.judged); err != nil {
-		return s, err
+		return shrunkRun{}, err // the run that it was shrunk from is told
 	}
 	if got := s.judged.Outcome(property); got != checker.Violated {
 		return s, fail(bug, "the run of %s with seed %d was shrunk to one that violates %s, and did not when it was repeated (%s; %s)",

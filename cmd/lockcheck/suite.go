@@ -165,8 +165,11 @@ func (a *app) suite(cmd *cobra.Command, args []string, f suiteFlags) error {
 	}
 	a.compare(doc)
 	decide(doc, failed)
-	failed = cmp.Or(failed, a.tellSuite(doc, a.keepCounterexamples(doc, past)), a.leave(doc))
-	return a.concludeAfter(doc, failed)
+	left := a.keepCounterexamples(doc, past)
+	failed = cmp.Or(failed, a.leave(doc))
+	decide(doc, failed) // once more: it may not be left
+	failed = cmp.Or(failed, a.tellSuite(doc, left))
+	return a.conclude(doc, failed)
 }
 
 // exploreSuite does what a suite has to do, and is what came of its cells, those

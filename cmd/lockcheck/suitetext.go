@@ -185,6 +185,9 @@ func (a *app) suiteEnd(d *results.Document, first int) {
 	fresh, _, _ := broken(&d.Cells[first])
 	about, _ := told(d.Cells[first].Result(), fresh) // as its story is
 	p := d.Cells[first].Property(about)
+	if p.Replay == "" { // its files are not there
+		return
+	}
 	a.printf("Files    %s\n", filepath.Dir(p.Schedule()))
 	a.commandLine("Again    ", p.Replay)
 }

@@ -1,12 +1,21 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/results"
 )
 
 // everything is what there is below this directory.
@@ -61,4 +70,162 @@ func TestNothingIsBegunWhereNothingCanBeKept(t *testing.T) {
 		t.Errorf("there are %s, and before there were %s", now, before)
 	}
 	lockcheck(t, "merge", "s", "--out", "new/of/them").wants(t, held)
+}
+
+// lost runs the command where --out is gone once it has begun, and a file is there.
+func lost(t *testing.T, args ...string) result {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	a := newApp(strings.NewReader(""), &stdout, &stderr)
+	lose := func() {
+		if err := os.RemoveAll(a.out); err != nil {
+			t.Error(err)
+		}
+		if err := os.WriteFile(a.out, nil, 0o666); err != nil {
+			t.Error(err)
+		}
+	}
+	a.open = func(cmd *cobra.Command, f placeFlags) (*place, error) {
+		p, err := a.openPlace(cmd, f)
+		if err != nil {
+			return p, err
+		}
+		batch, execute := p.batch, p.execute
+		p.batch = func(s *explore.Settings, progress func(int)) (*explore.Result, error) {
+			defer lose()
+			return batch(s, progress)
+		}
+		p.execute = func(plan *harness.Plan, name string) (*harness.Judged, harness.Replay, error) {
+			defer lose()
+			return execute(plan, name)
+		}
+		return p, nil
+	}
+	code := a.execute(t.Context(), args)
+	if err := os.RemoveAll(a.out); err != nil {
+		t.Error(err)
+	}
+	return result{code, stdout.String(), stderr.String()}
+}
+
+// What cannot be kept is told all the same: what is said at the end, the document and
+// the exit code agree, and no file is named that is not there.
+func TestWhatCannotBeKeptIsTold(t *testing.T) {
+	t.Setenv("GITHUB_ACTIONS", "true")
+	const (
+		breaks = "--fault pause --seed 1 --runs 20 --promise exclusion"
+		holds  = "lockcheck: 1\nruns: 5\nlocks:\n  - {lock: redis-set-lua, faults: none}\n"
+	)
+	for _, tt := range []struct {
+		args, suite string
+		says        string
+		verdict     results.Verdict
+	}{
+		{"suite", brokenSuite, "Exit     4: violated", results.Violated},
+		{"suite --shard 1/1", brokenSuite, "Exit     4: violated", results.Violated},
+		{"suite", holds, "Exit     4: inconclusive: cannot write to --out", results.Inconclusive},
+		{"run redis-set-lua " + breaks, "", "VIOLATED exclusion", results.Violated},
+		{"run redis-set-lua --shard 1/1 " + breaks, "", "VIOLATED exclusion", results.Violated},
+		{"run redis-set-lua --fault none --runs 5 --shard 1/1", "", "valid", results.Inconclusive},
+	} {
+		t.Chdir(t.TempDir())
+		if err := os.WriteFile("lockcheck.yaml", []byte(tt.suite), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		r := lost(t, append(strings.Fields(tt.args), "--junit", "j.xml")...)
+		r.wants(t, usage, "lockcheck: cannot write to --out: ", tt.says)
+		junit, err := os.ReadFile("j.xml")
+		if err != nil {
+			t.Error(err)
+		}
+		for _, text := range []string{r.stdout, r.stderr, string(junit)} {
+			for _, word := range []string{"Files  ", "Shrunk  ", "Again", "File: ", historyFile, "Kept  "} {
+				if strings.Contains(text, word) && !strings.Contains(text, "the story of ") && !strings.Contains(text, "is not kept") {
+					t.Errorf("%s names what is not there, %q:\n%s", tt.args, word, text)
+				}
+			}
+		}
+		var doc results.Document
+		r = lost(t, append(strings.Fields(tt.args), "--json")...)
+		if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil || doc.ExitCode != r.code || r.code != usage || doc.Verdict != tt.verdict {
+			t.Errorf("%s: exit code %d, %v\n%s", tt.args, r.code, err, r.stdout)
+		}
+		for x := range doc.Counterexamples {
+			if x.Replay != "" {
+				t.Errorf("%s: %s", tt.args, x.Replay)
+			}
+		}
+	}
+}
+
+// A run whose files cannot be written has come to its end, and the place is not to blame.
+func TestAReplayThatCannotBeKeptIsTold(t *testing.T) {
+	t.Chdir(t.TempDir())
+	lockcheck(t, strings.Fields("case redis-get-del-race --out kept")...).wants(t, held)
+	file := filepath.Join("kept", "redis-get-del-race", scheduleFile)
+	for _, args := range [][]string{{"-q"}, nil, {"--json"}} {
+		r := lost(t, append([]string{"replay", file}, args...)...)
+		r.wants(t, usage, "cannot write to --out: ")
+		for _, word := range []string{"the place failed", "its end", "Files ", "lockcheck-out/"} {
+			if strings.Contains(r.stdout, word) {
+				t.Errorf("%s: %q\n%s", args, word, r.stdout)
+			}
+		}
+	}
+	lost(t, "replay", "-q", file).wants(t, usage, "still violated; its files could not be written")
+}
+
+// What is found is shown, too, where the files of one run have no place.
+func TestWhatHasNoPlaceIsTold(t *testing.T) {
+	t.Chdir(t.TempDir())
+	sharded(t, "s", "run redis-set-lua --fault pause --seed 1 --runs 20 --promise exclusion --no-shrink", violated)
+	for _, args := range []string{"run redis-set-lua --strategy exhaustive --fault pause", "merge s"} {
+		lockcheck(t, append(strings.Fields(args), "--out", "first")...).wants(t, violated)
+		runs, err := filepath.Glob("first/*/" + scheduleFile)
+		if err = cmp.Or(err, os.Mkdir("full", 0o777)); err != nil || len(runs) == 0 {
+			t.Fatalf("%v, %v", runs, err)
+		}
+		for _, run := range runs { // where its directory would be
+			if err := os.WriteFile(filepath.Join("full", filepath.Base(filepath.Dir(run))), nil, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := lockcheck(t, append(strings.Fields(args), "--out", "full")...)
+		r.wants(t, usage, "VIOLATED exclusion", "cannot write to --out: ")
+		if strings.Contains(r.stdout, "full"+string(filepath.Separator)) {
+			t.Errorf("%s names what is not there:\n%s", args, r.stdout)
+		}
+		var doc results.Document
+		r = lockcheck(t, append(strings.Fields(args), "--out", "full", "--json")...)
+		if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil || r.code != usage || doc.ExitCode != r.code || doc.Verdict != results.Violated {
+			t.Errorf("%s: exit code %d, %v\n%s", args, r.code, err, r.stdout)
+		}
+		for _, dir := range []string{"first", "full"} {
+			if err := os.RemoveAll(dir); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// No cell of a matrix is lost because the files of one cannot be written.
+func TestAMatrixThatCannotBeKeptIsTold(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var stdout bytes.Buffer
+	a := newApp(nil, &stdout, nil)
+	a.out = "out"
+	want := gone(t, a)
+	if err := os.WriteFile("file", nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	a.out = filepath.Join("file", "out")
+	m, err := goneThrough(t, a)
+	m.trouble = err
+	if v, code, _ := m.verdict(); !unkept(err) || v != results.Violated || code != usage || len(m.cells) != len(want.cells) {
+		t.Errorf("%v: %s, %d, %d cells, want %d", err, v, code, len(m.cells), len(want.cells))
+	}
+	a.matrixTable(m)
+	if text := stdout.String(); strings.Contains(text, "Files") || !strings.Contains(strings.Join(strings.Fields(text), " "), want.sum()) {
+		t.Error(text)
+	}
 }

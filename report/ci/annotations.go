@@ -79,18 +79,16 @@ func (m *matter) body() string {
 		return cmp.Or(m.words, string(m.verdict))
 	}
 	lines := []string{m.words, "In " + often(m.cell, m.of) + "."}
-	if x := m.of.Counterexample; x != nil {
-		lines = append(lines, again(x)...)
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(append(lines, again(m.of.Counterexample)...), "\n")
 }
 
-// again says how to see a counterexample again, a line for each way.
-func again(x *results.Counterexample) (lines []string) {
-	if x.Replay != "" {
-		lines = append(lines, "Again: "+x.Replay)
+// again says how to see a counterexample again, a line for each way; nil: its files
+// are not there.
+func again(x *results.Counterexample) []string {
+	if x == nil || x.Replay == "" {
+		return nil
 	}
-	return append(lines, "File: "+cmp.Or(x.Shrunk, x.File))
+	return []string{"Again: " + x.Replay, "File: " + cmp.Or(x.Shrunk, x.File)}
 }
 
 // What the runner takes for its own in a message, and in what stands before it.

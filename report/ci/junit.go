@@ -173,9 +173,11 @@ func (r *Report) came(t *xmlTest, c *results.Cell, p *results.PropertyResult) {
 		if c.Bound == nil {
 			t.Properties.set("seed", strconv.FormatUint(p.Seed, 10))
 		}
-		t.Properties.set("replay", p.Replay)
-		t.Properties.set("file", p.File)
-		t.Properties.set("shrunk", p.Shrunk)
+		if p.Replay != "" { // else its files are not there
+			t.Properties.set("replay", p.Replay)
+			t.Properties.set("file", p.File)
+			t.Properties.set("shrunk", p.Shrunk)
+		}
 	}
 	switch {
 	case violated && !p.Known:
@@ -212,8 +214,8 @@ func (r *Report) failure(c *results.Cell, p *results.PropertyResult) string {
 		parts = append(parts, story)
 	}
 	parts = append(parts, fmt.Sprintf("%s: in %s", c.Name, often(c, p)))
-	if p.Counterexample != nil {
-		parts = append(parts, strings.Join(again(p.Counterexample), "\n"))
+	if lines := again(p.Counterexample); lines != nil {
+		parts = append(parts, strings.Join(lines, "\n"))
 	}
 	return strings.Join(parts, "\n\n")
 }
