@@ -52,7 +52,7 @@ func agree(parts []Source) error {
 	has := make([]map[string]bool, len(parts))
 	for i := range parts {
 		p := &parts[i]
-		if whole < 0 && !p.partial() {
+		if whole < 0 && !p.Partial() {
 			whole = i
 		}
 		has[i] = map[string]bool{}
@@ -73,7 +73,7 @@ func agree(parts []Source) error {
 		for _, pair := range [][2]int{{i, whole}, {whole, i}} {
 			p, o := &parts[pair[0]], &parts[pair[1]]
 			lacks := slices.IndexFunc(p.Cells, func(c Cell) bool { return !has[pair[1]][c.Name] })
-			if lacks >= 0 && !o.partial() {
+			if lacks >= 0 && !o.Partial() {
 				return p.disagrees(o, fmt.Sprintf("only the former has the cell %q", p.Cells[lacks].Name))
 			}
 		}

@@ -36,8 +36,8 @@ func (p *Source) have() []int {
 	return p.Shards.Have
 }
 
-// partial tells whether not all was done, because somebody or the place ended it.
-func (p *Source) partial() bool {
+// Partial tells whether not all was done, because somebody or the place ended it.
+func (p *Source) Partial() bool {
 	return p.Interrupted || p.Verdict == Unavailable || p.Shards != nil && len(p.Shards.Cut) > 0
 }
 
@@ -79,8 +79,8 @@ func Choose(parts []Source) (chosen []*Source, shards *Shards, err error) {
 	// In this order what is found of a shard does not hang on how its files are called:
 	// what is whole comes first, and then what has most violations of promises.
 	slices.SortStableFunc(parts, func(a, b Source) int {
-		if a.partial() != b.partial() {
-			return map[bool]int{false: -1, true: 1}[a.partial()]
+		if a.Partial() != b.Partial() {
+			return map[bool]int{false: -1, true: 1}[a.Partial()]
 		}
 		return cmp.Or(cmp.Compare(len(b.Broken), len(a.Broken)), cmp.Compare(b.Runs, a.Runs))
 	})
@@ -162,7 +162,7 @@ func better(a, b *Source, n int) (*Source, error) {
 		return nil, fmt.Errorf("shard %d is in %s and in %s, of which one was merged from several: leave out one of them", n, a.File, b.File)
 	case a.Essence == b.Essence:
 		return a, nil
-	case a.partial() || b.partial():
+	case a.Partial() || b.Partial():
 		return a.or(b, n)
 	case a.Shards == nil:
 		return nil, fmt.Errorf("%s and %s are two whole results, and they differ: there is nothing to join", a.File, b.File)
@@ -183,7 +183,7 @@ func (p *Source) or(o *Source, n int) (*Source, error) {
 		}
 	}
 	counts, other := p, o
-	if p.partial() && (!o.partial() || o.Runs > p.Runs) {
+	if p.Partial() && (!o.Partial() || o.Runs > p.Runs) {
 		counts, other = o, p
 	}
 	only := other.beyond(counts)
@@ -194,13 +194,20 @@ func (p *Source) or(o *Source, n int) (*Source, error) {
 		return nil, fmt.Errorf("%s and %s are both shard %d of %d, and each has a violation that the other does not have: leave out one of them", p.File, o.File, n, p.of())
 	}
 	broke := strings.Join(only, ", ")
-	if counts.partial() {
+	if counts.Partial() {
 		other.Chosen = fmt.Sprintf("of shard %d %s counts, and not %s, which does not have the violation of %s", n, other.File, counts.File, broke)
 	} else {
 		other.Again = counts
 		other.Chosen = fmt.Sprintf("of shard %d %s counts, and beside it the violation of %s, which only %s has", n, counts.File, broke, other.File)
 	}
 	return other, nil
+}
+
+// Supersedes tells whether nothing is lost if a result takes the place of another one
+// of the same shard: it is whole, and so was that, or it has every violation of a
+// promise that was found before that one ended early.
+func (p *Source) Supersedes(o *Source) bool {
+	return !p.Partial() && p.SameShard(o.Head) && (!o.Partial() || o.beyond(p) == nil)
 }
 
 // beyond are the violations of promises that none of the others has.

@@ -133,7 +133,7 @@ func (a *app) unopened(d *results.Document, ids []string, batches map[string]*ex
 	} else if !a.json {
 		a.printf("no run of this shard needs a place\n")
 	}
-	if err := a.noResult(&d.Head, false); err != nil {
+	if err := a.noResult(&d.Head); err != nil {
 		return err
 	}
 	return a.conclude(d, a.leaveShard(d, nil))

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/lockcheck/lockcheck/results"
 )
@@ -16,10 +18,9 @@ const earlierDir = "earlier"
 
 // noResult clears away what the same command came to at an earlier time, right
 // before the first run: what is killed leaves none, and what ends with wrong usage
-// leaves what there was. A violation is not lost by trying again: where not all was
-// done of the same shard, or nothing is now, as there is no place to run in, what it
-// found goes to a directory in which merge finds it.
-func (a *app) noResult(now *results.Head, place bool) error {
+// leaves what there was. Nothing is lost by trying again: what the same shard came to
+// goes to a directory in which merge finds it, until it is done again.
+func (a *app) noResult(now *results.Head) error {
 	file := filepath.Join(a.out, results.File)
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -31,7 +32,7 @@ func (a *app) noResult(now *results.Head, place bool) error {
 	switch {
 	case err == nil && was.head().Command != now.Command:
 		return nil
-	case err == nil && was.unsettled(now, place):
+	case err == nil && was.stays(now):
 		err = a.setAside(was)
 	default:
 		err = os.Remove(file)
@@ -42,15 +43,47 @@ func (a *app) noResult(now *results.Head, place bool) error {
 	return nil
 }
 
-// unsettled tells whether a result has a violation, and is of the same shard as the
-// one that is about to be done, which was not done to its end, or cannot be now.
-func (f *foundResult) unsettled(now *results.Head, place bool) bool {
-	h := f.head()
-	if h.Shards == nil || len(f.source().Broken) == 0 {
-		return false
+// stays tells whether a result is of the shard that is about to be done again, and
+// says something: it is whole, or has a violation.
+func (f *foundResult) stays(now *results.Head) bool {
+	s := f.source()
+	return s.Shards != nil && s.SameShard(now) && (!s.Partial() || len(s.Broken) > 0)
+}
+
+// doneAgain removes what a shard came to at earlier times, once it is whole and
+// nothing is lost by it. What else there is in these directories stays.
+func (a *app) doneAgain() {
+	now, err := readResult(a.out)
+	if err != nil || now.head().Shards == nil {
+		return // there is nothing new
 	}
-	whole := !h.Interrupted && h.Verdict != results.Unavailable && h.Shards.Cut == nil
-	return (!whole || !place) && h.SameShard(now)
+	whole := now.source()
+	list, err := os.ReadDir(a.out)
+	for _, d := range list {
+		dir := filepath.Join(a.out, d.Name())
+		if !strings.HasPrefix(d.Name(), earlierDir) || !canRead(filepath.Join(dir, results.File)) {
+			continue
+		}
+		was, unread := readResult(dir)
+		if unread != nil {
+			continue // merge says what is the matter with it
+		}
+		if then := was.source(); !whole.Supersedes(&then) {
+			if !whole.Partial() && whole.SameShard(then.Head) {
+				a.say("lockcheck: %s stays: it has a violation that was not found again\n", dir)
+			}
+			continue
+		}
+		for _, file := range was.files() {
+			err = cmp.Or(err, os.RemoveAll(file))
+			for around := filepath.Dir(file); os.Remove(around) == nil; around = filepath.Dir(around) {
+				// it was empty, and --out, with the new result, is not
+			}
+		}
+	}
+	if err != nil {
+		a.say("lockcheck: what this shard came to before is still there: %v\n", err)
+	}
 }
 
 // setAside moves a result, and the runs that it names, to a directory of their own.
@@ -63,10 +96,10 @@ func (a *app) setAside(was *foundResult) error {
 		}
 		to = filepath.Join(a.out, fmt.Sprintf("%s-%d", earlierDir, i))
 	}
-	for _, file := range append([]string{was.file()}, was.runs()...) {
+	for _, file := range was.files() {
 		rel, err := filepath.Rel(a.out, file)
-		if err != nil || !filepath.IsLocal(rel) {
-			continue // it is not ours to move
+		if err != nil {
+			return err
 		}
 		moved := filepath.Join(to, rel)
 		if err := os.MkdirAll(filepath.Dir(moved), 0o777); err != nil {
@@ -76,12 +109,23 @@ func (a *app) setAside(was *foundResult) error {
 			return err
 		}
 	}
-	a.say("lockcheck: what this shard found before is in %s: merge counts it\n", to)
+	a.say("lockcheck: what this shard came to before is in %s until it is done again\n", to)
 	return nil
 }
 
-// runs are the directories of the runs that a result names, those around others
-// first.
+// files are a result, and then the directories of the runs that it names beside it,
+// those around others first. What it names elsewhere is not ours.
+func (f *foundResult) files() (list []string) {
+	list = []string{f.file()}
+	for _, dir := range f.runs() {
+		if rel, err := filepath.Rel(f.dir, dir); err == nil && filepath.IsLocal(rel) && rel != "." {
+			list = append(list, dir)
+		}
+	}
+	return list
+}
+
+// runs are the directories of the runs that a result names, in order.
 func (f *foundResult) runs() (dirs []string) {
 	add := func(file string) {
 		if file != "" {

@@ -1,10 +1,15 @@
 package main
 
 import (
+	"cmp"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/results"
 )
 
@@ -56,4 +61,98 @@ func TestTryingAShardAgainLosesNoViolation(t *testing.T) {
 		there(t, doc.Violations[0].File, true)
 		lockcheck(t, "merge", "lockcheck-out").wants(t, noPlace, "violated")
 	}
+}
+
+// What a shard came to is not lost when it is begun again and killed, and goes when it
+// is done again.
+func TestAWholeShardIsNotLostByTryingAgain(t *testing.T) {
+	binary := built(t)
+	for _, args := range []string{
+		"run redis-set-del --fault pause --promise ownership --no-shrink --runs 4000 --seed 1",
+		"suite --runs 4000",
+		"matrix redis-set-del redis-setnx --fault pause,kill --runs 4000",
+	} {
+		t.Chdir(t.TempDir())
+		if err := os.WriteFile("lockcheck.yaml", []byte("lockcheck: 1\n"+ownerless), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		shard := func() *exec.Cmd {
+			return exec.Command(binary, append(strings.Fields(args), "--shard", "1/1", "--out", "k")...)
+		}
+		merged := func() string {
+			text, _ := exec.Command(binary, "merge", "k", "--json").Output()
+			return essence(t, string(text))
+		}
+		shard().Run()
+		want := merged()
+		again := shard()
+		if err := again.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- again.Wait() }()
+		for begun, limit := false, time.After(time.Minute); !begun; begun = begun || !canRead(filepath.Join("k", results.File)) {
+			select {
+			case <-ended: // before we saw it begin, which is as well
+				begun, ended = true, nil
+			case <-limit:
+				t.Fatalf("%s: the result of an earlier time is still there", args)
+			case <-time.After(time.Millisecond):
+			}
+		}
+		if again.Process.Kill(); ended != nil {
+			<-ended
+		}
+		if got := merged(); got != want {
+			t.Errorf("%s, killed:\n%s\nbefore:\n%s", args, got, want)
+		}
+		shard().Run()
+		if got := merged(); got != want {
+			t.Errorf("%s, done again:\n%s\nbefore:\n%s", args, got, want)
+		}
+		there(t, filepath.Join("k", earlierDir), false)
+	}
+}
+
+// What was found and is not found again stays; so does what is not ours.
+func TestAViolationThatIsNotFoundAgainStays(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const what = "run redis-set-lua --no-shrink --fault "
+	again := func(words ...string) {
+		lockcheck(t, strings.Fields(what+"none --runs 5 --seed 1 --shard 1/1 --out s/1")...).wants(t, held, words...)
+	}
+	shard := filepath.Join("s", "1")
+	earlier := filepath.Join(shard, earlierDir)
+	again()
+	again()
+	there(t, earlier, false)
+	fine, err := results.Read(shard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lockcheck(t, strings.Fields(what+"pause --seed 1 --runs 20 --shard 1/1 --out v")...).wants(t, violated)
+	broken, err := results.Read("v")
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken.Head = fine.Head
+	broken.Shards = results.Part(explore.Shard{N: 1, Of: 1})
+	broken.Shards.Interrupt()
+	broken.Decide()
+	if err := results.Write(shard, broken); err != nil {
+		t.Fatal(err)
+	}
+	again(earlier + " stays: it has a violation that was not found again")
+	there(t, filepath.Join(earlier, results.File), true)
+	lockcheck(t, "merge", "s").wants(t, violated, "and beside it the violation of exclusion")
+	// What has nothing that the new one lacks goes, and nothing else.
+	mine := filepath.Join(earlier, "mine.txt")
+	if err := cmp.Or(os.WriteFile(mine, nil, 0o666), results.Write(earlier, fine)); err != nil {
+		t.Fatal(err)
+	}
+	again()
+	there(t, filepath.Join(earlier, results.File), false)
+	there(t, earlier+"-2", false)
+	there(t, mine, true)
+	lockcheck(t, "merge", "s").wants(t, held)
 }

@@ -109,7 +109,7 @@ func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 		m.left, m.trouble = len(cells), gone
 		return a.noMatrix(m)
 	}
-	if err := a.noResult(&head, true); err != nil {
+	if err := a.noResult(&head); err != nil {
 		return err
 	}
 	start := time.Now()
@@ -128,6 +128,7 @@ func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 	if f.shard.Of > 0 {
 		err = cmp.Or(err, a.writeMatrix(a.out, m))
 		m.trouble = err
+		a.doneAgain()
 	}
 	if a.json || err == nil || len(m.cells) > 0 {
 		err = cmp.Or(err, a.show(m))
@@ -140,7 +141,7 @@ func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 
 // noMatrix concludes one whose place cannot be set up.
 func (a *app) noMatrix(m *matrixOutcome) error {
-	if err := a.noResult(&m.head, false); err != nil {
+	if err := a.noResult(&m.head); err != nil {
 		return err
 	}
 	if m.flags.shard.Of > 0 {

@@ -78,6 +78,7 @@ func (a *app) leaveShard(d *results.Document, failed error) error {
 	if err := a.leave(d); err != nil {
 		return err
 	}
+	a.doneAgain()
 	a.shardLine(d.Shards)
 	return nil
 }

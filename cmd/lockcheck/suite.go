@@ -154,7 +154,7 @@ func (a *app) suite(cmd *cobra.Command, args []string, f suiteFlags) error {
 		return err
 	}
 	noteParts(&doc.Head, kept, cells)
-	if err := a.noResult(&doc.Head, a.placesThere(cmd, kept, cells)); err != nil {
+	if err := a.noResult(&doc.Head); err != nil {
 		return err
 	}
 	var failed error // what ended it early
@@ -167,6 +167,7 @@ func (a *app) suite(cmd *cobra.Command, args []string, f suiteFlags) error {
 	decide(doc, failed)
 	left := a.keepCounterexamples(doc, past)
 	failed = cmp.Or(failed, a.leave(doc))
+	a.doneAgain()
 	decide(doc, failed) // once more: it may not be left
 	failed = cmp.Or(failed, a.tellSuite(doc, left))
 	return a.conclude(doc, failed)

@@ -98,30 +98,6 @@ func (a *app) suiteCells(cmd *cobra.Command, s *suite.Suite, f suiteFlags) (cell
 	return cells, nil
 }
 
-// placesThere tells whether there is a place for all that a suite does. Those of its
-// cells have been looked for; a counterexample of the past may need another one.
-func (a *app) placesThere(cmd *cobra.Command, kept []*keptCell, cells []*suiteCell) bool {
-	there := map[string]bool{"sim": true}
-	for _, c := range cells {
-		if c.trouble != nil {
-			return false
-		}
-		if c.elsewhere {
-			continue
-		}
-		there[c.place.name] = there[c.place.name] || c.absent == nil
-	}
-	for _, k := range kept {
-		if on := k.plan.On; !there[on] {
-			if _, err := a.open(cmd, placeFlags{on: on, lease: k.plan.Lease}); troubled(err) {
-				return false
-			}
-			there[on] = true
-		}
-	}
-	return true
-}
-
 // entry are the flags that say what an entry says, and for each of its cells the
 // kinds of faults.
 func (f suiteFlags) entry(s *suite.Suite, e *suite.Entry) (r runFlags, cells [][]faults.Fault, err error) {
