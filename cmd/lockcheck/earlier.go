@@ -25,13 +25,14 @@ func (a *app) noResult(now *results.Head) error {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	if was := headIn(a.out); was.Command != "" && was.Command != now.Command {
+		return nil
+	}
 	if err := ownResult(a.out); err != nil {
 		return err
 	}
 	was, err := readResult(a.out)
 	switch {
-	case err == nil && was.head().Command != now.Command:
-		return nil
 	case err == nil && was.stays(now):
 		err = a.setAside(was)
 	default:

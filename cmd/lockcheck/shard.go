@@ -40,8 +40,8 @@ func shardFlag(fl *pflag.FlagSet, s *explore.Shard) {
 }
 
 // ownPlace refuses a directory for output that cannot be written to, or has the result
-// of another shard, or one of another command where a result is going to take its
-// place, before anything is done.
+// of another shard, what was merged from several, or the result of another command
+// where one is going to take its place, before anything is done.
 func (a *app) ownPlace(command string, s explore.Shard) error {
 	was := headIn(a.out)
 	switch of := was.Shards; {
@@ -50,6 +50,8 @@ func (a *app) ownPlace(command string, s explore.Shard) error {
 		return fail(usage, "--out %s has the result of lockcheck %s already: name another directory", a.out, was.Command)
 	case s.Of == 0 && isPart(of):
 		return fail(usage, "--out %s has the result of %s of %d already: name another directory", a.out, names.Numbered("shard", of.Have), of.Of)
+	case s.Of == 0 && was.Command == command && was.Merged():
+		return fail(usage, "--out %s has what %s were merged to already: name another directory", a.out, names.Count(len(of.Have), "shard"))
 	case s.Of > 0 && of != nil && (of.Of != s.Of || !slices.Equal(of.Have, []int{s.N})):
 		return fail(usage, "--out %s has the result of %s of %d already: name another directory for shard %v", a.out, names.Numbered("shard", of.Have), of.Of, s)
 	}

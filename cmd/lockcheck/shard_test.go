@@ -113,12 +113,16 @@ func TestAShardTakesThePlaceOfNoOther(t *testing.T) {
 	})
 }
 
-// Nor does the whole, where --shard was forgotten.
+// Nor does the whole, where --shard was forgotten, nor of what was merged.
 func TestTheWholeTakesThePlaceOfNoShard(t *testing.T) {
 	spread(t, func(begun []string) {
 		lockcheck(t, append(begun, "--shard", "1/2")...)
 		lockcheck(t, begun...).wants(t, usage, "has the result of shard 1 of 2 already: name another directory")
 		there(t, filepath.Join("lockcheck-out", results.File), true)
+		lockcheck(t, append(begun, "--shard", "2/2", "--out", "other")...)
+		lockcheck(t, "merge", "lockcheck-out", "other", "--out", "merged")
+		lockcheck(t, append(begun, "--out", "merged")...).wants(t, usage, "has what 2 shards were merged to already: name another directory")
+		there(t, filepath.Join("merged", results.File), true)
 	})
 }
 
