@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/history/formats"
+	"github.com/lockcheck/lockcheck/results"
 )
 
 // formatEndings are what the files of histories end with.
@@ -116,8 +117,10 @@ func beginningOf(file string) beginning {
 // isOther tells whether a file that does not begin as a history is known to be
 // another one of a run: a document of ours, or what Jepsen found.
 func isOther(file string, begins beginning, beside bool) bool {
+	name := filepath.Base(file)
 	switch {
-	case begins == nothingLike && filepath.Base(file) == verdictFile, beside && ungzipped(filepath.Base(file)) == jepsenResults:
+	case begins == nothingLike && name == verdictFile, beside && ungzipped(name) == jepsenResults,
+		beside && ungzipped(name) != name && slices.Contains([]string{verdictFile, scheduleFile, results.File}, ungzipped(name)):
 		return true
 	case filepath.Ext(file) != ".json":
 		return false
@@ -126,9 +129,16 @@ func isOther(file string, begins beginning, beside bool) bool {
 	if err != nil || schedule {
 		return schedule // one that cannot be read is judged, which says why
 	}
-	var document struct{ Schema int }
+	var document struct {
+		Schema  int
+		Command string
+		Cases   []json.RawMessage
+		Files   []json.RawMessage
+		Found   []json.RawMessage `json:"properties"`
+	}
 	text, err := os.ReadFile(file)
-	return err == nil && json.Unmarshal(text, &document) == nil && document.Schema > 0
+	return err == nil && json.Unmarshal(text, &document) == nil && document.Schema > 0 &&
+		(document.Command != "" || document.Cases != nil || document.Files != nil || document.Found != nil)
 }
 
 // passedOver says what may have been meant as a history and was not judged.

@@ -48,6 +48,8 @@ func TestWhatLiesBesideAHistoryIsJudged(t *testing.T) {
 		{"what Jepsen found", "results.edn", "{:perf {:valid? true}\n :final {:process 1, :type :invoke}\n :valid? false}\n", held, false},
 		{"our result", "result.json", `{"schema":1,"command":"suite","cells":[]}`, held, false},
 		{"another document of ours", "known.json", "{\n \"schema\": 1,\n \"cases\": []\n}\n", held, false},
+		{"what wraps a history", "wrapped.json", `{"schema":2,"history":[` + strings.ReplaceAll(strings.TrimSpace(both), "\n", ",") + `]}`, usage, false},
+		{"our gzipped schedule", "schedule.json.gz", gzipped.String()[:12], held, false},
 		{"a schedule", "x.json", `{"lockcheck_schedule":1}`, held, false},
 		{"a damaged one that is called as a verdict", "verdict.json", "~~" + both, usage, false},
 		{"a verdict", "verdict.json", "{}", held, false},
