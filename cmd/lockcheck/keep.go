@@ -17,6 +17,7 @@ import (
 type keptRun struct {
 	judged *harness.Judged // nil: nothing is told of it
 	dir    string
+	saved  bool // its files are there: not those of a run of an earlier time
 }
 
 // keep carries out again the runs that have to be kept, this time with
@@ -45,6 +46,7 @@ func (a *app) keep(p *place, s *explore.Settings, r *explore.Result, all bool) (
 			return kept, err
 		}
 		if j == nil { // real time does not repeat: its files are there, and that is all
+			kept[run] = keptRun{dir: kept[run].dir, saved: true}
 			continue
 		}
 		dir, err := p.save(p.runName(j.Plan), j)
@@ -54,7 +56,7 @@ func (a *app) keep(p *place, s *explore.Settings, r *explore.Result, all bool) (
 				return kept, fail(bug, "the run of %s with seed %d violated %s, and did not when it was repeated (%s; %s)", s.Lock, j.Plan.Seed, prop, j.Outcome(prop), dir)
 			}
 		}
-		kept[run] = keptRun{j, dir}
+		kept[run] = keptRun{j, dir, err == nil}
 	}
 	return kept, failed
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -220,7 +219,7 @@ func (a *app) runLock(p *place, s *explore.Settings, pr checker.Promise, f runFl
 	}
 	kept := map[uint64]string{}
 	for run, k := range e.kept {
-		if canRead(filepath.Join(k.dir, scheduleFile)) {
+		if k.saved {
 			kept[s.Seed+uint64(run)] = k.dir
 		}
 	}

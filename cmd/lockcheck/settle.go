@@ -83,7 +83,9 @@ func (e *explored) counterexample(prop checker.Property) *results.Counterexample
 		judged, dir = short.judged, short.dir
 		x.Shrunk = filepath.Join(dir, historyFile)
 	}
-	x.Replay = replayOf(filepath.Join(dir, scheduleFile))
+	if kept.saved {
+		x.Replay = replayOf(filepath.Join(dir, scheduleFile))
+	}
 	x.Sentence = sentenceOf(judged, prop)
 	return x
 }
