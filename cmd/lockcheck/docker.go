@@ -22,7 +22,7 @@ func (a *app) openDocker(p *place) error {
 	if p.lease == 0 {
 		p.lease, p.usual = docker.LeaseOf(catalogue.Layout{}), docker.LeaseOf
 	}
-	p.runs = 1
+	p.runs = usualRuns["docker"]
 	if err := docker.Available(p.ctx); err != nil {
 		return fail(noPlace, "%w", err)
 	}
@@ -112,9 +112,12 @@ func (a *app) begin(name string, plan *harness.Plan) (*os.File, error) {
 	return f, nil
 }
 
+// runFiles are what is kept of a run.
+var runFiles = []string{storyFile, verdictFile, historyFile, scheduleFile}
+
 // clear removes the files of a run.
 func (a *app) clear(name string) error {
-	for _, file := range []string{storyFile, verdictFile, historyFile, scheduleFile} {
+	for _, file := range runFiles {
 		if err := os.Remove(filepath.Join(a.out, name, file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return unwritable(err)
 		}

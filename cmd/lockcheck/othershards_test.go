@@ -20,8 +20,8 @@ func write(t *testing.T, name, text string) {
 func TestAShardNeedsNoPlaceForTheRunsOfOthers(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1") // where nothing answers
-	write(t, "lockcheck.yaml", "lockcheck: 1\nlocks:\n  - {lock: redis-setnx, on: docker, faults: none, runs: 1}\n")
-	for _, command := range []string{"run redis-setnx --on docker --fault none --runs 1", "suite"} {
+	write(t, "lockcheck.yaml", "lockcheck: 1\nlocks:\n  - {lock: redis-setnx, on: docker, faults: none}\n")
+	for _, command := range []string{"run redis-setnx --on docker --fault none", "suite"} {
 		codes := map[int]int{}
 		for _, n := range []string{"1", "2"} {
 			r := lockcheck(t, append(strings.Fields(command), "--seed", "1", "--shard", n+"/2", "--out", filepath.Join(command[:3], n))...)

@@ -69,7 +69,7 @@ func (a *app) suiteCells(cmd *cobra.Command, s *suite.Suite, f suiteFlags) (cell
 				return nil, fail(usage, "line %d: %s: %w", e.Line, e.Called(), err)
 			}
 			on := flags.place.on
-			c.place = &place{name: on}
+			c.place = &place{name: on, runs: usualRuns[on]}
 			if c.absent == nil && gone[on] == nil {
 				p, err := a.open(cmd, flags.place)
 				switch {
