@@ -204,10 +204,9 @@ func (p *Source) or(o *Source, n int) (*Source, error) {
 }
 
 // Supersedes tells whether nothing is lost if a result takes the place of another one
-// of the same shard: it is whole, and so was that, or it has every violation of a
-// promise that was found before that one ended early.
+// of the same shard: it is whole, and has every violation of a promise that that has.
 func (p *Source) Supersedes(o *Source) bool {
-	return !p.Partial() && p.SameShard(o.Head) && (!o.Partial() || o.beyond(p) == nil)
+	return !p.Partial() && p.SameShard(o.Head) && o.beyond(p) == nil
 }
 
 // beyond are the violations of promises that none of the others has.

@@ -1,20 +1,22 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/lockcheck/lockcheck/results"
 )
 
 // earlierDir is where a shard puts what it found at an earlier time, below --out.
 const earlierDir = "earlier"
+
+// setAsideIn are the names that such a directory has.
+var setAsideIn = regexp.MustCompile("^" + earlierDir + "(-[0-9]+)?$")
 
 // noResult clears away what the same command came to at an earlier time, right
 // before the first run: what is killed leaves none, and what ends with wrong usage
@@ -25,11 +27,11 @@ func (a *app) noResult(now *results.Head) error {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if was := headIn(a.out); was.Command != "" && was.Command != now.Command {
-		return nil
-	}
 	if err := ownResult(a.out); err != nil {
 		return err
+	}
+	if was := headIn(a.out); was.Command != "" && was.Command != now.Command {
+		return nil
 	}
 	was, err := readResult(a.out)
 	switch {
@@ -59,10 +61,10 @@ func (a *app) doneAgain() {
 		return // there is nothing new
 	}
 	whole := now.source()
-	list, err := os.ReadDir(a.out)
+	list, _ := os.ReadDir(a.out)
 	for _, d := range list {
 		dir := filepath.Join(a.out, d.Name())
-		if !strings.HasPrefix(d.Name(), earlierDir) || !canRead(filepath.Join(dir, results.File)) {
+		if !d.IsDir() || !setAsideIn.MatchString(d.Name()) || !canRead(filepath.Join(dir, results.File)) {
 			continue
 		}
 		was, unread := readResult(dir)
@@ -76,15 +78,30 @@ func (a *app) doneAgain() {
 			continue
 		}
 		for _, file := range was.files() {
-			err = cmp.Or(err, os.RemoveAll(file))
+			if err = removeRun(file); err != nil {
+				a.say("lockcheck: what this shard came to before is still there: %v\n", err)
+				break
+			}
 			for around := filepath.Dir(file); os.Remove(around) == nil; around = filepath.Dir(around) {
 				// it was empty, and --out, with the new result, is not
 			}
 		}
 	}
-	if err != nil {
-		a.say("lockcheck: what this shard came to before is still there: %v\n", err)
+}
+
+// removeRun removes a result, or of the directory of a run what we have written there,
+// and the directory if that was all.
+func removeRun(path string) error {
+	if filepath.Base(path) == results.File {
+		return os.Remove(path)
 	}
+	for _, file := range runFiles {
+		if err := os.Remove(filepath.Join(path, file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	os.Remove(path)
+	return nil
 }
 
 // setAside moves a result, and the runs that it names, to a directory of their own.

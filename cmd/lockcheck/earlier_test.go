@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/results"
 )
 
@@ -136,15 +135,13 @@ func TestAViolationThatIsNotFoundAgainStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken.Head = fine.Head
-	broken.Shards = results.Part(explore.Shard{N: 1, Of: 1})
-	broken.Shards.Interrupt()
 	broken.Decide()
 	if err := results.Write(shard, broken); err != nil {
 		t.Fatal(err)
 	}
 	again(earlier + " stays: it has a violation that was not found again")
 	there(t, filepath.Join(earlier, results.File), true)
-	lockcheck(t, "merge", "s").wants(t, violated, "and beside it the violation of exclusion")
+	lockcheck(t, "merge", "s").wants(t, usage, "both shard 1 of 1, and they differ")
 	// What has nothing that the new one lacks goes, and nothing else.
 	mine := filepath.Join(earlier, "mine.txt")
 	if err := cmp.Or(os.WriteFile(mine, nil, 0o666), results.Write(earlier, fine)); err != nil {
@@ -155,4 +152,44 @@ func TestAViolationThatIsNotFoundAgainStays(t *testing.T) {
 	there(t, earlier+"-2", false)
 	there(t, mine, true)
 	lockcheck(t, "merge", "s").wants(t, held)
+}
+
+// Of what was set aside only our own files go, and what a user has put beside them, or
+// calls nearly alike, stays.
+func TestWhatIsNotOursStays(t *testing.T) {
+	t.Chdir(t.TempDir())
+	shard := func(out string) {
+		lockcheck(t, strings.Fields("run redis-set-lua --no-shrink --fault pause --seed 4 --runs 1 --shard 1/1 --out "+out)...).wants(t, violated)
+	}
+	shard("was")
+	run := "redis-set-lua-pause-4"
+	mine := []string{"e/earlier/" + run + "/NOTES.txt", "e/earlier-notes/result.json", "e/earlier-notes/" + run + "/" + historyFile, "kept/result.json"}
+	for _, dir := range []string{"e/earlier", "e/earlier-notes", "kept"} {
+		if err := os.CopyFS(dir, os.DirFS("was")); err != nil {
+			t.Fatal(err)
+		}
+		if dir == "e/earlier" {
+			write(t, mine[0], "mine")
+		}
+	}
+	if err := os.Symlink("../kept", "e/earlier-7"); err != nil {
+		t.Fatal(err)
+	}
+	shard("e")
+	for _, file := range mine {
+		there(t, file, true)
+	}
+	there(t, "e/earlier/result.json", false)
+	there(t, "e/earlier/"+run+"/"+historyFile, false)
+}
+
+// What a shard has set aside and then done otherwise is left out, which is said.
+func TestAnEarlierResultOfAnotherExplorationIsLeftOut(t *testing.T) {
+	t.Chdir(t.TempDir())
+	sharded(t, "was", "run redis-set-lua --fault none --runs 20", held, held)
+	if err := os.CopyFS("s/1/earlier", os.DirFS("was/1")); err != nil {
+		t.Fatal(err)
+	}
+	sharded(t, "s", "run redis-set-lua --fault none --runs 10", held, held)
+	lockcheck(t, "merge", "s").wants(t, held, "s/1/earlier/result.json is left out, which s/1 has been done since: --runs is 10 in the one and 20 in the other")
 }

@@ -110,6 +110,7 @@ func (a *app) merge(dirs []string, markdown bool, out string) error {
 
 // choose takes those of the results that make up one exploration.
 func (a *app) choose(found []*foundResult) (parts []*foundResult, shards *results.Shards, err error) {
+	found = a.withoutEarlier(found)
 	var sources []results.Source
 	unfit := map[string]error{} // why the baseline is none of a file's
 	for _, f := range found {
@@ -141,6 +142,23 @@ func (a *app) choose(found []*foundResult) (parts []*foundResult, shards *result
 		parts = append(parts, p)
 	}
 	return parts, shards, nil
+}
+
+// withoutEarlier leaves out what shards have set aside and then not done again, but
+// something else in its place.
+func (a *app) withoutEarlier(found []*foundResult) []*foundResult {
+	return slices.DeleteFunc(slices.Clone(found), func(f *foundResult) bool {
+		if !setAsideIn.MatchString(filepath.Base(f.dir)) {
+			return false
+		}
+		for _, now := range found {
+			if what := now.head().Differs(f.head()); same(now.dir, filepath.Dir(f.dir)) && what != "" {
+				a.say("lockcheck: %s is left out, which %s has been done since: %s\n", f.file(), now.dir, what)
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // foundIn is the result of a source.
