@@ -130,15 +130,12 @@ func isOther(file string, begins beginning, beside bool) bool {
 		return schedule // one that cannot be read is judged, which says why
 	}
 	var document struct {
-		Schema  int
-		Command string
-		Cases   []json.RawMessage
-		Files   []json.RawMessage
-		Found   []json.RawMessage `json:"properties"`
+		Schema                            int
+		Command, Cases, Files, Properties json.RawMessage // one of which each of ours has
 	}
 	text, err := os.ReadFile(file)
 	return err == nil && json.Unmarshal(text, &document) == nil && document.Schema > 0 &&
-		(document.Command != "" || document.Cases != nil || document.Files != nil || document.Found != nil)
+		(document.Command != nil || document.Cases != nil || document.Files != nil || document.Properties != nil)
 }
 
 // passedOver says what may have been meant as a history and was not judged.
