@@ -95,7 +95,8 @@ func TestWhatStrikesAProcessStrikesAllItsClients(t *testing.T) {
 				}
 			}
 			for i := range place.done {
-				place.done[i] = strings.ReplaceAll(place.done[i], "resume c2", "resume c1") // whichever ended last
+				// Whichever began first, and ended last.
+				place.done[i] = strings.NewReplacer("pause c2", "pause c1", "resume c2", "resume c1").Replace(place.done[i])
 			}
 			if !slices.Equal(lines, tt.lines) || !slices.Equal(place.done, tt.done) {
 				t.Errorf("lines %q and the place was told %q, want %q and %q", lines, place.done, tt.lines, tt.done)

@@ -37,8 +37,9 @@ func abandon() {
 // What a run leaves that is killed is removed: its workers end with it, also
 // stopped ones, and its container at the next start or by Clean. What belongs
 // to a living run stays.
+//
+// It is alone: each place that is set up removes what the dead have left.
 func TestCleanRemovesWhatTheDeadLeft(t *testing.T) {
-	t.Parallel()
 	w := &witness{}
 	setup{}.run(t, w, func(p *docker.Place) {
 		cmd := exec.Command(os.Args[0], abandonArgument)

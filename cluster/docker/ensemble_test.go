@@ -204,7 +204,7 @@ func TestTheLeaderIsReplaced(t *testing.T) {
 					_, err := c2.Acquire(op(2), patience)
 					must(t, err)
 				})
-				p.Sleep(200 * time.Millisecond)
+				eventually(t, p, patience, "c2 is in the queue", func() bool { return len(w.nodes()) == 2 })
 				must(t, f.end(p, leader))
 				must(t, c1.Release(op(3)))
 				waits()

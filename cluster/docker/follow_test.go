@@ -21,7 +21,7 @@ func TestClientsFollowTheMaster(t *testing.T) {
 		c1, c2 := p.Client("c1"), p.Client("c2")
 		_, err := c1.Acquire(op(1), time.Second)
 		must(t, err)
-		wantSaid(t, p, redis1, 0, "WAIT 2 1000", ":2")
+		wantSaid(t, p, redis1, 0, "WAIT 2 30000", ":2")
 		must(t, p.Stop(redis1, true))
 		name = promoted(t, p, w, "dies")
 		if _, err := c2.Acquire(op(2), 500*time.Millisecond); !errors.Is(err, locks.ErrNotAcquired) {

@@ -1,6 +1,7 @@
 package docker_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -18,8 +19,8 @@ func TestHang(t *testing.T) {
 	var place *docker.Place
 	w.point = func(_ string, _ cluster.Op, p faults.Point) {
 		if p.Op == history.Release && !p.After {
-			w.add("hangs")
 			must(t, place.Hang("c1"))
+			w.add("hangs")
 		}
 	}
 	w.access = func(a cluster.Access) { w.add("access by %d", a.By) }
@@ -45,7 +46,7 @@ func TestHang(t *testing.T) {
 		written()
 
 		released := async(func() { must(t, c1.Release(op(3))) })
-		p.Sleep(50 * time.Millisecond)
+		eventually(t, p, patience, "it hangs", func() bool { return slices.Contains(w.told(), "hangs") })
 		w.add("goes on")
 		must(t, p.Unhang("c1"))
 		released()

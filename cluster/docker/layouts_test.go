@@ -217,7 +217,7 @@ func TestFailover(t *testing.T) {
 				t.Logf("up after %v", up)
 				wantTargets(t, p)
 				wantSaid(t, p, redis1, 1, "SET a v1 NX PX 60000", "+OK")
-				wantSaid(t, p, redis1, 1, "WAIT 2 1000", ":2")
+				wantSaid(t, p, redis1, 1, "WAIT 2 30000", ":2")
 				must(t, c.fail(p))
 				name = promoted(t, p, w, c.name)
 				wantSaid(t, p, name, 2, "GET a", "v1")
@@ -246,7 +246,7 @@ func TestSplitBrain(t *testing.T) {
 	var name string
 	observes := replicated().run(t, w, func(p *docker.Place) {
 		wantSaid(t, p, redis1, 1, "SET a v1 NX PX 60000", "+OK")
-		wantSaid(t, p, redis1, 1, "WAIT 2 1000", ":2")
+		wantSaid(t, p, redis1, 1, "WAIT 2 30000", ":2")
 		must(t, p.Isolate(7, []string{redis1}))
 		wantSaid(t, p, redis1, 2, "DEL a", ":1")
 		wantSaid(t, p, redis1, 3, "SET a v3 NX PX 60000", "+OK")
@@ -276,10 +276,10 @@ func TestQuickRestart(t *testing.T) {
 	t.Parallel()
 	w := &witness{names: true}
 	s := replicated()
-	s.lease = 20 * time.Second // Sentinels wait for a tenth of it
+	s.lease = 2 * time.Minute // Sentinels wait for a tenth of it
 	s.run(t, w, func(p *docker.Place) {
 		wantSaid(t, p, redis1, 1, "SET a v1 NX PX 60000", "+OK")
-		wantSaid(t, p, redis1, 1, "WAIT 2 1000", ":2")
+		wantSaid(t, p, redis1, 1, "WAIT 2 30000", ":2")
 		must(t, p.Stop(redis1, true))
 		must(t, p.Start(redis1))
 		wantSaid(t, p, redis1, 2, "SET a v2 NX PX 60000", "+OK")

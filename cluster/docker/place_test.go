@@ -171,7 +171,7 @@ func TestServerTellsBeforeClient(t *testing.T) {
 		for _, options := range []catalogue.Options{{}, {Token: true}} {
 			t.Run(lock+" "+options.String(), func(t *testing.T) {
 				w := &witness{}
-				observes := setup{lock: lock, options: options, clients: []string{"c1"}}.run(t, w, func(p *docker.Place) {
+				observes := setup{lock: lock, lease: unhurried, options: options, clients: []string{"c1"}}.run(t, w, func(p *docker.Place) {
 					c1 := p.Client("c1")
 					for i := range 50 {
 						g, err := c1.Acquire(op(2*i+1), time.Second)

@@ -18,7 +18,9 @@ const (
 	setBoth = waitUp + `
 redis-cli del newer >/dev/null && redis-cli set older 1 >/dev/null && sleep 2.1
 until [ "$(date +%1N)" = 0 ]; do sleep 0.01; done; s=$(date +%s)
-redis-cli set tick 1 >/dev/null && sleep 0.05 && redis-cli set newer 1 >/dev/null
+redis-cli set tick 1 >/dev/null && sleep 0.05
+until redis-cli info persistence | grep -q aof_pending_bio_fsync:0; do sleep 0.01; done
+redis-cli set newer 1 >/dev/null
 kill -9 "$(cat /data/pid)"
 while [ -d "/proc/$(cat /data/pid)" ]; do sleep 0.01; done
 [ "$(date +%s)" = "$s" ] || { echo late >&2; exit 1; }`

@@ -132,10 +132,12 @@ func timeouts(t *tester) {
 	_, _, _, err := h.SelectForUpdate(t.Context(), moment, "r")
 	t.fails("a session's statement", err, mysql.ErrTimeout, false)
 	t.fails("the statement after it", h.Ping(t.Context(), 0), mysql.ErrSessionOver, true)
+	open(t, p).Return() // so that no time goes into the connection
 	_, err = p.Update(t.Context(), moment, mysql.Change{Set: mysql.Version, Where: mysql.Resource, Match: mysql.Row{Resource: "r"}})
 	t.fails("a statement through the pool", err, mysql.ErrTimeout, false)
 
 	p, _, _ = newClient(t, client.Options{Addr: t.options.Addr, Timeout: moment})
+	open(t, p).Return()
 	_, err = p.Update(t.Context(), 0, mysql.Change{Set: mysql.Version, Where: mysql.Resource, Match: mysql.Row{Resource: "r"}})
 	t.fails("the client's own time-out", err, mysql.ErrTimeout, false)
 }

@@ -51,12 +51,14 @@ func deadAddr(t *testing.T) string {
 // of a call that gives no time.
 func took(t *testing.T, start time.Time, d time.Duration) {
 	t.Helper()
-	if got := time.Since(start); got < d || got > d+2500*time.Millisecond {
+	if got := time.Since(start); got < d || got > d+2*time.Second {
 		t.Errorf("took %v, want %v", got, d)
 	}
 }
 
-const wait = 50 * time.Millisecond
+// wait is how long a call waits that is not answered. It has to get as far as the
+// server in that time, on a busy machine, too.
+const wait = 500 * time.Millisecond
 
 func TestWireCarriesTheCommandAlone(t *testing.T) {
 	l := newLink(t, always(pass))

@@ -191,6 +191,17 @@ type single struct {
 	policy model.Policy
 }
 
+// Kill kills it once it has written what it has answered: while a sync is under way
+// it waits with that, for a moment.
+func (s *single) Kill() {
+	s.t.Helper()
+	s.until("its log is written", func() bool {
+		said := s.do("INFO", "persistence")
+		return strings.Contains(said, "aof_enabled:0") || strings.Contains(said, "aof_buffer_length:0")
+	})
+	s.peer.Kill()
+}
+
 // settings are the arguments of a server that is set up as o says.
 func settings(o model.Options) []string {
 	args := []string{"--maxmemory-policy", o.Policy.String()}

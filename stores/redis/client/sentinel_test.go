@@ -281,7 +281,7 @@ func TestNoSentinelIsDefinite(t *testing.T) {
 // One Sentinel that hangs is passed over within the time of a dial.
 func TestAHangingSentinelIsPassedOver(t *testing.T) {
 	options, one, _, watches := watched(t)
-	options.Timeout = 20 * wait
+	options.Timeout = 2 * wait
 	p := port(t, options)
 	if _, err := p.Incr(t.Context(), 0, "n"); err != nil {
 		t.Fatal(err)
