@@ -111,6 +111,8 @@ func TestASessionEnds(t *testing.T) {
 				must(t, end.begin(p))
 				waits()
 				must(t, end.heal(p))
+				// Before it knows, its delete may get no answer, and is taken for done.
+				until(t, p, "c1 is told", func() bool { return slices.Contains(w.told(), "c1 lost") })
 				if err := p.Client("c1").Release(op(3)); err == nil {
 					t.Error("a release of what has gone with its session says yes")
 				}
