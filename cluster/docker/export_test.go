@@ -169,6 +169,9 @@ func ServersImage(ctx context.Context, log io.Writer) (string, error) {
 	return image, e.close()
 }
 
+// LastLines is what of the log of a build that failed is told.
+func LastLines(log string) string { return lastLines(log) }
+
 // NewBase is what the servers' image is built from under a name of its own, so that
 // there is no image of it yet; its layers are known to the engine. remove removes
 // both names.

@@ -12,6 +12,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"regexp"
+	"strings"
 	"sync"
 
 	"github.com/containerd/errdefs"
@@ -48,7 +50,7 @@ var building sync.Mutex
 
 // image returns the name of the servers' image. It is built when it is
 // missing, and kept: its name says what it was built from. Nothing is ever
-// pulled. log gets what the build says.
+// pulled. log is told that it is built, and of a build that fails its last lines.
 func (e *engine) image(ctx context.Context, log io.Writer) (string, error) {
 	building.Lock()
 	defer building.Unlock()
@@ -68,7 +70,8 @@ func (e *engine) image(ctx context.Context, log io.Writer) (string, error) {
 		return "", fmt.Errorf("image %s, which the servers' image is built from, is not on this machine: %w\n"+
 			"Fetch it with docker pull %s, make it with tools/base-image,\nor name another Debian 12 in %s", base, err, base, BaseEnv)
 	}
-	fmt.Fprintf(log, "building image %s from %s; this is done once\n", name, base)
+	fmt.Fprintf(log, "building image %s from %s; this is done once, and takes a minute or two\n", name, base)
+	var said bytes.Buffer
 	build := &testcontainers.ContainerRequest{FromDockerfile: testcontainers.FromDockerfile{
 		ContextArchive: bytes.NewReader(archive),
 		Dockerfile:     "Dockerfile",
@@ -76,7 +79,7 @@ func (e *engine) image(ctx context.Context, log io.Writer) (string, error) {
 		Tag:            tag,
 		BuildArgs:      map[string]*string{"BASE": &base},
 		KeepImage:      true,
-		BuildLogWriter: log,
+		BuildLogWriter: &said,
 		BuildOptionsModifier: func(o *dockerapi.ImageBuildOptions) {
 			o.PullParent = false
 			o.Remove, o.ForceRemove = true, true
@@ -84,6 +87,7 @@ func (e *engine) image(ctx context.Context, log io.Writer) (string, error) {
 		},
 	}}
 	if _, err := e.provider.BuildImage(ctx, build); err != nil {
+		fmt.Fprintf(log, "the build ended with\n%s", lastLines(said.String()))
 		return "", fmt.Errorf("build image %s: %w", name, err)
 	}
 	// Who builds the same image at the same time takes its name over.
@@ -92,6 +96,25 @@ func (e *engine) image(ctx context.Context, log io.Writer) (string, error) {
 		fmt.Fprintf(log, "remove unnamed images: %v\n", err)
 	}
 	return name, nil
+}
+
+// colour is how the engine marks what a step wrote to its standard error.
+var colour = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+
+// lastLines are what to read of a build that failed: twenty lines, indented, and of
+// each what fits on two of a screen. The hundreds before them say which packages were
+// unpacked.
+func lastLines(log string) string {
+	const most, wide = 20, 150
+	var b strings.Builder
+	lines := strings.FieldsFunc(colour.ReplaceAllString(log, ""), func(r rune) bool { return r == '\n' || r == '\r' })
+	for _, line := range lines[max(0, len(lines)-most):] {
+		if r := []rune(line); len(r) > wide {
+			line = string(r[:wide]) + " …"
+		}
+		fmt.Fprintf(&b, "    %s\n", line)
+	}
+	return b.String()
 }
 
 // imageOf is the servers' image that is built from another: its tag, and what goes

@@ -52,8 +52,33 @@ func TestTheImageIsBuiltOnceForPlacesSideBySide(t *testing.T) {
 	built := 0
 	for i := range said {
 		built += strings.Count(said[i].String(), "building image")
+		if strings.Count(said[i].String(), "\n") > 1 {
+			t.Errorf("a build that succeeds says more than that it is done:\n%s", &said[i])
+		}
 	}
 	if built != 1 {
 		t.Errorf("it is built %d times", built)
+	}
+}
+
+// Who has no network reads what the package manager said, and none of the hundreds of
+// lines before it.
+func TestABuildThatFailsIsToldByItsLastLines(t *testing.T) {
+	log := strings.Repeat("Unpacking a package ...\n", 500) +
+		"Step 4/7 : RUN apt-get install" + strings.Repeat(" a-package", 100) + "\n" +
+		"(Reading database ... 5%\r(Reading database ... 100%\r\n" +
+		"\x1b[91mE: Unable to locate package tini\n\x1b[0m"
+	last := docker.LastLines(log)
+	if !strings.HasSuffix(last, "    (Reading database ... 100%\n    E: Unable to locate package tini\n") {
+		t.Errorf("%q", last)
+	}
+	if n := strings.Count(last, "\n"); n > 20 {
+		t.Errorf("%d lines", n)
+	}
+	if !strings.Contains(last, "\n    Step 4/7 : RUN apt-get install a-package") || len(last) > 20*160 {
+		t.Errorf("the step's own line fills the screen:\n%s", last)
+	}
+	if last := docker.LastLines(""); last != "" {
+		t.Errorf("of nothing: %q", last)
 	}
 }
