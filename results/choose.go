@@ -36,9 +36,14 @@ func (p *Source) have() []int {
 	return p.Shards.Have
 }
 
-// Partial tells whether not all was done, because somebody or the place ended it.
+// ended tells whether somebody, or an error that is none of the place, ended it. The
+// cells alone do not say so.
+func (h *Head) ended() bool { return h.Interrupted || h.ExitCode > Unavailable.ExitCode() }
+
+// Partial tells whether not all was done, because somebody, an error or the place
+// ended it.
 func (p *Source) Partial() bool {
-	return p.Interrupted || p.Verdict == Unavailable || p.Shards != nil && len(p.Shards.Cut) > 0
+	return p.ended() || p.Verdict == Unavailable || p.Shards != nil && len(p.Shards.Cut) > 0
 }
 
 // Merged tells whether a document was merged from others.
@@ -100,7 +105,7 @@ func Choose(parts []Source) (chosen []*Source, shards *Shards, err error) {
 			shards.Missing = append(shards.Missing, n)
 			continue
 		case p.Again != nil: // nothing is left to do of it
-		case p.Interrupted || p.Shards != nil && slices.Contains(p.Shards.Cut, n):
+		case p.ended() || p.Shards != nil && slices.Contains(p.Shards.Cut, n):
 			shards.Cut = append(shards.Cut, n)
 		}
 		if !slices.Contains(chosen, p) {

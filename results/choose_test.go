@@ -90,6 +90,7 @@ func TestWhichResultsCount(t *testing.T) {
 		{"the same, shrunk only once", []*Document{told("known.json", "", "for 9 s"), told("./known.json", "shrunk/history.jsonl", "for 2 s")}, "0"},
 		{"one cut and one whole", []*Document{cut, shard(2)}, "1"},
 		{"one that the place failed, and one whole", []*Document{failed, shard(2)}, "1"},
+		{"one that an error ended, and one whole", []*Document{changed(func(d *Document) { d.ExitCode = 4 }), shard(3)}, "1"},
 		{"one whole and one cut", []*Document{shard(2), cut}, "0"},
 		{"one with a violation, and one whole without", []*Document{found(checker.Exclusion), shard(2)}, "0"},
 		{"one whole, and one with a violation", []*Document{shard(2), found(checker.Exclusion)}, "1"},
@@ -132,6 +133,34 @@ func TestWhichResultsCount(t *testing.T) {
 		}
 		if words := strings.Join(got, " "); words != tt.want && (err == nil || !strings.Contains(words, tt.want)) {
 			t.Errorf("%s: %s, want %s", tt.name, words, tt.want)
+		}
+	}
+}
+
+// What one machine came to before an error ended it proves nothing by the cells that it
+// has, as what somebody ended does not.
+func TestAWholeThatWasEndedIsNotWhole(t *testing.T) {
+	for name, end := range map[string]func(*Document){
+		"an error":        func(d *Document) { d.ExitCode = 4 },
+		"a bug":           func(d *Document) { d.ExitCode = 5 },
+		"somebody":        func(d *Document) { d.Interrupted, d.ExitCode = true, 130 },
+		"no error at all": func(*Document) {},
+	} {
+		d := shard(1)
+		d.Shards = nil
+		d.Decide()
+		if d.Verdict != Held {
+			t.Fatal(d.Verdict)
+		}
+		end(d)
+		ended := d.ExitCode != 0
+		chosen, shards, err := Choose(sources(d))
+		if err != nil || len(chosen) != 1 {
+			t.Fatal(name, chosen, err)
+		}
+		m := Merge([]*Document{d}, shards)
+		if (m.Verdict == Inconclusive) != ended || (shards == nil) == ended {
+			t.Errorf("ended by %s: %s (%s), %+v", name, m.Verdict, m.Reason, shards)
 		}
 	}
 }
