@@ -17,8 +17,8 @@ func (a *app) cleanCommand() *cobra.Command {
 		Use:   "clean",
 		Short: "Remove what runs that were killed have left behind",
 		Long: `Removes containers and stops processes whose run has ended without being able
-to, as after kill -9. What belongs to a run that lives stays. Every run on
-docker does the same when it starts.`,
+to, as after kill -9 or a second Ctrl-C. What belongs to a run that lives stays.
+Every run on docker does the same when it starts.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			removed, err := docker.Clean(cmd.Context())

@@ -7,11 +7,11 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/signal"
 	"runtime/debug"
 	"slices"
 	"strings"
-	"syscall"
+	"sync/atomic"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -20,21 +20,12 @@ func main() {
 	// A run in virtual time leaves about 100 kB behind and keeps nothing:
 	// collecting less often is a tenth of the time, for some megabytes.
 	debug.SetGCPercent(400)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// A reader that has seen enough (| head) must not end a run in the middle,
-	// with servers still up: what it does not want to see is dropped.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	// The first signal lets a run clean up after itself; a second one ends the
-	// process as if nobody listened.
-	context.AfterFunc(ctx, stop)
-	code := execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	ctx, stop := untilSignal()
+	a := newApp(os.Stdin, os.Stdout, os.Stderr)
+	a.silence = silence
+	code := a.execute(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)
-}
-
-// execute is the whole command: arguments in, exit code out.
-func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return newApp(stdin, stdout, stderr).execute(ctx, args)
 }
 
 // app is what the subcommands share: where output goes, and the flags that
@@ -56,6 +47,9 @@ type app struct {
 	junit     string   // file to write test results to
 	github    bool     // this is a job of GitHub's
 	annotated error    // what GitHub has been told of an error
+
+	silence time.Duration                 // how long an end may take without a word; 0: as long as it takes
+	running atomic.Pointer[cobra.Command] // once its flags are read
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
@@ -68,6 +62,7 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
 	return a
 }
 
+// execute is the whole command: arguments in, exit code out.
 func (a *app) execute(ctx context.Context, args []string) int {
 	root := a.root()
 	root.SetArgs(args)
@@ -77,10 +72,12 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	cmd := root
+	ended := a.sayIfSlow(ctx)
 	err := guard(func() (err error) {
 		cmd, err = root.ExecuteContextC(ctx)
 		return err
 	})
+	ended()
 	if err == nil {
 		err = a.stdout.lost()
 	}
@@ -122,9 +119,10 @@ Exit codes   0 held, or as expected        3 the place could not be set up
              1 violated, not as expected   4 wrong usage, or no such file
              2 proves nothing either way   5 a bug of lockcheck
                                          130 interrupted`,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          cobra.ArbitraryArgs,
+		SilenceErrors:    true,
+		SilenceUsage:     true,
+		Args:             cobra.ArbitraryArgs,
+		PersistentPreRun: func(cmd *cobra.Command, _ []string) { a.running.Store(cmd) },
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return unknownName("command", args[0], commandNames(cmd))
