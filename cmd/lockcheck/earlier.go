@@ -77,24 +77,33 @@ func (a *app) doneAgain() {
 			}
 			continue
 		}
-		for _, file := range was.files() {
-			if err = removeRun(file); err != nil {
-				a.say("lockcheck: what this shard came to before is still there: %v\n", err)
-				break
-			}
-			for around := filepath.Dir(file); os.Remove(around) == nil; around = filepath.Dir(around) {
-				// it was empty, and --out, with the new result, is not
-			}
+		err := os.Remove(was.file())
+		if err == nil {
+			err = removeRuns(was.beside())
 		}
+		if err != nil {
+			a.say("lockcheck: what this shard came to before is still there: %v\n", err)
+		}
+		os.Remove(dir) // if that was all
 	}
 }
 
-// removeRun removes a result, or of the directory of a run what we have written there,
-// and the directory if that was all.
-func removeRun(path string) error {
-	if filepath.Base(path) == results.File {
-		return os.Remove(path)
+// removeRuns removes the directories of runs, and those around them that are empty then.
+func removeRuns(dirs []string) error {
+	for _, dir := range dirs {
+		if err := removeRun(dir); err != nil {
+			return err
+		}
+		for around := filepath.Dir(dir); os.Remove(around) == nil; around = filepath.Dir(around) {
+			// --out is not: it has a result, or what was set aside
+		}
 	}
+	return nil
+}
+
+// removeRun removes of the directory of a run what we have written there, and the
+// directory if that was all.
+func removeRun(path string) error {
 	for _, file := range runFiles {
 		if err := os.Remove(filepath.Join(path, file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -105,36 +114,42 @@ func removeRun(path string) error {
 }
 
 // setAside moves a result, and the runs that it names, to a directory of their own.
-// They are said from where it is, so that it stays as it is.
+// They are said from where it is, so that it stays as it is. Whenever that is killed
+// one of the two places has all of it: the result goes when its runs are there.
 func (a *app) setAside(was *foundResult) error {
 	to := filepath.Join(a.out, earlierDir)
-	for i := 2; ; i++ {
-		if _, err := os.Lstat(to); errors.Is(err, fs.ErrNotExist) {
-			break
-		}
+	for i := 2; !vacant(to); i++ {
 		to = filepath.Join(a.out, fmt.Sprintf("%s-%d", earlierDir, i))
 	}
-	for _, file := range was.files() {
-		rel, err := filepath.Rel(a.out, file)
+	if err := os.MkdirAll(to, 0o777); err != nil {
+		return err
+	}
+	for _, dir := range was.beside() {
+		rel, err := filepath.Rel(was.dir, dir)
 		if err != nil {
 			return err
 		}
-		moved := filepath.Join(to, rel)
-		if err := os.MkdirAll(filepath.Dir(moved), 0o777); err != nil {
-			return err
-		}
-		if err := os.Rename(file, moved); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := collectRun(dir, filepath.Join(to, rel)); err != nil {
 			return err
 		}
 	}
+	if err := os.Rename(was.file(), filepath.Join(to, results.File)); err != nil {
+		return err
+	}
 	a.say("lockcheck: what this shard came to before is in %s until it is done again\n", to)
-	return nil
+	return removeRuns(was.beside())
 }
 
-// files are a result, and then the directories of the runs that it names beside it,
-// those around others first. What it names elsewhere is not ours.
-func (f *foundResult) files() (list []string) {
-	list = []string{f.file()}
+// vacant tells whether nothing has been set aside in a directory, or nothing but runs
+// without their result: who began with that was killed.
+func vacant(dir string) bool {
+	_, err := os.Lstat(dir)
+	return errors.Is(err, fs.ErrNotExist) || isDir(dir) && !canRead(filepath.Join(dir, results.File))
+}
+
+// beside are the directories of the runs that a result names beside it, those around
+// others first. What it names elsewhere is not ours.
+func (f *foundResult) beside() (list []string) {
 	for _, dir := range f.runs() {
 		if rel, err := filepath.Rel(f.dir, dir); err == nil && filepath.IsLocal(rel) && rel != "." {
 			list = append(list, dir)

@@ -113,6 +113,39 @@ func TestAWholeShardIsNotLostByTryingAgain(t *testing.T) {
 	}
 }
 
+// Who is killed while a result is set aside leaves it, with its runs, in one of the two
+// places; what lies in the other is no hindrance the next time.
+func TestWhatIsKilledWhileItIsSetAsideLosesNothing(t *testing.T) {
+	t.Chdir(t.TempDir())
+	args := strings.Fields("run redis-set-del --workload finally --fault none --on docker --promise ownership --seed 1 --runs 3 --shard 1/1")
+	nowhere := func() { (&engine{breaks: goneIn(1, 2)}).runs(t, args...).wants(t, noPlace) }
+	merged := func(state string) {
+		r := lockcheck(t, "merge", "lockcheck-out")
+		r.wants(t, noPlace, "VIOLATED ownership")
+		if strings.Contains(r.stderr, "is not there") || strings.Contains(r.stderr, "cannot be told") {
+			t.Errorf("%s: a counterexample is lost:\n%s", state, r.stderr)
+		}
+	}
+	(&engine{breaks: goneIn(2, 3)}).runs(t, args...).wants(t, noPlace)
+	merged("before")
+	found, err := readResult("lockcheck-out")
+	if err != nil || found.beside() == nil {
+		t.Fatal(found, err)
+	}
+	for _, dir := range found.beside() { // and killed then
+		if err := collectRun(dir, filepath.Join("lockcheck-out", earlierDir, filepath.Base(dir))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	merged("its runs are in both places")
+	nowhere()
+	there(t, filepath.Join("lockcheck-out", earlierDir, results.File), true)
+	there(t, filepath.Join("lockcheck-out", earlierDir+"-2"), false)
+	merged("it is set aside")
+	(&engine{}).runs(t, args...).wants(t, violated)
+	there(t, filepath.Join("lockcheck-out", earlierDir), false)
+}
+
 // What was found and is not found again stays; so does what is not ours.
 func TestAViolationThatIsNotFoundAgainStays(t *testing.T) {
 	t.Chdir(t.TempDir())

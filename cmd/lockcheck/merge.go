@@ -71,7 +71,7 @@ func (a *app) merge(dirs []string, markdown bool, out string) error {
 		return err
 	}
 	if out != "" {
-		if err := cmp.Or(a.canKeep(), ownResult(out), apart(out, parts[0].head())); err != nil {
+		if err := cmp.Or(a.canKeep(), ownResult(out), apart(out, parts)); err != nil {
 			return err
 		}
 	}
@@ -169,16 +169,25 @@ func foundIn(found []*foundResult, s *results.Source) *foundResult {
 // apart sees to it that what is merged takes the place of nothing but what was merged
 // before: not of a shard, be it one that is merged or not, and not of what another
 // command, or one machine by itself, came to.
-func apart(out string, part *results.Head) error {
+func apart(out string, parts []*foundResult) error {
 	was := headIn(out)
 	switch s := was.Shards; {
 	case was.Command == "":
-	case was.Command != part.Command, s == nil && part.Shards != nil && part.Shards.Of > 1:
+	case was.Command != parts[0].head().Command, s == nil && !wholeOf(parts, out):
 		return fail(usage, "--out %s has the result of lockcheck %s already: name another directory", out, was.Command)
 	case s != nil && !was.Merged() && len(s.Have) == 1:
 		return fail(usage, "--out %s holds shard %d of %d itself: name another directory", out, s.Have[0], s.Of)
 	}
 	return nil
+}
+
+// wholeOf tells whether the result in a directory, which is of one machine or was merged
+// from a single shard, is one of the parts, or says the same.
+func wholeOf(parts []*foundResult, dir string) bool {
+	was, err := readResult(dir)
+	return err == nil && slices.ContainsFunc(parts, func(p *foundResult) bool {
+		return p.source().Essence == was.source().Essence
+	})
 }
 
 // same tells whether two names are of one directory, through whatever links.
@@ -235,10 +244,10 @@ func (a *app) mergedLines(s *results.Shards) {
 	}
 	a.paragraph(9, fmt.Sprintf("Joined   %s of %d", names.Numbered("shard", s.Have), s.Of))
 	if s.Cut != nil {
-		a.paragraph(9, fmt.Sprintf("Cut      %s: interrupted before the end; run it again, and merge again", names.Numbered("shard", s.Cut)))
+		a.paragraph(9, fmt.Sprintf("Cut      %s: ended before all was done; do that again, and merge again", names.Numbered("shard", s.Cut)))
 	}
 	if s.Missing != nil {
-		a.paragraph(9, fmt.Sprintf("Missing  %s: nothing is known of its runs; do what is missing, and merge again", names.Numbered("shard", s.Missing)))
+		a.paragraph(9, fmt.Sprintf("Missing  %s: nothing is known of these runs; do what is missing, and merge again", names.Numbered("shard", s.Missing)))
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -263,6 +264,93 @@ func TestAShardThatWasInterruptedIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	lockcheck(t, "merge", dir).wants(t, unproven, "Cut      shard 2")
+}
+
+// Where shards are linked to, as what a job keeps often is, they are there all the same,
+// once each, and links may go in circles.
+func TestShardsAreFoundThroughLinks(t *testing.T) {
+	t.Chdir(t.TempDir())
+	sharded(t, "s", "run redis-set-lua --fault none --runs 30", held, held, held)
+	if err := os.MkdirAll("linked/deep", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for link, to := range map[string]string{
+		"linked/1": "../s/1", "linked/deep/2": "../../s/2", "linked/deep/3": "../../s/3",
+		"linked/again": "../s/1", "linked/deep/up": "..", "linked/nowhere": "../s/4",
+	} {
+		if err := os.Symlink(to, link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lockcheck(t, "merge", "linked").wants(t, held, "Joined   shards 1, 2, 3 of 3")
+}
+
+// A result may be anybody's: nothing is copied but the files of runs below one.
+func TestNothingElseIsCopiedThanRuns(t *testing.T) {
+	for name, names := range map[string]string{
+		"elsewhere":         "../secret/history.jsonl",
+		"the result itself": "history.jsonl",
+		"around it":         "../history.jsonl",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			lockcheck(t, "run", "redis-set-lua", "--fault", "pause", "--seed", "1", "--runs", "20", "--promise", "exclusion", "--no-shrink", "--shard", "1/1", "--out", "s").wants(t, violated)
+			text, err := os.ReadFile("s/result.json")
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = regexp.MustCompile(`"[^"]*/history\.jsonl"`).ReplaceAll(text, []byte(`"`+names+`"`))
+			for file, text := range map[string]string{
+				"s/result.json": string(text), "s/token": "t", "s/history.jsonl": "h", "secret/token": "t", "secret/history.jsonl": "h", "history.jsonl": "h",
+			} {
+				if err := cmp.Or(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte(text), 0o666)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := lockcheck(t, "merge", "s", "--out", "merged")
+			r.wants(t, violated)
+			if !strings.Contains(r.stderr, "is below no result: its counterexample is named, and not kept") {
+				t.Errorf("it is not said:\n%s", r.stderr)
+			}
+			if list, err := os.ReadDir("merged"); err != nil || len(list) != 1 || list[0].Name() != results.File {
+				t.Errorf("merged has %v, %v", list, err)
+			}
+		})
+	}
+}
+
+// Of what is beside the files of a run nothing is copied, and where the shrunk one is
+// not there the one that it was made of counts.
+func TestAShrunkRunThatIsNotThereLeavesTheWholeOne(t *testing.T) {
+	t.Chdir(t.TempDir())
+	lockcheck(t, strings.Fields("run redis-set-lua --fault pause --seed 1 --runs 20 --promise exclusion --shard 1/1 --out s")...).wants(t, violated)
+	shrunk, err := filepath.Glob("s/*/shrunk-*")
+	if err != nil || shrunk == nil {
+		t.Fatal(shrunk, err)
+	}
+	for _, dir := range shrunk {
+		if err := cmp.Or(os.RemoveAll(dir), os.WriteFile(filepath.Join(filepath.Dir(dir), "token"), nil, 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := lockcheck(t, "merge", "s", "--out", "merged", "--json")
+	r.wants(t, violated)
+	if words := " is not there: the run that it was shrunk from counts\n"; strings.Count(r.stderr, words) != len(shrunk) {
+		t.Errorf("of %d that are not there it is said:\n%s", len(shrunk), r.stderr)
+	}
+	files := filesNamed(t, "merged")
+	for _, file := range files {
+		if !canRead(file) {
+			t.Errorf("%s is not there", file)
+		}
+		if canRead(filepath.Join(filepath.Dir(file), "token")) {
+			t.Error("what is beside the files of a run was copied, too")
+		}
+	}
+	if files == nil || strings.Contains(r.stdout, "shrunk-") {
+		t.Errorf("%v\n%s", files, r.stdout)
+	}
+	lockcheck(t, "merge", "s").wants(t, violated, "Again    ", "VIOLATED exclusion")
 }
 
 // What is no set of shards is refused, with the names of the files.

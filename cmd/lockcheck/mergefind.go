@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -59,8 +58,9 @@ func (a *app) findResults(dirs []string) (list []*foundResult, err error) {
 			a.say("lockcheck: no %s in %s or below\n", results.File, dir)
 		}
 		for _, f := range below {
-			name, err := filepath.Abs(f.dir)
-			if name = cmp.Or(name, f.dir); err != nil || by[name] == nil {
+			name := realName(f.dir)
+			if by[name] == nil {
+				a.withoutLost(f)
 				by[name] = f
 			}
 		}
@@ -74,6 +74,30 @@ func (a *app) findResults(dirs []string) (list []*foundResult, err error) {
 	return list, nil
 }
 
+// withoutLost takes out of a result the shrunk runs that are not there, where the runs
+// that they were made of are: those tell the same, at greater length.
+func (a *app) withoutLost(f *foundResult) {
+	said := map[string]bool{}
+	look := func(file string, shrunk *string) {
+		if *shrunk == "" || canRead(*shrunk) || !canRead(file) {
+			return
+		}
+		if !said[*shrunk] {
+			a.say("lockcheck: %s is not there: the run that it was shrunk from counts\n", filepath.Dir(*shrunk))
+		}
+		said[*shrunk], *shrunk = true, ""
+	}
+	if f.matrix != nil {
+		for i := range f.matrix.Cells {
+			look(f.matrix.Cells[i].File, &f.matrix.Cells[i].Shrunk)
+		}
+		return
+	}
+	for x := range f.doc.Counterexamples {
+		look(x.File, &x.Shrunk)
+	}
+}
+
 // resultsBelow reads the results in a directory and below it.
 func resultsBelow(dir string) (list []*foundResult, err error) {
 	info, err := os.Stat(dir)
@@ -85,22 +109,51 @@ func resultsBelow(dir string) (list []*foundResult, err error) {
 	case !info.IsDir():
 		return nil, fail(usage, "%s is no directory: merge takes those that shards had as --out", dir)
 	}
-	// The slash leads through a symbolic link.
-	err = filepath.WalkDir(dir+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || d.Name() != results.File {
-			return err
+	walked := map[string]bool{} // directories that were named or linked to: links may go in circles
+	var walk func(dir string) error
+	walk = func(dir string) error {
+		name := realName(dir)
+		if walked[name] {
+			return nil
 		}
-		f, err := readResult(filepath.Dir(path))
-		if err != nil {
+		walked[name] = true
+		// The slash leads through a symbolic link.
+		return filepath.WalkDir(dir+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case d.Type() == fs.ModeSymlink && isDir(path):
+				return walk(path)
+			case d.IsDir() || d.Name() != results.File:
+				return nil
+			}
+			f, err := readResult(filepath.Dir(path))
+			list = append(list, f)
 			return err
-		}
-		list = append(list, f)
-		return nil
-	})
-	if err != nil {
+		})
+	}
+	if err := walk(dir); err != nil {
 		return nil, fail(usage, "%w", err)
 	}
 	return list, nil
+}
+
+// realName is what a directory is called without links, as far as that can be said.
+func realName(dir string) string {
+	name, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return dir
+	}
+	whole, err := filepath.Abs(name)
+	if err != nil {
+		return name
+	}
+	return whole
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // readResult reads the result in a directory. The files that it names are said

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/harness"
@@ -23,7 +22,7 @@ func (a *app) collect(doc *results.Document, found []*foundResult, out string) e
 	}
 	c := newCollector(found, out)
 	for x := range doc.Counterexamples {
-		if err := c.copy(filepath.Dir(x.File)); err != nil {
+		if err := c.copy(x.File, x.Shrunk); err != nil {
 			return err
 		}
 	}
@@ -33,18 +32,19 @@ func (a *app) collect(doc *results.Document, found []*foundResult, out string) e
 }
 
 func (a *app) sayLost(c *collector) {
-	for _, dir := range c.lost {
-		a.say("lockcheck: %s is not there: its counterexample is named, and not kept\n", dir)
+	for _, why := range c.lost {
+		a.say("lockcheck: %s: its counterexample is named, and not kept\n", why)
 	}
 }
 
-// collector copies directories of runs below another.
+// collector copies directories of runs below another: of each what we have written
+// there. A result may be anybody's, and what it names elsewhere is not ours.
 type collector struct {
 	roots []string          // of results
 	out   string            // where they go
-	to    map[string]string // where a directory went
+	to    map[string]string // where a directory went; itself: nowhere
 	taken map[string]bool
-	lost  []string // directories that are not there
+	lost  []string // directories that are not copied, and why
 }
 
 func newCollector(found []*foundResult, out string) *collector {
@@ -55,58 +55,80 @@ func newCollector(found []*foundResult, out string) *collector {
 	return c
 }
 
-// copy copies a directory with what is below it, once. Below out it has the name
-// that it has below its own result.
-func (c *collector) copy(dir string) error {
-	if _, done := c.to[dir]; done {
-		return nil
-	}
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		c.to[dir], c.lost = dir, append(c.lost, dir)
-		return nil
-	}
-	name := ""
-	for _, root := range c.roots { // one may lie in another
-		if rel, err := filepath.Rel(root, dir); err == nil && filepath.IsLocal(rel) && (name == "" || len(rel) < len(name)) {
-			name = rel
+// copy copies the runs of histories, each once; "" is none. That of a shrunk one comes
+// after the run that it lies below.
+func (c *collector) copy(histories ...string) error {
+	for _, file := range histories {
+		dir := filepath.Dir(file)
+		if _, done := c.to[dir]; done || file == "" {
+			continue
 		}
-	}
-	name = cmp.Or(name, filepath.Base(dir))
-	to := filepath.Join(c.out, name)
-	for i := 2; c.taken[to]; i++ {
-		to = filepath.Join(c.out, fmt.Sprintf("%s-%d", name, i))
-	}
-	c.to[dir], c.taken[to] = to, true
-	if same(dir, to) {
-		return nil
-	}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+		c.to[dir] = dir
+		name := c.name(dir)
+		switch {
+		case !canRead(file):
+			c.lost = append(c.lost, dir+" is not there")
+			continue
+		case name == "":
+			c.lost = append(c.lost, dir+" is below no result")
+			continue
 		}
-		there := filepath.Join(to, strings.TrimPrefix(path, dir))
-		if d.IsDir() {
-			return os.MkdirAll(there, 0o777)
+		to := filepath.Join(c.out, name)
+		if around := c.to[filepath.Dir(dir)]; around != "" {
+			to = filepath.Join(around, filepath.Base(dir))
 		}
-		text, err := os.ReadFile(path)
-		return cmp.Or(err, results.WriteFile(there, text))
-	})
-	if err != nil {
-		return unwritable(err)
+		for i := 2; c.taken[to]; i++ {
+			to = filepath.Join(c.out, fmt.Sprintf("%s-%d", name, i))
+		}
+		c.to[dir], c.taken[to] = to, true
+		if err := collectRun(dir, to); err != nil {
+			return unwritable(err)
+		}
 	}
 	return nil
 }
 
-// moved is where a file went, which is in a directory that was copied, or below it.
-func (c *collector) moved(file string) string {
-	for dir := filepath.Dir(file); ; dir = filepath.Dir(dir) {
-		if to, ok := c.to[dir]; ok {
-			return filepath.Join(to, strings.TrimPrefix(file, dir))
-		}
-		if dir == filepath.Dir(dir) {
-			return file
+// name is how a directory is called below its own result; "": it is below none.
+func (c *collector) name(dir string) (name string) {
+	for _, root := range c.roots { // one may lie in another
+		rel, err := filepath.Rel(root, dir)
+		if err == nil && rel != "." && filepath.IsLocal(rel) && (name == "" || len(rel) < len(name)) {
+			name = rel
 		}
 	}
+	return name
+}
+
+// collectRun copies what there is of a run to another directory, in place of what was
+// collected there before.
+func collectRun(dir, to string) error {
+	if same(dir, to) {
+		return nil
+	}
+	for _, file := range runFiles {
+		text, err := os.ReadFile(filepath.Join(dir, file))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = os.MkdirAll(to, 0o777)
+		}
+		if err == nil {
+			err = results.WriteFile(filepath.Join(to, file), text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moved is where a file of a run is now.
+func (c *collector) moved(file string) string {
+	if to, ok := c.to[filepath.Dir(file)]; ok {
+		return filepath.Join(to, filepath.Base(file))
+	}
+	return file
 }
 
 // tellCells tells the story of the first violation of a promise in cells, from its

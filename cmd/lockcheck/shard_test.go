@@ -144,6 +144,30 @@ func TestWhatIsMergedTakesThePlaceOfNothingElse(t *testing.T) {
 			t.Errorf("%s: exit code %d, again %d\n%s", shards, first.code, again.code, again.stderr)
 		}
 	}
+	// Nor what another machine came to by itself; but its own place it may take.
+	lockcheck(t, "suite", "--runs", "5", "--seed", "99", "--out", "other")
+	lockcheck(t, "merge", "whole", "--out", "other").wants(t, usage, "has the result of lockcheck suite already: name another directory")
+	if d, err := results.Read("other"); err != nil || d.Seed != 99 {
+		t.Error(d, err)
+	}
+	lockcheck(t, "merge", "other", "--out", "other").wants(t, violated)
+}
+
+// What an error ended proves nothing, however often it is merged.
+func TestWhatAnErrorEndedIsNotHeldWhenItIsMerged(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("lockcheck.yaml", []byte("lockcheck: 1\nruns: 100\nlocks:\n  - lock: redis-set-lua\n    faults: [partition]\n    promises: [exclusion, liveness]\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll("lockcheck-out", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("lockcheck-out/redis-set-lua-on-sim", nil, 0o666); err != nil { // where its runs go
+		t.Fatal(err)
+	}
+	lockcheck(t, "suite").wants(t, usage)
+	lockcheck(t, "merge", "lockcheck-out", "--out", "merged").wants(t, unproven, "Cut      shard 1: ended before all was done")
+	lockcheck(t, "merge", "merged").wants(t, unproven)
 }
 
 // A symbolic link is another name of the same directory.

@@ -206,16 +206,14 @@ func (a *app) mergeMatrix(found, parts []*foundResult, shards *results.Shards, m
 func (a *app) collectMatrix(m *matrixOutcome, found []*foundResult, out string) error {
 	c := newCollector(found, out)
 	for i := range m.cells {
-		kept, shrunk := &m.cells[i].kept.dir, &m.cells[i].shrunk.dir
-		if *kept == "" {
-			continue
-		}
-		if err := c.copy(*kept); err != nil {
-			return err
-		}
-		*kept = c.to[*kept]
-		if *shrunk != "" { // it is below
-			*shrunk = filepath.Dir(c.moved(filepath.Join(*shrunk, historyFile)))
+		for _, dir := range []*string{&m.cells[i].kept.dir, &m.cells[i].shrunk.dir} {
+			if *dir == "" {
+				continue
+			}
+			if err := c.copy(filepath.Join(*dir, historyFile)); err != nil {
+				return err
+			}
+			*dir = c.to[*dir]
 		}
 	}
 	a.sayLost(c)
