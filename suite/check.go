@@ -36,7 +36,6 @@ type check struct {
 func (c *check) all() {
 	c.whose()
 	c.strategy()
-	c.lease()
 	kinds := c.faults()
 	c.several(kinds)
 	does := c.workloads()
@@ -56,6 +55,27 @@ func (c *check) named() bool {
 		(!c.has("on") || c.entry.On != "") && (!c.has("name") || c.entry.Name != "")
 }
 
+// apart sees to it that the entry has a directory of its own: taken are those before
+// it, by what they are called and where they run, in small letters, as on some systems
+// the case of letters makes no other directory.
+func (c *check) apart(taken map[string]*Entry) {
+	if !c.named() {
+		return
+	}
+	what, at := called(c.entry), cmp.Or(c.at["name"], c.node)
+	dir := strings.ToLower(what)
+	switch before := taken[dir]; {
+	case before == nil:
+		taken[dir] = c.entry
+	case called(before) == what:
+		c.beyond("two entries of one name", at, "the entry in line %d is called %s, too: give one of them another name", before.Line, what)
+	default:
+		c.beyond("two entries of one name", at, "%s and %s, in line %d, have one directory where the case of letters does not count: give one of them another name", what, called(before), before.Line)
+	}
+}
+
+func called(e *Entry) string { return e.Called() + " on " + e.Place() }
+
 // whose is one lock, and a worker's is a stranger's.
 func (c *check) whose() {
 	switch {
@@ -69,9 +89,11 @@ func (c *check) whose() {
 		c.wrong(c.node, "the entry has no lock: write lock: NAME (see lockcheck list locks), or worker: COMMAND")
 	case c.has("worker"):
 		if c.entry.Worker != "" {
-			if _, err := Command(c.entry.Worker); err != nil {
-				c.beyond("a command that is none", c.at["worker"], "%v", err)
-			}
+			c.behind(c.at["worker"], func(n *yaml.Node) {
+				if _, err := Command(c.entry.Worker); err != nil {
+					c.beyond("a command that is none", n, "%v", err)
+				}
+			})
 		}
 		if c.entry.On == "sim" {
 			c.wrong(c.at["on"], "a worker runs on docker only: a program of its own has no virtual time")
@@ -98,14 +120,6 @@ func (c *check) strategy() {
 	}
 }
 
-func (c *check) lease() {
-	if t := c.entry.Lease; t != 0 {
-		if err := harness.LeaseFits(t.std()); err != nil {
-			c.beyond("a length of time out of bounds", c.at["lease"], "lease %s: %v", c.at["lease"].Value, err)
-		}
-	}
-}
-
 // faults are those that the entry names; none among them is a cell of its own.
 func (c *check) faults() []faults.Fault {
 	some := slices.DeleteFunc(slices.Clone(c.entry.Faults), func(name string) bool { return name == names.None })
@@ -123,18 +137,20 @@ func chosen[T any](c *check, key string, list []string, choose func([]string) ([
 		return nil
 	}
 	some, wrong := choose(list)
-	for _, w := range wrong {
-		c.beyond("a list that takes out what is not in it", c.item(key, list, w.Item), "%v", w.Err)
-	}
+	c.behind(c.at[key], func(n *yaml.Node) {
+		for _, w := range wrong {
+			c.beyond("a list that takes out what is not in it", itemOf(n, list, w.Item), "%v", w.Err)
+		}
+	})
 	return some
 }
 
-// item is the node of an item of a list; of all of it where there is none.
-func (c *check) item(key string, list []string, i int) *yaml.Node {
-	n := c.at[key]
+// itemOf is the node of an item of a list; of all of it where there is none, or
+// where it is written elsewhere.
+func itemOf(n *yaml.Node, list []string, i int) *yaml.Node {
 	if n.Kind == yaml.SequenceNode && i >= 0 {
 		for _, it := range n.Content {
-			if it = meant(it); it.Value == list[i] {
+			if meant(it).Value == list[i] {
 				return it
 			}
 		}
@@ -160,7 +176,7 @@ func (c *check) several(kinds []faults.Fault) {
 func (c *check) lock(lock *catalogue.Lock, does []workloads.Workload) {
 	for i, o := range c.entry.Options {
 		if !slices.Contains(lock.Options, o) {
-			c.beyond("an option that the lock does not have", c.item("options", c.entry.Options, i), "%s has no option %s; %s", lock.ID, o, has(lock))
+			c.beyond("an option that the lock does not have", itemOf(c.at["options"], c.entry.Options, i), "%s has no option %s; %s", lock.ID, o, has(lock))
 		}
 	}
 	options, err := catalogue.ParseOptions(strings.Join(c.entry.Options, ","))
@@ -175,15 +191,10 @@ func (c *check) lock(lock *catalogue.Lock, does []workloads.Workload) {
 		if draws {
 			do = "add fencing: all"
 		}
-		c.beyond("fencing of a lock without tokens", c.item("promises", c.entry.Promises.Strings(), i), "nobody draws tokens here, so fencing is neither kept nor broken: %s", do)
+		c.beyond("fencing of a lock without tokens", itemOf(c.at["promises"], c.entry.Promises.Strings(), i), "nobody draws tokens here, so fencing is neither kept nor broken: %s", do)
 	}
-	for _, w := range does {
-		if i := slices.Index(c.entry.Workloads, w.Name); i >= 0 {
-			if err := lock.Takes(w); err != nil {
-				c.beyond("a workload that the lock cannot be used in", c.item("workloads", c.entry.Workloads, i), "%v", err)
-			}
-		}
-	}
+	possible(c, "workloads", "a workload that the lock cannot be used in", c.entry.Workloads, does,
+		func(w workloads.Workload) (string, error) { return w.Name, lock.Takes(w) })
 }
 
 // alone: what one client cannot break would hold whatever the lock is.
@@ -193,7 +204,7 @@ func (c *check) alone() {
 	}
 	for i, p := range c.entry.Promises {
 		if slices.Contains(checker.Contested, p) {
-			c.wrong(c.item("promises", c.entry.Promises.Strings(), i), "with clients: 1 nobody can break %s: give it more clients, or leave it out", p)
+			c.wrong(itemOf(c.at["promises"], c.entry.Promises.Strings(), i), "with clients: 1 nobody can break %s: give it more clients, or leave it out", p)
 		}
 	}
 }
@@ -206,7 +217,7 @@ func (c *check) promises() {
 	}
 	for i, p := range c.entry.Promises {
 		if err := catalogue.Judged(c.entry.Lock, p, c.entry.Place()); err != nil {
-			c.beyond("a promise that is never judged", c.item("promises", c.entry.Promises.Strings(), i), "%v", err)
+			c.beyond("a promise that is never judged", itemOf(c.at["promises"], c.entry.Promises.Strings(), i), "%v", err)
 		}
 	}
 }
@@ -219,27 +230,38 @@ func has(lock *catalogue.Lock) string {
 	return "it has " + strings.Join(lock.Options, ", ")
 }
 
-// strikes holds each fault that is named to what can happen to the lock there.
-// What all stands for is taken as far as it goes.
+// strikes holds the faults to what can happen to the lock there.
 func (c *check) strikes(kinds []faults.Fault) {
 	lock, ours := catalogue.FindLock(c.entry.Lock)
 	if !ours && c.entry.Worker == "" || !c.named() {
 		return
 	}
 	offers := faults.Offers(c.entry.Place(), ours)
-	for _, k := range kinds {
-		i := slices.Index(c.entry.Faults, k.Name)
-		if i < 0 {
-			continue
-		}
+	possible(c, "faults", "a fault that cannot strike the lock there", c.entry.Faults, kinds, func(k faults.Fault) (string, error) {
 		err := k.Available(offers)
 		if err != nil {
 			err = fmt.Errorf("%w, which there are none of here", err)
 		} else if ours {
 			err = cmp.Or(lock.Applies(k, catalogue.Server{}), lock.Strikes(k, c.entry.Place()))
 		}
-		if err != nil {
-			c.beyond("a fault that cannot strike the lock there", c.item("faults", c.entry.Faults, i), "%v", err)
+		return k.Name, err
+	})
+}
+
+// possible holds what a list chooses to what can be. What it names and cannot be is
+// wrong; what all stands for is taken as far as it goes, and has to go somewhere.
+func possible[T any](c *check, key, kind string, list []string, some []T, can func(T) (name string, err error)) {
+	left := len(some) == 0 || slices.Contains(list, names.None)
+	var why error
+	for _, it := range some {
+		name, err := can(it)
+		i := slices.Index(list, name)
+		if err != nil && i >= 0 {
+			c.beyond(kind, itemOf(c.at[key], list, i), "%v", err)
 		}
+		why, left = cmp.Or(why, err), left || err == nil || i >= 0
+	}
+	if !left {
+		c.beyond(kind, c.at[key], "none of these %s applies to %s on %s: %v", key, c.entry.Called(), c.entry.Place(), why)
 	}
 }

@@ -45,15 +45,22 @@ func (ps Problems) text(before string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Parse reads a suite. An error is Problems, all that there are; of a file that
-// is no plain YAML those that make it so.
-func Parse(text []byte) (*Suite, error) {
+// Parse reads a suite, on whatever machine it is to run. An error is Problems, all
+// that there are; of a file that is no plain YAML those that make it so.
+func Parse(text []byte) (*Suite, error) { return Here(nil).Parse(text) }
+
+// Here says, by the keys of text, what is wrong on this machine with a value that
+// could be right on another: a file that is not there.
+type Here map[string]func(value string) error
+
+// Parse reads a suite that is to run here.
+func (h Here) Parse(text []byte) (*Suite, error) {
 	root, err := document(text)
 	if err != nil {
 		return nil, err
 	}
-	var s Suite
-	var r reader
+	s := Suite{Seed: 1}
+	r := reader{here: h}
 	if r.tags(root); r.problems == nil { // what a value is hangs on its tag
 		r.suite(root, &s)
 	}
@@ -92,7 +99,10 @@ func document(text []byte) (*yaml.Node, error) {
 func empty(n *yaml.Node) bool { return len(n.Content) == 0 || isNull(n.Content[0]) }
 
 // reader goes through a file and notes everything that is wrong.
-type reader struct{ problems Problems }
+type reader struct {
+	here     Here
+	problems Problems
+}
 
 // wrong notes what is wrong at a node.
 func (r *reader) wrong(n *yaml.Node, words string, args ...any) {
@@ -111,45 +121,39 @@ func (r *reader) suite(n *yaml.Node, s *Suite) {
 	if !ok {
 		return
 	}
-	if n := at["baseline"]; n != nil {
-		s.BaselineLine, s.BaselineColumn = n.Line, n.Column
-	}
 	list := at["locks"]
 	if list == nil || isNull(list) {
 		return // which has been noted
 	}
-	if list.Kind != yaml.SequenceNode || len(list.Content) == 0 {
-		r.wrong(list, "locks has to be a list of entries, each with a lock or a worker, as - lock: redis-set-lua")
-		return
-	}
-	r.entries(list, s)
+	r.behind(list, func(list *yaml.Node) {
+		if list.Kind != yaml.SequenceNode || len(list.Content) == 0 {
+			r.wrong(list, "locks has to be a list of entries, each with a lock or a worker, as - lock: redis-set-lua")
+			return
+		}
+		r.entries(list, s)
+	})
 }
 
 // entries reads the list of them.
 func (r *reader) entries(list *yaml.Node, s *Suite) {
-	lines := map[string]int{}
+	taken := map[string]*Entry{}
 	for _, n := range list.Content {
-		n = meant(n)
-		e := Entry{Line: n.Line}
-		at, ok := r.mapping(n, reflect.ValueOf(&e).Elem(), entryKeys, anEntry)
-		if !ok {
-			continue
-		}
-		c := check{reader: r, entry: &e, at: at, node: n}
-		c.all()
-		if c.named() {
-			what := e.Called() + " on " + e.Place()
-			if before, twice := lines[what]; twice {
-				c.beyond("two entries of one name", cmp.Or(at["name"], n), "the entry in line %d is called %s, too: give one of them another name", before, what)
-			} else {
-				lines[what] = n.Line
+		e := Entry{Line: n.Line, Column: n.Column}
+		r.behind(n, func(n *yaml.Node) {
+			at, ok := r.mapping(n, reflect.ValueOf(&e).Elem(), entryKeys, anEntry)
+			if !ok {
+				return
 			}
-		}
-		s.Locks = append(s.Locks, e)
+			c := check{reader: r, entry: &e, at: at, node: n}
+			c.all()
+			c.apart(taken)
+			s.Locks = append(s.Locks, e)
+		})
 	}
 }
 
-// mapping reads keys and values into a struct, and returns the values' nodes.
+// mapping reads keys and values into a struct, and returns the values' nodes, as
+// they are written.
 func (r *reader) mapping(n *yaml.Node, into reflect.Value, keys map[string]key, what string) (at map[string]*yaml.Node, ok bool) {
 	if n.Kind != yaml.MappingNode {
 		r.wrong(n, "%s is keys and values, as runs: 20, and this is %s", what, shown(n))
@@ -158,7 +162,7 @@ func (r *reader) mapping(n *yaml.Node, into reflect.Value, keys map[string]key, 
 	at = map[string]*yaml.Node{}
 	order := keyOrder(into.Type())
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		k, v := n.Content[i], meant(n.Content[i+1])
+		k, v := n.Content[i], n.Content[i+1]
 		switch {
 		case k.Tag == "!!merge":
 			r.wrong(k, "<< merges nothing here: write the keys out")
@@ -177,7 +181,7 @@ func (r *reader) mapping(n *yaml.Node, into reflect.Value, keys map[string]key, 
 			continue
 		}
 		at[k.Value] = v
-		r.value(v, k.Value, keys[k.Value], field(into, k.Value))
+		r.behind(v, func(v *yaml.Node) { r.value(v, k.Value, keys[k.Value], field(into, k.Value)) })
 	}
 	for _, name := range order {
 		if keys[name].need && at[name] == nil {
@@ -198,6 +202,26 @@ func field(into reflect.Value, name string) reflect.Value {
 		}
 	}
 	panic("no field " + name)
+}
+
+// behind reads a node, or what it stands for as an alias. What is wrong with that
+// wherever it is called for has been noted where it is written; what is wrong with it
+// here only is noted here.
+func (r *reader) behind(n *yaml.Node, read func(*yaml.Node)) {
+	before := len(r.problems)
+	read(meant(n))
+	if n.Kind != yaml.AliasNode {
+		return
+	}
+	since := slices.Clone(r.problems[before:])
+	r.problems = r.problems[:before]
+	for _, p := range since {
+		here := p
+		here.Line, here.Column = n.Line, n.Column
+		if !slices.Contains(r.problems, p) && !slices.Contains(r.problems, here) {
+			r.problems = append(r.problems, here)
+		}
+	}
 }
 
 // meant is what an alias stands for.

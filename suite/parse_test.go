@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/names"
 )
 
 // whole has every key.
@@ -51,13 +52,12 @@ func TestAWholeSuite(t *testing.T) {
 	}
 	want := &Suite{
 		Format: 1, Seed: 7, For: Duration(5 * time.Minute), Runs: 20, Regressions: "kept", Baseline: "known.json",
-		BaselineLine: 7, BaselineColumn: 11,
 		Locks: []Entry{{
 			Name: "mine", Lock: "redis-set-lua", On: "sim", Faults: []string{"pause", "kill"}, FaultsPerRun: 3, Mix: true,
 			Workloads: []string{"usual"}, Promises: checker.Promise{"lease-exclusion", "liveness"}, Options: []string{"token", "spin"},
-			Fencing: "writes", Strategy: "pct", Depth: 2, Lease: Duration(2 * time.Second), Clients: 3, Acquires: 4, Runs: 5, Line: 9,
+			Fencing: "writes", Strategy: "pct", Depth: 2, Lease: Duration(2 * time.Second), Clients: 3, Acquires: 4, Runs: 5, Line: 9, Column: 5,
 		}, {
-			Worker: "python3 worker.py", Faults: []string{"-pause"}, Promises: checker.Promise{"exclusion"}, Line: 25,
+			Worker: "python3 worker.py", Faults: []string{"-pause"}, Promises: checker.Promise{"exclusion"}, Line: 25, Column: 5,
 		}},
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -74,6 +74,12 @@ func TestWhatIsWrongInAFile(t *testing.T) {
 	}
 	worker := func(lines ...string) string {
 		return "lockcheck: 1\nlocks:\n  - worker: python3 worker.py\n    " + strings.Join(lines, "\n    ")
+	}
+	var onlyTheSession []string // is left
+	for _, f := range names.Faults() {
+		if f != "session-expiry" {
+			onlyTheSession = append(onlyTheSession, "-"+f)
+		}
 	}
 	for _, c := range []struct {
 		text string
@@ -109,7 +115,9 @@ func TestWhatIsWrongInAFile(t *testing.T) {
 		{"lockcheck: 2\nlocks:\n  - lock: redis-setnx", []string{"1:12: lockcheck 2: this lockcheck knows format 1 only"}},
 		{"lockcheck: 1\nlocks: redis-setnx", []string{"2:8: locks has to be a list of entries"}},
 		{"lockcheck: 1\nlocks:\n  - redis-setnx", []string{`3:5: an entry is keys and values, as runs: 20, and this is "redis-setnx"`}},
-		{"lockcheck: 1\nlocks:", []string{"2:7: locks says nothing"}},
+		{"lockcheck: 1\nlocks:", []string{"2:7: locks says nothing: write a value, as - lock: redis-set-lua"}},
+		{"lockcheck:\nlocks:\n  - lock:", []string{"1:11: lockcheck says nothing: write a value, as lockcheck: 1", "3:10: lock says nothing: write a value, as lock: redis-set-lua"}},
+		{"lockcheck: 1\nlocks:\n  - worker:", []string{"3:12: worker says nothing: write a value, as worker: python3 worker.py"}},
 		{entry("runs:"), []string{"4:10: runs says nothing: leave it out, or write a value"}},
 		{entry("runs: many"), []string{`4:11: runs "many": it has to be a whole number from 1 to 1000000000, in plain digits`}},
 		{entry("runs: -3"), []string{"4:11: runs -3: it has to be a whole number from 1 to 1000000000, in plain digits"}},
@@ -134,6 +142,14 @@ func TestWhatIsWrongInAFile(t *testing.T) {
 		{entry("lease: -5s"), []string{`4:12: lease "-5s": it has to be a length of time`}},
 		{entry("lease: 100ms"), []string{"4:12: lease 100ms: it has to be 200ms or more"}},
 		{entry("lease: 11m"), []string{"4:12: lease 11m: it can be 10m at most"}},
+		{entry("lease: 9999999999h"), []string{"4:12: lease 9999999999h: it can be 10m at most"}},
+		{entry("lease: 0.0000000001s"), []string{"4:12: lease 0.0000000001s: it has to be 200ms or more"}},
+		{"lockcheck: 1\nseed: 0\nlocks: [{lock: redlock}]", nil},
+		{"lockcheck: 1\nseed: 00\nlocks: [{lock: redlock}]", []string{"2:7: seed 00: it has to be a whole number from 0 to 18446744073709551615, in plain digits"}},
+		{"lockcheck: 1\nseed: 18446744073709551616\nlocks: [{lock: redlock}]", []string{"2:7: seed 18446744073709551616: it has to be a whole number from 0 to"}},
+		{"lockcheck: 1\nfor: 9999999999h\nlocks: [{lock: redlock}]", []string{"2:6: for 9999999999h: it can be 2562047h at most"}},
+		{"lockcheck: 1\nfor: 2562047h1m\nlocks: [{lock: redlock}]", []string{"2:6: for 2562047h1m: it can be 2562047h at most"}},
+		{"lockcheck: 1\nfor: 0.0000000001s\nlocks: [{lock: redlock}]", []string{"2:6: for 0.0000000001s: it has to be 1ns or more"}},
 		{entry("name: 5"), []string{`4:11: name 5: it has to be text, and in quotes it is: "5"`}},
 		{entry("name: " + strings.Repeat("long", 26)), []string{`4:11: name "longlonglong`}},
 		{entry("name: my lock"), []string{`4:11: name "my lock": it has to be letters, digits and . _ -`}},
@@ -174,6 +190,11 @@ func TestWhatIsWrongInAFile(t *testing.T) {
 		{entry("strategy: random", "depth: 2"), []string{"5:12: depth is of strategy: pct only"}},
 		{entry("faults: session-expiry"), []string{"4:13: session-expiry needs a server that keeps sessions, and that of redis-set-lua keeps none"}},
 		{entry("on: docker", "faults: [all, server-rate]"), []string{"5:19: server-rate needs a server whose clock can be made fast or slow"}},
+		{entry("faults: [" + strings.Join(onlyTheSession, ", ") + "]"), []string{"4:13: none of these faults applies to redis-set-lua on sim: session-expiry needs a server that keeps sessions"}},
+		{entry("faults: ["+strings.Join(onlyTheSession, ", ")+"]", "mix: true"), []string{"4:13: none of these faults applies", "5:10: mix needs faults of several kinds"}},
+		{entry("faults: [none, " + strings.Join(onlyTheSession, ", ") + "]"), nil},
+		{worker("faults: [-pause, -kill, -hang]", "workloads: all"), nil},
+		{entry("workloads: [-usual, -nested, -give-up]"), []string{"4:16: none of these workloads applies to redis-set-lua on sim: "}},
 		{entry("workloads: finally"), []string{"4:16: finally needs a lock that releases by name, and redis-set-lua is none"}},
 		{entry("options: cap"), []string{"4:14: redis-set-lua has no option cap; it has token, "}},
 		{entry("promises: [liveness, fencing]"), []string{"4:26: nobody draws tokens here, so fencing is neither kept nor broken: add fencing: all"}},
@@ -188,7 +209,23 @@ func TestWhatIsWrongInAFile(t *testing.T) {
 		{entry("faults: pause", "mix: true"), []string{"5:10: mix needs faults of several kinds, and pause is one"}},
 		{entry("") + "\n  - lock: redis-set-lua\n    name: redis-set-lua", []string{"6:11: the entry in line 3 is called redis-set-lua on sim, too"}},
 
+		{"lockcheck: 1\nlocks:\n  - {lock: redis-setnx, name: Mine}\n  - {lock: redlock, name: mine}\n", []string{"4:27: mine on sim and Mine on sim, in line 3, have one directory where the case of letters does not count: give one of them another name"}},
+		{"lockcheck: 1\nlocks:\n  - lock: redis-setnx\n  - {lock: redlock, name: Redis-SETNX}\n", []string{"4:27: Redis-SETNX on sim and redis-setnx on sim, in line 3, have one directory"}},
 		{"lockcheck: 1\nlocks:\n  - lock: redis-set-lua\n  - {lock: redis-set-lua, name: 1}\n", []string{"4:33: name "}},
+
+		// Anchors: what is wrong by itself is so where it stands, and once; what is
+		// wrong beside others, or for another key, is so where it is called for.
+		{"lockcheck: 1\nlocks:\n  - lock: zk-recipe\n    faults: &f [session-expiry]\n  - lock: redis-set-lua\n    faults: *f", []string{"6:13: session-expiry needs a server that keeps sessions"}},
+		{"lockcheck: 1\nlocks:\n  - lock: zk-recipe\n    faults: [&f session-expiry]\n  - lock: redis-set-lua\n    faults: [pause, *f]", []string{"6:21: session-expiry needs"}},
+		{"lockcheck: 1\nlocks:\n  - {lock: redis-setnx, faults: &f [puase, pause, -kill]}\n  - {lock: redlock, faults: *f}", []string{`3:37: no fault "puase"`, "3:51: -kill takes out what is not in the list"}},
+		{"lockcheck: 1\nlocks:\n  - {lock: redis-setnx, lease: &t 100ms}\n  - {lock: redlock, lease: *t}", []string{"3:32: lease 100ms: it has to be 200ms or more"}},
+		{"lockcheck: 1\nlocks:\n  - {name: a, worker: &w 'sh \"'}\n  - {name: b, worker: *w}", []string{"3:23: \"sh \\\"\" cannot be split into words"}},
+		{"lockcheck: 1\nruns: &n 500\nlocks:\n  - {lock: redis-setnx, clients: *n}", []string{"4:34: clients 500: it has to be a whole number from 1 to 200"}},
+		{"lockcheck: 1\nruns: &n 0\nlocks:\n  - {lock: redis-setnx, clients: *n}", []string{"2:7: runs 0", "4:34: clients 0"}},
+		{"lockcheck: 1\nfor: &t 100ms\nlocks:\n  - {lock: redis-setnx, lease: *t}", []string{"4:32: lease 100ms: it has to be 200ms or more"}},
+		{entry("faults: [&f pause, *f]"), []string{"4:24: pause is in the list twice"}},
+		{"lockcheck: 1\nlocks:\n  - &e {lock: redis-setnx, faults: puase}\n  - *e", []string{`3:36: no fault "puase"`, "4:5: the entry in line 3 is called redis-setnx on sim, too"}},
+		{"lockcheck: 1\nruns: &n 5\nlocks: *n", []string{"3:8: locks has to be a list of entries"}},
 
 		// All of it, in its order.
 		{
@@ -220,10 +257,28 @@ func TestTheSameSaidOtherwise(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range b.Locks {
-		b.Locks[i].Line = a.Locks[i].Line
+		b.Locks[i].Line, b.Locks[i].Column = a.Locks[i].Line, a.Locks[i].Column
 	}
 	if !reflect.DeepEqual(a, b) {
 		t.Errorf("%+v\n%+v", a, b)
+	}
+}
+
+// What only a machine shows is a mistake as any other.
+func TestWhatIsWrongHere(t *testing.T) {
+	text := "lockcheck: 1\nregressions: &b gone\nbaseline: *b\nlocks:\n  - worker: &w gone -v\n  - {name: b, worker: *w}\n  - {lock: redlok}\n  - {name: gone, worker: there}\n"
+	said := func(key string) func(string) error {
+		return func(value string) error {
+			if strings.HasPrefix(value, "gone") {
+				return errors.New("no " + key + " " + value)
+			}
+			return nil
+		}
+	}
+	_, err := Here{"baseline": said("baseline"), "worker": said("worker")}.Parse([]byte(text))
+	want := "3:11: no baseline gone\n5:13: no worker gone -v\n7:12: no lock \"redlok\"; did you mean redlock?"
+	if err == nil || err.Error() != want {
+		t.Errorf("%v\nwant %s", err, want)
 	}
 }
 

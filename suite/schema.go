@@ -103,7 +103,7 @@ func (k key) schema(t reflect.Type) object {
 	case reflect.Bool:
 		return object{"type": "boolean"}
 	case reflect.Int, reflect.Uint64:
-		return object{"type": "integer", "minimum": 1, "maximum": k.most}
+		return object{"type": "integer", "minimum": k.least(), "maximum": k.most}
 	}
 	if k.words != nil {
 		return object{"enum": k.words()}

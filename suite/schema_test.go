@@ -114,6 +114,7 @@ var beyondSchema = map[string][]string{
 	"two entries of one name": {
 		"{lock: redis-setnx}, {lock: redis-setnx, faults: pause}",
 		"{worker: a}, {worker: b}",
+		"{name: Mine, worker: a}, {name: mine, worker: b}",
 	},
 	"a length of time out of bounds":             {"{lock: redis-setnx, lease: 100ms}", "{lock: redis-setnx, lease: 900000000h}", "{lock: redis-setnx, lease: 300.5ms}"},
 	"a list that takes out what is not in it":    {"{lock: redis-setnx, faults: [pause, -kill]}", "{lock: redis-setnx, workloads: [usual, -usual]}"},

@@ -5,6 +5,7 @@ package suite
 
 import (
 	"cmp"
+	"fmt"
 	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
@@ -19,19 +20,12 @@ const File = "lockcheck.yaml"
 // Suite is one file. What its keys mean is said in the table of keys.
 type Suite struct {
 	Format      int      `yaml:"lockcheck"` // Format
-	Seed        uint64   `yaml:"seed"`      // 0: 1
+	Seed        uint64   `yaml:"seed"`      // 1 where nothing is said
 	For         Duration `yaml:"for"`
 	Runs        int      `yaml:"runs"`        // 0: 1000 in sim, 1 on docker
 	Regressions string   `yaml:"regressions"` // "": regressions
 	Baseline    string   `yaml:"baseline"`
 	Locks       []Entry  `yaml:"locks"` // one or more
-
-	BaselineLine, BaselineColumn int `yaml:"-"` // where Baseline stands in the file, from 1; 0: nowhere
-}
-
-// NoBaseline is what is wrong with the baseline that a file names.
-func (s *Suite) NoBaseline(err error) Problems {
-	return Problems{{Line: s.BaselineLine, Column: s.BaselineColumn, Words: err.Error()}}
 }
 
 // Entry is one lock and what it is held to: one cell for each fault.
@@ -54,13 +48,16 @@ type Entry struct {
 	Acquires     int             `yaml:"acquires"`
 	Runs         int             `yaml:"runs"` // 0: as the suite says
 	Line         int             `yaml:"-"`    // of the file, from 1
+	Column       int             `yaml:"-"`    // of that line, from 1
+}
+
+// Wrong is what is wrong with the entry, and with no key of it alone.
+func (e *Entry) Wrong(err error) Problem {
+	return Problem{Line: e.Line, Column: e.Column, Words: fmt.Sprintf("%s: %v", e.Called(), err)}
 }
 
 // Duration is written as 90s or 5m.
 type Duration time.Duration
-
-// std is d as others have it.
-func (d Duration) std() time.Duration { return time.Duration(d) }
 
 // Called is what the entry is called: two on one place differ in it.
 func (e *Entry) Called() string { return cmp.Or(e.Name, e.Lock, "worker") }

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"math"
 	"reflect"
 	"regexp"
 	"slices"
@@ -25,7 +26,11 @@ const (
 // value reads what a key says into its field. The list of entries is read
 // apart: see entries.
 func (r *reader) value(n *yaml.Node, name string, k key, into reflect.Value) {
-	if isNull(n) {
+	switch {
+	case isNull(n) && k.as != "":
+		r.wrong(n, "%s says nothing: write a value, as %s", name, k.as)
+		return
+	case isNull(n):
 		r.wrong(n, "%s says nothing: leave it out, or write a value", name)
 		return
 	}
@@ -34,15 +39,24 @@ func (r *reader) value(n *yaml.Node, name string, k key, into reflect.Value) {
 	case *Duration:
 		if r.text(n, name, k.formed(length)) {
 			t, err := time.ParseDuration(n.Value)
-			if err != nil || t <= 0 {
-				r.beyond("a length of time out of bounds", n, "%s %s: it has to be %s", name, n.Value, length.words)
+			if err != nil {
+				t = math.MaxInt64 // what has the form of one is none only if it is too long
+			}
+			if err := k.long(t); err != nil {
+				r.beyond("a length of time out of bounds", n, "%s %s: %v", name, n.Value, err)
 				return
 			}
 			*to = Duration(t)
 		}
 	case *string:
-		if r.text(n, name, k) {
-			*to = n.Value
+		if !r.text(n, name, k) {
+			return
+		}
+		*to = n.Value
+		if wrong := r.here[name]; wrong != nil {
+			if err := wrong(n.Value); err != nil {
+				r.beyond("what is not there", n, "%v", err)
+			}
 		}
 	case *bool:
 		if n.Tag != tagBool || n.Decode(to) != nil {
@@ -119,32 +133,33 @@ func (r *reader) list(n *yaml.Node, name string, k key) (items []string) {
 		r.wrong(n, "%s is a list of nothing: leave it out, or name a %s", name, k.one)
 	}
 	for _, it := range n.Content {
-		it = meant(it)
-		switch {
-		case !isText(it):
-			r.wrong(it, "%s in %s: it has to be the name of a %s", shown(it), name, k.one)
-		case slices.Contains(items, it.Value):
-			r.wrong(it, "%s is in the list twice", it.Value)
-		case r.word(it, k, words):
-			items = append(items, it.Value)
-		}
+		r.behind(it, func(it *yaml.Node) {
+			switch {
+			case !isText(it):
+				r.wrong(it, "%s in %s: it has to be the name of a %s", shown(it), name, k.one)
+			case slices.Contains(items, it.Value):
+				r.wrong(it, "%s is in the list twice", it.Value)
+			case r.word(it, k, words):
+				items = append(items, it.Value)
+			}
+		})
 	}
 	return items
 }
 
 // plain is how a number is written: 010 and 1_0 are others in YAML, and other
 // readers take them for others again.
-var plain = regexp.MustCompile(`^[1-9][0-9]*$`)
+var plain = regexp.MustCompile(`^(0|[1-9][0-9]*)$`)
 
-// number reads a whole number from 1.
+// number reads a whole number.
 func (r *reader) number(n *yaml.Node, name string, k key) (number uint64, ok bool) {
-	if n.Tag == tagInt && plain.MatchString(n.Value) && n.Decode(&number) == nil && number <= k.most {
+	if n.Tag == tagInt && plain.MatchString(n.Value) && n.Decode(&number) == nil && k.least() <= number && number <= k.most {
 		return number, true
 	}
 	if k.most == Format {
 		r.wrong(n, "%s: this lockcheck knows format %d only", named(name, n), Format)
 	} else {
-		r.wrong(n, "%s: it has to be a whole number from 1 to %d, in plain digits", named(name, n), k.most)
+		r.wrong(n, "%s: it has to be a whole number from %d to %d, in plain digits", named(name, n), k.least(), k.most)
 	}
 	return 0, false
 }

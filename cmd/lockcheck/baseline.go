@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,8 +19,23 @@ type baseline struct {
 }
 
 func baselineFlag(fl *pflag.FlagSet, to *string) {
-	fl.StringVar(to, "baseline", "", "result `file` (result.json, or what --json printed): what is violated there is listed and fails nothing")
+	fl.Var((*fileName)(to), "baseline", "result `file` (result.json, or what --json printed): what is violated there is listed and fails nothing")
 }
+
+// fileName is a flag's name of a file. Who types none has not left the flag out: a
+// variable is empty that should not be.
+type fileName string
+
+func (f *fileName) Set(name string) error {
+	if name == "" {
+		return errors.New("it has to be the name of a file")
+	}
+	*f = fileName(name)
+	return nil
+}
+
+func (f *fileName) String() string { return string(*f) }
+func (f *fileName) Type() string   { return "file" }
 
 // readBaseline reads what is known, before anything is run. No file: nothing is. The
 // result that is about to be written below out cannot be what it is held against: the

@@ -54,6 +54,14 @@ func TestABaselineOfRunIsOfTheSameSettings(t *testing.T) {
 	lockcheck(t, "merge", "s", "--baseline", "suite.json").wants(t, usage, "it is of suite, and this is run")
 }
 
+// An empty name is a variable of CI that is not set, and not that nothing is known.
+func TestABaselineHasAName(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, args := range [][]string{{"run", "redis-setnx", "--runs", "1"}, {"suite"}, {"merge", "shards"}} {
+		lockcheck(t, append(args, "--baseline", "")...).wants(t, usage, `--baseline "": it has to be the name of a file`)
+	}
+}
+
 // What shards came to is joined only if they all know the same.
 func TestShardsAreHeldAgainstOneBaseline(t *testing.T) {
 	t.Chdir(t.TempDir())

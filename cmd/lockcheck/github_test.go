@@ -263,6 +263,48 @@ func TestMistakesInASuiteAreShownAtTheirLines(t *testing.T) {
 	}
 }
 
+// What a file names and this machine does not have is a mistake in it like all others.
+func TestWhatIsNotThereIsAMistakeInTheSuite(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("GITHUB_ACTIONS", "true")
+	text := `lockcheck: 1
+regressions: out/kept
+baseline: mine.yaml
+locks:
+  - {name: a, worker: nope1}
+  - {name: b, worker: ./nope2 -v}
+  - {lock: redis-set-lau}
+`
+	if err := os.WriteFile("mine.yaml", []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	r := lockcheck(t, "suite", "mine.yaml", "--out", "out")
+	for _, m := range []struct {
+		line, column int
+		words        string
+	}{
+		{2, 14, "out/kept and --out out are not apart"},
+		{3, 11, "the baseline: mine.yaml is no result of lockcheck"},
+		{5, 23, "worker nope1: executable file not found in $PATH"},
+		{6, 23, "worker ./nope2: no such file or directory"},
+		{7, 12, `no lock "redis-set-lau"`},
+	} {
+		r.wants(t, usage, fmt.Sprintf("\nmine.yaml:%d:%d: %s", m.line, m.column, m.words),
+			fmt.Sprintf("::error title=lockcheck,file=mine.yaml,line=%d,col=%d::%s", m.line, m.column, m.words))
+	}
+	if strings.Contains(r.stderr, "--worker") {
+		t.Errorf("a flag is named that nobody typed:\n%s", r.stderr)
+	}
+	if err := os.WriteFile("mine.yaml", []byte("lockcheck: 1\nbaseline: run.json\nlocks: [{lock: redis-setnx}]\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	run := lockcheck(t, "run", "redis-setnx", "--runs", "1", "--json", "--out", "run")
+	if err := os.WriteFile("run.json", []byte(run.stdout), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	lockcheck(t, "suite", "mine.yaml").wants(t, usage, "mine.yaml:2:11: the baseline: run.json: it is of run, and this is suite")
+}
+
 // A page that nobody can write is no reason to say that a lock is broken, nor
 // that it is not.
 func TestASummaryThatCannotBeWrittenChangesNothing(t *testing.T) {

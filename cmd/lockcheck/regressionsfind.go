@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ func (a *app) regressions(dir string) (kept []*keptCell, err error) {
 	if err != nil {
 		return nil, fail(usage, "the counterexamples of the past: %w", err)
 	}
+	sweepCopies(dir)
 	called, names := keptNames(dir, files), map[string]bool{}
 	for i, file := range files {
 		plan, err := readPlan(file)
@@ -77,8 +79,8 @@ func keptNames(dir string, files []string) (called []string) {
 }
 
 // keptSchedules are the schedules below a directory, behind symbolic links, too.
-// A schedule.json is one, whatever is in it: one that cannot be read is no
-// reason to pass. What runs are about to leave in out is none, so that the two
+// A schedule.json is one, whatever is in it: one that cannot be read, or is missing
+// where the rest of a run is, is no reason to pass. What runs are about to leave in out is none, so that the two
 // have to lie apart.
 func keptSchedules(dir, out string) ([]string, error) {
 	there, err := realPath(out)
@@ -115,6 +117,7 @@ func (w *keptWalk) directory(dir string) error {
 		return nil
 	}
 	w.been[real] = true
+	found := false
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
@@ -128,24 +131,59 @@ func (w *keptWalk) directory(dir string) error {
 		switch {
 		case err != nil: // a link that leads nowhere is no reason to pass, either
 			return fmt.Errorf("%s: %w", path, withoutPath(err))
+		case e.Name() == scheduleFile && !info.Mode().IsRegular():
+			return fmt.Errorf("%s: it is no file: bring it back, or delete it", path)
 		case info.IsDir() && filepath.Ext(path) == ".tmp": // what copyRun could not end
 		case info.IsDir():
 			if err := w.directory(path); err != nil {
 				return err
 			}
-		case info.Mode().IsRegular() && e.Name() == scheduleFile:
-			w.files = append(w.files, path)
-		case info.Mode().IsRegular() && filepath.Ext(path) == ".json":
-			is, err := isSchedule(path)
+		case info.Mode().IsRegular():
+			is, err := isKept(path)
 			if err != nil {
 				return fmt.Errorf("%s: %w", path, withoutPath(err))
 			}
 			if is {
-				w.files = append(w.files, path)
+				w.files, found = append(w.files, path), true
 			}
 		}
 	}
+	if !found && hasRest(dir) {
+		return fmt.Errorf("%s: its %s is missing: bring it back (does git ignore it?), or delete what is left of that counterexample", dir, scheduleFile)
+	}
 	return nil
+}
+
+// isKept tells whether a file is a schedule, or is to be taken for one.
+func isKept(path string) (bool, error) {
+	switch {
+	case filepath.Base(path) == scheduleFile:
+		return true, nil
+	case filepath.Ext(path) != ".json":
+		return false, nil
+	}
+	text, err := os.ReadFile(path)
+	if err == nil && len(bytes.Trim(text, " \t\r\n\x00")) == 0 {
+		err = errors.New("it is empty: bring back what was in it, or delete it")
+	}
+	if err != nil {
+		return false, err
+	}
+	return isSchedule(path)
+}
+
+// hasRest tells whether a directory has what lies beside the schedule of a run.
+func hasRest(dir string) bool {
+	for name, m := range besideSchedule {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if is, err := m.on(path); err == nil && is {
+			return true
+		}
+	}
+	return false
 }
 
 // apart says that a directory holds the one for output, or lies in it.

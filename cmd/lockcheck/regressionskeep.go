@@ -7,18 +7,21 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/lockcheck/lockcheck/harness"
 	"github.com/lockcheck/lockcheck/results"
 )
 
 // keepCounterexamples copies what has broken a promise to where the next suite
-// replays it, and returns where. That it cannot is no reason to fail. A suite that
-// was interrupted keeps nothing: not all was shrunk, and the next one would keep
-// the same again.
-func (a *app) keepCounterexamples(doc *results.Document, dir string) (kept []string) {
+// replays it, and returns where. The first that cannot be kept is what the suite
+// failed of, unless it has failed before; of the others it is said. A suite that was
+// interrupted keeps nothing: not all was shrunk, and the next one would keep the same
+// again.
+func (a *app) keepCounterexamples(doc *results.Document, dir string, before error) (kept []string, failed error) {
+	failed = before
 	if doc.Shards != nil || doc.Interrupted {
-		return nil
+		return nil, failed
 	}
 	for i := range doc.Cells {
 		c := &doc.Cells[i]
@@ -36,15 +39,19 @@ func (a *app) keepCounterexamples(doc *results.Document, dir string) (kept []str
 				err = copyRun(from, to)
 			}
 			if err != nil {
-				a.say("lockcheck: the counterexample is not kept: %v\n", err)
-				continue // with the next: each by itself
+				err = fail(usage, "the counterexample is not kept: %w", err)
 			}
-			if to != "" {
+			switch {
+			case err == nil && to != "":
 				kept = append(kept, to)
+			case err != nil && failed != nil:
+				a.say("lockcheck: %v\n", err)
+			case err != nil:
+				failed = err
 			}
 		}
 	}
-	return kept
+	return kept, failed
 }
 
 // shrunkToItsEnd tells whether there is a shortest run, and it is always the same.
@@ -80,11 +87,22 @@ func roomFor(from, to string) (string, error) {
 	}
 }
 
+// sweepCopies removes what copyRun has left in a directory when it was killed.
+func sweepCopies(dir string) {
+	for _, e := range results.Abandoned(dir, func(string) bool { return true }) {
+		copied := filepath.Join(dir, e.Name())
+		files, err := os.ReadDir(copied)
+		if err == nil && e.IsDir() && !slices.ContainsFunc(files, func(f fs.DirEntry) bool { return !slices.Contains(runFiles, f.Name()) }) {
+			os.RemoveAll(copied)
+		}
+	}
+}
+
 // copyRun copies the files of a run; all of them, or none.
 func copyRun(from, to string) error {
-	temporary := fmt.Sprintf("%s.%d.tmp", to, os.Getpid())
+	temporary := results.Temporary(to)
 	err := os.MkdirAll(temporary, 0o777)
-	for _, name := range []string{historyFile, scheduleFile, verdictFile, storyFile} {
+	for _, name := range runFiles {
 		var text []byte
 		if err == nil {
 			text, err = os.ReadFile(filepath.Join(from, name))

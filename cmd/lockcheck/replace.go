@@ -14,7 +14,8 @@ import (
 )
 
 // marks tell a file that lockcheck wrote at an earlier time, which may be
-// replaced, from any other that somebody has: that one is never touched.
+// replaced, from any other that somebody has: that one is never touched. Beside a
+// schedule they are those of a run.
 type marks struct {
 	what        string // what such a file is
 	begins, has string // within its first bytes
@@ -24,6 +25,12 @@ var (
 	testResults = marks{"file of test results", "<?xml", `<testsuites name="lockcheck `}
 	picture     = marks{"picture of lockcheck", "<!doctype html>", "<title>Porcupine</title>"}
 	calibration = marks{"calibration", "{", `"lockcheck_calibration"`}
+
+	besideSchedule = map[string]marks{ // by the name of the file
+		historyFile: {"history of lockcheck", `{"lockcheck":`, `"version":`},
+		verdictFile: {"verdict", "{", `"properties":`},
+		storyFile:   {"story", "", ", lease "},
+	}
 )
 
 // canWrite tells why a file could not be written: there may be none, or one that
@@ -42,6 +49,7 @@ func canWrite(path string, m marks) error {
 
 // takesFiles tells why no file called like this could be written in a directory.
 func takesFiles(dir, name string) error {
+	results.Sweep(filepath.Join(dir, name))
 	f, err := os.CreateTemp(dir, name+".*.tmp")
 	if err != nil {
 		return withoutPath(err)
@@ -53,6 +61,9 @@ func takesFiles(dir, name string) error {
 // is done. One that is not there is not made yet: what is refused or interrupted
 // leaves nothing.
 func (a *app) canKeep() error {
+	if a.out == "" {
+		return fail(usage, "--out needs the name of a directory")
+	}
 	dir := filepath.Clean(a.out)
 	for {
 		_, err := os.Lstat(dir)
@@ -81,18 +92,22 @@ func (m marks) mayReplace(path string) error {
 	case !info.Mode().IsRegular():
 		return errors.New("it is no file")
 	}
+	is, err := m.on(path)
+	if err == nil && !is {
+		err = errors.New("it is there, and no " + m.what + ": name another file, or remove it first")
+	}
+	return err
+}
+
+// on tells whether a file has the marks.
+func (m marks) on(path string) (bool, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return withoutPath(err)
+		return false, withoutPath(err)
 	}
 	head, err := io.ReadAll(io.LimitReader(f, 4<<10))
-	if err := cmp.Or(err, f.Close()); err != nil {
-		return withoutPath(err)
-	}
-	if !bytes.HasPrefix(head, []byte(m.begins)) || !bytes.Contains(head, []byte(m.has)) {
-		return errors.New("it is there, and no " + m.what + ": name another file, or remove it first")
-	}
-	return nil
+	err = withoutPath(cmp.Or(err, f.Close()))
+	return bytes.HasPrefix(head, []byte(m.begins)) && bytes.Contains(head, []byte(m.has)), err
 }
 
 // ownResult refuses a directory for output in which result.json is somebody

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os/exec"
 	"slices"
@@ -115,11 +116,20 @@ func (f *runFlags) settings(given func(flag string) bool) (s explore.Settings, p
 		if s.Worker, err = suite.Command(f.worker); err != nil {
 			return s, nil, fail(usage, "--worker: %w", err)
 		}
-		if _, err := exec.LookPath(s.Worker[0]); err != nil { // else it would look as if the place had failed
-			return s, nil, fail(usage, "--worker: %s: %w", s.Worker[0], errors.Unwrap(err))
+		if err := startable(s.Worker[0]); err != nil {
+			return s, nil, fail(usage, "--worker: %w", err)
 		}
 	}
 	return s, pr, nil
+}
+
+// startable says why a worker's program cannot be started. Nobody asking, it would
+// look as if the place had failed.
+func startable(program string) error {
+	if _, err := exec.LookPath(program); err != nil {
+		return fmt.Errorf("%s: %w", program, withoutPath(errors.Unwrap(err)))
+	}
+	return nil
 }
 
 // fill is what a place adds to settings that leave it open.

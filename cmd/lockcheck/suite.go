@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"strings"
@@ -86,54 +87,81 @@ func (f *suiteFlags) validate() error {
 	return numbers(f.given, []number{{"runs", f.runs, harness.MostRuns}, {"jobs", f.jobs, harness.MostJobs}})
 }
 
-// readSuite reads the file that the arguments name.
-func readSuite(args []string) (text []byte, s *suite.Suite, err error) {
-	file := suite.File
+// readSuite reads the file that the arguments name, and what is known.
+func (a *app) readSuite(args []string, f suiteFlags) (text []byte, s *suite.Suite, err error) {
 	if len(args) > 1 {
 		return nil, nil, fail(usage, "suite takes one FILE: leave out %s", strings.Join(args[1:], " "))
-	} else if len(args) == 1 {
-		file = args[0]
 	}
+	file := suiteFile(args)
 	text, err = os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) && file == suite.File {
 		return nil, nil, fail(usage, "no file %s: lockcheck init writes one", file)
 	} else if err != nil {
 		return nil, nil, unread(file, err)
 	}
-	s, err = suite.Parse(text)
-	if ps := suite.Problems(nil); errors.As(err, &ps) {
-		return nil, nil, fail(usage, "%s cannot be used\n%w", file, ps.In(file))
-	} else if err != nil {
-		return nil, nil, err
+	if s, err = a.here(f).Parse(text); err != nil {
+		return nil, nil, unusable(file, err)
+	}
+	if f.given("baseline") {
+		return text, s, a.readBaseline(f.baseline, a.out)
 	}
 	return text, s, nil
 }
 
-// suiteBaseline reads what is known: from the file that a flag names, else from
-// the one that the suite does, where an error has its place.
-func (a *app) suiteBaseline(args []string, s *suite.Suite, flag string) error {
-	if flag != "" || s.Baseline == "" {
-		return a.readBaseline(flag, a.out)
+// suiteFile is the file that the arguments of suite name.
+func suiteFile(args []string) string {
+	if len(args) == 0 {
+		return suite.File
 	}
-	if err := a.readBaseline(s.Baseline, a.out); err != nil {
-		file := suite.File
-		if len(args) > 0 {
-			file = args[0]
+	return args[0]
+}
+
+// unusable says what is wrong in a suite's file, each where it is.
+func unusable(file string, err error) error {
+	if ps := suite.Problems(nil); errors.As(err, &ps) {
+		return fail(usage, "%s cannot be used\n%w", file, ps.In(file))
+	}
+	return err
+}
+
+// here says what of a suite is not there. Its baseline is read, if no flag names one.
+func (a *app) here(f suiteFlags) suite.Here {
+	here := suite.Here{
+		"worker": func(command string) error {
+			words, err := suite.Command(command)
+			if err != nil {
+				return nil // which is said anyway
+			}
+			if err := startable(words[0]); err != nil {
+				return fmt.Errorf("worker %w", err)
+			}
+			return nil
+		},
+		"regressions": func(dir string) error {
+			if a.out == "" {
+				return nil // nothing lies apart from it, which is said of --out
+			}
+			_, err := keptSchedules(dir, a.out)
+			return err
+		},
+	}
+	if !f.given("baseline") {
+		here["baseline"] = func(file string) error {
+			if err := a.readBaseline(file, a.out); err != nil {
+				return err
+			}
+			return a.against(&results.Head{Command: "suite", Settings: map[string]string{}})
 		}
-		return fail(usage, "%s cannot be used\n%w", file, s.NoBaseline(err).In(file))
 	}
-	return nil
+	return here
 }
 
 func (a *app) suite(cmd *cobra.Command, args []string, f suiteFlags) error {
 	if err := f.validate(); err != nil {
 		return err
 	}
-	text, s, err := readSuite(args)
+	text, s, err := a.readSuite(args, f)
 	if err != nil {
-		return err
-	}
-	if err := a.suiteBaseline(args, s, f.baseline); err != nil {
 		return err
 	}
 	if err := a.ownPlace(cmd.Name(), f.shard); err != nil {
@@ -151,7 +179,7 @@ func (a *app) suite(cmd *cobra.Command, args []string, f suiteFlags) error {
 	}
 	cells, err := a.suiteCells(cmd, s, f)
 	if err != nil {
-		return err
+		return unusable(suiteFile(args), err)
 	}
 	noteParts(&doc.Head, kept, cells)
 	if err := a.noResult(&doc.Head); err != nil {
@@ -164,8 +192,8 @@ func (a *app) suite(cmd *cobra.Command, args []string, f suiteFlags) error {
 		doc.Shards.Interrupt()
 	}
 	a.compare(doc)
+	left, failed := a.keepCounterexamples(doc, past, failed)
 	decide(doc, failed)
-	left := a.keepCounterexamples(doc, past)
 	failed = cmp.Or(failed, a.leave(doc))
 	a.doneAgain()
 	decide(doc, failed) // once more: it may not be left

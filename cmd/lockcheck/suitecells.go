@@ -52,21 +52,25 @@ func (c *suiteCell) document(e *explored) results.Cell {
 }
 
 // suiteCells are the cells of a suite, in the file's order. What is wrong with
-// an entry is an error; that its place is not there is trouble of its cells.
+// entries on this machine is suite.Problems; that a place is not there is trouble of
+// its cells.
 func (a *app) suiteCells(cmd *cobra.Command, s *suite.Suite, f suiteFlags) (cells []*suiteCell, err error) {
 	dirs := map[string]bool{}
 	gone, said := map[string]error{}, map[string]bool{} // places that are not there
+	var wrong suite.Problems
 	for i := range s.Locks {
 		e := &s.Locks[i]
 		under := unique(dirs, slug(e.Called()+" on "+e.Place()))
 		flags, kinds, err := f.entry(s, e)
 		if err != nil {
-			return nil, fail(usage, "line %d: %s: %w", e.Line, e.Called(), err)
+			wrong = append(wrong, e.Wrong(err))
+			continue
 		}
 		for _, k := range kinds {
 			c := &suiteCell{line: e.Line, promise: e.Promises, result: explore.NewResult()}
 			if err := a.describe(c, e, flags, k); err != nil {
-				return nil, fail(usage, "line %d: %s: %w", e.Line, e.Called(), err)
+				wrong = append(wrong, e.Wrong(err))
+				break
 			}
 			on := flags.place.on
 			c.place = &place{name: on, runs: usualRuns[on]}
@@ -76,7 +80,7 @@ func (a *app) suiteCells(cmd *cobra.Command, s *suite.Suite, f suiteFlags) (cell
 				case troubled(err):
 					gone[on] = err
 				case err != nil:
-					return nil, fail(usage, "line %d: %s: %w", e.Line, e.Called(), err)
+					wrong = append(wrong, e.Wrong(err))
 				default:
 					p.under, c.place = under, p
 				}
@@ -94,6 +98,9 @@ func (a *app) suiteCells(cmd *cobra.Command, s *suite.Suite, f suiteFlags) (cell
 			}
 			cells = append(cells, c)
 		}
+	}
+	if wrong != nil {
+		return nil, wrong
 	}
 	return cells, nil
 }
@@ -179,7 +186,7 @@ func (a *app) describe(c *suiteCell, e *suite.Entry, flags runFlags, kinds []fau
 		fault = "a mix"
 	}
 	c.name = fmt.Sprintf("%s on %s: %s", e.Called(), at.name, fault)
-	settings.Lock, settings.Cell, settings.CellSettings = cmp.Or(e.Lock, e.Called()), c.name, cellSettings(e, kinds)
+	settings.Lock, settings.Cell = cmp.Or(e.Lock, e.Called()), c.name
 	if known {
 		settings.Options = fenced(e.Lock, settings.Options, settings.Fencing)
 		if err := fits(e.Lock, settings.Options); err != nil {
@@ -189,6 +196,7 @@ func (a *app) describe(c *suiteCell, e *suite.Entry, flags runFlags, kinds []fau
 			return err
 		}
 	}
+	settings.CellSettings = cellSettings(e, settings)
 	c.settings = settings
 	return nil
 }
@@ -198,7 +206,7 @@ func (f suiteFlags) seedOf(s *suite.Suite) uint64 {
 	if f.given("seed") {
 		return f.seed
 	}
-	return cmp.Or(s.Seed, 1)
+	return s.Seed
 }
 
 // slug is a name that can be a directory's everywhere.
@@ -209,12 +217,13 @@ func slug(name string) string {
 	return strings.TrimLeft(strings.Join(words, "-"), ".-")
 }
 
-// unique is a name that is not taken yet, and takes it.
+// unique is a name of a directory that is not taken yet, and takes it. That of another
+// case is taken, too: on some systems it is the same directory.
 func unique(taken map[string]bool, base string) string {
 	name := base
-	for i := 2; taken[name]; i++ {
+	for i := 2; taken[strings.ToLower(name)]; i++ {
 		name = fmt.Sprintf("%s-%d", base, i)
 	}
-	taken[name] = true
+	taken[strings.ToLower(name)] = true
 	return name
 }

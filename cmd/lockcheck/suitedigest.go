@@ -3,24 +3,85 @@ package main
 import (
 	"encoding/json"
 	"maps"
+	"reflect"
+	"slices"
+	"time"
 
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/cluster/docker"
+	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/results"
 	"github.com/lockcheck/lockcheck/suite"
+	"github.com/lockcheck/lockcheck/workloads"
 )
 
 // cellSettings is a digest of what the runs of a cell have in common: all that its
-// entry says, but for its name, its promises and how many runs there are, the kinds
-// of faults, and what the place has beside that.
-func cellSettings(e *suite.Entry, kinds []faults.Fault) string {
-	entry := *e
-	entry.Name, entry.Promises, entry.Runs, entry.Line = "", nil, 0, 0
-	entry.On, entry.Faults = e.Place(), []string{}
-	for _, k := range kinds {
-		entry.Faults = append(entry.Faults, k.Name)
+// entry comes to, but for its name, its promises and how many runs there are, the
+// kinds of faults, and what the place has beside that. What is as usual is left out:
+// who writes it, and a key that is new, make no other cell of it.
+func cellSettings(e *suite.Entry, s explore.Settings) string {
+	usual := explore.Settings{Clients: explore.AnyClients, Acquires: explore.AnyAcquires, Count: explore.AnyCount}
+	if e.Place() != "sim" {
+		usual.Usual(0)
+		s.Usual(0)
 	}
-	text, _ := json.Marshal([]any{entry, surroundings(entry.On)}) // none of it fails
+	is := map[string]any{
+		"lock": e.Lock, "worker": s.Worker, "on": e.Place(),
+		"options": s.Options.String(), "fencing": s.Fencing, "strategy": s.Strategy, "depth": s.Depth,
+		"clients": otherThan(usual.Clients, s.Clients), "acquires": otherThan(usual.Acquires, s.Acquires),
+		"lease": otherThan(usualLease(e, &s), time.Duration(e.Lease)),
+	}
+	if len(s.Kinds) > 0 {
+		is["faults"] = sortedNames(s.Kinds, func(f faults.Fault) string { return f.Name })
+		is["faults-per-run"] = otherThan(usual.Count, s.Count)
+		is["mix"] = s.Mixed && len(s.Kinds) > 1
+	}
+	if does := sortedNames(s.Workloads, func(w workloads.Workload) string { return w.Name }); !slices.Equal(does, []string{workloads.AsUsual}) {
+		is["workloads"] = does
+	}
+	maps.DeleteFunc(is, func(_ string, value any) bool { return reflect.ValueOf(value).IsZero() })
+	text, _ := json.Marshal([]any{is, surroundings(e.Place())}) // none of it fails
 	return digest(text)
+}
+
+// usualLease is that of a cell whose entry says none; 0: the place sees in each run.
+func usualLease(e *suite.Entry, s *explore.Settings) time.Duration {
+	if e.Place() == "sim" {
+		var p place
+		p.openSim()
+		return p.lease
+	}
+	lock, _ := catalogue.FindLock(e.Lock)
+	usual := docker.LeaseOf(catalogue.NewLayout(&lock, catalogue.Server{}, s.Options))
+	for i, f := range s.Kinds {
+		var server catalogue.Server
+		if f.Need == faults.NeedReplicas {
+			server.Replicas = 1
+		}
+		t := docker.LeaseOf(catalogue.NewLayout(&lock, server, s.Options))
+		if i > 0 && t != usual {
+			return 0
+		}
+		usual = t
+	}
+	return usual
+}
+
+// otherThan is a value, or the zero value where it is the usual one.
+func otherThan[T comparable](usual, value T) (other T) {
+	if value != usual {
+		other = value
+	}
+	return other
+}
+
+func sortedNames[T any](list []T, name func(T) string) (names []string) {
+	for _, it := range list {
+		names = append(names, name(it))
+	}
+	slices.Sort(names)
+	return names
 }
 
 // noteParts notes in the head of a suite what its cells hang on beside its file: the

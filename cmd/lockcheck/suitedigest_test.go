@@ -1,14 +1,13 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/cluster/docker"
-	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/results"
 	"github.com/lockcheck/lockcheck/suite"
 )
@@ -23,6 +22,7 @@ func TestABaselineHidesNoOtherEntryOfThatName(t *testing.T) {
 		{"the same", "", "", held},
 		{"more runs", "runs: 60", "runs: 90", held},
 		{"a promise more", "ownership}", "[ownership, liveness]}", held},
+		{"what is usual written out", "faults:", "on: sim, lease: 10s, strategy: random, workloads: usual, faults:", held},
 		{"another lock", "redis-set-del,", "redis-set-get-del, runs: 3000,", violated},
 		{"clients", "faults:", "clients: 3, faults:", violated},
 		{"a lease", "faults:", "lease: 5s, faults:", violated},
@@ -48,44 +48,100 @@ func TestABaselineHidesNoOtherEntryOfThatName(t *testing.T) {
 	}
 }
 
-// All that an entry says is in the digest of its cells, but for what they are
-// called, promise, and how often they are done; with real servers so is what they are.
+// known is what the last cell of an entry is known by.
+func known(t *testing.T, entry string) string {
+	t.Helper()
+	s, err := suite.Parse([]byte("lockcheck: 1\nlocks: [{" + entry + "}]"))
+	if err != nil {
+		t.Fatalf("%s: %v", entry, err)
+	}
+	flags, cells, err := suiteFlags{given: func(string) bool { return false }}.entry(s, &s.Locks[0])
+	if err != nil {
+		t.Fatalf("%s: %v", entry, err)
+	}
+	var c suiteCell
+	if err := newApp(nil, io.Discard, io.Discard).describe(&c, &s.Locks[0], flags, cells[len(cells)-1]); err != nil {
+		t.Fatalf("%s: %v", entry, err)
+	}
+	return c.settings.CellSettings
+}
+
+// All that an entry comes to is in the digest of its cells, but for what they are
+// called, promise, and how often they are done.
 func TestWhatACellIsKnownBy(t *testing.T) {
-	pause, _ := faults.Find("pause")
-	kill, _ := faults.Find("kill")
-	usual := func() suite.Entry { return suite.Entry{Lock: "a", On: "docker"} }
-	is := func(e suite.Entry) string { return cellSettings(&e, []faults.Fault{pause}) }
-	for name, change := range map[string]func(*suite.Entry){
-		"lock":     func(e *suite.Entry) { e.Lock = "b" },
-		"worker":   func(e *suite.Entry) { e.Worker = "w" },
-		"place":    func(e *suite.Entry) { e.On = "sim" },
-		"count":    func(e *suite.Entry) { e.FaultsPerRun = 2 },
-		"mix":      func(e *suite.Entry) { e.Mix = true },
-		"workload": func(e *suite.Entry) { e.Workloads = []string{"finally"} },
-		"options":  func(e *suite.Entry) { e.Options = []string{"token"} },
-		"fencing":  func(e *suite.Entry) { e.Fencing = "all" },
-		"strategy": func(e *suite.Entry) { e.Strategy = "pct" },
-		"depth":    func(e *suite.Entry) { e.Depth = 2 },
-		"lease":    func(e *suite.Entry) { e.Lease = 1 },
-		"clients":  func(e *suite.Entry) { e.Clients = 2 },
-		"acquires": func(e *suite.Entry) { e.Acquires = 2 },
+	const (
+		sim    = "lock: redis-set-lua, faults: pause"
+		mixed  = "lock: redis-set-lua, mix: true, faults: [pause, kill]"
+		real   = "lock: redis-set-lua, on: docker, faults: pause"
+		worker = "worker: true it is, faults: pause"
+	)
+	for _, tt := range []struct {
+		usual string
+		same  []string // what is the same, said otherwise
+		other []string
+	}{
+		{sim, []string{
+			sim + ", name: mine, promises: ownership, runs: 7",
+			sim + ", on: sim", sim + ", strategy: random", sim + ", mix: false", sim + ", workloads: usual", sim + ", workloads: [usual]",
+			sim + ", lease: 10s", sim + ", lease: 10000ms",
+		}, []string{
+			"lock: redis-set-del, faults: pause", "lock: redis-set-lua, faults: kill", "lock: redis-set-lua, faults: none", real, worker, mixed,
+			sim + ", faults-per-run: 1", sim + ", faults-per-run: 2", sim + ", workloads: give-up", sim + ", workloads: [usual, give-up]",
+			sim + ", options: token", sim + ", fencing: all", sim + ", fencing: writes", sim + ", strategy: pct",
+			sim + ", lease: 5s", sim + ", lease: 1s", sim + ", clients: 2", sim + ", clients: 5", sim + ", acquires: 20",
+		}},
+		{sim + ", options: [spin, token]", []string{sim + ", options: [token, spin]"}, []string{sim + ", options: spin"}},
+		{sim + ", fencing: all", []string{sim + ", fencing: all, options: token"}, []string{sim + ", fencing: all, options: token=own"}},
+		{sim + ", workloads: [usual, give-up]", []string{sim + ", workloads: [give-up, usual]"}, nil},
+		{sim + ", strategy: pct", nil, []string{sim + ", strategy: pct, depth: 1"}},
+		{mixed, []string{"lock: redis-set-lua, mix: true, faults: [kill, pause]"}, []string{
+			"lock: redis-set-lua, mix: true, faults: [kill, pause, delay]", mixed + ", faults-per-run: 2",
+		}},
+		{"lock: redis-set-lua, faults: none", []string{"lock: redis-set-lua, faults: [none]"}, []string{sim}},
+		{real, []string{
+			real + ", clients: 5", real + ", acquires: 20", real + ", faults-per-run: 1", real + ", lease: 1s",
+		}, []string{real + ", clients: 4", real + ", acquires: 1", real + ", faults-per-run: 2", real + ", lease: 10s", real + ", lease: 4s"}},
+		{
+			"lock: redis-set-lua, on: docker, faults: failover",
+			[]string{"lock: redis-set-lua, on: docker, faults: failover, lease: 4s"},
+			[]string{"lock: redis-set-lua, on: docker, faults: failover, lease: 1s"},
+		},
+		{
+			"lock: redis-set-lua, on: docker, mix: true, faults: [failover, pause]", nil, // each run has its own lease
+			[]string{
+				"lock: redis-set-lua, on: docker, mix: true, faults: [failover, pause], lease: 1s",
+				"lock: redis-set-lua, on: docker, mix: true, faults: [failover, pause], lease: 4s",
+			},
+		},
+		{
+			worker,
+			[]string{worker + ", on: docker", worker + ", name: mine", "worker: \"true  'it' is\", faults: pause", worker + ", lease: 1s"},
+			[]string{"worker: true it was, faults: pause", worker + ", clients: 2"},
+		},
 	} {
-		e := usual()
-		if change(&e); is(e) == is(usual()) {
-			t.Errorf("%s: it is the same cell", name)
+		is := known(t, tt.usual)
+		for _, same := range tt.same {
+			if known(t, same) != is {
+				t.Errorf("%s: it is another cell than %s", same, tt.usual)
+			}
+		}
+		for _, other := range tt.other {
+			if known(t, other) == is {
+				t.Errorf("%s: it is the same cell as %s", other, tt.usual)
+			}
 		}
 	}
-	e := usual()
-	e.Name, e.Promises, e.Runs, e.Line, e.Faults = "b", checker.Promise{checker.Fencing}, 7, 7, []string{"all"}
-	if is(e) != is(usual()) {
-		t.Error("it is another cell by its name")
-	}
-	e = usual()
-	if cellSettings(&e, []faults.Fault{kill}) == is(usual()) {
-		t.Error("it is the same cell under another fault")
-	}
-	before := is(usual())
-	if t.Setenv(docker.MySQLEnv, "other:1"); is(usual()) == before {
+	// With real servers it is known by what they are, too.
+	before := known(t, real)
+	if t.Setenv(docker.MySQLEnv, "other:1"); known(t, real) == before {
 		t.Error("it is the same cell with another server")
+	}
+}
+
+// The digest of a cell that says nothing but a lock and a fault is of no more than
+// these: a key that is new makes no violation new that was known.
+func TestADigestHasWhatIsSaidOnly(t *testing.T) {
+	if got, want := known(t, "lock: redis-set-lua, faults: pause"), digest([]byte(`[{"faults":["pause"],"lock":"redis-set-lua","on":"sim"},null]`)); got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/results"
+)
+
+// The next suite passes over what was not kept for it: whatever says what came of
+// this one says so.
+func TestWhatIsNotKeptForTheNextSuiteEndsThisOne(t *testing.T) {
+	const text = "seed: 1\nruns: 30\nlocks:\n  - {lock: redis-set-del, faults: pause, promises: [ownership, exclusion]}\n"
+	t.Chdir(t.TempDir())
+	t.Setenv("GITHUB_ACTIONS", "true")
+	_, before := suiteRun(t, new(engine), text)
+	dirs, _ := filepath.Glob(filepath.Join(regressionsDir, "*"))
+	if len(dirs) != 2 {
+		t.Fatalf("kept: %q", dirs)
+	}
+	inTheWay := func() {
+		for _, dir := range dirs { // where it is copied to, until all of it is there
+			if err := os.RemoveAll(dir); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(fmt.Sprintf("%s.%d.tmp", dir, os.Getpid()), nil, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	const says = "the counterexample is not kept: "
+	inTheWay()
+	r, doc := suiteRun(t, new(engine), text, "--junit", "junit.xml")
+	r.wants(t, usage, "Exit     4: violated", "::error title=Ended early")
+	if strings.Count(r.stderr, "lockcheck: "+says) != 2 || strings.Contains(r.stdout, "Kept  ") {
+		t.Errorf("%s%s", r.stdout, r.stderr)
+	}
+	junit, err := os.ReadFile("junit.xml")
+	if err != nil || strings.Count(string(junit), says) == 0 {
+		t.Errorf("%v\n%s", err, junit)
+	}
+	if doc.ExitCode != usage || fmt.Sprint(verdicts(doc)) != fmt.Sprint(verdicts(before)) {
+		t.Errorf("exit code %d: %v, before %v", doc.ExitCode, verdicts(doc), verdicts(before))
+	}
+	inTheWay()
+	r, _ = suiteRun(t, new(engine), text, "--json")
+	if err := json.Unmarshal([]byte(r.stdout), doc); err != nil || doc.ExitCode != usage || doc.Verdict != results.Violated {
+		t.Errorf("%v: exit code %d: %s", err, doc.ExitCode, doc.Verdict)
+	}
+}
+
+// What was not shrunk for want of time would be kept again, shrunk, by the next suite.
+func TestAnInterruptedSuiteKeepsNothing(t *testing.T) {
+	t.Chdir(t.TempDir())
+	e := interruptedEngine(t, 2)
+	const text = "locks:\n  - {lock: redis-set-del, on: docker, faults: none, workloads: finally, promises: ownership, runs: 9}\n"
+	r, doc := suiteRun(t, e, text)
+	if r.wants(t, interrupted, "VIOLATED ownership"); doc.Verdict != results.Violated {
+		t.Errorf("%s", doc.Verdict)
+	}
+	if dirs, _ := filepath.Glob(filepath.Join(regressionsDir, "*")); dirs != nil {
+		t.Errorf("kept: %q", dirs)
+	}
+}
+
+// On docker all suites begin with the seed 1, and what they find may be found
+// under other settings than the last time.
+func TestANameThatIsTakenKeepsNothingOut(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const text = "locks:\n  - {name: a, lock: redis-set-del, on: docker, faults: none, workloads: finally, promises: ownership, acquires: 5}\n"
+	for i, tt := range []struct {
+		text, kept string
+	}{
+		{text, "a-on-docker-none-1"},
+		{text, ""}, // the same
+		{strings.Replace(text, "acquires: 5", "acquires: 6", 1), "a-on-docker-none-1-2"},
+		{strings.Replace(text, "acquires: 5", "acquires: 7", 1), "a-on-docker-none-1-3"},
+		{text, ""},
+	} {
+		before, _ := os.ReadDir(regressionsDir)
+		r, _ := suiteRun(t, new(engine), tt.text)
+		r.wants(t, violated)
+		after, _ := os.ReadDir(regressionsDir)
+		if tt.kept == "" {
+			if len(after) != len(before) || strings.Contains(r.stdout+r.stderr, "Kept ") || strings.Contains(r.stderr, "not kept") {
+				t.Errorf("%d: %d are kept, and %d were\n%s", i, len(after), len(before), r.stderr)
+			}
+			continue
+		}
+		r.wants(t, violated, "Kept     regressions/"+tt.kept+",")
+		keptFiles(t, filepath.Join(regressionsDir), historyFile, scheduleFile, storyFile, verdictFile)
+	}
+}
+
+// What a suite could not copy to its end, as it was killed, is committed by nobody
+// who keeps counterexamples.
+func TestWhatAKilledSuiteLeftOfACopyGoes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, tt := range []struct {
+		dir, file string
+		since     time.Duration
+		stays     bool
+	}{
+		{"a-pause-4-exclusion.1.tmp", historyFile, time.Hour, false},
+		{"b-pause-4-exclusion.4194304.tmp", scheduleFile, time.Hour, false},
+		{"c-pause-4-exclusion.4194304.tmp", historyFile, time.Minute, true},
+		{"theirs.1.tmp", "notes.txt", time.Hour, true},
+		{"theirs.tmp", historyFile, time.Hour, true},
+		{"theirs/d-pause-4-exclusion.1.tmp", historyFile, time.Hour, true}, // where no suite writes
+	} {
+		dir := filepath.Join(regressionsDir, filepath.FromSlash(tt.dir))
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		then := time.Now().Add(-tt.since)
+		if err := errors.Join(os.WriteFile(filepath.Join(dir, tt.file), nil, 0o666), os.Chtimes(dir, then, then)); err != nil {
+			t.Fatal(err)
+		}
+		r, _ := suiteRun(t, new(engine), quick, "--runs", "5")
+		r.wants(t, held, "no counterexample was there")
+		if _, err := os.Stat(dir); (err == nil) != tt.stays {
+			t.Errorf("%s: %v", tt.dir, err)
+		}
+	}
+}
