@@ -231,8 +231,8 @@ func TestTheActionRefusesAReleaseThatWasChanged(t *testing.T) {
 			t.Parallel()
 			r := newRunner(t, keepsItsPromise, release(t, []byte("#!/bin/sh\necho run\n"), c.done))
 			ok := r.action(t, map[string]string{"version": "v" + harness.Version, "checksums": c.sha256}, r.path)
-			if said := r.said.String(); ok || !strings.Contains(said, c.says) {
-				t.Errorf("it went well: %v, and said\n%s", ok, said)
+			if said, code := r.said.String(), r.values["outputs.exit-code"]; ok || !strings.Contains(said, c.says) || code != "3" {
+				t.Errorf("it went well: %v, exit-code %q, and said\n%s", ok, code, said)
 			}
 			if _, err := os.Stat(filepath.Join(r.dir, "lockcheck-out")); err == nil {
 				t.Error("the suite was run")
@@ -261,8 +261,9 @@ func TestTheActionTakesNoChecksumsWithoutARelease(t *testing.T) {
 	r := newRunner(t, keepsItsPromise, "")
 	path := lockcheck(t, runtime.GOOS) + string(os.PathListSeparator) + r.path
 	ok := r.action(t, map[string]string{"checksums": strings.Repeat("0", 64)}, path)
-	if said := r.said.String(); ok || !strings.Contains(said, "name it with the input version\nError: Process completed with exit code 4.\n") {
-		t.Errorf("it went well: %v, and said\n%s", ok, said)
+	said, code := r.said.String(), r.values["outputs.exit-code"]
+	if ok || code != "4" || !strings.Contains(said, "name it with the input version\nError: Process completed with exit code 4.\n") {
+		t.Errorf("it went well: %v, exit-code %q, and said\n%s", ok, code, said)
 	}
 }
 
@@ -270,10 +271,13 @@ func TestTheActionTakesNoChecksumsWithoutARelease(t *testing.T) {
 func TestTheActionUsesTheLockcheckThatIsThere(t *testing.T) {
 	t.Parallel()
 	r := newRunner(t, keepsItsPromise, "")
-	if r.action(t, nil, "/usr/bin:/bin") || !strings.Contains(r.said.String(), "name a release") {
-		t.Errorf("without one:\n%s", r.said.String())
+	if r.action(t, nil, "/usr/bin:/bin") || !strings.Contains(r.said.String(), "name a release") || r.values["outputs.exit-code"] != "3" {
+		t.Errorf("without one: exit-code %q\n%s", r.values["outputs.exit-code"], r.said.String())
 	}
 	path := lockcheck(t, runtime.GOOS) + string(os.PathListSeparator) + r.path
+	if r.action(t, map[string]string{"out": "lockcheck.yaml/out"}, path) || r.values["outputs.exit-code"] != "4" {
+		t.Errorf("where nothing can be written: exit-code %q\n%s", r.values["outputs.exit-code"], r.said.String())
+	}
 	if ok := r.action(t, map[string]string{"arguments": "--runs 40 --seed 7", "out": "some where"}, path); !ok {
 		t.Fatalf("with one:\n%s", r.said.String())
 	}

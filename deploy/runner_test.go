@@ -24,16 +24,21 @@ type runner struct {
 
 var expression = regexp.MustCompile(`\$\{\{ (.*?) \}\}`)
 
-// filled is text with the values of its expressions.
+// filled is text with the values of its expressions: of names, of which the first
+// that is not empty counts.
 func (r *runner) filled(t *testing.T, text string, values map[string]string) string {
 	t.Helper()
 	return expression.ReplaceAllStringFunc(text, func(e string) string {
-		name := expression.FindStringSubmatch(e)[1]
-		value, ok := values[name]
-		if !ok && !strings.HasPrefix(name, "steps.") { // of a step that did not run it is empty
-			t.Fatalf("nobody knows the value of %s", e)
+		for name := range strings.SplitSeq(expression.FindStringSubmatch(e)[1], " || ") {
+			value, ok := values[name]
+			if !ok && !strings.HasPrefix(name, "steps.") { // of a step that did not run it is empty
+				t.Fatalf("nobody knows the value of %s", e)
+			}
+			if value != "" {
+				return value
+			}
 		}
-		return value
+		return ""
 	})
 }
 
@@ -158,7 +163,7 @@ var download = regexp.MustCompile(`^gh run download RUN --name (\S+) --dir (\S+)
 
 func (r *runner) copy(t *testing.T, from, to string) {
 	t.Helper()
-	if _, err := os.Stat(from); os.IsNotExist(err) {
+	if _, err := os.Stat(from); err != nil {
 		return
 	}
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
