@@ -80,8 +80,8 @@ func keptNames(dir string, files []string) (called []string) {
 
 // keptSchedules are the schedules below a directory, behind symbolic links, too.
 // A schedule.json is one, whatever is in it: one that cannot be read, or is missing
-// where the rest of a run is, is no reason to pass. What runs are about to leave in out is none, so that the two
-// have to lie apart.
+// where the rest of a run is, is no reason to pass. What runs are about to leave in
+// out is none, so that the two have to lie apart.
 func keptSchedules(dir, out string) ([]string, error) {
 	there, err := realPath(out)
 	if err != nil {
