@@ -303,9 +303,7 @@ func TestNothingElseIsCopiedThanRuns(t *testing.T) {
 			for file, text := range map[string]string{
 				"s/result.json": string(text), "s/token": "t", "s/history.jsonl": "h", "secret/token": "t", "secret/history.jsonl": "h", "history.jsonl": "h",
 			} {
-				if err := cmp.Or(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte(text), 0o666)); err != nil {
-					t.Fatal(err)
-				}
+				write(t, file, text)
 			}
 			r := lockcheck(t, "merge", "s", "--out", "merged")
 			r.wants(t, violated)
@@ -351,6 +349,33 @@ func TestAShrunkRunThatIsNotThereLeavesTheWholeOne(t *testing.T) {
 		t.Errorf("%v\n%s", files, r.stdout)
 	}
 	lockcheck(t, "merge", "s").wants(t, violated, "Again    ", "VIOLATED exclusion")
+}
+
+// Where only the shrunk one is left it is kept, and told.
+func TestAShrunkRunOutlivesTheOneItWasMadeOf(t *testing.T) {
+	t.Chdir(t.TempDir())
+	lockcheck(t, strings.Fields("run redis-set-lua --fault pause --seed 1 --runs 20 --promise exclusion --shard 1/1 --out s")...).wants(t, violated)
+	shrunk, err := filepath.Glob("s/*/shrunk-*")
+	if err != nil || shrunk == nil {
+		t.Fatal(shrunk, err)
+	}
+	for _, dir := range shrunk {
+		for _, file := range runFiles {
+			if err := os.RemoveAll(filepath.Join(filepath.Dir(dir), file)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	r := lockcheck(t, "merge", "s", "--out", "merged")
+	r.wants(t, violated, "VIOLATED exclusion", "Shrunk   merged/")
+	for _, dir := range shrunk {
+		if says := filepath.Dir(dir) + " is not there: its counterexample is named, and not kept\n"; strings.Count(r.stderr, says) != 1 {
+			t.Errorf("of %s it is said:\n%s", filepath.Dir(dir), r.stderr)
+		}
+		if kept := strings.Replace(dir, "s", "merged", 1); !canRead(filepath.Join(kept, scheduleFile)) {
+			t.Errorf("%s is not kept", kept)
+		}
+	}
 }
 
 // What is no set of shards is refused, with the names of the files.

@@ -74,7 +74,8 @@ func (c *collector) copy(histories ...string) error {
 			continue
 		}
 		to := filepath.Join(c.out, name)
-		if around := c.to[filepath.Dir(dir)]; around != "" {
+		whole := filepath.Dir(dir) // of one that is shrunk; it may have gone nowhere
+		if around := c.to[whole]; around != "" && around != whole {
 			to = filepath.Join(around, filepath.Base(dir))
 		}
 		for i := 2; c.taken[to]; i++ {

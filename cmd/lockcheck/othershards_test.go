@@ -8,9 +8,12 @@ import (
 	"testing"
 )
 
-// write writes a file of this directory.
+// write writes a file, and makes the directories that it lies in.
 func write(t *testing.T, name, text string) {
 	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}

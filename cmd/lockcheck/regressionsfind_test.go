@@ -138,13 +138,7 @@ func TestACounterexampleWithoutItsScheduleIsNoReasonToPass(t *testing.T) {
 		"README.md": "", "notes.txt": "", "k/notes.json": "{}", "theirs/story.txt": "Once upon a time.\n", "theirs/verdict.json": "[1]",
 		"theirs/history.jsonl": "{\"lockcheck\":1,\"lock\":\"recorded-elsewhere\"}\n",
 	} {
-		file := filepath.Join(regressionsDir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(regressionsDir, filepath.FromSlash(name)), text)
 	}
 	if err := os.Rename("regressions/k/schedule.json", "regressions/k/kept.json"); err != nil {
 		t.Fatal(err)

@@ -30,12 +30,7 @@ func TestNoFileOfAnybodyIsReplaced(t *testing.T) {
 		"catalogue/mine.json": "{}",
 	}
 	for name, text := range files {
-		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, name, text)
 	}
 	if err := os.Symlink("lockcheck.yaml", "link.xml"); err != nil {
 		t.Fatal(err)

@@ -66,12 +66,7 @@ func TestNothingOfAnEarlierTimeIsLeft(t *testing.T) {
 	// A suite whose counterexamples of the past cannot be read did nothing, too.
 	leave()
 	for name, text := range map[string]string{"lockcheck.yaml": spreadSuite, "regressions/a/schedule.json": "{"} {
-		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		write(t, name, text)
 	}
 	lockcheck(t, "suite", "--junit", "j.xml").wants(t, usage)
 	there(t, file, true)
