@@ -40,7 +40,7 @@ func TestAnUnknownNameIsSaidInALine(t *testing.T) {
 			t.Errorf("%s, want %s", got, c.want)
 		}
 	}
-	if got := Some(Locks()); got != "redis-setnx, redis-setnx-expire, redis-setnx-getset and 26 more" {
+	if got := Some(Locks()); got != "redis-setnx, redis-setnx-expire, redis-setnx-getset and 29 more" {
 		t.Error(got)
 	}
 }
