@@ -142,19 +142,34 @@ type Point struct {
 	// Exact: at that request alone, also where the operation has fewer when nobody
 	// disturbs it. Else a request that it lacks is its last.
 	Exact bool `json:"exact,omitempty"`
+
+	// Of a point that a client has reached: the command of the request ("DEL"), and
+	// that of the request before it, where its answer has come ("GET"); "": unknown.
+	Sends string `json:"-"`
+	Sent  string `json:"-"`
 }
 
+// String writes a point as histories do: "c1 release: before request 2, DEL after
+// GET". Only a point that nobody has reached is "last": a client that has reached
+// one knows the number of its request, and not whether another one follows.
 func (p Point) String() string {
 	when := "before"
 	if p.After {
 		when = "after"
 	}
+	comma, after := "", ""
+	if p.Sends != "" {
+		comma = ", "
+	}
+	if p.Sent != "" {
+		after = " after "
+	}
 	switch {
 	case p.OK:
 		return p.Client + " " + p.Op + ": after ok"
-	case p.Last:
+	case p.Request == 0:
 		return p.Client + " " + p.Op + ": " + when + " last"
 	default:
-		return p.Client + " " + p.Op + ": " + when + " request " + strconv.Itoa(p.Request)
+		return p.Client + " " + p.Op + ": " + when + " request " + strconv.Itoa(p.Request) + comma + p.Sends + after + p.Sent
 	}
 }

@@ -187,6 +187,39 @@ func TestRandomSchedules(t *testing.T) {
 	}
 }
 
+// Where a run is dear, the first fault strikes a holder, every other fault but one in
+// four strikes at a point, and a failover leaves the other servers alone.
+func TestBusySchedules(t *testing.T) {
+	for _, f := range faults.All() {
+		s := scope(f)
+		s.Busy, s.Count, s.Acquires, s.Servers = true, 0, 20, []string{"zk-1", "zk-2", "zk-3"}
+		for seed := range uint64(100) {
+			list := faults.Random(s, rand.New(rand.NewPCG(seed, 1)).Int64N)
+			if again := faults.Random(s, rand.New(rand.NewPCG(seed, 1)).Int64N); !reflect.DeepEqual(list, again) {
+				t.Fatalf("%s: one seed gives two schedules", f.Name)
+			}
+			if len(list) == 0 || list[0].Point == nil || list[0].Point.Op == history.Release {
+				t.Fatalf("%s: the first fault strikes no holder: %+v", f.Name, list)
+			}
+			for _, in := range list {
+				if err := in.Validate(s.Clients, s.Servers, nil); err != nil {
+					t.Errorf("%s: %v", f.Name, err)
+				}
+			}
+			if f.Name != "failover" {
+				continue
+			}
+			var on []string
+			for _, in := range list {
+				on = append(on, in.On...)
+			}
+			if slices.Sort(on); !slices.Equal(on, s.Servers) {
+				t.Errorf("failovers strike %v, want each server once", on)
+			}
+		}
+	}
+}
+
 func TestPoints(t *testing.T) {
 	reached := func(request int, after, last bool) faults.Point {
 		return faults.Point{Client: "c1", Acquisition: 2, Op: history.Release, Request: request, After: after, Last: last}

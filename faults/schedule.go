@@ -14,7 +14,8 @@ import (
 type Scope struct {
 	Kinds    []Fault
 	Mixed    bool // each fault is of a kind of its own; else all are of one
-	Count    int  // faults in the run
+	Count    int  // faults in the run; 0, with Busy: as many as are usual
+	Busy     bool // strike clients that are busy: a run is dear
 	Clients  []string
 	Servers  []string      // that clients ask
 	Stores   []string      // these, and their replicas; none: Servers
@@ -30,10 +31,13 @@ type Scope struct {
 // several servers, every other fault of servers or links strikes some of them
 // at once.
 func Random(s Scope, draw func(n int64) int64) []Injection {
-	if len(s.Kinds) == 0 || s.Count == 0 {
+	if len(s.Kinds) == 0 || s.Count == 0 && !s.Busy {
 		return nil
 	}
 	f := s.Kinds[draw(int64(len(s.Kinds)))]
+	if s.Busy {
+		return busy(&s, f, draw)
+	}
 	schedule := make([]Injection, 0, s.Count)
 	for i := range s.Count {
 		if s.Mixed && i > 0 {
