@@ -58,8 +58,8 @@ type Schedule struct {
 	Name    string // where a case has several
 	Scripts []workloads.Script
 	Faults  []faults.Injection
-	Hazard  checker.Counter // what has to be reached, else the run shows nothing; without a fault Must may say enough
-	Must    []checker.Property
+	Hazard  checker.Counter    // what has to be reached, else the run shows nothing; without a fault Must may say enough
+	Must    []checker.Property // the story is about the first
 	May     []checker.Property // may be violated as well
 	// Blind are properties of Must that a place cannot observe.
 	Blind map[string][]checker.Property
@@ -99,9 +99,10 @@ type Quantity string
 // The quantities.
 const (
 	RequestsPerGrant Quantity = "requests to the servers for each grant"
-	LongestGap       Quantity = "T in which somebody waited and nobody held, at most"
-	LongestWait      Quantity = "T that the one who waited longest waited"
-	PassedBy         Quantity = "acquires that asked later than another and were granted before it, at most"
+	LongestGap       Quantity = "T without a holder while a client waited"
+	LongestWait      Quantity = "T until the client that waited longest had its answer"
+	PassedBy         Quantity = "later acquires that were granted the lock before one client"
+	SplitVotes       Quantity = "times that clients had shared the nodes and none could get a majority"
 )
 
 // Scaled is the schedule for a lease of t.
@@ -142,11 +143,15 @@ const (
 	c4 = "c4"
 )
 
-// What several cases violate, may violate besides, or keep.
+// What several cases violate, may violate besides, or keep. The first that a
+// schedule must violate is what its story is about.
 var (
 	overlap      = []checker.Property{checker.Exclusion, checker.LeaseExclusion}
-	stolen       = []checker.Property{checker.Ownership, checker.Exclusion, checker.LeaseExclusion}
+	stolen       = []checker.Property{checker.Exclusion, checker.LeaseExclusion, checker.Ownership}
+	stolenLate   = []checker.Property{checker.Ownership, checker.Exclusion, checker.LeaseExclusion} // by one whose own lease is over
 	exclusive    = []checker.Property{checker.Exclusion, checker.Resource}
+	lateWrite    = []checker.Property{checker.Resource, checker.Exclusion}
+	twoWrite     = []checker.Property{checker.Exclusion, checker.LeaseExclusion, checker.Resource}
 	damage       = []checker.Property{checker.Resource, checker.Handover} // what follows from an overlap
 	unharmed     = []checker.Property{checker.Ownership, checker.Resource, checker.Exclusion, checker.LeaseExclusion}
 	starved      = []checker.Property{checker.Liveness}
@@ -192,6 +197,12 @@ func until(at time.Duration) workloads.Step { return workloads.Step{At: at} }
 // section is a whole critical section: acquire, read, think, write, release.
 func section(at, limit, think time.Duration) []workloads.Step {
 	return []workloads.Step{acquire(at, limit), read(), write(think), release()}
+}
+
+// leased has a client write only while its lease lasts, and else give back at once.
+func leased(s workloads.Step) workloads.Step {
+	s.Leased = true
+	return s
 }
 
 // at is a point in the first critical section of c1.

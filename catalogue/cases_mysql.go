@@ -71,7 +71,7 @@ var rowCases = []Case{
 			},
 			Faults: pauseC1(granted(), 15*T/10),
 			Hazard: checker.PauseHitHolder,
-			Must:   stolen,
+			Must:   stolenLate,
 			May:    damage,
 		}},
 		Remedy: Remedy{
@@ -140,22 +140,44 @@ var rowCases = []Case{
 	},
 	{
 		ID: "mysql-unlock-recursion", Kind: Violation,
-		Title:  "A release inside a transaction reads the same again and again, until its thread dies",
-		Tells:  "The release compares versions, and if that fails calls itself to look again. In a REPEATABLE READ transaction it sees what it saw at first, whatever has become of the row; and what its DELETE has looked at stays locked meanwhile.",
+		Title:  "A release inside a transaction reads the same again and again, until its stack is full",
+		Tells:  "The release compares versions, and if that fails calls itself to look again. In a REPEATABLE READ transaction it sees what it saw at first, whatever has become of the row; and what its DELETE has looked at stays locked meanwhile. When the stack is full the transaction is rolled back, and the lock stays taken until its lease ends.",
 		Source: bailongma + "unLockByName, its recursion",
 		Setup:  Setup{Lock: "mysql-fair", Options: Options{InTx: true}},
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
 				visit(c1, 0, T/2, 4*T/10),
-				visit(c2, 2*T/10, 2*T, T/10),
+				visit(c2, 2*T/10, 8*T, T/10),
 			},
 			Hazard: checker.Contended,
 			Must:   delay,
-			May:    starved,
+			May:    starved, // the calls may take longer than 3 T
 		}},
 		Remedy: Remedy{
 			Words: "Release outside the transaction, by a statement that needs nothing of what was read; and where one has to look again, a bounded number of times.",
 			Setup: mysqlFairFixed, Keeps: append([]checker.Property{checker.Handover}, served...),
+		},
+	},
+	{
+		ID: "mysql-try-in-transaction", Kind: Violation,
+		Title:  "A transaction around the try is rolled back, and takes the lock from its holder",
+		Tells:  "Until the transaction ends nobody else sees the row of the grant. If the session ends first, the server rolls the transaction back, and the row is gone: the next client gets the lock, while the holder works on.",
+		Source: bailongma + "tryLockByName, its comment that it must not be called in a transaction",
+		Setup:  Setup{Lock: "mysql-optimistic", Options: Options{TryInTx: true}},
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				visit(c1, 0, T/2, 9*T/10),
+				visit(c2, T/2, 2*T, T/2),
+			},
+			Faults: []faults.Injection{{Fault: "session-expiry", On: []string{c1}, At: 3 * T / 10}},
+			Hazard: checker.TouchedBy("session-expiry"),
+			Must:   overlap,
+			// No server has made a grant that anybody else could see.
+			May: append([]checker.Property{checker.Answers}, damage...),
+		}},
+		Remedy: Remedy{
+			Words: "Ask outside any transaction, so that the row is committed before the work begins.",
+			Setup: mysqlOptimistic, Keeps: append([]checker.Property{checker.LeaseExclusion}, served...),
 		},
 	},
 	{
@@ -175,7 +197,7 @@ var rowCases = []Case{
 			Hazard: checker.TouchedBy("delay"),
 			May:    []checker.Property{checker.Handover, checker.Fairness},
 		}},
-		Figure: &Figure{Of: LongestWait, AtLeast: 1.3, AtMost: 1.28},
+		Figure: &Figure{Of: LongestWait, AtLeast: 1.4, AtMost: 1.3},
 		Remedy: Remedy{
 			Words: "A deadline on a monotonic clock, and no sleep beyond it.",
 			Setup: mysqlFairFixed, Keeps: served,

@@ -25,7 +25,7 @@ func pauseC2(nth int, p faults.Point, d time.Duration) []faults.Injection {
 func dying(name string, n int, must, may []checker.Property) Schedule {
 	s := Schedule{
 		Name:    name,
-		Scripts: []workloads.Script{visit(c1, 0, T/2, 8*T/10)},
+		Scripts: []workloads.Script{visit(c1, 0, T/2, 6*T/10)}, // c2, who looks each 250 ms, finds its turn before the lease ends
 		Hazard:  checker.KillHitAcquirer,
 		Must:    must,
 		May:     may,
@@ -33,9 +33,9 @@ func dying(name string, n int, must, may []checker.Property) Schedule {
 	for i := range n {
 		waiter := "c" + strconv.Itoa(i+2)
 		s.Scripts = append(s.Scripts, visit(waiter, 15*T/100+time.Duration(i)*T/10, 4*T, T/10))
-		s.Faults = append(s.Faults, faults.Injection{Fault: "kill", On: []string{waiter}, At: 7 * T / 10})
+		s.Faults = append(s.Faults, faults.Injection{Fault: "kill", On: []string{waiter}, At: 5 * T / 10})
 	}
-	s.Scripts = append(s.Scripts, visit("c"+strconv.Itoa(n+2), 6*T/10, 7*T, T/10))
+	s.Scripts = append(s.Scripts, visit("c"+strconv.Itoa(n+2), 55*T/100, 7*T, T/10))
 	return s
 }
 

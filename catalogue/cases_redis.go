@@ -32,7 +32,7 @@ var (
 		},
 		Faults: pauseC1(writing(), 13*T/10),
 		Hazard: checker.LeaseExpiredWhileHeld,
-		Must:   exclusive,
+		Must:   lateWrite,
 		May:    delay,
 	}
 )
@@ -107,7 +107,7 @@ var leaseCases = []Case{
 			},
 			Faults: pauseC1(granted(), 12*T/10),
 			Hazard: checker.LeaseExpiredWhileHeld,
-			Must:   stolen,
+			Must:   stolenLate,
 			May:    damage,
 		}},
 		Remedy: Remedy{
@@ -197,14 +197,14 @@ var leaseCases = []Case{
 				},
 				Faults: []faults.Injection{{Fault: "server-jump", On: []string{RedisName}, At: 3 * T / 10, Amount: 2 * T}},
 				Hazard: checker.JumpWithHolder,
-				Must:   overlap,
-				May:    damage,
+				Must:   twoWrite,
+				May:    delay,
 			},
 			{
 				Name: "backward",
 				Scripts: []workloads.Script{
 					script(c1, acquire(0, T/2), read(), workloads.Step{Do: history.Write, At: 9 * T / 10}, release()),
-					visit(c2, T/10, 3*T, T/20),
+					script(c2, insist(T/10, 3*T, T/20)...),
 				},
 				Faults: []faults.Injection{
 					{Fault: "server-jump", On: []string{RedisName}, At: 3 * T / 10, Amount: -T},
@@ -215,7 +215,7 @@ var leaseCases = []Case{
 			},
 		},
 		Remedy: Remedy{
-			Words: "Slew clocks instead of setting them; and let the resource check fencing tokens, which do not depend on clocks.",
+			Words: "Slew clocks instead of setting them, which cannot be run here. And let the resource check fencing tokens, which do not depend on clocks: they keep the data, and not the lock.",
 			Setup: fenced, Keeps: fencingKeeps,
 		},
 	},

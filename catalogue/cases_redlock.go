@@ -1,6 +1,7 @@
 package catalogue
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
@@ -29,6 +30,22 @@ func bareMajority(happens ...faults.Injection) []faults.Injection {
 	return append(unreachable(c1, T/2, "redis-4", "redis-5"), happens...)
 }
 
+// scattered puts each of n clients beside one node: messages between it and the others
+// take d longer.
+func scattered(n int, d time.Duration) (list []faults.Injection) {
+	for client := range n {
+		for node := range n {
+			if node != client {
+				list = append(list, faults.Injection{
+					Fault: "delay", On: []string{"c" + strconv.Itoa(client+1), "redis-" + strconv.Itoa(node+1)},
+					For: 2 * T, Amount: d,
+				})
+			}
+		}
+	}
+	return list
+}
+
 // redlockCases are those of a lock on several nodes.
 var redlockCases = []Case{
 	{
@@ -54,7 +71,7 @@ var redlockCases = []Case{
 				visit(c1, 0, 4*T, T/10),
 				visit(c2, 11*T/10, T, T/2),
 			},
-			Faults: pauseC1(at(history.Acquire, faults.Point{After: true, Request: 1}), 13*T/10),
+			Faults: pauseC1(at(history.Acquire, faults.Point{After: true, Last: true}), 13*T/10),
 			Hazard: checker.PauseHitWaiter,
 			Must:   append([]checker.Property{checker.Resource, checker.Ownership}, overlap...),
 		}},
@@ -73,11 +90,11 @@ var redlockCases = []Case{
 			},
 			Faults: bareMajority(faults.Injection{Fault: "server-jump", On: []string{"redis-3"}, At: 3 * T / 10, Amount: 2 * T}),
 			Hazard: checker.JumpWithHolder,
-			Must:   overlap,
-			May:    damage,
+			Must:   twoWrite,
+			May:    delay,
 		}},
 		Remedy: Remedy{
-			Words: "Slew clocks instead of setting them; and fencing, with tokens from a source of its own.",
+			Words: "Slew clocks instead of setting them, which cannot be run here. And fencing, with tokens from a source of its own: it keeps the data, and not the lock.",
 			Setup: redlockFenced, Keeps: fencingKeeps,
 		},
 	},
@@ -106,13 +123,15 @@ var redlockCases = []Case{
 	{
 		ID: "redlock-delayed-restart", Kind: Control,
 		Title:  "A node that comes back empty after the longest lease does no harm",
-		Tells:  "What the node has forgotten has ended by the time it is back. Until then two nodes are free, and two are no majority.",
+		Tells:  "What the node has forgotten has ended by the time it is back. While it is away a client finds two free nodes, and two are no majority.",
 		Source: redlockManual + ", Performance, Crash Recovery and fsync: delayed restarts",
 		Setup:  redlock,
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				visit(c1, T/20, T/2, 7*T/10),
-				visit(c2, 4*T/10, 2*T, T/2),
+				// c1 holds for nearly all of its lease, and c3 comes when the node is back.
+				visit(c1, T/20, T/2, 8*T/10),
+				visit(c2, 4*T/10, 2*T, T/5),
+				visit(c3, 16*T/10, T, T/10),
 			},
 			Faults: bareMajority(faults.Injection{Fault: "restart-lost", On: []string{"redis-3"}, At: 2 * T / 10, For: 11 * T / 10}),
 			Hazard: checker.RestartWithHolder,
@@ -136,11 +155,11 @@ var redlockCases = []Case{
 				faults.Injection{Fault: "failover", On: []string{"redis-3"}, For: 2 * T, Point: granted()},
 			),
 			Hazard: checker.EntryLostWhileHeld,
-			Must:   overlap,
+			Must:   twoWrite,
 			May:    forgets,
 		}},
 		Remedy: Remedy{
-			Words: "Nodes without replicas; and fencing, with tokens from a source of its own.",
+			Words: "Nodes without replicas. Where they have some, fencing, with tokens from a source of its own: it keeps the data, and not the lock.",
 			Setup: Setup{Lock: "redlock", Server: replicated, Options: Options{OwnToken: true}, Fencing: history.FencingAll},
 			Keeps: fencingKeeps,
 		},
@@ -195,8 +214,8 @@ var redlockCases = []Case{
 		Setup:  Setup{Lock: "redlock-flawed-timeout"},
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				visit(c1, T/20, 4*T, T/20),
-				visit(c2, T/10, 4*T, T/20),
+				visit(c1, T/4, 4*T, T/20),
+				visit(c2, 3*T/10, 4*T, T/20),
 			},
 			Faults: []faults.Injection{{Fault: "server-pause", On: []string{"redis-2"}}},
 			Hazard: checker.TouchedBy("server-pause"),
@@ -211,20 +230,22 @@ var redlockCases = []Case{
 	{
 		ID: "redlock-split-vote", Kind: Figures,
 		Title:  "Clients that try again in step split the votes again and again",
-		Tells:  "Each of those who ask at the same time gets some nodes, and nobody a majority. Who then waits for the same time as all others meets them again.",
+		Tells:  "Each client is near one node and far from the others. If they ask at the same time each gets one node, and nobody a majority. If they then all wait for the same time they meet again.",
 		Source: redlockManual + ", Retry on Failure; imcoderlemon, Three ways to lock with Redis (in Chinese), leaves the random delay out",
-		Setup:  Setup{Lock: "redlock-seed"},
+		Setup:  Setup{Lock: "redlock", Options: Options{FixedWait: true}},
 		Schedules: []Schedule{{
-			Scripts: crowd(20, section(0, 5*T, 0)),
-			May:     delay,
+			Scripts: crowd(5, section(0, 4*T, T/50)),
+			Faults:  scattered(5, T/100),
+			Hazard:  checker.TouchedBy("delay"),
+			May:     append([]checker.Property{checker.Handover}, starved...),
 		}},
-		Figure: &Figure{Of: RequestsPerGrant, AtLeast: 60, AtMost: 40},
+		Figure: &Figure{Of: SplitVotes, AtLeast: 20, AtMost: 10},
 		Remedy: Remedy{
-			Words: "All nodes at once, and a random time before the next try.",
-			Setup: redlock, Keeps: []checker.Property{checker.Exclusion, checker.Handover},
+			Words: "A random time before the next try.",
+			Setup: redlock, Keeps: append([]checker.Property{checker.Handover}, served...),
 		},
 		LeastLease: 10 * time.Second,
-		NotOn:      map[string]string{"docker": "how often votes are split depends on the network; sim repeats it"},
+		NotOn:      map[string]string{"docker": "how long clients stay in step depends on the network; sim repeats it"},
 	},
 	{
 		ID: "redlock-no-drift", Kind: Violation,
@@ -234,18 +255,19 @@ var redlockCases = []Case{
 		Setup:  Setup{Lock: "redlock-seed"},
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				script(c1, acquire(T/20, T/2), read(), workloads.Step{Do: history.Write, At: 115 * T / 100}, release()),
-				visit(c2, 1043*T/1000, T, T/2),
+				// It writes when the nodes have dropped its keys, and its lease still lasts.
+				script(c1, acquire(T/20, T/2), read(), leased(workloads.Step{Do: history.Write, At: 10475 * T / 10000}), release()),
+				visit(c2, 10425*T/10000, T, T/2),
 			},
 			Faults: bareMajority(each(faults.Injection{Fault: "server-rate", For: 3 * T, Amount: T / 100},
 				"redis-1", "redis-2", "redis-3")...),
 			Hazard: checker.RateWithHolder,
-			Must:   []checker.Property{checker.LeaseExclusion},
-			May:    []checker.Property{checker.Exclusion, checker.Resource, checker.Handover},
+			Must:   overlap,
+			May:    damage,
 		}},
 		Remedy: Remedy{
-			Words: "Take a hundredth of the lease and 2 ms off what is left of it.",
-			Setup: redlock, Keeps: []checker.Property{checker.LeaseExclusion, checker.Ownership},
+			Words: "Take a hundredth of the lease and 2 ms off what is left of it, and stop work when the rest is over.",
+			Setup: redlock, Keeps: unharmed,
 		},
 		LeastLease: 10 * time.Second,
 		NotOn:      map[string]string{"docker": "the clocks of real servers cannot be made fast"},
@@ -253,25 +275,88 @@ var redlockCases = []Case{
 	{
 		ID: "redlock-wallclock-step", Kind: Violation,
 		Title:  "The client's clock is set back while it asks, and the lease looks new",
-		Tells:  "The time that the round took is the difference of two readings of a clock. If that clock is set between them, the difference means nothing.",
+		Tells:  "The time that the round took is the difference of two readings of a clock. If that clock is set back between them, the round has taken less than no time, and the lease is longer than the nodes keep the key.",
 		Source: "S. Sanfilippo, Is Redlock safe?, 2016, asks for a monotonic clock; imcoderlemon, Three ways to lock with Redis (in Chinese), takes the current time in milliseconds",
 		Setup:  Setup{Lock: "redlock-flawed-wallclock"},
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				script(c1, acquire(0, T/2), read(), workloads.Step{Do: history.Write, At: 15 * T / 10}, release()),
+				script(c1, acquire(0, T/2), read(), leased(workloads.Step{Do: history.Write, At: 15 * T / 10}), release()),
 				visit(c2, T/2, 2*T, T/2),
 			},
 			Faults: []faults.Injection{
-				{Fault: "jump", On: []string{c1}, Amount: -8 * T / 10, Point: at(history.Acquire, faults.Point{After: true, Last: true})},
-				{Fault: "pause", On: []string{c1}, For: 8 * T / 10, Point: at(history.Acquire, faults.Point{After: true, Last: true})},
+				{Fault: "jump", On: []string{c1}, Amount: -8 * T / 10, Point: at(history.Acquire, faults.Point{After: true, Request: 1})},
 			},
 			Hazard: checker.TouchedBy("jump"),
-			Must:   []checker.Property{checker.LeaseExclusion},
-			May:    []checker.Property{checker.Exclusion, checker.Resource, checker.Handover},
+			Must:   overlap,
+			May:    damage,
 		}},
 		Remedy: Remedy{
 			Words: "A clock that never jumps.",
-			Setup: redlock, Keeps: []checker.Property{checker.LeaseExclusion, checker.Ownership},
+			Setup: redlock, Keeps: unharmed,
+		},
+	},
+	{
+		ID: "redlock-whole-validity", Kind: Violation,
+		Title:  "The acquire took most of the lease, and the client believes in all of it",
+		Tells:  "The nodes count from the moment at which each of them set its key. A client that counts a whole lease from the end of its acquire holds on while the nodes grant the lock to another.",
+		Source: "imcoderlemon, Three ways to lock with Redis (in Chinese), the third way, the fourth step; " + redlockManual + ", The Redlock Algorithm, the fourth step",
+		Setup:  Setup{Lock: "redlock-flawed-validity"},
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				script(c1, acquire(0, T), read(), leased(write(7*T/10)), release()),
+				visit(c2, T/2, 2*T, T/2),
+			},
+			Faults: pauseC1(at(history.Acquire, faults.Point{After: true, Last: true}), 6*T/10),
+			Hazard: checker.PauseHitWaiter,
+			Must:   overlap,
+			May:    damage,
+		}},
+		Remedy: Remedy{
+			Words: "Take the time of the acquire off the lease, and stop work when the rest is over.",
+			Setup: redlock, Keeps: unharmed,
+		},
+	},
+	{
+		ID: "redlock-release-granted", Kind: Violation,
+		Title:  "A client deletes its key only where it knows of a grant, and the others keep it",
+		Tells:  "A node whose yes was lost has set the key. If a majority of nodes keep such a key, nobody gets the lock until it expires.",
+		Source: "imcoderlemon, Three ways to lock with Redis (in Chinese), the third way, the fifth step and the release, which asks all nodes; " + redlockManual + ", Retry on Failure",
+		Setup:  Setup{Lock: "redlock-flawed-release"},
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				visit(c1, 0, 2*T, T/10),
+				visit(c2, 2*T/10, 2*T, T/10),
+			},
+			Faults: each(faults.Injection{
+				Fault: "drop-reply", On: []string{c1}, Direction: faults.ToClient,
+				Point: at(history.Acquire, faults.Point{Request: 1}), For: T / 10,
+			}, "redis-3", "redis-4", "redis-5"),
+			Hazard: checker.ReplyDropped,
+			Must:   delay,
+		}},
+		Remedy: Remedy{
+			Words: "Delete the key on all nodes, whatever they answered.",
+			Setup: redlock, Keeps: append([]checker.Property{checker.Handover}, served...),
+		},
+	},
+	{
+		ID: "redlock-continue-once", Kind: Violation,
+		Title:  "A lock that is said to last until its release ends with its lease",
+		Tells:  "One call of ContinueLock is said to keep the lock until the release. But it sets the keys once, and they expire. Whoever wants to keep the lock has to call again in time.",
+		Source: "imcoderlemon, Three ways to lock with Redis (in Chinese), the third way, ContinueLock; redlock-cpp, CLockExample, which calls it in a loop",
+		Setup:  Setup{Lock: "redlock-continue", Options: Options{Once: true}},
+		Schedules: []Schedule{{
+			Scripts: []workloads.Script{
+				visit(c1, 0, T/2, 16*T/10),
+				visit(c2, 2*T/10, 3*T, T/10),
+			},
+			Hazard: checker.Contended,
+			Must:   exclusive,
+			May:    damage,
+		}},
+		Remedy: Remedy{
+			Words: "Renew the lease while the work lasts, in a task that ends with the release.",
+			Setup: Setup{Lock: "redis-watchdog"}, Keeps: append([]checker.Property{checker.Handover}, unharmed...),
 		},
 	},
 	{
@@ -300,19 +385,19 @@ var redlockCases = []Case{
 		Setup:  Setup{Lock: "redlock-flawed-seconds", Server: Server{Nodes: 3}},
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				script(c1, acquire(0, T/2), read(), workloads.Step{Do: history.Write, At: 115 * T / 100}, release()),
+				script(c1, acquire(0, T/2), read(), leased(workloads.Step{Do: history.Write, At: 101 * T / 100}), release()),
 				visit(c2, 1002*T/1000, T, T/2),
 			},
 			Faults: append(unreachable(c1, T/2, "redis-3"), each(
 				faults.Injection{Fault: "delay", On: []string{c1}, Direction: faults.ToClient, For: T / 10, Amount: 22 * T / 1000},
 				"redis-1", "redis-2")...),
 			Hazard: checker.TouchedBy("delay"),
-			Must:   []checker.Property{checker.LeaseExclusion},
-			May:    []checker.Property{checker.Exclusion, checker.Resource, checker.Handover},
+			Must:   overlap,
+			May:    damage,
 		}},
 		Remedy: Remedy{
 			Words: "A clock that never jumps, in milliseconds.",
-			Setup: Setup{Lock: "redlock", Server: Server{Nodes: 3}}, Keeps: []checker.Property{checker.LeaseExclusion, checker.Ownership},
+			Setup: Setup{Lock: "redlock", Server: Server{Nodes: 3}}, Keeps: unharmed,
 		},
 		LeastLease: 10 * time.Second,
 		NotOn:      map[string]string{"docker": "with a lease of one second a clock of whole seconds shows something else, and the margin is too small for real time"},

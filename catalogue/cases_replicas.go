@@ -21,14 +21,14 @@ var (
 	setLuaReplicated = Setup{Lock: "redis-set-lua", Server: replicated}
 
 	// forgets is what may be violated besides where a master is replaced.
-	forgets = []checker.Property{checker.Resource, checker.Handover, checker.Answers}
+	forgets = []checker.Property{checker.Handover, checker.Answers}
 )
 
 // outlives is the remedy where a server forgets: nothing helps the lock, but the
 // resource can refuse what is stale, if the tokens come from elsewhere.
 func outlives(s Server) Remedy {
 	return Remedy{
-		Words: "Fencing, with tokens from a server that the fault does not touch; or a store that needs a majority for each write.",
+		Words: "Fencing, with tokens from a server that the fault does not touch: it keeps the data, and not the lock. What keeps the lock is a store that needs a majority for each write.",
 		Setup: Setup{Lock: "redis-set-lua", Server: s, Options: Options{OwnToken: true}, Fencing: history.FencingAll},
 		Keeps: fencingKeeps,
 	}
@@ -69,7 +69,7 @@ func masterLost(name string, happens []faults.Injection) Schedule {
 		},
 		Faults: happens,
 		Hazard: checker.EntryLostWhileHeld,
-		Must:   overlap,
+		Must:   twoWrite,
 		May:    forgets,
 	}
 }
@@ -104,7 +104,7 @@ var replicaCases = []Case{
 				{Fault: "partition-servers", On: []string{redis1}, At: T / 10, For: 9 * T / 10},
 			}, unheard(c1, T/10, 9*T/10)...),
 			Hazard: checker.EntryLostWhileHeld,
-			Must:   overlap,
+			Must:   twoWrite,
 			May:    forgets,
 		}},
 		Remedy: outlives(replicated),
@@ -122,7 +122,7 @@ var replicaCases = []Case{
 			},
 			Faults: lostOnFailover(redis1, redis1b),
 			Hazard: checker.EntryLostWhileHeld,
-			Must:   overlap,
+			Must:   twoWrite,
 			May:    forgets,
 		}},
 		Remedy: outlives(Server{Replicas: 3}),
@@ -140,7 +140,7 @@ var replicaCases = []Case{
 			},
 			Faults: []faults.Injection{{Fault: "restart-lost", On: []string{redis1}, At: 2 * T / 10, For: T / 25}},
 			Hazard: checker.RestartWithHolder,
-			Must:   overlap,
+			Must:   twoWrite,
 			May:    forgets,
 		}},
 		Remedy: Remedy{
@@ -166,7 +166,7 @@ var replicaCases = []Case{
 				{Fault: "failover", On: []string{redis1}, At: 2 * T / 10, For: 2 * T},
 			},
 			Hazard: checker.LeaseExpiredWhileHeld,
-			Must:   overlap,
+			Must:   twoWrite,
 			May:    forgets,
 		}},
 		Remedy: outlives(replicated),

@@ -25,34 +25,51 @@ func skewed(client string, by time.Duration) Schedule {
 		Faults: []faults.Injection{{Fault: "skew", On: []string{client}, For: 5 * T, Amount: by}},
 		Hazard: checker.ClockOffWithHolder,
 		Must:   overlap,
-		May:    []checker.Property{checker.Resource, checker.Ownership, checker.Handover},
+		// The release of the published lock leaves a key that has not expired.
+		May: []checker.Property{checker.Resource, checker.Ownership, checker.Handover, checker.Answers},
 	}
+}
+
+// sameEnd has c1 die, and c2 and c3 find that its time has passed; c3 is stopped
+// before it acts on that.
+var sameEnd = Schedule{
+	Scripts: []workloads.Script{
+		visit(c1, 0, T/2, T/20),
+		visit(c2, 125*T/100, T/2, 65*T/100),
+		visit(c3, 12*T/10, T, T/10),
+	},
+	Faults: []faults.Injection{
+		{Fault: "kill", On: []string{c1}, Point: granted()},
+		{Fault: "pause", On: []string{c3}, Point: of(c3, history.Acquire, faults.Point{After: true, Request: 2, Exact: true}), For: 2 * T / 10},
+	},
+	Hazard: checker.PauseHitWaiter,
+	Must:   stolen,
+	May:    damage,
 }
 
 // setnxCases are those of a key that holds the time at which the lock ends.
 var setnxCases = []Case{
 	{
 		ID: "redis-setnx-stale-del-race", Kind: Violation,
-		Title:  "Two clients remove a stale lock, and the second removes the first one's",
-		Tells:  "Who finds that the time in the key has passed deletes the key, and takes the lock with SETNX. Whoever has read the old time as well does the same a little later, to a lock that is new.",
-		Source: "Redis manual, SETNX, Handling deadlocks, the trace of C1, C2 and C3",
-		Setup:  Setup{Lock: "redis-setnx-del-stale"},
-		Schedules: []Schedule{{
-			Scripts: []workloads.Script{
-				visit(c1, 0, T/2, T/20),
-				visit(c2, 125*T/100, T/2, 65*T/100),
-				visit(c3, 12*T/10, T, T/10),
-			},
-			Faults: []faults.Injection{
-				{Fault: "kill", On: []string{c1}, Point: granted()},
-				{Fault: "pause", On: []string{c3}, Point: of(c3, history.Acquire, faults.Point{After: true, Request: 2, Exact: true}), For: 2 * T / 10},
-			},
-			Hazard: checker.PauseHitWaiter,
-			Must:   stolen,
-			May:    damage,
-		}},
+		Title:     "Two clients remove a stale lock, and the second removes the first one's",
+		Tells:     "Who finds that the time in the key has passed deletes the key, and takes the lock with SETNX. Whoever has read the old time as well does the same a little later, to a lock that is new.",
+		Source:    "Redis manual, SETNX, Handling deadlocks, the trace of C1, C2 and C3",
+		Setup:     Setup{Lock: "redis-setnx-del-stale"},
+		Schedules: []Schedule{sameEnd},
 		Remedy: Remedy{
 			Words: "Replace the old time with GETSET, and take the lock only if what came back had passed; better, let the server count the time: SET NX PX.",
+			Setup: Setup{Lock: "redis-setnx-getset-fixed"}, Keeps: append([]checker.Property{checker.Resource}, overlap...),
+		},
+	},
+	{
+		ID: "redis-setnx-getset-blind", Kind: Violation,
+		Title:     "Two clients replace the end of a stale lock, and neither looks at what it replaced",
+		Tells:     "Between GET and GETSET another client may take the stale lock. GETSET replies with that client's new time. A client that ignores the reply takes the lock over from a holder.",
+		Source:    "imcoderlemon, Three ways to lock with Redis (in Chinese), the first way, the note on the reply of GETSET",
+		Setup:     Setup{Lock: "redis-setnx-getset-unread"},
+		Schedules: []Schedule{sameEnd},
+		Remedy: Remedy{
+			Words: "Take the lock only if the time that GETSET replaced had passed; better, let the server count the time: SET NX PX.",
 			Setup: Setup{Lock: "redis-setnx-getset-fixed"}, Keeps: append([]checker.Property{checker.Resource}, overlap...),
 		},
 	},
@@ -69,7 +86,7 @@ var setnxCases = []Case{
 				visit(c3, 2*T/10, 5*T, 3*T/10),
 			},
 			Hazard: checker.Contended,
-			Must:   []checker.Property{checker.Handover},
+			Must:   []checker.Property{checker.Handover, checker.Answers},
 			May:    []checker.Property{checker.Ownership},
 		}},
 		Figure: &Figure{Of: LongestGap, AtLeast: 0.75, AtMost: 0.1},
@@ -102,9 +119,9 @@ var setnxCases = []Case{
 	},
 	{
 		ID: "redis-setnx-unlock-unowned", Kind: Violation,
-		Title:  "A late release deletes a lock that has not expired: another's",
-		Tells:  "The release looks whether the time in the key has passed, not whose it is. A client that was paused beyond its lease finds its successor's time, which has not passed, and deletes it. It takes no race.",
-		Source: "imcoderlemon, Three ways to lock with Redis (in Chinese), the first way; the Redis manual's page on SETNX asks the holder to look at its own time-out",
+		Title:  "The repaired release deletes a lock that has not expired: another's",
+		Tells:  "The article's release deletes a key whose time has passed. The obvious repair deletes a key whose time has not passed, and does not look whose time that is. A client that was paused beyond its lease deletes its successor's key. It takes no race.",
+		Source: "Redis manual, SETNX, Handling deadlocks, the note on a late DEL, which asks the holder to look at its own timeout. The lock is our repair of imcoderlemon, Three ways to lock with Redis (in Chinese), the first way",
 		Setup:  Setup{Lock: "redis-setnx-getset-fixed"},
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
@@ -114,7 +131,7 @@ var setnxCases = []Case{
 			},
 			Faults: pauseC1(granted(), 13*T/10),
 			Hazard: checker.PauseHitHolder,
-			Must:   stolen,
+			Must:   stolenLate,
 			May:    damage,
 		}},
 		Remedy: Remedy{
@@ -127,7 +144,7 @@ var setnxCases = []Case{
 		Title:     "A client whose clock is ahead takes over a lock that has not expired",
 		Tells:     "The time in the key is one client's, and another compares it with its own. If that one's clock is ahead by more than what is left of the lease, the lock is his.",
 		Source:    "imcoderlemon, Three ways to lock with Redis (in Chinese), the first way, which does not mention clocks",
-		Setup:     Setup{Lock: "redis-setnx-getset-fixed"},
+		Setup:     Setup{Lock: "redis-setnx-getset"},
 		Schedules: []Schedule{skewed(c2, 15*T/10)},
 		Remedy:    serverTime,
 	},
@@ -136,7 +153,7 @@ var setnxCases = []Case{
 		Title:     "A client whose clock is behind holds a lock that is born expired",
 		Tells:     "The holder writes down when its lease ends, by its own clock. If that is behind by more than the lease, everybody else finds that it has ended.",
 		Source:    "imcoderlemon, Three ways to lock with Redis (in Chinese), the first way, which does not mention clocks",
-		Setup:     Setup{Lock: "redis-setnx-getset-fixed"},
+		Setup:     Setup{Lock: "redis-setnx-getset"},
 		Schedules: []Schedule{skewed(c1, -15*T/10)},
 		Remedy:    serverTime,
 	},

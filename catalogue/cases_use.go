@@ -34,7 +34,7 @@ var useCases = []Case{
 	},
 	{
 		ID: "redis-eviction", Kind: Violation,
-		Title:     "A cache makes room for other data, and the lock has to go",
+		Title:     "A server runs out of memory, and evicts the lock",
 		Tells:     "On a server that evicts, a lock is a key with an expiry like any other. When memory is full it goes, without a crash, a pause or a partition.",
 		Source:    "Redis manual, Key eviction: volatile-lru may evict keys that have an expiry",
 		Setup:     setLua,
@@ -65,19 +65,24 @@ var useCases = []Case{
 	},
 	{
 		ID: "redis-expiretime-zero", Kind: Violation,
-		Title:  "A lease of 0 is sent to the server, and nobody ever gets the lock",
-		Tells:  "The check of the parameters refuses what is below 0 and lets 0 pass. The server refuses every SET, the lock says that it was not acquired, and its caller asks again.",
-		Source: "jiaduo, Distributed locks with Redis and with ZooKeeper (in Chinese), validParam",
+		Title:  "A lease of 0 is no lease: the holder dies, and nobody ever gets the lock again",
+		Tells:  "Nothing refuses a lease of 0. go-redis takes SetNX with 0 for a key that never expires. (A client that sends PX 0, as the article's lock() does, is better off: Redis refuses it, and lock() ends at once with the error.)",
+		Source: "go-redis v9, SetNX, on an expiration of 0; jiaduo, Distributed locks with Redis and with ZooKeeper (in Chinese), whose validParam lets 0 pass",
 		Setup:  Setup{Lock: "redis-set-lua", Options: Options{ZeroTTL: true}},
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				visit(c1, 0, 4*T, T/20),
-				visit(c2, T/10, 4*T, T/20),
+				visit(c1, 0, T/2, T/20),
+				visit(c2, T/10, 35*T/10, T/20),
 			},
-			Must: starved,
-			May:  delay,
+			Faults: []faults.Injection{{Fault: "kill", On: []string{c1}, Point: granted()}},
+			Hazard: checker.KillHitHolder,
+			Must:   starved,
+			May:    delay,
 		}},
-		Remedy: Remedy{None: "a lease of 0 has to be refused when the lock is made"},
+		Remedy: Remedy{
+			Words: "Refuse a lease of 0 when the lock is made: one above 0 ends without its holder.",
+			Setup: setLua, Keeps: served,
+		},
 	},
 	{
 		ID: "redis-renew-unconditional", Kind: Violation,
@@ -97,7 +102,7 @@ var useCases = []Case{
 				{Fault: "kill", On: []string{c2}, At: 18 * T / 10},
 			},
 			Hazard: checker.PauseHitHolder,
-			Must:   []checker.Property{checker.Exclusion, checker.LeaseExclusion, checker.Liveness},
+			Must:   []checker.Property{checker.Liveness, checker.Exclusion, checker.LeaseExclusion, checker.Answers},
 			May:    damage,
 		}},
 		Remedy: Remedy{

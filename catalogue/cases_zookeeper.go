@@ -118,7 +118,7 @@ var zookeeperCases = []Case{
 	},
 	{
 		ID: "zk-session-expiry-holder", Kind: Violation,
-		Title:  "The session of a paused client ends, and it goes on as if it held",
+		Title:  "The session of a paused client ends, and the write that it had begun replaces another's",
 		Tells:  "A session is a lease: the ensemble ends it when it has heard nothing for long enough, and its client learns of that last of all. A client that merely loses its connection can stop in time; one that is paused cannot.",
 		Source: "Apache Curator, Tech Note 10; CURATOR-206; docker/libkv, issue 156",
 		Setup:  zkRecipe,
@@ -129,7 +129,7 @@ var zookeeperCases = []Case{
 			},
 			Faults: pauseC1(writing(), 22*T/10),
 			Hazard: checker.LeaseExpiredWhileHeld,
-			Must:   exclusive,
+			Must:   lateWrite,
 			May:    delay,
 		}},
 		Remedy: Remedy{
@@ -183,8 +183,8 @@ var zookeeperCases = []Case{
 	},
 	{
 		ID: "zk-herd-missing-initial-min", Kind: Violation,
-		Title:  "Two clients start together, and each waits for the other",
-		Tells:  "At first a client enters only if it is alone in the queue. If two nodes are there before either of them looks, neither enters, and nothing changes any more of which a watch could tell.",
+		Title:  "Two clients are in the queue before either looks, and each waits for the other",
+		Tells:  "At first a client enters only if it is alone in the queue. If two nodes are there before either client looks, neither enters, and no change follows that a watch could report. Between its node and its look the source sleeps for 10 ms; here the first client stands still there for longer.",
 		Source: zkPublished + "DistributedClient2, which asks for a list of one",
 		Setup:  Setup{Lock: "zk-children"},
 		Schedules: []Schedule{{
@@ -208,7 +208,7 @@ var zookeeperCases = []Case{
 	{
 		ID: "zk-herd-effect", Kind: Figures,
 		Title:  "Every change of the queue wakes everybody in it",
-		Tells:  "Of many who wait one can go on, and all of them ask for the whole list: the work grows with the square of their number. Whoever watches the node before his own is woken once.",
+		Tells:  "Of many who wait one can go on, and all of them ask for the whole list. Whoever watches the node before his own is woken once. (The first client also enters twice here: see zk-herd-double-entry.)",
 		Source: zkPublished + "the last paragraph; Apache ZooKeeper, Recipes, Locks",
 		Setup:  Setup{Lock: "zk-children"},
 		Schedules: []Schedule{{

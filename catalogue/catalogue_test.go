@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
 )
 
@@ -58,6 +59,30 @@ func TestCasesNameWhatThereIs(t *testing.T) {
 					t.Errorf("%s: a point of %s, who is not there", c.ID, in.Point.Client)
 				}
 			}
+		}
+	}
+}
+
+// A remedy keeps what the story of its case is about. Fencing keeps the data alone: then
+// the case has to lose data.
+func TestRemediesKeepWhatCasesViolate(t *testing.T) {
+	for _, c := range catalogue.Cases {
+		if c.Kind == catalogue.Control || c.Remedy.None != "" {
+			continue
+		}
+		some := false
+		for _, s := range c.Schedules {
+			if len(s.Must) == 0 {
+				some = true // a figure says it
+				continue
+			}
+			some = some || slices.ContainsFunc(s.Must, func(p checker.Property) bool { return slices.Contains(c.Remedy.Keeps, p) })
+			if first := s.Must[0]; c.Remedy.Setup.Fencing == "" && !slices.Contains(c.Remedy.Keeps, first) {
+				t.Errorf("%s %s: its story is about %s, which the remedy does not keep", c.ID, s.Name, first)
+			}
+		}
+		if !some {
+			t.Errorf("%s: the remedy keeps nothing that the case violates", c.ID)
 		}
 	}
 }

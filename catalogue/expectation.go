@@ -110,7 +110,7 @@ func Expect(lock, fault string) (Expectation, error) {
 	for id := lock; id != ""; {
 		for _, c := range truth[id] {
 			if slices.Contains(strings.Fields(c.faults), fault) {
-				e, err := parse(c.codes, stops(fault))
+				e, err := parse(c.codes)
 				e.Of, e.Why = id, c.why
 				return e, err
 			}
@@ -121,19 +121,12 @@ func Expect(lock, fault string) (Expectation, error) {
 	return Expectation{}, fmt.Errorf("nothing is known of %s under %s: it has no cell in catalogue/truth.go", lock, fault)
 }
 
-// stops tells whether a hand-over may be slow because of a fault.
-func stops(fault string) bool {
-	f, ok := faults.Find(fault)
-	return ok && f.Stops
-}
-
 // parse reads codes, each of them once, with ? where it may be found. A property
-// that may be violated besides is named, with ? as well. slow says whether a slow
-// hand-over may be found in any case.
-func parse(codes string, slow bool) (Expectation, error) {
+// that may be violated besides is named, with ? as well.
+func parse(codes string) (Expectation, error) {
 	e := Expectation{Codes: codes}
 	fields := strings.Fields(codes)
-	may := map[checker.Property]bool{checker.Handover: slow}
+	may := map[checker.Property]bool{}
 	seen := map[string]bool{}
 	for _, field := range fields {
 		name, perhaps := strings.CutSuffix(field, "?")

@@ -30,12 +30,15 @@ type Exposure struct {
 // that the published locks of ZooKeeper and of MySQL break.
 var Exposures = []Exposure{
 	{Lock: "redis-setnx-del-stale", Shows: checker.LeaseExclusion, Faults: []string{"kill"}, Sound: "redis-setnx-getset-fixed"},
+	{Lock: "redis-setnx-getset-unread", Shows: checker.LeaseExclusion, Faults: []string{"kill"}, Sound: "redis-setnx-getset-fixed"},
 	{Lock: "redis-set-lua-wait", Shows: checker.LeaseExclusion, Faults: []string{"partition-servers"}, Replicas: 3},
 	{Lock: "redis-watchdog-blind", Shows: checker.LeaseExclusion, Faults: []string{"pause"}, Sound: "redis-watchdog"},
 	{Lock: "redlock-flawed-quorum", Shows: checker.LeaseExclusion, Faults: []string{"partition"}, Sound: "redlock"},
 	{Lock: "redlock-flawed-timeout", Shows: checker.Liveness, Faults: []string{"drop-reply"}, Sound: "redlock"},
 	{Lock: "redlock-flawed-wallclock", Shows: checker.LeaseExclusion, Faults: []string{"jump", "pause"}, Mixed: true, Count: 2, Sound: "redlock"},
 	{Lock: "redlock-flawed-seconds", Shows: checker.LeaseExclusion, Faults: []string{"pause"}, Count: 2, Lease: time.Second, Sound: "redlock"},
+	{Lock: "redlock-flawed-validity", Shows: checker.LeaseExclusion, Faults: []string{"pause"}, Count: 2, Sound: "redlock"},
+	{Lock: "redlock-flawed-release", Shows: checker.Handover, Faults: []string{"drop-reply"}, Count: 2, Sound: "redlock"},
 
 	// Without a sound one is what nobody can keep: a session may end while its
 	// client is paused, and that of a dead one ends late.

@@ -155,7 +155,7 @@ var (
 	// valueOptions are those where the key holds a value of its holder's.
 	valueOptions = []string{"token", "token=own", "spin", "reuse-id", "claim", "retries", "wait=fixed", "wait=exponential"}
 
-	redlockOptions = []string{"token=own"}
+	redlockOptions = []string{"token=own", "wait=fixed"}
 	zkOptions      = []string{"token"}
 )
 
@@ -260,12 +260,12 @@ var published = []Lock{
 	},
 	{
 		ID:      "redlock-continue",
-		Does:    "a script on each of 3 nodes in turn that replaces the value before, a majority within T by a clock of seconds, again each T/2; compare and delete on all",
+		Does:    "a script on each of 3 nodes in turn that replaces the value before, a majority within T by a clock of seconds, again each T/2 by a task of ours; compare and delete on all",
 		Promise: "to keep the lock until it is released; what keeps it is not told of the release",
 		Source:  "imcoderlemon, Three ways to lock with Redis (in Chinese), the third; redlock-cpp, ContinueLock",
 		Steps:   Requests{3, 3},
 		Lease:   LeaseRenewed,
-		Options: redlockOptions,
+		Options: slices.Concat(redlockOptions, []string{"once"}),
 		Nodes:   3,
 		New:     redlockLock(redislocks.NewRedlockContinue),
 	},
@@ -343,6 +343,7 @@ func (e *Env) redis() redislocks.Options {
 		Claim:           e.Options.Claim,
 		Cap:             e.Options.Cap,
 		ZeroTTL:         e.Options.ZeroTTL,
+		Once:            e.Options.Once,
 		FixedWait:       e.Options.FixedWait,
 		ExponentialWait: e.Options.ExponentialWait,
 	}

@@ -16,7 +16,7 @@ var mysqlLocks = []Lock{
 		Source:  "Bailongma, How to build a fair distributed lock with MySQL (in Chinese), fair = false",
 		Steps:   Requests{2, 2},
 		Store:   StoreMySQL,
-		Options: []string{"token", "in-tx"},
+		Options: []string{"token", "in-tx", "try-in-tx"},
 		New:     mysqlLock(mysqllocks.NewOptimistic),
 	},
 	{
@@ -84,6 +84,7 @@ func mysqlLock(make func(locks.Host, mysql.Port, mysqllocks.Options) locks.Locke
 			Token:         e.Options.Token,
 			Address:       e.Address,
 			Thread:        e.Thread,
+			TryInTx:       e.Options.TryInTx,
 			InTx:          e.Options.InTx,
 			WaitTimeout:   e.Options.WaitTimeout,
 			RowAbsent:     e.Options.RowAbsent,

@@ -18,12 +18,14 @@ type Options struct {
 	OwnToken bool // the token comes from a server of its own, which no fault touches
 	Cap      bool // a watchdog stops renewing after 1.5 T
 	ZeroTTL  bool // the lease is 0, and nobody has noticed
+	Once     bool // nothing renews a lock that its caller has asked for once
 
 	Czxid bool // transactions stand in for sequence numbers
 
 	FixedWait       bool // ask again after a wait that is always the same
 	ExponentialWait bool // ask again after a wait that doubles
 
+	TryInTx        bool // callers ask in a transaction that ends with the release
 	InTx           bool // callers work in a transaction, and release inside it
 	SharedIdentity bool // all clients think that they are called the same
 	WaitTimeout    bool // a session ends that has been idle for T, and a heartbeat keeps it
@@ -63,11 +65,13 @@ var AllOptions = []Option{
 	{"claim", "an acquire that finds its own value has acquired", func(o *Options) *bool { return &o.Claim }},
 	{"retries", "the client library sends a request again, as go-redis does by default", func(o *Options) *bool { return &o.Retries }},
 	{"cap", "a watchdog stops renewing after 1.5 T", func(o *Options) *bool { return &o.Cap }},
-	{"ttl=0", "ask the server for a lease of 0, as a caller may by mistake", func(o *Options) *bool { return &o.ZeroTTL }},
+	{"ttl=0", "ask for a lease of 0, as a caller may by mistake: go-redis takes it for a key that never expires", func(o *Options) *bool { return &o.ZeroTTL }},
+	{"once", "ask for the lock once, as the article's example does, and let no task of ours renew it", func(o *Options) *bool { return &o.Once }},
 	{"czxid", "order the queue by the transactions that made its nodes, and draw tokens from them, instead of sequence numbers", func(o *Options) *bool { return &o.Czxid }},
 	{"wait=fixed", "ask again after a wait of T/50, which is always the same", func(o *Options) *bool { return &o.FixedWait }},
 	{"wait=exponential", "ask again after a random wait that doubles, from T/1000 to T/10", func(o *Options) *bool { return &o.ExponentialWait }},
 	{"in-tx", "the caller works in a REPEATABLE READ transaction, and releases inside it", func(o *Options) *bool { return &o.InTx }},
+	{"try-in-tx", "the caller asks in a REPEATABLE READ transaction, and works and releases in it", func(o *Options) *bool { return &o.TryInTx }},
 	{"identity=shared", "all clients have the same address and thread, as programs behind one address or in containers may", func(o *Options) *bool { return &o.SharedIdentity }},
 	{"wait-timeout", "the server ends a session that has been idle for T, and a heartbeat each T/3 keeps it", func(o *Options) *bool { return &o.WaitTimeout }},
 	{"row=absent", "lock a row that nobody has made", func(o *Options) *bool { return &o.RowAbsent }},

@@ -19,6 +19,9 @@ const (
 	unknownTo = "A SET that its client has given up sets a key of which nobody knows that it is his, so all wait for its end."
 	neverDel  = "A DEL that is lost with its connection is not sent again, and nothing else removes the key."
 	lostDel   = "A release that is lost with its connection is not sent again: the next holder waits for the lease to end."
+	slowLink  = "An acquire or a release that a link loses or holds up leaves an entry, and all wait for its end."
+	keyBack   = "A release that is lost with the master, or of which the new one never heard, leaves the key until it ends."
+	knowsLoss = "Who wakes knows that the lock is lost, and lets go only at the end of the section."
 	forgotten = "The holder whose key was lost deletes that of the next."
 	onceReset = "What is lost with a connection is lost: nothing arrives late. Only the lease of a lost release has to be waited for."
 	onceSent  = "The server has executed what was not answered, and nobody sends it again: no DEL comes late."
@@ -41,6 +44,9 @@ const (
 	evades    = "A request to a node is given up after T/40, and the others are enough; what a round has set is deleted on all nodes, those included that did not answer."
 	atLength  = "The time-out is T/40 and a section takes less than T/3: a lease outlasts whatever a link can do to its holder, and a late release compares."
 	stale     = "Of two clients that find the same end the second one's DEL removes what the first one's SETNX has set, and both hold."
+	unread    = "Of two clients that find the same end the second one's GETSET replaces the time of the first. It ignores that reply, and both hold."
+	longRound = "A client that is stopped while its round is under way counts the lease from the end of the stop, and the nodes count from its start. For harm it has to be stopped again while it holds: one run in 1,000."
+	lostYes   = "A node whose yes was lost keeps its key until it expires. Where a majority keeps such keys, all wait for that."
 	fewer     = "Who reaches few nodes takes most of those few for a majority, and another has most of the rest."
 	ghost     = "The task that renews is not told of the release: it takes the lock for nobody, from whoever has lost his nodes by then, and keeps it."
 	waitsLong = "A round that waits for a node leaves a short rest of the lease, and the section outlives it."
@@ -104,11 +110,11 @@ var truth = withMySQL(map[string][]cell{
 		{"server-pause", "l", unknownTo},
 		{"restart", "l", lostDel},
 		{"restart-lost", "U R", forgotten},
-		{"failover", "U? R?", notYet},
+		{"failover", "U? R? l?", notYet + " " + keyBack},
 		{"server-skew server-jump", "U R", jumped + " " + allGone},
 		{"evict", "U R", evicted + " " + forgotten},
-		{"partition partition-oneway delay", "U R", robbed},
-		{"partition-servers", "U R", twoReigns + " " + forgotten},
+		{"partition partition-oneway delay", "U R l?", robbed + " " + slowLink},
+		{"partition-servers", "U R l?", twoReigns + " " + forgotten + " " + keyBack},
 		{"kill-connection", "l", onceReset},
 		{"drop-reply", "l", onceSent},
 	},
@@ -120,11 +126,11 @@ var truth = withMySQL(map[string][]cell{
 		{"server-pause", "l", unknownTo},
 		{"restart", "l", lostDel},
 		{"restart-lost", "U", ""},
-		{"failover", "U? R?", notYet},
+		{"failover", "U? R? l?", notYet + " " + keyBack},
 		{"server-skew server-jump", "U R?", "The clock has to jump between the GET and the DEL, one run in 1,500. " + allGone},
 		{"evict", "U R?", evicted + " For a DEL that hits the next holder it has to do so between the GET and the DEL."},
-		{"partition partition-oneway delay", "U R", robbed},
-		{"partition-servers", "U R?", twoReigns},
+		{"partition partition-oneway delay", "U R l?", robbed + " " + slowLink},
+		{"partition-servers", "U R? l?", twoReigns + " " + keyBack},
 		{"kill-connection", "l", onceReset},
 		{"drop-reply", "l", onceSent},
 	},
@@ -136,41 +142,43 @@ var truth = withMySQL(map[string][]cell{
 		{"server-pause", "l", unknownTo},
 		{"restart", "l", lostDel},
 		{"restart-lost", "U", ""},
-		{"failover", "U?", notYet},
+		{"failover", "U? l?", notYet + " " + keyBack},
 		{"server-skew server-jump", "U", allGone},
 		{"evict", "U", evicted},
-		{"partition partition-oneway delay", "S", outlasts},
-		{"partition-servers", "U", twoReigns},
+		{"partition partition-oneway delay", "l?", outlasts + " " + slowLink},
+		{"partition-servers", "U l?", twoReigns + " " + keyBack},
 		{"kill-connection", "l", onceReset},
 		{"drop-reply", "l", ""},
 	},
 	"redis-watchdog": {
 		{"none", "S", ""},
 		{"skew jump rate server-rate", "S", ownClock},
-		{"pause", "Uf", ""},
-		{"hang", "Uf", "Nobody renews before the acquire has returned: if it hangs for longer than T there, what it returns is over."},
+		{"pause", "Uf l?", knowsLoss},
+		{"hang", "Uf l?", "Nobody renews before the acquire has returned: if it hangs for longer than T there, what it returns is over. " + knowsLoss},
 		{"kill poweroff", "l", ""},
 		{"server-pause", "l", unknownTo},
 		{"restart", "l", lostDel},
 		{"restart-lost", "U", ""},
-		{"failover", "U", notYet},
+		{"failover", "U l?", notYet + " " + keyBack},
 		{"server-skew server-jump", "U", ""},
 		{"evict", "U", evicted},
-		{"partition partition-oneway delay", "resource?", "A holder that reaches no server knows when its lease is over and reports the loss; the write of its section comes all the same."},
-		{"partition-servers", "U", twoReigns},
+		{"partition partition-oneway delay", "resource? l?", "A holder that reaches no server knows when its lease is over and reports the loss; the write of its section comes all the same. " + slowLink},
+		{"partition-servers", "U l?", twoReigns + " " + keyBack},
 		{"kill-connection", "l", onceReset},
 		{"drop-reply", "l", ""},
 	},
 	"redis-watchdog-blind": {
-		{"pause", "U", "A holder that wakes late renews the entry of the next, and believes in it."},
-		{"hang", "Uf lease-exclusion?", "Nobody renews before the acquire has returned, and then it renews the entry of the next."},
-		{"server-skew server-jump", "U R?", "A clock that comes back leaves entries that last too long; a PEXPIRE for the holder before shortens them."},
-		{"partition partition-oneway delay", "U?", "Who is cut off for longer than its lease never learns that it is over, and renews the entry of the next when the link is back."},
+		{"restart-lost failover evict partition-servers", "U answers? l?", "What is lost, and taken by the next, the holder before renews."},
+		{"pause", "U answers?", "A holder that wakes late renews the entry of the next, and believes in it."},
+		{"hang", "Uf lease-exclusion? answers?", "Nobody renews before the acquire has returned, and then it renews the entry of the next."},
+		{"server-skew server-jump", "U R? answers?", "A clock that comes back leaves entries that last too long; a PEXPIRE for the holder before shortens them."},
+		{"partition partition-oneway delay", "U? l? answers?", "Who is cut off for longer than its lease never learns that it is over, and renews the entry of the next when the link is back. " + slowLink},
 	},
 	"redis-set-lua-wait": {
+		{"restart-lost", "U l?", "A SET that its client has given up may be on the replica that takes over, and all wait for its end."},
 		{"server-pause", "l", "One that stands still is replaced before a SET that its client has given up can harm, unless it goes on soon."},
-		{"failover", "S", "WAIT has seen to it that a replica has the key, and Sentinels take the replica that has the most."},
-		{"partition-servers", "U? answers?", twoReigns + " With two replicas the new master has none that it reaches, and so grants nothing until the others are back: one run in 5,000. An acquire that gives up deletes its key on the new master, and the old one has it still."},
+		{"failover", "l?", "WAIT has seen to it that a replica has the key, and Sentinels take the replica that has the most. " + keyBack},
+		{"partition-servers", "U? answers? l?", twoReigns + " With two replicas the new master has none that it reaches, and so grants nothing until the others are back: one run in 5,000. An acquire that gives up deletes its key on the new master, and the old one has it still. " + keyBack},
 	},
 	"redis-setnx-getset": {
 		{"none rate server-skew server-jump server-rate evict", "R l answers?", inverted + " " + second},
@@ -189,15 +197,25 @@ var truth = withMySQL(map[string][]cell{
 		{"kill poweroff", "R l", second},
 		{"server-pause restart drop-reply kill-connection", "R l", "What is not answered is not undone: all wait until its time has passed. " + second},
 		{"restart-lost", "U R", forgotten},
-		{"failover", "U? R", second + " " + notYet},
-		{"partition partition-oneway", "U R", robbed + " " + second},
+		{"failover", "U? R l?", second + " " + notYet},
+		{"partition partition-oneway", "U R l?", robbed + " " + second},
 		{"delay", "U? R l", robbed + " " + second},
-		{"partition-servers", "U R", twoReigns + " " + forgotten},
+		{"partition-servers", "U R l?", twoReigns + " " + forgotten},
 	},
 	"redis-setnx-del-stale": {
 		{"kill poweroff restart drop-reply", "U? R? l", stale},
-		{"failover", "U? R?", stale},
+		{"failover", "U? R? l?", stale + " " + keyBack},
 		{"server-pause delay kill-connection", "U R l", stale},
+	},
+	"redis-setnx-getset-unread": {
+		{"kill poweroff", "U R l", unread},
+		{"server-pause restart drop-reply kill-connection", "U R l", unread},
+	},
+	"redlock-flawed-validity": {
+		{"pause hang", "Uf lease-exclusion?", longRound},
+	},
+	"redlock-flawed-release": {
+		{"server-pause drop-reply", "l", lostYes},
 	},
 	"redlock": {
 		{"none", "S", ""},
@@ -209,7 +227,7 @@ var truth = withMySQL(map[string][]cell{
 		{"restart-lost", "U", majority},
 		{"server-skew server-jump", "U", majority},
 		{"evict", "U", evicted + " " + majority},
-		{"partition partition-oneway delay", "S", atLength},
+		{"partition partition-oneway delay", "l?", atLength + " " + slowLink},
 		{"kill-connection", "l", onceReset},
 	},
 	"redlock-seed": {
@@ -223,7 +241,7 @@ var truth = withMySQL(map[string][]cell{
 		{"restart-lost", "U", majority},
 		{"server-skew server-jump", "U", majority},
 		{"evict", "U", evicted + " " + majority},
-		{"partition partition-oneway delay", "S", atLength},
+		{"partition partition-oneway delay", "l?", atLength + " " + slowLink},
 		{"kill-connection", "l", onceReset},
 	},
 	"redlock-continue": {
@@ -266,21 +284,21 @@ var truth = withMySQL(map[string][]cell{
 	"zk-recipe": {
 		{"none", "S", ""},
 		{"skew jump rate server-skew server-jump server-rate", "S", "Sessions go by the leader's monotonic clock, and a client's times are shares of them: no jump touches them, and 1 % does not show."},
-		{"pause", "Uf answers?", "A holder that stands still for longer than its session learns of its end when it wakes. " + earlyNews},
+		{"pause", "Uf answers? l?", "A holder that stands still for longer than its session learns of its end when it wakes. " + earlyNews + " " + knowsLoss},
 		{"hang", "S", "The library's heartbeats go on."},
 		{"kill poweroff", "l", sessionEnd},
 		{"server-pause", "l answers?", "Who asks one that stands still is not answered, and gives it up after 2/3 T. " + earlyNews},
 		{"restart failover", "l", "Without a leader nobody serves for the length of an election, T/2 or more; then all have their sessions still."},
 		{"restart-lost", "L l U? fencing?", "When all members lose their disks, each of them knows less than its clients have seen, and refuses them for ever. New ones begin with the first number."},
-		{"partition partition-oneway delay", "resource? answers?", "A holder that hears nothing for 2/3 T is told that it has lost the lock, and its session lasts for T; the write of its section comes all the same. " + earlyNews},
-		{"partition-servers", "Uf? answers?", "A member that is cut off serves for T, syncLimit, and the session of a holder there may end before: it has had no sign of life for a while then. That is one run in 3,000. " + earlyNews},
+		{"partition partition-oneway delay", "resource? answers? l?", "A holder that hears nothing for 2/3 T is told that it has lost the lock, and its session lasts for T; the write of its section comes all the same. " + earlyNews + " " + slowLink},
+		{"partition-servers", "Uf? answers? l?", "A member that is cut off serves for T, syncLimit, and the session of a holder there may end before: it has had no sign of life for a while then. That is one run in 3,000. " + earlyNews + " " + slowLink},
 		{"kill-connection", "S", "The session lives on, and its client is back in a moment."},
 		{"drop-reply", "l", "What is not answered is sent again when nothing was heard for 2/3 T, and all wait meanwhile."},
 		{"session-expiry", "Uf", "The next one may hear of it before the holder does."},
 	},
 	"redlock-flawed-quorum": {
 		{"restart", "U l", fewer},
-		{"partition partition-oneway delay", "U", fewer},
+		{"partition partition-oneway delay", "U l? answers?", fewer + " " + slowLink},
 		{"kill-connection", "U l", fewer},
 		{"server-pause drop-reply", "U?", fewer + " What is not answered has mostly been executed, or is for nobody."},
 	},

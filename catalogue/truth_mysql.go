@@ -55,11 +55,11 @@ var mysqlTruth = map[string][]cell{
 		{"server-pause drop-reply", "l answers?", takenForNo},
 		{"restart", "l", lostFree},
 		{"restart-lost", "U R", rowLost + " The one whose row was lost deletes that of the next."},
-		{"failover", "U? R? answers?", rowGone + " " + rowBack},
+		{"failover", "U? R? answers? l?", rowGone + " " + rowBack},
 		{"partition partition-oneway", "U? R? l answers?", againZero + " " + takenForNo},
 		{"delay", "U? R? l answers?", againZero + " " + takenForNo},
 		{"kill-connection", "l answers?", takenForNo + " " + lostFree},
-		{"partition-servers", "U R", twoReigns},
+		{"partition-servers", "U R l?", twoReigns + " " + rowBack},
 	},
 	"mysql-fair": {
 		{"finally", "F l?", deadPlaces + " " + oldPlace},
@@ -91,7 +91,7 @@ var mysqlTruth = map[string][]cell{
 		{"restart-lost", "U", rowLost},
 		{"failover", "U? answers?", rowGone + " " + rowBack},
 		{"partition partition-oneway delay", "Uf?", restOfLease},
-		{"partition-servers", "U R?", twoReigns},
+		{"partition-servers", "U R? l?", twoReigns + " " + rowBack},
 	},
 	"mysql-get-lock": {
 		{"nested", "S", "A client asks on another session, which is refused."},
@@ -102,7 +102,8 @@ var mysqlTruth = map[string][]cell{
 		{"restart restart-lost session-expiry", "Uf", dropped},
 		{"failover", "Uf", notCopied},
 		{"partition-servers", "U", twoReigns + " " + notCopied},
-		{"partition partition-oneway server-pause drop-reply kill-connection", "S", "The session of a holder has nothing in flight, and lasts; who waits without an answer closes his."},
+		{"partition partition-oneway server-pause kill-connection", "S", "The session of a holder has nothing in flight, and lasts; who waits without an answer closes his."},
+		{"drop-reply", "l?", "The session of a holder has nothing in flight, and lasts; who waits without an answer closes his, after T/4: two such in a row are a slow hand-over."},
 		{"delay", "l L?", slowEnd + " Two that delay one link add up, and outlast 3 T."},
 	},
 	"mysql-get-lock-pool": {
@@ -120,7 +121,8 @@ var mysqlTruth = map[string][]cell{
 		{"restart-lost", "U", dropped},
 		{"failover", "Uf", notCopied},
 		{"partition-servers", "U", twoReigns + " " + notCopied},
-		{"partition partition-oneway server-pause drop-reply kill-connection", "S", "The session of a holder has nothing in flight, and lasts; that of one who waits without an answer is killed."},
+		{"partition partition-oneway server-pause kill-connection", "S", "The session of a holder has nothing in flight, and lasts; that of one who waits without an answer is killed."},
+		{"drop-reply", "l?", "The session of a holder has nothing in flight, and lasts; that of one who waits without an answer is killed, after T/4: two such in a row are a slow hand-over."},
 		{"delay", "l L?", slowEnd + " Two that delay one link add up, and outlast 3 T."},
 	},
 }

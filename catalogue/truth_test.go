@@ -2,7 +2,6 @@ package catalogue
 
 import (
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -87,31 +86,29 @@ func TestCodesAreReadStrictly(t *testing.T) {
 	)
 	for _, tt := range []struct {
 		codes string
-		slow  bool
 		must  []Code
 		may   []checker.Property
 	}{
-		{"S", false, nil, nil},
-		{"S", true, nil, []checker.Property{slow}},
-		{"U", false, []Code{"U"}, []checker.Property{exclusion, lease, resource}},
-		{"Uf", false, []Code{"Uf"}, []checker.Property{exclusion, resource}},
-		{"R?", false, nil, []checker.Property{ownership, resource}},
-		{"L", false, []Code{"L"}, []checker.Property{liveness, slow}},
-		{"l", false, []Code{"l"}, []checker.Property{slow}},
-		{"F", false, []Code{"F"}, []checker.Property{checker.Fairness}},
-		{"L F?", false, []Code{"L"}, []checker.Property{liveness, slow, checker.Fairness}},
-		{"answers?", false, nil, []checker.Property{checker.Answers}},
-		{"l answers?", false, []Code{"l"}, []checker.Property{checker.Answers, slow}},
-		{"Uf lease-exclusion?", false, []Code{"Uf"}, []checker.Property{exclusion, lease, resource}},
-		{"U R? L l", false, []Code{"U", "L", "l"}, []checker.Property{exclusion, lease, ownership, resource, liveness, slow}},
+		{"S", nil, nil},
+		{"U", []Code{"U"}, []checker.Property{exclusion, lease, resource}},
+		{"Uf", []Code{"Uf"}, []checker.Property{exclusion, resource}},
+		{"R?", nil, []checker.Property{ownership, resource}},
+		{"L", []Code{"L"}, []checker.Property{liveness, slow}},
+		{"l", []Code{"l"}, []checker.Property{slow}},
+		{"F", []Code{"F"}, []checker.Property{checker.Fairness}},
+		{"L F?", []Code{"L"}, []checker.Property{liveness, slow, checker.Fairness}},
+		{"answers?", nil, []checker.Property{checker.Answers}},
+		{"l answers?", []Code{"l"}, []checker.Property{checker.Answers, slow}},
+		{"Uf lease-exclusion?", []Code{"Uf"}, []checker.Property{exclusion, lease, resource}},
+		{"U R? L l", []Code{"U", "L", "l"}, []checker.Property{exclusion, lease, ownership, resource, liveness, slow}},
 	} {
-		e, err := parse(tt.codes, tt.slow)
+		e, err := parse(tt.codes)
 		if err != nil || !reflect.DeepEqual(e.Must, tt.must) || !reflect.DeepEqual(e.May, tt.may) {
 			t.Errorf("%q: must %v, may %v, %v", tt.codes, e.Must, e.May, err)
 		}
 	}
 	for _, codes := range []string{"", " ", "X", "u", "UR", "U U", "U U?", "U Uf", "S L", "S?", "U ?", "f", "-", "?", "answers", "R answers? answers?", "S answers?"} {
-		if e, err := parse(codes, false); err == nil {
+		if e, err := parse(codes); err == nil {
 			t.Errorf("%q is taken: %+v", codes, e)
 		}
 	}
@@ -126,19 +123,6 @@ func TestNames(t *testing.T) {
 		if e.Names(c) != want {
 			t.Errorf("%s in %q: %v, want %v", c, e.Codes, !want, want)
 		}
-	}
-}
-
-// Where a client, a server or a request is stopped a hand-over may be slow.
-func TestWhatStopsSomebodyMayBeSlow(t *testing.T) {
-	var not []string
-	for _, fault := range Columns() {
-		if !stops(fault) {
-			not = append(not, fault)
-		}
-	}
-	if want := []string{"none", "finally", "mixed", "nested", "give-up", "skew", "jump", "rate", "server-skew", "server-jump", "server-rate", "evict", "session-expiry"}; !slices.Equal(not, want) {
-		t.Errorf("%v stop nobody, want %v", not, want)
 	}
 }
 

@@ -14,15 +14,14 @@ import (
 
 // reference is what Porcupine says of the properties that it judges, in the order
 // of Judge. What Judge says does not apply does not apply here either.
-func reference(h *history.History, timeout time.Duration) (list []Verdict) {
-	t := newTimeline(h)
-	for _, v := range t.judge() {
-		ops := t.operations(v.Property)
-		if ops == nil {
+func reference(h *history.History) (list []Verdict) {
+	for _, v := range Judge(h) {
+		encode := encoders[v.Property]
+		if encode == nil {
 			continue
 		}
 		if v.Outcome == Valid || v.Outcome == Violated {
-			v.Outcome, v.Reason = linearizable(ops(nil), timeout)
+			v.Outcome, _ = linearizable(encode(readLines(journal{list: h.Entries}, nil)), referenceSteps)
 		}
 		list = append(list, Verdict{Property: v.Property, Outcome: v.Outcome, Reason: v.Reason})
 	}
@@ -58,7 +57,7 @@ func TestTheJudgesAgree(t *testing.T) {
 			}
 			histories++
 			direct := Judge(h)
-			for _, ref := range reference(h, 200*time.Millisecond) {
+			for _, ref := range reference(h) {
 				n, v := tallies[ref.Property], verdictOn(direct, ref.Property)
 				switch {
 				case v.Outcome == Unknown || v.Outcome == NA:
@@ -246,7 +245,7 @@ func (a *anarchy) act(by history.Opt) {
 		Process: history.Process{Name: rapid.SampledFrom([]string{"redis-1", "redis-2", "redis-2b"}).Draw(a.T, "server")},
 		Type:    history.Event,
 		F: rapid.SampledFrom([]string{
-			history.Remove, history.Takeover, history.Shorten, history.Granted, history.Prolong, history.Lose,
+			history.Remove, history.Takeover, history.Shorten, history.Granted, history.Prolong, history.Lose, history.Expire,
 		}).Draw(a.T, "deed"),
 		By: by, Op: history.Some(int64(rapid.SampledFrom(a.makers).Draw(a.T, "of").Index)),
 	})

@@ -3,7 +3,6 @@ package checker
 import (
 	"fmt"
 	"iter"
-	"time"
 
 	"github.com/lockcheck/lockcheck/history"
 )
@@ -15,23 +14,26 @@ import (
 //     rest on the entry that its process has already, and a grant may stand on
 //     what was done for another acquire of its client, if its ok names that one.
 //   - After a release that said yes the grant's entries are gone, whoever
-//     removed them, or go: an entry that is still there at the end convicts
-//     once T and a tenth have passed since, and never where nobody says how long
-//     T is. One that came only later, or came back because a server lost its
-//     removal, has as long from then on.
+//     removed them, or a request removes them later (see outstays and kept).
+//   - An extend that said yes, and a renewal that the client reports, prolonged
+//     a grant that had not gone to another client meanwhile (see gap). This is
+//     judged from the lines of clients alone, whatever was seen of the servers.
 //
 // A grant may have an entry on each of several servers: a no leaves none on any
 // of them, a yes needs one, and a release all gone. Entries that several grants
 // stand on may stay until the last of them has been given back with a yes: it is
 // the one that is held to it. And who is told no may have left them to the others.
-// What ended without an answer is never judged.
+// What ended without an answer is never judged, nor a yes to a client that was
+// killed before: it may rest on what that held until then.
 func answers(t *timeline) Verdict {
+	first, at := t.gap()
 	if reason := t.unseen(Answers); reason != "" {
+		if first != nil {
+			return violated(Answers, first)
+		}
 		return notApplicable(Answers, reason)
 	}
 	s := t.stored()
-	var first *Witness
-	at := t.size()
 	for i := range t.ops {
 		o := &t.ops[i]
 		if o.done == none || o.done >= at {
@@ -55,6 +57,9 @@ type stored struct {
 	served  []int32 // by operation: the first act of a server that makes its yes true, or none
 	back    []int32 // by acquire: where all that stood on its entries had been given back with a yes; else the size
 	shared  []int32 // by acquire: where another grant first stood on its entries; else the size
+	// blind is how many entries each release removed on servers that others had
+	// replaced: what it was told there was true there.
+	blind map[int32]int
 }
 
 // stay is the time that one entry was in one store.
@@ -62,6 +67,7 @@ type stay struct {
 	from, to int32 // positions
 	at       int32 // position of the line whose server has it: from, or that server's promotion
 	before   int32 // another entry of the same acquire, or none
+	how      deed  // that ended it; 0: it is there at the end
 }
 
 func (t *timeline) stored() stored {
@@ -107,9 +113,9 @@ func (s *stored) stand(h *hold) {
 // succeed takes in that the server of the line at pos is now the master in
 // place of another: it has what that one had, unless it says that it lost it.
 func (s *stored) succeed(pos int32) {
-	old := s.timeline.entries[pos].Text
+	old := s.entry(pos).Text
 	for i := range s.entries {
-		if e := &s.entries[i]; e.to == s.size() && s.timeline.entries[e.at].Process.Name == old {
+		if e := &s.entries[i]; e.to == s.size() && s.entry(e.at).Process.Name == old {
 			e.at = pos
 		}
 	}
@@ -118,10 +124,10 @@ func (s *stored) succeed(pos int32) {
 // replaced tells whether the server of the line at pos has had to give way to
 // another. What it says from then on is of its own copies, which count no more.
 func (s *stored) replaced(pos int32) bool {
-	server := s.timeline.entries[pos].Process.Name
+	server := s.entry(pos).Process.Name
 	for i := len(s.promotions) - 1; i >= 0; i-- {
 		p := s.promotions[i]
-		switch e := &s.timeline.entries[p]; {
+		switch e := s.entry(p); {
 		case p > pos:
 		case e.Process.Name == server:
 			return false
@@ -170,11 +176,25 @@ func (s *stored) leave(a *act) {
 		return
 	}
 	id := s.find(made, a.pos, true)
-	if id == none && !s.replaced(a.pos) {
+	if id == none {
+		if s.replaced(a.pos) {
+			s.remove(a)
+			return
+		}
 		id = s.find(made, a.pos, false)
 	}
 	if id != none {
-		s.entries[id].to = a.pos
+		s.entries[id].to, s.entries[id].how = a.pos, a.deed
+	}
+}
+
+// remove takes in what a request removed on a server that another has replaced.
+func (s *stored) remove(a *act) {
+	if a.deed == removed && a.by != none {
+		if s.blind == nil {
+			s.blind = map[int32]int{}
+		}
+		s.blind[a.by]++
 	}
 }
 
@@ -191,9 +211,9 @@ func (s *stored) staysOf(op int32) iter.Seq2[int32, *stay] {
 // its key, and with its server too if exact. A server may have taken over from
 // another though no line says so, and then speaks of entries that the other made.
 func (s *stored) find(op, pos int32, exact bool) int32 {
-	e := &s.timeline.entries[pos]
+	e := s.entry(pos)
 	for id, x := range s.staysOf(op) {
-		if x.to == s.size() && s.timeline.entries[x.from].Key == e.Key && (!exact || s.timeline.entries[x.at].Process.Name == e.Process.Name) {
+		if x.to == s.size() && s.entry(x.from).Key == e.Key && (!exact || s.entry(x.at).Process.Name == e.Process.Name) {
 			return id
 		}
 	}
@@ -218,22 +238,6 @@ func (s *stored) had(op, pos int32) (id int32, was bool) {
 	return s.there(op, pos), was
 }
 
-// outlasts is how long an entry may stay of which nobody knows any more: T, and
-// a tenth, because a server looks at its clock now and then, and that clock may
-// be slow.
-func outlasts(lease time.Duration) time.Duration { return lease + lease/10 }
-
-// kept is an entry of acquire op that is there at the end, T and a tenth after pos
-// and after it came, or none.
-func (s *stored) kept(op, pos int32) int32 {
-	for id, x := range s.staysOf(op) {
-		if x.to == s.size() && s.end-max(s.at(pos), s.at(x.from)) >= outlasts(s.lease) {
-			return id
-		}
-	}
-	return none
-}
-
 // lie is the witness that the answer to operation id was not true, or nil.
 func (s *stored) lie(id int32) *Witness {
 	o := &s.ops[id]
@@ -244,13 +248,16 @@ func (s *stored) lie(id int32) *Witness {
 		}
 	case o.verb == acquire && o.outcome == history.OK:
 		h := &s.holds[o.hold]
-		if !s.granted(id, o.done) && !s.granted(h.stands, o.done) && h.inside == none {
+		if !s.granted(id, o.done) && !s.granted(h.stands, o.done) && h.inside == none && !h.stillborn() {
 			return s.falseYes(o)
 		}
 	case o.verb == release && o.outcome == history.OK && o.hold != none:
 		made := s.holds[o.hold].stands
-		if s.lease == 0 || o.done < s.back[made] {
+		if o.done < s.back[made] {
 			return nil
+		}
+		if e := s.outstays(id, made); e != none {
+			return s.falseRelease(o, e)
 		}
 		if e := s.kept(made, o.done); e != none {
 			return s.falseRelease(o, e)
@@ -269,23 +276,12 @@ func (s *stored) falseNo(o *op, e int32) *Witness {
 		gone = fmt.Sprintf("stayed until %s", s.when(to))
 	}
 	return s.untrue(o, []int32{o.invoke, from, o.done}, "did not get", fmt.Sprintf(
-		"but %s held its entry since %s, which %s", s.timeline.entries[from].Process, s.when(from), gone))
+		"but %s held its entry since %s, which %s", s.entry(from).Process, s.when(from), gone))
 }
 
 func (s *stored) falseYes(o *op) *Witness {
 	return s.untrue(o, []int32{o.invoke, o.done}, "got", fmt.Sprintf(
 		"for which it had asked at %s, and no server had granted it", s.when(o.invoke)))
-}
-
-func (s *stored) falseRelease(o *op, e int32) *Witness {
-	from := s.entries[e].from
-	server := s.timeline.entries[from].Process
-	if from > o.done {
-		return s.untrue(o, []int32{o.invoke, o.done, from}, "released", fmt.Sprintf(
-			"but from %s on %s had an entry for it again, which was still there at %s", s.when(from), server, seconds(s.end)))
-	}
-	return s.untrue(o, []int32{from, o.invoke, o.done}, "released", fmt.Sprintf(
-		"but the entry that %s made for it at %s was still there at %s", server, s.when(from), seconds(s.end)))
 }
 
 // untrue says what a client was told that it did with a lock, and what was so.

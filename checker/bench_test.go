@@ -59,3 +59,38 @@ func BenchmarkExamine(b *testing.B) {
 		Examine(h)
 	}
 }
+
+// faultyRun is a busy run with faults.
+func faultyRun(t testing.TB) *history.History {
+	h := busyRun(t, 100)
+	var list []history.Entry
+	for i := range h.Entries {
+		e := h.Entries[i]
+		list = append(list, e)
+		if i%300 == 150 {
+			f := "pause"
+			if i > 600 {
+				f = "delay"
+			}
+			list = append(list, history.Entry{Time: e.Time, Process: history.Process{Name: history.Nemesis}, Type: history.Event, F: f, ID: i, On: []string{"c1", "redis"}})
+		}
+		if i%300 == 200 {
+			f := "pause-end"
+			if i > 600 {
+				f = "delay-end"
+			}
+			list = append(list, history.Entry{Time: e.Time, Process: history.Process{Name: history.Nemesis}, Type: history.Event, F: f, ID: i - 50, On: []string{"c1", "redis"}})
+		}
+	}
+	return &history.History{Header: h.Header, Entries: list}
+}
+
+// BenchmarkExamineFaults counts what four faults hit, too.
+func BenchmarkExamineFaults(b *testing.B) {
+	h := faultyRun(b)
+	b.ReportAllocs()
+	x := new(Examiner)
+	for b.Loop() {
+		x.Examine(h)
+	}
+}

@@ -1,66 +1,188 @@
 package checker
 
 import (
+	"context"
 	"fmt"
-	"time"
+	"slices"
 
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// How far the reference is asked.
+// How far Porcupine is asked, for each property.
 const (
-	referenceTimeout = 200 * time.Millisecond // for each property
-	smallEnough      = 2000                   // operations of a history that is searched whole
+	referenceSteps = 200_000 // of what is reported
+	sampleSteps    = 5_000   // of one run of many
+	smallEnough    = 2_000   // operations of a history that is searched whole
 )
 
-// JudgeBoth is Judge, confirmed by Porcupine where that can be done in a short
-// time: violations on the operations around their witness, everything on
-// histories that are small enough. Where the two judges disagree the verdict
-// is Unknown, and the reason begins with "the judges disagree".
-func JudgeBoth(h *history.History) []Verdict {
-	t := newTimeline(h)
-	verdicts := t.judge()
-	for i := range verdicts {
-		verdicts[i] = t.confirm(verdicts[i])
+// Opinion is what Porcupine says of a verdict that is valid or violated.
+type Opinion string
+
+// The opinions.
+const (
+	Agreed    Opinion = "agreed"
+	Undecided Opinion = "undecided" // it came to the end of its budget, or the history is too long
+	Disagreed Opinion = "disagreed"
+)
+
+// Opinions are all of them.
+var Opinions = [...]Opinion{Agreed, Undecided, Disagreed}
+
+// Second counts verdicts that Porcupine judged as well, by its opinion.
+type Second struct {
+	Agreed    int `json:"agreed"`    // it came to the same
+	Undecided int `json:"undecided"` // it came to the end of its budget, or the history is too long
+	Disagreed int `json:"disagreed"` // it came to the opposite: one of the two judges has a bug
+}
+
+// Take counts one opinion; "" is none.
+func (s *Second) Take(o Opinion) {
+	switch o {
+	case Agreed:
+		s.Agreed++
+	case Undecided:
+		s.Undecided++
+	case Disagreed:
+		s.Disagreed++
 	}
+}
+
+// Add takes in other verdicts.
+func (s *Second) Add(o Second) {
+	s.Agreed += o.Agreed
+	s.Undecided += o.Undecided
+	s.Disagreed += o.Disagreed
+}
+
+// Total is how many verdicts it judged.
+func (s Second) Total() int { return s.Agreed + s.Undecided + s.Disagreed }
+
+// JudgeBoth is Judge, confirmed by Porcupine, which gets operations that were formed
+// from the lines alone: violations on the operations around their witness, everything
+// on histories that are small enough. Where the two judges disagree the verdict is
+// Unknown, and the reason begins with "the judges disagree".
+func JudgeBoth(h *history.History) []Verdict {
+	verdicts := Judge(h)
+	Confirm(h, verdicts)
 	return verdicts
 }
 
-func (t *timeline) confirm(v Verdict) Verdict {
-	operations := t.operations(v.Property)
-	if operations == nil || (v.Outcome != Valid && v.Outcome != Violated) {
-		return v
+// OutOfTime is the reason for Unknown of what JudgeWithin had no time for.
+const OutOfTime = "it was not judged in time"
+
+// JudgeWithin is JudgeBoth for as long as ctx lasts. What is not judged by then is
+// Unknown, with the reason OutOfTime, and what is not confirmed stays as it is.
+func JudgeWithin(ctx context.Context, h *history.History) []Verdict {
+	return judgeWithin(ctx, journal{list: h.Entries}, func() *timeline { return newTimeline(h) })
+}
+
+// JudgeLog is JudgeWithin of a long history. It needs about 100 bytes for each entry.
+func JudgeLog(ctx context.Context, l *history.Log) []Verdict {
+	return judgeWithin(ctx, journal{log: l}, func() *timeline { return newLogTimeline(l) })
+}
+
+func judgeWithin(ctx context.Context, j journal, read func() *timeline) []Verdict {
+	list := make([]Verdict, len(judges))
+	for i, p := range Properties {
+		list[i] = Verdict{Property: p, Outcome: Unknown, Reason: OutOfTime}
 	}
-	if v.Outcome == Violated {
-		if window := operations(around(v.Witness)); len(window) <= smallEnough {
-			if out, _ := linearizable(window, referenceTimeout); out == Valid {
-				return disagree(v, "Porcupine finds an order for the operations around it")
+	if ctx.Err() != nil {
+		return list
+	}
+	judged := make(chan Verdict, 2*len(judges)) // room for all, so that nobody has to wait
+	go func() {
+		defer close(judged)
+		var all []Verdict
+		for v := range read().verdict {
+			if judged <- v; ctx.Err() != nil {
+				return
 			}
+			all = append(all, v)
 		}
-	}
-	if len(t.holds)+len(t.accesses) > smallEnough { // not even listed: there may be a million
-		return v
-	}
-	whole := operations(nil)
-	if len(whole) > smallEnough {
-		return v
-	}
-	switch out, _ := linearizable(whole, referenceTimeout); {
-	case out == Valid && v.Outcome == Violated:
-		return disagree(v, "Porcupine finds an order for all operations")
-	case out == Violated && v.Outcome == Valid:
-		return disagree(v, "Porcupine finds no order for the operations")
-	default:
-		return v
+		confirm(j, all, referenceSteps)
+		for _, v := range all {
+			judged <- v
+		}
+	}()
+	for {
+		select {
+		case v, ok := <-judged:
+			if !ok {
+				return list
+			}
+			list[slices.Index(Properties[:], v.Property)] = v
+		case <-ctx.Done():
+			return list
+		}
 	}
 }
 
-// around keeps the holds that begin between the first and the last entry of a
-// witness. Leaving out whole holds makes no violation: what is impossible for
+// Confirm asks Porcupine about verdicts on h, in place: see JudgeBoth.
+func Confirm(h *history.History, verdicts []Verdict) {
+	confirm(journal{list: h.Entries}, verdicts, referenceSteps)
+}
+
+// Sample does the same to one run of many, with less effort.
+func Sample(h *history.History, verdicts []Verdict) {
+	confirm(journal{list: h.Entries}, verdicts, sampleSteps)
+}
+
+func confirm(j journal, verdicts []Verdict, steps int) {
+	var whole *lines
+	if grantsOf(&j) <= smallEnough {
+		whole = readLines(j, nil)
+	}
+	for i := range verdicts {
+		v := &verdicts[i]
+		encode := encoders[v.Property]
+		if encode == nil || v.Outcome != Valid && v.Outcome != Violated {
+			continue
+		}
+		said, why := Unknown, ""
+		if v.Outcome == Violated {
+			if ops := encode(readLines(j, around(v.Witness))); len(ops) <= smallEnough {
+				said, _ = linearizable(ops, steps)
+				why = "Porcupine finds an order for the operations around it"
+			}
+		}
+		if whole != nil && (said == Unknown || said == v.Outcome) {
+			if ops := encode(whole); len(ops) <= smallEnough {
+				if of, _ := linearizable(ops, steps); of != Unknown {
+					said = of
+					why = "Porcupine finds an order for all operations"
+				}
+			}
+		}
+		switch {
+		case said == Unknown:
+			v.Porcupine = Undecided
+		case said == v.Outcome:
+			v.Porcupine = Agreed
+		default:
+			if said == Violated {
+				why = "Porcupine finds no order for the operations"
+			}
+			*v = disagree(*v, why)
+		}
+	}
+}
+
+// grantsOf is how many acquires came back ok, and writes: what Porcupine would get.
+func grantsOf(j *journal) (n int) {
+	for _, e := range j.each {
+		if v := verbOf(e.F); (v == acquire || v == write) && e.Type == history.OK {
+			n++
+		}
+	}
+	return n
+}
+
+// around keeps the grants that begin between the first and the last entry of a
+// witness. Leaving out whole grants makes no violation: what is impossible for
 // some of them is impossible for all.
-func around(w *Witness) func(*hold) bool {
-	first, last := int32(w.Entries[0]), int32(w.Entries[len(w.Entries)-1])
-	return func(h *hold) bool { return first <= h.begin && h.begin <= last }
+func around(w *Witness) func(pos int) bool {
+	first, last := w.Entries[0], w.Entries[len(w.Entries)-1]
+	return func(pos int) bool { return first <= pos && pos <= last }
 }
 
 func disagree(v Verdict, why string) Verdict {
@@ -69,7 +191,7 @@ func disagree(v Verdict, why string) Verdict {
 		said = v.Outcome.String() + ": " + v.Witness.Sentence
 	}
 	return Verdict{
-		Property: v.Property, Outcome: Unknown,
+		Property: v.Property, Outcome: Unknown, Porcupine: Disagreed,
 		Reason: fmt.Sprintf("the judges disagree: %s; the direct check says %s", why, said),
 	}
 }

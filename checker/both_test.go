@@ -1,10 +1,19 @@
 package checker
 
 import (
+	"context"
+	"reflect"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/lockcheck/lockcheck/history"
 )
+
+func confirmed(h *history.History, v Verdict) Verdict {
+	list := []Verdict{v}
+	Confirm(h, list)
+	return list[0]
+}
 
 func TestADisagreementIsNoVerdict(t *testing.T) {
 	t.Parallel()
@@ -16,11 +25,11 @@ func TestADisagreementIsNoVerdict(t *testing.T) {
 		want string
 	}{
 		{
-			"violated, says one", newTimeline(good).confirm(violated(Exclusion, forged)),
+			"violated, says one", confirmed(good, violated(Exclusion, forged)),
 			"the judges disagree: Porcupine finds an order for the operations around it; the direct check says violated: c1 held it.",
 		},
 		{
-			"valid, says one", newTimeline(bad).confirm(valid(Exclusion)),
+			"valid, says one", confirmed(bad, valid(Exclusion)),
 			"the judges disagree: Porcupine finds no order for the operations; the direct check says valid",
 		},
 	} {
@@ -35,7 +44,7 @@ func TestADisagreementIsNoVerdict(t *testing.T) {
 
 func TestTheReferenceJudgesThreeProperties(t *testing.T) {
 	t.Parallel()
-	got := reference(story(t, exclusionSpecs[1].story), time.Minute)
+	got := reference(story(t, exclusionSpecs[1].story))
 	want := []string{"exclusion violated", "lease-exclusion n/a", "resource n/a"}
 	for i, v := range got {
 		if s := string(v.Property) + " " + v.Outcome.String(); s != want[i] {
@@ -70,5 +79,45 @@ func TestALongHistoryIsConfirmedAroundItsWitness(t *testing.T) {
 	v := JudgeBoth(h)[0]
 	if v.Outcome != Violated || !strings.HasSuffix(v.Witness.Sentence, "and c9 was granted it at 299.920 s.") {
 		t.Errorf("got %s %v %s", v.Outcome, v.Witness, v.Reason)
+	}
+}
+
+// What is not judged in time is unknown, and says so.
+func TestJudgingEndsInTime(t *testing.T) {
+	t.Parallel()
+	h := busyRun(t, 100)
+	if got, want := JudgeWithin(t.Context(), h), JudgeBoth(h); !reflect.DeepEqual(got, want) {
+		t.Errorf("with time enough:\n%v\nwant\n%v", got, want)
+	}
+	var l history.Log
+	l.Header = h.Header
+	for i := range h.Entries {
+		l.Add(&h.Entries[i])
+	}
+	if got, want := JudgeLog(t.Context(), &l), JudgeBoth(h); !reflect.DeepEqual(got, want) || ReachLog(&l) != Reach(h) {
+		t.Errorf("in a log:\n%v\nwant\n%v", got, want)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for i, v := range JudgeWithin(over, h) {
+		if v.Property != Properties[i] || v.Outcome != Unknown || v.Reason != OutOfTime {
+			t.Errorf("without any time: %v", v)
+		}
+	}
+}
+
+// A value that the record does not know was written by somebody else, for both judges.
+func TestAWriteBesideTheRecordIsNoDisagreement(t *testing.T) {
+	v := verdictOn(JudgeBoth(story(t, `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c1 write value=1
+		3 resource write by=c1 value=1 was=0
+		4 c1 write ok value=1
+		5 c1 write value=2
+		6 resource write by=c1 value=2 was=5
+		7 c1 write ok value=2`)), Resource)
+	if v.Outcome != Violated || v.Porcupine != Agreed {
+		t.Errorf("got %s, %q: %s", v.Outcome, v.Porcupine, v.Reason)
 	}
 }

@@ -3,7 +3,11 @@
 // history came to be.
 package checker
 
-import "github.com/lockcheck/lockcheck/history"
+import (
+	"slices"
+
+	"github.com/lockcheck/lockcheck/history"
+)
 
 // Property is something that a lock may promise.
 type Property string
@@ -58,6 +62,9 @@ type Verdict struct {
 	Outcome  Outcome
 	Reason   string   // of Unknown and NA
 	Witness  *Witness // of Violated
+	// Porcupine is what the second judge says; "": it was not asked, or has no model
+	// of the property.
+	Porcupine Opinion
 }
 
 // Witness is what convicts: facts that no choice for the rest of the history
@@ -65,6 +72,21 @@ type Verdict struct {
 type Witness struct {
 	Sentence string // one English sentence
 	Entries  []int  // positions in History.Entries, in order
+}
+
+// CutOff is the reason for Unknown where the end of a run is missing.
+const CutOff = "the history is incomplete: its end is missing, so the run was cut off"
+
+// Incomplete says why nothing is valid in a history with this header and this last
+// entry; nil: it has no entries. "": it is complete.
+func Incomplete(head *history.Header, last *history.Entry) string {
+	switch {
+	case last != nil && last.Process.Name == history.Nemesis && last.F == history.Budget:
+		return "the run used up its budget: " + last.Text
+	case head.CutOff(last):
+		return CutOff
+	}
+	return ""
 }
 
 // judges are the judges of Properties, in their order.
@@ -76,17 +98,47 @@ var judges = [len(Properties)]func(*timeline) Verdict{
 // O(n log n) in the number of entries for histories as locks produce them.
 //
 // It expects a history that history.Check accepts. Where no acquire succeeded
-// nothing is valid: what is not violated is unknown.
+// nothing is valid, and where no server granted anything either nothing is
+// violated: both are unknown. Nor is it valid where lockcheck recorded the run
+// and the line with its end is missing.
 func Judge(h *history.History) []Verdict { return newTimeline(h).judge() }
 
 func (t *timeline) judge() []Verdict {
 	t.verdicts = room(t.verdicts, len(judges))
-	for _, judge := range judges {
-		v := judge(t)
-		if v.Outcome == Valid && t.grants == 0 {
-			v = Verdict{Property: v.Property, Outcome: Unknown, Reason: "no acquire succeeded: there is nothing to judge"}
-		}
+	for v := range t.verdict {
 		t.verdicts = append(t.verdicts, v)
 	}
 	return t.verdicts
+}
+
+// verdict yields the verdicts, one after the other.
+func (t *timeline) verdict(yield func(Verdict) bool) {
+	why := t.incomplete()
+	if t.grants == 0 && (why == "" || why == CutOff) {
+		why = "no acquire succeeded: there is nothing to judge"
+	}
+	someGrant := t.granted()
+	for _, judge := range judges {
+		v := judge(t)
+		if v.Outcome == Valid && why != "" || v.Outcome == Violated && !someGrant {
+			v = Verdict{Property: v.Property, Outcome: Unknown, Reason: why}
+		}
+		if !yield(v) {
+			return
+		}
+	}
+}
+
+// incomplete says why nothing of the history is valid; "": something may be.
+func (t *timeline) incomplete() string {
+	if n := t.size(); n > 0 {
+		return Incomplete(t.head, t.entry(n-1))
+	}
+	return Incomplete(t.head, nil)
+}
+
+// granted reports whether somebody was granted the lock: a client says so, or a
+// server of a client that died before its answer came.
+func (t *timeline) granted() bool {
+	return t.grants > 0 || len(t.confirmed) > 0 || slices.ContainsFunc(t.acts, func(a act) bool { return a.deed == granted || a.deed == takenOver })
 }

@@ -53,6 +53,7 @@ type definedStay struct {
 	acquire  int // position of its invoke
 	server   string
 	from, to int
+	how      string // the line that ended it says
 }
 
 // store is what is in the stores, and who was served first when.
@@ -83,7 +84,7 @@ func (d *defined) stored() *store {
 			s.serve(by, pos)
 		case history.Prolong:
 			s.serve(by, pos)
-		case history.Remove, history.Lose:
+		case history.Remove, history.Lose, history.Expire:
 			s.leave(made, pos)
 		}
 	}
@@ -98,7 +99,7 @@ func (s *store) serve(op, pos int) {
 
 func (s *store) put(op, pos int) {
 	if op = s.asked(op); op >= 0 && s.open(op, s.entries[pos].Process.Name) == nil {
-		s.stays = append(s.stays, &definedStay{op, s.entries[pos].Process.Name, pos, len(s.entries)})
+		s.stays = append(s.stays, &definedStay{op, s.entries[pos].Process.Name, pos, len(s.entries), ""})
 	}
 }
 
@@ -110,7 +111,7 @@ func (s *store) leave(op, pos int) {
 		x = s.open(op, "")
 	}
 	if x != nil {
-		x.to = pos
+		x.to, x.how = pos, s.entries[pos].F
 	}
 }
 
@@ -136,7 +137,16 @@ func (d *defined) lie(lease time.Duration) bool {
 			untrue = !s.granted(d.find(e.Grant))
 		case "release ok":
 			if x := d.find(e.Grant); x != nil && x.begin < d.invokeOf(pos) {
-				untrue = s.keeps(x.stands, pos, lease+lease/10)
+				untrue = s.allGiven(x.stands, pos) && (s.keeps(x.stands, pos, lease+lease/10) || s.outstays(x, pos))
+			}
+		case "extend ok":
+			if x := d.find(e.Grant); x != nil {
+				untrue = d.wentToAnother(x, d.invokeOf(pos), lease)
+			}
+		case "valid event":
+			x := d.find(e.Grant)
+			if x != nil && lease > 0 && slices.ContainsFunc(x.deadlines, func(known definedDeadline) bool { return known.pos == pos }) {
+				untrue = d.wentToAnother(x, d.left(x.begin, e.ValidUntil, lease), lease)
 			}
 		}
 		if untrue {
@@ -159,17 +169,77 @@ func (s *store) granted(x *definedHold) bool {
 			return true
 		}
 	}
-	return x.nest != x
+	return x.nest != x || x.end < x.begin // killed before it was told
 }
 
-// keeps: all who stood on an acquire's entries had given them back by pos, and one
-// is there for longer than that since.
-func (s *store) keeps(op, pos int, long time.Duration) bool {
-	for _, x := range s.holds {
-		if x.stands == op && !s.gaveBack(x, pos) {
-			return false
+// allGiven: all who stood on an acquire's entries had given them back by pos.
+func (s *store) allGiven(op, pos int) bool {
+	return !slices.ContainsFunc(s.holds, func(x *definedHold) bool { return x.stands == op && !s.gaveBack(x, pos) })
+}
+
+// outstays: on a majority of servers the entry was there for as long as the release
+// that ended at pos, and then its time was over.
+func (s *store) outstays(x *definedHold, pos int) bool {
+	servers, there := map[string]bool{}, 0
+	for _, y := range s.stays {
+		if y.acquire != x.stands {
+			continue
+		}
+		servers[y.server] = true
+		if y.from > s.invokeOf(pos) || y.to < pos || y.to == len(s.entries) {
+			continue
+		}
+		var until time.Duration
+		for i, known := range x.deadlines {
+			if i == 0 || known.pos <= y.to {
+				until = known.until
+			}
+		}
+		if y.how == history.Expire || y.how == history.Takeover && until != 0 && until <= s.entries[y.to].Time {
+			there++
 		}
 	}
+	return there > 0 && there >= len(servers)
+}
+
+// wentToAnother: another client was granted the lock after x, and before a renewal
+// that left at the line asked or later.
+func (d *defined) wentToAnother(x *definedHold, asked int, lease time.Duration) bool {
+	for _, y := range d.holds {
+		if y.client == x.client || y.lock != x.lock || y.begin >= asked {
+			continue
+		}
+		request := y.nest.stands
+		if y.nest == y && y.stands == y.invoke && len(y.deadlines) > 0 {
+			request = d.left(request, y.deadlines[0].until, lease)
+		}
+		if request > x.begin {
+			return true
+		}
+	}
+	return false
+}
+
+// left: a request that was invoked at the line asked, and brought that time, left at
+// this line or later, because none brings more than a lease or than somebody was
+// left with.
+func (d *defined) left(asked int, until, lease time.Duration) int {
+	if lease == 0 || until == 0 {
+		return asked
+	}
+	for _, x := range d.holds {
+		for _, known := range x.deadlines {
+			lease = max(lease, known.until-d.entries[known.pos].Time)
+		}
+	}
+	for asked < len(d.entries) && d.entries[asked].Time < until-lease-lease/10 {
+		asked++
+	}
+	return asked
+}
+
+// keeps: an entry of an acquire is there for longer than that since pos.
+func (s *store) keeps(op, pos int, long time.Duration) bool {
 	last := len(s.entries) - 1
 	return slices.ContainsFunc(s.stays, func(x *definedStay) bool {
 		since := s.entries[max(pos, x.from)].Time

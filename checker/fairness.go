@@ -34,6 +34,7 @@ func fairness(t *timeline) Verdict {
 type place struct {
 	op       int32 // the acquire
 	from, to int32 // positions: the line that gave it; the size of the history while it is open
+	before   int32 // the last place that the same client had been given before, since it died last; or none
 	number   history.Opt
 }
 
@@ -46,7 +47,9 @@ func (t *timeline) queue(pos int32, e *history.Entry, p int32) {
 	}
 	t.leave(p, pos)
 	x.place = int32(len(t.places))
-	t.places = append(t.places, place{op: x.open, from: pos, to: t.size(), number: e.Value})
+	c := &t.clients[x.client]
+	t.places = append(t.places, place{op: x.open, from: pos, to: t.size(), before: c.placed, number: e.Value})
+	c.placed = x.place
 }
 
 // leave ends the place of process p.
@@ -59,16 +62,15 @@ func (t *timeline) leave(p, pos int32) {
 
 // endPlaces ends those of a client that died.
 func (t *timeline) endPlaces(client, pos int32) {
-	for i := range t.places {
-		if x := &t.places[i]; t.clientOf(x.op) == client {
-			x.to = min(x.to, pos)
+	c := &t.clients[client]
+	for id := c.placed; id != none; id = t.places[id].before {
+		x := &t.places[id]
+		x.to = min(x.to, pos)
+		if p := &t.procs[t.ops[x.op].proc]; p.place == id {
+			p.place = none
 		}
 	}
-	for p := range t.procs {
-		if t.procs[p].client == client {
-			t.procs[p].place = none
-		}
-	}
+	c.placed = none
 }
 
 // overtaking is the witness that somebody was overtaken, or nil.
@@ -132,7 +134,7 @@ func (t *timeline) comesFromTheQueue(h *hold) bool {
 func (t *timeline) mayPass(h *hold, id int32) bool {
 	o := &t.ops[t.places[id].op]
 	return t.procs[o.proc].client == t.procs[h.proc].client ||
-		t.entries[o.invoke].Shared && t.entries[t.ops[h.op].invoke].Shared
+		t.entry(o.invoke).Shared && t.entry(t.ops[h.op].invoke).Shared
 }
 
 // overtook is the witness that h overtook the acquire in place id: by the

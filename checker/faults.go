@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -71,8 +72,10 @@ const (
 	serverJump  kind = 13
 	serverRate  kind = 14
 	dropReply   kind = 20
-	stall       kind = 22 // of the machine: no fault that anybody injected
-	otherKind   kind = kind(len(kinds)) - 1
+
+	killConnection kind = 21
+	stall          kind = 22 // of the machine: no fault that anybody injected
+	otherKind      kind = kind(len(kinds)) - 1
 )
 
 func kindOf(name string) kind {
@@ -90,16 +93,19 @@ type fault struct {
 	ended      bool
 	promoted   bool // a replica has taken the place of the server that it acts on
 	id         int
-	start, end int32 // positions; without an end line, the size of the history
+	start, end int32 // positions: where it began to start and had certainly ended; without an end line, the size of the history
 	struck     int32 // position from which on it had its effect: earlier than start for who died in a pause
+	sure       int32 // position at which it certainly had its effect: start, if no line says more
+	heals      int32 // position from which on it may be over: end, if no line says more
 	from, to   time.Duration
 	hits       history.Opt
+	met        hit // what it found, once that is known
 }
 
 // nemesis takes in a line of the nemesis.
 func (t *timeline) nemesis(pos int32, e *history.Entry) {
 	switch {
-	case e.F == history.Ended:
+	case e.F == history.Ended, e.F == history.Budget:
 		return
 	case e.F == history.Exit:
 		t.exit(pos, e.On)
@@ -108,69 +114,181 @@ func (t *timeline) nemesis(pos int32, e *history.Entry) {
 		t.stalled(pos, e)
 		return
 	}
+	if name, done := strings.CutSuffix(e.F, history.DoneSuffix); done && t.certain(name, pos, e) {
+		return
+	}
 	if name, ends := strings.CutSuffix(e.F, history.EndSuffix); ends {
 		t.endFault(name, pos, e)
 		return
 	}
-	f := fault{kind: kindOf(e.F), id: e.ID, start: pos, end: t.size(), struck: pos, from: e.Time, to: t.end}
+	f := fault{kind: kindOf(e.F), id: e.ID, start: pos, end: t.size(), struck: pos, sure: pos, heals: t.size(), from: e.Time, to: t.end}
 	if kinds[f.kind].ends {
 		t.die(&f)
 	}
 	t.faults = append(t.faults, f)
+	t.file(int32(len(t.faults)) - 1)
 }
 
-// stalled takes in that the machine stood still up to now. Its place among the
-// faults is that of its beginning.
-func (t *timeline) stalled(pos int32, e *history.Entry) {
-	f := fault{kind: stall, ended: true, start: pos, end: pos, struck: pos, from: e.Time - e.Amount, to: e.Time}
-	i := len(t.faults)
-	for i > 0 && t.faults[i-1].from > f.from {
-		i--
+// fewFaults is how many are searched one by one.
+const fewFaults = 32
+
+// file puts a fault under its id, once there are many.
+func (t *timeline) file(id int32) {
+	if len(t.faults) <= fewFaults {
+		return
 	}
-	t.faults = slices.Insert(t.faults, i, f)
+	if t.byID == nil {
+		t.byID, t.byServer = map[int][]int32{}, map[string]int32{}
+		for i := range id {
+			t.file(i)
+		}
+	}
+	f := &t.faults[id]
+	t.byID[f.id] = append(t.byID[f.id], id)
+	if f.stopsServer() {
+		for _, name := range t.entry(f.start).On {
+			t.byServer[name] = id
+		}
+	}
+}
+
+// stopsServer reports whether a replica may be promoted because of f.
+func (f *fault) stopsServer() bool {
+	return kinds[f.kind].on == onServer && kinds[f.kind].excuses
+}
+
+// numbered calls yield for each fault so far with that id, the last one first, until yield
+// returns false.
+func (t *timeline) numbered(id int, yield func(f *fault) bool) {
+	if t.byID != nil {
+		for _, i := range slices.Backward(t.byID[id]) {
+			if !yield(&t.faults[i]) {
+				return
+			}
+		}
+		return
+	}
+	for i := range slices.Backward(t.faults) {
+		if f := &t.faults[i]; f.id == id && !yield(f) {
+			return
+		}
+	}
+}
+
+// over reports whether f has certainly ended. Where a second line said that f had its
+// effect, another one says that it has ended.
+func (f *fault) over() bool { return f.ended && (f.sure == f.start || f.end > f.heals) }
+
+// paused is where the first pause of a client began that may not have ended, or none.
+// The pauses are listed by client once somebody is killed.
+func (t *timeline) paused(name string) int32 {
+	if t.pauses == nil {
+		t.pauses = map[string][]int32{}
+	}
+	for ; t.listed < len(t.faults); t.listed++ {
+		if f := &t.faults[t.listed]; f.kind == pause {
+			for _, name := range t.entry(f.start).On {
+				t.pauses[name] = append(t.pauses[name], int32(t.listed))
+			}
+		}
+	}
+	list := t.pauses[name]
+	for len(list) > 0 && t.faults[list[0]].over() {
+		list = list[1:]
+		t.pauses[name] = list
+	}
+	if len(list) == 0 {
+		return none
+	}
+	return t.faults[list[0]].start
+}
+
+// stalled takes in that the machine stood still up to now.
+func (t *timeline) stalled(pos int32, e *history.Entry) {
+	f := fault{kind: stall, ended: true, start: pos, end: pos, struck: pos, sure: pos, heals: pos, from: e.Time - e.Amount, to: e.Time}
+	t.stalls = append(t.stalls, f)
+}
+
+// settleStalls gives stalls their places among the faults: those of their beginnings.
+func (t *timeline) settleStalls() {
+	if len(t.stalls) == 0 {
+		return
+	}
+	t.faults = append(t.faults, t.stalls...)
+	slices.SortFunc(t.faults, func(a, b fault) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.start, b.start)) })
 }
 
 // endFault ends the last fault of that name with the id of e.
 func (t *timeline) endFault(name string, pos int32, e *history.Entry) {
-	for i := len(t.faults) - 1; i >= 0; i-- {
-		if f := &t.faults[i]; f.id == e.ID && !f.ended && t.entries[f.start].F == name {
-			f.ended, f.end, f.to, f.hits = true, pos, e.Time, e.Hits
-			return
+	t.numbered(e.ID, func(f *fault) bool {
+		if f.ended || t.entry(f.start).F != name {
+			return true
 		}
-	}
+		f.ended, f.end, f.heals, f.to, f.hits = true, pos, pos, e.Time, e.Hits
+		return false
+	})
+}
+
+// certain takes in that what a line announced has happened: name is the line's.
+// It reports whether there is such a line.
+//
+// A disturbed time runs from the first line of the start to the last one of the
+// end, since nobody knows when in between the effect came.
+func (t *timeline) certain(name string, pos int32, e *history.Entry) bool {
+	name, ends := strings.CutSuffix(name, history.EndSuffix)
+	found := false
+	t.numbered(e.ID, func(f *fault) bool {
+		switch {
+		case t.entry(f.start).F != name || ends && !f.ended:
+			return true
+		case ends:
+			f.end, f.to, f.hits = pos, e.Time, e.Hits
+		default:
+			f.sure = min(pos, f.heals)
+		}
+		found = true
+		return false
+	})
+	return found
 }
 
 // promotion takes in that a replica has become the master in place of another.
 // A failover lasts until that has come, even if the old master is back before.
 func (t *timeline) promotion(pos int32, e *history.Entry) {
 	t.promotions = append(t.promotions, pos)
-	for i := len(t.faults) - 1; i >= 0; i-- {
-		f := &t.faults[i]
-		k := &kinds[f.kind]
-		if f.kind == stall || k.on != onServer || !k.excuses || !slices.Contains(t.entries[f.start].On, e.Text) {
-			continue
+	if t.byServer != nil {
+		if i, ok := t.byServer[e.Text]; ok {
+			t.faults[i].promote(pos, e)
 		}
-		if f.kind == failover && f.ended && !f.promoted {
-			f.end, f.to = pos, e.Time
-		}
-		f.promoted = true
 		return
 	}
+	for i := range slices.Backward(t.faults) {
+		if f := &t.faults[i]; f.stopsServer() && slices.Contains(t.entry(f.start).On, e.Text) {
+			f.promote(pos, e)
+			return
+		}
+	}
+}
+
+// promote takes in that e, at pos, came of f.
+func (f *fault) promote(pos int32, e *history.Entry) {
+	if f.kind == failover && f.ended && !f.promoted {
+		f.end, f.to = pos, e.Time
+	}
+	f.promoted = true
 }
 
 // die ends what the clients of f held and waited for. A client that was paused
 // when it died did nothing since the pause began.
 func (t *timeline) die(f *fault) {
-	for _, name := range t.entries[f.start].On {
+	for _, name := range t.entry(f.start).On {
 		c := t.names.find(name)
 		if c == none {
 			continue
 		}
 		pos := f.start
-		for i := range t.faults {
-			if p := &t.faults[i]; p.kind == pause && !p.ended && t.on(p, c) {
-				pos = min(pos, p.start)
-			}
+		if p := t.paused(name); p != none {
+			pos = p
 		}
 		t.endHolds(c, pos)
 		t.endWaits(c, f.start)
@@ -193,14 +311,4 @@ func (t *timeline) exit(pos int32, clients []string) {
 		t.endPlaces(c, t.clients[c].last)
 		t.clients[c].dead, t.clients[c].died = true, t.clients[c].last
 	}
-}
-
-// on tells whether f acts on a client.
-func (t *timeline) on(f *fault, client int32) bool {
-	for _, name := range t.entries[f.start].On {
-		if name == t.names.list[client] {
-			return true
-		}
-	}
-	return false
 }

@@ -27,18 +27,19 @@ func (t *timeline) gaps(atLeast time.Duration, yield func(gap) bool) {
 	for l := range last {
 		last[l] = gap{lock: int32(l), begin: none, freed: none, maybe: none}
 	}
+	late := t.lateHolds()
 	for i := range t.holds {
 		h := &t.holds[i]
 		g := &last[h.lock]
 		g.end, g.to = h.begin, t.at(h.begin)
-		if t.longer(g, atLeast) && !yield(*g) {
+		if t.longer(g, atLeast, late) && !yield(*g) {
 			return
 		}
 		*g = gap{lock: h.lock, begin: h.begin, from: t.at(h.begin), freed: max(g.freed, h.end), maybe: none}
 	}
 	for _, g := range last {
 		g.end, g.to = t.size(), t.end
-		if t.longer(&g, atLeast) && !yield(g) {
+		if t.longer(&g, atLeast, late) && !yield(g) {
 			return
 		}
 	}
@@ -46,20 +47,42 @@ func (t *timeline) gaps(atLeast time.Duration, yield func(gap) bool) {
 
 // longer tells whether g is longer than atLeast, when it has been cut where
 // the lock may have been granted.
-func (t *timeline) longer(g *gap, atLeast time.Duration) bool {
+func (t *timeline) longer(g *gap, atLeast time.Duration, late [][]lateHold) bool {
 	if g.to-g.from <= atLeast {
 		return false
 	}
-	for _, id := range t.confirmed {
-		h := &t.holds[id]
-		if asked := t.ops[h.op].invoke; h.lock == g.lock && h.begin >= g.end && asked < g.end {
+	if late == nil {
+		return true
+	}
+	list := late[g.lock]
+	if n := sort.Search(len(list), func(i int) bool { return list[i].begin < g.end }); n > 0 {
+		id := list[n-1].first
+		if asked := t.ops[t.holds[id].op].invoke; asked < g.end {
 			g.end, g.to, g.maybe = asked, t.at(asked), id
 		}
 	}
 	return g.to-g.from > atLeast
 }
 
-// waitsUntil are the waits that began before pos.
-func (t *timeline) waitsUntil(pos int32) []wait {
-	return t.waits[:sort.Search(len(t.waits), func(i int) bool { return t.waits[i].begin >= pos })]
+// lateHold is a hold that was confirmed at begin.
+type lateHold struct {
+	begin int32
+	first int32 // of it and those that begin later, the hold that was asked for first
+}
+
+// lateHolds are the confirmed ones by lock, the last one first; nil: there are none.
+func (t *timeline) lateHolds() [][]lateHold {
+	if len(t.confirmed) == 0 {
+		return nil
+	}
+	late := make([][]lateHold, len(t.locks.list))
+	for _, id := range slices.Backward(t.confirmed) {
+		h := &t.holds[id]
+		list, first := late[h.lock], id
+		if n := len(list); n > 0 && t.ops[t.holds[list[n-1].first].op].invoke < t.ops[h.op].invoke {
+			first = list[n-1].first
+		}
+		late[h.lock] = append(list, lateHold{h.begin, first})
+	}
+	return late
 }

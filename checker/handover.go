@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"time"
 )
 
@@ -46,7 +47,7 @@ func (t *timeline) slow(g *gap, bound time.Duration) *Witness {
 		return nil
 	}
 	for _, w := range t.wanted(g, from) {
-		if counted := w.to - w.from - t.excused(w.from, w.to, func(k kind) bool { return kinds[k].excuses }); counted > bound {
+		if counted := w.to - w.from - t.excused(w.from, w.to, byAny); counted > bound {
 			return t.late(g, w, counted, bound)
 		}
 	}
@@ -63,12 +64,12 @@ type demand struct {
 // wanted are the times, within g and after from, during which somebody waited.
 func (t *timeline) wanted(g *gap, from time.Duration) []demand {
 	var list []demand
-	for i := range t.waitsUntil(g.end) {
-		w := &t.waits[i]
-		if w.lock == g.lock && w.to > from {
+	t.findWaitsOn().each(g.lock, g.begin, g.end-1, func(i int32) bool {
+		if w := &t.waits[i]; w.to > from {
 			list = append(list, demand{from: max(w.from, from), to: min(w.to, g.to), first: w})
 		}
-	}
+		return true
+	})
 	slices.SortStableFunc(list, func(a, b demand) int { return cmp.Compare(a.from, b.from) })
 	merged := list[:0]
 	for _, d := range list {
@@ -82,19 +83,60 @@ func (t *timeline) wanted(g *gap, from time.Duration) []demand {
 }
 
 // excused is how much of a time does not count, because of faults of some kinds.
-func (t *timeline) excused(from, to time.Duration, of func(kind) bool) time.Duration {
-	var sum time.Duration
-	// Faults are in the order of their starts, so what is behind covered has
-	// been summed up.
-	covered := from
-	for i := range t.faults {
+// A death excuses only while it is not certain: holds end where it may have come.
+func (t *timeline) excused(from, to time.Duration, x excuse) time.Duration {
+	if len(t.faults) == 0 || from >= to {
+		return 0
+	}
+	if t.excuses[x] == nil {
+		t.excuses[x] = t.excusing(x)
+	}
+	list := t.excuses[x]
+	first := sort.Search(len(list), func(i int) bool { return list[i].to > from })
+	after := sort.Search(len(list), func(i int) bool { return list[i].from >= to })
+	if first >= after {
+		return 0
+	}
+	sum := list[after-1].sum - list[first].sum + list[first].to - list[first].from
+	return sum - max(0, from-list[first].from) - max(0, list[after-1].to-to)
+}
+
+// excuse is which faults excuse.
+type excuse uint8
+
+const (
+	byAny   excuse = iota // those that stop or end somebody, or cut off or slow down
+	byStall               // stalls of the machine
+)
+
+// excusedTime is a time in which some fault excuses.
+type excusedTime struct {
+	from, to time.Duration
+	sum      time.Duration // how long it and those before it are
+}
+
+// excusing are the times in which faults excuse, in order. They do not overlap.
+func (t *timeline) excusing(x excuse) []excusedTime {
+	list := []excusedTime{}
+	for i := range t.faults { // in the order of their starts
 		f := &t.faults[i]
-		if a, b := max(f.from, covered), min(f.to, to); of(f.kind) && a < b {
-			sum += b - a
-			covered = b
+		until := f.to
+		k := &kinds[f.kind]
+		if k.ends {
+			until = t.at(f.sure)
+		}
+		if x == byStall && f.kind != stall || x == byAny && !k.excuses && !k.ends {
+			continue
+		}
+		from, sum := f.from, time.Duration(0)
+		if n := len(list); n > 0 {
+			from, sum = max(from, list[n-1].to), list[n-1].sum
+		}
+		if from < until {
+			list = append(list, excusedTime{from, until, sum + until - from})
 		}
 	}
-	return sum
+	return list
 }
 
 func (t *timeline) late(g *gap, d demand, counted, bound time.Duration) *Witness {

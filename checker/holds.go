@@ -39,6 +39,7 @@ type hold struct {
 	outer    int32 // the open hold that it was nested in when it began, or none
 	inside   int32 // the hold of the same process and lock that it was nested in, or none
 	nest     int32 // the outermost hold of those; itself if it is nested in none
+	before   int32 // once it has ended: the hold of the same client that had ended last, or none
 	token    uint64
 }
 
@@ -65,11 +66,14 @@ func (t *timeline) begin(op, pos int32, e *history.Entry) int32 {
 	}
 	t.holds = append(t.holds, hold{
 		grant: e.Grant, lock: o.lock, proc: o.proc, op: op, stands: stands, fellow: fellow, begin: pos,
-		end: t.size(), released: t.size(), gave: none, deadline: none,
+		end: t.size(), released: t.size(), gave: none, deadline: none, before: none,
 		outer: p.inner, inside: inside, nest: nest, token: e.Token,
 	})
 	o.hold = id
 	p.inner = id
+	if c := &t.clients[p.client]; !p.listed {
+		p.listed, p.holder, c.holders = true, c.holders, o.proc
+	}
 	if e.Grant != 0 {
 		t.holdOf.put(e.Grant, id)
 	}
@@ -95,11 +99,15 @@ func (h *hold) guest() bool { return h.stands != h.op }
 
 // presuppose opens the hold of an indeterminate acquire whose grant e confirms.
 func (t *timeline) presuppose(pos int32, e *history.Entry) int32 {
-	op, ok := t.unsure[e.Grant]
+	of, ok := t.unsure[e.Grant]
 	if !ok {
 		return none
 	}
 	delete(t.unsure, e.Grant)
+	op := of.op
+	if of.deaths != t.clients[t.clientOf(op)].deaths {
+		return none
+	}
 	confirmed := *e
 	confirmed.Token, confirmed.ValidUntil, confirmed.Op = 0, 0, history.Opt{}
 	id := t.begin(op, pos, &confirmed)
@@ -177,6 +185,8 @@ func (t *timeline) endHold(id, pos int32) {
 	}
 	h := &t.holds[id]
 	h.end = pos
+	c := &t.clients[t.procs[h.proc].client]
+	h.before, c.ended = c.ended, id
 	for link := &t.procs[h.proc].inner; *link != none; link = &t.holds[*link].outer {
 		if *link == id {
 			*link = h.outer
@@ -201,24 +211,20 @@ func (t *timeline) lose(id, pos int32) {
 // hold that seemed to end later, by a release that the harness wrote, ended at
 // pos too.
 func (t *timeline) endHolds(client, pos int32) {
-	for i := range t.holds {
-		if h := &t.holds[i]; t.procs[h.proc].client == client && h.end != t.size() && h.end > pos {
-			h.end = pos
-		}
+	c := &t.clients[client]
+	c.deaths++
+	// Holds ended in this order, and none after pos that is not at the end of the list.
+	for id := c.ended; id != none && t.holds[id].end > pos; id = t.holds[id].before {
+		t.holds[id].end = pos
 	}
-	for g, op := range t.unsure {
-		if t.clientOf(op) == client {
-			delete(t.unsure, g)
+	for p := c.holders; p != none; {
+		q := &t.procs[p]
+		for q.inner != none {
+			t.endHold(q.inner, pos)
 		}
+		p, q.listed, q.holder = q.holder, false, none
 	}
-	for p := range t.procs {
-		if t.procs[p].client != client {
-			continue
-		}
-		for t.procs[p].inner != none {
-			t.endHold(t.procs[p].inner, pos)
-		}
-	}
+	c.holders = none
 }
 
 // stillborn tells whether the client of h had died before the ok was written.

@@ -94,8 +94,15 @@ type scratch struct {
 	used int
 }
 
+// longList is the length from which on a list has memory of its own: the next history
+// is not that long.
+const longList = 1 << 16
+
 // zeros is a list of n zeros.
 func (s *scratch) zeros(n int) []int32 {
+	if n > longList {
+		return make([]int32, n)
+	}
 	if s.used+n > len(s.room) {
 		s.room = make([]int32, 2*(s.used+n)) // what has been handed out stays with who has it
 	}

@@ -24,15 +24,14 @@ func liveness(t *timeline) Verdict {
 	calm, healed := t.healed()
 	bound := patience * t.lease
 	verdict := valid(Liveness)
+	works := make([]works, len(t.locks.list))
 	t.gaps(bound, func(g gap) bool {
-		worked := t.worked(&g)
-		for i := range t.waitsUntil(g.end) {
+		worked := t.worked(&g, works)
+		starved := false
+		t.findWaitsOn().each(g.lock, g.begin, g.end-1, func(i int32) bool {
 			w := &t.waits[i]
-			if w.lock != g.lock {
-				continue
-			}
 			from, to := max(g.from, w.from, calm, worked.to), min(g.to, w.to)
-			if to-from > bound && to-from-t.excused(from, to, func(k kind) bool { return k == stall }) > bound {
+			if to-from > bound && to-from-t.excused(from, to, byStall) > bound {
 				since, note := none, ""
 				switch from {
 				case w.from:
@@ -44,10 +43,11 @@ func liveness(t *timeline) Verdict {
 					since, note = worked.pos, " after "+t.procName(worked.by)+" had held it"
 				}
 				verdict = violated(Liveness, t.starved(w, &g, from, to, since, note))
-				return false
+				starved = true
 			}
-		}
-		return true
+			return !starved
+		})
+		return !starved
 	})
 	return verdict
 }
@@ -62,7 +62,7 @@ func (t *timeline) healed() (time.Duration, int32) {
 		if f.kind == stall {
 			continue
 		}
-		pos, since := f.start, f.from
+		pos, since := f.sure, t.at(f.sure)
 		if f.ended {
 			pos, since = f.end, f.to
 		}
@@ -80,16 +80,27 @@ type work struct {
 	by  int32 // the process that did
 }
 
+// works is the work under one lock, up to some hold.
+type works struct {
+	last work
+	seen int // how many of its holds it is about
+}
+
 // worked is the end of the last hold, up to the end of g, of somebody who
-// worked: up to its deadline, or a fault on its client.
-func (t *timeline) worked(g *gap) work {
-	last := work{pos: none}
-	for i := range t.holds {
-		h := &t.holds[i]
+// worked: up to its deadline, or a fault on its client. Gaps of a lock come in order.
+func (t *timeline) worked(g *gap, by []works) work {
+	so := &by[g.lock]
+	if so.seen == 0 {
+		so.last.pos = none
+	}
+	last := so.last
+	for _, id := range t.findHoldsOn().group(g.lock)[so.seen:] {
+		h := &t.holds[id]
 		if h.begin >= g.end {
 			break
 		}
-		if h.lock != g.lock || h.stillborn() {
+		so.seen++
+		if h.stillborn() {
 			continue
 		}
 		stop := t.untouched(h)
@@ -104,6 +115,7 @@ func (t *timeline) worked(g *gap) work {
 			last = work{to: to, pos: pos, by: h.proc}
 		}
 	}
+	so.last = last
 	return last
 }
 
@@ -111,12 +123,13 @@ func (t *timeline) worked(g *gap) work {
 // first strikes.
 func (t *timeline) untouched(h *hold) int32 {
 	stop := h.end
-	for i := range t.faults {
-		f := &t.faults[i]
-		if kinds[f.kind].on == onClient && f.end > h.begin && f.start < stop && t.on(f, t.procs[h.proc].client) {
-			stop = max(f.start, h.begin)
-		}
+	if len(t.faults) == 0 {
+		return stop
 	}
+	t.findStrikes().each(t.procs[h.proc].client, h.begin+1, h.end-1, func(i int32) bool {
+		stop = max(t.find.struck[i].sure, h.begin)
+		return false
+	})
 	return stop
 }
 

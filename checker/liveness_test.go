@@ -166,7 +166,13 @@ var livenessSpecs = []spec{
 		40 nemesis ended`, `violated 4,7,8: c2 waited for the lock from 9.000 s to 40.000 s after the last fault, and nobody was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
 	{"nobody ever gets the lock", `
 		0 c1 acquire
-		31 c1 acquire fail`, `violated 1,2: c1 waited for the lock from 0.000 s to 31.000 s, and nobody was granted it in these 31.000 s; 30.000 s (3 T) are allowed.`},
+		31 c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
+	{"the only grant is one whose client died before its answer came", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1
+		2 nemesis kill id=1 on=c1
+		2 c2 acquire
+		34 c2 acquire fail`, `violated 4,5: c2 waited for the lock from 2.000 s to 34.000 s, and nobody was granted it in these 32.000 s; 30.000 s (3 T) are allowed.`},
 	{"nobody got the lock, and nobody waited for long", `
 		0 c1 acquire
 		2 c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},

@@ -50,3 +50,41 @@ func Passed(h *history.History) (most int) {
 	}
 	return most
 }
+
+// Splits is how often clients had shared the servers of a lock among them so that
+// none of them could get a majority any more. It reads what the servers did; without a
+// lock that asks several servers it is 0.
+func Splits(h *history.History) (times int) {
+	nodes := h.Header.Nodes
+	if nodes < 2 {
+		return 0
+	}
+	type place struct{ server, key string }
+	owners := map[place]int64{} // the acquire, by its index
+	split := false
+	for i := range h.Entries {
+		e := &h.Entries[i]
+		at := place{e.Process.Name, e.Key}
+		switch {
+		case e.Process.Client() || e.Type != history.Event || !e.Op.Set:
+			continue
+		case e.F == history.Granted:
+			owners[at] = e.Op.V
+		case e.F == history.Remove, e.F == history.Expire, e.F == history.Lose, e.F == history.Takeover:
+			delete(owners, at)
+		default:
+			continue
+		}
+		most, votes := 0, map[int64]int{}
+		for _, o := range owners {
+			votes[o]++
+			most = max(most, votes[o])
+		}
+		was := split
+		split = len(votes) > 1 && most+nodes-len(owners) <= nodes/2
+		if split && !was {
+			times++
+		}
+	}
+	return times
+}

@@ -42,3 +42,45 @@ func TestHowManyPassedOne(t *testing.T) {
 		}
 	}
 }
+
+// Votes are split where nobody can get a majority any more: once, until that is over.
+func TestSplits(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, story string
+		want        int
+	}{
+		{"one has a majority", `
+			.nodes 3
+			0 c1 acquire
+			1 c2 acquire
+			2 r1 grant of=c1 by=c1 key=k
+			3 r2 grant of=c1 by=c1 key=k
+			4 r3 grant of=c2 by=c2 key=k`, 0},
+		{"a majority is still possible", `
+			.nodes 3
+			0 c1 acquire
+			1 c2 acquire
+			2 r1 grant of=c1 by=c1 key=k
+			3 r2 grant of=c2 by=c2 key=k`, 0},
+		{"each has one, twice", `
+			.nodes 3
+			0 c1 acquire
+			1 c2 acquire
+			2 c3 acquire
+			3 r1 grant of=c1 by=c1 key=k
+			4 r2 grant of=c2 by=c2 key=k
+			5 r3 grant of=c3 by=c3 key=k
+			6 r1 remove of=c1 by=c1 key=k
+			7 r1 grant of=c1 by=c1 key=k`, 2},
+		{"no servers are counted", `
+			0 c1 acquire
+			1 c2 acquire
+			2 r1 grant of=c1 by=c1 key=k
+			3 r2 grant of=c2 by=c2 key=k`, 0},
+	} {
+		if got := Splits(story(t, c.story)); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}

@@ -103,7 +103,11 @@ type call struct {
 	served  bool // a server has granted it
 	present bool // its entry is in the store,
 	since   time.Duration
-	robbed  bool // before it came back, and since it was granted last, another took its entry away, first at robbedAt
+	came    int32 // position from which on it is
+	// outstays is the section whose release said yes while the entry stayed, and
+	// was the last of all that stood on it; or none.
+	outstays int32
+	robbed   bool // before it came back, and since it was granted last, another took its entry away, first at robbedAt
 	// robbedAt is compared with the deadline that the ok brings.
 	robbedAt time.Duration
 	floor    token // the largest that was out when it was invoked
@@ -225,7 +229,7 @@ func (m *Monitor) invoke(id int32, e *history.Entry) {
 	}
 	c := &m.clients[id]
 	c.proc, c.dead = e.Process.N, false
-	o := call{index: e.Index, pos: m.pos, client: id, proc: c.proc, section: none, verb: v}
+	o := call{index: e.Index, pos: m.pos, client: id, proc: c.proc, section: none, outstays: none, verb: v}
 	if v == acquire {
 		o.floor = m.tokens.top
 	} else {
@@ -280,6 +284,7 @@ func (m *Monitor) complete(id int32, e *history.Entry) {
 		s := &m.sections[o.section]
 		if ok && s.giving != gave {
 			s.giving, s.gaveAt = gave, e.Time
+			m.overlook(s, o)
 		} else if s.giving == gives {
 			s.giving = gaveUp
 		}

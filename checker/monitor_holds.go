@@ -26,7 +26,7 @@ func (m *Monitor) begin(id int32, e *history.Entry) {
 			}
 		}
 	}
-	if !o.served && !m.calls[s.stands].served && !nested {
+	if !o.served && !m.calls[s.stands].served && !nested && s.end == 0 {
 		m.convict(inAnswers)
 	}
 	if o.robbed && (s.until == 0 || o.robbedAt < s.until) {
@@ -46,7 +46,7 @@ func (m *Monitor) standsOn(id int32, e *history.Entry) int32 {
 	if a == none || a == id || m.calls[a].verb != acquire || m.calls[a].client != m.calls[id].client {
 		return id
 	}
-	m.calls[a].shared = true
+	m.calls[a].shared, m.calls[a].outstays = true, none
 	return a
 }
 

@@ -42,10 +42,11 @@ func (m *Monitor) act(e *history.Entry) {
 	case granted:
 		m.serve(made)
 		m.put(made, e.Time)
-	case removed, expired, lost:
-		m.leave(made)
+	case removed, expired, lost, takenOver:
+		m.leave(made, d, e)
+	}
+	switch d {
 	case takenOver:
-		m.leave(made)
 		m.serve(by)
 		if by != made {
 			m.put(by, e.Time)
@@ -64,13 +65,31 @@ func (m *Monitor) serve(id int32) {
 
 func (m *Monitor) put(id int32, now time.Duration) {
 	if id != none && m.calls[id].verb == acquire && !m.calls[id].present {
-		m.calls[id].present, m.calls[id].since = true, now
+		m.calls[id].present, m.calls[id].since, m.calls[id].came = true, now, m.pos
 	}
 }
 
-func (m *Monitor) leave(id int32) {
-	if id != none {
-		m.calls[id].present = false
+// leave takes in that the entry of the acquire id is gone, by the line e.
+func (m *Monitor) leave(id int32, d deed, e *history.Entry) {
+	if id == none {
+		return
+	}
+	o := &m.calls[id]
+	if o.present && o.outstays != none {
+		until := m.sections[o.outstays].until
+		if d == expired || d == lost && e.Text == history.SessionOver || d == takenOver && until != 0 && until <= e.Time {
+			m.convict(inAnswers)
+		}
+	}
+	o.present, o.outstays = false, none
+}
+
+// overlook takes in that the release of s said yes, and notes whether the entry was
+// there all the time and nobody else stands on it.
+func (m *Monitor) overlook(s *section, release *call) {
+	o := m.entry(s)
+	if _, all := m.stayed(s); all && o.present && o.came < release.pos {
+		o.outstays = release.section
 	}
 }
 

@@ -133,21 +133,33 @@ func (m *Monitor) prune(now time.Duration) {
 	m.live = kept
 }
 
+// outstays reports whether the release of s said yes while its entry stayed.
+func (m *Monitor) outstays(s *section) bool {
+	o := m.entry(s)
+	return m.undecided&inAnswers != 0 && o.outstays != none && &m.sections[o.outstays] == s
+}
+
 // appendSection appends s. Whose entry is gone has none any more, unless it
 // may return. Which grants stand on one entry is told by the index of the acquire
 // that it was made for: two states with such are rarely found to be the same.
 func (m *Monitor) appendSection(b []byte, s *section, now time.Duration, returns bool) []byte {
-	open, present := s.end == 0, m.entry(s).present
+	open, present, outstays := s.end == 0, m.entry(s).present, m.outstays(s)
 	if a := m.entry(s); a.shared {
 		b = binary.AppendUvarint(append(b, 'e'), uint64(a.index))
 	}
-	b = append(b, flag(open, 0)|flag(open && s.proc == m.clients[s.client].proc, 1)|flag(present, 2))
+	b = append(b, flag(open, 0)|flag(open && s.proc == m.clients[s.client].proc, 1)|flag(present, 2)|flag(outstays, 3))
 	present = present || returns
-	owned := present && m.judgesOwner(s, now)
+	// Whether its release may yet say yes although nothing removes the entry, which
+	// is held against its time when another takes it over.
+	stays := present && m.undecided&inAnswers != 0 && (s.giving == keeps || s.giving == gives || outstays)
+	if id := m.clients[s.client].open; stays && s.giving == gives && id != none {
+		b = append(b, flag(m.entry(s).came < m.calls[id].pos, 0))
+	}
+	held := stays || present && m.judgesOwner(s, now)
 	switch {
-	case owned && s.until == 0:
+	case held && s.until == 0:
 		b = append(b, 2)
-	case s.until > now && (owned || open && m.undecided&inLeaseExclusion != 0):
+	case s.until > now && (held || open && m.undecided&inLeaseExclusion != 0):
 		b = binary.AppendVarint(append(b, 1), int64(s.until-now))
 	default:
 		b = append(b, 0)

@@ -73,12 +73,12 @@ func (t *timeline) victim(a *act) *hold {
 // grantedAnew tells whether the server of act i granted the acquire of h once more
 // before its ok.
 func (t *timeline) grantedAnew(i int, h *hold) bool {
-	e := &t.entries[t.acts[i].pos]
+	e := t.entry(t.acts[i].pos)
 	for _, a := range t.acts[i+1:] {
 		if a.pos > h.begin {
 			break
 		}
-		if other := &t.entries[a.pos]; a.grants() == h.op && other.Process == e.Process && other.Key == e.Key {
+		if other := t.entry(a.pos); a.grants() == h.op && other.Process == e.Process && other.Key == e.Key {
 			return true
 		}
 	}
@@ -118,6 +118,6 @@ func (t *timeline) trespass(a *act, h *hold) *Witness {
 	}
 	return witness(entries,
 		"the %s that %s invoked at %s%s %s %s's entry for %s at %s; %s was granted it at %s%s, and had not invoked its release.",
-		t.entries[by.invoke].F, who, t.when(by.invoke), own, done, whose, t.lockName(h.lock), t.when(a.pos),
+		t.entry(by.invoke).F, who, t.when(by.invoke), own, done, whose, t.lockName(h.lock), t.when(a.pos),
 		whose, t.when(h.begin), untilWords(until))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/anishathalye/porcupine"
 
@@ -12,25 +13,28 @@ import (
 )
 
 // How much is drawn.
-const drawable = 200 // operations; a browser shows no more at a glance
+const (
+	drawable    = 200 // operations; a browser shows no more at a glance
+	drawTimeout = 2 * time.Second
+)
 
 // Drawable tells whether Porcupine judges a property, and so can draw it.
-func Drawable(p Property) bool { return new(timeline).operations(p) != nil }
+func Drawable(p Property) bool { return encoders[p] != nil }
 
 // Picture writes Porcupine's picture, an HTML page, of the operations around
 // the witness of v; without a witness, of all operations. Its error is w's, or
 // says why there is nothing to draw.
 func Picture(h *history.History, v *Verdict, w io.Writer) error {
-	t := newTimeline(h)
-	operations := t.operations(v.Property)
-	if operations == nil {
+	encode := encoders[v.Property]
+	if encode == nil {
 		return fmt.Errorf("%s is not what Porcupine judges", v.Property)
 	}
-	var keep func(*hold) bool
+	var keep func(pos int) bool
 	if v.Witness != nil {
 		keep = around(v.Witness)
 	}
-	ops := operations(keep)
+	l := readLines(journal{list: h.Entries}, keep)
+	ops := encode(l)
 	switch {
 	case len(ops) == 0:
 		return errors.New("there is no operation to draw")
@@ -38,10 +42,11 @@ func Picture(h *history.History, v *Verdict, w io.Writer) error {
 		return fmt.Errorf("%d operations are too many to draw: %d fit", len(ops), drawable)
 	}
 	m := model
-	m.DescribeOperation = func(input, _ any) string { return t.describe(input.(step)) }
-	m.DescribeState = func(state any) string { return t.describeObject(state.(object)) }
-	lanes(ops, int64(t.size()))
-	_, info := porcupine.CheckOperationsVerbose(m, ops, 10*referenceTimeout)
+	m.Partition = byLock
+	m.DescribeOperation = func(input, _ any) string { return l.describe(input.(step)) }
+	m.DescribeState = func(state any) string { return l.describeObject(state.(object)) }
+	lanes(ops, int64(len(h.Entries)))
+	_, info := porcupine.CheckOperationsVerbose(m, ops, drawTimeout)
 	return porcupine.Visualize(m, info, w)
 }
 
@@ -66,31 +71,31 @@ func lanes(ops []porcupine.Operation, end int64) {
 }
 
 // describe says what a step does, as in a history.
-func (t *timeline) describe(s step) string {
+func (l *lines) describe(s step) string {
 	var words string
 	switch s.what {
 	case lockStep:
-		words = t.who(s.proc) + " acquire → ok"
+		words = l.who(s.proc) + " acquire → ok"
 	case unlockStep:
-		words = t.who(s.proc) + " holds no longer"
+		words = l.who(s.proc) + " holds no longer"
 	case replaceStep:
-		words = fmt.Sprintf("%s write %d over %d → ok", t.who(s.proc), s.to, s.from)
+		words = fmt.Sprintf("%s write %d over %d → ok", l.who(s.proc), s.to, s.from)
 	case putStep:
-		words = fmt.Sprintf("%s write %d → ok", t.who(s.proc), s.to)
+		words = fmt.Sprintf("%s write %d → ok", l.who(s.proc), s.to)
 	}
-	if name := t.locks.list[s.lock]; len(t.locks.list) > 1 && name != "" {
+	if name := l.lockNames[s.lock]; len(l.lockNames) > 1 && name != "" {
 		words += " (" + name + ")"
 	}
 	return words
 }
 
-func (t *timeline) describeObject(o object) string {
+func (l *lines) describeObject(o object) string {
 	var parts []string
 	switch {
 	case o.owner != 0 && o.depth > 1:
-		parts = append(parts, fmt.Sprintf("%s holds, %d deep", t.who(o.owner-1), o.depth))
+		parts = append(parts, fmt.Sprintf("%s holds, %d deep", l.who(o.owner-1), o.depth))
 	case o.owner != 0:
-		parts = append(parts, t.who(o.owner-1)+" holds")
+		parts = append(parts, l.who(o.owner-1)+" holds")
 	case !o.value.Set:
 		parts = append(parts, "free")
 	}
@@ -101,9 +106,9 @@ func (t *timeline) describeObject(o object) string {
 }
 
 // who is the client of a process.
-func (t *timeline) who(proc int32) string {
+func (l *lines) who(proc int32) string {
 	if proc == none {
 		return "somebody"
 	}
-	return t.names.list[t.procs[proc].client]
+	return l.procNames[proc]
 }

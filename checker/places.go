@@ -57,7 +57,7 @@ func (t *timeline) disturbances() (list disturbances) {
 		}
 		start := f.start
 		if f.kind == stall { // its line comes when it is over
-			start = int32(sort.Search(len(t.entries), func(i int) bool { return t.entries[i].Time >= f.from }))
+			start = int32(sort.Search(int(t.size()), func(i int) bool { return t.at(int32(i)) >= f.from }))
 		}
 		last = max(last, f.end)
 		list = append(list, struct{ start, last int32 }{start, last})

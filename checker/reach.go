@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"slices"
 	"sort"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -13,8 +12,11 @@ import (
 // not say, when an operation of the client was open.
 func Reach(h *history.History) Counts { return newTimeline(h).reach() }
 
-// Examine is Judge and Reach at the price of little more than one of them.
-func Examine(h *history.History) ([]Verdict, Counts) {
+// ReachLog is Reach of a long history.
+func ReachLog(l *history.Log) Counts { return newLogTimeline(l).reach() }
+
+// Examine is Judge, Reach and Hazards at the price of little more than one of them.
+func Examine(h *history.History) ([]Verdict, Counts, HazardSet) {
 	return new(Examiner).Examine(h)
 }
 
@@ -23,9 +25,10 @@ func Examine(h *history.History) ([]Verdict, Counts) {
 type Examiner struct{ timeline timeline }
 
 // Examine is as the function. The verdicts are good until the next call.
-func (x *Examiner) Examine(h *history.History) ([]Verdict, Counts) {
+func (x *Examiner) Examine(h *history.History) ([]Verdict, Counts, HazardSet) {
 	x.timeline.read(h)
-	return x.timeline.judge(), x.timeline.reach()
+	verdicts, reached := x.timeline.judge(), x.timeline.reach()
+	return verdicts, reached, x.timeline.hazards(&reached)
 }
 
 func (t *timeline) reach() Counts {
@@ -49,9 +52,7 @@ func (t *timeline) reach() Counts {
 }
 
 // someHold tells whether somebody held something at pos.
-func (t *timeline) someHold(pos int32) bool {
-	return slices.ContainsFunc(t.holds, func(h hold) bool { return h.covers(pos) })
-}
+func (t *timeline) someHold(pos int32) bool { return t.met(holdSpan, pos+1, pos) }
 
 func (t *timeline) reachOps(c *Counts) {
 	furthest := t.scratch.zeros(len(t.holds)) // the last end of the holds up to here
@@ -62,7 +63,7 @@ func (t *timeline) reachOps(c *Counts) {
 	}
 	for i := range t.ops {
 		o := &t.ops[i]
-		if o.verb == release && t.entries[o.invoke].Grant == 0 && o.hold == none {
+		if o.verb == release && o.hold == none && t.entry(o.invoke).Grant == 0 {
 			c[ReleasedUnheld]++
 		}
 		switch {
@@ -75,25 +76,32 @@ func (t *timeline) reachOps(c *Counts) {
 			}
 		case o.verb == release && o.outcome == history.Info:
 			c[AmbiguousReleases]++
-		case o.outcome == history.Fail && len(t.accesses) == 0 && t.entries[o.done].Error == history.ErrStaleToken:
+		case o.outcome == history.Fail && len(t.accesses) == 0 && t.entry(o.done).Error == history.ErrStaleToken:
 			c[StaleRefused]++
 		}
 	}
 }
 
 // contended tells whether somebody else held at some time while o was open.
-func (t *timeline) contended(o *op, furthest []int32) bool {
-	done := o.done
-	if done == none {
-		done = t.size()
-	}
-	i := sort.Search(len(t.holds), func(i int) bool { return t.holds[i].begin >= done }) - 1
-	for ; i >= 0 && furthest[i] > o.invoke; i-- {
+func (t *timeline) contended(o *op, furthest []int32) (found bool) {
+	last := sort.Search(len(t.holds), func(i int) bool { return t.holds[i].begin >= t.endOf(o) }) - 1
+	for i := last; i >= 0 && furthest[i] > o.invoke; i-- {
 		if h := &t.holds[i]; h.lock == o.lock && h.proc != o.proc && h.end > o.invoke {
 			return true
 		}
+		if last-i == block { // it may be far away
+			return t.contendedFar(o)
+		}
 	}
 	return false
+}
+
+func (t *timeline) contendedFar(o *op) (found bool) {
+	t.findHoldsOn().each(o.lock, o.invoke+1, t.endOf(o)-1, func(id int32) bool {
+		found = t.holds[id].proc != o.proc
+		return !found
+	})
+	return found
 }
 
 func (t *timeline) reachActs(c *Counts) {
@@ -110,7 +118,7 @@ func (t *timeline) reachActs(c *Counts) {
 		case expired:
 			if h.covers(a.pos) {
 				c[LeaseExpiredWhileHeld]++
-				if t.wantedByOthers(h, a.pos) {
+				if t.wantedBetween(h, a.pos, a.pos) {
 					c[LeaseExpiredWhileHeldAndWaited]++
 				}
 			} else if t.releasing(h, a.pos) {
@@ -142,13 +150,19 @@ func (t *timeline) resting(a *act) *hold {
 	return resting
 }
 
-func (t *timeline) wantedByOthers(h *hold, pos int32) bool {
-	for i := range t.waitsUntil(pos) {
-		if w := &t.waits[i]; w.lock == h.lock && w.client != t.procs[h.proc].client && pos < w.end {
-			return true
-		}
-	}
-	return false
+// wantedBetween tells whether another client waited for the lock of h at some time from
+// one position to another.
+func (t *timeline) wantedBetween(h *hold, from, to int32) bool {
+	return t.wantedByOther(h.lock, t.procs[h.proc].client, from, to)
+}
+
+// wantedByOther is wantedBetween of a lock and a client.
+func (t *timeline) wantedByOther(lock, client, from, to int32) (found bool) {
+	t.findWaitsOn().each(lock, from+1, to-1, func(i int32) bool {
+		found = t.waits[i].client != client
+		return !found
+	})
+	return found
 }
 
 func (t *timeline) releasing(h *hold, pos int32) bool {
@@ -161,7 +175,7 @@ func (t *timeline) releasing(h *hold, pos int32) bool {
 
 func (t *timeline) reachAccesses(c *Counts) {
 	for _, a := range t.accesses {
-		if t.entries[a.pos].F == history.Refuse {
+		if t.entry(a.pos).F == history.Refuse {
 			c[StaleRefused]++
 		}
 		if a.hold == none {
@@ -182,23 +196,14 @@ type hit struct {
 	operation bool // the same, operations only
 	anyHolder bool // anybody held when it struck
 	held      bool // anybody held at some time while it lasted
+	touched   bool // it touched somebody: see Reach
 	anybody   bool // anybody had an operation or a hold open while it lasted
 }
 
 func (t *timeline) reachFault(c *Counts, f *fault) {
 	x := t.hits(f)
-	touched := false
-	switch kinds[f.kind].on {
-	case onClient:
-		touched = x.client
-	case onServer:
-		touched = x.anybody
-	case onLink:
-		touched = x.operation
-		if f.hits.Set {
-			touched = f.hits.V > 0
-		}
-	}
+	f.met = x
+	touched := x.touched
 	count := func(reached bool, counter Counter) {
 		if reached {
 			c[counter]++
@@ -233,36 +238,34 @@ func (t *timeline) reachFault(c *Counts, f *fault) {
 	}
 }
 
+// hits counts only what f certainly found: what was open when it began to start
+// and still was when it had its effect.
 func (t *timeline) hits(f *fault) hit {
-	var x hit
-	for i := range t.holds {
-		h := &t.holds[i]
-		if h.begin > f.end {
-			break
-		}
-		// A hold that f ended was open when f struck.
-		if h.end < f.struck {
-			continue
-		}
-		mine, already := t.on(f, t.procs[h.proc].client), h.begin < f.struck
-		x.anybody, x.held = true, true
-		x.client = x.client || mine
-		x.anyHolder = x.anyHolder || already
-		x.holder = x.holder || (mine && already)
+	open, under := f.sure, f.sure
+	if kinds[f.kind].ends { // the dead have nothing any more when that is certain
+		open, under = f.struck, f.start
 	}
-	for i := range t.ops {
-		o := &t.ops[i]
-		if o.invoke > f.end {
-			break
+	struck := min(f.struck-1, f.heals)
+	// A hold that f ended was open when f struck.
+	x := hit{held: t.met(holdSpan, open, f.heals), anyHolder: t.met(holdSpan, open, struck)}
+	x.anybody = x.held || t.met(opSpan, under, f.heals)
+	t.clientsOf(f, func(c int32) bool {
+		x.operation = x.operation || t.metOf(c, opSpan, under, f.heals)
+		x.client = x.client || x.operation || t.metOf(c, holdSpan, open, f.heals)
+		x.holder = x.holder || t.metOf(c, holdSpan, open, struck)
+		x.acquirer = x.acquirer || t.metOf(c, acquireSpan, under, f.start-1)
+		return true
+	})
+	switch kinds[f.kind].on {
+	case onClient:
+		x.touched = x.client
+	case onServer:
+		x.touched = x.anybody
+	case onLink:
+		x.touched = x.operation
+		if f.hits.Set {
+			x.touched = f.hits.V > 0
 		}
-		if o.done != none && o.done < f.start {
-			continue
-		}
-		mine, already := t.on(f, t.clientOf(int32(i))), o.invoke < f.start
-		x.anybody = true
-		x.client = x.client || mine
-		x.operation = x.operation || mine
-		x.acquirer = x.acquirer || (mine && already && o.verb == acquire)
 	}
 	return x
 }

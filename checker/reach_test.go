@@ -295,7 +295,7 @@ func TestCountsAddUp(t *testing.T) {
 func TestExamineIsJudgeAndReach(t *testing.T) {
 	t.Parallel()
 	h := story(t, exclusionSpecs[1].story)
-	verdicts, counts := Examine(h)
+	verdicts, counts, _ := Examine(h)
 	if told(verdicts, Exclusion) != told(Judge(h), Exclusion) || counts != Reach(h) {
 		t.Error("they differ")
 	}
@@ -308,7 +308,7 @@ func TestAnExaminerRemembersNothing(t *testing.T) {
 	for _, p := range Properties {
 		for _, s := range specs[p] {
 			h := story(t, s.story)
-			verdicts, counts := x.Examine(h)
+			verdicts, counts, _ := x.Examine(h)
 			if got := told(verdicts, p); got != s.want {
 				t.Errorf("%s, %s: got %s\nwant %s", p, s.name, got, s.want)
 			}

@@ -1,48 +1,63 @@
 package checker
 
 import (
-	"slices"
 	"sort"
-	"time"
 
 	"github.com/anishathalye/porcupine"
 
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// linearizable asks Porcupine, a general checker of linearizability. A search that
-// takes longer than the timeout (0: no limit) is Unknown.
+// linearizable asks Porcupine, a general checker of linearizability. A search of more
+// than so many steps is Unknown: steps and not time, so that it comes out the same on
+// any machine. The second result is how many of them it took.
 //
 // It judges what can be said as an object with operations: exclusion and
 // lease-exclusion as a mutex that knows its owner, resource as a register that is
-// read, modified and written in one step. Both judges see the same operations in the order of lines: an acquire takes
-// effect between its invoke and its ok, and the end of a hold is a release that may
-// take effect at any time after it. Indeterminate acquires are left out,
-// unless the lock itself confirmed the grant later.
-func linearizable(ops []porcupine.Operation, timeout time.Duration) (Outcome, string) {
-	switch porcupine.CheckOperationsTimeout(model, ops, timeout) {
-	case porcupine.Ok:
-		return Valid, ""
-	case porcupine.Illegal:
-		return Violated, ""
-	default:
-		return Unknown, "Porcupine did not decide in time"
+// read, modified and written in one step. An acquire takes effect between its
+// invoke and its ok, and the end of a hold is a release that may take effect at any
+// time after it. Indeterminate acquires are left out, unless the lock itself
+// confirmed the grant later.
+func linearizable(ops []porcupine.Operation, budget int) (Outcome, int) {
+	steps := 0
+	for _, part := range byLock(ops) {
+		m := model
+		m.Step = func(state, input, output any) (bool, any) {
+			if steps++; steps > budget {
+				return false, state // so that the search ends
+			}
+			return model.Step(state, input, output)
+		}
+		switch fits := porcupine.CheckOperations(m, part); {
+		case steps > budget:
+			return Unknown, steps
+		case !fits:
+			return Violated, steps
+		}
 	}
+	return Valid, steps
 }
 
-// operations is how the operations of a property are made, for the holds that
-// keep accepts (nil: all); nil for properties that Porcupine does not judge.
-func (t *timeline) operations(p Property) func(keep func(*hold) bool) []porcupine.Operation {
-	switch p {
-	case Exclusion:
-		return t.mutexOps
-	case LeaseExclusion:
-		return t.leaseOps
-	case Resource:
-		return func(func(*hold) bool) []porcupine.Operation { return t.registerOps() }
-	default:
-		return nil
+// byLock are the operations of each lock.
+func byLock(ops []porcupine.Operation) (parts [][]porcupine.Operation) {
+	of := map[int32]int{}
+	for _, o := range ops {
+		lock := o.Input.(step).lock
+		if _, known := of[lock]; !known {
+			of[lock] = len(parts)
+			parts = append(parts, nil)
+		}
+		parts[of[lock]] = append(parts[of[lock]], o)
 	}
+	return parts
+}
+
+// encoders make the operations of the properties that Porcupine judges, from the lines
+// of a history alone.
+var encoders = map[Property]func(*lines) []porcupine.Operation{
+	Exclusion:      (*lines).mutexOps,
+	LeaseExclusion: (*lines).leaseOps,
+	Resource:       (*lines).registerOps,
 }
 
 // step is the input of an operation: on which lock, and what.
@@ -71,22 +86,6 @@ type object struct {
 
 // model is a mutex that its owner may lock again, and a register.
 var model = porcupine.Model{
-	Partition: func(ops []porcupine.Operation) [][]porcupine.Operation {
-		byLock := map[int32][]porcupine.Operation{}
-		var locks []int32
-		for _, o := range ops {
-			l := o.Input.(step).lock
-			if byLock[l] == nil {
-				locks = append(locks, l)
-			}
-			byLock[l] = append(byLock[l], o)
-		}
-		var parts [][]porcupine.Operation
-		for _, l := range locks {
-			parts = append(parts, byLock[l])
-		}
-		return parts
-	},
 	Init: func() any { return object{} },
 	Step: func(state, input, _ any) (bool, any) {
 		s, in := state.(object), input.(step)
@@ -116,36 +115,35 @@ var model = porcupine.Model{
 	},
 }
 
-func (t *timeline) mutexOps(keep func(*hold) bool) []porcupine.Operation {
-	var ops []porcupine.Operation
-	for i := range t.holds {
-		if h := &t.holds[i]; !h.stillborn() && (keep == nil || keep(h)) {
-			ops = t.lockAndUnlock(ops, h, t.ops[h.op].invoke, h.begin, h.end)
+func (l *lines) mutexOps() (ops []porcupine.Operation) {
+	for _, c := range l.claims {
+		if c.to < 0 || c.from <= c.to {
+			ops = l.lockAndUnlock(ops, c, c.asked, c.from, c.to)
 		}
 	}
 	return ops
 }
 
-// lockAndUnlock adds the two operations of the hold, or part of a hold, that
-// began between asked and got, and ended at end.
-func (t *timeline) lockAndUnlock(ops []porcupine.Operation, h *hold, asked, got, end int32) []porcupine.Operation {
-	forever := int64(t.size()) + 1
+// lockAndUnlock adds the two operations of a claim, or of part of one, that began
+// between asked and got, and ended at end; -1: it did not.
+func (l *lines) lockAndUnlock(ops []porcupine.Operation, c *claim, asked, got, end int) []porcupine.Operation {
+	if end < 0 {
+		end = l.length
+	}
+	in := step{lock: c.lock, what: lockStep, proc: c.proc.number}
+	out := in
+	out.what = unlockStep
 	return append(ops,
-		porcupine.Operation{Input: step{lock: h.lock, what: lockStep, proc: h.proc}, Call: int64(asked), Return: int64(got)},
-		porcupine.Operation{Input: step{lock: h.lock, what: unlockStep, proc: h.proc}, Call: int64(end), Return: forever})
+		porcupine.Operation{Input: in, Call: int64(asked), Return: int64(got)},
+		porcupine.Operation{Input: out, Call: int64(end), Return: int64(l.length) + 1})
 }
 
-// leaseOps cuts each hold into the parts during which its deadline was ahead.
-func (t *timeline) leaseOps(keep func(*hold) bool) []porcupine.Operation {
-	var ops []porcupine.Operation
-	for i := range t.holds {
-		h := &t.holds[i]
-		if keep != nil && !keep(h) {
-			continue
-		}
-		asked := t.ops[h.op].invoke
-		for _, part := range t.parts(h) {
-			ops = t.lockAndUnlock(ops, h, asked, part.from, part.to)
+// leaseOps cuts each claim into the parts during which its deadline was ahead.
+func (l *lines) leaseOps() (ops []porcupine.Operation) {
+	for _, c := range l.claims {
+		asked := c.asked
+		for _, part := range l.believed(c) {
+			ops = l.lockAndUnlock(ops, c, asked, part.from, part.to)
 			asked = part.to
 		}
 	}
@@ -153,101 +151,117 @@ func (t *timeline) leaseOps(keep func(*hold) bool) []porcupine.Operation {
 }
 
 // part is a stretch of positions.
-type part struct{ from, to int32 }
+type part struct{ from, to int }
 
-// parts are the stretches of a hold during which its deadline was ahead. One
-// may be empty: of a client of which nothing was heard after its ok.
-func (t *timeline) parts(h *hold) []part {
-	var list []part // the last one first
-	next := h.end
-	for i := h.deadline; i != none; i = t.deadlines[i].prev {
-		d := &t.deadlines[i]
-		over := int32(sort.Search(len(t.entries), func(i int) bool { return t.entries[i].Time >= d.until }))
-		p := part{d.pos, min(next, over)}
-		next = min(next, d.pos)
-		switch n := len(list); {
-		case over <= d.pos || h.end < d.pos:
-		case n > 0 && list[n-1].from == p.to:
-			list[n-1].from = p.from
-		default:
+// believed are the stretches of a claim during which its deadline was ahead. One may
+// be empty: of a client of which nothing was heard after its ok.
+func (l *lines) believed(c *claim) (list []part) {
+	end := c.to
+	if end < 0 {
+		end = l.length
+	}
+	for i, d := range c.until {
+		over := sort.Search(l.length, func(i int) bool { return int64(l.entries.time(i)) >= d.until })
+		if over <= d.pos || end < d.pos {
+			continue
+		}
+		p := part{d.pos, min(end, over)}
+		if i+1 < len(c.until) {
+			p.to = min(p.to, c.until[i+1].pos)
+		}
+		if n := len(list); n > 0 && list[n-1].to == p.from {
+			list[n-1].to = p.to
+		} else {
 			list = append(list, p)
 		}
 	}
-	slices.Reverse(list)
 	return list
 }
 
 // registerOps are the writes to the resource.
-func (t *timeline) registerOps() []porcupine.Operation {
-	if len(t.accesses) == 0 {
-		return t.clientRegisterOps()
+func (l *lines) registerOps() (ops []porcupine.Operation) {
+	if len(l.accesses) == 0 {
+		return l.clientRegisterOps()
 	}
-	var ops []porcupine.Operation
-	known := make([]history.Opt, len(t.holds))
-	begun := make([]bool, len(t.locks.list))
-	for _, a := range t.accesses {
-		e := &t.entries[a.pos]
+	known := map[*claim]history.Opt{} // what a claim, with all that is nested in it, read or wrote last
+	last := map[int32]history.Opt{}   // by lock: the value in place
+	for _, a := range l.accesses {
+		e := l.entries.at(a.pos)
 		if e.F == history.Refuse {
 			continue
 		}
 		in := step{lock: a.lock, what: putStep, proc: none, to: e.Value.V}
-		if a.hold != none {
-			in.proc = t.holds[a.hold].proc
-			k := &known[t.holds[a.hold].nest]
-			if k.Set {
-				in.what, in.from = replaceStep, k.V
+		if a.claim != nil {
+			in.proc = a.claim.proc.number
+			if from := known[a.claim.root]; from.Set {
+				in.what, in.from = replaceStep, from.V
 			}
-			*k = e.Value
+			known[a.claim.root] = e.Value
 		}
 		if e.F != history.Write {
 			continue
 		}
-		if !begun[a.lock] && e.Was.Set { // what was there before everything
-			ops = append(ops, porcupine.Operation{Input: step{lock: a.lock, what: putStep, proc: none, to: e.Was.V}})
+		at := 2 * (int64(a.pos) + 1)
+		if e.Was.Set && e.Was != last[a.lock] { // what was there before everything, or somebody wrote beside the record
+			ops = append(ops, porcupine.Operation{Input: step{lock: a.lock, what: putStep, proc: none, to: e.Was.V}, Call: at - 1, Return: at - 1})
 		}
-		begun[a.lock] = true
-		at := int64(a.pos) + 1
+		last[a.lock] = e.Value
 		ops = append(ops, porcupine.Operation{Input: in, Call: at, Return: at})
 	}
 	return ops
 }
 
-// clientRegisterOps takes in what clients say. An indeterminate write that
-// nobody built on is left out: leaving it out is always possible, and with it
-// the search would have to try everything.
-func (t *timeline) clientRegisterOps() []porcupine.Operation {
+// clientRegisterOps takes in what clients say. An indeterminate write that nobody built
+// on is left out: leaving it out is always possible, and with it the search would have
+// to try everything.
+func (l *lines) clientRegisterOps() (ops []porcupine.Operation) {
+	type write struct {
+		*request
+		from history.Opt
+	}
 	type guarded struct { // a value of what one lock guards
 		lock  int32
 		value int64
 	}
-	list := t.updates()
+	known := map[*claim]history.Opt{}
+	var list []write
+	for _, r := range l.updates {
+		if r.outcome == history.Fail {
+			continue
+		}
+		w := write{request: r}
+		if r.claim != nil {
+			w.from = known[r.claim.root]
+		}
+		if r.f == history.Write && r.value.Set {
+			list = append(list, w)
+		}
+		if r.outcome == history.OK && r.claim != nil {
+			known[r.claim.root] = r.value
+		}
+	}
 	used := map[guarded]bool{}
 	for grown := true; grown; {
 		grown = false
-		for i := range list {
-			u := &list[i]
-			lock := t.ops[u.op].lock
-			basis := guarded{lock, u.basis.value.V}
-			if u.basis.value.Set && !used[basis] && (u.accepted || used[guarded{lock, u.value}]) {
-				used[basis], grown = true, true
+		for _, w := range list {
+			from := guarded{w.lock, w.from.V}
+			if w.from.Set && !used[from] && (w.outcome == history.OK || used[guarded{w.lock, w.value.V}]) {
+				used[from], grown = true, true
 			}
 		}
 	}
-	var ops []porcupine.Operation
-	for i := range list {
-		u := &list[i]
-		o := &t.ops[u.op]
-		in := step{lock: o.lock, what: putStep, proc: o.proc, to: u.value}
-		if u.basis.value.Set {
-			in.what, in.from = replaceStep, u.basis.value.V
+	for _, w := range list {
+		in := step{lock: w.lock, what: putStep, proc: w.proc.number, to: w.value.V}
+		if w.from.Set {
+			in.what, in.from = replaceStep, w.from.V
 		}
-		done := int64(t.size()) + 1
-		if u.accepted {
-			done = int64(o.done)
-		} else if !used[guarded{o.lock, u.value}] {
-			continue
+		done := int64(w.done)
+		if w.outcome != history.OK {
+			if done = int64(l.length) + 1; !used[guarded{w.lock, w.value.V}] {
+				continue
+			}
 		}
-		ops = append(ops, porcupine.Operation{Input: in, Call: int64(o.invoke), Return: done})
+		ops = append(ops, porcupine.Operation{Input: in, Call: int64(w.invoke), Return: done})
 	}
 	return ops
 }

@@ -21,7 +21,7 @@ func resource(t *timeline) Verdict {
 	last := t.scratch.zeros(len(t.locks.list)) // by lock: 1 + the position of the last write
 	written, compared := false, false
 	for _, a := range t.accesses {
-		e := &t.entries[a.pos]
+		e := t.entry(a.pos)
 		if e.F == history.Refuse {
 			continue
 		}
@@ -78,9 +78,9 @@ func (t *timeline) lostUpdate(b *basis, between, pos, hold int32) *Witness {
 	if b.wrote {
 		did = "had written"
 	}
-	e := &t.entries[pos]
+	e := t.entry(pos)
 	put := ""
-	if between > b.pos && t.entries[between].Value == e.Was {
+	if between > b.pos && t.entry(between).Value == e.Was {
 		put = fmt.Sprintf(", put there at %s", t.when(between))
 	} else {
 		between = none

@@ -80,12 +80,12 @@ func (t *timeline) updates() []update {
 		if (o.verb != read && o.verb != write) || o.outcome == history.Fail {
 			continue
 		}
-		e, was := &t.entries[o.invoke], history.Opt{}
+		e, was := t.entry(o.invoke), history.Opt{}
 		accepted := o.outcome == history.OK
 		if accepted {
-			was = t.entries[o.done].Was
-			if t.entries[o.done].Value.Set {
-				e = &t.entries[o.done]
+			was = t.entry(o.done).Was
+			if t.entry(o.done).Value.Set {
+				e = t.entry(o.done)
 			}
 		}
 		if o.verb == write && e.Value.Set {

@@ -168,6 +168,54 @@ func BenchmarkScale(b *testing.B) {
 	}
 }
 
+func (q queueing) log() *history.Log {
+	l := &history.Log{Header: history.Header{Format: history.Format}}
+	q.each(l.Add)
+	return l
+}
+
+// Properties of a million operations, two million entries, are judged in less than
+// 300 MB: 40 bytes for each entry in the log, and 110 for the judges. This counts all
+// that they allocate for a tenth of them, dead or alive.
+func TestALongHistoryNeedsLittleMemory(t *testing.T) {
+	q := queueing{operations: 100_000, clients: 50, violated: true}
+	allocated := func(f func()) float64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		f()
+		runtime.ReadMemStats(&after)
+		return float64(after.TotalAlloc-before.TotalAlloc) / float64(2*q.operations)
+	}
+	var l *history.Log
+	var verdicts []checker.Verdict
+	kept := allocated(func() { l = q.log() })
+	judged := allocated(func() { verdicts = checker.JudgeLog(t.Context(), l) })
+	reached := allocated(func() { checker.ReachLog(l) })
+	t.Logf("bytes per entry: %.0f for the log, %.0f to judge it, %.0f to count", kept, judged, reached)
+	if verdicts[0].Outcome != checker.Violated {
+		t.Errorf("%s is %s: %s", verdicts[0].Property, verdicts[0].Outcome, verdicts[0].Reason)
+	}
+	if kept > 40 || max(judged, reached) > 150 {
+		t.Errorf("bytes per entry: %.0f for the log, %.0f to judge it, %.0f to count; 40, 150 and 150 are allowed", kept, judged, reached)
+	}
+}
+
+// BenchmarkProperties judges a million operations by properties.
+func BenchmarkProperties(b *testing.B) {
+	for _, s := range scales[1:3] {
+		b.Run(s.name, func(b *testing.B) {
+			for b.Loop() {
+				l := s.q.log()
+				if v := checker.JudgeLog(b.Context(), l)[0]; v.Outcome != s.outcome {
+					b.Fatalf("%s: %s", v.Outcome, v.Reason)
+				}
+				checker.ReachLog(l)
+			}
+			b.ReportMetric(float64(used())/1e6, "MB")
+		})
+	}
+}
+
 // BenchmarkFile judges a million operations from a JSON Lines file.
 func BenchmarkFile(b *testing.B) {
 	q := queueing{operations: 1_000_000, clients: 50, violated: true}
@@ -206,7 +254,7 @@ func judgeFile(b *testing.B, m models.Model, path string) models.Verdict {
 		b.Fatal(err)
 	}
 	defer f.Close()
-	in, err := formats.NewReader(f, path)
+	in, err := formats.NewReader(f, path, formats.Reading{})
 	if err != nil {
 		b.Fatal(err)
 	}

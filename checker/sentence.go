@@ -93,7 +93,7 @@ func (t *timeline) pair(a, b int32) (string, string) {
 func (t *timeline) number(p int32) string {
 	for i := range t.ops {
 		if t.ops[i].proc == p {
-			return t.entries[t.ops[i].invoke].Process.String()
+			return t.entry(t.ops[i].invoke).Process.String()
 		}
 	}
 	return "?"

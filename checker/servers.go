@@ -77,7 +77,7 @@ func (t *timeline) act(pos int32, e *history.Entry) {
 		}
 	}
 	if cap(t.acts) == 0 {
-		t.acts = make([]act, 0, len(t.entries)/4)
+		t.acts = make([]act, 0, t.size()/4)
 	}
 	t.acts = append(t.acts, act{pos: pos, made: made, by: t.opOf(e.By), deed: d})
 }
@@ -126,7 +126,7 @@ func (t *timeline) access(pos int32, e *history.Entry) {
 		a.lock = t.locks.id(e.Lock)
 	}
 	if cap(t.accesses) == 0 {
-		t.accesses = make([]access, 0, len(t.entries)/4)
+		t.accesses = make([]access, 0, t.size()/4)
 	}
 	t.accesses = append(t.accesses, a)
 }

@@ -19,7 +19,7 @@ var specs = map[Property][]spec{
 	Ownership:      slices.Concat(ownershipSpecs, sharedOwnershipSpecs),
 	Fencing:        fencingSpecs,
 	Resource:       resourceSpecs,
-	Answers:        slices.Concat(answersSpecs, sharedAnswersSpecs),
+	Answers:        slices.Concat(answersSpecs, releaseSpecs, renewalSpecs, sharedAnswersSpecs),
 	Liveness:       livenessSpecs,
 	Handover:       handoverSpecs,
 	Fairness:       fairnessSpecs,

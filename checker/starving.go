@@ -82,20 +82,20 @@ func (t *timeline) settled() (int32, bool) {
 		case f.ended:
 			calm = max(calm, f.to)
 		case kinds[f.kind].ends:
-			calm = max(calm, f.from)
+			calm = max(calm, t.at(f.sure))
 		default:
 			return 0, false // it goes on
 		}
 	}
 	calm += patience * t.lease
-	return int32(sort.Search(len(t.entries), func(i int) bool { return t.entries[i].Time > calm })) - 1, true
+	return int32(sort.Search(int(t.size()), func(i int) bool { return t.at(int32(i)) > calm })) - 1, true
 }
 
 // waited is the position up to which the client of an acquire certainly waited.
 func (t *timeline) waited(o *op) int32 {
 	c, to := &t.clients[t.procs[o.proc].client], o.done
 	if to == none {
-		if t.entries[t.size()-1].F != history.Ended {
+		if t.entry(t.size()-1).F != history.Ended {
 			return o.invoke // nobody saw how it ended, nor the end of the run
 		}
 		to = t.size()

@@ -2,7 +2,6 @@ package checker
 
 import (
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -17,7 +16,8 @@ import (
 // of times a second and should stay in the cache.
 type timeline struct {
 	head    *history.Header
-	entries []history.Entry
+	entries journal
+	length  int32         // of entries
 	end     time.Duration // the last entry's time: nothing was observed after it
 	lease   time.Duration // T; 0: unknown
 	grace   time.Duration // who asks again within it goes on waiting
@@ -35,6 +35,7 @@ type timeline struct {
 	grants    int     // acquires that came back ok
 
 	promotions []int32 // positions at which a replica became the master of its node
+	extended   int     // extends that came back ok
 	renewals   int     // reports that a grant is valid until another time
 	losses     int     // reports that a grant is lost
 
@@ -43,9 +44,18 @@ type timeline struct {
 	names   words // of clients, in the order of clients
 	locks   words
 
-	procOf numbering     // process number → procs
-	holdOf numbering     // grant → holds
-	unsure map[int]int32 // grant that an indeterminate acquire named → ops
+	procOf numbering      // process number → procs
+	holdOf numbering      // grant → holds
+	unsure map[int]unsure // by grant that an indeterminate acquire named
+
+	pauses   map[string][]int32 // by the name of a client: pauses among the faults, but for ended ones before the first that lasts
+	listed   int                // faults that have been looked at for it
+	byID     map[int][]int32    // faults, where there are many
+	byServer map[string]int32   // the last one that stops a server
+	stalls   []fault
+
+	find    finders
+	excuses [2][]excusedTime // by excuse; nil: not known yet
 
 	// Room for the judges.
 	scratch  scratch
@@ -100,6 +110,8 @@ type proc struct {
 	open   int32 // its open operation
 	place  int32 // that its open acquire has in the queue
 	inner  int32 // its open hold that began last
+	holder int32 // the process that the client's list of holders goes on with, or none
+	listed bool  // it is in that list
 }
 
 // client is what stays when process numbers change.
@@ -108,6 +120,17 @@ type client struct {
 	dead bool    // it ended, and has invoked nothing since
 	died int32   // position from which on it did nothing
 	wait []int32 // by lock: its last wait
+
+	deaths  int32 // so far
+	holders int32 // a process that had a hold since the last of them, which leads to the others, or none
+	ended   int32 // its hold that ended last, or none
+	placed  int32 // its place that began last, or none
+}
+
+// unsure is an acquire without an answer that named its grant.
+type unsure struct {
+	op     int32
+	deaths int32 // of its client at that time: if there are more, nothing is left of it
 }
 
 // newTimeline reads h. It expects a history that history.Check accepts; of
@@ -118,24 +141,43 @@ func newTimeline(h *history.History) *timeline {
 	return t
 }
 
+// newLogTimeline reads l.
+func newLogTimeline(l *history.Log) *timeline {
+	t := new(timeline)
+	// It is long: nothing may have to grow.
+	t.ops, t.holds, t.waits = make([]op, 0, l.Invokes), make([]hold, 0, l.Grants), make([]wait, 0, l.Grants)
+	t.take(&l.Header, journal{log: l})
+	return t
+}
+
 // read makes t the timeline of h, whatever it was before: what is not named in
 // the first statement is zero.
 func (t *timeline) read(h *history.History) {
 	n := len(h.Entries)
+	// Of seven or more lines that a critical section takes, two are an acquire's.
+	t.ops, t.holds, t.waits = room(t.ops, n/3+1), room(t.holds, n/8+1), room(t.waits, n/8+1)
+	t.deadlines = room(t.deadlines, n/8+1)
+	t.take(&h.Header, journal{list: h.Entries})
+}
+
+// take is read for entries that stand wherever they may.
+func (t *timeline) take(head *history.Header, entries journal) {
+	n := entries.len()
 	*t = timeline{
-		head:    &h.Header,
-		entries: h.Entries,
-		lease:   h.Header.Lease(),
-		opAt:    room(t.opAt, n)[:n],
-		// Of seven or more lines that a critical section takes, two are an acquire's.
-		ops:       room(t.ops, n/3+1),
-		holds:     room(t.holds, n/8+1),
-		waits:     room(t.waits, n/8+1),
-		deadlines: room(t.deadlines, n/8+1),
+		head:      head,
+		entries:   entries,
+		length:    int32(n),
+		lease:     head.Lease(),
+		opAt:      room(t.opAt, n)[:n],
+		ops:       t.ops[:0],
+		holds:     t.holds[:0],
+		waits:     t.waits[:0],
+		deadlines: t.deadlines[:0],
 		acts:      t.acts[:0],
 		accesses:  t.accesses[:0],
 		confirmed: t.confirmed[:0],
 		faults:    t.faults[:0],
+		stalls:    t.stalls[:0],
 		places:    t.places[:0],
 
 		promotions: t.promotions[:0],
@@ -152,16 +194,15 @@ func (t *timeline) read(h *history.History) {
 		verdicts: t.verdicts[:0],
 	}
 	if n > 0 {
-		t.end = h.Entries[n-1].Time
+		t.end = entries.time(n - 1)
 	}
 	if t.grace = t.lease / 2; t.lease == 0 {
-		t.grace = time.Duration(h.Header.HandoverMS) * time.Millisecond
+		t.grace = time.Duration(head.HandoverMS) * time.Millisecond
 	}
 	for i := range t.opAt {
 		t.opAt[i] = none
 	}
-	for i := range h.Entries {
-		e := &h.Entries[i]
+	for i, e := range t.entries.each {
 		switch {
 		case e.Process.Client():
 			t.client(int32(i), e)
@@ -173,6 +214,7 @@ func (t *timeline) read(h *history.History) {
 			t.act(int32(i), e)
 		}
 	}
+	t.settleStalls()
 	t.settleWaits()
 }
 
@@ -206,10 +248,10 @@ func (t *timeline) process(e *history.Entry) int32 {
 	c := t.names.id(name)
 	if int(c) == len(t.clients) {
 		t.clients = slices.Grow(t.clients, 1)[:c+1]
-		t.clients[c] = client{last: none, wait: t.clients[c].wait[:0]}
+		t.clients[c] = client{last: none, wait: t.clients[c].wait[:0], holders: none, ended: none, placed: none}
 	}
 	p := int32(len(t.procs))
-	t.procs = append(t.procs, proc{client: c, open: none, place: none, inner: none})
+	t.procs = append(t.procs, proc{client: c, open: none, place: none, inner: none, holder: none})
 	t.procOf.put(e.Process.N, p)
 	return p
 }
@@ -261,13 +303,14 @@ func (t *timeline) complete(pos int32, e *history.Entry, p int32) {
 			t.begin(id, pos, e)
 		} else if e.Grant != 0 && e.Type == history.Info {
 			if t.unsure == nil {
-				t.unsure = map[int]int32{}
+				t.unsure = map[int]unsure{}
 			}
-			t.unsure[e.Grant] = id
+			t.unsure[e.Grant] = unsure{id, t.clients[who].deaths}
 		}
 	case o.verb == release && e.Type == history.OK && o.hold != none:
 		t.gaveBack(o.hold, pos)
 	case o.verb == extend && e.Type == history.OK:
+		t.extended++
 		if o.hold == none && e.Grant != 0 { // it was confirmed since the invoke, or is now
 			o.hold = t.holdOf.get(e.Grant)
 		}
@@ -305,24 +348,24 @@ func (t *timeline) report(pos int32, e *history.Entry, p int32) {
 
 // opOf is the operation that has an entry with this index, or none.
 func (t *timeline) opOf(index history.Opt) int32 {
-	if !index.Set || len(t.entries) == 0 {
-		return none
+	if at := t.entries.find(index); at != none {
+		return t.opAt[at]
 	}
-	// Indices mostly have no gaps.
-	at := index.V - int64(t.entries[0].Index)
-	if at < 0 || at >= int64(len(t.entries)) || int64(t.entries[at].Index) != index.V {
-		at = int64(sort.Search(len(t.entries), func(i int) bool { return int64(t.entries[i].Index) >= index.V }))
-		if at == int64(len(t.entries)) || int64(t.entries[at].Index) != index.V {
-			return none
-		}
-	}
-	return t.opAt[at]
+	return none
 }
 
-func (t *timeline) at(pos int32) time.Duration { return t.entries[pos].Time }
+func (t *timeline) at(pos int32) time.Duration {
+	if t.entries.log == nil { // so that it is inlined
+		return t.entries.list[pos].Time
+	}
+	return t.entries.time(int(pos))
+}
+
+// entry is the one at pos.
+func (t *timeline) entry(pos int32) *history.Entry { return t.entries.at(int(pos)) }
 
 // size is the number of entries: a position after all of them.
-func (t *timeline) size() int32 { return int32(len(t.entries)) }
+func (t *timeline) size() int32 { return t.length }
 
 // clientOf is the id of the client that runs operation id.
 func (t *timeline) clientOf(id int32) int32 { return t.procs[t.ops[id].proc].client }

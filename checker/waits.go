@@ -89,16 +89,36 @@ func (t *timeline) endWaits(client, pos int32) {
 // after that. Who never runs
 // again cannot take what is offered.
 func (t *timeline) settleWaits() {
+	var stopped map[string]int32
 	for i := range t.waits {
 		w := &t.waits[i]
 		if w.over || w.asking == 0 {
 			continue
 		}
 		w.end, w.to = t.size()-1, t.end
-		for f := range t.faults {
-			if x := &t.faults[f]; kinds[x.kind].stopsClient && !x.ended && x.start < w.end && t.on(x, w.client) {
-				w.end, w.to = max(x.start, w.begin), max(x.from, w.from)
+		if stopped == nil {
+			stopped = t.stoppedForGood()
+		}
+		if f, ok := stopped[t.names.list[w.client]]; ok && t.faults[f].start < w.end {
+			x := &t.faults[f]
+			w.end, w.to = max(x.start, w.begin), max(x.from, w.from)
+		}
+	}
+}
+
+// stoppedForGood returns by client the first fault that stops it and never ends.
+func (t *timeline) stoppedForGood() map[string]int32 {
+	first := map[string]int32{}
+	for i := range t.faults {
+		f := &t.faults[i]
+		if !kinds[f.kind].stopsClient || f.ended {
+			continue
+		}
+		for _, name := range t.entry(f.start).On {
+			if _, ok := first[name]; !ok {
+				first[name] = int32(i)
 			}
 		}
 	}
+	return first
 }

@@ -23,6 +23,8 @@ func (e *exhaustion) bound(complete bool) (*Exhausted, error) {
 	}
 	if len(s.Kinds) > 0 {
 		b.Fault = s.Kinds[0].Name
+	} else {
+		b.Faults = 0
 	}
 	calm, err := e.carryOut(nil, "")
 	if err != nil {

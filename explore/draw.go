@@ -29,17 +29,18 @@ var (
 )
 
 // Usual fixes what the settings leave open, for a place where a run is too dear
-// to draw it anew each time: 5 clients × 20, one fault, workloads.Usual.
+// to draw it anew each time: 5 clients × 20, several faults, which strike clients
+// that are busy, workloads.Usual.
 func (s *Settings) Usual(lease time.Duration) {
 	for _, n := range []struct {
 		r     *Range
 		usual int
-	}{{&s.Clients, 5}, {&s.Acquires, 20}, {&s.Count, 1}} {
+	}{{&s.Clients, 5}, {&s.Acquires, 20}, {&s.Count, 0}} {
 		if n.r.Least < n.r.Most {
 			*n.r = Exactly(n.usual)
 		}
 	}
-	s.Shape = workloads.Usual(lease)
+	s.Shape, s.Busy = workloads.Usual(lease), true
 }
 
 // drawer draws what one run differs in from the others of its batch.
@@ -81,7 +82,7 @@ func (s *Settings) Plan(i int) *harness.Plan {
 	}
 	layout := catalogue.NewLayout(&lock, s.Server, s.Options)
 	p.Faults = faults.Random(faults.Scope{
-		Kinds: s.applicable(&lock), Mixed: s.Mixed, Count: count,
+		Kinds: s.applicable(&lock), Mixed: s.Mixed, Count: count, Busy: s.Busy,
 		Clients: p.Clients, Servers: layout.Masters(), Stores: s.stores(&lock, layout), Acquires: p.Acquires, Lease: s.Lease,
 		Length: length(p),
 	}, d.Int64N)

@@ -11,8 +11,10 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/cluster/sim"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/harness"
+	numbers "github.com/lockcheck/lockcheck/names"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
@@ -36,6 +38,33 @@ type Bound struct {
 	States    int  `json:"states"`    // different states that were reached
 	Schedules int  `json:"schedules"` // schedules that were carried out to reach them
 	Complete  bool `json:"complete"`  // whether these are all states there are within this bound
+}
+
+// Words says what a proof within the bound is about, and what the search does not
+// vary.
+func (b Bound) Words() string {
+	return fmt.Sprintf("each of %s asks for the lock %s, and the first that does not learn what came of it once more. "+
+		"%s. Messages arrive, and thinking, holding, waiting and faults end, in every order. "+
+		"Time goes on when no message is under way and no client works: to the next timer, or, where a clock was read, by 3/2 T, at most %s. "+
+		"Not varied: any other length. Without a fault no section and no message outlasts a lease.",
+		numbers.Count(b.Clients, "client"), often(b.Acquires), faultsStrike(b.Faults), often(sim.Passages(b.Clients)))
+}
+
+func often(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return numbers.Count(n, "time")
+}
+
+func faultsStrike(n int) string {
+	switch n {
+	case 0:
+		return "No fault strikes"
+	case 1:
+		return "At most 1 fault of the kind strikes, at any step"
+	}
+	return "At most " + numbers.Count(n, "fault") + " of the kind strike, at any step"
 }
 
 // Proof is what is known of one property within a bound.

@@ -22,13 +22,12 @@ type Cell struct {
 	Fault    string // or catalogue.NoFault, or the name of a workload, in whose runs there is no fault
 	Expect   catalogue.Expectation
 	// Least is how many runs are done even if all that has to be found has been:
-	// what is not expected is looked for, too.
+	// what must hold is held to as many runs as in a cell where nothing breaks.
 	Least int
 }
 
-// A cell that must break gets this share of the runs of one that must hold. So
-// does one of a flawed variant of which nothing is known but what is known of
-// the lock that it is like: there it was looked for.
+// A cell of a flawed variant of which nothing is known but what is known of the
+// lock that it is like gets this share of the runs: there it was looked for.
 const leastShare = 4
 
 // NewCell is a lock under a fault, with the settings that all cells share. A
@@ -54,7 +53,6 @@ func NewCell(shared Settings, lock catalogue.Lock, like, fault string, calibrati
 	}
 	c.Least = c.Runs
 	if !c.Expect.Holds() {
-		c.Least = max(1, shared.Runs/leastShare)
 		if budget := calibration.Budget(c.Expect.Of, fault, c.Expect.Must); budget > 0 {
 			c.Runs = max(budget, c.Least)
 		}

@@ -36,6 +36,10 @@ func monitored(each func(name string, s *Settings)) {
 			})
 		}
 	}
+	each("redis-setnx-getset, whose releases say yes and do nothing", &Settings{
+		Lock: "redis-setnx-getset", On: "sim", Lease: 10 * time.Second, Seed: 1,
+		Clients: Range{2, 3}, Acquires: Range{1, 4}, Count: Range{1, 2}, Kinds: faults.All(),
+	})
 	for _, misuse := range []struct {
 		lock, workload string
 		options        catalogue.Options

@@ -37,7 +37,8 @@ type Settings struct {
 	Server   catalogue.Server
 	Kinds    []faults.Fault // one of them in each run; none: nothing goes wrong
 	Mixed    bool           // each fault of a run is of a kind of its own
-	Count    Range          // faults in a run
+	Count    Range          // faults in a run; 0, with Busy: as many as are usual of their kind
+	Busy     bool           // faults strike clients that are busy: a run is dear
 	Promises []string
 	Worker   []string
 	Strategy string // harness.Random, harness.PCT
@@ -151,8 +152,11 @@ func (r *Result) judged(i int, plan *harness.Plan, buffer *buffer) (h *history.H
 	if err != nil {
 		return nil, err
 	}
-	verdicts, reached := buffer.Examine(h)
-	r.Count(i, plan, verdicts, reached)
+	verdicts, reached, hazards := buffer.Examine(h)
+	if i%sampled == 0 {
+		checker.Sample(h, verdicts)
+	}
+	r.Count(i, plan, verdicts, reached, &hazards)
 	return h, nil
 }
 

@@ -8,7 +8,8 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// sampled is the share of the runs that are carried out twice: one of so many,
+// sampled is the share of the runs that are carried out twice, and that Porcupine
+// judges as well: one of so many,
 // by their numbers, so that it does not depend on what runs beside them. The
 // first of a batch is one of them.
 const sampled = 128

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/harness"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/locks"
@@ -102,4 +104,25 @@ func BenchmarkRepeat(b *testing.B) {
 	}
 	once := b.Elapsed() - took
 	b.ReportMetric(100*float64(took)/float64(once)/sampled, "%-of-a-batch")
+}
+
+// One run of 128 is judged by Porcupine as well, the same ones whatever runs beside
+// them.
+func TestPorcupineJudgesASampleOfTheRuns(t *testing.T) {
+	t.Parallel()
+	batch := func(jobs int) checker.Second {
+		s := &Settings{
+			Lock: "redis-set-del", On: "sim", Lease: 10 * time.Second, Seed: 1, Runs: 2*sampled + 1, Jobs: jobs,
+			Clients: AnyClients, Acquires: AnyAcquires, Count: AnyCount, Kinds: faults.All()[:1],
+		}
+		r, err := Random(t.Context(), s, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Porcupine
+	}
+	one, two := batch(1), batch(2)
+	if one.Total() < 3 || one.Total() > 9 || one.Disagreed > 0 || one != two {
+		t.Errorf("in a batch of three such runs it judged %+v, and with two at once %+v", one, two)
+	}
 }

@@ -20,9 +20,19 @@ type Result struct {
 	Reached  checker.Counts
 	Drawn    map[string]int // runs by the kinds of faults that were drawn for them
 	Touched  map[string]int // those in which that kind touched somebody
-	Took     time.Duration
-	Whole    bool // no run that was asked for is missing; of a batch alone
+	// Hazards are, by the kind of fault that was drawn (or checker.NoFault), the runs
+	// in which each of checker.Properties could have been broken: see checker.HazardOf.
+	Hazards map[string]*Hazards
+	Took    time.Duration
+	// Porcupine counts the verdicts on which it was asked as well: in sim those on
+	// one run of sampled, elsewhere those on all.
+	Porcupine checker.Second
+	Whole     bool // no run that was asked for is missing; of a batch alone
 }
+
+// Hazards counts runs by the property whose hazard they reached, in the order
+// of checker.Properties.
+type Hazards [len(checker.Properties)]int
 
 // Tally counts the outcomes of one property.
 type Tally struct {
@@ -34,7 +44,7 @@ type Tally struct {
 
 // NewResult is the result of no run yet.
 func NewResult() *Result {
-	r := &Result{Outcomes: map[checker.Property]*Tally{}, Drawn: map[string]int{}, Touched: map[string]int{}}
+	r := &Result{Outcomes: map[checker.Property]*Tally{}, Drawn: map[string]int{}, Touched: map[string]int{}, Hazards: map[string]*Hazards{}}
 	for _, p := range checker.Properties {
 		r.Outcomes[p] = new(Tally)
 	}
@@ -42,16 +52,17 @@ func NewResult() *Result {
 }
 
 // Count takes in one run, which was the run i of its batch.
-func (r *Result) Count(i int, plan *harness.Plan, verdicts []checker.Verdict, reached checker.Counts) {
+func (r *Result) Count(i int, plan *harness.Plan, verdicts []checker.Verdict, reached checker.Counts, hazards *checker.HazardSet) {
 	r.Runs++
 	r.Asked += len(plan.Clients) * plan.Acquires
 	r.Reached.Add(reached)
-	empty := reached[checker.Grants] == 0
-	if empty {
+	ungranted := reached[checker.Grants] == 0
+	if ungranted && !slices.ContainsFunc(verdicts, violated) {
 		r.Empty++
 	}
 	for _, v := range verdicts {
-		if empty && v.Outcome == checker.Unknown {
+		r.Porcupine.Take(v.Porcupine)
+		if ungranted && v.Outcome == checker.Unknown {
 			continue
 		}
 		t := r.Outcomes[v.Property]
@@ -59,6 +70,9 @@ func (r *Result) Count(i int, plan *harness.Plan, verdicts []checker.Verdict, re
 			t.First[v.Outcome], t.Reasons[v.Outcome] = i, v.Reason
 		}
 		t.Count[v.Outcome]++
+	}
+	if len(plan.Faults) == 0 {
+		r.hazards(checker.NoFault, hazards)
 	}
 	for n, in := range plan.Faults {
 		if slices.ContainsFunc(plan.Faults[:n], func(before faults.Injection) bool { return before.Fault == in.Fault }) {
@@ -68,7 +82,33 @@ func (r *Result) Count(i int, plan *harness.Plan, verdicts []checker.Verdict, re
 		if reached[checker.TouchedBy(in.Fault)] > 0 {
 			r.Touched[in.Fault]++
 		}
+		r.hazards(in.Fault, hazards)
 	}
+}
+
+// violated reports whether v convicts. It does so without a grant that a client
+// learned of if a server granted the lock, to a client that died, for example.
+func violated(v checker.Verdict) bool { return v.Outcome == checker.Violated }
+
+// hazards counts the hazards that a run under a kind of fault reached.
+func (r *Result) hazards(fault string, reached *checker.HazardSet) {
+	h := r.HazardsOf(fault)
+	for i, p := range checker.Properties {
+		if reached.Reached(fault, p) {
+			h[i]++
+		}
+	}
+}
+
+// HazardsOf returns the runs that reached hazards under a kind of fault, to be
+// changed.
+func (r *Result) HazardsOf(fault string) *Hazards {
+	h := r.Hazards[fault]
+	if h == nil {
+		h = new(Hazards)
+		r.Hazards[fault] = h
+	}
+	return h
 }
 
 // Add takes in the runs of another part of the same batch.
@@ -78,6 +118,7 @@ func (r *Result) Add(o *Result) {
 	r.Empty += o.Empty
 	r.Retried += o.Retried
 	r.Reached.Add(o.Reached)
+	r.Porcupine.Add(o.Porcupine)
 	for p, from := range o.Outcomes {
 		to := r.Outcomes[p]
 		for out, n := range from.Count {
@@ -93,6 +134,12 @@ func (r *Result) Add(o *Result) {
 	for kind, n := range o.Touched {
 		r.Touched[kind] += n
 	}
+	for kind, of := range o.Hazards {
+		h := r.HazardsOf(kind)
+		for i, n := range of {
+			h[i] += n
+		}
+	}
 }
 
 // Outcome of a property in the whole batch: violated if any run violated it,
@@ -107,7 +154,8 @@ func (r *Result) Vacuous() string {
 	if r.Runs == 0 {
 		return "no run was carried out"
 	}
-	if r.Reached[checker.Grants] == 0 {
+	convicts := func(p checker.Property) bool { return r.Outcome(p) == checker.Violated }
+	if r.Reached[checker.Grants] == 0 && !slices.ContainsFunc(checker.Properties[:], convicts) {
 		return "nobody ever got the lock"
 	}
 	var idle []string

@@ -58,17 +58,17 @@ func TestABatchThatReachedNothingIsVacuous(t *testing.T) {
 	r := NewResult()
 	plan := settings("redis-set-lua", "pause", 1).Plan(0)
 	var reached checker.Counts
-	r.Count(0, plan, nil, reached)
+	r.Count(0, plan, nil, reached, &checker.HazardSet{})
 	if why := r.Vacuous(); why != "nobody ever got the lock" {
 		t.Errorf("vacuous: %q", why)
 	}
 	reached[checker.Grants] = 5
-	r.Count(1, plan, nil, reached)
+	r.Count(1, plan, nil, reached, &checker.HazardSet{})
 	if why := r.Vacuous(); why != "pause touched nobody in any run" {
 		t.Errorf("vacuous: %q", why)
 	}
 	reached[checker.TouchedBy("pause")] = 1
-	r.Count(2, plan, nil, reached)
+	r.Count(2, plan, nil, reached, &checker.HazardSet{})
 	if why := r.Vacuous(); why != "" {
 		t.Errorf("vacuous: %q", why)
 	}
@@ -76,8 +76,26 @@ func TestABatchThatReachedNothingIsVacuous(t *testing.T) {
 	for _, fault := range []string{"kill", "pause", "kill"} {
 		plan.Faults = append(plan.Faults, faults.Injection{Fault: fault})
 	}
-	r.Count(3, plan, nil, reached)
+	r.Count(3, plan, nil, reached, &checker.HazardSet{})
 	if why := r.Vacuous(); why != "kill touched nobody in any run" || r.Drawn["kill"] != 1 || r.Drawn["pause"] != 4 {
 		t.Errorf("vacuous: %q, drawn %v", why, r.Drawn)
+	}
+}
+
+// A server granted the lock to a client that died before its answer came: the run
+// convicts, so it counts. One without any grant counts for nothing.
+func TestARunThatConvictsCounts(t *testing.T) {
+	t.Parallel()
+	plan := settings("redis-setnx-expire", "kill", 1).Plan(0)
+	var reached checker.Counts
+	reached[checker.TouchedBy("kill")] = 1
+	r := NewResult()
+	r.Count(0, plan, []checker.Verdict{{Property: checker.Liveness, Outcome: checker.Unknown}}, reached, &checker.HazardSet{})
+	if why := r.Vacuous(); r.Empty != 1 || why == "" || r.Outcome(checker.Liveness) != checker.NA {
+		t.Errorf("without a grant: %d empty, vacuous %q, liveness %s", r.Empty, why, r.Outcome(checker.Liveness))
+	}
+	r.Count(1, plan, []checker.Verdict{{Property: checker.Liveness, Outcome: checker.Violated}, {Property: checker.Exclusion, Outcome: checker.Unknown}}, reached, &checker.HazardSet{})
+	if why := r.Vacuous(); r.Empty != 1 || why != "" || r.Outcome(checker.Liveness) != checker.Violated || r.Outcome(checker.Exclusion) != checker.NA {
+		t.Errorf("with a violation: %d empty, vacuous %q, liveness %s", r.Empty, why, r.Outcome(checker.Liveness))
 	}
 }

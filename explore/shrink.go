@@ -129,10 +129,11 @@ func (s *shrinker) replay(plan *harness.Plan) (*candidate, bool) {
 // run carries out a plan and pays for it; nil: the run did not come to an end.
 // The history is good until the next.
 func (s *shrinker) run(plan *harness.Plan, choices *sim.Choices) (*history.History, []checker.Verdict) {
+	s.buffer.Limit(max(1, s.budget-s.events)) // one that goes further is none to read
 	h, err := harness.Run(plan, s.buffer.Sim(choices), &s.buffer, nil)
 	s.replays++
 	s.events += startEvents + s.buffer.Events()
-	if err != nil {
+	if err != nil || h.CutOff() {
 		return nil, nil
 	}
 	return h, checker.Judge(h)

@@ -65,12 +65,15 @@ func (s *shrinker) zeroes(c *candidate) *candidate {
 		c, _ = s.improve(c, zeroed(c.plan, func(n sim.Name) bool { return n.What == kind }))
 	}
 	s.spans(len(disturbances(c.plan)), func(from, to int) int {
-		names := disturbances(c.plan)[from:to]
-		c, _ = s.improve(c, zeroed(c.plan, func(n sim.Name) bool { return slices.Contains(names, n) }))
+		names := map[sim.Name]bool{}
+		for _, name := range disturbances(c.plan)[from:to] {
+			names[name] = true
+		}
+		c, _ = s.improve(c, zeroed(c.plan, func(n sim.Name) bool { return names[n] }))
 		return len(disturbances(c.plan))
 	})
 	for _, name := range disturbances(c.plan) {
-		for ok := true; ok; {
+		for ok := true; ok && s.stopped() == ""; {
 			p := clone(c.plan)
 			i := slices.IndexFunc(p.Choices, func(c sim.Choice) bool { return c.Name == name })
 			if i < 0 || p.Choices[i].Value < 2 {

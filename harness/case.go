@@ -2,6 +2,7 @@ package harness
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -18,17 +19,21 @@ type Judged struct {
 	History  *history.History
 	Verdicts []checker.Verdict
 	Reached  checker.Counts
+	Hazards  checker.HazardSet
 	Requests int // of the locks to their servers; counted in sim alone
 }
 
 // Outcome of one property.
-func (j *Judged) Outcome(p checker.Property) checker.Outcome {
+func (j *Judged) Outcome(p checker.Property) checker.Outcome { return j.Verdict(p).Outcome }
+
+// Verdict returns the verdict on a property; NA: it was not judged.
+func (j *Judged) Verdict(p checker.Property) checker.Verdict {
 	for _, v := range j.Verdicts {
 		if v.Property == p {
-			return v.Outcome
+			return v
 		}
 	}
-	return checker.NA
+	return checker.Verdict{Property: p, Outcome: checker.NA}
 }
 
 // Violated lists the properties that the run violated.
@@ -98,6 +103,20 @@ func CasePlans(c catalogue.Case, s catalogue.Schedule, on string, lease time.Dur
 		remedied = plan(c.Remedy.Setup, scaled.Faults)
 	}
 	return flawed, healthy, remedied
+}
+
+// Documented returns the schedule of a case that p carries out; ok is false where
+// p carries out none.
+func (p *Plan) Documented() (c catalogue.Case, s catalogue.Schedule, ok bool) {
+	if c, ok = catalogue.FindCase(p.Case); !ok {
+		return c, s, false
+	}
+	for _, s := range c.Schedules {
+		if reflect.DeepEqual(s.Scaled(p.Lease).Scripts, p.Scripts) {
+			return c, s, true
+		}
+	}
+	return c, s, false
 }
 
 // ScheduleName is the id of the case, with the schedule's name where it has several.

@@ -58,6 +58,7 @@ func (c *client) leave() {
 
 func (c *client) Now() time.Duration    { return c.rec.place.Now() }
 func (c *client) Sleep(d time.Duration) { c.rec.place.Sleep(d) }
+func (c *client) Until() time.Duration  { return c.rec.leaseOf(c.inside().grant) }
 func (c *client) Next() {
 	c.rec.mu.Lock() // an entry that nobody has asked for takes the number
 	defer c.rec.mu.Unlock()

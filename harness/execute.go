@@ -56,7 +56,8 @@ func InDocker(ctx context.Context, plan *Plan, o docker.Options, begin func(hist
 
 // Judge judges a run with both judges.
 func Judge(plan *Plan, h *history.History) *Judged {
-	return &Judged{Plan: plan, History: h, Verdicts: checker.JudgeBoth(h), Reached: checker.Reach(h)}
+	reached, hazards := checker.ReachHazards(h)
+	return &Judged{Plan: plan, History: h, Verdicts: checker.JudgeBoth(h), Reached: reached, Hazards: hazards}
 }
 
 // Sim opens a place in virtual time.

@@ -3,6 +3,8 @@ package harness
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -117,45 +119,99 @@ func TestOverlappingFaultsDoNotEndEachOther(t *testing.T) {
 	}
 }
 
-// slowPlace has servers that take their time to come back.
+// slowPlace has servers that take their time to go and to come back.
 type slowPlace struct {
 	*fakePlace
-	settles bool
-	back    time.Duration // when the server was
+	gone, back time.Duration // when the server was
 }
 
-func (p *slowPlace) Settles() bool           { return p.settles }
-func (p *slowPlace) Stop(string, bool) error { return nil }
-func (p *slowPlace) Start(string) error {
+func (p *slowPlace) takes(at *time.Duration) error {
 	time.Sleep(10 * time.Millisecond)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.back = p.Now()
+	*at = p.Now()
 	return nil
 }
 
-// A fault on servers that have to find one another again ends when they have: what
-// they take for that is not the lock's delay. Elsewhere the line comes first, so
-// that nothing that a server does stands before it.
-func TestAFaultEndsWhenItsServersHaveSettled(t *testing.T) {
-	for _, settles := range []bool{false, true} {
-		p := randomPlan("redis-set-lua", "restart", 1)
-		p.Clients, p.Acquires = []string{"c1"}, 3
-		p.Faults = []faults.Injection{{Fault: "restart", On: []string{"redis-1"}, At: time.Millisecond, For: 5 * time.Millisecond}}
-		place := &slowPlace{settles: settles, fakePlace: &fakePlace{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(20 * time.Millisecond) }}}}
-		h, err := Run(p, func(cluster.Config, cluster.Observer) (cluster.Place, error) { return place, nil }, nil, nil)
-		if err != nil {
-			t.Fatal(err)
+func (p *slowPlace) Stop(string, bool) error { return p.takes(&p.gone) }
+func (p *slowPlace) Start(string) error      { return p.takes(&p.back) }
+
+// Where time is real a fault has a line before its effect and one after it, and so
+// has its end: nothing that a server does stands before the first, and what it
+// takes to come back is not the lock's delay.
+func TestAFaultHasALineBeforeAndAfterItsEffect(t *testing.T) {
+	p := randomPlan("redis-set-lua", "restart", 1)
+	p.Clients, p.Acquires = []string{"c1"}, 3
+	p.Faults = []faults.Injection{{Fault: "restart", On: []string{"redis-1"}, At: time.Millisecond, For: 5 * time.Millisecond}}
+	place := &slowPlace{fakePlace: &fakePlace{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(20 * time.Millisecond) }}}}
+	h, err := Run(p, func(cluster.Config, cluster.Observer) (cluster.Place, error) { return place, nil }, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := map[string]time.Duration{}
+	for _, e := range h.Entries {
+		if e.ID == 1 {
+			at[e.F] = e.Time
 		}
-		ends := time.Duration(-1)
-		for _, e := range h.Entries {
-			if e.F == "restart"+history.EndSuffix {
-				ends = e.Time
+	}
+	if len(at) != 4 {
+		t.Errorf("the fault has the lines %v", at)
+	}
+	order := []time.Duration{at["restart"], place.gone, at["restart-done"], at["restart-end"], place.back, at["restart-end-done"]}
+	if !slices.IsSorted(order) || order[0] == 0 {
+		t.Errorf("lines and effects came at %v", order)
+	}
+}
+
+// Of two faults that share what they do, the second one's effect is certain when the
+// first one's is.
+func TestASecondFaultWaitsForWhatItShares(t *testing.T) {
+	p := randomPlan("redis-set-lua", "restart", 1)
+	p.Clients, p.Acquires, p.Faults = []string{"c1"}, 3, nil
+	for _, at := range []time.Duration{time.Millisecond, 2 * time.Millisecond} {
+		p.Faults = append(p.Faults, faults.Injection{Fault: "restart", On: []string{"redis-1"}, At: at, For: 20 * time.Millisecond})
+	}
+	place := &slowPlace{fakePlace: &fakePlace{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(20 * time.Millisecond) }}}}
+	h, err := Run(p, func(cluster.Config, cluster.Observer) (cluster.Place, error) { return place, nil }, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := 0
+	for _, e := range h.Entries {
+		if e.F == "restart-done" {
+			if done++; e.Time < place.gone {
+				t.Errorf("fault %d is said to have had its effect at %v, and the server has gone at %v", e.ID, e.Time, place.gone)
 			}
 		}
-		if ends < 0 || place.back == 0 || (ends >= place.back) != settles {
-			t.Errorf("settles %v: it ends at %v, and the server is back at %v", settles, ends, place.back)
+	}
+	if done != 2 {
+		t.Errorf("%d faults had their effect", done)
+	}
+}
+
+// A second failover comes when the server of the first one is back: without a
+// majority nobody takes over.
+func TestOneFailoverAtATime(t *testing.T) {
+	p := randomPlan("zk-recipe", "failover", 1)
+	p.Clients, p.Acquires, p.Faults = []string{"c1"}, 5, nil
+	for i, name := range []string{"zk-1", "zk-2"} {
+		p.Faults = append(p.Faults, faults.Injection{Fault: "failover", On: []string{name}, At: time.Duration(i+1) * time.Millisecond, For: 5 * time.Millisecond})
+	}
+	place := &slowPlace{fakePlace: &fakePlace{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(20 * time.Millisecond) }}}}
+	h, err := Run(p, func(cluster.Config, cluster.Observer) (cluster.Place, error) { return place, nil }, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	var ids []int
+	for _, e := range h.Entries {
+		if strings.HasPrefix(e.F, "failover") {
+			lines, ids = append(lines, e.F), append(ids, e.ID)
 		}
+	}
+	one := []string{"failover", "failover-done", "failover-end", "failover-end-done"}
+	if !slices.Equal(lines, slices.Repeat(one, 2)) || slices.Min(ids[:4]) != slices.Max(ids[:4]) {
+		t.Errorf("got %q of %v", lines, ids)
 	}
 }
 

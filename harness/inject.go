@@ -12,8 +12,9 @@ import (
 
 // injector lets faults strike at their times and points, and heals them.
 type injector struct {
-	rec  *recorder
-	lock catalogue.Lock // under test
+	rec     *recorder
+	lock    catalogue.Lock // under test
+	instant bool           // no time passes between a fault's line and its effect
 
 	mu         mutex
 	injections []injection
@@ -40,7 +41,9 @@ type injection struct {
 	id      int
 	started bool
 	begins  bool // and takes its time
+	acts    bool // it begins, and others that share something with it do not act themselves
 	ended   bool
+	back    bool // what it struck is as before
 	offered bool // a step begins it, and may end it; see offer
 }
 
@@ -98,9 +101,13 @@ func (j *injector) point(c *client, reached faults.Point) {
 }
 
 // start lets a fault strike. The line comes first: nothing that a fault
-// brings about stands before it in the history.
+// brings about stands before it in the history. A second one follows when the
+// effect is certain.
 func (j *injector) start(it *injection, point string) {
 	j.mu.Lock()
+	for !j.stopped && !it.started && j.replacing(it) {
+		j.turn.Wait()
+	}
 	if it.started || j.stopped {
 		j.mu.Unlock()
 		return
@@ -125,13 +132,19 @@ func (j *injector) start(it *injection, point string) {
 	} else {
 		j.rec.add(&e)
 	}
+	var err error
 	if j.share(it, 1) == 1 {
-		if err := it.fault.Start(j.rec.place, it.id, it.Injection); err != nil {
+		if err = it.fault.Start(j.rec.place, it.id, it.Injection); err != nil {
 			j.fail(err, before)
 		}
+	} else {
+		j.await(it)
+	}
+	if err == nil {
+		j.certain(j.entry(it, it.Fault))
 	}
 	j.mu.Lock()
-	it.begins = false
+	it.begins, it.acts = false, false
 	j.turn.Broadcast()
 	j.mu.Unlock()
 	if ends && !it.offered {
@@ -142,9 +155,9 @@ func (j *injector) start(it *injection, point string) {
 	}
 }
 
-// heal ends a fault. A disturbed link says only then how many messages it
-// touched, and servers that take their time are back only then; every other
-// fault has its line before its effect.
+// heal ends a fault, with a line before and one when that is certain. Where
+// nothing takes time there is one line. It comes after the effect only for a
+// disturbed link, which says only then how many messages it touched.
 func (j *injector) heal(it *injection) {
 	j.mu.Lock()
 	for it.begins { // what is not there yet cannot be ended
@@ -163,13 +176,13 @@ func (j *injector) heal(it *injection) {
 	before := j.rec.count()
 	e := j.entry(it, it.Fault+history.EndSuffix)
 	stays := it.stays()
-	later := it.fault.On == faults.OnLink || it.fault.On != faults.OnClient && j.settles()
+	later := j.instant && it.fault.On == faults.OnLink
 	if !later && !stays {
 		j.rec.add(&e)
 	}
 	hits := -1
+	var err error
 	if j.share(it, -1) == 0 {
-		var err error
 		if hits, err = it.fault.Heal(j.rec.place, it.id, it.Injection); err != nil {
 			j.fail(err, before)
 		}
@@ -179,6 +192,8 @@ func (j *injector) heal(it *injection) {
 	}
 	if later && !stays {
 		j.rec.add(&e)
+	} else if !stays && err == nil {
+		j.certain(e)
 	}
 
 	j.mu.Lock()
@@ -188,18 +203,27 @@ func (j *injector) heal(it *injection) {
 	}
 	if it.takesTime() {
 		j.healing--
-		j.turn.Broadcast()
 	}
+	it.back = true
+	j.turn.Broadcast()
 	j.mu.Unlock()
 }
 
-// settler is a place whose servers have to find one another again after a fault:
-// to heal it takes until they have, if they can.
-type settler interface{ Settles() bool }
+// replacing reports whether a fault of the same kind has struck servers that are not
+// back yet, and that have to take over now: without a majority nobody does. That takes
+// time only where time is real.
+func (j *injector) replacing(it *injection) bool {
+	return !j.instant && it.fault.Need == faults.NeedReplicas && slices.ContainsFunc(j.injections, func(o injection) bool {
+		return o.fault.Name == it.fault.Name && o.started && o.ends() && !o.back
+	})
+}
 
-func (j *injector) settles() bool {
-	s, ok := j.rec.place.(settler)
-	return ok && s.Settles()
+// certain writes that what e announced has happened, where that takes time.
+func (j *injector) certain(e history.Entry) {
+	if !j.instant {
+		e.F += history.DoneSuffix
+		j.rec.add(&e)
+	}
 }
 
 // share counts the faults in force on one host that share something, and
@@ -213,9 +237,21 @@ func (j *injector) share(it *injection, add int) int {
 	if j.inForce == nil {
 		j.inForce = map[shared]int{}
 	}
-	key := shared{it.fault.Shares, it.mates[0]}
+	key := it.shares()
 	j.inForce[key] += add
+	it.acts = !j.instant && add > 0 && j.inForce[key] == 1
 	return j.inForce[key]
+}
+
+func (it *injection) shares() shared { return shared{it.fault.Shares, it.mates[0]} }
+
+// await waits until the fault that acts for it, too, has had its effect.
+func (j *injector) await(it *injection) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for slices.ContainsFunc(j.injections, func(o injection) bool { return o.acts && o.shares() == it.shares() }) {
+		j.turn.Wait()
+	}
 }
 
 func (j *injector) entry(it *injection, f string) history.Entry {
@@ -231,6 +267,7 @@ func (j *injector) entry(it *injection, f string) history.Entry {
 func (j *injector) stop() {
 	j.mu.Lock()
 	j.stopped = true
+	j.turn.Broadcast()
 	j.mu.Unlock()
 	for i := range j.injections {
 		if it := &j.injections[i]; !it.stays() {

@@ -85,7 +85,7 @@ func TestWhatStrikesAProcessStrikesAllItsClients(t *testing.T) {
 			var lines, dead []string
 			for _, e := range h.Entries {
 				switch {
-				case e.Process.Name == history.Nemesis && e.F != history.Ended && e.F != history.Stall:
+				case e.Process.Name == history.Nemesis && e.F != history.Ended && e.F != history.Stall && !strings.HasSuffix(e.F, history.DoneSuffix):
 					lines = append(lines, strings.Join(append([]string{e.F}, e.On...), " "))
 					if e.F == "kill" {
 						dead = e.On

@@ -19,6 +19,8 @@ func (j *Judged) Measure(of catalogue.Quantity) float64 {
 		return wait.Seconds() / lease
 	case catalogue.PassedBy:
 		return float64(checker.Passed(j.History))
+	case catalogue.SplitVotes:
+		return float64(checker.Splits(j.History))
 	}
 	return 0
 }

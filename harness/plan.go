@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/cluster"
 	"github.com/lockcheck/lockcheck/cluster/sim"
 	"github.com/lockcheck/lockcheck/faults"
@@ -69,12 +71,18 @@ const LockName = "a"
 
 var lockNames = []string{LockName}
 
-// underTest is the plan's lock, and false if nobody knows it.
+// underTest is the plan's lock on the plan's servers, and false if nobody knows it.
 func (p *Plan) underTest() (catalogue.Lock, bool) {
+	lock, ok := catalogue.Lock{}, true
 	if p.lock != nil {
-		return *p.lock, true
+		lock = *p.lock
+	} else {
+		lock, ok = catalogue.FindLock(p.Lock)
 	}
-	return catalogue.FindLock(p.Lock)
+	if n := p.Server.Nodes; lock.Nodes > 1 && n > 0 {
+		lock.Nodes, lock.Steps = n, catalogue.Requests{Acquire: n, Release: n}
+	}
+	return lock, ok
 }
 
 // Config is what a place is made from.
@@ -85,9 +93,6 @@ func (p *Plan) Config() (cluster.Config, error) {
 	}
 	if err := p.Server.Fits(&lock); err != nil {
 		return cluster.Config{}, err
-	}
-	if lock.Nodes > 1 && p.Server.Nodes > 0 {
-		lock.Steps = catalogue.Requests{Acquire: p.Server.Nodes, Release: p.Server.Nodes}
 	}
 	return cluster.Config{
 		Lock:    lock,
@@ -120,6 +125,7 @@ func (p *Plan) header(observes []string) history.Header {
 		Promises: p.Promises,
 		Fencing:  p.Fencing,
 		Order:    lock.Order,
+		Nodes:    lock.Nodes,
 		Observes: observes,
 	}
 	for _, in := range p.Faults {
@@ -202,9 +208,12 @@ var ErrNoPlan = errors.New("not a schedule of lockcheck")
 // ReadPlan reads what Write wrote.
 func ReadPlan(r io.Reader) (*Plan, error) {
 	var p Plan
-	data, err := io.ReadAll(r)
+	data, err := io.ReadAll(io.LimitReader(r, mostBytes+1))
 	if err != nil {
 		return nil, err
+	}
+	if len(data) > mostBytes {
+		return nil, fmt.Errorf("%w: it is larger than %d MiB", ErrNoPlan, mostBytes>>20)
 	}
 	if err := json.Unmarshal(data, &struct {
 		Format *int `json:"lockcheck_schedule"`
@@ -214,8 +223,8 @@ func ReadPlan(r io.Reader) (*Plan, error) {
 	if p.Format == 0 {
 		return nil, ErrNoPlan
 	}
-	if p.Format > planFormat {
-		return nil, fmt.Errorf("a schedule of format %d, and this lockcheck knows formats up to %d", p.Format, planFormat)
+	if p.Format < 1 || p.Format > planFormat {
+		return nil, fmt.Errorf("a schedule of format %d, and this lockcheck knows formats from 1 to %d", p.Format, planFormat)
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -250,14 +259,14 @@ func LeaseFits(t time.Duration) error {
 
 // validate says what is wrong with a plan that somebody may have edited.
 func (p *Plan) validate() error {
+	if err := cmp.Or(p.Server.Validate(), p.tooMuch()); err != nil {
+		return err
+	}
 	cfg, err := p.Config()
 	if err != nil {
 		return err
 	}
 	layout := catalogue.NewLayout(&cfg.Lock, p.Server, p.Options)
-	if err := p.Server.Validate(); err != nil {
-		return err
-	}
 	if err := p.strategyFits(); err != nil {
 		return err
 	}
@@ -267,6 +276,12 @@ func (p *Plan) validate() error {
 	switch {
 	case p.Lease < MinLease || p.Lease > MaxLease || p.Lease%time.Millisecond != 0:
 		return fmt.Errorf("lease_ns %d: it has to be whole milliseconds, from %v to %v", p.Lease, MinLease, MaxLease)
+	case p.Worker != nil && (len(p.Worker) == 0 || p.Worker[0] == ""):
+		return errors.New("worker: it has no command")
+	case p.Worker != nil && p.On == "sim":
+		return errors.New("worker: a program of its own has no virtual time, and does not run on sim")
+	case p.Shrunk != nil && !slices.Contains(checker.Properties[:], p.Shrunk.For):
+		return fmt.Errorf("shrunk for %q: there is no such property", p.Shrunk.For)
 	case len(p.Clients) == 0:
 		return errors.New("clients: there are none")
 	case p.Scripts == nil && p.Sections == nil && p.Acquires < 1:

@@ -3,11 +3,13 @@ package harness
 import (
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/lockcheck/lockcheck/cluster"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/names"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
@@ -24,15 +26,17 @@ type recorder struct {
 	over      bool  // every script has ended that will
 	history   history.History
 	guarded   workloads.Guarded
-	grants    []int // by the index of the acquire's invoke
-	grant     int   // the last one
-	lost      []int // acquires whose grants were lost before they have one here
-	process   int   // the last number given to a client
+	grants    []int           // by the index of the acquire's invoke
+	grant     int             // the last one
+	leases    []time.Duration // when the lease of each grant ends, as the lock said last; 0: it did not say
+	lost      []int           // acquires whose grants were lost before they have one here
+	process   int             // the last number given to a client
 	closed    bool
 	clients   []*client // the plan's, and then those that an earlier run had more
 	processes map[string]*client
 	entries   map[int]*client // that nobody has asked for and that last, by their acquires
 	most      int             // how many faults may strike where order decides; 0: all
+	again     int             // how often a client may ask again where order decides
 	unseen    history.Entry   // what is not recorded goes here
 }
 
@@ -45,9 +49,11 @@ func (r *recorder) reset(plan *Plan, sink func(*history.Entry)) {
 		guarded:   workloads.Guarded{Fencing: plan.Fencing},
 		grants:    r.grants[:0],
 		lost:      r.lost[:0],
+		leases:    r.leases[:0],
 		clients:   r.clients,
 		processes: r.processes,
 		entries:   r.entries,
+		again:     1,
 		injector:  injector{rec: r, most: r.most, injections: r.injector.injections[:0], inForce: r.injector.inForce},
 	}
 	clear(r.injector.inForce)
@@ -111,6 +117,11 @@ func (r *recorder) next() *history.Entry {
 	}
 	list := &r.history.Entries
 	n := len(*list)
+	if n == mostEntries {
+		if p, ok := r.place.(spender); ok {
+			p.Spend(names.Count(mostEntries, "recorded line"))
+		}
+	}
 	if n < cap(*list) {
 		*list = (*list)[:n+1]
 		(*list)[n] = history.Entry{}
@@ -176,6 +187,7 @@ func (r *recorder) granted(c *client, op int, g cluster.Grant) int {
 		return 0
 	}
 	r.grant++
+	r.leases = append(r.leases, g.ValidUntil)
 	for len(r.grants) <= op {
 		r.grants = append(r.grants, 0)
 	}
@@ -330,8 +342,21 @@ func (r *recorder) Report(e history.Entry) {
 	case about:
 		return // its acquire has not come back yet, and will say it
 	}
+	if e.F == history.Valid && 0 < e.Grant && e.Grant <= len(r.leases) {
+		r.leases[e.Grant-1] = e.ValidUntil
+	}
 	e.Process, e.Type = history.Process{N: c.process}, history.Event
 	r.addLocked(&e)
+}
+
+// leaseOf returns when the lease of a grant ends; 0: the lock does not say.
+func (r *recorder) leaseOf(grant int) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if grant == 0 || grant > len(r.leases) {
+		return 0
+	}
+	return r.leases[grant-1]
 }
 
 // Point is a client's arrival at a point: faults that wait for it strike.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/cluster"
 	"github.com/lockcheck/lockcheck/cluster/sim"
+	"github.com/lockcheck/lockcheck/cluster/worker"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/workloads"
 )
@@ -23,12 +24,16 @@ type Buffer struct {
 	recorder recorder
 	world    sim.World
 	bytes    []byte // of a state
+	limit    int    // of events in a run; 0: the usual
 }
 
 // Sim opens a place in virtual time, in the buffer.
 func (b *Buffer) Sim(choices *sim.Choices) Open {
 	return func(cfg cluster.Config, o cluster.Observer) (cluster.Place, error) {
 		b.world.Reset(cfg, o, choices)
+		if b.limit > 0 {
+			b.world.Limit(b.limit)
+		}
 		return reused{&b.world}, nil
 	}
 }
@@ -41,11 +46,16 @@ func (reused) Close() error { return nil }
 // Events is how many events the last run in Sim had.
 func (b *Buffer) Events() int { return b.world.Events() }
 
+// Limit is how many events each of the next runs in Sim may have.
+func (b *Buffer) Limit(events int) { b.limit = events }
+
 // Close lets go of what is not memory.
 func (b *Buffer) Close() error { return b.world.Close() }
 
 // Run carries out a plan and returns what happened. With an error the history
-// is what there was until then, or all there is, with a CloseError. buffer and
+// is what there was until then, or all there is, with a CloseError. A run that has
+// used up its budget is none: its history ends with that instead of history.Ended,
+// so that nothing in it is valid. buffer and
 // sink may be nil; sink gets each entry at the moment when it is recorded.
 func Run(plan *Plan, open Open, buffer *Buffer, sink func(*history.Entry)) (h *history.History, err error) {
 	cfg, err := plan.Config()
@@ -72,7 +82,7 @@ func Run(plan *Plan, open Open, buffer *Buffer, sink func(*history.Entry)) (h *h
 		}
 	}()
 	if _, ok := place.(sequential); ok {
-		rec.mu.off, rec.injector.mu.off = true, true
+		rec.mu.off, rec.injector.mu.off, rec.injector.instant = true, true, true
 	}
 	rec.begin(place, plan.header(place.Observes()))
 	rec.injector.lock = cfg.Lock
@@ -85,9 +95,16 @@ func Run(plan *Plan, open Open, buffer *Buffer, sink func(*history.Entry)) (h *h
 		place.Go(c.task)
 	}
 	ran := place.Run()
+	if spent, ok := errors.AsType[sim.BudgetError](ran); ok {
+		rec.add(&history.Entry{Process: history.Process{Name: history.Nemesis}, Type: history.Info, F: history.Budget, Text: string(spent)})
+		ran = nil
+	}
 	alive := rec.alive()
 	err = cmp.Or(rec.injector.err, alive, ran) // a fault that failed says more than how the run ended
 	whole = rec.whole(alive)
+	if wrong, ok := errors.AsType[*worker.ProtocolError](ran); ok {
+		err, whole = wrong, 0
+	}
 	rec.close(place.Observes())
 	return &rec.history, err
 }
@@ -115,7 +132,7 @@ func (r *recorder) random(c *client) workloads.Random {
 	workload, _ := workloads.Find(r.plan.Workload)
 	return workloads.Random{
 		Workload: workload, Nth: c.n,
-		Acquires: r.plan.SectionsOf(c.n), Lease: r.plan.Lease, Shape: r.plan.shape(), Once: r.ordered(),
+		Acquires: r.plan.SectionsOf(c.n), Lease: r.plan.Lease, Shape: r.plan.shape(), Once: r.ordered(), Again: &r.again,
 	}
 }
 

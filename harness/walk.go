@@ -140,6 +140,7 @@ func (b *Buffer) rest(s []byte, w *sim.World, m Monitor) []byte {
 			s = append(s, 2)
 		}
 	}
+	s = append(s, byte(r.again))
 	return m.AppendState(s, w.Now())
 }
 

@@ -47,6 +47,8 @@ func (h *Header) check() error {
 		return fmt.Errorf(`"lease_ms" is %d: want milliseconds from 0 to %d`, h.LeaseMS, maxMS)
 	case h.HandoverMS < 0 || h.HandoverMS > maxMS:
 		return fmt.Errorf(`"handover_ms" is %d: want milliseconds from 0 to %d`, h.HandoverMS, maxMS)
+	case h.Nodes < 0:
+		return fmt.Errorf(`"nodes" is %d: want the number of servers that the lock asks`, h.Nodes)
 	}
 	return nil
 }
@@ -94,6 +96,9 @@ type session struct {
 func (v *validity) add(e *Entry) error {
 	if e.Type.String() == "?" {
 		return fmt.Errorf("unknown type %d", e.Type)
+	}
+	if e.Index < 0 {
+		return fmt.Errorf("index %d: the lowest is 0", e.Index)
 	}
 	if v.started && e.Index <= v.index {
 		return fmt.Errorf("index %d follows index %d: it has to grow", e.Index, v.index)

@@ -91,6 +91,33 @@ func TestAGrantThatNobodyNamesIsTheInnermostOneOfThatLock(t *testing.T) {
 	}
 }
 
+func TestAGrantWhoseReleaseFailedIsReleasedTheNextTime(t *testing.T) {
+	t.Parallel()
+	h, _ := decode(t, `
+{"process":1,"type":"invoke","f":"acquire"}
+{"process":1,"type":"ok","f":"acquire"}
+{"process":1,"type":"invoke","f":"acquire"}
+{"process":1,"type":"ok","f":"acquire"}
+{"process":1,"type":"invoke","f":"release"}
+{"process":1,"type":"event","f":"valid"}
+{"process":1,"type":"fail","f":"release"}
+{"process":1,"type":"invoke","f":"release"}
+{"process":1,"type":"event","f":"lost"}
+{"process":1,"type":"ok","f":"release"}
+{"process":1,"type":"event","f":"lost"}
+{"process":1,"type":"event","f":"lost"}
+{"process":1,"type":"invoke","f":"release"}
+`)
+	var got []int
+	for _, e := range h.Entries[4:] {
+		got = append(got, e.Grant)
+	}
+	// A loss names what is held; nothing is while the process releases, or after a loss.
+	if want := []int{2, 1, 2, 2, 0, 2, 0, 0, 1}; !reflect.DeepEqual(got, want) {
+		t.Errorf("the entries name the grants %v, want %v", got, want)
+	}
+}
+
 func TestGrantsOfManyLocksAreToldApart(t *testing.T) {
 	t.Parallel()
 	const locks = 200

@@ -24,7 +24,14 @@ type procState struct {
 		f, lock string
 		grant   int
 	}
-	grants map[string][]int // held, by lock; the innermost last
+	grants map[string][]held // by lock; the innermost last
+	heir   bool              // it goes on with those of another process
+}
+
+// held is a grant that a process got and has not released.
+type held struct {
+	grant int
+	lost  bool
 }
 
 func (f *filler) entry(e *Entry, given Given) error {
@@ -46,8 +53,17 @@ func (f *filler) entry(e *Entry, given Given) error {
 	case Invoke:
 		p.invoke(e)
 	case Event:
-		if e.Grant == 0 && e.F != Queued && e.F != Late {
+		switch {
+		case e.Grant != 0 || e.F == Queued || e.F == Late:
+		case e.F == Lost:
+			if p.open.f != Release { // else it may have nothing any more
+				e.Grant = p.only(e.Lock, true)
+			}
+		default:
 			e.Grant = p.innermost(e.Lock)
+		}
+		if e.F == Lost {
+			p.lose(e.Lock, e.Grant)
 		}
 	default:
 		return f.complete(p, e)
@@ -64,7 +80,7 @@ func (f *filler) process(e *Entry) *procState {
 		}
 		f.procs.set(e.Process.N, p)
 		if before := f.retired[p.client]; before != nil { // the client goes on under a new number
-			p.grants, before.grants = before.grants, nil
+			p.grants, before.grants, p.heir = before.grants, nil, true
 			delete(f.retired, p.client)
 		}
 	}
@@ -76,11 +92,12 @@ func (f *filler) process(e *Entry) *procState {
 
 func (p *procState) invoke(e *Entry) {
 	if e.F != Acquire && e.F != Try {
-		if e.Grant == 0 {
+		switch {
+		case e.Grant != 0:
+		case e.F == Extend:
+			e.Grant = p.only(e.Lock, false)
+		default:
 			e.Grant = p.innermost(e.Lock)
-		}
-		if e.F == Release {
-			p.drop(e.Lock, e.Grant)
 		}
 	}
 	p.open.f, p.open.lock, p.open.grant = e.F, e.Lock, e.Grant
@@ -96,6 +113,12 @@ func (f *filler) complete(p *procState, e *Entry) error {
 		}
 	}
 	p.open.f = ""
+	switch {
+	case e.F == Release && e.Type != Fail:
+		p.drop(e.Lock, e.Grant)
+	case e.F == Extend && e.Type == Fail && (e.Error == ErrLost || e.Error == ErrNotHeld):
+		p.lose(e.Lock, e.Grant)
+	}
 	if e.Type == Info {
 		if f.retired == nil {
 			f.retired = map[string]*procState{}
@@ -114,18 +137,50 @@ func (f *filler) complete(p *procState, e *Entry) error {
 	}
 	f.fresh = max(f.fresh, e.Grant)
 	if p.grants == nil {
-		p.grants = map[string][]int{}
+		p.grants = map[string][]held{}
 	}
-	p.grants[e.Lock] = append(p.grants[e.Lock], e.Grant)
+	p.grants[e.Lock] = append(p.grants[e.Lock], held{grant: e.Grant})
 	return nil
 }
 
-// innermost is the grant of lock that the process got last and still has; 0: none.
+// innermost is the grant of lock that the process got last and still has, and is not
+// releasing; 0: none.
 func (p *procState) innermost(lock string) int {
-	if list := p.grants[lock]; len(list) > 0 {
-		return list[len(list)-1]
+	list := p.grants[lock]
+	n := len(list)
+	if n > 0 && p.open.f == Release && list[n-1].grant == p.open.grant {
+		n--
+	}
+	if n > 0 {
+		return list[n-1].grant
 	}
 	return 0
+}
+
+// only is the same for what may say that the lock is lost. Where the process got several
+// grants itself it is 0: a loss that names none is one of all. fresh: one that was lost
+// before is not meant.
+func (p *procState) only(lock string, fresh bool) (grant int) {
+	n := 0
+	for _, h := range p.grants[lock] {
+		if !fresh || !h.lost {
+			grant = h.grant
+			n++
+		}
+	}
+	if n > 1 && !p.heir {
+		return 0
+	}
+	return grant
+}
+
+// lose notes that the process has lost grant n of lock, or all of them (0).
+func (p *procState) lose(lock string, n int) {
+	for i, h := range p.grants[lock] {
+		if n == 0 || h.grant == n {
+			p.grants[lock][i].lost = true
+		}
+	}
 }
 
 // maxIdle is for how many locks a process keeps a list that may be empty: those
@@ -147,7 +202,7 @@ func (p *procState) drop(lock string, n int) {
 func (p *procState) remove(lock string, n int) bool {
 	list := p.grants[lock]
 	for i := len(list) - 1; i >= 0; i-- {
-		if list[i] == n {
+		if list[i].grant == n {
 			if p.grants[lock] = append(list[:i], list[i+1:]...); len(list) == 1 && len(p.grants) > maxIdle {
 				delete(p.grants, lock)
 			}

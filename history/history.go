@@ -33,6 +33,16 @@ func (h *History) Add(e Entry) {
 	h.Entries = append(h.Entries, e)
 }
 
+// CutOff reports whether lockcheck recorded the run and its end is missing: it was
+// killed before it could write its last line. Histories that others record need no
+// such line.
+func (h *History) CutOff() bool {
+	if n := len(h.Entries); n > 0 {
+		return h.Header.CutOff(&h.Entries[n-1])
+	}
+	return h.Header.CutOff(nil)
+}
+
 // Header is the first line of a file. Only Format must be there; a history
 // that somebody else recorded may say nothing else.
 type Header struct {
@@ -56,6 +66,9 @@ type Header struct {
 	// HandoverMS is how long the lock says that it may take from a release to
 	// the next grant; 0: it says nothing, and T/2 is the bound.
 	HandoverMS int64 `json:"handover_ms,omitempty"`
+	// Nodes is how many servers the lock asks that know nothing of one another, where
+	// a majority of them grants it; 0: it says nothing.
+	Nodes int `json:"nodes,omitempty"`
 	// Observes says what the place could see of the servers: "ownership" and
 	// "answers" cannot be judged where the entry is missing. In a file that was
 	// written while the run went on it is empty where only the end of the run
@@ -65,6 +78,12 @@ type Header struct {
 
 // Lease is T.
 func (h *Header) Lease() time.Duration { return time.Duration(h.LeaseMS) * time.Millisecond }
+
+// CutOff is that of a history with this header and this last line; nil: there is none.
+func (h *Header) CutOff(last *Entry) bool {
+	ended := last != nil && last.Process.Name == Nemesis && last.F == Ended
+	return h.Version != "" && h.On != "" && !ended
+}
 
 // Fencing says which accesses to the guarded resource carry a token. In JSON
 // it is false, true or "writes".
@@ -121,6 +140,9 @@ const (
 	Lose     = "lose"     // the server lost it: a restart, an eviction, a failover
 )
 
+// SessionOver is the Text of a Lose that a session's end brought about.
+const SessionOver = "session-over"
+
 // Promote is a replica that becomes the master of its node. Text names the
 // master that it takes the place of.
 const Promote = "promote"
@@ -130,16 +152,26 @@ const Refuse = "refuse" // the token was stale
 
 // Processes that are no client.
 const (
-	Nemesis  = "nemesis"  // injects faults; a fault that ends has an entry F+EndSuffix with the same ID
+	Nemesis  = "nemesis"  // injects faults: see EndSuffix
 	Resource = "resource" // what the lock guards
+)
+
+// What the nemesis says of a fault after its first entry F, with the same ID:
+// F+EndSuffix when it begins to heal. Where time is real an effect comes after its
+// entry: then F+DoneSuffix and F+EndSuffix+DoneSuffix follow when it is certain.
+const (
+	EndSuffix  = "-end"
+	DoneSuffix = "-done"
 )
 
 // What the nemesis says beside its faults.
 const (
-	EndSuffix = "-end"
-	Stall     = "stall" // the machine that everything runs on stood still for Amount, up to now: nobody's fault
-	Exit      = "exit"  // a client's process ended by itself: its holds end here
-	Ended     = "ended" // the run is over: nothing was observed from here on
+	Stall = "stall" // the machine that everything runs on stood still for Amount, up to now: nobody's fault
+	Exit  = "exit"  // a client's process ended by itself: its holds end here
+	// Budget: the run was ended here, as it had used up its budget of events or
+	// memory; Text says which.
+	Budget = "budget"
+	Ended  = "ended" // the run is over: nothing was observed from here on
 )
 
 // Errors of completions that are known to mean something. A Fail with Error

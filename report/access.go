@@ -80,8 +80,14 @@ func (v *visit) whose(other string) string {
 }
 
 // astray tells whether an access was still travelling when its client had
-// stopped waiting for it.
-func (v *visit) astray() bool { return v.op != nil && before(v.op.done, v.pos) }
+// stopped waiting for it, or had learned that it held no longer.
+func (v *visit) astray() bool {
+	if v.op == nil {
+		return false
+	}
+	g := v.grant
+	return before(v.op.done, v.pos) || g != nil && g.lost && v.op.invoke < g.end && g.end < v.pos
+}
 
 // tense is what to say of an access at its moment: where clients tell of it,
 // it is over.

@@ -8,15 +8,18 @@ import (
 
 // answers tells of a client that was told what is not true.
 func (p *plot) answers(witness []int) bool {
-	for _, pos := range slices.Backward(witness) {
+	for i, pos := range slices.Backward(witness) {
 		o := p.d.ops[pos]
+		if g := p.d.renewedAt(pos, o); g != nil && i == len(witness)-1 {
+			return p.falseRenewal(witness, g)
+		}
 		if o == nil || o.done != pos || o.outcome == history.OK && o.grant == nil {
 			continue
 		}
 		p.climax = o.done
 		switch {
 		case o.f == history.Release && o.grant != nil:
-			return p.falseRelease(o)
+			return p.falseRelease(o, witness)
 		case o.f == history.Release:
 			return false
 		case o.outcome == history.OK:
@@ -63,10 +66,53 @@ func (o *op) left(accepts func(*stay) bool) *stay {
 	return nil
 }
 
+// renewedAt returns the grant that goes on by the line at pos, the completion of o or
+// a report; nil: none does.
+func (d *digest) renewedAt(pos int, o *op) *grant {
+	switch e := &d.h.Entries[pos]; {
+	case o != nil && o.f == history.Extend && o.done == pos && o.outcome == history.OK:
+		return o.grant
+	case e.F == history.Valid:
+		return d.grantOf(e)
+	}
+	return nil
+}
+
+// falseRenewal tells of a client whose grant went on, as it says, although another
+// one had been granted the lock in between.
+func (p *plot) falseRenewal(witness []int, g *grant) bool {
+	pos := witness[len(witness)-1]
+	i := slices.IndexFunc(p.d.grants, func(o *grant) bool { return o.client != g.client && slices.Contains(witness, o.got) })
+	if i < 0 {
+		return false
+	}
+	other := p.d.grants[i]
+	p.climax = pos
+	was, is := " was told", " is told"
+	if p.d.ops[pos] == nil {
+		was, is = " said", " says"
+	}
+	p.title = g.client + was + " that it still held " + p.lock() + ", and " + other.client + " had been granted it in between"
+	p.holder(g)
+	p.granted(other, "", "")
+	p.leaves(other, side)
+	m := moment{
+		pos: pos, lane: g.client, actor: g.client, who: g.client,
+		did:  was[1:] + " that it still held the lock, although " + other.client + " had been granted it in between",
+		line: g.client + is + " that it still holds the lock; " + other.client + " was granted it in between",
+	}
+	if until := g.until(pos); until != 0 {
+		m.line += ", lease until " + p.d.units.at(until)
+	}
+	p.add(m)
+	p.spans = append(p.spans, span{label: "gap", from: p.d.at(other.got), to: p.d.at(pos)})
+	return true
+}
+
 // falseRelease tells of a release that said yes and left the entry, or whose
 // entry came back.
-func (p *plot) falseRelease(o *op) bool {
-	s := o.grant.op.left(func(s *stay) bool { return s.to == none })
+func (p *plot) falseRelease(o *op, witness []int) bool {
+	s := o.grant.op.left(func(s *stay) bool { return s.to == none || slices.Contains(witness, s.to) })
 	if s == nil {
 		return false
 	}

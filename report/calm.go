@@ -10,7 +10,7 @@ import (
 // calm tells what happened in a run that broke nothing of what was promised:
 // what a fault did to a holder, and how it ended well.
 func (p *plot) calm() {
-	for _, tell := range []func() bool{p.refused, p.outlived, p.struck, p.undisturbed} {
+	for _, tell := range []func() bool{p.refused, p.outlived, p.shared, p.struck, p.undisturbed} {
 		if tell() {
 			break
 		}
@@ -72,6 +72,21 @@ func (p *plot) outlived() bool {
 	return false
 }
 
+// shared tells of clients that shared the servers among them again and again, and who
+// was granted the lock in the end.
+func (p *plot) shared() bool {
+	first := gap{0, p.d.last()}
+	if len(p.d.grants) > 0 {
+		first.end = p.d.grants[0].got
+	}
+	if len(p.d.all) == 0 || !p.split(first, 3) {
+		return false
+	}
+	p.asks(p.d.all[0])
+	p.next(0, "", "")
+	return true
+}
+
 // struck tells of the first fault that struck a holder; else of the first that
 // struck a client in the middle of an operation, or whose link it disturbed then.
 func (p *plot) struck() bool {
@@ -80,6 +95,7 @@ func (p *plot) struck() bool {
 			struck := f.strikes(g.client) || slices.ContainsFunc(f.on, p.d.serves) && !f.words().link
 			if f.hit() && struck && g.got <= f.start && (g.end == none || f.start <= g.end || g.fell == f) {
 				p.survives(g)
+				p.returned(f)
 				return true
 			}
 		}
@@ -108,6 +124,12 @@ func (p *plot) survives(g *grant) {
 		p.entriesEnd(g.restsOn())
 		after = max(after, s.to)
 	}
+	for _, next := range p.d.grants {
+		if next.got > after {
+			p.vain(next.op)
+			break
+		}
+	}
 	p.next(after, "", "")
 }
 
@@ -117,6 +139,7 @@ func (p *plot) interrupted(o *op) {
 		if vain := g.inVain(); len(vain) > 0 {
 			p.makes("", vain...)
 			p.entriesEnd(vain)
+			p.meanwhile(vain[0].to, g)
 		}
 		p.survives(g)
 		return
@@ -128,13 +151,66 @@ func (p *plot) interrupted(o *op) {
 		p.unanswered(o)
 		p.entriesEnd(o.stays)
 		after = max(after, s.to)
-	} else if o.done != none {
+	} else if o.done != none && o.err != history.ErrCrashed {
 		p.add(moment{
 			pos: o.done, lane: o.client, actor: o.client, who: o.client,
 			did: "ended its acquire without a grant", line: o.client + " ends its acquire without a grant",
 		})
 	}
 	p.next(after, "", "")
+}
+
+// meanwhile tells of the first other client that was granted the lock between a
+// position and the grant g.
+func (p *plot) meanwhile(pos int, g *grant) {
+	for _, o := range p.d.grants {
+		if o.client != g.client && pos < o.got && o.got < g.got {
+			p.granted(o, "", "")
+			p.leaves(o, side)
+			return
+		}
+	}
+}
+
+// returned tells of the first grant that rests on a server which had been gone.
+func (p *plot) returned(f *fault) {
+	if !f.words().down || f.end == none {
+		return
+	}
+	for _, g := range p.d.grants {
+		if g.got > f.end && slices.ContainsFunc(g.restsOn(), func(s *stay) bool { return slices.Contains(f.on, s.home) }) {
+			p.granted(g, "", "")
+			return
+		}
+	}
+}
+
+// overtaken says who waited while more than two acquires that were invoked later were
+// granted the lock; "": nobody did.
+func (p *plot) overtaken() string {
+	const many = 1000 // the work grows with the square of their number
+	if len(p.d.grants) > many {
+		return ""
+	}
+	var most *grant
+	passed := 2
+	for _, g := range p.d.grants {
+		n := 0
+		for _, o := range p.d.grants {
+			if p.d.at(o.op.invoke) > p.d.at(g.op.invoke) && o.got < g.got {
+				n++
+			}
+		}
+		if n > passed {
+			most, passed = g, n
+		}
+	}
+	if most == nil {
+		return ""
+	}
+	at := func(pos int) string { return p.d.units.at(p.d.at(pos)) }
+	return fmt.Sprintf(" %s asked at %s and was granted the lock at %s, after %d that asked later.",
+		most.client, at(most.op.invoke), at(most.got), passed)
 }
 
 // undisturbed tells of the first hand-over in a run in which no fault struck
@@ -156,7 +232,7 @@ func (p *plot) undisturbed() bool {
 	case struck:
 		p.coda = "What was injected struck nobody in the middle of anything."
 	case n > 2:
-		p.coda = fmt.Sprintf("And so on: the lock was granted %d times, and no fault struck.", n)
+		p.coda = fmt.Sprintf("And so on: the lock was granted %d times, and no fault struck.", n) + p.overtaken()
 	}
 	return true
 }

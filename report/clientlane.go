@@ -53,25 +53,28 @@ func (d *drawing) fill(r row, from, to time.Duration, c rune, s style) {
 	}
 }
 
-// hold draws the time of a grant, before and after the end of its lease.
+// hold draws the time of a grant: while its client's lease ran, as far as it knew
+// then, and while it did not.
 func (d *drawing) hold(r row, g *grant) {
 	data := d.plot.d
 	if before(g.end, g.got) {
 		return // it had died before its ok was written
 	}
 	from, to := data.at(g.got), data.at(g.end)
-	end := g.end
-	if end == none {
-		end = data.last()
-	}
-	until := g.until(end)
-	if until == 0 || until >= to {
+	if len(g.deadlines) == 0 {
 		d.fill(r, from, to, '█', good)
-	} else {
-		d.fill(r, max(from, until), to, '▒', bad)
-		if until > from {
-			d.fill(r, from, until, '█', good)
+		return
+	}
+	d.fill(r, from, to, '▒', bad)
+	for i, known := range g.deadlines {
+		next := to
+		if i+1 < len(g.deadlines) {
+			next = data.at(g.deadlines[i+1].pos)
 		}
+		if known.until > from {
+			d.fill(r, from, min(known.until, next), '█', good)
+		}
+		from = next
 	}
 	for _, pos := range g.renewals {
 		d.fill(r, data.at(pos), data.at(pos), '+', good)

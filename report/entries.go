@@ -99,6 +99,14 @@ func (p *plot) expired(all ...*stay) {
 	if n := len(all); n > 1 {
 		entry, who, drops = "entries", several(serving(all)), "drop"
 	}
+	if s.missing {
+		p.add(moment{
+			pos: s.to, lane: s.server, who: owner + " " + entry,
+			did:  "was gone, as its time was over" + p.still(s.grant(), s.to),
+			line: owner + " " + entry + " is gone: its time was over",
+		})
+		return
+	}
 	m := moment{pos: s.to, lane: s.server, who: who}
 	at, slack := p.d.at(s.to), p.d.slack()
 	noise := slack / 20

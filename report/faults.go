@@ -3,7 +3,6 @@ package report
 import (
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -16,7 +15,9 @@ type fault struct {
 	kind       string
 	on         []string
 	mates      int // of a link: how many clients share it with the first
-	start, end int // positions; none: it never ended
+	start, end int // positions where it is told; none: it never ended
+	begins     int // position of its first line: start, if there is one only
+	heals      int // position from which on it may be over: end, if it has one line only
 	point      string
 	text       string
 	amount     time.Duration
@@ -113,10 +114,11 @@ func (f *fault) clock() string {
 }
 
 // where says in words at which point of an operation a fault struck: "before
-// its write left"; subject is who the sentence is about. "": it struck at a time.
+// its write left", "between the GET and the DEL of its release"; subject is who the
+// sentence is about. "": it struck at a time.
 //
-// The last request of an operation is said to be its last step: nobody knows
-// whether there was another one.
+// It names the request as the client did, or else by its number: nobody knows
+// whether another one followed.
 func (f *fault) where(subject string) string {
 	head, place, ok := strings.Cut(f.point, ": ")
 	who, op, ok2 := strings.Cut(head, " ")
@@ -128,18 +130,22 @@ func (f *fault) where(subject string) string {
 		its = possessive(who) + " " + op
 	}
 	single := op == history.Read || op == history.Write
+	place, commands, _ := strings.Cut(place, ", ")
 	when, which, _ := strings.Cut(place, " ")
+	sends, sent, _ := strings.Cut(commands, " after ")
 	switch {
 	case place == afterOK:
-		return "as soon as " + its + " had succeeded"
+		return "once " + its + " had succeeded"
 	case when == "before" && single:
 		return "before " + its + " left"
 	case when == "after" && single:
 		return "when the answer to " + its + " had come"
+	case when == "before" && sent != "" && sent != sends:
+		return "between the " + sent + " and the " + sends + " of " + its
 	case when == "before":
-		return "just before " + ordinal(which) + " of " + its
+		return "just before " + request(which, sends) + " of " + its
 	case when == "after":
-		return "just after " + ordinal(which) + " of " + its
+		return "just after the answer to " + request(which, sends) + " of " + its
 	}
 	return ""
 }
@@ -147,16 +153,19 @@ func (f *fault) where(subject string) string {
 // afterOK is the place of a point that the moment before it says already.
 const afterOK = "after ok"
 
-// ordinal turns "last" and "request 2" into "the last step" and "the second step".
-func ordinal(which string) string {
-	n, ok := strings.CutPrefix(which, "request ")
-	if !ok {
-		return "the " + which + " step"
+// request turns "request 1" with the command GET into "the GET", "request 2" into
+// "request 2, a GET", and without a command into "request 2". Older histories say
+// "last" of the last request that an operation has when nothing disturbs it.
+func request(which, sends string) string {
+	switch {
+	case which == "last":
+		return "what is usually the last request"
+	case sends == "":
+		return which
+	case which == "request 1":
+		return "the " + sends
 	}
-	if i, err := strconv.Atoi(n); err == nil && 1 <= i && i <= 3 {
-		return "the " + []string{"first", "second", "third"}[i-1] + " step"
-	}
-	return "step " + n
+	return which + " (" + sends + ")"
 }
 
 // extent is how far f goes, as it is drawn: "+15 s"; "": it is not.
@@ -195,6 +204,9 @@ func (d *digest) join() {
 				both.on = append(both.on, name)
 			}
 		}
+		if o.words().link {
+			slices.Sort(both.on[len(o.victims()):])
+		}
 		both.hits.V += f.hits.V
 		*o = both
 	}
@@ -207,7 +219,19 @@ func (d *digest) alike(a, b *fault) bool {
 	return a.kind == b.kind && !w.deadly && a.hit() && b.hit() &&
 		a.point == b.point && a.text == b.text && a.amount == b.amount &&
 		(!w.link || slices.Equal(a.victims(), b.victims()) && len(a.on) > 1 && len(b.on) > 1) &&
-		d.at(a.start) == d.at(b.start) && (a.end == none) == (b.end == none) && d.at(a.end) == d.at(b.end)
+		d.atOnce(a.start, b.start) && (a.end == none) == (b.end == none) && (a.end == none || d.atOnce(a.end, b.end))
+}
+
+// atOnce tells whether two positions are of one time; or nearly, as with real servers,
+// with nothing but other faults between them.
+func (d *digest) atOnce(a, b int) bool {
+	a, b = min(a, b), max(a, b)
+	if d.at(a) == d.at(b) {
+		return true
+	}
+	return d.at(b)-d.at(a) <= d.slack()/10 && !slices.ContainsFunc(d.h.Entries[a:b], func(e history.Entry) bool {
+		return e.Process.Name != history.Nemesis
+	})
 }
 
 // hit tells whether f is known to have touched something, or may have.
@@ -215,10 +239,13 @@ func (f *fault) hit() bool { return !f.hits.Set || f.hits.V != 0 }
 
 // nemesis takes in a line of the nemesis.
 func (d *digest) nemesis(pos int, e *history.Entry) {
+	if line, ok := strings.CutSuffix(e.F, history.DoneSuffix); ok && d.certain(line, pos, e) {
+		return
+	}
 	if kind, ok := strings.CutSuffix(e.F, history.EndSuffix); ok {
 		for _, f := range slices.Backward(d.faults) {
 			if f.id == e.ID && f.kind == kind && f.end == none {
-				f.end, f.hits = pos, e.Hits
+				f.end, f.heals, f.hits = pos, pos, e.Hits
 				d.reunite(f)
 				return
 			}
@@ -233,7 +260,7 @@ func (d *digest) nemesis(pos int, e *history.Entry) {
 		return
 	}
 	f := &fault{
-		id: e.ID, kind: e.F, on: e.On, start: pos, end: none, heard: none,
+		id: e.ID, kind: e.F, on: e.On, start: pos, begins: pos, end: none, heard: none,
 		point: e.Point, amount: e.Amount, text: e.Text,
 	}
 	if f.words().link {

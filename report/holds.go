@@ -18,6 +18,7 @@ type grant struct {
 	got       int  // the acquire's ok, or what confirmed it
 	confirmed bool // its acquire was not sure
 	end       int  // what ended the hold; none: it was open to the end
+	lost      bool // its client learned that it had lost the lock, which ended the hold
 	fell      *fault
 	release   *op
 	nest      *grant // the outermost of those that its process nested; itself
@@ -108,6 +109,7 @@ func (d *digest) lose(g *grant, pos int) {
 	}
 	for in := d.innermost(g.process, g.op.lock); in != nil; in = d.innermost(g.process, g.op.lock) {
 		in.finish(pos)
+		in.lost = true
 	}
 }
 

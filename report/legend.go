@@ -59,9 +59,9 @@ func (d *drawing) absent() {
 	switch n := len(others); n {
 	case 0:
 	case 1:
-		d.text(laneName, dim, "Not shown: "+others[0]+", which does not matter here.")
+		d.text(laneName, dim, "Not shown: "+others[0]+".")
 	default:
-		d.text(laneName, dim, fmt.Sprintf("Not shown: %d other clients, which do not matter here.", n))
+		d.text(laneName, dim, fmt.Sprintf("Not shown: %d other clients.", n))
 	}
 }
 

@@ -282,7 +282,7 @@ func secondRound() (*history.History, []checker.Verdict) {
 	for _, s := range nodes {
 		r.on(s).at(1).server(history.Granted, "c1", "c1")
 	}
-	r.at(2).fault("pause", 1, "c1 acquire: after request 1", 0, "c1")
+	r.at(2).fault("pause", 1, "c1 acquire: after request 1, SET", 0, "c1")
 	for _, s := range nodes {
 		r.on(s).at(10_002).server(history.Expire, "c1", "")
 	}
@@ -298,6 +298,59 @@ func secondRound() (*history.History, []checker.Verdict) {
 	r.end("c1", history.Release, history.OK, "")
 	r.over()
 	return judged(r)
+}
+
+// A real server says what it has of the old master's entries a little after it has
+// become the master, and not at the same nanosecond.
+func TestANewMasterNeverHadWhatDidNotReachIt(t *testing.T) {
+	t.Parallel()
+	for _, s := range stories {
+		h, v := s.make()
+		var promoted string
+		var late time.Duration
+		for i := range h.Entries {
+			e := &h.Entries[i]
+			if promoted != "" && (e.Process.Name == promoted && !e.By.Set) {
+				late += time.Microsecond
+			} else if promoted = ""; e.F == history.Promote {
+				promoted = e.Process.Name
+			}
+			e.Time += late
+		}
+		if late == 0 {
+			continue
+		}
+		got := strings.Join(strings.Fields(story(t, h, v, Options{})), " ")
+		for _, say := range s.says {
+			if !strings.Contains(got, say) {
+				t.Errorf("%s: the story does not say %q:\n%s", s.name, say, got)
+			}
+		}
+	}
+}
+
+// An entry whose time was over when a replica became the master was dropped by
+// nobody that is known.
+func TestAnEntryThatWasOverWhenAReplicaRose(t *testing.T) {
+	t.Parallel()
+	r := newRun("redis-set-lua")
+	r.at(2).acquire("c1", 0, 1000)
+	r.at(500).fault("failover", 1, "", 0, "redis-1")
+	r.at(700).invoke("c2", history.Acquire)
+	r.at(4000).promotes("redis-1b", "redis-1")
+	r.at(4001).server(history.Expire, "c1", "")
+	r.at(4100).server(history.Granted, "c2", "c2")
+	r.got("c2", 0, 14_090)
+	r.at(5000).heal("failover", 1, "redis-1")
+	r.at(7000).releases("c2")
+	r.at(7100).invoke("c1", history.Release)
+	r.end("c1", history.Release, history.Fail, history.ErrNotHeld)
+	r.over()
+	h, v := judged(r)
+	got := strings.Join(strings.Fields(story(t, h, v, Options{})), " ")
+	if !strings.Contains(got, "c1's entry was gone, as its time was over") || strings.Contains(got, "redis-1b dropped") {
+		t.Error(got)
+	}
 }
 
 func TestEveryFaultHasItsWords(t *testing.T) {

@@ -20,8 +20,9 @@ type moment struct {
 	where  string // between the time and the subject: "before its write left"
 	line   string
 	weight weight
-	gets   bool // a client is granted the lock
-	wakes  bool // a paused client goes on
+	gets   bool   // a client is granted the lock
+	wakes  bool   // a paused client goes on
+	joins  string // who queues up; "": nobody
 
 	obvious bool // right after the moment before it, where says nothing new
 
@@ -163,14 +164,28 @@ func (p *plot) leaves(g *grant, w weight) {
 		pos: o.invoke, lane: g.client, actor: g.client, who: g.client,
 		did: "released the lock", line: g.client + " releases the lock", weight: w,
 	}
+	slow := p.d.at(o.over())-p.d.at(o.invoke) > p.d.slack()
+	interrupted := slices.ContainsFunc(p.d.faults, func(f *fault) bool {
+		return f.hit() && f.strikes(g.client) && f.start > o.invoke && before(f.start, o.over())
+	})
+	if slow || interrupted {
+		m.did, m.line = "began to release the lock", g.client+" begins to release the lock"
+	}
 	told, hears, late := "", "", ""
 	switch {
+	case o.outcome == history.Fail && o.err != history.ErrNotHeld && o.err != history.ErrLost:
+		told, hears, late = "failed", "fails", "an error, and nothing was released"
+		if !slow && !interrupted {
+			m.did, m.line = "tried to release the lock", g.client+" tries to release the lock"
+		}
 	case o.outcome == history.Fail && o.err == history.ErrNotHeld:
 		told, hears, late = "was told that it no longer held it", "is told that it no longer holds it", "the lock was no longer its own"
 	case o.err == history.ErrBudget:
 		told, hears, late = "made more requests than it may", "makes more requests than it may", "none, for all the requests that it had made"
+	case o.outcome == history.Info && o.err == history.ErrTimeout:
+		told, hears, late = "got no answer", "gets no answer", ""
 	case o.outcome == history.Info && o.err != history.ErrCrashed:
-		told, hears, late = "got no answer", "gets no answer", "none came"
+		told, hears, late = "did not learn what came of it", "does not learn what comes of it", unsure
 	case o.outcome == history.OK && slices.ContainsFunc(g.op.stays, func(s *stay) bool {
 		return s.by != o && s.from < o.done && before(o.done, s.to)
 	}):
@@ -178,14 +193,20 @@ func (p *plot) leaves(g *grant, w weight) {
 	}
 	switch {
 	case told == "":
-	case p.d.at(o.done)-p.d.at(o.invoke) <= p.d.slack():
+	case !slow && !interrupted:
 		m.did += " and " + told
 		m.line += " and " + hears
 	case o.done <= p.climax:
+		did, does := "got the answer to its release: "+late, " gets the answer to its release: "+late
+		switch late {
+		case unsure:
+			did, does = "gave up on its release without knowing what had come of it", " gives up on its release, whose result it does not know"
+		case "":
+			did, does = "stopped waiting for an answer to its release", " stops waiting for an answer to its release"
+		}
 		p.add(moment{
 			pos: o.done, lane: g.client, actor: g.client, who: g.client, weight: detail,
-			did:  "got the answer to its release: " + late,
-			line: g.client + " gets the answer to its release: " + late,
+			did: did, line: g.client + does,
 		})
 	}
 	if w == detail {
@@ -194,6 +215,9 @@ func (p *plot) leaves(g *grant, w weight) {
 	p.add(m)
 	p.ride(o)
 }
+
+// unsure stands for the answer to a release of which nobody knows what came of it.
+const unsure = "unsure"
 
 // asks tells that a client wants the lock.
 func (p *plot) asks(o *op) {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -26,6 +27,8 @@ func (p *plot) overlap(witness []int) bool {
 // came in, and what they did to the resource.
 func (p *plot) together(x, y *grant) {
 	p.climax = y.got
+	p.precedent(x, y)
+	p.sameNumber(x, y)
 	lost := p.holder(x)
 	if entries := y.restsOn(); !lost && len(entries) > 0 && before(entries[len(entries)-1].to, y.got) {
 		p.loss(y, 1) // the entry went before its client had heard of it
@@ -34,6 +37,25 @@ func (p *plot) together(x, y *grant) {
 	p.joined(x, y)
 	p.enters(y, x)
 	p.aftermath(x, y)
+}
+
+// precedent tells what x's acquire did to the entry before its own, where y's acquire
+// did the same to that of x.
+func (p *plot) precedent(x, y *grant) {
+	if !slices.ContainsFunc(x.op.stays, func(s *stay) bool { return s.by == y.op }) {
+		return
+	}
+	for _, s := range p.d.stays {
+		if s.by != x.op || s.op == nil || s.op == x.op || s.to > x.got {
+			continue
+		}
+		if g := s.grant(); g != nil {
+			p.granted(g, "", "")
+		} else {
+			p.makes("", s)
+		}
+		p.trespass(s)
+	}
 }
 
 // lock is the lock's name as a title has it.

@@ -33,8 +33,12 @@ func (p *plot) ownership(witness []int) bool {
 		default:
 			p.removes(pos)
 		}
-		p.title = fmt.Sprintf("%s's %s %s %s's entry for %s at %s",
-			by.client, by.f, deed, victim.client, p.lock(), p.d.units.at(p.d.at(pos)))
+		which, whose := by.f, possessive(victim.client)
+		if by.client == victim.client {
+			which, whose = "earlier "+by.f, "its newer"
+		}
+		p.title = fmt.Sprintf("%s's %s %s %s entry for %s at %s",
+			by.client, which, deed, whose, p.lock(), p.d.units.at(p.d.at(pos)))
 		return true
 	}
 	return false

@@ -3,7 +3,7 @@ package report
 import "github.com/lockcheck/lockcheck/history"
 
 // maxAhead is how many of those who left their places a story tells of.
-const maxAhead = 2
+const maxAhead = 4
 
 // absent tells which acquires had places in the queue before o's, and died or
 // gave up there: where the store keeps such a place, everybody behind it waits for

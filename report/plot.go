@@ -129,6 +129,7 @@ func (p *plot) empty() bool { return len(p.moments) == 0 }
 // important ones where there are too many.
 func (p *plot) settle() {
 	p.order()
+	p.gather()
 	for weight := detail; len(p.moments) > maxMoments && weight > key; weight-- {
 		for i := len(p.moments) - 1; i >= 0 && len(p.moments) > maxMoments; i-- {
 			if p.moments[i].weight == weight {

@@ -1,6 +1,11 @@
 package report
 
-import "github.com/lockcheck/lockcheck/history"
+import (
+	"slices"
+	"strings"
+
+	"github.com/lockcheck/lockcheck/history"
+)
 
 // promotion is a replica that became the master in place of another server.
 type promotion struct {
@@ -32,6 +37,21 @@ func (d *digest) promote(pos int, e *history.Entry) {
 		d.latest[place{s.server, s.key, s.lock}] = s
 	}
 	d.promotions = append(d.promotions, p)
+}
+
+// inherits tells whether the line at pos is one of those with which the master that
+// was promoted at from says what it has, and has not, of the old one's entries: it
+// has served nobody since, and no fault has struck it.
+func (d *digest) inherits(from, pos int) bool {
+	server := d.h.Entries[from].Process.Name
+	for i := from; i <= pos; i++ {
+		e := &d.h.Entries[i]
+		struck := e.Process.Name == history.Nemesis && slices.Contains(e.On, server) && !strings.HasSuffix(e.F, history.EndSuffix)
+		if struck && i > from || e.Process.Name == server && e.By.Set {
+			return false
+		}
+	}
+	return true
 }
 
 // replaced tells whether a server has had to give way to another.
@@ -68,6 +88,9 @@ func (d *digest) reunite(f *fault) {
 func (d *digest) serves(name string) bool {
 	if len(d.stays)+len(d.promotions) == 0 {
 		return d.clients[name] == nil && name != history.Resource
+	}
+	if d.h.Header.Nodes > 0 && d.clients[name] == nil && name != history.Resource {
+		return true // a node may have answered nobody
 	}
 	for _, s := range d.stays {
 		for _, x := range s.on {
@@ -133,7 +156,7 @@ func (p *plot) isBack(s *stay) {
 		line: s.owner() + " entry is there again: " + s.home + " has lost its removal",
 	}
 	for _, x := range p.d.promotions {
-		if x.server == s.home && p.d.at(x.pos) == p.d.at(s.from) {
+		if x.server == s.home && p.d.inherits(x.pos, s.from) {
 			m.did = "was there again: its removal had not reached " + s.home
 			m.line = s.owner() + " entry is there again: its removal had not reached " + s.home
 		}

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/lockcheck/lockcheck/history"
 )
 
 // queues tells whether the entries of a lock are places in a queue: one server
@@ -54,9 +56,29 @@ func (p *plot) queued(s *stay) {
 		}
 	}
 	p.add(moment{
-		pos: s.from, lane: s.home, who: s.client(), weight: side,
+		pos: s.from, lane: s.home, who: s.client(), weight: side, joins: s.client(),
 		did: "queued up" + behind, line: s.client() + " queues up" + behind,
 	})
+}
+
+// gather makes one moment of several who queued up one after the other, where there
+// are too many moments.
+func (p *plot) gather() {
+	for i := 0; i < len(p.moments) && len(p.moments) > maxMoments; i++ {
+		n := i
+		var who []string
+		for n < len(p.moments) && p.moments[n].joins != "" {
+			who = append(who, p.moments[n].joins)
+			n++
+		}
+		if len(who) < 2 {
+			continue
+		}
+		m := p.moments[n-1]
+		m.who = list(who)
+		m.did, m.line = "had queued up, in this order", list(who)+" have queued up, in this order"
+		p.moments = slices.Replace(p.moments, i, n, m)
+	}
 }
 
 // passed tells which waiters ahead of g left the queue and never got the lock:
@@ -87,6 +109,45 @@ func (p *plot) joined(x, y *grant) {
 			return
 		}
 	}
+}
+
+// sameNumber tells of two who have one number in a queue, so that the rest of the
+// names of their nodes decides who is first.
+func (p *plot) sameNumber(x, y *grant) {
+	one, other := p.d.place(x.op), p.d.place(y.op)
+	if !p.d.queue || x.client == y.client || one == nil || other == nil || one.Value != other.Value {
+		return
+	}
+	mine, its := y.restsOn(), x.restsOn()
+	if len(mine) == 0 || len(its) == 0 {
+		return
+	}
+	number := number(one.Value.V)
+	p.with(x.client)
+	p.add(moment{
+		pos: its[0].from, lane: its[0].home, who: x.client,
+		did: "queued up with number " + number, line: x.client + " queues up with number " + number,
+	})
+	first, comes := "", ""
+	if mine[0].key < its[0].key {
+		first = ", and the name of its node came before that of " + possessive(x.client)
+		comes = "; by name its node comes before " + possessive(x.client)
+	}
+	p.with(y.client)
+	p.add(moment{
+		pos: mine[0].from, lane: mine[0].home, who: y.client,
+		did: "queued up with the same number" + first, line: y.client + " queues up with the same number" + comes,
+	})
+}
+
+// place is the line that gives an acquire its place in the queue; nil: there is none.
+func (d *digest) place(o *op) *history.Entry {
+	for pos := o.invoke; pos < len(d.h.Entries); pos++ {
+		if e := &d.h.Entries[pos]; e.F == history.Queued && d.opAt(e.Op) == o {
+			return e
+		}
+	}
+	return nil
 }
 
 // line tells of a queue that nobody leaves: who held before, and who stands

@@ -8,7 +8,9 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/lockcheck/lockcheck/checker"
@@ -42,6 +44,23 @@ func (o Options) width() int {
 	return max(o.Width, minWidth)
 }
 
+// StoryEntries is how many entries a history may have of which a story is told: the
+// work grows faster than the history, and nobody reads the story.
+const StoryEntries = 100_000
+
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// TooLong says why no story is told of a history with n entries.
+func TooLong(n int) string {
+	return fmt.Sprintf("The history has %s entries: a story is told of up to %s.", thousands(n), thousands(StoryEntries))
+}
+
 // Story writes what happened: a line with the verdict; a few sentences, made
 // from the history's facts; the lanes; the moments that count, numbered as in
 // the lanes. Where several properties are violated it tells one story, of the
@@ -50,6 +69,14 @@ func (o Options) width() int {
 func Story(w io.Writer, h *history.History, verdicts []checker.Verdict, o Options) error {
 	p := &page{o: o}
 	subject := choose(h, verdicts, o)
+	if n := len(h.Entries); n > StoryEntries {
+		p.headline(h, verdicts, subject, "")
+		p.run(&h.Header)
+		p.blank()
+		p.text(2, plain, TooLong(n))
+		p.others(verdicts, subject)
+		return p.flush(w)
+	}
 	plot := newPlot(h, verdicts, subject)
 	p.headline(h, verdicts, subject, plot.title)
 	p.run(&h.Header)
@@ -68,10 +95,17 @@ func Story(w io.Writer, h *history.History, verdicts []checker.Verdict, o Option
 	return p.flush(w)
 }
 
+// doubt is why some properties are unknown.
+type doubt struct {
+	of  []string
+	why string
+}
+
 // headline says how the run came out.
 func (p *page) headline(h *history.History, verdicts []checker.Verdict, subject *checker.Verdict, title string) {
 	promised := promise(h, p.o)
-	var held, unknown []string
+	var held []string
+	var unknown []doubt
 	for i := range verdicts {
 		v := &verdicts[i]
 		switch {
@@ -79,14 +113,22 @@ func (p *page) headline(h *history.History, verdicts []checker.Verdict, subject 
 		case v.Outcome == checker.Valid:
 			held = append(held, string(v.Property))
 		case v.Outcome == checker.Unknown:
-			unknown = append(unknown, string(v.Property)+": "+v.Reason)
+			if n := len(unknown) - 1; n >= 0 && unknown[n].why == v.Reason {
+				unknown[n].of = append(unknown[n].of, string(v.Property))
+			} else {
+				unknown = append(unknown, doubt{[]string{string(v.Property)}, v.Reason})
+			}
 		}
 	}
 	switch {
 	case subject != nil:
 		p.hanging(bad, "✗ VIOLATED "+string(subject.Property)+": "+cmp.Or(title, sentence(subject)))
 	case len(unknown) > 0:
-		p.hanging(warn, "? UNKNOWN "+strings.Join(unknown, "; "))
+		var words []string
+		for _, u := range unknown {
+			words = append(words, list(u.of)+": "+u.why)
+		}
+		p.hanging(warn, "? UNKNOWN "+strings.Join(words, "; "))
 	case len(held) > 0:
 		p.hanging(good, "✓ HELD "+list(held))
 	default:

@@ -18,7 +18,7 @@ type stay struct {
 	how      string
 	by       *op  // whose request ended it; nil: nobody's
 	back     bool // it came back: a server lost its removal
-	missing  bool // it went because a new master had never got it
+	missing  bool // a new master did not have it
 	on       []stretch
 }
 
@@ -147,7 +147,7 @@ func (d *digest) leave(made, by *op, pos int, e *history.Entry) {
 		return
 	}
 	s.to, s.how, s.by = pos, e.F, by
-	if n := len(s.on) - 1; n > 0 && e.F == history.Lose && s.on[n].server == name && d.at(s.on[n].from) == d.at(pos) {
+	if n := len(s.on) - 1; n > 0 && by == nil && s.on[n].server == name && d.inherits(s.on[n].from, pos) {
 		s.missing, s.on = true, s.on[:n]
 	}
 	s.leave(s.server, pos)

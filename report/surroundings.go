@@ -3,6 +3,8 @@ package report
 import (
 	"slices"
 	"strings"
+
+	"github.com/lockcheck/lockcheck/history"
 )
 
 // surroundings adds the faults that struck those in the story before it was
@@ -16,17 +18,27 @@ func (p *plot) surroundings() {
 		first, last = min(first, m.pos), max(last, m.pos)
 	}
 	p.promotes(first)
-	for _, f := range p.d.faults {
-		if f.start > p.climax || before(f.end, first) || !p.concerns(f) {
+	for _, f := range p.atOnce(p.d.faults) {
+		start := f.start
+		if start > p.climax && f.begins < p.climax && len(p.d.stays) == 0 {
+			// Nothing shows when its effect came: the climax shows that it was there.
+			start = p.climax - 1
+		}
+		if start > p.climax || before(f.end, first) || !p.concerns(f) {
 			continue
 		}
 		w := f.words()
 		lane := p.lane(f)
 		who, did := p.d.clause(f, w.past)
-		p.add(moment{
-			pos: f.start, lane: lane, who: who, did: did, where: f.where(who),
+		m := moment{
+			pos: start, lane: lane, who: who, did: did, where: f.where(who),
 			line: p.d.fill(f, w.now), weight: side, obvious: strings.HasSuffix(f.point, afterOK),
-		})
+		}
+		if p.told(start) && p.d.h.Entries[start].Process.Name != history.Nemesis {
+			// Its effect came between two entries, of which the first has a moment.
+			m.pos, m.at, m.noEntry = start+1, p.d.at(start), true
+		}
+		p.add(m)
 		if w.over != "" && before(f.end, last+1) {
 			line := p.d.fill(f, w.over)
 			end := moment{pos: f.end, lane: lane, line: line, weight: detail}
@@ -37,6 +49,22 @@ func (p *plot) surroundings() {
 			p.add(end)
 		}
 	}
+}
+
+// atOnce makes one of the deaths of several clients of the story at one time.
+func (p *plot) atOnce(all []*fault) (list []*fault) {
+	for _, f := range all {
+		n := len(list) - 1
+		if n >= 0 && f.words().deadly && f.kind != history.Exit && list[n].kind == f.kind && f.point == "" && list[n].point == "" &&
+			p.d.at(list[n].start) == p.d.at(f.start) && p.concerns(f) && p.concerns(list[n]) {
+			both := *list[n]
+			both.on = append(slices.Clone(both.on), f.on...)
+			list[n] = &both
+			continue
+		}
+		list = append(list, f)
+	}
+	return list
 }
 
 // concerns tells whether a fault struck a client of the story, or a server.
@@ -68,7 +96,7 @@ func (p *plot) lane(f *fault) string {
 // clause is a phrase of the vocabulary as subject and predicate.
 func (d *digest) clause(f *fault, phrase string) (who, did string) {
 	text := d.fill(f, phrase)
-	for _, who := range []string{f.clock(), f.whom(), "the network", "other data"} {
+	for _, who := range []string{f.clock(), f.whom(), "the network"} {
 		if did, ok := strings.CutPrefix(text, who+" "); ok {
 			return who, did
 		}

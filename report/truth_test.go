@@ -223,18 +223,26 @@ func TestStoriesSayWhatIsShown(t *testing.T) {
 	}
 }
 
-// Points of an operation are told so that it is true of one with one request.
+// Points of an operation are told by its request, and none is called the last step:
+// nobody knows there whether another request follows.
 func TestWhereAFaultStruck(t *testing.T) {
 	t.Parallel()
 	for point, want := range map[string]string{
-		"c1 release: before last":      "just before the last step of its release",
-		"c2 release: after last":       "just after the last step of c2's release",
-		"c1 acquire: after request 1":  "just after the first step of its acquire",
-		"c1 acquire: before request 4": "just before step 4 of its acquire",
-		"c1 write: before last":        "before its write left",
-		"c2 read: after request 1":     "when the answer to c2's read had come",
-		"c1 acquire: after ok":         "as soon as its acquire had succeeded",
-		"somewhere":                    "",
+		"c1 release: before last":                           "just before what is usually the last request of its release",
+		"c2 release: after last":                            "just after the answer to what is usually the last request of c2's release",
+		"c1 acquire: after request 1":                       "just after the answer to request 1 of its acquire",
+		"c1 acquire: before request 4":                      "just before request 4 of its acquire",
+		"c1 release: before request 1, GET":                 "just before the GET of its release",
+		"c1 release: after request 1, GET":                  "just after the answer to the GET of its release",
+		"c1 release: before request 2, DEL after GET":       "between the GET and the DEL of its release",
+		"c2 release: before request 2, DEL after GET":       "between the GET and the DEL of c2's release",
+		"c1 acquire: before request 4, SET after SET":       "just before request 4 (SET) of its acquire",
+		"c1 acquire: after request 4, SELECT FOR UPDATE":    "just after the answer to request 4 (SELECT FOR UPDATE) of its acquire",
+		"c1 acquire: before request 2, COMMIT after INSERT": "between the INSERT and the COMMIT of its acquire",
+		"c1 write: before last":                             "before its write left",
+		"c2 read: after request 1":                          "when the answer to c2's read had come",
+		"c1 acquire: after ok":                              "once its acquire had succeeded",
+		"somewhere":                                         "",
 	} {
 		if got := (&fault{on: []string{"c1"}, point: point}).where("c1"); got != want {
 			t.Errorf("%s: %q", point, got)

@@ -81,8 +81,8 @@ var vocabularies = map[string]vocabulary{
 	},
 	"evict": {
 		label: "full",
-		past:  "other data filled the memory of {on}{for}",
-		now:   "other data fills the memory of {on}{for}",
+		past:  "{on} ran out of memory{for}",
+		now:   "{on} runs|run out of memory{for}",
 	},
 	"server-jump": {
 		label: "clock",

@@ -1,9 +1,14 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/history"
 )
 
 // waiting tells of a lock that nobody got: who waited, whose entry was in the
@@ -30,6 +35,9 @@ func (p *plot) waiting(witness []int, kept bool) bool {
 	if asked != nil && !(p.d.queue && len(asked.stays) > 0) && (entry == nil || asked.invoke > entry.from) {
 		p.asks(asked)
 	}
+	if asked != nil && !p.split(free, 1) {
+		p.vain(asked)
+	}
 	p.absent(asked, free)
 	if entry != nil {
 		p.obstacle(entry, free)
@@ -40,6 +48,134 @@ func (p *plot) waiting(witness []int, kept bool) bool {
 	}
 	p.ending(entry, free)
 	return true
+}
+
+// vain tells of the entries that an acquire made on a minority of servers and took
+// away again.
+func (p *plot) vain(o *op) {
+	nodes := p.d.h.Header.Nodes
+	if nodes < 2 {
+		return
+	}
+	var gone []*stay
+	count := map[string]int{}
+	most := 0
+	for _, s := range o.stays {
+		if s.own() && s.by == o && s.to != none {
+			gone = append(gone, s)
+			count[s.home]++
+			most = max(most, count[s.home])
+		}
+	}
+	if len(gone) == 0 {
+		return
+	}
+	first := gone[:1]
+	for len(first) < len(gone) && gone[len(first)].from < gone[0].to {
+		first = gone[:len(first)+1]
+	}
+	if len(first) > nodes/2 {
+		return
+	}
+	made, makes, them := "made an entry", "makes an entry", "which is no majority, and "+o.client+" removed it again"
+	if len(first) > 1 {
+		made, makes, them = "made entries", "make entries", "which are no majority, and "+o.client+" removed them again"
+	}
+	short := ": no majority"
+	if p.d.granting(o, gone[0].to) > nodes/2 { // the client did not hear of all of them
+		them, short = "which "+o.client+" removed again", ", which removes what it knows of"
+	}
+	often, oftener := "", ""
+	if most > 1 {
+		often, oftener = "; that happened "+times(most), ", "+times(most)
+	}
+	p.asks(o)
+	who := list(homes(first))
+	p.add(moment{
+		pos: gone[0].from, lane: gone[0].home, who: who, weight: side,
+		did:  made + " for " + o.client + ", " + them + often,
+		line: who + " " + makes + " for " + o.client + short + oftener,
+	})
+}
+
+// split tells that clients shared the servers among them so that none of them could get
+// a majority, as package checker has it. It is false where they did so fewer times than
+// least.
+func (p *plot) split(free gap, least int) bool {
+	nodes := p.d.h.Header.Nodes
+	if nodes < 2 {
+		return false
+	}
+	type change struct {
+		pos int
+		s   *stay
+	}
+	var changes []change
+	for _, s := range p.d.stays {
+		if s.op == nil {
+			continue
+		}
+		changes = append(changes, change{s.from, s})
+		if s.to != none {
+			changes = append(changes, change{s.to, s})
+		}
+	}
+	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.pos, b.pos) })
+	there := map[string]*stay{} // by server
+	var first []string
+	at, often, was := none, 0, false
+	for _, c := range changes {
+		if c.pos > free.end {
+			break
+		}
+		if c.pos == c.s.from {
+			there[c.s.home] = c.s
+		} else if there[c.s.home] == c.s {
+			delete(there, c.s.home)
+		}
+		most, votes := 0, map[*op]int{}
+		for _, s := range there {
+			votes[s.op]++
+			most = max(most, votes[s.op])
+		}
+		is := len(votes) > 1 && most+nodes-len(there) <= nodes/2
+		if is && !was && c.pos >= free.begin {
+			if often++; often == 1 {
+				at = c.pos
+				for server, s := range there {
+					first = append(first, server+" one for "+s.client())
+				}
+			}
+		}
+		was = is
+	}
+	if often < least {
+		return false
+	}
+	slices.Sort(first)
+	who, its, _ := strings.Cut(first[0], " one for ")
+	first[0] = "had an entry for " + its
+	again, short := "", ""
+	if often > 1 {
+		again, short = "; that happened "+times(often), ", "+times(often)
+	}
+	p.add(moment{
+		pos: at, lane: p.d.h.Entries[at].Process.Name, who: who,
+		did:  list(first) + ", and nobody could get a majority" + again,
+		line: "the servers are split among the clients: nobody can get a majority" + short,
+	})
+	return true
+}
+
+// granting is how many servers had an entry of an acquire just before a position.
+func (d *digest) granting(o *op, pos int) int {
+	var there []*stay
+	for _, s := range o.stays {
+		if s.from < pos && !before(s.to, pos) {
+			there = append(there, s)
+		}
+	}
+	return len(homes(there))
 }
 
 // gap is a stretch of the history, by its first and last position.
@@ -53,7 +189,14 @@ func (p *plot) kept(witness []int, all gap) {
 	s := span{label: "no grant", from: p.d.at(all.begin), to: p.d.at(all.end)}
 	p.spans = append(p.spans, s)
 	p.title = fmt.Sprintf("%s for %s %s", waits, p.lock(), p.during(s))
-	if g := p.lastHolder(all); g != nil {
+	other := p.renewedForAnother(all)
+	if g := p.lastHolder(all); other != nil {
+		g = other.by
+		p.title += ", while " + g.client + " renewed " + other.entry.owner() + " entry"
+		p.holder(g)
+		p.granted(other.entry.grant(), "", "")
+		p.keeper = g
+	} else if g != nil {
 		p.title += ", while " + g.client + " kept it"
 		p.granted(g, "", "")
 		p.keeper = g
@@ -76,12 +219,42 @@ func (p *plot) kept(witness []int, all gap) {
 	if asked != nil {
 		m.lane = asked.client
 	}
-	if g := p.keeper; g != nil && g.renewed(all.end) > 0 {
+	if g := p.keeper; other != nil {
+		m.did += ", and " + g.client + " had renewed " + other.entry.owner() + " entry " + times(other.times)
+		m.line += "; " + g.client + " has renewed " + other.entry.owner() + " entry " + times(other.times)
+	} else if g != nil && g.renewed(all.end) > 0 {
 		often, until := times(g.renewed(all.end)), p.d.units.at(g.until(all.end))
 		m.did += ", and " + g.client + " had renewed its lease " + often + ", by then until " + until
 		m.line += "; " + g.client + " has renewed its lease " + often + ", until " + until
 	}
 	p.add(m)
+}
+
+// foreign is an entry that somebody renews who did not make it.
+type foreign struct {
+	entry *stay
+	by    *grant
+	times int // so often by the end of a gap
+}
+
+// renewedForAnother is the entry that was in the way for most of a time, if another's
+// renewals kept it there; nil: there is none.
+func (p *plot) renewedForAnother(free gap) *foreign {
+	s := p.blocker(free)
+	if s == nil || s.grant() == nil {
+		return nil
+	}
+	var f *foreign
+	for pos := s.from; pos <= free.end; pos++ {
+		e := &p.d.h.Entries[pos]
+		if by := p.d.opAt(e.By); e.F == history.Prolong && p.d.opAt(e.Op) == s.op && by != nil && by.client != s.client() && by.grant != nil {
+			if f == nil {
+				f = &foreign{entry: s, by: by.grant}
+			}
+			f.times++
+		}
+	}
+	return f
 }
 
 // longestFree is the longest time between two positions in which nobody held;
@@ -168,6 +341,9 @@ func (p *plot) obstacle(s *stay, free gap) {
 			pos: s.from, lane: s.home, who: s.home, did: "made an entry",
 			line: s.home + " makes an entry, whose owner is not known",
 		})
+	case s.op.grant != nil && slices.Contains(s.op.grant.inVain(), s):
+		p.asks(s.op)
+		p.makes("", p.d.alongside(s)...)
 	case s.op.grant != nil:
 		p.granted(s.op.grant, "", "")
 		p.leaves(s.op.grant, key)
@@ -186,6 +362,21 @@ func (p *plot) obstacle(s *stay, free gap) {
 	}
 }
 
+// alongside are the entries that the same acquire made on other servers at about the
+// same time, and that went as s did; and s.
+func (d *digest) alongside(s *stay) (list []*stay) {
+	if s.op == nil || d.queue {
+		return []*stay{s}
+	}
+	for _, o := range s.op.stays {
+		from, to := d.at(o.from)-d.at(s.from), d.at(o.to)-d.at(s.to)
+		if o.how == s.how && o.by == s.by && max(from, -from, to, -to) <= d.slack() {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
 // lastHolder is who held before; nil: nobody.
 func (p *plot) lastHolder(free gap) *grant {
 	var last *grant
@@ -201,7 +392,7 @@ func (p *plot) lastHolder(free gap) *grant {
 func (p *plot) ending(s *stay, free gap) {
 	length := p.d.units.span(p.d.at(free.end) - p.d.at(free.begin))
 	if s != nil && s.to != none && s.to <= free.end {
-		p.entryEnds(s)
+		p.entriesEnd(p.d.alongside(s))
 	}
 	for _, g := range p.d.grants {
 		if g.got == free.end {
@@ -214,7 +405,9 @@ func (p *plot) ending(s *stay, free gap) {
 		did:  "had been granted the lock for " + length,
 		line: "still nobody has been granted the lock",
 	}
-	if s != nil && (s.to == none || s.to > free.end) {
+	// Where the record of the servers has gaps, the entry may have gone since.
+	seen := slices.Contains(p.d.h.Header.Observes, string(checker.Answers))
+	if s != nil && (s.to == none || s.to > free.end) && seen {
 		m.lane = s.server
 		m.did += ", and " + s.server + " still kept " + s.owner() + " entry"
 		m.line += "; " + s.server + " still keeps " + s.owner() + " entry"

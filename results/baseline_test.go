@@ -14,6 +14,7 @@ func cells(words ...string) *Document {
 	d := &Document{Head: Head{Schema: Schema}}
 	for i, w := range words {
 		c := Cell{Name: fmt.Sprint("cell ", i+1), Lock: "a", Runs: 10, Seed: 1, Reached: map[string]int{"grants": 10}}
+		c.Hazards = map[string]map[checker.Property]int{checker.NoFault: {checker.Exclusion: 10}}
 		runs := map[string]Tally{w: {Count: 10, Seed: 1}}
 		if w == "nothing" {
 			runs, c.Runs, c.Cut = nil, 0, "time was over"

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/names"
 )
 
 // Cell is one batch of runs that is judged by itself: of run a lock, of suite
@@ -41,13 +42,19 @@ type Cell struct {
 	Reached    map[string]int   `json:"reached"`           // what the runs came to, counted by name: lockcheck list reached
 	Drawn      map[string]int   `json:"drawn,omitempty"`   // number of runs by the fault that was drawn for them
 	Touched    map[string]int   `json:"touched,omitempty"` // number of those runs in which the fault touched somebody
-	Bound      *explore.Bound   `json:"bound,omitempty"`   // how far an exhaustive search went
+	// Hazards has, by the fault that was drawn (or none), for each property the
+	// number of runs in which it could have been broken: lockcheck list hazards.
+	Hazards map[string]map[checker.Property]int `json:"hazards,omitempty"`
+	Bound   *explore.Bound                      `json:"bound,omitempty"` // how far an exhaustive search went
+	// Porcupine counts the verdicts that it judged as well: on one run of 128, on
+	// docker and of a kept one on all. What it says of a violation is beside it.
+	Porcupine *checker.Second `json:"porcupine,omitempty"`
 }
 
 // PropertyResult is what came of one property in the runs of a cell.
 type PropertyResult struct {
 	Property        checker.Property `json:"property"`         // its name
-	Outcome         string           `json:"outcome"`          // violated if any run violated it, unknown if any left it open, valid if it held wherever it applied; else n/a
+	Outcome         string           `json:"outcome"`          // violated if any run violated it, unknown if any left it open or none could have broken it, valid if it held wherever it applied; else n/a
 	Reason          string           `json:"reason,omitempty"` // why the outcome is unknown or n/a
 	Promised        bool             `json:"promised"`         // whether it decides the exit code
 	Known           bool             `json:"known,omitempty"`  // the baseline has its violation: it fails nothing
@@ -66,6 +73,10 @@ type Tally struct {
 func (c *Cell) Take(r *explore.Result) {
 	c.Runs, c.Asked, c.Empty, c.Retried, c.Seconds = r.Runs, r.Asked, r.Empty, r.Retried, r.Took.Seconds()
 	c.Reached, c.Drawn, c.Touched = r.Reached.Map(), r.Drawn, r.Touched
+	c.Hazards, c.Porcupine = hazardsByName(r), nil
+	if s := r.Porcupine; s.Total() > 0 {
+		c.Porcupine = &s
+	}
 	was := c.Properties
 	c.Properties = nil
 	for _, prop := range checker.Properties {
@@ -99,11 +110,20 @@ func (c *Cell) Result() *explore.Result {
 	r := explore.NewResult()
 	r.Runs, r.Asked, r.Empty, r.Retried, r.Took = c.Runs, c.Asked, c.Empty, c.Retried, seconds(c.Seconds)
 	r.Reached = checker.CountsOf(c.Reached)
+	if c.Porcupine != nil {
+		r.Porcupine = *c.Porcupine
+	}
 	for kind, n := range c.Drawn {
 		r.Drawn[kind] = n
 	}
 	for kind, n := range c.Touched {
 		r.Touched[kind] = n
+	}
+	for kind, of := range c.Hazards {
+		h := r.HazardsOf(kind)
+		for i, p := range checker.Properties {
+			h[i] = of[p]
+		}
 	}
 	for _, p := range c.Properties {
 		t := r.Outcomes[p.Property]
@@ -148,12 +168,15 @@ func either(a, b string) string {
 
 // decide fills in what follows from the runs.
 func (c *Cell) decide() {
+	r, untested := c.Result(), c.untested()
 	for i := range c.Properties {
 		p := &c.Properties[i]
 		out := p.outcome()
 		p.Outcome, p.Promised, p.Reason = out.String(), c.Promises.Covers(p.Property), ""
 		if out == checker.Unknown || out == checker.NA {
 			p.Reason = p.Runs[out.String()].Reason
+		} else if why := notTested(hazards(r, of(untested, p.Property)), false); why != "" {
+			p.Outcome, p.Reason = checker.Unknown.String(), why
 		}
 	}
 	if c.Verdict == NotApplicable {
@@ -169,7 +192,7 @@ func (c *Cell) decide() {
 			known = true
 			return checker.Valid // it decides nothing
 		}
-		return p.outcome()
+		return p.Decided() // unknown, too, if no run could have broken it
 	})
 	vacuous := c.Vacuous()
 	c.Reason = ""
@@ -187,12 +210,37 @@ func (c *Cell) decide() {
 	default:
 		c.Verdict = Held
 	}
+	if n := c.Second().Disagreed; n > 0 && (c.Verdict == Held || c.Verdict == Known) {
+		c.Verdict, c.Reason = Inconclusive, Disputed(n)
+	}
+}
+
+// Second counts all verdicts that Porcupine judged as well: those on the runs that
+// were sampled, and the violations that are reported.
+func (c *Cell) Second() (s checker.Second) {
+	if c.Porcupine != nil {
+		s = *c.Porcupine
+	}
+	for _, p := range c.Properties {
+		if p.Counterexample != nil && c.On == "sim" && !c.Kept { // elsewhere Porcupine judges all runs
+			s.Take(p.Porcupine)
+		}
+	}
+	return s
+}
+
+// Disputed says that the two judges disagree on n verdicts.
+func Disputed(n int) string {
+	return "the judges disagree on " + names.Count(n, "verdict") + ", which is a bug in lockcheck"
 }
 
 // wantsOthers tells whether nothing is the matter with the runs of a part but
 // that they are few, and reached nothing. What has one run, or goes through all
 // there is, is done by one part alone.
 func (c *Cell) wantsOthers() bool {
+	if c.Second().Disagreed > 0 {
+		return false
+	}
 	if c.Verdict != Inconclusive || c.Runs == 0 {
 		return c.Verdict == Inconclusive && c.Cut == ""
 	}
@@ -221,10 +269,20 @@ func (c *Cell) Vacuous() (why string) {
 	return why
 }
 
+// Breaks reports whether a promise is violated, be it known or not.
+func (c *Cell) Breaks() bool {
+	return slices.ContainsFunc(c.Properties, func(p PropertyResult) bool { return p.Promised && p.Is(checker.Violated) })
+}
+
 // Open says which promises were neither kept nor broken in cells that promise
 // the same, and why.
 func Open(cells []Cell) string {
 	var parts []string
+	for i := range cells {
+		if why := cells[i].NotTested(); why != "" {
+			parts = append(parts, why)
+		}
+	}
 	for _, prop := range checker.Properties {
 		for i := range cells {
 			p, of := cells[i].Property(prop), cells[i].Promises
@@ -262,3 +320,6 @@ func (p *PropertyResult) Is(out checker.Outcome) bool { return p.Outcome == out.
 func (p *PropertyResult) outcome() checker.Outcome {
 	return checker.Worst(func(out checker.Outcome) bool { return p.Runs[out.String()].Count > 0 })
 }
+
+// Decided returns the outcome that it has been given.
+func (p *PropertyResult) Decided() checker.Outcome { return checker.Worst(p.Is) }

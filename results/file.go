@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -101,10 +102,27 @@ func Read(dir string) (*Document, error) {
 	return d, nil
 }
 
+// mostBytes is how large a document may be.
+const mostBytes = 64 << 20
+
+// readSome reads a file of up to mostBytes: a device, or a pipe, may have no end.
+func readSome(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, mostBytes+1))
+	if err == nil && len(text) > mostBytes {
+		err = fmt.Errorf("%s is larger than %d MiB: is this a result of lockcheck?", path, mostBytes>>20)
+	}
+	return text, err
+}
+
 // ReadFile reads a document as it stands, whoever printed it. Its errors name
 // the file.
 func ReadFile(path string) (*Document, error) {
-	text, err := os.ReadFile(path)
+	text, err := readSome(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("no file %s", path)
 	} else if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {

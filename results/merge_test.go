@@ -24,8 +24,12 @@ type run struct {
 	plan     *harness.Plan
 	verdicts []checker.Verdict
 	reached  checker.Counts
+	hazards  checker.HazardSet
 	took     time.Duration
 }
+
+// everyHazard is what a HazardSet has of one kind of fault if all are reached.
+const everyHazard = 1<<len(checker.Properties) - 1
 
 func drawRun(t *rapid.T, i int) run {
 	r := run{plan: &harness.Plan{Acquires: 2, Clients: []string{"c1", "c2"}}, took: time.Duration(rapid.IntRange(0, 1e9).Draw(t, "took"))}
@@ -34,6 +38,9 @@ func drawRun(t *rapid.T, i int) run {
 		r.reached[checker.FaultTouched] = rapid.IntRange(0, 2).Draw(t, "touched")
 	}
 	r.reached[checker.Grants] = rapid.IntRange(0, 3).Draw(t, "grants")
+	for i := range r.hazards {
+		r.hazards[i] = uint16(rapid.IntRange(0, everyHazard).Draw(t, "hazards"))
+	}
 	for _, p := range checker.Properties {
 		v := checker.Verdict{Property: p, Outcome: rapid.SampledFrom(checker.Outcomes[:]).Draw(t, "outcome")}
 		if v.Outcome == checker.Unknown || v.Outcome == checker.NA {
@@ -50,7 +57,7 @@ func batch(runs []run, mine []int) Cell { return batchFrom(100, runs, mine) }
 func batchFrom(seed uint64, runs []run, mine []int) Cell {
 	r := explore.NewResult()
 	for _, i := range mine {
-		r.Count(i, runs[i].plan, runs[i].verdicts, runs[i].reached)
+		r.Count(i, runs[i].plan, runs[i].verdicts, runs[i].reached, &runs[i].hazards)
 		r.Took += runs[i].took
 	}
 	c := Cell{Name: "cell", Lock: "lock", On: "sim", Seed: seed}
@@ -128,6 +135,9 @@ func shard(n int) *Document {
 	d.Shards = Part(explore.Shard{N: n, Of: 4})
 	r := run{plan: &harness.Plan{Acquires: 1, Clients: []string{"c1"}}}
 	r.reached[checker.Grants] = 1
+	for i := range r.hazards {
+		r.hazards[i] = everyHazard
+	}
 	for _, p := range checker.Properties {
 		r.verdicts = append(r.verdicts, checker.Verdict{Property: p, Outcome: checker.Valid})
 	}

@@ -90,7 +90,10 @@ type Counterexample struct {
 	Shrunk   string `json:"shrunk,omitempty"`   // history of the shortest run that still violates it
 	Sentence string `json:"sentence,omitempty"` // what happened, in one sentence
 	Replay   string `json:"replay,omitempty"`   // command that does the run again; only where its files are there
-	Steps    int    `json:"steps,omitempty"`    // steps that lead to it, of an exhaustive search
+	// Porcupine is what it says of this violation: agreed, undecided or disagreed;
+	// not there: it has no model of the property.
+	Porcupine checker.Opinion `json:"porcupine,omitempty"`
+	Steps     int             `json:"steps,omitempty"` // steps that lead to it, of an exhaustive search
 }
 
 // Baseline is how the promised violations compare with those that were known.
@@ -203,7 +206,7 @@ func (d *Document) sum() {
 			d.Reached[name] += n
 		}
 		for _, p := range c.Properties {
-			came[outcome{p.Property, p.outcome()}] = true
+			came[outcome{p.Property, p.Decided()}] = true
 			if p.Counterexample != nil {
 				d.violation(c.violation(&p))
 			}

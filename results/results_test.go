@@ -49,3 +49,29 @@ func TestCellsThatWereCutShortAreCounted(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A verdict on which the two judges disagree is no success, whatever was promised,
+// and no other shard can change that.
+func TestADisagreementOfTheJudgesIsNoSuccess(t *testing.T) {
+	for name, disagree := range map[string]func(*Cell){
+		"on a sampled run":        func(c *Cell) { c.Porcupine = &checker.Second{Agreed: 3, Disagreed: 1} },
+		"on a reported violation": func(c *Cell) { c.Properties[0].Counterexample = &Counterexample{Porcupine: checker.Disagreed} },
+		"on what nobody promised": func(c *Cell) {
+			c.Porcupine, c.Promises = &checker.Second{Disagreed: 1}, checker.Promise{checker.Exclusion}
+		},
+		"in one of several shards": func(c *Cell) { c.add(&Cell{Name: c.Name, On: "sim", Porcupine: &checker.Second{Disagreed: 1}}) },
+	} {
+		d := cells("valid", "valid")
+		d.Cells[0].On = "sim"
+		d.Decide()
+		if d.Verdict != Held {
+			t.Fatalf("without a disagreement it is %s: %s", d.Verdict, d.Reason)
+		}
+		disagree(&d.Cells[0])
+		d.Shards = &Shards{Of: 2, Have: []int{1}, Missing: []int{2}}
+		d.Decide()
+		if c := d.Cells[0]; c.Verdict != Inconclusive || d.ExitCode != 2 || c.Reason != "the judges disagree on 1 verdict, which is a bug in lockcheck" {
+			t.Errorf("%s: the cell is %s (%s), and the exit code %d", name, c.Verdict, c.Reason, d.ExitCode)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/faults"
 )
 
 // verdicts are all of them.
@@ -115,6 +116,22 @@ func (c *Cell) Validate(at string) error {
 			"bound.clients": b.Clients, "bound.acquires": b.Acquires, "bound.faults": b.Faults,
 			"bound.states": b.States, "bound.schedules": b.Schedules,
 		})
+	}
+	if s := c.Porcupine; s != nil {
+		maps.Copy(counts, map[string]int{
+			"porcupine.agreed": s.Agreed, "porcupine.undecided": s.Undecided, "porcupine.disagreed": s.Disagreed,
+		})
+	}
+	for fault, m := range c.Hazards {
+		if _, ok := faults.Find(fault); !ok && fault != checker.NoFault {
+			return fmt.Errorf("%shazards: there is no fault %q", at, fault)
+		}
+		for p, n := range m {
+			if !slices.Contains(checker.Properties[:], p) {
+				return fmt.Errorf("%shazards.%s: there is no property %q", at, fault, p)
+			}
+			counts["hazards."+fault+"."+string(p)] = n
+		}
 	}
 	for field, m := range map[string]map[string]int{"reached": c.Reached, "drawn": c.Drawn, "touched": c.Touched} {
 		for name, n := range m {

@@ -3,13 +3,15 @@ package suite
 import (
 	"errors"
 	"fmt"
+	"regexp"
 
 	"github.com/google/shlex"
 )
 
 // Command splits a worker's command into words as a shell does: what stands in
 // quotes, or after a backslash, is taken as it is. Nothing else of a shell is
-// done: no variables, no patterns, no pipes.
+// done: no variables, no patterns, no pipes. A secret among them is an error, which
+// does not repeat it: the words are kept in the files of a run.
 func Command(text string) ([]string, error) {
 	words, err := shlex.Split(text)
 	switch {
@@ -18,5 +20,18 @@ func Command(text string) ([]string, error) {
 	case len(words) == 0 || words[0] == "":
 		return nil, errors.New("a worker needs a command, as python3 worker.py")
 	}
+	for i, word := range words {
+		option := secretOption.FindStringSubmatch(word)
+		if option != nil && (option[1]+option[2] != "" || i+1 < len(words)) || secretURL.MatchString(word) {
+			return nil, fmt.Errorf("word %d of the command looks like a secret, and the command is kept in schedule.json: let the worker read it from its environment, which is kept nowhere", i+1)
+		}
+	}
 	return words, nil
 }
+
+// An option or a variable that names a secret, with its value, if that is in the
+// same word; and a URL with a password.
+var (
+	secretOption = regexp.MustCompile(`(?i)^(?:--?(?:\w+[-_])*(?:password|passwd|passphrase|pass|pwd|secret)(=.+)?|\w*(?:password|passwd|passphrase|pwd|secret|auth)(=.+))$`)
+	secretURL    = regexp.MustCompile(`^\w[\w+.-]*://[^/@\s]*:[^/@\s]+@`)
+)

@@ -19,6 +19,7 @@ type Step struct {
 	Wait   time.Duration `json:"wait_ns,omitempty"`  // nor before this time after the step before
 	Again  bool          `json:"again,omitempty"`    // of an acquire: ask again also where nobody knows what came of it
 	Unfair bool          `json:"unfair,omitempty"`   // of an acquire: out of turn, where the lock knows that
+	Leased bool          `json:"leased,omitempty"`   // not after the lease has ended, as the lock has told it: then the client goes on to the next step
 	Limit  time.Duration `json:"limit_ns,omitempty"` // of an acquire: ask until then, counted from its start; of an access: its time-out
 }
 
@@ -50,7 +51,9 @@ func (s Script) Validate() error {
 func (s Script) Run(c Client, lease time.Duration) {
 	var inside []*section // the innermost last; nil: an acquire that got nothing
 	for _, step := range s.Steps {
-		c.Sleep(max(step.At-c.Now(), step.Wait))
+		if !step.sleep(c) {
+			continue
+		}
 		var now *section
 		if n := len(inside); n > 0 {
 			now = inside[n-1]
@@ -83,6 +86,18 @@ func (s Script) Run(c Client, lease time.Duration) {
 			return
 		}
 	}
+}
+
+// sleep waits until it is time for the step. It returns false where the client gives
+// the step up, because its lease has ended first.
+func (s Step) sleep(c Client) bool {
+	wait := max(s.At-c.Now(), s.Wait)
+	if until := c.Until(); s.Leased && until > 0 && until <= c.Now()+wait {
+		c.Sleep(until - c.Now())
+		return false
+	}
+	c.Sleep(wait)
+	return true
 }
 
 // without is inside without last, if that is its last.

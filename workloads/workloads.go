@@ -25,6 +25,9 @@ type Client interface {
 	// Read and Write access the guarded resource; a timeout of 0 is T/4.
 	Read(timeout time.Duration) (int64, Result)
 	Write(value int64, timeout time.Duration) Result
+	// Until returns when the lease of the innermost ends, as the lock said last; 0: the
+	// lock does not say.
+	Until() time.Duration
 	// Release gives back the innermost of what the client holds.
 	Release() Result
 	// ReleaseName does so by name, and also where the client holds nothing.
@@ -69,9 +72,12 @@ type Random struct {
 	Acquires int           // critical sections of each client
 	Lease    time.Duration // T
 	Shape    Shape
-	// Once: ask once for each section, and wait for 3 T; without an answer, go
-	// on to the next. Else a client asks until its patience ends.
+	// Once: ask once for each section, and wait for 3 T; then go on to the next.
+	// Else a client asks until its patience ends.
 	Once bool
+	// Again is how often one of the clients may still ask again where nobody knows
+	// what came of its request, if they ask once.
+	Again *int
 }
 
 // Whenever is a sleep that ends when its turn comes, in places where order
@@ -149,7 +155,12 @@ func (r Random) acquire(c Client) (got Result, leaves bool) {
 	}
 	switch {
 	case r.Once:
-		return ask(3 * r.Lease), false
+		res := ask(3 * r.Lease)
+		if res == Unknown && *r.Again > 0 {
+			*r.Again--
+			res = ask(3 * r.Lease)
+		}
+		return res, false
 	case r.Workload.byName, r.Workload.leaves && c.Rand("gives up", 2) == 1:
 		return r.soon(c, ask), true
 	}

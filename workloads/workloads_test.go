@@ -21,6 +21,7 @@ type client struct {
 	value    int64
 	healed   time.Duration
 	broken   bool // a fault is in force
+	until    time.Duration
 }
 
 func (c *client) note(format string, args ...any) {
@@ -63,6 +64,7 @@ func (c *client) Write(v int64, timeout time.Duration) workloads.Result {
 	c.note("write %d %v", v, timeout)
 	return workloads.OK
 }
+func (c *client) Until() time.Duration          { return c.until }
 func (c *client) Release() workloads.Result     { c.note("release"); return workloads.OK }
 func (c *client) ReleaseName() workloads.Result { c.note("release-name"); return workloads.OK }
 func (c *client) Healed() (time.Duration, bool) { return c.healed, !c.broken }
@@ -84,6 +86,24 @@ func TestAScriptKeepsItsTimes(t *testing.T) {
 		{Do: history.Release},
 	}}.Run(c, 10*time.Second)
 	c.wants(t, "1s next", "1s acquire 3s", "1s read 0s", "3s write 8 1s", "5s release")
+}
+
+// A client that looks at its lease does nothing after it, and gives back at once.
+func TestAScriptEndsWithItsLease(t *testing.T) {
+	for until, want := range map[time.Duration][]string{
+		0:               {"0s next", "0s acquire 1s", "0s read 0s", "2s write 1 0s", "2s release"},
+		3 * time.Second: {"0s next", "0s acquire 1s", "0s read 0s", "2s write 1 0s", "2s release"},
+		time.Second:     {"0s next", "0s acquire 1s", "0s read 0s", "1s release"},
+	} {
+		c := &client{until: until}
+		workloads.Script{Steps: []workloads.Step{
+			{Do: history.Acquire, Limit: time.Second},
+			{Do: history.Read},
+			{Do: history.Write, At: 2 * time.Second, Leased: true},
+			{Do: history.Release},
+		}}.Run(c, 10*time.Second)
+		c.wants(t, want...)
+	}
 }
 
 // Without the lock a client neither touches what it guards nor releases it.

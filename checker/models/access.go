@@ -17,6 +17,9 @@ const (
 	refuse // it was refused as stale
 )
 
+// atFirst is the position of what was there before the history.
+const atFirst int32 = -1
+
 // access to a register. It takes effect between call and ret; ret is never: or
 // not at all.
 type access struct {

@@ -25,7 +25,11 @@ func compared() int {
 func someModels() (list []Model) {
 	for _, m := range All() {
 		list = append(list, m)
-		if m.Param != "" {
+		switch {
+		case m.Param != "" && m.kind == register:
+			m.First = history.Some(0)
+			list = append(list, m)
+		case m.Param != "":
 			list[len(list)-1].N = 2
 		}
 	}
@@ -39,7 +43,7 @@ func gathered(m Model, o Options, entries []history.Entry) (*Judge, []*object) {
 		j.Add(&entries[i], i+1)
 	}
 	j.finish()
-	return j, j.objects()
+	return j, j.objects(j.holds, false)
 }
 
 // direct is what the direct judge says.
@@ -99,7 +103,7 @@ func agree(t *testing.T, m Model, opts Options, want int) {
 			_, objects := gathered(m, opts, entries)
 			for _, o := range objects {
 				f := o.direct()
-				whole, _ := b.search(o, o.operations(0, never), state{}, 200*time.Millisecond)
+				whole, _ := b.search(o, o.operations(0, never), o.start(), 200*time.Millisecond)
 				pieces := o.cut()
 				if len(pieces) > 1 {
 					parts++

@@ -26,6 +26,8 @@ type hold struct {
 	shared     bool
 	known      bool // its acquire was ok, or its owner was told that it has it
 	void       bool // its acquire failed, after somebody had said that it was released
+	releasing  int8 // releases of it that are under way
+	joint      bool // what its process held at end was lost with it, in one entry of the store
 	token      uint64
 	until      time.Duration // of a lease: when it ends, if that is known
 }
@@ -38,7 +40,9 @@ func (h *hold) presupposed() bool { return h.ret != never }
 type stray struct {
 	proc, call, ret int32
 	release         bool
+	doubt           doubt
 	hold            int32 // that an extend names, or none
+	over            int32 // where the hold had ended that it names, or none
 }
 
 // refusal is a try that was refused.
@@ -50,6 +54,7 @@ type refusal struct {
 // deadline is what the holder knew from a position on.
 type deadline struct {
 	hold, pos int32
+	call      int32 // of the extend that said so, or none
 	until     time.Duration
 }
 
@@ -63,7 +68,9 @@ type proc struct {
 	call   int32
 	queued int32
 	hold   int32 // that it acts on, or none
-	struck int32 // where its client died meanwhile, or none
+	means  meaning
+	struck int32 // where its client died meanwhile, or lost what it had; or none
+	cloud  int32 // of an acquire: from where on an operation that may be about it may have ended it, or never
 	shared bool
 	value  history.Opt
 	was    history.Opt
@@ -75,14 +82,9 @@ type client struct {
 	name   string
 	asking []int32 // processes with an open acquire
 	hands  []int32 // what it has of each lock
-	heard  int32   // its last sign of life: neither an invoke, which the recorder writes, nor an info
-}
-
-// pausing is a pause that lasts.
-type pausing struct {
-	id  int
-	pos int32
-	on  []string
+	// alive is behind its last sign of life, which is neither an invoke nor an info
+	// (the recorder writes those), or where it was killed.
+	alive int32
 }
 
 func (j *Judge) process(e *history.Entry) int32 {
@@ -96,7 +98,7 @@ func (j *Judge) process(e *history.Entry) int32 {
 	c, ok := j.nameOf[name]
 	if !ok {
 		c = int32(len(j.clients))
-		j.clients = append(j.clients, client{name: name, heard: none})
+		j.clients = append(j.clients, client{name: name})
 		j.nameOf[name] = c
 	}
 	p := int32(len(j.procs))
@@ -127,13 +129,14 @@ func (j *Judge) client(pos int32, e *history.Entry) {
 		j.complete(pos, e, id)
 	}
 	if e.Type != history.Invoke && e.Type != history.Info {
-		j.clients[j.procs[id].client].heard = pos
+		j.clients[j.procs[id].client].alive = pos + 1
 	}
 }
 
 func (j *Judge) invoke(pos int32, e *history.Entry, id int32) {
 	p := &j.procs[id]
 	p.f, p.call, p.queued, p.hold, p.struck, p.shared = e.F, pos, none, none, none, e.Shared
+	p.means, p.cloud = meaning{hold: none}, never
 	p.value, p.was, p.token = e.Value, e.Was, e.Token
 	p.lock = j.lock(e.Lock)
 	switch e.F {
@@ -147,8 +150,14 @@ func (j *Judge) invoke(pos int32, e *history.Entry, id int32) {
 			p.token = j.holds[h].token
 		}
 	default:
-		if p.hold = j.held(e, id); p.hold != none {
+		p.means = j.held(e, id)
+		if p.hold = p.means.hold; p.hold != none {
 			p.lock = j.holds[p.hold].lock
+		}
+		j.cloud(p)
+		if p.hold != none && e.F == history.Release {
+			h := &j.holds[p.hold]
+			h.releasing, h.joint = h.releasing+1, false
 		}
 	}
 }
@@ -159,7 +168,7 @@ func (j *Judge) complete(pos int32, e *history.Entry, id int32) {
 		return
 	}
 	f := p.f
-	p.f = ""
+	defer func() { j.procs[id].f = "" }()
 	switch f {
 	case history.Acquire, history.Try:
 		j.acquired(pos, e, id, f)
@@ -191,40 +200,50 @@ func (j *Judge) acquired(pos int32, e *history.Entry, id int32, f string) {
 		}
 		return
 	}
-	if j.model.kind == anonymous {
-		j.event(p.lock, id, p.call, pos, e.Type, false)
-	}
 	n := p.hold
 	if n == none {
-		n = j.add(hold{lock: p.lock, proc: id, call: p.call, ret: never, queued: p.queued, shared: p.shared})
+		n = j.add(hold{lock: p.lock, proc: id, call: p.call, ret: never, shared: p.shared})
+	}
+	if j.model.kind == anonymous {
+		j.event(event{proc: id, call: p.call, ret: pos, hold: n}, p.lock, e.Type)
 	}
 	h := &j.holds[n]
+	h.queued = p.queued
 	j.grants.put(e.Grant, n)
 	hand := j.hand(p.client, p.lock)
+	if p.hold == none {
+		hand.mine = append(hand.mine, n)
+	}
+	if p.cloud != never {
+		j.mayEnd(n, p.cloud)
+	}
 	if n := len(hand.sure); n > 0 && !j.holds[hand.sure[n-1]].certain() {
 		hand.sure = hand.sure[:n-1] // so that the list stays short
 	}
 	if e.Type != history.OK {
 		if p.struck != none {
-			h.end = min(h.end, p.struck)
+			j.cease(n, p.struck)
 		}
 		hand.unsure = append(hand.unsure, n)
-		j.valid(n, pos, e.ValidUntil)
+		j.valid(n, none, pos, e.ValidUntil)
 		return
 	}
 	if j.model.kind != register {
 		l.granted++
 	}
 	h.ret, h.known, h.token = min(h.ret, pos), true, e.Token
+	if r := j.reading(n); r != nil {
+		r.ret = min(r.ret, pos)
+	}
 	if h.certain() {
 		hand.sure = append(hand.sure, n)
 	} else { // another process of its client may have released it meanwhile
 		hand.unsure = append(hand.unsure, n)
 	}
 	if p.struck != none { // its client did not live to see the answer
-		j.over(n, p.struck)
+		j.cease(n, p.struck)
 	}
-	j.valid(n, pos, e.ValidUntil)
+	j.valid(n, none, pos, e.ValidUntil)
 }
 
 // refuses tells whether a try that failed with this error was refused because
@@ -236,21 +255,34 @@ func refuses(err string) bool {
 func (j *Judge) released(pos int32, e *history.Entry, id int32) {
 	p := &j.procs[id]
 	ok, effect := e.Type == history.OK, e.Type != history.Fail || j.opts.Released
-	if j.model.kind == anonymous && effect {
-		j.event(p.lock, id, p.call, pos, e.Type, true)
+	if j.model.kind == anonymous && effect && e.Type != history.Fail { // it found its own hold gone, no other
+		j.event(event{proc: id, call: p.call, ret: pos, hold: none, release: true}, p.lock, e.Type)
+	}
+	j.settle(p, effect)
+	if p.hold != none {
+		j.holds[p.hold].releasing--
+	}
+	if ok {
+		j.loose(id, pos, true)
 	}
 	if p.hold == none || ok && (j.holds[p.hold].gone != never || j.holds[p.hold].void) {
+		if ok && p.hold != none && !p.means.open && !j.holds[p.hold].void {
+			h := &j.holds[p.hold] // the release that came first may have been about another one
+			h.end = min(h.end, p.call)
+		}
 		if ok {
-			j.stray(stray{proc: id, call: p.call, ret: pos, release: true, hold: none}, p.lock)
+			j.stray(stray{proc: id, call: p.call, ret: pos, release: true, doubt: j.stands(p), hold: none, over: j.ended(p.hold)}, p.lock)
 		}
 		return
 	}
-	h := &j.holds[p.hold]
-	switch {
+	switch h := &j.holds[p.hold]; {
 	case ok:
+		if r := j.reading(p.hold); r != nil && !p.means.open {
+			r.ret = min(r.ret, pos)
+		}
 		h.end, h.gone, h.ret = min(h.end, p.call), pos, min(h.ret, pos)
-	case effect && j.model.kind == anonymous: // the event stands for it
-		h.end = min(h.end, p.call)
+	case e.Type == history.Fail && effect:
+		j.cease(p.hold, p.call)
 	case effect:
 		j.over(p.hold, p.call)
 	}
@@ -258,32 +290,53 @@ func (j *Judge) released(pos int32, e *history.Entry, id int32) {
 
 func (j *Judge) extended(pos int32, e *history.Entry, id int32) {
 	p := &j.procs[id]
+	j.settle(p, e.Type == history.OK && j.model.rule.leases)
+	if e.Type == history.OK {
+		j.loose(id, pos, false)
+	}
 	switch {
 	case e.Type == history.OK && (p.hold == none || j.holds[p.hold].void):
-		j.stray(stray{proc: id, call: p.call, ret: pos, hold: none}, p.lock)
+		j.stray(stray{proc: id, call: p.call, ret: pos, doubt: j.stands(p), hold: none, over: none}, p.lock)
 	case e.Type == history.OK:
 		j.confirmed(p.hold, id, p.call, pos)
-		j.valid(p.hold, pos, e.ValidUntil)
+		j.valid(p.hold, p.call, pos, e.ValidUntil)
 	case e.Type == history.Fail && (e.Error == history.ErrLost || e.Error == history.ErrNotHeld):
-		j.lost(p.hold, pos)
+		j.lose(p.means, id, p.lock, pos)
 	}
 }
 
 // confirmed takes in that the owner of a hold was told, between call and pos,
 // that it has it.
 func (j *Judge) confirmed(id, by, call, pos int32) {
-	h := &j.holds[id]
+	h, p := &j.holds[id], &j.procs[by]
 	if h.gone != never && call > h.gone {
+		s := stray{proc: by, call: call, ret: pos, doubt: j.stands(p), hold: id, over: h.gone}
 		if j.model.rule.leases { // its stretches are holds of their own
-			id = none
+			s.hold = none
 		}
-		j.stray(stray{proc: by, call: call, ret: pos, hold: id}, h.lock)
+		j.stray(s, h.lock)
 		return
 	}
-	j.told(id, pos)
-	if !j.model.rule.leases { // where what counts is until when
-		h.floor = max(h.floor, call)
+	if p.means.open {
+		j.doubt(p, call, history.Extend)
+		j.waver(id)
 	}
+	j.told(id, pos, p.means.open)
+	if j.model.rule.leases { // where what counts is until when
+		return
+	}
+	h.floor = max(h.floor, call)
+	if r := j.reading(id); r != nil && !p.means.open && (p.means.named || !r.mayEnd()) {
+		r.floor = max(r.floor, call)
+	}
+}
+
+// ended is where a hold is known to have ended, or none.
+func (j *Judge) ended(id int32) int32 {
+	if id == none || j.holds[id].void || j.holds[id].gone == never {
+		return none
+	}
+	return j.holds[id].gone
 }
 
 // stray notes one, where it matters who holds.
@@ -301,34 +354,42 @@ func (j *Judge) report(pos int32, e *history.Entry, id int32) {
 			p.queued = pos
 		}
 	case history.Lost:
-		j.lost(j.held(e, id), pos)
+		m := meaning{hold: none}
+		if e.Grant != 0 {
+			m = j.held(e, id)
+		}
+		j.lose(m, id, j.lock(e.Lock), pos)
 	case history.Valid:
-		if h := j.held(e, id); h != none && j.holds[h].gone == never {
-			j.told(h, pos) // perhaps late: it says nothing of the end
-			j.valid(h, pos, e.ValidUntil)
+		m := j.held(e, id)
+		if m.hold == none {
+			return
+		}
+		if m.open {
+			j.doubt(p, pos, e.F)
+			j.waver(m.hold)
+		}
+		if m.open && j.model.rule.leases { // which may end sooner by it
+			j.mark(j.hand(p.client, j.holds[m.hold].lock), pos-1)
+		}
+		if h := m.hold; j.holds[h].gone == never {
+			j.told(h, pos, m.open) // perhaps late: it says nothing of the end
+			j.valid(h, none, pos, e.ValidUntil)
 		}
 	}
 }
 
-// valid notes how long a hold is said to be valid.
-func (j *Judge) valid(id, pos int32, until time.Duration) {
+// valid notes how long a hold is said to be valid, at pos; by an extend that was
+// invoked at call.
+func (j *Judge) valid(id, call, pos int32, until time.Duration) {
 	if j.model.rule.leases && until != 0 {
-		j.deadlines = append(j.deadlines, deadline{id, pos, until})
+		j.deadlines = append(j.deadlines, deadline{id, pos, call, until})
 	}
 }
 
 // nemesis takes in the death of clients: it ends what they hold.
 func (j *Judge) nemesis(pos int32, e *history.Entry) {
+	j.pauses.Add(int(pos), e)
 	switch e.F {
-	case "pause":
-		j.pauses = append(j.pauses, pausing{e.ID, pos, e.On})
-	case "pause" + history.EndSuffix:
-		for i := len(j.pauses) - 1; i >= 0; i-- {
-			if j.pauses[i].id == e.ID {
-				j.pauses = slices.Delete(j.pauses, i, i+1)
-				break
-			}
-		}
 	case "kill", "poweroff":
 		j.die(e.On, pos, false)
 	case history.Exit:

@@ -27,9 +27,9 @@ func (o *object) confirm(b *budget, f finding) finding {
 	start := time.Now()
 	whole := checker.Unknown
 	if f.outcome == checker.Violated {
-		whole = b.quick(o, o.operations(0, never), state{})
+		whole = b.quick(o, o.operations(0, never), o.start())
 	} else if b.spare > 0 {
-		whole, _ = b.search(o, o.operations(0, never), state{}, b.spare)
+		whole, _ = b.search(o, o.operations(0, never), o.start(), b.spare)
 		b.spare -= time.Since(start)
 	}
 	switch {
@@ -77,7 +77,7 @@ func (o *object) around(f finding) []operation {
 	}
 	for i := len(o.accesses) - 1; i >= 0 && len(list) <= windowSize; i-- {
 		a := &o.accesses[i]
-		if a.ret < from && shown[a.value] && (a.what == write || a.what == cas) {
+		if a.call != atFirst && a.ret < from && shown[a.value] && (a.what == write || a.what == cas) {
 			add(operation{opID{accessOp, int32(i)}, a.call, a.ret, a.proc, false})
 		}
 	}
@@ -128,6 +128,9 @@ func (o *object) noOrder(facts []fact) string {
 		if a := &o.accesses[last.n]; a.what == read && len(facts) > 1 {
 			text += fmt.Sprintf(", and no write of %d fits in between", a.value)
 		}
+	}
+	if f := o.j.model.First; f.Set {
+		text += fmt.Sprintf("; %d was there at first", f.V)
 	}
 	return text + "."
 }

@@ -34,14 +34,14 @@ func (o *object) cut() []piece {
 	case o.j.model.kind == holding && o.single():
 		return o.cutHolds(ops)
 	}
-	return []piece{{own: ops}}
+	return []piece{{start: o.start(), own: ops}}
 }
 
 // single tells whether one hold excludes all others, so that who holds for
 // certain is the whole state.
 func (o *object) single() bool {
 	r := o.j.model.rule
-	return !r.reentrant && !r.shared && !r.permits && !r.fifo
+	return !r.reentrant && !r.shared && !r.permits && !r.fifo && !o.loose()
 }
 
 // cutAccesses cuts behind each access that was alone and shows the value. An
@@ -50,7 +50,7 @@ func (o *object) single() bool {
 func (o *object) cutAccesses(ops []operation) []piece {
 	var pieces []piece
 	var open []int32 // completions of certain accesses that are under way
-	this := piece{}
+	this := piece{start: o.start()}
 	var carried []operation
 	hidden := map[int64]bool{} // values of optional writes
 	seen := map[int64]int32{}  // values, until when they may have been seen
@@ -131,7 +131,7 @@ func calledBefore(ops []operation, pos int32) bool {
 // before has happened.
 func (o *object) cutHolds(ops []operation) []piece {
 	for i := range o.holds {
-		if h := &o.holds[i]; !h.presupposed() && h.end != never {
+		if h := &o.holds[i]; !h.presupposed() && !h.void && h.end != never {
 			return []piece{{own: ops}} // it may have had its turn and be over
 		}
 	}

@@ -1,7 +1,6 @@
 package models
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -12,56 +11,61 @@ import (
 type hand struct {
 	sure   []int32 // it knows that it has them
 	unsure []int32 // acquires without an answer; what it lost, or let go without an answer
+
+	client, lock int32
+	doubts
 }
 
-// held is the hold of its client that e acts on: that of the grant that it
+// meaning is the grant that an operation is about.
+type meaning struct {
+	hold  int32 // or none
+	named bool  // the operation names it
+	open  bool  // it may as well be another one of its client
+}
+
+// held finds the hold of its client that e acts on: that of the grant that it
 // names. Where it names none it is the last one of its process, else the last
-// one of the client, else one that the client may have. Where it might as well
-// be another one, the lock is marked.
-func (j *Judge) held(e *history.Entry, id int32) int32 {
+// one of the client, else one that the client may have.
+func (j *Judge) held(e *history.Entry, id int32) meaning {
 	p := &j.procs[id]
 	if h := j.grants.get(e.Grant); h != none {
 		if j.procs[j.holds[h].proc].client != p.client && j.model.kind == holding {
-			return none // it is somebody else's
+			h = none // it is somebody else's
 		}
-		return h
+		return meaning{hold: h, named: true}
 	}
 	l, ok := j.lockOf[e.Lock]
 	if !ok {
-		return none
+		return meaning{hold: none, named: e.Grant != 0}
 	}
 	hand := j.hand(p.client, l)
 	sure := 0
 	if e.Grant == 0 {
 		for i := len(hand.sure) - 1; i >= 0; i-- {
 			if h := &j.holds[hand.sure[i]]; h.proc == id && h.certain() {
-				if j.model.rule.shared && j.mixed(hand.sure, id) {
-					j.doubt(l, e)
-				}
-				return hand.sure[i]
+				return meaning{hold: hand.sure[i], open: j.clouded(hand, hand.sure[i])}
 			}
 		}
 		sure = j.few(&hand.sure, (*hold).certain)
 	} // else it names one that nobody had an answer to
 	unsure := j.few(&hand.unsure, (*hold).uncertain)
 	asking := j.asking(p.client, l, id)
-	if n := sure + unsure + len(asking); n > 1 || n > sure && e.F == history.Extend {
-		j.doubt(l, e)
-	}
+	m := meaning{hold: none, named: e.Grant != 0, open: sure+unsure+len(asking) > 1 || hand.doubtful()}
 	switch {
 	case sure > 0:
-		return hand.sure[len(hand.sure)-1]
+		m.hold = hand.sure[len(hand.sure)-1]
 	case unsure > 0:
-		return hand.unsure[len(hand.unsure)-1]
+		m.hold = hand.unsure[len(hand.unsure)-1]
 	case len(asking) > 0:
 		// Its acquire may have had its turn, and the answer is yet to come.
 		a := &j.procs[asking[0]]
 		if a.hold == none {
 			a.hold = j.add(hold{lock: l, proc: asking[0], call: a.call, ret: never, queued: a.queued, shared: a.shared})
+			hand.mine = append(hand.mine, a.hold)
 		}
-		return a.hold
+		m.hold = a.hold
 	}
-	return none
+	return m
 }
 
 // few counts up to two that still are what the list says, from its end, and
@@ -91,22 +95,11 @@ func (j *Judge) hand(c, l int32) *hand {
 	i, ok := j.handOf[key]
 	if !ok {
 		i = int32(len(j.hands))
-		j.hands = append(j.hands, hand{})
+		j.hands = append(j.hands, hand{client: c, lock: l})
 		j.handOf[key] = i
 		j.clients[c].hands = append(j.clients[c].hands, i)
 	}
 	return &j.hands[i]
-}
-
-// mixed tells whether a process has both kinds of holds of one lock.
-func (j *Judge) mixed(sure []int32, id int32) bool {
-	var kinds [2]bool
-	for _, n := range sure {
-		if h := &j.holds[n]; h.proc == id && h.certain() {
-			kinds[side(h.shared)] = true
-		}
-	}
-	return kinds[0] && kinds[1]
 }
 
 // asking are the other processes of a client with an open acquire of a lock.
@@ -117,13 +110,6 @@ func (j *Judge) asking(c, l, but int32) (list []int32) {
 		}
 	}
 	return list
-}
-
-// doubt marks a lock: which grant an operation is about is not certain.
-func (j *Judge) doubt(l int32, e *history.Entry) {
-	if j.locks[l].doubt == "" {
-		j.locks[l].doubt = fmt.Sprintf("it is not certain which of its grants %s means in line %d (%s)", e.Client, j.lines.of(j.size-1), e.F)
-	}
 }
 
 // add notes a hold, which nothing has ended yet.
@@ -143,28 +129,48 @@ func (j *Judge) over(id, pos int32) {
 	if h.certain() {
 		hand := j.hand(j.procs[h.proc].client, h.lock)
 		hand.unsure = append(hand.unsure, id)
-		if j.model.kind == anonymous {
-			j.event(h.lock, h.proc, pos, pos, history.Info, true)
-		}
 	}
 	h.end = min(h.end, pos)
+}
+
+// cease notes that a hold may have ended at pos, by a loss or a death.
+func (j *Judge) cease(id, pos int32) {
+	j.over(id, pos)
+	if j.model.kind == anonymous {
+		if at, ok := j.ceased[id]; ok {
+			pos = min(pos, at)
+		}
+		j.ceased[id] = pos
+	}
 }
 
 // refute takes back a hold whose acquire failed. Who said that it was released,
 // or extended, said it of nothing.
 func (j *Judge) refute(id int32) {
 	h := &j.holds[id]
+	s := stray{proc: h.proc, hold: none, over: none}
+	if j.reading(id) != nil {
+		s.doubt = seems
+	}
 	if h.gone != never {
-		j.stray(stray{proc: h.proc, call: h.end, ret: h.gone, release: true, hold: none}, h.lock)
+		s.call, s.ret, s.release = h.end, h.gone, true
+		j.stray(s, h.lock)
 	} else if h.known {
-		j.stray(stray{proc: h.proc, call: max(h.floor, h.call), ret: h.ret, hold: none}, h.lock)
+		s.call, s.ret = max(h.floor, h.call), h.ret
+		j.stray(s, h.lock)
 	}
 	h.void, h.known, h.ret, h.end, h.gone, h.floor = true, false, never, never, never, none
+	if r := j.reading(id); r != nil {
+		r.ret, r.floor = never, none
+	}
 }
 
-// told notes that an acquire did happen.
-func (j *Judge) told(id, pos int32) {
+// told notes that an acquire did happen. open: by what may be about another grant.
+func (j *Judge) told(id, pos int32, open bool) {
 	h := &j.holds[id]
+	if r := j.reading(id); r != nil && !open {
+		r.ret = min(r.ret, pos)
+	}
 	h.ret = min(h.ret, pos)
 	if !h.known {
 		h.known = true
@@ -174,29 +180,71 @@ func (j *Judge) told(id, pos int32) {
 	}
 }
 
-// lost ends what a process learns that it has lost: all that rests on one entry
-// of the store.
-func (j *Judge) lost(id, pos int32) {
-	if id == none {
+// lose ends what process id learns at pos that it has lost of lock l: the grant
+// that it names; in a lock that can be taken again also the others that the owner
+// holds, which rest on the same entry of the store, unless it held that one no
+// longer. Without a name all that the process holds is lost, or, if it holds
+// nothing but what it is releasing, all that its client may have.
+func (j *Judge) lose(m meaning, id, l, pos int32) {
+	if m.named && m.hold == none {
 		return
 	}
-	h := j.holds[id]
-	hand := j.hand(j.procs[h.proc].client, h.lock)
-	sure := hand.sure[:0]
-	for _, n := range hand.sure {
-		switch o := &j.holds[n]; {
-		case o.proc == h.proc && o.certain():
-			j.over(n, pos)
-		case o.certain():
-			sure = append(sure, n)
+	owner := id
+	if m.named {
+		owner, l = j.holds[m.hold].proc, j.holds[m.hold].lock
+	}
+	client := j.procs[owner].client
+	hand := j.hand(client, l)
+	if hand.doubtful() {
+		j.mark(hand, pos)
+	}
+	switch {
+	case m.named && j.model.rule.reentrant && j.holds[m.hold].certain():
+		j.drop(hand, owner, pos)
+	case m.named && !m.open:
+		j.cease(m.hold, pos)
+	case m.named || !j.drop(hand, id, pos):
+		if !m.named { // else it is one that nobody had an answer to
+			j.drop(hand, none, pos)
+		}
+		for _, n := range hand.unsure {
+			j.cease(n, pos)
+		}
+		j.strike(j.asking(client, l, id), pos)
+	}
+}
+
+// drop ends what a process holds for certain, or all of a hand (none). It
+// returns false if that is nothing, or is being released.
+func (j *Judge) drop(hand *hand, proc, pos int32) (found bool) {
+	list := hand.sure
+	hand.sure = hand.sure[:0]
+	for _, n := range list {
+		switch h := &j.holds[n]; {
+		case !h.certain():
+		case proc == none || h.proc == proc:
+			found = found || h.releasing == 0
+			j.cease(n, pos)
+			h.joint = proc != none && j.model.rule.reentrant && h.releasing == 0
+		default:
+			hand.sure = append(hand.sure, n)
 		}
 	}
-	hand.sure = sure
-	j.over(id, pos)
+	return found
+}
+
+// strike notes that what processes ask for may be over at pos, once they have it.
+func (j *Judge) strike(procs []int32, pos int32) {
+	for _, p := range procs {
+		if at := &j.procs[p].struck; *at == none || pos < *at {
+			*at = pos
+		}
+	}
 }
 
 // die ends what clients hold: at pos, or at the start of the pause in which
-// they died; at their last sign of life if they died by themselves.
+// they died; right after their last sign of life if they died by themselves. Who
+// was killed before and has not come back did not.
 func (j *Judge) die(names []string, pos int32, itself bool) {
 	for _, name := range names {
 		id, ok := j.nameOf[name]
@@ -205,29 +253,17 @@ func (j *Judge) die(names []string, pos int32, itself bool) {
 		}
 		c, at := &j.clients[id], pos
 		if itself {
-			at = c.heard
+			at = c.alive
 		}
-		for _, p := range j.pauses {
-			if slices.Contains(p.on, name) {
-				at = min(at, p.pos)
-			}
-		}
-		for _, p := range c.asking {
-			if j.procs[p].struck == none {
-				j.procs[p].struck = at
-			}
-		}
+		at = min(at, int32(j.pauses.Since(name, int(pos))))
+		c.alive = max(c.alive, at)
+		j.strike(c.asking, at)
 		for _, i := range c.hands {
 			// What seemed to end later, by a release that the recorder wrote, ended then, too.
 			for _, h := range j.hands[i].unsure {
-				j.holds[h].end = min(j.holds[h].end, at)
+				j.cease(h, at)
 			}
-			for _, h := range j.hands[i].sure {
-				if j.holds[h].certain() {
-					j.over(h, at)
-				}
-			}
-			j.hands[i].sure = j.hands[i].sure[:0]
+			j.drop(&j.hands[i], none, at)
 		}
 	}
 }

@@ -15,11 +15,12 @@ type finding struct {
 	reason   string
 	sentence string
 	facts    []fact
-	limited  bool  // of Unknown: time or memory ran out
-	absence  bool  // it convicts because nothing else is there
-	open     bool  // whatever was before the first fact
-	whole    bool  // with what may have happened from the start
-	start    state // in which the facts are impossible
+	limited  bool    // of Unknown: time or memory ran out
+	shown    []int32 // positions that the sentence names, beside the facts
+	absence  bool    // it convicts because nothing else is there
+	open     bool    // whatever was before the first fact
+	whole    bool    // with what may have happened from the start
+	start    state   // in which the facts are impossible
 }
 
 var legal = finding{outcome: checker.Valid}
@@ -63,7 +64,7 @@ func (o *object) judgeHolds() finding {
 	for i := range holds {
 		h := &holds[i]
 		if !h.presupposed() {
-			certain = false
+			certain = certain && h.void
 			continue
 		}
 		if n := len(s.order); n > 0 && holds[s.order[n-1]].ret > h.ret {
@@ -84,6 +85,9 @@ func (o *object) judgeHolds() finding {
 	if s.vague {
 		return undecided("an acquire without an answer may have had its turn at several moments")
 	}
+	if o.loose() {
+		return undecided(o.j.locks[o.lock].doubt)
+	}
 	if len(o.refused) > 0 {
 		if s.momentary { // its moment may be in the way of a hold that would have to be longer
 			return undecided("a try was refused, and a hold may have had its moment at several moments")
@@ -99,10 +103,11 @@ func (o *object) judgeStrays() finding {
 	for i, s := range o.strays {
 		this := fact{opID{strayOp, int32(i)}, []int32{s.call, s.ret}}
 		switch {
+		case s.doubt == loose:
 		case s.release:
-			return violation([]fact{this}, "%s released %s (line %d), and did not hold it.", j.who(s.proc), j.named(l), j.lines.of(s.ret))
+			return o.without(this, &s, "released")
 		case s.hold == none:
-			return violation([]fact{this}, "%s extended %s (line %d), and did not hold it.", j.who(s.proc), j.named(l), j.lines.of(s.ret))
+			return o.without(this, &s, "extended")
 		default:
 			over := fact{opID{releaseOp, s.hold}, []int32{holds[s.hold].ret, holds[s.hold].gone}}
 			return violation([]fact{over, this}, "%s extended %s (line %d) after it had released it (line %d).",
@@ -110,6 +115,39 @@ func (o *object) judgeStrays() finding {
 		}
 	}
 	return legal
+}
+
+// without is the violation that s was allowed to a client that held nothing. It
+// names the line where the hold of the client had ended that ended last, or where
+// that of the grant had which s names.
+func (o *object) without(this fact, s *stray, did string) finding {
+	j := o.j
+	f := violation([]fact{this}, "%s %s %s (line %d), and ", j.who(s.proc), did, j.named(o.lock), j.lines.of(s.ret))
+	over, ever := s.over, s.over != none
+	for i := range o.holds {
+		h := &o.holds[i]
+		if s.over != none || h.void || h.call > s.ret || j.procs[h.proc].client != j.procs[s.proc].client {
+			continue
+		}
+		ever = true
+		end := h.gone
+		if end == never { // it was lost, or its client died
+			end = h.end
+		}
+		if h.presupposed() && end <= s.call {
+			over = max(over, end)
+		}
+	}
+	switch {
+	case over != none:
+		f.sentence += fmt.Sprintf("did not hold it: its hold had ended in line %d.", j.lines.of(over))
+		f.shown = []int32{over}
+	case ever:
+		f.sentence += "did not hold it."
+	default:
+		f.sentence += "had never held it."
+	}
+	return f
 }
 
 // sweep goes over holds in the order of their starts, each as short as it can

@@ -17,7 +17,7 @@ type Options struct {
 	// its process holds no longer. Otherwise it had no effect.
 	Released bool
 
-	Timeout time.Duration // for Porcupine, in all; 0: no limit
+	Timeout time.Duration // for all searches of Porcupine; 0: no limit
 	Memory  int64         // bytes that the program may use while Porcupine searches; 0: no limit
 	Whole   bool          // do not cut what Porcupine searches in time
 }
@@ -38,12 +38,15 @@ type Judge struct {
 	nameOf  map[string]int32 // client
 	lockOf  map[string]int32
 	locks   []lock
-	pauses  []pausing
+	pauses  history.Pauses
 
 	hands     []hand
-	handOf    map[uint64]int32 // client and lock
+	readings  map[int32]*reading // of holds that may be less than they seem
+	certain   []*object          // the locks as no reading holds less; made when they are needed
+	handOf    map[uint64]int32   // client and lock
 	grants    grants
 	holds     []hold
+	ceased    map[int32]int32 // of a mutex without owners: where a loss or a death may have ended a hold
 	deadlines []deadline
 	resources bool // the guarded resource wrote lines of its own
 	saw       seen
@@ -56,7 +59,7 @@ type seen struct{ acquires, accesses, cas, shared, tokens bool }
 type lock struct {
 	name     string
 	granted  int    // what the model judges, and was ok
-	doubt    string // why a violation may be none, or ""
+	doubt    string // which operation may be about several grants, or ""
 	strays   []stray
 	refused  []refusal
 	events   []event
@@ -66,7 +69,7 @@ type lock struct {
 
 // New is a judge that has seen nothing yet.
 func New(m Model, o Options) *Judge {
-	return &Judge{model: m, opts: o, procOf: map[int]int32{}, nameOf: map[string]int32{}, lockOf: map[string]int32{}, handOf: map[uint64]int32{}}
+	return &Judge{model: m, opts: o, procOf: map[int]int32{}, nameOf: map[string]int32{}, lockOf: map[string]int32{}, handOf: map[uint64]int32{}, ceased: map[int32]int32{}}
 }
 
 // Add takes in the next entry, which stands in the line of that number (from 1)
@@ -95,7 +98,8 @@ type Verdict struct {
 	Limited    bool            // of Unknown: a limit of the Options was reached
 	Hint       string          // what else to try, or ""
 	Operations int             // that were judged
-	Witness    *Witness        // of Violated
+	Witness    *Witness        // of Violated: of the first of Locks
+	Locks      []string        // that are violated
 
 	picture *picture
 }

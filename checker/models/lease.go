@@ -21,11 +21,7 @@ func (j *Judge) stretches(holds []hold, deadlines []deadline) []hold {
 			list = append(list, *h)
 			continue
 		}
-		if len(byHold[int32(i)]) == 0 {
-			list = append(list, hold{lock: h.lock, proc: h.proc, call: h.call, ret: never, end: h.call, gone: never, floor: none, queued: none})
-			continue
-		}
-		asked := h.call
+		asked, before := h.call, len(list)
 		var last *hold
 		for k, d := range byHold[int32(i)] {
 			over := j.at(d.until)
@@ -34,7 +30,12 @@ func (j *Judge) stretches(holds []hold, deadlines []deadline) []hold {
 				next = min(next, ds[k+1].pos)
 			}
 			end := min(next, over)
-			if over <= d.pos || h.end < d.pos {
+			if over <= d.pos || h.end < d.pos && (d.call == none || d.call > h.gone) {
+				continue
+			}
+			if h.end < d.pos { // an extend: it found the hold there, for an instant at least
+				list = append(list, hold{lock: h.lock, proc: h.proc, call: asked, ret: min(d.pos, h.gone), end: max(d.call, h.end), gone: h.gone, floor: none, queued: none, until: d.until})
+				last = nil
 				continue
 			}
 			if last != nil && last.end == d.pos {
@@ -48,6 +49,9 @@ func (j *Judge) stretches(holds []hold, deadlines []deadline) []hold {
 				last.gone = h.gone
 			}
 			asked = end
+		}
+		if len(list) == before && (j.opts.StrictTry || len(byHold[int32(i)]) == 0) { // it held at some time before, or nobody knows until when
+			list = append(list, hold{lock: h.lock, proc: h.proc, call: h.call, ret: never, end: h.call, gone: never, floor: none, queued: none})
 		}
 	}
 	return list

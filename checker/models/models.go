@@ -14,13 +14,16 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/lockcheck/lockcheck/history"
 )
 
 // A Model is an abstract object: a lock of some kind, or a register.
 type Model struct {
 	Name  string
-	Param string // what the number in "name=number" is: "permits", "limit"; "" where there is none
-	N     int    // that number; 0: none
+	Param string      // what the number in "name=number" is: "permits", "limit"; "" where there is none
+	N     int         // that number; 0: none
+	First history.Opt //  of a register: the value that is there at first, if it is known
 
 	State  string // what the object remembers
 	Rules  string // what it allows
@@ -54,7 +57,10 @@ type rule struct {
 
 // String is the model as Parse reads it.
 func (m Model) String() string {
-	if m.N > 0 {
+	switch {
+	case m.First.Set:
+		return fmt.Sprintf("%s=%d", m.Name, m.First.V)
+	case m.N > 0:
 		return fmt.Sprintf("%s=%d", m.Name, m.N)
 	}
 	return m.Name
@@ -74,6 +80,12 @@ func Parse(text string) (Model, error) {
 		switch {
 		case given && m.Param == "":
 			return Model{}, fmt.Errorf("the model %s has no number: leave out =%s", name, number)
+		case given && m.kind == register:
+			n, err := strconv.ParseInt(number, 10, 64)
+			if err != nil {
+				return Model{}, fmt.Errorf("the number of the model %s, its %s, is %q: want a 64-bit integer", name, m.Param, number)
+			}
+			m.First = history.Some(n)
 		case given:
 			n, err := strconv.Atoi(number)
 			if err != nil || n < 1 || n > most {

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"container/heap"
 	"fmt"
 	"slices"
@@ -13,15 +14,49 @@ import (
 // effect between call and ret; ret is never: or not at all.
 type event struct {
 	proc, call, ret int32
+	hold            int32 // of an acquire: what it got; of a release: what it can end, or none: anything
 	release         bool
+	tied            bool // of an acquire: there is a release that can end it only
 }
 
 // event takes in one that came back as typ says.
-func (j *Judge) event(l, proc, call, pos int32, typ history.Type, release bool) {
+func (j *Judge) event(e event, l int32, typ history.Type) {
 	if typ != history.OK {
-		pos = never
+		e.ret = never
 	}
-	j.locks[l].events = append(j.locks[l].events, event{proc, call, pos, release})
+	j.locks[l].events = append(j.locks[l].events, e)
+}
+
+// ends adds to the events of a lock the losses and deaths by which holds may have
+// ended, and sorts them. Each of those is a release that need not happen. One that
+// may come before its acquire is certain can only end that one; these are last.
+func (j *Judge) ends(events []event) []event {
+	if len(j.ceased) > 0 {
+		for i := range events {
+			e := &events[i]
+			if at, ok := j.ceased[e.hold]; ok && !e.release {
+				end := event{proc: e.proc, call: max(at, e.call), ret: never, hold: none, release: true}
+				if at <= e.ret {
+					end.hold, e.tied = e.hold, true
+				}
+				events = append(events, end)
+			}
+		}
+	}
+	if order := eventOrder; !slices.IsSortedFunc(events, order) {
+		slices.SortStableFunc(events, order)
+	}
+	return events
+}
+
+func eventOrder(a, b event) int {
+	if x, y := a.release && a.hold != none, b.release && b.hold != none; x != y {
+		if x {
+			return 1
+		}
+		return -1
+	}
+	return cmp.Compare(a.call, b.call)
 }
 
 // alternation gives events their turns: an acquire when the mutex is free, a
@@ -32,6 +67,8 @@ type alternation struct {
 	done    []bool
 	waiting [2]urgent // acquires and releases that were invoked and have a completion
 	spare   [2]int    // indeterminate ones that were invoked
+
+	turns []int32 // events, in the order of their turns; spares are none
 }
 
 // urgent is a heap of events, the one with the earliest completion first.
@@ -63,7 +100,14 @@ func side(release bool) int {
 // order of their calls; optional[i], if there is such a list, makes event i
 // one that need not happen.
 func stuck(events []event, optional []bool, locked bool) int32 {
-	a := alternation{events: events, locked: locked, done: make([]bool, len(events))}
+	a := alternation{events: events, locked: locked}
+	return a.run(optional)
+}
+
+// run gives events their turns, up to the one for which there is none.
+func (a *alternation) run(optional []bool) int32 {
+	events := a.events
+	a.done, a.turns = make([]bool, len(events)), make([]int32, 0, len(events))
 	a.waiting[0].events, a.waiting[1].events = events, events
 	must := make([]int32, 0, len(events))
 	for i := range events {
@@ -94,8 +138,14 @@ func (a *alternation) take(i int32) bool {
 		return false
 	}
 	a.done[i] = true
-	a.locked = !a.locked
+	a.pass(i)
 	return true
+}
+
+// pass notes a turn.
+func (a *alternation) pass(i int32) {
+	a.turns = append(a.turns, i)
+	a.locked = !a.locked
 }
 
 // turn gives the most urgent event of a kind its turn.
@@ -104,7 +154,7 @@ func (a *alternation) turn(release bool) bool {
 	for w.Len() > 0 {
 		if i := heap.Pop(w).(int32); !a.done[i] {
 			a.done[i] = true
-			a.locked = !a.locked
+			a.pass(i)
 			return true
 		}
 	}
@@ -112,46 +162,67 @@ func (a *alternation) turn(release bool) bool {
 		return false
 	}
 	a.spare[side(release)]--
-	a.locked = !a.locked
+	a.pass(none)
 	return true
 }
 
-// judgeEvents judges a mutex without owners.
+// judgeEvents judges a mutex without owners. A grant that may have ended before it
+// was certain may be as good as none: it was given and taken back in one instant.
+// What is violated without all of those is violated.
 func (o *object) judgeEvents() finding {
-	if !slices.IsSortedFunc(o.events, byCall) {
-		slices.SortStableFunc(o.events, byCall) // those that never came back are last
+	least, seems := *o, o.events
+	for n := len(seems); n > 0 && seems[n-1].release && seems[n-1].hold != none; n-- {
+		seems = seems[:n-1]
 	}
-	i := stuck(o.events, nil, false)
+	least.events = seems
+	doubts := slices.ContainsFunc(seems, func(e event) bool { return e.tied && e.ret != never })
+	if doubts {
+		least.events = slices.Clone(seems)
+		for i := range least.events {
+			if e := &least.events[i]; e.tied {
+				e.ret = never
+			}
+		}
+	}
+	a := alternation{events: least.events}
+	i := a.run(nil)
 	switch {
 	case i != none:
-		return o.noTurn(i)
+		return least.noTurn(&a, i)
 	case len(o.refused) > 0:
 		return undecided("tries were refused")
+	case doubts && stuck(seems, nil, false) != none:
+		return undecided("a grant may have ended before it was certain")
 	default:
 		return legal
 	}
 }
 
-func byCall(a, b event) int { return int(a.call) - int(b.call) }
+// How long a stretch of events may be to be searched for the few that convict, and
+// how many are shown of a longer one.
+const (
+	longestWindow = 256
+	lastEvents    = 4
+)
 
 // noTurn is the violation that event i had no turn: as few events as can be
-// found of which there is no order.
-func (o *object) noTurn(i int32) finding {
+// found of which there is no order; of a long stretch their number.
+func (o *object) noTurn(a *alternation, i int32) finding {
 	events, free := o.window(i)
+	if len(events) > longestWindow {
+		return o.tooMany(a, i)
+	}
 	optional := make([]bool, len(events))
 	impossible := func() bool {
 		return stuck(events, optional, false) != none && (free || stuck(events, optional, true) != none)
 	}
-	// By halves: long stretches that are not needed go first. One search takes
-	// as long as the list, so a very long one is not gone through to the end.
-	work := 0
-	for size := (len(events) + 1) / 2; size > 0 && work < 100_000_000; size /= 2 {
-		for at := 0; at < len(events) && work < 100_000_000; at += size {
+	for size := (len(events) + 1) / 2; size > 0; size /= 2 { // by halves: long stretches that are not needed go first
+		for at := 0; at < len(events); at += size {
 			was := slices.Clone(optional[at:min(at+size, len(events))])
 			for k := range was {
 				optional[at+k] = true
 			}
-			if work += len(events); !impossible() {
+			if !impossible() {
 				copy(optional[at:], was)
 			}
 		}
@@ -212,6 +283,51 @@ func (o *object) counted(events []event, optional []bool, first, last int32, acq
 	}
 }
 
+// tooMany is the same, by numbers. All events were put off for as long as that is
+// possible, and all of the other kind that were invoked have had their turns: there
+// are too few of those. Where one of its own kind had its turn before it had to,
+// because one of the other kind pressed, only what came after that counts.
+func (o *object) tooMany(a *alternation, i int32) finding {
+	last := &o.events[i]
+	from, first := 0, none
+	release := a.locked // of the turn that is looked at, which left it so
+	for k := len(a.turns) - 1; k >= 0; k-- {
+		if release = !release; release != last.release {
+			continue
+		}
+		if n := a.turns[k]; n == none || o.events[n].ret > last.ret {
+			from = k + 2 // behind the one that pressed
+			first = o.events[a.turns[k+1]].ret
+			break
+		}
+	}
+	var facts []fact
+	same, other := 1, 0
+	for k := len(a.turns) - 1; k >= from; k-- {
+		n := a.turns[k]
+		if n == none || o.events[n].release != last.release {
+			other++
+			continue
+		}
+		if same++; same <= lastEvents {
+			facts = append(facts, fact{opID{eventOp, n}, []int32{o.events[n].call, o.events[n].ret}})
+		}
+	}
+	facts = append(facts, fact{opID{eventOp, i}, []int32{last.call, last.ret}})
+	j := o.j
+	said := []string{plural(same, "grant"), plural(other, "release")}
+	if last.release {
+		said = []string{plural(same, "release"), plural(other, "grant")}
+	}
+	span := fmt.Sprintf("up to line %d", j.lines.of(last.ret))
+	if first != none {
+		span = fmt.Sprintf("from line %d to line %d", j.lines.of(first), j.lines.of(last.ret))
+	}
+	f := violation(facts, "%s of %s: %s, at most %s.", span, j.named(o.lock), said[0], said[1])
+	f.absence = true
+	return f
+}
+
 // window is a short stretch of events, up to the completion of event i, of
 // which there is no order, whether the mutex was held before it or not; or
 // (free) all events from the start, before which it was not.
@@ -231,7 +347,7 @@ func (o *object) window(i int32) (events []event, free bool) {
 				events = append(events, e)
 			}
 		}
-		if from == none {
+		if from == none || len(events) > longestWindow {
 			return events, true
 		}
 		if stuck(events, nil, false) != none && stuck(events, nil, true) != none {

@@ -30,7 +30,8 @@ type deed struct {
 	optional  bool
 	client    string
 	proc      int
-	of        int // the acquire that it names; none: it names none
+	of        int  // the acquire that it names; none: it names none
+	over      bool // of a release: it happened, or may have
 	shared    bool
 	token     uint64
 }
@@ -184,6 +185,9 @@ type chaos struct {
 	grant int
 	token uint64
 	got   []possession
+	alive map[string]int   // behind the last sign of life of a client, or where it was killed
+	seq   history.Sequence // names the grants of a history without names, as a reader does
+	names map[int]int      // those grants, and the deeds that got them
 }
 
 type chaotic struct {
@@ -202,8 +206,40 @@ type possession struct {
 
 func (c *chaos) add(e history.Entry) int {
 	e.Index = len(c.h) + 1
+	if !c.named {
+		_ = c.seq.Fill(&e, history.Given{Index: true, Time: true})
+	}
 	c.h = append(c.h, e)
+	if e.Client != "" && e.Type != history.Invoke && e.Type != history.Info {
+		c.alive[e.Client] = len(c.h)
+	}
 	return len(c.h) - 1
+}
+
+// meant is the deed that got the grant which an entry names, or none.
+func (c *chaos) meant(pos int) int {
+	if k, ok := c.names[c.h[pos].Grant]; ok {
+		return k
+	}
+	return int(none)
+}
+
+// die ends what a client may have: at pos if it was killed, at its last sign of life
+// if it died by itself.
+func (c *chaos) die(client string, pos int, killed bool) {
+	if killed {
+		c.alive[client] = max(c.alive[client], pos)
+	} else {
+		pos = c.alive[client]
+	}
+	c.ends(pos, func(d deed) bool { return d.client == client })
+}
+
+// fault is what happened to a client.
+func (c *chaos) fault(p *chaotic) {
+	f := []string{"kill", "poweroff", history.Exit}[c.Intn(3)]
+	pos := c.add(history.Entry{Process: history.Process{Name: history.Nemesis}, Type: history.Info, F: f, On: []string{p.client}})
+	c.die(p.client, pos, f != history.Exit)
 }
 
 func (c *chaos) process(client string) {
@@ -212,11 +248,11 @@ func (c *chaos) process(client string) {
 }
 
 func (c *chaos) run() {
+	c.alive, c.names = map[string]int{}, map[int]int{}
 	for i := range 2 + c.Intn(2) {
 		c.process(fmt.Sprint("c", i))
-		// Without names a release is about what its process got last: two
-		// processes at a time would not know of each other.
-		if c.Intn(4) == 0 && c.named {
+		// Without names most of what two processes of one client do is open.
+		if c.Intn(4) == 0 && (c.named || c.Intn(16) == 0) {
 			c.process(fmt.Sprint("c", i))
 		}
 	}
@@ -226,9 +262,12 @@ func (c *chaos) run() {
 		switch {
 		case p.open != nil && c.Intn(2) == 0:
 			c.answer(p)
-		case p.open == nil && c.named && c.Intn(50) == 0:
-			pos := c.add(history.Entry{Process: history.Process{Name: history.Nemesis}, Type: history.Info, F: "kill", On: []string{p.client}})
-			c.ends(pos, func(d deed) bool { return d.client == p.client })
+		case c.Intn(50) == 0:
+			c.fault(p)
+		case p.open != nil && !c.named && c.Intn(20) == 0:
+			e := history.Entry{Client: p.client, Process: history.Process{N: p.n}, Type: history.Event, F: history.Lost}
+			pos := c.add(e)
+			c.lost(p, c.meant(pos), pos)
 		case p.open == nil && left > 0:
 			left--
 			c.ask(p)
@@ -236,13 +275,57 @@ func (c *chaos) run() {
 	}
 }
 
+// lost notes what a process has lost at pos that learns of it: the acquire that is
+// named; of a lock that can be taken again all that its process holds, if it holds
+// that one; without a name all that the process holds, or, if that is nothing but
+// what it is releasing, all of its client.
+func (c *chaos) lost(p *chaotic, of, pos int) {
+	holds := func(k int) bool {
+		is := func(d deed) bool { return d.of == k && d.what == toExtend && !d.optional }
+		sure := !c.deeds[k].optional || slices.ContainsFunc(c.deeds, is)
+		is = func(d deed) bool { return d.of == k && d.over }
+		return sure && !slices.ContainsFunc(c.deeds, is)
+	}
+	switch {
+	case of == int(none):
+		lets, asks := -1, -1
+		if p.open != nil && p.open.F == history.Release {
+			lets = c.deeds[p.deed].of
+		} else if p.open != nil {
+			asks = p.deed
+		}
+		found := false
+		for k, d := range c.deeds {
+			found = found || d.what == toAcquire && d.proc == p.n && k != asks && k != lets && holds(k)
+		}
+		for k, d := range c.deeds {
+			if d.what == toAcquire && d.client == p.client && k != asks && (!found || d.proc == p.n) {
+				c.end(pos, k)
+			}
+		}
+	case c.model.rule.reentrant && holds(of):
+		proc := c.deeds[of].proc
+		for k := range c.deeds {
+			if c.deeds[k].what == toAcquire && c.deeds[k].proc == proc && holds(k) {
+				c.end(pos, k)
+			}
+		}
+	default:
+		c.end(pos, of)
+	}
+}
+
 // ends notes that holds may end from pos on.
 func (c *chaos) ends(pos int, of func(deed) bool) {
 	for k, d := range c.deeds {
 		if d.what == toAcquire && of(d) {
-			c.deeds = append(c.deeds, deed{what: toRelease, call: pos, ret: 1 << 29, optional: true, client: d.client, of: k})
+			c.end(pos, k)
 		}
 	}
+}
+
+func (c *chaos) end(pos, k int) {
+	c.deeds = append(c.deeds, deed{what: toRelease, call: pos, ret: 1 << 29, optional: true, client: c.deeds[k].client, of: k, over: true})
 }
 
 func (c *chaos) ask(p *chaotic) {
@@ -261,11 +344,12 @@ func (c *chaos) ask(p *chaotic) {
 		}
 		switch c.Intn(9) {
 		case 0:
-			if c.named {
-				e.Type, e.F = history.Event, history.Lost
-				lost := c.deeds[x.acquire]
-				c.ends(c.add(e), func(d deed) bool { return d == lost || d.proc == lost.proc && !d.optional })
+			e.Type, e.F = history.Event, history.Lost
+			pos := c.add(e)
+			if !c.named {
+				d.of = c.meant(pos)
 			}
+			c.lost(p, d.of, pos)
 			return
 		case 1:
 			if c.named {
@@ -284,8 +368,12 @@ func (c *chaos) ask(p *chaotic) {
 		e.F, e.Shared = []string{history.Acquire, history.Try}[c.Intn(2)], c.model.rule.shared && c.Intn(2) == 0
 		d.what, d.shared = toAcquire, e.Shared
 	}
-	open := c.h[c.add(e)]
+	pos := c.add(e)
+	open := c.h[pos]
 	p.open, p.deed = &open, len(c.deeds)
+	if !c.named {
+		d.of = c.meant(pos)
+	}
 	if d.what == toExtend { // without an answer it says nothing
 		p.of, d.of, d.what = d.of, int(none), toDoNothing
 	}
@@ -315,7 +403,13 @@ func (c *chaos) answer(p *chaotic) {
 	if e.F == history.Extend && e.Type == history.OK {
 		d.what, d.of = toExtend, p.of
 	} else if e.F == history.Extend {
-		e.Error = "unavailable"
+		if e.Error = "unavailable"; e.Type == history.Fail && c.Intn(2) == 0 {
+			e.Error = []string{history.ErrLost, history.ErrNotHeld}[c.Intn(2)]
+			c.lost(p, p.of, pos)
+		}
+	}
+	if e.F == history.Release && (e.Type != history.Fail || c.opts.Released) {
+		d.over = true
 	}
 	if acquires := e.F == history.Acquire || e.F == history.Try; acquires && e.Type != history.Fail {
 		c.grant++
@@ -333,7 +427,15 @@ func (c *chaos) answer(p *chaotic) {
 			e.Token, d.token = c.token, c.token
 		}
 	}
-	c.add(e)
+	if e.Type == history.Info && c.Intn(4) == 0 {
+		e.Error = history.ErrCrashed
+	}
+	if n := c.h[c.add(e)].Grant; n != 0 && e.Type == history.OK && (e.F == history.Acquire || e.F == history.Try) {
+		c.names[n] = p.deed
+	}
+	if e.Error == history.ErrCrashed {
+		c.die(e.Client, 0, false)
+	}
 	if e.Type == history.Info {
 		c.procs = slices.DeleteFunc(c.procs, func(x *chaotic) bool { return x == p })
 		c.process(p.client)
@@ -341,8 +443,8 @@ func (c *chaos) answer(p *chaotic) {
 }
 
 // What the judges say of chaos, the oracle says, too; unless they say that they
-// do not know. They may know nothing only where grants are not named, or where
-// Porcupine would have to decide and is not asked.
+// do not know: of a history in which nothing was granted, and of one in a thousand
+// because it does not say which grant an operation is about.
 func TestTheOracleAgrees(t *testing.T) {
 	t.Parallel()
 	histories := 3000
@@ -366,7 +468,7 @@ func TestTheOracleAgrees(t *testing.T) {
 }
 
 func consult(t *testing.T, m Model, opts Options, named bool, histories int) {
-	var valid, violated, unknown int
+	var valid, violated, unknown, doubts int
 	for seed := range histories {
 		c := &chaos{Rand: rand.New(rand.NewSource(int64(seed))), model: m, opts: opts, named: named}
 		if c.run(); len(c.deeds) > 40 {
@@ -384,6 +486,9 @@ func consult(t *testing.T, m Model, opts Options, named bool, histories int) {
 		switch {
 		case v.Outcome == checker.Unknown && !strings.HasPrefix(v.Reason, "the judges disagree"):
 			unknown++
+			if strings.HasPrefix(v.Reason, "it is not certain") {
+				doubts++
+			}
 		case v.Outcome == checker.Valid && explained:
 			valid++
 		case v.Outcome == checker.Violated && !explained:
@@ -396,7 +501,10 @@ func consult(t *testing.T, m Model, opts Options, named bool, histories int) {
 			t.Fatalf("seed %d: the judges say %s (%s), the oracle finds an order: %v\n%s", seed, v.Outcome, said, explained, shown(c.h))
 		}
 	}
-	t.Logf("%d valid, %d violated, %d unknown", valid, violated, unknown)
+	t.Logf("%d valid, %d violated, %d unknown, %d of them because a grant has no name", valid, violated, unknown, doubts)
+	if doubts*1000 > histories {
+		t.Errorf("of %d histories %d are unknown because a grant has no name", histories, doubts)
+	}
 	if valid*10 < histories || violated*100 < histories {
 		t.Errorf("%d valid, %d violated of %d say little", valid, violated, histories)
 	}

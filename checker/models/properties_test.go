@@ -70,7 +70,7 @@ func outcomeOf(list []checker.Verdict, p checker.Property) checker.Outcome {
 // release or extend what one does not hold, to get again what one has, and what
 // was only known later to have been held.
 func onlyOfModels(sentence string) bool {
-	for _, words := range []string{"did not hold it", "after it had released it", "granted it again", "at some moment"} {
+	for _, words := range []string{"did not hold it", "had never held it", "after it had released it", "granted it again", "at some moment"} {
 		if strings.Contains(sentence, words) {
 			return true
 		}

@@ -47,9 +47,15 @@ type object struct {
 	accesses []access
 }
 
+// start is the state of the object before the history.
+func (o *object) start() state {
+	return state{value: o.j.model.First.V, known: o.j.model.First.Set}
+}
+
 // operations lists those that may take effect between two positions.
 func (o *object) operations(from, to int32) []operation {
 	var list []operation
+	maybe := o.loose() || len(o.refused) > 0 // an indeterminate acquire may be needed
 	add := func(kind opKind, n int, call, ret, proc int32, optional bool) {
 		if call <= to && ret >= from {
 			list = append(list, operation{opID{kind, int32(n)}, call, ret, proc, optional})
@@ -57,15 +63,15 @@ func (o *object) operations(from, to int32) []operation {
 	}
 	for i := range o.holds {
 		h := &o.holds[i]
-		if h.call > to || h.gone < from {
+		if h.call > to || h.gone < from || h.void {
 			continue
 		}
-		if o.j.model.rule.fifo && h.presupposed() && h.call <= to && h.ret >= from {
+		if o.j.model.rule.fifo && h.ret >= from && (h.presupposed() || maybe) {
 			in := h.ret
-			if h.queued != none {
+			if h.queued != none && h.presupposed() {
 				in = h.queued
 			}
-			list = append(list, operation{opID{queueOp, int32(i)}, h.call, in, h.proc, false})
+			list = append(list, operation{opID{queueOp, int32(i)}, h.call, in, h.proc, !h.presupposed()})
 		}
 		add(acquireOp, i, h.call, h.ret, h.proc, !h.presupposed())
 		if h.end != never {
@@ -83,7 +89,9 @@ func (o *object) operations(from, to int32) []operation {
 	}
 	for i := range o.accesses {
 		a := &o.accesses[i]
-		add(accessOp, i, a.call, a.ret, a.proc, a.ret == never)
+		if a.call != atFirst { // which is the state that o.start returns
+			add(accessOp, i, a.call, a.ret, a.proc, a.ret == never)
+		}
 	}
 	return list
 }
@@ -111,7 +119,9 @@ func (o *object) history(list []operation) []porcupine.Operation {
 
 // state is what the objects of all models remember.
 type state struct {
-	held    string // holds, four bytes each, in the order in which they were granted
+	held    string // holds, four bytes each, in the order in which they were granted; of a mutex without owners: the one that a loss or a death can end
+	over    string // holds that were released, if there are loose operations
+	spent   string // holds that a loose release was about
 	queue   string // of holds, likewise
 	locked  bool   // of a mutex without owners
 	nest    uint64 // token of the grant that the present ones rest on
@@ -146,7 +156,7 @@ func without(list string, n int32) (string, bool) {
 // spec is the model in Porcupine's terms: what the object allows, one
 // operation after the other, by the letter of its rules.
 func (o *object) spec(start state) porcupine.Model {
-	return porcupine.Model{
+	m := porcupine.Model{
 		Init: func() any { return start },
 		Step: func(s, in, _ any) (bool, any) {
 			old, x := s.(state), in.(input)
@@ -166,6 +176,24 @@ func (o *object) spec(start state) porcupine.Model {
 		DescribeOperation: func(in, _ any) string { return o.describe(in.(input)) },
 		DescribeState:     func(s any) string { return o.describeState(s.(state)) },
 	}
+	if !o.loose() {
+		return m
+	}
+	return (&porcupine.NondeterministicModel{
+		Init: func() []any { return []any{start} },
+		Step: func(s, in, _ any) []any {
+			if x := in.(input); x.kind == strayOp && o.strays[x.n].doubt == loose && !s.(state).ended {
+				return o.choices(s.(state), &o.strays[x.n])
+			}
+			ok, next := m.Step(s, in, nil)
+			if !ok {
+				return nil
+			}
+			return []any{next}
+		},
+		DescribeOperation: func(in, _ any) string { return o.describe(in.(input)) },
+		DescribeState:     func(s any) string { return o.describeState(s.(state)) },
+	}).ToModel()
 }
 
 // step makes s what it is after x, or says that x is not allowed.
@@ -175,8 +203,14 @@ func (o *object) step(s *state, x input) bool {
 		return o.grant(s, x.n, x.optional)
 	case releaseOp:
 		rest, ok := without(s.held, x.n)
+		if h := &o.holds[x.n]; h.joint && h.gone == never {
+			rest = o.others(rest, h)
+		}
 		if s.held = rest; rest == "" {
 			s.nest = 0
+		}
+		if ok && o.loose() {
+			s.over = pack(s.over, x.n)
 		}
 		return ok
 	case queueOp:
@@ -193,13 +227,30 @@ func (o *object) step(s *state, x input) bool {
 		}
 		return !o.admits(s, r.proc, r.shared)
 	case eventOp:
+		e := &o.events[x.n]
+		if e.release && e.hold != none && s.held != pack("", e.hold) {
+			return false
+		}
 		was := s.locked
-		s.locked = !o.events[x.n].release
+		s.locked, s.held = !e.release, ""
+		if e.tied {
+			s.held = pack("", e.hold)
+		}
 		return was != s.locked
 	case accessOp:
 		return o.access(s, &o.accesses[x.n], x.optional)
 	}
 	return false
+}
+
+// others are the held ones that were not lost together with h.
+func (o *object) others(held string, h *hold) (rest string) {
+	for _, n := range unpack(held) {
+		if x := &o.holds[n]; !x.joint || x.end != h.end || x.proc != h.proc {
+			rest = pack(rest, n)
+		}
+	}
+	return rest
 }
 
 // admits tells whether the lock may be granted to a process.
@@ -225,14 +276,8 @@ func (o *object) grant(s *state, n int32, optional bool) bool {
 		return false
 	}
 	r := o.j.model.rule
-	if r.fifo {
-		if optional {
-			return s.queue == "" && o.hold(s, n)
-		}
-		if len(s.queue) < 4 || s.queue[:4] != pack("", n) {
-			return false
-		}
-		s.queue = s.queue[4:]
+	if r.fifo && !o.turn(s, n, optional) {
+		return false
 	}
 	if r.tokens && h.token != 0 {
 		switch {
@@ -247,6 +292,24 @@ func (o *object) grant(s *state, n int32, optional bool) bool {
 		}
 	}
 	return o.hold(s, n)
+}
+
+// turn takes n out of the queue if it may be granted now. Indeterminate ones before
+// it may have left. One that is optional may take its place at the last moment.
+func (o *object) turn(s *state, n int32, optional bool) bool {
+	for i, k := range unpack(s.queue) {
+		if k == n {
+			s.queue = s.queue[4*i+4:]
+			return true
+		}
+		if o.holds[k].presupposed() {
+			return false
+		}
+	}
+	if optional {
+		s.queue = ""
+	}
+	return optional
 }
 
 func (o *object) hold(s *state, n int32) bool {

@@ -63,6 +63,7 @@ func (o *object) judgeAccesses() finding {
 		return undecided("what was read first may have been there from the start")
 	}
 	f.start = c.before(f)
+	f.whole = f.whole || o.j.model.First.Set
 	return f
 }
 
@@ -147,6 +148,9 @@ func (c *chains) gather() finding {
 				k.next = at
 			case k.next != at:
 				return c.replacedTwice(k, at)
+			}
+			if m == none && c.j.model.First.Set {
+				return violation(c.facts(at), "%s, and nobody ever wrote %d; %s.", c.doing(at), v, c.doing(0))
 			}
 			if m == none {
 				if c.atStart != nil && c.atStart != k {
@@ -245,6 +249,9 @@ func (c *chains) compare() finding {
 // facts are what convicts: accesses, each with what shows that it happened.
 func (c *chains) facts(list ...int32) (facts []fact) {
 	for _, i := range list {
+		if i != none && c.list[i].call == atFirst {
+			continue
+		}
 		for ok := i != none; ok; i, ok = c.shownBy[i] {
 			this := fact{opID{accessOp, i}, c.list[i].at()}
 			if !slices.ContainsFunc(facts, func(f fact) bool { return f.op == this.op }) {
@@ -272,6 +279,9 @@ func (c *chains) ambiguous(f finding) bool {
 // before is a state in which the facts are impossible: with the value that was
 // there from the start, or one that nobody knows.
 func (c *chains) before(f finding) state {
+	if c.j.model.First.Set {
+		return c.start()
+	}
 	if f.open {
 		return state{}
 	}
@@ -293,6 +303,9 @@ func (c *chains) before(f finding) state {
 // doing is an access, for a sentence.
 func (c *chains) doing(i int32) string {
 	a, j := &c.list[i], c.j
+	if a.call == atFirst {
+		return fmt.Sprintf("%d was there at first", a.value)
+	}
 	at := fmt.Sprintf("line %d", j.lines.of(a.call))
 	switch {
 	case a.ret == never:

@@ -30,21 +30,30 @@ func newBudget(ctx context.Context, o Options) *budget {
 	return b
 }
 
-// quick searches for a short time, which no budget bounds.
+// shorten leaves no more than d for all that is still to be searched.
+func (b *budget) shorten(d time.Duration) {
+	if until := time.Now().Add(d); b.until.IsZero() || until.Before(b.until) {
+		b.until = until
+	}
+}
+
+// quick searches for a short time.
 func (b *budget) quick(o *object, list []operation, start state) checker.Outcome {
 	out, _ := b.search(o, list, start, confirmTime)
 	return out
 }
 
 // search asks Porcupine whether the operations have an order, no longer than
-// limit; 0: for as long as the budget lasts.
+// limit, if it is not 0, and than the budget lasts.
 func (b *budget) search(o *object, list []operation, start state, limit time.Duration) (checker.Outcome, string) {
-	if limit == 0 && !b.until.IsZero() {
+	if !b.until.IsZero() {
 		left := time.Until(b.until)
 		if left <= 0 {
 			return checker.Unknown, b.outOfTime()
 		}
-		limit = left
+		if limit == 0 || left < limit {
+			limit = left
+		}
 	}
 	var stop atomic.Bool
 	var why atomic.Pointer[string]
@@ -73,7 +82,10 @@ func (b *budget) search(o *object, list []operation, start state, limit time.Dur
 	}
 }
 
-func (b *budget) outOfTime() string { return fmt.Sprintf("had no answer after %s", b.limits.Timeout) }
+func (b *budget) outOfTime() string { return OutOfTime(b.limits.Timeout) }
+
+// OutOfTime is why somebody who had so much time has no verdict.
+func OutOfTime(d time.Duration) string { return fmt.Sprintf("had no answer after %s", d) }
 
 // watch stops a search when ctx ends or memory runs out.
 func (b *budget) watch(done <-chan struct{}, stop func(reason string)) {
@@ -117,7 +129,7 @@ func used() uint64 {
 
 // decide leaves the decision to Porcupine, piece by piece. The reason is why.
 func (o *object) decide(b *budget, reason string) finding {
-	pieces := []piece{{own: o.operations(0, never)}}
+	pieces := []piece{{start: o.start(), own: o.operations(0, never)}}
 	if !b.limits.Whole {
 		pieces = o.cut()
 	}

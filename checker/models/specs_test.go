@@ -86,6 +86,17 @@ func told(t *testing.T, text string) []history.Entry {
 	return entries
 }
 
+// fill supplies what a reader of files supplies, the names of grants most of all.
+func fill(t *testing.T, entries []history.Entry) {
+	t.Helper()
+	var seq history.Sequence
+	for i := range entries {
+		if err := seq.Fill(&entries[i], history.Given{Index: true, Time: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // judged is the verdict in the words of a spec.
 func judged(m Model, o Options, entries []history.Entry) string {
 	j := New(m, o)
@@ -127,7 +138,11 @@ func TestSpecs(t *testing.T) {
 					t.Fatal(err)
 				}
 				o := Options{StrictTry: option == "strict", Released: option == "released"}
-				if got := judged(m, o, told(t, s.text)); got != s.want {
+				entries := told(t, s.text)
+				if option == "read" {
+					fill(t, entries)
+				}
+				if got := judged(m, o, entries); got != s.want {
 					t.Errorf("got  %s\nwant %s", got, s.want)
 				}
 			})
@@ -189,7 +204,7 @@ var modelSpecs = []modelSpec{
 		c1 acquire
 		c1 acquire ok until=9
 		c2 release
-		c2 release ok`, `violated 3,4: c2 released the lock (line 4), and did not hold it.`},
+		c2 release ok`, `violated 3,4: c2 released the lock (line 4), and had never held it.`},
 	{"mutex", "anybody releases", `
 		c1 acquire
 		c1 acquire ok
@@ -271,7 +286,36 @@ var modelSpecs = []modelSpec{
 		c1 release
 		c1 release ok
 		c1 extend
-		c1 extend ok`, `violated 5,6: c1 extended the lock (line 6), and did not hold it.`},
+		c1 extend ok`, `violated 4,5,6: c1 extended the lock (line 6), and did not hold it: its hold had ended in line 4.`},
+	{"owner-mutex", "what is released twice ended with the first release", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1 release grant=1
+		c1 release ok grant=1
+		c1 acquire
+		c1 acquire ok grant=2
+		c1 release grant=1
+		c1 release ok grant=1`, `violated 4,7,8: c1 released the lock (line 8), and did not hold it: its hold had ended in line 4.`},
+	{"owner-mutex", "what is released in vain ended with the last hold", `
+		c1 acquire
+		c1 acquire ok
+		c1 release
+		c1 release ok
+		c1 acquire
+		c1 acquire ok
+		c1 release
+		c1 release ok
+		c2 acquire
+		c2 acquire ok
+		c1 release
+		c1 release ok`, `violated 8,11,12: c1 released the lock (line 12), and did not hold it: its hold had ended in line 8.`},
+	{"owner-mutex", "what nobody asked for has no hold that could end", `
+		c2 acquire
+		c2 acquire fail
+		c1 acquire
+		c1 acquire ok
+		c2 release
+		c2 release ok`, `violated 5,6: c2 released the lock (line 6), and had never held it.`},
 	{"fenced-mutex", "tokens grow", `
 		c1 acquire
 		c1 acquire ok token=3
@@ -548,7 +592,7 @@ var modelSpecs = []modelSpec{
 		c1' release ok
 		c2 acquire
 		c2 acquire ok`, "valid"},
-	{"semaphore=2", "which grant is meant is not certain without a name", `
+	{"semaphore=2", "whichever grants are meant, two can be released twice only", `
 		c1 acquire
 		c1 acquire info
 		c1' acquire
@@ -558,7 +602,123 @@ var modelSpecs = []modelSpec{
 		c1'' release
 		c1'' release ok
 		c1'' release
-		c1'' release ok`, `unknown: it is not certain which of its grants c1 means in line 5 (release); if it is as it seems: c1 (process 3) released the lock (line 10), and did not hold it`},
+		c1'' release ok`, `violated 5,6,7,8,9,10: there is no order for this: c1 (process 3): release (lines 5 to 6); c1 (process 3): release (lines 7 to 8); c1 (process 3): release (lines 9 to 10).`},
+	{"owner-mutex", "a loss is about the grant that it names", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1 release grant=1
+		c1 release ok grant=1
+		c1 acquire
+		c1 acquire ok grant=2
+		c1 lost grant=1
+		c2 acquire
+		c2 acquire ok grant=3`, `violated 6,9: c1 held the lock from line 6 on, and c2 was granted it in line 9.`},
+	{"owner-mutex reentrant-mutex rw-mutex semaphore=1", "an extend that finds its grant lost says nothing of another one", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1 release grant=1
+		c1 release ok grant=1
+		c1 acquire
+		c1 acquire ok grant=2
+		c1 extend grant=1
+		c1 extend fail grant=1 error=not-held
+		c2 acquire
+		c2 acquire ok grant=3`, `violated 6,10: c1 held the lock from line 6 on, and c2 was granted it in line 10.`},
+	{"semaphore=2", "a lost permit is one", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1 acquire
+		c1 acquire ok grant=2
+		c1 lost grant=1
+		c2 acquire
+		c2 acquire ok grant=3
+		c3 acquire
+		c3 acquire ok grant=4`, `violated 4,7,9: all 2 permits of the lock were held when c3 was granted one more (line 9).`},
+	{"semaphore=2 reentrant-mutex=2", "a loss without a name is of all that the process holds", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1 acquire
+		c1 acquire ok grant=2
+		c1 lost
+		c2 acquire
+		c2 acquire ok grant=3
+		c2 acquire
+		c2 acquire ok grant=4`, "valid"},
+	{"reentrant-mutex", "what rests on one entry is lost with it", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1 acquire
+		c1 acquire ok grant=2
+		c1 lost grant=2
+		c2 acquire
+		c2 acquire ok grant=3`, "valid"},
+	{"semaphore=2", "who may have released one of its permits held the other", `
+		c1 acquire
+		c1 acquire info
+		c1' acquire
+		c1' acquire info
+		c1'' release
+		c1'' release info
+		c2 acquire
+		c2 acquire ok
+		c3 acquire
+		c3 acquire ok
+		c4 acquire
+		c4 acquire ok`, `violated 8,10,12: all 2 permits of the lock were held when c4 was granted one more (line 12).`},
+	{"owner-mutex", "a release that failed leaves no doubt", `
+		c1 acquire
+		c1 acquire info
+		c1' acquire
+		c1' acquire info
+		c1'' release
+		c1'' release fail
+		c2 acquire
+		c2 acquire ok
+		c3 acquire
+		c3 acquire ok`, `violated 8,10: c2 held the lock from line 8 on, and c3 was granted it in line 10.`},
+	{"owner-mutex rw-mutex", "whichever grant a client extended, somebody else held all the time", `
+		c1 acquire
+		c1 acquire info
+		c1' acquire
+		c1' acquire info
+		c2 acquire
+		c2 acquire ok
+		c1'' extend
+		c1'' extend ok`, `violated 5,6,7,8: there is no order for this: c2: acquire (lines 5 to 6); c1 (process 4): extend (lines 7 to 8).`},
+	{"register=0 cas-register=0", "what is there at first is read first", `
+		c1 read
+		c1 read ok value=1`, `violated 1,2: c1 read 1 (lines 1 to 2), and nobody ever wrote 1; 0 was there at first.`},
+	{"register=0 cas-register=0", "and until something is written", `
+		c1 write value=1
+		c1 write ok value=1
+		c1 read
+		c1 read ok value=0`, `violated 1,2,3,4: there is no order for this: c1 wrote 1 (lines 1 to 2); c1 read 0 (lines 3 to 4), and no write of 0 fits in between; 0 was there at first.`},
+	{"cas-register=5", "it may be replaced", `
+		c1 cas was=5 value=1
+		c1 cas ok was=5 value=1
+		c1 read
+		c1 read ok value=1`, "valid"},
+	{"cas-register=-1", "by who expects it", `
+		c1 cas was=5 value=1
+		c1 cas ok was=5 value=1`, `violated 1,2: c1 replaced 5 by 1 (lines 1 to 2), and nobody ever wrote 5; -1 was there at first.`},
+	{"register=0", "and written again", `
+		c1 write value=1
+		c1 write ok value=1
+		c1 write value=0
+		c1 write ok value=0
+		c1 read
+		c1 read ok value=0
+		c1 read
+		c1 read ok value=2`, `violated 5,6,7,8: there is no order for this: c1 read 0 (lines 5 to 6); c1 read 2 (lines 7 to 8), and no write of 2 fits in between; 0 was there at first.`},
+	{"semaphore=3", "which of two permits was released is open", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1 acquire
+		c1 acquire info
+		c1' release
+		c1' release ok
+		c1' release grant=1
+		c1' release ok grant=1`, `unknown: it is not certain which of its grants c1 means in line 5 (release); if it is as it seems: c1 (process 2) released the lock (line 8), and did not hold it: its hold had ended in line 6`},
 	{"owner-mutex lease reentrant-mutex", "the dead may come back and release", `
 		c1 acquire
 		c1 acquire ok until=50
@@ -576,7 +736,7 @@ var modelSpecs = []modelSpec{
 		c1 acquire
 		c1 acquire ok grant=1
 		c2 release grant=1
-		c2 release ok grant=1`, `violated 3,4: c2 released the lock (line 4), and did not hold it.`},
+		c2 release ok grant=1`, `violated 3,4: c2 released the lock (line 4), and had never held it.`},
 	{"owner-mutex", "a release that is repeated releases once, at its first invoke", `
 		c1 acquire
 		c1 acquire ok grant=1
@@ -642,6 +802,256 @@ var modelSpecs = []modelSpec{
 		c2 release ok
 		c1' release grant=7
 		c1' release ok grant=7`, `violated 2,9,10: c1 (process 2) had the lock at some moment from line 9 to line 10, but c3 held the lock from line 2 on.`},
+	{"owner-mutex reentrant-mutex semaphore=1", "who was killed did not die before, whatever its open operation says", `
+		c1 acquire
+		c1 acquire ok
+		c2 acquire
+		c2 acquire ok
+		c1 read
+		nemesis kill on=c1
+		c1 read info error=crashed`, `violated 2,4,6: c1 held the lock from line 2 to line 6, and c2 was granted it in line 4.`},
+	{"owner-mutex", "nor does its exit say so", `
+		c1 acquire
+		c1 acquire ok
+		c2 acquire
+		c2 acquire ok
+		nemesis poweroff on=c1
+		nemesis exit on=c1`, `violated 2,4,5: c1 held the lock from line 2 to line 5, and c2 was granted it in line 4.`},
+	{"mutex owner-mutex", "who died while it released may have let go before it asked", `
+		c1 acquire
+		c1 acquire ok
+		c2 acquire
+		c2 acquire ok
+		c1 release
+		c1 release info error=crashed`, "valid"},
+	{"owner-mutex+strict mutex+strict semaphore=1+strict", "who died with an open acquire may have held before, and not after", `
+		c2 acquire
+		nemesis exit on=c2
+		c1 try
+		c1 try fail error=held
+		c1 acquire
+		c1 acquire ok`, "valid"},
+	{"owner-mutex+strict mutex+strict", "who was killed with an open acquire may have held before, and not after", `
+		c2 acquire
+		nemesis kill on=c2
+		c1 try
+		c1 try fail error=held
+		c1 acquire
+		c1 acquire ok`, "valid"},
+	{"owner-mutex owner-mutex+read", "a release without a name may confirm one of two", `
+		c1 acquire
+		c1 acquire ok
+		c1 release
+		c1' acquire
+		c1' acquire ok
+		c1' release
+		c1' release info
+		c1'' release
+		c1'' release ok
+		c1 release ok`, `unknown: it is not certain which of its grants c1 means in line 8 (release); if it is as it seems: c1 (process 1) released the lock (line 10), and did not hold it: its hold had ended in line 9`},
+	{"owner-mutex owner-mutex+read", "or be about what is still asked for", `
+		c1 acquire
+		c1' acquire
+		c1' acquire ok
+		c4 try
+		c1' release
+		c4 try ok
+		c4 release
+		c1'' release
+		c1'' release ok
+		c1' release ok`, `unknown: it is not certain which of its grants c1 means in line 8 (release); if it is as it seems: c1 (process 2) released the lock (line 10), and did not hold it: its hold had ended in line 9`},
+	{"semaphore=2 semaphore=2+read", "a process has not lost less because it failed to release", `
+		c3 acquire
+		c3 acquire ok
+		c3 release
+		c4 acquire
+		c3 release fail
+		c1 acquire
+		c3 acquire
+		c3 acquire ok
+		c3 lost
+		c4 acquire ok
+		c1 acquire ok`, "valid"},
+	{"owner-mutex owner-mutex+read", "what was lost once is not lost again", `
+		c2 try
+		c2 try ok
+		c2' try
+		c2 try
+		c2 lost
+		c2' try ok
+		c2 lost
+		c2 try ok`, "valid"},
+	{"owner-mutex semaphore=1 owner-mutex+read", "a loss while its process releases may be about another one of its client", `
+		c2 acquire
+		c2 acquire ok
+		c2 release
+		c2' try
+		c2' try ok
+		c2 lost
+		c1 acquire
+		c1 acquire ok`, "valid"},
+	{"reentrant-mutex+read semaphore=2+read", "who failed to release the inner grant releases it the next time", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1 acquire
+		c1 acquire ok grant=2
+		c1 release
+		c1 release fail error=unavailable
+		c1 release
+		c1 release ok
+		c1 release grant=1
+		c1 release ok`, "valid"},
+	{"fifo-mutex", "two without an answer may have had their turns before who queued after them", `
+		c1 acquire
+		c1' try
+		c3 acquire
+		c3 queued
+		c1'' release
+		c1'' release ok
+		c1'' release
+		c1'' release ok
+		c3 acquire ok`, `unknown: it is not certain which of its grants c1 means in line 5 (release); if it is as it seems: c1 (process 4) released the lock (line 8), and did not hold it: its hold had ended in line 6`},
+	{"fifo-mutex", "the last place counts, whatever else its client may have released", `
+		c1 acquire
+		c1 queued
+		c1' acquire
+		c1' acquire ok
+		c1' release
+		c1' release ok
+		c1'' release
+		c1 queued
+		c1 acquire ok`, "valid"},
+	{"lease+strict", "a lease that was over before its answer came may be why a try was refused", `
+		c2 try at=6
+		c4 try at=13
+		c4 try fail error=held at=14
+		c2 try ok at=25 until=19`, "valid"},
+	{"mutex", "who dies ends its own hold only", `
+		c1 acquire
+		c2 acquire
+		c2 acquire ok
+		c1 acquire ok
+		nemesis exit on=c1`, `violated 1,2,3,4: from line 1 to line 4 the lock was granted 2 times, and no release can have come between.`},
+	{"mutex", "and not before it was granted", `
+		c2 acquire
+		c2 acquire ok
+		c1 acquire
+		c1 acquire ok
+		nemesis exit on=c1`, `violated 1,2,3,4: from line 1 to line 4 the lock was granted 2 times, and no release can have come between.`},
+	{"owner-mutex", "nor before its last sign of life", `
+		c2 acquire
+		c2 acquire ok
+		c1 acquire
+		c1 acquire ok
+		nemesis exit on=c1`, `violated 2,4: c2 held the lock from line 2 on, and c1 was granted it in line 4.`},
+	{"owner-mutex", "who was killed in a pause, and crashed, did nothing since it began", `
+		c1 acquire
+		c1 acquire ok
+		nemesis pause on=c1
+		c2 acquire
+		c2 acquire ok
+		nemesis kill on=c1
+		nemesis exit on=c1`, "valid"},
+	{"owner-mutex", "who came back from a kill may die by itself", `
+		c1 acquire
+		c1 acquire ok
+		nemesis kill on=c1
+		c1' acquire
+		c1' acquire ok
+		c2 acquire
+		c2 acquire ok
+		c1' read
+		c1' read info error=crashed`, "valid"},
+	{"mutex+released", "who holds nothing, and fails to release, ends no other hold", `
+		c1 acquire
+		c1 acquire ok
+		c2 release
+		c2 release fail
+		c2 acquire
+		c2 acquire ok`, `violated 1,2,5,6: from line 1 to line 6 the lock was granted 2 times, and no release can have come between.`},
+	{"semaphore=2 semaphore=2+read", "a release that is open may have ended what was lost later, too", `
+		c2 acquire
+		c2' acquire
+		c2' acquire info
+		c2'' release
+		c2 acquire ok
+		c1 acquire
+		c1 acquire ok
+		c3 acquire
+		c3 acquire ok
+		c2'' lost`, `unknown: it is not certain which of its grants c2 means in line 4 (release); if it is as it seems: all 2 permits of the lock were held when c3 was granted one more (line 9)`},
+	{"mutex", "who loses what it asks for ends no other hold", `
+		c2 acquire
+		c2 acquire ok
+		c1 acquire
+		c1' lost
+		c1 acquire ok`, `violated 1,2,3,5: there is no order for this: c2: acquire (lines 1 to 2); c1 (process 2): acquire (lines 3 to 5).`},
+	{"reentrant-fenced-mutex=2", "what rests on one entry is lost at once", `
+		c1 acquire
+		c1 acquire ok token=2
+		c1 acquire
+		c1 acquire ok token=2
+		c1 lost
+		c1 acquire
+		c1 acquire ok token=2`, `violated 1,2,3,4,6,7: there is no order for this: c1: acquire → token 2 (lines 1 to 2); c1: acquire → token 2 (lines 3 to 4); c1: acquire → token 2 (lines 6 to 7).`},
+	{"semaphore=3+strict", "a refused try held nothing itself, whatever its client may have released", `
+		c1 acquire
+		c2 try
+		c4 acquire
+		c2' release
+		c2 try fail error=held
+		c4 acquire ok`, `violated 2,5: there is no order for this: c2 (process 2): try → refused (lines 2 to 5).`},
+	{"lease", "an extend needs an instant at which it held", `
+		c3 acquire at=3
+		c3 acquire ok at=18 until=41
+		c5 acquire at=22
+		c5' release at=26
+		c5'' extend at=26
+		c5'' extend ok at=29 until=47`, `violated 2,5,6: c5 (process 2) had the lock at some moment from line 5 to line 6, but c3 held the lock from line 2 on (valid until 41.000 s).`},
+	{"lease+strict", "a store may keep a lease for longer than its holder believes", `
+		c1 acquire at=1
+		c1 acquire ok at=2 until=10
+		c2 try at=30
+		c2 try fail error=held at=40`, "valid"},
+	{"owner-mutex semaphore=1", "a release with an ok after a loss confirms the loss", `
+		c1 acquire
+		c1 acquire ok
+		c1 lost
+		c2 acquire
+		c2 acquire ok
+		c1 release
+		c1 release ok`, "valid"},
+	{"owner-mutex", "a process does not lose what it asks for at that moment", `
+		c1 acquire
+		c1 lost
+		c1 acquire ok
+		c2 acquire
+		c2 acquire ok`, `violated 3,5: c1 held the lock from line 3 on, and c2 was granted it in line 5.`},
+	{"owner-mutex+released reentrant-mutex=1+released semaphore=1+released", "a failed release that is read so may have found it gone, or not", `
+		c1 acquire
+		c1 acquire ok
+		c1 release
+		c1 release fail
+		c1 extend
+		c3 acquire
+		c3 acquire ok
+		c1 extend ok`, "valid"},
+	{"owner-mutex+released", "and may be confirmed later", `
+		c1 acquire
+		c1 acquire ok
+		c1 release
+		c1 release fail
+		c1 release
+		c1 release ok`, "valid"},
+	{"reentrant-mutex", "what is being released may be lost, and all that rests on its entry", `
+		c3 acquire
+		c3 acquire ok grant=4
+		c3 acquire
+		c3 acquire ok grant=6
+		c3 release grant=6
+		c3 lost grant=6
+		c5 try
+		c5 try ok grant=11`, "valid"},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},

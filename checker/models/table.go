@@ -26,12 +26,13 @@ var table = [...]Model{
 	{
 		Name:   "mutex",
 		State:  "whether the lock is held",
-		Rules:  "It is granted when it is free, and released when it is held, by whomever.",
+		Rules:  "It is granted when it is free, and released when it is held, by whomever. A loss, a death, or with --failed-release released a failed release, may have freed it. One that came before the answer to its acquire can end that grant only.",
 		Source: "Knossos, model mutex",
 		Exact: "Acquires and releases alternate, and nothing else matters: of two that are possible the one with the earlier completion is the more urgent. So operations are put off for as long as they can be. " +
 			"When a completion comes and its operation has not had its turn, it gets it; if the lock is in the wrong state, an operation of the other kind goes first, the most urgent one; an indeterminate one only if there is no other, because it has no completion that presses. " +
 			"Exchange: take any legal order that agrees so far. Where it runs another operation of the same kind first, the two can change places, because both had been invoked and the chosen one has the earlier completion. Where it runs more than this one does, the rest can be put off. So this order exists if any does. " +
-			"Overlap of intervals is not exact here: a release may belong to either of two acquires. " + strictSearch,
+			"Overlap of intervals is not exact here: a release may belong to either of two acquires. " +
+			"A grant that may have ended before its acquire was answered can be given and taken back in one instant, so it is left out first, and what is violated without it is violated; where it makes a difference, Porcupine decides. " + strictSearch,
 		kind: anonymous,
 	},
 	{
@@ -53,7 +54,7 @@ var table = [...]Model{
 	{
 		Name:   "fifo-mutex",
 		State:  "who holds the lock, and who waits, in order",
-		Rules:  "As owner-mutex, and it is granted to who has waited longest. A place in the queue is taken between the invoke of the acquire and its line queued (the last one, if it had to queue up anew; its completion, where there is none). Who gives up, or is indeterminate, may have left the queue at any time.",
+		Rules:  "As owner-mutex, and it is granted to who has waited longest. A place in the queue is taken between the invoke of the acquire and its line queued (the last one, if it had to queue up anew; its completion, where there is none). An acquire that failed or is indeterminate may have left the queue at any time, and may have queued up anew.",
 		Source: "ZooKeeper's lock recipe; Lamport, Time, Clocks (1978), section on mutual exclusion",
 		Exact: shrunk + "Shortened holds have one order; the places in the queue have to be taken in that order. Taking each as early as possible, at its invoke or just after the place before it, is best for all that follow, so it decides. " +
 			"Where an indeterminate acquire is presupposed and has no instant of its own, the order is not forced, and Porcupine decides. " + strictTry,
@@ -62,7 +63,7 @@ var table = [...]Model{
 	{
 		Name: "reentrant-mutex", Param: "limit",
 		State:  "who holds the lock, and how many times",
-		Rules:  "It is granted when nobody else holds it, and who asks does not hold it as often as the limit says. It is free when each grant was released.",
+		Rules:  "It is granted when nobody else holds it, and who asks does not hold it as often as the limit says. It is free when each grant was released, or the entry in the store was lost, with all that its process held.",
 		Source: "java.util.concurrent.locks.ReentrantLock; Jepsen's Hazelcast tests, reentrant mutex (limit 2)",
 		Exact:  shrunk + strictSearch,
 		rule:   rule{reentrant: true},
@@ -92,16 +93,16 @@ var table = [...]Model{
 		rule:   rule{permits: true},
 	},
 	{
-		Name:   "register",
-		State:  "a value; what it is at first is not known",
+		Name: "register", Param: "value at first",
+		State:  "a value; what it is at first is known if N says so",
 		Rules:  "A read returns what was written last. A read that does not say what it returned may have returned anything.",
 		Source: "Herlihy and Wing, Linearizability (1990); Gibbons and Korach, Testing Shared Memories (1997)",
 		Exact:  zones + "Where a value that was read was written more than once, or may have been there from the start as well, or a write does not say what it wrote, Porcupine decides.",
 		kind:   register,
 	},
 	{
-		Name:   "cas-register",
-		State:  "a value; what it is at first is not known",
+		Name: "cas-register", Param: "value at first",
+		State:  "a value; what it is at first is known if N says so",
 		Rules:  "As register; a cas that is ok replaced the value that it names. One that failed says nothing.",
 		Source: "Knossos, model cas-register; Gibbons and Korach, Testing Shared Memories (1997)",
 		Exact:  zones + "A cas that is ok puts its value right behind the one that it replaced, so values form chains, each of which is in place in one stretch; the same holds for chains. Where a value that was read or replaced was written more than once, or may have been there from the start as well, or a write does not say what it wrote, Porcupine decides.",
@@ -121,5 +122,5 @@ var table = [...]Model{
 // zones is the proof for registers.
 const zones = "Each value with one writer is in place in one stretch of time, in which its write and all its reads must have their instants, the write first. " +
 	"Let f be the first completion among them, and s the last invoke. If f comes before s, the value must be in place from f to s, whatever is chosen; else any instant from s to f has room for all of them. " +
-	"So there is a legal order exactly if no read was over before its write was invoked, no two stretches from f to s overlap, and no value has all of its room, s to f, inside such a stretch. " +
+	"A value at first that is known is a write before everything else. So there is a legal order exactly if no read was over before its write was invoked, no two stretches from f to s overlap, and no value has all of its room, s to f, inside such a stretch. " +
 	"An indeterminate write counts if its value was seen, and is best left out if not. "

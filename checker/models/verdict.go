@@ -16,6 +16,7 @@ const (
 	confirmTime = 200 * time.Millisecond // for each search
 	smallEnough = 2000                   // operations of a lock that are searched as a whole
 	windowSize  = 500                    // operations around a witness
+	othersTime  = 2 * time.Second        // for all locks after the first that is violated
 	// With each operation without an answer a search may take twice as long.
 	fewUnanswered = 8
 )
@@ -25,23 +26,28 @@ const (
 // Unknown; a violation that was found stands.
 func (j *Judge) Verdict(ctx context.Context) Verdict {
 	j.finish()
-	objects := j.objects()
+	objects := j.objects(j.holds, false)
 	v := Verdict{Outcome: checker.Valid}
 	if why := j.timeless(); why != "" {
 		return Verdict{Outcome: checker.Unknown, Reason: why}
 	}
 	b := newBudget(ctx, j.opts)
 	decided := 0
-	for _, o := range objects {
+	for i, o := range objects {
 		v.Operations += o.count()
 		f := o.judge(b)
+		if doubt := j.locks[i].doubt; doubt != "" && f.outcome == checker.Violated && j.model.kind == holding {
+			o, f = j.surely(i, f, b)
+		}
 		switch f.outcome {
 		case checker.Violated:
-			v.Outcome, v.Reason = checker.Violated, ""
-			v.Witness = j.witness(f)
-			v.picture = &picture{o, f}
-			v.Hint = j.hint(v.Outcome)
-			return v
+			v.Locks = append(v.Locks, j.locks[i].name)
+			if v.Outcome != checker.Violated {
+				v.Outcome, v.Reason, v.Limited = checker.Violated, "", false
+				v.Witness, v.picture = j.witness(f), &picture{o, f}
+				b.shorten(othersTime)
+			}
+			continue
 		case checker.Unknown:
 			if v.Outcome == checker.Valid {
 				v.Outcome, v.Reason, v.Limited = checker.Unknown, f.reason, f.limited
@@ -49,7 +55,7 @@ func (j *Judge) Verdict(ctx context.Context) Verdict {
 		default:
 			decided++
 		}
-		if v.picture == nil || o.count() > v.picture.object.count() {
+		if v.Outcome != checker.Violated && (v.picture == nil || o.count() > v.picture.object.count()) {
 			v.picture = &picture{object: o}
 		}
 	}
@@ -126,26 +132,28 @@ func (j *Judge) finish() {
 	for i := range j.procs {
 		p, id := &j.procs[i], int32(i)
 		f := p.f
-		if p.f = ""; f == "" {
+		if f == "" {
 			continue
 		}
 		l := &j.locks[p.lock]
 		switch f {
 		case history.Acquire, history.Try:
 			if p.hold == none {
-				p.hold = j.add(hold{lock: p.lock, proc: id, call: p.call, ret: never, queued: none, shared: p.shared})
+				p.hold = j.add(hold{lock: p.lock, proc: id, call: p.call, ret: never, shared: p.shared})
 			}
+			j.holds[p.hold].queued = p.queued
 			if p.struck != none {
-				j.holds[p.hold].end = min(j.holds[p.hold].end, p.struck)
+				j.cease(p.hold, p.struck)
 			}
 			if j.model.kind == anonymous {
-				l.events = append(l.events, event{id, p.call, never, false})
+				l.events = append(l.events, event{proc: id, call: p.call, ret: never, hold: p.hold})
 			}
 		case history.Release:
 			if j.model.kind == anonymous {
-				l.events = append(l.events, event{id, p.call, never, true})
+				l.events = append(l.events, event{proc: id, call: p.call, ret: never, hold: none, release: true})
 			}
 			if p.hold != none {
+				j.settle(p, true)
 				j.holds[p.hold].end = min(j.holds[p.hold].end, p.call)
 			}
 		case history.Read, history.Write, history.CAS:
@@ -153,6 +161,19 @@ func (j *Judge) finish() {
 				what: whats[f], proc: id, call: p.call, ret: never, token: p.token,
 				value: p.value.V, known: p.value.Set && f != history.Read, from: p.was.V, based: p.was.Set,
 			})
+		}
+		p.f = ""
+	}
+	for i := range j.locks {
+		j.locks[i].events = j.ends(j.locks[i].events)
+	}
+	for id, r := range j.readings {
+		h := &j.holds[id]
+		if !r.mayEnd() {
+			r.gone = h.gone
+		}
+		if r.end = min(r.end, h.end); r.end != never {
+			r.end = min(max(r.end, r.floor), r.gone)
 		}
 	}
 	for i := range j.holds {
@@ -162,35 +183,40 @@ func (j *Judge) finish() {
 	}
 }
 
-// objects are the locks with what is judged of them.
-func (j *Judge) objects() []*object {
+// objects are the locks with what is judged of them; sure leaves out what may be
+// about something else than it seems.
+func (j *Judge) objects(holds []hold, sure bool) []*object {
 	list := make([]*object, len(j.locks))
 	for i := range j.locks {
 		l := &j.locks[i]
-		o := &object{j: j, lock: int32(i), strays: l.strays, refused: l.refused, events: l.events, accesses: l.accesses}
+		o := &object{j: j, lock: int32(i), strays: slices.Clone(l.strays), refused: l.refused, events: l.events, accesses: l.accesses}
+		o.strays = slices.DeleteFunc(o.strays, func(s stray) bool { return s.doubt == loose && !sure || s.doubt == seems && sure })
 		if j.resources { // they stand where the accesses took effect
 			o.accesses = l.effects
+		}
+		if f := j.model.First; f.Set {
+			o.accesses = append([]access{{what: write, known: true, proc: none, call: atFirst, ret: atFirst, value: f.V}}, o.accesses...)
 		}
 		slices.SortStableFunc(o.accesses, func(a, b access) int { return int(a.call) - int(b.call) })
 		list[i] = o
 	}
 	if j.model.kind == holding {
-		j.share(list)
+		j.share(list, holds)
 	}
 	return list
 }
 
 // share gives each lock its holds.
-func (j *Judge) share(list []*object) {
+func (j *Judge) share(list []*object, holds []hold) {
 	if len(list) == 1 && !j.model.rule.leases {
-		list[0].holds = j.holds
+		list[0].holds = holds
 		return
 	}
-	place := make([]int32, len(j.holds)) // in the list of its lock
-	for i := range j.holds {
-		o := list[j.holds[i].lock]
+	place := make([]int32, len(holds)) // in the list of its lock
+	for i := range holds {
+		o := list[holds[i].lock]
 		place[i] = int32(len(o.holds))
-		o.holds = append(o.holds, j.holds[i])
+		o.holds = append(o.holds, holds[i])
 	}
 	for _, o := range list {
 		for i := range o.strays {
@@ -204,8 +230,8 @@ func (j *Judge) share(list []*object) {
 	}
 	deadlines := make([][]deadline, len(list))
 	for _, d := range j.deadlines {
-		l := j.holds[d.hold].lock
-		deadlines[l] = append(deadlines[l], deadline{place[d.hold], d.pos, d.until})
+		l := holds[d.hold].lock
+		deadlines[l] = append(deadlines[l], deadline{place[d.hold], d.pos, d.call, d.until})
 	}
 	for i, o := range list {
 		o.holds = j.stretches(o.holds, deadlines[i])
@@ -215,6 +241,9 @@ func (j *Judge) share(list []*object) {
 // count is how many operations of an object are judged.
 func (o *object) count() int {
 	n := len(o.strays) + len(o.refused) + len(o.events) + len(o.accesses)
+	if o.j.model.First.Set {
+		n--
+	}
 	for i := range o.holds {
 		if n++; o.holds[i].end != never {
 			n++
@@ -226,7 +255,7 @@ func (o *object) count() int {
 // unanswered is how many acquires, events and accesses may or may not have happened.
 func (o *object) unanswered() (n int) {
 	for i := range o.holds {
-		if !o.holds[i].presupposed() {
+		if h := &o.holds[i]; !h.presupposed() && !h.void {
 			n++
 		}
 	}
@@ -260,10 +289,20 @@ func (o *object) judge(b *budget) finding {
 	} else {
 		f = o.confirm(b, f)
 	}
-	if doubt := o.j.locks[o.lock].doubt; doubt != "" && f.outcome == checker.Violated && o.j.model.kind == holding {
-		return undecided(doubt + "; if it is as it seems: " + strings.TrimSuffix(f.sentence, "."))
-	}
 	return f
+}
+
+// surely judges a lock again that is violated in one reading of its history, and
+// returns what is violated in every reading.
+func (j *Judge) surely(lock int, seems finding, b *budget) (*object, finding) {
+	if j.certain == nil {
+		j.certain = j.objects(j.least(), true)
+	}
+	o := j.certain[lock]
+	if f := o.judge(b); f.outcome == checker.Violated {
+		return o, f
+	}
+	return o, undecided(j.locks[lock].doubt + "; if it is as it seems: " + strings.TrimSuffix(seems.sentence, "."))
 }
 
 // witness shows the facts of a finding by their lines.
@@ -273,6 +312,9 @@ func (j *Judge) witness(f finding) *Witness {
 		for _, pos := range x.at {
 			w.Lines = append(w.Lines, j.lines.of(pos))
 		}
+	}
+	for _, pos := range f.shown {
+		w.Lines = append(w.Lines, j.lines.of(pos))
 	}
 	slices.Sort(w.Lines)
 	w.Lines = slices.Compact(w.Lines)

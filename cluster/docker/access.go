@@ -27,7 +27,7 @@ func (c *client) access(a worker.Answer) {
 		c.process.Send(reply)
 		return
 	}
-	c.place.observer.Point(c.name, r.op, c.point(&r, 1, false, 1))
+	c.place.observer.Point(c.name, r.op, c.point(&r, worker.Answer{Request: 1}, 1))
 	if !c.stands(&r, true) { // what it was about to send has not left it
 		return
 	}
@@ -47,7 +47,7 @@ func (c *client) access(a worker.Answer) {
 	case <-timer.C:
 		reply.Error = worker.ErrTimeout
 	}
-	c.place.observer.Point(c.name, r.op, c.point(&r, 1, true, 1))
+	c.place.observer.Point(c.name, r.op, c.point(&r, worker.Answer{Request: 1, After: true}, 1))
 	if c.stands(&r, false) {
 		c.process.Send(reply) // a failure shows as the worker's end
 	}

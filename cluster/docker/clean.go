@@ -5,16 +5,26 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/types/container"
 	dockerapi "github.com/moby/moby/client"
 )
 
-// Clean removes what runs left behind whose process has ended: containers,
-// and workers. What belongs to a run that lives, on whichever terminal, stays;
-// so does what cannot be told. removed says what was removed, also with an
-// error.
+// The engine goes on with a container that it was asked for when the process that
+// asked has ended, and lists it only when it is made. So Clean looks again every
+// cleanPause until it has found nothing for cleanQuiet, at most for cleanLimit.
+const (
+	cleanPause = 100 * time.Millisecond
+	cleanQuiet = 3 * time.Second
+	cleanLimit = 30 * time.Second
+)
+
+// Clean removes what runs left behind whose process has ended: containers, also
+// those that the engine is still creating, and workers. What belongs to a run that
+// lives, on whichever terminal, stays; so does what cannot be told. removed says what
+// was removed, also with an error.
 func Clean(ctx context.Context) (removed []string, err error) {
 	e, err := open(ctx)
 	if err != nil {
@@ -25,9 +35,28 @@ func Clean(ctx context.Context) (removed []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.clean(ctx, self)
+	begun := time.Now()
+	for quiet := begun; ; {
+		more, err := e.clean(ctx, self)
+		removed = append(removed, more...)
+		switch now := time.Now(); {
+		case len(more) > 0:
+			quiet = now
+		case err != nil, now.Sub(quiet) >= cleanQuiet:
+			return removed, err
+		}
+		if time.Since(begun) >= cleanLimit {
+			return removed, err
+		}
+		select {
+		case <-time.After(cleanPause):
+		case <-ctx.Done():
+			return removed, ctx.Err()
+		}
+	}
 }
 
+// clean removes what there is now.
 func (e *engine) clean(ctx context.Context, self owner) (removed []string, err error) {
 	removed, err = cleanWorkers(self)
 	errs := []error{err}

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -79,6 +81,34 @@ func TestCleanRemovesWhatTheDeadLeft(t *testing.T) {
 		_, err = p.Client("c1").Acquire(op(1), time.Second)
 		must(t, err)
 	})
+}
+
+// The engine makes a container whose run has been killed meanwhile: Clean waits for
+// it. Those that come one after the other are removed, too.
+func TestCleanWaitsForContainersUnderWay(t *testing.T) {
+	dockertest.Require(t)
+	dead := exec.Command("true")
+	must(t, dead.Run())
+	owner := docker.OwnerOf(dead.Process.Pid, 1)
+	var late sync.WaitGroup
+	var ids []string
+	late.Go(func() {
+		for range 2 {
+			time.Sleep(1500 * time.Millisecond)
+			id, err := docker.Create(t.Context(), owner)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			ids = append(ids, "container "+id[:12])
+		}
+	})
+	removed, err := docker.Clean(t.Context())
+	late.Wait()
+	if !slices.Equal(removed, ids) || err != nil {
+		t.Errorf("Clean removed %q, %v; there came %q", removed, err, ids)
+		docker.Clean(t.Context())
+	}
 }
 
 // A worker that is not ended by its parent's death, because somebody stands

@@ -17,6 +17,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,6 +80,15 @@ type Place struct {
 	isolated map[int][]*peer
 	closing  sync.Once
 	closed   error
+	misspoke atomic.Pointer[error] // the first *worker.ProtocolError
+}
+
+// misspoken is the error of a worker that does not keep to the protocol; nil: all do.
+func (p *Place) misspoken() error {
+	if err := p.misspoke.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // New makes the place: first of all it removes what dead runs left. It returns
@@ -176,6 +186,11 @@ func (p *Place) newClients(command []string, self owner) error {
 		ready.Go(func() { errs[i] = g.init() })
 	}
 	ready.Wait()
+	for _, err := range errs {
+		if wrong := (*worker.ProtocolError)(nil); errors.As(err, &wrong) {
+			return wrong // the others do the same
+		}
+	}
 	return errors.Join(errs...)
 }
 
@@ -262,7 +277,8 @@ func (p *Place) begin(f func()) {
 	}
 }
 
-// Run returns when all tasks have ended. The error is that ctx ended.
+// Run returns when all tasks have ended. The error is that ctx ended, or a
+// *worker.ProtocolError, which has ended the run.
 func (p *Place) Run() error {
 	p.mu.Lock()
 	p.start = time.Now()
@@ -281,7 +297,7 @@ func (p *Place) Run() error {
 	}
 	p.mu.Unlock()
 	p.timers.Wait()
-	return p.ctx.Err()
+	return cmp.Or(p.misspoken(), p.ctx.Err())
 }
 
 // Now is the time since Run was called; before, 0.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 	zkclient "github.com/lockcheck/lockcheck/stores/zookeeper/client"
 )
@@ -55,7 +56,15 @@ func (p *Place) startEnsemble(self owner, image string) error {
 	if err := g.each(func(_ int, s *ZooKeeperServer) error { return s.warm(p.ctx) }); err != nil {
 		return err
 	}
-	e.learner = newLearner(g.Servers, func(s *ZooKeeperServer, t txn) { e.nodes.commit(names[s], t) })
+	leader := ""
+	e.learner = newLearner(g.Servers, func(s *ZooKeeperServer, t txn) {
+		if last := leader; last != names[s] {
+			if leader = names[s]; last != "" {
+				p.observer.Server(history.Entry{Process: history.Process{Name: leader}, Type: history.Event, F: history.Promote, Text: last})
+			}
+		}
+		e.nodes.commit(leader, t)
+	})
 	e.nodes.beyond = e.learner.beyond
 	ctx, stop := context.WithCancel(p.ctx)
 	e.stop = stop

@@ -197,11 +197,12 @@ func TestTheLeaderIsReplaced(t *testing.T) {
 			w := &witness{names: true}
 			s := queue()
 			s.lease = unhurried // so that sessions outlive the election
+			leader := ""
 			observed(t, s.run(t, w, func(p *docker.Place) {
 				c1, c2 := p.Client("c1"), p.Client("c2")
 				_, err := c1.Acquire(op(1), patience)
 				must(t, err)
-				leader, _, _ := strings.Cut(w.nodes()[0], ":")
+				leader, _, _ = strings.Cut(w.nodes()[0], ":")
 				waits := async(func() {
 					_, err := c2.Acquire(op(2), patience)
 					must(t, err)
@@ -217,7 +218,7 @@ func TestTheLeaderIsReplaced(t *testing.T) {
 			for i := range lines {
 				_, lines[i], _ = strings.Cut(lines[i], ": ")
 			}
-			if want := []string{"grant of 1 by 1", "grant of 2 by 2", "remove of 1 by 3", "remove of 2 by 4"}; !slices.Equal(lines, want) {
+			if want := []string{"grant of 1 by 1", "grant of 2 by 2", "promote after " + leader, "remove of 1 by 3", "remove of 2 by 4"}; !slices.Equal(lines, want) {
 				t.Errorf("observed %q, want %q", lines, want)
 			}
 		})

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/containerd/errdefs"
+	"github.com/moby/moby/api/types/container"
 	dockerapi "github.com/moby/moby/client"
 
 	"github.com/lockcheck/lockcheck/cluster"
@@ -22,6 +23,18 @@ func OwnerOf(pid int, earlier uint64) string {
 	}
 	start, _ := startOf(pid)
 	return owner{pid: pid, start: start - min(earlier, start), boot: o.boot, space: o.space}.String()
+}
+
+// Create makes a container of an owner, which is not started.
+func Create(ctx context.Context, owner string) (id string, err error) {
+	e, _, image, err := prepare(ctx, Options{})
+	if err != nil {
+		return "", err
+	}
+	made, err := e.api.ContainerCreate(ctx, dockerapi.ContainerCreateOptions{
+		Config: &container.Config{Image: image, Labels: map[string]string{ownerLabel: owner}},
+	})
+	return made.ID, errors.Join(err, e.close())
 }
 
 // Serverless is a place whose clients have workers, and no servers.

@@ -78,10 +78,6 @@ func (p *Place) Start(name string) error {
 // an ensemble do.
 func (p *Place) Keeps(string) bool { return p.ensemble != nil }
 
-// Settles tells whether a fault on a server ends only when the servers have found
-// one another: an ensemble does nothing before.
-func (p *Place) Settles() bool { return p.ensemble != nil }
-
 // Evict makes its memory short.
 func (p *Place) Evict(name string) error {
 	s, err := p.store(name)

@@ -161,14 +161,14 @@ func TestPoints(t *testing.T) {
 		point faults.Point
 		want  string
 	}{
-		{"redis-setnx-expire", faults.Point{Op: history.Acquire, Request: 1}, "acquire: before request 1; grant shorten ok read write remove ok"},
-		{"redis-setnx-expire", faults.Point{Op: history.Acquire, Request: 1, After: true}, "grant acquire: after request 1; shorten ok read write remove ok"},
-		{"redis-setnx-expire", faults.Point{Op: history.Acquire, Last: true}, "grant acquire: before last; shorten ok read write remove ok"},
-		{"redis-setnx-expire", faults.Point{Op: history.Acquire, Request: 7, After: true}, "grant shorten acquire: after last; ok read write remove ok"},
-		{"redis-set-get-del", faults.Point{Op: history.Release, Request: 2}, "grant ok read write release: before last; remove ok"},
-		{"redis-set-get-del", faults.Point{Op: history.Release, Last: true, After: true}, "grant ok read write remove release: after last; ok"},
-		{"redis-set-lua", faults.Point{Op: history.Write, Request: 1}, "grant ok read write: before last; write remove ok"},
-		{"redis-set-lua", faults.Point{Op: history.Write, Request: 1, After: true}, "grant ok read write write: after last; remove ok"},
+		{"redis-setnx-expire", faults.Point{Op: history.Acquire, Request: 1}, "acquire: before request 1, SETNX; grant shorten ok read write remove ok"},
+		{"redis-setnx-expire", faults.Point{Op: history.Acquire, Request: 1, After: true}, "grant acquire: after request 1, SETNX; shorten ok read write remove ok"},
+		{"redis-setnx-expire", faults.Point{Op: history.Acquire, Last: true}, "grant acquire: before request 2, PEXPIRE after SETNX; shorten ok read write remove ok"},
+		{"redis-setnx-expire", faults.Point{Op: history.Acquire, Request: 7, After: true}, "grant shorten acquire: after request 2, PEXPIRE; ok read write remove ok"},
+		{"redis-set-get-del", faults.Point{Op: history.Release, Request: 2}, "grant ok read write release: before request 2, DEL after GET; remove ok"},
+		{"redis-set-get-del", faults.Point{Op: history.Release, Last: true, After: true}, "grant ok read write remove release: after request 2, DEL; ok"},
+		{"redis-set-lua", faults.Point{Op: history.Write, Request: 1}, "grant ok read write: before request 1; write remove ok"},
+		{"redis-set-lua", faults.Point{Op: history.Write, Request: 1, After: true}, "grant ok read write write: after request 1; remove ok"},
 	} {
 		t.Run(c.lock+" "+c.point.String(), func(t *testing.T) {
 			c.point.Client, c.point.Acquisition = "c1", 1

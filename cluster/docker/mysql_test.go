@@ -60,9 +60,9 @@ func through(t *testing.T, p *docker.Place, client string) *sql.DB {
 }
 
 const (
-	insert  = "INSERT INTO " + mysql.Table + " (resource, version_no, expire_time) VALUES ('a', 0, ?)"
-	replace = "UPDATE " + mysql.Table + " SET version_no = version_no + 1, expire_time = ? WHERE resource = 'a'"
-	remove  = "DELETE FROM " + mysql.Table + " WHERE resource = 'a'"
+	insert  = "INSERT INTO " + mysql.Table + " (resource, version_no, expire_time) VALUES ('a', 0, ?) /* lockcheck: grants */"
+	replace = "UPDATE " + mysql.Table + " SET version_no = version_no + 1, expire_time = ? WHERE resource = 'a' /* lockcheck: grants */"
+	remove  = "DELETE FROM " + mysql.Table + " WHERE resource = 'a' /* lockcheck: frees */"
 )
 
 // does has a client execute a statement in an operation.

@@ -8,9 +8,12 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 	"sync/atomic"
 
 	mysqlclient "github.com/lockcheck/lockcheck/stores/mysql/client"
+
+	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
 // mysqlTalk is a client's connection to a MySQL server: packets with their length
@@ -37,6 +40,8 @@ const (
 	comPrepare   = 22
 	comStmtClose = 25
 	comReset     = 31
+
+	comStmtExecute = 23
 )
 
 var preparing = []byte{comQuit, comPing, comPrepare, comStmtClose, comReset}
@@ -77,7 +82,22 @@ func (t *mysqlTalk) request(r *bufio.Reader, op int64) parcel {
 		return parcel{raw: raw, sort: besides}
 	}
 	t.works.Store(true)
-	return parcel{raw: raw, pass: func(<-chan struct{}) { t.primary.rows.sends(t.reign, t.session.Load(), op) }}
+	means, changes := mysql.MeaningIn(body), changesRows(body)
+	return parcel{raw: raw, pass: func(<-chan struct{}) { t.primary.rows.sends(t.reign, t.session.Load(), op, means, changes) }}
+}
+
+// changesRows reports whether a command may change rows: one that reads them, or ends
+// the transaction of an earlier one, does not.
+func changesRows(command []byte) bool {
+	if command[0] != comQuery {
+		return command[0] == comStmtExecute
+	}
+	word, _, _ := bytes.Cut(bytes.TrimSpace(command[1:]), []byte(" "))
+	switch strings.ToUpper(string(word)) {
+	case "SELECT", "COMMIT", "ROLLBACK", "START", "BEGIN", "SET":
+		return false
+	}
+	return true
 }
 
 // reply takes all of an answer that has come with its first packet, which is all

@@ -41,7 +41,7 @@ func (c *client) arm(r *running) error {
 				return c.crashed(rep.Err)
 			}
 		case q.Request == 1 && !q.After:
-			c.place.observer.Point(c.name, r.op, c.point(r, 1, false, steps))
+			c.place.observer.Point(c.name, r.op, c.point(r, worker.Answer{Request: 1}, steps))
 		}
 	}
 	return nil
@@ -58,7 +58,7 @@ func (c *client) reached(r running, a worker.Answer, seen bool) {
 	}
 	hung := c.hung.Load()
 	if seen {
-		c.place.observer.Point(c.name, r.op, c.point(&r, a.Request, a.After, steps))
+		c.place.observer.Point(c.name, r.op, c.point(&r, a, steps))
 	}
 	r.entry.uncalled = a.Run != 0 && (hung || !c.hung.Load())
 	if c.stands(&r, true) {
@@ -66,9 +66,9 @@ func (c *client) reached(r running, a worker.Answer, seen bool) {
 	}
 }
 
-func (c *client) point(r *running, request int, after bool, steps int) faults.Point {
+func (c *client) point(r *running, a worker.Answer, steps int) faults.Point {
 	return faults.Point{
 		Client: c.name, Acquisition: r.op.Acquisition, Op: r.kind,
-		After: after, Request: request, Last: request == steps,
+		After: a.After, Request: a.Request, Last: a.Request == steps, Sends: a.Sends, Sent: a.Sent,
 	}
 }

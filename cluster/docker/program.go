@@ -83,6 +83,10 @@ func (g *program) launch(command []string, self owner) (err error) {
 		},
 		Event: func(a worker.Answer) { g.called(a.Client).event(a) },
 		Late:  func(a worker.Answer) { g.asker(a.ID).answeredLate(a) },
+		Broken: func(err error) {
+			g.place.misspoke.CompareAndSwap(nil, &err)
+			g.place.cancel()
+		},
 	})
 	return err
 }

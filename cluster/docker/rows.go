@@ -25,17 +25,24 @@ type rows struct {
 	answered int64             // up to which of these it is
 	nudge    chan struct{}     // holds a word when some are not
 	changed  chan struct{}     // closed and replaced when something below has changed, or answered
-	sent     map[int64]int     // by connection of this reign: the operation whose command it has carried last
+	sent     map[int64]sent    // by connection of this reign: the command that it has carried last
 	grants   map[string]int    // the acquire that has the grant that a lock's row stands for; 0: nobody's
 	makers   map[mysql.Row]int // the same, of rows as they were once: one may be so again
 	dropped  bool              // something could not be told, or nothing can: nothing is observed in this run
+}
+
+// sent is a command: the operation that it belongs to, and what it means to the grant
+// that its row stands for.
+type sent struct {
+	op    int
+	means mysql.Meaning
 }
 
 func newRows(names []string, server string, o cluster.Observer, log func(string, ...any)) *rows {
 	return &rows{
 		names: names, server: server, observer: o, log: log,
 		nudge: make(chan struct{}, 1), changed: make(chan struct{}),
-		sent: map[int64]int{}, grants: map[string]int{}, makers: map[mysql.Row]int{},
+		sent: map[int64]sent{}, grants: map[string]int{}, makers: map[mysql.Row]int{},
 	}
 }
 
@@ -79,12 +86,16 @@ func (r *rows) now() int {
 }
 
 // sends notes a command that is about to leave on a connection of a reign. When that
-// is over nobody is told what it does.
-func (r *rows) sends(reign int, session, op int64) {
+// is over nobody is told what it does. One that changes nothing may end a transaction
+// in which an earlier one did.
+func (r *rows) sends(reign int, session, op int64, means mysql.Meaning, changes bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if !changes {
+		means = r.sent[session].means
+	}
 	if reign == r.reign {
-		r.sent[session] = int(op)
+		r.sent[session] = sent{int(op), means}
 	}
 }
 
@@ -151,13 +162,17 @@ func (r *rows) change(l auditLine) {
 	if !slices.Contains(r.names, lock) || r.dropped {
 		return
 	}
-	by := r.sent[l.session]
+	by, means := r.sent[l.session].op, r.sent[l.session].means
 	if by <= 0 {
 		r.dropLocked("%q was changed on connection %d, which belongs to no operation of a client's", lock, l.session)
 		return
 	}
+	if means == mysql.Undeclared {
+		r.dropLocked("the lock does not declare what a statement means that changed %q", lock)
+		return
+	}
 	was := r.grants[lock]
-	kind, now := mysql.Entries(l.before, l.after, was, by)
+	kind, now := means.Entries(l.before, l.after, was, by)
 	r.grants[lock] = now
 	if l.after != nil {
 		r.makers[*l.after] = now

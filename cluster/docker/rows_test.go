@@ -63,9 +63,10 @@ func TestRows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var got told
 			r := newRows([]string{"a"}, "mysql-1", &got, t.Logf)
-			r.sends(0, 7, 10)
-			r.sends(0, 8, 20)
-			r.sends(1, 7, 30) // of a server that is not the primary
+			r.sends(0, 7, 10, mysql.Grants, true)
+			r.sends(0, 8, 20, mysql.Grants, true)
+			r.sends(1, 7, 30, mysql.Grants, true)      // of a server that is not the primary
+			r.sends(0, 7, 10, mysql.Undeclared, false) // the end of its transaction
 			asked := r.ask()
 			if err := r.take(func() ([]auditLine, error) { return c.lines, nil }); err != nil {
 				t.Error(err)
@@ -91,19 +92,30 @@ func TestRowsOfAnEarlierReign(t *testing.T) {
 	t.Parallel()
 	var got told
 	r := newRows([]string{"a"}, "mysql-1", &got, t.Logf)
-	r.sends(0, 7, 10)
+	r.sends(0, 7, 10, mysql.Grants, true)
 	asked := r.ask()
 	r.become("mysql-1", nil)
 	if r.await(nil, 0, asked) {
 		t.Error("what was done before is told")
 	}
-	r.sends(r.now(), 7, 20)
-	r.sends(0, 7, 30)
+	r.sends(r.now(), 7, 20, mysql.Grants, true)
+	r.sends(0, 7, 30, mysql.Grants, true)
 	if err := r.take(func() ([]auditLine, error) { return []auditLine{{1, 7, nil, row(1)}}, nil }); err != nil {
 		t.Error(err)
 	}
 	if want := []string{"grant of 20 by 20"}; !slices.Equal(got, want) {
 		t.Errorf("told %q, want %q", got, want)
+	}
+}
+
+func TestWhatChangesRows(t *testing.T) {
+	for command, changes := range map[string]bool{
+		"\x03UPDATE t SET a = 1": true, "\x03insert into t": true, "\x17\x01": true, "\x03/* x */ DELETE": true,
+		"\x03COMMIT": false, "\x03rollback": false, "\x03SELECT 1": false, "\x03START TRANSACTION": false, "\x0e": false,
+	} {
+		if changesRows([]byte(command)) != changes {
+			t.Errorf("%q", command)
+		}
 	}
 }
 

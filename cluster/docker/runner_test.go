@@ -171,7 +171,7 @@ func TestPointsOfARun(t *testing.T) {
 		must(t, err)
 		must(t, c1.Release(within(2, 1)))
 	})
-	wantLines(t, w, "1: c1 acquire: before last", "grant a of 1 by 1", "2: c1 release: before last", "remove a of 1 by 2")
+	wantLines(t, w, "1: c1 acquire: before request 1, SET", "grant a of 1 by 1", "2: c1 release: before request 1, script", "remove a of 1 by 2")
 }
 
 // Another entry is a grant that stands on the run's own, which the harness goes

@@ -3,6 +3,7 @@ package sim
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -59,9 +60,11 @@ type operation struct {
 	cluster.Op
 	kind     string // its name
 	over     bool
-	waits    bool // its caller has been told that it goes on
-	requests int  // that it has sent
-	calls    int  // of the port that it has made
+	waits    bool         // its caller has been told that it goes on
+	requests int          // that it has sent
+	answered int          // number of the request that was answered last
+	sent     fmt.Stringer // its command
+	calls    int          // of the port that it has made
 }
 
 // granted is a lease that has not been given back.
@@ -213,14 +216,20 @@ func (c *client) park(deadline time.Duration) (answered bool) {
 // point announces a point of an operation. The client may find itself paused,
 // hung or dead. What goes on in the background of an operation that is over
 // reaches no points.
-func (c *client) point(o *operation, request int, after bool, last bool) {
+func (c *client) point(r *numbered, after bool) {
+	o := r.operation
 	if !c.armed || o.over {
 		return
 	}
+	p := faults.Point{Client: c.name, Acquisition: o.Acquisition, Op: o.kind, After: after, Request: r.n, Last: r.last}
+	if r.sends != nil {
+		p.Sends = r.sends.String()
+	}
+	if !after && o.sent != nil && o.answered == r.n-1 {
+		p.Sent = o.sent.String()
+	}
 	hung := c.hung
-	c.world.observer.Point(c.name, o.Op, faults.Point{
-		Client: c.name, Acquisition: o.Acquisition, Op: o.kind, After: after, Request: request, Last: last,
-	})
+	c.world.observer.Point(c.name, o.Op, p)
 	c.stand(c.hung && !hung)
 }
 
@@ -312,7 +321,8 @@ func (c *client) accessResource(op cluster.Op, kind string, value int64) (answer
 		}
 		t := c.world.current
 		o := t.operation // another entry of the client's may have another by the time of the answer
-		c.point(o, 1, false, true)
+		r := numbered{client: c, operation: o, n: 1, last: true}
+		c.point(&r, false)
 		t.access = a
 		if err = c.request(c.world.resource, timeout, nil); err == nil {
 			answer = t.result
@@ -320,7 +330,7 @@ func (c *client) accessResource(op cluster.Op, kind string, value int64) (answer
 				err = cluster.ErrStaleToken
 			}
 		}
-		c.point(o, 1, true, true)
+		c.point(&r, true)
 	})
 	return answer, cmp.Or(crash, err)
 }

@@ -105,6 +105,7 @@ func (d *database) receive(m *message) {
 		m.kind = rst
 	default:
 		n.asked = append(n.asked[:0], m)
+		w.readsClock(false)
 		d.model.Do(d.clock(), n.session, m.op, m.sql.command)
 		d.tell()
 		return
@@ -155,6 +156,8 @@ var actNames = [...]string{
 	model.Shortened: history.Shorten,
 	model.Prolonged: history.Prolong,
 	model.Lost:      history.Lose,
+
+	model.SessionOver: history.Lose,
 }
 
 // effect reports what happened to the entry of a lock. Among replicas what became
@@ -170,7 +173,11 @@ func (d *database) effect(by int, f *model.Effect) {
 	case d == g.primary && g.replicated():
 		g.entries.note(by, f)
 	}
-	s.reports(actNames[f.Kind], lock, f.Name, f.Maker, by)
+	text := ""
+	if f.Kind == model.SessionOver {
+		text = history.SessionOver
+	}
+	s.reportsWhy(actNames[f.Kind], lock, f.Name, f.Maker, by, text)
 	if f.Kind == model.TakenOver {
 		s.reports(history.Granted, lock, f.Name, by, by)
 	}
@@ -183,7 +190,7 @@ func (e entries) note(by int, f *model.Effect) {
 	switch f.Kind {
 	case model.Created, model.TakenOver:
 		e[f.Name] = by
-	case model.Removed, model.Lost:
+	case model.Removed, model.Lost, model.SessionOver:
 		delete(e, f.Name)
 	}
 }
@@ -268,4 +275,9 @@ func (d *database) kill(process *client) {
 		}
 	}
 	d.tell()
+}
+
+// declared reports whether the statements of locks say what they mean.
+func (g *databases) declared() bool {
+	return !slices.ContainsFunc(g.members, func(d *database) bool { return !d.model.Declared() })
 }

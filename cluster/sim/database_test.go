@@ -137,7 +137,7 @@ func TestANamedLockGoesWithItsSession(t *testing.T) {
 func TestWhatBecomesOfAStatement(t *testing.T) {
 	inserts := func(e catalogue.Env, ctx context.Context, p mysql.Port) error {
 		at(e, ctx, time.Second)
-		_, err := p.Insert(ctx, 0, mysql.Row{Resource: "a"}, 10*time.Second)
+		_, err := p.Insert(ctx, 0, mysql.Row{Resource: "a"}, 10*time.Second, mysql.Grants)
 		at(e, ctx, 10*time.Second)
 		_, found, _, again := p.Select(ctx, 0, "a")
 		if again != nil {
@@ -248,7 +248,7 @@ func TestAServerLosesPower(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := newMySQLOn(catalogue.Server{Fsync: c.fsync}, 1, func(e catalogue.Env, ctx context.Context, p mysql.Port) error {
 				at(e, ctx, 2*time.Second+time.Second/2)
-				_, err := p.Insert(ctx, 0, mysql.Row{Resource: "a"}, 10*time.Second)
+				_, err := p.Insert(ctx, 0, mysql.Row{Resource: "a"}, 10*time.Second, mysql.Grants)
 				at(e, ctx, 10*time.Second)
 				return err
 			}, "c1")

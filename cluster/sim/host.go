@@ -14,6 +14,7 @@ type host client
 func (h *host) Now() time.Time {
 	(*client)(h).spin()
 	h.journal.clock(h.world.now)
+	h.world.readsClock(true)
 	return time.Unix(0, int64(h.clock.wall(h.world.now)))
 }
 
@@ -21,6 +22,7 @@ func (h *host) Now() time.Time {
 func (h *host) Mono() time.Duration {
 	(*client)(h).spin()
 	h.journal.clock(h.world.now)
+	h.world.readsClock(false)
 	return h.clock.mono(h.world.now)
 }
 

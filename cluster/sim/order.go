@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Order decides what happens next in a world in which only order counts: a
@@ -19,7 +20,9 @@ import (
 //   - time goes on to the next timer: of a task, a server, a message that was
 //     slowed. Before, all messages arrive, and all clients that work, and are
 //     not kept from it, have done their work: what nobody disturbs takes less
-//     time than a lease.
+//     time than a lease;
+//   - where somebody has read a clock, time passes at such a moment although no
+//     timer is due: a date that was written down is over then. See passage.
 type Order struct {
 	pick  func(*World, []Step) int
 	names []string // to follow; what is not among them goes on by itself
@@ -37,6 +40,25 @@ type Order struct {
 	order   []int // of pending, in AppendState
 	calls   []int // of their operations
 	changes int   // how often something changed that a client could find out
+
+	read   bool // somebody has read a clock since time passed last
+	wall   bool // a wall clock: what it showed may stand anywhere, as a text
+	passed int  // how often time passed
+}
+
+// Passages is how often time may pass in a run of so many clients although no
+// timer is due.
+func Passages(clients int) int { return clients }
+
+// Passage is how long that takes: what a lock writes down with a clock in its hand
+// is the end of a lease, or of something shorter, with a margin.
+func Passage(lease time.Duration) time.Duration { return lease + lease/2 }
+
+// readsClock notes that somebody reads a clock.
+func (w *World) readsClock(wall bool) {
+	if o := w.order; o != nil {
+		o.read, o.wall = true, o.wall || wall
+	}
 }
 
 // ErrStopped ends a run whose order goes no further.
@@ -174,7 +196,7 @@ func (o *Order) follow() int {
 // byItself is the step that comes where nobody decides: what may last lasts
 // until nothing else can happen, so that one sees it.
 func (o *Order) byItself() int {
-	for _, k := range []stepKind{arrives, goesOn, tick, again, early, offered, gives} {
+	for _, k := range []stepKind{arrives, goesOn, tick, passes, again, early, offered, gives} {
 		for i := range o.steps {
 			if s := &o.steps[i]; s.kind == k && !(s.offer && o.offers[s.index].Begins) {
 				return i

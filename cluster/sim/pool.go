@@ -142,7 +142,7 @@ func (t *mysqlTransport) Do(ctx context.Context, timeout time.Duration, cmd mysq
 	if err := c.calls(ctx); err != nil {
 		return mysql.Reply{}, err
 	}
-	r := c.asks()
+	r := c.asks(cmd.Verb)
 	until := c.until(timeout)
 	n, err := c.pool.take(c, until)
 	var reply mysql.Reply
@@ -188,7 +188,7 @@ func (s *pinned) Do(ctx context.Context, timeout time.Duration, cmd mysql.Comman
 	if err := c.calls(ctx); err != nil {
 		return mysql.Reply{}, err
 	}
-	r := c.asks()
+	r := c.asks(cmd.Verb)
 	if s.over || !s.conn.open {
 		err = mysql.ErrSessionOver
 		c.journal.failure(err)

@@ -20,7 +20,7 @@ func has(g **group, since time.Duration) onMySQL {
 			return err
 		}
 		defer s.Close()
-		if _, err := s.Insert(ctx, 0, mysql.Row{Resource: "a"}, time.Minute); err != nil {
+		if _, err := s.Insert(ctx, 0, mysql.Row{Resource: "a"}, time.Minute, mysql.Grants); err != nil {
 			return err
 		}
 		s.GetLock(ctx, 0, "b", 0)
@@ -35,9 +35,9 @@ func has(g **group, since time.Duration) onMySQL {
 func TestWhatReplicasHaveGotIsNotLost(t *testing.T) {
 	g := newMySQLOn(catalogue.Server{Replicas: 2}, 1, func(e catalogue.Env, ctx context.Context, p mysql.Port) error {
 		at(e, ctx, time.Second/2)
-		p.Insert(ctx, 0, mysql.Row{Resource: "a"}, time.Minute)
+		p.Insert(ctx, 0, mysql.Row{Resource: "a"}, time.Minute, mysql.Grants)
 		at(e, ctx, 2*time.Second)
-		_, err := p.Delete(ctx, 0, mysql.Resource, mysql.Row{Resource: "a"})
+		_, err := p.Delete(ctx, 0, mysql.Resource, mysql.Row{Resource: "a"}, mysql.Frees)
 		at(e, ctx, 9*time.Second)
 		_, found, _, _ := p.Select(ctx, 0, "a")
 		return fmt.Errorf("%w, and the row is there: %v", err, found)

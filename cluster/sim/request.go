@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/lockcheck/lockcheck/cluster"
@@ -56,7 +57,7 @@ func (t *transport) Do(ctx context.Context, timeout time.Duration, cmd redis.Com
 		timeout = c.world.cfg.Lease / 4
 	}
 	task := c.world.current
-	r := c.asks()
+	r := c.asks(cmd.Verb)
 	retries := 0
 	if c.world.cfg.Options.Retries {
 		retries = defaultRetries
@@ -82,20 +83,24 @@ type numbered struct {
 	operation *operation
 	n         int
 	last      bool
+	sends     fmt.Stringer // its command
 }
 
 // asks counts a request of the running task's, and announces the point before it.
-func (c *client) asks() numbered {
+func (c *client) asks(sends fmt.Stringer) numbered {
 	o := c.world.current.operation
 	o.requests++
 	c.world.requests++
-	r := numbered{c, o, o.requests, o.requests == c.lastRequest(o)}
-	c.point(o, r.n, false, r.last)
+	r := numbered{c, o, o.requests, o.requests == c.lastRequest(o), sends}
+	c.point(&r, false)
 	return r
 }
 
 // answered announces the point after it.
-func (r *numbered) answered() { r.client.point(r.operation, r.n, true, r.last) }
+func (r *numbered) answered() {
+	r.operation.answered, r.operation.sent = r.n, r.sends
+	r.client.point(r, true)
+}
 
 // lastRequest is how many requests an operation has undisturbed.
 func (c *client) lastRequest(o *operation) int {

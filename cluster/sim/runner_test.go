@@ -119,8 +119,8 @@ func TestPointsOfALockThatCallsTheCriticalSection(t *testing.T) {
 		return err
 	})
 	s.onPoint(func(_ string, p faults.Point) { s.note("%v", p) })
-	want(t, s.visits(t, 4), "0s c1 acquire: before last", "0s grant by 1", "0s c1 acquire: after last",
-		"0s c1 acquires: <nil>", "5s c1 release: before last", "5s remove by 2", "5s c1 release: after last", "5s c1 releases: <nil>")
+	want(t, s.visits(t, 4), "0s c1 acquire: before request 1, SET", "0s grant by 1", "0s c1 acquire: after request 1, SET",
+		"0s c1 acquires: <nil>", "5s c1 release: before request 1, DEL", "5s remove by 2", "5s c1 release: after request 1, DEL", "5s c1 releases: <nil>")
 }
 
 // Who is killed is not in a critical section any more, and starts none.

@@ -203,9 +203,14 @@ func (w *World) effect(s *server, f *model.Effect) {
 // reports tells what happened to the entry of a lock. Who made it and who acted
 // are the indices of invokes; by 0: the server itself.
 func (s *server) reports(f, lock, key string, maker, by int) {
+	s.reportsWhy(f, lock, key, maker, by, "")
+}
+
+// reportsWhy is reports, with the reason for it in words.
+func (s *server) reportsWhy(f, lock, key string, maker, by int, text string) {
 	e := history.Entry{
 		Process: history.Process{Name: s.name}, Type: history.Event, F: f,
-		Lock: lock, Key: key, Op: history.Some(int64(maker)),
+		Lock: lock, Key: key, Op: history.Some(int64(maker)), Text: text,
 	}
 	if by != 0 {
 		e.By = history.Some(int64(by))

@@ -101,7 +101,7 @@ func (s *session) Do(ctx context.Context, timeout time.Duration, cmd zookeeper.C
 	if !model.Valid(cmd) { // as the library says before it sends anything
 		return zookeeper.Reply{Code: zookeeper.BadArguments}, nil
 	}
-	r := c.asks()
+	r := c.asks(cmd.Verb)
 	reply, err := s.ask(timeout, request, cmd)
 	r.answered()
 	return reply, err

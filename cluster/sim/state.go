@@ -24,6 +24,10 @@ func (w *World) AppendState(b []byte) []byte {
 	}
 	b = append(b, byte(len(w.impairments)))
 	o := w.order
+	b = append(b, boolBits(o.read, o.wall), byte(o.passed))
+	if o.wall { // a date in a text counts from the beginning, not from now
+		b = binary.AppendVarint(b, int64(w.now))
+	}
 	o.calls = o.calls[:0]
 	for _, im := range w.impairments {
 		b = im.appendState(b)

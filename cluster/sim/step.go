@@ -16,6 +16,7 @@ const (
 	gives                   // a client's caller has waited for long enough
 	offered                 // an offer is taken
 	tick                    // time goes on to a timer
+	passes                  // time goes on although no timer is due
 	early                   // a message that was slowed arrives before it has to
 )
 
@@ -36,6 +37,8 @@ type Step struct {
 func (s Step) String() string {
 	name := ""
 	switch {
+	case s.kind == passes:
+		return until + "dates pass"
 	case s.offer:
 		name = s.world.order.offers[s.index].Name
 	case s.index >= 0:
@@ -198,16 +201,22 @@ func (w *World) ticks() {
 			add(Step{at: o.pending[i].at, index: i})
 		}
 	}
+	if then := w.now + Passage(w.cfg.Lease); o.read && o.passed < Passages(len(w.clients)) && then < next {
+		o.steps = append(o.steps, Step{kind: passes, world: w, at: then, index: -1})
+	}
 }
 
 // take lets a step happen.
 func (w *World) take(s Step) {
 	o := w.order
-	if s.kind == tick {
+	if s.kind == tick || s.kind == passes {
 		w.now = s.at
 		o.changes++
 	}
 	switch {
+	case s.kind == passes:
+		o.passed++
+		o.read = false
 	case s.offer:
 		if o.offers[s.index].Tells {
 			o.changes++

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/cluster"
+	"github.com/lockcheck/lockcheck/names"
 )
 
 // Budgets: what a run may use before it counts as one that never ends. How
@@ -20,9 +21,10 @@ import (
 // work: every request takes latencies, so a client that does nothing but send
 // has less than half of its share.
 const (
-	maxEvents    = 2_000_000_000 // in a run: minutes of a processor's time
-	maxPerSecond = 100_000       // in a second of virtual time, for each client and once more
-	maxPortCalls = 3_000         // in one operation; it stands for a bounded stack
+	maxEvents    = 200_000_000 // in a run: half a minute of a processor's time
+	maxChoices   = 10_000_000  // recorded in a run: some hundred MB
+	maxPerSecond = 100_000     // in a second of virtual time, for each client and once more
+	maxPortCalls = 3_000       // in one operation; it stands for a bounded stack
 	never        = time.Duration(1<<63 - 1)
 	latencyMin   = 100 * time.Microsecond
 	latencyMost  = 5 * time.Millisecond // unless the run has another
@@ -34,6 +36,20 @@ const (
 )
 
 var _ cluster.Place = (*World)(nil)
+
+// A BudgetError is that a run has used up its budget, and says which. It depends on
+// the run alone, and no machine: the same run ends there again.
+type BudgetError string
+
+func (e BudgetError) Error() string { return "sim: " + string(e) }
+
+// who is the client whose turn it is.
+func (e event) who() string {
+	if t, ok := e.what.(*task); ok && t.client != nil {
+		return t.client.name
+	}
+	return "the run"
+}
 
 // World is a place in virtual time. It serves one run; Reset makes it a new one.
 type World struct {
@@ -48,6 +64,7 @@ type World struct {
 	first    uint64 // as seq, for events that go before the others of their instant
 	queue    queue
 	events   int           // so far
+	most     int           // of them
 	requests int           // of locks to their servers
 	recent   int           // of them, in this second
 	second   time.Duration // when the next one begins
@@ -100,6 +117,7 @@ func (w *World) reset(cfg cluster.Config, o cluster.Observer, choices *Choices) 
 	*w = World{
 		cfg: cfg, observer: o, choices: choices, memory: w.memory,
 		share:     maxPerSecond * (1 + len(cfg.Clients)),
+		most:      maxEvents,
 		latencies: max(1, int64((cmp.Or(cfg.Latency, latencyMost)-latencyMin)/time.Microsecond)),
 
 		queue: w.queue.empty(),
@@ -125,8 +143,14 @@ func (w *World) reset(cfg cluster.Config, o cluster.Observer, choices *Choices) 
 	}
 }
 
-// Observes: a model hides nothing.
-func (w *World) Observes() []string { return observes }
+// Observes: a model hides nothing, but what a statement of MySQL means to a grant only
+// the lock can say.
+func (w *World) Observes() []string {
+	if w.databases != nil && !w.databases.declared() {
+		return nil
+	}
+	return observes
+}
 
 // Sequential: one thing happens at a time, so that who records it needs no lock.
 func (w *World) Sequential() {}
@@ -254,13 +278,25 @@ func (w *World) step() {
 	w.recent++
 	switch {
 	case w.recent > w.share:
-		w.err = fmt.Errorf("sim: more than %d events in a second, at %v of virtual time: something goes round and round", w.share, w.now)
-	case w.events > maxEvents:
-		w.err = fmt.Errorf("sim: more than %d events, at %v of virtual time: the run does not end", maxEvents, w.now)
+		w.err = BudgetError(fmt.Sprintf("%s made %s in a second of virtual time, at %v: is there a loop without a wait?", e.who(), names.Count(w.share, "event"), w.now))
+	case w.events > w.most:
+		w.err = BudgetError(fmt.Sprintf("%s, at %v of virtual time: the run does not end", names.Count(w.most, "event"), w.now))
+	case len(w.choices.made) > maxChoices:
+		w.err = BudgetError(fmt.Sprintf("%s, at %v of virtual time: the run does not end", names.Count(maxChoices, "recorded decision"), w.now))
 	default:
 		e.what.happen(w)
 	}
 }
+
+// Spend ends the run, because it has used up a budget that the world does not keep.
+func (w *World) Spend(words string) {
+	if w.err == nil {
+		w.err = BudgetError(fmt.Sprintf("%s, at %v of virtual time: the run does not end", words, w.now))
+	}
+}
+
+// Limit is how many events the run may have, if that is less than all may have.
+func (w *World) Limit(events int) { w.most = min(w.most, events) }
 
 // Events is how many events there were.
 func (w *World) Events() int { return w.events }

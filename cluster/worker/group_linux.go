@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -20,14 +21,16 @@ func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// reap waits for the process's end, and ends what is left of its group. That
-// comes before Wait, after which the number may be somebody else's.
+// reap waits for the process's end, kills the rest of its group, and waits until
+// that has ended, too: a killed process may still write until the kernel has ended
+// it. Wait comes last, because after it the number may be another group's.
 func (p *Process) reap(cmd *exec.Cmd) error {
 	for unix.Waitid(unix.P_PID, p.pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
 	p.stopping.Lock()
 	defer p.stopping.Unlock()
 	killGroup(p.pid)
+	waitForOthers(p.pid, endedStates, time.Now().Add(stopLimit))
 	p.reaped = true
 	return cmd.Wait()
 }
@@ -61,16 +64,10 @@ func stopGroup(pid int) error {
 		}
 		time.Sleep(20 * time.Microsecond)
 	}
-	for {
-		still, err := othersStandStill(pid)
-		if still || err != nil {
-			return err
-		}
-		if time.Now().After(limit) {
-			return fmt.Errorf("a process of worker %d still runs %v after SIGSTOP", pid, stopLimit)
-		}
-		time.Sleep(100 * time.Microsecond)
+	if err := waitForOthers(pid, stoppedStates+endedStates, limit); err != nil {
+		return fmt.Errorf("stop worker %d: %w", pid, err)
 	}
+	return nil
 }
 
 // standsStill tells whether the kernel reports the process as stopped, or as
@@ -81,9 +78,29 @@ func standsStill(pid int) bool {
 	return err == unix.ECHILD || err == nil && info.Signo != 0
 }
 
-// othersStandStill tells whether every thread of the group's other processes
-// has stopped or ended.
-func othersStandStill(group int) (bool, error) {
+// The states of threads in /proc.
+const (
+	stoppedStates = "Tt"
+	endedStates   = "ZXx"
+)
+
+// waitForOthers waits until every thread of a group's processes, but for its
+// leader's, is in one of some states. After the limit it returns an error.
+func waitForOthers(group int, states string, limit time.Time) error {
+	for {
+		done, err := othersAre(group, states)
+		if done || err != nil {
+			return err
+		}
+		if time.Now().After(limit) {
+			return fmt.Errorf("a process of its group still runs %v after the signal", stopLimit)
+		}
+		time.Sleep(100 * time.Microsecond)
+	}
+}
+
+// othersAre reports whether they are.
+func othersAre(group int, states string) (bool, error) {
 	processes, err := os.ReadDir("/proc")
 	if err != nil {
 		return false, err
@@ -102,7 +119,7 @@ func othersStandStill(group int) (bool, error) {
 		}
 		for _, t := range threads {
 			state, _, err := stat(t)
-			if err == nil && !bytes.ContainsRune([]byte("TtZXx"), rune(state)) {
+			if err == nil && !strings.ContainsRune(states, rune(state)) {
 				return false, nil
 			}
 		}

@@ -47,9 +47,9 @@ func TestPointsOfStatements(t *testing.T) {
 	p.say(`{"id":9,"op":"arm","client":"c1","f":"acquire","request":1,"onward":true}`)
 	p.want(`{"id":9,"ok":true}`)
 	p.say(acquireA)
-	p.want(`{"event":"at","client":"c1","at":1,"f":"acquire","request":1}`)
+	p.want(`{"event":"at","client":"c1","at":1,"f":"acquire","request":1,"sends":"GET_LOCK"}`)
 	p.say(`{"go":1}`)
-	p.want(`{"event":"at","client":"c1","at":2,"f":"acquire","request":2}`)
+	p.want(`{"event":"at","client":"c1","at":2,"f":"acquire","request":2,"sends":"DO","sent":"GET_LOCK"}`)
 	p.say(`{"go":2}`)
 	p.want(`{"id":2,"ok":true}`)
 	if pools != 1 {

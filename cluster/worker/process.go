@@ -2,14 +2,17 @@ package worker
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -24,6 +27,17 @@ var (
 	// ErrLate: no answer in time.
 	ErrLate = errors.New("the worker did not answer in time")
 )
+
+// A ProtocolError is a line that no worker of this protocol writes, or only one that
+// has lost count. No answer of its can be trusted: it proves nothing of the lock.
+type ProtocolError struct{ Line, Want string }
+
+func (e *ProtocolError) Error() string {
+	return fmt.Sprintf("the worker does not keep to the protocol (docs/worker.md): it wrote %s, and lockcheck expected %s", e.Line, e.Want)
+}
+
+// maxShown is how much of such a line is shown.
+const maxShown = 300
 
 // maxLog is how much of a worker's log is kept: the last bytes.
 const maxLog = 64 << 10
@@ -44,6 +58,9 @@ type Process struct {
 	mu      sync.Mutex
 	id      int64
 	waiting map[int64]chan Reply
+	late    map[int64]bool // requests without an answer that nobody waits for any more
+	spoke   bool           // it has written a line that makes sense
+	broken  error          // a *ProtocolError: nothing is asked any more
 	log     []byte
 	exit    error // how the process ended
 	rubbish int   // lines that make no sense
@@ -59,9 +76,12 @@ type Handler struct {
 	Do    func(Answer)
 	Event func(Answer)
 	Late  func(Answer) // an answer that nobody waits for any more
+	// Broken is told the first *ProtocolError, in a goroutine of its own.
+	Broken func(error)
 }
 
-// Reply is what became of a request: an answer, or ErrExited or ErrRubbish.
+// Reply is what became of a request: an answer, or ErrExited, ErrRubbish or a
+// *ProtocolError.
 type Reply struct {
 	Answer Answer
 	Err    error
@@ -75,7 +95,7 @@ func Start(command, env []string, h Handler) (*Process, error) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), env...)
 	ownGroup(cmd)
-	p := &Process{handler: h, done: make(chan struct{}), waiting: map[int64]chan Reply{}}
+	p := &Process{handler: h, done: make(chan struct{}), waiting: map[int64]chan Reply{}, late: map[int64]bool{}}
 	pipes, err := p.connect(cmd)
 	if err != nil {
 		return nil, err
@@ -176,16 +196,36 @@ func (p *Process) read(out io.Reader) {
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, maxLine)
 	for lines.Scan() {
-		if a, err := parse(lines.Bytes()); err != nil {
+		a, err := parse(lines.Bytes())
+		switch {
+		case err == nil:
+			err = p.wrong(a)
+		case p.silent():
+			err = notAnAnswer(err)
+		default:
 			p.garbage(lines.Text(), err)
-		} else {
-			p.handle(a)
+			continue
 		}
+		if wrong := (*ProtocolError)(nil); errors.As(err, &wrong) {
+			wrong.Line = shown(lines.Text())
+			p.breaks(wrong)
+			continue
+		}
+		p.handle(a)
 	}
-	if lines.Err() != nil { // a line without an end
-		p.garbage("", lines.Err())
+	if err := lines.Err(); err != nil { // a line without an end
+		if p.silent() {
+			p.breaks(notAnAnswer(err))
+		} else {
+			p.garbage("", err)
+		}
 		io.Copy(io.Discard, out)
 	}
+}
+
+// notAnAnswer is what is wrong with a first line that makes no sense.
+func notAnAnswer(err error) *ProtocolError {
+	return &ProtocolError{Want: fmt.Sprintf(`an answer to request 1, as {"id":1,"ok":true} (%v); a log belongs on standard error`, err)}
 }
 
 // garbage makes every request that is under way uncertain.
@@ -196,8 +236,63 @@ func (p *Process) garbage(line string, err error) {
 	p.rubbish++
 	for id, ch := range p.waiting {
 		delete(p.waiting, id)
+		p.late[id] = true
 		ch <- Reply{Err: ErrRubbish}
 	}
+}
+
+// shown is a line for an error, in quotes where it is not plain text.
+func shown(line string) string {
+	if len(line) > maxShown {
+		line = strings.ToValidUTF8(line[:maxShown], "") + "…"
+	}
+	if strings.HasPrefix(line, "{") && strconv.CanBackquote(line) {
+		return line
+	}
+	return strconv.Quote(line)
+}
+
+// silent tells whether the worker has written nothing yet that makes sense.
+func (p *Process) silent() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return !p.spoke
+}
+
+// wrong is a *ProtocolError if no worker may write that: it speaks another version,
+// or answers what nobody has asked, or has answered it before.
+func (p *Process) wrong(a Answer) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, waits := p.waiting[a.ID]
+	switch {
+	case a.Protocol != nil && *a.Protocol != Protocol:
+		return &ProtocolError{Want: fmt.Sprintf(`"protocol":%d, the version that it speaks itself`, Protocol)}
+	case a.Event == "" && !waits && !p.late[a.ID]:
+		ids := slices.Sorted(maps.Keys(p.waiting))
+		if len(ids) == 0 {
+			return &ProtocolError{Want: "no answer: every request has one"}
+		}
+		return &ProtocolError{Want: fmt.Sprintf("the id of a request without an answer, of %s", strings.Trim(fmt.Sprint(ids), "[]"))}
+	}
+	p.spoke = true
+	return nil
+}
+
+// breaks ends the conversation: every request ends with err.
+func (p *Process) breaks(err error) {
+	fmt.Fprintf(logWriter{p}, "lockcheck: %v\n", err)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id, ch := range p.waiting {
+		delete(p.waiting, id)
+		p.late[id] = true
+		ch <- Reply{Err: err}
+	}
+	if p.broken == nil && p.handler.Broken != nil {
+		go p.handler.Broken(err)
+	}
+	p.broken = cmp.Or(p.broken, err)
 }
 
 func (p *Process) handle(a Answer) {
@@ -214,6 +309,7 @@ func (p *Process) handle(a Answer) {
 		p.mu.Lock()
 		ch := p.waiting[a.ID]
 		delete(p.waiting, a.ID)
+		delete(p.late, a.ID)
 		p.mu.Unlock()
 		if ch != nil {
 			ch <- Reply{Answer: a}
@@ -246,6 +342,11 @@ func (p *Process) Call(q Request) (id int64, reply <-chan Reply) {
 		return q.ID, ch
 	default:
 	}
+	if p.broken != nil {
+		ch <- Reply{Err: p.broken}
+		p.mu.Unlock()
+		return q.ID, ch
+	}
 	p.waiting[q.ID] = ch
 	p.mu.Unlock()
 	if err := p.Send(q); err != nil {
@@ -262,6 +363,9 @@ func (p *Process) Forget(id int64) bool {
 	defer p.mu.Unlock()
 	_, waits := p.waiting[id]
 	delete(p.waiting, id)
+	if waits {
+		p.late[id] = true
+	}
 	return waits
 }
 

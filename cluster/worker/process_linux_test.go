@@ -67,12 +67,15 @@ func TestRubbish(t *testing.T) {
 	t.Parallel()
 	late := make(chan Answer, 1)
 	p := shell(t, Handler{Late: func(a Answer) { late <- a }},
-		`read l; echo 'Loading…'; sleep .05; echo '{"id":1,"ok":true}'; read l; echo '{"id":2,"ok":true}'; read l; head -c 2000000 /dev/zero; sleep 60`)
+		`read l; echo '{"id":1,"ok":true}'; read l; echo 'Loading…'; sleep .05; echo '{"id":2,"ok":true}'; read l; echo '{"id":3,"ok":true}'; read l; head -c 2000000 /dev/zero; sleep 60`)
+	if _, err := p.Ask(Request{Op: OpInit}, time.Minute); err != nil {
+		t.Error(err)
+	}
 	_, r := p.Call(Request{Op: "acquire"})
 	if got := <-r; got.Err != ErrRubbish {
 		t.Errorf("rubbish: %v", got.Err)
 	}
-	if a := <-late; a.ID != 1 {
+	if a := <-late; a.ID != 2 {
 		t.Errorf("late: %+v", a)
 	}
 	if _, err := p.Ask(Request{Op: "acquire"}, time.Minute); err != nil {
@@ -83,6 +86,61 @@ func TestRubbish(t *testing.T) {
 	}
 	if p.Rubbish() != 2 || !strings.Contains(p.Log(), "Loading…") {
 		t.Errorf("%d lines, log %q", p.Rubbish(), p.Log())
+	}
+}
+
+// A worker that speaks another protocol, or answers what nobody has asked, proves
+// nothing: the error says what it wrote and what was expected.
+func TestAWorkerThatDoesNotKeepToTheProtocol(t *testing.T) {
+	t.Parallel()
+	const ready = `read l; echo '{"id":1,"ok":true,"protocol":1}'; `
+	for _, tt := range []struct{ name, script, line, want string }{
+		{"first line no JSON", `read l; echo 'Loading…'`, "Loading…", `{"id":1,"ok":true}`},
+		{"first line no object of ours", `read l; echo '{"hello":1}'`, `{"hello":1}`, "neither an answer nor an event"},
+		{"first line without an end", `read l; head -c 2000000 /dev/zero`, "", "an answer to request 1"},
+		{"another version", `read l; echo '{"id":1,"ok":true,"protocol":2}'`, `"protocol":2`, `"protocol":1`},
+		{"an id of nobody's", `read l; echo '{"id":7,"ok":true}'`, `{"id":7,"ok":true}`, "without an answer, of 1"},
+		{"no id", `read l; echo '{"ok":true}'`, `{"ok":true}`, "an answer to request 1"},
+		{"always the first id", ready + `read l; echo '{"id":1,"ok":true}'`, `{"id":1,"ok":true}`, "without an answer, of 2"},
+		{"a wish of nobody's", ready + `read l; echo '{"id":9,"do":"resource.read"}'`, `"id":9`, "without an answer, of 2"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			broken := make(chan error, 2)
+			p := shell(t, Handler{Broken: func(err error) { broken <- err }}, tt.script+"; read l; sleep 60")
+			_, err := p.Ask(Request{Op: OpInit, Protocol: Protocol}, time.Minute)
+			if strings.HasPrefix(tt.script, ready) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, err = p.Ask(Request{Op: "acquire"}, time.Minute)
+			}
+			var wrong *ProtocolError
+			if !errors.As(err, &wrong) || !strings.Contains(err.Error(), tt.line) || !strings.Contains(err.Error(), tt.want) {
+				t.Fatalf("%v", err)
+			}
+			if told := <-broken; told != err {
+				t.Errorf("told: %v", told)
+			}
+			if _, err := p.Ask(Request{Op: "acquire"}, time.Minute); err != error(wrong) {
+				t.Errorf("what is asked then ends with %v", err)
+			}
+		})
+	}
+}
+
+// What was given up may still be answered, once.
+func TestALateAnswerIsNoneOfNobodys(t *testing.T) {
+	t.Parallel()
+	late := make(chan Answer, 1)
+	p := shell(t, Handler{Late: func(a Answer) { late <- a }}, `read l; read m; echo '{"id":1,"ok":true}'; echo '{"id":2,"ok":true}'; sleep 60`)
+	first, _ := p.Call(Request{Op: "acquire"})
+	p.Forget(first)
+	if _, err := p.Ask(Request{Op: "release"}, time.Minute); err != nil {
+		t.Error(err)
+	}
+	if a := <-late; a.ID != first {
+		t.Errorf("late: %+v", a)
 	}
 }
 

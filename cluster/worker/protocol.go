@@ -143,6 +143,7 @@ type Answer struct {
 
 	Name     string   `json:"name,omitempty"`
 	Features []string `json:"features,omitempty"`
+	Protocol *int     `json:"protocol,omitempty"` // of init, if the worker says which version it speaks
 
 	Token   Token  `json:"token,omitempty"`
 	ValidMS *int64 `json:"valid_ms,omitempty"` // the grant lasts so long from MonoNS on
@@ -163,6 +164,8 @@ type Answer struct {
 	F       string `json:"f,omitempty"`  // the operation, at a point
 	Request int    `json:"request,omitempty"`
 	After   bool   `json:"after,omitempty"`
+	Sends   string `json:"sends,omitempty"` // the command of the request; "": unknown
+	Sent    string `json:"sent,omitempty"`  // before it: the command of the request before, where that was answered
 
 	// Position, of queued, is smaller than those of all who come later.
 	Position *int64 `json:"position,omitempty"`

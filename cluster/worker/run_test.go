@@ -148,7 +148,7 @@ func TestPointsOfRuns(t *testing.T) {
 	}
 	arm(`"f":"acquire","request":1,"onward":true`)
 	p.say(runA)
-	p.want(`{"run":2,"event":"at","client":"c1","at":1,"f":"acquire","request":1}`)
+	p.want(`{"run":2,"event":"at","client":"c1","at":1,"f":"acquire","request":1,"sends":"INCR"}`)
 	p.say(`{"go":1}`)
 	p.want(`{"id":2,"token":1,"do":"enter","entry":1}`)
 	p.want(`{"id":2,"token":2,"do":"enter","entry":2}`)
@@ -157,7 +157,7 @@ func TestPointsOfRuns(t *testing.T) {
 	p.want(`{"id":3,"ok":false,"error":"bad-request","text":"run 2 is not in entry 3"}`)
 	p.say(`{"id":2,"entry":2}`)
 	p.say(`{"id":2,"entry":1}`)
-	p.want(`{"run":2,"event":"at","client":"c1","at":2,"f":"release","request":2}`)
+	p.want(`{"run":2,"event":"at","client":"c1","at":2,"f":"release","request":2,"sends":"INCR","sent":"INCR"}`)
 	p.say(`{"go":2}`)
 	p.want(`{"id":2,"ok":true}`)
 }

@@ -195,12 +195,12 @@ func TestPoints(t *testing.T) {
 	arm(`"request":2`)
 	arm(`"request":3,"onward":true,"after":true`)
 	p.say(`{"id":2,"op":"acquire","client":"c1","lock":"a"}`)
-	p.want(`{"event":"at","client":"c1","at":1,"f":"acquire","request":2}`)
+	p.want(`{"event":"at","client":"c1","at":1,"f":"acquire","request":2,"sends":"INCR","sent":"INCR"}`)
 	if n := sent.Load(); n != 1 {
 		t.Errorf("%d requests were answered before request 2", n)
 	}
 	p.say(`{"go":1}`)
-	p.want(`{"event":"at","client":"c1","at":2,"f":"acquire","request":3,"after":true}`)
+	p.want(`{"event":"at","client":"c1","at":2,"f":"acquire","request":3,"after":true,"sends":"INCR"}`)
 	p.say(`{"id":3,"op":"acquire","client":"c1","lock":"a"}`)
 	p.want(`{"id":3,"ok":false,"error":"bad-request","text":"the client has not answered its last request yet"}`)
 	p.say(`{"go":2}`)

@@ -16,7 +16,7 @@ type ensemble struct {
 
 // Open opens a session. That is no step of the lock's, and has no points.
 func (e ensemble) Open(ctx context.Context, timeout, length time.Duration) (s zookeeper.Session, err error) {
-	err = e.request(ctx, false, func(*task) (err error) {
+	err = e.request(ctx, "", func(*task) (err error) {
 		s, err = e.next.Open(ctx, e.clock.lasts(timeout), length)
 		return err
 	})
@@ -37,7 +37,11 @@ type session struct {
 // Do carries out one request, with a point before and after it. What has no
 // valid path is none: the library does not send it.
 func (s session) Do(ctx context.Context, timeout time.Duration, c zookeeper.Command) (r zookeeper.Reply, err error) {
-	err = s.client.request(ctx, model.Valid(c), func(*task) (err error) {
+	sends := ""
+	if model.Valid(c) {
+		sends = c.Verb.String()
+	}
+	err = s.client.request(ctx, sends, func(*task) (err error) {
 		r, err = s.Session.Do(ctx, s.client.clock.lasts(timeout), c)
 		return err
 	})
@@ -56,7 +60,7 @@ func (s session) Next(ctx context.Context, timeout time.Duration) (e zookeeper.E
 
 // Close ends the session.
 func (s session) Close(ctx context.Context, timeout time.Duration) error {
-	return s.client.request(ctx, false, func(*task) error {
+	return s.client.request(ctx, "", func(*task) error {
 		return s.Session.Close(ctx, s.client.clock.lasts(timeout))
 	})
 }

@@ -62,9 +62,9 @@ func TestPointsOfSessions(t *testing.T) {
 	p.say(`{"id":9,"op":"arm","client":"c1","f":"acquire","request":1,"onward":true}`)
 	p.want(`{"id":9,"ok":true}`)
 	p.say(acquireA)
-	p.want(`{"event":"at","client":"c1","at":1,"f":"acquire","request":1}`)
+	p.want(`{"event":"at","client":"c1","at":1,"f":"acquire","request":1,"sends":"create"}`)
 	p.say(`{"go":1}`)
-	p.want(`{"event":"at","client":"c1","at":2,"f":"acquire","request":2}`)
+	p.want(`{"event":"at","client":"c1","at":2,"f":"acquire","request":2,"sends":"sync","sent":"create"}`)
 	p.say(`{"go":2}`)
 	p.want(`{"id":2,"ok":true}`)
 }

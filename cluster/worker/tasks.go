@@ -41,6 +41,8 @@ type operation struct {
 	run      int64     // that it is part of; 0: none
 	armed    []Request // points
 	requests int       // sent so far, by all its tasks
+	answered int       // number of the request that was answered last
+	sent     string    // its command
 	over     bool      // it has been answered: what its tasks do counts no more
 	grant    *grant    // that it got
 	news     []locks.News

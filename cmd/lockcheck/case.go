@@ -266,16 +266,12 @@ func (a *app) tellCase(p *place, r *harness.CaseResult) error {
 		if s.Schedule.Name != "" {
 			a.printf("Schedule: %s\n\n", s.Schedule.Name)
 		}
-		var about checker.Promise // a control is about what held
-		if r.Case.Kind == catalogue.Control {
-			about = s.Schedule.Must
-		}
-		if err := a.story(s.Flawed.History, s.Flawed.Verdicts, about); err != nil {
+		if err := a.tellRun(s.Flawed, nil); err != nil {
 			return err
 		}
 		if a.verbose && s.Remedied != nil {
 			a.printf("The same with the remedy:\n\n")
-			if err := a.story(s.Remedied.History, s.Remedied.Verdicts, r.Case.Remedy.Keeps); err != nil {
+			if err := a.tellRun(s.Remedied, r.Case.Remedy.Keeps); err != nil {
 				return err
 			}
 		}

@@ -3,9 +3,12 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/harness"
 )
 
@@ -79,6 +82,29 @@ func TestInterruptedCasesDoNotLookComplete(t *testing.T) {
 	if strings.Contains(doc.stdout, `"interrupted"`) || strings.Contains(doc.stdout, `"not_begun"`) {
 		t.Errorf("nobody interrupted it:\n%s", doc.stdout)
 	}
+}
+
+// The story of a case is about what it shows, on the terminal, in its file and in a
+// replay, and without the fault nothing of that is violated.
+func TestACaseIsToldByWhatItShows(t *testing.T) {
+	out := t.TempDir()
+	for _, c := range catalogue.Cases {
+		for _, s := range c.Schedules {
+			if c.Kind == catalogue.Control || len(s.Must) == 0 {
+				continue
+			}
+			name := harness.ScheduleName(c, s)
+			if _, err := os.Stat(filepath.Join(out, name)); err != nil {
+				lockcheck(t, "case", c.ID, "--out", out).wants(t, held, "VIOLATED "+string(s.Must[0]))
+			}
+			story, err := os.ReadFile(filepath.Join(out, name, storyFile))
+			if want := "✗ VIOLATED " + string(s.Must[0]) + ": "; err != nil || !strings.HasPrefix(string(story), want) {
+				t.Errorf("%s: want %q, %v:\n%s", name, want, err, story)
+			}
+		}
+	}
+	r := lockcheck(t, "replay", filepath.Join(out, "redis-del-unowned", scheduleFile), "--out", t.TempDir())
+	r.wants(t, violated, "VIOLATED ownership: c1's release removed c2's entry")
 }
 
 // So do cases that are told with something changed.

@@ -15,6 +15,8 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/checker/models"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/history/formats"
+	"github.com/lockcheck/lockcheck/report"
 )
 
 // checking is what histories are held against, and what is made of it.
@@ -22,6 +24,7 @@ type checking struct {
 	model   *models.Model // nil: what the file asks for
 	promise checker.Promise
 	options models.Options
+	reading formats.Reading
 	html    string // where the picture goes; "": nowhere
 	alone   bool   // it is one file, of which everything is said
 }
@@ -32,10 +35,16 @@ const (
 	released = "released"
 )
 
+// The readings of an ok with false.
+const (
+	okRefused = "refused"
+	okGranted = "granted"
+)
+
 func (a *app) checkCommand() *cobra.Command {
 	var c checking
 	var promised []string
-	var model, failedRelease, to string
+	var model, failedRelease, okFalse, to string
 	memory := byteSize(1 << 30)
 	cmd := &cobra.Command{
 		Use:   "check FILE…",
@@ -88,6 +97,13 @@ Of several files the worst decides: 4 before 1 before 2.`,
 				return err
 			}
 			c.options.Released, c.options.Memory = failedRelease == released, int64(memory)
+			if changed("ok-false") {
+				if err := choice("ok-false", okFalse, okRefused, okGranted); err != nil {
+					return err
+				}
+				c.reading.OKFalse = map[string]formats.OKFalse{okRefused: formats.OKFalseRefused, okGranted: formats.OKFalseGranted}[okFalse]
+			}
+			c.reading.LockFrom = strings.TrimPrefix(c.reading.LockFrom, ":")
 			if err := checkFits(changed, c, to); err != nil {
 				return err
 			}
@@ -100,7 +116,7 @@ Of several files the worst decides: 4 before 1 before 2.`,
 			case changed("to") && !c.alone:
 				return fail(usage, "--to takes one file, and there are %d", len(files))
 			case changed("to"):
-				return a.convert(cmd.Context(), files[0], to)
+				return a.convert(cmd.Context(), files[0], to, c.reading)
 			case changed("html") && !c.alone:
 				return fail(usage, "--html takes one file, and there are %d", len(files))
 			case changed("html"):
@@ -120,7 +136,10 @@ Of several files the worst decides: 4 before 1 before 2.`,
 	f.StringVar(&model, "model", "", "hold it against this model alone: a `NAME`, or NAME=N")
 	f.BoolVar(&c.options.StrictTry, "strict-try", false, "with a model: a try that was refused was refused because of a holder")
 	f.StringVar(&failedRelease, "failed-release", noEffect, "with a model: what a release that failed did, no-effect or released")
-	durationFlag(f, &c.options.Timeout, "timeout", 30*time.Second, "with a model: how long to search where there is no short way; 0: for ever")
+	f.StringVar(&c.reading.LockFrom, "lock-from", "", "the `FIELD` of an operation that names its lock (default: see docs/record.md)")
+	f.BoolVar(&c.reading.OneLock, "one-lock", false, "all operations are about one lock, and no value names one")
+	f.StringVar(&okFalse, "ok-false", "", "what an operation did that is ok with false: `refused` or granted")
+	durationFlag(f, &c.options.Timeout, "timeout", 30*time.Second, "how long to judge a file: what is open then is unknown; 0: for ever")
 	f.Var(&memory, "memory", "with a model: the memory to use in that search, a `SIZE` like 500MB or 2GiB; 0: any")
 	f.StringVar(&c.html, "html", "", "write Porcupine's picture of the operations around a violation to a `FILE`")
 	f.StringVar(&to, "to", "", "judge nothing, and print the history in this `FORMAT`: edn or jsonl")
@@ -155,6 +174,10 @@ func checkFits(changed func(flag string) bool, c checking, to string) error {
 	switch {
 	case c.options.Timeout < 0:
 		return fail(usage, "--timeout %v: it has to be 0 or more", c.options.Timeout)
+	case changed("lock-from") && c.reading.LockFrom == "":
+		return fail(usage, "--lock-from needs the name of a field")
+	case changed("lock-from") && changed("one-lock"):
+		return fail(usage, "--lock-from says where the lock is named, --one-lock that there is but one: leave out one of them")
 	case changed("html") && c.html == "":
 		return fail(usage, "--html needs the name of a file")
 	case changed("model") && changed("promise"):
@@ -289,33 +312,67 @@ func (a *app) warn(warnings []history.Warning) {
 // checkProperties judges a history by properties.
 func (a *app) checkProperties(ctx context.Context, src *source, in *taken, c checking) (doc verdictDocument, code int, err error) {
 	h, pr := in.history, c.promise
-	var verdicts []checker.Verdict
-	if slices.Contains(pr, checker.Fairness) {
-		h.Header.Order = true // whoever recorded it: here somebody says so
+	var head *history.Header
+	var judge func(context.Context) []checker.Verdict
+	var reach func() checker.Counts
+	if l := in.log; l != nil {
+		// Beside a log most of the memory would be what the judges have left behind.
+		defer debug.SetGCPercent(debug.SetGCPercent(20))
+		head, reach = &l.Header, func() checker.Counts { return checker.ReachLog(l) }
+		judge = func(ctx context.Context) []checker.Verdict { return checker.JudgeLog(ctx, l) }
+	} else {
+		head, reach = &h.Header, func() checker.Counts { return checker.Reach(h) }
+		judge = func(ctx context.Context) []checker.Verdict { return checker.JudgeWithin(ctx, h) }
 	}
+	var verdicts []checker.Verdict
+	var reached checker.Counts
+	if slices.Contains(pr, checker.Fairness) {
+		head.Order = true // whoever recorded it: here somebody says so
+	}
+	limits := ""
 	err = within(ctx, func() error {
-		verdicts = checker.JudgeBoth(h)
+		judging, cancel := ctx, func() {}
+		if c.options.Timeout > 0 {
+			judging, cancel = context.WithTimeout(ctx, c.options.Timeout)
+		}
+		defer cancel()
+		verdicts = judge(judging)
+		for i := range verdicts {
+			if v := &verdicts[i]; v.Reason == checker.OutOfTime {
+				v.Reason = models.OutOfTime(c.options.Timeout)
+				limits = c.limits()
+			}
+		}
+		if judging.Err() == nil {
+			reached = reach()
+		}
 		return nil
 	})
 	if err != nil {
 		return doc, 0, err
 	}
 	if len(pr) == 0 {
-		pr = a.recorded(h.Header.Promises, src.title())
+		pr = a.recorded(head.Promises, src.title())
 	}
-	code = codeOf(pr.Judge(outcomes(verdicts)))
-	doc = newVerdictDocument(verdicts, checker.Reach(h))
-	doc.File, doc.Reason = src.name, unjudged(pr)
+	code = a.disputed(src.title(), verdicts, codeOf(pr.Judge(outcomes(verdicts))))
+	doc = newVerdictDocument(verdicts, reached)
+	doc.File, doc.Reason, doc.limits = src.name, unjudged(pr), limits
 	for i, p := range doc.Properties {
 		for _, n := range p.Entries {
-			doc.Properties[i].Lines = append(doc.Properties[i].Lines, in.lines[n-1])
+			doc.Properties[i].Lines = append(doc.Properties[i].Lines, int(in.lines[n-1]))
 		}
 	}
 	if !c.alone {
 		a.verdictLine(src.title(), verdicts, pr)
 		return doc, code, nil
 	}
-	if err := a.story(h, verdicts, pr); err != nil {
+	if in.log == nil {
+		err = a.story(h, verdicts, pr)
+	} else if !a.json && !a.quiet {
+		a.paragraph(0, report.TooLong(in.entries))
+		a.printf("\n")
+	}
+	if err != nil {
 		return doc, 0, err
 	}
 	a.verdictTable(verdicts, pr)
@@ -334,6 +391,10 @@ func (a *app) checkProperties(ctx context.Context, src *source, in *taken, c che
 		}
 	}
 	if !a.quiet {
+		if limits != "" {
+			a.paragraph(0, limits)
+			a.printf("\n")
+		}
 		a.printf("File     %s\n", src.title())
 	}
 	return doc, code, nil

@@ -18,6 +18,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker/models"
 	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/report"
 )
 
 // Histories that somebody else recorded: one object a line, and no first line.
@@ -552,6 +553,53 @@ func TestASearchThatTakesForEverEnds(t *testing.T) {
 	if code != interrupted || !strings.Contains(stdout.String(), "? cas-register  unknown: ") || stderr.String() != "lockcheck: interrupted\n" {
 		t.Errorf("exit code %d after %v\n%s%s", code, time.Since(start), &stdout, &stderr)
 	}
+}
+
+// A loss that names no grant is one of all that its process holds, also where the
+// file names no grants at all.
+func TestALossWithoutANameIsOfAllPermits(t *testing.T) {
+	t.Parallel()
+	op := func(p int, f, typ, more string) string {
+		return fmt.Sprintf(`{"process":%d,"type":"invoke","f":"%s"%s}`+"\n"+`{"process":%d,"type":"%s","f":"%s"%s}`+"\n", p, f, more, p, typ, f, more)
+	}
+	two, others := op(1, "acquire", "ok", "")+op(1, "acquire", "ok", ""), op(2, "acquire", "ok", "")+op(3, "acquire", "ok", "")
+	for _, c := range []struct {
+		loss string
+		code int
+	}{
+		{`{"process":1,"type":"event","f":"lost"}` + "\n", held},
+		{op(1, "extend", "fail", `,"error":"lost"`), held},
+		{`{"process":1,"type":"event","f":"lost","grant":1}` + "\n", violated},
+		{op(1, "extend", "fail", `,"error":"lost","grant":1`), violated},
+	} {
+		file := filepath.Join(writeAll(t, map[string]string{"loss.jsonl": two + c.loss + others}), "loss.jsonl")
+		lockcheck(t, "check", file, "--model", "semaphore=2").wants(t, c.code)
+	}
+}
+
+// Of a long history no story is told, and what is violated is shown.
+func TestALongHistoryHasNoStory(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	for i := range report.StoryEntries / 4 {
+		for _, f := range []string{"acquire", "release"} {
+			fmt.Fprintf(&b, `{"process":%d,"type":"invoke","f":"%s"}`+"\n"+`{"process":%d,"type":"ok","f":"%s"}`+"\n", i%5, f, i%5, f)
+		}
+	}
+	for p := range 2 {
+		fmt.Fprintf(&b, `{"process":%d,"type":"invoke","f":"acquire"}`+"\n"+`{"process":%d,"type":"ok","f":"acquire"}`+"\n", p, p)
+	}
+	file := filepath.Join(writeAll(t, map[string]string{"long.jsonl": b.String()}), "long.jsonl")
+	lockcheck(t, "check", file, "--promise", "exclusion").wants(t, violated,
+		"The history has 100,004 entries: a story is told of up to 100,000.", "✗ exclusion        VIOLATED",
+		"100002  {\"process\":0,\"type\":\"ok\",\"f\":\"acquire\"}", "100004  {\"process\":1,\"type\":\"ok\",\"f\":\"acquire\"}")
+}
+
+// Properties obey --timeout, too.
+func TestPropertiesEndInTime(t *testing.T) {
+	file := filepath.Join(writeAll(t, map[string]string{"hard.jsonl": hard()}), "hard.jsonl")
+	lockcheck(t, "check", file, "--promise", "exclusion", "--timeout", "1ns").wants(t, unproven,
+		"? UNKNOWN exclusion: had no answer after 1ns", "\n--timeout and --memory set how far it goes; they were 1ns and 1GiB.\n")
 }
 
 // hard is a history with so many orders that no search goes through them: again

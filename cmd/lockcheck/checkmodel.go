@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,9 +15,11 @@ import (
 	"github.com/lockcheck/lockcheck/results"
 )
 
-// lastWords is how long a judge that was interrupted may take to say what it
-// knows.
-const lastWords = 2 * time.Second
+// How long a judge may take to say what it knows.
+const (
+	lastWords  = 2 * time.Second        // that was interrupted
+	lastMoment = 500 * time.Millisecond // whose time is over
+)
 
 // checkModel judges a history by a model.
 func (a *app) checkModel(ctx context.Context, src *source, in *taken, c checking) (doc verdictDocument, code int, err error) {
@@ -28,6 +31,9 @@ func (a *app) checkModel(ctx context.Context, src *source, in *taken, c checking
 	p := propertyVerdict{Property: name, Outcome: v.Outcome.String(), Reason: v.Reason}
 	if v.Witness != nil {
 		p.Sentence, p.Lines = strings.TrimRight(v.Witness.Sentence, "."), v.Witness.Lines
+		if len(v.Locks) > 1 {
+			p.Locks = v.Locks
+		}
 	}
 	doc = verdictDocument{
 		Schema: 1, File: src.name, Model: name, Operations: v.Operations, Entries: in.entries,
@@ -91,15 +97,25 @@ func (t *taken) verdict(ctx context.Context) (v models.Verdict, err error) {
 	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(lastWords, cancel) })()
+	if t.timeout > 0 {
+		defer time.AfterFunc(t.timeout+lastMoment, cancel).Stop()
+	}
 	err = within(late, func() error {
 		v = t.judge.Verdict(ctx)
 		return nil
 	})
+	if err != nil && ctx.Err() == nil && late.Err() != nil {
+		v, err = models.Verdict{Outcome: checker.Unknown, Reason: models.OutOfTime(t.timeout), Limited: true}, nil
+	}
 	if err != nil {
 		return models.Verdict{}, err
 	}
-	if t.succeeded == 0 && v.Outcome != checker.Violated {
+	switch {
+	case v.Outcome == checker.Violated:
+	case t.succeeded == 0:
 		v.Outcome, v.Reason = checker.Unknown, "no operation succeeded: nothing to judge"
+	case t.incomplete != "" && v.Outcome == checker.Valid:
+		v.Outcome, v.Reason = checker.Unknown, t.incomplete
 	}
 	return v, nil
 }
@@ -140,6 +156,9 @@ func (a *app) modelVerdict(v models.Verdict, p propertyVerdict) {
 		head += ": " + ended(printable(about))
 	}
 	a.paragraph(2, head)
+	if p.Locks != nil {
+		a.paragraph(2, p.violatedLocks())
+	}
 	if !a.quiet {
 		a.printf("\n")
 	}
@@ -151,10 +170,22 @@ func (a *app) modelLine(file string, v models.Verdict, p propertyVerdict) {
 	if about := cmp.Or(p.Sentence, p.Reason); about != "" {
 		line += ": " + printable(about)
 	}
+	if p.Locks != nil {
+		line = ended(line) + " " + p.violatedLocks()
+	}
 	if v.Outcome == checker.Unknown && v.Hint != "" {
 		line = ended(line) + " " + v.Hint
 	}
 	a.paragraph(2, line)
+}
+
+// violatedLocks names the locks that are violated.
+func (p *propertyVerdict) violatedLocks() string {
+	names := make([]string, len(p.Locks))
+	for i, name := range p.Locks {
+		names[i] = strconv.Quote(name)
+	}
+	return fmt.Sprintf("%d locks are violated: %s", len(names), ended(printable(strings.Join(names, ", "))))
 }
 
 // ended is a sentence with its full stop.

@@ -18,9 +18,12 @@ func (a *app) cleanCommand() *cobra.Command {
 		Short: "Remove what runs that were killed have left behind",
 		Long: `Removes containers and stops processes whose run has ended without being able
 to, as after kill -9 or a second Ctrl-C. What belongs to a run that lives stays.
-Every run on docker does the same when it starts.`,
+The engine may still be creating containers for a dead run, so this goes on
+until nothing new has come for three seconds. Every run on docker removes what
+there is when it starts.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			a.servers.Store(true)
 			removed, err := docker.Clean(cmd.Context())
 			if a.json {
 				if removed == nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // convert prints a history in another format.
-func (a *app) convert(ctx context.Context, file, to string) error {
+func (a *app) convert(ctx context.Context, file, to string, reading formats.Reading) error {
 	src := a.source(file)
 	src.once = true
 	var warnings []history.Warning
@@ -21,7 +21,7 @@ func (a *app) convert(ctx context.Context, file, to string) error {
 			return err
 		}
 		defer r.Close()
-		warnings, err = a.rewrite(r, src.title(), to)
+		warnings, err = a.rewrite(r, src.title(), to, reading)
 		return unreadable(err)
 	})
 	if err != nil {
@@ -32,8 +32,8 @@ func (a *app) convert(ctx context.Context, file, to string) error {
 }
 
 // rewrite prints what is left of a history to read.
-func (a *app) rewrite(r io.Reader, name, to string) ([]history.Warning, error) {
-	in, err := formats.NewReader(r, name)
+func (a *app) rewrite(r io.Reader, name, to string, reading formats.Reading) ([]history.Warning, error) {
+	in, err := formats.NewReader(r, name, reading)
 	if err != nil {
 		return nil, err
 	}

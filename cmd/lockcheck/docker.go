@@ -8,13 +8,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/cluster/docker"
+	"github.com/lockcheck/lockcheck/cluster/worker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/harness"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/results"
+	"github.com/lockcheck/lockcheck/workloads"
 )
 
 // openDocker makes p the place with real servers.
@@ -23,6 +26,7 @@ func (a *app) openDocker(p *place) error {
 		p.lease, p.usual = docker.LeaseOf(catalogue.Layout{}), docker.LeaseOf
 	}
 	p.runs = usualRuns["docker"]
+	a.servers.Store(true)
 	if err := docker.Available(p.ctx); err != nil {
 		return fail(noPlace, "%w", err)
 	}
@@ -42,8 +46,7 @@ func (p *place) plan(s *explore.Settings, i int) *harness.Plan {
 	lock, _ := catalogue.FindLock(plan.Lock)
 	if t := p.leaseOn(catalogue.NewLayout(&lock, plan.Server, plan.Options)); t > plan.Lease {
 		slow := *s
-		slow.Lease = t
-		slow.Usual(t)
+		slow.Lease, slow.Shape = t, workloads.Usual(t)
 		return slow.Plan(i)
 	}
 	return plan
@@ -80,12 +83,21 @@ func (a *app) inDocker(ctx context.Context, plan *harness.Plan, name string) (*h
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return j, ctx.Err()
+	case misspoken(err):
+		return j, fail(usage, "%s: %w", strings.Join(plan.Worker, " "), err)
 	case err != nil:
 		return j, fail(noPlace, "%w", err)
 	case lost != nil:
 		return j, lost
 	}
 	return j, nil
+}
+
+// misspoken tells whether err is a worker's that does not keep to the protocol. A run
+// of its proves nothing, and those of other workers are as good as before.
+func misspoken(err error) bool {
+	var wrong *worker.ProtocolError
+	return errors.As(err, &wrong)
 }
 
 // begin makes the directory of a run that is about to start: an earlier run's

@@ -15,6 +15,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/cluster/docker/dockertest"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/suite"
 )
 
 // binary builds the command once for a test: workers are the command, too.
@@ -218,6 +219,29 @@ for line in sys.stdin:
 	nothingLeft(t, lockcheck)
 }
 
+// A worker that counts wrong, or speaks another protocol, proves nothing of its lock.
+func TestAWorkerThatDoesNotKeepToTheProtocol(t *testing.T) {
+	dockertest.Program(t, "python3")
+	lockcheck := binary(t)
+	for _, tt := range []struct{ name, does, want string }{
+		{"ids", `print(json.dumps({"id": q["id"] + (n > 2), "ok": True}), flush=True)`, `"id": 4`},
+		{"version", `print(json.dumps({"id": q["id"], "ok": True, "protocol": 2}), flush=True)`, `"protocol": 2`},
+		{"first line", `print("ready", flush=True)`, `"ready"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			out := t.TempDir()
+			text := "import json, sys\nn = 0\nfor line in sys.stdin:\n    q = json.loads(line)\n    n += 1\n    " + tt.does + "\n"
+			script := filepath.Join(out, "worker.py")
+			if err := os.WriteFile(script, []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			command(t, lockcheck, "run", "--on", "docker", "--fault", "none", "--clients", "2", "--acquires", "4", "--seed", "1",
+				"--worker", "python3 "+script, "--out", filepath.Join(out, "out")).wants(t, usage, "does not keep to the protocol", tt.want, "expected")
+		})
+	}
+	nothingLeft(t, lockcheck)
+}
+
 func TestWithoutAnEngine(t *testing.T) {
 	lockcheck := binary(t)
 	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
@@ -237,7 +261,7 @@ func TestAFaultThatIsTooSlowForTheSessions(t *testing.T) {
 // among them.
 func TestALockOnAnEnsembleThatLosesMembers(t *testing.T) {
 	lockcheck, out := binary(t), t.TempDir()
-	r := command(t, lockcheck, "run", "zk-recipe", "--on", "docker", "--fault", "failover", "--for", "20s", "--fencing",
+	r := command(t, lockcheck, "run", "zk-recipe", "--on", "docker", "--fault", "failover", "--runs", "3", "--fencing",
 		"--promise", "fencing,resource,ownership,liveness", "--out", out)
 	r.wants(t, held, "ownership        valid", "fencing          valid", "failover in")
 	nothingLeft(t, lockcheck)
@@ -278,6 +302,43 @@ func TestTheHerdOnDocker(t *testing.T) {
 		"--seed 2": "real time does not repeat", "--clients 129": "from 1 to 128", "--lease 20s": "from 1s to 10s",
 	} {
 		command(t, lockcheck, append([]string{"bench", "herd", "--on", "docker"}, strings.Fields(args)...)...).wants(t, usage, words)
+	}
+	nothingLeft(t, lockcheck)
+}
+
+// The shipped worker finds the master through the links that lockcheck can disturb,
+// also where targets are LINK=ANNOUNCED.
+func TestTheExampleWorkerSurvivesAFailover(t *testing.T) {
+	t.Parallel()
+	dockertest.Program(t, "python3")
+	worker, err := filepath.Abs("../../examples/workers/python/worker.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := command(t, built(t), "run", "--worker", "python3 "+worker, "--on", "docker", "--fault", "failover", "--acquires", "5",
+		"--promise", "liveness", "--out", t.TempDir())
+	if strings.Contains(r.stdout, "never granted") || r.code == violated {
+		t.Errorf("exit code %d\n%s\n%s", r.code, r.stdout, r.stderr)
+	}
+}
+
+// A lock whose release removes whatever entry is there passes no suite: a lease ran
+// out while its client held, and that either shows it or the cell is not tested.
+func TestABrokenWorkerPassesNoSuite(t *testing.T) {
+	dockertest.Program(t, "python3")
+	lockcheck, dir := binary(t), t.TempDir()
+	script, err := filepath.Abs(filepath.Join("testdata", "setnx.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, suite.File)
+	text := "lockcheck: 1\nlocks:\n  - name: mine\n    worker: python3 " + script + "\n    faults: [pause]\n    promises: [exclusion]\n    runs: 2\n"
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	r := inFolder(t, dir, lockcheck, "suite", "--seed", "1")
+	if r.code != violated && (r.code != unproven || !strings.Contains(r.stdout, "not tested: no lease ran out")) {
+		t.Errorf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	nothingLeft(t, lockcheck)
 }

@@ -75,6 +75,7 @@ func decide(d *results.Document, failed error) {
 // it to machines, and exits with the code for it.
 func (a *app) conclude(d *results.Document, failed error) error {
 	decide(d, failed)
+	a.disputes(d)
 	if a.json {
 		if err := a.printJSON(d); err != nil {
 			return err

@@ -40,6 +40,7 @@ func boundCell(s *explore.Settings, b *explore.Exhausted, pr checker.Promise, di
 			p.Counterexample = &results.Counterexample{
 				Seed: s.Seed, File: filepath.Join(dir, historyFile), Steps: proof.Steps,
 				Replay: replayOf(filepath.Join(dir, scheduleFile)), Sentence: sentenceOf(proof.Judged, p.Property),
+				Porcupine: opinionOf(proof.Judged, p.Property),
 			}
 		}
 	}
@@ -64,6 +65,8 @@ func (a *app) bounds(cells []results.Cell, shards *results.Shards) {
 		most = "no fault"
 	}
 	a.printf("%s on sim, exhaustively%s: %s × %d, %s\n\n", lock, shardWords(shards), plural(first.Bound.Clients, "client"), first.Bound.Acquires, most)
+	a.paragraph(9, "Bound    "+searched[len(searched)-1].Bound.Words())
+	a.printf("\n")
 	code := held
 	for i := range searched {
 		c := &searched[i]
@@ -73,6 +76,11 @@ func (a *app) bounds(cells []results.Cell, shards *results.Shards) {
 	if code == unproven {
 		a.paragraph(2, "Proves nothing: "+results.Open(searched)+".")
 	}
+	var second checker.Second
+	for i := range searched {
+		second.Add(searched[i].Second())
+	}
+	a.second(second)
 	a.boundFiles(searched)
 	a.printf("\n")
 }

@@ -98,7 +98,7 @@ func beginningOf(file string) beginning {
 	if err != nil {
 		return unclear
 	}
-	in, err := formats.NewReader(io.MultiReader(bytes.NewReader(head), f), file)
+	in, err := formats.NewReader(io.MultiReader(bytes.NewReader(head), f), file, formats.Reading{})
 	if err == nil {
 		_, err = in.Next()
 	}

@@ -74,7 +74,7 @@ func (p *jsonPage) holds(at, kind string, v any) (wrong []string) {
 		return wrong
 	}
 	object, isObject := v.(map[string]any)
-	if of, ok := strings.CutPrefix(kind, "object of "); ok && isObject {
+	if of, ok := strings.CutPrefix(strings.Replace(kind, "objects of ", "object of ", 1), "object of "); ok && isObject {
 		for key, v := range object {
 			wrong = append(wrong, p.holds(at+"."+key, of, v)...)
 		}
@@ -240,6 +240,7 @@ func TestThePageOfJSONIsWhatIsPrinted(t *testing.T) {
 		{"lists", "list properties"},
 		{"lists", "list models"},
 		{"lists", "list reached"},
+		{"lists", "list hazards"},
 		{"contests", "bench fairness --clients 3 --for 50s"},
 		{"several-verdicts", "check lockcheck-out"},
 	} {

@@ -53,6 +53,9 @@ func (a *app) keep(p *place, s *explore.Settings, r *explore.Result, all bool) (
 		failed = cmp.Or(failed, err)
 		for _, prop := range checker.Properties {
 			if t := r.Outcomes[prop]; t.Count[checker.Violated] > 0 && t.First[checker.Violated] == run && j.Outcome(prop) != checker.Violated {
+				if v := j.Verdict(prop); v.Porcupine == checker.Disagreed {
+					return kept, fail(bug, "the run of %s with seed %d: %s: %s (%s)", s.Lock, j.Plan.Seed, prop, v.Reason, dir)
+				}
 				return kept, fail(bug, "the run of %s with seed %d violated %s, and did not when it was repeated (%s; %s)", s.Lock, j.Plan.Seed, prop, j.Outcome(prop), dir)
 			}
 		}
@@ -74,17 +77,18 @@ func telling(r *explore.Result) (runs []int) {
 }
 
 // runName is the directory of a run: lock, fault and seed; of a search
-// its bound, and what it is about; or the case.
+// its bound, and what it is about; or the case. It has one part, whatever a schedule
+// names: a suite's entry, or the author of a file, may call a lock anything.
 func runName(p *harness.Plan) string {
 	if p.Case != "" {
-		return p.Case
+		return slug(p.Case)
 	}
 	fault := "none"
 	if len(p.Faults) > 0 {
 		fault = p.Faults[0].Fault
 	}
 	if p.Order != nil {
-		return fmt.Sprintf("%s-%s-%s-%dx%d-%s", p.Lock, fault, exhaustive, len(p.Clients), p.Acquires, strings.Join(p.Promises, "-"))
+		return slug(fmt.Sprintf("%s-%s-%s-%dx%d-%s", p.Lock, fault, exhaustive, len(p.Clients), p.Acquires, strings.Join(p.Promises, "-")))
 	}
-	return fmt.Sprintf("%s-%s-%d", p.Lock, fault, p.Seed)
+	return slug(fmt.Sprintf("%s-%s-%d", p.Lock, fault, p.Seed))
 }

@@ -27,6 +27,7 @@ var listings = []struct {
 	{"properties", listProperties, func(d *listDocument) *[]listed { return &d.Properties }},
 	{"models", listModels, func(d *listDocument) *[]listed { return &d.Models }},
 	{"reached", listReached, func(d *listDocument) *[]listed { return &d.Reached }},
+	{"hazards", listHazards, func(d *listDocument) *[]listed { return &d.Hazards }},
 	{"keys", listKeys, func(d *listDocument) *[]listed { return &d.Keys }},
 }
 
@@ -40,6 +41,7 @@ type listDocument struct {
 	Properties []listed `json:"properties,omitempty"` // of list properties
 	Models     []listed `json:"models,omitempty"`     // of list models
 	Reached    []listed `json:"reached,omitempty"`    // of list reached: what is counted
+	Hazards    []listed `json:"hazards,omitempty"`    // of list hazards: by fault, what could have broken which properties
 	Keys       []listed `json:"keys,omitempty"`       // of list keys: what can stand in lockcheck.yaml
 }
 
@@ -101,8 +103,9 @@ func (a *app) listCommand() *cobra.Command {
 		names = append(names, l.name)
 	}
 	return &cobra.Command{
-		Use:       "list " + strings.Join(names, "|"),
+		Use:       "list WHAT",
 		Short:     "List what there is",
+		Long:      "List what there is. WHAT is one of\n" + strings.Join(names, ", ") + ".",
 		ValidArgs: names,
 		// So that the line of usage fits a terminal.
 		DisableFlagsInUseLine: true,
@@ -221,6 +224,34 @@ func phrase(text string) string { return strings.TrimRight(text, ".") }
 func listReached() (items []listed) {
 	for _, c := range checker.Counters() {
 		items = append(items, listed{Name: c.String(), Does: c.Means()})
+	}
+	return items
+}
+
+// listHazards says for each fault, or none, what has to have happened before a property
+// that held counts as tested.
+func listHazards() (items []listed) {
+	names := []string{checker.NoFault}
+	for _, f := range faults.All() {
+		names = append(names, f.Name)
+	}
+	for _, name := range names {
+		var parts []string
+		for i, p := range checker.Properties {
+			h := checker.HazardOf(name, p)
+			same := func(p checker.Property) bool { return checker.HazardOf(name, p) == h }
+			if slices.ContainsFunc(checker.Properties[:i], same) {
+				continue
+			}
+			var of []string
+			for _, p := range checker.Properties[i:] {
+				if same(p) {
+					of = append(of, string(p))
+				}
+			}
+			parts = append(parts, strings.Join(of, ", ")+": "+h.Reached)
+		}
+		items = append(items, listed{Name: name, Does: strings.Join(parts, "; ")})
 	}
 	return items
 }

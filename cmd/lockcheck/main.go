@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -14,15 +15,18 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	_ "github.com/lockcheck/lockcheck/cmd/lockcheck/openfiles" // ends the process if there can be too few
 )
 
 func main() {
 	// A run in virtual time leaves about 100 kB behind and keeps nothing:
 	// collecting less often is a tenth of the time, for some megabytes.
 	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(1 << 30) // from there on it collects as often as it has to
 	ctx, stop := untilSignal()
 	a := newApp(os.Stdin, os.Stdout, os.Stderr)
-	a.silence = silence
+	a.silence, a.exit = silence, os.Exit
 	code := a.execute(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)
@@ -47,8 +51,11 @@ type app struct {
 	junit     string   // file to write test results to
 	github    bool     // this is a job of GitHub's
 	annotated error    // what GitHub has been told of an error
+	misspoke  error    // the first worker in a suite that does not keep to the protocol
 
 	silence time.Duration                 // how long an end may take without a word; 0: as long as it takes
+	exit    func(code int)                // ends the process if a command that was interrupted is stuck; nil: nothing does
+	servers atomic.Bool                   // real servers may have to be cleaned up
 	running atomic.Pointer[cobra.Command] // once its flags are read
 }
 
@@ -73,18 +80,18 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	root.SetErr(a.stderr)
 	cmd := root
 	ended := a.sayIfSlow(ctx)
+	a.endIfStuck(ctx)
 	err := guard(func() (err error) {
 		cmd, err = root.ExecuteContextC(ctx)
 		return err
 	})
 	ended()
-	if err == nil {
-		err = a.stdout.lost()
-	}
+	lost := a.stdout.lost() // which is worth a message also where the rest has been said
 	if ctx.Err() == nil {
-		a.annotate(err)
-		return a.complain(err)
+		a.annotate(cmp.Or(err, lost))
+		return worse(a.complain(err), a.complain(lost))
 	}
+	a.complain(lost)
 	if !errors.Is(err, context.Canceled) {
 		a.complain(err)
 	}

@@ -40,11 +40,11 @@ func (a *app) matrixCommand() *cobra.Command {
 what it finds against what is known: what must be found, what may be, and that
 nothing else is. The same command finds the same, until something changes.
 
-A cell that must hold has --runs runs, or a quarter of them where a flawed
-variant is expected to do as the lock that it is like. One that must break ends
-when all that has to be found was, but not before a quarter. What was not
-expected fails, and so does what was expected and not found in ten times the
-runs that it takes on average (docs/random.md).`,
+A cell has --runs runs, or a quarter of them where a flawed variant is expected
+to do as the lock that it is like: what must hold is held to all of them. One in
+which something must be found has more, until it was. What was not expected
+fails, and so does what was expected and not found in ten times the runs that it
+takes on average (docs/random.md).`,
 		Example: `  lockcheck matrix
   lockcheck matrix 'redis-set-*' --fault pause,partition -v
   lockcheck matrix --holding --runs 100000
@@ -58,10 +58,10 @@ runs that it takes on average (docs/random.md).`,
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.faults, "fault", []string{"all"}, "which `faults`: names, all, none (with the workloads that misuse a lock); -NAME takes one out")
 	fl.Uint64Var(&f.seed, "seed", 1, "the first `seed` of every cell")
-	fl.IntVar(&f.runs, "runs", 1000, "how many runs a cell has that must hold; in sim")
+	fl.IntVar(&f.runs, "runs", 1000, "how many runs a cell has, or more until it has found what must be found; in sim")
 	durationFlag(fl, &f.limit, "for", 10*time.Second, "how long to look in each cell; on docker")
 	fl.IntVar(&f.jobs, "jobs", 0, "runs at once (default: one for each core)")
-	fl.BoolVar(&f.holding, "holding", false, "only the cells that must hold, a slow hand-over aside, each with all --runs")
+	fl.BoolVar(&f.holding, "holding", false, "only the cells that must hold, a slow hand-over aside")
 	fl.BoolVar(&f.markdown, "markdown", false, "print a table for a pull request, with the reasons")
 	fl.BoolVar(&f.shrink, "shrink", false, "keep and shrink a run of every cell that broke, not only of what was not expected")
 	fl.BoolVar(&f.calibrate, "calibrate", false, "measure how many runs it takes to find what must be found, and write it down")

@@ -68,6 +68,7 @@ func (a *app) cells(p *place, args []string, f matrixFlags) (cells []*explore.Ce
 	}
 	if p.name != "sim" {
 		shared.Usual(p.lease)
+		shared.Count, shared.Busy = explore.Exactly(1), false // what is expected of a cell is of single faults
 		shared.Runs, shared.For = unlimited, f.limit
 	}
 	var kinds []faults.Fault
@@ -99,9 +100,6 @@ func (a *app) cells(p *place, args []string, f matrixFlags) (cells []*explore.Ce
 			if f.holding && !c.Expect.HoldsSlowly() {
 				continue
 			}
-			if f.holding {
-				allRuns(c, shared.Runs)
-			}
 			cells = append(cells, c)
 		}
 	}
@@ -112,13 +110,4 @@ func (a *app) cells(p *place, args []string, f matrixFlags) (cells []*explore.Ce
 		return nil, nil, fail(usage, "none of these cells must hold: leave out --holding, or name other locks or faults")
 	}
 	return nil, nil, fail(usage, "none of these faults applies: %w", absent[0].reason)
-}
-
-// allRuns gives a cell that must hold all of the runs, unless it is expected to
-// do as another lock.
-func allRuns(c *explore.Cell, runs int) {
-	if !c.Inherited() {
-		c.Least = runs
-	}
-	c.Runs = max(c.Least, c.Runs)
 }

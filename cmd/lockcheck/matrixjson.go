@@ -31,26 +31,29 @@ type matrixNoCell struct {
 
 // matrixCellDocument is what is known of a lock under a fault, and what was found.
 type matrixCellDocument struct {
-	Lock     string           `json:"lock"`                  // the lock under test
-	Fault    string           `json:"fault"`                 // the fault in every run, or none
-	Workload string           `json:"workload,omitempty"`    // how clients misuse the lock, where they do
-	Expected string           `json:"expected"`              // what is known of it, in codes; ? is before what may be found
-	Must     []catalogue.Code `json:"must"`                  // codes of what must be found
-	May      []string         `json:"may"`                   // properties that may be violated
-	Why      string           `json:"why,omitempty"`         // why that is known
-	Outcome  string           `json:"outcome"`               // as-expected, unexpected (something else was found), missing (something was not found), not-shown (missing, in too little time) or unproven
-	Reason   string           `json:"reason,omitempty"`      // why the outcome is not as-expected
-	Codes    []catalogue.Code `json:"codes"`                 // codes of what was found
-	Found    []matrixFound    `json:"found"`                 // properties that were violated
-	Missing  []catalogue.Code `json:"missing,omitempty"`     // codes of what must be found and was not
-	Runs     int              `json:"runs"`                  // runs that were done
-	Grants   int              `json:"grants"`                // how often a client was granted the lock
-	Hits     int              `json:"hits"`                  // faults that touched somebody
-	File     string           `json:"file,omitempty"`        // history of the run that was kept
-	Shrunk   string           `json:"shrunk,omitempty"`      // history of the shortest run that shows the same
-	Sentence string           `json:"sentence,omitempty"`    // what happened in that run, in one sentence
-	Cut      bool             `json:"interrupted,omitempty"` // it ended before all its runs were done
-	Result   *results.Cell    `json:"result,omitempty"`      // in result.json: all that its runs came to
+	Lock     string           `json:"lock"`               // the lock under test
+	Fault    string           `json:"fault"`              // the fault in every run, or none
+	Workload string           `json:"workload,omitempty"` // how clients misuse the lock, where they do
+	Expected string           `json:"expected"`           // what is known of it, in codes; ? is before what may be found
+	Must     []catalogue.Code `json:"must"`               // codes of what must be found
+	May      []string         `json:"may"`                // properties that may be violated
+	Why      string           `json:"why,omitempty"`      // why that is known
+	Outcome  string           `json:"outcome"`            // as-expected, unexpected (something else was found), missing (something was not found), not-shown (missing, in too little time) or unproven
+	Reason   string           `json:"reason,omitempty"`   // why the outcome is not as-expected
+	Codes    []catalogue.Code `json:"codes"`              // codes of what was found
+	Found    []matrixFound    `json:"found"`              // properties that were violated
+	Missing  []catalogue.Code `json:"missing,omitempty"`  // codes of what must be found and was not
+	Runs     int              `json:"runs"`               // runs that were done
+	Grants   int              `json:"grants"`             // how often a client was granted the lock
+	Hits     int              `json:"hits"`               // faults that touched somebody
+	File     string           `json:"file,omitempty"`     // history of the run that was kept
+	Shrunk   string           `json:"shrunk,omitempty"`   // history of the shortest run that shows the same
+	Sentence string           `json:"sentence,omitempty"` // what happened in that run, in one sentence
+	// Porcupine counts the verdicts that it judged as well: those on one run of 128, on
+	// docker on all, and on the run that was kept.
+	Porcupine *checker.Second `json:"porcupine,omitempty"`
+	Cut       bool            `json:"interrupted,omitempty"` // it ended before all its runs were done
+	Result    *results.Cell   `json:"result,omitempty"`      // in result.json: all that its runs came to
 }
 
 // matrixFound is one property that was violated.
@@ -90,6 +93,9 @@ func (m *matrixOutcome) document() matrixDocument {
 			if c.shrunk.dir != "" {
 				cell.Shrunk = filepath.Join(c.shrunk.dir, historyFile)
 			}
+		}
+		if s := c.second(); s.Total() > 0 {
+			cell.Porcupine = &s
 		}
 		for _, p := range checker.Properties {
 			if t := c.result.Outcomes[p]; t.Count[checker.Violated] > 0 {

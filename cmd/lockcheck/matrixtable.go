@@ -45,14 +45,17 @@ func (a *app) matrixTable(m *matrixOutcome) {
 	a.paragraph(2, m.sum())
 	a.printf("\n")
 	all := explore.NewResult()
+	var second checker.Second
 	for i := range m.cells {
 		all.Add(m.cells[i].result)
+		second.Add(m.cells[i].second())
 	}
 	lines := reachedLines(&explore.Settings{}, all)
 	if !a.verbose {
 		lines = lines[:min(len(lines), 2)] // the rest does not fit a screen
 	}
 	a.reached(lines)
+	a.second(second)
 	a.matrixFailures(m)
 }
 

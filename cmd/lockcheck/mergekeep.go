@@ -73,6 +73,10 @@ func (c *collector) copy(histories ...string) error {
 			c.lost = append(c.lost, dir+" is below no result")
 			continue
 		}
+		if foreign := foreignIn(dir); foreign != "" {
+			c.lost = append(c.lost, foreign+" was not written by lockcheck")
+			continue
+		}
 		to := filepath.Join(c.out, name)
 		whole := filepath.Dir(dir) // of one that is shrunk; it may have gone nowhere
 		if around := c.to[whole]; around != "" && around != whole {
@@ -89,15 +93,40 @@ func (c *collector) copy(histories ...string) error {
 	return nil
 }
 
-// name is how a directory is called below its own result; "": it is below none.
+// name is how a directory is called below its own result; "": it is below none. A
+// link that leads out of one is not followed.
 func (c *collector) name(dir string) (name string) {
 	for _, root := range c.roots { // one may lie in another
-		rel, err := filepath.Rel(root, dir)
+		rel, err := filepath.Rel(realName(root), realName(dir))
 		if err == nil && rel != "." && filepath.IsLocal(rel) && (name == "" || len(rel) < len(name)) {
 			name = rel
 		}
 	}
 	return name
+}
+
+// foreignIn returns a file in the directory of a run that has the name of one of a
+// run's and is none: a link, or a file of somebody else's. "": there is none.
+func foreignIn(dir string) string {
+	for _, name := range runFiles {
+		path := filepath.Join(dir, name)
+		info, err := os.Lstat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		is := false
+		if err == nil && info.Mode().IsRegular() {
+			if m, marked := besideSchedule[name]; marked {
+				is, err = m.on(path)
+			} else {
+				is, err = isSchedule(path)
+			}
+		}
+		if err != nil || !is {
+			return path
+		}
+	}
+	return ""
 }
 
 // collectRun copies what there is of a run to another directory, in place of what was

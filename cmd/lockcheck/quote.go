@@ -19,15 +19,16 @@ import (
 
 // How much of a file is quoted.
 const (
-	quotedBytes   = 4 << 10 // of a line
+	quotedBytes   = 1 << 10 // of a line
 	quotedEntries = 3       // that stand in one line
 	quotedFirst   = 10      // lines of a witness that has many,
 	quotedLast    = 4       // and how many of its end
 )
 
 // quote prints lines of a history with their numbers. An operation that does
-// not stand in its line alone, or not all of it, is written as in a line of
-// its own.
+// not stand in its line alone, or in a very long one, is written as in a line of
+// its own. Lines are not cut at the terminal's width: what the operation is, and its
+// lock, stand at any place.
 func (a *app) quote(ctx context.Context, src *source, in *taken, lines []int) error {
 	lines = slices.Compact(slices.Clone(lines))
 	left := len(lines) - quotedFirst - quotedLast // out
@@ -49,7 +50,7 @@ func (a *app) quote(ctx context.Context, src *source, in *taken, lines []int) er
 			a.printf("%*s… and %s more\n", width+2, "", thousands(left))
 		}
 		for _, text := range found.lines[n].words(in) {
-			a.printf("%*d  %s\n", width, n, clip(printable(text), columns-width-2))
+			a.printf("%*d  %s\n", width, n, clip(printable(text), quotedBytes))
 		}
 	}
 	a.printf("\n")
@@ -110,7 +111,7 @@ func (c *catcher) read(ctx context.Context, src *source, in *taken) error {
 		return err
 	}
 	defer r.Close()
-	entries, err := formats.NewReader(r, src.title())
+	entries, err := formats.NewReader(r, src.title(), in.reading)
 	if err != nil {
 		return unreadable(err)
 	}
@@ -151,8 +152,8 @@ func (c *catcher) Write(b []byte) (int, error) {
 
 // words are what is quoted of a line.
 func (c *caught) words(in *taken) (texts []string) {
-	maps, long := c.maps(), len(c.text) == quotedBytes
-	if !in.oneLine && (maps == 1 || len(c.entries) == 1 && (maps > 1 || long)) {
+	maps := c.maps()
+	if !in.oneLine && (maps == 1 || len(c.entries) == 1 && maps > 1) {
 		return []string{string(bytes.TrimSpace(c.text))}
 	}
 	for i := range c.entries {

@@ -39,6 +39,11 @@ var hazards = []struct {
 	{checker.LostNoticed, "a client noticed that its grant was lost", 0, nil},
 }
 
+// reachedIn says in how many runs a hazard was reached.
+func reachedIn(h *checker.Hazard, runs int) string {
+	return fmt.Sprintf("in %s %s", plural(runs, "run"), h.Reached)
+}
+
 // often adds how often something else was gone through.
 func often(words string) func(n, also int) string {
 	return func(_, also int) string { return words + " " + times(also) }
@@ -76,7 +81,9 @@ func (a *app) reached(lines []string) {
 func reachedLines(s *explore.Settings, r *explore.Result) []string {
 	granted := r.Reached[checker.Grants]
 	grants := "the lock was granted " + times(granted)
-	if granted == 0 && r.Asked > 0 {
+	if granted == 0 && r.Empty < r.Runs {
+		grants = "the lock was asked for " + times(r.Asked) + "; servers granted it, and no client learned of it"
+	} else if granted == 0 && r.Asked > 0 {
 		grants = "the lock was asked for " + times(r.Asked) + ", and never granted"
 	} else if granted < r.Asked {
 		grants += " of " + thousands(r.Asked)

@@ -34,8 +34,8 @@ func (a *app) inRealTime(p *place) {
 			}
 			var j *harness.Judged
 			if j, err = a.once(p, s, i, r); j != nil {
-				r.Count(i, j.Plan, j.Verdicts, j.Reached)
-				all.Count(i, j.Plan, j.Verdicts, j.Reached)
+				r.Count(i, j.Plan, j.Verdicts, j.Reached, &j.Hazards)
+				all.Count(i, j.Plan, j.Verdicts, j.Reached, &j.Hazards)
 				if slices.Contains(telling(all), i) {
 					first[i] = j
 				}
@@ -94,8 +94,9 @@ func (a *app) again(p *place, plan *harness.Plan, name, words string, failed err
 	return j, err
 }
 
-// each carries out several plans side by side, and one that the place failed again,
-// once and alone.
+// each carries out several plans of a case side by side, and one that the place
+// failed again, once and alone, also after a violation: a case expects one, and has
+// to see the whole run.
 func (a *app) each(p *place, plans []*harness.Plan, names []string) ([]*harness.Judged, error) {
 	judged, errs := make([]*harness.Judged, len(plans)), make([]error, len(plans))
 	var group sync.WaitGroup
@@ -110,7 +111,7 @@ func (a *app) each(p *place, plans []*harness.Plan, names []string) ([]*harness.
 	}
 	group.Wait()
 	for i, plan := range plans {
-		if p.failed(judged[i], errs[i]) {
+		if p.failed(nil, errs[i]) {
 			judged[i], errs[i] = a.again(p, plan, names[i], names[i], errs[i])
 		}
 	}

@@ -144,6 +144,7 @@ func TestACaseThatThePlaceFailedIsTriedAgainOnce(t *testing.T) {
 		{"one of its runs", []string{"redlock-gc-during-acquire"}, []int{1}, held, 3, 1},
 		{"both", []string{"redlock-gc-during-acquire"}, []int{1, 2}, held, 4, 2},
 		{"twice", []string{"redlock-gc-during-acquire"}, []int{1, 3}, noPlace, 3, 1},
+		{"all, one of them after a violation", []string{"redis-get-del-race"}, []int{1, 2, 3}, held, 6, 3},
 		{"changed", []string{"redis-get-del-race", "--lock", "redis-set-lua"}, []int{1}, held, 2, 1},
 		{"changed, twice", []string{"redis-get-del-race", "--lock", "redis-set-lua"}, []int{1, 2}, noPlace, 2, 1},
 		{"changed, a violation", []string{"redis-get-del-race", "--lock", "redis-set-del"}, []int{1}, noPlace, 1, 0},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 
@@ -64,7 +65,7 @@ func (a *app) replayOne(cmd *cobra.Command, k *keptCell) error {
 		shown := err != nil && (unclosed(err) || convicted(j))
 		if shown {
 			judged, dir = j, at
-			r.Count(0, &plan, j.Verdicts, j.Reached)
+			r.Count(0, &plan, j.Verdicts, j.Reached, &j.Hazards)
 		}
 		over := cmd.Context().Err() != nil
 		switch {
@@ -72,7 +73,7 @@ func (a *app) replayOne(cmd *cobra.Command, k *keptCell) error {
 			continue
 		case err == nil:
 			judged, dir, k.cell.Unfit = j, at, fit.Unused+fit.Defaulted
-			r.Count(0, &plan, j.Verdicts, j.Reached)
+			r.Count(0, &plan, j.Verdicts, j.Reached, &j.Hazards)
 		case over:
 			k.cell.Cut = "interrupted"
 		case troubled(err) && !shown && p != nil && r.Retried == 0:
@@ -81,6 +82,8 @@ func (a *app) replayOne(cmd *cobra.Command, k *keptCell) error {
 			continue
 		case troubled(err):
 			k.cell.Trouble = err.Error()
+		case misspoken(err):
+			k.cell.Trouble, a.misspoke = err.Error(), cmp.Or(a.misspoke, err)
 		default:
 			broke = err
 		}
@@ -94,6 +97,7 @@ func (a *app) replayOne(cmd *cobra.Command, k *keptCell) error {
 		}
 		p.Counterexample = &results.Counterexample{
 			Seed: k.plan.Seed, File: filepath.Join(dir, historyFile), Sentence: sentenceOf(judged, p.Property),
+			Porcupine: opinionOf(judged, p.Property),
 		}
 		if canRead(p.File) {
 			p.Replay = replayOf(k.file)

@@ -16,8 +16,15 @@ import (
 )
 
 // regressions reads the counterexamples below a directory, before any is
-// carried out. No directory: there are none.
-func (a *app) regressions(dir string) (kept []*keptCell, err error) {
+// carried out. No directory: there are none. Their workers have to be the suite's,
+// word for word: anybody may have written a schedule.
+func (a *app) regressions(dir string, s *suite.Suite) (kept []*keptCell, err error) {
+	var workers [][]string
+	for i := range s.Locks {
+		if words, err := suite.Command(s.Locks[i].Worker); err == nil {
+			workers = append(workers, words)
+		}
+	}
 	files, err := keptSchedules(dir, a.out)
 	if err != nil {
 		return nil, fail(usage, "the counterexamples of the past: %w", err)
@@ -31,6 +38,9 @@ func (a *app) regressions(dir string) (kept []*keptCell, err error) {
 		}
 		if !slices.Contains(suite.Places, plan.On) {
 			return nil, fail(usage, "%s: there is no place %q: it can be %s", scheduleOf(file), plan.On, strings.Join(suite.Places, ", "))
+		}
+		if plan.Worker != nil && !slices.ContainsFunc(workers, func(words []string) bool { return slices.Equal(words, plan.Worker) }) {
+			return nil, fail(usage, "%s starts a worker that no entry of the suite names: %s\nIf you trust it: lockcheck replay --allow-worker %s", scheduleOf(file), commandOf(plan), quoted(scheduleOf(file)))
 		}
 		within, err := filepath.Rel(dir, called[i])
 		if err != nil {

@@ -22,6 +22,30 @@ type replayFlags struct {
 	promise checker.Promise
 	lock    string
 	options *catalogue.Options // nil: those of the schedule
+	worker  bool               // the commands of workers in schedules may be started
+}
+
+// workerFlag is the flag that lets a schedule's worker start.
+func workerFlag(cmd *cobra.Command, allow *bool) {
+	cmd.Flags().BoolVar(allow, "allow-worker", false, "start the command of the worker that a schedule names")
+}
+
+// allowed returns an error if nobody has allowed to start the schedule's worker: a
+// schedule may be anybody's, and a worker is a command on this machine.
+func allowed(plan *harness.Plan, file string, allow bool) error {
+	if plan.Worker == nil || allow {
+		return nil
+	}
+	return fail(usage, "%s starts a worker: %s\n--allow-worker allows it", scheduleOf(file), commandOf(plan))
+}
+
+// commandOf is the worker's command as a shell reads it.
+func commandOf(plan *harness.Plan) string {
+	words := make([]string, len(plan.Worker))
+	for i, word := range plan.Worker {
+		words[i] = quoted(word)
+	}
+	return strings.Join(words, " ")
 }
 
 func (a *app) replayCommand() *cobra.Command {
@@ -39,7 +63,10 @@ were not asked for, and how many were missing.
 
 A schedule that was shrunk promises the property that it was shrunk for. So
 counterexamples of the past are regression tests: the exit code is 0 if each
-property holds now, and 1 if one of them is still violated.`,
+property holds now, and 1 if one of them is still violated.
+
+The schedule of a worker names the command that starts it. With --allow-worker
+that command runs on this machine: read it first.`,
 		Example: `  lockcheck replay lockcheck-out/redis-set-lua-pause-1/schedule.json
   lockcheck replay counterexample.json --lock redis-set-lua
   lockcheck replay -q regressions`,
@@ -72,6 +99,7 @@ property holds now, and 1 if one of them is still violated.`,
 	}
 	cmd.Flags().StringVar(&f.lock, "lock", "", "the same schedule on another `lock`")
 	cmd.Flags().StringVar(&options, "option", "", "with these `options` of the lock instead of the recorded ones")
+	workerFlag(cmd, &f.worker)
 	promiseFlag(cmd, &promised)
 	return cmd
 }
@@ -112,6 +140,9 @@ func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[s
 	if err != nil {
 		return doc, 0, err
 	}
+	if err := allowed(plan, file, f.worker); err != nil {
+		return doc, 0, err
+	}
 	before := readRecord(file, plan) // now: the new files may take its place
 	if err := f.change(plan, file); err != nil {
 		return doc, 0, err
@@ -128,7 +159,7 @@ func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[s
 		return doc, 0, err
 	}
 	early := err // it has convicted before
-	code = codeOf(pr.Judge(j.Outcome))
+	code = a.disputed(file, j.Verdicts, codeOf(pr.Judge(j.Outcome)))
 	doc = newVerdictDocument(j.Verdicts, j.Reached)
 	doc.File, doc.Reason, doc.Was = filepath.Join(dir, historyFile), unjudged(pr), before.was
 	if unkept(early) {
@@ -147,7 +178,7 @@ func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[s
 		code, doc.Reason = unproven, why
 	}
 	if !a.quiet {
-		if err := a.story(j.History, j.Verdicts, pr); err != nil {
+		if err := a.tellRun(j, pr); err != nil {
 			return doc, 0, err
 		}
 		a.verdictTable(j.Verdicts, pr)

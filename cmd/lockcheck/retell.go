@@ -136,11 +136,11 @@ func (a *app) retellSchedule(p *place, c catalogue.Case, s catalogue.Schedule, f
 		return doc, err
 	}
 	a.heading(harness.ScheduleName(c, s) + ", changed")
-	if err := a.story(j.History, j.Verdicts, nil); err != nil {
+	if err := a.tellRun(j, nil); err != nil {
 		return doc, err
 	}
 	a.verdictTable(j.Verdicts, nil)
-	doc = retold{newVerdictDocument(j.Verdicts, j.Reached), codeOf(checker.Promise(nil).Judge(j.Outcome))}
+	doc = retold{newVerdictDocument(j.Verdicts, j.Reached), a.disputed(name, j.Verdicts, codeOf(checker.Promise(nil).Judge(j.Outcome)))}
 	doc.File = filepath.Join(dir, historyFile)
 	if why := idle(j); why != "" && doc.code == held {
 		doc.code, doc.Reason = unproven, why

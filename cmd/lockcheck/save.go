@@ -39,7 +39,7 @@ func (a *app) save(name string, j *harness.Judged) (dir string, err error) {
 	if err := j.Plan.Write(&schedule); err != nil {
 		return dir, err
 	}
-	if err := report.Story(&story, j.History, j.Verdicts, report.Options{}); err != nil {
+	if err := report.Story(&story, j.History, j.Verdicts, storyOptions(j)); err != nil {
 		return dir, err
 	}
 	doc := newVerdictDocument(j.Verdicts, j.Reached)
@@ -145,14 +145,20 @@ type propertyVerdict struct {
 	Outcome  string `json:"outcome"`            // valid, violated, unknown or n/a
 	Reason   string `json:"reason,omitempty"`   // why it is unknown or n/a
 	Sentence string `json:"sentence,omitempty"` // what happened, in one sentence, where it is violated
-	Entries  []int  `json:"entries,omitempty"`  // what convicts: entries of the history, by position from 1
-	Lines    []int  `json:"lines,omitempty"`    // the same as lines of the file that was judged, from 1
+	// Locks are the names of all that are violated, of a model, where there are
+	// several; the sentence and the lines are about the first.
+	Locks []string `json:"locks,omitempty"`
+	// Porcupine is what it says of a verdict: agreed, undecided or disagreed; not
+	// there: it has no model of the property.
+	Porcupine checker.Opinion `json:"porcupine,omitempty"`
+	Entries   []int           `json:"entries,omitempty"` // what convicts: entries of the history, by position from 1
+	Lines     []int           `json:"lines,omitempty"`   // the same as lines of the file that was judged, from 1
 }
 
 func newVerdictDocument(verdicts []checker.Verdict, reached checker.Counts) verdictDocument {
 	d := verdictDocument{Schema: 1, Properties: []propertyVerdict{}, Reached: reached.Map()}
 	for _, v := range verdicts {
-		p := propertyVerdict{Property: string(v.Property), Outcome: v.Outcome.String(), Reason: v.Reason}
+		p := propertyVerdict{Property: string(v.Property), Outcome: v.Outcome.String(), Reason: v.Reason, Porcupine: v.Porcupine}
 		if v.Witness != nil {
 			p.Sentence = v.Witness.Sentence
 			for _, pos := range v.Witness.Entries {

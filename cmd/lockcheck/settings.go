@@ -65,7 +65,7 @@ func (f *runFlags) define(cmd *cobra.Command) {
 	fl.StringVar(&f.options, "option", "", "`options` of the lock, as token,spin (see: lockcheck list locks)")
 	fl.StringVar(&f.strategy, "strategy", strategies[0], "how to look: "+strings.Join(strategies, ", ")+" (see docs/pct.md, docs/exhaustive.md)")
 	fl.IntVar(&f.depth, "depth", 0, "with pct: how many `orders` of events a bug needs (default: 1 to 4, drawn for each run)")
-	fl.StringVar(&f.worker, "worker", "", "`command` of a worker that brings its own lock, with quotes as in a shell; with --on docker")
+	fl.StringVar(&f.worker, "worker", "", "`command` of a worker that brings its own lock, with quotes as in a shell; with --on docker. It is kept in schedule.json: secrets belong in the environment")
 	fl.StringVar(&f.keep, "keep", "violations", "whose files to keep: violations, all")
 	fl.IntVar(&f.jobs, "jobs", 0, "runs at once (default: one for each core)")
 	fl.BoolVar(&f.noShrink, "no-shrink", false, "leave the violations that are kept as long as they are")

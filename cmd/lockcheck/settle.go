@@ -86,7 +86,7 @@ func (e *explored) counterexample(prop checker.Property) *results.Counterexample
 	if kept.saved {
 		x.Replay = replayOf(filepath.Join(dir, scheduleFile))
 	}
-	x.Sentence = sentenceOf(judged, prop)
+	x.Sentence, x.Porcupine = sentenceOf(judged, prop), opinionOf(judged, prop)
 	return x
 }
 
@@ -95,12 +95,18 @@ func sentenceOf(j *harness.Judged, prop checker.Property) string {
 	if j == nil {
 		return ""
 	}
-	for _, v := range j.Verdicts {
-		if v.Property == prop && v.Witness != nil {
-			return v.Witness.Sentence
-		}
+	if w := j.Verdict(prop).Witness; w != nil {
+		return w.Sentence
 	}
 	return ""
+}
+
+// opinionOf returns what Porcupine says of a verdict of a run; "" if it was not asked.
+func opinionOf(j *harness.Judged, prop checker.Property) checker.Opinion {
+	if j == nil {
+		return ""
+	}
+	return j.Verdict(prop).Porcupine
 }
 
 // first is the first run that violated a property.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 
 func (a *app) shrinkCommand() *cobra.Command {
 	var property string
+	var worker bool
 	cmd := &cobra.Command{
 		Use:   "shrink FILE…",
 		Short: "Find the shortest schedule that still breaks what this one breaks",
@@ -50,21 +52,22 @@ Exit code 0: shrunk. 2: there was nothing to shrink.`,
 				return err
 			}
 			return a.eachFile(cmd, args, nil, func(file string) (verdictDocument, int, error) {
-				return a.shrink(cmd, file, pr)
+				return a.shrink(cmd, file, pr, worker)
 			})
 		},
 	}
 	cmd.Flags().StringVar(&property, "property", "", "the `property` to shrink for (default: the first that is promised and violated)")
+	workerFlag(cmd, &worker)
 	return cmd
 }
 
 // shrink shrinks one file's run.
-func (a *app) shrink(cmd *cobra.Command, file string, pr checker.Promise) (doc verdictDocument, code int, err error) {
+func (a *app) shrink(cmd *cobra.Command, file string, pr checker.Promise, worker bool) (doc verdictDocument, code int, err error) {
 	plan, err := readPlan(file)
 	if err != nil {
 		return doc, 0, err
 	}
-	if err := shrinkable(plan, file); err != nil {
+	if err := cmp.Or(allowed(plan, file, worker), shrinkable(plan, file)); err != nil {
 		return doc, 0, err
 	}
 	if len(pr) == 0 {
@@ -97,7 +100,7 @@ func (a *app) shrink(cmd *cobra.Command, file string, pr checker.Promise) (doc v
 	a.printf("\n")
 	doc = newVerdictDocument(s.judged.Verdicts, s.judged.Reached)
 	doc.File, doc.Shrunk = filepath.Join(s.dir, historyFile), s.judged.Plan.Shrunk
-	return doc, held, nil
+	return doc, a.disputed(file, s.judged.Verdicts, held), nil
 }
 
 // words are the properties that have to hold, for a sentence.
@@ -207,6 +210,7 @@ func (a *app) tellShrunk(s shrunkRun, title string) error {
 		words += fmt.Sprintf(", %.1f s", s.took.Seconds())
 	}
 	a.paragraph(9, words)
+	a.second(secondOf(s.judged.Verdicts))
 	return nil
 }
 

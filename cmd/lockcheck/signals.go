@@ -31,6 +31,38 @@ func untilSignal() (ctx context.Context, stop func()) {
 // word: nobody is in such a hurry that a second Ctrl-C comes sooner.
 const silence = 200 * time.Millisecond
 
+// How long an end may take, from the signal on. No loop of ours goes on after a signal,
+// but one step of it, as the judging of a long history, may take longer than anybody
+// waits. With real servers the end is their clean-up.
+const (
+	endInSim    = 500 * time.Millisecond
+	endOnDocker = 14 * time.Second
+)
+
+// endIfStuck ends the process if a command that was interrupted does not end in time.
+// What is written then is as after kill -9.
+func (a *app) endIfStuck(ctx context.Context) {
+	if a.exit == nil {
+		return
+	}
+	context.AfterFunc(ctx, func() {
+		cmd := a.running.Load()
+		if cmd != nil && cmd.Name() == workerName {
+			return // it ends with the run that has started it
+		}
+		if time.Sleep(endInSim); a.servers.Load() {
+			time.Sleep(endOnDocker - endInSim)
+		}
+		words := "lockcheck: interrupted\n"
+		if a.servers.Load() {
+			words = "lockcheck: interrupted; the clean-up has not ended, and lockcheck clean removes what is left\n"
+		}
+		a.clearProgress()
+		a.say("%s", words)
+		a.exit(interrupted)
+	})
+}
+
 // sayIfSlow says what a command does that was interrupted and has not ended yet, and
 // what a second signal costs. Once ended has returned it says nothing more.
 func (a *app) sayIfSlow(ctx context.Context) (ended func()) {
@@ -50,7 +82,7 @@ func (a *app) sayIfSlow(ctx context.Context) (ended func()) {
 		case <-over:
 			return
 		}
-		if cmd := a.running.Load(); cmd != nil && cmd.Annotations[keepsFiles] != "" {
+		if cmd := a.running.Load(); cmd != nil && cmd.Annotations[keepsFiles] != "" && a.servers.Load() {
 			a.clearProgress()
 			a.say("lockcheck: cleaning up; a second Ctrl-C leaves the rest to lockcheck clean\n")
 		}

@@ -128,6 +128,7 @@ func TestASlowEndIsSaid(t *testing.T) {
 		}()
 		a := newApp(nil, io.Discard, stderr)
 		a.silence = tt.silence
+		a.servers.Store(true)
 		var got []string
 		e := &engine{ctx: ctx, seen: func(*harness.Plan) {
 			if cancel(); tt.want != last {
@@ -144,4 +145,31 @@ func TestASlowEndIsSaid(t *testing.T) {
 			t.Errorf("silence %v: exit code %d, and\n%s", tt.silence, code, said)
 		}
 	}
+}
+
+// A command that a signal cannot end, because one of its steps takes long, ends all
+// the same.
+func TestAStuckCommandEnds(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan int, 1)
+	a := newApp(nil, io.Discard, io.Discard)
+	a.exit = func(code int) { ended <- code }
+	stuck := make(chan struct{})
+	a.open = func(cmd *cobra.Command, _ placeFlags) (*place, error) {
+		cancel()
+		<-stuck
+		return nil, cmd.Context().Err()
+	}
+	go a.execute(ctx, []string{"run", "redis-set-lua", "--out", filepath.Join(t.TempDir(), "out")})
+	begun := time.Now()
+	select {
+	case code := <-ended:
+		if code != interrupted {
+			t.Errorf("exit code %d", code)
+		}
+	case <-time.After(10 * time.Second):
+		t.Errorf("it goes on after %v", time.Since(begun))
+	}
+	close(stuck)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -87,13 +88,30 @@ func (f *suiteFlags) validate() error {
 	return numbers(f.given, []number{{"runs", f.runs, harness.MostRuns}, {"jobs", f.jobs, harness.MostJobs}})
 }
 
+// mostSuite is how many bytes a suite may have.
+const mostSuite = 16 << 20
+
+// readSuiteFile reads a file of up to mostSuite bytes: a device may have no end.
+func readSuiteFile(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, mostSuite+1))
+	if err == nil && len(text) > mostSuite {
+		err = fmt.Errorf("%s is larger than %d MiB: is this a suite?", file, mostSuite>>20)
+	}
+	return text, err
+}
+
 // readSuite reads the file that the arguments name, and what is known.
 func (a *app) readSuite(args []string, f suiteFlags) (text []byte, s *suite.Suite, err error) {
 	if len(args) > 1 {
 		return nil, nil, fail(usage, "suite takes one FILE: leave out %s", strings.Join(args[1:], " "))
 	}
 	file := suiteFile(args)
-	text, err = os.ReadFile(file)
+	text, err = readSuiteFile(file)
 	if errors.Is(err, fs.ErrNotExist) && file == suite.File {
 		return nil, nil, fail(usage, "no file %s: lockcheck init writes one", file)
 	} else if err != nil {
@@ -173,7 +191,7 @@ func (a *app) suite(cmd *cobra.Command, args []string, f suiteFlags) error {
 	if err := a.against(&doc.Head); err != nil {
 		return err
 	}
-	kept, err := a.regressions(past)
+	kept, err := a.regressions(past, s)
 	if err != nil {
 		return err
 	}
@@ -191,6 +209,7 @@ func (a *app) suite(cmd *cobra.Command, args []string, f suiteFlags) error {
 	if doc.Interrupted = cmd.Context().Err() != nil; doc.Interrupted || failed != nil {
 		doc.Shards.Interrupt()
 	}
+	failed = cmp.Or(failed, a.misspoke)
 	a.compare(doc)
 	left, failed := a.keepCounterexamples(doc, past, failed)
 	decide(doc, failed)

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/lockcheck/lockcheck/explore"
@@ -59,7 +61,7 @@ func (a *app) spend(ctx context.Context, cells []*suiteCell, b budget, show suit
 		c := cells[i]
 		show(fmt.Sprintf("%s: %s; %d of %s done", c.name, plural(did[i], "run"), finished(cells, did), plural(len(cells), "cell")))
 		r, to, err := c.runOn(did[i], b.left())
-		if err != nil && !troubled(err) {
+		if err != nil && !troubled(err) && !misspoken(err) {
 			failed, err = err, nil
 		}
 		if r != nil {
@@ -67,7 +69,9 @@ func (a *app) spend(ctx context.Context, cells []*suiteCell, b budget, show suit
 			c.result.Took += r.Took
 			c.lacks = c.lacks || !r.Whole && c.settings.Any(did[i], min(to, c.settings.Runs))
 		}
-		if c.trouble = err; err != nil {
+		if misspoken(err) {
+			a.mistake(cells, c, err)
+		} else if c.trouble = err; err != nil {
 			a.clearProgress()
 			a.complain(err)
 		}
@@ -86,6 +90,17 @@ func (a *app) spend(ctx context.Context, cells []*suiteCell, b budget, show suit
 	return failed
 }
 
+// mistake takes in that the worker of a cell does not keep to the protocol: the
+// other cells of its entry would end the same way, and those of others go on.
+func (a *app) mistake(cells []*suiteCell, c *suiteCell, err error) {
+	a.misspoke = cmp.Or(a.misspoke, err)
+	for _, o := range cells {
+		if o.line == c.line && o.open() {
+			o.trouble = err
+		}
+	}
+}
+
 // open tells whether a cell can have runs.
 func (c *suiteCell) open() bool { return c.absent == nil && c.trouble == nil && !c.elsewhere }
 
@@ -98,16 +113,34 @@ func (c *suiteCell) runOn(from int, left time.Duration) (r *explore.Result, to i
 	}
 	s.From, s.For = from, left
 	s.Runs = from + chunk
-	if from < c.settings.Runs {
+	switch {
+	case from < c.settings.Runs:
 		s.Runs = min(s.Runs, c.settings.Runs)
+	case c.runsOn(from):
+		s.Runs = min(s.Runs, from+c.settings.Runs) // no further than it has to
 	}
 	r, err = c.place.batch(&s, nil)
 	return r, s.Runs, err
 }
 
+// A cell whose promises were kept by runs that could not have broken them goes on
+// until it has untestedShare times its runs, or as many as this, by place.
+const untestedShare = 4
+
+var untestedRuns = map[string]int{"sim": usualRuns["sim"], "docker": 8}
+
+// runsOn reports whether a cell that has all its runs, did of them, needs more to
+// test its promises. Those of shards are tested together or not at all.
+func (c *suiteCell) runsOn(did int) bool {
+	most := max(untestedShare*c.settings.Runs, untestedRuns[c.settings.On])
+	return c.settings.Shard.Of <= 1 && did < most && !c.broken() &&
+		slices.ContainsFunc(c.result.Untested(), func(p explore.Pair) bool { return c.promise.Covers(p.Property) })
+}
+
 // next is the cell that goes on: the one that has the smallest share of its
-// runs. When all have theirs, and there is more time, it is the one that ran least, of those
-// that have not broken their promise yet. -1: none.
+// runs. When all have theirs it is the one that ran least, of those whose promises
+// are not tested yet; and then, if there is more time, of those that have not
+// broken their promise. -1: none.
 func next(cells []*suiteCell, did []int, more bool) int {
 	least := func(among func(i int) bool, before func(i, j int) bool) int {
 		best := -1
@@ -121,10 +154,14 @@ func next(cells []*suiteCell, did []int, more bool) int {
 	i := least(func(i int) bool { return did[i] < cells[i].settings.Runs }, func(i, j int) bool {
 		return did[i]*cells[j].settings.Runs < did[j]*cells[i].settings.Runs
 	})
-	if i >= 0 || !more {
+	if i >= 0 {
 		return i
 	}
-	return least(func(i int) bool { return !cells[i].broken() }, func(i, j int) bool { return did[i] < did[j] })
+	byRuns := func(i, j int) bool { return did[i] < did[j] }
+	if i = least(func(i int) bool { return cells[i].runsOn(did[i]) }, byRuns); i >= 0 || !more {
+		return i
+	}
+	return least(func(i int) bool { return !cells[i].broken() }, byRuns)
 }
 
 // finished counts the cells that have all their runs.

@@ -78,6 +78,11 @@ func (a *app) suiteTable(d *results.Document) {
 		}
 		said[c.Reason] = true
 		a.paragraph(4, fmt.Sprintf("%s  %*s  %s", name, digits, plural(c.Runs, "run"), words))
+		if !c.Kept {
+			for _, h := range c.HazardsReached() {
+				a.paragraph(8, fmt.Sprintf("      %s: %s", strings.Join(h.Properties.Strings(), ", "), reachedIn(h.Hazard, h.Runs)))
+			}
+		}
 	}
 	a.printf("\n")
 }
@@ -85,6 +90,9 @@ func (a *app) suiteTable(d *results.Document) {
 // cellWords say what came of a cell.
 func cellWords(c *results.Cell) string {
 	words := standingOf[c.Verdict].words
+	if c.Verdict == results.Inconclusive && strings.HasPrefix(c.Reason, "not tested: ") {
+		words = "" // which says it all
+	}
 	broken, known, aside := broken(c)
 	switch c.Verdict {
 	case results.Violated:
@@ -99,7 +107,7 @@ func cellWords(c *results.Cell) string {
 		words += "; its lock is " + c.Lock + ", as when it was kept"
 	}
 	if c.Reason != "" {
-		words += " " + firstLine(c.Reason)
+		words = strings.TrimSpace(words + " " + firstLine(c.Reason))
 	}
 	if c.Unfit > 0 {
 		words += "; " + plural(c.Unfit, "decision") + " not as recorded"
@@ -164,6 +172,11 @@ func (a *app) suiteEnd(d *results.Document, first int) {
 	}
 	a.paragraph(9, "Past     "+pastWords(past, replayed, elsewhere))
 	a.paragraph(9, "Lock     "+lock)
+	var second checker.Second
+	for i := range d.Cells {
+		second.Add(d.Cells[i].Second())
+	}
+	a.second(second)
 	a.paragraph(9, "Place    "+placeWords(troubled, d.Retried))
 	exit := fmt.Sprintf("Exit     %d: %s", d.ExitCode, d.Verdict)
 	switch d.Verdict {

@@ -38,6 +38,7 @@ func (a *app) summary(c *results.Cell, shards *results.Shards, kept map[uint64]s
 	a.printf("%s on %s: %s from seed %d, in %.1f s\n\n", c.Lock, on, plural(r.Runs, "run"), c.Seed, r.Took.Seconds())
 	a.outcomeTable(c, r)
 	a.reached(reachedLines(settingsOf(c), r))
+	a.second(c.Second())
 	if r.Empty > 0 {
 		a.paragraph(9, fmt.Sprintf("         In %s nobody got the lock; they count for nothing.", plural(r.Empty, "run")))
 	}
@@ -50,27 +51,34 @@ func (a *app) summary(c *results.Cell, shards *results.Shards, kept map[uint64]s
 	if c.Cut != "" {
 		a.paragraph(9, "Cut      "+c.Cut+": these are not all runs")
 	}
-	if vacuous := r.Vacuous(); vacuous != "" {
+	why := c.Vacuous()
+	if why == "" {
+		why = c.NotTested()
+	}
+	if why != "" && !c.Breaks() {
 		words := "Proves nothing: "
 		if isPart(shards) {
 			words = "Proves nothing without the other shards: "
 		}
-		a.paragraph(2, words+vacuous+".")
+		a.paragraph(2, words+why+".")
 	}
 	a.keptFiles(c, r, kept)
 	a.printf("\n")
 }
 
-// outcomeTable has a line for each property.
+// outcomeTable has a line for each property. Where one fault struck the line
+// says in how many runs a property that held could have been broken.
 func (a *app) outcomeTable(c *results.Cell, r *explore.Result) {
 	for _, prop := range checker.Properties {
-		out, t := r.Outcome(prop), r.Outcomes[prop]
-		words := ""
-		switch out {
-		case checker.Violated:
-			words = fmt.Sprintf("in %s, first with seed %d", plural(t.Count[checker.Violated], "run"), c.Seed+uint64(t.First[checker.Violated]))
-		case checker.Unknown, checker.NA:
-			words = t.Reasons[out]
+		p := c.Property(prop)
+		out, words := p.Decided(), p.Reason
+		switch kinds := r.Kinds(); {
+		case out == checker.Violated:
+			t := r.Outcomes[prop]
+			words = fmt.Sprintf("in %s, first with seed %d", plural(t.Count[out], "run"), c.Seed+uint64(t.First[out]))
+		case out == checker.Valid && len(kinds) == 1:
+			pair := explore.Pair{Fault: kinds[0], Property: prop}
+			words = reachedIn(pair.Hazard(), r.Reach(pair))
 		}
 		if !c.Promises.Covers(prop) {
 			words = strings.TrimPrefix(words+", not promised", ", ")

@@ -3,12 +3,15 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/checker/models"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/history/formats"
+	"github.com/lockcheck/lockcheck/report"
 )
 
 // usualModel is what a history is held against that says nothing of its run.
@@ -25,11 +28,17 @@ type taken struct {
 	failed    int // releases
 	warnings  []history.Warning
 
-	model *models.Model
-	judge *models.Judge // by the model; nil: by properties
+	incomplete string // see checker.Incomplete
+
+	model   *models.Model
+	timeout time.Duration // of the judge; 0: none
+	judge   *models.Judge // by the model; nil: by properties
 
 	history *history.History
-	lines   []int // of its entries
+	log     *history.Log // in the place of history, of one with more than report.StoryEntries
+	lines   []int32      // of its entries
+
+	reading formats.Reading
 }
 
 // idle says why there is nothing to judge, or "".
@@ -59,7 +68,7 @@ func (t *taken) idleDocument(file string) verdictDocument {
 // take reads a history, for what it is to be held against. When ctx ends it
 // does not wait for what a pipe may still bring.
 func (s *source) take(ctx context.Context, c checking) (*taken, error) {
-	t := new(taken)
+	t := &taken{reading: c.reading, timeout: c.options.Timeout}
 	err := within(ctx, func() error {
 		r, err := s.open(ctx)
 		if err != nil {
@@ -80,7 +89,7 @@ func (s *source) take(ctx context.Context, c checking) (*taken, error) {
 }
 
 func (t *taken) read(r io.Reader, name string, c checking) error {
-	in, err := formats.NewReader(r, name)
+	in, err := formats.NewReader(r, name, c.reading)
 	if err != nil {
 		return err
 	}
@@ -88,8 +97,11 @@ func (t *taken) read(r io.Reader, name string, c checking) error {
 	if err := t.choose(in.Header(), c); err != nil {
 		return err
 	}
+	head := in.Header()
+	var last history.Entry
 	t.oneLine, err = eachEntry(in, func(e *history.Entry, line int) bool {
 		t.entries++
+		last = *e
 		switch {
 		case e.Process.Client() && e.Type == history.OK:
 			t.succeeded++
@@ -99,13 +111,31 @@ func (t *taken) read(r io.Reader, name string, c checking) error {
 		if t.judge != nil {
 			t.judge.Add(e, line)
 		} else {
-			t.history.Add(*e)
-			t.lines = append(t.lines, line)
+			t.add(e)
+			t.lines = append(t.lines, int32(line))
 		}
 		return true
 	})
-	t.warnings = in.Warnings()
+	t.incomplete, t.warnings = checker.Incomplete(&head, &last), in.Warnings()
 	return err
+}
+
+// add keeps an entry. Of a history that is too long for a story all that is kept are
+// a few bytes of each entry.
+func (t *taken) add(e *history.Entry) {
+	switch {
+	case t.log != nil:
+		t.log.Add(e)
+	case len(t.history.Entries) < report.StoryEntries:
+		t.history.Add(*e)
+	default:
+		t.log = &history.Log{Header: t.history.Header}
+		for i := range t.history.Entries {
+			t.log.Add(&t.history.Entries[i])
+		}
+		t.log.Add(e)
+		t.history = nil
+	}
 }
 
 // choose says what a history is held against: a model, or properties.
@@ -186,6 +216,9 @@ func eachEntry(in *formats.Reader, f func(e *history.Entry, line int) bool) (one
 // of the properties that can be drawn.
 func (t *taken) picture(verdicts []checker.Verdict, pr checker.Promise) func(io.Writer) error {
 	return func(w io.Writer) error {
+		if t.log != nil {
+			return fmt.Errorf("%d entries are too many to draw", t.entries)
+		}
 		for _, want := range []checker.Outcome{checker.Violated, checker.Valid} {
 			for i := range verdicts {
 				if v := &verdicts[i]; v.Outcome == want && pr.Covers(v.Property) && checker.Drawable(v.Property) {

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/harness"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/report"
 )
@@ -123,6 +126,46 @@ func (a *app) story(h *history.History, verdicts []checker.Verdict, pr checker.P
 	return nil
 }
 
+// storyOptions say what the story of a run is about. That of a case is about what
+// the case shows: the first property that it has to violate, or what it has to keep.
+// A measure that has to violate nothing may violate something else by the way.
+func storyOptions(j *harness.Judged) (o report.Options) {
+	c, s, ok := j.Plan.Documented()
+	switch {
+	case !ok:
+	case c.Kind == catalogue.Control:
+		o.Promise = s.Must
+	case len(s.Must) > 0:
+		o.About = s.Must[0]
+	default:
+		o.Promise = slices.DeleteFunc(slices.Clone(checker.Properties[:]), func(p checker.Property) bool {
+			return slices.Contains(s.May, p) && j.Outcome(p) != checker.Valid
+		})
+	}
+	return o
+}
+
+// tellRun prints the story of a run. pr is what had to hold; nil: what the case of the
+// run is about, or everything.
+func (a *app) tellRun(j *harness.Judged, pr checker.Promise) error {
+	if a.json || a.quiet {
+		return nil
+	}
+	o := storyOptions(j)
+	o.Color = a.color
+	if len(pr) > 0 {
+		o.Promise = pr
+	}
+	if !pr.Covers(o.About) {
+		o.About = ""
+	}
+	if err := report.Story(a.stdout, j.History, j.Verdicts, o); err != nil {
+		return err
+	}
+	a.printf("\n")
+	return nil
+}
+
 // verdictTable prints what was found of each property.
 func (a *app) verdictTable(verdicts []checker.Verdict, pr checker.Promise) {
 	if a.json {
@@ -130,6 +173,10 @@ func (a *app) verdictTable(verdicts []checker.Verdict, pr checker.Promise) {
 	}
 	report.Verdicts(a.stdout, verdicts, pr.Covers, a.options())
 	a.printf("\n")
+	if words := secondWords(secondOf(verdicts)); words != "" {
+		a.paragraph(0, words+".")
+		a.printf("\n")
+	}
 }
 
 // verdictLine is one file's verdicts in a line: the worst first.

@@ -6,9 +6,11 @@ import (
 	"github.com/lockcheck/lockcheck/cluster/worker"
 )
 
+const workerName = "worker"
+
 func (a *app) workerCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "worker",
+		Use:   workerName,
 		Short: "Be a client of a run on docker (it is started by one)",
 		Long: `Speaks the worker protocol on standard input and output: one JSON object a line.
 A run on docker starts one for each client; --worker of the command run puts a

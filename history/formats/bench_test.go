@@ -98,7 +98,7 @@ func entry(i int) history.Entry {
 
 func readAll(tb testing.TB, t *traffic) (read time.Duration, heap uint64) {
 	start := time.Now()
-	in, err := formats.NewReader(t, "traffic")
+	in, err := formats.NewReader(t, "traffic", formats.Reading{})
 	if err != nil {
 		tb.Fatal(err)
 	}

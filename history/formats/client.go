@@ -7,8 +7,8 @@ import (
 )
 
 // client fills in what a client's operation is about, and keeps track of what
-// its process has open.
-func (m *mapper) client(op *operation, e *history.Entry, c *client) error {
+// its process has open. The lock is where --lock-from says, or nil.
+func (m *mapper) client(op *operation, e *history.Entry, c *client, lock *value) error {
 	if s, ok := synonyms[e.F]; ok && e.Type != history.Event {
 		e.F, e.Shared = s.f, e.Shared || s.shared
 	}
@@ -24,8 +24,26 @@ func (m *mapper) client(op *operation, e *history.Entry, c *client) error {
 	if c.client == "" && e.Client == "" {
 		owner = &e.Client
 	}
-	if err := m.value(op[keyValue], e, c, owner); err != nil {
+	v := op[keyValue]
+	if e.Type == history.OK && e.F != history.Read && isFalse(v, c.lock) {
+		if err := m.okFalse(v, e); err != nil {
+			return err
+		}
+		v = nil
+	}
+	if err := m.value(v, e, c, owner); err != nil {
 		return err
+	}
+	if m.reading.named() {
+		if err := m.lockFrom(lock, e); err != nil {
+			return err
+		}
+	}
+	if e.Type == history.Invoke {
+		c.said = ""
+		if v != nil {
+			c.said, _ = v.name()
+		}
 	}
 	m.clients.track(e, c)
 	return nil
@@ -117,7 +135,7 @@ func reason(v *value, e *history.Entry) {
 // lock fills in the lock that an operation is to act on, and its owner.
 func (m *mapper) lock(v *value, e *history.Entry, owner *string) error {
 	const want = "a lock's name or [client lock]"
-	if e.Lock != "" && v.kind != mapping { // it says something else
+	if (e.Lock != "" || m.reading.named()) && v.kind != mapping { // it says something else
 		if v.kind == integer {
 			e.Value = history.Some(v.n)
 			return nil
@@ -137,13 +155,22 @@ func (m *mapper) lock(v *value, e *history.Entry, owner *string) error {
 		if e.Lock, ok = second.name(); !ok {
 			return m.wrong(keyValue, v, want)
 		}
+		m.count(e)
 		return m.owned(first, e, owner)
 	}
 	var ok bool
 	if e.Lock, ok = v.name(); !ok {
 		return m.wrong(keyValue, v, want)
 	}
+	m.count(e)
 	return nil
+}
+
+// count notes that the value of e names its lock.
+func (m *mapper) count(e *history.Entry) {
+	if e.Type == history.Invoke {
+		m.name(e.Lock)
+	}
 }
 
 func (m *mapper) owned(v *value, e *history.Entry, owner *string) error {
@@ -197,7 +224,7 @@ func (m *mapper) result(v *value, e *history.Entry, c *client) error {
 	}
 	granted := e.Type == history.OK && (e.F == history.Acquire || e.F == history.Try)
 	switch name, ok := v.name(); {
-	case ok && name == c.lock && c.lock != "":
+	case ok && name != "" && (name == c.lock || name == c.said):
 	case v.kind == integer && granted && e.Token == 0:
 		token, err := m.token(v)
 		e.Token = uint64(token.V)

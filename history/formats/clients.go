@@ -21,6 +21,7 @@ type client struct {
 	client  string // who it is, where that was said
 	open    string // the operation that it invoked; "" when there is none
 	lock    string // of the open operation
+	said    string // its value
 	retired bool   // its last operation ended with info
 }
 

@@ -32,12 +32,12 @@ type oddity struct {
 	most        time.Duration
 }
 
-func newCollection(in *bufio.Reader, name, format string) (source, history.Header, error) {
+func newCollection(in *bufio.Reader, name, format string, reading Reading) (source, history.Header, error) {
 	if bom, _ := in.Peek(3); string(bom) == "\xef\xbb\xbf" {
 		in.Discard(3)
 	}
 	c := &collection{operations: operations{lexer: newLexer(in, name), array: format == "json"}}
-	c.mapper.colon = format == "edn"
+	c.mapper.colon, c.mapper.reading = format == "edn", reading
 	v, line, err := c.operations.next()
 	switch {
 	case errors.Is(err, io.EOF):
@@ -65,6 +65,7 @@ func (c *collection) next() (*history.Entry, int, error) {
 		} else if v, line, err = c.operations.next(); err != nil {
 			return nil, 0, err
 		}
+		c.mapper.line = line
 		err = c.mapper.entry(&v, e, &c.given)
 		if errors.Is(err, errSkip) {
 			c.skipped.add(line, 0)
@@ -119,8 +120,10 @@ func (c *collection) warned() []history.Warning {
 			"the nemesis says nothing %s: these lines are left out", times(s.count),
 		)})
 	}
-	return list
+	return c.mapper.warned(list, c.name)
 }
+
+func (c *collection) guessed() *guesses { return &c.mapper.guesses }
 
 func (o *oddity) add(line int, by time.Duration) {
 	if o.count++; o.count == 1 {

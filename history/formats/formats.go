@@ -32,13 +32,14 @@ type Reader struct {
 type source interface {
 	next() (e *history.Entry, line int, err error) // e is good until the next one
 	warned() []history.Warning
+	guessed() *guesses
 }
 
 const bufferSize = 64 << 10
 
 // NewReader finds out the format of r by itself and reads the header, if there
 // is one. The name is for messages. Errors are r's, or a *history.SyntaxError.
-func NewReader(r io.Reader, name string) (*Reader, error) {
+func NewReader(r io.Reader, name string, reading Reading) (*Reader, error) {
 	in := bufio.NewReaderSize(r, bufferSize)
 	if magic, _ := in.Peek(2); string(magic) == "\x1f\x8b" {
 		zip, err := gzip.NewReader(in)
@@ -53,12 +54,15 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 		return nil, err
 	}
 	if out.format == "jsonl" {
-		out.source, out.header, err = newLines(in, name)
+		out.source, out.header, err = newLines(in, name, reading)
 	} else {
-		out.source, out.header, err = newCollection(in, name, out.format)
+		out.source, out.header, err = newCollection(in, name, out.format, reading)
 	}
 	if err != nil {
 		return nil, place(err, name, 1)
+	}
+	if out.header.Format != 0 && reading.named() {
+		return nil, &history.SyntaxError{Name: name, Line: 1, Err: errors.New("the file has lockcheck's first line, so its locks are named by \"lock\": leave out --lock-from and --one-lock")}
 	}
 	return out, nil
 }
@@ -85,13 +89,18 @@ func (r *Reader) Next() (history.Entry, error) {
 		r.line = line
 		return *next, nil
 	}
+	if errors.Is(err, io.EOF) {
+		if _, doubt := r.source.guessed().doubt(r.name); doubt != nil {
+			return history.Entry{}, doubt
+		}
+	}
 	return history.Entry{}, place(err, r.name, r.line+1)
 }
 
 // Decode reads a whole history; lines[i] is the line on which Entries[i]
 // begins. Errors are those of NewReader and Next.
 func Decode(r io.Reader, name string) (h *history.History, lines []int, warnings []history.Warning, err error) {
-	in, err := NewReader(r, name)
+	in, err := NewReader(r, name, Reading{})
 	if err != nil {
 		return nil, nil, nil, err
 	}

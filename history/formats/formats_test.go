@@ -74,7 +74,7 @@ func TestTheFormatIsFoundOut(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			for _, text := range []string{c.text, zipped(c.text), zipped(c.text[:9]) + zipped(c.text[9:])} {
-				in, err := formats.NewReader(strings.NewReader(text), "file")
+				in, err := formats.NewReader(strings.NewReader(text), "file", formats.Reading{})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/lockcheck/lockcheck/history"
 )
@@ -13,6 +14,7 @@ import (
 // operations as Jepsen has them.
 type lines struct {
 	in     *history.Reader
+	name   string
 	entry  history.Entry
 	mapper mapper
 	lexer  *lexer
@@ -20,12 +22,13 @@ type lines struct {
 	buf    *bufio.Reader
 }
 
-func newLines(in *bufio.Reader, name string) (source, history.Header, error) {
+func newLines(in *bufio.Reader, name string, reading Reading) (source, history.Header, error) {
 	r, err := history.NewReader(in, name)
 	if err != nil {
 		return nil, history.Header{}, err
 	}
-	l := &lines{in: r}
+	l := &lines{in: r, name: name}
+	l.mapper.reading = reading
 	if r.Header().Format == 0 {
 		l.bytes = bytes.NewReader(nil)
 		l.buf = bufio.NewReaderSize(l.bytes, 4<<10)
@@ -43,17 +46,22 @@ func (l *lines) next() (*history.Entry, int, error) {
 	return &l.entry, l.in.Line(), l.in.Check(&l.entry)
 }
 
-func (l *lines) warned() []history.Warning { return l.in.Warnings() }
+func (l *lines) warned() []history.Warning {
+	return l.mapper.warned(slices.Clip(l.in.Warnings()), l.name)
+}
+
+func (l *lines) guessed() *guesses { return &l.mapper.guesses }
 
 // translate lets our format have what it can read, and the mapper the rest.
 func (l *lines) translate(line []byte, e *history.Entry, given *history.Given, err error) error {
-	if err == nil && l.fits(e) {
+	if err == nil && !l.mapper.reading.named() && l.fits(e) {
 		return nil
 	}
 	op, ok := l.parse(line)
 	if !ok {
 		return err
 	}
+	l.mapper.line = l.in.Line()
 	again := l.mapper.entry(&op, e, given)
 	if errors.Is(again, errSkip) {
 		return err

@@ -19,6 +19,7 @@ type mapper struct {
 	colon   bool // messages spell keys as EDN does
 	ours    bool // the file has our header: what our format says comes first
 	clients clients
+	guesses
 }
 
 // synonyms are what others call the operations of clients.
@@ -101,8 +102,12 @@ func isHeader(v *value) bool { return v.get("lockcheck") != nil }
 func (m *mapper) entry(v *value, e *history.Entry, given *history.Given) error {
 	*e, *given = history.Entry{}, history.Given{}
 	var op operation
+	var lock *value // where somebody said that it is
 	for i := 0; i+1 < len(v.items); i += 2 {
 		w, ok := v.items[i].local()
+		if ok && w == m.reading.LockFrom && v.items[i+1].kind != null {
+			lock = &v.items[i+1]
+		}
 		k, known := keyNamed[w]
 		if !ok || !known {
 			continue
@@ -129,7 +134,7 @@ func (m *mapper) entry(v *value, e *history.Entry, given *history.Given) error {
 	if client == nil {
 		return m.named(&op, e)
 	}
-	return m.client(&op, e, client)
+	return m.client(&op, e, client, lock)
 }
 
 // kind fills in Type and F.

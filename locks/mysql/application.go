@@ -135,17 +135,22 @@ func (a *application) wait(ctx context.Context, s state, own int) error {
 // the own id with a lease, nobody without. ok: it was still as it was read.
 func (a *application) write(ctx context.Context, s *state, set mysql.Columns, q queue, lease time.Duration) (ok bool, err error) {
 	row := mysql.Row{Resource: a.name, Version: s.Version + 1, Queue: mysql.Some(q.String())}
-	if lease > 0 {
-		row.Owner = mysql.Some(a.id)
+	means := mysql.Keeps // a place in the queue
+	switch {
+	case lease > 0:
+		row.Owner, means = mysql.Some(a.id), mysql.Grants
+	case set&mysql.Owner != 0:
+		means = mysql.Frees
 	}
 	if !s.found {
-		_, err = a.port.Insert(ctx, a.Timeout, row, lease)
+		_, err = a.port.Insert(ctx, a.Timeout, row, lease, means)
 		ok = err == nil
 	} else {
 		var n int64
 		n, err = a.port.Update(ctx, a.Timeout, mysql.Change{
 			Set: mysql.Version | mysql.Queue | set, Row: row, Lease: lease,
 			Where: mysql.Resource | mysql.Version, Match: s.Row,
+			Means: means,
 		})
 		ok = n == 1
 	}

@@ -37,20 +37,21 @@ func (l *fair) AcquireUnfair(ctx context.Context, name string) (locks.Lease, err
 }
 
 // checkOrQueue is a try at a lock that is not over.
-func (l *published) checkOrQueue(lock mysql.Row) (until time.Duration, ok bool) {
+func (l *published) checkOrQueue(s statements, lock mysql.Row) (until time.Duration, ok bool) {
 	ctx, fairQueue := l.host.Life(), lock.Queue.S
 	switch {
 	case strings.HasPrefix(fairQueue, l.getQueueID()+separator):
 		now, until := l.host.Now().UnixMilli(), l.host.Mono()+l.TTL
-		_, err := l.port.Update(ctx, l.Timeout, mysql.Change{
+		_, err := s.Update(ctx, l.Timeout, mysql.Change{
 			Set: mysql.Expires, Row: mysql.Row{Expires: now + l.TTL.Milliseconds()},
 			Where: mysql.ID, Match: lock,
+			Means: mysql.Grants,
 		})
 		return until, err == nil // however many rows there were
 	case l.waitsIn(fairQueue), strings.Count(fairQueue, separator) > fairQueueCapacity:
 		return 0, false
 	}
-	updateCount, err := l.updateFairQueue(ctx, l.port, fairQueue+l.getQueueID()+separator, lock)
+	updateCount, err := l.updateFairQueue(ctx, s, fairQueue+l.getQueueID()+separator, lock, mysql.Keeps)
 	if err == nil && updateCount == 1 {
 		l.queued(lock.ID, lock.Version+1)
 	}

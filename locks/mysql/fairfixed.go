@@ -116,6 +116,7 @@ func (g *fairLease) Release(ctx context.Context) error {
 		n, err := g.port.Update(ctx, g.Timeout, mysql.Change{
 			Set:   mysql.Owner | mysql.Expires,
 			Where: mysql.Resource | mysql.Owner, Match: mysql.Row{Resource: g.name, Owner: mysql.Some(g.id)},
+			Means: mysql.Frees,
 		})
 		switch {
 		case err == nil && n == 0 && !tried:

@@ -74,7 +74,7 @@ func (l *forUpdate) makeRow(ctx context.Context, name string) error {
 	if l.RowAbsent || l.rows[name] {
 		return nil
 	}
-	_, err := l.port.Insert(ctx, l.Timeout, mysql.Row{Resource: name}, 0)
+	_, err := l.port.Insert(ctx, l.Timeout, mysql.Row{Resource: name}, 0, mysql.Keeps)
 	if err != nil && !errors.Is(err, mysql.Duplicate) {
 		return err
 	}

@@ -24,6 +24,7 @@ type Options struct {
 	Token   bool          // each grant carries a fencing token
 
 	Address, Thread string // what the client thinks that it is called
+	TryInTx         bool   // each try is in a transaction, which ends with the release
 	InTx            bool   // callers work in a transaction, and release inside it
 
 	WaitTimeout bool // the server ends a session that has been idle for T, and a task sees to it that it is not
@@ -54,9 +55,9 @@ func (l *locker) Close(context.Context) error { return nil }
 // on rows, on any connection or on this one.
 type statements interface {
 	Select(ctx context.Context, timeout time.Duration, resource string) (row mysql.Row, found bool, now int64, err error)
-	Insert(ctx context.Context, timeout time.Duration, row mysql.Row, lease time.Duration) (id int64, err error)
+	Insert(ctx context.Context, timeout time.Duration, row mysql.Row, lease time.Duration, means ...mysql.Meaning) (id int64, err error)
 	Update(ctx context.Context, timeout time.Duration, c mysql.Change) (affected int64, err error)
-	Delete(ctx context.Context, timeout time.Duration, where mysql.Columns, match mysql.Row) (affected int64, err error)
+	Delete(ctx context.Context, timeout time.Duration, where mysql.Columns, match mysql.Row, means ...mysql.Meaning) (affected int64, err error)
 }
 
 // backoff comes between two tries. Its error means that ctx has ended.
@@ -112,7 +113,7 @@ func (l *locker) draw(ctx context.Context, name string) (uint64, error) {
 // count gives a counter its next value, unless somebody was first.
 func (l *locker) count(ctx context.Context, found bool, counter mysql.Row) (bool, error) {
 	if !found {
-		_, err := l.port.Insert(ctx, l.Timeout, counter, 0)
+		_, err := l.port.Insert(ctx, l.Timeout, counter, 0, mysql.Keeps)
 		if errors.Is(err, mysql.Duplicate) {
 			return false, nil
 		}
@@ -122,6 +123,7 @@ func (l *locker) count(ctx context.Context, found bool, counter mysql.Row) (bool
 	before.Version--
 	n, err := l.port.Update(ctx, l.Timeout, mysql.Change{
 		Set: mysql.Version, Row: counter, Where: mysql.Resource | mysql.Version, Match: before,
+		Means: mysql.Keeps, // a counter is nobody's grant
 	})
 	return n == 1, err
 }

@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -19,7 +20,7 @@ import (
 // the update of a row that has expired writes NULL where it is given NULL; and how
 // long a statement may take. What is ours besides, and only where Options ask for
 // it: that a grant draws a token (Token), and the caller's transaction, in which
-// the release looks (InTx). Without the one that was asked for there is no grant.
+// the release looks (InTx) or which begins with the try (TryInTx). Without the one that was asked for there is no grant.
 type published struct{ locker }
 
 // The source's names.
@@ -28,6 +29,15 @@ const (
 	fairQueueCapacity = 20
 	offset            = 250 * time.Millisecond
 )
+
+// stack is how many calls of unLockByName within one another a thread has room for.
+// That is a choice of ours: a Java thread has room for thousands, of two statements
+// each, and a few hundred show the same.
+const stack = 300
+
+// errStackOverflow ends the recursion of a release. The caller's transaction is
+// rolled back then, as Spring does after any Error.
+var errStackOverflow = locks.Definite(errors.New("StackOverflowError in unLockByName"))
 
 // getQueueID is what a thread is called in the queue: in the whole of a program,
 // and in all of its acquisitions.
@@ -44,8 +54,8 @@ func (l *published) tryLockByName(ctx context.Context, name string, fair bool) (
 	}
 	for total := time.Duration(0); total < timeout || total == 0 || !ends; {
 		l.host.Mark("try", int64(total))
-		if until, ok := l.lockByName(name, fair); ok {
-			return l.granted(name, until)
+		if until, tx, ok := l.attempt(name, fair); ok {
+			return l.granted(name, until, tx)
 		}
 		if ends && timeout <= 0 || l.host.Backoff(sleeper, offset, 0) != nil {
 			break
@@ -57,10 +67,27 @@ func (l *published) tryLockByName(ctx context.Context, name string, fair bool) (
 	return nil, locks.ErrNotAcquired
 }
 
+// attempt is one try, in a transaction of its own where Options ask for it: one that
+// got the lock stays open.
+func (l *published) attempt(name string, fair bool) (until time.Duration, tx mysql.Handle, ok bool) {
+	if !l.TryInTx {
+		until, ok = l.lockByName(l.port, name, fair)
+		return until, tx, ok
+	}
+	tx, err := l.begin(l.host.Life(), name)
+	if err != nil {
+		return 0, tx, false
+	}
+	if until, ok = l.lockByName(tx, name, fair); !ok {
+		tx.Close() // which rolls back
+	}
+	return until, tx, ok
+}
+
 // lockByName is one try. Who gets the lock believes in it until then.
-func (l *published) lockByName(name string, fair bool) (until time.Duration, ok bool) {
+func (l *published) lockByName(s statements, name string, fair bool) (until time.Duration, ok bool) {
 	ctx := l.host.Life()
-	lock, found, _, err := l.port.Select(ctx, l.Timeout, name)
+	lock, found, _, err := s.Select(ctx, l.Timeout, name)
 	if err != nil {
 		return 0, false
 	}
@@ -70,7 +97,7 @@ func (l *published) lockByName(name string, fair bool) (until time.Duration, ok 
 		if fair {
 			lock.Queue = mysql.Some(l.getQueueID() + separator)
 		}
-		id, err := l.port.Insert(ctx, l.Timeout, lock, 0)
+		id, err := s.Insert(ctx, l.Timeout, lock, 0, mysql.Grants)
 		if err == nil && fair {
 			l.queued(id, 0)
 		}
@@ -78,7 +105,7 @@ func (l *published) lockByName(name string, fair bool) (until time.Duration, ok 
 	}
 	if lock.Expires >= now { // not over
 		if fair {
-			return l.checkOrQueue(lock)
+			return l.checkOrQueue(s, lock)
 		}
 		return 0, false
 	}
@@ -87,10 +114,15 @@ func (l *published) lockByName(name string, fair bool) (until time.Duration, ok 
 	if fair {
 		newFairQueue, emptyQueue, queued = l.withoutOwner(lock.Queue)
 	}
-	updateCount, err := l.port.Update(ctx, l.Timeout, mysql.Change{
+	means := mysql.Frees // a lease that ends costs the head its place
+	if emptyQueue {
+		means = mysql.Grants
+	}
+	updateCount, err := s.Update(ctx, l.Timeout, mysql.Change{
 		Set:   mysql.Expires | mysql.Version | mysql.Queue,
 		Row:   mysql.Row{Expires: now + l.TTL.Milliseconds(), Version: newVersion, Queue: newFairQueue},
 		Where: mysql.ID | mysql.Version, Match: lock,
+		Means: means,
 	})
 	ok = err == nil && updateCount == 1
 	if ok && queued {
@@ -119,15 +151,15 @@ func (g *publishedLease) Token() uint64        { return g.token }
 func (g *publishedLease) Until() time.Duration { return g.until }
 
 // granted is a new lease, once it has its token.
-func (l *published) granted(name string, until time.Duration) (locks.Lease, error) {
+func (l *published) granted(name string, until time.Duration, tx mysql.Handle) (locks.Lease, error) {
 	ctx := l.host.Life()
-	g := &publishedLease{published: l, name: name, until: until}
+	g := &publishedLease{published: l, name: name, until: until, tx: tx}
 	var err error
 	if g.token, err = l.draw(ctx, name); err == nil && l.InTx {
 		g.tx, err = l.begin(ctx, name)
 	}
 	if err != nil {
-		return nil, undone(err, l.unLockByName(ctx, l.port, name))
+		return nil, undone(err, l.unLockByName(ctx, l.port, name, 0))
 	}
 	return g, nil
 }
@@ -152,9 +184,9 @@ func (l *published) begin(ctx context.Context, name string) (mysql.Handle, error
 // Release is unLockByName, in the caller's transaction where there is one.
 func (g *publishedLease) Release(ctx context.Context) error {
 	if g.tx.Session == nil {
-		return g.unLockByName(ctx, g.port, g.name)
+		return g.unLockByName(ctx, g.port, g.name, 0)
 	}
-	err := g.unLockByName(ctx, g.tx, g.name)
+	err := g.unLockByName(ctx, g.tx, g.name, 0)
 	if err == nil {
 		err = g.tx.Commit(ctx, g.Timeout)
 	}
@@ -168,13 +200,16 @@ func (g *publishedLease) Release(ctx context.Context) error {
 
 // ReleaseName is what a caller does who unlocks in a finally.
 func (l *published) ReleaseName(ctx context.Context, name string) error {
-	return l.unLockByName(ctx, l.port, name)
+	return l.unLockByName(ctx, l.port, name, 0)
 }
 
 // unLockByName gives back what it finds. If that has changed since it looked it
 // looks again, and calls itself to do so: in a transaction that goes on reading
-// the same, until the stack is full.
-func (l *published) unLockByName(ctx context.Context, s statements, name string) error {
+// the same, until the stack is full. depth is how often it has called itself.
+func (l *published) unLockByName(ctx context.Context, s statements, name string, depth int) error {
+	if depth == stack {
+		return errStackOverflow
+	}
 	lock, found, _, err := s.Select(ctx, l.Timeout, name)
 	if err != nil || !found {
 		return err
@@ -188,21 +223,22 @@ func (l *published) unLockByName(ctx context.Context, s statements, name string)
 	}
 	var count int64
 	if newFairQueue == "" {
-		count, err = s.Delete(ctx, l.Timeout, mysql.Resource|mysql.Version, lock)
+		count, err = s.Delete(ctx, l.Timeout, mysql.Resource|mysql.Version, lock, mysql.Frees)
 	} else {
-		count, err = l.updateFairQueue(ctx, s, newFairQueue, lock)
+		count, err = l.updateFairQueue(ctx, s, newFairQueue, lock, mysql.Frees)
 	}
 	if err != nil || count == 1 {
 		return err
 	}
-	return l.unLockByName(ctx, s, name)
+	return l.unLockByName(ctx, s, name, depth+1)
 }
 
 // updateFairQueue gives a row another queue, unless it has changed.
-func (l *published) updateFairQueue(ctx context.Context, s statements, newFairQueue string, lock mysql.Row) (int64, error) {
+func (l *published) updateFairQueue(ctx context.Context, s statements, newFairQueue string, lock mysql.Row, means mysql.Meaning) (int64, error) {
 	return s.Update(ctx, l.Timeout, mysql.Change{
 		Set:   mysql.Queue | mysql.Version,
 		Row:   mysql.Row{Queue: mysql.Some(newFairQueue), Version: lock.Version + 1},
 		Where: mysql.ID | mysql.Version, Match: lock,
+		Means: means,
 	})
 }

@@ -47,8 +47,8 @@ const (
 	deadlock                  // the server says so
 )
 
-// budget is how many statements a client has: more fill its stack.
-const budget = 1000
+// budget is how many statements a client has: one that makes more is in a loop.
+const budget = 5000
 
 var errRefused = locks.Definite(fmt.Errorf("not sent"))
 

@@ -98,6 +98,11 @@ func TestUntil(t *testing.T) {
 	if err != nil || lease.(locks.Deadliner).Until() != 0 {
 		t.Errorf("a lock without a lease lasts until %v", lease.(locks.Deadliner).Until())
 	}
+	d = newDesk(t)
+	lease, err = redislocks.NewSetLua(d, d.port(), redislocks.Options{TTL: 10 * time.Second, ZeroTTL: true}).Acquire(t.Context(), "a")
+	if err != nil || lease.(locks.Deadliner).Until() != 0 {
+		t.Errorf("a key that never expires lasts until %v", lease.(locks.Deadliner).Until())
+	}
 }
 
 // Errors say what is known.

@@ -24,6 +24,8 @@ type recipe struct {
 	drift    func(ttl time.Duration) time.Duration // which a lease may end early by
 	quorum   func(nodes, answered int) int         // how many have to grant
 	parallel bool                                  // all nodes at once, not one after another
+	restart  bool                                  // the lease counts from the end of the round, not from its start
+	grantors bool                                  // only nodes that said yes are told to delete the key
 }
 
 func newRedlock(h locks.Host, nodes []redis.Port, o Options, r recipe) redlock {
@@ -65,8 +67,8 @@ func (r *redlock) Acquire(ctx context.Context, name string) (locks.Lease, error)
 	for {
 		r.host.Mark("round", flag(left))
 		value := r.host.Unique()
-		until, votes := r.round(func(node redis.Port) (bool, error) {
-			return node.SetIfAbsent(ctx, r.Timeout, name, value, r.TTL)
+		until, votes := r.round(func(node int) (bool, error) {
+			return r.nodes[node].SetIfAbsent(ctx, r.Timeout, name, value, r.TTL)
 		})
 		if until > 0 {
 			return r.granted(ctx, lease{locker: &r.locker, name: name, value: value, until: until, release: r.release}, votes)
@@ -90,11 +92,11 @@ type vote struct {
 func (v vote) open() bool { return v.err != nil && !locks.IsDefinite(v.err) }
 
 // each asks every node, and returns when all have answered or their time is up.
-func (r *redlock) each(ask func(node redis.Port) (bool, error)) []vote {
+func (r *redlock) each(ask func(node int) (bool, error)) []vote {
 	votes := make([]vote, len(r.nodes))
 	tasks := make([]locks.Task, 0, len(r.nodes))
 	for i := range r.nodes {
-		one := func() { votes[i].yes, votes[i].err = ask(r.nodes[i]) }
+		one := func() { votes[i].yes, votes[i].err = ask(i) }
 		if r.parallel {
 			tasks = append(tasks, r.host.Go(func(context.Context) { one() }))
 		} else {
@@ -111,11 +113,12 @@ func (r *redlock) each(ask func(node redis.Port) (bool, error)) []vote {
 // that this took leaves something of the lease, until is its end; else 0.
 //
 // Whatever a node answers but yes, an error included, is a no.
-func (r *redlock) round(set func(node redis.Port) (bool, error)) (until time.Duration, votes []vote) {
+func (r *redlock) round(set func(node int) (bool, error)) (until time.Duration, votes []vote) {
 	start := r.clock(r.host)
 	votes = r.each(set)
 	now := r.host.Mono()
-	validity := r.TTL - (r.clock(r.host) - start) - r.drift(r.TTL)
+	took := r.clock(r.host) - start
+	validity := r.TTL - took - r.drift(r.TTL)
 	yes, answered := 0, 0
 	for _, v := range votes {
 		if v.err == nil {
@@ -128,13 +131,16 @@ func (r *redlock) round(set func(node redis.Port) (bool, error)) (until time.Dur
 	if yes < r.quorum(len(r.nodes), answered) || validity <= 0 {
 		return 0, votes
 	}
+	if r.restart {
+		validity += took
+	}
 	return now + validity, votes
 }
 
 // undo deletes what a round has set, on all nodes, whatever they have answered,
 // and also when the caller's time is up. Without an error nothing is left.
 func (r *redlock) undo(name, value string, set []vote) (left error) {
-	for i, del := range r.delete(r.host.Life(), name, value) {
+	for i, del := range r.delete(r.host.Life(), name, value, set) {
 		switch {
 		case del.yes: // what was set has been, and is gone
 		case set[i].open():
@@ -146,10 +152,14 @@ func (r *redlock) undo(name, value string, set []vote) (left error) {
 	return left
 }
 
-// delete removes the key from every node where it holds value.
-func (r *redlock) delete(ctx context.Context, name, value string) []vote {
-	return r.each(func(node redis.Port) (bool, error) {
-		return node.CompareAndDelete(ctx, r.Timeout, name, value)
+// delete removes the key from every node where it holds value. set is what came of
+// setting it.
+func (r *redlock) delete(ctx context.Context, name, value string, set []vote) []vote {
+	return r.each(func(node int) (bool, error) {
+		if r.grantors && !set[node].yes {
+			return false, nil
+		}
+		return r.nodes[node].CompareAndDelete(ctx, r.Timeout, name, value)
 	})
 }
 
@@ -173,6 +183,9 @@ func (r *redlock) again(ctx context.Context, left error) error {
 
 // granted is a new lease, once it has its token. votes are of its last round.
 func (r *redlock) granted(ctx context.Context, g lease, votes []vote) (locks.Lease, error) {
+	if r.grantors {
+		g.release = func(ctx context.Context, l *lease) error { return r.drop(ctx, l.name, l.value, votes) }
+	}
 	if err := r.fence(ctx, &g, votes); err != nil {
 		return nil, err
 	}
@@ -187,16 +200,16 @@ func (r *redlock) fence(ctx context.Context, g *lease, votes []vote) error {
 }
 
 func (r *redlock) release(ctx context.Context, l *lease) error {
-	return r.drop(ctx, l.name, l.value)
+	return r.drop(ctx, l.name, l.value, nil)
 }
 
 // drop gives a lock back on all nodes, those included that have not granted it.
 // It is given back once a majority has deleted it, or all have answered and one
 // has. What less says is not certain.
-func (r *redlock) drop(ctx context.Context, name, value string) error {
+func (r *redlock) drop(ctx context.Context, name, value string, set []vote) error {
 	deleted := 0
 	var errs []error
-	for _, v := range r.delete(ctx, name, value) {
+	for _, v := range r.delete(ctx, name, value, set) {
 		if v.yes {
 			deleted++
 		}

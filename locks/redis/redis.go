@@ -22,7 +22,8 @@ type Options struct {
 	ReuseID bool          // one value for all acquisitions of a client, as a caller's request id may be
 	Claim   bool          // an acquire that finds its own value has acquired
 	Cap     bool          // a watchdog stops renewing 1.5 T after the grant
-	ZeroTTL bool          // ask for keys that expire after 0 ms, as a caller may by mistake
+	ZeroTTL bool          // ask for a lease of 0, which go-redis takes for a key that never expires
+	Once    bool          // nothing renews a lock that its caller has asked for once
 
 	FixedWait       bool // ask again after T/50, always
 	ExponentialWait bool // ask again after a random wait that doubles from T/1000 to T/10
@@ -105,7 +106,7 @@ func (l *locker) wait(ctx context.Context, last time.Duration) (time.Duration, e
 func (l *locker) setNX(ctx context.Context, name, value string) (token uint64, ok bool, err error) {
 	ttl := l.TTL
 	if l.ZeroTTL {
-		ttl = redis.AtOnce
+		ttl = 0
 	}
 	switch {
 	case l.Claim:

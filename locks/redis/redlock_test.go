@@ -21,6 +21,8 @@ var redlocks = map[string]makeRedlock{
 	"redlock-flawed-timeout":   redislocks.NewRedlockFlawedTimeout,
 	"redlock-flawed-wallclock": redislocks.NewRedlockFlawedWallClock,
 	"redlock-flawed-seconds":   redislocks.NewRedlockFlawedSeconds,
+	"redlock-flawed-validity":  redislocks.NewRedlockFlawedValidity,
+	"redlock-flawed-release":   redislocks.NewRedlockFlawedRelease,
 }
 
 // Every node is asked for the lock, and every node is told of the release: at
@@ -41,6 +43,8 @@ func TestRedlockRecipes(t *testing.T) {
 		{"redlock-flawed-timeout", "SET a id1 NX PX 10000", 5 * ms, time.Hour, 10*time.Second - 102*ms},
 		{"redlock-flawed-wallclock", "SET a id1 NX PX 10000", ms, 250 * ms, 10*time.Second - 102*ms},
 		{"redlock-flawed-seconds", "SET a id1 NX PX 10000", ms, 250 * ms, 10*time.Second + ms - 102*ms},
+		{"redlock-flawed-validity", "SET a id1 NX PX 10000", ms, 250 * ms, 10*time.Second + ms - 102*ms},
+		{"redlock-flawed-release", "SET a id1 NX PX 10000", ms, 250 * ms, 10*time.Second - 102*ms},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newNodes(t, 5)
@@ -165,6 +169,27 @@ func TestAFailedRoundIsUndone(t *testing.T) {
 	}
 }
 
+// The flawed release and the flawed undoing of a round tell only the nodes that
+// said yes.
+func TestOnlyGrantorsAreTold(t *testing.T) {
+	for nodes, told := range map[string][]string{
+		"+++oo": {"1: script a id1", "2: script a id1", "3: script a id1"},
+		"++ooo": {"1: script a id1", "2: script a id1"},
+	} {
+		d := answers(newNodes(t, 5), nodes)
+		d.once = true
+		if lease, err := redislocks.NewRedlockFlawedRelease(d, d.ports(), tenSeconds).Acquire(t.Context(), "a"); err == nil {
+			if err := lease.Release(t.Context()); err != nil {
+				t.Errorf("%s: %v", nodes, err)
+			}
+		}
+		got := slices.DeleteFunc(d.sent, func(s string) bool { return !strings.Contains(s, "script") })
+		if !slices.Equal(got, told) {
+			t.Errorf("%s: told %q, want %q", nodes, got, told)
+		}
+	}
+}
+
 // A doubt of one round is not forgotten in the next.
 func TestADoubtStays(t *testing.T) {
 	d := answers(newNodes(t, 3), "?--")
@@ -218,6 +243,8 @@ func TestARoundThatTookTooLong(t *testing.T) {
 		{"redlock-seed", 2 * time.Second, 0, 0, false},
 		{"redlock-seed", 3 * time.Second, -15 * time.Second, 25 * time.Second, true},
 		{"redlock-flawed-wallclock", 8 * time.Second, -8 * time.Second, 18*time.Second - 102*time.Millisecond, true},
+		{"redlock-flawed-validity", 6 * time.Second, 0, 16*time.Second - 102*time.Millisecond, true},
+		{"redlock-flawed-validity", 9899 * time.Millisecond, 0, 0, false},
 		{"redlock-flawed-seconds", 900 * time.Millisecond, 0, 10900*time.Millisecond - 102*time.Millisecond, true},
 		{"redlock-flawed-seconds", 1100 * time.Millisecond, 0, 10100*time.Millisecond - 102*time.Millisecond, true},
 	} {

@@ -16,8 +16,13 @@ type redlockContinue struct {
 
 // NewRedlockContinue keeps a Redlock until it is released, by taking it again
 // and again: a script that deletes the key if it holds the value of the round
-// before, and then sets it, with a new value, if it is not there. A task does
-// such a round every T/2. So it breaks without any fault:
+// before, and then sets it, with a new value, if it is not there.
+//
+// The article says that one call keeps the lock until its release. The code that
+// it points to renews nothing: the caller has to call again in time. Option Once is
+// the article's caller, who calls once and loses the lock when the lease ends.
+// The task that does such a round every T/2 is ours. With it, the lock breaks
+// without any fault:
 //
 //   - A renewal takes what is free. Nobody tells the task of a release, and the
 //     round that comes after it takes the lock for nobody, renews it, and has it
@@ -46,11 +51,14 @@ func (l *redlockContinue) Acquire(ctx context.Context, name string) (locks.Lease
 	if err != nil {
 		return nil, err
 	}
-	g.release = func(ctx context.Context, g *lease) error { return l.drop(ctx, g.name, l.newest) }
+	g.release = func(ctx context.Context, g *lease) error { return l.drop(ctx, g.name, l.newest, nil) }
 	if err := l.fence(ctx, &g, votes); err != nil {
 		return nil, err
 	}
 	own := l.keep(g)
+	if l.Once {
+		return own, nil
+	}
 	own.task = l.host.Go(func(ctx context.Context) { l.renew(ctx, own) })
 	return own, nil
 }
@@ -62,8 +70,8 @@ func (l *redlockContinue) take(ctx context.Context, name string, tries int) (g l
 	var left error
 	for {
 		l.host.Mark("round", flag(left), int64(tries))
-		until, votes := l.round(func(node redis.Port) (bool, error) {
-			return node.Replace(ctx, l.Timeout, name, l.newest, value, l.TTL)
+		until, votes := l.round(func(node int) (bool, error) {
+			return l.nodes[node].Replace(ctx, l.Timeout, name, l.newest, value, l.TTL)
 		})
 		l.newest = value
 		if until > 0 {

@@ -39,6 +39,19 @@ func TestContinueTakesTheLockAgainAndAgain(t *testing.T) {
 	}
 }
 
+// With Once there is no task: the lease ends in time.
+func TestContinueOnceRenewsNothing(t *testing.T) {
+	d := newNodes(t, 3)
+	once := tenSeconds
+	once.Once = true
+	lease := take(t, redislocks.NewRedlockContinue(d, d.ports(), once))
+	want := until(lease)
+	d.Pass(time.Hour)
+	if len(d.sent) != 3 || len(d.news) != 0 || until(lease) != want {
+		t.Errorf("sent %q, news %v, until %v, want %v", d.sent, d.news, until(lease), want)
+	}
+}
+
 // Nobody tells the task of the release: if it finds the lock free it takes it,
 // and keeps it.
 func TestContinueGoesOnAfterTheRelease(t *testing.T) {

@@ -66,9 +66,12 @@ func (l *locker) take(ctx context.Context, name string) (lease, error) {
 // try asks for the key once.
 //
 // A lease counts from the moment before the request was sent: the server
-// cannot have set the key earlier.
+// cannot have set the key earlier. A key that never expires has none.
 func (l *locker) try(ctx context.Context, name, value string) (g lease, ok bool, err error) {
-	sent := l.host.Mono()
+	until := l.host.Mono() + l.TTL
+	if l.ZeroTTL {
+		until = 0
+	}
 	token, ok, err := l.setNX(ctx, name, value)
-	return lease{locker: l, name: name, value: value, token: token, until: sent + l.TTL}, ok, err
+	return lease{locker: l, name: name, value: value, token: token, until: until}, ok, err
 }

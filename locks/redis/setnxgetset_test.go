@@ -29,6 +29,7 @@ func TestALockThatHasEndedIsTaken(t *testing.T) {
 		{"by DEL", redislocks.NewSetNXDelStale, "19999", nil, []string{"SETNX a 31000", "GET a", "DEL a", "SETNX a 31003"}, 31003 * time.Millisecond},
 		{"its time has not passed", redislocks.NewSetNXGetSet, "20002", nil, []string{"SETNX a 31000", "GET a"}, 0},
 		{"somebody else was first", redislocks.NewSetNXGetSet, "19999", []any{nil, nil, bulk("31001")}, []string{"SETNX a 31000", "GET a", "GETSET a 31002"}, 0},
+		{"somebody else was first, and nobody looks", redislocks.NewSetNXGetSetUnread, "19999", []any{nil, nil, bulk("31001")}, []string{"SETNX a 31000", "GET a", "GETSET a 31002"}, 31002 * time.Millisecond},
 		{"it holds no time", redislocks.NewSetNXGetSet, "tomorrow", nil, []string{"SETNX a 31000", "GET a"}, 0},
 		{"it is gone when it is looked at", redislocks.NewSetNXGetSet, "19999", []any{nil, gone}, []string{"SETNX a 31000", "GET a"}, 0},
 	} {

@@ -21,6 +21,10 @@ import (
 // are not the source's. It opens a session for each use; here a client keeps
 // one until it ends. It expects that the lock's node exists. And it waits for
 // ever: a caller that gives up here has its node deleted.
+//
+// The source wants thisPath and waitPath to be volatile, because two threads use
+// them. What a thread does not see without that cannot be shown here: one
+// task runs at a time, and each sees what the one before wrote.
 type published struct {
 	locker
 	session *session

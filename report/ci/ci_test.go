@@ -22,7 +22,9 @@ func aCell(name string, came outcomes, promises ...checker.Property) results.Cel
 		Reached: map[string]int{"grants": 100, "fault_injected": 10, "fault_touched": 10},
 		Drawn:   map[string]int{"pause": 10}, Touched: map[string]int{"pause": 10},
 	}
+	c.Hazards = map[string]map[checker.Property]int{"pause": {}}
 	for _, prop := range checker.Properties {
+		c.Hazards["pause"][prop] = 10
 		out := checker.Valid
 		if o, ok := came[prop]; ok {
 			out = o
@@ -73,7 +75,7 @@ func inTrouble(c results.Cell) results.Cell {
 }
 
 func vacuous(c results.Cell) results.Cell {
-	c.Touched, c.Reached = map[string]int{}, map[string]int{"grants": 100, "fault_injected": 10}
+	c.Hazards, c.Touched, c.Reached = nil, map[string]int{}, map[string]int{"grants": 100, "fault_injected": 10}
 	return c
 }
 

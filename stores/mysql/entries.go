@@ -1,6 +1,6 @@
 package mysql
 
-import "strings"
+import "bytes"
 
 // EffectKind is what became of an entry: of a row that stands for somebody's
 // grant, of a row that a transaction has locked, or of a named lock.
@@ -8,15 +8,16 @@ type EffectKind uint8
 
 // The kinds.
 const (
-	Created   EffectKind = iota + 1 // somebody got what nobody had
-	Removed                         // a statement took it away
-	TakenOver                       // a statement put another grant in its place: the maker is the old one's
-	Shortened                       // it expires earlier than it did
-	Prolonged                       // it expires later than it did, or was granted once more
-	Lost                            // it went with its session, or in a crash
+	Created     EffectKind = iota + 1 // somebody got what nobody had
+	Removed                           // a statement took it away
+	TakenOver                         // a statement put another grant in its place: the maker is the old one's
+	Shortened                         // it expires earlier than it did
+	Prolonged                         // it expires later than it did, or was granted once more
+	Lost                              // a crash took it, or a copy of what another server has
+	SessionOver                       // it went with its session
 )
 
-var effectNames = [...]string{"none", "created", "removed", "taken over", "shortened", "prolonged", "lost"}
+var effectNames = [...]string{"none", "created", "removed", "taken over", "shortened", "prolonged", "lost", "session over"}
 
 func (k EffectKind) String() string {
 	if int(k) < len(effectNames) {
@@ -25,82 +26,69 @@ func (k EffectKind) String() string {
 	return effectNames[0]
 }
 
-// Entries says what a change of a row means to the grant that the row stands
-// for, by all that is known of them: the row before the change and after it (nil:
-// there was none, there is none), whose the grant was, and whose the change is,
-// as whatever numbers the caller gives to operations; 0 is nobody. It returns
-// what became of the grant, 0 if nothing did, and whose the grant is now.
-//
-// A lock that keeps an owner says everything with it. Those that were published
-// keep none: the row is the grant, its queue says whose, and who finds himself
-// at the head makes it his with an update by id, which leaves the version alone.
-// A row without owner and queue that has never expired, because it expires at
-// 0, was made beforehand and is nobody's.
-func Entries(before, after *Row, maker, by int) (kind EffectKind, now int) {
+// Meaning is what a statement means to the grant that its row stands for. Only the
+// author of a lock knows it: the same change of the same columns grants in one lock
+// and hands a place on in another. So a lock declares it beside the statement.
+type Meaning uint8
+
+// The meanings.
+const (
+	Undeclared Meaning = iota // nobody says: what becomes of grants is unknown from then on
+	Grants                    // the row stands for a grant of the operation that sends the statement
+	Frees                     // the row stands for nobody's grant, or is gone
+	Keeps                     // the row stands for whose grant it stood for, or is nobody's; its lease may change
+)
+
+var meanings = [...]string{"undeclared", "grants", "frees", "keeps"}
+
+// String returns the name of the meaning.
+func (m Meaning) String() string { return meanings[m] }
+
+const commentStart, commentEnd = " /* lockcheck: ", " */"
+
+// Comment returns an SQL comment that says m to whoever sees the statement on its
+// way; "" for Undeclared.
+func (m Meaning) Comment() string {
+	if m == Undeclared {
+		return ""
+	}
+	return commentStart + m.String() + commentEnd
+}
+
+// MeaningIn returns what a comment at the end of a statement says.
+func MeaningIn(statement []byte) Meaning {
+	for m := Grants; m <= Keeps; m++ {
+		if bytes.HasSuffix(statement, []byte(m.Comment())) {
+			return m
+		}
+	}
+	return Undeclared
+}
+
+// Entries says what a change of a row means to the grant that the row stands for: the
+// row before the change and after it (nil: there was none, there is none), whose the
+// grant was, and whose the change is, as whatever numbers the caller gives to
+// operations; 0 is nobody. It returns what became of the grant, 0 if nothing did, and
+// whose the grant is now. Of an Undeclared change nothing follows.
+func (m Meaning) Entries(before, after *Row, maker, by int) (kind EffectKind, now int) {
 	switch {
-	case before == nil && after == nil:
+	case m == Undeclared:
 		return 0, maker
-	case before == nil:
-		if !after.Owner.Valid && head(after) == "" && after.Expires == 0 {
+	case after == nil || m == Frees:
+		if maker == 0 {
 			return 0, 0
 		}
-		return granted(maker, by)
-	case after == nil:
-		return removed(maker)
-	case before.Owner.Valid || after.Owner.Valid:
-		return owned(before, after, maker, by)
-	case before.Version == after.Version && maker == by:
-		return lease(before, after), maker
-	case before.Version == after.Version:
-		return granted(maker, by)
-	}
-	was, is := head(before), head(after)
-	switch {
-	case before.Expires != after.Expires && (was == "" || is == ""):
-		return granted(maker, by) // what had expired, and nobody was to have it next
-	case was != "" && was != is:
-		return removed(maker)
+		return Removed, 0
+	case m == Grants && maker == 0:
+		return Created, by
+	case m == Grants && maker != by:
+		return TakenOver, by
+	case before == nil || maker == 0:
+		return 0, maker
+	case after.Expires > before.Expires:
+		return Prolonged, maker
+	case after.Expires < before.Expires:
+		return Shortened, maker
 	}
 	return 0, maker
-}
-
-// owned is what a change means that has an owner before it, after it, or both.
-func owned(before, after *Row, maker, by int) (EffectKind, int) {
-	switch {
-	case !after.Owner.Valid:
-		return removed(maker)
-	case before.Owner != after.Owner:
-		return granted(maker, by)
-	}
-	return lease(before, after), maker
-}
-
-func granted(maker, by int) (EffectKind, int) {
-	if maker == 0 {
-		return Created, by
-	}
-	return TakenOver, by
-}
-
-func removed(maker int) (EffectKind, int) {
-	if maker == 0 {
-		return 0, 0
-	}
-	return Removed, 0
-}
-
-func lease(before, after *Row) EffectKind {
-	switch {
-	case after.Expires > before.Expires:
-		return Prolonged
-	case after.Expires < before.Expires:
-		return Shortened
-	}
-	return 0
-}
-
-// head is the first in the queue; "": nobody.
-func head(r *Row) string {
-	first, _, _ := strings.Cut(r.Queue.S, ",")
-	return first
 }

@@ -98,6 +98,17 @@ const (
 	Ping           // DO 0: that the session is not idle
 )
 
+// verbs are the names of statements, or of the functions that they call.
+var verbs = [...]string{
+	Select: "SELECT", SelectForUpdate: "SELECT FOR UPDATE", Insert: "INSERT", Update: "UPDATE", Delete: "DELETE",
+	Isolate: "SET TRANSACTION", Begin: "START TRANSACTION", Commit: "COMMIT", Rollback: "ROLLBACK",
+	GetLock: "GET_LOCK", ReleaseLock: "RELEASE_LOCK", IsUsedLock: "IS_USED_LOCK", Kill: "KILL",
+	SetWaitTimeout: "SET wait_timeout", Ping: "DO",
+}
+
+// String returns the name of the statement, or of the function that it calls.
+func (v Verb) String() string { return verbs[v] }
+
 // Columns is a set of columns.
 type Columns uint8
 
@@ -156,6 +167,9 @@ type Command struct {
 	// Lease, where it is not 0, has Insert and Update write NOW(3)+Lease, by the
 	// server's clock, in place of Row.Expires. Whole milliseconds.
 	Lease time.Duration
+
+	// Means is what Insert, Update and Delete mean to the grant that the row stands for.
+	Means Meaning
 
 	Isolation Isolation     // of Isolate
 	Name      string        // of a named lock: up to 64 characters; MySQL 8, unlike MariaDB, does not look at their case

@@ -47,13 +47,13 @@ func (h Handle) SelectForUpdate(ctx context.Context, timeout time.Duration, reso
 // Insert adds a row, which expires at row.Expires or, with a lease, that long
 // from the server's now. A definite Duplicate says that there is one of that
 // resource.
-func (p Port) Insert(ctx context.Context, timeout time.Duration, row Row, lease time.Duration) (id int64, err error) {
-	return insert(ctx, p.Transport, timeout, row, lease)
+func (p Port) Insert(ctx context.Context, timeout time.Duration, row Row, lease time.Duration, means ...Meaning) (id int64, err error) {
+	return insert(ctx, p.Transport, timeout, row, lease, means...)
 }
 
 // Insert is Port's.
-func (h Handle) Insert(ctx context.Context, timeout time.Duration, row Row, lease time.Duration) (id int64, err error) {
-	return insert(ctx, h.Session, timeout, row, lease)
+func (h Handle) Insert(ctx context.Context, timeout time.Duration, row Row, lease time.Duration, means ...Meaning) (id int64, err error) {
+	return insert(ctx, h.Session, timeout, row, lease, means...)
 }
 
 // Change is what an Update does.
@@ -63,6 +63,8 @@ type Change struct {
 	Lease time.Duration // of Expires, instead: so long from the server's now
 	Where Columns
 	Match Row // the old values of Where
+
+	Means Meaning
 }
 
 // Update changes the row that Where and Match describe, and returns how many
@@ -78,13 +80,13 @@ func (h Handle) Update(ctx context.Context, timeout time.Duration, c Change) (af
 
 // Delete removes the row that agrees with match in the columns where, and
 // returns how many there were, 0 or 1.
-func (p Port) Delete(ctx context.Context, timeout time.Duration, where Columns, match Row) (affected int64, err error) {
-	return remove(ctx, p.Transport, timeout, where, match)
+func (p Port) Delete(ctx context.Context, timeout time.Duration, where Columns, match Row, means ...Meaning) (affected int64, err error) {
+	return remove(ctx, p.Transport, timeout, where, match, means...)
 }
 
 // Delete is Port's.
-func (h Handle) Delete(ctx context.Context, timeout time.Duration, where Columns, match Row) (affected int64, err error) {
-	return remove(ctx, h.Session, timeout, where, match)
+func (h Handle) Delete(ctx context.Context, timeout time.Duration, where Columns, match Row, means ...Meaning) (affected int64, err error) {
+	return remove(ctx, h.Session, timeout, where, match, means...)
 }
 
 // Isolate sets the isolation level of the session's transactions from the next
@@ -166,18 +168,26 @@ func read(ctx context.Context, d doer, timeout time.Duration, v Verb, resource s
 	return r.Row, r.Found, r.Now, err
 }
 
-func insert(ctx context.Context, d doer, timeout time.Duration, row Row, lease time.Duration) (id int64, err error) {
-	r, err := do(ctx, d, timeout, Command{Verb: Insert, Row: row, Lease: lease})
+// declared returns the meaning that a caller has declared; none is Undeclared.
+func declared(means []Meaning) Meaning {
+	if len(means) == 0 {
+		return Undeclared
+	}
+	return means[0]
+}
+
+func insert(ctx context.Context, d doer, timeout time.Duration, row Row, lease time.Duration, means ...Meaning) (id int64, err error) {
+	r, err := do(ctx, d, timeout, Command{Verb: Insert, Row: row, Lease: lease, Means: declared(means)})
 	return r.ID, err
 }
 
 func update(ctx context.Context, d doer, timeout time.Duration, c Change) (affected int64, err error) {
-	r, err := do(ctx, d, timeout, Command{Verb: Update, Set: c.Set, Row: c.Row, Lease: c.Lease, Where: c.Where, Match: c.Match})
+	r, err := do(ctx, d, timeout, Command{Verb: Update, Set: c.Set, Row: c.Row, Lease: c.Lease, Where: c.Where, Match: c.Match, Means: c.Means})
 	return r.Affected, err
 }
 
-func remove(ctx context.Context, d doer, timeout time.Duration, where Columns, match Row) (affected int64, err error) {
-	r, err := do(ctx, d, timeout, Command{Verb: Delete, Where: where, Match: match})
+func remove(ctx context.Context, d doer, timeout time.Duration, where Columns, match Row, means ...Meaning) (affected int64, err error) {
+	r, err := do(ctx, d, timeout, Command{Verb: Delete, Where: where, Match: match, Means: declared(means)})
 	return r.Affected, err
 }
 

@@ -50,6 +50,20 @@ const (
 	Replace          // SET Key Value NX [PX TTL]; before it DEL Key, if GET Key = Old
 )
 
+// verbs are the names of commands. What has none is a script.
+var verbs = [...]string{
+	Get: "GET", Set: "SET", SetNX: "SETNX", GetSet: "GETSET", PExpire: "PEXPIRE", PTTL: "PTTL",
+	Del: "DEL", Incr: "INCR", RPush: "RPUSH", Wait: "WAIT",
+}
+
+// String returns the name of the command, or "script".
+func (v Verb) String() string {
+	if int(v) < len(verbs) {
+		return verbs[v]
+	}
+	return "script"
+}
+
 // Command is one atomic step of the server.
 type Command struct {
 	Verb    Verb

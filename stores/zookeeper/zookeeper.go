@@ -98,6 +98,15 @@ const (
 	Sync                        // have the server catch up with the leader before what is asked next
 )
 
+// verbs are the names of requests.
+var verbs = [...]string{
+	Create: "create", Delete: "delete", Exists: "exists", GetData: "getData", SetData: "setData",
+	GetChildren: "getChildren", Sync: "sync",
+}
+
+// String returns the name of the request, as ZooKeeper's API has it.
+func (v Verb) String() string { return verbs[v] }
+
 // Mode is what kind of node Create makes.
 type Mode uint8
 

@@ -17,16 +17,16 @@ class Unavailable(Exception):
 
 
 class Redis:
-    """One connection to a server, made when it is needed."""
+    """One connection to a server, made when it is needed. address() returns the server's host:port."""
 
-    def __init__(self, target, timeout):
-        self.host, _, self.port = target.rpartition(":")
-        self.timeout, self.stream = timeout, None
+    def __init__(self, address, timeout):
+        self.address, self.timeout, self.stream = address, timeout, None
 
     def connect(self):
         if self.stream is None:
+            host, _, port = self.address().rpartition(":")
             try:
-                s = socket.create_connection((self.host, int(self.port)), self.timeout)
+                s = socket.create_connection((host, int(port)), self.timeout)
                 self.stream = s.makefile("rwb")
                 self.exchange("PING")  # something may accept connections for a server that is down
             except OSError as e:
@@ -46,6 +46,9 @@ class Redis:
         parts = [str(w).encode() for w in words]
         self.stream.write(b"*%d\r\n" % len(parts) + b"".join(b"$%d\r\n%s\r\n" % (len(p), p) for p in parts))
         self.stream.flush()
+        return self.reply()
+
+    def reply(self):
         line = self.stream.readline()
         if not line.endswith(b"\r\n"):
             raise ConnectionError("the connection ended")
@@ -53,9 +56,35 @@ class Redis:
         if kind == b"$":
             n = int(rest)
             return None if n < 0 else self.stream.read(n + 2)[:-2].decode()
+        if kind == b"*":
+            return [self.reply() for _ in range(int(rest))]
         if kind == b"-":
+            self.stream = None  # it may be a replica now: look for the master again
             raise Unavailable(rest.decode())  # an error of the server's: nothing was done
         return int(rest) if kind == b":" else rest.decode()
+
+
+def master(targets, timeout):
+    """Returns a function that returns the master's address.
+
+    Where nodes have replicas a target is LINK=ANNOUNCED, and the Sentinels say who is master, by its ANNOUNCED
+    address: lockcheck can disturb the way through LINK only.
+    """
+    links = {announced: link for link, _, announced in (t.partition("=") for t in targets["redis"])}
+    if "masters" not in targets:
+        return lambda: targets["redis"][0]
+    sentinels = [Redis(lambda link=t.partition("=")[0]: link, timeout) for t in targets["sentinels"]]
+
+    def find():
+        for sentinel in sentinels:
+            try:
+                host, port = sentinel.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", targets["masters"][0])
+                return links[f"{host}:{port}"]
+            except (Unavailable, OSError, TypeError, KeyError):
+                continue  # it is down, or knows no master
+        raise Unavailable("no Sentinel knows the master")
+
+    return find
 
 
 def send(message):
@@ -109,7 +138,7 @@ while True:
     try:
         if op == "init":
             ttl_ms = request["ttl_ms"]
-            redis = Redis(request["targets"]["redis"][0], ttl_ms / 4000)
+            redis = Redis(master(request["targets"], ttl_ms / 4000), ttl_ms / 4000)
             reply.update(name="python-del" if BARE_DEL else "python", features=["deadline", "clock"])
         elif op == "clock":
             reply.update(mono_ns=time.monotonic_ns())

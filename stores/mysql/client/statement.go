@@ -53,13 +53,16 @@ func (c *Client) statement(ctx context.Context, cmd mysql.Command) (*statement, 
 	case mysql.Insert:
 		q.add("INSERT INTO " + mysql.Table + " SET ")
 		q.assign(mysql.Resource|mysql.Version|mysql.Expires|mysql.Queue|mysql.Owner, cmd)
+		q.add(cmd.Means.Comment())
 	case mysql.Update:
 		q.add("UPDATE " + mysql.Table + " SET ")
 		q.assign(cmd.Set, cmd)
 		q.where(cmd)
+		q.add(cmd.Means.Comment())
 	case mysql.Delete:
 		q.add("DELETE FROM " + mysql.Table)
 		q.where(cmd)
+		q.add(cmd.Means.Comment())
 	case mysql.Isolate:
 		q.add("SET SESSION TRANSACTION ISOLATION LEVEL " + cmd.Isolation.String())
 	case mysql.Begin:

@@ -57,7 +57,7 @@ func (s *Server) Lead(now Clock) {
 }
 
 // Crash is the process of s ending, and beginning anew: sessions, transactions
-// and named locks are Lost; of the log, so are all but the first keep
+// and named locks are over; of the log, so are all but the first keep
 // transactions, and what they did is undone: an entry that is there again for
 // that is Created by nobody. AUTO_INCREMENT goes on after what is left in the log.
 func (s *Server) Crash(now Clock, keep int64) {

@@ -56,12 +56,13 @@ type EffectKind = mysql.EffectKind
 
 // The kinds.
 const (
-	Created   = mysql.Created
-	Removed   = mysql.Removed
-	TakenOver = mysql.TakenOver
-	Shortened = mysql.Shortened
-	Prolonged = mysql.Prolonged
-	Lost      = mysql.Lost
+	Created     = mysql.Created
+	Removed     = mysql.Removed
+	TakenOver   = mysql.TakenOver
+	Shortened   = mysql.Shortened
+	Prolonged   = mysql.Prolonged
+	Lost        = mysql.Lost
+	SessionOver = mysql.SessionOver
 )
 
 // Effect is one change of one entry.

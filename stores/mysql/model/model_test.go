@@ -59,19 +59,19 @@ func (d *desk) told(want ...acted) {
 func verb(v mysql.Verb) mysql.Command { return mysql.Command{Verb: v} }
 
 func insert(resource string) mysql.Command {
-	return mysql.Command{Verb: mysql.Insert, Row: mysql.Row{Resource: resource, Expires: 5}}
+	return mysql.Command{Verb: mysql.Insert, Row: mysql.Row{Resource: resource, Expires: 5}, Means: mysql.Grants}
 }
 
 // takeOver is a lease of the row of resource, and another version.
 func takeOver(resource string, version int64) mysql.Command {
 	return mysql.Command{
 		Verb: mysql.Update, Set: mysql.Version | mysql.Expires, Row: mysql.Row{Version: version},
-		Lease: time.Duration(version) * time.Second, Where: mysql.Resource, Match: mysql.Row{Resource: resource},
+		Lease: time.Duration(version) * time.Second, Where: mysql.Resource, Match: mysql.Row{Resource: resource}, Means: mysql.Grants,
 	}
 }
 
 func remove(resource string) mysql.Command {
-	return mysql.Command{Verb: mysql.Delete, Where: mysql.Resource, Match: mysql.Row{Resource: resource}}
+	return mysql.Command{Verb: mysql.Delete, Where: mysql.Resource, Match: mysql.Row{Resource: resource}, Means: mysql.Frees}
 }
 
 func forUpdate(resource string) mysql.Command {
@@ -118,7 +118,7 @@ func TestEffectsOfRowsLockedForUpdate(t *testing.T) {
 	d.do(a, verb(mysql.Begin))
 	d.do(a, forUpdate("k")) // waits
 	d.Disconnect(d.now, b)
-	d.told(acted{model.Lost, "k", 8, 0}, acted{model.Created, "k", 11, 11})
+	d.told(acted{model.SessionOver, "k", 8, 0}, acted{model.Created, "k", 11, 11})
 	d.do(a, verb(mysql.Rollback), acted{model.Removed, "k", 11, 12})
 }
 
@@ -146,19 +146,19 @@ func TestEffectsOfNamedLocks(t *testing.T) {
 	d.do(a, release("n"))
 	d.do(a, release("n"), acted{model.Removed, "n", 1, 5}, acted{model.Created, "n", 3, 3})
 	d.do(a, get("m"), acted{model.Created, "m", 6, 6})
-	d.do(a, mysql.Command{Verb: mysql.Kill, Int: b}, acted{model.Lost, "n", 3, 0})
+	d.do(a, mysql.Command{Verb: mysql.Kill, Int: b}, acted{model.SessionOver, "n", 3, 0})
 	c := d.open()
 	d.do(c, get("k"), acted{model.Created, "k", 8, 8})
 	d.do(a, get("k")) // waits
 	d.Kill(d.now, c)
-	d.told(acted{model.Lost, "k", 8, 0}, acted{model.Created, "k", 9, 9})
+	d.told(acted{model.SessionOver, "k", 8, 0}, acted{model.Created, "k", 9, 9})
 	d.do(a, release("k"), acted{model.Removed, "k", 9, 10})
 	d.Kill(d.now, c) // is over
 	d.told()
 	d.Advance(model.Clock{Mono: 8*time.Hour - 1})
 	d.told()
 	d.Advance(model.Clock{Mono: 8 * time.Hour})
-	d.told(acted{model.Lost, "m", 6, 0})
+	d.told(acted{model.SessionOver, "m", 6, 0})
 }
 
 // Who waits for a named lock is looked after once a second.
@@ -237,7 +237,7 @@ func TestCrash(t *testing.T) {
 	d.do(a, verb(mysql.Begin))
 	d.do(a, takeOver("k", 2))
 	d.Crash(d.now, 2)
-	d.told(acted{model.Lost, "n", 5, 0}, acted{model.Lost, "k", 3, 0}, acted{model.Created, "k", 1, 0}, acted{model.Created, "l", 2, 0})
+	d.told(acted{model.SessionOver, "n", 5, 0}, acted{model.Lost, "k", 3, 0}, acted{model.Created, "k", 1, 0}, acted{model.Created, "l", 2, 0})
 	d.holds(map[string]int{"k": 1, "l": 2})
 	d.tag = 20
 	d.do(a, insert("m")) // its session is over

@@ -123,7 +123,7 @@ func (s *Server) newName(name string) *named {
 func (s *Server) freeAll(x *session) {
 	for i := len(s.names) - 1; i >= 0; i-- {
 		if l := &s.names[i]; l.holder == x {
-			s.effect(x, Lost, l.name, l.maker, 0)
+			s.effect(x, SessionOver, l.name, l.maker, 0)
 			s.free(l)
 		}
 	}

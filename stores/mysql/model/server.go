@@ -15,15 +15,17 @@ import (
 // waited for its deletion have looked, snapshots or not; nobody sets an id or a
 // resource of a row that there is. Replication is of rows, and waits for nobody.
 type Server struct {
-	options  Options
-	now      Clock
-	last     int64 // the number of the session that was opened last
-	resumed  int   // how often a wait has ended in its statement's going on
-	sessions []*session
-	spare    []*session
-	ready    []*session // their waits are over, and they have not gone on yet
-	outputs  []Output
-	told     []Output
+	options Options
+	now     Clock
+	// undeclared: a row was changed by a statement of which nobody says what it means.
+	undeclared bool
+	last       int64 // the number of the session that was opened last
+	resumed    int   // how often a wait has ended in its statement's going on
+	sessions   []*session
+	spare      []*session
+	ready      []*session // their waits are over, and they have not gone on yet
+	outputs    []Output
+	told       []Output
 
 	table    table
 	lastTrx  int64  // the number of the transaction that has one, and is the newest
@@ -65,6 +67,10 @@ func New(o Options) *Server {
 	s.Reset(o)
 	return s
 }
+
+// Declared reports whether all statements that have changed a row declare what they
+// mean. Else the effects that were told are not all.
+func (s *Server) Declared() bool { return !s.undeclared }
 
 // Reset makes s a new server; the zero Server may be Reset, too.
 func (s *Server) Reset(o Options) {

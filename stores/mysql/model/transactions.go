@@ -25,6 +25,7 @@ type change struct {
 	before, after mysql.Row
 	first         bool // of the transaction's to record
 	by            int
+	means         mysql.Meaning
 
 	makerBefore, makerAfter int // whose grant the row stood for, from the commit on
 }
@@ -107,7 +108,7 @@ func (s *Server) write(x *session, r *record, row mysql.Row, k changeKind) {
 	if k == updated && row == r.row {
 		k = unchanged
 	}
-	c := change{kind: k, record: r, before: r.row, after: row, by: x.by}
+	c := change{kind: k, record: r, before: r.row, after: row, by: x.by, means: x.command.Means}
 	if k != unchanged && r.writer == nil {
 		c.first = true
 		r.writer, r.old, r.was = x, r.row, k != inserted
@@ -198,7 +199,10 @@ func (s *Server) tell(x *session) {
 		case deleted:
 			after = nil
 		}
-		k, maker := mysql.Entries(before, after, c.record.maker, c.by)
+		if c.means == mysql.Undeclared && c.by != 0 {
+			s.undeclared = true
+		}
+		k, maker := c.means.Entries(before, after, c.record.maker, c.by)
 		c.makerBefore, c.makerAfter, c.record.maker = c.record.maker, maker, maker
 		if k == Created {
 			s.effect(x, k, c.before.Resource, maker, c.by)
@@ -215,7 +219,7 @@ func (s *Server) rollback(x *session, by int) {
 	for _, h := range x.trx.held {
 		k := Removed
 		if by == 0 {
-			k = Lost
+			k = SessionOver
 		}
 		s.effect(x, k, h.name, h.maker, by)
 	}

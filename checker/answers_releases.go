@@ -1,0 +1,92 @@
+package checker
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// outstays returns an entry of the acquire made that convicts the release id, which
+// said yes; none: there is none. The entry was there from before the release was
+// invoked until after its ok, and then ended by itself: its time or its session was
+// over. So no request of the release removed it. Where the grant has entries on
+// several servers this has to be so on a majority of them.
+func (s *stored) outstays(id, made int32) int32 {
+	o := &s.ops[id]
+	n, entry := 0, none
+	for i, x := range s.staysOf(made) {
+		if x.from < o.invoke && o.done < x.to && s.endedByItself(x, &s.holds[o.hold]) {
+			n, entry = n+1, i
+		}
+	}
+	if entry == none || n-s.blind[id] < s.majority(made) {
+		return none
+	}
+	return entry
+}
+
+// endedByItself reports whether the entry x of the grant h ended because its time or
+// its session was over. A row whose time is over stays until somebody takes it over:
+// then the time is the one that the grant's client knew.
+func (s *stored) endedByItself(x *stay, h *hold) bool {
+	switch x.how {
+	case expired:
+		return true
+	case lost:
+		return s.entry(x.to).Text == history.SessionOver
+	case takenOver:
+		until := s.validUntil(h, x.to)
+		return until != 0 && until <= s.at(x.to)
+	}
+	return false
+}
+
+// majority is how many servers have to agree that grant the lock. The header says how
+// many there are. Without it every server counts on which the acquire made an entry.
+func (s *stored) majority(made int32) int {
+	if n := s.head.Nodes; n > 0 {
+		return n/2 + 1
+	}
+	seen := map[string]bool{}
+	for _, x := range s.staysOf(made) {
+		seen[s.entry(x.from).Process.Name] = true
+	}
+	return len(seen)
+}
+
+// outlasts is how long an entry may stay of which nobody knows any more: T, and
+// a tenth, because a server looks at its clock now and then, and that clock may
+// be slow.
+func outlasts(lease time.Duration) time.Duration { return lease + lease/10 }
+
+// kept returns an entry of acquire op that is there at the end, T and a tenth after
+// pos and after it came; none: there is none, or nobody says how long T is. So an
+// entry that came only after the release, or came back because a server lost its
+// removal, has as long from then on.
+func (s *stored) kept(op, pos int32) int32 {
+	if s.lease == 0 {
+		return none
+	}
+	for id, x := range s.staysOf(op) {
+		if x.to == s.size() && s.end-max(s.at(pos), s.at(x.from)) >= outlasts(s.lease) {
+			return id
+		}
+	}
+	return none
+}
+
+func (s *stored) falseRelease(o *op, e int32) *Witness {
+	x := &s.entries[e]
+	server := s.entry(x.from).Process
+	switch {
+	case x.from > o.done:
+		return s.untrue(o, []int32{o.invoke, o.done, x.from}, "released", fmt.Sprintf(
+			"but from %s on %s had an entry for it again, which was still there at %s", s.when(x.from), server, seconds(s.end)))
+	case x.to < s.size():
+		return s.untrue(o, []int32{x.from, o.invoke, o.done, x.to}, "released", fmt.Sprintf(
+			"but the entry that %s made for it at %s was still there, and ended by itself at %s", server, s.when(x.from), s.when(x.to)))
+	}
+	return s.untrue(o, []int32{x.from, o.invoke, o.done}, "released", fmt.Sprintf(
+		"but the entry that %s made for it at %s was still there at %s", server, s.when(x.from), seconds(s.end)))
+}

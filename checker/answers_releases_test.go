@@ -1,0 +1,249 @@
+package checker
+
+// releaseSpecs are of releases that said yes while the entry stayed.
+var releaseSpecs = []spec{
+	{"a release that said yes, and the entry stays until its session is over", `
+		0 c1 acquire
+		1 mysql grant of=c1 by=c1 key=k
+		2 c1 acquire ok
+		3 c1 release
+		4 c1 release ok
+		6 mysql lose of=c1 key=k text=session-over`, `violated 2,4,5,6: c1 was told at 4.000 s that it released the lock, but the entry that mysql made for it at 1.000 s was still there, and ended by itself at 6.000 s.`},
+	{"a release that said yes, and a crash takes the entry", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1 key=k
+		2 c1 acquire ok
+		3 c1 release
+		4 c1 release ok
+		6 redis lose of=c1 key=k`, "valid"},
+	{"a release that said yes, and its request arrives later", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1 key=k
+		2 c1 acquire ok
+		3 c1 release
+		4 c1 release ok
+		6 redis remove of=c1 by=c1 key=k`, "valid"},
+	{"a release that said yes, and the next one takes over the row when its time is over", `
+		0 c1 acquire
+		1 mysql grant of=c1 by=c1 key=k
+		2 c1 acquire ok until=10
+		3 c1 release
+		4 c1 release ok
+		5 c2 acquire
+		11 mysql takeover of=c1 by=c2 key=k
+		11 c2 acquire ok until=21`, `violated 2,4,5,7: c1 was told at 4.000 s that it released the lock, but the entry that mysql made for it at 1.000 s was still there, and ended by itself at 11.000 s.`},
+	{"a release that said yes, and the next one takes over the row before its time is over", `
+		0 c1 acquire
+		1 mysql grant of=c1 by=c1 key=k
+		2 c1 acquire ok until=10
+		3 c1 release
+		4 c1 release ok
+		5 c2 acquire
+		6 mysql takeover of=c1 by=c2 key=k
+		6 c2 acquire ok until=16`, "valid"},
+	{"a release while the entry ends", `
+		0 c1 acquire
+		1 redis grant of=c1 by=c1 key=k
+		2 c1 acquire ok
+		10 c1 release
+		11 redis expire of=c1 key=k
+		11 c1 release ok`, "valid"},
+	{"an entry that came back while it was released, and ends", `
+		0 c1 acquire
+		1 redis-1 grant of=c1 by=c1 key=k
+		2 c1 acquire ok
+		3 c1 release
+		3 redis-1 remove of=c1 by=c1 key=k
+		4 redis-1b promote text=redis-1
+		4 redis-1b grant of=c1 key=k
+		5 c1 release ok
+		11 redis-1b expire of=c1 key=k`, "valid"},
+	{"a release at the old master, which is one no more, and the entry ends on the new one", `
+		0 c1 acquire
+		1 redis-1 grant of=c1 by=c1 key=k
+		2 c1 acquire ok
+		3 redis-1b promote text=redis-1
+		4 c1 release
+		5 redis-1 remove of=c1 by=c1 key=k
+		5 c1 release ok
+		11 redis-1b expire of=c1 key=k`, "valid"},
+	{"a release that knows nothing, and the entry ends on the new master", `
+		0 c1 acquire
+		1 redis-1 grant of=c1 by=c1 key=k
+		2 c1 acquire ok
+		3 redis-1b promote text=redis-1
+		4 c1 release
+		5 c1 release ok
+		11 redis-1b expire of=c1 key=k`, `violated 2,5,6,7: c1 was told at 5.000 s that it released the lock, but the entry that redis-1 made for it at 1.000 s was still there, and ended by itself at 11.000 s.`},
+	{"a majority of three of five servers keeps the entry until it ends", `
+		.nodes 5
+		0 c1 acquire
+		1 n1 grant of=c1 by=c1 key=k
+		1 n2 grant of=c1 by=c1 key=k
+		1 n3 grant of=c1 by=c1 key=k
+		1 n4 grant of=c1 by=c1 key=k
+		2 c1 acquire ok
+		3 c1 release
+		3 n1 remove of=c1 by=c1 key=k
+		4 c1 release ok
+		11 n2 expire of=c1 key=k
+		11 n3 expire of=c1 key=k
+		11 n4 expire of=c1 key=k`, `violated 3,7,9,10: c1 was told at 4.000 s that it released the lock, but the entry that n2 made for it at 1.000 s was still there, and ended by itself at 11.000 s.`},
+	{"two of five servers keep the entry until it ends", `
+		.nodes 5
+		0 c1 acquire
+		1 n1 grant of=c1 by=c1 key=k
+		1 n2 grant of=c1 by=c1 key=k
+		1 n3 grant of=c1 by=c1 key=k
+		2 c1 acquire ok
+		3 c1 release
+		3 n1 remove of=c1 by=c1 key=k
+		4 c1 release ok
+		11 n2 expire of=c1 key=k
+		11 n3 expire of=c1 key=k`, "valid"},
+	{"some of an unknown number of servers keep the entry until it ends", `
+		0 c1 acquire
+		1 n1 grant of=c1 by=c1 key=k
+		1 n2 grant of=c1 by=c1 key=k
+		1 n3 grant of=c1 by=c1 key=k
+		2 c1 acquire ok
+		3 c1 release
+		3 n1 remove of=c1 by=c1 key=k
+		4 c1 release ok
+		11 n2 expire of=c1 key=k
+		11 n3 expire of=c1 key=k`, "valid"},
+}
+
+// renewalSpecs are of extends and of renewals in the background.
+var renewalSpecs = []spec{
+	{"an extend that said yes after another client was granted", `
+		.observes
+		0 c1 acquire
+		0 c1 acquire ok until=10
+		11 c2 acquire
+		11 c2 acquire ok until=21
+		12 c2 release
+		12 c2 release ok
+		13 c1 extend
+		13 c1 extend ok until=23`, `violated 2,4,7,8: c1 was told at 13.000 s that it still held the lock, which it was granted at 0.000 s, but c2 was granted it at 11.000 s, in between.`},
+	{"the same, and nobody says how long anything lasts", `
+		.bare
+		0 c1 acquire
+		0 c1 acquire ok
+		0 c2 acquire
+		0 c2 acquire ok
+		0 c1 extend
+		0 c1 extend ok`, `violated 2,4,5,6: c1 was told at 0.000 s that it still held the lock, which it was granted at 0.000 s, but c2 was granted it at 0.000 s, in between.`},
+	{"the other client had waited for all of the lease", `
+		.observes
+		0 c1 acquire
+		0 c2 acquire
+		0 c1 acquire ok until=10
+		15 c2 acquire ok until=25
+		16 c1 extend
+		16 c1 extend ok until=26`, `violated 3,4,5,6: c1 was told at 16.000 s that it still held the lock, which it was granted at 0.000 s, but c2 was granted it at 15.000 s, in between.`},
+	{"the other client may have been granted it first, and heard of it late", `
+		0 c2 acquire
+		0 redis grant of=c2 by=c2 key=k
+		10 redis expire of=c2 key=k
+		11 c1 acquire
+		11 redis grant of=c1 by=c1 key=k
+		11 c1 acquire ok until=21
+		12 c2 acquire ok until=10
+		13 c1 extend
+		13 redis prolong of=c1 by=c1 key=k
+		13 c1 extend ok until=23`, "valid"},
+	{"the other client was granted it while the extend was under way", `
+		.observes
+		0 c1 acquire
+		0 c1 acquire ok until=10
+		9 c1 extend
+		30 c2 acquire
+		30 c2 acquire ok until=40
+		31 c1 extend ok until=19`, "n/a: the history does not say what the servers did to the entries of their stores"},
+	{"a renewal in the background after another client held the lock", `
+		.observes
+		0 c1 acquire
+		0 c1 acquire ok until=10
+		11 c2 acquire
+		11 c2 acquire ok until=21
+		12 c2 release
+		12 c2 release ok
+		15 c1 valid until=25`, `violated 2,4,7: c1 reported at 15.000 s that it still held the lock, which it was granted at 0.000 s, but c2 was granted it at 11.000 s, in between.`},
+	{"a renewal that may have been asked for before another client was granted the lock", `
+		.observes
+		0 c1 acquire
+		0 c1 acquire ok until=10
+		11 c2 acquire
+		11 c2 acquire ok until=21
+		12 c1 valid until=14`, "n/a: the history does not say what the servers did to the entries of their stores"},
+	{"an extend that brought ten times the lease, and then another client was granted the lock", `
+		.observes
+		0 c1 acquire
+		1 c1 acquire ok until=10
+		2 c1 extend
+		3 c1 extend ok until=100
+		4 c1 release
+		5 c1 release ok
+		90 c2 acquire
+		91 c2 acquire ok until=101`, "n/a: the history does not say what the servers did to the entries of their stores"},
+	{"a renewal in the background that brought ten times the lease", `
+		.observes
+		0 c1 acquire
+		1 c1 acquire ok until=10
+		11 c2 acquire
+		11 c2 acquire ok until=21
+		12 c1 valid until=100`, "n/a: the history does not say what the servers did to the entries of their stores"},
+	{"an extend after an acquire whose answer came late, and nobody says how long a lease is", `
+		.bare
+		0 c1 acquire
+		9 c1 acquire ok until=10
+		9 c1 extend
+		9 c1 extend ok until=19
+		10 c1 release
+		10 c1 release ok
+		11 c2 acquire
+		11 c2 acquire ok until=21`, "n/a: the history does not say what the servers did to the entries of their stores"},
+	{"another lock was granted in between, and the same one to the same client", `
+		0 c1 acquire lock=a
+		0 redis grant of=c1 by=c1 key=a
+		0 c1 acquire ok until=10 lock=a
+		1 c2 acquire lock=b
+		1 redis grant of=c2 by=c2 key=b
+		1 c2 acquire ok until=11 lock=b
+		2 c1 acquire lock=a
+		2 c1 acquire ok until=12 lock=a
+		3 c1 extend grant=1 lock=a
+		3 redis prolong of=c1 by=c1 key=a
+		3 c1 extend ok until=13 grant=1 lock=a`, "valid"},
+	{"a third client, and the first renewal that is wrong", `
+		.observes
+		0 c1 acquire
+		0 c1 acquire ok until=10
+		5 c1 extend
+		5 c1 extend ok until=15
+		16 c2 acquire
+		16 c2 acquire ok until=26
+		27 c3 acquire
+		27 c3 acquire ok until=37
+		38 c1 extend
+		38 c1 extend ok until=48
+		39 c1 extend
+		39 c1 extend ok until=49`, `violated 2,8,9,10: c1 was told at 38.000 s that it still held the lock, which it was granted at 0.000 s, but c3 was granted it at 27.000 s, in between.`},
+	{"readers do not end each other's grants", `
+		.observes
+		0 c1 acquire shared=true
+		0 c1 acquire ok until=10 shared=true
+		1 c2 acquire shared=true
+		1 c2 acquire ok until=11 shared=true
+		2 c1 extend
+		2 c1 extend ok until=12`, "n/a: the history does not say what the servers did to the entries of their stores"},
+	{"a reader's grant does not outlive a writer's", `
+		.observes
+		0 c1 acquire shared=true
+		0 c1 acquire ok until=10 shared=true
+		11 c2 acquire
+		11 c2 acquire ok until=21
+		12 c1 extend
+		12 c1 extend ok until=22`, `violated 2,4,5,6: c1 was told at 12.000 s that it still held the lock, which it was granted at 0.000 s, but c2 was granted it at 11.000 s, in between.`},
+}

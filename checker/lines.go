@@ -1,0 +1,327 @@
+package checker
+
+import (
+	"slices"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// lines is a second reading of a history, for Porcupine. It shares nothing with
+// timeline: it goes through the lines by itself, by the rules in hold's comment.
+type lines struct {
+	entries journal
+	length  int                // of entries
+	keep    func(pos int) bool // whether a grant counts that began there; nil: all do
+
+	procs    map[int]*lineProc // by number
+	clients  map[string]*lineClient
+	locks    map[string]int32
+	byGrant  map[int]*claim
+	unsure   map[int]*claim   // by grant: what an acquire without an answer may have got
+	asked    map[int]bool     // indices of the invokes that lines of the resource name
+	requests map[int]*request // those, by the index of the invoke
+	pauses   history.Pauses   // that have not ended
+	claims   []*claim         // that count, in the order of their begins
+	accesses []lineAccess     // lines of the resource
+	updates  []*request       // reads and writes of clients, in the order of their invokes
+
+	procNames, lockNames []string // clients by process, and locks
+}
+
+// lineProc is a process of a client.
+type lineProc struct {
+	number int32
+	client *lineClient
+	open   *request
+	holds  []*claim // that it has and that have not ended, the innermost last
+}
+
+// lineClient is a client.
+type lineClient struct {
+	name   string
+	last   int // position of its last sign of life; -1: there is none
+	dead   bool
+	died   int
+	claims []*claim // that it got
+}
+
+// request is an operation of a client.
+type request struct {
+	f            string
+	lock         int32
+	proc         *lineProc
+	invoke, done int
+	outcome      history.Type // 0: there is no completion
+	value        history.Opt
+	claim        *claim // that it acts on, or that it got
+}
+
+// claim is a grant.
+type claim struct {
+	lock     int32
+	proc     *lineProc
+	asked    int // position of its acquire's invoke
+	from, to int // positions; to is -1 while it is held
+	until    []lineDeadline
+	root     *claim // the outermost that it is nested in; itself
+}
+
+type lineDeadline struct {
+	pos   int
+	until int64
+}
+
+// lineAccess is a line of the resource.
+type lineAccess struct {
+	pos   int
+	lock  int32
+	claim *claim // nil: nobody's that is known
+}
+
+// readLines reads h. What began where keep says no is read, and does not count.
+func readLines(j journal, keep func(pos int) bool) *lines {
+	l := &lines{
+		entries: j, length: j.len(), keep: keep,
+		procs: map[int]*lineProc{}, clients: map[string]*lineClient{}, locks: map[string]int32{},
+		byGrant: map[int]*claim{}, unsure: map[int]*claim{}, asked: map[int]bool{}, requests: map[int]*request{},
+	}
+	for _, e := range j.each {
+		if e.Process.Name == history.Resource && e.By.Set {
+			l.asked[int(e.By.V)] = true
+		}
+	}
+	for pos, e := range j.each {
+		switch {
+		case e.Process.Client():
+			l.client(pos, e)
+		case e.Process.Name == history.Nemesis:
+			l.nemesis(pos, e)
+		case e.Process.Name == history.Resource:
+			l.access(pos, e)
+		}
+	}
+	return l
+}
+
+func (l *lines) client(pos int, e *history.Entry) {
+	p := l.proc(e)
+	switch {
+	case e.Type == history.Invoke:
+		l.invoke(pos, e, p)
+		return
+	case e.F == history.Lost:
+		l.lose(pos, e, l.named(e, p))
+	case e.F == history.Valid:
+		l.goesOn(pos, e, l.named(e, p))
+	case e.Type != history.Event && p.open != nil:
+		r := p.open
+		p.open, r.done, r.outcome = nil, pos, e.Type
+		l.complete(pos, e, r)
+		if e.Error == history.ErrCrashed {
+			l.exit(p.client)
+		}
+	}
+	if e.Type != history.Info {
+		p.client.last = pos
+	}
+}
+
+func (l *lines) proc(e *history.Entry) *lineProc {
+	if p := l.procs[e.Process.N]; p != nil {
+		return p
+	}
+	name := e.Client
+	if name == "" {
+		name = e.Process.String()
+	}
+	if l.clients[name] == nil {
+		l.clients[name] = &lineClient{name: name, last: -1}
+	}
+	p := &lineProc{number: int32(len(l.procNames)), client: l.clients[name]}
+	l.procs[e.Process.N], l.procNames = p, append(l.procNames, name)
+	return p
+}
+
+func (l *lines) lock(name string) int32 {
+	id, known := l.locks[name]
+	if !known {
+		id = int32(len(l.lockNames))
+		l.locks[name], l.lockNames = id, append(l.lockNames, name)
+	}
+	return id
+}
+
+// named is the claim that a line is about: the one that it names, else the innermost
+// one of its process and lock.
+func (l *lines) named(e *history.Entry, p *lineProc) *claim {
+	if e.Grant != 0 {
+		return l.byGrant[e.Grant]
+	}
+	return p.innermost(l.lock(e.Lock))
+}
+
+func (p *lineProc) innermost(lock int32) *claim {
+	for _, c := range slices.Backward(p.holds) {
+		if c.lock == lock {
+			return c
+		}
+	}
+	return nil
+}
+
+func (l *lines) invoke(pos int, e *history.Entry, p *lineProc) {
+	if verbOf(e.F) == 0 {
+		return
+	}
+	r := &request{f: e.F, lock: l.lock(e.Lock), proc: p, invoke: pos, value: e.Value}
+	p.open, p.client.dead = r, false
+	switch verbOf(e.F) {
+	case acquire:
+	default:
+		if r.claim = l.named(e, p); r.claim != nil {
+			r.lock = r.claim.lock
+		}
+	}
+	switch verbOf(e.F) {
+	case release:
+		delete(l.unsure, e.Grant)
+		r.claim.end(pos)
+	case read, write:
+		l.updates = append(l.updates, r)
+	}
+	if l.asked[e.Index] {
+		l.requests[e.Index] = r
+	}
+}
+
+func (l *lines) complete(pos int, e *history.Entry, r *request) {
+	if e.Value.Set {
+		r.value = e.Value
+	}
+	switch v := verbOf(r.f); {
+	case v == acquire && e.Type == history.OK:
+		r.claim = l.begin(pos, e, r)
+	case v == acquire && e.Type == history.Info && e.Grant != 0:
+		l.unsure[e.Grant] = &claim{lock: r.lock, proc: r.proc, asked: r.invoke}
+	case v == extend && e.Type == history.OK:
+		if r.claim == nil {
+			r.claim = l.byGrant[e.Grant]
+		}
+		l.goesOn(pos, e, r.claim)
+	case v == extend && e.Type == history.Fail && (e.Error == history.ErrLost || e.Error == history.ErrNotHeld):
+		l.lose(pos, e, r.claim)
+	}
+}
+
+func (l *lines) begin(pos int, e *history.Entry, r *request) *claim {
+	c := &claim{lock: r.lock, proc: r.proc, asked: r.invoke}
+	l.enter(pos, e, c)
+	c.says(pos, e)
+	return c
+}
+
+// enter opens a claim.
+func (l *lines) enter(pos int, e *history.Entry, c *claim) {
+	c.from, c.to, c.root = pos, -1, c
+	if outer := c.proc.innermost(c.lock); outer != nil {
+		c.root = outer.root
+	}
+	c.proc.holds = append(c.proc.holds, c)
+	if e.Grant != 0 {
+		l.byGrant[e.Grant] = c
+	}
+	if who := c.proc.client; who.dead {
+		c.end(who.died)
+	} else {
+		who.claims = append(who.claims, c)
+	}
+	if l.keep == nil || l.keep(pos) {
+		l.claims = append(l.claims, c)
+	}
+}
+
+// end ends c at pos, if it is held.
+func (c *claim) end(pos int) {
+	if c != nil && c.to < 0 {
+		c.to = max(pos, 0)
+		c.proc.holds = slices.DeleteFunc(c.proc.holds, func(o *claim) bool { return o == c })
+	}
+}
+
+// says takes in until when c is valid.
+func (c *claim) says(pos int, e *history.Entry) {
+	if c != nil && e.ValidUntil != 0 && (c.to < 0 || c.to >= pos) {
+		c.until = append(c.until, lineDeadline{pos, int64(e.ValidUntil)})
+	}
+}
+
+// goesOn takes in that c, or else the grant that e names, is still held.
+func (l *lines) goesOn(pos int, e *history.Entry, c *claim) {
+	if u := l.unsure[e.Grant]; c == nil && u != nil && !u.proc.client.dead {
+		c = u
+		delete(l.unsure, e.Grant)
+		l.enter(pos, e, c)
+	}
+	c.says(pos, e)
+}
+
+// lose ends c and all others of its process and lock.
+func (l *lines) lose(pos int, e *history.Entry, c *claim) {
+	delete(l.unsure, e.Grant)
+	if c == nil || c.to >= 0 {
+		return
+	}
+	for o := c; o != nil; o = c.proc.innermost(c.lock) {
+		o.end(pos)
+	}
+}
+
+func (l *lines) nemesis(pos int, e *history.Entry) {
+	l.pauses.Add(pos, e)
+	switch e.F {
+	case "kill", "poweroff":
+		for _, name := range e.On {
+			l.bury(l.clients[name], l.pauses.Since(name, pos))
+		}
+	case history.Exit:
+		for _, name := range e.On {
+			l.exit(l.clients[name])
+		}
+	}
+}
+
+// exit takes in that a client has ended that no fault had killed.
+func (l *lines) exit(c *lineClient) {
+	if c != nil && !c.dead {
+		l.bury(c, c.last)
+	}
+}
+
+// bury takes in that a client has done nothing since pos.
+func (l *lines) bury(c *lineClient, pos int) {
+	if c == nil || c.dead && pos >= c.died {
+		return
+	}
+	for _, held := range c.claims {
+		if held.to > pos {
+			held.to = max(pos, 0)
+		}
+		held.end(pos)
+	}
+	c.dead, c.died = true, pos
+}
+
+func (l *lines) access(pos int, e *history.Entry) {
+	a := lineAccess{pos: pos}
+	if r := l.requests[int(e.By.V)]; e.By.Set && r != nil {
+		a.claim = r.claim
+	} else if e.Grant != 0 {
+		a.claim = l.byGrant[e.Grant]
+	}
+	if a.claim != nil {
+		a.lock = a.claim.lock
+	} else {
+		a.lock = l.lock(e.Lock)
+	}
+	l.accesses = append(l.accesses, a)
+}

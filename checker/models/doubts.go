@@ -1,0 +1,194 @@
+package models
+
+import (
+	"fmt"
+	"slices"
+)
+
+// An operation that names no grant may be about one of several. The judge takes
+// it for one of them, which is one reading of the history: if that is valid, the
+// history is. If it is violated, the history is judged once more as no reading
+// holds less: each of those grants may have ended there, none of them has to, and
+// nothing is confirmed. What is violated then is violated in every reading.
+
+// doubts are what is open of a hand.
+type doubts struct {
+	mine   []int32 // all that came into the hand and may not be marked yet
+	open   int     // operations under way that may be about several of its grants
+	since  int32   // where the first of those was invoked
+	marked bool    // one of them had, or may have had, an effect
+}
+
+// doubtful reports whether a hand may hold something else than it seems to.
+func (d *doubts) doubtful() bool { return d.open > 0 || d.marked }
+
+// reading is a hold as it is at least, whatever the operations of its client mean.
+type reading struct {
+	ret   int32 // of its acquire, by what is certainly about it
+	end   int32 // from where on it may be over; never: as long as it seems
+	gone  int32 // of its release, at the end
+	floor int32 // until when an extend shows it, or none
+}
+
+// mayEnd reports whether an operation that is not certainly about the hold may
+// have ended it.
+func (r *reading) mayEnd() bool { return r.end != never }
+
+// reading is what is open of a hold, or nil.
+func (j *Judge) reading(id int32) *reading {
+	if id == none {
+		return nil
+	}
+	return j.readings[id]
+}
+
+// waver notes that from now on a hold may seem more than it is.
+func (j *Judge) waver(id int32) *reading {
+	r := j.readings[id]
+	if r == nil {
+		h := &j.holds[id]
+		r = &reading{ret: h.ret, end: never, gone: never, floor: h.floor}
+		if j.readings == nil {
+			j.readings = map[int32]*reading{}
+		}
+		j.readings[id] = r
+	}
+	return r
+}
+
+// mayEnd notes that a hold may have ended at pos.
+func (j *Judge) mayEnd(id, pos int32) {
+	r := j.waver(id)
+	if r.end = min(r.end, pos); r.floor >= r.end {
+		r.floor = none
+	}
+}
+
+// clouded reports whether an operation of the owner of a hold may be about
+// another one: it may have been released by an operation that names no grant.
+func (j *Judge) clouded(h *hand, id int32) bool {
+	r := j.reading(id)
+	return h.open > 0 || r != nil && r.mayEnd()
+}
+
+// cloud takes in the invoke of an operation that may be about several grants.
+func (j *Judge) cloud(p *proc) {
+	if !p.means.open {
+		return
+	}
+	hand := j.hand(p.client, p.lock)
+	if hand.open++; hand.open == 1 {
+		hand.since = p.call
+	}
+}
+
+// settle takes in its end. One that failed leaves no doubt.
+func (j *Judge) settle(p *proc, effect bool) {
+	if !p.means.open {
+		return
+	}
+	hand := j.hand(p.client, p.lock)
+	if hand.open--; effect {
+		j.mark(hand, hand.since)
+		j.doubt(p, p.call, p.f)
+	}
+}
+
+// mark notes that whatever a client has of a lock may have ended at pos.
+func (j *Judge) mark(h *hand, pos int32) {
+	h.marked = true
+	if h.open > 0 { // as may turn out later
+		pos = min(pos, h.since)
+	}
+	for _, id := range h.mine {
+		if gone := j.holds[id].gone; gone > pos {
+			j.mayEnd(id, pos)
+		}
+	}
+	h.mine = h.mine[:0]
+	for _, p := range j.clients[h.client].asking {
+		if q := &j.procs[p]; q.lock == h.lock {
+			q.cloud = min(q.cloud, pos)
+		}
+	}
+}
+
+// doubt says of a lock which operation may be about several grants, the first of them.
+func (j *Judge) doubt(p *proc, pos int32, f string) {
+	if l := &j.locks[p.lock]; l.doubt == "" {
+		l.doubt = fmt.Sprintf("it is not certain which of its grants %s means in line %d (%s)", j.clients[p.client].name, j.lines.of(pos), f)
+	}
+}
+
+// doubt is in which readings a stray is one.
+type doubt uint8
+
+const (
+	certain doubt = iota
+	seems         // it may be about a grant that its client still has
+	loose         // it is about one of the grants of its client, nobody knows which
+)
+
+// stands returns how certain it is that an operation is about nothing.
+func (j *Judge) stands(p *proc) doubt {
+	if p.means.open || j.reading(p.hold) != nil || j.hand(p.client, p.lock).open > 0 {
+		return seems
+	}
+	return certain
+}
+
+// loose notes that process id was told at pos that it released, or extended, one of
+// the grants of its client.
+func (j *Judge) loose(id, pos int32, release bool) {
+	if p := &j.procs[id]; p.means.open && !j.model.rule.leases { // whose stretches are no grants
+		j.stray(stray{proc: id, call: p.call, ret: pos, release: release, doubt: loose, hold: none, over: none}, p.lock)
+	}
+}
+
+// least are the holds as no reading holds less.
+func (j *Judge) least() []hold {
+	holds := slices.Clone(j.holds)
+	for id, r := range j.readings {
+		h := &holds[id]
+		h.ret, h.end, h.gone = r.ret, r.end, r.gone
+	}
+	return holds
+}
+
+// loose reports whether there are operations of which it is not certain what they
+// are about.
+func (o *object) loose() bool {
+	return slices.ContainsFunc(o.strays, func(s stray) bool { return s.doubt == loose })
+}
+
+// choices are what a loose operation can make of s: it is about a grant that its
+// client has, or one that may have been released before without an answer.
+func (o *object) choices(s state, t *stray) (list []any) {
+	for _, n := range unpack(s.held) {
+		if h := &o.holds[n]; !o.mine(t, h) {
+			continue
+		}
+		if !t.release {
+			return []any{s}
+		}
+		next := s
+		if next.held, _ = without(s.held, n); next.held == "" {
+			next.nest = 0
+		}
+		next.spent = pack(s.spent, n)
+		list = append(list, next)
+	}
+	for _, n := range unpack(s.over) {
+		if _, spent := without(s.spent, n); t.release && !spent && o.mine(t, &o.holds[n]) && o.holds[n].gone == never {
+			next := s
+			next.spent = pack(s.spent, n)
+			list = append(list, next)
+		}
+	}
+	return list
+}
+
+// mine reports whether a loose operation may be about h.
+func (o *object) mine(t *stray, h *hold) bool {
+	return o.j.procs[h.proc].client == o.j.procs[t.proc].client && h.call < t.call
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/results"
+)
+
+// secondWords say what Porcupine, the second judge, made of verdicts; "": it judged none.
+func secondWords(s checker.Second) string {
+	if s.Total() == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Porcupine judged %s, too: %s agreed, %s undecided, %s disagreed",
+		plural(s.Total(), "verdict"), thousands(s.Agreed), thousands(s.Undecided), thousands(s.Disagreed))
+}
+
+// second prints that.
+func (a *app) second(s checker.Second) {
+	if words := secondWords(s); words != "" {
+		a.paragraph(9, "Judges   "+words)
+	}
+}
+
+// secondOf counts what Porcupine says of verdicts.
+func secondOf(verdicts []checker.Verdict) (s checker.Second) {
+	for _, v := range verdicts {
+		s.Take(v.Porcupine)
+	}
+	return s
+}
+
+// disputed returns the exit code of a file's verdicts: one that the two judges
+// disagree on is no success, whatever was promised. It complains about each.
+func (a *app) disputed(file string, verdicts []checker.Verdict, code int) int {
+	for _, v := range verdicts {
+		if v.Porcupine == checker.Disagreed {
+			a.say("lockcheck: %s: %s: %s. This is a bug in lockcheck: please report it, with the file\n", file, v.Property, v.Reason)
+			code = worse(code, unproven)
+		}
+	}
+	return code
+}
+
+// disputes complains about the cells in which the two judges disagree.
+func (a *app) disputes(d *results.Document) {
+	for i := range d.Cells {
+		c := &d.Cells[i]
+		n := c.Second().Disagreed
+		if n == 0 {
+			continue
+		}
+		words := ""
+		for _, p := range c.Properties {
+			if t, ok := p.Runs[checker.Unknown.String()]; ok {
+				words += fmt.Sprintf("; %s with seed %d: %s", p.Property, t.Seed, t.Reason)
+			}
+		}
+		a.say("lockcheck: %s: %s: please report it%s\n", c.Name, results.Disputed(n), words)
+	}
+}
+
+// second counts the verdicts of a cell that Porcupine judged as well: on the runs that
+// were sampled, and on the one that is reported.
+func (m *matrixCell) second() checker.Second {
+	s, reported := m.result.Porcupine, m.kept.judged
+	if m.shrunk.judged != nil {
+		reported = m.shrunk.judged
+	}
+	if reported != nil && m.On == "sim" { // elsewhere it judges all runs
+		s.Add(secondOf(reported.Verdicts))
+	}
+	return s
+}

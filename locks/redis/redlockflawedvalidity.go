@@ -1,0 +1,19 @@
+package redis
+
+import (
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/redis"
+)
+
+// NewRedlockFlawedValidity is NewRedlock with a flaw: after a round that was not
+// too slow, it believes in the whole lease. But the nodes count from the
+// moment at which each of them set its key.
+//
+// Source: imcoderlemon, Three ways to lock with Redis (in Chinese), the third,
+// whose fourth step subtracts the time of the round.
+func NewRedlockFlawedValidity(h locks.Host, nodes []redis.Port, o Options) locks.Locker {
+	flawed := manual
+	flawed.restart = true
+	r := newRedlock(h, nodes, o, flawed)
+	return &r
+}

@@ -1,0 +1,24 @@
+package redis
+
+import (
+	"context"
+
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/redis"
+)
+
+// NewSetNXGetSetUnread is NewSetNXGetSetFixed with a flaw: it ignores the reply of
+// its GETSET. Two clients may see the same end. Both replace it, and both
+// believe that they hold the lock.
+//
+// Source: imcoderlemon, Three ways to lock with Redis (in Chinese), the first,
+// which warns that the reply has to be checked.
+func NewSetNXGetSetUnread(h locks.Host, p redis.Port, o Options) locks.Locker {
+	return &stamped{newLocker(h, p, o), getSetUnread, dropUnlessEnded}
+}
+
+func getSetUnread(ctx context.Context, l *stamped, name string) (stamp, bool, error) {
+	own := l.stamp()
+	_, _, err := l.port.GetSet(ctx, l.Timeout, name, own.String())
+	return own, err == nil, err
+}

@@ -1,0 +1,34 @@
+package report
+
+import (
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// renewedAfterAnother is a client that renews its lease after another one held the lock.
+func renewedAfterAnother() (*history.History, []checker.Verdict) {
+	r := newRun("redis-watchdog-blind")
+	r.at(2).acquire("c1", 0, 10_000)
+	r.at(1000).fault("pause", 1, "", 0, "c1")
+	r.at(10_001).server(history.Expire, "c1", "")
+	r.at(11_000).acquire("c2", 0, 21_000)
+	r.at(13_000).releases("c2")
+	r.at(15_000).heal("pause", 1, "c1")
+	r.at(15_010).renews("c1", 25_000)
+	r.at(18_000).invoke("c1", history.Release)
+	r.end("c1", history.Release, history.Fail, history.ErrNotHeld)
+	r.over()
+	return &r.h, only(checker.Judge(&r.h), checker.Answers)
+}
+
+// releasedByNobody is a release that says yes and does nothing, of an entry that goes
+// with its lease.
+func releasedByNobody() (*history.History, []checker.Verdict) {
+	r := newRun("redis-set-lua")
+	r.at(2).acquire("c1", 0, 10_000)
+	r.at(1000).invoke("c1", history.Release)
+	r.at(1002).end("c1", history.Release, history.OK, "")
+	r.at(10_001).server(history.Expire, "c1", "")
+	r.over()
+	return &r.h, only(checker.Judge(&r.h), checker.Answers)
+}

@@ -1,0 +1,112 @@
+package report_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/report"
+)
+
+// Stories of cases tell the steps that make the failure clear, and tell them as the
+// history has them.
+func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		id    string
+		wants []string
+		not   []string
+	}{
+		{"redis-renew-unconditional", []string{ // the victim matters
+			`while c1 renewed c2's entry`,
+			"c2 was granted the lock, with a lease until",
+			"it was killed. At 55.00 s nobody else had been granted the lock for 35 s, and c1 had renewed c2's entry 12 times.",
+		}, []string{"does not matter"}},
+		{"redis-setnx-stale-del-race", []string{ // how the lock became stale, and who removed it first
+			"c1 was granted the lock, with a lease until 11.00 s. Right after that it was killed.",
+			"c2's acquire removed c1's entry.",
+			"and its acquire removed c2's entry",
+		}, nil},
+		{"redis-token-reuse", []string{"its earlier release removed its newer entry"}, []string{"c1's release removed c1's entry"}},
+		{"redis-eviction", []string{"redis-1 ran out of memory for 1 s."}, []string{"other data"}},
+		{"redlock-gc-during-acquire", []string{ // who holds while c1 sleeps
+			"request 5 (SET) of its acquire, c1 was paused for 13 s.",
+			"At 11.01 s c2 was granted the lock by 5 servers",
+			"c2 released the lock.",
+		}, []string{"does not matter"}},
+		{"redlock-delayed-restart", []string{
+			"redis-4 and redis-5 made entries for c2, which are no majority, and c2 removed them again; that happened 5 times.",
+			"c3 was granted the lock by 5 servers",
+		}, nil},
+		{"redlock-on-redis-cluster", []string{
+			"redis-3 made an entry for c1, which is no majority, and c1 removed it again; that happened 143 times.",
+		}, nil},
+		{"redlock-no-node-timeout", []string{"At 0.000 s redis-2 was paused."}, nil}, // a node that answers nobody
+		{"redlock-release-granted", []string{
+			"the network was set to lose the next reply of redis-3, redis-4 and redis-5 to c1, and did.",
+			"redis-3, redis-4 and redis-5 made entries for c1.",
+			"redis-3, redis-4 and redis-5 dropped c1's entries: their time was over.",
+		}, []string{"At 11.04 s it released the lock."}},
+		{"redlock-split-vote", []string{
+			"redis-1 had an entry for c1, redis-3 one for c3, redis-4 one for c4 and redis-5 one for c5, and nobody could get a majority; that happened 33 times.",
+		}, nil},
+		{"redlock-continuous-partitions", []string{
+			"gave up on its release without knowing what had come of it.",
+		}, []string{"stopped waiting for an answer to its release"}},
+		{"zk-exists-null-enters", []string{ // the two faults between the list and the watch
+			"c2, c3 and c4 had queued up, in this order.",
+			"the session of c2 was closed from elsewhere.",
+			"c4 hung for 1 s",
+		}, nil},
+		{"zk-session-expiry-holder", []string{ // the write had begun before
+			"At 0.071 s it began its write of 1.",
+			"noticed that it had lost the lock. Right after that its write arrived and put 1 over c2's 1",
+		}, []string{"Right after that it wrote 1 over"}},
+		{"zk-sequence-overflow", []string{ // why c1 enters
+			"c2 queued up with number 2147483647.",
+			"c1 queued up with the same number, and the name of its node came before that of c2's.",
+		}, nil},
+		{"mysql-unlock-recursion", []string{
+			"it got the answer to its release: an error, and nothing was released.",
+			"c2 was granted the lock: nobody had held it for",
+		}, []string{"found dead"}},
+		{"mysql-try-in-transaction", []string{
+			"the session of c1 was closed from elsewhere.",
+			"tries to release the lock and fails",
+		}, []string{"c1 releases the lock"}},
+		{"mysql-fair-queue-bounds", []string{"c22 asked at 5.95 s and was granted the lock at 23.82 s, after 21 that asked later."}, nil},
+		{"mysql-fair-dead-waiters", []string{"c2, c3, c4 and c5 were killed."}, nil},
+	} {
+		c, ok := catalogue.FindCase(tt.id)
+		if !ok {
+			t.Fatal(tt.id)
+		}
+		s := c.Schedules[len(c.Schedules)-1]
+		plan, _, _ := harness.CasePlans(c, s, "sim", 10*time.Second)
+		j, _, err := harness.InSim(plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var o report.Options
+		if len(s.Must) > 0 {
+			o.About = s.Must[0]
+		}
+		if c.Kind == catalogue.Control {
+			o = report.Options{Promise: s.Must}
+		}
+		text := told(t, j, o, tt.id)
+		flat := strings.Join(strings.Fields(text), " ")
+		for _, w := range tt.wants {
+			if !strings.Contains(flat, w) {
+				t.Errorf("%s does not say %q:\n%s", tt.id, w, text)
+			}
+		}
+		for _, w := range tt.not {
+			if strings.Contains(flat, w) {
+				t.Errorf("%s says %q:\n%s", tt.id, w, text)
+			}
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// certain takes in that what a line of the nemesis announced has happened: line is
+// that line's f. It reports whether there is such a line.
+//
+// The effect came somewhere between the two lines. It is told at the second,
+// unless something shows that it was there before.
+func (d *digest) certain(line string, pos int, e *history.Entry) bool {
+	kind, ends := strings.CutSuffix(line, history.EndSuffix)
+	for i := len(d.faults) - 1; i >= 0; i-- {
+		f := d.faults[i]
+		switch {
+		case f.id != e.ID || f.kind != kind || ends && f.end == none:
+			continue
+		case ends:
+			f.hits = e.Hits
+			f.end = d.until(f.end, pos, func(e *history.Entry) bool { return d.acts(f, e) })
+		case f.end == none:
+			f.start = d.until(f.start, pos, func(e *history.Entry) bool { return d.suffers(f, e) })
+		}
+		return true
+	}
+	return false
+}
+
+// until is the position to, or the last one after from and before what shows it.
+func (d *digest) until(from, to int, shows func(*history.Entry) bool) int {
+	for pos := from + 1; pos < to; pos++ {
+		if shows(&d.h.Entries[pos]) {
+			return pos - 1
+		}
+	}
+	return to
+}
+
+// acts tells whether e is something that a victim of f did, or that was done for it.
+func (d *digest) acts(f *fault, e *history.Entry) bool {
+	if e.Process.Client() {
+		return e.Type != history.Invoke && f.strikes(client(e)) // its harness writes the invoke
+	}
+	by := d.opAt(e.By)
+	return f.strikes(e.Process.Name) || by != nil && f.strikes(by.client)
+}
+
+// suffers tells whether e is what f brings about: who is without its session, its
+// data or its true time loses an entry that nobody took.
+func (d *digest) suffers(f *fault, e *history.Entry) bool {
+	if e.By.Set || e.Process.Name == history.Nemesis {
+		return false
+	}
+	w, made := f.words(), d.opAt(e.Op)
+	struck := f.strikes(e.Process.Name) || made != nil && f.strikes(made.client)
+	switch e.F {
+	case history.Lose:
+		return struck
+	case history.Promote:
+		return f.strikes(e.Text)
+	case history.Expire, history.Remove:
+		return struck && (w.amount || w.deadly || w.once)
+	case history.Lost:
+		return f.strikes(client(e)) && (w.amount || w.once)
+	}
+	return false
+}

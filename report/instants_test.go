@@ -1,0 +1,177 @@
+package report
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/history"
+)
+
+// twice writes behind each line of a fault that its effect is certain, 30 ms later.
+func twice(h *history.History) *history.History {
+	var later []history.Entry
+	two := &history.History{Header: h.Header}
+	next := 0
+	for _, e := range h.Entries {
+		for len(later) > 0 && (later[0].Time < e.Time || e.F == history.Ended) {
+			two.Entries, later = append(two.Entries, later[0]), later[1:]
+		}
+		next = max(next, e.Index)
+		two.Entries = append(two.Entries, e)
+		if e.Process.Name == history.Nemesis && e.F != history.Ended {
+			e.F += history.DoneSuffix
+			e.Time += 30 * time.Millisecond
+			later = append(later, e)
+		}
+	}
+	// Indices grow in steps, and what names one of them still does.
+	moved := map[int64]int64{0: 0}
+	for i := range two.Entries {
+		if e := &two.Entries[i]; !strings.HasSuffix(e.F, history.DoneSuffix) {
+			moved[int64(e.Index)] = int64(i + 1)
+		}
+	}
+	for i := range two.Entries {
+		e := &two.Entries[i]
+		e.Index, e.Op.V, e.By.V = i+1, moved[e.Op.V], moved[e.By.V]
+	}
+	return two
+}
+
+// Whether the effect of a fault is told at its first line or its second, what it
+// brought about comes after it, and what a victim does comes after its end.
+func TestStoriesWithTwoLinesForEachFault(t *testing.T) {
+	t.Parallel()
+	for _, s := range stories {
+		if !slices.Contains([]string{"pause-over-lease", "late-del", "entry-lost", "clock-jump", "late-answer"}, s.name) {
+			continue
+		}
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			h, v := s.make()
+			v = slices.Clone(v)
+			for i := range v {
+				v[i].Witness = nil // its positions are those of one line
+			}
+			one := strings.Join(strings.Fields(story(t, h, v, Options{})), " ")
+			two := twice(h)
+			if err := history.Check(two); err != nil {
+				t.Fatal(err)
+			}
+			got := strings.Join(strings.Fields(story(t, two, v, Options{})), " ")
+			for _, say := range s.says {
+				if strings.Contains(one, say) && !strings.Contains(got, say) {
+					t.Errorf("the story does not say %q:\n%s\nand with one line each:\n%s", say, got, one)
+				}
+			}
+		})
+	}
+}
+
+// The pause of a server takes a while. What the server did before it stood still
+// is told before the pause, and what it did when it went on after that.
+func TestAServerDoesNothingWhileItIsPaused(t *testing.T) {
+	t.Parallel()
+	r := newRun("redis-set-lua")
+	r.at(0).fault("server-pause", 1, "", 0, "redis-1")
+	r.at(110).invoke("c1", history.Acquire)
+	r.at(125).server(history.Granted, "c1", "c1")
+	r.at(130).got("c1", 0, 1130)
+	r.at(140).fault("server-pause-done", 1, "", 0, "redis-1")
+	r.at(200).invoke("c1", history.Release)
+	r.at(900).heal("server-pause", 1, "redis-1")
+	r.at(910).server(history.Remove, "c1", "c1")
+	r.at(912).end("c1", history.Release, history.OK, "")
+	r.at(960).fault("server-pause-end-done", 1, "", 0, "redis-1")
+	r.at(1000).acquire("c2", 0, 2000)
+	r.at(1100).releases("c2")
+	r.over()
+	got := strings.Join(strings.Fields(story(t, &r.h, verdicts("", ""), Options{})), " ")
+	for _, say := range []string{
+		"At 0.13 s c1 was granted the lock, with a lease until 1.13 s. At 0.14 s redis-1 was paused for 0.76 s.",
+		"0.900 s redis-1 goes on",
+	} {
+		if !strings.Contains(got, say) {
+			t.Errorf("the story does not say %q:\n%s", say, story(t, &r.h, verdicts("", ""), Options{}))
+		}
+	}
+}
+
+// With real servers faults of one moment are milliseconds apart, an effect comes before
+// its second line, and what was asked for may come between the two.
+func TestFaultsOfOneMomentAndBetweenTwoLines(t *testing.T) {
+	t.Parallel()
+	line := func(at int, who, typ, f string, more func(*history.Entry)) history.Entry {
+		e := history.Entry{Time: time.Duration(at) * time.Millisecond, F: f}
+		switch {
+		case who == history.Nemesis:
+			e.Process.Name, e.Type = who, history.Info
+		case strings.HasPrefix(who, "c"):
+			e.Client, e.Process.N, e.Lock = who, int(who[1]-'0'), "a"
+			e.Type = map[string]history.Type{"invoke": history.Invoke, "ok": history.OK}[typ]
+		default:
+			e.Process.Name, e.Type, e.Lock, e.Key = who, history.Event, "a", "a"
+		}
+		if more != nil {
+			more(&e)
+		}
+		return e
+	}
+	on := func(id int, names ...string) func(*history.Entry) {
+		return func(e *history.Entry) { e.ID, e.On = id, names }
+	}
+	grant := func(n int) func(*history.Entry) { return func(e *history.Entry) { e.Grant = n } }
+	for _, tt := range []struct {
+		name    string
+		entries []history.Entry
+		verdict checker.Property
+		witness []int
+		want    string
+	}{
+		{"two links are cut one after the other", []history.Entry{
+			line(0, history.Nemesis, "", "partition", on(1, "c1", "redis-5")),
+			line(0, history.Nemesis, "", "partition-done", on(1, "c1", "redis-5")),
+			line(1, history.Nemesis, "", "partition", on(2, "c1", "redis-4")),
+			line(1, history.Nemesis, "", "partition-done", on(2, "c1", "redis-4")),
+			line(10, "c1", "invoke", history.Acquire, nil),
+			line(20, "c1", "ok", history.Acquire, grant(1)),
+			line(30, "c2", "invoke", history.Acquire, nil),
+			line(40, "c2", "ok", history.Acquire, grant(2)),
+			line(50, history.Nemesis, "", history.Ended, nil),
+		}, checker.Exclusion, []int{5, 7}, "the network cut c1 off from redis-4 and redis-5. "},
+		{"a session ends before its line says so, and nobody sees the server", []history.Entry{
+			line(10, "c1", "invoke", history.Acquire, nil),
+			line(20, "c1", "ok", history.Acquire, grant(1)),
+			line(30, "c2", "invoke", history.Acquire, nil),
+			line(300, history.Nemesis, "", "session-expiry", on(1, "c1")),
+			line(360, "c2", "ok", history.Acquire, grant(2)),
+			line(700, history.Nemesis, "", "session-expiry-done", on(1, "c1")),
+			line(800, history.Nemesis, "", history.Ended, nil),
+		}, checker.Exclusion, []int{1, 4}, "the session of c1 was closed from elsewhere. At"},
+		{"somebody asks just before an entry is lost", []history.Entry{
+			line(10, "c1", "invoke", history.Acquire, nil),
+			line(15, "redis-1", "", history.Granted, func(e *history.Entry) { e.By, e.Op = history.Some(1), history.Some(1) }),
+			line(20, "c1", "ok", history.Acquire, grant(1)),
+			line(300, history.Nemesis, "", "restart-lost", on(1, "redis-1")),
+			line(310, "c2", "invoke", history.Acquire, nil),
+			line(311, "redis-1", "", history.Lose, func(e *history.Entry) { e.Op, e.Grant = history.Some(1), 1 }),
+			line(312, history.Nemesis, "", "restart-lost-done", on(1, "redis-1")),
+			line(900, "redis-1", "", history.Granted, func(e *history.Entry) { e.By, e.Op = history.Some(5), history.Some(5) }),
+			line(910, "c2", "ok", history.Acquire, grant(2)),
+			line(950, history.Nemesis, "", history.Ended, nil),
+		}, checker.Exclusion, []int{2, 8}, "redis-1 lost power"},
+	} {
+		h := &history.History{Header: history.Header{Format: history.Format, Lock: "x", On: "docker", LeaseMS: 1000}}
+		for i, e := range tt.entries {
+			e.Index = i + 1
+			h.Entries = append(h.Entries, e)
+		}
+		v := []checker.Verdict{{Property: tt.verdict, Outcome: checker.Violated, Witness: &checker.Witness{Entries: tt.witness}}}
+		if text := strings.Join(strings.Fields(story(t, h, v, Options{})), " ") + " "; !strings.Contains(text, tt.want) {
+			t.Errorf("%s: it does not say %q:\n%s", tt.name, tt.want, text)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package results
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/explore"
+)
+
+// hazardsByName returns the runs that reached hazards, as documents have them.
+func hazardsByName(r *explore.Result) map[string]map[checker.Property]int {
+	all := map[string]map[checker.Property]int{}
+	for kind, of := range r.Hazards {
+		for i, p := range checker.Properties {
+			if of[i] == 0 {
+				continue
+			}
+			if all[kind] == nil {
+				all[kind] = map[checker.Property]int{}
+			}
+			all[kind][p] = of[i]
+		}
+	}
+	return all
+}
+
+// A Hazard is what could have broken some properties of a cell under a fault.
+type Hazard struct {
+	*checker.Hazard
+	Fault      string
+	Properties checker.Promise
+	Runs       int // that reached it
+}
+
+// hazards joins pairs that have a fault and a hazard in common.
+func hazards(r *explore.Result, pairs []explore.Pair) (list []Hazard) {
+	for _, p := range pairs {
+		i := slices.IndexFunc(list, func(h Hazard) bool { return h.Fault == p.Fault && h.Hazard == p.Hazard() })
+		if i < 0 {
+			i, list = len(list), append(list, Hazard{Hazard: p.Hazard(), Fault: p.Fault, Runs: r.Reach(p)})
+		}
+		list[i].Properties = append(list[i].Properties, p.Property)
+	}
+	return list
+}
+
+// HazardsReached returns the hazards of the promises that were kept, and that its runs
+// reached.
+func (c *Cell) HazardsReached() []Hazard {
+	r := c.Result()
+	return hazards(r, slices.DeleteFunc(r.Tested(), c.aside))
+}
+
+// aside reports whether a pair is none of a promise.
+func (c *Cell) aside(p explore.Pair) bool { return !c.Promises.Covers(p.Property) }
+
+// untested returns the pairs of fault and property that its runs say nothing
+// about. A search through all there is leaves none, and of a counterexample of
+// the past it is enough that its faults hit somebody.
+func (c *Cell) untested() []explore.Pair {
+	if c.Bound != nil || c.Kept {
+		return nil
+	}
+	return c.Result().Untested()
+}
+
+// NotTested says which promises of a cell were kept although no run could have
+// broken them, and why; "": there are none.
+func (c *Cell) NotTested() string {
+	return notTested(hazards(c.Result(), slices.DeleteFunc(c.untested(), c.aside)), true)
+}
+
+// notTested says what was not reached: where that differs, under which fault.
+func notTested(list []Hazard, properties bool) string {
+	var parts []string
+	for _, h := range list {
+		part := h.Missing
+		if h.Fault != list[0].Fault || h.Fault != list[len(list)-1].Fault {
+			part = h.Fault + ": " + part
+		}
+		if properties {
+			part += " (" + strings.Join(h.Properties.Strings(), ", ") + ")"
+		}
+		parts = append(parts, part)
+	}
+	if parts == nil {
+		return ""
+	}
+	return "not tested: " + strings.Join(parts, "; ")
+}
+
+// of returns the pairs of one property.
+func of(pairs []explore.Pair, prop checker.Property) []explore.Pair {
+	return slices.DeleteFunc(slices.Clone(pairs), func(p explore.Pair) bool { return p.Property != prop })
+}
