@@ -93,12 +93,13 @@ var documents = []document{
 		about: "`lockcheck matrix`: every lock under every fault, what is expected and what was found.",
 		shows: []example{{"lockcheck matrix redis-set-lua --fault kill --json", `
 {
- "schema": 1, "on": "sim", "lease_ms": 10000, "seed": 1, "runs": 250, "seconds": 0.3,
+ "schema": 1, "on": "sim", "lease_ms": 10000, "seed": 1, "runs": 1000, "seconds": 0.1,
  "cells": [
   {"lock": "redis-set-lua", "fault": "kill", "expected": "l", "must": ["l"], "may": ["handover"],
    "outcome": "as-expected", "codes": ["l"],
-   "found": [{"property": "handover", "seed": 4, "first": 4, "runs": 106, "expected": true}],
-   "runs": 250, "grants": 7854, "hits": 187}
+   "found": [{"property": "handover", "seed": 4, "first": 4, "runs": 445, "expected": true}],
+   "runs": 1000, "grants": 30248, "hits": 777,
+   "porcupine": {"agreed": 24, "undecided": 0, "disagreed": 0}}
  ]
 }`}},
 	},

@@ -23,18 +23,29 @@ judges by one model. A history without lockcheck's first line is held against ` 
 
 - An operation that ended with ` + "`ok`" + ` happened, one that ended with ` + "`fail`" + ` did not. One that ended with ` + "`info`" + `, or not at all, may have happened at any time
   after its invoke, or never.
-- A release that failed had no effect, and its process holds on. With ` + "`--failed-release released`" + ` it found that the lock was gone, and its process
-  holds no longer.
-- A grant belongs to the process whose acquire got it. A release or an extend that names a grant is about that one; one that names none is about what its process
-  got last and has not released, else about what its client may have. Where that may be several grants, a violation is unknown, not certain.
+- A release that failed had no effect, and its process holds on. With ` + "`--failed-release released`" + ` it may have found that the lock was gone: its process
+  may hold no longer, from the invoke of that release on. A later ok of a release confirms that, a later ok of an extend proves that it still held.
+- A grant belongs to the process whose acquire got it. A release or an extend that names a grant is about that one. One that names none is about what its process
+  got last and has not released; if there is nothing such, about any one grant that its client may have, acquires without an answer or still open included. The history
+  is valid if one choice makes it so, and violated if every choice does; where that is not settled it is unknown. A release or an extend that failed leaves no doubt.
 - A release that is said to have worked releases once. If an earlier one had no answer, the later ok confirms it, and the hold ended at the invoke of the earlier one.
+  After a loss or a death the later ok likewise confirms that the hold ended there: many stores answer ok to whoever deletes what is gone.
 - A line ` + "`lost`" + `, an extend that failed with ` + "`lost` or `not-held`" + `, and the ` + "`kill`, `poweroff` or `exit`" + ` of a client (a line of ` + "`nemesis`" + ` that names it) end what is certain: from there on the
-  lock may be free, or not. Who was killed in a pause did nothing since it began.
+  lock may be free, or not. A client that was killed in a pause did nothing since the pause began.
+- A client that died by itself (an ` + "`" + `exit` + "`" + `, or an ` + "`" + `info` + "`" + ` with the error ` + "`" + `crashed` + "`" + `) may have died right after its last sign of life: its last line that is neither an ` + "`" + `invoke` + "`" + ` nor an ` + "`" + `info` + "`" + `.
+  If it was killed, it died at the kill and not before, whatever such a line says later.
+- A loss (the line ` + "`lost`" + `, and an extend that failed with one of the two) that names a grant ends that grant only: no other permit, and nothing at all if the grant was released before.
+  A reentrant lock is one entry in its store: there the loss of a grant that its process holds ends all that the process holds. It holds a grant if an ok, or a line
+  ` + "`valid`" + `, has confirmed it, no release of it had an ok or no answer, and no earlier loss or death ended it.
+  A loss that is reported while a release is still open may be about more: of a reentrant lock about all that the process holds, and without a name about all that its client may have.
+  A loss that names no grant ends all that its process holds of the lock; if that is nothing, all that its client may have of it.
+  It is never about an acquire that its own process has open: events of a grant come after its answer.
 - A try that was refused says nothing. With ` + "`--strict-try`" + ` it was refused because somebody held.
+  A store may keep a lease for longer than its holder believes, so a lease that ran out may still be why.
 - Locks of different names have nothing to do with each other.
 
 Each model has a direct judge, which takes O(n log n) and says what convicts. Below stands why it is right, and what it leaves to
-[Porcupine](https://github.com/anishathalye/porcupine), a general search, which ` + "`--timeout`" + ` and ` + "`--memory`" + ` bound: what is not decided by then is unknown.
+[Porcupine](https://github.com/anishathalye/porcupine), a general search, which ` + "`--memory`" + ` bounds. ` + "`--timeout`" + ` bounds both: what is not decided by then is unknown.
 
 | model | remembers |
 |---|---|
