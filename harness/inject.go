@@ -68,6 +68,9 @@ func (j *injector) schedule(list []faults.Injection) {
 		if mates := j.rec.mates(in.On[0]); len(mates) > 1 && !f.Alone {
 			it.mates, it.struck = mates, slices.Concat(mates, in.On[1:])
 		}
+	}
+	for i, in := range list { // the first may strike now, and looks at all of them
+		it := &j.injections[i]
 		switch {
 		case in.Point == nil && j.rec.ordered():
 			j.offer(j.rec.place.(offering), i)
