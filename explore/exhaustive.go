@@ -43,11 +43,11 @@ type Bound struct {
 // Words says what a proof within the bound is about, and what the search does not
 // vary.
 func (b Bound) Words() string {
-	return fmt.Sprintf("each of %s asks for the lock %s, and the first that does not learn what came of it once more. "+
+	return fmt.Sprintf("each of %s asks for the lock %s, and one that does not learn what came of it, once more where its date has passed. "+
 		"%s. Messages arrive, and thinking, holding, waiting and faults end, in every order. "+
-		"Time goes on when no message is under way and no client works: to the next timer, or, where a clock was read, by 3/2 T, at most %s. "+
+		"Time goes on when no message is under way and no client works: to the next timer, or, where dates were written, by 3/2 T, at most %s. "+
 		"Not varied: any other length. Without a fault no section and no message outlasts a lease.",
-		numbers.Count(b.Clients, "client"), often(b.Acquires), faultsStrike(b.Faults), often(sim.Passages(b.Clients)))
+		numbers.Count(b.Clients, "client"), often(b.Acquires), faultsStrike(b.Faults), often(sim.Passages))
 }
 
 func often(n int) string {
@@ -200,6 +200,7 @@ type node struct {
 	steps    uint8 // that can be taken from it
 	rest     harness.State
 	local    []harness.Local
+	first    *crossing // where the first step to take leads, if that is known
 }
 
 // crossing is where a step from a node leads.
@@ -210,6 +211,7 @@ type crossing struct {
 	steps    uint8
 	local    []harness.Local
 	violated checker.Set
+	first    *crossing // from there, if it is known; see node
 }
 
 func newExhaustion(ctx context.Context, s *Settings, progress func(schedules, states int)) *exhaustion {
@@ -235,11 +237,12 @@ func (e *exhaustion) run() (*Exhausted, error) {
 		workers[i] = newWalker(e)
 		defer workers[i].buffer.Close()
 	}
+	e.schedules.Add(1)
 	first, err := workers[0].walk(nil)
 	if err != nil {
 		return nil, err
 	}
-	e.nodes = []node{{parent: -1, steps: first.steps, rest: first.rest, local: first.local}}
+	e.nodes = []node{{parent: -1, steps: first.steps, rest: first.rest, local: first.local, first: first.first}}
 	e.seen[first.state] = true
 	complete := true
 	for from, to := 0, 1; from < to && complete; from, to = to, len(e.nodes) {
@@ -318,7 +321,7 @@ func (e *exhaustion) spent() bool {
 
 // take takes in where the steps from a node lead.
 func (e *exhaustion) take(n int32, found []crossing) {
-	e.nodes[n].local = nil // it will not be left again
+	e.nodes[n].local, e.nodes[n].first = nil, nil // it will not be left again
 	for _, c := range found {
 		if c.steps == 0 {
 			e.ends[c.state] = true
@@ -332,7 +335,7 @@ func (e *exhaustion) take(n int32, found []crossing) {
 				e.found[p] = e.path(nil, n, c.step)
 			}
 		}
-		e.nodes = append(e.nodes, node{parent: n, step: c.step, violated: c.violated, steps: c.steps, rest: c.rest, local: c.local})
+		e.nodes = append(e.nodes, node{parent: n, step: c.step, violated: c.violated, steps: c.steps, rest: c.rest, local: c.local, first: c.first})
 	}
 }
 
@@ -344,6 +347,9 @@ type walker struct {
 	monitor *checker.Monitor
 	way     harness.Walk
 	path    []uint8
+	list    []crossing // where the walk came to
+	next    uint8      // the step that it went on with
+	most    int        // that could be taken from one state
 }
 
 func newWalker(e *exhaustion) *walker {
@@ -352,25 +358,49 @@ func newWalker(e *exhaustion) *walker {
 
 // step takes one step from a node.
 func (w *walker) step(n int32, step uint8) (crossing, error) {
+	w.search.schedules.Add(1)
+	if first := w.search.nodes[n].first; first != nil && first.step == step {
+		return *first, nil
+	}
 	w.path = w.search.path(w.path, n, step)
 	c, err := w.walk(w.path)
 	c.step = step
 	return c, err
 }
 
+// ahead is how many steps a walk goes on from a state that is new: so the first step
+// from there is not taken from the start of the run once more.
+const ahead = 3
+
+// walk carries out the steps of a path.
 func (w *walker) walk(path []uint8) (crossing, error) {
-	w.search.schedules.Add(1)
-	w.way.Path, w.way.Faults, w.way.Monitor = path, w.search.settings.Count.Least, w.monitor
+	w.list = w.list[:0]
+	w.way.Path, w.way.Faults, w.way.Monitor, w.way.Arrived = path, w.search.settings.Count.Least, w.monitor, w.arrived
 	if err := w.buffer.Follow(&w.plan, &w.way); err != nil {
 		return crossing{}, err
 	}
-	if w.way.Steps > 255 {
-		return crossing{}, fmt.Errorf("%d steps at once: the scope is too large", w.way.Steps)
+	if w.most > 255 {
+		return crossing{}, fmt.Errorf("%d steps at once: the scope is too large", w.most)
 	}
-	return crossing{
-		state: w.way.State, rest: w.way.Rest, steps: uint8(w.way.Steps),
+	for i := len(w.list) - 1; i > 0; i-- {
+		next := w.list[i]
+		w.list[i-1].first = &next
+	}
+	return w.list[0], nil
+}
+
+// arrived takes in where a walk has come to, and says which step comes first from there.
+func (w *walker) arrived() (first uint8, on bool) {
+	c := crossing{
+		step: w.next, state: w.way.State, rest: w.way.Rest, steps: uint8(w.way.Steps),
 		local: slices.Clone(w.way.Local), violated: w.monitor.Violated(),
-	}, nil
+	}
+	w.list, w.most = append(w.list, c), max(w.most, w.way.Steps)
+	w.next = 0
+	if len(c.local) > 0 && !w.search.thorough {
+		w.next = c.local[0].Step
+	}
+	return w.next, len(w.list) <= ahead && c.steps > 0 && !w.search.seen[c.state]
 }
 
 // expand takes the steps from a node: all of them, or, where one of them does

@@ -59,6 +59,20 @@ func (c *client) leave() {
 func (c *client) Now() time.Duration    { return c.rec.place.Now() }
 func (c *client) Sleep(d time.Duration) { c.rec.place.Sleep(d) }
 func (c *client) Until() time.Duration  { return c.rec.leaseOf(c.inside().grant) }
+
+// again reports whether the client asks once more, where order decides and it has not
+// learnt what came of its request. To servers that is what a further client's first
+// request is, unless a date was written and has passed: it waits for that, and until
+// its request is no longer under way and the faults have healed. One client does.
+func (c *client) again() bool {
+	place, r := c.rec.place.(offering), c.rec
+	if r.askedAgain || !place.Dated() || !place.Outlast(c.name, func() bool { return !r.askedAgain && r.injector.active == 0 }) {
+		return false
+	}
+	r.askedAgain = true
+	return true
+}
+
 func (c *client) Next() {
 	c.rec.mu.Lock() // an entry that nobody has asked for takes the number
 	defer c.rec.mu.Unlock()

@@ -13,6 +13,8 @@ import (
 // offering is a place in which order may decide when a fault strikes.
 type offering interface {
 	Ordered() bool
+	Dated() bool
+	Outlast(client string, open func() bool) bool
 	Idle(client string) bool
 	Offer(sim.Offer)
 }

@@ -21,23 +21,23 @@ type recorder struct {
 	sink     func(*history.Entry)
 	injector injector
 
-	mu        mutex // in docker many goroutines record
-	begun     bool  // before, nothing is recorded: there is no time yet
-	over      bool  // every script has ended that will
-	history   history.History
-	guarded   workloads.Guarded
-	grants    []int           // by the index of the acquire's invoke
-	grant     int             // the last one
-	leases    []time.Duration // when the lease of each grant ends, as the lock said last; 0: it did not say
-	lost      []int           // acquires whose grants were lost before they have one here
-	process   int             // the last number given to a client
-	closed    bool
-	clients   []*client // the plan's, and then those that an earlier run had more
-	processes map[string]*client
-	entries   map[int]*client // that nobody has asked for and that last, by their acquires
-	most      int             // how many faults may strike where order decides; 0: all
-	again     int             // how often a client may ask again where order decides
-	unseen    history.Entry   // what is not recorded goes here
+	mu         mutex // in docker many goroutines record
+	begun      bool  // before, nothing is recorded: there is no time yet
+	over       bool  // every script has ended that will
+	history    history.History
+	guarded    workloads.Guarded
+	grants     []int           // by the index of the acquire's invoke
+	grant      int             // the last one
+	leases     []time.Duration // when the lease of each grant ends, as the lock said last; 0: it did not say
+	lost       []int           // acquires whose grants were lost before they have one here
+	process    int             // the last number given to a client
+	closed     bool
+	clients    []*client // the plan's, and then those that an earlier run had more
+	processes  map[string]*client
+	entries    map[int]*client // that nobody has asked for and that last, by their acquires
+	most       int             // how many faults may strike where order decides; 0: all
+	askedAgain bool            // a client has; see again
+	unseen     history.Entry   // what is not recorded goes here
 }
 
 // reset is where a run starts from: what is not named here is zero.
@@ -53,7 +53,6 @@ func (r *recorder) reset(plan *Plan, sink func(*history.Entry)) {
 		clients:   r.clients,
 		processes: r.processes,
 		entries:   r.entries,
-		again:     1,
 		injector:  injector{rec: r, most: r.most, injections: r.injector.injections[:0], inForce: r.injector.inForce},
 	}
 	clear(r.injector.inForce)

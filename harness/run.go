@@ -132,7 +132,7 @@ func (r *recorder) random(c *client) workloads.Random {
 	workload, _ := workloads.Find(r.plan.Workload)
 	return workloads.Random{
 		Workload: workload, Nth: c.n,
-		Acquires: r.plan.SectionsOf(c.n), Lease: r.plan.Lease, Shape: r.plan.shape(), Once: r.ordered(), Again: &r.again,
+		Acquires: r.plan.SectionsOf(c.n), Lease: r.plan.Lease, Shape: r.plan.shape(), Once: r.ordered(), Again: c.again,
 	}
 }
 

@@ -15,6 +15,8 @@ type Walk struct {
 	Path    []uint8 // the positions of the steps to take
 	Faults  int     // how many of the plan's may strike; 0: all
 	Monitor Monitor // sees every entry
+	// Arrived is called where the walk has come to, and may have it go on.
+	Arrived func() (step uint8, on bool)
 
 	// What it has come to:
 	State State
@@ -57,6 +59,9 @@ func (b *Buffer) Follow(plan *Plan, w *Walk) error {
 			return int(w.Path[at-1])
 		}
 		b.look(w, world, list)
+		if step, on := w.Arrived(); on {
+			return int(step)
+		}
 		return -1
 	})
 	b.recorder.most = w.Faults
@@ -66,6 +71,7 @@ func (b *Buffer) Follow(plan *Plan, w *Walk) error {
 		return nil
 	case err == nil:
 		b.look(w, &b.world, nil)
+		w.Arrived()
 	}
 	return err
 }
@@ -140,11 +146,18 @@ func (b *Buffer) rest(s []byte, w *sim.World, m Monitor) []byte {
 			s = append(s, 2)
 		}
 	}
-	s = append(s, byte(r.again))
+	s = append(s, flag(r.askedAgain))
 	return m.AppendState(s, w.Now())
 }
 
 func hash(b []byte) State {
 	sum := sha256.Sum256(b)
 	return State(sum[:len(State{})])
+}
+
+func flag(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
 }

@@ -75,9 +75,9 @@ type Random struct {
 	// Once: ask once for each section, and wait for 3 T; then go on to the next.
 	// Else a client asks until its patience ends.
 	Once bool
-	// Again is how often one of the clients may still ask again where nobody knows
-	// what came of its request, if they ask once.
-	Again *int
+	// Again reports whether the client asks once more where nobody knows what came of
+	// its request, if it asks once.
+	Again func() bool
 }
 
 // Whenever is a sleep that ends when its turn comes, in places where order
@@ -156,8 +156,7 @@ func (r Random) acquire(c Client) (got Result, leaves bool) {
 	switch {
 	case r.Once:
 		res := ask(3 * r.Lease)
-		if res == Unknown && *r.Again > 0 {
-			*r.Again--
+		if res == Unknown && r.Again() {
 			res = ask(3 * r.Lease)
 		}
 		return res, false

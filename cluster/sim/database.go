@@ -105,7 +105,9 @@ func (d *database) receive(m *message) {
 		m.kind = rst
 	default:
 		n.asked = append(n.asked[:0], m)
-		w.readsClock(false)
+		if m.sql.command.Lease > 0 {
+			w.dates(false)
+		}
 		d.model.Do(d.clock(), n.session, m.op, m.sql.command)
 		d.tell()
 		return

@@ -14,7 +14,7 @@ type host client
 func (h *host) Now() time.Time {
 	(*client)(h).spin()
 	h.journal.clock(h.world.now)
-	h.world.readsClock(true)
+	h.world.dates(true)
 	return time.Unix(0, int64(h.clock.wall(h.world.now)))
 }
 
@@ -22,7 +22,6 @@ func (h *host) Now() time.Time {
 func (h *host) Mono() time.Duration {
 	(*client)(h).spin()
 	h.journal.clock(h.world.now)
-	h.world.readsClock(false)
 	return h.clock.mono(h.world.now)
 }
 

@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -21,8 +22,8 @@ import (
 //     slowed. Before, all messages arrive, and all clients that work, and are
 //     not kept from it, have done their work: what nobody disturbs takes less
 //     time than a lease;
-//   - where somebody has read a clock, time passes at such a moment although no
-//     timer is due: a date that was written down is over then. See passage.
+//   - where dates are written down, time passes at such a moment although no timer
+//     is due: they are over then. See dates.
 type Order struct {
 	pick  func(*World, []Step) int
 	names []string // to follow; what is not among them goes on by itself
@@ -41,24 +42,55 @@ type Order struct {
 	calls   []int // of their operations
 	changes int   // how often something changed that a client could find out
 
-	read   bool // somebody has read a clock since time passed last
-	wall   bool // a wall clock: what it showed may stand anywhere, as a text
+	dated  bool // somebody has learnt a date since time passed last
+	wall   bool // from a wall clock: it may stand anywhere, as a text
 	passed int  // how often time passed
 }
 
-// Passages is how often time may pass in a run of so many clients although no
-// timer is due.
-func Passages(clients int) int { return clients }
+// Passages is how often time may pass in a run although no timer is due: the date of
+// one holder is over, and then that of the next.
+const Passages = 2
 
 // Passage is how long that takes: what a lock writes down with a clock in its hand
 // is the end of a lease, or of something shorter, with a margin.
 func Passage(lease time.Duration) time.Duration { return lease + lease/2 }
 
-// readsClock notes that somebody reads a clock.
-func (w *World) readsClock(wall bool) {
+// dates notes that somebody learns a date that may be written down and compared
+// later: from a wall clock, or it is MySQL that writes it. What a monotonic clock
+// shows is no such date. Only who has read it can compare it, and does so with what
+// else has passed: a timer of a server, of a message or of its own.
+func (w *World) dates(wall bool) {
 	if o := w.order; o != nil {
-		o.read, o.wall = true, o.wall || wall
+		o.dated, o.wall = true, o.wall || wall
 	}
+}
+
+// Dated reports whether somebody has learnt such a date.
+func (w *World) Dated() bool { return w.order.dated || w.order.passed > 0 }
+
+// Outlast has the running task, which is the client's, wait until dates have passed,
+// nothing is under way from or to the client, and open says so. It returns false if
+// nothing else can happen before that.
+func (w *World) Outlast(client string, open func() bool) bool {
+	t := w.current
+	t.outlasts = outlasting{w.find(client), w.order.passed, open}
+	t.free = lingering
+	t.park(never)
+	return t.outlasts.over(w)
+}
+
+// outlasting is what a task waits for in Outlast.
+type outlasting struct {
+	client *client
+	passed int // World.order.passed when it began
+	open   func() bool
+}
+
+func (o *outlasting) over(w *World) bool {
+	return w.order.passed > o.passed && o.open() && !slices.ContainsFunc(w.order.pending, func(e event) bool {
+		m, ok := e.what.(*message)
+		return ok && m.conn.client == o.client
+	})
 }
 
 // ErrStopped ends a run whose order goes no further.
@@ -107,7 +139,7 @@ type Offer struct {
 func (w *World) Idle(client string) bool {
 	c := w.find(client)
 	t := w.tasks[c.n]
-	if t.parked && (t.free == asking || t.free == sleeping && t.deadline == never) {
+	if t.parked && (t.free == asking || t.free == lingering || t.free == sleeping && t.deadline == never) {
 		return true
 	}
 	for i := range w.order.pending {

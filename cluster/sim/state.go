@@ -24,7 +24,7 @@ func (w *World) AppendState(b []byte) []byte {
 	}
 	b = append(b, byte(len(w.impairments)))
 	o := w.order
-	b = append(b, boolBits(o.read, o.wall), byte(o.passed))
+	b = append(b, boolBits(o.dated, o.wall), byte(o.passed))
 	if o.wall { // a date in a text counts from the beginning, not from now
 		b = binary.AppendVarint(b, int64(w.now))
 	}
@@ -82,6 +82,8 @@ func (c *client) appendState(b []byte, t *task) []byte {
 	switch {
 	case t.answered && t.parked || t.free == asking: // its deadline will not be looked at
 		b = append(b, 2)
+	case t.free == lingering:
+		b = append(b, 5+boolBits(w.order.passed > t.outlasts.passed))
 	case t.free == sleeping:
 		b = append(b, 3+boolBits(t.deadline == never))
 	default:

@@ -140,6 +140,8 @@ func (w *World) enabled() {
 			}
 			waiting = waiting || fresh
 			o.steps = append(o.steps, Step{kind: goesOn, world: w, task: t, index: -1})
+		case t.free == lingering && t.outlasts.over(w):
+			o.steps = append(o.steps, Step{kind: goesOn, world: w, task: t, index: -1})
 		case t.free == asking && !c.paused && !c.dead:
 			if c.round != o.changes {
 				o.steps = append(o.steps, Step{kind: again, world: w, task: t, index: -1})
@@ -154,6 +156,14 @@ func (w *World) enabled() {
 	}
 	if !busy {
 		w.ticks()
+	}
+	if slices.ContainsFunc(o.steps, func(s Step) bool { return !s.offer || !o.offers[s.index].Begins }) {
+		return
+	}
+	for _, t := range w.tasks { // they wait in vain
+		if t.parked && !t.ended && t.free == lingering {
+			o.steps = append(o.steps, Step{kind: goesOn, world: w, task: t, index: -1})
+		}
 	}
 }
 
@@ -201,7 +211,7 @@ func (w *World) ticks() {
 			add(Step{at: o.pending[i].at, index: i})
 		}
 	}
-	if then := w.now + Passage(w.cfg.Lease); o.read && o.passed < Passages(len(w.clients)) && then < next {
+	if then := w.now + Passage(w.cfg.Lease); o.dated && o.passed < Passages && then < next {
 		o.steps = append(o.steps, Step{kind: passes, world: w, at: then, index: -1})
 	}
 }
@@ -216,7 +226,7 @@ func (w *World) take(s Step) {
 	switch {
 	case s.kind == passes:
 		o.passed++
-		o.read = false
+		o.dated = false
 	case s.offer:
 		if o.offers[s.index].Tells {
 			o.changes++

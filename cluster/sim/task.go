@@ -30,6 +30,7 @@ type task struct {
 	queued   [2]time.Duration
 	answered bool // woken by an answer, not by the deadline
 	free     free // what may end early, where order decides
+	outlasts outlasting
 
 	// On a client's host:
 	operation *operation // that it belongs to
@@ -47,9 +48,10 @@ type task struct {
 type free uint8
 
 const (
-	bound    free = iota // none
-	sleeping             // of the harness, between two operations
-	asking               // of a client, between two tries
+	bound     free = iota // none
+	sleeping              // of the harness, between two operations
+	asking                // of a client, between two tries
+	lingering             // of the harness, in Outlast
 )
 
 // coroutine is what a task runs on: one script after another.
