@@ -23,21 +23,24 @@ type offering interface {
 func (j *injector) offer(place offering, i int) {
 	it := &j.injections[i]
 	it.offered = true
-	on := strings.Join(it.On, " ")
-	if it.Direction != faults.Both {
-		on += " " + it.Direction.String()
-	}
-	if it.Amount != 0 {
-		on += " " + it.Amount.String()
-	}
 	twin, nth := j.twin(i)
-	if nth > 1 {
-		on += " #" + strconv.Itoa(nth) // not one name for two that may do different things
+	name := func(f string) string {
+		f += " " + strings.Join(it.On, " ")
+		if it.Direction != faults.Both {
+			f += " " + it.Direction.String()
+		}
+		if it.Amount != 0 {
+			f += " " + it.Amount.String()
+		}
+		if nth > 1 {
+			f += " #" + strconv.Itoa(nth) // not one name for two that may do different things
+		}
+		return f
 	}
 	tells := it.fault.On != faults.OnClient
 	rests := it.fault.On == faults.OnClient && it.fault.Stops && it.ends()
 	place.Offer(sim.Offer{
-		Name: it.Fault + " " + on, On: it.struck, Begins: true, Tells: tells,
+		Name: func() string { return name(it.Fault) }, On: it.struck, Begins: true, Tells: tells,
 		Open: func() bool {
 			return !it.started && !j.stopped && (j.most == 0 || j.struck < j.most) &&
 				(twin == nil || twin.started) && !every(it.mates, j.rec.gone) && !(rests && every(it.mates, place.Idle))
@@ -49,7 +52,7 @@ func (j *injector) offer(place offering, i int) {
 	})
 	if it.ends() {
 		place.Offer(sim.Offer{
-			Name: it.Fault + history.EndSuffix + " " + on, On: it.struck, Tells: tells,
+			Name: func() string { return name(it.Fault + history.EndSuffix) }, On: it.struck, Tells: tells,
 			Open: func() bool { return it.started && !it.ended },
 			Do:   func() { j.heal(it) },
 		})
@@ -80,6 +83,6 @@ func (j *injector) twin(i int) (before *injection, nth int) {
 }
 
 func same(a, b *faults.Injection) bool {
-	return a.Fault == b.Fault && strings.Join(a.On, " ") == strings.Join(b.On, " ") &&
+	return a.Fault == b.Fault && slices.Equal(a.On, b.On) &&
 		a.For == b.For && a.Amount == b.Amount && a.Direction == b.Direction
 }

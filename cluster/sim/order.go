@@ -126,7 +126,7 @@ func InOrder(o *Order) *Choices { return &Choices{order: o} }
 // Offer is something that the harness lets happen where order decides, at any
 // time while it is open.
 type Offer struct {
-	Name   string
+	Name   func() string
 	On     []string // whom it concerns
 	Begins bool     // a fault strikes: nothing that comes by itself
 	Tells  bool     // who asks a server again may get another answer afterwards

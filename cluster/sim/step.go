@@ -40,7 +40,7 @@ func (s Step) String() string {
 	case s.kind == passes:
 		return until + "dates pass"
 	case s.offer:
-		name = s.world.order.offers[s.index].Name
+		name = s.world.order.offers[s.index].Name()
 	case s.index >= 0:
 		if m, ok := s.world.order.pending[s.index].what.(*message); ok {
 			name = m.conn.direction(m.toUp)

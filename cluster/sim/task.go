@@ -23,6 +23,7 @@ type task struct {
 	parked   bool
 	resuming bool // it waits, and has resumed another one
 	ended    bool
+	begun    bool          // the script has
 	ending   bool          // the run is over
 	deadline time.Duration // wakes the parked task at the latest
 	// queued are the next timers of its that are in the queue. There may be
@@ -86,6 +87,18 @@ func (t *task) reset(w *World, script func()) {
 	}
 }
 
+// unwind ends a script that has not ended, so that the coroutine is free for another.
+func (t *task) unwind() {
+	switch {
+	case t.ended:
+	case t.begun:
+		t.ending = true
+		t.resume()
+	default:
+		t.ended = true
+	}
+}
+
 // perform goes through the script, until it ends or has to.
 func (t *task) perform() {
 	defer func() {
@@ -99,6 +112,7 @@ func (t *task) perform() {
 			panic(crash{p, debug.Stack()})
 		}
 	}()
+	t.begun = true
 	t.script()
 	t.end()
 }

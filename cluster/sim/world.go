@@ -322,6 +322,9 @@ func (w *World) unwind() {
 		return // there was no run
 	}
 	for _, t := range w.tasks {
+		if w.again && w.order != nil { // a search leaves most runs in the middle
+			t.unwind()
+		}
 		if t.ended && w.again {
 			m.idle = append(m.idle, t)
 		} else {
