@@ -317,3 +317,26 @@ func BenchmarkExhaustive(b *testing.B) {
 		}
 	}
 }
+
+// What multiplies states without need shows here: each search has to come to its end
+// within so many schedules.
+func TestSearchesStaySmall(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		lock, fault string
+		clients     int
+		most        int
+	}{
+		{"redis-set-lua", "pause", 3, 60_000},
+		{"redis-setnx-expire", "delay", 3, 220_000}, // which reads a clock, and writes no date
+		{"redis-setnx-getset", "delay", 2, 40_000},
+		{"redis-setnx-getset", "restart", 2, 20_000},
+		{"mysql-fair-fixed", "pause", 2, 20_000},
+	} {
+		s := scope(tt.lock, tt.fault, tt.clients, 1)
+		s.Runs = tt.most
+		if b := exhaust(t, s); !b.Complete {
+			t.Errorf("%s under %s with %d clients has more than %d schedules", tt.lock, tt.fault, tt.clients, tt.most)
+		}
+	}
+}
