@@ -256,7 +256,7 @@ func (j *Judge) released(pos int32, e *history.Entry, id int32) {
 	p := &j.procs[id]
 	ok, effect := e.Type == history.OK, e.Type != history.Fail || j.opts.Released
 	if j.model.kind == anonymous && effect && e.Type != history.Fail { // it found its own hold gone, no other
-		j.event(event{proc: id, call: p.call, ret: pos, hold: none, release: true}, p.lock, e.Type)
+		j.event(event{proc: id, call: p.call, ret: pos, hold: none, release: true, about: p.hold, open: p.means.open}, p.lock, e.Type)
 	}
 	j.settle(p, effect)
 	if p.hold != none {

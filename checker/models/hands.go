@@ -136,7 +136,7 @@ func (j *Judge) over(id, pos int32) {
 // cease notes that a hold may have ended at pos, by a loss or a death.
 func (j *Judge) cease(id, pos int32) {
 	j.over(id, pos)
-	if j.model.kind == anonymous {
+	if j.model.kind == anonymous && j.holds[id].gone > pos {
 		if at, ok := j.ceased[id]; ok {
 			pos = min(pos, at)
 		}

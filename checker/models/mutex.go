@@ -5,7 +5,6 @@ import (
 	"container/heap"
 	"fmt"
 	"slices"
-	"sort"
 
 	"github.com/lockcheck/lockcheck/history"
 )
@@ -15,8 +14,13 @@ import (
 type event struct {
 	proc, call, ret int32
 	hold            int32 // of an acquire: what it got; of a release: what it can end, or none: anything
+	about           int32 // of a release: the hold that its process means, or none
+	by              int32 // of a release with an ok: the first event without an answer that it may confirm, or none
+	n               int32 // its place among the events of its lock
 	release         bool
 	tied            bool // of an acquire: there is a release that can end it only
+	open            bool // of a release: its process may as well mean another hold of its client
+	asked           bool // of an event without an answer: there may be a release that confirms it
 }
 
 // event takes in one that came back as typ says.
@@ -35,7 +39,7 @@ func (j *Judge) ends(events []event) []event {
 		for i := range events {
 			e := &events[i]
 			if at, ok := j.ceased[e.hold]; ok && !e.release {
-				end := event{proc: e.proc, call: max(at, e.call), ret: never, hold: none, release: true}
+				end := event{proc: e.proc, call: max(at, e.call), ret: never, hold: none, release: true, about: e.hold}
 				if at <= e.ret {
 					end.hold, e.tied = e.hold, true
 				}
@@ -46,6 +50,7 @@ func (j *Judge) ends(events []event) []event {
 	if order := eventOrder; !slices.IsSortedFunc(events, order) {
 		slices.SortStableFunc(events, order)
 	}
+	j.confirmable(events)
 	return events
 }
 
@@ -167,22 +172,20 @@ func (a *alternation) turn(release bool) bool {
 }
 
 // judgeEvents judges a mutex without owners. A grant that may have ended before it
-// was certain may be as good as none: it was given and taken back in one instant.
-// What is violated without all of those is violated.
+// was certain may be as good as none: it was given and taken back in one instant. A
+// release that may confirm an earlier one may have come then. What is violated with
+// all that left open is violated.
 func (o *object) judgeEvents() finding {
-	least, seems := *o, o.events
+	seems := o.events
 	for n := len(seems); n > 0 && seems[n-1].release && seems[n-1].hold != none; n-- {
 		seems = seems[:n-1]
 	}
+	least := *o
 	least.events = seems
-	doubts := slices.ContainsFunc(seems, func(e event) bool { return e.tied && e.ret != never })
-	if doubts {
-		least.events = slices.Clone(seems)
-		for i := range least.events {
-			if e := &least.events[i]; e.tied {
-				e.ret = never
-			}
-		}
+	tied := slices.ContainsFunc(seems, func(e event) bool { return e.tied && e.ret != never })
+	confirms := slices.ContainsFunc(seems, event.confirms)
+	if tied || confirms {
+		least.events = o.loosened(seems, true)
 	}
 	a := alternation{events: least.events}
 	i := a.run(nil)
@@ -191,10 +194,14 @@ func (o *object) judgeEvents() finding {
 		return least.noTurn(&a, i)
 	case len(o.refused) > 0:
 		return undecided("tries were refused")
-	case doubts && stuck(seems, nil, false) != none:
-		return undecided("a grant may have ended before it was certain")
-	default:
+	case !tied && !confirms || stuck(seems, nil, false) == none:
 		return legal
+	case confirms && stuck(o.loosened(seems, false), nil, false) == none:
+		return legal
+	case confirms:
+		return undecided("a release may have confirmed an earlier one")
+	default:
+		return undecided("a grant may have ended before it was certain")
 	}
 }
 
@@ -235,11 +242,7 @@ func (o *object) noTurn(a *alternation, i int32) finding {
 		if optional[k] || e.ret == never {
 			continue
 		}
-		at := sort.Search(len(o.events), func(n int) bool { return o.events[n].call >= e.call })
-		for o.events[at] != *e {
-			at++
-		}
-		facts = append(facts, fact{opID{eventOp, int32(at)}, []int32{e.call, e.ret}})
+		facts = append(facts, fact{opID{eventOp, e.n}, []int32{e.call, e.ret}})
 		first, last = min(first, e.call), max(last, e.ret)
 		if e.release {
 			releases++
@@ -310,10 +313,10 @@ func (o *object) tooMany(a *alternation, i int32) finding {
 			continue
 		}
 		if same++; same <= lastEvents {
-			facts = append(facts, fact{opID{eventOp, n}, []int32{o.events[n].call, o.events[n].ret}})
+			facts = append(facts, fact{opID{eventOp, o.events[n].n}, []int32{o.events[n].call, o.events[n].ret}})
 		}
 	}
-	facts = append(facts, fact{opID{eventOp, i}, []int32{last.call, last.ret}})
+	facts = append(facts, fact{opID{eventOp, last.n}, []int32{last.call, last.ret}})
 	j := o.j
 	said := []string{plural(same, "grant"), plural(other, "release")}
 	if last.release {

@@ -19,6 +19,7 @@ import (
 type oracle struct {
 	deeds []deed
 	rule  rule
+	any   bool // whoever holds, a release frees the lock
 	limit int
 	seen  map[past]bool
 }
@@ -32,6 +33,7 @@ type deed struct {
 	proc      int
 	of        int  // the acquire that it names; none: it names none
 	over      bool // of a release: it happened, or may have
+	end       bool // it is a loss, a death, or a release that found nothing
 	shared    bool
 	token     uint64
 }
@@ -112,6 +114,12 @@ func (o *oracle) explains(w past) bool {
 // after is what deed i can make of w.
 func (o *oracle) after(w past, i int) (list []past) {
 	d := o.deeds[i]
+	if o.any && d.what == toRelease {
+		return o.frees(w, i)
+	}
+	if o.any && d.what == toExtend {
+		return []past{w}
+	}
 	switch d.what {
 	case toAcquire:
 		if !o.admits(w, d.proc, d.shared) {
@@ -167,6 +175,34 @@ func (o *oracle) after(w past, i int) (list []past) {
 		}
 	}
 	return nil
+}
+
+// frees is what a release makes of a lock that knows no owner.
+func (o *oracle) frees(w past, i int) (list []past) {
+	d, next := o.deeds[i], w
+	next.held = 0
+	switch {
+	case d.end && d.of == int(none):
+		return nil
+	case d.optional && w.held != 0 && (!d.end || d.call > o.deeds[d.of].ret || w.held == bit(d.of)):
+		next.perhaps |= bit(i)
+		return []past{next}
+	case d.optional:
+		return nil
+	case w.held != 0:
+		list = append(list, next)
+	}
+	for k, x := range o.deeds {
+		same := d.of == x.of
+		if d.of == int(none) || x.of == int(none) {
+			same = d.client == x.client
+		}
+		if next := w; same && w.perhaps&bit(k) != 0 { // what had no answer did it, and this one says so
+			next.perhaps &^= bit(k)
+			list = append(list, next)
+		}
+	}
+	return list
 }
 
 // chaos makes histories of which nobody would be proud: clients with several
@@ -325,7 +361,12 @@ func (c *chaos) ends(pos int, of func(deed) bool) {
 }
 
 func (c *chaos) end(pos, k int) {
-	c.deeds = append(c.deeds, deed{what: toRelease, call: pos, ret: 1 << 29, optional: true, client: c.deeds[k].client, of: k, over: true})
+	for _, d := range c.deeds {
+		if d.of == k && d.what == toRelease && (!d.optional || d.end && c.model.kind == anonymous) {
+			return // it was over, or may have been
+		}
+	}
+	c.deeds = append(c.deeds, deed{what: toRelease, call: pos, ret: 1 << 29, optional: true, client: c.deeds[k].client, of: k, over: true, end: true})
 }
 
 func (c *chaos) ask(p *chaotic) {
@@ -355,8 +396,9 @@ func (c *chaos) ask(p *chaotic) {
 			if c.named {
 				e.Type, e.F = history.Event, history.Valid
 				pos := c.add(e)
-				a := &c.deeds[x.acquire]
-				a.optional, a.ret = false, min(a.ret, pos)
+				if a := &c.deeds[x.acquire]; c.model.kind != anonymous {
+					a.optional, a.ret = false, min(a.ret, pos)
+				}
 			}
 			return
 		case 2:
@@ -409,7 +451,16 @@ func (c *chaos) answer(p *chaotic) {
 		}
 	}
 	if e.F == history.Release && (e.Type != history.Fail || c.opts.Released) {
-		d.over = true
+		d.over, d.end = true, e.Type == history.Fail
+		for k := range c.deeds {
+			switch x := &c.deeds[k]; {
+			case c.model.kind != anonymous || !d.end || k == p.deed || x.of != d.of || x.what != toRelease:
+			case x.end: // one of the two
+				x.call, d.what = min(x.call, d.call), toDoNothing
+			case !x.optional: // it was over
+				d.what = toDoNothing
+			}
+		}
 	}
 	if acquires := e.F == history.Acquire || e.F == history.Try; acquires && e.Type != history.Fail {
 		c.grant++
@@ -451,7 +502,7 @@ func TestTheOracleAgrees(t *testing.T) {
 	if testing.Short() {
 		histories = 100
 	}
-	for _, name := range []string{"owner-mutex", "fenced-mutex", "reentrant-mutex", "reentrant-mutex=2", "reentrant-fenced-mutex", "rw-mutex", "semaphore=2"} {
+	for _, name := range []string{"owner-mutex", "mutex", "fenced-mutex", "reentrant-mutex", "reentrant-mutex=2", "reentrant-fenced-mutex", "rw-mutex", "semaphore=2"} {
 		for _, opts := range []Options{{}, {Released: true}, {StrictTry: true}} {
 			for _, named := range []bool{true, false} {
 				t.Run(fmt.Sprintf("%s %+v named=%v", name, opts, named), func(t *testing.T) {
@@ -482,7 +533,7 @@ func consult(t *testing.T, m Model, opts Options, named bool, histories int) {
 			j.Add(&c.h[i], i+1)
 		}
 		v := j.Verdict(context.Background())
-		explained := (&oracle{deeds: c.deeds, rule: m.rule, limit: m.N, seen: map[past]bool{}}).explains(past{})
+		explained := (&oracle{deeds: c.deeds, rule: m.rule, any: m.kind == anonymous, limit: m.N, seen: map[past]bool{}}).explains(past{})
 		switch {
 		case v.Outcome == checker.Unknown && !strings.HasPrefix(v.Reason, "the judges disagree"):
 			unknown++

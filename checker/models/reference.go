@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/anishathalye/porcupine"
@@ -120,7 +121,7 @@ func (o *object) history(list []operation) []porcupine.Operation {
 // state is what the objects of all models remember.
 type state struct {
 	held    string // holds, four bytes each, in the order in which they were granted; of a mutex without owners: the one that a loss or a death can end
-	over    string // holds that were released, if there are loose operations
+	over    string // holds that were released, if there are loose operations; of a mutex without owners: events that may be confirmed
 	spent   string // holds that a loose release was about
 	queue   string // of holds, likewise
 	locked  bool   // of a mutex without owners
@@ -176,14 +177,18 @@ func (o *object) spec(start state) porcupine.Model {
 		DescribeOperation: func(in, _ any) string { return o.describe(in.(input)) },
 		DescribeState:     func(s any) string { return o.describeState(s.(state)) },
 	}
-	if !o.loose() {
+	if !o.loose() && !slices.ContainsFunc(o.events, event.confirms) {
 		return m
 	}
 	return (&porcupine.NondeterministicModel{
 		Init: func() []any { return []any{start} },
 		Step: func(s, in, _ any) []any {
-			if x := in.(input); x.kind == strayOp && o.strays[x.n].doubt == loose && !s.(state).ended {
+			switch x := in.(input); {
+			case s.(state).ended:
+			case x.kind == strayOp && o.strays[x.n].doubt == loose:
 				return o.choices(s.(state), &o.strays[x.n])
+			case x.kind == eventOp && o.events[x.n].confirms():
+				return o.releases(s.(state), &o.events[x.n])
 			}
 			ok, next := m.Step(s, in, nil)
 			if !ok {
@@ -233,6 +238,9 @@ func (o *object) step(s *state, x input) bool {
 		}
 		was := s.locked
 		s.locked, s.held = !e.release, ""
+		if e.silent() && e.asked {
+			s.over = pack(s.over, x.n)
+		}
 		if e.tied {
 			s.held = pack("", e.hold)
 		}

@@ -1043,6 +1043,50 @@ var modelSpecs = []modelSpec{
 		c1 release fail
 		c1 release
 		c1 release ok`, "valid"},
+	{"mutex owner-mutex", "a release with an ok may confirm an earlier one without an answer", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1 release grant=1
+		c1 release info grant=1
+		c2 acquire
+		c2 acquire ok grant=2
+		c1' release grant=1
+		c1' release ok grant=1
+		c2 release grant=2
+		c2 release ok grant=2`, "valid"},
+	{"mutex owner-mutex", "or a loss", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1 lost grant=1
+		c2 acquire
+		c2 acquire ok grant=2
+		c1 release grant=1
+		c1 release ok grant=1
+		c2 release grant=2
+		c2 release ok grant=2`, "valid"},
+	{"mutex", "what was released is not lost", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1 release grant=1
+		c1 release ok grant=1
+		c2 acquire
+		c2 acquire ok grant=2
+		c1 lost grant=1
+		c3 acquire
+		c3 acquire ok grant=3`, `violated 3,4,5,6,8,9: from line 3 to line 9 the lock was granted 2 times and released once: in no order is it free for each grant and held for each release, whatever the others did.`},
+	{"mutex", "but one of two that are ok did it itself", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1 release grant=1
+		c1 release info grant=1
+		c1' release grant=1
+		c1' release ok grant=1
+		c1' release grant=1
+		c1' release ok grant=1
+		c2 acquire
+		c2 acquire ok grant=2
+		c2 release grant=2
+		c2 release ok grant=2`, `violated 3,6,8: from line 3 to line 8 the lock was released 2 times, and no acquire can have come between.`},
 	{"reentrant-mutex", "what is being released may be lost, and all that rests on its entry", `
 		c3 acquire
 		c3 acquire ok grant=4

@@ -26,13 +26,14 @@ var table = [...]Model{
 	{
 		Name:   "mutex",
 		State:  "whether the lock is held",
-		Rules:  "It is granted when it is free, and released when it is held, by whomever. A loss, a death, or with --failed-release released a failed release, may have freed it. One that came before the answer to its acquire can end that grant only.",
+		Rules:  "It is granted when it is free, and released when it is held, by whomever. A loss, a death, or with --failed-release released a failed release, may have freed it. One that came before the answer to its acquire can end that grant only. The ok of a release that confirms what ended its grant before does nothing itself.",
 		Source: "Knossos, model mutex",
 		Exact: "Acquires and releases alternate, and nothing else matters: of two that are possible the one with the earlier completion is the more urgent. So operations are put off for as long as they can be. " +
 			"When a completion comes and its operation has not had its turn, it gets it; if the lock is in the wrong state, an operation of the other kind goes first, the most urgent one; an indeterminate one only if there is no other, because it has no completion that presses. " +
 			"Exchange: take any legal order that agrees so far. Where it runs another operation of the same kind first, the two can change places, because both had been invoked and the chosen one has the earlier completion. Where it runs more than this one does, the rest can be put off. So this order exists if any does. " +
 			"Overlap of intervals is not exact here: a release may belong to either of two acquires. " +
-			"A grant that may have ended before its acquire was answered can be given and taken back in one instant, so it is left out first, and what is violated without it is violated; where it makes a difference, Porcupine decides. " + strictSearch,
+			"A grant that may have ended before its acquire was answered can be given and taken back in one instant, so it is left out first, and what is violated without it is violated; where it makes a difference, Porcupine decides. " +
+			"A release that may confirm an earlier one without an answer, a loss or a death may take effect from there on, and what is violated with that is violated; if it is valid with each as it stands, or with each in place of the first that it may confirm, it is valid; else Porcupine decides. " + strictSearch,
 		kind: anonymous,
 	},
 	{

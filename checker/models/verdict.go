@@ -150,7 +150,7 @@ func (j *Judge) finish() {
 			}
 		case history.Release:
 			if j.model.kind == anonymous {
-				l.events = append(l.events, event{proc: id, call: p.call, ret: never, hold: none, release: true})
+				l.events = append(l.events, event{proc: id, call: p.call, ret: never, hold: none, release: true, about: p.hold, open: p.means.open})
 			}
 			if p.hold != none {
 				j.settle(p, true)

@@ -1,0 +1,137 @@
+package models
+
+import (
+	"cmp"
+	"slices"
+)
+
+// The ok of a release of a mutex without owners may confirm what ended the hold
+// before: an earlier release without an answer, a loss, or a death. Then it does
+// nothing itself.
+
+// confirms reports whether e may be such a release.
+func (e event) confirms() bool { return e.release && e.ret != never && e.by != none }
+
+// silent reports whether e may have ended a hold without an answer.
+func (e *event) silent() bool { return e.release && e.ret == never }
+
+// confirmable finds the first event that each release with an ok may confirm.
+func (j *Judge) confirmable(events []event) {
+	silent := make([]*event, 0, len(events))
+	released, unsure := map[int32]bool{}, map[int32]bool{} // holds; clients of which it is open what they mean
+	for i := range events {
+		e := &events[i]
+		if e.n, e.by = int32(i), none; !e.release {
+			continue
+		}
+		if e.silent() {
+			silent = append(silent, e)
+		} else if e.about != none {
+			released[e.about] = true
+		}
+		if e.open {
+			unsure[j.procs[e.proc].client] = true
+		}
+	}
+	slices.SortStableFunc(silent, func(a, b *event) int { return cmp.Compare(a.call, b.call) })
+	ofHold, ofClient := map[int32][]*event{}, map[int32][]*event{}
+	for _, e := range silent {
+		c := j.procs[e.proc].client
+		e.asked = released[e.about] || unsure[c]
+		if e.about != none && ofHold[e.about] == nil {
+			ofHold[e.about] = []*event{e}
+		}
+		if unsure[c] {
+			ofClient[c] = append(ofClient[c], e)
+		}
+	}
+	for i := range events {
+		e := &events[i]
+		if !e.release || e.silent() {
+			continue
+		}
+		for _, list := range [][]*event{ofHold[e.about], ofClient[j.procs[e.proc].client]} {
+			k := slices.IndexFunc(list, func(s *event) bool { return s.call >= e.ret || j.sameHold(s, e) })
+			if k >= 0 && list[k].call < e.ret && (e.by == none || list[k].call < events[e.by].call) {
+				e.by = list[k].n
+			}
+		}
+	}
+}
+
+// mayBe reports whether a release may be about a hold.
+func (j *Judge) mayBe(e *event, hold int32) bool {
+	h := &j.holds[hold]
+	return e.about == hold || e.open && h.call < e.call && j.procs[h.proc].client == j.procs[e.proc].client
+}
+
+// sameHold reports whether two releases may be about one hold.
+func (j *Judge) sameHold(a, b *event) bool {
+	switch {
+	case a.open && b.open:
+		return j.procs[a.proc].client == j.procs[b.proc].client
+	case a.about != none && a.about == b.about:
+		return true
+	case a.open:
+		return b.about != none && j.mayBe(a, b.about)
+	default:
+		return a.about != none && j.mayBe(b, a.about)
+	}
+}
+
+// loosened are events in which each release that may confirm what had no answer may
+// come as early as that. Of what had no answer, each is then needed once: the one
+// that is confirmed may come in place of the release itself, or, if most is false,
+// not at all. If most is true, no grant that may have ended before it was certain has
+// to be there, so that nothing is allowed less than it is.
+func (o *object) loosened(events []event, most bool) []event {
+	list := slices.Clone(events)
+	used := make([]bool, len(o.events))
+	for i := range list {
+		e := &list[i]
+		if most && e.tied {
+			e.ret = never
+		}
+		if !e.confirms() {
+			continue
+		}
+		by := &o.events[e.by]
+		switch {
+		case by.call >= e.call:
+		case by.hold == none && !used[e.by]: // else it is not in the list
+			used[e.by] = true
+			list[e.by].call, e.call = e.call, by.call
+		case most:
+			e.call = by.call
+		}
+	}
+	if !most {
+		left := list[:0]
+		for i, e := range list {
+			if !used[i] {
+				left = append(left, e)
+			}
+		}
+		list = left
+	}
+	slices.SortStableFunc(list, func(a, b event) int { return cmp.Compare(a.call, b.call) })
+	return list
+}
+
+// releases are what a release with an ok can make of s: it ends the present hold, or
+// confirms what ended the one that it is about.
+func (o *object) releases(s state, e *event) (list []any) {
+	if s.locked {
+		next := s
+		next.locked, next.held = false, ""
+		list = append(list, next)
+	}
+	for _, n := range unpack(s.over) {
+		if o.j.sameHold(&o.events[n], e) {
+			next := s
+			next.over, _ = without(s.over, n)
+			list = append(list, next)
+		}
+	}
+	return list
+}
