@@ -56,6 +56,7 @@ type deadline struct {
 	hold, pos int32
 	call      int32 // of the extend that said so, or none
 	until     time.Duration
+	granted   bool // the ok of the acquire said so
 }
 
 // proc is a client's process, and its open operation.
@@ -208,7 +209,9 @@ func (j *Judge) acquired(pos int32, e *history.Entry, id int32, f string) {
 		j.event(event{proc: id, call: p.call, ret: pos, hold: n}, p.lock, e.Type)
 	}
 	h := &j.holds[n]
-	h.queued = p.queued
+	if h.queued = none; e.Type == history.OK { // else it may have left the queue, and come back
+		h.queued = p.queued
+	}
 	j.grants.put(e.Grant, n)
 	hand := j.hand(p.client, p.lock)
 	if p.hold == none {
@@ -243,7 +246,11 @@ func (j *Judge) acquired(pos int32, e *history.Entry, id int32, f string) {
 	if p.struck != none { // its client did not live to see the answer
 		j.cease(n, p.struck)
 	}
+	before := len(j.deadlines)
 	j.valid(n, none, pos, e.ValidUntil)
+	for i := range j.deadlines[before:] {
+		j.deadlines[before+i].granted = true
+	}
 }
 
 // refuses tells whether a try that failed with this error was refused because
@@ -382,7 +389,7 @@ func (j *Judge) report(pos int32, e *history.Entry, id int32) {
 // invoked at call.
 func (j *Judge) valid(id, call, pos int32, until time.Duration) {
 	if j.model.rule.leases && until != 0 {
-		j.deadlines = append(j.deadlines, deadline{id, pos, call, until})
+		j.deadlines = append(j.deadlines, deadline{id, pos, call, until, false})
 	}
 }
 

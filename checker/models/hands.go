@@ -60,7 +60,7 @@ func (j *Judge) held(e *history.Entry, id int32) meaning {
 		// Its acquire may have had its turn, and the answer is yet to come.
 		a := &j.procs[asking[0]]
 		if a.hold == none {
-			a.hold = j.add(hold{lock: l, proc: asking[0], call: a.call, ret: never, queued: a.queued, shared: a.shared})
+			a.hold = j.add(hold{lock: l, proc: asking[0], call: a.call, ret: never, queued: none, shared: a.shared})
 			hand.mine = append(hand.mine, a.hold)
 		}
 		m.hold = a.hold
@@ -198,31 +198,38 @@ func (j *Judge) lose(m meaning, id, l, pos int32) {
 	if hand.doubtful() {
 		j.mark(hand, pos)
 	}
+	asks := none // what the process asks for itself
+	if p := &j.procs[id]; p.f == history.Acquire || p.f == history.Try {
+		asks = p.hold
+	}
 	switch {
+	case m.hold != none && m.hold == asks:
 	case m.named && j.model.rule.reentrant && j.holds[m.hold].certain():
-		j.drop(hand, owner, pos)
+		j.drop(hand, owner, asks, pos)
 	case m.named && !m.open:
 		j.cease(m.hold, pos)
-	case m.named || !j.drop(hand, id, pos):
+	case m.named || !j.drop(hand, id, asks, pos):
 		if !m.named { // else it is one that nobody had an answer to
-			j.drop(hand, none, pos)
+			j.drop(hand, none, asks, pos)
 		}
 		for _, n := range hand.unsure {
-			j.cease(n, pos)
+			if n != asks {
+				j.cease(n, pos)
+			}
 		}
 		j.strike(j.asking(client, l, id), pos)
 	}
 }
 
-// drop ends what a process holds for certain, or all of a hand (none). It
-// returns false if that is nothing, or is being released.
-func (j *Judge) drop(hand *hand, proc, pos int32) (found bool) {
+// drop ends what a process holds for certain, or all of a hand (none), but not what
+// it asks for. It returns false if that is nothing, or is being released.
+func (j *Judge) drop(hand *hand, proc, asks, pos int32) (found bool) {
 	list := hand.sure
 	hand.sure = hand.sure[:0]
 	for _, n := range list {
 		switch h := &j.holds[n]; {
 		case !h.certain():
-		case proc == none || h.proc == proc:
+		case n != asks && (proc == none || h.proc == proc):
 			found = found || h.releasing == 0
 			j.cease(n, pos)
 			h.joint = proc != none && j.model.rule.reentrant && h.releasing == 0
@@ -263,7 +270,7 @@ func (j *Judge) die(names []string, pos int32, itself bool) {
 			for _, h := range j.hands[i].unsure {
 				j.cease(h, at)
 			}
-			j.drop(&j.hands[i], none, at)
+			j.drop(&j.hands[i], none, none, at)
 		}
 	}
 }

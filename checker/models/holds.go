@@ -434,7 +434,7 @@ func (s *sweep) between(k, i int32) (facts []fact) {
 		switch {
 		case h.ret >= s.holds[i].ret || same && h.call > over && h.ret > s.holds[k].ret:
 			return facts
-		case h.momentary() || h.ret < s.holds[k].ret && h.end < s.holds[k].ret:
+		case h.momentary() || h.ret < s.holds[k].ret && h.end <= s.holds[k].ret:
 		case !same:
 			return []fact{acquireFact(n, h)}
 		case h.gone != never:

@@ -19,6 +19,9 @@ func (j *Judge) stretches(holds []hold, deadlines []deadline) []hold {
 		h := &holds[i]
 		if !h.presupposed() {
 			list = append(list, *h)
+			if last := &list[len(list)-1]; j.opts.StrictTry && !h.void { // nobody knows until when it held
+				last.end = h.call
+			}
 			continue
 		}
 		asked, before := h.call, len(list)
@@ -30,6 +33,10 @@ func (j *Judge) stretches(holds []hold, deadlines []deadline) []hold {
 				next = min(next, ds[k+1].pos)
 			}
 			end := min(next, over)
+			if d.granted && over > d.pos && h.end < d.pos { // it was over before its answer came, and had an instant before that
+				list = append(list, hold{lock: h.lock, proc: h.proc, call: h.call, ret: h.ret, end: h.end, gone: h.gone, floor: none, queued: none, until: d.until})
+				continue
+			}
 			if over <= d.pos || h.end < d.pos && (d.call == none || d.call > h.gone) {
 				continue
 			}
@@ -41,12 +48,9 @@ func (j *Judge) stretches(holds []hold, deadlines []deadline) []hold {
 			if last != nil && last.end == d.pos {
 				last.end, last.until = end, d.until
 			} else {
-				part := hold{lock: h.lock, proc: h.proc, call: asked, ret: max(d.pos, h.ret), end: end, gone: never, floor: none, queued: none, until: d.until}
+				part := hold{lock: h.lock, proc: h.proc, call: asked, ret: max(d.pos, h.ret), end: end, gone: h.gone, floor: none, queued: none, until: d.until}
 				list = append(list, part)
 				last = &list[len(list)-1]
-			}
-			if last.end == h.end {
-				last.gone = h.gone
 			}
 			asked = end
 		}

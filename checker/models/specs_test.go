@@ -1096,6 +1096,62 @@ var modelSpecs = []modelSpec{
 		c3 lost grant=6
 		c5 try
 		c5 try ok grant=11`, "valid"},
+	{"fifo-mutex", "who has no answer may have queued up anew, whatever its client released", `
+		c2 acquire
+		c2 queued
+		c1 acquire
+		c1 queued
+		c1 acquire ok
+		c1 release
+		c1 release ok
+		c2' release
+		c2' release ok`, "valid"},
+	{"reentrant-fenced-mutex", "who held before it was granted first says nothing of the token", `
+		c2 acquire
+		c1 try
+		c1 try ok token=1
+		c2 acquire ok token=2
+		c2 release
+		c2 release ok
+		c2 acquire
+		c2 acquire ok token=2
+		nemesis exit on=c1`, `violated 4,6,8: c2 was granted the lock in line 4 with token 2, and c2 after that, in line 8, with token 2.`},
+	{"owner-mutex rw-mutex semaphore=1 reentrant-mutex", "a process does not lose what it asks for, even if another one of its client has extended it", `
+		c1 acquire
+		c1' extend
+		c1' extend ok
+		c1 lost
+		c3 acquire
+		c3 acquire ok`, `violated 3,6: c1 (process 1) held the lock from line 3 on, and c3 was granted it in line 6.`},
+	{"lease", "who died before the answer came had held until then", `
+		c2 acquire at=1
+		c1 acquire at=4
+		c1 acquire ok at=5 until=15
+		nemesis poweroff on=c2 at=8
+		c2 acquire ok at=10 until=21`, `violated 3,4,5: c2 had the lock at some moment from line 4 to line 5, but c1 held the lock from line 3 on (valid until 15.000 s).`},
+	{"lease", "who was released before the answer came needs an instant before that", `
+		c2 acquire at=1
+		c2 acquire ok until=50
+		c1 acquire at=3
+		c1' release at=4
+		c1' release ok at=5
+		c2 release at=6
+		c2 release ok
+		c1 acquire ok at=7 until=60`, `violated 2,4,5,6: c1 (process 2) had the lock at some moment from line 4 to line 5, but c2 held the lock from line 2 to line 6 (valid until 50.000 s).`},
+	{"lease+strict", "an acquire without an answer may be why, and over before the next grant", `
+		c3 acquire at=2
+		c3 acquire info at=3
+		c1 try at=9
+		c1 try fail error=held
+		c2 acquire at=12
+		c2 acquire ok at=18 until=20`, "valid"},
+	{"lease+strict", "a store keeps no lease that was released", `
+		c2 acquire at=0
+		c2 acquire ok at=1 until=2
+		c2 release at=4
+		c2 release ok
+		c2 try at=5
+		c2 try fail error=held at=10`, `violated 4,5,6: c2 was refused the lock (lines 5 to 6) when nobody can have held it.`},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},

@@ -49,13 +49,13 @@ var table = [...]Model{
 		State:  "who holds the lock, and until when",
 		Rules:  "As owner-mutex, but a hold is over when the time is over for which it was said to be valid. An extend or a renewal sets a new time, and a hold that was over begins anew. A grant that does not say how long it is valid is left out.",
 		Source: "Gray and Cheriton, Leases (1989); lockcheck's property lease-exclusion",
-		Exact:  "Each stretch in which a holder had time left is a hold of its own, which ends at the first line at or after its time. " + shrunk + strictTry + " A grant that does not say how long it is valid may be why, too.",
+		Exact:  "Each stretch in which a holder had time left is a hold of its own, which ends at the first line at or after its time. " + shrunk + strictTry + " A grant that does not say how long it is valid may be why, too, and so may an acquire without an answer, which may have been over at any time.",
 		rule:   rule{leases: true},
 	},
 	{
 		Name:   "fifo-mutex",
 		State:  "who holds the lock, and who waits, in order",
-		Rules:  "As owner-mutex, and it is granted to who has waited longest. A place in the queue is taken between the invoke of the acquire and its line queued (the last one, if it had to queue up anew; its completion, where there is none). An acquire that failed or is indeterminate may have left the queue at any time, and may have queued up anew.",
+		Rules:  "As owner-mutex, and it is granted to who has waited longest. A place in the queue is taken between the invoke of the acquire and its line queued (the last one, if it had to queue up anew; its completion, where there is none). An acquire that failed or is indeterminate, whatever its client released later, may have left the queue at any time, and may have queued up anew.",
 		Source: "ZooKeeper's lock recipe; Lamport, Time, Clocks (1978), section on mutual exclusion",
 		Exact: shrunk + "Shortened holds have one order; the places in the queue have to be taken in that order. Taking each as early as possible, at its invoke or just after the place before it, is best for all that follow, so it decides. " +
 			"Where an indeterminate acquire is presupposed and has no instant of its own, the order is not forced, and Porcupine decides. " + strictTry,

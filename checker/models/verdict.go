@@ -141,7 +141,7 @@ func (j *Judge) finish() {
 			if p.hold == none {
 				p.hold = j.add(hold{lock: p.lock, proc: id, call: p.call, ret: never, shared: p.shared})
 			}
-			j.holds[p.hold].queued = p.queued
+			j.holds[p.hold].queued = none
 			if p.struck != none {
 				j.cease(p.hold, p.struck)
 			}
@@ -231,7 +231,7 @@ func (j *Judge) share(list []*object, holds []hold) {
 	deadlines := make([][]deadline, len(list))
 	for _, d := range j.deadlines {
 		l := holds[d.hold].lock
-		deadlines[l] = append(deadlines[l], deadline{place[d.hold], d.pos, d.call, d.until})
+		deadlines[l] = append(deadlines[l], deadline{place[d.hold], d.pos, d.call, d.until, d.granted})
 	}
 	for i, o := range list {
 		o.holds = j.stretches(o.holds, deadlines[i])
