@@ -73,8 +73,9 @@ func Decode(r io.Reader, name string) (*History, []Warning, error) {
 //   - grant of an acquire's ok: a fresh number;
 //   - grant of another operation, and of a client's event: the innermost grant
 //     of that lock that its process holds and is not releasing, which a release
-//     that fails leaves to it; a process that goes on after an info has what the
-//     one before it had.
+//     that fails leaves to it; none for an extend or a loss of a process that got
+//     several, and for a loss while its process releases; a process that goes on
+//     after an info has what the one before it had.
 //
 // It does not check that the entries make sense together; Check and Decode do.
 type Reader struct {

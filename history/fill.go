@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -15,6 +16,7 @@ type filler struct {
 	retired map[string]*procState // by client: the process that ended with info, until another goes on
 	fresh   int                   // the largest grant so far
 	ours    grantIndex            // grants that we numbered: the index of their acquire's ok
+	away    map[int]bool          // grants that a process released, or is releasing, which did not get them
 }
 
 // procState is what is known of a client's process.
@@ -52,12 +54,18 @@ func (f *filler) entry(e *Entry, given Given) error {
 	switch e.Type {
 	case Invoke:
 		p.invoke(e)
+		if e.F == Release && e.Grant != 0 && !p.has(e.Lock, e.Grant) {
+			if f.away == nil {
+				f.away = map[int]bool{}
+			}
+			f.away[e.Grant] = true
+		}
 	case Event:
 		switch {
 		case e.Grant != 0 || e.F == Queued || e.F == Late:
 		case e.F == Lost:
 			if p.open.f != Release { // else it may have nothing any more
-				e.Grant = p.only(e.Lock, true)
+				e.Grant = p.only(e.Lock, f.away, true)
 			}
 		default:
 			e.Grant = p.innermost(e.Lock)
@@ -95,7 +103,7 @@ func (p *procState) invoke(e *Entry) {
 		switch {
 		case e.Grant != 0:
 		case e.F == Extend:
-			e.Grant = p.only(e.Lock, false)
+			e.Grant = p.only(e.Lock, nil, false)
 		default:
 			e.Grant = p.innermost(e.Lock)
 		}
@@ -114,7 +122,9 @@ func (f *filler) complete(p *procState, e *Entry) error {
 	}
 	p.open.f = ""
 	switch {
-	case e.F == Release && e.Type != Fail:
+	case e.F == Release && e.Type == Fail:
+		delete(f.away, e.Grant)
+	case e.F == Release:
 		p.drop(e.Lock, e.Grant)
 	case e.F == Extend && e.Type == Fail && (e.Error == ErrLost || e.Error == ErrNotHeld):
 		p.lose(e.Lock, e.Grant)
@@ -157,21 +167,26 @@ func (p *procState) innermost(lock string) int {
 	return 0
 }
 
-// only is the same for what may say that the lock is lost. Where the process got several
-// grants itself it is 0: a loss that names none is one of all. fresh: one that was lost
-// before is not meant.
-func (p *procState) only(lock string, fresh bool) (grant int) {
+// only is the same for what may say that the lock is lost. Where the process has
+// several grants it is 0: a loss that names none is one of all. fresh: one that was
+// lost before is not meant, nor one that another process released, or is releasing.
+func (p *procState) only(lock string, away map[int]bool, fresh bool) (grant int) {
 	n := 0
 	for _, h := range p.grants[lock] {
-		if !fresh || !h.lost {
+		if !fresh || !h.lost && !away[h.grant] {
 			grant = h.grant
 			n++
 		}
 	}
-	if n > 1 && !p.heir {
+	if n > 1 && (fresh || !p.heir) {
 		return 0
 	}
 	return grant
+}
+
+// has reports whether the process has grant n of lock.
+func (p *procState) has(lock string, n int) bool {
+	return slices.ContainsFunc(p.grants[lock], func(h held) bool { return h.grant == n })
 }
 
 // lose notes that the process has lost grant n of lock, or all of them (0).

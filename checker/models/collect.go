@@ -63,6 +63,7 @@ type deadline struct {
 type proc struct {
 	number int
 	client int32
+	first  int32 // the process that it goes on for, after an info; or itself
 
 	f      string // of its open operation; "": none
 	lock   int32
@@ -83,6 +84,8 @@ type client struct {
 	name   string
 	asking []int32 // processes with an open acquire
 	hands  []int32 // what it has of each lock
+	// retired is the process that ended with info, until another goes on, plus one; or 0.
+	retired int32
 	// alive is behind its last sign of life, which is neither an invoke nor an info
 	// (the recorder writes those), or where it was killed.
 	alive int32
@@ -103,7 +106,10 @@ func (j *Judge) process(e *history.Entry) int32 {
 		j.nameOf[name] = c
 	}
 	p := int32(len(j.procs))
-	j.procs = append(j.procs, proc{number: e.Process.N, client: c})
+	j.procs = append(j.procs, proc{number: e.Process.N, client: c, first: p})
+	if before := &j.clients[c].retired; *before != 0 {
+		j.procs[p].first, *before = *before-1, 0
+	}
 	j.procOf[e.Process.N] = p
 	return p
 }
@@ -179,6 +185,9 @@ func (j *Judge) complete(pos int32, e *history.Entry, id int32) {
 		j.extended(pos, e, id)
 	default:
 		j.accessed(pos, e, id, f)
+	}
+	if e.Type == history.Info {
+		j.clients[p.client].retired = p.first + 1
 	}
 	if e.Error == history.ErrCrashed {
 		j.die([]string{j.clients[p.client].name}, pos, true)

@@ -205,12 +205,12 @@ func (j *Judge) lose(m meaning, id, l, pos int32) {
 	switch {
 	case m.hold != none && m.hold == asks:
 	case m.named && j.model.rule.reentrant && j.holds[m.hold].certain():
-		j.drop(hand, owner, asks, pos)
+		j.drop(hand, owner, false, asks, pos)
 	case m.named && !m.open:
 		j.cease(m.hold, pos)
-	case m.named || !j.drop(hand, id, asks, pos):
+	case m.named || !j.drop(hand, id, true, asks, pos):
 		if !m.named { // else it is one that nobody had an answer to
-			j.drop(hand, none, asks, pos)
+			j.drop(hand, none, true, asks, pos)
 		}
 		for _, n := range hand.unsure {
 			if n != asks {
@@ -221,15 +221,15 @@ func (j *Judge) lose(m meaning, id, l, pos int32) {
 	}
 }
 
-// drop ends what a process holds for certain, or all of a hand (none), but not what
-// it asks for. It returns false if that is nothing, or is being released.
-func (j *Judge) drop(hand *hand, proc, asks, pos int32) (found bool) {
+// drop ends what a process holds for certain (all: and what it goes on with, after an
+// info), or all of a hand (none), but not what it asks for. It returns false if that is nothing, or is being released.
+func (j *Judge) drop(hand *hand, proc int32, all bool, asks, pos int32) (found bool) {
 	list := hand.sure
 	hand.sure = hand.sure[:0]
 	for _, n := range list {
 		switch h := &j.holds[n]; {
 		case !h.certain():
-		case n != asks && (proc == none || h.proc == proc):
+		case n != asks && (proc == none || h.proc == proc || all && j.procs[h.proc].first == j.procs[proc].first):
 			found = found || h.releasing == 0
 			j.cease(n, pos)
 			h.joint = proc != none && j.model.rule.reentrant && h.releasing == 0
@@ -270,7 +270,7 @@ func (j *Judge) die(names []string, pos int32, itself bool) {
 			for _, h := range j.hands[i].unsure {
 				j.cease(h, at)
 			}
-			j.drop(&j.hands[i], none, none, at)
+			j.drop(&j.hands[i], none, true, none, at)
 		}
 	}
 }

@@ -1096,6 +1096,39 @@ var modelSpecs = []modelSpec{
 		c3 lost grant=6
 		c5 try
 		c5 try ok grant=11`, "valid"},
+	{"semaphore=2 semaphore=2+read", "a process that goes on loses all, too", `
+		c1 acquire
+		c1 acquire info
+		c1' acquire
+		c1' acquire ok
+		c1' acquire
+		c1' acquire ok
+		c1' lost
+		c2 acquire
+		c2 acquire ok
+		c2 acquire
+		c2 acquire ok`, "valid"},
+	{"semaphore=2 semaphore=2+read", "and what it goes on with", `
+		c1 acquire
+		c1 acquire ok
+		c1 read
+		c1 read info
+		c1' acquire
+		c1' acquire ok
+		c1' lost
+		c2 acquire
+		c2 acquire ok
+		c2 acquire
+		c2 acquire ok`, "valid"},
+	{"owner-mutex+read", "a loss of what another process of the client releases may be about more", `
+		c1 acquire
+		c2 acquire
+		c1 acquire ok grant=1
+		c1' release grant=1
+		c1'' acquire
+		c1 lost
+		c1'' acquire ok grant=2
+		c2 acquire ok grant=3`, "valid"},
 	{"fifo-mutex", "who has no answer may have queued up anew, whatever its client released", `
 		c2 acquire
 		c2 queued
