@@ -12,8 +12,9 @@ import (
 // c1 is before c2 if the line that gave it a place in the queue precedes the
 // invoke of c2's acquire, or if the store gave it the smaller number. It is
 // overtaken if it still waits there when c2's acquire comes back ok: its own has
-// not come back, its client lives, and its place was not lost. That c2 enters
-// while somebody holds is a matter of exclusion.
+// not come back, its client lives, and its place was not lost. Who has no line that
+// gave it a place is neither overtaken nor does it starve. That c2 enters while
+// somebody holds is a matter of exclusion.
 func fairness(t *timeline) Verdict {
 	if !t.head.Order && len(t.places) == 0 {
 		return notApplicable(Fairness, "nobody says that the lock promises order (the header's \"order\"), and no acquire says when it had a place in the queue (queued)")

@@ -42,6 +42,9 @@ judges by one model. A history without lockcheck's first line is held against ` 
   It is never about an acquire that its own process has open: events of a grant come after its answer.
 - A try that was refused says nothing. With ` + "`--strict-try`" + ` it was refused because somebody held.
   A store may keep a lease for longer than its holder believes, so a lease that ran out may still be why.
+- A history that can show nothing is unknown: one without an acquire that is ok (of a register, without a read or a write that is ok),
+  and one in which nothing is violated and no grant has a token (models with tokens), no acquire that is ok has a line ` + "`queued`" + ` (` + "`fifo-mutex`" + `),
+  or no grant says how long it is valid, or no line has a time (` + "`lease`" + `).
 - Locks of different names have nothing to do with each other.
 
 Each model has a direct judge, which takes O(n log n) and says what convicts. Below stands why it is right, and what it leaves to
