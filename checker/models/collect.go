@@ -24,10 +24,11 @@ type hold struct {
 	floor      int32 // until when an extend shows it, or none
 	queued     int32 // where it was known to stand in the queue, or none
 	shared     bool
-	known      bool // its acquire was ok, or its owner was told that it has it
-	void       bool // its acquire failed, after somebody had said that it was released
-	releasing  int8 // releases of it that are under way
-	joint      bool // what its process held at end was lost with it, in one entry of the store
+	known      bool  // its acquire was ok, or its owner was told that it has it
+	void       bool  // its acquire failed, after somebody had said that it was released
+	releasing  int8  // releases of it that are under way
+	alone      int32 // from where on it may be over by itself, or never
+	joint      int32 // the loss that may end it, with all that its process held, plus one; or 0
 	token      uint64
 	until      time.Duration // of a lease: when it ends, if that is known
 }
@@ -163,8 +164,7 @@ func (j *Judge) invoke(pos int32, e *history.Entry, id int32) {
 		}
 		j.cloud(p)
 		if p.hold != none && e.F == history.Release {
-			h := &j.holds[p.hold]
-			h.releasing, h.joint = h.releasing+1, false
+			j.holds[p.hold].releasing++
 		}
 	}
 }
@@ -283,8 +283,7 @@ func (j *Judge) released(pos int32, e *history.Entry, id int32) {
 	}
 	if p.hold == none || ok && (j.holds[p.hold].gone != never || j.holds[p.hold].void) {
 		if ok && p.hold != none && !p.means.open && !j.holds[p.hold].void {
-			h := &j.holds[p.hold] // the release that came first may have been about another one
-			h.end = min(h.end, p.call)
+			j.holds[p.hold].close(p.call) // the release that came first may have been about another one
 		}
 		if ok {
 			j.stray(stray{proc: id, call: p.call, ret: pos, release: true, doubt: j.stands(p), hold: none, over: j.ended(p.hold)}, p.lock)
@@ -296,7 +295,10 @@ func (j *Judge) released(pos int32, e *history.Entry, id int32) {
 		if r := j.reading(p.hold); r != nil && !p.means.open {
 			r.ret = min(r.ret, pos)
 		}
-		h.end, h.gone, h.ret = min(h.end, p.call), pos, min(h.ret, pos)
+		h.close(p.call)
+		h.gone, h.ret = pos, min(h.ret, pos)
+	case e.Type == history.Fail && effect && j.model.rule.reentrant && h.certain() && !p.means.open: // the entry was gone
+		j.drop(j.hand(j.procs[h.proc].client, h.lock), h.proc, false, none, p.call)
 	case e.Type == history.Fail && effect:
 		j.cease(p.hold, p.call)
 	case effect:

@@ -150,7 +150,7 @@ func (j *Judge) least() []hold {
 	holds := slices.Clone(j.holds)
 	for id, r := range j.readings {
 		h := &holds[id]
-		h.ret, h.end, h.gone = r.ret, r.end, r.gone
+		h.ret, h.end, h.gone, h.alone, h.joint = r.ret, r.end, r.gone, r.end, 0
 	}
 	return holds
 }

@@ -114,7 +114,7 @@ func (j *Judge) asking(c, l, but int32) (list []int32) {
 
 // add notes a hold, which nothing has ended yet.
 func (j *Judge) add(h hold) int32 {
-	h.end, h.gone, h.floor = never, never, none
+	h.end, h.gone, h.alone, h.floor = never, never, never, none
 	id := int32(len(j.holds))
 	if n := len(j.holds); n == cap(j.holds) { // append alone would copy long lists five times
 		j.holds = slices.Grow(j.holds, n+64)
@@ -125,6 +125,12 @@ func (j *Judge) add(h hold) int32 {
 
 // over notes that from pos on the owner of a hold does not know that it has it.
 func (j *Judge) over(id, pos int32) {
+	j.doubted(id, pos)
+	j.holds[id].close(pos)
+}
+
+// doubted notes the same of a hold that does not end by itself.
+func (j *Judge) doubted(id, pos int32) {
 	h := &j.holds[id]
 	if h.certain() {
 		hand := j.hand(j.procs[h.proc].client, h.lock)
@@ -132,6 +138,9 @@ func (j *Judge) over(id, pos int32) {
 	}
 	h.end = min(h.end, pos)
 }
+
+// close notes that h may end at pos by itself.
+func (h *hold) close(pos int32) { h.end, h.alone = min(h.end, pos), min(h.alone, pos) }
 
 // cease notes that a hold may have ended at pos, by a loss or a death.
 func (j *Judge) cease(id, pos int32) {
@@ -160,6 +169,7 @@ func (j *Judge) refute(id int32) {
 		j.stray(s, h.lock)
 	}
 	h.void, h.known, h.ret, h.end, h.gone, h.floor = true, false, never, never, never, none
+	h.alone, h.joint = never, 0
 	if r := j.reading(id); r != nil {
 		r.ret, r.floor = never, none
 	}
@@ -224,20 +234,39 @@ func (j *Judge) lose(m meaning, id, l, pos int32) {
 // drop ends what a process holds for certain (all: and what it goes on with, after an
 // info), or all of a hand (none), but not what it asks for. It returns false if that is nothing, or is being released.
 func (j *Judge) drop(hand *hand, proc int32, all bool, asks, pos int32) (found bool) {
+	joint, first := proc != none && j.model.rule.reentrant, len(j.losses)
 	list := hand.sure
 	hand.sure = hand.sure[:0]
 	for _, n := range list {
-		switch h := &j.holds[n]; {
-		case !h.certain():
-		case n != asks && (proc == none || h.proc == proc || all && j.procs[h.proc].first == j.procs[proc].first):
-			found = found || h.releasing == 0
-			j.cease(n, pos)
-			h.joint = proc != none && j.model.rule.reentrant && h.releasing == 0
-		default:
+		h := &j.holds[n]
+		if !h.certain() {
+			continue
+		}
+		mine := proc == none || h.proc == proc || all && j.procs[h.proc].first == j.procs[proc].first
+		if !mine || n == asks || joint && h.ret > pos {
 			hand.sure = append(hand.sure, n)
+			continue
+		}
+		if found = found || h.releasing == 0; joint {
+			j.doubted(n, pos)
+			h.joint = j.loss(first, h.proc, pos)
+		} else {
+			j.cease(n, pos)
 		}
 	}
 	return found
+}
+
+// loss is the entry of a store that a process lost at pos, plus one: one of those
+// from first on, or a new one.
+func (j *Judge) loss(first int, proc, pos int32) int32 {
+	for i := first; i < len(j.losses); i++ {
+		if j.losses[i].proc == proc {
+			return int32(i) + 1
+		}
+	}
+	j.losses = append(j.losses, loss{proc, pos})
+	return int32(len(j.losses))
 }
 
 // strike notes that what processes ask for may be over at pos, once they have it.

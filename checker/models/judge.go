@@ -47,6 +47,7 @@ type Judge struct {
 	grants    grants
 	holds     []hold
 	ceased    map[int32]int32 // of a mutex without owners: where a loss or a death may have ended a hold
+	losses    []loss          // of a lock that can be taken again: of its entry in the store
 	deadlines []deadline
 	resources bool // the guarded resource wrote lines of its own
 	saw       seen
@@ -66,6 +67,9 @@ type lock struct {
 	accesses []access // of clients
 	effects  []access // of the resource itself
 }
+
+// loss may end from pos on all that a process held of a lock, at once.
+type loss struct{ proc, pos int32 }
 
 // New is a judge that has seen nothing yet.
 func New(m Model, o Options) *Judge {

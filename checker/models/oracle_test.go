@@ -31,9 +31,10 @@ type deed struct {
 	optional  bool
 	client    string
 	proc      int
-	of        int  // the acquire that it names; none: it names none
-	over      bool // of a release: it happened, or may have
-	end       bool // it is a loss, a death, or a release that found nothing
+	of        int    // the acquire that it names; none: it names none
+	lost      uint64 // of a loss: what rests on one entry
+	over      bool   // of a release: it happened, or may have
+	end       bool   // it is a loss, a death, or a release that found nothing
 	shared    bool
 	token     uint64
 }
@@ -44,6 +45,7 @@ const (
 	toAcquire deedKind = iota
 	toRelease
 	toExtend
+	toLose
 	toBeRefused
 	toDoNothing
 )
@@ -163,6 +165,15 @@ func (o *oracle) after(w past, i int) (list []past) {
 			list = append(list, next)
 		}
 		return list
+	case toLose:
+		if w.held&d.lost == 0 {
+			return nil
+		}
+		w.perhaps |= w.held & d.lost
+		if w.held &^= d.lost; w.held == 0 {
+			w.nest = 0
+		}
+		return []past{w}
 	case toExtend:
 		for k, a := range o.deeds {
 			if w.held&bit(k) != 0 && d.means(k, a) {
@@ -316,12 +327,7 @@ func (c *chaos) run() {
 // that one; without a name all that the process holds, or, if that is nothing but
 // what it is releasing, all of its client.
 func (c *chaos) lost(p *chaotic, of, pos int) {
-	holds := func(k int) bool {
-		is := func(d deed) bool { return d.of == k && d.what == toExtend && !d.optional }
-		sure := !c.deeds[k].optional || slices.ContainsFunc(c.deeds, is)
-		is = func(d deed) bool { return d.of == k && d.over }
-		return sure && !slices.ContainsFunc(c.deeds, is)
-	}
+	holds := c.holds
 	switch {
 	case of == int(none):
 		lets, asks := -1, -1
@@ -334,21 +340,49 @@ func (c *chaos) lost(p *chaotic, of, pos int) {
 		for k, d := range c.deeds {
 			found = found || d.what == toAcquire && d.proc == p.n && k != asks && k != lets && holds(k)
 		}
+		if found && c.model.rule.reentrant {
+			c.entry(pos, p.n)
+			return
+		}
 		for k, d := range c.deeds {
 			if d.what == toAcquire && d.client == p.client && k != asks && (!found || d.proc == p.n) {
 				c.end(pos, k)
 			}
 		}
 	case c.model.rule.reentrant && holds(of):
-		proc := c.deeds[of].proc
-		for k := range c.deeds {
-			if c.deeds[k].what == toAcquire && c.deeds[k].proc == proc && holds(k) {
-				c.end(pos, k)
-			}
-		}
+		c.entry(pos, c.deeds[of].proc)
 	default:
 		c.end(pos, of)
 	}
+}
+
+// holds reports whether a process knows that it has what acquire k got.
+func (c *chaos) holds(k int) bool {
+	is := func(d deed) bool { return d.of == k && d.what == toExtend && !d.optional }
+	sure := !c.deeds[k].optional || slices.ContainsFunc(c.deeds, is)
+	is = func(d deed) bool { return d.of == k && d.over || d.lost&bit(k) != 0 }
+	return sure && !slices.ContainsFunc(c.deeds, is)
+}
+
+// rests is what a process holds at pos.
+func (c *chaos) rests(pos, proc int) (list uint64) {
+	for k, d := range c.deeds {
+		sure := d.ret
+		for _, x := range c.deeds {
+			if x.of == k && x.what == toExtend && !x.optional {
+				sure = min(sure, x.ret)
+			}
+		}
+		if d.what == toAcquire && d.proc == proc && sure <= pos && c.holds(k) {
+			list |= bit(k)
+		}
+	}
+	return list
+}
+
+// entry notes that all that a process holds may end at pos, at once.
+func (c *chaos) entry(pos, proc int) {
+	c.deeds = append(c.deeds, deed{what: toLose, call: pos, ret: 1 << 29, optional: true, of: int(none), lost: c.rests(pos, proc)})
 }
 
 // ends notes that holds may end from pos on.
@@ -450,7 +484,9 @@ func (c *chaos) answer(p *chaotic) {
 			c.lost(p, p.of, pos)
 		}
 	}
-	if e.F == history.Release && (e.Type != history.Fail || c.opts.Released) {
+	if fails := e.F == history.Release && e.Type == history.Fail && c.opts.Released; fails && c.model.rule.reentrant && d.of != int(none) && c.holds(d.of) {
+		*d = deed{what: toLose, call: d.call, ret: d.ret, optional: true, of: int(none), lost: c.rests(d.call, c.deeds[d.of].proc)}
+	} else if e.F == history.Release && (e.Type != history.Fail || c.opts.Released) {
 		d.over, d.end = true, e.Type == history.Fail
 		for k := range c.deeds {
 			switch x := &c.deeds[k]; {

@@ -19,6 +19,7 @@ const (
 	refusedOp
 	eventOp  // an acquire or release of a mutex without owners
 	accessOp // to a register
+	lossOp   // of the entry that what a process holds rests on
 	endOp    // after all that is certain
 )
 
@@ -56,6 +57,7 @@ func (o *object) start() state {
 // operations lists those that may take effect between two positions.
 func (o *object) operations(from, to int32) []operation {
 	var list []operation
+	var losses []int32
 	maybe := o.loose() || len(o.refused) > 0 // an indeterminate acquire may be needed
 	add := func(kind opKind, n int, call, ret, proc int32, optional bool) {
 		if call <= to && ret >= from {
@@ -75,8 +77,17 @@ func (o *object) operations(from, to int32) []operation {
 			list = append(list, operation{opID{queueOp, int32(i)}, h.call, in, h.proc, !h.presupposed()})
 		}
 		add(acquireOp, i, h.call, h.ret, h.proc, !h.presupposed())
-		if h.end != never {
+		switch {
+		case h.joint == 0 && h.end != never:
 			add(releaseOp, i, h.end, h.gone, h.proc, h.gone == never)
+		case h.joint != 0:
+			if h.alone != never {
+				add(releaseOp, i, h.alone, h.gone, h.proc, h.gone == never)
+			}
+			if l := h.joint - 1; !slices.Contains(losses, l) {
+				losses = append(losses, l)
+				add(lossOp, int(l), o.j.losses[l].pos, never, h.proc, true)
+			}
 		}
 	}
 	for i, s := range o.strays {
@@ -208,16 +219,19 @@ func (o *object) step(s *state, x input) bool {
 		return o.grant(s, x.n, x.optional)
 	case releaseOp:
 		rest, ok := without(s.held, x.n)
-		if h := &o.holds[x.n]; h.joint && h.gone == never {
-			rest = o.others(rest, h)
-		}
 		if s.held = rest; rest == "" {
 			s.nest = 0
+		}
+		if !ok { // it confirms a loss
+			_, ok = without(s.over, x.n)
+			return ok && o.holds[x.n].joint != 0
 		}
 		if ok && o.loose() {
 			s.over = pack(s.over, x.n)
 		}
 		return ok
+	case lossOp:
+		return o.lose(s, x.n+1)
 	case queueOp:
 		s.queue = pack(s.queue, x.n)
 		return true
@@ -251,14 +265,22 @@ func (o *object) step(s *state, x input) bool {
 	return false
 }
 
-// others are the held ones that were not lost together with h.
-func (o *object) others(held string, h *hold) (rest string) {
-	for _, n := range unpack(held) {
-		if x := &o.holds[n]; !x.joint || x.end != h.end || x.proc != h.proc {
+// lose ends what rests on an entry.
+func (o *object) lose(s *state, joint int32) bool {
+	rest := ""
+	for _, n := range unpack(s.held) {
+		switch h := &o.holds[n]; {
+		case h.joint != joint:
 			rest = pack(rest, n)
+		case h.gone != never || o.loose():
+			s.over = pack(s.over, n)
 		}
 	}
-	return rest
+	was := s.held
+	if s.held = rest; rest == "" {
+		s.nest = 0
+	}
+	return rest != was
 }
 
 // admits tells whether the lock may be granted to a process.
@@ -377,6 +399,8 @@ func (o *object) describe(x input) string {
 		}
 	case releaseOp:
 		text = "release"
+	case lossOp:
+		text = "lost"
 	case queueOp:
 		text = "queued"
 	case strayOp:

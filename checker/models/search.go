@@ -291,6 +291,8 @@ func (o *object) procOf(x opID) int32 {
 		return o.events[x.n].proc
 	case accessOp:
 		return o.accesses[x.n].proc
+	case lossOp:
+		return o.j.losses[x.n].proc
 	default:
 		return o.holds[x.n].proc
 	}

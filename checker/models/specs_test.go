@@ -1129,6 +1129,25 @@ var modelSpecs = []modelSpec{
 		c1 lost
 		c1'' acquire ok grant=2
 		c2 acquire ok grant=3`, "valid"},
+	{"reentrant-mutex+released", "a failed release that found the entry gone ends all that rested on it", `
+		c3 acquire
+		c3 acquire ok grant=1
+		c3 acquire
+		c3 acquire ok grant=2
+		c3 release grant=2
+		c3 release fail error=not-held
+		c2 acquire
+		c2 acquire ok grant=3`, "valid"},
+	{"reentrant-mutex=2", "what rests on one entry ends at once", `
+		c4 acquire
+		c4 acquire ok grant=1
+		c4 acquire
+		c4 acquire ok grant=2
+		c4 lost grant=1
+		c4 acquire
+		c4 acquire ok grant=4
+		c4 extend grant=2
+		c4 extend ok`, `violated 2,4,7,8: c4 held the lock 2 times, which is the limit, and was granted it once more (line 7).`},
 	{"fifo-mutex", "who has no answer may have queued up anew, whatever its client released", `
 		c2 acquire
 		c2 queued

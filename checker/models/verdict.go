@@ -154,7 +154,7 @@ func (j *Judge) finish() {
 			}
 			if p.hold != none {
 				j.settle(p, true)
-				j.holds[p.hold].end = min(j.holds[p.hold].end, p.call)
+				j.holds[p.hold].close(p.call)
 			}
 		case history.Read, history.Write, history.CAS:
 			j.access(p.lock, access{
@@ -176,9 +176,26 @@ func (j *Judge) finish() {
 			r.end = min(max(r.end, r.floor), r.gone)
 		}
 	}
+	for i := range j.holds { // who has one of those that rest on an entry has the entry
+		if h := &j.holds[i]; h.joint != 0 {
+			floor := h.floor
+			if r := j.reading(int32(i)); r != nil {
+				floor = r.floor
+			}
+			l := &j.losses[h.joint-1]
+			l.pos = max(l.pos, floor)
+		}
+	}
 	for i := range j.holds {
-		if h := &j.holds[i]; h.end != never {
+		h := &j.holds[i]
+		if h.end != never {
+			if h.end = h.alone; h.joint != 0 {
+				h.end = min(h.end, j.losses[h.joint-1].pos)
+			}
 			h.end = min(max(h.end, h.floor), h.gone)
+		}
+		if h.alone != never {
+			h.alone = min(max(h.alone, h.floor), h.gone)
 		}
 	}
 }
