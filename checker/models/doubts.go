@@ -148,6 +148,12 @@ func (j *Judge) loose(id, pos int32, release bool) {
 // least are the holds as no reading holds less.
 func (j *Judge) least() []hold {
 	holds := slices.Clone(j.holds)
+	for i := range holds {
+		if h := &holds[i]; h.joint != 0 {
+			h.end = min(max(min(h.alone, j.losses[h.joint-1].least), h.floor), h.gone)
+			h.alone, h.joint = h.end, 0
+		}
+	}
 	for id, r := range j.readings {
 		h := &holds[id]
 		h.ret, h.end, h.gone, h.alone, h.joint = r.ret, r.end, r.gone, r.end, 0

@@ -214,6 +214,7 @@ func (j *Judge) lose(m meaning, id, l, pos int32) {
 	}
 	switch {
 	case m.hold != none && m.hold == asks:
+	case m.named && m.hold != none && j.holds[m.hold].joint != 0: // with its entry, which was lost before
 	case m.named && j.model.rule.reentrant && j.holds[m.hold].certain():
 		j.drop(hand, owner, false, asks, pos)
 	case m.named && !m.open:
@@ -223,7 +224,7 @@ func (j *Judge) lose(m meaning, id, l, pos int32) {
 			j.drop(hand, none, true, asks, pos)
 		}
 		for _, n := range hand.unsure {
-			if n != asks {
+			if n != asks && j.holds[n].joint == 0 {
 				j.cease(n, pos)
 			}
 		}
@@ -265,7 +266,7 @@ func (j *Judge) loss(first int, proc, pos int32) int32 {
 			return int32(i) + 1
 		}
 	}
-	j.losses = append(j.losses, loss{proc, pos})
+	j.losses = append(j.losses, loss{proc, pos, pos})
 	return int32(len(j.losses))
 }
 

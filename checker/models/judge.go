@@ -69,7 +69,8 @@ type lock struct {
 }
 
 // loss may end from pos on all that a process held of a lock, at once.
-type loss struct{ proc, pos int32 }
+// least is where, whatever the operations of its client mean.
+type loss struct{ proc, pos, least int32 }
 
 // New is a judge that has seen nothing yet.
 func New(m Model, o Options) *Judge {

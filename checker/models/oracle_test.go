@@ -345,15 +345,20 @@ func (c *chaos) lost(p *chaotic, of, pos int) {
 			return
 		}
 		for k, d := range c.deeds {
-			if d.what == toAcquire && d.client == p.client && k != asks && (!found || d.proc == p.n) {
+			if d.what == toAcquire && d.client == p.client && k != asks && (!found || d.proc == p.n) && !c.lostBefore(k) {
 				c.end(pos, k)
 			}
 		}
 	case c.model.rule.reentrant && holds(of):
 		c.entry(pos, c.deeds[of].proc)
-	default:
+	case !c.lostBefore(of):
 		c.end(pos, of)
 	}
+}
+
+// lostBefore reports whether the entry that acquire k rests on was lost.
+func (c *chaos) lostBefore(k int) bool {
+	return slices.ContainsFunc(c.deeds, func(d deed) bool { return d.lost&bit(k) != 0 })
 }
 
 // holds reports whether a process knows that it has what acquire k got.
@@ -486,6 +491,13 @@ func (c *chaos) answer(p *chaotic) {
 	}
 	if fails := e.F == history.Release && e.Type == history.Fail && c.opts.Released; fails && c.model.rule.reentrant && d.of != int(none) && c.holds(d.of) {
 		*d = deed{what: toLose, call: d.call, ret: d.ret, optional: true, of: int(none), lost: c.rests(d.call, c.deeds[d.of].proc)}
+	} else if fails && d.of != int(none) && c.lostBefore(d.of) {
+		for k := range c.deeds {
+			if x := &c.deeds[k]; x.lost&bit(d.of) != 0 {
+				x.call = min(x.call, d.call)
+			}
+		}
+		d.what = toDoNothing
 	} else if e.F == history.Release && (e.Type != history.Fail || c.opts.Released) {
 		d.over, d.end = true, e.Type == history.Fail
 		for k := range c.deeds {

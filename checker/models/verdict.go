@@ -183,7 +183,7 @@ func (j *Judge) finish() {
 				floor = r.floor
 			}
 			l := &j.losses[h.joint-1]
-			l.pos = max(l.pos, floor)
+			l.pos, l.least = max(l.pos, h.floor), max(l.least, floor)
 		}
 	}
 	for i := range j.holds {
