@@ -2,7 +2,8 @@ package checker
 
 // fencing: where one acquire completed before another was invoked, its token
 // is smaller, and no two grants of a lock share one. Acquires that overlap may
-// get their tokens in any order; a nested one may get the token of its nest.
+// get their tokens in any order; a nested one, whose process holds when its ok
+// comes, may get the token of its nest.
 func fencing(t *timeline) Verdict {
 	var tokens bool
 	for i := range t.holds {

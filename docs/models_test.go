@@ -37,8 +37,8 @@ judges by one model. A history without lockcheck's first line is held against ` 
 - A loss (the line ` + "`lost`" + `, and an extend that failed with one of the two) that names a grant ends that grant only: no other permit, and nothing at all if the grant was released before.
   A reentrant lock is one entry in its store: there the loss of a grant that its process holds ends all that the process holds, at once; so does a failed release that is read as one that found it gone. It holds a grant if an ok, or a line
   ` + "`valid`" + `, has confirmed it, no release of it had an ok or no answer, and no earlier loss or death ended it.
-  A loss that is reported while a release is still open may be about more: of a reentrant lock about all that the process holds, and without a name about all that its client may have.
-  A loss that names no grant ends all that its process holds of the lock; if that is nothing, all that its client may have of it.
+  A loss that is reported while its process, or another one of its client, has a release of that open may be about more: of a reentrant lock about all that the process holds, and without a name about all that its client may have.
+  A loss that names no grant ends all that its process holds of the lock, with what it goes on with after an ` + "`info`" + `; if that is nothing, all that its client may have of it.
   It is never about an acquire that its own process has open: events of a grant come after its answer.
 - A try that was refused says nothing. With ` + "`--strict-try`" + ` it was refused because somebody held.
   A store may keep a lease for longer than its holder believes, so a lease that ran out may still be why.
