@@ -390,3 +390,32 @@ func TestASuiteWithoutAnyPromiseBrokenShowsNoStory(t *testing.T) {
 		t.Errorf("what nobody promised is told:\n%s", r.stdout)
 	}
 }
+
+// A cell goes on until its runs have reached what could have broken its promises, and
+// shows it; where they never do, nothing is held.
+func TestASuiteSaysWhetherAPromiseWasTested(t *testing.T) {
+	for _, tt := range []struct {
+		entry string
+		code  int
+		says  []string
+	}{
+		// Its first two pauses are shorter than a lease.
+		{"{lock: redis-set-del, faults: pause, promises: exclusion, runs: 2}", violated, []string{"violated exclusion"}},
+		{"{lock: redis-set-lua, faults: none, clients: 1, promises: ownership, runs: 2}", unproven, []string{"not tested: "}},
+		{"{lock: redis-set-lua, faults: delay, promises: [exclusion, liveness], runs: 2}", held, []string{
+			"exclusion: in 2 runs the fault hit an operation on the lock, or a lease ran out, while another client held or waited",
+			"liveness: in 2 runs a client wanted the lock after the last fault",
+		}},
+	} {
+		t.Chdir(t.TempDir())
+		r, _ := suiteRun(t, new(engine), "seed: 1\nlocks:\n  - "+tt.entry+"\n")
+		if r.code != tt.code {
+			t.Errorf("%s: exit code %d, want %d\n%s%s", tt.entry, r.code, tt.code, r.stdout, r.stderr)
+		}
+		for _, words := range tt.says {
+			if !strings.Contains(flat(r.stdout), words) {
+				t.Errorf("%s: %q is not said:\n%s", tt.entry, words, r.stdout)
+			}
+		}
+	}
+}
