@@ -1,12 +1,15 @@
 package main
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
@@ -151,10 +154,14 @@ func TestAStrangeScheduleIsAnOrdinaryError(t *testing.T) {
 		"a worker of nothing":    {func(p *harness.Plan) { p.Worker = []string{""} }, "worker: it has no command"},
 		"shrunk for a path":      {func(p *harness.Plan) { p.Shrunk = &harness.Shrunk{For: checker.Property("../x")} }, "there is no such property"},
 		"clients": {func(p *harness.Plan) {
-			p.Clients = make([]string, 100_000)
+			for i := len(p.Clients); i < 100_000; i++ {
+				p.Clients = append(p.Clients, fmt.Sprint("c", i+1))
+			}
 		}, "clients: 100000, and there can be up to 200"},
 		"acquires": {func(p *harness.Plan) { p.Acquires = 1_000_000_000 }, "acquires of a client: 1000000000, and there can be up to 1000"},
-		"faults":   {func(p *harness.Plan) { p.Faults = append(p.Faults, make([]faults.Injection, 100_000)...) }, "faults: 100000, and there can be up to 10000"},
+		"faults": {func(p *harness.Plan) {
+			p.Faults = slices.Repeat([]faults.Injection{{Fault: "pause", On: p.Clients[:1], At: time.Second, For: time.Second}}, 100_000)
+		}, "faults: 100000, and there can be up to 10000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
