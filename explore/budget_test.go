@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/cluster/sim"
 	"github.com/lockcheck/lockcheck/harness"
 	"github.com/lockcheck/lockcheck/locks"
 )
@@ -76,5 +77,12 @@ func TestShrinkingEndsWithinARun(t *testing.T) {
 	s = &shrinker{ctx: ctx, property: checker.Exclusion, budget: ShrinkBudget}
 	if s.zeroes(c); s.replays != 0 {
 		t.Errorf("%d replays after the end", s.replays)
+	}
+	// Nor does it work through the choices of a long run one by one.
+	for n := range 2000 {
+		c.plan.Choices = append(c.plan.Choices, sim.Choice{Name: sim.Name{What: "latency", N: -n}, Value: 100})
+	}
+	if n := testing.AllocsPerRun(1, func() { s.zeroes(c) }); n > 500 {
+		t.Errorf("%.0f allocations for %d choices after the end", n, len(c.plan.Choices))
 	}
 }
