@@ -87,6 +87,16 @@ func TestRemediesKeepWhatCasesViolate(t *testing.T) {
 	}
 }
 
+// What a figure says of a case is far from what it says of the remedy, so that the
+// place decides nothing.
+func TestFiguresSeparateACaseFromItsRemedy(t *testing.T) {
+	for _, c := range catalogue.Cases {
+		if f := c.Figure; f != nil && f.AtMost > 0 && f.AtLeast < 1.05*f.AtMost {
+			t.Errorf("%s: at least %v, and with the remedy at most %v", c.ID, f.AtLeast, f.AtMost)
+		}
+	}
+}
+
 // Of every lock all is said, and a variant with a flaw is like one without.
 func TestLocksSayWhatTheyAre(t *testing.T) {
 	for i, l := range catalogue.Locks {
