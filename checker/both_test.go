@@ -121,3 +121,17 @@ func TestAWriteBesideTheRecordIsNoDisagreement(t *testing.T) {
 		t.Errorf("got %s, %q: %s", v.Outcome, v.Porcupine, v.Reason)
 	}
 }
+
+// Where Porcupine comes to no end the verdict stays, and says so.
+func TestAnOpinionThatIsNoneIsSaid(t *testing.T) {
+	t.Parallel()
+	for i, want := range []Outcome{Valid, Violated} {
+		h := story(t, exclusionSpecs[i].story)
+		v := []Verdict{verdictOn(Judge(h), Exclusion)}
+		confirm(journal{list: h.Entries}, v, 0)
+		var n Second
+		if n.Take(v[0].Porcupine); v[0].Outcome != want || n != (Second{Undecided: 1}) {
+			t.Errorf("%s: got %v, %+v", exclusionSpecs[i].name, v[0], n)
+		}
+	}
+}
