@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/history"
@@ -88,5 +89,31 @@ func TestOfAMutexThereAreTooMany(t *testing.T) {
 	}
 	if said == 0 {
 		t.Error("no history was so blurred that its events had to be counted")
+	}
+}
+
+// Of 10,000 operations that overlap the judge needs no search. One of three times the
+// machine has nothing else to do.
+func TestALongMutexIsJudgedAtOnce(t *testing.T) {
+	m, err := Parse("mutex")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries := blurred(1, 10_000, 5001)
+	least := time.Hour
+	for range 3 {
+		start := time.Now()
+		j := New(m, Options{})
+		for i := range entries {
+			j.Add(&entries[i], i+1)
+		}
+		v := j.Verdict(context.Background())
+		least = min(least, time.Since(start))
+		if v.Outcome != checker.Violated {
+			t.Fatalf("%s: %s", v.Outcome, v.Reason)
+		}
+	}
+	if least > time.Second {
+		t.Errorf("it takes %v", least)
 	}
 }
