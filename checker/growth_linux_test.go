@@ -1,14 +1,17 @@
-package checker
+package checker_test
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"runtime"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/report"
 )
 
 // crowd writes long histories. The time between two lines is a millisecond.
@@ -102,12 +105,14 @@ func (c *crowd) endless(i int, f string, on ...string) {
 	c.fault(i, f, on...)
 }
 
-// The work for n grants and as many faults grows as n does, and not as n².
-func TestTheWorkGrowsWithTheHistory(t *testing.T) {
+// grows fails a test where the work for as many times the grants, and as many times
+// the faults, takes more than in proportion: n log n makes it 10 times as much, n² 64
+// times.
+func grows(t *testing.T, work func(*history.History)) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	for _, c := range crowds {
-		work := func(n int) float64 {
+		takes := func(n int) float64 {
 			w := crowd{history.History{Header: history.Header{Format: history.Format, LeaseMS: 1, HandoverMS: 1}}}
 			for i := range n {
 				c.write(&w, i, n)
@@ -116,19 +121,41 @@ func TestTheWorkGrowsWithTheHistory(t *testing.T) {
 			for range 3 {
 				runtime.GC()
 				start := threadTime(t)
-				Examine(&w.h)
+				work(&w.h)
 				least = min(least, threadTime(t).Seconds()-start.Seconds())
 			}
 			return least
 		}
 		const n, factor = 2000, 8
-		small, large := work(n), work(factor*n)
-		// n log n makes it 10 times as much, n² 64 times.
+		small, large := takes(n), takes(factor*n)
 		if large > 3*factor*small && large > 0.1 {
 			t.Errorf("%s: %d took %.4f s of this thread, %d took %.4f s", c.name, n, small, factor*n, large)
 		}
 		t.Logf("%-50s %.4f s, %.4f s", c.name, small, large)
 	}
+}
+
+func TestTheWorkGrowsWithTheHistory(t *testing.T) {
+	grows(t, func(h *history.History) { checker.Examine(h) })
+}
+
+// Every story of a history is written: of each violation, and of none.
+func TestTheWorkForAStoryGrowsWithTheHistory(t *testing.T) {
+	verdicts := map[*history.History][]checker.Verdict{}
+	grows(t, func(h *history.History) {
+		if verdicts[h] == nil {
+			verdicts[h], _, _ = checker.Examine(h)
+		}
+		calm := false
+		for _, v := range verdicts[h] {
+			if v.Outcome == checker.Violated || !calm {
+				calm = calm || v.Outcome != checker.Violated
+				if err := report.Story(io.Discard, h, verdicts[h], report.Options{Promise: []checker.Property{v.Property}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	})
 }
 
 // threadTime is how long this thread has run, whatever else the machine does.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -90,20 +91,44 @@ func (p *plot) shared() bool {
 // struck tells of the first fault that struck a holder; else of the first that
 // struck a client in the middle of an operation, or whose link it disturbed then.
 func (p *plot) struck() bool {
+	held, fell := lasting{}, map[*fault]bool{}
+	for _, g := range p.d.grants {
+		held.add(g.client, g.got, g.end)
+		held.add(anybody, g.got, g.end)
+		fell[g.fell] = true
+	}
 	for _, f := range p.d.faults {
+		server := slices.ContainsFunc(f.on, p.d.serves) && !f.words().link
+		if !f.hit() || !fell[f] && !(server && held.at(anybody, f.start)) && !held.strikes(f) {
+			continue
+		}
 		for _, g := range p.d.grants {
-			struck := f.strikes(g.client) || slices.ContainsFunc(f.on, p.d.serves) && !f.words().link
-			if f.hit() && struck && g.got <= f.start && (g.end == none || f.start <= g.end || g.fell == f) {
+			if (server || f.strikes(g.client)) && g.got <= f.start && (g.end == none || f.start <= g.end || g.fell == f) {
 				p.survives(g)
 				p.returned(f)
 				return true
 			}
 		}
 	}
+	busy, asked := lasting{}, map[string][]int{}
+	for _, o := range p.d.all {
+		busy.add(o.client, o.invoke, o.done)
+		if o.asks() {
+			asked[o.client] = append(asked[o.client], o.invoke)
+		}
+	}
 	for _, f := range p.d.faults {
+		link := f.words().link
+		disturbed := slices.ContainsFunc(f.victims(), func(name string) bool {
+			i, _ := slices.BinarySearch(asked[name], f.start+1)
+			return link && i < len(asked[name]) && before(asked[name][i], f.end)
+		})
+		if !f.hit() || !disturbed && !busy.strikes(f) {
+			continue
+		}
 		for _, o := range p.d.all {
-			later := f.words().link && f.start < o.invoke && before(o.invoke, f.end) && o.asks()
-			if f.hit() && f.strikes(o.client) && (later || o.invoke <= f.start && (o.done == none || f.start <= o.done)) {
+			later := link && f.start < o.invoke && before(o.invoke, f.end) && o.asks()
+			if f.strikes(o.client) && (later || o.invoke <= f.start && (o.done == none || f.start <= o.done)) {
 				if later {
 					p.asks(o)
 				}
@@ -113,6 +138,33 @@ func (p *plot) struck() bool {
 		}
 	}
 	return false
+}
+
+// lasting is when something lasted, by whom it was of. Times are added in the order
+// of their beginnings.
+type lasting map[string][]gap
+
+// anybody stands for all of them.
+const anybody = ""
+
+// add adds a time; end: none lasts to the end.
+func (l lasting) add(who string, begin, end int) {
+	list := l[who]
+	if n := len(list); n > 0 && before(end, list[n-1].end) {
+		end = list[n-1].end // of those so far, the end of the last one to end
+	}
+	l[who] = append(list, gap{begin, end})
+}
+
+// at tells whether one of who's times had begun at pos, and was not over.
+func (l lasting) at(who string, pos int) bool {
+	i, _ := slices.BinarySearchFunc(l[who], pos+1, func(t gap, pos int) int { return cmp.Compare(t.begin, pos) })
+	return i > 0 && !before(l[who][i-1].end, pos)
+}
+
+// strikes tells whether f struck somebody while something of its lasted.
+func (l lasting) strikes(f *fault) bool {
+	return slices.ContainsFunc(f.victims(), func(name string) bool { return l.at(name, f.start) })
 }
 
 // survives tells how a grant ended that a fault struck, and who came next.

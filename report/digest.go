@@ -35,11 +35,14 @@ type digest struct {
 	told       bool // visits are what clients say: their order is not known
 	faults     []*fault
 
-	open    map[history.Process]*op      // the running operation
-	inner   map[history.Process][]*grant // the open ones, the innermost last
-	unsure  map[int]*op                  // by grant: acquires that named it and were not sure
-	clients map[string]*life
-	latest  map[place]*stay
+	open     map[history.Process]*op      // the running operation
+	inner    map[history.Process][]*grant // the open ones, the innermost last
+	unsure   map[int]*op                  // by grant: acquires that named it and were not sure
+	clients  map[string]*life
+	latest   map[place]*stay
+	halts    map[string][]*fault  // by whom they stop: pauses and what takes servers down; some have ended
+	faultsOf map[faultID][]*fault // in the order of their lines
+	servers  map[string]bool      // that have entries, or took part in a promotion
 }
 
 // op is an operation of a client.
@@ -93,6 +96,7 @@ func newDigest(h *history.History) *digest {
 		index: map[int64]int{}, ops: map[int]*op{}, byID: map[int]*grant{},
 		open: map[history.Process]*op{}, inner: map[history.Process][]*grant{},
 		unsure: map[int]*op{}, clients: map[string]*life{}, latest: map[place]*stay{},
+		halts: map[string][]*fault{}, faultsOf: map[faultID][]*fault{},
 	}
 	for pos := range h.Entries {
 		e := &h.Entries[pos]
@@ -123,6 +127,15 @@ func (d *digest) of(lock string) *digest {
 		d.visitsOfClients()
 	}
 	d.queue = d.queues()
+	d.servers = map[string]bool{}
+	for _, s := range d.stays {
+		for _, x := range s.on {
+			d.servers[x.server] = true
+		}
+	}
+	for _, p := range d.promotions {
+		d.servers[p.server], d.servers[p.old] = true, true
+	}
 	return d
 }
 
@@ -139,6 +152,9 @@ func (d *digest) fromClient(pos int, e *history.Entry) {
 			delete(d.open, e.Process)
 			d.ops[pos] = o
 			o.done, o.outcome, o.err = pos, e.Type, e.Error
+			if o.gone != none { // its client has ended since, and may have begun anew
+				l.ops = append(l.ops, o)
+			}
 			d.completed(o, e)
 		}
 	}
@@ -165,6 +181,8 @@ func (d *digest) invoked(pos int, e *history.Entry) {
 	}
 	d.open[e.Process], d.ops[pos] = o, o
 	d.all = append(d.all, o)
+	l := d.life(o.client)
+	l.ops = append(l.ops, o)
 }
 
 func (d *digest) reported(pos int, e *history.Entry) {

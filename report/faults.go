@@ -26,6 +26,12 @@ type fault struct {
 	replaced   bool // a replica has taken the place of its server
 }
 
+// faultID is what the lines of one use of a fault have in common.
+type faultID struct {
+	kind string
+	id   int
+}
+
 // pause is the fault that a story has to know by name: a holder that wakes up
 // goes on where it stood.
 const pause = "pause"
@@ -189,14 +195,27 @@ func (f *fault) gains() bool { return f.kind == "rate" || f.kind == "server-rate
 // join makes one fault of those that do the same at the same time: two links of
 // a client that are cut, the clocks of three servers that run fast.
 func (d *digest) join() {
+	type when struct {
+		kind string
+		slot time.Duration
+	}
+	width := max(d.nearly(), 1)
+	near := map[when][]*fault{} // those that began in a slot as long as one time is
 	var joined []*fault
 	for _, f := range d.faults {
-		i := slices.IndexFunc(joined, func(o *fault) bool { return d.alike(o, f) })
+		slot := d.at(f.start) / width
+		var others []*fault
+		for s := slot - 1; s <= slot+1; s++ {
+			others = append(others, near[when{f.kind, s}]...)
+		}
+		i := slices.IndexFunc(others, func(o *fault) bool { return d.alike(o, f) })
 		if i < 0 {
 			joined = append(joined, f)
+			at := when{f.kind, slot}
+			near[at] = append(near[at], f)
 			continue
 		}
-		o := joined[i]
+		o := others[i]
 		both := *o
 		both.on = slices.Clone(o.on)
 		for _, name := range f.on {
@@ -229,10 +248,13 @@ func (d *digest) atOnce(a, b int) bool {
 	if d.at(a) == d.at(b) {
 		return true
 	}
-	return d.at(b)-d.at(a) <= d.slack()/10 && !slices.ContainsFunc(d.h.Entries[a:b], func(e history.Entry) bool {
+	return d.at(b)-d.at(a) <= d.nearly() && !slices.ContainsFunc(d.h.Entries[a:b], func(e history.Entry) bool {
 		return e.Process.Name != history.Nemesis
 	})
 }
+
+// nearly is how far apart two lines may be that are of nearly one time.
+func (d *digest) nearly() time.Duration { return d.slack() / 10 }
 
 // hit tells whether f is known to have touched something, or may have.
 func (f *fault) hit() bool { return !f.hits.Set || f.hits.V != 0 }
@@ -243,8 +265,8 @@ func (d *digest) nemesis(pos int, e *history.Entry) {
 		return
 	}
 	if kind, ok := strings.CutSuffix(e.F, history.EndSuffix); ok {
-		for _, f := range slices.Backward(d.faults) {
-			if f.id == e.ID && f.kind == kind && f.end == none {
+		for _, f := range slices.Backward(d.faultsOf[faultID{kind, e.ID}]) {
+			if f.end == none {
 				f.end, f.heals, f.hits = pos, pos, e.Hits
 				d.reunite(f)
 				return
@@ -269,5 +291,12 @@ func (d *digest) nemesis(pos int, e *history.Entry) {
 	if f.words().deadly {
 		d.die(f)
 	}
+	if f.kind == pause || f.words().down {
+		for _, name := range f.victims() {
+			d.halts[name] = append(d.halts[name], f)
+		}
+	}
 	d.faults = append(d.faults, f)
+	name := faultID{f.kind, f.id}
+	d.faultsOf[name] = append(d.faultsOf[name], f)
 }

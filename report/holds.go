@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -34,9 +35,10 @@ type deadline struct {
 
 // life is what is known of a client beside its operations.
 type life struct {
-	last int  // position of its last sign of life: neither an invoke, which its harness writes, nor an info
-	dead bool // it ended, and has invoked nothing since
-	died int  // position from which on it did nothing
+	last int   // position of its last sign of life: neither an invoke, which its harness writes, nor an info
+	dead bool  // it ended, and has invoked nothing since
+	died int   // position from which on it did nothing
+	ops  []*op // that it invoked, or completed, since it ended last
 }
 
 func (d *digest) life(client string) *life {
@@ -144,14 +146,21 @@ func (g *grant) holds(pos int) bool { return g.got <= pos && (g.end == none || p
 // nothing since the pause began.
 func (d *digest) die(f *fault) {
 	for _, name := range f.on {
-		pos := f.start
-		for _, p := range d.faults {
-			if p.kind == pause && p.end == none && p.strikes(name) {
-				pos = min(pos, p.start)
-			}
-		}
-		d.bury(name, f, pos)
+		d.bury(name, f, min(f.start, d.stopped(name)))
 	}
+}
+
+// stopped is the position from which on a client is paused, beyond the end where it
+// is not.
+func (d *digest) stopped(name string) int {
+	d.halts[name] = slices.DeleteFunc(d.halts[name], func(f *fault) bool { return f.end != none })
+	pos := len(d.h.Entries)
+	for _, f := range d.halts[name] {
+		if f.kind == pause {
+			pos = min(pos, f.start)
+		}
+	}
+	return pos
 }
 
 // exit ends what clients held that ended without a fault. Nobody knows when
@@ -175,21 +184,18 @@ func (d *digest) exit(pos int, clients []string) {
 // bury ends what a client held at pos, also what seemed to end later by a
 // release that its harness wrote, and what it asked for at f.
 func (d *digest) bury(name string, f *fault, pos int) {
-	for _, g := range d.grants {
-		if g.client == name && (g.end == none || g.end > pos) {
+	l := d.life(name)
+	certain := min(l.last, d.stopped(name)) // no death dates a hold back beyond it
+	l.ops = slices.DeleteFunc(l.ops, func(o *op) bool {
+		if g := o.grant; g != nil && g.op == o && (g.end == none || g.end > pos) {
 			g.end, g.fell = pos, f
 		}
-	}
-	for id, o := range d.unsure {
-		if o.client == name {
+		if o.done == none {
+			o.gone = f.start
+		} else if id := d.h.Entries[o.done].Grant; d.unsure[id] == o {
 			delete(d.unsure, id)
 		}
-	}
-	for _, o := range d.open {
-		if o.client == name {
-			o.gone = f.start
-		}
-	}
-	l := d.life(name)
+		return o.grant == nil || o.grant.end <= certain
+	})
 	l.dead, l.died = true, pos
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -13,10 +14,9 @@ import (
 // unless something shows that it was there before.
 func (d *digest) certain(line string, pos int, e *history.Entry) bool {
 	kind, ends := strings.CutSuffix(line, history.EndSuffix)
-	for i := len(d.faults) - 1; i >= 0; i-- {
-		f := d.faults[i]
+	for _, f := range slices.Backward(d.faultsOf[faultID{kind, e.ID}]) {
 		switch {
-		case f.id != e.ID || f.kind != kind || ends && f.end == none:
+		case ends && f.end == none:
 			continue
 		case ends:
 			f.hits = e.Hits

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -50,16 +51,16 @@ func (d *drawing) legend() {
 
 // absent says who is not in the picture.
 func (d *drawing) absent() {
-	var others []string
+	others := map[string]bool{}
 	for _, o := range d.plot.d.all {
-		if !slices.Contains(d.clients, o.client) && !slices.Contains(others, o.client) {
-			others = append(others, o.client)
+		if !slices.Contains(d.clients, o.client) {
+			others[o.client] = true
 		}
 	}
 	switch n := len(others); n {
 	case 0:
 	case 1:
-		d.text(laneName, dim, "Not shown: "+others[0]+".")
+		d.text(laneName, dim, "Not shown: "+slices.Collect(maps.Keys(others))[0]+".")
 	default:
 		d.text(laneName, dim, fmt.Sprintf("Not shown: %d other clients.", n))
 	}

@@ -45,6 +45,7 @@ func (p *plot) add(m moment) {
 			return
 		}
 		m.at = p.d.at(m.pos)
+		p.said[m.pos] = true
 	}
 	if p.d.queue {
 		m.did, m.line = inQueue(m.did), inQueue(m.line)
@@ -52,9 +53,7 @@ func (p *plot) add(m moment) {
 	p.moments = append(p.moments, m)
 }
 
-func (p *plot) told(pos int) bool {
-	return slices.ContainsFunc(p.moments, func(m moment) bool { return m.pos == pos && !m.noEntry })
-}
+func (p *plot) told(pos int) bool { return p.said[pos] }
 
 // with gives a client a lane.
 func (p *plot) with(client string) {

@@ -17,7 +17,8 @@ type plot struct {
 	d       *digest
 	title   string // of the verdict; "": the witness's own sentence
 	moments []moment
-	climax  int // the position at which it has happened
+	said    map[int]bool // the entries of the moments
+	climax  int          // the position at which it has happened
 	clients []string
 	spans   []span
 	rides   []*op  // requests drawn from their invoke to their effect
@@ -86,7 +87,7 @@ func newPlot(h *history.History, verdicts []checker.Verdict, subject *checker.Ve
 		}
 	}
 	slices.Sort(witness)
-	p := &plot{d: d.of(lock), climax: len(h.Entries) - 1}
+	p := &plot{d: d.of(lock), said: map[int]bool{}, climax: len(h.Entries) - 1}
 	p.intact = slices.ContainsFunc(verdicts, func(v checker.Verdict) bool {
 		return v.Property == checker.Resource && v.Outcome == checker.Valid
 	})
@@ -131,11 +132,18 @@ func (p *plot) settle() {
 	p.order()
 	p.gather()
 	for weight := detail; len(p.moments) > maxMoments && weight > key; weight-- {
-		for i := len(p.moments) - 1; i >= 0 && len(p.moments) > maxMoments; i-- {
-			if p.moments[i].weight == weight {
-				p.moments = slices.Delete(p.moments, i, i+1)
+		room := maxMoments
+		for i := range p.moments {
+			if p.moments[i].weight < weight {
+				room--
 			}
 		}
+		p.moments = slices.DeleteFunc(p.moments, func(m moment) bool {
+			if m.weight == weight {
+				room--
+			}
+			return m.weight == weight && room < 0
+		})
 	}
 	if len(p.moments) > maxMoments {
 		p.moments = p.moments[:maxMoments]

@@ -20,8 +20,8 @@ type promotion struct {
 func (d *digest) promote(pos int, e *history.Entry) {
 	p := promotion{pos: pos, server: e.Process.Name, old: e.Text}
 	died := pos
-	for _, f := range d.faults {
-		if f.end == none && f.words().down && f.strikes(p.old) {
+	for _, f := range d.halts[p.old] {
+		if f.end == none && f.words().down {
 			p.gone, f.replaced, died = true, true, min(died, f.start)
 		}
 	}
@@ -92,27 +92,16 @@ func (d *digest) serves(name string) bool {
 	if d.h.Header.Nodes > 0 && d.clients[name] == nil && name != history.Resource {
 		return true // a node may have answered nobody
 	}
-	for _, s := range d.stays {
-		for _, x := range s.on {
-			if x.server == name {
-				return true
-			}
-		}
-	}
-	for _, p := range d.promotions {
-		if p.server == name || p.old == name {
-			return true
-		}
-	}
-	return false
+	return d.servers[name]
 }
 
 // promotes tells of the promotions that matter to the story: those between its
 // first moment and its climax, and those of servers that were cut off, or down,
 // before it began and still were when it did.
 func (p *plot) promotes(first int) {
+	room := len(p.moments) + maxMoments
 	for _, x := range p.d.promotions {
-		if x.pos > p.climax || x.pos < first && !p.lasts(&x, first) {
+		if x.pos > p.climax || len(p.moments) > room || x.pos < first && !p.lasts(&x, first) {
 			continue
 		}
 		m := moment{

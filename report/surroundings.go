@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -18,7 +19,13 @@ func (p *plot) surroundings() {
 		first, last = min(first, m.pos), max(last, m.pos)
 	}
 	p.promotes(first)
-	for _, f := range p.atOnce(p.d.faults) {
+	faults := p.atOnce(p.d.faults)
+	slices.SortStableFunc(faults, func(a, b *fault) int { return cmp.Compare(a.start, b.start) })
+	room := len(p.moments) + 2*maxMoments // beyond it a story has no place for what began later
+	for _, f := range faults {
+		if len(p.moments) > room {
+			break
+		}
 		start := f.start
 		if start > p.climax && f.begins < p.climax && len(p.d.stays) == 0 {
 			// Nothing shows when its effect came: the climax shows that it was there.
