@@ -341,8 +341,8 @@ var redlockCases = []Case{
 	},
 	{
 		ID: "redlock-continue-once", Kind: Violation,
-		Title:  "A lock that is said to last until its release ends with its lease",
-		Tells:  "One call of ContinueLock is said to keep the lock until the release. But it sets the keys once, and they expire. Whoever wants to keep the lock has to call again in time.",
+		Title:  "ContinueLock promises a lock until its release, and the lock ends with its lease",
+		Tells:  "The article says that one call of ContinueLock keeps the lock until the release. But the call sets the keys once, and they expire. A client that wants to keep the lock has to call again in time.",
 		Source: "imcoderlemon, Three ways to lock with Redis (in Chinese), the third way, ContinueLock; redlock-cpp, CLockExample, which calls it in a loop",
 		Setup:  Setup{Lock: "redlock-continue", Options: Options{Once: true}},
 		Schedules: []Schedule{{

@@ -52,7 +52,7 @@ var setnxCases = []Case{
 	{
 		ID: "redis-setnx-stale-del-race", Kind: Violation,
 		Title:     "Two clients remove a stale lock, and the second removes the first one's",
-		Tells:     "Who finds that the time in the key has passed deletes the key, and takes the lock with SETNX. Whoever has read the old time as well does the same a little later, to a lock that is new.",
+		Tells:     "A client that reads a time in the past from the key deletes the key, and takes the lock with SETNX. Another client that has read the same time does so a little later, and deletes the new lock.",
 		Source:    "Redis manual, SETNX, Handling deadlocks, the trace of C1, C2 and C3",
 		Setup:     Setup{Lock: "redis-setnx-del-stale"},
 		Schedules: []Schedule{sameEnd},

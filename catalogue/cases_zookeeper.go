@@ -208,7 +208,7 @@ var zookeeperCases = []Case{
 	{
 		ID: "zk-herd-effect", Kind: Figures,
 		Title:  "Every change of the queue wakes everybody in it",
-		Tells:  "Of many who wait one can go on, and all of them ask for the whole list. Whoever watches the node before his own is woken once. (The first client also enters twice here: see zk-herd-double-entry.)",
+		Tells:  "A release wakes all waiters. Each asks for the whole list, and only one can go on. A waiter that watches only the node before its own wakes once. (The first client also enters twice here: see zk-herd-double-entry.)",
 		Source: zkPublished + "the last paragraph; Apache ZooKeeper, Recipes, Locks",
 		Setup:  Setup{Lock: "zk-children"},
 		Schedules: []Schedule{{
@@ -228,7 +228,7 @@ var zookeeperCases = []Case{
 	{
 		ID: "zk-timeout-leaves-node", Kind: Violation,
 		Title:  "A waiter gives up and leaves its node, and nobody ever gets the lock again",
-		Tells:  "A node in the queue is a claim. Whoever stops waiting, and lives on, keeps his turn, and lets everybody behind him wait for it.",
+		Tells:  "A node in the queue is a claim. A client that stops waiting, and lives on, keeps its turn, and everybody behind it waits.",
 		Source: "zk-ruby/zk, issue 49; spring-projects/spring-integration, issue 2557; aiozk, issue 34",
 		Setup:  Setup{Lock: "zk-predecessor-leaky-timeout"},
 		Schedules: []Schedule{{
@@ -242,7 +242,7 @@ var zookeeperCases = []Case{
 			May:    delay,
 		}},
 		Remedy: Remedy{
-			Words: "Whoever gives up deletes his node, until an answer comes.",
+			Words: "A client that gives up deletes its node, and repeats that until an answer comes.",
 			Setup: zkRecipe, Keeps: served,
 		},
 	},

@@ -24,13 +24,13 @@ const (
 	deadPlaces = "Nobody takes out the place of one who is gone: it is the head in its turn, and costs a lease."
 	byID       = "The head enters with an UPDATE by id that compares no version and raises none: who read before that the lease was over takes its place all the same, and a head that reads, and waits, enters what is another's by then."
 	nameless   = "A holder that has not queued up is not in the queue, so whoever queues up first is the head and enters; and a release strips or deletes what it finds."
-	twiceIn    = "Who is the head enters as often as it likes, and nobody counts: the inner release lets the next one in."
+	twiceIn    = "The head of the queue enters as often as it likes, and the lock does not count: the inner release lets the next one in."
 
 	rowsServer  = "The server's clock ends a lease early, and who takes it over writes into the holder's row."
 	restOfLease = "What a write without an answer has got is known only when the row can be read again: too little of the lease may be left for a section."
 	asksAgain   = "What was not answered is read again, so a row of the own is recognised, and a release is sent until it is answered."
 	ownedBy     = "Each acquisition has an id of its own, and a release asks for it."
-	takesOut    = "Who gives up takes its place out, and a place that nobody renews ends after T/3."
+	takesOut    = "A waiter that gives up removes its place, and a place without renewals ends after T/3."
 
 	noLease     = "There is no lease that could end, and no clock that does: the session keeps the lock."
 	halfOpen    = "A host without power says nothing, so the session of its client, and the lock with it, stays until the server's keepalive or wait_timeout end it, after hours."
@@ -44,7 +44,7 @@ const (
 // run in a hundred, or in fewer, may be found and need not.
 var mysqlTruth = map[string][]cell{
 	"mysql-optimistic": {
-		{"finally", "U R", "Who was refused deletes the row with the version that it has just read, which is the holder's."},
+		{"finally", "U R", "A client that was refused deletes the row with the version that it has just read, which is the holder's."},
 		{"nested give-up", "S", "An acquire that is refused has written nothing."},
 		{"none", "S", ""},
 		{"rate", "S", "In a third of a lease 1 % does not show."},
@@ -66,7 +66,7 @@ var mysqlTruth = map[string][]cell{
 		{"mixed", "U R", nameless},
 		{"nested", "U", twiceIn},
 		{"give-up", "l F L? U? R?", deadPlaces + " " + oldPlace + " Several in a row make all wait for longer than 3 T. " + byID},
-		{"none rate server-skew server-jump server-rate", "F?", "Who is refused after T, because many are ahead, and asks again finds its old place, before those that have come since: one run in 5,000."},
+		{"none rate server-skew server-jump server-rate", "F?", "A client with many ahead of it is refused after T. If it asks again it finds its old place, before those that have come since: one run in 5,000."},
 		{"pause hang", "Uf R? F? lease-exclusion?", byID + " " + againZero + " " + oldPlace},
 		{"kill poweroff", "l F L?", deadPlaces + " " + oldPlace},
 		{"skew jump", "U R L? l? F? answers?", rowsTimes + " " + byID},
@@ -95,15 +95,15 @@ var mysqlTruth = map[string][]cell{
 	},
 	"mysql-get-lock": {
 		{"nested", "S", "A client asks on another session, which is refused."},
-		{"give-up", "S", "Who gives up leaves nothing but an idle session."},
+		{"give-up", "S", "A client that gives up leaves only an idle session."},
 		{"none pause hang kill", "S", noLease},
 		{"skew jump rate server-skew server-jump server-rate", "S", noClock},
 		{"poweroff", "L", halfOpen},
 		{"restart restart-lost session-expiry", "Uf", dropped},
 		{"failover", "Uf", notCopied},
 		{"partition-servers", "U", twoReigns + " " + notCopied},
-		{"partition partition-oneway server-pause kill-connection", "S", "The session of a holder has nothing in flight, and lasts; who waits without an answer closes his."},
-		{"drop-reply", "l?", "The session of a holder has nothing in flight, and lasts; who waits without an answer closes his, after T/4: two such in a row are a slow hand-over."},
+		{"partition partition-oneway server-pause kill-connection", "S", "The session of a holder has nothing in flight, and lasts; a waiter without an answer closes its own."},
+		{"drop-reply", "l?", "The session of a holder has nothing in flight, and lasts; a waiter without an answer closes its own, after T/4: two such in a row are a slow hand-over."},
 		{"delay", "l L?", slowEnd + " Two that delay one link add up, and outlast 3 T."},
 	},
 	"mysql-get-lock-pool": {
@@ -113,7 +113,7 @@ var mysqlTruth = map[string][]cell{
 	},
 	"mysql-for-update": {
 		{"nested", "S", "A client asks on another session, which waits for a while and is refused."},
-		{"give-up", "S", "Who gives up has its session killed."},
+		{"give-up", "S", "A client that gives up has its session killed."},
 		{"none pause hang kill", "S", noLease},
 		{"skew jump rate server-skew server-jump server-rate", "S", noClock},
 		{"poweroff", "L", halfOpen},
@@ -121,8 +121,8 @@ var mysqlTruth = map[string][]cell{
 		{"restart-lost", "U", dropped},
 		{"failover", "Uf", notCopied},
 		{"partition-servers", "U", twoReigns + " " + notCopied},
-		{"partition partition-oneway server-pause kill-connection", "S", "The session of a holder has nothing in flight, and lasts; that of one who waits without an answer is killed."},
-		{"drop-reply", "l?", "The session of a holder has nothing in flight, and lasts; that of one who waits without an answer is killed, after T/4: two such in a row are a slow hand-over."},
+		{"partition partition-oneway server-pause kill-connection", "S", "The session of a holder has nothing in flight, and lasts; the session of a waiter without an answer is killed."},
+		{"drop-reply", "l?", "The session of a holder has nothing in flight, and lasts; the session of a waiter without an answer is killed, after T/4: two such in a row are a slow hand-over."},
 		{"delay", "l L?", slowEnd + " Two that delay one link add up, and outlast 3 T."},
 	},
 }
