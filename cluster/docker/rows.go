@@ -230,6 +230,10 @@ func (r *rows) become(name string, found map[string]mysql.Row) {
 
 // tell hands an entry to the observer. by is 0 where no operation did it. It is
 // called with the mutex, so that entries keep their order.
+//
+// No Lose says history.SessionOver: only named locks, and rows that a transaction has
+// locked or not committed, end with a session. Triggers see no named lock, and the
+// audit shows committed changes alone. A Lose here is a row that a new primary lacks.
 func (r *rows) tell(f, lock string, op, by int) {
 	if r.dropped {
 		return
