@@ -47,7 +47,7 @@ func (a *app) flaws(cmd *cobra.Command, f benchFlags) error {
 	exposures := catalogue.Exposures
 	list, err := explore.Convict(cmd.Context(), exposures, flawSeeds, flawRuns, f.jobs, func(done int) {
 		if isTerminal(a.stderr) && !a.quiet {
-			a.say("\rlockcheck: %d of %d base seeds", done, flawSeeds*len(exposures))
+			fmt.Fprintf(a.stderr, "\rlockcheck: %d of %d base seeds", done, flawSeeds*len(exposures))
 		}
 	})
 	a.clearProgress()

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"unicode/utf8"
@@ -47,12 +48,39 @@ func (a *app) printJSON(doc any) error {
 // printf writes a result.
 func (a *app) printf(format string, args ...any) {
 	if !a.json {
-		fmt.Fprintf(a.stdout, format, args...)
+		fmt.Fprint(a.stdout, a.safe(fmt.Sprintf(format, args...)))
 	}
 }
 
 // say writes to stderr what is no result.
-func (a *app) say(format string, args ...any) { fmt.Fprintf(a.stderr, format, args...) }
+func (a *app) say(format string, args ...any) {
+	fmt.Fprint(a.stderr, a.safe(fmt.Sprintf(format, args...)))
+}
+
+// colours are the only sequences that lockcheck sends to a terminal.
+var colours = regexp.MustCompile(`\x1b\[[0-9]*m`)
+
+// safe is text that does nothing to a terminal but begin lines and change colours, and
+// these only where lockcheck does: names in it may come from anybody's file.
+func (a *app) safe(text string) string {
+	var own [][]int
+	if a.color {
+		own = colours.FindAllStringIndex(text, -1)
+	}
+	var b strings.Builder
+	end := 0
+	for _, at := range append(own, []int{len(text), len(text)}) {
+		for i, line := range strings.Split(text[end:at[0]], "\n") {
+			if i > 0 {
+				b.WriteByte('\n')
+			}
+			b.WriteString(printable(line))
+		}
+		b.WriteString(text[at[0]:at[1]])
+		end = at[1]
+	}
+	return b.String()
+}
 
 // options of what is printed on the terminal.
 func (a *app) options() report.Options { return report.Options{Color: a.color} }

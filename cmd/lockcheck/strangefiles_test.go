@@ -15,6 +15,7 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/harness"
 	"github.com/lockcheck/lockcheck/results"
+	"github.com/lockcheck/lockcheck/workloads"
 )
 
 // strangeSchedule writes a schedule that somebody has changed, or written, and returns
@@ -171,6 +172,32 @@ func TestAStrangeScheduleIsAnOrdinaryError(t *testing.T) {
 			}
 			r, _ := suiteRun(t, new(engine), quick)
 			r.wants(t, usage, tt.says)
+		})
+	}
+}
+
+// A name in a schedule does nothing to the terminal of whoever replays it.
+func TestAStrangeNameIsPrintedWithoutItsEscapes(t *testing.T) {
+	const name = "\x1b]0;title\x07\x1b[2Jc1\rx"
+	for what, change := range map[string]func(*harness.Plan){
+		"a client of a step": func(p *harness.Plan) {
+			p.Workload, p.Scripts = "", slices.Repeat([]workloads.Script{{Client: name, Steps: []workloads.Step{{Do: "sing"}}}}, len(p.Clients))
+		},
+		"a worker": func(p *harness.Plan) {
+			withWorker(p)
+			p.Worker = []string{name}
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			file := strangeSchedule(t, scheduleFile, change)
+			for _, command := range []string{"replay", "shrink"} {
+				r := lockcheck(t, command, file, "--out", "out")
+				r.wants(t, usage, "c1")
+				if out := r.stdout + r.stderr; strings.ContainsAny(out, "\x1b\x07\r") {
+					t.Errorf("%s: %q", command, out)
+				}
+			}
 		})
 	}
 }
