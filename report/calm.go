@@ -198,11 +198,12 @@ func (p *plot) interrupted(o *op) {
 	}
 	p.asks(o)
 	after := max(o.invoke, o.done)
-	if s := p.d.stayOf(o); s != nil {
-		p.makes("", o.stays...)
+	p.vain(o)
+	if left := slices.DeleteFunc(slices.Clone(o.stays), (*stay).own); len(left) > 0 {
+		p.makes("", left...)
 		p.unanswered(o)
-		p.entriesEnd(o.stays)
-		after = max(after, s.to)
+		p.entriesEnd(left)
+		after = max(after, left[len(left)-1].to)
 	} else if o.done != none && o.err != history.ErrCrashed {
 		p.add(moment{
 			pos: o.done, lane: o.client, actor: o.client, who: o.client,

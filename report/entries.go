@@ -267,21 +267,28 @@ func (p *plot) entryEnds(s *stay) {
 	}
 }
 
-// makes tells that servers made entries, and in the sentence what is to be noted.
+// makes tells that servers made entries, and in the sentence what is to be noted. Of
+// those that came at different times it tells what was there when the majority was.
 func (p *plot) makes(note string, all ...*stay) {
-	s := all[0]
+	s, by, had, have := all[0], p.d.at(all[0].from)+p.d.slack(), "", ""
+	if last := p.d.deciding(all); p.d.at(last.from) > by {
+		s, by, had, have = last, p.d.at(last.from), "had ", "have made"
+	}
+	all = slices.DeleteFunc(slices.Clone(all), func(o *stay) bool {
+		return p.d.at(o.from) > by || before(o.to, s.from)
+	})
 	if p.d.queue && s.op != nil {
 		p.queued(s)
 		return
 	}
 	p.with(s.client())
-	who, made, makes := s.home, "made an entry", "makes an entry"
+	who, makes, entries := s.home, "makes", " an entry for "+s.client()
 	if len(all) > 1 {
-		who, made, makes = several(homes(all)), "made entries", "make entries"
+		who, makes, entries = several(homes(all)), "make", " entries for "+s.client()
 	}
 	p.add(moment{
 		pos: s.from, lane: s.home, who: who,
-		did:  made + " for " + s.client() + note,
-		line: who + " " + makes + " for " + s.client(),
+		did:  had + "made" + entries + note,
+		line: who + " " + cmp.Or(have, makes) + entries,
 	})
 }

@@ -431,3 +431,29 @@ func only(list []checker.Verdict, p checker.Property) []checker.Verdict {
 	}
 	return list
 }
+
+// lateMajority is a client that got one server at once, and the others only when
+// another's entries had gone.
+func lateMajority() (*history.History, []checker.Verdict) {
+	r := newRun("redlock")
+	r.h.Header.Nodes = 5
+	nodes := []string{"redis-2", "redis-3", "redis-4"}
+	r.at(2).quorum("c1", 9_900, nodes...)
+	r.at(500).fault("pause", 1, "", 0, "c1")
+	r.at(1000).invoke("c2", history.Acquire)
+	r.on("redis-1").at(1004).server(history.Granted, "c2", "c2")
+	for _, s := range nodes {
+		r.on(s).at(10_002).server(history.Expire, "c1", "")
+	}
+	for i, s := range append(nodes, "redis-5") {
+		r.on(s).at(10_100+i).server(history.Granted, "c2", "c2")
+	}
+	r.at(10_110).fault("pause", 2, "c2 acquire: after request 5, SET", 0, "c2")
+	r.at(11_000).heal("pause", 2, "c2")
+	r.at(11_001).got("c2", 0, 20_000)
+	r.at(13_000).heal("pause", 1, "c1")
+	r.at(13_100).invoke("c1", history.Release)
+	r.end("c1", history.Release, history.OK, "")
+	r.over()
+	return judged(r)
+}

@@ -90,7 +90,7 @@ func (p *plot) granted(g *grant, note, now string) {
 		pos: g.got, lane: g.client, actor: g.client, who: g.client, gets: true,
 	}
 	entries := g.restsOn()
-	late := len(entries) > 0 && p.late(g, entries[0])
+	late := len(entries) > 0 && p.late(g, p.d.deciding(entries))
 	switch {
 	case late && p.d.queue: // it has waited
 		p.queued(entries[0])

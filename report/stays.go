@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -186,6 +187,13 @@ func (g *grant) restsOn() []*stay {
 		}
 	}
 	return list
+}
+
+// deciding is the one of the entries of an acquire, in their order, that makes the
+// majority, or the last one where they are none.
+func (d *digest) deciding(all []*stay) *stay {
+	nodes := cmp.Or(d.h.Header.Nodes, len(homes(d.stays)))
+	return all[min(nodes/2, len(all)-1)]
 }
 
 // inVain are the entries that went from under g's acquire before it made those

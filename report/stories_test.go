@@ -200,6 +200,10 @@ var stories = []struct {
 		"redis-1, redis-2 and redis-3 dropped c1's entries: their time was over.",
 		"c1 woke up and was granted the lock by redis-1, redis-2 and redis-3, with a lease until 23.00 s.",
 	}},
+	{"late-majority", lateMajority, []string{
+		"At 10.10 s redis-1, redis-2 and redis-3 had made entries for c2, which did not hear of it yet.",
+		"At 11.00 s it woke up and heard of its grant: from then on both held it.",
+	}},
 	{"killed-holder", killedHolder, []string{
 		"✓ HELD exclusion", "it was killed.", "its lease ended and redis-1 dropped the entry.",
 	}},
