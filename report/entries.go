@@ -108,8 +108,7 @@ func (p *plot) expired(all ...*stay) {
 		return
 	}
 	m := moment{pos: s.to, lane: s.server, who: who}
-	at, slack := p.d.at(s.to), p.d.slack()
-	noise := slack / 20
+	at, noise := p.d.at(s.to), p.d.slack()/20
 	var until time.Duration
 	g := s.grant()
 	if g != nil && !slices.Contains(g.inVain(), s) {
@@ -130,7 +129,7 @@ func (p *plot) expired(all ...*stay) {
 		early := p.d.units.span(until - at)
 		m.did = "dropped " + owner + " " + entry + " as expired, " + early + " before the lease ended"
 		m.line = who + " " + drops + " " + owner + " " + entry + " as expired, " + early + " too early"
-	case at > until+slack:
+	case at > until+noise:
 		late := p.d.units.span(at - until)
 		m.did = "dropped " + owner + " " + entry + ", " + late + " after the lease had ended"
 		m.line = owner + " entry expires, " + late + " after the lease has ended"

@@ -173,7 +173,7 @@ var stories = []struct {
 		"c2 was granted the lock by redis-3, redis-4 and redis-5",
 	}},
 	{"quorum-pause", quorumPause, []string{
-		"its lease ended and 5 servers dropped the entries, while c1 still believed that it held the lock.",
+		"5 servers dropped c1's entries, 0.11 s after the lease had ended, while c1 still believed that it held the lock.",
 	}},
 	{"quorum-failover", quorumFailover, []string{
 		"redis-3b took the place of redis-3.",
@@ -201,6 +201,7 @@ var stories = []struct {
 		"c1 woke up and was granted the lock by redis-1, redis-2 and redis-3, with a lease until 23.00 s.",
 	}},
 	{"late-majority", lateMajority, []string{
+		"At 10.00 s redis-2, redis-3 and redis-4 dropped c1's entries, 0.1 s after the lease had ended, while",
 		"At 10.10 s redis-1, redis-2 and redis-3 had made entries for c2, which did not hear of it yet.",
 		"At 11.00 s it woke up and heard of its grant: from then on both held it.",
 	}},
