@@ -109,6 +109,7 @@ func (p *plot) expired(all ...*stay) {
 	}
 	m := moment{pos: s.to, lane: s.server, who: who}
 	at, noise := p.d.at(s.to), p.d.slack()/20
+	lasted := at-p.d.at(s.since) >= p.d.h.Header.Lease()-noise
 	var until time.Duration
 	g := s.grant()
 	if g != nil && !slices.Contains(g.inVain(), s) {
@@ -127,8 +128,12 @@ func (p *plot) expired(all ...*stay) {
 		}
 	case at < until-noise:
 		early := p.d.units.span(until - at)
-		m.did = "dropped " + owner + " " + entry + " as expired, " + early + " before the lease ended"
-		m.line = who + " " + drops + " " + owner + " " + entry + " as expired, " + early + " too early"
+		ended, ends := " before the lease ended", " too early"
+		if lasted {
+			ended, ends = " before "+g.client+" thought that its lease would end", " before "+g.client+" thinks that its lease ends"
+		}
+		m.did = "dropped " + owner + " " + entry + " as expired, " + early + ended
+		m.line = who + " " + drops + " " + owner + " " + entry + " as expired, " + early + ends
 	case at > until+noise:
 		late := p.d.units.span(at - until)
 		m.did = "dropped " + owner + " " + entry + ", " + late + " after the lease had ended"

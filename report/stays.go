@@ -16,6 +16,7 @@ type stay struct {
 	lock     string
 	op       *op // the acquire that made it; nil: unknown
 	from, to int // none: it was there to the end
+	since    int // from when on it was to last for a lease: it was made or prolonged there
 	how      string
 	by       *op  // whose request ended it; nil: nobody's
 	back     bool // it came back: a server lost its removal
@@ -92,6 +93,12 @@ func (d *digest) fromServer(pos int, e *history.Entry) {
 		}
 	case history.Remove, history.Expire, history.Lose:
 		d.leave(made, by, pos, e)
+	case history.Prolong:
+		if made != nil {
+			if s := made.entry(e, true); s != nil {
+				s.since = pos
+			}
+		}
 	case history.Promote:
 		d.promote(pos, e)
 	}
@@ -116,7 +123,7 @@ func (d *digest) put(made *op, pos int, e *history.Entry) {
 		return
 	}
 	name := e.Process.Name
-	s := &stay{home: name, server: name, key: e.Key, op: made, from: pos, to: none, on: []stretch{{name, pos, none}}}
+	s := &stay{home: name, server: name, key: e.Key, op: made, from: pos, since: pos, to: none, on: []stretch{{name, pos, none}}}
 	if made != nil {
 		s.lock = made.lock
 		s.back = !e.By.Set && slices.ContainsFunc(made.stays, func(o *stay) bool { return o.key == s.key && o.to != none })

@@ -158,6 +158,7 @@ var stories = []struct {
 	{"clock-slow", clockSlow, []string{
 		"At 1.00 s its clock lost 0.1 s in each 10 s for 12 s.",
 		"At 6.00 s c1 renewed its lease, until 16.10 s.",
+		"At 16.00 s redis-1 dropped c1's entry as expired, 69 ms before c1 thought that its lease would end, while",
 		"c1's clock runs as it should again",
 	}},
 	{"fast-servers", fastServers, []string{
