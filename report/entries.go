@@ -99,14 +99,6 @@ func (p *plot) expired(all ...*stay) {
 	if n := len(all); n > 1 {
 		entry, who, drops = "entries", several(serving(all)), "drop"
 	}
-	if s.missing {
-		p.add(moment{
-			pos: s.to, lane: s.server, who: owner + " " + entry,
-			did:  "was gone, as its time was over" + p.still(s.grant(), s.to),
-			line: owner + " " + entry + " is gone: its time was over",
-		})
-		return
-	}
 	m := moment{pos: s.to, lane: s.server, who: who}
 	at, noise := p.d.at(s.to), p.d.slack()/20
 	lasted := at-p.d.at(s.since) >= p.d.h.Header.Lease()-noise
@@ -116,6 +108,13 @@ func (p *plot) expired(all ...*stay) {
 		until = g.until(s.to)
 	}
 	switch {
+	case s.missing && at < until-noise && !lasted:
+		clock, early := "by "+possessive(s.server)+" clock its time was over", p.d.units.span(until-at)
+		m.who, m.did = owner+" "+entry, "was gone: "+clock+", "+early+" before the lease ended"
+		m.line = owner + " " + entry + " is gone: " + clock + ", " + early + " too early"
+	case s.missing:
+		m.who, m.did = owner+" "+entry, "was gone, as its time was over"
+		m.line = owner + " " + entry + " is gone: its time was over"
 	case until == 0 && p.d.queue:
 		m.did = "dropped " + owner + " node: its session was over"
 		m.line = owner + " session ends: " + who + " drops its node"

@@ -329,6 +329,23 @@ func TestANewMasterNeverHadWhatDidNotReachIt(t *testing.T) {
 	}
 }
 
+// A replica whose clock is ahead takes an entry for one whose time is over.
+func clockOfReplica() (*history.History, []checker.Verdict) {
+	r := newRun("redis-set-lua")
+	r.at(0).fault("server-skew", 1, "", 48*time.Second, "redis-1b")
+	r.at(2).acquire("c1", 0, 10_000)
+	r.at(1000).fault("failover", 2, "", 0, "redis-1")
+	r.at(4000).promotes("redis-1b", "redis-1")
+	r.server(history.Expire, "c1", "")
+	r.at(4500).acquire("c2", 0, 14_495)
+	r.at(5000).heal("failover", 2, "redis-1")
+	r.at(6000).releases("c2")
+	r.at(7000).invoke("c1", history.Release)
+	r.end("c1", history.Release, history.Fail, history.ErrNotHeld)
+	r.over()
+	return judged(r)
+}
+
 // An entry whose time was over when a replica became the master was dropped by
 // nobody that is known.
 func TestAnEntryThatWasOverWhenAReplicaRose(t *testing.T) {
