@@ -346,6 +346,22 @@ func clockOfReplica() (*history.History, []checker.Verdict) {
 	return judged(r)
 }
 
+// releaseAfterLoss is a client that finds at its release that it has lost the lock.
+func releaseAfterLoss() (*history.History, []checker.Verdict) {
+	r := newRun("mysql-get-lock")
+	r.at(2).acquire("c1", 0, 0)
+	r.at(1000).invoke("c2", history.Acquire)
+	r.at(2000).fault("session-expiry", 1, "", 0, "c1")
+	r.server(history.Lose, "c1", "")
+	r.server(history.Granted, "c2", "c2")
+	r.at(2004).got("c2", 0, 0)
+	r.at(5000).invoke("c1", history.Release)
+	r.end("c1", history.Release, history.Fail, history.ErrLost)
+	r.at(6000).releases("c2")
+	r.over()
+	return judged(r)
+}
+
 // An entry whose time was over when a replica became the master was dropped by
 // nobody that is known.
 func TestAnEntryThatWasOverWhenAReplicaRose(t *testing.T) {

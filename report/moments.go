@@ -177,6 +177,8 @@ func (p *plot) leaves(g *grant, w weight) {
 		if !slow && !interrupted {
 			m.did, m.line = "tried to release the lock", g.client+" tries to release the lock"
 		}
+	case o.outcome == history.Fail && o.err == history.ErrLost:
+		told, hears, late = "was told that it had lost it", "is told that it has lost it", "it had lost the lock"
 	case o.outcome == history.Fail && o.err == history.ErrNotHeld:
 		told, hears, late = "was told that it no longer held it", "is told that it no longer holds it", "the lock was no longer its own"
 	case o.err == history.ErrBudget:

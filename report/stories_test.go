@@ -204,6 +204,9 @@ var stories = []struct {
 	{"clock-of-replica", clockOfReplica, []string{
 		"c1's entry was gone: by redis-1b's clock its time was over, 6 s before the lease ended, while c1 still",
 	}},
+	{"release-after-loss", releaseAfterLoss, []string{
+		"c1 releases the lock and is told that it has lost it",
+	}},
 	{"late-majority", lateMajority, []string{
 		"At 10.00 s redis-2, redis-3 and redis-4 dropped c1's entries, 0.1 s after the lease had ended, while",
 		"At 10.10 s redis-1, redis-2 and redis-3 had made entries for c2, which did not hear of it yet.",
