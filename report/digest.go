@@ -77,6 +77,15 @@ func (o *op) answered(pos int) bool {
 	return o.outcome != history.Info && !before(pos, o.done)
 }
 
+// travels tells whether o, which has begun, is known to have been under way then: it had an
+// effect later, or was not over.
+func (o *op) travels(pos int) bool {
+	if o.effect == none {
+		return before(pos, o.done)
+	}
+	return pos < o.effect && !o.answered(pos)
+}
+
 // visit is an access that reached the guarded resource.
 type visit struct {
 	pos        int

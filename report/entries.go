@@ -85,7 +85,7 @@ func (p *plot) still(g *grant, pos int) string {
 		return ""
 	case g.holds(pos):
 		return ", while " + g.client + " still believed that it held the lock"
-	case g.release != nil && g.release.invoke <= pos && before(pos, g.release.effect) && !g.release.answered(pos):
+	case g.release != nil && g.release.invoke <= pos && g.release.travels(pos):
 		return ", before " + g.client + "'s release got there"
 	}
 	return ""

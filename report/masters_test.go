@@ -362,6 +362,22 @@ func releaseAfterLoss() (*history.History, []checker.Verdict) {
 	return judged(r)
 }
 
+// lostRelease is a release that gives up, and that no server has ever seen.
+func lostRelease() (*history.History, []checker.Verdict) {
+	r := newRun("redis-set-lua")
+	r.at(2).acquire("c1", 0, 10_000)
+	r.at(500).invoke("c1", history.Release)
+	r.fault("partition", 1, "c1 release: before request 1, script", 0, "c1", "redis-1")
+	r.at(800).end("c1", history.Release, history.Info, history.ErrTimeout)
+	r.at(1000).invoke("c2", history.Acquire)
+	r.at(10_001).server(history.Expire, "c1", "")
+	r.at(10_100).server(history.Granted, "c2", "c2")
+	r.got("c2", 0, 20_095)
+	r.at(11_000).releases("c2")
+	r.over()
+	return judged(r)
+}
+
 // An entry whose time was over when a replica became the master was dropped by
 // nobody that is known.
 func TestAnEntryThatWasOverWhenAReplicaRose(t *testing.T) {

@@ -172,15 +172,15 @@ func (p *plot) leaves(g *grant, w weight) {
 	}
 	told, hears, late := "", "", ""
 	switch {
-	case o.outcome == history.Fail && o.err != history.ErrNotHeld && o.err != history.ErrLost:
-		told, hears, late = "failed", "fails", "an error, and nothing was released"
-		if !slow && !interrupted {
-			m.did, m.line = "tried to release the lock", g.client+" tries to release the lock"
-		}
 	case o.outcome == history.Fail && o.err == history.ErrLost:
 		told, hears, late = "was told that it had lost it", "is told that it has lost it", "it had lost the lock"
 	case o.outcome == history.Fail && o.err == history.ErrNotHeld:
 		told, hears, late = "was told that it no longer held it", "is told that it no longer holds it", "the lock was no longer its own"
+	case o.outcome == history.Fail:
+		told, hears, late = "failed", "fails", "an error, and nothing was released"
+		if !slow && !interrupted {
+			m.did, m.line = "tried to release the lock", g.client+" tries to release the lock"
+		}
 	case o.err == history.ErrBudget:
 		told, hears, late = "made more requests than it may", "makes more requests than it may", "none, for all the requests that it had made"
 	case o.outcome == history.Info && o.err == history.ErrTimeout:

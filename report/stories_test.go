@@ -207,6 +207,9 @@ var stories = []struct {
 	{"release-after-loss", releaseAfterLoss, []string{
 		"c1 releases the lock and is told that it has lost it",
 	}},
+	{"lost-release", lostRelease, []string{
+		"At 10.00 s its lease ended and redis-1 dropped the entry. At 10.10 s",
+	}},
 	{"late-majority", lateMajority, []string{
 		"At 10.00 s redis-2, redis-3 and redis-4 dropped c1's entries, 0.1 s after the lease had ended, while",
 		"At 10.10 s redis-1, redis-2 and redis-3 had made entries for c2, which did not hear of it yet.",
