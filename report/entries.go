@@ -200,21 +200,21 @@ func (p *plot) trespass(s *stay) {
 	if s.how == history.Takeover {
 		did, does = "took over", "takes over"
 	}
-	m := moment{
-		pos: s.to, lane: s.server, actor: by.client, who: by.client + "'s " + which + by.f,
-		did:  did + " " + whose + " entry" + p.still(s.grant(), s.to),
-		line: by.client + "'s " + which + by.f + " " + does + " " + whose + " entry",
-	}
 	if by.f == history.Release && by.grant == nil { // for nothing that it was granted
 		did, does := "released the lock, which it did not hold", "releases the lock, which it does not hold"
 		if p.d.refused(by) {
-			did, does = "was refused the lock, and released it all the same", "was refused, and releases all the same"
+			did, does = "had been refused the lock, and released it all the same", "has been refused, and releases all the same"
 		}
-		m.who = by.client
-		m.did = did + ": that removed " + whose + " entry" + p.still(s.grant(), s.to)
-		m.line = by.client + " " + does + ": that removes " + whose + " entry"
+		p.add(moment{
+			pos: by.invoke, lane: by.client, actor: by.client, who: by.client,
+			did: did, line: by.client + " " + does,
+		})
 	}
-	p.add(m)
+	p.add(moment{
+		pos: s.to, lane: s.server, actor: by.client, who: by.client + "'s " + which + by.f,
+		did:  did + " " + whose + " entry" + p.still(s.grant(), s.to),
+		line: by.client + "'s " + which + by.f + " " + does + " " + whose + " entry",
+	})
 	p.ride(by)
 }
 
