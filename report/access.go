@@ -48,6 +48,9 @@ func (p *plot) overwriting(v *visit) {
 	now, old := value(v.value), value(v.was)
 	so, short, late := "", ", which it had not read", ", which "+v.client+" had not read"
 	if lost != nil {
+		if lost.grant != nil {
+			p.granted(lost.grant, "", "")
+		}
 		p.writing(lost)
 		old = lost.whose(v.client) + " " + old
 		so, short = ": "+lost.whose("")+" update was lost", ": that update is lost"

@@ -378,6 +378,27 @@ func lostRelease() (*history.History, []checker.Verdict) {
 	return judged(r)
 }
 
+// thirdWriter is a client whose write is lost to one of two who held together before
+// it did.
+func thirdWriter() (*history.History, []checker.Verdict) {
+	r := newRun("mysql-fair")
+	r.at(2).acquire("c1", 0, 10_000)
+	r.at(4).reads("c1", 0, 0)
+	r.at(1000).invoke("c2", history.Acquire)
+	r.at(1004).server(history.Takeover, "c1", "c2")
+	r.asked["c2"] = r.opened["c2"]
+	r.server(history.Granted, "c2", "c2")
+	r.at(1005).got("c2", 0, 11_000)
+	r.at(2000).releases("c2")
+	r.at(3000).acquire("c3", 0, 13_000)
+	r.at(3004).reads("c3", 0, 0)
+	r.at(4000).writes("c3", 0, 2, 0)
+	r.at(4010).releases("c3")
+	r.at(5000).writes("c1", 0, 1, 2)
+	r.over()
+	return judged(r)
+}
+
 // An entry whose time was over when a replica became the master was dropped by
 // nobody that is known.
 func TestAnEntryThatWasOverWhenAReplicaRose(t *testing.T) {

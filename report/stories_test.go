@@ -210,6 +210,9 @@ var stories = []struct {
 	{"lost-release", lostRelease, []string{
 		"At 10.00 s its lease ended and redis-1 dropped the entry. At 10.10 s",
 	}},
+	{"third-writer", thirdWriter, []string{
+		"At 3.00 s c3 was granted the lock, with a lease until 13.00 s. At 5.00 s c1 wrote 1 over c3's 2",
+	}},
 	{"late-majority", lateMajority, []string{
 		"At 10.00 s redis-2, redis-3 and redis-4 dropped c1's entries, 0.1 s after the lease had ended, while",
 		"At 10.10 s redis-1, redis-2 and redis-3 had made entries for c2, which did not hear of it yet.",
