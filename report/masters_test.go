@@ -399,6 +399,23 @@ func thirdWriter() (*history.History, []checker.Verdict) {
 	return judged(r)
 }
 
+// partialRelease is a quorum's release that one server misses.
+func partialRelease() (*history.History, []checker.Verdict) {
+	r := newRun("redlock")
+	nodes := []string{"redis-1", "redis-2", "redis-3"}
+	r.h.Header.Nodes = 3
+	r.at(2).quorum("c1", 9_900, nodes...)
+	r.at(500).invoke("c1", history.Release)
+	for _, s := range nodes[:2] {
+		r.on(s).server(history.Remove, "c1", "c1")
+	}
+	r.at(502).end("c1", history.Release, history.OK, "")
+	r.at(1000).quorum("c2", 10_900, nodes[:2]...)
+	r.on("redis-3").at(10_001).server(history.Expire, "c1", "")
+	r.over()
+	return judged(r)
+}
+
 // An entry whose time was over when a replica became the master was dropped by
 // nobody that is known.
 func TestAnEntryThatWasOverWhenAReplicaRose(t *testing.T) {

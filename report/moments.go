@@ -187,10 +187,20 @@ func (p *plot) leaves(g *grant, w weight) {
 		told, hears, late = "got no answer", "gets no answer", ""
 	case o.outcome == history.Info && o.err != history.ErrCrashed:
 		told, hears, late = "did not learn what came of it", "does not learn what comes of it", unsure
-	case o.outcome == history.OK && slices.ContainsFunc(g.op.stays, func(s *stay) bool {
-		return s.by != o && s.from < o.done && before(o.done, s.to)
-	}):
-		told, hears, late = "was told yes, but its entry stayed", "is told yes, but its entry stays", "yes, but its entry stayed"
+	case o.outcome == history.OK:
+		left := slices.DeleteFunc(slices.Clone(g.op.stays), func(s *stay) bool {
+			return s.by == o || s.from >= o.done || !before(o.done, s.to)
+		})
+		if len(left) == 0 {
+			break
+		}
+		entry, stays := "its entry", " stays"
+		if servers := serving(left); len(servers) > 1 {
+			entry, stays = "its entries on "+several(servers), " stay"
+		} else if len(homes(g.op.stays)) > 1 {
+			entry += " on " + servers[0]
+		}
+		told, hears, late = "was told yes, but "+entry+" stayed", "is told yes, but "+entry+stays, "yes, but "+entry+" stayed"
 	}
 	switch {
 	case told == "":

@@ -213,6 +213,9 @@ var stories = []struct {
 	{"third-writer", thirdWriter, []string{
 		"At 3.00 s c3 was granted the lock, with a lease until 13.00 s. At 5.00 s c1 wrote 1 over c3's 2",
 	}},
+	{"partial-release", partialRelease, []string{
+		"At 0.50 s it released the lock and was told yes, but its entry on redis-3 stayed. At 1.00 s",
+	}},
 	{"late-majority", lateMajority, []string{
 		"At 10.00 s redis-2, redis-3 and redis-4 dropped c1's entries, 0.1 s after the lease had ended, while",
 		"At 10.10 s redis-1, redis-2 and redis-3 had made entries for c2, which did not hear of it yet.",
