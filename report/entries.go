@@ -28,7 +28,7 @@ func (p *plot) loss(g *grant, depth int) bool {
 	}
 	slices.SortStableFunc(gone, func(a, b *stay) int { return cmp.Compare(a.to, b.to) })
 	for len(gone) > 0 {
-		together := p.d.alsoExpired(gone)
+		together := p.d.together(gone)
 		switch s := gone[0]; s.how {
 		case history.Expire:
 			p.expired(gone[:together]...)
@@ -48,12 +48,12 @@ func (p *plot) loss(g *grant, depth int) bool {
 	return false
 }
 
-// alsoExpired is how many of the first of gone expired as one: on several
-// servers, at about the same time.
-func (d *digest) alsoExpired(gone []*stay) int {
-	n := 1
-	for gone[0].how == history.Expire && n < len(gone) && gone[n].how == history.Expire &&
-		d.at(gone[n].to)-d.at(gone[0].to) <= d.slack() {
+// together is how many of the first of gone expired, or were removed by their owner, as
+// one: on several servers, at about the same time.
+func (d *digest) together(gone []*stay) int {
+	n, s := 1, gone[0]
+	for (s.how == history.Expire || s.own()) && n < len(gone) && gone[n].how == s.how && gone[n].by == s.by &&
+		d.at(gone[n].to)-d.at(s.to) <= d.slack() {
 		n++
 	}
 	return n
@@ -241,31 +241,36 @@ func (p *plot) entriesEnd(all []*stay) {
 	}
 	slices.SortStableFunc(gone, func(a, b *stay) int { return cmp.Compare(a.to, b.to) })
 	for len(gone) > 0 {
-		together := p.d.alsoExpired(gone)
-		if gone[0].how == history.Expire {
-			p.expired(gone[:together]...)
-		} else {
-			p.entryEnds(gone[0])
-		}
+		together := p.d.together(gone)
+		p.entryEnds(gone[:together]...)
 		gone = gone[together:]
 	}
 }
 
-// entryEnds tells what became of an entry that nobody used any more.
-func (p *plot) entryEnds(s *stay) {
-	switch {
+// entryEnds tells what became of an entry that nobody used any more, or of several that
+// went as one.
+func (p *plot) entryEnds(all ...*stay) {
+	switch s := all[0]; {
 	case s.to == none:
 	case s.how == history.Expire:
-		p.expired(s)
+		p.expired(all...)
 	case s.how == history.Lose:
 		p.lost(s)
 	case s.by != nil && s.by.client != s.client():
 		p.trespass(s)
 	case s.by != nil:
+		that, its := "that entry", "its entry"
+		if servers := serving(all); len(servers) > 1 {
+			its = "its entries on " + several(servers)
+			that = its
+		} else if len(homes(s.op.stays)) > 1 {
+			its += " on " + servers[0]
+			that = its
+		}
 		p.add(moment{
 			pos: s.to, lane: s.server, actor: s.by.client, who: s.by.client + "'s " + s.by.f,
-			did:  "removed that entry",
-			line: s.by.client + "'s " + s.by.f + " removes its entry",
+			did:  "removed " + that,
+			line: s.by.client + "'s " + s.by.f + " removes " + its,
 		})
 	}
 }

@@ -416,6 +416,24 @@ func partialRelease() (*history.History, []checker.Verdict) {
 	return judged(r)
 }
 
+// cutRelease is a quorum's release that the network keeps from one server.
+func cutRelease() (*history.History, []checker.Verdict) {
+	r := newRun("redlock")
+	nodes := []string{"redis-1", "redis-2", "redis-3"}
+	r.h.Header.Nodes = 3
+	r.at(2).quorum("c1", 9_900, nodes...)
+	r.at(500).invoke("c1", history.Release)
+	r.fault("partition", 1, "c1 release: before request 1, script", 0, "c1", "redis-3")
+	for i, s := range nodes[:2] {
+		r.on(s).at(502+i).server(history.Remove, "c1", "c1")
+	}
+	r.at(600).end("c1", history.Release, history.Info, history.ErrTimeout)
+	r.on("redis-3").at(10_001).server(history.Expire, "c1", "")
+	r.at(11_000).quorum("c2", 20_900, nodes...)
+	r.over()
+	return judged(r)
+}
+
 // An entry whose time was over when a replica became the master was dropped by
 // nobody that is known.
 func TestAnEntryThatWasOverWhenAReplicaRose(t *testing.T) {

@@ -216,6 +216,10 @@ var stories = []struct {
 	{"partial-release", partialRelease, []string{
 		"At 0.50 s it released the lock and was told yes, but its entry on redis-3 stayed. At 1.00 s",
 	}},
+	{"cut-release", cutRelease, []string{
+		"Right after that c1's release removed its entries on redis-1 and redis-2. At 0.60 s",
+		"At 10.00 s redis-3 dropped c1's entry, 0.1 s after the lease had ended. At 11.00 s c2",
+	}},
 	{"late-majority", lateMajority, []string{
 		"At 10.00 s redis-2, redis-3 and redis-4 dropped c1's entries, 0.1 s after the lease had ended, while",
 		"At 10.10 s redis-1, redis-2 and redis-3 had made entries for c2, which did not hear of it yet.",
