@@ -434,6 +434,26 @@ func cutRelease() (*history.History, []checker.Verdict) {
 	return judged(r)
 }
 
+// intruder is a client that came in because an entry had been removed, and whose write
+// is lost.
+func intruder() (*history.History, []checker.Verdict) {
+	r := newRun("redis-set-del")
+	r.at(2).acquire("c1", 0, 10_000)
+	r.at(10_001).server(history.Expire, "c1", "")
+	r.at(10_100).acquire("c2", 0, 20_100)
+	r.at(10_110).reads("c2", 0, 0)
+	r.at(12_000).invoke("c1", history.Release)
+	r.server(history.Remove, "c2", "c1")
+	r.end("c1", history.Release, history.OK, "")
+	r.at(12_100).acquire("c3", 0, 22_100)
+	r.at(12_110).reads("c3", 0, 0)
+	r.at(13_000).writes("c3", 0, 2, 0)
+	r.at(14_000).writes("c2", 0, 1, 2)
+	r.over()
+	h, v := judged(r)
+	return h, only(v, checker.Exclusion)
+}
+
 // An entry whose time was over when a replica became the master was dropped by
 // nobody that is known.
 func TestAnEntryThatWasOverWhenAReplicaRose(t *testing.T) {

@@ -109,6 +109,16 @@ func (p *plot) enters(y, x *grant) {
 // accesses that were refused, entries that were removed.
 func (p *plot) aftermath(x, y *grant) {
 	harmed := false
+	for _, s := range p.d.stays {
+		if victim := s.grant(); victim != x && victim != y || s.to < p.climax || s.by == nil || s.by.grant == victim {
+			continue
+		}
+		if s.by.grant == x || s.by.grant == y {
+			p.trespass(s)
+			p.intruder(s)
+			harmed = true
+		}
+	}
 	for _, v := range p.d.visits {
 		if v.pos < p.climax || v.grant != x && v.grant != y {
 			continue
@@ -126,16 +136,6 @@ func (p *plot) aftermath(x, y *grant) {
 			p.say(v.pos, x.client, p.tense("wrote", "had written")+" "+value(v.value))
 		default:
 			p.writing(v)
-		}
-	}
-	for _, s := range p.d.stays {
-		if victim := s.grant(); victim != x && victim != y || s.to < p.climax || s.by == nil || s.by.grant == victim {
-			continue
-		}
-		if s.by.grant == x || s.by.grant == y {
-			p.trespass(s)
-			p.intruder(s)
-			harmed = true
 		}
 	}
 	p.leaves(x, detail)
