@@ -17,6 +17,7 @@ var signsOfLanes = []struct {
 	{'+', "renews its lease"},
 	{'×', "is dead"},
 	{'━', "whose entry is in the store"},
+	{'╌', "another's, too short for a name"},
 	{'R', "read"},
 	{'W', "write"},
 	{'!', "refused"},

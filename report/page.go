@@ -72,11 +72,11 @@ func (p *page) clean(s string) string {
 }
 
 // signs are the runes beyond Latin that are written, all of them one column wide.
-const signs = "✗✓█▒━─├┤┼»«×·≥≤–—‘’“”…"
+const signs = "✗✓█▒━╌─├┤┼»«×·≥≤–—‘’“”…"
 
 // ascii says what stands for a sign where there is only ASCII.
 var ascii = strings.NewReplacer(
-	"✗", "X", "✓", "+", "█", "#", "▒", "%", "━", "=", "─", "-", "├", "|", "┤", "|", "┼", "+",
+	"✗", "X", "✓", "+", "█", "#", "▒", "%", "━", "=", "╌", "~", "─", "-", "├", "|", "┤", "|", "┼", "+",
 	"»", ">", "«", "<", "×", "x", "·", ".", "≥", ">=", "≤", "<=", "–", "-", "—", "-",
 	"‘", "'", "’", "'", "“", `"`, "”", `"`, "…", "...",
 )

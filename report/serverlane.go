@@ -80,17 +80,24 @@ func (d *drawing) server(name string) {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b shown) int { return cmp.Compare(a.from, b.from) })
+	named := ""
 	for i, s := range list {
 		a, b := d.axis.col(data.at(s.from)), d.axis.col(data.at(s.to))
 		if i+1 < len(list) {
 			b = max(a, min(b, d.axis.col(data.at(list[i+1].from))-1))
 		}
+		owner := []rune(d.clean(s.owner))
+		if len(owner) > b-a+1 && named != "" && s.owner != named {
+			r.fill(a, b, '╌', plain)
+			continue
+		}
 		r.fill(a, b, '━', plain)
-		if owner := []rune(d.clean(s.owner)); len(owner) <= b-a+1 {
+		if len(owner) <= b-a+1 {
 			r.write(a, string(owner), plain)
+			named = s.owner
 		}
 	}
-	d.finish(r, "━")
+	d.finish(r, "━╌")
 	d.numbers(name)
 	d.faults(name)
 }
