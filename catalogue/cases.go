@@ -43,6 +43,9 @@ type Case struct {
 	// LeastLease is the shortest T with which it can be told: with less, what it
 	// shows is no longer than a message takes.
 	LeastLease time.Duration
+	// OwnTime: how quickly its fault has to strike is no part of T, so a longer
+	// lease does not help a fault that came too late.
+	OwnTime bool
 }
 
 // Setup is a lock and what it stands on.
@@ -61,6 +64,8 @@ type Schedule struct {
 	Hazard  checker.Counter    // what has to be reached, else the run shows nothing; without a fault Must may say enough
 	Must    []checker.Property // the story is about the first
 	May     []checker.Property // may be violated as well
+	// Never is what must not come about: a run in which it does shows something else.
+	Never []checker.Counter
 	// Blind are properties of Must that a place cannot observe.
 	Blind map[string][]checker.Property
 }

@@ -68,10 +68,13 @@ type CaseResult struct {
 	Schedules  []ScheduleResult
 	Reproduced bool
 	Remedy     string // valid, violated, unknown, none
-	Reason     string // why it was not reproduced, or why there is no remedy
+	Reason     string // why it was not reproduced
+	// RemedyReason is why the remedy is not valid.
+	RemedyReason string
 	// Missed: nothing happened that should not have, but not all that should.
 	// Where time is real, a machine that was too slow may be the reason.
 	Missed bool
+	Struck bool // each hazard was reached, and nothing came about that must not
 	wrong  bool // something happened that must not
 	// Figure is what a measure measured, and RemedyFigure the same with its remedy.
 	Figure, RemedyFigure float64
@@ -132,7 +135,7 @@ func ScheduleName(c catalogue.Case, s catalogue.Schedule) string {
 // do them side by side; names are what to call their files.
 func Case(c catalogue.Case, on string, lease time.Duration, each func(plans []*Plan, names []string) ([]*Judged, error)) (*CaseResult, error) {
 	start := time.Now()
-	r := &CaseResult{Case: c, On: on, Lease: lease, Reproduced: true, Remedy: "valid"}
+	r := &CaseResult{Case: c, On: on, Lease: lease, Reproduced: true, Remedy: "valid", Struck: true}
 	if c.Remedy.None != "" {
 		r.Remedy = "none"
 	}
@@ -166,9 +169,21 @@ func Case(c catalogue.Case, on string, lease time.Duration, each func(plans []*P
 	return r, nil
 }
 
+// Why says why the case or its remedy did not come out as documented; "": both did.
+func (r *CaseResult) Why() string {
+	if r.Reason != "" && r.RemedyReason != "" {
+		return r.Reason + "; " + r.RemedyReason
+	}
+	return r.Reason + r.RemedyReason
+}
+
 // judge holds what happened against what the case says.
 func (r *CaseResult) judge(s ScheduleResult) {
 	blind := s.Schedule.Blind[r.On]
+	// What a run that did not come about violates is no wrong: it was another run.
+	another := s.another(s.Flawed)
+	came := another == "" && (s.Healthy == nil || s.spoilt(s.Healthy) == "")
+	r.Struck = r.Struck && came
 	no := func(format string, args ...any) {
 		r.Reproduced = false
 		text := fmt.Sprintf(format, args...)
@@ -180,8 +195,8 @@ func (r *CaseResult) judge(s ScheduleResult) {
 		}
 		r.Reason += text
 	}
-	if s.missed(s.Flawed) {
-		no("the hazard was not reached (%s)", s.Schedule.Hazard)
+	if another != "" {
+		no("%s", another)
 	}
 	want := checker.Violated
 	if r.Case.Kind == catalogue.Control {
@@ -196,14 +211,14 @@ func (r *CaseResult) judge(s ScheduleResult) {
 		for _, p := range s.Flawed.Violated() {
 			if !slices.Contains(s.Schedule.Must, p) && !slices.Contains(s.Schedule.May, p) {
 				no("%s is violated, which is not expected", p)
-				r.wrong = true
+				r.wrong = r.wrong || came
 			}
 		}
 	}
 	if s.Healthy != nil {
 		if bad := s.broken(s.Healthy); len(bad) > 0 {
 			no("without the fault %s is violated", join(bad))
-			r.wrong = true
+			r.wrong = r.wrong || came
 		}
 		if out := s.Healthy.Outcome(checker.Exclusion); out != checker.Valid && out != checker.Violated {
 			no("without the fault exclusion is %s", out)
@@ -220,11 +235,25 @@ func (r *CaseResult) judge(s ScheduleResult) {
 	r.Missed = !r.wrong && r.Remedy != "violated" && (!r.Reproduced || r.Remedy == "unknown")
 }
 
-// missed tells whether a run did not reach the hazard: where there is no fault,
-// there may be none.
-func (s *ScheduleResult) missed(j *Judged) bool {
+// another says what a run lacks of the hazard, or has that must not come about;
+// "": it came about.
+func (s *ScheduleResult) another(j *Judged) string {
+	// Where there is no fault there may be no hazard.
 	none := len(s.Schedule.Faults) == 0 && s.Schedule.Hazard == checker.Grants
-	return !none && j.Reached[s.Schedule.Hazard] == 0
+	if !none && j.Reached[s.Schedule.Hazard] == 0 {
+		return fmt.Sprintf("the hazard was not reached (%s)", s.Schedule.Hazard)
+	}
+	return s.spoilt(j)
+}
+
+// spoilt says what came about that makes j another run than the documented one.
+func (s *ScheduleResult) spoilt(j *Judged) string {
+	for _, c := range s.Schedule.Never {
+		if j.Reached[c] > 0 {
+			return fmt.Sprintf("something else came about (%s)", c)
+		}
+	}
+	return ""
 }
 
 // broken are the properties that j violates and that the schedule has to
@@ -240,14 +269,22 @@ func (s *ScheduleResult) broken(j *Judged) (list []checker.Property) {
 
 // judgeRemedy holds a remedy to what it keeps.
 func (r *CaseResult) judgeRemedy(s ScheduleResult, blind []checker.Property) {
+	another := s.another(s.Remedied)
 	worst := func(remedy, format string, args ...any) {
+		if another != "" {
+			remedy = "unknown"
+		}
 		if r.Remedy != "violated" {
 			r.Remedy = remedy
 		}
-		if r.Reason != "" {
-			r.Reason += "; "
+		if r.RemedyReason != "" {
+			r.RemedyReason += "; "
 		}
-		r.Reason += "with the remedy " + fmt.Sprintf(format, args...)
+		name := ""
+		if s.Schedule.Name != "" {
+			name = s.Schedule.Name + ": "
+		}
+		r.RemedyReason += name + "with the remedy " + fmt.Sprintf(format, args...)
 	}
 	for _, p := range r.Case.Remedy.Keeps {
 		switch got := s.Remedied.Outcome(p); {
@@ -263,8 +300,8 @@ func (r *CaseResult) judgeRemedy(s ScheduleResult, blind []checker.Property) {
 			worst("violated", "%.3g %s, and should be %.3g at most", r.RemedyFigure, f.Of, f.AtMost)
 		}
 	}
-	if s.missed(s.Remedied) {
-		worst("unknown", "the hazard was not reached (%s)", s.Schedule.Hazard)
+	if another != "" {
+		worst("unknown", "%s", another)
 	}
 }
 

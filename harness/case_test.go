@@ -46,14 +46,14 @@ func TestEveryCaseIsReproducedAndRemedied(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !r.Reproduced {
-				t.Errorf("not reproduced: %s", r.Reason)
+				t.Errorf("not reproduced: %s", r.Why())
 			}
 			want := "valid"
 			if c.Remedy.None != "" {
 				want = "none"
 			}
 			if r.Remedy != want {
-				t.Errorf("the remedy is %s: %s", r.Remedy, r.Reason)
+				t.Errorf("the remedy is %s: %s", r.Remedy, r.Why())
 			}
 		})
 	}
@@ -72,7 +72,7 @@ func TestCasesScaleWithTheLease(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !r.Reproduced || r.Remedy == "violated" || r.Remedy == "unknown" {
-				t.Errorf("%s with T = %v: %s", c.ID, lease, r.Reason)
+				t.Errorf("%s with T = %v: %s", c.ID, lease, r.Why())
 			}
 		}
 	}
@@ -94,7 +94,7 @@ func TestCasesDoNotDependOnLuck(t *testing.T) {
 					t.Fatal(err)
 				}
 				if !r.Reproduced || r.Remedy == "violated" || r.Remedy == "unknown" {
-					t.Fatalf("seed %d: %s", seed, r.Reason)
+					t.Fatalf("seed %d: %s", seed, r.Why())
 				}
 			}
 		})

@@ -30,7 +30,7 @@ globs) are given. Each runs three times under the same schedule: as documented,
 where the judge, who knows nothing of the case, has to convict; without the
 fault, where nothing may be wrong; and with the remedy, which has to hold. On
 docker a case that does not come about is played again, up to three times, with
-twice the lease, as the machine may be slow; one that goes wrong is not.
+twice the lease where that may help a slow machine; one that goes wrong is not.
 
 --lock, --pause and --lease change one thing and tell the case again. There is
 nothing documented then to hold it against: exit 1 if anything is violated.`,
@@ -99,7 +99,7 @@ type caseResult struct {
 	Figure       *float64 `json:"figure,omitempty"`        // what was measured, of a measure
 	RemedyFigure *float64 `json:"remedy_figure,omitempty"` // the same with the remedy
 	LeaseMS      int64    `json:"lease_ms,omitempty"`      // T, the lease or session time-out, in ms; not there where it could not be run
-	Tries        int      `json:"tries,omitempty"`         // how often it was played: on docker, one that did not come about is played again, with twice the lease
+	Tries        int      `json:"tries,omitempty"`         // how often it was played: on docker, one that did not come about is played again, with twice the lease where that may help
 	Seconds      float64  `json:"seconds"`                 // how long the last try took
 }
 
@@ -113,7 +113,8 @@ const (
 
 // reproduce plays a case. What happened and must not have is never tried again.
 // What did not come about is, with twice the lease: all times of a case are parts of
-// it, and on a busy machine a server that should be back after T/10 may take T.
+// it, and on a busy machine a server that should be back after T/10 may take T. Where
+// the fault came about and the time that matters is no part of T, the lease stays.
 func (a *app) reproduce(p *place, c catalogue.Case) (r *harness.CaseResult, try int, err error) {
 	lease := p.leaseOf(c)
 	for try = 1; ; try++ {
@@ -121,8 +122,10 @@ func (a *app) reproduce(p *place, c catalogue.Case) (r *harness.CaseResult, try 
 		if err != nil || !r.Missed || p.name == "sim" || try == tries {
 			return r, try, err
 		}
-		lease = max(lease, min(2*lease, longestRetry))
-		a.say("lockcheck: %s did not come about (%s); once more, with a lease of %v\n", c.ID, r.Reason, lease)
+		if !c.OwnTime || !r.Struck {
+			lease = max(lease, min(2*lease, longestRetry))
+		}
+		a.say("lockcheck: %s did not come about (%s); once more, with a lease of %v\n", c.ID, r.Why(), lease)
 	}
 }
 
@@ -202,7 +205,7 @@ func newCaseResult(r *harness.CaseResult, try int) caseResult {
 	c := caseResult{
 		ID: r.Case.ID, Kind: string(r.Case.Kind), Lock: r.Case.Setup.Lock, On: r.On,
 		Reproduced: r.Reproduced, Violated: []string{}, Remedy: r.Remedy, RemedyLock: r.Case.Remedy.Setup.Lock,
-		Reason: r.Reason, LeaseMS: r.Lease.Milliseconds(), Tries: try, Seconds: r.Took.Seconds(),
+		Reason: r.Why(), LeaseMS: r.Lease.Milliseconds(), Tries: try, Seconds: r.Took.Seconds(),
 	}
 	if r.Case.Figure != nil {
 		c.Figure = &r.Figure
@@ -307,16 +310,32 @@ func remedyOutcome(remedy string) checker.Outcome {
 
 // healthyWords say what there was without the fault.
 func healthyWords(r *harness.CaseResult) string {
-	broken := violatedIn(r, func(s *harness.ScheduleResult) *harness.Judged { return s.Healthy }).Strings()
-	switch {
-	case !slices.ContainsFunc(r.Schedules, func(s harness.ScheduleResult) bool { return s.Healthy != nil }):
+	if !slices.ContainsFunc(r.Schedules, func(s harness.ScheduleResult) bool { return s.Healthy != nil }) {
 		return "It takes no fault."
-	case len(broken) == 1:
-		return "Without the fault only " + broken[0] + " is violated: it takes none."
-	case len(broken) > 1:
-		return "Without the fault only " + strings.Join(broken, " and ") + " are violated: they take none."
 	}
-	return "Without the fault nothing is violated."
+	with := violatedIn(r, func(s *harness.ScheduleResult) *harness.Judged { return s.Flawed })
+	both, instead := []string{}, []string{}
+	for _, p := range violatedIn(r, func(s *harness.ScheduleResult) *harness.Judged { return s.Healthy }) {
+		if slices.Contains(with, p) {
+			both = append(both, string(p))
+		} else {
+			instead = append(instead, string(p))
+		}
+	}
+	are := "is"
+	if len(both)+len(instead) > 1 {
+		are = "are"
+	}
+	text := fmt.Sprintf("Without the fault only %s %s violated", strings.Join(append(both, instead...), " and "), are)
+	switch {
+	case len(both)+len(instead) == 0:
+		return "Without the fault nothing is violated."
+	case len(instead) > 0:
+		return text + "; with it " + strings.Join(instead, " and ") + " held."
+	case len(both) > 1:
+		return text + "; these need no fault."
+	}
+	return text + "; that one needs no fault."
 }
 
 // measured says what a measure came to.
@@ -345,7 +364,7 @@ func remedyWords(r *harness.CaseResult) string {
 	what += serverWords(setup.Server)
 	text := fmt.Sprintf("%s, under the same schedule, keeps %s.", what, strings.Join(checker.Promise(r.Case.Remedy.Keeps).Strings(), ", "))
 	if r.Remedy != "valid" {
-		return text + " Not here: " + r.Reason + "."
+		return text + " Not here: " + r.RemedyReason + "."
 	}
 	if also := violatedIn(r, func(s *harness.ScheduleResult) *harness.Judged { return s.Remedied }).Strings(); also != nil {
 		text += " It does not keep " + strings.Join(also, ", ") + "."
