@@ -120,6 +120,14 @@ func TestACaseThatDoesNotHappenIsNotReproduced(t *testing.T) {
 			}
 		})
 	}
+	t.Run("what must not come about", func(t *testing.T) {
+		c := c
+		c.Schedules = append([]catalogue.Schedule(nil), c.Schedules...)
+		c.Schedules[0].Must, c.Schedules[0].Never = nil, []checker.Counter{checker.Grants}
+		if r, err := Case(c, "sim", 10*time.Second, inSim); err != nil || r.Reproduced || !r.Missed {
+			t.Errorf("reproduced: %v, missed: %v, %v", r.Reproduced, r.Missed, err)
+		}
+	})
 	t.Run("a remedy that does not help", func(t *testing.T) {
 		c := c
 		c.Remedy.Setup = c.Setup
