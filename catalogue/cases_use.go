@@ -30,7 +30,8 @@ var useCases = []Case{
 			Must:   overlap,
 			May:    damage,
 		}},
-		Remedy: synced,
+		Remedy:  synced,
+		OwnTime: true, // the power has to go before the second is over
 	},
 	{
 		ID: "redis-eviction", Kind: Violation,
