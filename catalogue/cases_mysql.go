@@ -251,7 +251,8 @@ var rowCases = []Case{
 			},
 			Hazard: checker.Contended,
 			Must:   stolen,
-			May:    append([]checker.Property{checker.Fairness}, damage...),
+			// c3 takes c1's row for its own: no server has granted it.
+			May: append([]checker.Property{checker.Fairness, checker.Answers}, damage...),
 		}},
 		Remedy: Remedy{
 			Words: "An id that is drawn for each acquisition.",
