@@ -125,7 +125,7 @@ var rowQueueCases = []Case{
 	},
 	{
 		ID: "mysql-fair-dead-waiters", Kind: Violation,
-		Title:  "Each waiter that has died costs those behind it a lease",
+		Title:  "Each waiter that has died costs those behind it up to a lease",
 		Tells:  "Nobody looks whether who stands in the queue still lives. When its turn comes the others wait until a lease has ended, throw it out, and wait for the next one.",
 		Source: bailongma + "lockByName and checkOrQueue",
 		Setup:  mysqlFair,

@@ -60,7 +60,7 @@ var leaseCases = []Case{
 	{
 		ID: "redis-setnx-no-ttl", Kind: Violation,
 		Title:  "A holder dies, and nobody ever gets the lock again",
-		Tells:  "SETNX without an expiry hands the lock to a client for as long as that client lives, and a dead client cannot give it back.",
+		Tells:  "SETNX without an expiry hands the lock to a client until that client deletes the key, and a dead client cannot do that.",
 		Source: "Redis manual, SETNX, Handling deadlocks",
 		Setup:  Setup{Lock: "redis-setnx"},
 		Schedules: []Schedule{{
@@ -151,7 +151,7 @@ var leaseCases = []Case{
 	},
 	{
 		ID: "redis-delayed-write", Kind: Violation,
-		Title:  "A write is under way for so long that the lock has a new holder",
+		Title:  "A write is under way for so long that the lock has had a new holder",
 		Tells:  "Nobody was paused and nobody held the lock twice: a packet was late. No lock can help, only the resource can.",
 		Source: "M. Kleppmann, How to do distributed locking, 2016, the network delay variant",
 		Setup:  setLua,
@@ -176,7 +176,7 @@ var leaseCases = []Case{
 	{
 		ID: "redis-single-crash-nopersist", Kind: Violation,
 		Title:     "The server forgets the lock when it loses power",
-		Tells:     "A lock is only as durable as the server that remembers it. Without an append-only file every restart frees every lock.",
+		Tells:     "A lock is only as durable as the server that remembers it. Without persistence every restart frees every lock.",
 		Source:    "jiaduo, Distributed locks with Redis and with ZooKeeper (in Chinese), last section; Redis manual, Distributed Locks with Redis",
 		Setup:     setLua,
 		Schedules: []Schedule{keyLost("restart-lost", checker.RestartWithHolder)},

@@ -209,7 +209,7 @@ var redlockCases = []Case{
 	{
 		ID: "redlock-no-node-timeout", Kind: Violation,
 		Title:  "One node hangs, and so does everybody",
-		Tells:  "Four of five nodes answer. A client without a time-out for each node waits for the fifth, and never finds out that it had a majority.",
+		Tells:  "The client asks one node after another and has no time-out. It waits for the second node and never asks the other three.",
 		Source: redlockManual + ", The Redlock Algorithm, the second step; jacket-code/redlock-cpp, AddServerUrl",
 		Setup:  Setup{Lock: "redlock-flawed-timeout"},
 		Schedules: []Schedule{{
@@ -274,7 +274,7 @@ var redlockCases = []Case{
 	},
 	{
 		ID: "redlock-wallclock-step", Kind: Violation,
-		Title:  "The client's clock is set back while it asks, and the lease looks new",
+		Title:  "The client's clock is set back while it asks, and the lease looks longer than a new one",
 		Tells:  "The time that the round took is the difference of two readings of a clock. If that clock is set back between them, the round has taken less than no time, and the lease is longer than the nodes keep the key.",
 		Source: "S. Sanfilippo, Is Redlock safe?, 2016, asks for a monotonic clock; imcoderlemon, Three ways to lock with Redis (in Chinese), takes the current time in milliseconds",
 		Setup:  Setup{Lock: "redlock-flawed-wallclock"},
