@@ -110,6 +110,21 @@ const (
 	SplitVotes       Quantity = "times that clients had shared the nodes and none could get a majority"
 )
 
+// measured are the quantities as they are told with what was measured.
+var measured = map[Quantity]struct{ label, figure string }{
+	RequestsPerGrant: {"Requests to the servers for each grant", "%.3g"},
+	LongestGap:       {"Longest time without a holder while a client waited", "%.3f T"},
+	LongestWait:      {"Longest wait for an answer", "%.3f T"},
+	PassedBy:         {"Later acquires that were granted the lock before one client", "%.3g"},
+	SplitVotes:       {"Times that clients had shared the nodes and none could get a majority", "%.3g"},
+}
+
+// Label says what is measured.
+func (q Quantity) Label() string { return measured[q].label }
+
+// Figure is a number of it, with its unit.
+func (q Quantity) Figure(n float64) string { return fmt.Sprintf(measured[q].figure, n) }
+
 // Scaled is the schedule for a lease of t.
 func (s Schedule) Scaled(t time.Duration) Schedule {
 	scale := func(d time.Duration) time.Duration {

@@ -179,7 +179,7 @@ func (a *app) cases(p *place, ids []string, named func(id string) bool) error {
 	a.caseTable(doc.Cases)
 	words := "No case was begun"
 	if doc.Left < len(ids) {
-		words = fmt.Sprintf("%d of %d reproduced, each with its remedy", reproduced, len(ids)-skipped) + doc.missing()
+		words = fmt.Sprintf("%d of %d reproduced", reproduced, len(ids)-skipped) + doc.missing()
 	}
 	a.paragraph(0, fmt.Sprintf("%s, in %.1f s on %s; files below %s", words, time.Since(start).Seconds(), p.name, a.out))
 	if len(doc.Cases) == skipped {
@@ -344,9 +344,9 @@ func (a *app) measured(r *harness.CaseResult) {
 	if f == nil {
 		return
 	}
-	text := fmt.Sprintf("Measured %.3g %s", r.Figure, f.Of)
+	text := f.Of.Label() + ": " + f.Of.Figure(r.Figure)
 	if r.Case.Remedy.None == "" {
-		text += fmt.Sprintf("; with the remedy %.3g", r.RemedyFigure)
+		text += "; with the remedy " + f.Of.Figure(r.RemedyFigure)
 	}
 	a.paragraph(9, text+".")
 }
