@@ -39,7 +39,7 @@ var rowCases = []Case{
 	{
 		ID: "mysql-unowned-unlock", Kind: Violation,
 		Title:  "A client that was refused unlocks in its finally, and deletes the holder's row",
-		Tells:  "The release deletes the row with the version that it has just read, so that version is always the right one. Whose row it is nobody asks.",
+		Tells:  "The release deletes the row with the version that it has just read, so that version is always the right one. The release does not check the owner.",
 		Source: bailongma + "unLockByName",
 		Setup:  mysqlOptimistic,
 		Schedules: []Schedule{{
@@ -140,8 +140,8 @@ var rowCases = []Case{
 	},
 	{
 		ID: "mysql-unlock-recursion", Kind: Violation,
-		Title:  "A release inside a transaction reads the same again and again, until its stack is full",
-		Tells:  "The release compares versions, and if that fails calls itself to look again. In a REPEATABLE READ transaction it sees what it saw at first, whatever has become of the row; and what its DELETE has looked at stays locked meanwhile. When the stack is full the transaction is rolled back, and the lock stays taken until its lease ends.",
+		Title:  "A release inside a transaction reads the same again and again, until the stack overflows",
+		Tells:  "The release compares versions, and if that fails calls itself to look again. In a REPEATABLE READ transaction it sees what it saw at first, whatever has become of the row; and what its DELETE has looked at stays locked meanwhile. When the stack overflows the transaction is rolled back, and the lock stays taken until its lease ends.",
 		Source: bailongma + "unLockByName, its recursion",
 		Setup:  Setup{Lock: "mysql-fair", Options: Options{InTx: true}},
 		Schedules: []Schedule{{
@@ -182,7 +182,7 @@ var rowCases = []Case{
 	},
 	{
 		ID: "mysql-timeout-drift", Kind: Figures,
-		Title:  "Who waits for T at most waits for as long as the server is slow",
+		Title:  "A wait of at most T lasts longer when the server is slow",
 		Tells:  "What is added up is the sleeps between the tries, 250 ms each. The tries themselves take no time, as the program counts, and it sleeps once more after the last.",
 		Source: bailongma + "tryLockByName, total += offset",
 		Setup:  mysqlFair,
@@ -239,7 +239,7 @@ var rowCases = []Case{
 	},
 	{
 		ID: "mysql-identity-collision", Kind: Violation,
-		Title:  "Two programs think that they are called the same, and both are at the head of the queue",
+		Title:  "Two programs have the same id, and both are at the head of the queue",
 		Tells:  "A waiter's id is its address and its thread's name. Behind one address, in containers, or where a machine knows only 127.0.1.1, the main threads of two programs are one and the same.",
 		Source: bailongma + "getQueueId",
 		Setup:  Setup{Lock: "mysql-fair", Options: Options{SharedIdentity: true}},

@@ -152,7 +152,7 @@ var leaseCases = []Case{
 	{
 		ID: "redis-delayed-write", Kind: Violation,
 		Title:  "A write is under way for so long that the lock has had a new holder",
-		Tells:  "Nobody was paused and nobody held the lock twice: a packet was late. No lock can help, only the resource can.",
+		Tells:  "Nobody was paused and no two clients held the lock at once: a packet was late. No lock can help, only the resource can.",
 		Source: "M. Kleppmann, How to do distributed locking, 2016, the network delay variant",
 		Setup:  setLua,
 		Schedules: []Schedule{{
@@ -263,7 +263,7 @@ var leaseCases = []Case{
 			Must:   []checker.Property{checker.Answers, checker.Handover},
 		}},
 		Remedy: Remedy{
-			Words: "An acquire that recognises its own value, in the script that sets it. (MaxRetries: -1 alone makes the client honest, not able to lock.)",
+			Words: "An acquire that recognises its own value, in the script that sets it. (With MaxRetries: -1 alone the client reports the error, but still cannot lock.)",
 			Setup: Setup{Lock: "redis-set-lua", Options: Options{Retries: true, Claim: true}},
 			Keeps: []checker.Property{checker.Answers, checker.Handover, checker.Exclusion},
 		},

@@ -79,9 +79,9 @@ var redlockCases = []Case{
 	},
 	{
 		ID: "redlock-clock-jump", Kind: Violation,
-		Title:  "One node's clock jumps, and the majority that granted is none any more",
-		Tells:  "Each node counts the lease by its own wall clock. With a bare majority it takes one that jumps for another client to find a majority of its own.",
-		Source: kleppmann + ", Breaking Redlock with bad timings; S. Sanfilippo, Is Redlock safe?, 2016, grants jumps",
+		Title:  "One node's clock jumps, and the clients' grants no longer rest on one majority",
+		Tells:  "Each node counts the lease by its own wall clock. If only a bare majority granted, one jump lets another client get a majority.",
+		Source: kleppmann + ", Breaking Redlock with bad timings; S. Sanfilippo, Is Redlock safe?, 2016, concedes clock jumps",
 		Setup:  redlock,
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
@@ -250,7 +250,7 @@ var redlockCases = []Case{
 	{
 		ID: "redlock-no-drift", Kind: Violation,
 		Title:  "The nodes' clocks run a hundredth fast, and leases end before their holders think",
-		Tells:  "What is left of the lease is counted by the client, and the lease by the servers. Without a margin a little drift is enough.",
+		Tells:  "The client's clock counts what is left; the servers' clocks end the lease. Without a margin a little drift is enough.",
 		Source: redlockManual + ", The Redlock Algorithm, subtracts the drift; imcoderlemon, Three ways to lock with Redis (in Chinese), the fourth step, does not",
 		Setup:  Setup{Lock: "redlock-seed"},
 		Schedules: []Schedule{{
@@ -375,12 +375,12 @@ var redlockCases = []Case{
 			May:    []checker.Property{checker.Handover, checker.Exclusion, checker.Resource},
 		}},
 		Figure: &Figure{Of: LongestGap, AtLeast: 0.8},
-		Remedy: Remedy{None: "a shorter lease, renewed while the work lasts, would cost less; under the same T it cannot be told"},
+		Remedy: Remedy{None: "a shorter lease, renewed while the work lasts, would cost less; under the same T it cannot be measured"},
 	},
 	{
 		ID: "redlock-second-clock", Kind: Violation,
 		Title:  "A clock of whole seconds says that the round took no time",
-		Tells:  "The answers take their time, and the client's clock shows the same second before and after. So it takes the lease for longer than it is.",
+		Tells:  "The answers take their time, and the client's clock shows the same second before and after. So it thinks that its lease is longer.",
 		Source: "jacket-code/redlock-cpp, redlock.cpp, which takes (int)time(NULL) * 1000",
 		Setup:  Setup{Lock: "redlock-flawed-seconds", Server: Server{Nodes: 3}},
 		Schedules: []Schedule{{

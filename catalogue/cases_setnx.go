@@ -63,7 +63,7 @@ var setnxCases = []Case{
 	},
 	{
 		ID: "redis-setnx-getset-blind", Kind: Violation,
-		Title:     "Two clients replace the end of a stale lock, and neither looks at what it replaced",
+		Title:     "Two clients replace the expiry time of a stale lock, and neither looks at what it replaced",
 		Tells:     "Between GET and GETSET another client may take the stale lock. GETSET replies with that client's new time. A client that ignores the reply takes the lock over from a holder.",
 		Source:    "imcoderlemon, Three ways to lock with Redis (in Chinese), the first way, the note on the reply of GETSET",
 		Setup:     Setup{Lock: "redis-setnx-getset-unread"},
@@ -75,7 +75,7 @@ var setnxCases = []Case{
 	},
 	{
 		ID: "redis-setnx-unlock-inverted", Kind: Figures,
-		Title:  "A release that only deletes what has expired: every hand-over takes a lease",
+		Title:  "A release that only deletes what has expired: every hand-over waits for the end of the lease",
 		Tells:  "As it is published, the release deletes the key if its time has passed. A client that works in time therefore never gives its lock back, and the next one waits until the lease is over.",
 		Source: "imcoderlemon, Three ways to lock with Redis (in Chinese), the first way, its release; the Redis manual's page on SETNX says the opposite",
 		Setup:  Setup{Lock: "redis-setnx-getset"},
@@ -119,7 +119,7 @@ var setnxCases = []Case{
 	},
 	{
 		ID: "redis-setnx-unlock-unowned", Kind: Violation,
-		Title:  "The repaired release deletes a lock that has not expired: another's",
+		Title:  "The repaired release deletes another client's lock, which has not expired",
 		Tells:  "The article's release deletes a key whose time has passed. The obvious repair deletes a key whose time has not passed, and does not look whose time that is. A client that was paused beyond its lease deletes its successor's key. It takes no race.",
 		Source: "Redis manual, SETNX, Handling deadlocks, the note on a late DEL, which asks the holder to look at its own timeout. The lock is our repair of imcoderlemon, Three ways to lock with Redis (in Chinese), the first way",
 		Setup:  Setup{Lock: "redis-setnx-getset-fixed"},
@@ -142,7 +142,7 @@ var setnxCases = []Case{
 	{
 		ID: "redis-setnx-client-skew-ahead", Kind: Violation,
 		Title:     "A client whose clock is ahead takes over a lock that has not expired",
-		Tells:     "The time in the key is one client's, and another compares it with its own. If that one's clock is ahead by more than what is left of the lease, the lock is his.",
+		Tells:     "One client writes the time; another compares it with its own clock. If the second clock is ahead by more than what is left of the lease, the second client gets the lock.",
 		Source:    "imcoderlemon, Three ways to lock with Redis (in Chinese), the first way, which does not mention clocks",
 		Setup:     Setup{Lock: "redis-setnx-getset"},
 		Schedules: []Schedule{skewed(c2, 15*T/10)},

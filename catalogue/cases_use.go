@@ -13,7 +13,7 @@ import (
 var useCases = []Case{
 	{
 		ID: "redis-single-crash-everysec", Kind: Violation,
-		Title:  "The server syncs its log once a second, and forgets the last of them",
+		Title:  "The server syncs its log once a second, and loses the last second",
 		Tells:  "With appendfsync everysec the server answers before the lock is on its disk. When the power goes, so does what was not synced; that is up to a second, or two.",
 		Source: "Redis manual, Distributed Locks with Redis, Performance, Crash Recovery and fsync",
 		Setup:  Setup{Lock: "redis-set-lua", Server: Server{Fsync: FsyncEverysec}},
@@ -88,7 +88,7 @@ var useCases = []Case{
 	{
 		ID: "redis-renew-unconditional", Kind: Violation,
 		Title:  "A watchdog renews whoever's key is there, and nobody gets the lock again",
-		Tells:  "A client that was paused beyond its lease goes on renewing: its successor's key. When that one dies its key lives on, for as long as the first client works, or hangs.",
+		Tells:  "A client that was paused beyond its lease goes on renewing: its successor's key. When the successor dies, its key stays, for as long as the first client works, or hangs.",
 		Source: "Redis manual, Distributed Locks with Redis, Making the algorithm more reliable: Extending the lock, whose script looks at the value",
 		Setup:  Setup{Lock: "redis-watchdog-blind"},
 		Schedules: []Schedule{{
@@ -135,7 +135,7 @@ var useCases = []Case{
 	{
 		ID: "fencing-rejects-stale", Kind: Control,
 		Title:  "The resource refuses the late write of a paused client",
-		Tells:  "The lock is held twice, as under every lease; the resource has seen the newer token and refuses the older one.",
+		Tells:  "Two clients hold the lock, as can happen with every lease; the resource has seen the newer token and refuses the older one.",
 		Source: "M. Kleppmann, How to do distributed locking, 2016, Making the lock safe with fencing",
 		Setup:  fenced,
 		Schedules: []Schedule{{

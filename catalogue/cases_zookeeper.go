@@ -23,7 +23,7 @@ var zookeeperCases = []Case{
 	{
 		ID: "zk-no-recheck", Kind: Violation,
 		Title:  "A waiter dies, and the one behind it enters while another holds",
-		Tells:  "A waiter watches the node before its own, and takes its end for the grant. But a node goes, too, when its owner dies waiting: then the one behind it is let in, whoever holds.",
+		Tells:  "A waiter watches the node before its own, and treats its removal as the grant. But a node goes, too, when its owner dies waiting: then the one behind it is let in, whoever holds.",
 		Source: zkPublished + "DistributedClient, which says so itself",
 		Setup:  Setup{Lock: "zk-predecessor"},
 		Schedules: []Schedule{{
@@ -72,7 +72,7 @@ var zookeeperCases = []Case{
 	{
 		ID: "zk-getdata-gap", Kind: Violation,
 		Title:  "The holder leaves before its successor watches it, and nobody ever gets the lock again",
-		Tells:  "Between the list and the watch the node before one's own goes. The watch fails, the program ends, and its session lives on: its node is the head of the queue, and stands for nobody. The published repair has it as well.",
+		Tells:  "Between the list and the watch the node before one's own goes. The watch fails and so does the acquire, but its session goes on: its node is the head of the queue, and has no waiter. The published repair has it as well.",
 		Source: zkPublished + "DistributedClient, getData, which fails without a node and then watches nothing",
 		Setup:  Setup{Lock: "zk-predecessor-recheck"},
 		Schedules: []Schedule{{
@@ -140,7 +140,7 @@ var zookeeperCases = []Case{
 	{
 		ID: "zk-event-thread-blocked", Kind: Violation,
 		Title:  "A holder that works in the event thread never hears that its connection is lost",
-		Tells:  "The library tells of a lost connection in time, before the session can end. But the news stand in a queue that one thread reads, and that thread is in the critical section.",
+		Tells:  "The library tells of a lost connection in time, before the session can end. But the event waits in a queue that one thread reads, and that thread is in the critical section.",
 		Source: zkPublished + "doSomething, which Watcher.process calls",
 		Setup:  Setup{Lock: "zk-predecessor-recheck"},
 		Schedules: []Schedule{{
@@ -184,7 +184,7 @@ var zookeeperCases = []Case{
 	{
 		ID: "zk-herd-missing-initial-min", Kind: Violation,
 		Title:  "Two clients are in the queue before either looks, and each waits for the other",
-		Tells:  "At first a client enters only if it is alone in the queue. If two nodes are there before either client looks, neither enters, and no change follows that a watch could report. Between its node and its look the source sleeps for 10 ms; here the first client stands still there for longer.",
+		Tells:  "At first a client enters only if it is alone in the queue. If two nodes are there before either client looks, neither enters, and no change follows that a watch could report. Between its node and its look the published program sleeps 10 ms; here c1 hangs there for longer.",
 		Source: zkPublished + "DistributedClient2, which asks for a list of one",
 		Setup:  Setup{Lock: "zk-children"},
 		Schedules: []Schedule{{
@@ -249,7 +249,7 @@ var zookeeperCases = []Case{
 	{
 		ID: "zk-sequence-overflow", Kind: Violation,
 		Title:  "The numbers have come to their end, and all who queue up get the same one",
-		Tells:  "A node counts its children up to 2147483647, and no further: a server takes over no counter that is less than its own. The manual says that -2147483648 comes next; but that number is given only while the one before is under way. So it is the rest of the name that decides who is first, and that was drawn.",
+		Tells:  "A node counts its children, and the counter stops at 2147483647, because a server ignores a smaller one. The manual says that -2147483648 comes next; but that number is given only while the one before is under way. So it is the rest of the name that decides who is first, and that is random (here: the client's name).",
 		Source: "Apache ZooKeeper, Programmer's Guide, Sequence Nodes, and DataTree.createNode, which keeps the greater counter",
 		Setup:  Setup{Lock: "zk-recipe", Server: Server{Sequence: math.MaxInt32}},
 		Schedules: []Schedule{{
