@@ -330,8 +330,10 @@ func healthyWords(r *harness.CaseResult) string {
 	switch {
 	case len(both)+len(instead) == 0:
 		return "Without the fault nothing is violated."
+	case len(instead) == 1 && len(both) == 0:
+		return text + "; with the fault it held."
 	case len(instead) > 0:
-		return text + "; with it " + strings.Join(instead, " and ") + " held."
+		return text + "; with the fault " + strings.Join(instead, " and ") + " held."
 	case len(both) > 1:
 		return text + "; these need no fault."
 	}
