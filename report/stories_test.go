@@ -101,7 +101,7 @@ var stories = []struct {
 	{"no-expiry", noExpiry, []string{
 		`VIOLATED liveness: nobody held "a" from 1.00 s to 36.00 s while c2 waited`,
 		"just after the answer to the SETNX of its acquire, c1 was killed.",
-		"nobody had been granted the lock for 35 s, and redis-1 still kept c1's entry.",
+		"nobody had held the lock for 35 s, and redis-1 still kept c1's entry.",
 	}},
 	{"clock-set-back", clockSetBack, []string{
 		`VIOLATED handover: nobody held "a" from 7.00 s to 20.10 s while c2 waited`,
@@ -130,7 +130,7 @@ var stories = []struct {
 	{"removal-lost", removalLost, []string{
 		"VIOLATED liveness",
 		"c1's entry was there again: its removal had not reached redis-1b.",
-		"nobody had been granted the lock for 39 s, and redis-1b still kept c1's entry.",
+		"nobody had held the lock for 39 s, and redis-1b still kept c1's entry.",
 	}},
 	{"answer-undone", answerUndone, []string{
 		`VIOLATED answers: c1 was told that it had released "a", and its entry came back`,
@@ -182,12 +182,12 @@ var stories = []struct {
 	}},
 	{"stalled-server", stalledServer, []string{
 		"redis-2 was paused for 40 s.",
-		"nobody had been granted the lock for 40 s",
+		"nobody had held the lock for 40 s",
 	}},
 	{"hung-worker", hungWorker, []string{
 		`VIOLATED liveness: c2 waited for "a" from 1.00 s to 40.00 s, while c1 kept it`,
 		"it hung, all but its background tasks.",
-		"nobody else had been granted the lock for 39 s, and c1 had renewed its lease 12 times, by then until 49.99 s.",
+		"nobody else had been granted the lock in the last 39 s, and c1 had renewed its lease 12 times, by then until 49.99 s.",
 	}},
 	{"noticed-loss", noticedLoss, []string{
 		"it had renewed its lease twice, by then until 16.66 s.",

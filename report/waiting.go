@@ -206,14 +206,14 @@ func (p *plot) kept(witness []int, all gap) {
 	}
 	for _, g := range p.d.grants {
 		if g.got == all.end {
-			p.granted(g, ": nobody had been for "+p.d.units.span(s.to-s.from), "")
+			p.granted(g, ": nobody had been in the last "+p.d.units.span(s.to-s.from), "")
 			p.keeper = nil
 			return
 		}
 	}
 	m := moment{
 		pos: all.end, who: "nobody else",
-		did:  "had been granted the lock for " + p.d.units.span(s.to-s.from),
+		did:  "had been granted the lock in the last " + p.d.units.span(s.to-s.from),
 		line: "still nobody else has been granted the lock",
 	}
 	if asked != nil {
@@ -402,8 +402,8 @@ func (p *plot) ending(s *stay, free gap) {
 	}
 	m := moment{
 		pos: free.end, who: "nobody",
-		did:  "had been granted the lock for " + length,
-		line: "still nobody has been granted the lock",
+		did:  "had held the lock for " + length,
+		line: "still nobody holds the lock",
 	}
 	// Where the record of the servers has gaps, the entry may have gone since.
 	seen := slices.Contains(p.d.h.Header.Observes, string(checker.Answers))
