@@ -17,6 +17,7 @@ type fault struct {
 	mates      int // of a link: how many clients share it with the first
 	start, end int // positions where it is told; none: it never ended
 	begins     int // position of its first line: start, if there is one only
+	sure       int // position by which it has struck
 	heals      int // position from which on it may be over: end, if it has one line only
 	point      string
 	text       string
@@ -83,6 +84,9 @@ func (d *digest) fill(f *fault, phrase string) string {
 	if f.end != none {
 		length = " for " + d.units.span(d.at(f.end)-d.at(f.start))
 		until = ", until " + d.units.at(d.at(f.end))
+		if d.blurred(f) {
+			length = until
+		}
 	}
 	did := ""
 	if f.hits.V > 0 {
@@ -282,7 +286,7 @@ func (d *digest) nemesis(pos int, e *history.Entry) {
 		return
 	}
 	f := &fault{
-		id: e.ID, kind: e.F, on: e.On, start: pos, begins: pos, end: none, heard: none,
+		id: e.ID, kind: e.F, on: e.On, start: pos, begins: pos, sure: pos, end: none, heard: none,
 		point: e.Point, amount: e.Amount, text: e.Text,
 	}
 	if f.words().link {

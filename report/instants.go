@@ -10,7 +10,7 @@ import (
 // certain takes in that what a line of the nemesis announced has happened: line is
 // that line's f. It reports whether there is such a line.
 //
-// The effect came somewhere between the two lines. It is told at the second,
+// The effect came somewhere between the two lines. Its place is that of the second,
 // unless something shows that it was there before.
 func (d *digest) certain(line string, pos int, e *history.Entry) bool {
 	kind, ends := strings.CutSuffix(line, history.EndSuffix)
@@ -21,8 +21,9 @@ func (d *digest) certain(line string, pos int, e *history.Entry) bool {
 		case ends:
 			f.hits = e.Hits
 			f.end = d.until(f.end, pos, func(e *history.Entry) bool { return d.acts(f, e) })
-		case f.end == none:
+		case f.end == none && !f.words().deadly: // a client is dead to the checker from the first line on
 			f.start = d.until(f.start, pos, func(e *history.Entry) bool { return d.suffers(f, e) })
+			f.sure = min(f.start+1, pos)
 		}
 		return true
 	}
@@ -66,5 +67,18 @@ func (d *digest) suffers(f *fault, e *history.Entry) bool {
 	case history.Lost:
 		return f.strikes(client(e)) && (w.amount || w.once)
 	}
-	return false
+	// Of several servers nobody knows which one did not answer.
+	return w.down && d.h.Header.Nodes < 2 && (e.Error == errUnavailable || e.Error == errUnknown)
+}
+
+// How an operation ends whose connection cannot be made, or is lost.
+const (
+	errUnavailable = "unavailable"
+	errUnknown     = "unknown"
+)
+
+// blurred tells whether it is not nearly known when f struck. Whom a fault meets at a
+// point, though, stands there until it is certain.
+func (d *digest) blurred(f *fault) bool {
+	return (f.point == "" || f.words().down) && d.at(f.sure)-d.at(f.begins) > d.slack()
 }

@@ -111,7 +111,7 @@ func TestFaultsOfOneMomentAndBetweenTwoLines(t *testing.T) {
 			e.Process.Name, e.Type = who, history.Info
 		case strings.HasPrefix(who, "c"):
 			e.Client, e.Process.N, e.Lock = who, int(who[1]-'0'), "a"
-			e.Type = map[string]history.Type{"invoke": history.Invoke, "ok": history.OK}[typ]
+			e.Type = map[string]history.Type{"invoke": history.Invoke, "ok": history.OK, "fail": history.Fail}[typ]
 		default:
 			e.Process.Name, e.Type, e.Lock, e.Key = who, history.Event, "a", "a"
 		}
@@ -163,6 +163,27 @@ func TestFaultsOfOneMomentAndBetweenTwoLines(t *testing.T) {
 			line(910, "c2", "ok", history.Acquire, grant(2)),
 			line(950, history.Nemesis, "", history.Ended, nil),
 		}, checker.Exclusion, []int{2, 8}, "redis-1 lost power"},
+		{"a client's connection is lost before the line says that the server is gone", []history.Entry{
+			line(10, "c1", "invoke", history.Acquire, nil),
+			line(20, "c1", "ok", history.Acquire, grant(1)),
+			line(300, history.Nemesis, "", "restart", on(1, "mysql-1")),
+			line(400, "c2", "invoke", history.Acquire, nil),
+			line(450, "c2", "fail", history.Acquire, func(e *history.Entry) { e.Error = "unavailable" }),
+			line(700, history.Nemesis, "", "restart-done", on(1, "mysql-1")),
+			line(800, history.Nemesis, "", "restart-end", on(1, "mysql-1")),
+			line(810, history.Nemesis, "", "restart-end-done", on(1, "mysql-1")),
+			line(900, "c2", "invoke", history.Acquire, nil),
+			line(910, "c2", "ok", history.Acquire, grant(2)),
+			line(950, history.Nemesis, "", history.Ended, nil),
+		}, checker.Exclusion, []int{1, 9}, "Between 300 ms and 450 ms mysql-1 was stopped, until 810 ms."},
+		{"a client is dead from the line on with which the checker ends its hold", []history.Entry{
+			line(10, "c1", "invoke", history.Acquire, nil),
+			line(20, "c1", "ok", history.Acquire, grant(1)),
+			line(300, history.Nemesis, "", "kill", on(1, "c1")),
+			line(420, history.Nemesis, "", "kill-done", on(1, "c1")),
+			line(500, "c2", "invoke", history.Acquire, nil),
+			line(4000, history.Nemesis, "", history.Ended, nil),
+		}, checker.Liveness, []int{4, 5}, "At 300 ms it was killed. "},
 	} {
 		h := &history.History{Header: history.Header{Format: history.Format, Lock: "x", On: "docker", LeaseMS: 1000}}
 		for i, e := range tt.entries {

@@ -24,6 +24,8 @@ type moment struct {
 	wakes  bool   // a paused client goes on
 	joins  string // who queues up; "": nobody
 
+	between string // when, if its time is not known: "0.80 s and 1.64 s"
+
 	obvious bool // right after the moment before it, where says nothing new
 
 	noEntry bool // it has a time of its own, and pos is the entry after it

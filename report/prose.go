@@ -12,6 +12,9 @@ func (p *plot) prose() string {
 	time := ""
 	for i, m := range p.sentences() {
 		lead := "At " + p.d.units.at(m.at)
+		if m.between != "" {
+			lead = "Between " + m.between
+		}
 		again := lead == time
 		if again {
 			lead = "Right after that"

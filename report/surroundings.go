@@ -26,11 +26,11 @@ func (p *plot) surroundings() {
 		if len(p.moments) > room {
 			break
 		}
-		start := f.start
-		if start > p.climax && f.begins < p.climax && len(p.d.stays) == 0 {
+		if f.start > p.climax && f.begins < p.climax && len(p.d.stays) == 0 {
 			// Nothing shows when its effect came: the climax shows that it was there.
-			start = p.climax - 1
+			f.start, f.sure = p.climax-1, p.climax
 		}
+		start := f.start
 		if start > p.climax || before(f.end, first) || !p.concerns(f) {
 			continue
 		}
@@ -40,6 +40,10 @@ func (p *plot) surroundings() {
 		m := moment{
 			pos: start, lane: lane, who: who, did: did, where: f.where(who),
 			line: p.d.fill(f, w.now), weight: side, obvious: strings.HasSuffix(f.point, afterOK),
+		}
+		if p.d.blurred(f) {
+			m.between = p.d.units.at(p.d.at(f.begins)) + " and " + p.d.units.at(p.d.at(f.sure))
+			m.line += " (between " + m.between + ")"
 		}
 		if p.told(start) && p.d.h.Entries[start].Process.Name != history.Nemesis {
 			// Its effect came between two entries, of which the first has a moment.
