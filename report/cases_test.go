@@ -27,7 +27,7 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 		{"redis-setnx-stale-del-race", []string{ // how the lock became stale, and who removed it first
 			"c1 was granted the lock, with a lease until 11.00 s. Right after that it was killed.",
 			"c2's acquire removed c1's entry.",
-			"and its acquire removed c2's entry",
+			"its acquire removed c2's entry",
 		}, nil},
 		{"redis-token-reuse", []string{"its earlier release removed its newer entry"}, []string{"c1's release removed c1's entry"}},
 		{"redis-eviction", []string{"redis-1 ran out of memory for 1 s."}, []string{"other data"}},

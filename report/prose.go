@@ -55,8 +55,8 @@ func pronoun(who, last string) string {
 	return who
 }
 
-// sentences are the moments that have one. A client that wakes up and acts at
-// once does both in one sentence.
+// sentences are the moments that have one. A client that wakes up and acts at the
+// same time, as it is written, does both in one sentence.
 func (p *plot) sentences() []moment {
 	var out []moment
 	for _, m := range p.moments {
@@ -64,12 +64,12 @@ func (p *plot) sentences() []moment {
 			continue
 		}
 		if n := len(out); n > 0 {
-			if woke := &out[n-1]; woke.wakes && m.actor == woke.who && m.at-woke.at <= p.d.slack() {
+			if woke := &out[n-1]; woke.wakes && m.actor == woke.who && p.d.units.at(m.at) == p.d.units.at(woke.at) {
 				if woke.did += " and "; m.who != woke.who {
 					woke.did = "woke up, and " + pronoun(m.who, woke.who) + " "
 				}
 				woke.did += m.did
-				woke.at, woke.wakes = m.at, false
+				woke.wakes = false
 				continue
 			}
 		}

@@ -32,7 +32,7 @@ var stories = []struct {
 	}},
 	{"late-del", lateDel, []string{
 		`✗ VIOLATED ownership: c1's release removed c2's entry for "a" at 12.02 s`,
-		"c1 woke up, and its release removed c2's entry, while c2 still believed that it held the lock.",
+		"At 12.00 s c1 woke up. At 12.02 s its release removed c2's entry, while c2 still believed that it held the lock.",
 		"c3 was granted the lock, although c2's lease ran until 20.10 s: from then on both held it.",
 	}},
 	{"entry-lost", entryLost, []string{
@@ -191,7 +191,7 @@ var stories = []struct {
 	}},
 	{"noticed-loss", noticedLoss, []string{
 		"it had renewed its lease twice, by then until 16.66 s.",
-		"c1 woke up and noticed that it had lost the lock.",
+		"At 18.00 s c1 woke up. At 18.50 s it noticed that it had lost the lock.",
 	}},
 	{"inverted-release", invertedRelease, []string{
 		"c1 released the lock and was told yes, but its entry stayed. At 11.01 s c2's acquire took over c1's entry. Right",
@@ -199,7 +199,7 @@ var stories = []struct {
 	{"second-round", secondRound, []string{
 		"✓ HELD exclusion", "redis-1, redis-2 and redis-3 made entries for c1.", "c1 was paused for 13 s.",
 		"redis-1, redis-2 and redis-3 dropped c1's entries: their time was over.",
-		"c1 woke up and was granted the lock by redis-1, redis-2 and redis-3, with a lease until 23.00 s.",
+		"c1 woke up. At 13.10 s it was granted the lock by redis-1, redis-2 and redis-3, with a lease until 23.00 s.",
 	}},
 	{"clock-of-replica", clockOfReplica, []string{
 		"c1's entry was gone: by redis-1b's clock its time was over, 6 s before the lease ended, while c1 still",
