@@ -108,6 +108,10 @@ var stories = []struct {
 		"redis-1 dropped c1's entry, 10 s after the lease had ended.",
 		"c2 was granted the lock: nobody had held it for 13.1 s.",
 	}},
+	{"dead-before-asked", deadBeforeAsked, []string{
+		`VIOLATED handover: nobody held "a" from 1.00 s to 10.10 s while c2 waited`,
+		"c2 was granted the lock: nobody had held it for 10.1 s.",
+	}},
 	{"refused", refused, []string{
 		"✓ HELD lease-exclusion, ownership, fencing, resource, answers, liveness, handover and fairness",
 		"the resource refused c1's write: it came with token 1, and the resource had seen 2.",
@@ -550,6 +554,20 @@ func clockSetBack() (*history.History, []checker.Verdict) {
 	r.at(20_500).releases("c2")
 	r.over()
 	return &r.h, verdicts(checker.Handover, "c2 waited for long", begin, kill, got)
+}
+
+// deadBeforeAsked is a holder that died before anybody waited.
+func deadBeforeAsked() (*history.History, []checker.Verdict) {
+	r := newRun("redis-set-lua")
+	r.at(2).acquire("c1", 0, 10_000)
+	kill := r.at(4).fault("kill", 1, "", 0, "c1")
+	begin := r.at(1000).invoke("c2", history.Acquire)
+	r.at(10_002).server(history.Expire, "c1", "")
+	r.at(10_100).server(history.Granted, "c2", "c2")
+	got := r.got("c2", 0, 20_095)
+	r.at(10_500).releases("c2")
+	r.over()
+	return &r.h, verdicts(checker.Handover, "c2 waited for long", kill, begin, got)
 }
 
 // refused is a run in which fencing did its work.

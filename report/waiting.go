@@ -26,9 +26,12 @@ func (p *plot) waiting(witness []int, kept bool) bool {
 		return true
 	}
 	p.climax = free.end
-	s := span{label: "nobody holds", from: p.d.at(free.begin), to: p.d.at(free.end)}
-	p.spans = append(p.spans, s)
 	waits, asked := p.waiters(witness, free)
+	s := span{label: "nobody holds", from: p.d.at(free.begin), to: p.d.at(free.end)}
+	if asked != nil && slices.Contains(witness, asked.invoke) {
+		s.from = max(s.from, p.d.at(asked.invoke))
+	}
+	p.spans = append(p.spans, s)
 	p.title = fmt.Sprintf("nobody held %s %s while %s", p.lock(), p.during(s), waits)
 
 	entry := p.blocker(free)
