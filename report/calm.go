@@ -282,10 +282,20 @@ func (p *plot) undisturbed() bool {
 	}
 	struck := slices.ContainsFunc(p.d.faults, (*fault).hit)
 	switch n := len(p.d.grants); {
+	case slices.ContainsFunc(p.d.faults, p.d.meets):
 	case struck:
 		p.coda = "What was injected struck nobody in the middle of anything."
 	case n > 2:
 		p.coda = fmt.Sprintf("And so on: the lock was granted %d times, and no fault struck.", n) + p.overtaken()
 	}
 	return true
+}
+
+// meets tells whether an operation was under way that f may have touched: one of a
+// client that it struck, or any where it struck a server.
+func (d *digest) meets(f *fault) bool {
+	return f.hit() && slices.ContainsFunc(d.all, func(o *op) bool {
+		return before(o.invoke, f.end) && before(f.start, o.over()) &&
+			(f.strikes(o.client) || slices.ContainsFunc(f.on, d.serves))
+	})
 }

@@ -114,6 +114,17 @@ var truths = []struct {
 		[]string{"c1 ·██"},
 	},
 	{
+		"a server that is paused all the time, and others that answer", "", `{"lockcheck":1,"lease_ms":10000,"nodes":3}
+{"time":0,"process":"nemesis","type":"info","f":"server-pause","id":1,"on":["redis-2"]}
+{"time":1000000000,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1250000000,"client":"c1","process":1,"type":"ok","f":"acquire"}
+{"time":2000000000,"client":"c1","process":1,"type":"invoke","f":"release"}
+{"time":2000000000,"client":"c1","process":1,"type":"ok","f":"release"}
+{"time":3000000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{"✓ HELD exclusion", "At 2.00 s it released the lock."},
+		[]string{"struck nobody"},
+	},
+	{
 		"two killed at once, in a pause", "", `{"lockcheck":1,"lease_ms":10000}
 {"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
 {"time":1000000000,"client":"c1","process":1,"type":"ok","f":"acquire"}
