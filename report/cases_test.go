@@ -75,9 +75,10 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 		{"mysql-try-in-transaction", []string{
 			"the session of c1 was closed from elsewhere.",
 			"tries to release the lock and fails",
+			" session ┼ ",
 		}, []string{"c1 releases the lock"}},
 		{"mysql-fair-queue-bounds", []string{"c22 asked at 5.95 s and was granted the lock at 23.82 s, after 21 that asked later."}, nil},
-		{"mysql-fair-dead-waiters", []string{"c2, c3, c4 and c5 were killed."}, nil},
+		{"mysql-fair-dead-waiters", []string{"c2, c3, c4 and c5 were killed.", " c6 ···"}, nil},
 	} {
 		c, ok := catalogue.FindCase(tt.id)
 		if !ok {

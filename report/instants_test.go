@@ -176,6 +176,15 @@ func TestFaultsOfOneMomentAndBetweenTwoLines(t *testing.T) {
 			line(910, "c2", "ok", history.Acquire, grant(2)),
 			line(950, history.Nemesis, "", history.Ended, nil),
 		}, checker.Exclusion, []int{1, 9}, "Between 300 ms and 450 ms mysql-1 was stopped, until 810 ms."},
+		{"two clients are killed one after the other", []history.Entry{
+			line(10, "c1", "invoke", history.Acquire, nil),
+			line(20, "c1", "ok", history.Acquire, grant(1)),
+			line(30, "c2", "invoke", history.Acquire, nil),
+			line(40, "c3", "invoke", history.Acquire, nil),
+			line(300, history.Nemesis, "", "kill", on(1, "c1")),
+			line(301, history.Nemesis, "", "kill", on(2, "c2")),
+			line(4000, history.Nemesis, "", history.Ended, nil),
+		}, checker.Liveness, []int{3, 6}, "At 300 ms c1 and c2 were killed."},
 		{"a client is dead from the line on with which the checker ends its hold", []history.Entry{
 			line(10, "c1", "invoke", history.Acquire, nil),
 			line(20, "c1", "ok", history.Acquire, grant(1)),

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -21,7 +22,7 @@ const (
 // on one time axis.
 func (p *page) lanes(s *plot) {
 	d := &drawing{page: p, plot: s, used: map[rune]bool{}}
-	d.clients = s.clients[:min(len(s.clients), maxClients)]
+	d.clients = s.shown()
 	d.axis = d.window()
 	labels, line := d.row(), d.row()
 	d.axis.draw(s.d.units, labels, line)
@@ -39,6 +40,20 @@ func (p *page) lanes(s *plot) {
 	d.legend()
 	d.absent()
 	d.absentServers(out)
+}
+
+// shown are the clients that have lanes: those that the headline names, and the first
+// of the others.
+func (p *plot) shown() []string {
+	left := max(0, len(p.clients)-maxClients)
+	list := slices.Clone(p.clients)
+	for i := len(list) - 1; i >= 0 && left > 0; i-- {
+		if !strings.Contains(p.title, list[i]) {
+			list = slices.Delete(list, i, i+1)
+			left--
+		}
+	}
+	return list[:min(len(list), maxClients)]
 }
 
 // drawing is the lanes while they are drawn.

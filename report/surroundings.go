@@ -67,7 +67,7 @@ func (p *plot) atOnce(all []*fault) (list []*fault) {
 	for _, f := range all {
 		n := len(list) - 1
 		if n >= 0 && f.words().deadly && f.kind != history.Exit && list[n].kind == f.kind && f.point == "" && list[n].point == "" &&
-			p.d.at(list[n].start) == p.d.at(f.start) && p.concerns(f) && p.concerns(list[n]) {
+			p.d.atOnce(list[n].start, f.start) && p.concerns(f) && p.concerns(list[n]) {
 			both := *list[n]
 			both.on = append(slices.Clone(both.on), f.on...)
 			list[n] = &both

@@ -70,8 +70,9 @@ var vocabularies = map[string]vocabulary{
 		over:  "{on} is|are back{replaced}", down: true,
 	},
 	"session-expiry": {
-		past: "the session|sessions of {on} was|were closed from elsewhere",
-		now:  "the session|sessions of {on} is|are closed from elsewhere", once: true,
+		label: "session",
+		past:  "the session|sessions of {on} was|were closed from elsewhere",
+		now:   "the session|sessions of {on} is|are closed from elsewhere", once: true,
 	},
 	"server-pause": {
 		label: "paused",
