@@ -239,7 +239,8 @@ func (d *digest) join() {
 // alike tells whether two faults can be told as one.
 func (d *digest) alike(a, b *fault) bool {
 	w := a.words()
-	return a.kind == b.kind && !w.deadly && a.hit() && b.hit() &&
+	disturbs := w.link && !w.once // what one of the links was lost on was lost on all
+	return a.kind == b.kind && !w.deadly && (disturbs || a.hit() && b.hit()) &&
 		a.point == b.point && a.text == b.text && a.amount == b.amount &&
 		(!w.link || slices.Equal(a.victims(), b.victims()) && len(a.on) > 1 && len(b.on) > 1) &&
 		d.atOnce(a.start, b.start) && (a.end == none) == (b.end == none) && (a.end == none || d.atOnce(a.end, b.end))

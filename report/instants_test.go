@@ -142,6 +142,17 @@ func TestFaultsOfOneMomentAndBetweenTwoLines(t *testing.T) {
 			line(40, "c2", "ok", history.Acquire, grant(2)),
 			line(50, history.Nemesis, "", history.Ended, nil),
 		}, checker.Exclusion, []int{5, 7}, "the network cut c1 off from redis-4 and redis-5. "},
+		{"of two links that are cut one is not used", []history.Entry{
+			line(0, history.Nemesis, "", "partition", on(1, "c1", "redis-5")),
+			line(1, history.Nemesis, "", "partition", on(2, "c1", "redis-4")),
+			line(10, "c1", "invoke", history.Acquire, nil),
+			line(20, "c1", "ok", history.Acquire, grant(1)),
+			line(30, "c2", "invoke", history.Acquire, nil),
+			line(40, "c2", "ok", history.Acquire, grant(2)),
+			line(50, history.Nemesis, "", "partition-end", func(e *history.Entry) { on(1, "c1", "redis-5")(e); e.Hits = history.Some(2) }),
+			line(51, history.Nemesis, "", "partition-end", func(e *history.Entry) { on(2, "c1", "redis-4")(e); e.Hits = history.Some(0) }),
+			line(60, history.Nemesis, "", history.Ended, nil),
+		}, checker.Exclusion, []int{3, 5}, "the network cut c1 off from redis-4 and redis-5 for 50 ms. "},
 		{"a session ends before its line says so, and nobody sees the server", []history.Entry{
 			line(10, "c1", "invoke", history.Acquire, nil),
 			line(20, "c1", "ok", history.Acquire, grant(1)),
