@@ -39,8 +39,8 @@ func splitBrain() (*history.History, []checker.Verdict) {
 	r.on("redis-1b").at(4500).acquire("c2", 0, 14_495)
 	r.at(6000).releases("c2")
 	r.at(8000).heal("partition-servers", 1, "redis-1", "sentinel-1")
-	r.on("redis-1").server(history.Lose, "c1", "")
-	r.at(8500).invoke("c1", history.Release)
+	r.on("redis-1").at(9500).server(history.Lose, "c1", "") // when it hears of it
+	r.at(9600).invoke("c1", history.Release)
 	r.end("c1", history.Release, history.Fail, history.ErrNotHeld)
 	r.over()
 	return judged(r)
@@ -211,6 +211,7 @@ func quorumPause() (*history.History, []checker.Verdict) {
 
 func quorumFailover() (*history.History, []checker.Verdict) {
 	r := newRun("redlock")
+	r.h.Header.Nodes = 5
 	r.at(0).fault("partition", 1, "", 0, "c1", "redis-4")
 	r.at(0).fault("partition", 2, "", 0, "c1", "redis-5")
 	r.at(2).quorum("c1", 9_900, "redis-1", "redis-2", "redis-3")

@@ -33,7 +33,7 @@ func (d *digest) promote(pos int, e *history.Entry) {
 			s.leave(p.old, died)
 		}
 		s.server = p.server
-		s.on = append(s.on, stretch{p.server, pos, none})
+		s.on = append(s.on, stretch{p.server, pos, none, false})
 		d.latest[place{s.server, s.key, s.lock}] = s
 	}
 	d.promotions = append(d.promotions, p)
@@ -78,7 +78,7 @@ func (d *digest) reunite(f *fault) {
 			continue
 		}
 		for _, s := range d.stays {
-			s.leave(name, f.end)
+			s.resign(name, f.end)
 		}
 	}
 }
@@ -153,12 +153,16 @@ func (p *plot) isBack(s *stay) {
 	p.add(m)
 }
 
-// isMissing tells that an entry was gone because a new master had never got it.
+// isMissing tells that a new master had never got an entry, which another may still have.
 func (p *plot) isMissing(s *stay) {
+	entry := s.owner() + " entry"
+	if p.d.h.Header.Nodes > 1 {
+		entry += " on " + s.home
+	}
 	p.add(moment{
-		pos: s.to, lane: s.server, who: s.owner() + " entry",
-		did:  "was gone, as it had not reached " + s.server + p.still(s.grant(), s.to),
-		line: s.owner() + " entry is gone: it had not reached " + s.server,
+		pos: s.to, lane: s.server, who: s.server,
+		did:  "did not have " + entry + ", which had not reached it" + p.still(s.grant(), s.to),
+		line: s.server + " does not have " + entry + ": it had not reached it",
 	})
 }
 

@@ -27,7 +27,8 @@ type stay struct {
 // stretch is the time that a server had an entry.
 type stretch struct {
 	server   string
-	from, to int // none: to the end
+	from, to int  // none: to the end
+	may      bool // to is only when it could have learned that it had to give it up
 }
 
 // place is where an entry is whose maker is not known.
@@ -65,8 +66,17 @@ func (s *stay) own() bool {
 // leave ends the stretch of a server that is open.
 func (s *stay) leave(server string, pos int) {
 	for i := range s.on {
+		if x := &s.on[i]; x.server == server && (x.to == none || x.may) {
+			x.to, x.may = pos, false
+		}
+	}
+}
+
+// resign ends it where no line of the server does so later.
+func (s *stay) resign(server string, pos int) {
+	for i := range s.on {
 		if x := &s.on[i]; x.server == server && x.to == none {
-			x.to = pos
+			x.to, x.may = pos, true
 		}
 	}
 }
@@ -123,7 +133,7 @@ func (d *digest) put(made *op, pos int, e *history.Entry) {
 		return
 	}
 	name := e.Process.Name
-	s := &stay{home: name, server: name, key: e.Key, op: made, from: pos, since: pos, to: none, on: []stretch{{name, pos, none}}}
+	s := &stay{home: name, server: name, key: e.Key, op: made, from: pos, since: pos, to: none, on: []stretch{{name, pos, none, false}}}
 	if made != nil {
 		s.lock = made.lock
 		s.back = !e.By.Set && slices.ContainsFunc(made.stays, func(o *stay) bool { return o.key == s.key && o.to != none })

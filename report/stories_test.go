@@ -121,7 +121,7 @@ var stories = []struct {
 	{"failover-lost-entry", failoverLostEntry, []string{
 		"c1 was granted the lock by redis-1,",
 		"redis-1b took the place of redis-1.",
-		"c1's entry was gone, as it had not reached redis-1b, while c1 still believed that it held the lock.",
+		"redis-1b did not have c1's entry, which had not reached it, while c1 still believed that it held the lock.",
 		"c2 was granted the lock by redis-1b, although c1's lease ran until 10.00 s: from then on both held it.",
 		"redis-1 is back, as a replica",
 	}},
@@ -182,7 +182,7 @@ var stories = []struct {
 	}},
 	{"quorum-failover", quorumFailover, []string{
 		"redis-3b took the place of redis-3.",
-		"c1's entry was gone, as it had not reached redis-3b",
+		"redis-3b did not have c1's entry on redis-3, which had not reached it",
 	}},
 	{"stalled-server", stalledServer, []string{
 		"redis-2 was paused for 40 s.",
