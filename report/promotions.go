@@ -95,10 +95,19 @@ func (d *digest) serves(name string) bool {
 	return d.servers[name]
 }
 
-// promotes tells of the promotions that matter to the story: those between its
+// promotes tells of the promotions that matter to the story, and of what servers threw
+// away that had to give way: those between its
 // first moment and its climax, and those of servers that were cut off, or down,
 // before it began and still were when it did.
-func (p *plot) promotes(first int) {
+func (p *plot) promotes(first, last int) {
+	for _, s := range p.d.stays {
+		if _, yes := p.d.resigned(s); yes && !s.missing && first < s.to && s.to < last {
+			p.add(moment{
+				pos: s.to, lane: s.server, weight: side,
+				line: s.server + " throws " + s.owner() + " entry away",
+			})
+		}
+	}
 	room := len(p.moments) + maxMoments
 	for _, x := range p.d.promotions {
 		if x.pos > p.climax || len(p.moments) > room || x.pos < first && !p.lasts(&x, first) {

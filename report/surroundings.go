@@ -18,7 +18,7 @@ func (p *plot) surroundings() {
 	for _, m := range p.moments {
 		first, last = min(first, m.pos), max(last, m.pos)
 	}
-	p.promotes(first)
+	p.promotes(first, last)
 	faults := p.atOnce(p.d.faults)
 	slices.SortStableFunc(faults, func(a, b *fault) int { return cmp.Compare(a.start, b.start) })
 	room := len(p.moments) + 2*maxMoments // beyond it a story has no place for what began later
