@@ -13,7 +13,7 @@ import (
 
 func TestExhaustiveProvesWithinItsBound(t *testing.T) {
 	r := lockcheck(t, "run", "redis-set-lua", "--strategy", "exhaustive", "--fault", "kill", "--out", t.TempDir())
-	r.wants(t, held, "redis-set-lua on sim, exhaustively: 2 clients × 1, at most 1 fault", "each of 2 clients asks for the lock once", "where a clock was read, by 3/2 T",
+	r.wants(t, held, "redis-set-lua on sim, exhaustively: 2 clients × 1, at most 1 fault", "each of 2 clients asks for the lock once", "dates were written, by 3/2 T",
 		"kill: all of this bound explored: ", "✓ valid     exclusion; lease-exclusion; ownership; resource; answers")
 }
 
