@@ -34,7 +34,8 @@ func (j *Judge) confirmable(events []event) {
 		}
 	}
 	slices.SortStableFunc(silent, func(a, b *event) int { return cmp.Compare(a.call, b.call) })
-	ofHold, ofClient := map[int32][]*event{}, map[int32][]*event{}
+	ofHold := map[int32][]*event{}
+	ofClient, open := map[int32][]*event{}, map[int32][]*event{}
 	for _, e := range silent {
 		c := j.procs[e.proc].client
 		e.asked = released[e.about] || unsure[c]
@@ -44,13 +45,21 @@ func (j *Judge) confirmable(events []event) {
 		if unsure[c] {
 			ofClient[c] = append(ofClient[c], e)
 		}
+		if e.open {
+			open[c] = append(open[c], e)
+		}
 	}
 	for i := range events {
 		e := &events[i]
 		if !e.release || e.silent() {
 			continue
 		}
-		for _, list := range [][]*event{ofHold[e.about], ofClient[j.procs[e.proc].client]} {
+		// A release whose hold is known may be about the same one as those of it, and as open ones.
+		others := ofClient
+		if !e.open {
+			others = open
+		}
+		for _, list := range [][]*event{ofHold[e.about], others[j.procs[e.proc].client]} {
 			k := slices.IndexFunc(list, func(s *event) bool { return s.call >= e.ret || j.sameHold(s, e) })
 			if k >= 0 && list[k].call < e.ret && (e.by == none || list[k].call < events[e.by].call) {
 				e.by = list[k].n
