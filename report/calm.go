@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/lockcheck/lockcheck/history"
 )
@@ -282,7 +283,7 @@ func (p *plot) undisturbed() bool {
 	}
 	struck := slices.ContainsFunc(p.d.faults, (*fault).hit)
 	switch n := len(p.d.grants); {
-	case slices.ContainsFunc(p.d.faults, p.d.meets):
+	case slices.ContainsFunc(p.d.faults, p.d.meets()):
 	case struck:
 		p.coda = "What was injected struck nobody in the middle of anything."
 	case n > 2:
@@ -291,11 +292,28 @@ func (p *plot) undisturbed() bool {
 	return true
 }
 
-// meets tells whether an operation was under way that f may have touched: one of a
-// client that it struck, or any where it struck a server.
-func (d *digest) meets(f *fault) bool {
-	return f.hit() && slices.ContainsFunc(d.all, func(o *op) bool {
-		return before(o.invoke, f.end) && before(f.start, o.over()) &&
-			(f.strikes(o.client) || slices.ContainsFunc(f.on, d.serves))
-	})
+// meets tells of faults whether an operation was under way that they may have touched:
+// one of a client that was struck, or any where a server was.
+func (d *digest) meets() func(*fault) bool {
+	type span struct{ invoke, over int } // of an operation; over: of all up to it
+	const anybody = ""
+	spans := map[string][]span{}
+	for _, o := range d.all {
+		for _, who := range []string{anybody, o.client} {
+			s, over := spans[who], o.over()
+			if n := len(s); n > 0 && before(over, s[n-1].over) {
+				over = s[n-1].over
+			}
+			spans[who] = append(s, span{o.invoke, over})
+		}
+	}
+	busy := func(f *fault, who string) bool {
+		s := spans[who]
+		n := sort.Search(len(s), func(i int) bool { return !before(s[i].invoke, f.end) })
+		return n > 0 && before(f.start, s[n-1].over)
+	}
+	return func(f *fault) bool {
+		return f.hit() && (slices.ContainsFunc(f.victims(), func(name string) bool { return busy(f, name) }) ||
+			slices.ContainsFunc(f.on, d.serves) && busy(f, anybody))
+	}
 }
