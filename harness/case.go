@@ -181,9 +181,8 @@ func (r *CaseResult) Why() string {
 func (r *CaseResult) judge(s ScheduleResult) {
 	blind := s.Schedule.Blind[r.On]
 	// What a run that did not come about violates is no wrong: it was another run.
-	another := s.another(s.Flawed)
-	came := another == "" && (s.Healthy == nil || s.spoilt(s.Healthy) == "")
-	r.Struck = r.Struck && came
+	another, calm := s.another(s.Flawed), s.Healthy == nil || s.spoilt(s.Healthy) == ""
+	r.Struck = r.Struck && another == "" && calm
 	no := func(format string, args ...any) {
 		r.Reproduced = false
 		text := fmt.Sprintf(format, args...)
@@ -211,14 +210,14 @@ func (r *CaseResult) judge(s ScheduleResult) {
 		for _, p := range s.Flawed.Violated() {
 			if !slices.Contains(s.Schedule.Must, p) && !slices.Contains(s.Schedule.May, p) {
 				no("%s is violated, which is not expected", p)
-				r.wrong = r.wrong || came
+				r.wrong = r.wrong || another == ""
 			}
 		}
 	}
 	if s.Healthy != nil {
 		if bad := s.broken(s.Healthy); len(bad) > 0 {
 			no("without the fault %s is violated", join(bad))
-			r.wrong = r.wrong || came
+			r.wrong = r.wrong || calm
 		}
 		if out := s.Healthy.Outcome(checker.Exclusion); out != checker.Valid && out != checker.Violated {
 			no("without the fault exclusion is %s", out)
@@ -269,9 +268,9 @@ func (s *ScheduleResult) broken(j *Judged) (list []checker.Property) {
 
 // judgeRemedy holds a remedy to what it keeps.
 func (r *CaseResult) judgeRemedy(s ScheduleResult, blind []checker.Property) {
-	another := s.another(s.Remedied)
+	spoilt := s.spoilt(s.Remedied) != ""
 	worst := func(remedy, format string, args ...any) {
-		if another != "" {
+		if spoilt {
 			remedy = "unknown"
 		}
 		if r.Remedy != "violated" {
@@ -300,7 +299,7 @@ func (r *CaseResult) judgeRemedy(s ScheduleResult, blind []checker.Property) {
 			worst("violated", "%.3g %s, and should be %.3g at most", r.RemedyFigure, f.Of, f.AtMost)
 		}
 	}
-	if another != "" {
+	if another := s.another(s.Remedied); another != "" {
 		worst("unknown", "%s", another)
 	}
 }
