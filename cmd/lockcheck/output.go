@@ -57,8 +57,9 @@ func (a *app) say(format string, args ...any) {
 	fmt.Fprint(a.stderr, a.safe(fmt.Sprintf(format, args...)))
 }
 
-// colours are the only sequences that lockcheck sends to a terminal.
-var colours = regexp.MustCompile(`\x1b\[[0-9]*m`)
+// colours are the sequences that lockcheck itself puts into text. A file may have them,
+// too, and they hide nothing.
+var colours = regexp.MustCompile(`\x1b\[(0|2|31|32|33)?m`)
 
 // safe is text that does nothing to a terminal but begin lines and change colours, and
 // these only where lockcheck does: names in it may come from anybody's file.
