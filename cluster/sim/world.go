@@ -321,7 +321,8 @@ func (w *World) unwind() {
 	if m == nil {
 		return // there was no run
 	}
-	for _, t := range w.tasks {
+	for i := 0; i < len(w.tasks); i++ { // one that ends may begin another
+		t := w.tasks[i]
 		if w.again && w.order != nil { // a search leaves most runs in the middle
 			t.unwind()
 		}
