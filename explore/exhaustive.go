@@ -43,11 +43,15 @@ type Bound struct {
 // Words says what a proof within the bound is about, and what the search does not
 // vary.
 func (b Bound) Words() string {
-	return fmt.Sprintf("each of %s asks for the lock %s, and one that does not learn what came of it, once more where its date has passed. "+
+	again := ""
+	if b.Clients <= 2 {
+		again = ", and one of them that does not learn the outcome once more, if a date was written and time has gone on by 3/2 T since"
+	}
+	return fmt.Sprintf("each of %s asks for the lock %s%s. "+
 		"%s. Messages arrive, and thinking, holding, waiting and faults end, in every order. "+
 		"Time goes on when no message is under way and no client works: to the next timer, or, where dates were written, by 3/2 T, at most %s. "+
 		"Not varied: any other length. Without a fault no section and no message outlasts a lease.",
-		numbers.Count(b.Clients, "client"), often(b.Acquires), faultsStrike(b.Faults), often(sim.Passages))
+		numbers.Count(b.Clients, "client"), often(b.Acquires), again, faultsStrike(b.Faults), often(sim.Passages))
 }
 
 func often(n int) string {

@@ -331,6 +331,7 @@ func TestSearchesStaySmall(t *testing.T) {
 		{"redis-setnx-expire", "delay", 3, 220_000}, // which reads a clock, and writes no date
 		{"redis-setnx-getset", "delay", 2, 40_000},
 		{"redis-setnx-getset", "restart", 2, 20_000},
+		{"redis-setnx-getset", "kill-connection", 3, 250_000},
 		{"mysql-fair-fixed", "pause", 2, 20_000},
 	} {
 		s := scope(tt.lock, tt.fault, tt.clients, 1)

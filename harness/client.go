@@ -62,11 +62,13 @@ func (c *client) Until() time.Duration  { return c.rec.leaseOf(c.inside().grant)
 
 // again reports whether the client asks once more, where order decides and it has not
 // learnt what came of its request. To servers that is what a further client's first
-// request is, unless a date was written and has passed: it waits for that, and until
-// its request is no longer under way and the faults have healed. One client does.
+// request is: one of two clients does where dates are written, as their locks need three
+// to fail. It waits until time has passed, its request is no longer under way and the
+// faults have healed, and does so in the last of its sections, so that the others come
+// when they come.
 func (c *client) again() bool {
 	place, r := c.rec.place.(offering), c.rec
-	if r.askedAgain || !place.Dated() || !place.Outlast(c.name, func() bool { return !r.askedAgain && r.injector.active == 0 }) {
+	if r.askedAgain || len(r.plan.Clients) > 2 || c.acquisition < r.plan.SectionsOf(c.n) || !place.Dated() || !place.Outlast(c.name, func() bool { return !r.askedAgain && r.injector.active == 0 }) {
 		return false
 	}
 	r.askedAgain = true

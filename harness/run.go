@@ -130,10 +130,14 @@ func (r *recorder) section(c *client) workloads.Result {
 // random is what a client does without a script.
 func (r *recorder) random(c *client) workloads.Random {
 	workload, _ := workloads.Find(r.plan.Workload)
-	return workloads.Random{
+	w := workloads.Random{
 		Workload: workload, Nth: c.n,
-		Acquires: r.plan.SectionsOf(c.n), Lease: r.plan.Lease, Shape: r.plan.shape(), Once: r.ordered(), Again: c.again,
+		Acquires: r.plan.SectionsOf(c.n), Lease: r.plan.Lease, Shape: r.plan.shape(), Once: r.ordered(),
 	}
+	if w.Once {
+		w.Again = c.again
+	}
+	return w
 }
 
 // ordered tells whether order decides what happens, and no length.

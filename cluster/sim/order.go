@@ -57,8 +57,8 @@ func Passage(lease time.Duration) time.Duration { return lease + lease/2 }
 
 // dates notes that somebody learns a date that may be written down and compared
 // later: from a wall clock, or it is MySQL that writes it. What a monotonic clock
-// shows is no such date. Only who has read it can compare it, and does so with what
-// else has passed: a timer of a server, of a message or of its own.
+// shows is no such date: locks keep it for themselves, and compare it with what passes
+// by a timer of a server, of a message or of their own.
 func (w *World) dates(wall bool) {
 	if o := w.order; o != nil {
 		o.dated, o.wall = true, o.wall || wall
