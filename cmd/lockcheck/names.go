@@ -112,6 +112,7 @@ func choice(flag, value string, allowed ...string) error {
 	if near := names.Nearest(value, allowed); len(near) > 0 {
 		return fail(usage, "--%s %q: did you mean %s?", flag, value, strings.Join(near, " or "))
 	}
+	allowed = slices.DeleteFunc(slices.Clone(allowed), func(word string) bool { return word == "" }) // without the flag
 	return fail(usage, "--%s %q: it can be %s", flag, value, strings.Join(allowed, ", "))
 }
 

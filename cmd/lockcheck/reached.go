@@ -35,7 +35,7 @@ var hazards = []struct {
 	{checker.ClockOffWithHolder, "a clock was wrong while somebody held", 0, nil},
 	{checker.RateWithHolder, "a clock ran fast or slow while somebody held", 0, nil},
 	{checker.HangHitHolder, "a holder hung, but for its background tasks,", 0, nil},
-	{checker.Renewed, "a grant was renewed in the background", 0, nil},
+	{checker.Renewed, "a client reported another end of its lease", 0, nil},
 	{checker.LostNoticed, "a client noticed that its grant was lost", 0, nil},
 }
 
