@@ -19,6 +19,7 @@ type plot struct {
 	moments []moment
 	said    map[int]bool // the entries of the moments
 	climax  int          // the position at which it has happened
+	since   int          // the position from which on somebody waited; 0: the story is not about that
 	clients []string
 	spans   []span
 	rides   []*op  // requests drawn from their invoke to their effect

@@ -18,6 +18,9 @@ func (p *plot) surroundings() {
 	for _, m := range p.moments {
 		first, last = min(first, m.pos), max(last, m.pos)
 	}
+	if p.since > 0 {
+		first = min(first, p.since)
+	}
 	p.promotes(first, last)
 	faults := p.atOnce(p.d.faults)
 	slices.SortStableFunc(faults, func(a, b *fault) int { return cmp.Compare(a.start, b.start) })

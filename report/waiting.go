@@ -27,6 +27,9 @@ func (p *plot) waiting(witness []int, kept bool) bool {
 	}
 	p.climax = free.end
 	waits, asked := p.waiters(witness, free)
+	if asked != nil {
+		p.since = max(asked.invoke, free.begin)
+	}
 	s := span{label: "nobody holds", from: p.d.at(free.begin), to: p.d.at(free.end)}
 	if asked != nil && slices.Contains(witness, asked.invoke) {
 		s.from = max(s.from, p.d.at(asked.invoke))

@@ -33,3 +33,9 @@ func TestABatchByPriorities(t *testing.T) {
 	edit(t, replaced(`"schedule"`, `"was"`), out, name, verdictFile) // else it is said to be edited
 	lockcheck(t, "replay", filepath.Join(out, name, scheduleFile), "--out", again).wants(t, held, "The history is the same to the byte.")
 }
+
+// Why nobody held the lock may have begun before anybody asked for it.
+func TestAStoryOfAWaitTellsWhatWasDownBefore(t *testing.T) {
+	r := lockcheck(t, "run", "zk-recipe", "--fault", "failover,session-expiry", "--promise", "handover", "--seed", "2009327749", "--runs", "1", "--out", t.TempDir())
+	r.wants(t, violated, `VIOLATED handover: nobody held "a"`, "zk-3 and zk-1 lost power")
+}
