@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -38,6 +39,8 @@ func Clean(ctx context.Context) (removed []string, err error) {
 	begun := time.Now()
 	for quiet := begun; ; {
 		more, err := e.clean(ctx, self)
+		// The engine may still list what it has removed.
+		more = slices.DeleteFunc(more, func(what string) bool { return slices.Contains(removed, what) })
 		removed = append(removed, more...)
 		switch now := time.Now(); {
 		case len(more) > 0:
