@@ -36,7 +36,7 @@ type Bound struct {
 	Acquires  int  `json:"acquires"`  // acquisitions of each client
 	Faults    int  `json:"faults"`    // faults in one schedule, at most
 	States    int  `json:"states"`    // different states that were reached
-	Schedules int  `json:"schedules"` // schedules that were carried out to reach them
+	Schedules int  `json:"schedules"` // ways to them that were tried: the way to a state, and one step more
 	Complete  bool `json:"complete"`  // whether these are all states there are within this bound
 }
 
