@@ -110,7 +110,7 @@ const (
 	SplitVotes       Quantity = "times that clients had shared the nodes and none could get a majority"
 )
 
-// measured are the quantities as they are told with what was measured.
+// measured are the words for the quantities that a case measures.
 var measured = map[Quantity]struct{ label, figure string }{
 	RequestsPerGrant: {"Requests to the servers for each grant", "%.3g"},
 	LongestGap:       {"Longest time without a holder while a client waited", "%.3f T"},
