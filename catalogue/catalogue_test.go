@@ -87,7 +87,7 @@ func TestRemediesKeepWhatCasesViolate(t *testing.T) {
 	}
 }
 
-// What a figure says of a case is far from what it says of the remedy, so that the
+// The figure of a case is far from the figure of its remedy, so that the
 // place decides nothing.
 func TestFiguresSeparateACaseFromItsRemedy(t *testing.T) {
 	for _, c := range catalogue.Cases {
