@@ -27,7 +27,6 @@ type procState struct {
 		grant   int
 	}
 	grants map[string][]held // by lock; the innermost last
-	heir   bool              // it goes on with those of another process
 }
 
 // held is a grant that a process got and has not released.
@@ -88,7 +87,7 @@ func (f *filler) process(e *Entry) *procState {
 		}
 		f.procs.set(e.Process.N, p)
 		if before := f.retired[p.client]; before != nil { // the client goes on under a new number
-			p.grants, before.grants, p.heir = before.grants, nil, true
+			p.grants, before.grants = before.grants, nil
 			delete(f.retired, p.client)
 		}
 	}
@@ -178,7 +177,7 @@ func (p *procState) only(lock string, away map[int]bool, fresh bool) (grant int)
 			n++
 		}
 	}
-	if n > 1 && (fresh || !p.heir) {
+	if n > 1 {
 		return 0
 	}
 	return grant

@@ -298,7 +298,7 @@ func (j *Judge) released(pos int32, e *history.Entry, id int32) {
 		h.close(p.call)
 		h.gone, h.ret = pos, min(h.ret, pos)
 	case e.Type == history.Fail && effect && j.model.rule.reentrant && h.certain() && !p.means.open: // the entry was gone
-		j.drop(j.hand(j.procs[h.proc].client, h.lock), h.proc, false, none, p.call)
+		j.drop(j.hand(j.procs[h.proc].client, h.lock), h.proc, false, none, p.call, pos)
 	case e.Type == history.Fail && effect && h.joint != 0: // its entry was gone as early as that
 		l := &j.losses[h.joint-1]
 		l.pos, l.least, h.end = min(l.pos, p.call), min(l.least, p.call), min(h.end, p.call)

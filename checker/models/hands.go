@@ -216,12 +216,12 @@ func (j *Judge) lose(m meaning, id, l, pos int32) {
 	case m.hold != none && m.hold == asks:
 	case m.named && m.hold != none && j.holds[m.hold].joint != 0: // with its entry, which was lost before
 	case m.named && j.model.rule.reentrant && j.holds[m.hold].certain():
-		j.drop(hand, owner, false, asks, pos)
+		j.drop(hand, owner, false, asks, pos, pos)
 	case m.named && !m.open:
 		j.cease(m.hold, pos)
-	case m.named || !j.drop(hand, id, true, asks, pos):
+	case m.named || !j.drop(hand, id, true, asks, pos, pos):
 		if !m.named { // else it is one that nobody had an answer to
-			j.drop(hand, none, true, asks, pos)
+			j.drop(hand, none, true, asks, pos, pos)
 		}
 		for _, n := range hand.unsure {
 			if n != asks && j.holds[n].joint == 0 {
@@ -232,9 +232,10 @@ func (j *Judge) lose(m meaning, id, l, pos int32) {
 	}
 }
 
-// drop ends what a process holds for certain (all: and what it goes on with, after an
-// info), or all of a hand (none), but not what it asks for. It returns false if that is nothing, or is being released.
-func (j *Judge) drop(hand *hand, proc int32, all bool, asks, pos int32) (found bool) {
+// drop ends, from a position on, what a process holds for certain at pos (all: and
+// what it goes on with, after an info), or all of a hand (none), but not what it
+// asks for. It returns false if that is nothing, or is being released.
+func (j *Judge) drop(hand *hand, proc int32, all bool, asks, from, pos int32) (found bool) {
 	joint, first := proc != none && j.model.rule.reentrant, len(j.losses)
 	list := hand.sure
 	hand.sure = hand.sure[:0]
@@ -249,10 +250,10 @@ func (j *Judge) drop(hand *hand, proc int32, all bool, asks, pos int32) (found b
 			continue
 		}
 		if found = found || h.releasing == 0; joint {
-			j.doubted(n, pos)
-			h.joint = j.loss(first, h.proc, pos)
+			j.doubted(n, from)
+			h.joint = j.loss(first, h.proc, from)
 		} else {
-			j.cease(n, pos)
+			j.cease(n, from)
 		}
 	}
 	return found
@@ -300,7 +301,7 @@ func (j *Judge) die(names []string, pos int32, itself bool) {
 			for _, h := range j.hands[i].unsure {
 				j.cease(h, at)
 			}
-			j.drop(&j.hands[i], none, true, none, at)
+			j.drop(&j.hands[i], none, true, none, at, at)
 		}
 	}
 }

@@ -1036,6 +1036,15 @@ var modelSpecs = []modelSpec{
 		c3 acquire
 		c3 acquire ok
 		c1 extend ok`, "valid"},
+	{"reentrant-mutex+released", "what was granted meanwhile may have gone with the entry", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1' release grant=1
+		c1 acquire
+		c1 acquire ok grant=2
+		c1' release fail grant=1
+		c2 acquire
+		c2 acquire ok`, "valid"},
 	{"owner-mutex+released", "and may be confirmed later", `
 		c1 acquire
 		c1 acquire ok
@@ -1116,6 +1125,19 @@ var modelSpecs = []modelSpec{
 		c1' acquire
 		c1' acquire ok
 		c1' lost
+		c2 acquire
+		c2 acquire ok
+		c2 acquire
+		c2 acquire ok`, "valid"},
+	{"semaphore=2 semaphore=2+read", "also with an extend that finds it lost", `
+		c1 acquire
+		c1 acquire ok
+		c1 acquire
+		c1 acquire ok
+		c1 read
+		c1 read info
+		c1' extend
+		c1' extend fail error=lost
 		c2 acquire
 		c2 acquire ok
 		c2 acquire
