@@ -3,7 +3,7 @@
 
 GO ?= go
 # Of images: make image IMAGE=registry.example/lockcheck:0.1.0 BASE=debian:12-slim
-VERSION := $(shell sed -n 's/^const Version = "\(.*\)"/\1/p' harness/plan.go)
+VERSION := $(shell sed -n 's/^const Version = "\(.*\)"/\1/p' internal/harness/plan.go)
 REVISION := $(shell git rev-parse HEAD 2>/dev/null)
 IMAGE ?= lockcheck:$(VERSION)
 BASE ?= debian:bookworm-slim

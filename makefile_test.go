@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockcheck/lockcheck/cluster/docker/dockertest"
-	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
+	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
 // targets are those of the Makefile, with what its help says of each.

@@ -16,10 +16,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockcheck/lockcheck/cluster/docker/dockertest"
-	"github.com/lockcheck/lockcheck/harness"
-	"github.com/lockcheck/lockcheck/results"
-	"github.com/lockcheck/lockcheck/suite"
+	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
+	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/suite"
 )
 
 // What GitHub calls the machine that the tests run on.

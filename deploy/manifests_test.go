@@ -12,8 +12,8 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/lockcheck/lockcheck/harness"
-	"github.com/lockcheck/lockcheck/suite"
+	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/suite"
 )
 
 var manifests = []string{"suite.yaml", "job.yaml", "merge.yaml", "again.yaml", "read.yaml"}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/lockcheck/lockcheck/results"
+	"github.com/lockcheck/lockcheck/internal/results"
 )
 
 var (

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockcheck/lockcheck/cluster/docker/dockertest"
-	"github.com/lockcheck/lockcheck/results"
+	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
+	"github.com/lockcheck/lockcheck/internal/results"
 )
 
 // place is where the containers of manifests run. dirs are its volumes, by the

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockcheck/lockcheck/bench"
+	"github.com/lockcheck/lockcheck/internal/bench"
 )
 
 // drawn is what a bench has measured in virtual time: a section of a page, and a

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockcheck/lockcheck/bench"
+	"github.com/lockcheck/lockcheck/internal/bench"
 )
 
 // In virtual time the table and the picture of herd.md are what anybody measures.

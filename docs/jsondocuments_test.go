@@ -1,6 +1,6 @@
 package docs
 
-import "github.com/lockcheck/lockcheck/results"
+import "github.com/lockcheck/lockcheck/internal/results"
 
 const schemaVersion = results.Schema
 
@@ -23,7 +23,7 @@ var documents = []document{
 }`}},
 	},
 	{
-		title: "Results", root: goType{"results", "Document"},
+		title: "Results", root: goType{"internal/results", "Document"},
 		about: "`lockcheck run`, `lockcheck suite` and `lockcheck merge`: what an exploration came to. A `result.json` holds the same.",
 		shows: []example{{"lockcheck run redis-set-lua --fault pause --seed 1 --runs 20 --json", `
 {
@@ -161,7 +161,7 @@ var documents = []document{
 		about: "`lockcheck clean`: what runs had left behind that were killed.",
 	},
 	{
-		title: "Schedules", root: goType{"harness", "Plan"},
+		title: "Schedules", root: goType{"internal/harness", "Plan"},
 		about: "A `schedule.json`, which `replay` and `shrink` read: everything that decided how a run went. Its version is `lockcheck_schedule`.",
 		shows: []example{{"cat lockcheck-out/redis-set-lua-pause-4/shrunk-exclusion/schedule.json", `
 {

@@ -42,8 +42,8 @@ type field struct{ name, kind, there, means string }
 
 // written are types that write themselves in a way of their own.
 var written = map[goType]string{
-	{"history", "Fencing"}:    "boolean or string",
-	{"cluster/sim", "Choice"}: "list: a name and an integer",
+	{"history", "Fencing"}:     "boolean or string",
+	{"internal/sim", "Choice"}: "list: a name and an integer",
 }
 
 // basic are Go's types, one and many.

@@ -11,10 +11,10 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/cluster/sim"
 	"github.com/lockcheck/lockcheck/faults"
-	"github.com/lockcheck/lockcheck/harness"
-	numbers "github.com/lockcheck/lockcheck/names"
+	"github.com/lockcheck/lockcheck/internal/harness"
+	numbers "github.com/lockcheck/lockcheck/internal/names"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
-	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
 // known is a property that a lock is known to violate under a fault.

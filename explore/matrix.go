@@ -11,7 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
-	numbers "github.com/lockcheck/lockcheck/names"
+	numbers "github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 

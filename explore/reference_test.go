@@ -8,11 +8,11 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/cluster"
-	"github.com/lockcheck/lockcheck/cluster/sim"
 	"github.com/lockcheck/lockcheck/faults"
-	"github.com/lockcheck/lockcheck/harness"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/locks"
 )
 
@@ -21,7 +21,7 @@ import (
 // network; it has no lease, and what a dead client held is free at that instant.
 // Whatever the judge says against it is a false alarm.
 type reference struct {
-	observer cluster.Observer
+	observer env.Observer
 	holder   *referenceLease
 	token    uint64
 }
@@ -29,7 +29,7 @@ type reference struct {
 // knowing is what the simulator's hosts tell beyond locks.Host.
 type knowing interface {
 	locks.Host
-	Op() cluster.Op
+	Op() env.Op
 	Dead() bool
 }
 
@@ -89,7 +89,7 @@ func (s *reference) tell(f string, by int) {
 }
 
 func openReference(choices *sim.Choices) harness.Open {
-	return func(cfg cluster.Config, o cluster.Observer) (cluster.Place, error) {
+	return func(cfg env.Config, o env.Observer) (env.Place, error) {
 		server := &reference{observer: o}
 		cfg.Lock.New = func(e catalogue.Env) locks.Locker { return referenceClient{server, e.Host.(knowing)} }
 		return sim.New(cfg, o, choices), nil

@@ -7,7 +7,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
-	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
 // Result is what came of a batch of runs.

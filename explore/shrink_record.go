@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockcheck/lockcheck/cluster/sim"
 	"github.com/lockcheck/lockcheck/faults"
-	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
 // spans calls try with each span of n things that are left out together: half

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/catalogue"
-	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/report"
 )
 

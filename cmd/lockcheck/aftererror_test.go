@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockcheck/lockcheck/cluster/worker"
 	"github.com/lockcheck/lockcheck/explore"
-	"github.com/lockcheck/lockcheck/harness"
-	"github.com/lockcheck/lockcheck/results"
+	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/worker"
 )
 
 // What was found in a lock is not lost with what became of another one.

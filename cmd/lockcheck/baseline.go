@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/lockcheck/lockcheck/results"
+	"github.com/lockcheck/lockcheck/internal/results"
 )
 
 // baseline is what is known of the past.

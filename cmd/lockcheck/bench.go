@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/internal/harness"
 
-	"github.com/lockcheck/lockcheck/bench"
-	"github.com/lockcheck/lockcheck/cluster/docker"
+	"github.com/lockcheck/lockcheck/internal/bench"
+	"github.com/lockcheck/lockcheck/internal/docker"
 )
 
 // benches are what can be measured.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockcheck/lockcheck/cluster/docker/dockertest"
+	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
 )
 
 // BenchmarkAllCases is `lockcheck case`: every case three times in virtual

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockcheck/lockcheck/bench"
-	"github.com/lockcheck/lockcheck/cluster/docker"
+	"github.com/lockcheck/lockcheck/internal/bench"
+	"github.com/lockcheck/lockcheck/internal/docker"
 )
 
 // What a herd can be. In sim the work of a cell grows with the third power of

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/lockcheck/lockcheck/bench"
-	"github.com/lockcheck/lockcheck/results"
+	"github.com/lockcheck/lockcheck/internal/bench"
+	"github.com/lockcheck/lockcheck/internal/results"
 )
 
 // comparison is what a bench shows: a table, and a page with a picture.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/lockcheck/lockcheck/catalogue"
-	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
 // interruptedCase calls case, and interrupts it: in the n-th batch of runs, which

@@ -12,7 +12,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/checker/models"
-	"github.com/lockcheck/lockcheck/results"
+	"github.com/lockcheck/lockcheck/internal/results"
 )
 
 // How long a judge may take to say what it knows.

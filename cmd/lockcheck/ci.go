@@ -13,9 +13,9 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
-	"github.com/lockcheck/lockcheck/report/ci"
-	"github.com/lockcheck/lockcheck/results"
-	"github.com/lockcheck/lockcheck/suite"
+	"github.com/lockcheck/lockcheck/internal/ci"
+	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/suite"
 )
 
 // junitFlag defines --junit. That a file cannot be written is found out before

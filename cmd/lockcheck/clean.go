@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/lockcheck/lockcheck/cluster/docker"
+	"github.com/lockcheck/lockcheck/internal/docker"
 )
 
 // cleanDocument is what clean prints with --json.

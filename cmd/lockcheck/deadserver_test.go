@@ -14,7 +14,7 @@ import (
 	dockerapi "github.com/moby/moby/client"
 
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/results"
+	"github.com/lockcheck/lockcheck/internal/results"
 )
 
 // midway returns the container of a command's server, another than last, when its

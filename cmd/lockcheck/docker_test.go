@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/cluster/docker/dockertest"
 	"github.com/lockcheck/lockcheck/history"
-	"github.com/lockcheck/lockcheck/suite"
+	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
+	"github.com/lockcheck/lockcheck/internal/suite"
 )
 
 // binary builds the command once for a test: workers are the command, too.

@@ -9,7 +9,7 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/lockcheck/lockcheck/results"
+	"github.com/lockcheck/lockcheck/internal/results"
 )
 
 // earlierDir is where a shard puts what it found at an earlier time, below --out.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockcheck/lockcheck/results"
+	"github.com/lockcheck/lockcheck/internal/results"
 )
 
 // What a suite has left can serve as a baseline, whatever is run in between.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/results"
+	"github.com/lockcheck/lockcheck/internal/results"
 )
 
 func TestExhaustiveProvesWithinItsBound(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/lockcheck/lockcheck/names"
+	"github.com/lockcheck/lockcheck/internal/names"
 )
 
 // misused says what is wrong with a flag as it was typed among the arguments, and

@@ -12,8 +12,8 @@ import (
 
 	"github.com/joshdk/go-junit"
 
-	"github.com/lockcheck/lockcheck/report/ci"
-	"github.com/lockcheck/lockcheck/results"
+	"github.com/lockcheck/lockcheck/internal/ci"
+	"github.com/lockcheck/lockcheck/internal/results"
 )
 
 // job is what a step of a GitHub job left.

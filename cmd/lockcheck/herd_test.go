@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockcheck/lockcheck/bench"
+	"github.com/lockcheck/lockcheck/internal/bench"
 )
 
 func TestTheHerdIsMeasuredAndDrawn(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockcheck/lockcheck/cluster/docker"
 	"github.com/lockcheck/lockcheck/examples"
+	"github.com/lockcheck/lockcheck/internal/docker"
 )
 
 func (a *app) initCommand() *cobra.Command {

@@ -10,7 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/checker/models"
 	"github.com/lockcheck/lockcheck/faults"
-	"github.com/lockcheck/lockcheck/suite"
+	"github.com/lockcheck/lockcheck/internal/suite"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 

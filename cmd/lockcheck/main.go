@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	_ "github.com/lockcheck/lockcheck/cmd/lockcheck/openfiles" // ends the process if there can be too few
+	_ "github.com/lockcheck/lockcheck/internal/openfiles" // ends the process if there can be too few
 )
 
 func main() {

@@ -10,7 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
-	"github.com/lockcheck/lockcheck/results"
+	"github.com/lockcheck/lockcheck/internal/results"
 )
 
 // matrixOutcome is a matrix that was gone through.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockcheck/lockcheck/results"
+	"github.com/lockcheck/lockcheck/internal/results"
 )
 
 // sharded runs a command in parts, each into a directory of its own below dir. Part

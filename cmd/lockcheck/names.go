@@ -8,7 +8,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
-	"github.com/lockcheck/lockcheck/names"
+	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 

@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/harness"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
 // record is what is known of a schedule's first run: what it was shrunk for,

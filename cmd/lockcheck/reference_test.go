@@ -13,13 +13,13 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/cluster/docker"
-	"github.com/lockcheck/lockcheck/cluster/docker/dockertest"
-	"github.com/lockcheck/lockcheck/cluster/worker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
-	"github.com/lockcheck/lockcheck/harness"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/docker"
+	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
+	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/worker"
 	"github.com/lockcheck/lockcheck/locks"
 )
 

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockcheck/lockcheck/results"
-	"github.com/lockcheck/lockcheck/suite"
+	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/suite"
 )
 
 // regressions reads the counterexamples below a directory, before any is

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockcheck/lockcheck/results"
+	"github.com/lockcheck/lockcheck/internal/results"
 )
 
 // The next suite passes over what was not kept for it: whatever says what came of

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/harness"
-	"github.com/lockcheck/lockcheck/results"
+	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/results"
 )
 
 // twoFaults is a kept schedule with a pause that strikes, and a kill that does not.

@@ -11,10 +11,10 @@ import (
 	"path/filepath"
 
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/harness"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/report"
-	"github.com/lockcheck/lockcheck/results"
 )
 
 // The files of a run that is kept.

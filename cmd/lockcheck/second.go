@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/results"
+	"github.com/lockcheck/lockcheck/internal/results"
 )
 
 // secondWords say what Porcupine, the second judge, made of verdicts; "": it judged none.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/results"
+	"github.com/lockcheck/lockcheck/internal/results"
 )
 
 // Each command says what Porcupine made of the runs that it sampled and of the

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockcheck/lockcheck/explore"
-	"github.com/lockcheck/lockcheck/names"
-	"github.com/lockcheck/lockcheck/results"
+	"github.com/lockcheck/lockcheck/internal/names"
+	"github.com/lockcheck/lockcheck/internal/results"
 )
 
 // shardValue is an explore.Shard on the command line.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
 // screen is how many lines the story of a shrunk run may take: a terminal

@@ -2,7 +2,7 @@ package main
 
 import (
 	"github.com/lockcheck/lockcheck/explore"
-	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
 // strategies are the ways to look, the usual one first.

@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockcheck/lockcheck/explore"
-	"github.com/lockcheck/lockcheck/harness"
-	"github.com/lockcheck/lockcheck/results"
-	"github.com/lockcheck/lockcheck/suite"
+	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/suite"
 )
 
 // suiteFlags are the flags of suite: what they say goes before what the file says.

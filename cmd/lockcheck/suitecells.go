@@ -14,9 +14,9 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
-	"github.com/lockcheck/lockcheck/names"
-	"github.com/lockcheck/lockcheck/results"
-	"github.com/lockcheck/lockcheck/suite"
+	"github.com/lockcheck/lockcheck/internal/names"
+	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/suite"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 

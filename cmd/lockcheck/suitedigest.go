@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/catalogue"
-	"github.com/lockcheck/lockcheck/cluster/docker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
-	"github.com/lockcheck/lockcheck/results"
-	"github.com/lockcheck/lockcheck/suite"
+	"github.com/lockcheck/lockcheck/internal/docker"
+	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/suite"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/results"
-	"github.com/lockcheck/lockcheck/suite"
+	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/suite"
 )
 
 // standingOf says how verdicts of cells are marked and said.

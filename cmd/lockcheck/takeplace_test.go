@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockcheck/lockcheck/results"
+	"github.com/lockcheck/lockcheck/internal/results"
 )
 
 // A result is only replaced by one of the same command, and a shard's by that shard's.

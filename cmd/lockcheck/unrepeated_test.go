@@ -13,8 +13,8 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/results"
 )
 
 // moody is a lock that draws from a counter of the whole process.

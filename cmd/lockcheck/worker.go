@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/lockcheck/lockcheck/cluster/worker"
+	"github.com/lockcheck/lockcheck/internal/worker"
 )
 
 const workerName = "worker"

@@ -23,7 +23,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
 // targets are the systems that a release is made for.

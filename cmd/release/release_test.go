@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockcheck/lockcheck/harness"
+	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
 // commitTime is the time of the commits that tests make.

@@ -126,7 +126,7 @@ func (s *source) build(binary, goos, arch string) error {
 // to, from page to page. The tests among them stay in the repository.
 var pages = []string{
 	"LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs", "deploy", "examples", "tools/base-image",
-	"suite/lockcheck.schema.json", "cluster/worker/protocol.go",
+	"internal/suite/lockcheck.schema.json", "internal/worker/protocol.go",
 	":(exclude)docs/*.go", ":(exclude)deploy/*.go", ":(exclude)examples/*.go", ":(exclude)deploy/kubernetes/schema",
 }
 

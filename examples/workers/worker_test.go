@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockcheck/lockcheck/cluster"
-	"github.com/lockcheck/lockcheck/cluster/docker"
-	"github.com/lockcheck/lockcheck/cluster/docker/dockertest"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/docker"
+	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
+	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/locks"
 )
 
@@ -29,7 +29,7 @@ func TestPython(t *testing.T) {
 		}
 		t.Run(worker[len(worker)-1], func(t *testing.T) {
 			const lease = 2 * time.Second
-			p, err := docker.New(t.Context(), cluster.Config{
+			p, err := docker.New(t.Context(), env.Config{
 				Lease: lease, Clients: []string{"c1", "c2"}, Names: []string{"a"}, Worker: worker,
 			}, &resource{}, docker.Options{Log: t.Output()})
 			if err != nil {
@@ -38,36 +38,36 @@ func TestPython(t *testing.T) {
 			defer p.Close()
 			p.Go(func() {
 				c1, c2 := p.Client("c1"), p.Client("c2")
-				g, err := c1.Acquire(cluster.Op{Index: 1, Lock: "a"}, 10*time.Second)
+				g, err := c1.Acquire(env.Op{Index: 1, Lock: "a"}, 10*time.Second)
 				if err != nil || g.ValidUntil <= 0 || g.ValidUntil > p.Now()+lease {
 					t.Errorf("acquire: %v, %v", g, err)
 				}
-				if err := c1.Write(cluster.Op{Index: 2, Lock: "a", Acquire: 1}, 3); err != nil {
+				if err := c1.Write(env.Op{Index: 2, Lock: "a", Acquire: 1}, 3); err != nil {
 					t.Error(err)
 				}
-				if v, err := c1.Read(cluster.Op{Index: 3, Lock: "a", Acquire: 1}); v != 3 || err != nil {
+				if v, err := c1.Read(env.Op{Index: 3, Lock: "a", Acquire: 1}); v != 3 || err != nil {
 					t.Errorf("read %d, %v", v, err)
 				}
-				if _, err := c2.Acquire(cluster.Op{Index: 4, Lock: "a"}, lease/5); !errors.Is(err, locks.ErrNotAcquired) {
+				if _, err := c2.Acquire(env.Op{Index: 4, Lock: "a"}, lease/5); !errors.Is(err, locks.ErrNotAcquired) {
 					t.Errorf("second acquire: %v", err)
 				}
-				if _, err := c2.Acquire(cluster.Op{Index: 5, Lock: "a"}, time.Minute); err != nil {
+				if _, err := c2.Acquire(env.Op{Index: 5, Lock: "a"}, time.Minute); err != nil {
 					t.Errorf("acquire after the lease: %v", err)
 				}
-				if err := c1.Release(cluster.Op{Index: 6, Lock: "a", Acquire: 1}); del != (err == nil) {
+				if err := c1.Release(env.Op{Index: 6, Lock: "a", Acquire: 1}); del != (err == nil) {
 					t.Errorf("late release: %v", err)
 				}
-				if err := c2.Release(cluster.Op{Index: 7, Lock: "a", Acquire: 5}); del == (err == nil) {
+				if err := c2.Release(env.Op{Index: 7, Lock: "a", Acquire: 5}); del == (err == nil) {
 					t.Errorf("release after another's: %v", err)
 				}
 				if err := p.Stop("redis-1", true); err != nil {
 					t.Error(err)
 				}
 				// Sent on a connection that has ended; then there is none any more.
-				if _, err := c1.Acquire(cluster.Op{Index: 8, Lock: "a"}, lease); err == nil || locks.IsDefinite(err) {
+				if _, err := c1.Acquire(env.Op{Index: 8, Lock: "a"}, lease); err == nil || locks.IsDefinite(err) {
 					t.Errorf("acquire from a server that is gone: %v", err)
 				}
-				if _, err := c1.Acquire(cluster.Op{Index: 9, Lock: "a"}, lease); !locks.IsDefinite(err) {
+				if _, err := c1.Acquire(env.Op{Index: 9, Lock: "a"}, lease); !locks.IsDefinite(err) {
 					t.Errorf("acquire without a server: %v", err)
 				}
 			})
@@ -87,16 +87,16 @@ type resource struct {
 	value int64
 }
 
-func (r *resource) Resource(a cluster.Access) cluster.Answer {
+func (r *resource) Resource(a env.Access) env.Answer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if a.Write {
 		r.value = a.Value
 	}
-	return cluster.Answer{Value: r.value}
+	return env.Answer{Value: r.value}
 }
-func (*resource) Point(string, cluster.Op, faults.Point) {}
-func (*resource) Server(history.Entry)                   {}
-func (*resource) Report(history.Entry)                   {}
-func (*resource) Enter(string, cluster.Grant) cluster.Op { return cluster.Op{} }
-func (*resource) Section(string, cluster.Op)             {}
+func (*resource) Point(string, env.Op, faults.Point) {}
+func (*resource) Server(history.Entry)               {}
+func (*resource) Report(history.Entry)               {}
+func (*resource) Enter(string, env.Grant) env.Op     { return env.Op{} }
+func (*resource) Section(string, env.Op)             {}

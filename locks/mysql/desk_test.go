@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/lockstest"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/locks/lockstest"
 	mysqllocks "github.com/lockcheck/lockcheck/locks/mysql"
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/lockstest"
+	"github.com/lockcheck/lockcheck/internal/stores/redis/model"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/locks/lockstest"
 	redislocks "github.com/lockcheck/lockcheck/locks/redis"
 	"github.com/lockcheck/lockcheck/stores/redis"
-	"github.com/lockcheck/lockcheck/stores/redis/model"
 )
 
 // desk is a host on which a test sees every request, answers it or lets a model

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/lockstest"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/locks/lockstest"
 	zklocks "github.com/lockcheck/lockcheck/locks/zookeeper"
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/lockstest"
 	"github.com/lockcheck/lockcheck/locks"
-	"github.com/lockcheck/lockcheck/locks/lockstest"
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 

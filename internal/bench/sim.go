@@ -1,0 +1,89 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/internal/sim"
+)
+
+// InSim measures in virtual time: equal loads have equal figures.
+func InSim(ctx context.Context, l Load) (Figures, error) {
+	m, err := inSim(ctx, l)
+	return m.figures(err)
+}
+
+func inSim(ctx context.Context, l Load) (m *measurement, err error) {
+	var sent atomic.Int64
+	w := sim.New(env.Config{
+		Lock: counting(l.Lock, &sent), Options: l.Options, Lease: l.Lease,
+		Clients: l.names(), Names: []string{l.Name}, Seed: l.Seed,
+	}, nobody{}, sim.Draw(l.Seed, false))
+	defer func() { err = errors.Join(err, w.Close()) }()
+	return measure(ctx, l, virtual{w}, &sent)
+}
+
+// AllInSim measures each of the loads, jobs at once (0: one for each core). It
+// ends early, with ctx's error, when ctx does. done, which may be nil, is
+// called with how many are done.
+func AllInSim(ctx context.Context, loads []Load, jobs int, done func(int)) ([]Figures, error) {
+	return all(loads, jobs, done, func(l Load) (Figures, error) { return InSim(ctx, l) })
+}
+
+// all measures each of the loads, jobs at once, and begins no more when one has
+// failed.
+func all[L, F any](loads []L, jobs int, done func(int), measure func(L) (F, error)) ([]F, error) {
+	if jobs <= 0 {
+		jobs = runtime.GOMAXPROCS(0)
+	}
+	figures, errs := make([]F, len(loads)), make([]error, len(loads))
+	var group sync.WaitGroup
+	var mu sync.Mutex
+	taken, ready := 0, 0
+	for range jobs {
+		group.Go(func() {
+			for {
+				mu.Lock()
+				i := taken
+				taken++
+				mu.Unlock()
+				if i >= len(loads) {
+					return
+				}
+				figures[i], errs[i] = measure(loads[i])
+				mu.Lock()
+				if errs[i] != nil {
+					taken = len(loads)
+				}
+				ready++
+				if done != nil {
+					done(ready)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	group.Wait()
+	return figures, errors.Join(errs...)
+}
+
+// virtual is a world as a place.
+type virtual struct{ *sim.World }
+
+func (v virtual) client(name string) client { return v.Client(name) }
+
+// nobody looks on.
+type nobody struct{}
+
+func (nobody) Point(string, env.Op, faults.Point) {}
+func (nobody) Server(history.Entry)               {}
+func (nobody) Resource(env.Access) (a env.Answer) { return a }
+func (nobody) Report(history.Entry)               {}
+func (nobody) Enter(string, env.Grant) (o env.Op) { return o }
+func (nobody) Section(string, env.Op)             {}

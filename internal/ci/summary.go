@@ -1,0 +1,200 @@
+package ci
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/names"
+	"github.com/lockcheck/lockcheck/internal/results"
+)
+
+// PageBytes is how long the page of a job may be: a quarter of what GitHub
+// takes from one step, which others may write to as well.
+const PageBytes = 256 << 10
+
+// marks are the verdicts' signs on the page.
+var marks = map[results.Verdict]string{
+	results.Held: "✅", results.Violated: "❌", results.Inconclusive: "❓", results.Unavailable: "⚠️", results.Known: "☑️", results.NotApplicable: "➖", results.Elsewhere: "➖",
+	ended: "⚠️",
+}
+
+// Summary writes the page of a job in GitHub's Markdown: the verdict, the story
+// of the first violation, what else keeps it from being held, the cells, what
+// there is to know beside, and how to see it again. It has at most limit bytes;
+// what is cut off stands in Rest. The error is w's.
+func (r *Report) Summary(w io.Writer, limit int) error {
+	list := r.matters()
+	var b strings.Builder
+	r.verdict(&b)
+	r.first(&b, list)
+	others(&b, list)
+	r.cells(&b)
+	r.asides(&b)
+	r.replays(&b, list)
+	note := "The page is cut here."
+	if r.Rest != "" {
+		note = "The page is cut here; all of it is in " + inline(r.Rest) + "."
+	}
+	_, err := io.WriteString(w, cut(b.String(), limit, note))
+	return err
+}
+
+// lines is how many a list of the page has at most: nobody reads as many, and
+// what stands below has to be found.
+const lines = 20
+
+// bullets writes a list.
+func bullets(b *strings.Builder, list []string) {
+	if more := len(list) - lines; more > 0 {
+		list = append(slices.Clone(list[:lines]), fmt.Sprintf("and %d more", more))
+	}
+	for _, line := range list {
+		fmt.Fprintf(b, "- %s\n", line)
+	}
+	if len(list) > 0 {
+		b.WriteByte('\n')
+	}
+}
+
+// verdict is the answer, and of how much.
+func (r *Report) verdict(b *strings.Builder) {
+	promises, aside := r.BrokenPromises()
+	words := map[results.Verdict]string{
+		results.Held:         "Held: what was promised was kept",
+		results.Violated:     "Violated: " + names.Count(promises, "promise") + " broken",
+		results.Inconclusive: "Inconclusive: it proves nothing either way",
+		results.Unavailable:  "Not available: the place could not be set up, or broke down",
+		results.Elsewhere:    "Elsewhere: nothing is shown without the other shards",
+	}[r.Verdict]
+	if promises > 0 && r.Verdict != results.Violated {
+		words += "; " + names.Count(promises, "promise") + " broken"
+	}
+	if aside > 0 {
+		words += "; " + names.Count(aside, "known violation") + " aside"
+	}
+	fmt.Fprintf(b, "## %s %s\n\n", marks[r.Verdict], words)
+	about := fmt.Sprintf("lockcheck %s %s: %s in %s", r.Version, r.Command, names.Count(r.Runs, "run"), names.Count(len(r.Cells), "cell"))
+	fmt.Fprintf(b, "%s, exit code %d.\n\n", text(about), r.ExitCode)
+	for _, words := range r.Cuts() {
+		fmt.Fprintf(b, "%s.\n\n", text(words))
+	}
+}
+
+// first tells the first violation.
+func (r *Report) first(b *strings.Builder, list []matter) {
+	if len(list) == 0 || list[0].of == nil {
+		return
+	}
+	m := &list[0]
+	fmt.Fprintf(b, "### %s\n\n%s\n\n", text(m.title()), text(m.words))
+	if story := r.story(m.of.Counterexample); story != "" {
+		b.WriteString(fenced("text", story))
+	}
+}
+
+// others are the matters that are no violations; those of one reason are one.
+func others(b *strings.Builder, list []matter) {
+	type reason struct{ kind, sign, words string }
+	var order []reason
+	cells := map[reason][]string{}
+	for _, m := range list {
+		if m.of != nil {
+			continue
+		}
+		why := reason{m.kind(), marks[m.verdict], m.body()}
+		if _, seen := cells[why]; !seen {
+			order = append(order, why)
+			cells[why] = nil
+		}
+		if m.cell != nil {
+			cells[why] = append(cells[why], m.cell.Name)
+		}
+	}
+	var found []string
+	for _, why := range order {
+		title := why.kind
+		if of := cells[why]; of != nil {
+			title += ": " + names.Some(of)
+		}
+		found = append(found, fmt.Sprintf("%s %s: %s", why.sign, text(title), text(why.words)))
+	}
+	bullets(b, found)
+}
+
+// cells are a table, the worst first: what is cut off is at its end.
+func (r *Report) cells(b *strings.Builder) {
+	if len(r.Cells) == 0 {
+		return
+	}
+	cells := make([]*results.Cell, len(r.Cells))
+	for i := range r.Cells {
+		cells[i] = &r.Cells[i]
+	}
+	slices.SortStableFunc(cells, func(x, y *results.Cell) int { return graver(x.Verdict, y.Verdict) })
+	b.WriteString("### Cells\n\n| Cell | Verdict | Runs | Violated |\n| --- | --- | ---: | --- |\n")
+	for _, c := range cells {
+		var violated []string
+		for i := range c.Properties {
+			p := &c.Properties[i]
+			if !p.Is(checker.Violated) {
+				continue
+			}
+			words := string(p.Property) + " in " + often(c, p)
+			switch {
+			case !p.Promised:
+				words += " (not promised)"
+			case p.Known:
+				words += " (known)"
+			}
+			violated = append(violated, text(words))
+		}
+		fmt.Fprintf(b, "| %s | %s %s | %d | %s |\n", text(c.Name), marks[c.Verdict], c.Verdict, c.Runs, strings.Join(violated, "<br>"))
+	}
+	b.WriteByte('\n')
+}
+
+// asides are what changes no verdict, or has changed it without being a run's.
+func (r *Report) asides(b *strings.Builder) {
+	var list []string
+	if r.Retried > 0 {
+		list = append(list, text(names.Count(r.Retried, "run")+" had to be tried again because of the place, not of a lock."))
+	}
+	if s := r.Shards; s != nil {
+		list = append(list, text(fmt.Sprintf("These are the runs of %s of %d.", names.Numbered("shard", s.Have), s.Of)))
+	}
+	if base := r.Baseline; base != nil {
+		for _, part := range []struct {
+			list  []results.Violation
+			words string
+		}{
+			{base.New, "not known to the baseline %s"},
+			{base.Known, "known to the baseline %s, and found again"},
+			{base.Gone, "known to the baseline %s, and not found any more: take it out"},
+			{base.Unseen, "known to the baseline %s, and not looked for as long as then, or not at all"},
+		} {
+			for _, v := range part.list {
+				list = append(list, text(fmt.Sprintf("%s of %s: %s.", v.Property, v.Cell, fmt.Sprintf(part.words, base.File))))
+			}
+		}
+	}
+	bullets(b, list)
+}
+
+// replays are the commands that show what was violated again.
+func (r *Report) replays(b *strings.Builder, list []matter) {
+	var commands []string
+	for _, m := range list {
+		if m.of != nil && m.of.Counterexample != nil && m.of.Replay != "" && !slices.Contains(commands, m.of.Replay) {
+			commands = append(commands, m.of.Replay)
+		}
+	}
+	if more := len(commands) - lines; more > 0 {
+		commands = append(commands[:lines], fmt.Sprintf("# and %d more", more))
+	}
+	if len(commands) > 0 {
+		b.WriteString("### Again\n\n" + fenced("sh", strings.Join(commands, "\n")))
+	}
+}

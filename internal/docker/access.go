@@ -1,0 +1,87 @@
+package docker
+
+import (
+	"time"
+
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/internal/worker"
+)
+
+// access serves a worker's access to the guarded resource, which lives in the
+// harness. Its way there and back is a link like those to servers: it can be
+// delayed, held, lost or reset, and the access may arrive when its client has
+// long given up.
+func (c *client) access(a worker.Answer) {
+	c.mu.Lock()
+	r := c.asked[a.ID]
+	c.mu.Unlock()
+	reply := worker.Request{ID: a.ID}
+	write := a.Do == worker.DoWrite
+	switch {
+	case a.Do == worker.DoRead && r.kind == history.Read:
+	case write && r.kind == history.Write && a.Value != nil:
+	default:
+		reply.Error = worker.ErrBadRequest
+		c.process.Send(reply)
+		return
+	}
+	c.place.observer.Point(c.name, r.op, c.point(&r, worker.Answer{Request: 1}, 1))
+	if !c.stands(&r, true) { // what it was about to send has not left it
+		return
+	}
+	x := env.Access{
+		Client: c.name, By: r.op.Index, Grant: r.op.Grant, Lock: r.op.Lock,
+		Write: write, Token: uint64(a.Token),
+	}
+	if write {
+		x.Value = *a.Value
+	}
+	back := make(chan worker.Request, 1)
+	go c.travel(x, reply, back)
+	timer := time.NewTimer(r.limit)
+	defer timer.Stop()
+	select {
+	case reply = <-back:
+	case <-timer.C:
+		reply.Error = worker.ErrTimeout
+	}
+	c.place.observer.Point(c.name, r.op, c.point(&r, worker.Answer{Request: 1, After: true}, 1))
+	if c.stands(&r, false) {
+		c.process.Send(reply) // a failure shows as the worker's end
+	}
+}
+
+// travel takes an access to the resource, and the answer back. A message that
+// is lost sends nothing back.
+func (c *client) travel(x env.Access, reply worker.Request, back chan<- worker.Request) {
+	for _, to := range []faults.Direction{faults.ToServer, faults.ToClient} {
+		w := way{client: c.clients[0].name, server: history.Resource, to: to}
+		c.place.Sleep(c.place.disturb.delay(w, works))
+		switch c.place.disturb.arrive(w, works, c.place.ctx.Done()) {
+		case abandoned, swallowed:
+			return
+		case resets:
+			reply.Error = errReset
+			back <- reply
+			return
+		}
+		if to == faults.ToClient || c.place.ctx.Err() != nil {
+			break
+		}
+		answer := c.place.observer.Resource(x)
+		switch {
+		case answer.Stale:
+			reply.Error = worker.ErrStaleToken
+		case x.Write:
+			reply.Result = "ok"
+		default:
+			reply.Value = &answer.Value
+		}
+	}
+	back <- reply
+}
+
+// errReset is no definite word of the protocol's: the access may have happened.
+const errReset = "connection-reset"

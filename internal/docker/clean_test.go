@@ -1,0 +1,207 @@
+package docker_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/internal/docker"
+	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
+	"github.com/lockcheck/lockcheck/internal/env"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+)
+
+// abandonArgument makes this program a run that is there to be killed.
+const abandonArgument = "abandon"
+
+// abandon builds a place, stops a client and waits for its own end.
+func abandon() {
+	lock, _ := catalogue.FindLock("redis-set-lua")
+	p, err := docker.New(context.Background(), env.Config{
+		Lock: lock, Lease: time.Second, Clients: []string{"c1", "c2"}, Names: []string{"a"},
+	}, &witness{}, docker.Options{})
+	if err == nil {
+		err = p.Pause("c1")
+	}
+	fmt.Println("\nready", err)
+	select {}
+}
+
+// What a run leaves that is killed is removed: its workers end with it, also
+// stopped ones, and its container at the next start or by Clean. What belongs
+// to a living run stays.
+//
+// It is alone: each place that is set up removes what the dead have left.
+func TestCleanRemovesWhatTheDeadLeft(t *testing.T) {
+	w := &witness{}
+	setup{}.run(t, w, func(p *docker.Place) {
+		cmd := exec.Command(os.Args[0], abandonArgument)
+		out, err := cmd.StdoutPipe()
+		must(t, err)
+		must(t, cmd.Start())
+		lines := bufio.NewScanner(out)
+		for lines.Scan() && !strings.HasPrefix(lines.Text(), "ready") {
+		}
+		if lines.Text() != "ready <nil>" {
+			t.Fatalf("the other run is not ready: %q", lines.Text())
+		}
+		owned := fmt.Sprintf("%s=%d:", docker.OwnerEnv, cmd.Process.Pid)
+		if n := len(processesWith(owned)); n != 2 {
+			t.Errorf("the other run has %d workers", n)
+		}
+		removed, err := docker.Clean(t.Context())
+		if len(removed) > 0 || err != nil {
+			t.Errorf("with all runs alive Clean removed %q, %v", removed, err)
+		}
+
+		must(t, cmd.Process.Signal(syscall.SIGKILL))
+		cmd.Wait()
+		for limit := time.Now().Add(patience); len(processesWith(owned)) > 0; time.Sleep(time.Millisecond) {
+			if time.Now().After(limit) {
+				t.Fatalf("workers outlive their run: %v", processesWith(owned))
+			}
+		}
+		removed, err = docker.Clean(t.Context())
+		if len(removed) != 1 || !strings.HasPrefix(removed[0], "container ") || err != nil {
+			t.Errorf("Clean removed %q, %v", removed, err)
+		}
+		removed, err = docker.Clean(t.Context())
+		if len(removed) != 0 || err != nil {
+			t.Errorf("a second Clean removed %q, %v", removed, err)
+		}
+		_, err = p.Client("c1").Acquire(op(1), time.Second)
+		must(t, err)
+	})
+}
+
+// The engine makes a container whose run has been killed meanwhile: Clean waits for
+// it. Those that come one after the other are removed, too.
+func TestCleanWaitsForContainersUnderWay(t *testing.T) {
+	dockertest.Require(t)
+	dead := exec.Command("true")
+	must(t, dead.Run())
+	owner := docker.OwnerOf(dead.Process.Pid, 1)
+	var late sync.WaitGroup
+	var ids []string
+	late.Go(func() {
+		for range 2 {
+			time.Sleep(1500 * time.Millisecond)
+			id, err := docker.Create(t.Context(), owner)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			ids = append(ids, "container "+id[:12])
+		}
+	})
+	removed, err := docker.Clean(t.Context())
+	late.Wait()
+	if !slices.Equal(removed, ids) || err != nil {
+		t.Errorf("Clean removed %q, %v; there came %q", removed, err, ids)
+		docker.Clean(t.Context())
+	}
+}
+
+// A worker that is not ended by its parent's death, because somebody stands
+// between them, is killed by Clean.
+func TestCleanKillsWorkers(t *testing.T) {
+	dockertest.Require(t)
+	dead := exec.Command("true")
+	must(t, dead.Run())
+	cmd := exec.Command("sleep", "60")
+	cmd.Env = append(os.Environ(), docker.OwnerEnv+"="+docker.OwnerOf(dead.Process.Pid, 1))
+	must(t, cmd.Start())
+	living := exec.Command("sleep", "60")
+	living.Env = append(os.Environ(), docker.OwnerEnv+"="+docker.OwnerOf(os.Getpid(), 0))
+	must(t, living.Start())
+	defer func() {
+		living.Process.Kill()
+		living.Wait()
+	}()
+	removed, err := docker.Clean(t.Context())
+	if err != nil || len(removed) != 1 || removed[0] != fmt.Sprintf("worker %d", cmd.Process.Pid) {
+		cmd.Process.Kill()
+		t.Errorf("removed %q, %v", removed, err)
+	}
+	cmd.Wait()
+}
+
+// processesWith are the processes whose environment has a variable that begins
+// so, apart from this one's.
+func processesWith(variable string) (pids []string) {
+	dirs, _ := os.ReadDir("/proc")
+	for _, d := range dirs {
+		env, err := os.ReadFile("/proc/" + d.Name() + "/environ")
+		if err == nil && strings.Contains("\x00"+string(env), "\x00"+variable) {
+			pids = append(pids, d.Name())
+		}
+	}
+	return pids
+}
+
+// An interrupted run ends at once, with nothing left.
+func TestInterrupt(t *testing.T) {
+	t.Parallel()
+	pace := dockertest.Pace(t)
+	lock, _ := catalogue.FindLock("redis-set-lua")
+	ctx, cancel := context.WithCancel(t.Context())
+	p, err := docker.New(ctx, env.Config{
+		Lock: lock, Lease: 10 * time.Second, Clients: []string{"c1", "c2"}, Names: []string{"a"},
+	}, &witness{}, docker.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Go(func() {
+		p.Client("c1").Acquire(op(1), time.Second)
+		p.After(100*time.Millisecond, cancel)
+		p.Client("c2").Acquire(op(2), time.Minute)
+		p.Sleep(time.Minute)
+	})
+	begun := time.Now()
+	if err := p.Run(); err != context.Canceled {
+		t.Errorf("Run: %v", err)
+	}
+	must(t, p.Close())
+	heldAgainst(t, time.Since(begun), endPaces, pace)
+}
+
+// A run that is interrupted while its servers stand still and are cut off ends
+// as quickly, and leaves none of them.
+func TestInterruptedServers(t *testing.T) {
+	t.Parallel()
+	pace := dockertest.Pace(t)
+	lock, _ := catalogue.FindLock("redis-set-lua")
+	ctx, cancel := context.WithCancel(t.Context())
+	p, err := docker.New(ctx, env.Config{
+		Lock: lock, Lease: replicatedLease, Clients: []string{"c1"}, Names: []string{"a"},
+		Server: catalogue.Server{Replicas: 1}, Options: catalogue.Options{OwnToken: true},
+	}, &witness{}, docker.Options{Log: t.Output()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Go(func() {
+		must(t, p.Isolate(1, []string{redis1, "sentinel-1"}))
+		must(t, p.Pause("redis-1b"))
+		must(t, p.Pause(redis1))
+		p.After(100*time.Millisecond, cancel)
+		p.Client("c1").Acquire(op(1), time.Minute)
+	})
+	begun := time.Now()
+	if err := p.Run(); err != context.Canceled {
+		t.Errorf("Run: %v", err)
+	}
+	must(t, p.Close())
+	heldAgainst(t, time.Since(begun), endPaces, pace)
+	if left, err := docker.Left(t.Context(), p); len(left) > 0 || err != nil {
+		t.Errorf("left: %q, %v", left, err)
+	}
+}

@@ -1,0 +1,303 @@
+package docker
+
+import (
+	"cmp"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/internal/worker"
+	"github.com/lockcheck/lockcheck/locks"
+)
+
+// client is one client of a program.
+type client struct {
+	*program
+	name   string
+	hung   atomic.Bool // its caller waits; see stands
+	clocks clocks
+
+	mu      sync.Mutex
+	current running           // the one that began last, outside of runs
+	asked   map[int64]running // by request: what was not answered
+	news    news
+	runs    runs
+}
+
+// running is an operation that a client is in.
+type running struct {
+	op    env.Op
+	kind  string
+	limit time.Duration // of an access to the resource
+	entry entrance      // that it is in; zero: none
+	late  bool          // nobody waits for the answer any more
+}
+
+// validUntil is the earliest instant at which a grant's deadline may be.
+func (c *client) validUntil(a worker.Answer) time.Duration {
+	if a.ValidMS == nil || a.MonoNS == nil || !c.clocked {
+		return 0
+	}
+	until := time.Duration(*a.MonoNS) + time.Duration(*a.ValidMS)*time.Millisecond + c.clock
+	return max(until-c.place.start.Sub(c.place.made), 1) // 0 would say nothing
+}
+
+// Acquire asks the lock.
+func (c *client) Acquire(op env.Op, timeout time.Duration) (env.Grant, error) {
+	t := c.place.cfg.Lease
+	c.acquires(op)
+	a, err := c.do(running{op: op, kind: history.Acquire}, worker.Request{
+		TimeoutMS: max(timeout.Milliseconds(), 1), Nested: op.Grant != 0,
+		Unfair: op.Unfair && c.can(worker.FeatureUnfair),
+	}, timeout+t)
+	g := c.grantOf(a)
+	g.ValidUntil = c.got(op, g.ValidUntil, err)
+	if err != nil {
+		return env.Grant{}, err
+	}
+	return g, nil
+}
+
+// Release gives a grant back.
+func (c *client) Release(op env.Op) error {
+	defer c.gives(op)
+	_, err := c.do(running{op: op, kind: history.Release}, worker.Request{}, 2*c.place.cfg.Lease)
+	return err
+}
+
+// ReleaseName releases by name.
+func (c *client) ReleaseName(op env.Op) error {
+	if !c.can(worker.FeatureReleaseName) {
+		return env.ErrNoReleaseName
+	}
+	defer c.gives(op)
+	_, err := c.do(running{op: op, kind: history.Release}, worker.Request{Op: worker.OpReleaseName}, 2*c.place.cfg.Lease)
+	return err
+}
+
+// Read reads the guarded resource.
+func (c *client) Read(op env.Op) (int64, error) {
+	a, err := c.do(c.accessing(op, history.Read), worker.Request{}, 2*c.place.cfg.Lease)
+	if err != nil {
+		return 0, err
+	}
+	if a.Value == nil {
+		return 0, errors.New("the worker answered a read without a value")
+	}
+	return *a.Value, nil
+}
+
+// Write writes to it.
+func (c *client) Write(op env.Op, value int64) error {
+	_, err := c.do(c.accessing(op, history.Write), worker.Request{Value: &value}, 2*c.place.cfg.Lease)
+	return err
+}
+
+// accessing is an access. It gives up after T/4, unless op says something else.
+func (c *client) accessing(op env.Op, kind string) running {
+	c.mu.Lock()
+	r := running{op: op, kind: kind, limit: op.Timeout, entry: c.runs.inside[op.Acquire]}
+	c.mu.Unlock()
+	if r.limit == 0 {
+		r.limit = c.place.cfg.Lease / 4
+	}
+	return r
+}
+
+// graceTime is added to what an operation may take by the worker's own clock.
+const graceTime = time.Second
+
+// do is one operation. limit is how long the worker may take, not counting
+// when it is paused.
+func (c *client) do(r running, q worker.Request, limit time.Duration) (worker.Answer, error) {
+	limit += graceTime
+	q.Op, q.Client, q.Lock = cmp.Or(q.Op, r.kind), c.name, r.op.Lock
+	q.Run, q.Entry = r.entry.run, r.entry.number
+	if r.limit > 0 {
+		q.TimeoutMS = max(r.limit.Milliseconds(), 1)
+	}
+	if r.kind != history.Acquire {
+		c.recorded(int(r.op.Acquire))
+	}
+	if err := c.goesOn(&r); err != nil {
+		return worker.Answer{}, err
+	}
+	if err := c.begin(&r, limit); err != nil {
+		return worker.Answer{}, err
+	}
+	q.ID = c.process.Number()
+	c.mu.Lock()
+	c.asked[q.ID] = r
+	if r.entry == (entrance{}) {
+		c.current = r
+	}
+	c.mu.Unlock()
+	_, reply := c.process.Call(q)
+	rep, ok := c.await(reply, limit)
+	if !ok {
+		if c.giveUp(q.ID) {
+			return worker.Answer{}, env.ErrTimeout
+		}
+		rep = <-reply // it came just now
+	}
+	c.mu.Lock()
+	delete(c.asked, q.ID)
+	c.mu.Unlock()
+	if rep.Err != nil {
+		return worker.Answer{}, c.crashed(rep.Err)
+	}
+	if err := c.goesOn(&r); err != nil {
+		return worker.Answer{}, err
+	}
+	return rep.Answer, rep.Answer.Err()
+}
+
+// asks tells whether a request with that ID is the client's, and was not answered.
+func (c *client) asks(id int64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, asked := c.asked[id]
+	return asked || c.runs.visits[id] != nil
+}
+
+// giveUp makes the answer to a request late. false: it is there already.
+func (c *client) giveUp(id int64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.process.Forget(id) {
+		return false
+	}
+	r := c.asked[id]
+	r.late = true
+	c.asked[id] = r
+	return true
+}
+
+// begin waits until the client can begin an operation: the worker has answered
+// what was late, and all that it has sent so far is noted as what it was sent
+// for. Then it arms the points that the schedule names. What happens in an entry
+// of a run is noted as the run's, up to the release; that waits for nothing,
+// because a run whose entry does not end would hold its lock for ever.
+func (c *client) begin(r *running, limit time.Duration) error {
+	if c.dead.Load() || c.place.ctx.Err() != nil {
+		return env.ErrCrashed
+	}
+	inside := r.entry != (entrance{})
+	switch leaves := inside && r.kind == history.Release; {
+	case leaves:
+	case !c.free(r.entry, limit):
+		return errBusy
+	case inside:
+		return nil
+	}
+	for _, l := range c.links {
+		if !l.settle() {
+			l.far.drop("cannot tell which operation a request of %s belongs to", c.name)
+		}
+	}
+	c.op.Store(int64(r.op.Index))
+	return c.arm(r)
+}
+
+var errBusy = locks.Definite(errors.New("the worker still has not answered an earlier request"))
+
+// free waits until no answer of an entry is late, or of none, for limit at most.
+func (c *client) free(in entrance, limit time.Duration) bool {
+	late := func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for _, r := range c.asked {
+			if r.late && r.entry == in {
+				return true
+			}
+		}
+		return false
+	}
+	for end := time.Now().Add(limit); ; time.Sleep(5 * time.Millisecond) {
+		if !late() || c.dead.Load() {
+			return true
+		}
+		if time.Now().After(end) || c.place.ctx.Err() != nil {
+			return false
+		}
+	}
+}
+
+// answeredLate notes an answer that nobody waits for any more.
+func (c *client) answeredLate(a worker.Answer) {
+	c.mu.Lock()
+	r := c.asked[a.ID]
+	delete(c.asked, a.ID)
+	if v := c.runs.visits[a.ID]; v != nil {
+		v.ended = true
+		delete(c.runs.visits, a.ID)
+	}
+	c.mu.Unlock()
+	if r.late {
+		c.place.observer.Report(history.Entry{Client: c.name, F: history.Late, Lock: r.op.Lock, Text: r.kind + " answered late"})
+	}
+}
+
+// tick is how exactly the time of a client that may be paused is counted.
+const tick = 20 * time.Millisecond
+
+// await waits for a reply, for limit at most, not counting when the client is
+// paused or hangs.
+func (c *client) await(reply <-chan worker.Reply, limit time.Duration) (worker.Reply, bool) {
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	for last := time.Now(); limit > 0; {
+		select {
+		case r := <-reply:
+			return r, true
+		case <-c.place.ctx.Done():
+			return worker.Reply{Err: worker.ErrExited}, true
+		case now := <-ticker.C:
+			if !c.paused.Load() && !c.hung.Load() {
+				limit -= now.Sub(last)
+			}
+			last = now
+		}
+	}
+	return worker.Reply{}, false
+}
+
+// event takes what the worker says between answers.
+func (c *client) event(a worker.Answer) {
+	c.mu.Lock()
+	r, seen := c.current, true
+	if a.Run != 0 {
+		r, seen = c.runs.in(a)
+	}
+	c.mu.Unlock()
+	switch a.Event {
+	case worker.EventAt:
+		go c.reached(r, a, seen)
+	case worker.EventLost, worker.EventExtended:
+		c.learn(a)
+	case worker.EventQueued:
+		if !seen {
+			return // nobody waits for it any more
+		}
+		e := history.Entry{Client: c.name, F: history.Queued, Lock: a.Lock, Op: history.Some(int64(r.op.Index))}
+		if a.Position != nil {
+			e.Value = history.Some(*a.Position)
+		}
+		c.place.observer.Report(e)
+	}
+}
+
+// nobody is a client that does not exist.
+type nobody struct{}
+
+func (nobody) Acquire(env.Op, time.Duration) (env.Grant, error) {
+	return env.Grant{}, env.ErrCrashed
+}
+func (nobody) Release(env.Op) error       { return env.ErrCrashed }
+func (nobody) Read(env.Op) (int64, error) { return 0, env.ErrCrashed }
+func (nobody) Write(env.Op, int64) error  { return env.ErrCrashed }
+
+var _ env.NameReleaser = (*client)(nil)

@@ -1,0 +1,226 @@
+package docker_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/docker"
+)
+
+var members = []string{"zk-1", "zk-2", "zk-3"}
+
+// queue is a set-up with an ensemble. T is twice the shortest session that it
+// grants: on a busy machine heartbeats come late.
+func queue() setup { return setup{lock: "zk-recipe", lease: 2 * time.Second} }
+
+// nodes is what was told, without the news of clients and without what nodes are
+// called.
+func (w *witness) nodes() (list []string) {
+	for _, line := range w.told() {
+		words := strings.Fields(line)
+		if len(words) == 2 && (words[1] == "queued" || words[1] == "lost") {
+			continue
+		}
+		words = slices.DeleteFunc(words, func(s string) bool { return strings.HasPrefix(s, "/a/") })
+		list = append(list, strings.Join(words, " "))
+	}
+	return list
+}
+
+func wantNodes(t *testing.T, w *witness, want ...string) {
+	t.Helper()
+	if got := w.nodes(); !slices.Equal(got, want) {
+		t.Errorf("observed\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+	}
+}
+
+func observed(t *testing.T, observes []string) {
+	t.Helper()
+	if !slices.Equal(observes, []string{"ownership", "answers"}) {
+		t.Errorf("observes %q", observes)
+	}
+}
+
+// A completion never stands before what the ensemble did for it, and each node
+// names the operations that made and removed it, on whichever member that was.
+func TestEnsembleTellsBeforeClient(t *testing.T) {
+	t.Parallel()
+	w := &witness{}
+	start := time.Now()
+	observed(t, queue().run(t, w, func(p *docker.Place) {
+		t.Logf("up after %v", time.Since(start))
+		for i := range 20 {
+			for k, name := range []string{"c1", "c2"} {
+				c, n := p.Client(name), 4*i+2*k
+				_, err := c.Acquire(op(n+1), patience)
+				w.add("acquired %v", err)
+				err = c.Release(op(n + 2))
+				w.add("released %v", err)
+			}
+		}
+	}))
+	var want []string
+	for i := range 40 {
+		want = append(want, fmt.Sprintf("grant of %d by %d", 2*i+1, 2*i+1), "acquired <nil>",
+			fmt.Sprintf("remove of %d by %d", 2*i+1, 2*i+2), "released <nil>")
+	}
+	wantNodes(t, w, want...)
+}
+
+// The session of a client ends in three ways, and in each of them the ensemble
+// removes its node by itself, and the next one enters.
+func TestASessionEnds(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]struct{ begin, heal func(*docker.Place) error }{
+		"the client stands still": {
+			func(p *docker.Place) error { return p.Pause("c1") },
+			func(p *docker.Place) error { return p.Resume("c1") },
+		},
+		"the client is cut off": {
+			func(p *docker.Place) error {
+				return each(func(i int, m string) error {
+					return p.Impair(i, faults.Impairment{Client: "c1", Server: m, Action: faults.Hold})
+				})
+			},
+			func(p *docker.Place) error {
+				return each(func(i int, _ string) error { _, err := p.Restore(i); return err })
+			},
+		},
+		"somebody closes it": {
+			func(p *docker.Place) error { return p.ExpireSession("c1") },
+			func(*docker.Place) error { return nil },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := &witness{}
+			observed(t, queue().run(t, w, func(p *docker.Place) {
+				_, err := p.Client("c1").Acquire(op(1), patience)
+				must(t, err)
+				waits := async(func() {
+					_, err := p.Client("c2").Acquire(op(2), patience)
+					must(t, err)
+				})
+				for len(w.nodes()) < 2 { // until it is in the queue
+					p.Sleep(time.Millisecond)
+				}
+				must(t, end.begin(p))
+				waits()
+				must(t, end.heal(p))
+				// Before it knows, its delete may get no answer, and is taken for done.
+				until(t, p, "c1 is told", func() bool { return slices.Contains(w.told(), "c1 lost") })
+				if err := p.Client("c1").Release(op(3)); err == nil {
+					t.Error("a release of what has gone with its session says yes")
+				}
+				must(t, p.Client("c2").Release(op(4)))
+			}))
+			wantNodes(t, w, "grant of 1 by 1", "grant of 2 by 2", "expire of 1 by nobody", "remove of 2 by 4")
+		})
+	}
+}
+
+// each does something for each member, and stops at the first error.
+func each(do func(i int, member string) error) error {
+	for i, m := range members {
+		if err := do(i, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A reply is lost, of a create or of a delete, and the lock finds out what became
+// of it on the next connection. It is told what happened, not what was answered.
+func TestALostReplyOfTheEnsemble(t *testing.T) {
+	t.Parallel()
+	for _, action := range []faults.Action{faults.Swallow, faults.Reset} {
+		t.Run(fmt.Sprint(action), func(t *testing.T) {
+			t.Parallel()
+			w := &witness{}
+			disturbed := func(p *docker.Place, first int, do func()) {
+				must(t, each(func(i int, m string) error {
+					return p.Impair(first+i, faults.Impairment{Client: "c1", Server: m, Direction: faults.ToClient, Action: action})
+				}))
+				do()
+				hits := 0
+				for i := range members {
+					n, err := p.Restore(first + i)
+					must(t, err)
+					hits += n
+				}
+				if hits == 0 {
+					t.Error("nothing was touched")
+				}
+			}
+			observed(t, queue().run(t, w, func(p *docker.Place) {
+				c1 := p.Client("c1")
+				_, err := c1.Acquire(op(1), patience) // which makes the lock's node as well
+				must(t, err)
+				must(t, c1.Release(op(2)))
+				disturbed(p, 10, func() {
+					_, err := c1.Acquire(op(3), patience)
+					must(t, err)
+				})
+				disturbed(p, 20, func() { must(t, c1.Release(op(4))) })
+			}))
+			wantNodes(t, w, "grant of 1 by 1", "remove of 1 by 2", "grant of 3 by 3", "remove of 3 by 4")
+		})
+	}
+}
+
+// The leader is killed, stands still or is cut off; another leads, and nothing
+// that either of them did stays untold.
+func TestTheLeaderIsReplaced(t *testing.T) {
+	t.Parallel()
+	for name, f := range map[string]struct {
+		end, mend func(p *docker.Place, leader string) error
+	}{
+		"kill": {
+			func(p *docker.Place, s string) error { return p.Stop(s, false) },
+			func(p *docker.Place, s string) error { return p.Start(s) },
+		},
+		"pause": {
+			func(p *docker.Place, s string) error { return p.Pause(s) },
+			func(p *docker.Place, s string) error { return p.Resume(s) },
+		},
+		"isolate": {
+			func(p *docker.Place, s string) error { return p.Isolate(1, []string{s}) },
+			func(p *docker.Place, _ string) error { _, err := p.Restore(1); return err },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := &witness{names: true}
+			s := queue()
+			s.lease = unhurried // so that sessions outlive the election
+			leader := ""
+			observed(t, s.run(t, w, func(p *docker.Place) {
+				c1, c2 := p.Client("c1"), p.Client("c2")
+				_, err := c1.Acquire(op(1), patience)
+				must(t, err)
+				leader, _, _ = strings.Cut(w.nodes()[0], ":")
+				waits := async(func() {
+					_, err := c2.Acquire(op(2), patience)
+					must(t, err)
+				})
+				eventually(t, p, patience, "c2 is in the queue", func() bool { return len(w.nodes()) == 2 })
+				must(t, f.end(p, leader))
+				must(t, c1.Release(op(3)))
+				waits()
+				must(t, f.mend(p, leader))
+				must(t, c2.Release(op(4)))
+			}))
+			lines := w.nodes()
+			for i := range lines {
+				_, lines[i], _ = strings.Cut(lines[i], ": ")
+			}
+			if want := []string{"grant of 1 by 1", "grant of 2 by 2", "promote after " + leader, "remove of 1 by 3", "remove of 2 by 4"}; !slices.Equal(lines, want) {
+				t.Errorf("observed %q, want %q", lines, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,93 @@
+package docker
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/jute"
+)
+
+// ExpireSession closes the sessions that a client has from connections of our
+// own, one after another, and returns when all have ended: an ensemble's when the
+// learner was told so, or, where the ensemble is no longer observed, when it has
+// answered; a MySQL server's when it no longer has them. A client that has none
+// is none the worse.
+func (p *Place) ExpireSession(client string) error {
+	c, err := p.find(client)
+	if err != nil {
+		return err
+	}
+	if p.mysql != nil {
+		return p.mysql.expire(p.ctx, c.clients[0].name)
+	}
+	if p.ensemble == nil {
+		return fmt.Errorf("docker: %s has no session that could be closed", client)
+	}
+	for _, s := range p.ensemble.nodes.lasting(c.clients[0].name) {
+		err := await(p.ctx, "the session of "+client+" is closed from elsewhere", func() (bool, error) {
+			return p.ensemble.expire(s)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// expire closes a session through any member that serves, and tells whether it
+// has ended.
+func (e *ensemble) expire(s session) (ended bool, err error) {
+	err = errDown
+	for _, m := range e.members {
+		if m.runs() {
+			if err = m.expire(s); err == nil {
+				break
+			}
+		}
+	}
+	e.nodes.mu.Lock()
+	defer e.nodes.mu.Unlock()
+	return e.nodes.closed[s.id] || err == nil && e.nodes.dropped, err
+}
+
+// expire takes a session up and closes it.
+func (m *member) expire(s session) error {
+	conn, err := net.DialTimeout("tcp", m.Addr, feedLimit)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(feedLimit))
+	// A protocol of version 0, no transaction seen, the shortest session.
+	hello := jute.AppendInt(jute.AppendLong(jute.AppendInt(nil, 0), 0), int32(2*Tick.Milliseconds()))
+	hello = jute.AppendBuffer(jute.AppendLong(hello, s.id), s.password)
+	if _, err := conn.Write(jute.AppendBuffer(nil, hello)); err != nil {
+		return err
+	}
+	r := bufio.NewReader(conn)
+	_, p, err := readPacket(r)
+	if err != nil {
+		return err
+	}
+	if length, _ := p.Skip(4).Int(); length <= 0 {
+		return nil // it has ended already
+	}
+	bye := jute.AppendInt(jute.AppendInt(nil, closingXid), opCloseSession)
+	if _, err := conn.Write(jute.AppendBuffer(nil, bye)); err != nil {
+		return err
+	}
+	for {
+		if _, p, err = readPacket(r); err != nil {
+			return err
+		}
+		if xid, _ := p.Int(); xid == closingXid {
+			return nil
+		}
+	}
+}
+
+// closingXid numbers the request that closes a session from elsewhere: no client
+// library has such numbers.
+const closingXid = -1000

@@ -1,0 +1,207 @@
+package docker
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/env"
+)
+
+func TestMonitorLine(t *testing.T) {
+	t.Parallel()
+	at, source, words, err := monitorLine(`1339518083.107412 [0 127.0.0.1:60866] "SET" "a \"b\"\\" "\x00\xc3\xa9\n" ""`)
+	want := []string{"SET", `a "b"\`, "\x00é\n", ""}
+	if at != 1339518083*time.Second+107412*time.Microsecond || source != "127.0.0.1:60866" || !slices.Equal(words, want) || err != nil {
+		t.Errorf("%v %q %q %v", at, source, words, err)
+	}
+	if _, source, _, err := monitorLine(`1.000002 [0 lua] "DEL" "a"`); source != "lua" || err != nil {
+		t.Errorf("%q %v", source, err)
+	}
+	for _, bad := range []string{"OK", "", `1 [0 lua] "DEL"`, `1.0 [0 lua] DEL`, `1.0 [0 lua] "DEL`, `x.y [0 lua] "DEL"`, `1.0 [0] "DEL"`} {
+		if _, _, words, err := monitorLine(bad); err == nil {
+			t.Errorf("%q is taken for %q", bad, words)
+		}
+	}
+}
+
+// Messages are found wherever they are split, in both versions of the protocol.
+func TestRESP(t *testing.T) {
+	t.Parallel()
+	requests := []string{"*2\r\n$3\r\nGET\r\n$1\r\na\r\n", "PING x\r\n", "*1\r\n$0\r\n\r\n", "*0\r\n"}
+	r := bufio.NewReaderSize(oneByte{strings.NewReader(strings.Join(requests, ""))}, 16)
+	for i, want := range [][]string{{"GET", "a"}, {"PING", "x"}, {""}, nil} {
+		raw, words, err := readRequest(r)
+		if string(raw) != requests[i] || !slices.Equal(words, want) || err != nil {
+			t.Errorf("%q %q %v", raw, words, err)
+		}
+	}
+	replies := []string{
+		"+OK\r\n", "-ERR x\r\n", ":1\r\n", "$-1\r\n", "$3\r\na\r\n\r\n", "*-1\r\n", "*0\r\n", "*2\r\n*1\r\n:1\r\n$1\r\nx\r\n", "_\r\n",
+		"%1\r\n+a\r\n*1\r\n#t\r\n", ">2\r\n+x\r\n,1.5\r\n", "|1\r\n+a\r\n:1\r\n+OK\r\n", "=5\r\ntxt:x\r\n", "~1\r\n(12\r\n", "!3\r\nERR\r\n",
+	}
+	r = bufio.NewReaderSize(oneByte{strings.NewReader(strings.Join(replies, ""))}, 16)
+	for _, want := range replies {
+		if raw, err := readReply(r); string(raw) != want || err != nil {
+			t.Errorf("%q %v, want %q", raw, err, want)
+		}
+	}
+	for _, bad := range []string{"*x\r\n", "*1\r\n+x\r\n", "*1\r\n$x\r\n", "*1\r\n$-2\r\n", "*1\n"} {
+		if _, words, err := readRequest(bufio.NewReader(strings.NewReader(bad))); !errors.Is(err, errNotRESP) {
+			t.Errorf("%q: %q %v", bad, words, err)
+		}
+	}
+	if _, err := readReply(bufio.NewReader(strings.NewReader("HTTP/1.1 200\r\n"))); !errors.Is(err, errNotRESP) {
+		t.Errorf("another protocol: %v", err)
+	}
+}
+
+// oneByte reads one byte at a time.
+type oneByte struct{ io.Reader }
+
+func (o oneByte) Read(b []byte) (int, error) { return o.Reader.Read(b[:min(len(b), 1)]) }
+
+// told collects what a ledger tells.
+type told []string
+
+func (*told) Enter(string, env.Grant) env.Op { return env.Op{} }
+func (*told) Section(string, env.Op)         {}
+
+func (t *told) Server(e history.Entry) {
+	by := "nobody"
+	if e.By.Set {
+		by = fmt.Sprint(e.By.V)
+	}
+	*t = append(*t, fmt.Sprintf("%s of %d by %s", e.F, e.Op.V, by))
+}
+func (*told) Resource(env.Access) env.Answer     { return env.Answer{} }
+func (*told) Point(string, env.Op, faults.Point) {}
+func (*told) Report(history.Entry)               {}
+
+// What commands did to the entry of a lock, as the server says it.
+func TestLedger(t *testing.T) {
+	t.Parallel()
+	type step struct {
+		by      int64 // 0: the server itself; -1: nobody knows
+		command string
+		events  string
+		script  bool
+	}
+	for _, c := range []struct {
+		name  string
+		steps []step
+		want  []string
+		drops bool
+	}{
+		{"set and delete", []step{{1, "SET a v NX PX 100", "set expire", false}, {2, "DEL a", "del", false}}, []string{"grant of 1 by 1", "remove of 1 by 2"}, false},
+		{"expiry", []step{{1, "SET a v PX 100", "set expire", false}, {0, "", "expired", false}, {0, "", "expired", false}}, []string{"grant of 1 by 1", "expire of 1 by nobody"}, false},
+		{"eviction", []step{{1, "SETNX a v", "set", false}, {0, "", "evicted", false}}, []string{"grant of 1 by 1", "lose of 1 by nobody"}, false},
+		{"an expiry in a second command", []step{{1, "SETNX a v", "set", false}, {1, "PEXPIRE a 100", "expire", false}}, []string{"grant of 1 by 1", "shorten of 1 by 1"}, false},
+		{"renewal", []step{{1, "SET a v PX 100", "set expire", false}, {2, "PEXPIRE a 200", "expire", false}, {3, "PERSIST a", "persist", false}, {4, "EXPIRE a 1", "expire", false}}, []string{"grant of 1 by 1", "prolong of 1 by 2", "prolong of 1 by 3", "shorten of 1 by 4"}, false},
+		{"an expiry in the past", []step{{1, "SETNX a v", "set", false}, {2, "PEXPIRE a -1", "del", false}}, []string{"grant of 1 by 1", "remove of 1 by 2"}, false},
+		{"takeover", []step{{1, "SETNX a v", "set", false}, {2, "GETSET a w", "set", false}, {3, "DEL a", "del", false}}, []string{"grant of 1 by 1", "takeover of 1 by 2", "grant of 2 by 2", "remove of 2 by 3"}, false},
+		{"claim of one's own", []step{{1, "SET a v NX PX 100", "set expire", true}, {2, "SET a v PX 200", "set expire", true}}, []string{"grant of 1 by 1", "prolong of 1 by 2"}, false},
+		{"counting is no change", []step{{1, "INCR a", "incrby", false}, {2, "INCR a", "incrby", false}}, []string{"grant of 1 by 1"}, false},
+		{"another key", []step{{1, "SET {a}:token 1", "set", false}}, nil, false},
+		{"a stranger", []step{{-1, "DEL a", "del", false}}, nil, true},
+		{"an expiry by an unknown command", []step{{1, "SETNX a v", "set", false}, {2, "RENEW a", "expire", false}}, []string{"grant of 1 by 1"}, true},
+		{"everything is removed", []step{{-1, "FLUSHALL", "", false}}, nil, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got told
+			l := &ledger{server: "redis-1", names: []string{"a"}, observer: &got, entries: map[string]entry{}, log: t.Logf}
+			for _, s := range c.steps {
+				if s.by == 0 {
+					l.own(change{s.events, "a"})
+					continue
+				}
+				words := strings.Fields(s.command)
+				key := "a"
+				if len(words) > 1 {
+					key = words[1]
+				}
+				var changes []change
+				for _, e := range strings.Fields(s.events) {
+					changes = append(changes, change{e, key})
+				}
+				l.apply(act{by: &request{op: s.by}, at: time.Second, words: words, script: s.script}, changes)
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("told %q, want %q", got, c.want)
+			}
+			if l.observes() == c.drops {
+				t.Errorf("observes: %v", l.observes())
+			}
+		})
+	}
+}
+
+// After a restart the ledger says what became of each entry.
+func TestLedgerAfterRestart(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		known, there bool
+		at           time.Duration
+		want         []string
+		drops        bool
+	}{
+		{true, true, 1, nil, false},
+		{true, false, 1, []string{"lose of 1 by nobody"}, false},
+		{true, false, 3, []string{"expire of 1 by nobody"}, false},
+		{false, false, 1, nil, false},
+		{false, true, 1, nil, true},
+	} {
+		var got told
+		l := &ledger{names: []string{"a"}, observer: &got, entries: map[string]entry{}, log: t.Logf}
+		if c.known {
+			l.entries["a"] = entry{op: 1, due: 2}
+		}
+		l.compare("a", c.there, c.at)
+		if !slices.Equal(got, c.want) || l.observes() == c.drops {
+			t.Errorf("%+v: told %q, observes %v", c, got, l.observes())
+		}
+	}
+}
+
+func TestOwner(t *testing.T) {
+	t.Parallel()
+	self, err := thisOwner()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o, err := parseOwner(self.String()); o != self || err != nil {
+		t.Errorf("%v, %v", o, err)
+	}
+	before, elsewhere, namespace := self, self, self
+	before.start--
+	elsewhere.boot = "another"
+	namespace.space = "1"
+	for _, c := range []struct {
+		o       owner
+		running bool
+		dead    bool
+	}{
+		{self, true, false},
+		{self, false, false},
+		{before, true, true},
+		{elsewhere, true, false},
+		{elsewhere, false, true},
+		{namespace, true, false},
+	} {
+		if got := c.o.dead(self, c.running); got != c.dead {
+			t.Errorf("%v, running %v: dead %v", c.o, c.running, got)
+		}
+	}
+	for _, bad := range []string{"", "1", "1:2:3", "x:2:b:s", "1:x:b:s"} {
+		if _, err := parseOwner(bad); err == nil {
+			t.Errorf("%q is an owner", bad)
+		}
+	}
+}

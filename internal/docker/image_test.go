@@ -1,0 +1,84 @@
+package docker_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/lockcheck/lockcheck/internal/docker"
+	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
+)
+
+// Nothing is pulled: who has no base image reads what to type, before and after.
+func TestABaseImageThatIsNotThere(t *testing.T) {
+	page, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pull := "\n    docker pull " + docker.DefaultBase + "\n"; !strings.Contains(string(page), pull) {
+		t.Errorf("the README does not say%s", pull)
+	}
+	dockertest.Require(t)
+	t.Setenv(docker.BaseEnv, "lockcheck-nowhere:1")
+	_, remove, err := docker.Redis(t.Context(), docker.Options{Log: t.Output()})
+	if err == nil {
+		must(t, remove(t.Context()))
+	}
+	if err == nil || !strings.Contains(err.Error(), "docker pull lockcheck-nowhere:1,") || !strings.Contains(err.Error(), docker.BaseEnv) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A machine that has no image yet may make several places at once, as a case does.
+func TestTheImageIsBuiltOnceForPlacesSideBySide(t *testing.T) {
+	dockertest.Require(t)
+	base, remove, err := docker.NewBase(t.Context())
+	must(t, err)
+	t.Cleanup(func() { must(t, remove(context.Background())) })
+	t.Setenv(docker.BaseEnv, base)
+	var group sync.WaitGroup
+	var said [3]bytes.Buffer
+	for i := range said {
+		group.Go(func() {
+			if _, err := docker.ServersImage(t.Context(), &said[i]); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	built := 0
+	for i := range said {
+		built += strings.Count(said[i].String(), "building image")
+		if strings.Count(said[i].String(), "\n") > 1 {
+			t.Errorf("a build that succeeds says more than that it is done:\n%s", &said[i])
+		}
+	}
+	if built != 1 {
+		t.Errorf("it is built %d times", built)
+	}
+}
+
+// Who has no network reads what the package manager said, and none of the hundreds of
+// lines before it.
+func TestABuildThatFailsIsToldByItsLastLines(t *testing.T) {
+	log := strings.Repeat("Unpacking a package ...\n", 500) +
+		"Step 4/7 : RUN apt-get install" + strings.Repeat(" a-package", 100) + "\n" +
+		"(Reading database ... 5%\r(Reading database ... 100%\r\n" +
+		"\x1b[91mE: Unable to locate package tini\n\x1b[0m"
+	last := docker.LastLines(log)
+	if !strings.HasSuffix(last, "    (Reading database ... 100%\n    E: Unable to locate package tini\n") {
+		t.Errorf("%q", last)
+	}
+	if n := strings.Count(last, "\n"); n > 20 {
+		t.Errorf("%d lines", n)
+	}
+	if !strings.Contains(last, "\n    Step 4/7 : RUN apt-get install a-package") || len(last) > 20*160 {
+		t.Errorf("the step's own line fills the screen:\n%s", last)
+	}
+	if last := docker.LastLines(""); last != "" {
+		t.Errorf("of nothing: %q", last)
+	}
+}

@@ -1,0 +1,339 @@
+package docker_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	driver "github.com/go-sql-driver/mysql"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/docker"
+	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
+	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/stores/mysql"
+)
+
+// tables is a place with a MySQL server whose rows are locks. Its workers do nothing: tests
+// are the clients, through links.
+func tables(t *testing.T, s catalogue.Server, w *witness, schedule []faults.Injection, script func(p *docker.Place)) []string {
+	t.Helper()
+	dockertest.Require(t)
+	start := time.Now()
+	p, err := docker.New(t.Context(), env.Config{
+		Lock: catalogue.Lock{ID: "rows", Store: catalogue.StoreMySQL}, Lease: 4 * time.Second,
+		Clients: []string{"c1", "c2"}, Names: []string{"a"}, Server: s, Seed: 1, Schedule: schedule,
+	}, w, docker.Options{Log: t.Output(), Worker: []string{"sh", "-c", `read q; echo '{"id":1,"ok":true,"name":"idle"}'; exec cat >/dev/null`}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := p.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+		if left, err := docker.Left(context.Background(), p); len(left) > 0 || err != nil {
+			t.Errorf("left: %q, %v", left, err)
+		}
+	}()
+	t.Logf("up after %v", time.Since(start))
+	p.Go(func() { script(p) })
+	must(t, p.Run())
+	return p.Observes()
+}
+
+// through is a pool of connections of a client's.
+func through(t *testing.T, p *docker.Place, client string) *sql.DB {
+	t.Helper()
+	c := driver.NewConfig()
+	c.Net, c.Addr, c.User, c.DBName, c.InterpolateParams = "tcp", docker.Via(p, client, "mysql-1"), "lockcheck", "lockcheck", true
+	c.Logger = &driver.NopLogger{}
+	connector, err := driver.NewConnector(c)
+	must(t, err)
+	db := sql.OpenDB(connector)
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+const (
+	insert  = "INSERT INTO " + mysql.Table + " (resource, version_no, expire_time) VALUES ('a', 0, ?) /* lockcheck: grants */"
+	replace = "UPDATE " + mysql.Table + " SET version_no = version_no + 1, expire_time = ? WHERE resource = 'a' /* lockcheck: grants */"
+	remove  = "DELETE FROM " + mysql.Table + " WHERE resource = 'a' /* lockcheck: frees */"
+)
+
+// does has a client execute a statement in an operation.
+func does(t *testing.T, p *docker.Place, db *sql.DB, client string, op int, q string, args ...any) {
+	t.Helper()
+	docker.As(p, client, op)
+	if _, err := db.ExecContext(context.Background(), q, args...); err != nil {
+		t.Errorf("%s: %v", q, err)
+	}
+}
+
+// An answer never comes before what the server did for it is told.
+func TestRowsAreToldBeforeTheAnswer(t *testing.T) {
+	t.Parallel()
+	w := &witness{}
+	var want []string
+	observed(t, tables(t, catalogue.Server{}, w, nil, func(p *docker.Place) {
+		dbs := []*sql.DB{through(t, p, "c1"), through(t, p, "c2")}
+		start := time.Now()
+		for i := range 50 {
+			client, db, n := fmt.Sprint("c", 1+i%2), dbs[i%2], 3*i+1
+			does(t, p, db, client, n, insert, 5)
+			w.add("inserted")
+			does(t, p, db, client, n+1, replace, 7)
+			w.add("replaced")
+			does(t, p, db, client, n+2, remove)
+			w.add("removed")
+			want = append(want, fmt.Sprintf("grant a of %d by %[1]d", n), "inserted",
+				fmt.Sprintf("takeover a of %d by %d", n, n+1), fmt.Sprintf("grant a of %d by %[1]d", n+1), "replaced",
+				fmt.Sprintf("remove a of %d by %d", n+1, n+2), "removed")
+		}
+		t.Logf("%v a statement", time.Since(start)/150)
+	}))
+	wantLines(t, w, want...)
+}
+
+// try is what does would say, within a time.
+func try(p *docker.Place, db *sql.DB, client string, op int, within time.Duration, q string, args ...any) error {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	docker.As(p, client, op)
+	_, err := db.ExecContext(ctx, q, args...)
+	return err
+}
+
+// A server that restarts has what it has kept: all, unless it lost power; then what
+// it has synced.
+func TestMySQLRestarts(t *testing.T) {
+	t.Parallel()
+	grants := func(n int) []string { return []string{fmt.Sprintf("grant a of %d by %[1]d", n)} }
+	for name, c := range map[string]struct {
+		server catalogue.Server
+		lose   bool
+		want   []string // of the row of 1, after its grant
+	}{
+		"in good order": {catalogue.Server{}, false, []string{"remove a of 1 by 2"}},
+		"always":        {catalogue.Server{Fsync: catalogue.FsyncAlways}, true, []string{"remove a of 1 by 2"}},
+		"never":         {catalogue.Server{}, true, []string{"lose a of 1 by nobody"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := &witness{}
+			observed(t, tables(t, c.server, w, nil, func(p *docker.Place) {
+				db := through(t, p, "c1")
+				must(t, db.Ping())
+				does(t, p, db, "c1", 1, insert, 5)
+				must(t, p.Stop("mysql-1", c.lose))
+				if err := try(p, db, "c1", 2, time.Second, remove); err == nil {
+					t.Error("a server that is down answers")
+				}
+				must(t, p.Start("mysql-1"))
+				does(t, p, db, "c1", 2, remove)
+				does(t, p, db, "c1", 3, insert, 5)
+			}))
+			wantLines(t, w, slices.Concat(grants(1), c.want, grants(3))...)
+		})
+	}
+}
+
+// The primary is not reached, and its replica takes its place at the same address.
+// What that was not sent is lost, and the old one comes back as a replica.
+func TestMySQLFailover(t *testing.T) {
+	t.Parallel()
+	const promoted = "mysql-1b: promote after mysql-1"
+	for name, c := range map[string]struct {
+		early     bool // the row is there before
+		end, heal func(p *docker.Place) error
+		want      []string
+	}{
+		"it dies": {
+			true, func(p *docker.Place) error { return p.Stop("mysql-1", !p.Keeps("mysql-1")) },
+			func(p *docker.Place) error { return p.Start("mysql-1") },
+			[]string{promoted, "mysql-1b: remove a of 1 by 2"},
+		},
+		"it stands still": {
+			true, func(p *docker.Place) error { return p.Pause("mysql-1") },
+			func(p *docker.Place) error { return p.Resume("mysql-1") },
+			[]string{promoted, "mysql-1b: remove a of 1 by 2"},
+		},
+		"it is cut off": {
+			false, func(p *docker.Place) error { return p.Isolate(7, []string{"mysql-1"}) },
+			func(p *docker.Place) error { _, err := p.Restore(7); return err },
+			[]string{promoted, "mysql-1b: lose a of 1 by nobody"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := &witness{names: true}
+			observed(t, tables(t, catalogue.Server{Replicas: 1}, w, nil, func(p *docker.Place) {
+				db := through(t, p, "c1")
+				must(t, db.Ping())
+				if c.early {
+					does(t, p, db, "c1", 1, insert, 5)
+					inStep(t, p, "mysql-1b")
+				}
+				must(t, c.end(p))
+				if !c.early {
+					does(t, p, db, "c1", 1, insert, 5)
+				}
+				promotion(t, p, w, 1)
+				insist(t, p, db, 2, remove)
+				must(t, c.heal(p))
+				insist(t, p, db, 3, insert, 5)
+				inStep(t, p, "mysql-1") // which has to begin with nothing
+				must(t, p.Stop("mysql-1b", false))
+				promotion(t, p, w, 2)
+				insist(t, p, db, 4, remove)
+			}))
+			wantLines(t, w, slices.Concat([]string{"mysql-1: grant a of 1 by 1"}, c.want, []string{
+				"mysql-1b: grant a of 3 by 3", "mysql-1: promote after mysql-1b", "mysql-1: remove a of 3 by 4",
+			})...)
+		})
+	}
+}
+
+// promotion waits for the nth.
+func promotion(t *testing.T, p *docker.Place, w *witness, n int) {
+	t.Helper()
+	start := time.Now()
+	until(t, p, fmt.Sprintf("promotion %d", n), func() bool {
+		seen := 0
+		for _, line := range w.told() {
+			if strings.Contains(line, "promote") {
+				seen++
+			}
+		}
+		return seen >= n
+	})
+	t.Logf("promoted after %v", time.Since(start))
+}
+
+// until waits for something that comes by itself.
+func until(t *testing.T, p *docker.Place, what string, so func() bool) {
+	t.Helper()
+	for start := time.Now(); !so(); p.Sleep(5 * time.Millisecond) {
+		if time.Since(start) > 2*patience {
+			t.Errorf("not within %v: %s", time.Since(start), what)
+			return
+		}
+	}
+}
+
+// inStep waits until a replica has what the primary has.
+func inStep(t *testing.T, p *docker.Place, replica string) {
+	t.Helper()
+	until(t, p, replica+" has all", func() bool { return docker.Has(p, replica) })
+}
+
+// insist has a statement executed that may find its connection gone.
+func insist(t *testing.T, p *docker.Place, db *sql.DB, op int, q string, args ...any) {
+	t.Helper()
+	for start := time.Now(); ; p.Sleep(5 * time.Millisecond) {
+		err := try(p, db, "c1", op, 10*time.Second, q, args...)
+		if err == nil {
+			return
+		}
+		if time.Since(start) > patience {
+			t.Errorf("%s: %v", q, err)
+			return
+		}
+	}
+}
+
+// A server's clock jumps, and it stands still.
+func TestMySQLClockAndPause(t *testing.T) {
+	t.Parallel()
+	w := &witness{}
+	observed(t, tables(t, catalogue.Server{}, w, []faults.Injection{{Fault: "server-jump", On: []string{"mysql-1"}}}, func(p *docker.Place) {
+		db := through(t, p, "c1")
+		// shows tells between what its clock is ahead.
+		shows := func() (least, most time.Duration) {
+			before := time.Now()
+			var ms float64
+			must(t, db.QueryRow("SELECT UNIX_TIMESTAMP(NOW(3)) * 1000").Scan(&ms))
+			at := time.UnixMilli(int64(ms))
+			return time.Until(at), at.Sub(before)
+		}
+		must(t, p.Jump("mysql-1", 3*time.Second))
+		if least, most := shows(); least > 3100*time.Millisecond || most < 2900*time.Millisecond {
+			t.Errorf("its clock is %v to %v ahead, want 3 s", least, most)
+		}
+		must(t, p.Jump("mysql-1", -5*time.Second))
+		if least, most := shows(); least > -1900*time.Millisecond || most < -2100*time.Millisecond {
+			t.Errorf("its clock is %v to %v ahead, want -2 s", least, most)
+		}
+		must(t, p.Pause("mysql-1"))
+		if err := try(p, db, "c1", 1, 300*time.Millisecond, insert, 5); err == nil {
+			t.Error("it answers, and stands still")
+		}
+		must(t, p.Resume("mysql-1"))
+		until(t, p, "it goes on", func() bool { return len(w.told()) > 0 })
+	}))
+	wantLines(t, w, "grant a of 1 by 1")
+}
+
+// A session ends when it is killed from elsewhere, and with it what it has. It
+// does not when its client loses power.
+func TestMySQLSessions(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		end  func(p *docker.Place) error
+		free bool
+	}{
+		"killed from elsewhere": {func(p *docker.Place) error { return p.ExpireSession("c1") }, true},
+		"poweroff":              {func(p *docker.Place) error { return p.PowerOff("c1") }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tables(t, catalogue.Server{}, &witness{}, nil, func(p *docker.Place) {
+				locked := func(client string, within float64) (got int) {
+					conn, err := through(t, p, client).Conn(t.Context())
+					must(t, err)
+					must(t, conn.QueryRowContext(t.Context(), "SELECT GET_LOCK('a', ?)", within).Scan(&got))
+					return got
+				}
+				if locked("c1", 0) != 1 || locked("c2", 0) != 0 {
+					t.Error("who has it, and who has not?")
+				}
+				must(t, c.end(p))
+				within := 0.3
+				if c.free {
+					within = patience.Seconds()
+				}
+				if got := locked("c2", within) == 1; got != c.free {
+					t.Errorf("free: %v, want %v", got, c.free)
+				}
+			})
+		})
+	}
+}
+
+// What a client does whose answer is lost is told all the same.
+func TestMySQLLosesAnAnswer(t *testing.T) {
+	t.Parallel()
+	for _, action := range []faults.Action{faults.Swallow, faults.Reset, faults.Hold} {
+		t.Run(fmt.Sprint(action), func(t *testing.T) {
+			t.Parallel()
+			w := &witness{}
+			observed(t, tables(t, catalogue.Server{}, w, nil, func(p *docker.Place) {
+				db := through(t, p, "c1")
+				must(t, db.Ping())
+				must(t, p.Impair(1, faults.Impairment{Client: "c1", Server: "mysql-1", Direction: faults.ToClient, Action: action}))
+				if err := try(p, db, "c1", 1, 2*time.Second, insert, 5); err == nil {
+					t.Error("the answer came")
+				}
+				w.add("given up")
+				if n, err := p.Restore(1); n == 0 || err != nil {
+					t.Errorf("touched %d, %v", n, err)
+				}
+			}))
+			wantLines(t, w, "grant a of 1 by 1", "given up")
+		})
+	}
+}

@@ -1,0 +1,170 @@
+package docker
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"sync/atomic"
+
+	mysqlclient "github.com/lockcheck/lockcheck/internal/stores/mysql/client"
+
+	"github.com/lockcheck/lockcheck/stores/mysql"
+)
+
+// mysqlTalk is a client's connection to a MySQL server: packets with their length
+// and a number before them. The server greets; the client's first packet numbered
+// 0 is its first command, and has no other before it is answered.
+//
+// Source: MariaDB, "Clients & Utilities, Server-Client Protocol".
+type mysqlTalk struct {
+	primary *primary
+	reign   int // the server's
+	client  string
+	replies *bufio.Reader
+	life    context.Context // of the link
+
+	session atomic.Int64 // the server's number for the connection; 0: it has not greeted yet
+	works   atomic.Bool  // what the client has sent last does something
+}
+
+// The commands of a library's that do nothing yet, or nothing any more.
+const (
+	comQuit      = 1
+	comQuery     = 3
+	comPing      = 14
+	comPrepare   = 22
+	comStmtClose = 25
+	comReset     = 31
+
+	comStmtExecute = 23
+)
+
+var preparing = []byte{comQuit, comPing, comPrepare, comStmtClose, comReset}
+
+var asksNumber = append([]byte{comQuery}, mysqlclient.Greeting...)
+
+// prepares tells whether a command only prepares a connection, or ends it.
+func prepares(command []byte) bool {
+	return bytes.IndexByte(preparing, command[0]) >= 0 || bytes.Equal(command, asksNumber)
+}
+
+// mysqlHead is how long what stands before a packet is: three bytes of its length,
+// and its number.
+const mysqlHead = 4
+
+var errNotMySQL = errors.New("not the protocol of MySQL")
+
+// readMySQL reads a packet, and returns it as it came and what is in it.
+func readMySQL(r *bufio.Reader) (raw, body []byte, err error) {
+	head, err := r.Peek(mysqlHead)
+	if err != nil { // what there is of it goes with it: nobody may find it again
+		raw = append(raw, head...)
+		r.Discard(len(head))
+		return raw, nil, err
+	}
+	raw = make([]byte, mysqlHead+mysqlLength(head))
+	n, err := io.ReadFull(r, raw)
+	return raw[:n], raw[min(mysqlHead, n):n], err
+}
+
+func mysqlLength(head []byte) int { return int(head[0]) | int(head[1])<<8 | int(head[2])<<16 }
+
+// request notes which operation a command belongs to before it leaves.
+func (t *mysqlTalk) request(r *bufio.Reader, op int64) parcel {
+	raw, body, err := readMySQL(r)
+	if err != nil || len(body) == 0 || raw[mysqlHead-1] != 0 || prepares(body) {
+		t.works.Store(false)
+		return parcel{raw: raw, sort: besides}
+	}
+	t.works.Store(true)
+	means, changes := mysql.MeaningIn(body), changesRows(body)
+	return parcel{raw: raw, pass: func(<-chan struct{}) { t.primary.rows.sends(t.reign, t.session.Load(), op, means, changes) }}
+}
+
+// changesRows reports whether a command may change rows: one that reads them, or ends
+// the transaction of an earlier one, does not.
+func changesRows(command []byte) bool {
+	if command[0] != comQuery {
+		return command[0] == comStmtExecute
+	}
+	word, _, _ := bytes.Cut(bytes.TrimSpace(command[1:]), []byte(" "))
+	switch strings.ToUpper(string(word)) {
+	case "SELECT", "COMMIT", "ROLLBACK", "START", "BEGIN", "SET":
+		return false
+	}
+	return true
+}
+
+// reply takes all of an answer that has come with its first packet, which is all
+// of it but for large ones. It waits until what the server did is told, whatever
+// becomes of the answer.
+func (t *mysqlTalk) reply() (parcel, error) {
+	raw, body, err := readMySQL(t.replies)
+	if err != nil {
+		return parcel{}, err
+	}
+	if t.session.Load() == 0 {
+		id, err := greetingOf(body)
+		if err != nil {
+			t.primary.rows.drop("what a server sends to %s is %v", t.client, err)
+		}
+		t.session.Store(id)
+		t.primary.opened(t.reign, t.client, id)
+	}
+	for {
+		head, err := t.replies.Peek(min(mysqlHead, t.replies.Buffered()))
+		if err != nil || len(head) < mysqlHead || t.replies.Buffered() < mysqlHead+mysqlLength(head) {
+			break
+		}
+		more, _, err := readMySQL(t.replies)
+		if err != nil {
+			return parcel{}, err
+		}
+		raw = append(raw, more...)
+	}
+	if !t.works.Load() {
+		return parcel{raw: raw, sort: besides}, nil
+	}
+	if !t.primary.rows.await(t.life.Done(), t.reign, t.primary.rows.ask()) {
+		return parcel{}, errDown
+	}
+	return parcel{raw: raw}, nil
+}
+
+// greetingOf is the connection's number, which a server's first packet tells, after
+// the version of the protocol and its own. A server that takes nobody says so in
+// its first packet, and that has no number.
+func greetingOf(body []byte) (session int64, err error) {
+	const version = 10
+	if len(body) == 0 || body[0] != version && body[0] != 0xff {
+		return 0, errNotMySQL
+	}
+	end := bytes.IndexByte(body, 0)
+	if body[0] == 0xff {
+		return -1, nil
+	}
+	if end < 0 || len(body) < end+5 {
+		return 0, errNotMySQL
+	}
+	return int64(binary.LittleEndian.Uint32(body[end+1:])), nil
+}
+
+// reach is far's.
+func (p *primary) reach(ctx context.Context, client string) (*net.TCPConn, dialect, error) {
+	p.mu.Lock()
+	s, rising, reign := p.first, p.rising, p.rows.now()
+	p.mu.Unlock()
+	if rising || !s.runs() {
+		return nil, nil, errDown
+	}
+	conn, err := (&net.Dialer{Timeout: feedLimit}).DialContext(ctx, "tcp", s.Addr)
+	if err != nil {
+		return nil, nil, err
+	}
+	return conn.(*net.TCPConn), &mysqlTalk{primary: p, reign: reign, client: client, replies: bufio.NewReader(conn), life: ctx}, nil
+}

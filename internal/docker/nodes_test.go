@@ -1,0 +1,227 @@
+package docker
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/jute"
+)
+
+// What transactions did to the nodes of a lock.
+func TestNodes(t *testing.T) {
+	t.Parallel()
+	create := func(session int64, xid int32, path string) txn {
+		return txn{session: session, xid: xid, kind: opCreate, path: path, ephemeral: true}
+	}
+	remove := func(session int64, xid int32, path string) txn {
+		return txn{session: session, xid: xid, kind: opDelete, path: path}
+	}
+	end := func(session int64) txn { return txn{session: session, kind: opCloseSession} }
+	type asks map[ask]int64
+	for _, c := range []struct {
+		name     string
+		requests asks
+		txns     []txn
+		want     []string
+		drops    bool
+	}{
+		{
+			"create and delete",
+			asks{{7, 1}: 1, {7, 2}: 2},
+			[]txn{create(7, 1, "/a/x"), remove(7, 2, "/a/x"), remove(7, 2, "/a/x")},
+			[]string{"grant of 1 by 1", "remove of 1 by 2"},
+			false,
+		},
+		{
+			"another client's delete",
+			asks{{7, 1}: 1, {8, 1}: 2},
+			[]txn{create(7, 1, "/a/x"), remove(8, 1, "/a/x")},
+			[]string{"grant of 1 by 1", "remove of 1 by 2"},
+			false,
+		},
+		{
+			"a session ends by itself, with all its nodes and with no other's",
+			asks{{7, 1}: 1, {8, 1}: 2, {7, 2}: 3},
+			[]txn{create(7, 1, "/a/x"), create(8, 1, "/a/y"), create(7, 2, "/a/w"), end(7), end(7)},
+			[]string{"grant of 1 by 1", "grant of 2 by 2", "grant of 3 by 3", "expire of 3 by nobody", "expire of 1 by nobody"},
+			false,
+		},
+		{
+			"a session is closed by its client",
+			asks{{7, 1}: 1, {7, 0}: 2},
+			[]txn{create(7, 1, "/a/x"), end(7)},
+			[]string{"grant of 1 by 1", "remove of 1 by 2"},
+			false,
+		},
+		{
+			"what outlives its session",
+			asks{{7, 1}: 1},
+			[]txn{{session: 7, xid: 1, kind: opCreate, path: "/a/x"}, end(7)},
+			[]string{"grant of 1 by 1"},
+			false,
+		},
+		{
+			"nodes of nobody's lock",
+			asks{},
+			[]txn{create(7, 1, "/a"), create(7, 2, "/b/x"), remove(7, 3, "/b/x"), {kind: -1}, {kind: -10}},
+			nil, false,
+		},
+		{"a stranger", asks{}, []txn{create(7, 1, "/a/x")}, nil, true},
+		{"a request of no operation's", asks{{7, 1}: 0}, []txn{create(7, 1, "/a/x")}, nil, true},
+		{"a request of which operation is not known", asks{{7, 1}: unknownOp}, []txn{create(7, 1, "/a/x")}, nil, true},
+		{"several changes as one", asks{}, []txn{{kind: opMulti}}, nil, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var got told
+			n := newNodes([]string{"a"}, &got, t.Logf)
+			for a, op := range c.requests {
+				n.sends(a, op)
+			}
+			for _, x := range c.txns {
+				n.commit("zk-1", x)
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("told %q, want %q", got, c.want)
+			}
+			if n.observes() == c.drops {
+				t.Errorf("observes: %v", n.observes())
+			}
+		})
+	}
+}
+
+// A transaction as a leader tells it: org.apache.zookeeper.txn, behind a TxnHeader.
+func TestTxn(t *testing.T) {
+	t.Parallel()
+	head := func(kind int32) []byte {
+		b := jute.AppendLong(jute.AppendInt(jute.AppendLong(nil, 7), 3), 1<<32+5)
+		return jute.AppendInt(jute.AppendLong(b, 1700000000000), kind)
+	}
+	created := jute.AppendBuffer(jute.AppendBuffer(head(opCreate), "/a/x"), "data")
+	created = jute.AppendInt(jute.AppendInt(created, 1), 31) // one who may do all
+	created = jute.AppendBuffer(jute.AppendBuffer(created, "world"), "anyone")
+	for _, c := range []struct {
+		b    []byte
+		want txn
+	}{
+		{slices.Concat(created, []byte{1, 0, 0, 0, 9}), txn{kind: opCreate, path: "/a/x", ephemeral: true}},
+		{slices.Concat(created, []byte{0, 0, 0, 0, 9}), txn{kind: opCreate, path: "/a/x"}},
+		{jute.AppendBuffer(head(opDelete), "/a/x"), txn{kind: opDelete, path: "/a/x"}},
+		{jute.AppendInt(head(opCloseSession), 0), txn{kind: opCloseSession}},
+		{jute.AppendInt(head(-1), -101), txn{kind: -1}},
+	} {
+		c.want.session, c.want.xid, c.want.zxid = 7, 3, 1<<32+5
+		if got := readTxn(c.b); got != c.want {
+			t.Errorf("read %+v, want %+v", got, c.want)
+		}
+		readTxn(c.b[:len(c.b)-1]) // cut short, it is still something
+	}
+}
+
+// A link waits with what a client is about to learn until it is told.
+func TestZooKeeperTalk(t *testing.T) {
+	t.Parallel()
+	framed := func(b []byte) []byte { return jute.AppendBuffer(nil, b) }
+	reply := func(xid int32, zxid int64) []byte {
+		return framed(jute.AppendInt(jute.AppendLong(jute.AppendInt(nil, xid), zxid), 0))
+	}
+	granted := jute.AppendLong(jute.AppendInt(jute.AppendInt(nil, 0), 1000), 7)
+	granted = framed(jute.AppendBuffer(granted, "0123456789abcdef"))
+	refused := framed(jute.AppendBuffer(jute.AppendLong(jute.AppendInt(jute.AppendInt(nil, 0), 0), 0), "0123456789abcdef"))
+	event := jute.AppendInt(jute.AppendLong(jute.AppendInt(nil, xidEvent), -1), 0)
+	event = framed(jute.AppendBuffer(jute.AppendInt(jute.AppendInt(event, 2), 3), "/a/x"))
+	hello := func(session int64) []byte {
+		b := jute.AppendLong(jute.AppendInt(jute.AppendLong(jute.AppendInt(nil, 0), 0), 1000), session)
+		return framed(jute.AppendBuffer(b, "0123456789abcdef"))
+	}
+	request := func(xid, op int32) []byte { return framed(jute.AppendInt(jute.AppendInt(nil, xid), op)) }
+
+	for _, c := range []struct {
+		name    string
+		session int64 // that is asked for
+		replies [][]byte
+		sorts   []sort
+		until   txn // lets the last reply pass; zxid 0: nothing has to
+	}{
+		{"a new session", 0, [][]byte{granted}, []sort{besides}, txn{}},
+		{"a heartbeat", 7, [][]byte{granted, reply(xidPing, 99)}, []sort{besides, besides}, txn{}},
+		{"an answer", 7, [][]byte{granted, reply(1, 5)}, []sort{besides, works}, txn{zxid: 5}},
+		{"an event", 7, [][]byte{granted, event}, []sort{besides, besides}, txn{zxid: 9, session: 7, xid: 3, kind: opDelete, path: "/a/x"}},
+		{"the end of a session", 7, [][]byte{refused}, []sort{besides}, txn{zxid: 5, session: 7, kind: opCloseSession}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var said told
+			n := newNodes([]string{"a"}, &said, t.Logf)
+			n.beyond = func(int64) {}
+			n.sends(ask{7, 2}, 1)
+			n.sends(ask{7, 3}, 2)
+			n.commit("zk-1", txn{zxid: 1, session: 7, xid: 2, kind: opCreate, path: "/a/x", ephemeral: true})
+			talk := &zookeeperTalk{nodes: n, client: "c1", replies: bufio.NewReader(oneByte{bytes.NewReader(slices.Concat(c.replies...))})}
+			talk.request(bufio.NewReader(bytes.NewReader(hello(c.session))), 4)
+			var last parcel
+			for i, want := range c.sorts {
+				var err error
+				if last, err = talk.reply(); err != nil || last.sort != want || !bytes.Equal(last.raw, c.replies[i]) {
+					t.Fatalf("reply %d: sort %d, %d bytes, %v", i+1, last.sort, len(last.raw), err)
+				}
+			}
+			if _, err := talk.reply(); err != io.EOF {
+				t.Errorf("at the end: %v", err)
+			}
+			passes := make(chan struct{})
+			go func() {
+				defer close(passes)
+				if last.pass != nil {
+					last.pass(nil)
+				}
+			}()
+			if c.until.zxid != 0 {
+				select {
+				case <-passes:
+					t.Fatal("it passes before that is told of which it speaks")
+				case <-time.After(20 * time.Millisecond):
+				}
+				n.commit("zk-1", c.until)
+			}
+			<-passes
+			if !n.observes() {
+				t.Error("no longer observed")
+			}
+		})
+	}
+
+	var said told
+	n := newNodes([]string{"a"}, &said, t.Logf)
+	talk := &zookeeperTalk{nodes: n, client: "c1", replies: bufio.NewReader(bytes.NewReader(granted))}
+	r := bufio.NewReader(bytes.NewReader(slices.Concat(hello(0), request(xidPing, 11), request(1, opCreate), request(xidSetWatches, 101), request(0, opCloseSession))))
+	talk.request(r, 4)
+	if _, err := talk.reply(); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []sort{besides, works, besides, works} {
+		p := talk.request(r, int64(4+i))
+		if p.sort != want {
+			t.Errorf("request %d is of sort %d", i+1, p.sort)
+		}
+		if p.pass != nil {
+			p.pass(nil)
+		}
+	}
+	if op, bye := n.requests[ask{7, 1}], n.requests[ask{7, 0}]; op != 5 || bye != 7 || len(n.requests) != 2 {
+		t.Errorf("known are %v", n.requests)
+	}
+	if s := n.lasting("c1"); len(s) != 1 || s[0].id != 7 || string(s[0].password) != "0123456789abcdef" {
+		t.Errorf("the sessions of c1 are %v", s)
+	}
+	http := &zookeeperTalk{nodes: n, client: "c1"}
+	if p := http.request(bufio.NewReader(strings.NewReader("GET / HTTP/1.1\r\n\r\n")), 1); len(p.raw) == 0 || n.observes() {
+		t.Errorf("another protocol: %q, observes %v", p.raw, n.observes())
+	}
+}

@@ -1,0 +1,277 @@
+package docker_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/docker"
+	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
+	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/locks"
+)
+
+// witness is an observer that remembers.
+type witness struct {
+	mu     sync.Mutex
+	lines  []string
+	value  int64
+	point  func(client string, op env.Op, p faults.Point)
+	access func(env.Access)
+	report func(history.Entry)
+	enter  func(env.Grant) env.Op
+	during func(env.Op) // a critical section that nobody has asked for
+	names  bool         // say which server it was
+}
+
+func (w *witness) Enter(_ string, g env.Grant) env.Op { return w.enter(g) }
+func (w *witness) Section(_ string, acquire env.Op)   { w.during(acquire) }
+
+func (w *witness) add(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lines = append(w.lines, fmt.Sprintf(format, args...))
+}
+
+func (w *witness) Point(client string, op env.Op, p faults.Point) {
+	if w.point != nil {
+		w.point(client, op, p)
+	}
+}
+
+func (w *witness) Server(e history.Entry) {
+	by := "nobody"
+	if e.By.Set {
+		by = fmt.Sprint(e.By.V)
+	}
+	server := ""
+	if w.names {
+		server = e.Process.Name + ": "
+	}
+	if e.F == history.Promote {
+		w.add("%spromote after %s", server, e.Text)
+		return
+	}
+	w.add("%s%s %s of %d by %s", server, e.F, e.Key, e.Op.V, by)
+}
+
+func (w *witness) Resource(a env.Access) env.Answer {
+	if w.access != nil {
+		w.access(a)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if a.Write {
+		w.value = a.Value
+	}
+	return env.Answer{Value: w.value}
+}
+
+func (w *witness) Report(e history.Entry) {
+	if w.report != nil {
+		w.report(e)
+	}
+	w.add("%s %s", e.Client, e.F)
+}
+
+// told are the lines so far.
+func (w *witness) told() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.lines)
+}
+
+// setup is a place with two clients, and a script that runs in it.
+type setup struct {
+	lock     string
+	options  catalogue.Options
+	server   catalogue.Server
+	schedule []faults.Injection
+	worker   []string // a stranger's
+	own      []string // one of ours
+	givesUp  bool     // the lock does
+	together int      // clients in one process; 0: one
+	bare     bool     // there are no servers
+	lease    time.Duration
+	clients  []string
+}
+
+// run lets script run as a task, with what it needs to act. It fails the test
+// if the place fails.
+func (s setup) run(t *testing.T, w *witness, script func(*docker.Place)) []string {
+	t.Helper()
+	if !s.bare {
+		dockertest.Require(t)
+	}
+	if s.lock == "" {
+		s.lock = "redis-set-lua"
+	}
+	if s.lease == 0 {
+		s.lease = 2 * time.Second
+	}
+	if s.clients == nil {
+		s.clients = []string{"c1", "c2"}
+	}
+	lock, ok := catalogue.FindLock(s.lock)
+	if !ok {
+		t.Fatalf("no lock %q", s.lock)
+	}
+	lock.GivesUp, lock.Together = s.givesUp, s.together
+	cfg := env.Config{
+		Lock: lock, Options: s.options, Lease: s.lease, Clients: s.clients, Names: []string{"a"},
+		Server: s.server, Seed: 1, Worker: s.worker, Schedule: s.schedule,
+	}
+	var p *docker.Place
+	var err error
+	if s.bare {
+		p, err = docker.Serverless(t.Context(), cfg, w, s.own)
+	} else {
+		p, err = docker.New(t.Context(), cfg, w, docker.Options{Log: t.Output(), Worker: s.own})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := p.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	}()
+	p.Go(func() { script(p) })
+	if err := p.Run(); err != nil {
+		t.Error(err)
+	}
+	return p.Observes()
+}
+
+// op numbers operations as a harness would.
+func op(index int) env.Op {
+	return env.Op{Index: index, Acquisition: 1, Lock: "a", Grant: 1, Acquire: index}
+}
+
+func wantLines(t *testing.T, w *witness, want ...string) {
+	t.Helper()
+	if got := w.told(); !slices.Equal(got, want) {
+		t.Errorf("observed\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+	}
+}
+
+// A completion never stands before what the server did for it, and every
+// event names the operations that it belongs to.
+func TestServerTellsBeforeClient(t *testing.T) {
+	t.Parallel()
+	for _, lock := range []string{"redis-setnx", "redis-setnx-expire", "redis-set-del", "redis-set-get-del", "redis-set-lua"} {
+		for _, options := range []catalogue.Options{{}, {Token: true}} {
+			t.Run(lock+" "+options.String(), func(t *testing.T) {
+				w := &witness{}
+				observes := setup{lock: lock, lease: unhurried, options: options, clients: []string{"c1"}}.run(t, w, func(p *docker.Place) {
+					c1 := p.Client("c1")
+					for i := range 50 {
+						g, err := c1.Acquire(op(2*i+1), time.Second)
+						w.add("c1 acquired %v", err)
+						if options.Token && g.Token != uint64(i+1) {
+							t.Errorf("token %d of grant %d", g.Token, i+1)
+						}
+						err = c1.Release(op(2*i + 2))
+						w.add("c1 released %v", err)
+					}
+				})
+				var want []string
+				for i := range 50 {
+					want = append(want, fmt.Sprintf("grant a of %d by %d", 2*i+1, 2*i+1))
+					if lock == "redis-setnx-expire" {
+						want = append(want, fmt.Sprintf("shorten a of %d by %d", 2*i+1, 2*i+1))
+					}
+					want = append(want, "c1 acquired <nil>",
+						fmt.Sprintf("remove a of %d by %d", 2*i+1, 2*i+2), "c1 released <nil>")
+				}
+				wantLines(t, w, want...)
+				if !slices.Equal(observes, []string{"ownership", "answers"}) {
+					t.Errorf("observes %q", observes)
+				}
+			})
+		}
+	}
+}
+
+// An acquire that is refused says held, and a deadline is what the lock says.
+func TestAcquireRefused(t *testing.T) {
+	t.Parallel()
+	w := &witness{}
+	setup{}.run(t, w, func(p *docker.Place) {
+		before := p.Now()
+		g, err := p.Client("c1").Acquire(op(1), time.Second)
+		after := p.Now()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if until := g.ValidUntil - 2*time.Second; until < before-5*time.Millisecond || until > after {
+			t.Errorf("valid from %v, acquired between %v and %v", until, before, after)
+		}
+		if _, err := p.Client("c2").Acquire(op(2), 100*time.Millisecond); !errors.Is(err, locks.ErrNotAcquired) {
+			t.Errorf("second acquire: %v", err)
+		}
+		if err := p.Client("c2").Write(op(3), 7); err != nil {
+			t.Error(err)
+		}
+		if v, err := p.Client("c1").Read(op(4)); v != 7 || err != nil {
+			t.Errorf("read %d, %v", v, err)
+		}
+	})
+}
+
+// With five clients that contend, every completion still comes after its cause.
+func TestContention(t *testing.T) {
+	t.Parallel()
+	w := &witness{}
+	clients := []string{"c1", "c2", "c3", "c4", "c5"}
+	var next atomic.Int64
+	observes := setup{clients: clients, lease: unhurried, options: catalogue.Options{Token: true}}.run(t, w, func(p *docker.Place) {
+		var all sync.WaitGroup
+		for _, name := range clients {
+			all.Go(func() {
+				c := p.Client(name)
+				for range 20 {
+					acquire := int(next.Add(1))
+					if _, err := c.Acquire(op(acquire), 10*time.Second); err != nil {
+						t.Errorf("acquire: %v", err)
+						return
+					}
+					w.add("acquired by %d", acquire)
+					release := int(next.Add(1))
+					if err := c.Release(op(release)); err != nil {
+						t.Errorf("release: %v", err)
+					}
+					w.add("released %d by %d", acquire, release)
+				}
+			})
+		}
+		all.Wait()
+	})
+	if observes == nil {
+		t.Error("no longer observed")
+	}
+	lines := w.told()
+	for i, line := range lines {
+		var acquire, release int
+		cause := ""
+		if n, _ := fmt.Sscanf(line, "acquired by %d", &acquire); n == 1 {
+			cause = fmt.Sprintf("grant a of %d by %d", acquire, acquire)
+		} else if n, _ := fmt.Sscanf(line, "released %d by %d", &acquire, &release); n == 2 {
+			cause = fmt.Sprintf("remove a of %d by %d", acquire, release)
+		}
+		if cause != "" && !slices.Contains(lines[:i], cause) {
+			t.Errorf("%q comes before %q", line, cause)
+		}
+	}
+	if len(lines) != 400 {
+		t.Errorf("%d lines", len(lines))
+	}
+}

@@ -1,0 +1,175 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/env"
+)
+
+// frail is a place whose lock lets everybody in, and that cannot pause anybody.
+// died is why a server does not live in the end, cut that somebody ended the run.
+// What grants and faults have to wait for first is nil: nothing.
+type frail struct {
+	*fakePlace
+	died, cut      error
+	grants, faults func() bool
+}
+
+func (p frail) Client(string) env.Client { return p }
+
+// await waits until it is so, for ten seconds.
+func await(so func() bool) {
+	for limit := time.Now().Add(10 * time.Second); so != nil && !so() && time.Now().Before(limit); {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func (p frail) Acquire(env.Op, time.Duration) (env.Grant, error) {
+	await(p.grants)
+	return env.Grant{}, nil
+}
+
+func (p frail) Release(env.Op) error      { return nil }
+func (p frail) Write(env.Op, int64) error { return nil }
+func (p frail) Read(env.Op) (int64, error) {
+	time.Sleep(4 * time.Millisecond)
+	return 0, nil
+}
+
+func (p frail) After(d time.Duration, f func()) {
+	p.fakePlace.After(d, func() {
+		await(p.faults)
+		f()
+	})
+}
+
+func (frail) Pause(string) error { return errors.New("no container answers") }
+func (p frail) Alive() error     { return p.died }
+func (p frail) Run() error       { p.fakePlace.Run(); return p.cut }
+
+// shown counts the entries of a run in which two clients hold a lock: few are not
+// enough to be sure that both knew it.
+type shown struct{ held, entries atomic.Int64 }
+
+func (s *shown) take(e *history.Entry) {
+	switch {
+	case e.Type == history.OK && e.F == history.Acquire:
+		s.held.Add(1)
+	case e.Type == history.Invoke && e.F == history.Release:
+		s.held.Add(-1)
+	}
+	if s.held.Load() > 1 {
+		s.entries.Add(1)
+	}
+}
+
+// What was there before the place failed convicts, if its servers lived; what came
+// after could be its doing.
+func TestOnlyWhatWasBeforeThePlaceFailedConvicts(t *testing.T) {
+	died, left := errors.New("the server has ended"), errors.New("it does not go")
+	const never, early, late = 0, 1, 2 // when the place fails at a pause: early, before anybody holds
+	for _, tt := range []struct {
+		name   string
+		fails  int
+		died   error
+		cut    error
+		closed error
+		broken bool // it convicts
+	}{
+		{"it failed after a violation", late, nil, nil, nil, true},
+		{"nor can it be removed", late, nil, nil, left, true},
+		{"and a server died", late, died, nil, nil, false},
+		{"it failed before", early, nil, nil, nil, false},
+		{"only a server died", never, died, nil, nil, false},
+		{"a server died, and it cannot be removed", never, died, nil, left, false},
+		{"it was interrupted", never, nil, context.Canceled, nil, true},
+		{"it was interrupted, and a server died", never, died, context.Canceled, nil, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := randomPlan("redis-set-lua", "pause", 1)
+			p.On, p.Clients, p.Acquires, p.Faults = "docker", []string{"c1", "c2", "c3"}, 40, nil
+			if tt.fails != never {
+				p.Faults = []faults.Injection{{Fault: "pause", On: []string{"c1"}, At: time.Millisecond, For: 10 * time.Millisecond}}
+			}
+			var seen shown
+			h, err := Run(p, func(_ env.Config, o env.Observer) (env.Place, error) {
+				place := frail{fakePlace: &fakePlace{start: time.Now(), closed: tt.closed}, died: tt.died, cut: tt.cut}
+				switch in := &o.(*recorder).injector; tt.fails {
+				case early:
+					place.grants = func() bool {
+						in.mu.Lock()
+						defer in.mu.Unlock()
+						return in.err != nil
+					}
+				case late:
+					place.faults = func() bool { return seen.entries.Load() > 20 }
+				}
+				return place, nil
+			}, nil, seen.take)
+			if err == nil {
+				t.Fatal("it did not fail")
+			}
+			if Judge(p, h).Outcome(checker.Exclusion) != checker.Violated {
+				t.Fatal("exclusion holds in the whole of it")
+			}
+			if closed := (*CloseError)(nil); errors.As(err, &closed) {
+				t.Errorf("it is taken for one that came to its end: %v", err)
+			}
+			j := JudgeEarly(p, h, err)
+			if got := slices.Contains(j.Violated(), checker.Exclusion); got != tt.broken {
+				t.Errorf("exclusion is %s, after %v", j.Outcome(checker.Exclusion), err)
+			}
+			for _, v := range j.Verdicts {
+				if v.Outcome == checker.Valid || v.Outcome == checker.Violated && !slices.Contains(lasting, v.Property) {
+					t.Errorf("%s is %s, of a run that did not come to its end", v.Property, v.Outcome)
+				}
+			}
+		})
+	}
+}
+
+// A run that came to its end is judged as any other, whatever is left of its place.
+func TestARunWhosePlaceCannotBeRemovedIsWhole(t *testing.T) {
+	p := randomPlan("redis-set-lua", "pause", 1)
+	p.On, p.Clients, p.Acquires, p.Faults = "docker", []string{"c1", "c2"}, 5, nil
+	left := errors.New("it does not go")
+	h, err := Run(p, func(env.Config, env.Observer) (env.Place, error) {
+		return frail{fakePlace: &fakePlace{start: time.Now(), closed: left}}, nil
+	}, nil, nil)
+	if closed := (*CloseError)(nil); !errors.As(err, &closed) || !errors.Is(err, left) {
+		t.Fatalf("it fails with %v", err)
+	}
+	got, want := JudgeEarly(p, h, err), Judge(p, h)
+	if len(got.Violated()) == 0 || got.Outcome(checker.Liveness) != checker.Valid {
+		t.Errorf("%v is violated, liveness is %s", got.Violated(), got.Outcome(checker.Liveness))
+	}
+	for _, v := range want.Verdicts {
+		if o := got.Outcome(v.Property); o != v.Outcome {
+			t.Errorf("%s is %s, and was %s", v.Property, o, v.Outcome)
+		}
+	}
+}
+
+// What an interrupted run has not shown yet it may show later, or undo.
+func TestAnInterruptedRunProvesNothingByItsEnd(t *testing.T) {
+	p := randomPlan("redis-set-lua", "pause", 1)
+	p.Faults = nil
+	j, _, err := InSim(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &history.History{Header: j.History.Header, Entries: j.History.Entries[:len(j.History.Entries)/2]}
+	for _, v := range JudgeEarly(j.Plan, h, errors.New("interrupted")).Verdicts {
+		if v.Outcome != checker.Unknown {
+			t.Errorf("%s is %s", v.Property, v.Outcome)
+		}
+	}
+}

@@ -1,0 +1,341 @@
+package harness
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/env"
+)
+
+// fakePlace is a place of goroutines, as docker is, where every operation
+// succeeds at once. What faults do to it is written down.
+type fakePlace struct {
+	env.Place // for what is not called
+	mu        sync.Mutex
+	done      []string
+	tasks     sync.WaitGroup
+	start     time.Time
+	client    fakeClient
+	closed    error
+}
+
+type fakeClient struct {
+	before   func(string)
+	acquires func(op int)
+	releases func(acquire int)
+}
+
+func (p *fakePlace) note(what string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done = append(p.done, what)
+	return nil
+}
+func (p *fakePlace) Observes() []string               { return nil }
+func (p *fakePlace) Go(f func())                      { p.tasks.Go(f) }
+func (p *fakePlace) After(d time.Duration, f func())  { time.AfterFunc(d, f) }
+func (p *fakePlace) Run() error                       { p.tasks.Wait(); return nil }
+func (p *fakePlace) Rand(string, string, int64) int64 { return 0 }
+func (p *fakePlace) Now() time.Duration               { return time.Since(p.start) }
+func (p *fakePlace) Sleep(d time.Duration)            { time.Sleep(d) }
+func (p *fakePlace) Close() error                     { return p.closed }
+func (p *fakePlace) Client(string) env.Client         { return p.client }
+func (p *fakePlace) Pause(c string) error             { return p.note("pause " + c) }
+func (p *fakePlace) Resume(c string) error            { return p.note("resume " + c) }
+func (p *fakePlace) Kill(c string) error              { return p.note("kill " + c) }
+func (c fakeClient) Read(env.Op) (int64, error)       { return 0, nil }
+func (c fakeClient) Write(env.Op, int64) error        { return nil }
+func (c fakeClient) Release(op env.Op) error {
+	if c.releases != nil {
+		c.releases(op.Acquire)
+	}
+	return nil
+}
+
+func (c fakeClient) Acquire(op env.Op, _ time.Duration) (env.Grant, error) {
+	if c.before != nil {
+		c.before(history.Acquire)
+	}
+	if c.acquires != nil {
+		c.acquires(op.Index)
+	}
+	return env.Grant{}, nil
+}
+
+// Between the line of a kill and the signal the client may still answer. Its
+// answer must not stand in the history as certain: it would be a hold that
+// begins after its end.
+func TestNoOkStandsBehindItsClientsDeath(t *testing.T) {
+	for range 50 {
+		p := randomPlan("redis-set-lua", "kill", 1)
+		p.Clients, p.Acquires, p.Lease = []string{"c1"}, 50, 200*time.Millisecond
+		p.Faults = []faults.Injection{{Fault: "kill", On: []string{"c1"}, At: time.Millisecond}}
+		h, err := Run(p, func(_ env.Config, o env.Observer) (env.Place, error) {
+			// A client that takes a while, so that the kill comes while it asks.
+			return &fakePlace{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(300 * time.Microsecond) }}}, nil
+		}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := history.Check(h); err != nil {
+			t.Fatal(err)
+		}
+		dead := false
+		for _, e := range h.Entries {
+			if dead && e.Process.Client() && e.Type != history.Info {
+				t.Fatalf("after its death the client has %s %s", e.Type, e.F)
+			}
+			dead = dead || e.F == "kill"
+		}
+		if !dead {
+			t.Fatal("nobody was killed")
+		}
+	}
+}
+
+// Two pauses of one client that overlap are one: the first stops it, and only
+// the end of the last lets it go on.
+func TestOverlappingFaultsDoNotEndEachOther(t *testing.T) {
+	p := randomPlan("redis-set-lua", "pause", 1)
+	p.Clients, p.Acquires = []string{"c1"}, 5
+	p.Faults = []faults.Injection{
+		{Fault: "pause", On: []string{"c1"}, At: 1 * time.Millisecond, For: 200 * time.Millisecond},
+		{Fault: "pause", On: []string{"c1"}, At: 5 * time.Millisecond, For: 5 * time.Millisecond},
+	}
+	place := &fakePlace{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(60 * time.Millisecond) }}}
+	if _, err := Run(p, func(env.Config, env.Observer) (env.Place, error) { return place, nil }, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if len(place.done) != 2 || place.done[0] != "pause c1" || place.done[1] != "resume c1" {
+		t.Errorf("the place was told %q", place.done)
+	}
+}
+
+// slowPlace has servers that take their time to go and to come back.
+type slowPlace struct {
+	*fakePlace
+	gone, back time.Duration // when the server was
+}
+
+func (p *slowPlace) takes(at *time.Duration) error {
+	time.Sleep(10 * time.Millisecond)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	*at = p.Now()
+	return nil
+}
+
+func (p *slowPlace) Stop(string, bool) error { return p.takes(&p.gone) }
+func (p *slowPlace) Start(string) error      { return p.takes(&p.back) }
+
+// Where time is real a fault has a line before its effect and one after it, and so
+// has its end: nothing that a server does stands before the first, and what it
+// takes to come back is not the lock's delay.
+func TestAFaultHasALineBeforeAndAfterItsEffect(t *testing.T) {
+	p := randomPlan("redis-set-lua", "restart", 1)
+	p.Clients, p.Acquires = []string{"c1"}, 3
+	p.Faults = []faults.Injection{{Fault: "restart", On: []string{"redis-1"}, At: time.Millisecond, For: 5 * time.Millisecond}}
+	place := &slowPlace{fakePlace: &fakePlace{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(20 * time.Millisecond) }}}}
+	h, err := Run(p, func(env.Config, env.Observer) (env.Place, error) { return place, nil }, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := map[string]time.Duration{}
+	for _, e := range h.Entries {
+		if e.ID == 1 {
+			at[e.F] = e.Time
+		}
+	}
+	if len(at) != 4 {
+		t.Errorf("the fault has the lines %v", at)
+	}
+	order := []time.Duration{at["restart"], place.gone, at["restart-done"], at["restart-end"], place.back, at["restart-end-done"]}
+	if !slices.IsSorted(order) || order[0] == 0 {
+		t.Errorf("lines and effects came at %v", order)
+	}
+}
+
+// Of two faults that share what they do, the second one's effect is certain when the
+// first one's is.
+func TestASecondFaultWaitsForWhatItShares(t *testing.T) {
+	p := randomPlan("redis-set-lua", "restart", 1)
+	p.Clients, p.Acquires, p.Faults = []string{"c1"}, 3, nil
+	for _, at := range []time.Duration{time.Millisecond, 2 * time.Millisecond} {
+		p.Faults = append(p.Faults, faults.Injection{Fault: "restart", On: []string{"redis-1"}, At: at, For: 20 * time.Millisecond})
+	}
+	place := &slowPlace{fakePlace: &fakePlace{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(20 * time.Millisecond) }}}}
+	h, err := Run(p, func(env.Config, env.Observer) (env.Place, error) { return place, nil }, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := 0
+	for _, e := range h.Entries {
+		if e.F == "restart-done" {
+			if done++; e.Time < place.gone {
+				t.Errorf("fault %d is said to have had its effect at %v, and the server has gone at %v", e.ID, e.Time, place.gone)
+			}
+		}
+	}
+	if done != 2 {
+		t.Errorf("%d faults had their effect", done)
+	}
+}
+
+// A second failover comes when the server of the first one is back: without a
+// majority nobody takes over.
+func TestOneFailoverAtATime(t *testing.T) {
+	p := randomPlan("zk-recipe", "failover", 1)
+	p.Clients, p.Acquires, p.Faults = []string{"c1"}, 5, nil
+	for i, name := range []string{"zk-1", "zk-2"} {
+		p.Faults = append(p.Faults, faults.Injection{Fault: "failover", On: []string{name}, At: time.Duration(i+1) * time.Millisecond, For: 5 * time.Millisecond})
+	}
+	place := &slowPlace{fakePlace: &fakePlace{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(20 * time.Millisecond) }}}}
+	h, err := Run(p, func(env.Config, env.Observer) (env.Place, error) { return place, nil }, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	var ids []int
+	for _, e := range h.Entries {
+		if strings.HasPrefix(e.F, "failover") {
+			lines, ids = append(lines, e.F), append(ids, e.ID)
+		}
+	}
+	one := []string{"failover", "failover-done", "failover-end", "failover-end-done"}
+	if !slices.Equal(lines, slices.Repeat(one, 2)) || slices.Min(ids[:4]) != slices.Max(ids[:4]) {
+		t.Errorf("got %q of %v", lines, ids)
+	}
+}
+
+// In no history does a client finish something while a pause of its lasts, or
+// a server do something while it is down.
+func TestWhatIsStoppedDoesNothing(t *testing.T) {
+	for _, kind := range []string{"pause", "restart", "restart-lost"} {
+		for seed := range uint64(300) {
+			p := randomPlan("redis-set-lua", kind, seed)
+			p.Faults = append(p.Faults, randomPlan("redis-set-lua", kind, seed+1000).Faults...)
+			j, _, err := InSim(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stopped := map[string]int{}
+			for _, e := range j.History.Entries {
+				switch {
+				case e.F == kind:
+					stopped[e.On[0]]++
+				case e.F == kind+history.EndSuffix:
+					stopped[e.On[0]]--
+				case stopped[e.Client] > 0 && e.Type == history.OK:
+					t.Fatalf("%s, seed %d: %s finishes %s while it is paused (line %d)", kind, seed, e.Client, e.F, e.Index)
+				case stopped[e.Process.Name] > 0 && (e.F == history.Granted || e.F == history.Remove):
+					t.Fatalf("%s, seed %d: %s does %s while it is down (line %d)", kind, seed, e.Process.Name, e.F, e.Index)
+				}
+			}
+		}
+	}
+}
+
+// A place that cannot be removed is an error of the run.
+func TestWhatIsLeftBehindIsSaid(t *testing.T) {
+	p := randomPlan("redis-set-lua", "pause", 1)
+	p.Faults = nil
+	left := errors.New("a container is still there")
+	_, err := Run(p, func(env.Config, env.Observer) (env.Place, error) {
+		return &fakePlace{start: time.Now(), closed: left}, nil
+	}, nil, nil)
+	if !errors.Is(err, left) {
+		t.Errorf("the run ends with %v", err)
+	}
+}
+
+// A worker may speak before the run has begun. There is no time yet, and
+// nothing is recorded.
+func TestNewsBeforeTheRunBeginsIsNotRecorded(t *testing.T) {
+	p := randomPlan("redis-set-lua", "pause", 1)
+	p.Faults = nil
+	h, err := Run(p, func(_ env.Config, o env.Observer) (env.Place, error) {
+		o.Report(history.Entry{Client: "c1", F: history.Queued})
+		o.Server(history.Entry{F: history.Expire})
+		return &fakePlace{start: time.Now()}, nil
+	}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range h.Entries {
+		if e.F == history.Queued || e.F == history.Expire {
+			t.Errorf("%s is recorded", e.F)
+		}
+	}
+	if checker.Reach(h)[checker.Grants] == 0 {
+		t.Error("the run itself did not take place")
+	}
+}
+
+// A place in the queue is one of an acquire that has not come back, and names it.
+func TestAPlaceInTheQueueNamesItsAcquire(t *testing.T) {
+	p := randomPlan("redis-set-lua", "pause", 1)
+	p.Clients, p.Acquires, p.Lease, p.Faults = []string{"c1"}, 3, 200*time.Millisecond, nil
+	h, err := Run(p, func(_ env.Config, o env.Observer) (env.Place, error) {
+		said := 0
+		say := func(op int) {
+			said++
+			o.Report(history.Entry{Client: "c1", F: history.Queued, Lock: LockName, Op: history.Some(int64(op)), Value: history.Some(int64(said))})
+		}
+		return &fakePlace{start: time.Now(), client: fakeClient{acquires: say, releases: say}}, nil
+	}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := history.Check(h); err != nil {
+		t.Error(err)
+	}
+	asked, places := int64(0), ""
+	for _, e := range h.Entries {
+		if e.F == history.Acquire && e.Type == history.Invoke {
+			asked = int64(e.Index)
+		}
+		if e.F == history.Queued {
+			places += fmt.Sprint(e.Value.V, " ")
+			if e.Op != history.Some(asked) || e.Process.N != 1 || e.Grant != 0 {
+				t.Errorf("%+v, and the acquire's index is %d", e, asked)
+			}
+		}
+	}
+	if places != "1 3 5 " {
+		t.Errorf("places %q", places)
+	}
+}
+
+// Entries that nobody has asked for are gone through beside the client's script,
+// and the harness stands that where places are of goroutines (run with -race).
+func TestEntriesBesideTheScript(t *testing.T) {
+	p := randomPlan("redis-set-lua", "pause", 1)
+	p.Clients, p.Acquires, p.Faults = []string{"c1", "c2"}, 20, nil
+	var entries sync.WaitGroup
+	h, err := Run(p, func(_ env.Config, o env.Observer) (env.Place, error) {
+		enter := func() {
+			if op := o.Enter("c1", env.Grant{}); op.Index != 0 {
+				o.Section("c1", op)
+			}
+		}
+		return &fakePlace{start: time.Now(), client: fakeClient{before: func(string) { entries.Go(enter) }}}, nil
+	}, nil, nil)
+	entries.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := history.Check(h); err != nil {
+		t.Error(err)
+	}
+	if n := checker.Reach(h)[checker.Grants]; n <= 40 {
+		t.Errorf("%d grants, want those of the scripts and more", n)
+	}
+}

@@ -1,0 +1,106 @@
+package harness
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/env"
+)
+
+// wholePlace takes every fault on a client.
+type wholePlace struct{ *fakePlace }
+
+func (p wholePlace) Hang(c string) error                      { return p.note("hang " + c) }
+func (p wholePlace) Unhang(c string) error                    { return p.note("unhang " + c) }
+func (p wholePlace) Impair(_ int, im faults.Impairment) error { return p.note("impair " + im.Client) }
+func (p wholePlace) Restore(int) (int, error)                 { return 1, p.note("restore") }
+func (p wholePlace) Jump(c string, by time.Duration) error    { return p.note("jump " + c) }
+
+// What strikes a process strikes all clients in it, once; the place is told one
+// of them.
+func TestWhatStrikesAProcessStrikesAllItsClients(t *testing.T) {
+	const ms = time.Millisecond
+	lock, _ := catalogue.FindLock("redis-set-lua")
+	lock.Together = 2
+	for _, tt := range []struct {
+		name   string
+		faults []faults.Injection
+		lines  []string
+		done   []string
+	}{
+		{
+			"two pauses of one process",
+			[]faults.Injection{
+				{Fault: "pause", On: []string{"c1"}, At: 1 * ms, For: 20 * ms},
+				{Fault: "pause", On: []string{"c2"}, At: 5 * ms, For: 5 * ms},
+			},
+			[]string{"pause c1 c2", "pause c1 c2", "pause-end c1 c2", "pause-end c1 c2"},
+			[]string{"pause c1", "resume c1"},
+		},
+		{
+			"one that carries a single client",
+			[]faults.Injection{{Fault: "pause", On: []string{"c3"}, At: 1 * ms, For: 5 * ms}},
+			[]string{"pause c3", "pause-end c3"},
+			[]string{"pause c3", "resume c3"},
+		},
+		{
+			"a task",
+			[]faults.Injection{{Fault: "hang", On: []string{"c2"}, At: 1 * ms, For: 5 * ms}},
+			[]string{"hang c2", "hang-end c2"},
+			[]string{"hang c2", "unhang c2"},
+		},
+		{
+			"a clock",
+			[]faults.Injection{{Fault: "jump", On: []string{"c2"}, At: 1 * ms, Amount: time.Second}},
+			[]string{"jump c1 c2"},
+			[]string{"jump c2"},
+		},
+		{
+			"a link",
+			[]faults.Injection{{Fault: "partition", On: []string{"c2", "redis-1"}, At: 1 * ms, For: 5 * ms}},
+			[]string{"partition c1 c2 redis-1", "partition-end c1 c2 redis-1"},
+			[]string{"impair c2", "restore"},
+		},
+		{
+			"a kill",
+			[]faults.Injection{{Fault: "kill", On: []string{"c2"}, At: 1 * ms}},
+			[]string{"kill c1 c2"},
+			[]string{"kill c2"},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := randomPlan("redis-set-lua", "pause", 1)
+			p.Use(&lock)
+			p.Acquires, p.Faults = 3, tt.faults
+			place := wholePlace{&fakePlace{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(20 * ms) }}}}
+			h, err := Run(p, func(env.Config, env.Observer) (env.Place, error) { return place, nil }, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var lines, dead []string
+			for _, e := range h.Entries {
+				switch {
+				case e.Process.Name == history.Nemesis && e.F != history.Ended && e.F != history.Stall && !strings.HasSuffix(e.F, history.DoneSuffix):
+					lines = append(lines, strings.Join(append([]string{e.F}, e.On...), " "))
+					if e.F == "kill" {
+						dead = e.On
+					}
+				case e.Type == history.OK && slices.Contains(dead, e.Client):
+					t.Errorf("%s does %s after its death", e.Client, e.F)
+				}
+			}
+			for i := range place.done {
+				// Whichever began first, and ended last.
+				place.done[i] = strings.NewReplacer("pause c2", "pause c1", "resume c2", "resume c1").Replace(place.done[i])
+			}
+			if !slices.Equal(lines, tt.lines) || !slices.Equal(place.done, tt.done) {
+				t.Errorf("lines %q and the place was told %q, want %q and %q", lines, place.done, tt.lines, tt.done)
+			}
+		})
+	}
+}

@@ -1,0 +1,55 @@
+package harness
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/env"
+)
+
+// hasty is a place whose client says of each grant, before it is recorded, that
+// it lasts, and then that it is lost.
+type hasty struct {
+	*fakePlace
+	fakeClient
+	observer env.Observer
+}
+
+func (p hasty) Client(string) env.Client { return p }
+
+func (p hasty) Acquire(op env.Op, _ time.Duration) (env.Grant, error) {
+	e := history.Entry{Client: "c1", Lock: op.Lock, Op: history.Some(int64(op.Index))}
+	for _, e.F = range []string{history.Valid, history.Lost} {
+		p.observer.Report(e)
+	}
+	return env.Grant{}, nil
+}
+
+// Where much happens at once a grant may be lost before its ok is in the
+// history. The loss comes after it, and ends the hold that begins there; how
+// long it lasts the ok says itself.
+func TestALossIsRecordedAfterItsGrant(t *testing.T) {
+	p := randomPlan("redis-set-lua", "pause", 1)
+	p.Clients, p.Acquires, p.Faults = []string{"c1"}, 2, nil
+	h, err := Run(p, func(_ env.Config, o env.Observer) (env.Place, error) {
+		return hasty{fakePlace: &fakePlace{start: time.Now()}, observer: o}, nil
+	}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	granted, lost := 0, 0
+	for _, e := range h.Entries {
+		switch {
+		case e.F == history.Acquire && e.Type == history.OK:
+			granted = e.Grant
+		case e.F == history.Lost && e.Grant == granted && granted > 0:
+			lost++
+		case e.F == history.Lost || e.F == history.Valid:
+			t.Errorf("line %d says %s of the grant %d, after that of %d", e.Index, e.F, e.Grant, granted)
+		}
+	}
+	if lost != 2 {
+		t.Errorf("%d losses of 2 are recorded", lost)
+	}
+}

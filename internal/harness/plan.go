@@ -1,0 +1,317 @@
+package harness
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/internal/sim"
+	"github.com/lockcheck/lockcheck/workloads"
+)
+
+// Plan is one run before it happens: everything that decides how it goes. It
+// is what schedule.json holds, and what a replay starts from.
+type Plan struct {
+	Format   int                `json:"lockcheck_schedule"` // version of the file format
+	Lock     string             `json:"lock"`               // the lock under test
+	Options  catalogue.Options  `json:"options,omitzero"`   // its options, as in token,spin
+	On       string             `json:"on"`                 // the place: sim or docker
+	Case     string             `json:"case,omitempty"`     // id of the documented case that it is of
+	Cell     string             `json:"cell,omitempty"`     // name of the suite's cell that it is a run of; no part of how it goes
+	Seed     uint64             `json:"seed"`               // what choices follow from, where there are none
+	Strategy string             `json:"strategy,omitempty"` // how choices follow from the seed: random or pct
+	Depth    int                `json:"depth,omitempty"`    // depth of pct
+	Lease    time.Duration      `json:"lease_ns"`           // T, the lease or session time-out, in ns
+	Clients  []string           `json:"clients"`            // names of the clients
+	Workload string             `json:"workload,omitempty"` // what they do at random; not there: the usual
+	Acquires int                `json:"acquires,omitempty"` // critical sections of each client, at random
+	Sections []int              `json:"sections,omitempty"` // the same client by client, instead of acquires
+	Shape    workloads.Shape    `json:"shape,omitzero"`     // how long these sections take; not there: the usual
+	Scripts  []workloads.Script `json:"scripts,omitempty"`  // what clients do instead, in a case
+	Server   catalogue.Server   `json:"server,omitzero"`    // how servers are set up, where it is not the usual
+	Fencing  history.Fencing    `json:"fencing,omitempty"`  // true: every access to the resource carries a token, "writes": only writes do; not there: none
+	Promises []string           `json:"promises,omitempty"` // properties that must hold; none: all that apply
+	Worker   []string           `json:"worker,omitempty"`   // command of a worker that brings its own lock, which is then only a name here
+
+	CellSettings string `json:"cell_settings,omitempty"` // digest of the settings of the suite's cell; no part of how it goes
+
+	Shrunk *Shrunk `json:"shrunk,omitempty"` // what it was made of, if it was shrunk
+
+	Faults []faults.Injection `json:"faults"` // what goes wrong, and when
+	// Choices are the decisions of a run in sim, in order. Without them they
+	// follow from the seed by the strategy.
+	Choices []sim.Choice `json:"choices,omitempty"`
+	// Order is what happened instead, in a run in which order decides and no
+	// length: the steps that were taken, by name. Faults without a point begin
+	// and end with a step, too.
+	Order []string `json:"order,omitempty"`
+
+	lock *catalogue.Lock // instead of the one called Lock
+}
+
+// Use makes the plan's runs use lock, which need not be in the catalogue.
+func (p *Plan) Use(lock *catalogue.Lock) { p.Lock, p.lock = lock.ID, lock }
+
+// planFormat is the version of the file format.
+const planFormat = 1
+
+// LockName is the one lock that the clients of a run use.
+const LockName = "a"
+
+var lockNames = []string{LockName}
+
+// underTest is the plan's lock on the plan's servers, and false if nobody knows it.
+func (p *Plan) underTest() (catalogue.Lock, bool) {
+	lock, ok := catalogue.Lock{}, true
+	if p.lock != nil {
+		lock = *p.lock
+	} else {
+		lock, ok = catalogue.FindLock(p.Lock)
+	}
+	if n := p.Server.Nodes; lock.Nodes > 1 && n > 0 {
+		lock.Nodes, lock.Steps = n, catalogue.Requests{Acquire: n, Release: n}
+	}
+	return lock, ok
+}
+
+// Config is what a place is made from.
+func (p *Plan) Config() (env.Config, error) {
+	lock, ok := p.underTest()
+	if !ok && p.Worker == nil {
+		return env.Config{}, fmt.Errorf("no lock %q", p.Lock)
+	}
+	if err := p.Server.Fits(&lock); err != nil {
+		return env.Config{}, err
+	}
+	return env.Config{
+		Lock:    lock,
+		Options: p.Options,
+		Lease:   p.Lease,
+		Clients: p.Clients,
+		Names:   lockNames,
+		Server:  p.Server,
+		Latency: p.Shape.Latency,
+		Seed:    p.Seed,
+		Worker:  p.Worker,
+
+		Schedule: p.Faults,
+	}, nil
+}
+
+// header is the first line of the run's history.
+func (p *Plan) header(observes []string) history.Header {
+	lock, _ := p.underTest()
+	h := history.Header{
+		Format:   history.Format,
+		Version:  Version,
+		Lock:     p.Lock,
+		Options:  p.Options.String(),
+		On:       p.On,
+		Case:     p.Case,
+		Workload: p.Workload,
+		Seed:     p.Seed,
+		LeaseMS:  p.Lease.Milliseconds(),
+		Promises: p.Promises,
+		Fencing:  p.Fencing,
+		Order:    lock.Order,
+		Nodes:    lock.Nodes,
+		Observes: observes,
+	}
+	for _, in := range p.Faults {
+		if !slices.Contains(h.Faults, in.Fault) {
+			h.Faults = append(h.Faults, in.Fault)
+		}
+	}
+	return h
+}
+
+// Version of lockcheck, which histories name.
+const Version = "0.1.0"
+
+// Write writes the plan as schedule.json has it.
+func (p *Plan) Write(w io.Writer) error {
+	p.Format = planFormat
+	head := *p
+	head.Choices, head.Faults = nil, append([]faults.Injection{}, p.Faults...)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	if err := e.Encode(head); err != nil {
+		return err
+	}
+	if len(p.Choices) > 0 {
+		// Thousands of them, so each on a line of its own.
+		b.Truncate(b.Len() - len("\n}\n"))
+		b.WriteString(",\n \"choices\": [")
+		for i, c := range p.Choices {
+			line, err := json.Marshal(c)
+			if err != nil {
+				return err
+			}
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString("\n  ")
+			b.Write(line)
+		}
+		b.WriteString("\n ]\n}\n")
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// shape is what the clients of a random run do.
+func (p *Plan) shape() workloads.Shape {
+	if p.Shape == (workloads.Shape{}) {
+		return workloads.Usual(p.Lease)
+	}
+	return p.Shape
+}
+
+// SectionsOf is how many critical sections client i goes through, at random.
+func (p *Plan) SectionsOf(i int) int {
+	if p.Sections != nil {
+		return p.Sections[i]
+	}
+	return p.Acquires
+}
+
+// workloadFits says why the plan's clients cannot do what it says.
+func (p *Plan) workloadFits(lock *catalogue.Lock) error {
+	w, ok := workloads.Find(p.Workload)
+	switch {
+	case !ok:
+		return fmt.Errorf("workload %q: it can be %s", p.Workload, strings.Join(workloads.Names(), ", "))
+	case p.Workload == "":
+		return nil
+	case p.Scripts != nil:
+		return fmt.Errorf("workload %q: there are scripts already that say what clients do", p.Workload)
+	}
+	return lock.Takes(w)
+}
+
+// ErrNoPlan is a file that is no plan.
+var ErrNoPlan = errors.New("not a schedule of lockcheck")
+
+// ReadPlan reads what Write wrote.
+func ReadPlan(r io.Reader) (*Plan, error) {
+	var p Plan
+	data, err := io.ReadAll(io.LimitReader(r, mostBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > mostBytes {
+		return nil, fmt.Errorf("%w: it is larger than %d MiB", ErrNoPlan, mostBytes>>20)
+	}
+	if err := json.Unmarshal(data, &struct {
+		Format *int `json:"lockcheck_schedule"`
+	}{&p.Format}); err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrNoPlan, err)
+	}
+	if p.Format == 0 {
+		return nil, ErrNoPlan
+	}
+	if p.Format < 1 || p.Format > planFormat {
+		return nil, fmt.Errorf("a schedule of format %d, and this lockcheck knows formats from 1 to %d", p.Format, planFormat)
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&p); err != nil {
+		return nil, err
+	}
+	if err := p.validate(); err != nil {
+		return nil, err
+	}
+	return &p, nil
+}
+
+// The leases that make sense. Below, the latencies of sim (up to 5 ms) and
+// time-outs of T/4 leave no room to acquire and work; above, times overflow.
+const (
+	MinLease = 200 * time.Millisecond
+	MaxLease = 10 * time.Minute
+)
+
+// LeaseFits says why t cannot be a lease.
+func LeaseFits(t time.Duration) error {
+	switch {
+	case t < MinLease:
+		return fmt.Errorf("it has to be %v or more: a message takes up to 5 ms, and a request is given up after a quarter of the lease", MinLease)
+	case t > MaxLease:
+		return fmt.Errorf("it can be %.0fm at most: beyond, times overflow", MaxLease.Minutes())
+	case t%time.Millisecond != 0:
+		return errors.New("it has to be whole milliseconds: servers count leases in them")
+	}
+	return nil
+}
+
+// validate says what is wrong with a plan that somebody may have edited.
+func (p *Plan) validate() error {
+	if err := cmp.Or(p.Server.Validate(), p.tooMuch()); err != nil {
+		return err
+	}
+	cfg, err := p.Config()
+	if err != nil {
+		return err
+	}
+	layout := catalogue.NewLayout(&cfg.Lock, p.Server, p.Options)
+	if err := p.strategyFits(); err != nil {
+		return err
+	}
+	if err := p.workloadFits(&cfg.Lock); err != nil {
+		return err
+	}
+	switch {
+	case p.Lease < MinLease || p.Lease > MaxLease || p.Lease%time.Millisecond != 0:
+		return fmt.Errorf("lease_ns %d: it has to be whole milliseconds, from %v to %v", p.Lease, MinLease, MaxLease)
+	case p.Worker != nil && (len(p.Worker) == 0 || p.Worker[0] == ""):
+		return errors.New("worker: it has no command")
+	case p.Worker != nil && p.On == "sim":
+		return errors.New("worker: a program of its own has no virtual time, and does not run on sim")
+	case p.Shrunk != nil && !slices.Contains(checker.Properties[:], p.Shrunk.For):
+		return fmt.Errorf("shrunk for %q: there is no such property", p.Shrunk.For)
+	case len(p.Clients) == 0:
+		return errors.New("clients: there are none")
+	case p.Scripts == nil && p.Sections == nil && p.Acquires < 1:
+		return errors.New("acquires has to be at least 1, or there have to be sections or scripts")
+	case p.Sections != nil && (len(p.Sections) != len(p.Clients) || slices.Min(p.Sections) < 1):
+		return fmt.Errorf("sections: there has to be one number, at least 1, for each of %d clients", len(p.Clients))
+	case p.Scripts != nil && len(p.Scripts) != len(p.Clients):
+		return fmt.Errorf("there are %d scripts for %d clients", len(p.Scripts), len(p.Clients))
+	case p.Shape.Think < 0 || p.Shape.Hold < 0 || p.Shape.Latency < 0 || max(p.Shape.Think, p.Shape.Hold, p.Shape.Latency) > 10*p.Lease:
+		return fmt.Errorf("shape: its times go from 0 to ten leases of %v", p.Lease)
+	case !slices.Contains([]history.Fencing{history.FencingOff, history.FencingAll, history.FencingWrites}, p.Fencing):
+		return fmt.Errorf("fencing %q: it can be all or writes", p.Fencing)
+	}
+	for i, c := range p.Clients {
+		if c == "" || c == history.Resource || c == history.Nemesis || slices.Contains(layout.Servers(), c) || c == catalogue.TokensName || strings.ContainsAny(c, " \t\n") || slices.Contains(p.Clients[:i], c) {
+			return fmt.Errorf("clients: %q cannot be a client's name, or is there twice", c)
+		}
+	}
+	for i, s := range p.Scripts {
+		if s.Client != p.Clients[i] {
+			return fmt.Errorf("script %d is of %q, and client %d is %q", i+1, s.Client, i+1, p.Clients[i])
+		}
+		if err := s.Validate(); err != nil {
+			return err
+		}
+	}
+	for _, in := range p.Faults {
+		if err := in.Validate(p.Clients, layout.Stores(), layout.Sentinels); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,410 @@
+package harness
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/internal/names"
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/workloads"
+)
+
+// recorder writes the history of a run, and stands behind everything that
+// has to be written down: clients, faults, servers, the guarded resource.
+type recorder struct {
+	plan     *Plan
+	place    env.Place
+	sink     func(*history.Entry)
+	injector injector
+
+	mu         mutex // in docker many goroutines record
+	begun      bool  // before, nothing is recorded: there is no time yet
+	over       bool  // every script has ended that will
+	history    history.History
+	guarded    workloads.Guarded
+	grants     []int           // by the index of the acquire's invoke
+	grant      int             // the last one
+	leases     []time.Duration // when the lease of each grant ends, as the lock said last; 0: it did not say
+	lost       []int           // acquires whose grants were lost before they have one here
+	process    int             // the last number given to a client
+	closed     bool
+	clients    []*client // the plan's, and then those that an earlier run had more
+	processes  map[string]*client
+	entries    map[int]*client // that nobody has asked for and that last, by their acquires
+	most       int             // how many faults may strike where order decides; 0: all
+	askedAgain bool            // a client has; see again
+	unseen     history.Entry   // what is not recorded goes here
+}
+
+// reset is where a run starts from: what is not named here is zero.
+func (r *recorder) reset(plan *Plan, sink func(*history.Entry)) {
+	*r = recorder{
+		plan:      plan,
+		sink:      sink,
+		history:   history.History{Entries: r.history.Entries[:0]},
+		guarded:   workloads.Guarded{Fencing: plan.Fencing},
+		grants:    r.grants[:0],
+		lost:      r.lost[:0],
+		leases:    r.leases[:0],
+		clients:   r.clients,
+		processes: r.processes,
+		entries:   r.entries,
+		injector:  injector{rec: r, most: r.most, injections: r.injector.injections[:0], inForce: r.injector.inForce},
+	}
+	clear(r.injector.inForce)
+	clear(r.processes)
+	clear(r.entries)
+	if r.processes == nil {
+		r.processes = make(map[string]*client, len(plan.Clients))
+	}
+	for i, name := range plan.Clients {
+		if i == len(r.clients) {
+			c := new(client)
+			c.task = func() { r.play(c) }
+			r.clients = append(r.clients, c)
+		}
+		r.process++
+		c := r.clients[i]
+		*c = client{rec: r, name: name, n: i, process: r.process, task: c.task, armed: c.armed[:0], open: c.open[:0]}
+		r.processes[name] = c
+	}
+}
+
+// begin opens the record, now that there is a place.
+func (r *recorder) begin(place env.Place, header history.Header) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.place, r.begun = place, true
+	r.history.Header = header
+	for name, c := range r.processes {
+		c.end = place.Client(name)
+	}
+}
+
+// count is how many entries there are by now.
+func (r *recorder) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.history.Entries)
+}
+
+// add writes one entry and returns its index.
+func (r *recorder) add(e *history.Entry) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.addLocked(e)
+}
+
+func (r *recorder) addLocked(e *history.Entry) int {
+	added := r.next()
+	index, now := added.Index, added.Time
+	*added = *e
+	added.Index, added.Time = index, now
+	return r.done(added)
+}
+
+// next is the next entry, to be filled in where it is, because entries are
+// large, and then to be given to done.
+func (r *recorder) next() *history.Entry {
+	if !r.begun || r.closed {
+		r.unseen = history.Entry{}
+		return &r.unseen
+	}
+	list := &r.history.Entries
+	n := len(*list)
+	if n == mostEntries {
+		if p, ok := r.place.(spender); ok {
+			p.Spend(names.Count(mostEntries, "recorded line"))
+		}
+	}
+	if n < cap(*list) {
+		*list = (*list)[:n+1]
+		(*list)[n] = history.Entry{}
+	} else {
+		*list = append(*list, history.Entry{})
+	}
+	e := &(*list)[n]
+	e.Index, e.Time = n+1, r.place.Now()
+	return e
+}
+
+// of is next for a line of c's about its operation f.
+func (r *recorder) of(c *client, t history.Type, f string, grant int) *history.Entry {
+	e := r.next()
+	e.Client, e.Process.N = c.name, c.process
+	e.Type, e.F, e.Lock, e.Grant = t, f, LockName, grant
+	return e
+}
+
+// done has the entry written, and returns its index; 0: it is not recorded.
+func (r *recorder) done(e *history.Entry) int {
+	if r.sink != nil && e != &r.unseen {
+		r.sink(e)
+	}
+	return e.Index
+}
+
+// invoke records that an operation begins, and returns its index; 0: the
+// client is dead, and nothing begins.
+func (r *recorder) invoke(c *client, f string, grant int, value history.Opt) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c.killed() || r.closed {
+		return 0
+	}
+	e := r.of(c, history.Invoke, f, grant)
+	e.Value = value
+	return r.done(e)
+}
+
+// invokes is invoke of an acquire. That it asks out of turn is for people to know.
+func (r *recorder) invokes(c *client, unfair bool) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c.killed() || r.closed {
+		return 0
+	}
+	e := r.of(c, history.Invoke, history.Acquire, 0)
+	if unfair {
+		e.Text = "out of turn"
+	}
+	c.asks = e.Index
+	return r.done(e)
+}
+
+// granted records an acquire's ok, and numbers the grant. An ok that comes
+// from a client that has been killed meanwhile is none: 0.
+func (r *recorder) granted(c *client, op int, g env.Grant) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c.killed() {
+		r.completeLocked(c, history.Acquire, 0, history.Opt{}, env.ErrCrashed)
+		return 0
+	}
+	r.grant++
+	r.leases = append(r.leases, g.ValidUntil)
+	for len(r.grants) <= op {
+		r.grants = append(r.grants, 0)
+	}
+	r.grants[op], c.asks = r.grant, 0
+	e := r.of(c, history.OK, history.Acquire, r.grant)
+	e.Token, e.ValidUntil = g.Token, g.ValidUntil
+	if g.Stands != 0 {
+		e.Op = history.Some(int64(g.Stands))
+	}
+	r.done(e)
+	if slices.Contains(r.lost, op) {
+		r.done(r.of(c, history.Event, history.Lost, r.grant))
+	}
+	return r.grant
+}
+
+// complete records how an operation ended. After an uncertain end the client
+// goes on under a new process number: the old one's operation may still happen.
+func (r *recorder) complete(c *client, f string, grant int, value history.Opt, err error) workloads.Result {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.completeLocked(c, f, grant, value, err)
+}
+
+func (r *recorder) completeLocked(c *client, f string, grant int, value history.Opt, err error) workloads.Result {
+	if c.killed() && !errors.Is(err, env.ErrBudget) {
+		err = env.ErrCrashed // whatever its answer was, the client did not live to see it
+	}
+	if f == history.Acquire {
+		c.asks = 0
+	}
+	e := r.of(c, history.OK, f, grant)
+	e.Value = value
+	if err == nil {
+		r.done(e)
+		return workloads.OK
+	}
+	res := workloads.No
+	if locks.IsDefinite(err) {
+		e.Type, e.Error = history.Fail, word(err)
+		if e.Error == errUnavailable {
+			e.Text = err.Error()
+		}
+	} else {
+		e.Type, e.Error, e.Text, res = history.Info, word(err), err.Error(), workloads.Unknown
+		r.process++
+		c.process = r.process
+	}
+	r.done(e)
+	if errors.Is(err, env.ErrCrashed) || errors.Is(err, env.ErrBudget) {
+		res = workloads.Dead
+		if !c.killed() {
+			gone := []string{c.name}
+			if errors.Is(err, env.ErrCrashed) { // a budget ends a thread, and not its process
+				gone = r.mates(c.name)
+			}
+			r.died(gone)
+			r.addLocked(&history.Entry{
+				Process: history.Process{Name: history.Nemesis},
+				Type:    history.Info, F: history.Exit, On: gone, Text: err.Error(),
+			})
+		}
+	}
+	return res
+}
+
+// errUnavailable is a definite no because the server could not be asked.
+const errUnavailable = "unavailable"
+
+// words are the stable words for errors.
+var words = []struct {
+	err  error
+	word string
+}{
+	{locks.ErrNotAcquired, history.ErrHeld},
+	{locks.ErrNotHeld, history.ErrNotHeld},
+	{locks.ErrLost, history.ErrLost},
+	{env.ErrStaleToken, history.ErrStaleToken},
+	{env.ErrTimeout, history.ErrTimeout},
+	{env.ErrCrashed, history.ErrCrashed},
+	{env.ErrBudget, history.ErrBudget},
+}
+
+func word(err error) string {
+	for _, w := range words {
+		if errors.Is(err, w.err) {
+			return w.word
+		}
+	}
+	if locks.IsDefinite(err) {
+		return errUnavailable
+	}
+	return "unknown"
+}
+
+// Server records what a server did.
+func (r *recorder) Server(e history.Entry) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if op := int(e.Op.V); e.Op.Set && op < len(r.grants) {
+		e.Grant = r.grants[op]
+	}
+	r.addLocked(&e)
+}
+
+// Resource serves an access to the guarded resource.
+func (r *recorder) Resource(a env.Access) env.Answer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := r.next()
+	e.Process.Name, e.Type, e.F = history.Resource, history.Event, history.Read
+	e.Lock, e.Grant, e.Token, e.By = a.Lock, a.Grant, a.Token, history.Some(int64(a.By))
+	var value int64
+	var stale bool
+	if a.Write {
+		var was int64
+		was, stale = r.guarded.Write(a.Token, a.Value)
+		e.F, e.Value, e.Was = history.Write, history.Some(a.Value), history.Some(was)
+	} else {
+		value, stale = r.guarded.Read(a.Token)
+		e.Value = history.Some(value)
+	}
+	if stale {
+		e.F, e.Was = history.Refuse, history.Opt{}
+		if !a.Write {
+			e.Value = history.Opt{}
+		}
+	}
+	r.done(e)
+	return env.Answer{Value: value, Stale: stale}
+}
+
+// Report records a client's news: of a grant that it has got, or of the place in
+// the queue of an acquire that has not come back.
+func (r *recorder) Report(e history.Entry) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.processes[e.Client]
+	if c == nil {
+		return
+	}
+	switch op, about := int(e.Op.V), e.Op.Set && e.Grant == 0; {
+	case e.F == history.Queued:
+		if op == 0 || op != c.asks || c.killed() {
+			return
+		}
+	case about && op < len(r.grants) && r.grants[op] != 0:
+		e.Grant, e.Op = r.grants[op], history.Opt{}
+	case about && e.F == history.Lost: // before its acquire's ok is here, which it has to follow
+		r.lost = append(r.lost, op)
+		return
+	case about:
+		return // its acquire has not come back yet, and will say it
+	}
+	if e.F == history.Valid && 0 < e.Grant && e.Grant <= len(r.leases) {
+		r.leases[e.Grant-1] = e.ValidUntil
+	}
+	e.Process, e.Type = history.Process{N: c.process}, history.Event
+	r.addLocked(&e)
+}
+
+// leaseOf returns when the lease of a grant ends; 0: the lock does not say.
+func (r *recorder) leaseOf(grant int) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if grant == 0 || grant > len(r.leases) {
+		return 0
+	}
+	return r.leases[grant-1]
+}
+
+// Point is a client's arrival at a point: faults that wait for it strike.
+func (r *recorder) Point(client string, op env.Op, p faults.Point) {
+	r.injector.point(r.processes[client], p)
+}
+
+// Enter records a grant that the client's script has not asked for: an acquire
+// that begins when it has succeeded, under a process number of its own. What
+// the client does meanwhile it does under another one.
+func (r *recorder) Enter(name string, g env.Grant) env.Op {
+	c := r.processes[name]
+	r.mu.Lock()
+	r.process++
+	e := &client{rec: r, name: name, n: c.n, process: r.process, end: c.end, of: c, acquisition: c.acquisition}
+	r.mu.Unlock()
+	if e.acquire = r.invokes(e, false); e.acquire == 0 {
+		return env.Op{}
+	}
+	grant := r.granted(e, e.acquire, g)
+	if grant == 0 {
+		return env.Op{}
+	}
+	e.open = append(e.open, opening{e.acquire, grant})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.entries == nil {
+		r.entries = map[int]*client{}
+	}
+	r.entries[e.acquire] = e
+	return e.op(e.acquire, 0)
+}
+
+// Section goes through the critical section of such a grant. Its release is
+// the lock's own, and nobody is told how it ended.
+func (r *recorder) Section(_ string, acquire env.Op) {
+	r.mu.Lock()
+	e := r.entries[acquire.Index]
+	delete(r.entries, acquire.Index)
+	r.mu.Unlock()
+	if r.section(e) != workloads.Dead {
+		r.invoke(e, history.Release, e.inside().grant, history.Opt{})
+	}
+}
+
+// close ends the record: what comes later was not observed.
+func (r *recorder) close(observes []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	r.history.Header.Observes = slices.Clone(observes)
+}

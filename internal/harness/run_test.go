@@ -1,0 +1,398 @@
+package harness
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/sim"
+	"github.com/lockcheck/lockcheck/workloads"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// randomPlan is a run of lock under faults of one kind.
+func randomPlan(lock, fault string, seed uint64) *Plan {
+	p := &Plan{
+		Lock: lock, On: "sim", Seed: seed, Lease: 10 * time.Second,
+		Clients: []string{"c1", "c2", "c3"}, Acquires: 8,
+	}
+	f, _ := faults.Find(fault)
+	l, _ := catalogue.FindLock(lock)
+	layout := catalogue.NewLayout(&l, catalogue.Server{}, catalogue.Options{})
+	servers := layout.Masters()
+	if l.Store == catalogue.StoreRedis {
+		servers = servers[:1]
+	}
+	p.Faults = faults.Random(faults.Scope{
+		Kinds: []faults.Fault{f}, Count: 2, Clients: p.Clients, Servers: servers,
+		Acquires: 8, Lease: p.Lease, Length: 8 * time.Second,
+	}, rand.New(rand.NewPCG(seed, 0)).Int64N)
+	return p
+}
+
+// applicable are the faults that apply to lock, and under the race detector a
+// quarter of them, others for other locks.
+func applicable(lock catalogue.Lock) []faults.Fault {
+	apply := slices.DeleteFunc(faults.All(), func(f faults.Fault) bool { return lock.Applies(f, catalogue.Server{}) != nil })
+	if !testing.Short() {
+		return apply
+	}
+	var few []faults.Fault
+	for i := len(lock.ID) % 4; i < len(apply); i += 4 {
+		few = append(few, apply[i])
+	}
+	return few
+}
+
+func encoded(t *testing.T, p *Plan) string {
+	t.Helper()
+	j, _, err := InSim(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := history.Encode(&b, j.History); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// seeds are a test's n, and a fifth of them under the race detector: a run is one
+// goroutine at a time, so that it has little to see.
+func seeds(n uint64) uint64 {
+	if testing.Short() {
+		return n / 5
+	}
+	return n
+}
+
+// One seed gives one history, and so does its record of choices, through a
+// file: for every lock under every fault.
+func TestOneSeedGivesOneHistory(t *testing.T) {
+	t.Parallel()
+	for _, lock := range catalogue.Locks {
+		for _, f := range applicable(lock) {
+			for seed := range seeds(5) {
+				first := encoded(t, randomPlan(lock.ID, f.Name, seed))
+				p := randomPlan(lock.ID, f.Name, seed)
+				if again := encoded(t, p); again != first {
+					t.Fatalf("%s under %s, seed %d: two runs differ", lock.ID, f.Name, seed)
+				}
+				var file bytes.Buffer
+				if err := p.Write(&file); err != nil {
+					t.Fatal(err)
+				}
+				saved, err := ReadPlan(&file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				j, fit, err := InSim(saved)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if fit != (Replay{}) {
+					t.Errorf("%s under %s, seed %d: replayed with %+v", lock.ID, f.Name, seed, fit)
+				}
+				var b bytes.Buffer
+				history.Encode(&b, j.History)
+				if b.String() != first {
+					t.Fatalf("%s under %s, seed %d: the replay differs", lock.ID, f.Name, seed)
+				}
+			}
+		}
+	}
+}
+
+// Every history that a run writes is one that check accepts.
+func TestHistoriesAreValid(t *testing.T) {
+	t.Parallel()
+	for _, lock := range catalogue.Locks {
+		for _, f := range applicable(lock) {
+			for seed := range seeds(20) {
+				j, _, err := InSim(randomPlan(lock.ID, f.Name, seed))
+				if err != nil {
+					t.Fatalf("%s under %s, seed %d: %v", lock.ID, f.Name, seed, err)
+				}
+				if err := history.Check(j.History); err != nil {
+					t.Errorf("%s under %s, seed %d: %v", lock.ID, f.Name, seed, err)
+				}
+				for _, v := range j.Verdicts {
+					// Where nobody is ever granted the lock there is liveness alone to judge.
+					never := j.Reached[checker.Grants] == 0 && j.Outcome(checker.Liveness) == checker.Violated
+					if v.Outcome == checker.Unknown && !never {
+						t.Errorf("%s under %s, seed %d: %s is unknown: %s", lock.ID, f.Name, seed, v.Property, v.Reason)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A record still speaks when it has gaps or leftovers, and says so.
+func TestAReplayWithGapsTakesTheLeastDisturbingValues(t *testing.T) {
+	p := randomPlan("redis-set-lua", "pause", 1)
+	if _, _, err := InSim(p); err != nil {
+		t.Fatal(err)
+	}
+	p.Choices = p.Choices[:len(p.Choices)/2]
+	p.Choices[0].Name.Who = "nobody"
+	_, fit, err := InSim(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fit.Defaulted == 0 || fit.Unused == 0 {
+		t.Errorf("replayed with %+v", fit)
+	}
+}
+
+func TestAFaultIsRecordedBeforeWhatItBringsAbout(t *testing.T) {
+	c, _ := catalogue.FindCase("redis-single-crash-nopersist")
+	flawed, _, _ := CasePlans(c, c.Schedules[0], "sim", 10*time.Second)
+	j, _, err := InSim(flawed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	for _, e := range j.History.Entries {
+		if e.F == "restart-lost" || e.F == "restart-lost-end" || e.F == history.Lose {
+			order = append(order, e.F)
+		}
+	}
+	if want := "restart-lost lose restart-lost-end"; strings.Join(order, " ") != want {
+		t.Errorf("the order is %q, want %q", order, want)
+	}
+}
+
+// After an uncertain end a client goes on under a new number, and a killed
+// client does nothing any more.
+func TestProcessNumbersRetire(t *testing.T) {
+	for seed := range uint64(50) {
+		j, _, err := InSim(randomPlan("redis-set-lua", "drop-reply", seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		retired := map[int]bool{}
+		for _, e := range j.History.Entries {
+			if !e.Process.Client() {
+				continue
+			}
+			if retired[e.Process.N] {
+				t.Fatalf("seed %d: process %d goes on after an uncertain end", seed, e.Process.N)
+			}
+			retired[e.Process.N] = e.Type == history.Info
+		}
+	}
+	j, _, err := InSim(randomPlan("redis-set-lua", "kill", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead := map[string]bool{}
+	for _, e := range j.History.Entries {
+		if e.F == "kill" {
+			dead[e.On[0]] = true
+		}
+		if e.Type == history.Invoke && dead[e.Client] {
+			t.Errorf("%s asks for something after its death", e.Client)
+		}
+	}
+	if len(dead) == 0 {
+		t.Error("nobody was killed")
+	}
+}
+
+func TestAPlanIsReadAsItWasWritten(t *testing.T) {
+	p := randomPlan("redis-set-del", "delay", 3)
+	p.Options, p.Fencing, p.Server = catalogue.Options{Token: true, Spin: true}, history.FencingWrites, catalogue.Server{Fsync: catalogue.FsyncAlways}
+	p.Strategy, p.Depth = PCT, 3
+	if _, _, err := InSim(p); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := p.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadPlan(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, p) {
+		t.Errorf("read\n%+v\nwrote\n%+v", got, p)
+	}
+}
+
+func TestWhatIsNoPlanIsRefused(t *testing.T) {
+	for name, text := range map[string]string{
+		"nothing":          ``,
+		"no JSON":          `hello`,
+		"another document": `{"lock":"redis-set-lua"}`,
+		"a later format":   `{"lockcheck_schedule":99}`,
+		"an unknown fault": `{"lockcheck_schedule":1,"faults":[{"fault":"flood","on":["c1"]}]}`,
+		"an unknown field": `{"lockcheck_schedule":1,"lokc":"redis-set-lua"}`,
+	} {
+		if _, err := ReadPlan(strings.NewReader(text)); err == nil {
+			t.Errorf("%s is read as a plan", name)
+		}
+	}
+	for name, edit := range map[string]func(*Plan){
+		"an unknown lock":               func(p *Plan) { p.Lock = "redis-flood" },
+		"a fault on nobody":             func(p *Plan) { p.Faults[0].On = nil },
+		"a fault on a client not there": func(p *Plan) { p.Faults[0].On = []string{"c9"} },
+		"a fault on a server not there": func(p *Plan) { p.Faults[0].On = []string{"c1", "redis-9"} },
+		"a negative length":             func(p *Plan) { p.Faults[0].For = -1 },
+		"a point of nobody": func(p *Plan) {
+			p.Faults[0].Point = &faults.Point{Client: "c9", Op: "acquire", Acquisition: 1, Last: true}
+		},
+		"a point nowhere": func(p *Plan) { p.Faults[0].Point = &faults.Point{Client: "c1", Op: "acquire", Acquisition: 1} },
+		"a point in an operation not there": func(p *Plan) {
+			p.Faults[0].Point = &faults.Point{Client: "c1", Op: "aquire", Acquisition: 1, Last: true}
+		},
+		"a lease below what makes sense": func(p *Plan) { p.Lease = time.Millisecond },
+		"a lease above it":               func(p *Plan) { p.Lease = time.Hour },
+		"no clients":                     func(p *Plan) { p.Clients = nil },
+		"a client twice":                 func(p *Plan) { p.Clients[1] = "c1" },
+		"nothing to do":                  func(p *Plan) { p.Acquires = 0 },
+		"an unknown strategy":            func(p *Plan) { p.Strategy, p.Depth = "luck", 1 },
+		"a strategy without its depth":   func(p *Plan) { p.Strategy = PCT },
+		"a depth beyond all sense":       func(p *Plan) { p.Strategy, p.Depth = PCT, MaxDepth+1 },
+		"a depth of nothing":             func(p *Plan) { p.Depth = 1 },
+		"latencies where nobody decides": func(p *Plan) { p.On, p.Strategy, p.Depth = "docker", PCT, 1 },
+		"a script missing":               func(p *Plan) { p.Scripts = []workloads.Script{{Client: "c1"}} },
+		"a step that cannot be": func(p *Plan) {
+			p.Scripts = []workloads.Script{{Client: "c1", Steps: []workloads.Step{{Do: "lock"}}}, {Client: "c2"}, {Client: "c3"}}
+		},
+	} {
+		p := randomPlan("redis-set-lua", "partition", 1)
+		edit(p)
+		var b bytes.Buffer
+		if err := p.Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadPlan(&b); err == nil {
+			t.Errorf("a plan with %s is accepted", name)
+		}
+	}
+}
+
+// A point in a history names its request and the one before it, and says "last" of
+// none: the release of redis-setnx-getset has one request or two.
+func TestPointsNameTheirRequests(t *testing.T) {
+	for _, tt := range []struct {
+		lock, op string
+		point    faults.Point
+		want     string
+	}{
+		{"redis-set-get-del", history.Release, faults.Point{Last: true}, "c1 release: before request 2, DEL after GET"},
+		{"redis-setnx-getset", history.Release, faults.Point{Last: true, After: true}, "c1 release: after request 1, GET"},
+		{"redis-set-lua", history.Release, faults.Point{Last: true}, "c1 release: before request 1, script"},
+		{"redis-set-lua", history.Write, faults.Point{Last: true}, "c1 write: before request 1"},
+		{"zk-recipe", history.Release, faults.Point{Last: true}, "c1 release: before request 1, delete"},
+		{"mysql-get-lock", history.Release, faults.Point{Last: true}, "c1 release: before request 1, RELEASE_LOCK"},
+		{"mysql-fair", history.Acquire, faults.Point{Last: true}, "c1 acquire: before request 2, INSERT after SELECT"},
+	} {
+		tt.point.Client, tt.point.Acquisition, tt.point.Op = "c1", 1, tt.op
+		p := &Plan{Lock: tt.lock, On: "sim", Lease: 10 * time.Second, Clients: []string{"c1"}, Acquires: 1}
+		p.Faults = []faults.Injection{{Fault: "pause", On: []string{"c1"}, For: time.Second, Point: &tt.point}}
+		j, _, err := InSim(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(j.History.Entries, func(e history.Entry) bool { return e.F == "pause" })
+		if i < 0 || j.History.Entries[i].Point != tt.want {
+			t.Errorf("%s: the pause is not at %q", tt.lock, tt.want)
+		}
+	}
+}
+
+// The catalogue says how many requests an operation has when nobody is in its
+// way: points count on it.
+func TestLocksSendAsManyRequestsAsTheySay(t *testing.T) {
+	for _, lock := range catalogue.Locks {
+		for f, steps := range map[string]int{history.Acquire: lock.Steps.Acquire, history.Release: lock.Steps.Release} {
+			for request := 1; request <= steps+1; request++ {
+				p := &Plan{Lock: lock.ID, On: "sim", Lease: 10 * time.Second, Clients: []string{"c1"}, Acquires: 1}
+				p.Faults = []faults.Injection{{
+					Fault: "kill", On: []string{"c1"},
+					Point: &faults.Point{Client: "c1", Acquisition: 1, Op: f, Request: request, After: true},
+				}}
+				j, _, err := InSim(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				last := ""
+				for _, e := range j.History.Entries {
+					if e.F == "kill" {
+						last = e.Point
+					}
+				}
+				last, _, _ = strings.Cut(last, ", ")
+				want := faults.Point{Client: "c1", Op: f, Request: min(request, steps), After: true}.String()
+				if last != want {
+					t.Errorf("%s: a kill after request %d of %s struck at %q, want %q", lock.ID, request, f, last, want)
+				}
+			}
+		}
+	}
+}
+
+// What a buffer brings from one run to the next is memory and nothing else:
+// in a used one every run is what it is in a new one, also after a run that
+// broke down. Nor does it matter whether choices are recorded.
+func TestAUsedBufferIsAsGoodAsANewOne(t *testing.T) {
+	t.Parallel()
+	var buffer Buffer
+	defer buffer.Close()
+	in := func(p *Plan, b *Buffer, record bool) (string, []sim.Choice) {
+		choices := sim.Draw(p.Seed, record)
+		h, err := Run(p, b.Sim(choices), b, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text bytes.Buffer
+		if err := history.Encode(&text, h); err != nil {
+			t.Fatal(err)
+		}
+		return text.String(), choices.Made()
+	}
+	for i, lock := range catalogue.Locks {
+		for j, f := range applicable(lock) {
+			p := randomPlan(lock.ID, f.Name, uint64(i+j))
+			p.Clients = append(p.Clients, "c4", "c5")[:3+(i+j)%3] // now more, now fewer
+			var fresh Buffer
+			want, made := in(p, &fresh, true)
+			fresh.Close()
+			if got, again := in(p, &buffer, true); got != want || !slices.Equal(again, made) {
+				t.Errorf("%s under %s: another history than in a new buffer", lock.ID, f.Name)
+			}
+			if got, _ := in(p, &buffer, false); got != want {
+				t.Errorf("%s under %s: another history where no choice is recorded", lock.ID, f.Name)
+			}
+			broken := randomPlan(lock.ID, f.Name, 1)
+			broken.Faults = []faults.Injection{{Fault: "restart", On: []string{"nobody"}, At: time.Second, For: time.Second}}
+			if _, err := Run(broken, buffer.Sim(sim.Draw(1, false)), &buffer, nil); err == nil {
+				t.Fatal("a fault on nobody is no error")
+			}
+		}
+	}
+}
+
+// What is a setting of Redis servers is refused where there are none.
+func TestAnEnsembleHasNoSettingsOfRedis(t *testing.T) {
+	for _, s := range []catalogue.Server{{Fsync: catalogue.FsyncAlways}, {Replicas: 2}, {Nodes: 5}, {Cluster: true}, {Eviction: catalogue.EvictNothing}} {
+		p := randomPlan("zk-recipe", "pause", 1)
+		p.Server = s
+		if _, _, err := InSim(p); err == nil || !strings.Contains(err.Error(), "settings of Redis servers") {
+			t.Errorf("%+v: %v", s, err)
+		}
+	}
+}

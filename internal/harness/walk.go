@@ -1,0 +1,163 @@
+package harness
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/sim"
+)
+
+// Walk is one way through a plan in which order decides, up to a state.
+type Walk struct {
+	Path    []uint8 // the positions of the steps to take
+	Faults  int     // how many of the plan's may strike; 0: all
+	Monitor Monitor // sees every entry
+	// Arrived is called where the walk has come to, and may have it go on.
+	Arrived func() (step uint8, on bool)
+
+	// What it has come to:
+	State State
+	Steps int // that can be taken from there; 0: the run is over
+	// Rest is State without the clients and what is under way.
+	Rest State
+	// Local are steps after which only one client knows more than before, each
+	// with the others that concern it.
+	Local []Local
+}
+
+// Local is a step in which a client learns something, and the faults that would
+// keep it from that, by their positions.
+type Local struct {
+	Step   uint8
+	Faults uint64 // a bit for each
+}
+
+// Monitor judges while a run goes on. What it says and what its state is are part
+// of the state of the run.
+type Monitor interface {
+	Reset(h history.Header)
+	Add(e *history.Entry)
+	AppendState(b []byte, now time.Duration) []byte
+	// AppendCall appends what it knows of the operation of that index, of which
+	// a request is still under way.
+	AppendCall(b []byte, index int, now time.Duration) []byte
+}
+
+// State tells states apart: 128 bits of a hash, the same in every process.
+type State [16]byte
+
+// Follow carries out a walk.
+func (b *Buffer) Follow(plan *Plan, w *Walk) error {
+	w.Monitor.Reset(plan.header(new(sim.World).Observes()))
+	at := 0
+	order := sim.Search(func(world *sim.World, list []sim.Step) int {
+		if at < len(w.Path) {
+			at++
+			return int(w.Path[at-1])
+		}
+		b.look(w, world, list)
+		if step, on := w.Arrived(); on {
+			return int(step)
+		}
+		return -1
+	})
+	b.recorder.most = w.Faults
+	_, err := Run(plan, b.Sim(sim.InOrder(order)), b, w.Monitor.Add)
+	switch {
+	case errors.Is(err, sim.ErrStopped):
+		return nil
+	case err == nil:
+		b.look(w, &b.world, nil)
+		w.Arrived()
+	}
+	return err
+}
+
+// look notes where a walk has come to.
+func (b *Buffer) look(w *Walk, world *sim.World, list []sim.Step) {
+	w.Steps, w.Local = len(list), w.Local[:0]
+	for i := range list {
+		if len(list) > 64 {
+			break // no bit for the last ones
+		}
+		client := list[i].Learns()
+		if client == "" {
+			continue
+		}
+		local := Local{Step: uint8(i)}
+		for j := range list {
+			if list[j].Concerns(client) {
+				local.Faults |= 1 << j
+			}
+		}
+		w.Local = append(w.Local, local)
+	}
+	b.bytes = b.rest(b.bytes[:0], world, w.Monitor)
+	w.Rest = hash(b.bytes)
+	b.bytes = world.AppendState(b.bytes)
+	for _, index := range world.Underway() {
+		b.bytes = w.Monitor.AppendCall(b.bytes, index, world.Now())
+	}
+	w.State = hash(b.bytes)
+}
+
+// Names are the names of the steps of a walk, and which of the plan's faults
+// struck on it, by their position.
+func (b *Buffer) Names(plan *Plan, w *Walk) (names []string, struck []int, err error) {
+	names = []string{}
+	order := sim.Search(func(_ *sim.World, list []sim.Step) int {
+		if len(names) == len(w.Path) {
+			return -1
+		}
+		next := w.Path[len(names)]
+		names = append(names, list[next].String())
+		return int(next)
+	})
+	b.recorder.most = w.Faults
+	_, err = Run(plan, b.Sim(sim.InOrder(order)), b, nil)
+	for i := range b.recorder.injector.injections {
+		if b.recorder.injector.injections[i].started {
+			struck = append(struck, i)
+		}
+	}
+	if errors.Is(err, sim.ErrStopped) {
+		err = nil
+	}
+	return names, struck, err
+}
+
+// rest appends what a state consists of beside the clients and the network.
+func (b *Buffer) rest(s []byte, w *sim.World, m Monitor) []byte {
+	r := &b.recorder
+	s = w.AppendServers(s)
+	s = binary.AppendVarint(s, r.guarded.Value())
+	s = binary.AppendUvarint(s, r.guarded.Highest())
+	for i := range r.injector.injections {
+		it := &r.injector.injections[i]
+		switch {
+		case !it.started:
+			s = append(s, 0)
+		case it.ended || !it.ends():
+			s = append(s, 1)
+		default:
+			s = append(s, 2)
+		}
+	}
+	s = append(s, flag(r.askedAgain))
+	return m.AppendState(s, w.Now())
+}
+
+func hash(b []byte) State {
+	sum := sha256.Sum256(b)
+	return State(sum[:len(State{})])
+}
+
+func flag(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
+}

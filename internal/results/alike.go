@@ -1,0 +1,113 @@
+package results
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lockcheck/lockcheck/internal/names"
+)
+
+// The settings that are digests of files, beside that of the suite's.
+const (
+	BaselineSetting    = "baseline"
+	RegressionsSetting = "regressions" // of the counterexamples of the past
+)
+
+// called is what people call a setting.
+func called(setting string) string {
+	switch setting {
+	case "arguments":
+		return "what was named"
+	case "suite":
+		return "the suite's file"
+	case BaselineSetting:
+		return "the baseline"
+	case RegressionsSetting:
+		return "the counterexamples of the past"
+	case "os":
+		return "the operating system"
+	}
+	if strings.ToUpper(setting) == setting {
+		return setting // of the environment
+	}
+	return "--" + setting
+}
+
+func said(value string, is bool) string {
+	if !is {
+		return "not set"
+	}
+	return value
+}
+
+// agree says which cell the parts of one exploration do not have alike; nil: they
+// have all alike. One that did not come to its end may lack cells, and no other.
+func agree(parts []Source) error {
+	type first struct {
+		*Cell
+		part *Source
+	}
+	seen, whole := map[string]first{}, -1
+	has := make([]map[string]bool, len(parts))
+	for i := range parts {
+		p := &parts[i]
+		if whole < 0 && !p.Partial() {
+			whole = i
+		}
+		has[i] = map[string]bool{}
+		for j := range p.Cells {
+			c := &p.Cells[j]
+			has[i][c.Name] = true
+			if was, twice := seen[c.Name]; !twice {
+				seen[c.Name] = first{c, p}
+			} else if what := was.unlike(c); what != "" {
+				return was.part.disagrees(p, fmt.Sprintf("of the cell %q %s", c.Name, what))
+			}
+		}
+	}
+	for i := range parts {
+		if whole < 0 {
+			break
+		}
+		for _, pair := range [][2]int{{i, whole}, {whole, i}} {
+			p, o := &parts[pair[0]], &parts[pair[1]]
+			lacks := slices.IndexFunc(p.Cells, func(c Cell) bool { return !has[pair[1]][c.Name] })
+			if lacks >= 0 && !o.Partial() {
+				return p.disagrees(o, fmt.Sprintf("only the former has the cell %q", p.Cells[lacks].Name))
+			}
+		}
+	}
+	return nil
+}
+
+// disagrees names two parts of which something says that they do not belong together.
+func (p *Source) disagrees(o *Source, what string) error {
+	which := func(p *Source) string { return fmt.Sprintf("%s (%s)", p.File, names.Numbered("shard", p.have())) }
+	return fmt.Errorf("%s and %s are not of one exploration: %s", which(p), which(o), what)
+}
+
+// unlike says in what two shards do not have a cell alike; "": they do.
+func (c *Cell) unlike(o *Cell) string {
+	for _, f := range []struct{ what, a, b string }{
+		{"the lock", c.Lock, o.Lock},
+		{"the place", c.On, o.On},
+		{"the first seed", fmt.Sprint(c.Seed), fmt.Sprint(o.Seed)},
+		{"what is promised", strings.Join(c.Promises.Strings(), ","), strings.Join(o.Promises.Strings(), ",")},
+		{"the digest of its settings", c.Settings, o.Settings},
+		{"whether it applies", c.applies(), o.applies()},
+	} {
+		if f.a != f.b {
+			return fmt.Sprintf("%s is %q in the one and %q in the other", f.what, f.a, f.b)
+		}
+	}
+	return ""
+}
+
+// applies says that the fault can strike the lock, or why not.
+func (c *Cell) applies() string {
+	if c.Verdict == NotApplicable {
+		return "no: " + c.Reason
+	}
+	return "yes"
+}

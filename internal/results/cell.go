@@ -1,0 +1,325 @@
+package results
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/names"
+)
+
+// Cell is one batch of runs that is judged by itself: of run a lock, of suite
+// an entry under one fault or a counterexample that was kept, of an exhaustive
+// search a lock under one fault.
+type Cell struct {
+	Name     string          `json:"name"`               // what --shard, merge and --baseline know it by; unique in a document
+	Lock     string          `json:"lock"`               // the lock under test
+	On       string          `json:"on"`                 // the place: sim or docker
+	Faults   []string        `json:"faults,omitempty"`   // faults that may strike in its runs; none: nothing goes wrong
+	Workload string          `json:"workload,omitempty"` // what clients do, where all its runs have the same workload
+	Strategy string          `json:"strategy,omitempty"` // pct, where choices follow from priorities; not there: at random
+	Promises checker.Promise `json:"promises,omitempty"` // properties that must hold; none: all that apply
+	Settings string          `json:"settings,omitempty"` // of suite: digest of all else that its runs have in common, but for number and seeds; on docker with the images and the operating system
+	Kept     bool            `json:"kept,omitempty"`     // it is a counterexample of the past that was replayed
+	Of       string          `json:"of,omitempty"`       // of a kept one: name of the cell that found it, by which a baseline knows it
+	Unfit    int             `json:"unfit,omitempty"`    // of a kept one: decisions that were recorded and not asked for, or asked for and not recorded: the lock has changed since
+	Line     int             `json:"line,omitempty"`     // line of its entry in the suite's file
+
+	Verdict Verdict `json:"verdict"`           // the answer in a word, for this cell alone
+	Reason  string  `json:"reason,omitempty"`  // why the verdict is neither held nor violated
+	Trouble string  `json:"trouble,omitempty"` // why the place did not do all its runs
+	Retried int     `json:"retried,omitempty"` // runs that were tried again because of the place, not of the lock
+	Cut     string  `json:"cut,omitempty"`     // why it ended before all its runs, where nothing is the matter: time was over
+
+	Seed       uint64           `json:"seed"`              // seed of the first run; run i, from 0, has this + i
+	Runs       int              `json:"runs"`              // runs that were done
+	Asked      int              `json:"asked"`             // acquisitions that the clients were to make, in all runs
+	Empty      int              `json:"empty,omitempty"`   // runs in which nobody got the lock: they count for nothing
+	Seconds    float64          `json:"seconds"`           // how long it took
+	Properties []PropertyResult `json:"properties"`        // every property, in the order of lockcheck list properties
+	Reached    map[string]int   `json:"reached"`           // what the runs came to, counted by name: lockcheck list reached
+	Drawn      map[string]int   `json:"drawn,omitempty"`   // number of runs by the fault that was drawn for them
+	Touched    map[string]int   `json:"touched,omitempty"` // number of those runs in which the fault touched somebody
+	// Hazards has, by the fault that was drawn (or none), for each property the
+	// number of runs in which it could have been broken: lockcheck list hazards.
+	Hazards map[string]map[checker.Property]int `json:"hazards,omitempty"`
+	Bound   *explore.Bound                      `json:"bound,omitempty"` // how far an exhaustive search went
+	// Porcupine counts the verdicts that it judged as well: on one run of 128, on
+	// docker and of a kept one on all. What it says of a violation is beside it.
+	Porcupine *checker.Second `json:"porcupine,omitempty"`
+}
+
+// PropertyResult is what came of one property in the runs of a cell.
+type PropertyResult struct {
+	Property        checker.Property `json:"property"`         // its name
+	Outcome         string           `json:"outcome"`          // violated if any run violated it, unknown if any left it open or none could have broken it, valid if it held wherever it applied; else n/a
+	Reason          string           `json:"reason,omitempty"` // why the outcome is unknown or n/a
+	Promised        bool             `json:"promised"`         // whether it decides the exit code
+	Known           bool             `json:"known,omitempty"`  // the baseline has its violation: it fails nothing
+	Runs            map[string]Tally `json:"runs"`             // the runs by their outcome: valid, violated, unknown or n/a
+	*Counterexample                  // only of a violated property
+}
+
+// Tally is how many runs had an outcome.
+type Tally struct {
+	Count  int    `json:"count"`            // how many runs
+	Seed   uint64 `json:"seed"`             // the lowest seed of them
+	Reason string `json:"reason,omitempty"` // why that run had this outcome, if unknown or n/a
+}
+
+// Take makes r what the cell has come to.
+func (c *Cell) Take(r *explore.Result) {
+	c.Runs, c.Asked, c.Empty, c.Retried, c.Seconds = r.Runs, r.Asked, r.Empty, r.Retried, r.Took.Seconds()
+	c.Reached, c.Drawn, c.Touched = r.Reached.Map(), r.Drawn, r.Touched
+	c.Hazards, c.Porcupine = hazardsByName(r), nil
+	if s := r.Porcupine; s.Total() > 0 {
+		c.Porcupine = &s
+	}
+	was := c.Properties
+	c.Properties = nil
+	for _, prop := range checker.Properties {
+		p := PropertyResult{Property: prop, Runs: map[string]Tally{}}
+		for _, out := range checker.Outcomes {
+			if t := r.Outcomes[prop]; t.Count[out] > 0 {
+				p.Runs[out.String()] = Tally{Count: t.Count[out], Seed: c.Seed + uint64(t.First[out]), Reason: t.Reasons[out]}
+			}
+		}
+		if w := find(was, prop); w != nil {
+			p.Known, p.Counterexample = w.Known, w.Counterexample
+		}
+		c.Properties = append(c.Properties, p)
+	}
+	c.decide()
+}
+
+// Property is what came of one property; nil: nothing is known of it.
+func (c *Cell) Property(prop checker.Property) *PropertyResult { return find(c.Properties, prop) }
+
+func find(list []PropertyResult, prop checker.Property) *PropertyResult {
+	i := slices.IndexFunc(list, func(p PropertyResult) bool { return p.Property == prop })
+	if i < 0 {
+		return nil
+	}
+	return &list[i]
+}
+
+// Result is what Take has taken.
+func (c *Cell) Result() *explore.Result {
+	r := explore.NewResult()
+	r.Runs, r.Asked, r.Empty, r.Retried, r.Took = c.Runs, c.Asked, c.Empty, c.Retried, seconds(c.Seconds)
+	r.Reached = checker.CountsOf(c.Reached)
+	if c.Porcupine != nil {
+		r.Porcupine = *c.Porcupine
+	}
+	for kind, n := range c.Drawn {
+		r.Drawn[kind] = n
+	}
+	for kind, n := range c.Touched {
+		r.Touched[kind] = n
+	}
+	for kind, of := range c.Hazards {
+		h := r.HazardsOf(kind)
+		for i, p := range checker.Properties {
+			h[i] = of[p]
+		}
+	}
+	for _, p := range c.Properties {
+		t := r.Outcomes[p.Property]
+		for _, out := range checker.Outcomes {
+			if of, ok := p.Runs[out.String()]; ok && t != nil {
+				t.Count[out], t.First[out], t.Reasons[out] = of.Count, int(of.Seed-c.Seed), of.Reason
+			}
+		}
+	}
+	return r
+}
+
+// add takes in the runs of the same cell that another shard did. Of the two
+// counterexamples of a property the one with the lower seed stays.
+func (c *Cell) add(o *Cell) {
+	if c.Verdict == NotApplicable {
+		return // in every shard: Choose sees to it
+	}
+	r, theirs := c.Result(), o.Result()
+	r.Add(theirs)
+	r.Took += theirs.Took
+	c.Take(r)
+	c.Bound = cmp.Or(c.Bound, o.Bound) // one shard has all of a search
+	for i := range c.Properties {
+		p, theirs := &c.Properties[i], o.Property(c.Properties[i].Property)
+		if theirs != nil && theirs.Counterexample != nil && (p.Counterexample == nil || theirs.Seed-c.Seed < p.Seed-c.Seed) {
+			p.Counterexample = theirs.Counterexample
+		}
+	}
+	c.Unfit += o.Unfit // one shard has all of a replay
+	c.Trouble, c.Cut = either(c.Trouble, o.Trouble), either(c.Cut, o.Cut)
+	c.decide()
+}
+
+// either is one of two that are not empty, the same in any order.
+func either(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return min(a, b)
+}
+
+// decide fills in what follows from the runs.
+func (c *Cell) decide() {
+	r, untested := c.Result(), c.untested()
+	for i := range c.Properties {
+		p := &c.Properties[i]
+		out := p.outcome()
+		p.Outcome, p.Promised, p.Reason = out.String(), c.Promises.Covers(p.Property), ""
+		if out == checker.Unknown || out == checker.NA {
+			p.Reason = p.Runs[out.String()].Reason
+		} else if why := notTested(hazards(r, of(untested, p.Property)), false); why != "" {
+			p.Outcome, p.Reason = checker.Unknown.String(), why
+		}
+	}
+	if c.Verdict == NotApplicable {
+		return // Reason says why
+	}
+	known := false
+	out := c.Promises.Judge(func(prop checker.Property) checker.Outcome {
+		p := c.Property(prop)
+		switch {
+		case p == nil:
+			return checker.NA
+		case p.Known && p.outcome() == checker.Violated:
+			known = true
+			return checker.Valid // it decides nothing
+		}
+		return p.Decided() // unknown, too, if no run could have broken it
+	})
+	vacuous := c.Vacuous()
+	c.Reason = ""
+	switch {
+	case out == checker.Violated:
+		c.Verdict = Violated
+	case c.Trouble != "":
+		c.Verdict, c.Reason = Unavailable, c.Trouble
+	case vacuous != "":
+		c.Verdict, c.Reason = Inconclusive, vacuous
+	case out == checker.Unknown:
+		c.Verdict, c.Reason = Inconclusive, Open([]Cell{*c})
+	case known:
+		c.Verdict = Known
+	default:
+		c.Verdict = Held
+	}
+	if n := c.Second().Disagreed; n > 0 && (c.Verdict == Held || c.Verdict == Known) {
+		c.Verdict, c.Reason = Inconclusive, Disputed(n)
+	}
+}
+
+// Second counts all verdicts that Porcupine judged as well: those on the runs that
+// were sampled, and the violations that are reported.
+func (c *Cell) Second() (s checker.Second) {
+	if c.Porcupine != nil {
+		s = *c.Porcupine
+	}
+	for _, p := range c.Properties {
+		if p.Counterexample != nil && c.On == "sim" && !c.Kept { // elsewhere Porcupine judges all runs
+			s.Take(p.Porcupine)
+		}
+	}
+	return s
+}
+
+// Disputed says that the two judges disagree on n verdicts.
+func Disputed(n int) string {
+	return "the judges disagree on " + names.Count(n, "verdict") + ", which is a bug in lockcheck"
+}
+
+// wantsOthers tells whether nothing is the matter with the runs of a part but
+// that they are few, and reached nothing. What has one run, or goes through all
+// there is, is done by one part alone.
+func (c *Cell) wantsOthers() bool {
+	if c.Second().Disagreed > 0 {
+		return false
+	}
+	if c.Verdict != Inconclusive || c.Runs == 0 {
+		return c.Verdict == Inconclusive && c.Cut == ""
+	}
+	open := slices.ContainsFunc(c.Properties, func(p PropertyResult) bool { return p.Promised && p.outcome() == checker.Unknown })
+	return !open && !c.Kept && c.Bound == nil && c.Promises.Strange() == nil
+}
+
+// elsewhere leaves it to the other parts to say what came of the cell.
+func (c *Cell) elsewhere() {
+	if c.Verdict = Elsewhere; c.Runs == 0 {
+		c.Reason = "its runs are those of other shards"
+		return
+	}
+	c.Reason = "its few runs here show nothing: " + c.Reason
+}
+
+// Vacuous says why its runs prove nothing, whatever came out; "": they do. What
+// went through all there is does.
+func (c *Cell) Vacuous() (why string) {
+	if c.Bound == nil {
+		why = c.Result().Vacuous()
+	}
+	if c.Runs == 0 {
+		why = cmp.Or(c.Cut, why)
+	}
+	return why
+}
+
+// Breaks reports whether a promise is violated, be it known or not.
+func (c *Cell) Breaks() bool {
+	return slices.ContainsFunc(c.Properties, func(p PropertyResult) bool { return p.Promised && p.Is(checker.Violated) })
+}
+
+// Open says which promises were neither kept nor broken in cells that promise
+// the same, and why.
+func Open(cells []Cell) string {
+	var parts []string
+	for i := range cells {
+		if why := cells[i].NotTested(); why != "" {
+			parts = append(parts, why)
+		}
+	}
+	for _, prop := range checker.Properties {
+		for i := range cells {
+			p, of := cells[i].Property(prop), cells[i].Promises
+			if p == nil || !p.Promised {
+				continue
+			}
+			if out := p.outcome(); out == checker.Unknown || out == checker.NA && len(of) > 0 {
+				parts = append(parts, string(prop)+" is "+p.Outcome+" ("+p.Reason+")")
+				break
+			}
+		}
+	}
+	for _, strange := range cells[0].Promises.Strange() {
+		parts = append(parts, "this lockcheck cannot judge "+string(strange))
+	}
+	return cmp.Or(strings.Join(parts, "; "), "nothing could be judged")
+}
+
+// violation is what a document says of a property that was violated.
+func (c *Cell) violation(p *PropertyResult) Violation {
+	v := Violation{
+		Property: p.Property, Cell: c.Name, Lock: c.Lock, Settings: c.Settings, Runs: p.Runs[checker.Violated.String()].Count, Among: c.Runs,
+		Promised: p.Promised, Known: p.Known,
+	}
+	if p.Counterexample != nil {
+		v.Counterexample = *p.Counterexample
+	}
+	return v
+}
+
+// Is tells whether that is the outcome that it has been given.
+func (p *PropertyResult) Is(out checker.Outcome) bool { return p.Outcome == out.String() }
+
+// outcome is what follows from its runs.
+func (p *PropertyResult) outcome() checker.Outcome {
+	return checker.Worst(func(out checker.Outcome) bool { return p.Runs[out.String()].Count > 0 })
+}
+
+// Decided returns the outcome that it has been given.
+func (p *PropertyResult) Decided() checker.Outcome { return checker.Worst(p.Is) }

@@ -1,0 +1,290 @@
+// Package results is what an exploration came to, for machines: the one
+// document that run, suite and merge print with --json, that shards leave in
+// result.json, and that every report is made from. docs/json.md is made from
+// these types.
+package results
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/names"
+)
+
+// Schema is the version of the documents. A field more is no other version.
+const Schema = 1
+
+// File is the name of the document that a directory of results holds.
+const File = "result.json"
+
+// The files of a run that is kept.
+const (
+	HistoryFile  = "history.jsonl"
+	ScheduleFile = "schedule.json"
+	VerdictFile  = "verdict.json"
+	StoryFile    = "story.txt"
+)
+
+// Head is what a document of any command begins with: what was asked, of what,
+// and the answer in a word.
+type Head struct {
+	Schema   int    `json:"schema"`             // version of this document
+	Command  string `json:"command"`            // what explored: run, suite or matrix
+	Version  string `json:"version"`            // version of lockcheck
+	Revision string `json:"revision,omitempty"` // what it was built from: the commit or the version of its source; where the build knows neither, or the source had changed since, with a digest of the program
+	// Settings are what decides what is explored: flags and arguments by name, as
+	// they were typed or drawn; digests of the suite's file, of the counterexamples
+	// that it replays and of the baseline; on docker the images and the operating
+	// system. Shards of one exploration have the same.
+	Settings map[string]string `json:"settings"`
+	Shards   *Shards           `json:"shards,omitempty"` // which parts are in this document, where no single run of the command did it all
+
+	Verdict     Verdict `json:"verdict"`               // the answer in a word
+	ExitCode    int     `json:"exit_code"`             // what the command exits with
+	Reason      string  `json:"reason,omitempty"`      // why the verdict is neither held nor violated
+	Interrupted bool    `json:"interrupted,omitempty"` // somebody ended it: this is what there was until then
+	Seconds     float64 `json:"seconds"`               // how long it took; of shards, the sum
+}
+
+// Shards says which parts of an exploration a document has.
+type Shards struct {
+	Of      int   `json:"of"`                // how many parts there are
+	Have    []int `json:"have"`              // numbers of the parts that are in here, from 1, in order
+	Cut     []int `json:"cut,omitempty"`     // those of them that were interrupted
+	Missing []int `json:"missing,omitempty"` // numbers of the parts that are not in here
+}
+
+// Document is what run, suite and merge come to.
+type Document struct {
+	Head
+	Runs       int                         `json:"runs"`               // runs in all cells
+	Seed       uint64                      `json:"seed"`               // seed of the first run; run i, from 0, has this + i
+	Retried    int                         `json:"retried,omitempty"`  // runs that were tried again because of the place, not of the lock
+	Violations []Violation                 `json:"violations"`         // of each property that was violated, one violation: one that breaks a promise and is new before one that is known, before one that nobody promised; of several the one with the lowest seed
+	Properties map[checker.Property]string `json:"properties"`         // each property with its worst outcome in all cells: violated, unknown, valid or n/a
+	Reached    map[string]int              `json:"reached"`            // what the runs came to, counted by name: lockcheck list reached
+	Cells      []Cell                      `json:"cells"`              // what was judged by itself, in order
+	Baseline   *Baseline                   `json:"baseline,omitempty"` // comparison with what was known before, with --baseline
+}
+
+// Violation is one property that a cell violated.
+type Violation struct {
+	Property checker.Property `json:"property"`           // what was violated
+	Cell     string           `json:"cell"`               // name of the cell
+	Lock     string           `json:"lock"`               // the lock under test
+	Settings string           `json:"settings,omitempty"` // settings of the cell
+	Runs     int              `json:"runs"`               // how many runs of the cell violated it
+	Among    int              `json:"among"`              // how many runs the cell had
+	Promised bool             `json:"promised"`           // whether it decides the exit code, unless it is known
+	Known    bool             `json:"known,omitempty"`    // the baseline has it: it fails nothing
+	Counterexample
+}
+
+// Counterexample is the run with the lowest seed that violated a property.
+type Counterexample struct {
+	Seed     uint64 `json:"seed"`               // seed of that run
+	File     string `json:"file"`               // its history; schedule, verdict and story are beside it
+	Shrunk   string `json:"shrunk,omitempty"`   // history of the shortest run that still violates it
+	Sentence string `json:"sentence,omitempty"` // what happened, in one sentence
+	Replay   string `json:"replay,omitempty"`   // command that does the run again; only where its files are there
+	// Porcupine is what it says of this violation: agreed, undecided or disagreed;
+	// not there: it has no model of the property.
+	Porcupine checker.Opinion `json:"porcupine,omitempty"`
+	Steps     int             `json:"steps,omitempty"` // steps that lead to it, of an exhaustive search
+}
+
+// Baseline is how the promised violations compare with those that were known.
+type Baseline struct {
+	File  string      `json:"file"`  // the file that was given with --baseline
+	Known []Violation `json:"known"` // violations that the baseline has, found again
+	New   []Violation `json:"new"`   // violations that the baseline does not have
+	Gone  []Violation `json:"gone"`  // violations that the baseline has, not found in as many runs
+	// Violations that the baseline has, of which this says nothing: no such cell,
+	// the promise is not made any more, or there were fewer runs.
+	Unseen []Violation `json:"unseen"`
+}
+
+// Verdict is the answer in a word.
+type Verdict string
+
+// The verdicts.
+const (
+	Held          Verdict = "held"           // what is promised held
+	Violated      Verdict = "violated"       // something promised was violated; infrastructure is never the reason
+	Inconclusive  Verdict = "inconclusive"   // proves nothing either way
+	Unavailable   Verdict = "unavailable"    // the place could not be set up, or broke down
+	NotApplicable Verdict = "not-applicable" // of a cell: its fault cannot strike its lock, or not at that place
+	Known         Verdict = "known"          // of a cell: it violates what the baseline has, and no more
+	Elsewhere     Verdict = "elsewhere"      // of a cell in a part: its runs are those of other parts, or too few to show anything without them
+)
+
+// ExitCode is the command's for a verdict.
+func (v Verdict) ExitCode() int {
+	switch v {
+	case Violated:
+		return 1
+	case Inconclusive:
+		return 2
+	case Unavailable:
+		return 3
+	}
+	return 0
+}
+
+// Decide fills in what follows from the cells, their baseline included: sums,
+// the violations, the verdict. Documents of merged shards are decided anew.
+func (d *Document) Decide() {
+	for i := range d.Cells {
+		c := &d.Cells[i]
+		c.decide()
+		if d.Shards.part() && c.wantsOthers() {
+			c.elsewhere()
+		}
+	}
+	d.sum()
+	verdict, trouble, applies, here, reason := Held, false, false, false, ""
+	for i := range d.Cells {
+		c := &d.Cells[i]
+		trouble = trouble || c.Trouble != ""
+		if c.Verdict == NotApplicable {
+			continue
+		}
+		applies = true
+		if c.Verdict == Elsewhere {
+			continue
+		}
+		here = true
+		if c.Verdict == Violated || c.Verdict == Inconclusive && verdict == Held {
+			verdict = c.Verdict
+		}
+		if c.Reason != "" {
+			reason = joined(reason, c.Name+": "+c.Reason)
+		}
+	}
+	lacks := d.Shards.Incomplete()
+	if lacks == "" && d.Interrupted {
+		lacks = "interrupted"
+	}
+	switch {
+	case !applies:
+		verdict, reason = Inconclusive, cmp.Or(reason, "nothing ran")
+	case lacks != "" && verdict == Held:
+		verdict = Inconclusive
+	case !here && d.Shards.part():
+		verdict, reason = Elsewhere, "no run falls to this shard"
+		if d.Runs > 0 {
+			reason = "the few runs of this shard show nothing without the others"
+		}
+	}
+	// Of what is the matter the exit code says the first that applies of 3, 1, 2.
+	if trouble {
+		verdict = Unavailable
+	}
+	d.Verdict, d.ExitCode, d.Reason = verdict, verdict.ExitCode(), joined(lacks, reason)
+	if d.Interrupted {
+		d.ExitCode = 130
+	}
+}
+
+// sum fills in what the cells, which have been decided, came to together.
+func (d *Document) sum() {
+	d.Runs, d.Retried = 0, 0
+	d.Violations, d.Properties, d.Reached = []Violation{}, map[checker.Property]string{}, map[string]int{}
+	type outcome struct {
+		of checker.Property
+		is checker.Outcome
+	}
+	came := map[outcome]bool{}
+	for i := range d.Cells {
+		c := &d.Cells[i]
+		d.Runs += c.Runs
+		d.Retried += c.Retried
+		for name, n := range c.Reached {
+			d.Reached[name] += n
+		}
+		for _, p := range c.Properties {
+			came[outcome{p.Property, p.Decided()}] = true
+			if p.Counterexample != nil {
+				d.violation(c.violation(&p))
+			}
+		}
+	}
+	for _, p := range checker.Properties {
+		d.Properties[p] = checker.Worst(func(out checker.Outcome) bool { return came[outcome{p, out}] }).String()
+	}
+}
+
+// Cuts say how many cells ended before all their runs, and why, one sentence for each
+// reason.
+func (d *Document) Cuts() (list []string) {
+	counts := map[string]int{}
+	for i := range d.Cells {
+		if c := &d.Cells[i]; c.Cut != "" {
+			counts[c.Cut]++
+		}
+	}
+	for _, why := range slices.Sorted(maps.Keys(counts)) {
+		list = append(list, fmt.Sprintf("%s of %d ended before all runs were done: %s", names.Count(counts[why], "cell"), len(d.Cells), why))
+	}
+	return list
+}
+
+// BrokenPromises counts the promises that are broken, and those of which the
+// baseline knows that they are: a counterexample of the past is of the promise of
+// the cell that found it.
+func (d *Document) BrokenPromises() (fresh, known int) {
+	all := map[key]bool{} // whether it is known in all its cells
+	for i := range d.Cells {
+		c := &d.Cells[i]
+		for j := range c.Properties {
+			p := &c.Properties[j]
+			if !p.Promised || p.outcome() != checker.Violated {
+				continue
+			}
+			k := key{cmp.Or(c.Of, c.Name), p.Property}
+			before, seen := all[k]
+			all[k] = p.Known && (before || !seen)
+		}
+	}
+	for _, is := range all {
+		if is {
+			known++
+		} else {
+			fresh++
+		}
+	}
+	return fresh, known
+}
+
+// violation keeps v if it is the gravest of its property, of several the first.
+func (d *Document) violation(v Violation) {
+	i := slices.IndexFunc(d.Violations, func(known Violation) bool { return known.Property == v.Property })
+	switch {
+	case i < 0:
+		d.Violations = append(d.Violations, v)
+	case cmp.Or(cmp.Compare(v.weight(), d.Violations[i].weight()), cmp.Compare(v.Seed, d.Violations[i].Seed)) < 0:
+		d.Violations[i] = v
+	}
+}
+
+// weight is less for what decides more: what breaks a promise and is new, then what is
+// known, then what nobody promised.
+func (v *Violation) weight() int {
+	switch {
+	case !v.Promised:
+		return 2
+	case v.Known:
+		return 1
+	}
+	return 0
+}
+
+func joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
+}

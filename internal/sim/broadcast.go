@@ -1,0 +1,131 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/model"
+	"github.com/lockcheck/lockcheck/stores/zookeeper"
+)
+
+// propose puts a transaction to the followers. m is what asked for it, and
+// origin the member that was asked; nil: nobody.
+func (e *ensemble) propose(t model.Txn, origin *member, m *message) {
+	l := logged{t, origin, m}
+	e.leader.log = append(e.leader.log, l)
+	for _, x := range e.members {
+		if x.serves && x != e.leader {
+			p := x.down.parcel(proposal)
+			p.logged = l
+			x.down.send(p)
+		}
+	}
+}
+
+// count commits what most members have in their logs.
+func (e *ensemble) count() {
+	l := e.leader
+	for len(l.log) > 0 {
+		zxid, have := l.log[0].txn.Zxid, 1
+		for _, x := range e.members {
+			if x.serves && x != l && x.acked >= zxid {
+				have++
+			}
+		}
+		if !e.most(have) {
+			return
+		}
+		l.commitTo(zxid)
+		e.decides.Committed(zxid)
+		for _, x := range e.members {
+			if x.serves && x != l {
+				p := x.down.parcel(commit)
+				p.zxid = zxid
+				x.down.send(p)
+			}
+		}
+		e.syncs = slices.DeleteFunc(e.syncs, func(m *message) bool {
+			if m.zk.zxid > zxid {
+				return false
+			}
+			e.answer(m)
+			return true
+		})
+	}
+}
+
+// request is what the leader does about a client's request to a member.
+func (e *ensemble) request(origin *member, m *message) {
+	k, now := m.zk, e.leader.mono()
+	owner := e.owners[k.session]
+	m.member = origin
+	switch {
+	case k.ask == hello && k.session == 0:
+		t := e.decides.Open(now, m.op, k.length)
+		e.owners[t.Session] = origin
+		e.propose(t, origin, m)
+		e.arm()
+	case k.ask == hello:
+		// Who comes back is told at once that its session has ended, also before
+		// that is committed and its nodes are gone: ZooKeeper asks the tracker of
+		// sessions alone.
+		if k.ended = k.life != e.life || !e.decides.Touch(now, k.session); !k.ended {
+			e.owners[k.session] = origin
+		}
+		e.answer(m)
+	case owner != nil && owner != origin:
+		k.moved = true // what is sent on a connection that was left comes to nothing
+		e.answer(m)
+	case k.ask == farewell:
+		t, ok := e.decides.Close(now, k.session, m.op)
+		e.proposeOr(t, ok, m)
+	case k.command.Verb == zookeeper.Sync:
+		e.answerInTurn(m)
+	default:
+		t, ok := e.decides.Propose(now, k.session, m.op, k.command)
+		e.proposeOr(t, ok, m)
+	}
+}
+
+// proposeOr puts a transaction to the followers, if there is one; else the
+// session has ended, or is about to.
+func (e *ensemble) proposeOr(t model.Txn, ok bool, m *message) {
+	if ok {
+		e.propose(t, m.member, m)
+		return
+	}
+	m.zk.ended = true
+	e.answerInTurn(m)
+}
+
+// answerInTurn answers when all that was decided on before is committed.
+func (e *ensemble) answerInTurn(m *message) {
+	if m.zk.zxid = e.decides.Zxid(); len(e.leader.log) > 0 {
+		e.syncs = append(e.syncs, m)
+		return
+	}
+	e.answer(m)
+}
+
+// answer gives a request back to the member that was asked, after all that it
+// was told before.
+func (e *ensemble) answer(m *message) {
+	x := m.member
+	if x == e.leader {
+		x.finish(m)
+		return
+	}
+	p := x.down.parcel(answered)
+	p.message = m
+	x.down.send(p)
+}
+
+// close ends a session on behalf of nobody in particular.
+func (e *ensemble) close(session int64) {
+	if e.leader == nil {
+		e.closing = append(e.closing, session)
+		return
+	}
+	if t, ok := e.decides.Close(e.leader.mono(), session, 0); ok {
+		e.propose(t, nil, nil)
+	}
+}

@@ -1,0 +1,219 @@
+package sim
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/porttest"
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/zookeeper"
+)
+
+// The suite that holds the model against real servers holds the ensemble here
+// against them, too: what members tell each other, what a client's library does
+// with its session, and latencies that are drawn.
+func TestConformance(t *testing.T) {
+	porttest.Run(t, func(t *testing.T) porttest.World { return newPortWorld(t) })
+}
+
+// A number beyond 2147483647 is given while creates are under way, and not after
+// that; so it is with real servers, whose followers stand still meanwhile.
+func TestNumbersOverflowUnderWay(t *testing.T) {
+	p := newPortWorld(t)
+	p.Preset("/p", math.MaxInt32)
+	leader := p.ensemble.leader
+	var handles []zookeeper.Handle
+	for range 3 {
+		handles = append(handles, p.Open(leader.n, 10*time.Second))
+	}
+	must(t, p.Isolate(1, []string{leader.server.name}))
+	var got []string
+	for i, h := range handles {
+		s := h.Session.(outside)
+		p.Go(func() {
+			must(t, s.client.do(env.Op{Index: 1}, history.Acquire, func() {
+				prefix := string(rune('a'+i)) + "-"
+				path, err := zookeeper.Handle{Session: s.session}.Create(t.Context(), time.Second, "/p/"+prefix, "", zookeeper.Sequential)
+				must(t, err)
+				got = append(got, path)
+			}))
+		})
+		p.Sleep(20 * time.Millisecond)
+	}
+	if len(got) > 0 {
+		t.Errorf("%q came about without the followers", got)
+	}
+	_, err := p.Restore(1)
+	must(t, err)
+	p.until(func() bool { return len(got) == len(handles) })
+	slices.Sort(got) // answers take their time
+	path, err := handles[0].Create(t.Context(), time.Second, "/p/d-", "", zookeeper.Sequential)
+	must(t, err)
+	want(t, append(got, path), "/p/a-2147483647", "/p/b--2147483648", "/p/c--2147483647", "/p/d-2147483647")
+}
+
+// newPortWorld is a place whose T is the shortest session that the suite asks for.
+func newPortWorld(t *testing.T) *portWorld {
+	return &portWorld{outer: newOuter(t, catalogue.StoreZooKeeper)}
+}
+
+// outer is a place of which a test stands outside, that lets events happen until
+// what it waits for has come.
+type outer struct {
+	*World
+	t       *testing.T
+	choices *Choices
+}
+
+func newOuter(t *testing.T, store catalogue.Store) *outer {
+	p := &outer{t: t, choices: Draw(1, true)}
+	s := &scene{}
+	p.World = New(env.Config{
+		Lock: catalogue.Lock{
+			ID: "of a test", Steps: catalogue.Requests{Acquire: 1, Release: 1}, Store: store,
+			New: func(e catalogue.Env) locks.Locker { return lockFunc{env: e} },
+		},
+		Lease: time.Second,
+	}, s, p.choices)
+	s.World = p.World
+	t.Cleanup(func() { must(t, p.Close()) })
+	return p
+}
+
+// until lets events happen.
+func (p *outer) until(done func() bool) {
+	for !done() {
+		p.step()
+		if p.err != nil {
+			p.t.Fatal(p.err)
+		}
+	}
+}
+
+// Sleep lets time pass.
+func (p *outer) Sleep(d time.Duration) {
+	over := false
+	p.After(d, func() { over = true })
+	p.until(func() bool { return over })
+}
+
+// another is a new client.
+func (p *outer) another() *client {
+	c := p.memory.clients.next()
+	c.reset(p.World, "c"+strconv.Itoa(len(p.clients)+1))
+	p.clients = append(p.clients, c)
+	return c
+}
+
+// on has a client do something.
+func (p *outer) on(c *client, f func()) {
+	done := false
+	p.Go(func() {
+		if err := c.do(env.Op{Index: 1}, history.Acquire, f); err != nil {
+			p.t.Error(err)
+		}
+		done = true
+	})
+	p.until(func() bool { return done })
+}
+
+// portWorld is a porttest.World of an ensemble.
+type portWorld struct {
+	*outer
+	killed *member
+}
+
+// Open opens it with the least latencies: that is how a server can be chosen.
+func (p *portWorld) Open(server int, length time.Duration) (h zookeeper.Handle) {
+	c := p.another()
+	p.World.choices = Replay([]Choice{{Name{"server", c.name, 1}, int64(max(server, 0))}})
+	defer func() { p.World.choices = p.choices }()
+	p.on(c, func() {
+		s, err := (*zkTransport)(c).Open(context.Background(), 10*time.Second, length)
+		if err != nil {
+			p.t.Error(err)
+			return
+		}
+		h.Session = outside{p, s.(*session)}
+	})
+	return h
+}
+
+func (p *portWorld) Disconnect(h zookeeper.Handle) { h.Session.(outside).conn.reset() }
+func (p *portWorld) Freeze(h zookeeper.Handle)     { must(p.t, p.Pause(h.Session.(outside).client.name)) }
+
+func (p *portWorld) Thaw(h zookeeper.Handle) { must(p.t, p.Resume(h.Session.(outside).client.name)) }
+
+func (p *portWorld) Cut(h zookeeper.Handle) {
+	s := h.Session.(outside)
+	for _, x := range p.ensemble.members {
+		must(p.t, p.Impair(p.cut(s, x), faults.Impairment{Client: s.client.name, Server: x.server.name, Action: faults.Hold}))
+	}
+	s.conn.reset()
+}
+
+func (p *portWorld) Join(h zookeeper.Handle) {
+	s := h.Session.(outside)
+	for _, x := range p.ensemble.members {
+		_, err := p.Restore(p.cut(s, x))
+		must(p.t, err)
+	}
+}
+
+// cut is the number of a disturbance.
+func (p *portWorld) cut(s outside, x *member) int { return s.client.n*len(p.ensemble.members) + x.n }
+
+func (p *portWorld) Slack() time.Duration { return 0 }
+
+func (p *portWorld) KillLeader() {
+	p.killed = p.ensemble.leader
+	must(p.t, p.Stop(p.killed.server.name, false))
+	p.until(func() bool {
+		for _, x := range p.ensemble.members {
+			if x != p.killed && !x.serves {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func (p *portWorld) StartKilled() {
+	must(p.t, p.Start(p.killed.server.name))
+	p.until(func() bool { return p.killed.serves })
+}
+
+// Preset first lets everybody learn what was decided.
+func (p *portWorld) Preset(path string, counter int32) {
+	p.Sleep(time.Second)
+	p.ensemble.preset(path, counter)
+}
+
+// outside is a session whose methods are called from outside of the place.
+type outside struct {
+	world *portWorld
+	*session
+}
+
+func (s outside) Do(ctx context.Context, timeout time.Duration, c zookeeper.Command) (r zookeeper.Reply, err error) {
+	s.world.on(s.client, func() { r, err = s.session.Do(ctx, timeout, c) })
+	return r, err
+}
+
+func (s outside) Next(ctx context.Context, timeout time.Duration) (e zookeeper.Event, err error) {
+	s.world.on(s.client, func() { e, err = s.session.Next(ctx, timeout) })
+	return e, err
+}
+
+func (s outside) Close(ctx context.Context, timeout time.Duration) (err error) {
+	s.world.on(s.client, func() { err = s.session.Close(ctx, timeout) })
+	return err
+}

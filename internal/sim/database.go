@@ -1,0 +1,285 @@
+package sim
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql/model"
+)
+
+// database is a MySQL server: the model, its clients, and what is on its disk.
+type database struct {
+	group   *databases
+	server  *server
+	model   model.Server
+	clients []*conn // whose sessions it has, in the order in which they came
+	before  entries // of a primary that is down, or was replaced: what others may have, and tell of
+	relay   relay   // from the primary, where it is a replica
+
+	// A power loss takes back what was committed since the log was flushed. With
+	// everysec that is once a second (innodb_flush_log_at_trx_commit = 0); with none
+	// it never is, and with always each commit waits for it (1).
+	flushed int64 // how much of the log was on the disk when second began
+	second  int64 // of the monotonic clock, in which something was committed last
+	known   int64 // how much was committed until then
+}
+
+func (d *database) reset(g *databases, s *server) {
+	*d = database{
+		group: g, server: s, model: d.model, clients: d.clients[:0],
+		relay: relay{to: d, links: d.relay.links[:0]},
+	}
+	o := model.Options{}
+	if s.world.order != nil {
+		o.WaitTime = -1 // nothing goes on for hours where only order counts
+	}
+	d.model.Reset(o)
+	s.database = d
+}
+
+// clock is what the server's clocks show.
+func (d *database) clock() model.Clock {
+	return model.Clock{Wall: d.server.wall(), Mono: d.mono()}
+}
+
+func (d *database) mono() time.Duration { return d.server.clock.mono(d.server.world.now) }
+
+// client is the connection whose session has that number, or nil: it is over.
+func (d *database) client(session int64) *conn {
+	for _, n := range d.clients {
+		if n.session == session {
+			return n
+		}
+	}
+	return nil
+}
+
+// accept begins a session.
+func (d *database) accept(n *conn) {
+	n.incarnation, n.session = d.server.incarnation, d.model.Connect(d.clock())
+	d.clients = append(d.clients, n)
+}
+
+// leave ends the session of a connection of whose end the server has learnt.
+func (d *database) leave(n *conn) {
+	d.forget(n)
+	d.model.Disconnect(d.clock(), n.session)
+	d.tell()
+}
+
+func (d *database) forget(n *conn) {
+	n.gone = true
+	d.clients = slices.DeleteFunc(d.clients, func(o *conn) bool { return o == n })
+}
+
+// receive serves what a client has sent. A server that stands still keeps even
+// what asks for a connection: the kernel has it, but nobody says hello.
+func (d *database) receive(m *message) {
+	s, n, w := d.server, m.conn, d.server.world
+	if m.kind == dial && s.up {
+		n.incarnation = s.incarnation
+	}
+	unknown := n.incarnation != s.incarnation
+	switch {
+	case m.kind == dial && !s.up:
+		m.err = errUnreachable
+	case unknown && m.kind == rst:
+		w.free = append(w.free, m)
+		return
+	case unknown:
+		m.kind = rst
+	case s.paused:
+		s.inbox = append(s.inbox, m)
+		return
+	case m.kind == rst:
+		if n.session != 0 && !n.gone {
+			d.leave(n)
+		}
+		w.free = append(w.free, m)
+		return
+	case m.kind == dial:
+		d.accept(n)
+	case n.gone:
+		m.kind = rst
+	default:
+		n.asked = append(n.asked[:0], m)
+		if m.sql.command.Lease > 0 {
+			w.dates(false)
+		}
+		d.model.Do(d.clock(), n.session, m.op, m.sql.command)
+		d.tell()
+		return
+	}
+	m.toUp = false
+	w.send(m)
+}
+
+// tell hands on what the model says: to its clients, and of its entries.
+func (d *database) tell() {
+	w := d.server.world
+	list := d.model.Outputs()
+	for i := range list {
+		o := &list[i]
+		n := d.client(o.Session)
+		switch {
+		case o.Kind == model.Acted:
+			d.effect(o.By, &o.Effect)
+		case n == nil: // nobody waits for it any more
+		case o.Kind == model.Ended:
+			d.forget(n)
+			w.send(w.newMessage(n, rst, false))
+		case o.Kind == model.Answer:
+			m := n.asked[0]
+			n.asked = n.asked[:0]
+			m.sql.reply, m.toUp = o.Reply, false
+			w.send(m)
+		}
+	}
+	if len(list) > 0 {
+		d.server.changed()
+	}
+	d.flush()
+	d.group.flow()
+	d.server.arm()
+}
+
+// expire does what is due by now.
+func (d *database) expire() {
+	d.model.Advance(d.clock())
+	d.tell()
+}
+
+var actNames = [...]string{
+	model.Created:   history.Granted,
+	model.Removed:   history.Remove,
+	model.TakenOver: history.Takeover,
+	model.Shortened: history.Shorten,
+	model.Prolonged: history.Prolong,
+	model.Lost:      history.Lose,
+
+	model.SessionOver: history.Lose,
+}
+
+// effect reports what happened to the entry of a lock. Among replicas what became
+// of one shows on the primary; see databases.settle.
+func (d *database) effect(by int, f *model.Effect) {
+	g, s := d.group, d.server
+	lock := s.world.lockOf(f.Name)
+	switch maker, had := d.before[f.Name]; {
+	case lock == "", d.relay.follows, had && maker == f.Maker:
+		return
+	case f.Kind == model.Created && !s.up && g.replicated():
+		return // a power loss has undone its end, which others may know of
+	case d == g.primary && g.replicated():
+		g.entries.note(by, f)
+	}
+	text := ""
+	if f.Kind == model.SessionOver {
+		text = history.SessionOver
+	}
+	s.reportsWhy(actNames[f.Kind], lock, f.Name, f.Maker, by, text)
+	if f.Kind == model.TakenOver {
+		s.reports(history.Granted, lock, f.Name, by, by)
+	}
+}
+
+// entries are entries of locks, by name: the index of the acquire that made each.
+type entries map[string]int
+
+func (e entries) note(by int, f *model.Effect) {
+	switch f.Kind {
+	case model.Created, model.TakenOver:
+		e[f.Name] = by
+	case model.Removed, model.Lost, model.SessionOver:
+		delete(e, f.Name)
+	}
+}
+
+// stop is the end of d's process, and of its sessions. With lose it was a power
+// loss.
+func (d *database) stop(lose bool) {
+	d.cutOff()
+	keep := d.model.Committed()
+	if lose {
+		keep = d.onDisk()
+	}
+	if g := d.group; d == g.primary && g.replicated() {
+		d.before = d.rows()
+		for _, o := range g.members {
+			o.relay.apart = o.relay.apart || keep < d.model.Committed()
+		}
+	}
+	d.model.Crash(d.clock(), keep)
+	d.flushed, d.known = keep, keep
+	d.relay.cut()
+	d.tell()
+}
+
+// rows are the entries of locks that replicas may have, too.
+func (d *database) rows() entries {
+	rows := entries{}
+	d.model.Entries(func(name string, maker int) bool {
+		if d.server.world.lockOf(name) != "" {
+			rows[name] = maker
+		}
+		return true
+	})
+	return rows
+}
+
+// cutOff lets d forget its clients.
+func (d *database) cutOff() {
+	for _, n := range d.clients {
+		n.gone = true
+	}
+	d.clients = d.clients[:0]
+}
+
+// start is what d does when it is up again.
+func (d *database) start() {
+	if d == d.group.primary && d.group.replicated() {
+		d.before = nil
+		d.group.settle()
+	}
+	d.server.arm()
+}
+
+// onDisk is how much of the log a power loss leaves.
+func (d *database) onDisk() int64 {
+	switch d.server.world.cfg.Server.Fsync {
+	case catalogue.FsyncNone:
+		return 0
+	case catalogue.FsyncAlways:
+		return d.model.Committed()
+	}
+	d.flush()
+	return min(d.flushed, d.model.Committed())
+}
+
+// flush takes note of what is committed.
+func (d *database) flush() {
+	if now := int64(d.mono() / time.Second); now != d.second {
+		d.second, d.flushed = now, d.known
+	}
+	d.known = d.model.Committed()
+}
+
+// kill ends the sessions of a client's process, on behalf of nobody in particular.
+func (d *database) kill(process *client) {
+	if !d.server.runs() {
+		return // nobody hears of it
+	}
+	for _, n := range d.clients {
+		if n.client == process {
+			d.model.Kill(d.clock(), n.session)
+		}
+	}
+	d.tell()
+}
+
+// declared reports whether the statements of locks say what they mean.
+func (g *databases) declared() bool {
+	return !slices.ContainsFunc(g.members, func(d *database) bool { return !d.model.Declared() })
+}

@@ -1,0 +1,223 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/zookeeper"
+)
+
+// newEnsemble is a scene on an ensemble of three, the last of which leads, T
+// being 10 s. With every choice the least clients begin with zk-1, a tick is 5 s,
+// and an election takes as long.
+func newEnsemble(acquire func(catalogue.Env, context.Context) error, clients ...string) *group {
+	return newEnsembleWith(nil, acquire, clients...)
+}
+
+func newEnsembleWith(choices []Choice, acquire func(catalogue.Env, context.Context) error, clients ...string) *group {
+	g := &group{&scene{}}
+	g.World = New(env.Config{
+		Lock: catalogue.Lock{
+			ID: "of a test", Steps: catalogue.Requests{Acquire: 1, Release: 1}, Store: catalogue.StoreZooKeeper,
+			New: func(e catalogue.Env) locks.Locker { return lockFunc{e, acquire} },
+		},
+		Lease: 10 * time.Second, Clients: clients, Names: []string{"a"},
+	}, g, Replay(choices))
+	return g
+}
+
+// begins lets a client begin with zk-2.
+func begins(client string) []Choice { return []Choice{{Name{"server", client, 1}, 1}} }
+
+// session is what a client does with one of its own.
+type inSession func(e catalogue.Env, ctx context.Context, s zookeeper.Handle) error
+
+func (f inSession) acquire(e catalogue.Env, ctx context.Context) error {
+	s, err := e.ZooKeeper.Open(ctx, 0, 10*time.Second)
+	if err != nil {
+		return err
+	}
+	return f(e, ctx, s)
+}
+
+// enters makes /a and the client's own node below it.
+func enters(ctx context.Context, s zookeeper.Handle) error {
+	s.Create(ctx, 0, "/a", "", zookeeper.Persistent)
+	_, err := s.Create(ctx, 0, "/a/n-", "", zookeeper.Ephemeral|zookeeper.Sequential)
+	return err
+}
+
+// listens notes every event of the session for so long.
+func (g *group) listens(e catalogue.Env, ctx context.Context, s zookeeper.Handle, d time.Duration) {
+	for until := g.now + d; g.now < until; {
+		ev, err := s.Next(ctx, until-g.now)
+		switch {
+		case err == nil:
+			g.note("%s %s", eventNames[ev.Type], ev.Path)
+		case !errors.Is(err, zookeeper.ErrNoEvent):
+			g.note("%v", err)
+			return
+		}
+	}
+}
+
+var eventNames = [...]string{"", "created", "deleted", "changed", "children of", "connected", "disconnected", "expired", "closed"}
+
+// stays is a client that has a node, and hears what becomes of its session.
+func stays(g **group, d time.Duration) inSession {
+	return func(e catalogue.Env, ctx context.Context, s zookeeper.Handle) error {
+		if err := enters(ctx, s); err != nil {
+			return err
+		}
+		(*g).listens(e, ctx, s, d)
+		return nil
+	}
+}
+
+// wantAfter is want after the client's entry: its end follows by itself.
+func wantAfter(t *testing.T, got []string, after ...string) {
+	t.Helper()
+	want(t, got, slices.Concat([]string{"1ms zk-3 grant", "2ms connected "}, after)...)
+}
+
+// cut cuts c1 off from all members, and mend ends that.
+func (g *group) cut(d faults.Direction) error {
+	for i, x := range g.ensemble.members {
+		if err := g.Impair(i+1, faults.Impairment{Client: "c1", Server: x.server.name, Direction: d, Action: faults.Hold}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *group) mend() error {
+	for i := range g.ensemble.members {
+		if _, err := g.Restore(i + 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// What becomes of a session, and of the node that goes with it.
+func TestASessionGoesByTheLeadersClock(t *testing.T) {
+	for name, c := range map[string]struct {
+		disturb func(*group) error
+		heal    func(*group) error
+		want    []string
+	}{
+		"undisturbed": {nil, nil, []string{"40.002s c1 ends: <nil>"}},
+		"of a client that stands still": {
+			func(g *group) error { return g.Pause("c1") },
+			func(g *group) error { return g.Resume("c1") },
+			[]string{"15s zk-3 expire", "20s disconnected ", "20s expired ", "20s zookeeper: session expired", "20s c1 ends: <nil>"},
+		},
+		"of one that hangs, and its library does not": {
+			func(g *group) error { return g.Hang("c1") },
+			func(g *group) error { return g.Unhang("c1") },
+			[]string{"40.002s c1 ends: <nil>"},
+		},
+		"of one that is dead": {
+			func(g *group) error {
+				g.Go(func() { g.Sleep(39 * time.Second) })
+				return g.Kill("c1")
+			},
+			nil,
+			[]string{"1s c1 ends: the client crashed", "15s zk-3 expire"},
+		},
+		"of one that reaches nobody": {
+			func(g *group) error { return g.cut(faults.Both) },
+			func(g *group) error { return g.mend() },
+			[]string{"6.668s disconnected ", "15s zk-3 expire", "20s expired ", "20s zookeeper: session expired", "20s c1 ends: <nil>"},
+		},
+		"of one that hears nothing, whose heartbeats count": {
+			func(g *group) error { return g.cut(faults.ToClient) },
+			func(g *group) error { return g.mend() },
+			[]string{"6.668s disconnected ", "20s zk-3 expire", "20s expired ", "20s zookeeper: session expired", "20s c1 ends: <nil>"},
+		},
+		"of one whose wall clock jumps, and the leader's": {
+			func(g *group) error { g.Jump("zk-3", time.Hour); return g.Jump("c1", -time.Hour) },
+			nil,
+			[]string{"40.002s c1 ends: <nil>"},
+		},
+		"closed from elsewhere": {
+			func(g *group) error { return g.ExpireSession("c1") },
+			nil,
+			[]string{"1s zk-3 expire", "1s disconnected ", "1.001s expired ", "1.001s zookeeper: session expired", "1.001s c1 ends: <nil>"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var g *group
+			g = newEnsemble(stays(&g, 40*time.Second).acquire, "c1")
+			if c.disturb != nil {
+				g.After(time.Second, func() { must(t, c.disturb(g)) })
+			}
+			if c.heal != nil {
+				g.After(20*time.Second, func() { must(t, c.heal(g)) })
+			}
+			wantAfter(t, g.run(t, 2*time.Minute), c.want...)
+		})
+	}
+}
+
+// What members do when one of them is gone.
+func TestAMemberIsMissed(t *testing.T) {
+	for name, c := range map[string]struct {
+		disturb func(*group) error
+		want    []string
+	}{
+		"the leader, dead":                              {func(g *group) error { return g.Stop("zk-3", false) }, []string{"1s disconnected ", "6s zk-2 promote", "6.005s connected ", "40.002s c1 ends: <nil>"}},
+		"the leader, standing still":                    {func(g *group) error { return g.Pause("zk-3") }, []string{"11s disconnected ", "16s zk-2 promote", "30s zk-2 expire", "40.002s c1 ends: <nil>"}},
+		"the leader, cut off":                           {func(g *group) error { return g.Isolate(1, []string{"zk-3"}) }, []string{"11s disconnected ", "16s zk-2 promote", "16.006s connected ", "40.002s c1 ends: <nil>"}},
+		"the one that the client is connected to, dead": {func(g *group) error { return g.Stop("zk-1", false) }, []string{"1s disconnected ", "1s connected ", "40.002s c1 ends: <nil>"}},
+		"that one, cut off":                             {func(g *group) error { return g.Isolate(1, []string{"zk-1"}) }, []string{"11s disconnected ", "11s connected ", "40.002s c1 ends: <nil>"}},
+		"another":                                       {func(g *group) error { return g.Stop("zk-2", false) }, []string{"40.002s c1 ends: <nil>"}},
+		"two":                                           {func(g *group) error { g.Stop("zk-3", false); return g.Stop("zk-2", false) }, []string{"1s disconnected ", "40.002s c1 ends: <nil>"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var g *group
+			g = newEnsemble(stays(&g, 40*time.Second).acquire, "c1")
+			g.After(time.Second, func() { must(t, c.disturb(g)) })
+			wantAfter(t, g.run(t, 2*time.Minute), c.want...)
+		})
+	}
+}
+
+// What a restart leaves of nodes and sessions.
+func TestWhatAnEnsembleKeeps(t *testing.T) {
+	all := []string{"zk-1", "zk-2", "zk-3"}
+	for name, c := range map[string]struct {
+		stopped []string
+		lose    bool
+		want    []string
+	}{
+		"one comes back":              {all[2:], false, []string{"1s disconnected ", "6.006s connected ", "40.002s c1 ends: <nil>"}},
+		"one comes back with nothing": {all[2:], true, []string{"1s disconnected ", "6s zk-2 promote", "6.006s connected ", "40.002s c1 ends: <nil>"}},
+		"all come back":               {all, false, []string{"1s disconnected ", "7.007s connected ", "40.002s c1 ends: <nil>"}},
+		"two come back with nothing":  {all[1:], true, []string{"1s disconnected ", "7s zk-1 promote", "7.006s connected ", "40.002s c1 ends: <nil>"}},
+		"all come back with nothing":  {all, true, []string{"1s disconnected ", "7s zk-3 lose", "40.002s c1 ends: <nil>"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var g *group
+			g = newEnsemble(stays(&g, 40*time.Second).acquire, "c1")
+			g.After(time.Second, func() {
+				for _, s := range c.stopped {
+					must(t, g.Stop(s, c.lose))
+				}
+			})
+			g.After(2*time.Second, func() {
+				for _, s := range c.stopped {
+					must(t, g.Start(s))
+				}
+			})
+			wantAfter(t, g.run(t, 2*time.Minute), c.want...)
+		})
+	}
+}

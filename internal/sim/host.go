@@ -1,0 +1,169 @@
+package sim
+
+import (
+	"context"
+	"time"
+
+	"github.com/lockcheck/lockcheck/internal/env"
+)
+
+// host is the locks.Host of a client.
+type host client
+
+// Now is the wall clock.
+func (h *host) Now() time.Time {
+	(*client)(h).spin()
+	h.journal.clock(h.world.now)
+	h.world.dates(true)
+	return time.Unix(0, int64(h.clock.wall(h.world.now)))
+}
+
+// Mono is the monotonic clock.
+func (h *host) Mono() time.Duration {
+	(*client)(h).spin()
+	h.journal.clock(h.world.now)
+	return h.clock.mono(h.world.now)
+}
+
+// Left is how long ctx still lasts. Where order decides it ends at any time.
+func (h *host) Left(ctx context.Context) (time.Duration, bool) {
+	end := endOf(ctx)
+	if end == never {
+		return 0, false
+	}
+	now := h.world.now
+	return max(0, h.clock.mono(max(end, now))-h.clock.mono(now)), true
+}
+
+// Sleep waits for d, or until ctx ends.
+func (h *host) Sleep(ctx context.Context, d time.Duration) error {
+	return (*client)(h).sleep(ctx, d)
+}
+
+// Backoff waits for a random time.
+func (h *host) Backoff(ctx context.Context, shortest, spread time.Duration) error {
+	if h.world.order != nil {
+		return (*client)(h).ask(ctx)
+	}
+	if spread > 0 {
+		shortest += time.Duration(h.Rand("backoff", int64(spread)))
+	}
+	return h.Sleep(ctx, shortest)
+}
+
+// Mark is for searches.
+func (h *host) Mark(label string, live ...int64) {
+	if h.world.order != nil {
+		h.journal.mark(label, live)
+		h.round = h.world.order.changes
+	}
+}
+
+// Rand draws for the client.
+func (h *host) Rand(what string, n int64) int64 {
+	if h.world.order != nil {
+		return 0
+	}
+	return h.world.Rand(h.name, what, n)
+}
+
+// Unique is different at each call.
+func (h *host) Unique() string { return h.world.unique((*client)(h)) }
+
+// Op is the operation that runs on the host, and Dead tells whether the client
+// has been killed: for a lock that stands outside the network and knows
+// everything, which tests hold the judge against.
+func (h *host) Op() env.Op { return h.operation.Op }
+
+// Dead: see Op.
+func (h *host) Dead() bool { return h.dead }
+
+func (c *client) sleep(ctx context.Context, d time.Duration) error {
+	c.mustLive()
+	c.spin()
+	w := c.world
+	until := w.now + c.clock.lasts(max(d, 0))
+	if wait := min(until, endOf(ctx)); wait > w.now {
+		w.current.sleeping = true
+		c.park(wait)
+		w.current.sleeping = false
+	}
+	return c.over(endOf(ctx))
+}
+
+// ask is Backoff where order decides: it ends when something has happened that
+// may give another answer, and that at any time.
+func (c *client) ask(ctx context.Context) error {
+	c.mustLive()
+	c.world.current.free = asking
+	c.park(never)
+	return c.over(endOf(ctx))
+}
+
+// over is the error of a context that ends then.
+func (c *client) over(end time.Duration) error {
+	switch {
+	case end == ended:
+		return context.Canceled
+	case c.world.now >= end:
+		c.journal.number(1)
+		return context.DeadlineExceeded
+	}
+	c.journal.number(0)
+	return nil
+}
+
+// spin counts what costs no virtual time as an event. A lock that does nothing
+// else never lets the scheduler have its turn: when the budget is used up it
+// has to, and the run ends.
+func (c *client) spin() {
+	w := c.world
+	if w.recent++; w.recent > w.share {
+		c.park(w.now)
+	}
+}
+
+// deadline is a context that ends at a virtual time. It cannot be waited for
+// on a channel: only Host and port wait, and they know it.
+type deadline struct {
+	client *client
+	end    time.Duration
+}
+
+// Deadline is in virtual time, so it tells real clocks nothing.
+func (d *deadline) Deadline() (time.Time, bool) { return time.Unix(0, int64(epoch+d.end)), true }
+
+// Done is nil: see deadline.
+func (d *deadline) Done() <-chan struct{} { return nil }
+
+// Err tells whether the time has come.
+func (d *deadline) Err() error { return d.client.over(d.end) }
+
+// Value lets endOf find d below other contexts.
+func (d *deadline) Value(key any) any {
+	if _, ok := key.(endKey); ok {
+		return ending(d)
+	}
+	return nil
+}
+
+func (d *deadline) at() time.Duration { return d.end }
+
+// ending is a context of ours: it knows when it ends, in virtual time.
+type ending interface{ at() time.Duration }
+
+type endKey struct{}
+
+// ended is the end of a context that was stopped.
+const ended time.Duration = -1
+
+// endOf is the virtual time at which ctx ends.
+func endOf(ctx context.Context) time.Duration {
+	if e, ok := ctx.(ending); ok {
+		return e.at()
+	}
+	if e, ok := ctx.Value(endKey{}).(ending); ok {
+		return e.at()
+	}
+	return never
+}

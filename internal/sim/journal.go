@@ -1,0 +1,181 @@
+package sim
+
+import (
+	"encoding/binary"
+	"slices"
+	"time"
+
+	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/stores/mysql"
+	"github.com/lockcheck/lockcheck/stores/redis"
+)
+
+// journal is all that a client's code has learnt from outside: what its host
+// and its ports have returned. A coroutine's own state cannot be looked at, but
+// it follows from this. A nil journal takes no notes: only a search needs them.
+type journal struct {
+	notes []byte
+	times []note // clock readings, which count by how long ago they were
+	marks []mark // of the running operation
+}
+
+type note struct {
+	at   int // where in notes
+	read time.Duration
+}
+
+// mark is where a loop began.
+type mark struct {
+	label        string
+	notes, times int
+}
+
+func (j *journal) reset() { j.notes, j.times, j.marks = j.notes[:0], j.times[:0], j.marks[:0] }
+
+// begin is the start of an operation.
+func (j *journal) begin(kind string) {
+	if j == nil {
+		return
+	}
+	j.marks = j.marks[:0]
+	j.text(kind)
+}
+
+// mark forgets what was learnt since the loop called label began: all that is
+// left of it is live.
+func (j *journal) mark(label string, live []int64) {
+	if j == nil {
+		return
+	}
+	i := slices.IndexFunc(j.marks, func(m mark) bool { return m.label == label })
+	if i < 0 {
+		j.marks = append(j.marks, mark{label, len(j.notes), len(j.times)})
+	} else {
+		m := j.marks[i]
+		j.notes, j.times, j.marks = j.notes[:m.notes], j.times[:m.times], j.marks[:i+1]
+	}
+	for _, v := range live {
+		j.number(v)
+	}
+}
+
+func (j *journal) number(v int64) {
+	if j != nil {
+		j.notes = binary.AppendVarint(j.notes, v)
+	}
+}
+
+func (j *journal) text(s string) {
+	if j != nil {
+		j.notes = appendText(j.notes, s)
+	}
+}
+
+func (j *journal) clock(now time.Duration) {
+	if j != nil {
+		j.times = append(j.times, note{len(j.notes), now})
+	}
+}
+
+// result is how a request to s ended, if it was one, and not a connection's begin.
+func (j *journal) result(s *server, k kind, r *redis.Reply, a *env.Answer, err error) {
+	if j == nil {
+		return
+	}
+	j.notes = appendError(j.notes, err)
+	switch {
+	case err != nil || k != call:
+	case s.redis == nil:
+		j.notes = appendAnswer(j.notes, a)
+	default:
+		j.notes = appendReply(j.notes, r)
+	}
+}
+
+// failure is how something ended of which nothing else was learnt; nil: well.
+func (j *journal) failure(err error) {
+	if j != nil {
+		j.notes = appendError(j.notes, err)
+	}
+}
+
+// rows is a MySQL server's answer. Its times count as clock readings.
+func (j *journal) rows(r *mysql.Reply) {
+	if j == nil {
+		return
+	}
+	j.notes = appendRows(j.notes, r, 0)
+	for _, ms := range [...]int64{r.Now, r.Row.Expires} {
+		if ms != 0 {
+			j.clock(time.Duration(ms)*time.Millisecond - epoch)
+		}
+	}
+}
+
+func (j *journal) append(b []byte, now time.Duration) []byte {
+	b = binary.AppendUvarint(b, uint64(len(j.notes)))
+	b = append(b, j.notes...)
+	b = binary.AppendUvarint(b, uint64(len(j.times)))
+	for _, n := range j.times {
+		b = binary.AppendUvarint(b, uint64(n.at))
+		b = binary.AppendVarint(b, int64(now-n.read))
+	}
+	return b
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+func appendBool(b []byte, v bool) []byte {
+	if v {
+		return append(b, 1)
+	}
+	return append(b, 0)
+}
+
+func appendError(b []byte, err error) []byte {
+	if err == nil {
+		return append(b, 0)
+	}
+	return appendText(append(b, 1), err.Error())
+}
+
+func appendReply(b []byte, r *redis.Reply) []byte {
+	return appendText(binary.AppendVarint(append(b, byte(r.Kind)), r.Int), r.Str)
+}
+
+// appendRows appends a MySQL server's answer, but its times only if now is not 0.
+func appendRows(b []byte, r *mysql.Reply, now time.Duration) []byte {
+	b = append(binary.AppendUvarint(b, uint64(r.Code)), boolBits(r.Found, r.Null))
+	for _, v := range [...]int64{r.ID, r.Affected, r.Int} {
+		b = binary.AppendVarint(b, v)
+	}
+	if !r.Found && r.Now == 0 {
+		return b
+	}
+	return appendRow(appendDate(b, r.Now, now), &r.Row, now)
+}
+
+func appendRow(b []byte, r *mysql.Row, now time.Duration) []byte {
+	b = binary.AppendVarint(binary.AppendVarint(b, r.ID), r.Version)
+	b = appendText(b, r.Resource)
+	for _, t := range [...]mysql.Text{r.Queue, r.Owner} {
+		b = appendText(appendBool(b, t.Valid), t.S)
+	}
+	return appendDate(b, r.Expires, now)
+}
+
+// appendDate appends how far away a date is, in milliseconds since 1970, if now
+// is not 0. A date of 0 is none.
+func appendDate(b []byte, ms int64, now time.Duration) []byte {
+	b = appendBool(b, ms != 0)
+	if ms == 0 || now == 0 {
+		return b
+	}
+	return binary.AppendVarint(b, int64(time.Duration(ms)*time.Millisecond-epoch-now))
+}
+
+func appendAnswer(b []byte, a *env.Answer) []byte {
+	return appendBool(binary.AppendVarint(b, a.Value), a.Stale)
+}

@@ -1,0 +1,315 @@
+package sim
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/model"
+	"github.com/lockcheck/lockcheck/stores/zookeeper"
+)
+
+// The client library, as go-zookeeper v1.0.4 is: its times by a session's length,
+// and as shares of T those that are a second there, whatever the session.
+const (
+	beatShare  = 3  // a heartbeat each third of the session,
+	dialShare  = 10 // to connect takes T/10 at most,
+	restShare  = 10 // and when all servers were tried in vain it waits for T/10
+	helloTimes = 10 // it waits ten times as long for a server that has accepted it
+)
+
+// silence is how long it waits to hear something before it gives a connection up.
+func (s *session) silence() time.Duration { return s.length * 2 / 3 }
+
+// libraryState is what the library waits for.
+type libraryState uint8
+
+const (
+	dialing   libraryState = iota // a connection
+	greeting                      // the session on it
+	connected                     // whatever comes
+	resting                       // the next round
+	over                          // nothing: the session has ended
+)
+
+// ask is what a packet asks for.
+type ask uint8
+
+const (
+	request  ask = iota // its command
+	hello               // a session, or to go on with one
+	ping                // nothing: a heartbeat
+	farewell            // the session's end
+)
+
+// packet is what ZooKeeper's messages carry, beside what all do.
+type packet struct {
+	ask     ask
+	command zookeeper.Command
+	reply   zookeeper.Reply
+	session int64
+	life    int // of the ensemble, that session is of
+	length  time.Duration
+	zxid    int64         // the greatest that the client has seen, and with the answer the server's
+	watches []model.Watch // of a hello: go-zookeeper sends them right after it
+	event   zookeeper.Event
+	ended   bool // the answer: the session has
+	moved   bool // the answer: it is carried by another connection
+}
+
+// zkMessage is a message with an empty packet.
+func (w *World) zkMessage(n *conn, k kind, toUp bool) *message {
+	m := w.newMessage(n, k, toUp)
+	if m.zk == nil {
+		m.zk = new(packet)
+	}
+	*m.zk = packet{watches: m.zk.watches[:0]}
+	m.op, m.member = 0, nil
+	return m
+}
+
+func (s *session) reset(c *client, length time.Duration) {
+	*s = session{
+		client: c, length: length, last: -1, at: -1, deadline: never, beat: never, timer: never,
+		calls: s.calls[:0], watches: s.watches[:0], events: s.events[:0], readers: s.readers[:0],
+		servers: append(s.servers[:0], c.world.ensemble.members...), kept: s.kept[:0],
+	}
+	for i := range s.servers[1:] {
+		j := i + int(c.world.Rand(c.name, "server", int64(len(s.servers)-i)))
+		s.servers[i], s.servers[j] = s.servers[j], s.servers[i]
+	}
+}
+
+// connectNext tries the next server. When all have been tried since the last
+// connection the library waits. It gives back what was not sent, then; but the
+// port hands it over again, for as long as the time-out lasts.
+func (s *session) connectNext() {
+	s.at = (s.at + 1) % len(s.servers)
+	again := s.at == s.last
+	if s.last < 0 {
+		s.last = 0
+	}
+	if again {
+		s.state = resting
+		s.waits(s.client.world.cfg.Lease / restShare)
+		return
+	}
+	s.dial()
+}
+
+func (s *session) dial() {
+	c := s.client
+	n := c.world.connect(c, s.servers[s.at].server)
+	n.library, n.open = s, true
+	c.hold(n)
+	s.conn, s.state = n, dialing
+	s.waits(c.world.cfg.Lease / dialShare)
+	c.world.send(c.world.zkMessage(n, dial, true))
+}
+
+// hold keeps n among the connections of the client.
+func (c *client) hold(n *conn) {
+	if slot := &c.conns[n.server.n]; !(*slot).open {
+		*slot = n
+		return
+	}
+	c.spare = slices.DeleteFunc(c.spare, func(o *conn) bool { return o.library != nil && !o.open })
+	c.spare = append(c.spare, n)
+}
+
+// waits sets the time after which the library gives up what it waits for.
+func (s *session) waits(d time.Duration) {
+	s.deadline = s.client.world.now + s.client.clock.lasts(d)
+	s.arm()
+}
+
+// arm makes sure that the library's next time finds it.
+func (s *session) arm() {
+	if at := min(s.deadline, s.beat); at < s.timer {
+		s.timer = at
+		s.client.world.push(event{at: at, what: s})
+	}
+}
+
+// happen is one of its timers.
+func (s *session) happen(w *World) {
+	if s.timer > w.now || s.state == over || s.client.dead {
+		return
+	}
+	s.timer = never
+	if s.client.paused {
+		s.late = true
+		return
+	}
+	s.onTime()
+}
+
+// onTime does what was to be done by now.
+func (s *session) onTime() {
+	now := s.client.world.now
+	switch {
+	case s.state == resting && now >= s.deadline:
+		s.dial()
+		return
+	case now >= s.deadline:
+		s.lose()
+		return
+	case now >= s.beat:
+		s.client.world.send(s.client.world.zkMessage(s.conn, call, true).asking(ping))
+		s.beats()
+	}
+	s.arm()
+}
+
+func (m *message) asking(a ask) *message {
+	m.zk.ask = a
+	return m
+}
+
+func (s *session) beats() {
+	s.beat = s.client.world.now + s.client.clock.lasts(s.length/beatShare)
+}
+
+// drop leaves the connection.
+func (s *session) drop() {
+	n := s.conn
+	s.conn, s.deadline, s.beat = nil, never, never
+	if n != nil && n.open {
+		n.open = false
+		w := s.client.world
+		w.send(w.newMessage(n, rst, true))
+	}
+}
+
+// lose is what comes when the connection is lost, or did not come about.
+func (s *session) lose() {
+	was := s.state
+	s.drop()
+	s.fail(s.sent, zookeeper.ErrConnectionLoss)
+	if was == connected {
+		s.event(zookeeper.Disconnected, "")
+	}
+	s.connectNext()
+}
+
+// receive is the arrival of something at the client: a pause lets it wait.
+func (s *session) receive(m *message) {
+	switch c := s.client; {
+	case c.dead || s.state == over || m.conn != s.conn:
+		c.world.free = append(c.world.free, m)
+	case c.paused:
+		s.kept = append(s.kept, m)
+	default:
+		s.take(m)
+		c.world.free = append(c.world.free, m)
+	}
+}
+
+// goOn is what the library does after a pause: first what has arrived, as a
+// client does that finds an answer and its time-out. See exchange.
+func (s *session) goOn() {
+	kept := s.kept
+	s.kept = nil
+	for _, m := range kept {
+		s.receive(m)
+	}
+	s.kept = kept[:0]
+	if s.late && s.state != over {
+		s.late = false
+		s.onTime()
+	}
+}
+
+func (s *session) take(m *message) {
+	switch {
+	case m.kind == rst, m.kind == dial && m.err != nil:
+		s.lose()
+	case m.kind == dial:
+		s.greet()
+	case m.kind == notice:
+		s.heard()
+		s.notify(m.zk.event)
+	case m.zk.ask == hello:
+		s.greeted(m.zk)
+	case m.zk.ask == ping:
+		s.heard()
+	default:
+		s.heard()
+		s.answered(m.zk)
+	}
+}
+
+// heard begins the wait for the next sign of life.
+func (s *session) heard() {
+	s.deadline = s.client.world.now + s.client.clock.lasts(s.silence())
+	s.arm()
+}
+
+// greet asks for the session.
+func (s *session) greet() {
+	s.state = greeting
+	w := s.client.world
+	m := w.zkMessage(s.conn, call, true).asking(hello)
+	k := m.zk
+	k.session, k.life, k.length, k.zxid = s.id, s.life, s.length, s.zxid
+	k.watches = append(k.watches, s.watches...)
+	if s.opener != nil {
+		m.op = s.opener.operation.Index
+	}
+	s.waits(helloTimes * s.silence())
+	w.send(m)
+}
+
+// greeted is the server's answer to that.
+func (s *session) greeted(k *packet) {
+	if k.ended {
+		s.event(zookeeper.Expired, "")
+		s.finish(zookeeper.ErrSessionExpired)
+		return
+	}
+	s.id, s.life, s.length = k.session, k.life, k.length
+	s.state, s.last = connected, s.at
+	s.heard()
+	s.beats()
+	s.arm()
+	s.event(zookeeper.Connected, "")
+	s.wake(s.opener)
+	s.sendCalls()
+}
+
+// sendCalls sends what waits for a connection.
+func (s *session) sendCalls() {
+	w := s.client.world
+	for ; s.state == connected && s.sent < len(s.calls); s.sent++ {
+		c := s.calls[s.sent]
+		m := w.zkMessage(s.conn, call, true).asking(c.ask)
+		m.op, m.zk.command = c.op, c.command
+		w.send(m)
+	}
+}
+
+// answered is the answer to the first call.
+func (s *session) answered(k *packet) {
+	s.zxid = max(s.zxid, k.zxid)
+	call := s.calls[0]
+	s.calls = append(s.calls[:0], s.calls[1:]...)
+	s.sent--
+	call.reply, call.done = k.reply, true
+	switch {
+	case k.ended:
+		call.err = zookeeper.ErrSessionExpired
+	case k.ask == farewell:
+		s.event(zookeeper.Closed, "")
+		s.finish(zookeeper.ErrClosed)
+	default:
+		if watch, ok := model.WatchOf(call.command, k.reply); ok && !slices.Contains(s.watches, watch) {
+			s.watches = append(s.watches, watch)
+		}
+	}
+	s.wake(call.task)
+}
+
+// notify puts what a watch has seen into the queue.
+func (s *session) notify(e zookeeper.Event) {
+	s.watches = slices.DeleteFunc(s.watches, func(o model.Watch) bool { return o.Ends(e) })
+	s.event(e.Type, e.Path)
+}

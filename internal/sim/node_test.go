@@ -1,0 +1,338 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/locks"
+)
+
+// group is a scene on a master with two replicas, T being 10 s. With every
+// choice the least, Sentinels take a master for dead after a second.
+type group struct{ *scene }
+
+func newGroup(acquire func(catalogue.Env, context.Context) error, clients ...string) *group {
+	return newGroupOn(catalogue.Server{Replicas: 2}, acquire, clients...)
+}
+
+func newGroupOn(server catalogue.Server, acquire func(catalogue.Env, context.Context) error, clients ...string) *group {
+	g := &group{&scene{}}
+	g.World = New(env.Config{
+		Lock: catalogue.Lock{
+			ID: "of a test", Steps: catalogue.Requests{Acquire: 1, Release: 1},
+			New: func(e catalogue.Env) locks.Locker { return lockFunc{e, acquire} },
+		},
+		Lease: 10 * time.Second, Clients: clients, Names: []string{"a"}, Server: server,
+	}, g, Replay(nil))
+	return g
+}
+
+func (g *group) Server(e history.Entry) { g.note("%s %s", e.Process.Name, e.F) }
+func (g *group) Report(e history.Entry) { g.note("%s %s until %v", e.Client, e.F, e.ValidUntil) }
+
+// keeps sets the key for ten seconds, and is there for as long as the test looks.
+func keeps(d time.Duration) func(catalogue.Env, context.Context) error {
+	return func(e catalogue.Env, ctx context.Context) error {
+		ok, err := e.Redis[0].SetIfAbsent(ctx, 0, "a", e.Host.Unique(), 10*time.Second)
+		if err == nil && !ok {
+			err = fmt.Errorf("held")
+		}
+		e.Host.Sleep(ctx, d)
+		return err
+	}
+}
+
+func TestAReplicaTakesTheMastersPlace(t *testing.T) {
+	for name, c := range map[string]struct {
+		disturb func(*group) error
+		want    []string
+	}{
+		"of one that died": {
+			func(g *group) error { return g.Stop("redis-1", true) },
+			[]string{"0s redis-1 grant", "2s redis-1b promote", "10.001s redis-1b expire"},
+		},
+		"of one that stands still": {
+			func(g *group) error { return g.Pause("redis-1") },
+			[]string{"0s redis-1 grant", "2s redis-1b promote", "10.001s redis-1b expire"},
+		},
+		"of one that is cut off, and goes on by itself": {
+			func(g *group) error { return g.Isolate(1, []string{"redis-1"}) },
+			[]string{"0s redis-1 grant", "2s redis-1b promote", "10.001s redis-1 expire", "10.001s redis-1b expire"},
+		},
+		"not of one that only few Sentinels miss": {
+			func(g *group) error { return g.Isolate(1, []string{"sentinel-1"}) },
+			[]string{"0s redis-1 grant", "10.001s redis-1 expire"},
+		},
+		"not where most Sentinels cannot talk to one another": {
+			func(g *group) error {
+				g.Isolate(1, []string{"sentinel-1"})
+				g.Isolate(2, []string{"sentinel-2"})
+				return g.Stop("redis-1", true)
+			},
+			[]string{"0s redis-1 grant"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGroup(keeps(15*time.Second), "c1")
+			g.After(time.Second, func() { must(t, c.disturb(g)) })
+			want(t, g.run(t, time.Minute), append(c.want, "15s c1 ends: <nil>")...)
+		})
+	}
+}
+
+// What the master has not sent yet when it dies is lost, and what it has
+// removed and not said is there again.
+func TestAFailoverForgets(t *testing.T) {
+	t.Run("a grant", func(t *testing.T) {
+		g := newGroup(keeps(5*time.Second), "c1")
+		must(t, g.Isolate(1, []string{"redis-1b", "redis-1c"}))
+		g.After(time.Second, func() {
+			must(t, g.Stop("redis-1", true))
+			g.Restore(1)
+		})
+		want(t, g.run(t, time.Minute), "0s redis-1 grant", "2s redis-1b promote", "2s redis-1b lose", "5s c1 ends: <nil>")
+	})
+	t.Run("a release", func(t *testing.T) {
+		g := newGroup(func(e catalogue.Env, ctx context.Context) error {
+			e.Redis[0].SetIfAbsent(ctx, 0, "a", "v", 0)
+			e.Host.Sleep(ctx, time.Second)
+			e.Redis[0].Del(ctx, 0, "a")
+			return e.Host.Sleep(ctx, 5*time.Second)
+		}, "c1")
+		g.After(time.Second/2, func() { must(t, g.Isolate(1, []string{"redis-1"})) })
+		want(t, g.run(t, time.Minute), "0s redis-1 grant", "1s redis-1 remove", "1.5s redis-1b promote", "1.5s redis-1b grant", "6s c1 ends: <nil>")
+	})
+}
+
+// What a replica that becomes the master has of an earlier lock is not what is
+// lost: that one is over already, and the later one is gone.
+func TestAFailoverForgetsTheLaterOfTwo(t *testing.T) {
+	g := newGroup(func(e catalogue.Env, ctx context.Context) error {
+		_, err := e.Redis[0].SetIfAbsent(ctx, 0, "a", "v", 1800*time.Millisecond)
+		return err
+	}, "c1")
+	g.After(time.Second, func() { must(t, g.Isolate(1, []string{"redis-1"})) })
+	g.Go(func() {
+		for i := range 2 {
+			_, err := g.Client("c1").Acquire(env.Op{Index: i + 1, Acquisition: i + 1, Lock: "a"}, time.Minute)
+			g.note("c1 ends: %v", err)
+			g.Sleep(1900 * time.Millisecond)
+		}
+	})
+	must(t, g.Run())
+	want(t, g.seen, "0s redis-1 grant", "0s c1 ends: <nil>", "1.801s redis-1 expire",
+		"1.9s redis-1 grant", "1.9s c1 ends: <nil>", "2s redis-1b promote", "2s redis-1b lose", "3.701s redis-1 expire")
+}
+
+// Who ends in good order waits for the replicas that it reaches, and only for
+// those (Redis manual, SHUTDOWN).
+func TestAGoodEndForgetsNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		isolate []string
+		want    string
+	}{
+		"reached": {[]string{"sentinel-1"}, "5.001s redis-1b expire"},
+		"cut off": {[]string{"redis-1"}, "1s redis-1b lose"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGroup(func(e catalogue.Env, ctx context.Context) error {
+				_, err := e.Redis[0].SetIfAbsent(ctx, 0, "a", "v", 5*time.Second)
+				e.Host.Sleep(ctx, 6*time.Second)
+				return err
+			}, "c1")
+			must(t, g.Isolate(1, c.isolate))
+			g.After(latencyMin+latencyMin/2, func() { must(t, g.Stop("redis-1", false)) })
+			want(t, g.run(t, time.Minute), "0s redis-1 grant", "1s redis-1b promote", c.want, "6s c1 ends: <nil>")
+		})
+	}
+}
+
+// A server that was the master comes back with what it had, and it no longer
+// counts: what has been released since is not there again.
+func TestAnOldMasterBringsNothingBack(t *testing.T) {
+	g := newGroup(func(e catalogue.Env, ctx context.Context) error {
+		e.Redis[0].SetIfAbsent(ctx, 0, "a", "v", 10*time.Second)
+		e.Host.Sleep(ctx, 3*time.Second)
+		e.Redis[0].Del(ctx, 0, "a")
+		return e.Host.Sleep(ctx, 2*time.Second)
+	}, "c1")
+	g.After(time.Second, func() { must(t, g.Stop("redis-1", false)) })
+	g.After(4*time.Second, func() { must(t, g.Start("redis-1")) })
+	want(t, g.run(t, time.Minute), "0s redis-1 grant", "2s redis-1b promote", "3s redis-1b remove", "5s c1 ends: <nil>")
+}
+
+// Between its successor's promotion and the moment when it hears of it, a
+// master that was cut off serves those who know no better; then it drops what
+// it granted alone.
+func TestTwoMasters(t *testing.T) {
+	g := newGroup(keeps(10*time.Second), "c1", "c2")
+	must(t, g.Isolate(1, []string{"redis-1"}))
+	for i := range 3 { // c1 hears nothing of the Sentinels
+		must(t, g.Impair(2+i, faults.Impairment{Client: "c1", Server: fmt.Sprint("sentinel-", i+1), Action: faults.Hold}))
+	}
+	for i, c := range []string{"c1", "c2"} {
+		g.Go(func() {
+			g.Sleep(2 * time.Second)
+			_, err := g.Client(c).Acquire(env.Op{Index: i + 1, Acquisition: 1, Lock: "a"}, time.Minute)
+			g.note("%s ends: %v", c, err)
+		})
+	}
+	g.After(4*time.Second, func() { g.Restore(1) })
+	must(t, g.Run())
+	want(t, g.seen, "1s redis-1b promote", "2s redis-1 grant", "2s redis-1b grant", "4s redis-1 lose", "12s c1 ends: <nil>", "12s c2 ends: <nil>")
+}
+
+func TestAnEmptyMasterWipesItsReplicas(t *testing.T) {
+	g := newGroup(keeps(5*time.Second), "c1")
+	g.After(time.Second, func() { must(t, g.Stop("redis-1", true)) })
+	g.After(3*time.Second/2, func() { must(t, g.Start("redis-1")) })
+	g.After(2*time.Second, func() {
+		for _, s := range g.nodes[0].members {
+			for key := range s.redis.Entries {
+				t.Errorf("%s holds %s", s.name, key)
+			}
+		}
+	})
+	want(t, g.run(t, time.Minute), "0s redis-1 grant", "1.5s redis-1 lose", "5s c1 ends: <nil>")
+}
+
+func TestWaitCountsReplicas(t *testing.T) {
+	for name, c := range map[string]struct {
+		isolate []string
+		want    string
+	}{
+		"both":  {nil, "0s c1 ends: 2 have it"},
+		"one":   {[]string{"redis-1c"}, "500ms c1 ends: 1 have it"},
+		"none":  {[]string{"redis-1"}, "500ms c1 ends: 0 have it"},
+		"again": {[]string{"sentinel-3"}, "0s c1 ends: 2 have it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGroup(func(e catalogue.Env, ctx context.Context) error {
+				e.Redis[0].Set(ctx, 0, "b", "v", 0)
+				n, err := e.Redis[0].Wait(ctx, time.Second, 2, time.Second/2)
+				if err != nil {
+					return err
+				}
+				return fmt.Errorf("%d have it", n)
+			}, "c1")
+			if c.isolate != nil {
+				must(t, g.Isolate(1, c.isolate))
+			}
+			want(t, g.run(t, time.Minute), c.want)
+		})
+	}
+}
+
+// The clock of the new master may be ahead: what the old one had set for long
+// is over at once.
+func TestAPromotedServerGoesByItsOwnClock(t *testing.T) {
+	g := newGroup(keeps(5*time.Second), "c1")
+	must(t, g.Jump("redis-1b", time.Minute))
+	g.After(time.Second, func() { must(t, g.Stop("redis-1", true)) })
+	want(t, g.run(t, time.Minute), "0s redis-1 grant", "2s redis-1b promote", "2s redis-1b expire", "5s c1 ends: <nil>")
+}
+
+func TestAServerThatStandsStillAnswersLater(t *testing.T) {
+	s := newScene(set, "c1")
+	must(t, s.Pause("redis-1"))
+	s.After(time.Second, func() { must(t, s.Resume("redis-1")) })
+	want(t, s.run(t, time.Minute), "1s grant by 1", "1s c1 ends: <nil>")
+}
+
+func TestEviction(t *testing.T) {
+	for policy, wants := range map[catalogue.Eviction][]string{
+		catalogue.EvictVolatile: {"0s redis-1 grant", "1s redis-1 lose", "5s c1 ends: <nil>"},
+		catalogue.EvictNothing:  {"0s redis-1 grant", "5s c1 ends: <nil>"},
+	} {
+		g := newGroupOn(catalogue.Server{Eviction: policy}, keeps(5*time.Second), "c1")
+		g.After(time.Second, func() { must(t, g.Evict("redis-1")) })
+		g.After(2*time.Second, func() { must(t, g.Relieve("redis-1")) })
+		want(t, g.run(t, time.Minute), wants...)
+	}
+}
+
+// The masters of one cluster share out the keys between them.
+func TestNodesOfACluster(t *testing.T) {
+	g := newGroupOn(catalogue.Server{Nodes: 3, Cluster: true}, func(e catalogue.Env, ctx context.Context) error {
+		text := ""
+		for _, p := range e.Redis {
+			_, err := p.SetIfAbsent(ctx, 0, "a", "v", time.Second)
+			text += fmt.Sprint(err, "; ")
+		}
+		return fmt.Errorf("%s", text)
+	}, "c1")
+	want(t, g.run(t, time.Minute), "0s redis-3 grant",
+		"0s c1 ends: redis: MOVED 15495 redis-3:6379; redis: MOVED 15495 redis-3:6379; <nil>; ")
+}
+
+// Everybody who waits for an answer of the old master learns at once that none
+// will come.
+func TestAllTasksLeaveTheOldMaster(t *testing.T) {
+	g := newGroup(func(e catalogue.Env, ctx context.Context) error {
+		var ended [3]time.Duration
+		var tasks []locks.Task
+		for i := range ended {
+			tasks = append(tasks, e.Host.Go(func(ctx context.Context) {
+				e.Redis[0].Get(ctx, time.Hour, "b")
+				ended[i] = e.Host.Mono().Truncate(time.Millisecond)
+			}))
+		}
+		for _, task := range tasks {
+			task.Wait()
+		}
+		return fmt.Errorf("%v", ended)
+	}, "c1")
+	must(t, g.Pause("redis-1"))
+	want(t, g.run(t, time.Minute), "1s redis-1b promote", "1s c1 ends: [1s 1s 1s]")
+}
+
+// Sentinels that could not agree while they were apart do when they are not.
+func TestAMissedElectionComesLater(t *testing.T) {
+	g := newGroup(keeps(6*time.Second), "c1")
+	must(t, g.Isolate(1, []string{"sentinel-1"}))
+	must(t, g.Isolate(2, []string{"sentinel-2"}))
+	g.After(time.Second, func() { must(t, g.Stop("redis-1", true)) })
+	g.After(4*time.Second, func() { g.Restore(1); g.Restore(2) })
+	want(t, g.run(t, time.Minute), "0s redis-1 grant", "4s redis-1b promote", "6s c1 ends: <nil>")
+}
+
+// A replica that has come back empty is the last that they choose.
+func TestAnEmptyReplicaIsNotChosen(t *testing.T) {
+	g := newGroup(keeps(6*time.Second), "c1")
+	g.After(time.Second, func() {
+		must(t, g.Isolate(1, []string{"redis-1"}))
+		must(t, g.Stop("redis-1b", true))
+		must(t, g.Start("redis-1b"))
+	})
+	want(t, g.run(t, time.Minute), "0s redis-1 grant", "2s redis-1c promote", "6s c1 ends: <nil>")
+}
+
+// What runs out while its server is down has expired, and is not lost.
+func TestWhatExpiresDuringARestartIsNotLost(t *testing.T) {
+	g := newGroup(keeps(12*time.Second), "c1")
+	g.After(9500*time.Millisecond, func() { must(t, g.Stop("redis-1", false)) })
+	g.After(10200*time.Millisecond, func() { must(t, g.Start("redis-1")) })
+	want(t, g.run(t, time.Minute), "0s redis-1 grant", "10.2s redis-1 expire", "12s c1 ends: <nil>")
+}
+
+// A client that stands still hears of a new master when it goes on, after the
+// answers that had come.
+func TestAPausedClientLearnsLater(t *testing.T) {
+	g := newGroup(func(e catalogue.Env, ctx context.Context) error {
+		e.Host.Sleep(ctx, time.Second)
+		_, err := e.Redis[0].SetIfAbsent(ctx, 20*time.Second, "a", "v", 0)
+		return err
+	}, "c1")
+	g.After(time.Second+latencyMin, func() {
+		must(t, g.Pause("c1"))
+		must(t, g.Isolate(1, []string{"redis-1"}))
+	})
+	g.After(9*time.Second, func() { must(t, g.Resume("c1")) })
+	want(t, g.run(t, time.Minute), "1s redis-1 grant", "2s redis-1b promote", "2s redis-1b lose", "9s c1 ends: <nil>")
+}

@@ -1,0 +1,222 @@
+package sim
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/stores/mysql"
+)
+
+// mysqlTransport is the client's way to a MySQL server: the pool of its process.
+type mysqlTransport client
+
+// connPool is what database/sql keeps for a process: its connections, and those
+// of them that nobody uses now, the one that came back last at the end.
+type connPool struct {
+	client *client // the first of the process, whose its links are
+	conns  []*conn
+	idle   []*conn
+	made   int // connections so far
+}
+
+// statement is what MySQL's messages carry, beside what all do.
+type statement struct {
+	command mysql.Command
+	reply   mysql.Reply
+}
+
+// statement is a message that carries cmd.
+func (w *World) statement(n *conn, cmd *mysql.Command) *message {
+	m := w.newMessage(n, call, true)
+	if m.sql == nil {
+		m.sql = new(statement)
+	}
+	m.sql.command = *cmd
+	return m
+}
+
+// reset lets p begin with one connection, as clients do with every server.
+func (p *connPool) reset(c *client) {
+	*p = connPool{client: c, conns: p.conns[:0], idle: p.idle[:0]}
+	n := p.connect()
+	n.open = true
+	n.server.database.accept(n)
+	p.idle = append(p.idle, n)
+}
+
+// connect is a connection to where the clients' address leads, that the server
+// has not accepted yet.
+func (p *connPool) connect() *conn {
+	w := p.client.world
+	n := w.connect(p.client, w.databases.primary.server)
+	p.made++
+	n.number = p.made
+	p.conns = append(p.conns, n)
+	return n
+}
+
+// take is a connection that nobody uses: the one that came back last of those
+// that live, or a new one.
+func (p *connPool) take(c *client, until time.Duration) (*conn, error) {
+	for last := len(p.idle) - 1; last >= 0; last-- {
+		n := p.idle[last]
+		p.idle = p.idle[:last]
+		if n.open {
+			return n, nil
+		}
+		p.forget(n)
+	}
+	n := p.connect()
+	err := c.await(c.world.newMessage(n, dial, true), until)
+	if err == nil && !n.open { // it was reset during a pause
+		err = errReset
+	}
+	c.journal.failure(err)
+	switch err {
+	case nil:
+		return n, nil
+	case env.ErrTimeout:
+		n.close()
+	}
+	p.forget(n)
+	return nil, mysql.ErrNotConnected
+}
+
+// put takes back a connection that its user is done with.
+func (p *connPool) put(n *conn) {
+	switch {
+	case !n.open:
+		p.forget(n)
+	case len(p.idle) == mysql.MaxIdle:
+		n.close()
+		p.forget(n)
+	default:
+		p.idle = append(p.idle, n)
+	}
+}
+
+func (p *connPool) forget(n *conn) {
+	p.conns = slices.DeleteFunc(p.conns, func(o *conn) bool { return o == n })
+}
+
+// close ends the connection at its client's wish, or its kernel's. Whoever waits
+// for an answer on it has lost it.
+func (n *conn) close() {
+	n.leave()
+	w := n.client.world
+	w.send(w.newMessage(n, rst, true))
+}
+
+// hangUp is what the kernel of a process that has ended does.
+func (p *connPool) hangUp() {
+	for _, n := range p.conns {
+		if n.open || n.waiter != nil {
+			n.close()
+		}
+	}
+}
+
+// execute has the server carry out one statement.
+func (c *client) execute(n *conn, until time.Duration, cmd *mysql.Command) (mysql.Reply, error) {
+	err := c.await(c.world.statement(n, cmd), until)
+	switch err {
+	case nil:
+		r := c.world.current.rows
+		c.journal.rows(&r)
+		return r, nil
+	case env.ErrTimeout:
+		n.close()
+		err = mysql.ErrTimeout
+	default:
+		err = mysql.ErrConnectionLost
+	}
+	c.journal.failure(err)
+	return mysql.Reply{}, err
+}
+
+// Do carries one statement on a connection of the pool.
+func (t *mysqlTransport) Do(ctx context.Context, timeout time.Duration, cmd mysql.Command) (mysql.Reply, error) {
+	c := (*client)(t)
+	if err := c.calls(ctx); err != nil {
+		return mysql.Reply{}, err
+	}
+	r := c.asks(cmd.Verb)
+	until := c.until(timeout)
+	n, err := c.pool.take(c, until)
+	var reply mysql.Reply
+	if err == nil {
+		reply, err = c.execute(n, until, &cmd)
+		c.pool.put(n)
+	}
+	r.answered()
+	return reply, err
+}
+
+// Open takes a connection out of the pool.
+func (t *mysqlTransport) Open(ctx context.Context, timeout time.Duration) (mysql.Session, error) {
+	c := (*client)(t)
+	if err := c.calls(ctx); err != nil {
+		return nil, err
+	}
+	n, err := c.pool.take(c, c.until(timeout))
+	if err != nil {
+		return nil, err
+	}
+	s := c.world.memory.pinned.next()
+	*s = pinned{client: c, conn: n}
+	return s, nil
+}
+
+// pinned is a mysql.Session: a connection out of the pool.
+type pinned struct {
+	client *client
+	conn   *conn
+	over   bool // it was given back, or closed
+}
+
+// ID is the server's number for it.
+func (s *pinned) ID() int64 {
+	s.client.journal.number(s.conn.session)
+	return s.conn.session
+}
+
+// Do carries one statement.
+func (s *pinned) Do(ctx context.Context, timeout time.Duration, cmd mysql.Command) (reply mysql.Reply, err error) {
+	c := s.client
+	if err := c.calls(ctx); err != nil {
+		return mysql.Reply{}, err
+	}
+	r := c.asks(cmd.Verb)
+	if s.over || !s.conn.open {
+		err = mysql.ErrSessionOver
+		c.journal.failure(err)
+	} else {
+		reply, err = c.execute(s.conn, c.until(timeout), &cmd)
+	}
+	r.answered()
+	return reply, err
+}
+
+// Return gives the connection back.
+func (s *pinned) Return() {
+	s.client.mustLive()
+	if !s.over {
+		s.over = true
+		s.client.pool.put(s.conn)
+	}
+}
+
+// Close closes it.
+func (s *pinned) Close() {
+	s.client.mustLive()
+	if s.over {
+		return
+	}
+	s.over = true
+	if s.conn.open {
+		s.conn.close()
+	}
+	s.client.pool.forget(s.conn)
+}

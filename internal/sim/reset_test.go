@@ -1,0 +1,90 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/env"
+)
+
+// A world that was reset is a new one, however the run before ended, and what
+// still waited there has been let go.
+func TestAResetWorldIsNew(t *testing.T) {
+	ask := func(e catalogue.Env, ctx context.Context) error {
+		if err := e.Host.Sleep(ctx, time.Duration(e.Host.Rand("wait", 1000))*time.Millisecond); err != nil {
+			return err
+		}
+		return set(e, ctx)
+	}
+	choices := []Choice{{Name{"wait", "c1", 1}, 500}, {Name{"latency", "c1→redis-1", 1}, 77}}
+	begin := func() *scene { return newSceneWith(catalogue.Options{}, choices, ask, "c1", "c2") }
+	fresh := begin()
+	expected := fresh.run(t, time.Minute)
+
+	s := begin()
+	reset := func() {
+		s.seen, s.at = nil, nil
+		s.Reset(s.cfg, s, Replay(choices))
+	}
+	defer s.Close()
+	for name, ends := range map[string]func(){
+		"by itself":           func() { s.run(t, time.Minute) },
+		"without having run":  func() { s.Go(func() { t.Error("a script of an earlier run") }) },
+		"with a client dead":  func() { s.After(time.Second, func() { must(t, s.Kill("c1")) }); s.run(t, time.Minute) },
+		"with a server down":  func() { must(t, s.Stop("redis-1", true)); s.run(t, time.Minute) },
+		"with a clock wrong":  func() { must(t, s.Jump("redis-1", time.Hour)); s.run(t, time.Minute) },
+		"with a client stuck": func() { must(t, s.Pause("c1")); s.Go(func() { s.Client("c1").Read(env.Op{Index: 1}) }); s.Run() },
+		"with a link held": func() {
+			must(t, s.Impair(1, faults.Impairment{Client: "c1", Server: "redis-1", Action: faults.Hold}))
+			s.run(t, time.Minute)
+		},
+		"in a panic": func() {
+			defer func() { recover() }()
+			s.Go(func() { s.Sleep(time.Second); panic("no wheels") })
+			s.run(t, time.Minute)
+		},
+		"going round and round": func() {
+			s.Go(func() {
+				for {
+					s.Sleep(0)
+				}
+			})
+			s.Run()
+		},
+	} {
+		t.Run("the run before ended "+name, func(t *testing.T) {
+			reset()
+			ends()
+			reset()
+			want(t, s.run(t, time.Minute), expected...)
+			if s.Now() != fresh.Now() || s.Events() != fresh.Events() || !slices.Equal(s.choices.Made(), fresh.choices.Made()) {
+				t.Errorf("it ends at %v after %d events, a new one at %v after %d", s.Now(), s.Events(), fresh.Now(), fresh.Events())
+			}
+		})
+	}
+}
+
+// A panic comes out of Run with the place where it happened, whoever drove
+// the world then.
+func TestAPanicSaysWhere(t *testing.T) {
+	s := newScene(set, "c1", "c2")
+	s.After(time.Second, noWheels)
+	for range 3 {
+		s.Go(func() { s.Sleep(time.Minute) })
+	}
+	defer func() {
+		text := fmt.Sprint(recover())
+		if !strings.Contains(text, "no wheels") || !strings.Contains(text, "noWheels") {
+			t.Errorf("it says %s", text)
+		}
+	}()
+	s.run(t, time.Minute)
+}
+
+func noWheels() { panic("no wheels") }

@@ -1,0 +1,301 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/stores/redis/model"
+	"github.com/lockcheck/lockcheck/stores/redis"
+)
+
+// server is what clients connect to: a model of a Redis server, a Sentinel, a
+// member of an ensemble, a MySQL server, or the guarded resource, which the
+// observer stands for.
+type server struct {
+	world  *World
+	name   string
+	n      int           // among the world's servers
+	redis  *model.Server // nil: it keeps no data
+	up     bool
+	paused bool
+	inbox  []*message // what has arrived in a pause
+	// incarnation counts the server's processes, from 1: Stop ends one.
+	incarnation int
+	clock       clock
+	timer       time.Duration // when the next expiry is in the queue; 0: none
+	links       []link        // by client
+
+	node    *node              // that it belongs to; nil: none
+	streams []*stream          // to those that follow it
+	source  *server            // whom it follows; nil: it is a master
+	written int64              // how many writes it has sent to its followers so far
+	got     int64              // and how many it has got
+	waits   []*acknowledgement // clients that wait for its followers
+	before  map[string]int     // of a master that others have replaced: the entries that it had then
+
+	member   *member   // of an ensemble; nil: it is none
+	database *database // what it is as a MySQL server; nil: it is none
+}
+
+// reset makes s a new server: of Redis if model is there, else the guarded resource.
+func (s *server) reset(w *World, name string, model *model.Server) {
+	*s = server{
+		world: w, name: name, n: len(w.servers), redis: model, up: true, incarnation: 1,
+		links: s.links[:0], inbox: s.inbox[:0], streams: s.streams[:0], waits: s.waits[:0],
+	}
+}
+
+// addServers makes the servers of the run's layout.
+func (w *World) addServers() {
+	layout := w.memory.layoutOf(&w.cfg)
+	set := w.cfg.Server
+	options := model.Options{Replicated: len(layout.Sentinels) > 0}
+	switch set.Fsync {
+	case catalogue.FsyncEverysec:
+		options.Fsync = model.Everysec
+	case catalogue.FsyncAlways:
+		options.Fsync = model.Always
+	}
+	if set.Eviction == catalogue.EvictNothing {
+		options.Policy = model.NoEviction
+	}
+	if set.Cluster {
+		options.Cluster = slots(layout.Masters())
+	}
+	for i, names := range layout.Nodes {
+		n := w.memory.nodes.next()
+		n.reset(w, names[0])
+		w.nodes = append(w.nodes, n)
+		options.Self = i
+		for _, name := range names {
+			n.add(w.addStore(name, options))
+		}
+	}
+	if len(layout.Ensemble) > 0 {
+		w.addEnsemble(layout.Ensemble)
+	}
+	if len(layout.MySQL) > 0 {
+		w.addDatabases(layout.MySQL)
+	}
+	for _, name := range layout.Sentinels {
+		w.monitors = append(w.monitors, w.addServer(name, nil))
+	}
+	w.resource = w.addServer(history.Resource, nil)
+	if layout.Tokens != "" {
+		w.tokens = w.addStore(layout.Tokens, model.Options{Fsync: model.Always})
+	}
+}
+
+// slots shares out the hash slots of a Redis Cluster evenly.
+func slots(masters []string) []model.SlotRange {
+	ranges := make([]model.SlotRange, len(masters))
+	for i, name := range masters {
+		from, to := redis.SlotsOf(i, len(masters))
+		ranges[i] = model.SlotRange{From: from, To: to, Addr: name + ":6379"}
+	}
+	return ranges
+}
+
+func (w *World) addStore(name string, o model.Options) *server {
+	m := w.memory.stores.next()
+	m.Reset(o)
+	return w.addServer(name, m)
+}
+
+func (w *World) addServer(name string, redis *model.Server) *server {
+	s := w.memory.servers.next()
+	s.reset(w, name, redis)
+	w.servers = append(w.servers, s)
+	return s
+}
+
+func (w *World) server(name string) *server {
+	for _, s := range w.servers {
+		if s.name == name {
+			return s
+		}
+	}
+	return nil
+}
+
+// wall is the server's wall clock.
+func (s *server) wall() time.Duration { return s.clock.wall(s.world.now) }
+
+// runs tells whether the server does anything.
+func (s *server) runs() bool { return s.up && !s.paused }
+
+// receive serves a message that has arrived, and sends the answer. To a server
+// that stands still its kernel connects, and keeps what comes.
+func (s *server) receive(m *message) {
+	switch {
+	case s.member != nil:
+		s.member.receive(m)
+		return
+	case s.database != nil:
+		s.database.receive(m)
+		return
+	}
+	if s.paused && s.up && m.kind == call && m.conn.incarnation == s.incarnation {
+		s.inbox = append(s.inbox, m)
+		return
+	}
+	m.toUp = false
+	switch {
+	case m.kind == dial && s.up:
+		m.conn.incarnation = s.incarnation
+	case m.kind == dial:
+		m.err = errUnreachable // nobody listens
+	case m.conn.incarnation != s.incarnation:
+		// The process that had accepted the connection is gone, whether or not
+		// another one runs: the kernel answers with a reset. What was sent
+		// earlier on that connection may have been executed.
+		m.kind = rst
+	case s.redis == nil:
+		m.answer = s.world.observer.Resource(m.access)
+	default:
+		m.reply = s.redis.Apply(s.wall(), m.op, m.command)
+		s.tell()
+		if m.command.Verb == redis.Wait && m.reply.Kind == redis.Int {
+			s.await(m)
+			return
+		}
+	}
+	s.world.send(m)
+}
+
+// tell reports what took effect, and sees to the next expiry.
+func (s *server) tell() {
+	effects := s.redis.Effects()
+	for i := range effects {
+		s.world.effect(s, &effects[i])
+	}
+	if len(effects) > 0 {
+		s.changed()
+		s.arm()
+	}
+	s.replicate()
+}
+
+// changed notes that who asks s again may get another answer.
+func (s *server) changed() {
+	if o := s.world.order; o != nil {
+		o.changes++
+	}
+}
+
+// effect reports what happened to the entry of a lock. A command that
+// overwrites another's entry takes one grant away and makes one.
+func (w *World) effect(s *server, f *model.Effect) {
+	lock := w.lockOf(f.Key)
+	if lock == "" {
+		return
+	}
+	if s.node != nil {
+		s.node.note(s, f)
+	}
+	s.reports(effectNames[f.Kind], lock, f.Key, f.Maker, f.By)
+	if f.Kind == model.Overwritten {
+		s.reports(history.Granted, lock, f.Key, f.By, f.By)
+	}
+}
+
+// reports tells what happened to the entry of a lock. Who made it and who acted
+// are the indices of invokes; by 0: the server itself.
+func (s *server) reports(f, lock, key string, maker, by int) {
+	s.reportsWhy(f, lock, key, maker, by, "")
+}
+
+// reportsWhy is reports, with the reason for it in words.
+func (s *server) reportsWhy(f, lock, key string, maker, by int, text string) {
+	e := history.Entry{
+		Process: history.Process{Name: s.name}, Type: history.Event, F: f,
+		Lock: lock, Key: key, Op: history.Some(int64(maker)), Text: text,
+	}
+	if by != 0 {
+		e.By = history.Some(int64(by))
+	}
+	s.world.observer.Server(e)
+}
+
+// lockOf is the lock whose entry key is, or "".
+func (w *World) lockOf(key string) string {
+	for _, name := range w.cfg.Names {
+		if name == key {
+			return name
+		}
+	}
+	return ""
+}
+
+var effectNames = [...]string{
+	model.Created:     history.Granted,
+	model.Removed:     history.Remove,
+	model.Overwritten: history.Takeover,
+	model.Shortened:   history.Shorten,
+	model.Prolonged:   history.Prolong,
+	model.Expired:     history.Expire,
+	model.Lost:        history.Lose,
+	model.Evicted:     history.Lose,
+}
+
+// arm makes sure that an entry that nobody looks at is expired on time.
+func (s *server) arm() {
+	if s.world.order != nil {
+		return // it asks when the next one is
+	}
+	if s.member != nil {
+		s.member.ensemble.arm()
+		return
+	}
+	due, ok := s.due()
+	if !ok {
+		return
+	}
+	at := max(due, s.world.now)
+	if s.timer != 0 && s.timer <= at {
+		return
+	}
+	s.timer = at
+	s.world.push(event{at: at, what: (*expiry)(s)})
+}
+
+// due is when something of the server's ends by itself.
+func (s *server) due() (at time.Duration, ok bool) {
+	switch {
+	case s.database != nil:
+		at, ok = s.database.model.Next()
+	case s.redis != nil:
+		at, ok = s.redis.NextExpiry() // by the wall clock
+		at -= epoch + s.clock.offset
+	}
+	if !ok {
+		return 0, false
+	}
+	return s.clock.when(at), true
+}
+
+// expire lets end what is due.
+func (s *server) expire() {
+	if s.database != nil {
+		s.database.expire()
+		return
+	}
+	s.redis.Expire(s.wall())
+	s.tell()
+}
+
+// expiry is the timer of a server's.
+type expiry server
+
+func (x *expiry) happen(w *World) {
+	s := (*server)(x)
+	if s.timer == 0 || s.timer > w.now {
+		return // another one had been armed for an earlier time
+	}
+	s.timer = 0
+	if s.runs() { // else Start or Resume sees to it
+		s.expire()
+		s.arm()
+	}
+}

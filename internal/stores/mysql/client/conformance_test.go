@@ -1,0 +1,287 @@
+package client_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/internal/docker"
+	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql/client"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql/model"
+	"github.com/lockcheck/lockcheck/internal/stores/mysql/porttest"
+	"github.com/lockcheck/lockcheck/stores/mysql"
+)
+
+// What the model answers is held against a real server, through the client.
+func TestConformance(t *testing.T) {
+	porttest.Run(t, func(t *testing.T, o model.Options) porttest.World {
+		// A kill takes nothing that the kernel has: the server need not wait for a disk.
+		flags := []string{"--innodb-flush-log-at-trx-commit=2", "--innodb-flush-method=nosync"}
+		if o.LockWait > 0 {
+			flags = append(flags, fmt.Sprintf("--innodb-lock-wait-timeout=%d", o.LockWait/time.Second))
+		}
+		if o.WaitTime > 0 {
+			flags = append(flags, fmt.Sprintf("--wait-timeout=%d", o.WaitTime/time.Second))
+		}
+		s := dockertest.MySQL(t, flags...)
+		admin, err := s.Admin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		options := client.Options{Addr: s.Addr, Timeout: time.Minute}
+		if err := client.Create(t.Context(), options); err != nil {
+			t.Fatal(err)
+		}
+		w := &world{t: t, server: s, admin: admin, options: options, start: time.Now(), ways: map[int64]*wire{}}
+		w.port, _, _ = newClient(t, options)
+		t.Cleanup(func() {
+			admin.Close()
+			w.wakers.Wait()
+		})
+		return w
+	})
+}
+
+// world is a porttest.World of a real server.
+type world struct {
+	t       *testing.T
+	server  *docker.MySQLServer
+	admin   *sql.DB
+	options client.Options
+	port    mysql.Port
+	start   time.Time
+	wakers  sync.WaitGroup
+
+	mu   sync.Mutex
+	ways map[int64]*wire // of sessions
+}
+
+func (w *world) Port() mysql.Port { return w.port }
+
+func (w *world) Open() mysql.Handle {
+	p, _, wires := newClient(w.t, w.options)
+	h := open(w.t, p)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ways[h.ID()] = wires.last()
+	return h
+}
+
+func (w *world) way(h mysql.Handle) *wire {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.ways[h.ID()]
+}
+
+func (w *world) Drop(h mysql.Handle) { w.way(h).drop() }
+
+func (w *world) Silence(h mysql.Handle) { y := w.way(h); y.set(func() { y.silent = true }) }
+
+func (w *world) Now() time.Duration    { return time.Since(w.start) }
+func (w *world) Sleep(d time.Duration) { time.Sleep(d) }
+func (w *world) Slack() time.Duration  { return 20 * time.Millisecond }
+
+// Start returns when the statement is answered, or the server shows that it
+// waits.
+func (w *world) Start(h mysql.Handle, c mysql.Command) porttest.Call {
+	k := &call{done: make(chan struct{})}
+	go func() {
+		defer close(k.done)
+		k.reply, k.err = h.Do(context.Background(), 0, c)
+	}()
+	for limit := time.Now().Add(patience); !k.ended(2*time.Millisecond) && time.Now().Before(limit); {
+		if k.waits = w.waits(h.ID(), c.Verb); k.waits {
+			break
+		}
+	}
+	return k
+}
+
+// waits tells whether a session's statement waits for a row or a named lock.
+func (w *world) waits(session int64, v mysql.Verb) bool {
+	if v == mysql.GetLock {
+		return w.list()[session] == "User lock"
+	}
+	return w.innodb().waiting[session]
+}
+
+// list is what the sessions do that the server knows.
+func (w *world) list() map[int64]string {
+	states := map[int64]string{}
+	w.each("SELECT ID, IF(COMMAND = 'Query', COALESCE(STATE, ''), COMMAND) FROM information_schema.PROCESSLIST", func(rows *sql.Rows) error {
+		var id int64
+		var state string
+		err := rows.Scan(&id, &state)
+		states[id] = state
+		return err
+	})
+	return states
+}
+
+// innodb is what InnoDB says of itself. What information_schema says of it is up
+// to 100 ms old.
+type innodb struct {
+	waiting map[int64]bool // the sessions whose statements wait for rows
+	purged  string         // how far the purge has come
+	history int            // how many transactions it has before it, or behind
+	next    int64          // the number that is given next, to a transaction or its commit
+	done    int64          // the purge is through with what was committed below that
+	open    map[int64]bool // the numbers of transactions that go on
+	views   bool           // some of them keep a snapshot
+}
+
+func (w *world) innodb() innodb {
+	b := innodb{waiting: map[int64]bool{}, open: map[int64]bool{}}
+	w.each("SHOW ENGINE INNODB STATUS", func(rows *sql.Rows) error {
+		var kind, name, text string
+		if err := rows.Scan(&kind, &name, &text); err != nil {
+			return err
+		}
+		_, text, _ = strings.Cut(text, "\nTrx id counter ")
+		all := strings.Split(text, "\n---TRANSACTION ")
+		_, b.purged, _ = strings.Cut(all[0], "\n")
+		b.views = strings.Contains(text, "\nTrx read view ")
+		if _, err := fmt.Sscanf(all[0], "%d\nPurge done for trx's n:o < %d", &b.next, &b.done); err != nil {
+			return err
+		}
+		_, after, _ := strings.Cut(all[0], "\nHistory list length ")
+		if _, err := fmt.Sscan(after, &b.history); err != nil {
+			return err
+		}
+		for _, trx := range all[1:] {
+			var number, session int64
+			_, after, _ := strings.Cut(trx, "\nMariaDB thread id ")
+			if _, err := fmt.Sscanf(trx, "%d,", &number); err != nil {
+				continue // it has not started
+			}
+			b.open[number] = true
+			if _, err := fmt.Sscanf(after, "%d,", &session); err == nil && strings.Contains(trx, "\nLOCK WAIT ") {
+				b.waiting[session] = true
+			}
+		}
+		return nil
+	})
+	return b
+}
+
+// clean tells whether all is purged that may be. The server keeps an entry or
+// two of those that are purged while transactions go on: what it has is purged,
+// then, if all numbers from there on are theirs.
+func (b innodb) clean() bool {
+	if b.history == 0 || b.views {
+		return true
+	}
+	for n := b.done; n < b.next; n++ {
+		if !b.open[n] {
+			return false
+		}
+	}
+	return true
+}
+
+// each asks the server.
+func (w *world) each(query string, row func(*sql.Rows) error) {
+	rows, err := w.admin.Query(query)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() && err == nil {
+		err = row(rows)
+	}
+	if err != nil || rows.Err() != nil {
+		w.t.Fatal(query, err, rows.Err())
+	}
+}
+
+func (w *world) run(query string) {
+	if _, err := w.admin.Exec(query); err != nil {
+		w.t.Error(query, err)
+	}
+}
+
+func (w *world) Empty() { w.run("TRUNCATE TABLE " + client.Database + "." + mysql.Table) }
+
+func (w *world) ReadOnly(on bool) { w.run(fmt.Sprintf("SET GLOBAL read_only = %t", on)) }
+
+// Settle waits for the purge, which would sleep for up to a second if it were
+// not woken; and for the end of the sessions that are over, but those that wait
+// for a row: only when they have it the server sees that their client is gone.
+func (w *world) Settle() {
+	w.wakers.Go(func() { w.admin.Exec("SET GLOBAL innodb_max_purge_lag_wait = 0") }) // fails if the server is killed meanwhile
+	b := w.innodb()
+	for last := time.Now(); !b.clean() && time.Since(last) < stands; {
+		before := b.purged
+		if b = w.innodb(); b.purged != before {
+			last = time.Now()
+		}
+	}
+	for limit := time.Now().Add(patience); !w.gone(b.waiting); b = w.innodb() {
+		if time.Now().After(limit) {
+			w.t.Fatalf("after %v there are still sessions that are over", patience)
+		}
+	}
+}
+
+// stands is how long a purge that was woken does nothing if it has nothing to do.
+const stands = 200 * time.Millisecond
+
+// gone tells whether the sessions are that are over.
+func (w *world) gone(waiting map[int64]bool) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	list := w.list()
+	for id, y := range w.ways {
+		switch _, there := list[id]; {
+		case !y.ended():
+		case !there:
+			delete(w.ways, id)
+		case !waiting[id]:
+			return false
+		}
+	}
+	return true
+}
+
+func (w *world) Restart() {
+	ctx := context.Background()
+	err := w.server.Kill(ctx)
+	if err == nil {
+		err = w.server.Start(ctx)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// call is a statement on its way.
+type call struct {
+	done  chan struct{}
+	waits bool // the server has shown that it waits
+	reply mysql.Reply
+	err   error
+}
+
+// ended waits for the answer, for d at most.
+func (k *call) ended(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-k.done:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+func (k *call) Answer(d time.Duration) (r mysql.Reply, done bool, err error) {
+	if !k.ended(d) {
+		return mysql.Reply{}, false, nil
+	}
+	return k.reply, true, k.err
+}

@@ -1,0 +1,167 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/internal/stores/mysql/client"
+	"github.com/lockcheck/lockcheck/stores/mysql"
+)
+
+// wires are the connections of a client, from the first to the last.
+type wires struct {
+	mu  sync.Mutex
+	all []*wire
+}
+
+// dial is a client's Dialer.
+func (w *wires) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	y := &wire{TCPConn: conn.(*net.TCPConn), over: make(chan struct{})}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.all = append(w.all, y)
+	return y, nil
+}
+
+// last is the connection that was made last.
+func (w *wires) last() *wire {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.all[len(w.all)-1]
+}
+
+// sent is how many packets the client has written.
+func (w *wires) sent() (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, y := range w.all {
+		y.mu.Lock()
+		n += y.sent
+		y.mu.Unlock()
+	}
+	return n
+}
+
+// end closes what the clients have left open.
+func (w *wires) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, y := range w.all {
+		y.TCPConn.Close()
+	}
+}
+
+// wire is a connection with a driver on one end, which looks at the socket
+// itself to see whether it stands.
+type wire struct {
+	*net.TCPConn
+
+	mu      sync.Mutex
+	sent    int
+	dropped bool
+	silent  bool // half open: nothing goes to the server, and nothing comes
+	torn    bool // of what is written next a part gets away
+	deaf    bool // the connection ends with what comes next, which is not read
+	once    sync.Once
+	over    chan struct{} // closed when the client has closed its end
+}
+
+func (y *wire) set(change func()) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	change()
+}
+
+// drop ends the connection below its ends, which both learn of it.
+func (y *wire) drop() {
+	y.set(func() { y.dropped = true })
+	y.TCPConn.Close()
+}
+
+// ended tells whether the server can know that the connection has ended.
+func (y *wire) ended() bool {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	select {
+	case <-y.over:
+		return !y.silent
+	default:
+		return y.dropped
+	}
+}
+
+var errTorn = errors.New("torn")
+
+func (y *wire) Write(b []byte) (int, error) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.sent++
+	switch {
+	case y.silent:
+		return len(b), nil
+	case y.torn:
+		n, _ := y.TCPConn.Write(b[:len(b)/2])
+		return n, errTorn
+	}
+	return y.TCPConn.Write(b)
+}
+
+func (y *wire) Read(b []byte) (int, error) {
+	n, err := y.TCPConn.Read(b)
+	y.mu.Lock()
+	silent, deaf := y.silent, y.deaf
+	y.mu.Unlock()
+	switch {
+	case silent:
+		<-y.over
+		return 0, net.ErrClosed
+	case deaf:
+		return 0, io.EOF
+	}
+	return n, err
+}
+
+func (y *wire) Close() error {
+	y.once.Do(func() { close(y.over) })
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if y.silent {
+		return y.SetReadDeadline(time.Unix(1, 0)) // for who reads
+	}
+	return y.TCPConn.Close()
+}
+
+// newClient is a client with its connections, which end with the test.
+func newClient(t testing.TB, o client.Options) (mysql.Port, *client.Client, *wires) {
+	t.Helper()
+	w := &wires{}
+	if o.Dialer == nil {
+		o.Dialer = w.dial
+	}
+	c, err := client.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close(); w.end() })
+	return mysql.Port{Transport: c}, c, w
+}
+
+// open opens a session that ends with the test.
+func open(t testing.TB, p mysql.Port) mysql.Handle {
+	t.Helper()
+	h, err := p.Open(t.Context(), patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.Close)
+	return h
+}

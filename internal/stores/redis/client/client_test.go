@@ -1,0 +1,309 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
+	"go.uber.org/goleak"
+
+	"github.com/lockcheck/lockcheck/internal/stores/redis/client"
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/redis"
+)
+
+func TestMain(m *testing.M) {
+	goredis.SetLogger(new(logging.VoidLogger)) // it reports every failed dial on stderr
+	goleak.VerifyTestMain(m)
+}
+
+// port returns a port through a client that is closed with the test.
+func port(t *testing.T, o client.Options) redis.Port {
+	t.Helper()
+	c := client.New(o)
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return redis.Port{Transport: c}
+}
+
+// deadAddr is an address at which nothing listens.
+func deadAddr(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// took fails t unless d has passed since start, and less beyond that than the 3 s
+// of a call that gives no time.
+func took(t *testing.T, start time.Time, d time.Duration) {
+	t.Helper()
+	if got := time.Since(start); got < d || got > d+2*time.Second {
+		t.Errorf("took %v, want %v", got, d)
+	}
+}
+
+// wait is how long a call waits that is not answered. It has to get as far as the
+// server in that time, on a busy machine, too.
+const wait = 500 * time.Millisecond
+
+func TestWireCarriesTheCommandAlone(t *testing.T) {
+	l := newLink(t, always(pass))
+	p := port(t, client.Options{Addr: l.addr})
+	if ok, err := p.SetIfAbsent(t.Context(), 0, "k", "v", time.Second); !ok || err != nil {
+		t.Fatalf("got %v, %v", ok, err)
+	}
+	if _, err := p.CompareAndDelete(t.Context(), 0, "k", "v"); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"hello 2", "SET k v NX PX 1000",
+		"EVAL " + redis.CompareAndDelete.Script() + " 1 k v",
+	}
+	if !slices.Equal(l.requests, want) {
+		t.Errorf("on the wire: %q, want %q", l.requests, want)
+	}
+}
+
+func TestNoServerIsDefinite(t *testing.T) {
+	for _, retries := range []int{0, 3} {
+		p := port(t, client.Options{Addr: deadAddr(t), Retries: retries})
+		_, err := p.SetNX(t.Context(), 0, "k", "v")
+		if !locks.IsDefinite(err) {
+			t.Errorf("%d retries: %v, want a definite error", retries, err)
+		}
+	}
+}
+
+// go-redis stops dialing after as many failures as it has connections in its
+// pool, and then tries once a second.
+func TestServerThatComesBackIsSeenAtOnce(t *testing.T) {
+	addr, up := newLink(t, always(pass)).addr, false
+	p := port(t, client.Options{Addr: addr, Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		if !up {
+			return nil, errors.New("no route")
+		}
+		return new(net.Dialer).DialContext(ctx, network, addr)
+	}})
+	for range 500 {
+		if _, err := p.Incr(t.Context(), 0, "n"); !locks.IsDefinite(err) {
+			t.Fatalf("%v, want a definite error", err)
+		}
+	}
+	up = true
+	if _, err := p.Incr(t.Context(), 0, "n"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDialThatHangsIsDefiniteInTime(t *testing.T) {
+	dialing := make(chan struct{}, 9)
+	p := port(t, client.Options{Dialer: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		dialing <- struct{}{}
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}})
+	start := time.Now()
+	_, err := p.SetNX(t.Context(), wait, "k", "v")
+	took(t, start, wait)
+	if !locks.IsDefinite(err) || !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("%v, want a definite os.ErrDeadlineExceeded", err)
+	}
+	<-dialing
+}
+
+func TestServerThatDoesNotGreetIsDefiniteInTime(t *testing.T) {
+	l := newLink(t, func([]string) fate { return swallow })
+	p := port(t, client.Options{Addr: l.addr})
+	start := time.Now()
+	_, err := p.SetNX(t.Context(), wait, "k", "v")
+	took(t, start, wait)
+	if !locks.IsDefinite(err) || !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("%v, want a definite os.ErrDeadlineExceeded", err)
+	}
+	if seen := l.seen(); len(seen) != 0 {
+		t.Errorf("%q was sent", seen)
+	}
+}
+
+// An answer that does not come leaves open whether the command was executed.
+func TestLostAnswerIsUncertain(t *testing.T) {
+	for name, f := range map[string]fate{"request lost": swallow, "reply lost": loseReply, "connection lost": hangUp} {
+		t.Run(name, func(t *testing.T) {
+			l := newLink(t, firstOnly(f))
+			p := port(t, client.Options{Addr: l.addr})
+			start := time.Now()
+			_, err := p.SetNX(t.Context(), wait, "k", "v")
+			if f != hangUp {
+				took(t, start, wait)
+				if !errors.Is(err, os.ErrDeadlineExceeded) {
+					t.Errorf("%v, want os.ErrDeadlineExceeded", err)
+				}
+			}
+			if err == nil || locks.IsDefinite(err) {
+				t.Errorf("%v, want an error that is not definite", err)
+			}
+			if seen := l.seen(); len(seen) != 1 {
+				t.Errorf("sent %q, want it once", seen)
+			}
+			if got := l.server.Exists("k"); got != (f != swallow) {
+				t.Errorf("executed: %v", got)
+			}
+			// The connection is not used again: its answer may still come.
+			if v, ok, err := p.Get(t.Context(), 0, "other"); v != "" || ok || err != nil {
+				t.Errorf("the next call got %q, %v, %v", v, ok, err)
+			}
+		})
+	}
+}
+
+// What go-redis's default makes of a lock: the retry meets the key that the
+// first attempt has set, and reports it as somebody else's.
+func TestRetryTurnsALostAnswerIntoNo(t *testing.T) {
+	for name, f := range map[string]fate{"reply lost": loseReply, "connection lost": hangUp} {
+		t.Run(name, func(t *testing.T) {
+			l := newLink(t, firstOnly(f))
+			p := port(t, client.Options{Addr: l.addr, Retries: 3})
+			set, err := p.SetIfAbsent(t.Context(), wait, "k", "v", 0)
+			if set || err != nil {
+				t.Errorf("got %v, %v; want the definite no that is wrong", set, err)
+			}
+			if v, _ := l.server.Get("k"); v != "v" {
+				t.Errorf("the key holds %q, want ours", v)
+			}
+			if seen := l.seen(); len(seen) != 2 {
+				t.Errorf("sent %q, want it twice", seen)
+			}
+		})
+	}
+}
+
+func TestRetriesEndUncertain(t *testing.T) {
+	l := newLink(t, always(swallow))
+	p := port(t, client.Options{Addr: l.addr, Retries: 3})
+	start := time.Now()
+	_, err := p.SetNX(t.Context(), wait, "k", "v")
+	if err == nil || locks.IsDefinite(err) {
+		t.Errorf("%v, want an error that is not definite", err)
+	}
+	if seen := l.seen(); len(seen) != 4 {
+		t.Errorf("sent %d times, want 4", len(seen))
+	}
+	if d := time.Since(start); d < 4*wait {
+		t.Errorf("took %v, want %v for each of 4 attempts", d, wait)
+	}
+}
+
+// Once an attempt has left, no later one that could not leave makes it certain.
+func TestRetryThatCannotDialStaysUncertain(t *testing.T) {
+	l := newLink(t, always(loseReply))
+	dials := 0
+	p := port(t, client.Options{Addr: l.addr, Retries: 1, Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		if dials++; dials > 1 {
+			return nil, errors.New("no route")
+		}
+		return new(net.Dialer).DialContext(ctx, network, addr)
+	}})
+	_, err := p.SetNX(t.Context(), wait, "k", "v")
+	if err == nil || locks.IsDefinite(err) {
+		t.Errorf("%v, want an error that is not definite", err)
+	}
+}
+
+func TestContextEndsTheCall(t *testing.T) {
+	for _, retries := range []int{0, 3} {
+		l := newLink(t, always(loseReply))
+		p := port(t, client.Options{Addr: l.addr, Retries: retries})
+		start := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), wait)
+		defer cancel()
+		_, err := p.SetNX(ctx, time.Minute, "k", "v")
+		took(t, start, wait)
+		if locks.IsDefinite(err) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("deadline: %v, want context.DeadlineExceeded, not definite", err)
+		}
+
+		ctx, cancel = context.WithCancel(t.Context())
+		start = time.Now()
+		time.AfterFunc(wait, cancel)
+		_, err = p.SetNX(ctx, 10*wait, "k", "v")
+		took(t, start, wait)
+		if locks.IsDefinite(err) || !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled: %v, want context.Canceled, not definite", err)
+		}
+
+		_, err = p.SetNX(ctx, time.Minute, "k", "v")
+		if !locks.IsDefinite(err) || !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled before: %v, want a definite context.Canceled", err)
+		}
+	}
+}
+
+// A call that was given up before its connection stood is never sent.
+func TestCallGivenUpIsNotSentLater(t *testing.T) {
+	l := newLink(t, always(pass))
+	release := make(chan struct{})
+	p := port(t, client.Options{Addr: l.addr, Retries: 3, Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		<-release
+		return new(net.Dialer).DialContext(ctx, network, addr)
+	}})
+	ctx, cancel := context.WithTimeout(t.Context(), wait)
+	defer cancel()
+	if _, err := p.SetNX(ctx, 0, "k", "v"); !locks.IsDefinite(err) {
+		t.Errorf("%v, want a definite error", err)
+	}
+	close(release)
+	if _, _, err := p.Get(t.Context(), 0, "k"); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(wait)
+	if seen := l.seen(); !slices.Equal(seen, []string{"GET k"}) {
+		t.Errorf("sent %q", seen)
+	}
+}
+
+func TestUnknownVerbIsDefinite(t *testing.T) {
+	p := port(t, client.Options{Addr: deadAddr(t)})
+	if _, err := p.Do(t.Context(), 0, redis.Command{}); !locks.IsDefinite(err) || !strings.Contains(err.Error(), "no such command") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestClose(t *testing.T) {
+	for _, retries := range []int{0, 3} {
+		l := newLink(t, always(swallow))
+		c := client.New(client.Options{Addr: l.addr, Retries: retries})
+		done := make(chan error)
+		go func() {
+			_, err := c.Do(t.Context(), time.Minute, redis.Command{Verb: redis.Incr, Key: "n"})
+			done <- err
+		}()
+		for len(l.seen()) == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		start := time.Now()
+		if err := c.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+		if err := <-done; locks.IsDefinite(err) || !errors.Is(err, client.ErrClosed) {
+			t.Errorf("the call under way: %v, want ErrClosed, not definite", err)
+		}
+		took(t, start, 0)
+		if _, err := c.Do(t.Context(), 0, redis.Command{Verb: redis.Incr, Key: "n"}); !locks.IsDefinite(err) || !errors.Is(err, client.ErrClosed) {
+			t.Errorf("a call later: %v, want a definite ErrClosed", err)
+		}
+	}
+}

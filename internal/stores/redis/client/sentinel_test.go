@@ -1,0 +1,337 @@
+package client_test
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/internal/stores/redis/client"
+	"github.com/lockcheck/lockcheck/locks"
+)
+
+// sentinel answers as a Redis Sentinel does, for one master, "redis-1".
+type sentinel struct {
+	listener net.Listener
+
+	mu     sync.Mutex
+	master string // as announced
+	others []string
+	silent bool
+	conns  map[net.Conn]bool // true: it has subscribed
+	end    sync.WaitGroup
+}
+
+func newSentinel(t *testing.T, master string) *sentinel {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &sentinel{listener: l, master: master, conns: map[net.Conn]bool{}}
+	s.end.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			s.mu.Lock()
+			s.conns[conn] = false
+			s.mu.Unlock()
+			s.end.Go(func() { s.serve(conn) })
+		}
+	})
+	t.Cleanup(s.stop)
+	return s
+}
+
+func (s *sentinel) stop() {
+	s.listener.Close()
+	s.mu.Lock()
+	for c := range s.conns {
+		c.Close()
+	}
+	s.mu.Unlock()
+	s.end.Wait()
+}
+
+func (s *sentinel) addr() string { return s.listener.Addr().String() }
+
+func (s *sentinel) serve(conn net.Conn) {
+	defer conn.Close()
+	r := bufio.NewReader(conn)
+	for {
+		words, err := readValue(r, new(bytes.Buffer))
+		if err != nil {
+			return
+		}
+		s.mu.Lock()
+		s.answer(conn, words)
+		s.mu.Unlock()
+	}
+}
+
+func (s *sentinel) answer(conn net.Conn, words []string) {
+	switch {
+	case s.silent:
+	case words[0] == "sentinel" && words[1] == "get-master-addr-by-name":
+		host, port, _ := net.SplitHostPort(s.master)
+		array(conn, host, port)
+	case words[0] == "sentinel" && words[1] == "sentinels":
+		fmt.Fprintf(conn, "*%d\r\n", len(s.others))
+		for _, o := range s.others {
+			host, port, _ := net.SplitHostPort(o)
+			array(conn, "ip", host, "port", port)
+		}
+	case words[0] == "subscribe":
+		s.conns[conn] = true
+		for i, channel := range words[1:] {
+			fmt.Fprintf(conn, "*3\r\n$9\r\nsubscribe\r\n$%d\r\n%s\r\n:%d\r\n", len(channel), channel, i+1)
+		}
+	default:
+		fmt.Fprintf(conn, "-ERR unknown command '%s'\r\n", words[0])
+	}
+}
+
+func array(w io.Writer, words ...string) {
+	fmt.Fprintf(w, "*%d\r\n", len(words))
+	for _, word := range words {
+		fmt.Fprintf(w, "$%d\r\n%s\r\n", len(word), word)
+	}
+}
+
+// promote makes another the master, and tells who has subscribed.
+func (s *sentinel) promote(master string, tell bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	from, fromPort, _ := net.SplitHostPort(s.master)
+	to, toPort, _ := net.SplitHostPort(master)
+	s.master = master
+	for c, subscribed := range s.conns {
+		if subscribed && tell {
+			array(c, "message", "+switch-master", fmt.Sprintf("redis-1 %s %s %s %s", from, fromPort, to, toPort))
+		}
+	}
+}
+
+func (s *sentinel) setSilent(silent bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.silent = silent
+}
+
+func (s *sentinel) subscribers() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, subscribed := range s.conns {
+		if subscribed {
+			n++
+		}
+	}
+	return n
+}
+
+// The addresses that nobody can reach but through links.
+const (
+	firstMaster, secondMaster = "192.0.2.1:6379", "192.0.2.2:6379"
+	firstWatch, secondWatch   = "192.0.2.3:26379", "192.0.2.4:26379"
+)
+
+// watched is a node with two servers and two Sentinels.
+func watched(t *testing.T) (options client.Options, one, two *link, watches []*sentinel) {
+	t.Helper()
+	one, two = newLink(t, always(pass)), newLink(t, always(pass))
+	watches = []*sentinel{newSentinel(t, firstMaster), newSentinel(t, firstMaster)}
+	watches[0].others, watches[1].others = []string{secondWatch}, []string{firstWatch}
+	return client.Options{
+		Master: "redis-1", Sentinels: []string{firstWatch, secondWatch},
+		Links: map[string]string{
+			firstMaster: one.addr, secondMaster: two.addr,
+			firstWatch: watches[0].addr(), secondWatch: watches[1].addr(),
+		},
+		Timeout: 4 * wait,
+	}, one, two, watches
+}
+
+func TestTheMasterIsWhomSentinelsName(t *testing.T) {
+	options, one, two, watches := watched(t)
+	p := port(t, options)
+	for i := range 3 {
+		if n, err := p.Incr(t.Context(), 0, "n"); n != int64(i+1) || err != nil {
+			t.Fatalf("got %d, %v", n, err)
+		}
+	}
+	for _, w := range watches {
+		w.promote(secondMaster, true)
+	}
+	limit := time.Now().Add(time.Minute)
+	for { // until the news has come: what goes to the old master meanwhile is answered by it
+		n, err := p.Incr(t.Context(), 0, "n")
+		if err != nil {
+			t.Logf("during the switch: %v", err)
+		} else if n == 1 {
+			break
+		}
+		if time.Now().After(limit) {
+			t.Fatal("requests go on to the old master")
+		}
+	}
+	if n := len(two.seen()); n != 1 {
+		t.Errorf("the new master got %d requests", n)
+	}
+	before := len(one.seen())
+	for range 3 {
+		if _, err := p.Incr(t.Context(), 0, "n"); err != nil {
+			t.Error(err)
+		}
+	}
+	if after := len(one.seen()); after != before {
+		t.Errorf("the old master got %d more", after-before)
+	}
+}
+
+// A client that did not hear of the switch finds the new master when it has to
+// connect anew.
+func TestADeadMasterIsLeft(t *testing.T) {
+	options, one, _, watches := watched(t)
+	p := port(t, options)
+	if _, err := p.Incr(t.Context(), 0, "n"); err != nil {
+		t.Fatal(err)
+	}
+	one.cut()
+	if _, err := p.Incr(t.Context(), 0, "n"); !locks.IsDefinite(err) {
+		t.Errorf("no server: %v, want a definite error", err)
+	}
+	for _, w := range watches {
+		w.promote(secondMaster, false)
+	}
+	if n, err := p.Incr(t.Context(), 0, "n"); n != 1 || err != nil {
+		t.Errorf("the new master: %d, %v", n, err)
+	}
+}
+
+// A request to the old master that is under way at the switch may have been
+// executed. It was sent once, and is not sent to the new one.
+func TestASwitchLeavesWhatIsUnderWayUncertain(t *testing.T) {
+	for _, retries := range []int{0, 3} {
+		options, one, two, watches := watched(t)
+		options.Timeout, options.Retries = 10*time.Second, retries
+		one.decide = func(words []string) fate {
+			if words[0] == "INCR" {
+				return loseReply
+			}
+			return pass
+		}
+		p := port(t, options)
+		if _, _, err := p.Get(t.Context(), 0, "n"); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error)
+		go func() {
+			_, err := p.Incr(t.Context(), 0, "n")
+			done <- err
+		}()
+		for len(one.seen()) < 2 || watches[0].subscribers()+watches[1].subscribers() == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		for _, w := range watches {
+			w.promote(secondMaster, true)
+		}
+		err := <-done
+		switch again := slices.Contains(two.seen(), "INCR n"); {
+		case retries == 0 && (again || err == nil || locks.IsDefinite(err)):
+			t.Errorf("%v, sent again: %v", err, again)
+		case retries > 0 && (!again || err != nil): // go-redis's default
+			t.Errorf("with retries: %v, sent again: %v", err, again)
+		}
+	}
+}
+
+func TestNoSentinelIsDefinite(t *testing.T) {
+	options, one, _, watches := watched(t)
+	for _, w := range watches {
+		w.setSilent(true)
+	}
+	p := port(t, options)
+	start := time.Now()
+	_, err := p.SetNX(t.Context(), wait, "k", "v")
+	took(t, start, wait)
+	if !locks.IsDefinite(err) || !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("silent: %v, want a definite os.ErrDeadlineExceeded", err)
+	}
+	for _, w := range watches {
+		w.stop()
+	}
+	if _, err := p.SetNX(t.Context(), 0, "k", "v"); !locks.IsDefinite(err) {
+		t.Errorf("dead: %v, want a definite error", err)
+	}
+	if seen := one.seen(); len(seen) != 0 {
+		t.Errorf("%q was sent", seen)
+	}
+}
+
+// One Sentinel that hangs is passed over within the time of a dial.
+func TestAHangingSentinelIsPassedOver(t *testing.T) {
+	options, one, _, watches := watched(t)
+	options.Timeout = 2 * wait
+	p := port(t, options)
+	if _, err := p.Incr(t.Context(), 0, "n"); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range watches {
+		w.setSilent(w.subscribers() > 0)
+	}
+	one.hangUp()
+	start := time.Now()
+	for time.Since(start) < 20*options.Timeout {
+		if _, err := p.Incr(t.Context(), 0, "n"); err == nil {
+			t.Logf("after %v", time.Since(start))
+			return
+		}
+	}
+	t.Error("no other Sentinel is asked")
+}
+
+// A master that stands still greets nobody and answers nothing. Who has given a
+// call up does not stay on its connection until it goes on.
+func TestNobodyStaysOnAHangingMastersConnection(t *testing.T) {
+	for _, silent := range []string{"hello", "incr"} {
+		options, one, _, _ := watched(t)
+		one.decide = func(words []string) fate {
+			if strings.EqualFold(words[0], silent) {
+				return swallow
+			}
+			return pass
+		}
+		p := port(t, options)
+		_, err := p.Incr(t.Context(), 0, "n")
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("%s: %v, want os.ErrDeadlineExceeded", silent, err)
+		}
+		for limit := time.Now().Add(time.Minute); one.open() > 0; {
+			if time.Now().After(limit) {
+				t.Fatalf("%s: %d connections are open", silent, one.open())
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+}
+
+// What has no link is not dialed: a container's address may lead to it past
+// the link.
+func TestAnUnknownMasterIsNotDialed(t *testing.T) {
+	options, _, _, _ := watched(t)
+	delete(options.Links, firstMaster)
+	p := port(t, options)
+	if _, err := p.Incr(t.Context(), 0, "n"); !locks.IsDefinite(err) {
+		t.Errorf("%v, want a definite error", err)
+	}
+}

@@ -1,0 +1,95 @@
+package model_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/internal/stores/redis/model"
+	"github.com/lockcheck/lockcheck/stores/redis"
+)
+
+// cycle is what a lock does in its life: taken, refused, looked at, extended,
+// given back.
+var cycle = []redis.Command{
+	setIfAbsent("lock", "token-1", s),
+	setIfAbsent("lock", "token-2", s),
+	on(redis.Get, "lock", ""),
+	on(redis.PTTL, "lock", ""),
+	pexpire("lock", 2*s),
+	on(redis.CompareAndDelete, "lock", "token-1"),
+	grant("lock", "token-2", "lock:n", s),
+	claim("lock", "token-2", "lock:n", s),
+	set("lock", "token-3", s),
+	on(redis.Del, "lock", ""),
+	on(redis.Incr, "lock:n", ""),
+}
+
+func run(server *model.Server, i int) {
+	now := time.Duration(i) * ms
+	server.Apply(now, i+1, cycle[i%len(cycle)])
+	server.NextExpiry()
+	server.Effects()
+}
+
+func BenchmarkApply(b *testing.B) {
+	for name, fsync := range map[string]model.Fsync{"none": model.None, "everysec": model.Everysec} {
+		b.Run(name, func(b *testing.B) {
+			server := model.New(model.Options{Fsync: fsync})
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				run(server, i)
+			}
+		})
+	}
+}
+
+func BenchmarkAppendState(b *testing.B) {
+	server := model.New(model.Options{})
+	for i := range 7 {
+		run(server, i)
+	}
+	var buf []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		buf = server.AppendState(buf[:0], 7*ms)
+	}
+}
+
+// What a write costs with a follower that takes it in.
+func BenchmarkReplicate(b *testing.B) {
+	leader, follower := replicated()
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		run(leader, i)
+		for _, w := range leader.Writes() {
+			follower.Replicate(time.Duration(i)*ms, w)
+		}
+	}
+}
+
+// A run asks for millions of commands, and must not pay for memory.
+func TestApplyDoesNotAllocate(t *testing.T) {
+	server := model.New(model.Options{Fsync: model.Everysec})
+	i := 0
+	step := func() { run(server, i); i++ }
+	for range 2000 {
+		step() // buffers grow to what a second of the log takes
+	}
+	if n := testing.AllocsPerRun(2000, step); n != 0 {
+		t.Errorf("%v allocations for each command, want none", n)
+	}
+	leader, follower := replicated()
+	step = func() {
+		run(leader, i)
+		for _, w := range leader.Writes() {
+			follower.Replicate(time.Duration(i)*ms, w)
+		}
+		i++
+	}
+	for range 100 {
+		step()
+	}
+	if n := testing.AllocsPerRun(2000, step); n != 0 {
+		t.Errorf("%v allocations for each command with a follower, want none", n)
+	}
+}

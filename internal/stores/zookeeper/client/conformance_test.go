@@ -1,0 +1,194 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lockcheck/lockcheck/internal/docker"
+	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/client"
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/porttest"
+	"github.com/lockcheck/lockcheck/stores/zookeeper"
+)
+
+// What the model answers is held against real servers, through the client.
+func TestConformance(t *testing.T) {
+	porttest.Run(t, func(t *testing.T) porttest.World {
+		w := &world{t: t, ensemble: dockertest.ZooKeeper(t), start: time.Now(), ways: map[zookeeper.Session]*way{}}
+		t.Cleanup(func() {
+			for s, way := range w.ways {
+				way.set(func() { way.cut = true }, true)
+				s.Close(context.Background(), time.Millisecond)
+			}
+		})
+		return w
+	})
+}
+
+// world is a porttest.World of real servers.
+type world struct {
+	t        *testing.T
+	ensemble *docker.Ensemble
+	start    time.Time
+	killed   *docker.ZooKeeperServer
+
+	mu   sync.Mutex
+	ways map[zookeeper.Session]*way
+}
+
+func (w *world) Open(server int, session time.Duration) zookeeper.Handle {
+	addrs := w.ensemble.Addrs()
+	if server > 0 {
+		addrs = slices.Concat(addrs[server:], addrs[:server])
+	}
+	way := newWay()
+	h, err := port(client.Options{Addrs: addrs, Dial: way.dial}).Open(context.Background(), patience, session)
+	if err != nil {
+		w.t.Errorf("open: %v", err)
+		return h
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ways[h.Session] = way
+	return h
+}
+
+func (w *world) way(h zookeeper.Handle) *way {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.ways[h.Session]
+}
+
+func (w *world) Disconnect(h zookeeper.Handle) { w.way(h).set(func() {}, true) }
+func (w *world) Freeze(h zookeeper.Handle)     { y := w.way(h); y.set(func() { y.still = true }, false) }
+
+func (w *world) Thaw(h zookeeper.Handle) { y := w.way(h); y.set(func() { y.still = false }, false) }
+
+func (w *world) Cut(h zookeeper.Handle) { y := w.way(h); y.set(func() { y.cut = true }, true) }
+
+func (w *world) Join(h zookeeper.Handle) { y := w.way(h); y.set(func() { y.cut = false }, false) }
+func (w *world) Now() time.Duration      { return time.Since(w.start) }
+func (w *world) Sleep(d time.Duration)   { time.Sleep(d) }
+func (w *world) Slack() time.Duration    { return 5 * time.Second }
+
+func (w *world) KillLeader() {
+	ctx := context.Background()
+	leader, err := w.ensemble.Leader(ctx)
+	if err == nil {
+		w.killed = leader
+		err = leader.Kill(ctx)
+	}
+	for _, s := range w.ensemble.Servers {
+		if err == nil && s != leader {
+			err = s.Serves(ctx)
+		}
+	}
+	if err == nil {
+		_, err = w.ensemble.Leader(ctx)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) StartKilled() {
+	if err := w.killed.Start(context.Background()); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// Preset has the ensemble begin anew. The sessions of before would be told that
+// they have ended, if anybody asked.
+func (w *world) Preset(path string, counter int32) {
+	if err := w.ensemble.Restore(context.Background(), snapshotZxid, snapshot(counter, path)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// way is a client's way to all servers.
+type way struct {
+	mu    sync.Mutex
+	turn  *sync.Cond // at each change
+	still bool       // the client does nothing
+	cut   bool       // it reaches no server
+	conns map[*hop]bool
+}
+
+func newWay() *way {
+	y := &way{conns: map[*hop]bool{}}
+	y.turn = sync.NewCond(&y.mu)
+	return y
+}
+
+// set changes the way, and closes its connections if they are to be.
+func (y *way) set(change func(), hangUp bool) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	change()
+	if hangUp {
+		for h := range y.conns {
+			h.Conn.Close()
+		}
+	}
+	y.turn.Broadcast()
+}
+
+// move waits until the client moves.
+func (y *way) move(over func() bool) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	for y.still && !over() {
+		y.turn.Wait()
+	}
+}
+
+var errCut = errors.New("cut")
+
+func (y *way) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	defer context.AfterFunc(ctx, func() { y.set(func() {}, false) })()
+	y.move(func() bool { return ctx.Err() != nil })
+	conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if y.cut {
+		conn.Close()
+		return nil, errCut
+	}
+	h := &hop{Conn: conn, way: y}
+	y.conns[h] = true
+	return h, nil
+}
+
+// hop is a connection that stands still with its client.
+type hop struct {
+	net.Conn
+	way    *way
+	closed bool
+}
+
+func (h *hop) Read(b []byte) (int, error) {
+	n, err := h.Conn.Read(b)
+	h.way.move(func() bool { return h.closed })
+	return n, err
+}
+
+func (h *hop) Write(b []byte) (int, error) {
+	h.way.move(func() bool { return h.closed })
+	return h.Conn.Write(b)
+}
+
+func (h *hop) Close() error {
+	h.way.set(func() {
+		h.closed = true
+		delete(h.way.conns, h)
+	}, false)
+	return h.Conn.Close()
+}

@@ -1,0 +1,164 @@
+package suite
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/names"
+	"github.com/lockcheck/lockcheck/workloads"
+)
+
+// key is what is known of a key beside the type of its value: errors, schema
+// and docs/suite.md are made from it.
+type key struct {
+	about string
+	one   string // what a value of words or an item is: a fault, a property
+	words func() []string
+	form  *form                     // of text that is none of words
+	most  uint64                    // of a number, which is 1 or more
+	zero  bool                      // it can be 0, too
+	long  func(time.Duration) error // why a length of time cannot be so long
+	need  bool                      // it cannot be left out
+	as    string                    // how it is written, of one that is not just left out
+}
+
+// form is what a text looks like.
+type form struct {
+	all   []*regexp.Regexp // it matches each of them
+	words string           // that say so
+}
+
+var (
+	anyText = &form{[]*regexp.Regexp{regexp.MustCompile(`\S`)}, "some text"}
+	id      = &form{[]*regexp.Regexp{regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)}, "letters, digits and . _ - after the first, 100 in all"}
+	length  = &form{[]*regexp.Regexp{regexp.MustCompile(`^([0-9]+(\.[0-9]*)?(h|m|s|ms))+$`), regexp.MustCompile(`[1-9]`)}, "a length of time, as 90s or 5m"}
+)
+
+// least is what a number is at least.
+func (k key) least() uint64 {
+	if k.zero {
+		return 0
+	}
+	return 1
+}
+
+// limitFits says why a suite cannot take so long.
+func limitFits(t time.Duration) error {
+	const most = math.MaxInt64 / time.Hour
+	switch {
+	case t < 1:
+		return errors.New("it has to be 1ns or more")
+	case t > most*time.Hour:
+		return fmt.Errorf("it can be %dh at most", most)
+	}
+	return nil
+}
+
+// Places are where an entry can run.
+var Places = []string{"sim", "docker"}
+
+var suiteKeys = map[string]key{
+	"lockcheck":   {about: "The version of this format: 1.", most: Format, need: true, as: "lockcheck: 1"},
+	"seed":        {about: "The seed of the first run of every cell; 1 where nothing is said. The same seed is the same run, in `sim`.", most: math.MaxUint64, zero: true},
+	"for":         {about: "How long all of it may take, as 10m; time that is left goes to the cells that ran least. Where nothing is said it ends after its runs, and after 30m at the latest.", long: limitFits},
+	"runs":        {about: "How many runs each cell has, where its entry says nothing else: 1000 in `sim` and 1 on `docker` where nothing is said.", most: harness.MostRuns},
+	"regressions": {about: "The directory where counterexamples are kept, which are replayed first; `regressions` where nothing is said.", form: anyText},
+	"baseline":    {about: "A result (`result.json`, or what `--json` printed) with the violations that are known: they fail nothing.", form: anyText},
+	"locks":       {about: "The entries: each is a lock, and what it is held to.", need: true, as: "- lock: redis-set-lua"},
+}
+
+var entryKeys = map[string]key{
+	"name":           {about: "What the entry is called, in results and in files. The lock's name where nothing is said, `worker` of a worker.", form: id},
+	"lock":           {about: "A lock that is built in (see `lockcheck list locks`). Each entry has this or `worker`.", one: "lock", words: names.Locks, as: "lock: redis-set-lua"},
+	"worker":         {about: "The command of a worker that brings a lock of its own (see docs/worker.md), with quotes as in a shell, and nothing else of one; it runs on `docker`.", form: anyText, as: "worker: python3 worker.py"},
+	"on":             {about: "The place: `sim`, virtual time, which needs nothing; or `docker`, real servers. Where nothing is said: `sim`, of a worker `docker`.", one: "place", words: func() []string { return Places }},
+	"faults":         {about: "What goes wrong: names, or `all`; `-NAME` takes one out; `none` is nothing. Each is a cell of its own. Where nothing is said: all that apply.", one: "fault", words: faultWords},
+	"faults-per-run": {about: "How many faults strike in a run, 1 to 1000. Where nothing is said: 1, in `sim` sometimes 2.", most: harness.MostFaults},
+	"mix":            {about: "Let the faults of one run be of different kinds: all of them are one cell then."},
+	"workloads":      {about: "What clients do: names or `all`; `-NAME` takes one out (see `lockcheck list workloads`). In each run it is one of them; the usual one where nothing is said.", one: "workload", words: func() []string { return orWithout(workloads.Names()) }},
+	"promises":       {about: "The properties that must hold (see `lockcheck list properties`). Others are judged and shown, and fail nothing. Where nothing is said: all that apply.", one: "property", words: names.Properties},
+	"options":        {about: "Options of a lock that is built in (see `lockcheck list locks`).", one: "option", words: names.Options},
+	"fencing":        {about: "The guarded resource refuses stale tokens: `all` of them, or `writes` only. For locks that draw tokens.", one: "way of fencing", words: func() []string { return []string{"all", "writes"} }},
+	"strategy":       {about: "How to look: `random`, or `pct` (see docs/pct.md), in `sim` only.", one: "strategy", words: func() []string { return []string{"random", harness.PCT} }},
+	"depth":          {about: "With `pct`: how many orders of events a bug needs, 1 to 16. Where nothing is said: drawn for each run.", most: harness.MaxDepth},
+	"lease":          {about: "The lease T, 200ms to 10m. Where nothing is said: 10s in `sim`, on `docker` 1s, 2s where a lock asks several masters, 4s where servers have replicas.", long: harness.LeaseFits},
+	"clients":        {about: "How many clients there are, 1 to 200. Where nothing is said: 2 to 5 in `sim`, drawn for each run, and 5 on `docker`.", most: harness.MostClients},
+	"acquires":       {about: "How often each client takes the lock, 1 to 1000. Where nothing is said: 1 to 20 in `sim`, drawn for each run, and 20 on `docker`.", most: harness.MostAcquires},
+	"runs":           {about: "How many runs each of its cells has; else as many as the suite says.", most: harness.MostRuns},
+}
+
+// orWithout are names, all, and each name with the - that takes it out.
+func orWithout(list []string) []string {
+	list = append(slices.Clone(list), names.All)
+	for _, name := range list[:len(list)-1] {
+		list = append(list, "-"+name)
+	}
+	return list
+}
+
+func faultWords() []string { return append(orWithout(names.Faults()), names.None) }
+
+// keyOrder are the keys of a type, as it has them.
+func keyOrder(t reflect.Type) (list []string) {
+	for i := range t.NumField() {
+		if name := t.Field(i).Tag.Get("yaml"); name != "-" {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// Key is a key of the file as people read of it.
+type Key struct {
+	Name  string // of an entry's: locks.NAME
+	Is    string // what its value is, and whether it is needed
+	About string // Markdown
+}
+
+// Keys are those of a suite, and of its entries.
+func Keys() (list []Key) {
+	for _, c := range []struct {
+		of     reflect.Type
+		keys   map[string]key
+		before string
+	}{{reflect.TypeFor[Suite](), suiteKeys, ""}, {reflect.TypeFor[Entry](), entryKeys, "locks."}} {
+		for i := range c.of.NumField() {
+			f := c.of.Field(i)
+			if name := f.Tag.Get("yaml"); name != "-" {
+				list = append(list, Key{c.before + name, c.keys[name].is(f.Type), c.keys[name].about})
+			}
+		}
+	}
+	return list
+}
+
+// is says what a value of such a type is.
+func (k key) is(t reflect.Type) (is string) {
+	switch {
+	case t == reflect.TypeFor[[]Entry]():
+		is = "list of entries"
+	case t == reflect.TypeFor[Duration]():
+		is = "length of time"
+	case t == reflect.TypeFor[[]string](), t == reflect.TypeFor[checker.Promise]():
+		is = k.one + ", or a list"
+	case t.Kind() == reflect.Bool:
+		is = "`true` or `false`"
+	case t.Kind() != reflect.String:
+		is = "number"
+	case k.words != nil:
+		is = "name"
+	default:
+		is = "text"
+	}
+	if k.need {
+		is += ", needed"
+	}
+	return is
+}

@@ -1,0 +1,149 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	mysqlclient "github.com/lockcheck/lockcheck/internal/stores/mysql/client"
+	redisclient "github.com/lockcheck/lockcheck/internal/stores/redis/client"
+	zkclient "github.com/lockcheck/lockcheck/internal/stores/zookeeper/client"
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/mysql"
+	"github.com/lockcheck/lockcheck/stores/redis"
+	"github.com/lockcheck/lockcheck/stores/zookeeper"
+)
+
+// Setup is what a client's lock is made from.
+type Setup struct {
+	Client string
+	Init   Request
+	Host   locks.Host
+	// Redis puts the points of operations around the way to a server. What
+	// it gets must end its calls when they are cancelled.
+	Redis func(redis.Transport) redis.Port
+	// Tokens does the same for the server that tokens come from: its requests
+	// are no steps of the lock's, and have no points.
+	Tokens func(redis.Transport) redis.Port
+	// ZooKeeper does what Redis does, for an ensemble. The sessions of what it
+	// gets must end, on this side, with Host.Life.
+	ZooKeeper func(zookeeper.Transport) zookeeper.Port
+	// MySQL does it for the pool of the process, which open opens for the first of
+	// its clients. The calls of what it gets must end with the worker.
+	MySQL func(open func() (mysql.Transport, error)) (mysql.Port, error)
+}
+
+// Factory makes a client's lock. close lets go of its connections.
+type Factory func(Setup) (l locks.Locker, close func() error, err error)
+
+// LockOptions writes what init says of a lock of the catalogue: the option
+// "lock" is its id, and every option that is on stands there as true.
+func LockOptions(id string, o catalogue.Options) map[string]any {
+	m := map[string]any{"lock": id}
+	for name := range strings.SplitSeq(o.String(), ",") {
+		if name != "" {
+			m[name] = true
+		}
+	}
+	return m
+}
+
+// Catalogue is the Factory of the locks in the catalogue, on real servers.
+func Catalogue(s Setup) (locks.Locker, func() error, error) {
+	id, _ := s.Init.Options["lock"].(string)
+	lock, ok := catalogue.FindLock(id)
+	if !ok {
+		return nil, nil, fmt.Errorf("no lock %q", id)
+	}
+	var on []string
+	for name, v := range s.Init.Options {
+		if v == true {
+			on = append(on, name)
+		}
+	}
+	options, err := catalogue.ParseOptions(strings.Join(on, ","))
+	if err != nil {
+		return nil, nil, err
+	}
+	lease := time.Duration(s.Init.TTLMS) * time.Millisecond
+	if lease <= 0 {
+		return nil, nil, fmt.Errorf("ttl_ms is %d, and must be positive", s.Init.TTLMS)
+	}
+	env := catalogue.Env{Host: s.Host, Lease: lease, Options: options}
+	env.Name(s.Client)
+	var connect func(Setup, *catalogue.Env) (func() error, error)
+	switch lock.Store {
+	case catalogue.StoreRedis:
+		connect = toRedis
+	case catalogue.StoreZooKeeper:
+		connect = toZooKeeper
+	case catalogue.StoreMySQL:
+		connect = toMySQL
+	}
+	done, err := connect(s, &env)
+	if err != nil {
+		return nil, nil, fmt.Errorf("lock %s: %w", id, err)
+	}
+	return lock.New(env), done, nil
+}
+
+// callTime is how long a request may take for which a lock gives no time-out.
+func callTime(env *catalogue.Env) time.Duration { return env.Lease / 4 }
+
+// toRedis gives a lock its ways to Redis servers. done lets go of connections.
+func toRedis(s Setup, env *catalogue.Env) (done func() error, err error) {
+	library := redisclient.Options{Timeout: callTime(env)}
+	if env.Options.Retries {
+		library.Retries = 3
+	}
+	nodes, err := nodesOf(s.Init.Targets)
+	if err != nil {
+		return nil, err
+	}
+	tokens := s.Init.Targets[TargetTokens]
+	if env.Options.OwnToken && len(tokens) == 0 {
+		return nil, fmt.Errorf("its tokens need a server of kind %s among the targets", TargetTokens)
+	}
+	var opened conns
+	for _, n := range nodes {
+		env.Redis = append(env.Redis, s.Redis(opened.open(library, n)))
+	}
+	if len(tokens) > 0 {
+		env.Tokens = s.Tokens(opened.open(library, redisclient.Options{Addr: tokens[0]}))
+	}
+	return opened.close, nil
+}
+
+// toZooKeeper gives a lock its way to an ensemble. done ends the sessions on
+// this side: what they own stays until they expire, as when a program ends.
+func toZooKeeper(s Setup, env *catalogue.Env) (done func() error, err error) {
+	members := s.Init.Targets[TargetZooKeeper]
+	if len(members) == 0 {
+		return nil, fmt.Errorf("it needs servers of kind %s among the targets", TargetZooKeeper)
+	}
+	life, end := context.WithCancel(s.Host.Life())
+	env.ZooKeeper = s.ZooKeeper(zkclient.New(zkclient.Options{
+		Addrs: members, Shuffle: rand.Shuffle, Timeout: callTime(env), Life: life,
+	}))
+	return func() error { end(); return nil }, nil
+}
+
+// toMySQL gives a lock its way to a MySQL server. done does nothing: clients that
+// come after this one use the same connections, which end with the worker.
+func toMySQL(s Setup, env *catalogue.Env) (done func() error, err error) {
+	servers := s.Init.Targets[TargetMySQL]
+	if len(servers) == 0 {
+		return nil, fmt.Errorf("it needs a server of kind %s among the targets", TargetMySQL)
+	}
+	env.MySQL, err = s.MySQL(func() (mysql.Transport, error) {
+		c, err := mysqlclient.New(mysqlclient.Options{Addr: servers[0], Timeout: callTime(env)})
+		if err == nil {
+			context.AfterFunc(s.Host.Life(), func() { c.Close() })
+		}
+		return c, err
+	})
+	return func() error { return nil }, err
+}

@@ -1,0 +1,91 @@
+package worker
+
+import (
+	"context"
+	"time"
+
+	redisclient "github.com/lockcheck/lockcheck/internal/stores/redis/client"
+	"github.com/lockcheck/lockcheck/locks"
+	"github.com/lockcheck/lockcheck/stores/redis"
+)
+
+// transport is the way to a Redis server. If it counts, there is a point before
+// and after each request of an operation that is under way.
+type transport struct {
+	*client
+	next   redis.Transport
+	counts bool
+}
+
+// Do carries out one request. The time-out is by the client's clocks and counts
+// from when it has left the point. Once the request is sent only the end of the
+// worker cuts it short.
+func (t transport) Do(ctx context.Context, timeout time.Duration, c redis.Command) (r redis.Reply, err error) {
+	sends := c.Verb.String()
+	if !t.counts {
+		sends = ""
+	}
+	err = t.request(ctx, sends, func(task *task) (err error) {
+		r, err = t.next.Do(redisclient.WithCaller(t.server.life, &task.caller), t.clock.lasts(timeout), c)
+		return err
+	})
+	return r, err
+}
+
+// request has the running task send a request, while others run. sends is its
+// command; if there is one, the request has a number in the task's operation, and
+// the points that are armed are announced. A ctx that has ended keeps it from
+// being sent.
+func (c *client) request(ctx context.Context, sends string, send func(*task) error) (err error) {
+	if err := ctx.Err(); err != nil {
+		return locks.Definite(err)
+	}
+	t := c.task
+	request := 0
+	if sends != "" && !t.op.over {
+		t.op.requests++
+		request = t.op.requests
+	}
+	sent := ""
+	if t.op.answered == request-1 {
+		sent = t.op.sent
+	}
+	if err := c.point(Answer{Request: request, Sends: sends, Sent: sent}); err != nil {
+		return locks.Definite(err)
+	}
+	c.away(func() { err = send(t) })
+	if request != 0 {
+		t.op.answered, t.op.sent = request, sends
+	}
+	if lost := c.point(Answer{Request: request, Sends: sends, After: true}); lost != nil {
+		return lost
+	}
+	return err
+}
+
+// point waits until the harness lets the task leave a point, if it is armed:
+// the client's other tasks go on meanwhile. Its request is 0 if that has no
+// number. The error is that the worker ends.
+func (c *client) point(at Answer) (err error) {
+	op := c.task.op
+	if at.Request == 0 || op.over {
+		return nil
+	}
+	for _, p := range op.armed {
+		if p.F != op.name || p.After != at.After || p.Request != at.Request && !(p.Onward && at.Request > p.Request) {
+			continue
+		}
+		number, leave := c.server.await()
+		at.Event, at.At, at.Client, at.F, at.Run = EventAt, number, c.name, op.name, op.run
+		c.away(func() {
+			c.server.write(at)
+			select {
+			case <-leave:
+			case <-c.server.life.Done():
+				err = c.server.life.Err()
+			}
+		})
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,66 @@
+package worker
+
+import (
+	"context"
+	"time"
+
+	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/model"
+	"github.com/lockcheck/lockcheck/stores/zookeeper"
+)
+
+// ensemble is the way to a ZooKeeper ensemble.
+type ensemble struct {
+	*client
+	next zookeeper.Transport
+}
+
+// Open opens a session. That is no step of the lock's, and has no points.
+func (e ensemble) Open(ctx context.Context, timeout, length time.Duration) (s zookeeper.Session, err error) {
+	err = e.request(ctx, "", func(*task) (err error) {
+		s, err = e.next.Open(ctx, e.clock.lasts(timeout), length)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return session{s, e.client}, nil
+}
+
+// session is a session of the client's, whose calls let its other tasks run.
+// Time-outs are by the client's clocks; heartbeats are the library's, which has
+// this machine's.
+type session struct {
+	zookeeper.Session
+	client *client
+}
+
+// Do carries out one request, with a point before and after it. What has no
+// valid path is none: the library does not send it.
+func (s session) Do(ctx context.Context, timeout time.Duration, c zookeeper.Command) (r zookeeper.Reply, err error) {
+	sends := ""
+	if model.Valid(c) {
+		sends = c.Verb.String()
+	}
+	err = s.client.request(ctx, sends, func(*task) (err error) {
+		r, err = s.Session.Do(ctx, s.client.clock.lasts(timeout), c)
+		return err
+	})
+	return r, err
+}
+
+// Next takes the next event. A look that is to take no time must not become
+// one that lasts for ever, which is what 0 says.
+func (s session) Next(ctx context.Context, timeout time.Duration) (e zookeeper.Event, err error) {
+	if timeout > 0 {
+		timeout = max(s.client.clock.lasts(timeout), 1)
+	}
+	s.client.away(func() { e, err = s.Session.Next(ctx, timeout) })
+	return e, err
+}
+
+// Close ends the session.
+func (s session) Close(ctx context.Context, timeout time.Duration) error {
+	return s.client.request(ctx, "", func(*task) error {
+		return s.Session.Close(ctx, s.client.clock.lasts(timeout))
+	})
+}
