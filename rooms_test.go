@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,9 +26,10 @@ var rooms = []string{
 	"stores/zookeeper", "internal/stores/zookeeper/jute", "internal/stores/zookeeper/client", "internal/stores/zookeeper/model", "internal/stores/zookeeper/porttest",
 	"stores/mysql", "internal/stores/mysql/client", "internal/stores/mysql/model", "internal/stores/mysql/porttest",
 	"locks/redis", "locks/zookeeper", "locks/mysql", "faults", "workloads", "catalogue", "internal/names",
-	"internal/env", "internal/sim", "internal/worker", "internal/docker", "internal/docker/dockertest",
-	"internal/chart", "internal/bench",
-	"internal/harness", "explore", "internal/results", "internal/suite", "report", "internal/ci", "internal/openfiles", "cmd/lockcheck", "cmd/release",
+	"internal/env", "internal/harness", "explore",
+	"internal/sim", "internal/worker", "internal/docker", "internal/docker/dockertest",
+	"internal/results", "internal/suite", "report", "internal/ci", "internal/chart", "internal/bench", "internal/openfiles",
+	"cmd/lockcheck", "cmd/release",
 }
 
 // only are rooms that may import nothing of ours but what is listed.
@@ -45,6 +47,9 @@ var only = map[string][]string{
 	"internal/suite":     {"checker", "faults", "workloads", "catalogue", "internal/names", "internal/harness"},
 	"report":             {"history", "checker"},
 	"internal/chart":     {},
+	"internal/harness":   {"history", "checker", "locks", "faults", "workloads", "catalogue", "internal/names", "internal/env"},
+	"explore":            {"history", "checker", "faults", "workloads", "catalogue", "internal/names", "internal/env", "internal/harness"},
+	"internal/results":   {"history", "checker", "faults", "internal/names", "explore"},
 	"internal/ci":        {"checker", "internal/names", "internal/results"},
 	"internal/openfiles": {},
 }
@@ -102,6 +107,19 @@ func TestImportsGoUpwardsOnly(t *testing.T) {
 			if allowed, ok := only[s.room]; ok && !slices.Contains(allowed, room) {
 				t.Errorf("%s imports %s; %s may import %q only", s.path, room, s.room, allowed)
 			}
+		}
+	}
+}
+
+// Who explores in virtual time has no use for containers.
+func TestExploringInTheSimulatorLinksNoContainers(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "./explore", "./internal/sim").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pkg := range strings.FieldsSeq(string(out)) {
+		if strings.Contains(pkg, "testcontainers") || strings.Contains(pkg, "/moby/") || strings.HasPrefix(pkg, module+"internal/docker") {
+			t.Errorf("./explore and ./internal/sim depend on %s", pkg)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"slices"
 	"testing"
 	"time"
@@ -25,13 +26,13 @@ func TestARunAllocatesLittle(t *testing.T) {
 		if f, ok := faults.Find(kind); ok {
 			s.Kinds = []faults.Fault{f}
 		}
-		var buffer buffer
+		buffer := newBuffer(sim.Simulator)
 		defer buffer.Close()
 		r := NewResult()
 		var plans []*harness.Plan
 		for i := range 100 {
 			plan, one := s.Plan(i), NewResult()
-			if _, err := one.judged(i, plan, &buffer); err != nil {
+			if _, err := one.judged(i, plan, buffer); err != nil {
 				t.Fatal(err)
 			}
 			if !slices.ContainsFunc(checker.Properties[:], func(p checker.Property) bool { return one.Outcome(p) == checker.Violated }) {
@@ -44,7 +45,7 @@ func TestARunAllocatesLittle(t *testing.T) {
 		i := 0
 		if n := testing.AllocsPerRun(2*len(plans), func() {
 			i++
-			if _, err := r.judged(1+i%(sampled-1), plans[i%len(plans)], &buffer); err != nil {
+			if _, err := r.judged(1+i%(sampled-1), plans[i%len(plans)], buffer); err != nil {
 				t.Fatal(err)
 			}
 		}); n > most {

@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"fmt"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"os"
 	"os/exec"
 	"runtime"
@@ -59,14 +60,14 @@ func batch(lock string, kinds []faults.Fault) Settings {
 func judgedRuns(b *testing.B, lock string, kinds []faults.Fault) {
 	s := batch(lock, kinds)
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command does
-	var buffer buffer
+	buffer := newBuffer(sim.Simulator)
 	defer buffer.Close()
 	all, counting, events := NewResult(), 0, 0
 	b.ReportAllocs()
 	b.ResetTimer()
 	for i := range b.N {
 		before := all.Reached
-		if err := all.run(&s, i, &buffer); err != nil {
+		if err := all.run(&s, i, buffer); err != nil {
 			b.Fatal(err)
 		}
 		reached := func(c checker.Counter) int { return all.Reached[c] - before[c] }
@@ -99,7 +100,7 @@ func BenchmarkTwoJobs(b *testing.B) {
 	s.Jobs, s.Runs = 2, 10_000
 	var shares []float64
 	for range b.N {
-		r, err := Random(context.Background(), &s, nil)
+		r, err := Random(context.Background(), sim.Simulator, &s, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

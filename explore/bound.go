@@ -86,6 +86,6 @@ func (e *exhaustion) carryOut(path []uint8, property checker.Property) (*harness
 	for _, i := range struck {
 		plan.Faults = append(plan.Faults, e.plan.Faults[i])
 	}
-	j, _, err := harness.InSim(&plan)
+	j, _, err := harness.Simulate(e.sim, &plan)
 	return j, err
 }

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"github.com/lockcheck/lockcheck/internal/env"
 	"strings"
 	"testing"
 	"time"
@@ -37,7 +38,7 @@ func TestALoopWithoutAWaitIsUnknown(t *testing.T) {
 			}},
 		}
 	}
-	r, err := Random(t.Context(), settings(), nil)
+	r, err := Random(t.Context(), sim.Simulator, settings(), nil)
 	if err != nil || r.Runs != 3 {
 		t.Fatalf("%d runs, %v", r.Runs, err)
 	}
@@ -47,7 +48,7 @@ func TestALoopWithoutAWaitIsUnknown(t *testing.T) {
 		}
 	}
 	plan := settings().Plan(0)
-	first, _, err := harness.InSim(plan)
+	first, _, err := harness.Simulate(sim.Simulator, plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +57,7 @@ func TestALoopWithoutAWaitIsUnknown(t *testing.T) {
 			t.Errorf("%s: %s", v.Property, v.Reason)
 		}
 	}
-	again, fit, err := harness.InSim(plan)
+	again, fit, err := harness.Simulate(sim.Simulator, plan)
 	if err != nil || fit != (harness.Replay{}) || len(again.History.Entries) != len(first.History.Entries) {
 		t.Errorf("replayed: %v, %+v, %d lines and %d before", err, fit, len(again.History.Entries), len(first.History.Entries))
 	}
@@ -66,7 +67,7 @@ func TestALoopWithoutAWaitIsUnknown(t *testing.T) {
 func TestShrinkingEndsWithinARun(t *testing.T) {
 	j := violation(t, underFault("redis-set-lua", "pause", 1), checker.Exclusion)
 	const budget = 500
-	s := &shrinker{ctx: t.Context(), property: checker.Exclusion, budget: budget}
+	s := &shrinker{buffer: harness.NewBuffer(sim.Simulator), ctx: t.Context(), property: checker.Exclusion, budget: budget}
 	defer s.buffer.Close()
 	c := newCandidate(clone(j.Plan), j.History, j.Verdicts)
 	if s.zeroes(c); s.events > budget+2*startEvents+1 {
@@ -74,13 +75,13 @@ func TestShrinkingEndsWithinARun(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	s = &shrinker{ctx: ctx, property: checker.Exclusion, budget: ShrinkBudget}
+	s = &shrinker{buffer: s.buffer, ctx: ctx, property: checker.Exclusion, budget: ShrinkBudget}
 	if s.zeroes(c); s.replays != 0 {
 		t.Errorf("%d replays after the end", s.replays)
 	}
 	// Nor does it work through the choices of a long run one by one.
 	for n := range 2000 {
-		c.plan.Choices = append(c.plan.Choices, sim.Choice{Name: sim.Name{What: "latency", N: -n}, Value: 100})
+		c.plan.Choices = append(c.plan.Choices, env.Choice{Name: env.Name{What: "latency", N: -n}, Value: 100})
 	}
 	if n := testing.AllocsPerRun(1, func() { s.zeroes(c) }); n > 500 {
 		t.Errorf("%.0f allocations for %d choices after the end", n, len(c.plan.Choices))

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"github.com/lockcheck/lockcheck/internal/env"
 	"sync"
 
 	"github.com/lockcheck/lockcheck/catalogue"
@@ -17,7 +18,7 @@ const (
 
 // Calibrate measures how many runs it takes until each code that has to be
 // found in a cell is, from seeds base seeds. progress may be nil.
-func Calibrate(ctx context.Context, cells []*Cell, seeds, jobs int, progress func(Far)) ([]catalogue.Measured, error) {
+func Calibrate(ctx context.Context, sim env.Simulator, cells []*Cell, seeds, jobs int, progress func(Far)) ([]catalogue.Measured, error) {
 	first := make([][]firstRuns, len(cells)) // by cell and base seed
 	for i := range first {
 		first[i] = make([]firstRuns, seeds)
@@ -25,7 +26,7 @@ func Calibrate(ctx context.Context, cells []*Cell, seeds, jobs int, progress fun
 	var mu sync.Mutex
 	far := Far{Cells: len(cells)}
 	done := 0
-	err := inParallel(ctx, len(cells)*seeds, jobs, func(i int, buffer *buffer) error {
+	err := inParallel(ctx, sim, len(cells)*seeds, jobs, func(i int, buffer *buffer) error {
 		cell, base := i/seeds, i%seeds
 		found, runs, err := cells[cell].first(ctx, uint64(1+base*apart), buffer)
 		if err != nil {

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"slices"
 	"testing"
 	"time"
@@ -32,11 +33,11 @@ const (
 // there are, plus one, if it is not.
 func toFirst(tb testing.TB, s *Settings, p checker.Property) int {
 	tb.Helper()
-	var buffer buffer
+	buffer := newBuffer(sim.Simulator)
 	defer buffer.Close()
 	for i := range s.Runs {
 		one := NewResult()
-		if err := one.run(s, i, &buffer); err != nil {
+		if err := one.run(s, i, buffer); err != nil {
 			tb.Fatal(err)
 		}
 		if one.Outcome(p) == checker.Violated {

@@ -12,9 +12,9 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	numbers "github.com/lockcheck/lockcheck/internal/names"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
@@ -51,7 +51,7 @@ func (b Bound) Words() string {
 		"%s. Messages arrive, and thinking, holding, waiting and faults end, in every order. "+
 		"Time goes on when no message is under way and no client works: to the next timer, or, where dates were written, by 3/2 T, at most %s. "+
 		"Not varied: any other length. Without a fault no section and no message outlasts a lease.",
-		numbers.Count(b.Clients, "client"), often(b.Acquires), again, faultsStrike(b.Faults), often(sim.Passages))
+		numbers.Count(b.Clients, "client"), often(b.Acquires), again, faultsStrike(b.Faults), often(env.Passages))
 }
 
 func often(n int) string {
@@ -88,8 +88,8 @@ const lengths = "it is about lengths, and this strategy knows order only"
 // one kind. It ends early, with what it has, when ctx does, when s.For is over,
 // or after s.Runs schedules, if that is more than 0. progress, if not nil, is
 // called now and then.
-func Exhaustive(ctx context.Context, s *Settings, progress func(schedules, states int)) (*Exhausted, error) {
-	e := newExhaustion(ctx, s, progress)
+func Exhaustive(ctx context.Context, sim env.Simulator, s *Settings, progress func(schedules, states int)) (*Exhausted, error) {
+	e := newExhaustion(ctx, sim, s, progress)
 	if s.For > 0 {
 		var cancel context.CancelFunc
 		e.ctx, cancel = context.WithTimeout(ctx, s.For)
@@ -182,6 +182,7 @@ func targets(on faults.Target, clients, servers []string) (list [][]string) {
 
 // exhaustion is one search.
 type exhaustion struct {
+	sim      env.Simulator
 	settings *Settings
 	plan     *harness.Plan
 	ctx      context.Context
@@ -218,8 +219,8 @@ type crossing struct {
 	first    *crossing // from there, if it is known; see node
 }
 
-func newExhaustion(ctx context.Context, s *Settings, progress func(schedules, states int)) *exhaustion {
-	return &exhaustion{settings: s, plan: s.scope(), ctx: ctx, start: time.Now(), progress: progress}
+func newExhaustion(ctx context.Context, sim env.Simulator, s *Settings, progress func(schedules, states int)) *exhaustion {
+	return &exhaustion{sim: sim, settings: s, plan: s.scope(), ctx: ctx, start: time.Now(), progress: progress}
 }
 
 // path is the way to a node, and one step beyond.
@@ -347,7 +348,7 @@ func (e *exhaustion) take(n int32, found []crossing) {
 type walker struct {
 	search  *exhaustion
 	plan    harness.Plan
-	buffer  harness.Buffer
+	buffer  *harness.Buffer
 	monitor *checker.Monitor
 	way     harness.Walk
 	path    []uint8
@@ -357,7 +358,7 @@ type walker struct {
 }
 
 func newWalker(e *exhaustion) *walker {
-	return &walker{search: e, plan: *e.plan, monitor: &checker.Monitor{NoExit: true}}
+	return &walker{search: e, plan: *e.plan, buffer: harness.NewBuffer(e.sim), monitor: &checker.Monitor{NoExit: true}}
 }
 
 // step takes one step from a node.

@@ -3,6 +3,7 @@ package explore
 import (
 	"bytes"
 	"fmt"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"maps"
 	"slices"
 	"testing"
@@ -31,7 +32,7 @@ func scope(lock, fault string, clients, count int) *Settings {
 
 func exhaust(tb testing.TB, s *Settings) *Exhausted {
 	tb.Helper()
-	b, err := Exhaustive(tb.Context(), s, nil)
+	b, err := Exhaustive(tb.Context(), sim.Simulator, s, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -130,7 +131,7 @@ func TestPrunedAndPlainSearchAgree(t *testing.T) {
 			}
 			s := scope(lock, kind, 2, 1)
 			pruned := exhaust(t, s)
-			e := newExhaustion(t.Context(), s, nil)
+			e := newExhaustion(t.Context(), sim.Simulator, s, nil)
 			e.thorough = true
 			thorough, err := e.run()
 			if err != nil {
@@ -159,7 +160,7 @@ func TestAConnectionThatIsBrokenIsFoundOutAtAnyTime(t *testing.T) {
 	s := scope("redis-setnx", "restart-lost", 2, 1)
 	s.Acquires = Exactly(2)
 	pruned := exhaust(t, s)
-	e := newExhaustion(t.Context(), s, nil)
+	e := newExhaustion(t.Context(), sim.Simulator, s, nil)
 	e.thorough = true
 	thorough, err := e.run()
 	if err != nil {
@@ -176,7 +177,7 @@ func TestEveryPathEndsWhereTheSearchSays(t *testing.T) {
 	t.Parallel()
 	s := scope("redis-set-get-del", "none", 2, 1)
 	b := exhaust(t, s)
-	e := newExhaustion(t.Context(), s, nil)
+	e := newExhaustion(t.Context(), sim.Simulator, s, nil)
 	ends := map[harness.State]bool{}
 	w := newWalker(e)
 	defer w.buffer.Close()
@@ -260,7 +261,7 @@ func TestWhatASearchFoundReplays(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				again, fit, err := harness.InSim(plan)
+				again, fit, err := harness.Simulate(sim.Simulator, plan)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -3,6 +3,7 @@ package explore
 import (
 	"cmp"
 	"fmt"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"runtime"
 	"slices"
 	"strings"
@@ -60,7 +61,7 @@ func first(tb testing.TB, s *Settings, property checker.Property, most int, buff
 	tb.Helper()
 	for i := range most {
 		plan := s.Plan(i)
-		h, err := harness.Run(plan, buffer.Sim(plan.Decide(false)), buffer, nil)
+		h, err := buffer.Simulate(plan, plan.Decide(false), nil)
 		if err != nil {
 			tb.Error(err)
 			return 0
@@ -103,10 +104,10 @@ func (k known) figures(b *testing.B, strategy string) []int {
 	var group sync.WaitGroup
 	for w := range jobs {
 		group.Go(func() {
-			var buffer harness.Buffer
+			buffer := harness.NewBuffer(sim.Simulator)
 			defer buffer.Close()
 			for base := w; base < len(runs); base += jobs {
-				runs[base] = cmp.Or(first(b, k.settings(strategy, uint64(base+1)<<32), k.property, most, &buffer), most)
+				runs[base] = cmp.Or(first(b, k.settings(strategy, uint64(base+1)<<32), k.property, most, buffer), most)
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"github.com/lockcheck/lockcheck/internal/env"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -39,13 +40,13 @@ func (c *Conviction) Missed() (n int) {
 // Convict looks for what exposures name, from each of seeds base seeds, for
 // limit runs at most. It knows nothing of the cases that document it. progress may
 // be nil; what there is when ctx ends is no conviction.
-func Convict(ctx context.Context, exposures []catalogue.Exposure, seeds, limit, jobs int, progress func(done int)) ([]Conviction, error) {
+func Convict(ctx context.Context, sim env.Simulator, exposures []catalogue.Exposure, seeds, limit, jobs int, progress func(done int)) ([]Conviction, error) {
 	list := make([]Conviction, len(exposures))
 	for i := range exposures {
 		list[i] = Conviction{Exposure: &exposures[i], Runs: make([]int, seeds), Limit: limit}
 	}
 	var done atomic.Int64
-	err := inParallel(ctx, len(exposures)*seeds, jobs, func(i int, buffer *buffer) (err error) {
+	err := inParallel(ctx, sim, len(exposures)*seeds, jobs, func(i int, buffer *buffer) (err error) {
 		x, base := &list[i/seeds], i%seeds
 		if x.Runs[base], err = exposes(ctx, x.Exposure, x.Lock, uint64(1+base*apart), limit, buffer); err != nil {
 			return err

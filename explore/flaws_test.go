@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"testing"
 
 	"github.com/lockcheck/lockcheck/catalogue"
@@ -22,7 +23,7 @@ func TestFlawsAreConvictedWithoutTheirScripts(t *testing.T) {
 			continue // the race detector has to see the search, not the flaws
 		}
 		t.Run(fmt.Sprintf("%s violates %s under %s", x.Lock, x.Shows, x.Under()), func(t *testing.T) {
-			list, err := Convict(t.Context(), catalogue.Exposures[i:i+1], seeds, limit, 0, nil)
+			list, err := Convict(t.Context(), sim.Simulator, catalogue.Exposures[i:i+1], seeds, limit, 0, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -35,10 +36,10 @@ func TestFlawsAreConvictedWithoutTheirScripts(t *testing.T) {
 				return
 			}
 			// For three times as long as it took at worst.
-			var buffer buffer
+			buffer := newBuffer(sim.Simulator)
 			defer buffer.Close()
 			look := min(3*c.Worst(), limit)
-			run, err := exposes(t.Context(), x, c.Sound, 1, look, &buffer)
+			run, err := exposes(t.Context(), x, c.Sound, 1, look, buffer)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"os"
 	"slices"
 	"strconv"
@@ -10,7 +11,6 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
-	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
 // No run breaks a property under a fault without its hazard, and under every fault the
@@ -34,7 +34,7 @@ func TestWhatBreaksReachedItsHazard(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var buffer buffer
+			buffer := newBuffer(sim.Simulator)
 			defer buffer.Close()
 			for _, name := range lock.Columns() {
 				kind, ok := faults.Find(name)
@@ -47,7 +47,7 @@ func TestWhatBreaksReachedItsHazard(t *testing.T) {
 				}
 				broken := 0
 				for n := range runs {
-					broken += cell.withoutHazard(t, n, kind.Name, alone.May, &buffer)
+					broken += cell.withoutHazard(t, n, kind.Name, alone.May, buffer)
 				}
 				if broken > 0 {
 					t.Errorf("%s under %s: %d of %d runs", lock.ID, name, broken, runs)
@@ -57,7 +57,7 @@ func TestWhatBreaksReachedItsHazard(t *testing.T) {
 				}
 				result := NewResult()
 				for n := range sound {
-					if err := result.run(&cell.Settings, n, &buffer); err != nil {
+					if err := result.run(&cell.Settings, n, buffer); err != nil {
 						t.Fatal(err)
 					}
 					if n >= 5 && len(result.Untested()) == 0 {
@@ -76,7 +76,7 @@ func TestWhatBreaksReachedItsHazard(t *testing.T) {
 func (c *Cell) withoutHazard(t *testing.T, run int, kind string, free []checker.Property, buffer *buffer) (count int) {
 	t.Helper()
 	plan := c.Plan(run)
-	h, err := harness.Run(plan, buffer.Sim(plan.Decide(false)), &buffer.Buffer, nil)
+	h, err := buffer.Simulate(plan, plan.Decide(false), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"fmt"
+	"github.com/lockcheck/lockcheck/internal/env"
 	"runtime"
 	"slices"
 	"strings"
@@ -186,7 +187,7 @@ type Far struct {
 // Matrix does the runs of all cells in virtual time, and returns their results
 // in the order of the cells. It ends early, with what it has, when ctx does;
 // whole says of each cell whether it has all its runs. progress may be nil.
-func Matrix(ctx context.Context, cells []*Cell, jobs int, progress func(Far)) (results []*Result, whole []bool, err error) {
+func Matrix(ctx context.Context, sim env.Simulator, cells []*Cell, jobs int, progress func(Far)) (results []*Result, whole []bool, err error) {
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
 	}
@@ -196,7 +197,7 @@ func Matrix(ctx context.Context, cells []*Cell, jobs int, progress func(Far)) (r
 	}
 	var group sync.WaitGroup
 	for range jobs {
-		group.Go(func() { m.work(ctx) })
+		group.Go(func() { m.work(ctx, newBuffer(sim)) })
 	}
 	group.Wait()
 	for _, t := range m.tracks {
@@ -227,8 +228,7 @@ type track struct {
 // sure are the runs that will be done whatever they show.
 func (t *track) sure() int { return min(t.cell.Least, t.cell.Runs) }
 
-func (m *matrix) work(ctx context.Context) {
-	var buffer buffer
+func (m *matrix) work(ctx context.Context, buffer *buffer) {
 	defer buffer.Close()
 	for {
 		t, from, to := m.take(ctx)
@@ -238,7 +238,7 @@ func (m *matrix) work(ctx context.Context) {
 		part := NewResult()
 		var err error
 		for i := from; i < to && err == nil && ctx.Err() == nil; i++ {
-			err = part.run(&t.cell.Settings, i, &buffer)
+			err = part.run(&t.cell.Settings, i, buffer)
 		}
 		m.give(t, from, part, err)
 	}

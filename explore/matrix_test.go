@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"reflect"
 	"slices"
 	"testing"
@@ -112,7 +113,7 @@ func TestJobsDoNotChangeTheMatrix(t *testing.T) {
 	lock, _ := catalogue.FindLock("redis-set-lua")
 	var first []*Result
 	for _, jobs := range []int{1, 2, 7} {
-		results, whole, err := Matrix(t.Context(), cellsOf(t, defaults(10*time.Second, 60), lock, lock.ID), jobs, nil)
+		results, whole, err := Matrix(t.Context(), sim.Simulator, cellsOf(t, defaults(10*time.Second, 60), lock, lock.ID), jobs, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +145,7 @@ func TestWhenACellEnds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		results, _, err := Matrix(t.Context(), []*Cell{c}, 3, nil)
+		results, _, err := Matrix(t.Context(), sim.Simulator, []*Cell{c}, 3, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +159,7 @@ func TestWhenACellEnds(t *testing.T) {
 func TestAnInterruptedMatrix(t *testing.T) {
 	lock, _ := catalogue.FindLock("redis-set-lua")
 	ctx, cancel := context.WithCancel(t.Context())
-	results, whole, err := Matrix(ctx, cellsOf(t, defaults(10*time.Second, 1000), lock, lock.ID), 2, func(f Far) {
+	results, whole, err := Matrix(ctx, sim.Simulator, cellsOf(t, defaults(10*time.Second, 1000), lock, lock.ID), 2, func(f Far) {
 		if f.Runs > 100 {
 			cancel()
 		}
@@ -193,7 +194,7 @@ func TestTheCalibrationIsNotStale(t *testing.T) {
 			}
 		}
 	}
-	found, err := Calibrate(t.Context(), cells, seeds, 0, nil)
+	found, err := Calibrate(t.Context(), sim.Simulator, cells, seeds, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func TestEqualStatesHaveEqualFutures(t *testing.T) {
 			for i := range runs / 4 {
 				plan := s.Plan(i)
 				plan.Scripts = evenly(plan)
-				h, err := harness.Run(plan, harness.Sim(sim.Draw(plan.Seed, false)), nil, nil)
+				h, err := harness.Repeat(sim.Simulator, plan)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -94,12 +94,13 @@ func TestTheMonitorAgreesWithTheJudge(t *testing.T) {
 		runs = 100
 	}
 	seen := map[checker.Property]int{}
-	var buffer harness.Buffer
+	buffer := harness.NewBuffer(sim.Simulator)
+	defer buffer.Close()
 	var m checker.Monitor
 	monitored(func(name string, s *Settings) {
 		for i := range runs {
 			plan := s.Plan(i)
-			h, err := harness.Run(plan, harness.Sim(sim.Draw(plan.Seed, false)), &buffer, nil)
+			h, err := buffer.Simulate(plan, plan.Decide(false), nil)
 			if err != nil {
 				t.Fatalf("%s, run %d: %v", name, i, err)
 			}
@@ -130,7 +131,7 @@ func TestTheMonitorAgreesOnCases(t *testing.T) {
 				if lock, _ := catalogue.FindLock(plan.Lock); SearchableLock(&lock) != nil {
 					continue // the monitor is for what is searched
 				}
-				h, err := harness.Run(plan, harness.Sim(sim.Draw(plan.Seed, true)), nil, nil)
+				h, err := harness.Repeat(sim.Simulator, plan)
 				if err != nil {
 					t.Fatalf("%s: %v", c.ID, err)
 				}
@@ -156,7 +157,7 @@ func TestTheMonitorAgreesOnClientsThatEnd(t *testing.T) {
 			Shape: workloads.Shape{Hold: 30 * time.Second, Latency: 200 * time.Microsecond},
 		}
 		plan := s.Plan(i)
-		h, err := harness.Run(plan, harness.Sim(sim.Draw(plan.Seed, false)), nil, nil)
+		h, err := harness.Repeat(sim.Simulator, plan)
 		if err != nil {
 			t.Fatal(err)
 		}

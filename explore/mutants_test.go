@@ -3,6 +3,7 @@ package explore
 import (
 	"cmp"
 	"context"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"slices"
 	"testing"
 	"time"
@@ -274,7 +275,7 @@ func TestMutantsAreConvicted(t *testing.T) {
 					c.Runs, c.Least = min(c.Runs, 50), min(c.Least, 50)
 				}
 			}
-			results, _, err := Matrix(t.Context(), cells, 0, nil)
+			results, _, err := Matrix(t.Context(), sim.Simulator, cells, 0, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

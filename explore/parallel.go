@@ -5,12 +5,14 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"github.com/lockcheck/lockcheck/internal/env"
 )
 
 // inParallel does n things, so many at once (0: one for each core), each with
 // the memory of whoever does it. An error ends its worker, and the others do the
 // rest; it returns the first of their errors, or that ctx has ended.
-func inParallel(ctx context.Context, n, jobs int, do func(i int, buffer *buffer) error) error {
+func inParallel(ctx context.Context, sim env.Simulator, n, jobs int, do func(i int, buffer *buffer) error) error {
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
 	}
@@ -19,14 +21,14 @@ func inParallel(ctx context.Context, n, jobs int, do func(i int, buffer *buffer)
 	errs := make([]error, jobs)
 	for w := range jobs {
 		group.Go(func() {
-			var buffer buffer
-			defer buffer.Close() // of a place in memory: nothing that can fail
+			buffer := newBuffer(sim)
+			defer buffer.Close() // of memory: nothing that can fail
 			for errs[w] == nil && ctx.Err() == nil {
 				i := int(next.Add(1) - 1)
 				if i >= n {
 					return
 				}
-				errs[w] = do(i, &buffer)
+				errs[w] = do(i, buffer)
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package explore
 import (
 	"bytes"
 	"fmt"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"reflect"
 	"slices"
 	"testing"
@@ -43,13 +44,13 @@ func TestARecordOfPCTIsReplayedWithoutIt(t *testing.T) {
 				// Who spins takes a hundred times the steps: once is enough.
 				s.Options = catalogue.Options{Spin: i == 3, Retries: i%4 > 1}
 				plan := s.Plan(i)
-				first, _, err := harness.InSim(plan)
+				first, _, err := harness.Simulate(sim.Simulator, plan)
 				if err != nil {
 					t.Fatalf("%s under %s, seed %d: %v", lock.ID, fault.Name, plan.Seed, err)
 				}
 				before, record := written(t, first.History), plan.Choices
 				plan.Strategy, plan.Depth = harness.Random, 0
-				again, fit, err := harness.InSim(plan)
+				again, fit, err := harness.Simulate(sim.Simulator, plan)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -78,10 +79,10 @@ func difference(a, b []byte) string {
 // Every flaw that is known is found within a thousand runs.
 func TestPCTFindsOutFlawedLocks(t *testing.T) {
 	t.Parallel()
-	var buffer harness.Buffer
+	buffer := harness.NewBuffer(sim.Simulator)
 	defer buffer.Close()
 	for _, k := range knownBad {
-		if first(t, k.settings(harness.PCT, 1), k.property, 1000, &buffer) == 0 {
+		if first(t, k.settings(harness.PCT, 1), k.property, 1000, buffer) == 0 {
 			t.Errorf("%s under %s: %s is not violated", k.lock, k.fault, k.property)
 		}
 	}
@@ -91,10 +92,10 @@ func TestPCTFindsOutFlawedLocks(t *testing.T) {
 // outlasts seven others. Random runs need hundreds.
 func TestPCTFindsWhatNeedsARareOrder(t *testing.T) {
 	t.Parallel()
-	var buffer harness.Buffer
+	buffer := harness.NewBuffer(sim.Simulator)
 	defer buffer.Close()
 	for base := range uint64(20) {
-		if first(t, outlasted(3).settings(harness.PCT, base<<32), checker.Exclusion, 60, &buffer) == 0 {
+		if first(t, outlasted(3).settings(harness.PCT, base<<32), checker.Exclusion, 60, buffer) == 0 {
 			t.Errorf("from seed %d exclusion is not violated in 60 runs", base<<32)
 		}
 	}
@@ -133,11 +134,11 @@ func TestPCTIsDeterministic(t *testing.T) {
 	depths := map[int]bool{}
 	for i := range 200 {
 		one, two := s.Plan(i), s.Plan(i)
-		a, _, err := harness.InSim(one)
+		a, _, err := harness.Simulate(sim.Simulator, one)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, _, err := harness.InSim(two)
+		b, _, err := harness.Simulate(sim.Simulator, two)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,6 +166,8 @@ func TestPCTIsDeterministic(t *testing.T) {
 // The steps that change points are drawn from are about those that there are.
 func TestTheStepsOfARunAreForeseen(t *testing.T) {
 	t.Parallel()
+	buffer := harness.NewBuffer(sim.Simulator)
+	defer buffer.Close()
 	for i, lock := range catalogue.Locks {
 		if testing.Short() && i%8 != 0 {
 			continue
@@ -173,12 +176,11 @@ func TestTheStepsOfARunAreForeseen(t *testing.T) {
 		var parts []float64
 		for i := range 100 {
 			plan := s.Plan(i)
-			choices := plan.Decide(false)
-			if _, err := harness.Run(plan, harness.Sim(choices), nil, nil); err != nil {
+			if _, err := buffer.Simulate(plan, plan.Decide(false), nil); err != nil {
 				t.Fatal(err)
 			}
-			taken, expected := choices.Steps()
-			parts = append(parts, float64(taken)/float64(expected))
+			d := buffer.Decided()
+			parts = append(parts, float64(d.Steps)/float64(d.Expected))
 		}
 		slices.Sort(parts)
 		median := parts[len(parts)/2]

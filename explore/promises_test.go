@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"testing"
 
 	"github.com/lockcheck/lockcheck/catalogue"
@@ -16,7 +17,7 @@ func TestWhatIsNeverJudgedOfALock(t *testing.T) {
 	for _, lock := range catalogue.Locks {
 		s := misusing(lock.ID, usual)
 		s.Runs = 10
-		r, err := Random(t.Context(), s, nil)
+		r, err := Random(t.Context(), sim.Simulator, s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package explore
 import (
 	"cmp"
 	"fmt"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"os"
 	"slices"
 	"strconv"
@@ -73,7 +74,7 @@ func TestRandomRefutesNoProof(t *testing.T) {
 					Lock: s.Lock, On: "sim", Lease: s.Lease, Kinds: s.Kinds, Seed: 1, Runs: runs, Strategy: strategy,
 					Clients: s.Clients, Acquires: s.Acquires, Count: s.Count,
 				}
-				found, err := Random(t.Context(), r, nil)
+				found, err := Random(t.Context(), sim.Simulator, r, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

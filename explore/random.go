@@ -16,6 +16,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/workloads"
 )
@@ -63,7 +64,7 @@ type Settings struct {
 // UnrepeatedError, which is an error of its). It ends early, with what it has, when
 // ctx does, or with an error. progress, if not nil, is called now and then from
 // several goroutines.
-func Random(ctx context.Context, s *Settings, progress func(done int)) (*Result, error) {
+func Random(ctx context.Context, sim env.Simulator, s *Settings, progress func(done int)) (*Result, error) {
 	jobs := s.Jobs
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
@@ -79,8 +80,8 @@ func Random(ctx context.Context, s *Settings, progress func(done int)) (*Result,
 	for w := range jobs {
 		parts[w] = NewResult()
 		group.Go(func() {
-			var buffer buffer
-			defer buffer.Close() // of a place in memory: nothing that can fail
+			buffer := newBuffer(sim)
+			defer buffer.Close() // of memory: nothing that can fail
 			for ctx.Err() == nil && (s.For == 0 || time.Since(start) < s.For) {
 				i := int(next.Add(1) - 1)
 				if i >= s.Runs {
@@ -89,7 +90,7 @@ func Random(ctx context.Context, s *Settings, progress func(done int)) (*Result,
 				if !s.Here(i) {
 					continue
 				}
-				if errs[w] = parts[w].run(s, i, &buffer); errs[w] != nil {
+				if errs[w] = parts[w].run(s, i, buffer); errs[w] != nil {
 					cancel()
 					return
 				}
@@ -127,8 +128,13 @@ func (s *Settings) Here(i int) bool {
 
 // buffer is the memory that the runs of one worker use, one after another.
 type buffer struct {
-	harness.Buffer
+	*harness.Buffer
 	checker.Examiner
+	sim env.Simulator // for a run that shares no memory with others
+}
+
+func newBuffer(sim env.Simulator) *buffer {
+	return &buffer{Buffer: harness.NewBuffer(sim), sim: sim}
 }
 
 // run does run i.
@@ -136,7 +142,7 @@ func (r *Result) run(s *Settings, i int, buffer *buffer) error {
 	plan := s.Plan(i)
 	h, err := r.judged(i, plan, buffer)
 	if err == nil && i%sampled == 0 {
-		err = s.repeat(i, h)
+		err = s.repeat(buffer.sim, i, h)
 	}
 	if err != nil {
 		return fmt.Errorf("the run of %s with seed %d: %w", s.Lock, plan.Seed, err)
@@ -148,7 +154,7 @@ func (r *Result) run(s *Settings, i int, buffer *buffer) error {
 // error, so that the run can be named.
 func (r *Result) judged(i int, plan *harness.Plan, buffer *buffer) (h *history.History, err error) {
 	defer caught(&err)
-	h, err = harness.Run(plan, buffer.Sim(plan.Decide(false)), &buffer.Buffer, nil)
+	h, err = buffer.Simulate(plan, plan.Decide(false), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -88,11 +88,11 @@ func (s *reference) tell(f string, by int) {
 	s.observer.Server(e)
 }
 
-func openReference(choices *sim.Choices) harness.Open {
-	return func(cfg env.Config, o env.Observer) (env.Place, error) {
+func openReference(d env.Decisions) harness.Open {
+	return func(cfg env.Config, o env.Observer) (env.Environment, error) {
 		server := &reference{observer: o}
 		cfg.Lock.New = func(e catalogue.Env) locks.Locker { return referenceClient{server, e.Host.(knowing)} }
-		return sim.New(cfg, o, choices), nil
+		return sim.New(cfg, o, d), nil
 	}
 }
 
@@ -117,7 +117,7 @@ func neverConvicted(t *testing.T, strategy string, runs int) {
 	t.Helper()
 	all := faults.All()
 	var reached checker.Counts
-	var buffer harness.Buffer
+	buffer := new(harness.Buffer)
 	for i := range runs {
 		s := Settings{
 			Lock: "redis-setnx", On: "sim", Lease: 10 * time.Second, Seed: uint64(i), Fencing: history.FencingAll,
@@ -127,7 +127,7 @@ func neverConvicted(t *testing.T, strategy string, runs int) {
 			Strategy: strategy,
 		}
 		plan := s.Plan(0)
-		h, err := harness.Run(plan, openReference(plan.Decide(false)), &buffer, nil)
+		h, err := harness.Run(plan, openReference(plan.Decide(false)), buffer, nil)
 		if err != nil {
 			t.Fatalf("seed %d: %v", i, err)
 		}

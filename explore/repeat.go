@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
@@ -29,10 +30,10 @@ func (e *UnrepeatedError) Error() string {
 
 // repeat carries out run i again, which has given h, and compares. In fresh
 // memory, so that nothing that is left over there makes them alike.
-func (s *Settings) repeat(i int, h *history.History) (err error) {
+func (s *Settings) repeat(sim env.Simulator, i int, h *history.History) (err error) {
 	defer caught(&err)
 	plan := s.Plan(i)
-	again, err := harness.Run(plan, harness.Sim(plan.Decide(false)), nil, nil)
+	again, err := harness.Repeat(sim, plan)
 	if err != nil {
 		return fmt.Errorf("it ended when it was repeated: %w", err)
 	}

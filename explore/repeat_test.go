@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"errors"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"runtime/debug"
 	"sync/atomic"
 	"testing"
@@ -46,7 +47,7 @@ func TestARunThatDoesNotRepeatEndsTheBatch(t *testing.T) {
 	for _, strategy := range []string{harness.Random, harness.PCT} {
 		s := known{lock: "moody", fault: "pause", use: newMoody()}.settings(strategy, 1)
 		s.Runs, s.Jobs = 1<<40, 2
-		_, err := Random(context.Background(), s, nil)
+		_, err := Random(context.Background(), sim.Simulator, s, nil)
 		var differs *UnrepeatedError
 		if !errors.As(err, &differs) {
 			t.Fatalf("the batch ends with %v", err)
@@ -85,18 +86,18 @@ func TestHistoriesAreComparedToTheEnd(t *testing.T) {
 func BenchmarkRepeat(b *testing.B) {
 	s := known{lock: "redis-set-lua", fault: "pause"}.settings(harness.Random, 1)
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command does
-	var buffer buffer
+	buffer := newBuffer(sim.Simulator)
 	defer buffer.Close()
 	var took time.Duration
 	n := 0
 	for b.Loop() {
 		plan := s.Plan(n)
-		h, err := NewResult().judged(n, plan, &buffer)
+		h, err := NewResult().judged(n, plan, buffer)
 		if err != nil {
 			b.Fatal(err)
 		}
 		start := time.Now()
-		if err := s.repeat(n, h); err != nil {
+		if err := s.repeat(sim.Simulator, n, h); err != nil {
 			b.Fatal(err)
 		}
 		took += time.Since(start)
@@ -115,7 +116,7 @@ func TestPorcupineJudgesASampleOfTheRuns(t *testing.T) {
 			Lock: "redis-set-del", On: "sim", Lease: 10 * time.Second, Seed: 1, Runs: 2*sampled + 1, Jobs: jobs,
 			Clients: AnyClients, Acquires: AnyAcquires, Count: AnyCount, Kinds: faults.All()[:1],
 		}
-		r, err := Random(t.Context(), s, nil)
+		r, err := Random(t.Context(), sim.Simulator, s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"reflect"
 	"testing"
 	"time"
@@ -21,7 +22,7 @@ func settings(lock, fault string, runs int) *Settings {
 
 func random(t *testing.T, s *Settings) *Result {
 	t.Helper()
-	r, err := Random(context.Background(), s, nil)
+	r, err := Random(context.Background(), sim.Simulator, s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/harness"
-	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
 // ShrinkBudget is how much shrinking may cost: events of the runs that it
@@ -33,7 +33,7 @@ var ErrNothingToShrink = errors.New("nothing to shrink")
 //
 // ErrNothingToShrink says that j does not violate the property. What a person
 // has written by hand, in scripts, is not touched: that is an error as well.
-func Shrink(ctx context.Context, j *harness.Judged, property checker.Property, budget int) (short *harness.Plan, err error) {
+func Shrink(ctx context.Context, sim env.Simulator, j *harness.Judged, property checker.Property, budget int) (short *harness.Plan, err error) {
 	plan := j.Plan
 	switch {
 	case plan.On != "sim":
@@ -48,7 +48,7 @@ func Shrink(ctx context.Context, j *harness.Judged, property checker.Property, b
 			err = fmt.Errorf("shrinking the run of %s with seed %d: panic: %v\n%s", plan.Lock, plan.Seed, p, debug.Stack())
 		}
 	}()
-	s := &shrinker{ctx: ctx, property: property, budget: budget}
+	s := &shrinker{ctx: ctx, property: property, budget: budget, buffer: harness.NewBuffer(sim)}
 	defer s.buffer.Close()
 	original := newCandidate(clone(plan), j.History, j.Verdicts)
 	best := s.search(original)
@@ -82,7 +82,7 @@ type shrinker struct {
 	property checker.Property
 	budget   int
 
-	buffer  harness.Buffer
+	buffer  *harness.Buffer
 	replays int
 	events  int
 }
@@ -114,23 +114,19 @@ func newCandidate(plan *harness.Plan, h *history.History, verdicts []checker.Ver
 // replay carries out a plan. It is a candidate if its run comes to an end and
 // violates the property.
 func (s *shrinker) replay(plan *harness.Plan) (*candidate, bool) {
-	choices := sim.Replay(plan.Choices)
-	if plan.Choices == nil {
-		choices = sim.Draw(plan.Seed, true)
-	}
-	h, verdicts := s.run(plan, choices)
+	h, verdicts := s.run(plan, env.Decisions{Seed: plan.Seed, Record: true, Replay: plan.Choices})
 	if h == nil || !violates(verdicts, s.property) {
 		return nil, false
 	}
-	plan.Choices = choices.Made()
+	plan.Choices = s.buffer.Decided().Choices
 	return newCandidate(plan, h, verdicts), true
 }
 
 // run carries out a plan and pays for it; nil: the run did not come to an end.
 // The history is good until the next.
-func (s *shrinker) run(plan *harness.Plan, choices *sim.Choices) (*history.History, []checker.Verdict) {
+func (s *shrinker) run(plan *harness.Plan, d env.Decisions) (*history.History, []checker.Verdict) {
 	s.buffer.Limit(max(1, s.budget-s.events)) // one that goes further is none to read
-	h, err := harness.Run(plan, s.buffer.Sim(choices), &s.buffer, nil)
+	h, err := s.buffer.Simulate(plan, d, nil)
 	s.replays++
 	s.events += startEvents + s.buffer.Events()
 	if err != nil || h.CutOff() {

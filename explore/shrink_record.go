@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/harness"
-	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
 // spans calls try with each span of n things that are left out together: half
@@ -140,7 +140,7 @@ func withoutSections(c *candidate, drop map[nth]bool, stay bool) *harness.Plan {
 	p.Choices = nil
 	in := map[string]int{} // the section that a client is in
 	thought := map[nth]time.Duration{}
-	counts := map[sim.Name]int{}
+	counts := map[env.Name]int{}
 	for _, choice := range c.plan.Choices {
 		name := choice.Name
 		client, _, _ := strings.Cut(name.Who, "→")
@@ -162,8 +162,8 @@ func withoutSections(c *candidate, drop map[nth]bool, stay bool) *harness.Plan {
 				choice.Value = (c.began[client][name.N-1] - free).Microseconds()
 			}
 		}
-		counts[sim.Name{What: name.What, Who: name.Who}]++
-		choice.Name.N = counts[sim.Name{What: name.What, Who: name.Who}]
+		counts[env.Name{What: name.What, Who: name.Who}]++
+		choice.Name.N = counts[env.Name{What: name.What, Who: name.Who}]
 		p.Choices = append(p.Choices, choice)
 		if name.What == "think" {
 			p.Shape.Think = min(max(p.Shape.Think, time.Duration(choice.Value+1)*time.Microsecond), 10*p.Lease)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/harness"
-	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
 // Rounding makes what is left readable: lengths that somebody would have
@@ -143,7 +143,7 @@ func stretch(in *faults.Injection, at, length time.Duration) {
 }
 
 // last sets how long a client thinks or holds.
-func last(p *harness.Plan, choice *sim.Choice, d time.Duration) {
+func last(p *harness.Plan, choice *env.Choice, d time.Duration) {
 	choice.Value = d.Microseconds()
 	longest := &p.Shape.Hold
 	if choice.Name.What == "think" {
@@ -239,14 +239,14 @@ func (s *shrinker) roundFaults(c *candidate) *candidate {
 func (s *shrinker) visibleHolds(c *candidate) *candidate {
 	for _, hold := range []time.Duration{c.plan.Lease / 5, c.plan.Lease / 10, c.plan.Lease / 20} {
 		var ok bool
-		if c, ok = s.rounder(c, setTo(c.plan, hold, func(choice sim.Choice) bool { return choice.Name.What == "hold" })); ok {
+		if c, ok = s.rounder(c, setTo(c.plan, hold, func(choice env.Choice) bool { return choice.Name.What == "hold" })); ok {
 			return c
 		}
 	}
 	for i := range c.plan.Choices {
 		if i < len(c.plan.Choices) && c.plan.Choices[i].Name.What == "hold" {
 			name := c.plan.Choices[i].Name
-			c, _ = s.rounder(c, setTo(c.plan, c.plan.Lease/10, func(choice sim.Choice) bool { return choice.Name == name }))
+			c, _ = s.rounder(c, setTo(c.plan, c.plan.Lease/10, func(choice env.Choice) bool { return choice.Name == name }))
 		}
 	}
 	return c
@@ -263,7 +263,7 @@ func (s *shrinker) roundThinking(c *candidate) *candidate {
 		now := time.Duration(choice.Value) * time.Microsecond
 		for to := tenth; to <= now+tenth; to += tenth {
 			var ok bool
-			if c, ok = s.rounder(c, setTo(c.plan, to, func(o sim.Choice) bool { return o.Name == choice.Name })); ok {
+			if c, ok = s.rounder(c, setTo(c.plan, to, func(o env.Choice) bool { return o.Name == choice.Name })); ok {
 				break
 			}
 		}
@@ -272,7 +272,7 @@ func (s *shrinker) roundThinking(c *candidate) *candidate {
 }
 
 // setTo sets what clients think or hold; nil: it is so.
-func setTo(p *harness.Plan, d time.Duration, which func(sim.Choice) bool) *harness.Plan {
+func setTo(p *harness.Plan, d time.Duration, which func(env.Choice) bool) *harness.Plan {
 	p = clone(p)
 	some := false
 	for i := range p.Choices {

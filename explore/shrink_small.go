@@ -6,7 +6,6 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/harness"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
@@ -88,7 +87,7 @@ func (s *shrinker) hits(world *Settings) (list []*candidate) {
 	for i := 0; i < smallRuns && len(list) < smallHits && s.stopped() == ""; i++ {
 		// Most violate nothing, so they leave no record.
 		plan := world.Plan(i)
-		if _, verdicts := s.run(plan, sim.Draw(plan.Seed, false)); !violates(verdicts, s.property) {
+		if _, verdicts := s.run(plan, plan.Decide(false)); !violates(verdicts, s.property) {
 			continue
 		}
 		if c, ok := s.replay(plan); ok {

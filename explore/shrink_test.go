@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"slices"
 	"testing"
 	"time"
@@ -18,7 +19,7 @@ import (
 // caught is the first of many random runs that violates a property; nil: none does.
 func violation(tb testing.TB, s *Settings, p checker.Property) *harness.Judged {
 	tb.Helper()
-	r, err := Random(context.Background(), s, nil)
+	r, err := Random(context.Background(), sim.Simulator, s, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -31,7 +32,7 @@ func firstOf(tb testing.TB, s *Settings, r *Result, p checker.Property) *harness
 	if r.Outcome(p) != checker.Violated {
 		return nil
 	}
-	j, _, err := harness.InSim(s.Plan(r.Outcomes[p].First[checker.Violated]))
+	j, _, err := harness.Simulate(sim.Simulator, s.Plan(r.Outcomes[p].First[checker.Violated]))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -57,7 +58,7 @@ func underFault(lock, fault string, seed uint64) *Settings {
 
 func shrunk(tb testing.TB, j *harness.Judged, p checker.Property) *harness.Plan {
 	tb.Helper()
-	short, err := Shrink(context.Background(), j, p, ShrinkBudget)
+	short, err := Shrink(context.Background(), sim.Simulator, j, p, ShrinkBudget)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func TestWhatIsShrunkIsNoLongerThanTheCatalogue(t *testing.T) {
 					}
 				}
 			}
-			r, err := Random(t.Context(), s, nil)
+			r, err := Random(t.Context(), sim.Simulator, s, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -166,7 +167,7 @@ func TestWhatIsShrunkReplaysFromItsFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		replayed, fit, err := harness.InSim(plan)
+		replayed, fit, err := harness.Simulate(sim.Simulator, plan)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +201,7 @@ func TestARecordIsShrunk(t *testing.T) {
 		settings := underFault(f.lock, f.fault, 7)
 		settings.Clients, settings.Acquires = Exactly(5), Exactly(20)
 		j := violation(t, settings, f.property)
-		s := &shrinker{ctx: t.Context(), property: f.property, budget: 5 * ShrinkBudget}
+		s := &shrinker{buffer: harness.NewBuffer(sim.Simulator), ctx: t.Context(), property: f.property, budget: 5 * ShrinkBudget}
 		defer s.buffer.Close()
 		before := newCandidate(clone(j.Plan), j.History, j.Verdicts)
 		after := s.shrink(before)
@@ -223,25 +224,25 @@ func TestShrinkingStops(t *testing.T) {
 	j := violation(t, settings, p)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	short, err := Shrink(ctx, j, p, ShrinkBudget)
+	short, err := Shrink(ctx, sim.Simulator, j, p, ShrinkBudget)
 	if err != nil || short.Shrunk.Stopped != harness.StoppedInterrupt || short.Shrunk.To != short.Shrunk.From {
 		t.Errorf("interrupted at once: %v, %+v", err, short.Shrunk)
 	}
 	over, cancel := context.WithTimeout(t.Context(), -1)
 	defer cancel()
-	if short, err = Shrink(over, j, p, ShrinkBudget); err != nil || short.Shrunk.Stopped != harness.StoppedTime {
+	if short, err = Shrink(over, sim.Simulator, j, p, ShrinkBudget); err != nil || short.Shrunk.Stopped != harness.StoppedTime {
 		t.Errorf("without time: %v, %+v", err, short.Shrunk)
 	}
 	const some = ShrinkBudget / 200
-	part, err := Shrink(t.Context(), j, p, some)
+	part, err := Shrink(t.Context(), sim.Simulator, j, p, some)
 	if err != nil || part.Shrunk.Stopped != harness.StoppedBudget || part.Shrunk.To == part.Shrunk.From {
 		t.Errorf("a part of the budget: %v, %+v", err, part.Shrunk)
 	}
-	again, err := Shrink(t.Context(), j, p, some)
+	again, err := Shrink(t.Context(), sim.Simulator, j, p, some)
 	if err != nil || scheduleOf(t, part) != scheduleOf(t, again) {
 		t.Error("one budget gave two results", err)
 	}
-	replayed, _, err := harness.InSim(part)
+	replayed, _, err := harness.Simulate(sim.Simulator, part)
 	if err != nil || replayed.Outcome(p) != checker.Violated {
 		t.Error("what there was until then violates nothing", err)
 	}
@@ -259,21 +260,21 @@ func TestARunWithoutChoicesIsShrunk(t *testing.T) {
 
 func TestWhatCannotBeShrunk(t *testing.T) {
 	j := violation(t, underFault("redis-set-lua", "pause", 1), checker.Exclusion)
-	if _, err := Shrink(t.Context(), j, checker.Ownership, ShrinkBudget); !errors.Is(err, ErrNothingToShrink) {
+	if _, err := Shrink(t.Context(), sim.Simulator, j, checker.Ownership, ShrinkBudget); !errors.Is(err, ErrNothingToShrink) {
 		t.Error(err)
 	}
 	c := catalogue.Cases[0]
 	plan, _, _ := harness.CasePlans(c, c.Schedules[0], "sim", 10*time.Second)
-	scripted, _, err := harness.InSim(plan)
+	scripted, _, err := harness.Simulate(sim.Simulator, plan)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Shrink(t.Context(), scripted, c.Schedules[0].Must[0], ShrinkBudget); err == nil {
+	if _, err := Shrink(t.Context(), sim.Simulator, scripted, c.Schedules[0].Must[0], ShrinkBudget); err == nil {
 		t.Error("scripts are shrunk")
 	}
 	real := *j.Plan
 	real.On = "docker"
-	if _, err := Shrink(t.Context(), &harness.Judged{Plan: &real, Verdicts: j.Verdicts}, checker.Exclusion, ShrinkBudget); err == nil {
+	if _, err := Shrink(t.Context(), sim.Simulator, &harness.Judged{Plan: &real, Verdicts: j.Verdicts}, checker.Exclusion, ShrinkBudget); err == nil {
 		t.Error("a run on docker is shrunk")
 	}
 }
@@ -284,7 +285,7 @@ func TestWhatCannotBeShrunk(t *testing.T) {
 func TestWithoutSections(t *testing.T) {
 	s := underFault("redis-set-lua", "pause", 1)
 	s.Kinds, s.Clients, s.Acquires = nil, Exactly(1), Exactly(4)
-	j, _, err := harness.InSim(s.Plan(0))
+	j, _, err := harness.Simulate(sim.Simulator, s.Plan(0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +296,7 @@ func TestWithoutSections(t *testing.T) {
 	}
 	for _, stay := range []bool{false, true} {
 		p := withoutSections(c, map[nth]bool{{"c1", 2}: true, {"c1", 3}: true}, stay)
-		again, fit, err := harness.InSim(p)
+		again, fit, err := harness.Simulate(sim.Simulator, p)
 		if err != nil || fit != (harness.Replay{}) || !slices.Equal(p.Sections, []int{2}) {
 			t.Errorf("stay %v: %+v, %v, %v", stay, fit, err, p.Sections)
 		}

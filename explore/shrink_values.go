@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/harness"
-	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
 // simplerPoints lets faults strike at plainer points.
@@ -54,7 +54,7 @@ func at(in faults.Injection, p faults.Point) faults.Injection {
 // a kind, spans of those that are left, single ones; then it halves what has
 // to stay.
 func (s *shrinker) zeroes(c *candidate) *candidate {
-	c, _ = s.improve(c, zeroed(c.plan, func(sim.Name) bool { return true }))
+	c, _ = s.improve(c, zeroed(c.plan, func(env.Name) bool { return true }))
 	var kinds []string
 	for _, choice := range c.plan.Choices {
 		if !slices.Contains(kinds, choice.Name.What) {
@@ -62,20 +62,20 @@ func (s *shrinker) zeroes(c *candidate) *candidate {
 		}
 	}
 	for _, kind := range kinds {
-		c, _ = s.improve(c, zeroed(c.plan, func(n sim.Name) bool { return n.What == kind }))
+		c, _ = s.improve(c, zeroed(c.plan, func(n env.Name) bool { return n.What == kind }))
 	}
 	s.spans(len(disturbances(c.plan)), func(from, to int) int {
-		names := map[sim.Name]bool{}
+		names := map[env.Name]bool{}
 		for _, name := range disturbances(c.plan)[from:to] {
 			names[name] = true
 		}
-		c, _ = s.improve(c, zeroed(c.plan, func(n sim.Name) bool { return names[n] }))
+		c, _ = s.improve(c, zeroed(c.plan, func(n env.Name) bool { return names[n] }))
 		return len(disturbances(c.plan))
 	})
 	for _, name := range disturbances(c.plan) {
 		for ok := true; ok && s.stopped() == ""; {
 			p := clone(c.plan)
-			i := slices.IndexFunc(p.Choices, func(c sim.Choice) bool { return c.Name == name })
+			i := slices.IndexFunc(p.Choices, func(c env.Choice) bool { return c.Name == name })
 			if i < 0 || p.Choices[i].Value < 2 {
 				break
 			}
@@ -116,7 +116,7 @@ func (s *shrinker) sooner(c *candidate) *candidate {
 }
 
 // disturbances are the choices that are not 0.
-func disturbances(p *harness.Plan) (names []sim.Name) {
+func disturbances(p *harness.Plan) (names []env.Name) {
 	for _, c := range p.Choices {
 		if c.Value != 0 {
 			names = append(names, c.Name)
@@ -125,7 +125,7 @@ func disturbances(p *harness.Plan) (names []sim.Name) {
 	return names
 }
 
-func zeroed(p *harness.Plan, which func(sim.Name) bool) *harness.Plan {
+func zeroed(p *harness.Plan, which func(env.Name) bool) *harness.Plan {
 	p = clone(p)
 	some := false
 	for i := range p.Choices {

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"slices"
 	"testing"
 	"time"
@@ -42,14 +43,14 @@ func TestShrinkingKeepsTheWorkload(t *testing.T) {
 	finally, _ := workloads.Find("finally")
 	s := misusing("redis-set-del", finally)
 	for i := range s.Runs {
-		j, _, err := harness.InSim(s.Plan(i))
+		j, _, err := harness.Simulate(sim.Simulator, s.Plan(i))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if j.Outcome(checker.Ownership) != checker.Violated {
 			continue
 		}
-		short, err := Shrink(t.Context(), j, checker.Ownership, ShrinkBudget)
+		short, err := Shrink(t.Context(), sim.Simulator, j, checker.Ownership, ShrinkBudget)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +68,7 @@ func TestTheFinallyIsFoundExhaustively(t *testing.T) {
 	finally, _ := workloads.Find("finally")
 	s := misusing("redis-set-del", finally)
 	s.Clients, s.Acquires, s.Runs = Exactly(2), Exactly(1), 0
-	b, err := Exhaustive(t.Context(), s, nil)
+	b, err := Exhaustive(t.Context(), sim.Simulator, s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,7 @@ func TestNestingIsFoundAtRandom(t *testing.T) {
 	s := misusing("redis-set-lua", nested)
 	for options, want := range map[string]checker.Outcome{"": checker.Valid, "reuse-id,claim": checker.Violated} {
 		s.Options, _ = catalogue.ParseOptions(options)
-		r, err := Random(t.Context(), s, nil)
+		r, err := Random(t.Context(), sim.Simulator, s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"strings"
 	"testing"
 	"time"
@@ -86,7 +87,7 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 		}
 		s := c.Schedules[len(c.Schedules)-1]
 		plan, _, _ := harness.CasePlans(c, s, "sim", 10*time.Second)
-		j, _, err := harness.InSim(plan)
+		j, _, err := harness.Simulate(sim.Simulator, plan)
 		if err != nil {
 			t.Fatal(err)
 		}

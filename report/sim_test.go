@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"bytes"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -33,7 +34,7 @@ func TestStoriesOfRandomRuns(t *testing.T) {
 					Kinds: []faults.Fault{f}, Count: 1 + int(seed)%2, Clients: p.Clients, Servers: layout.Masters(),
 					Acquires: p.Acquires, Lease: p.Lease, Length: 15 * time.Second,
 				}, rng.Int64N)
-				j, _, err := harness.InSim(p)
+				j, _, err := harness.Simulate(sim.Simulator, p)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -56,7 +57,7 @@ func TestStoriesOfCases(t *testing.T) {
 				if p == nil {
 					continue
 				}
-				j, _, err := harness.InSim(p)
+				j, _, err := harness.Simulate(sim.Simulator, p)
 				if err != nil {
 					t.Fatal(err)
 				}

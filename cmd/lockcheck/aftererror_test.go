@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"github.com/lockcheck/lockcheck/internal/env"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,7 +11,6 @@ import (
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
-	"github.com/lockcheck/lockcheck/internal/worker"
 )
 
 // What was found in a lock is not lost with what became of another one.
@@ -69,7 +69,7 @@ func TestARunThatCannotBeKeptIsToldAllTheSame(t *testing.T) {
 // A worker that does not keep to the protocol ends its own entry, and no other.
 func TestAWorkerOfOneEntryThatDoesNotKeepToTheProtocol(t *testing.T) {
 	t.Chdir(t.TempDir())
-	wrong := &worker.ProtocolError{Line: `{"id":0}`, Want: "the id of a request without an answer"}
+	wrong := &env.ProtocolError{Line: `{"id":0}`, Want: "the id of a request without an answer"}
 	const text = `
 locks:
   - {name: odd, lock: redis-set-lua, on: docker, faults: [none, pause], runs: 2}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"github.com/lockcheck/lockcheck/internal/sim"
 
 	"github.com/spf13/cobra"
 
@@ -45,7 +46,7 @@ func (a *app) flaws(cmd *cobra.Command, f benchFlags) error {
 		}
 	}
 	exposures := catalogue.Exposures
-	list, err := explore.Convict(cmd.Context(), exposures, flawSeeds, flawRuns, f.jobs, func(done int) {
+	list, err := explore.Convict(cmd.Context(), sim.Simulator, exposures, flawSeeds, flawRuns, f.jobs, func(done int) {
 		if isTerminal(a.stderr) && !a.quiet {
 			fmt.Fprintf(a.stderr, "\rlockcheck: %d of %d base seeds", done, flawSeeds*len(exposures))
 		}

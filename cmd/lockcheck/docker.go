@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"github.com/lockcheck/lockcheck/internal/env"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,7 +17,6 @@ import (
 	"github.com/lockcheck/lockcheck/internal/docker"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
-	"github.com/lockcheck/lockcheck/internal/worker"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
@@ -69,7 +69,7 @@ func (a *app) inDocker(ctx context.Context, plan *harness.Plan, name string) (*h
 			}
 		}
 	}
-	j, err := harness.InDocker(ctx, plan, docker.Options{Log: a.stderr}, begin)
+	j, err := harness.Live(plan, docker.Opener(ctx, docker.Options{Log: a.stderr}), begin)
 	if lost = cmp.Or(lost, f.Close()); lost != nil {
 		lost = unwritable(lost)
 	}
@@ -96,7 +96,7 @@ func (a *app) inDocker(ctx context.Context, plan *harness.Plan, name string) (*h
 // misspoken tells whether err is a worker's that does not keep to the protocol. A run
 // of its proves nothing, and those of other workers are as good as before.
 func misspoken(err error) bool {
-	var wrong *worker.ProtocolError
+	var wrong *env.ProtocolError
 	return errors.As(err, &wrong)
 }
 

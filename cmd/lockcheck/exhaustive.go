@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"io"
 	"strings"
 	"time"
@@ -156,7 +157,7 @@ func (a *app) exhaustFault(p *place, s explore.Settings, pr checker.Promise, end
 	if s.Kinds != nil {
 		fault = s.Kinds[0].Name
 	}
-	b, err := explore.Exhaustive(p.ctx, &s, a.searchProgress(s.Lock, fault))
+	b, err := explore.Exhaustive(p.ctx, sim.Simulator, &s, a.searchProgress(s.Lock, fault))
 	a.clearProgress()
 	if err != nil {
 		return cell, nil, unconfirmed(err)

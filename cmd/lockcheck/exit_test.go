@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"os"
 	"path/filepath"
 	"slices"
@@ -125,7 +126,7 @@ func TestARunThatDoesNotRepeatIsABug(t *testing.T) {
 		p.again = func(s *explore.Settings, run int) (*harness.Judged, error) {
 			plan := s.Plan(run)
 			plan.Faults = nil
-			j, _, err := harness.InSim(plan)
+			j, _, err := harness.Simulate(sim.Simulator, plan)
 			return j, err
 		}
 	}, "run", "redis-set-lua", "--fault", "pause", "--seed", "1", "--runs", "50")

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -365,7 +366,7 @@ func TestAMatrixInRealTime(t *testing.T) {
 				one.On, one.For, one.Jobs = "sim", 0, 1
 				var r *explore.Result
 				for one.Runs = 1; one.Runs <= 6; one.Runs++ {
-					r, _ = explore.Random(t.Context(), &one, nil)
+					r, _ = explore.Random(t.Context(), sim.Simulator, &one, nil)
 					if s.Enough != nil && s.Enough(r) {
 						break
 					}

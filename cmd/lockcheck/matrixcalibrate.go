@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,7 +33,7 @@ func (a *app) calibrate(p *place, cells []*explore.Cell, f matrixFlags) error {
 		return err
 	}
 	start := time.Now()
-	found, err := explore.Calibrate(p.ctx, cells, explore.CalibrationSeeds, f.jobs, a.matrixProgress(true))
+	found, err := explore.Calibrate(p.ctx, sim.Simulator, cells, explore.CalibrationSeeds, f.jobs, a.matrixProgress(true))
 	a.clearProgress()
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"io"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 
 // matrixInSim does all cells side by side. With an error it returns what was done.
 func (a *app) matrixInSim(p *place, cells []*explore.Cell, f matrixFlags) ([]matrixCell, error) {
-	results, whole, err := explore.Matrix(p.ctx, cells, f.jobs, a.matrixProgress(true))
+	results, whole, err := explore.Matrix(p.ctx, sim.Simulator, cells, f.jobs, a.matrixProgress(true))
 	a.clearProgress()
 	var done []matrixCell
 	for i, c := range cells {

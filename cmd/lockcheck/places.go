@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -141,12 +142,12 @@ func (p *place) openSim() {
 	}
 	p.runs = usualRuns["sim"]
 	p.execute = func(plan *harness.Plan, _ string) (*harness.Judged, harness.Replay, error) {
-		return harness.InSim(plan)
+		return harness.Simulate(sim.Simulator, plan)
 	}
 	p.each = func(plans []*harness.Plan, _ []string) ([]*harness.Judged, error) {
 		judged := make([]*harness.Judged, len(plans))
 		for i, plan := range plans {
-			j, _, err := harness.InSim(plan)
+			j, _, err := harness.Simulate(sim.Simulator, plan)
 			if err != nil {
 				return nil, err
 			}
@@ -155,10 +156,10 @@ func (p *place) openSim() {
 		return judged, nil
 	}
 	p.batch = func(s *explore.Settings, progress func(int)) (*explore.Result, error) {
-		return explore.Random(p.ctx, s, progress)
+		return explore.Random(p.ctx, sim.Simulator, s, progress)
 	}
 	p.again = func(s *explore.Settings, run int) (*harness.Judged, error) {
-		j, _, err := harness.InSim(s.Plan(run))
+		j, _, err := harness.Simulate(sim.Simulator, s.Plan(run))
 		return j, err
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"io"
 	"slices"
 	"strings"
@@ -72,7 +73,7 @@ func (e *engine) place(a *app, ctx context.Context) *place {
 		if e.seen != nil {
 			e.seen(plan)
 		}
-		j, fit, err := harness.InSim(plan)
+		j, fit, err := harness.Simulate(sim.Simulator, plan)
 		if e.breaks != nil && err == nil {
 			if err = e.breaks(call); err != nil {
 				j = harness.JudgeEarly(plan, j.History, err)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -136,7 +137,7 @@ type shrunkRun struct {
 func (a *app) shrinkFor(p *place, j *harness.Judged, property checker.Property, name string) (s shrunkRun, err error) {
 	s.property = property
 	start := time.Now()
-	short, err := explore.Shrink(p.ctx, j, property, explore.ShrinkBudget)
+	short, err := explore.Shrink(p.ctx, sim.Simulator, j, property, explore.ShrinkBudget)
 	if err != nil {
 		return s, err
 	}

@@ -105,15 +105,15 @@ func TestTheHerdOfTheCatalogue(t *testing.T) {
 	flawed, _, remedied := harness.CasePlans(c, c.Schedules[0], "sim", lease)
 	var each [2]bench.Traffic // for the flawed one, and its remedy
 	for i, plan := range []*harness.Plan{flawed, remedied} {
-		judged, _, err := harness.InSim(plan)
+		judged, _, err := harness.Simulate(sim.Simulator, plan)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var world *sim.World
 		var sum func() bench.Traffic
-		_, err = harness.Run(plan, func(cfg env.Config, o env.Observer) (env.Place, error) {
+		_, err = harness.Run(plan, func(cfg env.Config, o env.Observer) (env.Environment, error) {
 			cfg.Lock, sum = bench.Counting(cfg.Lock)
-			world = sim.New(cfg, o, sim.Draw(plan.Seed, false))
+			world = sim.New(cfg, o, env.Decisions{Seed: plan.Seed})
 			return world, nil
 		}, nil, nil)
 		if err != nil {

@@ -21,7 +21,7 @@ func QueueInSim(ctx context.Context, q Queue) (c Changes, err error) {
 	l := newLine(ctx, q)
 	w := sim.New(env.Config{
 		Lock: l.ports.counted(q.Lock), Lease: q.Lease, Clients: q.names(), Names: []string{queueName}, Seed: q.Seed,
-	}, twice{line: l}, sim.Draw(q.Seed, false))
+	}, twice{line: l}, env.Decisions{Seed: q.Seed})
 	defer func() { err = errors.Join(err, w.Close()) }()
 	return l.measure(virtual{w})
 }

@@ -24,7 +24,7 @@ func inSim(ctx context.Context, l Load) (m *measurement, err error) {
 	w := sim.New(env.Config{
 		Lock: counting(l.Lock, &sent), Options: l.Options, Lease: l.Lease,
 		Clients: l.names(), Names: []string{l.Name}, Seed: l.Seed,
-	}, nobody{}, sim.Draw(l.Seed, false))
+	}, nobody{}, env.Decisions{Seed: l.Seed})
 	defer func() { err = errors.Join(err, w.Close()) }()
 	return measure(ctx, l, virtual{w}, &sent)
 }

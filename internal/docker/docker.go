@@ -80,7 +80,7 @@ type Place struct {
 	isolated map[int][]*peer
 	closing  sync.Once
 	closed   error
-	misspoke atomic.Pointer[error] // the first *worker.ProtocolError
+	misspoke atomic.Pointer[error] // the first *env.ProtocolError
 }
 
 // misspoken is the error of a worker that does not keep to the protocol; nil: all do.
@@ -89,6 +89,11 @@ func (p *Place) misspoken() error {
 		return *err
 	}
 	return nil
+}
+
+// Opener returns what makes the environment of one run after another, with New.
+func Opener(ctx context.Context, opts Options) func(env.Config, env.Observer) (env.Environment, error) {
+	return func(cfg env.Config, o env.Observer) (env.Environment, error) { return New(ctx, cfg, o, opts) }
 }
 
 // New makes the place: first of all it removes what dead runs left. It returns
@@ -187,7 +192,7 @@ func (p *Place) newClients(command []string, self owner) error {
 	}
 	ready.Wait()
 	for _, err := range errs {
-		if wrong := (*worker.ProtocolError)(nil); errors.As(err, &wrong) {
+		if wrong := (*env.ProtocolError)(nil); errors.As(err, &wrong) {
 			return wrong // the others do the same
 		}
 	}
@@ -278,7 +283,7 @@ func (p *Place) begin(f func()) {
 }
 
 // Run returns when all tasks have ended. The error is that ctx ended, or a
-// *worker.ProtocolError, which has ended the run.
+// *env.ProtocolError, which has ended the run.
 func (p *Place) Run() error {
 	p.mu.Lock()
 	p.start = time.Now()
@@ -390,4 +395,4 @@ func (l *lockedWriter) Write(b []byte) (int, error) {
 
 func (l *lockedWriter) printf(format string, args ...any) { fmt.Fprintf(l, format+"\n", args...) }
 
-var _ env.Place = (*Place)(nil)
+var _ env.Environment = (*Place)(nil)

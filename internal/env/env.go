@@ -4,6 +4,7 @@ package env
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/lockcheck/lockcheck/catalogue"
@@ -12,10 +13,10 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// Place is where one run happens. The harness's own tasks live on true time:
+// Environment is where one run happens. The harness's own tasks live on true time:
 // no fault touches them. Methods other than Go are called from a task, except
 // Run and Close.
-type Place interface {
+type Environment interface {
 	faults.Place
 
 	// Go starts a task of the harness. It runs once Run is called.
@@ -56,6 +57,14 @@ var (
 	// ErrWaits: the acquire goes on. It is a Patient's only.
 	ErrWaits = errors.New("it waits on")
 )
+
+// A ProtocolError is a line that no worker of this protocol writes, or only one that
+// has lost count. No answer of its can be trusted: it proves nothing of the lock.
+type ProtocolError struct{ Line, Want string }
+
+func (e *ProtocolError) Error() string {
+	return fmt.Sprintf("the worker does not keep to the protocol (docs/worker.md): it wrote %s, and lockcheck expected %s", e.Line, e.Want)
+}
 
 // Client is one client on its host. Errors are as package locks says; calls
 // return ErrCrashed when the client is dead.
@@ -101,7 +110,7 @@ type Op struct {
 // Grant is what an acquire got.
 type Grant struct {
 	Token      uint64        // 0: none
-	ValidUntil time.Duration // on the clock of Place.Now; 0: the lock does not say
+	ValidUntil time.Duration // on the clock of Environment.Now; 0: the lock does not say
 	// Stands is the index of the acquire whose entries in the stores the grant
 	// stands on, where that is another one: a Runner's Run may call the critical
 	// section twice. 0: its own.

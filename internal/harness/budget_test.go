@@ -10,8 +10,8 @@ import (
 
 // spentPlace notes which budget was used up.
 type spentPlace struct {
-	env.Place // for what is not called
-	spent     []string
+	env.Environment // for what is not called
+	spent           []string
 }
 
 func (p *spentPlace) Now() time.Duration { return 0 }

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +16,7 @@ import (
 func inSim(plans []*Plan, _ []string) ([]*Judged, error) {
 	var judged []*Judged
 	for _, p := range plans {
-		j, _, err := InSim(p)
+		j, _, err := Simulate(sim.Simulator, p)
 		if err != nil {
 			return nil, err
 		}

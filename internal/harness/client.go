@@ -67,7 +67,7 @@ func (c *client) Until() time.Duration  { return c.rec.leaseOf(c.inside().grant)
 // faults have healed, and does so in the last of its sections, so that the others come
 // when they come.
 func (c *client) again() bool {
-	place, r := c.rec.place.(offering), c.rec
+	place, r := c.rec.place.(env.Ordering), c.rec
 	if r.askedAgain || len(r.plan.Clients) > 2 || c.acquisition < r.plan.SectionsOf(c.n) || !place.Dated() || !place.Outlast(c.name, func() bool { return !r.askedAgain && r.injector.active == 0 }) {
 		return false
 	}

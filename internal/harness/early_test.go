@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"errors"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -100,7 +101,7 @@ func TestOnlyWhatWasBeforeThePlaceFailedConvicts(t *testing.T) {
 				p.Faults = []faults.Injection{{Fault: "pause", On: []string{"c1"}, At: time.Millisecond, For: 10 * time.Millisecond}}
 			}
 			var seen shown
-			h, err := Run(p, func(_ env.Config, o env.Observer) (env.Place, error) {
+			h, err := Run(p, func(_ env.Config, o env.Observer) (env.Environment, error) {
 				place := frail{fakePlace: &fakePlace{start: time.Now(), closed: tt.closed}, died: tt.died, cut: tt.cut}
 				switch in := &o.(*recorder).injector; tt.fails {
 				case early:
@@ -141,7 +142,7 @@ func TestARunWhosePlaceCannotBeRemovedIsWhole(t *testing.T) {
 	p := randomPlan("redis-set-lua", "pause", 1)
 	p.On, p.Clients, p.Acquires, p.Faults = "docker", []string{"c1", "c2"}, 5, nil
 	left := errors.New("it does not go")
-	h, err := Run(p, func(env.Config, env.Observer) (env.Place, error) {
+	h, err := Run(p, func(env.Config, env.Observer) (env.Environment, error) {
 		return frail{fakePlace: &fakePlace{start: time.Now(), closed: left}}, nil
 	}, nil, nil)
 	if closed := (*CloseError)(nil); !errors.As(err, &closed) || !errors.Is(err, left) {
@@ -162,7 +163,7 @@ func TestARunWhosePlaceCannotBeRemovedIsWhole(t *testing.T) {
 func TestAnInterruptedRunProvesNothingByItsEnd(t *testing.T) {
 	p := randomPlan("redis-set-lua", "pause", 1)
 	p.Faults = nil
-	j, _, err := InSim(p)
+	j, _, err := Simulate(sim.Simulator, p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"errors"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"slices"
 	"strings"
 	"testing"
@@ -92,7 +93,7 @@ func TestWhoCutsInIsConvicted(t *testing.T) {
 			for seed := range uint64(20) {
 				p := &Plan{Lock: lock.ID, On: "sim", Seed: seed, Lease: 10 * time.Second, Clients: []string{"c1", "c2", "c3", "c4"}, Acquires: 10}
 				p.Use(&lock)
-				j, _, err := InSim(p)
+				j, _, err := Simulate(sim.Simulator, p)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -134,7 +135,7 @@ func TestFairnessOfTheLocks(t *testing.T) {
 			t.Run(c.lock+"/"+f.Name, func(t *testing.T) {
 				t.Parallel()
 				for seed := range seeds(10) {
-					j, _, err := InSim(randomPlan(c.lock, f.Name, seed))
+					j, _, err := Simulate(sim.Simulator, randomPlan(c.lock, f.Name, seed))
 					if err != nil {
 						t.Fatal(err)
 					}

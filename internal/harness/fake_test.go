@@ -3,6 +3,7 @@ package harness
 import (
 	"errors"
 	"fmt"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"slices"
 	"strings"
 	"sync"
@@ -18,13 +19,13 @@ import (
 // fakePlace is a place of goroutines, as docker is, where every operation
 // succeeds at once. What faults do to it is written down.
 type fakePlace struct {
-	env.Place // for what is not called
-	mu        sync.Mutex
-	done      []string
-	tasks     sync.WaitGroup
-	start     time.Time
-	client    fakeClient
-	closed    error
+	env.Environment // for what is not called
+	mu              sync.Mutex
+	done            []string
+	tasks           sync.WaitGroup
+	start           time.Time
+	client          fakeClient
+	closed          error
 }
 
 type fakeClient struct {
@@ -78,7 +79,7 @@ func TestNoOkStandsBehindItsClientsDeath(t *testing.T) {
 		p := randomPlan("redis-set-lua", "kill", 1)
 		p.Clients, p.Acquires, p.Lease = []string{"c1"}, 50, 200*time.Millisecond
 		p.Faults = []faults.Injection{{Fault: "kill", On: []string{"c1"}, At: time.Millisecond}}
-		h, err := Run(p, func(_ env.Config, o env.Observer) (env.Place, error) {
+		h, err := Run(p, func(_ env.Config, o env.Observer) (env.Environment, error) {
 			// A client that takes a while, so that the kill comes while it asks.
 			return &fakePlace{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(300 * time.Microsecond) }}}, nil
 		}, nil, nil)
@@ -111,7 +112,7 @@ func TestOverlappingFaultsDoNotEndEachOther(t *testing.T) {
 		{Fault: "pause", On: []string{"c1"}, At: 5 * time.Millisecond, For: 5 * time.Millisecond},
 	}
 	place := &fakePlace{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(60 * time.Millisecond) }}}
-	if _, err := Run(p, func(env.Config, env.Observer) (env.Place, error) { return place, nil }, nil, nil); err != nil {
+	if _, err := Run(p, func(env.Config, env.Observer) (env.Environment, error) { return place, nil }, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	if len(place.done) != 2 || place.done[0] != "pause c1" || place.done[1] != "resume c1" {
@@ -144,7 +145,7 @@ func TestAFaultHasALineBeforeAndAfterItsEffect(t *testing.T) {
 	p.Clients, p.Acquires = []string{"c1"}, 3
 	p.Faults = []faults.Injection{{Fault: "restart", On: []string{"redis-1"}, At: time.Millisecond, For: 5 * time.Millisecond}}
 	place := &slowPlace{fakePlace: &fakePlace{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(20 * time.Millisecond) }}}}
-	h, err := Run(p, func(env.Config, env.Observer) (env.Place, error) { return place, nil }, nil, nil)
+	h, err := Run(p, func(env.Config, env.Observer) (env.Environment, error) { return place, nil }, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +173,7 @@ func TestASecondFaultWaitsForWhatItShares(t *testing.T) {
 		p.Faults = append(p.Faults, faults.Injection{Fault: "restart", On: []string{"redis-1"}, At: at, For: 20 * time.Millisecond})
 	}
 	place := &slowPlace{fakePlace: &fakePlace{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(20 * time.Millisecond) }}}}
-	h, err := Run(p, func(env.Config, env.Observer) (env.Place, error) { return place, nil }, nil, nil)
+	h, err := Run(p, func(env.Config, env.Observer) (env.Environment, error) { return place, nil }, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +199,7 @@ func TestOneFailoverAtATime(t *testing.T) {
 		p.Faults = append(p.Faults, faults.Injection{Fault: "failover", On: []string{name}, At: time.Duration(i+1) * time.Millisecond, For: 5 * time.Millisecond})
 	}
 	place := &slowPlace{fakePlace: &fakePlace{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(20 * time.Millisecond) }}}}
-	h, err := Run(p, func(env.Config, env.Observer) (env.Place, error) { return place, nil }, nil, nil)
+	h, err := Run(p, func(env.Config, env.Observer) (env.Environment, error) { return place, nil }, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +223,7 @@ func TestWhatIsStoppedDoesNothing(t *testing.T) {
 		for seed := range uint64(300) {
 			p := randomPlan("redis-set-lua", kind, seed)
 			p.Faults = append(p.Faults, randomPlan("redis-set-lua", kind, seed+1000).Faults...)
-			j, _, err := InSim(p)
+			j, _, err := Simulate(sim.Simulator, p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -248,7 +249,7 @@ func TestWhatIsLeftBehindIsSaid(t *testing.T) {
 	p := randomPlan("redis-set-lua", "pause", 1)
 	p.Faults = nil
 	left := errors.New("a container is still there")
-	_, err := Run(p, func(env.Config, env.Observer) (env.Place, error) {
+	_, err := Run(p, func(env.Config, env.Observer) (env.Environment, error) {
 		return &fakePlace{start: time.Now(), closed: left}, nil
 	}, nil, nil)
 	if !errors.Is(err, left) {
@@ -261,7 +262,7 @@ func TestWhatIsLeftBehindIsSaid(t *testing.T) {
 func TestNewsBeforeTheRunBeginsIsNotRecorded(t *testing.T) {
 	p := randomPlan("redis-set-lua", "pause", 1)
 	p.Faults = nil
-	h, err := Run(p, func(_ env.Config, o env.Observer) (env.Place, error) {
+	h, err := Run(p, func(_ env.Config, o env.Observer) (env.Environment, error) {
 		o.Report(history.Entry{Client: "c1", F: history.Queued})
 		o.Server(history.Entry{F: history.Expire})
 		return &fakePlace{start: time.Now()}, nil
@@ -283,7 +284,7 @@ func TestNewsBeforeTheRunBeginsIsNotRecorded(t *testing.T) {
 func TestAPlaceInTheQueueNamesItsAcquire(t *testing.T) {
 	p := randomPlan("redis-set-lua", "pause", 1)
 	p.Clients, p.Acquires, p.Lease, p.Faults = []string{"c1"}, 3, 200*time.Millisecond, nil
-	h, err := Run(p, func(_ env.Config, o env.Observer) (env.Place, error) {
+	h, err := Run(p, func(_ env.Config, o env.Observer) (env.Environment, error) {
 		said := 0
 		say := func(op int) {
 			said++
@@ -320,7 +321,7 @@ func TestEntriesBesideTheScript(t *testing.T) {
 	p := randomPlan("redis-set-lua", "pause", 1)
 	p.Clients, p.Acquires, p.Faults = []string{"c1", "c2"}, 20, nil
 	var entries sync.WaitGroup
-	h, err := Run(p, func(_ env.Config, o env.Observer) (env.Place, error) {
+	h, err := Run(p, func(_ env.Config, o env.Observer) (env.Environment, error) {
 		enter := func() {
 			if op := o.Enter("c1", env.Grant{}); op.Index != 0 {
 				o.Section("c1", op)

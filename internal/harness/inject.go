@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"github.com/lockcheck/lockcheck/internal/env"
 	"slices"
 	"sync"
 	"time"
@@ -73,7 +74,7 @@ func (j *injector) schedule(list []faults.Injection) {
 		it := &j.injections[i]
 		switch {
 		case in.Point == nil && j.rec.ordered():
-			j.offer(j.rec.place.(offering), i)
+			j.offer(j.rec.place.(env.Ordering), i)
 		case in.Point != nil:
 			if c := j.rec.processes[in.Point.Client]; c != nil {
 				c.armed = append(c.armed, it)

@@ -78,7 +78,7 @@ func TestWhatStrikesAProcessStrikesAllItsClients(t *testing.T) {
 			p.Use(&lock)
 			p.Acquires, p.Faults = 3, tt.faults
 			place := wholePlace{&fakePlace{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(20 * ms) }}}}
-			h, err := Run(p, func(env.Config, env.Observer) (env.Place, error) { return place, nil }, nil, nil)
+			h, err := Run(p, func(env.Config, env.Observer) (env.Environment, error) { return place, nil }, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

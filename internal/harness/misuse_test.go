@@ -2,6 +2,7 @@ package harness
 
 import (
 	"fmt"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"slices"
 	"testing"
 	"time"
@@ -39,7 +40,7 @@ func scripted(lock, options string, scripts ...workloads.Script) *Plan {
 // The published finally: who was refused releases all the same, for no grant.
 func TestWhoWasRefusedReleasesByName(t *testing.T) {
 	const second = time.Second
-	j, _, err := InSim(scripted("redis-set-del", "",
+	j, _, err := Simulate(sim.Simulator, scripted("redis-set-del", "",
 		workloads.Script{Client: "c1", Steps: []workloads.Step{
 			{Do: history.Acquire, Limit: second}, {At: 5 * second}, {Do: workloads.ReleaseName},
 		}},
@@ -77,7 +78,7 @@ func TestNestedGrantsAreGivenBackFromWithin(t *testing.T) {
 	const second = time.Second
 	acquire, release := workloads.Step{Do: history.Acquire, Limit: 2 * second}, workloads.Step{Do: history.Release, Wait: second}
 	read, write := workloads.Step{Do: history.Read}, workloads.Step{Do: history.Write}
-	j, _, err := InSim(scripted("redis-set-lua", "reuse-id,claim",
+	j, _, err := Simulate(sim.Simulator, scripted("redis-set-lua", "reuse-id,claim",
 		workloads.Script{Client: "c1", Steps: []workloads.Step{acquire, read, acquire, read, write, release, read, {Do: history.Write, Wait: second}, release}},
 		workloads.Script{Client: "c2", Steps: []workloads.Step{{At: second / 2}, acquire, release}},
 	))
@@ -111,7 +112,7 @@ func TestMisusesAreFound(t *testing.T) {
 			if err := p.validate(); err != nil {
 				t.Fatal(err)
 			}
-			j, _, err := InSim(p)
+			j, _, err := Simulate(sim.Simulator, p)
 			if err != nil {
 				t.Fatal(err)
 			}

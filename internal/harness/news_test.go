@@ -32,7 +32,7 @@ func (p hasty) Acquire(op env.Op, _ time.Duration) (env.Grant, error) {
 func TestALossIsRecordedAfterItsGrant(t *testing.T) {
 	p := randomPlan("redis-set-lua", "pause", 1)
 	p.Clients, p.Acquires, p.Faults = []string{"c1"}, 2, nil
-	h, err := Run(p, func(_ env.Config, o env.Observer) (env.Place, error) {
+	h, err := Run(p, func(_ env.Config, o env.Observer) (env.Environment, error) {
 		return hasty{fakePlace: &fakePlace{start: time.Now()}, observer: o}, nil
 	}, nil, nil)
 	if err != nil {

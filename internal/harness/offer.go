@@ -7,20 +7,11 @@ import (
 
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
-	"github.com/lockcheck/lockcheck/internal/sim"
+	"github.com/lockcheck/lockcheck/internal/env"
 )
 
-// offering is a place in which order may decide when a fault strikes.
-type offering interface {
-	Ordered() bool
-	Dated() bool
-	Outlast(client string, open func() bool) bool
-	Idle(client string) bool
-	Offer(sim.Offer)
-}
-
 // offer lets fault i strike whenever its step is taken, and end likewise.
-func (j *injector) offer(place offering, i int) {
+func (j *injector) offer(place env.Ordering, i int) {
 	it := &j.injections[i]
 	it.offered = true
 	twin, nth := j.twin(i)
@@ -39,7 +30,7 @@ func (j *injector) offer(place offering, i int) {
 	}
 	tells := it.fault.On != faults.OnClient
 	rests := it.fault.On == faults.OnClient && it.fault.Stops && it.ends()
-	place.Offer(sim.Offer{
+	place.Offer(env.Offer{
 		Name: func() string { return name(it.Fault) }, On: it.struck, Begins: true, Tells: tells,
 		Open: func() bool {
 			return !it.started && !j.stopped && (j.most == 0 || j.struck < j.most) &&
@@ -51,7 +42,7 @@ func (j *injector) offer(place offering, i int) {
 		},
 	})
 	if it.ends() {
-		place.Offer(sim.Offer{
+		place.Offer(env.Offer{
 			Name: func() string { return name(it.Fault + history.EndSuffix) }, On: it.struck, Tells: tells,
 			Open: func() bool { return it.started && !it.ended },
 			Do:   func() { j.heal(it) },

@@ -16,7 +16,6 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/env"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
@@ -51,7 +50,7 @@ type Plan struct {
 	Faults []faults.Injection `json:"faults"` // what goes wrong, and when
 	// Choices are the decisions of a run in sim, in order. Without them they
 	// follow from the seed by the strategy.
-	Choices []sim.Choice `json:"choices,omitempty"`
+	Choices []env.Choice `json:"choices,omitempty"`
 	// Order is what happened instead, in a run in which order decides and no
 	// length: the steps that were taken, by name. Faults without a point begin
 	// and end with a step, too.

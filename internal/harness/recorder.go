@@ -17,7 +17,7 @@ import (
 // has to be written down: clients, faults, servers, the guarded resource.
 type recorder struct {
 	plan     *Plan
-	place    env.Place
+	place    env.Environment
 	sink     func(*history.Entry)
 	injector injector
 
@@ -75,7 +75,7 @@ func (r *recorder) reset(plan *Plan, sink func(*history.Entry)) {
 }
 
 // begin opens the record, now that there is a place.
-func (r *recorder) begin(place env.Place, header history.Header) {
+func (r *recorder) begin(place env.Environment, header history.Header) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.place, r.begun = place, true

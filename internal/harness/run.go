@@ -9,44 +9,44 @@ import (
 
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/env"
-	"github.com/lockcheck/lockcheck/internal/sim"
-	"github.com/lockcheck/lockcheck/internal/worker"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
 // Open makes the place of a run.
-type Open func(env.Config, env.Observer) (env.Place, error)
+type Open func(env.Config, env.Observer) (env.Environment, error)
 
-// Buffer is memory that one run after another may use, in places where nothing
-// happens any more when Run returns. The history of a run is then good until
-// the next. The zero Buffer is ready; one whose Sim has been used has to be closed.
+// Buffer is memory that one run after another may use, in environments where nothing
+// happens any more when Run returns. The history of a run is then good until the
+// next. The zero Buffer is ready for Run.
 type Buffer struct {
 	recorder recorder
-	world    sim.World
+	world    env.Simulation
 	bytes    []byte // of a state
 	limit    int    // of events in a run; 0: the usual
 }
 
-// Sim opens a place in virtual time, in the buffer.
-func (b *Buffer) Sim(choices *sim.Choices) Open {
-	return func(cfg env.Config, o env.Observer) (env.Place, error) {
-		b.world.Reset(cfg, o, choices)
+// NewBuffer is a Buffer with a simulation. It has to be closed.
+func NewBuffer(sim env.Simulator) *Buffer { return &Buffer{world: sim()} }
+
+// Simulate carries out a plan in virtual time as Run does, in the buffer.
+func (b *Buffer) Simulate(plan *Plan, d env.Decisions, sink func(*history.Entry)) (*history.History, error) {
+	open := func(cfg env.Config, o env.Observer) (env.Environment, error) {
+		b.world.Reset(cfg, o, d)
 		if b.limit > 0 {
 			b.world.Limit(b.limit)
 		}
-		return reused{&b.world}, nil
+		return b.world, nil
 	}
+	return Run(plan, open, b, sink)
 }
 
-// reused is a world that outlives its run.
-type reused struct{ *sim.World }
-
-func (reused) Close() error { return nil }
-
-// Events is how many events the last run in Sim had.
+// Events is how many events the last simulated run had.
 func (b *Buffer) Events() int { return b.world.Events() }
 
-// Limit is how many events each of the next runs in Sim may have.
+// Decided is what the last simulated run has decided.
+func (b *Buffer) Decided() env.Decided { return b.world.Decided() }
+
+// Limit is how many events each of the next simulated runs may have.
 func (b *Buffer) Limit(events int) { b.limit = events }
 
 // Close lets go of what is not memory.
@@ -73,7 +73,10 @@ func Run(plan *Plan, open Open, buffer *Buffer, sink func(*history.Entry)) (h *h
 	}
 	whole := 0
 	defer func() {
-		closed := place.Close()
+		var closed error
+		if place != buffer.world { // which outlives its run
+			closed = place.Close()
+		}
 		switch {
 		case err != nil:
 			err = &brokenError{errors.Join(err, closed), whole}
@@ -95,14 +98,14 @@ func Run(plan *Plan, open Open, buffer *Buffer, sink func(*history.Entry)) (h *h
 		place.Go(c.task)
 	}
 	ran := place.Run()
-	if spent, ok := errors.AsType[sim.BudgetError](ran); ok {
+	if spent, ok := errors.AsType[env.BudgetError](ran); ok {
 		rec.add(&history.Entry{Process: history.Process{Name: history.Nemesis}, Type: history.Info, F: history.Budget, Text: string(spent)})
 		ran = nil
 	}
 	alive := rec.alive()
 	err = cmp.Or(rec.injector.err, alive, ran) // a fault that failed says more than how the run ended
 	whole = rec.whole(alive)
-	if wrong, ok := errors.AsType[*worker.ProtocolError](ran); ok {
+	if wrong, ok := errors.AsType[*env.ProtocolError](ran); ok {
 		err, whole = wrong, 0
 	}
 	rec.close(place.Observes())
@@ -142,7 +145,7 @@ func (r *recorder) random(c *client) workloads.Random {
 
 // ordered tells whether order decides what happens, and no length.
 func (r *recorder) ordered() bool {
-	place, ok := r.place.(offering)
+	place, ok := r.place.(env.Ordering)
 	return ok && place.Ordered()
 }
 

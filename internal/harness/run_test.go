@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"github.com/lockcheck/lockcheck/internal/env"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -57,7 +58,7 @@ func applicable(lock catalogue.Lock) []faults.Fault {
 
 func encoded(t *testing.T, p *Plan) string {
 	t.Helper()
-	j, _, err := InSim(p)
+	j, _, err := Simulate(sim.Simulator, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +98,7 @@ func TestOneSeedGivesOneHistory(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				j, fit, err := InSim(saved)
+				j, fit, err := Simulate(sim.Simulator, saved)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -120,7 +121,7 @@ func TestHistoriesAreValid(t *testing.T) {
 	for _, lock := range catalogue.Locks {
 		for _, f := range applicable(lock) {
 			for seed := range seeds(20) {
-				j, _, err := InSim(randomPlan(lock.ID, f.Name, seed))
+				j, _, err := Simulate(sim.Simulator, randomPlan(lock.ID, f.Name, seed))
 				if err != nil {
 					t.Fatalf("%s under %s, seed %d: %v", lock.ID, f.Name, seed, err)
 				}
@@ -142,12 +143,12 @@ func TestHistoriesAreValid(t *testing.T) {
 // A record still speaks when it has gaps or leftovers, and says so.
 func TestAReplayWithGapsTakesTheLeastDisturbingValues(t *testing.T) {
 	p := randomPlan("redis-set-lua", "pause", 1)
-	if _, _, err := InSim(p); err != nil {
+	if _, _, err := Simulate(sim.Simulator, p); err != nil {
 		t.Fatal(err)
 	}
 	p.Choices = p.Choices[:len(p.Choices)/2]
 	p.Choices[0].Name.Who = "nobody"
-	_, fit, err := InSim(p)
+	_, fit, err := Simulate(sim.Simulator, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +160,7 @@ func TestAReplayWithGapsTakesTheLeastDisturbingValues(t *testing.T) {
 func TestAFaultIsRecordedBeforeWhatItBringsAbout(t *testing.T) {
 	c, _ := catalogue.FindCase("redis-single-crash-nopersist")
 	flawed, _, _ := CasePlans(c, c.Schedules[0], "sim", 10*time.Second)
-	j, _, err := InSim(flawed)
+	j, _, err := Simulate(sim.Simulator, flawed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +179,7 @@ func TestAFaultIsRecordedBeforeWhatItBringsAbout(t *testing.T) {
 // client does nothing any more.
 func TestProcessNumbersRetire(t *testing.T) {
 	for seed := range uint64(50) {
-		j, _, err := InSim(randomPlan("redis-set-lua", "drop-reply", seed))
+		j, _, err := Simulate(sim.Simulator, randomPlan("redis-set-lua", "drop-reply", seed))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +194,7 @@ func TestProcessNumbersRetire(t *testing.T) {
 			retired[e.Process.N] = e.Type == history.Info
 		}
 	}
-	j, _, err := InSim(randomPlan("redis-set-lua", "kill", 1))
+	j, _, err := Simulate(sim.Simulator, randomPlan("redis-set-lua", "kill", 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +216,7 @@ func TestAPlanIsReadAsItWasWritten(t *testing.T) {
 	p := randomPlan("redis-set-del", "delay", 3)
 	p.Options, p.Fencing, p.Server = catalogue.Options{Token: true, Spin: true}, history.FencingWrites, catalogue.Server{Fsync: catalogue.FsyncAlways}
 	p.Strategy, p.Depth = PCT, 3
-	if _, _, err := InSim(p); err != nil {
+	if _, _, err := Simulate(sim.Simulator, p); err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
@@ -303,7 +304,7 @@ func TestPointsNameTheirRequests(t *testing.T) {
 		tt.point.Client, tt.point.Acquisition, tt.point.Op = "c1", 1, tt.op
 		p := &Plan{Lock: tt.lock, On: "sim", Lease: 10 * time.Second, Clients: []string{"c1"}, Acquires: 1}
 		p.Faults = []faults.Injection{{Fault: "pause", On: []string{"c1"}, For: time.Second, Point: &tt.point}}
-		j, _, err := InSim(p)
+		j, _, err := Simulate(sim.Simulator, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -325,7 +326,7 @@ func TestLocksSendAsManyRequestsAsTheySay(t *testing.T) {
 					Fault: "kill", On: []string{"c1"},
 					Point: &faults.Point{Client: "c1", Acquisition: 1, Op: f, Request: request, After: true},
 				}}
-				j, _, err := InSim(p)
+				j, _, err := Simulate(sim.Simulator, p)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -350,11 +351,10 @@ func TestLocksSendAsManyRequestsAsTheySay(t *testing.T) {
 // broke down. Nor does it matter whether choices are recorded.
 func TestAUsedBufferIsAsGoodAsANewOne(t *testing.T) {
 	t.Parallel()
-	var buffer Buffer
+	buffer := NewBuffer(sim.Simulator)
 	defer buffer.Close()
-	in := func(p *Plan, b *Buffer, record bool) (string, []sim.Choice) {
-		choices := sim.Draw(p.Seed, record)
-		h, err := Run(p, b.Sim(choices), b, nil)
+	in := func(p *Plan, b *Buffer, record bool) (string, []env.Choice) {
+		h, err := b.Simulate(p, env.Decisions{Seed: p.Seed, Record: record}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -362,24 +362,24 @@ func TestAUsedBufferIsAsGoodAsANewOne(t *testing.T) {
 		if err := history.Encode(&text, h); err != nil {
 			t.Fatal(err)
 		}
-		return text.String(), choices.Made()
+		return text.String(), b.Decided().Choices
 	}
 	for i, lock := range catalogue.Locks {
 		for j, f := range applicable(lock) {
 			p := randomPlan(lock.ID, f.Name, uint64(i+j))
 			p.Clients = append(p.Clients, "c4", "c5")[:3+(i+j)%3] // now more, now fewer
-			var fresh Buffer
-			want, made := in(p, &fresh, true)
+			fresh := NewBuffer(sim.Simulator)
+			want, made := in(p, fresh, true)
 			fresh.Close()
-			if got, again := in(p, &buffer, true); got != want || !slices.Equal(again, made) {
+			if got, again := in(p, buffer, true); got != want || !slices.Equal(again, made) {
 				t.Errorf("%s under %s: another history than in a new buffer", lock.ID, f.Name)
 			}
-			if got, _ := in(p, &buffer, false); got != want {
+			if got, _ := in(p, buffer, false); got != want {
 				t.Errorf("%s under %s: another history where no choice is recorded", lock.ID, f.Name)
 			}
 			broken := randomPlan(lock.ID, f.Name, 1)
 			broken.Faults = []faults.Injection{{Fault: "restart", On: []string{"nobody"}, At: time.Second, For: time.Second}}
-			if _, err := Run(broken, buffer.Sim(sim.Draw(1, false)), &buffer, nil); err == nil {
+			if _, err := buffer.Simulate(broken, env.Decisions{Seed: 1}, nil); err == nil {
 				t.Fatal("a fault on nobody is no error")
 			}
 		}
@@ -391,7 +391,7 @@ func TestAnEnsembleHasNoSettingsOfRedis(t *testing.T) {
 	for _, s := range []catalogue.Server{{Fsync: catalogue.FsyncAlways}, {Replicas: 2}, {Nodes: 5}, {Cluster: true}, {Eviction: catalogue.EvictNothing}} {
 		p := randomPlan("zk-recipe", "pause", 1)
 		p.Server = s
-		if _, _, err := InSim(p); err == nil || !strings.Contains(err.Error(), "settings of Redis servers") {
+		if _, _, err := Simulate(sim.Simulator, p); err == nil || !strings.Contains(err.Error(), "settings of Redis servers") {
 			t.Errorf("%+v: %v", s, err)
 		}
 	}

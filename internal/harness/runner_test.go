@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"testing"
 	"time"
 
@@ -72,7 +73,7 @@ func TestEveryEntryIsAGrant(t *testing.T) {
 				Acquires: 5, Scripts: c.scripts, Shape: workloads.Shape{Think: time.Second, Hold: 3 * time.Second, Latency: time.Millisecond},
 			}
 			p.Use(&lock)
-			j, _, err := InSim(p)
+			j, _, err := Simulate(sim.Simulator, p)
 			if err != nil {
 				t.Fatal(err)
 			}

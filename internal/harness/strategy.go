@@ -3,7 +3,7 @@ package harness
 import (
 	"fmt"
 
-	"github.com/lockcheck/lockcheck/internal/sim"
+	"github.com/lockcheck/lockcheck/internal/env"
 )
 
 // The strategies: how the choices of a run in sim follow from its seed.
@@ -16,19 +16,15 @@ const (
 // that is not found by drawing them.
 const MaxDepth = 16
 
-// Decide makes the choices of a run of p in sim: those that p holds, else those
-// that its strategy takes from its seed. With record they can be asked for afterwards.
-func (p *Plan) Decide(record bool) *sim.Choices {
-	switch {
-	case p.Order != nil:
-		return sim.InOrder(sim.Follow(p.Order))
-	case p.Choices != nil:
-		return sim.Replay(p.Choices)
-	case p.Strategy == PCT:
-		return sim.PCT(p.Seed, p.Depth, p.steps(), record)
-	default:
-		return sim.Draw(p.Seed, record)
+// Decide says how the choices of a run of p in virtual time are made: as p holds
+// them, else as its strategy takes them from its seed. With record they can be asked
+// for afterwards.
+func (p *Plan) Decide(record bool) env.Decisions {
+	d := env.Decisions{Seed: p.Seed, Record: record, Replay: p.Choices, Follow: p.Order}
+	if p.Strategy == PCT {
+		d.Depth, d.Steps = p.Depth, p.steps()
 	}
+	return d
 }
 
 // steps is how many steps a run of p is expected to have: a critical section's

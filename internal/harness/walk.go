@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/history"
-	"github.com/lockcheck/lockcheck/internal/sim"
+	"github.com/lockcheck/lockcheck/internal/env"
 )
 
 // Walk is one way through a plan in which order decides, up to a state.
@@ -51,51 +51,52 @@ type State [16]byte
 
 // Follow carries out a walk.
 func (b *Buffer) Follow(plan *Plan, w *Walk) error {
-	w.Monitor.Reset(plan.header(new(sim.World).Observes()))
+	w.Monitor.Reset(plan.header(b.world.Observes()))
 	at := 0
-	order := sim.Search(func(world *sim.World, list []sim.Step) int {
+	pick := func(env.Crossing) int {
 		if at < len(w.Path) {
 			at++
 			return int(w.Path[at-1])
 		}
-		b.look(w, world, list)
+		b.look(w)
 		if step, on := w.Arrived(); on {
 			return int(step)
 		}
 		return -1
-	})
+	}
 	b.recorder.most = w.Faults
-	_, err := Run(plan, b.Sim(sim.InOrder(order)), b, w.Monitor.Add)
+	_, err := b.Simulate(plan, env.Decisions{Pick: pick}, w.Monitor.Add)
 	switch {
-	case errors.Is(err, sim.ErrStopped):
+	case errors.Is(err, env.ErrStopped):
 		return nil
 	case err == nil:
-		b.look(w, &b.world, nil)
+		b.look(w)
 		w.Arrived()
 	}
 	return err
 }
 
 // look notes where a walk has come to.
-func (b *Buffer) look(w *Walk, world *sim.World, list []sim.Step) {
-	w.Steps, w.Local = len(list), w.Local[:0]
-	for i := range list {
-		if len(list) > 64 {
+func (b *Buffer) look(w *Walk) {
+	world := b.world
+	w.Steps, w.Local = world.Steps(), w.Local[:0]
+	for i := range w.Steps {
+		if w.Steps > 64 {
 			break // no bit for the last ones
 		}
-		client := list[i].Learns()
+		client := world.Learns(i)
 		if client == "" {
 			continue
 		}
 		local := Local{Step: uint8(i)}
-		for j := range list {
-			if list[j].Concerns(client) {
+		for j := range w.Steps {
+			if world.Concerns(j, client) {
 				local.Faults |= 1 << j
 			}
 		}
 		w.Local = append(w.Local, local)
 	}
-	b.bytes = b.rest(b.bytes[:0], world, w.Monitor)
+	b.bytes = b.rest(b.bytes[:0], w.Monitor)
 	w.Rest = hash(b.bytes)
 	b.bytes = world.AppendState(b.bytes)
 	for _, index := range world.Underway() {
@@ -108,30 +109,30 @@ func (b *Buffer) look(w *Walk, world *sim.World, list []sim.Step) {
 // struck on it, by their position.
 func (b *Buffer) Names(plan *Plan, w *Walk) (names []string, struck []int, err error) {
 	names = []string{}
-	order := sim.Search(func(_ *sim.World, list []sim.Step) int {
+	pick := func(at env.Crossing) int {
 		if len(names) == len(w.Path) {
 			return -1
 		}
 		next := w.Path[len(names)]
-		names = append(names, list[next].String())
+		names = append(names, at.StepName(int(next)))
 		return int(next)
-	})
+	}
 	b.recorder.most = w.Faults
-	_, err = Run(plan, b.Sim(sim.InOrder(order)), b, nil)
+	_, err = b.Simulate(plan, env.Decisions{Pick: pick}, nil)
 	for i := range b.recorder.injector.injections {
 		if b.recorder.injector.injections[i].started {
 			struck = append(struck, i)
 		}
 	}
-	if errors.Is(err, sim.ErrStopped) {
+	if errors.Is(err, env.ErrStopped) {
 		err = nil
 	}
 	return names, struck, err
 }
 
 // rest appends what a state consists of beside the clients and the network.
-func (b *Buffer) rest(s []byte, w *sim.World, m Monitor) []byte {
-	r := &b.recorder
+func (b *Buffer) rest(s []byte, m Monitor) []byte {
+	r, w := &b.recorder, b.world
 	s = w.AppendServers(s)
 	s = binary.AppendVarint(s, r.guarded.Value())
 	s = binary.AppendUvarint(s, r.guarded.Highest())

@@ -70,11 +70,11 @@ func newPortWorld(t *testing.T) *portWorld {
 type outer struct {
 	*World
 	t       *testing.T
-	choices *Choices
+	choices *choices
 }
 
 func newOuter(t *testing.T, store catalogue.Store) *outer {
-	p := &outer{t: t, choices: Draw(1, true)}
+	p := &outer{t: t}
 	s := &scene{}
 	p.World = New(env.Config{
 		Lock: catalogue.Lock{
@@ -82,8 +82,8 @@ func newOuter(t *testing.T, store catalogue.Store) *outer {
 			New: func(e catalogue.Env) locks.Locker { return lockFunc{env: e} },
 		},
 		Lease: time.Second,
-	}, s, p.choices)
-	s.World = p.World
+	}, s, env.Decisions{Seed: 1, Record: true})
+	p.choices, s.World = p.World.choices, p.World
 	t.Cleanup(func() { must(t, p.Close()) })
 	return p
 }
@@ -134,7 +134,7 @@ type portWorld struct {
 // Open opens it with the least latencies: that is how a server can be chosen.
 func (p *portWorld) Open(server int, length time.Duration) (h zookeeper.Handle) {
 	c := p.another()
-	p.World.choices = Replay([]Choice{{Name{"server", c.name, 1}, int64(max(server, 0))}})
+	p.World.choices = replay([]env.Choice{{Name: env.Name{What: "server", Who: c.name, N: 1}, Value: int64(max(server, 0))}})
 	defer func() { p.World.choices = p.choices }()
 	p.on(c, func() {
 		s, err := (*zkTransport)(c).Open(context.Background(), 10*time.Second, length)

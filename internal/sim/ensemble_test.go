@@ -21,7 +21,7 @@ func newEnsemble(acquire func(catalogue.Env, context.Context) error, clients ...
 	return newEnsembleWith(nil, acquire, clients...)
 }
 
-func newEnsembleWith(choices []Choice, acquire func(catalogue.Env, context.Context) error, clients ...string) *group {
+func newEnsembleWith(choices []env.Choice, acquire func(catalogue.Env, context.Context) error, clients ...string) *group {
 	g := &group{&scene{}}
 	g.World = New(env.Config{
 		Lock: catalogue.Lock{
@@ -29,12 +29,14 @@ func newEnsembleWith(choices []Choice, acquire func(catalogue.Env, context.Conte
 			New: func(e catalogue.Env) locks.Locker { return lockFunc{e, acquire} },
 		},
 		Lease: 10 * time.Second, Clients: clients, Names: []string{"a"},
-	}, g, Replay(choices))
+	}, g, replayed(choices...))
 	return g
 }
 
 // begins lets a client begin with zk-2.
-func begins(client string) []Choice { return []Choice{{Name{"server", client, 1}, 1}} }
+func begins(client string) []env.Choice {
+	return []env.Choice{{Name: env.Name{What: "server", Who: client, N: 1}, Value: 1}}
+}
 
 // session is what a client does with one of its own.
 type inSession func(e catalogue.Env, ctx context.Context, s zookeeper.Handle) error

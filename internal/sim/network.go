@@ -237,9 +237,9 @@ func (w *World) choose(l *link, n int64) int64 {
 }
 
 // next names the next message's latency.
-func (l *link) next() Name {
+func (l *link) next() env.Name {
 	l.n++
-	return Name{"latency", l.name, l.n}
+	return env.Name{What: "latency", Who: l.name, N: l.n}
 }
 
 // impairment is a disturbance in force.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/env"
 )
 
 func TestARequestArrivesAfterItsClientGaveUp(t *testing.T) {
@@ -94,7 +95,7 @@ func TestWhatWasHeldComesBeforeWhatWasSentLater(t *testing.T) {
 
 func TestAConnectionIsInOrder(t *testing.T) {
 	// The reply is slow, and the reset that follows it is fast.
-	s := newSceneWith(catalogue.Options{}, []Choice{{Name{"latency", "c1→redis-1", 2}, 4000}}, set, "c1")
+	s := newSceneWith(catalogue.Options{}, []env.Choice{{Name: env.Name{What: "latency", Who: "c1→redis-1", N: 2}, Value: 4000}}, set, "c1")
 	s.After(time.Millisecond, func() { must(t, s.Stop("redis-1", false)) })
 	s.Go(func() { s.Sleep(time.Second) })
 	want(t, s.run(t, time.Minute), "0s grant by 1", "4ms c1 ends: <nil>")
@@ -156,7 +157,7 @@ func TestASwallowedMessagesConnectionIsNotReset(t *testing.T) {
 
 // That holds for a reset that is under way already.
 func TestASwallowedMessagesConnectionIsSilentAtOnce(t *testing.T) {
-	s := newSceneWith(catalogue.Options{}, []Choice{{Name{"latency", "c1→redis-1", 2}, 4000}}, set, "c1")
+	s := newSceneWith(catalogue.Options{}, []env.Choice{{Name: env.Name{What: "latency", Who: "c1→redis-1", N: 2}, Value: 4000}}, set, "c1")
 	must(t, s.Impair(1, faults.Impairment{Client: "c1", Server: "redis-1", Direction: faults.ToClient, Action: faults.Swallow}))
 	s.After(time.Millisecond, func() { must(t, s.Stop("redis-1", false)) })
 	want(t, s.run(t, time.Minute), "0s grant by 1", "2.5s c1 ends: no answer in time")

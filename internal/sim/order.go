@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/lockcheck/lockcheck/internal/env"
 )
 
-// Order decides what happens next in a world in which only order counts: a
+// order decides what happens next in a world in which only order counts: a
 // message takes no time, and what may last for any time ends when its turn
 // comes. It is for searches through all that can happen in a small scope, and
 // for what they have found: see InOrder.
@@ -24,8 +26,8 @@ import (
 //     time than a lease;
 //   - where dates are written down, time passes at such a moment although no timer
 //     is due: they are over then. See dates.
-type Order struct {
-	pick  func(*World, []Step) int
+type order struct {
+	pick  func(env.Crossing) int
 	names []string // to follow; what is not among them goes on by itself
 	at    int      // the next of them
 
@@ -36,8 +38,8 @@ type Order struct {
 	pending []event // messages under way and calls to come, in the order of their making
 	front   int     // how many of them go before the others: what a partition had held
 	ready   []*task // that run before anything else happens
-	offers  []Offer
-	steps   []Step
+	offers  []env.Offer
+	steps   []step
 	order   []int // of pending, in AppendState
 	calls   []int // of their operations
 	changes int   // how often something changed that a client could find out
@@ -46,10 +48,6 @@ type Order struct {
 	wall   bool // from a wall clock: it may stand anywhere, as a text
 	passed int  // how often time passed
 }
-
-// Passages is how often time may pass in a run although no timer is due: the date of
-// one holder is over, and then that of the next.
-const Passages = 2
 
 // Passage is how long that takes: what a lock writes down with a clock in its hand
 // is the end of a lease, or of something shorter, with a margin.
@@ -93,47 +91,6 @@ func (o *outlasting) over(w *World) bool {
 	})
 }
 
-// ErrStopped ends a run whose order goes no further.
-var ErrStopped = errors.New("sim: the order goes no further")
-
-// Search makes an order that asks pick, which returns the position of a step,
-// or less than 0 to end the run with ErrStopped. The steps are good until pick returns.
-func Search(pick func(w *World, steps []Step) int) *Order { return &Order{pick: pick} }
-
-// Follow makes an order from the names of steps. A name that cannot be taken is
-// left out. Where names are missing the run goes on by itself: what is under way
-// arrives, clients ask again, time passes; no fault strikes.
-func Follow(names []string) *Order { return &Order{names: names} }
-
-// Taken are the names of all the steps of a run in which order decided and
-// which followed names; nil of others.
-func (c *Choices) Taken() []string {
-	if c.order == nil {
-		return nil
-	}
-	return c.order.taken
-}
-
-// mismatch says how many steps were taken that the names did not have, and how
-// many names could not be taken.
-func (o *Order) mismatch() (defaulted, unused int) {
-	return o.defaulted, o.unused + len(o.names) - o.at
-}
-
-// InOrder makes the choices of a world in which o decides. Nothing is drawn.
-func InOrder(o *Order) *Choices { return &Choices{order: o} }
-
-// Offer is something that the harness lets happen where order decides, at any
-// time while it is open.
-type Offer struct {
-	Name   func() string
-	On     []string // whom it concerns
-	Begins bool     // a fault strikes: nothing that comes by itself
-	Tells  bool     // who asks a server again may get another answer afterwards
-	Open   func() bool
-	Do     func()
-}
-
 // Idle tells whether it is all the same if a client is paused now or later: it
 // does nothing, for as long as it likes, or its request is still under way.
 func (w *World) Idle(client string) bool {
@@ -154,11 +111,11 @@ func (w *World) Idle(client string) bool {
 func (w *World) Ordered() bool { return w.order != nil }
 
 // Offer adds what may happen.
-func (w *World) Offer(o Offer) { w.order.offers = append(w.order.offers, o) }
+func (w *World) Offer(o env.Offer) { w.order.offers = append(w.order.offers, o) }
 
 // reset makes o ready for a run.
-func (o *Order) reset() {
-	*o = Order{
+func (o *order) reset() {
+	*o = order{
 		pick: o.pick, names: o.names, pending: o.pending[:0], ready: o.ready[:0],
 		offers: o.offers[:0], steps: o.steps[:0], order: o.order[:0], calls: o.calls[:0],
 	}
@@ -181,6 +138,7 @@ func (w *World) runInOrder() error {
 		}
 		o.ready = o.ready[:0]
 		if w.alive == 0 {
+			o.steps = o.steps[:0]
 			return nil
 		}
 		if w.events++; w.events > maxSteps {
@@ -192,8 +150,8 @@ func (w *World) runInOrder() error {
 		}
 		i := 0
 		if o.pick != nil {
-			if i = o.pick(w, o.steps); i < 0 {
-				return ErrStopped
+			if i = o.pick(w); i < 0 {
+				return env.ErrStopped
 			}
 		} else {
 			i = o.follow()
@@ -203,7 +161,7 @@ func (w *World) runInOrder() error {
 }
 
 // follow is the position of the next step where names are followed.
-func (o *Order) follow() int {
+func (o *order) follow() int {
 	for ; o.at < len(o.names); o.at++ {
 		name, settled := o.names[o.at], true
 		for i := range o.steps {
@@ -227,7 +185,7 @@ func (o *Order) follow() int {
 
 // byItself is the step that comes where nobody decides: what may last lasts
 // until nothing else can happen, so that one sees it.
-func (o *Order) byItself() int {
+func (o *order) byItself() int {
 	for _, k := range []stepKind{arrives, goesOn, tick, passes, again, early, offered, gives} {
 		for i := range o.steps {
 			if s := &o.steps[i]; s.kind == k && !(s.offer && o.offers[s.index].Begins) {
@@ -238,10 +196,10 @@ func (o *Order) byItself() int {
 	return 0
 }
 
-func (o *Order) push(e event) { o.pending = append(o.pending, e) }
+func (o *order) push(e event) { o.pending = append(o.pending, e) }
 
 // pushFirst puts e before what was sent later, and after what was put there.
-func (o *Order) pushFirst(e event) {
+func (o *order) pushFirst(e event) {
 	o.pending = append(o.pending, event{})
 	copy(o.pending[o.front+1:], o.pending[o.front:])
 	o.pending[o.front] = e
@@ -249,7 +207,7 @@ func (o *Order) pushFirst(e event) {
 }
 
 // remove takes out the event at i.
-func (o *Order) remove(i int) event {
+func (o *order) remove(i int) event {
 	e := o.pending[i]
 	o.pending = append(o.pending[:i], o.pending[i+1:]...)
 	if i < o.front {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"time"
+
+	"github.com/lockcheck/lockcheck/internal/env"
 )
 
 // pct is the strategy of Burckhardt et al., "A Randomized Scheduler with
@@ -44,25 +46,16 @@ type arrival struct {
 	flight int
 }
 
-// PCT makes choices from a seed, as Draw does, but for the latencies: they
+// prioritized makes choices from a seed, as draw does, but for the latencies: they
 // follow from priorities that change depth-1 times, at steps drawn evenly from
 // as many as are expected.
-func PCT(seed uint64, depth, steps int, record bool) *Choices {
-	c := Draw(seed, record)
+func prioritized(seed uint64, depth, steps int, record bool) *choices {
+	c := draw(seed, record)
 	c.pct = &pct{rng: rand.New(rand.NewPCG(seed, 0x706374)), expected: max(1, steps)}
 	for range depth - 1 {
 		c.pct.changes = append(c.pct.changes, 1+c.pct.rng.IntN(c.pct.expected))
 	}
 	return c
-}
-
-// Steps is how often PCT had to decide between chains so far, and how often it
-// was expected to.
-func (c *Choices) Steps() (taken, expected int) {
-	if c.pct == nil {
-		return 0, 0
-	}
-	return c.pct.steps, c.pct.expected
 }
 
 // begin draws the priorities. The lowest are left to the change points: the
@@ -77,7 +70,7 @@ func (p *pct) begin(clients int) {
 }
 
 // send lets a message fly. slow is what disturbances add to its latency.
-func (p *pct) send(w *World, m *message, name Name, slow time.Duration) {
+func (p *pct) send(w *World, m *message, name env.Name, slow time.Duration) {
 	w.seq++
 	f := flight{
 		message:  m,

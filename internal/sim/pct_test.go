@@ -15,7 +15,7 @@ import (
 // newPCTScene is a scene whose latencies priorities decide.
 func newPCTScene(seed uint64, depth, steps int, acquire func(catalogue.Env, context.Context) error, clients ...string) *scene {
 	s := newScene(acquire, clients...)
-	s.choices = PCT(seed, depth, steps, true)
+	s.choices = prioritized(seed, depth, steps, true)
 	return s
 }
 
@@ -51,7 +51,7 @@ func TestPrioritiesDecideWhoGoes(t *testing.T) {
 		if highest != "the clock" && order[0] != highest {
 			t.Errorf("seed %d: %s has the highest priority, and they end in the order %v", seed, highest, order)
 		}
-		for _, c := range s.choices.Made() {
+		for _, c := range s.choices.made {
 			least, longest := c.Value == 0 || c.Value == 1, c.Value == s.latencies-1
 			switch who := c.Name.Who[:2]; {
 			case highest == "the clock" && !longest:
@@ -75,7 +75,7 @@ func TestAChangePointDemotes(t *testing.T) {
 		s.run(t, time.Minute)
 		quick := map[string]int{} // requests that took the least time, before one that did not
 		slow := map[string]bool{}
-		for _, c := range s.choices.Made() {
+		for _, c := range s.choices.made {
 			who := c.Name.Who[:2]
 			if c.Value > 1 {
 				slow[who] = true
@@ -87,7 +87,7 @@ func TestAChangePointDemotes(t *testing.T) {
 			overtaken++
 		}
 		at := s.choices.pct.changes[0]
-		if taken, _ := s.choices.Steps(); at <= taken && !slices.Contains(s.choices.pct.priority, 0) {
+		if taken := s.choices.pct.steps; at <= taken && !slices.Contains(s.choices.pct.priority, 0) {
 			t.Errorf("seed %d: nobody was demoted at step %d of %d", seed, at, taken)
 		}
 	}
@@ -129,7 +129,7 @@ func TestARecordNeedsNoPriorities(t *testing.T) {
 		first := newPCTScene(seed, 1+int(seed%4), 40, again, "c1", "c2", "c3")
 		disturb(first)
 		first.run(t, time.Minute)
-		record := first.choices.Made()
+		record := first.choices.made
 		for _, c := range record {
 			if c.Value < 0 || c.Value >= first.latencies {
 				t.Fatalf("seed %d: %v is %d", seed, c.Name, c.Value)
@@ -138,7 +138,7 @@ func TestARecordNeedsNoPriorities(t *testing.T) {
 		replayed := newSceneWith(catalogue.Options{}, record, again, "c1", "c2", "c3")
 		disturb(replayed)
 		want(t, replayed.run(t, time.Minute), first.seen...)
-		if replayed.Now() != first.Now() || replayed.Events() != first.Events() || !slices.Equal(replayed.choices.Made(), record) {
+		if replayed.Now() != first.Now() || replayed.Events() != first.Events() || !slices.Equal(replayed.choices.made, record) {
 			t.Fatalf("seed %d: %d events until %v, and when replayed %d until %v", seed, first.Events(), first.Now(), replayed.Events(), replayed.Now())
 		}
 		if t.Failed() {

@@ -22,7 +22,7 @@ func TestAResetWorldIsNew(t *testing.T) {
 		}
 		return set(e, ctx)
 	}
-	choices := []Choice{{Name{"wait", "c1", 1}, 500}, {Name{"latency", "c1→redis-1", 1}, 77}}
+	choices := []env.Choice{{Name: env.Name{What: "wait", Who: "c1", N: 1}, Value: 500}, {Name: env.Name{What: "latency", Who: "c1→redis-1", N: 1}, Value: 77}}
 	begin := func() *scene { return newSceneWith(catalogue.Options{}, choices, ask, "c1", "c2") }
 	fresh := begin()
 	expected := fresh.run(t, time.Minute)
@@ -30,7 +30,7 @@ func TestAResetWorldIsNew(t *testing.T) {
 	s := begin()
 	reset := func() {
 		s.seen, s.at = nil, nil
-		s.Reset(s.cfg, s, Replay(choices))
+		s.Reset(s.cfg, s, replayed(choices...))
 	}
 	defer s.Close()
 	for name, ends := range map[string]func(){
@@ -63,7 +63,7 @@ func TestAResetWorldIsNew(t *testing.T) {
 			ends()
 			reset()
 			want(t, s.run(t, time.Minute), expected...)
-			if s.Now() != fresh.Now() || s.Events() != fresh.Events() || !slices.Equal(s.choices.Made(), fresh.choices.Made()) {
+			if s.Now() != fresh.Now() || s.Events() != fresh.Events() || !slices.Equal(s.choices.made, fresh.choices.made) {
 				t.Errorf("it ends at %v after %d events, a new one at %v after %d", s.Now(), s.Events(), fresh.Now(), fresh.Events())
 			}
 		})

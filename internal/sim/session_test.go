@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
@@ -40,7 +41,7 @@ func TestAMemberLags(t *testing.T) {
 	const slow = 4000
 	choices := begins("c2")
 	for n := range 100 {
-		choices = append(choices, Choice{Name{"latency", "zk-3→zk-2", n + 1}, slow})
+		choices = append(choices, env.Choice{Name: env.Name{What: "latency", Who: "zk-3→zk-2", N: n + 1}, Value: slow})
 	}
 	for name, c := range map[string]struct {
 		sync bool

@@ -66,7 +66,7 @@ func newScene(acquire func(catalogue.Env, context.Context) error, clients ...str
 }
 
 // newSceneWith has options, and the choices that are given.
-func newSceneWith(o catalogue.Options, choices []Choice, acquire func(catalogue.Env, context.Context) error, clients ...string) *scene {
+func newSceneWith(o catalogue.Options, choices []env.Choice, acquire func(catalogue.Env, context.Context) error, clients ...string) *scene {
 	s := &scene{}
 	cfg := env.Config{
 		Lock: catalogue.Lock{
@@ -75,7 +75,7 @@ func newSceneWith(o catalogue.Options, choices []Choice, acquire func(catalogue.
 		},
 		Options: o, Lease: 10 * time.Second, Clients: clients, Names: []string{"a"},
 	}
-	s.World = New(cfg, s, Replay(choices))
+	s.World = New(cfg, s, replayed(choices...))
 	return s
 }
 

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/lockcheck/lockcheck/internal/env"
 )
 
 // stepKind is what kind of step it is.
@@ -20,8 +22,8 @@ const (
 	early                   // a message that was slowed arrives before it has to
 )
 
-// Step is one thing that can happen next where order decides.
-type Step struct {
+// step is one thing that can happen next where order decides.
+type step struct {
 	kind   stepKind
 	at     time.Duration // of a tick
 	world  *World
@@ -34,7 +36,7 @@ type Step struct {
 // String is the step's name: "c1→redis-1" when a message arrives there, "c1 goes
 // on", "c1 asks", the name of an offer as "pause c2", and with "until " before
 // it what time goes on to.
-func (s Step) String() string {
+func (s step) String() string {
 	name := ""
 	switch {
 	case s.kind == passes:
@@ -65,10 +67,15 @@ func (s Step) String() string {
 	return name
 }
 
-// Learns is the client that gets the answer that it waits for in this step, or
-// "". Until then it has no other step, so nothing that it does comes in between.
-func (s *Step) Learns() string {
-	if s.kind == arrives {
+// Steps is how many steps can be taken.
+func (w *World) Steps() int { return len(w.order.steps) }
+
+// StepName is the name of step i.
+func (w *World) StepName(i int) string { return w.order.steps[i].String() }
+
+// Learns is the client that gets the answer that it waits for in step i, or "".
+func (w *World) Learns(i int) string {
+	if s := &w.order.steps[i]; s.kind == arrives {
 		if m := s.world.order.pending[s.index].what.(*message); !m.toUp && m.kind != rst && m.conn.waiter != nil {
 			return m.conn.client.name
 		}
@@ -76,15 +83,16 @@ func (s *Step) Learns() string {
 	return ""
 }
 
-// Concerns tells whether this step is an offer that concerns a client.
-func (s *Step) Concerns(client string) bool {
+// Concerns reports whether step i is an offer that concerns a client.
+func (w *World) Concerns(i int, client string) bool {
+	s := &w.order.steps[i]
 	return s.offer && slices.Contains(s.world.order.offers[s.index].On, client)
 }
 
 // until is before the name of what time goes on to.
 const until = "until "
 
-func (s *Step) is(name string) bool { return s.String() == name }
+func (s *step) is(name string) bool { return s.String() == name }
 
 // direction is what a message on n is called: as "c1→redis-1", and "redis-1→c1"
 // for an answer. Further connections of the same two are numbered.
@@ -121,9 +129,9 @@ func (w *World) enabled() {
 		case !ok || !o.first(i, m):
 		case o.pending[i].at <= w.now:
 			busy = true
-			o.steps = append(o.steps, Step{kind: arrives, world: w, index: i})
+			o.steps = append(o.steps, step{kind: arrives, world: w, index: i})
 		default: // how long it is slowed means nothing either
-			o.steps = append(o.steps, Step{kind: early, world: w, index: i})
+			o.steps = append(o.steps, step{kind: early, world: w, index: i})
 		}
 	}
 	for i, t := range w.tasks {
@@ -139,36 +147,36 @@ func (w *World) enabled() {
 				continue
 			}
 			waiting = waiting || fresh
-			o.steps = append(o.steps, Step{kind: goesOn, world: w, task: t, index: -1})
+			o.steps = append(o.steps, step{kind: goesOn, world: w, task: t, index: -1})
 		case t.free == lingering && t.outlasts.over(w):
-			o.steps = append(o.steps, Step{kind: goesOn, world: w, task: t, index: -1})
+			o.steps = append(o.steps, step{kind: goesOn, world: w, task: t, index: -1})
 		case t.free == asking && !c.paused && !c.dead:
 			if c.round != o.changes {
-				o.steps = append(o.steps, Step{kind: again, world: w, task: t, index: -1})
+				o.steps = append(o.steps, step{kind: again, world: w, task: t, index: -1})
 			}
-			o.steps = append(o.steps, Step{kind: gives, world: w, task: t, index: -1})
+			o.steps = append(o.steps, step{kind: gives, world: w, task: t, index: -1})
 		}
 	}
 	for i := range o.offers {
 		if o.offers[i].Open() {
-			o.steps = append(o.steps, Step{kind: offered, world: w, index: i, offer: true})
+			o.steps = append(o.steps, step{kind: offered, world: w, index: i, offer: true})
 		}
 	}
 	if !busy {
 		w.ticks()
 	}
-	if slices.ContainsFunc(o.steps, func(s Step) bool { return !s.offer || !o.offers[s.index].Begins }) {
+	if slices.ContainsFunc(o.steps, func(s step) bool { return !s.offer || !o.offers[s.index].Begins }) {
 		return
 	}
 	for _, t := range w.tasks { // they wait in vain
 		if t.parked && !t.ended && t.free == lingering {
-			o.steps = append(o.steps, Step{kind: goesOn, world: w, task: t, index: -1})
+			o.steps = append(o.steps, step{kind: goesOn, world: w, task: t, index: -1})
 		}
 	}
 }
 
 // first tells whether no earlier message goes the same way as the one at i.
-func (o *Order) first(i int, m *message) bool {
+func (o *order) first(i int, m *message) bool {
 	for _, e := range o.pending[:i] {
 		if other, ok := e.what.(*message); ok && other.conn == m.conn && other.toUp == m.toUp {
 			return false
@@ -182,7 +190,7 @@ func (w *World) ticks() {
 	o := w.order
 	before := len(o.steps)
 	next := never
-	add := func(s Step) {
+	add := func(s step) {
 		s.kind, s.world, s.at = tick, w, max(s.at, w.now)
 		if s.at > next || s.at == never {
 			return
@@ -196,28 +204,28 @@ func (w *World) ticks() {
 	for _, t := range w.tasks {
 		// What a paused client waits for it finds when it goes on.
 		if t.parked && !t.ended && t.free == bound && !(t.client != nil && t.client.paused) {
-			add(Step{at: t.deadline, task: t, index: -1})
+			add(step{at: t.deadline, task: t, index: -1})
 		}
 	}
 	for _, s := range w.servers {
 		if s.runs() {
 			if at, ok := s.due(); ok {
-				add(Step{at: at, server: s, index: -1})
+				add(step{at: at, server: s, index: -1})
 			}
 		}
 	}
 	for i := range o.pending {
 		if m, ok := o.pending[i].what.(*message); !ok || o.first(i, m) {
-			add(Step{at: o.pending[i].at, index: i})
+			add(step{at: o.pending[i].at, index: i})
 		}
 	}
-	if then := w.now + Passage(w.cfg.Lease); o.dated && o.passed < Passages && then < next {
-		o.steps = append(o.steps, Step{kind: passes, world: w, at: then, index: -1})
+	if then := w.now + Passage(w.cfg.Lease); o.dated && o.passed < env.Passages && then < next {
+		o.steps = append(o.steps, step{kind: passes, world: w, at: then, index: -1})
 	}
 }
 
 // take lets a step happen.
-func (w *World) take(s Step) {
+func (w *World) take(s step) {
 	o := w.order
 	if s.kind == tick || s.kind == passes {
 		w.now = s.at

@@ -35,13 +35,7 @@ const (
 	laterSeq = 1 << 32
 )
 
-var _ env.Place = (*World)(nil)
-
-// A BudgetError is that a run has used up its budget, and says which. It depends on
-// the run alone, and no machine: the same run ends there again.
-type BudgetError string
-
-func (e BudgetError) Error() string { return "sim: " + string(e) }
+var _ env.Environment = (*World)(nil)
 
 // who is the client whose turn it is.
 func (e event) who() string {
@@ -55,7 +49,7 @@ func (e event) who() string {
 type World struct {
 	cfg      env.Config
 	observer env.Observer
-	choices  *Choices
+	choices  *choices
 
 	latencies int64 // how many there are: each microsecond from the least is one
 
@@ -93,27 +87,30 @@ type World struct {
 	memory *memory
 	again  bool // another run will come
 
-	order *Order // nil: time decides
+	order *order // nil: time decides
 }
 
 // New makes a world with the clients and the servers of cfg, and the guarded
 // resource.
-func New(cfg env.Config, o env.Observer, choices *Choices) *World {
+func New(cfg env.Config, o env.Observer, d env.Decisions) *World {
 	w := new(World)
-	w.reset(cfg, o, choices)
+	w.reset(cfg, o, newChoices(d))
 	return w
 }
 
+// Simulator makes a world that waits for its first Reset.
+func Simulator() env.Simulation { return new(World) }
+
 // Reset makes w what New would make, in the memory of the run before, which is
 // over. Idle coroutines stay for the next run, up to Close.
-func (w *World) Reset(cfg env.Config, o env.Observer, choices *Choices) {
+func (w *World) Reset(cfg env.Config, o env.Observer, d env.Decisions) {
 	w.unwind()
-	w.reset(cfg, o, choices)
+	w.reset(cfg, o, newChoices(d))
 	w.again = true
 }
 
 // reset is where a run starts from: what is not named here is zero.
-func (w *World) reset(cfg env.Config, o env.Observer, choices *Choices) {
+func (w *World) reset(cfg env.Config, o env.Observer, choices *choices) {
 	*w = World{
 		cfg: cfg, observer: o, choices: choices, memory: w.memory,
 		share:     maxPerSecond * (1 + len(cfg.Clients)),
@@ -128,7 +125,7 @@ func (w *World) reset(cfg env.Config, o env.Observer, choices *Choices) {
 	if w.memory == nil {
 		w.memory = new(memory)
 	}
-	if choices != nil && choices.order != nil {
+	if choices.order != nil {
 		w.order = choices.order
 		w.order.reset()
 		w.now = time.Millisecond // or the history of a run in which no time passes would have no times
@@ -206,7 +203,7 @@ func (w *World) Rand(who, what string, n int64) int64 {
 	if !w.choices.named() {
 		return w.choices.draw(n)
 	}
-	return w.choices.choose(Name{what, who, w.count(what, who)}, n)
+	return w.choices.choose(env.Name{What: what, Who: who, N: w.count(what, who)}, n)
 }
 
 // count counts the draws of what for who, from 1. There are few kinds, so a
@@ -278,11 +275,11 @@ func (w *World) step() {
 	w.recent++
 	switch {
 	case w.recent > w.share:
-		w.err = BudgetError(fmt.Sprintf("%s made %s in a second of virtual time, at %v: is there a loop without a wait?", e.who(), names.Count(w.share, "event"), w.now))
+		w.err = env.BudgetError(fmt.Sprintf("%s made %s in a second of virtual time, at %v: is there a loop without a wait?", e.who(), names.Count(w.share, "event"), w.now))
 	case w.events > w.most:
-		w.err = BudgetError(fmt.Sprintf("%s, at %v of virtual time: the run does not end", names.Count(w.most, "event"), w.now))
+		w.err = env.BudgetError(fmt.Sprintf("%s, at %v of virtual time: the run does not end", names.Count(w.most, "event"), w.now))
 	case len(w.choices.made) > maxChoices:
-		w.err = BudgetError(fmt.Sprintf("%s, at %v of virtual time: the run does not end", names.Count(maxChoices, "recorded decision"), w.now))
+		w.err = env.BudgetError(fmt.Sprintf("%s, at %v of virtual time: the run does not end", names.Count(maxChoices, "recorded decision"), w.now))
 	default:
 		e.what.happen(w)
 	}
@@ -291,7 +288,7 @@ func (w *World) step() {
 // Spend ends the run, because it has used up a budget that the world does not keep.
 func (w *World) Spend(words string) {
 	if w.err == nil {
-		w.err = BudgetError(fmt.Sprintf("%s, at %v of virtual time: the run does not end", words, w.now))
+		w.err = env.BudgetError(fmt.Sprintf("%s, at %v of virtual time: the run does not end", words, w.now))
 	}
 }
 

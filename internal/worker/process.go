@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/lockcheck/lockcheck/internal/env"
 	"io"
 	"maps"
 	"os"
@@ -27,14 +28,6 @@ var (
 	// ErrLate: no answer in time.
 	ErrLate = errors.New("the worker did not answer in time")
 )
-
-// A ProtocolError is a line that no worker of this protocol writes, or only one that
-// has lost count. No answer of its can be trusted: it proves nothing of the lock.
-type ProtocolError struct{ Line, Want string }
-
-func (e *ProtocolError) Error() string {
-	return fmt.Sprintf("the worker does not keep to the protocol (docs/worker.md): it wrote %s, and lockcheck expected %s", e.Line, e.Want)
-}
 
 // maxShown is how much of such a line is shown.
 const maxShown = 300
@@ -60,7 +53,7 @@ type Process struct {
 	waiting map[int64]chan Reply
 	late    map[int64]bool // requests without an answer that nobody waits for any more
 	spoke   bool           // it has written a line that makes sense
-	broken  error          // a *ProtocolError: nothing is asked any more
+	broken  error          // a *env.ProtocolError: nothing is asked any more
 	log     []byte
 	exit    error // how the process ended
 	rubbish int   // lines that make no sense
@@ -76,12 +69,12 @@ type Handler struct {
 	Do    func(Answer)
 	Event func(Answer)
 	Late  func(Answer) // an answer that nobody waits for any more
-	// Broken is told the first *ProtocolError, in a goroutine of its own.
+	// Broken is told the first *env.ProtocolError, in a goroutine of its own.
 	Broken func(error)
 }
 
 // Reply is what became of a request: an answer, or ErrExited, ErrRubbish or a
-// *ProtocolError.
+// *env.ProtocolError.
 type Reply struct {
 	Answer Answer
 	Err    error
@@ -206,7 +199,7 @@ func (p *Process) read(out io.Reader) {
 			p.garbage(lines.Text(), err)
 			continue
 		}
-		if wrong := (*ProtocolError)(nil); errors.As(err, &wrong) {
+		if wrong := (*env.ProtocolError)(nil); errors.As(err, &wrong) {
 			wrong.Line = shown(lines.Text())
 			p.breaks(wrong)
 			continue
@@ -224,8 +217,8 @@ func (p *Process) read(out io.Reader) {
 }
 
 // notAnAnswer is what is wrong with a first line that makes no sense.
-func notAnAnswer(err error) *ProtocolError {
-	return &ProtocolError{Want: fmt.Sprintf(`an answer to request 1, as {"id":1,"ok":true} (%v); a log belongs on standard error`, err)}
+func notAnAnswer(err error) *env.ProtocolError {
+	return &env.ProtocolError{Want: fmt.Sprintf(`an answer to request 1, as {"id":1,"ok":true} (%v); a log belongs on standard error`, err)}
 }
 
 // garbage makes every request that is under way uncertain.
@@ -259,7 +252,7 @@ func (p *Process) silent() bool {
 	return !p.spoke
 }
 
-// wrong is a *ProtocolError if no worker may write that: it speaks another version,
+// wrong is a *env.ProtocolError if no worker may write that: it speaks another version,
 // or answers what nobody has asked, or has answered it before.
 func (p *Process) wrong(a Answer) error {
 	p.mu.Lock()
@@ -267,13 +260,13 @@ func (p *Process) wrong(a Answer) error {
 	_, waits := p.waiting[a.ID]
 	switch {
 	case a.Protocol != nil && *a.Protocol != Protocol:
-		return &ProtocolError{Want: fmt.Sprintf(`"protocol":%d, the version that it speaks itself`, Protocol)}
+		return &env.ProtocolError{Want: fmt.Sprintf(`"protocol":%d, the version that it speaks itself`, Protocol)}
 	case a.Event == "" && !waits && !p.late[a.ID]:
 		ids := slices.Sorted(maps.Keys(p.waiting))
 		if len(ids) == 0 {
-			return &ProtocolError{Want: "no answer: every request has one"}
+			return &env.ProtocolError{Want: "no answer: every request has one"}
 		}
-		return &ProtocolError{Want: fmt.Sprintf("the id of a request without an answer, of %s", strings.Trim(fmt.Sprint(ids), "[]"))}
+		return &env.ProtocolError{Want: fmt.Sprintf("the id of a request without an answer, of %s", strings.Trim(fmt.Sprint(ids), "[]"))}
 	}
 	p.spoke = true
 	return nil

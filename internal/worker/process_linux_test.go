@@ -3,6 +3,7 @@ package worker
 import (
 	"errors"
 	"fmt"
+	"github.com/lockcheck/lockcheck/internal/env"
 	"os"
 	"strings"
 	"testing"
@@ -115,7 +116,7 @@ func TestAWorkerThatDoesNotKeepToTheProtocol(t *testing.T) {
 				}
 				_, err = p.Ask(Request{Op: "acquire"}, time.Minute)
 			}
-			var wrong *ProtocolError
+			var wrong *env.ProtocolError
 			if !errors.As(err, &wrong) || !strings.Contains(err.Error(), tt.line) || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("%v", err)
 			}
