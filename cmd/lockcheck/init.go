@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockcheck/lockcheck/examples"
-	"github.com/lockcheck/lockcheck/internal/docker"
 )
 
 func (a *app) initCommand() *cobra.Command {
@@ -82,7 +81,6 @@ func (a *app) init(dir string) error {
 	}
 	a.printf("\nNext: %s\n", next)
 	a.paragraph(6, "      It takes half a minute, and needs python3 and Docker for worker.py; the other lock runs in sim, which needs nothing.")
-	a.printf("      Docker needs an image that lockcheck does not pull:\n      docker pull %s\n", docker.DefaultBase)
 	return nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"strings"
 	"time"
 
@@ -38,7 +37,7 @@ func (e *engine) createWith(ctx context.Context, o owner, image string, ports []
 		testcontainers.WithHostConfigModifier(func(c *container.HostConfig) {
 			c.PortBindings = network.PortMap{}
 			for _, port := range ports {
-				c.PortBindings[network.MustParsePort(port)] = []network.PortBinding{{HostIP: netip.AddrFrom4([4]byte{127, 0, 0, 1})}}
+				c.PortBindings[network.MustParsePort(port)] = []network.PortBinding{{HostIP: e.bind}}
 			}
 			for _, change := range changes {
 				change(c)
@@ -49,9 +48,9 @@ func (e *engine) createWith(ctx context.Context, o owner, image string, ports []
 		id = c.GetContainerID()
 	}
 	for i := 0; i < len(ports) && err == nil; i++ {
-		var published interface{ Port() string }
-		if published, err = c.MappedPort(ctx, ports[i]); err == nil {
-			addrs = append(addrs, net.JoinHostPort("127.0.0.1", published.Port()))
+		var mapped interface{ Port() string }
+		if mapped, err = c.MappedPort(ctx, ports[i]); err == nil {
+			addrs = append(addrs, net.JoinHostPort(e.host, mapped.Port()))
 		}
 	}
 	if err == nil {
@@ -60,11 +59,7 @@ func (e *engine) createWith(ctx context.Context, o owner, image string, ports []
 	if id != "" {
 		err = errors.Join(err, e.remove(context.WithoutCancel(ctx), id))
 	}
-	hint := ""
-	if strings.Contains(err.Error(), "reaper") {
-		hint = "\nWithout a registry set TESTCONTAINERS_RYUK_DISABLED=true: what a dead run leaves, lockcheck removes itself"
-	}
-	return "", nil, fmt.Errorf("start a container of %s: %w%s", image, err, hint)
+	return "", nil, fmt.Errorf("start a container of %s: %w", image, err)
 }
 
 // asleep has the first process of a container only sleep, as that of ours does by

@@ -2,7 +2,9 @@ package docker
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"sync"
 
@@ -15,16 +17,29 @@ import (
 type engine struct {
 	provider *testcontainers.DockerProvider
 	api      dockerapi.APIClient
+	host     string     // where the ports of containers are reached from here
+	bind     netip.Addr // what they are bound to, on the engine's machine
 }
 
-// quiet keeps testcontainers from greeting on standard error: the greeting
-// knows no other logger than the library's one for everybody.
-var quiet = sync.OnceFunc(func() { tclog.SetDefault(tclog.NewNoopLogger()) })
+// settle makes testcontainers fit for us, once. It must not greet on standard error:
+// the greeting knows no other logger than the library's one for everybody. It must
+// not start its reaper, whose image has to be pulled: lockcheck removes what it has
+// started, and what a dead run left. And it knows nothing of contexts.
+var settle = sync.OnceValue(func() error {
+	tclog.SetDefault(tclog.NewNoopLogger())
+	url, err := engineURL(os.Getenv, dockerConfig())
+	if err == nil && url != "" {
+		err = os.Setenv("DOCKER_HOST", url)
+	}
+	return errors.Join(err, os.Setenv("TESTCONTAINERS_RYUK_DISABLED", "true"))
+})
 
-// open connects to the engine that DOCKER_HOST, or testcontainers' own
-// settings, name.
+// open connects to the engine that DOCKER_HOST names, or the docker command's
+// context, or testcontainers' own settings.
 func open(ctx context.Context) (*engine, error) {
-	quiet()
+	if err := settle(); err != nil {
+		return nil, err
+	}
 	// testcontainers would pass over a DOCKER_HOST that does not answer, and
 	// take another engine than the one that was asked for.
 	if host := os.Getenv("DOCKER_HOST"); host != "" {
@@ -41,7 +56,9 @@ func open(ctx context.Context) (*engine, error) {
 		return nil, fmt.Errorf("no Docker engine answers: %w\n"+
 			"Start one, or point DOCKER_HOST at one on this machine (as unix:///var/run/docker.sock)", err)
 	}
-	return &engine{provider: p, api: p.Client()}, nil
+	e := &engine{provider: p, api: p.Client()}
+	e.host, e.bind = published(e.api.DaemonHost())
+	return e, nil
 }
 
 // ping asks the engine that the environment names.

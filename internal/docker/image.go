@@ -49,8 +49,8 @@ func baseImage() string {
 var building sync.Mutex
 
 // image returns the name of the servers' image. It is built when it is
-// missing, and kept: its name says what it was built from. Nothing is ever
-// pulled. log is told that it is built, and of a build that fails its last lines.
+// missing, and kept: its name says what it was built from. log is told that the base
+// is pulled and the image built, and of a build that fails its last lines.
 func (e *engine) image(ctx context.Context, log io.Writer) (string, error) {
 	building.Lock()
 	defer building.Unlock()
@@ -66,9 +66,8 @@ func (e *engine) image(ctx context.Context, log io.Writer) (string, error) {
 	case !errdefs.IsNotFound(err):
 		return "", fmt.Errorf("look for image %s: %w", name, err)
 	}
-	if _, err := e.api.ImageInspect(ctx, base); err != nil {
-		return "", fmt.Errorf("image %s, which the servers' image is built from, is not on this machine: %w\n"+
-			"Fetch it with docker pull %s, make it with tools/base-image,\nor name another Debian 12 in %s", base, err, base, BaseEnv)
+	if err := e.pull(ctx, base, log); err != nil {
+		return "", err
 	}
 	fmt.Fprintf(log, "building image %s from %s; this is done once, and takes a minute or two\n", name, base)
 	var said bytes.Buffer
@@ -96,6 +95,33 @@ func (e *engine) image(ctx context.Context, log io.Writer) (string, error) {
 		fmt.Fprintf(log, "remove unnamed images: %v\n", err)
 	}
 	return name, nil
+}
+
+// pull fetches the base image if it is not on the engine's machine.
+func (e *engine) pull(ctx context.Context, base string, log io.Writer) error {
+	_, err := e.api.ImageInspect(ctx, base)
+	if err == nil {
+		return nil
+	}
+	fmt.Fprintf(log, "pulling %s; this is done once\n", base)
+	answer, err := e.api.ImagePull(ctx, base, dockerapi.ImagePullOptions{})
+	if err == nil {
+		for m, failed := range answer.JSONMessages(ctx) {
+			switch {
+			case failed != nil:
+				err = failed
+			case m.Error != nil:
+				err = m.Error
+			case m.Progress == nil || m.Progress.Current == 0: // not each of a hundred steps of a download
+				fmt.Fprintf(log, "  %s\n", strings.TrimSpace(m.ID+" "+m.Status))
+			}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("image %s, which the servers' image is built from, is not on this machine and cannot be pulled: %w\n"+
+			"Where no registry answers, make debian:bookworm-slim with tools/base-image,\nor name another Debian 12 in %s", base, err, BaseEnv)
+	}
+	return nil
 }
 
 // colour is how the engine marks what a step wrote to its standard error.

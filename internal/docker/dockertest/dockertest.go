@@ -20,7 +20,6 @@ import (
 // without Docker would keep the clocks of another's servers waiting.
 func Require(t testing.TB) {
 	t.Helper()
-	settings()
 	if err := docker.Available(t.Context()); err != nil {
 		absent(t, err)
 	}
@@ -46,20 +45,6 @@ func absent(t testing.TB, err error) {
 		t.Fatalf("LOCKCHECK_DOCKER=require: %v", err)
 	}
 	t.Skip(err)
-}
-
-// settings are what testcontainers needs to work without a registry, unless
-// the environment says something else: its reaper is an image of its own, and
-// what tests leave behind is removed by docker.Clean.
-func settings() {
-	for name, value := range map[string]string{
-		"TESTCONTAINERS_RYUK_DISABLED": "true",
-		"TESTCONTAINERS_HOST_OVERRIDE": "127.0.0.1",
-	} {
-		if _, set := os.LookupEnv(name); !set {
-			os.Setenv(name, value)
-		}
-	}
 }
 
 // Pace is what this engine takes now to bring up a server and to remove it, the
