@@ -107,38 +107,44 @@ func (a *app) execute(ctx context.Context, args []string) int {
 const keepsFiles = "keeps files"
 
 func (a *app) root() *cobra.Command {
+	var version bool
 	root := &cobra.Command{
 		Use:   "lockcheck",
 		Short: "Find out whether a distributed lock keeps its promise when things go wrong",
-		Long: `lockcheck runs the clients of a lock while it pauses them, sets clocks, restarts
+		Long: `Begin with:  lockcheck case                             documented failures
+             lockcheck case redis-get-del-race          one of them, explained
+             lockcheck run redis-set-lua --fault pause  search for violations
+             lockcheck init                             test your own lock
+
+lockcheck runs the clients of a lock while it pauses them, sets clocks, restarts
 servers and cuts the network. It records what every client saw, judges that
-history, and tells the story of how the lock broke.
+history, and explains how the lock broke.
 
-Begin with:  lockcheck case                             every documented failure
-             lockcheck case redis-get-del-race          one of them
-             lockcheck run redis-set-lua --fault pause  look for violations
+On docker    LOCKCHECK_MYSQL_IMAGE names an image of MySQL or MariaDB, which has
+             to be on this machine, instead of Debian's MariaDB.
+             LOCKCHECK_BASE_IMAGE names another Debian 12 to build on.
 
-On docker    LOCKCHECK_MYSQL_IMAGE names an image of MySQL or MariaDB that takes
-             the place of Debian's MariaDB, LOCKCHECK_BASE_IMAGE another Debian
-             12 for the servers' image: both have to be on this machine
-
-Exit codes   0 held, or as expected        3 the place could not be set up
-             1 violated, not as expected   4 wrong usage, or no such file
-             2 proves nothing either way   5 a bug of lockcheck
+Exit codes   0 held, or as expected        3 the environment is not available
+             1 violated, or unexpected     4 wrong usage, or no such file
+             2 proves nothing              5 a bug of lockcheck
                                          130 interrupted`,
 		SilenceErrors:    true,
 		SilenceUsage:     true,
 		Args:             cobra.ArbitraryArgs,
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) { a.running.Store(cmd) },
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
+			switch {
+			case len(args) > 0:
 				return unknownName("command", args[0], commandNames(cmd))
+			case version:
+				return a.printVersion()
 			}
 			return cmd.Help()
 		},
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetUsageTemplate(narrow.Replace(root.UsageTemplate()))
+	root.Flags().BoolVar(&version, "version", false, "print the version, as lockcheck version does")
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.out, "out", "lockcheck-out", "`directory` for histories, schedules, verdicts and stories")
 	flags.BoolVar(&a.json, "json", false, "print one JSON document instead of text")

@@ -289,7 +289,7 @@ func TestBadInput(t *testing.T) {
 
 func TestHelpAndLists(t *testing.T) {
 	tests := map[string][]string{
-		"":              {"Begin with:", "Exit codes", "case", "run", "check", "replay", "list"},
+		"":              {"Begin with:", "lockcheck init", "Exit codes", "case", "run", "check", "replay", "list"},
 		"--help":        {"Begin with:"},
 		"help":          {"Begin with:"},
 		"help run":      {"--fault", "--seed", "lockcheck run redis-set-lua --fault pause"},
@@ -302,6 +302,7 @@ func TestHelpAndLists(t *testing.T) {
 		"clean --help":  {"kill -9"},
 		"worker --help": {"docs/worker.md"},
 		"version":       {"lockcheck " + harness.Version, "history format 1"},
+		"--version":     {"lockcheck " + harness.Version, "history format 1"},
 	}
 	locks, kinds, cases, properties := []string{"Promises", "Source: Redis manual"}, []string{"Acts on a client.", "Acts on a server.", "On sim, docker"}, []string{"Source: "}, []string{}
 	for _, l := range catalogue.Locks {

@@ -24,16 +24,18 @@ func (a *app) versionCommand() *cobra.Command {
 		Use:   "version",
 		Short: "Print the version, and what it was built from",
 		Args:  noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			info, _ := debug.ReadBuildInfo()
-			d := newVersion(info, programDigest)
-			if a.json {
-				return a.printJSON(d)
-			}
-			a.printf("%s", d.text())
-			return nil
-		},
+		RunE:  func(*cobra.Command, []string) error { return a.printVersion() },
 	}
+}
+
+func (a *app) printVersion() error {
+	info, _ := debug.ReadBuildInfo()
+	d := newVersion(info, programDigest)
+	if a.json {
+		return a.printJSON(d)
+	}
+	a.printf("%s", d.text())
+	return nil
 }
 
 // versionDocument is what version says: the release, and what the build knows
