@@ -32,7 +32,7 @@ const aboutJSON = `# What --json prints
 <!-- Written by go test ./docs -update, from the types in Go and their comments. -->
 
 With ` + "`--json`" + ` a command prints one JSON document on its standard output, and nothing else there: what people read goes to the standard error
-stream. The exit code is the same as without it. A command that cannot begin (exit codes 3 and 4, see the [README](../README.md#exit-codes)) may print none.
+stream. The exit code is the same as without it. A command that cannot begin (exit codes 3 and 4, see [ci.md](ci.md)) may print none.
 
 **The version.** Each document has a ` + "`schema`" + `, which is %d now. Within a version fields may be added, and nothing else changes: whoever reads a
 document has to ignore fields that it does not know. A field that goes, or comes to mean something else, makes a new number. The names of locks,

@@ -43,7 +43,7 @@ type field struct{ name, kind, there, means string }
 // written are types that write themselves in a way of their own.
 var written = map[goType]string{
 	{"history", "Fencing"}:     "boolean or string",
-	{"internal/sim", "Choice"}: "list: a name and an integer",
+	{"internal/env", "Choice"}: "list: a name and an integer",
 }
 
 // basic are Go's types, one and many.

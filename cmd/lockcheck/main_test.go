@@ -350,9 +350,13 @@ func TestTheReadmeIsNotStale(t *testing.T) {
 	if !strings.Contains(string(readme), asShown(story[from:to])) {
 		t.Error("the README tells another story of redis-get-del-race")
 	}
+	page, err := os.ReadFile("../../docs/properties.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, p := range checker.Properties {
-		if !strings.Contains(string(readme), "| `"+string(p)+"` |") {
-			t.Errorf("the README does not explain %s", p)
+		if !strings.Contains(string(page), "| `"+string(p)+"` |") {
+			t.Errorf("docs/properties.md does not explain %s", p)
 		}
 	}
 }
@@ -366,9 +370,9 @@ func asShown(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// The README's searches come to what it says of them.
-func TestTheReadmesSearchesComeToWhatItSays(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
+// The searches of docs/search.md come to what it says of them.
+func TestSearchesOfThePageComeToWhatItSays(t *testing.T) {
+	page, err := os.ReadFile("../../docs/search.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -376,13 +380,13 @@ func TestTheReadmesSearchesComeToWhatItSays(t *testing.T) {
 	searches := map[string]func(r result){
 		"lockcheck run mysql-optimistic --fault none --workload finally": func(r result) {
 			from, to := strings.Index(r.stdout, "✗ VIOLATED"), strings.Index(r.stdout, "\n\n               0 s")
-			if r.code != violated || to < from || !strings.Contains(string(readme), asShown(r.stdout[from:to])) {
-				t.Errorf("exit code %d, and the README tells another story of misuse:\n%s", r.code, r.stdout)
+			if r.code != violated || to < from || !strings.Contains(string(page), asShown(r.stdout[from:to])) {
+				t.Errorf("exit code %d, and the page tells another story of misuse:\n%s", r.code, r.stdout)
 			}
 		},
 		"lockcheck run redis-set-lua --fencing": func(r result) { r.wants(t, held) },
 	}
-	for _, line := range commandsOf(string(readme)) {
+	for _, line := range commandsOf(string(page)) {
 		for search, comes := range searches {
 			if strings.HasPrefix(line, search) {
 				comes(lockcheck(t, append(strings.Fields(line)[1:], "--seed", "1")...))
@@ -391,6 +395,6 @@ func TestTheReadmesSearchesComeToWhatItSays(t *testing.T) {
 		}
 	}
 	for search := range searches {
-		t.Errorf("the README has no %s", search)
+		t.Errorf("the page has no %s", search)
 	}
 }
