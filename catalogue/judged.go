@@ -1,6 +1,7 @@
 package catalogue
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/lockcheck/lockcheck/checker"
@@ -8,9 +9,9 @@ import (
 
 // Judged says why a property is never judged of a lock in a place, whatever its
 // runs come to, and what to promise instead; nil: it can be. A lock that is not
-// in the table is a stranger's. Fencing needs somebody who draws tokens, which
-// is not the lock's alone.
-func Judged(id string, p checker.Property, place string) error {
+// in the table is a stranger's. tokens: grants have some, by the lock's options or
+// because fencing was asked for.
+func Judged(id string, p checker.Property, place string, tokens bool) error {
 	lock, known := FindLock(id)
 	leased := lock.Lease == LeaseFixed || lock.Lease == LeaseRenewed
 	ofServers := p == checker.Ownership || p == checker.Answers // judged by what servers did
@@ -19,6 +20,8 @@ func Judged(id string, p checker.Property, place string) error {
 		return fmt.Errorf("%s is judged by what becomes of a lock's entries in its store, and nobody knows which are a worker's: leave it out", p)
 	case !known:
 		return nil
+	case p == checker.Fencing && !tokens:
+		return errors.New("fencing is judged by tokens, and none are drawn: turn fencing on")
 	case p == checker.Fairness && !lock.Order:
 		return fmt.Errorf("fairness is of locks that promise order, and %s promises none: leave it out, or promise liveness", id)
 	case p == checker.LeaseExclusion && !leased:

@@ -142,7 +142,7 @@ func TestThePromiseDecides(t *testing.T) {
 		"--promise", "ownership,fencing,resource,liveness", "--out", out).
 		wants(t, held, "✗ exclusion        violated", "not promised")
 	lockcheck(t, "run", "redis-set-lua", "--fault", "pause", "--seed", "1", "--runs", "100",
-		"--promise", "fencing", "--out", out).wants(t, unproven, "no grant has a token")
+		"--promise", "fencing", "--out", out).wants(t, usage, "none are drawn: turn fencing on")
 }
 
 func TestRunsThatReachedNothingProveNothing(t *testing.T) {

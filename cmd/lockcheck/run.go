@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/results"
@@ -85,6 +86,11 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 	if ids, err = a.fitting(ids, func(id string) (err error) {
 		s := settings
 		s.Lock, s.Options = id, fenced(id, s.Options, s.Fencing)
+		for _, promised := range pr {
+			if err := catalogue.Judged(id, promised, p.name, s.Options.Tokens()); err != nil {
+				return fail(usage, "--promise: %w", err)
+			}
+		}
 		if s.Kinds, err = a.applicable(p, id, s.Kinds, f.faults); err != nil {
 			return err
 		}

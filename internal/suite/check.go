@@ -179,20 +179,6 @@ func (c *check) lock(lock *catalogue.Lock, does []workloads.Workload) {
 			c.beyond("an option that the lock does not have", itemOf(c.at["options"], c.entry.Options, i), "%s has no option %s; %s", lock.ID, o, has(lock))
 		}
 	}
-	options, err := catalogue.ParseOptions(strings.Join(c.entry.Options, ","))
-	if err != nil {
-		return
-	}
-	draws := slices.Contains(lock.Options, "token") || slices.Contains(lock.Options, "token=own")
-	if c.entry.Fencing != "" && !draws {
-		c.beyond("fencing of a lock without tokens", c.at["fencing"], "fencing needs tokens, and %s draws none; %s", lock.ID, has(lock))
-	} else if i := slices.Index(c.entry.Promises, checker.Fencing); i >= 0 && c.entry.Fencing == "" && !options.Tokens() {
-		do := "leave it out"
-		if draws {
-			do = "add fencing: all"
-		}
-		c.beyond("fencing of a lock without tokens", itemOf(c.at["promises"], c.entry.Promises.Strings(), i), "nobody draws tokens here, so fencing is neither kept nor broken: %s", do)
-	}
 	possible(c, "workloads", "a workload that the lock cannot be used in", c.entry.Workloads, does,
 		func(w workloads.Workload) (string, error) { return w.Name, lock.Takes(w) })
 }
@@ -215,8 +201,10 @@ func (c *check) promises() {
 	if _, ours := catalogue.FindLock(c.entry.Lock); !ours && c.entry.Worker == "" || !c.named() {
 		return
 	}
+	options, err := catalogue.ParseOptions(strings.Join(c.entry.Options, ","))
+	tokens := err != nil || options.Tokens() || c.entry.Fencing != "" // a wrong option has been noted
 	for i, p := range c.entry.Promises {
-		if err := catalogue.Judged(c.entry.Lock, p, c.entry.Place()); err != nil {
+		if err := catalogue.Judged(c.entry.Lock, p, c.entry.Place(), tokens); err != nil {
 			c.beyond("a promise that is never judged", itemOf(c.at["promises"], c.entry.Promises.Strings(), i), "%v", err)
 		}
 	}

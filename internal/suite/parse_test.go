@@ -8,9 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"go.yaml.in/yaml/v4"
-
-	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/internal/names"
 )
@@ -197,7 +194,7 @@ func TestWhatIsWrongInAFile(t *testing.T) {
 		{entry("workloads: [-usual, -nested, -give-up]"), []string{"4:16: none of these workloads applies to redis-set-lua on sim: "}},
 		{entry("workloads: finally"), []string{"4:16: finally needs a lock that releases by name, and redis-set-lua is none"}},
 		{entry("options: cap"), []string{"4:14: redis-set-lua has no option cap; it has token, "}},
-		{entry("promises: [liveness, fencing]"), []string{"4:26: nobody draws tokens here, so fencing is neither kept nor broken: add fencing: all"}},
+		{entry("promises: [liveness, fencing]"), []string{"4:26: fencing is judged by tokens, and none are drawn: turn fencing on"}},
 		{entry("promises: [liveness, fairness]"), []string{"4:26: fairness is of locks that promise order, and redis-set-lua promises none: leave it out, or promise liveness"}},
 		{entry("promises: fairness"), []string{"4:15: fairness is of locks that promise order"}},
 		{"lockcheck: 1\nlocks: [{lock: zk-recipe, promises: lease-exclusion}]", []string{"2:37: lease-exclusion is of grants that say how long they last, and those of zk-recipe do not: promise exclusion instead"}},
@@ -279,16 +276,6 @@ func TestWhatIsWrongHere(t *testing.T) {
 	want := "3:11: no baseline gone\n5:13: no worker gone -v\n7:12: no lock \"redlok\"; did you mean redlock?"
 	if err == nil || err.Error() != want {
 		t.Errorf("%v\nwant %s", err, want)
-	}
-}
-
-// No lock that is built in is without tokens today.
-func TestFencingOfALockWithoutTokens(t *testing.T) {
-	n := &yaml.Node{Line: 4, Column: 14}
-	c := check{reader: &reader{}, entry: &Entry{Lock: "plain", Fencing: "all"}, at: map[string]*yaml.Node{"fencing": n}}
-	c.lock(&catalogue.Lock{ID: "plain"}, nil)
-	if got := c.problems.Error(); got != "4:14: fencing needs tokens, and plain draws none; it has no options" {
-		t.Error(got)
 	}
 }
 
