@@ -1,7 +1,6 @@
 package explore
 
 import (
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"slices"
 	"testing"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 

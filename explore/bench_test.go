@@ -3,7 +3,6 @@ package explore
 import (
 	"context"
 	"fmt"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"os"
 	"os/exec"
 	"runtime"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 

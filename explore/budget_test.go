@@ -2,13 +2,13 @@ package explore
 
 import (
 	"context"
-	"github.com/lockcheck/lockcheck/internal/env"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/locks"

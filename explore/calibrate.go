@@ -2,10 +2,10 @@ package explore
 
 import (
 	"context"
-	"github.com/lockcheck/lockcheck/internal/env"
 	"sync"
 
 	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/internal/env"
 )
 
 // How calibration looks: from so many base seeds, which are too far apart for

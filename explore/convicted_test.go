@@ -1,13 +1,13 @@
 package explore
 
 import (
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
 // flaws are what each lock is known for.

@@ -3,7 +3,6 @@ package explore
 import (
 	"bytes"
 	"fmt"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"maps"
 	"slices"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
 var redisLocks = []string{"redis-setnx", "redis-setnx-expire", "redis-set-del", "redis-set-get-del", "redis-set-lua"}

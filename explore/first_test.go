@@ -3,7 +3,6 @@ package explore
 import (
 	"cmp"
 	"fmt"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"runtime"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
 // known is a property that a lock is known to violate under a fault.

@@ -2,7 +2,6 @@ package explore
 
 import (
 	"context"
-	"github.com/lockcheck/lockcheck/internal/env"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 

@@ -2,10 +2,10 @@ package explore
 
 import (
 	"fmt"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"testing"
 
 	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
 // Whoever takes a lock that is wrong for a sound one is told by random runs,

@@ -1,7 +1,6 @@
 package explore
 
 import (
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"os"
 	"slices"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
 // No run breaks a property under a fault without its hazard, and under every fault the

@@ -3,7 +3,6 @@ package explore
 import (
 	"context"
 	"fmt"
-	"github.com/lockcheck/lockcheck/internal/env"
 	"runtime"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/env"
 	numbers "github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/workloads"
 )

@@ -2,7 +2,6 @@ package explore
 
 import (
 	"context"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"reflect"
 	"slices"
 	"testing"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
 // defaults are the settings of the matrix.

@@ -3,12 +3,12 @@ package explore
 import (
 	"cmp"
 	"context"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/locks"
 	"github.com/lockcheck/lockcheck/stores/redis"
 )

@@ -3,7 +3,6 @@ package explore
 import (
 	"bytes"
 	"fmt"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"reflect"
 	"slices"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
 func written(t *testing.T, h *history.History) []byte {

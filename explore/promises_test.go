@@ -1,11 +1,11 @@
 package explore
 
 import (
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"testing"
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 

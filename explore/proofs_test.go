@@ -3,7 +3,6 @@ package explore
 import (
 	"cmp"
 	"fmt"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"os"
 	"slices"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
 // searchable are the locks that can be gone through, and the faults under which

@@ -3,7 +3,6 @@ package explore
 import (
 	"context"
 	"errors"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"runtime/debug"
 	"sync/atomic"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/locks"
 )
 

@@ -2,13 +2,13 @@ package explore
 
 import (
 	"context"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"reflect"
 	"testing"
 	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 

@@ -1,13 +1,13 @@
 package report_test
 
 import (
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/report"
 )
 

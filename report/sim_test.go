@@ -2,7 +2,6 @@ package report_test
 
 import (
 	"bytes"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/report"
 )
 

@@ -2,13 +2,13 @@ package main
 
 import (
 	"errors"
-	"github.com/lockcheck/lockcheck/internal/env"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
 )

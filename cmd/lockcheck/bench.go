@@ -10,10 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockcheck/lockcheck/internal/harness"
-
 	"github.com/lockcheck/lockcheck/internal/bench"
 	"github.com/lockcheck/lockcheck/internal/docker"
+	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
 // benches are what can be measured.

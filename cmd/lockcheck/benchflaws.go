@@ -2,12 +2,12 @@ package main
 
 import (
 	"fmt"
-	"github.com/lockcheck/lockcheck/internal/sim"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
 // How long random runs may look for what is wrong with a lock.

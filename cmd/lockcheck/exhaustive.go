@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"io"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
 // exhaustive is the strategy that goes through all that can happen.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,6 +19,7 @@ import (
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
 func TestWorse(t *testing.T) {

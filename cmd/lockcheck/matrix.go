@@ -8,9 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockcheck/lockcheck/internal/harness"
-
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 

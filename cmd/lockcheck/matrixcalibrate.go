@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
 // calibrationPath is where the source of this program keeps its calibration.

@@ -3,12 +3,12 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"io"
 	"time"
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
 // matrixInSim does all cells side by side. With an error it returns what was done.

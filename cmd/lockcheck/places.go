@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/docker"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/internal/suite"
 )
 

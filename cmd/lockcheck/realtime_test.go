@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"io"
 	"slices"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 

@@ -13,11 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/internal/docker"
 	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
 	"github.com/lockcheck/lockcheck/internal/env"
-
-	"github.com/lockcheck/lockcheck/catalogue"
 )
 
 // abandonArgument makes this program a run that is there to be killed.

@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 
 	mysqlclient "github.com/lockcheck/lockcheck/internal/stores/mysql/client"
-
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 

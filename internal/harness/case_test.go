@@ -2,7 +2,6 @@ package harness
 
 import (
 	"bytes"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
 // inSim carries out plans one after the other.

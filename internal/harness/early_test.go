@@ -3,7 +3,6 @@ package harness
 import (
 	"context"
 	"errors"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
 // frail is a place whose lock lets everybody in, and that cannot pause anybody.

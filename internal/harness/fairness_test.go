@@ -3,7 +3,6 @@ package harness
 import (
 	"context"
 	"errors"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/locks"
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )

@@ -3,7 +3,6 @@ package harness
 import (
 	"errors"
 	"fmt"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +13,7 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
 // fakePlace is a place of goroutines, as docker is, where every operation

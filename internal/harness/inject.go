@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"github.com/lockcheck/lockcheck/internal/env"
 	"slices"
 	"sync"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/env"
 )
 
 // injector lets faults strike at their times and points, and heals them.

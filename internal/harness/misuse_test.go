@@ -2,7 +2,6 @@ package harness
 
 import (
 	"fmt"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"slices"
 	"testing"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 

@@ -2,7 +2,6 @@ package harness
 
 import (
 	"bytes"
-	"github.com/lockcheck/lockcheck/internal/env"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/workloads"
 )

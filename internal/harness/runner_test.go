@@ -2,13 +2,13 @@ package harness
 
 import (
 	"context"
-	"github.com/lockcheck/lockcheck/internal/sim"
 	"testing"
 	"time"
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/locks"
 	"github.com/lockcheck/lockcheck/workloads"
 )

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/lockcheck/lockcheck/internal/env"
 	"io"
 	"maps"
 	"os"
@@ -17,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/lockcheck/lockcheck/internal/env"
 )
 
 // What became of a request that got no answer. It may have happened.

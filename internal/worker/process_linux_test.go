@@ -3,11 +3,12 @@ package worker
 import (
 	"errors"
 	"fmt"
-	"github.com/lockcheck/lockcheck/internal/env"
 	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/lockcheck/lockcheck/internal/env"
 )
 
 // shell starts a worker that is a shell script.
