@@ -99,6 +99,24 @@ var exclusionSpecs = []spec{
 		5 c2 acquire ok
 		6 nemesis pause-end id=1 on=c1
 		7 c1 release`, `violated 2,5,7: c1 was granted the lock at 1.000 s and held it until 7.000 s, and c2 was granted it at 5.000 s.`},
+	{"a pause whose end has one line is over there, though its start has two", `
+		0 nemesis pause id=1 on=c1
+		1 nemesis pause-done id=1 on=c1
+		2 nemesis pause-end id=1 on=c1
+		3 c1 acquire
+		4 c1 acquire ok
+		5 c2 acquire
+		6 c2 acquire ok
+		7 nemesis kill id=2 on=c1`, `violated 5,7,8: c1 was granted the lock at 4.000 s and held it until 7.000 s, and c2 was granted it at 6.000 s.`},
+	{"a pause whose end has two lines lasts up to the second, though its start has one", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 nemesis pause id=1 on=c1
+		3 c2 acquire
+		4 c2 acquire ok
+		5 nemesis pause-end id=1 on=c1
+		6 nemesis kill id=2 on=c1
+		7 nemesis pause-end-done id=1 on=c1`, "valid"},
 	{"a worker that died held until its last line", `
 		0 c1 acquire
 		1 c1 acquire ok

@@ -175,32 +175,19 @@ func (t *timeline) numbered(id int, yield func(f *fault) bool) {
 	}
 }
 
-// over reports whether f has certainly ended. Where a second line said that f had its
-// effect, another one says that it has ended.
-func (f *fault) over() bool { return f.ended && (f.sure == f.start || f.end > f.heals) }
-
-// paused is where the first pause of a client began that may not have ended, or none.
-// The pauses are listed by client once somebody is killed.
-func (t *timeline) paused(name string) int32 {
+// pausedSince is where the first pause of a client began that lasts at pos, or pos. A
+// pause may turn out only later to have lasted, so all lines are read once somebody is
+// killed.
+func (t *timeline) pausedSince(name string, pos int32) int32 {
 	if t.pauses == nil {
-		t.pauses = map[string][]int32{}
-	}
-	for ; t.listed < len(t.faults); t.listed++ {
-		if f := &t.faults[t.listed]; f.kind == pause {
-			for _, name := range t.entry(f.start).On {
-				t.pauses[name] = append(t.pauses[name], int32(t.listed))
+		t.pauses = new(history.Pauses)
+		for i, e := range t.entries.each {
+			if e.Process.Name == history.Nemesis {
+				t.pauses.Add(i, e)
 			}
 		}
 	}
-	list := t.pauses[name]
-	for len(list) > 0 && t.faults[list[0]].over() {
-		list = list[1:]
-		t.pauses[name] = list
-	}
-	if len(list) == 0 {
-		return none
-	}
-	return t.faults[list[0]].start
+	return int32(t.pauses.Since(name, int(pos)))
 }
 
 // stalled takes in that the machine stood still up to now.
@@ -286,10 +273,7 @@ func (t *timeline) die(f *fault) {
 		if c == none {
 			continue
 		}
-		pos := f.start
-		if p := t.paused(name); p != none {
-			pos = p
-		}
+		pos := t.pausedSince(name, f.start)
 		t.endHolds(c, pos)
 		t.endWaits(c, f.start)
 		t.endPlaces(c, pos)

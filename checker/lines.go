@@ -7,7 +7,8 @@ import (
 )
 
 // lines is a second reading of a history, for Porcupine. It shares nothing with
-// timeline: it goes through the lines by itself, by the rules in hold's comment.
+// timeline but history.Pauses: it goes through the lines by itself, by the rules in
+// hold's comment.
 type lines struct {
 	entries journal
 	length  int                // of entries
@@ -20,10 +21,10 @@ type lines struct {
 	unsure   map[int]*claim   // by grant: what an acquire without an answer may have got
 	asked    map[int]bool     // indices of the invokes that lines of the resource name
 	requests map[int]*request // those, by the index of the invoke
-	pauses   history.Pauses   // that have not ended
-	claims   []*claim         // that count, in the order of their begins
-	accesses []lineAccess     // lines of the resource
-	updates  []*request       // reads and writes of clients, in the order of their invokes
+	pauses   history.Pauses
+	claims   []*claim     // that count, in the order of their begins
+	accesses []lineAccess // lines of the resource
+	updates  []*request   // reads and writes of clients, in the order of their invokes
 
 	procNames, lockNames []string // clients by process, and locks
 }
@@ -85,9 +86,12 @@ func readLines(j journal, keep func(pos int) bool) *lines {
 		procs: map[int]*lineProc{}, clients: map[string]*lineClient{}, locks: map[string]int32{},
 		byGrant: map[int]*claim{}, unsure: map[int]*claim{}, asked: map[int]bool{}, requests: map[int]*request{},
 	}
-	for _, e := range j.each {
+	for pos, e := range j.each {
 		if e.Process.Name == history.Resource && e.By.Set {
 			l.asked[int(e.By.V)] = true
+		}
+		if e.Process.Name == history.Nemesis {
+			l.pauses.Add(pos, e)
 		}
 	}
 	for pos, e := range j.each {
@@ -277,7 +281,6 @@ func (l *lines) lose(pos int, e *history.Entry, c *claim) {
 }
 
 func (l *lines) nemesis(pos int, e *history.Entry) {
-	l.pauses.Add(pos, e)
 	switch e.F {
 	case "kill", "poweroff":
 		for _, name := range e.On {

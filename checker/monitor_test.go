@@ -64,7 +64,7 @@ func simulated(h *history.History) bool {
 	for i := range h.Entries {
 		e := &h.Entries[i]
 		switch {
-		case e.F == history.Extend, e.F == history.Valid, e.F == history.Lost:
+		case e.F == history.Extend, e.F == history.Valid, e.F == history.Lost, strings.HasSuffix(e.F, history.DoneSuffix):
 			return false
 		case e.Process.Name == history.Resource:
 			accessed = true

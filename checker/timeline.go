@@ -48,10 +48,9 @@ type timeline struct {
 	holdOf numbering      // grant → holds
 	unsure map[int]unsure // by grant that an indeterminate acquire named
 
-	pauses   map[string][]int32 // by the name of a client: pauses among the faults, but for ended ones before the first that lasts
-	listed   int                // faults that have been looked at for it
-	byID     map[int][]int32    // faults, where there are many
-	byServer map[string]int32   // the last one that stops a server
+	pauses   *history.Pauses  // nil: nobody was killed
+	byID     map[int][]int32  // faults, where there are many
+	byServer map[string]int32 // the last one that stops a server
 	stalls   []fault
 
 	find    finders

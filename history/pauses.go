@@ -1,67 +1,77 @@
 package history
 
 import (
+	"math"
 	"slices"
 	"strings"
 )
 
-// Pauses are the pauses of clients that may last. The zero Pauses are none.
+// Pauses are the pauses of clients. The zero Pauses are none.
 type Pauses struct {
-	byID map[int][]*pause
-	of   map[string][]*pause // by client
+	byID   map[int][]*pause
+	of     map[string][]*pause // by client
+	killed map[string]int      // by client: where Since was asked last
 }
 
 // pause is one, in the order of their first lines.
 type pause struct {
-	pos          int
-	sure         bool // a second line said that it had its effect: another one says that it has ended
-	ended, ready bool // as its first and its second line say
+	on         []string
+	from       int
+	ends, over int // the first and the last line of its end; never if there is none
 }
 
-func (p *pause) over() bool { return p.ready || p.ended && !p.sure }
+const never = math.MaxInt
 
-// Add takes in e, a line of the nemesis at pos.
-func (p *Pauses) Add(pos int, e *Entry) {
+// Add takes in e, a line of the nemesis at pos. Who reads the lines one by one may have
+// been told by Since that a pause was over of whose end this is the second line: then
+// Add returns who was killed in it after all, and where it began.
+func (p *Pauses) Add(pos int, e *Entry) (killed []string, from int) {
 	rest, ok := strings.CutPrefix(e.F, "pause")
-	if !ok {
-		return
-	}
-	if rest == "" {
+	switch {
+	case !ok:
+		return nil, 0
+	case rest == "":
 		if p.of == nil {
-			p.byID, p.of = map[int][]*pause{}, map[string][]*pause{}
+			p.byID, p.of, p.killed = map[int][]*pause{}, map[string][]*pause{}, map[string]int{}
 		}
-		x := &pause{pos: pos}
+		x := &pause{e.On, pos, never, never}
 		p.byID[e.ID] = append(p.byID[e.ID], x)
 		for _, client := range e.On {
 			p.of[client] = append(p.of[client], x)
 		}
-		return
+		return nil, 0
 	}
 	for _, x := range slices.Backward(p.byID[e.ID]) {
 		switch {
-		case rest == DoneSuffix:
-			x.sure = true
-		case rest == EndSuffix && !x.ended:
-			x.ended = true
-		case rest == EndSuffix+DoneSuffix && x.ended:
-			x.ready = true
-		default:
-			continue
+		case rest == EndSuffix && x.ends == never:
+			x.ends, x.over = pos, pos
+			return nil, 0
+		case rest == EndSuffix+DoneSuffix && x.ends != never:
+			x.over = pos
+			for _, client := range x.on {
+				if p.killed[client] > x.ends {
+					killed = append(killed, client)
+				}
+			}
+			return killed, x.from
 		}
-		return
 	}
+	return nil, 0
 }
 
-// Since returns where the first pause of a client began that may last; pos if there
-// is none.
+// Since returns where the first pause of a client began that lasts at pos, at which it
+// is killed; pos if there is none. Kills come in the order of their lines.
 func (p *Pauses) Since(client string, pos int) int {
 	list := p.of[client]
-	for len(list) > 0 && list[0].over() {
+	if list == nil {
+		return pos
+	}
+	for len(list) > 0 && list[0].over <= pos {
 		list = list[1:]
 	}
+	p.of[client], p.killed[client] = list, pos
 	if len(list) == 0 {
 		return pos
 	}
-	p.of[client] = list
-	return list[0].pos
+	return min(list[0].from, pos)
 }

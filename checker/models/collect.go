@@ -409,7 +409,9 @@ func (j *Judge) valid(id, call, pos int32, until time.Duration) {
 
 // nemesis takes in the death of clients: it ends what they hold.
 func (j *Judge) nemesis(pos int32, e *history.Entry) {
-	j.pauses.Add(int(pos), e)
+	if killed, from := j.pauses.Add(int(pos), e); len(killed) > 0 {
+		j.die(killed, int32(from), false)
+	}
 	switch e.F {
 	case "kill", "poweroff":
 		j.die(e.On, pos, false)

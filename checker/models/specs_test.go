@@ -952,6 +952,24 @@ var modelSpecs = []modelSpec{
 		c2 acquire ok
 		nemesis kill on=c1
 		nemesis exit on=c1`, "valid"},
+	{"owner-mutex", "a pause whose end has one line is over there, though its start has two", `
+		nemesis pause on=c1
+		nemesis pause-done on=c1
+		nemesis pause-end on=c1
+		c1 acquire
+		c1 acquire ok
+		c2 acquire
+		c2 acquire ok
+		nemesis kill on=c1`, `violated 5,7,8: c1 held the lock from line 5 to line 8, and c2 was granted it in line 7.`},
+	{"owner-mutex", "a pause whose end has two lines lasts up to the second, though its start has one", `
+		c1 acquire
+		c1 acquire ok
+		nemesis pause on=c1
+		c2 acquire
+		c2 acquire ok
+		nemesis pause-end on=c1
+		nemesis kill on=c1
+		nemesis pause-end-done on=c1`, "valid"},
 	{"owner-mutex", "who came back from a kill may die by itself", `
 		c1 acquire
 		c1 acquire ok
