@@ -26,14 +26,15 @@ var kinds = [...]struct {
 	stopsClient bool // while it lasts the client's caller gets no further
 	ends        bool // the client never executes anything again
 	excuses     bool // while it lasts a hand-over may take as long as it wants
+	idles       bool // who holds when it strikes may never give the lock back
 }{
-	{name: "pause", on: onClient, stopsClient: true, excuses: true},
+	{name: "pause", on: onClient, stopsClient: true, excuses: true, idles: true},
 	{name: "kill", on: onClient, ends: true},
 	{name: "poweroff", on: onClient, ends: true},
-	{name: "hang", on: onClient, stopsClient: true, excuses: true},
-	{name: "skew", on: onClient},
-	{name: "jump", on: onClient},
-	{name: "rate", on: onClient},
+	{name: "hang", on: onClient, stopsClient: true, excuses: true, idles: true},
+	{name: "skew", on: onClient, idles: true},
+	{name: "jump", on: onClient, idles: true},
+	{name: "rate", on: onClient, idles: true},
 	{name: "session-expiry", on: onClient},
 	{name: "server-pause", on: onServer, excuses: true},
 	{name: "restart", on: onServer, excuses: true},

@@ -271,7 +271,7 @@ func (t *timeline) findWaitsOn() *overlaps {
 	})
 }
 
-// strike is a fault on a client.
+// strike is a fault on a client that may keep what it holds.
 type strike struct{ client, sure, end int32 }
 
 func (t *timeline) findStrikes() *overlaps {
@@ -279,7 +279,7 @@ func (t *timeline) findStrikes() *overlaps {
 		list := []strike{}
 		for i := range t.faults {
 			f := &t.faults[i]
-			if kinds[f.kind].on != onClient {
+			if !kinds[f.kind].idles {
 				continue
 			}
 			for _, name := range t.entry(f.start).On {
