@@ -34,7 +34,7 @@ func (t *timeline) gap() (*Witness, int32) {
 	if t.renewals == 0 && t.extended == 0 {
 		return nil, at
 	}
-	first, term := t.firstDeadlines(), t.term()
+	term := t.term()
 	renewals := t.renewed(term)
 	slices.SortStableFunc(renewals, func(a, b renewal) int { return int(a.sent - b.sent) })
 	var w *Witness
@@ -43,7 +43,7 @@ func (t *timeline) gap() (*Witness, int32) {
 	for _, r := range renewals {
 		for ; next < len(t.holds) && t.holds[next].begin < r.sent; next++ {
 			h := &t.holds[next]
-			enter(&last[h.lock][t.shared(h)], grantee{t.clientOf(h.op) + 1, int32(next), t.grantSent(int32(next), first[next], term)})
+			enter(&last[h.lock][t.shared(h)], grantee{t.clientOf(h.op) + 1, int32(next), t.grantSent(int32(next), term)})
 		}
 		h := &t.holds[r.hold]
 		for kind := range 2 - t.shared(h) { // readers do not end each other's grants
@@ -77,17 +77,6 @@ func (t *timeline) shared(h *hold) int {
 		return 1
 	}
 	return 0
-}
-
-// firstDeadlines lists for each hold the first time that its client knew; 0: none.
-func (t *timeline) firstDeadlines() []time.Duration {
-	first := make([]time.Duration, len(t.holds))
-	for i := range t.deadlines {
-		if d := &t.deadlines[i]; d.prev == none {
-			first[d.hold] = d.until
-		}
-	}
-	return first
 }
 
 // renewed lists what clients were told, and what they reported, of grants that go on.
@@ -133,16 +122,16 @@ func (t *timeline) sent(asked int32, until, term time.Duration) int32 {
 }
 
 // grantSent is a position that the sending of the request that got a hold does not
-// precede; until is the hold's first deadline, or 0. A hold that rests on another
-// grant of its client's is as old as that.
-func (t *timeline) grantSent(id int32, until, term time.Duration) int32 {
+// precede. A hold that rests on another grant of its client's is as old as that. Only
+// the answer to the acquire tells when that was sent: a later time is that of a renewal.
+func (t *timeline) grantSent(id int32, term time.Duration) int32 {
 	h := &t.holds[id]
 	root := &t.holds[h.nest]
 	invoke := t.ops[root.stands].invoke
-	if h.nest != id || h.guest() {
+	if h.nest != id || h.guest() || t.ops[h.op].done != h.begin {
 		return invoke
 	}
-	return t.sent(invoke, until, term)
+	return t.sent(invoke, t.entry(h.begin).ValidUntil, term)
 }
 
 func (t *timeline) falseRenewal(r *renewal, other *hold) *Witness {

@@ -142,6 +142,25 @@ var renewalSpecs = []spec{
 		15 c2 acquire ok until=25
 		16 c1 extend
 		16 c1 extend ok until=26`, `violated 3,4,5,6: c1 was told at 16.000 s that it still held the lock, which it was granted at 0.000 s, but c2 was granted it at 15.000 s, in between.`},
+	{"a later renewal of the other client does not say when it asked", `
+		.observes
+		0 c2 acquire
+		1 c1 acquire
+		2 c2 acquire ok
+		3 c1 acquire ok until=13
+		4 c1 extend
+		5 c1 extend ok until=15
+		24 c2 valid until=34`, `n/a: the history does not say what the servers did to the entries of their stores`},
+	{"nor does a later extend", `
+		.observes
+		0 c2 acquire
+		12 c1 acquire
+		13 c1 acquire ok until=22
+		15 c2 acquire ok
+		16 c1 extend
+		17 c1 extend ok until=26
+		30 c2 extend
+		31 c2 extend ok until=40`, `n/a: the history does not say what the servers did to the entries of their stores`},
 	{"the other client may have been granted it first, and heard of it late", `
 		0 c2 acquire
 		0 redis grant of=c2 by=c2 key=k

@@ -210,7 +210,7 @@ func (d *defined) wentToAnother(x *definedHold, asked int, lease time.Duration) 
 			continue
 		}
 		request := y.nest.stands
-		if y.nest == y && y.stands == y.invoke && len(y.deadlines) > 0 {
+		if y.nest == y && y.stands == y.invoke && y.ok && len(y.deadlines) > 0 && y.deadlines[0].pos == y.begin {
 			request = d.left(request, y.deadlines[0].until, lease)
 		}
 		if request > x.begin {
