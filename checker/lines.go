@@ -76,7 +76,8 @@ type lineDeadline struct {
 type lineAccess struct {
 	pos   int
 	lock  int32
-	claim *claim // nil: nobody's that is known
+	claim *claim   // nil: nobody's that is known
+	by    *request // for which it was done, or nil
 }
 
 // readLines reads h. What began where keep says no is read, and does not count.
@@ -317,7 +318,7 @@ func (l *lines) bury(c *lineClient, pos int) {
 func (l *lines) access(pos int, e *history.Entry) {
 	a := lineAccess{pos: pos}
 	if r := l.requests[int(e.By.V)]; e.By.Set && r != nil {
-		a.claim = r.claim
+		a.claim, a.by = r.claim, r
 	} else if e.Grant != 0 {
 		a.claim = l.byGrant[e.Grant]
 	}

@@ -187,7 +187,7 @@ func (l *lines) registerOps() (ops []porcupine.Operation) {
 	last := map[int32]history.Opt{}   // by lock: the value in place
 	for _, a := range l.accesses {
 		e := l.entries.at(a.pos)
-		if e.F == history.Refuse {
+		if e.F == history.Refuse || e.F == history.Read && a.by != nil && a.by.outcome != history.OK {
 			continue
 		}
 		in := step{lock: a.lock, what: putStep, proc: none, to: e.Value.V}
@@ -236,8 +236,12 @@ func (l *lines) clientRegisterOps() (ops []porcupine.Operation) {
 		if r.f == history.Write && r.value.Set {
 			list = append(list, w)
 		}
-		if r.outcome == history.OK && r.claim != nil {
+		switch {
+		case r.claim == nil:
+		case r.outcome == history.OK:
 			known[r.claim.root] = r.value
+		case r.f == history.Write: // it may have happened or not
+			delete(known, r.claim.root)
 		}
 	}
 	used := map[guarded]bool{}

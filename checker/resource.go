@@ -12,7 +12,8 @@ import (
 // The resource's own lines decide, because they stand where the accesses took
 // effect. Where there are none, the clients' lines are judged. What a nested
 // hold reads or writes, the holds around it know. A write of a grant that has
-// neither read nor written is not judged.
+// neither read nor written is not judged, and a read whose answer did not come
+// tells its grant nothing.
 func resource(t *timeline) Verdict {
 	if len(t.accesses) == 0 {
 		return resourceByClients(t)
@@ -22,7 +23,7 @@ func resource(t *timeline) Verdict {
 	written, compared := false, false
 	for _, a := range t.accesses {
 		e := t.entry(a.pos)
-		if e.F == history.Refuse {
+		if e.F == history.Refuse || e.F == history.Read && t.unanswered(e) {
 			continue
 		}
 		if a.hold != none {
@@ -47,6 +48,12 @@ func resource(t *timeline) Verdict {
 	default:
 		return notApplicable(Resource, "the resource was never written")
 	}
+}
+
+// unanswered tells whether the operation had no ok for which e, a line of the resource, was done.
+func (t *timeline) unanswered(e *history.Entry) bool {
+	o := t.opOf(e.By)
+	return o != none && t.ops[o].outcome != history.OK
 }
 
 // incomparable is the verdict where there were writes, and none can be judged.

@@ -95,8 +95,14 @@ func (t *timeline) updates() []update {
 			}
 			list = append(list, u)
 		}
-		if accepted && o.hold != none {
-			known[t.holds[o.hold].nest] = basis{value: e.Value, pos: o.done, wrote: o.verb == write}
+		if o.hold == none {
+			continue
+		}
+		switch b := &known[t.holds[o.hold].nest]; {
+		case accepted:
+			*b = basis{value: e.Value, pos: o.done, wrote: o.verb == write}
+		case o.verb == write: // nobody knows whether it happened
+			*b = basis{}
 		}
 	}
 	return list
@@ -132,29 +138,30 @@ func (t *timeline) forked(list []update) *Witness {
 	for i := range list {
 		made[list[i].value]++
 	}
-	var first *update // one whose basis nobody wrote: that value was there from the start
+	var first *update         // one whose basis nobody wrote: that value was there from the start
+	other := map[int64]bool{} // values that a write without an answer put in place if another one was there from the start
 	used := map[int64][]*update{}
 	for i := range list {
 		u := &list[i]
 		if !u.basis.value.Set {
 			continue
 		}
-		if made[u.basis.value.V] == 0 {
-			if first != nil && first.accepted && u.accepted && first.basis.value.V != u.basis.value.V {
-				return t.twoStarts(first, u)
-			}
-			if first == nil || !first.accepted {
-				first = u
-			}
+		unmade := made[u.basis.value.V] == 0
+		switch {
+		case !u.accepted:
+			other[u.value] = other[u.value] || unmade
+			continue
+		case unmade && first == nil:
+			first = u
+		case unmade && first.basis.value.V != u.basis.value.V:
+			return t.twoStarts(first, u)
 		}
-		if u.accepted {
-			used[u.basis.value.V] = append(used[u.basis.value.V], u)
-		}
+		used[u.basis.value.V] = append(used[u.basis.value.V], u)
 	}
 	for i := range list {
 		u := &list[i]
 		all, times := used[u.basis.value.V], made[u.basis.value.V]
-		if first == nil || first.basis.value.V == u.basis.value.V {
+		if first == nil && !other[u.basis.value.V] || first != nil && first.basis.value.V == u.basis.value.V {
 			times++ // it may have been there from the start
 		}
 		if u.accepted && u.basis.value.Set && len(all) > times {

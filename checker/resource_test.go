@@ -129,6 +129,13 @@ var resourceSpecs = []spec{
 		4 c1 write value=1
 		4 resource write value=1 was=7
 		4 c1 write ok`, "unknown: of no write is it known both what its grant had read or written before and what it replaced"},
+	{"a read without an answer is not known to its client", granted1 + `
+		3 c1 read
+		3 resource read by=c1 value=0
+		4 c1 read info error=timeout
+		5 c1' write value=4 grant=1
+		5 resource write by=c1' value=4 was=1
+		6 c1' write ok grant=1`, "unknown: of no write is it known both what its grant had read or written before and what it replaced"},
 	{"the last read counts", granted2 + `
 		3 c1 read
 		3 resource read by=c1 value=0
@@ -247,6 +254,29 @@ var resourceSpecs = []spec{
 		4 c1 write ok value=6
 		6 c2 write value=6
 		7 c2 write ok value=6`, `violated 6,8,10,12: c1 and c2 both computed their writes (6, ok at 4.000 s, and 6, ok at 7.000 s) from 5, which was not in place that often.`},
+	{"clients: an own write without an answer may be what one builds on", granted2 + `
+		3 c1 read
+		3 c1 read ok value=0
+		4 c1 write value=1
+		5 c1 write info error=timeout
+		6 c2 read
+		6 c2 read ok value=0
+		7 c2 write value=1
+		8 c2 write ok
+		9 c1' write grant=1 value=3
+		9 c1' write ok grant=1`, "unknown: values were written twice or without having been read, so the order of the writes is not certain; record what each write replaced"},
+	{"clients: a write without an answer does not say what was there at first", granted2 + `
+		3 c1 read
+		3 c1 read ok value=0
+		3 c2 read
+		3 c2 read ok value=0
+		4 c1 write value=0
+		4 c2 write value=2
+		5 c1 write ok
+		5 c2 write ok
+		6 c2 read
+		6 c2 read ok value=1
+		7 c2 write value=3`, "unknown: values were written twice or without having been read, so the order of the writes is not certain; record what each write replaced"},
 	{"clients: two values that nobody wrote", granted2 + `
 		3 c1 read
 		3 c1 read ok value=0
