@@ -205,6 +205,7 @@ func (a *anarchy) invoke(c *anarchist) {
 	switch {
 	case f == history.Acquire || len(c.grants) == 0:
 		e.Lock = rapid.SampledFrom([]string{"a", "a", "a", "b"}).Draw(a.T, "lock")
+		e.Shared = f == history.Acquire && rapid.IntRange(0, 3).Draw(a.T, "a reader's") == 3
 	default:
 		g := len(c.grants) - 1
 		e.Grant, e.Lock = c.grants[g].Grant, c.grants[g].Lock

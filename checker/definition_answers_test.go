@@ -206,7 +206,7 @@ func (s *store) outstays(x *definedHold, pos int) bool {
 // that left at the line asked or later.
 func (d *defined) wentToAnother(x *definedHold, asked int, lease time.Duration) bool {
 	for _, y := range d.holds {
-		if y.client == x.client || y.lock != x.lock || y.begin >= asked {
+		if !d.exclude(x, y) || y.lock != x.lock || y.begin >= asked {
 			continue
 		}
 		request := y.nest.stands

@@ -75,7 +75,7 @@ type defined struct {
 
 type definedHold struct {
 	client, lock       string
-	process, grant     int
+	grant              int
 	invoke, begin, end int // positions
 	stands             int // position of the invoke of the acquire whose entries it stands on
 	released           int // position, or after everything
@@ -90,7 +90,8 @@ type definedDeadline struct {
 	until time.Duration
 }
 
-// define walks through the lines as a reader would.
+// define walks through the lines as a reader would. Each process of a client goes on
+// for the one before it.
 func define(h *history.History) *defined {
 	w := walk{
 		defined: &defined{entries: h.Entries},
@@ -201,7 +202,7 @@ func (w *walk) client(e *history.Entry, pos int) {
 
 // asked is the hold that the completion of an acquire is about.
 func (w *walk) asked(e *history.Entry) *definedHold {
-	x := &definedHold{client: e.Client, lock: e.Lock, process: e.Process.N, grant: e.Grant, invoke: w.invoked[e.Process.N]}
+	x := &definedHold{client: e.Client, lock: e.Lock, grant: e.Grant, invoke: w.invoked[e.Process.N]}
 	x.stands = x.invoke
 	if e.Type == history.OK {
 		x.ok, x.token = true, e.Token
@@ -216,7 +217,7 @@ func (w *walk) begin(x *definedHold, pos int) {
 	never := len(w.entries)
 	x.begin, x.end, x.released, x.nest = pos, never, never, x
 	for _, outer := range w.holds {
-		if outer.process == x.process && outer.lock == x.lock && outer.end == never {
+		if outer.client == x.client && outer.lock == x.lock && outer.end == never {
 			x.nest = outer.nest
 		}
 	}
@@ -240,7 +241,7 @@ func (w *walk) lose(e *history.Entry, pos int) {
 	delete(w.unsure, e.Grant)
 	if x := w.find(e.Grant); x != nil && x.end == len(w.entries) {
 		for _, other := range w.holds {
-			if other.process == x.process && other.lock == x.lock {
+			if other.client == x.client && other.lock == x.lock {
 				other.end = min(other.end, pos)
 			}
 		}
@@ -267,15 +268,20 @@ func (d *defined) anyPair(f func(a, b *definedHold) bool) bool {
 	return false
 }
 
+// exclude: a client shares with itself, and a reader with readers.
+func (d *defined) exclude(a, b *definedHold) bool {
+	return a.client != b.client && !(d.entries[a.invoke].Shared && d.entries[b.invoke].Shared)
+}
+
 // overlap: b began while a was open.
 func (d *defined) overlap(a, b *definedHold) bool {
-	return a.process != b.process && a.begin < b.begin && b.begin < a.end && b.begin <= b.end
+	return d.exclude(a, b) && a.begin < b.begin && b.begin < a.end && b.begin <= b.end
 }
 
 // bothBelieve: at some line the deadlines of both were ahead.
 func (d *defined) bothBelieve(a, b *definedHold) bool {
 	for pos := range d.entries {
-		if a.process != b.process && d.believes(a, pos) && d.believes(b, pos) {
+		if d.exclude(a, b) && d.believes(a, pos) && d.believes(b, pos) {
 			return true
 		}
 	}
@@ -348,7 +354,7 @@ func (d *defined) own(x *definedHold, by int) bool {
 			return true
 		}
 	}
-	return (e.Process.N == x.process && x.begin <= by && by < x.end) || x.stands != x.invoke && e.Client == x.client
+	return (e.Client == x.client && x.begin <= by && by < x.end) || x.stands != x.invoke && e.Client == x.client
 }
 
 func (d *defined) protected(x *definedHold, pos int) bool {

@@ -2,31 +2,49 @@ package checker
 
 import "fmt"
 
-// exclusion: holds of one lock never overlap.
+// exclusion: holds of one lock never overlap, unless both are shared.
 //
 // Holds come in the order of their begins. As long as nothing is wrong, the
-// holds of a lock that are open at one moment belong to one process, so the
-// one that ends last stands for all.
+// holds of a lock that are open at one moment belong to one process, or all are
+// shared. So of those of writers the one that ends last stands for all, and of those
+// of readers that one and the last one of another process.
 func exclusion(t *timeline) Verdict {
-	last := t.scratch.zeros(len(t.locks.list)) // by lock: 1 + the hold that ends last
+	open := make([]struct{ writer, reader, other *hold }, len(t.locks.list)) // by lock
 	for i := range t.holds {
 		h := &t.holds[i]
 		if h.stillborn() {
 			continue
 		}
-		l := &last[h.lock]
-		if *l != 0 {
-			o := &t.holds[*l-1]
-			if o.end > h.begin && o.proc != h.proc {
+		l := &open[h.lock]
+		before := [...]*hold{l.writer, l.reader, l.other}
+		if t.shared(h) == 1 {
+			before[1], before[2] = nil, nil
+		}
+		for _, o := range before {
+			if o != nil && o.end > h.begin && o.proc != h.proc {
 				return violated(Exclusion, t.overlap(o, h))
 			}
-			if o.end >= h.end {
-				continue
-			}
 		}
-		*l = int32(i) + 1
+		switch {
+		case t.shared(h) == 0:
+			l.writer = later(l.writer, h)
+		case l.reader == nil || l.reader.proc == h.proc:
+			l.reader = later(l.reader, h)
+		case h.end > l.reader.end:
+			l.reader, l.other = h, l.reader
+		default:
+			l.other = later(l.other, h)
+		}
 	}
 	return valid(Exclusion)
+}
+
+// later is the hold that ends later; a may be nil.
+func later(a, b *hold) *hold {
+	if a == nil || b.end > a.end {
+		return b
+	}
+	return a
 }
 
 // overlap is the witness that b began while a was open.

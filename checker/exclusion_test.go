@@ -25,6 +25,35 @@ var exclusionSpecs = []spec{
 		1 c1 acquire ok lock=a
 		1 c2 acquire lock=b
 		2 c2 acquire ok lock=b`, "valid"},
+	{"a client that goes on after an info is the same holder", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c1 extend
+		3 c1 extend info error=timeout
+		4 c1' acquire
+		5 c1' acquire ok`, "valid"},
+	{"processes of one client that work side by side are not", `
+		0 c1 acquire
+		1 c1 acquire ok
+		4 c1' acquire
+		5 c1' acquire ok`, `violated 2,4: c1 (process 1) was granted the lock at 1.000 s and was still holding it, and c1 (process 2) was granted it at 5.000 s.`},
+	{"readers hold together", `
+		0 c1 acquire shared=true
+		1 c1 acquire ok shared=true
+		2 c2 acquire shared=true
+		3 c2 acquire ok shared=true`, "valid"},
+	{"a writer among readers", `
+		0 c1 acquire shared=true
+		1 c1 acquire ok shared=true
+		2 c2 acquire shared=true
+		3 c2 acquire ok shared=true
+		4 c2 acquire
+		5 c2 acquire ok`, `violated 2,6: c1 was granted the lock at 1.000 s and was still holding it, and c2 was granted it at 5.000 s.`},
+	{"a reader while somebody writes", `
+		0 c1 acquire
+		1 c1 acquire ok
+		2 c2 acquire shared=true
+		3 c2 acquire ok shared=true`, `violated 2,4: c1 was granted the lock at 1.000 s and was still holding it, and c2 was granted it at 3.000 s.`},
 	{"a hold ends when its release is invoked, whatever comes of it", `
 		0 c1 acquire
 		1 c1 acquire ok

@@ -1,7 +1,7 @@
 package checker
 
 // leaseExclusion: holds of one lock never overlap, each cut where its
-// valid_until has passed. Grants that report none are left out.
+// valid_until has passed, unless both are shared. Grants that report none are left out.
 //
 // A renewal may come after the deadline that it replaces; from the one to the
 // other its holder did not believe that it held.
@@ -13,7 +13,7 @@ func leaseExclusion(t *timeline) Verdict {
 		return notApplicable(LeaseExclusion, "the history has no times")
 	}
 	// By lock: deadlines that are not over. As long as nothing is wrong they
-	// are all of one process.
+	// are all of one process, or of readers.
 	active := make([][]int32, len(t.locks.list))
 	for l := range active {
 		active[l] = t.scratch.zeros(4)[:0]
@@ -30,7 +30,8 @@ func leaseExclusion(t *timeline) Verdict {
 			if o.hold == d.hold || t.holds[o.hold].end <= d.pos || o.until <= now {
 				continue
 			}
-			if t.holds[o.hold].proc != h.proc && d.until > now {
+			other := &t.holds[o.hold]
+			if other.proc != h.proc && d.until > now && t.shared(other)+t.shared(h) < 2 {
 				return violated(LeaseExclusion, t.bothValid(o, d))
 			}
 			list = append(list, j)

@@ -1,6 +1,18 @@
 package checker
 
 var leaseSpecs = []spec{
+	{"two readers", `
+		0 c1 acquire shared=true
+		1 c1 acquire ok until=11 shared=true
+		2 c2 acquire shared=true
+		3 c2 acquire ok until=13 shared=true`, "valid"},
+	{"a reader, and who goes on after an info", `
+		0 c1 acquire shared=true
+		1 c1 acquire ok until=11 shared=true
+		2 c1 read
+		3 c1 read info error=timeout
+		4 c1' acquire
+		5 c1' acquire ok until=15`, "valid"},
 	{"one holder after the other", `
 		0 c1 acquire
 		1 c1 acquire ok until=11

@@ -29,7 +29,7 @@ type lines struct {
 	procNames, lockNames []string // clients by process, and locks
 }
 
-// lineProc is a process of a client.
+// lineProc is a process of a client, or several that went on for one another.
 type lineProc struct {
 	number int32
 	client *lineClient
@@ -40,7 +40,8 @@ type lineProc struct {
 // lineClient is a client.
 type lineClient struct {
 	name   string
-	last   int // position of its last sign of life; -1: there is none
+	went   *lineProc // that ended with info, and no other has gone on for it
+	last   int       // position of its last sign of life; -1: there is none
 	dead   bool
 	died   int
 	claims []*claim // that it got
@@ -50,6 +51,7 @@ type lineClient struct {
 type request struct {
 	f            string
 	lock         int32
+	shared       bool // a reader's
 	proc         *lineProc
 	invoke, done int
 	outcome      history.Type // 0: there is no completion
@@ -61,8 +63,9 @@ type request struct {
 type claim struct {
 	lock     int32
 	proc     *lineProc
-	asked    int // position of its acquire's invoke
-	from, to int // positions; to is -1 while it is held
+	shared   bool // a reader's
+	asked    int  // position of its acquire's invoke
+	from, to int  // positions; to is -1 while it is held
 	until    []lineDeadline
 	root     *claim // the outermost that it is nested in; itself
 }
@@ -121,6 +124,9 @@ func (l *lines) client(pos int, e *history.Entry) {
 	case e.Type != history.Event && p.open != nil:
 		r := p.open
 		p.open, r.done, r.outcome = nil, pos, e.Type
+		if e.Type == history.Info {
+			p.client.went = p
+		}
 		l.complete(pos, e, r)
 		if e.Error == history.ErrCrashed {
 			l.exit(p.client)
@@ -141,6 +147,10 @@ func (l *lines) proc(e *history.Entry) *lineProc {
 	}
 	if l.clients[name] == nil {
 		l.clients[name] = &lineClient{name: name, last: -1}
+	}
+	if p := l.clients[name].went; p != nil {
+		l.procs[e.Process.N], l.clients[name].went = p, nil
+		return p
 	}
 	p := &lineProc{number: int32(len(l.procNames)), client: l.clients[name]}
 	l.procs[e.Process.N], l.procNames = p, append(l.procNames, name)
@@ -178,7 +188,7 @@ func (l *lines) invoke(pos int, e *history.Entry, p *lineProc) {
 	if verbOf(e.F) == 0 {
 		return
 	}
-	r := &request{f: e.F, lock: l.lock(e.Lock), proc: p, invoke: pos, value: e.Value}
+	r := &request{f: e.F, lock: l.lock(e.Lock), shared: e.Shared, proc: p, invoke: pos, value: e.Value}
 	p.open, p.client.dead = r, false
 	switch verbOf(e.F) {
 	case acquire:
@@ -207,7 +217,7 @@ func (l *lines) complete(pos int, e *history.Entry, r *request) {
 	case v == acquire && e.Type == history.OK:
 		r.claim = l.begin(pos, e, r)
 	case v == acquire && e.Type == history.Info && e.Grant != 0:
-		l.unsure[e.Grant] = &claim{lock: r.lock, proc: r.proc, asked: r.invoke}
+		l.unsure[e.Grant] = r.newClaim()
 	case v == extend && e.Type == history.OK:
 		if r.claim == nil {
 			r.claim = l.byGrant[e.Grant]
@@ -219,10 +229,15 @@ func (l *lines) complete(pos int, e *history.Entry, r *request) {
 }
 
 func (l *lines) begin(pos int, e *history.Entry, r *request) *claim {
-	c := &claim{lock: r.lock, proc: r.proc, asked: r.invoke}
+	c := r.newClaim()
 	l.enter(pos, e, c)
 	c.says(pos, e)
 	return c
+}
+
+// newClaim is what the acquire r asked for.
+func (r *request) newClaim() *claim {
+	return &claim{lock: r.lock, proc: r.proc, shared: r.shared, asked: r.invoke}
 }
 
 // enter opens a claim.

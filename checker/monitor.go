@@ -55,8 +55,8 @@ func (s Set) List() []Property {
 //   - That a released entry stays is known at the end.
 //
 // It expects what the simulator writes: one lock, on one key of one server; one
-// operation at a time of each client; no extensions and no reports of clients;
-// a header that names the kinds of faults that strike.
+// operation at a time of each client; no readers, no extensions and no reports of
+// clients; no write after a read that had no answer; a header that names the kinds of faults that strike.
 type Monitor struct {
 	// NoExit says that no client ends by itself, so that only a pause can keep
 	// an overlap undecided. It is set before the first line, and Reset keeps it.
@@ -81,12 +81,14 @@ type Monitor struct {
 
 // party is a client.
 type party struct {
-	name  string
-	proc  int   // its process; 0: it has none, or its last one retired
-	open  int32 // its open call, or none
-	last  int32 // position of its last sign of life
-	dead  bool
-	since [2]int32 // position of the first undecided overlap with a hold of its, without and with deadlines; 0: there is none
+	name    string
+	proc    int   // its process, or the first of those that went on for one another; 0: it has none
+	number  int   // of its process
+	retired bool  // that ended with info
+	open    int32 // its open call, or none
+	last    int32 // position of its last sign of life
+	dead    bool
+	since   [2]int32 // position of the first undecided overlap with a hold of its, without and with deadlines; 0: there is none
 }
 
 // call is an operation.
@@ -196,7 +198,7 @@ func (m *Monitor) client(e *history.Entry) {
 		return
 	case history.Info:
 		m.complete(id, e)
-		c.proc = 0
+		c.retired = true
 		return
 	case history.OK, history.Fail:
 		m.complete(id, e)
@@ -228,7 +230,10 @@ func (m *Monitor) invoke(id int32, e *history.Entry) {
 		return
 	}
 	c := &m.clients[id]
-	c.proc, c.dead = e.Process.N, false
+	if e.Process.N != c.number && !c.retired {
+		c.proc = e.Process.N
+	}
+	c.number, c.retired, c.dead = e.Process.N, false, false
 	o := call{index: e.Index, pos: m.pos, client: id, proc: c.proc, section: none, outstays: none, verb: v}
 	if v == acquire {
 		o.floor = m.tokens.top

@@ -147,7 +147,9 @@ func (m *Monitor) appendSection(b []byte, s *section, now time.Duration, returns
 	if a := m.entry(s); a.shared {
 		b = binary.AppendUvarint(append(b, 'e'), uint64(a.index))
 	}
-	b = append(b, flag(open, 0)|flag(open && s.proc == m.clients[s.client].proc, 1)|flag(present, 2)|flag(outstays, 3))
+	c := &m.clients[s.client]
+	own := open && s.proc == c.proc
+	b = append(b, flag(open, 0)|flag(own, 1)|flag(present, 2)|flag(outstays, 3)|flag(own && c.retired, 4))
 	present = present || returns
 	// Whether its release may yet say yes although nothing removes the entry, which
 	// is held against its time when another takes it over.

@@ -128,10 +128,10 @@ func TestStatesDifferWhereVerdictsWill(t *testing.T) {
 			`3 c2 acquire ok token=4`,
 		},
 		{
-			"whether the process goes on", Exclusion,
-			strings.NewReplacer("c1", "c1'", "token=5", "").Replace(held) + `
-			3 c1' read
-			4 c1' read fail error=unavailable`,
+			"whether another process goes on, or works beside", Exclusion,
+			strings.ReplaceAll(held, "token=5", "") + `
+			3 c1 read
+			4 c1 read fail error=unavailable`,
 			strings.ReplaceAll(held, "token=5", "") + `
 			3 c1 read
 			4 c1 read info error=timeout`,

@@ -64,7 +64,9 @@ func simulated(h *history.History) bool {
 	for i := range h.Entries {
 		e := &h.Entries[i]
 		switch {
-		case e.F == history.Extend, e.F == history.Valid, e.F == history.Lost, strings.HasSuffix(e.F, history.DoneSuffix):
+		case e.F == history.Extend, e.F == history.Valid, e.F == history.Lost, e.Shared, strings.HasSuffix(e.F, history.DoneSuffix):
+			return false
+		case e.F == history.Read && e.Type == history.Info:
 			return false
 		case e.Process.Name == history.Resource:
 			accessed = true

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"slices"
 	"sort"
 
 	"github.com/anishathalye/porcupine"
@@ -65,6 +66,7 @@ type step struct {
 	lock     int32
 	what     stepKind
 	proc     int32 // whose; none: of a write, nobody's that is known
+	shared   bool  // of a lock and of an unlock: a reader's
 	from, to int64 // of replace; of put, to
 }
 
@@ -79,21 +81,42 @@ const (
 
 // object is the state of one lock and of what it guards.
 type object struct {
-	owner int32 // 1 + the process that holds; 0: nobody
-	depth int32
-	value history.Opt // not Set: not known yet
+	owner   int32 // 1 + the process that holds for itself; 0: nobody
+	depth   int32
+	readers []int32     // processes that hold, and may share it, in order
+	value   history.Opt // not Set: not known yet
 }
 
-// model is a mutex that its owner may lock again, and a register.
+// admits tells whether in may be granted the lock, beside the readers or instead of them.
+func (s *object) admits(in *step) bool {
+	if s.owner != 0 && s.owner != in.proc+1 {
+		return false
+	}
+	return in.shared || !slices.ContainsFunc(s.readers, func(p int32) bool { return p != in.proc })
+}
+
+// model is a mutex that its owner may lock again, and readers together, and a register.
 var model = porcupine.Model{
 	Init: func() any { return object{} },
+	Equal: func(x, y any) bool {
+		a, b := x.(object), y.(object)
+		return a.owner == b.owner && a.depth == b.depth && a.value == b.value && slices.Equal(a.readers, b.readers)
+	},
 	Step: func(state, input, _ any) (bool, any) {
 		s, in := state.(object), input.(step)
+		at, reads := slices.BinarySearch(s.readers, in.proc)
+		switch {
+		case in.what == lockStep && !s.admits(&in), in.what == unlockStep && in.shared && !reads:
+			return false, s
+		case in.what == lockStep && in.shared:
+			s.readers = slices.Insert(slices.Clone(s.readers), at, in.proc)
+			return true, s
+		case in.what == unlockStep && in.shared:
+			s.readers = slices.Delete(slices.Clone(s.readers), at, at+1)
+			return true, s
+		}
 		switch in.what {
 		case lockStep:
-			if s.owner != 0 && s.owner != in.proc+1 {
-				return false, s
-			}
 			s.owner = in.proc + 1
 			s.depth++
 		case unlockStep:
@@ -130,7 +153,7 @@ func (l *lines) lockAndUnlock(ops []porcupine.Operation, c *claim, asked, got, e
 	if end < 0 {
 		end = l.length
 	}
-	in := step{lock: c.lock, what: lockStep, proc: c.proc.number}
+	in := step{lock: c.lock, what: lockStep, proc: c.proc.number, shared: c.shared}
 	out := in
 	out.what = unlockStep
 	return append(ops,

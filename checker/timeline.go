@@ -103,7 +103,7 @@ type op struct {
 	outcome      history.Type // 0: no completion
 }
 
-// proc is a client's process.
+// proc is a client's process, with those that go on for it.
 type proc struct {
 	client int32
 	open   int32 // its open operation
@@ -124,6 +124,7 @@ type client struct {
 	holders int32 // a process that had a hold since the last of them, which leads to the others, or none
 	ended   int32 // its hold that ended last, or none
 	placed  int32 // its place that began last, or none
+	retired int32 // its process that ended with info last, until another goes on for it; or none
 }
 
 // unsure is an acquire without an answer that named its grant.
@@ -247,9 +248,15 @@ func (t *timeline) process(e *history.Entry) int32 {
 	c := t.names.id(name)
 	if int(c) == len(t.clients) {
 		t.clients = slices.Grow(t.clients, 1)[:c+1]
-		t.clients[c] = client{last: none, wait: t.clients[c].wait[:0], holders: none, ended: none, placed: none}
+		t.clients[c] = client{last: none, wait: t.clients[c].wait[:0], holders: none, ended: none, placed: none, retired: none}
 	}
-	p := int32(len(t.procs))
+	p := t.clients[c].retired
+	if p != none {
+		t.clients[c].retired = none
+		t.procOf.put(e.Process.N, p)
+		return p
+	}
+	p = int32(len(t.procs))
 	t.procs = append(t.procs, proc{client: c, open: none, place: none, inner: none, holder: none})
 	t.procOf.put(e.Process.N, p)
 	return p
@@ -293,6 +300,9 @@ func (t *timeline) complete(pos int32, e *history.Entry, p int32) {
 	o := &t.ops[id]
 	o.done, o.outcome = pos, e.Type
 	who := t.procs[p].client
+	if e.Type == history.Info {
+		t.clients[who].retired = p
+	}
 	switch {
 	case o.verb == acquire:
 		t.leave(p, pos)
