@@ -30,7 +30,8 @@ globs) are given. Each runs three times under the same schedule: as documented,
 where the judge, who knows nothing of the case, has to convict; without the
 fault, where nothing may be wrong; and with the remedy, which has to hold. On
 docker a case that does not come about is played again, up to three times, with
-twice the lease where that may help a slow machine; one that goes wrong is not.
+twice the lease where that may help a slow machine. One that goes wrong is not,
+unless the machine may have been too slow.
 
 --lock, --pause and --lease change one thing and tell the case again. There is
 nothing documented then to hold it against: exit 1 if anything is violated.`,
@@ -100,6 +101,7 @@ type caseResult struct {
 	RemedyFigure *float64 `json:"remedy_figure,omitempty"` // the same with the remedy
 	LeaseMS      int64    `json:"lease_ms,omitempty"`      // T, the lease or session time-out, in ms; not there where it could not be run
 	Tries        int      `json:"tries,omitempty"`         // how often it was played: on docker, one that did not come about is played again, with twice the lease where that may help
+	Again        []string `json:"again,omitempty"`         // why it was played again, each time
 	Seconds      float64  `json:"seconds"`                 // how long the last try took
 }
 
@@ -111,17 +113,19 @@ const (
 	longestRetry = 10 * time.Second
 )
 
-// reproduce plays a case. What happened and must not have is never tried again.
-// What did not come about is, with twice the lease: all times of a case are parts of
-// it, and on a busy machine a server that should be back after T/10 may take T. Where
-// the fault came about and the time that matters is no part of T, the lease stays.
-func (a *app) reproduce(p *place, c catalogue.Case) (r *harness.CaseResult, try int, err error) {
+// reproduce plays a case, and says why it was played again. What happened and must not
+// have is never tried again, unless a slow machine is enough for it. What did not come
+// about is, with twice the lease: all times of a case are parts of it, and on a busy
+// machine a server that should be back after T/10 may take T. Where the fault came about
+// in time and the time that matters is no part of T, the lease stays.
+func (a *app) reproduce(p *place, c catalogue.Case) (r *harness.CaseResult, again []string, err error) {
 	lease := p.leaseOf(c)
-	for try = 1; ; try++ {
+	for {
 		r, err = harness.Case(c, p.name, lease, p.each)
-		if err != nil || !r.Missed || p.name == "sim" || try == tries {
-			return r, try, err
+		if err != nil || !r.Missed || p.name == "sim" || len(again)+1 == tries {
+			return r, again, err
 		}
+		again = append(again, fmt.Sprintf("with T = %v %s", lease, r.Why()))
 		if !c.OwnTime || !r.Struck {
 			lease = max(lease, min(2*lease, longestRetry))
 		}
@@ -150,7 +154,7 @@ func (a *app) cases(p *place, ids []string, named func(id string) bool) error {
 			}
 			continue
 		}
-		r, try, err := a.reproduce(p, c)
+		r, again, err := a.reproduce(p, c)
 		if err != nil {
 			if p.interrupted() {
 				doc.Cut, doc.Left = id, len(ids)-i-1
@@ -158,10 +162,10 @@ func (a *app) cases(p *place, ids []string, named func(id string) bool) error {
 			}
 			return err
 		}
-		if err := a.tellCase(p, r); err != nil {
+		if err := a.tellCase(p, r, again); err != nil {
 			return err
 		}
-		doc.Cases = append(doc.Cases, newCaseResult(r, try))
+		doc.Cases = append(doc.Cases, newCaseResult(r, again))
 		if r.Reproduced && (r.Remedy == "valid" || r.Remedy == "none") {
 			reproduced++
 		} else if r.Reproduced && r.Remedy == "unknown" {
@@ -201,11 +205,11 @@ func (d *caseDocument) missing() string {
 	return ""
 }
 
-func newCaseResult(r *harness.CaseResult, try int) caseResult {
+func newCaseResult(r *harness.CaseResult, again []string) caseResult {
 	c := caseResult{
 		ID: r.Case.ID, Kind: string(r.Case.Kind), Lock: r.Case.Setup.Lock, On: r.On,
 		Reproduced: r.Reproduced, Violated: []string{}, Remedy: r.Remedy, RemedyLock: r.Case.Remedy.Setup.Lock,
-		Reason: r.Why(), LeaseMS: r.Lease.Milliseconds(), Tries: try, Seconds: r.Took.Seconds(),
+		Reason: r.Why(), LeaseMS: r.Lease.Milliseconds(), Tries: len(again) + 1, Again: again, Seconds: r.Took.Seconds(),
 	}
 	if r.Case.Figure != nil {
 		c.Figure = &r.Figure
@@ -238,7 +242,7 @@ func violatedIn(r *harness.CaseResult, run func(*harness.ScheduleResult) *harnes
 }
 
 // tellCase prints a case: what it is, how it went, and what to do about it.
-func (a *app) tellCase(p *place, r *harness.CaseResult) error {
+func (a *app) tellCase(p *place, r *harness.CaseResult, again []string) error {
 	dirs := make([]string, len(r.Schedules))
 	for i, s := range r.Schedules {
 		name := harness.ScheduleName(r.Case, s.Schedule)
@@ -283,6 +287,9 @@ func (a *app) tellCase(p *place, r *harness.CaseResult) error {
 		a.printf("\n")
 	}
 	a.measured(r)
+	for _, why := range again {
+		a.paragraph(2, a.sign(checker.NA)+" Played again: "+why+".")
+	}
 	if r.Reproduced {
 		a.paragraph(2, a.sign(checker.Valid)+" Reproduced. "+healthyWords(r))
 	} else {
@@ -313,31 +320,14 @@ func healthyWords(r *harness.CaseResult) string {
 	if !slices.ContainsFunc(r.Schedules, func(s harness.ScheduleResult) bool { return s.Healthy != nil }) {
 		return "It takes no fault."
 	}
-	with := violatedIn(r, func(s *harness.ScheduleResult) *harness.Judged { return s.Flawed })
-	both, instead := []string{}, []string{}
-	for _, p := range violatedIn(r, func(s *harness.ScheduleResult) *harness.Judged { return s.Healthy }) {
-		if slices.Contains(with, p) {
-			both = append(both, string(p))
-		} else {
-			instead = append(instead, string(p))
-		}
-	}
-	are := "is"
-	if len(both)+len(instead) > 1 {
-		are = "are"
-	}
-	text := fmt.Sprintf("Without the fault only %s %s violated", strings.Join(append(both, instead...), " and "), are)
-	switch {
-	case len(both)+len(instead) == 0:
+	list := violatedIn(r, func(s *harness.ScheduleResult) *harness.Judged { return s.Healthy }).Strings()
+	switch len(list) {
+	case 0:
 		return "Without the fault nothing is violated."
-	case len(instead) == 1 && len(both) == 0:
-		return text + "; with the fault it held."
-	case len(instead) > 0:
-		return text + "; with the fault " + strings.Join(instead, " and ") + " held."
-	case len(both) > 1:
-		return text + "; these need no fault."
+	case 1:
+		return "Without the fault only " + list[0] + " is violated."
 	}
-	return text + "; that one needs no fault."
+	return "Without the fault only " + strings.Join(list, " and ") + " are violated."
 }
 
 // measured says what a measure came to.

@@ -63,7 +63,7 @@ func (r result) wants(t *testing.T, code int, words ...string) {
 // A case says what is violated without its fault, too.
 func TestWhatTakesNoFaultIsSaid(t *testing.T) {
 	lockcheck(t, "case", "redis-setnx-client-skew-ahead", "--out", t.TempDir()).wants(t, held,
-		"Without the fault only answers is violated; with the fault it")
+		"Without the fault only answers is violated.")
 }
 
 func TestAllCasesAreReproduced(t *testing.T) {

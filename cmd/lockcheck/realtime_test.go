@@ -205,7 +205,7 @@ func TestACaseThatDoesNotComeAboutIsPlayedWithALongerLease(t *testing.T) {
 			t.Fatalf("%s: %v\n%s%s", tt.name, err, r.stdout, r.stderr)
 		}
 		c, last := doc.Cases[0], tt.leases[len(tt.leases)-1]
-		if r.code != tt.code || !slices.Equal(leases, tt.leases) || c.Tries != len(tt.leases) || c.LeaseMS != last.Milliseconds() {
+		if r.code != tt.code || !slices.Equal(leases, tt.leases) || c.Tries != len(tt.leases) || len(c.Again) != c.Tries-1 || c.LeaseMS != last.Milliseconds() {
 			t.Errorf("%s: exit code %d, leases %v, %+v; want %+v\n%s", tt.name, r.code, leases, c, tt, r.stderr)
 		}
 	}

@@ -71,10 +71,10 @@ type CaseResult struct {
 	Reason     string // why it was not reproduced
 	// RemedyReason is why the remedy is not valid.
 	RemedyReason string
-	// Missed: nothing happened that should not have, but not all that should.
-	// Where time is real, a machine that was too slow may be the reason.
+	// Missed: not all happened that should have, and nothing that should not,
+	// unless a machine that was too slow may be the reason.
 	Missed bool
-	Struck bool // each hazard was reached, and nothing came about that must not
+	Struck bool // each hazard was reached, in its time, and nothing came about that must not
 	wrong  bool // something happened that must not
 	// Figure is what a measure measured, and RemedyFigure the same with its remedy.
 	Figure, RemedyFigure float64
@@ -182,7 +182,8 @@ func (r *CaseResult) judge(s ScheduleResult) {
 	blind := s.Schedule.Blind[r.On]
 	// What a run that did not come about violates is no wrong: it was another run.
 	another, calm := s.another(s.Flawed), s.Healthy == nil || s.spoilt(s.Healthy) == ""
-	r.Struck = r.Struck && another == "" && calm
+	late := s.Flawed.late()
+	r.Struck = r.Struck && another == "" && calm && late == "" && (s.Remedied == nil || s.Remedied.late() == "")
 	no := func(format string, args ...any) {
 		r.Reproduced = false
 		text := fmt.Sprintf(format, args...)
@@ -203,21 +204,22 @@ func (r *CaseResult) judge(s ScheduleResult) {
 	}
 	for _, p := range s.Schedule.Must {
 		if got := s.Flawed.Outcome(p); got != want && !(got == checker.NA && slices.Contains(blind, p)) {
-			no("%s is %s and should be %s", p, got, want)
+			no("%s is %s and should be %s%s", p, got, want, late)
 		}
 	}
 	if r.Case.Kind != catalogue.Control {
 		for _, p := range s.Flawed.Violated() {
 			if !slices.Contains(s.Schedule.Must, p) && !slices.Contains(s.Schedule.May, p) {
-				no("%s is violated, which is not expected", p)
-				r.wrong = r.wrong || another == ""
+				no("%s is violated, which is not expected%s", p, late)
+				r.wrong = r.wrong || another == "" && late == ""
 			}
 		}
 	}
 	if s.Healthy != nil {
 		if bad := s.broken(s.Healthy); len(bad) > 0 {
-			no("without the fault %s is violated", join(bad))
-			r.wrong = r.wrong || calm
+			slow := s.Healthy.slow(bad)
+			no("without the fault %s is violated%s", join(bad), slow)
+			r.wrong = r.wrong || calm && slow == ""
 		}
 		if out := s.Healthy.Outcome(checker.Exclusion); out != checker.Valid && out != checker.Violated {
 			no("without the fault exclusion is %s", out)
@@ -255,6 +257,42 @@ func (s *ScheduleResult) spoilt(j *Judged) string {
 	return ""
 }
 
+// late says which server was away longer than planned, by more than T/2: what came of
+// a lease meanwhile is no part of the case.
+func (j *Judged) late() string {
+	for i, f := range j.Plan.Faults {
+		if f.Fault != "restart" && f.Fault != "restart-lost" {
+			continue
+		}
+		var from, away time.Duration
+		for k := range j.History.Entries {
+			if e := &j.History.Entries[k]; e.ID != i+1 {
+				continue
+			} else if e.F == f.Fault {
+				from = e.Time
+			} else {
+				away = e.Time - from
+			}
+		}
+		if away-f.For > j.Plan.Lease/2 {
+			return fmt.Sprintf(", while %s was away for %.3g s, and not %.3g s", f.On[0], away.Seconds(), f.For.Seconds())
+		}
+	}
+	return ""
+}
+
+// slow says why a slow machine alone may have violated these properties in j, where
+// no fault strikes; "": it cannot be why.
+func (j *Judged) slow(bad []checker.Property) string {
+	if slices.ContainsFunc(j.History.Entries, func(e history.Entry) bool { return e.F == history.Stall }) {
+		return ", and the machine stood still meanwhile"
+	}
+	if !slices.ContainsFunc(bad, func(p checker.Property) bool { return p != checker.Handover && p != checker.Liveness }) {
+		return ", as on a machine that is too slow"
+	}
+	return ""
+}
+
 // broken are the properties that j violates and that the schedule has to
 // violate by its fault alone. A control has to hold without it, too.
 func (s *ScheduleResult) broken(j *Judged) (list []checker.Property) {
@@ -268,7 +306,8 @@ func (s *ScheduleResult) broken(j *Judged) (list []checker.Property) {
 
 // judgeRemedy holds a remedy to what it keeps.
 func (r *CaseResult) judgeRemedy(s ScheduleResult, blind []checker.Property) {
-	spoilt := s.spoilt(s.Remedied) != ""
+	late := s.Remedied.late()
+	spoilt := late != "" || s.spoilt(s.Remedied) != ""
 	worst := func(remedy, format string, args ...any) {
 		if spoilt {
 			remedy = "unknown"
@@ -288,10 +327,10 @@ func (r *CaseResult) judgeRemedy(s ScheduleResult, blind []checker.Property) {
 	for _, p := range r.Case.Remedy.Keeps {
 		switch got := s.Remedied.Outcome(p); {
 		case got == checker.Violated:
-			worst("violated", "%s is violated", p)
+			worst("violated", "%s is violated%s", p, late)
 		case got == checker.Valid, got == checker.NA && slices.Contains(blind, p):
 		default:
-			worst("unknown", "%s is %s", p, got)
+			worst("unknown", "%s is %s%s", p, got, late)
 		}
 	}
 	if f := r.Case.Figure; f != nil {

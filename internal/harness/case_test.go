@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -136,6 +137,53 @@ func TestACaseThatDoesNotHappenIsNotReproduced(t *testing.T) {
 			t.Errorf("the remedy is %s, %v", r.Remedy, err)
 		}
 	})
+}
+
+// What a slow machine is enough for is no verdict: the case may be played again.
+func TestWhatASlowMachineDoesMayBePlayedAgain(t *testing.T) {
+	overdue := func(_, p *Plan, _ *Judged) { p.Faults[0].For -= p.Lease } // as if it had lasted longer
+	disturbed := func(flawed, p *Plan, _ *Judged) { p.Faults = flawed.Faults }
+	stalled := func(_, _ *Plan, j *Judged) {
+		j.History.Entries = append(j.History.Entries, history.Entry{F: history.Stall})
+	}
+	for _, tt := range []struct {
+		name, id string
+		before   func(flawed, p *Plan, _ *Judged) // of the run without the fault
+		after    func(flawed, p *Plan, j *Judged) // of all runs
+		flawed   bool                             // the remedy is
+		missed   bool
+		remedy   string
+	}{
+		{"nothing", "redis-single-crash-everysec", nil, nil, false, false, "valid"},
+		{"the remedy breaks", "redis-single-crash-everysec", nil, nil, true, false, "violated"},
+		{"the remedy breaks after a long restart", "redis-single-crash-everysec", nil, overdue, true, true, "unknown"},
+		{"a late turn without the fault", "mysql-fair-dead-waiters", disturbed, nil, false, true, "valid"},
+		{"an overlap without the fault", "redis-get-del-race", disturbed, nil, false, false, "valid"},
+		{"an overlap while the machine stood still", "redis-get-del-race", disturbed, stalled, false, true, "valid"},
+	} {
+		c, _ := catalogue.FindCase(tt.id)
+		if tt.flawed {
+			c.Remedy.Setup = c.Setup
+		}
+		r, err := Case(c, "sim", 10*time.Second, func(plans []*Plan, names []string) ([]*Judged, error) {
+			if tt.before != nil {
+				tt.before(plans[0], plans[1], nil)
+			}
+			judged, err := inSim(plans, names)
+			for _, j := range judged {
+				if tt.after != nil && len(j.Plan.Faults) > 0 {
+					p := *j.Plan
+					p.Faults = slices.Clone(p.Faults)
+					tt.after(plans[0], &p, j)
+					j.Plan = &p
+				}
+			}
+			return judged, err
+		})
+		if err != nil || r.Missed != tt.missed || r.Remedy != tt.remedy || r.Reproduced != (tt.before == nil) {
+			t.Errorf("%s: missed: %v, remedy %s, %s, %v", tt.name, r.Missed, r.Remedy, r.Why(), err)
+		}
+	}
 }
 
 // The judge knows nothing but the file: with the lock, the case and the
