@@ -219,7 +219,8 @@ func section(at, limit, think time.Duration) []workloads.Step {
 	return []workloads.Step{acquire(at, limit), read(), write(think), release()}
 }
 
-// leased has a client write only while its lease lasts, and else give back at once.
+// leased has a client write only while it holds, as its lock tells it, and else give
+// back at once.
 func leased(s workloads.Step) workloads.Step {
 	s.Leased = true
 	return s

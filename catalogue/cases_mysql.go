@@ -141,7 +141,7 @@ var rowCases = []Case{
 	{
 		ID: "mysql-unlock-recursion", Kind: Violation,
 		Title:  "A release inside a transaction reads the same again and again, until the stack overflows",
-		Tells:  "The release compares versions, and if that fails calls itself to look again. In a REPEATABLE READ transaction it sees what it saw at first, whatever has become of the row; and what its DELETE has looked at stays locked meanwhile. When the stack overflows the transaction is rolled back, and the lock stays taken until its lease ends.",
+		Tells:  "The release compares versions, and if that fails calls itself to look again. In a REPEATABLE READ transaction it sees what it saw at first, whatever has become of the row; and what its DELETE has looked at stays locked meanwhile. When the stack overflows the transaction is rolled back. The lock stays taken until then, or until its lease ends if that is later.",
 		Source: bailongma + "unLockByName, its recursion",
 		Setup:  Setup{Lock: "mysql-fair", Options: Options{InTx: true}},
 		Schedules: []Schedule{{
@@ -182,8 +182,8 @@ var rowCases = []Case{
 	},
 	{
 		ID: "mysql-timeout-drift", Kind: Figures,
-		Title:  "A wait of at most T lasts longer when the server is slow",
-		Tells:  "What is added up is the sleeps between the tries, 250 ms each. The tries themselves take no time, as the program counts, and it sleeps once more after the last.",
+		Title:  "A wait of at most T lasts longer when the network is slow",
+		Tells:  "The program adds up its sleeps between the tries, 250 ms each. The time of the tries it does not count, and it sleeps once more after the last.",
 		Source: bailongma + "tryLockByName, total += offset",
 		Setup:  mysqlFair,
 		Schedules: []Schedule{{

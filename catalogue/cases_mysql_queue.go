@@ -59,8 +59,8 @@ func fullQueue() (list []workloads.Script) {
 var rowQueueCases = []Case{
 	{
 		ID: "mysql-fair-head-updatebyid", Kind: Violation,
-		Title:  "The head of the queue is thrown out before it takes the lock, and takes it all the same",
-		Tells:  "Who finds himself at the head writes a new end of the lease into the row with that id, whatever became of it since: of his place, or of the row. How many rows there were he does not look at.",
+		Title:  "The head of the queue is slow, and takes the lock while another holds it",
+		Tells:  "A client that finds itself at the head writes a new end of the lease into the row with that id. Meanwhile others may have thrown it out of the queue, or made the row anew. It does not look at how many rows it has changed.",
 		Source: bailongma + "checkOrQueue, updateById",
 		Setup:  mysqlFair,
 		Schedules: []Schedule{

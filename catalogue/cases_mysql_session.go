@@ -13,7 +13,7 @@ var (
 	// fencedSession is what guards what a lock cannot that goes with a session:
 	// the tokens are counted in a row, which stays.
 	fencedSession = Remedy{
-		Words: "Let the resource check a fencing token, counted in a row of the same server: the lock goes with its session, and what was committed stays. And do on that session all that one can.",
+		Words: "Let the resource check a fencing token, counted in a row of the same server: the lock goes with its session, and what was committed stays. Where work can use the same session let it: then it ends with the lock.",
 		Setup: Setup{Lock: "mysql-get-lock", Options: Options{Token: true}, Fencing: history.FencingAll},
 		Keeps: fencingKeeps,
 	}

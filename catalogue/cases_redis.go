@@ -152,7 +152,7 @@ var leaseCases = []Case{
 	{
 		ID: "redis-delayed-write", Kind: Violation,
 		Title:  "A write is under way for so long that the lock has had a new holder",
-		Tells:  "Nobody was paused and no two clients held the lock at once: a packet was late. No lock can help, only the resource can.",
+		Tells:  "Nobody is paused, and one client holds the lock at a time. But a packet is late, and no lock can stop that. Only the resource can refuse it.",
 		Source: "M. Kleppmann, How to do distributed locking, 2016, the network delay variant",
 		Setup:  setLua,
 		Schedules: []Schedule{{
@@ -215,7 +215,7 @@ var leaseCases = []Case{
 			},
 		},
 		Remedy: Remedy{
-			Words: "Slew clocks instead of setting them, which cannot be run here. And let the resource check fencing tokens, which do not depend on clocks: they keep the data, and not the lock.",
+			Words: "Slew clocks instead of setting them, which cannot be run here. And let the resource check fencing tokens, which do not depend on clocks: they protect the data; the lock still fails.",
 			Setup: fenced, Keeps: fencingKeeps,
 		},
 	},

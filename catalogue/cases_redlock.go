@@ -62,8 +62,8 @@ var redlockCases = []Case{
 	},
 	{
 		ID: "redlock-gc-during-acquire", Kind: Control,
-		Title:  "A client that sleeps before it looks at the time does not take the lock",
-		Tells:  "The answers have come, and the client sleeps until the lease is over. It reads its clock after the last answer, and finds that nothing is left.",
+		Title:  "A client sleeps after the last answer, and does not enter while another holds",
+		Tells:  "The answers have come, and the client sleeps until the lease is over. Redlock reads the clock after the last answer: a lease of which nothing is left is no grant.",
 		Source: kleppmann + ", against S. Sanfilippo, Is Redlock safe?, 2016, the third step",
 		Setup:  redlock,
 		Schedules: []Schedule{{
@@ -79,7 +79,7 @@ var redlockCases = []Case{
 	},
 	{
 		ID: "redlock-clock-jump", Kind: Violation,
-		Title:  "One node's clock jumps, and the clients' grants no longer rest on one majority",
+		Title:  "One node's clock jumps, and two clients have a majority at once",
 		Tells:  "Each node counts the lease by its own wall clock. If only a bare majority granted, one jump lets another client get a majority.",
 		Source: kleppmann + ", Breaking Redlock with bad timings; S. Sanfilippo, Is Redlock safe?, 2016, concedes clock jumps",
 		Setup:  redlock,
@@ -94,7 +94,7 @@ var redlockCases = []Case{
 			May:    delay,
 		}},
 		Remedy: Remedy{
-			Words: "Slew clocks instead of setting them, which cannot be run here. And fencing, with tokens from a source of its own: it keeps the data, and not the lock.",
+			Words: "Slew clocks instead of setting them, which cannot be run here. And fencing, with tokens from a source of its own: that protects the data; the lock still fails.",
 			Setup: redlockFenced, Keeps: fencingKeeps,
 		},
 	},
@@ -159,7 +159,7 @@ var redlockCases = []Case{
 			May:    forgets,
 		}},
 		Remedy: Remedy{
-			Words: "Nodes without replicas. Where they have some, fencing, with tokens from a source of its own: it keeps the data, and not the lock.",
+			Words: "Nodes without replicas. Where they have some, fencing, with tokens from a source of its own: that protects the data; the lock still fails.",
 			Setup: Setup{Lock: "redlock", Server: replicated, Options: Options{OwnToken: true}, Fencing: history.FencingAll},
 			Keeps: fencingKeeps,
 		},
@@ -230,7 +230,7 @@ var redlockCases = []Case{
 	{
 		ID: "redlock-split-vote", Kind: Figures,
 		Title:  "Clients that try again in step split the votes again and again",
-		Tells:  "Each client is near one node and far from the others. If they ask at the same time each gets one node, and nobody a majority. If they then all wait for the same time they meet again.",
+		Tells:  "Each client is near one node and far from the others. If they ask at the same time each gets one node, and nobody a majority. If they then all wait for the same time they meet again. (Handover counts no time in which links are slow, so it holds.)",
 		Source: redlockManual + ", Retry on Failure; imcoderlemon, Three ways to lock with Redis (in Chinese), leaves the random delay out",
 		Setup:  Setup{Lock: "redlock", Options: Options{FixedWait: true}},
 		Schedules: []Schedule{{

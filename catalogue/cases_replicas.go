@@ -28,7 +28,7 @@ var (
 // resource can refuse what is stale, if the tokens come from elsewhere.
 func outlives(s Server) Remedy {
 	return Remedy{
-		Words: "Fencing, with tokens from a server that the fault does not touch: it keeps the data, and not the lock. What keeps the lock is a store that needs a majority for each write.",
+		Words: "Fencing, with tokens from a server that the fault does not touch. That protects the data; the lock still fails. A lock needs a store that writes to a majority.",
 		Setup: Setup{Lock: "redis-set-lua", Server: s, Options: Options{OwnToken: true}, Fencing: history.FencingAll},
 		Keeps: fencingKeeps,
 	}
@@ -111,8 +111,8 @@ var replicaCases = []Case{
 	},
 	{
 		ID: "redis-wait-not-consensus", Kind: Violation,
-		Title:  "One replica has the lock, as WAIT says, and another becomes the master",
-		Tells:  "WAIT counts replicas that have got a write. It does not make the Sentinels choose one of these.",
+		Title:  "A lock was granted with WAIT, and the new master does not have it",
+		Tells:  "WAIT counts replicas that have got a write; here one is enough. It does not make the Sentinels choose that one.",
 		Source: "Redis manual, WAIT, Consistency and WAIT",
 		Setup:  Setup{Lock: "redis-set-lua-wait", Server: Server{Replicas: 3}},
 		Schedules: []Schedule{{
@@ -129,8 +129,8 @@ var replicaCases = []Case{
 	},
 	{
 		ID: "redis-empty-master-restart", Kind: Violation,
-		Title:  "A master comes back empty, and its replicas copy that",
-		Tells:  "Three servers had the lock. The one without persistence was back before the Sentinels missed it, and the others took over what it had: nothing.",
+		Title:  "A master comes back empty before anybody replaces it",
+		Tells:  "A master without persistence restarts so quickly that the Sentinels do not miss it. Replicas do not help: they copy what their master has, which is nothing.",
 		Source: "Redis manual, Replication, Safety of replication when master has persistence turned off",
 		Setup:  setLuaReplicated,
 		Schedules: []Schedule{{

@@ -107,7 +107,7 @@ var useCases = []Case{
 			May:    damage,
 		}},
 		Remedy: Remedy{
-			Words: "Renew in a script that compares the value first; stop, and tell the holder, when it is another's.",
+			Words: "Renew in a script that compares the value first. When the lease is over, or the key is another's, the watchdog stops and tells the holder.",
 			Setup: Setup{Lock: "redis-watchdog"}, Keeps: []checker.Property{checker.Liveness, checker.LeaseExclusion, checker.Ownership},
 		},
 	},

@@ -94,7 +94,7 @@ var zookeeperCases = []Case{
 	{
 		ID: "zk-create-connloss-orphan", Kind: Violation,
 		Title:  "The answer to a create is lost, and a node stands in the queue of which nobody knows",
-		Tells:  "The connection ends before the answer comes, the program gives up, and the library takes the session up again on another server. So the node lives on, and everybody behind it waits.",
+		Tells:  "The connection ends before the answer comes, and the program gives up. But a session outlives its connection: the library takes it up again on another one. So the node stays, and everybody behind it waits.",
 		Source: "Apache ZooKeeper, Recipes, Recoverable Errors and the GUID; ZOOKEEPER-1262",
 		Setup:  Setup{Lock: "zk-predecessor-recheck"},
 		Schedules: []Schedule{{
@@ -139,14 +139,14 @@ var zookeeperCases = []Case{
 	},
 	{
 		ID: "zk-event-thread-blocked", Kind: Violation,
-		Title:  "A holder that works in the event thread never hears that its connection is lost",
+		Title:  "A holder that works in the event thread hears too late that its connection is lost",
 		Tells:  "The library tells of a lost connection in time, before the session can end. But the event waits in a queue that one thread reads, and that thread is in the critical section.",
 		Source: zkPublished + "doSomething, which Watcher.process calls",
 		Setup:  Setup{Lock: "zk-predecessor-recheck"},
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
 				visit(c1, 0, 4*T, 6*T/10),
-				visit(c2, 3*T/10, T, 3*T),
+				script(c2, acquire(3*T/10, T), read(), leased(write(3*T)), release()), // unless it hears in time
 				visit(c3, 5*T/10, 5*T, T/2),
 			},
 			Faults: ofEnsemble(faults.Injection{
@@ -157,14 +157,14 @@ var zookeeperCases = []Case{
 			May:    damage,
 		}},
 		Remedy: Remedy{
-			Words: "Never work in the event thread; and stop when it says that the connection is lost.",
-			Setup: zkRecipe, Keeps: []checker.Property{checker.Exclusion},
+			Words: "Never work in the event thread. And write nothing more once it says that the connection is lost.",
+			Setup: zkRecipe, Keeps: exclusive,
 		},
 	},
 	{
 		ID: "zk-herd-double-entry", Kind: Violation,
 		Title:  "Somebody joins the queue, and the holder enters once more",
-		Tells:  "Every client watches the whole queue, also while it is in. When a second one comes the first finds that its node is the smallest, and enters again; what it does first then frees the lock under what it does second.",
+		Tells:  "Every client watches the whole queue, also while it is in. When a second one comes the first finds that its node is the smallest, and enters again.",
 		Source: zkPublished + "DistributedClient2",
 		Setup:  Setup{Lock: "zk-children"},
 		Schedules: []Schedule{{

@@ -164,7 +164,7 @@ func (t *timeline) late(g *gap, d demand, counted, bound time.Duration) *Witness
 	}
 	note := ""
 	if gone := d.to - d.from; gone > counted {
-		note = fmt.Sprintf(", of which %s count because nothing was stopped or cut off", seconds(counted))
+		note = fmt.Sprintf(", of which %s were undisturbed", seconds(counted))
 	}
 	return witness(entries, "from %s nobody %s %s and %s waited for it%s, but %s, %s later%s; %s are allowed.",
 		since, free, t.lockName(g.lock), t.clientName(d.first.client), who, outcome, seconds(d.to-d.from), note, seconds(bound))

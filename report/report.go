@@ -151,7 +151,11 @@ func (p *page) run(h *history.Header) {
 		add(lock)
 	}
 	if h.LeaseMS > 0 {
-		add("lease " + newUnits(h.Lease()).span(h.Lease()))
+		lease := "lease "
+		if strings.HasPrefix(h.Lock, "zk-") {
+			lease = "session time-out "
+		}
+		add(lease + newUnits(h.Lease()).span(h.Lease()))
 	}
 	switch h.Fencing {
 	case history.FencingAll:

@@ -19,7 +19,7 @@ type Step struct {
 	Wait   time.Duration `json:"wait_ns,omitempty"`  // nor before this time after the step before
 	Again  bool          `json:"again,omitempty"`    // of an acquire: ask again also where nobody knows what came of it
 	Unfair bool          `json:"unfair,omitempty"`   // of an acquire: out of turn, where the lock knows that
-	Leased bool          `json:"leased,omitempty"`   // not after the lease has ended, as the lock has told it: then the client goes on to the next step
+	Leased bool          `json:"leased,omitempty"`   // not after the lease has ended or the lock is lost, as the lock has told it: then the client goes on to the next step
 	Limit  time.Duration `json:"limit_ns,omitempty"` // of an acquire: ask until then, counted from its start; of an access: its time-out
 }
 
@@ -89,7 +89,7 @@ func (s Script) Run(c Client, lease time.Duration) {
 }
 
 // sleep waits until it is time for the step. It returns false where the client gives
-// the step up, because its lease has ended first.
+// the step up, because its lease has ended first, or the lock is lost.
 func (s Step) sleep(c Client) bool {
 	wait := max(s.At-c.Now(), s.Wait)
 	if until := c.Until(); s.Leased && until > 0 && until <= c.Now()+wait {
@@ -97,7 +97,8 @@ func (s Step) sleep(c Client) bool {
 		return false
 	}
 	c.Sleep(wait)
-	return true
+	until := c.Until() // which may be another by now
+	return !s.Leased || until == 0 || until > c.Now()
 }
 
 // without is inside without last, if that is its last.

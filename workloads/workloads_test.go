@@ -104,6 +104,17 @@ func TestAScriptEndsWithItsLease(t *testing.T) {
 		}}.Run(c, 10*time.Second)
 		c.wants(t, want...)
 	}
+	c := &losing{}
+	workloads.Script{Steps: []workloads.Step{{Do: history.Acquire}, {Do: history.Read}, {Do: history.Write, Wait: time.Second, Leased: true}, {Do: history.Release}}}.Run(c, time.Second)
+	c.wants(t, "0s next", "0s acquire 0s", "0s read 0s", "1s release")
+}
+
+// losing hears while it sleeps that the lock is lost.
+type losing struct{ client }
+
+func (c *losing) Sleep(d time.Duration) {
+	c.client.Sleep(d)
+	c.until = c.now
 }
 
 // Without the lock a client neither touches what it guards nor releases it.

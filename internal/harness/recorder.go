@@ -28,7 +28,7 @@ type recorder struct {
 	guarded    workloads.Guarded
 	grants     []int           // by the index of the acquire's invoke
 	grant      int             // the last one
-	leases     []time.Duration // when the lease of each grant ends, as the lock said last; 0: it did not say
+	leases     []time.Duration // when each grant ends, as the lock said last; 0: it did not say
 	lost       []int           // acquires whose grants were lost before they have one here
 	process    int             // the last number given to a client
 	closed     bool
@@ -199,6 +199,7 @@ func (r *recorder) granted(c *client, op int, g env.Grant) int {
 	r.done(e)
 	if slices.Contains(r.lost, op) {
 		r.done(r.of(c, history.Event, history.Lost, r.grant))
+		r.leases[r.grant-1] = r.place.Now()
 	}
 	return r.grant
 }
@@ -341,14 +342,19 @@ func (r *recorder) Report(e history.Entry) {
 	case about:
 		return // its acquire has not come back yet, and will say it
 	}
-	if e.F == history.Valid && 0 < e.Grant && e.Grant <= len(r.leases) {
-		r.leases[e.Grant-1] = e.ValidUntil
+	if 0 < e.Grant && e.Grant <= len(r.leases) {
+		switch e.F {
+		case history.Valid:
+			r.leases[e.Grant-1] = e.ValidUntil
+		case history.Lost:
+			r.leases[e.Grant-1] = r.place.Now()
+		}
 	}
 	e.Process, e.Type = history.Process{N: c.process}, history.Event
 	r.addLocked(&e)
 }
 
-// leaseOf returns when the lease of a grant ends; 0: the lock does not say.
+// leaseOf returns when a grant ends or was lost; 0: the lock does not say.
 func (r *recorder) leaseOf(grant int) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
