@@ -182,7 +182,7 @@ func (r *CaseResult) judge(s ScheduleResult) {
 	blind := s.Schedule.Blind[r.On]
 	// What a run that did not come about violates is no wrong: it was another run.
 	another, calm := s.another(s.Flawed), s.Healthy == nil || s.spoilt(s.Healthy) == ""
-	late := s.Flawed.late()
+	late, before := s.Flawed.late(), r.Reason
 	r.Struck = r.Struck && another == "" && calm && late == "" && (s.Remedied == nil || s.Remedied.late() == "")
 	no := func(format string, args ...any) {
 		r.Reproduced = false
@@ -204,16 +204,19 @@ func (r *CaseResult) judge(s ScheduleResult) {
 	}
 	for _, p := range s.Schedule.Must {
 		if got := s.Flawed.Outcome(p); got != want && !(got == checker.NA && slices.Contains(blind, p)) {
-			no("%s is %s and should be %s%s", p, got, want, late)
+			no("%s is %s and should be %s", p, got, want)
 		}
 	}
 	if r.Case.Kind != catalogue.Control {
 		for _, p := range s.Flawed.Violated() {
 			if !slices.Contains(s.Schedule.Must, p) && !slices.Contains(s.Schedule.May, p) {
-				no("%s is violated, which is not expected%s", p, late)
+				no("%s is violated, which is not expected", p)
 				r.wrong = r.wrong || another == "" && late == ""
 			}
 		}
+	}
+	if r.Reason != before {
+		r.Reason += late
 	}
 	if s.Healthy != nil {
 		if bad := s.broken(s.Healthy); len(bad) > 0 {
@@ -306,7 +309,7 @@ func (s *ScheduleResult) broken(j *Judged) (list []checker.Property) {
 
 // judgeRemedy holds a remedy to what it keeps.
 func (r *CaseResult) judgeRemedy(s ScheduleResult, blind []checker.Property) {
-	late := s.Remedied.late()
+	late, before := s.Remedied.late(), r.RemedyReason
 	spoilt := late != "" || s.spoilt(s.Remedied) != ""
 	worst := func(remedy, format string, args ...any) {
 		if spoilt {
@@ -327,10 +330,10 @@ func (r *CaseResult) judgeRemedy(s ScheduleResult, blind []checker.Property) {
 	for _, p := range r.Case.Remedy.Keeps {
 		switch got := s.Remedied.Outcome(p); {
 		case got == checker.Violated:
-			worst("violated", "%s is violated%s", p, late)
+			worst("violated", "%s is violated", p)
 		case got == checker.Valid, got == checker.NA && slices.Contains(blind, p):
 		default:
-			worst("unknown", "%s is %s%s", p, got, late)
+			worst("unknown", "%s is %s", p, got)
 		}
 	}
 	if f := r.Case.Figure; f != nil {
@@ -340,6 +343,9 @@ func (r *CaseResult) judgeRemedy(s ScheduleResult, blind []checker.Property) {
 	}
 	if another := s.another(s.Remedied); another != "" {
 		worst("unknown", "%s", another)
+	}
+	if r.RemedyReason != before {
+		r.RemedyReason += late
 	}
 }
 
