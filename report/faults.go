@@ -84,7 +84,10 @@ func (d *digest) fill(f *fault, phrase string) string {
 	if f.end != none {
 		length = " for " + d.units.span(d.at(f.end)-d.at(f.start))
 		until = ", until " + d.units.at(d.at(f.end))
-		if d.blurred(f) {
+		if d.lingers(f) {
+			until += " at the latest"
+		}
+		if d.blurred(f) || d.lingers(f) {
 			length = until
 		}
 	}

@@ -11,7 +11,9 @@ import (
 // that line's f. It reports whether there is such a line.
 //
 // The effect came somewhere between the two lines. Its place is that of the second,
-// unless something shows that it was there before.
+// unless something shows that it was there before: then it is just before that. A
+// server, though, takes its time to come back, and is told to be there by its first sign
+// of life.
 func (d *digest) certain(line string, pos int, e *history.Entry) bool {
 	kind, ends := strings.CutSuffix(line, history.EndSuffix)
 	for _, f := range slices.Backward(d.faultsOf[faultID{kind, e.ID}]) {
@@ -20,21 +22,28 @@ func (d *digest) certain(line string, pos int, e *history.Entry) bool {
 			continue
 		case ends:
 			f.hits = e.Hits
-			f.end = d.until(f.end, pos, func(e *history.Entry) bool { return d.acts(f, e) })
+			sign := d.first(f.end, pos, func(e *history.Entry) bool { return d.acts(f, e) })
+			if sign < pos && !f.words().down {
+				sign--
+			}
+			f.end = sign
 		case f.end == none && !f.words().deadly: // a client is dead to the checker from the first line on
-			f.start = d.until(f.start, pos, func(e *history.Entry) bool { return d.suffers(f, e) })
-			f.sure = min(f.start+1, pos)
+			f.sure = d.first(f.start, pos, func(e *history.Entry) bool { return d.suffers(f, e) })
+			f.start = f.sure
+			if f.sure < pos {
+				f.start--
+			}
 		}
 		return true
 	}
 	return false
 }
 
-// until is the position to, or the last one after from and before what shows it.
-func (d *digest) until(from, to int, shows func(*history.Entry) bool) int {
+// first is the first position after from that shows something, at the latest to.
+func (d *digest) first(from, to int, shows func(*history.Entry) bool) int {
 	for pos := from + 1; pos < to; pos++ {
 		if shows(&d.h.Entries[pos]) {
-			return pos - 1
+			return pos
 		}
 	}
 	return to
@@ -76,6 +85,12 @@ const (
 	errUnavailable = "unavailable"
 	errUnknown     = "unknown"
 )
+
+// lingers tells whether it is not nearly known when f ended: a server comes back some
+// time after the order to start.
+func (d *digest) lingers(f *fault) bool {
+	return f.end != none && f.words().down && d.at(f.end)-d.at(f.heals) > d.slack()
+}
 
 // blurred tells whether it is not nearly known when f struck. Whom a fault meets at a
 // point, though, stands there until it is certain.

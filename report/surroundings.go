@@ -55,7 +55,13 @@ func (p *plot) surroundings() {
 		p.add(m)
 		if w.over != "" && before(f.end, last+1) {
 			line := p.d.fill(f, w.over)
+			if d := p.d; d.lingers(f) {
+				line += " (between " + d.units.at(d.at(f.heals)) + " and " + d.units.at(d.at(f.end)) + ")"
+			}
 			end := moment{pos: f.end, lane: lane, line: line, weight: detail}
+			if p.d.h.Entries[f.end].Process.Name != history.Nemesis { // a server's sign that it is back
+				end.at, end.noEntry = p.d.at(f.end), true
+			}
 			if f.kind == pause {
 				end.actor, end.who, end.did = f.whom(), f.whom(), "woke up"
 				end.weight, end.wakes = side, true
