@@ -84,8 +84,12 @@ func (s *stored) falseRelease(o *op, e int32) *Witness {
 		return s.untrue(o, []int32{o.invoke, o.done, x.from}, "released", fmt.Sprintf(
 			"but from %s on %s had an entry for it again, which was still there at %s", s.when(x.from), server, seconds(s.end)))
 	case x.to < s.size():
+		ended := "ended by itself"
+		if x.how == takenOver {
+			ended = "was taken over only"
+		}
 		return s.untrue(o, []int32{x.from, o.invoke, o.done, x.to}, "released", fmt.Sprintf(
-			"but the entry that %s made for it at %s was still there, and ended by itself at %s", server, s.when(x.from), s.when(x.to)))
+			"but the entry that %s made for it at %s was still there, and %s at %s", server, s.when(x.from), ended, s.when(x.to)))
 	}
 	return s.untrue(o, []int32{x.from, o.invoke, o.done}, "released", fmt.Sprintf(
 		"but the entry that %s made for it at %s was still there at %s", server, s.when(x.from), seconds(s.end)))

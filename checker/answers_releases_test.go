@@ -31,7 +31,7 @@ var releaseSpecs = []spec{
 		4 c1 release ok
 		5 c2 acquire
 		11 mysql takeover of=c1 by=c2 key=k
-		11 c2 acquire ok until=21`, `violated 2,4,5,7: c1 was told at 4.000 s that it released the lock, but the entry that mysql made for it at 1.000 s was still there, and ended by itself at 11.000 s.`},
+		11 c2 acquire ok until=21`, `violated 2,4,5,7: c1 was told at 4.000 s that it released the lock, but the entry that mysql made for it at 1.000 s was still there, and was taken over only at 11.000 s.`},
 	{"a release that said yes, and the next one takes over the row before its time is over", `
 		0 c1 acquire
 		1 mysql grant of=c1 by=c1 key=k
