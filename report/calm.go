@@ -17,6 +17,16 @@ func (p *plot) calm() {
 			break
 		}
 	}
+	var earlier *grant
+	for _, g := range p.d.grants {
+		if !p.told(g.got) {
+			continue
+		}
+		if e := earlier; e != nil && e.release != nil && e.release.invoke < g.got {
+			p.leaves(e, side) // so that nobody thinks that both held
+		}
+		earlier = g
+	}
 	for _, m := range p.moments {
 		p.climax = max(p.climax, m.pos)
 	}
@@ -175,7 +185,6 @@ func (p *plot) survives(g *grant) {
 	after := max(g.got, g.end)
 	if s := g.lastEntry(); s != nil && s.to != none && (s.by == nil || s.by.client != g.client) {
 		p.entriesEnd(g.restsOn())
-		after = max(after, s.to)
 	}
 	for _, next := range p.d.grants {
 		if next.got > after {
@@ -204,7 +213,7 @@ func (p *plot) interrupted(o *op) {
 		p.makes("", left...)
 		p.unanswered(o)
 		p.entriesEnd(left)
-		after = max(after, left[len(left)-1].to)
+		after = max(after, left[0].from)
 	} else if o.done != none && o.err != history.ErrCrashed {
 		p.add(moment{
 			pos: o.done, lane: o.client, actor: o.client, who: o.client,

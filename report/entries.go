@@ -100,15 +100,14 @@ func (p *plot) expired(all ...*stay) {
 		entry, who, drops = "entries", several(serving(all)), "drop"
 	}
 	m := moment{pos: s.to, lane: s.server, who: who}
-	at, noise := p.d.at(s.to), p.d.slack()/20
-	lasted := at-p.d.at(s.since) >= p.d.h.Header.Lease()-noise
+	at, last, noise := p.d.at(s.to), p.d.at(all[len(all)-1].to), p.d.noise()
 	var until time.Duration
 	g := s.grant()
 	if g != nil && !slices.Contains(g.inVain(), s) {
 		until = g.until(s.to)
 	}
 	switch {
-	case s.missing && at < until-noise && !lasted:
+	case s.missing && at < until-noise && !p.d.lasted(s):
 		clock, early := "by "+possessive(s.server)+" clock its time was over", p.d.units.span(until-at)
 		m.who, m.did = owner+" "+entry, "was gone: "+clock+", "+early+" before the lease ended"
 		m.line = owner + " " + entry + " is gone: " + clock + ", " + early + " too early"
@@ -125,16 +124,16 @@ func (p *plot) expired(all ...*stay) {
 			m.did = "dropped " + owner + " entries: their time was over"
 			m.line = owner + " entries expire"
 		}
-	case at < until-noise:
-		early := p.d.units.span(until - at)
+	case last < until-noise:
+		early := p.d.units.spans(until-at, until-last)
 		ended, ends := " before the lease ended", " too early"
-		if lasted {
+		if p.d.lasted(s) {
 			ended, ends = " before "+g.client+" thought that its lease would end", " before "+g.client+" thinks that its lease ends"
 		}
 		m.did = "dropped " + owner + " " + entry + " as expired, " + early + ended
 		m.line = who + " " + drops + " " + owner + " " + entry + " as expired, " + early + ends
 	case at > until+noise:
-		late := p.d.units.span(at - until)
+		late := p.d.units.spans(at-until, last-until)
 		m.did = "dropped " + owner + " " + entry + ", " + late + " after the lease had ended"
 		m.line = owner + " entry expires, " + late + " after the lease has ended"
 		if len(all) > 1 {
@@ -145,7 +144,29 @@ func (p *plot) expired(all ...*stay) {
 		m.line = owner + " lease ends: " + who + " " + drops + " the " + entry
 	}
 	m.did += p.still(g, s.to)
-	p.add(m)
+	p.add(p.d.spread(all, func(s *stay) int { return s.to }, m))
+}
+
+// lasted tells whether an entry that ended was there for a whole lease.
+func (d *digest) lasted(s *stay) bool {
+	return d.at(s.to)-d.at(s.since) >= d.h.Header.Lease()-d.noise()
+}
+
+// noise is how far off a time may be that is told as exact.
+func (d *digest) noise() time.Duration { return d.slack() / 20 }
+
+// spread is the moment m of entries on several servers, whose times by their positions
+// may differ: then it says from when to when.
+func (d *digest) spread(all []*stay, pos func(*stay) int, m moment) moment {
+	from, to := d.at(pos(all[0])), d.at(pos(all[0]))
+	for _, s := range all {
+		from, to = min(from, d.at(pos(s))), max(to, d.at(pos(s)))
+	}
+	if d.units.at(from) != d.units.at(to) {
+		m.between = d.units.at(from) + " and " + d.units.at(to)
+		m.line += " (between " + m.between + ")"
+	}
+	return m
 }
 
 // lost tells that a server lost an entry, and why, if that can be seen.
@@ -267,11 +288,11 @@ func (p *plot) entryEnds(all ...*stay) {
 			its += " on " + servers[0]
 			that = its
 		}
-		p.add(moment{
+		p.add(p.d.spread(all, func(s *stay) int { return s.to }, moment{
 			pos: s.to, lane: s.server, actor: s.by.client, who: s.by.client + "'s " + s.by.f,
 			did:  "removed " + that,
 			line: s.by.client + "'s " + s.by.f + " removes " + its,
-		})
+		}))
 	}
 }
 
@@ -294,9 +315,13 @@ func (p *plot) makes(note string, all ...*stay) {
 	if len(all) > 1 {
 		who, makes, entries = several(homes(all)), "make", " entries for "+s.client()
 	}
-	p.add(moment{
+	m := moment{
 		pos: s.from, lane: s.home, who: who,
 		did:  had + "made" + entries + note,
 		line: who + " " + cmp.Or(have, makes) + entries,
-	})
+	}
+	if had == "" {
+		m = p.d.spread(all, func(s *stay) int { return s.from }, m)
+	}
+	p.add(m)
 }

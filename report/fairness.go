@@ -26,7 +26,11 @@ func (p *plot) fairness(witness []int) bool {
 	}
 	x := client(&p.d.h.Entries[places[first]])
 	p.climax = y.got
-	p.title = y.client + " was granted " + p.lock() + " before " + x + ", which was ahead of it in the queue"
+	ahead := " was ahead of it in the queue"
+	if len(places) == 1 { // y had no place, or not since it asked
+		ahead = " was in the queue when " + y.client + " asked"
+	}
+	p.title = y.client + " was granted " + p.lock() + " before " + x + ", which" + ahead
 	for _, pos := range places {
 		p.place(pos)
 	}
@@ -41,7 +45,7 @@ func (p *plot) fairness(witness []int) bool {
 			break
 		}
 	}
-	p.granted(y, ", although "+x+" was ahead of it in the queue", ", past "+x)
+	p.granted(y, ", although "+x+ahead, ", past "+x)
 	s := span{label: x + " waits", from: p.d.at(places[first]), to: p.d.at(y.got)}
 	for _, g := range grants[1:] {
 		if g.client == x {

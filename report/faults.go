@@ -132,7 +132,7 @@ func (f *fault) clock() string {
 //
 // It names the request as the client did, or else by its number: nobody knows
 // whether another one followed.
-func (f *fault) where(subject string) string {
+func (f *fault) where(subject string, nodes int) string {
 	head, place, ok := strings.Cut(f.point, ": ")
 	who, op, ok2 := strings.Cut(head, " ")
 	if !ok || !ok2 {
@@ -155,6 +155,8 @@ func (f *fault) where(subject string) string {
 		return "when the answer to " + its + " had come"
 	case when == "before" && sent != "" && sent != sends:
 		return "between the " + sent + " and the " + sends + " of " + its
+	case when == "before" && which == "request 1" && sends != "" && nodes > 1: // the others are sent with it
+		return "just before one of the first " + sends + "s of " + its
 	case when == "before":
 		return "just before " + request(which, sends) + " of " + its
 	case when == "after":

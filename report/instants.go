@@ -89,7 +89,7 @@ const (
 // lingers tells whether it is not nearly known when f ended: a server comes back some
 // time after the order to start.
 func (d *digest) lingers(f *fault) bool {
-	return f.end != none && f.words().down && d.at(f.end)-d.at(f.heals) > d.slack()
+	return f.end != none && f.words().down && d.at(f.end)-d.at(f.heals) > d.nearly()
 }
 
 // blurred tells whether it is not nearly known when f struck. Whom a fault meets at a

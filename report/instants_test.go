@@ -186,7 +186,7 @@ func TestFaultsOfOneMomentAndBetweenTwoLines(t *testing.T) {
 			line(900, "c2", "invoke", history.Acquire, nil),
 			line(910, "c2", "ok", history.Acquire, grant(2)),
 			line(950, history.Nemesis, "", history.Ended, nil),
-		}, checker.Exclusion, []int{1, 9}, "Between 300 ms and 450 ms mysql-1 was stopped, until 810 ms."},
+		}, checker.Exclusion, []int{1, 9}, "Between 300 ms and 450 ms mysql-1 was stopped, until 810 ms at the latest."},
 		{"a server loses its entries as it comes back", []history.Entry{
 			line(10, "c1", "invoke", history.Acquire, nil),
 			line(15, "redis-1", "", history.Granted, func(e *history.Entry) { e.By, e.Op = history.Some(1), history.Some(1) }),

@@ -98,7 +98,7 @@ func (p *plot) granted(g *grant, note, now string) {
 		p.queued(entries[0])
 		late = false
 	case late:
-		p.makes(", which did not hear of it yet", entries...)
+		p.makes(", whose acquire was not over yet", entries...)
 	}
 	by, on := p.grantors(entries)
 	m.did = "was granted the lock" + by + with + note
@@ -233,10 +233,13 @@ func (p *plot) leaves(g *grant, w weight) {
 const unsure = "unsure"
 
 // asks tells that a client wants the lock.
-func (p *plot) asks(o *op) {
+func (p *plot) asks(o *op) { p.wants(o, side) }
+
+// wants is asks, by how much it counts.
+func (p *plot) wants(o *op, w weight) {
 	p.with(o.client)
 	p.add(moment{
-		pos: o.invoke, lane: o.client, actor: o.client, who: o.client, weight: side,
+		pos: o.invoke, lane: o.client, actor: o.client, who: o.client, weight: w,
 		did: "asked for the lock", line: o.client + " asks for the lock",
 	})
 }
@@ -244,6 +247,7 @@ func (p *plot) asks(o *op) {
 // unanswered tells how an acquire ended that left an entry and got nothing.
 func (p *plot) unanswered(o *op) {
 	m := moment{pos: o.done, lane: o.client, actor: o.client, who: o.client}
+	failed := o.err == errUnavailable || o.err == errUnknown
 	switch {
 	case o.done == none || o.err == history.ErrCrashed:
 		return
@@ -253,6 +257,13 @@ func (p *plot) unanswered(o *op) {
 	case o.outcome == history.Info && p.d.queue && p.d.stayOf(o) != nil && before(o.done, p.d.stayOf(o).to):
 		m.did = "gave up on its acquire, and its node stayed in the queue"
 		m.line = o.client + " gives up on its acquire; its node stays in the queue"
+		if failed {
+			m.who, m.did = possessive(o.client)+" acquire", "failed, and its node stayed in the queue"
+			m.line = m.who + " fails; its node stays in the queue"
+		}
+	case o.outcome == history.Info && failed:
+		m.who, m.did = possessive(o.client)+" acquire", "failed, and "+o.client+" did not know what had come of it"
+		m.line = m.who + " fails, and " + o.client + " does not know what has come of it"
 	case o.outcome == history.Info:
 		m.did = "gave up on its acquire without knowing what had come of it"
 		m.line = o.client + " gives up on its acquire, whose result it does not know"

@@ -99,7 +99,11 @@ func (p *plot) enters(y, x *grant) {
 	}
 	now, until := p.d.at(y.got), x.until(y.got)
 	if mine := y.until(y.got); until > now && (mine == 0 || mine > now) {
-		note = ", although " + x.client + "'s lease ran until " + p.d.units.at(until) + note
+		ran := possessive(x.client) + " lease ran"
+		if s := x.lastEntry(); s == nil || s.how == history.Expire && s.to < y.got && p.d.lasted(s) {
+			ran = x.client + " thought that its lease ran"
+		}
+		note = ", although " + ran + " until " + p.d.units.at(until) + note
 	}
 	p.granted(y, note, hold)
 	p.spans = append(p.spans, both(p.d, x, y))

@@ -64,7 +64,7 @@ func (p *plot) sentences() []moment {
 			continue
 		}
 		if n := len(out); n > 0 {
-			if woke := &out[n-1]; woke.wakes && m.actor == woke.who && p.d.units.at(m.at) == p.d.units.at(woke.at) {
+			if woke := &out[n-1]; woke.wakes && m.between == "" && m.actor == woke.who && p.d.units.at(m.at) == p.d.units.at(woke.at) {
 				if woke.did += " and "; m.who != woke.who {
 					woke.did = "woke up, and " + pronoun(m.who, woke.who) + " "
 				}

@@ -190,18 +190,22 @@ func (d *digest) stayOf(o *op) *stay {
 }
 
 // restsOn are the entries that g's client was told of by its acquire's ok: not
-// those that the acquire made and took away again, nor those that were gone before
-// it made others, nor those that came later.
+// those that the acquire made before it took some away again, as it then began anew,
+// nor those that were gone before it made others, nor those that came later.
 func (g *grant) restsOn() []*stay {
 	var list []*stay
+	anew := none
 	for _, s := range g.op.stays {
-		if s.from > g.got {
+		if s.own() && before(s.to, g.got) {
+			anew = max(anew, s.to)
+		}
+	}
+	for _, s := range g.op.stays {
+		if s.from > g.got || s.from <= anew {
 			continue
 		}
 		list = slices.DeleteFunc(list, func(earlier *stay) bool { return before(earlier.to, s.from) })
-		if !(s.own() && before(s.to, g.got)) {
-			list = append(list, s)
-		}
+		list = append(list, s)
 	}
 	return list
 }

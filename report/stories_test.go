@@ -45,7 +45,7 @@ var stories = []struct {
 		"redis-1 dropped c1's entry as expired, 7 s before the lease ended",
 	}},
 	{"late-answer", lateAnswer, []string{
-		"redis-1 made an entry for c1, which did not hear of it yet.",
+		"redis-1 made an entry for c1, whose acquire was not over yet.",
 		"its lease ended and redis-1 dropped the entry",
 		"c1 woke up and heard of its grant, whose lease was over",
 	}},
@@ -80,11 +80,11 @@ var stories = []struct {
 		"c4 was granted the lock: nobody had held it for 25 s.",
 	}},
 	{"overtaken", overtaken, []string{
-		`VIOLATED fairness: c2 was granted "a" before c3, which was ahead of it in the queue`,
+		`VIOLATED fairness: c2 was granted "a" before c3, which was in the queue when c2 asked`,
 		"c3 had its place in the queue.",
 		"c2 asked for the lock.",
 		"c1 released the lock.",
-		"c2 was granted the lock, although c3 was ahead of it in the queue.",
+		"c2 was granted the lock, although c3 was in the queue when c2 asked.",
 		"c3 was granted the lock.",
 	}},
 	{"overtaken-by-number", overtakenByNumber, []string{
@@ -101,7 +101,7 @@ var stories = []struct {
 	{"no-expiry", noExpiry, []string{
 		`VIOLATED liveness: nobody held "a" from 1.00 s to 36.00 s while c2 waited`,
 		"just after the answer to the SETNX of its acquire, c1 was killed.",
-		"nobody had held the lock for 35 s, and redis-1 still kept c1's entry.",
+		"nobody had held the lock for 36 s, and redis-1 still kept c1's entry.",
 	}},
 	{"clock-set-back", clockSetBack, []string{
 		`VIOLATED handover: nobody held "a" from 7.00 s to 20.10 s while c2 waited`,
@@ -134,7 +134,7 @@ var stories = []struct {
 	{"removal-lost", removalLost, []string{
 		"VIOLATED liveness",
 		"c1's entry was there again: its removal had not reached redis-1b.",
-		"nobody had held the lock for 39 s, and redis-1b still kept c1's entry.",
+		"nobody had held the lock for 39.5 s, and redis-1b still kept c1's entry.",
 	}},
 	{"answer-undone", answerUndone, []string{
 		`VIOLATED answers: c1 was told that it had released "a", and its entry came back`,
@@ -163,6 +163,7 @@ var stories = []struct {
 		"At 1.00 s its clock lost 0.1 s in each 10 s for 12 s.",
 		"At 6.00 s c1 renewed its lease, until 16.10 s.",
 		"At 16.00 s redis-1 dropped c1's entry as expired, 69 ms before c1 thought that its lease would end, while",
+		"although c1 thought that its lease ran until 16.07 s",
 		"c1's clock runs as it should again",
 	}},
 	{"fast-servers", fastServers, []string{
@@ -178,7 +179,7 @@ var stories = []struct {
 		"c2 was granted the lock by redis-3, redis-4 and redis-5",
 	}},
 	{"quorum-pause", quorumPause, []string{
-		"5 servers dropped c1's entries, 0.11 s after the lease had ended, while c1 still believed that it held the lock.",
+		"Between 10.00 s and 10.01 s 5 servers dropped c1's entries, 0.11 s to 0.12 s after the lease had ended, while c1 still believed that it held the lock.",
 	}},
 	{"quorum-failover", quorumFailover, []string{
 		"redis-3b took the place of redis-3.",
@@ -191,7 +192,7 @@ var stories = []struct {
 	{"hung-worker", hungWorker, []string{
 		`VIOLATED liveness: c2 waited for "a" from 1.00 s to 40.00 s, while c1 kept it`,
 		"it hung, all but its background tasks.",
-		"nobody else had been granted the lock in the last 39 s, and c1 had renewed its lease 12 times, by then until 49.99 s.",
+		"nobody had been granted the lock in the last 39 s, and c1 had renewed its lease 12 times, by then until 49.99 s.",
 	}},
 	{"noticed-loss", noticedLoss, []string{
 		"it had renewed its lease twice, by then until 16.66 s.",
@@ -231,7 +232,7 @@ var stories = []struct {
 	}},
 	{"late-majority", lateMajority, []string{
 		"At 10.00 s redis-2, redis-3 and redis-4 dropped c1's entries, 0.1 s after the lease had ended, while",
-		"At 10.10 s redis-1, redis-2 and redis-3 had made entries for c2, which did not hear of it yet.",
+		"At 10.10 s redis-1, redis-2 and redis-3 had made entries for c2, whose acquire was not over yet.",
 		"At 11.00 s it woke up and heard of its grant: from then on both held it.",
 	}},
 	{"killed-holder", killedHolder, []string{

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -34,14 +35,14 @@ func (p *plot) surroundings() {
 			f.start, f.sure = p.climax-1, p.climax
 		}
 		start := f.start
-		if start > p.climax || before(f.end, first) || !p.concerns(f) {
+		if start > p.climax || before(f.end, first) || !p.concerns(f) || p.beyond(f, last) {
 			continue
 		}
 		w := f.words()
 		lane := p.lane(f)
 		who, did := p.d.clause(f, w.past)
 		m := moment{
-			pos: start, lane: lane, who: who, did: did, where: f.where(who),
+			pos: start, lane: lane, who: who, did: did, where: f.where(who, p.d.h.Header.Nodes),
 			line: p.d.fill(f, w.now), weight: side, obvious: strings.HasSuffix(f.point, afterOK),
 		}
 		if p.d.blurred(f) {
@@ -69,6 +70,19 @@ func (p *plot) surroundings() {
 			p.add(end)
 		}
 	}
+}
+
+// beyond tells whether f struck at a point of an operation that the story does not come
+// to, as it ends at last and tells of no such grant.
+func (p *plot) beyond(f *fault, last int) bool {
+	name, _, _ := strings.Cut(f.point, " ")
+	n := sort.Search(len(p.d.all), func(i int) bool { return p.d.all[i].invoke > f.begins })
+	for _, o := range slices.Backward(p.d.all[:n]) {
+		if o.client == name || o.invoke <= last {
+			return o.invoke > last && (o.grant == nil || !p.told(o.grant.got))
+		}
+	}
+	return false
 }
 
 // atOnce makes one of the deaths of several clients of the story at one time.

@@ -199,6 +199,88 @@ var truths = []struct {
 		nil,
 	},
 	{
+		"a grant on two servers while the third keeps the entry of the one before", "", `{"lockcheck":1,"lease_ms":10000,"nodes":3}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000,"process":"redis-1","type":"event","f":"grant","key":"a","op":1,"by":1}
+{"time":1000000,"process":"redis-2","type":"event","f":"grant","key":"a","op":1,"by":1}
+{"time":1000000,"process":"redis-3","type":"event","f":"grant","key":"a","op":1,"by":1}
+{"time":2000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":9900000000}
+{"time":1000000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":2000000000,"client":"c1","process":1,"type":"invoke","f":"release","grant":1}
+{"time":2000000000,"process":"nemesis","type":"info","f":"partition","id":1,"on":["c1","redis-3"],"point":"c1 release: before request 1, script"}
+{"time":3000000000,"client":"c1","process":1,"type":"info","f":"release","grant":1,"error":"unknown"}
+{"time":10000000000,"process":"redis-1","type":"event","f":"expire","key":"a","op":1}
+{"time":10050000000,"process":"redis-2","type":"event","f":"expire","key":"a","op":1}
+{"time":10050000000,"process":"redis-1","type":"event","f":"grant","key":"a","op":6,"by":6}
+{"time":10050000000,"process":"redis-2","type":"event","f":"grant","key":"a","op":6,"by":6}
+{"time":10060000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":20000000000}
+{"time":10200000000,"process":"redis-3","type":"event","f":"expire","key":"a","op":1}
+{"time":11000000000,"client":"c2","process":2,"type":"invoke","f":"release","grant":2}
+{"time":11000000000,"process":"redis-1","type":"event","f":"remove","key":"a","op":6,"by":16}
+{"time":11000000000,"process":"redis-2","type":"event","f":"remove","key":"a","op":6,"by":16}
+{"time":11010000000,"client":"c2","process":2,"type":"ok","f":"release","grant":2}
+{"time":12000000000,"client":"c1","process":3,"type":"invoke","f":"acquire"}
+{"time":12001000000,"process":"redis-1","type":"event","f":"grant","key":"a","op":20,"by":20}
+{"time":12001000000,"process":"redis-2","type":"event","f":"grant","key":"a","op":20,"by":20}
+{"time":12010000000,"client":"c1","process":3,"type":"ok","f":"acquire","grant":3,"valid_until":22000000000}
+{"time":13000000000,"client":"c1","process":3,"type":"invoke","f":"release","grant":3}
+{"time":13000000000,"process":"nemesis","type":"info","f":"partition","id":2,"on":["c1","redis-3"],"point":"c1 release: before request 1, script"}
+{"time":13000000000,"process":"redis-1","type":"event","f":"remove","key":"a","op":20,"by":24}
+{"time":14000000000,"client":"c1","process":3,"type":"info","f":"release","grant":3,"error":"unknown"}
+{"time":15000000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{
+			"just before one of the first scripts of c1's release, the network cut c1 off from redis-3.",
+			"Between 10.00 s and 10.20 s redis-1, redis-2 and redis-3 dropped c1's entries, 0.1 s to 0.3 s after the lease had ended. At 10.06 s c2 was granted the lock by redis-1 and redis-2, with a lease until 20.00 s.",
+		},
+		[]string{"At 13.00 s"},
+	},
+	{
+		"a grant that an entry of an earlier round is no part of", "", `{"lockcheck":1,"lease_ms":10000,"nodes":5}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":20000000,"process":"redis-1","type":"event","f":"grant","key":"a","op":1,"by":1}
+{"time":30000000,"process":"redis-2","type":"event","f":"grant","key":"a","op":1,"by":1}
+{"time":40000000,"process":"redis-2","type":"event","f":"remove","key":"a","op":1,"by":1}
+{"time":50000000,"process":"redis-2","type":"event","f":"grant","key":"a","op":1,"by":1}
+{"time":60000000,"process":"redis-2","type":"event","f":"remove","key":"a","op":1,"by":1}
+{"time":1000000000,"process":"redis-2","type":"event","f":"grant","key":"a","op":1,"by":1}
+{"time":1010000000,"process":"redis-3","type":"event","f":"grant","key":"a","op":1,"by":1}
+{"time":1020000000,"process":"redis-4","type":"event","f":"grant","key":"a","op":1,"by":1}
+{"time":1030000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":10900000000}
+{"time":2000000000,"client":"c1","process":1,"type":"invoke","f":"release","grant":1}
+{"time":2001000000,"client":"c1","process":1,"type":"ok","f":"release","grant":1}
+{"time":2100000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{"c1 was granted the lock by redis-2, redis-3 and redis-4"},
+		[]string{"by 4 servers"},
+	},
+	{
+		"who gave up does not wait to the end", "", `{"lockcheck":1,"lease_ms":1000}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":0,"client":"c1","process":1,"type":"ok","f":"acquire"}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"release"}
+{"time":0,"client":"c1","process":1,"type":"ok","f":"release"}
+{"time":0,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":0,"client":"c3","process":3,"type":"invoke","f":"acquire"}
+{"time":500000000,"client":"c3","process":3,"type":"fail","f":"acquire","error":"held"}
+{"time":10000000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{"nobody held the lock from 0 ms to 10000 ms while c2 waited"},
+		nil,
+	},
+	{
+		"servers that made entries in vain, one of them more often", "", `{"lockcheck":1,"lease_ms":10000,"nodes":5}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000,"process":"nemesis","type":"info","f":"partition","id":1,"on":["c1","redis-3"]}
+{"time":20000000,"process":"redis-1","type":"event","f":"grant","key":"a","op":1,"by":1}
+{"time":21000000,"process":"redis-2","type":"event","f":"grant","key":"a","op":1,"by":1}
+{"time":40000000,"process":"redis-1","type":"event","f":"remove","key":"a","op":1,"by":1}
+{"time":41000000,"process":"redis-2","type":"event","f":"remove","key":"a","op":1,"by":1}
+{"time":50000000,"process":"redis-2","type":"event","f":"grant","key":"a","op":1,"by":1}
+{"time":60000000,"process":"redis-2","type":"event","f":"remove","key":"a","op":1,"by":1}
+{"time":1030000000,"client":"c1","process":1,"type":"fail","f":"acquire","error":"held"}
+{"time":2100000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{"Between 0.020 s and 0.021 s redis-1 and redis-2 made entries for c1, which are no majority, and c1 removed them again; that happened once on redis-1 and twice on redis-2."},
+		nil,
+	},
+	{
 		"one client under two processes", "", `{"lockcheck":1,"lease_ms":10000}
 {"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
 {"time":1000000000,"client":"c1","process":1,"type":"ok","f":"acquire"}
@@ -255,7 +337,7 @@ func TestWhereAFaultStruck(t *testing.T) {
 		"c1 acquire: after ok":                              "once its acquire had succeeded",
 		"somewhere":                                         "",
 	} {
-		if got := (&fault{on: []string{"c1"}, point: point}).where("c1"); got != want {
+		if got := (&fault{on: []string{"c1"}, point: point}).where("c1", 0); got != want {
 			t.Errorf("%s: %q", point, got)
 		}
 	}

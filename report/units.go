@@ -45,6 +45,14 @@ func (u units) span(d time.Duration) string {
 	return trim(fmt.Sprintf("%.2f", d.Seconds())) + " s"
 }
 
+// spans is from one length of time to another.
+func (u units) spans(from, to time.Duration) string {
+	if u.span(from) == u.span(to) {
+		return u.span(from)
+	}
+	return u.span(from) + " to " + u.span(to)
+}
+
 // tick is a label of the axis, whose ticks are step apart.
 func (u units) tick(t, step time.Duration) string {
 	if u.ms || step < 10*time.Millisecond {

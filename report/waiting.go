@@ -65,12 +65,10 @@ func (p *plot) vain(o *op) {
 	}
 	var gone []*stay
 	count := map[string]int{}
-	most := 0
 	for _, s := range o.stays {
 		if s.own() && s.by == o && s.to != none {
 			gone = append(gone, s)
 			count[s.home]++
-			most = max(most, count[s.home])
 		}
 	}
 	if len(gone) == 0 {
@@ -91,17 +89,34 @@ func (p *plot) vain(o *op) {
 	if p.d.granting(o, gone[0].to) > nodes/2 { // the client did not hear of all of them
 		them, short = "which "+o.client+" removed again", ", which removes what it knows of"
 	}
-	often, oftener := "", ""
-	if most > 1 {
-		often, oftener = "; that happened "+times(most), ", "+times(most)
-	}
+	often := p.often(count, homes(gone), homes(first))
+	oftener := strings.Replace(often, "; that happened", ",", 1)
 	p.asks(o)
 	who := list(homes(first))
-	p.add(moment{
+	p.add(p.d.spread(first, func(s *stay) int { return s.from }, moment{
 		pos: gone[0].from, lane: gone[0].home, who: who, weight: side,
 		did:  made + " for " + o.client + ", " + them + often,
 		line: who + " " + makes + " for " + o.client + short + oftener,
-	})
+	}))
+}
+
+// often says how often something happened on servers, by a count of each of them, of
+// which some have been named: "; that happened twice", "; that happened twice on redis-1
+// and 3 times on redis-2"; "": it was once, where they were named.
+func (p *plot) often(count map[string]int, all, named []string) string {
+	var each []string
+	same := slices.Equal(all, named)
+	for _, server := range all {
+		same = same && count[server] == count[all[0]]
+		each = append(each, times(count[server])+" on "+server)
+	}
+	switch {
+	case !same:
+		return "; that happened " + list(each)
+	case count[all[0]] > 1:
+		return "; that happened " + times(count[all[0]])
+	}
+	return ""
 }
 
 // split tells that clients shared the servers among them so that none of them could get
@@ -208,7 +223,7 @@ func (p *plot) kept(witness []int, all gap) {
 		p.keeper = g
 	}
 	if asked != nil {
-		p.asks(asked)
+		p.wants(asked, key)
 	}
 	for _, g := range p.d.grants {
 		if g.got == all.end {
@@ -218,9 +233,9 @@ func (p *plot) kept(witness []int, all gap) {
 		}
 	}
 	m := moment{
-		pos: all.end, who: "nobody else",
+		pos: all.end, who: "nobody",
 		did:  "had been granted the lock in the last " + p.d.units.span(s.to-s.from),
-		line: "still nobody else has been granted the lock",
+		line: "still nobody has been granted the lock",
 	}
 	if asked != nil {
 		m.lane = asked.client
@@ -296,7 +311,8 @@ func (p *plot) longestFree(from, to int) (longest gap, found bool) {
 }
 
 // waiters gives lanes to two of those who asked meanwhile, those of the
-// witness first, and says who they were; asked is the first one's acquire.
+// witness first, and says who of them waited all the time; asked is the first one's
+// acquire.
 func (p *plot) waiters(witness []int, free gap) (said string, asked *op) {
 	var names []string
 	for _, convicts := range []bool{true, false} {
@@ -313,9 +329,29 @@ func (p *plot) waiters(witness []int, free gap) (said string, asked *op) {
 			}
 		}
 	}
+	var patient, others []string
+	waited := map[string]time.Duration{} // without a break, but for the moments in which they asked anew
+	for _, o := range p.d.all {
+		until, ok := waited[o.client]
+		if !ok && asked != nil {
+			until = p.d.at(max(free.begin, asked.invoke))
+		}
+		if o.asks() && p.d.at(o.invoke)-until <= p.d.slack() {
+			waited[o.client] = max(until, p.d.at(o.over()))
+		}
+	}
+	for i, n := range names {
+		if i == 0 || p.d.at(free.end)-waited[n] <= p.d.slack() {
+			patient = append(patient, n)
+		} else {
+			others = append(others, n)
+		}
+	}
+	names = slices.Concat(patient, others)
 	for _, n := range names[:min(2, len(names))] {
 		p.with(n)
 	}
+	names = patient
 	switch n := len(names); {
 	case n == 0:
 		return "somebody waited", nil
@@ -368,15 +404,14 @@ func (p *plot) obstacle(s *stay, free gap) {
 	}
 }
 
-// alongside are the entries that the same acquire made on other servers at about the
-// same time, and that went as s did; and s.
+// alongside are the entries that the same acquire made on other servers, that were there
+// together with s, and that went as s did; and s.
 func (d *digest) alongside(s *stay) (list []*stay) {
 	if s.op == nil || d.queue {
 		return []*stay{s}
 	}
 	for _, o := range s.op.stays {
-		from, to := d.at(o.from)-d.at(s.from), d.at(o.to)-d.at(s.to)
-		if o.how == s.how && o.by == s.by && max(from, -from, to, -to) <= d.slack() {
+		if o.how == s.how && o.by == s.by && before(o.from, s.to) && before(s.from, o.to) {
 			list = append(list, o)
 		}
 	}
@@ -396,7 +431,11 @@ func (p *plot) lastHolder(free gap) *grant {
 
 // ending tells how the time without a holder came to its end, if it did.
 func (p *plot) ending(s *stay, free gap) {
-	length := p.d.units.span(p.d.at(free.end) - p.d.at(free.begin))
+	since := 0 // that nobody held: the witness begins where somebody asked
+	if g := p.lastHolder(free); g != nil {
+		since = max(g.got, g.end)
+	}
+	length := p.d.units.span(p.d.at(free.end) - p.d.at(since))
 	if s != nil && s.to != none && s.to <= free.end {
 		p.entriesEnd(p.d.alongside(s))
 	}
