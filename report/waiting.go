@@ -91,7 +91,7 @@ func (p *plot) vain(o *op) {
 	}
 	often := p.often(count, homes(gone), homes(first))
 	oftener := strings.Replace(often, "; that happened", ",", 1)
-	p.asks(o)
+	p.wants(o, detail) // the entries show it
 	who := list(homes(first))
 	p.add(p.d.spread(first, func(s *stay) int { return s.from }, moment{
 		pos: gone[0].from, lane: gone[0].home, who: who, weight: side,
