@@ -155,12 +155,10 @@ func (f *fault) where(subject string, nodes int) string {
 		return "when the answer to " + its + " had come"
 	case when == "before" && sent != "" && sent != sends:
 		return "between the " + sent + " and the " + sends + " of " + its
-	case when == "before" && which == "request 1" && sends != "" && nodes > 1: // the others are sent with it
-		return "just before one of the first " + sends + "s of " + its
 	case when == "before":
-		return "just before " + request(which, sends) + " of " + its
+		return "just before " + request(which, sends, nodes) + " of " + its
 	case when == "after":
-		return "just after the answer to " + request(which, sends) + " of " + its
+		return "just after the answer to " + request(which, sends, nodes) + " of " + its
 	}
 	return ""
 }
@@ -170,13 +168,16 @@ const afterOK = "after ok"
 
 // request turns "request 1" with the command GET into "the GET", "request 2" into
 // "request 2, a GET", and without a command into "request 2". Older histories say
-// "last" of the last request that an operation has when nothing disturbs it.
-func request(which, sends string) string {
+// "last" of the last request that an operation has when nothing disturbs it. To several
+// nodes the first requests leave together.
+func request(which, sends string, nodes int) string {
 	switch {
 	case which == "last":
 		return "what is usually the last request"
 	case sends == "":
 		return which
+	case which == "request 1" && nodes > 1:
+		return "one of the first " + sends + "s"
 	case which == "request 1":
 		return "the " + sends
 	}

@@ -56,11 +56,11 @@ func (p *plot) surroundings() {
 		p.add(m)
 		if w.over != "" && before(f.end, last+1) {
 			line := p.d.fill(f, w.over)
-			if d := p.d; d.lingers(f) {
-				line += " (between " + d.units.at(d.at(f.heals)) + " and " + d.units.at(d.at(f.end)) + ")"
+			if p.d.lingers(f) {
+				line += " (between " + p.d.units.at(p.d.at(f.heals)) + " and " + p.d.units.at(p.d.at(f.end)) + ")"
 			}
 			end := moment{pos: f.end, lane: lane, line: line, weight: detail}
-			if p.d.h.Entries[f.end].Process.Name != history.Nemesis { // a server's sign that it is back
+			if p.d.h.Entries[f.end].Process.Name != history.Nemesis { // what shows that it has ended
 				end.at, end.noEntry = p.d.at(f.end), true
 			}
 			if f.kind == pause {

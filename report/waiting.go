@@ -329,17 +329,17 @@ func (p *plot) waiters(witness []int, free gap) (said string, asked *op) {
 			}
 		}
 	}
-	var patient, others []string
-	waited := map[string]time.Duration{} // without a break, but for the moments in which they asked anew
+	if asked == nil {
+		return "somebody waited", nil
+	}
+	waited := map[string]time.Duration{} // until when without a break, but to ask anew
 	for _, o := range p.d.all {
-		until, ok := waited[o.client]
-		if !ok && asked != nil {
-			until = p.d.at(max(free.begin, asked.invoke))
-		}
+		until := max(waited[o.client], p.d.at(max(free.begin, asked.invoke)))
 		if o.asks() && p.d.at(o.invoke)-until <= p.d.slack() {
 			waited[o.client] = max(until, p.d.at(o.over()))
 		}
 	}
+	var patient, others []string
 	for i, n := range names {
 		if i == 0 || p.d.at(free.end)-waited[n] <= p.d.slack() {
 			patient = append(patient, n)
@@ -347,19 +347,13 @@ func (p *plot) waiters(witness []int, free gap) (said string, asked *op) {
 			others = append(others, n)
 		}
 	}
-	names = slices.Concat(patient, others)
-	for _, n := range names[:min(2, len(names))] {
+	for _, n := range slices.Concat(patient, others)[:min(2, len(names))] {
 		p.with(n)
 	}
-	names = patient
-	switch n := len(names); {
-	case n == 0:
-		return "somebody waited", nil
-	case n <= 3:
-		return list(names) + " waited", asked
-	default:
-		return fmt.Sprintf("%s and %d others waited", names[0], n-1), asked
+	if n := len(patient); n > 3 {
+		return fmt.Sprintf("%s and %d others waited", patient[0], n-1), asked
 	}
+	return list(patient) + " waited", asked
 }
 
 // blocker is the entry that was in the way for most of the time; nil: none was.
