@@ -46,7 +46,7 @@ func (p *plot) renewals() {
 		pos := g.renewals[n-1]
 		until := p.d.units.at(g.until(pos))
 		m := moment{
-			pos: pos, lane: g.client, actor: g.client, who: g.client, weight: side,
+			pos: pos, lane: g.client, actor: g.client, who: g.client, weight: detail,
 			did:  "renewed its lease, until " + until,
 			line: g.client + " renews its lease, until " + until,
 		}
