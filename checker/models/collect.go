@@ -274,7 +274,7 @@ func (j *Judge) released(pos int32, e *history.Entry, id int32) {
 	if j.model.kind == anonymous && effect && e.Type != history.Fail { // it found its own hold gone, no other
 		j.event(event{proc: id, call: p.call, ret: pos, hold: none, release: true, about: p.hold, open: p.means.open}, p.lock, e.Type)
 	}
-	j.settle(p, effect)
+	j.settle(p, effect, effect)
 	if p.hold != none {
 		j.holds[p.hold].releasing--
 	}
@@ -311,7 +311,7 @@ func (j *Judge) released(pos int32, e *history.Entry, id int32) {
 
 func (j *Judge) extended(pos int32, e *history.Entry, id int32) {
 	p := &j.procs[id]
-	j.settle(p, e.Type == history.OK && j.model.rule.leases)
+	j.settle(p, e.Type == history.OK, e.Type == history.OK && j.model.rule.leases)
 	if e.Type == history.OK {
 		j.loose(id, pos, false)
 	}

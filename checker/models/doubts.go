@@ -82,15 +82,20 @@ func (j *Judge) cloud(p *proc) {
 	}
 }
 
-// settle takes in its end. One that failed leaves no doubt.
-func (j *Judge) settle(p *proc, effect bool) {
+// settle takes in its end: whether it had, or may have had, an effect, and whether
+// it may have ended a hold.
+func (j *Judge) settle(p *proc, effect, ends bool) {
 	if !p.means.open {
 		return
 	}
 	hand := j.hand(p.client, p.lock)
-	if hand.open--; effect {
-		j.mark(hand, hand.since)
+	hand.open--
+	if effect {
 		j.doubt(p, p.call, p.f)
+		hand.marked = true
+	}
+	if ends {
+		j.mark(hand, hand.since)
 	}
 }
 
@@ -115,8 +120,12 @@ func (j *Judge) mark(h *hand, pos int32) {
 
 // doubt says of a lock which operation may be about several grants, the first of them.
 func (j *Judge) doubt(p *proc, pos int32, f string) {
-	if l := &j.locks[p.lock]; l.doubt == "" {
-		l.doubt = fmt.Sprintf("it is not certain which of its grants %s means in line %d (%s)", j.clients[p.client].name, j.lines.of(pos), f)
+	l := &j.locks[p.lock]
+	if !slices.Contains(l.unclear, p.client) {
+		l.unclear = append(l.unclear, p.client)
+	}
+	if l.doubt == "" {
+		l.doubt = fmt.Sprintf("which of its grants %s means in line %d (%s)", j.clients[p.client].name, j.lines.of(pos), f)
 	}
 }
 

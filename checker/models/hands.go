@@ -39,48 +39,64 @@ func (j *Judge) held(e *history.Entry, id int32) meaning {
 		return meaning{hold: none, named: e.Grant != 0}
 	}
 	hand := j.hand(p.client, l)
-	sure := 0
+	m := meaning{hold: none, named: e.Grant != 0}
+	reading := j.choices != nil && j.choices.lock == l
+	most := 2
+	if reading {
+		most = len(j.holds)
+	}
+	var grants []int32 // that it may be about, the likeliest first
 	if e.Grant == 0 {
 		for i := len(hand.sure) - 1; i >= 0; i-- {
 			if h := &j.holds[hand.sure[i]]; h.proc == id && h.certain() {
 				return meaning{hold: hand.sure[i], open: j.clouded(hand, hand.sure[i])}
 			}
 		}
-		sure = j.few(&hand.sure, (*hold).certain)
+		grants = j.last(&hand.sure, (*hold).certain, most)
 	} // else it names one that nobody had an answer to
-	unsure := j.few(&hand.unsure, (*hold).uncertain)
+	grants = append(grants, j.last(&hand.unsure, (*hold).uncertain, most)...)
 	asking := j.asking(p.client, l, id)
-	m := meaning{hold: none, named: e.Grant != 0, open: sure+unsure+len(asking) > 1 || hand.doubtful()}
-	switch {
-	case sure > 0:
-		m.hold = hand.sure[len(hand.sure)-1]
-	case unsure > 0:
-		m.hold = hand.unsure[len(hand.unsure)-1]
-	case len(asking) > 0:
-		// Its acquire may have had its turn, and the answer is yet to come.
-		a := &j.procs[asking[0]]
-		if a.hold == none {
-			a.hold = j.add(hold{lock: l, proc: asking[0], call: a.call, ret: never, queued: none, shared: a.shared})
-			hand.mine = append(hand.mine, a.hold)
+	m.open = len(grants)+len(asking) > 1 || hand.doubtful()
+	for _, a := range asking {
+		if len(grants) > 0 && !reading {
+			break
 		}
-		m.hold = a.hold
+		grants = append(grants, j.asked(a, hand)) // it may have had its turn, and the answer is yet to come
+	}
+	switch {
+	case len(grants) == 0:
+	case reading && m.open:
+		m.hold, m.open = j.choices.pick(grants), false
+	default:
+		m.hold = grants[0]
 	}
 	return m
 }
 
-// few counts up to two that still are what the list says, from its end, and
+// asked is what a process asks for.
+func (j *Judge) asked(id int32, h *hand) int32 {
+	a := &j.procs[id]
+	if a.hold == none {
+		a.hold = j.add(hold{lock: h.lock, proc: id, call: a.call, ret: never, queued: none, shared: a.shared})
+		h.mine = append(h.mine, a.hold)
+	}
+	return a.hold
+}
+
+// last returns up to so many that still are what the list says, from its end, and
 // takes the others there out.
-func (j *Judge) few(list *[]int32, is func(*hold) bool) int {
-	var found []int32
+func (j *Judge) last(list *[]int32, is func(*hold) bool, most int) (found []int32) {
 	n := len(*list)
-	for ; n > 0 && len(found) < 2; n-- {
+	for ; n > 0 && len(found) < most; n-- {
 		if id := (*list)[n-1]; is(&j.holds[id]) {
 			found = append(found, id)
 		}
 	}
-	slices.Reverse(found)
-	*list = append((*list)[:n], found...)
-	return len(found)
+	*list = (*list)[:n]
+	for _, id := range slices.Backward(found) {
+		*list = append(*list, id)
+	}
+	return found
 }
 
 // certain tells whether the owner of h knows that it has it.
@@ -254,6 +270,18 @@ func (j *Judge) drop(hand *hand, proc int32, all bool, asks, from, pos int32) (f
 			h.joint = j.loss(first, h.proc, from)
 		} else {
 			j.cease(n, from)
+		}
+	}
+	for _, l := range j.losses[first:] { // what it has no answer to may have rested on it, too
+		for _, n := range hand.unsure {
+			if h := &j.holds[n]; h.proc == l.proc && h.uncertain() && h.joint == 0 {
+				j.cease(n, from)
+			}
+		}
+		for _, p := range j.clients[hand.client].asking {
+			if p == l.proc && j.procs[p].lock == hand.lock {
+				j.strike([]int32{p}, from)
+			}
 		}
 	}
 	return found

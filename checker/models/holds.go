@@ -86,7 +86,7 @@ func (o *object) judgeHolds() finding {
 		return undecided("an acquire without an answer may have had its turn at several moments")
 	}
 	if o.loose() {
-		return undecided(o.j.locks[o.lock].doubt)
+		return undecided("it is not certain " + o.j.locks[o.lock].doubt)
 	}
 	if len(o.refused) > 0 {
 		if s.momentary { // its moment may be in the way of a hold that would have to be longer

@@ -23,7 +23,7 @@ type Options struct {
 }
 
 // A Judge takes in a history, entry by entry, and judges it by a model. It
-// keeps about 50 bytes of an operation, and no entry.
+// keeps about 50 bytes of an operation, and the entries of a short history.
 type Judge struct {
 	model Model
 	opts  Options
@@ -43,6 +43,9 @@ type Judge struct {
 	hands     []hand
 	readings  map[int32]*reading // of holds that may be less than they seem
 	certain   []*object          // the locks as no reading holds less; made when they are needed
+	kept      []numbered         // of a short history
+	room      int                // how many entries may be kept
+	choices   *choices           // what is taken in is one reading of it; or nil
 	handOf    map[uint64]int32   // client and lock
 	grants    grants
 	holds     []hold
@@ -59,8 +62,9 @@ type seen struct{ acquires, accesses, cas, shared, tokens bool }
 // lock is what one lock name, or what it guards, has seen.
 type lock struct {
 	name     string
-	granted  int    // what the model judges, and was ok
-	doubt    string // which operation may be about several grants, or ""
+	granted  int     // what the model judges, and was ok
+	doubt    string  // which operation may be about several grants, or ""
+	unclear  []int32 // clients of which it is open what they mean
 	strays   []stray
 	refused  []refusal
 	events   []event
@@ -74,13 +78,14 @@ type loss struct{ proc, pos, least int32 }
 
 // New is a judge that has seen nothing yet.
 func New(m Model, o Options) *Judge {
-	return &Judge{model: m, opts: o, procOf: map[int]int32{}, nameOf: map[string]int32{}, lockOf: map[string]int32{}, handOf: map[uint64]int32{}, ceased: map[int32]int32{}}
+	return &Judge{model: m, opts: o, room: smallEnough, procOf: map[int]int32{}, nameOf: map[string]int32{}, lockOf: map[string]int32{}, handOf: map[uint64]int32{}, ceased: map[int32]int32{}}
 }
 
 // Add takes in the next entry, which stands in the line of that number (from 1)
 // of its file. The entries have to make sense together (history.Check).
 func (j *Judge) Add(e *history.Entry, line int) {
 	pos := j.size
+	j.keep(e, line)
 	j.size++
 	j.lines.add(pos, line)
 	if j.model.rule.leases {

@@ -54,7 +54,8 @@ func (j *Judge) stretches(holds []hold, deadlines []deadline) []hold {
 			}
 			asked = end
 		}
-		if len(list) == before && (j.opts.StrictTry || len(byHold[int32(i)]) == 0) { // it held at some time before, or nobody knows until when
+		ds := byHold[int32(i)]
+		if len(ds) == 0 || j.opts.StrictTry && (len(list) == before || !ds[0].granted) { // it held at some time before, or nobody knows until when
 			list = append(list, hold{lock: h.lock, proc: h.proc, call: h.call, ret: never, end: h.call, gone: never, floor: none, queued: none})
 		}
 	}

@@ -127,6 +127,35 @@ func (o *object) loosened(events []event, most bool) []event {
 	return list
 }
 
+// unclear are the events of a lock in which nothing has to be there of the clients of
+// which it is open what they mean, and each of their grants may end at any time: no
+// reading allows more.
+func (j *Judge) unclear(l *lock) []event {
+	list := slices.Clone(l.events)
+	of := func(hold int32) int32 {
+		if hold == none {
+			return none
+		}
+		return j.procs[j.holds[hold].proc].client
+	}
+	for i := range list {
+		e := &list[i]
+		if c := l.unclear; !slices.Contains(c, j.procs[e.proc].client) && !slices.Contains(c, of(e.about)) {
+			continue
+		}
+		e.ret = never
+		if e.release {
+			e.hold = none
+			continue
+		}
+		e.tied = false
+		list = append(list, event{proc: e.proc, call: e.call, ret: never, hold: none, release: true, about: e.hold})
+	}
+	slices.SortStableFunc(list, eventOrder)
+	j.confirmable(list)
+	return list
+}
+
 // releases are what a release with an ok can make of s: it ends the present hold, or
 // confirms what ended the one that it is about.
 func (o *object) releases(s state, e *event) (list []any) {

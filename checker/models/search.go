@@ -37,6 +37,13 @@ func (b *budget) shorten(d time.Duration) {
 	}
 }
 
+// within is the same budget, and no more than d.
+func (b *budget) within(d time.Duration) *budget {
+	c := *b
+	c.shorten(d)
+	return &c
+}
+
 // quick searches for a short time.
 func (b *budget) quick(o *object, list []operation, start state) checker.Outcome {
 	out, _ := b.search(o, list, start, confirmTime)

@@ -97,9 +97,13 @@ func fill(t *testing.T, entries []history.Entry) {
 	}
 }
 
-// judged is the verdict in the words of a spec.
-func judged(m Model, o Options, entries []history.Entry) string {
+// judged is the verdict in the words of a spec; of a history that is as good as long,
+// no entry is kept.
+func judged(m Model, o Options, long bool, entries []history.Entry) string {
 	j := New(m, o)
+	if long {
+		j.room = 0
+	}
 	for i := range entries {
 		j.Add(&entries[i], i+1)
 	}
@@ -132,17 +136,18 @@ func TestSpecs(t *testing.T) {
 		for _, model := range strings.Fields(s.models) {
 			t.Run(model+": "+s.name, func(t *testing.T) {
 				t.Parallel()
-				name, option, _ := strings.Cut(model, "+")
+				name, options, _ := strings.Cut(model, "+")
 				m, err := Parse(name)
 				if err != nil {
 					t.Fatal(err)
 				}
-				o := Options{StrictTry: option == "strict", Released: option == "released"}
+				has := func(o string) bool { return strings.Contains(options, o) }
+				o := Options{StrictTry: has("strict"), Released: has("released")}
 				entries := told(t, s.text)
-				if option == "read" {
+				if has("read") {
 					fill(t, entries)
 				}
-				if got := judged(m, o, entries); got != s.want {
+				if got := judged(m, o, has("long"), entries); got != s.want {
 					t.Errorf("got  %s\nwant %s", got, s.want)
 				}
 			})
@@ -718,6 +723,15 @@ var modelSpecs = []modelSpec{
 		c1' release
 		c1' release ok
 		c1' release grant=1
+		c1' release ok grant=1`, "valid"},
+	{"semaphore=3+long", "which of two permits was released is open, in a long history", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1 acquire
+		c1 acquire info
+		c1' release
+		c1' release ok
+		c1' release grant=1
 		c1' release ok grant=1`, `unknown: it is not certain which of its grants c1 means in line 5 (release); if it is as it seems: c1 (process 2) released the lock (line 8), and did not hold it: its hold had ended in line 6`},
 	{"owner-mutex lease reentrant-mutex", "the dead may come back and release", `
 		c1 acquire
@@ -848,8 +862,30 @@ var modelSpecs = []modelSpec{
 		c1' release info
 		c1'' release
 		c1'' release ok
+		c1 release ok`, "valid"},
+	{"owner-mutex+long", "a release without a name may confirm one of two, in a long history", `
+		c1 acquire
+		c1 acquire ok
+		c1 release
+		c1' acquire
+		c1' acquire ok
+		c1' release
+		c1' release info
+		c1'' release
+		c1'' release ok
 		c1 release ok`, `unknown: it is not certain which of its grants c1 means in line 8 (release); if it is as it seems: c1 (process 1) released the lock (line 10), and did not hold it: its hold had ended in line 9`},
 	{"owner-mutex owner-mutex+read", "or be about what is still asked for", `
+		c1 acquire
+		c1' acquire
+		c1' acquire ok
+		c4 try
+		c1' release
+		c4 try ok
+		c4 release
+		c1'' release
+		c1'' release ok
+		c1' release ok`, "valid"},
+	{"owner-mutex+long", "or be about what is still asked for, in a long history", `
 		c1 acquire
 		c1' acquire
 		c1' acquire ok
@@ -902,6 +938,16 @@ var modelSpecs = []modelSpec{
 		c1 release grant=1
 		c1 release ok`, "valid"},
 	{"fifo-mutex", "two without an answer may have had their turns before who queued after them", `
+		c1 acquire
+		c1' try
+		c3 acquire
+		c3 queued
+		c1'' release
+		c1'' release ok
+		c1'' release
+		c1'' release ok
+		c3 acquire ok`, "valid"},
+	{"fifo-mutex+long", "two without an answer may have had their turns before who queued after them, in a long history", `
 		c1 acquire
 		c1' try
 		c3 acquire
@@ -988,6 +1034,17 @@ var modelSpecs = []modelSpec{
 		c2 acquire
 		c2 acquire ok`, `violated 1,2,5,6: from line 1 to line 6 the lock was granted 2 times, and no release can have come between.`},
 	{"semaphore=2 semaphore=2+read", "a release that is open may have ended what was lost later, too", `
+		c2 acquire
+		c2' acquire
+		c2' acquire info
+		c2'' release
+		c2 acquire ok
+		c1 acquire
+		c1 acquire ok
+		c3 acquire
+		c3 acquire ok
+		c2'' lost`, "valid"},
+	{"semaphore=2+long", "a release that is open may have ended what was lost later, too, in a long history", `
 		c2 acquire
 		c2' acquire
 		c2' acquire info
@@ -1244,6 +1301,87 @@ var modelSpecs = []modelSpec{
 		c2 release ok
 		c2 try at=5
 		c2 try fail error=held at=10`, `violated 4,5,6: c2 was refused the lock (lines 5 to 6) when nobody can have held it.`},
+	{"owner-mutex mutex semaphore=1 reentrant-mutex rw-mutex", "an extend without a name is not about an acquire that fails", `
+		c1 acquire
+		c1' acquire
+		c1'' extend
+		c1' acquire ok
+		c1 acquire fail error=held
+		c1'' extend ok`, "valid"},
+	{"owner-mutex+long", "of a long history that is not known", `
+		c1 acquire
+		c1' acquire
+		c1'' extend
+		c1' acquire ok
+		c1 acquire fail error=held
+		c1'' extend ok`, `unknown: it is not certain which of its grants c1 means in line 3 (extend); if it is as it seems: c1 (process 3) extended the lock (line 6), and did not hold it`},
+	{"owner-mutex mutex semaphore=1 reentrant-mutex rw-mutex", "nor is a release", `
+		c1 acquire
+		c1' acquire
+		c1'' release
+		c1' acquire ok
+		c1 acquire fail error=held
+		c1'' release ok`, "valid"},
+	{"mutex+released owner-mutex+released", "a failed release without a name may be about what was asked for", `
+		c1 acquire
+		c1' acquire
+		c1' acquire info
+		c1'' release
+		c1 acquire ok
+		c1'' release fail error=not-held
+		c2 acquire
+		c2 acquire ok`, "valid"},
+	{"mutex+released+long", "of a long history that is not known, of mutex neither", `
+		c1 acquire
+		c1' acquire
+		c1' acquire info
+		c1'' release
+		c1 acquire ok
+		c1'' release fail error=not-held
+		c2 acquire
+		c2 acquire ok`, `unknown: it is not certain which of its grants c1 means in line 4 (release); if it is as it seems: from line 1 to line 8 the lock was granted 2 times, and no release can have come between`},
+	{"mutex", "of two grants the one that was lost need not be the one that was released", `
+		c2 acquire
+		c2' acquire
+		c2' acquire ok grant=2
+		c2'' release
+		c2'' release ok
+		c2''' lost grant=2
+		c1 acquire
+		c1 acquire ok
+		c1' acquire
+		c1' acquire ok`, "valid"},
+	{"owner-mutex", "without that it is violated", `
+		c2 acquire
+		c2' acquire
+		c2' acquire ok grant=2
+		c2'' release
+		c2'' release ok
+		c2''' lost grant=2
+		c1 acquire
+		c1 acquire ok
+		c1' acquire
+		c1' acquire ok`, `violated 8,10: c1 (process 5) held the lock from line 8 on, and c1 (process 6) was granted it in line 10.`},
+	{"owner-mutex mutex semaphore=1 rw-mutex reentrant-mutex", "a loss without a name is about any of those that an extend may have been about", `
+		c1 acquire
+		c1' acquire
+		c1' acquire info
+		c1'' extend
+		c1'' extend ok
+		c1'' lost
+		c1 acquire ok
+		c2 acquire
+		c2 acquire ok`, "valid"},
+	{"owner-mutex mutex semaphore=1 rw-mutex reentrant-mutex", "also of one that was answered", `
+		c1 acquire
+		c1' acquire
+		c1' acquire info
+		c1'' extend
+		c1 acquire ok
+		c1'' extend ok
+		c1'' lost
+		c2 acquire
+		c2 acquire ok`, "valid"},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},

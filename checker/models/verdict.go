@@ -36,7 +36,7 @@ func (j *Judge) Verdict(ctx context.Context) Verdict {
 	for i, o := range objects {
 		v.Operations += o.count()
 		f := o.judge(b)
-		if doubt := j.locks[i].doubt; doubt != "" && f.outcome == checker.Violated && j.model.kind == holding {
+		if f.outcome == checker.Violated && j.locks[i].doubt != "" {
 			o, f = j.surely(i, f, b)
 		}
 		switch f.outcome {
@@ -153,7 +153,7 @@ func (j *Judge) finish() {
 				l.events = append(l.events, event{proc: id, call: p.call, ret: never, hold: none, release: true, about: p.hold, open: p.means.open})
 			}
 			if p.hold != none {
-				j.settle(p, true)
+				j.settle(p, true, true)
 				j.holds[p.hold].close(p.call)
 			}
 		case history.Read, history.Write, history.CAS:
@@ -208,6 +208,9 @@ func (j *Judge) objects(holds []hold, sure bool) []*object {
 		l := &j.locks[i]
 		o := &object{j: j, lock: int32(i), strays: slices.Clone(l.strays), refused: l.refused, events: l.events, accesses: l.accesses}
 		o.strays = slices.DeleteFunc(o.strays, func(s stray) bool { return s.doubt == loose && !sure || s.doubt == seems && sure })
+		if sure && j.model.kind == anonymous {
+			o.events = j.unclear(l)
+		}
 		if j.resources { // they stand where the accesses took effect
 			o.accesses = l.effects
 		}
@@ -309,8 +312,8 @@ func (o *object) judge(b *budget) finding {
 	return f
 }
 
-// surely judges a lock again that is violated in one reading of its history, and
-// returns what is violated in every reading.
+// surely judges a lock again that is violated in one reading of its history, by
+// what holds in every reading, and by each reading.
 func (j *Judge) surely(lock int, seems finding, b *budget) (*object, finding) {
 	if j.certain == nil {
 		j.certain = j.objects(j.least(), true)
@@ -319,7 +322,10 @@ func (j *Judge) surely(lock int, seems finding, b *budget) (*object, finding) {
 	if f := o.judge(b); f.outcome == checker.Violated {
 		return o, f
 	}
-	return o, undecided(j.locks[lock].doubt + "; if it is as it seems: " + strings.TrimSuffix(seems.sentence, "."))
+	if r, f := j.each(lock, b); f.outcome != checker.Unknown {
+		return r, f
+	}
+	return o, undecided("it is not certain " + j.locks[lock].doubt + "; if it is as it seems: " + strings.TrimSuffix(seems.sentence, "."))
 }
 
 // witness shows the facts of a finding by their lines.
