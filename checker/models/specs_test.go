@@ -1382,6 +1382,51 @@ var modelSpecs = []modelSpec{
 		c1'' lost
 		c2 acquire
 		c2 acquire ok`, "valid"},
+	{"reentrant-mutex reentrant-mutex=2", "what was asked for before the entry was lost may have gone with it", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1 acquire
+		c1 lost grant=1
+		c1 acquire ok grant=2
+		c2 acquire
+		c2 acquire ok grant=3`, "valid"},
+	{"reentrant-mutex reentrant-mutex=2 reentrant-mutex+read", "so it may if the loss names no grant", `
+		c1 acquire
+		c1 acquire ok
+		c1 acquire
+		c1 lost
+		c1 acquire ok grant=2
+		c2 acquire
+		c2 acquire ok grant=3`, "valid"},
+	{"reentrant-mutex+released", "so it may if a failed release found the entry gone", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1 acquire
+		c1' release grant=1
+		c1' release fail error=not-held
+		c2 acquire
+		c1 acquire ok grant=2
+		c2 acquire ok grant=3`, "valid"},
+	{"reentrant-mutex", "so it may if it has no answer", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1 acquire
+		c1 acquire info
+		c1' lost grant=1
+		c2 acquire
+		c1' release grant=1
+		c2 acquire ok grant=2
+		c1' release ok
+		c1' release
+		c1' release ok`, "valid"},
+	{"owner-mutex rw-mutex semaphore=1", "what a process asks for is not lost with what it had", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1 acquire
+		c1 lost grant=1
+		c1 acquire ok grant=2
+		c2 acquire
+		c2 acquire ok grant=3`, "violated 5,7: c1 held the lock from line 5 on, and c2 was granted it in line 7."},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
