@@ -385,9 +385,21 @@ func (c *chaos) rests(pos, proc int) (list uint64) {
 	return list
 }
 
-// entry notes that all that a process holds may end at pos, at once.
+// entry notes that all that a process holds may end at pos, at once, and what it has
+// no answer to.
 func (c *chaos) entry(pos, proc int) {
-	c.deeds = append(c.deeds, deed{what: toLose, call: pos, ret: 1 << 29, optional: true, of: int(none), lost: c.rests(pos, proc)})
+	lost := c.rests(pos, proc)
+	c.deeds = append(c.deeds, deed{what: toLose, call: pos, ret: 1 << 29, optional: true, of: int(none), lost: lost})
+	c.unanswered(pos, proc, lost)
+}
+
+// unanswered notes that what a process has no answer to may end at pos.
+func (c *chaos) unanswered(pos, proc int, but uint64) {
+	for k, d := range c.deeds {
+		if d.what == toAcquire && d.proc == proc && d.optional && but&bit(k) == 0 {
+			c.end(pos, k)
+		}
+	}
 }
 
 // ends notes that holds may end from pos on.
@@ -490,7 +502,9 @@ func (c *chaos) answer(p *chaotic) {
 		}
 	}
 	if fails := e.F == history.Release && e.Type == history.Fail && c.opts.Released; fails && c.model.rule.reentrant && d.of != int(none) && c.holds(d.of) {
-		*d = deed{what: toLose, call: d.call, ret: d.ret, optional: true, of: int(none), lost: c.rests(d.call, c.deeds[d.of].proc)}
+		proc := c.deeds[d.of].proc
+		*d = deed{what: toLose, call: d.call, ret: d.ret, optional: true, of: int(none), lost: c.rests(d.call, proc)}
+		c.unanswered(d.call, proc, d.lost)
 	} else if fails && d.of != int(none) && c.lostBefore(d.of) {
 		for k := range c.deeds {
 			if x := &c.deeds[k]; x.lost&bit(d.of) != 0 {
