@@ -152,6 +152,9 @@ func (j *Judge) invoke(pos int32, e *history.Entry, id int32) {
 		j.saw.acquires, j.saw.shared = true, j.saw.shared || e.Shared
 		c := &j.clients[p.client]
 		c.asking = append(c.asking, id)
+		if e.Grant != 0 {
+			j.grants.put(e.Grant, j.asked(id, j.hand(p.client, p.lock)))
+		}
 	case history.Read, history.Write, history.CAS:
 		j.saw.accesses, j.saw.cas = true, j.saw.cas || e.F == history.CAS
 		if h := j.grants.get(e.Grant); h != none && p.token == 0 {

@@ -135,7 +135,7 @@ func (o *object) cutHolds(ops []operation) []piece {
 			return []piece{{own: ops}} // it may have had its turn and be over
 		}
 	}
-	slices.SortFunc(ops, func(a, b operation) int { return cmp.Compare(a.call, b.call) })
+	slices.SortStableFunc(ops, func(a, b operation) int { return cmp.Compare(a.call, b.call) })
 	var pieces []piece
 	var open []int32
 	var carried []operation

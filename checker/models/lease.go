@@ -33,7 +33,7 @@ func (j *Judge) stretches(holds []hold, deadlines []deadline) []hold {
 				next = min(next, ds[k+1].pos)
 			}
 			end := min(next, over)
-			if d.granted && over > d.pos && h.end < d.pos { // it was over before its answer came, and had an instant before that
+			if len(list) == before && d.granted && over > d.pos && h.end < d.pos { // it was over before its answer came, and had an instant before that
 				list = append(list, hold{lock: h.lock, proc: h.proc, call: h.call, ret: h.ret, end: h.end, gone: h.gone, floor: none, queued: none, until: d.until})
 				continue
 			}
@@ -48,14 +48,18 @@ func (j *Judge) stretches(holds []hold, deadlines []deadline) []hold {
 			if last != nil && last.end == d.pos {
 				last.end, last.until = end, d.until
 			} else {
-				part := hold{lock: h.lock, proc: h.proc, call: asked, ret: max(d.pos, h.ret), end: end, gone: h.gone, floor: none, queued: none, until: d.until}
+				from := max(d.pos, h.ret)
+				if k == 0 && d.granted { // somebody may have been told before its answer came that it was there
+					from = h.ret
+				}
+				part := hold{lock: h.lock, proc: h.proc, call: asked, ret: from, end: end, gone: h.gone, floor: none, queued: none, until: d.until}
 				list = append(list, part)
 				last = &list[len(list)-1]
 			}
 			asked = end
 		}
-		ds := byHold[int32(i)]
-		if len(ds) == 0 || j.opts.StrictTry && (len(list) == before || !ds[0].granted) { // it held at some time before, or nobody knows until when
+		// It held at some time before, or nobody knows until when.
+		if len(byHold[int32(i)]) == 0 || j.opts.StrictTry && (len(list) == before || list[before].ret > h.ret) {
 			list = append(list, hold{lock: h.lock, proc: h.proc, call: h.call, ret: never, end: h.call, gone: never, floor: none, queued: none})
 		}
 	}

@@ -1427,6 +1427,63 @@ var modelSpecs = []modelSpec{
 		c1 acquire ok grant=2
 		c2 acquire
 		c2 acquire ok grant=3`, "violated 5,7: c1 held the lock from line 5 on, and c2 was granted it in line 7."},
+	{"owner-mutex semaphore=2", "a grant that an invoke names can be released before the answer, and once", `
+		c1 acquire grant=1
+		c1' acquire grant=2
+		c1'' release grant=2
+		c1'' release ok grant=2
+		c1' acquire ok grant=2
+		c1' release grant=2
+		c1' release ok grant=2`, `violated 4,6,7: c1 (process 2) released the lock (line 7), and did not hold it: its hold had ended in line 4.`},
+	{"owner-mutex semaphore=2", "so it can if there is no answer", `
+		c1 acquire grant=1
+		c1' acquire grant=2
+		c1'' release grant=2
+		c1'' release ok grant=2
+		c1'' release grant=2
+		c1'' release ok grant=2
+		c2 acquire grant=3
+		c2 acquire ok grant=3`, `violated 4,5,6: c1 (process 3) released the lock (line 6), and did not hold it: its hold had ended in line 4.`},
+	{"lease", "a lease that was extended and released before its answer came is one hold", `
+		c1 acquire at=1
+		c1' extend at=10
+		c1' extend ok at=11 until=14
+		c1' release at=13
+		c1 acquire ok at=21 until=32`, "valid"},
+	{"fenced-mutex", "who died by itself before the answer came may have held for an instant after that of the acquire", `
+		c2 try
+		c2 try ok
+		c3 acquire
+		nemesis poweroff on=c2
+		nemesis exit on=c3
+		c2' acquire
+		c3 acquire ok token=3
+		c2' acquire ok`, "valid"},
+	{"lease+strict", "who does not say until when it held may be why, even if it says so later", `
+		c2 acquire grant=1 at=2
+		c1 try grant=2 at=3
+		c2 acquire ok grant=1 at=5
+		c1 try fail grant=2 at=7
+		c1 acquire grant=4 at=8
+		c1 acquire ok grant=4 at=10 until=11
+		c2 extend grant=1 at=19
+		c2 extend ok grant=1 at=20 until=27`, "valid"},
+	{"lease+strict", "and so may who held no longer when the answer came", `
+		c1 acquire at=1
+		c2 try at=1
+		c2 try fail at=1
+		c2 acquire at=2
+		c1 acquire ok grant=1 at=3 until=3
+		c2 acquire ok grant=3 at=5 until=16
+		c1 extend grant=1 at=17
+		c1 extend ok grant=1 at=18 until=28`, "valid"},
+	{"lease", "who was told of a grant before its answer came held it from there on", `
+		c1 acquire at=2
+		c1' extend at=4
+		c1' extend ok at=10
+		c2 acquire at=11
+		c2 acquire ok at=21 until=24
+		c1 acquire ok at=25 until=29`, `violated 3,5: c1 (process 1) held the lock from line 3 on (valid until 29.000 s), and c2 was granted it in line 5.`},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},

@@ -173,7 +173,7 @@ func (j *Judge) finish() {
 			r.gone = h.gone
 		}
 		if r.end = min(r.end, h.end); r.end != never {
-			r.end = min(max(r.end, r.floor), r.gone)
+			r.end = min(max(r.end, r.floor, h.call), r.gone)
 		}
 	}
 	for i := range j.holds { // who has one of those that rest on an entry has the entry
@@ -192,10 +192,10 @@ func (j *Judge) finish() {
 			if h.end = h.alone; h.joint != 0 {
 				h.end = min(h.end, j.losses[h.joint-1].pos)
 			}
-			h.end = min(max(h.end, h.floor), h.gone)
+			h.end = min(max(h.end, h.floor, h.call), h.gone)
 		}
 		if h.alone != never {
-			h.alone = min(max(h.alone, h.floor), h.gone)
+			h.alone = min(max(h.alone, h.floor, h.call), h.gone)
 		}
 	}
 }
