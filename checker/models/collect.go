@@ -19,6 +19,7 @@ const none int32 = -1
 // an instant in a range of positions.
 type hold struct {
 	lock, proc int32
+	owner      int32 // the first of the processes that go on for one another, of which proc is one
 	call, ret  int32 // of the acquire; ret is never: it may not have happened
 	end, gone  int32 // of the release, from its invoke on; end is never: there is none; gone is never: it may not have happened
 	floor      int32 // until when an extend shows it, or none
@@ -301,7 +302,7 @@ func (j *Judge) released(pos int32, e *history.Entry, id int32) {
 		h.close(p.call)
 		h.gone, h.ret = pos, min(h.ret, pos)
 	case e.Type == history.Fail && effect && j.model.rule.reentrant && h.certain() && !p.means.open: // the entry was gone
-		j.drop(j.hand(j.procs[h.proc].client, h.lock), h.proc, false, none, p.call, pos)
+		j.drop(j.hand(j.procs[h.proc].client, h.lock), h.owner, none, p.call, pos)
 	case e.Type == history.Fail && effect && h.joint != 0: // its entry was gone as early as that
 		l := &j.losses[h.joint-1]
 		l.pos, l.least, h.end = min(l.pos, p.call), min(l.least, p.call), min(h.end, p.call)

@@ -48,7 +48,7 @@ func (j *Judge) held(e *history.Entry, id int32) meaning {
 	var grants []int32 // that it may be about, the likeliest first
 	if e.Grant == 0 {
 		for i := len(hand.sure) - 1; i >= 0; i-- {
-			if h := &j.holds[hand.sure[i]]; h.proc == id && h.certain() {
+			if h := &j.holds[hand.sure[i]]; h.owner == p.first && h.certain() {
 				return meaning{hold: hand.sure[i], open: j.clouded(hand, hand.sure[i])}
 			}
 		}
@@ -130,7 +130,7 @@ func (j *Judge) asking(c, l, but int32) (list []int32) {
 
 // add notes a hold, which nothing has ended yet.
 func (j *Judge) add(h hold) int32 {
-	h.end, h.gone, h.alone, h.floor = never, never, never, none
+	h.end, h.gone, h.alone, h.floor, h.owner = never, never, never, none, j.procs[h.proc].first
 	id := int32(len(j.holds))
 	if n := len(j.holds); n == cap(j.holds) { // append alone would copy long lists five times
 		j.holds = slices.Grow(j.holds, n+64)
@@ -215,9 +215,9 @@ func (j *Judge) lose(m meaning, id, l, pos int32) {
 	if m.named && m.hold == none {
 		return
 	}
-	owner := id
+	owner := j.procs[id].first
 	if m.named {
-		owner, l = j.holds[m.hold].proc, j.holds[m.hold].lock
+		owner, l = j.holds[m.hold].owner, j.holds[m.hold].lock
 	}
 	client := j.procs[owner].client
 	hand := j.hand(client, l)
@@ -232,12 +232,12 @@ func (j *Judge) lose(m meaning, id, l, pos int32) {
 	case m.hold != none && m.hold == asks:
 	case m.named && m.hold != none && j.holds[m.hold].joint != 0: // with its entry, which was lost before
 	case m.named && j.model.rule.reentrant && j.holds[m.hold].certain():
-		j.drop(hand, owner, false, asks, pos, pos)
+		j.drop(hand, owner, asks, pos, pos)
 	case m.named && !m.open:
 		j.cease(m.hold, pos)
-	case m.named || !j.drop(hand, id, true, asks, pos, pos):
+	case m.named || !j.drop(hand, owner, asks, pos, pos):
 		if !m.named { // else it is one that nobody had an answer to
-			j.drop(hand, none, true, asks, pos, pos)
+			j.drop(hand, none, asks, pos, pos)
 		}
 		for _, n := range hand.unsure {
 			if n != asks && j.holds[n].joint == 0 {
@@ -248,11 +248,11 @@ func (j *Judge) lose(m meaning, id, l, pos int32) {
 	}
 }
 
-// drop ends, from a position on, what a process holds for certain at pos (all: and
-// what it goes on with, after an info), or all of a hand (none), but not what it
-// asks for. It returns false if that is nothing, or is being released.
-func (j *Judge) drop(hand *hand, proc int32, all bool, asks, from, pos int32) (found bool) {
-	joint, first := proc != none && j.model.rule.reentrant, len(j.losses)
+// drop ends, from a position on, what an owner holds for certain at pos, or all of a
+// hand (none), but not what its process asks for. It returns false if that is nothing,
+// or is being released.
+func (j *Judge) drop(hand *hand, owner, asks, from, pos int32) (found bool) {
+	joint, joined := owner != none && j.model.rule.reentrant, false
 	list := hand.sure
 	hand.sure = hand.sure[:0]
 	for _, n := range list {
@@ -260,43 +260,32 @@ func (j *Judge) drop(hand *hand, proc int32, all bool, asks, from, pos int32) (f
 		if !h.certain() {
 			continue
 		}
-		mine := proc == none || h.proc == proc || all && j.procs[h.proc].first == j.procs[proc].first
-		if !mine || n == asks || joint && h.ret > pos {
+		if owner != none && h.owner != owner || n == asks || joint && h.ret > pos {
 			hand.sure = append(hand.sure, n)
 			continue
 		}
 		if found = found || h.releasing == 0; joint {
 			j.doubted(n, from)
-			h.joint = j.loss(first, h.proc, from)
+			h.joint, joined = int32(len(j.losses))+1, true
 		} else {
 			j.cease(n, from)
 		}
 	}
-	for _, l := range j.losses[first:] { // what it has no answer to may have rested on it, too
-		for _, n := range hand.unsure {
-			if h := &j.holds[n]; h.proc == l.proc && h.uncertain() && h.joint == 0 {
-				j.cease(n, from)
-			}
+	if !joined {
+		return found
+	}
+	j.losses = append(j.losses, loss{owner, from, from})
+	for _, n := range hand.unsure { // what it has no answer to may have rested on the entry, too
+		if h := &j.holds[n]; h.owner == owner && h.uncertain() && h.joint == 0 {
+			j.cease(n, from)
 		}
-		for _, p := range j.clients[hand.client].asking {
-			if p == l.proc && j.procs[p].lock == hand.lock {
-				j.strike([]int32{p}, from)
-			}
+	}
+	for _, p := range j.clients[hand.client].asking {
+		if j.procs[p].first == owner && j.procs[p].lock == hand.lock {
+			j.strike([]int32{p}, from)
 		}
 	}
 	return found
-}
-
-// loss is the entry of a store that a process lost at pos, plus one: one of those
-// from first on, or a new one.
-func (j *Judge) loss(first int, proc, pos int32) int32 {
-	for i := first; i < len(j.losses); i++ {
-		if j.losses[i].proc == proc {
-			return int32(i) + 1
-		}
-	}
-	j.losses = append(j.losses, loss{proc, pos, pos})
-	return int32(len(j.losses))
 }
 
 // strike notes that what processes ask for may be over at pos, once they have it.
@@ -329,7 +318,7 @@ func (j *Judge) die(names []string, pos int32, itself bool) {
 			for _, h := range j.hands[i].unsure {
 				j.cease(h, at)
 			}
-			j.drop(&j.hands[i], none, true, none, at, at)
+			j.drop(&j.hands[i], none, none, at, at)
 		}
 	}
 }

@@ -174,7 +174,7 @@ type sweep struct {
 	vague     bool            // where that instant is makes a difference
 	lastFree  int32           // the last start before which nobody held
 	lastHalf  int32           // the last one before which nobody but readers held
-	lastOnly  map[int32]int32 // by process: the last one before which nobody else held, and it not too often
+	lastOnly  map[int32]int32 // by owner: the last one before which nobody else held, and it not too often
 }
 
 // begin takes in the start of hold i.
@@ -191,7 +191,7 @@ func (s *sweep) begin(i int32) finding {
 		}
 		return legal
 	}
-	if blockers != nil && !(s.rule.reentrant && s.rule.tokens && s.holds[blockers[0]].proc == h.proc) {
+	if blockers != nil && !(s.rule.reentrant && s.rule.tokens && s.holds[blockers[0]].owner == h.owner) {
 		return s.together(i, blockers)
 	}
 	if f := s.token(i); f.outcome == checker.Violated {
@@ -245,7 +245,7 @@ func (s *sweep) blockers(h *hold) []int32 {
 				return []int32{a}
 			}
 		}
-	case s.rule.reentrant && s.holds[s.active[0]].proc == h.proc:
+	case s.rule.reentrant && s.holds[s.active[0]].owner == h.owner:
 		if s.limit == 0 || len(s.active) < s.limit {
 			return nil
 		}
@@ -269,7 +269,7 @@ func (s *sweep) remember(pos int32) {
 		if s.lastOnly == nil {
 			s.lastOnly = map[int32]int32{}
 		}
-		s.lastOnly[s.holds[s.active[0]].proc] = pos
+		s.lastOnly[s.holds[s.active[0]].owner] = pos
 	}
 }
 
@@ -279,12 +279,12 @@ func (s *sweep) hadRoom(h *hold) bool {
 	// A lease may end, and somebody else be granted it, in one line.
 	return s.lastFree >= from ||
 		s.rule.shared && h.shared && s.lastHalf >= from ||
-		s.onlyOwn(h.proc) >= from
+		s.onlyOwn(h.owner) >= from
 }
 
-// onlyOwn is the last start before which nobody but a process held, or none.
-func (s *sweep) onlyOwn(proc int32) int32 {
-	if pos, ok := s.lastOnly[proc]; ok {
+// onlyOwn is the last start before which nobody but an owner held, or none.
+func (s *sweep) onlyOwn(owner int32) int32 {
+	if pos, ok := s.lastOnly[owner]; ok {
 		return pos
 	}
 	return none
@@ -305,7 +305,7 @@ func (s *sweep) together(i int32, blockers []int32) finding {
 		return violation(facts, "%s held %s %d times, which is the limit, and was granted it once more (line %d).", who, lock, limit, j.lines.of(h.ret))
 	}
 	b := &s.holds[blockers[0]]
-	if b.proc == h.proc {
+	if b.owner == h.owner {
 		return violation(facts, "%s %s, and was granted it again (line %d).", who, j.heldFrom(b), j.lines.of(h.ret))
 	}
 	return violation(facts, "%s %s, and %s was granted it in line %d.", j.who(b.proc), j.heldFrom(b), who, j.lines.of(h.ret))
@@ -424,13 +424,13 @@ func (s *sweep) falls(i int32) finding {
 // between shows that hold i is none of those that rest on hold k: somebody else
 // held meanwhile, or its process let go of all that it had.
 func (s *sweep) between(k, i int32) (facts []fact) {
-	if !s.rule.reentrant || s.holds[k].proc != s.holds[i].proc || s.holds[k].token != s.holds[i].token {
+	if !s.rule.reentrant || s.holds[k].owner != s.holds[i].owner || s.holds[k].token != s.holds[i].token {
 		return nil
 	}
 	over := s.holds[k].gone // when all that rests on the same grant is let go
 	for _, n := range s.order {
 		h := &s.holds[n]
-		same := h.proc == s.holds[i].proc
+		same := h.owner == s.holds[i].owner
 		switch {
 		case h.ret >= s.holds[i].ret || same && h.call > over && h.ret > s.holds[k].ret:
 			return facts
@@ -445,18 +445,15 @@ func (s *sweep) between(k, i int32) (facts []fact) {
 	return facts
 }
 
-// mayBeNested tells whether a release of one before it, by the process of hold i, may
-// have come later: it has no answer, or another process of the client did it.
+// mayBeNested tells whether the owner of hold i may have held all the time since one
+// before it: a release has no answer, or another process of the client did it, or an
+// acquire has no answer.
 func (s *sweep) mayBeNested(i int32) bool {
-	if !s.rule.reentrant {
-		return false
-	}
-	for _, k := range s.order {
-		if h := &s.holds[k]; h.ret < s.holds[i].ret && h.proc == s.holds[i].proc && h.end != never && h.gone > s.holds[i].call {
-			return true
-		}
-	}
-	return false
+	x := &s.holds[i]
+	return s.rule.reentrant && slices.ContainsFunc(s.holds, func(h hold) bool {
+		return h.owner == x.owner && !h.void && h.call < x.ret &&
+			(!h.presupposed() || h.ret < x.ret && h.end != never && h.gone > x.call)
+	})
 }
 
 // turn looks whether hold i was overtaken in the queue.

@@ -25,6 +25,9 @@ func (j *Judge) stretches(holds []hold, deadlines []deadline) []hold {
 			continue
 		}
 		asked, before := h.call, len(list)
+		stretch := func(call, ret, end, gone int32, until time.Duration) {
+			list = append(list, hold{lock: h.lock, proc: h.proc, owner: h.owner, call: call, ret: ret, end: end, gone: gone, floor: none, queued: none, until: until})
+		}
 		var last *hold
 		for k, d := range byHold[int32(i)] {
 			over := j.at(d.until)
@@ -34,14 +37,14 @@ func (j *Judge) stretches(holds []hold, deadlines []deadline) []hold {
 			}
 			end := min(next, over)
 			if len(list) == before && d.granted && over > d.pos && h.end < d.pos { // it was over before its answer came, and had an instant before that
-				list = append(list, hold{lock: h.lock, proc: h.proc, call: h.call, ret: h.ret, end: h.end, gone: h.gone, floor: none, queued: none, until: d.until})
+				stretch(h.call, h.ret, h.end, h.gone, d.until)
 				continue
 			}
 			if over <= d.pos || h.end < d.pos && (d.call == none || d.call > h.gone) {
 				continue
 			}
 			if h.end < d.pos { // an extend: it found the hold there, for an instant at least
-				list = append(list, hold{lock: h.lock, proc: h.proc, call: asked, ret: min(d.pos, h.gone), end: max(d.call, h.end), gone: h.gone, floor: none, queued: none, until: d.until})
+				stretch(asked, min(d.pos, h.gone), max(d.call, h.end), h.gone, d.until)
 				last = nil
 				continue
 			}
@@ -52,15 +55,14 @@ func (j *Judge) stretches(holds []hold, deadlines []deadline) []hold {
 				if k == 0 && d.granted { // somebody may have been told before its answer came that it was there
 					from = h.ret
 				}
-				part := hold{lock: h.lock, proc: h.proc, call: asked, ret: from, end: end, gone: h.gone, floor: none, queued: none, until: d.until}
-				list = append(list, part)
+				stretch(asked, from, end, h.gone, d.until)
 				last = &list[len(list)-1]
 			}
 			asked = end
 		}
 		// It held at some time before, or nobody knows until when.
 		if len(byHold[int32(i)]) == 0 || j.opts.StrictTry && (len(list) == before || list[before].ret > h.ret) {
-			list = append(list, hold{lock: h.lock, proc: h.proc, call: h.call, ret: never, end: h.call, gone: never, floor: none, queued: none})
+			stretch(h.call, never, h.call, never, 0)
 		}
 	}
 	return list

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand"
@@ -225,21 +226,23 @@ type chaos struct {
 	opts  Options
 	named bool
 
-	h     []history.Entry
-	deeds []deed
-	procs []*chaotic
-	count int
-	grant int
-	token uint64
-	got   []possession
-	alive map[string]int   // behind the last sign of life of a client, or where it was killed
-	seq   history.Sequence // names the grants of a history without names, as a reader does
-	names map[int]int      // those grants, and the deeds that got them
+	h       []history.Entry
+	deeds   []deed
+	procs   []*chaotic
+	count   int
+	grant   int
+	token   uint64
+	got     []possession
+	retired map[string]int   // by client: who ended with info, until another process goes on
+	alive   map[string]int   // behind the last sign of life of a client, or where it was killed
+	seq     history.Sequence // names the grants of a history without names, as a reader does
+	names   map[int]int      // those grants, and the deeds that got them
 }
 
 type chaotic struct {
 	client string
 	n      int
+	owner  int // the process that it goes on for, after an info, or itself; 0: it did nothing yet
 	open   *history.Entry
 	deed   int
 	of     int
@@ -295,7 +298,7 @@ func (c *chaos) process(client string) {
 }
 
 func (c *chaos) run() {
-	c.alive, c.names = map[string]int{}, map[int]int{}
+	c.alive, c.names, c.retired = map[string]int{}, map[int]int{}, map[string]int{}
 	for i := range 2 + c.Intn(2) {
 		c.process(fmt.Sprint("c", i))
 		// Without names most of what two processes of one client do is open.
@@ -338,14 +341,14 @@ func (c *chaos) lost(p *chaotic, of, pos int) {
 		}
 		found := false
 		for k, d := range c.deeds {
-			found = found || d.what == toAcquire && d.proc == p.n && k != asks && k != lets && holds(k)
+			found = found || d.what == toAcquire && d.proc == p.owner && k != asks && k != lets && holds(k)
 		}
 		if found && c.model.rule.reentrant {
-			c.entry(pos, p.n)
+			c.entry(pos, p.owner)
 			return
 		}
 		for k, d := range c.deeds {
-			if d.what == toAcquire && d.client == p.client && k != asks && (!found || d.proc == p.n) && !c.lostBefore(k) {
+			if d.what == toAcquire && d.client == p.client && k != asks && (!found || d.proc == p.owner) && !c.lostBefore(k) {
 				c.end(pos, k)
 			}
 		}
@@ -421,6 +424,10 @@ func (c *chaos) end(pos, k int) {
 }
 
 func (c *chaos) ask(p *chaotic) {
+	if p.owner == 0 {
+		p.owner = cmp.Or(c.retired[p.client], p.n)
+		delete(c.retired, p.client)
+	}
 	e := history.Entry{Client: p.client, Process: history.Process{N: p.n}, Type: history.Invoke}
 	var mine []possession
 	for _, x := range c.got {
@@ -428,7 +435,7 @@ func (c *chaos) ask(p *chaotic) {
 			mine = append(mine, x)
 		}
 	}
-	d := deed{call: len(c.h), ret: 1 << 29, optional: true, client: p.client, proc: p.n, of: int(none)}
+	d := deed{call: len(c.h), ret: 1 << 29, optional: true, client: p.client, proc: p.owner, of: int(none)}
 	if len(mine) > 0 && c.Intn(3) > 0 {
 		x := mine[len(mine)-1-c.Intn(min(2, len(mine)))]
 		if c.named {
@@ -489,7 +496,7 @@ func (c *chaos) answer(p *chaotic) {
 	case e.Type == history.OK:
 		d.optional, d.ret = false, min(d.ret, pos)
 	case e.Type == history.Fail && e.F == history.Try && c.opts.StrictTry:
-		*d = deed{what: toBeRefused, call: d.call, ret: pos, proc: p.n, shared: d.shared}
+		*d = deed{what: toBeRefused, call: d.call, ret: pos, proc: p.owner, shared: d.shared}
 	case e.Type == history.Fail && !(e.F == history.Release && c.opts.Released):
 		d.what = toDoNothing
 	}
@@ -551,6 +558,7 @@ func (c *chaos) answer(p *chaotic) {
 	}
 	if e.Type == history.Info {
 		c.procs = slices.DeleteFunc(c.procs, func(x *chaotic) bool { return x == p })
+		c.retired[p.client] = p.owner
 		c.process(p.client)
 	}
 }

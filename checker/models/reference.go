@@ -292,7 +292,7 @@ func (o *object) admits(s *state, proc int32, shared bool) bool {
 		switch {
 		case r.permits:
 		case r.shared && h.shared && shared:
-		case r.reentrant && h.proc == proc:
+		case r.reentrant && h.owner == o.j.procs[proc].first:
 		default:
 			return false
 		}

@@ -715,7 +715,7 @@ var modelSpecs = []modelSpec{
 		c1 read ok value=0
 		c1 read
 		c1 read ok value=2`, `violated 5,6,7,8: there is no order for this: c1 read 0 (lines 5 to 6); c1 read 2 (lines 7 to 8), and no write of 2 fits in between; 0 was there at first.`},
-	{"semaphore=3", "which of two permits was released is open", `
+	{"semaphore=3", "a process that goes on for another releases what that one got", `
 		c1 acquire
 		c1 acquire ok grant=1
 		c1 acquire
@@ -723,16 +723,7 @@ var modelSpecs = []modelSpec{
 		c1' release
 		c1' release ok
 		c1' release grant=1
-		c1' release ok grant=1`, "valid"},
-	{"semaphore=3+long", "which of two permits was released is open, in a long history", `
-		c1 acquire
-		c1 acquire ok grant=1
-		c1 acquire
-		c1 acquire info
-		c1' release
-		c1' release ok
-		c1' release grant=1
-		c1' release ok grant=1`, `unknown: it is not certain which of its grants c1 means in line 5 (release); if it is as it seems: c1 (process 2) released the lock (line 8), and did not hold it: its hold had ended in line 6`},
+		c1' release ok grant=1`, `violated 6,7,8: c1 (process 2) released the lock (line 8), and did not hold it: its hold had ended in line 6.`},
 	{"owner-mutex lease reentrant-mutex", "the dead may come back and release", `
 		c1 acquire
 		c1 acquire ok until=50
@@ -1484,6 +1475,27 @@ var modelSpecs = []modelSpec{
 		c2 acquire at=11
 		c2 acquire ok at=21 until=24
 		c1 acquire ok at=25 until=29`, `violated 3,5: c1 (process 1) held the lock from line 3 on (valid until 29.000 s), and c2 was granted it in line 5.`},
+	{"reentrant-mutex reentrant-mutex+read", "a process that goes on for another is the same holder", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1 extend grant=1
+		c1 extend info
+		c1' acquire
+		c1' acquire ok grant=2`, "valid"},
+	{"reentrant-mutex", "one that goes on for none is not", `
+		c1 acquire
+		c1 acquire ok grant=1
+		c1' acquire
+		c1' acquire ok grant=2`, `violated 2,4: c1 (process 1) held the lock from line 2 on, and c1 (process 2) was granted it in line 4.`},
+	{"reentrant-fenced-mutex", "who may have held all the time may be granted the same token", `
+		c1 acquire
+		c1 acquire info
+		c1' acquire
+		c1' acquire ok grant=1 token=2
+		c1' release grant=1
+		c1' release ok
+		c1' acquire
+		c1' acquire ok grant=2 token=2`, "valid"},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
