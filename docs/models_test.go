@@ -25,13 +25,18 @@ judges by one model. A history without lockcheck's first line is held against ` 
   after its invoke, or never.
 - A release that failed had no effect, and its process holds on. With ` + "`--failed-release released`" + ` it may have found that the lock was gone: its process
   may hold no longer, from the invoke of that release on. A later ok of a release confirms that, a later ok of an extend proves that it still held.
-- A grant belongs to the process whose acquire got it. A release or an extend that names a grant is about that one. One that names none is about what its process
+- A grant belongs to the process whose acquire got it. After an ` + "`info`" + ` a new number of the same client goes on for the process that ended so: both are one process, for all that follows.
+  If two of them ended so before that, it goes on for the later one, and nobody does for the other.
+- A release or an extend that names a grant is about that one; the invoke of an acquire may name it already. One that names none is about what its process
   got last and has not released; if there is nothing such, about any one grant that its client may have, acquires without an answer or still open included. The history
-  is valid if one choice makes it so, and violated if every choice does; where that is not settled it is unknown. A release or an extend that failed leaves no doubt.
+  is valid if one choice makes it so, and violated if every choice does; where that is not settled it is unknown. An operation that had no effect leaves no doubt:
+  an extend that failed, and a release that failed, unless ` + "`--failed-release released`" + ` is given.
 - A release that is said to have worked releases once. If an earlier one had no answer, the later ok confirms it, and the hold ended at the invoke of the earlier one.
-  After a loss or a death the later ok likewise confirms that the hold ended there: many stores answer ok to whoever deletes what is gone.
+  One ok confirms it, and a second one has nothing to release.
+  After a loss or a death one later ok likewise confirms that the hold ended there: many stores answer ok to whoever deletes what is gone.
 - A line ` + "`lost`" + `, an extend that failed with ` + "`lost` or `not-held`" + `, and the ` + "`kill`, `poweroff` or `exit`" + ` of a client (a line of ` + "`nemesis`" + ` that names it) end what is certain: from there on the
-  lock may be free, or not. A client that was killed in a pause did nothing since the pause began.
+  lock may be free, or not; after the extend from its ` + "`fail`" + ` on. A client that was killed in a pause did nothing since the pause began.
+  A pause that no line ends goes on after a kill.
 - A client that died by itself (an ` + "`" + `exit` + "`" + `, or an ` + "`" + `info` + "`" + ` with the error ` + "`" + `crashed` + "`" + `) may have died right after its last sign of life: its last line that is neither an ` + "`" + `invoke` + "`" + ` nor an ` + "`" + `info` + "`" + `.
   If it was killed, it died at the kill and not before, whatever such a line says later.
 - A loss (the line ` + "`lost`" + `, and an extend that failed with one of the two) that names a grant ends that grant only: no other permit, and nothing at all if the grant was released before.
@@ -39,16 +44,21 @@ judges by one model. A history without lockcheck's first line is held against ` 
   ` + "`valid`" + `, has confirmed it, no release of it had an ok or no answer, and no earlier loss or death ended it.
   A loss that is reported while its process, or another one of its client, has a release of that open may be about more: of a reentrant lock about all that the process holds, and without a name about all that its client may have.
   A loss that names no grant ends all that its process holds of the lock, with what it goes on with after an ` + "`info`" + `; if that is nothing, all that its client may have of it.
-  It is never about an acquire that its own process has open: events of a grant come after its answer.
+  Events of a grant come after its answer, so a loss ends no acquire that its own process has open. Where a reentrant lock loses its entry, another rule comes first: an acquire of the same process
+  that has no answer by then may have been granted before and be gone with the entry. From the loss on it may be over, whatever its answer says.
+- In all models but ` + "`mutex`" + `, who names a grant of another client says nothing of it: a loss, and a release or an extend without an ok, are left out; an ok is violated, because its client did not hold that grant.
 - A try that was refused says nothing. With ` + "`--strict-try`" + ` it was refused because somebody held.
   A store may keep a lease for longer than its holder believes, so a lease that ran out may still be why.
 - A history that can show nothing is unknown: one without an acquire that is ok (of a register, without a read or a write that is ok),
   and one in which nothing is violated and no grant has a token (models with tokens), no acquire that is ok has a line ` + "`queued`" + ` (` + "`fifo-mutex`" + `),
   or no grant says how long it is valid, or no line has a time (` + "`lease`" + `).
+  A release or an extend that is ok, of a client that never held, is violated all the same (of ` + "`lease`" + ` only if a grant says how long it is valid; ` + "`mutex`" + ` knows no extend).
 - Locks of different names have nothing to do with each other.
 
 Each model has a direct judge, which takes O(n log n) and says what convicts. Below stands why it is right, and what it leaves to
 [Porcupine](https://github.com/anishathalye/porcupine), a general search, which ` + "`--memory`" + ` bounds. ` + "`--timeout`" + ` bounds both: what is not decided by then is unknown.
+Where operations that name no grant leave a choice, a history of at most 2000 lines is judged with one choice after the other: up to 256 for each lock, and no longer than two seconds.
+A longer one is judged by the likeliest choice. Where that is violated, and what all choices have in common is not, it is unknown.
 
 | model | remembers |
 |---|---|

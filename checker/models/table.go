@@ -26,7 +26,7 @@ var table = [...]Model{
 	{
 		Name:   "mutex",
 		State:  "whether the lock is held",
-		Rules:  "It is granted when it is free, and released when it is held, by whomever. A loss, a death, or with --failed-release released a failed release, may have freed it. One that came before the answer to its acquire can end that grant only. The ok of a release that confirms what ended its grant before does nothing itself.",
+		Rules:  "It is granted when it is free, and released when it is held, by whomever. A loss, a death, or with --failed-release released a failed release, may have freed it. One that came before the answer to its acquire can end that grant only. The ok of a release that may confirm what ended its grant before may do nothing itself, or free the lock.",
 		Source: "Knossos, model mutex",
 		Exact: "Acquires and releases alternate, and nothing else matters: of two that are possible the one with the earlier completion is the more urgent. So operations are put off for as long as they can be. " +
 			"When a completion comes and its operation has not had its turn, it gets it; if the lock is in the wrong state, an operation of the other kind goes first, the most urgent one; an indeterminate one only if there is no other, because it has no completion that presses. " +
@@ -47,7 +47,7 @@ var table = [...]Model{
 	{
 		Name:   "lease",
 		State:  "who holds the lock, and until when",
-		Rules:  "As owner-mutex, but a hold is over when the time is over for which it was said to be valid. An extend or a renewal sets a new time, and a hold that was over begins anew. A grant that does not say how long it is valid is left out.",
+		Rules:  "As owner-mutex, but a hold is over when the time is over for which it was said to be valid. An extend or a renewal sets a new time at its ok, a later or an earlier one, and a hold that was over begins anew. A grant that has no time left at its answer holds nothing. A grant that does not say how long it is valid is left out.",
 		Source: "Gray and Cheriton, Leases (1989); lockcheck's property lease-exclusion",
 		Exact:  "Each stretch in which a holder had time left is a hold of its own, which ends at the first line at or after its time. " + shrunk + strictTry + " A grant that does not say how long it is valid may be why, too, and so may an acquire without an answer, which may have been over at any time.",
 		rule:   rule{leases: true},
@@ -64,7 +64,7 @@ var table = [...]Model{
 	{
 		Name: "reentrant-mutex", Param: "limit",
 		State:  "who holds the lock, and how many times",
-		Rules:  "It is granted when nobody else holds it, and who asks does not hold it as often as the limit says. It is free when each grant was released, or the entry in the store was lost, with all that its process held.",
+		Rules:  "It is granted when no other process holds it (one that goes on for another is the same), and the one that asks does not hold it as often as the limit says. It is free when each grant was released, or the entry in the store was lost, with all that its process held.",
 		Source: "java.util.concurrent.locks.ReentrantLock; Jepsen's Hazelcast tests, reentrant mutex (limit 2)",
 		Exact:  shrunk + strictSearch,
 		rule:   rule{reentrant: true},
@@ -74,7 +74,7 @@ var table = [...]Model{
 		State:  "who holds the lock, how many times, with which token, and the largest token that was given out",
 		Rules:  "As reentrant-mutex; a grant to nobody's lock has a larger token than all before it, one to who holds it already has the same.",
 		Source: "Hazelcast FencedLock; Jepsen's Hazelcast tests, reentrant fenced mutex",
-		Exact:  shrunk + "A process does one thing at a time, so it is certain whether it held when it asked again, and the order of the rest is forced: tokens are compared along it. Where it is not (it lost the lock, or a failed release is read as one that found it gone) and the tokens do not fit, Porcupine decides. " + strictSearch,
+		Exact:  shrunk + "A process does one thing at a time, so it is certain whether it held when it asked again, and the order of the rest is forced: tokens are compared along it. Where it is not (it lost the lock, an acquire or a release of it has no answer, or a failed release is read as one that found it gone) and the tokens do not fit, Porcupine decides. " + strictSearch,
 		rule:   rule{reentrant: true, tokens: true},
 	},
 	{
