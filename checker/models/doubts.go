@@ -65,10 +65,11 @@ func (j *Judge) mayEnd(id, pos int32) {
 }
 
 // clouded reports whether an operation of the owner of a hold may be about
-// another one: it may have been released by an operation that names no grant.
+// another one: it may have been released by an operation that names no grant, or is
+// there by such a one only.
 func (j *Judge) clouded(h *hand, id int32) bool {
 	r := j.reading(id)
-	return h.open > 0 || r != nil && r.mayEnd()
+	return h.open > 0 || r != nil && (r.mayEnd() || r.ret == never)
 }
 
 // cloud takes in the invoke of an operation that may be about several grants.

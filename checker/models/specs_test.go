@@ -1496,6 +1496,25 @@ var modelSpecs = []modelSpec{
 		c1' release ok
 		c1' acquire
 		c1' acquire ok grant=2 token=2`, "valid"},
+	{"owner-mutex", "what an extend without a name was about is open for the release after it", `
+		c1 acquire
+		c1 acquire info error=crashed
+		c1' acquire
+		c2 acquire
+		c1' acquire ok grant=3
+		c1' release grant=3
+		c2 acquire ok grant=4
+		c1' release ok grant=3
+		c2 release grant=4
+		c1' acquire
+		c2 release ok grant=4
+		c1' acquire info
+		c1'' extend
+		c2 acquire
+		c1'' extend ok
+		c2 acquire ok grant=7 token=5
+		c1'' release
+		c1'' release ok`, "valid"},
 	{"owner-mutex mutex", "a history in which nothing succeeded proves nothing", `
 		c1 acquire
 		c1 acquire fail`, "unknown: no acquire succeeded: there is nothing to judge"},
