@@ -73,7 +73,7 @@ func enter(list *[2]grantee, g grantee) {
 
 // shared is 1 for the grant of a reader, and 0 for any other.
 func (t *timeline) shared(h *hold) int {
-	if t.entry(t.ops[h.op].invoke).Shared {
+	if t.ops[h.op].shared {
 		return 1
 	}
 	return 0

@@ -6,10 +6,9 @@ import "time"
 const patience = 3
 
 // liveness: nobody waits for longer than 3 T while nobody is granted the lock.
-// Judged from the last heal on: the end of the last fault; in the whole history
-// where nothing was injected. A fault without an end that cuts off, slows down or
-// stops servers lasts to the end of the history. Any other counts from its beginning:
-// a lock has to live with who is stopped for good, as with the dead.
+// Judged from the last heal on: the end of the last fault, or the beginning of
+// one that has no end; in the whole history where nothing was injected. A lock has to
+// live with who is stopped for good, as with the dead.
 //
 // Nor does the time count in which the machine stood still, or during which somebody works under the lock: it is
 // granted to a client that lives and may hold for as long as it wants, which
@@ -65,7 +64,7 @@ func (t *timeline) healed() (time.Duration, int32) {
 			continue
 		}
 		pos, since := f.sure, t.at(f.sure)
-		if k := &kinds[f.kind]; f.ended || k.excuses && !k.stopsClient {
+		if f.ended {
 			pos, since = f.end, f.to
 		}
 		if pos > at {

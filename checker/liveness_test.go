@@ -129,13 +129,6 @@ var livenessSpecs = []spec{
 		2 c2 acquire
 		3 nemesis hang id=1 on=c1
 		50 nemesis ended`, `violated 3,4,5: c2 waited for the lock from 3.000 s to 50.000 s after the last fault, and nobody was granted it in these 47.000 s; 30.000 s (3 T) are allowed.`},
-	{"a partition that stays lasts to the end", `
-		0 c1 acquire
-		1 c1 acquire ok
-		2 c1 release
-		3 nemesis partition id=1 on=c2,redis
-		4 c2 acquire
-		50 nemesis ended`, "valid"},
 	{"a hang that stays is counted from its start, renewals or not", `
 		0 c1 acquire
 		1 c1 acquire ok until=11

@@ -100,6 +100,7 @@ type op struct {
 	hold         int32 // that it acts on, or that an acquire got
 	guest        int32 // of an acquire: the last hold that stands on its entries and is another's, or none
 	verb         verb
+	shared       bool         // of an acquire: a reader's
 	outcome      history.Type // 0: no completion
 }
 
@@ -267,7 +268,7 @@ func (t *timeline) invoke(pos int32, e *history.Entry, p int32) {
 	if v == 0 {
 		return
 	}
-	o := op{invoke: pos, done: none, proc: p, hold: none, guest: none, verb: v}
+	o := op{invoke: pos, done: none, proc: p, hold: none, guest: none, verb: v, shared: e.Shared}
 	if v == acquire {
 		o.lock = t.locks.id(e.Lock)
 		t.ask(t.procs[p].client, o.lock, pos)

@@ -27,9 +27,6 @@ type procState struct {
 		grant   int
 	}
 	grants map[string][]held // by lock; the innermost last
-	// unsure is, by lock, the last grant that it had, whose release had no answer: it may
-	// be released again.
-	unsure map[string]int
 }
 
 // held is a grant that a process got and has not released.
@@ -90,8 +87,7 @@ func (f *filler) process(e *Entry) *procState {
 		}
 		f.procs.set(e.Process.N, p)
 		if before := f.retired[p.client]; before != nil { // the client goes on under a new number
-			p.grants, p.unsure = before.grants, before.unsure
-			before.grants, before.unsure = nil, nil
+			p.grants, before.grants = before.grants, nil
 			delete(f.retired, p.client)
 		}
 	}
@@ -102,13 +98,9 @@ func (f *filler) process(e *Entry) *procState {
 }
 
 func (p *procState) invoke(e *Entry) {
-	if e.F == Acquire || e.F == Try {
-		delete(p.unsure, e.Lock)
-	} else {
+	if e.F != Acquire && e.F != Try {
 		switch {
 		case e.Grant != 0:
-		case len(p.grants[e.Lock]) == 0:
-			e.Grant = p.unsure[e.Lock]
 		case e.F == Extend:
 			e.Grant = p.only(e.Lock, nil, false)
 		default:
@@ -133,12 +125,6 @@ func (f *filler) complete(p *procState, e *Entry) error {
 		delete(f.away, e.Grant)
 	case e.F == Release:
 		p.drop(e.Lock, e.Grant)
-		if delete(p.unsure, e.Lock); e.Type == Info && len(p.grants[e.Lock]) == 0 {
-			if p.unsure == nil {
-				p.unsure = map[string]int{}
-			}
-			p.unsure[e.Lock] = e.Grant
-		}
 	case e.F == Extend && e.Type == OK && e.Grant == 0:
 		e.Grant = p.innermost(e.Lock)
 	case e.F == Extend && e.Type == Fail && (e.Error == ErrLost || e.Error == ErrNotHeld):

@@ -381,7 +381,7 @@ func TestStoryAndJudgeAgree(t *testing.T) {
 		for i, a := range d.grants {
 			for _, b := range d.grants[i+1:] {
 				stillborn := before(a.end, a.got) || before(b.end, b.got)
-				if a.op.lock == b.op.lock && a.process != b.process && !stillborn && a.holds(b.got) {
+				if a.op.lock == b.op.lock && a.client != b.client && !stillborn && a.holds(b.got) {
 					overlap = fmt.Sprintf("%s from %d to %d and %s from %d to %d", a.client, a.got, a.end, b.client, b.got, b.end)
 				}
 			}
