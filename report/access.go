@@ -19,7 +19,8 @@ func (d *digest) overwritten(v *visit) (over bool, lost *visit) {
 		if o.pos >= v.pos {
 			break
 		}
-		if o.f != history.Refuse && o.grant != nil && o.grant.nest == v.grant.nest {
+		unknown := o.f == history.Read && o.op != nil && o.op.outcome != history.OK // its answer did not come
+		if o.f != history.Refuse && !unknown && o.grant != nil && o.grant.nest == v.grant.nest {
 			basis = o
 		}
 		if o.f == history.Write {
