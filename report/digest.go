@@ -39,6 +39,8 @@ type digest struct {
 	inner    map[history.Process][]*grant // the open ones, the innermost last
 	unsure   map[int]*op                  // by grant: acquires that named it and were not sure
 	clients  map[string]*life
+	heirs    map[history.Process]history.Process // the process that each goes on for, after an info; or itself
+	retired  map[string]history.Process          // by client: its process that ended with info last, until another goes on
 	latest   map[place]*stay
 	halts    map[string][]*fault  // by whom they stop: pauses and what takes servers down; some have ended
 	faultsOf map[faultID][]*fault // in the order of their lines
@@ -105,6 +107,7 @@ func newDigest(h *history.History) *digest {
 		index: map[int64]int{}, ops: map[int]*op{}, byID: map[int]*grant{},
 		open: map[history.Process]*op{}, inner: map[history.Process][]*grant{},
 		unsure: map[int]*op{}, clients: map[string]*life{}, latest: map[place]*stay{},
+		heirs: map[history.Process]history.Process{}, retired: map[string]history.Process{},
 		halts: map[string][]*fault{}, faultsOf: map[faultID][]*fault{},
 	}
 	for pos := range h.Entries {
@@ -149,7 +152,7 @@ func (d *digest) of(lock string) *digest {
 }
 
 func (d *digest) fromClient(pos int, e *history.Entry) {
-	l := d.life(client(e))
+	l, who := d.life(client(e)), d.process(e)
 	switch e.Type {
 	case history.Invoke:
 		l.dead = false
@@ -157,8 +160,11 @@ func (d *digest) fromClient(pos int, e *history.Entry) {
 	case history.Event:
 		d.reported(pos, e)
 	default:
-		if o := d.open[e.Process]; o != nil {
-			delete(d.open, e.Process)
+		if o := d.open[who]; o != nil {
+			delete(d.open, o.process)
+			if e.Type == history.Info {
+				d.retired[o.client] = o.process
+			}
 			d.ops[pos] = o
 			o.done, o.outcome, o.err = pos, e.Type, e.Error
 			if o.gone != none { // its client has ended since, and may have begun anew
@@ -172,8 +178,24 @@ func (d *digest) fromClient(pos int, e *history.Entry) {
 	}
 }
 
+// process is the one of e, or the one that it goes on for.
+func (d *digest) process(e *history.Entry) history.Process {
+	p, known := d.heirs[e.Process]
+	if !known {
+		who := client(e)
+		var goesOn bool
+		if p, goesOn = d.retired[who]; goesOn {
+			delete(d.retired, who)
+		} else {
+			p = e.Process
+		}
+		d.heirs[e.Process] = p
+	}
+	return p
+}
+
 func (d *digest) invoked(pos int, e *history.Entry) {
-	o := &op{client: client(e), process: e.Process, f: e.F, lock: d.named(e.Lock), invoke: pos, done: none, gone: none, effect: none}
+	o := &op{client: client(e), process: d.process(e), f: e.F, lock: d.named(e.Lock), invoke: pos, done: none, gone: none, effect: none}
 	if !o.asks() {
 		o.grant = d.grantOf(e)
 	}
@@ -188,7 +210,7 @@ func (d *digest) invoked(pos int, e *history.Entry) {
 	} else if o.f == history.Release {
 		delete(d.unsure, e.Grant)
 	}
-	d.open[e.Process], d.ops[pos] = o, o
+	d.open[o.process], d.ops[pos] = o, o
 	d.all = append(d.all, o)
 	l := d.life(o.client)
 	l.ops = append(l.ops, o)

@@ -100,7 +100,7 @@ func (d *digest) grantOf(e *history.Entry) *grant {
 	if e.Grant != 0 {
 		return d.byID[e.Grant]
 	}
-	return d.innermost(e.Process, e.Lock)
+	return d.innermost(d.process(e), e.Lock)
 }
 
 // lose ends what a client learns that it has lost: with g all that its process
