@@ -39,7 +39,7 @@ fmt: ## format the source
 	$(TOOL) gofumpt -w .
 
 generate: ## write pages and tables anew that are made from the code
-	$(GO) test ./docs ./suite -update
+	$(GO) test ./docs ./internal/suite -update
 
 base-image: ## debian:bookworm-slim, where there is no registry
 	tools/base-image
