@@ -242,7 +242,6 @@ func TestBadInput(t *testing.T) {
 		{"run redis-set-lua --fautl pause", usage, []string{"unknown flag: --fautl; did you mean --fault"}},
 		{"run redis-set-lua -seed 7", usage, []string{"unknown flag: -seed; did you mean --seed?"}},
 		{"run -help", usage, []string{"unknown flag: -help; did you mean --help?"}},
-		{"--version", usage, []string{"unknown flag: --version; did you mean the command: lockcheck version?"}},
 		{"run redis-set-lua -x", usage, []string{"unknown flag: -x; all: lockcheck run --help"}},
 		{"suite --shema", usage, []string{"unknown flag: --shema; did you mean --schema?"}},
 		{"bench herd --client 3", usage, []string{"unknown flag: --client; did you mean --clients?"}},
