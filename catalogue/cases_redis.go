@@ -152,7 +152,7 @@ var leaseCases = []Case{
 	{
 		ID: "redis-delayed-write", Kind: Violation,
 		Title:  "A write is under way for so long that the lock has had a new holder",
-		Tells:  "Nobody is paused, and one client holds the lock at a time. But a packet is late, and no lock can stop that. Only the resource can refuse it.",
+		Tells:  "Nobody is paused, and only one client holds the lock at any time. But one packet, a write, is late. No lock can stop that packet. Only the resource can refuse it.",
 		Source: "M. Kleppmann, How to do distributed locking, 2016, the network delay variant",
 		Setup:  setLua,
 		Schedules: []Schedule{{

@@ -12,7 +12,8 @@ import (
 //   - One that said yes was granted by a server before: its request made an
 //     entry, took one over, or prolonged one as its owner. A nested acquire may
 //     rest on the entry that its process has already, and a grant may stand on
-//     what was done for another acquire of its client, if its ok names that one.
+//     what was done for another acquire of its client, if its ok names that
+//     acquire.
 //   - After a release that said yes the grant's entries are gone, whoever
 //     removed them, or a request removes them later (see outstays and kept).
 //   - An extend that said yes, and a renewal that the client reports, prolonged
@@ -20,9 +21,10 @@ import (
 //     judged from the lines of clients alone, whatever was seen of the servers.
 //
 // A grant may have an entry on each of several servers: a no leaves none on any
-// of them, a yes needs one, and a release all gone. Entries that several grants
-// stand on may stay until the last of them has been given back with a yes: it is
-// the one that is held to it. And who is told no may have left them to the others.
+// of them, a yes needs one, and after a release all of them are gone. Entries that
+// several grants stand on may stay until the last of these grants has been released
+// with a yes: only that release is judged. A client that is told no may have left
+// the entries to the other grants.
 // What ended without an answer is never judged, nor a yes to a client that was
 // killed before: it may rest on what that held until then.
 func answers(t *timeline) Verdict {

@@ -20,8 +20,8 @@ type grantee struct{ number, hold, sent int32 } // number is the client's, count
 
 // gap returns the witness of the first renewal that cannot be true, and where it
 // stands: another client was granted the lock after the renewed grant and before
-// the renewal was asked for. Then the grant had ended, and prolonging it says that
-// it had not. nil, and the size: there is none.
+// the renewal was asked for. Then the grant had ended, so it could not be prolonged.
+// Without such a renewal it returns nil and the size of the history.
 //
 // Lines say when a client asked at the earliest and when it had its answer. So the
 // other grant counts only if its request left after the renewed grant had come, and

@@ -7,11 +7,11 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// outstays returns an entry of the acquire made that convicts the release id, which
-// said yes; none: there is none. The entry was there from before the release was
-// invoked until after its ok, and then ended by itself: its time or its session was
-// over. So no request of the release removed it. Where the grant has entries on
-// several servers this has to be so on a majority of them.
+// outstays returns an entry of the acquire made that proves the release id wrong,
+// which said yes, or none. The entry was there from before the release was invoked
+// until after its ok, and then ended by itself: its time or its session was over.
+// So no request of the release removed it. Where the grant has entries on several
+// servers this has to be so on a majority of them.
 func (s *stored) outstays(id, made int32) int32 {
 	o := &s.ops[id]
 	n, entry := 0, none
@@ -55,15 +55,16 @@ func (s *stored) majority(made int32) int {
 	return len(seen)
 }
 
-// outlasts is how long an entry may stay of which nobody knows any more: T, and
-// a tenth, because a server looks at its clock now and then, and that clock may
-// be slow.
+// outlasts is how long an entry may stay when no client knows of it any more: T,
+// and a tenth of T, because a server looks at its clock only now and then, and that
+// clock may be slow.
 func outlasts(lease time.Duration) time.Duration { return lease + lease/10 }
 
-// kept returns an entry of acquire op that is there at the end, T and a tenth after
-// pos and after it came; none: there is none, or nobody says how long T is. So an
-// entry that came only after the release, or came back because a server lost its
-// removal, has as long from then on.
+// kept returns an entry of the acquire op that is there at the end of the history,
+// T and a tenth after pos and after the entry came. It returns none if there is no
+// such entry, or if the header does not say how long T is. An entry that came only
+// after the release, or came back because a server lost its removal, has as long
+// from then on.
 func (s *stored) kept(op, pos int32) int32 {
 	if s.lease == 0 {
 		return none

@@ -58,7 +58,7 @@ var releaseSpecs = []spec{
 		4 redis-1b grant of=c1 key=k
 		5 c1 release ok
 		11 redis-1b expire of=c1 key=k`, "valid"},
-	{"a release at the old master, which is one no more, and the entry ends on the new one", `
+	{"a release at a server that is master no longer, and the entry ends on the new one", `
 		0 c1 acquire
 		1 redis-1 grant of=c1 by=c1 key=k
 		2 c1 acquire ok

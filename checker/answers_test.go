@@ -187,7 +187,7 @@ var answersSpecs = []spec{
 		5 c1 release ok
 		50 c2 try
 		50 c2 try fail error=held`, `violated 3,7,8: c1 was told at 5.000 s that it released the lock, but the entry that redis-2 made for it at 1.000 s was still there at 50.000 s.`},
-	{"a release at the old master, which is one no more", `
+	{"a release at a server that is master no longer", `
 		0 c1 acquire
 		1 redis-1 grant of=c1 by=c1 key=k
 		2 c1 acquire ok
