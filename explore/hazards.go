@@ -16,16 +16,16 @@ type Pair struct {
 // Hazard returns the situation that could have broken the property under the fault.
 func (p Pair) Hazard() *checker.Hazard { return checker.HazardOf(p.Fault, p.Property) }
 
-// Kinds returns the kinds of faults that were drawn, in the order of faults.All;
-// checker.NoFault where none was.
+// Kinds returns the kinds of faults that were drawn, in the order of faults.All, and
+// checker.NoFault if there were runs without a fault, or no runs.
 func (r *Result) Kinds() (list []string) {
 	for _, f := range faults.All() {
 		if r.Drawn[f.Name] > 0 {
 			list = append(list, f.Name)
 		}
 	}
-	if list == nil {
-		list = []string{checker.NoFault}
+	if list == nil || r.Hazards[checker.NoFault] != nil {
+		list = append(list, checker.NoFault)
 	}
 	return list
 }

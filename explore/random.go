@@ -36,7 +36,7 @@ type Settings struct {
 	Shape    workloads.Shape // the zero value: drawn for each run
 	Fencing  history.Fencing
 	Server   catalogue.Server
-	Kinds    []faults.Fault // one of them in each run; none: nothing goes wrong
+	Kinds    []faults.Fault // one of them in each run; none, or the zero Fault: nothing goes wrong
 	Mixed    bool           // each fault of a run is of a kind of its own
 	Count    Range          // faults in a run; 0, with Busy: as many as are usual of their kind
 	Busy     bool           // faults strike clients that are busy: a run is dear

@@ -12,10 +12,10 @@ import (
 // Scope is what a random schedule is drawn for. There is no lock in it: what
 // is drawn does not depend on what is tested.
 type Scope struct {
-	Kinds    []Fault
-	Mixed    bool // each fault is of a kind of its own; else all are of one
-	Count    int  // faults in the run; 0, with Busy: as many as are usual
-	Busy     bool // strike clients that are busy: a run is dear
+	Kinds    []Fault // the zero Fault: in some runs nothing goes wrong
+	Mixed    bool    // each fault is of a kind of its own; else all are of one
+	Count    int     // faults in the run; 0, with Busy: as many as are usual
+	Busy     bool    // strike clients that are busy: a run is dear
 	Clients  []string
 	Servers  []string      // that clients ask
 	Stores   []string      // these, and their replicas; none: Servers
@@ -35,6 +35,9 @@ func Random(s Scope, draw func(n int64) int64) []Injection {
 		return nil
 	}
 	f := s.Kinds[draw(int64(len(s.Kinds)))]
+	if f.Name == "" {
+		return nil
+	}
 	if s.Busy {
 		return busy(&s, f, draw)
 	}

@@ -16,6 +16,7 @@ import (
 // caseFlags are what a case can be told with changed.
 type caseFlags struct {
 	place placeFlags
+	all   bool
 	lock  string
 	pause time.Duration
 }
@@ -25,17 +26,21 @@ func (a *app) caseCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "case [ID…]",
 		Short: "Reproduce documented failures, each with its counter-proof",
-		Long: `Reproduces documented failures of locks: all of them, or those whose IDs (or
-globs) are given. Each runs three times under the same schedule: as documented,
-where the judge, who knows nothing of the case, has to convict; without the
-fault, where nothing may be wrong; and with the remedy, which has to hold. On
-docker a case that does not come about is played again, up to three times, with
-twice the lease where that may help a slow machine. One that goes wrong is not,
-unless the machine may have been too slow.
+		Long: `Reproduces documented failures of locks. Without an ID it runs all cases, and
+prints one story and a summary. With IDs (or globs), or with --all, it prints
+the story of each.
 
---lock, --pause and --lease change one thing and tell the case again. There is
-nothing documented then to hold it against: exit 1 if anything is violated.`,
+Each case runs three times under the same schedule: as documented, where the
+judge, which does not know the case, has to find the violation; without the
+fault, where nothing may be wrong; and with the remedy, which has to hold. On
+docker a case that does not come about is repeated up to three times, with
+twice the lease where that may help a slow machine. A case that goes wrong is
+not repeated, unless the machine may have been too slow.
+
+--lock, --pause and --lease change one thing and run the case again. Nothing is
+documented for that: the exit code is 1 if anything is violated.`,
 		Example: `  lockcheck case
+  lockcheck case --all
   lockcheck case redis-get-del-race
   lockcheck case redis-get-del-race --lock redis-set-lua
   lockcheck case 'redis-*' --on docker`,
@@ -57,6 +62,9 @@ nothing documented then to hold it against: exit 1 if anything is violated.`,
 					return err
 				}
 			}
+			if f.all && len(args) > 0 {
+				return fail(usage, "--all stands for all cases: leave out %s", strings.Join(args, " "))
+			}
 			if err := a.canKeep(); err != nil {
 				return err
 			}
@@ -67,10 +75,12 @@ nothing documented then to hold it against: exit 1 if anything is violated.`,
 			if changed("lock") || changed("pause") || changed("lease") {
 				return a.retell(p, ids, named(args), f)
 			}
-			return a.cases(p, ids, named(args))
+			tells := func(id string) bool { return f.all || len(args) > 0 || id == exampleCase }
+			return a.cases(p, ids, named(args), tells)
 		},
 	}
 	f.place.define(cmd)
+	cmd.Flags().BoolVar(&f.all, "all", false, "print the story of every case")
 	cmd.Flags().StringVar(&f.lock, "lock", "", "tell it with another `LOCK`")
 	durationFlag(cmd.Flags(), &f.pause, "pause", 0, "let pauses last so `long`")
 	return cmd
@@ -133,12 +143,14 @@ func (a *app) reproduce(p *place, c catalogue.Case) (r *harness.CaseResult, agai
 	}
 }
 
-// cases reproduces cases. named are those that were asked for one by one, and
-// not by a glob: they have to be possible here.
-func (a *app) cases(p *place, ids []string, named func(id string) bool) error {
+// cases reproduces cases. Those that are named, one by one and not by a glob, have to
+// be possible here. It prints the story of each for which tells returns true; if there
+// are others, it prints a summary instead of the table of all cases.
+func (a *app) cases(p *place, ids []string, named, tells func(id string) bool) error {
 	start := time.Now()
 	doc := caseDocument{Schema: 1, Cases: []caseResult{}}
-	code, reproduced, skipped := held, 0, 0
+	code, ok, skipped := held, 0, 0
+	summary := slices.ContainsFunc(ids, func(id string) bool { return !tells(id) })
 	for i, id := range ids {
 		if p.interrupted() {
 			doc.Left = len(ids) - i
@@ -148,7 +160,9 @@ func (a *app) cases(p *place, ids []string, named func(id string) bool) error {
 		if why := p.impossible(&c); why != "" {
 			skipped++
 			doc.Cases = append(doc.Cases, caseResult{ID: id, Kind: string(c.Kind), Lock: c.Setup.Lock, On: p.name, Violated: []string{}, Remedy: "none", Reason: why})
-			a.impossible(p, id, why)
+			if tells(id) {
+				a.impossible(p, id, why)
+			}
 			if named(id) {
 				code = worse(code, unproven)
 			}
@@ -162,15 +176,17 @@ func (a *app) cases(p *place, ids []string, named func(id string) bool) error {
 			}
 			return err
 		}
-		if err := a.tellCase(p, r, again); err != nil {
+		if err := a.tellCase(p, r, again, tells(id)); err != nil {
 			return err
 		}
-		doc.Cases = append(doc.Cases, newCaseResult(r, again))
-		if r.Reproduced && (r.Remedy == "valid" || r.Remedy == "none") {
-			reproduced++
-		} else if r.Reproduced && r.Remedy == "unknown" {
+		result := newCaseResult(r, again)
+		doc.Cases = append(doc.Cases, result)
+		switch {
+		case result.asDocumented():
+			ok++
+		case r.Reproduced && r.Remedy == "unknown":
 			code = worse(code, unproven)
-		} else {
+		default:
 			code = worse(code, violated)
 		}
 	}
@@ -180,10 +196,14 @@ func (a *app) cases(p *place, ids []string, named func(id string) bool) error {
 			return err
 		}
 	}
-	a.caseTable(doc.Cases)
+	if summary && len(doc.Cases) > 0 {
+		a.caseSummary(p, doc.Cases)
+	} else {
+		a.caseTable(doc.Cases)
+	}
 	words := "No case was begun"
 	if doc.Left < len(ids) {
-		words = fmt.Sprintf("%d of %d reproduced", reproduced, len(ids)-skipped) + doc.missing()
+		words = fmt.Sprintf("%d of %d behaved as documented", ok, len(ids)-skipped) + doc.missing()
 	}
 	a.paragraph(0, fmt.Sprintf("%s, in %.1f s on %s; files below %s", words, time.Since(start).Seconds(), p.name, a.out))
 	if len(doc.Cases) == skipped {
@@ -241,8 +261,9 @@ func violatedIn(r *harness.CaseResult, run func(*harness.ScheduleResult) *harnes
 	return list
 }
 
-// tellCase prints a case: what it is, how it went, and what to do about it.
-func (a *app) tellCase(p *place, r *harness.CaseResult, again []string) error {
+// tellCase saves the runs of a case. With tell it prints the case, too: its failure,
+// its runs and its remedy.
+func (a *app) tellCase(p *place, r *harness.CaseResult, again []string, tell bool) error {
 	dirs := make([]string, len(r.Schedules))
 	for i, s := range r.Schedules {
 		name := harness.ScheduleName(r.Case, s.Schedule)
@@ -261,7 +282,7 @@ func (a *app) tellCase(p *place, r *harness.CaseResult, again []string) error {
 			}
 		}
 	}
-	if a.json || a.quiet {
+	if a.json || a.quiet || !tell {
 		return nil
 	}
 	a.heading(r.Case.ID)

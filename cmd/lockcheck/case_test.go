@@ -60,8 +60,8 @@ func TestInterruptedCasesDoNotLookComplete(t *testing.T) {
 		cut          string
 	}{
 		{"before the first", 0, false, "No case was begun", 0, 0, ""},
-		{"after the first", 1, false, "1 of 3 reproduced; 2 more were not begun", 1, 1, ""},
-		{"after the second", 2, false, "2 of 3 reproduced; 1 more was not begun", 2, 2, ""},
+		{"after the first", 1, false, "1 of 3 behaved as documented; 2 more were not begun", 1, 1, ""},
+		{"after the second", 2, false, "2 of 3 behaved as documented; 1 more was not begun", 2, 2, ""},
 		{"in the second", 2, true, " was cut short, and 1 more was not begun", 1, 2, "second"},
 		{"in the third", 3, true, " was cut short", 2, 3, "third"},
 	} {

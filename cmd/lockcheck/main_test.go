@@ -17,6 +17,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/names"
+	"github.com/lockcheck/lockcheck/internal/results"
 )
 
 // result of one command.
@@ -68,8 +69,8 @@ func TestWhatTakesNoFaultIsSaid(t *testing.T) {
 
 func TestAllCasesAreReproduced(t *testing.T) {
 	out := t.TempDir()
-	r := lockcheck(t, "case", "--out", out)
-	r.wants(t, held, "VIOLATED", "Remedy:", fmt.Sprintf("%d of %[1]d reproduced", len(catalogue.Cases)))
+	r := lockcheck(t, "case", "--all", "--out", out)
+	r.wants(t, held, "VIOLATED", "Remedy:", fmt.Sprintf("%d of %[1]d behaved as documented", len(catalogue.Cases)))
 	for _, c := range catalogue.Cases {
 		if !strings.Contains(r.stdout, c.ID) {
 			t.Errorf("%s is not told", c.ID)
@@ -92,9 +93,64 @@ func TestAllCasesAreReproduced(t *testing.T) {
 	}
 }
 
+// Without an ID there is one story, and a summary that fits on a screen.
+func TestTheSummaryOfAllCases(t *testing.T) {
+	r := lockcheck(t, "case", "--out", t.TempDir())
+	r.wants(t, held, "── redis-get-del-race ─", "broke as documented", "lockcheck case --all", "lockcheck init",
+		fmt.Sprintf("%d of %[1]d behaved as documented", len(catalogue.Cases)))
+	_, summary, _ := strings.Cut(r.stdout, fmt.Sprintf("── %d documented cases on sim ─", len(catalogue.Cases)))
+	if n := strings.Count(summary, "\n"); n == 0 || n > 25 {
+		t.Errorf("the summary has %d lines:\n%s", n, summary)
+	}
+	if stories := strings.Count(r.stdout, "\nSource "); stories != 1 {
+		t.Errorf("%d stories", stories)
+	}
+}
+
+// The summary names each case that did not behave as documented, and counts the others.
+func TestTheSummaryNamesWhatIsNotAsDocumented(t *testing.T) {
+	var out strings.Builder
+	a := newApp(nil, &out, nil)
+	list := []caseResult{
+		{ID: "one", Kind: string(catalogue.Violation), Lock: "redis-setnx", Reproduced: true, Remedy: "valid", LeaseMS: 1},
+		{ID: "two", Kind: string(catalogue.Violation), Lock: "zk-recipe", Remedy: "valid", Reason: "nothing broke", LeaseMS: 1},
+		{ID: "three", Kind: string(catalogue.Figures), Lock: "zk-recipe", Reproduced: true, Remedy: "violated", LeaseMS: 1},
+		{ID: "four", Kind: string(catalogue.Control), Lock: "redlock", Remedy: "none", Reason: "no clock"},
+	}
+	a.caseSummary(&place{name: "docker"}, list)
+	for _, want := range []string{"✗ two: nothing broke\n", "✗ three: its remedy did not hold\n", "✗ 3 of the 3 failures", "in 2 of them", "- 1 case cannot be shown on docker", "ZooKeeper                      0                    0         0             2\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+	for range 20 {
+		list = append(list, list[1])
+	}
+	out.Reset()
+	a.caseSummary(&place{name: "docker"}, list)
+	if n := strings.Count(out.String(), "\n"); n > 25 {
+		t.Errorf("%d lines:\n%s", n, out.String())
+	}
+}
+
+// None beside other faults is drawn like one of them.
+func TestRunsWithoutAFaultBesideOthers(t *testing.T) {
+	var doc results.Document
+	r := lockcheck(t, "run", "redis-set-lua", "--fault", "none,pause", "--runs", "50", "--seed", "1", "--json", "--out", t.TempDir())
+	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
+		t.Fatal(err, r.stderr)
+	}
+	c := doc.Cells[0]
+	if !slices.Equal(c.Faults, []string{"pause", "none"}) || c.Drawn["pause"] == 0 || c.Drawn["pause"] == c.Runs || c.Hazards["none"] == nil {
+		t.Errorf("%v, drawn %v of %d, %v", c.Faults, c.Drawn, c.Runs, c.Hazards)
+	}
+	lockcheck(t, "run", "redis-set-lua", "--fault", "none,pause", "--strategy", "exhaustive", "--out", t.TempDir()).wants(t, violated, "pause: all of this bound", "no fault: all of this bound")
+	lockcheck(t, "run", "redis-set-lua", "--fault", "none,pause", "--mix").wants(t, usage, "leave out none")
+}
+
 func TestOneCaseIsToldAlone(t *testing.T) {
 	r := lockcheck(t, "case", "redis-get-del-race", "--out", t.TempDir())
-	r.wants(t, held, "c1 wakes up", "that update is lost", "1 of 1 reproduced", "Source   jiaduo")
+	r.wants(t, held, "c1 wakes up", "that update is lost", "1 of 1 behaved as documented", "Source   jiaduo")
 	if strings.Contains(r.stdout, "redis-setnx") {
 		t.Error("other cases are told as well")
 	}
@@ -186,7 +242,6 @@ func TestBadInput(t *testing.T) {
 		{"case redis-get-del-race --lock zk-recipe", usage, []string{"cannot be told with zk-recipe, which stands on ZooKeeper: it happens to Redis"}},
 		{"run redis-setlua", usage, []string{"did you mean redis-set-lua"}},
 		{"run redis-set-lua --fault pasue", usage, []string{"did you mean pause?"}},
-		{"run redis-set-lua --fault none,pause", usage, []string{"none stands alone"}},
 		{"run redis-set-lua --promise exclusio", usage, []string{"did you mean exclusion"}},
 		{"run redis-set-lua --on dokcer", usage, []string{"did you mean docker"}},
 		{"run redis-set-lua --strategy luck", usage, []string{"it can be random, pct"}},
@@ -208,7 +263,7 @@ func TestBadInput(t *testing.T) {
 		{"run redis-set-lua --runs 0", usage, []string{"--runs 0: it has to be at least 1"}},
 		{"run redis-set-lua --jobs 0", usage, []string{"--jobs 0: it has to be at least 1"}},
 		{"run redis-set-lua --for 0s", usage, []string{"--for 0s: it has to be more than 0"}},
-		{"run redis-set-lua --fault pause,-pause", usage, []string{"leaves no kind of fault", "none stands for no fault"}},
+		{"run redis-set-lua --fault pause,-pause", usage, []string{"leaves no kind of fault", "none means no fault"}},
 		{"run redis-set-lua --fault all,-all", usage, []string{"leaves no kind of fault"}},
 		{"run redis-set-lua --fault=", usage, []string{"leaves no kind of fault"}},
 		{"run redis-set-lua --workload nest", usage, []string{"did you mean nested?"}},

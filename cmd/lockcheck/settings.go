@@ -51,7 +51,7 @@ type runFlags struct {
 func (f *runFlags) define(cmd *cobra.Command) {
 	f.place.define(cmd)
 	fl := cmd.Flags()
-	fl.StringSliceVar(&f.faults, "fault", []string{"all"}, "kinds of `faults`, one of which strikes in each run: names, all, none; -NAME takes one out")
+	fl.StringSliceVar(&f.faults, "fault", []string{"all"}, "kinds of `faults`, one of which strikes in each run: names, all, none (no fault); -NAME takes one out")
 	fl.StringSliceVar(&f.does, "workload", []string{workloads.AsUsual}, "what clients do: `workloads`, one of which is drawn for each run: names, all; -NAME takes one out (see: lockcheck list workloads)")
 	fl.IntVar(&f.count, "faults", 0, "how many faults strike in a run (default: 1, sometimes 2)")
 	fl.BoolVar(&f.mixed, "mix", false, "let the faults of one run be of different kinds")
@@ -87,6 +87,9 @@ func (f *runFlags) settings(given func(flag string) bool) (s explore.Settings, p
 	does, err := parseWorkloads(f.does)
 	if err != nil {
 		return s, nil, err
+	}
+	if f.mixed && slices.ContainsFunc(kinds, func(k faults.Fault) bool { return k.Name == "" }) {
+		return s, nil, fail(usage, "--mix lets faults of several kinds strike in one run: leave out none")
 	}
 	if pr, err = parsePromise(f.promise); err != nil {
 		return s, nil, err

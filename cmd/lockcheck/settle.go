@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 
+	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/harness"
@@ -56,7 +58,7 @@ func (e *explored) cell(name string, trouble error) results.Cell {
 	s := e.settings
 	c := results.Cell{Name: name, Lock: s.Lock, On: s.On, Promises: e.promise, Strategy: s.Strategy, Settings: s.CellSettings, Seed: s.Seed}
 	for _, k := range s.Kinds {
-		c.Faults = append(c.Faults, k.Name)
+		c.Faults = append(c.Faults, cmp.Or(k.Name, catalogue.NoFault))
 	}
 	if len(s.Workloads) == 1 {
 		c.Workload = s.Workloads[0].Name

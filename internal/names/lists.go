@@ -1,7 +1,6 @@
 package names
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,19 +39,18 @@ func Options() []string {
 	return of(catalogue.AllOptions, func(o catalogue.Option) string { return o.Name })
 }
 
-// ChooseFaults reads a list of faults: names, all, none; -name takes one out.
+// ChooseFaults reads a list of faults: names, all, none; -name takes one out. None
+// alone gives no faults; none beside others adds the zero Fault.
 func ChooseFaults(list []string) ([]faults.Fault, []Wrong) {
 	if len(list) == 1 && list[0] == None {
 		return nil, nil
 	}
-	for i, item := range list {
-		if strings.TrimPrefix(item, "-") == None {
-			return nil, []Wrong{{i, errors.New("none stands alone in a list of faults")}}
-		}
-	}
 	kinds, wrong := choose("fault", list, faults.All(), Faults(), None)
+	if slices.Contains(list, None) {
+		kinds = append(kinds, faults.Fault{})
+	}
 	if len(kinds)+len(wrong) == 0 {
-		wrong = []Wrong{{-1, fmt.Errorf("%q leaves no kind of fault; none stands for no fault", strings.Join(list, ","))}}
+		wrong = []Wrong{{-1, fmt.Errorf("%q leaves no kind of fault; none means no fault", strings.Join(list, ","))}}
 	}
 	return kinds, wrong
 }
@@ -82,6 +80,7 @@ func choose[T any](what string, list []string, all []T, known []string, more ...
 	for n, item := range list {
 		name, out := strings.CutPrefix(item, "-")
 		switch i := slices.Index(known, name); {
+		case !out && slices.Contains(more, name): // it means something else
 		case name == All:
 			set(!out)
 		case i < 0:

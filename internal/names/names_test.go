@@ -58,7 +58,9 @@ func TestListsOfFaults(t *testing.T) {
 		{"all,-pause", len(Faults()) - 1, nil, ""},
 		{"-pause,-kill", len(Faults()) - 2, nil, ""},
 		{"puase,kill,klil", 1, []int{0, 2}, "did you mean pause?"},
-		{"pause,none", 0, []int{1}, "stands alone"},
+		{"pause,none", 2, nil, ""},
+		{"none,all", len(Faults()) + 1, nil, ""},
+		{"pause,-none", 1, []int{1}, `no fault "none"`},
 		{"pause,-pause", 0, []int{-1}, "leaves no kind"},
 		{"pause,-kill", 1, []int{1}, "takes out what is not"},
 	} {

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/checker"
+)
+
+// exampleCase is the case whose story "lockcheck case" prints. It is the README's.
+const exampleCase = "redis-get-del-race"
+
+// mostUnexpected limits the list of cases that did not behave as documented: the
+// summary stays below 25 lines.
+const mostUnexpected = 8
+
+// asDocumented reports whether a case behaved as documented, and so did its remedy,
+// if it has one that can be run.
+func (c *caseResult) asDocumented() bool {
+	return c.Reproduced && (c.Remedy == "valid" || c.Remedy == "none")
+}
+
+// skipped reports whether the case cannot be shown in its environment.
+func (c *caseResult) skipped() bool { return !c.Reproduced && c.LeaseMS == 0 }
+
+// caseCounts counts the cases of one store by what they did.
+type caseCounts struct{ broke, held, measured, other, skipped int }
+
+func (n *caseCounts) add(c *caseResult) {
+	switch kind := catalogue.Kind(c.Kind); {
+	case c.skipped():
+		n.skipped++
+	case !c.asDocumented():
+		n.other++
+	case kind == catalogue.Control:
+		n.held++
+	case kind == catalogue.Figures:
+		n.measured++
+	default:
+		n.broke++
+	}
+}
+
+// caseSummary prints what all cases did, by store, in at most 25 lines.
+func (a *app) caseSummary(p *place, cases []caseResult) {
+	counts := map[catalogue.Store]*caseCounts{}
+	failures, remedies, kept := 0, 0, 0
+	for i := range cases {
+		c := &cases[i]
+		lock, _ := catalogue.FindLock(c.Lock)
+		counts[lock.Store] = cmp.Or(counts[lock.Store], new(caseCounts))
+		counts[lock.Store].add(c)
+		if c.skipped() || c.Kind == string(catalogue.Control) {
+			continue
+		}
+		if failures++; c.Remedy != "none" {
+			remedies++
+		}
+		if c.Remedy == "valid" {
+			kept++
+		}
+	}
+	a.heading(fmt.Sprintf("%s on %s", plural(len(cases), "documented case"), p.name))
+	a.printf("  %-11s%21s%21s%10s%14s\n", "", "broke as documented", "held as documented", "measured", "anything else")
+	for store := range catalogue.StoreMySQL + 1 {
+		if n := counts[store]; n != nil {
+			a.printf("  %-11s%21d%21d%10d%14d\n", store, n.broke, n.held, n.measured, n.other)
+		}
+	}
+	a.printf("\n")
+	sign, times := checker.Valid, "each time"
+	if kept < remedies {
+		sign, times = checker.Violated, fmt.Sprintf("in %d of them", kept)
+	}
+	a.paragraph(2, fmt.Sprintf("%s %d of the %d failures have a remedy that can be run: under the same schedule it kept its promise %s.",
+		a.sign(sign), remedies, failures, times))
+	a.unexpectedCases(p, cases)
+	a.printf("\n")
+	a.paragraph(9, "Stories  lockcheck case --all prints every story, lockcheck case ID one of them; lockcheck list cases lists the IDs")
+	a.paragraph(9, "Yours    lockcheck init writes what you need to test your own lock")
+	a.printf("\n")
+}
+
+// unexpectedCases lists the cases that did not behave as documented, and counts those
+// that cannot be shown here.
+func (a *app) unexpectedCases(p *place, cases []caseResult) {
+	skipped, listed := 0, 0
+	for i := range cases {
+		c := &cases[i]
+		switch {
+		case c.skipped():
+			skipped++
+		case c.asDocumented():
+		case listed == mostUnexpected:
+			a.paragraph(2, "  … and more: lockcheck case --all")
+			listed++
+		case listed < mostUnexpected:
+			listed++
+			a.printf("%s\n", clip(fmt.Sprintf("%s %s: %s", a.sign(checker.Violated), c.ID, cmp.Or(c.Reason, "its remedy did not hold")), columns))
+		}
+	}
+	if skipped > 0 {
+		a.paragraph(2, fmt.Sprintf("- %s cannot be shown on %s (see: lockcheck list cases)", plural(skipped, "case"), p.name))
+	}
+}
