@@ -9,22 +9,22 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// background is a task that a lock has started on its client's host. It is its
-// own context, which ends when it is stopped.
+// background is a task that a lock has started on its client's host. It is also
+// the task's context, which ends when the task is stopped.
 type background struct {
-	task    *task // until it has ended: then it serves another
+	task    *task // nil once it has ended; a task that has ended may serve another script
 	stopped bool
 	ended   bool
 	waiters []waiter
 }
 
-// waiter is a task that waits, unless it serves another script by now.
+// waiter is a waiting task. Its serial shows if it serves another script by now.
 type waiter struct {
 	task   *task
 	serial int
 }
 
-// Go starts a task of the client. It runs as soon as the running one waits.
+// Go starts a task of the client. It runs as soon as the running task waits.
 func (h *host) Go(f func(context.Context)) locks.Task {
 	c := (*client)(h)
 	c.mustLive()
@@ -38,7 +38,7 @@ func (h *host) Go(f func(context.Context)) locks.Task {
 	return b
 }
 
-// Stop ends the task's context. If it sleeps it goes on.
+// Stop ends the task's context and wakes the task if it sleeps.
 func (b *background) Stop() {
 	if b.stopped || b.ended {
 		return
@@ -58,8 +58,7 @@ func (b *background) Wait() {
 	}
 }
 
-// end wakes those who wait for the task's end. The coroutine is ready for the
-// next one.
+// end wakes the tasks that wait for this one. Its coroutine is then free.
 func (b *background) end() {
 	b.ended = true
 	for _, x := range b.waiters {
@@ -75,13 +74,13 @@ func (b *background) end() {
 	w.memory.idle = append(w.memory.idle, b.task)
 }
 
-// Deadline: it ends when somebody stops it.
+// Deadline returns no time: the context ends only when the task is stopped.
 func (b *background) Deadline() (time.Time, bool) { return time.Time{}, false }
 
-// Done is nil: only Host and port wait, and they know when it ends.
+// Done returns nil: only host and port wait, and they know when the context ends.
 func (b *background) Done() <-chan struct{} { return nil }
 
-// Err tells whether it was stopped.
+// Err returns context.Canceled once the task is stopped.
 func (b *background) Err() error {
 	if b.stopped {
 		return context.Canceled
@@ -97,7 +96,7 @@ func (b *background) Value(key any) any {
 	return nil
 }
 
-// at is when the context ends, as things are.
+// at returns when the context ends, as far as is known now.
 func (b *background) at() time.Duration {
 	if b.stopped {
 		return ended
@@ -105,11 +104,11 @@ func (b *background) at() time.Duration {
 	return never
 }
 
-// Life is over when the client is dead, and then nothing of it runs.
+// Life returns a context that never ends: no code of a dead client runs.
 func (h *host) Life() context.Context { return context.Background() }
 
-// Report tells what the running task has learnt of the grant of its operation,
-// or of its place in the queue.
+// Report passes on news of the running operation's grant, or of its place in the
+// queue.
 func (h *host) Report(n locks.News) {
 	c := (*client)(h)
 	o := c.world.current.operation

@@ -33,7 +33,7 @@ func TestTasksOfAClient(t *testing.T) {
 				}
 				return fmt.Errorf("%v at %v", got, e.Host.Mono())
 			},
-			"c1 ends: [true true true] at 400µs", // two of them have to connect first
+			"c1 ends: [true true true] at 400µs", // two of them must connect first
 		},
 		"are woken when they are stopped": {
 			func(e catalogue.Env, _ context.Context) (err error) {
@@ -76,8 +76,8 @@ func TestTasksOfAClient(t *testing.T) {
 	}
 }
 
-// What is left to a caller is told by the client's own clock, and of a task's
-// context nobody knows when it ends.
+// The client's own clock shows how much time its caller has left. The end of a
+// task's context is unknown.
 func TestWhatIsLeft(t *testing.T) {
 	s := newScene(func(e catalogue.Env, ctx context.Context) error {
 		e.Host.Sleep(ctx, 20*time.Second)
@@ -93,9 +93,9 @@ func TestWhatIsLeft(t *testing.T) {
 	want(t, s.run(t, time.Minute), "1m0s c1 ends: 40s true, then 0s; false false")
 }
 
-// A run has as many coroutines as tasks side by side, however many there are one
-// after another; and who holds on to a task that has ended does nothing to the
-// one that has its coroutine.
+// A run needs as many coroutines as it has tasks at the same time, not in
+// sequence. Keeping a task that has ended does not affect the script that now
+// uses its coroutine.
 func TestTasksLeaveTheirCoroutines(t *testing.T) {
 	var s *scene
 	coroutines := 0
@@ -129,7 +129,7 @@ func TestTasksLeaveTheirCoroutines(t *testing.T) {
 	}
 }
 
-// ticking has a task that deletes a key each second for as long as it may.
+// ticking starts a task that deletes a key each second until it is stopped.
 func ticking(e catalogue.Env, ctx context.Context) error {
 	e.Host.Go(func(ctx context.Context) {
 		for e.Host.Sleep(ctx, time.Second) == nil {
@@ -175,7 +175,7 @@ func TestFaultsAndBackgroundTasks(t *testing.T) {
 	}
 }
 
-// A hang at a point keeps the task that is there, and the operation with it.
+// A hang at a point stops the task at that point, and with it the operation.
 func TestAHangAtAPoint(t *testing.T) {
 	s := newScene(set, "c1")
 	s.onPoint(func(client string, p faults.Point) {
@@ -217,10 +217,10 @@ func TestClocksOfClients(t *testing.T) {
 	}
 }
 
-// A deadline is reported in true time, and anew when the client's clock changes.
+// A deadline is reported in true time, and again when the client's clock changes.
 func TestDeadlinesOfAClientWhoseClockIsWrong(t *testing.T) {
 	g := newGroupOn(catalogue.Server{}, keeps(0), "c1")
-	g.cfg.Lock.New = nil // the lock of c1 is made already; see below
+	g.cfg.Lock.New = nil // c1 already has its lock, see below
 	g.find("c1").locker = lasting{g.find("c1")}
 	g.Go(func() {
 		must(t, g.Rate("c1", 10*time.Second)) // twice as fast
@@ -230,13 +230,13 @@ func TestDeadlinesOfAClientWhoseClockIsWrong(t *testing.T) {
 		g.Sleep(time.Second)
 		must(t, g.Rate("c1", -10*time.Second)) // right again
 		g.Sleep(time.Minute)
-		must(t, g.Rate("c1", time.Second)) // it is over by now
+		must(t, g.Rate("c1", time.Second)) // the lease has ended by now
 	})
 	must(t, g.Run())
 	want(t, g.seen, "0s until 5s", "1s c1 valid until 9s")
 }
 
-// lasting gives leases of ten seconds, and asks nobody.
+// lasting gives leases of ten seconds without asking a server.
 type lasting struct{ c *client }
 
 func (l lasting) Acquire(context.Context, string) (locks.Lease, error) {
@@ -249,7 +249,7 @@ type lastsUntil time.Duration
 func (u lastsUntil) Until() time.Duration        { return time.Duration(u) }
 func (lastsUntil) Release(context.Context) error { return nil }
 
-// A clock's readings and the times at which it shows them are each other's inverse.
+// Converting a clock reading to true time and back gives the same reading.
 func TestClock(t *testing.T) {
 	for _, gain := range []time.Duration{0, time.Second / 10, -time.Second / 10, 7777, 9 * time.Second} {
 		var k clock

@@ -7,8 +7,8 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// propose puts a transaction to the followers. m is what asked for it, and
-// origin the member that was asked; nil: nobody.
+// propose sends a transaction to the followers. The message m requested it from
+// the member origin; both are nil if no client did.
 func (e *ensemble) propose(t model.Txn, origin *member, m *message) {
 	l := logged{t, origin, m}
 	e.leader.log = append(e.leader.log, l)
@@ -21,7 +21,7 @@ func (e *ensemble) propose(t model.Txn, origin *member, m *message) {
 	}
 }
 
-// count commits what most members have in their logs.
+// count commits the transactions that a majority has in its logs.
 func (e *ensemble) count() {
 	l := e.leader
 	for len(l.log) > 0 {
@@ -53,7 +53,7 @@ func (e *ensemble) count() {
 	}
 }
 
-// request is what the leader does about a client's request to a member.
+// request makes the leader decide on a client's request to a member.
 func (e *ensemble) request(origin *member, m *message) {
 	k, now := m.zk, e.leader.mono()
 	owner := e.owners[k.session]
@@ -65,15 +65,15 @@ func (e *ensemble) request(origin *member, m *message) {
 		e.propose(t, origin, m)
 		e.arm()
 	case k.ask == hello:
-		// Who comes back is told at once that its session has ended, also before
-		// that is committed and its nodes are gone: ZooKeeper asks the tracker of
-		// sessions alone.
+		// The leader answers a returning client at once that its session has
+		// ended, even before this is committed and the nodes are gone: ZooKeeper
+		// asks only the tracker of sessions.
 		if k.ended = k.life != e.life || !e.decides.Touch(now, k.session); !k.ended {
 			e.owners[k.session] = origin
 		}
 		e.answer(m)
 	case owner != nil && owner != origin:
-		k.moved = true // what is sent on a connection that was left comes to nothing
+		k.moved = true // requests on a connection that the client left have no effect
 		e.answer(m)
 	case k.ask == farewell:
 		t, ok := e.decides.Close(now, k.session, m.op)
@@ -86,8 +86,8 @@ func (e *ensemble) request(origin *member, m *message) {
 	}
 }
 
-// proposeOr puts a transaction to the followers, if there is one; else the
-// session has ended, or is about to.
+// proposeOr proposes a transaction. If there is none the session has ended or is
+// about to.
 func (e *ensemble) proposeOr(t model.Txn, ok bool, m *message) {
 	if ok {
 		e.propose(t, m.member, m)
@@ -97,7 +97,7 @@ func (e *ensemble) proposeOr(t model.Txn, ok bool, m *message) {
 	e.answerInTurn(m)
 }
 
-// answerInTurn answers when all that was decided on before is committed.
+// answerInTurn answers after all earlier decisions are committed.
 func (e *ensemble) answerInTurn(m *message) {
 	if m.zk.zxid = e.decides.Zxid(); len(e.leader.log) > 0 {
 		e.syncs = append(e.syncs, m)
@@ -106,8 +106,8 @@ func (e *ensemble) answerInTurn(m *message) {
 	e.answer(m)
 }
 
-// answer gives a request back to the member that was asked, after all that it
-// was told before.
+// answer returns a request to the member that received it, after everything sent
+// to that member before.
 func (e *ensemble) answer(m *message) {
 	x := m.member
 	if x == e.leader {
@@ -119,7 +119,7 @@ func (e *ensemble) answer(m *message) {
 	x.down.send(p)
 }
 
-// close ends a session on behalf of nobody in particular.
+// close ends a session; the request comes from no client of the run.
 func (e *ensemble) close(session int64) {
 	if e.leader == nil {
 		e.closing = append(e.closing, session)

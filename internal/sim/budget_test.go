@@ -10,7 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
-// Whatever goes round and round without that time passes ends the run with an error.
+// A loop in which no time passes ends the run with an error.
 func TestASpinThatCostsNoTimeEnds(t *testing.T) {
 	for name, spin := range map[string]func(catalogue.Env, context.Context){
 		"a sleep of no time": func(e catalogue.Env, ctx context.Context) { e.Host.Sleep(ctx, 0) },
@@ -50,7 +50,7 @@ func TestASpinThatCostsNoTimeEnds(t *testing.T) {
 	})
 }
 
-// spins expects that the run ends at that time because something spins.
+// spins expects that the run ends at that time because of an endless loop.
 func (s *scene) spins(t *testing.T, at time.Duration) {
 	t.Helper()
 	for i, c := range s.cfg.Clients {
@@ -75,7 +75,7 @@ func TestAnOperationHasABudget(t *testing.T) {
 	want(t, s.run(t, time.Hour), "600ms c1 ends: "+env.ErrBudget.Error())
 }
 
-// Nor do calls that send nothing go on for ever.
+// Calls that send nothing count, too.
 func TestCallsAfterTheEndOfTheirContextAreCounted(t *testing.T) {
 	s := newScene(func(e catalogue.Env, ctx context.Context) error {
 		for {
@@ -85,7 +85,7 @@ func TestCallsAfterTheEndOfTheirContextAreCounted(t *testing.T) {
 	want(t, s.run(t, 0), "0s c1 ends: "+env.ErrBudget.Error())
 }
 
-// A run may be as long as its work: the budget of a second begins anew with each.
+// A run may be long if it works: each second has a new budget.
 func TestALongRunIsNoSpin(t *testing.T) {
 	s := newScene(nil)
 	s.Go(func() {

@@ -7,22 +7,22 @@ import (
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
-// choices decide everything in a run that could have come out otherwise.
-// Fresh ones draw from a seed. Replayed ones follow a record: a name that is
-// not in it gets 0, so that a record still speaks after a lock has changed.
+// choices decide everything in a run that could go differently. New choices are
+// drawn from a seed. Replayed choices follow a record; a name missing in it gets
+// 0, so that a record stays usable after a lock has changed.
 type choices struct {
 	rng      *rand.PCG // nil: replayed
-	pcg      rand.PCG  // what rng points to
-	record   bool      // always where choices are replayed
+	pcg      rand.PCG  // the target of rng
+	record   bool      // always set in a replay
 	made     []env.Choice
 	replayed map[env.Name]int64
 	used     int
 	missing  int
 	pct      *pct   // chooses the latencies; nil: they are drawn
-	order    *order // decides instead of time; nil: what comes first in time comes first
+	order    *order // decides instead of time; nil: events happen in the order of their times
 }
 
-// newChoices makes what decides as d says.
+// newChoices returns the source of choices that d describes.
 func newChoices(d env.Decisions) *choices {
 	switch {
 	case d.Pick != nil:
@@ -38,7 +38,7 @@ func newChoices(d env.Decisions) *choices {
 	}
 }
 
-// draw makes choices from a seed. With record they can be asked for afterwards.
+// draw returns choices from a seed. With record they are kept.
 func draw(seed uint64, record bool) *choices {
 	c := &choices{record: record}
 	c.rng = &c.pcg
@@ -46,7 +46,7 @@ func draw(seed uint64, record bool) *choices {
 	return c
 }
 
-// replay makes the choices of a record.
+// replay returns the choices of a record.
 func replay(record []env.Choice) *choices {
 	c := &choices{record: true, replayed: make(map[env.Name]int64, len(record))}
 	for _, ch := range record {
@@ -55,7 +55,7 @@ func replay(record []env.Choice) *choices {
 	return c
 }
 
-// Decided says what the run has decided so far.
+// Decided returns the decisions of the run so far.
 func (w *World) Decided() env.Decided {
 	c := w.choices
 	d := env.Decided{Choices: c.made, Missing: c.missing, Unused: len(c.replayed) - c.used}
@@ -68,13 +68,14 @@ func (w *World) Decided() env.Decided {
 	return d
 }
 
-// named tells whether anybody asks what choices are called. To count and put
-// together names takes longer than to draw.
+// named reports whether choices need names. Counting and building names takes
+// longer than drawing.
 func (c *choices) named() bool { return c.record }
 
-// draw returns 0 ≤ x < n, where nobody asks for a name.
+// draw returns 0 ≤ x < n, for choices without names.
 func (c *choices) draw(n int64) int64 {
-	// The high half of a product is even to one in 2^64/n, and takes no division.
+	// The high half of the product is uniform except for one case in 2^64/n, and
+	// needs no division.
 	hi, _ := bits.Mul64(c.rng.Uint64(), uint64(n))
 	return int64(hi)
 }
@@ -96,8 +97,7 @@ func (c *choices) choose(name env.Name, n int64) int64 {
 	return v
 }
 
-// reserve puts a choice into the record whose value is settled later, and
-// returns its place.
+// reserve records a choice whose value is settled later and returns its place.
 func (c *choices) reserve(name env.Name, until int64) int {
 	if !c.record {
 		return -1

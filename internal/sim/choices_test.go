@@ -6,7 +6,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
-// replayed takes the choices from a record; what it does not name is 0.
+// replayed takes the choices from a record. Missing ones are 0.
 func replayed(record ...env.Choice) env.Decisions {
 	return env.Decisions{Replay: append([]env.Choice{}, record...)}
 }

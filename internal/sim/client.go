@@ -17,57 +17,57 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// client is one client on a host of its own: the lock's Locker, its
-// connections, and what faults have done to the host.
+// client is one client on a host of its own: the lock's Locker, its connections,
+// and the effects of faults on the host.
 type client struct {
 	world   *World
 	name    string
 	n       int
-	first   *client // of those that share its process
+	first   *client // the first of the clients in its process
 	locker  locks.Locker
 	conns   []*conn // by server; clients are connected when a run begins
-	spare   []*conn // more of them, for tasks that ask the same server at the same time
+	spare   []*conn // more of them, for tasks that use the same server at the same time
 	leases  []granted
 	visits  []*visit    // of a lock that calls the critical section itself
 	ports   []transport // to each node, and to the server of tokens
-	masters []*server   // of each node, as far as it knows
-	news    []*server   // masters that it was told of in a pause
+	masters []*server   // of each node, as far as the client knows
+	news    []*server   // masters announced during a pause
 	clock   clock
 
 	sessions []*session // with an ensemble
-	pool     *connPool  // of its process, to a MySQL server; nil: there is none
+	pool     *connPool  // of its process, to a MySQL server; nil without one
 
-	armed    bool // a fault waits for a point of its
+	armed    bool // a fault waits for one of its points
 	paused   bool
 	hung     bool
 	dead     bool
 	runnable []*task // what became runnable during a pause or a hang
-	waiting  []*task // what steps onto the host, or leaves a point, when that ends
+	waiting  []*task // tasks that step onto the host, or leave a point, when that ends
 
-	deadline  deadline   // of the acquire that runs
-	operation *operation // that runs, or ran last
+	deadline  deadline   // of the running acquire
+	operation *operation // the running one, or the last one
 
-	// Where order decides:
-	journal *journal // what it has learnt; nil elsewhere
+	// In a run in which order decides:
+	journal *journal // all that it has learnt; nil in other runs
 	ops     []int    // the indices of its operations so far
 	round   int      // Order.changes when its loop last began
-	uniques int      // strings so far
+	uniques int      // strings generated so far
 }
 
-// operation is what a client does for its caller. Tasks that it has started
-// belong to it, also when it is over.
+// operation is a call from the client's caller. Tasks that it has started belong
+// to it even after its end.
 type operation struct {
 	env.Op
 	kind     string // its name
 	over     bool
-	waits    bool         // its caller has been told that it goes on
-	requests int          // that it has sent
-	answered int          // number of the request that was answered last
-	sent     fmt.Stringer // its command
-	calls    int          // of the port that it has made
+	waits    bool         // its caller knows that it goes on
+	requests int          // sent so far
+	answered int          // number of the last request with an answer
+	sent     fmt.Stringer // the command of that request
+	calls    int          // its calls of the port so far
 }
 
-// granted is a lease that has not been given back.
+// granted is a lease that has not been released.
 type granted struct {
 	acquire int // the index of its acquire
 	lock    string
@@ -92,7 +92,8 @@ func (c *client) reset(w *World, name string) {
 	for _, s := range w.servers {
 		s.links = append(s.links, link{name: w.memory.join(name, "→", s.name)})
 		n := w.connect(c, s)
-		// To a member its library connects, and to a MySQL server the process.
+		// The ZooKeeper library connects to a member itself, and the process's
+		// pool to MySQL.
 		n.incarnation, n.open = s.incarnation, s.member == nil && s.database == nil
 		c.conns = append(c.conns, n)
 	}
@@ -129,7 +130,8 @@ func (c *client) reset(w *World, name string) {
 	c.locker = w.cfg.Lock.New(env)
 }
 
-// lease is what the acquire with that index got, if it has not been given back.
+// lease returns the lease of the acquire with that index, or nil after its
+// release.
 func (c *client) lease(acquire int) locks.Lease {
 	for i := range c.leases {
 		if c.leases[i].acquire == acquire {
@@ -148,11 +150,11 @@ func (w *World) find(name string) *client {
 	return nil
 }
 
-// Client is the named client.
+// Client returns the named client.
 func (w *World) Client(name string) env.Client { return w.find(name) }
 
-// do runs f, which is an operation, on the client's host: the running task
-// steps onto it, and off again whatever comes of f.
+// do runs f, an operation, on the client's host: the running task steps onto the
+// host, and off again however f ends.
 func (c *client) do(op env.Op, kind string, f func()) (err error) {
 	if c.dead {
 		return env.ErrCrashed
@@ -182,8 +184,8 @@ func (c *client) do(op env.Op, kind string, f func()) (err error) {
 	return nil
 }
 
-// stand lets the running task wait while its client is paused, or hangs: of the
-// tasks in the background only the one that was struck does.
+// stand blocks the running task while its client is paused or hung. A hang blocks
+// only the task of the caller and, with struck, this one.
 func (c *client) stand(struck bool) {
 	for (c.paused || c.hung && (struck || c.world.current.background == nil)) && !c.dead {
 		c.waiting = append(c.waiting, c.world.current)
@@ -199,7 +201,8 @@ func (c *client) mustLive() {
 	}
 }
 
-// trueTime is the true time at which the client's monotonic clock shows until; 0: never.
+// trueTime returns the true time at which the client's monotonic clock shows
+// until. 0 stays 0: no limit.
 func (c *client) trueTime(until time.Duration) time.Duration {
 	if until == 0 {
 		return 0
@@ -213,9 +216,8 @@ func (c *client) park(deadline time.Duration) (answered bool) {
 	return answered
 }
 
-// point announces a point of an operation. The client may find itself paused,
-// hung or dead. What goes on in the background of an operation that is over
-// reaches no points.
+// point announces a point of an operation. A fault may pause, hang or kill the
+// client there. Background work after the operation's end has no points.
 func (c *client) point(r *numbered, after bool) {
 	o := r.operation
 	if !c.armed || o.over {
@@ -238,7 +240,7 @@ func (c *client) Acquire(op env.Op, timeout time.Duration) (g env.Grant, err err
 	crash := c.do(op, history.Acquire, func() {
 		c.deadline.end = c.world.now + timeout
 		if c.world.order != nil {
-			c.deadline.end = never // up to the caller, at any time
+			c.deadline.end = never // its caller ends it, at any time
 		}
 		var lease locks.Lease
 		if r, ok := c.locker.(locks.Runner); ok {
@@ -257,7 +259,7 @@ func (c *client) Acquire(op env.Op, timeout time.Duration) (g env.Grant, err err
 	return g, cmp.Or(crash, err)
 }
 
-// Release gives a grant back.
+// Release releases a grant.
 func (c *client) Release(op env.Op) (err error) {
 	crash := c.do(op, history.Release, func() {
 		lease := c.lease(op.Acquire)
@@ -275,8 +277,7 @@ func (c *client) Release(op env.Op) (err error) {
 	return cmp.Or(crash, err)
 }
 
-// ReleaseName releases by name. What the client holds by op, if it does, it holds
-// no more.
+// ReleaseName releases by name, and drops the lease of op if the client has it.
 func (c *client) ReleaseName(op env.Op) (err error) {
 	crash := c.do(op, history.Release, func() {
 		n, ok := c.locker.(locks.NameReleaser)
@@ -290,7 +291,7 @@ func (c *client) ReleaseName(op env.Op) (err error) {
 	return cmp.Or(crash, err)
 }
 
-// forget takes from the client what the acquire with that index got.
+// forget drops the lease of the acquire with that index.
 func (c *client) forget(acquire int) {
 	c.leases = slices.DeleteFunc(c.leases, func(g granted) bool { return g.acquire == acquire })
 }
@@ -303,7 +304,7 @@ func (c *client) Read(op env.Op) (v int64, err error) {
 	return a.Value, err
 }
 
-// Write writes to it.
+// Write writes to the guarded resource.
 func (c *client) Write(op env.Op, value int64) error {
 	_, err := c.accessResource(op, history.Write, value)
 	return err
@@ -320,7 +321,7 @@ func (c *client) accessResource(op env.Op, kind string, value int64) (answer env
 			timeout = c.world.cfg.Lease / 4
 		}
 		t := c.world.current
-		o := t.operation // another entry of the client's may have another by the time of the answer
+		o := t.operation // another task of the client may have changed t.operation before the answer
 		r := numbered{client: c, operation: o, n: 1, last: true}
 		c.point(&r, false)
 		t.access = a
@@ -335,11 +336,12 @@ func (c *client) accessResource(op env.Op, kind string, value int64) (answer env
 	return answer, cmp.Or(crash, err)
 }
 
-// revalue reports anew when the leases of a client whose clock has changed end.
+// revalue reports the ends of the client's leases again after its clock has
+// changed.
 func (c *client) revalue() {
 	for _, g := range c.leases {
 		d, ok := g.lease.(locks.Deadliner)
-		if !ok || c.dead || d.Until() <= c.clock.mono(c.world.now) { // over, or it says nothing
+		if !ok || c.dead || d.Until() <= c.clock.mono(c.world.now) { // over, or without a known end
 			continue
 		}
 		c.world.observer.Report(history.Entry{
@@ -349,8 +351,8 @@ func (c *client) revalue() {
 	}
 }
 
-// learn takes in that s is the master of its node now. The library leaves the
-// connections to the others.
+// learn notes that s is the master of its node now. The library then leaves its
+// connections to the other servers.
 func (c *client) learn(s *server) {
 	i := slices.Index(c.world.nodes, s.node)
 	if c.masters[i] == s {
@@ -364,7 +366,7 @@ func (c *client) learn(s *server) {
 	})
 }
 
-// each calls f for all connections of the client.
+// each calls f for every connection of the client.
 func (c *client) each(f func(*conn)) {
 	for _, n := range c.conns {
 		f(n)

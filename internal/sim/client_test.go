@@ -14,8 +14,8 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// A paused client does nothing, whatever comes for it: its next request is
-// sent when the pause has ended.
+// A paused client ignores everything that arrives. It sends its next request
+// after the pause.
 func TestAPausedClientGoesOnForNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		lock  func(catalogue.Env, context.Context) error
@@ -45,7 +45,7 @@ func TestAPausedClientGoesOnForNothing(t *testing.T) {
 		"the end of a request's time": {
 			func(e catalogue.Env, ctx context.Context) error {
 				if _, err := e.Redis[0].Del(ctx, time.Millisecond, "a"); err == nil {
-					return err // it came after the time-out, during the pause: the answer counts
+					return err // it came after the timeout, but during the pause, so the answer counts
 				}
 				return set(e, ctx)
 			},
@@ -78,8 +78,8 @@ func TestAPausedClientGoesOnForNothing(t *testing.T) {
 	}
 }
 
-// A pause that comes after the request's own time-out has begun to matter: the
-// time-out is found when it ends, if no answer has come.
+// A client notices a timeout that fired during its pause when the pause ends, if
+// no answer has come.
 func TestAPausedClientFindsItsTimeout(t *testing.T) {
 	s := newScene(set, "c1")
 	must(t, s.Impair(1, faults.Impairment{Client: "c1", Server: "redis-1", Direction: faults.ToServer, Action: faults.Swallow}))
@@ -88,7 +88,7 @@ func TestAPausedClientFindsItsTimeout(t *testing.T) {
 	want(t, s.run(t, time.Minute), "4s c1 ends: no answer in time")
 }
 
-// The time-out fires during the pause, and then the answer comes: it wins.
+// The timeout fires during the pause, then the answer comes: the answer wins.
 func TestAnAnswerDuringAPauseWinsOverTheTimeout(t *testing.T) {
 	s := newScene(set, "c1")
 	must(t, s.Impair(1, faults.Impairment{Client: "c1", Server: "redis-1", Direction: faults.ToClient, Action: faults.Slow, Delay: 3 * time.Second}))
@@ -97,8 +97,8 @@ func TestAnAnswerDuringAPauseWinsOverTheTimeout(t *testing.T) {
 	want(t, s.run(t, time.Minute), "0s grant by 1", "4s c1 ends: <nil>")
 }
 
-// Nothing that comes for a dead client reaches the task that was on its host,
-// which may be on another's by now.
+// No message for a dead client reaches the task that was on its host. That task
+// may be on another host by now.
 func TestWhatComesForADeadClientReachesNobody(t *testing.T) {
 	for name, comes := range map[string]func(*scene) error{
 		"a reply": func(*scene) error { return nil },
@@ -131,11 +131,11 @@ func TestADeadClientBeginsNothing(t *testing.T) {
 	want(t, s.run(t, time.Minute), "0s c1 ends: "+env.ErrCrashed.Error())
 }
 
-// What a client asks for after the end of its time is certain not to happen.
+// A request after the end of the context is certain not to be executed.
 func TestARequestAfterTheEndOfItsContextIsNotSent(t *testing.T) {
 	s := newScene(func(e catalogue.Env, ctx context.Context) error {
 		if err := e.Host.Sleep(ctx, time.Minute); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("a sleep beyond it ends with %v", err)
+			t.Errorf("a sleep beyond it returns %v", err)
 		}
 		err := set(e, ctx)
 		if !locks.IsDefinite(err) {
@@ -147,14 +147,15 @@ func TestARequestAfterTheEndOfItsContextIsNotSent(t *testing.T) {
 	want(t, s.run(t, time.Second), "1s c1 ends: context deadline exceeded")
 }
 
-// What was sent is waited for, whatever the context does meanwhile.
+// The answer to a request that was sent counts, even after the context's end.
 func TestAnAnswerIsWaitedForBeyondTheEndOfTheContext(t *testing.T) {
 	s := newScene(set, "c1")
 	must(t, s.Impair(1, faults.Impairment{Client: "c1", Server: "redis-1", Action: faults.Slow, Delay: time.Second}))
 	want(t, s.run(t, time.Second), "1s grant by 1", "2s c1 ends: <nil>")
 }
 
-// With retries a request is sent four times, after 8, 16 and 32 ms.
+// With retries a request is sent up to four times, with 8, 16 and 32 ms between
+// them.
 func TestRetries(t *testing.T) {
 	var err error
 	ask := func(e catalogue.Env, ctx context.Context) error {
@@ -179,7 +180,7 @@ func TestRetries(t *testing.T) {
 			map[time.Duration]func(*scene){0: swallow},
 			"108ms c1 ends: <nil>", false, 6,
 		},
-		// Four times, each on a connection of its own but the first.
+		// Four times, each but the first on a connection of its own.
 		"no answer": {
 			true,
 			map[time.Duration]func(*scene){0: func(s *scene) { swallow(s); swallow(s); swallow(s); swallow(s); swallow(s) }},
@@ -195,7 +196,8 @@ func TestRetries(t *testing.T) {
 			map[time.Duration]func(*scene){0: func(s *scene) { s.find("c1").conns[0].open = false; stop(s) }},
 			"56ms c1 ends: cannot connect", true, 8,
 		},
-		// It may have been executed, and the server that is down later takes nothing back.
+		// It may have been executed, and a server that fails later does not
+		// change that.
 		"no answer, and then the server is down": {
 			true,
 			map[time.Duration]func(*scene){0: swallow, 50 * time.Millisecond: stop},
@@ -239,7 +241,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// The guarded resource is reached over the network, as a server is.
+// Requests to the guarded resource travel over the network, as to a server.
 func TestAccessesToTheResource(t *testing.T) {
 	s := newScene(set, "c1")
 	must(t, s.Impair(1, faults.Impairment{Client: "c1", Server: history.Resource, Direction: faults.ToServer, Action: faults.Slow, Delay: 3 * time.Second}))

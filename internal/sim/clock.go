@@ -6,16 +6,17 @@ import (
 	"time"
 )
 
-// clock is how a host shows the time. The zero clock is right.
+// clock is how a host sees the time. The zero clock is right.
 type clock struct {
-	offset time.Duration // of the wall clock
+	offset time.Duration // of the wall clock from the right time
 	gains  time.Duration // in each T
 	gain   float64       // how much faster than true time both clocks run: 0.01 is one per cent
-	// At the true time since both clocks ran so, the monotonic one showed shown.
+	// The monotonic clock showed shown at the true time since, when gain last
+	// changed.
 	since, shown time.Duration
 }
 
-// mono is the monotonic clock at a true time.
+// mono returns the monotonic clock's reading at a true time.
 func (k *clock) mono(now time.Duration) time.Duration {
 	if k.since == 0 && k.gain == 0 {
 		return now
@@ -24,11 +25,11 @@ func (k *clock) mono(now time.Duration) time.Duration {
 	return k.shown + passed + time.Duration(math.Floor(float64(passed)*k.gain))
 }
 
-// wall is the wall clock then, since 1970.
+// wall returns the wall clock's reading then, since 1970.
 func (k *clock) wall(now time.Duration) time.Duration { return epoch + k.offset + k.mono(now) }
 
-// when is the first true time, not before the clock's last change, at which the
-// monotonic clock shows mono.
+// when returns the first true time at which the monotonic clock shows mono, not
+// before the clock's last change.
 func (k *clock) when(mono time.Duration) time.Duration {
 	if k.since == 0 && k.gain == 0 {
 		return mono
@@ -43,7 +44,7 @@ func (k *clock) when(mono time.Duration) time.Duration {
 	return at
 }
 
-// lasts is how long a time of the clock's is.
+// lasts converts a duration on this clock to true time.
 func (k *clock) lasts(d time.Duration) time.Duration {
 	if k.gain == 0 {
 		return d
@@ -51,14 +52,14 @@ func (k *clock) lasts(d time.Duration) time.Duration {
 	return time.Duration(float64(d) / (1 + k.gain))
 }
 
-// run lets both clocks gain so much more in each t from now on.
+// run makes both clocks gain this much more in each t from now on.
 func (k *clock) run(now, gain, t time.Duration) {
 	k.since, k.shown = now, k.mono(now)
 	k.gains += gain
 	k.gain = float64(k.gains) / float64(t)
 }
 
-// bears says why a clock cannot gain so much more.
+// bears returns an error if a clock cannot gain this much more.
 func (k *clock) bears(gain, t time.Duration) error {
 	if sum := k.gains + gain; sum <= -t/2 || sum > t {
 		return fmt.Errorf("sim: a clock that gains %v in %v runs backwards, or too fast", sum, t)
@@ -66,8 +67,8 @@ func (k *clock) bears(gain, t time.Duration) error {
 	return nil
 }
 
-// Jump moves a wall clock. A timer of a server that is in the queue for a time
-// that is now too early finds nothing to expire, and puts in the next.
+// Jump moves a wall clock. If a server's timer in the queue is now too early, it
+// finds nothing to expire and queues the next one.
 func (w *World) Jump(host string, by time.Duration) error {
 	if c := w.find(host); c != nil {
 		for _, m := range c.mates() {
@@ -84,8 +85,8 @@ func (w *World) Jump(host string, by time.Duration) error {
 	return nil
 }
 
-// Rate lets clocks run faster or slower. What a client's leases last shows on
-// its own clock, so from here on they end at other times.
+// Rate makes clocks run faster or slower. A client measures its leases with its
+// own clock, so they now end at other times.
 func (w *World) Rate(host string, gain time.Duration) error {
 	if c := w.find(host); c != nil {
 		if err := c.clock.bears(gain, w.cfg.Lease); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// The suite that holds the model of MySQL against a real server holds the place
-// against it, too: its pools, its connections, and latencies that are drawn.
+// The suite that compares the model of MySQL with a real server also checks the
+// simulated environment: pools, connections and random latencies.
 func TestMySQLConformance(t *testing.T) {
 	porttest.Run(t, func(t *testing.T, o model.Options) porttest.World {
 		p := &mysqlWorld{outer: newOuter(t, catalogue.StoreMySQL), options: o}
@@ -28,11 +28,11 @@ func TestMySQLConformance(t *testing.T) {
 type mysqlWorld struct {
 	*outer
 	options model.Options
-	process *client   // whose pool Port goes through
-	idle    []*client // whose sessions were closed
+	process *client   // the process whose pool Port uses
+	idle    []*client // clients with closed sessions
 }
 
-// slack is how long a statement takes at most, with a connection that is new.
+// slack is the longest time for one statement on a new connection.
 const slack = 4 * latencyMost
 
 func (p *mysqlWorld) Slack() time.Duration { return slack }
@@ -96,7 +96,7 @@ func (p *mysqlWorld) ReadOnly(on bool) {
 	}
 }
 
-// outsideCall is a statement that a client carries out while the test goes on.
+// outsideCall is a statement that a client executes while the test goes on.
 type outsideCall struct {
 	world *mysqlWorld
 	reply mysql.Reply
@@ -111,7 +111,7 @@ func (k *outsideCall) Answer(d time.Duration) (mysql.Reply, bool, error) {
 	return k.reply, k.done, k.err
 }
 
-// outsidePool is a pool whose methods are called from outside of the place.
+// outsidePool is a pool that a test calls from outside of the simulation.
 type outsidePool struct {
 	world *mysqlWorld
 	*mysqlTransport
@@ -131,7 +131,7 @@ func (o outsidePool) Open(ctx context.Context, timeout time.Duration) (s mysql.S
 	return s, err
 }
 
-// outsideSession is a session of such a one.
+// outsideSession is a session of an outsidePool.
 type outsideSession struct {
 	world *mysqlWorld
 	*pinned
@@ -144,7 +144,7 @@ func (s outsideSession) Do(ctx context.Context, timeout time.Duration, c mysql.C
 
 func (s outsideSession) Return() { s.world.on(s.client, s.pinned.Return) }
 
-// Close of one whose client has gone is nobody's.
+// Close of a session whose client has gone does nothing.
 func (s outsideSession) Close() {
 	if !s.client.dead && !s.over {
 		s.world.on(s.client, s.pinned.Close)

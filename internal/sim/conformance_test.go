@@ -17,15 +17,15 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// The suite that holds the model against real servers holds the ensemble here
-// against them, too: what members tell each other, what a client's library does
-// with its session, and latencies that are drawn.
+// The suite that compares the model with real servers also checks the simulated
+// ensemble: messages between members, the client library's session handling, and
+// random latencies.
 func TestConformance(t *testing.T) {
 	porttest.Run(t, func(t *testing.T) porttest.World { return newPortWorld(t) })
 }
 
-// A number beyond 2147483647 is given while creates are under way, and not after
-// that; so it is with real servers, whose followers stand still meanwhile.
+// While creates are under way an ensemble gives numbers beyond 2147483647, and
+// none after that. Real servers do the same while their followers stand still.
 func TestNumbersOverflowUnderWay(t *testing.T) {
 	p := newPortWorld(t)
 	p.Preset("/p", math.MaxInt32)
@@ -49,24 +49,24 @@ func TestNumbersOverflowUnderWay(t *testing.T) {
 		p.Sleep(20 * time.Millisecond)
 	}
 	if len(got) > 0 {
-		t.Errorf("%q came about without the followers", got)
+		t.Errorf("%q was created without the followers", got)
 	}
 	_, err := p.Restore(1)
 	must(t, err)
 	p.until(func() bool { return len(got) == len(handles) })
-	slices.Sort(got) // answers take their time
+	slices.Sort(got) // answers come in any order
 	path, err := handles[0].Create(t.Context(), time.Second, "/p/d-", "", zookeeper.Sequential)
 	must(t, err)
 	want(t, append(got, path), "/p/a-2147483647", "/p/b--2147483648", "/p/c--2147483647", "/p/d-2147483647")
 }
 
-// newPortWorld is a place whose T is the shortest session that the suite asks for.
+// newPortWorld returns a world whose T is the suite's shortest session.
 func newPortWorld(t *testing.T) *portWorld {
 	return &portWorld{outer: newOuter(t, catalogue.StoreZooKeeper)}
 }
 
-// outer is a place of which a test stands outside, that lets events happen until
-// what it waits for has come.
+// outer is a world that a test uses from outside: it lets events happen until a
+// condition holds.
 type outer struct {
 	*World
 	t       *testing.T
@@ -88,7 +88,7 @@ func newOuter(t *testing.T, store catalogue.Store) *outer {
 	return p
 }
 
-// until lets events happen.
+// until lets events happen until done.
 func (p *outer) until(done func() bool) {
 	for !done() {
 		p.step()
@@ -105,7 +105,7 @@ func (p *outer) Sleep(d time.Duration) {
 	p.until(func() bool { return over })
 }
 
-// another is a new client.
+// another returns a new client.
 func (p *outer) another() *client {
 	c := p.memory.clients.next()
 	c.reset(p.World, "c"+strconv.Itoa(len(p.clients)+1))
@@ -113,7 +113,7 @@ func (p *outer) another() *client {
 	return c
 }
 
-// on has a client do something.
+// on runs f on a client.
 func (p *outer) on(c *client, f func()) {
 	done := false
 	p.Go(func() {
@@ -131,7 +131,7 @@ type portWorld struct {
 	killed *member
 }
 
-// Open opens it with the least latencies: that is how a server can be chosen.
+// Open opens a session with the least latencies, so that a server can be chosen.
 func (p *portWorld) Open(server int, length time.Duration) (h zookeeper.Handle) {
 	c := p.another()
 	p.World.choices = replay([]env.Choice{{Name: env.Name{What: "server", Who: c.name, N: 1}, Value: int64(max(server, 0))}})
@@ -168,7 +168,7 @@ func (p *portWorld) Join(h zookeeper.Handle) {
 	}
 }
 
-// cut is the number of a disturbance.
+// cut returns the number of a disturbance.
 func (p *portWorld) cut(s outside, x *member) int { return s.client.n*len(p.ensemble.members) + x.n }
 
 func (p *portWorld) Slack() time.Duration { return 0 }
@@ -191,13 +191,13 @@ func (p *portWorld) StartKilled() {
 	p.until(func() bool { return p.killed.serves })
 }
 
-// Preset first lets everybody learn what was decided.
+// Preset first lets all members learn every decision.
 func (p *portWorld) Preset(path string, counter int32) {
 	p.Sleep(time.Second)
 	p.ensemble.preset(path, counter)
 }
 
-// outside is a session whose methods are called from outside of the place.
+// outside is a session that a test calls from outside of the simulation.
 type outside struct {
 	world *portWorld
 	*session

@@ -14,16 +14,16 @@ type database struct {
 	group   *databases
 	server  *server
 	model   model.Server
-	clients []*conn // whose sessions it has, in the order in which they came
-	before  entries // of a primary that is down, or was replaced: what others may have, and tell of
+	clients []*conn // whose sessions it has, in the order of their arrival
+	before  entries // of a primary that is down or was replaced: replicas may have these entries and report on them
 	relay   relay   // from the primary, where it is a replica
 
-	// A power loss takes back what was committed since the log was flushed. With
-	// everysec that is once a second (innodb_flush_log_at_trx_commit = 0); with none
-	// it never is, and with always each commit waits for it (1).
-	flushed int64 // how much of the log was on the disk when second began
-	second  int64 // of the monotonic clock, in which something was committed last
-	known   int64 // how much was committed until then
+	// A power loss undoes the commits since the last flush of the log. With
+	// everysec the flush is once a second (innodb_flush_log_at_trx_commit = 0).
+	// With none there is no flush, and with always each commit waits for one (1).
+	flushed int64 // part of the log that was on the disk when second began
+	second  int64 // of the monotonic clock, at the last commit
+	known   int64 // commits until then
 }
 
 func (d *database) reset(g *databases, s *server) {
@@ -33,20 +33,20 @@ func (d *database) reset(g *databases, s *server) {
 	}
 	o := model.Options{}
 	if s.world.order != nil {
-		o.WaitTime = -1 // nothing goes on for hours where only order counts
+		o.WaitTime = -1 // no timeout after hours where only order counts
 	}
 	d.model.Reset(o)
 	s.database = d
 }
 
-// clock is what the server's clocks show.
+// clock returns what the server's clocks show.
 func (d *database) clock() model.Clock {
 	return model.Clock{Wall: d.server.wall(), Mono: d.mono()}
 }
 
 func (d *database) mono() time.Duration { return d.server.clock.mono(d.server.world.now) }
 
-// client is the connection whose session has that number, or nil: it is over.
+// client returns the connection of a session, or nil after its end.
 func (d *database) client(session int64) *conn {
 	for _, n := range d.clients {
 		if n.session == session {
@@ -62,7 +62,7 @@ func (d *database) accept(n *conn) {
 	d.clients = append(d.clients, n)
 }
 
-// leave ends the session of a connection of whose end the server has learnt.
+// leave ends the session of a connection whose end the server has noticed.
 func (d *database) leave(n *conn) {
 	d.forget(n)
 	d.model.Disconnect(d.clock(), n.session)
@@ -74,8 +74,8 @@ func (d *database) forget(n *conn) {
 	d.clients = slices.DeleteFunc(d.clients, func(o *conn) bool { return o == n })
 }
 
-// receive serves what a client has sent. A server that stands still keeps even
-// what asks for a connection: the kernel has it, but nobody says hello.
+// receive handles a client's message. For a paused server even a connection
+// request stays in the kernel: no greeting comes back.
 func (d *database) receive(m *message) {
 	s, n, w := d.server, m.conn, d.server.world
 	if m.kind == dial && s.up {
@@ -116,7 +116,7 @@ func (d *database) receive(m *message) {
 	w.send(m)
 }
 
-// tell hands on what the model says: to its clients, and of its entries.
+// tell passes on the model's outputs: replies to clients and effects on entries.
 func (d *database) tell() {
 	w := d.server.world
 	list := d.model.Outputs()
@@ -126,7 +126,7 @@ func (d *database) tell() {
 		switch {
 		case o.Kind == model.Acted:
 			d.effect(o.By, &o.Effect)
-		case n == nil: // nobody waits for it any more
+		case n == nil: // no client waits for it
 		case o.Kind == model.Ended:
 			d.forget(n)
 			w.send(w.newMessage(n, rst, false))
@@ -145,7 +145,7 @@ func (d *database) tell() {
 	d.server.arm()
 }
 
-// expire does what is due by now.
+// expire ends everything that is due.
 func (d *database) expire() {
 	d.model.Advance(d.clock())
 	d.tell()
@@ -162,8 +162,8 @@ var actNames = [...]string{
 	model.SessionOver: history.Lose,
 }
 
-// effect reports what happened to the entry of a lock. Among replicas what became
-// of one shows on the primary; see databases.settle.
+// effect reports an effect on the entry of a lock. With replicas,
+// databases.settle reports what the primary has.
 func (d *database) effect(by int, f *model.Effect) {
 	g, s := d.group, d.server
 	lock := s.world.lockOf(f.Name)
@@ -171,7 +171,7 @@ func (d *database) effect(by int, f *model.Effect) {
 	case lock == "", d.relay.follows, had && maker == f.Maker:
 		return
 	case f.Kind == model.Created && !s.up && g.replicated():
-		return // a power loss has undone its end, which others may know of
+		return // a power loss has undone its end, which replicas may have seen
 	case d == g.primary && g.replicated():
 		g.entries.note(by, f)
 	}
@@ -185,7 +185,8 @@ func (d *database) effect(by int, f *model.Effect) {
 	}
 }
 
-// entries are entries of locks, by name: the index of the acquire that made each.
+// entries are entries of locks, by name: the index of the acquire that made each
+// one.
 type entries map[string]int
 
 func (e entries) note(by int, f *model.Effect) {
@@ -197,8 +198,7 @@ func (e entries) note(by int, f *model.Effect) {
 	}
 }
 
-// stop is the end of d's process, and of its sessions. With lose it was a power
-// loss.
+// stop ends d's process and its sessions. With lose it is a power loss.
 func (d *database) stop(lose bool) {
 	d.cutOff()
 	keep := d.model.Committed()
@@ -217,7 +217,7 @@ func (d *database) stop(lose bool) {
 	d.tell()
 }
 
-// rows are the entries of locks that replicas may have, too.
+// rows returns the entries of locks that replicas may have, too.
 func (d *database) rows() entries {
 	rows := entries{}
 	d.model.Entries(func(name string, maker int) bool {
@@ -229,7 +229,7 @@ func (d *database) rows() entries {
 	return rows
 }
 
-// cutOff lets d forget its clients.
+// cutOff drops all clients of d.
 func (d *database) cutOff() {
 	for _, n := range d.clients {
 		n.gone = true
@@ -237,7 +237,7 @@ func (d *database) cutOff() {
 	d.clients = d.clients[:0]
 }
 
-// start is what d does when it is up again.
+// start makes d work again after its process has started.
 func (d *database) start() {
 	if d == d.group.primary && d.group.replicated() {
 		d.before = nil
@@ -246,7 +246,7 @@ func (d *database) start() {
 	d.server.arm()
 }
 
-// onDisk is how much of the log a power loss leaves.
+// onDisk returns how much of the log survives a power loss.
 func (d *database) onDisk() int64 {
 	switch d.server.world.cfg.Server.Fsync {
 	case catalogue.FsyncNone:
@@ -258,7 +258,7 @@ func (d *database) onDisk() int64 {
 	return min(d.flushed, d.model.Committed())
 }
 
-// flush takes note of what is committed.
+// flush notes what is committed, and what reached the disk since.
 func (d *database) flush() {
 	if now := int64(d.mono() / time.Second); now != d.second {
 		d.second, d.flushed = now, d.known
@@ -266,10 +266,10 @@ func (d *database) flush() {
 	d.known = d.model.Committed()
 }
 
-// kill ends the sessions of a client's process, on behalf of nobody in particular.
+// kill ends the sessions of a client's process.
 func (d *database) kill(process *client) {
 	if !d.server.runs() {
-		return // nobody hears of it
+		return // the server does not notice
 	}
 	for _, n := range d.clients {
 		if n.client == process {
@@ -279,7 +279,7 @@ func (d *database) kill(process *client) {
 	d.tell()
 }
 
-// declared reports whether the statements of locks say what they mean.
+// declared reports whether all statements of locks declare their meaning.
 func (g *databases) declared() bool {
 	return !slices.ContainsFunc(g.members, func(d *database) bool { return !d.model.Declared() })
 }

@@ -13,12 +13,12 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// onMySQL is what a client does with a MySQL server.
+// onMySQL is a client's use of a MySQL server.
 type onMySQL func(e catalogue.Env, ctx context.Context, p mysql.Port) error
 
 func (f onMySQL) acquire(e catalogue.Env, ctx context.Context) error { return f(e, ctx, e.MySQL) }
 
-// newMySQL is a scene on a MySQL server, T being 10 s.
+// newMySQL returns a scene on a MySQL server with a T of 10 s.
 func newMySQL(f onMySQL, clients ...string) *group {
 	return newMySQLOn(catalogue.Server{}, 1, f, clients...)
 }
@@ -35,11 +35,11 @@ func newMySQLOn(server catalogue.Server, together int, f onMySQL, clients ...str
 	return g
 }
 
-// at is the client's time d.
+// at sleeps until the client's clock shows d.
 func at(e catalogue.Env, ctx context.Context, d time.Duration) { e.Host.Sleep(ctx, d-e.Host.Mono()) }
 
-// firstHolds is c1 with the named lock a for so long, in a session of its own,
-// while others ask for it a second later, and wait for up to a minute.
+// firstHolds makes c1 hold the named lock a for d, in a session of its own. The
+// others ask for it a second later and wait for up to a minute.
 func firstHolds(d time.Duration) onMySQL {
 	return func(e catalogue.Env, ctx context.Context, p mysql.Port) error {
 		first := e.Host.Unique()[:2] == "c1"
@@ -63,7 +63,7 @@ func firstHolds(d time.Duration) onMySQL {
 	}
 }
 
-// What becomes of a named lock, and of who waits for it: it is its session's.
+// A named lock belongs to its session, and ends with it.
 func TestANamedLockGoesWithItsSession(t *testing.T) {
 	const waits = "1m1s c2 ends: false, %!w(<nil>)"
 	for name, c := range map[string]struct {
@@ -133,7 +133,7 @@ func TestANamedLockGoesWithItsSession(t *testing.T) {
 	}
 }
 
-// What can become of a statement.
+// A statement can end in these ways.
 func TestWhatBecomesOfAStatement(t *testing.T) {
 	inserts := func(e catalogue.Env, ctx context.Context, p mysql.Port) error {
 		at(e, ctx, time.Second)
@@ -195,8 +195,8 @@ func TestWhatBecomesOfAStatement(t *testing.T) {
 	}
 }
 
-// A pool lends the connection that came back last, keeps two, and drops one that
-// has died when it would lend it. The clients of a process have one pool.
+// A pool lends the connection that came back last and keeps two. It drops a dead
+// connection only when it would lend it. The clients of a process share one pool.
 func TestAPool(t *testing.T) {
 	var g *group
 	g = newMySQLOn(catalogue.Server{}, 2, func(e catalogue.Env, ctx context.Context, p mysql.Port) error {
@@ -232,7 +232,7 @@ func TestAPool(t *testing.T) {
 		"1.001s mysql: no such session", "1.001s session 1", "1.001s session 5", "1.001s c2 ends: <nil>")
 }
 
-// A power loss takes what is not on the disk: all, what was committed in the last
+// A power loss takes what is not on the disk: everything, the commits of the last
 // second, or nothing.
 func TestAServerLosesPower(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -258,7 +258,8 @@ func TestAServerLosesPower(t *testing.T) {
 	}
 }
 
-// NOW(3) is the server's wall clock; how long somebody waits shows its other one.
+// NOW(3) reads the server's wall clock, but a wait is measured with its monotonic
+// clock.
 func TestAServersClocks(t *testing.T) {
 	var g *group
 	g = newMySQL(func(e catalogue.Env, ctx context.Context, p mysql.Port) error {

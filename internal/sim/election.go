@@ -6,13 +6,13 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// linked tells whether something can pass between x and the leader now.
+// linked reports whether messages can pass between x and the leader now.
 func (e *ensemble) linked(x *member) bool {
 	l := e.leader
 	return l != nil && x.server.runs() && l.server.runs() && !e.world.parted(x.server, l.server)
 }
 
-// look lets everybody notice who reaches whom. It is called when that changes.
+// look makes all members notice which others they reach, after that has changed.
 func (e *ensemble) look() {
 	for _, x := range e.members {
 		if !x.serves || x == e.leader {
@@ -35,7 +35,7 @@ func (e *ensemble) look() {
 
 func (e *ensemble) tick() time.Duration { return e.world.cfg.Lease / tickShare }
 
-// part lets x and the leader give each other up.
+// part makes x and the leader give each other up.
 func (e *ensemble) part(x *member) {
 	x.retire()
 	following := 1
@@ -49,7 +49,7 @@ func (e *ensemble) part(x *member) {
 	}
 }
 
-// depose ends a leadership: nobody serves any more.
+// depose ends a leadership: no member serves clients now.
 func (e *ensemble) depose() {
 	e.leader = nil
 	e.syncs = e.syncs[:0]
@@ -62,7 +62,7 @@ func (e *ensemble) depose() {
 
 func (e *ensemble) most(n int) bool { return 2*n > len(e.members) }
 
-// elect lets members follow the leader, or find one.
+// elect makes members follow the leader, or elects one.
 func (e *ensemble) elect() {
 	w := e.world
 	if e.leader != nil {
@@ -94,8 +94,8 @@ func (e *ensemble) elect() {
 	})
 }
 
-// candidate is the member with the longest log among those that reach most
-// members; nil: there are none.
+// candidate returns the member with the longest log among those that reach a
+// majority, or nil.
 func (e *ensemble) candidate() (best *member) {
 	for _, x := range e.members {
 		if e.most(e.reached(x)) && (best == nil || x.logged() >= best.logged()) {
@@ -105,7 +105,7 @@ func (e *ensemble) candidate() (best *member) {
 	return best
 }
 
-// reached is how many members x reaches, with itself.
+// reached returns how many members x reaches, itself included.
 func (e *ensemble) reached(x *member) (n int) {
 	for _, o := range e.members {
 		if x.server.runs() && o.server.runs() && !e.world.parted(x.server, o.server) {
@@ -115,12 +115,12 @@ func (e *ensemble) reached(x *member) (n int) {
 	return n
 }
 
-// lead makes x the leader of those that it reaches. What it has in its log is
-// committed: some of it may have been before, and nobody can tell.
+// lead makes x the leader of the members that it reaches. Its whole log is
+// committed. Some of it may have been committed before; nothing shows which part.
 func (e *ensemble) lead(x *member) {
 	w := e.world
 	e.leader = x
-	e.told = min(e.told, x.logged()) // less, if it was lost: then it is told anew
+	e.told = min(e.told, x.logged()) // less after a loss: the effects are then reported again
 	if e.last != nil && e.last != x {
 		w.observer.Server(history.Entry{
 			Process: history.Process{Name: x.server.name}, Type: history.Event, F: history.Promote, Text: e.last.server.name,
@@ -156,7 +156,7 @@ func (e *ensemble) lead(x *member) {
 	e.arm()
 }
 
-// join makes x a follower, which learns all that the leader has.
+// join makes x a follower, which gets everything that the leader has.
 func (e *ensemble) join(x *member) {
 	l := e.leader
 	if x.copy.Zxid() != l.copy.Zxid() {

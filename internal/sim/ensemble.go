@@ -12,49 +12,54 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// How long an ensemble takes: shares of T, as with Sentinels. On real servers
-// with a T of two ticks a killed leader is replaced in 0.6 T.
+// Delays of an ensemble are shares of T, as with Sentinels. Real servers with a T
+// of two ticks replace a killed leader in 0.6 T.
 const (
 	tickShare   = 2 // tickTime is T/2, so that T is the shortest session
-	limitTicks  = 2 // syncLimit: after so many ticks of silence two members give each other up
+	limitTicks  = 2 // syncLimit: after this many ticks of silence two members give each other up
 	ballotShare = 2 // an election takes T/2,
 	talkShare   = 5 // and up to T/5 longer
-	joinShare   = 5 // who finds a leader follows it after up to T/5
+	joinShare   = 5 // a member that finds a leader follows it after up to T/5
 )
 
-// ensemble is a ZooKeeper ensemble: members, one of which leads while most of
-// them follow it.
+// ensemble is a ZooKeeper ensemble: members, one of which leads while a majority
+// follows it.
 //
-// What is modelled is what locks depend on: that a write is one when most members
-// have it on disk, and that each of them shows it some time later; that members
-// which hear nothing of their leader let go of their clients, and so does a
-// leader that hears nothing of most members; that the one with the longest log
-// leads next; that sessions go by the leader's clock, and begin anew with a new
-// one. Left out are the pings of members and the ballots of an election: members
-// are taken to find out at once whether they reach somebody, to give each other
-// up syncLimit later, both at the same instant, and to elect with what all of
-// them see. A member's news of its sessions go to the leader at once, not with
-// the next ping.
+// It models the facts that locks depend on:
+//
+//   - A write is committed when a majority has it on disk. Each member shows it some
+//     time later.
+//   - A follower that hears nothing from its leader closes its clients' connections. So
+//     does a leader that hears nothing from a majority.
+//   - The member with the longest log leads next.
+//   - Sessions go by the leader's clock. A new leader restarts their timeouts.
+//
+// It leaves out the pings between members and the ballots of an election. Members
+// find out at once whether they reach each other. They give each other up
+// syncLimit later, both at the same instant, and elect with complete knowledge. A
+// member sends news of its sessions to the leader at once, not with the next
+// ping.
 type ensemble struct {
 	world    *World
 	members  []*member
-	leader   *member // whom most members follow; nil: there is none
+	leader   *member // nil: there is none
 	decides  model.Leader
 	electing bool
-	last     *member           // who led last
-	owners   map[int64]*member // by session: whom its client is connected to, as the leader was told
-	closing  []int64           // sessions that were closed from elsewhere while nobody led
-	syncs    []*message        // that wait for what the leader had decided on before
+	last     *member           // the last leader
+	owners   map[int64]*member // by session: the member that its client is connected to, as the leader knows it
+	closing  []int64           // sessions that faults closed while there was no leader
+	syncs    []*message        // they wait for the leader's earlier decisions
 	timer    time.Duration     // when the next expiry is in the queue; 0: none
 
-	// epoch is that of the last leader. Where all who remembered it have lost their
-	// disks it begins again, and another life with it: a session of an earlier
-	// one has a number that may be given again here, as in ZooKeeper it is not.
+	// epoch is the epoch of the last leader. If all members that know it lose
+	// their disks, it starts again, and a new life starts with it. A session of
+	// an earlier life has a number that may be given again here, which ZooKeeper
+	// avoids.
 	epoch int32
 	life  int
 
-	told    int64          // the last transaction whose effects were told
-	entries map[string]int // the entries of locks, by path: the acquire that made each
+	told    int64          // the last transaction whose effects were reported
+	entries map[string]int // the entries of locks, by path: the acquire that made each one
 
 	free []*parcel
 }
@@ -72,7 +77,7 @@ func (e *ensemble) reset(w *World) {
 	clear(e.entries)
 }
 
-// addEnsemble makes the members of the run's layout.
+// addEnsemble adds the members of the run's layout.
 func (w *World) addEnsemble(names []string) {
 	e := &w.memory.ensemble
 	e.reset(w)
@@ -89,9 +94,9 @@ func (w *World) addEnsemble(names []string) {
 	e.begin()
 }
 
-// begin lets the last member lead, as it does when all start at the same time.
-// Where numbers are to begin elsewhere than with 0 the nodes of the locks are
-// there, from which so many children have come and gone.
+// begin makes the last member the leader, as happens when all start at the same
+// time. If sequence numbers must not begin at 0, it creates the nodes of the
+// locks with that many past children.
 func (e *ensemble) begin() {
 	e.lead(e.members[len(e.members)-1])
 	if e.world.cfg.Server.Sequence == 0 {
@@ -109,7 +114,7 @@ func (e *ensemble) preset(path string, counter int32) {
 	}
 }
 
-// arm makes sure that a session of which nobody hears is ended on time.
+// arm queues the timer for the next session to expire.
 func (e *ensemble) arm() {
 	if e.leader == nil {
 		return
@@ -128,7 +133,7 @@ func (e *ensemble) arm() {
 
 // expire ends the sessions whose time is over.
 func (e *ensemble) expire() {
-	if l := e.leader; l != nil && l.server.runs() { // else it is seen to later
+	if l := e.leader; l != nil && l.server.runs() { // else a later leader does it
 		for _, t := range e.decides.Expire(l.mono()) {
 			e.propose(t, nil, nil)
 		}
@@ -136,19 +141,19 @@ func (e *ensemble) expire() {
 	}
 }
 
-// sessionExpiry is the timer of the leader's.
+// sessionExpiry is the leader's timer.
 type sessionExpiry ensemble
 
 func (x *sessionExpiry) happen(w *World) {
 	e := (*ensemble)(x)
-	if e.timer != 0 && e.timer <= w.now { // else another one had been armed for an earlier time
+	if e.timer != 0 && e.timer <= w.now { // else an earlier timer has replaced this one
 		e.timer = 0
 		e.expire()
 	}
 }
 
-// tell reports what took effect on the entries of locks. What an earlier leader
-// had committed was told by it.
+// tell reports effects on the entries of locks. An earlier leader has reported
+// its own commits.
 func (e *ensemble) tell(x *member, zxid int64) {
 	effects := x.copy.Effects()
 	if x != e.leader || zxid <= e.told {
@@ -177,8 +182,8 @@ func (e *ensemble) tell(x *member, zxid int64) {
 	}
 }
 
-// settle tells which entries of locks are lost: a new leader may never have had
-// them, if most members have lost their disks.
+// settle reports lost entries of locks: a new leader may not have them if a
+// majority has lost its disks.
 func (e *ensemble) settle() {
 	if len(e.entries) == 0 {
 		return
@@ -191,8 +196,8 @@ func (e *ensemble) settle() {
 	}
 }
 
-// lockBelow is the lock whose entry the node at path is, or "": a child of the
-// node that is called as the lock.
+// lockBelow returns the lock whose entry the node at path is: a child of the node
+// with the lock's name. Else it returns "".
 func (w *World) lockBelow(path string) string {
 	parent, child, ok := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	if !ok || child == "" {
@@ -201,14 +206,15 @@ func (w *World) lockBelow(path string) string {
 	return w.lockOf(parent)
 }
 
-// Keeps tells whether a server answers only what is on its disk, as members do.
+// Keeps reports whether a server answers only from data on its disk, as members
+// do.
 func (w *World) Keeps(server string) bool {
 	s := w.server(server)
 	return s != nil && s.member != nil
 }
 
-// ExpireSession has the sessions of a client, or of its process, closed from
-// elsewhere, from now on: that takes an ensemble its time.
+// ExpireSession closes the sessions of a client's process. An ensemble takes its
+// usual time for that.
 func (w *World) ExpireSession(name string) error {
 	c, err := w.named(name)
 	switch {

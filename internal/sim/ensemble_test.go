@@ -14,9 +14,9 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// newEnsemble is a scene on an ensemble of three, the last of which leads, T
-// being 10 s. With every choice the least clients begin with zk-1, a tick is 5 s,
-// and an election takes as long.
+// newEnsemble returns a scene on an ensemble of three, led by the last, with a T
+// of 10 s. All choices are 0: clients begin with zk-1, a tick is 5 s, and an
+// election takes 5 s.
 func newEnsemble(acquire func(catalogue.Env, context.Context) error, clients ...string) *group {
 	return newEnsembleWith(nil, acquire, clients...)
 }
@@ -33,12 +33,12 @@ func newEnsembleWith(choices []env.Choice, acquire func(catalogue.Env, context.C
 	return g
 }
 
-// begins lets a client begin with zk-2.
+// begins makes a client begin with zk-2.
 func begins(client string) []env.Choice {
 	return []env.Choice{{Name: env.Name{What: "server", Who: client, N: 1}, Value: 1}}
 }
 
-// session is what a client does with one of its own.
+// inSession is a client's use of a session of its own.
 type inSession func(e catalogue.Env, ctx context.Context, s zookeeper.Handle) error
 
 func (f inSession) acquire(e catalogue.Env, ctx context.Context) error {
@@ -49,14 +49,14 @@ func (f inSession) acquire(e catalogue.Env, ctx context.Context) error {
 	return f(e, ctx, s)
 }
 
-// enters makes /a and the client's own node below it.
+// enters creates /a and the client's own node below it.
 func enters(ctx context.Context, s zookeeper.Handle) error {
 	s.Create(ctx, 0, "/a", "", zookeeper.Persistent)
 	_, err := s.Create(ctx, 0, "/a/n-", "", zookeeper.Ephemeral|zookeeper.Sequential)
 	return err
 }
 
-// listens notes every event of the session for so long.
+// listens notes every event of the session for d.
 func (g *group) listens(e catalogue.Env, ctx context.Context, s zookeeper.Handle, d time.Duration) {
 	for until := g.now + d; g.now < until; {
 		ev, err := s.Next(ctx, until-g.now)
@@ -72,7 +72,7 @@ func (g *group) listens(e catalogue.Env, ctx context.Context, s zookeeper.Handle
 
 var eventNames = [...]string{"", "created", "deleted", "changed", "children of", "connected", "disconnected", "expired", "closed"}
 
-// stays is a client that has a node, and hears what becomes of its session.
+// stays is a client that has a node, and notes the events of its session.
 func stays(g **group, d time.Duration) inSession {
 	return func(e catalogue.Env, ctx context.Context, s zookeeper.Handle) error {
 		if err := enters(ctx, s); err != nil {
@@ -83,7 +83,7 @@ func stays(g **group, d time.Duration) inSession {
 	}
 }
 
-// wantAfter is want after the client's entry: its end follows by itself.
+// wantAfter is want for the lines after the client's entry.
 func wantAfter(t *testing.T, got []string, after ...string) {
 	t.Helper()
 	want(t, got, slices.Concat([]string{"1ms zk-3 grant", "2ms connected "}, after)...)
@@ -108,7 +108,7 @@ func (g *group) mend() error {
 	return nil
 }
 
-// What becomes of a session, and of the node that goes with it.
+// A session ends by the leader's clock, and its node with it.
 func TestASessionGoesByTheLeadersClock(t *testing.T) {
 	for name, c := range map[string]struct {
 		disturb func(*group) error
@@ -169,7 +169,7 @@ func TestASessionGoesByTheLeadersClock(t *testing.T) {
 	}
 }
 
-// What members do when one of them is gone.
+// The ensemble reacts to a missing member.
 func TestAMemberIsMissed(t *testing.T) {
 	for name, c := range map[string]struct {
 		disturb func(*group) error
@@ -192,7 +192,7 @@ func TestAMemberIsMissed(t *testing.T) {
 	}
 }
 
-// What a restart leaves of nodes and sessions.
+// A restart may lose nodes and sessions.
 func TestWhatAnEnsembleKeeps(t *testing.T) {
 	all := []string{"zk-1", "zk-2", "zk-3"}
 	for name, c := range map[string]struct {

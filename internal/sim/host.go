@@ -10,7 +10,7 @@ import (
 // host is the locks.Host of a client.
 type host client
 
-// Now is the wall clock.
+// Now returns the wall clock's reading.
 func (h *host) Now() time.Time {
 	(*client)(h).spin()
 	h.journal.clock(h.world.now)
@@ -18,14 +18,15 @@ func (h *host) Now() time.Time {
 	return time.Unix(0, int64(h.clock.wall(h.world.now)))
 }
 
-// Mono is the monotonic clock.
+// Mono returns the monotonic clock's reading.
 func (h *host) Mono() time.Duration {
 	(*client)(h).spin()
 	h.journal.clock(h.world.now)
 	return h.clock.mono(h.world.now)
 }
 
-// Left is how long ctx still lasts. Where order decides it ends at any time.
+// Left returns how long ctx still lasts. In a run in which order decides it may
+// end at any time.
 func (h *host) Left(ctx context.Context) (time.Duration, bool) {
 	end := endOf(ctx)
 	if end == never {
@@ -35,12 +36,12 @@ func (h *host) Left(ctx context.Context) (time.Duration, bool) {
 	return max(0, h.clock.mono(max(end, now))-h.clock.mono(now)), true
 }
 
-// Sleep waits for d, or until ctx ends.
+// Sleep waits for d or until ctx ends.
 func (h *host) Sleep(ctx context.Context, d time.Duration) error {
 	return (*client)(h).sleep(ctx, d)
 }
 
-// Backoff waits for a random time.
+// Backoff waits for a random time or until ctx ends.
 func (h *host) Backoff(ctx context.Context, shortest, spread time.Duration) error {
 	if h.world.order != nil {
 		return (*client)(h).ask(ctx)
@@ -51,7 +52,7 @@ func (h *host) Backoff(ctx context.Context, shortest, spread time.Duration) erro
 	return h.Sleep(ctx, shortest)
 }
 
-// Mark is for searches.
+// Mark marks the beginning of a loop for a search.
 func (h *host) Mark(label string, live ...int64) {
 	if h.world.order != nil {
 		h.journal.mark(label, live)
@@ -59,7 +60,7 @@ func (h *host) Mark(label string, live ...int64) {
 	}
 }
 
-// Rand draws for the client.
+// Rand draws a random number for the client.
 func (h *host) Rand(what string, n int64) int64 {
 	if h.world.order != nil {
 		return 0
@@ -67,12 +68,12 @@ func (h *host) Rand(what string, n int64) int64 {
 	return h.world.Rand(h.name, what, n)
 }
 
-// Unique is different at each call.
+// Unique returns a different string at each call.
 func (h *host) Unique() string { return h.world.unique((*client)(h)) }
 
-// Op is the operation that runs on the host, and Dead tells whether the client
-// has been killed: for a lock that stands outside the network and knows
-// everything, which tests hold the judge against.
+// Op returns the operation that runs on the host, and Dead reports whether the
+// client has been killed. Both are for test locks that work without a network and
+// know everything, to check the judge.
 func (h *host) Op() env.Op { return h.operation.Op }
 
 // Dead: see Op.
@@ -91,8 +92,8 @@ func (c *client) sleep(ctx context.Context, d time.Duration) error {
 	return c.over(endOf(ctx))
 }
 
-// ask is Backoff where order decides: it ends when something has happened that
-// may give another answer, and that at any time.
+// ask is Backoff in a run in which order decides: it ends at any time after an
+// event that may change the answer.
 func (c *client) ask(ctx context.Context) error {
 	c.mustLive()
 	c.world.current.free = asking
@@ -100,7 +101,7 @@ func (c *client) ask(ctx context.Context) error {
 	return c.over(endOf(ctx))
 }
 
-// over is the error of a context that ends then.
+// over returns the error of a context that ends at end, or nil before.
 func (c *client) over(end time.Duration) error {
 	switch {
 	case end == ended:
@@ -113,9 +114,9 @@ func (c *client) over(end time.Duration) error {
 	return nil
 }
 
-// spin counts what costs no virtual time as an event. A lock that does nothing
-// else never lets the scheduler have its turn: when the budget is used up it
-// has to, and the run ends.
+// spin counts an action that takes no virtual time as an event. A lock that does
+// nothing else would never let the scheduler run: when the budget is used up it
+// must, and the run ends.
 func (c *client) spin() {
 	w := c.world
 	if w.recent++; w.recent > w.share {
@@ -123,20 +124,20 @@ func (c *client) spin() {
 	}
 }
 
-// deadline is a context that ends at a virtual time. It cannot be waited for
-// on a channel: only Host and port wait, and they know it.
+// deadline is a context that ends at a virtual time. Nothing can wait for it on a
+// channel: only host and port wait, and they know the time.
 type deadline struct {
 	client *client
 	end    time.Duration
 }
 
-// Deadline is in virtual time, so it tells real clocks nothing.
+// Deadline returns a virtual time, which means nothing to real clocks.
 func (d *deadline) Deadline() (time.Time, bool) { return time.Unix(0, int64(epoch+d.end)), true }
 
-// Done is nil: see deadline.
+// Done returns nil: see deadline.
 func (d *deadline) Done() <-chan struct{} { return nil }
 
-// Err tells whether the time has come.
+// Err returns the context's error, or nil before the deadline.
 func (d *deadline) Err() error { return d.client.over(d.end) }
 
 // Value lets endOf find d below other contexts.
@@ -149,15 +150,15 @@ func (d *deadline) Value(key any) any {
 
 func (d *deadline) at() time.Duration { return d.end }
 
-// ending is a context of ours: it knows when it ends, in virtual time.
+// ending is a context of this package: it knows when it ends, in virtual time.
 type ending interface{ at() time.Duration }
 
 type endKey struct{}
 
-// ended is the end of a context that was stopped.
+// ended is the end of a stopped context.
 const ended time.Duration = -1
 
-// endOf is the virtual time at which ctx ends.
+// endOf returns the virtual time at which ctx ends.
 func endOf(ctx context.Context) time.Duration {
 	if e, ok := ctx.(ending); ok {
 		return e.at()

@@ -10,21 +10,21 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// journal is all that a client's code has learnt from outside: what its host
-// and its ports have returned. A coroutine's own state cannot be looked at, but
-// it follows from this. A nil journal takes no notes: only a search needs them.
+// journal is everything that a client's code has learnt from its host and ports.
+// A coroutine's own state cannot be read, but it follows from the journal. A nil
+// journal records nothing: only a search needs one.
 type journal struct {
 	notes []byte
-	times []note // clock readings, which count by how long ago they were
+	times []note // clock readings, which count relative to now
 	marks []mark // of the running operation
 }
 
 type note struct {
-	at   int // where in notes
+	at   int // index in notes
 	read time.Duration
 }
 
-// mark is where a loop began.
+// mark is the beginning of a loop.
 type mark struct {
 	label        string
 	notes, times int
@@ -32,7 +32,7 @@ type mark struct {
 
 func (j *journal) reset() { j.notes, j.times, j.marks = j.notes[:0], j.times[:0], j.marks[:0] }
 
-// begin is the start of an operation.
+// begin notes the start of an operation.
 func (j *journal) begin(kind string) {
 	if j == nil {
 		return
@@ -41,8 +41,8 @@ func (j *journal) begin(kind string) {
 	j.text(kind)
 }
 
-// mark forgets what was learnt since the loop called label began: all that is
-// left of it is live.
+// mark forgets everything since the loop called label began. Only the values in
+// live remain.
 func (j *journal) mark(label string, live []int64) {
 	if j == nil {
 		return
@@ -77,7 +77,8 @@ func (j *journal) clock(now time.Duration) {
 	}
 }
 
-// result is how a request to s ended, if it was one, and not a connection's begin.
+// result notes the end of an exchange with s, and the answer if it was a
+// successful request.
 func (j *journal) result(s *server, k kind, r *redis.Reply, a *env.Answer, err error) {
 	if j == nil {
 		return
@@ -92,14 +93,14 @@ func (j *journal) result(s *server, k kind, r *redis.Reply, a *env.Answer, err e
 	}
 }
 
-// failure is how something ended of which nothing else was learnt; nil: well.
+// failure notes the end of a wait without another result; nil means success.
 func (j *journal) failure(err error) {
 	if j != nil {
 		j.notes = appendError(j.notes, err)
 	}
 }
 
-// rows is a MySQL server's answer. Its times count as clock readings.
+// rows notes a MySQL server's answer. Its times count as clock readings.
 func (j *journal) rows(r *mysql.Reply) {
 	if j == nil {
 		return
@@ -145,7 +146,8 @@ func appendReply(b []byte, r *redis.Reply) []byte {
 	return appendText(binary.AppendVarint(append(b, byte(r.Kind)), r.Int), r.Str)
 }
 
-// appendRows appends a MySQL server's answer, but its times only if now is not 0.
+// appendRows appends a MySQL server's answer. It includes times only if now is
+// not 0.
 func appendRows(b []byte, r *mysql.Reply, now time.Duration) []byte {
 	b = append(binary.AppendUvarint(b, uint64(r.Code)), boolBits(r.Found, r.Null))
 	for _, v := range [...]int64{r.ID, r.Affected, r.Int} {
@@ -166,8 +168,8 @@ func appendRow(b []byte, r *mysql.Row, now time.Duration) []byte {
 	return appendDate(b, r.Expires, now)
 }
 
-// appendDate appends how far away a date is, in milliseconds since 1970, if now
-// is not 0. A date of 0 is none.
+// appendDate appends the distance of a date from now, in milliseconds. It appends
+// nothing for the date 0, or if now is 0.
 func appendDate(b []byte, ms int64, now time.Duration) []byte {
 	b = appendBool(b, ms != 0)
 	if ms == 0 || now == 0 {

@@ -8,16 +8,16 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// The client library, as go-zookeeper v1.0.4 is: its times by a session's length,
-// and as shares of T those that are a second there, whatever the session.
+// These are the times of the client library, go-zookeeper v1.0.4: shares of a
+// session's length, and shares of T for times that are one second there.
 const (
 	beatShare  = 3  // a heartbeat each third of the session,
 	dialShare  = 10 // to connect takes T/10 at most,
-	restShare  = 10 // and when all servers were tried in vain it waits for T/10
-	helloTimes = 10 // it waits ten times as long for a server that has accepted it
+	restShare  = 10 // and after it has tried all servers without success it waits for T/10
+	helloTimes = 10 // it waits ten times as long for the greeting of a server that has accepted
 )
 
-// silence is how long it waits to hear something before it gives a connection up.
+// silence is how long it waits for a message before it gives up a connection.
 func (s *session) silence() time.Duration { return s.length * 2 / 3 }
 
 // libraryState is what the library waits for.
@@ -26,37 +26,37 @@ type libraryState uint8
 const (
 	dialing   libraryState = iota // a connection
 	greeting                      // the session on it
-	connected                     // whatever comes
+	connected                     // any message
 	resting                       // the next round
 	over                          // nothing: the session has ended
 )
 
-// ask is what a packet asks for.
+// ask is the purpose of a packet.
 type ask uint8
 
 const (
 	request  ask = iota // its command
-	hello               // a session, or to go on with one
+	hello               // a session, new or continued
 	ping                // nothing: a heartbeat
 	farewell            // the session's end
 )
 
-// packet is what ZooKeeper's messages carry, beside what all do.
+// packet is the part of a message that only ZooKeeper's messages have.
 type packet struct {
 	ask     ask
 	command zookeeper.Command
 	reply   zookeeper.Reply
 	session int64
-	life    int // of the ensemble, that session is of
+	life    int // of the ensemble in which session began
 	length  time.Duration
-	zxid    int64         // the greatest that the client has seen, and with the answer the server's
+	zxid    int64         // the greatest that the client has seen; in the answer, the server's
 	watches []model.Watch // of a hello: go-zookeeper sends them right after it
 	event   zookeeper.Event
-	ended   bool // the answer: the session has
-	moved   bool // the answer: it is carried by another connection
+	ended   bool // answer: the session has ended
+	moved   bool // answer: another connection carries the session
 }
 
-// zkMessage is a message with an empty packet.
+// zkMessage returns a message with an empty packet.
 func (w *World) zkMessage(n *conn, k kind, toUp bool) *message {
 	m := w.newMessage(n, k, toUp)
 	if m.zk == nil {
@@ -79,9 +79,9 @@ func (s *session) reset(c *client, length time.Duration) {
 	}
 }
 
-// connectNext tries the next server. When all have been tried since the last
-// connection the library waits. It gives back what was not sent, then; but the
-// port hands it over again, for as long as the time-out lasts.
+// connectNext tries the next server. After all have failed since the last
+// connection the library waits. It also returns unsent requests as failed then,
+// but the port retries them until their timeout.
 func (s *session) connectNext() {
 	s.at = (s.at + 1) % len(s.servers)
 	again := s.at == s.last
@@ -106,7 +106,7 @@ func (s *session) dial() {
 	c.world.send(c.world.zkMessage(n, dial, true))
 }
 
-// hold keeps n among the connections of the client.
+// hold adds n to the client's connections.
 func (c *client) hold(n *conn) {
 	if slot := &c.conns[n.server.n]; !(*slot).open {
 		*slot = n
@@ -116,13 +116,13 @@ func (c *client) hold(n *conn) {
 	c.spare = append(c.spare, n)
 }
 
-// waits sets the time after which the library gives up what it waits for.
+// waits sets the time after which the library gives up its current wait.
 func (s *session) waits(d time.Duration) {
 	s.deadline = s.client.world.now + s.client.clock.lasts(d)
 	s.arm()
 }
 
-// arm makes sure that the library's next time finds it.
+// arm queues a timer for the library's next deadline.
 func (s *session) arm() {
 	if at := min(s.deadline, s.beat); at < s.timer {
 		s.timer = at
@@ -130,7 +130,7 @@ func (s *session) arm() {
 	}
 }
 
-// happen is one of its timers.
+// happen handles one of its timers.
 func (s *session) happen(w *World) {
 	if s.timer > w.now || s.state == over || s.client.dead {
 		return
@@ -143,7 +143,7 @@ func (s *session) happen(w *World) {
 	s.onTime()
 }
 
-// onTime does what was to be done by now.
+// onTime does everything that is due.
 func (s *session) onTime() {
 	now := s.client.world.now
 	switch {
@@ -169,7 +169,7 @@ func (s *session) beats() {
 	s.beat = s.client.world.now + s.client.clock.lasts(s.length/beatShare)
 }
 
-// drop leaves the connection.
+// drop closes the connection.
 func (s *session) drop() {
 	n := s.conn
 	s.conn, s.deadline, s.beat = nil, never, never
@@ -180,7 +180,7 @@ func (s *session) drop() {
 	}
 }
 
-// lose is what comes when the connection is lost, or did not come about.
+// lose handles a lost connection, or a failed attempt to connect.
 func (s *session) lose() {
 	was := s.state
 	s.drop()
@@ -191,7 +191,8 @@ func (s *session) lose() {
 	s.connectNext()
 }
 
-// receive is the arrival of something at the client: a pause lets it wait.
+// receive handles a message that arrives at the client. During a pause the
+// message waits.
 func (s *session) receive(m *message) {
 	switch c := s.client; {
 	case c.dead || s.state == over || m.conn != s.conn:
@@ -204,8 +205,8 @@ func (s *session) receive(m *message) {
 	}
 }
 
-// goOn is what the library does after a pause: first what has arrived, as a
-// client does that finds an answer and its time-out. See exchange.
+// goOn continues after a pause. Messages that have arrived come before the
+// timers, see await.
 func (s *session) goOn() {
 	kept := s.kept
 	s.kept = nil
@@ -238,13 +239,13 @@ func (s *session) take(m *message) {
 	}
 }
 
-// heard begins the wait for the next sign of life.
+// heard restarts the wait for a message.
 func (s *session) heard() {
 	s.deadline = s.client.world.now + s.client.clock.lasts(s.silence())
 	s.arm()
 }
 
-// greet asks for the session.
+// greet asks the server for the session.
 func (s *session) greet() {
 	s.state = greeting
 	w := s.client.world
@@ -259,7 +260,7 @@ func (s *session) greet() {
 	w.send(m)
 }
 
-// greeted is the server's answer to that.
+// greeted handles the server's answer to the greeting.
 func (s *session) greeted(k *packet) {
 	if k.ended {
 		s.event(zookeeper.Expired, "")
@@ -276,7 +277,7 @@ func (s *session) greeted(k *packet) {
 	s.sendCalls()
 }
 
-// sendCalls sends what waits for a connection.
+// sendCalls sends the calls that wait for a connection.
 func (s *session) sendCalls() {
 	w := s.client.world
 	for ; s.state == connected && s.sent < len(s.calls); s.sent++ {
@@ -287,7 +288,7 @@ func (s *session) sendCalls() {
 	}
 }
 
-// answered is the answer to the first call.
+// answered handles the answer to the first call.
 func (s *session) answered(k *packet) {
 	s.zxid = max(s.zxid, k.zxid)
 	call := s.calls[0]
@@ -308,7 +309,7 @@ func (s *session) answered(k *packet) {
 	s.wake(call.task)
 }
 
-// notify puts what a watch has seen into the queue.
+// notify queues the event of a watch.
 func (s *session) notify(e zookeeper.Event) {
 	s.watches = slices.DeleteFunc(s.watches, func(o model.Watch) bool { return o.Ends(e) })
 	s.event(e.Type, e.Path)

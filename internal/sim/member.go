@@ -9,28 +9,28 @@ import (
 )
 
 // member is one server of an ensemble: its copy of the nodes, the transactions
-// that it has on disk and does not show yet, and its clients.
+// that it has on disk but does not show yet, and its clients.
 type member struct {
 	ensemble *ensemble
 	server   *server
-	n        int // among the members
+	n        int // index among the members
 	copy     model.Member
 	log      []logged
 	epoch    int32  // of the last leader that it knew
-	serves   bool   // it leads, or follows the leader
-	joining  bool   // it is about to
+	serves   bool   // it leads or follows the leader
+	joining  bool   // it will follow the leader soon
 	up, down wire   // to the leader, and from it
 	links    []link // to each member
 	acked    int64
-	unheard  time.Duration // since when it and the leader do not hear of each other; never: they do
-	clients  []*conn       // on which somebody has said hello
-	hangsUp  bool          // on all clients, when it goes on
+	unheard  time.Duration // since when it and the leader have no contact; never: they have
+	clients  []*conn       // connections that have sent a hello
+	hangsUp  bool          // it must close all clients' connections when it resumes
 }
 
-// logged is a transaction in a log, and what asked for it.
+// logged is a transaction in a log and its origin.
 type logged struct {
 	txn     model.Txn
-	origin  *member // that was asked; nil: nobody was
+	origin  *member // the member that a client asked; nil without one
 	message *message
 }
 
@@ -43,10 +43,10 @@ func (x *member) reset(e *ensemble, s *server) {
 	s.member = x
 }
 
-// mono is the member's monotonic clock.
+// mono returns the member's monotonic clock.
 func (x *member) mono() time.Duration { return x.server.clock.mono(x.server.world.now) }
 
-// logged is the last transaction that x has on disk.
+// logged returns the last transaction that x has on disk.
 func (x *member) logged() int64 {
 	if n := len(x.log); n > 0 {
 		return x.log[n-1].txn.Zxid
@@ -54,7 +54,7 @@ func (x *member) logged() int64 {
 	return x.copy.Zxid()
 }
 
-// retire lets x serve nobody any more.
+// retire makes x stop serving clients.
 func (x *member) retire() {
 	x.serves = false
 	x.up.cut()
@@ -73,7 +73,7 @@ func (x *member) hangUpAll() {
 	}
 }
 
-// hangUp ends a client's connection.
+// hangUp closes a client's connection.
 func (x *member) hangUp(n *conn) {
 	if n.gone {
 		return
@@ -85,7 +85,7 @@ func (x *member) hangUp(n *conn) {
 	}
 }
 
-// leave forgets a connection: what was asked on it is not answered any more.
+// leave forgets a connection. Its open requests get no answer.
 func (x *member) leave(n *conn) {
 	n.gone = true
 	x.clients = slices.DeleteFunc(x.clients, func(o *conn) bool { return o == n })
@@ -94,7 +94,7 @@ func (x *member) leave(n *conn) {
 	}
 }
 
-// client is the connection that carries a session, or nil.
+// client returns the connection that carries a session, or nil.
 func (x *member) client(session int64) *conn {
 	for _, n := range x.clients {
 		if n.session == session {
@@ -104,7 +104,7 @@ func (x *member) client(session int64) *conn {
 	return nil
 }
 
-// stop is the end of x's process. With lose its disk is gone as well.
+// stop ends x's process. With lose it also erases its disk.
 func (x *member) stop(lose bool) {
 	e := x.ensemble
 	for _, n := range x.clients {
@@ -124,8 +124,8 @@ func (x *member) stop(lose bool) {
 	}
 }
 
-// goOn is what x does after it stood still. What it has missed comes first: who
-// was given up meanwhile serves nobody.
+// goOn continues after a pause. First it catches up on leader changes: a member
+// that was given up meanwhile serves no client.
 func (x *member) goOn() {
 	if x.hangsUp {
 		x.hangUpAll()
@@ -135,11 +135,11 @@ func (x *member) goOn() {
 	}
 }
 
-// receive serves what a client has sent.
+// receive handles a client's message.
 func (x *member) receive(m *message) {
 	s, n, w := x.server, m.conn, x.server.world
 	switch {
-	case m.kind == rst: // the client has left
+	case m.kind == rst: // the client has closed its connection
 		if !n.gone && n.incarnation == s.incarnation {
 			x.leave(n)
 		}
@@ -165,12 +165,13 @@ func (x *member) receive(m *message) {
 	w.send(m)
 }
 
-// serve takes up a request. Those of one client are answered in order.
+// serve handles a request. The requests of one client are answered in order.
 func (x *member) serve(m *message) {
 	n, k := m.conn, m.zk
 	if k.ask == hello {
 		if k.zxid > x.copy.Zxid() {
-			// Its client has seen more than x has: it must not go back.
+			// Its client has seen later transactions than x, and must not see
+			// older data.
 			n.gone = true
 			m.kind, m.toUp = rst, false
 			x.server.world.send(m)
@@ -185,7 +186,7 @@ func (x *member) serve(m *message) {
 	x.advance(n)
 }
 
-// touch tells the leader of a sign of life.
+// touch reports a sign of life of a session to the leader.
 func (x *member) touch(session int64) {
 	e := x.ensemble
 	if x == e.leader {
@@ -197,8 +198,8 @@ func (x *member) touch(session int64) {
 	x.up.send(p)
 }
 
-// advance answers what can be answered by x alone, and asks the leader for what
-// comes then.
+// advance answers requests that x can answer alone, then forwards the next one to
+// the leader.
 func (x *member) advance(n *conn) {
 	for !n.gone && !n.serving && len(n.asked) > 0 {
 		m := n.asked[0]
@@ -229,7 +230,7 @@ func (x *member) forward(m *message) {
 	x.up.send(p)
 }
 
-// reply sends the answer to the first request of a client.
+// reply answers the first request of a client.
 func (x *member) reply(m *message) {
 	n := m.conn
 	copy(n.asked, n.asked[1:])
@@ -239,8 +240,8 @@ func (x *member) reply(m *message) {
 	x.server.world.send(m)
 }
 
-// finish answers a request that the leader has decided on, if its client is
-// still there.
+// finish answers a request that the leader has decided, if its client is still
+// connected.
 func (x *member) finish(m *message) {
 	n, k := m.conn, m.zk
 	if n.gone || len(n.asked) == 0 || n.asked[0] != m {
@@ -271,7 +272,7 @@ func (x *member) finish(m *message) {
 	}
 }
 
-// fire tells clients what their watches have seen.
+// fire sends clients the events of their watches.
 func (x *member) fire() {
 	w := x.server.world
 	fired := x.copy.Fired()
@@ -286,7 +287,7 @@ func (x *member) fire() {
 	}
 }
 
-// commit takes in a transaction, and answers who has asked x for it.
+// commit applies a transaction, and answers the request if it came to x.
 func (x *member) commit(l logged) {
 	r := x.copy.Commit(l.txn)
 	x.ensemble.tell(x, l.txn.Zxid)
@@ -306,7 +307,7 @@ func (x *member) commit(l logged) {
 	}
 }
 
-// commitTo commits what x has in its log, up to zxid.
+// commitTo commits the log of x up to zxid.
 func (x *member) commitTo(zxid int64) {
 	n := 0
 	for ; n < len(x.log) && x.log[n].txn.Zxid <= zxid; n++ {
@@ -315,14 +316,14 @@ func (x *member) commitTo(zxid int64) {
 	x.log = append(x.log[:0], x.log[n:]...)
 }
 
-// acknowledge tells the leader what x has on disk.
+// acknowledge reports to the leader which transactions x has on disk.
 func (x *member) acknowledge() {
 	p := x.up.parcel(ack)
 	p.zxid = x.logged()
 	x.up.send(p)
 }
 
-// take is the arrival of a parcel from the leader.
+// take handles a parcel from the leader.
 func (x *member) take(p *parcel) {
 	switch p.kind {
 	case proposal:
@@ -335,7 +336,7 @@ func (x *member) take(p *parcel) {
 	}
 }
 
-// heard is the arrival of a parcel from x at the leader.
+// heard handles a parcel from x at the leader.
 func (e *ensemble) heard(x *member, p *parcel) {
 	switch p.kind {
 	case forwarded:

@@ -10,9 +10,9 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// memory is what a world leaves to the next one in its place: room, and
-// coroutines that wait for a script. What lies in it says nothing about a run:
-// whoever takes a piece of it fills in all of it.
+// memory is what a world leaves to its successor: allocated objects, and
+// coroutines that wait for a script. The objects' contents mean nothing: the next
+// user overwrites all of it.
 type memory struct {
 	idle       []*task
 	clients    pool[client]
@@ -32,13 +32,13 @@ type memory struct {
 	connPools  pool[connPool]
 	pinned     pool[pinned]
 	portRoom   []redis.Port
-	laid       bool  // there was a run,
-	shape      shape // of this shape and with this
+	laid       bool  // there was a run
+	shape      shape // the shape of that run, and its layout
 	layout     catalogue.Layout
 	text       strings.Builder
 }
 
-// again makes everything available that is not in use between two runs.
+// again makes all of it available for the next run.
 func (m *memory) again() {
 	m.clients.used, m.servers.used, m.conns.used, m.messages.used, m.journals.used = 0, 0, 0, 0, 0
 	m.nodes.used, m.stores.used, m.operations.used = 0, 0, 0
@@ -47,7 +47,7 @@ func (m *memory) again() {
 	m.portRoom = m.portRoom[:0]
 }
 
-// shape is what a layout depends on.
+// shape is everything that a layout depends on.
 type shape struct {
 	store           catalogue.Store
 	nodes, replicas int
@@ -55,7 +55,7 @@ type shape struct {
 	tokens          bool
 }
 
-// layoutOf is the layout of a run: mostly that of the one before.
+// layoutOf returns the layout of a run. It is mostly the previous run's.
 func (m *memory) layoutOf(cfg *env.Config) *catalogue.Layout {
 	if s := (shape{cfg.Lock.Store, cfg.Lock.Nodes, cfg.Lock.Replicas, cfg.Server, cfg.Options.OwnToken}); !m.laid || s != m.shape {
 		m.laid, m.shape, m.layout = true, s, catalogue.NewLayout(&cfg.Lock, cfg.Server, cfg.Options)
@@ -63,7 +63,7 @@ func (m *memory) layoutOf(cfg *env.Config) *catalogue.Layout {
 	return &m.layout
 }
 
-// ports is room for n ports.
+// ports returns room for n ports.
 func (m *memory) ports(n int) []redis.Port {
 	if cap(m.portRoom)-len(m.portRoom) < n {
 		m.portRoom = make([]redis.Port, 0, 16*n)
@@ -73,8 +73,8 @@ func (m *memory) ports(n int) []redis.Port {
 	return m.portRoom[from : from+n : from+n]
 }
 
-// pool hands out pieces of memory, those of earlier runs first. Their contents
-// are what they were.
+// pool hands out objects, those of earlier runs first. Their contents are left as
+// they were.
 type pool[T any] struct {
 	made []*T
 	used int
@@ -88,8 +88,8 @@ func (p *pool[T]) next() *T {
 	return p.made[p.used-1]
 }
 
-// join is a + sep + b. Strings are cut from one long one, whose memory is never
-// written again: they stay good, and a run takes an allocation for hundreds.
+// join returns a + sep + b. Strings are cut from one long buffer that is never
+// overwritten: they stay valid, and hundreds of them take one allocation.
 func (m *memory) join(a, sep, b string) string {
 	from := m.line()
 	m.text.WriteString(a)
@@ -98,7 +98,7 @@ func (m *memory) join(a, sep, b string) string {
 	return m.text.String()[from:]
 }
 
-// numbered is name-n; see join.
+// numbered returns name-n; see join.
 func (m *memory) numbered(name string, n int) string {
 	var digits [20]byte
 	from := m.line()
@@ -108,7 +108,7 @@ func (m *memory) numbered(name string, n int) string {
 	return m.text.String()[from:]
 }
 
-// line is where the next string begins.
+// line returns where the next string begins.
 func (m *memory) line() int {
 	const room, longest = 4096, 128
 	if m.text.Cap()-m.text.Len() < longest {

@@ -11,40 +11,40 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// What can become of a request.
+// These are the errors of a request.
 var (
 	errReset       = errors.New("connection reset by peer")
 	errUnreachable = locks.Definite(errors.New("cannot connect"))
 )
 
-// conn is one TCP connection: in order in each direction, and not across
-// connections. A client that has given up on an answer leaves its connection
-// and opens another, so an answer that comes late answers nothing; what the
-// client had sent may still arrive.
+// conn is one TCP connection. Messages of one direction arrive in order;
+// connections have no order among each other. A client that gives up an answer
+// leaves the connection and opens another, so a late answer is ignored. Requests
+// that the client has sent may still arrive.
 type conn struct {
 	client *client
 	server *server
-	// incarnation is the process of the server that accepted it; 0: none has.
-	// To every other process it is unknown.
+	// incarnation is the server process that accepted the connection; 0 before.
+	// Every other process does not know it.
 	incarnation int
 	open        bool // the client may use it
-	busy        bool // one of its tasks does
-	silent      bool // nothing travels on it any more
+	busy        bool // one of its tasks uses it
+	silent      bool // it loses all messages
 	up          time.Duration
 	down        time.Duration // when the last message of that direction arrives
-	waiter      *task         // waits for the answer to what was sent last
-	number      int           // among the connections of the two, from 1
+	waiter      *task         // the task that waits for the answer to the last request
+	number      int           // among the connections between the two, from 1
 
-	// To a member of an ensemble, or a MySQL server:
-	session int64      // that it carries, once the server has said so
-	asked   []*message // what the server has not answered, in order
-	gone    bool       // the server has ended it
+	// To a member of an ensemble or a MySQL server:
+	session int64      // the session that it carries, after the server's greeting
+	asked   []*message // requests without an answer, in order
+	gone    bool       // the server has closed it
 	// To a member:
-	library *session // whose it is
-	serving bool     // somebody else has to decide on the first of what is asked
+	library *session // the session that owns it
+	serving bool     // another process must decide the first of asked
 }
 
-// connect is a connection that no server has accepted yet.
+// connect returns a connection that no server has accepted yet.
 func (w *World) connect(c *client, s *server) *conn {
 	n := w.memory.conns.next()
 	*n = conn{client: c, server: s, number: 1, asked: n.asked[:0]}
@@ -58,18 +58,18 @@ func (w *World) connect(c *client, s *server) *conn {
 	return n
 }
 
-// kind of a message.
+// kind is a message's kind.
 type kind uint8
 
 const (
 	dial   kind = iota // asks for a connection, and the answer to it
 	call               // a request, and its reply
 	rst                // the connection is reset
-	notice             // a Sentinel says who is the master of its node, or a member what a watch has seen
+	notice             // a Sentinel announces the master of its node, or a member the event of a watch
 )
 
-// message travels on a connection. A reply is the request's own message, on
-// its way back.
+// message travels on a connection. A reply is the request's own message on its
+// way back.
 type message struct {
 	conn    *conn
 	kind    kind
@@ -77,18 +77,18 @@ type message struct {
 	op      int  // index of the invoke that it belongs to
 	command redis.Command
 	reply   redis.Reply
-	access  env.Access // of the guarded resource, instead of command
+	access  env.Access // to the guarded resource, instead of command
 	answer  env.Answer
-	master  *server // of a Sentinel's notice
+	master  *server // in a Sentinel's notice
 	err     error
-	zk      *packet    // of ZooKeeper's messages
-	sql     *statement // of MySQL's
-	member  *member    // that was asked, where another one answers
+	zk      *packet    // in ZooKeeper's messages
+	sql     *statement // in MySQL's messages
+	member  *member    // the member that was asked, while another one answers
 }
 
-// newMessage is a message from the client's end of n, or to it. What it carries
-// is what the last one in its place did: a request is written over by whoever
-// sends it, and an answer by the server.
+// newMessage returns a message from the client's end of n, or to it. It may still
+// have the contents of an earlier message: the sender overwrites the request, and
+// the server the answer.
 func (w *World) newMessage(n *conn, k kind, toUp bool) *message {
 	var m *message
 	if last := len(w.free) - 1; last >= 0 {
@@ -98,13 +98,13 @@ func (w *World) newMessage(n *conn, k kind, toUp bool) *message {
 		m = w.memory.messages.next()
 	}
 	if w.order != nil {
-		*m = message{} // a state must not tell what happened in another run
+		*m = message{} // a state must not depend on another run
 	}
 	m.conn, m.kind, m.toUp, m.err = n, k, toUp, nil
 	return m
 }
 
-// send puts m on its way.
+// send sends m.
 func (w *World) send(m *message) {
 	c := m.conn
 	if m.lost() {
@@ -136,7 +136,7 @@ func (w *World) send(m *message) {
 	w.push(event{at: at, what: m})
 }
 
-// happen is m's arrival.
+// happen handles m's arrival.
 func (m *message) happen(w *World) {
 	c := m.conn
 	if m.lost() {
@@ -172,22 +172,22 @@ func (m *message) happen(w *World) {
 	}
 }
 
-// lost tells whether m is on a connection on which nothing travels any more. To a
-// server that has sessions the end of one does, whatever was dropped before.
+// lost reports whether m is on a silent connection. A reset on its way to a
+// server with sessions always arrives.
 func (m *message) lost() bool {
 	return m.conn.silent && !(m.conn.server.database != nil && m.toUp && m.kind == rst)
 }
 
-// library tells whether m is not a lock's request or its reply, but its library's:
-// such is not what a fault is about that strikes one request. (go-zookeeper
-// v1.0.4 waits 6.7 T for the answer to its hello, so losing that says more about
-// the library than about a lock.)
+// library reports whether m belongs to the client library and not to a lock's
+// request. A fault that strikes one request does not apply to it. (go-zookeeper
+// v1.0.4 waits 6.7 T for the answer to its hello, so losing that would test the
+// library more than a lock.)
 func (m *message) library() bool {
 	return m.conn.library != nil && (m.zk.ask == hello || m.zk.ask == ping)
 }
 
-// reset ends the connection at the client's end. What the client had sent may
-// still arrive, and bring another reset.
+// reset ends the connection at the client's end. Requests that the client has
+// sent may still arrive, and cause another reset.
 func (c *conn) reset() {
 	c.open = false
 	if c.library != nil {
@@ -202,8 +202,8 @@ func (c *conn) reset() {
 	}
 }
 
-// sever ends the connection at both ends, as who stands between them may. Only
-// to a server whose sessions end with their connections that is something.
+// sever ends the connection at both ends, as a network device between them can.
+// The server's end matters only if its sessions end with their connections.
 func (c *conn) sever() {
 	c.reset()
 	if c.server.database != nil {
@@ -211,8 +211,8 @@ func (c *conn) sever() {
 	}
 }
 
-// leave ends the connection because its client does not want it any more. Several
-// tasks may wait on such connections, so each has its own turn.
+// leave ends the connection on the client's side. Several tasks may wait on such
+// connections, so each is woken in its own turn.
 func (c *conn) leave() {
 	c.open = false
 	if t := c.waiter; t != nil {
@@ -222,10 +222,10 @@ func (c *conn) leave() {
 	}
 }
 
-// link is where the messages between a client and a server are named.
+// link names and counts the messages between a client and a server.
 type link struct {
 	name string // as "c2→redis-1"
-	n    int    // messages so far, where choices are named
+	n    int    // messages so far, in runs whose choices have names
 }
 
 // choose draws a latency for the next message on l.
@@ -236,17 +236,17 @@ func (w *World) choose(l *link, n int64) int64 {
 	return w.choices.choose(l.next(), n)
 }
 
-// next names the next message's latency.
+// next returns the name of the next message's latency.
 func (l *link) next() env.Name {
 	l.n++
 	return env.Name{What: "latency", Who: l.name, N: l.n}
 }
 
-// impairment is a disturbance in force.
+// impairment is an active disturbance.
 type impairment struct {
 	faults.Impairment
 	id      int
-	process *client // the first of it
+	process *client // the first client of the process that it concerns
 	held    []*message
 	hits    int
 }
@@ -266,7 +266,7 @@ func (w *World) Impair(id int, im faults.Impairment) error {
 	return nil
 }
 
-// Restore ends a disturbance or an isolation; what it held arrives now, in order.
+// Restore ends a disturbance or an isolation. Held messages arrive now, in order.
 func (w *World) Restore(id int) (hits int, err error) {
 	for i, is := range w.isolations {
 		if is.id == id {

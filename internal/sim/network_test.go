@@ -22,7 +22,7 @@ func TestARequestArrivesAfterItsClientGaveUp(t *testing.T) {
 func TestAPartitionHoldsAndDeliversInOrder(t *testing.T) {
 	s := newScene(func(e catalogue.Env, ctx context.Context) error {
 		for range 3 {
-			// Each goes on the same connection only if the one before was answered.
+			// Each uses the same connection only if the one before was answered.
 			if err := set(e, ctx); err != nil {
 				return err
 			}
@@ -62,10 +62,10 @@ func TestAResetConnectionIsAnUncertainAnswerAtOnce(t *testing.T) {
 	}
 }
 
-// What a restored link delivers comes in the order in which it was held.
+// A restored link delivers held messages in order.
 func TestRestoreDeliversInOrder(t *testing.T) {
 	s := newScene(func(e catalogue.Env, ctx context.Context) error {
-		set(e, ctx) // slow: nobody waits for it any more when it is held
+		set(e, ctx) // slow: no task waits for it when it is held
 		_, err := e.Redis[0].Del(ctx, 0, "a")
 		return err
 	}, "c1")
@@ -79,12 +79,13 @@ func TestRestoreDeliversInOrder(t *testing.T) {
 			t.Errorf("%d messages were held, and %v", hits, err)
 		}
 	})
-	// The DEL was held first, and finds nothing: the other way round it would remove the grant.
+	// The DEL was held first and finds nothing: in the other order it would
+	// remove the grant.
 	want(t, s.run(t, time.Minute), "4.5s grant by 1", "4.5s c1 ends: <nil>")
 }
 
-// A message that was held comes before another of its connection, which
-// arrives at the very moment when the link is restored.
+// A held message comes before a later one of its connection, even if that one
+// arrives at the instant of Restore.
 func TestWhatWasHeldComesBeforeWhatWasSentLater(t *testing.T) {
 	s := newScene(set, "c1")
 	must(t, s.Impair(1, faults.Impairment{Client: "c1", Server: "redis-1", Direction: faults.ToClient, Action: faults.Hold}))
@@ -104,8 +105,8 @@ func TestAConnectionIsInOrder(t *testing.T) {
 	}
 }
 
-// Two connections know nothing of each other's order.
-func TestTwoConnectionsAreInNoOrder(t *testing.T) {
+// Messages on two connections have no order.
+func TestTwoConnectionsHaveNoOrder(t *testing.T) {
 	s := newScene(func(e catalogue.Env, ctx context.Context) error {
 		set(e, ctx)
 		_, err := e.Redis[0].Del(ctx, 0, "a")
@@ -117,8 +118,8 @@ func TestTwoConnectionsAreInNoOrder(t *testing.T) {
 	want(t, s.run(t, time.Minute), "2.5s c1 ends: <nil>", "5s grant by 1")
 }
 
-// The answer to a request that the client has given up does not answer the next one.
-func TestALateAnswerAnswersNothing(t *testing.T) {
+// The answer to an abandoned request does not answer the next one.
+func TestALateAnswerIsIgnored(t *testing.T) {
 	for name, second := range map[string]func(catalogue.Env, context.Context) error{
 		"on another connection": func(e catalogue.Env, ctx context.Context) error {
 			_, _, err := e.Redis[0].Get(ctx, 0, "a") // a late reply to SET would be of the wrong kind
@@ -144,7 +145,7 @@ func TestALateAnswerAnswersNothing(t *testing.T) {
 	}
 }
 
-// Nothing comes on a connection that has swallowed a message, not even its reset.
+// No message arrives on a connection that has swallowed one, not even a reset.
 func TestASwallowedMessagesConnectionIsNotReset(t *testing.T) {
 	for _, direction := range []faults.Direction{faults.ToServer, faults.ToClient} {
 		s := newScene(set, "c1")
@@ -155,7 +156,7 @@ func TestASwallowedMessagesConnectionIsNotReset(t *testing.T) {
 	}
 }
 
-// That holds for a reset that is under way already.
+// That includes a reset that is already on its way.
 func TestASwallowedMessagesConnectionIsSilentAtOnce(t *testing.T) {
 	s := newSceneWith(catalogue.Options{}, []env.Choice{{Name: env.Name{What: "latency", Who: "c1→redis-1", N: 2}, Value: 4000}}, set, "c1")
 	must(t, s.Impair(1, faults.Impairment{Client: "c1", Server: "redis-1", Direction: faults.ToClient, Action: faults.Swallow}))
@@ -163,12 +164,12 @@ func TestASwallowedMessagesConnectionIsSilentAtOnce(t *testing.T) {
 	want(t, s.run(t, time.Minute), "0s grant by 1", "2.5s c1 ends: no answer in time")
 }
 
-// A request that outlives its connection's reset brings another reset, which
-// must not be taken for the answer to what the client waits for by then.
-func TestASecondResetAnswersNothing(t *testing.T) {
+// A request that arrives after its connection's reset causes another reset. It
+// must not count as the answer to the client's next request.
+func TestASecondResetIsIgnored(t *testing.T) {
 	s := newScene(func(e catalogue.Env, ctx context.Context) error {
 		if err := set(e, ctx); !errors.Is(err, errReset) {
-			t.Errorf("the first request ends with %v", err)
+			t.Errorf("the first request returns %v", err)
 		}
 		if err := e.Host.Sleep(ctx, 200*time.Millisecond); err != nil {
 			return err
@@ -181,7 +182,7 @@ func TestASecondResetAnswersNothing(t *testing.T) {
 	want(t, s.run(t, time.Minute), "2.7s grant by 1", "2.7s c1 ends: <nil>")
 }
 
-// Swallow and Reset take one message, and the connection after it is as any other.
+// Swallow and Reset strike one message. The next connection works.
 func TestOnlyOneMessageIsSwallowed(t *testing.T) {
 	for action, effects := range map[faults.Action]string{faults.Swallow: "2.5s c1 ends: <nil>", faults.Reset: "0s c1 ends: <nil>"} {
 		s := newScene(func(e catalogue.Env, ctx context.Context) error {
@@ -204,6 +205,6 @@ func TestALinkThatDoesNotExistIsAnError(t *testing.T) {
 		}
 	}
 	if _, err := s.Restore(1); err == nil {
-		t.Error("a disturbance that there is not is ended")
+		t.Error("an unknown disturbance was restored")
 	}
 }

@@ -9,26 +9,28 @@ import (
 	"github.com/lockcheck/lockcheck/internal/stores/redis/model"
 )
 
-// node is what a lock takes for one server: a master, and the replicas that may
-// take its place.
+// node is one server in a lock's eyes: a master, and replicas that may replace
+// it.
 //
-// It is watched by the Sentinels, who are taken to find out at once whether they
-// reach somebody: what a ping and its answer would take is left out, and so is
-// what they tell one another. What is modelled is what locks depend on: that
-// the master has to be away for downAfter in the eyes of most of them, who have
-// to reach one another; that an election takes its time; that a replica of those
-// which the leader reaches becomes the master, the one that has got the most;
-// that the old master goes on until somebody who knows of the new one reaches it;
-// and that clients are told by every Sentinel that knows.
+// Sentinels watch it. They find out at once whether they reach a server: pings
+// and messages between Sentinels are left out. The model has the facts that locks
+// depend on:
+//
+//   - A failover needs a majority of Sentinels that reach each other and have not
+//     reached the master for downAfter.
+//   - An election takes time.
+//   - The leader promotes the reachable replica that has received the most.
+//   - The old master goes on until a Sentinel that knows the new one reaches it.
+//   - Every Sentinel that knows the new master tells the clients.
 type node struct {
 	world   *World
 	name    string
 	members []*server
-	master  *server        // as the Sentinels have it
-	entries map[string]int // the entries of locks that it holds, as it was told: the acquire that made each
+	master  *server        // according to the Sentinels
+	entries map[string]int // the known entries of locks: the acquire that made each one
 
 	unseen   []time.Duration // by Sentinel: since when it does not reach the master; never: it does
-	knows    []bool          // by Sentinel: who the master is
+	knows    []bool          // by Sentinel: it knows the master
 	electing bool
 }
 
@@ -37,7 +39,7 @@ func (n *node) reset(w *World, name string) {
 	clear(n.entries)
 }
 
-// add makes s a member: the first is the master, and the others follow it.
+// add makes s a member: the first is the master, the others follow it.
 func (n *node) add(s *server) {
 	n.members = append(n.members, s)
 	s.node = n
@@ -49,13 +51,13 @@ func (n *node) add(s *server) {
 		n.entries = map[string]int{}
 	}
 	s.redis.Follow()
-	s.follow(n.master).synced = true // nobody has anything yet
+	s.follow(n.master).synced = true // all are still empty
 }
 
-// replicated tells whether the node has replicas.
+// replicated reports whether the node has replicas.
 func (n *node) replicated() bool { return len(n.members) > 1 }
 
-// note takes in what became of an entry of a lock.
+// note updates the known entries of locks.
 func (n *node) note(s *server, f *model.Effect) {
 	if !n.replicated() || s != n.master {
 		return
@@ -70,8 +72,8 @@ func (n *node) note(s *server, f *model.Effect) {
 	}
 }
 
-// settle tells what has become of the entries of locks now that s, which is not
-// where they were written, or was down, is the master.
+// settle reports changed entries of locks after s has become the master or has
+// come back as the master.
 func (n *node) settle(s *server) {
 	now := map[string]int{}
 	s.redis.Entries(func(key string, maker int) bool {
@@ -84,7 +86,7 @@ func (n *node) settle(s *server) {
 	n.entries = now
 }
 
-// settle tells how the entries of locks differ from what was told of them before.
+// settle reports how the entries of locks differ from those reported before.
 func (s *server) settle(before, now map[string]int) {
 	for _, key := range slices.Sorted(maps.Keys(before)) {
 		if now[key] != before[key] {
@@ -98,7 +100,7 @@ func (s *server) settle(before, now map[string]int) {
 	}
 }
 
-// promote makes s the master, on behalf of a Sentinel.
+// promote makes s the master on behalf of a Sentinel.
 func (n *node) promote(s *server, leader int) {
 	w, old := n.world, n.master
 	old.before = maps.Clone(n.entries)
@@ -122,8 +124,7 @@ func (n *node) promote(s *server, leader int) {
 	w.look()
 }
 
-// reconfigure makes m, which takes somebody else for the master, or itself, a
-// replica of the master.
+// reconfigure makes m a replica of the master if it is not one yet.
 func (n *node) reconfigure(m *server) {
 	if m == n.master || m.source == n.master || !m.runs() || !n.reached(m) {
 		return
@@ -138,7 +139,7 @@ func (n *node) reconfigure(m *server) {
 	n.world.look()
 }
 
-// reached tells whether a Sentinel that knows the master reaches m.
+// reached reports whether a Sentinel that knows the master reaches m.
 func (n *node) reached(m *server) bool {
 	for i, s := range n.world.monitors {
 		if n.knows[i] && !n.world.parted(s, m) {
@@ -148,12 +149,12 @@ func (n *node) reached(m *server) bool {
 	return false
 }
 
-// hangUp resets the connections of clients: so does the end of a process, and so
-// do Sentinels with a server whose part they change.
+// hangUp resets the clients' connections. The end of a process does this, and so
+// do Sentinels when they change a server's role.
 func (s *server) hangUp() {
 	for _, c := range s.world.clients {
 		c.each(func(n *conn) {
-			// Not one that its client has left.
+			// Not one that its client has closed.
 			if n.server == s && n.incarnation == s.incarnation && (n.open || n.waiter != nil) {
 				s.world.send(s.world.newMessage(n, rst, false))
 				n.incarnation = 0

@@ -13,8 +13,8 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// group is a scene on a master with two replicas, T being 10 s. With every
-// choice the least, Sentinels take a master for dead after a second.
+// group is a scene on a master with two replicas and a T of 10 s. All choices are
+// 0, so that Sentinels consider a master dead after one second.
 type group struct{ *scene }
 
 func newGroup(acquire func(catalogue.Env, context.Context) error, clients ...string) *group {
@@ -36,7 +36,7 @@ func newGroupOn(server catalogue.Server, acquire func(catalogue.Env, context.Con
 func (g *group) Server(e history.Entry) { g.note("%s %s", e.Process.Name, e.F) }
 func (g *group) Report(e history.Entry) { g.note("%s %s until %v", e.Client, e.F, e.ValidUntil) }
 
-// keeps sets the key for ten seconds, and is there for as long as the test looks.
+// keeps sets the key for ten seconds and waits for d.
 func keeps(d time.Duration) func(catalogue.Env, context.Context) error {
 	return func(e catalogue.Env, ctx context.Context) error {
 		ok, err := e.Redis[0].SetIfAbsent(ctx, 0, "a", e.Host.Unique(), 10*time.Second)
@@ -86,8 +86,8 @@ func TestAReplicaTakesTheMastersPlace(t *testing.T) {
 	}
 }
 
-// What the master has not sent yet when it dies is lost, and what it has
-// removed and not said is there again.
+// A failover loses a grant that the dying master has not sent, and brings back an
+// entry whose removal it has not sent.
 func TestAFailoverForgets(t *testing.T) {
 	t.Run("a grant", func(t *testing.T) {
 		g := newGroup(keeps(5*time.Second), "c1")
@@ -110,8 +110,8 @@ func TestAFailoverForgets(t *testing.T) {
 	})
 }
 
-// What a replica that becomes the master has of an earlier lock is not what is
-// lost: that one is over already, and the later one is gone.
+// A replica that becomes the master may still have the entry of an earlier lock.
+// That one had ended; the later one is lost.
 func TestAFailoverForgetsTheLaterOfTwo(t *testing.T) {
 	g := newGroup(func(e catalogue.Env, ctx context.Context) error {
 		_, err := e.Redis[0].SetIfAbsent(ctx, 0, "a", "v", 1800*time.Millisecond)
@@ -130,7 +130,7 @@ func TestAFailoverForgetsTheLaterOfTwo(t *testing.T) {
 		"1.9s redis-1 grant", "1.9s c1 ends: <nil>", "2s redis-1b promote", "2s redis-1b lose", "3.701s redis-1 expire")
 }
 
-// Who ends in good order waits for the replicas that it reaches, and only for
+// A server that is shut down waits for the replicas that it reaches, and only for
 // those (Redis manual, SHUTDOWN).
 func TestAGoodEndForgetsNothing(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -153,8 +153,8 @@ func TestAGoodEndForgetsNothing(t *testing.T) {
 	}
 }
 
-// A server that was the master comes back with what it had, and it no longer
-// counts: what has been released since is not there again.
+// An old master that returns has old data, which no longer counts: entries that
+// were released meanwhile stay removed.
 func TestAnOldMasterBringsNothingBack(t *testing.T) {
 	g := newGroup(func(e catalogue.Env, ctx context.Context) error {
 		e.Redis[0].SetIfAbsent(ctx, 0, "a", "v", 10*time.Second)
@@ -167,13 +167,12 @@ func TestAnOldMasterBringsNothingBack(t *testing.T) {
 	want(t, g.run(t, time.Minute), "0s redis-1 grant", "2s redis-1b promote", "3s redis-1b remove", "5s c1 ends: <nil>")
 }
 
-// Between its successor's promotion and the moment when it hears of it, a
-// master that was cut off serves those who know no better; then it drops what
-// it granted alone.
+// A master that was cut off serves clients that do not know its successor. When
+// it learns of the successor it drops the entries that it granted alone.
 func TestTwoMasters(t *testing.T) {
 	g := newGroup(keeps(10*time.Second), "c1", "c2")
 	must(t, g.Isolate(1, []string{"redis-1"}))
-	for i := range 3 { // c1 hears nothing of the Sentinels
+	for i := range 3 { // c1 receives nothing from the Sentinels
 		must(t, g.Impair(2+i, faults.Impairment{Client: "c1", Server: fmt.Sprint("sentinel-", i+1), Action: faults.Hold}))
 	}
 	for i, c := range []string{"c1", "c2"} {
@@ -229,8 +228,8 @@ func TestWaitCountsReplicas(t *testing.T) {
 	}
 }
 
-// The clock of the new master may be ahead: what the old one had set for long
-// is over at once.
+// The new master's clock may be ahead: a long lease from the old one ends at
+// once.
 func TestAPromotedServerGoesByItsOwnClock(t *testing.T) {
 	g := newGroup(keeps(5*time.Second), "c1")
 	must(t, g.Jump("redis-1b", time.Minute))
@@ -257,7 +256,7 @@ func TestEviction(t *testing.T) {
 	}
 }
 
-// The masters of one cluster share out the keys between them.
+// The masters of a cluster divide the keys among them.
 func TestNodesOfACluster(t *testing.T) {
 	g := newGroupOn(catalogue.Server{Nodes: 3, Cluster: true}, func(e catalogue.Env, ctx context.Context) error {
 		text := ""
@@ -271,8 +270,8 @@ func TestNodesOfACluster(t *testing.T) {
 		"0s c1 ends: redis: MOVED 15495 redis-3:6379; redis: MOVED 15495 redis-3:6379; <nil>; ")
 }
 
-// Everybody who waits for an answer of the old master learns at once that none
-// will come.
+// Every task that waits for an answer of the old master learns at once that it
+// will not come.
 func TestAllTasksLeaveTheOldMaster(t *testing.T) {
 	g := newGroup(func(e catalogue.Env, ctx context.Context) error {
 		var ended [3]time.Duration
@@ -292,7 +291,7 @@ func TestAllTasksLeaveTheOldMaster(t *testing.T) {
 	want(t, g.run(t, time.Minute), "1s redis-1b promote", "1s c1 ends: [1s 1s 1s]")
 }
 
-// Sentinels that could not agree while they were apart do when they are not.
+// Sentinels that were separated hold the election after they are connected again.
 func TestAMissedElectionComesLater(t *testing.T) {
 	g := newGroup(keeps(6*time.Second), "c1")
 	must(t, g.Isolate(1, []string{"sentinel-1"}))
@@ -302,7 +301,7 @@ func TestAMissedElectionComesLater(t *testing.T) {
 	want(t, g.run(t, time.Minute), "0s redis-1 grant", "4s redis-1b promote", "6s c1 ends: <nil>")
 }
 
-// A replica that has come back empty is the last that they choose.
+// Sentinels choose an empty replica last.
 func TestAnEmptyReplicaIsNotChosen(t *testing.T) {
 	g := newGroup(keeps(6*time.Second), "c1")
 	g.After(time.Second, func() {
@@ -313,7 +312,7 @@ func TestAnEmptyReplicaIsNotChosen(t *testing.T) {
 	want(t, g.run(t, time.Minute), "0s redis-1 grant", "2s redis-1c promote", "6s c1 ends: <nil>")
 }
 
-// What runs out while its server is down has expired, and is not lost.
+// An entry that times out while its server is down has expired; it is not lost.
 func TestWhatExpiresDuringARestartIsNotLost(t *testing.T) {
 	g := newGroup(keeps(12*time.Second), "c1")
 	g.After(9500*time.Millisecond, func() { must(t, g.Stop("redis-1", false)) })
@@ -321,8 +320,8 @@ func TestWhatExpiresDuringARestartIsNotLost(t *testing.T) {
 	want(t, g.run(t, time.Minute), "0s redis-1 grant", "10.2s redis-1 expire", "12s c1 ends: <nil>")
 }
 
-// A client that stands still hears of a new master when it goes on, after the
-// answers that had come.
+// A paused client learns of a new master when it resumes, after the answers that
+// have arrived.
 func TestAPausedClientLearnsLater(t *testing.T) {
 	g := newGroup(func(e catalogue.Env, ctx context.Context) error {
 		e.Host.Sleep(ctx, time.Second)

@@ -10,65 +10,65 @@ import (
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
-// order decides what happens next in a world in which only order counts: a
-// message takes no time, and what may last for any time ends when its turn
-// comes. It is for searches through all that can happen in a small scope, and
-// for what they have found: see InOrder.
+// order decides what happens next in a world in which only order counts. Messages
+// take no time, and a wait of unspecified length ends when its turn comes. It is
+// for exhaustive searches of a small scope and for replays of what they find, see
+// InOrder.
 //
-// The steps of such a world are
-//   - the first message of a connection, in one direction, arrives;
-//   - something ends whose length means nothing: a sleep of the harness, a
-//     Backoff of a client, the patience of its caller, a fault that heals;
-//   - a fault strikes;
-//   - time goes on to the next timer: of a task, a server, a message that was
-//     slowed. Before, all messages arrive, and all clients that work, and are
-//     not kept from it, have done their work: what nobody disturbs takes less
-//     time than a lease;
-//   - where dates are written down, time passes at such a moment although no timer
-//     is due: they are over then. See dates.
+// The steps of such a world are:
+//
+//   - The first message of a connection, in one direction, arrives.
+//   - A wait of unspecified length ends: a sleep of the harness, a Backoff of a client,
+//     the patience of its caller, the duration of a fault.
+//   - A fault strikes.
+//   - Time advances to the next timer: of a task, a server, or a slowed message. Before
+//     that all messages arrive, and all clients that can work finish their work:
+//     undisturbed work takes less time than a lease.
+//   - In a world with dates, time may pass at such a moment without a timer: the dates
+//     are over then. See dates.
 type order struct {
 	pick  func(env.Crossing) int
-	names []string // to follow; what is not among them goes on by itself
-	at    int      // the next of them
+	names []string // the steps to follow; others are taken by default
+	at    int      // index of the next of them
 
-	taken     []string // only where somebody follows names
+	taken     []string // only if names are followed
 	defaulted int
 	unused    int
 
-	pending []event // messages under way and calls to come, in the order of their making
-	front   int     // how many of them go before the others: what a partition had held
-	ready   []*task // that run before anything else happens
+	pending []event // messages under way and calls to come, in the order of their creation
+	front   int     // how many of them go first because a partition had held them
+	ready   []*task // tasks that run before anything else happens
 	offers  []env.Offer
 	steps   []step
 	order   []int // of pending, in AppendState
-	calls   []int // of their operations
-	changes int   // how often something changed that a client could find out
+	calls   []int // the operations of these
+	changes int   // number of changes that a client could notice
 
-	dated  bool // somebody has learnt a date since time passed last
-	wall   bool // from a wall clock: it may stand anywhere, as a text
+	dated  bool // a client has learnt a date since time passed last
+	wall   bool // from a wall clock: the date may be in a text
 	passed int  // how often time passed
 }
 
-// Passage is how long that takes: what a lock writes down with a clock in its hand
-// is the end of a lease, or of something shorter, with a margin.
+// Passage is the time that passes at once in a run with dates. A lock's date is
+// at most the end of a lease; Passage adds a margin.
 func Passage(lease time.Duration) time.Duration { return lease + lease/2 }
 
-// dates notes that somebody learns a date that may be written down and compared
-// later: from a wall clock, or it is MySQL that writes it. What a monotonic clock
-// shows is no such date: locks keep it for themselves, and compare it with what passes
-// by a timer of a server, of a message or of their own.
+// dates notes that a client learns a date that it may write down and compare
+// later: from a wall clock, or in a row that MySQL writes. A monotonic clock
+// gives no such date: a lock keeps its readings to itself, and compares them only
+// with times that end by a timer.
 func (w *World) dates(wall bool) {
 	if o := w.order; o != nil {
 		o.dated, o.wall = true, o.wall || wall
 	}
 }
 
-// Dated reports whether somebody has learnt such a date.
+// Dated reports whether a client has learnt such a date.
 func (w *World) Dated() bool { return w.order.dated || w.order.passed > 0 }
 
-// Outlast has the running task, which is the client's, wait until dates have passed,
-// nothing is under way from or to the client, and open says so. It returns false if
-// nothing else can happen before that.
+// Outlast makes the client's running task wait until dates have passed, no
+// message travels from or to the client, and open returns true. It returns false
+// if nothing else can happen before that.
 func (w *World) Outlast(client string, open func() bool) bool {
 	t := w.current
 	t.outlasts = outlasting{w.find(client), w.order.passed, open}
@@ -77,7 +77,7 @@ func (w *World) Outlast(client string, open func() bool) bool {
 	return t.outlasts.over(w)
 }
 
-// outlasting is what a task waits for in Outlast.
+// outlasting is the wait of a task in Outlast.
 type outlasting struct {
 	client *client
 	passed int // World.order.passed when it began
@@ -91,8 +91,8 @@ func (o *outlasting) over(w *World) bool {
 	})
 }
 
-// Idle tells whether it is all the same if a client is paused now or later: it
-// does nothing, for as long as it likes, or its request is still under way.
+// Idle reports whether pausing a client now is equivalent to pausing it later: it
+// waits for an unspecified time, or its request is still under way.
 func (w *World) Idle(client string) bool {
 	c := w.find(client)
 	t := w.tasks[c.n]
@@ -107,13 +107,13 @@ func (w *World) Idle(client string) bool {
 	return false
 }
 
-// Ordered tells whether order decides; Offer is for such worlds only.
+// Ordered reports whether order decides. Offer is only for such worlds.
 func (w *World) Ordered() bool { return w.order != nil }
 
-// Offer adds what may happen.
+// Offer adds a possible step.
 func (w *World) Offer(o env.Offer) { w.order.offers = append(w.order.offers, o) }
 
-// reset makes o ready for a run.
+// reset prepares o for a run.
 func (o *order) reset() {
 	*o = order{
 		pick: o.pick, names: o.names, pending: o.pending[:0], ready: o.ready[:0],
@@ -121,11 +121,11 @@ func (o *order) reset() {
 	}
 }
 
-// maxSteps is what a run in which order decides may have: it is small, or it
-// goes round and round.
+// maxSteps is the limit of steps in a run in which order decides. Such runs are
+// small, so a longer one is an endless loop.
 const maxSteps = 100_000
 
-// runInOrder is Run where order decides.
+// runInOrder is Run for a world in which order decides.
 func (w *World) runInOrder() error {
 	o := w.order
 	for {
@@ -160,7 +160,8 @@ func (w *World) runInOrder() error {
 	}
 }
 
-// follow is the position of the next step where names are followed.
+// follow returns the index of the next step, by name if possible, else by
+// default.
 func (o *order) follow() int {
 	for ; o.at < len(o.names); o.at++ {
 		name, settled := o.names[o.at], true
@@ -173,7 +174,7 @@ func (o *order) follow() int {
 			settled = settled && o.steps[i].kind != arrives && o.steps[i].kind != goesOn
 		}
 		if !settled && strings.HasPrefix(name, until) {
-			break // time goes on when all else has come to rest
+			break // time advances only when all else has come to rest
 		}
 		o.unused++
 	}
@@ -183,8 +184,8 @@ func (o *order) follow() int {
 	return i
 }
 
-// byItself is the step that comes where nobody decides: what may last lasts
-// until nothing else can happen, so that one sees it.
+// byItself returns the default step. It lets every wait last until nothing else
+// can happen, so that its effects show.
 func (o *order) byItself() int {
 	for _, k := range []stepKind{arrives, goesOn, tick, passes, again, early, offered, gives} {
 		for i := range o.steps {
@@ -198,7 +199,8 @@ func (o *order) byItself() int {
 
 func (o *order) push(e event) { o.pending = append(o.pending, e) }
 
-// pushFirst puts e before what was sent later, and after what was put there.
+// pushFirst puts e before all later messages, but after those that it was already
+// called for.
 func (o *order) pushFirst(e event) {
 	o.pending = append(o.pending, event{})
 	copy(o.pending[o.front+1:], o.pending[o.front:])
@@ -206,7 +208,7 @@ func (o *order) pushFirst(e event) {
 	o.front++
 }
 
-// remove takes out the event at i.
+// remove removes the event at i.
 func (o *order) remove(i int) event {
 	e := o.pending[i]
 	o.pending = append(o.pending[:i], o.pending[i+1:]...)

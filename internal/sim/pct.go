@@ -10,45 +10,45 @@ import (
 
 // pct is the strategy of Burckhardt et al., "A Randomized Scheduler with
 // Probabilistic Guarantees of Finding Bugs" (ASPLOS 2010), as a policy that
-// chooses latencies. A message that is sent gets none: it flies, and may arrive
-// at any instant that one of the run's latencies could give it. Which chain
-// goes next is decided by priorities, and whatever is decided comes out as
-// latencies in the end. So the record of such a run is one like any other, and
-// is replayed by a World that knows of no strategy.
+// chooses latencies. A message has no latency when it is sent: it flies, and may
+// arrive at any instant that one of the run's latencies allows. Priorities decide
+// which chain goes next, and each decision becomes a latency in the end. So the
+// record of such a run is an ordinary one, and a World without this strategy can
+// replay it.
 //
 // A chain is a client with the messages of its connections, in both directions.
-// The clock is one more: its step is whatever happens if time just goes on,
-// which is the next timer, or a message that may fly no longer.
+// The clock is one more chain. Its step is the next event without any decision:
+// the next timer, or a message that has reached its longest latency.
 type pct struct {
 	rng      *rand.Rand
-	changes  []int      // before these steps the chain that is about to go is demoted
-	steps    int        // so far: times at which more than one chain could go
-	expected int        // how many it will be
-	priority []int      // of each client's chain, and of the clock's
-	ready    []arrival  // of each client: the one that its chain would go with
+	changes  []int      // before these steps the priority of the next chain is lowered
+	steps    int        // so far: instants at which more than one chain could go
+	expected int        // expected number of steps
+	priority []int      // of each client's chain and of the clock's
+	ready    []arrival  // of each client: the next arrival of its chain
 	flying   [][]flight // by client, in the order of sending
 }
 
-// flight is a message under way whose latency is not decided yet.
+// flight is a message under way whose latency is still undecided.
 type flight struct {
 	message *message
-	seq     uint64 // as if it had been put into the queue when it was sent
-	// earliest and latest are when it would arrive with the least latency and
-	// with the longest, if nothing were before it on its connection.
+	seq     uint64 // as if it had been queued when it was sent
+	// earliest and latest are the arrival times with the least and the greatest
+	// latency if no message is before it on its connection.
 	earliest, latest time.Duration
 	last             *time.Duration // when the last message of its direction arrived
-	choice           int            // the place of its latency in the record
+	choice           int            // the index of its latency in the record
 }
 
-// arrival is an instant at which a flight could end.
+// arrival is a possible end of a flight.
 type arrival struct {
 	event
 	flight int
 }
 
-// prioritized makes choices from a seed, as draw does, but for the latencies: they
-// follow from priorities that change depth-1 times, at steps drawn evenly from
-// as many as are expected.
+// prioritized draws choices from a seed, as draw does, except for latencies.
+// These follow from priorities that change depth-1 times, at steps drawn evenly
+// from the expected number.
 func prioritized(seed uint64, depth, steps int, record bool) *choices {
 	c := draw(seed, record)
 	c.pct = &pct{rng: rand.New(rand.NewPCG(seed, 0x706374)), expected: max(1, steps)}
@@ -58,8 +58,8 @@ func prioritized(seed uint64, depth, steps int, record bool) *choices {
 	return c
 }
 
-// begin draws the priorities. The lowest are left to the change points: the
-// chain that is demoted at the i-th gets i, as in the paper.
+// begin draws the priorities. The lowest are reserved: the chain that is demoted
+// at the i-th change point gets i, as in the paper.
 func (p *pct) begin(clients int) {
 	p.priority = p.rng.Perm(clients + 1)
 	for i := range p.priority {
@@ -69,7 +69,7 @@ func (p *pct) begin(clients int) {
 	p.flying = make([][]flight, clients)
 }
 
-// send lets a message fly. slow is what disturbances add to its latency.
+// send starts a flight. slow is the latency that disturbances add.
 func (p *pct) send(w *World, m *message, name env.Name, slow time.Duration) {
 	w.seq++
 	f := flight{
@@ -77,7 +77,7 @@ func (p *pct) send(w *World, m *message, name env.Name, slow time.Duration) {
 		seq:      laterSeq + w.seq,
 		earliest: w.now + latencyMin + slow,
 		last:     &m.conn.down,
-		// What never arrives in this run arrives too late in a replay of it.
+		// A message that never arrives in this run arrives too late in a replay.
 		choice: w.choices.reserve(name, w.latencies-1),
 	}
 	f.latest = f.earliest + time.Duration(w.latencies-1)*time.Microsecond
@@ -87,13 +87,13 @@ func (p *pct) send(w *World, m *message, name env.Name, slow time.Duration) {
 	p.flying[m.conn.client.n] = append(p.flying[m.conn.client.n], f)
 }
 
-// next decides what happens next. If it is an arrival, it puts it into the
-// queue, where it is before everything else.
+// next decides what happens next. It puts an arrival into the queue, before
+// everything else.
 //
-// Events of the queue are in order of their instant, and those of one instant
-// in the order in which they were made; a replay keeps to that. So a flight
-// may end only before the queue's next event and before any other flight has
-// to end: then, and only then, the order here is the order there.
+// The queue orders events by time, and those of one instant by their creation; a
+// replay uses the same order. So a flight may end only before the queue's next
+// event and before the latest end of every other flight. Exactly then the order
+// here equals that of a replay.
 func (p *pct) next(w *World) {
 	if p.priority == nil {
 		p.begin(len(w.clients))
@@ -102,7 +102,7 @@ func (p *pct) next(w *World) {
 	if len(w.queue.events) > 0 {
 		goesOn = w.queue.events[0]
 	}
-	ends, flight := -1, -1 // the client and the flight with which time goes on, if it is one
+	ends, flight := -1, -1 // the client and the flight with which time advances, if any
 	for c := range p.flying {
 		p.ready[c].at = never
 		for i := range p.flying[c] {
@@ -129,7 +129,7 @@ func (p *pct) next(w *World) {
 	}
 }
 
-// choose returns the client whose chain goes, or -1: the clock.
+// choose returns the client whose chain goes, or -1 for the clock.
 func (p *pct) choose(goesOn *event) int {
 	best, alone := p.highest(goesOn)
 	if alone {
@@ -145,8 +145,8 @@ func (p *pct) choose(goesOn *event) int {
 	return best
 }
 
-// highest returns the chain of the highest priority among those that can go
-// before time has gone on, and whether the clock's is the only one.
+// highest returns the chain with the highest priority among those that can go
+// before time advances, and whether the clock's is the only one.
 func (p *pct) highest(goesOn *event) (best int, alone bool) {
 	best, alone = -1, true
 	for c := range p.ready {
@@ -160,7 +160,7 @@ func (p *pct) highest(goesOn *event) (best int, alone bool) {
 	return best, alone
 }
 
-// chain is the place of a client's priority, or of the clock's for -1.
+// chain returns the index of a client's priority, or of the clock's for -1.
 func (p *pct) chain(client int) int {
 	if client < 0 {
 		return len(p.priority) - 1
@@ -168,7 +168,7 @@ func (p *pct) chain(client int) int {
 	return client
 }
 
-// first tells whether no message is before this one in its direction of its connection.
+// first reports whether the flight is the oldest of its direction and connection.
 func (p *pct) first(client, flight int) bool {
 	for i := range flight {
 		if p.flying[client][i].last == p.flying[client][flight].last {
@@ -178,11 +178,11 @@ func (p *pct) first(client, flight int) bool {
 	return true
 }
 
-// end is the last instant at which f may arrive: at once, if what was before
-// it came later than that.
+// end returns the latest arrival of f. After a late predecessor that is the
+// predecessor's arrival.
 func (f *flight) end() event { return event{at: max(f.latest, *f.last), seq: f.seq} }
 
-// soonest is the first instant that is still to come at which f may arrive.
+// soonest returns the first possible arrival of f from now on.
 func (f *flight) soonest(now time.Duration) event {
 	at := f.earliest
 	if at <= now {
@@ -191,7 +191,7 @@ func (f *flight) soonest(now time.Duration) event {
 	return event{at: min(at, f.end().at), seq: f.seq}
 }
 
-// arrive ends a flight. Its latency is known now.
+// arrive ends a flight and settles its latency.
 func (p *pct) arrive(w *World, client, flight int, at time.Duration) {
 	f := p.flying[client][flight]
 	p.flying[client] = append(p.flying[client][:flight], p.flying[client][flight+1:]...)

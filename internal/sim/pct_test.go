@@ -12,7 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 )
 
-// newPCTScene is a scene whose latencies priorities decide.
+// newPCTScene returns a scene in which priorities decide the latencies.
 func newPCTScene(seed uint64, depth, steps int, acquire func(catalogue.Env, context.Context) error, clients ...string) *scene {
 	s := newScene(acquire, clients...)
 	s.choices = prioritized(seed, depth, steps, true)
@@ -29,9 +29,9 @@ func asks(e catalogue.Env, ctx context.Context) error {
 	return nil
 }
 
-// Two clients ask five times each: with depth 1 one of them is always first
-// where both have a message, so it is done before the other has asked twice.
-// Which one it is, and whether the clock comes before it, the seed decides.
+// Two clients ask five times each. With depth 1 the same client is always first
+// when both have a message, so it is done before the other has asked twice. The
+// seed decides the order of the clients and the clock.
 func TestPrioritiesDecideWhoGoes(t *testing.T) {
 	ends := map[string]int{}
 	for seed := range uint64(300) {
@@ -66,14 +66,14 @@ func TestPrioritiesDecideWhoGoes(t *testing.T) {
 	}
 }
 
-// At a change point the chain that is about to go falls below the others: with
-// depth 2 a client that was first may be overtaken half way.
+// At a change point the next chain falls below the others: with depth 2 a client
+// that was first may be overtaken half way.
 func TestAChangePointDemotes(t *testing.T) {
 	overtaken := 0
 	for seed := range uint64(300) {
 		s := newPCTScene(seed, 2, 20, asks, "c1", "c2")
 		s.run(t, time.Minute)
-		quick := map[string]int{} // requests that took the least time, before one that did not
+		quick := map[string]int{} // requests with the least latency, before the first with another
 		slow := map[string]bool{}
 		for _, c := range s.choices.made {
 			who := c.Name.Who[:2]
@@ -96,9 +96,9 @@ func TestAChangePointDemotes(t *testing.T) {
 	}
 }
 
-// Whatever the priorities, no latency is outside its window: messages that are
-// never chosen arrive at their latest. With impairments and server crashes, a
-// replay is the same to the line and to the nanosecond.
+// No latency is outside its bounds whatever the priorities: a message that is
+// never chosen arrives at its latest. A replay with impairments and server
+// crashes is identical to the line and the nanosecond.
 func TestARecordNeedsNoPriorities(t *testing.T) {
 	for seed := range uint64(500) {
 		disturb := func(s *scene) {
@@ -110,7 +110,7 @@ func TestARecordNeedsNoPriorities(t *testing.T) {
 			})
 			s.After(5*time.Millisecond, func() { s.Restore(1) })
 			s.After(9*time.Millisecond, func() { s.Restore(2) })
-			// The resets that a crash sends stay behind the answers that are under way.
+			// A crash's resets come after the answers that are under way.
 			s.After(10*time.Millisecond, func() {
 				s.Impair(3, faults.Impairment{Client: "c3", Server: "redis-1", Direction: faults.ToClient, Action: faults.Slow, Delay: 7 * time.Millisecond})
 			})

@@ -12,22 +12,22 @@ import (
 // mysqlTransport is the client's way to a MySQL server: the pool of its process.
 type mysqlTransport client
 
-// connPool is what database/sql keeps for a process: its connections, and those
-// of them that nobody uses now, the one that came back last at the end.
+// connPool is a process's pool in database/sql: its connections, and the idle
+// ones among them. The connection that came back last is at the end.
 type connPool struct {
-	client *client // the first of the process, whose its links are
+	client *client // the first of the process; its links are used
 	conns  []*conn
 	idle   []*conn
 	made   int // connections so far
 }
 
-// statement is what MySQL's messages carry, beside what all do.
+// statement is the part of a message that only MySQL's messages have.
 type statement struct {
 	command mysql.Command
 	reply   mysql.Reply
 }
 
-// statement is a message that carries cmd.
+// statement returns a message that carries cmd.
 func (w *World) statement(n *conn, cmd *mysql.Command) *message {
 	m := w.newMessage(n, call, true)
 	if m.sql == nil {
@@ -37,7 +37,7 @@ func (w *World) statement(n *conn, cmd *mysql.Command) *message {
 	return m
 }
 
-// reset lets p begin with one connection, as clients do with every server.
+// reset gives p one connection, as clients have with every server.
 func (p *connPool) reset(c *client) {
 	*p = connPool{client: c, conns: p.conns[:0], idle: p.idle[:0]}
 	n := p.connect()
@@ -46,8 +46,8 @@ func (p *connPool) reset(c *client) {
 	p.idle = append(p.idle, n)
 }
 
-// connect is a connection to where the clients' address leads, that the server
-// has not accepted yet.
+// connect returns a connection to the clients' address that the server has not
+// accepted yet.
 func (p *connPool) connect() *conn {
 	w := p.client.world
 	n := w.connect(p.client, w.databases.primary.server)
@@ -57,8 +57,8 @@ func (p *connPool) connect() *conn {
 	return n
 }
 
-// take is a connection that nobody uses: the one that came back last of those
-// that live, or a new one.
+// take returns an idle connection: the live one that came back last, or a new
+// one.
 func (p *connPool) take(c *client, until time.Duration) (*conn, error) {
 	for last := len(p.idle) - 1; last >= 0; last-- {
 		n := p.idle[last]
@@ -84,7 +84,7 @@ func (p *connPool) take(c *client, until time.Duration) (*conn, error) {
 	return nil, mysql.ErrNotConnected
 }
 
-// put takes back a connection that its user is done with.
+// put takes back a connection from its user.
 func (p *connPool) put(n *conn) {
 	switch {
 	case !n.open:
@@ -101,15 +101,15 @@ func (p *connPool) forget(n *conn) {
 	p.conns = slices.DeleteFunc(p.conns, func(o *conn) bool { return o == n })
 }
 
-// close ends the connection at its client's wish, or its kernel's. Whoever waits
-// for an answer on it has lost it.
+// close ends the connection on the client's side. A task that waits for an answer
+// on it gets an error.
 func (n *conn) close() {
 	n.leave()
 	w := n.client.world
 	w.send(w.newMessage(n, rst, true))
 }
 
-// hangUp is what the kernel of a process that has ended does.
+// hangUp closes all connections, as a kernel does after the end of a process.
 func (p *connPool) hangUp() {
 	for _, n := range p.conns {
 		if n.open || n.waiter != nil {
@@ -118,7 +118,7 @@ func (p *connPool) hangUp() {
 	}
 }
 
-// execute has the server carry out one statement.
+// execute sends one statement and returns its result.
 func (c *client) execute(n *conn, until time.Duration, cmd *mysql.Command) (mysql.Reply, error) {
 	err := c.await(c.world.statement(n, cmd), until)
 	switch err {
@@ -136,7 +136,7 @@ func (c *client) execute(n *conn, until time.Duration, cmd *mysql.Command) (mysq
 	return mysql.Reply{}, err
 }
 
-// Do carries one statement on a connection of the pool.
+// Do executes one statement on a connection of the pool.
 func (t *mysqlTransport) Do(ctx context.Context, timeout time.Duration, cmd mysql.Command) (mysql.Reply, error) {
 	c := (*client)(t)
 	if err := c.calls(ctx); err != nil {
@@ -173,16 +173,16 @@ func (t *mysqlTransport) Open(ctx context.Context, timeout time.Duration) (mysql
 type pinned struct {
 	client *client
 	conn   *conn
-	over   bool // it was given back, or closed
+	over   bool // it was returned or closed
 }
 
-// ID is the server's number for it.
+// ID returns the server's number for the session.
 func (s *pinned) ID() int64 {
 	s.client.journal.number(s.conn.session)
 	return s.conn.session
 }
 
-// Do carries one statement.
+// Do executes one statement.
 func (s *pinned) Do(ctx context.Context, timeout time.Duration, cmd mysql.Command) (reply mysql.Reply, err error) {
 	c := s.client
 	if err := c.calls(ctx); err != nil {
@@ -199,7 +199,7 @@ func (s *pinned) Do(ctx context.Context, timeout time.Duration, cmd mysql.Comman
 	return reply, err
 }
 
-// Return gives the connection back.
+// Return returns the connection to the pool.
 func (s *pinned) Return() {
 	s.client.mustLive()
 	if !s.over {
@@ -208,7 +208,7 @@ func (s *pinned) Return() {
 	}
 }
 
-// Close closes it.
+// Close closes the connection.
 func (s *pinned) Close() {
 	s.client.mustLive()
 	if s.over {

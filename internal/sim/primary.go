@@ -9,23 +9,23 @@ import (
 
 // databases are a MySQL primary and the replicas that copy it.
 //
-// What watches over them is what an operator has for that: it finds out at once
-// whether it reaches a server, and it holds the address that clients connect to.
-// When the primary has been silent for downShare it takes its time, as an election
-// of Sentinels does, and the replica which has the most of the log, of those that
-// it reaches, becomes the primary. The address leads there from then on, so all
-// connections that led elsewhere are reset. The old primary, once it is reached,
-// is made a copy of the new one. Whoever an isolation cuts off it does not reach.
+// A monitor with an operator's tools watches them. It finds out at once whether
+// it reaches a server, and it controls the address that clients connect to. If
+// the primary is silent for downShare, an election follows, as with Sentinels:
+// the reachable replica with the longest log becomes the primary. The address
+// moves to it, and all connections to other servers are reset. The old primary
+// becomes a replica when the monitor reaches it. The monitor does not reach
+// isolated servers.
 type databases struct {
 	world    *World
 	members  []*database
 	primary  *database
-	entries  entries       // of locks on the primary, as was told
-	silent   time.Duration // since when the primary is not reached; never: it is
+	entries  entries       // of locks on the primary, as reported
+	silent   time.Duration // since when the primary is unreachable; never: it is reachable
 	electing bool
 }
 
-// addDatabases makes the MySQL servers of the run's layout.
+// addDatabases adds the MySQL servers of the run's layout.
 func (w *World) addDatabases(names []string) {
 	g := &w.memory.group
 	*g = databases{world: w, members: g.members[:0], silent: never}
@@ -44,10 +44,10 @@ func (w *World) addDatabases(names []string) {
 	w.databases = g
 }
 
-// replicated tells whether there are replicas.
+// replicated reports whether there are replicas.
 func (g *databases) replicated() bool { return len(g.members) > 1 }
 
-// reaches tells whether the one that watches over the servers reaches d.
+// reaches reports whether the monitor reaches d.
 func (g *databases) reaches(d *database) bool {
 	for i := range g.world.isolations {
 		if g.world.isolations[i].has(d.server) {
@@ -57,7 +57,7 @@ func (g *databases) reaches(d *database) bool {
 	return d.server.runs()
 }
 
-// look lets everybody notice who reaches whom. It is called when that changes.
+// look makes the monitor and the replicas notice which servers are reachable.
 func (g *databases) look() {
 	if !g.replicated() {
 		return
@@ -78,7 +78,7 @@ func (g *databases) look() {
 	}
 }
 
-// elect sees to another primary, when the one there is has been silent for long enough.
+// elect starts an election if the primary has been silent for long enough.
 func (g *databases) elect() {
 	w := g.world
 	if g.electing || g.silent == never || w.now-g.silent < w.cfg.Lease/downShare {
@@ -91,7 +91,7 @@ func (g *databases) elect() {
 	})
 }
 
-// failover replaces the primary, unless it is back.
+// failover replaces the primary if it is still silent.
 func (g *databases) failover() {
 	if g.silent == never {
 		return
@@ -130,68 +130,68 @@ func (g *databases) promote(d *database) {
 	g.world.look()
 }
 
-// reconfigure makes d, which was the primary, a copy of the one that there is now.
+// reconfigure makes d, an old primary, a replica of the present one.
 func (g *databases) reconfigure(d *database) {
 	if d == g.primary || d.relay.follows || !g.reaches(d) {
 		return
 	}
 	d.cutOff()
-	d.model.Crash(d.clock(), d.model.Committed()) // its sessions were nobody else's
+	d.model.Crash(d.clock(), d.model.Committed()) // its open transactions existed nowhere else
 	d.tell()
 	d.relay.follow()
 	d.relay.apart = true
 	g.flow()
 }
 
-// settle tells what has become of the entries of locks now that the primary is
-// one on which they were not written, or was down.
+// settle reports changed entries of locks after another server has become the
+// primary, or the primary has come back.
 func (g *databases) settle() {
 	now := g.primary.rows()
 	g.primary.server.settle(g.entries, now)
 	g.entries = now
 }
 
-// flow lets every replica get what the primary has committed.
+// flow sends every replica the primary's commits.
 func (g *databases) flow() {
 	for _, d := range g.members {
 		d.relay.flow()
 	}
 }
 
-// relay brings a replica what its primary commits, in order and some time later,
-// and never keeps the primary waiting.
+// relay sends a replica the primary's commits, in order and some time later. The
+// primary never waits for it.
 type relay struct {
 	to      *database
 	links   []link // from each member
 	follows bool
-	apart   bool          // it has what the primary has not, and has to get everything anew,
-	copying bool          // which is under way
-	sent    int64         // how much of the log is there, or under way
-	turn    int           // what was sent in an earlier one is void
-	arrives time.Duration // when what was sent last does
+	apart   bool          // it has commits that the primary lacks, and must get everything again
+	copying bool          // that copy is under way
+	sent    int64         // the part of the log that is there or under way
+	turn    int           // messages of an earlier turn are void
+	arrives time.Duration // when the last message arrives
 }
 
-// follow lets it begin.
+// follow starts the relay.
 func (r *relay) follow() {
 	r.follows = true
 	r.to.model.Follow()
 	r.cut()
 }
 
-// cut voids what is under way: it will be sent again.
+// cut voids everything under way. It will be sent again.
 func (r *relay) cut() {
 	r.turn++
 	r.copying = false
 	r.sent = r.to.model.Committed()
 }
 
-// open tells whether something can pass now.
+// open reports whether messages can pass now.
 func (r *relay) open() bool {
 	p := r.to.group.primary.server
 	return r.follows && p.runs() && r.to.server.runs() && !p.world.parted(p, r.to.server)
 }
 
-// flow sends what the replica has not got.
+// flow sends the part of the log that the replica lacks.
 func (r *relay) flow() {
 	if !r.open() {
 		return
@@ -215,7 +215,7 @@ func (r *relay) flow() {
 	}
 }
 
-// send lets f happen when what is sent now arrives.
+// send calls f when a message that is sent now arrives.
 func (r *relay) send(f func()) {
 	w := r.to.server.world
 	g, turn := r.to.group, r.turn

@@ -11,7 +11,8 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// has has a row and a named lock, at that time, and tells after 20 s what is left of them.
+// has creates a row and a named lock at that time, and after 20 s reports which
+// of them are left.
 func has(g **group, since time.Duration) onMySQL {
 	return func(e catalogue.Env, ctx context.Context, p mysql.Port) error {
 		at(e, ctx, since)
@@ -31,7 +32,8 @@ func has(g **group, since time.Duration) onMySQL {
 	}
 }
 
-// What a power loss takes from the primary's disk alone nobody ever sees.
+// A power loss may remove commits from the primary's disk that replicas have. No
+// client sees that.
 func TestWhatReplicasHaveGotIsNotLost(t *testing.T) {
 	g := newMySQLOn(catalogue.Server{Replicas: 2}, 1, func(e catalogue.Env, ctx context.Context, p mysql.Port) error {
 		at(e, ctx, time.Second/2)
@@ -47,8 +49,8 @@ func TestWhatReplicasHaveGotIsNotLost(t *testing.T) {
 		"500ms mysql-1 grant", "2s mysql-1 remove", "3.5s mysql-1b promote", "9s c1 ends: %!w(<nil>), and the row is there: false")
 }
 
-// With every choice the least, the primary is taken for dead after a second, and
-// another takes its place at once.
+// All choices are 0: the monitor considers the primary dead after a second, and
+// another takes over at once.
 func TestAReplicaTakesThePrimarysPlace(t *testing.T) {
 	const (
 		kept = "20s c1 ends: the row is there: true, %!w(<nil>); mysql: the session is over"

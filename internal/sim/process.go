@@ -2,14 +2,14 @@ package sim
 
 import "fmt"
 
-// mates are the clients that share a process with c, c among them. What strikes
-// a process strikes all of them; a dead client stays dead.
+// mates returns the clients in the process of c, with c. A fault on a process
+// applies to all of them. A dead client stays dead.
 func (c *client) mates() []*client {
 	all := c.world.clients[c.first.n:]
 	return all[:min(max(1, c.world.cfg.Lock.Together), len(all))]
 }
 
-// named is the client that a fault acts on.
+// named returns the client that a fault acts on.
 func (w *World) named(name string) (*client, error) {
 	c := w.find(name)
 	if c == nil {
@@ -18,7 +18,7 @@ func (w *World) named(name string) (*client, error) {
 	return c, nil
 }
 
-// Pause stops everything that a client's process does, or a server.
+// Pause stops a server, or all clients of a process.
 func (w *World) Pause(host string) error {
 	c := w.find(host)
 	if c == nil {
@@ -30,7 +30,7 @@ func (w *World) Pause(host string) error {
 	return nil
 }
 
-// Resume lets it go on: first what had become runnable meanwhile.
+// Resume ends a pause. Tasks that became runnable meanwhile run first.
 func (w *World) Resume(host string) error {
 	c := w.find(host)
 	if c == nil {
@@ -49,14 +49,14 @@ func (c *client) resume() {
 		s.goOn()
 	}
 	c.wake()
-	// After what had arrived before: an answer that waits is found.
+	// This comes after everything that arrived before: a waiting answer is found.
 	for _, s := range c.news {
 		w.push(event{at: w.now, what: action(func() { c.learn(s) })})
 	}
 	c.news = c.news[:0]
 }
 
-// Hang stops the task that the client's caller waits for.
+// Hang stops only the task that the client's caller waits for.
 func (w *World) Hang(client string) error {
 	c, err := w.named(client)
 	if err != nil {
@@ -66,7 +66,7 @@ func (w *World) Hang(client string) error {
 	return nil
 }
 
-// Unhang lets it go on.
+// Unhang ends a hang.
 func (w *World) Unhang(client string) error {
 	c, err := w.named(client)
 	if err != nil {
@@ -77,7 +77,7 @@ func (w *World) Unhang(client string) error {
 	return nil
 }
 
-// wake lets every task that the pause kept go on.
+// wake resumes every task that the pause stopped.
 func (c *client) wake() {
 	for _, t := range c.runnable {
 		t.wakeAt(c.world.now)
@@ -88,8 +88,8 @@ func (c *client) wake() {
 	c.runnable, c.waiting = c.runnable[:0], c.waiting[:0]
 }
 
-// Kill ends a client's process. Its kernel closes its connections, which is
-// nothing to a server that has no sessions, or keeps them.
+// Kill ends a client's process. Its kernel closes its connections. That has no
+// effect on servers without sessions, or with sessions that outlive connections.
 func (w *World) Kill(name string) error {
 	c, err := w.named(name)
 	if err != nil {
@@ -101,7 +101,7 @@ func (w *World) Kill(name string) error {
 	return w.PowerOff(name)
 }
 
-// PowerOff ends a client's process without a word.
+// PowerOff ends a client's process without closing its connections.
 func (w *World) PowerOff(name string) error {
 	c, err := w.named(name)
 	if err != nil {
@@ -111,13 +111,13 @@ func (w *World) PowerOff(name string) error {
 		m.die()
 	}
 	if c.pool != nil {
-		c.pool.conns = c.pool.conns[:0] // what is open at a server is half open
+		c.pool.conns = c.pool.conns[:0] // the server keeps them half open
 	}
 	return nil
 }
 
-// die ends the client. A task that is on its host unwinds when it is woken,
-// and no answer finds it any more.
+// die ends the client. A task on its host unwinds when it is woken, and gets no
+// more answers.
 func (c *client) die() {
 	c.dead = true
 	c.each(func(n *conn) { n.waiter = nil })

@@ -11,8 +11,8 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// What strikes a client strikes those that share its process, and nobody else;
-// only a hang is its own.
+// A fault on a client applies to all clients of its process and to no others.
+// Only a hang applies to one.
 func TestAProcessIsStruckAsAWhole(t *testing.T) {
 	asks := func(e catalogue.Env, ctx context.Context) error {
 		e.Host.Sleep(ctx, 600*time.Millisecond)
@@ -27,7 +27,7 @@ func TestAProcessIsStruckAsAWhole(t *testing.T) {
 	for name, c := range map[string]struct {
 		strike func(*World) error
 		heal   func(*World) error
-		want   [3]string // how each client's acquire ends
+		want   [3]string // the end of each client's acquire
 	}{
 		"paused": {
 			func(w *World) error { return w.Pause("c2") },

@@ -2,17 +2,16 @@ package sim
 
 import "time"
 
-// event is something that will happen at a time: a task's timer, a message's
-// arrival, a call.
+// event is a future event: a task's timer, a message's arrival, a call.
 type event struct {
 	at   time.Duration
-	seq  uint64 // events of one instant happen in the order in which they were made
+	seq  uint64 // events of one instant happen in the order of their creation
 	what happening
 }
 
 type happening interface{ happen(w *World) }
 
-// action is a happening that is just a function.
+// action is a happening made of a function.
 type action func()
 
 func (f action) happen(*World) { f() }
@@ -21,12 +20,12 @@ func (e *event) before(o *event) bool {
 	return e.at < o.at || e.at == o.at && e.seq < o.seq
 }
 
-// queue is a list in order, the next event first. Few events are under way at
-// a time, and a new one mostly belongs near the front, since latencies are
-// short: it is quicker than a heap to let what comes before it make room.
+// queue is a sorted list, the next event first. Only few events are under way at
+// a time, and a new one mostly belongs near the front, since latencies are short.
+// Moving the earlier ones is faster than a heap.
 type queue struct {
 	events []event
-	room   []event // events are its end; what is before them is free
+	room   []event // events is its end, the part before is free
 }
 
 func (q *queue) push(e event) {
@@ -43,7 +42,7 @@ func (q *queue) push(e event) {
 	es[i] = e
 }
 
-// grow makes as much room as there are events, and returns how much.
+// grow makes room for as many events again and returns how many.
 func (q *queue) grow() int {
 	head := max(len(q.events), 64)
 	room := make([]event, head+len(q.events))
@@ -59,7 +58,7 @@ func (q *queue) pop() event {
 	return first
 }
 
-// empty is an empty queue in the same room.
+// empty returns an empty queue that uses the same memory.
 func (q *queue) empty() queue {
 	return queue{events: q.room[len(q.room):], room: q.room}
 }

@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// Events come in the order of their times, and those of one instant in the
-// order of their numbers, however many there are and in whatever order they
-// were put in.
+// Events come in the order of their times, and those of one instant in the order
+// of their numbers. Their count and the order of insertion do not matter.
 func TestTheQueueIsInOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var q queue

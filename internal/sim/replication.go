@@ -8,28 +8,28 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// stream is what a replica gets from the server that it follows: first all that
-// this holds, then every write, in order and some time later. What an isolation
-// holds back arrives when it ends, as it does with TCP; who was down gets
-// everything anew.
+// stream is the replication from a server to one replica: first a copy of
+// everything, then every write, in order and some time later. Writes that an
+// isolation holds back arrive when it ends, as with TCP. A replica that was down
+// gets a full copy.
 type stream struct {
 	from, to *server
-	synced   bool // it has got everything once
+	synced   bool // it has got a full copy
 	syncing  bool
-	turn     int // of synced: what was sent in an earlier one is void
+	turn     int // of synced: messages of an earlier turn are void
 	link     link
-	arrives  time.Duration // when what was sent last does
+	arrives  time.Duration // when the last message arrives
 	held     []batch
-	acked    int64 // how much from knows that to has got
+	acked    int64 // the writes that to has, as far as from knows
 }
 
-// batch is some writes, and how many there were with them.
+// batch is some writes, and the number of all writes up to them.
 type batch struct {
 	writes []model.Write
 	total  int64
 }
 
-// follow makes s a replica of master, which has to send it everything.
+// follow makes s a replica of master. It needs a full copy first.
 func (s *server) follow(master *server) *stream {
 	st := &stream{from: master, to: s, link: link{name: s.world.memory.join(master.name, "→", s.name)}}
 	master.streams = append(master.streams, st)
@@ -37,7 +37,7 @@ func (s *server) follow(master *server) *stream {
 	return st
 }
 
-// unfollow ends that.
+// unfollow ends the replication from the master of s.
 func (s *server) unfollow() {
 	s.source.streams = slices.DeleteFunc(s.source.streams, func(st *stream) bool {
 		if st.to == s {
@@ -61,13 +61,13 @@ func (s *server) detach() {
 	}
 }
 
-// restart makes st start again with everything.
+// restart makes st begin with a full copy.
 func (st *stream) restart() {
 	st.synced, st.syncing, st.held, st.acked = false, false, nil, 0
 	st.turn++
 }
 
-// flow lets every stream of the node go on that can.
+// flow makes every stream of the node go on if it can.
 func (n *node) flow() {
 	for _, m := range n.members {
 		for _, st := range m.streams {
@@ -89,12 +89,12 @@ func (n *node) flow() {
 	}
 }
 
-// open tells whether something can pass now.
+// open reports whether messages can pass now.
 func (st *stream) open() bool {
 	return st.from.runs() && st.to.runs() && !st.from.world.parted(st.from, st.to)
 }
 
-// sync copies everything, a moment later.
+// sync sends a full copy, which arrives a moment later.
 func (st *stream) sync() {
 	if st.syncing {
 		return
@@ -107,7 +107,7 @@ func (st *stream) sync() {
 		}
 		st.syncing = false
 		if !st.open() {
-			return // look comes again
+			return // look calls sync again
 		}
 		st.synced = true
 		st.turn++
@@ -116,7 +116,7 @@ func (st *stream) sync() {
 	})
 }
 
-// copy lets the replica have all that the master has.
+// copy copies everything from the master to the replica.
 func (st *stream) copy() {
 	s := st.to
 	s.redis.CopyFrom(s.wall(), st.from.redis)
@@ -125,8 +125,8 @@ func (st *stream) copy() {
 	s.before = nil
 }
 
-// finish lets the replicas that s reaches have all that it has written: a server
-// that is asked to end waits for them (Redis manual, SHUTDOWN).
+// finish sends all writes to the replicas that s reaches: a server that is shut
+// down waits for them (Redis manual, SHUTDOWN).
 func (s *server) finish() {
 	for _, st := range s.streams {
 		if st.synced && st.open() {
@@ -135,8 +135,8 @@ func (s *server) finish() {
 	}
 }
 
-// forget tells what a server that is the master no more held by itself, and has
-// dropped. What else became of its entries was told by the others.
+// forget reports entries that an old master held alone and has now dropped. The
+// other servers have reported the rest.
 func (s *server) forget() {
 	effects := s.redis.Effects()
 	for i := range effects {
@@ -147,8 +147,8 @@ func (s *server) forget() {
 	}
 }
 
-// expired tells what has run out of what its node holds, now that s is up again
-// as its master, or has become that. What else a replica still had was over.
+// expired reports the expired entries of the node, after s has come up as its
+// master or was promoted. Other entries of a replica had ended before.
 func (s *server) expired() {
 	effects := s.redis.Effects()
 	for i := range effects {
@@ -159,7 +159,7 @@ func (s *server) expired() {
 	}
 }
 
-// replicate sends what s has written to those that follow it.
+// replicate sends the new writes of s to its replicas.
 func (s *server) replicate() {
 	if s.node == nil || !s.node.replicated() {
 		return
@@ -180,7 +180,7 @@ func (s *server) replicate() {
 	}
 }
 
-// send puts b on its way.
+// send sends b.
 func (st *stream) send(b batch) {
 	if !st.open() {
 		st.held = append(st.held, b)
@@ -198,7 +198,7 @@ func (st *stream) send(b batch) {
 	})
 }
 
-// take lets the replica have b.
+// take applies b to the replica.
 func (st *stream) take(b batch) {
 	for _, w := range b.writes {
 		st.to.redis.Replicate(st.to.wall(), w)
@@ -207,7 +207,7 @@ func (st *stream) take(b batch) {
 	st.acknowledge()
 }
 
-// acknowledge tells the master, a moment later, how much its replica has got.
+// acknowledge tells the master, a moment later, how many writes its replica has.
 func (st *stream) acknowledge() {
 	turn, got := st.turn, st.to.got
 	st.after(func() {
@@ -218,7 +218,7 @@ func (st *stream) acknowledge() {
 	})
 }
 
-// after calls f when something that is sent now arrives.
+// after calls f when a message that is sent now arrives.
 func (st *stream) after(f func()) {
 	w := st.from.world
 	latency := latencyMin + time.Duration(w.choose(&st.link, w.latencies))*time.Microsecond
@@ -226,15 +226,15 @@ func (st *stream) after(f func()) {
 	w.push(event{at: st.arrives, what: action(f)})
 }
 
-// acknowledgement is a WAIT that has not been answered.
+// acknowledgement is a WAIT without an answer yet.
 type acknowledgement struct {
 	message *message
 	total   int64
 	until   time.Duration
 }
 
-// await serves WAIT: it is answered when enough replicas have got all that the
-// master had written, or its time is over.
+// await executes WAIT: the answer comes when enough replicas have all the
+// master's writes, or at the timeout.
 func (s *server) await(m *message) {
 	a := &acknowledgement{message: m, total: s.written, until: never}
 	if m.command.TTL > 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// calls counts a call of the port, and says why it cannot be made.
+// calls counts a call of the port, and returns an error if it cannot be made.
 func (c *client) calls(ctx context.Context) error {
 	c.mustLive()
 	o := c.world.current.operation
@@ -25,12 +25,12 @@ func (c *client) calls(ctx context.Context) error {
 	return nil
 }
 
-// transport is the client's way to a Redis server, as its library goes it: to
-// the master of a node, as far as the client knows it, or to the server of tokens.
+// transport is the client's connection to Redis as its library makes it: to the
+// master of a node, as far as the client knows it, or to the server of tokens.
 type transport struct {
 	client *client
 	node   int
-	server *server // nil: a node's
+	server *server // nil: the master of a node
 }
 
 func (t *transport) to() *server {
@@ -40,14 +40,14 @@ func (t *transport) to() *server {
 	return t.client.masters[t.node]
 }
 
-// How go-redis sends again after an error, by default.
+// These are the retries of go-redis after an error, by default.
 const (
 	defaultRetries = 3
 	minBackoff     = 8 * time.Millisecond
 	maxBackoff     = 512 * time.Millisecond
 )
 
-// Do is one call of the port.
+// Do executes one call of the port.
 func (t *transport) Do(ctx context.Context, timeout time.Duration, cmd redis.Command) (redis.Reply, error) {
 	c := t.client
 	if err := c.calls(ctx); err != nil {
@@ -66,10 +66,10 @@ func (t *transport) Do(ctx context.Context, timeout time.Duration, cmd redis.Com
 	for try := 0; err != nil && try < retries; try++ {
 		c.sleep(context.Background(), min(minBackoff<<try, maxBackoff))
 		if again := c.request(t.to(), timeout, &cmd); again == nil || !locks.IsDefinite(again) {
-			err = again // an earlier try may have been executed, so a definite error says nothing
+			err = again // an earlier try may have been executed, so a definite error would be wrong
 		}
 	}
-	reply := task.reply // a point may let time go by
+	reply := task.reply // time may pass at a point
 	r.answered()
 	if err != nil {
 		return redis.Reply{}, err
@@ -77,7 +77,8 @@ func (t *transport) Do(ctx context.Context, timeout time.Duration, cmd redis.Com
 	return reply, nil
 }
 
-// numbered is one request of an operation, which has a point before it and one after it.
+// numbered is one request of an operation, with a point before it and one after
+// it.
 type numbered struct {
 	client    *client
 	operation *operation
@@ -86,7 +87,7 @@ type numbered struct {
 	sends     fmt.Stringer // its command
 }
 
-// asks counts a request of the running task's, and announces the point before it.
+// asks counts a request of the running task and announces the point before it.
 func (c *client) asks(sends fmt.Stringer) numbered {
 	o := c.world.current.operation
 	o.requests++
@@ -102,7 +103,7 @@ func (r *numbered) answered() {
 	r.client.point(r, true)
 }
 
-// lastRequest is how many requests an operation has undisturbed.
+// lastRequest returns how many requests an undisturbed operation has.
 func (c *client) lastRequest(o *operation) int {
 	if o.kind == history.Acquire {
 		return c.world.cfg.Lock.Steps.Acquire
@@ -111,7 +112,7 @@ func (c *client) lastRequest(o *operation) int {
 }
 
 // request sends cmd, or the running task's access to the guarded resource, and
-// waits for the answer, which is then in the task's reply or answer.
+// waits for the answer. The answer is then in the task's reply or result.
 func (c *client) request(s *server, timeout time.Duration, cmd *redis.Command) error {
 	until := c.world.now + c.clock.lasts(timeout)
 	n := c.idle(s)
@@ -130,7 +131,7 @@ func (c *client) carry(n *conn, until time.Duration, cmd *redis.Command) error {
 	return c.exchange(n, call, until, cmd)
 }
 
-// idle is a connection to s that no other task uses, which may have to be opened.
+// idle returns an unused connection to s, which may not be open yet.
 func (c *client) idle(s *server) *conn {
 	slot := &c.conns[s.n]
 	if (*slot).busy {
@@ -152,8 +153,8 @@ func (c *client) spareSlot(s *server) **conn {
 	return &c.spare[len(c.spare)-1]
 }
 
-// exchange sends a message, with cmd or the task's access if it is a call, and
-// waits for its answer.
+// exchange sends a message and waits for its answer. A call carries cmd or the
+// task's access.
 func (c *client) exchange(n *conn, k kind, until time.Duration, cmd *redis.Command) error {
 	t := c.world.current
 	m := c.world.newMessage(n, k, true)
@@ -167,13 +168,13 @@ func (c *client) exchange(n *conn, k kind, until time.Duration, cmd *redis.Comma
 	return err
 }
 
-// await sends m, and waits for its answer.
+// await sends m and waits for its answer.
 //
-// A client that was paused beyond its time-out finds two things when it goes
-// on: the time-out, and the answer in its kernel's buffer. In a real client
-// either may come first. Here the answer always does: it is what does harm,
-// because a client that is told of a grant whose lease has run out goes on to
-// use it, while one that is told of a time-out gives up.
+// A client that was paused beyond its timeout finds two events when it resumes:
+// the timeout, and the answer in its kernel's buffer. In a real client either may
+// come first. Here the answer always does, because it can do harm: a client with
+// a grant whose lease has expired goes on to use it, while a client with a
+// timeout gives up.
 func (c *client) await(m *message, until time.Duration) error {
 	t, n := c.world.current, m.conn
 	m.op = t.operation.Index
@@ -186,7 +187,7 @@ func (c *client) await(m *message, until time.Duration) error {
 	return env.ErrTimeout
 }
 
-// receive is an answer's arrival at the client.
+// receive handles an answer that arrives at the client.
 func (c *client) receive(m *message) {
 	n := m.conn
 	if n.library != nil {

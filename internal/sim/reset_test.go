@@ -13,8 +13,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
-// A world that was reset is a new one, however the run before ended, and what
-// still waited there has been let go.
+// A reset world is like a new one, however the last run ended, and the last run's
+// waiting tasks are gone.
 func TestAResetWorldIsNew(t *testing.T) {
 	ask := func(e catalogue.Env, ctx context.Context) error {
 		if err := e.Host.Sleep(ctx, time.Duration(e.Host.Rand("wait", 1000))*time.Millisecond); err != nil {
@@ -70,8 +70,8 @@ func TestAResetWorldIsNew(t *testing.T) {
 	}
 }
 
-// A panic comes out of Run with the place where it happened, whoever drove
-// the world then.
+// Run passes on a panic with the stack of its origin, whichever task drove the
+// world then.
 func TestAPanicSaysWhere(t *testing.T) {
 	s := newScene(set, "c1", "c2")
 	s.After(time.Second, noWheels)
@@ -81,7 +81,7 @@ func TestAPanicSaysWhere(t *testing.T) {
 	defer func() {
 		text := fmt.Sprint(recover())
 		if !strings.Contains(text, "no wheels") || !strings.Contains(text, "noWheels") {
-			t.Errorf("it says %s", text)
+			t.Errorf("the panic is %s", text)
 		}
 	}()
 	s.run(t, time.Minute)

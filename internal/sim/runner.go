@@ -12,27 +12,27 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// errNeverEntered is what an acquire ends with whose Run has ended without an
-// entry and without an error, which no Runner should.
+// errNeverEntered is the error of an acquire if Run returns without an error and
+// without calling the critical section.
 var errNeverEntered = errors.New("the lock has not called the critical section")
 
-// visit is one call of a Runner: an acquire and a release to the client's
-// caller. The lock's own task goes through it, and stands still in the first
-// entry until the caller releases.
+// visit is one call of a Runner. To the client's caller it is an acquire and a
+// release. The lock's own task executes it, and stops in the first critical
+// section until the caller releases.
 type visit struct {
 	client    *client
 	operation *operation // the acquire
-	caller    *task      // waits for the lock; nil: nobody does
-	inside    *task      // is in the caller's entry
+	caller    *task      // waits for the lock; nil without one
+	inside    *task      // the lock's task, in the caller's critical section
 	lease     locks.Lease
 	abandoned bool
 	released  bool
 	ended     bool
-	err       error // what it ended with
+	err       error // the error that it returned
 	run       locks.Task
 }
 
-// visit is the one that began with that acquire.
+// visit returns the visit that this acquire began, or nil.
 func (c *client) visit(acquire int) *visit {
 	i := slices.IndexFunc(c.visits, func(v *visit) bool { return v.operation.Index == acquire })
 	if i < 0 {
@@ -41,7 +41,7 @@ func (c *client) visit(acquire int) *visit {
 	return c.visits[i]
 }
 
-// enter has the lock call the critical section, or goes on waiting for that.
+// enter makes the lock call the critical section, or continues to wait for that.
 func (c *client) enter(r locks.Runner, op env.Op, timeout time.Duration) (lease locks.Lease, err error) {
 	v := c.visit(op.Index)
 	if v == nil {
@@ -66,10 +66,11 @@ func (c *client) enter(r locks.Runner, op env.Op, timeout time.Duration) (lease 
 	return nil, env.ErrWaits
 }
 
-// exit ends the caller's entry, and waits until the lock is through with it.
+// exit ends the caller's critical section, and waits until the lock is done with
+// it.
 func (c *client) exit(v *visit) error {
 	v.released = true
-	v.inside.operation = c.operation // what it does from here on is the release
+	v.inside.operation = c.operation // from here on it belongs to the release
 	v.inside.wakeAt(c.world.now)
 	v.wait(never, func() bool { return false })
 	c.leave(v)
@@ -80,7 +81,7 @@ func (c *client) leave(v *visit) {
 	c.visits = slices.DeleteFunc(c.visits, func(o *visit) bool { return o == v })
 }
 
-// wait lets the running task, which is the caller's, wait for the lock.
+// wait makes the running task, the caller's, wait for the lock.
 func (v *visit) wait(until time.Duration, enough func() bool) {
 	w := v.client.world
 	for !v.ended && !enough() && w.now < until {
@@ -90,14 +91,14 @@ func (v *visit) wait(until time.Duration, enough func() bool) {
 	}
 }
 
-// wake lets the caller see what has changed.
+// wake makes the caller check again.
 func (v *visit) wake() {
 	if v.caller != nil {
 		v.caller.wakeAt(v.client.world.now)
 	}
 }
 
-// critical is the critical section, as the lock calls it.
+// critical is the critical section that the lock calls.
 func (v *visit) critical(_ context.Context, lease locks.Lease) {
 	c := v.client
 	c.mustLive()
@@ -113,14 +114,14 @@ func (v *visit) critical(_ context.Context, lease locks.Lease) {
 	v.uncalled(t, lease)
 }
 
-// uncalled goes through a critical section that the caller has not asked for,
-// in the lock's task: it steps off the host, as a script of the harness does.
+// uncalled runs a critical section that the caller did not request. The lock's
+// task runs it, outside of the host like a script of the harness.
 func (v *visit) uncalled(t *task, lease locks.Lease) {
 	c := v.client
 	operation := t.operation
 	t.client = nil
 	g := c.grantOf(lease)
-	g.Stands = v.operation.Index // what is in the store was made for that one
+	g.Stands = v.operation.Index // the entry in the store was made for that operation
 	op := c.world.observer.Enter(c.name, g)
 	if op.Index != 0 {
 		c.leases = append(c.leases, granted{op.Index, op.Lock, lease})
@@ -131,7 +132,7 @@ func (v *visit) uncalled(t *task, lease locks.Lease) {
 	c.stand(false)
 }
 
-// Abandon: see env.Patient.
+// Abandon implements env.Patient.
 func (c *client) Abandon(op env.Op) {
 	if v := c.visit(op.Index); v != nil {
 		v.abandoned = true
@@ -142,7 +143,7 @@ func (c *client) Abandon(op env.Op) {
 	}
 }
 
-// grantOf is what a lease says of itself.
+// grantOf returns the grant that a lease describes.
 func (c *client) grantOf(lease locks.Lease) (g env.Grant) {
 	if d, ok := lease.(locks.Deadliner); ok {
 		g.ValidUntil = c.trueTime(d.Until())
@@ -153,8 +154,8 @@ func (c *client) grantOf(lease locks.Lease) (g env.Grant) {
 	return g
 }
 
-// begin is the operation that a call of the caller's is: a new one, but for an
-// acquire that goes on.
+// begin returns the operation of a call: a new one, except when an acquire goes
+// on.
 func (c *client) begin(op env.Op, kind string) *operation {
 	if v := c.visit(op.Index); v != nil && kind == history.Acquire {
 		return v.operation

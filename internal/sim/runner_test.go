@@ -12,7 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// runner is a lock that calls the critical section as f does.
+// runner is a lock that calls the critical section in f.
 type runner struct {
 	lockFunc
 	run func(e catalogue.Env, critical func()) error
@@ -22,7 +22,7 @@ func (r runner) Run(ctx context.Context, _ string, critical func(context.Context
 	return r.run(r.env, func() { critical(ctx, r) })
 }
 
-// newRunner is a scene with such a lock.
+// newRunner returns a scene with such a lock.
 func newRunner(run func(e catalogue.Env, critical func()) error) *scene {
 	s := newScene(nil, "c1")
 	cfg := s.cfg
@@ -32,7 +32,7 @@ func newRunner(run func(e catalogue.Env, critical func()) error) *scene {
 }
 
 // visits is c1's caller: it acquires, works for five seconds, and releases. It
-// gives up after so many tries of a second.
+// gives up after that many tries of one second each.
 func (s *scene) visits(t *testing.T, tries int) []string {
 	t.Helper()
 	s.Go(func() {
@@ -109,8 +109,8 @@ func TestALockThatCallsTheCriticalSection(t *testing.T) {
 	}
 }
 
-// What the lock does before it calls the critical section belongs to the
-// acquire, and what it does afterwards to the release.
+// The requests before the critical section belong to the acquire, and those after
+// it to the release.
 func TestPointsOfALockThatCallsTheCriticalSection(t *testing.T) {
 	s := newRunner(func(e catalogue.Env, critical func()) error {
 		_, err := e.Redis[0].SetIfAbsent(context.Background(), 0, "a", "v", 0)
@@ -123,7 +123,7 @@ func TestPointsOfALockThatCallsTheCriticalSection(t *testing.T) {
 		"0s c1 acquires: <nil>", "5s c1 release: before request 1, DEL", "5s remove by 2", "5s c1 release: after request 1, DEL", "5s c1 releases: <nil>")
 }
 
-// Who is killed is not in a critical section any more, and starts none.
+// A killed client has left its critical section, and enters no other.
 func TestALockThatCallsTheCriticalSectionIsKilled(t *testing.T) {
 	s := newRunner(func(e catalogue.Env, critical func()) error {
 		critical()

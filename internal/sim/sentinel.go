@@ -2,21 +2,21 @@ package sim
 
 import "time"
 
-// How long Sentinels take: shares of T, because a failover that outlasts the
-// leases shows nothing.
+// Delays of Sentinels are shares of T, because a failover that takes longer than
+// the leases would show nothing.
 const (
 	downShare     = 10 // down-after-milliseconds is T/10
 	electionShare = 4  // an election takes up to T/4
 	configShare   = 10 // to reconfigure a server takes up to T/10
 )
 
-// isolation cuts servers off from all other servers.
+// isolation separates servers from all other servers.
 type isolation struct {
 	id      int
 	servers []string
 }
 
-// Isolate cuts servers off from the others until Restore.
+// Isolate separates servers from the others until Restore.
 func (w *World) Isolate(id int, servers []string) error {
 	for _, name := range servers {
 		if s := w.server(name); s == nil || s == w.resource || s == w.tokens {
@@ -29,7 +29,7 @@ func (w *World) Isolate(id int, servers []string) error {
 	return nil
 }
 
-// parted tells whether nothing passes between two servers.
+// parted reports whether an isolation separates two servers.
 func (w *World) parted(a, b *server) bool {
 	for _, is := range w.isolations {
 		if is.has(a) != is.has(b) {
@@ -48,7 +48,8 @@ func (is *isolation) has(s *server) bool {
 	return false
 }
 
-// look lets everybody notice who reaches whom. It is called when that changes.
+// look makes all servers and monitors notice which servers they reach, after that
+// has changed.
 func (w *World) look() {
 	if w.ensemble != nil {
 		w.ensemble.look()
@@ -64,7 +65,7 @@ func (w *World) look() {
 	}
 }
 
-// watch is what the Sentinels do about what they see.
+// watch makes the Sentinels react to the state of the servers.
 func (n *node) watch() {
 	w := n.world
 	if len(n.unseen) == 0 {
@@ -90,8 +91,8 @@ func (n *node) watch() {
 	}
 }
 
-// spread lets the Sentinels that know who the master is tell those that they
-// reach, and these the clients.
+// spread makes Sentinels that know the master tell the Sentinels that they reach,
+// and the clients.
 func (n *node) spread() {
 	w := n.world
 	for more := true; more; {
@@ -107,7 +108,7 @@ func (n *node) spread() {
 	}
 }
 
-// learns is what Sentinel i does when it learns who the master is.
+// learns makes Sentinel i know the master and tell the clients.
 func (n *node) learns(i int) {
 	n.knows[i] = true
 	for _, c := range n.world.clients {
@@ -117,8 +118,8 @@ func (n *node) learns(i int) {
 	}
 }
 
-// elect looks for a Sentinel that takes the master for dead, together with most
-// of the others, and lets it replace the master.
+// elect looks for a Sentinel that, with a majority, considers the master dead.
+// That Sentinel replaces the master.
 func (n *node) elect() {
 	if n.electing {
 		return
@@ -132,7 +133,7 @@ func (n *node) elect() {
 	}
 }
 
-// leader is the first Sentinel that may replace the master; -1: none may.
+// leader returns the first Sentinel that may replace the master, or -1.
 func (n *node) leader() int {
 	w := n.world
 	for i, s := range w.monitors {
@@ -149,7 +150,7 @@ func (n *node) leader() int {
 	return -1
 }
 
-// gone tells whether the master is dead in the eyes of Sentinel i.
+// gone reports whether Sentinel i considers the master dead.
 func (n *node) gone(i int) bool {
 	return n.unseen[i] != never && n.world.now-n.unseen[i] >= n.world.cfg.Lease/downShare
 }
@@ -173,7 +174,7 @@ func (n *node) failover() {
 	n.promote(best, leader)
 }
 
-// takes is how long something takes, at random: up to T/share.
+// takes returns a random duration of up to T/share.
 func (w *World) takes(what, who string, share int64) time.Duration {
 	most := int64(w.cfg.Lease) / share / int64(time.Microsecond)
 	return time.Duration(w.Rand(who, what, max(1, most))) * time.Microsecond

@@ -9,36 +9,36 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// server is what clients connect to: a model of a Redis server, a Sentinel, a
-// member of an ensemble, a MySQL server, or the guarded resource, which the
-// observer stands for.
+// server is anything that clients connect to: a model of a Redis server, a
+// Sentinel, a member of an ensemble, a MySQL server, or the guarded resource. The
+// observer executes the resource's requests.
 type server struct {
 	world  *World
 	name   string
-	n      int           // among the world's servers
+	n      int           // index among the world's servers
 	redis  *model.Server // nil: it keeps no data
 	up     bool
 	paused bool
-	inbox  []*message // what has arrived in a pause
+	inbox  []*message // messages that arrived during a pause
 	// incarnation counts the server's processes, from 1: Stop ends one.
 	incarnation int
 	clock       clock
-	timer       time.Duration // when the next expiry is in the queue; 0: none
+	timer       time.Duration // when the next expiry is queued; 0: none
 	links       []link        // by client
 
-	node    *node              // that it belongs to; nil: none
-	streams []*stream          // to those that follow it
-	source  *server            // whom it follows; nil: it is a master
-	written int64              // how many writes it has sent to its followers so far
-	got     int64              // and how many it has got
-	waits   []*acknowledgement // clients that wait for its followers
-	before  map[string]int     // of a master that others have replaced: the entries that it had then
+	node    *node              // the node of which it is a member; nil: none
+	streams []*stream          // to its replicas
+	source  *server            // its master; nil: it is a master itself
+	written int64              // writes sent to its replicas so far
+	got     int64              // writes received
+	waits   []*acknowledgement // clients that wait for its replicas
+	before  map[string]int     // of a replaced master: its entries at that time
 
-	member   *member   // of an ensemble; nil: it is none
-	database *database // what it is as a MySQL server; nil: it is none
+	member   *member   // its state as a member of an ensemble; else nil
+	database *database // its state as a MySQL server; else nil
 }
 
-// reset makes s a new server: of Redis if model is there, else the guarded resource.
+// reset makes s a new server: Redis with a model, else the guarded resource.
 func (s *server) reset(w *World, name string, model *model.Server) {
 	*s = server{
 		world: w, name: name, n: len(w.servers), redis: model, up: true, incarnation: 1,
@@ -46,7 +46,7 @@ func (s *server) reset(w *World, name string, model *model.Server) {
 	}
 }
 
-// addServers makes the servers of the run's layout.
+// addServers adds the servers of the run's layout.
 func (w *World) addServers() {
 	layout := w.memory.layoutOf(&w.cfg)
 	set := w.cfg.Server
@@ -87,7 +87,7 @@ func (w *World) addServers() {
 	}
 }
 
-// slots shares out the hash slots of a Redis Cluster evenly.
+// slots divides the hash slots of a Redis Cluster evenly.
 func slots(masters []string) []model.SlotRange {
 	ranges := make([]model.SlotRange, len(masters))
 	for i, name := range masters {
@@ -119,14 +119,14 @@ func (w *World) server(name string) *server {
 	return nil
 }
 
-// wall is the server's wall clock.
+// wall returns the server's wall clock.
 func (s *server) wall() time.Duration { return s.clock.wall(s.world.now) }
 
-// runs tells whether the server does anything.
+// runs reports whether the server is up and not paused.
 func (s *server) runs() bool { return s.up && !s.paused }
 
-// receive serves a message that has arrived, and sends the answer. To a server
-// that stands still its kernel connects, and keeps what comes.
+// receive handles a message that has arrived, and sends the answer. During a
+// pause the server's kernel accepts connections and keeps messages.
 func (s *server) receive(m *message) {
 	switch {
 	case s.member != nil:
@@ -145,11 +145,11 @@ func (s *server) receive(m *message) {
 	case m.kind == dial && s.up:
 		m.conn.incarnation = s.incarnation
 	case m.kind == dial:
-		m.err = errUnreachable // nobody listens
+		m.err = errUnreachable // no process listens
 	case m.conn.incarnation != s.incarnation:
 		// The process that had accepted the connection is gone, whether or not
-		// another one runs: the kernel answers with a reset. What was sent
-		// earlier on that connection may have been executed.
+		// another one runs: the kernel answers with a reset. Earlier requests on
+		// that connection may have been executed.
 		m.kind = rst
 	case s.redis == nil:
 		m.answer = s.world.observer.Resource(m.access)
@@ -164,7 +164,7 @@ func (s *server) receive(m *message) {
 	s.world.send(m)
 }
 
-// tell reports what took effect, and sees to the next expiry.
+// tell reports all effects and queues the next expiry.
 func (s *server) tell() {
 	effects := s.redis.Effects()
 	for i := range effects {
@@ -177,15 +177,15 @@ func (s *server) tell() {
 	s.replicate()
 }
 
-// changed notes that who asks s again may get another answer.
+// changed notes that the next request to s may get another answer.
 func (s *server) changed() {
 	if o := s.world.order; o != nil {
 		o.changes++
 	}
 }
 
-// effect reports what happened to the entry of a lock. A command that
-// overwrites another's entry takes one grant away and makes one.
+// effect reports an effect on the entry of a lock. A command that overwrites
+// another's entry ends one grant and makes one.
 func (w *World) effect(s *server, f *model.Effect) {
 	lock := w.lockOf(f.Key)
 	if lock == "" {
@@ -200,13 +200,13 @@ func (w *World) effect(s *server, f *model.Effect) {
 	}
 }
 
-// reports tells what happened to the entry of a lock. Who made it and who acted
-// are the indices of invokes; by 0: the server itself.
+// reports reports an effect on the entry of a lock. maker and by are indices of
+// invokes; 0 in by means the server itself.
 func (s *server) reports(f, lock, key string, maker, by int) {
 	s.reportsWhy(f, lock, key, maker, by, "")
 }
 
-// reportsWhy is reports, with the reason for it in words.
+// reportsWhy is reports with a reason in words.
 func (s *server) reportsWhy(f, lock, key string, maker, by int, text string) {
 	e := history.Entry{
 		Process: history.Process{Name: s.name}, Type: history.Event, F: f,
@@ -218,7 +218,7 @@ func (s *server) reportsWhy(f, lock, key string, maker, by int, text string) {
 	s.world.observer.Server(e)
 }
 
-// lockOf is the lock whose entry key is, or "".
+// lockOf returns the lock whose entry key is, or "".
 func (w *World) lockOf(key string) string {
 	for _, name := range w.cfg.Names {
 		if name == key {
@@ -239,10 +239,10 @@ var effectNames = [...]string{
 	model.Evicted:     history.Lose,
 }
 
-// arm makes sure that an entry that nobody looks at is expired on time.
+// arm makes sure that an entry expires on time even without requests.
 func (s *server) arm() {
 	if s.world.order != nil {
-		return // it asks when the next one is
+		return // the next expiry is queued when that timer fires
 	}
 	if s.member != nil {
 		s.member.ensemble.arm()
@@ -260,7 +260,7 @@ func (s *server) arm() {
 	s.world.push(event{at: at, what: (*expiry)(s)})
 }
 
-// due is when something of the server's ends by itself.
+// due returns the time of the server's next expiry or timeout.
 func (s *server) due() (at time.Duration, ok bool) {
 	switch {
 	case s.database != nil:
@@ -275,7 +275,7 @@ func (s *server) due() (at time.Duration, ok bool) {
 	return s.clock.when(at), true
 }
 
-// expire lets end what is due.
+// expire ends everything that is due.
 func (s *server) expire() {
 	if s.database != nil {
 		s.database.expire()
@@ -285,16 +285,16 @@ func (s *server) expire() {
 	s.tell()
 }
 
-// expiry is the timer of a server's.
+// expiry is a server's timer.
 type expiry server
 
 func (x *expiry) happen(w *World) {
 	s := (*server)(x)
 	if s.timer == 0 || s.timer > w.now {
-		return // another one had been armed for an earlier time
+		return // an earlier timer has replaced this one
 	}
 	s.timer = 0
-	if s.runs() { // else Start or Resume sees to it
+	if s.runs() { // else Start or Resume does it
 		s.expire()
 		s.arm()
 	}

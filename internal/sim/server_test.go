@@ -99,7 +99,7 @@ func TestAClockThatIsSetBackKeepsEntriesLonger(t *testing.T) {
 	}
 }
 
-// A timer that another one has replaced does nothing, not even put in a third.
+// A replaced timer does nothing when it fires. It does not queue a third one.
 func TestTimersDoNotPileUp(t *testing.T) {
 	s := newScene(func(e catalogue.Env, ctx context.Context) error {
 		_, err := e.Redis[0].SetIfAbsent(ctx, 0, "a", "v", time.Hour)
@@ -117,8 +117,7 @@ func TestTimersDoNotPileUp(t *testing.T) {
 	}
 }
 
-// A server that has been started again does not know the connections of the
-// process before it.
+// A restarted server does not know the connections of the process before it.
 func TestARestartedServerServesNoConnectionOfItsPredecessor(t *testing.T) {
 	slow := faults.Impairment{Client: "c1", Server: "redis-1", Direction: faults.ToServer, Action: faults.Slow, Delay: 5 * time.Second}
 	deaf := faults.Impairment{Client: "c1", Server: "redis-1", Direction: faults.ToClient, Action: faults.Hold}
@@ -166,23 +165,24 @@ func TestARestartedServerServesNoConnectionOfItsPredecessor(t *testing.T) {
 	}
 }
 
-// A connection that is being dialled belongs to the process that accepts it.
+// A connection belongs to the process that accepts it.
 func TestAServerStopsWhileAConnectionIsDialled(t *testing.T) {
 	const reconnect = 3 * time.Second // when the client begins to dial
 	for name, c := range map[string]struct {
 		stop, start time.Duration // after that
-		paused      bool          // from before the answer to the dial until it has been reset
+		paused      bool          // from before the answer to the dial until the reset
 		deaf        bool          // the reset is held
 		want        []string
 	}{
-		// The new process accepts what the old one did not live to see.
+		// The new process accepts a dial that the old one did not receive.
 		"before it arrives": {stop: latencyMin / 4, start: latencyMin / 2, want: []string{"3s grant by 1", "3s c1 ends: <nil>"}},
 		// The old one has accepted, and its reset follows its answer.
 		"after it was accepted":             {stop: 3 * latencyMin / 2, start: 7 * latencyMin / 4, want: []string{"3s c1 ends: connection reset by peer"}},
 		"after it was accepted, reset held": {stop: 3 * latencyMin / 2, start: 7 * latencyMin / 4, deaf: true, want: []string{"5.5s c1 ends: no answer in time"}},
-		// The client finds a connection that is dead already: it has sent nothing.
+		// The client finds a dead connection and has sent nothing.
 		"while its client is paused": {stop: 3 * latencyMin / 2, start: 7 * latencyMin / 4, paused: true, want: []string{"4s c1 ends: cannot connect"}},
-		// Open for the kernel, though its client does not know it yet.
+		// The kernel has the open connection, though its client does not know
+		// that yet.
 		"while its client is paused, after the answer": {stop: 5 * latencyMin / 2, start: 11 * latencyMin / 4, paused: true, want: []string{"4s c1 ends: cannot connect"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -211,7 +211,7 @@ func TestAServerStopsWhileAConnectionIsDialled(t *testing.T) {
 	}
 }
 
-// What a client has left is left: its late answer opens nothing.
+// A late answer does not open a connection that the client has left.
 func TestAConnectionThatIsAcceptedTooLateIsNotUsed(t *testing.T) {
 	s := newScene(func(e catalogue.Env, ctx context.Context) error {
 		if err := e.Host.Sleep(ctx, time.Second); err != nil {
@@ -230,49 +230,49 @@ func TestAConnectionThatIsAcceptedTooLateIsNotUsed(t *testing.T) {
 	s.After(time.Second/2, func() {
 		must(t, s.Impair(1, faults.Impairment{Client: "c1", Server: "redis-1", Direction: faults.ToServer, Action: faults.Slow, Delay: 4 * time.Second}))
 	})
-	s.After(5500*time.Millisecond, func() { s.Restore(1) }) // the dial has been answered by then
+	s.After(5500*time.Millisecond, func() { s.Restore(1) }) // the dial has an answer by then
 	want(t, s.run(t, time.Minute), "8.5s grant by 1", "8.5s c1 ends: <nil>")
 	if got, wanted := s.servers[0].links[0].n, 1+2*3; got != wanted { // the reset; the late dial, another, the request, each with its answer
 		t.Errorf("%d messages were sent, want %d", got, wanted)
 	}
 }
 
-func TestFaultsOnWhatThereIsNotAreErrors(t *testing.T) {
+func TestFaultsOnUnknownHostsAreErrors(t *testing.T) {
 	down := func(s *scene) { s.servers[0].up = false }
 	for name, c := range map[string]struct {
 		before func(*scene)
 		do     func(*scene) error
 	}{
-		"pause of nobody":          {do: func(s *scene) error { return s.Pause("c9") }},
-		"resume of nobody":         {do: func(s *scene) error { return s.Resume("c9") }},
-		"kill of nobody":           {do: func(s *scene) error { return s.Kill("c9") }},
-		"power-off of nobody":      {do: func(s *scene) error { return s.PowerOff("c9") }},
-		"stop of no server":        {do: func(s *scene) error { return s.Stop("redis-9", true) }},
-		"start of no server":       {do: func(s *scene) error { return s.Start("redis-9") }},
-		"jump of no server":        {do: func(s *scene) error { return s.Jump("redis-9", time.Second) }},
-		"stop of the resource":     {do: func(s *scene) error { return s.Stop(history.Resource, true) }},
-		"start of the resource":    {do: func(s *scene) error { return s.Start(history.Resource) }},
-		"jump of the resource":     {do: func(s *scene) error { return s.Jump(history.Resource, time.Second) }},
-		"stop of what is down":     {before: down, do: func(s *scene) error { return s.Stop("redis-1", true) }},
-		"start of what is running": {do: func(s *scene) error { return s.Start("redis-1") }},
+		"pause of an unknown host":       {do: func(s *scene) error { return s.Pause("c9") }},
+		"resume of an unknown host":      {do: func(s *scene) error { return s.Resume("c9") }},
+		"kill of an unknown client":      {do: func(s *scene) error { return s.Kill("c9") }},
+		"power-off of an unknown client": {do: func(s *scene) error { return s.PowerOff("c9") }},
+		"stop of an unknown server":      {do: func(s *scene) error { return s.Stop("redis-9", true) }},
+		"start of an unknown server":     {do: func(s *scene) error { return s.Start("redis-9") }},
+		"jump of an unknown server":      {do: func(s *scene) error { return s.Jump("redis-9", time.Second) }},
+		"stop of the resource":           {do: func(s *scene) error { return s.Stop(history.Resource, true) }},
+		"start of the resource":          {do: func(s *scene) error { return s.Start(history.Resource) }},
+		"jump of the resource":           {do: func(s *scene) error { return s.Jump(history.Resource, time.Second) }},
+		"stop of a stopped server":       {before: down, do: func(s *scene) error { return s.Stop("redis-1", true) }},
+		"start of a running server":      {do: func(s *scene) error { return s.Start("redis-1") }},
 	} {
 		s := newScene(set, "c1")
 		if c.before != nil {
 			c.before(s)
 		}
 		if c.do(s) == nil {
-			t.Errorf("%s is no error", name)
+			t.Errorf("no error: %s", name)
 		}
 	}
 }
 
-// A stop that is refused loses nothing.
+// A refused stop loses no data.
 func TestASecondStopChangesNothing(t *testing.T) {
 	s := newScene(set, "c1")
 	s.After(time.Second, func() { must(t, s.Stop("redis-1", false)) })
 	s.After(2*time.Second, func() {
 		if s.Stop("redis-1", true) == nil {
-			t.Error("a server that is down is stopped")
+			t.Error("a stopped server was stopped")
 		}
 	})
 	s.After(3*time.Second, func() { must(t, s.Start("redis-1")) })

@@ -2,7 +2,8 @@ package sim
 
 import "fmt"
 
-// process is the server that a fault acts on. The guarded resource is none.
+// process returns the server that a fault acts on. The guarded resource is an
+// error.
 func (w *World) process(name string) (*server, error) {
 	s := w.server(name)
 	if s == nil || s.node == nil && s.member == nil && s.database == nil {
@@ -11,8 +12,8 @@ func (w *World) process(name string) (*server, error) {
 	return s, nil
 }
 
-// Stop ends the server's process, and resets the connections that it had
-// accepted. A server that is down cannot be stopped.
+// Stop ends the server's process and resets its accepted connections. It returns
+// an error if the server is down.
 func (w *World) Stop(name string, lose bool) error {
 	s, err := w.process(name)
 	if err != nil {
@@ -32,12 +33,12 @@ func (w *World) Stop(name string, lose bool) error {
 		s.database.stop(lose)
 	case lose:
 		s.redis.Crash(s.wall())
-		s.got = 0 // who knows nothing is the last whom Sentinels choose
+		s.got = 0 // Sentinels choose an empty replica last
 		switch {
 		case !s.node.replicated():
 			s.tell()
 		case s == s.node.master:
-			s.redis.Effects() // what becomes of them shows when somebody is the master again
+			s.redis.Effects() // settle reports on them when a server is the master again
 		default:
 			s.forget()
 		}
@@ -51,8 +52,8 @@ func (w *World) Stop(name string, lose bool) error {
 	return nil
 }
 
-// Start lets the server run again, with what it has kept. A server that is up
-// cannot be started.
+// Start starts the server with its kept data. It returns an error if the server
+// is up.
 func (w *World) Start(name string) error {
 	s, err := w.process(name)
 	if err != nil {
@@ -76,7 +77,7 @@ func (w *World) Start(name string) error {
 	case s == s.node.master:
 		s.expired()
 		s.node.settle(s)
-	default: // others speak for the node
+	default: // other servers of the node report
 		s.forget()
 	}
 	s.arm()
@@ -84,7 +85,7 @@ func (w *World) Start(name string) error {
 	return nil
 }
 
-// pauseServer lets a server stand still.
+// pauseServer pauses a server.
 func (w *World) pauseServer(name string) error {
 	s, err := w.process(name)
 	if err != nil {
@@ -95,7 +96,8 @@ func (w *World) pauseServer(name string) error {
 	return nil
 }
 
-// resumeServer lets it go on: with what has arrived meanwhile.
+// resumeServer ends a server's pause. It first receives the messages that have
+// arrived meanwhile.
 func (w *World) resumeServer(name string) error {
 	s, err := w.process(name)
 	if err != nil {
@@ -117,8 +119,8 @@ func (w *World) resumeServer(name string) error {
 	return nil
 }
 
-// kept is a message that a server finds when it goes on: no disturbance of the
-// network touches it any more.
+// kept is a message in a paused server's kernel. Disturbances of the network no
+// longer apply to it.
 type kept message
 
 func (k *kept) happen(*World) {
@@ -126,14 +128,14 @@ func (k *kept) happen(*World) {
 	m.conn.server.receive(m)
 }
 
-// Evict fills a server's memory.
+// Evict fills a server's memory. A server that is not Redis returns an error.
 func (w *World) Evict(name string) error {
 	s, err := w.process(name)
 	if err != nil {
 		return err
 	}
 	if s.redis == nil {
-		return fmt.Errorf("sim: %s keeps all that it has", name)
+		return fmt.Errorf("sim: %s never evicts", name)
 	}
 	if s.runs() {
 		s.redis.Evict(s.wall())
@@ -142,7 +144,7 @@ func (w *World) Evict(name string) error {
 	return nil
 }
 
-// Relieve ends that.
+// Relieve ends the shortage of memory.
 func (w *World) Relieve(name string) error {
 	s, err := w.process(name)
 	if err != nil {

@@ -12,39 +12,39 @@ import (
 // zkTransport is the client's way to an ensemble.
 type zkTransport client
 
-// session is a zookeeper.Session, as its owner's tasks see it. What the client
-// library does beside them is in library.go.
+// session is a zookeeper.Session. This file has the methods for its owner's
+// tasks; library.go has the client library's background work.
 type session struct {
 	client *client
 	id     int64
-	life   int           // of the ensemble
-	length time.Duration // asked for, and then granted
-	zxid   int64         // the greatest that a reply has carried
-	end    error         // why there is no session any more
+	life   int           // the ensemble's life in which it began
+	length time.Duration // requested at first, then granted
+	zxid   int64         // the greatest in a reply
+	end    error         // why the session has ended
 
-	calls   []*zkCall // that were not answered, in order: first those that were sent
-	sent    int       // of them
+	calls   []*zkCall // calls without an answer, in order: first those that were sent
+	sent    int       // the number of these
 	watches []model.Watch
 	events  []zookeeper.Event
-	readers []*task // that wait for an event
-	opener  *task   // that waits for the session
+	readers []*task // they wait for an event
+	opener  *task   // waits for the session
 
-	// The library's:
+	// For the library:
 	state    libraryState
 	servers  []*member
-	at       int // among them
-	last     int // where it was connected last; -1: nowhere yet
+	at       int // index in servers
+	last     int // index of the last connection; -1: none yet
 	conn     *conn
-	deadline time.Duration // when it gives up what it waits for; never: it does not
-	beat     time.Duration // when it sends the next heartbeat; never: no more
-	timer    time.Duration // the first timer of its in the queue; never: there is none
-	kept     []*message    // what has arrived in a pause
-	late     bool          // a timer has run out in a pause
+	deadline time.Duration // when it gives up its current wait; never: it does not
+	beat     time.Duration // when it sends the next heartbeat; never: it does not
+	timer    time.Duration // its first timer in the queue; never: none
+	kept     []*message    // messages that arrived during a pause
+	late     bool          // a timer fired during a pause
 }
 
-// zkCall is a request of a task.
+// zkCall is a task's request.
 type zkCall struct {
-	task    *task // that waits; nil: it has given up
+	task    *task // waits for the answer; nil: it has given up
 	ask     ask
 	op      int
 	command zookeeper.Command
@@ -53,7 +53,8 @@ type zkCall struct {
 	done    bool
 }
 
-// Open opens a session.
+// Open opens a session. On a timeout it returns an error, and the session expires
+// later if it is granted.
 func (t *zkTransport) Open(ctx context.Context, timeout, length time.Duration) (zookeeper.Session, error) {
 	c := (*client)(t)
 	if err := c.calls(ctx); err != nil {
@@ -71,14 +72,14 @@ func (t *zkTransport) Open(ctx context.Context, timeout, length time.Duration) (
 	if s.id != 0 {
 		return s, nil
 	}
-	s.finish(zookeeper.ErrClosed) // what is granted nevertheless nobody keeps alive
+	s.finish(zookeeper.ErrClosed) // a session that is granted later gets no heartbeats and expires
 	if err := ctx.Err(); err != nil {
 		return nil, locks.Definite(err)
 	}
 	return nil, zookeeper.ErrNotConnected
 }
 
-// until is when a time-out that begins now ends.
+// until returns the end of a timeout that begins now.
 func (c *client) until(timeout time.Duration) time.Duration {
 	if timeout == 0 {
 		timeout = c.world.cfg.Lease / 4
@@ -86,19 +87,19 @@ func (c *client) until(timeout time.Duration) time.Duration {
 	return c.world.now + c.clock.lasts(timeout)
 }
 
-// ID is what the ensemble knows it by.
+// ID returns the ensemble's number for the session.
 func (s *session) ID() int64 { return s.id }
 
-// Timeout is its length.
+// Timeout returns the session's length.
 func (s *session) Timeout() time.Duration { return s.length }
 
-// Do carries out one request.
+// Do executes one request.
 func (s *session) Do(ctx context.Context, timeout time.Duration, cmd zookeeper.Command) (zookeeper.Reply, error) {
 	c := s.client
 	if err := c.calls(ctx); err != nil {
 		return zookeeper.Reply{}, err
 	}
-	if !model.Valid(cmd) { // as the library says before it sends anything
+	if !model.Valid(cmd) { // the library checks this before it sends anything
 		return zookeeper.Reply{Code: zookeeper.BadArguments}, nil
 	}
 	r := c.asks(cmd.Verb)
@@ -107,7 +108,7 @@ func (s *session) Do(ctx context.Context, timeout time.Duration, cmd zookeeper.C
 	return reply, err
 }
 
-// ask puts a request into the queue, and waits for its answer.
+// ask queues a request and waits for its answer.
 func (s *session) ask(timeout time.Duration, a ask, cmd zookeeper.Command) (zookeeper.Reply, error) {
 	c := s.client
 	if s.end != nil {
@@ -131,7 +132,7 @@ func (s *session) ask(timeout time.Duration, a ask, cmd zookeeper.Command) (zook
 	return call.reply, call.err
 }
 
-// unsend takes a call out of the queue, if it is not under way.
+// unsend removes a call from the queue, and reports false if it is under way.
 func (s *session) unsend(call *zkCall) bool {
 	for i := s.sent; i < len(s.calls); i++ {
 		if s.calls[i] == call {
@@ -142,7 +143,7 @@ func (s *session) unsend(call *zkCall) bool {
 	return false
 }
 
-// Next takes the next event from the queue.
+// Next returns the next event from the queue.
 func (s *session) Next(ctx context.Context, timeout time.Duration) (zookeeper.Event, error) {
 	c := s.client
 	c.mustLive()
@@ -168,7 +169,7 @@ func (s *session) Next(ctx context.Context, timeout time.Duration) (zookeeper.Ev
 			return zookeeper.Event{}, zookeeper.ErrNoEvent
 		}
 		s.readers = append(s.readers, t)
-		t.sleeping = true // so that who stops it wakes it
+		t.sleeping = true // so that stopping it wakes it
 		c.park(min(until, endOf(ctx)))
 		t.sleeping = false
 		s.forget(t)
@@ -184,7 +185,7 @@ func (s *session) forget(t *task) {
 	}
 }
 
-// Close ends the session at the client's wish.
+// Close ends the session at the client's request.
 func (s *session) Close(ctx context.Context, timeout time.Duration) error {
 	if err := s.client.calls(ctx); err != nil {
 		return err
@@ -197,7 +198,7 @@ func (s *session) Close(ctx context.Context, timeout time.Duration) error {
 	return err
 }
 
-// event puts an event into the queue.
+// event queues an event for the readers.
 func (s *session) event(t zookeeper.EventType, path string) {
 	s.events = append(s.events, zookeeper.Event{Type: t, Path: path})
 	s.wakeReaders()
@@ -209,7 +210,7 @@ func (s *session) wakeReaders() {
 	}
 }
 
-// wake lets a task go on that waits for s.
+// wake resumes a task that waits for s.
 func (s *session) wake(t *task) {
 	if t != nil && t.parked && !t.ended {
 		t.answered = true
@@ -217,14 +218,14 @@ func (s *session) wake(t *task) {
 	}
 }
 
-// finish is the end of the session, as far as the client knows.
+// finish ends the session as far as the client knows.
 func (s *session) finish(why error) {
 	s.end = why
 	s.state = over
 	s.drop()
 	err := why
 	if why == zookeeper.ErrClosed {
-		err = zookeeper.ErrConnectionLoss // what is under way may happen
+		err = zookeeper.ErrConnectionLoss // calls under way may still be executed
 	}
 	s.fail(s.sent, err)
 	s.fail(len(s.calls), why)

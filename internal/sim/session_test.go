@@ -12,7 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// A member tells of a change before it shows it.
+// A member sends the event of a change before it shows the change.
 func TestAnEventComesBeforeWhatItIsAbout(t *testing.T) {
 	var g *group
 	g = newEnsemble(inSession(func(e catalogue.Env, ctx context.Context, s zookeeper.Handle) error {
@@ -24,7 +24,7 @@ func TestAnEventComesBeforeWhatItIsAbout(t *testing.T) {
 			return err
 		}
 		s.Exists(ctx, 0, "/a/n-0000000000", true)
-		s.Next(ctx, 0) // it is connected
+		s.Next(ctx, 0) // connected
 		for there := true; there; {
 			e.Host.Sleep(ctx, latencyMin)
 			_, there, _ = s.Exists(ctx, 0, "/a/n-0000000000", false)
@@ -36,7 +36,8 @@ func TestAnEventComesBeforeWhatItIsAbout(t *testing.T) {
 		"1ms zk-3 grant", "101ms zk-3 remove", "101ms c2 ends: <nil>", "101ms deleted /a/n-0000000000", "101ms c1 ends: <nil>")
 }
 
-// What one member has shown another may not show yet, until it has caught up.
+// A member may not show a change yet that another has shown, until it has caught
+// up.
 func TestAMemberLags(t *testing.T) {
 	const slow = 4000
 	choices := begins("c2")
@@ -75,8 +76,9 @@ func TestAMemberLags(t *testing.T) {
 	}
 }
 
-// A client whose connection is lost goes on elsewhere, with its session and its
-// watches; and not at a member that has seen less than it has.
+// A client that loses its connection continues on another member, with its
+// session and its watches. A member that has seen less than the client refuses
+// it.
 func TestAClientGoesOnElsewhere(t *testing.T) {
 	var g *group
 	g = newEnsemble(inSession(func(e catalogue.Env, ctx context.Context, s zookeeper.Handle) error {
@@ -117,7 +119,7 @@ func TestWhoHasSeenMoreIsRefused(t *testing.T) {
 	}).acquire, "c1")
 	must(t, g.Isolate(1, []string{"zk-2"}))
 	g.After(2*time.Second, func() { must(t, g.Stop("zk-1", false)) })
-	// zk-2 has not given up the leader yet, and serves; but not this client.
+	// zk-2 has not given up the leader yet, and serves other clients.
 	g.After(3*time.Second, func() {
 		if n := len(g.ensemble.members[1].clients); n != 0 || !g.ensemble.members[1].serves {
 			t.Errorf("zk-2 has %d clients", n)
@@ -129,7 +131,7 @@ func TestWhoHasSeenMoreIsRefused(t *testing.T) {
 	want(t, g.run(t, time.Minute), "1.001s zk-3 grant", "1.002s connected ", "2s disconnected ", "2s connected ", "6.002s c1 ends: <nil>")
 }
 
-// What can become of a request.
+// A request can end in these ways.
 func TestWhatBecomesOfARequest(t *testing.T) {
 	creates := func(e catalogue.Env, ctx context.Context, s zookeeper.Handle) error {
 		s.Create(ctx, 0, "/a", "", zookeeper.Persistent)
@@ -160,7 +162,7 @@ func TestWhatBecomesOfARequest(t *testing.T) {
 			},
 			[]string{"21s c1 ends: zookeeper: connection loss"},
 		},
-		"there is nobody to ask": {
+		"no server is reachable": {
 			before, func(g *group) error {
 				for _, x := range g.ensemble.members {
 					g.Stop(x.server.name, false)
@@ -169,7 +171,7 @@ func TestWhatBecomesOfARequest(t *testing.T) {
 			},
 			[]string{"31.5s c1 ends: zookeeper: not connected"},
 		},
-		"nobody answers": {
+		"no answer comes": {
 			before, func(g *group) error { return g.Pause("zk-1") },
 			[]string{"26.668s c1 ends: zookeeper: connection loss"},
 		},
@@ -177,8 +179,8 @@ func TestWhatBecomesOfARequest(t *testing.T) {
 			before, func(g *group) error { return g.ExpireSession("c1") },
 			[]string{"21s c1 ends: zookeeper: session expired"},
 		},
-		// The leader has put it to the followers, and they have it on disk: the
-		// next one commits it, although nobody was told.
+		// The leader has sent it to the followers, which have it on disk: the
+		// next leader commits it, although no reply was sent.
 		"its leader dies, and others have it": {
 			time.Second + 3*latencyMin + latencyMin/2, func(g *group) error { return g.Stop("zk-3", false) },
 			[]string{"6s zk-2 promote", "6s zk-2 grant", "21s c1 ends: zookeeper: connection loss, and the node is there"},
@@ -197,14 +199,14 @@ func TestWhatBecomesOfARequest(t *testing.T) {
 	}
 }
 
-// errThere is the error of a request that has been executed all the same.
+// errThere is the error of a request that was executed.
 type errThere struct{ error }
 
 func (e errThere) Error() string { return e.error.Error() + ", and the node is there" }
 
-// What a client has sent on a connection that it has left comes to nothing once
-// its session is carried by another: else it could not find out what became of it.
-func TestALateRequestOfALeftConnectionIsNone(t *testing.T) {
+// A request on an old connection has no effect once another connection carries
+// the session. Otherwise the client could not find out whether it was executed.
+func TestALateRequestOfAnOldConnectionIsIgnored(t *testing.T) {
 	var g *group
 	g = newEnsemble(inSession(func(e catalogue.Env, ctx context.Context, s zookeeper.Handle) error {
 		s.Create(ctx, 0, "/a", "", zookeeper.Persistent)
@@ -222,12 +224,12 @@ func TestALateRequestOfALeftConnectionIsNone(t *testing.T) {
 	g.After(20*time.Second, func() { g.Restore(1) })
 	got := g.run(t, time.Minute)
 	if slices.ContainsFunc(got, func(s string) bool { return s == "20s zk-3 grant" }) {
-		t.Errorf("the node is made at last: %v", got)
+		t.Errorf("the node was created: %v", got)
 	}
 }
 
-// An ensemble that has lost everything begins to count anew, and gives out
-// numbers that it gave before. A session of then is none of now.
+// An ensemble that has lost everything counts from the beginning and reuses
+// session numbers. A session from before is not valid then.
 func TestASessionOfAnEarlierLifeIsOver(t *testing.T) {
 	var g *group
 	g = newEnsemble(inSession(func(e catalogue.Env, ctx context.Context, s zookeeper.Handle) error {
@@ -252,8 +254,7 @@ func TestASessionOfAnEarlierLifeIsOver(t *testing.T) {
 		"37s c2 ends: <nil>")
 }
 
-// What was under way to a member when it was stopped comes before what was sent
-// to it later.
+// Messages to a stopped member arrive before messages that are sent later.
 func TestAMemberThatGoesOnHearsInOrder(t *testing.T) {
 	g := newEnsemble(func(e catalogue.Env, ctx context.Context) error { return e.Host.Sleep(ctx, 2*time.Second) }, "c1")
 	x := g.ensemble.members[0]

@@ -19,8 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// scene is a world whose clients have the lock that a test gives them, and
-// what was observed in it.
+// scene is a world whose clients have a test's lock, and the observations in it.
 type scene struct {
 	*World
 	seen []string
@@ -42,8 +41,8 @@ func (s *scene) Section(client string, op env.Op) {
 	s.note("%s leaves: %v", client, err)
 }
 
-// onPoint lets f act at the clients' points. Without it none is announced, and
-// a client obeys its pauses only where it waits.
+// onPoint lets f act at the clients' points. Without it no point is announced,
+// and a client checks for pauses only where it waits.
 func (s *scene) onPoint(f func(client string, p faults.Point)) {
 	s.at = f
 	for _, c := range s.clients {
@@ -59,13 +58,13 @@ func (s *scene) Resource(a env.Access) env.Answer {
 	return env.Answer{Value: a.Value}
 }
 
-// newScene has the given clients, each with a lock that calls acquire. Every
-// choice is the least disturbing one: a latency is 0.1 ms.
+// newScene returns a world with the given clients, each with a lock that calls
+// acquire. Every choice is the least disturbing one: a latency is 0.1 ms.
 func newScene(acquire func(catalogue.Env, context.Context) error, clients ...string) *scene {
 	return newSceneWith(catalogue.Options{}, nil, acquire, clients...)
 }
 
-// newSceneWith has options, and the choices that are given.
+// newSceneWith also takes options and choices.
 func newSceneWith(o catalogue.Options, choices []env.Choice, acquire func(catalogue.Env, context.Context) error, clients ...string) *scene {
 	s := &scene{}
 	cfg := env.Config{
@@ -90,7 +89,7 @@ func (l lockFunc) Acquire(ctx context.Context, _ string) (locks.Lease, error) {
 func (lockFunc) Release(context.Context) error { return nil }
 func (lockFunc) Close(context.Context) error   { return nil }
 
-// run lets each client acquire once, and notes what came of it.
+// run lets each client acquire once and returns the observations.
 func (s *scene) run(t *testing.T, timeout time.Duration) []string {
 	t.Helper()
 	for i, c := range s.cfg.Clients {
@@ -137,9 +136,9 @@ func TestAPausedClientRunsNothingAndFindsItsReplyLater(t *testing.T) {
 		}
 		return e.Host.Sleep(ctx, time.Second)
 	}, "c1")
-	s.After(latencyMin/2, func() { s.Pause("c1") }) // with its request under way
+	s.After(latencyMin/2, func() { s.Pause("c1") }) // while its request is under way
 	s.After(5*time.Second, func() { s.Resume("c1") })
-	// The reply waits in the kernel's buffer beyond the request's time-out of T/4.
+	// The reply waits in the kernel's buffer beyond the request's timeout of T/4.
 	want(t, s.run(t, time.Minute), "0s grant by 1", "6s c1 ends: <nil>")
 }
 
@@ -186,7 +185,7 @@ func TestAKilledClientEndsWhereverItIs(t *testing.T) {
 			at(s)
 			seen := s.run(t, time.Hour)
 			if last := seen[len(seen)-1]; !strings.HasSuffix(last, "c1 ends: "+env.ErrCrashed.Error()) {
-				t.Errorf("the last thing seen is %q", last)
+				t.Errorf("the last observation is %q", last)
 			}
 			if name != "in a pause" && !deferred {
 				t.Error("the client's deferred calls did not run")

@@ -7,17 +7,18 @@ import (
 	"time"
 )
 
-// AppendState appends the state of a world in which order decides: two worlds
-// of the same configuration and state go on alike, whatever has led there. What
-// the servers, the harness and the judge know is not in it; see AppendServers.
+// AppendState appends the state of a world in which order decides. Two worlds
+// with the same configuration and state behave the same from here on, whatever
+// their past. The state of the servers, the harness and the judge is not
+// included, see AppendServers.
 //
-// Times are relative to now, and whatever is numbered by the run is numbered
-// anew: operations by how many of their client came since, connections by how
-// many of the two.
+// Times are relative to now, and run-wide numbers are replaced: an operation's by
+// the number of its client's later operations, a connection's by the number of
+// later connections of the two.
 func (w *World) AppendState(b []byte) []byte {
 	if w.alive == 0 {
 		w.order.calls = w.order.calls[:0]
-		return b // what is still under way reaches nobody
+		return b // messages under way affect no client
 	}
 	for i, c := range w.clients {
 		b = c.appendState(b, w.tasks[i])
@@ -62,8 +63,8 @@ func (s *server) appendState(b []byte) []byte {
 	return b
 }
 
-// appendState appends what the model has, and whose its sessions are: the model
-// has them in the same order.
+// appendState appends the model's state and the clients of its sessions, in the
+// model's order.
 func (d *database) appendState(b []byte) []byte {
 	for _, n := range d.clients {
 		b = append(b, 1, byte(n.client.n), n.age())
@@ -80,7 +81,7 @@ func (c *client) appendState(b []byte, t *task) []byte {
 	}
 	b = append(b, byte(t.free), byte(len(c.runnable)), byte(len(c.waiting)))
 	switch {
-	case t.answered && t.parked || t.free == asking: // its deadline will not be looked at
+	case t.answered && t.parked || t.free == asking: // its deadline does not matter
 		b = append(b, 2)
 	case t.free == lingering:
 		b = append(b, 5+boolBits(w.order.passed > t.outlasts.passed))
@@ -99,7 +100,7 @@ func (c *client) appendState(b []byte, t *task) []byte {
 	if c.pool != nil && c == c.first {
 		b = c.pool.appendState(b)
 	}
-	if len(c.runnable) > 0 { // what it will find when its pause ends
+	if len(c.runnable) > 0 { // it finds these when its pause ends
 		b = appendError(b, t.err)
 		b = appendAnswer(appendReply(b, &t.reply), &t.result)
 		b = appendRows(b, &t.rows, w.now)
@@ -114,7 +115,7 @@ func (n *conn) appendState(b []byte) []byte {
 	return appendWhen(b, max(n.down, now), now)
 }
 
-// age is how many connections came after n between the two.
+// age returns how many connections between the two are younger than n.
 func (n *conn) age() byte {
 	if n.server.database != nil {
 		return byte(n.client.pool.made - n.number)
@@ -122,8 +123,8 @@ func (n *conn) age() byte {
 	return byte(n.client.conns[n.server.n].number - n.number)
 }
 
-// appendState appends the connections: which of them wait for a user, and for
-// whom the others wait.
+// appendState appends the pool's connections: idle ones, and the clients of the
+// others.
 func (p *connPool) appendState(b []byte) []byte {
 	for _, n := range p.conns {
 		b = n.appendState(append(b, 1, n.age()))
@@ -147,8 +148,8 @@ func (im *impairment) appendState(b []byte) []byte {
 	return append(b, 0)
 }
 
-// appendMessages appends what is under way, connection by connection: which
-// of two messages on different ones was sent first decides nothing.
+// appendMessages appends the messages under way, connection by connection. The
+// order of messages on different connections does not matter.
 func (w *World) appendMessages(b []byte) []byte {
 	o := w.order
 	o.order = o.order[:0]
@@ -178,8 +179,8 @@ func (w *World) appendMessages(b []byte) []byte {
 	return b
 }
 
-// Underway are the indices of the invokes of what was under way when
-// AppendState was called last, in the order in which that wrote it.
+// Underway returns the indices of the invokes that were under way at the last
+// AppendState, in the order of its output.
 func (w *World) Underway() []int { return w.order.calls }
 
 func (m *message) append(b []byte) []byte {
@@ -225,7 +226,7 @@ func (q *statement) append(b []byte, toUp bool, now time.Duration) []byte {
 	return appendText(b, c.Name)
 }
 
-// appendWhen appends how far away a time is.
+// appendWhen appends the distance of a time from now.
 func appendWhen(b []byte, at, now time.Duration) []byte {
 	if at == never {
 		return append(b, 0)

@@ -8,21 +8,21 @@ import (
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
-// stepKind is what kind of step it is.
+// stepKind is the kind of a step.
 type stepKind uint8
 
 const (
 	arrives stepKind = iota // a message arrives
 	goesOn                  // a sleep of the harness ends early
 	again                   // a client's Backoff ends
-	gives                   // a client's caller has waited for long enough
+	gives                   // a client's caller gives up
 	offered                 // an offer is taken
-	tick                    // time goes on to a timer
-	passes                  // time goes on although no timer is due
-	early                   // a message that was slowed arrives before it has to
+	tick                    // time advances to a timer
+	passes                  // time passes without a timer
+	early                   // a slowed message arrives early
 )
 
-// step is one thing that can happen next where order decides.
+// step is one possible next step in a run in which order decides.
 type step struct {
 	kind   stepKind
 	at     time.Duration // of a tick
@@ -30,12 +30,12 @@ type step struct {
 	task   *task   // of goesOn, again, and a tick to a task's timer
 	server *server // of a tick to a server's timer
 	index  int     // of a pending event, or of an offer; else -1
-	offer  bool    // index is an offer's
+	offer  bool    // index refers to an offer
 }
 
-// String is the step's name: "c1→redis-1" when a message arrives there, "c1 goes
-// on", "c1 asks", the name of an offer as "pause c2", and with "until " before
-// it what time goes on to.
+// String returns the step's name: "c1→redis-1" when a message arrives there, "c1
+// goes on", "c1 asks", or an offer's name such as "pause c2". "until " comes
+// before the name of the timer to which time advances.
 func (s step) String() string {
 	name := ""
 	switch {
@@ -67,13 +67,13 @@ func (s step) String() string {
 	return name
 }
 
-// Steps is how many steps can be taken.
+// Steps returns the number of possible steps.
 func (w *World) Steps() int { return len(w.order.steps) }
 
-// StepName is the name of step i.
+// StepName returns the name of step i.
 func (w *World) StepName(i int) string { return w.order.steps[i].String() }
 
-// Learns is the client that gets the answer that it waits for in step i, or "".
+// Learns returns the client that receives an awaited answer in step i, or "".
 func (w *World) Learns(i int) string {
 	if s := &w.order.steps[i]; s.kind == arrives {
 		if m := s.world.order.pending[s.index].what.(*message); !m.toUp && m.kind != rst && m.conn.waiter != nil {
@@ -89,13 +89,13 @@ func (w *World) Concerns(i int, client string) bool {
 	return s.offer && slices.Contains(s.world.order.offers[s.index].On, client)
 }
 
-// until is before the name of what time goes on to.
+// until is the prefix of a tick's name.
 const until = "until "
 
 func (s *step) is(name string) bool { return s.String() == name }
 
-// direction is what a message on n is called: as "c1→redis-1", and "redis-1→c1"
-// for an answer. Further connections of the same two are numbered.
+// direction returns a message's name on n: "c1→redis-1", and "redis-1→c1" for an
+// answer. Further connections of the same two are numbered.
 func (n *conn) direction(up bool) string {
 	from, to := n.client.name, n.server.name
 	if !up {
@@ -108,7 +108,7 @@ func (n *conn) direction(up bool) string {
 	return name
 }
 
-// who is the client whose script t is.
+// who returns the client that runs the script of t.
 func (t *task) who() string {
 	for i, o := range t.world.tasks {
 		if o == t && i < len(t.world.clients) {
@@ -118,7 +118,7 @@ func (t *task) who() string {
 	return "a task"
 }
 
-// enabled finds the steps that can be taken.
+// enabled finds the possible steps.
 func (w *World) enabled() {
 	o := w.order
 	o.steps = o.steps[:0]
@@ -130,7 +130,7 @@ func (w *World) enabled() {
 		case o.pending[i].at <= w.now:
 			busy = true
 			o.steps = append(o.steps, step{kind: arrives, world: w, index: i})
-		default: // how long it is slowed means nothing either
+		default: // the length of the slowing means nothing either
 			o.steps = append(o.steps, step{kind: early, world: w, index: i})
 		}
 	}
@@ -141,7 +141,8 @@ func (w *World) enabled() {
 		switch c := t.client; {
 		case t.free == sleeping:
 			busy = busy || t.deadline != never && !w.clients[i].paused
-			// Clients that have done nothing yet are all alike: they begin in order.
+			// Clients that have done nothing yet are interchangeable: they begin
+			// in order.
 			fresh := t.deadline == never && len(w.clients[i].ops) == 0
 			if fresh && waiting {
 				continue
@@ -168,14 +169,14 @@ func (w *World) enabled() {
 	if slices.ContainsFunc(o.steps, func(s step) bool { return !s.offer || !o.offers[s.index].Begins }) {
 		return
 	}
-	for _, t := range w.tasks { // they wait in vain
+	for _, t := range w.tasks { // they would wait for ever
 		if t.parked && !t.ended && t.free == lingering {
 			o.steps = append(o.steps, step{kind: goesOn, world: w, task: t, index: -1})
 		}
 	}
 }
 
-// first tells whether no earlier message goes the same way as the one at i.
+// first reports whether the message at i is the oldest in its direction.
 func (o *order) first(i int, m *message) bool {
 	for _, e := range o.pending[:i] {
 		if other, ok := e.what.(*message); ok && other.conn == m.conn && other.toUp == m.toUp {
@@ -202,7 +203,7 @@ func (w *World) ticks() {
 		o.steps = append(o.steps, s)
 	}
 	for _, t := range w.tasks {
-		// What a paused client waits for it finds when it goes on.
+		// A paused client notices its timers when it resumes.
 		if t.parked && !t.ended && t.free == bound && !(t.client != nil && t.client.paused) {
 			add(step{at: t.deadline, task: t, index: -1})
 		}
@@ -224,7 +225,7 @@ func (w *World) ticks() {
 	}
 }
 
-// take lets a step happen.
+// take takes a step.
 func (w *World) take(s step) {
 	o := w.order
 	if s.kind == tick || s.kind == passes {
@@ -251,7 +252,7 @@ func (w *World) take(s step) {
 		case gives:
 			s.task.client.deadline.end = w.now
 		}
-		s.task.deadline = never // it has been heard, though its client may be paused
+		s.task.deadline = never // the timer has fired, though its client may be paused
 		s.task.run()
 	}
 }

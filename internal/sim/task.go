@@ -11,45 +11,44 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// task is a coroutine: a script of the harness, which steps onto its client's
-// host for each operation and obeys that host's pauses while it is there.
+// task is a coroutine. It runs a script of the harness, which steps onto its
+// client's host for each operation and obeys that host's pauses there.
 type task struct {
 	world  *World
 	script func()
 	client *client // on whose host it is; nil: on the harness's
 	coroutine
-	serial int // of its scripts
+	serial int // number of scripts so far
 
 	parked   bool
-	resuming bool // it waits, and has resumed another one
+	resuming bool // it waits, and has resumed another task
 	ended    bool
-	begun    bool          // the script has
+	begun    bool          // the script has begun
 	ending   bool          // the run is over
 	deadline time.Duration // wakes the parked task at the latest
-	// queued are the next timers of its that are in the queue. There may be
-	// more, which will find nothing to do.
+	// queued are its next timers in the queue. Further timers find nothing to do.
 	queued   [2]time.Duration
 	answered bool // woken by an answer, not by the deadline
-	free     free // what may end early, where order decides
+	free     free // a wait that may end early if order decides
 	outlasts outlasting
 
 	// On a client's host:
-	operation *operation // that it belongs to
+	operation *operation // to which its requests belong
 	access    env.Access
-	err       error // why the wait for an answer ended without one
+	err       error // why a wait ended without an answer
 	reply     redis.Reply
-	result    env.Answer  // the guarded resource's
-	rows      mysql.Reply // a MySQL server's
+	result    env.Answer  // from the guarded resource
+	rows      mysql.Reply // from a MySQL server
 
-	sleeping   bool        // in its host: who stops it wakes it
-	background *background // what it is beside a script; nil: a script of the harness
+	sleeping   bool        // in its host's Sleep: stopping the task wakes it
+	background *background // set for a lock's task; nil for a script of the harness
 }
 
-// free is a wait whose length means nothing.
+// free is a kind of wait whose length is unspecified.
 type free uint8
 
 const (
-	bound     free = iota // none
+	bound     free = iota // no such wait
 	sleeping              // of the harness, between two operations
 	asking                // of a client, between two tries
 	lingering             // of the harness, in Outlast
@@ -62,11 +61,11 @@ type coroutine struct {
 	yield  func(struct{}) bool
 }
 
-// unwound is what a task panics with when it has to end: its client was
-// killed, or the run is over.
+// unwound is the value of a panic that ends a task: its client was killed, or the
+// run is over.
 type unwound struct{}
 
-// newTask is a task that waits for a script.
+// newTask returns a task that waits for a script.
 func newTask(w *World) *task {
 	t := &task{world: w}
 	t.resume, t.stop = iter.Pull(func(yield func(struct{}) bool) {
@@ -79,7 +78,7 @@ func newTask(w *World) *task {
 	return t
 }
 
-// reset gives t, which waits for a script, the next one.
+// reset gives t its next script. t must be waiting for one.
 func (t *task) reset(w *World, script func()) {
 	*t = task{
 		world: w, script: script, coroutine: t.coroutine, serial: t.serial + 1,
@@ -87,7 +86,7 @@ func (t *task) reset(w *World, script func()) {
 	}
 }
 
-// unwind ends a script that has not ended, so that the coroutine is free for another.
+// unwind ends an unfinished script, so that the coroutine is free for another.
 func (t *task) unwind() {
 	switch {
 	case t.ended:
@@ -99,7 +98,7 @@ func (t *task) unwind() {
 	}
 }
 
-// perform goes through the script, until it ends or has to.
+// perform runs the script until it ends or must end.
 func (t *task) perform() {
 	defer func() {
 		switch p := recover().(type) {
@@ -117,8 +116,8 @@ func (t *task) perform() {
 	t.end()
 }
 
-// crash is a panic on a coroutine, with the stack, which whoever resumed the
-// coroutine would not see.
+// crash is a panic on a coroutine with its stack. The resumer of the coroutine
+// could not see the stack otherwise.
 type crash struct {
 	value any
 	stack []byte
@@ -142,9 +141,9 @@ func (t *task) yieldNow() bool {
 	return ok
 }
 
-// park waits until the deadline or an answer, and tells which it was. A timer
-// that is in the queue already and comes no later is used again: most waits
-// end with an answer, and their deadlines are never looked at.
+// park waits until the deadline or an answer, and reports whether an answer came.
+// It reuses a queued timer that fires early enough: most waits end with an
+// answer, so their deadlines are never checked.
 func (t *task) park(deadline time.Duration) (answered bool) {
 	t.parked, t.answered, t.deadline = true, false, deadline
 	if t.world.order == nil && deadline < t.queued[0] {
@@ -158,7 +157,7 @@ func (t *task) park(deadline time.Duration) (answered bool) {
 	return t.answered
 }
 
-// wait returns when it is t's turn, or false: the run is over.
+// wait returns true when it is t's turn, and false when the run is over.
 func (t *task) wait() bool {
 	if t.world.driven && t.world.drive(t) {
 		return true
@@ -166,14 +165,14 @@ func (t *task) wait() bool {
 	return t.yieldNow()
 }
 
-// drive lets events happen until one wakes t, and returns true; or until t has
-// to yield.
+// drive runs events until one wakes t, and returns true. It returns false when t
+// must yield.
 //
-// Who waits drives. A task that is woken is resumed by the one that drives: that
-// is one switch of coroutines, where there are two by way of Run, and none for
-// who is woken by itself. So a task may have resumed the one that resumed the one
-// that drives. When it is woken, those above it yield. Run, with t nil, is below
-// them all, and they yield to it too when the run cannot go on.
+// The waiting task drives. The driver resumes a woken task: that is one switch of
+// coroutines instead of two via Run, and none for a task that wakes itself. So a
+// task may have resumed the one that resumed the driver. When it is woken, those
+// above it yield. Run, with a nil t, is below them all: they yield to it when the
+// run cannot go on.
 func (w *World) drive(t *task) bool {
 	w.current = nil
 	for w.alive > 0 && w.err == nil {
@@ -197,18 +196,18 @@ func (w *World) drive(t *task) bool {
 	return false
 }
 
-// wakeAt puts a timer into the queue.
+// wakeAt queues a timer.
 func (t *task) wakeAt(at time.Duration) {
 	t.deadline = at
 	if o := t.world.order; o != nil {
-		o.ready = append(o.ready, t) // nobody wakes a task later than now but itself
+		o.ready = append(o.ready, t) // only a task itself sets a timer later than now
 		return
 	}
 	t.queued = [2]time.Duration{at, t.queued[0]}
 	t.world.push(event{at: at, what: t})
 }
 
-// happen is one of its timers.
+// happen handles one of its timers.
 func (t *task) happen(w *World) {
 	for t.queued[0] <= w.now {
 		t.queued = [2]time.Duration{t.queued[1], never}
@@ -222,13 +221,13 @@ func (t *task) happen(w *World) {
 	}
 }
 
-// answer wakes the task because what it waits for has arrived.
+// answer wakes the task because its answer has arrived.
 func (t *task) answer() {
 	t.answered = true
 	t.run()
 }
 
-// run resumes the task, or notes that it may run once its client does.
+// run resumes the task, or notes that it may run when its client resumes.
 func (t *task) run() {
 	if c := t.client; c != nil && !c.dead && (c.paused || c.hung && t.background == nil) {
 		c.runnable = append(c.runnable, t)

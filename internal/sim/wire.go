@@ -2,24 +2,24 @@ package sim
 
 import "time"
 
-// wire is the connection from one member of an ensemble to another: what is sent
-// arrives in order and some time later. What an isolation or a pause holds back
-// arrives when it ends, as with TCP, unless the two have given each other up.
+// wire is the connection from one member of an ensemble to another. Messages
+// arrive in order and some time later. Messages held by an isolation or a pause
+// arrive when it ends, as with TCP, unless the two have given each other up.
 type wire struct {
-	member   *member // that follows
+	member   *member // the follower
 	from, to *member
 	link     *link
-	turn     int           // what was sent in an earlier one is void
-	arrives  time.Duration // when what was sent last does
+	turn     int           // messages of an earlier turn are void
+	arrives  time.Duration // when the last message arrives
 	held     []*parcel
 }
 
-// parcel is what one member sends to another.
+// parcel is a message from one member to another.
 type parcel struct {
 	wire    *wire
 	turn    int
 	kind    parcelKind
-	logged  logged   // of a proposal
+	logged  logged   // in a proposal
 	message *message // a client's request
 	zxid    int64
 	session int64
@@ -32,15 +32,15 @@ const (
 	forwarded parcelKind = iota // a request
 	ack                         // all up to zxid is on disk
 	touch                       // a sign of life of session
-	// From it:
+	// From the leader:
 	proposal
 	commit   // up to zxid
-	answered // a request that makes no transaction
+	answered // a request without a transaction
 )
 
 func (c *wire) empty() wire { return wire{held: c.held[:0]} }
 
-// restart opens the wire anew, with nothing under way.
+// restart opens the wire again, with nothing under way.
 func (c *wire) restart(from, to *member) {
 	w := from.server.world
 	c.cut()
@@ -56,7 +56,7 @@ func (c *wire) restart(from, to *member) {
 	c.arrives = w.now
 }
 
-// cut ends it, and with it all that is under way.
+// cut closes the wire and drops everything under way.
 func (c *wire) cut() {
 	c.turn++
 	c.held = c.held[:0]
@@ -74,11 +74,11 @@ func (c *wire) parcel(k parcelKind) *parcel {
 	return p
 }
 
-// open tells whether something can pass now.
+// open reports whether messages can pass now.
 func (c *wire) open() bool { return c.from.ensemble.linked(c.member) }
 
-// send puts p on its way. Whether it gets there shows when it would arrive: what
-// was under way before it must not come after it.
+// send sends p. Its arrival time is known only then, because earlier parcels must
+// arrive first.
 func (c *wire) send(p *parcel) {
 	w := c.from.server.world
 	latency := latencyMin + time.Duration(w.choose(c.link, w.latencies))*time.Microsecond
@@ -86,7 +86,7 @@ func (c *wire) send(p *parcel) {
 	w.push(event{at: c.arrives, what: p})
 }
 
-// flow lets arrive what was held back, before what is still under way.
+// flow delivers held parcels before those that are still under way.
 func (c *wire) flow() {
 	w := c.member.server.world
 	for _, p := range c.held {
@@ -95,7 +95,7 @@ func (c *wire) flow() {
 	c.held = c.held[:0]
 }
 
-// happen is p's arrival.
+// happen handles p's arrival.
 func (p *parcel) happen(*World) {
 	c := p.wire
 	e := c.member.ensemble

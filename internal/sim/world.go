@@ -1,9 +1,9 @@
-// Package sim is a place in virtual time: clients, servers and a network in
-// one process, one event at a time. There is no goroutine that runs beside
-// another, no wall clock and no race, so one seed gives one run.
+// Package sim is an environment in virtual time: clients, servers and a network
+// in one process, one event at a time. No goroutines run in parallel and no wall
+// clock is read, so one seed gives one run.
 //
-// Tasks are coroutines. A task runs until it waits for something; the
-// scheduler then takes the next event and resumes whoever it concerns.
+// Tasks are coroutines. A task runs until it waits; the scheduler then takes the
+// next event and resumes the task that it concerns.
 package sim
 
 import (
@@ -16,28 +16,28 @@ import (
 	"github.com/lockcheck/lockcheck/internal/names"
 )
 
-// Budgets: what a run may use before it counts as one that never ends. How
-// many events there are in a second of virtual time does not depend on the
-// work: every request takes latencies, so a client that does nothing but send
-// has less than half of its share.
+// These are the budgets of a run. The number of events in a second of virtual
+// time does not depend on the work: every request takes its latencies, so a
+// client that only sends requests uses less than half of its share.
 const (
-	maxEvents    = 200_000_000 // in a run: half a minute of a processor's time
+	maxEvents    = 200_000_000 // in a run: half a minute of CPU time
 	maxChoices   = 10_000_000  // recorded in a run: some hundred MB
-	maxPerSecond = 100_000     // in a second of virtual time, for each client and once more
-	maxPortCalls = 3_000       // in one operation; it stands for a bounded stack
+	maxPerSecond = 100_000     // in a second of virtual time, for each client and one more
+	maxPortCalls = 3_000       // in one operation; it replaces the limit of a real stack
 	never        = time.Duration(1<<63 - 1)
 	latencyMin   = 100 * time.Microsecond
-	latencyMost  = 5 * time.Millisecond // unless the run has another
-	// epoch is what a right wall clock shows when a run begins: any date will
-	// do, as long as a clock that is set back does not pass zero.
+	latencyMost  = 5 * time.Millisecond // by default
+	// epoch is what a correct wall clock shows when a run begins. Any date works
+	// if a clock that is set back stays above zero.
 	epoch = 1_700_000_000 * time.Second
-	// laterSeq is above the seq of every event that goes before the others of its instant.
+	// laterSeq is above the seq of every event that goes before the others of its
+	// instant.
 	laterSeq = 1 << 32
 )
 
 var _ env.Environment = (*World)(nil)
 
-// who is the client whose turn it is.
+// who returns the client whose turn it is.
 func (e event) who() string {
 	if t, ok := e.what.(*task); ok && t.client != nil {
 		return t.client.name
@@ -45,52 +45,53 @@ func (e event) who() string {
 	return "the run"
 }
 
-// World is a place in virtual time. It serves one run; Reset makes it a new one.
+// World is an environment in virtual time. It serves one run; Reset makes it a
+// new one.
 type World struct {
 	cfg      env.Config
 	observer env.Observer
 	choices  *choices
 
-	latencies int64 // how many there are: each microsecond from the least is one
+	latencies int64 // number of possible latencies: one for each microsecond from the least
 
 	now      time.Duration
 	seq      uint64
-	first    uint64 // as seq, for events that go before the others of their instant
+	first    uint64 // seq for events that go before the others of their instant
 	queue    queue
 	events   int           // so far
-	most     int           // of them
+	most     int           // limit of events
 	requests int           // of locks to their servers
-	recent   int           // of them, in this second
-	second   time.Duration // when the next one begins
-	share    int           // how many events a second may have
+	recent   int           // of these, in this second
+	second   time.Duration // when the next second begins
+	share    int           // limit of events in a second
 	current  *task
 	tasks    []*task
 	alive    int   // tasks that have not ended
-	driven   bool  // by those who wait, see drive
-	woken    *task // whose turn it is next
+	driven   bool  // a waiting task drives it, see drive
+	woken    *task // the next task to run
 	err      error // why the run cannot go on
 
 	clients     []*client
 	servers     []*server // of all kinds
 	nodes       []*node
 	monitors    []*server  // the Sentinels
-	ensemble    *ensemble  // nil: there is none
-	databases   *databases // nil: there are none
-	tokens      *server    // nil: there is none
-	resource    *server    // what the lock guards
+	ensemble    *ensemble  // nil: none
+	databases   *databases // nil: none
+	tokens      *server    // nil: none
+	resource    *server    // guarded by the lock
 	impairments []*impairment
 	isolations  []isolation
-	counts      []count // draws so far, by what and who
+	counts      []count // draws so far, by name and client
 	free        []*message
 	uniques     int
 
 	memory *memory
-	again  bool // another run will come
+	again  bool // another run will follow
 
 	order *order // nil: time decides
 }
 
-// New makes a world with the clients and the servers of cfg, and the guarded
+// New returns a world with the clients and the servers of cfg, and the guarded
 // resource.
 func New(cfg env.Config, o env.Observer, d env.Decisions) *World {
 	w := new(World)
@@ -98,18 +99,18 @@ func New(cfg env.Config, o env.Observer, d env.Decisions) *World {
 	return w
 }
 
-// Simulator makes a world that waits for its first Reset.
+// Simulator returns a world that waits for its first Reset.
 func Simulator() env.Simulation { return new(World) }
 
-// Reset makes w what New would make, in the memory of the run before, which is
-// over. Idle coroutines stay for the next run, up to Close.
+// Reset makes w like a new world, and reuses the memory of the last run, which
+// must be over. Idle coroutines stay for the next run, up to Close.
 func (w *World) Reset(cfg env.Config, o env.Observer, d env.Decisions) {
 	w.unwind()
 	w.reset(cfg, o, newChoices(d))
 	w.again = true
 }
 
-// reset is where a run starts from: what is not named here is zero.
+// reset prepares a run. Fields that it does not set become zero.
 func (w *World) reset(cfg env.Config, o env.Observer, choices *choices) {
 	*w = World{
 		cfg: cfg, observer: o, choices: choices, memory: w.memory,
@@ -128,7 +129,7 @@ func (w *World) reset(cfg env.Config, o env.Observer, choices *choices) {
 	if choices.order != nil {
 		w.order = choices.order
 		w.order.reset()
-		w.now = time.Millisecond // or the history of a run in which no time passes would have no times
+		w.now = time.Millisecond // else all times in the history of a run in which no time passes would be 0
 	}
 	m := w.memory
 	m.again()
@@ -140,8 +141,9 @@ func (w *World) reset(cfg env.Config, o env.Observer, choices *choices) {
 	}
 }
 
-// Observes: a model hides nothing, but what a statement of MySQL means to a grant only
-// the lock can say.
+// Observes returns what the history contains about the servers. A model knows
+// everything, except what a MySQL statement means for a grant: the lock must
+// declare that.
 func (w *World) Observes() []string {
 	if w.databases != nil && !w.databases.declared() {
 		return nil
@@ -149,12 +151,13 @@ func (w *World) Observes() []string {
 	return observes
 }
 
-// Sequential: one thing happens at a time, so that who records it needs no lock.
+// Sequential marks that one thing happens at a time, so that an observer needs no
+// mutex.
 func (w *World) Sequential() {}
 
 var observes = []string{"ownership", "answers"}
 
-// Now is the virtual time since the start of the run.
+// Now returns the virtual time since the start of the run.
 func (w *World) Now() time.Duration { return w.now }
 
 // Go starts a task of the harness.
@@ -163,14 +166,14 @@ func (w *World) Go(f func()) {
 	w.alive++
 }
 
-// begin starts a task, for which the run does not wait.
+// begin starts a task. The run does not wait for its end.
 func (w *World) begin(f func()) *task {
 	var t *task
 	if last := len(w.memory.idle) - 1; last >= 0 {
 		t = w.memory.idle[last]
 		w.memory.idle = w.memory.idle[:last]
 	} else {
-		running := w.current // which a new coroutine's first step is not
+		running := w.current // a new coroutine's first step changes w.current
 		t = newTask(w)
 		w.current = running
 	}
@@ -180,12 +183,12 @@ func (w *World) begin(f func()) *task {
 	return t
 }
 
-// After calls f at that time from now.
+// After calls f after the time d.
 func (w *World) After(d time.Duration, f func()) {
 	w.push(event{at: w.now + max(d, 0), what: action(f)})
 }
 
-// Sleep lets the running task wait.
+// Sleep makes the running task wait.
 func (w *World) Sleep(d time.Duration) {
 	w.current.free = sleeping
 	if d == never {
@@ -195,10 +198,10 @@ func (w *World) Sleep(d time.Duration) {
 	w.current.park(w.now + max(d, 0))
 }
 
-// Rand draws for who.
+// Rand draws a random number for who.
 func (w *World) Rand(who, what string, n int64) int64 {
 	if w.order != nil {
-		return n - 1 // the most that a sleep can take: it ends when its turn comes
+		return n - 1 // the longest sleep: it ends when its turn comes
 	}
 	if !w.choices.named() {
 		return w.choices.draw(n)
@@ -206,8 +209,8 @@ func (w *World) Rand(who, what string, n int64) int64 {
 	return w.choices.choose(env.Name{What: what, Who: who, N: w.count(what, who)}, n)
 }
 
-// count counts the draws of what for who, from 1. There are few kinds, so a
-// list is faster than a map.
+// count counts the draws of what for who, from 1. There are few kinds, so a list
+// is faster than a map.
 func (w *World) count(what, who string) int {
 	for i := range w.counts {
 		if c := &w.counts[i]; c.what == what && c.who == who {
@@ -234,8 +237,8 @@ func (w *World) push(e event) {
 	w.queue.push(e)
 }
 
-// pushFirst lets e happen before the others of its instant: what a partition
-// has held arrives before what was sent later.
+// pushFirst makes e happen before the other events of its instant: messages that
+// a partition has held arrive before messages sent later.
 func (w *World) pushFirst(e event) {
 	if w.order != nil {
 		w.order.pushFirst(e)
@@ -246,7 +249,7 @@ func (w *World) pushFirst(e event) {
 	w.queue.push(e)
 }
 
-// Run is the scheduler: it ends with the last task.
+// Run is the scheduler. It returns after the last task.
 func (w *World) Run() error {
 	defer w.unwind()
 	if w.order != nil {
@@ -257,7 +260,7 @@ func (w *World) Run() error {
 	return w.err
 }
 
-// step lets the next event happen. It wakes one task at most.
+// step executes the next event. It wakes at most one task.
 func (w *World) step() {
 	if pct := w.choices.pct; pct != nil {
 		pct.next(w)
@@ -285,25 +288,25 @@ func (w *World) step() {
 	}
 }
 
-// Spend ends the run, because it has used up a budget that the world does not keep.
+// Spend ends the run because it has used up a budget that the caller counts.
 func (w *World) Spend(words string) {
 	if w.err == nil {
 		w.err = env.BudgetError(fmt.Sprintf("%s, at %v of virtual time: the run does not end", words, w.now))
 	}
 }
 
-// Limit is how many events the run may have, if that is less than all may have.
+// Limit lowers the limit of events in the run.
 func (w *World) Limit(events int) { w.most = min(w.most, events) }
 
-// Events is how many events there were.
+// Events returns the number of events so far.
 func (w *World) Events() int { return w.events }
 
-// Requests is how many requests the locks have made.
+// Requests returns the number of the locks' requests so far.
 func (w *World) Requests() int { return w.requests }
 
-// Close ends what Run may have left. No Locker is closed: what one holds for
-// itself is here a connection of the model's and memory, which go with the
-// world, and the requests of a Close would belong to no operation of the history.
+// Close frees everything that Run may have left. It does not close Lockers: their
+// connections and memory are part of the world here, and the requests of a Close
+// would belong to no operation of the history.
 func (w *World) Close() error {
 	w.again = false
 	w.unwind()
@@ -311,14 +314,14 @@ func (w *World) Close() error {
 }
 
 // unwind ends every task that still waits: a coroutine that is dropped while
-// it is parked would stay for ever. One whose script has ended, and which the
-// next run can use, waits for that.
+// parked would leak. A coroutine without a running script stays if the next run
+// can use it.
 func (w *World) unwind() {
 	m := w.memory
 	if m == nil {
 		return // there was no run
 	}
-	for i := 0; i < len(w.tasks); i++ { // one that ends may begin another
+	for i := 0; i < len(w.tasks); i++ { // ending one may begin another
 		t := w.tasks[i]
 		if w.again && w.order != nil { // a search leaves most runs in the middle
 			t.unwind()
@@ -338,10 +341,10 @@ func (w *World) unwind() {
 	}
 }
 
-// unique is a string that no other call returns.
+// unique returns a string that no other call returns.
 func (w *World) unique(c *client) string {
 	if w.order != nil {
-		// Not one count for all: who came first would be part of every state.
+		// One count for all clients would make their order part of every state.
 		c.uniques++
 		return w.memory.numbered(c.name, c.uniques)
 	}
