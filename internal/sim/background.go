@@ -91,7 +91,7 @@ func (b *background) Err() error {
 // Value lets endOf find b below other contexts.
 func (b *background) Value(key any) any {
 	if _, ok := key.(endKey); ok {
-		return ending(b)
+		return endingContext(b)
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func (b *background) Value(key any) any {
 // at returns when the context ends, as far as is known now.
 func (b *background) at() time.Duration {
 	if b.stopped {
-		return ended
+		return stoppedEnd
 	}
 	return never
 }

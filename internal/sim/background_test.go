@@ -221,7 +221,7 @@ func TestClocksOfClients(t *testing.T) {
 func TestDeadlinesOfAClientWhoseClockIsWrong(t *testing.T) {
 	g := newGroupOn(catalogue.Server{}, keeps(0), "c1")
 	g.cfg.Lock.New = nil // c1 already has its lock, see below
-	g.find("c1").locker = lasting{g.find("c1")}
+	g.find("c1").locker = lastingLock{g.find("c1")}
 	g.Go(func() {
 		must(t, g.Rate("c1", 10*time.Second)) // twice as fast
 		grant, err := g.Client("c1").Acquire(env.Op{Index: 1, Acquisition: 1, Lock: "a"}, time.Minute)
@@ -236,13 +236,13 @@ func TestDeadlinesOfAClientWhoseClockIsWrong(t *testing.T) {
 	want(t, g.seen, "0s until 5s", "1s c1 valid until 9s")
 }
 
-// lasting gives leases of ten seconds without asking a server.
-type lasting struct{ c *client }
+// lastingLock gives leases of ten seconds without asking a server.
+type lastingLock struct{ c *client }
 
-func (l lasting) Acquire(context.Context, string) (locks.Lease, error) {
+func (l lastingLock) Acquire(context.Context, string) (locks.Lease, error) {
 	return lastsUntil((*host)(l.c).Mono() + 10*time.Second), nil
 }
-func (lasting) Close(context.Context) error { return nil }
+func (lastingLock) Close(context.Context) error { return nil }
 
 type lastsUntil time.Duration
 
@@ -253,7 +253,7 @@ func (lastsUntil) Release(context.Context) error { return nil }
 func TestClock(t *testing.T) {
 	for _, gain := range []time.Duration{0, time.Second / 10, -time.Second / 10, 7777, 9 * time.Second} {
 		var k clock
-		k.run(3*time.Second, gain, 10*time.Second)
+		k.addGain(3*time.Second, gain, 10*time.Second)
 		for _, shows := range []time.Duration{4 * time.Second, 4*time.Second + 1, 1000 * time.Hour} {
 			at := k.when(shows)
 			if k.mono(at) < shows || k.mono(at-1) >= shows {

@@ -10,12 +10,12 @@ import (
 // propose sends a transaction to the followers. The message m requested it from
 // the member origin; both are nil if no client did.
 func (e *ensemble) propose(t model.Txn, origin *member, m *message) {
-	l := logged{t, origin, m}
+	l := logEntry{t, origin, m}
 	e.leader.log = append(e.leader.log, l)
 	for _, x := range e.members {
 		if x.serves && x != e.leader {
 			p := x.down.parcel(proposal)
-			p.logged = l
+			p.entry = l
 			x.down.send(p)
 		}
 	}
@@ -31,7 +31,7 @@ func (e *ensemble) count() {
 				have++
 			}
 		}
-		if !e.most(have) {
+		if !e.isMajority(have) {
 			return
 		}
 		l.commitTo(zxid)
@@ -77,18 +77,18 @@ func (e *ensemble) request(origin *member, m *message) {
 		e.answer(m)
 	case k.ask == farewell:
 		t, ok := e.decides.Close(now, k.session, m.op)
-		e.proposeOr(t, ok, m)
+		e.proposeIf(t, ok, m)
 	case k.command.Verb == zookeeper.Sync:
 		e.answerInTurn(m)
 	default:
 		t, ok := e.decides.Propose(now, k.session, m.op, k.command)
-		e.proposeOr(t, ok, m)
+		e.proposeIf(t, ok, m)
 	}
 }
 
-// proposeOr proposes a transaction. If there is none the session has ended or is
+// proposeIf proposes a transaction. If there is none the session has ended or is
 // about to.
-func (e *ensemble) proposeOr(t model.Txn, ok bool, m *message) {
+func (e *ensemble) proposeIf(t model.Txn, ok bool, m *message) {
 	if ok {
 		e.propose(t, m.member, m)
 		return

@@ -32,7 +32,7 @@ func newChoices(d env.Decisions) *choices {
 	case d.Replay != nil:
 		return replay(d.Replay)
 	case d.Depth > 0:
-		return prioritized(d.Seed, d.Depth, d.Steps, d.Record)
+		return drawPrioritized(d.Seed, d.Depth, d.Steps, d.Record)
 	default:
 		return draw(d.Seed, d.Record)
 	}
@@ -68,9 +68,9 @@ func (w *World) Decided() env.Decided {
 	return d
 }
 
-// named reports whether choices need names. Counting and building names takes
+// needsNames reports whether choices need names. Counting and building names takes
 // longer than drawing.
-func (c *choices) named() bool { return c.record }
+func (c *choices) needsNames() bool { return c.record }
 
 // draw returns 0 ≤ x < n, for choices without names.
 func (c *choices) draw(n int64) int64 {

@@ -6,8 +6,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
-// replayed takes the choices from a record. Missing ones are 0.
-func replayed(record ...env.Choice) env.Decisions {
+// replayOf takes the choices from a record. Missing ones are 0.
+func replayOf(record ...env.Choice) env.Decisions {
 	return env.Decisions{Replay: append([]env.Choice{}, record...)}
 }
 

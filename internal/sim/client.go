@@ -27,7 +27,7 @@ type client struct {
 	locker  locks.Locker
 	conns   []*conn // by server; clients are connected when a run begins
 	spare   []*conn // more of them, for tasks that use the same server at the same time
-	leases  []granted
+	leases  []heldLease
 	visits  []*visit    // of a lock that calls the critical section itself
 	ports   []transport // to each node, and to the server of tokens
 	masters []*server   // of each node, as far as the client knows
@@ -67,8 +67,8 @@ type operation struct {
 	calls    int          // its calls of the port so far
 }
 
-// granted is a lease that has not been released.
-type granted struct {
+// heldLease is a lease that has not been released.
+type heldLease struct {
 	acquire int // the index of its acquire
 	lock    string
 	lease   locks.Lease
@@ -170,7 +170,7 @@ func (c *client) do(op env.Op, kind string, f func()) (err error) {
 		t.client = nil
 		t.operation.over = !t.operation.waits
 		if p := recover(); p != nil {
-			if _, ok := p.(unwound); !ok || t.ending {
+			if _, ok := p.(unwindPanic); !ok || t.ending {
 				panic(p)
 			}
 			err = env.ErrCrashed
@@ -179,14 +179,14 @@ func (c *client) do(op env.Op, kind string, f func()) (err error) {
 			}
 		}
 	}()
-	c.stand(false)
+	c.waitWhileStopped(false)
 	f()
 	return nil
 }
 
-// stand blocks the running task while its client is paused or hung. A hang blocks
+// waitWhileStopped blocks the running task while its client is paused or hung. A hang blocks
 // only the task of the caller and, with struck, this one.
-func (c *client) stand(struck bool) {
+func (c *client) waitWhileStopped(struck bool) {
 	for (c.paused || c.hung && (struck || c.world.current.background == nil)) && !c.dead {
 		c.waiting = append(c.waiting, c.world.current)
 		c.park(never)
@@ -197,7 +197,7 @@ func (c *client) stand(struck bool) {
 // mustLive ends the running task's operation if the client is dead.
 func (c *client) mustLive() {
 	if c.dead {
-		panic(unwound{})
+		panic(unwindPanic{})
 	}
 }
 
@@ -218,7 +218,7 @@ func (c *client) park(deadline time.Duration) (answered bool) {
 
 // point announces a point of an operation. A fault may pause, hang or kill the
 // client there. Background work after the operation's end has no points.
-func (c *client) point(r *numbered, after bool) {
+func (c *client) point(r *numberedRequest, after bool) {
 	o := r.operation
 	if !c.armed || o.over {
 		return
@@ -232,7 +232,7 @@ func (c *client) point(r *numbered, after bool) {
 	}
 	hung := c.hung
 	c.world.observer.Point(c.name, o.Op, p)
-	c.stand(c.hung && !hung)
+	c.waitWhileStopped(c.hung && !hung)
 }
 
 // Acquire asks the lock.
@@ -253,7 +253,7 @@ func (c *client) Acquire(op env.Op, timeout time.Duration) (g env.Grant, err err
 		if err != nil {
 			return
 		}
-		c.leases = append(c.leases, granted{op.Index, op.Lock, lease})
+		c.leases = append(c.leases, heldLease{op.Index, op.Lock, lease})
 		g = c.grantOf(lease)
 	})
 	return g, cmp.Or(crash, err)
@@ -293,7 +293,7 @@ func (c *client) ReleaseName(op env.Op) (err error) {
 
 // forget drops the lease of the acquire with that index.
 func (c *client) forget(acquire int) {
-	c.leases = slices.DeleteFunc(c.leases, func(g granted) bool { return g.acquire == acquire })
+	c.leases = slices.DeleteFunc(c.leases, func(g heldLease) bool { return g.acquire == acquire })
 }
 
 var _ env.NameReleaser = (*client)(nil)
@@ -322,7 +322,7 @@ func (c *client) accessResource(op env.Op, kind string, value int64) (answer env
 		}
 		t := c.world.current
 		o := t.operation // another task of the client may have changed t.operation before the answer
-		r := numbered{client: c, operation: o, n: 1, last: true}
+		r := numberedRequest{client: c, operation: o, n: 1, last: true}
 		c.point(&r, false)
 		t.access = a
 		if err = c.request(c.world.resource, timeout, nil); err == nil {
@@ -359,15 +359,15 @@ func (c *client) learn(s *server) {
 		return
 	}
 	c.masters[i] = s
-	c.each(func(n *conn) {
+	c.eachConn(func(n *conn) {
 		if n.server.node == s.node && n.server != s {
 			n.leave()
 		}
 	})
 }
 
-// each calls f for every connection of the client.
-func (c *client) each(f func(*conn)) {
+// eachConn calls f for every connection of the client.
+func (c *client) eachConn(f func(*conn)) {
 	for _, n := range c.conns {
 		f(n)
 	}

@@ -44,23 +44,23 @@ func (k *clock) when(mono time.Duration) time.Duration {
 	return at
 }
 
-// lasts converts a duration on this clock to true time.
-func (k *clock) lasts(d time.Duration) time.Duration {
+// trueDuration converts a duration on this clock to true time.
+func (k *clock) trueDuration(d time.Duration) time.Duration {
 	if k.gain == 0 {
 		return d
 	}
 	return time.Duration(float64(d) / (1 + k.gain))
 }
 
-// run makes both clocks gain this much more in each t from now on.
-func (k *clock) run(now, gain, t time.Duration) {
+// addGain makes both clocks gain this much more in each t from now on.
+func (k *clock) addGain(now, gain, t time.Duration) {
 	k.since, k.shown = now, k.mono(now)
 	k.gains += gain
 	k.gain = float64(k.gains) / float64(t)
 }
 
-// bears returns an error if a clock cannot gain this much more.
-func (k *clock) bears(gain, t time.Duration) error {
+// checkGain returns an error if a clock cannot gain this much more.
+func (k *clock) checkGain(gain, t time.Duration) error {
 	if sum := k.gains + gain; sum <= -t/2 || sum > t {
 		return fmt.Errorf("sim: a clock that gains %v in %v runs backwards, or too fast", sum, t)
 	}
@@ -89,23 +89,23 @@ func (w *World) Jump(host string, by time.Duration) error {
 // own clock, so they now end at other times.
 func (w *World) Rate(host string, gain time.Duration) error {
 	if c := w.find(host); c != nil {
-		if err := c.clock.bears(gain, w.cfg.Lease); err != nil {
+		if err := c.clock.checkGain(gain, w.cfg.Lease); err != nil {
 			return err
 		}
 		for _, m := range c.mates() {
-			m.clock.run(w.now, gain, w.cfg.Lease)
+			m.clock.addGain(w.now, gain, w.cfg.Lease)
 			m.revalue()
 		}
 		return nil
 	}
 	s, err := w.process(host)
 	if err == nil {
-		err = s.clock.bears(gain, w.cfg.Lease)
+		err = s.clock.checkGain(gain, w.cfg.Lease)
 	}
 	if err != nil {
 		return err
 	}
-	s.clock.run(w.now, gain, w.cfg.Lease)
+	s.clock.addGain(w.now, gain, w.cfg.Lease)
 	s.arm()
 	return nil
 }

@@ -17,16 +17,16 @@ import (
 // simulated environment: pools, connections and random latencies.
 func TestMySQLConformance(t *testing.T) {
 	porttest.Run(t, func(t *testing.T, o model.Options) porttest.World {
-		p := &mysqlWorld{outer: newOuter(t, catalogue.StoreMySQL), options: o}
+		p := &mysqlWorld{outsideWorld: newOuter(t, catalogue.StoreMySQL), options: o}
 		p.databases.primary.model.Reset(o)
-		p.process = p.another()
+		p.process = p.newClient()
 		return p
 	})
 }
 
 // mysqlWorld is a porttest.World of a MySQL server.
 type mysqlWorld struct {
-	*outer
+	*outsideWorld
 	options model.Options
 	process *client   // the process whose pool Port uses
 	idle    []*client // clients with closed sessions
@@ -47,7 +47,7 @@ func (p *mysqlWorld) Open() mysql.Handle {
 	if last := len(p.idle) - 1; last >= 0 {
 		c, p.idle = p.idle[last], p.idle[:last]
 	} else {
-		c = p.another()
+		c = p.newClient()
 	}
 	s, err := outsidePool{p, (*mysqlTransport)(c)}.Open(context.Background(), time.Minute)
 	must(p.t, err)
@@ -59,7 +59,7 @@ func (p *mysqlWorld) Start(h mysql.Handle, c mysql.Command) porttest.Call {
 	k := &outsideCall{world: p}
 	p.Go(func() {
 		crashed := s.client.do(env.Op{Index: 1}, history.Acquire, func() {
-			k.reply, k.err = s.pinned.Do(context.Background(), 24*time.Hour, c)
+			k.reply, k.err = s.pinnedConn.Do(context.Background(), 24*time.Hour, c)
 		})
 		if k.done = true; crashed != nil {
 			k.err = crashed
@@ -107,7 +107,7 @@ type outsideCall struct {
 func (k *outsideCall) Answer(d time.Duration) (mysql.Reply, bool, error) {
 	over := false
 	k.world.After(d, func() { over = true })
-	k.world.until(func() bool { return k.done || over })
+	k.world.runUntil(func() bool { return k.done || over })
 	return k.reply, k.done, k.err
 }
 
@@ -118,14 +118,14 @@ type outsidePool struct {
 }
 
 func (o outsidePool) Do(ctx context.Context, timeout time.Duration, c mysql.Command) (r mysql.Reply, err error) {
-	o.world.on((*client)(o.mysqlTransport), func() { r, err = o.mysqlTransport.Do(ctx, timeout, c) })
+	o.world.runOn((*client)(o.mysqlTransport), func() { r, err = o.mysqlTransport.Do(ctx, timeout, c) })
 	return r, err
 }
 
 func (o outsidePool) Open(ctx context.Context, timeout time.Duration) (s mysql.Session, err error) {
-	o.world.on((*client)(o.mysqlTransport), func() {
+	o.world.runOn((*client)(o.mysqlTransport), func() {
 		if s, err = o.mysqlTransport.Open(ctx, timeout); err == nil {
-			s = outsideSession{o.world, s.(*pinned)}
+			s = outsideSession{o.world, s.(*pinnedConn)}
 		}
 	})
 	return s, err
@@ -134,20 +134,20 @@ func (o outsidePool) Open(ctx context.Context, timeout time.Duration) (s mysql.S
 // outsideSession is a session of an outsidePool.
 type outsideSession struct {
 	world *mysqlWorld
-	*pinned
+	*pinnedConn
 }
 
 func (s outsideSession) Do(ctx context.Context, timeout time.Duration, c mysql.Command) (r mysql.Reply, err error) {
-	s.world.on(s.client, func() { r, err = s.pinned.Do(ctx, timeout, c) })
+	s.world.runOn(s.client, func() { r, err = s.pinnedConn.Do(ctx, timeout, c) })
 	return r, err
 }
 
-func (s outsideSession) Return() { s.world.on(s.client, s.pinned.Return) }
+func (s outsideSession) Return() { s.world.runOn(s.client, s.pinnedConn.Return) }
 
 // Close of a session whose client has gone does nothing.
 func (s outsideSession) Close() {
 	if !s.client.dead && !s.over {
-		s.world.on(s.client, s.pinned.Close)
+		s.world.runOn(s.client, s.pinnedConn.Close)
 		s.world.idle = append(s.world.idle, s.client)
 	}
 }

@@ -37,7 +37,7 @@ func TestNumbersOverflowUnderWay(t *testing.T) {
 	must(t, p.Isolate(1, []string{leader.server.name}))
 	var got []string
 	for i, h := range handles {
-		s := h.Session.(outside)
+		s := h.Session.(outsideZKSession)
 		p.Go(func() {
 			must(t, s.client.do(env.Op{Index: 1}, history.Acquire, func() {
 				prefix := string(rune('a'+i)) + "-"
@@ -53,7 +53,7 @@ func TestNumbersOverflowUnderWay(t *testing.T) {
 	}
 	_, err := p.Restore(1)
 	must(t, err)
-	p.until(func() bool { return len(got) == len(handles) })
+	p.runUntil(func() bool { return len(got) == len(handles) })
 	slices.Sort(got) // answers come in any order
 	path, err := handles[0].Create(t.Context(), time.Second, "/p/d-", "", zookeeper.Sequential)
 	must(t, err)
@@ -62,19 +62,19 @@ func TestNumbersOverflowUnderWay(t *testing.T) {
 
 // newPortWorld returns a world whose T is the suite's shortest session.
 func newPortWorld(t *testing.T) *portWorld {
-	return &portWorld{outer: newOuter(t, catalogue.StoreZooKeeper)}
+	return &portWorld{outsideWorld: newOuter(t, catalogue.StoreZooKeeper)}
 }
 
-// outer is a world that a test uses from outside: it lets events happen until a
+// outsideWorld is a world that a test uses from outside: it lets events happen until a
 // condition holds.
-type outer struct {
+type outsideWorld struct {
 	*World
 	t       *testing.T
 	choices *choices
 }
 
-func newOuter(t *testing.T, store catalogue.Store) *outer {
-	p := &outer{t: t}
+func newOuter(t *testing.T, store catalogue.Store) *outsideWorld {
+	p := &outsideWorld{t: t}
 	s := &scene{}
 	p.World = New(env.Config{
 		Lock: catalogue.Lock{
@@ -88,8 +88,8 @@ func newOuter(t *testing.T, store catalogue.Store) *outer {
 	return p
 }
 
-// until lets events happen until done.
-func (p *outer) until(done func() bool) {
+// runUntil lets events happen until done.
+func (p *outsideWorld) runUntil(done func() bool) {
 	for !done() {
 		p.step()
 		if p.err != nil {
@@ -99,22 +99,22 @@ func (p *outer) until(done func() bool) {
 }
 
 // Sleep lets time pass.
-func (p *outer) Sleep(d time.Duration) {
+func (p *outsideWorld) Sleep(d time.Duration) {
 	over := false
 	p.After(d, func() { over = true })
-	p.until(func() bool { return over })
+	p.runUntil(func() bool { return over })
 }
 
-// another returns a new client.
-func (p *outer) another() *client {
+// newClient returns a new client.
+func (p *outsideWorld) newClient() *client {
 	c := p.memory.clients.next()
 	c.reset(p.World, "c"+strconv.Itoa(len(p.clients)+1))
 	p.clients = append(p.clients, c)
 	return c
 }
 
-// on runs f on a client.
-func (p *outer) on(c *client, f func()) {
+// runOn runs f on a client.
+func (p *outsideWorld) runOn(c *client, f func()) {
 	done := false
 	p.Go(func() {
 		if err := c.do(env.Op{Index: 1}, history.Acquire, f); err != nil {
@@ -122,38 +122,42 @@ func (p *outer) on(c *client, f func()) {
 		}
 		done = true
 	})
-	p.until(func() bool { return done })
+	p.runUntil(func() bool { return done })
 }
 
 // portWorld is a porttest.World of an ensemble.
 type portWorld struct {
-	*outer
+	*outsideWorld
 	killed *member
 }
 
 // Open opens a session with the least latencies, so that a server can be chosen.
 func (p *portWorld) Open(server int, length time.Duration) (h zookeeper.Handle) {
-	c := p.another()
+	c := p.newClient()
 	p.World.choices = replay([]env.Choice{{Name: env.Name{What: "server", Who: c.name, N: 1}, Value: int64(max(server, 0))}})
 	defer func() { p.World.choices = p.choices }()
-	p.on(c, func() {
+	p.runOn(c, func() {
 		s, err := (*zkTransport)(c).Open(context.Background(), 10*time.Second, length)
 		if err != nil {
 			p.t.Error(err)
 			return
 		}
-		h.Session = outside{p, s.(*session)}
+		h.Session = outsideZKSession{p, s.(*session)}
 	})
 	return h
 }
 
-func (p *portWorld) Disconnect(h zookeeper.Handle) { h.Session.(outside).conn.reset() }
-func (p *portWorld) Freeze(h zookeeper.Handle)     { must(p.t, p.Pause(h.Session.(outside).client.name)) }
+func (p *portWorld) Disconnect(h zookeeper.Handle) { h.Session.(outsideZKSession).conn.reset() }
+func (p *portWorld) Freeze(h zookeeper.Handle) {
+	must(p.t, p.Pause(h.Session.(outsideZKSession).client.name))
+}
 
-func (p *portWorld) Thaw(h zookeeper.Handle) { must(p.t, p.Resume(h.Session.(outside).client.name)) }
+func (p *portWorld) Thaw(h zookeeper.Handle) {
+	must(p.t, p.Resume(h.Session.(outsideZKSession).client.name))
+}
 
 func (p *portWorld) Cut(h zookeeper.Handle) {
-	s := h.Session.(outside)
+	s := h.Session.(outsideZKSession)
 	for _, x := range p.ensemble.members {
 		must(p.t, p.Impair(p.cut(s, x), faults.Impairment{Client: s.client.name, Server: x.server.name, Action: faults.Hold}))
 	}
@@ -161,7 +165,7 @@ func (p *portWorld) Cut(h zookeeper.Handle) {
 }
 
 func (p *portWorld) Join(h zookeeper.Handle) {
-	s := h.Session.(outside)
+	s := h.Session.(outsideZKSession)
 	for _, x := range p.ensemble.members {
 		_, err := p.Restore(p.cut(s, x))
 		must(p.t, err)
@@ -169,14 +173,16 @@ func (p *portWorld) Join(h zookeeper.Handle) {
 }
 
 // cut returns the number of a disturbance.
-func (p *portWorld) cut(s outside, x *member) int { return s.client.n*len(p.ensemble.members) + x.n }
+func (p *portWorld) cut(s outsideZKSession, x *member) int {
+	return s.client.n*len(p.ensemble.members) + x.n
+}
 
 func (p *portWorld) Slack() time.Duration { return 0 }
 
 func (p *portWorld) KillLeader() {
 	p.killed = p.ensemble.leader
 	must(p.t, p.Stop(p.killed.server.name, false))
-	p.until(func() bool {
+	p.runUntil(func() bool {
 		for _, x := range p.ensemble.members {
 			if x != p.killed && !x.serves {
 				return false
@@ -188,7 +194,7 @@ func (p *portWorld) KillLeader() {
 
 func (p *portWorld) StartKilled() {
 	must(p.t, p.Start(p.killed.server.name))
-	p.until(func() bool { return p.killed.serves })
+	p.runUntil(func() bool { return p.killed.serves })
 }
 
 // Preset first lets all members learn every decision.
@@ -197,23 +203,23 @@ func (p *portWorld) Preset(path string, counter int32) {
 	p.ensemble.preset(path, counter)
 }
 
-// outside is a session that a test calls from outside of the simulation.
-type outside struct {
+// outsideZKSession is a session that a test calls from outside of the simulation.
+type outsideZKSession struct {
 	world *portWorld
 	*session
 }
 
-func (s outside) Do(ctx context.Context, timeout time.Duration, c zookeeper.Command) (r zookeeper.Reply, err error) {
-	s.world.on(s.client, func() { r, err = s.session.Do(ctx, timeout, c) })
+func (s outsideZKSession) Do(ctx context.Context, timeout time.Duration, c zookeeper.Command) (r zookeeper.Reply, err error) {
+	s.world.runOn(s.client, func() { r, err = s.session.Do(ctx, timeout, c) })
 	return r, err
 }
 
-func (s outside) Next(ctx context.Context, timeout time.Duration) (e zookeeper.Event, err error) {
-	s.world.on(s.client, func() { e, err = s.session.Next(ctx, timeout) })
+func (s outsideZKSession) Next(ctx context.Context, timeout time.Duration) (e zookeeper.Event, err error) {
+	s.world.runOn(s.client, func() { e, err = s.session.Next(ctx, timeout) })
 	return e, err
 }
 
-func (s outside) Close(ctx context.Context, timeout time.Duration) (err error) {
-	s.world.on(s.client, func() { err = s.session.Close(ctx, timeout) })
+func (s outsideZKSession) Close(ctx context.Context, timeout time.Duration) (err error) {
+	s.world.runOn(s.client, func() { err = s.session.Close(ctx, timeout) })
 	return err
 }

@@ -106,7 +106,7 @@ func (d *database) receive(m *message) {
 	default:
 		n.asked = append(n.asked[:0], m)
 		if m.sql.command.Lease > 0 {
-			w.dates(false)
+			w.noteDate(false)
 		}
 		d.model.Do(d.clock(), n.session, m.op, m.sql.command)
 		d.tell()
@@ -138,7 +138,7 @@ func (d *database) tell() {
 		}
 	}
 	if len(list) > 0 {
-		d.server.changed()
+		d.server.noteChange()
 	}
 	d.flush()
 	d.group.flow()
@@ -170,18 +170,18 @@ func (d *database) effect(by int, f *model.Effect) {
 	switch maker, had := d.before[f.Name]; {
 	case lock == "", d.relay.follows, had && maker == f.Maker:
 		return
-	case f.Kind == model.Created && !s.up && g.replicated():
+	case f.Kind == model.Created && !s.up && g.hasReplicas():
 		return // a power loss has undone its end, which replicas may have seen
-	case d == g.primary && g.replicated():
+	case d == g.primary && g.hasReplicas():
 		g.entries.note(by, f)
 	}
 	text := ""
 	if f.Kind == model.SessionOver {
 		text = history.SessionOver
 	}
-	s.reportsWhy(actNames[f.Kind], lock, f.Name, f.Maker, by, text)
+	s.reportWithReason(actNames[f.Kind], lock, f.Name, f.Maker, by, text)
 	if f.Kind == model.TakenOver {
-		s.reports(history.Granted, lock, f.Name, by, by)
+		s.report(history.Granted, lock, f.Name, by, by)
 	}
 }
 
@@ -205,7 +205,7 @@ func (d *database) stop(lose bool) {
 	if lose {
 		keep = d.onDisk()
 	}
-	if g := d.group; d == g.primary && g.replicated() {
+	if g := d.group; d == g.primary && g.hasReplicas() {
 		d.before = d.rows()
 		for _, o := range g.members {
 			o.relay.apart = o.relay.apart || keep < d.model.Committed()
@@ -239,7 +239,7 @@ func (d *database) cutOff() {
 
 // start makes d work again after its process has started.
 func (d *database) start() {
-	if d == d.group.primary && d.group.replicated() {
+	if d == d.group.primary && d.group.hasReplicas() {
 		d.before = nil
 		d.group.settle()
 	}
@@ -279,7 +279,7 @@ func (d *database) kill(process *client) {
 	d.tell()
 }
 
-// declared reports whether all statements of locks declare their meaning.
-func (g *databases) declared() bool {
+// allDeclared reports whether all statements of locks declare their meaning.
+func (g *databases) allDeclared() bool {
 	return !slices.ContainsFunc(g.members, func(d *database) bool { return !d.model.Declared() })
 }

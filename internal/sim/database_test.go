@@ -31,7 +31,7 @@ func newMySQLOn(server catalogue.Server, together int, f onMySQL, clients ...str
 			New: func(e catalogue.Env) locks.Locker { return lockFunc{e, f.acquire} },
 		},
 		Lease: 10 * time.Second, Clients: clients, Names: []string{"a"}, Server: server,
-	}, g, replayed())
+	}, g, replayOf())
 	return g
 }
 

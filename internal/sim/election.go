@@ -6,10 +6,10 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// linked reports whether messages can pass between x and the leader now.
-func (e *ensemble) linked(x *member) bool {
+// isLinked reports whether messages can pass between x and the leader now.
+func (e *ensemble) isLinked(x *member) bool {
 	l := e.leader
-	return l != nil && x.server.runs() && l.server.runs() && !e.world.parted(x.server, l.server)
+	return l != nil && x.server.runs() && l.server.runs() && !e.world.isSeparated(x.server, l.server)
 }
 
 // look makes all members notice which others they reach, after that has changed.
@@ -19,7 +19,7 @@ func (e *ensemble) look() {
 			continue
 		}
 		switch limit := limitTicks * e.tick(); {
-		case e.linked(x):
+		case e.isLinked(x):
 			x.unheard = never
 			x.up.flow()
 			x.down.flow()
@@ -27,7 +27,7 @@ func (e *ensemble) look() {
 			x.unheard = e.world.now
 			e.world.After(limit, e.look)
 		case e.world.now-x.unheard >= limit:
-			e.part(x)
+			e.separate(x)
 		}
 	}
 	e.elect()
@@ -35,8 +35,8 @@ func (e *ensemble) look() {
 
 func (e *ensemble) tick() time.Duration { return e.world.cfg.Lease / tickShare }
 
-// part makes x and the leader give each other up.
-func (e *ensemble) part(x *member) {
+// separate makes x and the leader give each other up.
+func (e *ensemble) separate(x *member) {
 	x.retire()
 	following := 1
 	for _, o := range e.members {
@@ -44,7 +44,7 @@ func (e *ensemble) part(x *member) {
 			following++
 		}
 	}
-	if e.leader != nil && !e.most(following) {
+	if e.leader != nil && !e.isMajority(following) {
 		e.depose()
 	}
 }
@@ -60,20 +60,20 @@ func (e *ensemble) depose() {
 	}
 }
 
-func (e *ensemble) most(n int) bool { return 2*n > len(e.members) }
+func (e *ensemble) isMajority(n int) bool { return 2*n > len(e.members) }
 
 // elect makes members follow the leader, or elects one.
 func (e *ensemble) elect() {
 	w := e.world
 	if e.leader != nil {
 		for _, x := range e.members {
-			if x.serves || x.joining || !e.linked(x) {
+			if x.serves || x.joining || !e.isLinked(x) {
 				continue
 			}
 			x.joining = true
-			w.After(w.takes("join", x.server.name, joinShare), func() {
+			w.After(w.delay("join", x.server.name, joinShare), func() {
 				x.joining = false
-				if !x.serves && e.linked(x) {
+				if !x.serves && e.isLinked(x) {
 					e.join(x)
 				}
 				e.elect()
@@ -85,7 +85,7 @@ func (e *ensemble) elect() {
 		return
 	}
 	e.electing = true
-	w.After(w.cfg.Lease/ballotShare+w.takes("election", "ensemble", talkShare), func() {
+	w.After(w.cfg.Lease/ballotShare+w.delay("election", "ensemble", talkShare), func() {
 		e.electing = false
 		if x := e.candidate(); x != nil && e.leader == nil {
 			e.lead(x)
@@ -98,17 +98,17 @@ func (e *ensemble) elect() {
 // majority, or nil.
 func (e *ensemble) candidate() (best *member) {
 	for _, x := range e.members {
-		if e.most(e.reached(x)) && (best == nil || x.logged() >= best.logged()) {
+		if e.isMajority(e.countReachable(x)) && (best == nil || x.lastZxid() >= best.lastZxid()) {
 			best = x
 		}
 	}
 	return best
 }
 
-// reached returns how many members x reaches, itself included.
-func (e *ensemble) reached(x *member) (n int) {
+// countReachable returns how many members x reaches, itself included.
+func (e *ensemble) countReachable(x *member) (n int) {
 	for _, o := range e.members {
-		if x.server.runs() && o.server.runs() && !e.world.parted(x.server, o.server) {
+		if x.server.runs() && o.server.runs() && !e.world.isSeparated(x.server, o.server) {
 			n++
 		}
 	}
@@ -120,7 +120,7 @@ func (e *ensemble) reached(x *member) (n int) {
 func (e *ensemble) lead(x *member) {
 	w := e.world
 	e.leader = x
-	e.told = min(e.told, x.logged()) // less after a loss: the effects are then reported again
+	e.lastReported = min(e.lastReported, x.lastZxid()) // less after a loss: the effects are then reported again
 	if e.last != nil && e.last != x {
 		w.observer.Server(history.Entry{
 			Process: history.Process{Name: x.server.name}, Type: history.Event, F: history.Promote, Text: e.last.server.name,
@@ -134,7 +134,7 @@ func (e *ensemble) lead(x *member) {
 	x.log = x.log[:0]
 	e.settle()
 	for _, o := range e.members {
-		if o == x || e.linked(o) {
+		if o == x || e.isLinked(o) {
 			x.epoch = max(x.epoch, o.epoch)
 		}
 	}
@@ -145,7 +145,7 @@ func (e *ensemble) lead(x *member) {
 	clear(e.owners)
 	e.decides.Lead(x.mono(), e.tick(), x.epoch, &x.copy)
 	for _, o := range e.members {
-		if o != x && e.linked(o) {
+		if o != x && e.isLinked(o) {
 			e.join(o)
 		}
 	}

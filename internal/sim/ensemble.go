@@ -58,8 +58,8 @@ type ensemble struct {
 	epoch int32
 	life  int
 
-	told    int64          // the last transaction whose effects were reported
-	entries map[string]int // the entries of locks, by path: the acquire that made each one
+	lastReported int64          // the last transaction whose effects were reported
+	entries      map[string]int // the entries of locks, by path: the acquire that made each one
 
 	free []*parcel
 }
@@ -156,10 +156,10 @@ func (x *sessionExpiry) happen(w *World) {
 // its own commits.
 func (e *ensemble) tell(x *member, zxid int64) {
 	effects := x.copy.Effects()
-	if x != e.leader || zxid <= e.told {
+	if x != e.leader || zxid <= e.lastReported {
 		return
 	}
-	e.told = zxid
+	e.lastReported = zxid
 	for i := range effects {
 		f := &effects[i]
 		lock := e.world.lockBelow(f.Path)
@@ -178,7 +178,7 @@ func (e *ensemble) tell(x *member, zxid int64) {
 			kind = history.Remove
 			delete(e.entries, f.Path)
 		}
-		e.leader.server.reports(kind, lock, f.Path, f.Maker, by)
+		e.leader.server.report(kind, lock, f.Path, f.Maker, by)
 	}
 }
 
@@ -190,7 +190,7 @@ func (e *ensemble) settle() {
 	}
 	for _, path := range slices.Sorted(maps.Keys(e.entries)) {
 		if e.leader.copy.Read(0, zookeeper.Command{Verb: zookeeper.Exists, Path: path}).Code != zookeeper.OK {
-			e.leader.server.reports(history.Lose, e.world.lockBelow(path), path, e.entries[path], 0)
+			e.leader.server.report(history.Lose, e.world.lockBelow(path), path, e.entries[path], 0)
 			delete(e.entries, path)
 		}
 	}
@@ -216,7 +216,7 @@ func (w *World) Keeps(server string) bool {
 // ExpireSession closes the sessions of a client's process. An ensemble takes its
 // usual time for that.
 func (w *World) ExpireSession(name string) error {
-	c, err := w.named(name)
+	c, err := w.clientNamed(name)
 	switch {
 	case err != nil:
 		return err

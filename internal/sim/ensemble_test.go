@@ -29,7 +29,7 @@ func newEnsembleWith(choices []env.Choice, acquire func(catalogue.Env, context.C
 			New: func(e catalogue.Env) locks.Locker { return lockFunc{e, acquire} },
 		},
 		Lease: 10 * time.Second, Clients: clients, Names: []string{"a"},
-	}, g, replayed(choices...))
+	}, g, replayOf(choices...))
 	return g
 }
 

@@ -14,7 +14,7 @@ type host client
 func (h *host) Now() time.Time {
 	(*client)(h).spin()
 	h.journal.clock(h.world.now)
-	h.world.dates(true)
+	h.world.noteDate(true)
 	return time.Unix(0, int64(h.clock.wall(h.world.now)))
 }
 
@@ -83,28 +83,28 @@ func (c *client) sleep(ctx context.Context, d time.Duration) error {
 	c.mustLive()
 	c.spin()
 	w := c.world
-	until := w.now + c.clock.lasts(max(d, 0))
+	until := w.now + c.clock.trueDuration(max(d, 0))
 	if wait := min(until, endOf(ctx)); wait > w.now {
 		w.current.sleeping = true
 		c.park(wait)
 		w.current.sleeping = false
 	}
-	return c.over(endOf(ctx))
+	return c.contextErr(endOf(ctx))
 }
 
 // ask is Backoff in a run in which order decides: it ends at any time after an
 // event that may change the answer.
 func (c *client) ask(ctx context.Context) error {
 	c.mustLive()
-	c.world.current.free = asking
+	c.world.current.openWait = asking
 	c.park(never)
-	return c.over(endOf(ctx))
+	return c.contextErr(endOf(ctx))
 }
 
-// over returns the error of a context that ends at end, or nil before.
-func (c *client) over(end time.Duration) error {
+// contextErr returns the error of a context that ends at end, or nil before.
+func (c *client) contextErr(end time.Duration) error {
 	switch {
-	case end == ended:
+	case end == stoppedEnd:
 		return context.Canceled
 	case c.world.now >= end:
 		c.journal.number(1)
@@ -138,32 +138,32 @@ func (d *deadline) Deadline() (time.Time, bool) { return time.Unix(0, int64(epoc
 func (d *deadline) Done() <-chan struct{} { return nil }
 
 // Err returns the context's error, or nil before the deadline.
-func (d *deadline) Err() error { return d.client.over(d.end) }
+func (d *deadline) Err() error { return d.client.contextErr(d.end) }
 
 // Value lets endOf find d below other contexts.
 func (d *deadline) Value(key any) any {
 	if _, ok := key.(endKey); ok {
-		return ending(d)
+		return endingContext(d)
 	}
 	return nil
 }
 
 func (d *deadline) at() time.Duration { return d.end }
 
-// ending is a context of this package: it knows when it ends, in virtual time.
-type ending interface{ at() time.Duration }
+// endingContext is a context of this package: it knows when it ends, in virtual time.
+type endingContext interface{ at() time.Duration }
 
 type endKey struct{}
 
 // ended is the end of a stopped context.
-const ended time.Duration = -1
+const stoppedEnd time.Duration = -1
 
 // endOf returns the virtual time at which ctx ends.
 func endOf(ctx context.Context) time.Duration {
-	if e, ok := ctx.(ending); ok {
+	if e, ok := ctx.(endingContext); ok {
 		return e.at()
 	}
-	if e, ok := ctx.Value(endKey{}).(ending); ok {
+	if e, ok := ctx.Value(endKey{}).(endingContext); ok {
 		return e.at()
 	}
 	return never

@@ -90,7 +90,7 @@ func (s *session) connectNext() {
 	}
 	if again {
 		s.state = resting
-		s.waits(s.client.world.cfg.Lease / restShare)
+		s.setDeadline(s.client.world.cfg.Lease / restShare)
 		return
 	}
 	s.dial()
@@ -102,7 +102,7 @@ func (s *session) dial() {
 	n.library, n.open = s, true
 	c.hold(n)
 	s.conn, s.state = n, dialing
-	s.waits(c.world.cfg.Lease / dialShare)
+	s.setDeadline(c.world.cfg.Lease / dialShare)
 	c.world.send(c.world.zkMessage(n, dial, true))
 }
 
@@ -116,9 +116,9 @@ func (c *client) hold(n *conn) {
 	c.spare = append(c.spare, n)
 }
 
-// waits sets the time after which the library gives up its current wait.
-func (s *session) waits(d time.Duration) {
-	s.deadline = s.client.world.now + s.client.clock.lasts(d)
+// setDeadline sets the time after which the library gives up its current wait.
+func (s *session) setDeadline(d time.Duration) {
+	s.deadline = s.client.world.now + s.client.clock.trueDuration(d)
 	s.arm()
 }
 
@@ -140,11 +140,11 @@ func (s *session) happen(w *World) {
 		s.late = true
 		return
 	}
-	s.onTime()
+	s.handleDeadlines()
 }
 
-// onTime does everything that is due.
-func (s *session) onTime() {
+// handleDeadlines does everything that is due.
+func (s *session) handleDeadlines() {
 	now := s.client.world.now
 	switch {
 	case s.state == resting && now >= s.deadline:
@@ -154,19 +154,19 @@ func (s *session) onTime() {
 		s.lose()
 		return
 	case now >= s.beat:
-		s.client.world.send(s.client.world.zkMessage(s.conn, call, true).asking(ping))
-		s.beats()
+		s.client.world.send(s.client.world.zkMessage(s.conn, call, true).setAsk(ping))
+		s.setBeat()
 	}
 	s.arm()
 }
 
-func (m *message) asking(a ask) *message {
+func (m *message) setAsk(a ask) *message {
 	m.zk.ask = a
 	return m
 }
 
-func (s *session) beats() {
-	s.beat = s.client.world.now + s.client.clock.lasts(s.length/beatShare)
+func (s *session) setBeat() {
+	s.beat = s.client.world.now + s.client.clock.trueDuration(s.length/beatShare)
 }
 
 // drop closes the connection.
@@ -205,9 +205,9 @@ func (s *session) receive(m *message) {
 	}
 }
 
-// goOn continues after a pause. Messages that have arrived come before the
+// resume continues after a pause. Messages that have arrived come before the
 // timers, see await.
-func (s *session) goOn() {
+func (s *session) resume() {
 	kept := s.kept
 	s.kept = nil
 	for _, m := range kept {
@@ -216,7 +216,7 @@ func (s *session) goOn() {
 	s.kept = kept[:0]
 	if s.late && s.state != over {
 		s.late = false
-		s.onTime()
+		s.handleDeadlines()
 	}
 }
 
@@ -227,21 +227,21 @@ func (s *session) take(m *message) {
 	case m.kind == dial:
 		s.greet()
 	case m.kind == notice:
-		s.heard()
+		s.restartSilence()
 		s.notify(m.zk.event)
 	case m.zk.ask == hello:
-		s.greeted(m.zk)
+		s.receiveGreeting(m.zk)
 	case m.zk.ask == ping:
-		s.heard()
+		s.restartSilence()
 	default:
-		s.heard()
-		s.answered(m.zk)
+		s.restartSilence()
+		s.receiveAnswer(m.zk)
 	}
 }
 
-// heard restarts the wait for a message.
-func (s *session) heard() {
-	s.deadline = s.client.world.now + s.client.clock.lasts(s.silence())
+// restartSilence restarts the wait for a message.
+func (s *session) restartSilence() {
+	s.deadline = s.client.world.now + s.client.clock.trueDuration(s.silence())
 	s.arm()
 }
 
@@ -249,19 +249,19 @@ func (s *session) heard() {
 func (s *session) greet() {
 	s.state = greeting
 	w := s.client.world
-	m := w.zkMessage(s.conn, call, true).asking(hello)
+	m := w.zkMessage(s.conn, call, true).setAsk(hello)
 	k := m.zk
 	k.session, k.life, k.length, k.zxid = s.id, s.life, s.length, s.zxid
 	k.watches = append(k.watches, s.watches...)
 	if s.opener != nil {
 		m.op = s.opener.operation.Index
 	}
-	s.waits(helloTimes * s.silence())
+	s.setDeadline(helloTimes * s.silence())
 	w.send(m)
 }
 
-// greeted handles the server's answer to the greeting.
-func (s *session) greeted(k *packet) {
+// receiveGreeting handles the server's answer to the greeting.
+func (s *session) receiveGreeting(k *packet) {
 	if k.ended {
 		s.event(zookeeper.Expired, "")
 		s.finish(zookeeper.ErrSessionExpired)
@@ -269,8 +269,8 @@ func (s *session) greeted(k *packet) {
 	}
 	s.id, s.life, s.length = k.session, k.life, k.length
 	s.state, s.last = connected, s.at
-	s.heard()
-	s.beats()
+	s.restartSilence()
+	s.setBeat()
 	s.arm()
 	s.event(zookeeper.Connected, "")
 	s.wake(s.opener)
@@ -282,14 +282,14 @@ func (s *session) sendCalls() {
 	w := s.client.world
 	for ; s.state == connected && s.sent < len(s.calls); s.sent++ {
 		c := s.calls[s.sent]
-		m := w.zkMessage(s.conn, call, true).asking(c.ask)
+		m := w.zkMessage(s.conn, call, true).setAsk(c.ask)
 		m.op, m.zk.command = c.op, c.command
 		w.send(m)
 	}
 }
 
-// answered handles the answer to the first call.
-func (s *session) answered(k *packet) {
+// receiveAnswer handles the answer to the first call.
+func (s *session) receiveAnswer(k *packet) {
 	s.zxid = max(s.zxid, k.zxid)
 	call := s.calls[0]
 	s.calls = append(s.calls[:0], s.calls[1:]...)

@@ -15,7 +15,7 @@ type member struct {
 	server   *server
 	n        int // index among the members
 	copy     model.Member
-	log      []logged
+	log      []logEntry
 	epoch    int32  // of the last leader that it knew
 	serves   bool   // it leads or follows the leader
 	joining  bool   // it will follow the leader soon
@@ -27,8 +27,8 @@ type member struct {
 	hangsUp  bool          // it must close all clients' connections when it resumes
 }
 
-// logged is a transaction in a log and its origin.
-type logged struct {
+// logEntry is a transaction in a log and its origin.
+type logEntry struct {
 	txn     model.Txn
 	origin  *member // the member that a client asked; nil without one
 	message *message
@@ -46,8 +46,8 @@ func (x *member) reset(e *ensemble, s *server) {
 // mono returns the member's monotonic clock.
 func (x *member) mono() time.Duration { return x.server.clock.mono(x.server.world.now) }
 
-// logged returns the last transaction that x has on disk.
-func (x *member) logged() int64 {
+// lastZxid returns the last transaction that x has on disk.
+func (x *member) lastZxid() int64 {
 	if n := len(x.log); n > 0 {
 		return x.log[n-1].txn.Zxid
 	}
@@ -115,7 +115,7 @@ func (x *member) stop(lose bool) {
 	case x == e.leader:
 		e.depose()
 	case x.serves:
-		e.part(x)
+		e.separate(x)
 	}
 	x.copy.Restart()
 	if lose {
@@ -124,9 +124,9 @@ func (x *member) stop(lose bool) {
 	}
 }
 
-// goOn continues after a pause. First it catches up on leader changes: a member
+// resume continues after a pause. First it catches up on leader changes: a member
 // that was given up meanwhile serves no client.
-func (x *member) goOn() {
+func (x *member) resume() {
 	if x.hangsUp {
 		x.hangUpAll()
 	}
@@ -288,7 +288,7 @@ func (x *member) fire() {
 }
 
 // commit applies a transaction, and answers the request if it came to x.
-func (x *member) commit(l logged) {
+func (x *member) commit(l logEntry) {
 	r := x.copy.Commit(l.txn)
 	x.ensemble.tell(x, l.txn.Zxid)
 	x.fire()
@@ -319,7 +319,7 @@ func (x *member) commitTo(zxid int64) {
 // acknowledge reports to the leader which transactions x has on disk.
 func (x *member) acknowledge() {
 	p := x.up.parcel(ack)
-	p.zxid = x.logged()
+	p.zxid = x.lastZxid()
 	x.up.send(p)
 }
 
@@ -327,7 +327,7 @@ func (x *member) acknowledge() {
 func (x *member) take(p *parcel) {
 	switch p.kind {
 	case proposal:
-		x.log = append(x.log, p.logged)
+		x.log = append(x.log, p.entry)
 		x.acknowledge()
 	case commit:
 		x.commitTo(p.zxid)
@@ -336,8 +336,8 @@ func (x *member) take(p *parcel) {
 	}
 }
 
-// heard handles a parcel from x at the leader.
-func (e *ensemble) heard(x *member, p *parcel) {
+// take handles a parcel from x at the leader.
+func (e *ensemble) take(x *member, p *parcel) {
 	switch p.kind {
 	case forwarded:
 		e.request(x, p.message)

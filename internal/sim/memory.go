@@ -30,7 +30,7 @@ type memory struct {
 	group      databases
 	databases  pool[database]
 	connPools  pool[connPool]
-	pinned     pool[pinned]
+	pinned     pool[pinnedConn]
 	portRoom   []redis.Port
 	laid       bool  // there was a run
 	shape      shape // the shape of that run, and its layout
@@ -38,8 +38,8 @@ type memory struct {
 	text       strings.Builder
 }
 
-// again makes all of it available for the next run.
-func (m *memory) again() {
+// recycle makes all of it available for the next run.
+func (m *memory) recycle() {
 	m.clients.used, m.servers.used, m.conns.used, m.messages.used, m.journals.used = 0, 0, 0, 0, 0
 	m.nodes.used, m.stores.used, m.operations.used = 0, 0, 0
 	m.members.used, m.sessions.used, m.zkCalls.used = 0, 0, 0
@@ -98,8 +98,8 @@ func (m *memory) join(a, sep, b string) string {
 	return m.text.String()[from:]
 }
 
-// numbered returns name-n; see join.
-func (m *memory) numbered(name string, n int) string {
+// numberedName returns name-n; see join.
+func (m *memory) numberedName(name string, n int) string {
 	var digits [20]byte
 	from := m.line()
 	m.text.WriteString(name)

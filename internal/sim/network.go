@@ -107,7 +107,7 @@ func (w *World) newMessage(n *conn, k kind, toUp bool) *message {
 // send sends m.
 func (w *World) send(m *message) {
 	c := m.conn
-	if m.lost() {
+	if m.isLost() {
 		w.free = append(w.free, m)
 		return
 	}
@@ -139,7 +139,7 @@ func (w *World) send(m *message) {
 // happen handles m's arrival.
 func (m *message) happen(w *World) {
 	c := m.conn
-	if m.lost() {
+	if m.isLost() {
 		w.free = append(w.free, m)
 		return
 	}
@@ -153,7 +153,7 @@ func (m *message) happen(w *World) {
 			im.held = append(im.held, m)
 			return
 		case faults.Swallow, faults.Reset:
-			if im.hits > 0 || m.kind != call || m.library() {
+			if im.hits > 0 || m.kind != call || m.fromLibrary() {
 				continue
 			}
 			im.hits++
@@ -172,17 +172,17 @@ func (m *message) happen(w *World) {
 	}
 }
 
-// lost reports whether m is on a silent connection. A reset on its way to a
+// isLost reports whether m is on a silent connection. A reset on its way to a
 // server with sessions always arrives.
-func (m *message) lost() bool {
+func (m *message) isLost() bool {
 	return m.conn.silent && !(m.conn.server.database != nil && m.toUp && m.kind == rst)
 }
 
-// library reports whether m belongs to the client library and not to a lock's
+// fromLibrary reports whether m belongs to the client library and not to a lock's
 // request. A fault that strikes one request does not apply to it. (go-zookeeper
 // v1.0.4 waits 6.7 T for the answer to its hello, so losing that would test the
 // library more than a lock.)
-func (m *message) library() bool {
+func (m *message) fromLibrary() bool {
 	return m.conn.library != nil && (m.zk.ask == hello || m.zk.ask == ping)
 }
 
@@ -230,7 +230,7 @@ type link struct {
 
 // choose draws a latency for the next message on l.
 func (w *World) choose(l *link, n int64) int64 {
-	if !w.choices.named() {
+	if !w.choices.needsNames() {
 		return w.choices.draw(n)
 	}
 	return w.choices.choose(l.next(), n)

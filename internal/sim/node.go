@@ -54,12 +54,12 @@ func (n *node) add(s *server) {
 	s.follow(n.master).synced = true // all are still empty
 }
 
-// replicated reports whether the node has replicas.
-func (n *node) replicated() bool { return len(n.members) > 1 }
+// hasReplicas reports whether the node has replicas.
+func (n *node) hasReplicas() bool { return len(n.members) > 1 }
 
 // note updates the known entries of locks.
 func (n *node) note(s *server, f *model.Effect) {
-	if !n.replicated() || s != n.master {
+	if !n.hasReplicas() || s != n.master {
 		return
 	}
 	switch f.Kind {
@@ -90,12 +90,12 @@ func (n *node) settle(s *server) {
 func (s *server) settle(before, now map[string]int) {
 	for _, key := range slices.Sorted(maps.Keys(before)) {
 		if now[key] != before[key] {
-			s.reports(history.Lose, s.world.lockOf(key), key, before[key], 0)
+			s.report(history.Lose, s.world.lockOf(key), key, before[key], 0)
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(now)) {
 		if before[key] != now[key] {
-			s.reports(history.Granted, s.world.lockOf(key), key, now[key], 0)
+			s.report(history.Granted, s.world.lockOf(key), key, now[key], 0)
 		}
 	}
 }
@@ -111,7 +111,7 @@ func (n *node) promote(s *server, leader int) {
 	})
 	n.master = s
 	s.redis.Lead(s.wall())
-	s.expired()
+	s.reportExpired()
 	s.replicate()
 	n.settle(s)
 	s.arm()
@@ -120,13 +120,13 @@ func (n *node) promote(s *server, leader int) {
 		n.knows[i] = false
 		n.unseen[i] = never
 	}
-	n.learns(leader)
+	n.learnMaster(leader)
 	w.look()
 }
 
 // reconfigure makes m a replica of the master if it is not one yet.
 func (n *node) reconfigure(m *server) {
-	if m == n.master || m.source == n.master || !m.runs() || !n.reached(m) {
+	if m == n.master || m.source == n.master || !m.runs() || !n.reaches(m) {
 		return
 	}
 	if m.source == nil {
@@ -139,10 +139,10 @@ func (n *node) reconfigure(m *server) {
 	n.world.look()
 }
 
-// reached reports whether a Sentinel that knows the master reaches m.
-func (n *node) reached(m *server) bool {
+// reaches reports whether a Sentinel that knows the master reaches m.
+func (n *node) reaches(m *server) bool {
 	for i, s := range n.world.monitors {
-		if n.knows[i] && !n.world.parted(s, m) {
+		if n.knows[i] && !n.world.isSeparated(s, m) {
 			return true
 		}
 	}
@@ -153,7 +153,7 @@ func (n *node) reached(m *server) bool {
 // do Sentinels when they change a server's role.
 func (s *server) hangUp() {
 	for _, c := range s.world.clients {
-		c.each(func(n *conn) {
+		c.eachConn(func(n *conn) {
 			// Not one that its client has closed.
 			if n.server == s && n.incarnation == s.incarnation && (n.open || n.waiter != nil) {
 				s.world.send(s.world.newMessage(n, rst, false))

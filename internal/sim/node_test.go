@@ -29,7 +29,7 @@ func newGroupOn(server catalogue.Server, acquire func(catalogue.Env, context.Con
 			New: func(e catalogue.Env) locks.Locker { return lockFunc{e, acquire} },
 		},
 		Lease: 10 * time.Second, Clients: clients, Names: []string{"a"}, Server: server,
-	}, g, replayed())
+	}, g, replayOf())
 	return g
 }
 

@@ -53,11 +53,11 @@ type order struct {
 // at most the end of a lease; Passage adds a margin.
 func Passage(lease time.Duration) time.Duration { return lease + lease/2 }
 
-// dates notes that a client learns a date that it may write down and compare
+// noteDate notes that a client learns a date that it may write down and compare
 // later: from a wall clock, or in a row that MySQL writes. A monotonic clock
 // gives no such date: a lock keeps its readings to itself, and compares them only
 // with times that end by a timer.
-func (w *World) dates(wall bool) {
+func (w *World) noteDate(wall bool) {
 	if o := w.order; o != nil {
 		o.dated, o.wall = true, o.wall || wall
 	}
@@ -71,20 +71,20 @@ func (w *World) Dated() bool { return w.order.dated || w.order.passed > 0 }
 // if nothing else can happen before that.
 func (w *World) Outlast(client string, open func() bool) bool {
 	t := w.current
-	t.outlasts = outlasting{w.find(client), w.order.passed, open}
-	t.free = lingering
+	t.outlasts = outlastWait{w.find(client), w.order.passed, open}
+	t.openWait = lingering
 	t.park(never)
-	return t.outlasts.over(w)
+	return t.outlasts.isOver(w)
 }
 
-// outlasting is the wait of a task in Outlast.
-type outlasting struct {
+// outlastWait is the wait of a task in Outlast.
+type outlastWait struct {
 	client *client
 	passed int // World.order.passed when it began
 	open   func() bool
 }
 
-func (o *outlasting) over(w *World) bool {
+func (o *outlastWait) isOver(w *World) bool {
 	return w.order.passed > o.passed && o.open() && !slices.ContainsFunc(w.order.pending, func(e event) bool {
 		m, ok := e.what.(*message)
 		return ok && m.conn.client == o.client
@@ -96,7 +96,7 @@ func (o *outlasting) over(w *World) bool {
 func (w *World) Idle(client string) bool {
 	c := w.find(client)
 	t := w.tasks[c.n]
-	if t.parked && (t.free == asking || t.free == lingering || t.free == sleeping && t.deadline == never) {
+	if t.parked && (t.openWait == asking || t.openWait == lingering || t.openWait == sleeping && t.deadline == never) {
 		return true
 	}
 	for i := range w.order.pending {
@@ -144,7 +144,7 @@ func (w *World) runInOrder() error {
 		if w.events++; w.events > maxSteps {
 			return fmt.Errorf("sim: more than %d steps, at %v of virtual time: something goes round and round", maxSteps, w.now)
 		}
-		w.enabled()
+		w.findSteps()
 		if len(o.steps) == 0 {
 			return errors.New("sim: every task waits and nothing will happen")
 		}
@@ -179,14 +179,14 @@ func (o *order) follow() int {
 		o.unused++
 	}
 	o.defaulted++
-	i := o.byItself()
+	i := o.defaultStep()
 	o.taken = append(o.taken, o.steps[i].String())
 	return i
 }
 
-// byItself returns the default step. It lets every wait last until nothing else
+// defaultStep returns the default step. It lets every wait last until nothing else
 // can happen, so that its effects show.
-func (o *order) byItself() int {
+func (o *order) defaultStep() int {
 	for _, k := range []stepKind{arrives, goesOn, tick, passes, again, early, offered, gives} {
 		for i := range o.steps {
 			if s := &o.steps[i]; s.kind == k && !(s.offer && o.offers[s.index].Begins) {

@@ -46,10 +46,10 @@ type arrival struct {
 	flight int
 }
 
-// prioritized draws choices from a seed, as draw does, except for latencies.
+// drawPrioritized draws choices from a seed, as draw does, except for latencies.
 // These follow from priorities that change depth-1 times, at steps drawn evenly
 // from the expected number.
-func prioritized(seed uint64, depth, steps int, record bool) *choices {
+func drawPrioritized(seed uint64, depth, steps int, record bool) *choices {
 	c := draw(seed, record)
 	c.pct = &pct{rng: rand.New(rand.NewPCG(seed, 0x706374)), expected: max(1, steps)}
 	for range depth - 1 {
@@ -107,7 +107,7 @@ func (p *pct) next(w *World) {
 		p.ready[c].at = never
 		for i := range p.flying[c] {
 			f := &p.flying[c][i]
-			if !p.first(c, i) {
+			if !p.isFirst(c, i) {
 				continue
 			}
 			if e := f.end(); e.before(&goesOn) {
@@ -168,8 +168,8 @@ func (p *pct) chain(client int) int {
 	return client
 }
 
-// first reports whether the flight is the oldest of its direction and connection.
-func (p *pct) first(client, flight int) bool {
+// isFirst reports whether the flight is the oldest of its direction and connection.
+func (p *pct) isFirst(client, flight int) bool {
 	for i := range flight {
 		if p.flying[client][i].last == p.flying[client][flight].last {
 			return false

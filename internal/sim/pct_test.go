@@ -15,7 +15,7 @@ import (
 // newPCTScene returns a scene in which priorities decide the latencies.
 func newPCTScene(seed uint64, depth, steps int, acquire func(catalogue.Env, context.Context) error, clients ...string) *scene {
 	s := newScene(acquire, clients...)
-	s.choices = prioritized(seed, depth, steps, true)
+	s.choices = drawPrioritized(seed, depth, steps, true)
 	return s
 }
 

@@ -139,10 +139,10 @@ func (c *client) execute(n *conn, until time.Duration, cmd *mysql.Command) (mysq
 // Do executes one statement on a connection of the pool.
 func (t *mysqlTransport) Do(ctx context.Context, timeout time.Duration, cmd mysql.Command) (mysql.Reply, error) {
 	c := (*client)(t)
-	if err := c.calls(ctx); err != nil {
+	if err := c.countCall(ctx); err != nil {
 		return mysql.Reply{}, err
 	}
-	r := c.asks(cmd.Verb)
+	r := c.beginRequest(cmd.Verb)
 	until := c.until(timeout)
 	n, err := c.pool.take(c, until)
 	var reply mysql.Reply
@@ -150,14 +150,14 @@ func (t *mysqlTransport) Do(ctx context.Context, timeout time.Duration, cmd mysq
 		reply, err = c.execute(n, until, &cmd)
 		c.pool.put(n)
 	}
-	r.answered()
+	r.finish()
 	return reply, err
 }
 
 // Open takes a connection out of the pool.
 func (t *mysqlTransport) Open(ctx context.Context, timeout time.Duration) (mysql.Session, error) {
 	c := (*client)(t)
-	if err := c.calls(ctx); err != nil {
+	if err := c.countCall(ctx); err != nil {
 		return nil, err
 	}
 	n, err := c.pool.take(c, c.until(timeout))
@@ -165,42 +165,42 @@ func (t *mysqlTransport) Open(ctx context.Context, timeout time.Duration) (mysql
 		return nil, err
 	}
 	s := c.world.memory.pinned.next()
-	*s = pinned{client: c, conn: n}
+	*s = pinnedConn{client: c, conn: n}
 	return s, nil
 }
 
-// pinned is a mysql.Session: a connection out of the pool.
-type pinned struct {
+// pinnedConn is a mysql.Session: a connection out of the pool.
+type pinnedConn struct {
 	client *client
 	conn   *conn
 	over   bool // it was returned or closed
 }
 
 // ID returns the server's number for the session.
-func (s *pinned) ID() int64 {
+func (s *pinnedConn) ID() int64 {
 	s.client.journal.number(s.conn.session)
 	return s.conn.session
 }
 
 // Do executes one statement.
-func (s *pinned) Do(ctx context.Context, timeout time.Duration, cmd mysql.Command) (reply mysql.Reply, err error) {
+func (s *pinnedConn) Do(ctx context.Context, timeout time.Duration, cmd mysql.Command) (reply mysql.Reply, err error) {
 	c := s.client
-	if err := c.calls(ctx); err != nil {
+	if err := c.countCall(ctx); err != nil {
 		return mysql.Reply{}, err
 	}
-	r := c.asks(cmd.Verb)
+	r := c.beginRequest(cmd.Verb)
 	if s.over || !s.conn.open {
 		err = mysql.ErrSessionOver
 		c.journal.failure(err)
 	} else {
 		reply, err = c.execute(s.conn, c.until(timeout), &cmd)
 	}
-	r.answered()
+	r.finish()
 	return reply, err
 }
 
 // Return returns the connection to the pool.
-func (s *pinned) Return() {
+func (s *pinnedConn) Return() {
 	s.client.mustLive()
 	if !s.over {
 		s.over = true
@@ -209,7 +209,7 @@ func (s *pinned) Return() {
 }
 
 // Close closes the connection.
-func (s *pinned) Close() {
+func (s *pinnedConn) Close() {
 	s.client.mustLive()
 	if s.over {
 		return

@@ -35,7 +35,7 @@ func (w *World) addDatabases(names []string) {
 		g.members = append(g.members, d)
 	}
 	g.primary = g.members[0]
-	if g.replicated() {
+	if g.hasReplicas() {
 		g.entries = entries{}
 	}
 	for _, d := range g.members[1:] {
@@ -44,8 +44,8 @@ func (w *World) addDatabases(names []string) {
 	w.databases = g
 }
 
-// replicated reports whether there are replicas.
-func (g *databases) replicated() bool { return len(g.members) > 1 }
+// hasReplicas reports whether there are replicas.
+func (g *databases) hasReplicas() bool { return len(g.members) > 1 }
 
 // reaches reports whether the monitor reaches d.
 func (g *databases) reaches(d *database) bool {
@@ -59,7 +59,7 @@ func (g *databases) reaches(d *database) bool {
 
 // look makes the monitor and the replicas notice which servers are reachable.
 func (g *databases) look() {
-	if !g.replicated() {
+	if !g.hasReplicas() {
 		return
 	}
 	w := g.world
@@ -73,7 +73,7 @@ func (g *databases) look() {
 	}
 	for _, d := range g.members {
 		if d != g.primary && !d.relay.follows && g.reaches(d) {
-			w.After(w.takes("reconfigure", d.server.name, configShare), func() { g.reconfigure(d) })
+			w.After(w.delay("reconfigure", d.server.name, configShare), func() { g.reconfigure(d) })
 		}
 	}
 }
@@ -85,7 +85,7 @@ func (g *databases) elect() {
 		return
 	}
 	g.electing = true
-	w.After(w.takes("election", g.primary.server.name, electionShare), func() {
+	w.After(w.delay("election", g.primary.server.name, electionShare), func() {
 		g.electing = false
 		g.failover()
 	})
@@ -188,7 +188,7 @@ func (r *relay) cut() {
 // open reports whether messages can pass now.
 func (r *relay) open() bool {
 	p := r.to.group.primary.server
-	return r.follows && p.runs() && r.to.server.runs() && !p.world.parted(p, r.to.server)
+	return r.follows && p.runs() && r.to.server.runs() && !p.world.isSeparated(p, r.to.server)
 }
 
 // flow sends the part of the log that the replica lacks.

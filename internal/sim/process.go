@@ -9,8 +9,8 @@ func (c *client) mates() []*client {
 	return all[:min(max(1, c.world.cfg.Lock.Together), len(all))]
 }
 
-// named returns the client that a fault acts on.
-func (w *World) named(name string) (*client, error) {
+// clientNamed returns the client that a fault acts on.
+func (w *World) clientNamed(name string) (*client, error) {
 	c := w.find(name)
 	if c == nil {
 		return nil, fmt.Errorf("sim: no client %q", name)
@@ -46,7 +46,7 @@ func (c *client) resume() {
 	w := c.world
 	c.paused = false
 	for _, s := range c.sessions {
-		s.goOn()
+		s.resume()
 	}
 	c.wake()
 	// This comes after everything that arrived before: a waiting answer is found.
@@ -58,7 +58,7 @@ func (c *client) resume() {
 
 // Hang stops only the task that the client's caller waits for.
 func (w *World) Hang(client string) error {
-	c, err := w.named(client)
+	c, err := w.clientNamed(client)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (w *World) Hang(client string) error {
 
 // Unhang ends a hang.
 func (w *World) Unhang(client string) error {
-	c, err := w.named(client)
+	c, err := w.clientNamed(client)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (c *client) wake() {
 // Kill ends a client's process. Its kernel closes its connections. That has no
 // effect on servers without sessions, or with sessions that outlive connections.
 func (w *World) Kill(name string) error {
-	c, err := w.named(name)
+	c, err := w.clientNamed(name)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (w *World) Kill(name string) error {
 
 // PowerOff ends a client's process without closing its connections.
 func (w *World) PowerOff(name string) error {
-	c, err := w.named(name)
+	c, err := w.clientNamed(name)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (w *World) PowerOff(name string) error {
 // more answers.
 func (c *client) die() {
 	c.dead = true
-	c.each(func(n *conn) { n.waiter = nil })
+	c.eachConn(func(n *conn) { n.waiter = nil })
 	c.wake()
 	w := c.world
 	for _, t := range w.tasks {

@@ -71,7 +71,7 @@ func TestAProcessIsStruckAsAWhole(t *testing.T) {
 				},
 				Lease: 10 * time.Second, Clients: []string{"c1", "c2", "c3"}, Names: []string{"a"},
 			}
-			s.World = New(cfg, s, replayed())
+			s.World = New(cfg, s, replayOf())
 			s.After(time.Second/2, func() { must(t, c.strike(s.World)) })
 			s.After(5*time.Second, func() {
 				if c.heal != nil {

@@ -6,10 +6,10 @@ import "time"
 type event struct {
 	at   time.Duration
 	seq  uint64 // events of one instant happen in the order of their creation
-	what happening
+	what handler
 }
 
-type happening interface{ happen(w *World) }
+type handler interface{ happen(w *World) }
 
 // action is a happening made of a function.
 type action func()

@@ -91,7 +91,7 @@ func (n *node) flow() {
 
 // open reports whether messages can pass now.
 func (st *stream) open() bool {
-	return st.from.runs() && st.to.runs() && !st.from.world.parted(st.from, st.to)
+	return st.from.runs() && st.to.runs() && !st.from.world.isSeparated(st.from, st.to)
 }
 
 // sync sends a full copy, which arrives a moment later.
@@ -121,7 +121,7 @@ func (st *stream) copy() {
 	s := st.to
 	s.redis.CopyFrom(s.wall(), st.from.redis)
 	s.got = st.from.written
-	s.forget()
+	s.reportDropped()
 	s.before = nil
 }
 
@@ -135,9 +135,9 @@ func (s *server) finish() {
 	}
 }
 
-// forget reports entries that an old master held alone and has now dropped. The
+// reportDropped reports entries that an old master held alone and has now dropped. The
 // other servers have reported the rest.
-func (s *server) forget() {
+func (s *server) reportDropped() {
 	effects := s.redis.Effects()
 	for i := range effects {
 		f := &effects[i]
@@ -147,9 +147,9 @@ func (s *server) forget() {
 	}
 }
 
-// expired reports the expired entries of the node, after s has come up as its
+// reportExpired reports the expired entries of the node, after s has come up as its
 // master or was promoted. Other entries of a replica had ended before.
-func (s *server) expired() {
+func (s *server) reportExpired() {
 	effects := s.redis.Effects()
 	for i := range effects {
 		f := &effects[i]
@@ -161,7 +161,7 @@ func (s *server) expired() {
 
 // replicate sends the new writes of s to its replicas.
 func (s *server) replicate() {
-	if s.node == nil || !s.node.replicated() {
+	if s.node == nil || !s.node.hasReplicas() {
 		return
 	}
 	writes := s.redis.Writes()

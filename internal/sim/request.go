@@ -11,13 +11,13 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// calls counts a call of the port, and returns an error if it cannot be made.
-func (c *client) calls(ctx context.Context) error {
+// countCall counts a call of the port, and returns an error if it cannot be made.
+func (c *client) countCall(ctx context.Context) error {
 	c.mustLive()
 	o := c.world.current.operation
 	if o.calls++; o.calls > maxPortCalls && !o.over {
 		c.dead = true
-		panic(unwound{})
+		panic(unwindPanic{})
 	}
 	if err := ctx.Err(); err != nil {
 		return locks.Definite(err)
@@ -50,14 +50,14 @@ const (
 // Do executes one call of the port.
 func (t *transport) Do(ctx context.Context, timeout time.Duration, cmd redis.Command) (redis.Reply, error) {
 	c := t.client
-	if err := c.calls(ctx); err != nil {
+	if err := c.countCall(ctx); err != nil {
 		return redis.Reply{}, err
 	}
 	if timeout == 0 {
 		timeout = c.world.cfg.Lease / 4
 	}
 	task := c.world.current
-	r := c.asks(cmd.Verb)
+	r := c.beginRequest(cmd.Verb)
 	retries := 0
 	if c.world.cfg.Options.Retries {
 		retries = defaultRetries
@@ -70,16 +70,16 @@ func (t *transport) Do(ctx context.Context, timeout time.Duration, cmd redis.Com
 		}
 	}
 	reply := task.reply // time may pass at a point
-	r.answered()
+	r.finish()
 	if err != nil {
 		return redis.Reply{}, err
 	}
 	return reply, nil
 }
 
-// numbered is one request of an operation, with a point before it and one after
+// numberedRequest is one request of an operation, with a point before it and one after
 // it.
-type numbered struct {
+type numberedRequest struct {
 	client    *client
 	operation *operation
 	n         int
@@ -87,18 +87,18 @@ type numbered struct {
 	sends     fmt.Stringer // its command
 }
 
-// asks counts a request of the running task and announces the point before it.
-func (c *client) asks(sends fmt.Stringer) numbered {
+// beginRequest counts a request of the running task and announces the point before it.
+func (c *client) beginRequest(sends fmt.Stringer) numberedRequest {
 	o := c.world.current.operation
 	o.requests++
 	c.world.requests++
-	r := numbered{c, o, o.requests, o.requests == c.lastRequest(o), sends}
+	r := numberedRequest{c, o, o.requests, o.requests == c.lastRequest(o), sends}
 	c.point(&r, false)
 	return r
 }
 
-// answered announces the point after it.
-func (r *numbered) answered() {
+// finish announces the point after it.
+func (r *numberedRequest) finish() {
 	r.operation.answered, r.operation.sent = r.n, r.sends
 	r.client.point(r, true)
 }
@@ -114,7 +114,7 @@ func (c *client) lastRequest(o *operation) int {
 // request sends cmd, or the running task's access to the guarded resource, and
 // waits for the answer. The answer is then in the task's reply or result.
 func (c *client) request(s *server, timeout time.Duration, cmd *redis.Command) error {
-	until := c.world.now + c.clock.lasts(timeout)
+	until := c.world.now + c.clock.trueDuration(timeout)
 	n := c.idle(s)
 	n.busy = true
 	err := c.carry(n, until, cmd)

@@ -30,7 +30,7 @@ func TestAResetWorldIsNew(t *testing.T) {
 	s := begin()
 	reset := func() {
 		s.seen, s.at = nil, nil
-		s.Reset(s.cfg, s, replayed(choices...))
+		s.Reset(s.cfg, s, replayOf(choices...))
 	}
 	defer s.Close()
 	for name, ends := range map[string]func(){

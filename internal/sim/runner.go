@@ -111,12 +111,12 @@ func (v *visit) critical(_ context.Context, lease locks.Lease) {
 		}
 		return
 	}
-	v.uncalled(t, lease)
+	v.runUncalled(t, lease)
 }
 
-// uncalled runs a critical section that the caller did not request. The lock's
+// runUncalled runs a critical section that the caller did not request. The lock's
 // task runs it, outside of the host like a script of the harness.
-func (v *visit) uncalled(t *task, lease locks.Lease) {
+func (v *visit) runUncalled(t *task, lease locks.Lease) {
 	c := v.client
 	operation := t.operation
 	t.client = nil
@@ -124,12 +124,12 @@ func (v *visit) uncalled(t *task, lease locks.Lease) {
 	g.Stands = v.operation.Index // the entry in the store was made for that operation
 	op := c.world.observer.Enter(c.name, g)
 	if op.Index != 0 {
-		c.leases = append(c.leases, granted{op.Index, op.Lock, lease})
+		c.leases = append(c.leases, heldLease{op.Index, op.Lock, lease})
 		c.world.observer.Section(c.name, op)
-		c.leases = slices.DeleteFunc(c.leases, func(g granted) bool { return g.acquire == op.Index })
+		c.leases = slices.DeleteFunc(c.leases, func(g heldLease) bool { return g.acquire == op.Index })
 	}
 	t.client, t.operation = c, operation
-	c.stand(false)
+	c.waitWhileStopped(false)
 }
 
 // Abandon implements env.Patient.

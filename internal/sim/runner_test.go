@@ -27,7 +27,7 @@ func newRunner(run func(e catalogue.Env, critical func()) error) *scene {
 	s := newScene(nil, "c1")
 	cfg := s.cfg
 	cfg.Lock.New = func(e catalogue.Env) locks.Locker { return runner{lockFunc{env: e}, run} }
-	s.World = New(cfg, s, replayed())
+	s.World = New(cfg, s, replayOf())
 	return s
 }
 

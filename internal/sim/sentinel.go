@@ -29,8 +29,8 @@ func (w *World) Isolate(id int, servers []string) error {
 	return nil
 }
 
-// parted reports whether an isolation separates two servers.
-func (w *World) parted(a, b *server) bool {
+// isSeparated reports whether an isolation separates two servers.
+func (w *World) isSeparated(a, b *server) bool {
 	for _, is := range w.isolations {
 		if is.has(a) != is.has(b) {
 			return true
@@ -58,7 +58,7 @@ func (w *World) look() {
 		w.databases.look()
 	}
 	for _, n := range w.nodes {
-		if n.replicated() {
+		if n.hasReplicas() {
 			n.flow()
 			n.watch()
 		}
@@ -75,7 +75,7 @@ func (n *node) watch() {
 	}
 	for i, s := range w.monitors {
 		switch {
-		case n.master.runs() && !w.parted(s, n.master):
+		case n.master.runs() && !w.isSeparated(s, n.master):
 			n.unseen[i] = never
 		case n.unseen[i] == never:
 			n.unseen[i] = w.now
@@ -85,8 +85,8 @@ func (n *node) watch() {
 	n.spread()
 	n.elect()
 	for _, m := range n.members {
-		if m != n.master && m.source != n.master && m.runs() && n.reached(m) {
-			w.After(w.takes("reconfigure", m.name, configShare), func() { n.reconfigure(m) })
+		if m != n.master && m.source != n.master && m.runs() && n.reaches(m) {
+			w.After(w.delay("reconfigure", m.name, configShare), func() { n.reconfigure(m) })
 		}
 	}
 }
@@ -99,8 +99,8 @@ func (n *node) spread() {
 		more = false
 		for i, s := range w.monitors {
 			for j, o := range w.monitors {
-				if n.knows[i] && !n.knows[j] && !w.parted(s, o) {
-					n.learns(j)
+				if n.knows[i] && !n.knows[j] && !w.isSeparated(s, o) {
+					n.learnMaster(j)
 					more = true
 				}
 			}
@@ -108,8 +108,8 @@ func (n *node) spread() {
 	}
 }
 
-// learns makes Sentinel i know the master and tell the clients.
-func (n *node) learns(i int) {
+// learnMaster makes Sentinel i know the master and tell the clients.
+func (n *node) learnMaster(i int) {
 	n.knows[i] = true
 	for _, c := range n.world.clients {
 		m := n.world.newMessage(c.conns[n.world.monitors[i].n], notice, false)
@@ -126,7 +126,7 @@ func (n *node) elect() {
 	}
 	if leader := n.leader(); leader >= 0 {
 		n.electing = true
-		n.world.After(n.world.takes("election", n.name, electionShare), func() {
+		n.world.After(n.world.delay("election", n.name, electionShare), func() {
 			n.electing = false
 			n.failover()
 		})
@@ -139,19 +139,19 @@ func (n *node) leader() int {
 	for i, s := range w.monitors {
 		votes := 0
 		for j, o := range w.monitors {
-			if n.gone(j) && !w.parted(s, o) {
+			if n.considersDead(j) && !w.isSeparated(s, o) {
 				votes++
 			}
 		}
-		if n.gone(i) && 2*votes > len(w.monitors) {
+		if n.considersDead(i) && 2*votes > len(w.monitors) {
 			return i
 		}
 	}
 	return -1
 }
 
-// gone reports whether Sentinel i considers the master dead.
-func (n *node) gone(i int) bool {
+// considersDead reports whether Sentinel i considers the master dead.
+func (n *node) considersDead(i int) bool {
 	return n.unseen[i] != never && n.world.now-n.unseen[i] >= n.world.cfg.Lease/downShare
 }
 
@@ -163,7 +163,7 @@ func (n *node) failover() {
 	}
 	var best *server
 	for _, m := range n.members {
-		if m.source == n.master && m.runs() && !n.world.parted(n.world.monitors[leader], m) && (best == nil || m.got > best.got) {
+		if m.source == n.master && m.runs() && !n.world.isSeparated(n.world.monitors[leader], m) && (best == nil || m.got > best.got) {
 			best = m
 		}
 	}
@@ -174,8 +174,8 @@ func (n *node) failover() {
 	n.promote(best, leader)
 }
 
-// takes returns a random duration of up to T/share.
-func (w *World) takes(what, who string, share int64) time.Duration {
+// delay returns a random duration of up to T/share.
+func (w *World) delay(what, who string, share int64) time.Duration {
 	most := int64(w.cfg.Lease) / share / int64(time.Microsecond)
 	return time.Duration(w.Rand(who, what, max(1, most))) * time.Microsecond
 }

@@ -171,14 +171,14 @@ func (s *server) tell() {
 		s.world.effect(s, &effects[i])
 	}
 	if len(effects) > 0 {
-		s.changed()
+		s.noteChange()
 		s.arm()
 	}
 	s.replicate()
 }
 
-// changed notes that the next request to s may get another answer.
-func (s *server) changed() {
+// noteChange notes that the next request to s may get another answer.
+func (s *server) noteChange() {
 	if o := s.world.order; o != nil {
 		o.changes++
 	}
@@ -194,20 +194,20 @@ func (w *World) effect(s *server, f *model.Effect) {
 	if s.node != nil {
 		s.node.note(s, f)
 	}
-	s.reports(effectNames[f.Kind], lock, f.Key, f.Maker, f.By)
+	s.report(effectNames[f.Kind], lock, f.Key, f.Maker, f.By)
 	if f.Kind == model.Overwritten {
-		s.reports(history.Granted, lock, f.Key, f.By, f.By)
+		s.report(history.Granted, lock, f.Key, f.By, f.By)
 	}
 }
 
-// reports reports an effect on the entry of a lock. maker and by are indices of
+// report reports an effect on the entry of a lock. maker and by are indices of
 // invokes; 0 in by means the server itself.
-func (s *server) reports(f, lock, key string, maker, by int) {
-	s.reportsWhy(f, lock, key, maker, by, "")
+func (s *server) report(f, lock, key string, maker, by int) {
+	s.reportWithReason(f, lock, key, maker, by, "")
 }
 
-// reportsWhy is reports with a reason in words.
-func (s *server) reportsWhy(f, lock, key string, maker, by int, text string) {
+// reportWithReason is reports with a reason in words.
+func (s *server) reportWithReason(f, lock, key string, maker, by int, text string) {
 	e := history.Entry{
 		Process: history.Process{Name: s.name}, Type: history.Event, F: f,
 		Lock: lock, Key: key, Op: history.Some(int64(maker)), Text: text,
@@ -248,7 +248,7 @@ func (s *server) arm() {
 		s.member.ensemble.arm()
 		return
 	}
-	due, ok := s.due()
+	due, ok := s.nextExpiry()
 	if !ok {
 		return
 	}
@@ -260,8 +260,8 @@ func (s *server) arm() {
 	s.world.push(event{at: at, what: (*expiry)(s)})
 }
 
-// due returns the time of the server's next expiry or timeout.
-func (s *server) due() (at time.Duration, ok bool) {
+// nextExpiry returns the time of the server's next expiry or timeout.
+func (s *server) nextExpiry() (at time.Duration, ok bool) {
 	switch {
 	case s.database != nil:
 		at, ok = s.database.model.Next()

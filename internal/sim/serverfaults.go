@@ -35,12 +35,12 @@ func (w *World) Stop(name string, lose bool) error {
 		s.redis.Crash(s.wall())
 		s.got = 0 // Sentinels choose an empty replica last
 		switch {
-		case !s.node.replicated():
+		case !s.node.hasReplicas():
 			s.tell()
 		case s == s.node.master:
 			s.redis.Effects() // settle reports on them when a server is the master again
 		default:
-			s.forget()
+			s.reportDropped()
 		}
 	}
 	s.hangUp()
@@ -72,13 +72,13 @@ func (w *World) Start(name string) error {
 	}
 	s.redis.Restart(s.wall())
 	switch {
-	case !s.node.replicated():
+	case !s.node.hasReplicas():
 		s.tell()
 	case s == s.node.master:
-		s.expired()
+		s.reportExpired()
 		s.node.settle(s)
 	default: // other servers of the node report
-		s.forget()
+		s.reportDropped()
 	}
 	s.arm()
 	w.look()
@@ -105,12 +105,12 @@ func (w *World) resumeServer(name string) error {
 	}
 	s.paused = false
 	for _, m := range s.inbox {
-		w.pushFirst(event{at: w.now, what: (*kept)(m)})
+		w.pushFirst(event{at: w.now, what: (*inboxMessage)(m)})
 	}
 	s.inbox = s.inbox[:0]
 	switch {
 	case s.member != nil:
-		s.member.goOn()
+		s.member.resume()
 	case s.up:
 		s.expire()
 		s.arm()
@@ -119,11 +119,11 @@ func (w *World) resumeServer(name string) error {
 	return nil
 }
 
-// kept is a message in a paused server's kernel. Disturbances of the network no
+// inboxMessage is a message in a paused server's kernel. Disturbances of the network no
 // longer apply to it.
-type kept message
+type inboxMessage message
 
-func (k *kept) happen(*World) {
+func (k *inboxMessage) happen(*World) {
 	m := (*message)(k)
 	m.conn.server.receive(m)
 }

@@ -57,7 +57,7 @@ type zkCall struct {
 // later if it is granted.
 func (t *zkTransport) Open(ctx context.Context, timeout, length time.Duration) (zookeeper.Session, error) {
 	c := (*client)(t)
-	if err := c.calls(ctx); err != nil {
+	if err := c.countCall(ctx); err != nil {
 		return nil, err
 	}
 	s := c.world.memory.sessions.next()
@@ -84,7 +84,7 @@ func (c *client) until(timeout time.Duration) time.Duration {
 	if timeout == 0 {
 		timeout = c.world.cfg.Lease / 4
 	}
-	return c.world.now + c.clock.lasts(timeout)
+	return c.world.now + c.clock.trueDuration(timeout)
 }
 
 // ID returns the ensemble's number for the session.
@@ -96,15 +96,15 @@ func (s *session) Timeout() time.Duration { return s.length }
 // Do executes one request.
 func (s *session) Do(ctx context.Context, timeout time.Duration, cmd zookeeper.Command) (zookeeper.Reply, error) {
 	c := s.client
-	if err := c.calls(ctx); err != nil {
+	if err := c.countCall(ctx); err != nil {
 		return zookeeper.Reply{}, err
 	}
 	if !model.Valid(cmd) { // the library checks this before it sends anything
 		return zookeeper.Reply{Code: zookeeper.BadArguments}, nil
 	}
-	r := c.asks(cmd.Verb)
+	r := c.beginRequest(cmd.Verb)
 	reply, err := s.ask(timeout, request, cmd)
-	r.answered()
+	r.finish()
 	return reply, err
 }
 
@@ -187,7 +187,7 @@ func (s *session) forget(t *task) {
 
 // Close ends the session at the client's request.
 func (s *session) Close(ctx context.Context, timeout time.Duration) error {
-	if err := s.client.calls(ctx); err != nil {
+	if err := s.client.countCall(ctx); err != nil {
 		return err
 	}
 	_, err := s.ask(timeout, farewell, zookeeper.Command{})

@@ -260,7 +260,7 @@ func TestAMemberThatGoesOnHearsInOrder(t *testing.T) {
 	x := g.ensemble.members[0]
 	propose := func(zxid int64) {
 		p := x.down.parcel(proposal)
-		p.logged.txn.Zxid = zxid
+		p.entry.txn.Zxid = zxid
 		x.down.send(p)
 	}
 	g.After(0, func() {

@@ -74,7 +74,7 @@ func newSceneWith(o catalogue.Options, choices []env.Choice, acquire func(catalo
 		},
 		Options: o, Lease: 10 * time.Second, Clients: clients, Names: []string{"a"},
 	}
-	s.World = New(cfg, s, replayed(choices...))
+	s.World = New(cfg, s, replayOf(choices...))
 	return s
 }
 

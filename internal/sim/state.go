@@ -79,13 +79,13 @@ func (c *client) appendState(b []byte, t *task) []byte {
 	if t.ended {
 		return b
 	}
-	b = append(b, byte(t.free), byte(len(c.runnable)), byte(len(c.waiting)))
+	b = append(b, byte(t.openWait), byte(len(c.runnable)), byte(len(c.waiting)))
 	switch {
-	case t.answered && t.parked || t.free == asking: // its deadline does not matter
+	case t.answered && t.parked || t.openWait == asking: // its deadline does not matter
 		b = append(b, 2)
-	case t.free == lingering:
+	case t.openWait == lingering:
 		b = append(b, 5+boolBits(w.order.passed > t.outlasts.passed))
-	case t.free == sleeping:
+	case t.openWait == sleeping:
 		b = append(b, 3+boolBits(t.deadline == never))
 	default:
 		b = appendWhen(b, max(t.deadline, w.now), w.now)

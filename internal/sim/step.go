@@ -52,7 +52,7 @@ func (s step) String() string {
 	case s.server != nil:
 		name = s.server.name
 	default:
-		name = s.task.who()
+		name = s.task.clientName()
 	}
 	switch s.kind {
 	case goesOn:
@@ -108,8 +108,8 @@ func (n *conn) direction(up bool) string {
 	return name
 }
 
-// who returns the client that runs the script of t.
-func (t *task) who() string {
+// clientName returns the client that runs the script of t.
+func (t *task) clientName() string {
 	for i, o := range t.world.tasks {
 		if o == t && i < len(t.world.clients) {
 			return t.world.clients[i].name
@@ -118,15 +118,15 @@ func (t *task) who() string {
 	return "a task"
 }
 
-// enabled finds the possible steps.
-func (w *World) enabled() {
+// findSteps finds the possible steps.
+func (w *World) findSteps() {
 	o := w.order
 	o.steps = o.steps[:0]
 	busy, waiting := false, false
 	for i := range o.pending {
 		m, ok := o.pending[i].what.(*message)
 		switch {
-		case !ok || !o.first(i, m):
+		case !ok || !o.isFirst(i, m):
 		case o.pending[i].at <= w.now:
 			busy = true
 			o.steps = append(o.steps, step{kind: arrives, world: w, index: i})
@@ -139,7 +139,7 @@ func (w *World) enabled() {
 			continue
 		}
 		switch c := t.client; {
-		case t.free == sleeping:
+		case t.openWait == sleeping:
 			busy = busy || t.deadline != never && !w.clients[i].paused
 			// Clients that have done nothing yet are interchangeable: they begin
 			// in order.
@@ -149,9 +149,9 @@ func (w *World) enabled() {
 			}
 			waiting = waiting || fresh
 			o.steps = append(o.steps, step{kind: goesOn, world: w, task: t, index: -1})
-		case t.free == lingering && t.outlasts.over(w):
+		case t.openWait == lingering && t.outlasts.isOver(w):
 			o.steps = append(o.steps, step{kind: goesOn, world: w, task: t, index: -1})
-		case t.free == asking && !c.paused && !c.dead:
+		case t.openWait == asking && !c.paused && !c.dead:
 			if c.round != o.changes {
 				o.steps = append(o.steps, step{kind: again, world: w, task: t, index: -1})
 			}
@@ -164,20 +164,20 @@ func (w *World) enabled() {
 		}
 	}
 	if !busy {
-		w.ticks()
+		w.addTicks()
 	}
 	if slices.ContainsFunc(o.steps, func(s step) bool { return !s.offer || !o.offers[s.index].Begins }) {
 		return
 	}
 	for _, t := range w.tasks { // they would wait for ever
-		if t.parked && !t.ended && t.free == lingering {
+		if t.parked && !t.ended && t.openWait == lingering {
 			o.steps = append(o.steps, step{kind: goesOn, world: w, task: t, index: -1})
 		}
 	}
 }
 
-// first reports whether the message at i is the oldest in its direction.
-func (o *order) first(i int, m *message) bool {
+// isFirst reports whether the message at i is the oldest in its direction.
+func (o *order) isFirst(i int, m *message) bool {
 	for _, e := range o.pending[:i] {
 		if other, ok := e.what.(*message); ok && other.conn == m.conn && other.toUp == m.toUp {
 			return false
@@ -186,8 +186,8 @@ func (o *order) first(i int, m *message) bool {
 	return true
 }
 
-// ticks adds the next timers: several if they are due at the same time.
-func (w *World) ticks() {
+// addTicks adds the next timers: several if they are due at the same time.
+func (w *World) addTicks() {
 	o := w.order
 	before := len(o.steps)
 	next := never
@@ -204,19 +204,19 @@ func (w *World) ticks() {
 	}
 	for _, t := range w.tasks {
 		// A paused client notices its timers when it resumes.
-		if t.parked && !t.ended && t.free == bound && !(t.client != nil && t.client.paused) {
+		if t.parked && !t.ended && t.openWait == bound && !(t.client != nil && t.client.paused) {
 			add(step{at: t.deadline, task: t, index: -1})
 		}
 	}
 	for _, s := range w.servers {
 		if s.runs() {
-			if at, ok := s.due(); ok {
+			if at, ok := s.nextExpiry(); ok {
 				add(step{at: at, server: s, index: -1})
 			}
 		}
 	}
 	for i := range o.pending {
-		if m, ok := o.pending[i].what.(*message); !ok || o.first(i, m) {
+		if m, ok := o.pending[i].what.(*message); !ok || o.isFirst(i, m) {
 			add(step{at: o.pending[i].at, index: i})
 		}
 	}

@@ -28,9 +28,9 @@ type task struct {
 	deadline time.Duration // wakes the parked task at the latest
 	// queued are its next timers in the queue. Further timers find nothing to do.
 	queued   [2]time.Duration
-	answered bool // woken by an answer, not by the deadline
-	free     free // a wait that may end early if order decides
-	outlasts outlasting
+	answered bool     // woken by an answer, not by the deadline
+	openWait openWait // a wait that may end early if order decides
+	outlasts outlastWait
 
 	// On a client's host:
 	operation *operation // to which its requests belong
@@ -44,14 +44,14 @@ type task struct {
 	background *background // set for a lock's task; nil for a script of the harness
 }
 
-// free is a kind of wait whose length is unspecified.
-type free uint8
+// openWait is a kind of wait whose length is unspecified.
+type openWait uint8
 
 const (
-	bound     free = iota // no such wait
-	sleeping              // of the harness, between two operations
-	asking                // of a client, between two tries
-	lingering             // of the harness, in Outlast
+	bound     openWait = iota // no such wait
+	sleeping                  // of the harness, between two operations
+	asking                    // of a client, between two tries
+	lingering                 // of the harness, in Outlast
 )
 
 // coroutine is what a task runs on: one script after another.
@@ -61,9 +61,9 @@ type coroutine struct {
 	yield  func(struct{}) bool
 }
 
-// unwound is the value of a panic that ends a task: its client was killed, or the
+// unwindPanic is the value of a panic that ends a task: its client was killed, or the
 // run is over.
-type unwound struct{}
+type unwindPanic struct{}
 
 // newTask returns a task that waits for a script.
 func newTask(w *World) *task {
@@ -103,7 +103,7 @@ func (t *task) perform() {
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
-		case unwound:
+		case unwindPanic:
 			t.end()
 		case crash:
 			panic(p)
@@ -150,9 +150,9 @@ func (t *task) park(deadline time.Duration) (answered bool) {
 		t.wakeAt(deadline)
 	}
 	t.ending = t.ending || !t.wait()
-	t.parked, t.free = false, bound
+	t.parked, t.openWait = false, bound
 	if t.ending {
-		panic(unwound{})
+		panic(unwindPanic{})
 	}
 	return t.answered
 }

@@ -19,7 +19,7 @@ type parcel struct {
 	wire    *wire
 	turn    int
 	kind    parcelKind
-	logged  logged   // in a proposal
+	entry   logEntry // in a proposal
 	message *message // a client's request
 	zxid    int64
 	session int64
@@ -75,7 +75,7 @@ func (c *wire) parcel(k parcelKind) *parcel {
 }
 
 // open reports whether messages can pass now.
-func (c *wire) open() bool { return c.from.ensemble.linked(c.member) }
+func (c *wire) open() bool { return c.from.ensemble.isLinked(c.member) }
 
 // send sends p. Its arrival time is known only then, because earlier parcels must
 // arrive first.
@@ -105,7 +105,7 @@ func (p *parcel) happen(*World) {
 		c.held = append(c.held, p)
 		return
 	case c.to == e.leader:
-		e.heard(c.member, p)
+		e.take(c.member, p)
 	default:
 		c.to.take(p)
 	}

@@ -37,8 +37,8 @@ const (
 
 var _ env.Environment = (*World)(nil)
 
-// who returns the client whose turn it is.
-func (e event) who() string {
+// clientName returns the client whose turn it is.
+func (e event) clientName() string {
 	if t, ok := e.what.(*task); ok && t.client != nil {
 		return t.client.name
 	}
@@ -132,7 +132,7 @@ func (w *World) reset(cfg env.Config, o env.Observer, choices *choices) {
 		w.now = time.Millisecond // else all times in the history of a run in which no time passes would be 0
 	}
 	m := w.memory
-	m.again()
+	m.recycle()
 	w.addServers()
 	for _, name := range cfg.Clients {
 		c := m.clients.next()
@@ -145,7 +145,7 @@ func (w *World) reset(cfg env.Config, o env.Observer, choices *choices) {
 // everything, except what a MySQL statement means for a grant: the lock must
 // declare that.
 func (w *World) Observes() []string {
-	if w.databases != nil && !w.databases.declared() {
+	if w.databases != nil && !w.databases.allDeclared() {
 		return nil
 	}
 	return observes
@@ -190,7 +190,7 @@ func (w *World) After(d time.Duration, f func()) {
 
 // Sleep makes the running task wait.
 func (w *World) Sleep(d time.Duration) {
-	w.current.free = sleeping
+	w.current.openWait = sleeping
 	if d == never {
 		w.current.park(never)
 		return
@@ -203,7 +203,7 @@ func (w *World) Rand(who, what string, n int64) int64 {
 	if w.order != nil {
 		return n - 1 // the longest sleep: it ends when its turn comes
 	}
-	if !w.choices.named() {
+	if !w.choices.needsNames() {
 		return w.choices.draw(n)
 	}
 	return w.choices.choose(env.Name{What: what, Who: who, N: w.count(what, who)}, n)
@@ -278,7 +278,7 @@ func (w *World) step() {
 	w.recent++
 	switch {
 	case w.recent > w.share:
-		w.err = env.BudgetError(fmt.Sprintf("%s made %s in a second of virtual time, at %v: is there a loop without a wait?", e.who(), names.Count(w.share, "event"), w.now))
+		w.err = env.BudgetError(fmt.Sprintf("%s made %s in a second of virtual time, at %v: is there a loop without a wait?", e.clientName(), names.Count(w.share, "event"), w.now))
 	case w.events > w.most:
 		w.err = env.BudgetError(fmt.Sprintf("%s, at %v of virtual time: the run does not end", names.Count(w.most, "event"), w.now))
 	case len(w.choices.made) > maxChoices:
@@ -346,8 +346,8 @@ func (w *World) unique(c *client) string {
 	if w.order != nil {
 		// One count for all clients would make their order part of every state.
 		c.uniques++
-		return w.memory.numbered(c.name, c.uniques)
+		return w.memory.numberedName(c.name, c.uniques)
 	}
 	w.uniques++
-	return w.memory.numbered(c.name, w.uniques)
+	return w.memory.numberedName(c.name, w.uniques)
 }
