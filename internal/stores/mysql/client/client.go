@@ -1,9 +1,10 @@
-// Package client is the real MySQL behind the port: go-sql-driver/mysql through
-// database/sql, told to say honestly what became of a statement.
+// Package client connects the port to a real MySQL server: go-sql-driver/mysql
+// through database/sql, configured so that errors are honest about a statement's
+// outcome.
 //
-// Each statement is one packet and one answer. The driver fills in its
-// arguments itself and sends it as text, because a prepared statement takes a
-// round trip more on each connection that it is new to.
+// Each statement is one packet and one answer. The driver inserts the arguments
+// itself and sends text, because a prepared statement takes another round trip on
+// each new connection.
 package client
 
 import (
@@ -22,37 +23,37 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// User and Database are those of Options that name none.
+// User and Database are the defaults of Options.
 const (
 	User     = "lockcheck"
 	Database = "lockcheck"
 )
 
-// Options says where the server is and how long to wait for it.
+// Options describe the server's address and the timeouts.
 type Options struct {
 	// Addr is the server's host:port.
 	Addr string
-	// User and Database: "" stands for the constants of that name.
+	// by default the constants of that name
 	User, Database string
 	Password       string
-	// Timeout is for calls that give none; 0: 3 s.
+	// Timeout is the default of calls without one; 0: 3 s.
 	Timeout time.Duration
 	// Dialer makes connections; nil: TCP.
 	Dialer func(ctx context.Context, network, addr string) (net.Conn, error)
-	// Tag, where it is not nil, says on whose behalf a statement with that
-	// context is sent. The session has it as @lockcheck while the statement is
-	// executed, so that a trigger can write down whose row it is. What is tested
-	// stays what it is: the tag goes in the statement's own packet, before it, and
-	// so adds no round trip, nothing that can fail by itself, and no lock.
+	// Tag, if it is not nil, names the client for whom a statement with that
+	// context is sent. The session has it as @lockcheck during the statement, so
+	// that a trigger can store it with the row. It does not change what is
+	// tested: the tag is part of the statement's own packet, so it adds no round
+	// trip, no failure of its own, and no lock.
 	Tag func(context.Context) string
 }
 
-// ErrClosed is what calls after Close get, definite, and what those get that
-// were under way.
+// ErrClosed is the error of calls after Close, where it is definite, and of calls
+// under way during Close.
 var ErrClosed = errors.New("mysql client: closed")
 
-// Client is a mysql.Transport. It may be used by several goroutines at once.
-// Its pool is database/sql's as it comes.
+// Client is a mysql.Transport. Several goroutines may use it at once. Its pool is
+// database/sql's with default settings.
 type Client struct {
 	options Options
 	db      *sql.DB
@@ -79,7 +80,7 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// Create creates the table of the locks, where it is missing.
+// Create creates the locks' table if it is missing.
 func Create(ctx context.Context, o Options) error {
 	connector, err := o.connector()
 	if err != nil {
@@ -93,8 +94,8 @@ func Create(ctx context.Context, o Options) error {
 	return nil
 }
 
-// Close closes all connections, those of sessions too, and waits for the calls
-// that are under way; they fail.
+// Close closes all connections, including those of sessions. It waits for the
+// calls under way, which fail.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	c.closed = true
@@ -110,8 +111,8 @@ func (c *Client) Close() error {
 	return err
 }
 
-// Do is mysql.Transport's. An error is definite exactly when the driver has not
-// begun to write the statement.
+// Do implements mysql.Transport. An error is definite exactly if the driver has
+// not begun to write the statement.
 func (c *Client) Do(ctx context.Context, timeout time.Duration, cmd mysql.Command) (mysql.Reply, error) {
 	q, err := c.statement(ctx, cmd)
 	if err != nil {
@@ -130,11 +131,11 @@ func (c *Client) Do(ctx context.Context, timeout time.Duration, cmd mysql.Comman
 	if errors.Is(err, mysql.ErrSessionOver) {
 		err = mysql.ErrNotConnected
 	}
-	conn.Close() // does nothing where the connection is gone
+	conn.Close() // does nothing for a lost connection
 	return r, err
 }
 
-// Open is mysql.Transport's.
+// Open implements mysql.Transport.
 func (c *Client) Open(ctx context.Context, timeout time.Duration) (mysql.Session, error) {
 	wait, done, err := c.begin(c.life, timeout)
 	if err != nil {
@@ -162,8 +163,8 @@ func (c *Client) Open(ctx context.Context, timeout time.Duration) (mysql.Session
 	return s, nil
 }
 
-// begin begins a call, which Close waits for: wait ends with the time that the
-// call has, or with life, and done is called at its end.
+// begin begins a call that Close waits for. wait ends after the call's timeout or
+// with life. The caller must call done at the end.
 func (c *Client) begin(life context.Context, timeout time.Duration) (wait context.Context, done func(), err error) {
 	if timeout <= 0 {
 		timeout = c.options.Timeout
@@ -178,11 +179,10 @@ func (c *Client) begin(life context.Context, timeout time.Duration) (wait contex
 	return wait, func() { stop(); c.calls.Done() }, nil
 }
 
-// take takes a connection out of the pool, or makes one. Its errors are
-// definite.
+// take takes a connection out of the pool or makes one. Its errors are definite.
 //
-// What database/sql tries again it tries in here. The statement itself is sent
-// on the connection that was taken, and never twice.
+// All retries of database/sql happen in here. The statement itself is sent on the
+// returned connection, and never twice.
 func (c *Client) take(ctx, wait context.Context) (*sql.Conn, error) {
 	until, cancel := context.WithCancelCause(wait)
 	defer cancel(nil)
@@ -199,12 +199,12 @@ func (c *Client) take(ctx, wait context.Context) (*sql.Conn, error) {
 	return nil, fmt.Errorf("%w: %v", mysql.ErrNotConnected, err)
 }
 
-// hangUp closes a connection, which goes into no pool.
+// hangUp closes a connection that does not return to the pool.
 func hangUp(conn *sql.Conn) {
 	conn.Raw(func(any) error { return driver.ErrBadConn })
 }
 
-// connector makes connections as o says.
+// connector returns a connector with the settings in o.
 func (o Options) connector() (driver.Connector, error) {
 	f := mysqldriver.NewConfig()
 	f.Net, f.Addr, f.Passwd = "tcp", o.Addr, o.Password
@@ -219,7 +219,7 @@ func (o Options) connector() (driver.Connector, error) {
 	f.InterpolateParams = true
 	f.MultiStatements = o.Tag != nil
 	f.ClientFoundRows = true            // Affected counts as JDBC does
-	f.Logger = &mysqldriver.NopLogger{} // what went wrong is in the errors
+	f.Logger = &mysqldriver.NopLogger{} // the errors contain everything
 	inner, err := mysqldriver.NewConnector(f)
 	return connector{inner}, err
 }
@@ -227,7 +227,7 @@ func (o Options) connector() (driver.Connector, error) {
 // connector makes connections that know their number.
 type connector struct{ driver.Connector }
 
-// connection is the driver's, and what it can do for database/sql.
+// connection is the driver's connection with the methods that database/sql uses.
 type connection struct {
 	driverConn
 	id int64 // CONNECTION_ID()
@@ -255,11 +255,11 @@ func (k connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return c, nil
 }
 
-// Greeting is the first statement on each connection. It is no lock's: it asks for the
-// connection's number, which the driver keeps to itself.
+// Greeting is the first statement on each connection. It belongs to no lock: it
+// asks for the connection's number, which the driver does not export.
 const Greeting = "SELECT CONNECTION_ID()"
 
-// number is the connection's.
+// number returns the connection's number.
 func (c *connection) number(ctx context.Context) (int64, error) {
 	rows, err := c.QueryContext(ctx, Greeting, nil)
 	if err != nil {

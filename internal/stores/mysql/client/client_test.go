@@ -19,14 +19,14 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
-	// patience is how long what has to come may take.
+	// patience is the limit of a wait for an event that must come.
 	patience = time.Minute
-	// moment is a time-out that passes.
+	// moment is a timeout that fires.
 	moment = 50 * time.Millisecond
 )
 
-// TestClient is what the client promises beyond what the server does, which is
-// TestConformance's.
+// TestClient tests the client's own promises. TestConformance tests those of the
+// server.
 func TestClient(t *testing.T) {
 	s := dockertest.MySQL(t)
 	admin, err := s.Admin()
@@ -43,17 +43,17 @@ func TestClient(t *testing.T) {
 	}{
 		{"the pool is a stack of two", poolIsAStack},
 		{"a closed session frees its locks", closedSession},
-		{"a dead connection is taken out of the pool", deadInPool},
-		{"a time-out closes the connection", timeouts},
-		{"a connection that breaks", breaks},
+		{"a dead connection leaves the pool", deadInPool},
+		{"a timeout closes the connection", timeouts},
+		{"a broken connection", breaks},
 		{"killed while it waits", killed},
 		{"idle for too long", idle},
 		{"a context that has ended", contexts},
-		{"Close ends all", closing},
+		{"Close ends everything", closing},
 		{"one packet for each statement", packets},
 		{"a tag goes in the statement's packet", tags},
-		{"a row is what was written", rows},
-		{"what the server does not know is no refusal", unknown},
+		{"a row reads as written", rows},
+		{"an unknown error code is not a refusal", unknown},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.test(&tester{T: t, options: client.Options{Addr: s.Addr}, admin: admin})
@@ -74,10 +74,10 @@ func poolIsAStack(t *tester) {
 		h.Return()
 	}
 	if t.free("stack2"); mysql.MaxIdle != 2 {
-		t.Error("MaxIdle is not what database/sql does")
+		t.Error("sql does/sql does")
 	}
-	// The second came back last, of those that are there, and what it has it has
-	// for everybody.
+	// The second connection came back last. Its locks are visible to every user
+	// of the pool.
 	had, err := p.ReleaseLock(t.Context(), 0, "stack1")
 	t.fine("ReleaseLock on the connection that came back last", had, err)
 	had, err = p.ReleaseLock(t.Context(), 0, "stack0")
@@ -115,7 +115,7 @@ func closedSession(t *tester) {
 
 func deadInPool(t *tester) {
 	p, _, w := t.newClient()
-	for range 2 { // one has come back, and goes out again
+	for range 2 { // one has come back and is lent again
 		h := open(t, p)
 		h.Return()
 		t.kill(h)
@@ -132,7 +132,7 @@ func timeouts(t *tester) {
 	_, _, _, err := h.SelectForUpdate(t.Context(), moment, "r")
 	t.fails("a session's statement", err, mysql.ErrTimeout, false)
 	t.fails("the statement after it", h.Ping(t.Context(), 0), mysql.ErrSessionOver, true)
-	open(t, p).Return() // so that no time goes into the connection
+	open(t, p).Return() // so that the next statement needs no new connection
 	_, err = p.Update(t.Context(), moment, mysql.Change{Set: mysql.Version, Where: mysql.Resource, Match: mysql.Row{Resource: "r"}})
 	t.fails("a statement through the pool", err, mysql.ErrTimeout, false)
 
@@ -167,8 +167,8 @@ func breaks(t *tester) {
 		t.fails(c.name+", and then", h.Ping(t.Context(), moment), mysql.ErrSessionOver, true)
 	}
 
-	// Through the pool, too, a statement that may have been executed is not sent
-	// again.
+	// A statement through the pool that may have been executed is not sent again
+	// either.
 	open(t, p).Return()
 	w.last().set(func() { w.last().torn = true })
 	sent := w.sent()
@@ -178,12 +178,12 @@ func breaks(t *tester) {
 		t.Errorf("an Insert that was torn: %d packets were written, want 1", n-sent)
 	}
 
-	l, err := net.Listen("tcp", "127.0.0.1:0") // takes connections, and says nothing
+	l, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections and never answers
 	t.fine("Listen", true, err)
 	defer l.Close()
 	silent, _, _ := newClient(t, client.Options{Addr: l.Addr().String()})
 	_, err = silent.Open(t.Context(), moment)
-	t.fails("a server that says nothing", err, mysql.ErrNotConnected, true)
+	t.fails("a silent server", err, mysql.ErrNotConnected, true)
 	l.Close()
 	_, err = silent.Open(t.Context(), 0)
 	t.fails("no server", err, mysql.ErrNotConnected, true)
@@ -203,7 +203,7 @@ func killed(t *tester) {
 	self := open(t, p)
 	_, err := self.Do(t.Context(), 0, mysql.Command{Verb: mysql.Kill, Int: self.ID()})
 	t.fails("one that kills itself", err, mysql.ErrConnectionLost, false)
-	t.fails("nobody's session", p.Kill(t.Context(), 0, self.ID()), mysql.NoSuchSession, true)
+	t.fails("no session", p.Kill(t.Context(), 0, self.ID()), mysql.NoSuchSession, true)
 }
 
 func idle(t *tester) {

@@ -17,10 +17,11 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// What the model answers is held against a real server, through the client.
+// The client and a real server must answer like the model.
 func TestConformance(t *testing.T) {
 	porttest.Run(t, func(t *testing.T, o model.Options) porttest.World {
-		// A kill takes nothing that the kernel has: the server need not wait for a disk.
+		// A killed process loses no data that the kernel has, so the server need
+		// not wait for a disk.
 		flags := []string{"--innodb-flush-log-at-trx-commit=2", "--innodb-flush-method=nosync"}
 		if o.LockWait > 0 {
 			flags = append(flags, fmt.Sprintf("--innodb-lock-wait-timeout=%d", o.LockWait/time.Second))
@@ -86,8 +87,8 @@ func (w *world) Now() time.Duration    { return time.Since(w.start) }
 func (w *world) Sleep(d time.Duration) { time.Sleep(d) }
 func (w *world) Slack() time.Duration  { return 20 * time.Millisecond }
 
-// Start returns when the statement is answered, or the server shows that it
-// waits.
+// Start returns when the statement has an answer, or when the server shows that
+// it waits.
 func (w *world) Start(h mysql.Handle, c mysql.Command) porttest.Call {
 	k := &call{done: make(chan struct{})}
 	go func() {
@@ -102,7 +103,7 @@ func (w *world) Start(h mysql.Handle, c mysql.Command) porttest.Call {
 	return k
 }
 
-// waits tells whether a session's statement waits for a row or a named lock.
+// waits reports whether a session's statement waits for a row or a named lock.
 func (w *world) waits(session int64, v mysql.Verb) bool {
 	if v == mysql.GetLock {
 		return w.list()[session] == "User lock"
@@ -110,7 +111,7 @@ func (w *world) waits(session int64, v mysql.Verb) bool {
 	return w.innodb().waiting[session]
 }
 
-// list is what the sessions do that the server knows.
+// list returns the state of each session.
 func (w *world) list() map[int64]string {
 	states := map[int64]string{}
 	w.each("SELECT ID, IF(COMMAND = 'Query', COALESCE(STATE, ''), COMMAND) FROM information_schema.PROCESSLIST", func(rows *sql.Rows) error {
@@ -123,16 +124,16 @@ func (w *world) list() map[int64]string {
 	return states
 }
 
-// innodb is what InnoDB says of itself. What information_schema says of it is up
-// to 100 ms old.
+// innodb is InnoDB's status. The same data in information_schema may be 100 ms
+// old.
 type innodb struct {
 	waiting map[int64]bool // the sessions whose statements wait for rows
-	purged  string         // how far the purge has come
-	history int            // how many transactions it has before it, or behind
-	next    int64          // the number that is given next, to a transaction or its commit
-	done    int64          // the purge is through with what was committed below that
-	open    map[int64]bool // the numbers of transactions that go on
-	views   bool           // some of them keep a snapshot
+	purged  string         // progress of the purge
+	history int            // transactions that are not purged yet
+	next    int64          // next number of a transaction or a commit
+	done    int64          // the purge has handled all commits below this number
+	open    map[int64]bool // numbers of open transactions
+	views   bool           // one of them keeps a snapshot
 }
 
 func (w *world) innodb() innodb {
@@ -157,7 +158,7 @@ func (w *world) innodb() innodb {
 			var number, session int64
 			_, after, _ := strings.Cut(trx, "\nMariaDB thread id ")
 			if _, err := fmt.Sscanf(trx, "%d,", &number); err != nil {
-				continue // it has not started
+				continue // not started
 			}
 			b.open[number] = true
 			if _, err := fmt.Sscanf(after, "%d,", &session); err == nil && strings.Contains(trx, "\nLOCK WAIT ") {
@@ -169,9 +170,9 @@ func (w *world) innodb() innodb {
 	return b
 }
 
-// clean tells whether all is purged that may be. The server keeps an entry or
-// two of those that are purged while transactions go on: what it has is purged,
-// then, if all numbers from there on are theirs.
+// clean reports whether everything is purged that can be. While transactions are
+// open the server keeps one or two purged entries. So all is purged, too, if all
+// numbers from done on belong to open transactions.
 func (b innodb) clean() bool {
 	if b.history == 0 || b.views {
 		return true
@@ -184,7 +185,7 @@ func (b innodb) clean() bool {
 	return true
 }
 
-// each asks the server.
+// each runs a query and calls row for each row.
 func (w *world) each(query string, row func(*sql.Rows) error) {
 	rows, err := w.admin.Query(query)
 	if err != nil {
@@ -209,9 +210,9 @@ func (w *world) Empty() { w.run("TRUNCATE TABLE " + client.Database + "." + mysq
 
 func (w *world) ReadOnly(on bool) { w.run(fmt.Sprintf("SET GLOBAL read_only = %t", on)) }
 
-// Settle waits for the purge, which would sleep for up to a second if it were
-// not woken; and for the end of the sessions that are over, but those that wait
-// for a row: only when they have it the server sees that their client is gone.
+// Settle waits for the purge, and wakes it: it may sleep for up to a second. It
+// also waits for the end of closed sessions, except those whose statement waits
+// for a row: the server notices their lost client only after that wait.
 func (w *world) Settle() {
 	w.wakers.Go(func() { w.admin.Exec("SET GLOBAL innodb_max_purge_lag_wait = 0") }) // fails if the server is killed meanwhile
 	b := w.innodb()
@@ -228,10 +229,11 @@ func (w *world) Settle() {
 	}
 }
 
-// stands is how long a purge that was woken does nothing if it has nothing to do.
+// stands is the time without progress after which an awake purge has nothing to
+// do.
 const stands = 200 * time.Millisecond
 
-// gone tells whether the sessions are that are over.
+// gone reports whether all closed sessions have ended, except the waiting ones.
 func (w *world) gone(waiting map[int64]bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -259,7 +261,7 @@ func (w *world) Restart() {
 	}
 }
 
-// call is a statement on its way.
+// call is a statement under way.
 type call struct {
 	done  chan struct{}
 	waits bool // the server has shown that it waits
@@ -267,7 +269,7 @@ type call struct {
 	err   error
 }
 
-// ended waits for the answer, for d at most.
+// ended waits up to d for the answer, and reports whether it has come.
 func (k *call) ended(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -9,7 +9,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// session is a mysql.Session: a connection that is out of the pool.
+// session is a mysql.Session: a connection outside of the pool.
 type session struct {
 	client *Client
 	conn   *sql.Conn
@@ -20,7 +20,7 @@ type session struct {
 
 func (s *session) ID() int64 { return s.id }
 
-// Do is mysql.Session's.
+// Do implements mysql.Session.
 func (s *session) Do(ctx context.Context, timeout time.Duration, cmd mysql.Command) (mysql.Reply, error) {
 	q, err := s.client.statement(ctx, cmd)
 	if err != nil {
@@ -34,20 +34,20 @@ func (s *session) Do(ctx context.Context, timeout time.Duration, cmd mysql.Comma
 	return q.send(ctx, wait, s.conn)
 }
 
-// Return is mysql.Session's.
+// Return implements mysql.Session.
 func (s *session) Return() {
 	s.forget()
 	s.conn.Close()
 }
 
-// Close is mysql.Session's. A statement that is under way, after all, loses the
-// connection.
+// Close implements mysql.Session. It closes the connection even if a statement is
+// under way.
 func (s *session) Close() {
 	s.forget()
 	hangUp(s.conn)
 }
 
-// forget leaves the connection to whoever ends the session.
+// forget takes the connection out of the session and ends the session.
 func (s *session) forget() {
 	s.end(mysql.ErrConnectionLost)
 	s.client.mu.Lock()

@@ -21,25 +21,25 @@ import (
 type statement struct {
 	verb mysql.Verb
 	text strings.Builder
-	args []any // for its question marks, in order
+	args []any // the values of the placeholders, in order
 }
 
 // now is NOW(3) in milliseconds since 1970: the time at which the server began
-// with the statement, however long it waits then.
+// the statement, even if it has waited since.
 const now = "CAST(UNIX_TIMESTAMP(NOW(3))*1000 AS SIGNED)"
 
-// selects reads a row, if there is one, and the time, in any case. It locks what
-// a SELECT of the row alone locks.
+// selects reads a row, if it exists, and always the time. It locks the same as a
+// SELECT of the row alone.
 const selects = "SELECT n.at, r.id, r.resource, r.version_no, r.expire_time, r.fair_queue, r.owner" +
 	" FROM (SELECT " + now + " AS at) n LEFT JOIN " + mysql.Table + " r ON r.resource = ?"
 
-// forEver is what GET_LOCK waits for at most, in seconds: a year. MariaDB takes
-// nothing negative.
+// forEver is the longest wait of GET_LOCK, in seconds: a year. MariaDB rejects
+// negative values.
 const forEver = 365 * 24 * 3600
 
 var errCommand = errors.New("mysql client: no such command")
 
-// statement is cmd as SQL.
+// statement returns cmd as SQL.
 func (c *Client) statement(ctx context.Context, cmd mysql.Command) (*statement, error) {
 	q := &statement{verb: cmd.Verb}
 	if c.options.Tag != nil {
@@ -94,7 +94,7 @@ func (q *statement) add(text string, args ...any) {
 	q.args = append(q.args, args...)
 }
 
-// columns are the table's, in the order of mysql.Columns.
+// columns are the table's columns, in the order of mysql.Columns.
 var columns = []struct {
 	is           mysql.Columns
 	name, equals string
@@ -115,7 +115,7 @@ func text(t mysql.Text) any {
 	return t.S
 }
 
-// assign gives the columns of set their values, and the lease's, if there is one.
+// assign sets the columns of set, and the lease's if cmd has one.
 func (q *statement) assign(set mysql.Columns, cmd mysql.Command) {
 	if cmd.Lease != 0 {
 		set |= mysql.Expires
@@ -134,7 +134,7 @@ func (q *statement) assign(set mysql.Columns, cmd mysql.Command) {
 	}
 }
 
-// where describes rows. NULL agrees with NULL, in the columns that may be it.
+// where adds the conditions. For nullable columns NULL equals NULL.
 func (q *statement) where(cmd mysql.Command) {
 	between := " WHERE "
 	for _, k := range columns {
@@ -145,7 +145,7 @@ func (q *statement) where(cmd mysql.Command) {
 	}
 }
 
-// seconds is a time to wait for GET_LOCK.
+// seconds formats the timeout of GET_LOCK.
 func seconds(wait time.Duration) string {
 	if wait < 0 {
 		return strconv.Itoa(forEver)
@@ -153,8 +153,8 @@ func seconds(wait time.Duration) string {
 	return strconv.FormatFloat(wait.Seconds(), 'f', 3, 64)
 }
 
-// send has the statement executed on conn, and waits for the answer. Where it
-// may have been sent and there is no answer the connection is closed.
+// send executes the statement on conn and waits for the answer. If it may have
+// been sent and no answer comes, it closes the connection.
 func (q *statement) send(ctx, wait context.Context, conn *sql.Conn) (mysql.Reply, error) {
 	if ctx.Err() != nil {
 		return mysql.Reply{}, locks.Definite(context.Cause(ctx))
@@ -169,7 +169,7 @@ func (q *statement) send(ctx, wait context.Context, conn *sql.Conn) (mysql.Reply
 	hangUp(conn)
 	switch {
 	case errors.Is(err, driver.ErrBadConn), errors.Is(err, sql.ErrConnDone):
-		err = mysql.ErrSessionOver // the driver says so only where it has written nothing
+		err = mysql.ErrSessionOver // the driver returns this only if it has written nothing
 	case wait.Err() != nil:
 		err = context.Cause(wait)
 	case !errors.Is(err, mysql.ErrProtocol):
@@ -178,16 +178,17 @@ func (q *statement) send(ctx, wait context.Context, conn *sql.Conn) (mysql.Reply
 	return mysql.Reply{}, err
 }
 
-// refusals are the server's errors that say for certain that the statement took
-// no effect, and that the session goes on. After any other nothing is known.
+// refusals are the server's errors after which the statement is certain to have
+// had no effect and the session continues. After any other error the outcome is
+// unknown.
 var refusals = map[uint16]bool{
 	uint16(mysql.Duplicate): true, uint16(mysql.NoSuchSession): true, uint16(mysql.LockTimeout): true,
 	uint16(mysql.DeadlockFound): true, uint16(mysql.LockDeadlock): true, uint16(mysql.ReadOnlyServer): true,
 	uint16(mysql.Interrupted): true, uint16(mysql.TooLong): true,
 }
 
-// refusal is the server's answer, where err is one. Who has killed himself is
-// told so, too, but the session is over.
+// refusal returns the server's refusal in err, if it is one. A session that
+// killed itself gets an error of this form, too, but it is over.
 func (q *statement) refusal(err error) (mysql.Reply, bool) {
 	var e *mysqldriver.MySQLError
 	if !errors.As(err, &e) || !refusals[e.Number] || q.verb == mysql.Kill && e.Number == uint16(mysql.Interrupted) {
@@ -232,8 +233,8 @@ func (q *statement) row(ctx context.Context, conn *sql.Conn) (mysql.Reply, error
 	return r, err
 }
 
-// ask has the statement executed, whose answer is one row. The server may send
-// an error in its place.
+// ask executes a statement whose answer is one row. The server may also send an
+// error instead.
 func (q *statement) ask(ctx context.Context, conn *sql.Conn, row ...any) error {
 	rows, err := conn.QueryContext(ctx, q.text.String(), q.args...)
 	if err != nil {
@@ -246,6 +247,6 @@ func (q *statement) ask(ctx context.Context, conn *sql.Conn, row ...any) error {
 	if err := rows.Scan(row...); err != nil {
 		return fmt.Errorf("%w: %v", mysql.ErrProtocol, err)
 	}
-	rows.Next() // to the end
+	rows.Next() // read to the end
 	return rows.Err()
 }

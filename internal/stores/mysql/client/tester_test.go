@@ -13,14 +13,14 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// tester has a table that holds the row "r".
+// tester has a table with the row "r".
 type tester struct {
 	*testing.T
 	options client.Options
 	admin   *sql.DB
 }
 
-// newClient is a client, once the table is as it is at first.
+// newClient resets the table and returns a client.
 func (t *tester) newClient() (mysql.Port, *client.Client, *wires) {
 	t.Helper()
 	t.run("TRUNCATE " + client.Database + "." + mysql.Table)
@@ -31,7 +31,7 @@ func (t *tester) newClient() (mysql.Port, *client.Client, *wires) {
 	return p, c, w
 }
 
-// run has the administrator execute something.
+// run executes a statement as the administrator.
 func (t *tester) run(text string, args ...any) {
 	t.Helper()
 	if _, err := t.admin.ExecContext(t.Context(), text, args...); err != nil {
@@ -39,7 +39,7 @@ func (t *tester) run(text string, args ...any) {
 	}
 }
 
-// kill ends a session, and waits until it has ended.
+// kill ends a session and waits for its end.
 func (t *tester) kill(h mysql.Handle) {
 	t.Helper()
 	t.run(fmt.Sprintf("KILL %d", h.ID()))
@@ -50,7 +50,7 @@ func (t *tester) kill(h mysql.Handle) {
 	})
 }
 
-// until waits until something is so.
+// until waits until so returns true.
 func (t *tester) until(what string, so func() bool) {
 	t.Helper()
 	for limit := time.Now().Add(patience); !so(); time.Sleep(time.Millisecond) {
@@ -60,7 +60,7 @@ func (t *tester) until(what string, so func() bool) {
 	}
 }
 
-// fails asserts what is known after an error.
+// fails asserts the error and whether it is definite.
 func (t *tester) fails(what string, err, want error, definite bool) {
 	t.Helper()
 	if !errors.Is(err, want) || locks.IsDefinite(err) != definite {
@@ -68,11 +68,11 @@ func (t *tester) fails(what string, err, want error, definite bool) {
 	}
 }
 
-// fine asserts that something is so, and that nothing went wrong.
+// fine asserts that so is true and err is nil.
 func (t *tester) fine(what string, so bool, err error) {
 	t.Helper()
 	if err != nil || !so {
-		t.Errorf("%s: error %v, or not what was wanted", what, err)
+		t.Errorf("%s: unexpected result, or error %v", what, err)
 	}
 }
 
@@ -86,7 +86,7 @@ func (t *tester) holds(h mysql.Handle) {
 	t.fine("SelectForUpdate", found, err)
 }
 
-// waits sends a statement that waits for the row, and returns when it does.
+// waits sends a statement that waits for the row, and returns when it waits.
 func (t *tester) waits(ctx context.Context, h mysql.Handle, timeout time.Duration) <-chan error {
 	t.Helper()
 	done := make(chan error, 1)
@@ -103,7 +103,7 @@ func (t *tester) waits(ctx context.Context, h mysql.Handle, timeout time.Duratio
 	return done
 }
 
-// free waits until nobody has a named lock.
+// free waits until a named lock has no holder.
 func (t *tester) free(name string) {
 	t.Helper()
 	t.until(name+" is free", func() bool {

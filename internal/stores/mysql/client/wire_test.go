@@ -13,7 +13,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// wires are the connections of a client, from the first to the last.
+// wires are a client's connections, in the order of their creation.
 type wires struct {
 	mu  sync.Mutex
 	all []*wire
@@ -32,14 +32,14 @@ func (w *wires) dial(ctx context.Context, network, addr string) (net.Conn, error
 	return y, nil
 }
 
-// last is the connection that was made last.
+// last returns the newest connection.
 func (w *wires) last() *wire {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.all[len(w.all)-1]
 }
 
-// sent is how many packets the client has written.
+// sent returns how many packets the client has written.
 func (w *wires) sent() (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -51,7 +51,7 @@ func (w *wires) sent() (n int) {
 	return n
 }
 
-// end closes what the clients have left open.
+// end closes the client's open connections.
 func (w *wires) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -60,19 +60,19 @@ func (w *wires) end() {
 	}
 }
 
-// wire is a connection with a driver on one end, which looks at the socket
-// itself to see whether it stands.
+// wire is a connection used by a driver. The driver checks the socket itself for
+// a lost connection.
 type wire struct {
 	*net.TCPConn
 
 	mu      sync.Mutex
 	sent    int
 	dropped bool
-	silent  bool // half open: nothing goes to the server, and nothing comes
-	torn    bool // of what is written next a part gets away
-	deaf    bool // the connection ends with what comes next, which is not read
+	silent  bool // half open: no data passes in either direction
+	torn    bool // only a part of the next write is sent
+	deaf    bool // the connection ends at the next packet, which is not read
 	once    sync.Once
-	over    chan struct{} // closed when the client has closed its end
+	over    chan struct{} // closed when the client closes its end
 }
 
 func (y *wire) set(change func()) {
@@ -81,13 +81,13 @@ func (y *wire) set(change func()) {
 	change()
 }
 
-// drop ends the connection below its ends, which both learn of it.
+// drop ends the connection from below. Both ends notice.
 func (y *wire) drop() {
 	y.set(func() { y.dropped = true })
 	y.TCPConn.Close()
 }
 
-// ended tells whether the server can know that the connection has ended.
+// ended reports whether the server can know that the connection has ended.
 func (y *wire) ended() bool {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -135,12 +135,12 @@ func (y *wire) Close() error {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	if y.silent {
-		return y.SetReadDeadline(time.Unix(1, 0)) // for who reads
+		return y.SetReadDeadline(time.Unix(1, 0)) // wakes a reader
 	}
 	return y.TCPConn.Close()
 }
 
-// newClient is a client with its connections, which end with the test.
+// newClient returns a client and its connections. All of them end with the test.
 func newClient(t testing.TB, o client.Options) (mysql.Port, *client.Client, *wires) {
 	t.Helper()
 	w := &wires{}

@@ -7,8 +7,8 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// life is what locks do: a row that is there, read, taken over and removed; one
-// that is locked, and waited for; a named lock that is waited for.
+// life is the life of locks: a row is created, read, taken over and removed; a
+// row is locked and waited for; a named lock is waited for.
 var life = []struct {
 	who int
 	do  mysql.Command
@@ -30,7 +30,7 @@ var life = []struct {
 	{1, release("n")},
 }
 
-// runner has two sessions do life, one statement a step.
+// runner executes life in two sessions, one statement for each step.
 type runner struct {
 	server   *model.Server
 	sessions [2]int64
@@ -63,7 +63,7 @@ func BenchmarkDo(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if r.steps%1500 == 0 {
-			r.reset() // as a run begins with a log that is empty
+			r.reset() // like a run, which begins with an empty log
 		}
 		r.step()
 	}
@@ -81,7 +81,7 @@ func BenchmarkAppendState(b *testing.B) {
 	}
 }
 
-// What a write costs with a replica that takes it in.
+// BenchmarkReplicate measures a write and its application on a replica.
 func BenchmarkReplicate(b *testing.B) {
 	r := newRunner()
 	replica := model.New(model.Options{})
@@ -99,8 +99,8 @@ func BenchmarkReplicate(b *testing.B) {
 	}
 }
 
-// A run asks for a great many statements, and must not pay for memory: but for
-// what the log keeps.
+// A run executes many statements, so they must not allocate memory, except for
+// the log.
 func TestStatementsAllocateOnlyTheLog(t *testing.T) {
 	r := newRunner()
 	lives := func() {

@@ -11,15 +11,15 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// world is a model server on a clock that only waiting moves, and connections
-// on which everything arrives at once.
+// world is a model server on a clock that only moves while a call waits. Its
+// connections have no delay.
 type world struct {
 	options  model.Options
 	server   *model.Server
 	now      time.Duration
 	sessions map[int64]*session
 	tag      int
-	idle     []*session // the pool; the one that came back last at the end
+	idle     []*session // the pool, with the last returned connection at the end
 }
 
 func newWorld(_ *testing.T, o model.Options) porttest.World {
@@ -30,7 +30,7 @@ func (w *world) clock() model.Clock {
 	return model.Clock{Wall: 1_700_000_000*time.Second + w.now, Mono: w.now}
 }
 
-// hear takes in what the server says.
+// hear handles the server's outputs.
 func (w *world) hear() {
 	for _, o := range w.server.Outputs() {
 		switch s := w.sessions[o.Session]; o.Kind {
@@ -43,7 +43,7 @@ func (w *world) hear() {
 	}
 }
 
-// sleep lets time pass: d, or as long as nothing has come that c waits for.
+// sleep lets time pass until d is over or c has its answer.
 func (w *world) sleep(d time.Duration, c *call) {
 	for end := w.now + d; !c.done && c.err == nil; {
 		next, ok := w.server.Next()
@@ -68,7 +68,7 @@ func (w *world) Empty() {
 	w.server.Reset(w.options)
 }
 
-// Restart of the model keeps all that was committed.
+// Restart keeps all commits of the model.
 func (w *world) Restart() {
 	w.loseAll()
 	w.server.Crash(w.clock(), w.server.Committed())
@@ -111,10 +111,10 @@ func (w *world) Drop(h mysql.Handle) {
 
 func (w *world) Silence(h mysql.Handle) { h.Session.(*session).lose() }
 
-// pool is the world's one pool.
+// pool is the only pool of the world.
 type pool struct{ w *world }
 
-// take is the connection that came back last, or a new one.
+// take returns the last returned connection, or a new one.
 func (w *world) take() *session {
 	for n := len(w.idle) - 1; n >= 0; n-- {
 		s := w.idle[n]
@@ -141,15 +141,15 @@ func (p pool) Open(ctx context.Context, _ time.Duration) (mysql.Session, error) 
 	return p.w.take(), nil
 }
 
-// session is one connection, and its client's end.
+// session is the client's end of a connection.
 type session struct {
 	w    *world
 	id   int64
-	call *call // that is not answered yet
+	call *call // without an answer yet
 	over bool
 }
 
-// call is a statement on its way.
+// call is a statement under way.
 type call struct {
 	w     *world
 	reply mysql.Reply
@@ -162,7 +162,7 @@ func (c *call) Answer(d time.Duration) (mysql.Reply, bool, error) {
 	return c.reply, c.done || c.err != nil, c.err
 }
 
-// lose is the end of the connection as the client sees it.
+// lose ends the connection for the client.
 func (s *session) lose() {
 	s.over = true
 	if s.call != nil {

@@ -6,36 +6,35 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// lock is a transaction's, on a record of an index, or on the gap before it, or
-// on both; or what it waits for.
+// lock is a transaction's lock, or its request for one: on a record of an index,
+// on the gap before it, or on both.
 type lock struct {
 	of        *session
 	index     index
-	record    *record // nil: the end of the index, of which there is only the gap before
+	record    *record // nil: the end of the index, which has only a gap before it
 	exclusive bool
 	span      span
 	waiting   bool
-	implicit  bool // it is in what the transaction has written, and in no list yet
+	implicit  bool // it follows from the transaction's writes and is in no list yet
 }
 
-// span is what a lock is on.
+// span is the part of the index that a lock covers.
 type span uint8
 
 const (
 	recordOnly span = iota
 	gapOnly
 	nextKey         // both
-	insertIntention // the gap, where something is to be put: it only waits, and nobody waits for it
+	insertIntention // the gap, to insert: only a waiting request, which no other waits for
 )
 
-// yields tells whether l has to wait as long as there is m, which was there
-// before.
+// yields reports whether l must wait for the earlier lock m.
 func (l *lock) yields(m *lock) bool {
 	switch {
 	case l.of == m.of || l.index != m.index || l.record != m.record || !l.exclusive && !m.exclusive:
 		return false
 	case l.span != insertIntention && (l.span == gapOnly || l.record == nil):
-		return false // gaps may be locked by any number
+		return false // gaps may be locked by any number of transactions
 	case l.span != insertIntention && m.span == gapOnly:
 		return false
 	case l.span == insertIntention && m.span == recordOnly:
@@ -44,15 +43,16 @@ func (l *lock) yields(m *lock) bool {
 	return m.span != insertIntention
 }
 
-// covers tells whether who has l needs no m.
+// covers reports whether a transaction with l does not need m.
 func (l *lock) covers(m *lock) bool {
 	return l.of == m.of && l.index == m.index && l.record == m.record && !l.waiting &&
 		(l.exclusive || !m.exclusive) && l.span != insertIntention &&
 		(l.span == nextKey || l.span == m.span || l.record == nil)
 }
 
-// lock has x's transaction lock what span says, or wait for it: false. Who has
-// locked the record already needs the gap alone, which nobody has to wait for.
+// lock locks a record or a gap for x's transaction. It returns false if x must
+// wait. A transaction with a lock on the record needs only the gap, for which it
+// never waits.
 func (s *Server) lock(x *session, i index, r *record, exclusive bool, sp span) bool {
 	want := lock{of: x, index: i, record: r, exclusive: exclusive, span: sp}
 	if sp == nextKey && s.hasRecord(x, i, r, exclusive) {
@@ -86,13 +86,13 @@ func (s *Server) lock(x *session, i index, r *record, exclusive bool, sp span) b
 	return true
 }
 
-// hasRecord tells whether x's transaction has locked r itself.
+// hasRecord reports whether x's transaction has locked r itself.
 func (s *Server) hasRecord(x *session, i index, r *record, exclusive bool) bool {
 	want := lock{of: x, index: i, record: r, exclusive: exclusive, span: recordOnly}
 	return r != nil && slices.ContainsFunc(s.locks, func(l lock) bool { return !l.implicit && l.covers(&want) })
 }
 
-// lockImplicitly is lock of what x has written, or is about to.
+// lockImplicitly locks a record that x has written or is about to write.
 func (s *Server) lockImplicitly(x *session, i index, r *record) bool {
 	n := len(s.locks)
 	if !s.lock(x, i, r, true, recordOnly) {
@@ -104,8 +104,8 @@ func (s *Server) lockImplicitly(x *session, i index, r *record) bool {
 	return true
 }
 
-// unlock gives back the locks that came after the first n, as far as they are
-// x's: READ COMMITTED does so with what WHERE turned out not to describe.
+// unlock releases the locks of x after the first n of all locks: READ COMMITTED
+// does this for a row that does not match WHERE.
 func (s *Server) unlock(x *session, n int) {
 	kept := s.locks[:n]
 	for _, l := range s.locks[n:] {
@@ -117,7 +117,7 @@ func (s *Server) unlock(x *session, n int) {
 	s.grant()
 }
 
-// release gives back all locks of x.
+// release releases all locks of x.
 func (s *Server) release(x *session) {
 	kept := s.locks[:0]
 	for _, l := range s.locks {
@@ -132,20 +132,20 @@ func (s *Server) release(x *session) {
 	s.grant()
 }
 
-// withdraw takes back the request that x waits for.
+// withdraw cancels the request that x waits for.
 func (s *Server) withdraw(x *session) {
 	i := slices.IndexFunc(s.locks, func(l lock) bool { return l.of == x && l.waiting })
 	s.locks = slices.Delete(s.locks, i, i+1)
 	s.grant()
 }
 
-// truncate makes kept, which is the front of s.locks, all of it.
+// truncate shortens s.locks to kept, which is its front part.
 func (s *Server) truncate(kept []lock) {
 	clear(s.locks[len(kept):])
 	s.locks = kept
 }
 
-// grant gives what is free now to those who wait for it, the first one first.
+// grant grants requests that have become free, the oldest first.
 func (s *Server) grant() {
 	for i := range s.locks {
 		if l := &s.locks[i]; l.waiting && s.blocker(i) == nil {
@@ -155,7 +155,7 @@ func (s *Server) grant() {
 	}
 }
 
-// blocker is whom the i'th lock, which waits, waits for; nil: nobody any more.
+// blocker returns the session that the i'th lock, a request, waits for, or nil.
 func (s *Server) blocker(i int) *session {
 	for j := range i {
 		if s.locks[i].yields(&s.locks[j]) {
@@ -165,7 +165,7 @@ func (s *Server) blocker(i int) *session {
 	return nil
 }
 
-// waitsFor is whom x waits for; nil: nobody.
+// waitsFor returns the session that x waits for, or nil.
 func (s *Server) waitsFor(x *session) *session {
 	for i := range s.locks {
 		if l := &s.locks[i]; l.of == x && l.waiting {
@@ -175,8 +175,8 @@ func (s *Server) waitsFor(x *session) *session {
 	return nil
 }
 
-// breakDeadlocks ends the deadlocks that x is in: of each, the transaction that weighs least is rolled back, x if it is none of
-// the others.
+// breakDeadlocks ends the deadlocks that contain x. In each it rolls back the
+// transaction with the least weight, x in case of a tie.
 func (s *Server) breakDeadlocks(x *session) {
 	for x.waiting == forRecord && s.inCycle(x) {
 		victim := x
@@ -189,15 +189,15 @@ func (s *Server) breakDeadlocks(x *session) {
 	}
 }
 
-// breakAllDeadlocks ends those, too, that nobody has completed by a request: who
-// waited for one that is gone now waits for another, who waits for him.
+// breakAllDeadlocks also ends deadlocks that no new request has caused: after a
+// session is gone, its waiter may wait for another session that waits for it.
 func (s *Server) breakAllDeadlocks() {
 	for _, x := range s.sessions {
 		s.breakDeadlocks(x)
 	}
 }
 
-// inCycle tells whether x waits for itself in the end.
+// inCycle reports whether x waits for itself through others.
 func (s *Server) inCycle(x *session) bool {
 	y := x
 	for range s.sessions {
@@ -208,12 +208,12 @@ func (s *Server) inCycle(x *session) bool {
 	return y == x
 }
 
-// weight is how much would be lost with x's transaction, as InnoDB counts it:
-// what it has written, and its lists of locks. One list has all that are of the
-// same index and kind; the table's own is in each transaction.
+// weight returns what a rollback of x's transaction would cost, as InnoDB counts
+// it: its writes and its lists of locks. A list has all locks of the same index
+// and kind. Every transaction also has the table's own list.
 func (s *Server) weight(x *session) int {
 	n := 1 + x.trx.undo()
-	if x.command.Verb == mysql.Delete && x.placed { // in a deadlock it counts; nobody else sees it
+	if x.command.Verb == mysql.Delete && x.placed { // counts in deadlocks only
 		n++
 	}
 	for i, l := range s.locks {
@@ -232,8 +232,8 @@ func (s *Server) weight(x *session) int {
 	return n
 }
 
-// kind is the span as InnoDB has it in its lists: at the end of an index it makes
-// no difference between a gap and a record with its gap.
+// kind returns the span as InnoDB stores it in its lists: at the end of an index
+// a gap and a record with its gap are the same.
 func (l *lock) kind() span {
 	if l.record == nil && l.span == gapOnly {
 		return nextKey
@@ -241,8 +241,8 @@ func (l *lock) kind() span {
 	return l.span
 }
 
-// split has the gap before r, which is new in index i, be locked by all that
-// had locked the gap that it is in.
+// split copies gap locks to the gap before r, a new record in index i, from the
+// gap that contained it.
 func (s *Server) split(i index, r, after *record) {
 	for n := range s.locks {
 		l := s.locks[n]
@@ -252,9 +252,8 @@ func (s *Server) split(i index, r, after *record) {
 	}
 }
 
-// vanish has the gap before after, in which r was, be locked by all that had
-// locked r in index i; who waited for it looks again. What READ COMMITTED locks
-// to write is not inherited.
+// vanish copies locks on r, a removed record in index i, to the gap before after.
+// Waiters for r check again. Write locks of READ COMMITTED are not copied.
 func (s *Server) vanish(i index, r, after *record) {
 	for n := range s.locks {
 		l := s.locks[n]
@@ -275,7 +274,7 @@ func (s *Server) vanish(i index, r, after *record) {
 	s.truncate(kept)
 }
 
-// inherit gives the owner of l a lock like it on the gap before r.
+// inherit gives the owner of l a similar lock on the gap before r.
 func (s *Server) inherit(l lock, r *record) {
 	l.record, l.span, l.waiting, l.implicit = r, gapOnly, false, false
 	for n := range s.locks {

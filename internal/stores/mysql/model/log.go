@@ -6,22 +6,23 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// Txn is a committed transaction, as the log has it: what it did to rows, and
-// whose grants these stood for. It is not changed any more.
+// Txn is a committed transaction in the log: its changes of rows, and the grants
+// of these rows. It never changes.
 type Txn struct {
 	changes []change
-	nextID  int64 // AUTO_INCREMENT after it
+	nextID  int64 // AUTO_INCREMENT after the transaction
 }
 
-// Committed is how many transactions are in s's log: its own, and those that it
-// was told of.
+// Committed returns the number of transactions in s's log, including replicated
+// ones.
 func (s *Server) Committed() int64 { return int64(len(s.log)) }
 
-// Transactions are those in the log after the first from. The slice is good
-// until s crashes, is reset or starts anew.
+// Transactions returns the transactions in the log after the first from. The
+// slice is valid until s crashes, is reset or copied into.
 func (s *Server) Transactions(from int64) []Txn { return s.log[from:] }
 
-// record puts a transaction that did changes into the log, if there are any.
+// record appends a transaction with these changes to the log, unless there are
+// none.
 func (s *Server) record(changes []change) {
 	if !slices.ContainsFunc(changes, func(c change) bool { return c.kind != unchanged || c.makerBefore != c.makerAfter }) {
 		return
@@ -33,8 +34,8 @@ func (s *Server) record(changes []change) {
 	s.log = append(s.log, t)
 }
 
-// Replicate has a replica take in the next transaction of its primary. It has
-// no Effects: these were its primary's.
+// Replicate applies the primary's next transaction to a replica. It has no
+// Effects: the primary has reported them.
 func (s *Server) Replicate(now Clock, t Txn) {
 	s.now = now
 	s.log = append(s.log, t)
@@ -45,21 +46,21 @@ func (s *Server) Replicate(now Clock, t Txn) {
 	s.settle()
 }
 
-// Follow makes s a replica: it refuses writes, and a Commit of those that it
-// has not refused before. It is for a server that no session has a transaction
-// on, as far as rows go that its primary may write, too.
+// Follow makes s a replica: it refuses writes from now on, and the Commit of
+// earlier ones. Call it on a server without open transactions on rows that its
+// primary may write.
 func (s *Server) Follow() { s.follower = true }
 
-// Lead makes s a primary, with what it holds.
+// Lead makes s a primary with its present data.
 func (s *Server) Lead(now Clock) {
 	s.now = now
 	s.follower = false
 }
 
-// Crash is the process of s ending, and beginning anew: sessions, transactions
-// and named locks are over; of the log, so are all but the first keep
-// transactions, and what they did is undone: an entry that is there again for
-// that is Created by nobody. AUTO_INCREMENT goes on after what is left in the log.
+// Crash ends the process of s and restarts it. Sessions, transactions and named
+// locks end. The log keeps its first keep transactions; later ones are undone. An
+// entry that exists again for that reason is Created by no statement.
+// AUTO_INCREMENT continues from the rest of the log.
 func (s *Server) Crash(now Clock, keep int64) {
 	s.now = now
 	s.endAll()
@@ -84,9 +85,9 @@ func (s *Server) Crash(now Clock, keep int64) {
 	}
 }
 
-// CopyFrom has s, a replica, start anew with what o has committed. Its own
-// sessions end. An entry of s that o does not have, or that another statement
-// has made there, is Lost; what s gains has no Effects.
+// CopyFrom restarts s, a replica, with the committed data of o. The sessions of s
+// end. An entry of s is Lost if o lacks it or has it from another statement. New
+// entries in s have no Effects.
 func (s *Server) CopyFrom(now Clock, o *Server) {
 	s.now = now
 	s.endAll()
@@ -102,7 +103,7 @@ func (s *Server) CopyFrom(now Clock, o *Server) {
 	s.lost(before)
 }
 
-// endAll ends all sessions at once, so that none gets what another had.
+// endAll ends all sessions at once, so that none gets another's lock.
 func (s *Server) endAll() {
 	for _, x := range s.sessions {
 		s.stopWaiting(x)
@@ -114,14 +115,14 @@ func (s *Server) endAll() {
 	s.purge()
 }
 
-// entry is a row, and the statement whose grant it stands for.
+// entry is a row and the statement that got the grant.
 type entry struct {
 	name  string
 	maker int
 }
 
-// Entries yields the resource of each row that is committed and stands for a
-// grant, in order, and the tag of the statement that the grant is of.
+// Entries yields the resource of each committed row with a grant, in order, and
+// the tag of the statement that got the grant.
 func (s *Server) Entries(yield func(name string, maker int) bool) {
 	for _, r := range s.table.order[byResource] {
 		if _, ok := r.committed(); ok && r.maker != 0 && !yield(r.row.Resource, r.maker) {
@@ -138,7 +139,7 @@ func (s *Server) entries() []entry {
 	return all
 }
 
-// lost tells what there was before, and is not any more.
+// lost reports entries of before that no longer exist.
 func (s *Server) lost(before []entry) {
 	now := s.entries()
 	for _, e := range before {
@@ -148,7 +149,7 @@ func (s *Server) lost(before []entry) {
 	}
 }
 
-// redo does c again.
+// redo applies c again.
 func (t *table) redo(c *change) {
 	switch c.kind {
 	case inserted:
@@ -193,7 +194,7 @@ func (t *table) set(row mysql.Row, maker int) {
 	}
 }
 
-// withID is the row of that number; nil: none.
+// withID returns the row with that number, or nil.
 func (t *table) withID(id int64) *record {
 	for _, r := range t.order[byID] {
 		if r.row.ID == id {

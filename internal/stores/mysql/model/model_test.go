@@ -12,8 +12,8 @@ import (
 
 const ms = time.Millisecond
 
-// desk is a server whose statements have their tags by themselves, 1, 2, …, on
-// a clock that stands still unless it is moved.
+// desk is a server that tags its statements 1, 2, …, on a clock that only the
+// test moves.
 type desk struct {
 	*testing.T
 	*model.Server
@@ -27,7 +27,7 @@ func newDesk(t *testing.T) *desk {
 
 func (d *desk) open() int64 { return d.Connect(d.now) }
 
-// do has session carry out c, and wants these effects of it.
+// do executes c in session and asserts its effects.
 func (d *desk) do(session int64, c mysql.Command, want ...acted) {
 	d.Helper()
 	d.tag++
@@ -35,14 +35,14 @@ func (d *desk) do(session int64, c mysql.Command, want ...acted) {
 	d.told(want...)
 }
 
-// acted is an effect, and the statement that acted.
+// acted is an effect and the statement that caused it.
 type acted struct {
 	kind      model.EffectKind
 	name      string
 	maker, by int
 }
 
-// told has these effects have been told since the last call.
+// told asserts the effects since the last call.
 func (d *desk) told(want ...acted) {
 	d.Helper()
 	var got []acted
@@ -62,7 +62,7 @@ func insert(resource string) mysql.Command {
 	return mysql.Command{Verb: mysql.Insert, Row: mysql.Row{Resource: resource, Expires: 5}, Means: mysql.Grants}
 }
 
-// takeOver is a lease of the row of resource, and another version.
+// takeOver leases the row of resource and changes its version.
 func takeOver(resource string, version int64) mysql.Command {
 	return mysql.Command{
 		Verb: mysql.Update, Set: mysql.Version | mysql.Expires, Row: mysql.Row{Version: version},
@@ -107,7 +107,7 @@ func TestEffectsOfRowsLockedForUpdate(t *testing.T) {
 	d := newDesk(t)
 	a, b := d.open(), d.open()
 	d.do(a, mysql.Command{Verb: mysql.Insert, Row: mysql.Row{Resource: "k"}})
-	d.do(a, forUpdate("k")) // for the statement alone
+	d.do(a, forUpdate("k")) // only for this statement
 	d.do(a, verb(mysql.Begin))
 	d.do(a, forUpdate("none"))
 	d.do(a, forUpdate("k"), acted{model.Created, "k", 5, 5})
@@ -122,8 +122,8 @@ func TestEffectsOfRowsLockedForUpdate(t *testing.T) {
 	d.do(a, verb(mysql.Rollback), acted{model.Removed, "k", 11, 12})
 }
 
-// Whoever waits for a row that is purged goes on at once, whether anybody asks
-// for anything or not.
+// A session that waits for a purged row continues at once, without further
+// statements.
 func TestThePurgeEndsWaits(t *testing.T) {
 	d := newDesk(t)
 	a, b, c := d.open(), d.open(), d.open()
@@ -132,7 +132,7 @@ func TestThePurgeEndsWaits(t *testing.T) {
 	d.do(a, remove("k"))
 	d.do(b, mysql.Command{Verb: mysql.Isolate, Isolation: mysql.ReadCommitted})
 	d.do(b, verb(mysql.Begin))
-	d.do(b, forUpdate("k")) // waits, and has what is left of the row then
+	d.do(b, forUpdate("k")) // waits, and then has the rest of the row
 	d.do(c, insert("k"))    // waits behind it
 	d.do(a, verb(mysql.Commit), acted{model.Removed, "k", 1, 3}, acted{model.Created, "k", 7, 7})
 }
@@ -153,7 +153,7 @@ func TestEffectsOfNamedLocks(t *testing.T) {
 	d.Kill(d.now, c)
 	d.told(acted{model.SessionOver, "k", 8, 0}, acted{model.Created, "k", 9, 9})
 	d.do(a, release("k"), acted{model.Removed, "k", 9, 10})
-	d.Kill(d.now, c) // is over
+	d.Kill(d.now, c) // already over
 	d.told()
 	d.Advance(model.Clock{Mono: 8*time.Hour - 1})
 	d.told()
@@ -161,7 +161,7 @@ func TestEffectsOfNamedLocks(t *testing.T) {
 	d.told(acted{model.SessionOver, "m", 6, 0})
 }
 
-// Who waits for a named lock is looked after once a second.
+// The client of a waiter for a named lock is checked once a second.
 func TestAWaiterWhoIsGone(t *testing.T) {
 	d := newDesk(t)
 	a, b, c := d.open(), d.open(), d.open()
@@ -171,7 +171,7 @@ func TestAWaiterWhoIsGone(t *testing.T) {
 	d.now.Mono = 1300 * ms
 	d.Disconnect(d.now, b)
 	if due, _ := d.Next(); due != 2*time.Second {
-		t.Errorf("it is noticed at %v, want 2 s", due)
+		t.Errorf("the next check is at %v, want 2 s", due)
 	}
 	d.now.Mono = 2 * time.Second
 	d.Advance(d.now)
@@ -204,11 +204,11 @@ func TestReplication(t *testing.T) {
 	d.told(acted{model.Lost, "k", 3, 0}, acted{model.Lost, "l", 5, 0})
 	d.holds(map[string]int{"k": 11})
 	if got, want := d.AppendState(nil, d.now), model.New(model.Options{}); bytes.Equal(got, want.AppendState(nil, d.now)) {
-		t.Error("it holds nothing")
+		t.Error("the copy is empty")
 	}
 }
 
-// holds has the rows stand for the grants of these statements.
+// holds asserts that the rows belong to the grants of these statements.
 func (d *desk) holds(want map[string]int) {
 	d.Helper()
 	got := map[string]int{}

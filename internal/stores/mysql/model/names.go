@@ -7,16 +7,16 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// named is a named lock that somebody has.
+// named is a named lock with a holder.
 type named struct {
 	name   string
 	holder *session
-	times  int // how often the holder has got it
+	times  int // how often the holder has locked it
 	maker  int
 	queue  []*session
 }
 
-// lockNamed is the lock called name; nil: nobody has it.
+// lockNamed returns the lock called name, or nil if it has no holder.
 func (s *Server) lockNamed(name string) *named {
 	for i := range s.names {
 		if s.names[i].name == name {
@@ -39,7 +39,7 @@ func (s *Server) getLock(x *session) {
 	case c.Wait == 0:
 		s.answer(x, mysql.Reply{})
 	case s.reaches(l.holder, x):
-		// A transaction that is open stays so: InnoDB has no part in it.
+		// An open transaction stays open: InnoDB is not involved.
 		s.answer(x, mysql.Reply{Code: mysql.DeadlockFound})
 	default:
 		l.queue = append(l.queue, x)
@@ -47,7 +47,7 @@ func (s *Server) getLock(x *session) {
 	}
 }
 
-// gives has x have l, which nobody has.
+// gives makes x the holder of the free lock l.
 func (s *Server) gives(x *session, l *named) {
 	x.waiting = notWaiting
 	l.holder, l.times, l.maker = x, 1, x.by
@@ -55,7 +55,7 @@ func (s *Server) gives(x *session, l *named) {
 	s.answer(x, mysql.Reply{Int: 1})
 }
 
-// reaches tells whether y waits for a named lock of x's, directly or not.
+// reaches reports whether y waits for a named lock of x, directly or indirectly.
 func (s *Server) reaches(y, x *session) bool {
 	for y != nil && y != x {
 		y = s.holderFor(y)
@@ -63,7 +63,7 @@ func (s *Server) reaches(y, x *session) bool {
 	return y == x
 }
 
-// holderFor is who has the named lock that y waits for; nil: it waits for none.
+// holderFor returns the holder of the named lock that y waits for, or nil.
 func (s *Server) holderFor(y *session) *session {
 	if y.waiting != forName {
 		return nil
@@ -96,7 +96,7 @@ func (s *Server) isUsedLock(x *session) {
 	}
 }
 
-// free takes l from its holder, and gives it to the first in its queue.
+// free takes l from its holder and gives it to the first in its queue.
 func (s *Server) free(l *named) {
 	if len(l.queue) > 0 {
 		x := l.queue[0]
@@ -107,11 +107,11 @@ func (s *Server) free(l *named) {
 	i, last := slices.IndexFunc(s.names, func(m named) bool { return m.name == l.name }), len(s.names)-1
 	queue := l.queue
 	copy(s.names[i:], s.names[i+1:])
-	s.names[last] = named{queue: queue} // for the next one
+	s.names[last] = named{queue: queue} // reused by the next lock
 	s.names = s.names[:last]
 }
 
-// newName is a lock that nobody has yet.
+// newName adds a lock without a holder.
 func (s *Server) newName(name string) *named {
 	n := len(s.names)
 	s.names = slices.Grow(s.names, 1)[:n+1]
@@ -119,7 +119,7 @@ func (s *Server) newName(name string) *named {
 	return &s.names[n]
 }
 
-// freeAll takes from x, whose session ends, all named locks that it has.
+// freeAll frees all named locks of x, whose session ends.
 func (s *Server) freeAll(x *session) {
 	for i := len(s.names) - 1; i >= 0; i-- {
 		if l := &s.names[i]; l.holder == x {
@@ -129,7 +129,7 @@ func (s *Server) freeAll(x *session) {
 	}
 }
 
-// leaveQueue takes x out of the queue for a named lock.
+// leaveQueue removes x from the queue of a named lock.
 func (s *Server) leaveQueue(x *session) {
 	l := s.lockNamed(x.command.Name)
 	i := slices.Index(l.queue, x)
@@ -142,24 +142,24 @@ func (s *Server) giveUp(x *session) {
 	s.answer(x, mysql.Reply{})
 }
 
-// glance is how often a server that waits for a named lock looks whether its
-// client is still there.
+// glance is the interval at which a server checks the client of a session that
+// waits for a named lock.
 const glance = time.Second
 
-// noticed is when the server looks for x's client next; not in the last part of
-// a wait.
+// noticed returns when the server checks x's client next. It does not check in
+// the last part of a wait.
 func (s *Server) noticed(x *session) time.Duration {
 	return min(x.due, s.now.Mono+glance-(s.now.Mono-x.since)%glance)
 }
 
-// kill ends x, and tells. One that waits gets no answer any more.
+// kill ends x and reports that. A waiting statement gets no answer.
 func (s *Server) kill(x *session) {
 	s.output(Output{Kind: Ended, Session: x.id})
 	s.end(x)
 }
 
-// killNamed kills the session that x has named. One that kills itself gets no
-// answer any more.
+// killNamed kills the session that x names. A session that kills itself gets no
+// answer.
 func (s *Server) killNamed(x *session) {
 	y := s.session(x.command.Int)
 	if y == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// drawnStatement is any statement at all on a few rows and names.
+// drawnStatement is any statement on a few rows and names.
 var drawnStatement = rapid.Custom(func(t *rapid.T) mysql.Command {
 	return mysql.Command{
 		Verb:      mysql.Verb(rapid.IntRange(int(mysql.Select), int(mysql.Ping)).Draw(t, "verb")),
@@ -34,10 +34,9 @@ var drawnRow = rapid.Custom(func(t *rapid.T) mysql.Row {
 	}
 })
 
-// Whatever is asked, and whoever leaves: each statement of a session that lives
-// is answered in the end, sessions that have gone leave nothing, a replica that
-// was told everything holds what its primary holds, and so does the primary
-// when it has crashed.
+// Whatever clients ask, and whichever leave: each statement of a live session
+// gets an answer in the end. Closed sessions leave nothing behind. A replica with
+// the full log equals its primary, and so does the primary after a crash.
 func TestNothingIsLeftBehind(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		server, replica := model.New(model.Options{}), model.New(model.Options{})
@@ -57,7 +56,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 				case o.Kind == model.Ended:
 					delete(asked, o.Session)
 				case o.Effect.Maker == 0:
-					t.Fatalf("%+v is of nobody's entry", o.Effect)
+					t.Fatalf("%+v is of an entry without a maker", o.Effect)
 				}
 			}
 		}
@@ -82,7 +81,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		for session := range asked {
 			server.Disconnect(now, session)
 		}
-		now.Mono += time.Hour // nobody whose client has gone waits longer
+		now.Mono += time.Hour // no closed session waits longer
 		server.Advance(now)
 		server.Outputs()
 		carry(now, server, replica)
@@ -106,14 +105,14 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	})
 }
 
-// carry has replica be told what it does not know yet.
+// carry sends replica the transactions that it lacks.
 func carry(now model.Clock, server, replica *model.Server) {
 	for _, txn := range server.Transactions(replica.Committed()) {
 		replica.Replicate(now, txn)
 	}
 }
 
-// contents is what the server has committed.
+// contents returns the committed rows.
 func contents(server *model.Server, now model.Clock) (rows [3]mysql.Row) {
 	session := server.Connect(now)
 	defer server.Disconnect(now, session)

@@ -9,52 +9,52 @@ import (
 
 // Server is a MySQL server that is up.
 //
-// What it leaves out of InnoDB is what a table of a few rows does not show: its
-// locks are of index records, by the unique indexes id and resource, and never
-// of pages or whole tables; a deleted record is purged as soon as those who
-// waited for its deletion have looked, snapshots or not; nobody sets an id or a
-// resource of a row that there is. Replication is of rows, and waits for nobody.
+// It leaves out parts of InnoDB that do not show in a table with a few rows. It
+// locks records of the unique indexes id and resource, never pages or whole
+// tables. It purges a deleted record as soon as the waiters for its deletion have
+// checked, even if a snapshot needs it. No statement changes the id or resource
+// of a row. Replication is by row and asynchronous.
 type Server struct {
 	options Options
 	now     Clock
-	// undeclared: a row was changed by a statement of which nobody says what it means.
+	// undeclared: a statement without a declared meaning has changed a row.
 	undeclared bool
-	last       int64 // the number of the session that was opened last
-	resumed    int   // how often a wait has ended in its statement's going on
+	last       int64 // the number of the newest session
+	resumed    int   // how many waits have ended with the statement continuing
 	sessions   []*session
 	spare      []*session
-	ready      []*session // their waits are over, and they have not gone on yet
+	ready      []*session // sessions whose waits are over and that have not continued yet
 	outputs    []Output
 	told       []Output
 
 	table    table
-	lastTrx  int64  // the number of the transaction that has one, and is the newest
-	indexed  int64  // the greatest number of those that have changed the index byResource
-	locks    []lock // granted and waited for, in the order of their requests
+	lastTrx  int64  // the number of the newest numbered transaction
+	indexed  int64  // the greatest number of a transaction that has changed the index byResource
+	locks    []lock // granted and requested, in the order of the requests
 	names    []named
 	log      []Txn
 	follower bool
 }
 
-// session is a connection, and what the server keeps for it.
+// session is a connection and the server's state for it.
 type session struct {
 	id        int64
 	waitTime  time.Duration
-	idleUntil time.Duration // on Clock.Mono, while it has nothing to do
+	idleUntil time.Duration // on Clock.Mono, while it is idle
 	isolation mysql.Isolation
 
-	// The statement that it carries out.
+	// The statement under way.
 	busy    bool
 	command mysql.Command
 	by      int
 	ms      int64   // NOW(3)
 	written int     // len(trx.changes) at its beginning
-	record  *record // that an Insert makes
-	placed  bool    // in the index byID it is there, or what a Delete deletes is not
+	record  *record // the row of an Insert
+	placed  bool    // in the index byID the row of an Insert is there, or the row of a Delete is gone
 	waiting waitKind
-	since   time.Duration // on Clock.Mono: when its wait began
-	due     time.Duration // and when it has been long enough; never: it does not end
-	gone    bool          // the client is
+	since   time.Duration // on Clock.Mono: the beginning of its wait
+	due     time.Duration // the end of its timeout; never: none
+	gone    bool          // the client has closed the connection
 
 	trx trx
 }
@@ -68,11 +68,11 @@ func New(o Options) *Server {
 	return s
 }
 
-// Declared reports whether all statements that have changed a row declare what they
-// mean. Else the effects that were told are not all.
+// Declared reports whether all statements that have changed a row declare their
+// meaning. If not, some effects are missing.
 func (s *Server) Declared() bool { return !s.undeclared }
 
-// Reset makes s a new server; the zero Server may be Reset, too.
+// Reset makes s a new server. The zero Server may be Reset, too.
 func (s *Server) Reset(o Options) {
 	if o.LockWait == 0 {
 		o.LockWait = 50 * time.Second
@@ -91,7 +91,7 @@ func (s *Server) Reset(o Options) {
 	}
 }
 
-// Connect opens a session, and returns its number, which is CONNECTION_ID().
+// Connect opens a session and returns its number, CONNECTION_ID().
 func (s *Server) Connect(now Clock) int64 {
 	s.now = now
 	s.last++
@@ -107,12 +107,13 @@ func (s *Server) Connect(now Clock) int64 {
 	return x.id
 }
 
-// Disconnect is the end of session's connection reaching the server: it rolls
-// back, and frees what the session had. One that is over already is ignored.
+// Disconnect handles the end of session's connection at the server: it rolls back
+// and frees everything that the session had. It ignores a session that is already
+// over.
 //
-// A statement that waits goes on waiting, and does what it was to do before the
-// server looks at the connection again: when it has ended or, of a wait for a
-// named lock, once a second.
+// A waiting statement goes on waiting and is executed before the server checks
+// the connection again: after the statement or, in a wait for a named lock, once
+// a second.
 func (s *Server) Disconnect(now Clock, session int64) {
 	s.now = now
 	x := s.session(session)
@@ -130,8 +131,8 @@ func (s *Server) Disconnect(now Clock, session int64) {
 	s.settle()
 }
 
-// Kill ends session at once, as Disconnect does not. One that is over already is
-// ignored.
+// Kill ends session at once, unlike Disconnect. It ignores a session that is
+// already over.
 func (s *Server) Kill(now Clock, session int64) {
 	s.now = now
 	if x := s.session(session); x != nil {
@@ -140,10 +141,10 @@ func (s *Server) Kill(now Clock, session int64) {
 	}
 }
 
-// Do has session carry out c; by is the caller's tag of the statement, and not
-// 0. The answer is among the Outputs, of this call or of a later one. A session
-// has one statement at a time: the next one comes after the answer. Of a
-// session that is over there is none.
+// Do executes c in session. by is the caller's tag of the statement and not 0.
+// The answer is in the Outputs of this call or a later one. A session has one
+// statement at a time: the caller must wait for the answer before the next. A
+// session that is over gives no answer.
 func (s *Server) Do(now Clock, session int64, by int, c mysql.Command) {
 	s.now = now
 	x := s.session(session)
@@ -157,8 +158,7 @@ func (s *Server) Do(now Clock, session int64, by int, c mysql.Command) {
 	s.settle()
 }
 
-// Advance does what the passing of time does until now: it ends waits, and
-// sessions that were idle for too long.
+// Advance ends waits and idle sessions whose time is over now.
 func (s *Server) Advance(now Clock) {
 	s.now = now
 	for {
@@ -179,7 +179,8 @@ func (s *Server) Advance(now Clock) {
 	}
 }
 
-// Next is when Advance has something to do, as things are; false: never.
+// Next returns when Advance next has something to do, as far as is known now;
+// false means never.
 func (s *Server) Next() (mono time.Duration, ok bool) {
 	x := s.next()
 	if x == nil || x.deadline() == never {
@@ -188,8 +189,8 @@ func (s *Server) Next() (mono time.Duration, ok bool) {
 	return x.deadline(), true
 }
 
-// Outputs returns what the server has said since it was last called, in order.
-// The slice is good until the next call of Outputs.
+// Outputs returns the server's outputs since the last call, in order. The slice
+// is valid until the next call of Outputs.
 func (s *Server) Outputs() []Output {
 	o := s.outputs
 	s.outputs, s.told = s.told[:0], o
@@ -206,7 +207,7 @@ func (s *Server) effect(x *session, k EffectKind, name string, maker, by int) {
 	s.output(o)
 }
 
-// next is the session whose deadline comes first.
+// next returns the session with the first deadline.
 func (s *Server) next() *session {
 	var first *session
 	for _, x := range s.sessions {
@@ -217,7 +218,7 @@ func (s *Server) next() *session {
 	return first
 }
 
-// deadline is when time ends what x is at.
+// deadline returns when x's wait or idle time ends.
 func (x *session) deadline() time.Duration {
 	if x.busy {
 		return x.due
@@ -245,7 +246,7 @@ func (s *Server) answer(x *session, r mysql.Reply) {
 	s.output(Output{Kind: Answer, Session: x.id, By: x.by, Reply: r})
 }
 
-// end ends x, and with it all that it had.
+// end ends x and frees everything that it had.
 func (s *Server) end(x *session) {
 	s.stopWaiting(x)
 	s.rollback(x, 0)
@@ -253,7 +254,7 @@ func (s *Server) end(x *session) {
 	s.forget(x)
 }
 
-// forget drops x, which has nothing any more.
+// forget removes x, which has nothing left.
 func (s *Server) forget(x *session) {
 	i := slices.Index(s.sessions, x)
 	s.sessions = slices.Delete(s.sessions, i, i+1)
@@ -262,7 +263,7 @@ func (s *Server) forget(x *session) {
 	s.spare = append(s.spare, x)
 }
 
-// after is d after now; a negative d never comes.
+// after returns now + d, or never for a negative d.
 func after(now, d time.Duration) time.Duration {
 	if d < 0 || now > never-d {
 		return never
@@ -270,7 +271,7 @@ func after(now, d time.Duration) time.Duration {
 	return now + d
 }
 
-// floor is d in whole milliseconds, rounded down.
+// floor returns d in whole milliseconds, rounded down.
 func floor(d time.Duration) int64 {
 	ms := d.Milliseconds()
 	if d < 0 && d%time.Millisecond != 0 {

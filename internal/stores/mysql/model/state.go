@@ -8,10 +8,10 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// AppendState appends to b what s's answers from now on depend on. Two servers
-// with the same options and the same state answer alike. Times are relative to
-// now. Tags, the log, Outputs that nobody has called for, and the numbers that
-// new sessions will get are left out.
+// AppendState appends the part of s's state that determines its future answers.
+// Two servers with the same options and the same state answer alike. Times are
+// relative to now. Tags, the log, pending Outputs and the numbers of future
+// sessions are left out.
 func (s *Server) AppendState(b []byte, now Clock) []byte {
 	b = appendBool(b, s.follower)
 	b = binary.AppendVarint(b, s.table.nextID)
@@ -36,7 +36,7 @@ func (s *Server) AppendState(b []byte, now Clock) []byte {
 		b = binary.AppendVarint(b, l.of.id)
 		b = append(b, byte(l.index), byte(l.span))
 		b = appendBool(appendBool(appendBool(b, l.exclusive), l.waiting), l.implicit)
-		var id int64 // 0: the end of the index
+		var id int64 // 0: end of the index
 		if l.record != nil {
 			id = l.record.row.ID
 		}
@@ -83,8 +83,8 @@ func (x *session) appendState(b []byte, now Clock) []byte {
 	return b
 }
 
-// appendAge appends how new x's transaction is: what the numbers of two are does
-// not matter, but which is greater.
+// appendAge appends the age rank of x's transaction. Only the order of
+// transaction numbers matters.
 func (s *Server) appendAge(b []byte, x *session) []byte {
 	older := 0
 	for _, y := range s.sessions {
@@ -97,7 +97,7 @@ func (s *Server) appendAge(b []byte, x *session) []byte {
 	return binary.AppendUvarint(b, uint64(older))
 }
 
-// appendStatement appends the statement that x waits in.
+// appendStatement appends the waiting statement of x.
 func (x *session) appendStatement(b []byte, now Clock) []byte {
 	c := &x.command
 	b = append(b, byte(c.Verb), byte(c.Set), byte(c.Where))

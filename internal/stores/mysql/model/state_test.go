@@ -8,7 +8,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// Each of these leaves a server in another state.
+// Each of these histories leads to a different state.
 func TestStatesDiffer(t *testing.T) {
 	leased := takeOver("k", 1)
 	type step struct {
@@ -56,14 +56,14 @@ func TestStatesDiffer(t *testing.T) {
 		d.Outputs()
 		state := string(d.AppendState(nil, d.now))
 		if other, was := seen[state]; was {
-			t.Errorf("%q and %q are one state", name, other)
+			t.Errorf("%q and %q have the same state", name, other)
 		}
 		seen[state] = name
 	}
 }
 
-// Tags and the time itself do not count, but how long somebody has waited, and
-// how long a lease has been there.
+// Tags and the absolute time are not part of the state. The ages of waits and
+// leases are.
 func TestStatesAreRelative(t *testing.T) {
 	state := func(start, waited time.Duration, tag int) string {
 		d := newDesk(t)
@@ -89,7 +89,7 @@ func TestStatesAreRelative(t *testing.T) {
 		"for shorter": {0, 0, 1, false},
 	} {
 		if got := state(c.start, c.waited, c.tag); (got == want) != c.same {
-			t.Errorf("%s: the same state: %t, want %t", name, got == want, c.same)
+			t.Errorf("%s: same state: %t, want %t", name, got == want, c.same)
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// carryOn has x go on with its statement, from its beginning or from where it
-// had to wait. Whatever it had done before it waited is not done again.
+// carryOn continues x's statement, from its beginning or from its wait. It does
+// not repeat steps before the wait.
 func (s *Server) carryOn(x *session) {
 	if !x.trx.open {
 		x.trx.isolation = x.isolation
@@ -57,15 +57,15 @@ func (s *Server) carryOn(x *session) {
 	}
 }
 
-// finish ends x's statement, and its transaction if that is all of it.
+// finish ends x's statement, and its transaction if there is only this statement.
 func (s *Server) finish(x *session, r mysql.Reply) {
 	if x.trx.open || s.commit(x) {
 		s.answer(x, r)
 	}
 }
 
-// refuse ends x's statement, which takes no effect; and its transaction, if
-// that is all of it or the transaction was in a deadlock.
+// refuse ends x's statement, which has no effect. It also ends a transaction of
+// only this statement, or one that was in a deadlock.
 func (s *Server) refuse(x *session, code mysql.Code) {
 	s.stopWaiting(x)
 	switch {
@@ -126,7 +126,7 @@ func (s *Server) insert(x *session) {
 		s.put(x, byID, r)
 		s.write(x, r, r.row, inserted)
 	}
-	// Whoever is there under that key stays so until it is known that nobody is.
+	// A row with the same key stays locked until it is known to be deleted.
 	n, ghosts := t.seek(byResource, &r.row), false
 	for ; t.from(byResource, n).matches(byResource, &r.row); n++ {
 		other := t.from(byResource, n)
@@ -150,7 +150,7 @@ func (s *Server) insert(x *session) {
 	s.finish(x, mysql.Reply{ID: r.row.ID})
 }
 
-// put puts r, which is x's, into index i.
+// put puts x's record r into index i.
 func (s *Server) put(x *session, i index, r *record) {
 	s.table.place(i, r)
 	s.split(i, r, s.table.from(i, s.table.at(i, r)+1))
@@ -209,8 +209,8 @@ func (s *Server) remove(x *session) {
 	s.finish(x, mysql.Reply{Affected: 1})
 }
 
-// choose finds and locks the row that Where describes; nil: there is none, and
-// false: x has to wait, or has been refused.
+// choose finds and locks the row that Where describes, or returns nil. It returns
+// false if x must wait or has been refused.
 func (s *Server) choose(x *session) (*record, bool) {
 	if s.follower {
 		s.refuse(x, mysql.ReadOnlyServer)
@@ -227,15 +227,16 @@ func (s *Server) choose(x *session) (*record, bool) {
 		return r, ok
 	}
 	if x.trx.isolation == mysql.ReadCommitted && i == byID {
-		s.unlock(x, had) // what was found by its resource MariaDB leaves locked
+		s.unlock(x, had) // MariaDB keeps the lock on a row found by its resource
 	}
 	return nil, true
 }
 
-// find finds and locks what index i has at row's key, as it is now; nil: there
-// is nothing, and false: x has to wait, or was refused. At REPEATABLE READ, the
-// gap is locked where nothing is, and before what is found by its resource. At
-// READ COMMITTED, what is taken for locked by its resource is not locked there.
+// find finds and locks the current record of index i with row's key, or returns
+// nil. It returns false if x must wait or has been refused. At REPEATABLE READ it
+// locks the gap if there is no record, and the gap before a record found by its
+// resource. At READ COMMITTED it does not lock a record found by its resource if
+// takenForLocked is true.
 func (s *Server) find(x *session, i index, row *mysql.Row) (*record, bool) {
 	gaps := x.trx.isolation == mysql.RepeatableRead
 	n := s.table.seek(i, row)
@@ -253,7 +254,7 @@ func (s *Server) find(x *session, i index, row *mysql.Row) (*record, bool) {
 		case !r.deleted:
 			return r, i == byID || s.lock(x, byID, r, true, recordOnly)
 		case i == byID:
-			return nil, true // no other can follow
+			return nil, true // no other record can follow
 		}
 		n++
 	}
@@ -263,7 +264,7 @@ func (s *Server) find(x *session, i index, row *mysql.Row) (*record, bool) {
 	return nil, true
 }
 
-// agrees tells whether row is like match in the columns where.
+// agrees reports whether row equals match in the columns where.
 func agrees(row, match *mysql.Row, where mysql.Columns) bool {
 	return (where&mysql.ID == 0 || row.ID == match.ID) &&
 		(where&mysql.Resource == 0 || key(row.Resource) == key(match.Resource)) &&
@@ -275,7 +276,7 @@ func agrees(row, match *mysql.Row, where mysql.Columns) bool {
 
 func same(a, b mysql.Text) bool { return a.Valid == b.Valid && key(a.S) == key(b.S) }
 
-// writable says why row can not be written; OK: it can.
+// writable returns the reason why row cannot be written, or OK.
 func (s *Server) writable(row *mysql.Row) mysql.Code {
 	switch {
 	case s.follower:
@@ -286,8 +287,8 @@ func (s *Server) writable(row *mysql.Row) mysql.Code {
 	return mysql.OK
 }
 
-// fits tells whether v has at most length characters. Blanks at its end that
-// are too many do not count: they are cut off.
+// fits reports whether v has at most length characters. Excess blanks at the end
+// do not count: they are cut off.
 func fits(v *string, length int) bool {
 	if len(*v) <= length || utf8.RuneCountInString(*v) <= length {
 		return true

@@ -8,7 +8,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// index is one of the table's two.
+// index is one of the table's two indexes.
 type index uint8
 
 const (
@@ -16,11 +16,11 @@ const (
 	byResource
 )
 
-// table is the rows, in the order of both indexes, with their latest versions,
+// table has the rows in the order of both indexes, with their latest versions,
 // committed or not.
 type table struct {
 	order  [2][]*record // by index
-	ghosts []*record    // deleted, and committed, but not purged yet
+	ghosts []*record    // deleted and committed, but not purged yet
 	nextID int64        // AUTO_INCREMENT
 	spare  []*record
 }
@@ -29,10 +29,10 @@ type table struct {
 type record struct {
 	row     mysql.Row
 	deleted bool
-	writer  *session // whose open transaction has written row; nil: it is committed
+	writer  *session // the session whose open transaction has written row; nil: it is committed
 	old     mysql.Row
-	was     bool // old is committed; else there was no such row before writer
-	maker   int  // the tag of the statement that the grant is of; 0: nobody's
+	was     bool // old is committed; else the row did not exist before writer
+	maker   int  // tag of the statement that got the grant; 0: none
 }
 
 func (t *table) reset() {
@@ -44,7 +44,8 @@ func (t *table) reset() {
 	t.ghosts, t.nextID = t.ghosts[:0], 1
 }
 
-// key is a resource as the index compares it: the collation pads with blanks.
+// key returns a resource as the index compares it: the collation pads with
+// blanks.
 func key(resource string) string { return strings.TrimRight(resource, " ") }
 
 func (t *table) compare(i index, a, b *record) int {
@@ -56,7 +57,7 @@ func (t *table) compare(i index, a, b *record) int {
 	return cmp.Compare(a.row.ID, b.row.ID)
 }
 
-// at is where r is in index i, or would be.
+// at returns the position of r in index i, or where it would be.
 func (t *table) at(i index, r *record) int {
 	for n, other := range t.order[i] {
 		if t.compare(i, r, other) <= 0 {
@@ -66,7 +67,7 @@ func (t *table) at(i index, r *record) int {
 	return len(t.order[i])
 }
 
-// from is the n'th record of index i; nil: the end, which InnoDB calls supremum.
+// from returns the n'th record of index i. nil is the end, InnoDB's supremum.
 func (t *table) from(i index, n int) *record {
 	if n < len(t.order[i]) {
 		return t.order[i][n]
@@ -74,8 +75,8 @@ func (t *table) from(i index, n int) *record {
 	return nil
 }
 
-// seek is the place of the first record in index i that agrees with row, or of
-// the one that comes after where it would be.
+// seek returns the position of the first record in index i that matches row, or
+// of the next one if none does.
 func (t *table) seek(i index, row *mysql.Row) int {
 	for n, r := range t.order[i] {
 		if i == byID && r.row.ID >= row.ID || i == byResource && key(r.row.Resource) >= key(row.Resource) {
@@ -85,7 +86,7 @@ func (t *table) seek(i index, row *mysql.Row) int {
 	return len(t.order[i])
 }
 
-// matches tells whether r is what index i has at row's key.
+// matches reports whether r has row's key in index i.
 func (r *record) matches(i index, row *mysql.Row) bool {
 	if r == nil {
 		return false
@@ -96,13 +97,13 @@ func (r *record) matches(i index, row *mysql.Row) bool {
 	return key(r.row.Resource) == key(row.Resource)
 }
 
-// place puts r into index i.
+// place inserts r into index i.
 func (t *table) place(i index, r *record) {
 	t.order[i] = slices.Insert(t.order[i], t.at(i, r), r)
 }
 
-// take takes r out of index i, and returns what comes after it; false: it was
-// not there.
+// take removes r from index i and returns the next record. It returns false if r
+// was not there.
 func (t *table) take(i index, r *record) (after *record, was bool) {
 	n := slices.Index(t.order[i], r)
 	if n < 0 {
@@ -112,7 +113,7 @@ func (t *table) take(i index, r *record) (after *record, was bool) {
 	return t.from(i, n), true
 }
 
-// newRecord is an empty one.
+// newRecord returns an empty record.
 func (t *table) newRecord() *record {
 	n := len(t.spare) - 1
 	if n < 0 {
@@ -124,7 +125,7 @@ func (t *table) newRecord() *record {
 	return r
 }
 
-// committed is the version of r that others see; false: none.
+// committed returns the version of r that others see; false means none.
 func (r *record) committed() (*mysql.Row, bool) {
 	switch {
 	case r.writer != nil:

@@ -6,28 +6,28 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// trx is the transaction of a session: one that was started, or that of one
-// statement alone.
+// trx is the transaction of a session: an explicit one, or that of a single
+// statement.
 type trx struct {
-	open      bool  // started
-	number    int64 // in the order of their first statements that lock or write; 0: there was none yet
+	open      bool  // explicit
+	number    int64 // in the order of the first locks or writes; 0: none yet
 	isolation mysql.Isolation
-	reads     bool        // snapshot was made
-	snapshot  []mysql.Row // what was committed then
+	reads     bool        // the snapshot exists
+	snapshot  []mysql.Row // the commits at that time
 	changes   []change
 	held      []held
 }
 
-// change is what a statement has done to a row.
+// change is one change of a row by a statement.
 type change struct {
 	kind          changeKind
 	record        *record
 	before, after mysql.Row
-	first         bool // of the transaction's to record
+	first         bool // the first change of this record in the transaction
 	by            int
 	means         mysql.Meaning
 
-	makerBefore, makerAfter int // whose grant the row stood for, from the commit on
+	makerBefore, makerAfter int // tags of the statements that got the grant, valid after the commit
 }
 
 type changeKind uint8
@@ -36,16 +36,16 @@ const (
 	inserted changeKind = iota
 	updated
 	deleted
-	unchanged // by an update that writes what is there
+	unchanged // by an update with the same values
 )
 
-// held is a row that SelectForUpdate has locked.
+// held is a row locked by SelectForUpdate.
 type held struct {
 	name  string
 	maker int
 }
 
-// undo is how much there is to roll back.
+// undo returns the number of changes to roll back.
 func (t *trx) undo() int {
 	n := 0
 	for i := range t.changes {
@@ -63,8 +63,8 @@ func (t *trx) clear() {
 	*t = trx{snapshot: t.snapshot[:0], changes: t.changes[:0], held: t.held[:0]}
 }
 
-// number gives x's transaction one if its statement locks or writes, and is the
-// first to.
+// number gives x's transaction a number if its statement is the first to lock or
+// write.
 func (s *Server) number(x *session) {
 	switch x.command.Verb {
 	case mysql.SelectForUpdate, mysql.Insert, mysql.Update, mysql.Delete:
@@ -78,11 +78,10 @@ func (s *Server) number(x *session) {
 // indexes notes that x's transaction changes the index byResource.
 func (s *Server) indexes(x *session) { s.indexed = max(s.indexed, x.trx.number) }
 
-// takenForLocked tells whether InnoDB takes it for granted that x has locked r
-// in the index byResource, because x has written the row: be it without any
-// change to that index, so that nobody is kept from r there. It asks who has
-// written a row only if the index was changed by a transaction that is as new as
-// one that goes on.
+// takenForLocked reports whether InnoDB assumes that x has locked r in the index
+// byResource because x has written the row. It assumes this even if the write did
+// not change that index, so that others can still lock r there. It checks the
+// writer only if a transaction as new as an open one has changed the index.
 func (s *Server) takenForLocked(x *session, r *record) bool {
 	return r.writer == x && slices.ContainsFunc(s.sessions, func(y *session) bool {
 		return y.trx.number != 0 && y.trx.number <= s.indexed
@@ -103,7 +102,7 @@ func (s *Server) hold(x *session, r *record) {
 	s.effect(x, Created, r.row.Resource, x.by, x.by)
 }
 
-// write has x's transaction give r a version.
+// write gives r a version by x's transaction.
 func (s *Server) write(x *session, r *record, row mysql.Row, k changeKind) {
 	if k == updated && row == r.row {
 		k = unchanged
@@ -117,7 +116,7 @@ func (s *Server) write(x *session, r *record, row mysql.Row, k changeKind) {
 	x.trx.changes = append(x.trx.changes, c)
 }
 
-// visible is the row of resource that x's transaction sees.
+// visible returns the row of resource that x's transaction sees.
 func (s *Server) visible(x *session, resource string) (mysql.Row, bool) {
 	t := &x.trx
 	snapshot := t.open && t.isolation == mysql.RepeatableRead
@@ -152,7 +151,7 @@ func (s *Server) visible(x *session, resource string) (mysql.Row, bool) {
 	return mysql.Row{}, false
 }
 
-// wrote tells whether the row's latest version is x's.
+// wrote reports whether x wrote the row's latest version.
 func (s *Server) wrote(x *session, id int64) bool {
 	for i := range x.trx.changes {
 		if c := &x.trx.changes[i]; c.before.ID == id && c.record.writer == x {
@@ -162,8 +161,8 @@ func (s *Server) wrote(x *session, id int64) bool {
 	return false
 }
 
-// commit ends x's transaction, and what it did stands; false: a server that
-// became a replica has refused it, and rolled back.
+// commit commits x's transaction. It returns false if a server that has become a
+// replica has refused it and rolled it back.
 func (s *Server) commit(x *session) bool {
 	t := &x.trx
 	if s.follower && t.undo() > 0 {
@@ -188,7 +187,7 @@ func (s *Server) commit(x *session) bool {
 	return true
 }
 
-// tell says what x's changes did to the grants that the rows stand for.
+// tell reports the effects of x's changes on the grants of rows.
 func (s *Server) tell(x *session) {
 	for i := range x.trx.changes {
 		c := &x.trx.changes[i]
@@ -212,8 +211,8 @@ func (s *Server) tell(x *session) {
 	}
 }
 
-// rollback ends x's transaction as if it had not been. By is the statement
-// that wanted it so; 0: none did.
+// rollback undoes x's transaction. by is the tag of the statement that requested
+// it, or 0.
 func (s *Server) rollback(x *session, by int) {
 	s.undo(x, 0)
 	for _, h := range x.trx.held {
@@ -227,7 +226,7 @@ func (s *Server) rollback(x *session, by int) {
 	s.release(x)
 }
 
-// undo takes back all but the first n changes of x's transaction.
+// undo undoes all but the first n changes of x's transaction.
 func (s *Server) undo(x *session, n int) {
 	t := &x.trx
 	for i := len(t.changes) - 1; i >= n; i-- {
@@ -247,7 +246,7 @@ func (s *Server) undo(x *session, n int) {
 	t.changes = t.changes[:min(n, len(t.changes))]
 }
 
-// drop removes r from where it is.
+// drop removes r from both indexes.
 func (s *Server) drop(r *record) {
 	for _, i := range [...]index{byResource, byID} {
 		if after, was := s.table.take(i, r); was {
@@ -257,7 +256,7 @@ func (s *Server) drop(r *record) {
 	s.table.spare = append(s.table.spare, r)
 }
 
-// purge removes what was deleted.
+// purge removes deleted records.
 func (s *Server) purge() {
 	for i, r := range s.table.ghosts {
 		s.drop(r)

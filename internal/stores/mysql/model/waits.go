@@ -10,7 +10,7 @@ const (
 	forName
 )
 
-// stopWaiting takes x out of the queue that it is in, if it is in one.
+// stopWaiting removes x from its queue, if it waits.
 func (s *Server) stopWaiting(x *session) {
 	switch x.waiting {
 	case forRecord:
@@ -21,9 +21,9 @@ func (s *Server) stopWaiting(x *session) {
 	x.waiting = notWaiting
 }
 
-// settle has all go on whose waits are over, one after the other, ends those
-// whose clients are gone, and purges what they have left; and so on with those
-// who waited for that.
+// settle continues all sessions whose waits are over, one after the other. It
+// ends those whose clients are gone, purges what they have left, and repeats this
+// for the sessions that waited for it.
 func (s *Server) settle() {
 	for s.breakAllDeadlocks(); len(s.ready) > 0 || len(s.table.ghosts) > 0; s.purge() {
 		for i := 0; i < len(s.ready); i++ {
@@ -39,18 +39,18 @@ func (s *Server) settle() {
 	}
 }
 
-// goesOn is the end of x's wait.
+// goesOn ends x's wait.
 func (s *Server) goesOn(x *session) {
 	x.waiting = notWaiting
 	s.ready = append(s.ready, x)
 	s.resumed++
 }
 
-// Resumed is how often, since s was reset, a statement that waited for a row
-// has gone on, were it to wait again.
+// Resumed returns how often a statement that waited for a row has continued since
+// the reset, even if it had to wait again.
 func (s *Server) Resumed() int { return s.resumed }
 
-// waits has x wait for at most d.
+// waits makes x wait for at most d.
 func (s *Server) waits(x *session, k waitKind, d time.Duration) {
 	x.waiting, x.since, x.due = k, s.now.Mono, after(s.now.Mono, d)
 }

@@ -6,15 +6,15 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// testCase is a story of statements of three sessions on an empty table, with
-// the answers as MariaDB 10.11 gives them.
+// testCase is a sequence of statements of three sessions on an empty table, with
+// the answers of MariaDB 10.11.
 type testCase struct {
 	name  string
 	at    levels
 	steps []step
 }
 
-// levels are those that a case holds at.
+// levels are the isolation levels of a case.
 type levels [2]bool
 
 var (
@@ -23,8 +23,8 @@ var (
 	onCommitted = levels{mysql.ReadCommitted: true}
 )
 
-// step is a statement of session who, which is answered with want, or waits.
-// Afterwards, statements of others that waited are answered.
+// step is a statement of session who. It gets the answer want, or waits.
+// Afterwards waiting statements of others get answers.
 type step struct {
 	who   int
 	do    mysql.Command
@@ -38,7 +38,7 @@ type answer struct {
 	want mysql.Reply
 }
 
-// on is a statement that is answered, and lets others be.
+// on is a statement that gets an answer and causes only those in then.
 func on(who int, do mysql.Command, want mysql.Reply, then ...answer) step {
 	return step{who: who, do: do, want: want, then: then}
 }
@@ -70,7 +70,7 @@ func (c *testCase) run(t *tester, level mysql.Isolation) {
 	}
 }
 
-// tidy has what was deleted be gone before the next statement.
+// tidy makes deleted rows disappear before the next statement.
 func (t *tester) tidy(c mysql.Command) {
 	switch c.Verb {
 	case mysql.Delete, mysql.Commit, mysql.Rollback:
@@ -100,7 +100,7 @@ func rowCases() []testCase {
 		}
 	}
 	return []testCase{
-		{"nothing there", always, []step{
+		{"an empty table", always, []step{
 			on(0, read("k"), nothing),
 			on(0, forUpdate("k"), nothing),
 			on(0, update("k", 1), missed),
@@ -120,7 +120,7 @@ func rowCases() []testCase {
 			on(0, removeID(2), hit),
 			on(1, read("e"), nothing),
 		}},
-		{"a resource is there once", always, []step{
+		{"a resource is unique", always, []step{
 			on(0, insert(row("k", 0)), made(1)),
 			on(1, insert(row("k", 7)), refused(mysql.Duplicate)),
 			on(1, insert(row("K", 7)), made(3)),
@@ -143,7 +143,7 @@ func rowCases() []testCase {
 			on(1, ifVersion(2, removeID(1)), hit),
 			on(0, read("k"), nothing),
 		}},
-		{"what is written again counts", always, []step{
+		{"an update with the same value counts", always, []step{
 			on(0, insert(row("k", 3)), made(1)),
 			on(0, update("k", 3), hit),
 			on(0, updateID(1, 3), hit),
@@ -160,7 +160,7 @@ func rowCases() []testCase {
 			on(0, expire(mysql.Expires, mysql.Row{Expires: 5}), hit),
 			on(0, expire(mysql.Expires, mysql.Row{Expires: 6}), missed),
 		}},
-		{"texts that are too long", always, []step{
+		{"too long texts", always, []step{
 			on(0, insert(row(long(190), 0)), made(1)),
 			on(0, read(long(190)), found(long(190), 1, 0)),
 			on(0, insert(row(long(191), 0)), refused(mysql.TooLong)),

@@ -28,7 +28,7 @@ func forUpdate(resource string) mysql.Command {
 
 func insert(r mysql.Row) mysql.Command { return mysql.Command{Verb: mysql.Insert, Row: r} }
 
-// update gives the row of resource a version.
+// update sets the version of the row of resource.
 func update(resource string, version int64) mysql.Command {
 	return mysql.Command{
 		Verb: mysql.Update, Set: mysql.Version, Row: mysql.Row{Version: version},
@@ -36,7 +36,7 @@ func update(resource string, version int64) mysql.Command {
 	}
 }
 
-// updateID gives the row with that id a version.
+// updateID sets the version of the row with that id.
 func updateID(id, version int64) mysql.Command {
 	c := update("", version)
 	c.Where, c.Match = mysql.ID, mysql.Row{ID: id}
@@ -51,7 +51,7 @@ func removeID(id int64) mysql.Command {
 	return mysql.Command{Verb: mysql.Delete, Where: mysql.ID, Match: mysql.Row{ID: id}}
 }
 
-// ifVersion has c be about a row of that version.
+// ifVersion restricts c to a row of that version.
 func ifVersion(version int64, c mysql.Command) mysql.Command {
 	c.Where |= mysql.Version
 	c.Match.Version = version
@@ -76,7 +76,7 @@ func setWaitTimeout(d time.Duration) mysql.Command {
 	return mysql.Command{Verb: mysql.SetWaitTimeout, Wait: d}
 }
 
-// row is a row of resource, new or with the number that the table gives it.
+// row returns a row of resource. The table numbers it.
 func row(resource string, version int64) mysql.Row {
 	return mysql.Row{Resource: resource, Version: version, Expires: 10}
 }
@@ -96,14 +96,14 @@ var (
 func made(id int64) mysql.Reply           { return mysql.Reply{ID: id} }
 func refused(code mysql.Code) mysql.Reply { return mysql.Reply{Code: code} }
 
-// found is the row of resource, with that number and version.
+// found is the answer with the row of resource, with that id and version.
 func found(resource string, id, version int64) mysql.Reply {
 	r := row(resource, version)
 	r.ID = id
 	return mysql.Reply{Found: true, Row: r}
 }
 
-// within has c be about a named lock under prefix.
+// within puts the named lock of c under prefix.
 func within(prefix string, c mysql.Command) mysql.Command {
 	if c.Name != "" {
 		c.Name = prefix + c.Name
@@ -120,7 +120,7 @@ var verbs = [...]string{
 
 var columns = [...]string{"id", "resource", "version", "expires", "queue", "owner"}
 
-// describe is c as a person writes it.
+// describe formats c for people.
 func describe(c mysql.Command) string {
 	s := verbs[c.Verb]
 	switch c.Verb {
@@ -149,7 +149,7 @@ func describe(c mysql.Command) string {
 	return s
 }
 
-// list is what r has in the columns of set.
+// list formats the columns of set in r.
 func list(r mysql.Row, set mysql.Columns) string {
 	var parts []string
 	for i, v := range [...]any{r.ID, brief(r.Resource), r.Version, r.Expires, text(r.Queue), text(r.Owner)} {
@@ -169,7 +169,7 @@ func text(t mysql.Text) string {
 
 func brief(s string) string { return fmt.Sprintf("%.40q", s) }
 
-// show is r as a person reads it.
+// show formats r for people.
 func show(r mysql.Reply) string {
 	if r.Code != mysql.OK {
 		return r.Code.Error()

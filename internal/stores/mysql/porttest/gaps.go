@@ -4,7 +4,7 @@ import "github.com/lockcheck/lockcheck/stores/mysql"
 
 func gapCases() []testCase {
 	return []testCase{
-		{"the place of a missing row", onRepeats, []step{
+		{"the gap of a missing row", onRepeats, []step{
 			on(0, begin(), okay),
 			on(0, forUpdate("l"), nothing),
 			on(1, begin(), okay),
@@ -16,14 +16,14 @@ func gapCases() []testCase {
 			waits(1, insert(row("kk", 0))),
 			on(0, commit(), okay, answer{1, made(6)}),
 		}},
-		{"the place of a row that is missing by id", onRepeats, []step{
+		{"the gap of a missing id", onRepeats, []step{
 			on(0, begin(), okay),
 			on(0, updateID(9, 1), missed),
 			on(1, update("k", 1), hit),
 			waits(1, insert(row("a", 0))),
 			on(0, rollback(), okay, answer{1, made(4)}),
 		}},
-		{"nobody locks the place of a missing row", onCommitted, []step{
+		{"no lock on the gap of a missing row", onCommitted, []step{
 			on(0, begin(), okay),
 			on(0, forUpdate("l"), nothing),
 			on(0, updateID(9, 1), missed),
@@ -31,7 +31,7 @@ func gapCases() []testCase {
 			on(0, forUpdate("l"), found("l", 4, 0)),
 			on(0, commit(), okay),
 		}},
-		{"the place of a row that was deleted", onRepeats, []step{
+		{"the gap of a deleted row", onRepeats, []step{
 			on(0, begin(), okay),
 			on(0, remove("k"), hit),
 			on(1, begin(), okay),
@@ -40,7 +40,7 @@ func gapCases() []testCase {
 			waits(0, insert(row("k", 5))),
 			on(1, commit(), okay, answer{0, made(4)}),
 		}},
-		{"two who lock a missing row, and insert it", onRepeats, []step{
+		{"two lock a missing row, and insert it", onRepeats, []step{
 			on(0, begin(), okay),
 			on(0, forUpdate("l"), nothing),
 			on(1, begin(), okay),
@@ -50,7 +50,7 @@ func gapCases() []testCase {
 			on(0, commit(), okay),
 			on(1, read("l"), found("l", 4, 0)),
 		}},
-		{"two who read a missing row, and insert it", onCommitted, []step{
+		{"two read a missing row, and insert it", onCommitted, []step{
 			on(0, begin(), okay),
 			on(0, forUpdate("l"), nothing),
 			on(1, begin(), okay),
@@ -63,8 +63,7 @@ func gapCases() []testCase {
 	}
 }
 
-// sharedCases are of rows that a refused insert has locked, which others may
-// lock alike.
+// sharedCases are about rows that a refused insert has locked in shared mode.
 func sharedCases() []testCase {
 	return []testCase{
 		{"a duplicate's gap is locked", always, []step{
@@ -73,14 +72,14 @@ func sharedCases() []testCase {
 			waits(1, insert(row("jj", 0))),
 			on(0, commit(), okay, answer{1, made(5)}),
 		}},
-		{"who waits to share a row waits behind who wants it alone", always, []step{
+		{"a shared request waits behind an exclusive one", always, []step{
 			on(0, begin(), okay),
 			on(0, insert(row("k", 1)), refused(mysql.Duplicate)),
 			waits(1, remove("k")),
 			waits(2, insert(row("k", 1))),
 			on(0, rollback(), okay, answer{1, hit}, answer{2, made(5)}),
 		}},
-		{"who has written a row shares it with others, if the index has changed", onCommitted, []step{
+		{"a writer shares its row with others if the index has changed", onCommitted, []step{
 			on(0, begin(), okay),
 			on(0, updateID(2, 1), hit),
 			on(0, insert(row("z", 0)), made(4)),
@@ -93,14 +92,14 @@ func sharedCases() []testCase {
 			on(1, commit(), okay, answer{0, hit}),
 			on(0, commit(), okay),
 		}},
-		{"who has written a row does not share it with others, if the index has not", onCommitted, []step{
+		{"a writer does not share its row if the index has not changed", onCommitted, []step{
 			on(0, begin(), okay),
 			on(0, updateID(2, 1), hit),
 			on(0, forUpdate("k"), found("k", 2, 1)),
 			waits(1, insert(row("k", 1))),
 			on(0, commit(), okay, answer{1, refused(mysql.Duplicate)}),
 		}},
-		{"an index that was changed since a transaction began that goes on", onCommitted, []step{
+		{"an index changed after the start of an open transaction", onCommitted, []step{
 			on(0, begin(), okay),
 			on(0, updateID(2, 1), hit),
 			on(2, insert(row("z", 0)), made(4)),
@@ -110,14 +109,14 @@ func sharedCases() []testCase {
 			on(0, commit(), okay),
 			on(1, commit(), okay),
 		}},
-		{"deadlock: who shares a row wants it alone, and another waits for it", always, []step{
+		{"deadlock: a shared lock becomes exclusive while another waits", always, []step{
 			on(0, begin(), okay),
 			on(0, insert(row("k", 1)), refused(mysql.Duplicate)),
 			waits(1, forUpdate("k")),
 			waits(0, forUpdate("k"), answer{1, deadlock}, answer{0, found("k", 2, 0)}),
 			on(0, commit(), okay),
 		}},
-		{"deadlock: seen when a third one shares the row no more", always, []step{
+		{"deadlock: found when a third session no longer shares the row", always, []step{
 			on(0, begin(), okay),
 			on(0, insert(row("k", 1)), refused(mysql.Duplicate)),
 			on(1, begin(), okay),
@@ -133,7 +132,7 @@ func sharedCases() []testCase {
 
 func deadlockCases() []testCase {
 	return []testCase{
-		{"deadlock: of two alike, who comes last", always, []step{
+		{"deadlock: of two equal ones the last loses", always, []step{
 			on(0, begin(), okay),
 			on(0, forUpdate("j"), found("j", 1, 0)),
 			on(1, begin(), okay),
@@ -143,11 +142,11 @@ func deadlockCases() []testCase {
 			on(1, forUpdate("k"), found("k", 2, 0)),
 			waits(0, forUpdate("k")),
 			on(1, forUpdate("j"), deadlock, answer{0, found("k", 2, 0)}),
-			on(1, insert(row("l", 0)), made(5)), // in no transaction
+			on(1, insert(row("l", 0)), made(5)), // without a transaction
 			on(2, insert(row("l", 0)), refused(mysql.Duplicate)),
 			on(0, commit(), okay),
 		}},
-		{"deadlock: who has written less", always, []step{
+		{"deadlock: the one with fewer writes loses", always, []step{
 			on(0, begin(), okay),
 			on(0, forUpdate("j"), found("j", 1, 0)),
 			on(1, begin(), okay),
@@ -157,7 +156,7 @@ func deadlockCases() []testCase {
 			on(1, commit(), okay),
 			on(0, read("k"), found("k", 2, 1)),
 		}},
-		{"deadlock: all that was written goes", always, []step{
+		{"deadlock: all writes are undone", always, []step{
 			on(0, begin(), okay),
 			on(0, update("j", 1), hit),
 			on(1, begin(), okay),

@@ -4,7 +4,7 @@ import "github.com/lockcheck/lockcheck/stores/mysql"
 
 func transactionCases() []testCase {
 	return []testCase{
-		{"others see what is committed", always, []step{
+		{"others see commits", always, []step{
 			on(0, begin(), okay),
 			on(0, insert(row("k", 0)), made(1)),
 			on(0, read("k"), found("k", 1, 0)),
@@ -31,7 +31,7 @@ func transactionCases() []testCase {
 			on(1, read("m"), nothing),
 			on(1, insert(row("m", 0)), made(5)),
 		}},
-		{"to begin is to commit", always, []step{
+		{"BEGIN commits", always, []step{
 			on(0, begin(), okay),
 			on(0, insert(row("k", 0)), made(1)),
 			on(0, begin(), okay),
@@ -69,7 +69,7 @@ func transactionCases() []testCase {
 			on(0, commit(), okay),
 			on(0, read("k"), found("k", 1, 3)),
 		}},
-		{"a snapshot keeps what is deleted", onRepeats, []step{
+		{"a snapshot keeps deleted rows", onRepeats, []step{
 			on(0, insert(row("k", 0)), made(1)),
 			on(0, begin(), okay),
 			on(0, read("other"), nothing),
@@ -80,7 +80,7 @@ func transactionCases() []testCase {
 			on(0, commit(), okay),
 			on(0, read("k"), nothing),
 		}},
-		{"each read is of what is committed", onCommitted, []step{
+		{"each read sees the latest commits", onCommitted, []step{
 			on(0, insert(row("k", 0)), made(1)),
 			on(0, begin(), okay),
 			on(0, read("k"), found("k", 1, 0)),
@@ -93,7 +93,7 @@ func transactionCases() []testCase {
 			on(0, read("k"), nothing),
 			on(0, commit(), okay),
 		}},
-		{"a statement alone sees what is committed", always, []step{
+		{"a single statement sees the latest commits", always, []step{
 			on(0, insert(row("k", 0)), made(1)),
 			on(1, read("k"), found("k", 1, 0)),
 			on(0, update("k", 1), hit),
@@ -102,8 +102,7 @@ func transactionCases() []testCase {
 	}
 }
 
-// lockCases have the rows j, k and m from the beginning, with the numbers 1, 2
-// and 3.
+// lockCases begin with the rows j, k and m, with the numbers 1, 2 and 3.
 func lockCases() []testCase {
 	locked := []testCase{
 		{"a locked row", always, []step{
@@ -116,21 +115,21 @@ func lockCases() []testCase {
 			on(0, commit(), okay, answer{1, hit}),
 			on(0, read("k"), found("k", 2, 1)),
 		}},
-		{"who looks again sees what was written", always, []step{
+		{"a second look sees the new version", always, []step{
 			on(0, begin(), okay),
 			on(0, update("k", 1), hit),
 			waits(1, ifVersion(0, updateID(2, 9))),
 			on(0, commit(), okay, answer{1, missed}),
 			on(0, read("k"), found("k", 2, 1)),
 		}},
-		{"who looks again after a rollback", always, []step{
+		{"a second look after a rollback", always, []step{
 			on(0, begin(), okay),
 			on(0, update("k", 1), hit),
 			waits(1, ifVersion(0, updateID(2, 9))),
 			on(0, rollback(), okay, answer{1, hit}),
 			on(0, read("k"), found("k", 2, 9)),
 		}},
-		{"the first who waits is the first who gets it", always, []step{
+		{"the first waiter gets it first", always, []step{
 			on(0, begin(), okay),
 			on(0, updateID(2, 1), hit),
 			on(1, begin(), okay),
@@ -140,26 +139,26 @@ func lockCases() []testCase {
 			on(1, commit(), okay, answer{2, hit}),
 			on(0, read("k"), found("k", 2, 3)),
 		}},
-		{"alone, a lock is for the statement", always, []step{
+		{"without a transaction a lock ends with the statement", always, []step{
 			on(0, forUpdate("k"), found("k", 2, 0)),
 			on(1, begin(), okay),
 			on(1, forUpdate("k"), found("k", 2, 0)),
 			on(1, commit(), okay),
 		}},
-		{"a row that is deleted", always, []step{
+		{"a deleted row", always, []step{
 			on(0, begin(), okay),
 			on(0, remove("k"), hit),
 			on(1, read("k"), found("k", 2, 0)),
 			waits(1, update("k", 1)),
 			on(0, commit(), okay, answer{1, missed}),
 		}},
-		{"a row that is deleted by id", always, []step{
+		{"a row deleted by id", always, []step{
 			on(0, begin(), okay),
 			on(0, removeID(2), hit),
 			waits(1, forUpdate("k")),
 			on(0, rollback(), okay, answer{1, found("k", 2, 0)}),
 		}},
-		{"a row that is new", always, []step{
+		{"a new row", always, []step{
 			on(0, begin(), okay),
 			on(0, insert(row("l", 0)), made(4)),
 			waits(1, forUpdate("l")),
@@ -191,7 +190,7 @@ func lockCases() []testCase {
 			on(0, commit(), okay, answer{1, made(5)}),
 			on(0, read("k"), found("k", 5, 1)),
 		}},
-		{"a duplicate locks what is there", always, []step{
+		{"a duplicate locks the existing row", always, []step{
 			on(0, begin(), okay),
 			on(0, insert(row("k", 0)), refused(mysql.Duplicate)),
 			on(1, begin(), okay),
@@ -201,7 +200,7 @@ func lockCases() []testCase {
 			on(1, commit(), okay),
 			on(0, commit(), okay, answer{2, hit}),
 		}},
-		{"the gap before what was found by its resource is locked", onRepeats, []step{
+		{"the gap before a row found by resource is locked", onRepeats, []step{
 			on(0, begin(), okay),
 			on(0, forUpdate("k"), found("k", 2, 0)),
 			on(1, insert(row("l", 0)), made(4)),
@@ -209,26 +208,26 @@ func lockCases() []testCase {
 			on(0, insert(row("k", 1)), refused(mysql.Duplicate)),
 			on(0, commit(), okay, answer{1, made(5)}),
 		}},
-		{"who has the row looks at it again, whoever waits for it", always, []step{
+		{"the holder may look at the row again despite waiters", always, []step{
 			on(0, begin(), okay),
 			on(0, update("k", 1), hit),
 			waits(1, update("k", 2)),
 			on(0, insert(row("k", 1)), refused(mysql.Duplicate)),
 			on(0, commit(), okay, answer{1, hit}),
 		}},
-		{"the gap before what was found by its number is not", onRepeats, []step{
+		{"the gap before a row found by id is not locked", onRepeats, []step{
 			on(0, begin(), okay),
 			on(0, updateID(2, 1), hit),
 			on(1, insert(row("jj", 0)), made(4)),
 			on(0, commit(), okay),
 		}},
-		{"what WHERE does not describe stays locked", always, []step{
+		{"a row that does not match WHERE stays locked", always, []step{
 			on(0, begin(), okay),
 			on(0, ifVersion(9, update("k", 1)), missed),
 			waits(1, update("k", 2)),
 			on(0, commit(), okay, answer{1, hit}),
 		}},
-		{"what WHERE does not describe is unlocked, if it was found by id", onCommitted, []step{
+		{"a row that does not match WHERE is unlocked if found by id", onCommitted, []step{
 			on(0, begin(), okay),
 			on(0, ifVersion(9, updateID(2, 1)), missed),
 			on(0, ifVersion(9, removeID(2)), missed),
@@ -239,7 +238,7 @@ func lockCases() []testCase {
 	return prepared(append(append(locked, gapCases()...), append(sharedCases(), deadlockCases()...)...))
 }
 
-// prepared has the rows of lockCases be there before each of cases.
+// prepared adds the rows of lockCases to the beginning of each case.
 func prepared(cases []testCase) []testCase {
 	for i := range cases {
 		cases[i].steps = append([]step{

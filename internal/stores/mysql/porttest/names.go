@@ -8,15 +8,15 @@ import (
 
 var nameTests = tests{
 	{"get and release", getAndRelease},
-	{"as often as it was got", again},
-	{"their case counts", caseCounts},
-	{"several of one session", several},
-	{"the first who waits is the first who gets it", namesInOrder},
-	{"nobody waits for longer than he wants", nameTimeout},
-	{"transactions do not touch them", apartFromTransactions},
-	{"a session that would wait for itself", nameDeadlock},
-	{"they go with the session", nameGoes},
-	{"a pool keeps them", namePool},
+	{"released as often as acquired", again},
+	{"names are case-sensitive", caseCounts},
+	{"several locks in one session", several},
+	{"the first waiter gets it first", namesInOrder},
+	{"a wait ends at its timeout", nameTimeout},
+	{"independent of transactions", apartFromTransactions},
+	{"a deadlock is refused", nameDeadlock},
+	{"they end with the session", nameGoes},
+	{"kept by a connection in the pool", namePool},
 }
 
 func getAndRelease(t *tester) {
@@ -43,7 +43,7 @@ func again(t *tester) {
 	t.want(b, getLock("k", 0), yes)
 }
 
-// caseCounts is so in MariaDB; MySQL 8 has the two be one.
+// caseCounts is MariaDB's behaviour; in MySQL 8 both are one name.
 func caseCounts(t *tester) {
 	a, b := t.open(0), t.open(0)
 	t.want(a, getLock("lock", 0), yes)
@@ -103,7 +103,8 @@ func apartFromTransactions(t *tester) {
 	t.want(b, getLock("k", 0), no)
 }
 
-// nameDeadlock has who closes the circle be refused. MySQL 8 says LockDeadlock.
+// In nameDeadlock the session that closes the cycle is refused. MySQL 8 returns
+// LockDeadlock.
 func nameDeadlock(t *tester) {
 	a, b := t.open(0), t.open(0)
 	t.want(a, getLock("k", 0), yes)
@@ -126,7 +127,7 @@ func nameGoes(t *tester) {
 	t.want(a, getLock("l", 0), yes)
 	first := t.waits(b, getLock("k", time.Hour))
 	second := t.waits(c, getLock("k", time.Hour))
-	t.Drop(b) // who waits, and leaves, keeps nothing
+	t.Drop(b) // a waiter that leaves keeps nothing
 	t.cut(first)
 	a.Close()
 	t.answered(second, yes)
@@ -137,7 +138,7 @@ func namePool(t *tester) {
 	ctx, p := t.Context(), t.Port()
 	name := t.prefix + "k"
 	h := t.open(0)
-	for range 2 { // a connection that is free is used again
+	for range 2 { // a free connection is used again
 		if ok, err := p.GetLock(ctx, patience, name, 0); !ok || err != nil {
 			t.Fatalf("GetLock: got %t, error %v", ok, err)
 		}

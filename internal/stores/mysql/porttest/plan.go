@@ -7,11 +7,11 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// plannedMove is a move, and what the model answers to it.
+// plannedMove is a move and the model's answers to it.
 type plannedMove struct {
 	move
 	answers []said
-	purges  bool // it makes rows go for good
+	purges  bool // it removes rows for good
 }
 
 // said is an answer to a session.
@@ -20,14 +20,14 @@ type said struct {
 	reply mysql.Reply
 }
 
-// planned is those of moves that a real server has but one answer to. What
-// hangs on how fast it is, or its purge, is left out.
+// planned returns the moves to which a real server has only one possible answer.
+// Moves that depend on the server's speed or its purge are left out.
 func planned(moves []move) []plannedMove {
 	var plan []plannedMove
 	o := newOracle()
 	for _, m := range moves {
 		if o.waiting[m.who] != nil {
-			continue // it has one statement at a time
+			continue // a session has one statement at a time
 		}
 		probe := newOracle()
 		for _, old := range plan {
@@ -40,21 +40,21 @@ func planned(moves []move) []plannedMove {
 	return plan
 }
 
-// oracle is the model on its way through a sequence.
+// oracle is the model during a sequence.
 type oracle struct {
 	server   *model.Server
 	sessions [3]int64
-	waiting  [3]*mysql.Command // not answered yet
+	waiting  [3]*mysql.Command // without an answer yet
 	views    [3]view
 	tag      int
 }
 
-// view is what a session has that matters to the purge of rows.
+// view is the part of a session's state that affects the purge.
 type view struct {
 	next, level mysql.Isolation
 	open        bool // it is in a transaction
-	snapshot    bool // which needs old rows
-	deletes     bool // and has deleted some
+	snapshot    bool // it has a snapshot, which needs old rows
+	deletes     bool // it has deleted rows
 }
 
 func newOracle() *oracle {
@@ -65,7 +65,7 @@ func newOracle() *oracle {
 	return o
 }
 
-// do has the model do m.
+// do executes m on the model.
 func (o *oracle) do(m move) plannedMove {
 	p := plannedMove{move: m}
 	o.tag++
@@ -83,12 +83,11 @@ func (o *oracle) do(m move) plannedMove {
 	return p
 }
 
-// certain does m, and tells whether what becomes of it does not hang on who is
-// faster in a real server: of those who wait, one at most goes on by it, and
-// what it makes go nobody needs any more. Nor may a transaction be rolled back
-// in a deadlock: InnoDB chooses whose by how its locks happen to lie in lists,
-// which the model follows as far as the cases of the table, and in one sequence
-// of 2,500 not to the end.
+// certain executes m and reports whether its result does not depend on timing in
+// a real server. At most one waiter may continue, and no snapshot may need the
+// rows that it removes. A rollback in a deadlock is not certain either: InnoDB
+// chooses by the layout of its lock lists. The model follows that in all cases of
+// the table, but not in one of 2,500 random sequences.
 func (o *oracle) certain(m move) bool {
 	before := o.server.Resumed()
 	p := o.do(m)
@@ -109,8 +108,8 @@ func (o *oracle) certain(m move) bool {
 	return others <= 1 && o.server.Resumed()-before <= 1
 }
 
-// done takes in that c was answered with r, and tells whether rows have gone
-// for good by it.
+// done notes that c got the answer r, and reports whether rows have gone for
+// good.
 func (v *view) done(c *mysql.Command, r mysql.Reply) (purges bool) {
 	switch {
 	case c.Verb == mysql.Isolate:

@@ -8,8 +8,8 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// runPort calls each method of the port and of its sessions once where it does
-// something, and once where it does not.
+// runPort calls each method of the port and of its sessions at least twice: once
+// with and once without an effect.
 func runPort(t *tester) {
 	ctx, p := t.Context(), t.Port()
 	h, err := p.Open(ctx, patience)
@@ -49,7 +49,7 @@ func runPort(t *tester) {
 		Where: mysql.Resource | mysql.Version, Match: mysql.Row{Resource: "k"},
 	}
 
-	row(p.Select(ctx, patience, "k"))("Select of nothing", mysql.Row{}, false)
+	row(p.Select(ctx, patience, "k"))("Select of a missing row", mysql.Row{}, false)
 	of(p.Insert(ctx, patience, mysql.Row{Resource: "k", Expires: 5}, 0))("Insert", int64(1))
 	_, err = h.Insert(ctx, patience, mysql.Row{Resource: "k"}, 0)
 	code(err)("Insert again", mysql.Duplicate)
@@ -59,19 +59,19 @@ func runPort(t *tester) {
 	of(nil, h.Isolate(ctx, patience, mysql.ReadCommitted))("Isolate", nil)
 	of(nil, h.Begin(ctx, patience))("Begin", nil)
 	row(h.SelectForUpdate(ctx, patience, "k"))("SelectForUpdate", newer, true)
-	row(h.SelectForUpdate(ctx, patience, "l"))("SelectForUpdate of nothing", mysql.Row{}, false)
+	row(h.SelectForUpdate(ctx, patience, "l"))("SelectForUpdate of a missing row", mysql.Row{}, false)
 	of(h.Delete(ctx, patience, mysql.Resource, newer))("Delete", int64(1))
 	of(nil, h.Rollback(ctx, patience))("Rollback", nil)
 	row(p.Select(ctx, patience, "k"))("Select after Rollback", newer, true)
-	of(nil, h.Commit(ctx, patience))("Commit of nothing", nil)
+	of(nil, h.Commit(ctx, patience))("Commit without changes", nil)
 	of(p.Delete(ctx, patience, mysql.ID, newer))("Delete by id", int64(1))
-	of(p.Delete(ctx, patience, mysql.ID, newer))("Delete of nothing", int64(0))
+	of(p.Delete(ctx, patience, mysql.ID, newer))("Delete of a missing row", int64(0))
 	of(h.GetLock(ctx, patience, name, 0))("GetLock", true)
 	of(h.IsUsedLock(ctx, patience, name))("IsUsedLock", h.ID())
 	of(p.GetLock(ctx, patience, name, 50*ms))("GetLock of another's", false)
 	of(p.ReleaseLock(ctx, patience, name))("ReleaseLock of another's", false)
 	of(h.ReleaseLock(ctx, patience, name))("ReleaseLock", true)
-	of(h.IsUsedLock(ctx, patience, name))("IsUsedLock of nobody's", int64(0))
+	of(h.IsUsedLock(ctx, patience, name))("IsUsedLock of a free lock", int64(0))
 	of(nil, h.SetWaitTimeout(ctx, patience, time.Minute))("SetWaitTimeout", nil)
 	of(nil, h.Ping(ctx, patience))("Ping", nil)
 	id := h.ID()
@@ -84,5 +84,5 @@ func runPort(t *tester) {
 	t.over(again)
 	again.Close()
 	t.Settle()
-	code(p.Kill(ctx, patience, id))("Kill of nobody", mysql.NoSuchSession)
+	code(p.Kill(ctx, patience, id))("Kill of an unknown session", mysql.NoSuchSession)
 }

@@ -1,6 +1,5 @@
-// Package porttest is the one conformance suite of the MySQL port. Whatever
-// stands behind the port, a real server or the model of one, has to pass it;
-// where two differ, the real one is right.
+// Package porttest is the conformance suite of the MySQL port, for real servers
+// and for the model. If two implementations differ, the real server is right.
 package porttest
 
 import (
@@ -11,70 +10,71 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// World is a running server and the way to it. Its table is its own, and empty;
-// named locks it may share. A method that cannot do what it is asked ends the
-// test that the World was made for.
+// World is a running server and its connections. It has an empty table of its
+// own; named locks may be shared with others. A method that fails ends the test
+// of the World.
 //
-// Its methods are called by several goroutines at once only where Slack is not 0.
+// Several goroutines call its methods at once only if Slack is not 0.
 type World interface {
-	// Port is the way through the pool of one process, the same each time.
+	// Port returns the port that uses the pool of one process. It is always the
+	// same.
 	Port() mysql.Port
-	// Open opens a session on a connection of its own, which is of no pool. Its
-	// ID is the server's. Close of it ends the session at once, as far as its
-	// caller can tell: the server may learn of it a little later.
+	// Open opens a session on a connection of its own, outside of any pool. Its
+	// ID is the server's. Close ends the session at once for its caller; the
+	// server may notice a little later.
 	Open() mysql.Handle
-	// Start sends c as h's next statement, and does not wait for the answer. It
-	// returns when the server has begun with it, as far as anybody can tell.
+	// Start sends c as h's next statement without waiting for the answer. It
+	// returns when the server has visibly begun the statement.
 	Start(h mysql.Handle, c mysql.Command) Call
-	// Drop ends the connection of h from below, as a network or a process that
-	// dies does: the server learns of it, and so does the client.
+	// Drop ends the connection of h from below, as a network or a dying process
+	// does. Both the server and the client notice.
 	Drop(h mysql.Handle)
-	// Silence has the connection of h be half open: the server never learns that
-	// its client is gone, and whatever the client does does not reach it.
+	// Silence makes the connection of h half open: the server never notices that
+	// its client is gone, and receives nothing from it.
 	Silence(h mysql.Handle)
-	// Empty makes the table as new, its numbers too. No session has a
-	// transaction when it is called.
+	// Empty makes the table new, with new numbers. No session may have an open
+	// transaction.
 	Empty()
-	// Settle waits until the server has cleaned up behind all that was done: it
-	// has purged what was deleted, and learnt which connections have ended. It
-	// gives up after a while: a snapshot may keep old rows from being purged.
+	// Settle waits until the server has purged deleted rows and noticed closed
+	// connections. It gives up after a while, because a snapshot may keep old
+	// rows.
 	Settle()
-	// Now is the time since some instant. It runs as the server's clocks do.
+	// Now returns the time since some instant. It runs like the server's clocks.
 	Now() time.Duration
-	// Sleep waits; Now has gone on by d at least when it returns.
+	// Sleep waits until Now has advanced by at least d.
 	Sleep(d time.Duration)
-	// Slack is how late anything here may be seen to happen: what has not
-	// happened after it will not happen. 0: time is virtual, no statement takes
-	// any, and all is exact.
+	// Slack is the greatest delay of an observation: an event that has not
+	// happened after it will not happen. 0 means virtual time: statements take
+	// none, and everything is exact.
 	Slack() time.Duration
 }
 
-// Call is a statement on its way.
+// Call is a statement under way.
 type Call interface {
-	// Answer waits for the answer, for at most d; done says whether it is there.
+	// Answer waits up to d for the answer. done reports whether it has come.
 	Answer(d time.Duration) (r mysql.Reply, done bool, err error)
 }
 
 // Restarter is a World whose server can be killed.
 type Restarter interface {
 	World
-	// Restart ends the server's process, as kill -9 does, and starts it again
-	// with the disk that it had. It returns when it serves clients.
+	// Restart kills the server's process as kill -9 does, and starts it again
+	// with its disk. It returns when the server accepts clients.
 	Restart()
 }
 
-// Follower is a World whose server can be told to be a replica's: read only
-// for everybody whom Port and Open serve.
+// Follower is a World whose server can become a replica: read-only for the
+// clients of Port and Open.
 type Follower interface {
 	World
 	ReadOnly(on bool)
 }
 
-// Factory brings up a World of a server that is configured as o says, and has
-// t's clean-up take it down. Several may be there at once, also on one server.
+// Factory returns a World with a server that is configured as in o. t's cleanup
+// stops it. Several may exist at once, also on one server.
 type Factory func(t *testing.T, o model.Options) World
 
-// Run runs the suite. A World that can do more than World is asked for more.
+// Run runs the suite. Tests for optional interfaces run if the World has them.
 func Run(t *testing.T, f Factory) {
 	t.Helper()
 	w := f(t, model.Options{})

@@ -7,7 +7,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// play plays moves and returns what went wrong, or "".
+// play plays moves and returns a description of the first failure, or "".
 func (l *lane) play(moves []move) string {
 	plan := planned(moves)
 	l.dropped += len(moves) - len(plan)
@@ -34,7 +34,7 @@ func (l *lane) play(moves []move) string {
 	return ""
 }
 
-// replay is one sequence on its way.
+// replay is one sequence under way.
 type replay struct {
 	*lane
 	prefix   string
@@ -42,7 +42,7 @@ type replay struct {
 	waiting  [3]*pending
 }
 
-// step does m, and has the server answer as the model does, and no more.
+// step executes m and checks that the server answers exactly as the model.
 func (r *replay) step(m plannedMove) string {
 	p := &pending{r.Start(r.sessions[m.who], within(r.prefix, m.do)), m.do}
 	r.waiting[m.who] = p
@@ -51,7 +51,7 @@ func (r *replay) step(m plannedMove) string {
 		got, done, err := w.Answer(patience)
 		reply := a.reply
 		if w.do.Verb == mysql.IsUsedLock && !reply.Null {
-			reply.Int = r.sessions[reply.Int-1].ID() // the model counts from 1
+			reply.Int = r.sessions[reply.Int-1].ID() // the model counts sessions from 1
 		}
 		if !done || err != nil || !alike(w.do, got, reply) {
 			return fmt.Sprintf("session %d: got %s, error %v, answered %t; the model says %s", a.who, show(got), err, done, show(reply))
@@ -67,7 +67,7 @@ func (r *replay) step(m plannedMove) string {
 	}
 	if r.waiting[m.who] != nil {
 		if got, done, err := p.Answer(r.Slack() + ms); done {
-			return fmt.Sprintf("session %d: got %s, error %v; the model has it wait", m.who, show(got), err)
+			return fmt.Sprintf("session %d: got %s, error %v; the model waits", m.who, show(got), err)
 		}
 	}
 	for who, w := range r.waiting {
@@ -75,7 +75,7 @@ func (r *replay) step(m plannedMove) string {
 			continue
 		}
 		if got, done, err := w.Answer(0); done {
-			return fmt.Sprintf("session %d: got %s, error %v; the model has it wait on", who, show(got), err)
+			return fmt.Sprintf("session %d: got %s, error %v; the model still waits", who, show(got), err)
 		}
 	}
 	if m.purges {

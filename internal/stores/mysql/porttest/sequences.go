@@ -10,8 +10,8 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// batch is how many sequences are played in one check. With the 100 checks that
-// rapid does unless told otherwise: 500.
+// batch is how many sequences one check plays: 500 with rapid's default of 100
+// checks.
 const batch = 5
 
 // move is one step of a sequence: a statement of a session.
@@ -25,7 +25,7 @@ func (m move) String() string { return fmt.Sprintf("session %d: %s", m.who, desc
 // moves draws 1–30 statements of 1–3 sessions, at any isolation level.
 var moves = rapid.Custom(func(t *rapid.T) []move {
 	used := rapid.SampledFrom([]int{2, 3, 2, 1}).Draw(t, "sessions")
-	n := rapid.SampledFrom([]int{30, 20, 10, 5, 2, 1}).Draw(t, "length") // a slice of 1 to 30 would be a short one most of the time
+	n := rapid.SampledFrom([]int{30, 20, 10, 5, 2, 1}).Draw(t, "length") // a slice of 1 to 30 would mostly be short
 	first := rapid.SampledFrom([][]move{
 		{{0, insert(row("k", 0))}, {0, insert(row("l", 0))}}, {{0, insert(row("k", 0))}}, nil,
 	}).Draw(t, "before")
@@ -58,9 +58,9 @@ var drawn = rapid.Custom(func(t *rapid.T) mysql.Command {
 	return c
 })
 
-// runSequences compares what the server answers to drawn sequences with what
-// the model answers: what, and when. They are played one after the other, because
-// a snapshot of one would keep what another has deleted from being purged.
+// runSequences compares the server's answers to random sequences with the
+// model's, and their times. It plays one sequence at a time: a snapshot of one
+// would delay the purge of another's rows.
 func runSequences(t *testing.T, w World) {
 	l := &lane{T: t, World: w}
 	rapid.Check(t, func(t *rapid.T) {

@@ -11,17 +11,17 @@ import (
 
 var sessionTests = tests{
 	{"each has a number", numbers},
-	{"what a session has not committed goes with it", goes},
-	{"a statement that waits is done though its client has gone", closedWaiting},
+	{"a session's end undoes its open transaction", goes},
+	{"a waiting statement is executed though its client is gone", closedWaiting},
 	{"kill", killed},
-	{"kill of one that waits", killedWaiting},
-	{"kill of itself", killedByItself},
-	{"kill of nobody", killedNobody},
+	{"kill of a waiting session", killedWaiting},
+	{"kill of the own session", killedByItself},
+	{"kill of an unknown session", killedNobody},
 	{"an idle session ends", idle},
-	{"a session that waits is not idle", notIdle},
-	{"one whose client is gone keeps all that it has", halfOpen},
-	{"a lease is by the server's clock", leases},
-	{"a ctx that has ended sends nothing", endedContext},
+	{"a waiting session is not idle", notIdle},
+	{"a half-open session keeps its locks", halfOpen},
+	{"a lease uses the server's clock", leases},
+	{"an ended context sends nothing", endedContext},
 }
 
 func numbers(t *tester) {
@@ -47,7 +47,7 @@ func goes(t *tester) {
 	}
 }
 
-// made is the answer to an insert whose number nobody has to know.
+// made returns the answer to an insert of a row with any number.
 func (t *tester) made() mysql.Reply {
 	r := t.do(t.open(0), insert(row("number", 0)))
 	t.do(t.open(0), remove("number"))
@@ -65,7 +65,7 @@ func closedWaiting(t *tester) {
 	d := t.open(0)
 	second := t.waits(d, update("k", 1))
 	third := t.waits(c, ifVersion(1, update("k", 2)))
-	for _, h := range []mysql.Handle{b, d} { // a transaction is rolled back, a statement alone is not
+	for _, h := range []mysql.Handle{b, d} { // an open transaction is rolled back, a single statement is not
 		t.Drop(h)
 	}
 	t.cut(first)
@@ -103,7 +103,7 @@ func killedWaiting(t *tester) {
 		t.want(a, commit(), okay)
 		t.want(a, releaseLock("k"), yes)
 		if r, done, err := second.Answer(patience); !done || err != nil || r.Code != mysql.OK {
-			t.Fatalf("who waited behind it: got %s, error %v, answered %t", show(r), err, done)
+			t.Fatalf("the waiter behind it: got %s, error %v, answered %t", show(r), err, done)
 		}
 		c.Close()
 	}
@@ -130,7 +130,7 @@ func idle(t *tester) {
 	t.want(a, getLock("k", 0), yes)
 	t.want(a, begin(), okay)
 	t.want(a, insert(row("k", 0)), made(1))
-	var asked time.Duration // before the server heard the last ping
+	var asked time.Duration // before the server received the last ping
 	for range 3 {
 		t.Sleep(length/3 + 100*ms)
 		asked = t.Now()
@@ -204,16 +204,16 @@ func endedContext(t *tester) {
 		t.Errorf("got error %v, want one that is definite", err)
 	}
 	if _, err := t.Port().Do(ctx, patience, insert(row("k", 0))); err == nil {
-		t.Error("a statement was answered whose ctx had ended")
+		t.Error("a statement with an ended context was answered")
 	}
 	t.want(t.open(0), read("k"), nothing)
 }
 
-// waitTests are for a server that has statements wait for lockWait at most.
+// waitTests are for a server whose statements wait for at most lockWait.
 var waitTests = tests{
-	{"nobody waits for a row for ever", rowTimeout},
-	{"who waits behind one who gives up", behindTimeout},
-	{"of two who wait to insert the same, one is in a deadlock", twoInserts},
+	{"a wait for a row ends at its timeout", rowTimeout},
+	{"a waiter behind one that gives up", behindTimeout},
+	{"two wait to insert the same row: one is in a deadlock", twoInserts},
 }
 
 func rowTimeout(t *tester) {
@@ -229,7 +229,7 @@ func rowTimeout(t *tester) {
 		t.want(b, update("k", 1), refused(mysql.LockTimeout))
 		took := t.Now() - start
 		late := lockWait + time.Second
-		if t.Slack() > 0 { // a real server: 50 s, if nobody had told it
+		if t.Slack() > 0 { // a real server that ignored the option would wait for 50 s
 			late += 10 * time.Second
 		}
 		if took < lockWait-ms || took > late {
@@ -246,7 +246,7 @@ func behindTimeout(t *tester) {
 	a, b, c := t.open(0), t.open(0), t.open(0)
 	t.want(a, insert(row("k", 0)), made(1))
 	t.want(a, begin(), okay)
-	t.want(a, insert(row("k", 0)), refused(mysql.Duplicate)) // shares it
+	t.want(a, insert(row("k", 0)), refused(mysql.Duplicate)) // takes a shared lock
 	first := t.waits(b, remove("k"))
 	t.Sleep(lockWait / 4)
 	second := t.waits(c, insert(row("k", 1)))
@@ -301,7 +301,7 @@ func refusesToWrite(t *tester) {
 }
 
 var restartTests = tests{
-	{"what was committed is there, and nothing else", restarted},
+	{"only commits survive", restarted},
 }
 
 func restarted(t *tester) {

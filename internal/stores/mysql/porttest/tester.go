@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// patience is how long what has to come may take, where time is real.
+	// patience is the limit of a wait for an event that must come, in real time.
 	patience = time.Minute
-	// lockWait is innodb_lock_wait_timeout where a test waits for it.
+	// lockWait is innodb_lock_wait_timeout for tests that wait for it.
 	lockWait = 2 * time.Second
 	ms       = time.Millisecond
 )
@@ -30,17 +30,17 @@ func runAll(t *testing.T, w World, all tests) {
 	}
 }
 
-// tester asks and asserts. Named locks are its own.
+// tester sends statements and asserts answers. Its named locks are its own.
 type tester struct {
 	*testing.T
 	World
 	prefix string
 }
 
-// prefixes counts the prefixes of named locks that this process has used.
+// prefixes counts this process's prefixes of named locks.
 var prefixes atomic.Int64
 
-// prefix is the start of names that nobody else uses.
+// prefix returns a new prefix for names.
 func prefix() string { return fmt.Sprintf("%x/%d/", time.Now().UnixNano(), prefixes.Add(1)) }
 
 func newTester(t *testing.T, w World) *tester {
@@ -49,7 +49,7 @@ func newTester(t *testing.T, w World) *tester {
 	return &tester{t, w, prefix()}
 }
 
-// open opens a session, whose transactions are at level.
+// open opens a session with transactions at level.
 func (t *tester) open(level mysql.Isolation) mysql.Handle {
 	t.Helper()
 	h := t.Open()
@@ -58,7 +58,7 @@ func (t *tester) open(level mysql.Isolation) mysql.Handle {
 	return h
 }
 
-// do has c answered, and returns the answer.
+// do executes c and returns the answer.
 func (t *tester) do(h mysql.Handle, c mysql.Command) mysql.Reply {
 	t.Helper()
 	r, err := h.Do(t.Context(), patience, within(t.prefix, c))
@@ -68,7 +68,7 @@ func (t *tester) do(h mysql.Handle, c mysql.Command) mysql.Reply {
 	return r
 }
 
-// want has c answered with want.
+// want executes c and asserts the answer want.
 func (t *tester) want(h mysql.Handle, c mysql.Command, want mysql.Reply) {
 	t.Helper()
 	if r := t.do(h, c); !alike(c, r, want) {
@@ -76,7 +76,7 @@ func (t *tester) want(h mysql.Handle, c mysql.Command, want mysql.Reply) {
 	}
 }
 
-// waits has c not be answered, yet.
+// waits starts c and asserts that it waits.
 func (t *tester) waits(h mysql.Handle, c mysql.Command) *pending {
 	t.Helper()
 	p := &pending{t.Start(h, within(t.prefix, c)), c}
@@ -86,13 +86,13 @@ func (t *tester) waits(h mysql.Handle, c mysql.Command) *pending {
 	return p
 }
 
-// pending is a statement that waits.
+// pending is a waiting statement.
 type pending struct {
 	Call
 	do mysql.Command
 }
 
-// answered has p be answered with want now.
+// answered asserts that p gets the answer want now.
 func (t *tester) answered(p *pending, want mysql.Reply) {
 	t.Helper()
 	switch r, done, err := p.Answer(patience); {
@@ -105,7 +105,8 @@ func (t *tester) answered(p *pending, want mysql.Reply) {
 	}
 }
 
-// over has h's session have ended. The first statement may still have been sent.
+// over asserts that h's session has ended. The first statement may still have
+// been sent.
 func (t *tester) over(h mysql.Handle) {
 	t.Helper()
 	t.Settle()
@@ -117,8 +118,8 @@ func (t *tester) over(h mysql.Handle) {
 	}
 }
 
-// cut has p, which waits, fail because its connection has ended; or because it
-// was interrupted first, which a client may or may not hear of.
+// cut asserts that the waiting p fails because its connection has ended, or
+// because it was interrupted first. A client may or may not see the interruption.
 func (t *tester) cut(p *pending) {
 	t.Helper()
 	r, done, err := p.Answer(patience)
@@ -127,7 +128,7 @@ func (t *tester) cut(p *pending) {
 	}
 }
 
-// alike tells whether got is want, but for the time.
+// alike reports whether got equals want, apart from the time.
 func alike(c mysql.Command, got, want mysql.Reply) bool {
 	if got.Code == mysql.OK && (c.Verb == mysql.Select || c.Verb == mysql.SelectForUpdate) {
 		if got.Now <= 0 {
