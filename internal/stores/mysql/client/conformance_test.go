@@ -95,7 +95,7 @@ func (w *world) Start(h mysql.Handle, c mysql.Command) porttest.Call {
 		defer close(k.done)
 		k.reply, k.err = h.Do(context.Background(), 0, c)
 	}()
-	for limit := time.Now().Add(patience); !k.ended(2*time.Millisecond) && time.Now().Before(limit); {
+	for limit := time.Now().Add(patience); !k.await(2*time.Millisecond) && time.Now().Before(limit); {
 		if k.waits = w.waits(h.ID(), c.Verb); k.waits {
 			break
 		}
@@ -114,7 +114,7 @@ func (w *world) waits(session int64, v mysql.Verb) bool {
 // list returns the state of each session.
 func (w *world) list() map[int64]string {
 	states := map[int64]string{}
-	w.each("SELECT ID, IF(COMMAND = 'Query', COALESCE(STATE, ''), COMMAND) FROM information_schema.PROCESSLIST", func(rows *sql.Rows) error {
+	w.query("SELECT ID, IF(COMMAND = 'Query', COALESCE(STATE, ''), COMMAND) FROM information_schema.PROCESSLIST", func(rows *sql.Rows) error {
 		var id int64
 		var state string
 		err := rows.Scan(&id, &state)
@@ -138,7 +138,7 @@ type innodb struct {
 
 func (w *world) innodb() innodb {
 	b := innodb{waiting: map[int64]bool{}, open: map[int64]bool{}}
-	w.each("SHOW ENGINE INNODB STATUS", func(rows *sql.Rows) error {
+	w.query("SHOW ENGINE INNODB STATUS", func(rows *sql.Rows) error {
 		var kind, name, text string
 		if err := rows.Scan(&kind, &name, &text); err != nil {
 			return err
@@ -170,10 +170,10 @@ func (w *world) innodb() innodb {
 	return b
 }
 
-// clean reports whether everything is purged that can be. While transactions are
+// isPurged reports whether everything is purged that can be. While transactions are
 // open the server keeps one or two purged entries. So all is purged, too, if all
 // numbers from done on belong to open transactions.
-func (b innodb) clean() bool {
+func (b innodb) isPurged() bool {
 	if b.history == 0 || b.views {
 		return true
 	}
@@ -185,8 +185,8 @@ func (b innodb) clean() bool {
 	return true
 }
 
-// each runs a query and calls row for each row.
-func (w *world) each(query string, row func(*sql.Rows) error) {
+// query runs a query and calls row for each row.
+func (w *world) query(query string, row func(*sql.Rows) error) {
 	rows, err := w.admin.Query(query)
 	if err != nil {
 		w.t.Fatal(err)
@@ -216,13 +216,13 @@ func (w *world) ReadOnly(on bool) { w.run(fmt.Sprintf("SET GLOBAL read_only = %t
 func (w *world) Settle() {
 	w.wakers.Go(func() { w.admin.Exec("SET GLOBAL innodb_max_purge_lag_wait = 0") }) // fails if the server is killed meanwhile
 	b := w.innodb()
-	for last := time.Now(); !b.clean() && time.Since(last) < stands; {
+	for last := time.Now(); !b.isPurged() && time.Since(last) < stands; {
 		before := b.purged
 		if b = w.innodb(); b.purged != before {
 			last = time.Now()
 		}
 	}
-	for limit := time.Now().Add(patience); !w.gone(b.waiting); b = w.innodb() {
+	for limit := time.Now().Add(patience); !w.allClosed(b.waiting); b = w.innodb() {
 		if time.Now().After(limit) {
 			w.t.Fatalf("after %v there are still sessions that are over", patience)
 		}
@@ -233,14 +233,14 @@ func (w *world) Settle() {
 // do.
 const stands = 200 * time.Millisecond
 
-// gone reports whether all closed sessions have ended, except the waiting ones.
-func (w *world) gone(waiting map[int64]bool) bool {
+// allClosed reports whether all closed sessions have ended, except the waiting ones.
+func (w *world) allClosed(waiting map[int64]bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	list := w.list()
 	for id, y := range w.ways {
 		switch _, there := list[id]; {
-		case !y.ended():
+		case !y.hasEnded():
 		case !there:
 			delete(w.ways, id)
 		case !waiting[id]:
@@ -269,8 +269,8 @@ type call struct {
 	err   error
 }
 
-// ended waits up to d for the answer, and reports whether it has come.
-func (k *call) ended(d time.Duration) bool {
+// await waits up to d for the answer, and reports whether it has come.
+func (k *call) await(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -282,7 +282,7 @@ func (k *call) ended(d time.Duration) bool {
 }
 
 func (k *call) Answer(d time.Duration) (r mysql.Reply, done bool, err error) {
-	if !k.ended(d) {
+	if !k.await(d) {
 		return mysql.Reply{}, false, nil
 	}
 	return k.reply, true, k.err

@@ -87,8 +87,8 @@ func (y *wire) drop() {
 	y.TCPConn.Close()
 }
 
-// ended reports whether the server can know that the connection has ended.
-func (y *wire) ended() bool {
+// hasEnded reports whether the server can know that the connection has ended.
+func (y *wire) hasEnded() bool {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	select {

@@ -9,7 +9,7 @@ import (
 // lock is a transaction's lock, or its request for one: on a record of an index,
 // on the gap before it, or on both.
 type lock struct {
-	of        *session
+	owner     *session
 	index     index
 	record    *record // nil: the end of the index, which has only a gap before it
 	exclusive bool
@@ -31,7 +31,7 @@ const (
 // yields reports whether l must wait for the earlier lock m.
 func (l *lock) yields(m *lock) bool {
 	switch {
-	case l.of == m.of || l.index != m.index || l.record != m.record || !l.exclusive && !m.exclusive:
+	case l.owner == m.owner || l.index != m.index || l.record != m.record || !l.exclusive && !m.exclusive:
 		return false
 	case l.span != insertIntention && (l.span == gapOnly || l.record == nil):
 		return false // gaps may be locked by any number of transactions
@@ -45,7 +45,7 @@ func (l *lock) yields(m *lock) bool {
 
 // covers reports whether a transaction with l does not need m.
 func (l *lock) covers(m *lock) bool {
-	return l.of == m.of && l.index == m.index && l.record == m.record && !l.waiting &&
+	return l.owner == m.owner && l.index == m.index && l.record == m.record && !l.waiting &&
 		(l.exclusive || !m.exclusive) && l.span != insertIntention &&
 		(l.span == nextKey || l.span == m.span || l.record == nil)
 }
@@ -54,7 +54,7 @@ func (l *lock) covers(m *lock) bool {
 // wait. A transaction with a lock on the record needs only the gap, for which it
 // never waits.
 func (s *Server) lock(x *session, i index, r *record, exclusive bool, sp span) bool {
-	want := lock{of: x, index: i, record: r, exclusive: exclusive, span: sp}
+	want := lock{owner: x, index: i, record: r, exclusive: exclusive, span: sp}
 	if sp == nextKey && s.hasRecord(x, i, r, exclusive) {
 		want.span = gapOnly
 	}
@@ -64,7 +64,7 @@ func (s *Server) lock(x *session, i index, r *record, exclusive bool, sp span) b
 		if l.index != i || l.record != r {
 			continue
 		}
-		if l.of == x {
+		if l.owner == x {
 			if sp != insertIntention && l.covers(&want) {
 				return true
 			}
@@ -77,7 +77,7 @@ func (s *Server) lock(x *session, i index, r *record, exclusive bool, sp span) b
 	case conflict:
 		want.waiting = true
 		s.locks = append(s.locks, want)
-		s.waits(x, forRecord, s.options.LockWait)
+		s.startWait(x, forRecord, s.options.LockWait)
 		s.breakDeadlocks(x)
 		return false
 	case sp != insertIntention:
@@ -88,7 +88,7 @@ func (s *Server) lock(x *session, i index, r *record, exclusive bool, sp span) b
 
 // hasRecord reports whether x's transaction has locked r itself.
 func (s *Server) hasRecord(x *session, i index, r *record, exclusive bool) bool {
-	want := lock{of: x, index: i, record: r, exclusive: exclusive, span: recordOnly}
+	want := lock{owner: x, index: i, record: r, exclusive: exclusive, span: recordOnly}
 	return r != nil && slices.ContainsFunc(s.locks, func(l lock) bool { return !l.implicit && l.covers(&want) })
 }
 
@@ -109,7 +109,7 @@ func (s *Server) lockImplicitly(x *session, i index, r *record) bool {
 func (s *Server) unlock(x *session, n int) {
 	kept := s.locks[:n]
 	for _, l := range s.locks[n:] {
-		if l.of != x {
+		if l.owner != x {
 			kept = append(kept, l)
 		}
 	}
@@ -121,7 +121,7 @@ func (s *Server) unlock(x *session, n int) {
 func (s *Server) release(x *session) {
 	kept := s.locks[:0]
 	for _, l := range s.locks {
-		if l.of != x {
+		if l.owner != x {
 			kept = append(kept, l)
 		}
 	}
@@ -134,7 +134,7 @@ func (s *Server) release(x *session) {
 
 // withdraw cancels the request that x waits for.
 func (s *Server) withdraw(x *session) {
-	i := slices.IndexFunc(s.locks, func(l lock) bool { return l.of == x && l.waiting })
+	i := slices.IndexFunc(s.locks, func(l lock) bool { return l.owner == x && l.waiting })
 	s.locks = slices.Delete(s.locks, i, i+1)
 	s.grant()
 }
@@ -150,7 +150,7 @@ func (s *Server) grant() {
 	for i := range s.locks {
 		if l := &s.locks[i]; l.waiting && s.blocker(i) == nil {
 			l.waiting = false
-			s.goesOn(l.of)
+			s.resume(l.owner)
 		}
 	}
 }
@@ -159,7 +159,7 @@ func (s *Server) grant() {
 func (s *Server) blocker(i int) *session {
 	for j := range i {
 		if s.locks[i].yields(&s.locks[j]) {
-			return s.locks[j].of
+			return s.locks[j].owner
 		}
 	}
 	return nil
@@ -168,7 +168,7 @@ func (s *Server) blocker(i int) *session {
 // waitsFor returns the session that x waits for, or nil.
 func (s *Server) waitsFor(x *session) *session {
 	for i := range s.locks {
-		if l := &s.locks[i]; l.of == x && l.waiting {
+		if l := &s.locks[i]; l.owner == x && l.waiting {
 			return s.blocker(i)
 		}
 	}
@@ -217,12 +217,12 @@ func (s *Server) weight(x *session) int {
 		n++
 	}
 	for i, l := range s.locks {
-		if l.of != x || l.implicit {
+		if l.owner != x || l.implicit {
 			continue
 		}
 		listed := false
 		for _, m := range s.locks[:i] {
-			listed = listed || m.of == x && !m.implicit && !l.waiting && !m.waiting &&
+			listed = listed || m.owner == x && !m.implicit && !l.waiting && !m.waiting &&
 				m.index == l.index && m.exclusive == l.exclusive && m.kind() == l.kind()
 		}
 		if !listed {
@@ -258,7 +258,7 @@ func (s *Server) vanish(i index, r, after *record) {
 	for n := range s.locks {
 		l := s.locks[n]
 		if l.index == i && l.record == r && l.span != insertIntention && !l.implicit &&
-			!(l.exclusive && l.of.trx.isolation == mysql.ReadCommitted) {
+			!(l.exclusive && l.owner.trx.isolation == mysql.ReadCommitted) {
 			s.inherit(l, after)
 		}
 	}
@@ -268,7 +268,7 @@ func (s *Server) vanish(i index, r, after *record) {
 		case l.index != i || l.record != r:
 			kept = append(kept, l)
 		case l.waiting:
-			s.goesOn(l.of)
+			s.resume(l.owner)
 		}
 	}
 	s.truncate(kept)

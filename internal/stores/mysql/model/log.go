@@ -77,7 +77,7 @@ func (s *Server) Crash(now Clock, keep int64) {
 	if keep > 0 {
 		s.table.nextID = s.log[keep-1].nextID
 	}
-	s.lost(before)
+	s.reportLost(before)
 	for _, e := range s.entries() {
 		if !slices.Contains(before, e) {
 			s.effect(nil, Created, e.name, e.maker, 0)
@@ -100,7 +100,7 @@ func (s *Server) CopyFrom(now Clock, o *Server) {
 	}
 	s.table.nextID = o.table.nextID
 	s.log = slices.Clone(o.log)
-	s.lost(before)
+	s.reportLost(before)
 }
 
 // endAll ends all sessions at once, so that none gets another's lock.
@@ -139,8 +139,8 @@ func (s *Server) entries() []entry {
 	return all
 }
 
-// lost reports entries of before that no longer exist.
-func (s *Server) lost(before []entry) {
+// reportLost reports entries of before that no longer exist.
+func (s *Server) reportLost(before []entry) {
 	now := s.entries()
 	for _, e := range before {
 		if !slices.Contains(now, e) {

@@ -28,27 +28,27 @@ func newDesk(t *testing.T) *desk {
 func (d *desk) open() int64 { return d.Connect(d.now) }
 
 // do executes c in session and asserts its effects.
-func (d *desk) do(session int64, c mysql.Command, want ...acted) {
+func (d *desk) do(session int64, c mysql.Command, want ...actedEffect) {
 	d.Helper()
 	d.tag++
 	d.Do(d.now, session, d.tag, c)
-	d.told(want...)
+	d.wantEffects(want...)
 }
 
-// acted is an effect and the statement that caused it.
-type acted struct {
+// actedEffect is an effect and the statement that caused it.
+type actedEffect struct {
 	kind      model.EffectKind
 	name      string
 	maker, by int
 }
 
-// told asserts the effects since the last call.
-func (d *desk) told(want ...acted) {
+// wantEffects asserts the effects since the last call.
+func (d *desk) wantEffects(want ...actedEffect) {
 	d.Helper()
-	var got []acted
+	var got []actedEffect
 	for _, o := range d.Outputs() {
 		if o.Kind == model.Acted {
-			got = append(got, acted{o.Effect.Kind, o.Effect.Name, o.Effect.Maker, o.By})
+			got = append(got, actedEffect{o.Effect.Kind, o.Effect.Name, o.Effect.Maker, o.By})
 		}
 	}
 	if !slices.Equal(got, want) {
@@ -87,17 +87,17 @@ func release(name string) mysql.Command { return mysql.Command{Verb: mysql.Relea
 func TestEffectsOfRows(t *testing.T) {
 	d := newDesk(t)
 	a, b := d.open(), d.open()
-	d.do(a, insert("k"), acted{model.Created, "k", 1, 1})
+	d.do(a, insert("k"), actedEffect{model.Created, "k", 1, 1})
 	d.do(b, insert("k"))
-	d.do(b, takeOver("k", 1), acted{model.TakenOver, "k", 1, 3})
+	d.do(b, takeOver("k", 1), actedEffect{model.TakenOver, "k", 1, 3})
 	d.do(a, verb(mysql.Begin))
 	d.do(a, takeOver("k", 2))
 	d.do(a, remove("k"))
 	d.do(a, insert("k"))
 	d.do(b, remove("k")) // waits
 	d.do(a, verb(mysql.Commit),
-		acted{model.TakenOver, "k", 3, 5}, acted{model.Removed, "k", 5, 6}, acted{model.Created, "k", 7, 7},
-		acted{model.Removed, "k", 7, 8})
+		actedEffect{model.TakenOver, "k", 3, 5}, actedEffect{model.Removed, "k", 5, 6}, actedEffect{model.Created, "k", 7, 7},
+		actedEffect{model.Removed, "k", 7, 8})
 	d.do(a, verb(mysql.Begin))
 	d.do(a, insert("k"))
 	d.do(a, verb(mysql.Rollback))
@@ -110,16 +110,16 @@ func TestEffectsOfRowsLockedForUpdate(t *testing.T) {
 	d.do(a, forUpdate("k")) // only for this statement
 	d.do(a, verb(mysql.Begin))
 	d.do(a, forUpdate("none"))
-	d.do(a, forUpdate("k"), acted{model.Created, "k", 5, 5})
+	d.do(a, forUpdate("k"), actedEffect{model.Created, "k", 5, 5})
 	d.do(a, forUpdate("k"))
 	d.do(b, verb(mysql.Begin))
 	d.do(b, forUpdate("k")) // waits
-	d.do(a, verb(mysql.Commit), acted{model.Removed, "k", 5, 9}, acted{model.Created, "k", 8, 8})
+	d.do(a, verb(mysql.Commit), actedEffect{model.Removed, "k", 5, 9}, actedEffect{model.Created, "k", 8, 8})
 	d.do(a, verb(mysql.Begin))
 	d.do(a, forUpdate("k")) // waits
 	d.Disconnect(d.now, b)
-	d.told(acted{model.SessionOver, "k", 8, 0}, acted{model.Created, "k", 11, 11})
-	d.do(a, verb(mysql.Rollback), acted{model.Removed, "k", 11, 12})
+	d.wantEffects(actedEffect{model.SessionOver, "k", 8, 0}, actedEffect{model.Created, "k", 11, 11})
+	d.do(a, verb(mysql.Rollback), actedEffect{model.Removed, "k", 11, 12})
 }
 
 // A session that waits for a purged row continues at once, without further
@@ -127,45 +127,45 @@ func TestEffectsOfRowsLockedForUpdate(t *testing.T) {
 func TestThePurgeEndsWaits(t *testing.T) {
 	d := newDesk(t)
 	a, b, c := d.open(), d.open(), d.open()
-	d.do(a, insert("k"), acted{model.Created, "k", 1, 1})
+	d.do(a, insert("k"), actedEffect{model.Created, "k", 1, 1})
 	d.do(a, verb(mysql.Begin))
 	d.do(a, remove("k"))
 	d.do(b, mysql.Command{Verb: mysql.Isolate, Isolation: mysql.ReadCommitted})
 	d.do(b, verb(mysql.Begin))
 	d.do(b, forUpdate("k")) // waits, and then has the rest of the row
 	d.do(c, insert("k"))    // waits behind it
-	d.do(a, verb(mysql.Commit), acted{model.Removed, "k", 1, 3}, acted{model.Created, "k", 7, 7})
+	d.do(a, verb(mysql.Commit), actedEffect{model.Removed, "k", 1, 3}, actedEffect{model.Created, "k", 7, 7})
 }
 
 func TestEffectsOfNamedLocks(t *testing.T) {
 	d := newDesk(t)
 	a, b := d.open(), d.open()
-	d.do(a, get("n"), acted{model.Created, "n", 1, 1})
-	d.do(a, get("n"), acted{model.Prolonged, "n", 1, 2})
+	d.do(a, get("n"), actedEffect{model.Created, "n", 1, 1})
+	d.do(a, get("n"), actedEffect{model.Prolonged, "n", 1, 2})
 	d.do(b, get("n")) // waits
 	d.do(a, release("n"))
-	d.do(a, release("n"), acted{model.Removed, "n", 1, 5}, acted{model.Created, "n", 3, 3})
-	d.do(a, get("m"), acted{model.Created, "m", 6, 6})
-	d.do(a, mysql.Command{Verb: mysql.Kill, Int: b}, acted{model.SessionOver, "n", 3, 0})
+	d.do(a, release("n"), actedEffect{model.Removed, "n", 1, 5}, actedEffect{model.Created, "n", 3, 3})
+	d.do(a, get("m"), actedEffect{model.Created, "m", 6, 6})
+	d.do(a, mysql.Command{Verb: mysql.Kill, Int: b}, actedEffect{model.SessionOver, "n", 3, 0})
 	c := d.open()
-	d.do(c, get("k"), acted{model.Created, "k", 8, 8})
+	d.do(c, get("k"), actedEffect{model.Created, "k", 8, 8})
 	d.do(a, get("k")) // waits
 	d.Kill(d.now, c)
-	d.told(acted{model.SessionOver, "k", 8, 0}, acted{model.Created, "k", 9, 9})
-	d.do(a, release("k"), acted{model.Removed, "k", 9, 10})
+	d.wantEffects(actedEffect{model.SessionOver, "k", 8, 0}, actedEffect{model.Created, "k", 9, 9})
+	d.do(a, release("k"), actedEffect{model.Removed, "k", 9, 10})
 	d.Kill(d.now, c) // already over
-	d.told()
+	d.wantEffects()
 	d.Advance(model.Clock{Mono: 8*time.Hour - 1})
-	d.told()
+	d.wantEffects()
 	d.Advance(model.Clock{Mono: 8 * time.Hour})
-	d.told(acted{model.SessionOver, "m", 6, 0})
+	d.wantEffects(actedEffect{model.SessionOver, "m", 6, 0})
 }
 
 // The client of a waiter for a named lock is checked once a second.
 func TestAWaiterWhoIsGone(t *testing.T) {
 	d := newDesk(t)
 	a, b, c := d.open(), d.open(), d.open()
-	d.do(a, get("n"), acted{model.Created, "n", 1, 1})
+	d.do(a, get("n"), actedEffect{model.Created, "n", 1, 1})
 	d.do(b, get("n"))
 	d.do(c, get("n"))
 	d.now.Mono = 1300 * ms
@@ -175,22 +175,22 @@ func TestAWaiterWhoIsGone(t *testing.T) {
 	}
 	d.now.Mono = 2 * time.Second
 	d.Advance(d.now)
-	d.do(a, release("n"), acted{model.Removed, "n", 1, 4}, acted{model.Created, "n", 3, 3})
+	d.do(a, release("n"), actedEffect{model.Removed, "n", 1, 4}, actedEffect{model.Created, "n", 3, 3})
 }
 
 func TestReplication(t *testing.T) {
 	d, r := newDesk(t), newDesk(t)
 	r.Follow()
 	a := d.open()
-	d.do(a, insert("k"), acted{model.Created, "k", 1, 1})
-	d.do(a, insert("l"), acted{model.Created, "l", 2, 2})
-	d.do(a, takeOver("k", 1), acted{model.TakenOver, "k", 1, 3})
-	d.do(a, remove("l"), acted{model.Removed, "l", 2, 4})
+	d.do(a, insert("k"), actedEffect{model.Created, "k", 1, 1})
+	d.do(a, insert("l"), actedEffect{model.Created, "l", 2, 2})
+	d.do(a, takeOver("k", 1), actedEffect{model.TakenOver, "k", 1, 3})
+	d.do(a, remove("l"), actedEffect{model.Removed, "l", 2, 4})
 	for i, want := range []map[string]int{{"k": 1}, {"k": 1, "l": 2}, {"k": 3, "l": 2}, {"k": 3}} {
 		for _, txn := range d.Transactions(r.Committed())[:1] {
 			r.Replicate(d.now, txn)
 		}
-		r.told()
+		r.wantEffects()
 		r.holds(want)
 		if r.Committed() != int64(i+1) {
 			t.Errorf("it has %d transactions, want %d", r.Committed(), i+1)
@@ -198,10 +198,10 @@ func TestReplication(t *testing.T) {
 	}
 	r.Lead(d.now)
 	r.tag = 10
-	r.do(r.open(), takeOver("k", 2), acted{model.TakenOver, "k", 3, 11})
-	d.do(a, insert("l"), acted{model.Created, "l", 5, 5})
+	r.do(r.open(), takeOver("k", 2), actedEffect{model.TakenOver, "k", 3, 11})
+	d.do(a, insert("l"), actedEffect{model.Created, "l", 5, 5})
 	d.CopyFrom(d.now, r.Server)
-	d.told(acted{model.Lost, "k", 3, 0}, acted{model.Lost, "l", 5, 0})
+	d.wantEffects(actedEffect{model.Lost, "k", 3, 0}, actedEffect{model.Lost, "l", 5, 0})
 	d.holds(map[string]int{"k": 11})
 	if got, want := d.AppendState(nil, d.now), model.New(model.Options{}); bytes.Equal(got, want.AppendState(nil, d.now)) {
 		t.Error("the copy is empty")
@@ -228,21 +228,21 @@ func (d *desk) holds(want map[string]int) {
 func TestCrash(t *testing.T) {
 	d := newDesk(t)
 	a, b := d.open(), d.open()
-	d.do(a, insert("k"), acted{model.Created, "k", 1, 1})
-	d.do(a, insert("l"), acted{model.Created, "l", 2, 2})
-	d.do(a, takeOver("k", 1), acted{model.TakenOver, "k", 1, 3})
-	d.do(a, remove("l"), acted{model.Removed, "l", 2, 4})
-	d.do(a, get("n"), acted{model.Created, "n", 5, 5})
+	d.do(a, insert("k"), actedEffect{model.Created, "k", 1, 1})
+	d.do(a, insert("l"), actedEffect{model.Created, "l", 2, 2})
+	d.do(a, takeOver("k", 1), actedEffect{model.TakenOver, "k", 1, 3})
+	d.do(a, remove("l"), actedEffect{model.Removed, "l", 2, 4})
+	d.do(a, get("n"), actedEffect{model.Created, "n", 5, 5})
 	d.do(b, get("n"))
 	d.do(a, verb(mysql.Begin))
 	d.do(a, takeOver("k", 2))
 	d.Crash(d.now, 2)
-	d.told(acted{model.SessionOver, "n", 5, 0}, acted{model.Lost, "k", 3, 0}, acted{model.Created, "k", 1, 0}, acted{model.Created, "l", 2, 0})
+	d.wantEffects(actedEffect{model.SessionOver, "n", 5, 0}, actedEffect{model.Lost, "k", 3, 0}, actedEffect{model.Created, "k", 1, 0}, actedEffect{model.Created, "l", 2, 0})
 	d.holds(map[string]int{"k": 1, "l": 2})
 	d.tag = 20
 	d.do(a, insert("m")) // its session is over
-	d.do(d.open(), insert("m"), acted{model.Created, "m", 22, 22})
+	d.do(d.open(), insert("m"), actedEffect{model.Created, "m", 22, 22})
 	d.Crash(d.now, d.Committed())
-	d.told()
+	d.wantEffects()
 	d.holds(map[string]int{"k": 1, "l": 2, "m": 22})
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// named is a named lock with a holder.
-type named struct {
+// namedLock is a named lock with a holder.
+type namedLock struct {
 	name   string
 	holder *session
 	times  int // how often the holder has locked it
@@ -17,7 +17,7 @@ type named struct {
 }
 
 // lockNamed returns the lock called name, or nil if it has no holder.
-func (s *Server) lockNamed(name string) *named {
+func (s *Server) lockNamed(name string) *namedLock {
 	for i := range s.names {
 		if s.names[i].name == name {
 			return &s.names[i]
@@ -31,32 +31,32 @@ func (s *Server) getLock(x *session) {
 	l := s.lockNamed(c.Name)
 	switch {
 	case l == nil:
-		s.gives(x, s.newName(c.Name))
+		s.giveLock(x, s.newName(c.Name))
 	case l.holder == x:
 		l.times++
 		s.effect(x, Prolonged, l.name, l.maker, x.by)
 		s.answer(x, mysql.Reply{Int: 1})
 	case c.Wait == 0:
 		s.answer(x, mysql.Reply{})
-	case s.reaches(l.holder, x):
+	case s.isBlockedBy(l.holder, x):
 		// An open transaction stays open: InnoDB is not involved.
 		s.answer(x, mysql.Reply{Code: mysql.DeadlockFound})
 	default:
 		l.queue = append(l.queue, x)
-		s.waits(x, forName, c.Wait)
+		s.startWait(x, forName, c.Wait)
 	}
 }
 
-// gives makes x the holder of the free lock l.
-func (s *Server) gives(x *session, l *named) {
+// giveLock makes x the holder of the free lock l.
+func (s *Server) giveLock(x *session, l *namedLock) {
 	x.waiting = notWaiting
 	l.holder, l.times, l.maker = x, 1, x.by
 	s.effect(x, Created, l.name, x.by, x.by)
 	s.answer(x, mysql.Reply{Int: 1})
 }
 
-// reaches reports whether y waits for a named lock of x, directly or indirectly.
-func (s *Server) reaches(y, x *session) bool {
+// isBlockedBy reports whether y waits for a named lock of x, directly or indirectly.
+func (s *Server) isBlockedBy(y, x *session) bool {
 	for y != nil && y != x {
 		y = s.holderFor(y)
 	}
@@ -97,25 +97,25 @@ func (s *Server) isUsedLock(x *session) {
 }
 
 // free takes l from its holder and gives it to the first in its queue.
-func (s *Server) free(l *named) {
+func (s *Server) free(l *namedLock) {
 	if len(l.queue) > 0 {
 		x := l.queue[0]
 		l.queue = slices.Delete(l.queue, 0, 1)
-		s.gives(x, l)
+		s.giveLock(x, l)
 		return
 	}
-	i, last := slices.IndexFunc(s.names, func(m named) bool { return m.name == l.name }), len(s.names)-1
+	i, last := slices.IndexFunc(s.names, func(m namedLock) bool { return m.name == l.name }), len(s.names)-1
 	queue := l.queue
 	copy(s.names[i:], s.names[i+1:])
-	s.names[last] = named{queue: queue} // reused by the next lock
+	s.names[last] = namedLock{queue: queue} // reused by the next lock
 	s.names = s.names[:last]
 }
 
 // newName adds a lock without a holder.
-func (s *Server) newName(name string) *named {
+func (s *Server) newName(name string) *namedLock {
 	n := len(s.names)
 	s.names = slices.Grow(s.names, 1)[:n+1]
-	s.names[n] = named{name: name, queue: s.names[n].queue[:0]}
+	s.names[n] = namedLock{name: name, queue: s.names[n].queue[:0]}
 	return &s.names[n]
 }
 
@@ -146,9 +146,9 @@ func (s *Server) giveUp(x *session) {
 // waits for a named lock.
 const glance = time.Second
 
-// noticed returns when the server checks x's client next. It does not check in
+// nextCheck returns when the server checks x's client next. It does not check in
 // the last part of a wait.
-func (s *Server) noticed(x *session) time.Duration {
+func (s *Server) nextCheck(x *session) time.Duration {
 	return min(x.due, s.now.Mono+glance-(s.now.Mono-x.since)%glance)
 }
 
@@ -158,9 +158,9 @@ func (s *Server) kill(x *session) {
 	s.end(x)
 }
 
-// killNamed kills the session that x names. A session that kills itself gets no
+// killSession kills the session that x names. A session that kills itself gets no
 // answer.
-func (s *Server) killNamed(x *session) {
+func (s *Server) killSession(x *session) {
 	y := s.session(x.command.Int)
 	if y == nil {
 		s.answer(x, mysql.Reply{Code: mysql.NoSuchSession})

@@ -31,7 +31,7 @@ type Server struct {
 	lastTrx  int64  // the number of the newest numbered transaction
 	indexed  int64  // the greatest number of a transaction that has changed the index byResource
 	locks    []lock // granted and requested, in the order of the requests
-	names    []named
+	names    []namedLock
 	log      []Txn
 	follower bool
 }
@@ -123,7 +123,7 @@ func (s *Server) Disconnect(now Clock, session int64) {
 	case !x.busy:
 		s.end(x)
 	case x.waiting == forName:
-		x.due = s.noticed(x)
+		x.due = s.nextCheck(x)
 		fallthrough
 	default:
 		x.gone = true
@@ -162,7 +162,7 @@ func (s *Server) Do(now Clock, session int64, by int, c mysql.Command) {
 func (s *Server) Advance(now Clock) {
 	s.now = now
 	for {
-		x := s.next()
+		x := s.nextDeadline()
 		if x == nil || x.deadline() > now.Mono {
 			return
 		}
@@ -182,7 +182,7 @@ func (s *Server) Advance(now Clock) {
 // Next returns when Advance next has something to do, as far as is known now;
 // false means never.
 func (s *Server) Next() (mono time.Duration, ok bool) {
-	x := s.next()
+	x := s.nextDeadline()
 	if x == nil || x.deadline() == never {
 		return 0, false
 	}
@@ -207,8 +207,8 @@ func (s *Server) effect(x *session, k EffectKind, name string, maker, by int) {
 	s.output(o)
 }
 
-// next returns the session with the first deadline.
-func (s *Server) next() *session {
+// nextDeadline returns the session with the first deadline.
+func (s *Server) nextDeadline() *session {
 	var first *session
 	for _, x := range s.sessions {
 		if first == nil || x.deadline() < first.deadline() {

@@ -22,8 +22,8 @@ func (s *Server) AppendState(b []byte, now Clock) []byte {
 		if r.writer != nil {
 			b = binary.AppendVarint(b, r.writer.id)
 		}
-		b = appendBool(b, r.writer != nil && r.was)
-		if r.writer != nil && r.was {
+		b = appendBool(b, r.writer != nil && r.existed)
+		if r.writer != nil && r.existed {
 			b = appendRow(b, &r.old, now)
 		}
 	}
@@ -33,7 +33,7 @@ func (s *Server) AppendState(b []byte, now Clock) []byte {
 	}
 	for i := range s.locks {
 		l := &s.locks[i]
-		b = binary.AppendVarint(b, l.of.id)
+		b = binary.AppendVarint(b, l.owner.id)
 		b = append(b, byte(l.index), byte(l.span))
 		b = appendBool(appendBool(appendBool(b, l.exclusive), l.waiting), l.implicit)
 		var id int64 // 0: end of the index

@@ -14,7 +14,7 @@ func (s *Server) carryOn(x *session) {
 	if !x.trx.open {
 		x.trx.isolation = x.isolation
 	}
-	s.number(x)
+	s.assignNumber(x)
 	switch c := &x.command; c.Verb {
 	case mysql.Select:
 		s.read(x)
@@ -48,7 +48,7 @@ func (s *Server) carryOn(x *session) {
 	case mysql.IsUsedLock:
 		s.isUsedLock(x)
 	case mysql.Kill:
-		s.killNamed(x)
+		s.killSession(x)
 	case mysql.SetWaitTimeout:
 		x.waitTime = max(time.Second, (c.Wait + time.Second - 1).Truncate(time.Second))
 		s.answer(x, mysql.Reply{})
@@ -145,7 +145,7 @@ func (s *Server) insert(x *session) {
 	if !s.lock(x, byResource, t.from(byResource, t.at(byResource, r)), true, insertIntention) {
 		return
 	}
-	s.indexes(x)
+	s.noteIndexChange(x)
 	s.put(x, byResource, r)
 	s.finish(x, mysql.Reply{ID: r.row.ID})
 }
@@ -204,7 +204,7 @@ func (s *Server) remove(x *session) {
 	if !s.lockImplicitly(x, byResource, r) {
 		return
 	}
-	s.indexes(x)
+	s.noteIndexChange(x)
 	s.write(x, r, r.row, deleted)
 	s.finish(x, mysql.Reply{Affected: 1})
 }
@@ -236,7 +236,7 @@ func (s *Server) choose(x *session) (*record, bool) {
 // nil. It returns false if x must wait or has been refused. At REPEATABLE READ it
 // locks the gap if there is no record, and the gap before a record found by its
 // resource. At READ COMMITTED it does not lock a record found by its resource if
-// takenForLocked is true.
+// assumesLocked is true.
 func (s *Server) find(x *session, i index, row *mysql.Row) (*record, bool) {
 	gaps := x.trx.isolation == mysql.RepeatableRead
 	n := s.table.seek(i, row)
@@ -246,7 +246,7 @@ func (s *Server) find(x *session, i index, row *mysql.Row) (*record, bool) {
 		if gaps && (r.deleted || i == byResource) {
 			sp = nextKey
 		}
-		taken := i == byResource && sp == recordOnly && s.takenForLocked(x, r)
+		taken := i == byResource && sp == recordOnly && s.assumesLocked(x, r)
 		if !taken && !s.lock(x, i, r, true, sp) {
 			return nil, false
 		}

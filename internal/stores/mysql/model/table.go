@@ -31,7 +31,7 @@ type record struct {
 	deleted bool
 	writer  *session // the session whose open transaction has written row; nil: it is committed
 	old     mysql.Row
-	was     bool // old is committed; else the row did not exist before writer
+	existed bool // old is committed; else the row did not exist before writer
 	maker   int  // tag of the statement that got the grant; 0: none
 }
 
@@ -129,7 +129,7 @@ func (t *table) newRecord() *record {
 func (r *record) committed() (*mysql.Row, bool) {
 	switch {
 	case r.writer != nil:
-		return &r.old, r.was
+		return &r.old, r.existed
 	case r.deleted:
 		return nil, false
 	}

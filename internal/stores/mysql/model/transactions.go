@@ -15,7 +15,7 @@ type trx struct {
 	reads     bool        // the snapshot exists
 	snapshot  []mysql.Row // the commits at that time
 	changes   []change
-	held      []held
+	held      []heldRow
 }
 
 // change is one change of a row by a statement.
@@ -39,8 +39,8 @@ const (
 	unchanged // by an update with the same values
 )
 
-// held is a row locked by SelectForUpdate.
-type held struct {
+// heldRow is a row locked by SelectForUpdate.
+type heldRow struct {
 	name  string
 	maker int
 }
@@ -63,9 +63,9 @@ func (t *trx) clear() {
 	*t = trx{snapshot: t.snapshot[:0], changes: t.changes[:0], held: t.held[:0]}
 }
 
-// number gives x's transaction a number if its statement is the first to lock or
+// assignNumber gives x's transaction a number if its statement is the first to lock or
 // write.
-func (s *Server) number(x *session) {
+func (s *Server) assignNumber(x *session) {
 	switch x.command.Verb {
 	case mysql.SelectForUpdate, mysql.Insert, mysql.Update, mysql.Delete:
 		if x.trx.number == 0 {
@@ -75,14 +75,14 @@ func (s *Server) number(x *session) {
 	}
 }
 
-// indexes notes that x's transaction changes the index byResource.
-func (s *Server) indexes(x *session) { s.indexed = max(s.indexed, x.trx.number) }
+// noteIndexChange notes that x's transaction changes the index byResource.
+func (s *Server) noteIndexChange(x *session) { s.indexed = max(s.indexed, x.trx.number) }
 
-// takenForLocked reports whether InnoDB assumes that x has locked r in the index
+// assumesLocked reports whether InnoDB assumes that x has locked r in the index
 // byResource because x has written the row. It assumes this even if the write did
 // not change that index, so that others can still lock r there. It checks the
 // writer only if a transaction as new as an open one has changed the index.
-func (s *Server) takenForLocked(x *session, r *record) bool {
+func (s *Server) assumesLocked(x *session, r *record) bool {
 	return r.writer == x && slices.ContainsFunc(s.sessions, func(y *session) bool {
 		return y.trx.number != 0 && y.trx.number <= s.indexed
 	})
@@ -98,7 +98,7 @@ func (s *Server) hold(x *session, r *record) {
 			return
 		}
 	}
-	x.trx.held = append(x.trx.held, held{r.row.Resource, x.by})
+	x.trx.held = append(x.trx.held, heldRow{r.row.Resource, x.by})
 	s.effect(x, Created, r.row.Resource, x.by, x.by)
 }
 
@@ -110,7 +110,7 @@ func (s *Server) write(x *session, r *record, row mysql.Row, k changeKind) {
 	c := change{kind: k, record: r, before: r.row, after: row, by: x.by, means: x.command.Means}
 	if k != unchanged && r.writer == nil {
 		c.first = true
-		r.writer, r.old, r.was = x, r.row, k != inserted
+		r.writer, r.old, r.existed = x, r.row, k != inserted
 	}
 	r.row, r.deleted = row, k == deleted
 	x.trx.changes = append(x.trx.changes, c)
@@ -131,7 +131,7 @@ func (s *Server) visible(x *session, resource string) (mysql.Row, bool) {
 	k := key(resource)
 	if snapshot {
 		for i := range t.snapshot {
-			if row := &t.snapshot[i]; key(row.Resource) == k && !s.wrote(x, row.ID) {
+			if row := &t.snapshot[i]; key(row.Resource) == k && !s.isWriter(x, row.ID) {
 				return *row, true
 			}
 		}
@@ -151,8 +151,8 @@ func (s *Server) visible(x *session, resource string) (mysql.Row, bool) {
 	return mysql.Row{}, false
 }
 
-// wrote reports whether x wrote the row's latest version.
-func (s *Server) wrote(x *session, id int64) bool {
+// isWriter reports whether x wrote the row's latest version.
+func (s *Server) isWriter(x *session, id int64) bool {
 	for i := range x.trx.changes {
 		if c := &x.trx.changes[i]; c.before.ID == id && c.record.writer == x {
 			return true

@@ -39,8 +39,8 @@ func (s *Server) settle() {
 	}
 }
 
-// goesOn ends x's wait.
-func (s *Server) goesOn(x *session) {
+// resume ends x's wait.
+func (s *Server) resume(x *session) {
 	x.waiting = notWaiting
 	s.ready = append(s.ready, x)
 	s.resumed++
@@ -50,7 +50,7 @@ func (s *Server) goesOn(x *session) {
 // the reset, even if it had to wait again.
 func (s *Server) Resumed() int { return s.resumed }
 
-// waits makes x wait for at most d.
-func (s *Server) waits(x *session, k waitKind, d time.Duration) {
+// startWait makes x wait for at most d.
+func (s *Server) startWait(x *session, k waitKind, d time.Duration) {
 	x.waiting, x.since, x.due = k, s.now.Mono, after(s.now.Mono, d)
 }

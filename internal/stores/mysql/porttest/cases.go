@@ -53,18 +53,18 @@ func (c *testCase) run(t *tester, level mysql.Isolation) {
 	for i := range sessions {
 		sessions[i] = t.open(level)
 	}
-	var waiting [3]*pending
+	var waiting [3]*pendingCall
 	for i, s := range c.steps {
 		t.Logf("%d. session %d: %s", i, s.who, describe(s.do))
 		if s.waits && len(s.then) == 0 {
 			waiting[s.who] = t.waits(sessions[s.who], s.do)
 		} else if s.waits {
-			waiting[s.who] = &pending{t.Start(sessions[s.who], within(t.prefix, s.do)), s.do}
+			waiting[s.who] = &pendingCall{t.Start(sessions[s.who], within(t.prefix, s.do)), s.do}
 		} else {
 			t.want(sessions[s.who], s.do, s.want)
 		}
 		for _, a := range s.then {
-			t.answered(waiting[a.who], a.want)
+			t.wantAnswer(waiting[a.who], a.want)
 		}
 		t.tidy(s.do)
 	}

@@ -8,12 +8,12 @@ import (
 
 var nameTests = tests{
 	{"get and release", getAndRelease},
-	{"released as often as acquired", again},
+	{"released as often as acquired", nested},
 	{"names are case-sensitive", caseCounts},
 	{"several locks in one session", several},
 	{"the first waiter gets it first", namesInOrder},
 	{"a wait ends at its timeout", nameTimeout},
-	{"independent of transactions", apartFromTransactions},
+	{"independent of transactions", ignoresTransactions},
 	{"a deadlock is refused", nameDeadlock},
 	{"they end with the session", nameGoes},
 	{"kept by a connection in the pool", namePool},
@@ -32,7 +32,7 @@ func getAndRelease(t *tester) {
 	t.want(b, getLock("k", 0), yes)
 }
 
-func again(t *tester) {
+func nested(t *tester) {
 	a, b := t.open(0), t.open(0)
 	t.want(a, getLock("k", 0), yes)
 	t.want(a, getLock("k", time.Hour), yes)
@@ -67,12 +67,12 @@ func several(t *tester) {
 func namesInOrder(t *tester) {
 	a, b, c := t.open(0), t.open(0), t.open(0)
 	t.want(a, getLock("k", 0), yes)
-	waits := []*pending{t.waits(b, getLock("k", -1)), t.waits(c, getLock("k", time.Hour))}
+	waits := []*pendingCall{t.waits(b, getLock("k", -1)), t.waits(c, getLock("k", time.Hour))}
 	t.want(a, releaseLock("k"), yes)
-	t.answered(waits[0], yes)
+	t.wantAnswer(waits[0], yes)
 	t.want(a, isUsedLock("k"), mysql.Reply{Int: b.ID()})
 	t.want(b, releaseLock("k"), yes)
-	t.answered(waits[1], yes)
+	t.wantAnswer(waits[1], yes)
 	t.want(a, isUsedLock("k"), mysql.Reply{Int: c.ID()})
 }
 
@@ -83,15 +83,15 @@ func nameTimeout(t *tester) {
 	start := t.Now()
 	first := t.waits(b, getLock("k", wait))
 	second := t.waits(c, getLock("k", time.Hour))
-	t.answered(first, no)
+	t.wantAnswer(first, no)
 	if took := t.Now() - start; took < wait-ms {
 		t.Errorf("refused after %v, want %v", took, wait)
 	}
 	t.want(a, releaseLock("k"), yes)
-	t.answered(second, yes)
+	t.wantAnswer(second, yes)
 }
 
-func apartFromTransactions(t *tester) {
+func ignoresTransactions(t *tester) {
 	a, b := t.open(0), t.open(0)
 	t.want(a, begin(), okay)
 	t.want(a, getLock("k", 0), yes)
@@ -117,7 +117,7 @@ func nameDeadlock(t *tester) {
 	t.want(b, read("k"), found("k", 1, 0))
 	t.want(b, rollback(), okay)
 	t.want(b, releaseLock("l"), yes)
-	t.answered(waiting, yes)
+	t.wantAnswer(waiting, yes)
 }
 
 func nameGoes(t *tester) {
@@ -128,9 +128,9 @@ func nameGoes(t *tester) {
 	first := t.waits(b, getLock("k", time.Hour))
 	second := t.waits(c, getLock("k", time.Hour))
 	t.Drop(b) // a waiter that leaves keeps nothing
-	t.cut(first)
+	t.wantCut(first)
 	a.Close()
-	t.answered(second, yes)
+	t.wantAnswer(second, yes)
 	t.want(c, getLock("l", time.Hour), yes)
 }
 

@@ -10,19 +10,19 @@ import (
 // plannedMove is a move and the model's answers to it.
 type plannedMove struct {
 	move
-	answers []said
+	answers []sessionAnswer
 	purges  bool // it removes rows for good
 }
 
-// said is an answer to a session.
-type said struct {
+// sessionAnswer is an answer to a session.
+type sessionAnswer struct {
 	who   int
 	reply mysql.Reply
 }
 
-// planned returns the moves to which a real server has only one possible answer.
+// planMoves returns the moves to which a real server has only one possible answer.
 // Moves that depend on the server's speed or its purge are left out.
-func planned(moves []move) []plannedMove {
+func planMoves(moves []move) []plannedMove {
 	var plan []plannedMove
 	o := newOracle()
 	for _, m := range moves {
@@ -74,8 +74,8 @@ func (o *oracle) do(m move) plannedMove {
 	for _, out := range o.server.Outputs() {
 		for who, id := range o.sessions {
 			if out.Kind == model.Answer && out.Session == id {
-				p.answers = append(p.answers, said{who, out.Reply})
-				p.purges = o.views[who].done(o.waiting[who], out.Reply) || p.purges
+				p.answers = append(p.answers, sessionAnswer{who, out.Reply})
+				p.purges = o.views[who].apply(o.waiting[who], out.Reply) || p.purges
 				o.waiting[who] = nil
 			}
 		}
@@ -108,9 +108,9 @@ func (o *oracle) certain(m move) bool {
 	return others <= 1 && o.server.Resumed()-before <= 1
 }
 
-// done notes that c got the answer r, and reports whether rows have gone for
+// apply notes that c got the answer r, and reports whether rows have gone for
 // good.
-func (v *view) done(c *mysql.Command, r mysql.Reply) (purges bool) {
+func (v *view) apply(c *mysql.Command, r mysql.Reply) (purges bool) {
 	switch {
 	case c.Verb == mysql.Isolate:
 		v.next = c.Isolation

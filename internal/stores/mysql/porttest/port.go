@@ -81,7 +81,7 @@ func runPort(t *tester) {
 		t.Errorf("Open after Return: got session %d, error %v; want %d again", again.ID(), err, id)
 	}
 	of(nil, p.Kill(ctx, patience, id))("Kill", nil)
-	t.over(again)
+	t.wantOver(again)
 	again.Close()
 	t.Settle()
 	code(p.Kill(ctx, patience, id))("Kill of an unknown session", mysql.NoSuchSession)

@@ -9,7 +9,7 @@ import (
 
 // play plays moves and returns a description of the first failure, or "".
 func (l *lane) play(moves []move) string {
-	plan := planned(moves)
+	plan := planMoves(moves)
 	l.dropped += len(moves) - len(plan)
 	l.Settle()
 	l.Empty()
@@ -39,12 +39,12 @@ type replay struct {
 	*lane
 	prefix   string
 	sessions [3]mysql.Handle
-	waiting  [3]*pending
+	waiting  [3]*pendingCall
 }
 
 // step executes m and checks that the server answers exactly as the model.
 func (r *replay) step(m plannedMove) string {
-	p := &pending{r.Start(r.sessions[m.who], within(r.prefix, m.do)), m.do}
+	p := &pendingCall{r.Start(r.sessions[m.who], within(r.prefix, m.do)), m.do}
 	r.waiting[m.who] = p
 	for _, a := range m.answers {
 		w := r.waiting[a.who]

@@ -34,11 +34,11 @@ var moves = rapid.Custom(func(t *rapid.T) []move {
 		first = append(slices.Clip(first), move{who, isolate(level)}, move{who, begin()})
 	}
 	return append(first, rapid.SliceOfN(rapid.Custom(func(t *rapid.T) move {
-		return move{rapid.IntRange(0, used-1).Draw(t, "session"), drawn.Draw(t, "statement")}
+		return move{rapid.IntRange(0, used-1).Draw(t, "session"), drawnCommand.Draw(t, "statement")}
 	}), n, n).Draw(t, "moves")...)
 })
 
-var drawn = rapid.Custom(func(t *rapid.T) mysql.Command {
+var drawnCommand = rapid.Custom(func(t *rapid.T) mysql.Command {
 	resource := rapid.SampledFrom([]string{"k", "l", "k", "j"}).Draw(t, "resource")
 	version := rapid.SampledFrom([]int64{0, 1, 2}).Draw(t, "version")
 	id := rapid.SampledFrom([]int64{1, 2, 3, 9}).Draw(t, "id")

@@ -11,7 +11,7 @@ import (
 
 var sessionTests = tests{
 	{"each has a number", numbers},
-	{"a session's end undoes its open transaction", goes},
+	{"a session's end undoes its open transaction", undoneAtEnd},
 	{"a waiting statement is executed though its client is gone", closedWaiting},
 	{"kill", killed},
 	{"kill of a waiting session", killedWaiting},
@@ -31,7 +31,7 @@ func numbers(t *tester) {
 	}
 }
 
-func goes(t *tester) {
+func undoneAtEnd(t *tester) {
 	a, b := t.open(0), t.open(0)
 	t.want(b, insert(row("k", 0)), made(1))
 	for _, end := range []func(mysql.Handle){t.Drop, mysql.Handle.Close} {
@@ -40,9 +40,9 @@ func goes(t *tester) {
 		t.want(a, insert(row("l", 0)), t.made())
 		waiting := t.waits(b, ifVersion(0, updateID(1, 0)))
 		end(a)
-		t.answered(waiting, hit)
+		t.wantAnswer(waiting, hit)
 		t.want(b, read("l"), nothing)
-		t.over(a)
+		t.wantOver(a)
 		a = t.open(0)
 	}
 }
@@ -68,10 +68,10 @@ func closedWaiting(t *tester) {
 	for _, h := range []mysql.Handle{b, d} { // an open transaction is rolled back, a single statement is not
 		t.Drop(h)
 	}
-	t.cut(first)
-	t.cut(second)
+	t.wantCut(first)
+	t.wantCut(second)
 	t.want(a, commit(), okay)
-	t.answered(third, hit)
+	t.wantAnswer(third, hit)
 	t.want(a, read("k"), found("k", 1, 2))
 	t.want(a, read("l"), nothing)
 }
@@ -82,7 +82,7 @@ func killed(t *tester) {
 	t.want(a, begin(), okay)
 	t.want(a, insert(row("k", 0)), made(1))
 	t.want(b, kill(a.ID()), okay)
-	t.over(a)
+	t.wantOver(a)
 	t.want(b, getLock("k", time.Hour), yes)
 	t.want(b, read("k"), nothing)
 	t.want(b, kill(a.ID()), refused(mysql.NoSuchSession))
@@ -98,8 +98,8 @@ func killedWaiting(t *tester) {
 		first := t.waits(b, do)
 		second := t.waits(c, do)
 		t.want(a, kill(b.ID()), okay)
-		t.cut(first)
-		t.over(b)
+		t.wantCut(first)
+		t.wantOver(b)
 		t.want(a, commit(), okay)
 		t.want(a, releaseLock("k"), yes)
 		if r, done, err := second.Answer(patience); !done || err != nil || r.Code != mysql.OK {
@@ -112,8 +112,8 @@ func killedWaiting(t *tester) {
 func killedByItself(t *tester) {
 	a, b := t.open(0), t.open(0)
 	t.want(a, getLock("k", 0), yes)
-	t.cut(&pending{t.Start(a, kill(a.ID())), kill(a.ID())})
-	t.over(a)
+	t.wantCut(&pendingCall{t.Start(a, kill(a.ID())), kill(a.ID())})
+	t.wantOver(a)
 	t.want(b, getLock("k", time.Hour), yes)
 }
 
@@ -136,11 +136,11 @@ func idle(t *tester) {
 		asked = t.Now()
 		t.want(a, ping(), okay)
 	}
-	t.answered(t.waits(b, getLock("k", time.Hour)), yes)
+	t.wantAnswer(t.waits(b, getLock("k", time.Hour)), yes)
 	if lived := t.Now() - asked; lived < length-ms {
 		t.Errorf("it ended after %v, want %v", lived, length)
 	}
-	t.over(a)
+	t.wantOver(a)
 	t.want(b, read("k"), nothing)
 }
 
@@ -151,7 +151,7 @@ func notIdle(t *tester) {
 	waiting := t.waits(b, getLock("k", time.Hour))
 	t.Sleep(1500 * ms)
 	t.want(a, releaseLock("k"), yes)
-	t.answered(waiting, yes)
+	t.wantAnswer(waiting, yes)
 	t.want(b, ping(), okay)
 }
 
@@ -166,7 +166,7 @@ func halfOpen(t *tester) {
 	t.Settle()
 	t.want(b, getLock("k", 500*ms), no)
 	waiting := t.waits(b, update("k", 1))
-	t.answered(waiting, hit) // after wait_timeout
+	t.wantAnswer(waiting, hit) // after wait_timeout
 	t.want(b, getLock("k", time.Hour), yes)
 }
 
@@ -250,8 +250,8 @@ func behindTimeout(t *tester) {
 	first := t.waits(b, remove("k"))
 	t.Sleep(lockWait / 4)
 	second := t.waits(c, insert(row("k", 1)))
-	t.answered(first, refused(mysql.LockTimeout))
-	t.answered(second, refused(mysql.Duplicate))
+	t.wantAnswer(first, refused(mysql.LockTimeout))
+	t.wantAnswer(second, refused(mysql.Duplicate))
 	t.want(a, commit(), okay)
 }
 
@@ -259,7 +259,7 @@ func twoInserts(t *tester) {
 	a, b, c := t.open(0), t.open(0), t.open(0)
 	t.want(a, begin(), okay)
 	t.want(a, insert(row("k", 0)), made(1))
-	waiting := [2]*pending{t.waits(b, insert(row("k", 1))), t.waits(c, insert(row("k", 2)))}
+	waiting := [2]*pendingCall{t.waits(b, insert(row("k", 1))), t.waits(c, insert(row("k", 2)))}
 	t.want(a, rollback(), okay)
 	codes := map[mysql.Code]int{}
 	for _, p := range waiting {
@@ -314,7 +314,7 @@ func restarted(t *tester) {
 	t.want(a, insert(row("l", 0)), made(2))
 	t.want(b, insert(row("m", 0)), made(3))
 	w.Restart()
-	t.over(a)
+	t.wantOver(a)
 	c := t.open(0)
 	t.want(c, getLock("k", 0), yes)
 	t.want(c, read("k"), found("k", 1, 0))

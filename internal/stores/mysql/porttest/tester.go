@@ -77,23 +77,23 @@ func (t *tester) want(h mysql.Handle, c mysql.Command, want mysql.Reply) {
 }
 
 // waits starts c and asserts that it waits.
-func (t *tester) waits(h mysql.Handle, c mysql.Command) *pending {
+func (t *tester) waits(h mysql.Handle, c mysql.Command) *pendingCall {
 	t.Helper()
-	p := &pending{t.Start(h, within(t.prefix, c)), c}
+	p := &pendingCall{t.Start(h, within(t.prefix, c)), c}
 	if r, done, err := p.Answer(t.Slack() + ms); done {
 		t.Fatalf("%s: got %s, error %v; want it to wait", describe(c), show(r), err)
 	}
 	return p
 }
 
-// pending is a waiting statement.
-type pending struct {
+// pendingCall is a waiting statement.
+type pendingCall struct {
 	Call
 	do mysql.Command
 }
 
-// answered asserts that p gets the answer want now.
-func (t *tester) answered(p *pending, want mysql.Reply) {
+// wantAnswer asserts that p gets the answer want now.
+func (t *tester) wantAnswer(p *pendingCall, want mysql.Reply) {
 	t.Helper()
 	switch r, done, err := p.Answer(patience); {
 	case err != nil:
@@ -105,9 +105,9 @@ func (t *tester) answered(p *pending, want mysql.Reply) {
 	}
 }
 
-// over asserts that h's session has ended. The first statement may still have
+// wantOver asserts that h's session has ended. The first statement may still have
 // been sent.
-func (t *tester) over(h mysql.Handle) {
+func (t *tester) wantOver(h mysql.Handle) {
 	t.Helper()
 	t.Settle()
 	if _, err := h.Do(t.Context(), patience, ping()); !errors.Is(err, mysql.ErrConnectionLost) && !errors.Is(err, mysql.ErrSessionOver) {
@@ -118,9 +118,9 @@ func (t *tester) over(h mysql.Handle) {
 	}
 }
 
-// cut asserts that the waiting p fails because its connection has ended, or
+// wantCut asserts that the waiting p fails because its connection has ended, or
 // because it was interrupted first. A client may or may not see the interruption.
-func (t *tester) cut(p *pending) {
+func (t *tester) wantCut(p *pendingCall) {
 	t.Helper()
 	r, done, err := p.Answer(patience)
 	if !done || !errors.Is(err, mysql.ErrConnectionLost) && r.Code != mysql.Interrupted {
