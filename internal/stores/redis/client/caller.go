@@ -11,27 +11,27 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// Caller is one of several who share a client, and who makes one call at a
-// time. A Wait of its goes over the connection that its command before went
-// over: to a server, Wait is about the writes of that connection alone, and on
-// another one it says yes at once (Redis manual, WAIT). A pool promises nothing
-// of the kind, so a connection that has answered is kept from the pool until
-// its caller's next command. Where the connection is gone Wait is not sent.
+// Caller is one user of a shared client who makes one call at a time. Its Wait
+// uses the same connection as its command before: Wait concerns the writes of its
+// connection alone, and on another one it returns at once (Redis manual, WAIT). A
+// pool does not guarantee that, so a connection stays out of the pool after an
+// answer until its caller's next command. If the connection is lost, Wait is not
+// sent.
 //
-// Calls that name no caller count as one caller's. The zero value is ready.
+// Calls without a Caller in the context share one. The zero value is ready.
 type Caller struct {
 	mu   sync.Mutex
-	kept map[*Client]*goredis.Conn // nil: it is gone
+	kept map[*Client]*goredis.Conn // nil: the connection is lost
 }
 
 type callerKey struct{}
 
-// WithCaller names the caller in a context for Do.
+// WithCaller returns a context with a Caller for Do.
 func WithCaller(ctx context.Context, who *Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, who)
 }
 
-// caller is who ctx names.
+// caller returns the Caller in ctx, or the default one.
 func (c *Client) caller(ctx context.Context) *Caller {
 	if who, ok := ctx.Value(callerKey{}).(*Caller); ok {
 		return who
@@ -39,7 +39,8 @@ func (c *Client) caller(ctx context.Context) *Caller {
 	return &c.nobody
 }
 
-// Close gives back the connections that are kept. The caller may call again.
+// Close returns the kept connections to the pool. The caller may make further
+// calls.
 func (who *Caller) Close() {
 	who.mu.Lock()
 	defer who.mu.Unlock()
@@ -51,18 +52,18 @@ func (who *Caller) Close() {
 	clear(who.kept)
 }
 
-// way is what a command goes over: a *goredis.Conn, or any connection.
+// way carries a command: a *goredis.Conn, or any connection of a client.
 type way interface {
 	Process(context.Context, goredis.Cmder) error
 }
 
 var (
-	errGone    = errors.New("redis client: the connection of the command before is gone, and with it what to wait for")
-	errRetries = errors.New("redis client: one that sends again does not know which connection to wait on")
+	errGone    = errors.New("redis client: WAIT not sent: the connection of the previous command is lost")
+	errRetries = errors.New("redis client: WAIT not sent: with retries, the connection of the previous command is unknown")
 )
 
-// any is the way of a client that sends again: another connection may carry
-// the second attempt.
+// any returns the way of a client with retries: another connection may carry the
+// second attempt.
 func (c *Client) any(v redis.Verb, timeout time.Duration) (way, error) {
 	if v == redis.Wait {
 		return nil, errRetries
@@ -70,8 +71,8 @@ func (c *Client) any(v redis.Verb, timeout time.Duration) (way, error) {
 	return c.redis.WithTimeout(timeout), nil
 }
 
-// take is the way of who's next command. What is kept goes back to the pool
-// first, which looks whether it still stands, and hands out the last it got.
+// take returns the way of who's next command. It first returns the kept
+// connection to the pool, which checks it and lends the last returned one.
 func (who *Caller) take(c *Client, v redis.Verb) (way, error) {
 	who.mu.Lock()
 	defer who.mu.Unlock()
@@ -89,7 +90,7 @@ func (who *Caller) take(c *Client, v redis.Verb) (way, error) {
 	return c.redis.Conn(), nil
 }
 
-// keep keeps w for a Wait; nil: the answer did not come, and w is gone.
+// keep keeps w for a Wait. w is nil if no answer came and the connection is lost.
 func (who *Caller) keep(c *Client, w way) {
 	conn, ok := w.(*goredis.Conn)
 	if !ok && w != nil {
@@ -98,7 +99,7 @@ func (who *Caller) keep(c *Client, w way) {
 	who.mu.Lock()
 	defer who.mu.Unlock()
 	if old := who.kept[c]; old != nil {
-		old.Close() // of two calls at once, which name no caller
+		old.Close() // two calls without a Caller at the same time
 	}
 	if who.kept == nil {
 		who.kept = map[*Client]*goredis.Conn{}
@@ -106,8 +107,8 @@ func (who *Caller) keep(c *Client, w way) {
 	who.kept[c] = conn
 }
 
-// giveBack gives a way back to the pool, or what is left of it. Nothing may be
-// under way on it.
+// giveBack returns a way's connection to the pool. No command may be under way on
+// it.
 func giveBack(w way) {
 	if conn, ok := w.(*goredis.Conn); ok {
 		conn.Close()

@@ -12,8 +12,8 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// Wait goes over the connection of the command before, however many callers
-// there are.
+// Wait uses the connection of the caller's previous command, for any number of
+// callers.
 func TestWaitGoesTheWayOfItsCallersCommandBefore(t *testing.T) {
 	l := newLink(t, always(pass))
 	p := port(t, client.Options{Addr: l.addr})
@@ -25,7 +25,8 @@ func TestWaitGoesTheWayOfItsCallersCommandBefore(t *testing.T) {
 			defer who.Close()
 			ctx := client.WithCaller(t.Context(), &who)
 			for r := range rounds {
-				// The number of replicas, which nobody looks at, says whose it is.
+				// The number of replicas does not matter; it identifies the
+				// caller.
 				name := fmt.Sprint(i*rounds + r)
 				if _, err := p.SetNX(ctx, 0, name, "v"); err != nil {
 					t.Error(err)
@@ -61,7 +62,8 @@ func TestWaitGoesTheWayOfItsCallersCommandBefore(t *testing.T) {
 	}
 }
 
-// On a new connection Wait would say yes at once, whatever became of the write.
+// On a new connection Wait would return at once, whatever the outcome of the
+// write.
 func TestWaitIsNotSentWhereTheWriteWentIsUnknown(t *testing.T) {
 	l := newLink(t, firstOnly(loseReply))
 	p := port(t, client.Options{Addr: l.addr})
@@ -76,7 +78,7 @@ func TestWaitIsNotSentWhereTheWriteWentIsUnknown(t *testing.T) {
 	}
 	l.hangUp()
 	if _, err := p.Wait(t.Context(), 0, 1, time.Millisecond); err == nil {
-		t.Error("the connection has gone, and Wait was answered")
+		t.Error("the connection is lost, but Wait got an answer")
 	}
 	for _, q := range l.seen() {
 		if strings.HasPrefix(q, "WAIT") {
@@ -89,7 +91,7 @@ func TestWaitIsNotSentWhereTheWriteWentIsUnknown(t *testing.T) {
 	}
 }
 
-// A connection that has ended while it was kept is not used for anything else.
+// A kept connection that has ended is not used again.
 func TestAKeptConnectionIsLookedAtBeforeItIsUsedAgain(t *testing.T) {
 	l := newLink(t, always(pass))
 	p := port(t, client.Options{Addr: l.addr})

@@ -1,8 +1,8 @@
-// Package client is the real Redis behind the port: go-redis, told to say
-// honestly what became of a command.
+// Package client connects the port to a real Redis server: go-redis, configured
+// so that errors are honest about a command's outcome.
 //
-// go-redis greets a server with HELLO 2 on every new connection, which cannot
-// be turned off; everything else that it would send by itself is.
+// go-redis sends HELLO 2 on every new connection. That cannot be turned off. All
+// other commands that it would send by itself are turned off.
 package client
 
 import (
@@ -20,49 +20,50 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// Options says where the server is and how long to wait for it.
+// Options describe the server's address and the timeouts.
 type Options struct {
-	// Addr is the server's host:port. With Master it is not used.
+	// Addr is the server's host:port. It is ignored with Master.
 	Addr string
-	// Master is the name by which Sentinels know the server's node: whoever is
-	// its master then is the server. "": Addr is.
+	// Master is the name of the node in the Sentinels' configuration: the client
+	// uses its present master. "": the client uses Addr.
 	Master string
-	// Sentinels are the host:port of the Sentinels, as they announce themselves.
+	// Sentinels are the host:port addresses that the Sentinels announce.
 	Sentinels []string
-	// Links says where to dial what Sentinels announce, masters and Sentinels
-	// alike, by host:port; what is not in it cannot be dialed. nil: as announced.
+	// Links maps announced addresses of masters and Sentinels to dialable ones,
+	// by host:port. Other addresses are not dialed. nil: all are dialed as
+	// announced.
 	Links map[string]string
-	// Retries is how often a command is sent again after it failed, as
-	// go-redis does it: also when the answer was lost, so that a command may
-	// be executed more than once and the last answer be taken for the only one.
-	// go-redis's default is 3; 0 sends everything once.
+	// Retries is how often go-redis repeats a failed command. It also does so
+	// after a lost answer, so a command may be executed more than once, and the
+	// last answer is reported as the only one. go-redis's default is 3; 0 sends
+	// everything once.
 	Retries int
-	// Timeout is for calls that give none; 0: 3 s.
+	// Timeout is the default of calls without one; 0: 3 s.
 	Timeout time.Duration
-	// DialTimeout is how long a connection may take to be made; 0: 5 s, with
-	// Master as Timeout. A call does not wait longer for it than for anything else.
+	// DialTimeout limits the time to make a connection; 0: 5 s, with Master as
+	// Timeout. A call's own timeout applies, too.
 	DialTimeout time.Duration
 	// Dialer makes connections; nil: TCP.
 	Dialer func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
-// poolSize bounds the connections, of which there are never more than there
-// were calls at once. It is large because it is also the number of failed
-// dials, ever, after which go-redis stops dialing for calls and tries once a
-// second on its own: a client would then be late to see a server come back.
+// poolSize limits the connections. There are never more than simultaneous calls.
+// It is large because it is also a limit of failed dials: after that many
+// go-redis no longer dials for calls but only once a second, so a client would
+// notice a returned server late.
 const poolSize = 1 << 12
 
-// ErrClosed is what calls after Close get. It is definite.
+// ErrClosed is the error of calls after Close. It is definite.
 var ErrClosed = errors.New("redis client: closed")
 
-// Client is a redis.Transport. It may be used by several goroutines at once;
-// if some of them use Wait, see Caller.
+// Client is a redis.Transport. Several goroutines may use it at once. If some of
+// them use Wait, see Caller.
 type Client struct {
 	options Options
 	redis   *goredis.Client
 	life    context.Context // ends with Close
 	end     context.CancelFunc
-	nobody  Caller // of calls that name none
+	nobody  Caller // for calls without a Caller
 
 	mu     sync.Mutex
 	closed bool
@@ -93,7 +94,7 @@ func New(o Options) *Client {
 	return c
 }
 
-// plain is go-redis's client for one server.
+// plain returns go-redis's client for one server.
 func (c *Client) plain() *goredis.Client {
 	return goredis.NewClient(&goredis.Options{
 		Addr:                     c.options.Addr,
@@ -101,7 +102,7 @@ func (c *Client) plain() *goredis.Client {
 		DialTimeout:              c.options.DialTimeout,
 		DialerRetries:            1,
 		MaxRetries:               maxRetries(c.options.Retries),
-		ReadTimeout:              -1, // a call's context says how long
+		ReadTimeout:              -1, // a call's context has the deadline
 		WriteTimeout:             -1,
 		ContextTimeoutEnabled:    true,
 		Protocol:                 2,
@@ -114,7 +115,7 @@ func (c *Client) plain() *goredis.Client {
 	})
 }
 
-// maxRetries is MaxRetries as go-redis wants it: -1 for none.
+// maxRetries returns go-redis's MaxRetries for n: -1 for none.
 func maxRetries(n int) int {
 	if n <= 0 {
 		return -1
@@ -122,8 +123,7 @@ func maxRetries(n int) int {
 	return n
 }
 
-// Close closes all connections and waits for the calls that are under way;
-// they fail.
+// Close closes all connections and waits for the calls under way, which fail.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	c.closed = true
@@ -134,13 +134,13 @@ func (c *Client) Close() error {
 	return err
 }
 
-// Do is redis.Transport's. An error is definite exactly when go-redis has not
-// begun to write the command: no connection, none in time, or the context
-// ended before. Where time ran out, the error is os.ErrDeadlineExceeded; where
-// ctx ended, it is ctx's.
+// Do implements redis.Transport. An error is definite exactly if go-redis has not
+// begun to write the command: no connection, none in time, or the context had
+// ended before. The error is os.ErrDeadlineExceeded after a timeout, and ctx's
+// after the end of ctx.
 //
-// With Retries, timeout is for each attempt and between them are go-redis's
-// pauses (8–512 ms): only ctx bounds the whole.
+// With Retries, timeout applies to each attempt, and go-redis pauses for 8–512 ms
+// between attempts: only ctx limits the whole call.
 func (c *Client) Do(ctx context.Context, timeout time.Duration, cmd redis.Command) (redis.Reply, error) {
 	if timeout <= 0 {
 		timeout = c.options.Timeout
@@ -166,8 +166,8 @@ func (c *Client) Do(ctx context.Context, timeout time.Duration, cmd redis.Comman
 		return redis.Reply{}, locks.Definite(err)
 	}
 
-	// go-redis does not look up from a read when its context is cancelled. So
-	// it reads in a goroutine of its own, which lives for the timeout at most.
+	// go-redis ignores the cancellation of its context during a read. So it reads
+	// in a goroutine of its own, which lives for the timeout at most.
 	answered := make(chan error, 1)
 	if !c.begin(func() { answered <- w.Process(ctx, q.cmd) }) {
 		return redis.Reply{}, locks.Definite(ErrClosed)
@@ -181,8 +181,8 @@ func (c *Client) Do(ctx context.Context, timeout time.Duration, cmd redis.Comman
 	}
 	r, err := q.reply(err)
 	if err == nil && r.Kind == redis.Error {
-		// Nothing was written that a Wait could be about, and the library takes a
-		// connection that said READONLY for broken.
+		// Nothing was written, so a Wait would have nothing to wait for. The
+		// library considers a connection broken after READONLY.
 		giveBack(w)
 		return r, nil
 	}
@@ -193,7 +193,7 @@ func (c *Client) Do(ctx context.Context, timeout time.Duration, cmd redis.Comman
 	giveBack(w)
 	who.keep(c, nil)
 	if d, ok := ctx.Deadline(); ok && !time.Now().Before(d) {
-		<-ctx.Done() // the connection's timer was a little ahead of the context's
+		<-ctx.Done() // the connection's timer fired a little before the context's
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -214,8 +214,8 @@ func (c *Client) begin(call func()) bool {
 	return !c.closed
 }
 
-// dial makes a connection, unless the client is closed first. go-redis goes on
-// dialing when the call that asked for it has given up.
+// dial makes a connection. Close ends it, because go-redis continues to dial
+// after the requesting call has given up.
 func (c *Client) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -20,7 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	goredis.SetLogger(new(logging.VoidLogger)) // it reports every failed dial on stderr
+	goredis.SetLogger(new(logging.VoidLogger)) // it would report every failed dial on stderr
 	goleak.VerifyTestMain(m)
 }
 
@@ -47,8 +47,8 @@ func deadAddr(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// took fails t unless d has passed since start, and less beyond that than the 3 s
-// of a call that gives no time.
+// took fails t unless d has passed since start, and less than 3 s more, the
+// timeout of a call without one.
 func took(t *testing.T, start time.Time, d time.Duration) {
 	t.Helper()
 	if got := time.Since(start); got < d || got > d+2*time.Second {
@@ -56,8 +56,8 @@ func took(t *testing.T, start time.Time, d time.Duration) {
 	}
 }
 
-// wait is how long a call waits that is not answered. It has to get as far as the
-// server in that time, on a busy machine, too.
+// wait is the timeout of a call that gets no answer. It is long enough for the
+// call to reach the server on a busy machine.
 const wait = 500 * time.Millisecond
 
 func TestWireCarriesTheCommandAlone(t *testing.T) {
@@ -88,8 +88,8 @@ func TestNoServerIsDefinite(t *testing.T) {
 	}
 }
 
-// go-redis stops dialing after as many failures as it has connections in its
-// pool, and then tries once a second.
+// After as many failures as the pool has connections go-redis no longer dials for
+// calls, but only once a second.
 func TestServerThatComesBackIsSeenAtOnce(t *testing.T) {
 	addr, up := newLink(t, always(pass)).addr, false
 	p := port(t, client.Options{Addr: addr, Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -139,7 +139,7 @@ func TestServerThatDoesNotGreetIsDefiniteInTime(t *testing.T) {
 	}
 }
 
-// An answer that does not come leaves open whether the command was executed.
+// Without an answer it is unknown whether the command was executed.
 func TestLostAnswerIsUncertain(t *testing.T) {
 	for name, f := range map[string]fate{"request lost": swallow, "reply lost": loseReply, "connection lost": hangUp} {
 		t.Run(name, func(t *testing.T) {
@@ -162,7 +162,7 @@ func TestLostAnswerIsUncertain(t *testing.T) {
 			if got := l.server.Exists("k"); got != (f != swallow) {
 				t.Errorf("executed: %v", got)
 			}
-			// The connection is not used again: its answer may still come.
+			// The connection is not used again: its answer may still arrive.
 			if v, ok, err := p.Get(t.Context(), 0, "other"); v != "" || ok || err != nil {
 				t.Errorf("the next call got %q, %v, %v", v, ok, err)
 			}
@@ -170,8 +170,8 @@ func TestLostAnswerIsUncertain(t *testing.T) {
 	}
 }
 
-// What go-redis's default makes of a lock: the retry meets the key that the
-// first attempt has set, and reports it as somebody else's.
+// This is the effect of go-redis's default on a lock: the retry finds the key of
+// the first attempt and reports that another client has it.
 func TestRetryTurnsALostAnswerIntoNo(t *testing.T) {
 	for name, f := range map[string]fate{"reply lost": loseReply, "connection lost": hangUp} {
 		t.Run(name, func(t *testing.T) {
@@ -179,7 +179,7 @@ func TestRetryTurnsALostAnswerIntoNo(t *testing.T) {
 			p := port(t, client.Options{Addr: l.addr, Retries: 3})
 			set, err := p.SetIfAbsent(t.Context(), wait, "k", "v", 0)
 			if set || err != nil {
-				t.Errorf("got %v, %v; want the definite no that is wrong", set, err)
+				t.Errorf("got %v, %v; want the wrong definite false", set, err)
 			}
 			if v, _ := l.server.Get("k"); v != "v" {
 				t.Errorf("the key holds %q, want ours", v)
@@ -207,7 +207,8 @@ func TestRetriesEndUncertain(t *testing.T) {
 	}
 }
 
-// Once an attempt has left, no later one that could not leave makes it certain.
+// After one attempt has been sent, a later attempt without a connection does not
+// make the error definite.
 func TestRetryThatCannotDialStaysUncertain(t *testing.T) {
 	l := newLink(t, always(loseReply))
 	dials := 0
@@ -252,7 +253,7 @@ func TestContextEndsTheCall(t *testing.T) {
 	}
 }
 
-// A call that was given up before its connection stood is never sent.
+// A call that gave up before its connection was ready is never sent.
 func TestCallGivenUpIsNotSentLater(t *testing.T) {
 	l := newLink(t, always(pass))
 	release := make(chan struct{})

@@ -8,18 +8,18 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// patience is how often what a Sentinel may take to answer goes into
-// DialTimeout. go-redis asks the one that it knows twice, and then all at once:
-// one that hangs is passed over within one dial.
+// patience divides DialTimeout into the timeouts of Sentinels. go-redis asks its
+// known Sentinel twice and then all at once, so it skips a hanging one within one
+// dial.
 const patience = 4
 
-// failover is go-redis's client for whoever is master. It asks a Sentinel for
-// the master whenever it connects, and listens to one: at +switch-master it
-// closes the connections to the old master, also those with a request under
-// way, whose answer is then uncertain.
+// failover returns go-redis's client for the present master. It asks a Sentinel
+// for the master for each new connection, and subscribes to one. At
+// +switch-master it closes the connections to the old master, including those
+// with a request under way, whose outcome is then uncertain.
 //
-// What holds for plain holds here: what is sent is sent once, and an error is
-// definite exactly if it was not sent, whoever could not be reached.
+// The rules of plain apply: a command is sent once, and an error is definite
+// exactly if the command was not sent, even if a Sentinel was unreachable.
 func (c *Client) failover() *goredis.Client {
 	ask := c.options.DialTimeout / patience
 	conns := goredis.NewFailoverClient(&goredis.FailoverOptions{
@@ -29,7 +29,7 @@ func (c *Client) failover() *goredis.Client {
 		DialTimeout:           c.options.DialTimeout,
 		DialerRetries:         1,
 		MaxRetries:            maxRetries(c.options.Retries),
-		ReadTimeout:           ask, // of Sentinels
+		ReadTimeout:           ask, // for Sentinels
 		WriteTimeout:          ask,
 		ContextTimeoutEnabled: true,
 		Protocol:              2,
@@ -39,8 +39,8 @@ func (c *Client) failover() *goredis.Client {
 		ReadBufferSize:        4096,
 		WriteBufferSize:       4096,
 	})
-	// Of the server: a call's context says how long. That is 0 here, where options
-	// say -1; with -1 nothing would end a read.
+	// For the server a call's context has the deadline. That is 0 here, and -1 in
+	// options; with -1 a read would never end.
 	return conns.WithTimeout(0)
 }
 
@@ -60,8 +60,8 @@ func (c *Client) dialAnnounced(ctx context.Context, network, addr string) (net.C
 	return conn, err
 }
 
-// announced is a connection that says that it leads to where its link does: so
-// go-redis knows which ones lead to an old master.
+// announced is a connection that reports the announced address as its remote end,
+// so that go-redis recognises connections to an old master.
 type announced struct {
 	*net.TCPConn
 	to address

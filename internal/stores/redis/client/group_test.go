@@ -13,7 +13,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// realTime is the clock of this machine.
+// realTime is this machine's clock.
 type realTime struct{ start time.Time }
 
 func (r realTime) Now() time.Duration    { return time.Since(r.start) }
@@ -26,7 +26,7 @@ type peer struct {
 	member *docker.Member
 	args   []string
 	port   redis.Port
-	of     *peer // whom it follows; nil: nobody
+	of     *peer // its master; nil: none
 	cut    bool
 	still  bool
 	down   bool
@@ -50,7 +50,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// do has the server execute an administrator's command.
+// do executes an administrator's command.
 func (p *peer) do(words ...string) string {
 	p.t.Helper()
 	reply, err := p.member.Do(words...)
@@ -60,12 +60,12 @@ func (p *peer) do(words ...string) string {
 	return reply
 }
 
-// until waits until done.
+// until waits until done returns true.
 func (p *peer) until(what string, done func() bool) {
 	p.t.Helper()
 	for limit := time.Now().Add(2 * time.Minute); !done(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(limit) {
-			p.t.Fatalf("waited in vain until %s", what)
+			p.t.Fatalf("timeout: not yet: %s", what)
 		}
 	}
 }
@@ -90,7 +90,7 @@ func (p *peer) Start() {
 	p.down = false
 }
 
-// replication is what the server says of its part.
+// replication returns the server's INFO replication.
 func (p *peer) replication() map[string]string {
 	p.t.Helper()
 	m := map[string]string{}
@@ -109,7 +109,7 @@ type group struct {
 	peers []*peer
 }
 
-// newGroup makes a master and two replicas of members.
+// newGroup returns a master and two replicas made of members.
 func newGroup(t *testing.T, members []*docker.Member) porttest.Group {
 	t.Helper()
 	g := &group{realTime: realTime{time.Now()}, t: t}
@@ -191,8 +191,8 @@ type single struct {
 	policy model.Policy
 }
 
-// Kill kills it once it has written what it has answered: while a sync is under way
-// it waits with that, for a moment.
+// Kill waits until the log is written and kills the process: during a sync the
+// server delays the write for a moment.
 func (s *single) Kill() {
 	s.t.Helper()
 	s.until("its log is written", func() bool {
@@ -202,7 +202,7 @@ func (s *single) Kill() {
 	s.peer.Kill()
 }
 
-// settings are the arguments of a server that is set up as o says.
+// settings returns the arguments of a server with the options o.
 func settings(o model.Options) []string {
 	args := []string{"--maxmemory-policy", o.Policy.String()}
 	switch o.Fsync {
@@ -214,12 +214,12 @@ func settings(o model.Options) []string {
 	return args
 }
 
-// Evict leaves no memory at all. Redis would go on to refuse commands when all
-// is evicted that may be, so that a policy that evicts is given memory again.
+// Evict leaves no memory. Redis would refuse commands even after it has evicted
+// all that it may, so a policy that evicts gets memory again.
 func (s *single) Evict() {
 	s.t.Helper()
 	s.do("CONFIG", "SET", "maxmemory", "1")
-	var left string // what it says of the keys that have to go
+	var left string // keys that still have to go
 	switch s.policy {
 	case model.NoEviction:
 		return
@@ -237,7 +237,7 @@ func (s *single) Evict() {
 
 func (s *single) Relieve() { s.t.Helper(); s.do("CONFIG", "SET", "maxmemory", "0") }
 
-// newCluster makes the cluster of porttest.RunCluster of two members.
+// newCluster returns the cluster of porttest.RunCluster made of two members.
 func newCluster(t *testing.T, members []*docker.Member) porttest.Cluster {
 	t.Helper()
 	own := newPeer(t, members[0], "--cluster-enabled", "yes", "--cluster-require-full-coverage", "no")
@@ -252,8 +252,7 @@ func newCluster(t *testing.T, members []*docker.Member) porttest.Cluster {
 	return porttest.Cluster{Port: own.port, Other: other.member.Peer(), Clock: realTime{time.Now()}}
 }
 
-// What a model answers is held against real servers: three, that are taken
-// down and set up again for each case.
+// The model is compared with three real servers, which are rebuilt for each case.
 func TestGroups(t *testing.T) {
 	members := dockertest.Group(t, 3)
 	newSingle := func(t *testing.T, o model.Options) porttest.Server {

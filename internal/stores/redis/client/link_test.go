@@ -15,7 +15,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 )
 
-// fate is what becomes of a request on its way through a link.
+// fate is a link's treatment of a request.
 type fate int
 
 const (
@@ -25,7 +25,7 @@ const (
 	hangUp         // it is executed; the connection is closed in place of the answer
 )
 
-// link is a way to a server of its own that loses what it is told to lose.
+// link is a connection to a server of its own that loses messages on request.
 type link struct {
 	addr   string
 	server *miniredis.Miniredis
@@ -34,13 +34,13 @@ type link struct {
 	listener net.Listener
 
 	mu       sync.Mutex
-	requests []string // that reached the link, words joined by a blank
-	over     []int    // the connection that each came over
+	requests []string // requests that reached the link, words joined by a blank
+	over     []int    // number of the connection of each request
 	conns    []net.Conn
-	ended    int // of conns, those that are closed
+	ended    int // closed ones among conns
 }
 
-// newLink starts a link. decide says what becomes of each request.
+// newLink starts a link. decide returns the fate of each request.
 func newLink(t *testing.T, decide func(words []string) fate) *link {
 	t.Helper()
 	l := &link{server: miniredis.RunT(t), decide: decide}
@@ -66,7 +66,7 @@ func newLink(t *testing.T, decide func(words []string) fate) *link {
 	return l
 }
 
-// hangUp closes all connections, and cut also keeps new ones from being made.
+// hangUp closes all connections. cut also prevents new ones.
 func (l *link) hangUp() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -80,7 +80,7 @@ func (l *link) cut() {
 	l.hangUp()
 }
 
-// always decides the same for every command; the greeting passes.
+// always returns f for every command. The greeting passes.
 func always(f fate) func([]string) fate {
 	return func(words []string) fate {
 		if words[0] == "hello" {
@@ -90,7 +90,7 @@ func always(f fate) func([]string) fate {
 	}
 }
 
-// firstOnly decides f for the first command, and pass for the others.
+// firstOnly returns f for the first command and pass for the others.
 func firstOnly(f fate) func([]string) fate {
 	var mu sync.Mutex
 	return func(words []string) fate {
@@ -150,14 +150,14 @@ func (l *link) serve(down net.Conn) {
 	}
 }
 
-// seen returns the requests so far, but for greetings.
+// seen returns the requests so far, without greetings.
 func (l *link) seen() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(l.requests), func(r string) bool { return strings.HasPrefix(r, "hello") })
 }
 
-// open is how many connections there are.
+// open returns the number of open connections.
 func (l *link) open() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,9 +12,9 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// request is one command on its way. It knows whether any of its attempts may
-// have left, because go-redis asks it for its last word just before the
-// command is complete; and from when it is given up, it refuses that word.
+// request is one command under way. It knows whether an attempt may have been
+// sent, because go-redis asks it for its last word just before the command is
+// complete. After giveUp it refuses that word.
 type request struct {
 	verb redis.Verb
 	cmd  *goredis.Cmd
@@ -22,7 +22,7 @@ type request struct {
 
 	mu      sync.Mutex
 	written bool // an attempt was complete: it may have been sent
-	over    bool // nobody waits any more: nothing may be sent
+	over    bool // the caller has given up: nothing may be sent
 }
 
 var (
@@ -45,8 +45,8 @@ func newRequest(c redis.Command) (*request, error) {
 	return q, nil
 }
 
-// MarshalBinary is the last word of the request, as go-redis writes it. What
-// went before makes no command without it.
+// MarshalBinary returns the last word of the request for go-redis. Without it the
+// words before are no command.
 func (q *request) MarshalBinary() ([]byte, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -57,8 +57,8 @@ func (q *request) MarshalBinary() ([]byte, error) {
 	return []byte(q.last), nil
 }
 
-// giveUp ends the request: nothing is sent from now on. It returns err with
-// what is known.
+// giveUp ends the request: nothing is sent from now on. It returns err, marked as
+// definite if nothing was sent.
 func (q *request) giveUp(err error) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -69,9 +69,9 @@ func (q *request) giveUp(err error) error {
 	return fmt.Errorf("redis client: sent, but no answer: %w", err)
 }
 
-// reply is the server's answer, where err, which Process returned, is not the
-// client's own. go-redis does not tell a status from a bulk string; the
-// command does.
+// reply returns the server's answer, or err if that is the client's own error.
+// err comes from Process. go-redis does not distinguish a status from a bulk
+// string; the command does.
 func (q *request) reply(err error) (redis.Reply, error) {
 	var server goredis.Error
 	switch {

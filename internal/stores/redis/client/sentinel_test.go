@@ -18,7 +18,7 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// sentinel answers as a Redis Sentinel does, for one master, "redis-1".
+// sentinel answers like a Redis Sentinel for one master, "redis-1".
 type sentinel struct {
 	listener net.Listener
 
@@ -108,7 +108,7 @@ func array(w io.Writer, words ...string) {
 	}
 }
 
-// promote makes another the master, and tells who has subscribed.
+// promote changes the master and, with tell, notifies the subscribers.
 func (s *sentinel) promote(master string, tell bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,13 +139,13 @@ func (s *sentinel) subscribers() (n int) {
 	return n
 }
 
-// The addresses that nobody can reach but through links.
+// These addresses are reachable only through links.
 const (
 	firstMaster, secondMaster = "192.0.2.1:6379", "192.0.2.2:6379"
 	firstWatch, secondWatch   = "192.0.2.3:26379", "192.0.2.4:26379"
 )
 
-// watched is a node with two servers and two Sentinels.
+// watched returns a node with two servers and two Sentinels.
 func watched(t *testing.T) (options client.Options, one, two *link, watches []*sentinel) {
 	t.Helper()
 	one, two = newLink(t, always(pass)), newLink(t, always(pass))
@@ -173,7 +173,7 @@ func TestTheMasterIsWhomSentinelsName(t *testing.T) {
 		w.promote(secondMaster, true)
 	}
 	limit := time.Now().Add(time.Minute)
-	for { // until the news has come: what goes to the old master meanwhile is answered by it
+	for { // until the news arrives the old master answers
 		n, err := p.Incr(t.Context(), 0, "n")
 		if err != nil {
 			t.Logf("during the switch: %v", err)
@@ -181,7 +181,7 @@ func TestTheMasterIsWhomSentinelsName(t *testing.T) {
 			break
 		}
 		if time.Now().After(limit) {
-			t.Fatal("requests go on to the old master")
+			t.Fatal("requests still go to the old master")
 		}
 	}
 	if n := len(two.seen()); n != 1 {
@@ -198,8 +198,7 @@ func TestTheMasterIsWhomSentinelsName(t *testing.T) {
 	}
 }
 
-// A client that did not hear of the switch finds the new master when it has to
-// connect anew.
+// A client that missed the switch finds the new master at its next connection.
 func TestADeadMasterIsLeft(t *testing.T) {
 	options, one, _, watches := watched(t)
 	p := port(t, options)
@@ -218,8 +217,8 @@ func TestADeadMasterIsLeft(t *testing.T) {
 	}
 }
 
-// A request to the old master that is under way at the switch may have been
-// executed. It was sent once, and is not sent to the new one.
+// A request that is under way to the old master at the switch may have been
+// executed. It was sent once, and is not sent to the new master.
 func TestASwitchLeavesWhatIsUnderWayUncertain(t *testing.T) {
 	for _, retries := range []int{0, 3} {
 		options, one, two, watches := watched(t)
@@ -278,7 +277,7 @@ func TestNoSentinelIsDefinite(t *testing.T) {
 	}
 }
 
-// One Sentinel that hangs is passed over within the time of a dial.
+// A hanging Sentinel is skipped within the time of one dial.
 func TestAHangingSentinelIsPassedOver(t *testing.T) {
 	options, one, _, watches := watched(t)
 	options.Timeout = 2 * wait
@@ -297,12 +296,12 @@ func TestAHangingSentinelIsPassedOver(t *testing.T) {
 			return
 		}
 	}
-	t.Error("no other Sentinel is asked")
+	t.Error("no other Sentinel was asked")
 }
 
-// A master that stands still greets nobody and answers nothing. Who has given a
-// call up does not stay on its connection until it goes on.
-func TestNobodyStaysOnAHangingMastersConnection(t *testing.T) {
+// A paused master answers neither greetings nor requests. A call that gives up
+// leaves its connection.
+func TestCallsLeaveAHangingMastersConnection(t *testing.T) {
 	for _, silent := range []string{"hello", "incr"} {
 		options, one, _, _ := watched(t)
 		one.decide = func(words []string) fate {
@@ -325,8 +324,8 @@ func TestNobodyStaysOnAHangingMastersConnection(t *testing.T) {
 	}
 }
 
-// What has no link is not dialed: a container's address may lead to it past
-// the link.
+// An address without a link is not dialed: a container's address might bypass the
+// link.
 func TestAnUnknownMasterIsNotDialed(t *testing.T) {
 	options, _, _, _ := watched(t)
 	delete(options.Links, firstMaster)

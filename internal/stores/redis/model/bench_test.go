@@ -8,8 +8,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// cycle is what a lock does in its life: taken, refused, looked at, extended,
-// given back.
+// cycle is the life of a lock: taken, refused, read, extended, released.
 var cycle = []redis.Command{
 	setIfAbsent("lock", "token-1", s),
 	setIfAbsent("lock", "token-2", s),
@@ -55,7 +54,7 @@ func BenchmarkAppendState(b *testing.B) {
 	}
 }
 
-// What a write costs with a follower that takes it in.
+// BenchmarkReplicate measures a write and its application on a follower.
 func BenchmarkReplicate(b *testing.B) {
 	leader, follower := replicated()
 	b.ReportAllocs()
@@ -67,13 +66,13 @@ func BenchmarkReplicate(b *testing.B) {
 	}
 }
 
-// A run asks for millions of commands, and must not pay for memory.
+// A run executes millions of commands, so they must not allocate memory.
 func TestApplyDoesNotAllocate(t *testing.T) {
 	server := model.New(model.Options{Fsync: model.Everysec})
 	i := 0
 	step := func() { run(server, i); i++ }
 	for range 2000 {
-		step() // buffers grow to what a second of the log takes
+		step() // buffers grow to a second of the log
 	}
 	if n := testing.AllocsPerRun(2000, step); n != 0 {
 		t.Errorf("%v allocations for each command, want none", n)

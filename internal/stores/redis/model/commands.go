@@ -7,7 +7,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// The errors, as the server words them.
+// These are the server's errors, word for word.
 const (
 	errWrongType  = "WRONGTYPE Operation against a key holding the wrong kind of value"
 	errExpireTime = "ERR invalid expire time in 'set' command"
@@ -114,8 +114,8 @@ func (s *Server) del(by int, c *redis.Command) redis.Reply {
 	return integer(1)
 }
 
-// incr counts key up. The entry becomes by's: it is by's number that a crash
-// would lose.
+// incr increments key. The entry then belongs to by, because a crash would lose
+// by's increment.
 func (s *Server) incr(by int, key string) redis.Reply {
 	old, had := s.find(key)
 	if !had {
@@ -153,21 +153,21 @@ func (s *Server) wait(c *redis.Command) redis.Reply {
 	return integer(0)
 }
 
-// create gives key, which holds nothing, e.
+// create stores e under key, which holds nothing.
 func (s *Server) create(by int, key string, e entry) {
 	e.maker = by
 	s.put(key, e, entry{}, false)
 	s.effect(Created, key, by, by)
 }
 
-// remove takes e away from key.
+// remove removes key with its entry e.
 func (s *Server) remove(by int, key string, e entry) {
 	s.drop(key, e)
 	s.effect(Removed, key, e.maker, by)
 }
 
-// dueAfter is when a key that c sets is due; not ok where c's TTL is no time
-// to live.
+// dueAfter returns when a key that c sets expires. It returns false for an
+// invalid TTL.
 func (s *Server) dueAfter(c *redis.Command) (due int64, ok bool) {
 	switch {
 	case c.TTL == 0:
@@ -178,7 +178,7 @@ func (s *Server) dueAfter(c *redis.Command) (due int64, ok bool) {
 	return s.ms + c.Millis(), true
 }
 
-// text is the value of a string.
+// text returns the value of a string.
 func (e entry) text() string {
 	if e.kind == num {
 		return strconv.FormatInt(e.num, 10)
@@ -186,7 +186,7 @@ func (e entry) text() string {
 	return e.str
 }
 
-// holds tells whether e is the string value.
+// holds reports whether e is a string with that value.
 func (e entry) holds(value string) bool {
 	if e.kind == num {
 		n, ok := parse(value)
@@ -195,7 +195,7 @@ func (e entry) holds(value string) bool {
 	return e.str == value
 }
 
-// number is the value as INCR takes it, or the server's error.
+// number returns the value as INCR reads it, or the server's error.
 func (e entry) number() (n int64, err string) {
 	switch e.kind {
 	case list:
@@ -210,8 +210,8 @@ func (e entry) number() (n int64, err string) {
 	return n, ""
 }
 
-// parse reads a number that is written exactly as the server would write it:
-// no sign but a minus, no leading zero, nothing around it.
+// parse reads a number in exactly the server's format: no sign but a minus, no
+// leading zero, no other characters.
 func parse(s string) (n int64, ok bool) {
 	digits := s
 	if len(s) > 0 && s[0] == '-' {
@@ -227,7 +227,7 @@ func parse(s string) (n int64, ok bool) {
 	}
 	for i := range len(digits) {
 		if digits[i] < '0' || digits[i] > '9' {
-			return 0, false // before ParseInt, whose error would be allocated
+			return 0, false // before ParseInt, which would allocate its error
 		}
 	}
 	n, err := strconv.ParseInt(s, 10, 64)

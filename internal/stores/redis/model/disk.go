@@ -6,13 +6,12 @@ import (
 	"time"
 )
 
-// Fsync is when the server's log gets to the disk.
+// Fsync is when the server's log reaches the disk.
 //
-// With Everysec, Redis 7.0 starts an fsync with the first turn of its loop in
-// which its clock shows another second than at the last one, a tenth of a
-// second later at most; the manual promises no more than that one second of
-// writes may be lost, or two where the disk is slow. Here a turn takes no time
-// and the disk is quick.
+// With Everysec, Redis 7.0 starts an fsync in the first turn of its loop whose
+// second differs from the last turn's. That is at most a tenth of a second later.
+// The manual promises only that at most one second of writes is lost, or two on a
+// slow disk. In the model a turn takes no time and the disk is fast.
 type Fsync uint8
 
 // The settings.
@@ -22,15 +21,15 @@ const (
 	Always                // before a command is answered
 )
 
-// change is a write that is not on the disk yet: what key held before.
+// change is a write that is not on the disk yet. It has the key's previous entry.
 type change struct {
 	key string
 	old entry
 	had bool
 }
 
-// Crash is a power loss: memory goes, and so does what was written to the log
-// and not synced. Until Restart no other method but Effects may be called.
+// Crash is a power loss: the server loses its memory and the part of the log that
+// is not synced. Until Restart only Effects may be called.
 func (s *Server) Crash(now time.Duration) {
 	s.tick(now)
 	told := len(s.effects)
@@ -43,8 +42,8 @@ func (s *Server) Crash(now time.Duration) {
 	s.down(told)
 }
 
-// Kill is the end of the process alone (kill -9). What it had written to the
-// log is safe with the kernel, synced or not; a server without log loses all.
+// Kill ends only the process (kill -9). The kernel keeps the written log, synced
+// or not. A server without a log loses everything.
 func (s *Server) Kill(now time.Duration) {
 	s.tick(now)
 	told := len(s.effects)
@@ -54,8 +53,8 @@ func (s *Server) Kill(now time.Duration) {
 	s.down(told)
 }
 
-// down ends what lives with the process: what its replicas have not been told
-// they will never be. What a follower has lost since told was only a copy.
+// down ends the state of the process. Writes that its replicas have not received
+// are lost. A follower's losses have no effects, because it had only copies.
 func (s *Server) down(told int) {
 	s.writes = s.writes[:0]
 	if s.follower {
@@ -63,15 +62,14 @@ func (s *Server) down(told int) {
 	}
 }
 
-// Restart brings the server up again, with what was on its disk. Expiry goes
-// by the clock, so what ran out meanwhile expires now. It is in the part that
-// it was in: a follower has to be brought up to date with CopyFrom, and the
-// followers of a leader too.
+// Restart starts the server with the data on its disk. Expiry uses the clock, so
+// keys whose time has passed expire now. The server keeps its role: call CopyFrom
+// to update a follower, and to update the followers of a leader.
 func (s *Server) Restart(now time.Duration) {
 	s.tick(now)
 	for _, e := range s.restored {
 		if held := s.entries[e.Key]; e.Kind == Created && held.due < s.ms {
-			s.drop(e.Key, held) // it is gone again before anyone could see it
+			s.drop(e.Key, held) // it expires before a client can see it
 			continue
 		}
 		s.effects = append(s.effects, e)
@@ -81,7 +79,7 @@ func (s *Server) Restart(now time.Duration) {
 	s.writes = s.writes[:0]
 }
 
-// sync forgets how to undo what is on the disk by now.
+// sync drops the changes that are on the disk by now.
 func (s *Server) sync(now time.Duration) {
 	if s.options.Fsync != Everysec {
 		return
@@ -92,7 +90,7 @@ func (s *Server) sync(now time.Duration) {
 	}
 }
 
-// record remembers what key holds before it changes.
+// record saves key's entry before a change.
 func (s *Server) record(key string, old entry, had bool) {
 	if s.options.Fsync == Everysec {
 		s.unsynced = append(s.unsynced, change{key, old, had})
@@ -107,8 +105,8 @@ func (s *Server) loseAll() {
 	s.due = s.due[:0]
 }
 
-// undo takes every key back to what it held at the last fsync: what the first
-// change to it since then replaced.
+// undo restores every key to its entry at the last fsync: the entry before the
+// first change since then.
 func (s *Server) undo() {
 	changes := s.unsynced
 	s.unsynced = nil
@@ -121,7 +119,7 @@ func (s *Server) undo() {
 	s.unsynced = changes[:0]
 }
 
-// restore gives c's key what it held before c.
+// restore undoes c.
 func (s *Server) restore(c change) {
 	e, has := s.entries[c.key]
 	same := has && c.had && e.made(c.old)
@@ -146,13 +144,13 @@ func (s *Server) restore(c change) {
 	s.restored = append(s.restored, Effect{kind, c.key, c.old.maker, 0})
 }
 
-// made tells whether e and f are one entry, but for their expiry.
+// made reports whether e and f are the same entry, apart from their expiry.
 func (e entry) made(f entry) bool {
 	e.due = f.due
 	return e == f
 }
 
-// sorted returns all keys in order; the slice is good until the next call.
+// sorted returns all keys in order. The slice is valid until the next call.
 func (s *Server) sorted() []string {
 	s.keys = s.keys[:0]
 	for key := range s.entries {

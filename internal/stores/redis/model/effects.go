@@ -1,19 +1,19 @@
 package model
 
-// EffectKind is what became of an entry.
+// EffectKind is a kind of change of an entry.
 type EffectKind uint8
 
-// The kinds. Counting up a number or appending to a list that exists is none
-// of them; the entry is then its last writer's.
+// These are the kinds. Incrementing an existing number or appending to an
+// existing list has no effect; the entry then belongs to its last writer.
 const (
-	Created     EffectKind = iota + 1 // a key that held nothing holds something; by the server itself: a crash undid its removal
-	Removed                           // a request took it away
-	Overwritten                       // a request put another entry in its place: Maker is the old one's, By the new one's
-	Shortened                         // it expires earlier than it did
-	Prolonged                         // it expires later than it did, or Claim granted it again
+	Created     EffectKind = iota + 1 // a new key; by the server itself: a crash undid its removal
+	Removed                           // a request removed it
+	Overwritten                       // a request replaced it: Maker is the old entry's, By the new one's
+	Shortened                         // it expires earlier than before
+	Prolonged                         // it expires later than before, or Claim granted it again
 	Expired                           // its time was over
-	Lost                              // a crash took it, or its value, away
-	Evicted                           // memory was short, and the server took it
+	Lost                              // a crash lost it, or its value
+	Evicted                           // the server removed it because memory was short
 )
 
 var kindNames = [...]string{
@@ -33,13 +33,12 @@ func (k EffectKind) String() string {
 type Effect struct {
 	Kind  EffectKind
 	Key   string
-	Maker int // the tag of the request that made the entry acted on
-	By    int // the tag of the request that acted; 0: the server itself
+	Maker int // tag of the request that made the entry
+	By    int // tag of the request that acted; 0: the server itself
 }
 
-// Effects returns what took effect since it was last called, in order. The
-// slice is good until the next call of any other method; who never calls
-// Effects lets it grow.
+// Effects returns the effects since the last call, in order. The slice is valid
+// until the next call of any other method. Without calls it grows.
 func (s *Server) Effects() []Effect {
 	e := s.effects
 	s.effects = s.effects[:0]

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// deadline is when an entry expires. Deadlines are ordered by time, then by
-// key, so that what expires together does so in the same order every time.
+// deadline is when an entry expires. Deadlines are ordered by time and then by
+// key, so that the order of simultaneous ones is always the same.
 type deadline struct {
 	due int64
 	key string
@@ -21,9 +21,8 @@ func (d deadline) compare(e deadline) int {
 	return cmp.Compare(d.key, e.key)
 }
 
-// Expire removes every key that is due at now. The server does so from time to
-// time by itself; a command that meets a key that is due never sees it. A
-// follower removes none.
+// Expire removes every key that is due at now. The server does this from time to
+// time; commands never see a due key in any case. A follower removes none.
 func (s *Server) Expire(now time.Duration) {
 	s.tick(now)
 	if s.follower {
@@ -35,8 +34,9 @@ func (s *Server) Expire(now time.Duration) {
 	}
 }
 
-// NextExpiry returns the first instant at which Expire would remove a key, as
-// things are; false if there is none, or none that a time.Duration can hold.
+// NextExpiry returns the first instant at which Expire would remove a key, as far
+// as is known now. It returns false if there is none, or none that fits a
+// time.Duration.
 func (s *Server) NextExpiry() (time.Duration, bool) {
 	if s.follower || len(s.due) == 0 || s.due[0].due >= math.MaxInt64/int64(time.Millisecond) {
 		return 0, false
@@ -44,13 +44,13 @@ func (s *Server) NextExpiry() (time.Duration, bool) {
 	return time.Duration(s.due[0].due+1) * time.Millisecond, true
 }
 
-// expire removes e, whose time is over.
+// expire removes the due entry e.
 func (s *Server) expire(key string, e entry) {
 	s.drop(key, e)
 	s.effect(Expired, key, e.maker, 0)
 }
 
-// reschedule moves the deadline of key.
+// reschedule changes the deadline of key.
 func (s *Server) reschedule(key string, from, to int64) {
 	if from == to {
 		return

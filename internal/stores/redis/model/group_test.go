@@ -10,18 +10,17 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// clock is one that only Sleep moves.
+// clock is a clock that only Sleep moves.
 type clock struct{ now time.Duration }
 
 func (c *clock) Now() time.Duration    { return c.now }
 func (c *clock) Sleep(d time.Duration) { c.now += max(d, 0) }
 func (c *clock) Slack() time.Duration  { return 0 }
 
-// begin is when the tests' clocks begin, since 1970.
+// begin is the start of the tests' clocks, since 1970.
 const begin = 1_700_000_000 * time.Second
 
-// group is servers that replicate without any delay, as long as they hear
-// each other.
+// group is servers that replicate without delay while they are connected.
 type group struct {
 	*clock
 	members []*member
@@ -30,11 +29,11 @@ type group struct {
 type member struct {
 	group  *group
 	server *model.Server
-	of     *member // whom it follows; nil: nobody
+	of     *member // its leader; nil: none
 	cut    bool
 	still  bool
 	down   bool
-	synced bool // it has, and gets, all that its leader does
+	synced bool // it has all of its leader's data and receives further writes
 }
 
 func newGroup() *group {
@@ -88,21 +87,21 @@ func (g *group) Promote(n int) {
 	m.of, m.synced = nil, false
 }
 
-// part has those who no longer hear their leader miss what it does from now on.
+// part makes followers without a connection miss the leader's later writes.
 func (g *group) part() {
 	for _, m := range g.members {
 		m.synced = m.synced && m.hears()
 	}
 }
 
-// hears tells whether m follows somebody and hears it.
+// hears reports whether m has a leader and a connection to it.
 func (m *member) hears() bool {
 	return m.of != nil && m.reached() && m.of.reached()
 }
 
 func (m *member) reached() bool { return !m.cut && !m.still && !m.down }
 
-// Settle brings everybody up to date who hears its leader.
+// Settle updates all followers with a connection to their leader.
 func (g *group) Settle() {
 	for _, m := range g.members {
 		m.tell()
@@ -115,7 +114,7 @@ func (g *group) Settle() {
 	}
 }
 
-// tell carries what m did to its followers.
+// tell sends the writes of m to its followers.
 func (m *member) tell() {
 	if m.down {
 		return
@@ -130,7 +129,7 @@ func (m *member) tell() {
 	}
 }
 
-// Do is redis.Transport's; it answers WAIT as a server with replicas does.
+// Do implements redis.Transport. It answers WAIT like a server with replicas.
 func (m *member) Do(_ context.Context, _ time.Duration, c redis.Command) (redis.Reply, error) {
 	g := m.group
 	r := m.server.Apply(g.now, 1, c)
@@ -153,7 +152,7 @@ func TestReplicas(t *testing.T) {
 	porttest.RunReplicas(t, func(*testing.T) porttest.Group { return newGroup() })
 }
 
-// single is one server, as porttest wants it.
+// single is one server for porttest.
 type single struct {
 	*clock
 	server *model.Server

@@ -2,21 +2,21 @@ package model
 
 import "time"
 
-// Policy is what a server gives up when its memory is full, its
-// maxmemory-policy.
+// Policy is the server's maxmemory-policy: which keys it evicts when its memory
+// is full.
 type Policy uint8
 
-// The policies. That the least recently used keys go first is not modelled:
-// under pressure all go that may.
+// These are the policies. The preference for the least recently used keys is not
+// modelled: under pressure all allowed keys are evicted.
 const (
-	VolatileLRU Policy = iota // the keys that expire
+	VolatileLRU Policy = iota // keys that expire
 	AllKeys                   // any key
-	NoEviction                // none: commands that need memory are refused
+	NoEviction                // no keys: commands that need memory are refused
 )
 
 var policyNames = [...]string{VolatileLRU: "volatile-lru", AllKeys: "allkeys-lru", NoEviction: "noeviction"}
 
-// String is the policy as Redis' configuration names it.
+// String returns the policy's name in Redis' configuration.
 func (p Policy) String() string {
 	if int(p) < len(policyNames) {
 		return policyNames[p]
@@ -24,10 +24,10 @@ func (p Policy) String() string {
 	return "unknown"
 }
 
-// Evict is memory pressure: by NoEviction, until Relieve commands that need
-// memory are refused; by the other policies all keys that the policy allows are
-// evicted at once, which is taken to be enough. A follower evicts nothing and
-// refuses nothing for it: it leaves both to its leader.
+// Evict is memory pressure. With NoEviction commands that need memory are refused
+// until Relieve. With other policies all allowed keys are evicted at once, which
+// is assumed to be enough. A follower neither evicts nor refuses: its leader
+// does.
 func (s *Server) Evict(now time.Duration) {
 	s.Expire(now)
 	switch {
@@ -47,7 +47,7 @@ func (s *Server) Evict(now time.Duration) {
 	}
 }
 
-// Relieve ends what Evict began.
+// Relieve ends the pressure of Evict.
 func (s *Server) Relieve() {
 	s.pressed = false
 	s.role()

@@ -18,7 +18,7 @@ const (
 	s  = time.Second
 )
 
-// call is one call of a server: a command at a time, by a tag, or an event.
+// call is one call of a server: a command with its tag, or an event.
 type call struct {
 	now time.Duration
 	by  int
@@ -78,7 +78,7 @@ func on(v redis.Verb, key, value string) redis.Command {
 	return redis.Command{Verb: v, Key: key, Value: value}
 }
 
-// What took effect, and whose it was.
+// TestEffects checks each effect and its entry's maker.
 func TestEffects(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -86,7 +86,7 @@ func TestEffects(t *testing.T) {
 		calls []call
 		want  []model.Effect
 	}{
-		{"what changes nothing has none", model.None, []call{
+		{"no change, no effect", model.None, []call{
 			{0, 1, on(redis.Get, "k", "")},
 			{0, 1, on(redis.Del, "k", "")},
 			{0, 1, pexpire("k", s)},
@@ -111,7 +111,7 @@ func TestEffects(t *testing.T) {
 			{model.Prolonged, "k", 1, 3},
 			{model.Removed, "k", 1, 5},
 		}},
-		{"a claim again", model.None, []call{
+		{"a repeated claim", model.None, []call{
 			{0, 1, claim("k", "v", "", s)},
 			{0, 2, claim("k", "w", "", s)},
 			{0, 3, claim("k", "v", "", s)},
@@ -120,10 +120,10 @@ func TestEffects(t *testing.T) {
 		{"getset over another's", model.None, []call{
 			{0, 1, on(redis.GetSet, "k", "v")}, {0, 2, on(redis.GetSet, "k", "w")},
 		}, []model.Effect{{model.Created, "k", 1, 1}, {model.Overwritten, "k", 1, 2}}},
-		{"extended by who holds it", model.None, []call{
+		{"extended by the holder", model.None, []call{
 			{0, 1, set("k", "v", s)}, {0, 2, extend("k", "w", 2*s)}, {0, 3, extend("k", "v", 2*s)}, {0, 4, extend("k", "v", 0)},
 		}, []model.Effect{{model.Created, "k", 1, 1}, {model.Prolonged, "k", 1, 3}, {model.Removed, "k", 1, 4}}},
-		{"replaced by who knows what it holds", model.None, []call{
+		{"replaced by a client that knows the value", model.None, []call{
 			{0, 1, replace("k", "", "v", s)}, {0, 2, replace("k", "w", "x", s)}, {0, 3, replace("k", "v", "x", s)},
 		}, []model.Effect{{model.Created, "k", 1, 1}, {model.Removed, "k", 1, 3}, {model.Created, "k", 3, 3}}},
 		{"a grant that fails", model.None, []call{
@@ -151,21 +151,21 @@ func TestEffects(t *testing.T) {
 			{s, 1, set("k", "v", s)}, {-s, 0, expire}, {s, 2, setIfAbsent("k", "w", s)}, {5 * s, 0, expire},
 		}, []model.Effect{{model.Created, "k", 1, 1}, {model.Expired, "k", 1, 0}}},
 
-		{"without log a crash takes all", model.None, []call{
+		{"without a log a crash loses all", model.None, []call{
 			{0, 1, set("b", "", 0)}, {0, 2, set("a", "", s)}, {9 * s / 10, 0, crash}, {2 * s, 0, restart},
 		}, []model.Effect{
 			{model.Created, "b", 1, 1}, {model.Created, "a", 2, 2}, {model.Lost, "a", 2, 0}, {model.Lost, "b", 1, 0},
 		}},
-		{"without log a kill takes all", model.None, []call{
+		{"without a log a kill loses all", model.None, []call{
 			{0, 1, set("b", "", 0)}, {0, 0, kill}, {0, 0, restart}, {0, 2, on(redis.SetNX, "b", "")},
 		}, []model.Effect{{model.Created, "b", 1, 1}, {model.Lost, "b", 1, 0}, {model.Created, "b", 2, 2}}},
-		{"what is synced always is kept", model.Always, []call{
+		{"with sync always all is kept", model.Always, []call{
 			{0, 1, set("k", "v", s)}, {0, 0, crash}, {s, 0, restart}, {2 * s, 0, crash}, {3 * s, 0, restart},
 		}, []model.Effect{{model.Created, "k", 1, 1}, {model.Expired, "k", 1, 0}}},
-		{"a kill loses nothing of a log", model.Everysec, []call{
+		{"a kill loses none of the log", model.Everysec, []call{
 			{0, 1, set("k", "v", 0)}, {0, 0, kill}, {0, 0, restart}, {0, 2, setIfAbsent("k", "w", 0)},
 		}, []model.Effect{{model.Created, "k", 1, 1}}},
-		{"a crash loses what the last second brought", model.Everysec, []call{
+		{"a crash loses the last second", model.Everysec, []call{
 			{s / 2, 1, set("old", "", 0)},
 			{3 * s / 2, 2, set("new", "", 0)},
 			{7 * s / 4, 0, crash},
@@ -175,7 +175,7 @@ func TestEffects(t *testing.T) {
 		{"a crash after the fsync loses nothing", model.Everysec, []call{
 			{s / 2, 1, set("k", "", 0)}, {s, 0, crash}, {s, 0, restart},
 		}, []model.Effect{{model.Created, "k", 1, 1}}},
-		{"a crash brings back what was released", model.Everysec, []call{
+		{"a crash restores a released entry", model.Everysec, []call{
 			{0, 1, set("k", "v", 5*s)},
 			{3 * s / 2, 2, on(redis.Del, "k", "")},
 			{7 * s / 4, 3, set("k", "w", 5*s)},
@@ -190,10 +190,10 @@ func TestEffects(t *testing.T) {
 			{model.Created, "k", 1, 0},
 			{model.Expired, "k", 1, 0},
 		}},
-		{"but not what ran out meanwhile", model.Everysec, []call{
+		{"but not one that has expired meanwhile", model.Everysec, []call{
 			{0, 1, set("k", "v", 3*s/2)}, {3 * s / 2, 2, on(redis.Del, "k", "")}, {7 * s / 4, 0, crash}, {2 * s, 0, restart},
 		}, []model.Effect{{model.Created, "k", 1, 1}, {model.Removed, "k", 1, 2}}},
-		{"a crash takes back an extension", model.Everysec, []call{
+		{"a crash undoes an extension", model.Everysec, []call{
 			{0, 1, set("k", "v", 5*s)}, {s, 2, pexpire("k", 9*s)}, {s, 0, crash}, {2 * s, 0, restart},
 		}, []model.Effect{{model.Created, "k", 1, 1}, {model.Prolonged, "k", 1, 2}, {model.Shortened, "k", 1, 0}}},
 		{"a crash sets a counter back", model.Everysec, []call{
@@ -209,7 +209,7 @@ func TestEffects(t *testing.T) {
 	}
 }
 
-// A token may be drawn twice when a crash sets its counter back.
+// A token may repeat after a crash has reset its counter.
 func TestCrashRepeatsTokens(t *testing.T) {
 	server := model.New(model.Options{Fsync: model.Everysec})
 	play(server, []call{{0, 1, grant("a", "v", "n", s)}, {s, 2, grant("b", "v", "n", s)}, {s, 0, crash}, {s, 0, restart}})
@@ -240,7 +240,7 @@ func TestNextExpiry(t *testing.T) {
 	next(0, false)
 }
 
-// calls draws commands with time going on, back, or standing still.
+// calls draws commands; the clock advances, goes back, or stands still.
 func calls() *rapid.Generator[[]call] {
 	return rapid.Custom(func(t *rapid.T) []call {
 		var now time.Duration
@@ -259,14 +259,14 @@ func calls() *rapid.Generator[[]call] {
 	})
 }
 
-// Whether the server expires keys by itself or only when a command meets them
-// makes no difference to any reply.
+// Replies are the same whether keys expire by themselves or when a command meets
+// them.
 func TestExpiryIsInvisible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lazy, active := model.New(model.Options{}), model.New(model.Options{})
 		var latest time.Duration
 		for i, c := range calls().Draw(t, "calls") {
-			latest = max(latest, c.now) // what one of them expired must not be back for the other
+			latest = max(latest, c.now) // both servers must use the later time: an expired key must not return
 			active.Expire(latest)
 			a, b := lazy.Apply(latest, c.by, c.do.(redis.Command)), active.Apply(latest, c.by, c.do.(redis.Command))
 			if a != b {
@@ -283,7 +283,7 @@ func TestExpiryIsInvisible(t *testing.T) {
 	})
 }
 
-// A crash is the same as not having had what came after the last fsync.
+// A crash equals the absence of all writes after the last fsync.
 func TestCrashIsTheLastFsync(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := calls().Draw(t, "calls")
@@ -304,7 +304,7 @@ func TestCrashIsTheLastFsync(t *testing.T) {
 
 func second(d time.Duration) int64 { return int64(math.Floor(d.Seconds())) }
 
-// The effects tell, for every key, whether it is there and whose it is.
+// The effects show for every key whether it exists and who made it.
 func TestEffectsTellTheState(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		server := model.New(model.Options{Fsync: model.Everysec})
@@ -314,17 +314,17 @@ func TestEffectsTellTheState(t *testing.T) {
 				switch e.Kind {
 				case model.Created:
 					if there[e.Key] {
-						t.Fatalf("%+v of what was there", e)
+						t.Fatalf("%+v of an existing key", e)
 					}
 					there[e.Key] = true
 				case model.Removed, model.Expired, model.Lost:
 					if !there[e.Key] {
-						t.Fatalf("%+v of what was not there", e)
+						t.Fatalf("%+v of a missing key", e)
 					}
 					there[e.Key] = false
 				default:
 					if !there[e.Key] {
-						t.Fatalf("%+v of what was not there", e)
+						t.Fatalf("%+v of a missing key", e)
 					}
 				}
 			}
@@ -345,7 +345,7 @@ func TestEffectsTellTheState(t *testing.T) {
 	})
 }
 
-// State is equal where the past does not show, and only there.
+// States are equal exactly if the past makes no difference.
 func TestAppendState(t *testing.T) {
 	state := func(now time.Duration, calls ...call) string {
 		server := model.New(model.Options{})

@@ -6,7 +6,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// The errors of a server that does not execute a command, as it words them.
+// These are the errors of a server that refuses a command, word for word.
 const (
 	errReadOnly    = "READONLY You can't write against a read only replica."
 	errReplicaWait = "ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0 if a replica is configured to be writable (which is not the default) writes to replicas are just local and are not propagated."
@@ -15,20 +15,20 @@ const (
 	errUnserved    = "CLUSTERDOWN Hash slot not served"
 )
 
-// SlotRange is a part of a cluster's keys, those of the slots From to To, both
-// included, and the address of the server that answers for them.
+// SlotRange is a part of a cluster's keys, the slots From to To, inclusive, and
+// the address of the server that has them.
 type SlotRange struct {
 	From, To int
 	Addr     string
 }
 
-// traits is what a server looks at before it executes a command. Those of a
-// script are those of the first command in it that a server may refuse:
-// CompareAndDelete and Extend write only when they have found their value.
+// traits are the properties that a server checks before it executes a command. A
+// script has those of its first command that a server may refuse:
+// CompareAndDelete and Extend write only after they have found their value.
 type traits struct {
 	keyless bool
 	writes  bool
-	grows   bool // needs memory (denyoom, in the server's table of commands)
+	grows   bool // needs memory (denyoom in the server's command table)
 }
 
 var traitsOf = [...]traits{
@@ -45,8 +45,8 @@ var traitsOf = [...]traits{
 	redis.Replace: {writes: true, grows: true},
 }
 
-// refuse answers c where this server does not execute it, in the order in
-// which Redis looks: the cluster, the memory, the role.
+// refuse returns the refusal of c, if this server refuses it. It checks in Redis'
+// order: the cluster, the memory, the role.
 func (s *Server) refuse(c *redis.Command) (redis.Reply, bool) {
 	var t traits
 	if int(c.Verb) < len(traitsOf) {
@@ -58,7 +58,7 @@ func (s *Server) refuse(c *redis.Command) (redis.Reply, bool) {
 		}
 	}
 	switch {
-	case s.pressed && !s.follower && t.grows: // a replica keeps no limit of its own
+	case s.pressed && !s.follower && t.grows: // a replica has no limit of its own
 		return failure(errMemory), true
 	case s.follower && t.writes:
 		return failure(errReadOnly), true
@@ -68,9 +68,9 @@ func (s *Server) refuse(c *redis.Command) (redis.Reply, bool) {
 	return redis.Reply{}, false
 }
 
-// redirect answers c where the cluster has its keys elsewhere. A follower sends
-// on even reads, to the leader whose keys it has: it would answer them only to
-// who has asked it to, with READONLY.
+// redirect returns the refusal of c if another server of the cluster has its
+// keys. A follower redirects even reads to its leader: it would answer them only
+// after READONLY, which is not supported.
 func (s *Server) redirect(c *redis.Command) (redis.Reply, bool) {
 	slot := redis.Slot(c.Key)
 	addr, served := s.serving(slot)
@@ -85,7 +85,7 @@ func (s *Server) redirect(c *redis.Command) (redis.Reply, bool) {
 	return redis.Reply{}, false
 }
 
-// serving is the address of the server that answers for slot.
+// serving returns the address of the server that has slot.
 func (s *Server) serving(slot int) (addr string, ok bool) {
 	for _, r := range s.options.Cluster {
 		if r.From <= slot && slot <= r.To {

@@ -9,7 +9,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// Memory pressure takes what the policy allows.
+// Memory pressure evicts the keys that the policy allows.
 func TestEvict(t *testing.T) {
 	all := []call{
 		{0, 1, set("b", "", s)},
@@ -35,16 +35,16 @@ func TestEvict(t *testing.T) {
 		}
 		r := server.Apply(2*ms, 5, set("e", "", s))
 		if refused := strings.HasPrefix(r.Str, "OOM "); refused != (policy == model.NoEviction) {
-			t.Errorf("%v: then a SET is answered %+v", policy, r)
+			t.Errorf("%v: then a SET returns %+v", policy, r)
 		}
 		server.Relieve()
 		if r := server.Apply(2*ms, 5, set("e", "", s)); r.Kind != redis.Status {
-			t.Errorf("%v: after the relief a SET is answered %+v", policy, r)
+			t.Errorf("%v: after the relief a SET returns %+v", policy, r)
 		}
 	}
 }
 
-// A server of a cluster executes what it has the keys of.
+// A server of a cluster executes commands on its own keys.
 func TestCluster(t *testing.T) {
 	cluster := []model.SlotRange{{From: 0, To: 8000, Addr: "a:1"}, {From: 8001, To: 12000, Addr: "b:1"}, {From: 13000, To: 13999, Addr: "a:1"}}
 	const own, other, nobodys = "k", "b", "foo" // slots 7629, 3300, 12182
@@ -71,13 +71,13 @@ func TestCluster(t *testing.T) {
 		}
 		server.Follow()
 		if got := server.Apply(0, 3, on(redis.Get, own, "")); got != failure("MOVED 7629 a:1") {
-			t.Errorf("a replica answers %+v", got)
+			t.Errorf("a replica returns %+v", got)
 		}
 	}
 }
 
-// What decides answers is part of the state.
-func TestStateTellsRefusals(t *testing.T) {
+// Everything that determines answers is part of the state.
+func TestStateContainsReasonsForRefusals(t *testing.T) {
 	change := map[string]func(*model.Server){
 		"leads":        func(*model.Server) {},
 		"follows":      (*model.Server).Follow,
@@ -90,25 +90,25 @@ func TestStateTellsRefusals(t *testing.T) {
 		do(server)
 		state := string(server.AppendState(nil, 0))
 		if twin, there := seen[state]; there {
-			t.Errorf("one that %s has the state of one that %s", name, twin)
+			t.Errorf("a server that %s has the state of one that %s", name, twin)
 		}
 		seen[state] = name
 		server.Relieve()
 		server.Lead(0)
 		if got := string(server.AppendState(nil, 0)); got != string(model.New(model.Options{}).AppendState(nil, 0)) {
-			t.Errorf("one that %s, and no longer does, has the state %q", name, got)
+			t.Errorf("a server that no longer %s has the state %q", name, got)
 		}
 	}
 }
 
-// A follower leaves it to its leader to be short of memory.
+// A follower ignores its own memory pressure.
 func TestFollowerIgnoresMemory(t *testing.T) {
 	server := model.New(model.Options{Policy: model.NoEviction})
 	server.Evict(0)
 	refused := func(want string) {
 		t.Helper()
 		if r := server.Apply(0, 1, set("k", "v", s)); !strings.HasPrefix(r.Str, want) {
-			t.Errorf("a SET is answered %+v, want %s", r, want)
+			t.Errorf("a SET returns %+v, want %s", r, want)
 		}
 	}
 	refused("OOM ")

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// Write is one effect of a leader's on one key, as its followers get it: what
-// the key holds from now on, or that it holds nothing. Expiry is absolute, and
-// the tag of the maker goes with it.
+// Write is one effect of a leader on one key, for its followers: the key's new
+// entry, or its removal. Expiry is absolute, and the maker's tag is included.
 type Write struct {
 	key   string
 	entry entry
@@ -31,42 +30,41 @@ func (e entry) String() string {
 	return fmt.Sprintf("%q", e.text())
 }
 
-// Writes returns what this server has done to its keys since it was last
-// called, in order: requests, expiries and evictions, while it led. The slice
-// is good until the next call of Writes. Options.Replicated has to be set; who
-// never calls Writes then lets it grow.
+// Writes returns this server's changes to its keys as a leader since the last
+// call, in order: requests, expiries and evictions. The slice is valid until the
+// next call of Writes. It needs Options.Replicated; without calls it then grows.
 //
-// What one command did reaches a replica of Redis in one piece: whoever calls
-// Writes after each command should carry the slice so.
+// A replica of Redis receives the changes of one command together: callers should
+// pass on the slice after each command.
 func (s *Server) Writes() []Write {
 	w := s.writes
 	s.writes, s.told = s.told[:0], w
 	return w
 }
 
-// Follow makes s a replica: it answers reads by what its leader told it, and
-// refuses writes. It expires nothing: a key that is due reads as missing, and
-// stays until the leader's deletion comes.
+// Follow makes s a replica: it answers reads with its leader's data and refuses
+// writes. It does not expire keys: a due key reads as missing, and stays until
+// the leader's deletion arrives.
 func (s *Server) Follow() {
 	s.follower = true
 	s.role()
 }
 
-// Lead makes s a leader, with what it holds, as REPLICAOF NO ONE does. From
-// now on it expires keys by its own clock: what is due by that goes at once.
+// Lead makes s a leader with its present data, like REPLICAOF NO ONE. From now on
+// keys expire by its own clock: due keys are removed at once.
 func (s *Server) Lead(now time.Duration) {
 	s.follower = false
 	s.role()
 	s.Expire(now)
 }
 
-// role sets what follows from the options and the part that s plays.
+// role sets the fields that follow from the options and the role.
 func (s *Server) role() {
 	s.records = s.options.Replicated && !s.follower
 	s.guarded = s.follower || s.pressed || len(s.options.Cluster) > 0
 }
 
-// Replicate has a follower take in a write of its leader's. It has no Effects.
+// Replicate applies a leader's write to a follower. It has no Effects.
 func (s *Server) Replicate(now time.Duration, w Write) {
 	s.tick(now)
 	old, had := s.entries[w.key]
@@ -78,9 +76,9 @@ func (s *Server) Replicate(now time.Duration, w Write) {
 	}
 }
 
-// CopyFrom is a full synchronisation: s holds exactly what from holds. An
-// entry of s that from does not hold, or that another request has made there,
-// is Lost; what s gains by it has no Effects.
+// CopyFrom is a full synchronisation: s gets exactly the data of from. An entry
+// of s is Lost if from lacks it or has it from another request. New entries in s
+// have no Effects.
 func (s *Server) CopyFrom(now time.Duration, from *Server) {
 	s.tick(now)
 	for _, key := range s.sorted() {
@@ -101,9 +99,8 @@ func (s *Server) CopyFrom(now time.Duration, from *Server) {
 	}
 }
 
-// Entries yields each key that s holds, in order, and the tag of the request
-// that made its entry. What is due has been left out by a leader, but not yet
-// by a follower.
+// Entries yields each key of s, in order, and the tag of the request that made
+// its entry. A leader leaves out due keys, a follower does not.
 func (s *Server) Entries(yield func(key string, maker int) bool) {
 	for _, key := range s.sorted() {
 		e := s.entries[key]

@@ -13,7 +13,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// replicated is a leader, and a follower that has nothing yet.
+// replicated returns a leader and an empty follower.
 func replicated() (leader, follower *model.Server) {
 	o := model.Options{Replicated: true}
 	leader, follower = model.New(o), model.New(o)
@@ -21,15 +21,15 @@ func replicated() (leader, follower *model.Server) {
 	return leader, follower
 }
 
-// carry has follower take in what leader did.
+// carry applies the leader's writes to follower.
 func carry(now time.Duration, leader, follower *model.Server) {
 	for _, w := range leader.Writes() {
 		follower.Replicate(now, w)
 	}
 }
 
-// incidents are what calls never have a server meet: it expires keys by itself,
-// or is short of memory.
+// incidents adds events that calls do not include: expiry by the server itself
+// and memory pressure.
 func incidents(calls []call) *rapid.Generator[[]call] {
 	return rapid.Custom(func(t *rapid.T) []call {
 		for i := range calls {
@@ -44,13 +44,13 @@ func incidents(calls []call) *rapid.Generator[[]call] {
 	})
 }
 
-// state is what a server holds, without the part that it plays.
+// state returns a server's state without its role.
 func state(server *model.Server, now time.Duration) []byte {
 	return bytes.TrimSuffix(server.AppendState(nil, now), []byte("f"))
 }
 
-// A follower that was told everything holds what its leader holds, answers
-// reads alike, and has no effects of its own.
+// A follower with all writes has its leader's data, gives the same answers to
+// reads, and has no effects.
 func TestFollowerHoldsWhatItsLeaderHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		leader, follower := replicated()
@@ -77,7 +77,7 @@ func TestFollowerHoldsWhatItsLeaderHolds(t *testing.T) {
 	})
 }
 
-// Nothing that a follower is asked changes it.
+// No command changes a follower.
 func TestFollowerIsNotChangedByCommands(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		leader, follower := replicated()
@@ -96,7 +96,7 @@ func TestFollowerIsNotChangedByCommands(t *testing.T) {
 	})
 }
 
-// A follower that is promoted goes on as its leader would have.
+// A promoted follower continues like its leader.
 func TestPromotionKeeps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		leader, follower := replicated()
@@ -123,8 +123,8 @@ func TestPromotionKeeps(t *testing.T) {
 	})
 }
 
-// After a full synchronisation two servers hold the same, and Lost is exactly
-// what is no longer there as it was made.
+// After a full synchronisation two servers have the same data. Exactly the
+// entries that no longer exist as made are Lost.
 func TestCopyFrom(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		from, to := replicated()
@@ -153,7 +153,7 @@ func TestCopyFrom(t *testing.T) {
 		}
 		to.CopyFrom(now, from)
 		if effects := to.Effects(); len(effects) != 0 {
-			t.Fatalf("a second time it has the effects %v", effects)
+			t.Fatalf("a second copy has the effects %v", effects)
 		}
 		to.Lead(now)
 		if next, ok := to.NextExpiry(); ok && next <= now {
@@ -167,7 +167,7 @@ func TestCopyFrom(t *testing.T) {
 	})
 }
 
-// held is whose each entry of a server is.
+// held returns the maker of each entry of a server.
 func held(server *model.Server) map[string]int {
 	m := map[string]int{}
 	for key, maker := range server.Entries {
@@ -176,8 +176,8 @@ func held(server *model.Server) map[string]int {
 	return m
 }
 
-// What a leader does comes as writes: what was asked for, and what it did by
-// itself; what changed nothing, or was taken back, does not.
+// A leader's changes become writes, those by requests and its own. A command
+// without a change, or with an undone one, makes none.
 func TestWrites(t *testing.T) {
 	leader, _ := replicated()
 	play(leader, []call{
@@ -207,17 +207,17 @@ func TestWrites(t *testing.T) {
 		t.Errorf("got\n%q, want\n%q", got, want)
 	}
 	if w := leader.Writes(); len(w) != 0 {
-		t.Errorf("a second time: %v", w)
+		t.Errorf("second call: %v", w)
 	}
 	leader.Apply(4*ms, 7, set("k", "v", 0))
 	leader.Kill(4 * ms)
 	leader.Restart(4 * ms)
 	if w := leader.Writes(); len(w) != 0 {
-		t.Errorf("after the end of its process: %v", w)
+		t.Errorf("after the end of the process: %v", w)
 	}
 }
 
-// A clock that is ahead ends a lease when its server takes over.
+// A clock that is ahead ends a lease when its server becomes the leader.
 func TestPromotionExpiresByTheFollowersClock(t *testing.T) {
 	leader, follower := replicated()
 	leader.Apply(0, 1, set("k", "v", s))
@@ -235,7 +235,7 @@ func TestPromotionExpiresByTheFollowersClock(t *testing.T) {
 	}
 }
 
-// A follower's crash loses copies only.
+// A follower's crash loses only copies.
 func TestFollowersCrashHasNoEffects(t *testing.T) {
 	for _, fsync := range []model.Fsync{model.None, model.Everysec, model.Always} {
 		leader, _ := replicated()
@@ -251,8 +251,8 @@ func TestFollowersCrashHasNoEffects(t *testing.T) {
 	}
 }
 
-// A leader's entry that is due is nobody's any more; a follower has it until
-// it is told, or leads.
+// A leader no longer has its due entries. A follower has them until the leader's
+// deletion arrives, or until it leads.
 func TestEntriesThatAreDue(t *testing.T) {
 	leader, follower := replicated()
 	leader.Apply(0, 1, set("k", "v", ms))
@@ -268,7 +268,7 @@ func TestEntriesThatAreDue(t *testing.T) {
 	}
 }
 
-// Writes stay as they are while the leader goes on.
+// Writes do not change while the leader continues.
 func TestWritesStayUntilTheNext(t *testing.T) {
 	leader, follower := replicated()
 	leader.Apply(0, 1, set("a", "v", s))
@@ -283,7 +283,7 @@ func TestWritesStayUntilTheNext(t *testing.T) {
 	}
 }
 
-// A server that is Reset has nothing of what it was.
+// A reset server has no previous state.
 func TestResetForgetsTheRole(t *testing.T) {
 	server, _ := replicated()
 	server.Apply(0, 1, set("k", "v", s))
@@ -292,12 +292,12 @@ func TestResetForgetsTheRole(t *testing.T) {
 	server.Reset(model.Options{Policy: model.NoEviction})
 	server.Apply(0, 1, set("k", "v", s))
 	if n := len(server.Writes()); n != 0 {
-		t.Errorf("it has %d writes for replicas that it does not have", n)
+		t.Errorf("it has %d writes, but no replicas", n)
 	}
 	server.Evict(0)
 	server.Reset(model.Options{Replicated: true})
 	if r := server.Apply(0, 1, set("k", "v", s)); r.Kind != redis.Status {
-		t.Errorf("a SET is answered %+v", r)
+		t.Errorf("a SET returns %+v", r)
 	}
 	if n := len(server.Writes()); n != 1 {
 		t.Errorf("a SET has %d writes", n)

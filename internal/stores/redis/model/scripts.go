@@ -2,7 +2,7 @@ package model
 
 import "github.com/lockcheck/lockcheck/stores/redis"
 
-// The scripts, step by step as the Lua text in package redis has them.
+// These are the scripts, step by step as in the Lua text of package redis.
 
 func (s *Server) compareAndDelete(by int, c *redis.Command) redis.Reply {
 	e, no, ok := s.compare(c)
@@ -65,9 +65,9 @@ func (s *Server) extend(by int, c *redis.Command) redis.Reply {
 	return s.pexpire(by, c)
 }
 
-// compare is how the scripts begin that change what holds c's value: e is that
-// entry. Not ok: there is none, or none that this server may change, and no is
-// the answer.
+// compare is the beginning of scripts that change a key with c's value: e is that
+// entry. ok is false if there is none, or if this server may not change it; no is
+// then the answer.
 func (s *Server) compare(c *redis.Command) (e entry, no redis.Reply, ok bool) {
 	e, ok = s.find(c.Key)
 	switch {
@@ -102,8 +102,8 @@ func (s *Server) replace(by int, c *redis.Command) redis.Reply {
 	return integer(1)
 }
 
-// token counts counter up; without a counter it is 1. It is the float64 that
-// Lua makes of it.
+// token increments counter and returns it, or 1 without a counter. Like Lua it
+// converts the number to a float64.
 func (s *Server) token(by int, counter string) redis.Reply {
 	if counter == "" {
 		return integer(1)
@@ -113,11 +113,11 @@ func (s *Server) token(by int, counter string) redis.Reply {
 	return r
 }
 
-// unset takes back the SET that was the last thing to take effect.
+// unset undoes the SET that was the last effect.
 func (s *Server) unset(key string) {
 	s.drop(key, s.entries[key])
 	s.effects = s.effects[:len(s.effects)-1]
 	if s.records {
-		s.writes = s.writes[:len(s.writes)-2] // set, and taken back
+		s.writes = s.writes[:len(s.writes)-2] // the SET and its removal
 	}
 }

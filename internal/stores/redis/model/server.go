@@ -1,9 +1,10 @@
-// Package model is a Redis server as a pure state machine: a command and the
-// time go in, the reply and what took effect come out. It has no clock, no
-// network and no randomness, and the same calls always give the same answers.
+// Package model is a Redis server as a pure state machine: the input is a command
+// and the time, the output is the reply and the effects. It has no clock, network
+// or randomness. The same calls always give the same answers.
 //
-// It knows the commands of package redis and answers as Redis 7.0 does, errors
-// to the letter. The suite in package porttest holds it to the real server.
+// It supports the commands of package redis and answers as Redis 7.0 does, with
+// identical error messages. The suite in package porttest compares it with the
+// real server.
 package model
 
 import (
@@ -13,13 +14,13 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// Options is how a server is configured.
+// Options configure a server.
 type Options struct {
 	Fsync Fsync
-	// Replicated has Writes tell replicas what this server does while it leads.
+	// Replicated makes Writes return the changes of a leading server.
 	Replicated bool
-	// Cluster is who serves which keys; nil: this server serves all. Self is
-	// the element of it that is this server.
+	// Cluster lists which server has which keys; nil: this server has all of
+	// them. Self is the address of this server in it.
 	Cluster []SlotRange
 	Self    int
 	Policy  Policy
@@ -27,41 +28,42 @@ type Options struct {
 
 // Server is a Redis server that is up.
 //
-// The time that its methods take is its wall clock, as the time since an epoch
-// that the caller chooses. It may jump, backwards too. As in Redis, expiry
-// knows whole milliseconds only: a key set at 0 ms for 10 ms is there until
-// the end of millisecond 10.
+// The time in its methods is its wall clock, since an epoch that the caller
+// chooses. It may jump, also backwards. As in Redis, expiry uses whole
+// milliseconds: a key set at 0 ms for 10 ms exists until the end of millisecond
+// 10.
 type Server struct {
 	options Options
 	entries map[string]entry
-	due     []deadline // one for each entry that expires, the next one first
+	due     []deadline // one for each entry that expires, the first deadline first
 	ms      int64      // the clock at the current command
 	effects []Effect
 
 	second   int64    // of the clock, at the last fsync
-	unsynced []change // since then, with Everysec
-	restored []Effect // what a crash brings back, told when the server is up again
+	unsynced []change // changes since then, with Everysec
+	restored []Effect // effects of a crash that restores entries, reported after the restart
 	keys     []string // scratch
 
-	guarded  bool // not every command is executed: refuse has to look at it
+	guarded  bool // some commands may be refused: refuse must check them
 	follower bool
-	pressed  bool    // no memory is left, and none is made room for
+	pressed  bool    // memory is full and nothing is evicted
 	records  bool    // changes become writes
 	writes   []Write // since the last call of Writes
-	told     []Write // what that one returned
+	told     []Write // the slice that this call returned
 }
 
-// entry is what a key holds.
+// entry is the value of a key.
 type entry struct {
 	kind  kind
 	str   string
 	num   int64 // the number, or the length of the list
-	due   int64 // the last millisecond in which it is there
+	due   int64 // the last millisecond in which it exists
 	maker int
 }
 
-// kind is how a value is kept. A string that was counted up is a number, so
-// that counting allocates nothing; of a list no command reads more than its length.
+// kind is a value's representation. An incremented string is a number, so that
+// counting does not allocate. Of a list only the length is kept: no command reads
+// more.
 type kind uint8
 
 const (
@@ -79,7 +81,7 @@ func New(o Options) *Server {
 	return s
 }
 
-// Reset makes s a new, empty server; the zero Server may be Reset too.
+// Reset makes s a new, empty server. The zero Server may be Reset too.
 func (s *Server) Reset(o Options) {
 	*s = Server{
 		options: o,
@@ -94,11 +96,11 @@ func (s *Server) Reset(o Options) {
 	clear(s.entries)
 }
 
-// Apply executes c at now. by is the caller's tag of the request, which the
-// entry that it makes keeps; 0 stands for the server itself.
+// Apply executes c at now. by is the caller's tag of the request. The entry that
+// it makes keeps the tag; 0 means the server itself.
 //
-// Of Wait it knows only what a server without replicas says, and says it at
-// once: what takes time is the caller's to answer.
+// It answers Wait at once like a server without replicas. A caller with replicas
+// must answer Wait itself.
 func (s *Server) Apply(now time.Duration, by int, c redis.Command) redis.Reply {
 	s.tick(now)
 	if s.guarded {
@@ -141,14 +143,14 @@ func (s *Server) Apply(now time.Duration, by int, c redis.Command) redis.Reply {
 	return failure("ERR unknown command")
 }
 
-// tick sets the clock, and syncs what the time has come for.
+// tick sets the clock and does the syncs that are due.
 func (s *Server) tick(now time.Duration) {
 	s.ms = floor(now, time.Millisecond)
 	s.sync(now)
 }
 
-// find returns what key holds now. A key that is due is removed on the way,
-// or, by a follower, only passed over.
+// find returns the present entry of key. It removes a due key, or, on a follower,
+// ignores it.
 func (s *Server) find(key string) (entry, bool) {
 	e, ok := s.entries[key]
 	if ok && e.due < s.ms {
@@ -160,7 +162,7 @@ func (s *Server) find(key string) (entry, bool) {
 	return e, ok
 }
 
-// put gives key e in place of old (had: whether there was one).
+// put stores e under key in place of old. had reports whether old existed.
 func (s *Server) put(key string, e, old entry, had bool) {
 	s.record(key, old, had)
 	if s.records {
@@ -173,7 +175,7 @@ func (s *Server) put(key string, e, old entry, had bool) {
 	s.reschedule(key, old.due, e.due)
 }
 
-// drop removes key, which holds e.
+// drop removes key with its entry e.
 func (s *Server) drop(key string, e entry) {
 	s.record(key, e, true)
 	if s.records {
@@ -183,7 +185,7 @@ func (s *Server) drop(key string, e entry) {
 	s.reschedule(key, e.due, never)
 }
 
-// floor is d in whole units, rounded down.
+// floor returns d in whole units, rounded down.
 func floor(d, unit time.Duration) int64 {
 	n := int64(d / unit)
 	if d%unit < 0 {

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// AppendState appends the state of a server that is up, at now, to buf. Two
-// servers with the same options and the same state answer alike from now on.
-// Times are relative to now, and tags are left out: no reply depends on them.
-// The part of a millisecond at which now stands counts only where a key expires.
-// Effects and Writes that nobody has called for are left out, too.
+// AppendState appends the state of a running server at now to buf. Two servers
+// with the same options and the same state answer alike from now on. Times are
+// relative to now, and tags are left out, because no reply depends on them. The
+// fraction of a millisecond of now counts only if a key expires. Pending Effects
+// and Writes are left out, too.
 func (s *Server) AppendState(buf []byte, now time.Duration) []byte {
 	buf = binary.AppendUvarint(buf, uint64(len(s.entries)))
 	for _, key := range s.sorted() {
@@ -30,7 +30,8 @@ func (s *Server) AppendState(buf []byte, now time.Duration) []byte {
 	return buf
 }
 
-// appendUnsynced appends what a crash would undo, and how long until it can not.
+// appendUnsynced appends the changes that a crash would undo, and the time until
+// they are synced.
 func (s *Server) appendUnsynced(buf []byte, now time.Duration) []byte {
 	buf = binary.AppendVarint(buf, int64(len(s.unsynced)))
 	if len(s.unsynced) == 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// runBytes sends every byte, and long values, there and back: in keys, in
-// values, through commands and through scripts.
+// runBytes sends every byte and long values and reads them back: in keys and
+// values, with commands and scripts.
 func runBytes(t *testing.T, w World) {
 	var all strings.Builder
 	values := []string{"\r\n", "$-1\r\n", " v ", "ÿ日本", strings.Repeat("x", 1<<17)}

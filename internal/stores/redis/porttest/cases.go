@@ -11,21 +11,21 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// testCase is a story of commands on a server without keys, with the replies
-// as Redis 7.0 gives them.
+// testCase is a sequence of commands on a server without keys, with the replies
+// of Redis 7.0.
 type testCase struct {
 	name  string
-	exact bool // only where time is exact
+	exact bool // only with exact time
 	steps []step
 }
 
 type step struct {
-	sleep time.Duration // before do; do may be nothing
+	sleep time.Duration // before do; do may be missing
 	do    redis.Command
 	want  redis.Reply
 }
 
-// The replies.
+// These are the replies.
 var (
 	none       = redis.Reply{}
 	ok         = redis.Reply{Kind: redis.Status, Str: "OK"}
@@ -40,7 +40,7 @@ func failure(message string) redis.Reply { return redis.Reply{Kind: redis.Error,
 func bulk(value string) redis.Reply      { return redis.Reply{Kind: redis.Bulk, Str: value} }
 func number(n int64) redis.Reply         { return redis.Reply{Kind: redis.Int, Int: n} }
 
-// Commands, on the keys k (the lock), n (the counter) and l (a list).
+// These commands use the keys k (the lock), n (the counter) and l (a list).
 func get(key string) redis.Command   { return redis.Command{Verb: redis.Get, Key: key} }
 func del(key string) redis.Command   { return redis.Command{Verb: redis.Del, Key: key} }
 func pttl(key string) redis.Command  { return redis.Command{Verb: redis.PTTL, Key: key} }
@@ -94,7 +94,7 @@ func wait(replicas int64, limit time.Duration) redis.Command {
 const (
 	brief = 100 * time.Millisecond // a time to live that a case waits for
 	half  = brief / 2
-	long  = time.Hour // one that it does not
+	long  = time.Hour // one that a case does not wait for
 	ms    = time.Millisecond
 )
 
@@ -105,7 +105,7 @@ func cases() []testCase {
 func stringCases() []testCase {
 	maxed := fmt.Sprint(int64(math.MaxInt64))
 	return []testCase{
-		{name: "nothing there", steps: []step{
+		{name: "an empty server", steps: []step{
 			{do: get("k"), want: none},
 			{do: del("k"), want: number(0)},
 			{do: pttl("k"), want: number(-2)},
@@ -187,8 +187,8 @@ func stringCases() []testCase {
 			{do: set("n", "-9223372036854775808", 0), want: ok},
 			{do: incr("n"), want: number(math.MinInt64 + 1)},
 		}},
-		{name: "incr of what is no number", steps: notNumbers()},
-		{name: "incr at the end", steps: []step{
+		{name: "incr of something that is not a number", steps: notNumbers()},
+		{name: "incr at the greatest number", steps: []step{
 			{do: set("n", maxed, 0), want: ok},
 			{do: incr("n"), want: overflow},
 			{do: get("n"), want: bulk(maxed)},
@@ -208,7 +208,7 @@ func stringCases() []testCase {
 			{do: del("l"), want: number(1)},
 			{do: rpush("l"), want: number(1)},
 		}},
-		{name: "a list is no string", steps: []step{
+		{name: "a list is not a string", steps: []step{
 			{do: rpush("l"), want: number(1)},
 			{do: get("l"), want: wrongType},
 			{do: incr("l"), want: wrongType},
@@ -220,7 +220,7 @@ func stringCases() []testCase {
 			{do: set("l", "v", 0), want: ok},
 			{do: get("l"), want: bulk("v")},
 		}},
-		{name: "a string is no list", steps: []step{
+		{name: "a string is not a list", steps: []step{
 			{do: set("k", "v", 0), want: ok},
 			{do: rpush("k"), want: wrongType},
 			{do: incr("n"), want: number(1)},
@@ -230,7 +230,7 @@ func stringCases() []testCase {
 	}
 }
 
-// notNumbers has INCR try what only looks like a number.
+// notNumbers are steps in which INCR refuses texts that look like numbers.
 func notNumbers() []step {
 	var steps []step
 	for _, s := range []string{
@@ -265,7 +265,7 @@ func expiryCases() []testCase {
 			{sleep: brief, do: setIfAbsent("k", "w", long), want: ok},
 			{do: pttl("k"), want: number(long.Milliseconds())},
 		}},
-		{name: "set forgets the expiry", steps: []step{
+		{name: "set removes the expiry", steps: []step{
 			{do: set("k", "v", brief), want: ok},
 			{do: set("k", "w", 0), want: ok},
 			{do: pttl("k"), want: number(-1)},
@@ -290,7 +290,7 @@ func expiryCases() []testCase {
 			{do: pexpire("k", -long), want: number(1)},
 			{do: pttl("k"), want: number(-2)},
 		}},
-		{name: "no time to live", steps: []step{
+		{name: "an invalid time to live", steps: []step{
 			{do: set("k", "v", -ms), want: badExpire},
 			{do: set("k", "v", -ms/2), want: badExpire},
 			{do: get("k"), want: none},
@@ -308,7 +308,7 @@ func expiryCases() []testCase {
 			{do: pexpire("k", math.MinInt64), want: number(1)},
 			{do: get("k"), want: none},
 		}},
-		{name: "part of a millisecond is a whole one", exact: true, steps: []step{
+		{name: "a part of a millisecond is rounded up", exact: true, steps: []step{
 			{do: set("k", "v", 1), want: ok},
 			{do: pttl("k"), want: number(1)},
 			{do: set("k", "v", ms+1), want: ok},
@@ -355,7 +355,7 @@ func scriptCases() []testCase {
 			{do: grant("k", "w", "", long), want: number(0)},
 			{do: get("n"), want: bulk("2")},
 		}},
-		{name: "grant that fails leaves nothing", steps: []step{
+		{name: "a failed grant has no effect", steps: []step{
 			{do: rpush("l"), want: number(1)},
 			{do: grant("k", "v", "l", long), want: wrongType},
 			{do: get("k"), want: none},
@@ -385,7 +385,7 @@ func scriptCases() []testCase {
 			{do: claim("k", "v", "", long), want: number(0)},
 			{do: get("n"), want: bulk("5")},
 		}},
-		{name: "claim that fails changes nothing", steps: []step{
+		{name: "a failed claim has no effect", steps: []step{
 			{do: rpush("l"), want: number(1)},
 			{do: claim("k", "v", "l", long), want: wrongType},
 			{do: get("k"), want: none},
@@ -433,7 +433,7 @@ func scriptCases() []testCase {
 			{do: replace("n", "1", "v", long), want: number(1)},
 			{do: get("n"), want: bulk("v")},
 		}},
-		{name: "replace that fails changes nothing", steps: []step{
+		{name: "a failed replace has no effect", steps: []step{
 			{do: replace("k", "", "v", -ms), want: badExpire},
 			{do: get("k"), want: none},
 			{do: set("k", "v", 0), want: ok},
@@ -466,7 +466,7 @@ func scriptCases() []testCase {
 func runCases(t *testing.T, w World) {
 	for _, c := range cases() {
 		if c.exact && w.Slack != 0 {
-			continue // the sequences come as near as this world allows
+			continue // the random sequences are the best approximation in this world
 		}
 		t.Run(c.name, func(t *testing.T) {
 			if w.Slack != 0 {
@@ -476,7 +476,7 @@ func runCases(t *testing.T, w World) {
 			for try := range tries {
 				failure, late := w.play(t.Context(), c)
 				switch {
-				case late: // others may be done with the machine in a while
+				case late: // the machine may be less busy in a while
 					w.Sleep(time.Duration(min(try, 20)) * 100 * ms)
 					continue
 				case failure != "":
@@ -484,13 +484,13 @@ func runCases(t *testing.T, w World) {
 				}
 				return
 			}
-			t.Fatalf("was late each of %d times: this machine is too slow to tell", tries)
+			t.Fatalf("late in all of %d tries: this machine is too slow for the test", tries)
 		})
 	}
 }
 
-// play goes through c once, and returns what was not as it should be. late: a
-// step was not answered when it ought to have been, which says nothing.
+// play executes c once and returns a description of the first failure. late means
+// that an answer came too late, so the result says nothing.
 func (w World) play(ctx context.Context, c testCase) (failure string, late bool) {
 	p, due := prefix(), w.Now()
 	for i, s := range c.steps {
@@ -498,7 +498,8 @@ func (w World) play(ctx context.Context, c testCase) (failure string, late bool)
 			due += s.sleep
 			w.Sleep(due - w.Now())
 		}
-		// Neighbours take turns, so that a connection sees what another did.
+		// Neighbouring steps alternate, so that a connection sees another's
+		// changes.
 		got, err := w.Conns[i%len(w.Conns)].Do(ctx, 0, within(p, s.do))
 		switch {
 		case err != nil:
@@ -512,7 +513,7 @@ func (w World) play(ctx context.Context, c testCase) (failure string, late bool)
 	return "", false
 }
 
-// same tells whether got is the reply to c that want is, but for Slack.
+// same reports whether got equals want as a reply to c, apart from Slack.
 func (w World) same(c redis.Command, got, want redis.Reply) bool {
 	if c.Verb == redis.PTTL && got.Kind == redis.Int && got.Int >= 0 && want.Int >= 0 {
 		off := time.Duration(got.Int-want.Int) * ms

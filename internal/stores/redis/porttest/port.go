@@ -8,8 +8,8 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// runPort calls each method of the port once where it does something and once
-// where it does not.
+// runPort calls each method of the port at least twice: once with and once
+// without an effect.
 func runPort(t *testing.T, w World) {
 	ctx, p := t.Context(), redis.Port{Transport: w.Conns[0]}
 	k, n, l := prefix()+"k", prefix()+"n", prefix()+"l"
@@ -33,20 +33,20 @@ func runPort(t *testing.T, w World) {
 		}
 	}
 
-	as(p.Get(ctx, 0, k))("Get of nothing", "", false)
+	as(p.Get(ctx, 0, k))("Get of a missing key", "", false)
 	of(p.SetIfAbsent(ctx, 0, k, "", 0))("SetIfAbsent", true)
 	as(p.Get(ctx, 0, k))("Get of an empty value", "", true)
 	of(p.SetIfAbsent(ctx, 0, k, "w", 0))("SetIfAbsent, taken", false)
 	of(p.SetNX(ctx, 0, k, "w"))("SetNX, taken", false)
 	of(p.PTTL(ctx, 0, k))("PTTL without expiry", -ms)
 	of(p.PExpire(ctx, 0, k, 0))("PExpire at once", true)
-	of(p.PExpire(ctx, 0, k, long))("PExpire of nothing", false)
-	of(p.PTTL(ctx, 0, k))("PTTL of nothing", -2*ms)
+	of(p.PExpire(ctx, 0, k, long))("PExpire of a missing key", false)
+	of(p.PTTL(ctx, 0, k))("PTTL of a missing key", -2*ms)
 	of(p.SetNX(ctx, 0, k, "w"))("SetNX", true)
 	of(nil, p.Set(ctx, 0, k, "v", 0))("Set", nil)
 	of(p.CompareAndDelete(ctx, 0, k, "w"))("CompareAndDelete of another's", false)
 	of(p.CompareAndDelete(ctx, 0, k, "v"))("CompareAndDelete", true)
-	of(p.Del(ctx, 0, k))("Del of nothing", false)
+	of(p.Del(ctx, 0, k))("Del of a missing key", false)
 	of(p.Incr(ctx, 0, n))("Incr", int64(1))
 	of(p.Grant(ctx, 0, k, "v", n, long))("Grant", uint64(2))
 	of(p.Grant(ctx, 0, k, "w", n, long))("Grant, taken", uint64(0))
@@ -58,7 +58,7 @@ func runPort(t *testing.T, w World) {
 	of(p.Replace(ctx, 0, k, "v", "x", long))("Replace", true)
 	as(p.GetSet(ctx, 0, k, "y"))("GetSet", "x", true)
 	of(p.Del(ctx, 0, k))("Del", true)
-	as(p.GetSet(ctx, 0, k, "y"))("GetSet of nothing", "", false)
+	as(p.GetSet(ctx, 0, k, "y"))("GetSet of a missing key", "", false)
 	of(p.Wait(ctx, 0, 1, ms))("Wait without replicas", 0)
 	of(p.RPush(ctx, 0, l, "x"))("RPush", int64(1))
 

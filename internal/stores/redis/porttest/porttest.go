@@ -1,6 +1,5 @@
-// Package porttest is the one conformance suite of the Redis port. Whatever
-// stands behind the port, the real server or a model of it, has to pass it;
-// where two differ, the real server is right.
+// Package porttest is the conformance suite of the Redis port, for real servers
+// and for the model. If two implementations differ, the real server is right.
 package porttest
 
 import (
@@ -12,23 +11,23 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// World is a running server and the way to it.
+// World is a running server and its connections.
 type World struct {
-	// Conns are connections to the server, at least three. They are used by
-	// several goroutines at once only where Slack is not 0.
+	// Conns are connections to the server, at least three. Several goroutines use
+	// them at once only if Slack is not 0.
 	Conns []redis.Transport
-	// Now is the time since some instant. It runs as the server's clock does.
+	// Now returns the time since some instant. It runs like the server's clock.
 	Now func() time.Duration
-	// Sleep waits; Now has gone on by d at least when it returns.
+	// Sleep waits until Now has advanced by at least d.
 	Sleep func(d time.Duration)
-	// Slack is how late anything here may be seen to happen: the suite does not
-	// look at a key that is nearer to its expiry, and times to live may be
-	// wrong by as much. 0: time is virtual, no command takes any, and all is exact.
+	// Slack is the greatest delay of an observation: the suite does not read a
+	// key closer to its expiry, and times to live may be off by this much. 0
+	// means virtual time: commands take none, and everything is exact.
 	Slack time.Duration
 }
 
-// Factory brings up a World, and has t's clean-up take it down. The server may
-// hold keys of others: the suite's begin with a prefix that is used once.
+// Factory returns a World, which t's cleanup stops. The server may have other
+// keys: the suite's keys begin with a new prefix.
 type Factory func(t *testing.T) World
 
 // Run runs the suite.
@@ -41,15 +40,15 @@ func Run(t *testing.T, f Factory) {
 	t.Run("sequences", func(t *testing.T) { runSequences(t, w) })
 }
 
-// prefixes counts the key prefixes that this process has used.
+// prefixes counts this process's key prefixes.
 var prefixes atomic.Int64
 
-// prefix is the start of keys that nobody else uses.
+// prefix returns a new prefix for keys.
 func prefix() string {
 	return fmt.Sprintf("porttest/%x/%d/", time.Now().UnixNano(), prefixes.Add(1))
 }
 
-// within puts c on the keys under prefix.
+// within puts the keys of c under prefix.
 func within(prefix string, c redis.Command) redis.Command {
 	c.Key = prefix + c.Key
 	if c.Counter != "" {
@@ -58,7 +57,7 @@ func within(prefix string, c redis.Command) redis.Command {
 	return c
 }
 
-// describe is c as a person writes it.
+// describe formats c for people.
 func describe(c redis.Command) string {
 	if c.Verb == redis.Wait {
 		return fmt.Sprintf("WAIT(%d, %v)", c.N, c.TTL)

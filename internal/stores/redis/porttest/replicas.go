@@ -9,65 +9,63 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// Group is a master, server 0, and two replicas of it, servers 1 and 2, that
-// are up and hold nothing. A method that cannot do what it is asked ends the
-// test that the group was made for.
+// Group is a master, server 0, and its two replicas, servers 1 and 2, which are
+// up and empty. A method that fails ends the test of the group.
 type Group interface {
-	// Port is the way to server n, over one connection as long as it stands.
+	// Port returns a port to server n, on one connection while that is up.
 	Port(n int) redis.Port
-	// Cut keeps server n and the others from hearing each other, until Join;
-	// clients still reach all.
+	// Cut separates server n from the other servers until Join. Clients still
+	// reach all servers.
 	Cut(n int)
 	Join(n int)
-	// Pause has the process of server n stand still, until Continue.
+	// Pause pauses the process of server n until Continue.
 	Pause(n int)
 	Continue(n int)
-	// Kill ends the process of server n, which has no disk, and Start brings it
-	// up again, in the part that it had.
+	// Kill ends the process of server n, which has no disk. Start starts it again
+	// in its previous role.
 	Kill(n int)
 	Start(n int)
-	// Follow makes server n a replica of server of, and Promote a master.
+	// Follow makes server n a replica of server of. Promote makes it a master.
 	Follow(n, of int)
 	Promote(n int)
-	// Settle waits until every replica that is up holds what its master holds,
-	// but for those that do not hear it: one of the two is cut off, stands still
-	// or is down.
+	// Settle waits until every running replica has its master's data. It ignores
+	// replicas without a connection, or if one of the two is paused or down.
 	Settle()
 	Clock
 }
 
-// patient is how long an answer may take, where time is real.
+// patient is the limit of a wait for an answer, in real time.
 const patient = time.Minute
 
-// Clock is the time of a world; see World.
+// Clock is the time of a World; see there.
 type Clock interface {
 	Now() time.Duration
 	Sleep(d time.Duration)
 	Slack() time.Duration
 }
 
-// The errors of a replica.
+// These are the errors of a replica.
 const (
 	readOnly    = "READONLY You can't write against a read only replica."
 	replicaWait = "ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0 if a replica is configured to be writable (which is not the default) writes to replicas are just local and are not propagated."
 )
 
-// RunReplicas runs what holds of a master and its replicas, each on a group of
-// its own.
+// RunReplicas runs the tests of a master and its replicas, each on a group of its
+// own.
 func RunReplicas(t *testing.T, f func(t *testing.T) Group) {
 	t.Helper()
 	for _, c := range []struct {
 		name string
 		run  func(*watch, Group)
 	}{
-		{"what is written reaches the replicas", writesArrive},
+		{"writes reach the replicas", writesArrive},
 		{"a replica refuses writes", replicaRefuses},
-		{"what is over reads as missing before its deletion comes", expiryOnReplica},
-		{"one that was cut off catches up", catchesUp},
-		{"wait counts the replicas that have it", waitCounts},
-		{"a promotion keeps what was there, and lets it expire", promotionKeeps},
-		{"a promotion loses what had not arrived", promotionLoses},
-		{"one that is attached again drops what it alone had", reattached},
+		{"a due key reads as missing before its deletion arrives", expiryOnReplica},
+		{"a separated replica catches up", catchesUp},
+		{"wait counts the replicas that have the write", waitCounts},
+		{"a promotion keeps entries and expires them", promotionKeeps},
+		{"a promotion loses writes that have not arrived", promotionLoses},
+		{"a replica that returns drops its own entries", reattached},
 		{"an empty master wipes its replicas", emptyMaster},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -77,23 +75,24 @@ func RunReplicas(t *testing.T, f func(t *testing.T) Group) {
 	}
 }
 
-// watch asserts what a server answers.
+// watch asserts a server's answers.
 type watch struct {
 	*testing.T
 	Clock
 }
 
-// on has server p answer c with want. Times to live may be off by the slack.
+// on executes c on p and asserts the answer want. Times to live may be off by the
+// slack.
 func (w *watch) on(p redis.Port, c redis.Command, want redis.Reply) {
 	w.Helper()
 	w.before(forever, p, c, want)
 }
 
-// forever is no due at all.
+// forever means no expiry.
 const forever = math.MaxInt64
 
-// before has p answer c with want, unless the answer does not come before due,
-// when what want is about may be over.
+// before asserts that p answers c with want, unless the answer comes after due,
+// when the entry may have expired.
 func (w *watch) before(due time.Duration, p redis.Port, c redis.Command, want redis.Reply) {
 	w.Helper()
 	got, err := p.Do(w.Context(), patient, c)
@@ -256,7 +255,7 @@ func waitCounts(w *watch, g Group) {
 func promotionKeeps(w *watch, g Group) {
 	due := g.Now() + 10*brief
 	w.on(g.Port(0), setIfAbsent("k", "v", 10*brief), ok)
-	over := g.Now() + 10*brief // it is over by then, and not before due
+	over := g.Now() + 10*brief // expired by then, and not before due
 	w.on(g.Port(0), grant("m", "v", "n", 0), number(1))
 	g.Settle()
 	g.Kill(0)

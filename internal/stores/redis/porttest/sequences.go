@@ -13,19 +13,19 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// batch is how many sequences run in one check, side by side where time is
-// real. With the 100 checks that rapid does unless told otherwise: 500.
+// batch is how many sequences one check runs: 500 with rapid's default of 100
+// checks. They run in parallel in real time.
 const batch = 5
 
-// budget is how long one sequence may sleep, where time is real.
+// budget limits the sleep of one sequence in real time.
 const budget = 120 * time.Millisecond
 
 // move is one step of a sequence.
 type move struct {
 	conn int
 	do   redis.Command
-	// Before do: nothing (wait 0), a plain sleep, or until edge Slacks (of a
-	// millisecond, where time is exact) after the key's expiry.
+	// Before do: nothing (wait 0), a plain sleep, or a sleep until edge Slacks
+	// after the key's expiry (milliseconds if time is exact).
 	wait   time.Duration
 	expiry bool
 	edge   int
@@ -46,7 +46,7 @@ func (m move) String() string {
 func moves(conns int) *rapid.Generator[[]move] {
 	return rapid.Custom(func(t *rapid.T) []move {
 		used := rapid.IntRange(1, conns).Draw(t, "connections")
-		n := rapid.IntRange(1, 50).Draw(t, "length") // a slice of 1 to 50 would be a short one most of the time
+		n := rapid.IntRange(1, 50).Draw(t, "length") // a slice of 1 to 50 would mostly be short
 		return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) move {
 			m := move{
 				conn: rapid.IntRange(0, used-1).Draw(t, "conn"),
@@ -106,8 +106,8 @@ var (
 	})
 )
 
-// runSequences compares what the server answers to drawn sequences with what
-// the model answers, at the times at which the server was asked.
+// runSequences compares the server's answers to random sequences with the model's
+// at the same times.
 func runSequences(t *testing.T, w World) {
 	var mu sync.Mutex
 	total, cut, answers := 0, 0, 0
@@ -140,22 +140,22 @@ func runSequences(t *testing.T, w World) {
 	})
 	t.Logf("%d sequences, %d answers; %d sequences cut short by a late one", total, answers, cut)
 	if cut > total/2 {
-		t.Errorf("%d of %d sequences were cut short: this machine is too slow to tell", cut, total)
+		t.Errorf("%d of %d sequences were cut short: this machine is too slow for the test", cut, total)
 	}
 }
 
-// replay is one sequence on its way.
+// replay is one sequence under way.
 type replay struct {
 	w       World
 	prefix  string
 	server  *model.Server
-	due     map[string]time.Duration // of the keys that expire: when, on w.Now
+	due     map[string]time.Duration // expiry of each key that has one, on w.Now
 	slept   time.Duration
-	answers int  // that were as the model says
-	late    bool // an answer took so long that nothing can be said any more
+	answers int  // equal to the model's
+	late    bool // an answer took so long that the result says nothing
 }
 
-// play runs the sequence and returns what went wrong, or "".
+// play runs the sequence and returns a description of the first failure, or "".
 func (r *replay) play(t *rapid.T, moves []move) string {
 	for i, m := range moves {
 		r.wait(m)
@@ -182,8 +182,7 @@ func (r *replay) play(t *rapid.T, moves []move) string {
 	return ""
 }
 
-// wait waits as m says, and then on until no key that m touches is too near
-// to its expiry.
+// wait waits as m says, and then longer if a key of m is too near to its expiry.
 func (r *replay) wait(m move) {
 	d := m.wait
 	if due, ok := r.due[m.do.Key]; m.expiry && ok {
@@ -207,7 +206,8 @@ func (r *replay) sleep(d time.Duration) {
 	}
 }
 
-// learn notes when key expires, now that the model and the server agree on it.
+// learn notes when key expires. The model and the server agree on it at this
+// point.
 func (r *replay) learn(now time.Duration, key string) {
 	left := r.server.Apply(now, 0, pttl(key))
 	if left.Int < 0 {

@@ -8,27 +8,26 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// Server is one server that is set up as it was asked for, and holds nothing.
-// A method that cannot do what it is asked ends the test that the server was
-// made for.
+// Server is one empty server with the requested options. A method that fails ends
+// the test of the server.
 type Server interface {
 	Port() redis.Port
-	// Kill ends the server's process (kill -9), and Start brings it up again
-	// with what it has kept.
+	// Kill ends the server's process (kill -9). Start starts it again with its
+	// kept data.
 	Kill()
 	Start()
-	// Evict makes memory so short that the server evicts all that its policy
-	// lets it, and Relieve gives it back.
+	// Evict makes memory so short that the server evicts all keys that its policy
+	// allows. Relieve ends that.
 	Evict()
 	Relieve()
 	Clock
 }
 
-// PowerLoser is a Server whose machine can lose its power: memory goes, and
-// what the disk has not been told to keep. Start brings it up again.
+// PowerLoser is a Server whose machine can lose power. It loses its memory and
+// all data not synced to the disk. Start starts it again.
 type PowerLoser interface{ PowerLoss() }
 
-// logs are what a server keeps when its process ends, and its machine.
+// logs lists what a server keeps after the end of its process and of its machine.
 var logs = []struct {
 	fsync        model.Fsync
 	name         string
@@ -39,8 +38,8 @@ var logs = []struct {
 	{model.Always, "always", true, true},
 }
 
-// RunDurability runs what holds of what a server keeps, by how it syncs its
-// log: each on a server of its own, set up as f is told.
+// RunDurability runs the tests of kept data for each sync setting, each on a new
+// server from f.
 func RunDurability(t *testing.T, f func(t *testing.T, o model.Options) Server) {
 	t.Helper()
 	for _, l := range logs {
@@ -76,7 +75,7 @@ func RunDurability(t *testing.T, f func(t *testing.T, o model.Options) Server) {
 	}
 }
 
-// runPowerLoss runs what is left after the power was lost.
+// runPowerLoss runs the tests of data after a power loss.
 func runPowerLoss(t *testing.T, f func(t *testing.T, o model.Options) Server) {
 	for _, l := range logs {
 		t.Run(l.name+", without power", func(t *testing.T) {
@@ -84,7 +83,7 @@ func runPowerLoss(t *testing.T, f func(t *testing.T, o model.Options) Server) {
 			w := &watch{t, s}
 			w.on(s.Port(), set("old", "v", 0), ok)
 			w.on(s.Port(), set("released", "v", 0), ok)
-			s.Sleep(2500 * ms) // more than two seconds, and not at a whole one
+			s.Sleep(2500 * ms) // more than two seconds, and not a whole number
 			w.on(s.Port(), set("new", "v", 0), ok)
 			w.on(s.Port(), del("released"), number(1))
 			s.(PowerLoser).PowerLoss()
@@ -106,8 +105,8 @@ func runPowerLoss(t *testing.T, f func(t *testing.T, o model.Options) Server) {
 	}
 }
 
-// RunMemory runs what holds of a server that is short of memory, by its
-// policy: each on a server of its own, set up as f is told.
+// RunMemory runs the tests of a server without memory for each policy, each on a
+// new server from f.
 func RunMemory(t *testing.T, f func(t *testing.T, o model.Options) Server) {
 	t.Helper()
 	for policy, left := range map[model.Policy]map[string]redis.Reply{
@@ -135,7 +134,7 @@ func RunMemory(t *testing.T, f func(t *testing.T, o model.Options) Server) {
 	}
 }
 
-// refusals has p, which has no memory left, asked for everything.
+// refusals sends every command to p, which has no memory left.
 func refusals(w *watch, p redis.Port) {
 	refused := failure("OOM command not allowed when used memory > 'maxmemory'.")
 	for _, c := range []struct {
@@ -166,15 +165,15 @@ func refusals(w *watch, p redis.Port) {
 	}
 }
 
-// Cluster is a server of a cluster, which answers for the slots 0–8000. Another
-// one, at Other, does for 8001–12000, and nobody for the rest.
+// Cluster is a server of a cluster with the slots 0–8000. Another one, at Other,
+// has 8001–12000, and no server has the rest.
 type Cluster struct {
 	Port  redis.Port
 	Other string
 	Clock
 }
 
-// RunCluster runs what holds of a server that does not serve all keys.
+// RunCluster runs the tests of a server that has only a part of the keys.
 func RunCluster(t *testing.T, f func(t *testing.T) Cluster) {
 	t.Helper()
 	const own, others, nobodys = "k", "d", "foo" // slots 7629, 11298, 12182
