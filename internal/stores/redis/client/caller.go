@@ -52,8 +52,8 @@ func (who *Caller) Close() {
 	clear(who.kept)
 }
 
-// way carries a command: a *goredis.Conn, or any connection of a client.
-type way interface {
+// processor carries a command: a *goredis.Conn, or any connection of a client.
+type processor interface {
 	Process(context.Context, goredis.Cmder) error
 }
 
@@ -62,18 +62,18 @@ var (
 	errRetries = errors.New("redis client: WAIT not sent: with retries, the connection of the previous command is unknown")
 )
 
-// any returns the way of a client with retries: another connection may carry the
-// second attempt.
-func (c *Client) any(v redis.Verb, timeout time.Duration) (way, error) {
+// anyProcessor returns the processor of a client with retries: another connection may
+// carry the second attempt.
+func (c *Client) anyProcessor(v redis.Verb, timeout time.Duration) (processor, error) {
 	if v == redis.Wait {
 		return nil, errRetries
 	}
 	return c.redis.WithTimeout(timeout), nil
 }
 
-// take returns the way of who's next command. It first returns the kept
+// nextProcessor returns the processor of who's next command. It first returns the kept
 // connection to the pool, which checks it and lends the last returned one.
-func (who *Caller) take(c *Client, v redis.Verb) (way, error) {
+func (who *Caller) nextProcessor(c *Client, v redis.Verb) (processor, error) {
 	who.mu.Lock()
 	defer who.mu.Unlock()
 	conn, before := who.kept[c]
@@ -91,7 +91,7 @@ func (who *Caller) take(c *Client, v redis.Verb) (way, error) {
 }
 
 // keep keeps w for a Wait. w is nil if no answer came and the connection is lost.
-func (who *Caller) keep(c *Client, w way) {
+func (who *Caller) keep(c *Client, w processor) {
 	conn, ok := w.(*goredis.Conn)
 	if !ok && w != nil {
 		return
@@ -107,9 +107,9 @@ func (who *Caller) keep(c *Client, w way) {
 	who.kept[c] = conn
 }
 
-// giveBack returns a way's connection to the pool. No command may be under way on
+// giveBack returns w's connection to the pool. No command may be under way on
 // it.
-func giveBack(w way) {
+func giveBack(w processor) {
 	if conn, ok := w.(*goredis.Conn); ok {
 		conn.Close()
 	}

@@ -153,14 +153,14 @@ func (c *Client) Do(ctx context.Context, timeout time.Duration, cmd redis.Comman
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(c.life, func() { cancel(ErrClosed) })()
-	var w way
+	var w processor
 	if c.options.Retries > 0 {
-		w, err = c.any(cmd.Verb, timeout)
+		w, err = c.anyProcessor(cmd.Verb, timeout)
 	} else {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeoutCause(ctx, timeout, os.ErrDeadlineExceeded)
 		defer stop()
-		w, err = who.take(c, cmd.Verb)
+		w, err = who.nextProcessor(c, cmd.Verb)
 	}
 	if err != nil {
 		return redis.Reply{}, locks.Definite(err)

@@ -55,19 +55,19 @@ func (c *Client) dialAnnounced(ctx context.Context, network, addr string) (net.C
 	}
 	conn, err := c.dial(ctx, network, link)
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		return announced{tcp, address(addr)}, err
+		return announcedConn{tcp, address(addr)}, err
 	}
 	return conn, err
 }
 
-// announced is a connection that reports the announced address as its remote end,
+// announcedConn is a connection that reports the announced address as its remote end,
 // so that go-redis recognises connections to an old master.
-type announced struct {
+type announcedConn struct {
 	*net.TCPConn
 	to address
 }
 
-func (a announced) RemoteAddr() net.Addr { return a.to }
+func (a announcedConn) RemoteAddr() net.Addr { return a.to }
 
 // address is a host:port.
 type address string

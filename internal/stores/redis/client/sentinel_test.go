@@ -145,8 +145,8 @@ const (
 	firstWatch, secondWatch   = "192.0.2.3:26379", "192.0.2.4:26379"
 )
 
-// watched returns a node with two servers and two Sentinels.
-func watched(t *testing.T) (options client.Options, one, two *link, watches []*sentinel) {
+// newWatchedNode returns a node with two servers and two Sentinels.
+func newWatchedNode(t *testing.T) (options client.Options, one, two *link, watches []*sentinel) {
 	t.Helper()
 	one, two = newLink(t, always(pass)), newLink(t, always(pass))
 	watches = []*sentinel{newSentinel(t, firstMaster), newSentinel(t, firstMaster)}
@@ -162,7 +162,7 @@ func watched(t *testing.T) (options client.Options, one, two *link, watches []*s
 }
 
 func TestTheMasterIsWhomSentinelsName(t *testing.T) {
-	options, one, two, watches := watched(t)
+	options, one, two, watches := newWatchedNode(t)
 	p := port(t, options)
 	for i := range 3 {
 		if n, err := p.Incr(t.Context(), 0, "n"); n != int64(i+1) || err != nil {
@@ -200,7 +200,7 @@ func TestTheMasterIsWhomSentinelsName(t *testing.T) {
 
 // A client that missed the switch finds the new master at its next connection.
 func TestADeadMasterIsLeft(t *testing.T) {
-	options, one, _, watches := watched(t)
+	options, one, _, watches := newWatchedNode(t)
 	p := port(t, options)
 	if _, err := p.Incr(t.Context(), 0, "n"); err != nil {
 		t.Fatal(err)
@@ -221,7 +221,7 @@ func TestADeadMasterIsLeft(t *testing.T) {
 // executed. It was sent once, and is not sent to the new master.
 func TestASwitchLeavesWhatIsUnderWayUncertain(t *testing.T) {
 	for _, retries := range []int{0, 3} {
-		options, one, two, watches := watched(t)
+		options, one, two, watches := newWatchedNode(t)
 		options.Timeout, options.Retries = 10*time.Second, retries
 		one.decide = func(words []string) fate {
 			if words[0] == "INCR" {
@@ -255,7 +255,7 @@ func TestASwitchLeavesWhatIsUnderWayUncertain(t *testing.T) {
 }
 
 func TestNoSentinelIsDefinite(t *testing.T) {
-	options, one, _, watches := watched(t)
+	options, one, _, watches := newWatchedNode(t)
 	for _, w := range watches {
 		w.setSilent(true)
 	}
@@ -279,7 +279,7 @@ func TestNoSentinelIsDefinite(t *testing.T) {
 
 // A hanging Sentinel is skipped within the time of one dial.
 func TestAHangingSentinelIsPassedOver(t *testing.T) {
-	options, one, _, watches := watched(t)
+	options, one, _, watches := newWatchedNode(t)
 	options.Timeout = 2 * wait
 	p := port(t, options)
 	if _, err := p.Incr(t.Context(), 0, "n"); err != nil {
@@ -303,7 +303,7 @@ func TestAHangingSentinelIsPassedOver(t *testing.T) {
 // leaves its connection.
 func TestCallsLeaveAHangingMastersConnection(t *testing.T) {
 	for _, silent := range []string{"hello", "incr"} {
-		options, one, _, _ := watched(t)
+		options, one, _, _ := newWatchedNode(t)
 		one.decide = func(words []string) fate {
 			if strings.EqualFold(words[0], silent) {
 				return swallow
@@ -327,7 +327,7 @@ func TestCallsLeaveAHangingMastersConnection(t *testing.T) {
 // An address without a link is not dialed: a container's address might bypass the
 // link.
 func TestAnUnknownMasterIsNotDialed(t *testing.T) {
-	options, _, _, _ := watched(t)
+	options, _, _, _ := newWatchedNode(t)
 	delete(options.Links, firstMaster)
 	p := port(t, options)
 	if _, err := p.Incr(t.Context(), 0, "n"); !locks.IsDefinite(err) {

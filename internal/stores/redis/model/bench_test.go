@@ -56,7 +56,7 @@ func BenchmarkAppendState(b *testing.B) {
 
 // BenchmarkReplicate measures a write and its application on a follower.
 func BenchmarkReplicate(b *testing.B) {
-	leader, follower := replicated()
+	leader, follower := newReplicated()
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		run(leader, i)
@@ -77,7 +77,7 @@ func TestApplyDoesNotAllocate(t *testing.T) {
 	if n := testing.AllocsPerRun(2000, step); n != 0 {
 		t.Errorf("%v allocations for each command, want none", n)
 	}
-	leader, follower := replicated()
+	leader, follower := newReplicated()
 	step = func() {
 		run(leader, i)
 		for _, w := range leader.Writes() {

@@ -39,7 +39,7 @@ func (s *Server) Crash(now time.Duration) {
 	case Everysec:
 		s.undo()
 	}
-	s.down(told)
+	s.endProcess(told)
 }
 
 // Kill ends only the process (kill -9). The kernel keeps the written log, synced
@@ -50,12 +50,12 @@ func (s *Server) Kill(now time.Duration) {
 	if s.options.Fsync == None {
 		s.loseAll()
 	}
-	s.down(told)
+	s.endProcess(told)
 }
 
-// down ends the state of the process. Writes that its replicas have not received
+// endProcess ends the state of the process. Writes that its replicas have not received
 // are lost. A follower's losses have no effects, because it had only copies.
-func (s *Server) down(told int) {
+func (s *Server) endProcess(told int) {
 	s.writes = s.writes[:0]
 	if s.follower {
 		s.effects, s.restored = s.effects[:told], s.restored[:0]
@@ -122,7 +122,7 @@ func (s *Server) undo() {
 // restore undoes c.
 func (s *Server) restore(c change) {
 	e, has := s.entries[c.key]
-	same := has && c.had && e.made(c.old)
+	same := has && c.had && e.sameAs(c.old)
 	switch {
 	case same && e.due == c.old.due, !has && !c.had:
 		return
@@ -144,8 +144,8 @@ func (s *Server) restore(c change) {
 	s.restored = append(s.restored, Effect{kind, c.key, c.old.maker, 0})
 }
 
-// made reports whether e and f are the same entry, apart from their expiry.
-func (e entry) made(f entry) bool {
+// sameAs reports whether e and f are the same entry, apart from their expiry.
+func (e entry) sameAs(f entry) bool {
 	e.due = f.due
 	return e == f
 }

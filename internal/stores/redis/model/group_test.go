@@ -52,12 +52,12 @@ func (g *group) Join(n int)            { g.members[n].cut = false }
 
 func (g *group) Cut(n int) {
 	g.members[n].cut = true
-	g.part()
+	g.missWrites()
 }
 
 func (g *group) Pause(n int) {
 	g.members[n].still = true
-	g.part()
+	g.missWrites()
 }
 
 func (g *group) Continue(n int) { g.members[n].still = false }
@@ -66,7 +66,7 @@ func (g *group) Kill(n int) {
 	m := g.members[n]
 	m.server.Kill(g.now)
 	m.down = true
-	g.part()
+	g.missWrites()
 }
 
 func (g *group) Start(n int) {
@@ -87,19 +87,19 @@ func (g *group) Promote(n int) {
 	m.of, m.synced = nil, false
 }
 
-// part makes followers without a connection miss the leader's later writes.
-func (g *group) part() {
+// missWrites makes followers without a connection miss the leader's later writes.
+func (g *group) missWrites() {
 	for _, m := range g.members {
-		m.synced = m.synced && m.hears()
+		m.synced = m.synced && m.hasLeader()
 	}
 }
 
-// hears reports whether m has a leader and a connection to it.
-func (m *member) hears() bool {
-	return m.of != nil && m.reached() && m.of.reached()
+// hasLeader reports whether m has a leader and a connection to it.
+func (m *member) hasLeader() bool {
+	return m.of != nil && m.isReachable() && m.of.isReachable()
 }
 
-func (m *member) reached() bool { return !m.cut && !m.still && !m.down }
+func (m *member) isReachable() bool { return !m.cut && !m.still && !m.down }
 
 // Settle updates all followers with a connection to their leader.
 func (g *group) Settle() {
@@ -107,7 +107,7 @@ func (g *group) Settle() {
 		m.tell()
 	}
 	for _, m := range g.members {
-		if m.hears() && !m.synced {
+		if m.hasLeader() && !m.synced {
 			m.server.CopyFrom(g.now, m.of.server)
 			m.synced = true
 		}

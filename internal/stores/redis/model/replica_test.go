@@ -13,8 +13,8 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// replicated returns a leader and an empty follower.
-func replicated() (leader, follower *model.Server) {
+// newReplicated returns a leader and an empty follower.
+func newReplicated() (leader, follower *model.Server) {
 	o := model.Options{Replicated: true}
 	leader, follower = model.New(o), model.New(o)
 	follower.Follow()
@@ -53,7 +53,7 @@ func state(server *model.Server, now time.Duration) []byte {
 // reads, and has no effects.
 func TestFollowerHoldsWhatItsLeaderHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		leader, follower := replicated()
+		leader, follower := newReplicated()
 		for _, c := range incidents(calls().Draw(t, "calls")).Draw(t, "incidents") {
 			play(leader, []call{c})
 			carry(c.now, leader, follower)
@@ -80,7 +80,7 @@ func TestFollowerHoldsWhatItsLeaderHolds(t *testing.T) {
 // No command changes a follower.
 func TestFollowerIsNotChangedByCommands(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		leader, follower := replicated()
+		leader, follower := newReplicated()
 		all := calls().Draw(t, "calls")
 		play(leader, all)
 		now := all[len(all)-1].now
@@ -99,7 +99,7 @@ func TestFollowerIsNotChangedByCommands(t *testing.T) {
 // A promoted follower continues like its leader.
 func TestPromotionKeeps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		leader, follower := replicated()
+		leader, follower := newReplicated()
 		before, after := calls().Draw(t, "before"), calls().Draw(t, "after")
 		play(leader, before)
 		now := before[len(before)-1].now
@@ -127,14 +127,14 @@ func TestPromotionKeeps(t *testing.T) {
 // entries that no longer exist as made are Lost.
 func TestCopyFrom(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		from, to := replicated()
+		from, to := newReplicated()
 		to.Lead(0)
 		a, b := calls().Draw(t, "from"), calls().Draw(t, "to")
 		now := max(a[len(a)-1].now, b[len(b)-1].now)
 		play(from, append(a, call{now, 0, expire}))
 		play(to, append(b, call{now, 0, expire}))
 		var want []model.Effect
-		makers := held(from)
+		makers := makersOf(from)
 		for key, maker := range to.Entries {
 			if m, there := makers[key]; !there || m != maker {
 				want = append(want, model.Effect{Kind: model.Lost, Key: key, Maker: maker})
@@ -148,7 +148,7 @@ func TestCopyFrom(t *testing.T) {
 		if got, want := state(to, now), state(from, now); !bytes.Equal(got, want) {
 			t.Fatalf("the copy holds\n%q, it was copied from\n%q", got, want)
 		}
-		if got, want := fmt.Sprint(held(to)), fmt.Sprint(makers); got != want {
+		if got, want := fmt.Sprint(makersOf(to)), fmt.Sprint(makers); got != want {
 			t.Fatalf("the makers of the copy are %v, want %v", got, want)
 		}
 		to.CopyFrom(now, from)
@@ -167,8 +167,8 @@ func TestCopyFrom(t *testing.T) {
 	})
 }
 
-// held returns the maker of each entry of a server.
-func held(server *model.Server) map[string]int {
+// makersOf returns the maker of each entry of a server.
+func makersOf(server *model.Server) map[string]int {
 	m := map[string]int{}
 	for key, maker := range server.Entries {
 		m[key] = maker
@@ -179,7 +179,7 @@ func held(server *model.Server) map[string]int {
 // A leader's changes become writes, those by requests and its own. A command
 // without a change, or with an undone one, makes none.
 func TestWrites(t *testing.T) {
-	leader, _ := replicated()
+	leader, _ := newReplicated()
 	play(leader, []call{
 		{0, 1, set("k", "v", ms)},
 		{0, 2, setIfAbsent("k", "w", ms)},
@@ -219,14 +219,14 @@ func TestWrites(t *testing.T) {
 
 // A clock that is ahead ends a lease when its server becomes the leader.
 func TestPromotionExpiresByTheFollowersClock(t *testing.T) {
-	leader, follower := replicated()
+	leader, follower := newReplicated()
 	leader.Apply(0, 1, set("k", "v", s))
 	carry(0, leader, follower)
 	follower.Expire(2 * s)
 	if next, ok := follower.NextExpiry(); ok {
 		t.Errorf("as a follower it would expire a key at %v", next)
 	}
-	if got := held(follower); len(got) != 1 {
+	if got := makersOf(follower); len(got) != 1 {
 		t.Errorf("as a follower it holds %v, want what its leader has not deleted", got)
 	}
 	follower.Lead(2 * s)
@@ -238,7 +238,7 @@ func TestPromotionExpiresByTheFollowersClock(t *testing.T) {
 // A follower's crash loses only copies.
 func TestFollowersCrashHasNoEffects(t *testing.T) {
 	for _, fsync := range []model.Fsync{model.None, model.Everysec, model.Always} {
-		leader, _ := replicated()
+		leader, _ := newReplicated()
 		follower := model.New(model.Options{Fsync: fsync, Replicated: true})
 		follower.Follow()
 		leader.Apply(0, 1, set("k", "v", s))
@@ -254,23 +254,23 @@ func TestFollowersCrashHasNoEffects(t *testing.T) {
 // A leader no longer has its due entries. A follower has them until the leader's
 // deletion arrives, or until it leads.
 func TestEntriesThatAreDue(t *testing.T) {
-	leader, follower := replicated()
+	leader, follower := newReplicated()
 	leader.Apply(0, 1, set("k", "v", ms))
 	carry(0, leader, follower)
 	for _, server := range []*model.Server{leader, follower} {
 		server.Apply(2*ms, 0, on(redis.Get, "another", ""))
 	}
-	if got := held(leader); len(got) != 0 {
+	if got := makersOf(leader); len(got) != 0 {
 		t.Errorf("the leader holds %v", got)
 	}
-	if got := held(follower); len(got) != 1 {
+	if got := makersOf(follower); len(got) != 1 {
 		t.Errorf("the follower holds %v", got)
 	}
 }
 
 // Writes do not change while the leader continues.
 func TestWritesStayUntilTheNext(t *testing.T) {
-	leader, follower := replicated()
+	leader, follower := newReplicated()
 	leader.Apply(0, 1, set("a", "v", s))
 	first := leader.Writes()
 	leader.Apply(0, 2, set("b", "v", s))
@@ -278,14 +278,14 @@ func TestWritesStayUntilTheNext(t *testing.T) {
 		follower.Replicate(0, w)
 	}
 	carry(0, leader, follower)
-	if got := fmt.Sprint(held(follower)); got != "map[a:1 b:2]" {
+	if got := fmt.Sprint(makersOf(follower)); got != "map[a:1 b:2]" {
 		t.Errorf("the follower holds %v", got)
 	}
 }
 
 // A reset server has no previous state.
 func TestResetForgetsTheRole(t *testing.T) {
-	server, _ := replicated()
+	server, _ := newReplicated()
 	server.Apply(0, 1, set("k", "v", s))
 	server.Evict(0)
 	server.Follow()

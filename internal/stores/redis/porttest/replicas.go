@@ -65,7 +65,7 @@ func RunReplicas(t *testing.T, f func(t *testing.T) Group) {
 		{"wait counts the replicas that have the write", waitCounts},
 		{"a promotion keeps entries and expires them", promotionKeeps},
 		{"a promotion loses writes that have not arrived", promotionLoses},
-		{"a replica that returns drops its own entries", reattached},
+		{"a replica that returns drops its own entries", returnsWithOwnEntries},
 		{"an empty master wipes its replicas", emptyMaster},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -290,7 +290,7 @@ func promotionLoses(w *watch, g Group) {
 	w.on(g.Port(0), get("k"), bulk("v"))
 }
 
-func reattached(w *watch, g Group) {
+func returnsWithOwnEntries(w *watch, g Group) {
 	w.on(g.Port(0), set("both", "v", long), ok)
 	g.Settle()
 	g.Promote(1)
