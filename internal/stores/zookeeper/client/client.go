@@ -1,9 +1,10 @@
-// Package client is the real ZooKeeper behind the port: go-zookeeper, told to
-// say honestly what became of a request, and to stop when its session has.
+// Package client connects the port to a real ZooKeeper ensemble: go-zookeeper,
+// configured so that errors are honest about a request's outcome, and so that it
+// stops when its session ends.
 //
-// What the library keeps to itself is seen where its bytes pass (wire): which
-// requests have left, and how long the ensemble granted the session. Watches,
-// and the session's end, are said there, too.
+// The package observes the library's bytes (wire) to learn facts that the library
+// does not export: which requests have been sent, and which session length was
+// granted. It also sends watches and the session's end there.
 package client
 
 import (
@@ -20,28 +21,29 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// Options says where the ensemble is and how long to wait for it.
+// Options describe the ensemble's addresses and the timeouts.
 type Options struct {
-	// Addrs are the servers' host:port. A session tries them in this order.
+	// Addrs are the servers' host:port addresses. A session tries them in this
+	// order.
 	Addrs []string
-	// Shuffle changes the order for each session, as rand.Shuffle does; nil: the
-	// order stays, and all sessions begin with the first.
+	// Shuffle changes the order for each session, like rand.Shuffle. nil: all
+	// sessions use the same order and begin with the first server.
 	Shuffle func(n int, swap func(i, j int))
-	// Timeout is for calls that give none; 0: 3 s.
+	// Timeout is the default of calls without one; 0: 3 s.
 	Timeout time.Duration
-	// Life ends all sessions on this side when it ends, and with them every call:
-	// the ensemble is not told, and keeps a session until it expires. nil: it
+	// Life ends all sessions on this side when it ends, and with them every call.
+	// The ensemble is not notified and keeps a session until it expires. nil: it
 	// never ends.
 	Life context.Context
-	// Dial makes connections; nil: TCP. ctx ends with the session.
+	// Dial makes connections; nil: TCP. Its context ends with the session.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
 // client is a zookeeper.Transport.
 type client struct{ o Options }
 
-// New returns a way to the ensemble. It does not connect: Open does. What its
-// sessions use they give back when they end.
+// New returns a transport to the ensemble. It does not connect: Open does.
+// Sessions free all their resources when they end.
 func New(o Options) zookeeper.Transport {
 	if o.Timeout <= 0 {
 		o.Timeout = 3 * time.Second
@@ -61,8 +63,8 @@ var (
 	errLength  = errors.New("zookeeper client: a session lasts for at least 1 ms and at most 2^31-1 ms")
 )
 
-// Open is zookeeper.Transport's. ErrTimeout says that a server was asked for a
-// session, ErrNotConnected that none was.
+// Open implements zookeeper.Transport. ErrTimeout means that a server has
+// received the request for a session, ErrNotConnected that none has.
 func (c *client) Open(ctx context.Context, timeout, length time.Duration) (zookeeper.Session, error) {
 	switch {
 	case ctx.Err() != nil:
@@ -105,7 +107,7 @@ func (c *client) Open(ctx context.Context, timeout, length time.Duration) (zooke
 	return nil, zookeeper.ErrNotConnected
 }
 
-// limit is a context that ends when a call has to give up.
+// limit returns a context that ends when a call must give up.
 func (o Options) limit(timeout time.Duration) (context.Context, context.CancelFunc) {
 	if timeout <= 0 {
 		timeout = o.Timeout
@@ -113,8 +115,8 @@ func (o Options) limit(timeout time.Duration) (context.Context, context.CancelFu
 	return context.WithTimeout(context.Background(), timeout)
 }
 
-// silence is a logger that says nothing: what the library would report, calls
-// and events tell.
+// silence is a logger that drops all messages: calls and events report the same
+// facts.
 type silence struct{}
 
 func (silence) Printf(string, ...any) {}

@@ -50,7 +50,7 @@ func open(t *testing.T, addrs ...string) zookeeper.Handle {
 	return h
 }
 
-// next takes events, and fails t unless they are those.
+// next asserts the types of the next events.
 func next(t *testing.T, h zookeeper.Handle, types ...zookeeper.EventType) {
 	t.Helper()
 	for _, want := range types {
@@ -61,8 +61,8 @@ func next(t *testing.T, h zookeeper.Handle, types ...zookeeper.EventType) {
 	}
 }
 
-// took fails t unless d has passed since start, and less beyond that than the 3 s
-// of a call that gives no time.
+// took fails t unless d has passed since start, and less than 3 s more, the
+// timeout of a call without one.
 func took(t *testing.T, start time.Time, d time.Duration) {
 	t.Helper()
 	if got := time.Since(start); got < d || got > d+2500*time.Millisecond {
@@ -70,7 +70,7 @@ func took(t *testing.T, start time.Time, d time.Duration) {
 	}
 }
 
-// is fails t unless err is want, and definite as that is.
+// is asserts that err is want, and equally definite.
 func is(t *testing.T, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) || locks.IsDefinite(err) != locks.IsDefinite(want) {
@@ -78,7 +78,7 @@ func is(t *testing.T, err, want error) {
 	}
 }
 
-// once decides f for the first request, and pass for the others.
+// once returns f for the first request and pass for the others.
 func once(f fate) func(ask) fate {
 	return func(ask) fate {
 		now := f
@@ -87,8 +87,8 @@ func once(f fate) func(ask) fate {
 	}
 }
 
-// An answer that does not come leaves open whether the request was executed,
-// and the session goes on.
+// Without an answer it is unknown whether the request was executed. The session
+// continues.
 func TestLostAnswer(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -108,7 +108,7 @@ func TestLostAnswer(t *testing.T) {
 			h := open(t, s.addr)
 			timeout := wait
 			if c.loss {
-				timeout = 5 * time.Second // it is not what ends the request
+				timeout = 5 * time.Second // longer than the request takes
 			}
 			_, err := h.Create(t.Context(), timeout, "/a", "", zookeeper.Ephemeral)
 			is(t, err, c.want)
@@ -139,7 +139,7 @@ func TestLateReplyIsThrownAway(t *testing.T) {
 	}
 }
 
-// It comes once, also where a server says it for each of two watches.
+// An event comes once, even if a server sends it for each of two watches.
 func TestEventComesBeforeTheReplyThatFollowsIt(t *testing.T) {
 	s := newServer(t)
 	h := open(t, s.addr)
@@ -164,10 +164,10 @@ func TestEventComesBeforeTheReplyThatFollowsIt(t *testing.T) {
 	}
 }
 
-// What waits for a connection when the session expires was never sent.
-// A watch that has fired is no more, and a reconnect is not held up by it.
-// A server that takes connections and is silent does not cost the session: the
-// next one is tried in time.
+// A request that waits for a connection when the session expires was never sent.
+// A fired watch is over and does not delay a reconnect. A server that accepts
+// connections but stays silent does not cost the session: the client tries the
+// next one in time.
 func TestRequestsWaitForAConnection(t *testing.T) {
 	s := newServer(t)
 	h := open(t, s.addr)
@@ -191,11 +191,11 @@ func TestRequestsWaitForAConnection(t *testing.T) {
 	}
 	next(t, h, zookeeper.Connected) // and no second loss before
 	if got := s.seen(); !slices.Equal(got, []ask{{got[0].conn, opCreate, "/a"}}) {
-		t.Errorf("sent %v, want what nobody has given up alone", got)
+		t.Errorf("sent %v, want only the request without a timeout", got)
 	}
 }
 
-// What was asked before is answered before the session ends.
+// Earlier requests get their answers before the session ends.
 func TestCloseComesAfterWhatWasAsked(t *testing.T) {
 	s := newServer(t)
 	s.decide = once(late)
@@ -239,7 +239,7 @@ func TestRefusals(t *testing.T) {
 		is(t, h.Delete(t.Context(), 0, fmt.Sprintf("/code%d", code), 0), locks.Definite(code))
 	}
 	is(t, h.Delete(t.Context(), 0, "/code-112", 0), zookeeper.ErrSessionExpired)
-	is(t, h.Delete(t.Context(), 0, "/code-7", 0), zookeeper.ErrProtocol) // an operation timed out
+	is(t, h.Delete(t.Context(), 0, "/code-7", 0), zookeeper.ErrProtocol) // the code of "operation timed out"
 	if _, err := h.Do(t.Context(), 0, zookeeper.Command{}); !locks.IsDefinite(err) {
 		t.Errorf("an unknown verb: %v, want a definite error", err)
 	}
@@ -247,12 +247,13 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("an unknown mode: %v, want a definite error", err)
 	}
 	if _, err := h.Create(t.Context(), 0, "/a", string(make([]byte, 2<<20)), 0); !locks.IsDefinite(err) {
-		t.Errorf("more than fits: %v, want a definite error", err)
+		t.Errorf("too much data: %v, want a definite error", err)
 	}
 }
 
-// Connections come and go while tasks make requests: what is definite was not
-// executed, what has a reply was, and each is executed once at most.
+// Connections come and go while tasks make requests. A request with a definite
+// error was not executed, one with a reply was, and each was executed at most
+// once.
 func TestManyTasks(t *testing.T) {
 	a, b := newServer(t), newServer(t)
 	h := open(t, a.addr, b.addr)

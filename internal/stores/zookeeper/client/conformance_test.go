@@ -16,7 +16,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// What the model answers is held against real servers, through the client.
+// The client and real servers must answer like the model.
 func TestConformance(t *testing.T) {
 	porttest.Run(t, func(t *testing.T) porttest.World {
 		w := &world{t: t, ensemble: dockertest.ZooKeeper(t), start: time.Now(), ways: map[zookeeper.Session]*way{}}
@@ -102,20 +102,19 @@ func (w *world) StartKilled() {
 	}
 }
 
-// Preset has the ensemble begin anew. The sessions of before would be told that
-// they have ended, if anybody asked.
+// Preset makes a new ensemble. Earlier sessions have ended.
 func (w *world) Preset(path string, counter int32) {
 	if err := w.ensemble.Restore(context.Background(), snapshotZxid, snapshot(counter, path)); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-// way is a client's way to all servers.
+// way is a client's connection to all servers.
 type way struct {
 	mu    sync.Mutex
-	turn  *sync.Cond // at each change
-	still bool       // the client does nothing
-	cut   bool       // it reaches no server
+	turn  *sync.Cond // signals each change
+	still bool       // the client is paused
+	cut   bool       // the client reaches no server
 	conns map[*hop]bool
 }
 
@@ -125,7 +124,7 @@ func newWay() *way {
 	return y
 }
 
-// set changes the way, and closes its connections if they are to be.
+// set changes the way and, with hangUp, closes its connections.
 func (y *way) set(change func(), hangUp bool) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -138,7 +137,7 @@ func (y *way) set(change func(), hangUp bool) {
 	y.turn.Broadcast()
 }
 
-// move waits until the client moves.
+// move waits until the client is not paused.
 func (y *way) move(over func() bool) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -167,7 +166,7 @@ func (y *way) dial(ctx context.Context, network, addr string) (net.Conn, error) 
 	return h, nil
 }
 
-// hop is a connection that stands still with its client.
+// hop is a connection that is paused with its client.
 type hop struct {
 	net.Conn
 	way    *way

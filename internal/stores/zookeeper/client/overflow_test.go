@@ -20,11 +20,11 @@ import (
 // patience is how long a real server may take.
 const patience = time.Minute
 
-// A number beyond 2147483647 is given while creates are under way, and not after
-// that: the leader counts on in what it has proposed, and no server takes over
-// what it has counted.
+// While creates are under way an ensemble gives numbers beyond 2147483647, and
+// none after that: the leader counts on from its proposals, and no server accepts
+// a counter that is less than its own.
 func TestNumbersOverflowUnderWay(t *testing.T) {
-	const tries = 5 // to have them under way together: an ensemble whose followers stand still for syncLimit elects anew
+	const tries = 5 // to have them under way together: an ensemble holds an election if its followers stand still for syncLimit
 	var paths []string
 	for i := range tries {
 		paths = append(paths, fmt.Sprintf("/p%d", i))
@@ -53,9 +53,9 @@ func TestNumbersOverflowUnderWay(t *testing.T) {
 	t.Errorf("in none of %d tries three creates were proposed before the first was committed", tries)
 }
 
-// createdUnderWay is the numbers that three nodes below path got, sorted, which
-// were created while the followers stood still. An error says that it did not
-// come to that.
+// createdUnderWay returns the sorted numbers of three nodes below path that were
+// created while the followers stood still. It returns an error if that did not
+// succeed.
 func createdUnderWay(t *testing.T, g *docker.Ensemble, path string) (numbers []string, err error) {
 	leader, err := g.Leader(t.Context())
 	if err != nil {
@@ -97,7 +97,7 @@ func createdUnderWay(t *testing.T, g *docker.Ensemble, path string) (numbers []s
 			names[i] = strings.TrimPrefix(names[i], prefix)
 		})
 	}
-	time.Sleep(docker.Tick / 2) // the leader takes that long at most to propose them
+	time.Sleep(docker.Tick / 2) // the leader needs at most that long to propose them
 	if err := all((*docker.ZooKeeperServer).Continue); err != nil {
 		t.Fatal(err)
 	}

@@ -14,16 +14,15 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// request is one that the library was given. It cannot be taken back, so it
-// waits in a goroutine of its own; what comes when nobody waits any more is
-// thrown away.
+// request is a request in the library. It cannot be cancelled, so it waits in a
+// goroutine of its own. An answer after its caller has given up is dropped.
 type request struct {
 	watches bool
-	settled chan struct{} // closed when it has left, or never will
+	settled chan struct{} // closed when it has been sent or dropped
 	answer  chan answer
-	// With the session's mutex:
+	// Guarded by the session's mutex:
 	sent    bool
-	dropped bool // it must not leave any more
+	dropped bool // it must not be sent
 }
 
 type answer struct {
@@ -31,7 +30,7 @@ type answer struct {
 	err   error
 }
 
-// Do is zookeeper.Session's.
+// Do implements zookeeper.Session.
 func (s *session) Do(ctx context.Context, timeout time.Duration, c zookeeper.Command) (zookeeper.Reply, error) {
 	send, err := sender(c)
 	if err != nil {
@@ -69,13 +68,14 @@ func (s *session) Do(ctx context.Context, timeout time.Duration, c zookeeper.Com
 		case !errors.Is(err, zookeeper.ErrConnectionLoss):
 			return zookeeper.Reply{}, locks.Definite(err)
 		}
-		// The connection went before the request left: it may wait for the next.
+		// The connection ended before the request was sent: it may wait for the
+		// next one.
 	}
 }
 
-// make waits for its turn and a connection, gives the library a request, and
-// returns when that has left, or the library has given it back. Any error is
-// definite.
+// make waits for its turn and a connection and passes a request to the library.
+// It returns when the request has been sent or the library has returned it. Any
+// error is definite.
 func (s *session) make(ctx, give context.Context, q *request, send sending) (*request, error) {
 	select {
 	case s.turn <- struct{}{}:
@@ -125,8 +125,8 @@ func (s *session) make(ctx, give context.Context, q *request, send sending) (*re
 	return nil, err
 }
 
-// settle gives the turn of a request back, if it has it. The caller has the
-// session's mutex.
+// settle ends the turn of a request, if it has it. The caller holds the session's
+// mutex.
 func (s *session) settle(q *request) {
 	if q != nil && s.making == q {
 		s.making = nil
@@ -135,12 +135,12 @@ func (s *session) settle(q *request) {
 	}
 }
 
-// sending has the library send a request, and waits for the answer.
+// sending makes the library send a request and waits for the answer.
 type sending func(*zk.Conn) (zookeeper.Reply, error)
 
 var errVerb = errors.New("zookeeper client: no such request")
 
-// sender is how the library sends c, without its watch: see wire.Write.
+// sender returns the library's call for c, without its watch: see wire.Write.
 func sender(c zookeeper.Command) (sending, error) {
 	switch c.Verb {
 	case zookeeper.Create:
@@ -196,8 +196,8 @@ func stat(s *zk.Stat) zookeeper.Stat {
 	}
 }
 
-// codes are the refusals that the library makes errors of. It checks paths
-// itself, and sends none that the server would refuse.
+// codes are the refusals for which the library has errors. It checks paths itself
+// and sends no path that the server would refuse.
 var codes = map[error]zookeeper.Code{
 	zk.ErrInvalidPath:             zookeeper.BadArguments,
 	zk.ErrBadArguments:            zookeeper.BadArguments,
@@ -208,7 +208,7 @@ var codes = map[error]zookeeper.Code{
 	zk.ErrNotEmpty:                zookeeper.NotEmpty,
 }
 
-// read is the answer in the port's words.
+// read converts the answer to the port's types.
 func (a answer) read() (zookeeper.Reply, error) {
 	var broken net.Error
 	switch {

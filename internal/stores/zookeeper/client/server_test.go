@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// fate is what becomes of a request that has reached the server.
+// fate is the server's treatment of a request.
 type fate int
 
 const (
@@ -23,38 +23,38 @@ const (
 	late           // it is executed; the answer comes before that to the next
 )
 
-// The numbers of the protocol.
+// These are numbers of the protocol.
 const (
 	opCreate, opDelete, opExists, opGetData, opSetData int32 = 1, 2, 3, 4, 5
 	opSync, opGetChildren, opSetWatches, opClose       int32 = 9, 12, 101, -11
 	created, deleted                                   int32 = 1, 2
 )
 
-// ask is a request as it reached the server.
+// ask is a request as the server received it.
 type ask struct {
 	conn, op int32
 	path     string
 }
 
-// greeting is how a connection began.
+// greeting is the beginning of a connection.
 type greeting struct {
 	session  int64
 	password string
 	timeout  int32
 }
 
-// server speaks just enough of ZooKeeper's protocol: it says yes to everything,
-// and loses what it is told to lose. It keeps no nodes: every one exists but
-// those below /none, and the data of each is its path.
+// server implements a minimum of ZooKeeper's protocol: it accepts every request
+// and loses messages on request. It stores no nodes: every node exists except
+// those below /none, and its data is its path.
 type server struct {
 	addr     string
 	listener net.Listener
 
 	mu       sync.Mutex
-	decide   func(ask) fate // nil: all pass
-	tells    []event        // before the next reply
-	silent   bool           // does not greet
-	expired  bool           // the session has
+	decide   func(ask) fate // nil: pass for all
+	tells    []event        // events before the next reply
+	silent   bool           // it sends no greeting
+	expired  bool           // the session has expired
 	session  int64
 	greeted  []greeting
 	asks     []ask
@@ -101,7 +101,7 @@ func newServer(t *testing.T) *server {
 	return s
 }
 
-// set changes what the server does.
+// set changes the server's behaviour.
 func (s *server) set(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,11 +117,11 @@ func (s *server) hangUp() {
 	}
 }
 
-// seen returns the requests so far, and done those that were executed.
+// seen returns all requests so far, done the executed ones.
 func (s *server) seen() []ask { s.mu.Lock(); defer s.mu.Unlock(); return slices.Clone(s.asks) }
 func (s *server) done() []ask { s.mu.Lock(); defer s.mu.Unlock(); return slices.Clone(s.executed) }
 
-// greetings returns how connections began.
+// greetings returns the beginnings of all connections.
 func (s *server) greetings() []greeting {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,7 +174,7 @@ func (s *server) greet(conn net.Conn, hello []byte) bool {
 	return true
 }
 
-// answer answers a request; false: the connection is closed.
+// answer answers a request. It returns false to close the connection.
 func (s *server) answer(conn net.Conn, number int32, p []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -252,7 +252,7 @@ func text(b []byte, s string) []byte { return append(ints(b, int32(len(s))), s..
 
 func send(w io.Writer, p []byte) { w.Write(append(ints(nil, int32(len(p))), p...)) }
 
-// read reads a packet; nil: there is none.
+// read reads a packet, or returns nil.
 func read(r io.Reader) []byte {
 	var n [4]byte
 	if _, err := io.ReadFull(r, n[:]); err != nil {

@@ -9,25 +9,26 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// servers is the library's zk.HostProvider for a session: which server is next.
-// The library asks from one goroutine.
+// servers is a session's zk.HostProvider: it chooses the next server. The library
+// calls it from one goroutine.
 type servers struct {
 	*session
-	at    int // whose turn it is
-	tried int // since one carried the session
+	at    int // index of the next server
+	tried int // servers tried since the last success
 	quit  sync.Once
 }
 
-// Init does nothing: the library has changed the order, and the session knows it.
+// Init does nothing: the session knows the order, which the library has already
+// changed.
 func (*servers) Init([]string) error { return nil }
 
-// Len is how many there are.
+// Len returns the number of servers.
 func (h *servers) Len() int { return len(h.addrs) }
 
-// Next is the next server. That all were tried in vain is never said, because
-// the library would wait for a second, which is a session's whole length: dial
-// waits instead. It is said once the session is over: while it waits, and only
-// then, the library heeds at once that it has to stop.
+// Next returns the next server. It never reports that all servers were tried,
+// because the library would then wait for a second, a whole session's length:
+// dial waits instead. It reports it only after the session's end. The library
+// then waits, and reacts to its stop at once only in that wait.
 func (h *servers) Next() (addr string, tried bool) {
 	addr = h.addrs[h.at%len(h.addrs)]
 	if h.life.Err() != nil {
@@ -39,7 +40,7 @@ func (h *servers) Next() (addr string, tried bool) {
 	return addr, false
 }
 
-// stop has the library end.
+// stop stops the library.
 func (h *servers) stop() {
 	h.mu.Lock()
 	h.stopping = true
@@ -50,31 +51,31 @@ func (h *servers) stop() {
 	}()
 }
 
-// headStart is what the library's Close gets when it has said that the library
-// is to stop: it then leaves a request, which the library answers if it finds
-// it before it stops. Else Close, for which nobody waits, would wait for a
+// headStart is a delay for the library's Close after the library has announced
+// its stop. Close then leaves a request, which the library answers if it finds it
+// before it stops. Without the delay Close, in the background, would wait for a
 // second.
 const headStart = 10 * time.Millisecond
 
-// Connected is called when a server carries the session.
+// Connected is called when a server has accepted the session.
 func (h *servers) Connected() { h.tried = 0 }
 
-// patience is how long a server may take to be connected to and to take the
-// session, and with it each of the others before the session's time is over.
-// The library would wait for almost seven times the session's length.
+// patience is the timeout for connecting to a server and getting the session from
+// it. It is short enough to try every server within the session's time. The
+// library would wait for almost seven times the session's length.
 func (h *servers) patience() time.Duration {
 	return max(h.length/time.Duration(len(h.addrs)), minPatience)
 }
 
 const (
 	minPatience = 50 * time.Millisecond
-	// maxPause is the longest pause after all servers were tried; it is a
+	// maxPause limits the pause after all servers were tried. The pause is a
 	// twentieth of the session.
 	maxPause = time.Second
 )
 
-// dial connects to a server. A session that is over connects to none: this is
-// what keeps the library from opening another one in its place.
+// dial connects to a server. After the session's end it fails, which keeps the
+// library from opening a new session.
 func (h *servers) dial(network, addr string, _ time.Duration) (net.Conn, error) {
 	if h.tried > 1 && h.tried%len(h.addrs) == 1%len(h.addrs) {
 		pause := time.NewTimer(min(h.length/20, maxPause))

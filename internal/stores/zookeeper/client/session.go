@@ -14,34 +14,34 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// session is a zookeeper.Session: one of the library's connections, up to the
-// first end of its session.
+// session is a zookeeper.Session: one connection of the library, up to the end of
+// its first session.
 type session struct {
 	o      Options
 	addrs  []string
-	length time.Duration   // as asked for
+	length time.Duration   // as requested
 	life   context.Context // ends with the session
 	cancel context.CancelFunc
 	conn   *zk.Conn
 	made   chan struct{} // closed when conn is set
 
-	// turn is had by whoever makes a request, until that has left or never will:
-	// so at most one is in the library that has not, and they leave in order.
+	// turn is held by a request until it has been sent or dropped. So the library
+	// has at most one unsent request, and requests are sent in order.
 	turn chan struct{}
 
 	mu       sync.Mutex
-	news     chan struct{} // closed when anything below has changed
+	news     chan struct{} // closed when a field below changes
 	id       int64
 	timeout  time.Duration // as granted
-	asked    bool          // a server was asked for the session
+	asked    bool          // a server has received the request for a session
 	up       bool          // a server carries the session
-	wire     *wire         // the last connection; nil: there was none
-	making   *request      // what has the turn and is in the library
+	wire     *wire         // the last connection; nil: none yet
+	making   *request      // the request that has the turn and is in the library
 	watches  map[watch]bool
-	watched  bool // some of them were for the event that the library is about to tell
+	watched  bool // some of them were for the event that the library delivers next
 	closing  bool
-	stopping bool  // the library was told to stop
-	end      error // ErrSessionExpired or ErrClosed; nil: it goes on
+	stopping bool  // the library has been stopped
+	end      error // ErrSessionExpired or ErrClosed; nil: not ended
 	events   []zookeeper.Event
 }
 
@@ -59,31 +59,31 @@ func newSession(o Options, length time.Duration) *session {
 	return s
 }
 
-// ID is zookeeper.Session's.
+// ID implements zookeeper.Session.
 func (s *session) ID() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.id
 }
 
-// Timeout is zookeeper.Session's.
+// Timeout implements zookeeper.Session.
 func (s *session) Timeout() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.timeout
 }
 
-// changed wakes all who await something. The caller has the mutex.
+// changed wakes all waiting calls. The caller holds the mutex.
 func (s *session) changed() {
 	close(s.news)
 	s.news = make(chan struct{})
 }
 
-// errTime is await's when the call has to give up.
+// errTime is the error of await when the call must give up.
 var errTime = errors.New("zookeeper client: out of time")
 
-// await returns when so holds, which is asked with the mutex. The error is
-// errTime, or a definite one of ctx's.
+// await waits until so returns true. It calls so with the mutex held. The error
+// is errTime, or a definite one of ctx.
 func (s *session) await(ctx, give context.Context, so func() bool) error {
 	for {
 		s.mu.Lock()
@@ -102,8 +102,8 @@ func (s *session) await(ctx, give context.Context, so func() bool) error {
 	}
 }
 
-// over says why no further request is made; nil: they are. The caller has the
-// mutex.
+// over returns the error of further requests after the session's end, or nil. The
+// caller holds the mutex.
 func (s *session) over() error {
 	if s.end == nil && s.closing {
 		return zookeeper.ErrClosed
@@ -111,7 +111,7 @@ func (s *session) over() error {
 	return s.end
 }
 
-// hear is told by the library what happens, before it goes on.
+// hear handles an event of the library before the library continues.
 func (s *session) hear(e zk.Event) {
 	switch e.Type {
 	case zk.EventNodeCreated:
@@ -134,9 +134,9 @@ func (s *session) hear(e zk.Event) {
 	}
 }
 
-// tell puts what a watch tells in the queue. A server that a client tells of two
-// watches on a node that is gone says so twice (DataTree.setWatches); the first
-// event has used up both, as in the Java client.
+// tell queues the event of a watch. If a node with two watches is gone, a server
+// sends the event twice after a reconnect (DataTree.setWatches). The first event
+// has used up both, as in the Java client.
 func (s *session) tell(e zookeeper.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,14 +146,14 @@ func (s *session) tell(e zookeeper.Event) {
 	}
 }
 
-// carry notes that a server carries the session. The library waits until it
-// knows what is watched: it sends no request before.
+// carry notes that a server has accepted the session. The library waits until the
+// watches are set: it sends no request before.
 func (s *session) carry() {
 	s.mu.Lock()
 	w, watches := s.wire, slices.Collect(maps.Keys(s.watches))
 	s.mu.Unlock()
 	if len(watches) > 0 && w.setWatches(watches) != nil {
-		w.Close() // the library finds out
+		w.Close() // the library notices
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -164,8 +164,8 @@ func (s *session) carry() {
 	}
 }
 
-// drop notes that no server does; the library says so for each try, and when it
-// stops.
+// drop notes a lost connection. The library reports it for each attempt and when
+// it stops.
 func (s *session) drop() {
 	s.mu.Lock()
 	stopping := s.stopping
@@ -180,8 +180,8 @@ func (s *session) drop() {
 	}
 }
 
-// finish ends the session on this side, if nothing has yet: no server is dialed
-// any more, and the library is told to stop when it looks for the next.
+// finish ends the session on this side, if it has not ended yet: no server is
+// dialed again, and the library is stopped when it asks for the next server.
 func (s *session) finish(end error, last zookeeper.EventType) {
 	s.mu.Lock()
 	if s.end == nil {
@@ -198,7 +198,7 @@ func (s *session) finish(end error, last zookeeper.EventType) {
 	}
 }
 
-// Next is zookeeper.Session's.
+// Next implements zookeeper.Session.
 func (s *session) Next(ctx context.Context, timeout time.Duration) (zookeeper.Event, error) {
 	give := context.Background()
 	if timeout > 0 {
@@ -225,8 +225,8 @@ func (s *session) Next(ctx context.Context, timeout time.Duration) (zookeeper.Ev
 	return e, end
 }
 
-// Close is zookeeper.Session's. It waits for a connection to say it on. Of a
-// session that has ended it says how.
+// Close implements zookeeper.Session. It waits for a connection. After the
+// session's end it returns that end's error.
 func (s *session) Close(ctx context.Context, timeout time.Duration) error {
 	give, cancel := s.o.limit(timeout)
 	defer cancel()

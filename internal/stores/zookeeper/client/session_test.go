@@ -168,7 +168,7 @@ func TestServerThatHangsIsLeft(t *testing.T) {
 	took(t, start, length/2)
 }
 
-// Close waits for a connection, and for the watches that come first on it.
+// Close waits for a connection, and for the watches that are sent first on it.
 func TestCloseWaitsForAConnection(t *testing.T) {
 	s := newServer(t)
 	h := open(t, s.addr)
@@ -226,8 +226,8 @@ func TestCloseIsQuickWhateverTheServersDo(t *testing.T) {
 	}
 }
 
-// Whoever owns the sessions ends them all, and what waits for them, without a
-// word to the ensemble.
+// The end of Life ends all sessions and their waiting calls without notifying the
+// ensemble.
 func TestLifeEndsSessions(t *testing.T) {
 	s := newServer(t)
 	life, end := context.WithCancel(t.Context())
@@ -242,7 +242,7 @@ func TestLifeEndsSessions(t *testing.T) {
 	go func() { asked <- h.Sync(t.Context(), 10*time.Second, "/") }()
 	go func() {
 		var err error
-		for err == nil { // what has happened comes first
+		for err == nil { // earlier events come first
 			_, err = h.Next(t.Context(), 0)
 		}
 		waited <- err

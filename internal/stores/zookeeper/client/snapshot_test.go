@@ -5,17 +5,17 @@ import (
 	"hash/adler32"
 )
 
-// snapshotZxid is the transaction that made what is in a snapshot.
+// snapshotZxid is the transaction that created the nodes of a snapshot.
 const snapshotZxid = 1<<32 | 1
 
-// snapshot is a file from which ZooKeeper 3.8 reads what it holds: an ensemble
-// as it is at first, and persistent nodes of which each had counter children,
-// all gone. To create 2^31 of them would take weeks.
+// snapshot returns a snapshot file for ZooKeeper 3.8: a new ensemble with
+// persistent nodes, each of which has had counter children, all deleted since.
+// Creating 2^31 children would take weeks.
 //
 // Source: org.apache.zookeeper.server, DataTree.serialize and
 // persistence.FileSnap; the records are those of zookeeper.jute.
 func snapshot(counter int32, paths ...string) []byte {
-	const acl = 1 // the only one there is: anybody may do all
+	const acl = 1 // the only one: everyone may do everything
 	b := append([]byte("ZKSN"), ints(nil, 2)...)
 	b = longs(b, -1)
 	b = ints(b, 0) // sessions

@@ -9,34 +9,34 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// wire is a connection of the library's, and notes what passes: the packets of
-// ZooKeeper's protocol, each a length and so many bytes. The library writes a
-// packet at a time and reads no further than to the end of one. What passes is
-// noted before the other side of wire sees it.
+// wire is a connection of the library that observes the packets of ZooKeeper's
+// protocol: each is a length and that many bytes. The library writes one packet
+// at a time and never reads beyond the end of a packet. wire notes a packet
+// before it passes it on.
 type wire struct {
 	net.Conn
 	session *session
-	until   time.Time // the answer to the greeting has to be there
+	until   time.Time // deadline of the answer to the greeting
 
-	wrote bool  // the greeting, by the one goroutine that writes
-	seen  int64 // the last transaction that the client has seen before
-	// What follows belongs to the one goroutine that reads.
-	in      []byte // of a packet that is not complete
+	wrote bool  // the greeting; used by the one goroutine that writes
+	seen  int64 // the client's last transaction before this connection
+	// The following fields belong to the one goroutine that reads.
+	in      []byte // the beginning of an incomplete packet
 	greeted bool
 
-	// asked are requests whose answers matter here, by number; with the
-	// session's mutex.
+	// asked are the requests that may set watches, by number. The session's mutex
+	// guards it.
 	asked map[int32]ask
 }
 
-// ask is a request that was sent, and that watches if it is answered.
+// ask is a request that was sent and sets a watch if it succeeds.
 type ask struct {
 	op    int32
 	watch watch
 }
 
-// watch is what the client watches: an exists-watch on a node that is there is
-// one on its data.
+// watch is a watch of the client. An exists-watch on an existing node is one on
+// its data.
 type watch struct {
 	kind byte
 	path string
@@ -53,17 +53,17 @@ const (
 	xidWatch      = -1
 	xidPing       = -2
 	xidClose      = 0  // the library begins with 1
-	xidSetWatches = -8 // as the Java client has it
+	xidSetWatches = -8 // as in the Java client
 )
 
-// Write notes a packet and passes it on, unless nobody waits for it any more:
-// a request that was given up before it left never leaves. To the library it is
-// one that is not answered.
+// Write notes a packet and passes it on, unless its request was given up before:
+// such a request is never sent. To the library it looks like one without an
+// answer.
 //
-// Watches are asked for here. Of those that the library knows it would tell the
-// next server after it has begun to pass requests on, so that what they are
-// about might change unseen; and it would read the last transaction while the
-// answers to these change it.
+// Watches are set here and not by the library. The library would send its watches
+// to the next server only after it has begun to send requests, so that a change
+// might be missed. It would also read its last transaction while answers change
+// it.
 func (w *wire) Write(b []byte) (int, error) {
 	if !w.wrote {
 		w.wrote = true
@@ -88,22 +88,22 @@ func (w *wire) Write(b []byte) (int, error) {
 	return w.Conn.Write(b)
 }
 
-// bid sends that the session is closed. The library's Close would say to those
-// who wait that their connection has gone, and would not tell whether the
-// server has answered; to it, what comes is the answer to nothing.
+// bid sends the end of the session. The library's Close would report a lost
+// connection to waiting calls, and would not report the server's answer. The
+// library ignores the answer to this packet.
 func (w *wire) bid() {
 	bye := jute.AppendInt(jute.AppendInt(nil, xidClose), opClose)
-	w.Conn.Write(jute.AppendBuffer(nil, bye)) // if it fails, the library finds out
+	w.Conn.Write(jute.AppendBuffer(nil, bye)) // if it fails, the library notices
 }
 
-// asks notes that a server is asked to carry the session.
+// asks notes that a server has received the request for the session.
 func (s *session) asks() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked = true
 }
 
-// leaves tells whether a request is to be sent, and whether it is to watch.
+// leaves reports whether a request is to be sent, and whether it sets a watch.
 func (w *wire) leaves(xid, op int32, rest jute.Packet) (leaves, watches bool) {
 	s := w.session
 	s.mu.Lock()
@@ -128,8 +128,8 @@ func (w *wire) leaves(xid, op int32, rest jute.Packet) (leaves, watches bool) {
 	return true, true
 }
 
-// setWatches tells a server, before anything is asked of it, what the client
-// watches: it answers with the events of what has changed meanwhile.
+// setWatches sends the client's watches to a server before any request. The
+// server answers with the events of changes since then.
 func (w *wire) setWatches(watches []watch) error {
 	w.SetWriteDeadline(w.until)
 	defer w.SetWriteDeadline(time.Time{})
@@ -146,7 +146,7 @@ func (w *wire) setWatches(watches []watch) error {
 	return nil
 }
 
-// appendPaths appends the list of the paths that are watched in one way.
+// appendPaths appends the list of the paths with watches of one kind.
 func appendPaths(b []byte, kind byte, watches []watch) []byte {
 	watches = slices.DeleteFunc(slices.Clone(watches), func(w watch) bool { return w.kind != kind })
 	b = jute.AppendInt(b, int32(len(watches)))
@@ -156,7 +156,7 @@ func appendPaths(b []byte, kind byte, watches []watch) []byte {
 	return b
 }
 
-// Read passes on what has come, and notes it.
+// Read passes on received data and notes it.
 func (w *wire) Read(b []byte) (int, error) {
 	n, err := w.Conn.Read(b)
 	w.in = append(w.in, b[:n]...)
@@ -170,8 +170,7 @@ func (w *wire) Read(b []byte) (int, error) {
 	}
 }
 
-// SetReadDeadline has a server that does not answer the greeting given up in
-// time.
+// SetReadDeadline sets a deadline for the answer to the greeting.
 func (w *wire) SetReadDeadline(t time.Time) error {
 	if !w.greeted {
 		t = w.until
@@ -179,7 +178,7 @@ func (w *wire) SetReadDeadline(t time.Time) error {
 	return w.Conn.SetReadDeadline(t)
 }
 
-// came notes a packet that has come.
+// came notes a received packet.
 func (w *wire) came(p jute.Packet) {
 	s := w.session
 	if !w.greeted {
@@ -210,7 +209,7 @@ func (w *wire) came(p jute.Packet) {
 	}
 }
 
-// granted notes what a server says of the session that it carries now; 0: none.
+// granted notes the server's data of the session that it accepts; id 0: none.
 func (s *session) granted(id int64, timeout time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -219,8 +218,7 @@ func (s *session) granted(id int64, timeout time.Duration) {
 	}
 }
 
-// watching notes what a request that watches has brought. The caller has the
-// mutex.
+// watching notes the watch that a request has set. The caller holds the mutex.
 func (s *session) watching(a ask, code zookeeper.Code) {
 	switch {
 	case code == zookeeper.OK:
@@ -230,7 +228,8 @@ func (s *session) watching(a ask, code zookeeper.Code) {
 	}
 }
 
-// fired notes which watches an event uses up. The library tells it next.
+// fired notes the watches that an event uses up. The library delivers that event
+// next.
 func (s *session) fired(t zookeeper.EventType, path string) {
 	kinds := map[zookeeper.EventType]string{
 		zookeeper.NodeCreated: "e", zookeeper.NodeDeleted: "edc",

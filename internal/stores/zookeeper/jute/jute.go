@@ -1,17 +1,17 @@
 // Package jute reads and writes the bytes of ZooKeeper's protocols, between
-// clients and servers and among servers: numbers with their highest byte first,
-// and what has a length behind its length.
+// clients and servers and among servers: big-endian numbers, and data after its
+// length.
 //
 // Source: Apache ZooKeeper, org.apache.jute.BinaryInputArchive.
 package jute
 
 import "encoding/binary"
 
-// Packet is what is left to read of one. What is missing reads as zero, and
-// leaves nil.
+// Packet is the unread rest of a packet. Missing data reads as zero, and the rest
+// is then nil.
 type Packet []byte
 
-// Skip passes over n bytes.
+// Skip skips n bytes.
 func (p Packet) Skip(n int) Packet {
 	if len(p) < n {
 		return nil
@@ -35,8 +35,7 @@ func (p Packet) Long() (int64, Packet) {
 	return int64(binary.BigEndian.Uint64(p)), p[8:]
 }
 
-// Buffer reads a length and so many bytes; without any, also where the length
-// is -1, which says that there is none.
+// Buffer reads a length and that many bytes. The length -1 means no data.
 func (p Packet) Buffer() ([]byte, Packet) {
 	n, rest := p.Int()
 	switch {
@@ -58,7 +57,7 @@ func (p Packet) Text() (string, Packet) {
 func AppendInt(b []byte, n int32) []byte  { return binary.BigEndian.AppendUint32(b, uint32(n)) }
 func AppendLong(b []byte, n int64) []byte { return binary.BigEndian.AppendUint64(b, uint64(n)) }
 
-// AppendBuffer writes a length and so many bytes.
+// AppendBuffer writes a length and that many bytes.
 func AppendBuffer[T string | []byte](b []byte, s T) []byte {
 	return append(AppendInt(b, int32(len(s))), s...)
 }

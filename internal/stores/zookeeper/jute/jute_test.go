@@ -6,13 +6,13 @@ import (
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/jute"
 )
 
-// What is written is read again, and nothing is read of what was cut short.
-func TestWhatIsWrittenIsRead(t *testing.T) {
+// Written data reads as written. Truncated data reads as missing.
+func TestWrittenDataIsRead(t *testing.T) {
 	t.Parallel()
 	b := jute.AppendInt(nil, -7)
 	b = jute.AppendLong(b, -1<<40)
 	b = jute.AppendBuffer(b, "sub-0")
-	b = jute.AppendInt(b, -1) // no string at all
+	b = jute.AppendInt(b, -1) // no string
 	read := func(p jute.Packet) (n int32, l int64, s, none string, rest jute.Packet) {
 		n, p = p.Int()
 		l, p = p.Long()
@@ -26,10 +26,10 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	}
 	for i := range len(b) {
 		if _, _, _, _, rest := read(b[:i]); rest != nil {
-			t.Errorf("of %d bytes %v is left", i, rest)
+			t.Errorf("%d bytes: the rest is %v", i, rest)
 		}
 	}
 	if _, rest := (jute.Packet{0xff, 0xff, 0xff, 0xfe, 1}).Buffer(); rest != nil {
-		t.Error("a length below none is read")
+		t.Error("a negative length was accepted")
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// cycle is what a lock does in its life: a node in the queue, seen, watched for,
-// given back; and one that is refused.
+// cycle is the life of a lock: a node is queued, listed, watched and deleted, and
+// another request is refused.
 func cycle(leader *model.Leader, members []*model.Member, s int64) {
 	do := func(c zookeeper.Command) string {
 		x, _ := leader.Propose(0, s, 1, c)
@@ -40,7 +40,8 @@ func begin() (*model.Leader, []*model.Member, int64) {
 	return leader, members, opened.Session
 }
 
-// Three writes, decided and taken in by three members, and two reads.
+// BenchmarkProposeAndCommit measures three writes, decided and applied by three
+// members, and two reads.
 func BenchmarkProposeAndCommit(b *testing.B) {
 	leader, members, s := begin()
 	b.ReportAllocs()
@@ -75,8 +76,8 @@ func BenchmarkReset(b *testing.B) {
 	}
 }
 
-// A run asks for a great many requests, and must not pay for memory: but for
-// the names that are new, and the lists that are asked for.
+// A run makes many requests, so they must not allocate memory, except for new
+// names and requested lists.
 func TestWritesAllocateOnlyNewNames(t *testing.T) {
 	leader, members, s := begin()
 	step := func() { cycle(leader, members, s) }

@@ -13,11 +13,11 @@ import (
 const (
 	ms    = time.Millisecond
 	tick  = 500 * ms
-	pulse = tick / 5 // how often clients send heartbeats
+	pulse = tick / 5 // the interval of heartbeats
 )
 
-// world is a leader and three members that hear each other at once, and clients
-// that hear them, on a clock that only waiting moves.
+// world is a leader, three members and their clients, on a clock that only moves
+// while a call waits. Messages have no delay.
 type world struct {
 	t       *testing.T
 	now     time.Duration
@@ -44,7 +44,7 @@ func (w *world) elect(n int) {
 	w.leader.Lead(w.now, tick, w.epoch, w.members[n])
 }
 
-// commit has all members that are up take t in, and returns what they reply.
+// commit applies t to all running members and returns their replies.
 func (w *world) commit(t model.Txn) (replies [3]zookeeper.Reply) {
 	w.log = append(w.log, t)
 	for i, m := range w.members {
@@ -63,7 +63,7 @@ func (w *world) commit(t model.Txn) (replies [3]zookeeper.Reply) {
 	return replies
 }
 
-// deliver hands what member n has told to the clients.
+// deliver sends the events of member n to its clients.
 func (w *world) deliver(n int) {
 	for _, f := range w.members[n].Fired() {
 		for _, c := range w.clients {
@@ -74,8 +74,7 @@ func (w *world) deliver(n int) {
 	}
 }
 
-// beat is what the clients do that are not still: they send heartbeats, and
-// connect again.
+// beat makes all clients that are not frozen send heartbeats and reconnect.
 func (w *world) beat() {
 	for _, c := range w.clients {
 		c.beat()
@@ -151,12 +150,12 @@ func (w *world) Preset(path string, counter int32) {
 	w.commit(t)
 }
 
-// client is one session and what its library knows.
+// client is one session and its library's state.
 type client struct {
 	w           *world
 	id          int64
 	timeout     time.Duration
-	server      int // -1: none
+	server      int // -1: not connected
 	prefers     int
 	frozen, cut bool
 	watches     []model.Watch
@@ -167,7 +166,7 @@ type client struct {
 
 func (c *client) tell(e zookeeper.EventType) { c.queue = append(c.queue, zookeeper.Event{Type: e}) }
 
-// hear is an event of a watch that the client waits for.
+// hear handles the event of a watch that the client must have.
 func (c *client) hear(e zookeeper.Event) {
 	left := c.watches[:0:0]
 	for _, w := range c.watches {
@@ -176,7 +175,7 @@ func (c *client) hear(e zookeeper.Event) {
 		}
 	}
 	if len(left) == len(c.watches) {
-		c.w.t.Errorf("session %d is told %v, which it does not wait for", c.id, e)
+		c.w.t.Errorf("session %d got %v without a watch", c.id, e)
 	}
 	c.watches, c.queue = left, append(c.queue, e)
 }

@@ -1,6 +1,6 @@
 package model
 
-// EffectKind is what became of a node.
+// EffectKind is a kind of change of a node.
 type EffectKind uint8
 
 // The kinds.
@@ -9,19 +9,18 @@ const (
 	Deleted
 )
 
-// Effect is one node that came or went.
+// Effect is a created or deleted node.
 type Effect struct {
 	Kind  EffectKind
 	Path  string
-	Czxid int64 // the transaction that created the node
-	Owner int64 // the session of an ephemeral node
-	Maker int   // the tag of the request that created it
-	By    int   // the tag of the request that acted, a Close too; 0: the node's session expired
+	Czxid int64 // transaction that created the node
+	Owner int64 // session of an ephemeral node
+	Maker int   // tag of the request that created it
+	By    int   // tag of the request that acted, also of a Close; 0: the node's session expired
 }
 
-// Effects returns what took effect here since it was last called, in order. The
-// slice is good until the next call of any other method; who never calls
-// Effects lets it grow.
+// Effects returns this member's effects since the last call, in order. The slice
+// is valid until the next call of any other method. Without calls it grows.
 func (m *Member) Effects() []Effect {
 	e := m.effects
 	m.effects = m.effects[:0]

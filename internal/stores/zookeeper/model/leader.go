@@ -8,34 +8,34 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// Leader decides what writes do, and which sessions live. It decides by what
-// it has decided before, committed or not.
+// Leader decides the results of writes and the ends of sessions. It takes into
+// account all its earlier decisions, committed or not.
 //
-// The time that its methods take is its own monotonic clock, since an instant
-// that the caller chooses. ZooKeeper counts it in whole milliseconds.
+// The time in its methods is its own monotonic clock, since an instant that the
+// caller chooses. ZooKeeper counts whole milliseconds.
 type Leader struct {
 	tree  tree
-	last  int64      // the zxid given last
+	last  int64      // last zxid given
 	tick  int64      // in milliseconds
-	due   []deadline // one for each session, the next one first
-	ended []Txn      // what Expire returned
+	due   []deadline // one for each session, the first deadline first
+	ended []Txn      // the slice that Expire returned
 	over  map[string]overflow
 	buf   []byte
 }
 
-// overflow is a counter that has gone beyond what the members take: it stands
-// as long as a transaction on its node is under way, the last being zxid.
+// overflow is a counter beyond the limit of the members. It is valid while a
+// transaction on its node is under way. zxid is the last of these.
 type overflow struct {
 	counter int32
 	zxid    int64
 }
 
-// Lead has l lead, with what m holds: the caller commits to m beforehand what
-// m has in its log. The first zxid is the first of epoch, which has to be one
-// that no leader had before. Every session begins its time-out anew.
+// Lead makes l the leader, with the data of m: the caller must first commit m's
+// whole log to m. The zxids begin with the first of epoch, which no earlier
+// leader may have had. The timeout of every session begins again.
 //
-// Tick is ZooKeeper's tickTime; 0 is 2 s, the default. The zero Leader may be
-// had to Lead, and one that led before.
+// tick is ZooKeeper's tickTime; 0 means the default of 2 s. The zero Leader may
+// Lead, and a Leader may Lead again.
 func (l *Leader) Lead(now, tick time.Duration, epoch int32, m *Member) {
 	if tick == 0 {
 		tick = 2 * time.Second
@@ -50,15 +50,15 @@ func (l *Leader) Lead(now, tick time.Duration, epoch int32, m *Member) {
 	}
 }
 
-// Zxid is that of the last transaction that l has decided on, or taken over.
+// Zxid returns the zxid of the last transaction that l has decided or taken over.
 func (l *Leader) Zxid() int64 { return l.tree.zxid }
 
-// Propose makes a transaction of c, a Create, Delete or SetData that session
-// has asked for; by is the caller's tag of the request. What is refused takes
-// a transaction, too, a Refusal: the answer has to come after all on which it
-// rests. False says that the session has ended; there is no transaction then.
+// Propose returns a transaction for c, a Create, Delete or SetData from session.
+// by is the caller's tag of the request. A refused request becomes a transaction,
+// too, a Refusal: its answer must come after the transactions that caused it.
+// False means that the session has ended; there is no transaction then.
 //
-// It does not count as a sign of life, see Touch.
+// It is not a sign of life, see Touch.
 func (l *Leader) Propose(now time.Duration, session int64, by int, c zookeeper.Command) (Txn, bool) {
 	if !l.alive(now, session) {
 		return Txn{}, false
@@ -70,8 +70,8 @@ func (l *Leader) Propose(now time.Duration, session int64, by int, c zookeeper.C
 	return l.enact(t), true
 }
 
-// decide completes t, or says why it can not be. The order of the refusals is
-// that in which ZooKeeper's PrepRequestProcessor looks.
+// decide completes t, or returns the reason for a refusal. It checks in the order
+// of ZooKeeper's PrepRequestProcessor.
 func (l *Leader) decide(t *Txn, c *zookeeper.Command) zookeeper.Code {
 	switch {
 	case !Valid(*c):
@@ -138,7 +138,7 @@ func (l *Leader) set(t *Txn, c *zookeeper.Command) zookeeper.Code {
 	return zookeeper.OK
 }
 
-// enact gives t its zxid and takes it in.
+// enact gives t its zxid and applies it.
 func (l *Leader) enact(t Txn) Txn {
 	l.last++
 	t.Zxid = l.last
@@ -153,7 +153,8 @@ func (l *Leader) enact(t Txn) Txn {
 	return t
 }
 
-// overflow notes a counter that overflows by t, and what keeps one that has.
+// overflow notes a counter that overflows with t, and transactions that keep an
+// earlier one valid.
 func (l *Leader) overflow(t *Txn) {
 	switch t.Kind {
 	case Creation:
@@ -178,8 +179,8 @@ func (l *Leader) renew(path string, zxid int64) {
 	}
 }
 
-// Committed tells l that all transactions up to zxid are committed. It matters
-// for nothing but a counter that has overflowed, see Preset.
+// Committed tells l that all transactions up to zxid are committed. This affects
+// only counters that have overflowed, see Preset.
 func (l *Leader) Committed(zxid int64) {
 	for path, o := range l.over {
 		if o.zxid <= zxid {
@@ -188,14 +189,14 @@ func (l *Leader) Committed(zxid int64) {
 	}
 }
 
-// Preset makes counter the one from which the next sequential child of path
-// gets its number, as if as many children had been created before; and the node,
-// if it is missing. False says that it has no parent.
+// Preset returns a transaction that sets the number of path's next sequential
+// child, as if that many children had been created before. It creates the node if
+// it is missing. It returns false if the node's parent is missing.
 //
-// After 2147483647 comes -2147483648, but, as ZooKeeper 3.8 has it, only for
-// as long as transactions on path are under way: no member takes a counter
-// that is less than its own, so once they are all Committed the next child is
-// number 2147483647 again, and refused if that one is still there.
+// The number after 2147483647 is -2147483648, but in ZooKeeper 3.8 only while
+// transactions on path are under way: no member accepts a counter that is less
+// than its own. Once all are Committed the next child is number 2147483647 again,
+// and refused if that one still exists.
 func (l *Leader) Preset(path string, counter int32) (Txn, bool) {
 	if above, _ := split(path); l.tree.nodes[above] == nil {
 		return Txn{}, false
@@ -203,8 +204,7 @@ func (l *Leader) Preset(path string, counter int32) (Txn, bool) {
 	return l.enact(Txn{Kind: Presetting, Path: path, Counter: counter}), true
 }
 
-// appendSequence appends n in ten digits, of which a sign takes one, as Java's
-// %010d does.
+// appendSequence appends n in ten digits, a sign included, like Java's %010d.
 func appendSequence(buf []byte, n int32) []byte {
 	width, left := 10, int64(n)
 	if left < 0 {

@@ -6,8 +6,8 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// Member is one server's copy of the nodes and the sessions, and the watches of
-// those clients that are connected to it.
+// Member is one server's copy of the nodes and the sessions, with the watches of
+// its connected clients.
 type Member struct {
 	tree    tree
 	watches map[watched][]int64 // the sessions that watch, in order
@@ -16,26 +16,26 @@ type Member struct {
 	effects []Effect
 }
 
-// NewMember returns a member that holds what a new ensemble holds.
+// NewMember returns a member with the data of a new ensemble.
 func NewMember() *Member {
 	m := new(Member)
 	m.Reset()
 	return m
 }
 
-// Reset makes m a new member; the zero Member may be Reset, too.
+// Reset makes m a new member. The zero Member may be Reset, too.
 func (m *Member) Reset() {
 	m.tree.reset()
 	m.Restart()
 	m.effects = m.effects[:0]
 }
 
-// Zxid is that of the last transaction committed here. It is what every reply
-// carries, and what Attach takes.
+// Zxid returns the zxid of the last transaction committed here. Every reply
+// carries it, and Attach takes it.
 func (m *Member) Zxid() int64 { return m.tree.zxid }
 
-// Commit takes in t, the next transaction, and returns the reply to whom has
-// asked for it. One that m has already is ignored.
+// Commit applies t, the next transaction, and returns the reply to its request.
+// It ignores a transaction that m already has.
 func (m *Member) Commit(t Txn) zookeeper.Reply {
 	if t.Zxid <= m.tree.zxid {
 		return zookeeper.Reply{}
@@ -63,8 +63,8 @@ func (m *Member) Commit(t Txn) zookeeper.Reply {
 	return zookeeper.Reply{}
 }
 
-// Read answers c, an Exists, GetData, GetChildren or Sync. A watch is
-// session's, until it has fired or session is detached. Children come sorted.
+// Read answers c, an Exists, GetData, GetChildren or Sync. A watch belongs to
+// session until it has fired or session is detached. Children are sorted.
 func (m *Member) Read(session int64, c zookeeper.Command) zookeeper.Reply {
 	if !Valid(c) {
 		return zookeeper.Reply{Code: zookeeper.BadArguments}
@@ -88,11 +88,11 @@ func (m *Member) Read(session int64, c zookeeper.Command) zookeeper.Reply {
 	return zookeeper.Reply{Code: zookeeper.BadArguments}
 }
 
-// Has tells whether session is open, as far as m knows.
+// Has reports whether session is open as far as m knows.
 func (m *Member) Has(session int64) bool { return m.tree.sessions[session] != nil }
 
-// Restart is the process of m ending and beginning anew: what was committed is
-// there, on disk, and all connections are gone.
+// Restart ends and restarts the process of m: it keeps all commits on disk and
+// loses all connections.
 func (m *Member) Restart() {
 	if m.watches == nil {
 		m.watches = make(map[watched][]int64)
@@ -104,8 +104,8 @@ func (m *Member) Restart() {
 	m.fired = m.fired[:0]
 }
 
-// CopyFrom is a snapshot, for a member that has nothing or lags too far: m
-// holds what from holds, and has no connections. It has no Effects.
+// CopyFrom is a snapshot for a member that is empty or too far behind: m gets the
+// data of from and has no connections. It has no Effects.
 func (m *Member) CopyFrom(from *Member) {
 	m.Restart()
 	m.tree.copyFrom(&from.tree)

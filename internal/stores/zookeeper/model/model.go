@@ -1,20 +1,19 @@
 // Package model is a ZooKeeper ensemble as pure state machines: a Leader, which
-// decides what every write does, and Members, which take in what was decided
-// and answer reads. There is no clock, no network and no randomness: when time
-// passes, and who hears what when, is the caller's, and the same calls always
-// give the same answers.
+// decides the results of writes, and Members, which apply its decisions and
+// answer reads. It has no clock, network or randomness. The caller decides when
+// time passes and when messages arrive. The same calls always give the same
+// answers.
 //
-// A write takes the way that it takes in ZooKeeper: a member hands it to the
-// leader, Leader.Propose makes a transaction of it, each member that hears of
-// the transaction's end puts it to Member.Commit, and the member that was asked
-// sends the Reply that Commit returns. A member that lags is one to which fewer
-// transactions have been committed. Sync is the caller's, too: the member
-// answers it once its Zxid has reached that which Leader.Zxid had when the sync
-// came there.
+// A write takes the same path as in ZooKeeper. A member passes it to the leader,
+// and Leader.Propose makes a transaction of it. Each member that learns of the
+// commit passes the transaction to Member.Commit, and the member with the client
+// sends the Reply that Commit returns. A member that lags has fewer transactions
+// committed. Sync is up to the caller, too: a member answers it when its Zxid has
+// reached the Leader.Zxid at the sync's arrival there.
 //
-// It answers as ZooKeeper 3.8 does, and, for paths that no server gets to see,
-// as its client libraries do. The suite in package porttest holds it to the
-// real ensemble.
+// It answers as ZooKeeper 3.8 does. For paths that never reach a server it
+// answers as the client libraries do. The suite in package porttest compares it
+// with the real ensemble.
 package model
 
 import (
@@ -23,7 +22,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// Kind is what a transaction does.
+// Kind is the kind of a transaction.
 type Kind uint8
 
 // The kinds.
@@ -33,7 +32,7 @@ const (
 	Change                     // of the data of the node at Path
 	Opening                    // of Session
 	Closing                    // of Session, whose ephemeral nodes go with it
-	Refusal                    // nothing: a write was refused with Code, and its turn to be answered has come
+	Refusal                    // no change: a write was refused with Code, and its answer is due
 	Presetting                 // see Leader.Preset
 )
 
@@ -49,18 +48,18 @@ func (k Kind) String() string {
 	return "none"
 }
 
-// Txn is one transaction, as the leader has decided it. It holds whatever has
-// to be the same in every member; the sequence number is in its Path already.
+// Txn is one transaction as the leader has decided it. It has all data that must
+// be the same in every member. Its Path includes the sequence number.
 type Txn struct {
-	Zxid    int64 // the epoch of the leader, then 32 bits that count
+	Zxid    int64 // the epoch of the leader, then a 32-bit counter
 	Kind    Kind
-	By      int   // the caller's tag of the request; 0: the ensemble itself
-	Session int64 // whose request it is
+	By      int   // caller's tag of the request; 0: the ensemble itself
+	Session int64 // the session that requested it
 	Path    string
 	Data    string
 	Mode    zookeeper.Mode
-	Version int32          // of the data: the new one
-	Counter int32          // of the parent of what was created: the new one
-	Timeout time.Duration  // of an Opening: what was granted
+	Version int32          // new version of the data
+	Counter int32          // new counter of the parent of a created node
+	Timeout time.Duration  // of an Opening: the granted length
 	Code    zookeeper.Code // of a Refusal
 }

@@ -15,7 +15,7 @@ const (
 	anyOf   = zookeeper.AnyVersion
 )
 
-// ensemble is a leader and members that are told by hand.
+// ensemble is a leader and members that the test feeds by hand.
 type ensemble struct {
 	*testing.T
 	leader  model.Leader
@@ -33,7 +33,7 @@ func newEnsemble(t *testing.T) *ensemble {
 	return e
 }
 
-// decided is a transaction that both members get to hear of.
+// decided commits a transaction on both members.
 func (e *ensemble) decided(x model.Txn, ok bool) model.Txn {
 	e.Helper()
 	if !ok {
@@ -51,7 +51,7 @@ func (e *ensemble) open() int64 {
 	return e.decided(e.leader.Open(0, 0, session), true).Session
 }
 
-// do has c proposed and committed, and wants code.
+// do proposes and commits c and asserts code.
 func (e *ensemble) do(s int64, c zookeeper.Command, code zookeeper.Code) model.Txn {
 	e.Helper()
 	e.tag++
@@ -82,18 +82,18 @@ func event(e zookeeper.EventType, path string) zookeeper.Event {
 	return zookeeper.Event{Type: e, Path: path}
 }
 
-// told has m have told s want, and nobody anything else.
+// told asserts that m has sent exactly these events, all to s.
 func (e *ensemble) told(m *model.Member, s int64, want ...zookeeper.Event) {
 	e.Helper()
 	var got []zookeeper.Event
 	for _, f := range m.Fired() {
 		if f.Session != s {
-			e.Errorf("session %d is told %v", f.Session, f.Event)
+			e.Errorf("session %d got %v", f.Session, f.Event)
 		}
 		got = append(got, f.Event)
 	}
 	if !slices.Equal(got, want) {
-		e.Errorf("told %v, want %v", got, want)
+		e.Errorf("got %v, want %v", got, want)
 	}
 }
 
@@ -166,10 +166,11 @@ func TestSequenceNumbers(t *testing.T) {
 	}
 }
 
-// ZooKeeper's DataTree takes a counter only if it is greater than what it has;
-// its PrepRequestProcessor counts on in what is under way. Seen so with 3.8.0.
+// ZooKeeper's DataTree accepts only a counter that is greater than its own. Its
+// PrepRequestProcessor counts on from transactions under way. Observed with
+// 3.8.0.
 func TestACounterOverflowsOnlyInWhatIsUnderWay(t *testing.T) {
-	// The members hear of it before the leader knows that they do.
+	// The members get the transaction before the leader knows that they have it.
 	underWay := func(t *testing.T, e *ensemble, s int64, c zookeeper.Command) model.Txn {
 		t.Helper()
 		x, ok := e.leader.Propose(0, s, 1, c)
@@ -211,7 +212,7 @@ func TestACounterOverflowsOnlyInWhatIsUnderWay(t *testing.T) {
 		e.leader.Committed(first.Zxid)
 		x := propose(t, e, s)
 		if x.Code != zookeeper.NodeExists {
-			t.Errorf("got %+v, want that it is taken", x)
+			t.Errorf("got %+v, want NodeExists", x)
 		}
 		e.do(s, remove(first.Path), zookeeper.OK)
 		if x := propose(t, e, s); x.Path != first.Path {

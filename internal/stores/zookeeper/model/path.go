@@ -6,8 +6,9 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// Valid tells whether the path of c is one. A client library says so before it
-// sends anything, and answers BadArguments if not; so do Propose and Read.
+// Valid reports whether the path of c is valid. A client library checks this
+// before it sends anything, and returns BadArguments if not; so do Propose and
+// Read.
 func Valid(c zookeeper.Command) bool {
 	if !strings.HasPrefix(c.Path, "/") {
 		return false
@@ -31,8 +32,8 @@ func Valid(c zookeeper.Command) bool {
 	return true
 }
 
-// allowed tells whether a path may hold r: no control characters, nothing for
-// private use, and nothing that takes Java two characters.
+// allowed reports whether a path may contain r: no control characters, no
+// private-use characters, and none that need two characters in Java.
 func allowed(r rune) bool {
 	return r > 0x1f && (r < 0x7f || r > 0x9f) && (r < 0xd800 || r > 0xf8ff) && r < 0xfff0
 }

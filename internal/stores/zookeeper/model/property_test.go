@@ -11,7 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// drawnCommand is any request at all on a few paths.
+// drawnCommand is any request on a few paths.
 var drawnCommand = rapid.Custom(func(t *rapid.T) zookeeper.Command {
 	return zookeeper.Command{
 		Verb:    rapid.SampledFrom([]zookeeper.Verb{zookeeper.Create, zookeeper.Exists, zookeeper.Delete, zookeeper.GetChildren, zookeeper.SetData, zookeeper.Create, zookeeper.GetData}).Draw(t, "verb"),
@@ -23,17 +23,16 @@ var drawnCommand = rapid.Custom(func(t *rapid.T) zookeeper.Command {
 	}
 })
 
-// Whatever is asked, in whatever order, and however the members lag: the same
-// log makes the same of every member; a watch fires at most once, and is not
-// told of what was not there to be told; nothing is left of a session that
-// ended.
+// In any order of requests, and however the members lag: the same log leads to
+// the same state in every member. A watch fires at most once, and only for an
+// existing watch. A closed session leaves nothing behind.
 func TestMembersAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var (
 			leader  model.Leader
 			members = [3]*model.Member{model.NewMember(), model.NewMember(), model.NewMember()}
 			log     []model.Txn
-			heard   [3]int // how much of the log
+			heard   [3]int // position in the log
 			open    []int64
 			waits   = [3]map[int64][]model.Watch{{}, {}, {}}
 			epoch   = int32(1)
@@ -43,7 +42,7 @@ func TestMembersAgree(t *testing.T) {
 			for _, f := range members[n].Fired() {
 				left := slices.DeleteFunc(slices.Clone(waits[n][f.Session]), func(w model.Watch) bool { return w.Ends(f.Event) })
 				if len(left) == len(waits[n][f.Session]) {
-					t.Fatalf("member %d tells session %#x %v, and it waits for %v", n, f.Session, f.Event, left)
+					t.Fatalf("member %d sent session %#x %v, but its watches are %v", n, f.Session, f.Event, left)
 				}
 				waits[n][f.Session] = left
 			}
@@ -131,14 +130,14 @@ func TestMembersAgree(t *testing.T) {
 	})
 }
 
-// copyOf holds what m does, without its watches.
+// copyOf returns a copy of m without its watches.
 func copyOf(m *model.Member) *model.Member {
 	c := model.NewMember()
 	c.CopyFrom(m)
 	return c
 }
 
-// ownersAreOpen goes through the nodes below path by what clients can ask.
+// ownersAreOpen checks the nodes below path with client requests.
 func ownersAreOpen(t *rapid.T, m, sessions *model.Member, path string) {
 	r := m.Read(0, zookeeper.Command{Verb: zookeeper.GetChildren, Path: path})
 	if r.Stat.Owner != 0 && !sessions.Has(r.Stat.Owner) {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// deadline is the millisecond in which a session expires. Sessions that expire
-// together do so in the order of their numbers.
+// deadline is the millisecond in which a session expires. Simultaneous ones
+// expire in the order of their numbers.
 type deadline struct {
 	due     int64
 	session int64
@@ -17,21 +17,21 @@ func (d deadline) compare(e deadline) int {
 	return cmp.Or(cmp.Compare(d.due, e.due), cmp.Compare(d.session, e.session))
 }
 
-// Open opens a session of the length asked for, but of 2 ticks at least and of
-// 20 at most. Its number and what was granted are in the transaction.
+// Open opens a session of the requested length, but at least 2 and at most 20
+// ticks. The transaction has its number and the granted length.
 func (l *Leader) Open(now time.Duration, by int, timeout time.Duration) Txn {
 	granted := min(max(timeout.Milliseconds(), 2*l.tick), 20*l.tick)
 	t := l.enact(Txn{
 		Kind: Opening, By: by,
-		Session: l.last + 1, // its zxid: no other session has that, whoever led
+		Session: l.last + 1, // its zxid: unique for every leader
 		Timeout: time.Duration(granted) * time.Millisecond,
 	})
 	l.track(now, t.Session)
 	return t
 }
 
-// Touch is a sign of life of session: a member has heard of it. False says that
-// it has ended.
+// Touch is a sign of life of session at a member. False means that the session
+// has ended.
 func (l *Leader) Touch(now time.Duration, session int64) bool {
 	if !l.alive(now, session) {
 		return false
@@ -43,7 +43,8 @@ func (l *Leader) Touch(now time.Duration, session int64) bool {
 	return true
 }
 
-// Close ends session at its own wish. False says that it has ended already.
+// Close ends session at the client's request. False means that it has already
+// ended.
 func (l *Leader) Close(now time.Duration, session int64, by int) (Txn, bool) {
 	if !l.alive(now, session) {
 		return Txn{}, false
@@ -52,7 +53,7 @@ func (l *Leader) Close(now time.Duration, session int64, by int) (Txn, bool) {
 	return l.enact(Txn{Kind: Closing, By: by, Session: session}), true
 }
 
-// Expire ends the sessions whose time is over at now. The slice is good until
+// Expire ends the sessions whose time is over at now. The slice is valid until
 // the next call.
 func (l *Leader) Expire(now time.Duration) []Txn {
 	l.ended = l.ended[:0]
@@ -64,8 +65,8 @@ func (l *Leader) Expire(now time.Duration) []Txn {
 	return l.ended
 }
 
-// NextExpiry is the first instant at which Expire would end a session, as
-// things are; false if there is none.
+// NextExpiry returns the first instant at which Expire would end a session, as
+// far as is known now. It returns false if there is none.
 func (l *Leader) NextExpiry() (time.Duration, bool) {
 	if len(l.due) == 0 {
 		return 0, false
@@ -73,14 +74,14 @@ func (l *Leader) NextExpiry() (time.Duration, bool) {
 	return time.Duration(l.due[0].due) * time.Millisecond, true
 }
 
-// alive tells whether session is open, and not due.
+// alive reports whether session is open and not due.
 func (l *Leader) alive(now time.Duration, session int64) bool {
 	s := l.tree.sessions[session]
 	return s != nil && millisecond(now) < s.due
 }
 
-// expiry is the millisecond in which a session expires that is last heard of
-// now: the first tick after its time-out.
+// expiry returns the millisecond in which a session with a sign of life now
+// expires: the first tick after its timeout.
 func (l *Leader) expiry(now, timeout time.Duration) int64 {
 	return ((millisecond(now)+timeout.Milliseconds())/l.tick + 1) * l.tick
 }
@@ -99,5 +100,5 @@ func (l *Leader) untrack(session int64) {
 	l.due = slices.Delete(l.due, i, i+1)
 }
 
-// millisecond is the one in which the clock is.
+// millisecond returns the clock in milliseconds.
 func millisecond(now time.Duration) int64 { return now.Milliseconds() }

@@ -24,8 +24,8 @@ func TestTheTimeoutIsNegotiated(t *testing.T) {
 	}
 }
 
-// Like ZooKeeper's ExpiryQueue: at the tick after the time-out, even if that
-// is at a tick itself.
+// As in ZooKeeper's ExpiryQueue: a session expires at the tick after the timeout,
+// even if the timeout is at a tick.
 func TestExpiryComesWithTheNextTick(t *testing.T) {
 	for _, c := range []struct{ opened, touched, want time.Duration }{
 		{0, 0, 3 * tick},
@@ -54,7 +54,7 @@ func TestExpiryComesWithTheNextTick(t *testing.T) {
 			t.Errorf("%+v: %+v when it is due", c, x)
 		}
 		if _, ok := e.leader.NextExpiry(); ok {
-			t.Errorf("%+v: something is left to expire", c)
+			t.Errorf("%+v: another expiry is due", c)
 		}
 	}
 }
@@ -90,7 +90,7 @@ func TestASessionThatHasEndedIsRefused(t *testing.T) {
 				t.Errorf("closed: %+v", x)
 			}
 			if e.leader.Zxid() != zxid {
-				t.Error("what was refused took a transaction")
+				t.Error("a refused request took a transaction")
 			}
 			if has := e.members[0].Has(s); has != (name == "due") {
 				t.Errorf("a member has the session: %v", has)
@@ -99,7 +99,7 @@ func TestASessionThatHasEndedIsRefused(t *testing.T) {
 	}
 }
 
-func TestANewLeaderGivesEverySessionItsTimeAnew(t *testing.T) {
+func TestANewLeaderRestartsEverySessionsTimeout(t *testing.T) {
 	e := newEnsemble(t)
 	s := e.open()
 	e.do(s, create("/e", zookeeper.Ephemeral), zookeeper.OK)
@@ -112,7 +112,7 @@ func TestANewLeaderGivesEverySessionItsTimeAnew(t *testing.T) {
 		e.decided(x, true)
 	}
 	if r := e.members[0].Read(0, read(zookeeper.Exists, "/e")); r.Code != zookeeper.NoNode {
-		t.Errorf("the node of who expired: %+v", r)
+		t.Errorf("the node of the expired session: %+v", r)
 	}
 }
 
@@ -157,7 +157,7 @@ func TestMembersThatComeBack(t *testing.T) {
 			e.decided(e.leader.Close(0, s, 1))
 			e.told(m, s)
 			if r := m.Read(0, read(zookeeper.Exists, "/e")); r.Code != zookeeper.NoNode {
-				t.Errorf("the node of who closed: %+v", r)
+				t.Errorf("the node of the closed session: %+v", r)
 			}
 		})
 	}

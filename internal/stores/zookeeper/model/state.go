@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// AppendState appends what m's answers depend on, as text, to buf: the nodes
-// with what is known of them, the sessions and the watches. Tags, Fired and
-// Effects are left out. Two members with the same state answer alike.
+// AppendState appends the part of m's state that determines its answers to buf,
+// as text: the nodes, the sessions and the watches. Tags, Fired and Effects are
+// left out. Two members with the same state answer alike.
 func (m *Member) AppendState(buf []byte) []byte {
 	buf = fmt.Appendf(buf, "zxid %#x\n", m.tree.zxid)
 	for _, path := range slices.Sorted(maps.Keys(m.tree.nodes)) {

@@ -9,19 +9,19 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// tree is the nodes and the sessions as of one transaction.
+// tree has the nodes and the sessions after one transaction.
 type tree struct {
 	zxid     int64
 	nodes    map[string]*node
 	sessions map[int64]*session
-	gone     []Effect // the nodes that the last transaction has removed
+	gone     []Effect // nodes that the last transaction has removed
 
 	spareNodes    []*node
 	spareSessions []*session
 }
 
-// node is what is known of one node. Children are names, sorted; counter is
-// how many there ever were, from which sequential ones get their numbers.
+// node is one node. children are names, sorted. counter is the number of children
+// ever created; the numbers of sequential ones come from it.
 type node struct {
 	data                string
 	czxid, mzxid, pzxid int64
@@ -31,18 +31,18 @@ type node struct {
 	children            []string
 }
 
-// session is what is known of an open session. Ephemerals are its nodes, sorted.
+// session is an open session. ephemerals are its nodes, sorted.
 type session struct {
 	timeout    time.Duration
 	ephemerals []string
-	due        int64 // for a leader: the millisecond in which it expires
+	due        int64 // only for a leader: the millisecond in which it expires
 }
 
-// special are the nodes that every ensemble has from the beginning, each after
-// its parent. They can not be deleted, and do not count as having been created.
+// special are the nodes of every new ensemble, each after its parent. They cannot
+// be deleted and do not count as created children.
 var special = [...]string{"/", "/zookeeper", "/zookeeper/config", "/zookeeper/quota"}
 
-// reset makes t what a new ensemble has.
+// reset gives t the data of a new ensemble.
 func (t *tree) reset() {
 	t.empty()
 	for _, path := range special {
@@ -55,7 +55,7 @@ func (t *tree) reset() {
 	}
 }
 
-// empty takes everything out of t, and keeps the memory.
+// empty removes everything from t and keeps the memory.
 func (t *tree) empty() {
 	if t.nodes == nil {
 		t.nodes, t.sessions = make(map[string]*node), make(map[int64]*session)
@@ -71,7 +71,7 @@ func (t *tree) empty() {
 	t.zxid, t.gone = 0, t.gone[:0]
 }
 
-// copyFrom makes t what from is.
+// copyFrom makes t a copy of from.
 func (t *tree) copyFrom(from *tree) {
 	t.empty()
 	t.zxid = from.zxid
@@ -107,7 +107,7 @@ func (t *tree) open(id int64, timeout time.Duration) *session {
 	return s
 }
 
-// apply does what x says. The leader has seen to it that it can be done.
+// apply applies x. The leader has checked that it is possible.
 func (t *tree) apply(x *Txn) {
 	t.zxid, t.gone = x.Zxid, t.gone[:0]
 	switch x.Kind {
@@ -140,7 +140,7 @@ func (t *tree) create(x *Txn) {
 	above, name := split(x.Path)
 	parent := t.nodes[above]
 	parent.add(name)
-	if x.Counter > parent.counter { // not so when it has overflowed; see Leader.Preset
+	if x.Counter > parent.counter { // false after an overflow; see Leader.Preset
 		parent.counter, parent.pzxid = x.Counter, x.Zxid
 	}
 }
@@ -167,8 +167,8 @@ func (t *tree) remove(x *Txn, path string) {
 	parent.pzxid = x.Zxid
 }
 
-// end closes the session, whose nodes go in the order of their paths; in
-// ZooKeeper it is that of a hash table.
+// end closes the session. Its nodes are removed in the order of their paths;
+// ZooKeeper uses the order of a hash table.
 func (t *tree) end(x *Txn) {
 	s := t.sessions[x.Session]
 	for len(s.ephemerals) > 0 {
@@ -178,11 +178,11 @@ func (t *tree) end(x *Txn) {
 	t.spareSessions = append(t.spareSessions, s)
 }
 
-// open sessions, in order.
+// ids returns the open sessions, in order.
 func (t *tree) ids() []int64 { return slices.Sorted(maps.Keys(t.sessions)) }
 
-// stat is what a client gets to see. What the node counts is how many children
-// were created; the client is told how often one came or went.
+// stat returns the node's data for clients. The node counts created children;
+// clients get the number of created and deleted ones.
 func (n *node) stat() zookeeper.Stat {
 	children := int32(len(n.children))
 	return zookeeper.Stat{
@@ -207,7 +207,7 @@ func drop(list []string, s string) []string {
 	return slices.Delete(list, i, i+1)
 }
 
-// split returns the path of the parent, and the name within it.
+// split returns the path of the parent and the name in it.
 func split(path string) (parent, name string) {
 	i := strings.LastIndexByte(path, '/')
 	return path[:max(i, 1)], path[i+1:]

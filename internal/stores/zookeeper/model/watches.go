@@ -6,23 +6,23 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// WatchKind is what a client keeps a watch as.
+// WatchKind is the kind of a watch at its client.
 type WatchKind uint8
 
 // The kinds.
 const (
-	DataWatch  WatchKind = iota + 1 // on a node that there was: by GetData or Exists
-	ExistWatch                      // on one that there was not: by Exists
+	DataWatch  WatchKind = iota + 1 // on an existing node: by GetData or Exists
+	ExistWatch                      // on a missing node: by Exists
 	ChildWatch                      // by GetChildren
 )
 
-// Watch is one watch, as the client that has set it keeps it.
+// Watch is one watch at its client.
 type Watch struct {
 	Kind WatchKind
 	Path string
 }
 
-// WatchOf is the watch that c has set, if r was the reply; false: none.
+// WatchOf returns the watch that c has set with the reply r; false means none.
 func WatchOf(c zookeeper.Command, r zookeeper.Reply) (Watch, bool) {
 	switch {
 	case !c.Watch:
@@ -37,7 +37,7 @@ func WatchOf(c zookeeper.Command, r zookeeper.Reply) (Watch, bool) {
 	return Watch{}, false
 }
 
-// Ends tells whether e ends w: a client waits for w no more.
+// Ends reports whether e ends w.
 func (w Watch) Ends(e zookeeper.Event) bool {
 	if w.Path != e.Path {
 		return false
@@ -53,29 +53,28 @@ func (w Watch) Ends(e zookeeper.Event) bool {
 	return e.Type == zookeeper.NodeDeleted
 }
 
-// Fired is an event that a member tells a session.
+// Fired is an event for a session.
 type Fired struct {
 	Session int64
 	Event   zookeeper.Event
 }
 
-// Fired returns the watches that have fired since it was last called, in the
-// order in which the clients are told. The slice is good until the next call of
-// any other method.
+// Fired returns the watches that have fired since the last call, in the order of
+// their events. The slice is valid until the next call of any other method.
 func (m *Member) Fired() []Fired {
 	f := m.fired
 	m.fired = m.fired[:0]
 	return f
 }
 
-// watched is what a server keeps watches by: of a path, either its list of
-// children, or all else.
+// watched is the subject of a server's watches: the list of children of a path,
+// or everything else about it.
 type watched struct {
 	path     string
 	children bool
 }
 
-// watch has session told, once, of what becomes of w.
+// watch sets a watch of session on w. It fires once.
 func (m *Member) watch(session int64, w watched) {
 	list, ok := m.watches[w]
 	if last := len(m.spare) - 1; !ok && last >= 0 {
@@ -86,7 +85,7 @@ func (m *Member) watch(session int64, w watched) {
 	}
 }
 
-// take removes the watches on w. They are good until the next call of watch.
+// take removes the watches on w. The slice is valid until the next call of watch.
 func (m *Member) take(w watched) []int64 {
 	list, ok := m.watches[w]
 	if ok {
@@ -105,7 +104,7 @@ func (m *Member) changed(path string) {
 	m.tell(m.take(watched{path, false}), zookeeper.NodeDataChanged, path)
 }
 
-// deleted tells a session that watches path in both ways only once.
+// deleted sends a session only one event, even if it watches path in both ways.
 func (m *Member) deleted(path string) {
 	told := m.take(watched{path, false})
 	m.tell(told, zookeeper.NodeDeleted, path)
@@ -117,7 +116,7 @@ func (m *Member) deleted(path string) {
 	m.children(path)
 }
 
-// children tells those who watch the list that path is in, or was.
+// children fires the watches on the list that contains path.
 func (m *Member) children(path string) {
 	above, _ := split(path)
 	m.tell(m.take(watched{above, true}), zookeeper.NodeChildrenChanged, above)
@@ -133,11 +132,10 @@ func (m *Member) fire(session int64, e zookeeper.EventType, path string) {
 	m.fired = append(m.fired, Fired{session, zookeeper.Event{Type: e, Path: path}})
 }
 
-// Attach is what a client does that connects again, with the watches that it
-// still waits for, and the greatest zxid that a reply has told it: what has
-// changed since fires at once, the rest is watched for from now on. False says
-// that m has seen less than the client has, and refuses it; the client then
-// tries another server.
+// Attach handles a client that reconnects, with its remaining watches and the
+// greatest zxid in its replies. Changes since then fire at once; the other
+// watches are set. False means that m has seen less than the client and refuses
+// it; the client then tries another server.
 func (m *Member) Attach(session int64, watches []Watch, zxid int64) bool {
 	if zxid > m.tree.zxid {
 		return false
@@ -151,7 +149,8 @@ func (m *Member) Attach(session int64, watches []Watch, zxid int64) bool {
 			case e == 0:
 				m.watch(session, watched{w.Path, kind == ChildWatch})
 			case e == zookeeper.NodeDeleted && kind == ChildWatch && slices.Contains(watches, Watch{DataWatch, w.Path}):
-				// The server tells it again, but no client passes that on: nobody waits for it any more.
+				// The server sends it again, but no client passes it on: the
+				// first event has ended both watches.
 			default:
 				m.fire(session, e, w.Path)
 			}
@@ -160,7 +159,7 @@ func (m *Member) Attach(session int64, watches []Watch, zxid int64) bool {
 	return true
 }
 
-// missed is what has befallen w since zxid; 0: nothing.
+// missed returns the event for w since zxid, or 0.
 func (m *Member) missed(w Watch, zxid int64) zookeeper.EventType {
 	n := m.tree.nodes[w.Path]
 	switch {
@@ -178,8 +177,8 @@ func (m *Member) missed(w Watch, zxid int64) zookeeper.EventType {
 	return 0
 }
 
-// Detach forgets the watches of session: its connection has ended. What has
-// fired before stays in Fired.
+// Detach removes the watches of session: its connection has ended. Events that
+// have fired stay in Fired.
 func (m *Member) Detach(session int64) {
 	for w, list := range m.watches {
 		i, has := slices.BinarySearch(list, session)

@@ -13,7 +13,7 @@ func TestAttach(t *testing.T) {
 		watch  model.WatchKind
 		before []zookeeper.Command
 		missed []zookeeper.Command
-		want   zookeeper.EventType // 0: none, it is watched for from now on
+		want   zookeeper.EventType // 0: none, the watch is set
 	}{
 		{"data, the same", model.DataWatch, []zookeeper.Command{create("/a", 0)}, []zookeeper.Command{create("/a/b", 0)}, 0},
 		{"data, changed", model.DataWatch, []zookeeper.Command{create("/a", 0)}, []zookeeper.Command{set("/a")}, zookeeper.NodeDataChanged},
@@ -39,7 +39,7 @@ func TestAttach(t *testing.T) {
 			}
 			m, w := e.members[1], model.Watch{Kind: c.watch, Path: "/a"}
 			if m.Attach(s, []model.Watch{w}, m.Zxid()+1) {
-				t.Error("a client was taken that has seen more than the server")
+				t.Error("a client was accepted that has seen more than the server")
 			}
 			e.told(m, s)
 			if !m.Attach(s, []model.Watch{w}, seen) {

@@ -8,23 +8,23 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// testCase is a story of requests below a node that is there, with what
-// ZooKeeper 3.8 answers.
+// testCase is a sequence of requests below an existing node, with the answers of
+// ZooKeeper 3.8.
 type testCase struct {
 	name  string
 	steps []step
 }
 
-// step is a request and the answer to it. In a Stat of the answer sessions are
-// called 1 and 2, and of zxids only the order counts: root is what created the
-// node that all is below.
+// step is a request and its answer. A Stat in the answer calls the sessions 1 and
+// 2. Only the order of zxids counts: root0 is the one that created the base node
+// of the case.
 type step struct {
-	on   int // the session that asks, 0 or 1: each is on a server of its own
+	on   int // index of the session, 0 or 1: each is on a server of its own
 	do   zookeeper.Command
 	want zookeeper.Reply
 }
 
-const root0 = 1 // the zxid of what a case is below
+const root0 = 1 // the zxid of the base node
 
 // The answers.
 var (
@@ -47,18 +47,18 @@ func list(s zookeeper.Stat, names ...string) zookeeper.Reply {
 
 func known(s zookeeper.Stat) zookeeper.Reply { return zookeeper.Reply{Stat: s} }
 
-// born is the Stat of a node that the transaction z has made.
+// born returns the Stat of a node created by the transaction z.
 func born(z int64) zookeeper.Stat { return zookeeper.Stat{Czxid: z, Mzxid: z, Pzxid: z} }
 
-// base is that of the node that all is below, once z has changed its list of
-// children for the nth time.
+// base returns the Stat of the base node after z has changed its list of children
+// as the nth change.
 func base(z int64, n int32) zookeeper.Stat {
 	return zookeeper.Stat{Czxid: root0, Mzxid: root0, Pzxid: z, CVersion: n}
 }
 
 func cases() []testCase {
 	return []testCase{
-		{name: "nothing there", steps: []step{
+		{name: "an empty node", steps: []step{
 			{do: exists("/a"), want: noNode},
 			{do: getData("/a"), want: noNode},
 			{do: children("/a"), want: noNode},
@@ -85,7 +85,7 @@ func cases() []testCase {
 			{do: remove("/a", anyVersion), want: noNode},
 			{do: children(""), want: list(base(3, 2))},
 		}},
-		{name: "no data is data", steps: []step{
+		{name: "empty data is valid", steps: []step{
 			{do: create("/a", "", persistent), want: at("/a")},
 			{do: getData("/a"), want: held("", born(2))},
 			{do: setData("/a", strings.Repeat("x", 5000), anyVersion), want: known(zookeeper.Stat{Czxid: 2, Mzxid: 3, Pzxid: 2, Version: 1, DataLength: 5000})},
@@ -106,7 +106,7 @@ func cases() []testCase {
 			{do: exists("/a"), want: known(born(7))},
 			{do: exists(""), want: known(zookeeper.Stat{Czxid: root0, Mzxid: root0, Pzxid: 7, CVersion: 3, NumChildren: 1})},
 		}},
-		{name: "children keep a node", steps: []step{
+		{name: "a node with children stays", steps: []step{
 			{do: create("/a", "", persistent), want: at("/a")},
 			{do: create("/a/b", "", persistent), want: at("/a/b")},
 			{do: create("/a/c", "", persistent), want: at("/a/c")},
@@ -120,7 +120,7 @@ func cases() []testCase {
 			{do: children("/a"), want: known(zookeeper.Stat{Czxid: 2, Mzxid: 2, Pzxid: 8, CVersion: 4})},
 			{do: remove("/a", anyVersion), want: done},
 		}},
-		{name: "sequence numbers count what was created", steps: []step{
+		{name: "sequence numbers count created nodes", steps: []step{
 			{do: create("/s-", "", sequential), want: at("/s-0000000000")},
 			{do: create("/t", "", persistent), want: at("/t")},
 			{do: create("/s-", "", sequential), want: at("/s-0000000002")},
@@ -133,7 +133,7 @@ func cases() []testCase {
 			{do: create("/s-0000000006", "", persistent), want: at("/s-0000000006")},
 			{do: create("/s-", "", sequential), want: at("/s-0000000007")},
 		}},
-		{name: "a number that is taken", steps: []step{
+		{name: "a taken number", steps: []step{
 			{do: create("/s-0000000001", "", persistent), want: at("/s-0000000001")},
 			{do: create("/s-", "", sequential), want: refusal(zookeeper.NodeExists)},
 			{do: create("/s-", "", sequential), want: refusal(zookeeper.NodeExists)},
@@ -160,7 +160,7 @@ func cases() []testCase {
 		{name: "one server after the other", steps: []step{
 			{do: create("/a", "v", persistent), want: at("/a")},
 			{on: 1, do: create("/a", "", persistent), want: refusal(zookeeper.NodeExists)},
-			{on: 1, do: getData("/a"), want: held("v", born(2))}, // the refusal came after what it rests on
+			{on: 1, do: getData("/a"), want: held("v", born(2))}, // the refusal came after the transaction that caused it
 			{do: setData("/a", "w", 0), want: known(zookeeper.Stat{Czxid: 2, Mzxid: 3, Pzxid: 2, Version: 1, DataLength: 1})},
 			{on: 1, do: flush("/a"), want: done},
 			{on: 1, do: getData("/a"), want: held("w", zookeeper.Stat{Czxid: 2, Mzxid: 3, Pzxid: 2, Version: 1})},
@@ -206,7 +206,7 @@ func runCases(t *testing.T, w World) {
 	}
 }
 
-// show is r as a person reads it.
+// show formats r for people.
 func show(r zookeeper.Reply) string {
 	if r.Code != zookeeper.OK {
 		return r.Code.Error()

@@ -71,8 +71,8 @@ const (
 	anyVersion = zookeeper.AnyVersion
 )
 
-// within puts c below root. A path that does not begin with a slash stays what
-// it is: a bad one.
+// within puts c below root. A bad path without a slash at its beginning stays
+// unchanged.
 func within(root string, c zookeeper.Command) zookeeper.Command {
 	if c.Path == "" || c.Path[0] == '/' {
 		c.Path = root + c.Path
@@ -88,7 +88,7 @@ var verbs = [...]string{
 
 var modes = [...]string{"", ", ephemeral", ", sequential", ", ephemeral and sequential"}
 
-// describe is c as a person writes it.
+// describe formats c for people.
 func describe(c zookeeper.Command) string {
 	s := fmt.Sprintf("%s(%q", verbs[c.Verb], c.Path)
 	if c.Verb == zookeeper.Create || c.Verb == zookeeper.SetData {

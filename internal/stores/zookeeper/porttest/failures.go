@@ -9,13 +9,13 @@ import (
 )
 
 var outageTests = tests{
-	{"without a server nothing is sent", nothingSent},
-	{"what was missed is told after an outage", missedInOutage},
-	{"a deletion that was missed is told once", deletedInOutage},
+	{"a request without a server is not sent", nothingSent},
+	{"missed events arrive after an outage", missedInOutage},
+	{"a missed deletion is one event", deletedInOutage},
 	{"an outage as long as the session ends it", outageExpires},
 }
 
-// cut has h reach no server, and know it.
+// cut separates h from all servers and waits until h knows it.
 func (t *tester) cut(h zookeeper.Handle) {
 	t.Helper()
 	t.World.(Outage).Cut(h)
@@ -66,8 +66,8 @@ func outageExpires(t *tester) {
 }
 
 var failoverTests = tests{
-	{"what was there stays, and what comes is later", failover},
-	{"a session that nobody hears ends under the new leader, too", expiryAfterFailover},
+	{"data stays, and new zxids are greater", failover},
+	{"a silent session expires under the new leader, too", expiryAfterFailover},
 }
 
 func failover(t *tester) {
@@ -83,8 +83,8 @@ func failover(t *tester) {
 	if s := t.await(h, exists("/e-0000000000")).Stat; s != before {
 		t.Errorf("the node is now %+v, and was %+v", s, before)
 	}
-	t.await(h, setData("/e-0000000000", "v", anyVersion)) // which may be done twice
-	for e := connected; e.Path == ""; {                   // of connections that came and went
+	t.await(h, setData("/e-0000000000", "v", anyVersion)) // this may be executed twice
+	for e := connected; e.Path == ""; {                   // events of connections that came and went
 		var err error
 		if e, err = other.Next(t.Context(), patience); err != nil {
 			t.Fatal(err)
@@ -129,8 +129,8 @@ func expiryAfterFailover(t *tester) {
 	t.ended(h)
 }
 
-// await has c done, though connections are lost and servers not there yet. What
-// was done although its answer was lost is done again.
+// await repeats c until it succeeds, despite lost connections and missing
+// servers. A request that was executed without an answer is executed again.
 func (t *tester) await(h zookeeper.Handle, c zookeeper.Command) zookeeper.Reply {
 	t.Helper()
 	for give := t.Now() + 2*patience; ; t.Sleep(50 * time.Millisecond) {
@@ -144,8 +144,8 @@ func (t *tester) await(h zookeeper.Handle, c zookeeper.Command) zookeeper.Reply 
 	}
 }
 
-// deletedInOutage: a server tells a deletion that was missed for each kind of
-// watch, and a client waits for no more than one.
+// In deletedInOutage a server sends a missed deletion for each kind of watch, but
+// the client expects only one event.
 func deletedInOutage(t *tester) {
 	h, other := t.open(0, long), t.open(1, long)
 	t.ok(h, node)

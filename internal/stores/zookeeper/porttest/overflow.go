@@ -7,10 +7,10 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// endOfNumbers: the counter of a node goes up to 2147483647, and stays there.
-// Where one create follows the other's answer none gets a negative number, which
-// is what the Programmer's Guide announces: a server takes over no counter that
-// is less than its own.
+// endOfNumbers tests that the counter of a node stops at 2147483647. Without
+// overlapping creates no child gets a negative number, although the Programmer's
+// Guide announces it: a server does not accept a counter that is less than its
+// own.
 func endOfNumbers(t *testing.T, w Counting) {
 	x := &tester{t, w, root()}
 	w.Preset(x.root, math.MaxInt32-1)
@@ -19,8 +19,8 @@ func endOfNumbers(t *testing.T, w Counting) {
 	for _, s := range []struct {
 		do       zookeeper.Command
 		want     zookeeper.Reply
-		cversion int32 // of the node: twice the counter, less the children that are there
-		counted  bool  // the list of its children was last changed by this
+		cversion int32 // of the node: twice the counter minus the number of its children
+		counted  bool  // this step was the last change of its list of children
 	}{
 		{create("/a-", "", sequential), at("/a-2147483646"), -3, true},
 		{create("/b-", "", sequential), at("/b-2147483647"), -4, false},

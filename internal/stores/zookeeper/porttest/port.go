@@ -9,8 +9,8 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// runPort calls each method of the handle where it does something and where it
-// is refused.
+// runPort calls each method of the handle at least twice: once with success and
+// once with a refusal.
 func runPort(t *testing.T, w World) {
 	x := newTester(t, w)
 	ctx, h, k := t.Context(), x.open(0, long), x.root+"/k"
@@ -23,16 +23,16 @@ func runPort(t *testing.T, w World) {
 	fine := func(what string, yes bool, err error) {
 		t.Helper()
 		if err != nil || !yes {
-			t.Errorf("%s: error %v, or not what was wanted", what, err)
+			t.Errorf("%s: unexpected result, or error %v", what, err)
 		}
 	}
 
 	_, found, err := h.Exists(ctx, patience, k, true)
-	fine("Exists of nothing", !found, err)
+	fine("Exists of a missing node", !found, err)
 	_, _, err = h.GetData(ctx, patience, k, false)
-	refused("GetData of nothing", err, zookeeper.NoNode)
+	refused("GetData of a missing node", err, zookeeper.NoNode)
 	_, err = h.GetChildren(ctx, patience, k, false)
-	refused("GetChildren of nothing", err, zookeeper.NoNode)
+	refused("GetChildren of a missing node", err, zookeeper.NoNode)
 	path, err := h.Create(ctx, patience, k, "v", ephemeral)
 	fine("Create", path == k, err)
 	x.told(h, created("/k"))

@@ -1,6 +1,6 @@
-// Package porttest is the one conformance suite of the ZooKeeper port. Whatever
-// stands behind the port, a real ensemble or the model of one, has to pass it;
-// where two differ, the real one is right.
+// Package porttest is the conformance suite of the ZooKeeper port, for real
+// ensembles and for the model. If two implementations differ, the real ensemble
+// is right.
 package porttest
 
 import (
@@ -14,34 +14,34 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// World is a running ensemble of three servers and the way to it. A method that
-// cannot do what it is asked ends the test that the World was made for.
+// World is a running ensemble of three servers. A method that fails ends the test
+// of the World.
 //
-// Its methods are called by several goroutines at once only where Slack is not 0.
+// Several goroutines call its methods at once only if Slack is not 0.
 type World interface {
 	// Open opens a session through a client of its own, which is connected to
-	// that server, 0 to 2, and prefers it; -1: any. The ensemble has to grant a
-	// session of 1 s as it is asked for.
+	// that server, 0 to 2, and prefers it; -1: any. The ensemble must grant a
+	// session of 1 s without changing its length.
 	Open(server int, session time.Duration) zookeeper.Handle
-	// Disconnect cuts the connection that carries h now. The client finds
-	// another by itself, perhaps to another server.
+	// Disconnect cuts the present connection of h. The client finds another by
+	// itself, possibly to another server.
 	Disconnect(h zookeeper.Handle)
-	// Freeze has the client of h stand still, heartbeats and all, until Thaw.
+	// Freeze pauses the client of h, including its heartbeats, until Thaw.
 	Freeze(h zookeeper.Handle)
 	Thaw(h zookeeper.Handle)
-	// Now is the time since some instant. It runs as the servers' clocks do.
+	// Now returns the time since some instant. It runs like the servers' clocks.
 	Now() time.Duration
-	// Sleep waits; Now has gone on by d at least when it returns.
+	// Sleep waits until Now has advanced by at least d.
 	Sleep(d time.Duration)
-	// Slack is how late anything here may be seen to happen. 0: time is
-	// virtual, no request takes any, and all is exact.
+	// Slack is the greatest delay of an observation. 0 means virtual time:
+	// requests take none, and everything is exact.
 	Slack() time.Duration
 }
 
-// Outage is a World that can keep a client from all servers.
+// Outage is a World that can separate a client from all servers.
 type Outage interface {
 	World
-	// Cut has the client of h reach no server, until Join.
+	// Cut separates the client of h from all servers until Join.
 	Cut(h zookeeper.Handle)
 	Join(h zookeeper.Handle)
 }
@@ -49,28 +49,28 @@ type Outage interface {
 // Failover is a World whose leader can be killed.
 type Failover interface {
 	World
-	// KillLeader ends the process of the server that leads. It returns when
-	// the two others are led by one of them, and serve clients.
+	// KillLeader ends the leader's process. It returns when one of the two other
+	// servers leads and both accept clients.
 	KillLeader()
-	// StartKilled starts that process again, with the disk that it had, and
-	// returns when it serves clients.
+	// StartKilled starts that process again with its disk, and returns when it
+	// accepts clients.
 	StartKilled()
 }
 
-// Counting is a World whose nodes can have had any number of children.
+// Counting is a World that can create nodes with any number of past children.
 type Counting interface {
 	World
-	// Preset makes an empty node at path whose next sequential child is number
-	// counter, as if as many had come and gone. The World may begin anew for
-	// that: no session lives on, and no other node.
+	// Preset makes an empty node at path whose next sequential child gets the
+	// number counter, as if that many had been created and deleted. The World may
+	// restart with empty servers for that: sessions and other nodes are lost.
 	Preset(path string, counter int32)
 }
 
-// Factory brings up a World, and has t's clean-up take it down. The ensemble
-// may hold nodes of others: the suite's are below one of its own.
+// Factory returns a World, which t's cleanup stops. The ensemble may have other
+// nodes: the suite's nodes are below one of its own.
 type Factory func(t *testing.T) World
 
-// Run runs the suite. A World that can do more than World is asked for more.
+// Run runs the suite. Tests for optional interfaces run if the World has them.
 func Run(t *testing.T, f Factory) {
 	t.Helper()
 	w := f(t)
@@ -91,19 +91,20 @@ func Run(t *testing.T, f Factory) {
 }
 
 const (
-	// patience is how long what has to come may take, where time is real.
+	// patience is the limit of a wait for an event that must come, in real time.
 	patience = time.Minute
-	// moment is how long nothing comes that would have to be there already.
+	// moment is a wait for an event that must not come.
 	moment = time.Millisecond
-	// long and brief are sessions: one that does not expire here, and one that does.
+	// long and brief are session lengths: long does not expire in a test, brief
+	// does.
 	long  = 10 * time.Second
 	brief = time.Second
 )
 
-// roots counts the nodes that this process has put its tests under.
+// roots counts the base nodes of this process's tests.
 var roots atomic.Int64
 
-// root is a path that nobody else uses.
+// root returns a new path.
 func root() string {
 	return fmt.Sprintf("/porttest-%x-%d", time.Now().UnixNano(), roots.Add(1))
 }
@@ -120,8 +121,8 @@ func runAll(t *testing.T, w World, all tests) {
 	}
 }
 
-// tester asks and asserts. Paths are relative to a node of its own, and "" is
-// that node.
+// tester sends requests and asserts answers. Paths are relative to its own node,
+// which is "".
 type tester struct {
 	*testing.T
 	World
@@ -134,7 +135,7 @@ func newTester(t *testing.T, w World) *tester {
 	return x
 }
 
-// open opens a session, and takes the news of it from the queue.
+// open opens a session and takes its first event from the queue.
 func (t *tester) open(server int, session time.Duration) zookeeper.Handle {
 	t.Helper()
 	h := t.Open(server, session)
@@ -143,7 +144,7 @@ func (t *tester) open(server int, session time.Duration) zookeeper.Handle {
 	return h
 }
 
-// do has c asked, and returns the answer; an answer there has to be.
+// do executes c and returns the answer, which must come.
 func (t *tester) do(h zookeeper.Handle, c zookeeper.Command) zookeeper.Reply {
 	t.Helper()
 	r, err := h.Do(t.Context(), patience, within(t.root, c))
@@ -153,7 +154,7 @@ func (t *tester) do(h zookeeper.Handle, c zookeeper.Command) zookeeper.Reply {
 	return r
 }
 
-// ok has c done.
+// ok executes c and asserts success.
 func (t *tester) ok(h zookeeper.Handle, c zookeeper.Command) zookeeper.Reply {
 	t.Helper()
 	r := t.do(h, c)
@@ -163,7 +164,7 @@ func (t *tester) ok(h zookeeper.Handle, c zookeeper.Command) zookeeper.Reply {
 	return r
 }
 
-// refused has c refused with code.
+// refused executes c and asserts its refusal with code.
 func (t *tester) refused(h zookeeper.Handle, c zookeeper.Command, code zookeeper.Code) {
 	t.Helper()
 	if r := t.do(h, c); r.Code != code {
@@ -171,7 +172,7 @@ func (t *tester) refused(h zookeeper.Handle, c zookeeper.Command, code zookeeper
 	}
 }
 
-// fails has c not answered, but fail with want.
+// fails executes c and asserts the error want.
 func (t *tester) fails(h zookeeper.Handle, c zookeeper.Command, want error) {
 	t.Helper()
 	if _, err := h.Do(t.Context(), patience, within(t.root, c)); !errors.Is(err, want) {
@@ -179,7 +180,7 @@ func (t *tester) fails(h zookeeper.Handle, c zookeeper.Command, want error) {
 	}
 }
 
-// told takes the events that h learns next: want, in this order.
+// told asserts that the next events of h are want, in this order.
 func (t *tester) told(h zookeeper.Handle, want ...zookeeper.Event) {
 	t.Helper()
 	for _, e := range want {
@@ -192,7 +193,7 @@ func (t *tester) told(h zookeeper.Handle, want ...zookeeper.Event) {
 	}
 }
 
-// quiet has nothing more to be told to h, now that its server has caught up.
+// quiet asserts that h has no more events after its server has caught up.
 func (t *tester) quiet(h zookeeper.Handle) {
 	t.Helper()
 	t.ok(h, flush(""))

@@ -8,18 +8,18 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// likeness is what two ensembles call the same things, or an ensemble and a
-// table of what is wanted of it: sessions by their number, and transactions,
-// which may have any zxids that are in the same order.
+// likeness maps names between two ensembles, or an ensemble and a table of wanted
+// answers. Sessions are mapped by number. Zxids may be any numbers in the same
+// order.
 type likeness struct {
-	root   string          // where the one has what the other has at ""
-	owners map[int64]int64 // what the one calls a session that the other calls so
-	zxids  []pair          // in order
+	root   string          // path in the first that corresponds to "" in the second
+	owners map[int64]int64 // session numbers of the first, by those of the second
+	zxids  []pair          // sorted
 }
 
 type pair struct{ got, want int64 }
 
-// same tells whether got says what want says.
+// same reports whether got equals want.
 func (l *likeness) same(got, want zookeeper.Reply) bool {
 	path, below := strings.CutPrefix(got.Path, l.root)
 	return got.Code == want.Code && path == want.Path && (below || got.Path == "") &&
@@ -43,8 +43,8 @@ func (l *likeness) sameStat(got, want zookeeper.Stat) bool {
 	return got == want
 }
 
-// sameZxid learns that the two zxids of p are of the same transaction, if that
-// can be.
+// sameZxid notes that the two zxids of p belong to the same transaction. It
+// returns false if that is impossible.
 func (l *likeness) sameZxid(p pair) bool {
 	i, found := slices.BinarySearchFunc(l.zxids, p, func(a, b pair) int { return cmp.Compare(a.want, b.want) })
 	switch {

@@ -15,14 +15,14 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// batch is how many sequences run in one check, side by side where time is
-// real. With the 100 checks that rapid does unless told otherwise: 500.
+// batch is how many sequences one check runs: 500 with rapid's default of 100
+// checks. They run in parallel in real time.
 const batch = 5
 
 // move is one step of a sequence.
 type move struct {
 	session int
-	close   bool // the session, and open it again; else
+	close   bool // close the session and open it again; else do
 	do      zookeeper.Command
 }
 
@@ -36,7 +36,7 @@ func (m move) String() string {
 // moves draws 1–42 requests of 1–3 sessions.
 var moves = rapid.Custom(func(t *rapid.T) []move {
 	used := rapid.SampledFrom([]int{3, 2, 1}).Draw(t, "sessions")
-	n := rapid.SampledFrom([]int{40, 20, 30, 10, 5, 2, 1}).Draw(t, "length") // a slice of 1 to 40 would be a short one most of the time
+	n := rapid.SampledFrom([]int{40, 20, 30, 10, 5, 2, 1}).Draw(t, "length") // a slice of 1 to 40 would mostly be short
 	before := rapid.SampledFrom([][]move{{{do: node}, {do: child}}, {{do: node}}, nil}).Draw(t, "before")
 	return append(slices.Clip(before), rapid.SliceOfN(rapid.Custom(func(t *rapid.T) move {
 		return move{
@@ -56,7 +56,7 @@ var drawn = rapid.Custom(func(t *rapid.T) zookeeper.Command {
 	case zookeeper.Create:
 		c.Mode = zookeeper.Mode(rapid.IntRange(0, 3).Draw(t, "mode"))
 		if c.Path == "" {
-			c.Mode &^= sequential // its number would count what others make, too
+			c.Mode &^= sequential // its number would also count other clients' nodes
 		}
 		fallthrough
 	case zookeeper.SetData:
@@ -74,7 +74,7 @@ var drawn = rapid.Custom(func(t *rapid.T) zookeeper.Command {
 	return c
 })
 
-// What comes first or last is drawn more often.
+// The first and last values are drawn more often.
 var (
 	drawnVerbs = []zookeeper.Verb{
 		zookeeper.Exists, zookeeper.Create, zookeeper.Delete, zookeeper.GetChildren, zookeeper.SetData, zookeeper.Create,
@@ -86,8 +86,8 @@ var (
 	}
 )
 
-// runSequences compares what the ensemble answers to drawn sequences, and the
-// events that it tells, with what the model does.
+// runSequences compares the ensemble's answers and events for random sequences
+// with the model's.
 func runSequences(t *testing.T, w World) {
 	lanes := make([]*lane, batch)
 	for i := range lanes {
@@ -120,8 +120,8 @@ func runSequences(t *testing.T, w World) {
 	t.Logf("%d answers, %d events", answers, told)
 }
 
-// lane plays one sequence after the other, each below a node of its own, with
-// the same sessions: what one leaves behind does not reach the next.
+// lane plays one sequence after the other with the same sessions, each below a
+// new node. One sequence does not affect the next.
 type lane struct {
 	t       *testing.T
 	w       World
@@ -137,18 +137,18 @@ func (l *lane) open(s int) {
 	}
 }
 
-// replay is one sequence on its way, and the model of it.
+// replay is one sequence under way, with its model.
 type replay struct {
 	*lane
 	likeness
 	leader   model.Leader
 	member   *model.Member
-	sessions [3]int64 // what the model calls them
+	sessions [3]int64 // the model's numbers of the sessions
 	stale    [3]bool  // another session has written since it last caught up
-	last     int      // the tag of the latest request
+	last     int      // tag of the last request
 }
 
-// play runs the sequence and returns what went wrong, or "".
+// play runs the sequence and returns a description of the first failure, or "".
 func (l *lane) play(moves []move) string {
 	r := &replay{lane: l, member: model.NewMember(), likeness: likeness{root: root(), owners: map[int64]int64{}}}
 	r.leader.Lead(0, 0, 1, r.member)
@@ -171,7 +171,7 @@ func (l *lane) play(moves []move) string {
 			fmt.Fprintf(&b, "%3d %v\n", j, m)
 		}
 		fmt.Fprintf(&b, "    %s\n", what)
-		for s := range l.handles { // what is in their queues would confuse the next sequence
+		for s := range l.handles { // events left in their queues would confuse the next sequence
 			_ = l.handles[s].Close(l.t.Context(), patience)
 			l.open(s)
 		}
@@ -180,7 +180,7 @@ func (l *lane) play(moves []move) string {
 	return ""
 }
 
-// welcome has the model open the session that s is.
+// welcome opens session s in the model.
 func (r *replay) welcome(s int) {
 	t := r.leader.Open(0, 0, long)
 	r.member.Commit(t)
@@ -188,7 +188,7 @@ func (r *replay) welcome(s int) {
 	r.owners[t.Session] = r.handles[s].ID()
 }
 
-// step does m, and has the ensemble do it.
+// step executes m on the model and the ensemble.
 func (r *replay) step(m move) string {
 	if m.close {
 		return r.reopen(m.session)
@@ -202,13 +202,13 @@ func (r *replay) step(m move) string {
 		r.stale[m.session] = false
 	}
 	var want zookeeper.Reply
-	// The model has the same root as the ensemble: paths are as long in both.
+	// The model uses the ensemble's root, so that paths have the same length.
 	if c := within(r.root, m.do); write {
 		r.last++
 		t, _ := r.leader.Propose(0, r.sessions[m.session], r.last, c)
 		want = r.member.Commit(t)
 		want.Path = strings.TrimPrefix(want.Path, r.root)
-		if model.Valid(c) { // else the library says so, and asks no server
+		if model.Valid(c) { // else the library refuses it without a server
 			r.wrote(m.session)
 		}
 	} else {
@@ -222,15 +222,15 @@ func (r *replay) step(m move) string {
 	return r.events(-1)
 }
 
-// wrote has every other session read only after it has caught up. The one that
-// wrote has: its answer came after all that was decided before.
+// wrote makes every other session catch up before its next read. The session that
+// wrote has: its answer came after all earlier decisions.
 func (r *replay) wrote(session int) {
 	for s := range r.stale {
 		r.stale[s] = s != session
 	}
 }
 
-// reopen closes session s, and opens another in its place.
+// reopen closes session s and opens another in its place.
 func (r *replay) reopen(s int) string {
 	t, _ := r.leader.Close(0, r.sessions[s], 0)
 	r.member.Commit(t)
@@ -238,7 +238,7 @@ func (r *replay) reopen(s int) string {
 		return "close: " + err.Error()
 	}
 	r.wrote(s)
-	r.stale[s] = true // it is another connection, and has seen nothing
+	r.stale[s] = true // the new connection has seen nothing
 	if what := r.events(s); what != "" {
 		return what
 	}
@@ -247,9 +247,8 @@ func (r *replay) reopen(s int) string {
 	return ""
 }
 
-// events takes from the queues what the model says is there. A session that
-// has closed, closing, tells nothing; and the ensemble removes what was its in
-// any order.
+// events takes the model's events from the queues. The session closing, which is
+// closed, has none. The ensemble removes its nodes in any order.
 func (r *replay) events(closing int) string {
 	var want [3][]zookeeper.Event
 	for _, f := range r.member.Fired() {
@@ -264,7 +263,7 @@ func (r *replay) events(closing int) string {
 		for range want[s] {
 			e, err := h.Next(r.t.Context(), patience)
 			if err != nil {
-				return fmt.Sprintf("session %d is told %v, and then has %v; the model says %v", s, got, err, want[s])
+				return fmt.Sprintf("session %d got %v and then the error %v; the model says %v", s, got, err, want[s])
 			}
 			got = append(got, e)
 		}
@@ -273,7 +272,7 @@ func (r *replay) events(closing int) string {
 			slices.SortFunc(want[s], compareEvents)
 		}
 		if !slices.Equal(got, want[s]) {
-			return fmt.Sprintf("session %d is told %v; the model says %v", s, got, want[s])
+			return fmt.Sprintf("session %d got %v; the model says %v", s, got, want[s])
 		}
 		r.told += len(got)
 	}
@@ -284,15 +283,15 @@ func compareEvents(a, b zookeeper.Event) int {
 	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Type, b.Type))
 }
 
-// finish has nothing in the queues that the model does not know of, and closes
-// the sessions that have nodes: else these would go, and be told of, later.
+// finish asserts that the queues are empty, and closes the sessions that have
+// nodes. Otherwise their removal would cause events later.
 func (r *replay) finish() string {
 	for s, h := range r.handles {
 		if _, err := h.Do(r.t.Context(), patience, flush(r.root)); err != nil {
 			return err.Error()
 		}
 		if e, err := h.Next(r.t.Context(), moment); err == nil {
-			return fmt.Sprintf("session %d is told %v; the model says nothing", s, e)
+			return fmt.Sprintf("session %d got %v; the model says nothing", s, e)
 		}
 	}
 	nodes := map[int64]int{}

@@ -8,16 +8,16 @@ import (
 )
 
 var sessionTests = tests{
-	{"each has a number, and the length asked for", granted},
-	{"an idle one lives", idleLives},
-	{"close removes what is ephemeral", closeRemoves},
-	{"a closed one says so", closedSays},
-	{"one that stands still expires", frozenExpires},
-	{"one that stands still for a while lives", frozenLives},
+	{"each has a number and the requested length", granted},
+	{"an idle session lives", idleLives},
+	{"close removes ephemeral nodes", closeRemoves},
+	{"a closed session returns an error", closedSays},
+	{"a frozen session expires", frozenExpires},
+	{"a briefly frozen session lives", frozenLives},
 	{"a lost connection keeps the session and its watches", disconnectKeeps},
-	{"what was missed is told on the next connection", missedTold},
-	{"a deletion that was missed is told once", missedDeletion},
-	{"a ctx that has ended sends nothing", endedContext},
+	{"missed events arrive on the next connection", missedTold},
+	{"a missed deletion is one event", missedDeletion},
+	{"an ended context sends nothing", endedContext},
 }
 
 func granted(t *tester) {
@@ -31,7 +31,7 @@ func granted(t *tester) {
 }
 
 func idleLives(t *tester) {
-	// Not a brief one: a machine that is busy keeps its heartbeats too long.
+	// Not a brief session: a busy machine delays its heartbeats for too long.
 	h := t.open(0, 4*brief)
 	t.ok(h, create("/e", "", ephemeral))
 	t.Sleep(6 * brief)
@@ -55,7 +55,7 @@ func closeRemoves(t *tester) {
 	t.refused(other, exists("/p/s-0000000000"), zookeeper.NoNode)
 	t.ok(other, exists("/f"))
 	if s := t.ok(other, exists("/p")).Stat; s.CVersion != 2 || s.Pzxid <= s.Czxid || s.NumChildren != 0 {
-		t.Errorf("the parent of what is gone: %+v", s)
+		t.Errorf("the parent of the removed nodes: %+v", s)
 	}
 	t.quiet(other)
 }
@@ -77,7 +77,7 @@ func closedSays(t *tester) {
 
 func frozenExpires(t *tester) {
 	h, other := t.open(0, brief), t.open(1, long)
-	asked := t.Now() // before the ensemble has heard of it last
+	asked := t.Now() // before the last sign of life
 	t.ok(h, create("/e", "", ephemeral))
 	t.ok(other, flush(""))
 	t.ok(other, watching(exists("/e")))
@@ -91,7 +91,7 @@ func frozenExpires(t *tester) {
 	t.ended(h)
 }
 
-// ended has h say that its session has expired, and nothing else.
+// ended asserts that h's session has expired, without other events.
 func (t *tester) ended(h zookeeper.Handle) {
 	t.Helper()
 	t.fails(h, exists(""), zookeeper.ErrSessionExpired)
@@ -130,8 +130,8 @@ func disconnectKeeps(t *tester) {
 	}
 }
 
-// missedTold does things in the order in which a server tells them that is
-// asked what has changed: it is the same if the client is back before.
+// missedTold makes changes in the order in which a reconnecting client gets their
+// events. The order is then the same if the client reconnects before them.
 func missedTold(t *tester) {
 	h, other := t.open(0, long), t.open(1, long)
 	watchAll(t, h)
@@ -143,7 +143,7 @@ func missedTold(t *tester) {
 	t.quiet(h)
 }
 
-// watchAll sets a watch of each kind, and two that nothing happens to.
+// watchAll sets a watch of each kind, and two on nodes without changes.
 func watchAll(t *tester, h zookeeper.Handle) {
 	t.ok(h, node)
 	t.ok(h, create("/c", "", persistent))
@@ -181,7 +181,7 @@ func endedContext(t *tester) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := h.Do(ctx, patience, within(t.root, node)); err == nil {
-		t.Error("a request was answered whose ctx had ended")
+		t.Error("a request with an ended context was answered")
 	}
 	if _, err := h.Next(ctx, patience); !errors.Is(err, context.Canceled) {
 		t.Errorf("Next: got error %v, want %v", err, context.Canceled)

@@ -6,8 +6,8 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// watchCase is watches, set when before was done, and what has to come of what
-// is done then: want, and nothing else.
+// watchCase is watches, set after the commands before, and the only events that
+// may follow the commands then.
 type watchCase struct {
 	name   string
 	before []zookeeper.Command
@@ -33,72 +33,72 @@ var (
 func watchCases() []watchCase {
 	return []watchCase{
 		{
-			name: "exists, of nothing, is told of the creation only",
+			name: "exists of a missing node fires only on its creation",
 			set:  commands{watching(exists("/a"))},
 			then: commands{other, node, set, gone, node},
 			want: events{created("/a")},
 		},
 		{
-			name:   "exists is told of the data",
+			name:   "exists fires on new data",
 			before: commands{node},
 			set:    commands{watching(exists("/a"))},
 			then:   commands{other, child, set, set, remove("/a/b", anyVersion), gone},
 			want:   events{changed("/a")},
 		},
 		{
-			name:   "exists is told of the deletion",
+			name:   "exists fires on the deletion",
 			before: commands{node},
 			set:    commands{watching(exists("/a"))},
 			then:   commands{gone, node, set},
 			want:   events{deleted("/a")},
 		},
 		{
-			name: "getData of nothing leaves no watch",
+			name: "getData of a missing node leaves no watch",
 			set:  commands{watching(getData("/a"))},
 			then: commands{node, set, gone},
 		},
 		{
-			name:   "getData is told of the data",
+			name:   "getData fires on new data",
 			before: commands{node},
 			set:    commands{watching(getData("/a"))},
 			then:   commands{child, set, set},
 			want:   events{changed("/a")},
 		},
 		{
-			name:   "getData is told of data that is the same",
+			name:   "getData fires on equal data",
 			before: commands{node, set},
 			set:    commands{watching(getData("/a"))},
 			then:   commands{set},
 			want:   events{changed("/a")},
 		},
 		{
-			name:   "getData is told of the deletion",
+			name:   "getData fires on the deletion",
 			before: commands{node},
 			set:    commands{watching(getData("/a"))},
 			then:   commands{gone},
 			want:   events{deleted("/a")},
 		},
 		{
-			name: "getChildren of nothing leaves no watch",
+			name: "getChildren of a missing node leaves no watch",
 			set:  commands{watching(children("/a"))},
 			then: commands{node, child},
 		},
 		{
-			name:   "getChildren is told of a child that comes",
+			name:   "getChildren fires on a new child",
 			before: commands{node},
 			set:    commands{watching(children("/a"))},
 			then:   commands{set, child, remove("/a/b", anyVersion)},
 			want:   events{listChanged("/a")},
 		},
 		{
-			name:   "getChildren is told of a child that goes",
+			name:   "getChildren fires on a deleted child",
 			before: commands{node, child},
 			set:    commands{watching(children("/a"))},
 			then:   commands{setData("/a/b", "v", anyVersion), below, remove("/a/b/c", anyVersion), remove("/a/b", anyVersion), gone},
 			want:   events{listChanged("/a")},
 		},
 		{
-			name:   "getChildren is told of the deletion",
+			name:   "getChildren fires on the deletion",
 			before: commands{node},
 			set:    commands{watching(children("/a"))},
 			then:   commands{gone, node, child},
@@ -112,7 +112,7 @@ func watchCases() []watchCase {
 			want:   events{deleted("/a")},
 		},
 		{
-			name:   "data and children are told apart",
+			name:   "data and children are separate events",
 			before: commands{node},
 			set:    commands{watching(getData("/a")), watching(children("/a"))},
 			then:   commands{set, child, set},
@@ -132,13 +132,13 @@ func watchCases() []watchCase {
 			want: events{created("/a"), listChanged("")},
 		},
 		{
-			name:   "what is refused tells nobody",
+			name:   "a refused request fires nothing",
 			before: commands{node, child},
 			set:    commands{watching(getData("/a")), watching(children("/a")), watching(exists("/b")), watching(children(""))},
 			then:   commands{node, gone, setData("/a", "", 7), create("/a/b", "", persistent), remove("/b", anyVersion), create("/b/c", "", persistent)},
 		},
 		{
-			name:   "a sequential node by the name that it gets",
+			name:   "a sequential node fires by its final name",
 			before: commands{node},
 			set:    commands{watching(exists("/a/s-0000000000")), watching(exists("/a/s-"))},
 			then:   commands{create("/a/s-", "", sequential)},
@@ -150,12 +150,12 @@ func watchCases() []watchCase {
 var watchTests = tests{
 	{"each kind", watchTable},
 	{"an event comes before the reply that shows the change", eventFirst},
-	{"all who watch are told, each once", allTold},
-	{"one that has fired can be set again", setAgain},
+	{"all watchers get one event each", allTold},
+	{"a fired watch can be set again", setAgain},
 }
 
-// watchTable has what is done come from the session that watches, and from one
-// at another server.
+// watchTable makes the changes from the watching session, and from a session at
+// another server.
 func watchTable(t *tester) {
 	for _, c := range watchCases() {
 		for name, server := range map[string]int{"own": 0, "another's": 1} {
@@ -236,7 +236,7 @@ func setAgain(t *tester) {
 	t.quiet(h)
 }
 
-// toldAlready has e be in the queue.
+// toldAlready asserts that e is in the queue.
 func (t *tester) toldAlready(h zookeeper.Handle, e zookeeper.Event) {
 	t.Helper()
 	e.Path = t.root + e.Path
