@@ -79,7 +79,7 @@ func (c *client) Open(ctx context.Context, timeout, length time.Duration) (zooke
 	s := newSession(c.o, length)
 	h := &servers{session: s}
 	conn, _, err := zk.Connect(s.addrs, length,
-		zk.WithHostProvider(h), zk.WithDialer(h.dial), zk.WithEventCallback(s.hear),
+		zk.WithHostProvider(h), zk.WithDialer(h.dial), zk.WithEventCallback(s.handleEvent),
 		zk.WithLogger(silence{}), zk.WithLogInfo(false))
 	if err != nil {
 		s.finish(zookeeper.ErrClosed, zookeeper.Closed)

@@ -70,8 +70,8 @@ func took(t *testing.T, start time.Time, d time.Duration) {
 	}
 }
 
-// is asserts that err is want, and equally definite.
-func is(t *testing.T, err, want error) {
+// wantErr asserts that err is want, and equally definite.
+func wantErr(t *testing.T, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) || locks.IsDefinite(err) != locks.IsDefinite(want) {
 		t.Errorf("got %v (definite: %v), want %v", err, locks.IsDefinite(err), want)
@@ -111,7 +111,7 @@ func TestLostAnswer(t *testing.T) {
 				timeout = 5 * time.Second // longer than the request takes
 			}
 			_, err := h.Create(t.Context(), timeout, "/a", "", zookeeper.Ephemeral)
-			is(t, err, c.want)
+			wantErr(t, err, c.want)
 			if got := len(s.done()) > 0; got != c.executed {
 				t.Errorf("executed: %v", got)
 			}
@@ -133,7 +133,7 @@ func TestLateReplyIsThrownAway(t *testing.T) {
 	s.decide = once(late)
 	h := open(t, s.addr)
 	_, _, err := h.GetData(t.Context(), wait, "/a", true)
-	is(t, err, zookeeper.ErrTimeout)
+	wantErr(t, err, zookeeper.ErrTimeout)
 	if got, _, err := h.GetData(t.Context(), 0, "/b", false); got != "/b" || err != nil {
 		t.Errorf("got %q, %v", got, err)
 	}
@@ -176,12 +176,12 @@ func TestRequestsWaitForAConnection(t *testing.T) {
 	next(t, h, zookeeper.Disconnected)
 	start := time.Now()
 	_, err := h.Create(t.Context(), wait, "/never", "", 0)
-	is(t, err, zookeeper.ErrNotConnected)
+	wantErr(t, err, zookeeper.ErrNotConnected)
 	took(t, start, wait)
 	ctx, cancel := context.WithTimeout(t.Context(), wait)
 	defer cancel()
 	_, err = h.Create(ctx, 0, "/neither", "", 0)
-	is(t, err, locks.Definite(context.DeadlineExceeded))
+	wantErr(t, err, locks.Definite(context.DeadlineExceeded))
 	time.AfterFunc(wait, func() {
 		s.set(func() { s.silent = false })
 		s.hangUp()
@@ -220,9 +220,9 @@ func TestContextKeepsARequestFromBeingSent(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(wait, cancel)
 	start := time.Now()
-	is(t, h.Sync(ctx, 2*wait, "/"), zookeeper.ErrTimeout)
+	wantErr(t, h.Sync(ctx, 2*wait, "/"), zookeeper.ErrTimeout)
 	took(t, start, 2*wait)
-	is(t, h.Sync(ctx, 0, "/"), locks.Definite(context.Canceled))
+	wantErr(t, h.Sync(ctx, 0, "/"), locks.Definite(context.Canceled))
 	if n := len(s.seen()); n != 1 {
 		t.Errorf("%d requests were sent, want 1", n)
 	}
@@ -231,15 +231,15 @@ func TestContextKeepsARequestFromBeingSent(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	s := newServer(t)
 	h := open(t, s.addr)
-	is(t, h.Delete(t.Context(), 0, "a//b", 0), locks.Definite(zookeeper.BadArguments))
+	wantErr(t, h.Delete(t.Context(), 0, "a//b", 0), locks.Definite(zookeeper.BadArguments))
 	for _, code := range []zookeeper.Code{
 		zookeeper.BadArguments, zookeeper.NoNode, zookeeper.BadVersion,
 		zookeeper.NoChildrenForEphemerals, zookeeper.NodeExists, zookeeper.NotEmpty,
 	} {
-		is(t, h.Delete(t.Context(), 0, fmt.Sprintf("/code%d", code), 0), locks.Definite(code))
+		wantErr(t, h.Delete(t.Context(), 0, fmt.Sprintf("/code%d", code), 0), locks.Definite(code))
 	}
-	is(t, h.Delete(t.Context(), 0, "/code-112", 0), zookeeper.ErrSessionExpired)
-	is(t, h.Delete(t.Context(), 0, "/code-7", 0), zookeeper.ErrProtocol) // the code of "operation timed out"
+	wantErr(t, h.Delete(t.Context(), 0, "/code-112", 0), zookeeper.ErrSessionExpired)
+	wantErr(t, h.Delete(t.Context(), 0, "/code-7", 0), zookeeper.ErrProtocol) // the code of "operation timed out"
 	if _, err := h.Do(t.Context(), 0, zookeeper.Command{}); !locks.IsDefinite(err) {
 		t.Errorf("an unknown verb: %v, want a definite error", err)
 	}

@@ -19,7 +19,7 @@ import (
 // The client and real servers must answer like the model.
 func TestConformance(t *testing.T) {
 	porttest.Run(t, func(t *testing.T) porttest.World {
-		w := &world{t: t, ensemble: dockertest.ZooKeeper(t), start: time.Now(), ways: map[zookeeper.Session]*way{}}
+		w := &world{t: t, ensemble: dockertest.ZooKeeper(t), start: time.Now(), ways: map[zookeeper.Session]*network{}}
 		t.Cleanup(func() {
 			for s, way := range w.ways {
 				way.set(func() { way.cut = true }, true)
@@ -38,7 +38,7 @@ type world struct {
 	killed   *docker.ZooKeeperServer
 
 	mu   sync.Mutex
-	ways map[zookeeper.Session]*way
+	ways map[zookeeper.Session]*network
 }
 
 func (w *world) Open(server int, session time.Duration) zookeeper.Handle {
@@ -46,7 +46,7 @@ func (w *world) Open(server int, session time.Duration) zookeeper.Handle {
 	if server > 0 {
 		addrs = slices.Concat(addrs[server:], addrs[:server])
 	}
-	way := newWay()
+	way := newNetwork()
 	h, err := port(client.Options{Addrs: addrs, Dial: way.dial}).Open(context.Background(), patience, session)
 	if err != nil {
 		w.t.Errorf("open: %v", err)
@@ -58,7 +58,7 @@ func (w *world) Open(server int, session time.Duration) zookeeper.Handle {
 	return h
 }
 
-func (w *world) way(h zookeeper.Handle) *way {
+func (w *world) way(h zookeeper.Handle) *network {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.ways[h.Session]
@@ -109,23 +109,23 @@ func (w *world) Preset(path string, counter int32) {
 	}
 }
 
-// way is a client's connection to all servers.
-type way struct {
+// network is a client's connection to all servers.
+type network struct {
 	mu    sync.Mutex
 	turn  *sync.Cond // signals each change
 	still bool       // the client is paused
 	cut   bool       // the client reaches no server
-	conns map[*hop]bool
+	conns map[*networkConn]bool
 }
 
-func newWay() *way {
-	y := &way{conns: map[*hop]bool{}}
+func newNetwork() *network {
+	y := &network{conns: map[*networkConn]bool{}}
 	y.turn = sync.NewCond(&y.mu)
 	return y
 }
 
 // set changes the way and, with hangUp, closes its connections.
-func (y *way) set(change func(), hangUp bool) {
+func (y *network) set(change func(), hangUp bool) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	change()
@@ -138,7 +138,7 @@ func (y *way) set(change func(), hangUp bool) {
 }
 
 // move waits until the client is not paused.
-func (y *way) move(over func() bool) {
+func (y *network) move(over func() bool) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	for y.still && !over() {
@@ -148,7 +148,7 @@ func (y *way) move(over func() bool) {
 
 var errCut = errors.New("cut")
 
-func (y *way) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+func (y *network) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	defer context.AfterFunc(ctx, func() { y.set(func() {}, false) })()
 	y.move(func() bool { return ctx.Err() != nil })
 	conn, err := new(net.Dialer).DialContext(ctx, network, addr)
@@ -161,30 +161,30 @@ func (y *way) dial(ctx context.Context, network, addr string) (net.Conn, error) 
 		conn.Close()
 		return nil, errCut
 	}
-	h := &hop{Conn: conn, way: y}
+	h := &networkConn{Conn: conn, way: y}
 	y.conns[h] = true
 	return h, nil
 }
 
-// hop is a connection that is paused with its client.
-type hop struct {
+// networkConn is a connection that is paused with its client.
+type networkConn struct {
 	net.Conn
-	way    *way
+	way    *network
 	closed bool
 }
 
-func (h *hop) Read(b []byte) (int, error) {
+func (h *networkConn) Read(b []byte) (int, error) {
 	n, err := h.Conn.Read(b)
 	h.way.move(func() bool { return h.closed })
 	return n, err
 }
 
-func (h *hop) Write(b []byte) (int, error) {
+func (h *networkConn) Write(b []byte) (int, error) {
 	h.way.move(func() bool { return h.closed })
 	return h.Conn.Write(b)
 }
 
-func (h *hop) Close() error {
+func (h *networkConn) Close() error {
 	h.way.set(func() {
 		h.closed = true
 		delete(h.way.conns, h)

@@ -58,7 +58,7 @@ func (s *session) Do(ctx context.Context, timeout time.Duration, c zookeeper.Com
 		}
 		r, err := a.read()
 		s.mu.Lock()
-		sent, end := q.sent, s.over()
+		sent, end := q.sent, s.endErr()
 		s.mu.Unlock()
 		switch {
 		case sent || err == nil:
@@ -86,7 +86,7 @@ func (s *session) make(ctx, give context.Context, q *request, send sending) (*re
 	}
 	var over error
 	err := s.await(ctx, give, func() bool {
-		if over = s.over(); over == nil && s.up {
+		if over = s.endErr(); over == nil && s.up {
 			s.making = q
 		}
 		return over != nil || s.up

@@ -73,8 +73,8 @@ func (s *session) Timeout() time.Duration {
 	return s.timeout
 }
 
-// changed wakes all waiting calls. The caller holds the mutex.
-func (s *session) changed() {
+// wakeWaiters wakes all waiting calls. The caller holds the mutex.
+func (s *session) wakeWaiters() {
 	close(s.news)
 	s.news = make(chan struct{})
 }
@@ -102,26 +102,26 @@ func (s *session) await(ctx, give context.Context, so func() bool) error {
 	}
 }
 
-// over returns the error of further requests after the session's end, or nil. The
+// endErr returns the error of further requests after the session's end, or nil. The
 // caller holds the mutex.
-func (s *session) over() error {
+func (s *session) endErr() error {
 	if s.end == nil && s.closing {
 		return zookeeper.ErrClosed
 	}
 	return s.end
 }
 
-// hear handles an event of the library before the library continues.
-func (s *session) hear(e zk.Event) {
+// handleEvent handles an event of the library before the library continues.
+func (s *session) handleEvent(e zk.Event) {
 	switch e.Type {
 	case zk.EventNodeCreated:
-		s.tell(zookeeper.Event{Type: zookeeper.NodeCreated, Path: e.Path})
+		s.queueEvent(zookeeper.Event{Type: zookeeper.NodeCreated, Path: e.Path})
 	case zk.EventNodeDeleted:
-		s.tell(zookeeper.Event{Type: zookeeper.NodeDeleted, Path: e.Path})
+		s.queueEvent(zookeeper.Event{Type: zookeeper.NodeDeleted, Path: e.Path})
 	case zk.EventNodeDataChanged:
-		s.tell(zookeeper.Event{Type: zookeeper.NodeDataChanged, Path: e.Path})
+		s.queueEvent(zookeeper.Event{Type: zookeeper.NodeDataChanged, Path: e.Path})
 	case zk.EventNodeChildrenChanged:
-		s.tell(zookeeper.Event{Type: zookeeper.NodeChildrenChanged, Path: e.Path})
+		s.queueEvent(zookeeper.Event{Type: zookeeper.NodeChildrenChanged, Path: e.Path})
 	case zk.EventSession:
 		switch e.State {
 		case zk.StateHasSession:
@@ -134,15 +134,15 @@ func (s *session) hear(e zk.Event) {
 	}
 }
 
-// tell queues the event of a watch. If a node with two watches is gone, a server
+// queueEvent queues the event of a watch. If a node with two watches is gone, a server
 // sends the event twice after a reconnect (DataTree.setWatches). The first event
 // has used up both, as in the Java client.
-func (s *session) tell(e zookeeper.Event) {
+func (s *session) queueEvent(e zookeeper.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.end == nil && s.watched {
 		s.events = append(s.events, e)
-		s.changed()
+		s.wakeWaiters()
 	}
 }
 
@@ -160,7 +160,7 @@ func (s *session) carry() {
 	if s.end == nil {
 		s.up = true
 		s.events = append(s.events, zookeeper.Event{Type: zookeeper.Connected})
-		s.changed()
+		s.wakeWaiters()
 	}
 }
 
@@ -172,7 +172,7 @@ func (s *session) drop() {
 	if s.end == nil && s.up {
 		s.up = false
 		s.events = append(s.events, zookeeper.Event{Type: zookeeper.Disconnected})
-		s.changed()
+		s.wakeWaiters()
 	}
 	s.mu.Unlock()
 	if stopping {
@@ -188,7 +188,7 @@ func (s *session) finish(end error, last zookeeper.EventType) {
 		s.end = end
 		s.up = false
 		s.events = append(s.events, zookeeper.Event{Type: last})
-		s.changed()
+		s.wakeWaiters()
 	}
 	w := s.wire
 	s.mu.Unlock()
@@ -231,12 +231,12 @@ func (s *session) Close(ctx context.Context, timeout time.Duration) error {
 	give, cancel := s.o.limit(timeout)
 	defer cancel()
 	s.mu.Lock()
-	if err := s.over(); err != nil {
+	if err := s.endErr(); err != nil {
 		s.mu.Unlock()
 		return err
 	}
 	s.closing = true
-	s.changed()
+	s.wakeWaiters()
 	s.mu.Unlock()
 	defer s.finish(zookeeper.ErrClosed, zookeeper.Closed)
 
@@ -250,7 +250,7 @@ func (s *session) Close(ctx context.Context, timeout time.Duration) error {
 	s.mu.Lock()
 	w := s.wire
 	s.mu.Unlock()
-	go w.bid()
+	go w.sendClose()
 	var end error
 	err = s.await(context.Background(), give, func() bool {
 		end = s.end

@@ -30,9 +30,9 @@ func TestSession(t *testing.T) {
 	}
 	next(t, h, zookeeper.Connected, zookeeper.Closed)
 	_, err = h.Next(t.Context(), 0)
-	is(t, err, zookeeper.ErrClosed)
-	is(t, h.Sync(t.Context(), 0, "/"), zookeeper.ErrClosed)
-	is(t, h.Close(t.Context(), 0), zookeeper.ErrClosed)
+	wantErr(t, err, zookeeper.ErrClosed)
+	wantErr(t, h.Sync(t.Context(), 0, "/"), zookeeper.ErrClosed)
+	wantErr(t, h.Close(t.Context(), 0), zookeeper.ErrClosed)
 	if got := s.seen(); !slices.Equal(got, []ask{{1, opClose, ""}}) {
 		t.Errorf("the server was asked %v", got)
 	}
@@ -48,10 +48,10 @@ func TestExpiryEndsTheSession(t *testing.T) {
 	s.hangUp()
 	next(t, h, zookeeper.Disconnected, zookeeper.Expired)
 	_, err := h.Next(t.Context(), 0)
-	is(t, err, zookeeper.ErrSessionExpired)
-	is(t, h.Delete(t.Context(), 0, "/a", 0), zookeeper.ErrSessionExpired)
+	wantErr(t, err, zookeeper.ErrSessionExpired)
+	wantErr(t, h.Delete(t.Context(), 0, "/a", 0), zookeeper.ErrSessionExpired)
 	start := time.Now()
-	is(t, h.Close(t.Context(), 0), zookeeper.ErrSessionExpired)
+	wantErr(t, h.Close(t.Context(), 0), zookeeper.ErrSessionExpired)
 	took(t, start, 0)
 	time.Sleep(wait)
 	want := []greeting{{0, string(make([]byte, 16)), 1000}, {7, password, 1000}}
@@ -74,7 +74,7 @@ func TestExpiryEndsWhatWaits(t *testing.T) {
 		done <- h.Sync(t.Context(), 10*time.Second, "/")
 	}()
 	s.set(func() { s.silent = false })
-	is(t, <-done, zookeeper.ErrSessionExpired)
+	wantErr(t, <-done, zookeeper.ErrSessionExpired)
 }
 
 func TestReconnectKeepsPasswordAndWatches(t *testing.T) {
@@ -144,12 +144,12 @@ func TestNoServer(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			start := time.Now()
 			_, err := port(client.Options{Addrs: c.addrs, Dial: c.dial}).Open(t.Context(), wait, length)
-			is(t, err, c.want)
+			wantErr(t, err, c.want)
 			took(t, start, wait)
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(wait, cancel)
 			_, err = port(client.Options{Addrs: c.addrs, Dial: c.dial}).Open(ctx, 0, length)
-			is(t, err, locks.Definite(context.Canceled))
+			wantErr(t, err, locks.Definite(context.Canceled))
 		})
 	}
 	_, err := port(client.Options{}).Open(t.Context(), 0, length)
@@ -209,7 +209,7 @@ func TestCloseIsQuickWhateverTheServersDo(t *testing.T) {
 				next(t, h, zookeeper.Disconnected)
 			}
 			start := time.Now()
-			is(t, h.Close(t.Context(), wait), c.want)
+			wantErr(t, h.Close(t.Context(), wait), c.want)
 			if d := time.Since(start); d > wait+2500*time.Millisecond {
 				t.Errorf("took %v", d)
 			}
@@ -218,7 +218,7 @@ func TestCloseIsQuickWhateverTheServersDo(t *testing.T) {
 			} else if err != nil || e.Type != zookeeper.Closed {
 				t.Errorf("the last event is %v, %v", e, err)
 			}
-			is(t, h.Sync(t.Context(), 0, "/"), zookeeper.ErrClosed)
+			wantErr(t, h.Sync(t.Context(), 0, "/"), zookeeper.ErrClosed)
 			time.Sleep(wait)
 			goleak.VerifyNone(t, goleak.IgnoreAnyFunction("github.com/lockcheck/lockcheck/internal/stores/zookeeper/client_test.(*server).serve"),
 				goleak.IgnoreAnyFunction("github.com/lockcheck/lockcheck/internal/stores/zookeeper/client_test.newServer.func1"))
@@ -251,11 +251,11 @@ func TestLifeEndsSessions(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	end()
-	is(t, <-asked, zookeeper.ErrConnectionLoss)
-	is(t, <-waited, zookeeper.ErrClosed)
-	is(t, h.Sync(t.Context(), 0, "/"), zookeeper.ErrClosed)
+	wantErr(t, <-asked, zookeeper.ErrConnectionLoss)
+	wantErr(t, <-waited, zookeeper.ErrClosed)
+	wantErr(t, h.Sync(t.Context(), 0, "/"), zookeeper.ErrClosed)
 	_, err = p.Open(t.Context(), 0, length)
-	is(t, err, zookeeper.ErrClosed)
+	wantErr(t, err, zookeeper.ErrClosed)
 	if got := s.seen(); !slices.Equal(got, []ask{{1, opSync, "/"}}) {
 		t.Errorf("the server was asked %v", got)
 	}

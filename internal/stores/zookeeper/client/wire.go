@@ -68,7 +68,7 @@ func (w *wire) Write(b []byte) (int, error) {
 	if !w.wrote {
 		w.wrote = true
 		w.seen, _ = jute.Packet(b).Skip(8).Long()
-		w.session.asks()
+		w.session.noteAsked()
 		return w.Conn.Write(b)
 	}
 	p := jute.Packet(b).Skip(4)
@@ -77,7 +77,7 @@ func (w *wire) Write(b []byte) (int, error) {
 	if xid == xidPing {
 		return w.Conn.Write(b)
 	}
-	leaves, watches := w.leaves(xid, op, p)
+	leaves, watches := w.admit(xid, op, p)
 	if !leaves {
 		return len(b), nil
 	}
@@ -88,29 +88,29 @@ func (w *wire) Write(b []byte) (int, error) {
 	return w.Conn.Write(b)
 }
 
-// bid sends the end of the session. The library's Close would report a lost
+// sendClose sends the end of the session. The library's Close would report a lost
 // connection to waiting calls, and would not report the server's answer. The
 // library ignores the answer to this packet.
-func (w *wire) bid() {
+func (w *wire) sendClose() {
 	bye := jute.AppendInt(jute.AppendInt(nil, xidClose), opClose)
 	w.Conn.Write(jute.AppendBuffer(nil, bye)) // if it fails, the library notices
 }
 
-// asks notes that a server has received the request for the session.
-func (s *session) asks() {
+// noteAsked notes that a server has received the request for the session.
+func (s *session) noteAsked() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked = true
 }
 
-// leaves reports whether a request is to be sent, and whether it sets a watch.
-func (w *wire) leaves(xid, op int32, rest jute.Packet) (leaves, watches bool) {
+// admit reports whether a request is to be sent, and whether it sets a watch.
+func (w *wire) admit(xid, op int32, rest jute.Packet) (leaves, watches bool) {
 	s := w.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	q := s.making
 	defer s.settle(q)
-	if q == nil || q.dropped || s.over() != nil {
+	if q == nil || q.dropped || s.endErr() != nil {
 		return false, false
 	}
 	q.sent = true
@@ -165,7 +165,7 @@ func (w *wire) Read(b []byte) (int, error) {
 		if rest == nil || int(length) > len(rest) || length < 0 {
 			return n, err
 		}
-		w.came(rest[:length])
+		w.receive(rest[:length])
 		w.in = append(w.in[:0], rest[length:]...)
 	}
 }
@@ -178,15 +178,15 @@ func (w *wire) SetReadDeadline(t time.Time) error {
 	return w.Conn.SetReadDeadline(t)
 }
 
-// came notes a received packet.
-func (w *wire) came(p jute.Packet) {
+// receive notes a received packet.
+func (w *wire) receive(p jute.Packet) {
 	s := w.session
 	if !w.greeted {
 		w.greeted = true
 		p = p.Skip(4)
 		timeout, p := p.Int()
 		id, _ := p.Long()
-		s.granted(id, time.Duration(timeout)*time.Millisecond)
+		s.noteGrant(id, time.Duration(timeout)*time.Millisecond)
 		return
 	}
 	xid, p := p.Int()
@@ -194,14 +194,14 @@ func (w *wire) came(p jute.Packet) {
 	if xid == xidWatch {
 		kind, p := p.Int()
 		path, _ := p.Skip(4).Text()
-		s.fired(zookeeper.EventType(kind), path)
+		s.noteFired(zookeeper.EventType(kind), path)
 		return
 	}
 	s.mu.Lock()
 	a, ok := w.asked[xid]
 	delete(w.asked, xid)
 	if ok {
-		s.watching(a, zookeeper.Code(code))
+		s.noteWatch(a, zookeeper.Code(code))
 	}
 	s.mu.Unlock()
 	if xid == xidClose && code == 0 {
@@ -209,8 +209,8 @@ func (w *wire) came(p jute.Packet) {
 	}
 }
 
-// granted notes the server's data of the session that it accepts; id 0: none.
-func (s *session) granted(id int64, timeout time.Duration) {
+// noteGrant notes the server's data of the session that it accepts; id 0: none.
+func (s *session) noteGrant(id int64, timeout time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if id != 0 {
@@ -218,8 +218,8 @@ func (s *session) granted(id int64, timeout time.Duration) {
 	}
 }
 
-// watching notes the watch that a request has set. The caller holds the mutex.
-func (s *session) watching(a ask, code zookeeper.Code) {
+// noteWatch notes the watch that a request has set. The caller holds the mutex.
+func (s *session) noteWatch(a ask, code zookeeper.Code) {
 	switch {
 	case code == zookeeper.OK:
 		s.watches[a.watch] = true
@@ -228,9 +228,9 @@ func (s *session) watching(a ask, code zookeeper.Code) {
 	}
 }
 
-// fired notes the watches that an event uses up. The library delivers that event
+// noteFired notes the watches that an event uses up. The library delivers that event
 // next.
-func (s *session) fired(t zookeeper.EventType, path string) {
+func (s *session) noteFired(t zookeeper.EventType, path string) {
 	kinds := map[zookeeper.EventType]string{
 		zookeeper.NodeCreated: "e", zookeeper.NodeDeleted: "edc",
 		zookeeper.NodeDataChanged: "ed", zookeeper.NodeChildrenChanged: "c",

@@ -142,7 +142,7 @@ func (l *Leader) set(t *Txn, c *zookeeper.Command) zookeeper.Code {
 func (l *Leader) enact(t Txn) Txn {
 	l.last++
 	t.Zxid = l.last
-	l.overflow(&t)
+	l.noteOverflow(&t)
 	l.tree.apply(&t)
 	for i := 0; len(l.over) > 0 && i < len(l.tree.gone); i++ {
 		path := l.tree.gone[i].Path
@@ -153,9 +153,9 @@ func (l *Leader) enact(t Txn) Txn {
 	return t
 }
 
-// overflow notes a counter that overflows with t, and transactions that keep an
+// noteOverflow notes a counter that overflows with t, and transactions that keep an
 // earlier one valid.
-func (l *Leader) overflow(t *Txn) {
+func (l *Leader) noteOverflow(t *Txn) {
 	switch t.Kind {
 	case Creation:
 		above, _ := split(t.Path)

@@ -10,7 +10,7 @@ import (
 // its connected clients.
 type Member struct {
 	tree    tree
-	watches map[watched][]int64 // the sessions that watch, in order
+	watches map[watchKey][]int64 // the sessions that watch, in order
 	spare   [][]int64
 	fired   []Fired
 	effects []Effect
@@ -46,15 +46,15 @@ func (m *Member) Commit(t Txn) zookeeper.Reply {
 		return zookeeper.Reply{Code: t.Code}
 	case Creation:
 		m.effect(Effect{Created, t.Path, t.Zxid, m.tree.nodes[t.Path].owner, t.By, t.By})
-		m.created(t.Path)
+		m.fireCreated(t.Path)
 		return zookeeper.Reply{Path: t.Path}
 	case Change:
-		m.changed(t.Path)
+		m.fireChanged(t.Path)
 		return zookeeper.Reply{Stat: m.tree.nodes[t.Path].stat()}
 	case Deletion, Closing:
 		for _, e := range m.tree.gone {
 			m.effect(e)
-			m.deleted(e.Path)
+			m.fireDeleted(e.Path)
 		}
 	}
 	if t.Kind == Closing {
@@ -71,7 +71,7 @@ func (m *Member) Read(session int64, c zookeeper.Command) zookeeper.Reply {
 	}
 	n := m.tree.nodes[c.Path]
 	if c.Watch && (n != nil || c.Verb == zookeeper.Exists) {
-		m.watch(session, watched{c.Path, c.Verb == zookeeper.GetChildren})
+		m.watch(session, watchKey{c.Path, c.Verb == zookeeper.GetChildren})
 	}
 	switch {
 	case c.Verb == zookeeper.Sync:
@@ -95,7 +95,7 @@ func (m *Member) Has(session int64) bool { return m.tree.sessions[session] != ni
 // loses all connections.
 func (m *Member) Restart() {
 	if m.watches == nil {
-		m.watches = make(map[watched][]int64)
+		m.watches = make(map[watchKey][]int64)
 	}
 	for _, list := range m.watches {
 		m.spare = append(m.spare, list[:0])

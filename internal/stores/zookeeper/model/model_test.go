@@ -33,8 +33,8 @@ func newEnsemble(t *testing.T) *ensemble {
 	return e
 }
 
-// decided commits a transaction on both members.
-func (e *ensemble) decided(x model.Txn, ok bool) model.Txn {
+// commit commits a transaction on both members.
+func (e *ensemble) commit(x model.Txn, ok bool) model.Txn {
 	e.Helper()
 	if !ok {
 		e.Fatal("the leader knows no such session, or no such node")
@@ -48,7 +48,7 @@ func (e *ensemble) decided(x model.Txn, ok bool) model.Txn {
 }
 
 func (e *ensemble) open() int64 {
-	return e.decided(e.leader.Open(0, 0, session), true).Session
+	return e.commit(e.leader.Open(0, 0, session), true).Session
 }
 
 // do proposes and commits c and asserts code.
@@ -56,7 +56,7 @@ func (e *ensemble) do(s int64, c zookeeper.Command, code zookeeper.Code) model.T
 	e.Helper()
 	e.tag++
 	x, ok := e.leader.Propose(0, s, e.tag, c)
-	if e.decided(x, ok); x.Code != code {
+	if e.commit(x, ok); x.Code != code {
 		e.Fatalf("%+v: got %v, want %v", c, x.Code, code)
 	}
 	return x
@@ -82,8 +82,8 @@ func event(e zookeeper.EventType, path string) zookeeper.Event {
 	return zookeeper.Event{Type: e, Path: path}
 }
 
-// told asserts that m has sent exactly these events, all to s.
-func (e *ensemble) told(m *model.Member, s int64, want ...zookeeper.Event) {
+// wantEvents asserts that m has sent exactly these events, all to s.
+func (e *ensemble) wantEvents(m *model.Member, s int64, want ...zookeeper.Event) {
 	e.Helper()
 	var got []zookeeper.Event
 	for _, f := range m.Fired() {
@@ -147,7 +147,7 @@ func TestSequenceNumbers(t *testing.T) {
 		e := newEnsemble(t)
 		s := e.open()
 		e.do(s, create("/p", 0), zookeeper.OK)
-		e.decided(e.leader.Preset("/p", c.counter))
+		e.commit(e.leader.Preset("/p", c.counter))
 		if got := e.do(s, create("/p/s-", zookeeper.Sequential), zookeeper.OK).Path; got != c.want {
 			t.Errorf("counter %d: got %s, want %s", c.counter, got, c.want)
 		}
@@ -156,7 +156,7 @@ func TestSequenceNumbers(t *testing.T) {
 		t.Error("the counter of a node without a parent was set")
 	}
 	e := newEnsemble(t)
-	e.decided(e.leader.Preset("/p", 7))
+	e.commit(e.leader.Preset("/p", 7))
 	s := e.open()
 	if got := e.do(s, create("/p/s-", zookeeper.Sequential), zookeeper.OK).Path; got != "/p/s-0000000007" {
 		t.Errorf("below a node that was missing: got %s", got)
@@ -190,7 +190,7 @@ func TestACounterOverflowsOnlyInWhatIsUnderWay(t *testing.T) {
 		e := newEnsemble(t)
 		s := e.open()
 		e.do(s, create("/p", 0), zookeeper.OK)
-		e.decided(e.leader.Preset("/p", math.MaxInt32))
+		e.commit(e.leader.Preset("/p", math.MaxInt32))
 		return e, s
 	}
 	t.Run("under way", func(t *testing.T) {
@@ -261,9 +261,9 @@ func TestEffects(t *testing.T) {
 	e.do(b, remove("/p/x"), zookeeper.OK)                                            // 5
 	e.do(a, create("/p/x", zookeeper.Ephemeral), zookeeper.OK)                       // 6
 	e.do(a, set("/p/x"), zookeeper.OK)                                               // 7
-	e.decided(e.leader.Close(0, a, 8))
+	e.commit(e.leader.Close(0, a, 8))
 	for _, x := range e.leader.Expire(time.Hour) {
-		e.decided(x, true)
+		e.commit(x, true)
 	}
 	zxid := func(n int64) int64 { return 1<<32 | 2 + n } // after two that opened sessions
 	want := []model.Effect{
@@ -299,14 +299,14 @@ func TestAMemberThatLagsAnswersByWhatItHas(t *testing.T) {
 	if r := late.Commit(x); r.Path != "/a" {
 		t.Errorf("got %+v", r)
 	}
-	e.told(late, s, event(zookeeper.NodeCreated, "/a"))
+	e.wantEvents(late, s, event(zookeeper.NodeCreated, "/a"))
 	if r := late.Read(s, read(zookeeper.GetData, "/a")); r.Data != "" || r.Stat.Version != 0 {
 		t.Errorf("got %+v between the two", r)
 	}
 	if r := late.Commit(y); r.Stat.Version != 1 || late.Zxid() != y.Zxid {
 		t.Errorf("got %+v, at %#x", r, late.Zxid())
 	}
-	e.told(late, s, event(zookeeper.NodeDataChanged, "/a"))
+	e.wantEvents(late, s, event(zookeeper.NodeDataChanged, "/a"))
 	if r := late.Commit(x); r.Path != "" || late.Zxid() != y.Zxid {
 		t.Errorf("one that it has already: got %+v, at %#x", r, late.Zxid())
 	}

@@ -95,7 +95,7 @@ func TestMembersAgree(t *testing.T) {
 				s, n := rapid.SampledFrom(open).Draw(t, "session"), rapid.IntRange(0, 2).Draw(t, "member")
 				members[n].Detach(s)
 				if !members[n].Attach(s, waits[n][s], members[n].Zxid()) {
-					t.Fatal("refused, and has seen no more")
+					t.Fatal("refused a client that has not seen more")
 				}
 				fired(n)
 			},

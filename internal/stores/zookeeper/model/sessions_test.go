@@ -37,7 +37,7 @@ func TestExpiryComesWithTheNextTick(t *testing.T) {
 		{0, 3*tick - 1, 5 * tick},
 	} {
 		e := newEnsemble(t)
-		s := e.decided(e.leader.Open(c.opened, 0, 2*tick), true).Session
+		s := e.commit(e.leader.Open(c.opened, 0, 2*tick), true).Session
 		if c.touched > c.opened && !e.leader.Touch(c.touched, s) {
 			t.Errorf("%+v: ended already", c)
 		}
@@ -63,7 +63,7 @@ func TestASessionThatHasEndedIsRefused(t *testing.T) {
 	for name, end := range map[string]func(*ensemble, int64) time.Duration{
 		"expired": func(e *ensemble, _ int64) time.Duration {
 			for _, x := range e.leader.Expire(time.Hour) {
-				e.decided(x, true)
+				e.commit(x, true)
 			}
 			return time.Hour
 		},
@@ -72,7 +72,7 @@ func TestASessionThatHasEndedIsRefused(t *testing.T) {
 			return due
 		},
 		"closed": func(e *ensemble, s int64) time.Duration {
-			e.decided(e.leader.Close(0, s, 1))
+			e.commit(e.leader.Close(0, s, 1))
 			return 0
 		},
 	} {
@@ -109,7 +109,7 @@ func TestANewLeaderRestartsEverySessionsTimeout(t *testing.T) {
 		t.Errorf("due at %v, want %v", due, elected+session+tick)
 	}
 	for _, x := range e.leader.Expire(time.Hour) {
-		e.decided(x, true)
+		e.commit(x, true)
 	}
 	if r := e.members[0].Read(0, read(zookeeper.Exists, "/e")); r.Code != zookeeper.NoNode {
 		t.Errorf("the node of the expired session: %+v", r)
@@ -147,15 +147,15 @@ func TestMembersThatComeBack(t *testing.T) {
 			e.do(s, set("/e"), zookeeper.OK)
 			e.members[1] = m
 			back(e, m)
-			e.told(m, s)
+			e.wantEvents(m, s)
 			if r := m.Read(s, zookeeper.Command{Verb: zookeeper.GetData, Path: "/e"}); r.Data != "v" {
 				t.Errorf("got %+v", r)
 			}
 			if string(m.AppendState(nil)) != string(e.members[0].AppendState(nil)) {
 				t.Errorf("got\n%s, want\n%s", m.AppendState(nil), e.members[0].AppendState(nil))
 			}
-			e.decided(e.leader.Close(0, s, 1))
-			e.told(m, s)
+			e.commit(e.leader.Close(0, s, 1))
+			e.wantEvents(m, s)
 			if r := m.Read(0, read(zookeeper.Exists, "/e")); r.Code != zookeeper.NoNode {
 				t.Errorf("the node of the closed session: %+v", r)
 			}

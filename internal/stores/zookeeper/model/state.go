@@ -20,14 +20,14 @@ func (m *Member) AppendState(buf []byte) []byte {
 		s := m.tree.sessions[id]
 		buf = fmt.Appendf(buf, "session %#x, %v: %q\n", id, s.timeout, s.ephemerals)
 	}
-	for _, w := range slices.SortedFunc(maps.Keys(m.watches), watched.compare) {
+	for _, w := range slices.SortedFunc(maps.Keys(m.watches), watchKey.compare) {
 		buf = fmt.Appendf(buf, "%q is watched, its children %t, by %#x\n", w.path, w.children, m.watches[w])
 	}
 	return buf
 }
 
-func (w watched) compare(v watched) int {
-	kind := func(w watched) int {
+func (w watchKey) compare(v watchKey) int {
+	kind := func(w watchKey) int {
 		if w.children {
 			return 1
 		}

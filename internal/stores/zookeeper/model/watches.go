@@ -67,15 +67,15 @@ func (m *Member) Fired() []Fired {
 	return f
 }
 
-// watched is the subject of a server's watches: the list of children of a path,
+// watchKey is the subject of a server's watches: the list of children of a path,
 // or everything else about it.
-type watched struct {
+type watchKey struct {
 	path     string
 	children bool
 }
 
 // watch sets a watch of session on w. It fires once.
-func (m *Member) watch(session int64, w watched) {
+func (m *Member) watch(session int64, w watchKey) {
 	list, ok := m.watches[w]
 	if last := len(m.spare) - 1; !ok && last >= 0 {
 		list, m.spare = m.spare[last], m.spare[:last]
@@ -86,7 +86,7 @@ func (m *Member) watch(session int64, w watched) {
 }
 
 // take removes the watches on w. The slice is valid until the next call of watch.
-func (m *Member) take(w watched) []int64 {
+func (m *Member) take(w watchKey) []int64 {
 	list, ok := m.watches[w]
 	if ok {
 		delete(m.watches, w)
@@ -95,31 +95,31 @@ func (m *Member) take(w watched) []int64 {
 	return list
 }
 
-func (m *Member) created(path string) {
-	m.tell(m.take(watched{path, false}), zookeeper.NodeCreated, path)
-	m.children(path)
+func (m *Member) fireCreated(path string) {
+	m.tell(m.take(watchKey{path, false}), zookeeper.NodeCreated, path)
+	m.fireChildren(path)
 }
 
-func (m *Member) changed(path string) {
-	m.tell(m.take(watched{path, false}), zookeeper.NodeDataChanged, path)
+func (m *Member) fireChanged(path string) {
+	m.tell(m.take(watchKey{path, false}), zookeeper.NodeDataChanged, path)
 }
 
-// deleted sends a session only one event, even if it watches path in both ways.
-func (m *Member) deleted(path string) {
-	told := m.take(watched{path, false})
+// fireDeleted sends a session only one event, even if it watches path in both ways.
+func (m *Member) fireDeleted(path string) {
+	told := m.take(watchKey{path, false})
 	m.tell(told, zookeeper.NodeDeleted, path)
-	for _, s := range m.take(watched{path, true}) {
+	for _, s := range m.take(watchKey{path, true}) {
 		if _, has := slices.BinarySearch(told, s); !has {
 			m.fire(s, zookeeper.NodeDeleted, path)
 		}
 	}
-	m.children(path)
+	m.fireChildren(path)
 }
 
-// children fires the watches on the list that contains path.
-func (m *Member) children(path string) {
+// fireChildren fires the watches on the list that contains path.
+func (m *Member) fireChildren(path string) {
 	above, _ := split(path)
-	m.tell(m.take(watched{above, true}), zookeeper.NodeChildrenChanged, above)
+	m.tell(m.take(watchKey{above, true}), zookeeper.NodeChildrenChanged, above)
 }
 
 func (m *Member) tell(sessions []int64, e zookeeper.EventType, path string) {
@@ -145,9 +145,9 @@ func (m *Member) Attach(session int64, watches []Watch, zxid int64) bool {
 			if w.Kind != kind {
 				continue
 			}
-			switch e := m.missed(w, zxid); {
+			switch e := m.missedEvent(w, zxid); {
 			case e == 0:
-				m.watch(session, watched{w.Path, kind == ChildWatch})
+				m.watch(session, watchKey{w.Path, kind == ChildWatch})
 			case e == zookeeper.NodeDeleted && kind == ChildWatch && slices.Contains(watches, Watch{DataWatch, w.Path}):
 				// The server sends it again, but no client passes it on: the
 				// first event has ended both watches.
@@ -159,8 +159,8 @@ func (m *Member) Attach(session int64, watches []Watch, zxid int64) bool {
 	return true
 }
 
-// missed returns the event for w since zxid, or 0.
-func (m *Member) missed(w Watch, zxid int64) zookeeper.EventType {
+// missedEvent returns the event for w since zxid, or 0.
+func (m *Member) missedEvent(w Watch, zxid int64) zookeeper.EventType {
 	n := m.tree.nodes[w.Path]
 	switch {
 	case w.Kind == ExistWatch && n != nil:

@@ -41,15 +41,15 @@ func TestAttach(t *testing.T) {
 			if m.Attach(s, []model.Watch{w}, m.Zxid()+1) {
 				t.Error("a client was accepted that has seen more than the server")
 			}
-			e.told(m, s)
+			e.wantEvents(m, s)
 			if !m.Attach(s, []model.Watch{w}, seen) {
 				t.Fatal("the client was refused")
 			}
 			if c.want != 0 {
-				e.told(m, s, event(c.want, "/a"))
+				e.wantEvents(m, s, event(c.want, "/a"))
 				return
 			}
-			e.told(m, s)
+			e.wantEvents(m, s)
 			for _, do := range []zookeeper.Command{create("/a", 0), create("/a/c", 0), remove("/a/c"), set("/a")} {
 				x, _ := e.leader.Propose(0, other, 1, do)
 				m.Commit(x)

@@ -194,7 +194,7 @@ func runCases(t *testing.T, w World) {
 		t.Run(c.name, func(t *testing.T) {
 			x := newTester(t, w)
 			on := []zookeeper.Handle{x.open(0, long), x.open(1, long)}
-			l := likeness{root: x.root, owners: map[int64]int64{1: on[0].ID(), 2: on[1].ID()}}
+			l := mapping{root: x.root, owners: map[int64]int64{1: on[0].ID(), 2: on[1].ID()}}
 			l.sameZxid(pair{x.ok(on[0], exists("")).Stat.Czxid, root0})
 			x.ok(on[1], flush(""))
 			for i, s := range c.steps {

@@ -19,7 +19,7 @@ var outageTests = tests{
 func (t *tester) cut(h zookeeper.Handle) {
 	t.Helper()
 	t.World.(Outage).Cut(h)
-	t.told(h, disconnected)
+	t.wantEvents(h, disconnected)
 }
 
 func nothingSent(t *tester) {
@@ -34,9 +34,9 @@ func nothingSent(t *tester) {
 		t.Errorf("it gave up after %v, want %v", took, brief/4)
 	}
 	t.World.(Outage).Join(h)
-	t.told(h, connected)
+	t.wantEvents(h, connected)
 	t.refused(h, exists("/a"), zookeeper.NoNode)
-	t.quiet(h)
+	t.wantNoEvent(h)
 }
 
 func missedInOutage(t *tester) {
@@ -46,11 +46,11 @@ func missedInOutage(t *tester) {
 	t.ok(other, flush(""))
 	changeAll(t, other)
 	t.World.(Outage).Join(h)
-	t.told(h, connected)
-	t.told(h, allChanged...)
-	t.quiet(h)
+	t.wantEvents(h, connected)
+	t.wantEvents(h, allChanged...)
+	t.wantNoEvent(h)
 	t.ok(other, setData("/still", "v", anyVersion))
-	t.told(h, changed("/still"))
+	t.wantEvents(h, changed("/still"))
 }
 
 func outageExpires(t *tester) {
@@ -59,10 +59,10 @@ func outageExpires(t *tester) {
 	t.ok(other, flush(""))
 	t.ok(other, watching(exists("/e")))
 	t.cut(h)
-	t.told(other, deleted("/e"))
+	t.wantEvents(other, deleted("/e"))
 	t.World.(Outage).Join(h)
-	t.told(h, expired)
-	t.ended(h)
+	t.wantEvents(h, expired)
+	t.wantExpired(h)
 }
 
 var failoverTests = tests{
@@ -125,8 +125,8 @@ func expiryAfterFailover(t *tester) {
 	}
 	t.Thaw(h)
 	f.StartKilled()
-	t.told(h, disconnected, expired)
-	t.ended(h)
+	t.wantEvents(h, disconnected, expired)
+	t.wantExpired(h)
 }
 
 // await repeats c until it succeeds, despite lost connections and missing
@@ -155,6 +155,6 @@ func deletedInOutage(t *tester) {
 	t.ok(other, flush(""))
 	t.ok(other, gone)
 	t.World.(Outage).Join(h)
-	t.told(h, connected, deleted("/a"))
-	t.quiet(h)
+	t.wantEvents(h, connected, deleted("/a"))
+	t.wantNoEvent(h)
 }

@@ -35,7 +35,7 @@ func runPort(t *testing.T, w World) {
 	refused("GetChildren of a missing node", err, zookeeper.NoNode)
 	path, err := h.Create(ctx, patience, k, "v", ephemeral)
 	fine("Create", path == k, err)
-	x.told(h, created("/k"))
+	x.wantEvents(h, created("/k"))
 	_, err = h.Create(ctx, patience, k, "v", persistent)
 	refused("Create, there already", err, zookeeper.NodeExists)
 	_, err = h.Create(ctx, patience, k+"/a", "", persistent)
@@ -54,6 +54,6 @@ func runPort(t *testing.T, w World) {
 	refused("Delete, not empty", h.Delete(ctx, patience, x.root, anyVersion), zookeeper.NotEmpty)
 	refused("Delete, a bad path", h.Delete(ctx, patience, "k", anyVersion), zookeeper.BadArguments)
 	fine("Delete", true, h.Delete(ctx, patience, k, 1))
-	x.told(h, deleted("/k"), listChanged(""))
-	x.quiet(h)
+	x.wantEvents(h, deleted("/k"), listChanged(""))
+	x.wantNoEvent(h)
 }

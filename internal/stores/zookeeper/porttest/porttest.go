@@ -140,7 +140,7 @@ func (t *tester) open(server int, session time.Duration) zookeeper.Handle {
 	t.Helper()
 	h := t.Open(server, session)
 	t.Cleanup(func() { _ = h.Close(context.Background(), time.Second) })
-	t.told(h, zookeeper.Event{Type: zookeeper.Connected})
+	t.wantEvents(h, zookeeper.Event{Type: zookeeper.Connected})
 	return h
 }
 
@@ -180,8 +180,8 @@ func (t *tester) fails(h zookeeper.Handle, c zookeeper.Command, want error) {
 	}
 }
 
-// told asserts that the next events of h are want, in this order.
-func (t *tester) told(h zookeeper.Handle, want ...zookeeper.Event) {
+// wantEvents asserts that the next events of h are want, in this order.
+func (t *tester) wantEvents(h zookeeper.Handle, want ...zookeeper.Event) {
 	t.Helper()
 	for _, e := range want {
 		if e.Type <= zookeeper.NodeChildrenChanged {
@@ -193,8 +193,8 @@ func (t *tester) told(h zookeeper.Handle, want ...zookeeper.Event) {
 	}
 }
 
-// quiet asserts that h has no more events after its server has caught up.
-func (t *tester) quiet(h zookeeper.Handle) {
+// wantNoEvent asserts that h has no more events after its server has caught up.
+func (t *tester) wantNoEvent(h zookeeper.Handle) {
 	t.Helper()
 	t.ok(h, flush(""))
 	if e, err := h.Next(t.Context(), moment); !errors.Is(err, zookeeper.ErrNoEvent) {

@@ -8,10 +8,10 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// likeness maps names between two ensembles, or an ensemble and a table of wanted
+// mapping maps names between two ensembles, or an ensemble and a table of wanted
 // answers. Sessions are mapped by number. Zxids may be any numbers in the same
 // order.
-type likeness struct {
+type mapping struct {
 	root   string          // path in the first that corresponds to "" in the second
 	owners map[int64]int64 // session numbers of the first, by those of the second
 	zxids  []pair          // sorted
@@ -20,14 +20,14 @@ type likeness struct {
 type pair struct{ got, want int64 }
 
 // same reports whether got equals want.
-func (l *likeness) same(got, want zookeeper.Reply) bool {
+func (l *mapping) same(got, want zookeeper.Reply) bool {
 	path, below := strings.CutPrefix(got.Path, l.root)
 	return got.Code == want.Code && path == want.Path && (below || got.Path == "") &&
 		got.Data == want.Data && slices.Equal(slices.Sorted(slices.Values(got.Children)), want.Children) &&
 		l.sameStat(got.Stat, want.Stat)
 }
 
-func (l *likeness) sameStat(got, want zookeeper.Stat) bool {
+func (l *mapping) sameStat(got, want zookeeper.Stat) bool {
 	if want == (zookeeper.Stat{}) {
 		return got == want
 	}
@@ -45,7 +45,7 @@ func (l *likeness) sameStat(got, want zookeeper.Stat) bool {
 
 // sameZxid notes that the two zxids of p belong to the same transaction. It
 // returns false if that is impossible.
-func (l *likeness) sameZxid(p pair) bool {
+func (l *mapping) sameZxid(p pair) bool {
 	i, found := slices.BinarySearchFunc(l.zxids, p, func(a, b pair) int { return cmp.Compare(a.want, b.want) })
 	switch {
 	case found:

@@ -42,12 +42,12 @@ var moves = rapid.Custom(func(t *rapid.T) []move {
 		return move{
 			session: rapid.IntRange(0, used-1).Draw(t, "session"),
 			close:   rapid.IntRange(0, 29).Draw(t, "close") == 29,
-			do:      drawn.Draw(t, "request"),
+			do:      drawnCommand.Draw(t, "request"),
 		}
 	}), n, n).Draw(t, "moves")...)
 })
 
-var drawn = rapid.Custom(func(t *rapid.T) zookeeper.Command {
+var drawnCommand = rapid.Custom(func(t *rapid.T) zookeeper.Command {
 	c := zookeeper.Command{
 		Verb: rapid.SampledFrom(drawnVerbs).Draw(t, "verb"),
 		Path: rapid.SampledFrom(paths).Draw(t, "path"),
@@ -140,7 +140,7 @@ func (l *lane) open(s int) {
 // replay is one sequence under way, with its model.
 type replay struct {
 	*lane
-	likeness
+	mapping
 	leader   model.Leader
 	member   *model.Member
 	sessions [3]int64 // the model's numbers of the sessions
@@ -150,7 +150,7 @@ type replay struct {
 
 // play runs the sequence and returns a description of the first failure, or "".
 func (l *lane) play(moves []move) string {
-	r := &replay{lane: l, member: model.NewMember(), likeness: likeness{root: root(), owners: map[int64]int64{}}}
+	r := &replay{lane: l, member: model.NewMember(), mapping: mapping{root: root(), owners: map[int64]int64{}}}
 	r.leader.Lead(0, 0, 1, r.member)
 	for s := range r.sessions {
 		r.welcome(s)
@@ -209,7 +209,7 @@ func (r *replay) step(m move) string {
 		want = r.member.Commit(t)
 		want.Path = strings.TrimPrefix(want.Path, r.root)
 		if model.Valid(c) { // else the library refuses it without a server
-			r.wrote(m.session)
+			r.markStale(m.session)
 		}
 	} else {
 		want = r.member.Read(r.sessions[m.session], c)
@@ -222,9 +222,9 @@ func (r *replay) step(m move) string {
 	return r.events(-1)
 }
 
-// wrote makes every other session catch up before its next read. The session that
+// markStale makes every other session catch up before its next read. The session that
 // wrote has: its answer came after all earlier decisions.
-func (r *replay) wrote(session int) {
+func (r *replay) markStale(session int) {
 	for s := range r.stale {
 		r.stale[s] = s != session
 	}
@@ -237,7 +237,7 @@ func (r *replay) reopen(s int) string {
 	if err := r.handles[s].Close(r.t.Context(), patience); err != nil {
 		return "close: " + err.Error()
 	}
-	r.wrote(s)
+	r.markStale(s)
 	r.stale[s] = true // the new connection has seen nothing
 	if what := r.events(s); what != "" {
 		return what

@@ -35,7 +35,7 @@ func idleLives(t *tester) {
 	h := t.open(0, 4*brief)
 	t.ok(h, create("/e", "", ephemeral))
 	t.Sleep(6 * brief)
-	t.quiet(h)
+	t.wantNoEvent(h)
 	t.ok(h, exists("/e"))
 }
 
@@ -51,13 +51,13 @@ func closeRemoves(t *tester) {
 	if err := h.Close(t.Context(), patience); err != nil {
 		t.Fatal(err)
 	}
-	t.told(other, deleted("/e"))
+	t.wantEvents(other, deleted("/e"))
 	t.refused(other, exists("/p/s-0000000000"), zookeeper.NoNode)
 	t.ok(other, exists("/f"))
 	if s := t.ok(other, exists("/p")).Stat; s.CVersion != 2 || s.Pzxid <= s.Czxid || s.NumChildren != 0 {
 		t.Errorf("the parent of the removed nodes: %+v", s)
 	}
-	t.quiet(other)
+	t.wantNoEvent(other)
 }
 
 func closedSays(t *tester) {
@@ -68,7 +68,7 @@ func closedSays(t *tester) {
 	}
 	t.fails(h, exists(""), zookeeper.ErrClosed)
 	t.fails(h, create("/a", "", persistent), zookeeper.ErrClosed)
-	t.told(h, closed)
+	t.wantEvents(h, closed)
 	if e, err := h.Next(t.Context(), patience); !errors.Is(err, zookeeper.ErrClosed) {
 		t.Errorf("got event %v, error %v; want %v", e, err, zookeeper.ErrClosed)
 	}
@@ -82,17 +82,17 @@ func frozenExpires(t *tester) {
 	t.ok(other, flush(""))
 	t.ok(other, watching(exists("/e")))
 	t.Freeze(h)
-	t.told(other, deleted("/e"))
+	t.wantEvents(other, deleted("/e"))
 	if lived := t.Now() - asked; lived < brief-moment {
 		t.Errorf("expired after %v, want %v", lived, brief)
 	}
 	t.Thaw(h)
-	t.told(h, disconnected, expired)
-	t.ended(h)
+	t.wantEvents(h, disconnected, expired)
+	t.wantExpired(h)
 }
 
-// ended asserts that h's session has expired, without other events.
-func (t *tester) ended(h zookeeper.Handle) {
+// wantExpired asserts that h's session has expired, without other events.
+func (t *tester) wantExpired(h zookeeper.Handle) {
 	t.Helper()
 	t.fails(h, exists(""), zookeeper.ErrSessionExpired)
 	t.fails(h, create("/late", "", persistent), zookeeper.ErrSessionExpired)
@@ -120,11 +120,11 @@ func disconnectKeeps(t *tester) {
 	t.ok(h, create("/e", "", ephemeral))
 	t.ok(h, watching(getData("/e")))
 	t.Disconnect(h)
-	t.told(h, disconnected, connected)
-	t.quiet(h)
+	t.wantEvents(h, disconnected, connected)
+	t.wantNoEvent(h)
 	t.ok(other, flush(""))
 	t.ok(other, setData("/e", "v", anyVersion))
-	t.told(h, changed("/e"))
+	t.wantEvents(h, changed("/e"))
 	if s := t.ok(h, exists("/e")).Stat; s.Owner != id || h.ID() != id {
 		t.Errorf("the session was %d; now it is %d, and the node's %d", id, h.ID(), s.Owner)
 	}
@@ -138,9 +138,9 @@ func missedTold(t *tester) {
 	t.ok(other, flush(""))
 	t.Disconnect(h)
 	changeAll(t, other)
-	t.told(h, disconnected, connected)
-	t.told(h, allChanged...)
-	t.quiet(h)
+	t.wantEvents(h, disconnected, connected)
+	t.wantEvents(h, allChanged...)
+	t.wantNoEvent(h)
 }
 
 // watchAll sets a watch of each kind, and two on nodes without changes.
@@ -172,8 +172,8 @@ func missedDeletion(t *tester) {
 	t.ok(other, flush(""))
 	t.Disconnect(h)
 	t.ok(other, gone)
-	t.told(h, disconnected, connected, deleted("/a"))
-	t.quiet(h)
+	t.wantEvents(h, disconnected, connected, deleted("/a"))
+	t.wantNoEvent(h)
 }
 
 func endedContext(t *tester) {

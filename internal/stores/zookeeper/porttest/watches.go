@@ -176,8 +176,8 @@ func watchTable(t *tester) {
 				for _, do := range c.then {
 					t.do(actor, do)
 				}
-				t.told(watcher, c.want...)
-				t.quiet(watcher)
+				t.wantEvents(watcher, c.want...)
+				t.wantNoEvent(watcher)
 			})
 		}
 	}
@@ -188,7 +188,7 @@ func eventFirst(t *tester) {
 	t.ok(h, node)
 	t.ok(h, watching(getData("/a")))
 	t.ok(h, set)
-	t.toldAlready(h, changed("/a"))
+	t.wantEventQueued(h, changed("/a"))
 	t.ok(h, watching(exists("/a")))
 	t.ok(other, set)
 	for give := t.Now() + patience; t.ok(h, getData("/a")).Stat.Version < 2; t.Sleep(moment) {
@@ -196,11 +196,11 @@ func eventFirst(t *tester) {
 			t.Fatal("the change never came")
 		}
 	}
-	t.toldAlready(h, changed("/a"))
+	t.wantEventQueued(h, changed("/a"))
 	t.ok(h, watching(children("/a")))
 	t.ok(other, child)
 	t.ok(h, flush(""))
-	t.toldAlready(h, listChanged("/a"))
+	t.wantEventQueued(h, listChanged("/a"))
 }
 
 func allTold(t *tester) {
@@ -214,8 +214,8 @@ func allTold(t *tester) {
 	}
 	t.ok(all[1], node)
 	for _, h := range all {
-		t.told(h, created("/a"))
-		t.quiet(h)
+		t.wantEvents(h, created("/a"))
+		t.wantNoEvent(h)
 	}
 }
 
@@ -224,20 +224,20 @@ func setAgain(t *tester) {
 	t.do(h, watching(exists("/a")))
 	for range 3 {
 		t.ok(h, node)
-		t.told(h, created("/a"))
+		t.wantEvents(h, created("/a"))
 		t.ok(h, watching(getData("/a")))
 		t.ok(h, set)
-		t.told(h, changed("/a"))
+		t.wantEvents(h, changed("/a"))
 		t.ok(h, watching(exists("/a")))
 		t.ok(h, gone)
-		t.told(h, deleted("/a"))
+		t.wantEvents(h, deleted("/a"))
 		t.refused(h, watching(exists("/a")), zookeeper.NoNode)
 	}
-	t.quiet(h)
+	t.wantNoEvent(h)
 }
 
-// toldAlready asserts that e is in the queue.
-func (t *tester) toldAlready(h zookeeper.Handle, e zookeeper.Event) {
+// wantEventQueued asserts that e is in the queue.
+func (t *tester) wantEventQueued(h zookeeper.Handle, e zookeeper.Event) {
 	t.Helper()
 	e.Path = t.root + e.Path
 	if got, err := h.Next(t.Context(), moment); err != nil || got != e {
