@@ -1,6 +1,6 @@
-// Package lockstest is a place in which the tests of locks pass time: hosts, and
-// their tasks, which run in the order of time, one at a time, while the test
-// waits.
+// Package lockstest is a simulated environment for the tests of locks: hosts and
+// their tasks. The tasks run one at a time in the order of virtual time, while
+// the test waits.
 package lockstest
 
 import (
@@ -12,21 +12,21 @@ import (
 	"time"
 )
 
-// Never is a time that does not come.
+// Never is a time that never comes.
 const Never = time.Duration(math.MaxInt64)
 
-// Desk is such a place.
+// Desk is the environment.
 type Desk struct {
 	T       *testing.T
 	Time    time.Duration
 	Running *Task    // nil: the test itself
-	Log     []string // what happened, in the words of the test
+	Log     []string // the test's own notes of events
 
 	tasks []*Task
 	hosts int
 }
 
-// New is a desk without hosts. Its tasks end with the test.
+// New returns a desk without hosts. Its tasks end with the test.
 func New(t *testing.T) *Desk {
 	d := &Desk{T: t}
 	t.Cleanup(func() {
@@ -40,7 +40,7 @@ func New(t *testing.T) *Desk {
 // Task is a coroutine, and a locks.Task.
 type Task struct {
 	Wake   time.Duration
-	Asleep bool // and not waiting for an answer
+	Asleep bool // in Sleep, not waiting for an answer
 	Done   bool
 
 	host   *Host
@@ -51,10 +51,10 @@ type Task struct {
 	yield  func(struct{}) bool
 }
 
-// Ended unwinds a task.
+// Ended is the panic value that unwinds a task.
 type Ended struct{}
 
-// Start begins a task of the host's.
+// Start starts a task on the host.
 func (h *Host) Start(body func(context.Context)) *Task {
 	ctx, cancel := context.WithCancel(h.life)
 	k := &Task{host: h, Wake: h.desk.Time, cancel: cancel}
@@ -77,7 +77,7 @@ func (k *Task) kill() {
 	k.Done = true
 }
 
-// Stop ends the task's context, and its sleep.
+// Stop ends the task's context and its sleep.
 func (k *Task) Stop() {
 	k.cancel()
 	if k.Asleep {
@@ -94,12 +94,12 @@ func (k *Task) Wait() {
 	}
 	for !k.Done {
 		if !d.step(Never) {
-			d.T.Fatal("a task never ends")
+			d.T.Fatal("the task does not end")
 		}
 	}
 }
 
-// Pass lets time pass for who calls it, and the others run.
+// Pass makes the caller wait until then, while other tasks run.
 func (d *Desk) Pass(until time.Duration) {
 	if k := d.Running; k != nil {
 		k.Wake = until
@@ -114,7 +114,8 @@ func (d *Desk) Pass(until time.Duration) {
 	d.Time = max(d.Time, until)
 }
 
-// step runs the task that is due first, if one is until then.
+// step runs the first task that is due by until, and reports whether there was
+// one.
 func (d *Desk) step(until time.Duration) bool {
 	var first *Task
 	for _, k := range d.tasks {
@@ -137,7 +138,7 @@ func (d *Desk) step(until time.Duration) bool {
 	return true
 }
 
-// Story fails the test if anything else was logged.
+// Story asserts that exactly these lines were logged.
 func (d *Desk) Story(want ...string) {
 	d.T.Helper()
 	if !slices.Equal(d.Log, want) {

@@ -11,10 +11,10 @@ import (
 // Host is the locks.Host of a client.
 type Host struct {
 	Name   string
-	Skew   time.Duration   // of its wall clock
-	Away   bool            // it stands still
-	Lost   []time.Duration // when it was told of a loss
-	Places []int64         // in the queue that it was told of
+	Skew   time.Duration   // of its wall clock from the right time
+	Away   bool            // it is paused
+	Lost   []time.Duration // the times of reports of a lost grant
+	Places []int64         // reported places in the queue
 
 	desk    *Desk
 	dead    bool
@@ -24,7 +24,7 @@ type Host struct {
 
 var _ locks.Host = (*Host)(nil)
 
-// Host is another host of the desk: c1, c2, …
+// Host returns a new host of the desk: c1, c2, …
 func (d *Desk) Host() *Host {
 	d.hosts++
 	h := &Host{desk: d, Name: fmt.Sprintf("c%d", d.hosts)}
@@ -34,28 +34,28 @@ func (d *Desk) Host() *Host {
 	return h
 }
 
-// Now is the wall clock, which began at 1,000 s.
+// Now returns the wall clock's reading, which begins at 1,000 s.
 func (h *Host) Now() time.Time { return time.Unix(1000, 0).Add(h.desk.Time + h.Skew) }
 
-// Mono is the desk's time.
+// Mono returns the desk's time.
 func (h *Host) Mono() time.Duration { return h.desk.Time }
 
-// Mark is for the simulator.
+// Mark does nothing: it is for the simulator.
 func (h *Host) Mark(string, ...int64) {}
 
-// Life ends with the test.
+// Life returns a context that ends with the test.
 func (h *Host) Life() context.Context { return h.life }
 
-// Rand is the least there can be.
+// Rand returns 0, the least possible value.
 func (h *Host) Rand(string, int64) int64 { return 0 }
 
-// Unique is c1-1, c1-2, …
+// Unique returns c1-1, c1-2, …
 func (h *Host) Unique() string {
 	h.uniques++
 	return fmt.Sprintf("%s-%d", h.Name, h.uniques)
 }
 
-// Report keeps the news.
+// Report stores the news.
 func (h *Host) Report(n locks.News) {
 	if n.Queued != 0 {
 		h.Places = append(h.Places, n.Queued-1)
@@ -64,12 +64,12 @@ func (h *Host) Report(n locks.News) {
 	h.Lost = append(h.Lost, h.desk.Time)
 }
 
-// Left is what there is until the end that Ends has given ctx.
+// Left returns the time until the end of ctx, as set by Ends.
 func (h *Host) Left(ctx context.Context) (time.Duration, bool) {
 	return max(0, EndOf(ctx)-h.desk.Time), EndOf(ctx) != Never
 }
 
-// Sleep lasts for t, or until ctx ends.
+// Sleep waits for t or until ctx ends.
 func (h *Host) Sleep(ctx context.Context, t time.Duration) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -81,15 +81,15 @@ func (h *Host) Sleep(ctx context.Context, t time.Duration) error {
 	return ctx.Err()
 }
 
-// Backoff is the shortest there can be.
+// Backoff waits for the shortest allowed time.
 func (h *Host) Backoff(ctx context.Context, shortest, _ time.Duration) error {
 	return h.Sleep(ctx, shortest)
 }
 
-// Go is Start.
+// Go starts a task, like Start.
 func (h *Host) Go(body func(context.Context)) locks.Task { return h.Start(body) }
 
-// Kill is the end of the host's tasks, and of nothing else: its sessions live on.
+// Kill ends the host's tasks but not its sessions.
 func (h *Host) Kill() {
 	h.dead = true
 	for _, k := range h.desk.tasks {
@@ -99,7 +99,7 @@ func (h *Host) Kill() {
 	}
 }
 
-// Ends is a context that ends then.
+// Ends returns a context that ends at that time.
 func (d *Desk) Ends(at time.Duration) context.Context {
 	return deadline{context.WithValue(context.Background(), deadlineKey{}, at), d, at}
 }
@@ -119,7 +119,7 @@ func (c deadline) Err() error {
 	return nil
 }
 
-// EndOf is when Ends has ctx end; Never, where it does not.
+// EndOf returns the end of a context from Ends, or Never for others.
 func EndOf(ctx context.Context) time.Duration {
 	if at, ok := ctx.Value(deadlineKey{}).(time.Duration); ok {
 		return at

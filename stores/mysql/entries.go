@@ -2,19 +2,19 @@ package mysql
 
 import "bytes"
 
-// EffectKind is what became of an entry: of a row that stands for somebody's
-// grant, of a row that a transaction has locked, or of a named lock.
+// EffectKind is a kind of change of an entry: of a row with a grant, a row locked
+// by a transaction, or a named lock.
 type EffectKind uint8
 
 // The kinds.
 const (
-	Created     EffectKind = iota + 1 // somebody got what nobody had
-	Removed                           // a statement took it away
-	TakenOver                         // a statement put another grant in its place: the maker is the old one's
-	Shortened                         // it expires earlier than it did
-	Prolonged                         // it expires later than it did, or was granted once more
-	Lost                              // a crash took it, or a copy of what another server has
-	SessionOver                       // it went with its session
+	Created     EffectKind = iota + 1 // a free entry was taken
+	Removed                           // a statement removed it
+	TakenOver                         // a statement replaced its grant by another: the maker is the old one's
+	Shortened                         // it expires earlier than before
+	Prolonged                         // it expires later than before, or was granted again
+	Lost                              // a crash or a copy from another server removed it
+	SessionOver                       // it ended with its session
 )
 
 var effectNames = [...]string{"none", "created", "removed", "taken over", "shortened", "prolonged", "lost", "session over"}
@@ -26,17 +26,18 @@ func (k EffectKind) String() string {
 	return effectNames[0]
 }
 
-// Meaning is what a statement means to the grant that its row stands for. Only the
-// author of a lock knows it: the same change of the same columns grants in one lock
-// and hands a place on in another. So a lock declares it beside the statement.
+// Meaning is the meaning of a statement for the grant of its row. Only a lock's
+// author knows it: the same change of the same columns is a grant in one lock and
+// passes on a place in the queue in another. So a lock declares it with the
+// statement.
 type Meaning uint8
 
 // The meanings.
 const (
-	Undeclared Meaning = iota // nobody says: what becomes of grants is unknown from then on
-	Grants                    // the row stands for a grant of the operation that sends the statement
-	Frees                     // the row stands for nobody's grant, or is gone
-	Keeps                     // the row stands for whose grant it stood for, or is nobody's; its lease may change
+	Undeclared Meaning = iota // the effects on grants are unknown from then on
+	Grants                    // the row now has a grant of the operation that sends the statement
+	Frees                     // the row has no grant now, or is gone
+	Keeps                     // the row keeps its grant or has none; its lease may change
 )
 
 var meanings = [...]string{"undeclared", "grants", "frees", "keeps"}
@@ -46,8 +47,8 @@ func (m Meaning) String() string { return meanings[m] }
 
 const commentStart, commentEnd = " /* lockcheck: ", " */"
 
-// Comment returns an SQL comment that says m to whoever sees the statement on its
-// way; "" for Undeclared.
+// Comment returns m as an SQL comment for observers of the statement, or "" for
+// Undeclared.
 func (m Meaning) Comment() string {
 	if m == Undeclared {
 		return ""
@@ -55,7 +56,7 @@ func (m Meaning) Comment() string {
 	return commentStart + m.String() + commentEnd
 }
 
-// MeaningIn returns what a comment at the end of a statement says.
+// MeaningIn returns the meaning in the comment at the end of a statement.
 func MeaningIn(statement []byte) Meaning {
 	for m := Grants; m <= Keeps; m++ {
 		if bytes.HasSuffix(statement, []byte(m.Comment())) {
@@ -65,11 +66,12 @@ func MeaningIn(statement []byte) Meaning {
 	return Undeclared
 }
 
-// Entries says what a change of a row means to the grant that the row stands for: the
-// row before the change and after it (nil: there was none, there is none), whose the
-// grant was, and whose the change is, as whatever numbers the caller gives to
-// operations; 0 is nobody. It returns what became of the grant, 0 if nothing did, and
-// whose the grant is now. Of an Undeclared change nothing follows.
+// Entries returns the effect of a change of a row on the row's grant. before and
+// after are the row's versions; nil means that it does not exist. maker and by
+// are the caller's numbers of the operations with the grant and with the change;
+// 0 means none. Entries returns the kind of effect, 0 if there is none, and the
+// operation that now has the grant. For an Undeclared change the result means
+// nothing.
 func (m Meaning) Entries(before, after *Row, maker, by int) (kind EffectKind, now int) {
 	switch {
 	case m == Undeclared:

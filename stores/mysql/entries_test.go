@@ -8,11 +8,12 @@ import (
 
 const (
 	nobody = iota
-	old    // whose the grant was
-	newer  // whose the change is
+	old    // the operation with the grant
+	newer  // the operation with the change
 )
 
-// row is one with that version and expiry, a queue and an owner; "-": NULL.
+// row returns a row with that version and expiry, a queue and an owner; "-":
+// NULL.
 func row(version, expires int64, queue, owner string) *mysql.Row {
 	text := func(s string) mysql.Text {
 		if s == "-" {
@@ -35,9 +36,9 @@ func TestEntries(t *testing.T) {
 		{"a lock's row", mysql.Grants, nil, row(0, 9, "-", "-"), nobody, mysql.Created, newer},
 		{"the first in the queue", mysql.Grants, nil, row(0, 9, "a,", "-"), nobody, mysql.Created, newer},
 		{"an owner", mysql.Grants, nil, row(1, 0, "-", "o"), nobody, mysql.Created, newer},
-		{"made beforehand", mysql.Keeps, nil, row(0, 0, "-", "-"), nobody, 0, nobody},
+		{"created in advance", mysql.Keeps, nil, row(0, 0, "-", "-"), nobody, 0, nobody},
 		{"deleted", mysql.Frees, row(0, 9, "-", "-"), nil, old, mysql.Removed, nobody},
-		{"deleted, and nobody's", mysql.Frees, row(3, 9, "b,", "-"), nil, nobody, 0, nobody},
+		{"deleted, without a grant", mysql.Frees, row(3, 9, "b,", "-"), nil, nobody, 0, nobody},
 
 		{"to an owner", mysql.Grants, row(1, 5, "-", "-"), row(2, 9, "-", "o"), nobody, mysql.Created, newer},
 		{"from owner to owner", mysql.Grants, row(1, 5, "-", "p"), row(2, 9, "-", "o"), old, mysql.TakenOver, newer},
@@ -45,12 +46,12 @@ func TestEntries(t *testing.T) {
 		{"an owner prolongs", mysql.Keeps, row(1, 5, "-", "o"), row(2, 9, "-", "o"), old, mysql.Prolonged, old},
 		{"an owner shortens", mysql.Keeps, row(1, 5, "-", "o"), row(2, 1, "-", "o"), old, mysql.Shortened, old},
 		{"queued behind an owner", mysql.Keeps, row(1, 5, "-", "o"), row(2, 5, "a,", "o"), old, 0, old},
-		{"queued, and nobody has it", mysql.Keeps, row(1, 0, "a,", "-"), row(2, 0, "a,b,", "-"), nobody, 0, nobody},
+		{"queued, without a grant", mysql.Keeps, row(1, 0, "a,", "-"), row(2, 0, "a,b,", "-"), nobody, 0, nobody},
 
 		{"expired, and no queue", mysql.Grants, row(1, 5, "-", "-"), row(2, 9, "-", "-"), old, mysql.TakenOver, newer},
 		{"expired, and an empty queue", mysql.Grants, row(1, 5, "", "-"), row(2, 9, "a,", "-"), old, mysql.TakenOver, newer},
 		{"expired, by one who does not queue", mysql.Grants, row(1, 5, "b,", "-"), row(2, 9, "-", "-"), old, mysql.TakenOver, newer},
-		{"expired, and nobody's", mysql.Grants, row(1, 5, "-", "-"), row(2, 9, "-", "-"), nobody, mysql.Created, newer},
+		{"expired, without a grant", mysql.Grants, row(1, 5, "-", "-"), row(2, 9, "-", "-"), nobody, mysql.Created, newer},
 		{"an expired head is stripped", mysql.Frees, row(1, 5, "a,b,", "-"), row(2, 9, "b,c,", "-"), old, mysql.Removed, nobody},
 		{"an expired head strips itself", mysql.Frees, row(1, 5, "a,b,", "-"), row(2, 9, "b,a,", "-"), old, mysql.Removed, nobody},
 		{"a head that is gone is stripped", mysql.Frees, row(1, 5, "a,b,", "-"), row(2, 9, "b,", "-"), nobody, 0, nobody},
@@ -58,14 +59,14 @@ func TestEntries(t *testing.T) {
 		{"a head takes it", mysql.Grants, row(2, 5, "b,", "-"), row(2, 9, "b,", "-"), nobody, mysql.Created, newer},
 		{"a head takes it from another", mysql.Grants, row(2, 5, "b,", "-"), row(2, 9, "b,", "-"), old, mysql.TakenOver, newer},
 		{"a head takes it at the same time", mysql.Grants, row(2, 5, "b,", "-"), row(2, 5, "b,", "-"), nobody, mysql.Created, newer},
-		{"a head has it, and writes again", mysql.Grants, row(2, 5, "b,", "-"), row(2, 9, "b,", "-"), newer, mysql.Prolonged, newer},
+		{"a head that has it writes again", mysql.Grants, row(2, 5, "b,", "-"), row(2, 9, "b,", "-"), newer, mysql.Prolonged, newer},
 		{"queued", mysql.Keeps, row(1, 5, "a,", "-"), row(2, 5, "a,b,", "-"), old, 0, old},
 		{"queued behind one who does not queue", mysql.Keeps, row(0, 5, "-", "-"), row(1, 5, "b,", "-"), old, 0, old},
 
 		{"the head raises the version with its grant", mysql.Grants, row(2, 5, "b,", "-"), row(3, 9, "b,", "-"), old, mysql.TakenOver, newer},
-		{"a place of the same shape", mysql.Keeps, row(2, 5, "b,", "-"), row(3, 9, "b,", "-"), nobody, 0, nobody},
+		{"a place with equal columns", mysql.Keeps, row(2, 5, "b,", "-"), row(3, 9, "b,", "-"), nobody, 0, nobody},
 		{"undeclared", mysql.Undeclared, row(1, 5, "-", "-"), row(2, 9, "-", "-"), old, 0, old},
-		{"undeclared, and gone", mysql.Undeclared, row(1, 5, "-", "-"), nil, old, 0, old},
+		{"undeclared, row deleted", mysql.Undeclared, row(1, 5, "-", "-"), nil, old, 0, old},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if kind, now := c.means.Entries(c.before, c.after, c.maker, newer); kind != c.kind || now != c.now {
@@ -75,14 +76,14 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// What a statement means travels with it in a comment.
+// A statement carries its meaning in a comment.
 func TestMeaningsInComments(t *testing.T) {
 	for m := mysql.Undeclared; m <= mysql.Keeps; m++ {
 		if got := mysql.MeaningIn([]byte("UPDATE t SET a = 1" + m.Comment())); got != m {
-			t.Errorf("%s came as %s", m, got)
+			t.Errorf("%s was read as %s", m, got)
 		}
 	}
 	if got := mysql.MeaningIn([]byte("UPDATE t SET a = ' /* lockcheck: frees */'")); got != mysql.Undeclared {
-		t.Errorf("a value says %s", got)
+		t.Errorf("a value was read as %s", got)
 	}
 }

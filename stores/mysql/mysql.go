@@ -1,10 +1,10 @@
 // Package mysql is the port to a MySQL server: connections, and one method for
-// each statement that a lock uses.
+// each statement of a lock.
 //
-// Behind it stands a Transport: the real client library (package client), or
-// the simulator's network with a model of the server (package model). The
-// suite in package porttest holds both to the same behaviour, which is that of
-// MariaDB 10.11 with InnoDB; where MySQL 8 is known to differ a comment says so.
+// A Transport implements it: the real client library (package client), or the
+// simulator's network with a model of the server (package model). The suite in
+// package porttest tests both for the behaviour of MariaDB 10.11 with InnoDB.
+// Comments mark known differences of MySQL 8.
 package mysql
 
 import (
@@ -15,48 +15,48 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// Transport is the way of one process to a server: a pool of connections, as
-// database/sql keeps one. Clients of one process share it.
+// Transport is the access of one process to a server: a pool of connections like
+// database/sql's. The clients of a process share it.
 type Transport interface {
-	// Do carries one statement on a connection of the pool that nobody uses now:
-	// the one that came back last, or a new one. Afterwards the connection goes
-	// back into the pool, with all that its session has; but no more than
-	// MaxIdle wait there, and what is beyond that is closed.
+	// Do executes one statement on an idle connection of the pool: the one that
+	// came back last, or a new one. Afterwards the connection returns to the pool
+	// with the whole state of its session. At most MaxIdle connections wait
+	// there; others are closed.
 	//
-	// Do waits for at most timeout (0: the transport's own). An error that is
-	// definite (locks.IsDefinite) says that the statement was never sent; after
-	// every other error it may have been executed, or may be later, and the
-	// connection is closed. A refusal of the server's is a Reply with a Code,
-	// not an error.
+	// Do waits for at most timeout (0: the transport's default). After a definite
+	// error (locks.IsDefinite) the statement was never sent. After any other
+	// error it may have been executed, or may be executed later, and the
+	// connection is closed. A refusal of the server is a Reply with a Code, not
+	// an error.
 	//
-	// A ctx that has ended keeps the statement from being sent. Once it is sent
-	// Do waits for the answer, whatever ctx does meanwhile.
+	// With an ended ctx the statement is not sent. Once it is sent, Do waits for
+	// the answer even after the end of ctx.
 	Do(ctx context.Context, timeout time.Duration, c Command) (Reply, error)
 	// Open takes a connection out of the pool, as Do does, for its caller alone.
 	// Its errors are definite.
 	Open(ctx context.Context, timeout time.Duration) (Session, error)
 }
 
-// MaxIdle is how many connections that nobody uses stay in a pool:
-// database/sql's default.
+// MaxIdle is how many idle connections stay in a pool: database/sql's default.
 const MaxIdle = 2
 
-// Session is one connection, and what the server keeps for it: a transaction,
-// and named locks. Both end with it. One task uses it at a time.
+// Session is one connection with its state on the server: a transaction and named
+// locks. Both end with it. One task uses it at a time.
 type Session interface {
-	// ID is the server's number for it: CONNECTION_ID().
+	// ID returns the server's number for it: CONNECTION_ID().
 	ID() int64
-	// Do carries one statement, as Transport's does. When the connection has
-	// ended the session has, too, and Do says ErrSessionOver from then on.
+	// Do executes one statement, like Transport.Do. When the connection has ended
+	// the session has, too, and Do returns ErrSessionOver from then on.
 	Do(ctx context.Context, timeout time.Duration, c Command) (Reply, error)
-	// Return puts the connection back into the pool, with all that its session has.
+	// Return returns the connection to the pool with the whole state of its
+	// session.
 	Return()
-	// Close closes the connection, without waiting for anything: the server rolls
-	// back and frees all that the session has when it learns of it.
+	// Close closes the connection without waiting. The server rolls back and
+	// frees the session's locks when it notices.
 	Close()
 }
 
-// What can become of a statement.
+// These are the errors of a statement.
 var (
 	// ErrConnectionLost: the connection ended before the answer came. The
 	// statement may have been executed, or may be later.
@@ -68,34 +68,34 @@ var (
 	ErrNotConnected = locks.Definite(errors.New("mysql: not connected"))
 	// ErrSessionOver: the session's connection had ended before, and nothing was sent.
 	ErrSessionOver = locks.Definite(errors.New("mysql: the session is over"))
-	// ErrProtocol is a reply that the statement cannot have.
+	// ErrProtocol: the reply is impossible for the statement.
 	ErrProtocol = errors.New("mysql: unexpected reply")
 )
 
 // Verb names a statement.
 type Verb uint8
 
-// The verbs. Those that name rows act on the table of Schema. Outside a
-// transaction each is one of its own.
+// Verbs with rows use the table of Schema. Outside a transaction each statement
+// is a transaction of its own.
 const (
-	Select          Verb = iota + 1 // the row of Row.Resource, and NOW(3): a snapshot's, in a transaction
-	SelectForUpdate                 // the same row as it is now, locked until the transaction ends
+	Select          Verb = iota + 1 // the row of Row.Resource, and NOW(3); in a transaction the snapshot's row
+	SelectForUpdate                 // the current version of that row, locked until the transaction ends
 	Insert                          // Row, without its ID
-	Update                          // give the rows that Where describes the columns Set of Row
+	Update                          // the columns Set of Row, in the rows that Where describes
 	Delete                          // the rows that Where describes
 
 	Isolate  // SET SESSION TRANSACTION ISOLATION LEVEL Isolation
-	Begin    // START TRANSACTION; what was open is committed
+	Begin    // START TRANSACTION; commits an open one
 	Commit   // COMMIT
 	Rollback // ROLLBACK
 
 	GetLock     // GET_LOCK(Name, Wait): Int 1, or 0 when Wait has passed
-	ReleaseLock // RELEASE_LOCK(Name): Int 1, 0 if another session has it, Null if nobody has
+	ReleaseLock // RELEASE_LOCK(Name): Int 1, 0 if another session has it, Null if no session has it
 	IsUsedLock  // IS_USED_LOCK(Name): Int, the session that has it, or Null
 	Kill        // KILL CONNECTION Int
 
 	SetWaitTimeout // SET SESSION wait_timeout = Wait, in whole seconds
-	Ping           // DO 0: that the session is not idle
+	Ping           // DO 0: keeps the session from being idle
 )
 
 // verbs are the names of statements, or of the functions that they call.
@@ -112,7 +112,7 @@ func (v Verb) String() string { return verbs[v] }
 // Columns is a set of columns.
 type Columns uint8
 
-// The columns that Set and Where choose from.
+// These are the columns for Set and Where.
 const (
 	ID Columns = 1 << iota
 	Resource
@@ -138,7 +138,7 @@ type Text struct {
 	Valid bool // it is not NULL
 }
 
-// Some is s, which is not NULL.
+// Some returns s as a Text that is not NULL.
 func Some(s string) Text { return Text{s, true} }
 
 // Isolation is a transaction's isolation level.
@@ -155,48 +155,48 @@ func (i Isolation) String() string { return [...]string{"REPEATABLE READ", "READ
 // Command is one statement.
 type Command struct {
 	Verb Verb
-	// Row is what Insert and Update write, and whose Resource Select and
-	// SelectForUpdate look for.
+	// Row is the row of Insert and Update. Its Resource selects the row of Select
+	// and SelectForUpdate.
 	Row Row
 	Set Columns // of Update
-	// Where and Match say which rows Update and Delete are about: those that
-	// agree with Match in the columns Where, all of them. It names ID or
-	// Resource, so there is one at most.
+	// Where and Match select the rows of Update and Delete: those that equal
+	// Match in all columns of Where. Where includes ID or Resource, so at most
+	// one row is selected.
 	Where Columns
 	Match Row
-	// Lease, where it is not 0, has Insert and Update write NOW(3)+Lease, by the
-	// server's clock, in place of Row.Expires. Whole milliseconds.
+	// Lease, if it is not 0, makes Insert and Update write NOW(3)+Lease, by the
+	// server's clock, instead of Row.Expires. Whole milliseconds.
 	Lease time.Duration
 
-	// Means is what Insert, Update and Delete mean to the grant that the row stands for.
+	// Means is the meaning of Insert, Update and Delete for the row's grant.
 	Means Meaning
 
 	Isolation Isolation     // of Isolate
-	Name      string        // of a named lock: up to 64 characters; MySQL 8, unlike MariaDB, does not look at their case
+	Name      string        // of a named lock: up to 64 characters; MySQL 8, unlike MariaDB, ignores their case
 	Wait      time.Duration // of GetLock: whole milliseconds, which MySQL 8 rounds to seconds, negative for ever; of SetWaitTimeout
 	Int       int64         // of Kill
 }
 
-// Code is how the server answered, by the numbers of its errors.
+// Code is the server's result, with the numbers of its errors.
 type Code uint16
 
-// The codes that a lock may meet.
+// These are the codes that a lock may get.
 const (
 	OK             Code = 0
 	Duplicate      Code = 1062 // another row has the same Resource
 	NoSuchSession  Code = 1094 // of Kill
-	LockTimeout    Code = 1205 // innodb_lock_wait_timeout has passed; the transaction goes on without the statement
+	LockTimeout    Code = 1205 // innodb_lock_wait_timeout has passed; the transaction continues without the statement
 	DeadlockFound  Code = 1213 // the transaction was rolled back
-	ReadOnlyServer Code = 1290 // a replica takes no writes
+	ReadOnlyServer Code = 1290 // a replica refuses writes
 	Interrupted    Code = 1317 // the statement was killed
 	TooLong        Code = 1406 // a string does not fit its column
-	// LockDeadlock is what MySQL 8 says of a GET_LOCK that would wait for itself;
-	// MariaDB says DeadlockFound.
+	// LockDeadlock is MySQL 8's answer to a GET_LOCK that would be a deadlock.
+	// MariaDB returns DeadlockFound.
 	LockDeadlock Code = 3058
 )
 
-// Error says what a refusal means: the statement took no effect. Port returns
-// it, marked definite.
+// Error describes a refusal: the statement had no effect. Port returns it, marked
+// as definite.
 func (c Code) Error() string {
 	switch c {
 	case OK:
@@ -219,14 +219,14 @@ func (c Code) Error() string {
 	return "mysql: an unknown error"
 }
 
-// Reply is the server's answer. What Code is not OK for is zero.
+// Reply is the server's answer. If Code is not OK the other fields are zero.
 type Reply struct {
 	Code     Code
-	Found    bool  // of Select and SelectForUpdate: there is a row
-	Row      Row   // and this is it
-	Now      int64 // of Select and SelectForUpdate: NOW(3), in milliseconds since 1970, also where there is no row
+	Found    bool  // of Select and SelectForUpdate: the row exists
+	Row      Row   // that row
+	Now      int64 // of Select and SelectForUpdate: NOW(3), in milliseconds since 1970, even without a row
 	ID       int64 // of Insert: the new row's
-	Affected int64 // of Update and Delete: the rows that Where describes, whether they changed or not, as JDBC counts
+	Affected int64 // of Update and Delete: the rows that Where selects, changed or not, as JDBC counts
 	Int      int64 // of the functions of named locks
-	Null     bool  // they said NULL
+	Null     bool  // they returned NULL
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// Get returns the value of key, and whether there is one.
+// Get returns the value of key, and whether it exists.
 func (p Port) Get(ctx context.Context, timeout time.Duration, key string) (value string, ok bool, err error) {
 	r, err := p.do(ctx, timeout, &Command{Verb: Get, Key: key}, Bulk, Nil)
 	return r.Str, r.Kind == Bulk, err
@@ -25,39 +25,39 @@ func (p Port) SetIfAbsent(ctx context.Context, timeout time.Duration, key, value
 	return r.Kind == Status, err
 }
 
-// SetNX is the command SETNX, which knows no expiry.
+// SetNX is the command SETNX, which sets no expiry.
 func (p Port) SetNX(ctx context.Context, timeout time.Duration, key, value string) (bool, error) {
 	r, err := p.do(ctx, timeout, &Command{Verb: SetNX, Key: key, Value: value}, Int, Int)
 	return r.Int == 1, err
 }
 
-// GetSet gives key value, without expiry, and returns what it held, and
-// whether it held something.
+// GetSet gives key a value without expiry. It returns the old value and whether
+// there was one.
 func (p Port) GetSet(ctx context.Context, timeout time.Duration, key, value string) (old string, had bool, err error) {
 	r, err := p.do(ctx, timeout, &Command{Verb: GetSet, Key: key, Value: value}, Bulk, Nil)
 	return r.Str, r.Kind == Bulk, err
 }
 
-// PExpire makes key expire after ttl, and reports whether there is such a key.
+// PExpire makes key expire after ttl, and reports whether key exists.
 func (p Port) PExpire(ctx context.Context, timeout time.Duration, key string, ttl time.Duration) (bool, error) {
 	r, err := p.do(ctx, timeout, &Command{Verb: PExpire, Key: key, TTL: ttl}, Int, Int)
 	return r.Int == 1, err
 }
 
-// PTTL returns how long key has to live: -1 ms if it never expires, -2 ms if
-// there is none.
+// PTTL returns the remaining time to live of key: -1 ms if it never expires, -2
+// ms if it does not exist.
 func (p Port) PTTL(ctx context.Context, timeout time.Duration, key string) (time.Duration, error) {
 	r, err := p.do(ctx, timeout, &Command{Verb: PTTL, Key: key}, Int, Int)
 	return time.Duration(r.Int) * time.Millisecond, err
 }
 
-// Del removes key, and reports whether there was one.
+// Del removes key, and reports whether it existed.
 func (p Port) Del(ctx context.Context, timeout time.Duration, key string) (bool, error) {
 	r, err := p.do(ctx, timeout, &Command{Verb: Del, Key: key}, Int, Int)
 	return r.Int == 1, err
 }
 
-// Incr adds one to the number in key, 0 if there is none, and returns it.
+// Incr adds one to the number in key, 0 if key does not exist, and returns it.
 func (p Port) Incr(ctx context.Context, timeout time.Duration, key string) (int64, error) {
 	r, err := p.do(ctx, timeout, &Command{Verb: Incr, Key: key}, Int, Int)
 	return r.Int, err
@@ -69,55 +69,53 @@ func (p Port) RPush(ctx context.Context, timeout time.Duration, key, value strin
 	return r.Int, err
 }
 
-// Wait waits until the writes that this connection has sent before are in the
-// memory of so many replicas, and for at most limit (0: for ever, so that only
-// timeout ends it). It returns how many have them then, which may be fewer or
-// more than asked for.
+// Wait waits until that many replicas have the previous writes of this connection
+// in their memory, for at most limit (0: for ever, so that only timeout ends it).
+// It returns the number of replicas that have them, which may be fewer or more
+// than requested.
 //
-// Package client sends it over the connection of its caller's command before,
-// however many it has. On another one the server knows of no writes to wait for.
+// Package client sends it on the connection of its caller's previous command. On
+// another connection the server would know of no writes to wait for.
 func (p Port) Wait(ctx context.Context, timeout time.Duration, replicas int, limit time.Duration) (acknowledged int, err error) {
 	r, err := p.do(ctx, timeout, &Command{Verb: Wait, N: int64(replicas), TTL: limit}, Int, Int)
 	return int(r.Int), err
 }
 
-// CompareAndDelete removes key if it holds value, and reports whether it did.
+// CompareAndDelete removes key if it has value, and reports whether it did.
 func (p Port) CompareAndDelete(ctx context.Context, timeout time.Duration, key, value string) (bool, error) {
 	r, err := p.do(ctx, timeout, &Command{Verb: CompareAndDelete, Key: key, Value: value}, Int, Int)
 	return r.Int == 1, err
 }
 
-// Grant sets key as SetIfAbsent does (ttl 0: without expiry) and, in the same
-// step, draws a token by counting up counter. token is 0 if key was not set.
+// Grant sets key like SetIfAbsent (ttl 0: without expiry) and, in the same step,
+// draws a token by incrementing counter. token is 0 if key was not set.
 func (p Port) Grant(ctx context.Context, timeout time.Duration, key, value, counter string, ttl time.Duration) (token uint64, err error) {
 	r, err := p.do(ctx, timeout, &Command{Verb: Grant, Key: key, Value: value, Counter: counter, TTL: ttl}, Int, Int)
 	return uint64(r.Int), err
 }
 
-// Claim is Grant for a caller that may have set key itself without having
-// heard of it: a key that holds value already counts as set and gets ttl anew.
-// Without counter, token is 1 where it is set.
+// Claim is Grant for a caller that may have set key without getting the answer: a
+// key that already has value counts as set, and its ttl starts again. Without
+// counter, token is 1 if key is set.
 func (p Port) Claim(ctx context.Context, timeout time.Duration, key, value, counter string, ttl time.Duration) (token uint64, err error) {
 	r, err := p.do(ctx, timeout, &Command{Verb: Claim, Key: key, Value: value, Counter: counter, TTL: ttl}, Int, Int)
 	return uint64(r.Int), err
 }
 
-// Extend makes key expire after ttl if it holds value, and reports whether it
-// did.
+// Extend makes key expire after ttl if it has value, and reports whether it did.
 func (p Port) Extend(ctx context.Context, timeout time.Duration, key, value string, ttl time.Duration) (bool, error) {
 	r, err := p.do(ctx, timeout, &Command{Verb: Extend, Key: key, Value: value, TTL: ttl}, Int, Int)
 	return r.Int == 1, err
 }
 
-// Replace sets key as SetIfAbsent does (ttl 0: without expiry), where old in
-// it counts as nothing: it is deleted in the same step. It reports whether it
-// set key.
+// Replace sets key like SetIfAbsent (ttl 0: without expiry), and also if key has
+// the value old. That is one atomic step. It reports whether it set key.
 func (p Port) Replace(ctx context.Context, timeout time.Duration, key, old, value string, ttl time.Duration) (bool, error) {
 	r, err := p.do(ctx, timeout, &Command{Verb: Replace, Key: key, Value: value, Old: old, TTL: ttl}, Int, Int)
 	return r.Int == 1, err
 }
 
-// do sends c and holds the reply to the two kinds that c can have.
+// do executes c. A reply whose kind is neither a nor b is an error.
 func (p Port) do(ctx context.Context, timeout time.Duration, c *Command, a, b Kind) (Reply, error) {
 	r, err := p.Do(ctx, timeout, *c)
 	switch {

@@ -1,10 +1,9 @@
-// Package redis is the port to a Redis server: one method for each command
-// and each script that a lock uses, and nothing that a server does not do in
-// one atomic step.
+// Package redis is the port to a Redis server: one method for each command and
+// each script of a lock. Each is one atomic step of the server.
 //
-// Behind it stands a Transport: the real client library (package client), or
-// the simulator's network with a model of the server (package model). The
-// suite in package porttest holds both to the same behaviour.
+// A Transport implements it: the real client library (package client), or the
+// simulator's network with a model of the server (package model). The suite in
+// package porttest tests both for the same behaviour.
 package redis
 
 import (
@@ -13,16 +12,16 @@ import (
 	"time"
 )
 
-// Transport carries one command to the server and its reply back.
+// Transport sends one command to the server and returns its reply.
 //
-// Do waits for at most timeout (0: the transport's own). An error that is
-// definite (locks.IsDefinite) says that the command was never sent; after
-// every other error it may have been executed, or may be later. A reply that
-// is an error of the server's is a Reply, not an error.
+// Do waits for at most timeout (0: the transport's default). After a definite
+// error (locks.IsDefinite) the command was never sent. After any other error it
+// may have been executed, or may be executed later. An error reply of the server
+// is a Reply, not an error.
 //
-// A ctx that has ended keeps the command from being sent. Locks are given a
-// transport that waits for the answer to what was sent, whatever ctx does
-// meanwhile: to throw an answer away would make a certain no uncertain.
+// With an ended ctx the command is not sent. A lock's transport waits for the
+// answer to a sent command even after the end of ctx: without the answer, a
+// certain refusal would become an uncertain result.
 type Transport interface {
 	Do(ctx context.Context, timeout time.Duration, c Command) (Reply, error)
 }
@@ -40,17 +39,17 @@ const (
 	PTTL                    // PTTL Key
 	Del                     // DEL Key
 	Incr                    // INCR Key
-	RPush                   // RPUSH Key Value: here to give a key the wrong type
+	RPush                   // RPUSH Key Value: for tests that give key the wrong type
 	Wait                    // WAIT N TTL
 
 	CompareAndDelete // if GET Key = Value: DEL Key
 	Grant            // SET Key Value NX [PX TTL], and INCR Counter if it was set
-	Claim            // as Grant; a Key that holds Value already counts as set, and TTL starts anew
+	Claim            // like Grant, but a Key that already has Value counts as set, and its TTL starts again
 	Extend           // if GET Key = Value: PEXPIRE Key TTL
-	Replace          // SET Key Value NX [PX TTL]; before it DEL Key, if GET Key = Old
+	Replace          // SET Key Value NX [PX TTL], after DEL Key if GET Key = Old
 )
 
-// verbs are the names of commands. What has none is a script.
+// verbs are the names of commands. Scripts have none.
 var verbs = [...]string{
 	Get: "GET", Set: "SET", SetNX: "SETNX", GetSet: "GETSET", PExpire: "PEXPIRE", PTTL: "PTTL",
 	Del: "DEL", Incr: "INCR", RPush: "RPUSH", Wait: "WAIT",
@@ -69,26 +68,26 @@ type Command struct {
 	Verb    Verb
 	Key     string
 	Value   string
-	Old     string        // of Replace: the value that gives way
-	Counter string        // of Grant and Claim: the key that counts grants; "": no token
-	TTL     time.Duration // whole milliseconds; 0: none; of Wait: for how long, 0: for ever
-	N       int64         // of Wait: for how many replicas
+	Old     string        // of Replace: the value that may be replaced
+	Counter string        // of Grant and Claim: the key of the token counter; "": no token
+	TTL     time.Duration // whole milliseconds; 0: none; of Wait: its limit, 0: for ever
+	N       int64         // of Wait: number of replicas
 	NX      bool          // of Set
 }
 
-// AtOnce is a TTL of 0 ms, which is not the same as none: Redis refuses it in SET.
+// AtOnce is a TTL of 0 ms, unlike 0, which means none. Redis refuses it in SET.
 const AtOnce time.Duration = -1
 
-// Kind is what a Reply holds.
+// Kind is the kind of a Reply.
 type Kind uint8
 
-// The kinds of replies, as RESP has them.
+// These are RESP's kinds of replies.
 const (
 	Nil    Kind = iota // no value
 	Status             // Str: "OK"
 	Int                // Int
 	Bulk               // Str
-	Error              // Str: the whole message, as "WRONGTYPE Operation against…"
+	Error              // Str: the whole message, such as "WRONGTYPE Operation against…"
 )
 
 // Reply is the server's answer.
@@ -104,10 +103,10 @@ type ServerError string
 
 func (e ServerError) Error() string { return "redis: " + string(e) }
 
-// ErrProtocol is a reply that the command cannot have.
+// ErrProtocol: the reply is impossible for the command.
 var ErrProtocol = errors.New("redis: unexpected kind of reply")
 
 // Port is one client's access to one server. Each method is one command; see
-// Transport.Do for timeout and errors. A server's error comes back as a
-// definite ServerError.
+// Transport.Do for timeout and errors. A server's error is returned as a definite
+// ServerError.
 type Port struct{ Transport }

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// scripts is the Lua text of each verb that is a script. It is sent with EVAL
-// every time: EVALSHA would be two requests where the server does not know the
-// script yet, and a verb is one.
+// scripts is the Lua text of each verb that is a script. It is always sent with
+// EVAL: EVALSHA would need a second request if the server does not know the
+// script, and a verb is one request.
 //
-// The scripts use redis.pcall and return the error that it gives. Redis 7
-// appends the script's hash and line to an error that redis.call raises, so
-// that the message would depend on the text of the script.
+// The scripts use redis.pcall and return its error. To an error from redis.call
+// Redis 7 appends the script's hash and line, so the message would depend on the
+// text of the script.
 //
-// A script that answers with an error has changed nothing, as every other
-// command: the order of the steps sees to it.
+// Like any command, a script that returns an error has changed nothing: its steps
+// are ordered so.
 var scripts = [...]string{
 	CompareAndDelete: `local value = redis.pcall('GET', KEYS[1])
 if type(value) == 'table' then return value end
@@ -67,10 +67,9 @@ redis.call(unpack(set))
 return 1`,
 }
 
-// Script returns the Lua text behind v, "" if v is a command of the server's
-// own. Keys are Key and Counter (none where it is ""), arguments Value, for
-// Replace then Old, and the time to live in milliseconds (none where it is 0,
-// but for Extend).
+// Script returns the Lua text of v, or "" for a command. Its keys are Key and, if
+// it is not "", Counter. Its arguments are Value, for Replace then Old, and the
+// time to live in milliseconds, which is omitted if it is 0, except for Extend.
 //
 // Lua counts in float64, so tokens are exact up to 2^53.
 func (v Verb) Script() string {
@@ -80,8 +79,8 @@ func (v Verb) Script() string {
 	return ""
 }
 
-// Args returns the words of the request, the command's name first, as they go
-// over the wire; nil for a Verb that does not exist.
+// Args returns the words of the request as they are sent, with the command's name
+// first, or nil for an invalid Verb.
 func (c Command) Args() []string {
 	switch c.Verb {
 	case Get:
@@ -136,9 +135,9 @@ func (c Command) Args() []string {
 	return nil
 }
 
-// Millis is TTL as the server is told it: in whole milliseconds, rounded up,
-// so that a key lives for at least as long as was asked for and a short TTL
-// does not become none.
+// Millis returns TTL for the server in whole milliseconds. It rounds up, so that
+// a key lives for at least the requested time and a short TTL does not become
+// none.
 func (c Command) Millis() int64 {
 	ms := int64(c.TTL / time.Millisecond)
 	if c.TTL%time.Millisecond > 0 {

@@ -2,18 +2,18 @@ package redis
 
 import "strings"
 
-// Slots is how many slots the keys of a cluster are spread over.
+// Slots is the number of slots in a cluster.
 const Slots = 1 << 14
 
-// SlotsOf are the first and the last slot of the master of that number, 0 to
-// masters-1, where all masters of a cluster have as many.
+// SlotsOf returns the first and the last slot of the given master, 0 to
+// masters-1. All masters of the cluster have the same number of slots, plus or
+// minus one.
 func SlotsOf(master, masters int) (from, to int) {
 	return master * Slots / masters, (master+1)*Slots/masters - 1
 }
 
-// Slot is the slot of a cluster that key belongs to, 0 to 16383: a checksum of
-// the key, or of the part between its first { and the next }, if there is one
-// and something in it.
+// Slot returns the slot of key in a cluster, 0 to 16383: a checksum of the key,
+// or of the non-empty part between its first { and the next }.
 func Slot(key string) int {
 	if _, tail, ok := strings.Cut(key, "{"); ok {
 		if tag, _, ok := strings.Cut(tail, "}"); ok && tag != "" {
@@ -23,8 +23,8 @@ func Slot(key string) int {
 	return int(crc16(key)) % Slots
 }
 
-// crc16 is the CRC that XMODEM uses: polynomial x¹⁶+x¹²+x⁵+1, highest bit
-// first, from 0. Half bytes keep the table small.
+// crc16 is the CRC of XMODEM: polynomial x¹⁶+x¹²+x⁵+1, highest bit first, from 0.
+// It works on half bytes to keep the table small.
 func crc16(s string) (crc uint16) {
 	for i := range len(s) {
 		crc = crc<<4 ^ crcs[crc>>12^uint16(s[i]>>4)]

@@ -6,7 +6,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// The slots are those that CLUSTER KEYSLOT of a server gives.
+// The expected slots come from a server's CLUSTER KEYSLOT.
 func TestSlot(t *testing.T) {
 	for key, want := range map[string]int{
 		"":              0,
@@ -26,7 +26,7 @@ func TestSlot(t *testing.T) {
 	}
 }
 
-// The masters of a cluster share out all slots, each of them once.
+// The masters of a cluster divide all slots among them.
 func TestSlotsOf(t *testing.T) {
 	for masters := range 10 {
 		next := 0

@@ -16,11 +16,11 @@ func (p Port) Open(ctx context.Context, timeout, session time.Duration) (Handle,
 	return Handle{s}, err
 }
 
-// Handle is a session with a method for each request; see Session.Do for
-// timeout and errors. A refusal comes back as a definite Code.
+// Handle is a session with a method for each request; see Session.Do for timeout
+// and errors. A refusal is returned as a definite Code.
 type Handle struct{ Session }
 
-// Create makes a node, and returns its path.
+// Create creates a node and returns its path.
 func (h Handle) Create(ctx context.Context, timeout time.Duration, path, data string, mode Mode) (string, error) {
 	r, err := h.do(ctx, timeout, Command{Verb: Create, Path: path, Data: data, Mode: mode})
 	return r.Path, err
@@ -32,7 +32,7 @@ func (h Handle) Delete(ctx context.Context, timeout time.Duration, path string, 
 	return err
 }
 
-// Exists tells whether there is a node at path, and what is known of it.
+// Exists returns the Stat of the node at path, and whether the node exists.
 func (h Handle) Exists(ctx context.Context, timeout time.Duration, path string, watch bool) (Stat, bool, error) {
 	r, err := h.Session.Do(ctx, timeout, Command{Verb: Exists, Path: path, Watch: watch})
 	if err == nil && r.Code == NoNode {
@@ -41,7 +41,7 @@ func (h Handle) Exists(ctx context.Context, timeout time.Duration, path string, 
 	return r.Stat, err == nil && r.Code == OK, refusal(r, err)
 }
 
-// GetData returns what the node at path holds.
+// GetData returns the data of the node at path.
 func (h Handle) GetData(ctx context.Context, timeout time.Duration, path string, watch bool) (string, Stat, error) {
 	r, err := h.do(ctx, timeout, Command{Verb: GetData, Path: path, Watch: watch})
 	return r.Data, r.Stat, err
@@ -59,8 +59,8 @@ func (h Handle) GetChildren(ctx context.Context, timeout time.Duration, path str
 	return r.Children, err
 }
 
-// Sync has the server that the session is connected to catch up with the
-// leader: what is asked afterwards sees all that was committed before.
+// Sync makes the session's server catch up with the leader: later requests see
+// everything committed before.
 func (h Handle) Sync(ctx context.Context, timeout time.Duration, path string) error {
 	_, err := h.do(ctx, timeout, Command{Verb: Sync, Path: path})
 	return err
@@ -71,7 +71,7 @@ func (h Handle) do(ctx context.Context, timeout time.Duration, c Command) (Reply
 	return r, refusal(r, err)
 }
 
-// refusal is r's code as an error, if it is one.
+// refusal returns r's code as an error, if it is a refusal.
 func refusal(r Reply, err error) error {
 	if err == nil && r.Code != OK {
 		return locks.Definite(r.Code)
