@@ -12,23 +12,23 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// application is one acquisition of a fairFixed: what it has learnt and said.
+// application is the state of one acquisition of a fairFixed.
 type application struct {
 	*fairFixed
 	name, id string
-	place    int64 // the version that made its place in the queue, which was reported; 0: it has none
-	// doubt is the version that a write would have made of which no answer came:
-	// that may be executed as long as the row's is smaller. 0: there is none.
+	place    int64 // the version of its entry in the queue, which has been reported; 0: no entry
+	// doubt is the version of a write without an answer. The write may still be
+	// executed while the row's version is smaller. 0: none.
 	doubt int64
-	wrote bool // something of it may be in the row
+	wrote bool // it may have an entry in the row
 }
 
-// state is the row as it was read.
+// state is the row at the time of a read.
 type state struct {
 	mysql.Row
 	found bool
-	now   int64         // by the server's clock
-	at    time.Duration // on Host.Mono, before it was read
+	now   int64         // the server's clock
+	at    time.Duration // on Host.Mono, before the read
 	queue queue
 }
 
@@ -39,20 +39,20 @@ func (a *application) read(ctx context.Context) (s state, err error) {
 	return s, err
 }
 
-// free tells whether the row grants the lock to nobody. A time of whole
-// milliseconds, which were rounded down, is over when the next one has begun.
+// free reports whether the lock is free. Expiry times are rounded down to
+// milliseconds, so a lease ends when the next millisecond begins.
 func (s *state) free() bool { return !s.Owner.Valid || s.Expires < s.now }
 
-// try is one look at the row, and what follows from it. Without a grant and an
-// error there is nothing to do but to wait.
+// try reads the row once and acts on it. If it returns neither a grant nor an
+// error the caller must wait.
 func (a *application) try(ctx context.Context) (*fairLease, error) {
 	s, err := a.read(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if s.Owner == mysql.Some(a.id) && !s.free() {
-		// A write without an answer was executed, and others may have raised the
-		// version since.
+		// A write without an answer was executed, and others may have increased
+		// the version since.
 		left := time.Duration(s.Expires-s.now) * time.Millisecond
 		return a.granted(cmp.Or(a.doubt, s.Version), s.at+left), nil
 	}
@@ -68,7 +68,7 @@ func (a *application) try(ctx context.Context) (*fairLease, error) {
 	return nil, a.wait(ctx, s, own)
 }
 
-// settle takes in what became of a write without an answer, and of the place.
+// settle clears up a write without an answer and a lost place.
 func (a *application) settle(s *state, own int) {
 	switch {
 	case own < 0:
@@ -87,8 +87,8 @@ func (a *application) queued(version int64) {
 	a.host.Report(locks.News{Queued: version + 1})
 }
 
-// enter takes the lock, and leaves in the queue who is behind. Who was ahead has
-// not been heard of for too long.
+// enter takes the lock and keeps the waiters behind in the queue. The entries of
+// those ahead have expired.
 func (a *application) enter(ctx context.Context, s state, behind queue) (*fairLease, error) {
 	sent := a.host.Mono()
 	ok, err := a.write(ctx, &s, mysql.Owner|mysql.Expires, behind, a.TTL)
@@ -98,7 +98,8 @@ func (a *application) enter(ctx context.Context, s state, behind queue) (*fairLe
 	return a.granted(s.Version+1, sent+a.TTL), nil
 }
 
-// granted is a grant. Who has not waited for it had the only place in the queue.
+// granted returns a grant. Without an earlier report its place in the queue is
+// reported now.
 func (a *application) granted(version int64, until time.Duration) *fairLease {
 	if a.place == 0 {
 		a.queued(version)
@@ -106,7 +107,7 @@ func (a *application) granted(version int64, until time.Duration) *fairLease {
 	return &fairLease{a, version, until}
 }
 
-// wait sees to it that there is a place in the queue that lasts for a while.
+// wait makes sure that there is an entry in the queue that lasts for a while.
 func (a *application) wait(ctx context.Context, s state, own int) error {
 	ttl := (a.TTL / 3).Milliseconds()
 	if own >= 0 {
@@ -122,7 +123,7 @@ func (a *application) wait(ctx context.Context, s state, own int) error {
 		longer = slices.DeleteFunc(longer, func(p place) bool { return p.until < s.now })
 	}
 	if longer.full() {
-		return nil // until somebody leaves
+		return nil // until an entry is removed
 	}
 	ok, err := a.write(ctx, &s, 0, longer, 0)
 	if ok {
@@ -131,11 +132,12 @@ func (a *application) wait(ctx context.Context, s state, own int) error {
 	return err
 }
 
-// write gives the row a queue and the next version, and with set an owner, too:
-// the own id with a lease, nobody without. ok: it was still as it was read.
+// write gives the row a queue and the next version. With set it also writes the
+// owner: the own id if there is a lease, else none. ok reports whether the row
+// was unchanged since the read.
 func (a *application) write(ctx context.Context, s *state, set mysql.Columns, q queue, lease time.Duration) (ok bool, err error) {
 	row := mysql.Row{Resource: a.name, Version: s.Version + 1, Queue: mysql.Some(q.String())}
-	means := mysql.Keeps // a place in the queue
+	means := mysql.Keeps // an entry in the queue
 	switch {
 	case lease > 0:
 		row.Owner, means = mysql.Some(a.id), mysql.Grants
@@ -161,10 +163,9 @@ func (a *application) write(ctx context.Context, s *state, set mysql.Columns, q 
 	return ok, err
 }
 
-// withdraw takes out of the row what is the application's, and sees to it that
-// no write without an answer puts anything there later. It tries for T/2, since
-// its caller has no time left to give; then a task goes on with it, and the error
-// is not definite.
+// withdraw removes the application's entries from the row, and makes sure that no
+// write without an answer adds one later. It tries for T/2, although its caller's
+// time is over. Then a task continues, and the error is not definite.
 func (a *application) withdraw(ctx context.Context, cause error) error {
 	end := a.host.Mono() + a.TTL/2
 	err := a.cleanUp(a.host.Life(), func() bool { return a.host.Mono() < end })
@@ -175,7 +176,7 @@ func (a *application) withdraw(ctx context.Context, cause error) error {
 	return refused(ctx, cause)
 }
 
-// cleanUp cleans until the row is clean, or there is no time for more.
+// cleanUp calls clean until the row is clean, or more returns false.
 func (a *application) cleanUp(ctx context.Context, more func() bool) error {
 	for a.wrote {
 		a.host.Mark("clean", a.doubt)
@@ -194,11 +195,11 @@ func (a *application) cleanUp(ctx context.Context, more func() bool) error {
 	return nil
 }
 
-// errBusy: others have written the row meanwhile, again and again.
+// errBusy: others have changed the row at each try.
 var errBusy = errors.New("the row has changed")
 
-// clean tries so once. A write that takes the version that one in doubt would
-// need keeps that from being executed.
+// clean tries once. A write of the version in doubt prevents the doubtful write
+// from being executed.
 func (a *application) clean(ctx context.Context) (bool, error) {
 	s, err := a.read(ctx)
 	if err != nil {

@@ -18,7 +18,7 @@ const (
 	never  = lockstest.Never
 )
 
-// desk is one server, and its clients.
+// desk is one server and its clients.
 type desk struct {
 	*lockstest.Desk
 	*server
@@ -26,16 +26,16 @@ type desk struct {
 
 func newDesk(t *testing.T) *desk { return &desk{lockstest.New(t), newServer()} }
 
-// client is a host, and its way to the server.
+// client is a host with its connections to the server.
 type client struct {
 	*desk
 	*lockstest.Host
-	slow   time.Duration // how much longer a statement takes than the millisecond
+	slow   time.Duration // additional duration of a statement, beside one millisecond
 	sent   []string
 	faults map[int]fault // by statement, from 1
 	idle   []*session
 
-	unanswered string // in the first statement with this the fault is lostWord
+	unanswered string // the first statement with this text gets the fault lostWord
 }
 
 func (d *desk) client() *client {
@@ -46,7 +46,7 @@ func (c *client) port() mysql.Port { return mysql.Port{Transport: c} }
 
 type makeLock func(locks.Host, mysql.Port, mysqllocks.Options) locks.Locker
 
-// lock is one of the client's, with options beside those that all have.
+// lock returns one of the client's locks, with these options and the common ones.
 func (c *client) lock(create makeLock, set ...func(*mysqllocks.Options)) locks.Locker {
 	o := mysqllocks.Options{TTL: lease, Address: c.Name, Thread: "main"}
 	for _, f := range set {
@@ -55,17 +55,17 @@ func (c *client) lock(create makeLock, set ...func(*mysqllocks.Options)) locks.L
 	return create(c, c.port(), o)
 }
 
-// run is a client that wants the lock a, and does what it guards for so long.
+// run is a client that acquires the lock a and holds it for some time.
 type run struct {
 	*client
 	task     *lockstest.Task
 	lease    locks.Lease
 	acquired time.Duration
-	err      error // of the acquire
+	err      error // returned by the acquire
 	released error
 }
 
-// wants starts one, who gives up then.
+// wants starts a run. The client gives up at end.
 func (c *client) wants(l locks.Locker, works, end time.Duration) *run {
 	r := &run{client: c}
 	r.task = c.Start(func(context.Context) {
@@ -82,16 +82,16 @@ func (c *client) wants(l locks.Locker, works, end time.Duration) *run {
 	return r
 }
 
-// does runs f as a task of the client's, for so long.
+// does runs f as a task of the client and lets d pass.
 func (c *client) does(d time.Duration, f func()) {
 	c.T.Helper()
 	k := c.Start(func(context.Context) { f() })
 	if c.Pass(c.Time + d); !k.Done {
-		c.T.Fatal("it does not end")
+		c.T.Fatal("the task does not end")
 	}
 }
 
-// take is an acquire that has to succeed soon.
+// take is an acquire that must succeed soon.
 func (c *client) take(l locks.Locker) (g locks.Lease) {
 	c.T.Helper()
 	var err error
@@ -102,7 +102,7 @@ func (c *client) take(l locks.Locker) (g locks.Lease) {
 	return g
 }
 
-// release gives g back.
+// release releases g.
 func (c *client) release(g locks.Lease) (err error) {
 	c.T.Helper()
 	c.does(2*lease, func() { err = g.Release(c.Life()) })

@@ -12,14 +12,15 @@ import (
 type fair struct{ published }
 
 // NewFair adds a queue to NewOptimistic: a column with the names of the holder
-// and of all who wait, in order. Who finds his name at its head has the lock.
+// and of all waiters, in order. The client whose name is at the head has the
+// lock.
 //
-// So the head of the queue is the only owner that there is, and anybody who has
-// that name: a holder that did not queue up is overlooked, and two threads of
-// one name are one. The head takes the lock by the row's id, whatever became of
-// the row since it was read. A release leaves the lease as it was, and a lease
-// that ends costs the head its place, also if it is the head who finds out.
-// Nobody takes out the place of one who has died or has given up.
+// So the head of the queue is the only owner, and any client with that name. A
+// holder that did not queue is ignored, and two threads with one name are one
+// owner. The head takes the lock by the row's id, whatever has happened to the
+// row since the read. A release leaves the lease unchanged. When a lease ends the
+// head loses its place, even if the head itself discovers it. The entry of a
+// client that has died or given up is never removed.
 //
 // Source: Bailongma, How to build a fair distributed lock with MySQL (in
 // Chinese), DbDistributedLock.
@@ -36,7 +37,7 @@ func (l *fair) AcquireUnfair(ctx context.Context, name string) (locks.Lease, err
 	return l.tryLockByName(ctx, name, false)
 }
 
-// checkOrQueue is a try at a lock that is not over.
+// checkOrQueue is a try at a lock whose lease has not ended.
 func (l *published) checkOrQueue(s statements, lock mysql.Row) (until time.Duration, ok bool) {
 	ctx, fairQueue := l.host.Life(), lock.Queue.S
 	switch {
@@ -47,7 +48,7 @@ func (l *published) checkOrQueue(s statements, lock mysql.Row) (until time.Durat
 			Where: mysql.ID, Match: lock,
 			Means: mysql.Grants,
 		})
-		return until, err == nil // however many rows there were
+		return until, err == nil // for any number of changed rows
 	case l.waitsIn(fairQueue), strings.Count(fairQueue, separator) > fairQueueCapacity:
 		return 0, false
 	}
@@ -58,15 +59,15 @@ func (l *published) checkOrQueue(s statements, lock mysql.Row) (until time.Durat
 	return 0, false
 }
 
-// waitsIn tells whether the own name is in the queue, but not at its head.
+// waitsIn reports whether the own name is in the queue, but not at its head.
 func (l *published) waitsIn(fairQueue string) bool {
 	return strings.Contains(fairQueue, separator+l.getQueueID()+separator)
 }
 
-// withoutOwner is the queue of a lock that has ended: without its head, and with
-// the own name, unless that waits in it. So a head that finds this out itself
-// goes to its end. empty: there was no queue, and who comes has the lock.
-// queued: the own name was not in it.
+// withoutOwner returns the queue of a lock whose lease has ended: without its
+// head, and with the own name added unless it is still there. So a head that
+// discovers this itself moves to the end. empty reports that there was no queue,
+// and the caller gets the lock. queued reports that the own name was added.
 func (l *published) withoutOwner(fairQueue mysql.Text) (rest mysql.Text, empty, queued bool) {
 	_, behind, _ := strings.Cut(fairQueue.S, separator)
 	empty = fairQueue.S == ""

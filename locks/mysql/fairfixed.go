@@ -13,26 +13,26 @@ import (
 
 type fairFixed struct {
 	locker
-	held []*fairLease // what was not given back
+	held []*fairLease // grants that are not released
 }
 
-// NewFairFixed is the idea of NewFair done right. The row has an owner beside
-// the queue, and both hold strings that each acquisition has for itself. The
-// server's clock alone says what is over. Whatever takes the lock or changes the
-// queue raises the row's version by one, if that is still the one that was read;
-// the row is never deleted, so versions never begin anew, and that of a grant is
-// its fencing token. A statement without an answer is no answer: the row is read
-// again, and shows what came of it.
+// NewFairFixed is the idea of NewFair, implemented correctly. The row has an
+// owner besides the queue, and both hold strings that are unique to an
+// acquisition. Only the server's clock decides what has expired. Each grant and
+// each change of the queue increments the row's version, if it is still the one
+// that was read. The row is never deleted, so versions never restart, and a
+// grant's version is its fencing token. After a statement without an answer the
+// row is read again, which shows the outcome.
 //
-// It grants in the order of the queue. A place there lasts for T/3, unless who
-// waits in it renews it: so who dies in the queue holds nobody up for long. One
-// who was away for longer keeps it if nobody has passed meanwhile, else queues
-// up anew. Who gives up takes out what is his. The lease begins with the grant,
-// however long the lock was free.
+// It grants in the order of the queue. An entry lasts for T/3 unless its waiter
+// renews it, so a dead waiter delays others only briefly. A waiter that was away
+// for longer keeps its place if no other has passed it; otherwise it queues
+// again. A client that gives up removes its entries. The lease begins with the
+// grant, however long the lock was free.
 //
-// It promises exclusion for the length of a lease; beyond it what the lock
-// guards is safe only with fencing tokens. A client that holds the lock does not
-// get it a second time.
+// It promises exclusion for the length of a lease. After that the resource is
+// safe only with fencing tokens. A client that holds the lock cannot acquire it a
+// second time.
 //
 // Sources: Bailongma, How to build a fair distributed lock with MySQL (in
 // Chinese), for the idea; the Redis manual, "Distributed Locks with Redis", for
@@ -44,7 +44,7 @@ func NewFairFixed(h locks.Host, p mysql.Port, o Options) locks.Locker {
 	return &fairFixed{locker: newLocker(h, p, o)}
 }
 
-// ErrHeld: the client holds the lock, and would wait for itself.
+// ErrHeld: the client holds the lock and would wait for itself.
 var ErrHeld = locks.Definite(errors.New("the client holds the lock already"))
 
 func (l *fairFixed) Acquire(ctx context.Context, name string) (locks.Lease, error) {
@@ -68,8 +68,8 @@ func (l *fairFixed) Acquire(ctx context.Context, name string) (locks.Lease, erro
 	}
 }
 
-// holds is the last grant of name that was not given back, or nil. Those that were
-// over when name was asked for again are forgotten: callers may abandon grants.
+// holds returns the last grant of name that is not released, or nil. It forgets
+// grants whose lease is over, because callers may abandon them.
 func (l *fairFixed) holds(name string) *fairLease {
 	for _, g := range slices.Backward(l.held) {
 		if g.name == name {
@@ -79,7 +79,7 @@ func (l *fairFixed) holds(name string) *fairLease {
 	return nil
 }
 
-// ReleaseName releases what the client holds under that name.
+// ReleaseName releases the client's grant of that name.
 func (l *fairFixed) ReleaseName(ctx context.Context, name string) error {
 	if g := l.holds(name); g != nil {
 		return g.Release(ctx)
@@ -96,7 +96,7 @@ type fairLease struct {
 
 func (g *fairLease) Until() time.Duration { return g.until }
 
-// Token is the version that the grant has made; 0: none was asked for.
+// Token returns the version of the grant, or 0 without the option.
 func (g *fairLease) Token() uint64 {
 	if !g.Options.Token {
 		return 0
@@ -104,11 +104,11 @@ func (g *fairLease) Token() uint64 {
 	return uint64(g.token)
 }
 
-// Release is one statement, of which nobody but the owner can be struck: so it
-// may be sent again until there is an answer, or the lease is over anyway. It
-// need not raise the version: what others write after having read the row before
-// is a queue, which leaves the owner as it is, or a grant of what is over.
-// ErrNotHeld: the lease was over, and the lock is another's.
+// Release is one statement that can affect only the owner. So it may be repeated
+// until there is an answer, or until the lease is over anyway. It need not
+// increment the version: others that have read the row before either change the
+// queue, which leaves the owner unchanged, or take an expired lock. ErrNotHeld:
+// the lease was over, and another client has the lock.
 func (g *fairLease) Release(ctx context.Context) error {
 	g.held = slices.DeleteFunc(g.held, func(other *fairLease) bool { return other == g })
 	for tried := false; ; {

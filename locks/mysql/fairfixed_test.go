@@ -13,14 +13,13 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// fixed is a client that wants the fixed lock.
+// fixed starts a client that acquires the fixed lock.
 func (d *desk) fixed(works, end time.Duration) *run {
 	c := d.client()
 	return c.wants(c.lock(mysqllocks.NewFairFixed, token), works, end)
 }
 
-// line is a holder, who works for so long, and others who come one after the
-// other, a T/10 apart.
+// line starts a holder and n waiters, T/10 apart.
 func (d *desk) line(works time.Duration, n int) (runs []*run) {
 	for range n {
 		runs = append(runs, d.fixed(works, 10*lease))
@@ -36,13 +35,13 @@ func TestTheQueueIsInOrder(t *testing.T) {
 	d.Story("c1 in", "c1 out", "c2 in", "c2 out", "c3 in", "c3 out", "c4 in", "c4 out")
 	for i, r := range runs {
 		if len(r.Places) != 1 || i > 0 && r.Places[0] <= runs[i-1].Places[0] {
-			t.Errorf("%s was told of %v", r.Name, r.Places)
+			t.Errorf("%s got the places %v", r.Name, r.Places)
 		}
 	}
 }
 
-// Who dies in the queue holds nobody up for T/2, and who dies with the lock for
-// no longer than its lease.
+// A dead waiter delays others for less than T/2, a dead holder for at most its
+// lease.
 func TestTheDeadHoldNobodyUp(t *testing.T) {
 	d := newDesk(t)
 	runs := d.line(5*second, 4)
@@ -50,27 +49,27 @@ func TestTheDeadHoldNobodyUp(t *testing.T) {
 	d.Pass(10 * lease)
 	d.Story("c1 in", "c1 out", "c4 in", "c4 out")
 	if late := runs[3].acquired - 5*second; late > lease/2 {
-		t.Errorf("c4 waits for %v after the release", late)
+		t.Errorf("c4 waited for %v after the release", late)
 	}
 
 	d = newDesk(t)
 	runs = d.line(5*second, 2)
 	runs[0].Away = true
 	if d.Pass(5 * lease); runs[1].acquired < lease || runs[1].acquired > lease+second {
-		t.Errorf("the lock of a dead holder is had at %v", runs[1].acquired)
+		t.Errorf("the lock of a dead holder was acquired at %v", runs[1].acquired)
 	}
 }
 
-// Who comes back late has its place still if nobody has passed, else a new one,
-// and says so.
+// A waiter that returns late keeps its place if no other has passed. Otherwise it
+// queues again and reports the new place.
 func TestWhoWasAway(t *testing.T) {
 	for name, tt := range map[string]struct {
 		back  time.Duration
 		story []string
 		told  int
 	}{
-		"nobody has passed":   {7 * second, []string{"c1 in", "c1 out", "c2 in", "c2 out", "c3 in", "c3 out"}, 1},
-		"somebody has passed": {12 * second, []string{"c1 in", "c1 out", "c3 in", "c3 out", "c2 in", "c2 out"}, 2},
+		"no other has passed": {7 * second, []string{"c1 in", "c1 out", "c2 in", "c2 out", "c3 in", "c3 out"}, 1},
+		"another has passed":  {12 * second, []string{"c1 in", "c1 out", "c3 in", "c3 out", "c2 in", "c2 out"}, 2},
 	} {
 		d := newDesk(t)
 		runs := d.line(8*second, 3)
@@ -79,12 +78,13 @@ func TestWhoWasAway(t *testing.T) {
 		runs[1].Away = false
 		d.Pass(10 * lease)
 		if d.Story(tt.story...); len(runs[1].Places) != tt.told {
-			t.Errorf("%s: told of %v", name, runs[1].Places)
+			t.Errorf("%s: got the places %v", name, runs[1].Places)
 		}
 	}
 }
 
-// Who gives up leaves nothing, and says what it knows.
+// A client that gives up leaves no entry, and its error is definite only if that
+// is certain.
 func TestWhoGivesUpLeaves(t *testing.T) {
 	silent := map[int]fault{}
 	for i := 8; i < 15; i++ {
@@ -94,12 +94,12 @@ func TestWhoGivesUpLeaves(t *testing.T) {
 		faults   map[int]fault
 		definite bool
 	}{
-		"it waited":                       {nil, true},
-		"it has never reached the server": {map[int]fault{1: lostCall, 2: lostCall}, true},
-		"its place may come late":         {map[int]fault{2: lateCall}, true},
-		"its last word has no answer":     {map[int]fault{8: lostWord}, true},
-		"its last word may come late":     {map[int]fault{8: lateCall}, true},
-		"nobody answers for a while":      {silent, false}, // a task goes on
+		"it waited":                        {nil, true},
+		"it has never reached the server":  {map[int]fault{1: lostCall, 2: lostCall}, true},
+		"its place may come late":          {map[int]fault{2: lateCall}, true},
+		"its last statement has no answer": {map[int]fault{8: lostWord}, true},
+		"its last statement may come late": {map[int]fault{8: lateCall}, true},
+		"no answers for a while":           {silent, false}, // a task continues
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
@@ -115,8 +115,8 @@ func TestWhoGivesUpLeaves(t *testing.T) {
 	}
 }
 
-// What became of a statement without an answer the row shows: a place is told of
-// once, and a grant is had with what is left of its lease.
+// The row shows the outcome of a statement without an answer. A place is reported
+// once, and a grant has the rest of its lease.
 func TestTheRowShowsWhatBecameOfAStatement(t *testing.T) {
 	for _, what := range []fault{lostWord, lostCall, lateCall} {
 		d := newDesk(t)
@@ -125,7 +125,7 @@ func TestTheRowShowsWhatBecameOfAStatement(t *testing.T) {
 		c.faults[2] = what
 		r := c.wants(c.lock(mysqllocks.NewFairFixed), 0, lease)
 		if d.Pass(2 * lease); r.err != nil || len(c.Places) != 1 {
-			t.Errorf("fault %d in the queue: %v, told of %v", what, r.err, c.Places)
+			t.Errorf("fault %d in the queue: %v, places %v", what, r.err, c.Places)
 		}
 
 		d = newDesk(t)
@@ -141,12 +141,12 @@ func TestTheRowShowsWhatBecameOfAStatement(t *testing.T) {
 			t.Errorf("fault %d: until %v, token %d", what, ends, r.lease.(locks.Fencer).Token())
 		}
 		if what == lostWord && ends > lease+2*ms {
-			t.Errorf("the lease of a grant that is seen later began with it, and not until %v", ends)
+			t.Errorf("the lease of a grant that was found later must begin with the grant, not last until %v", ends)
 		}
 	}
 }
 
-// Others may have queued up behind a grant before its answer was found.
+// Others may have queued behind a grant before its holder finds it.
 func TestAGrantThatIsFoundLateHasItsPlace(t *testing.T) {
 	d := newDesk(t)
 	a := d.client()
@@ -159,7 +159,7 @@ func TestAGrantThatIsFoundLateHasItsPlace(t *testing.T) {
 	}
 }
 
-// A grant whose answer is lost is that of the place that it comes from.
+// A grant without an answer keeps the place that it came from.
 func TestAGrantWithoutAnAnswerKeepsItsPlace(t *testing.T) {
 	d := newDesk(t)
 	d.line(5*second, 1)
@@ -167,11 +167,11 @@ func TestAGrantWithoutAnAnswerKeepsItsPlace(t *testing.T) {
 	c.unanswered = "owner=c2-1"
 	r := c.wants(c.lock(mysqllocks.NewFairFixed), 0, lease)
 	if d.Pass(lease); r.err != nil || c.unanswered != "" || len(c.Places) != 1 {
-		t.Errorf("%v, told of %v", r.err, c.Places)
+		t.Errorf("%v, places %v", r.err, c.Places)
 	}
 }
 
-// Tokens grow with the grants, whatever happens between them.
+// Tokens grow with the grants in all cases.
 func TestVersionsNeverRestart(t *testing.T) {
 	d := newDesk(t)
 	last := uint64(0)
@@ -184,11 +184,11 @@ func TestVersionsNeverRestart(t *testing.T) {
 		}
 	}
 	if row := d.rows["a"]; row.Owner.Valid || row.Expires != 0 || row.Version < 4 {
-		t.Errorf("what nobody holds is %+v", row)
+		t.Errorf("the free row is %+v", row)
 	}
 }
 
-// A release without an answer is sent again, and is not taken for another's.
+// A release without an answer is repeated, and never releases another's grant.
 func TestAReleaseIsSentAgain(t *testing.T) {
 	for _, what := range []fault{refused, lostCall, lostWord} {
 		d := newDesk(t)
@@ -213,14 +213,14 @@ func TestAReleaseIsSentAgain(t *testing.T) {
 	}
 }
 
-// What callers do wrong does no harm.
+// Wrong calls do no harm.
 func TestMisuse(t *testing.T) {
 	d := newDesk(t)
 	a, b := d.client(), d.client()
 	own, other := a.lock(mysqllocks.NewFairFixed), b.lock(mysqllocks.NewFairFixed)
 	a.take(own)
 	if err := b.releaseName(other); !errors.Is(err, locks.ErrNotHeld) || !d.rows["a"].Owner.Valid {
-		t.Errorf("a release by who holds nothing: %v, the owner %v", err, d.rows["a"].Owner)
+		t.Errorf("a release without a grant: %v, the owner %v", err, d.rows["a"].Owner)
 	}
 	nested := a.wants(own, 0, lease)
 	if d.Pass(d.Time + second); !errors.Is(nested.err, mysqllocks.ErrHeld) || !locks.IsDefinite(nested.err) {
@@ -231,21 +231,21 @@ func TestMisuse(t *testing.T) {
 	}
 	a.take(own)
 	d.Pass(3 * lease)
-	a.take(own) // what is over does not stand in the way
+	a.take(own) // an expired grant does not block the next
 	d.Pass(6 * lease)
 	b.take(other)
 	_ = a.wants(own, 0, d.Time)
 	d.Pass(d.Time + second)
 	before := len(a.sent)
 	if err := a.releaseName(own); !errors.Is(err, locks.ErrNotHeld) || len(a.sent) > before {
-		t.Errorf("a release of what was over before the last acquire: %v after %q", err, a.sent[before:])
+		t.Errorf("a release of an expired grant after another acquire: %v after %q", err, a.sent[before:])
 	}
 }
 
-// A queue that has no room takes the place of somebody who is away for too long,
-// and else nobody, who waits until there is room.
+// A client takes the place of an expired entry in a full queue. Without one it
+// waits until there is room.
 func TestAFullQueue(t *testing.T) {
-	id := strings.Repeat("x", 54) // sixteen places fill it
+	id := strings.Repeat("x", 54) // the queue has room for sixteen entries
 	for _, away := range []bool{false, true} {
 		d := newDesk(t)
 		until := d.clock(lease)
@@ -269,10 +269,10 @@ func TestAFullQueue(t *testing.T) {
 	}
 }
 
-// clock is the server's clock at that time.
+// clock returns the server's clock at that time.
 func (d *desk) clock(at time.Duration) int64 { return time.Unix(1000, 0).Add(at).UnixMilli() }
 
-// No clock of a client has a part in it.
+// Clients' clocks do not matter.
 func TestClocksOfClientsDoNotMatter(t *testing.T) {
 	d := newDesk(t)
 	runs := d.line(5*second, 3)

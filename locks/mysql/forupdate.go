@@ -11,25 +11,26 @@ import (
 
 type forUpdate struct {
 	locker
-	rows map[string]bool // that are there
+	rows map[string]bool // known to exist
 }
 
 // NewForUpdate locks a row with SELECT … FOR UPDATE, in a transaction that lasts
-// for as long as the lock is held. It has no expiry, and comes back when the
-// transaction ends: with COMMIT, or with its session. What the holder does
-// outside the transaction goes on all the same then, and only fencing guards it.
+// for the whole hold. It has no expiry. It is released at the end of the
+// transaction: with COMMIT, or with its session. The holder's work outside of the
+// transaction continues then, and only fencing protects it.
 //
-// The row has to be there: of a gap in its place as many have the lock as like
-// (option RowAbsent). And without a transaction the statement's end is the
-// lock's (option Autocommit).
+// The row must exist: any number of clients can lock the gap of a missing row
+// (option RowAbsent). Without a transaction the lock ends with the statement
+// (option Autocommit).
 //
 // Sources: the MySQL manual, "Locking Reads" and "InnoDB Locking", gap locks.
 func NewForUpdate(h locks.Host, p mysql.Port, o Options) locks.Locker {
 	return &forUpdate{newLocker(h, p, o), map[string]bool{}}
 }
 
-// Acquire asks for a while, and then again on another session: what gets no
-// answer may have the lock, which costs the others no more than that.
+// Acquire asks for a while, and then again on another session. A request without
+// an answer may have the lock, which delays the others only until that session
+// ends.
 func (l *forUpdate) Acquire(ctx context.Context, name string) (locks.Lease, error) {
 	for {
 		l.host.Mark("try")
@@ -44,7 +45,7 @@ func (l *forUpdate) Acquire(ctx context.Context, name string) (locks.Lease, erro
 		switch {
 		case err == nil && (found || l.RowAbsent):
 			return l.granted(ctx, s, name)
-		case err == nil: // somebody has deleted it
+		case err == nil: // the row has been deleted
 			s.Close()
 			delete(l.rows, name)
 			continue
@@ -62,14 +63,14 @@ func (l *forUpdate) Acquire(ctx context.Context, name string) (locks.Lease, erro
 	}
 }
 
-// again tells whether the next try may do better.
+// again reports whether the next try may succeed.
 func again(err error) bool {
 	return !locks.IsDefinite(err) || errors.Is(err, mysql.ErrSessionOver) ||
 		errors.Is(err, mysql.LockTimeout) || errors.Is(err, mysql.DeadlockFound)
 }
 
-// makeRow makes the row that is locked, unless it was seen. Nobody waits behind
-// one.
+// makeRow creates the row to lock, unless it was seen. No client waits for a row
+// that is missing.
 func (l *forUpdate) makeRow(ctx context.Context, name string) error {
 	if l.RowAbsent || l.rows[name] {
 		return nil
@@ -82,8 +83,8 @@ func (l *forUpdate) makeRow(ctx context.Context, name string) error {
 	return nil
 }
 
-// begin is a session with a transaction. What was idle in the pool may have
-// ended there.
+// begin returns a session with a transaction. An idle session may have ended in
+// the pool.
 func (l *forUpdate) begin(ctx context.Context) (mysql.Handle, error) {
 	for {
 		l.host.Mark("begin")
@@ -104,8 +105,8 @@ func (l *forUpdate) begin(ctx context.Context) (mysql.Handle, error) {
 	}
 }
 
-// end ends a session that waits for a row. Closing its connection is not
-// enough: the server does not look at that before the wait is over.
+// end ends a session that waits for a row. Closing its connection is not enough:
+// the server notices that only after the wait.
 func (l *forUpdate) end(s mysql.Handle) error {
 	s.Close()
 	err := l.port.Kill(l.host.Life(), l.Timeout, s.ID())
@@ -115,7 +116,7 @@ func (l *forUpdate) end(s mysql.Handle) error {
 	return err
 }
 
-// granted is a new lease, once it has its token.
+// granted returns a new lease after drawing its token.
 func (l *forUpdate) granted(ctx context.Context, s mysql.Handle, name string) (locks.Lease, error) {
 	g := &forUpdateLease{forUpdate: l, session: s}
 	var err error

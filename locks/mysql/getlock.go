@@ -11,13 +11,13 @@ import (
 
 type getLock struct{ locker }
 
-// NewGetLock takes a named lock of the server's, on a connection that is kept
-// for as long as the lock is held. It is its session's: it has no expiry, it
-// comes back when the session ends, and when there is any doubt the connection
-// is closed, so that it does. Nobody tells the holder: who loses its connection
-// or whose server restarts has lost the lock, and goes on. And a session whose
-// client has gone without a word lasts for hours. With option WaitTimeout it
-// lasts for T, and a heartbeat, each T/3, tells of its end.
+// NewGetLock takes a named lock of the server, on a connection that is kept for
+// the whole hold. The lock belongs to the session: it has no expiry and is
+// released when the session ends. In case of doubt the client closes the
+// connection to release it. The holder is not notified: after a lost connection
+// or a server restart it has lost the lock and does not know. A session whose
+// client has vanished silently lasts for hours. With option WaitTimeout it lasts
+// for T, and a heartbeat every T/3 detects its end.
 //
 // Sources: the MySQL manual, "Locking Functions"; for the option the same,
 // wait_timeout.
@@ -25,7 +25,7 @@ func NewGetLock(h locks.Host, p mysql.Port, o Options) locks.Locker {
 	return &getLock{newLocker(h, p, o)}
 }
 
-// Acquire asks for a while, again and again, so that it notices when ctx ends.
+// Acquire asks with short waits, so that it notices the end of ctx.
 func (l *getLock) Acquire(ctx context.Context, name string) (locks.Lease, error) {
 	s, err := l.open(ctx)
 	for err == nil {
@@ -49,8 +49,8 @@ func (l *getLock) Acquire(ctx context.Context, name string) (locks.Lease, error)
 	return nil, refused(ctx, err)
 }
 
-// open is a session of the client's own. What was idle in the pool may have
-// ended there.
+// open returns a session of the client's own. An idle session may have ended in
+// the pool.
 func (l *getLock) open(ctx context.Context) (mysql.Handle, error) {
 	for {
 		l.host.Mark("open")
@@ -65,7 +65,7 @@ func (l *getLock) open(ctx context.Context) (mysql.Handle, error) {
 	}
 }
 
-// granted is a new lease, once it has its token.
+// granted returns a new lease after drawing its token.
 func (l *getLock) granted(ctx context.Context, s mysql.Handle, name string) (locks.Lease, error) {
 	g := &getLockLease{getLock: l, session: s, name: name}
 	var err error
@@ -84,13 +84,13 @@ type getLockLease struct {
 	session mysql.Handle
 	name    string
 	token   uint64
-	task    locks.Task // that keeps the session; nil: nobody has to
+	task    locks.Task // keeps the session alive; nil: not needed
 }
 
 func (g *getLockLease) Token() uint64 { return g.token }
 
-// beat keeps the session from being idle. Whatever keeps a heartbeat from being
-// answered has ended the session: its client is told that the lock is lost.
+// beat keeps the session from being idle. A heartbeat without an answer means
+// that the session has ended: the client is notified of the loss.
 func (g *getLockLease) beat(ctx context.Context) {
 	for {
 		g.host.Mark("beat", g.session.ID())
@@ -107,8 +107,8 @@ func (g *getLockLease) beat(ctx context.Context) {
 	}
 }
 
-// Release is RELEASE_LOCK, on the session that has it. ErrLost: that has ended;
-// ErrNotHeld: the lock was not its.
+// Release is RELEASE_LOCK on the session that has the lock. ErrLost: the session
+// has ended; ErrNotHeld: it did not have the lock.
 func (g *getLockLease) Release(ctx context.Context) error {
 	if g.task != nil {
 		g.task.Stop()
@@ -119,7 +119,7 @@ func (g *getLockLease) Release(ctx context.Context) error {
 		g.session.Return()
 		return nil
 	}
-	g.session.Close() // which frees what it still has
+	g.session.Close() // this frees its remaining locks
 	switch {
 	case err == nil:
 		return locks.ErrNotHeld

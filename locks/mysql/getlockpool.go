@@ -10,11 +10,11 @@ import (
 
 type getLockPool struct{ locker }
 
-// NewGetLockPool takes a named lock through a pool of connections, as if it were
-// the caller's. It is that of the session that the pool has lent for the one
-// statement: the next caller in the process to whom it is lent gets the same
-// lock again, and a release on another session frees nothing. That it says so
-// nobody reads.
+// NewGetLockPool takes a named lock through a pool of connections, as if the lock
+// belonged to the caller. It belongs to the session that the pool has lent for
+// the one statement. The next caller in the process that borrows this session
+// gets the same lock again. A release on another session frees nothing, and its
+// result is not checked.
 //
 // Sources: adonisjs/lucid, issue 1153; TryGhost/knex-migrator, issue 466;
 // sanketplus/go-mysql-lock, issue 9.
@@ -45,7 +45,7 @@ func (l *getLockPool) Acquire(ctx context.Context, name string) (locks.Lease, er
 	}
 }
 
-// ReleaseName is what a caller does who unlocks in a finally.
+// ReleaseName is the call of a caller that unlocks in a finally block.
 func (l *getLockPool) ReleaseName(ctx context.Context, name string) error {
 	_, err := l.port.ReleaseLock(ctx, l.Timeout, name)
 	return err

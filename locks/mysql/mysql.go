@@ -1,10 +1,9 @@
-// Package mysql holds the locks that live on a MySQL server: one file for each,
-// which reads like the recipe that it implements. The flawed ones are exactly as
-// flawed as their source.
+// Package mysql has the locks that use a MySQL server: one file for each, which
+// reads like the recipe that it implements. The flawed ones are exactly as flawed
+// as their source.
 //
-// A lock called a is a row of the table of mysql.Schema, or a named lock of the
-// server's. A row that grants the lock to somebody expires; one that does not
-// has 0 there.
+// A lock called a is a row of the table in mysql.Schema, or a named lock of the
+// server. A row with a grant has an expiry; other rows have 0 there.
 package mysql
 
 import (
@@ -19,22 +18,22 @@ import (
 
 // Options of a lock. The zero value is the lock as published.
 type Options struct {
-	TTL     time.Duration // the lease T; of a lock that goes with its session a measure for waits
-	Timeout time.Duration // of one statement; 0: T/4, and T/10 where a place in a queue lasts no longer than T/3
-	Token   bool          // each grant carries a fencing token
+	TTL     time.Duration // the lease T; for a lock that belongs to a session only a scale for waits
+	Timeout time.Duration // of one statement; 0: T/4, or T/10 if an entry in a queue lasts no longer than T/3
+	Token   bool          // each grant has a fencing token
 
-	Address, Thread string // what the client thinks that it is called
+	Address, Thread string // the client's name for itself
 	TryInTx         bool   // each try is in a transaction, which ends with the release
-	InTx            bool   // callers work in a transaction, and release inside it
+	InTx            bool   // callers work in a transaction and release inside it
 
-	WaitTimeout bool // the server ends a session that has been idle for T, and a task sees to it that it is not
+	WaitTimeout bool // the server ends a session that has been idle for T, and a task sends heartbeats
 
-	RowAbsent     bool // nobody has made the row that is locked
-	Autocommit    bool // nobody has begun a transaction
+	RowAbsent     bool // the row to lock was not created
+	Autocommit    bool // there is no transaction
 	ReadCommitted bool // the isolation level of transactions
 }
 
-// locker is what the locks share: a client's end.
+// locker is the common part of the locks: a client's data.
 type locker struct {
 	Options
 	host locks.Host
@@ -48,11 +47,11 @@ func newLocker(h locks.Host, p mysql.Port, o Options) locker {
 	return locker{o, h, p}
 }
 
-// Close has nothing to let go of.
+// Close has nothing to free.
 func (l *locker) Close(context.Context) error { return nil }
 
-// statements is what mysql.Port and mysql.Handle have in common: the statements
-// on rows, on any connection or on this one.
+// statements are the common methods of mysql.Port and mysql.Handle: the
+// statements on rows, on any connection or on this one.
 type statements interface {
 	Select(ctx context.Context, timeout time.Duration, resource string) (row mysql.Row, found bool, now int64, err error)
 	Insert(ctx context.Context, timeout time.Duration, row mysql.Row, lease time.Duration, means ...mysql.Meaning) (id int64, err error)
@@ -60,13 +59,13 @@ type statements interface {
 	Delete(ctx context.Context, timeout time.Duration, where mysql.Columns, match mysql.Row, means ...mysql.Meaning) (affected int64, err error)
 }
 
-// backoff comes between two tries. Its error means that ctx has ended.
+// backoff waits between two tries. It returns an error if ctx has ended.
 func (l *locker) backoff(ctx context.Context) error {
 	return l.host.Backoff(ctx, l.TTL/100, 3*l.TTL/100)
 }
 
-// share is the part of d that is left to ctx, and 1 ms at least: in whole
-// milliseconds, as the server counts.
+// share returns d, limited by the rest of ctx, in whole milliseconds and at least
+// 1 ms, as the server counts.
 func (l *locker) share(ctx context.Context, d time.Duration) time.Duration {
 	if left, ends := l.host.Left(ctx); ends {
 		d = min(d, left)
@@ -74,7 +73,7 @@ func (l *locker) share(ctx context.Context, d time.Duration) time.Duration {
 	return max(d.Truncate(time.Millisecond), time.Millisecond)
 }
 
-// refused is the error of an acquire that has nothing in the store.
+// refused returns the error of an acquire that has no entry in the store.
 func refused(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return locks.ErrNotAcquired
@@ -82,9 +81,9 @@ func refused(ctx context.Context, err error) error {
 	return locks.Definite(err)
 }
 
-// draw is a token from the counter of the lock called name, which is a row of
-// its own: it is committed before anybody works with it, so what happens to the
-// grant does not take it back. 0: none was asked for.
+// draw draws a token from the counter of the lock called name, or returns 0
+// without the option. The counter is a row of its own and committed before the
+// grant is used, so the end of the grant does not undo it.
 func (l *locker) draw(ctx context.Context, name string) (uint64, error) {
 	if !l.Token {
 		return 0, nil
@@ -110,7 +109,7 @@ func (l *locker) draw(ctx context.Context, name string) (uint64, error) {
 	}
 }
 
-// count gives a counter its next value, unless somebody was first.
+// count increments a counter, unless another client was first.
 func (l *locker) count(ctx context.Context, found bool, counter mysql.Row) (bool, error) {
 	if !found {
 		_, err := l.port.Insert(ctx, l.Timeout, counter, 0, mysql.Keeps)
@@ -123,16 +122,16 @@ func (l *locker) count(ctx context.Context, found bool, counter mysql.Row) (bool
 	before.Version--
 	n, err := l.port.Update(ctx, l.Timeout, mysql.Change{
 		Set: mysql.Version, Row: counter, Where: mysql.Resource | mysql.Version, Match: before,
-		Means: mysql.Keeps, // a counter is nobody's grant
+		Means: mysql.Keeps, // a counter is not a grant
 	})
 	return n == 1, err
 }
 
-// undone is the error of an acquire that has tried to undo what it did: left
-// says why something of it may still be there.
+// undone returns the error of an acquire that has tried to undo its changes. left
+// is the reason why some may remain.
 func undone(err, left error) error {
 	if left != nil && !locks.IsDefinite(left) {
-		return fmt.Errorf("%v; what was granted may still be there: %v", err, left)
+		return fmt.Errorf("%v; the grant may still exist: %v", err, left)
 	}
 	return locks.Definite(err)
 }

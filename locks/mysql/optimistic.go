@@ -9,14 +9,14 @@ import (
 
 type optimistic struct{ published }
 
-// NewOptimistic keeps the lock in a row, with the time at which it ends and a
-// version: an INSERT takes it, and from a lock that has ended an UPDATE does, if
-// the version is still the one that was read. That much is sound, as long as the
-// clients' wall clocks agree. But the release deletes the row with the version
-// that it has just read, whoever's that is: a caller who unlocks in a finally
-// frees what another holds, and a holder who comes late what the next one does.
-// And a statement without an answer is a no, so the row may be the own one,
-// which nobody gives back.
+// NewOptimistic keeps the lock in a row with its expiry and a version. An INSERT
+// takes the lock. An UPDATE takes it after its expiry, if the version is still
+// the one that was read. This is correct as long as the clients' wall clocks
+// agree. But the release deletes the row with the version that it has just read,
+// whoever owns it. A caller that unlocks in a finally block frees another's lock,
+// and a late holder frees the next holder's. A statement without an answer counts
+// as a refusal, so the row may belong to the client itself, which never releases
+// it.
 //
 // Source: Bailongma, How to build a fair distributed lock with MySQL (in
 // Chinese), DbDistributedLock with fair = false.

@@ -12,45 +12,45 @@ import (
 )
 
 // published is the one class of the one source: Bailongma, How to build a fair
-// distributed lock with MySQL (in Chinese). Its callers say at each call whether
-// they queue up.
+// distributed lock with MySQL (in Chinese). Its callers choose at each call
+// whether they queue.
 //
-// Where the source catches an exception and answers no, so does this. What is not
-// the source's, which does not show it: the table, for which see mysql.Table; that
-// the update of a row that has expired writes NULL where it is given NULL; and how
-// long a statement may take. What is ours besides, and only where Options ask for
-// it: that a grant draws a token (Token), and the caller's transaction, in which
-// the release looks (InTx) or which begins with the try (TryInTx). Without the one that was asked for there is no grant.
+// If the source catches an exception and returns false, so does this code. The
+// source does not show the table, see mysql.Table; that the update of an expired
+// row writes NULL for a null value; and the timeout of a statement. Our additions
+// apply only with their Options: a grant draws a token (Token), and the caller's
+// transaction contains the release (InTx) or begins with the try (TryInTx). If an
+// addition fails there is no grant.
 type published struct{ locker }
 
-// The source's names.
+// These are the source's names.
 const (
 	separator         = ","
 	fairQueueCapacity = 20
 	offset            = 250 * time.Millisecond
 )
 
-// stack is how many calls of unLockByName within one another a thread has room for.
-// That is a choice of ours: a Java thread has room for thousands, of two statements
+// stack is the limit of nested calls of unLockByName in a thread. The number is
+// our choice: a Java thread has room for thousands of calls with two statements
 // each, and a few hundred show the same.
 const stack = 300
 
 // errStackOverflow ends the recursion of a release. The caller's transaction is
-// rolled back then, as Spring does after any Error.
+// then rolled back, as Spring does after any Error.
 var errStackOverflow = locks.Definite(errors.New("StackOverflowError in unLockByName"))
 
-// getQueueID is what a thread is called in the queue: in the whole of a program,
-// and in all of its acquisitions.
+// getQueueID returns a thread's name in the queue, the same for all its
+// acquisitions in a program.
 func (l *published) getQueueID() string { return l.Address + "_" + l.Thread }
 
-// tryLockByName adds up what it has slept, and takes that for the time that has
-// passed: statements cost nothing. It sleeps also after the last try. What its
-// caller gets is a yes or a no, and no is what it takes every exception for.
+// tryLockByName adds up its sleeps and takes the sum for the time that has
+// passed: statements count as 0. It also sleeps after the last try. Its caller
+// gets true or false; every exception counts as false.
 func (l *published) tryLockByName(ctx context.Context, name string, fair bool) (locks.Lease, error) {
 	timeout, ends := l.host.Left(ctx)
 	sleeper := l.host.Life()
 	if !ends {
-		sleeper = ctx // an interrupt is all that can end it
+		sleeper = ctx // only an interrupt can end it
 	}
 	for total := time.Duration(0); total < timeout || total == 0 || !ends; {
 		l.host.Mark("try", int64(total))
@@ -67,8 +67,8 @@ func (l *published) tryLockByName(ctx context.Context, name string, fair bool) (
 	return nil, locks.ErrNotAcquired
 }
 
-// attempt is one try, in a transaction of its own where Options ask for it: one that
-// got the lock stays open.
+// attempt is one try, in a transaction of its own with TryInTx. After a success
+// the transaction stays open.
 func (l *published) attempt(name string, fair bool) (until time.Duration, tx mysql.Handle, ok bool) {
 	if !l.TryInTx {
 		until, ok = l.lockByName(l.port, name, fair)
@@ -79,12 +79,13 @@ func (l *published) attempt(name string, fair bool) (until time.Duration, tx mys
 		return 0, tx, false
 	}
 	if until, ok = l.lockByName(tx, name, fair); !ok {
-		tx.Close() // which rolls back
+		tx.Close() // this rolls back
 	}
 	return until, tx, ok
 }
 
-// lockByName is one try. Who gets the lock believes in it until then.
+// lockByName is one try. After a success the client believes that it holds the
+// lock until then.
 func (l *published) lockByName(s statements, name string, fair bool) (until time.Duration, ok bool) {
 	ctx := l.host.Life()
 	lock, found, _, err := s.Select(ctx, l.Timeout, name)
@@ -103,7 +104,7 @@ func (l *published) lockByName(s statements, name string, fair bool) (until time
 		}
 		return until, err == nil
 	}
-	if lock.Expires >= now { // not over
+	if lock.Expires >= now { // not expired
 		if fair {
 			return l.checkOrQueue(s, lock)
 		}
@@ -114,7 +115,7 @@ func (l *published) lockByName(s statements, name string, fair bool) (until time
 	if fair {
 		newFairQueue, emptyQueue, queued = l.withoutOwner(lock.Queue)
 	}
-	means := mysql.Frees // a lease that ends costs the head its place
+	means := mysql.Frees // when a lease ends the head loses its place
 	if emptyQueue {
 		means = mysql.Grants
 	}
@@ -131,26 +132,26 @@ func (l *published) lockByName(s statements, name string, fair bool) (until time
 	return until, ok && emptyQueue
 }
 
-// queued reports that the caller's place in the queue was made by that version
-// of that row. Rows get greater ids each time they are made anew.
+// queued reports the place of the row's version in the queue. A new row has a
+// greater id than an old one.
 func (l *published) queued(id, version int64) {
 	const versions = 1 << 20
 	l.host.Report(locks.News{Queued: id*versions + version + 1})
 }
 
-// publishedLease is a grant: by name, whoever's it is meanwhile.
+// publishedLease is a grant by name: its release affects any holder.
 type publishedLease struct {
 	*published
 	name  string
 	token uint64
 	until time.Duration
-	tx    mysql.Handle // the transaction that the caller works in; zero: none was asked for
+	tx    mysql.Handle // the caller's transaction; zero without InTx
 }
 
 func (g *publishedLease) Token() uint64        { return g.token }
 func (g *publishedLease) Until() time.Duration { return g.until }
 
-// granted is a new lease, once it has its token.
+// granted returns a new lease after drawing its token.
 func (l *published) granted(name string, until time.Duration, tx mysql.Handle) (locks.Lease, error) {
 	ctx := l.host.Life()
 	g := &publishedLease{published: l, name: name, until: until, tx: tx}
@@ -164,8 +165,8 @@ func (l *published) granted(name string, until time.Duration, tx mysql.Handle) (
 	return g, nil
 }
 
-// begin opens the transaction of a caller who has got the lock. What it reads
-// first it goes on reading: InnoDB takes its snapshot then.
+// begin opens the transaction of a caller that has the lock. Its first read makes
+// InnoDB's snapshot, so later reads see the same.
 func (l *published) begin(ctx context.Context, name string) (mysql.Handle, error) {
 	tx, err := l.port.Open(ctx, l.Timeout)
 	if err != nil {
@@ -181,7 +182,7 @@ func (l *published) begin(ctx context.Context, name string) (mysql.Handle, error
 	return tx, nil
 }
 
-// Release is unLockByName, in the caller's transaction where there is one.
+// Release is unLockByName, in the caller's transaction if there is one.
 func (g *publishedLease) Release(ctx context.Context) error {
 	if g.tx.Session == nil {
 		return g.unLockByName(ctx, g.port, g.name, 0)
@@ -191,21 +192,21 @@ func (g *publishedLease) Release(ctx context.Context) error {
 		err = g.tx.Commit(ctx, g.Timeout)
 	}
 	if err != nil {
-		g.tx.Close() // which rolls back
+		g.tx.Close() // this rolls back
 		return err
 	}
 	g.tx.Return()
 	return nil
 }
 
-// ReleaseName is what a caller does who unlocks in a finally.
+// ReleaseName is the call of a caller that unlocks in a finally block.
 func (l *published) ReleaseName(ctx context.Context, name string) error {
 	return l.unLockByName(ctx, l.port, name, 0)
 }
 
-// unLockByName gives back what it finds. If that has changed since it looked it
-// looks again, and calls itself to do so: in a transaction that goes on reading
-// the same, until the stack is full. depth is how often it has called itself.
+// unLockByName releases the row that it finds. If the row has changed since the
+// read it reads again and calls itself. In a transaction every read returns the
+// same, until the stack is full. depth is the number of nested calls.
 func (l *published) unLockByName(ctx context.Context, s statements, name string, depth int) error {
 	if depth == stack {
 		return errStackOverflow
@@ -218,7 +219,7 @@ func (l *published) unLockByName(ctx context.Context, s statements, name string,
 	if fairQueue := lock.Queue.S; fairQueue != "" {
 		var first bool
 		if newFairQueue, first = strings.CutPrefix(fairQueue, queueStr); !first {
-			return nil // the lock may have expired, and its place may be gone
+			return nil // the lock may have expired and its place may be gone
 		}
 	}
 	var count int64
@@ -233,7 +234,7 @@ func (l *published) unLockByName(ctx context.Context, s statements, name string,
 	return l.unLockByName(ctx, s, name, depth+1)
 }
 
-// updateFairQueue gives a row another queue, unless it has changed.
+// updateFairQueue changes the queue of a row, unless the row has changed.
 func (l *published) updateFairQueue(ctx context.Context, s statements, newFairQueue string, lock mysql.Row, means mysql.Meaning) (int64, error) {
 	return s.Update(ctx, l.Timeout, mysql.Change{
 		Set:   mysql.Queue | mysql.Version,

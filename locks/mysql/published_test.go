@@ -13,7 +13,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// row puts the row of the lock a there, which expires then.
+// row stores the row of the lock a with that expiry.
 func (d *desk) row(expires time.Duration, queue mysql.Text) {
 	d.lastID++
 	d.rows["a"] = mysql.Row{ID: d.lastID, Resource: "a", Expires: time.Unix(1000, 0).Add(expires).UnixMilli(), Queue: queue}
@@ -21,13 +21,13 @@ func (d *desk) row(expires time.Duration, queue mysql.Text) {
 
 func (d *desk) queue() mysql.Text { return d.rows["a"].Queue }
 
-// releaseName is what a finally does.
+// releaseName is the call of a finally block.
 func (c *client) releaseName(l locks.Locker) (err error) {
 	c.does(second, func() { err = l.(locks.NameReleaser).ReleaseName(c.Life(), "a") })
 	return err
 }
 
-// The caller's time is counted in sleeps.
+// The caller's time is the sum of its sleeps.
 func TestTheTimeThatATryCounts(t *testing.T) {
 	for _, tt := range []struct {
 		timeout, slow, want time.Duration
@@ -49,7 +49,7 @@ func TestTheTimeThatATryCounts(t *testing.T) {
 	}
 }
 
-// Where nobody says for how long, an interrupt ends it.
+// Without a timeout only an interrupt ends the wait.
 func TestACallerWithoutATimeoutIsInterrupted(t *testing.T) {
 	d := newDesk(t)
 	d.row(never/2, mysql.Text{})
@@ -65,7 +65,8 @@ func TestACallerWithoutATimeoutIsInterrupted(t *testing.T) {
 	}
 }
 
-// A release by name frees what another holds, and a late one what the next does.
+// A release by name frees another's lock, and a late release frees the next
+// holder's.
 func TestAReleaseFreesWhatItFinds(t *testing.T) {
 	d := newDesk(t)
 	a, b := d.client(), d.client()
@@ -75,7 +76,7 @@ func TestAReleaseFreesWhatItFinds(t *testing.T) {
 		t.Errorf("%v, and the row is there: %v", err, d.rows)
 	}
 	if err := b.releaseName(own); err != nil {
-		t.Errorf("a release of nothing: %v", err)
+		t.Errorf("a release of a free lock: %v", err)
 	}
 	late := a.take(own)
 	d.Pass(2 * lease)
@@ -85,7 +86,7 @@ func TestAReleaseFreesWhatItFinds(t *testing.T) {
 	}
 }
 
-// A client whose clock is ahead finds that a lock is over.
+// To a client whose clock is ahead a lock seems to have expired.
 func TestClocksSayWhatIsOver(t *testing.T) {
 	d := newDesk(t)
 	a, b, c := d.client(), d.client(), d.client()
@@ -94,13 +95,13 @@ func TestClocksSayWhatIsOver(t *testing.T) {
 	b.take(b.lock(mysqllocks.NewOptimistic))
 	r := c.wants(c.lock(mysqllocks.NewOptimistic), 0, second)
 	if d.Pass(lease); r.err == nil {
-		t.Error("a lock that ends far ahead is over")
+		t.Error("a lock with a distant expiry counts as expired")
 	}
 }
 
-// In a transaction a release reads what was there at its beginning, again and
-// again. When its stack is full the transaction is rolled back: the row may be
-// changed again, and still says who had the lock.
+// In a transaction a release reads the state of the beginning again and again.
+// When its stack is full the transaction is rolled back: the row is unlocked, and
+// still has its owner.
 func TestAReleaseInATransactionFillsTheStack(t *testing.T) {
 	for name, tt := range map[string]struct {
 		new      makeLock
@@ -137,7 +138,7 @@ func TestAReleaseInATransactionFillsTheStack(t *testing.T) {
 	}
 }
 
-// Who asked for a transaction, or a token, does not get the lock without.
+// A caller that needs a transaction or a token does not get the lock without it.
 func TestAGrantHasAllThatWasAskedFor(t *testing.T) {
 	for name, tt := range map[string]struct {
 		set  func(*mysqllocks.Options)
@@ -159,7 +160,8 @@ func TestAGrantHasAllThatWasAskedFor(t *testing.T) {
 	}
 }
 
-// What a fair try does to the queue that it finds, and what it reports.
+// These are the effects of a fair try on the queue that it finds, and its
+// reports.
 func TestFairTries(t *testing.T) {
 	some := mysql.Some
 	full := strings.Repeat("x,", 21)
@@ -170,19 +172,19 @@ func TestFairTries(t *testing.T) {
 		granted bool
 		queued  bool
 	}{
-		"nobody waits":                           {false, some("x,"), some("x,c1_main,"), false, true},
-		"somebody waits":                         {false, some("x,y,"), some("x,y,c1_main,"), false, true},
-		"it waits already":                       {false, some("x,c1_main,"), some("x,c1_main,"), false, false},
-		"it is the head":                         {false, some("c1_main,x,"), some("c1_main,x,"), true, false},
-		"the holder did not queue":               {false, mysql.Text{}, some("c1_main,"), false, true},
-		"its name is the end of another":         {false, some("xc1_main,"), some("xc1_main,c1_main,"), false, true},
-		"twenty wait":                            {false, some(full[2:]), some(full[2:] + "c1_main,"), false, true},
-		"twenty-one wait":                        {false, some(full), some(full), false, false},
-		"over, and nobody waits":                 {true, some("x,"), some("c1_main,"), false, true},
-		"over, and it waits":                     {true, some("x,c1_main,y,"), some("c1_main,y,"), false, false},
-		"over, and it is the head":               {true, some("c1_main,x,"), some("x,c1_main,"), false, false},
-		"over, and the holder did not queue":     {true, mysql.Text{}, some(""), true, false},
-		"over, and the holder did not, but once": {true, some(""), some("c1_main,"), true, true},
+		"no waiter":                             {false, some("x,"), some("x,c1_main,"), false, true},
+		"one waiter":                            {false, some("x,y,"), some("x,y,c1_main,"), false, true},
+		"it waits already":                      {false, some("x,c1_main,"), some("x,c1_main,"), false, false},
+		"it is the head":                        {false, some("c1_main,x,"), some("c1_main,x,"), true, false},
+		"the holder did not queue":              {false, mysql.Text{}, some("c1_main,"), false, true},
+		"its name is the end of another":        {false, some("xc1_main,"), some("xc1_main,c1_main,"), false, true},
+		"twenty wait":                           {false, some(full[2:]), some(full[2:] + "c1_main,"), false, true},
+		"twenty-one wait":                       {false, some(full), some(full), false, false},
+		"expired, no waiter":                    {true, some("x,"), some("c1_main,"), false, true},
+		"expired, and it waits":                 {true, some("x,c1_main,y,"), some("c1_main,y,"), false, false},
+		"expired, and it is the head":           {true, some("c1_main,x,"), some("x,c1_main,"), false, false},
+		"expired, and the holder did not queue": {true, mysql.Text{}, some(""), true, false},
+		"expired, and the holder did not, but an earlier one did": {true, some(""), some("c1_main,"), true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
@@ -202,7 +204,7 @@ func TestFairTries(t *testing.T) {
 	}
 }
 
-// Places compare over rows that are made anew, and within one.
+// Places can be compared in one row and across new rows.
 func TestPlacesGrow(t *testing.T) {
 	d := newDesk(t)
 	var places []int64
@@ -223,7 +225,7 @@ func TestPlacesGrow(t *testing.T) {
 	}
 }
 
-// The head of the queue has the lock, and whoever has its name.
+// The head of the queue has the lock, and so has any client with its name.
 func TestTheHeadHasTheLock(t *testing.T) {
 	alike := func(o *mysqllocks.Options) { o.Address = "127.0.1.1" }
 	d := newDesk(t)
@@ -249,11 +251,11 @@ func TestTheHeadHasTheLock(t *testing.T) {
 	})
 	b.take(b.lock(mysqllocks.NewFair))
 	if err := a.releaseName(unfair); err != nil || d.queue() != mysql.Some("c2_main,") {
-		t.Errorf("%v; the release of who did not queue leaves %v", err, d.queue())
+		t.Errorf("%v; the release of a holder that did not queue leaves %v", err, d.queue())
 	}
 }
 
-// The head takes the lock by the row's id, whatever became of the row.
+// The head takes the lock by the row's id, whatever has happened to the row.
 func TestTheHeadDoesNotLookTwice(t *testing.T) {
 	for _, gone := range []bool{false, true} {
 		d := newDesk(t)
@@ -272,7 +274,7 @@ func TestTheHeadDoesNotLookTwice(t *testing.T) {
 	}
 }
 
-// Each place of somebody who is gone costs a lease.
+// Each entry of a dead client delays the others by a lease.
 func TestDeadWaitersCostALease(t *testing.T) {
 	for dead := range 3 {
 		d := newDesk(t)

@@ -8,13 +8,14 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// queue is the queue of a fairFixed, the first one first. In its column a place
-// is "id:until,": until in base 36, so that two dozen places have room.
+// queue is the queue of a fairFixed, the first entry first. In its column an
+// entry is "id:until,", with until in base 36, so that the column has room for
+// two dozen.
 type queue []place
 
 type place struct {
 	id    string
-	until int64 // by the server's clock, in milliseconds since 1970: then it counts no more
+	until int64 // by the server's clock, in milliseconds since 1970: the entry expires then
 }
 
 func parseQueue(s string) (q queue) {
@@ -36,15 +37,15 @@ func (q queue) String() string {
 	return b.String()
 }
 
-// full tells whether q does not fit its column.
+// full reports whether q does not fit its column.
 func (q queue) full() bool { return len(q.String()) > mysql.QueueLength }
 
-// find is where id is in q; -1: nowhere.
+// find returns the index of id in q, or -1.
 func (q queue) find(id string) int {
 	return slices.IndexFunc(q, func(p place) bool { return p.id == id })
 }
 
-// counts tells whether there is a place in q that counts.
+// counts reports whether q has an entry that has not expired.
 func (q queue) counts(now int64) bool {
 	return slices.ContainsFunc(q, func(p place) bool { return p.until >= now })
 }

@@ -17,7 +17,7 @@ func token(o *mysqllocks.Options)       { o.Token = true }
 func inTx(o *mysqllocks.Options)        { o.InTx = true }
 func waitTimeout(o *mysqllocks.Options) { o.WaitTimeout = true }
 
-// Each lock sends what its recipe says, and nothing else.
+// Each lock sends exactly the statements of its recipe.
 func TestRecipes(t *testing.T) {
 	for name, tt := range map[string]struct {
 		new  makeLock
@@ -93,7 +93,7 @@ func TestRecipes(t *testing.T) {
 	}
 }
 
-// All exclude each other, one after the other, as long as nothing goes wrong.
+// Without faults each lock excludes others.
 func TestOneAfterTheOther(t *testing.T) {
 	for name, create := range map[string]makeLock{
 		"optimistic": mysqllocks.NewOptimistic, "fair": mysqllocks.NewFair, "fair, fixed": mysqllocks.NewFairFixed,
@@ -119,7 +119,7 @@ func TestOneAfterTheOther(t *testing.T) {
 }
 
 // A lease counts from just before the statement that set the expiry, or from the
-// look at the clock whose time was set.
+// reading of the clock that gave the expiry.
 func TestUntil(t *testing.T) {
 	for name, tt := range map[string]struct {
 		new  makeLock
@@ -139,13 +139,13 @@ func TestUntil(t *testing.T) {
 		d := newDesk(t)
 		c := d.client()
 		if _, ok := c.take(c.lock(create)).(locks.Deadliner); ok {
-			t.Errorf("%s says how long it lasts", name)
+			t.Errorf("%s has a known end", name)
 		}
 	}
 }
 
-// What an acquire says when a statement goes wrong. The published locks say no,
-// whatever has become of it.
+// These are the errors of an acquire after a failed statement. The published
+// locks return ErrNotAcquired in every case.
 func TestWhatAnAcquireKnows(t *testing.T) {
 	for name, tt := range map[string]struct {
 		new      makeLock
@@ -185,12 +185,12 @@ func TestWhatAnAcquireKnows(t *testing.T) {
 	}
 }
 
-// What a release says.
+// These are the errors of a release.
 func TestWhatAReleaseKnows(t *testing.T) {
 	for name, tt := range map[string]struct {
 		new  makeLock
 		then func(*client)
-		want error // nil: whatever it is, it is not definite
+		want error // nil: any error that is not definite
 	}{
 		"fixed, the row is another's": {mysqllocks.NewFairFixed, func(c *client) { c.rows["a"] = mysql.Row{Resource: "a", Owner: mysql.Some("x")} }, locks.ErrNotHeld},
 		"GET_LOCK, another has it":    {mysqllocks.NewGetLock, func(c *client) { c.names["a"] = &session{} }, locks.ErrNotHeld},

@@ -12,47 +12,46 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// server is as much of a MySQL server as the locks need to be tried out. Its
-// clock is right.
+// server is a minimal MySQL server for the tests of locks. Its clock is correct.
 type server struct {
 	rows     map[string]mysql.Row
 	lastID   int64
 	sessions int64
-	names    map[string]*session // who has a named lock
-	locked   map[string]*session // whose transaction has locked a row
+	names    map[string]*session // the holders of named locks
+	locked   map[string]*session // the sessions whose transactions have locked a row
 }
 
 func newServer() *server {
 	return &server{rows: map[string]mysql.Row{}, names: map[string]*session{}, locked: map[string]*session{}}
 }
 
-// session is one connection of a client's.
+// session is one connection of a client.
 type session struct {
 	client   *client
 	id       int64
 	over     bool
 	tx       bool
-	snapshot *mysql.Row // of the transaction; its resource is "" if there was no row
+	snapshot *mysql.Row // of the transaction; its resource is "" if the row was missing
 }
 
-// fault is what becomes of a statement.
+// fault is the fault of a statement.
 type fault uint8
 
 const (
 	refused  fault = iota + 1 // it is not sent
-	lostCall                  // it is not executed, and not answered
-	lostWord                  // it is executed, and not answered
-	lateCall                  // it is executed a second after its caller gave up
+	lostCall                  // it is neither executed nor answered
+	lostWord                  // it is executed, but not answered
+	lateCall                  // it is executed a second after its caller has given up
 	over                      // the session had ended
-	deadlock                  // the server says so
+	deadlock                  // the server reports a deadlock
 )
 
-// budget is how many statements a client has: one that makes more is in a loop.
+// budget limits the statements of a client: more means an endless loop.
 const budget = 5000
 
 var errRefused = locks.Definite(fmt.Errorf("not sent"))
 
-// Do lends a session for a statement.
+// Do borrows a session for a statement.
 func (c *client) Do(ctx context.Context, timeout time.Duration, cmd mysql.Command) (mysql.Reply, error) {
 	s := c.lend()
 	r, err := s.Do(ctx, timeout, cmd)
@@ -60,7 +59,7 @@ func (c *client) Do(ctx context.Context, timeout time.Duration, cmd mysql.Comman
 	return r, err
 }
 
-// Open is the session that came back last, or a new one.
+// Open returns the session that came back last, or a new one.
 func (c *client) Open(ctx context.Context, _ time.Duration) (mysql.Session, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, locks.Definite(err)
@@ -105,8 +104,8 @@ func (s *session) endTx() {
 	}
 }
 
-// Do takes a millisecond, and the statement is executed half-way, or when it
-// need not wait any more.
+// Do takes a millisecond. The statement is executed half-way, or when its wait is
+// over.
 func (s *session) Do(ctx context.Context, timeout time.Duration, cmd mysql.Command) (mysql.Reply, error) {
 	c := s.client
 	if err := ctx.Err(); err != nil {
@@ -168,7 +167,7 @@ func (s *session) Do(ctx context.Context, timeout time.Duration, cmd mysql.Comma
 	return r, nil
 }
 
-// waits tells whether another session is in the statement's way.
+// waits reports whether another session blocks the statement.
 func (s *session) waits(cmd mysql.Command) bool {
 	of := s.client.locked[cmd.Row.Resource]
 	switch cmd.Verb {
@@ -235,7 +234,7 @@ func (s *session) execute(cmd mysql.Command) (r mysql.Reply) {
 	return mysql.Reply{}
 }
 
-// ms is the server's clock.
+// ms returns the server's clock.
 func (c *client) ms() int64 { return time.Unix(1000, 0).Add(c.Time).UnixMilli() }
 
 func (c *client) put(row mysql.Row, lease time.Duration) {
@@ -245,7 +244,7 @@ func (c *client) put(row mysql.Row, lease time.Duration) {
 	c.rows[row.Resource] = row
 }
 
-// merge is row with the columns set of values.
+// merge returns row with the columns set of values.
 func merge(row, values mysql.Row, set mysql.Columns) mysql.Row {
 	for column, assign := range map[mysql.Columns]func(){
 		mysql.Version: func() { row.Version = values.Version },
@@ -265,7 +264,7 @@ func agrees(a, b mysql.Row, where mysql.Columns) bool {
 		(where&mysql.Version == 0 || a.Version == b.Version) && (where&mysql.Owner == 0 || a.Owner == b.Owner)
 }
 
-// words is a statement as tests write it.
+// words formats a statement for the tests.
 func words(c mysql.Command) string {
 	row := func(r mysql.Row, columns mysql.Columns) (w []string) {
 		for _, x := range []struct {

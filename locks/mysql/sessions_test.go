@@ -10,8 +10,7 @@ import (
 	mysqllocks "github.com/lockcheck/lockcheck/locks/mysql"
 )
 
-// A heartbeat each T/3 keeps a session from being idle, and ends with the
-// release.
+// A heartbeat every T/3 keeps a session from being idle, until the release.
 func TestHeartbeats(t *testing.T) {
 	d := newDesk(t)
 	c := d.client()
@@ -25,12 +24,12 @@ func TestHeartbeats(t *testing.T) {
 	}
 	sent := len(c.sent)
 	if d.Pass(d.Time + 2*lease); len(c.sent) != sent || len(c.Lost) != 0 || len(c.idle) != 1 {
-		t.Errorf("after the release %q, told of %v, and %d sessions in the pool", c.sent[sent:], c.Lost, len(c.idle))
+		t.Errorf("after the release %q, losses at %v, and %d sessions in the pool", c.sent[sent:], c.Lost, len(c.idle))
 	}
 }
 
-// Who holds is told of its session's end, at the first heartbeat that finds it.
-func TestAHeartbeatTellsOfALoss(t *testing.T) {
+// A holder is notified of its session's end at the first heartbeat that finds it.
+func TestAHeartbeatReportsALoss(t *testing.T) {
 	for what, want := range map[fault]time.Duration{
 		over:     lease / 3,
 		lostCall: lease / 3 * 2, // it waits for the answer
@@ -40,7 +39,7 @@ func TestAHeartbeatTellsOfALoss(t *testing.T) {
 		g := c.take(c.lock(mysqllocks.NewGetLock, waitTimeout))
 		c.faults[len(c.sent)+1] = what
 		if d.Pass(2 * lease); len(c.Lost) != 1 || c.Lost[0] < want || c.Lost[0] > want+10*ms {
-			t.Errorf("fault %d: told at %v, want %v", what, c.Lost, want)
+			t.Errorf("fault %d: losses at %v, want %v", what, c.Lost, want)
 		}
 		if err := c.release(g); !errors.Is(err, locks.ErrLost) {
 			t.Errorf("fault %d: %v", what, err)
@@ -55,8 +54,8 @@ func TestAHeartbeatTellsOfALoss(t *testing.T) {
 	}
 }
 
-// In doubt the connection is closed, which frees the lock; without doubt it goes
-// back into the pool.
+// In case of doubt the connection is closed, which frees the lock. Otherwise it
+// returns to the pool.
 func TestInDoubtTheConnectionIsClosed(t *testing.T) {
 	for name, tt := range map[string]struct {
 		new   makeLock
@@ -79,8 +78,8 @@ func TestInDoubtTheConnectionIsClosed(t *testing.T) {
 	}
 }
 
-// Two clients that share a pool get one lock twice, and what one releases on
-// another connection stays.
+// Two clients that share a pool get one lock twice. A release on another
+// connection has no effect.
 func TestAPoolLendsTheLock(t *testing.T) {
 	d := newDesk(t)
 	c := d.client()
@@ -88,7 +87,7 @@ func TestAPoolLendsTheLock(t *testing.T) {
 	c.take(a)
 	g := c.take(b)
 	own := c.idle
-	c.idle = nil // somebody else has borrowed it
+	c.idle = nil // another caller has borrowed it
 	if err := c.release(g); err != nil || len(d.names) != 1 {
 		t.Errorf("%v, and the lock is %v", err, d.names)
 	}
@@ -98,7 +97,7 @@ func TestAPoolLendsTheLock(t *testing.T) {
 	}
 }
 
-// Where there is no row, or no transaction, there is nothing to wait for.
+// Without a row or a transaction there is no wait.
 func TestWhatForUpdateNeeds(t *testing.T) {
 	for name, tt := range map[string]struct {
 		set   set
@@ -118,8 +117,8 @@ func TestWhatForUpdateNeeds(t *testing.T) {
 	}
 }
 
-// Who waits for a row for long asks again on another session, and has the server
-// end the one before, whose wait its end alone would not end.
+// A waiter for a row repeats its request on another session after a while. It has
+// the server kill the earlier session, because closing it would not end the wait.
 func TestAWaitForARowIsEnded(t *testing.T) {
 	d := newDesk(t)
 	a, b := d.client(), d.client()
@@ -137,8 +136,8 @@ func TestAWaitForARowIsEnded(t *testing.T) {
 	}
 }
 
-// A row that has gone is made again.
-func TestARowThatHasGone(t *testing.T) {
+// A deleted row is created again.
+func TestADeletedRow(t *testing.T) {
 	d := newDesk(t)
 	c := d.client()
 	l := c.lock(mysqllocks.NewForUpdate)
