@@ -54,7 +54,7 @@ func (a *application) try(ctx context.Context) (*fairLease, error) {
 		// A write without an answer was executed, and others may have increased
 		// the version since.
 		left := time.Duration(s.Expires-s.now) * time.Millisecond
-		return a.granted(cmp.Or(a.doubt, s.Version), s.at+left), nil
+		return a.newLease(cmp.Or(a.doubt, s.Version), s.at+left), nil
 	}
 	own := s.queue.find(a.id)
 	a.settle(&s, own)
@@ -74,15 +74,15 @@ func (a *application) settle(s *state, own int) {
 	case own < 0:
 		a.place = 0
 	case a.place == 0:
-		a.queued(cmp.Or(a.doubt, s.Version))
+		a.reportPlace(cmp.Or(a.doubt, s.Version))
 	}
 	if s.Version >= a.doubt {
 		a.doubt = 0
 	}
 }
 
-// queued reports the place in the queue that a version has made.
-func (a *application) queued(version int64) {
+// reportPlace reports the place in the queue that a version has made.
+func (a *application) reportPlace(version int64) {
 	a.place = version
 	a.host.Report(locks.News{Queued: version + 1})
 }
@@ -95,14 +95,14 @@ func (a *application) enter(ctx context.Context, s state, behind queue) (*fairLe
 	if !ok {
 		return nil, err
 	}
-	return a.granted(s.Version+1, sent+a.TTL), nil
+	return a.newLease(s.Version+1, sent+a.TTL), nil
 }
 
-// granted returns a grant. Without an earlier report its place in the queue is
+// newLease returns a grant. Without an earlier report its place in the queue is
 // reported now.
-func (a *application) granted(version int64, until time.Duration) *fairLease {
+func (a *application) newLease(version int64, until time.Duration) *fairLease {
 	if a.place == 0 {
-		a.queued(version)
+		a.reportPlace(version)
 	}
 	return &fairLease{a, version, until}
 }
@@ -127,7 +127,7 @@ func (a *application) wait(ctx context.Context, s state, own int) error {
 	}
 	ok, err := a.write(ctx, &s, 0, longer, 0)
 	if ok {
-		a.queued(s.Version + 1)
+		a.reportPlace(s.Version + 1)
 	}
 	return err
 }
@@ -173,7 +173,7 @@ func (a *application) withdraw(ctx context.Context, cause error) error {
 		a.host.Go(func(ctx context.Context) { _ = a.cleanUp(ctx, func() bool { return true }) })
 		return fmt.Errorf("gave up, and its place may stay in the queue for a while: %v", err)
 	}
-	return refused(ctx, cause)
+	return refusedErr(ctx, cause)
 }
 
 // cleanUp calls clean until the row is clean, or more returns false.

@@ -54,7 +54,7 @@ func (l *published) checkOrQueue(s statements, lock mysql.Row) (until time.Durat
 	}
 	updateCount, err := l.updateFairQueue(ctx, s, fairQueue+l.getQueueID()+separator, lock, mysql.Keeps)
 	if err == nil && updateCount == 1 {
-		l.queued(lock.ID, lock.Version+1)
+		l.reportPlace(lock.ID, lock.Version+1)
 	}
 	return 0, false
 }

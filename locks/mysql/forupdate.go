@@ -35,16 +35,16 @@ func (l *forUpdate) Acquire(ctx context.Context, name string) (locks.Lease, erro
 	for {
 		l.host.Mark("try")
 		if err := l.makeRow(ctx, name); err != nil {
-			return nil, refused(ctx, err)
+			return nil, refusedErr(ctx, err)
 		}
 		s, err := l.begin(ctx)
 		if err != nil {
-			return nil, refused(ctx, err)
+			return nil, refusedErr(ctx, err)
 		}
 		_, found, _, err := s.SelectForUpdate(ctx, l.share(ctx, l.TTL/4), name)
 		switch {
 		case err == nil && (found || l.RowAbsent):
-			return l.granted(ctx, s, name)
+			return l.newLease(ctx, s, name)
 		case err == nil: // the row has been deleted
 			s.Close()
 			delete(l.rows, name)
@@ -56,15 +56,15 @@ func (l *forUpdate) Acquire(ctx context.Context, name string) (locks.Lease, erro
 				return nil, fmt.Errorf("%v; its session may get the lock: %v", err, left)
 			}
 		}
-		if again(err) && ctx.Err() == nil {
+		if canRetry(err) && ctx.Err() == nil {
 			continue
 		}
-		return nil, refused(ctx, err)
+		return nil, refusedErr(ctx, err)
 	}
 }
 
-// again reports whether the next try may succeed.
-func again(err error) bool {
+// canRetry reports whether the next try may succeed.
+func canRetry(err error) bool {
 	return !locks.IsDefinite(err) || errors.Is(err, mysql.ErrSessionOver) ||
 		errors.Is(err, mysql.LockTimeout) || errors.Is(err, mysql.DeadlockFound)
 }
@@ -116,12 +116,12 @@ func (l *forUpdate) end(s mysql.Handle) error {
 	return err
 }
 
-// granted returns a new lease after drawing its token.
-func (l *forUpdate) granted(ctx context.Context, s mysql.Handle, name string) (locks.Lease, error) {
+// newLease returns a new lease after drawing its token.
+func (l *forUpdate) newLease(ctx context.Context, s mysql.Handle, name string) (locks.Lease, error) {
 	g := &forUpdateLease{forUpdate: l, session: s}
 	var err error
 	if g.token, err = l.draw(ctx, name); err != nil {
-		return nil, undone(err, g.Release(l.host.Life()))
+		return nil, undoneErr(err, g.Release(l.host.Life()))
 	}
 	return g, nil
 }

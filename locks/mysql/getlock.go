@@ -37,16 +37,16 @@ func (l *getLock) Acquire(ctx context.Context, name string) (locks.Lease, error)
 			s.Close()
 			s, err = l.open(ctx)
 		case err == nil && ok:
-			return l.granted(ctx, s, name)
+			return l.newLease(ctx, s, name)
 		case err == nil && ctx.Err() != nil, locks.IsDefinite(err):
 			s.Return()
-			return nil, refused(ctx, err)
+			return nil, refusedErr(ctx, err)
 		case err != nil:
 			s.Close()
 			return nil, fmt.Errorf("a session that has ended may have got the lock: %w", err)
 		}
 	}
-	return nil, refused(ctx, err)
+	return nil, refusedErr(ctx, err)
 }
 
 // open returns a session of the client's own. An idle session may have ended in
@@ -65,12 +65,12 @@ func (l *getLock) open(ctx context.Context) (mysql.Handle, error) {
 	}
 }
 
-// granted returns a new lease after drawing its token.
-func (l *getLock) granted(ctx context.Context, s mysql.Handle, name string) (locks.Lease, error) {
+// newLease returns a new lease after drawing its token.
+func (l *getLock) newLease(ctx context.Context, s mysql.Handle, name string) (locks.Lease, error) {
 	g := &getLockLease{getLock: l, session: s, name: name}
 	var err error
 	if g.token, err = l.draw(ctx, name); err != nil {
-		return nil, undone(err, g.Release(l.host.Life()))
+		return nil, undoneErr(err, g.Release(l.host.Life()))
 	}
 	if l.WaitTimeout {
 		g.task = l.host.Go(g.beat)

@@ -35,7 +35,7 @@ func (l *getLockPool) Acquire(ctx context.Context, name string) (locks.Lease, er
 		case ok:
 			g := &getLockPoolLease{l, name, 0}
 			if g.token, err = l.draw(ctx, name); err != nil {
-				return nil, undone(err, g.Release(l.host.Life()))
+				return nil, undoneErr(err, g.Release(l.host.Life()))
 			}
 			return g, nil
 		}

@@ -73,8 +73,8 @@ func (l *locker) share(ctx context.Context, d time.Duration) time.Duration {
 	return max(d.Truncate(time.Millisecond), time.Millisecond)
 }
 
-// refused returns the error of an acquire that has no entry in the store.
-func refused(ctx context.Context, err error) error {
+// refusedErr returns the error of an acquire that has no entry in the store.
+func refusedErr(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return locks.ErrNotAcquired
 	}
@@ -127,9 +127,9 @@ func (l *locker) count(ctx context.Context, found bool, counter mysql.Row) (bool
 	return n == 1, err
 }
 
-// undone returns the error of an acquire that has tried to undo its changes. left
+// undoneErr returns the error of an acquire that has tried to undo its changes. left
 // is the reason why some may remain.
-func undone(err, left error) error {
+func undoneErr(err, left error) error {
 	if left != nil && !locks.IsDefinite(left) {
 		return fmt.Errorf("%v; the grant may still exist: %v", err, left)
 	}

@@ -55,7 +55,7 @@ func (l *published) tryLockByName(ctx context.Context, name string, fair bool) (
 	for total := time.Duration(0); total < timeout || total == 0 || !ends; {
 		l.host.Mark("try", int64(total))
 		if until, tx, ok := l.attempt(name, fair); ok {
-			return l.granted(name, until, tx)
+			return l.newLease(name, until, tx)
 		}
 		if ends && timeout <= 0 || l.host.Backoff(sleeper, offset, 0) != nil {
 			break
@@ -100,7 +100,7 @@ func (l *published) lockByName(s statements, name string, fair bool) (until time
 		}
 		id, err := s.Insert(ctx, l.Timeout, lock, 0, mysql.Grants)
 		if err == nil && fair {
-			l.queued(id, 0)
+			l.reportPlace(id, 0)
 		}
 		return until, err == nil
 	}
@@ -127,14 +127,14 @@ func (l *published) lockByName(s statements, name string, fair bool) (until time
 	})
 	ok = err == nil && updateCount == 1
 	if ok && queued {
-		l.queued(lock.ID, newVersion)
+		l.reportPlace(lock.ID, newVersion)
 	}
 	return until, ok && emptyQueue
 }
 
-// queued reports the place of the row's version in the queue. A new row has a
+// reportPlace reports the place of the row's version in the queue. A new row has a
 // greater id than an old one.
-func (l *published) queued(id, version int64) {
+func (l *published) reportPlace(id, version int64) {
 	const versions = 1 << 20
 	l.host.Report(locks.News{Queued: id*versions + version + 1})
 }
@@ -151,8 +151,8 @@ type publishedLease struct {
 func (g *publishedLease) Token() uint64        { return g.token }
 func (g *publishedLease) Until() time.Duration { return g.until }
 
-// granted returns a new lease after drawing its token.
-func (l *published) granted(name string, until time.Duration, tx mysql.Handle) (locks.Lease, error) {
+// newLease returns a new lease after drawing its token.
+func (l *published) newLease(name string, until time.Duration, tx mysql.Handle) (locks.Lease, error) {
 	ctx := l.host.Life()
 	g := &publishedLease{published: l, name: name, until: until, tx: tx}
 	var err error
@@ -160,7 +160,7 @@ func (l *published) granted(name string, until time.Duration, tx mysql.Handle) (
 		g.tx, err = l.begin(ctx, name)
 	}
 	if err != nil {
-		return nil, undone(err, l.unLockByName(ctx, l.port, name, 0))
+		return nil, undoneErr(err, l.unLockByName(ctx, l.port, name, 0))
 	}
 	return g, nil
 }
