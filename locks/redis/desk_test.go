@@ -15,32 +15,32 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// desk is a host on which a test sees every request, answers it or lets a model
-// server do so, and passes time.
+// desk is a host for tests. The test sees every request, answers it or lets a
+// model server answer, and controls the time.
 type desk struct {
 	*lockstest.Desk
 	*lockstest.Host
 	nodes    []*node
 	sent     []string
-	timeouts []time.Duration // of what was sent
-	waits    []time.Duration // the least and the spread of each random wait
+	timeouts []time.Duration // of the requests
+	waits    []time.Duration // the minimum and the spread of each random wait
 	news     []locks.News
 	uniques  int
-	once     bool // the caller's time is up before the second try
+	once     bool // the caller's time ends before the second try
 }
 
-// node is the way to one server.
+// node is a connection to one server.
 type node struct {
 	desk    *desk
 	prefix  string // of its requests in desk.sent
 	server  *model.Server
-	answers []any // for its requests in order; then, and for nil, the server's own
+	answers []any // for its requests in order; afterwards, and for nil, the server answers
 }
 
-// What a node may answer, beside a redis.Reply, an error and nil.
+// These are possible answers beside a redis.Reply, an error and nil.
 type (
-	silence   struct{} // nothing, and the request is never executed
-	noAnswer  struct{} // nothing, and the request is executed
+	silence   struct{} // no answer, and the request is never executed
+	noAnswer  struct{} // no answer, but the request is executed
 	slowReply time.Duration
 )
 
@@ -49,14 +49,14 @@ var (
 	errNever = locks.Definite(errors.New("cannot connect"))
 )
 
-// newDesk is a desk with one server, which answers so first.
+// newDesk returns a desk with one server. answers come first.
 func newDesk(t *testing.T, answers ...any) *desk {
 	d := newNodes(t, 1)
 	d.nodes[0].prefix, d.nodes[0].answers = "", answers
 	return d
 }
 
-// newNodes is a desk with n servers.
+// newNodes returns a desk with n servers.
 func newNodes(t *testing.T, n int) *desk {
 	d := &desk{Desk: lockstest.New(t)}
 	d.Host = d.Desk.Host()
@@ -79,7 +79,7 @@ func (d *desk) ports() (ports []redis.Port) {
 	return ports
 }
 
-// Now began with the desk.
+// Now returns the time since the desk's creation.
 func (d *desk) Now() time.Time { return d.Host.Now().Add(-1000 * time.Second) }
 
 func (d *desk) Backoff(ctx context.Context, shortest, spread time.Duration) error {
@@ -93,7 +93,7 @@ func (d *desk) Backoff(ctx context.Context, shortest, spread time.Duration) erro
 func (d *desk) Unique() string      { d.uniques++; return "id" + strconv.Itoa(d.uniques) }
 func (d *desk) Report(n locks.News) { d.news = append(d.news, n) }
 
-// A request takes a millisecond, and is executed half-way.
+// Do takes a millisecond and executes the request half-way.
 func (n *node) Do(ctx context.Context, timeout time.Duration, c redis.Command) (redis.Reply, error) {
 	d := n.desk
 	if err := ctx.Err(); err != nil {
@@ -134,12 +134,12 @@ func (n *node) Do(ctx context.Context, timeout time.Duration, c redis.Command) (
 	return reply, nil
 }
 
-// value is what a node holds under a, "" if nothing.
+// value returns the node's value of a, or "".
 func (n *node) value() string {
 	return n.server.Apply(n.desk.Time, 0, redis.Command{Verb: redis.Get, Key: "a"}).Str
 }
 
-// holds gives a node a key without a request.
+// holds stores a key on a node without a request.
 func (n *node) holds(value string, ttl time.Duration) {
 	n.server.Apply(n.desk.Time, 0, redis.Command{Verb: redis.Set, Key: "a", Value: value, TTL: ttl})
 }
@@ -152,7 +152,7 @@ func reply(n int64) redis.Reply { return redis.Reply{Kind: redis.Int, Int: n} }
 
 func bulk(s string) redis.Reply { return redis.Reply{Kind: redis.Bulk, Str: s} }
 
-// take is an acquire that has to succeed.
+// take is an acquire that must succeed.
 func take(t *testing.T, l locks.Locker) locks.Lease {
 	t.Helper()
 	lease, err := l.Acquire(t.Context(), "a")

@@ -12,7 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// Each lock sends what its recipe says, and nothing else.
+// Each lock sends exactly the requests of its recipe.
 func TestRecipes(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -31,7 +31,7 @@ func TestRecipes(t *testing.T) {
 		{"blind watchdog", redislocks.NewWatchdogBlind, redislocks.Options{}, nil, []string{"SET a id1 NX PX 10000", "script a id1"}},
 		{"SETNX, GETSET", redislocks.NewSetNXGetSet, redislocks.Options{}, nil, []string{"SETNX a 11000", "GET a"}},
 		{"SETNX, GETSET, fixed", redislocks.NewSetNXGetSetFixed, redislocks.Options{}, nil, []string{"SETNX a 11000", "GET a", "DEL a"}},
-		{"SETNX, DEL of what is over", redislocks.NewSetNXDelStale, redislocks.Options{}, nil, []string{"SETNX a 11000", "GET a", "DEL a"}},
+		{"SETNX, DEL of an expired key", redislocks.NewSetNXDelStale, redislocks.Options{}, nil, []string{"SETNX a 11000", "GET a", "DEL a"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newDesk(t, tt.answers...)
@@ -47,7 +47,7 @@ func TestRecipes(t *testing.T) {
 	}
 }
 
-// A bare DEL needs no lease: who was refused can send it as well.
+// A bare DEL needs no lease: a refused client can send it as well.
 func TestReleaseByName(t *testing.T) {
 	for _, create := range []makeLock{redislocks.NewSetNX, redislocks.NewSetNXExpire, redislocks.NewSetDel} {
 		d := newDesk(t, reply(0))
@@ -57,7 +57,7 @@ func TestReleaseByName(t *testing.T) {
 		}
 	}
 	if _, ok := redislocks.NewSetLua(newDesk(t), newDesk(t).port(), redislocks.Options{}).(locks.NameReleaser); ok {
-		t.Error("a compare-and-delete needs what to compare with")
+		t.Error("a compare-and-delete needs a value")
 	}
 }
 
@@ -75,8 +75,8 @@ func TestTokensComeWithTheGrant(t *testing.T) {
 	}
 }
 
-// A lease counts from just before the request that set the expiry was sent, of
-// the try that succeeded.
+// A lease counts from just before the request that set the expiry, in the try
+// that succeeded.
 func TestUntil(t *testing.T) {
 	no := redis.Reply{Kind: redis.Nil}
 	d := newDesk(t, no, no)
@@ -91,7 +91,7 @@ func TestUntil(t *testing.T) {
 	d = newDesk(t)
 	lease, err = redislocks.NewSetNXExpire(d, d.port(), redislocks.Options{TTL: 10 * time.Second}).Acquire(t.Context(), "a")
 	if want := time.Millisecond + 10*time.Second; err != nil || lease.(locks.Deadliner).Until() != want {
-		t.Errorf("until %v, want %v: SETNX sets no expiry, PEXPIRE does", lease.(locks.Deadliner).Until(), want)
+		t.Errorf("until %v, want %v: PEXPIRE sets the expiry, SETNX does not", lease.(locks.Deadliner).Until(), want)
 	}
 	d = newDesk(t)
 	lease, err = redislocks.NewSetNX(d, d.port(), redislocks.Options{TTL: 10 * time.Second}).Acquire(t.Context(), "a")
@@ -105,7 +105,7 @@ func TestUntil(t *testing.T) {
 	}
 }
 
-// Errors say what is known.
+// An error is definite exactly if the outcome is certain.
 func TestWhatAnAcquireKnows(t *testing.T) {
 	no, set := reply(0), reply(1)
 	for _, tt := range []struct {
@@ -132,19 +132,19 @@ func TestWhatAnAcquireKnows(t *testing.T) {
 	d.nodes[0].holds("other", 0)
 	_, err := redislocks.NewSetLua(d, d.port(), redislocks.Options{TTL: time.Second}).Acquire(d.Ends(time.Second), "a")
 	if !errors.Is(err, locks.ErrNotAcquired) {
-		t.Errorf("a wait that was answered ends with %v", err)
+		t.Errorf("a wait with an answer returns %v", err)
 	}
 }
 
-func TestAReleaseThatFindsNothingSaysSo(t *testing.T) {
+func TestAReleaseWithoutAnEntryReturnsErrNotHeld(t *testing.T) {
 	for name, tt := range map[string]struct {
 		new    makeLock
 		answer redis.Reply
 	}{
-		"DEL of nothing":       {redislocks.NewSetDel, redis.Reply{Kind: redis.Int}},
-		"GET of nothing":       {redislocks.NewSetGetDel, redis.Reply{Kind: redis.Nil}},
-		"GET of another value": {redislocks.NewSetGetDel, redis.Reply{Kind: redis.Bulk, Str: "other"}},
-		"script of nothing":    {redislocks.NewSetLua, redis.Reply{Kind: redis.Int}},
+		"DEL of a missing key":    {redislocks.NewSetDel, redis.Reply{Kind: redis.Int}},
+		"GET of a missing key":    {redislocks.NewSetGetDel, redis.Reply{Kind: redis.Nil}},
+		"GET of another value":    {redislocks.NewSetGetDel, redis.Reply{Kind: redis.Bulk, Str: "other"}},
+		"script of a missing key": {redislocks.NewSetLua, redis.Reply{Kind: redis.Int}},
 	} {
 		d := newDesk(t)
 		lease, err := tt.new(d, d.port(), redislocks.Options{TTL: time.Second}).Acquire(t.Context(), "a")

@@ -10,22 +10,22 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// redlock is what the Redlocks share: rounds of requests to nodes that know
-// nothing of one another, the count of those that granted, and the release.
+// redlock is the common part of the Redlocks: rounds of requests to independent
+// nodes, the count of their grants, and the release.
 type redlock struct {
 	locker
 	nodes []redis.Port
 	recipe
 }
 
-// recipe is what they differ in.
+// recipe has the differences between them.
 type recipe struct {
-	clock    func(locks.Host) time.Duration        // what the length of a round is taken with
-	drift    func(ttl time.Duration) time.Duration // which a lease may end early by
-	quorum   func(nodes, answered int) int         // how many have to grant
-	parallel bool                                  // all nodes at once, not one after another
+	clock    func(locks.Host) time.Duration        // the clock that measures a round
+	drift    func(ttl time.Duration) time.Duration // by which a lease may end early
+	quorum   func(nodes, answered int) int         // how many nodes must grant
+	parallel bool                                  // all nodes at once, not one after the other
 	restart  bool                                  // the lease counts from the end of the round, not from its start
-	grantors bool                                  // only nodes that said yes are told to delete the key
+	grantors bool                                  // only nodes that answered yes get the delete
 }
 
 func newRedlock(h locks.Host, nodes []redis.Port, o Options, r recipe) redlock {
@@ -35,10 +35,10 @@ func newRedlock(h locks.Host, nodes []redis.Port, o Options, r recipe) redlock {
 	return redlock{newLocker(h, redis.Port{}, o), nodes, r}
 }
 
-// nodeTimeout is how long a request to one of several nodes may take: far less
-// than the lease, so that a dead node does not use it up. The manual says 5 to
-// 50 ms where a lease is 10 s, which is little for a network; this is 250 ms
-// there, and 25 ms for a lease of 1 s.
+// nodeTimeout is the timeout of a request to one of several nodes: far less than
+// the lease, so that a dead node does not use it up. The manual says 5 to 50 ms
+// for a lease of 10 s, which is little for a network. This is 250 ms there, and
+// 25 ms for a lease of 1 s.
 func nodeTimeout(ttl time.Duration) time.Duration { return ttl / 40 }
 
 // The clocks.
@@ -50,20 +50,20 @@ func wall(h locks.Host) time.Duration {
 
 func wallSeconds(h locks.Host) time.Duration { return time.Duration(h.Now().Unix()) * time.Second }
 
-// noDrift trusts all clocks, and hundredth allows for the drift that the manual
-// allows for: 1 %, and 2 ms for how exactly Redis expires keys.
+// noDrift trusts all clocks. hundredth allows for the drift in the manual: 1 %,
+// and 2 ms for the precision of Redis' expiry.
 func noDrift(time.Duration) time.Duration { return 0 }
 
 func hundredth(ttl time.Duration) time.Duration { return ttl/100 + 2*time.Millisecond }
 
-// majority is that of all nodes, whether they can be reached or not.
+// majority returns the majority of all nodes, reachable or not.
 func majority(nodes, _ int) int { return nodes/2 + 1 }
 
 // Acquire does rounds until one gets the lock. Each writes a value of its own,
-// "unique across all clients and all lock requests", as the manual asks: what
-// undoes a round may be late, and must not find that of a later one.
+// "unique across all clients and all lock requests", as the manual requires: the
+// undo of a round may be late and must not find the value of a later one.
 func (r *redlock) Acquire(ctx context.Context, name string) (locks.Lease, error) {
-	var left error // why something of ours may be in a node
+	var left error // why a node may still have an entry of this client
 	for {
 		r.host.Mark("round", flag(left))
 		value := r.host.Unique()
@@ -82,16 +82,17 @@ func (r *redlock) Acquire(ctx context.Context, name string) (locks.Lease, error)
 	}
 }
 
-// vote is what came of a request to a node.
+// vote is a node's answer to a request.
 type vote struct {
 	yes bool
 	err error
 }
 
-// open tells whether the node may have executed the request, or may later.
+// open reports whether the node may have executed the request, or may execute it
+// later.
 func (v vote) open() bool { return v.err != nil && !locks.IsDefinite(v.err) }
 
-// each asks every node, and returns when all have answered or their time is up.
+// each asks every node, and returns when all have answered or their time is over.
 func (r *redlock) each(ask func(node int) (bool, error)) []vote {
 	votes := make([]vote, len(r.nodes))
 	tasks := make([]locks.Task, 0, len(r.nodes))
@@ -109,10 +110,10 @@ func (r *redlock) each(ask func(node int) (bool, error)) []vote {
 	return votes
 }
 
-// round asks every node for the lock. If enough of them grant it, and the time
-// that this took leaves something of the lease, until is its end; else 0.
+// round asks every node for the lock. If enough of them grant it, and part of the
+// lease is left after the round, until is the lease's end; else it is 0.
 //
-// Whatever a node answers but yes, an error included, is a no.
+// Every answer but yes, errors included, counts as no.
 func (r *redlock) round(set func(node int) (bool, error)) (until time.Duration, votes []vote) {
 	start := r.clock(r.host)
 	votes = r.each(set)
@@ -137,12 +138,12 @@ func (r *redlock) round(set func(node int) (bool, error)) (until time.Duration, 
 	return now + validity, votes
 }
 
-// undo deletes what a round has set, on all nodes, whatever they have answered,
-// and also when the caller's time is up. Without an error nothing is left.
+// undo deletes the keys of a round on all nodes, whatever their answers, and even
+// after the end of the caller's time. If the error is nil no key is left.
 func (r *redlock) undo(name, value string, set []vote) (left error) {
 	for i, del := range r.delete(r.host.Life(), name, value, set) {
 		switch {
-		case del.yes: // what was set has been, and is gone
+		case del.yes: // the key was set and is gone
 		case set[i].open():
 			left = fmt.Errorf("a node may set the key yet: %v", set[i].err)
 		case del.open(), set[i].yes && del.err != nil:
@@ -152,8 +153,8 @@ func (r *redlock) undo(name, value string, set []vote) (left error) {
 	return left
 }
 
-// delete removes the key from every node where it holds value. set is what came of
-// setting it.
+// delete removes the key from every node where it has value. set has the answers
+// to the requests that set it.
 func (r *redlock) delete(ctx context.Context, name, value string, set []vote) []vote {
 	return r.each(func(node int) (bool, error) {
 		if r.grantors && !set[node].yes {
@@ -163,7 +164,7 @@ func (r *redlock) delete(ctx context.Context, name, value string, set []vote) []
 	})
 }
 
-// flag is what a search has to know of an error: whether there is one.
+// flag returns for a search whether there is an error.
 func flag(err error) int64 {
 	if err == nil {
 		return 0
@@ -171,8 +172,8 @@ func flag(err error) int64 {
 	return 1
 }
 
-// again waits for the next round. Its error means that ctx has ended, and is
-// definite if nothing is left.
+// again waits for the next round. It returns an error if ctx has ended; the error
+// is definite if no key is left.
 func (r *redlock) again(ctx context.Context, left error) error {
 	_, err := r.wait(ctx, 0)
 	if err != nil && left != nil {
@@ -181,7 +182,8 @@ func (r *redlock) again(ctx context.Context, left error) error {
 	return err
 }
 
-// granted is a new lease, once it has its token. votes are of its last round.
+// granted returns a new lease after drawing its token. votes are from its last
+// round.
 func (r *redlock) granted(ctx context.Context, g lease, votes []vote) (locks.Lease, error) {
 	if r.grantors {
 		g.release = func(ctx context.Context, l *lease) error { return r.drop(ctx, l.name, l.value, votes) }
@@ -203,9 +205,9 @@ func (r *redlock) release(ctx context.Context, l *lease) error {
 	return r.drop(ctx, l.name, l.value, nil)
 }
 
-// drop gives a lock back on all nodes, those included that have not granted it.
-// It is given back once a majority has deleted it, or all have answered and one
-// has. What less says is not certain.
+// drop releases a lock on all nodes, including those that have not granted it. It
+// has succeeded when a majority has deleted the key, or when all have answered
+// and one has deleted it. Otherwise the outcome is uncertain.
 func (r *redlock) drop(ctx context.Context, name, value string, set []vote) error {
 	deleted := 0
 	var errs []error
@@ -221,7 +223,7 @@ func (r *redlock) drop(ctx context.Context, name, value string, set []vote) erro
 	case deleted >= majority(len(r.nodes), 0):
 		return nil
 	case len(errs) > 0:
-		// Joined they would be definite if one is.
+		// The joined error would be definite if one of them is.
 		return fmt.Errorf("%d of %d nodes have deleted the key: %v", deleted, len(r.nodes), errors.Join(errs...))
 	case deleted == 0:
 		return locks.ErrNotHeld

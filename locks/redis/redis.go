@@ -1,6 +1,6 @@
-// Package redis holds the locks that live on one Redis server, and the Redlocks,
-// which live on several: one file for each, which reads like the recipe that it
-// implements. The flawed ones are exactly as flawed as their source.
+// Package redis has the locks that use one Redis server, and the Redlocks, which
+// use several: one file for each, which reads like the recipe that it implements.
+// The flawed ones are exactly as flawed as their source.
 package redis
 
 import (
@@ -15,27 +15,27 @@ import (
 // Options of a lock. The zero value is the lock as published.
 type Options struct {
 	TTL     time.Duration // the lease T
-	Timeout time.Duration // of one request; 0: T/4, and T/40 to one of several nodes
+	Timeout time.Duration // of one request; 0: T/4, or T/40 for one of several nodes
 	Token   bool          // draw a fencing token with each grant
-	Tokens  redis.Port    // draw it from this server instead, in a request of its own; zero: there is none
-	Spin    bool          // ask again at once, as the source of redis-set-lua does, instead of after a random wait
-	ReuseID bool          // one value for all acquisitions of a client, as a caller's request id may be
-	Claim   bool          // an acquire that finds its own value has acquired
+	Tokens  redis.Port    // draw it from this server instead, in a request of its own; zero: none
+	Spin    bool          // retry at once, as the source of redis-set-lua does, instead of after a random wait
+	ReuseID bool          // one value for all acquisitions of a client, like a caller's request id
+	Claim   bool          // an acquire that finds its own value has succeeded
 	Cap     bool          // a watchdog stops renewing 1.5 T after the grant
-	ZeroTTL bool          // ask for a lease of 0, which go-redis takes for a key that never expires
-	Once    bool          // nothing renews a lock that its caller has asked for once
+	ZeroTTL bool          // request a lease of 0, which go-redis turns into a key that never expires
+	Once    bool          // a lock that was acquired once is not renewed
 
-	FixedWait       bool // ask again after T/50, always
-	ExponentialWait bool // ask again after a random wait that doubles from T/1000 to T/10
+	FixedWait       bool // retry after T/50, always
+	ExponentialWait bool // retry after a random wait that doubles from T/1000 to T/10
 }
 
-// locker is what the locks share: a client's end, and how it waits.
+// locker is the common part of the locks: a client's data and its waits.
 type locker struct {
 	Options
 	host   locks.Host
 	port   redis.Port
 	id     string  // with ReuseID
-	leases []lease // room for the next ones
+	leases []lease // preallocated
 }
 
 func newLocker(h locks.Host, p redis.Port, o Options) locker {
@@ -49,10 +49,11 @@ func newLocker(h locks.Host, p redis.Port, o Options) locker {
 	return l
 }
 
-// Close has nothing to let go of.
+// Close has nothing to free.
 func (l *locker) Close(context.Context) error { return nil }
 
-// value is what an acquisition writes into its key, to know it again.
+// value returns the value that an acquisition writes into its key to recognise
+// it.
 func (l *locker) value() string {
 	if l.ReuseID {
 		return l.id
@@ -60,7 +61,7 @@ func (l *locker) value() string {
 	return l.host.Unique()
 }
 
-// counter is the key that a script draws tokens from with the grant.
+// counter returns the key from which a script draws tokens with the grant.
 func (l *locker) counter(name string) string {
 	if !l.Token {
 		return ""
@@ -68,22 +69,22 @@ func (l *locker) counter(name string) string {
 	return counterOf(name)
 }
 
-// counterOf is the key that counts the grants of a lock. The braces keep it in
-// the slot of the lock's key on a Redis Cluster.
+// counterOf returns the key that counts the grants of a lock. The braces put it
+// into the slot of the lock's key on a Redis Cluster.
 func counterOf(name string) string { return "{" + name + "}:token" }
 
-// mark is the head of a loop of tries: see wait for pause.
+// mark marks the beginning of a loop of tries; for pause see wait.
 func (l *locker) mark(pause time.Duration) {
 	if pause == 0 {
-		l.host.Mark("try") // which costs no memory
+		l.host.Mark("try") // without allocation
 		return
 	}
 	l.host.Mark("try", int64(pause))
 }
 
-// wait comes between two tries. last is what it returned before, 0 at first:
-// with ExponentialWait how long the wait may last, else always 0. Its error
-// means that ctx has ended, with every request answered and nothing of ours in
+// wait waits between two tries. last is its previous result, 0 at first: with
+// ExponentialWait the limit of the wait, else always 0. It returns an error if
+// ctx has ended; every request then has an answer and the client has no entry in
 // the store.
 func (l *locker) wait(ctx context.Context, last time.Duration) (time.Duration, error) {
 	shortest, spread := l.TTL/100, 3*l.TTL/100
@@ -102,7 +103,7 @@ func (l *locker) wait(ctx context.Context, last time.Duration) (time.Duration, e
 	return last, nil
 }
 
-// setNX is SET NX PX, with a token or a claim where the options ask for one.
+// setNX is SET NX PX, with a token or a claim according to the options.
 func (l *locker) setNX(ctx context.Context, name, value string) (token uint64, ok bool, err error) {
 	ttl := l.TTL
 	if l.ZeroTTL {
@@ -124,22 +125,22 @@ func (l *locker) setNX(ctx context.Context, name, value string) (token uint64, o
 	return token, ok, err
 }
 
-// lease is one grant: the value that its acquisition wrote under the lock's
-// name. How it is given back is what the locks differ in.
+// lease is one grant: the value that its acquisition wrote under the lock's name.
+// The locks differ in its release.
 type lease struct {
 	*locker
 	name, value string
 	token       uint64
 	until       time.Duration
 	release     func(context.Context, *lease) error
-	task        locks.Task // which renews it, where one does
+	task        locks.Task // renews it; nil: no renewal
 }
 
 func (l *lease) Token() uint64                     { return l.token }
 func (l *lease) Until() time.Duration              { return l.until }
 func (l *lease) Release(ctx context.Context) error { return l.release(ctx, l) }
 
-// granted is a new lease, once it has its token.
+// granted returns a new lease after drawing its token.
 func (l *locker) granted(ctx context.Context, g lease) (locks.Lease, error) {
 	if err := l.fence(ctx, &g); err != nil {
 		return nil, err
@@ -147,7 +148,7 @@ func (l *locker) granted(ctx context.Context, g lease) (locks.Lease, error) {
 	return l.keep(g), nil
 }
 
-// keep makes room for many leases: simulated clients take thousands a second.
+// keep stores leases in blocks: simulated clients take thousands a second.
 func (l *locker) keep(g lease) *lease {
 	if len(l.leases) == cap(l.leases) {
 		l.leases = make([]lease, 0, 32)
@@ -156,8 +157,8 @@ func (l *locker) keep(g lease) *lease {
 	return &l.leases[len(l.leases)-1]
 }
 
-// fence gives g its token, where that has to come from a server of its own.
-// Without it nothing is granted.
+// fence draws the token of g if it comes from a server of its own. Without the
+// token there is no grant.
 func (l *locker) fence(ctx context.Context, g *lease) error {
 	if err := l.draw(ctx, g); err != nil {
 		return undone(err, l.giveBack(g))
@@ -165,7 +166,7 @@ func (l *locker) fence(ctx context.Context, g *lease) error {
 	return nil
 }
 
-// draw asks the server that tokens come from, where the options name one.
+// draw draws a token from the server for tokens, if the options have one.
 func (o *Options) draw(ctx context.Context, g *lease) error {
 	if o.Tokens.Transport == nil {
 		return nil
@@ -178,23 +179,23 @@ func (o *Options) draw(ctx context.Context, g *lease) error {
 	return nil
 }
 
-// giveBack deletes the key of a grant that an acquire does not use. Without an
-// error nothing of it is left.
+// giveBack deletes the key of a grant that an acquire does not use. If the error
+// is nil the key is gone.
 func (l *locker) giveBack(g *lease) error {
 	_, err := l.port.CompareAndDelete(l.host.Life(), l.Timeout, g.name, g.value)
 	return err
 }
 
-// undone is the error of an acquire that has tried to undo what it did: left
-// says why something of it may still be there.
+// undone returns the error of an acquire that has tried to undo its changes. left
+// is the reason why some may remain.
 func undone(err, left error) error {
 	if left != nil {
-		return fmt.Errorf("%v; what was granted may still be there: %v", err, left)
+		return fmt.Errorf("%v; the grant may still exist: %v", err, left)
 	}
 	return locks.Definite(err)
 }
 
-// held turns what a release found into its error.
+// held returns the error of a release whose key was found or not.
 func held(ok bool, err error) error {
 	if err == nil && !ok {
 		return locks.ErrNotHeld

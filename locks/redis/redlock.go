@@ -5,16 +5,16 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// NewRedlock takes the lock on several nodes that know nothing of one another:
-// SET NX PX on all of them at once, each with a short time-out. It has the lock
-// if a majority granted it and something of the lease is left, after the time
-// that this took, by a clock that never jumps, and after what the nodes' clocks
-// may differ by. Else it deletes the key on all nodes, and tries again after a
-// random time.
+// NewRedlock takes the lock on several independent nodes: SET NX PX on all of
+// them at once, each with a short timeout. It has the lock if a majority granted
+// it and part of the lease is left. A clock that never jumps measures the time of
+// the round, and a margin allows for differences between the nodes' clocks.
+// Otherwise it deletes the key on all nodes and tries again after a random time.
 //
-// No node may forget a key before it ends: not by a restart without its data,
-// not by a clock that jumps, not by a replica that takes over. And it is a lease:
-// beyond its end what it guards is safe only with fencing, and it draws no tokens.
+// No node may lose a key before its expiry: neither by a restart without its
+// data, nor by a clock that jumps, nor by a failover to a replica. And it is a
+// lease: after its end the resource is safe only with fencing, and the lock draws
+// no tokens.
 //
 // Sources: the Redis manual, "Distributed Locks with Redis", "The Redlock
 // Algorithm", "Retry on Failure"; S. Sanfilippo, Is Redlock safe?
@@ -23,5 +23,5 @@ func NewRedlock(h locks.Host, nodes []redis.Port, o Options) locks.Locker {
 	return &r
 }
 
-// manual is Redlock as the Redis manual has it.
+// manual is Redlock as in the Redis manual.
 var manual = recipe{clock: mono, drift: hundredth, quorum: majority, parallel: true}

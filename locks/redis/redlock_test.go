@@ -25,14 +25,14 @@ var redlocks = map[string]makeRedlock{
 	"redlock-flawed-release":   redislocks.NewRedlockFlawedRelease,
 }
 
-// Every node is asked for the lock, and every node is told of the release: at
-// once or one after another, each within its time.
+// Every node gets the request for the lock and the release, at once or one after
+// the other, each with its timeout.
 func TestRedlockRecipes(t *testing.T) {
 	const ms = time.Millisecond
 	for _, tt := range []struct {
 		name    string
 		set     string
-		asking  time.Duration // how long all nodes take
+		asking  time.Duration // duration of the requests to all nodes
 		timeout time.Duration
 		until   time.Duration
 	}{
@@ -65,15 +65,15 @@ func TestRedlockRecipes(t *testing.T) {
 				t.Errorf("sent %q by %v, want %q", d.sent, d.Time, want)
 			}
 			if slices.ContainsFunc(d.timeouts, func(got time.Duration) bool { return got != tt.timeout }) {
-				t.Errorf("time-outs %v, want %v", d.timeouts, tt.timeout)
+				t.Errorf("timeouts %v, want %v", d.timeouts, tt.timeout)
 			}
 		})
 	}
 }
 
-// What the nodes answer to the first request: + grants, - is another's, x cannot
-// be reached, ? never gets it, o grants and does not answer, ! answers with an
-// error.
+// answers sets the nodes' answers to the first request: + grants, - has another's
+// key, x is unreachable, ? never gets it, o grants without an answer, ! returns
+// an error.
 func answers(d *desk, text string) *desk {
 	for i, a := range text {
 		n := d.nodes[i]
@@ -128,25 +128,25 @@ func TestQuorum(t *testing.T) {
 	}
 }
 
-// A round that fails is undone on every node, also after the caller's time and
-// where a node said no, and is a definite no only if nothing can be left.
+// A failed round is undone on every node, even after the end of the caller's time
+// and on nodes that refused. The error is definite only if no key can be left.
 func TestAFailedRoundIsUndone(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
-		nodes    string // as answers has it
-		undo     []any  // what each answers to the script
+		nodes    string // see answers
+		undo     []any  // each node's answer to the script
 		definite bool
 	}{
 		{"a minority granted", "+--", nil, true},
-		{"nobody granted", "---", nil, true},
-		{"nobody can be reached", "xxx", nil, true},
-		{"the one that granted says nothing", "+--", []any{errLost, nil, nil}, false},
-		{"the one that granted cannot be reached", "+--", []any{errNever, nil, nil}, false},
-		{"one that refused says nothing", "+--", []any{nil, nil, errLost}, false},
-		{"one that refused cannot be reached", "+--", []any{nil, nil, errNever}, true},
-		{"one never answered, and has nothing", "--?", nil, false},
-		{"one did not answer, and had the key", "--o", nil, true},
-		{"one did not answer, and says nothing", "--o", []any{nil, nil, errLost}, false},
+		{"no node granted", "---", nil, true},
+		{"no node is reachable", "xxx", nil, true},
+		{"the granting node does not answer", "+--", []any{errLost, nil, nil}, false},
+		{"the granting node is unreachable", "+--", []any{errNever, nil, nil}, false},
+		{"a refusing node does not answer", "+--", []any{nil, nil, errLost}, false},
+		{"a refusing node is unreachable", "+--", []any{nil, nil, errNever}, true},
+		{"one node never got the request", "--?", nil, false},
+		{"one node granted without an answer", "--o", nil, true},
+		{"one node granted and never answers", "--o", []any{nil, nil, errLost}, false},
 	} {
 		for _, lock := range []string{"redlock", "redlock-seed"} {
 			d := answers(newNodes(t, 3), tt.nodes)
@@ -162,16 +162,16 @@ func TestAFailedRoundIsUndone(t *testing.T) {
 			}
 			for i := range d.nodes {
 				if !slices.Contains(d.sent, fmt.Sprintf("%d: script a id1", i+1)) {
-					t.Errorf("%s, %s: node %d is not told: %q", lock, tt.name, i+1, d.sent)
+					t.Errorf("%s, %s: node %d got no delete: %q", lock, tt.name, i+1, d.sent)
 				}
 			}
 		}
 	}
 }
 
-// The flawed release and the flawed undoing of a round tell only the nodes that
-// said yes.
-func TestOnlyGrantorsAreTold(t *testing.T) {
+// The flawed release and the flawed undo send the delete only to nodes that
+// answered yes.
+func TestOnlyGrantorsGetTheDelete(t *testing.T) {
 	for nodes, told := range map[string][]string{
 		"+++oo": {"1: script a id1", "2: script a id1", "3: script a id1"},
 		"++ooo": {"1: script a id1", "2: script a id1"},
@@ -185,12 +185,12 @@ func TestOnlyGrantorsAreTold(t *testing.T) {
 		}
 		got := slices.DeleteFunc(d.sent, func(s string) bool { return !strings.Contains(s, "script") })
 		if !slices.Equal(got, told) {
-			t.Errorf("%s: told %q, want %q", nodes, got, told)
+			t.Errorf("%s: sent %q, want %q", nodes, got, told)
 		}
 	}
 }
 
-// A doubt of one round is not forgotten in the next.
+// An uncertain round makes the final error uncertain.
 func TestADoubtStays(t *testing.T) {
 	d := answers(newNodes(t, 3), "?--")
 	_, err := redislocks.NewRedlock(d, d.ports(), tenSeconds).Acquire(d.Ends(time.Second), "a")
@@ -199,7 +199,7 @@ func TestADoubtStays(t *testing.T) {
 	}
 }
 
-// What undoes a round may come late: then it does not find the next one.
+// The undo of a round may be late: it does not delete the key of the next round.
 func TestARoundIsNotUndoneByTheOneBefore(t *testing.T) {
 	for _, lock := range []string{"redlock", "redlock-seed"} {
 		d := newNodes(t, 3)
@@ -212,7 +212,7 @@ func TestARoundIsNotUndoneByTheOneBefore(t *testing.T) {
 		}
 		for i, p := range d.ports() {
 			if again, err := p.CompareAndDelete(t.Context(), time.Second, "a", "id1"); again || err != nil {
-				t.Errorf("%s: what undoes the first round deletes the key of node %d: %v", lock, i+1, err)
+				t.Errorf("%s: the undo of the first round deletes the key of node %d: %v", lock, i+1, err)
 			}
 		}
 		if err := lease.Release(t.Context()); err != nil {
@@ -221,7 +221,7 @@ func TestARoundIsNotUndoneByTheOneBefore(t *testing.T) {
 	}
 }
 
-// What is left of the lease after the round has to be something.
+// A round that leaves nothing of the lease fails.
 func TestARoundThatTookTooLong(t *testing.T) {
 	slow := func(d *desk, each time.Duration) *desk {
 		for _, n := range d.nodes {
@@ -232,7 +232,7 @@ func TestARoundThatTookTooLong(t *testing.T) {
 	for _, tt := range []struct {
 		lock    string
 		each    time.Duration
-		jump    time.Duration // of the wall clock, meanwhile
+		jump    time.Duration // of the wall clock during the round
 		until   time.Duration // 0: it fails
 		granted bool
 	}{
@@ -263,9 +263,9 @@ func TestARoundThatTookTooLong(t *testing.T) {
 
 func TestWhatAReleaseOfManyNodesKnows(t *testing.T) {
 	for _, tt := range []struct {
-		nodes    string // + has the key, - has not, ? does not answer, x is never asked
+		nodes    string // + has the key, - does not, ? does not answer, x is never asked
 		want     error
-		definite bool // of another error
+		definite bool // for other errors
 	}{
 		{"+++++", nil, true},
 		{"+++??", nil, true},

@@ -8,39 +8,39 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// redlockContinue is a redlock whose rounds also renew.
+// redlockContinue is a redlock whose rounds also renew the lock.
 type redlockContinue struct {
 	redlock
-	newest string // the value that the last round wrote, whether or not it got the lock
+	newest string // the value of the last round, successful or not
 }
 
-// NewRedlockContinue keeps a Redlock until it is released, by taking it again
-// and again: a script that deletes the key if it holds the value of the round
-// before, and then sets it, with a new value, if it is not there.
+// NewRedlockContinue keeps a Redlock until its release by taking it repeatedly. A
+// script deletes the key if it has the value of the previous round, and then sets
+// it with a new value if it is missing.
 //
 // The article says that one call keeps the lock until its release. The code that
-// it points to renews nothing: the caller has to call again in time. Option Once is
-// the article's caller, who calls once and loses the lock when the lease ends.
-// The task that does such a round every T/2 is ours. With it, the lock breaks
+// it links renews nothing: the caller must call again in time. Option Once is the
+// article's caller, who calls once and loses the lock at the end of the lease.
+// The task that does such a round every T/2 is ours. With it the lock breaks
 // without any fault:
 //
-//   - A renewal takes what is free. Nobody tells the task of a release, and the
-//     round that comes after it takes the lock for nobody, renews it, and has it
-//     for ever. Only a task that finds the lock taken in three rounds ends.
-//   - A renewal that fails deletes what it has set, which is the lock of a client
-//     that works on, and is not told. It fails for a time: the clock counts whole
-//     seconds, so that a round in which one ends has taken a second, all of
-//     a lease of one. Or for the value of the round before. There is one for all
-//     that a client does, and each round leaves its own behind, the one that got
-//     nothing, too: then no later round knows the lock as its own, nor does the
-//     release, and it runs out under its holder.
-//   - The same clock makes a round that was slow and within one second take no
-//     time: the lease ends before its holder thinks.
+//   - A renewal takes a free lock. The task is not notified of a release, so its next
+//     round takes the lock without a holder, and keeps it for ever. The task ends only
+//     after three rounds in which it finds the lock taken.
+//   - A renewal that fails deletes its keys. That is the lock of a client that goes on
+//     working and is not notified. One reason for a failure is time: the clock counts
+//     whole seconds, so a round during which a second ends seems to take one second,
+//     which is all of a lease of one second. Another reason is the value of the previous
+//     round. A client has only one for all its rounds, and each round replaces it, even
+//     if it fails. Then neither a later round nor the release recognises the lock, and
+//     it expires during the hold.
+//   - The same clock makes a slow round within one second take no time: the lease ends
+//     before its holder expects it.
 //
 // Sources: imcoderlemon, Three ways to lock with Redis (in Chinese), the third,
-// "until released"; redlock-cpp, ContinueLock, Unlock and the example CLockExample,
-// whose loop takes the lock every 10 s for 14 and never ends. It limits the time
-// of no command: here that is what it is for a lock on one server, T/4.
+// "until released"; redlock-cpp, ContinueLock, Unlock and the example
+// CLockExample, whose loop takes the lock every 10 s for 14 s and never ends. It
+// has no timeout for commands: here it is that of a lock on one server, T/4.
 func NewRedlockContinue(h locks.Host, nodes []redis.Port, o Options) locks.Locker {
 	o.Timeout = cmp.Or(o.Timeout, o.TTL/4)
 	return &redlockContinue{redlock: newRedlock(h, nodes, o, recipe{clock: wallSeconds, drift: hundredth, quorum: majority})}
@@ -63,8 +63,8 @@ func (l *redlockContinue) Acquire(ctx context.Context, name string) (locks.Lease
 	return own, nil
 }
 
-// take does rounds until one gets the lock, or tries of them have not; 0: any
-// number.
+// take does rounds until one gets the lock or that many tries have failed; 0: no
+// limit.
 func (l *redlockContinue) take(ctx context.Context, name string, tries int) (g lease, votes []vote, err error) {
 	value := l.host.Unique()
 	var left error
@@ -90,8 +90,8 @@ func (l *redlockContinue) take(ctx context.Context, name string, tries int) (g l
 	}
 }
 
-// renew takes the lock again until three rounds have not got it, and tells
-// nobody.
+// renew takes the lock again until three rounds have failed. It does not report
+// that.
 func (l *redlockContinue) renew(ctx context.Context, own *lease) {
 	for {
 		l.host.Mark("renew")

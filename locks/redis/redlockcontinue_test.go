@@ -10,7 +10,7 @@ import (
 	redislocks "github.com/lockcheck/lockcheck/locks/redis"
 )
 
-// values is what the nodes hold.
+// values returns the values on the nodes.
 func (d *desk) values() (list []string) {
 	for _, n := range d.nodes {
 		list = append(list, n.value())
@@ -20,8 +20,7 @@ func (d *desk) values() (list []string) {
 
 func all(value string) []string { return slices.Repeat([]string{value}, 3) }
 
-// A round gives way to the value of the one before, and a task does one every
-// T/2.
+// A round replaces the previous round's value, and a task does a round every T/2.
 func TestContinueTakesTheLockAgainAndAgain(t *testing.T) {
 	d := newNodes(t, 3)
 	lease := take(t, redislocks.NewRedlockContinue(d, d.ports(), tenSeconds))
@@ -39,7 +38,7 @@ func TestContinueTakesTheLockAgainAndAgain(t *testing.T) {
 	}
 }
 
-// With Once there is no task: the lease ends in time.
+// With Once there is no task: the lease ends on time.
 func TestContinueOnceRenewsNothing(t *testing.T) {
 	d := newNodes(t, 3)
 	once := tenSeconds
@@ -52,7 +51,7 @@ func TestContinueOnceRenewsNothing(t *testing.T) {
 	}
 }
 
-// Nobody tells the task of the release: if it finds the lock free it takes it,
+// The task is not notified of the release: if it finds the lock free it takes it
 // and keeps it.
 func TestContinueGoesOnAfterTheRelease(t *testing.T) {
 	d := newNodes(t, 3)
@@ -65,7 +64,7 @@ func TestContinueGoesOnAfterTheRelease(t *testing.T) {
 	if _, err := other.Acquire(d.Ends(d.Time+time.Minute), "a"); !errors.Is(err, locks.ErrNotAcquired) {
 		t.Errorf("another client: %v; the nodes hold %q", err, d.values())
 	}
-	take(t, l) // its own client takes the value of the last round for its own
+	take(t, l) // its own client recognises the last round's value
 }
 
 func TestContinueEndsWhereTheLockIsTaken(t *testing.T) {
@@ -76,12 +75,12 @@ func TestContinueEndsWhereTheLockIsTaken(t *testing.T) {
 	}
 	d.Pass(time.Hour)
 	if rounds := len(d.sent) - 3; rounds != 3*6 || len(d.news) > 0 {
-		t.Errorf("%d requests to three nodes, news %v: three rounds, each undone, and no word", rounds, d.news)
+		t.Errorf("%d requests to three nodes, news %v; want three rounds, each undone, and no news", rounds, d.news)
 	}
 }
 
-// With a lease of a second a renewal fails if a second ends in it, and takes
-// the lock from under its holder.
+// With a lease of one second a renewal fails if a second ends in it, and deletes
+// its holder's lock.
 func TestContinueDeletesWhatItFailsToRenew(t *testing.T) {
 	d := newNodes(t, 3)
 	d.Time = 490 * time.Millisecond
@@ -91,19 +90,19 @@ func TestContinueDeletesWhatItFailsToRenew(t *testing.T) {
 	d.Pass(1010 * time.Millisecond)
 	take(t, redislocks.NewRedlock(d, d.ports(), oneSecond))
 	if end := until(lease); d.Time >= end || len(d.news) != 0 {
-		t.Errorf("another holds at %v; the first believed in it until %v, and was told %v", d.Time, end, d.news)
+		t.Errorf("another holds at %v; the first believed that it holds until %v, news %v", d.Time, end, d.news)
 	}
 }
 
-// Two rounds of one client at once: the one that gets nothing leaves its value
-// behind, and the client does not know its lock any more.
+// Two rounds of a client overlap: the failed one replaces the value, and the
+// client no longer recognises its lock.
 func TestContinueForgetsItsLock(t *testing.T) {
 	d := newNodes(t, 3)
 	l := redislocks.NewRedlockContinue(d, d.ports(), tenSeconds)
 	if err := take(t, l).Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	d.Pass(5*time.Second + 2500*time.Microsecond) // the task is due in half a millisecond
+	d.Pass(5*time.Second + 2500*time.Microsecond) // half a millisecond before the task's round
 	lease := take(t, l)
 	d.Pass(d.Time + 10*time.Millisecond)
 	if !slices.Equal(d.values(), all("id2")) {
@@ -114,7 +113,7 @@ func TestContinueForgetsItsLock(t *testing.T) {
 	}
 }
 
-// The nodes were slow, and all in one second: no time has passed.
+// The nodes were slow, but within one second: the round seems to take no time.
 func TestContinueCountsSeconds(t *testing.T) {
 	d := newNodes(t, 3)
 	oneSecond := redislocks.Options{TTL: time.Second}

@@ -5,7 +5,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// NewRedlockFlawedQuorum is NewRedlock with a flaw: a majority of the nodes that have
+// NewRedlockFlawedQuorum is NewRedlock with a flaw: a majority of the nodes that
 // answered is enough. Two clients that reach different nodes both have one.
 //
 // Source: SPSCommerce/redlock-py, issue 6.

@@ -6,7 +6,7 @@ import (
 )
 
 // NewRedlockFlawedRelease is NewRedlock with a flaw: it deletes the key only on
-// nodes that answered yes. A node whose yes was lost keeps the key until it
+// nodes that answered yes. A node whose answer was lost keeps the key until it
 // expires.
 //
 // Sources: imcoderlemon, Three ways to lock with Redis (in Chinese), the third,

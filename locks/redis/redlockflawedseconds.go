@@ -5,9 +5,10 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// NewRedlockFlawedSeconds is NewRedlock with a flaw: it counts whole seconds. A round
-// may have taken almost one more than it thinks; and one of a millisecond that a
-// second ends in has taken a second, which is all of a short lease.
+// NewRedlockFlawedSeconds is NewRedlock with a flaw: it counts whole seconds. A
+// round may have taken almost a second more than measured. A round of one
+// millisecond during which a second ends seems to take a second, which may be all
+// of a short lease.
 //
 // Source: redlock-cpp, Lock, which reads time(NULL).
 func NewRedlockFlawedSeconds(h locks.Host, nodes []redis.Port, o Options) locks.Locker {

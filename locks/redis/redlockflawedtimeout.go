@@ -8,12 +8,12 @@ import (
 )
 
 // NewRedlockFlawedTimeout is NewRedlock with a flaw: it asks the nodes one after
-// another, and waits for each for as long as it takes. One that hangs keeps the
-// client from all the others, although a majority is up.
+// the other, without a timeout. A node that hangs keeps the client from all the
+// others, although a majority is up.
 //
-// Source: redlock-cpp, AddServerUrl, which limits the time to connect and that
-// of no command; the Redis manual, "Distributed Locks with Redis", "The Redlock
-// Algorithm", step 2, asks for a limit.
+// Source: redlock-cpp, AddServerUrl, which has a timeout for connecting but none
+// for commands; the Redis manual, "Distributed Locks with Redis", "The Redlock
+// Algorithm", step 2, requires one.
 func NewRedlockFlawedTimeout(h locks.Host, nodes []redis.Port, o Options) locks.Locker {
 	o.Timeout = forEver
 	flawed := manual
@@ -22,5 +22,6 @@ func NewRedlockFlawedTimeout(h locks.Host, nodes []redis.Port, o Options) locks.
 	return &r
 }
 
-// forEver is longer than any run: a time-out of 0 would be the transport's own.
+// forEver is longer than any run: a timeout of 0 would be the transport's
+// default.
 const forEver = time.Hour

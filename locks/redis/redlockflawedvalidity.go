@@ -6,8 +6,8 @@ import (
 )
 
 // NewRedlockFlawedValidity is NewRedlock with a flaw: after a round that was not
-// too slow, it believes in the whole lease. But the nodes count from the
-// moment at which each of them set its key.
+// too slow it assumes the whole lease. But each node counts from the moment at
+// which it set its key.
 //
 // Source: imcoderlemon, Three ways to lock with Redis (in Chinese), the third,
 // whose fourth step subtracts the time of the round.

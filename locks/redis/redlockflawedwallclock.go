@@ -5,8 +5,8 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// NewRedlockFlawedWallClock is NewRedlock with a flaw: the wall clock says how long a
-// round took. One that is set back meanwhile hides it.
+// NewRedlockFlawedWallClock is NewRedlock with a flaw: it measures a round with
+// the wall clock. A clock that is set back during the round hides its length.
 //
 // Source: S. Sanfilippo, Is Redlock safe?, which asks for a monotonic clock.
 func NewRedlockFlawedWallClock(h locks.Host, nodes []redis.Port, o Options) locks.Locker {

@@ -5,11 +5,11 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// NewRedlockSeed is Redlock as a popular account tells it: the nodes one after
-// another, the time that this took by the wall clock in milliseconds, and what
-// is left of the lease without anything off for clocks that drift. How long to
-// wait after a round that failed it does not say: here it is always T/50, so
-// that clients who split the nodes between them meet again.
+// NewRedlockSeed is Redlock as a popular article describes it. It asks the nodes
+// one after the other, measures the round with the wall clock in milliseconds,
+// and does not shorten the lease for clock drift. The article does not say how
+// long to wait after a failed round: here it is always T/50, so that clients that
+// split the nodes between them collide again.
 //
 // Source: imcoderlemon, Three ways to lock with Redis (in Chinese), the third.
 func NewRedlockSeed(h locks.Host, nodes []redis.Port, o Options) locks.Locker {

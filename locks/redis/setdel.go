@@ -11,8 +11,8 @@ import (
 type setDel struct{ deleter }
 
 // NewSetDel takes the lock with SET NX PX, so that the key always expires, and
-// gives it back with a bare DEL: a holder whose lease has ended deletes the
-// key of the next one.
+// releases it with a bare DEL: a holder whose lease has ended deletes the next
+// holder's key.
 //
 // Source: the Redis manual, "Distributed Locks with Redis", "Correct
 // Implementation with a Single Instance", which warns of it.
@@ -24,8 +24,7 @@ func (l *setDel) Acquire(ctx context.Context, name string) (locks.Lease, error) 
 	return l.acquire(ctx, name, bareDel)
 }
 
-// deleter is a locker that releases with a bare DEL, for which nobody needs a
-// lease.
+// deleter is a locker that releases with a bare DEL, which needs no lease.
 type deleter struct{ locker }
 
 // ReleaseName deletes the key, whoever's it is.
@@ -33,7 +32,7 @@ func (l *deleter) ReleaseName(ctx context.Context, name string) error {
 	return held(l.port.Del(ctx, l.Timeout, name))
 }
 
-// bareDel gives a lease back without a look at whose the key is by now.
+// bareDel releases a lease without checking the owner of the key.
 func bareDel(ctx context.Context, l *lease) error {
 	return held(l.port.Del(ctx, l.Timeout, l.name))
 }
@@ -63,10 +62,10 @@ func (l *locker) take(ctx context.Context, name string) (lease, error) {
 	}
 }
 
-// try asks for the key once.
+// try requests the key once.
 //
-// A lease counts from the moment before the request was sent: the server
-// cannot have set the key earlier. A key that never expires has none.
+// A lease counts from the moment before the request was sent: the server cannot
+// have set the key earlier. The lease of a key that never expires has no end.
 func (l *locker) try(ctx context.Context, name, value string) (g lease, ok bool, err error) {
 	until := l.host.Mono() + l.TTL
 	if l.ZeroTTL {

@@ -10,8 +10,8 @@ import (
 type setGetDel struct{ locker }
 
 // NewSetGetDel checks before it deletes: GET, compare, DEL. These are three
-// steps, and between the second and the third the lease may end and somebody
-// else come in.
+// steps. Between the second and the third the lease may end and another client
+// may take the lock.
 //
 // Source: jiaduo, Distributed locks with Redis and with ZooKeeper (in
 // Chinese), which shows the race of threads A and B before it turns to

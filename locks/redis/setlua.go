@@ -9,15 +9,15 @@ import (
 
 type setLua struct{ locker }
 
-// NewSetLua is the lock that the Redis manual recommends for one server: SET
-// NX PX with a value that nobody else has, and a script that deletes the key
-// only if it still holds that value. A release never hurts anybody else; but a
-// lease ends on time whether its holder knows it or not, so what the lock
-// guards is safe only with fencing tokens.
+// NewSetLua is the lock that the Redis manual recommends for one server: SET NX
+// PX with a unique value, and a script that deletes the key only if it still has
+// that value. A release never affects another client. But a lease ends on time
+// whether its holder knows it or not, so the resource is safe only with fencing
+// tokens.
 //
-// Sources: the Redis manual, "Distributed Locks with Redis"; jiaduo,
-// Distributed locks with Redis and with ZooKeeper, and imcoderlemon, Three ways
-// to lock with Redis (both in Chinese; they spin: option Spin).
+// Sources: the Redis manual, "Distributed Locks with Redis"; jiaduo, Distributed
+// locks with Redis and with ZooKeeper, and imcoderlemon, Three ways to lock with
+// Redis (both in Chinese; they spin: option Spin).
 func NewSetLua(h locks.Host, p redis.Port, o Options) locks.Locker {
 	return &setLua{newLocker(h, p, o)}
 }
@@ -26,7 +26,7 @@ func (l *setLua) Acquire(ctx context.Context, name string) (locks.Lease, error) 
 	return l.acquire(ctx, name, compareAndDelete)
 }
 
-// compareAndDelete gives a lease back if it is still there.
+// compareAndDelete releases a lease if it still exists.
 func compareAndDelete(ctx context.Context, l *lease) error {
 	return held(l.port.CompareAndDelete(ctx, l.Timeout, l.name, l.value))
 }

@@ -12,11 +12,10 @@ import (
 
 type setLuaWait struct{ locker }
 
-// NewSetLuaWait is NewSetLua for a master with replicas, with a flaw: it waits,
-// for up to T/20, until one replica has the key, and takes that for safe. If
-// none has, it deletes the key and tries again. But WAIT is no consensus:
-// nothing keeps another replica from becoming the master, one that has never
-// heard of the key.
+// NewSetLuaWait is NewSetLua for a master with replicas, with a flaw: it waits
+// for up to T/20 until one replica has the key, and considers that safe. If no
+// replica has it, it deletes the key and tries again. But WAIT is no consensus:
+// another replica without the key can still become the master.
 //
 // Source: the Redis manual's page on WAIT, "Consistency and WAIT".
 func NewSetLuaWait(h locks.Host, p redis.Port, o Options) locks.Locker {
@@ -46,8 +45,8 @@ func (l *setLuaWait) Acquire(ctx context.Context, name string) (locks.Lease, err
 
 var errNoReplica = errors.New("no replica has the key")
 
-// replicated tells whether a replica has the key. If none has, and without an
-// error, the key is gone.
+// replicated reports whether a replica has the key. If none has and the error is
+// nil, the key is gone.
 func (l *setLuaWait) replicated(ctx context.Context, g *lease) (bool, error) {
 	n, err := l.port.Wait(ctx, l.Timeout, 1, l.TTL/20)
 	if err == nil && n > 0 {

@@ -8,12 +8,12 @@ import (
 	redislocks "github.com/lockcheck/lockcheck/locks/redis"
 )
 
-// WAIT has to say that a replica has the key.
+// WAIT must confirm that a replica has the key.
 func TestTooFewReplicas(t *testing.T) {
 	const script = "script a id1"
 	for _, tt := range []struct {
 		name     string
-		answers  []any // to SET, WAIT, the script that deletes
+		answers  []any // to SET, to WAIT, and to the script that deletes the key
 		granted  bool
 		definite bool
 	}{

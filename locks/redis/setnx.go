@@ -10,9 +10,9 @@ import (
 
 type setNX struct{ deleter }
 
-// NewSetNX is the naive lock: SETNX to take it, DEL to give it back, and no
-// expiry. It excludes others as long as the server keeps the key, and a holder
-// that dies keeps it for ever.
+// NewSetNX is the naive lock: SETNX to acquire, DEL to release, and no expiry. It
+// excludes others as long as the server keeps the key. A holder that dies keeps
+// the lock for ever.
 //
 // Source: the Redis manual's page on SETNX, "Handling deadlocks".
 func NewSetNX(h locks.Host, p redis.Port, o Options) locks.Locker {
@@ -36,7 +36,7 @@ func (l *setNX) Acquire(ctx context.Context, name string) (locks.Lease, error) {
 	}
 }
 
-// setNXForever is SETNX, with a token where the options ask for one.
+// setNXForever is SETNX, with a token if the options say so.
 func (l *locker) setNXForever(ctx context.Context, name, value string) (token uint64, ok bool, err error) {
 	if l.Token {
 		token, err = l.port.Grant(ctx, l.Timeout, name, value, l.counter(name), 0)

@@ -7,12 +7,12 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// NewSetNXDelStale is NewSetNXGetSetFixed with a flaw: it takes a lock that has
-// ended with DEL and SETNX. Two clients may see the same end. The second one's
-// DEL then removes what the first one's SETNX has set, and both hold.
+// NewSetNXDelStale is NewSetNXGetSetFixed with a flaw: it takes an expired lock
+// with DEL and SETNX. Two clients may see the same expired key. The second one's
+// DEL then removes the key of the first one's SETNX, and both hold.
 //
-// Source: the Redis manual's page on SETNX, "Handling deadlocks", which tells it
-// of the clients C1, C2 and C3.
+// Source: the Redis manual's page on SETNX, "Handling deadlocks", with the
+// clients C1, C2 and C3.
 func NewSetNXDelStale(h locks.Host, p redis.Port, o Options) locks.Locker {
 	return &stamped{newLocker(h, p, o), delStale, dropUnlessEnded}
 }
@@ -24,7 +24,7 @@ func delStale(ctx context.Context, l *stamped, name string) (stamp, bool, error)
 	own := l.stamp()
 	ok, err := l.port.SetNX(ctx, l.Timeout, name, own.String())
 	if !ok {
-		return stamp{}, false, err // nothing of ours is there
+		return stamp{}, false, err // this client has set no key
 	}
 	return own, true, err
 }

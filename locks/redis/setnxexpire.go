@@ -11,12 +11,12 @@ import (
 
 type setNXExpire struct{ deleter }
 
-// NewSetNXExpire gives the key of SETNX its expiry in a second command: a
-// client that dies between the two leaves a key that never expires. The
-// release is a bare DEL, whoever holds the lock by then.
+// NewSetNXExpire sets the expiry of SETNX's key in a second command: a client
+// that dies between the two leaves a key that never expires. The release is a
+// bare DEL, whoever holds the lock then.
 //
-// Source: the pattern that the Redis manual's page on SET, "Patterns",
-// replaces by a single command.
+// Source: the pattern that the Redis manual's page on SET, "Patterns", replaces
+// by a single command.
 func NewSetNXExpire(h locks.Host, p redis.Port, o Options) locks.Locker {
 	return &setNXExpire{deleter{newLocker(h, p, o)}}
 }
@@ -32,7 +32,8 @@ func (l *setNXExpire) Acquire(ctx context.Context, name string) (locks.Lease, er
 		if ok {
 			sent := l.host.Mono()
 			if _, err := l.port.PExpire(ctx, l.Timeout, name, l.TTL); err != nil {
-				// The key is ours, so not even a PEXPIRE that never left makes this a definite no.
+				// The key is set, so the error is not definite even if PEXPIRE
+				// was never sent.
 				return nil, fmt.Errorf("the key is set, without an expiry: %v", err)
 			}
 			return l.granted(ctx, lease{locker: &l.locker, name: name, value: value, token: token, until: sent + l.TTL, release: bareDel})

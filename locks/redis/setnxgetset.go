@@ -10,21 +10,20 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// NewSetNXGetSet keeps in the key the time at which the lock ends, and no
-// expiry: SETNX takes it, and from a lock that has ended GETSET does, if what it
-// replaced had ended, too. Two things are wrong. The clients' wall clocks decide
-// who holds. And the release looks at the key and deletes it only if the time in
-// it has passed, the wrong way round: a lock that is given back in time stays
-// until it ends, and one that is given back late is deleted whoever has it by
-// then.
+// NewSetNXGetSet stores the lock's end as the value of a key without an expiry.
+// SETNX takes the lock. After its end GETSET takes it, if the replaced value had
+// ended, too. It has two flaws. The clients' wall clocks decide who holds. And
+// the release checks the key the wrong way round: it deletes the key only if its
+// time has passed. A release in time leaves the lock until its end, and a late
+// release deletes the key of any later holder.
 //
 // Source: imcoderlemon, Three ways to lock with Redis (in Chinese), the first.
 func NewSetNXGetSet(h locks.Host, p redis.Port, o Options) locks.Locker {
 	return &stamped{newLocker(h, p, o), getSet, dropIfEnded}
 }
 
-// dropIfEnded deletes a key whose time has passed. One whose time has not it
-// leaves alone, and takes that for a release.
+// dropIfEnded deletes a key whose time has passed. It leaves another key alone
+// and reports success.
 func dropIfEnded(ctx context.Context, l *lease) error {
 	now, ok, err := l.port.Get(ctx, l.Timeout, l.name)
 	switch {
@@ -38,20 +37,20 @@ func dropIfEnded(ctx context.Context, l *lease) error {
 	return held(l.port.Del(ctx, l.Timeout, l.name))
 }
 
-// stamped is the locks that keep in the key the time at which it ends. They
-// differ in how they take one that has ended, and in the release.
+// stamped is the locks whose key has the lock's end as its value. They differ in
+// how they take an expired lock, and in the release.
 type stamped struct {
 	locker
 	steal   func(ctx context.Context, l *stamped, name string) (stamp, bool, error)
 	release func(context.Context, *lease) error
 }
 
-// stamp is a time as a key holds it, and the same instant on Host.Mono: the
-// client believes that it holds up to then.
+// stamp is the end of a lock: the value in the key, and the same instant on
+// Host.Mono, up to which the client believes that it holds.
 //
-// The sources write "now + timeout + 1" in Unix time, which is one second. Here
-// it is milliseconds, so that leases below a second make sense, and instead of
-// the 1 a tenth of the lease: the second of a lease of ten.
+// The sources write "now + timeout + 1" in Unix time, so 1 is one second. Here
+// the unit is milliseconds, to allow leases below a second. The 1 becomes a tenth
+// of the lease, which is one second for a lease of ten.
 type stamp struct {
 	ms    int64
 	until time.Duration
@@ -64,19 +63,19 @@ func (l *stamped) stamp() stamp {
 
 func (s stamp) String() string { return strconv.FormatInt(s.ms, 10) }
 
-// ended tells whether the time that a key holds has passed, by this client's
-// wall clock. What is no time never ends.
+// ended reports whether the time in a key has passed by this client's wall clock.
+// An invalid time never passes.
 func (l *locker) ended(value string) bool {
 	ms, err := strconv.ParseInt(value, 10, 64)
 	return err == nil && l.host.Now().UnixMilli() > ms
 }
 
-// Acquire waits until SETNX or steal has put a time of its own into the key.
+// Acquire waits until SETNX or steal has stored a time of its own in the key.
 //
-// It is sure to have failed only if none is left there: a steal that came too
-// late has written into the key of another, and cannot take that back.
+// Its error is definite only if no such time is left: a late steal has
+// overwritten another's key and cannot undo that.
 func (l *stamped) Acquire(ctx context.Context, name string) (locks.Lease, error) {
-	var left int64 // what such a steal wrote, 0 if nothing of it is there
+	var left int64 // the value of such a steal; 0: none is left
 	var pause time.Duration
 	for {
 		l.host.Mark("try", int64(pause), left)
@@ -118,9 +117,9 @@ func (l *stamped) try(ctx context.Context, name string, left *int64) (own stamp,
 	return own, ok, err
 }
 
-// getSet takes a lock that has ended. Who comes second sees the time of who came
-// first, and has not got the lock; but has made it last a little longer. A key
-// that is gone by then was nobody's, and is taken.
+// getSet takes an expired lock. A client that comes second gets the first one's
+// time as the reply and has not got the lock, but has extended it a little. A
+// missing key had no owner, and the client takes it.
 func getSet(ctx context.Context, l *stamped, name string) (stamp, bool, error) {
 	own := l.stamp()
 	old, had, err := l.port.GetSet(ctx, l.Timeout, name, own.String())

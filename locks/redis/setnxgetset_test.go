@@ -11,7 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// With T of 10 s a time in a key is 11 s ahead, as the source has it.
+// With a T of 10 s the time in a key is 11 s ahead, as in the source.
 var tenSeconds = redislocks.Options{TTL: 10 * time.Second}
 
 func TestALockThatHasEndedIsTaken(t *testing.T) {
@@ -19,19 +19,19 @@ func TestALockThatHasEndedIsTaken(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		new     makeLock
-		held    string // what the key holds at 20 s
+		held    string // the key's value at 20 s
 		answers []any
 		sent    []string // of the first try
 		until   time.Duration
 	}{
 		{"its time has passed", redislocks.NewSetNXGetSet, "19999", nil, []string{"SETNX a 31000", "GET a", "GETSET a 31002"}, 31002 * time.Millisecond},
-		{"it is gone when it is taken", redislocks.NewSetNXGetSet, "19999", []any{nil, nil, gone}, []string{"SETNX a 31000", "GET a", "GETSET a 31002"}, 31002 * time.Millisecond},
+		{"it is gone at the GETSET", redislocks.NewSetNXGetSet, "19999", []any{nil, nil, gone}, []string{"SETNX a 31000", "GET a", "GETSET a 31002"}, 31002 * time.Millisecond},
 		{"by DEL", redislocks.NewSetNXDelStale, "19999", nil, []string{"SETNX a 31000", "GET a", "DEL a", "SETNX a 31003"}, 31003 * time.Millisecond},
 		{"its time has not passed", redislocks.NewSetNXGetSet, "20002", nil, []string{"SETNX a 31000", "GET a"}, 0},
-		{"somebody else was first", redislocks.NewSetNXGetSet, "19999", []any{nil, nil, bulk("31001")}, []string{"SETNX a 31000", "GET a", "GETSET a 31002"}, 0},
-		{"somebody else was first, and nobody looks", redislocks.NewSetNXGetSetUnread, "19999", []any{nil, nil, bulk("31001")}, []string{"SETNX a 31000", "GET a", "GETSET a 31002"}, 31002 * time.Millisecond},
+		{"another client was first", redislocks.NewSetNXGetSet, "19999", []any{nil, nil, bulk("31001")}, []string{"SETNX a 31000", "GET a", "GETSET a 31002"}, 0},
+		{"another client was first, reply ignored", redislocks.NewSetNXGetSetUnread, "19999", []any{nil, nil, bulk("31001")}, []string{"SETNX a 31000", "GET a", "GETSET a 31002"}, 31002 * time.Millisecond},
 		{"it holds no time", redislocks.NewSetNXGetSet, "tomorrow", nil, []string{"SETNX a 31000", "GET a"}, 0},
-		{"it is gone when it is looked at", redislocks.NewSetNXGetSet, "19999", []any{nil, gone}, []string{"SETNX a 31000", "GET a"}, 0},
+		{"it is gone at the GET", redislocks.NewSetNXGetSet, "19999", []any{nil, gone}, []string{"SETNX a 31000", "GET a"}, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newDesk(t, tt.answers...)
@@ -48,16 +48,16 @@ func TestALockThatHasEndedIsTaken(t *testing.T) {
 	}
 }
 
-// A time that stands in the key of another is not nothing.
-func TestAGETSETThatCameTooLateIsNoDefiniteNo(t *testing.T) {
+// A time left in another's key makes the error uncertain.
+func TestALateGETSETIsUncertain(t *testing.T) {
 	const ms = time.Millisecond
 	for _, tt := range []struct {
 		name     string
 		after    []any         // the answers to a second try
-		end      time.Duration // of the caller's patience
+		end      time.Duration // the end of the caller's context
 		definite bool
 	}{
-		{"not looked at again", nil, 50 * ms, false},
+		{"not read again", nil, 50 * ms, false},
 		{"still there", []any{reply(0), bulk("11002")}, 150 * ms, false},
 		{"replaced", []any{reply(0), bulk("99999")}, 150 * ms, true},
 		{"still there, then cut off", []any{reply(0), bulk("11002"), errNever}, time.Second, false},
@@ -72,14 +72,14 @@ func TestAGETSETThatCameTooLateIsNoDefiniteNo(t *testing.T) {
 	}
 }
 
-// The release of the source deletes what is over, that of the manual what is
-// not. Neither asks whose it is.
+// The source's release deletes expired keys, the manual's deletes the others.
+// Neither checks the owner.
 func TestWhatTheReleaseOfATimeDeletes(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		new     makeLock
-		now     time.Duration // when it is given back
-		holds   string        // what the key holds then; "": what was written
+		now     time.Duration // the time of the release
+		holds   string        // the key's value then; "": unchanged
 		want    error
 		deleted bool
 	}{
@@ -109,12 +109,13 @@ func TestWhatTheReleaseOfATimeDeletes(t *testing.T) {
 		lease := take(t, create(d, d.port(), tenSeconds))
 		d.nodes[0].answers = []any{redis.Reply{Kind: redis.Nil}}
 		if err := lease.Release(t.Context()); !errors.Is(err, locks.ErrNotHeld) {
-			t.Errorf("a key that is gone: %v", err)
+			t.Errorf("a missing key: %v", err)
 		}
 	}
 }
 
-// The time in the key is the wall clock's, what the client believes is not.
+// The time in the key is the wall clock's. The client's own belief uses the
+// monotonic clock.
 func TestTimesAreTheWallClocks(t *testing.T) {
 	d := newDesk(t)
 	d.Skew = -15 * time.Second

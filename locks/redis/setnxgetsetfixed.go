@@ -7,11 +7,10 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// NewSetNXGetSetFixed is NewSetNXGetSet with the release that the Redis manual
-// means: GET, and DEL if the time in the key has not passed. Whose time it is
-// nobody asks: a holder that comes late finds the time of the next one, which
-// has not passed, and deletes it. And the clients' wall clocks still decide who
-// holds.
+// NewSetNXGetSetFixed is NewSetNXGetSet with the manual's release: GET, and DEL
+// if the time in the key has not passed. It does not check the owner: a late
+// holder finds the next holder's time, which has not passed, and deletes the key.
+// The clients' wall clocks still decide who holds.
 //
 // Source: the Redis manual's page on SETNX, "Handling deadlocks".
 func NewSetNXGetSetFixed(h locks.Host, p redis.Port, o Options) locks.Locker {

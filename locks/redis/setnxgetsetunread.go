@@ -7,12 +7,12 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// NewSetNXGetSetUnread is NewSetNXGetSetFixed with a flaw: it ignores the reply of
-// its GETSET. Two clients may see the same end. Both replace it, and both
-// believe that they hold the lock.
+// NewSetNXGetSetUnread is NewSetNXGetSetFixed with a flaw: it ignores the reply
+// of its GETSET. Two clients may see the same expired key. Both replace it, and
+// both believe that they hold the lock.
 //
 // Source: imcoderlemon, Three ways to lock with Redis (in Chinese), the first,
-// which warns that the reply has to be checked.
+// which warns that the reply must be checked.
 func NewSetNXGetSetUnread(h locks.Host, p redis.Port, o Options) locks.Locker {
 	return &stamped{newLocker(h, p, o), getSetUnread, dropUnlessEnded}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// fenced is every lock, and what its node answers to an acquire.
+// fenced returns every lock with its node's answers to an acquire.
 func fenced() map[string]fencedLock {
 	one := func(create makeLock, answers ...any) fencedLock {
 		return fencedLock{func(d *desk, o redislocks.Options) locks.Locker { return create(d, d.port(), o) }, answers}
@@ -39,8 +39,8 @@ type fencedLock struct {
 	answers []any
 }
 
-// on is a desk for the lock: its node answers as the lock needs it, then so
-// what, and the server of tokens answers token.
+// on returns a desk for the lock. Its node first answers as the lock needs it,
+// then with what. The server of tokens answers with token.
 func (f fencedLock) on(t *testing.T, token any, what ...any) (*desk, locks.Locker) {
 	d := newDesk(t, slices.Concat(f.answers, what)...)
 	tokens := d.node("tokens: ")
@@ -48,8 +48,8 @@ func (f fencedLock) on(t *testing.T, token any, what ...any) (*desk, locks.Locke
 	return d, f.create(d, redislocks.Options{TTL: 10 * time.Second, Tokens: redis.Port{Transport: tokens}})
 }
 
-// A token of a server of its own is drawn once the lock is there, and without it
-// the lock is given back.
+// A token from a separate server is drawn after the lock is acquired. If that
+// fails the lock is released.
 func TestATokenOfItsOwnServer(t *testing.T) {
 	for name, f := range fenced() {
 		t.Run(name, func(t *testing.T) {
@@ -63,18 +63,18 @@ func TestATokenOfItsOwnServer(t *testing.T) {
 					t.Errorf("%v, and the key holds %q", err, d.nodes[0].value())
 				}
 				if d.Pass(time.Minute); len(d.sent) != len(f.answers)+2 {
-					t.Errorf("after all was given back: %q", d.sent)
+					t.Errorf("after the release: %q", d.sent)
 				}
 				_, l = f.on(t, failure, errLost)
 				if _, err := l.Acquire(t.Context(), "a"); err == nil || locks.IsDefinite(err) {
-					t.Errorf("%v is definite, and the key may be there", err)
+					t.Errorf("%v is definite, but the key may exist", err)
 				}
 			}
 		})
 	}
 }
 
-// That the caller's patience is over does not keep a grant from being given back.
+// An unused grant is released even after the end of the caller's context.
 func TestWhatIsNotUsedIsGivenBackLate(t *testing.T) {
 	for name, f := range fenced() {
 		d, l := f.on(t, nil)

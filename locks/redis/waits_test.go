@@ -15,7 +15,7 @@ func TestWaitsBetweenTries(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		set  func(*redislocks.Options)
-		want []time.Duration // the least and the spread, in turn
+		want []time.Duration // the minimum and the spread of each wait
 	}{
 		{"random", func(*redislocks.Options) {}, []time.Duration{10 * ms, 30 * ms, 10 * ms, 30 * ms}},
 		{"spin", func(o *redislocks.Options) { o.Spin = true }, []time.Duration{0, 0, 0, 0}},

@@ -14,12 +14,12 @@ type watchdog struct {
 	renew func(context.Context, *lease)
 }
 
-// NewWatchdog is NewSetLua with leases that last for as long as their holder
-// does: a task renews them every T/3, by a script that sets the expiry only if
-// the key is still its own. So work may take longer than a lease. It is no safer
-// than one: who is paused for T has lost the lock, and learns it when it wakes.
-// And a holder that hangs keeps the lock for ever, because its task does not
-// hang with it; option Cap ends that.
+// NewWatchdog is NewSetLua with leases that are renewed during the hold: a task
+// renews them every T/3, with a script that sets the expiry only if the key is
+// still its own. So work may take longer than a lease. It is no safer than a
+// lease: a client that is paused for T has lost the lock, and learns it when it
+// resumes. And a holder that hangs keeps the lock for ever, because its task does
+// not hang; option Cap limits that.
 //
 // Sources: Redisson's RLock, "lock watchdog"; the Redis manual, "Distributed
 // Locks with Redis", "Making the algorithm more reliable: Extending the lock",
@@ -28,7 +28,7 @@ func NewWatchdog(h locks.Host, p redis.Port, o Options) locks.Locker {
 	return &watchdog{newLocker(h, p, o), renewOwn}
 }
 
-// Acquire starts the task once all else is done.
+// Acquire starts the task after everything else.
 func (l *watchdog) Acquire(ctx context.Context, name string) (locks.Lease, error) {
 	g, err := l.take(ctx, name)
 	if err != nil {
@@ -43,17 +43,17 @@ func (l *watchdog) Acquire(ctx context.Context, name string) (locks.Lease, error
 	return own, nil
 }
 
-// stopAndDelete first waits for the task: a renewal that is under way must not
-// come after the release.
+// stopAndDelete first waits for the task: a renewal under way must not come after
+// the release.
 func stopAndDelete(ctx context.Context, l *lease) error {
 	l.task.Stop()
 	l.task.Wait()
 	return compareAndDelete(ctx, l)
 }
 
-// renewOwn renews l while it is the owner's. What gets no answer is asked again
-// soon. When the lease has run out without an answer, or the answer is no, the
-// lock is lost, and its client is told.
+// renewOwn renews l while the key is the client's. It repeats a request without
+// an answer soon. If the lease expires without an answer, or the answer is no,
+// the lock is lost and the client is notified.
 func renewOwn(ctx context.Context, l *lease) {
 	pause, last := l.TTL/3, l.until+l.TTL/2 // 1.5 T after the grant
 	for {
@@ -71,7 +71,7 @@ func renewOwn(ctx context.Context, l *lease) {
 			l.host.Report(locks.News{})
 			return
 		case l.Cap && sent >= last:
-			pause = l.TTL // to its end
+			pause = l.TTL // to the lease's end
 			continue
 		}
 		ok, err := l.port.Extend(ctx, min(l.Timeout, l.until-sent), l.name, l.value, l.TTL)

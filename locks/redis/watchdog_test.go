@@ -11,14 +11,14 @@ import (
 	redislocks "github.com/lockcheck/lockcheck/locks/redis"
 )
 
-// Three seconds make a third one.
+// A third of three seconds is one second.
 var threeSeconds = redislocks.Options{TTL: 3 * time.Second}
 
 func TestAWatchdogRenewsEveryThird(t *testing.T) {
 	d := newDesk(t)
 	lease := take(t, redislocks.NewWatchdog(d, d.port(), threeSeconds))
 	d.Pass(3500 * time.Millisecond)
-	// The acquire took 1 ms, as each renewal does.
+	// The acquire took 1 ms, and so does each renewal.
 	want := []locks.News{{Until: 4001 * time.Millisecond}, {Until: 5002 * time.Millisecond}, {Until: 6003 * time.Millisecond}}
 	if !slices.Equal(d.news, want) || until(lease) != want[2].Until {
 		t.Errorf("news %v, until %v; want %v", d.news, until(lease), want)
@@ -36,7 +36,7 @@ func TestAWatchdogRenewsEveryThird(t *testing.T) {
 	}
 }
 
-// A renewal that is under way does not come after the release.
+// A renewal under way does not come after the release.
 func TestAReleaseWaitsForTheRenewal(t *testing.T) {
 	d := newDesk(t, nil, slowReply(200*time.Millisecond))
 	lease := take(t, redislocks.NewWatchdog(d, d.port(), threeSeconds))
@@ -49,20 +49,20 @@ func TestAReleaseWaitsForTheRenewal(t *testing.T) {
 	}
 }
 
-func TestAWatchdogTellsOfALoss(t *testing.T) {
+func TestAWatchdogReportsALoss(t *testing.T) {
 	const ms = time.Millisecond
 	cut := []any{nil, silence{}, silence{}, silence{}, silence{}, silence{}}
 	for _, tt := range []struct {
 		name    string
 		answers []any
 		news    []locks.News
-		at      time.Duration // by when
-		sent    int           // renewals
+		at      time.Duration // time of the check
+		sent    int           // number of renewals
 	}{
 		{"the key is another's", []any{nil, nil, reply(0)}, []locks.News{{Until: 4001 * ms}, {}}, 2100 * ms, 2},
 		{"no answer at all", cut, []locks.News{{}}, 3001 * ms, 3},
 		{"no answer twice", cut[:3], []locks.News{{Until: 5621 * ms}}, 2700 * ms, 3},
-		{"the server says an error", []any{nil, errNever}, []locks.News{{Until: 4062 * ms}}, 1100 * ms, 2},
+		{"the server returns an error", []any{nil, errNever}, []locks.News{{Until: 4062 * ms}}, 1100 * ms, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newDesk(t, tt.answers...)
@@ -74,25 +74,25 @@ func TestAWatchdogTellsOfALoss(t *testing.T) {
 			if lost := d.news[len(d.news)-1] == (locks.News{}); lost {
 				d.Pass(time.Minute)
 				if len(d.sent)-1 != tt.sent {
-					t.Errorf("what is lost is renewed: %q", d.sent)
+					t.Errorf("a lost lock is renewed: %q", d.sent)
 				}
 			}
 		})
 	}
 }
 
-// What is left of the lease limits the last renewal: its client learns of the
+// The rest of the lease limits the last renewal: the client is notified of the
 // loss when it happens, not later.
-func TestALossIsToldWhenTheLeaseEnds(t *testing.T) {
+func TestALossIsReportedWhenTheLeaseEnds(t *testing.T) {
 	d := newDesk(t, nil, silence{}, silence{}, silence{})
 	take(t, redislocks.NewWatchdog(d, d.port(), threeSeconds))
 	d.Pass(2999 * time.Millisecond)
 	if len(d.news) != 0 {
-		t.Errorf("told early: %v", d.news)
+		t.Errorf("reported early: %v", d.news)
 	}
 	d.Pass(3000 * time.Millisecond)
 	if len(d.news) != 1 {
-		t.Errorf("not told: %v", d.timeouts)
+		t.Errorf("not reported: %v", d.timeouts)
 	}
 }
 

@@ -7,14 +7,14 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// NewWatchdogBlind is NewWatchdog with a flaw: it renews by a bare PEXPIRE,
-// whoever's the key is, and believes that it holds whenever there was one. A
-// holder that wakes after its lease has ended renews the lock of the next one,
-// and if that one dies, for ever; its client hears that all is well, and never
-// that the lock is lost.
+// NewWatchdogBlind is NewWatchdog with a flaw: it renews with a bare PEXPIRE,
+// whoever owns the key, and believes that it holds whenever the key existed. A
+// holder that resumes after its lease has ended renews the next holder's lock,
+// and for ever if that one dies. Its client always gets good news and never
+// learns that the lock is lost.
 //
-// Source: what the Redis manual, "Distributed Locks with Redis", "Making the
-// algorithm more reliable: Extending the lock", asks a script for.
+// Source: the Redis manual, "Distributed Locks with Redis", "Making the algorithm
+// more reliable: Extending the lock", which requires a script.
 func NewWatchdogBlind(h locks.Host, p redis.Port, o Options) locks.Locker {
 	return &watchdog{newLocker(h, p, o), renewAny}
 }

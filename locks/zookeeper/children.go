@@ -9,14 +9,14 @@ import (
 
 type children struct{ published }
 
-// NewChildren has every waiter watch the whole queue. Whenever it changes all of
-// them list it again, and who is its head enters: even while it is in already,
-// from the event thread beside the main thread. At first it enters only if it
-// is alone: two that come together may both wait until a third one comes. It
-// promises exclusion only if nobody comes while somebody is in.
+// NewChildren makes every waiter watch the whole queue. After each change all of
+// them list it again, and the head enters, even while it is already inside: the
+// event thread enters beside the main thread. The first check enters only if the
+// client is alone: two clients that come together may both wait until a third one
+// comes. It promises exclusion only if no client comes during a hold.
 //
-// In the source who has finished goes on listing at every change, for as long as
-// its program lives; here that ends with Run.
+// In the source a client that has finished continues to list at every change,
+// until its program ends; here that ends with Run.
 //
 // Source: Distributed locks with ZooKeeper (in Chinese), DistributedClient2. It is
 // a locks.Runner.
@@ -24,15 +24,15 @@ func NewChildren(h locks.Host, p zookeeper.Port, o Options) locks.Locker {
 	return &children{published{locker: newLocker(h, p, o)}}
 }
 
-// Run is the main thread, with the event thread beside it; and after it the
-// event thread, so that ctx can end the wait.
+// Run is the main thread with the event thread beside it. After the main thread
+// it waits in the event thread, so that ctx can end the wait.
 func (l *children) Run(ctx context.Context, name string, critical func(context.Context, locks.Lease)) error {
 	o, err := l.object(ctx, name, critical)
 	if err != nil {
 		return err
 	}
-	over := false     // the main thread is
-	watching := false // before, an event is of a watch that an earlier Run has left
+	over := false     // the main thread is done
+	watching := false // before that, an event belongs to a watch that an earlier Run has left
 	process := func(e zookeeper.Event) error {
 		if !watching || e.Type != zookeeper.NodeChildrenChanged || e.Path != o.groupNode {
 			return nil
@@ -53,7 +53,7 @@ func (l *children) Run(ctx context.Context, name string, critical func(context.C
 		err = o.alone(ctx)
 	}
 	over = true
-	if o.inside == 0 { // else it goes through with that entry
+	if o.inside == 0 { // else the entry continues to its end
 		thread.Stop()
 	}
 	thread.Wait()

@@ -17,13 +17,13 @@ const (
 	never  = lockstest.Never
 )
 
-// desk is one ensemble, and its clients.
+// desk is one ensemble and its clients.
 type desk struct {
 	*lockstest.Desk
 	*ensemble
 	clients []*client
 	inside  int
-	most    int // inside at the same time
+	most    int // the greatest number of clients inside at the same time
 }
 
 func newDesk(t *testing.T) *desk {
@@ -32,14 +32,14 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-// client is a host, and its way to the ensemble.
+// client is a host with its connections to the ensemble.
 type client struct {
 	*desk
 	*lockstest.Host
 	sent        []string
 	opened      []*session
 	faults      map[int]fault // by request, from 1
-	unreachable error         // what an open says
+	unreachable error         // the error of an open
 }
 
 func (d *desk) client() *client {
@@ -54,7 +54,7 @@ type makeLock func(locks.Host, zookeeper.Port, zklocks.Options) locks.Locker
 
 var options = zklocks.Options{TTL: lease}
 
-// run is a client that wants the lock a, and does what it guards for so long.
+// run is a client that acquires the lock a and holds it for some time.
 type run struct {
 	*client
 	lock locks.Locker
@@ -62,12 +62,12 @@ type run struct {
 	err  error
 }
 
-// wants starts one, who gives up then.
+// wants starts a run with a new lock. The client gives up at end.
 func (c *client) wants(create makeLock, works, end time.Duration) *run {
 	return c.again(create(c, c.port(), options), works, end)
 }
 
-// again is one with a lock that is there already.
+// again starts a run with an existing lock.
 func (c *client) again(l locks.Locker, works, end time.Duration) *run {
 	r := &run{client: c, lock: l}
 	r.task = c.Start(func(context.Context) {

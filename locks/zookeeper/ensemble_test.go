@@ -16,29 +16,29 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// ensemble is one tree, which all see as it is, and watches.
+// ensemble is one tree, identical for all clients, with watches.
 type ensemble struct {
 	desk     *desk
 	nodes    map[string]*node
 	zxid     int64
 	sessions []*session
-	underWay bool // and stays so: counters go on beyond 2147483647
+	underWay bool // for ever: counters go beyond 2147483647
 }
 
 type node struct {
 	owner *session
 	czxid int64
-	count int32 // of the children that were made here
+	count int32 // of the children created here
 }
 
 func newEnsemble(d *desk) *ensemble { return &ensemble{desk: d, nodes: map[string]*node{}} }
 
-// fault is what befalls a request.
+// fault is the fault of a request.
 type fault struct {
-	err      error         // what its caller gets, instead of the answer
-	executed bool          // and yet
-	held     time.Duration // the task stands still before it is sent
-	expires  bool          // its session has, before
+	err      error         // its caller gets this instead of the answer
+	executed bool          // although there is an error
+	held     time.Duration // the task is paused before it is sent
+	expires  bool          // its session has expired before
 }
 
 var (
@@ -49,14 +49,14 @@ var (
 	expiry = fault{expires: true}
 )
 
-// session is both ends of one.
+// session is both ends of a session.
 type session struct {
 	*client
 	id       int64
-	ended    error // nil: it lives
+	ended    error // nil: it is alive
 	events   []arrival
 	reader   *lockstest.Task
-	nodes    map[string]bool // watched
+	nodes    map[string]bool // watched nodes
 	children map[string]bool
 }
 
@@ -83,7 +83,7 @@ func (c *client) Open(ctx context.Context, _, _ time.Duration) (zookeeper.Sessio
 func (s *session) ID() int64              { return s.id }
 func (s *session) Timeout() time.Duration { return lease }
 
-// Do takes a millisecond, and the server executes half-way.
+// Do takes a millisecond, and the server executes the request half-way.
 func (s *session) Do(ctx context.Context, _ time.Duration, c zookeeper.Command) (zookeeper.Reply, error) {
 	d := s.desk
 	if err := ctx.Err(); err != nil {
@@ -116,7 +116,7 @@ func (s *session) Do(ctx context.Context, _ time.Duration, c zookeeper.Command) 
 	return zookeeper.Reply{}, f.err
 }
 
-// blink is a lost connection, and at once another.
+// blink is a lost connection and an immediate new one.
 func (s *session) blink() {
 	s.tell(zookeeper.Event{Type: zookeeper.Disconnected})
 	s.tell(zookeeper.Event{Type: zookeeper.Connected})
@@ -159,7 +159,7 @@ func (s *session) Close(ctx context.Context, _ time.Duration) error {
 	return nil
 }
 
-// tell has an event arrive half a millisecond later.
+// tell delivers an event half a millisecond later.
 func (s *session) tell(e zookeeper.Event) {
 	at := s.desk.Time + time.Millisecond/2
 	s.events = append(s.events, arrival{at, e})
@@ -168,7 +168,7 @@ func (s *session) tell(e zookeeper.Event) {
 	}
 }
 
-// end ends a session: its nodes go.
+// end ends a session and removes its nodes.
 func (s *session) end(err error, last zookeeper.EventType) {
 	if s.ended != nil {
 		return
@@ -183,7 +183,7 @@ func (s *session) end(err error, last zookeeper.EventType) {
 	s.tell(zookeeper.Event{Type: last})
 }
 
-// expire ends a client's sessions.
+// expire expires a client's sessions.
 func (c *client) expire() {
 	for _, s := range c.opened {
 		s.end(zookeeper.ErrSessionExpired, zookeeper.Expired)
@@ -264,7 +264,8 @@ func (e *ensemble) fire(name string, what zookeeper.EventType) {
 	}
 }
 
-// list is in no order: here from the last to the first.
+// list returns the children from the last to the first: locks must not rely on an
+// order.
 func (e *ensemble) list(dir string) (names []string) {
 	for _, name := range slices.Backward(slices.Sorted(maps.Keys(e.nodes))) {
 		if child, ok := strings.CutPrefix(name, dir+"/"); ok {
@@ -274,7 +275,7 @@ func (e *ensemble) list(dir string) (names []string) {
 	return names
 }
 
-// text is how the tests write a request.
+// text formats a request for the tests.
 func text(c zookeeper.Command) string {
 	verbs := map[zookeeper.Verb]string{
 		zookeeper.Create: "create", zookeeper.Delete: "delete", zookeeper.Exists: "exists", zookeeper.GetData: "get",

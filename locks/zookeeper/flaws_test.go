@@ -11,8 +11,8 @@ import (
 	zklocks "github.com/lockcheck/lockcheck/locks/zookeeper"
 )
 
-// The published flaws: each is seen in the locks that have it, and the same
-// faults at the same requests do nothing to the recipe.
+// These are the published flaws: each shows in the locks that have it, and the
+// same faults at the same requests do no harm to the recipe.
 
 const ms = time.Millisecond
 
@@ -33,7 +33,7 @@ func TestAWaiterThatDiesLetsTheNextOneIn(t *testing.T) {
 		"predecessor": {zklocks.NewPredecessor, 2},
 		"recheck":     {zklocks.NewPredecessorRecheck, 1},
 		"leaky":       {zklocks.NewPredecessorLeakyTimeout, 1},
-		"children":    {zklocks.NewChildren, 2}, // and without a fault, too
+		"children":    {zklocks.NewChildren, 2}, // even without a fault
 		"recipe":      {zklocks.NewRecipe, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -50,8 +50,8 @@ func TestAWaiterThatDiesLetsTheNextOneIn(t *testing.T) {
 	}
 }
 
-// The last of four looks at the queue while the third is gone, and stands still
-// before it sets its watch, while the second goes as well.
+// The last of four lists the queue while the third is gone. It is paused before
+// it sets its watch, while the second goes as well.
 func TestTwoWaitersThatDieLetTheLastOneIn(t *testing.T) {
 	for name, tt := range map[string]struct {
 		new  makeLock
@@ -84,8 +84,7 @@ func TestTwoWaitersThatDieLetTheLastOneIn(t *testing.T) {
 	}
 }
 
-// The second stands still between its list and its watch, while the holder
-// leaves.
+// The second is paused between its list and its watch, while the holder leaves.
 func TestAPredecessorThatGoesBeforeTheWatch(t *testing.T) {
 	for name, tt := range map[string]struct {
 		new    makeLock
@@ -112,14 +111,14 @@ func TestAPredecessorThatGoesBeforeTheWatch(t *testing.T) {
 			}
 			d.Story("c1 in", "c1 out")
 			if second.err == nil || locks.IsDefinite(second.err) || third.task.Done {
-				t.Errorf("the zombie says %v; the one behind it has ended: %v", second.err, third.task.Done)
+				t.Errorf("the zombie returns %v; the waiter behind it has ended: %v", second.err, third.task.Done)
 			}
 		})
 	}
 }
 
-// One comes while another is in: that one enters once more, from its event
-// thread, and is still in when its main thread's delete lets the next one in.
+// A client comes while another is inside. That one enters again, from its event
+// thread, and is still inside when its main thread's delete admits the next one.
 func TestTheHerdEntersTwice(t *testing.T) {
 	d := newDesk(t)
 	first := d.client().wants(zklocks.NewChildren, 2*second, never)
@@ -128,7 +127,7 @@ func TestTheHerdEntersTwice(t *testing.T) {
 	d.Pass(lease)
 	d.Story("c1 in", "c1 in", "c1 out", "c2 in", "c1 out", "c2 out")
 	if !errors.Is(first.err, locks.ErrNotHeld) {
-		t.Errorf("the second delete says %v", first.err)
+		t.Errorf("the second delete returns %v", first.err)
 	}
 	d = newDesk(t)
 	d.queue(zklocks.NewRecipe, 2*second, 2*second)
@@ -136,7 +135,7 @@ func TestTheHerdEntersTwice(t *testing.T) {
 	d.Story("c1 in", "c1 out", "c2 in", "c2 out")
 }
 
-// Two come in the 10 ms that both wait before they look.
+// Two clients come in the 10 ms in which both wait before they list.
 func TestTheHerdMissesItsHead(t *testing.T) {
 	d := newDesk(t)
 	for range 2 {
@@ -148,7 +147,7 @@ func TestTheHerdMissesItsHead(t *testing.T) {
 	d.client().wants(zklocks.NewChildren, second, never) // wakes the head
 	d.Pass(40 * lease)
 	if len(d.Log) == 0 || d.Log[0] != "c1 in" {
-		t.Errorf("a third one comes: %q", d.Log)
+		t.Errorf("after a third one: %q", d.Log)
 	}
 	d = newDesk(t)
 	for range 2 {
@@ -190,7 +189,7 @@ func TestATimeoutThatLeavesItsNode(t *testing.T) {
 	}
 }
 
-// A create is executed, and its answer lost.
+// A create is executed, but its answer is lost.
 func TestANodeThatNobodyKnows(t *testing.T) {
 	for name, tt := range map[string]struct {
 		new    makeLock
@@ -215,14 +214,14 @@ func TestANodeThatNobodyKnows(t *testing.T) {
 			}
 			d.Story()
 			if r.err == nil || locks.IsDefinite(r.err) {
-				t.Errorf("it says %v", r.err)
+				t.Errorf("it returns %v", r.err)
 			}
 		})
 	}
 }
 
-// What befalls a session while the critical section runs in the event thread is
-// not heard before it is through.
+// Events of a session are not processed while the critical section runs in the
+// event thread.
 func TestTheEventThreadIsBlocked(t *testing.T) {
 	for name, tt := range map[string]struct {
 		new  makeLock
@@ -244,7 +243,7 @@ func TestTheEventThreadIsBlocked(t *testing.T) {
 			holder.expire()
 			d.Pass(60 * second)
 			if told := len(holder.Lost) > 0; told != tt.told || !errors.Is(runs[2].err, locks.ErrLost) {
-				t.Errorf("told: %v, in the end %v", holder.Lost, runs[2].err)
+				t.Errorf("losses at %v, finally %v", holder.Lost, runs[2].err)
 			}
 		})
 	}

@@ -12,35 +12,35 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// place is a place in the queue of a recipe: at its head it is the grant.
+// place is an entry in the queue of a recipe. At the head it is the grant.
 type place struct {
 	lock    *recipe
 	session *session
 	parent  string
-	prefix  string // of its node's name; no other place has it
-	node    string // its node's name; "": there is none, or see doubt
+	prefix  string // of its node's name; unique to this place
+	node    string // its node's name; "": none, or see doubt
 	number  int32
-	told    bool             // where it is in the queue
+	told    bool             // its position has been reported
 	doubt   bool             // a create got no answer: there may be a node
-	tried   bool             // a delete got no answer: there may be none
-	czxids  map[string]int64 // of the nodes of the queue, as far as they are known
+	tried   bool             // a delete got no answer: the node may be gone
+	czxids  map[string]int64 // of the known nodes in the queue
 	drawn   uint64
-	reader  locks.Task // of the session's events; nil: not held
+	reader  locks.Task // of the session's events; nil: no hold
 }
 
-// infix stands between the string that nobody else has and the number.
+// infix is between the unique string and the number.
 const infix = "-lock-"
 
 // waiter is a node of the queue.
 type waiter struct {
 	node string
-	at   int64 // its number, or the transaction that made it
+	at   int64 // its number, or the transaction that created it
 }
 
-// Token is what was drawn with the grant; 0: none was asked for.
+// Token returns the token of the grant, or 0 without the option.
 func (p *place) Token() uint64 { return p.drawn }
 
-// fence draws it, unless the order of the queue has told it already.
+// fence draws the token, unless it is known from the order of the queue.
 func (p *place) fence(ctx context.Context) (err error) {
 	if at, ok := p.czxids[p.node]; ok && p.lock.Token {
 		p.drawn = uint64(at)
@@ -50,7 +50,7 @@ func (p *place) fence(ctx context.Context) (err error) {
 	return err
 }
 
-// make makes the node, or adopts the one that it made without learning it.
+// make creates the node, or adopts one whose creation got no answer.
 func (p *place) make(ctx context.Context) error {
 	if p.doubt {
 		if err := p.adopt(ctx); err != nil {
@@ -76,7 +76,7 @@ func (p *place) own(node string) {
 	p.number, _ = numberOf(strings.TrimPrefix(node, p.prefix))
 }
 
-// tell reports where the node is in the queue, once.
+// tell reports the node's position in the queue, once.
 func (p *place) tell(at int64) {
 	if !p.told {
 		p.told = true
@@ -84,9 +84,8 @@ func (p *place) tell(at int64) {
 	}
 }
 
-// adopt finds out what became of a create without an answer: its node is there
-// now, or never will be. A server that lags might not know of it yet, so it
-// catches up first.
+// adopt finds the result of a create without an answer: its node exists now, or
+// never will. A server that lags may not know it yet, so it catches up first.
 func (p *place) adopt(ctx context.Context) error {
 	if err := p.session.Sync(ctx, p.lock.Timeout, p.parent); err != nil {
 		return err
@@ -104,7 +103,7 @@ func (p *place) adopt(ctx context.Context) error {
 	return nil
 }
 
-// names is the children of the lock's node; without it there are none.
+// names returns the children of the lock's node, which may be missing.
 func (p *place) names(ctx context.Context) ([]string, error) {
 	names, err := p.session.GetChildren(ctx, p.lock.Timeout, p.parent, false)
 	if errors.Is(err, zookeeper.NoNode) {
@@ -113,8 +112,8 @@ func (p *place) names(ctx context.Context) ([]string, error) {
 	return names, err
 }
 
-// queue is the nodes of all who wait, in order. What is not of this recipe
-// does not queue.
+// queue returns the nodes of all waiters, in order. Nodes of other recipes are
+// ignored.
 func (p *place) queue(ctx context.Context) ([]waiter, error) {
 	names, err := p.names(ctx)
 	if err != nil {
@@ -135,14 +134,14 @@ func (p *place) queue(ctx context.Context) ([]waiter, error) {
 			queue = append(queue, waiter{name, at})
 		}
 	}
-	// A counter at its end gives all the same number: their names are an order
-	// then that is the same for everybody, and not that in which they came.
+	// A counter at its end gives all nodes the same number. Their names are then
+	// an order that is the same for all clients, but not the order of arrival.
 	slices.SortFunc(queue, func(a, b waiter) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.node, b.node)) })
 	return queue, nil
 }
 
-// czxid is the transaction that made a node, and false if it is gone. It is
-// asked for once.
+// czxid returns the transaction that created a node, or false if the node is
+// gone. It asks the server once for each node.
 func (p *place) czxid(ctx context.Context, name string) (int64, bool, error) {
 	if at, ok := p.czxids[name]; ok {
 		return at, true, nil
@@ -157,9 +156,9 @@ func (p *place) czxid(ctx context.Context, name string) (int64, bool, error) {
 	return stat.Czxid, ok, err
 }
 
-// remove deletes the node until an answer comes, or the session has ended. When
-// there is no time for more a task goes on with it, and the error is not
-// definite. The session is free then.
+// remove deletes the node until an answer comes or the session has ended. When
+// more returns false a task continues, and the error is not definite. The session
+// is free afterwards.
 func (p *place) remove(more func() bool) error {
 	defer p.lock.put(p.session)
 	for {
@@ -177,7 +176,7 @@ func (p *place) remove(more func() bool) error {
 	}
 }
 
-// insist is what goes on with it.
+// insist continues the removal.
 func (p *place) insist(ctx context.Context) {
 	for {
 		if answered, _ := p.erase(); answered || p.pause(ctx) != nil {
@@ -186,9 +185,10 @@ func (p *place) insist(ctx context.Context) {
 	}
 }
 
-// erase tries once. Answered, nothing of this place is left: ErrLost, if it went
-// with its session; ErrNotHeld, if somebody else has deleted it. Who finds it
-// gone after a delete without an answer may have deleted it, and says so.
+// erase tries to delete the node once. With answered true no node is left.
+// ErrLost: it was removed with its session. ErrNotHeld: another client has
+// deleted it. After a delete without an answer a missing node counts as deleted
+// by this client.
 func (p *place) erase() (answered bool, err error) {
 	ctx := p.lock.host.Life()
 	p.lock.host.Mark("delete", int64(p.number), p.session.ID())
@@ -214,8 +214,8 @@ func (p *place) erase() (answered bool, err error) {
 	return true, locks.ErrLost
 }
 
-// pause comes before asking again what got no answer: the library looks for
-// another server meanwhile.
+// pause waits before a request is repeated: the library connects to another
+// server meanwhile.
 func (p *place) pause(ctx context.Context) error {
 	return p.lock.host.Backoff(ctx, p.lock.TTL/100, 3*p.lock.TTL/100)
 }

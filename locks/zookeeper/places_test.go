@@ -9,8 +9,8 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// Each lock reports the place of its node as soon as it knows it, once: the
-// holder's, and those behind it.
+// Each lock reports the position of its node once, as soon as it knows it: both
+// holders and waiters do.
 func TestPlaces(t *testing.T) {
 	for name, tt := range map[string]struct {
 		new  makeLock
@@ -32,7 +32,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// placed fails the test if the clients were told of other places.
+// placed asserts the clients' reported places.
 func (d *desk) placed(want string) {
 	d.T.Helper()
 	var got [][]int64
@@ -44,8 +44,8 @@ func (d *desk) placed(want string) {
 	}
 }
 
-// A node whose create got no answer has a place, too, once it is found; and one
-// that was made anew has another.
+// A node whose create got no answer has a place, too, once it is found. A new
+// node has a new place.
 func TestAnotherPlace(t *testing.T) {
 	for name, tt := range map[string]struct {
 		new     makeLock
@@ -74,8 +74,8 @@ func TestAnotherPlace(t *testing.T) {
 	}
 }
 
-// A number that has overflowed tells no place: the counter may come back to
-// where it was. The transaction does.
+// A number that has overflowed gives no place, because the counter may return to
+// an earlier value. The transaction does.
 func TestNoPlace(t *testing.T) {
 	for name, tt := range map[string]struct {
 		new  makeLock

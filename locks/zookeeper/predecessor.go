@@ -7,22 +7,22 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// predecessor is the locks that watch the node before their own. They differ
-// in what they do when it is gone, and in how a waiter gives up.
+// predecessor is the locks that watch the node before their own. They differ in
+// what they do when it is gone, and in how a waiter gives up.
 type predecessor struct {
 	published
 	gone   func(context.Context, *object) error
 	giveUp func(*object) error
 }
 
-// NewPredecessor queues up, and waits until the node before its own is deleted.
-// Then it enters, without a look at the queue: a node is deleted, too, when its
-// owner dies waiting. And a predecessor that goes between the list and the
-// watch makes the program end, with its node at the head of the queue for as
-// long as its session lives. It promises exclusion as long as no waiter dies.
+// NewPredecessor queues and waits until the node before its own is deleted. Then
+// it enters without listing the queue, but a node is also deleted when its owner
+// dies waiting. And if the predecessor goes between the list and the watch, the
+// program ends while its node stays at the head of the queue until its session
+// ends. It promises exclusion as long as no waiter dies.
 //
-// The critical section runs in the event thread, so that a client learns
-// nothing of what befalls its session before it is through.
+// The critical section runs in the event thread, so a client does not learn of
+// session events before its end.
 //
 // Source: Distributed locks with ZooKeeper (in Chinese), DistributedClient. It is
 // a locks.Runner.
@@ -30,12 +30,11 @@ func NewPredecessor(h locks.Host, p zookeeper.Port, o Options) locks.Locker {
 	return &predecessor{published{locker: newLocker(h, p, o)}, enter, leave}
 }
 
-// enter takes the deletion of the predecessor for the grant.
+// enter treats the deletion of the predecessor as the grant.
 func enter(ctx context.Context, o *object) error { return o.doSomething(ctx) }
 
-// Run is the main thread, and after it the event thread: until the watch is
-// set, which is the last that the main thread does, there is nothing that would
-// call back.
+// Run is the main thread, and after it the event thread. Setting the watch is the
+// last action of the main thread, so there are no callbacks before.
 func (l *predecessor) Run(ctx context.Context, name string, critical func(context.Context, locks.Lease)) error {
 	o, err := l.object(ctx, name, critical)
 	if err != nil {
@@ -53,8 +52,8 @@ func (l *predecessor) Run(ctx context.Context, name string, critical func(contex
 	return o.end(ctx, err, l.giveUp)
 }
 
-// queue is the main thread. A list of one node is taken to be this one. One
-// that lacks this node "never happened": the program waits, for nothing.
+// queue is the main thread. It assumes that a list of one node has only its own.
+// A list without its node "never happened": the program waits for nothing.
 func (o *object) queue(ctx context.Context) error {
 	if err := o.create(ctx); err != nil {
 		return err

@@ -7,18 +7,17 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// NewPredecessorLeakyTimeout is NewPredecessorRecheck whose waiters can give
-// up, when their context ends, and leave their node in the queue. When its turn
-// comes nobody enters, and nobody behind it does, for as long as the session
-// lives.
+// NewPredecessorLeakyTimeout is NewPredecessorRecheck whose waiters can give up
+// when their context ends, and leave their node in the queue. When that node is
+// the head no client enters until its session ends.
 //
 // Sources: zk-ruby/zk#49, spring-projects/spring-integration#2557, aiozk#34:
-// libraries that had it. It is a locks.Runner.
+// libraries that had this flaw. It is a locks.Runner.
 func NewPredecessorLeakyTimeout(h locks.Host, p zookeeper.Port, o Options) locks.Locker {
 	return &predecessor{published{locker: newLocker(h, p, o)}, recheck, leak}
 }
 
-// leak deletes nothing. Those libraries say no; that would be untrue.
+// leak deletes nothing. Those libraries report a refusal, which would be untrue.
 func leak(o *object) error {
 	return fmt.Errorf("gave up, and %s stays in the queue", o.thisPath)
 }

@@ -8,19 +8,20 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// NewPredecessorRecheck is NewPredecessor with its published repair: when the
-// node before its own is gone it lists again, and if it is not the head it
-// watches the node that is before it now. If that has gone meanwhile it enters,
-// though others may be before it: so two waiters that die one after the other
-// still let two in. How it begins is not repaired, nor where it enters.
+// NewPredecessorRecheck is NewPredecessor with its published fix: when the node
+// before its own is gone it lists again, and if it is not the head it watches the
+// node before it now. If that node has gone meanwhile it enters, although others
+// may be before it: so two waiters that die one after the other still let two
+// clients in. The fix does not cover the start, nor the thread of the critical
+// section.
 //
-// Source: Distributed locks with ZooKeeper (in Chinese), the repair below
+// Source: Distributed locks with ZooKeeper (in Chinese), the fix below
 // DistributedClient. It is a locks.Runner.
 func NewPredecessorRecheck(h locks.Host, p zookeeper.Port, o Options) locks.Locker {
 	return &predecessor{published{locker: newLocker(h, p, o)}, recheck, leave}
 }
 
-// recheck looks at the queue, once.
+// recheck checks the queue once.
 func recheck(ctx context.Context, o *object) error {
 	list, err := o.children(ctx, false)
 	if err != nil {
@@ -31,7 +32,7 @@ func recheck(ctx context.Context, o *object) error {
 	case index == 0:
 		return o.doSomething(ctx)
 	case index < 0:
-		return errors.New("index out of bounds") // as the source throws it
+		return errors.New("index out of bounds") // the source's exception
 	}
 	o.waitPath = o.groupNode + "/" + list[index-1]
 	_, there, err := o.session.Exists(ctx, o.Timeout, o.waitPath, true)

@@ -12,25 +12,25 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// published is what the programs of the one source share: Distributed locks
-// with ZooKeeper (in Chinese). Each is a class whose constructor queues up in
-// the main thread, and whose watcher is called back in the event thread; both
-// call the critical section.
+// published is the common part of the programs of one source: Distributed locks
+// with ZooKeeper (in Chinese). Each is a class whose constructor queues in the
+// main thread and whose watcher is called back in the event thread. Both call the
+// critical section.
 //
-// Where the source prints an exception and goes on, so do these. Three things
-// are not the source's. It opens a session for each use; here a client keeps
-// one until it ends. It expects that the lock's node exists. And it waits for
-// ever: a caller that gives up here has its node deleted.
+// If the source prints an exception and continues, so does this code. Three
+// things differ from the source. It opens a session for each use; here a client
+// keeps one until it ends. It expects that the lock's node exists. And it waits
+// for ever; here the node of a caller that gives up is deleted.
 //
-// The source wants thisPath and waitPath to be volatile, because two threads use
-// them. What a thread does not see without that cannot be shown here: one
-// task runs at a time, and each sees what the one before wrote.
+// In the source thisPath and waitPath must be volatile, because two threads use
+// them. The effects of a missing volatile cannot be shown here: one task runs at
+// a time, and each sees the writes of the one before.
 type published struct {
 	locker
 	session *session
 }
 
-// Acquire cannot be had: see Run.
+// Acquire is not supported: use Run.
 func (l *published) Acquire(context.Context, string) (locks.Lease, error) {
 	return nil, locks.Definite(errors.ErrUnsupported)
 }
@@ -45,19 +45,19 @@ func (l *published) Close(ctx context.Context) error {
 	return s.Close(ctx, l.Timeout)
 }
 
-// sub is how the source calls its nodes.
+// sub is the prefix of the source's nodes.
 const sub = "sub"
 
-// object is one object of the source's class, with the names that it has there.
+// object is one object of the source's class, with the source's names.
 type object struct {
 	*published
 	groupNode string // "/locks" in the source
-	thisPath  string // "": not yet
+	thisPath  string // "": not known yet
 	waitPath  string
 	critical  func(context.Context, locks.Lease)
 	entries   int
-	inside    int   // how many threads are in
-	err       error // of the entries; the worst
+	inside    int   // number of threads inside
+	err       error // of the entries; the least certain one
 }
 
 func (l *published) object(ctx context.Context, name string, critical func(context.Context, locks.Lease)) (*object, error) {
@@ -71,8 +71,8 @@ func (l *published) object(ctx context.Context, name string, critical func(conte
 	return &object{published: l, groupNode: "/" + name, critical: critical}, nil
 }
 
-// create makes thisPath, and waits a little, "to make the result clearer". If
-// no answer comes the program ends, and the node may be there.
+// create creates thisPath and waits a little, "to make the result clearer". If no
+// answer comes the program ends, and the node may exist.
 func (o *object) create(ctx context.Context) error {
 	path, err := o.join(ctx, o.session, o.groupNode, sub)
 	if err != nil {
@@ -83,25 +83,25 @@ func (o *object) create(ctx context.Context) error {
 	return o.host.Sleep(ctx, 10*time.Millisecond)
 }
 
-// number is that of thisPath.
+// number returns the number of thisPath.
 func (o *object) number() int32 {
 	number, _ := numberOf(strings.TrimPrefix(o.thisPath, o.groupNode+"/"+sub))
 	return number
 }
 
-// children is the list, sorted as the source sorts it: as strings.
+// children returns the list, sorted as the source sorts it: as strings.
 func (o *object) children(ctx context.Context, watch bool) ([]string, error) {
 	list, err := o.session.GetChildren(ctx, o.Timeout, o.groupNode, watch)
 	slices.Sort(list)
 	return list, err
 }
 
-// index is where thisPath stands in the list; -1: nowhere.
+// index returns the index of thisPath in the list, or -1.
 func (o *object) index(list []string) int {
 	return slices.Index(list, strings.TrimPrefix(o.thisPath, o.groupNode+"/"))
 }
 
-// doSomething is the critical section, and the delete behind it.
+// doSomething is the critical section and the delete after it.
 func (o *object) doSomething(ctx context.Context) error {
 	token, err := o.token(ctx, o.session, o.thisPath, o.number())
 	if err != nil {
@@ -124,7 +124,7 @@ type entry struct {
 
 func (e entry) Token() uint64 { return e.token }
 
-// Release is the delete: of whatever the node's fate was meanwhile.
+// Release deletes the node, whatever has happened to it meanwhile.
 func (e entry) Release(ctx context.Context) error {
 	err := e.session.Delete(ctx, e.Timeout, e.thisPath, zookeeper.AnyVersion)
 	switch {
@@ -138,7 +138,7 @@ func (e entry) Release(ctx context.Context) error {
 	return nil
 }
 
-// worse is the one of two errors that knows less.
+// worse returns the less certain of two errors.
 func worse(a, b error) error {
 	if a == nil || b != nil && !locks.IsDefinite(b) {
 		return b
@@ -146,8 +146,8 @@ func worse(a, b error) error {
 	return a
 }
 
-// callback is what the event thread does again and again: it takes an event,
-// and calls back. An error says that no event will come, or that stopped ended.
+// callback is one step of the event thread: it takes an event and calls back. An
+// error means that no more events come, or that stopped has ended.
 func (o *object) callback(stopped context.Context, process func(zookeeper.Event) error) error {
 	e, err := o.session.Next(stopped, 0)
 	if err == nil {
@@ -156,7 +156,7 @@ func (o *object) callback(stopped context.Context, process func(zookeeper.Event)
 	return err
 }
 
-// untilEntered is the event thread of who has not entered yet.
+// untilEntered is the event thread of a client that has not entered yet.
 func (o *object) untilEntered(ctx context.Context, process func(zookeeper.Event) error) (err error) {
 	for o.entries == 0 && err == nil {
 		err = o.callback(ctx, process)
@@ -164,8 +164,8 @@ func (o *object) untilEntered(ctx context.Context, process func(zookeeper.Event)
 	return err
 }
 
-// end is what Run returns: err is why the program ended, if it was not by a
-// critical section that has come to its end.
+// end returns the result of Run. err is why the program ended, or nil after the
+// end of a critical section.
 func (o *object) end(ctx context.Context, err error, giveUp func(*object) error) error {
 	switch {
 	case o.entries > 0:
@@ -173,7 +173,7 @@ func (o *object) end(ctx context.Context, err error, giveUp func(*object) error)
 	case o.thisPath == "" && locks.IsDefinite(err) && ctx.Err() != nil:
 		return locks.ErrNotAcquired
 	case o.thisPath == "" || o.session.over:
-		return err // nothing of ours is there, or nobody knows its name
+		return err // there is no node, or its name is unknown
 	case ctx.Err() != nil:
 		return giveUp(o)
 	}

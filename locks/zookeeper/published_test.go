@@ -10,10 +10,11 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// What a Run that entered nothing says, and what it leaves.
+// These are the results of a Run that entered nothing, and the nodes that it
+// leaves.
 func TestWhatARunKnows(t *testing.T) {
 	for name, tt := range map[string]struct {
-		faults   map[int]fault // of the second client: create, list, watch, and the delete of who gives up
+		faults   map[int]fault // of the second client: create, list, watch, and the delete after giving up
 		end      time.Duration
 		is       error
 		definite bool
@@ -41,7 +42,7 @@ func TestWhatARunKnows(t *testing.T) {
 			r := c.wants(zklocks.NewPredecessorRecheck, second, tt.end)
 			d.Pass(lease)
 			if !r.task.Done || !errors.Is(r.err, tt.is) && tt.is != nil || r.err == nil || locks.IsDefinite(r.err) != tt.definite {
-				t.Errorf("it says %v", r.err)
+				t.Errorf("it returns %v", r.err)
 			}
 			if left := d.list("/a"); len(left) > 0 != tt.left {
 				t.Errorf("left %q", left)
@@ -51,7 +52,7 @@ func TestWhatARunKnows(t *testing.T) {
 	}
 }
 
-// What its exceptions do to a waiter: it prints them, and waits for nothing.
+// After an exception a waiter prints it and waits for nothing.
 func TestAWaiterThatNothingWakes(t *testing.T) {
 	for name, befalls := range map[string]func(*client){
 		"its list is lost":          func(c *client) { c.faults[4] = before },
@@ -64,13 +65,13 @@ func TestAWaiterThatNothingWakes(t *testing.T) {
 			d.Pass(30 * lease)
 			d.Story("c1 in", "c1 out")
 			if runs[1].task.Done {
-				t.Errorf("it ends with %v", runs[1].err)
+				t.Errorf("it returns %v", runs[1].err)
 			}
 		})
 	}
 }
 
-// A session that ends while its client waits ends the Run: nothing is left.
+// A session that ends while its client waits ends the Run: no node is left.
 func TestASessionThatEndsInTheQueue(t *testing.T) {
 	for name, create := range map[string]makeLock{"predecessor": zklocks.NewPredecessor, "recheck": zklocks.NewPredecessorRecheck, "children": zklocks.NewChildren} {
 		d := newDesk(t)
@@ -83,7 +84,7 @@ func TestASessionThatEndsInTheQueue(t *testing.T) {
 	}
 }
 
-// After an entry the error is about what is left.
+// After an entry the error describes the nodes that are left.
 func TestTheDeleteOfAnEntry(t *testing.T) {
 	for name, tt := range map[string]struct {
 		fault    fault
@@ -105,7 +106,7 @@ func TestTheDeleteOfAnEntry(t *testing.T) {
 	}
 }
 
-// Without a session nothing has happened.
+// Without a session there is no effect.
 func TestNoSession(t *testing.T) {
 	for name, create := range map[string]makeLock{"predecessor": zklocks.NewPredecessor, "children": zklocks.NewChildren, "recipe": zklocks.NewRecipe} {
 		d := newDesk(t)
@@ -124,8 +125,8 @@ func TestNoSession(t *testing.T) {
 	}
 }
 
-// A watch that an earlier Run has left is not one that the source would have: a
-// second use of a session begins as the first.
+// A watch left by an earlier Run would not exist in the source: a second use of a
+// session must begin like the first.
 func TestTheHerdBeginsAnew(t *testing.T) {
 	d := newDesk(t)
 	runs := d.queue(zklocks.NewChildren, second, second)
@@ -136,9 +137,9 @@ func TestTheHerdBeginsAnew(t *testing.T) {
 	d.Story("c2 in", "c2 out")
 }
 
-// Of two entries the error tells what is known less.
+// After two entries the error is the less certain one.
 func TestTheErrorOfTwoEntries(t *testing.T) {
-	for request, definite := range map[int]bool{6: false, 7: false, 8: true} { // of either delete, and of none
+	for request, definite := range map[int]bool{6: false, 7: false, 8: true} { // at either delete, and at none
 		d := newDesk(t)
 		c := d.client()
 		c.faults[request] = before // create, create the parent, create, list, list, delete, delete

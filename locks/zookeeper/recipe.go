@@ -11,25 +11,25 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// recipe keeps the sessions that no acquisition uses. One that is held or
-// waited for has its session to itself, so that its events have one reader. A
-// client that takes one lock at a time has one session.
+// recipe keeps the unused sessions. A hold or a wait has a session to itself, so
+// that its events have one reader. A client that takes one lock at a time has one
+// session.
 type recipe struct {
 	locker
 	idle   []*session
 	closed bool
 }
 
-// NewRecipe is the lock of ZooKeeper's manual, done right. A node's name holds a
-// string that nobody else has, so that it is known again when the answer to the
-// create was lost. After every wake-up the queue is listed again. Only the node
-// before the own is watched. A node that is not needed is deleted until an answer
-// comes, or its session has ended and taken it along.
+// NewRecipe is the lock of ZooKeeper's manual, implemented correctly. A node's
+// name has a unique string, so that the client recognises it after a create
+// without an answer. It lists the queue again after every wake-up. It watches
+// only the node before its own. It deletes an unneeded node until an answer
+// comes, or until the session has ended and removed it.
 //
 // It grants in the order of the queue. It promises exclusion for as long as the
-// session lives; a client that loses its connection cannot know that, and is told
-// at once that the lock is lost. Who is paused learns it late: what the lock
-// guards is safe only with fencing tokens.
+// session lives. A client that loses its connection cannot know that, and is
+// notified at once that the lock is lost. A paused client learns it late: the
+// resource is safe only with fencing tokens.
 //
 // Sources: Apache ZooKeeper, Recipes, "Locks" and "Recoverable Errors and the
 // GUID"; Apache Curator, LockInternals and Tech Note 10; CURATOR-498, for a name
@@ -38,9 +38,9 @@ func NewRecipe(h locks.Host, p zookeeper.Port, o Options) locks.Locker {
 	return &recipe{locker: newLocker(h, p, o)}
 }
 
-// Acquire queues up, and anew when its session has ended: its node went with
-// that. A caller that gives up leaves no node: where that is not sure yet, the
-// error says so, and a task goes on deleting.
+// Acquire queues, and queues again if its session ends, which removes its node. A
+// caller that gives up leaves no node: if that is not certain yet, the error says
+// so, and a task continues to delete.
 func (l *recipe) Acquire(ctx context.Context, name string) (locks.Lease, error) {
 	for ctx.Err() == nil {
 		s, err := l.take(ctx)
@@ -61,7 +61,7 @@ func (l *recipe) Acquire(ctx context.Context, name string) (locks.Lease, error) 
 	return nil, locks.ErrNotAcquired
 }
 
-// Close ends the sessions that nobody uses. Those of leases end with them.
+// Close ends the unused sessions. Sessions with leases end with these.
 func (l *recipe) Close(ctx context.Context) error {
 	var errs []error
 	for _, s := range l.idle {
@@ -73,7 +73,7 @@ func (l *recipe) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// take is a session that nobody uses.
+// take returns an unused session.
 func (l *recipe) take(ctx context.Context) (*session, error) {
 	for n := len(l.idle) - 1; n >= 0; n-- {
 		s := l.idle[n]
@@ -85,7 +85,7 @@ func (l *recipe) take(ctx context.Context) (*session, error) {
 	return l.open(ctx)
 }
 
-// put gives a session back that is not used any more.
+// put takes back an unused session.
 func (l *recipe) put(s *session) {
 	switch {
 	case s.over:
@@ -96,7 +96,7 @@ func (l *recipe) put(s *session) {
 	}
 }
 
-// wait returns when the place is the head of the queue.
+// wait returns when the place is at the head of the queue.
 func (p *place) wait(ctx context.Context) error {
 	for {
 		p.lock.host.Mark("queue", int64(p.number), p.session.ID())
@@ -124,8 +124,8 @@ func (p *place) wait(ctx context.Context) error {
 	}
 }
 
-// look finds the node before the own, "" if there is none. It makes the own
-// one, unless there is one.
+// look returns the node before the client's own, or "". It creates the own node
+// if it is missing.
 func (p *place) look(ctx context.Context) (before string, err error) {
 	if err := p.make(ctx); err != nil {
 		return "", err
@@ -145,22 +145,22 @@ func (p *place) look(ctx context.Context) (before string, err error) {
 		err = p.fence(ctx)
 	}
 	if own < 0 || errors.Is(err, zookeeper.NoNode) {
-		p.node, err = "", errGone // the next look makes another
+		p.node, err = "", errGone // the next look creates another
 	}
 	return "", err
 }
 
-// errGone: somebody has deleted the own node.
+// errGone: another client has deleted the own node.
 var errGone = errors.New("zookeeper: the node has gone from the queue")
 
-// refused tells whether asking again would bring the same answer.
+// refused reports whether a retry would get the same answer.
 func refused(err error) bool {
 	_, ok := errors.AsType[zookeeper.Code](err)
 	return ok
 }
 
-// watch returns when the node at path may be gone. The session's first
-// connection is no news, and while it has none there is nothing to ask.
+// watch returns when the node at path may be gone. It ignores the session's first
+// connection, and lost connections: without one there is no server to ask.
 func (p *place) watch(ctx context.Context, path string) error {
 	_, there, err := p.session.Exists(ctx, p.lock.Timeout, path, true)
 	for there && err == nil {
@@ -173,9 +173,9 @@ func (p *place) watch(ctx context.Context, path string) error {
 	return err
 }
 
-// quiet tells whether no connection was lost before the last answer came; else
-// the queue has to be listed once more. So who reads the events of a grant does
-// not take an old loss for one of its own.
+// quiet reports whether no connection was lost before the last answer; otherwise
+// the queue must be listed again. So the reader of a grant's events does not
+// report an earlier loss.
 func (p *place) quiet(ctx context.Context) bool {
 	for quiet := true; ; {
 		e, err := p.session.Next(ctx, glance)
@@ -190,12 +190,12 @@ func (p *place) quiet(ctx context.Context) bool {
 	}
 }
 
-// glance is how long a look takes at the events that are there already: 0 would
-// be for ever.
+// glance is the timeout for events that are already in the queue. 0 would mean
+// for ever.
 const glance = time.Nanosecond
 
-// listen reads the events of a grant. At the first that makes it doubtful the
-// client is told that it is lost: its session may have ended already.
+// listen reads the events of a grant. At the first doubtful one it notifies the
+// client that the lock is lost: its session may have ended already.
 func (p *place) listen(ctx context.Context) {
 	for {
 		e, err := p.session.Next(ctx, 0)
@@ -209,8 +209,8 @@ func (p *place) listen(ctx context.Context) {
 	}
 }
 
-// Release deletes the node. ErrLost: it went with its session; ErrNotHeld:
-// somebody else has deleted it.
+// Release deletes the node. ErrLost: it was removed with its session. ErrNotHeld:
+// another client has deleted it.
 func (p *place) Release(ctx context.Context) error {
 	if p.reader == nil {
 		return locks.ErrNotHeld
@@ -221,8 +221,8 @@ func (p *place) Release(ctx context.Context) error {
 	return p.remove(func() bool { return ctx.Err() == nil })
 }
 
-// giveUp leaves the queue. It waits for that for T, since its caller has no time
-// left to give.
+// giveUp leaves the queue. It tries for up to T, although its caller's time is
+// over.
 func (p *place) giveUp(ctx context.Context, cause error) error {
 	end := p.lock.host.Mono() + p.lock.TTL
 	err := p.remove(func() bool { return p.lock.host.Mono() < end })

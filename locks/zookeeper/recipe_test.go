@@ -13,8 +13,8 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// Whatever befalls one of its requests: the recipe grants in the order of the
-// queue, to one at a time, and leaves no node.
+// With a fault at any of its requests the recipe grants in the order of the
+// queue, to one client at a time, and leaves no node.
 func TestTheRecipeSurvivesEachRequest(t *testing.T) {
 	for name, f := range map[string]fault{"lost before": before, "lost after": after, "late": late, "not connected": unsent, "expired before": expiry} {
 		for request := 1; request <= 5; request++ { // create, list, exists, list, delete
@@ -36,18 +36,18 @@ func TestTheRecipeSurvivesEachRequest(t *testing.T) {
 				}
 				// An expiry at the last request takes the grant away.
 				if want := f == expiry && request == 5; errors.Is(middle.err, locks.ErrLost) != want || middle.err != nil && !want {
-					t.Errorf("the release says %v; sent %q", middle.err, c.sent)
+					t.Errorf("the release returns %v; sent %q", middle.err, c.sent)
 				}
 				if len(c.Lost) > 0 {
-					t.Errorf("told of a loss at %v", c.Lost)
+					t.Errorf("losses at %v", c.Lost)
 				}
 			})
 		}
 	}
 }
 
-// Two requests of the first client's, and so the node that all queue under may
-// be missing.
+// The first client has two faults, so the parent node of the queue may be
+// missing.
 func TestTheRecipeSurvivesTwoFaults(t *testing.T) {
 	faults := []fault{before, after, late, unsent, expiry}
 	for one := 1; one <= 9; one++ {
@@ -73,7 +73,8 @@ func TestTheRecipeSurvivesTwoFaults(t *testing.T) {
 	}
 }
 
-// A create without an answer is looked for: once, on a server that knows all.
+// After a create without an answer it looks for its node: once, on a server that
+// has caught up.
 func TestTheRecipeAdoptsItsNode(t *testing.T) {
 	for name, tt := range map[string]struct {
 		fault fault
@@ -90,7 +91,7 @@ func TestTheRecipeAdoptsItsNode(t *testing.T) {
 			c.faults[1] = tt.fault
 			c.wants(zklocks.NewRecipe, second, never)
 			d.Pass(lease)
-			// The loss of the connection, which came before, is looked at once more.
+			// The earlier loss of the connection causes one more list.
 			want := slices.Insert(slices.Clone(tt.sent), len(tt.sent)-1, "list /a")
 			if !slices.Equal(c.sent, want) {
 				t.Errorf("sent %q, want %q", c.sent, want)
@@ -99,8 +100,7 @@ func TestTheRecipeAdoptsItsNode(t *testing.T) {
 	}
 }
 
-// The same while it gives up: nothing is left, and the error says so or that it
-// is not sure.
+// The same while it gives up: no node is left, or the error is not definite.
 func TestTheRecipeGivesUp(t *testing.T) {
 	for name, tt := range map[string]struct {
 		faults map[int]fault
@@ -122,7 +122,7 @@ func TestTheRecipeGivesUp(t *testing.T) {
 			r := c.wants(zklocks.NewRecipe, second, second)
 			d.Pass(4 * lease)
 			if !r.task.Done || errors.Is(r.err, locks.ErrNotAcquired) != tt.sure || locks.IsDefinite(r.err) != tt.sure {
-				t.Errorf("it says %v", r.err)
+				t.Errorf("it returns %v", r.err)
 			}
 			if left := d.list("/a"); len(left) != 0 {
 				t.Errorf("left %q of %q", left, c.sent)
@@ -132,7 +132,7 @@ func TestTheRecipeGivesUp(t *testing.T) {
 	}
 }
 
-// takes runs an acquire that has to succeed, and gives what it got.
+// takes returns the lease of an acquire that must succeed.
 func (c *client) takes(l locks.Locker, name string) (got locks.Lease) {
 	c.T.Helper()
 	var err error
@@ -154,8 +154,9 @@ func (c *client) gives(l locks.Lease) (err error) {
 	return err
 }
 
-// Its client is told at once, and once; and what is left is still given back.
-func TestTheRecipeTellsOfALoss(t *testing.T) {
+// The client is notified of a loss at once and once, and the rest is still
+// released.
+func TestTheRecipeReportsALoss(t *testing.T) {
 	for name, tt := range map[string]struct {
 		befalls func(*client)
 		err     error
@@ -176,23 +177,23 @@ func TestTheRecipeTellsOfALoss(t *testing.T) {
 			tt.befalls(c)
 			d.Pass(at + lease)
 			if want := []time.Duration{at + ms/2}; !slices.Equal(c.Lost, want) {
-				t.Errorf("told at %v, want %v", c.Lost, want)
+				t.Errorf("losses at %v, want %v", c.Lost, want)
 			}
 			if err := c.gives(g); !errors.Is(err, tt.err) {
-				t.Errorf("the release says %v, want %v", err, tt.err)
+				t.Errorf("the release returns %v, want %v", err, tt.err)
 			}
 			if len(d.list("/a")) != 0 {
 				t.Errorf("left %q", d.list("/a"))
 			}
 			c.Lost = nil
 			if err := c.gives(c.takes(l, "a")); err != nil || len(c.Lost) != 0 {
-				t.Errorf("the next grant: %v, told of a loss at %v", err, c.Lost)
+				t.Errorf("the next grant: %v, losses at %v", err, c.Lost)
 			}
 		})
 	}
 }
 
-// What befell the session while nobody held is not news of the next grant.
+// Events of a session between two holds are not reported for the next grant.
 func TestAnOldLossIsNoNews(t *testing.T) {
 	d := newDesk(t)
 	c := d.client()
@@ -205,18 +206,18 @@ func TestAnOldLossIsNoNews(t *testing.T) {
 	sent := len(c.sent)
 	g := c.takes(l, "a")
 	if len(c.Lost) != 0 {
-		t.Errorf("told of a loss at %v", c.Lost)
+		t.Errorf("losses at %v", c.Lost)
 	}
 	want := []string{"create /a/c1-2-lock-", "list /a", "list /a"}
 	if got := c.sent[sent:]; !slices.Equal(got, want) {
-		t.Errorf("sent %q, want %q: it looks once more", got, want)
+		t.Errorf("sent %q, want %q: it lists once more", got, want)
 	}
 	if err := c.gives(g); err != nil {
 		t.Error(err)
 	}
 }
 
-// Its session expires while it waits, and so it queues up anew, in another.
+// Its session expires while it waits, so it queues again in another one.
 func TestTheRecipeWaitsAnew(t *testing.T) {
 	d := newDesk(t)
 	d.queue(zklocks.NewRecipe, 3*second, second)
@@ -228,8 +229,8 @@ func TestTheRecipeWaitsAnew(t *testing.T) {
 	}
 }
 
-// With a new connection it looks again, once: it need not trust that its watch
-// has come along. Without one it does not ask.
+// After a new connection it lists again, once: its watch may be lost. Without a
+// connection it sends no request.
 func TestTheRecipeLooksAgain(t *testing.T) {
 	d := newDesk(t)
 	d.queue(zklocks.NewRecipe, 3*second, second)
@@ -250,8 +251,8 @@ func TestTheRecipeLooksAgain(t *testing.T) {
 	d.Story("c1 in", "c1 out", "c2 in", "c2 out")
 }
 
-// Somebody deletes its node: while it waits it makes another, and a release
-// says so.
+// Another client deletes its node: a waiter creates a new one, and a release
+// returns ErrNotHeld.
 func TestTheNodeIsDeletedByAnother(t *testing.T) {
 	d := newDesk(t)
 	d.queue(zklocks.NewRecipe, 3*second, second, second)
@@ -265,13 +266,13 @@ func TestTheNodeIsDeletedByAnother(t *testing.T) {
 	d.remove("/a/c1-1-lock-0000000000")
 	for range 2 {
 		if err := c.gives(g); !errors.Is(err, locks.ErrNotHeld) {
-			t.Errorf("the release says %v", err)
+			t.Errorf("the release returns %v", err)
 		}
 	}
 }
 
-// A client that holds one lock and waits for another has two sessions, so that
-// what it waits for does not keep it from hearing of a loss. It keeps both.
+// A client that holds one lock and waits for another has two sessions, so that it
+// learns of a loss while it waits. It keeps both.
 func TestTwoLocksAtOnce(t *testing.T) {
 	d := newDesk(t)
 	c := d.client()
@@ -280,7 +281,7 @@ func TestTwoLocksAtOnce(t *testing.T) {
 	c.opened[0].blink()
 	d.Pass(d.Time + second)
 	if len(c.Lost) != 1 {
-		t.Errorf("told of %d losses", len(c.Lost))
+		t.Errorf("%d losses", len(c.Lost))
 	}
 	for _, g := range []locks.Lease{b, a, c.takes(l, "c")} {
 		if err := c.gives(g); err != nil {
@@ -307,7 +308,7 @@ func TestTwoLocksAtOnce(t *testing.T) {
 	}
 }
 
-// A name that cannot be one is refused for good.
+// An invalid name gives a definite error.
 func TestARefusal(t *testing.T) {
 	d := newDesk(t)
 	c := d.client()
@@ -315,6 +316,6 @@ func TestARefusal(t *testing.T) {
 	r := c.wants(zklocks.NewRecipe, second, never)
 	d.Pass(lease)
 	if !r.task.Done || !locks.IsDefinite(r.err) || !errors.Is(r.err, zookeeper.BadArguments) {
-		t.Errorf("it says %v", r.err)
+		t.Errorf("it returns %v", r.err)
 	}
 }

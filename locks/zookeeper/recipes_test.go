@@ -10,8 +10,8 @@ import (
 	zklocks "github.com/lockcheck/lockcheck/locks/zookeeper"
 )
 
-// Each lock sends what its recipe says, and nothing else: who is alone, and who
-// waits behind one.
+// Each lock sends exactly the requests of its recipe, for a client alone and for
+// one waiter.
 func TestRecipes(t *testing.T) {
 	for name, tt := range map[string]struct {
 		new    makeLock
@@ -48,14 +48,14 @@ func TestRecipes(t *testing.T) {
 					t.Errorf("client %d sent %q, want %q", i+1, got, want)
 				}
 				if runs[i].err != nil || !runs[i].task.Done {
-					t.Errorf("client %d ended with %v", i+1, runs[i].err)
+					t.Errorf("client %d returned %v", i+1, runs[i].err)
 				}
 			}
 		})
 	}
 }
 
-// A herd watches the queue from the first look on.
+// Each client of a herd watches the queue from its first list on.
 func TestTheHerdLists(t *testing.T) {
 	d := newDesk(t)
 	d.client().wants(zklocks.NewChildren, second, never)
@@ -66,8 +66,7 @@ func TestTheHerdLists(t *testing.T) {
 	}
 }
 
-// A client keeps its session for the next time, and opens another when it has
-// ended.
+// A client keeps its session for the next use, and opens another after its end.
 func TestSessions(t *testing.T) {
 	for name, create := range map[string]makeLock{
 		"predecessor": zklocks.NewPredecessor, "recheck": zklocks.NewPredecessorRecheck,
@@ -89,8 +88,8 @@ func TestSessions(t *testing.T) {
 					t.Errorf("%d: %v", i, runs[i].err)
 				}
 			}
-			// A session that ended in between is noticed by its first request:
-			// a Run fails by it, an Acquire goes on.
+			// The first request notices that the session has ended meanwhile: a
+			// Run fails then, an Acquire continues.
 			_, runner := l.(locks.Runner)
 			if failed := runs[2].err != nil; failed != runner || failed && !locks.IsDefinite(runs[2].err) {
 				t.Errorf("after an expiry: %v", runs[2].err)
@@ -111,7 +110,8 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// The published programs call the critical section, or nobody does.
+// The published programs call the critical section themselves, so Acquire is an
+// error.
 func TestAcquireOfARunner(t *testing.T) {
 	c := newDesk(t).client()
 	_, err := zklocks.NewPredecessor(c, c.port(), options).Acquire(t.Context(), "a")

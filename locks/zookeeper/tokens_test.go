@@ -13,8 +13,8 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// The number of a node is no token once it has started again; and no order once
-// it has overflowed. The transaction is both.
+// A node's number is no token after it has restarted, and no order after it has
+// overflowed. The transaction is both.
 func TestTokens(t *testing.T) {
 	for name, tt := range map[string]struct {
 		new    makeLock
@@ -61,7 +61,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// An order by transactions alone is no token.
+// Without the option Token there is no token, even with an order by transactions.
 func TestNoToken(t *testing.T) {
 	c := newDesk(t).client()
 	g := c.takes(zklocks.NewRecipe(c, c.port(), zklocks.Options{TTL: lease, Czxid: true}), "a")
@@ -75,9 +75,9 @@ func byCzxids(h locks.Host, p zookeeper.Port, o zklocks.Options) locks.Locker {
 	return zklocks.NewRecipe(h, p, o)
 }
 
-// The counter has come to its end, and the one behind the holder gets the same
-// number. With a string of its own its node comes about, and may be before the
-// holder's; without one it does not.
+// The counter is at its end, and the waiter gets the same number as the holder.
+// With a unique string its node is created, and may sort before the holder's;
+// without one it is refused.
 func TestTheSameNumber(t *testing.T) {
 	for name, tt := range map[string]struct {
 		new     makeLock
@@ -104,9 +104,9 @@ func TestTheSameNumber(t *testing.T) {
 	}
 }
 
-// The counter overflows between the holder and the one behind it, as it does if
-// the first create is under way when the second comes: by their numbers, as by
-// their names, the second is before the first.
+// The counter overflows between the holder and the waiter, as it does if the
+// first create is under way when the second comes. By number and by name the
+// second is before the first.
 func TestOverflow(t *testing.T) {
 	for name, tt := range map[string]struct {
 		new  makeLock

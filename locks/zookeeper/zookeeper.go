@@ -1,10 +1,11 @@
-// Package zookeeper holds the locks that live on a ZooKeeper ensemble: one file
-// for each, which reads like the recipe that it implements. The flawed ones are
+// Package zookeeper has the locks that use a ZooKeeper ensemble: one file for
+// each, which reads like the recipe that it implements. The flawed ones are
 // exactly as flawed as their source.
 //
-// A lock called a is the node /a. Who wants it makes a child of that node,
-// which goes with the session and has a number; the numbers are the queue. The
-// node itself is made by who finds it missing, and stays.
+// A lock called a is the node /a. A client that wants it creates a child of that
+// node, which ends with the session and has a number; the numbers are the order
+// of the queue. The node itself is created by the first client that finds it
+// missing, and stays.
 package zookeeper
 
 import (
@@ -20,19 +21,19 @@ import (
 
 // Options of a lock. The zero value is the lock as published.
 type Options struct {
-	TTL time.Duration // T: how long a session lasts of which the ensemble hears nothing
+	TTL time.Duration // T: the length of a session without a sign of life
 	// Timeout of one request; 0: T. The libraries have none: a request ends with
-	// its connection, which they give up when 2/3 T have passed without a word.
-	// So T leaves them the time to do so, and ends only what they leave open.
+	// its connection, which they give up after 2/3 T of silence. So T leaves them
+	// time for that, and ends only requests that they leave open.
 	Timeout time.Duration
-	Token   bool // each grant carries the number of its node, as a fencing token
-	// Czxid, the transaction that made a node, stands in for its number: as the
-	// token, and in zk-recipe also as the order of the queue. The number
-	// overflows, and starts again when the parent is made anew; this does not.
+	Token   bool // each grant has the number of its node as a fencing token
+	// Czxid uses the transaction that created a node instead of its number: as
+	// the token, and in zk-recipe also for the order of the queue. The number
+	// overflows, and restarts with a new parent; the transaction does not.
 	Czxid bool
 }
 
-// locker is what the locks share: a client's end.
+// locker is the common part of the locks: a client's data.
 type locker struct {
 	Options
 	host locks.Host
@@ -46,26 +47,26 @@ func newLocker(h locks.Host, p zookeeper.Port, o Options) locker {
 	return locker{o, h, p}
 }
 
-// session is a session, and what has become of it.
+// session is a session and its state.
 type session struct {
 	zookeeper.Handle
 	*fate
 }
 
-// fate of a session, as far as its client has learnt of it.
+// fate is the state of a session as far as its client knows it.
 type fate struct {
-	over bool // it has ended, and what it owned is gone
-	cut  bool // no server carries it for now
+	over bool // it has ended and its nodes are gone
+	cut  bool // it has no connection for now
 }
 
-// told is a session that keeps its fate.
+// told is a session that records its fate.
 type told struct {
 	zookeeper.Session
 	*fate
 }
 
-// open opens a session. Its errors are certain: a session that was granted
-// nevertheless owns nothing.
+// open opens a session. Its errors are definite: a session that is granted later
+// owns nothing.
 func (l *locker) open(ctx context.Context) (*session, error) {
 	h, err := l.port.Open(ctx, l.Timeout, l.TTL)
 	switch {
@@ -106,8 +107,8 @@ func (f *fate) learn(err error) {
 	}
 }
 
-// join makes a child of the lock's node, and returns its path; and the lock's
-// node, if it is missing.
+// join creates a child of the lock's node and returns its path. It also creates
+// the lock's node if it is missing.
 func (l *locker) join(ctx context.Context, s *session, parent, child string) (string, error) {
 	const mode = zookeeper.Ephemeral | zookeeper.Sequential
 	path, err := s.Create(ctx, l.Timeout, parent+"/"+child, "", mode)
@@ -116,29 +117,29 @@ func (l *locker) join(ctx context.Context, s *session, parent, child string) (st
 	}
 	_, err = s.Create(ctx, l.Timeout, parent, "", zookeeper.Persistent)
 	if err != nil && !errors.Is(err, zookeeper.NodeExists) {
-		// Nobody waits behind a parent.
+		// No client waits for a missing parent.
 		return "", locks.Definite(fmt.Errorf("%s is missing: %w", parent, err))
 	}
 	return s.Create(ctx, l.Timeout, parent+"/"+child, "", mode)
 }
 
-// queued reports the place of a node in the queue. Numbers tell the order only
-// until they overflow: then they may come back to where they were.
+// queued reports the place of a node in the queue. Numbers are an order only
+// until they overflow: then they may return to earlier values.
 func (l *locker) queued(at int64) {
 	if at >= 0 {
 		l.host.Report(locks.News{Queued: at + 1})
 	}
 }
 
-// token is the one that the node at path, whose number is given, stands for; 0:
-// none was asked for.
+// token returns the token of the node at path with that number, or 0 without the
+// option.
 func (l *locker) token(ctx context.Context, s *session, path string, number int32) (uint64, error) {
 	switch {
 	case !l.Token:
 		return 0, nil
 	case !l.Czxid:
-		// As a number without a sign it goes on growing where it overflows. The
-		// first one is 0, which would be no token.
+		// As an unsigned number it continues to grow after an overflow. The first
+		// one is 0, which would mean no token.
 		return uint64(uint32(number)) + 1, nil
 	}
 	stat, ok, err := s.Exists(ctx, l.Timeout, path, false)
@@ -148,8 +149,8 @@ func (l *locker) token(ctx context.Context, s *session, path string, number int3
 	return uint64(stat.Czxid), err
 }
 
-// numberOf reads the number that the ensemble has put at the end of a node's
-// name: a Java int in ten digits, with a sign once it has overflowed.
+// numberOf reads the number that the ensemble has appended to a node's name: a
+// Java int in ten digits, with a sign after an overflow.
 func numberOf(digits string) (int32, bool) {
 	n, err := strconv.ParseInt(digits, 10, 32)
 	return int32(n), err == nil
