@@ -26,7 +26,7 @@ type desk struct {
 	waits    []time.Duration // the minimum and the spread of each random wait
 	news     []locks.News
 	uniques  int
-	once     bool // the caller's time ends before the second try
+	endEarly bool // the caller's time ends before the second try
 }
 
 // node is a connection to one server.
@@ -84,7 +84,7 @@ func (d *desk) Now() time.Time { return d.Host.Now().Add(-1000 * time.Second) }
 
 func (d *desk) Backoff(ctx context.Context, shortest, spread time.Duration) error {
 	d.waits = append(d.waits, shortest, spread)
-	if d.once {
+	if d.endEarly {
 		return context.DeadlineExceeded
 	}
 	return d.Sleep(ctx, shortest)

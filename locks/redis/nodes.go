@@ -71,12 +71,12 @@ func (r *redlock) Acquire(ctx context.Context, name string) (locks.Lease, error)
 			return r.nodes[node].SetIfAbsent(ctx, r.Timeout, name, value, r.TTL)
 		})
 		if until > 0 {
-			return r.granted(ctx, lease{locker: &r.locker, name: name, value: value, until: until, release: r.release}, votes)
+			return r.newLease(ctx, lease{locker: &r.locker, name: name, value: value, until: until, release: r.release}, votes)
 		}
 		if err := r.undo(name, value, votes); err != nil {
 			left = err
 		}
-		if err := r.again(ctx, left); err != nil {
+		if err := r.waitForRound(ctx, left); err != nil {
 			return nil, err
 		}
 	}
@@ -88,12 +88,12 @@ type vote struct {
 	err error
 }
 
-// open reports whether the node may have executed the request, or may execute it
+// isUncertain reports whether the node may have executed the request, or may execute it
 // later.
-func (v vote) open() bool { return v.err != nil && !locks.IsDefinite(v.err) }
+func (v vote) isUncertain() bool { return v.err != nil && !locks.IsDefinite(v.err) }
 
-// each asks every node, and returns when all have answered or their time is over.
-func (r *redlock) each(ask func(node int) (bool, error)) []vote {
+// askAll asks every node, and returns when all have answered or their time is over.
+func (r *redlock) askAll(ask func(node int) (bool, error)) []vote {
 	votes := make([]vote, len(r.nodes))
 	tasks := make([]locks.Task, 0, len(r.nodes))
 	for i := range r.nodes {
@@ -116,7 +116,7 @@ func (r *redlock) each(ask func(node int) (bool, error)) []vote {
 // Every answer but yes, errors included, counts as no.
 func (r *redlock) round(set func(node int) (bool, error)) (until time.Duration, votes []vote) {
 	start := r.clock(r.host)
-	votes = r.each(set)
+	votes = r.askAll(set)
 	now := r.host.Mono()
 	took := r.clock(r.host) - start
 	validity := r.TTL - took - r.drift(r.TTL)
@@ -144,9 +144,9 @@ func (r *redlock) undo(name, value string, set []vote) (left error) {
 	for i, del := range r.delete(r.host.Life(), name, value, set) {
 		switch {
 		case del.yes: // the key was set and is gone
-		case set[i].open():
+		case set[i].isUncertain():
 			left = fmt.Errorf("a node may set the key yet: %v", set[i].err)
-		case del.open(), set[i].yes && del.err != nil:
+		case del.isUncertain(), set[i].yes && del.err != nil:
 			left = fmt.Errorf("a node may still have the key: %v", del.err)
 		}
 	}
@@ -156,7 +156,7 @@ func (r *redlock) undo(name, value string, set []vote) (left error) {
 // delete removes the key from every node where it has value. set has the answers
 // to the requests that set it.
 func (r *redlock) delete(ctx context.Context, name, value string, set []vote) []vote {
-	return r.each(func(node int) (bool, error) {
+	return r.askAll(func(node int) (bool, error) {
 		if r.grantors && !set[node].yes {
 			return false, nil
 		}
@@ -172,9 +172,9 @@ func flag(err error) int64 {
 	return 1
 }
 
-// again waits for the next round. It returns an error if ctx has ended; the error
+// waitForRound waits for the next round. It returns an error if ctx has ended; the error
 // is definite if no key is left.
-func (r *redlock) again(ctx context.Context, left error) error {
+func (r *redlock) waitForRound(ctx context.Context, left error) error {
 	_, err := r.wait(ctx, 0)
 	if err != nil && left != nil {
 		return left
@@ -182,9 +182,9 @@ func (r *redlock) again(ctx context.Context, left error) error {
 	return err
 }
 
-// granted returns a new lease after drawing its token. votes are from its last
+// newLease returns a new lease after drawing its token. votes are from its last
 // round.
-func (r *redlock) granted(ctx context.Context, g lease, votes []vote) (locks.Lease, error) {
+func (r *redlock) newLease(ctx context.Context, g lease, votes []vote) (locks.Lease, error) {
 	if r.grantors {
 		g.release = func(ctx context.Context, l *lease) error { return r.drop(ctx, l.name, l.value, votes) }
 	}
@@ -196,7 +196,7 @@ func (r *redlock) granted(ctx context.Context, g lease, votes []vote) (locks.Lea
 
 func (r *redlock) fence(ctx context.Context, g *lease, votes []vote) error {
 	if err := r.draw(ctx, g); err != nil {
-		return undone(err, r.undo(g.name, g.value, votes))
+		return undoneErr(err, r.undo(g.name, g.value, votes))
 	}
 	return nil
 }

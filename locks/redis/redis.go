@@ -140,8 +140,8 @@ func (l *lease) Token() uint64                     { return l.token }
 func (l *lease) Until() time.Duration              { return l.until }
 func (l *lease) Release(ctx context.Context) error { return l.release(ctx, l) }
 
-// granted returns a new lease after drawing its token.
-func (l *locker) granted(ctx context.Context, g lease) (locks.Lease, error) {
+// newLease returns a new lease after drawing its token.
+func (l *locker) newLease(ctx context.Context, g lease) (locks.Lease, error) {
 	if err := l.fence(ctx, &g); err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (l *locker) keep(g lease) *lease {
 // token there is no grant.
 func (l *locker) fence(ctx context.Context, g *lease) error {
 	if err := l.draw(ctx, g); err != nil {
-		return undone(err, l.giveBack(g))
+		return undoneErr(err, l.giveBack(g))
 	}
 	return nil
 }
@@ -186,9 +186,9 @@ func (l *locker) giveBack(g *lease) error {
 	return err
 }
 
-// undone returns the error of an acquire that has tried to undo its changes. left
+// undoneErr returns the error of an acquire that has tried to undo its changes. left
 // is the reason why some may remain.
-func undone(err, left error) error {
+func undoneErr(err, left error) error {
 	if left != nil {
 		return fmt.Errorf("%v; the grant may still exist: %v", err, left)
 	}

@@ -121,7 +121,7 @@ func TestQuorum(t *testing.T) {
 		{"++???", "redlock-flawed-quorum", true},
 	} {
 		d := answers(newNodes(t, len(tt.nodes)), tt.nodes)
-		d.once = true
+		d.endEarly = true
 		if _, err := redlocks[tt.lock](d, d.ports(), tenSeconds).Acquire(t.Context(), "a"); (err == nil) != tt.granted {
 			t.Errorf("%s with %s: %v", tt.lock, tt.nodes, err)
 		}
@@ -150,7 +150,7 @@ func TestAFailedRoundIsUndone(t *testing.T) {
 	} {
 		for _, lock := range []string{"redlock", "redlock-seed"} {
 			d := answers(newNodes(t, 3), tt.nodes)
-			d.once = true
+			d.endEarly = true
 			for i, undo := range tt.undo {
 				n := d.nodes[i]
 				n.answers = append(n.answers, slices.Repeat([]any{nil}, 1-len(n.answers))...)
@@ -177,7 +177,7 @@ func TestOnlyGrantorsGetTheDelete(t *testing.T) {
 		"++ooo": {"1: script a id1", "2: script a id1"},
 	} {
 		d := answers(newNodes(t, 5), nodes)
-		d.once = true
+		d.endEarly = true
 		if lease, err := redislocks.NewRedlockFlawedRelease(d, d.ports(), tenSeconds).Acquire(t.Context(), "a"); err == nil {
 			if err := lease.Release(t.Context()); err != nil {
 				t.Errorf("%s: %v", nodes, err)
@@ -249,7 +249,7 @@ func TestARoundThatTookTooLong(t *testing.T) {
 		{"redlock-flawed-seconds", 1100 * time.Millisecond, 0, 10100*time.Millisecond - 102*time.Millisecond, true},
 	} {
 		d := slow(newNodes(t, 5), tt.each)
-		d.once = true
+		d.endEarly = true
 		d.Go(func(ctx context.Context) {
 			d.Sleep(ctx, tt.each/2)
 			d.Skew = tt.jump

@@ -84,7 +84,7 @@ func (l *redlockContinue) take(ctx context.Context, name string, tries int) (g l
 			return g, nil, cmp.Or(left, locks.ErrNotAcquired)
 		}
 		tries = max(0, tries-1)
-		if err := l.again(ctx, left); err != nil {
+		if err := l.waitForRound(ctx, left); err != nil {
 			return g, nil, err
 		}
 	}

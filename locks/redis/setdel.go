@@ -44,7 +44,7 @@ func (l *locker) acquire(ctx context.Context, name string, release func(context.
 		return nil, err
 	}
 	g.release = release
-	return l.granted(ctx, g)
+	return l.newLease(ctx, g)
 }
 
 // take waits for the key.

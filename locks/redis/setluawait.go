@@ -28,11 +28,11 @@ func (l *setLuaWait) Acquire(ctx context.Context, name string) (locks.Lease, err
 		l.mark(pause)
 		g, ok, err := l.try(ctx, name, value)
 		if ok && err == nil {
-			ok, err = l.replicated(ctx, &g)
+			ok, err = l.hasReplica(ctx, &g)
 		}
 		if ok && err == nil {
 			g.release = compareAndDelete
-			return l.granted(ctx, g)
+			return l.newLease(ctx, g)
 		}
 		if err == nil {
 			pause, err = l.wait(ctx, pause)
@@ -45,9 +45,9 @@ func (l *setLuaWait) Acquire(ctx context.Context, name string) (locks.Lease, err
 
 var errNoReplica = errors.New("no replica has the key")
 
-// replicated reports whether a replica has the key. If none has and the error is
+// hasReplica reports whether a replica has the key. If none has and the error is
 // nil, the key is gone.
-func (l *setLuaWait) replicated(ctx context.Context, g *lease) (bool, error) {
+func (l *setLuaWait) hasReplica(ctx context.Context, g *lease) (bool, error) {
 	n, err := l.port.Wait(ctx, l.Timeout, 1, l.TTL/20)
 	if err == nil && n > 0 {
 		return true, nil
@@ -56,5 +56,5 @@ func (l *setLuaWait) replicated(ctx context.Context, g *lease) (bool, error) {
 	if err == nil && left == nil {
 		return false, nil
 	}
-	return false, undone(cmp.Or(err, errNoReplica), left)
+	return false, undoneErr(cmp.Or(err, errNoReplica), left)
 }

@@ -28,7 +28,7 @@ func (l *setNX) Acquire(ctx context.Context, name string) (locks.Lease, error) {
 			return nil, err
 		}
 		if ok {
-			return l.granted(ctx, lease{locker: &l.locker, name: name, value: value, token: token, release: bareDel})
+			return l.newLease(ctx, lease{locker: &l.locker, name: name, value: value, token: token, release: bareDel})
 		}
 		if pause, err = l.wait(ctx, pause); err != nil {
 			return nil, err

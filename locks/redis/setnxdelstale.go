@@ -14,10 +14,10 @@ import (
 // Source: the Redis manual's page on SETNX, "Handling deadlocks", with the
 // clients C1, C2 and C3.
 func NewSetNXDelStale(h locks.Host, p redis.Port, o Options) locks.Locker {
-	return &stamped{newLocker(h, p, o), delStale, dropUnlessEnded}
+	return &timeLock{newLocker(h, p, o), delStale, dropUnlessEnded}
 }
 
-func delStale(ctx context.Context, l *stamped, name string) (stamp, bool, error) {
+func delStale(ctx context.Context, l *timeLock, name string) (stamp, bool, error) {
 	if _, err := l.port.Del(ctx, l.Timeout, name); err != nil {
 		return stamp{}, false, err
 	}

@@ -36,7 +36,7 @@ func (l *setNXExpire) Acquire(ctx context.Context, name string) (locks.Lease, er
 				// was never sent.
 				return nil, fmt.Errorf("the key is set, without an expiry: %v", err)
 			}
-			return l.granted(ctx, lease{locker: &l.locker, name: name, value: value, token: token, until: sent + l.TTL, release: bareDel})
+			return l.newLease(ctx, lease{locker: &l.locker, name: name, value: value, token: token, until: sent + l.TTL, release: bareDel})
 		}
 		if pause, err = l.wait(ctx, pause); err != nil {
 			return nil, err

@@ -19,7 +19,7 @@ import (
 //
 // Source: imcoderlemon, Three ways to lock with Redis (in Chinese), the first.
 func NewSetNXGetSet(h locks.Host, p redis.Port, o Options) locks.Locker {
-	return &stamped{newLocker(h, p, o), getSet, dropIfEnded}
+	return &timeLock{newLocker(h, p, o), getSet, dropIfEnded}
 }
 
 // dropIfEnded deletes a key whose time has passed. It leaves another key alone
@@ -31,17 +31,17 @@ func dropIfEnded(ctx context.Context, l *lease) error {
 		return err
 	case !ok:
 		return locks.ErrNotHeld
-	case !l.ended(now):
+	case !l.hasEnded(now):
 		return nil
 	}
 	return held(l.port.Del(ctx, l.Timeout, l.name))
 }
 
-// stamped is the locks whose key has the lock's end as its value. They differ in
+// timeLock is the locks whose key has the lock's end as its value. They differ in
 // how they take an expired lock, and in the release.
-type stamped struct {
+type timeLock struct {
 	locker
-	steal   func(ctx context.Context, l *stamped, name string) (stamp, bool, error)
+	steal   func(ctx context.Context, l *timeLock, name string) (stamp, bool, error)
 	release func(context.Context, *lease) error
 }
 
@@ -56,16 +56,16 @@ type stamp struct {
 	until time.Duration
 }
 
-func (l *stamped) stamp() stamp {
+func (l *timeLock) stamp() stamp {
 	lasts := l.TTL + l.TTL/10
 	return stamp{l.host.Now().Add(lasts).UnixMilli(), l.host.Mono() + lasts}
 }
 
 func (s stamp) String() string { return strconv.FormatInt(s.ms, 10) }
 
-// ended reports whether the time in a key has passed by this client's wall clock.
+// hasEnded reports whether the time in a key has passed by this client's wall clock.
 // An invalid time never passes.
-func (l *locker) ended(value string) bool {
+func (l *locker) hasEnded(value string) bool {
 	ms, err := strconv.ParseInt(value, 10, 64)
 	return err == nil && l.host.Now().UnixMilli() > ms
 }
@@ -74,14 +74,14 @@ func (l *locker) ended(value string) bool {
 //
 // Its error is definite only if no such time is left: a late steal has
 // overwritten another's key and cannot undo that.
-func (l *stamped) Acquire(ctx context.Context, name string) (locks.Lease, error) {
+func (l *timeLock) Acquire(ctx context.Context, name string) (locks.Lease, error) {
 	var left int64 // the value of such a steal; 0: none is left
 	var pause time.Duration
 	for {
 		l.host.Mark("try", int64(pause), left)
 		own, ok, err := l.try(ctx, name, &left)
 		if ok {
-			return l.granted(ctx, lease{locker: &l.locker, name: name, value: own.String(), until: own.until, release: l.release})
+			return l.newLease(ctx, lease{locker: &l.locker, name: name, value: own.String(), until: own.until, release: l.release})
 		}
 		if err == nil {
 			pause, err = l.wait(ctx, pause)
@@ -95,7 +95,7 @@ func (l *stamped) Acquire(ctx context.Context, name string) (locks.Lease, error)
 	}
 }
 
-func (l *stamped) try(ctx context.Context, name string, left *int64) (own stamp, ok bool, err error) {
+func (l *timeLock) try(ctx context.Context, name string, left *int64) (own stamp, ok bool, err error) {
 	own = l.stamp()
 	if ok, err := l.port.SetNX(ctx, l.Timeout, name, own.String()); ok || err != nil {
 		return own, ok, err
@@ -107,7 +107,7 @@ func (l *stamped) try(ctx context.Context, name string, left *int64) (own stamp,
 	if *left != 0 && now != (stamp{ms: *left}).String() {
 		*left = 0
 	}
-	if !l.ended(now) {
+	if !l.hasEnded(now) {
 		return own, false, nil
 	}
 	own, ok, err = l.steal(ctx, l, name)
@@ -120,8 +120,8 @@ func (l *stamped) try(ctx context.Context, name string, left *int64) (own stamp,
 // getSet takes an expired lock. A client that comes second gets the first one's
 // time as the reply and has not got the lock, but has extended it a little. A
 // missing key had no owner, and the client takes it.
-func getSet(ctx context.Context, l *stamped, name string) (stamp, bool, error) {
+func getSet(ctx context.Context, l *timeLock, name string) (stamp, bool, error) {
 	own := l.stamp()
 	old, had, err := l.port.GetSet(ctx, l.Timeout, name, own.String())
-	return own, err == nil && (!had || l.ended(old)), err
+	return own, err == nil && (!had || l.hasEnded(old)), err
 }

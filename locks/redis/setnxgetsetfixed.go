@@ -14,7 +14,7 @@ import (
 //
 // Source: the Redis manual's page on SETNX, "Handling deadlocks".
 func NewSetNXGetSetFixed(h locks.Host, p redis.Port, o Options) locks.Locker {
-	return &stamped{newLocker(h, p, o), getSet, dropUnlessEnded}
+	return &timeLock{newLocker(h, p, o), getSet, dropUnlessEnded}
 }
 
 // dropUnlessEnded deletes a key whose time has not passed.
@@ -23,7 +23,7 @@ func dropUnlessEnded(ctx context.Context, l *lease) error {
 	switch {
 	case err != nil:
 		return err
-	case !ok || l.ended(now):
+	case !ok || l.hasEnded(now):
 		return locks.ErrNotHeld
 	}
 	return held(l.port.Del(ctx, l.Timeout, l.name))

@@ -14,10 +14,10 @@ import (
 // Source: imcoderlemon, Three ways to lock with Redis (in Chinese), the first,
 // which warns that the reply must be checked.
 func NewSetNXGetSetUnread(h locks.Host, p redis.Port, o Options) locks.Locker {
-	return &stamped{newLocker(h, p, o), getSetUnread, dropUnlessEnded}
+	return &timeLock{newLocker(h, p, o), getSetUnread, dropUnlessEnded}
 }
 
-func getSetUnread(ctx context.Context, l *stamped, name string) (stamp, bool, error) {
+func getSetUnread(ctx context.Context, l *timeLock, name string) (stamp, bool, error) {
 	own := l.stamp()
 	_, _, err := l.port.GetSet(ctx, l.Timeout, name, own.String())
 	return own, err == nil, err

@@ -10,8 +10,8 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// fenced returns every lock with its node's answers to an acquire.
-func fenced() map[string]fencedLock {
+// fencedLocks returns every lock with its node's answers to an acquire.
+func fencedLocks() map[string]fencedLock {
 	one := func(create makeLock, answers ...any) fencedLock {
 		return fencedLock{func(d *desk, o redislocks.Options) locks.Locker { return create(d, d.port(), o) }, answers}
 	}
@@ -51,7 +51,7 @@ func (f fencedLock) on(t *testing.T, token any, what ...any) (*desk, locks.Locke
 // A token from a separate server is drawn after the lock is acquired. If that
 // fails the lock is released.
 func TestATokenOfItsOwnServer(t *testing.T) {
-	for name, f := range fenced() {
+	for name, f := range fencedLocks() {
 		t.Run(name, func(t *testing.T) {
 			d, l := f.on(t, reply(7))
 			if got := take(t, l).(locks.Fencer).Token(); got != 7 || len(d.sent) != len(f.answers)+1 || d.sent[len(f.answers)] != "tokens: INCR {a}:token" {
@@ -76,7 +76,7 @@ func TestATokenOfItsOwnServer(t *testing.T) {
 
 // An unused grant is released even after the end of the caller's context.
 func TestWhatIsNotUsedIsGivenBackLate(t *testing.T) {
-	for name, f := range fenced() {
+	for name, f := range fencedLocks() {
 		d, l := f.on(t, nil)
 		_, err := l.Acquire(d.Ends(time.Duration(len(f.answers))*time.Millisecond), "a")
 		if !locks.IsDefinite(err) || d.nodes[0].value() != "" || len(d.sent) != len(f.answers)+1 {

@@ -64,11 +64,11 @@ type run struct {
 
 // wants starts a run with a new lock. The client gives up at end.
 func (c *client) wants(create makeLock, works, end time.Duration) *run {
-	return c.again(create(c, c.port(), options), works, end)
+	return c.wantsWith(create(c, c.port(), options), works, end)
 }
 
-// again starts a run with an existing lock.
-func (c *client) again(l locks.Locker, works, end time.Duration) *run {
+// wantsWith starts a run with an existing lock.
+func (c *client) wantsWith(l locks.Locker, works, end time.Duration) *run {
 	r := &run{client: c, lock: l}
 	r.task = c.Start(func(context.Context) {
 		ctx := c.Ends(end)

@@ -63,24 +63,24 @@ func (p *place) make(ctx context.Context) error {
 			p.doubt = !locks.IsDefinite(err)
 			return err
 		}
-		p.own(strings.TrimPrefix(path, p.parent+"/"))
+		p.setNode(strings.TrimPrefix(path, p.parent+"/"))
 	}
 	if !p.lock.Czxid {
-		p.tell(int64(p.number))
+		p.reportPlace(int64(p.number))
 	}
 	return nil
 }
 
-func (p *place) own(node string) {
+func (p *place) setNode(node string) {
 	p.node, p.told = node, false
 	p.number, _ = numberOf(strings.TrimPrefix(node, p.prefix))
 }
 
-// tell reports the node's position in the queue, once.
-func (p *place) tell(at int64) {
+// reportPlace reports the node's position in the queue, once.
+func (p *place) reportPlace(at int64) {
 	if !p.told {
 		p.told = true
-		p.lock.queued(at)
+		p.lock.reportPlace(at)
 	}
 }
 
@@ -97,7 +97,7 @@ func (p *place) adopt(ctx context.Context) error {
 	p.doubt = false
 	for _, name := range names {
 		if strings.HasPrefix(name, p.prefix) {
-			p.own(name)
+			p.setNode(name)
 		}
 	}
 	return nil

@@ -27,13 +27,13 @@ func TestPlaces(t *testing.T) {
 			d := newDesk(t)
 			d.queue(tt.new, 3*second, second, second)
 			d.Pass(4 * second) // the second one has been woken
-			d.placed(tt.want)
+			d.wantPlaces(tt.want)
 		})
 	}
 }
 
-// placed asserts the clients' reported places.
-func (d *desk) placed(want string) {
+// wantPlaces asserts the clients' reported places.
+func (d *desk) wantPlaces(want string) {
 	d.T.Helper()
 	var got [][]int64
 	for _, c := range d.clients {
@@ -69,7 +69,7 @@ func TestAnotherPlace(t *testing.T) {
 			c.wants(tt.new, second, never)
 			tt.befalls(d, c)
 			d.Pass(5 * second)
-			d.placed(tt.want)
+			d.wantPlaces(tt.want)
 		})
 	}
 }
@@ -91,7 +91,7 @@ func TestNoPlace(t *testing.T) {
 			d.nodes["/a"] = &node{count: math.MaxInt32}
 			d.queue(tt.new, 2*second, 2*second)
 			d.Pass(second)
-			d.placed(tt.want)
+			d.wantPlaces(tt.want)
 		})
 	}
 }

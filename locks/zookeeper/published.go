@@ -79,7 +79,7 @@ func (o *object) create(ctx context.Context) error {
 		return err
 	}
 	o.thisPath = path
-	o.queued(int64(o.number()))
+	o.reportPlace(int64(o.number()))
 	return o.host.Sleep(ctx, 10*time.Millisecond)
 }
 
@@ -111,7 +111,7 @@ func (o *object) doSomething(ctx context.Context) error {
 	e := entry{o, token}
 	o.inside++
 	o.critical(o.host.Life(), e)
-	o.err = worse(o.err, e.Release(o.host.Life()))
+	o.err = lessCertain(o.err, e.Release(o.host.Life()))
 	o.inside--
 	return nil
 }
@@ -138,8 +138,8 @@ func (e entry) Release(ctx context.Context) error {
 	return nil
 }
 
-// worse returns the less certain of two errors.
-func worse(a, b error) error {
+// lessCertain returns the less certain of two errors.
+func lessCertain(a, b error) error {
 	if a == nil || b != nil && !locks.IsDefinite(b) {
 		return b
 	}

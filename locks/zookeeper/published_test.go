@@ -132,7 +132,7 @@ func TestTheHerdBeginsAnew(t *testing.T) {
 	runs := d.queue(zklocks.NewChildren, second, second)
 	d.Pass(lease)
 	d.Log = nil
-	d.clients[1].again(runs[1].lock, second, never)
+	d.clients[1].wantsWith(runs[1].lock, second, never)
 	d.Pass(2 * lease)
 	d.Story("c2 in", "c2 out")
 }

@@ -105,7 +105,7 @@ func (p *place) wait(ctx context.Context) error {
 		case err != nil:
 		case before != "":
 			err = p.watch(ctx, before)
-		case p.quiet(ctx):
+		case p.isQuiet(ctx):
 			return nil
 		}
 		switch {
@@ -115,7 +115,7 @@ func (p *place) wait(ctx context.Context) error {
 			return zookeeper.ErrSessionExpired
 		case err == nil:
 			continue
-		case refused(err):
+		case isFinal(err):
 			return err
 		}
 		if err := p.pause(ctx); err != nil {
@@ -136,7 +136,7 @@ func (p *place) look(ctx context.Context) (before string, err error) {
 	}
 	own := slices.IndexFunc(queue, func(w waiter) bool { return w.node == p.node })
 	if own >= 0 {
-		p.tell(queue[own].at)
+		p.reportPlace(queue[own].at)
 	}
 	if own > 0 {
 		return p.parent + "/" + queue[own-1].node, nil
@@ -153,8 +153,8 @@ func (p *place) look(ctx context.Context) (before string, err error) {
 // errGone: another client has deleted the own node.
 var errGone = errors.New("zookeeper: the node has gone from the queue")
 
-// refused reports whether a retry would get the same answer.
-func refused(err error) bool {
+// isFinal reports whether a retry would get the same answer.
+func isFinal(err error) bool {
 	_, ok := errors.AsType[zookeeper.Code](err)
 	return ok
 }
@@ -173,10 +173,10 @@ func (p *place) watch(ctx context.Context, path string) error {
 	return err
 }
 
-// quiet reports whether no connection was lost before the last answer; otherwise
+// isQuiet reports whether no connection was lost before the last answer; otherwise
 // the queue must be listed again. So the reader of a grant's events does not
 // report an earlier loss.
-func (p *place) quiet(ctx context.Context) bool {
+func (p *place) isQuiet(ctx context.Context) bool {
 	for quiet := true; ; {
 		e, err := p.session.Next(ctx, glance)
 		switch {

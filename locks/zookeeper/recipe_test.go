@@ -132,8 +132,8 @@ func TestTheRecipeGivesUp(t *testing.T) {
 	}
 }
 
-// takes returns the lease of an acquire that must succeed.
-func (c *client) takes(l locks.Locker, name string) (got locks.Lease) {
+// take returns the lease of an acquire that must succeed.
+func (c *client) take(l locks.Locker, name string) (got locks.Lease) {
 	c.T.Helper()
 	var err error
 	k := c.Start(func(ctx context.Context) { got, err = l.Acquire(ctx, name) })
@@ -144,7 +144,7 @@ func (c *client) takes(l locks.Locker, name string) (got locks.Lease) {
 	return got
 }
 
-func (c *client) gives(l locks.Lease) (err error) {
+func (c *client) release(l locks.Lease) (err error) {
 	c.T.Helper()
 	k := c.Start(func(ctx context.Context) { err = l.Release(ctx) })
 	c.Pass(c.Time + lease)
@@ -172,21 +172,21 @@ func TestTheRecipeReportsALoss(t *testing.T) {
 			d := newDesk(t)
 			c := d.client()
 			l := zklocks.NewRecipe(c, c.port(), options)
-			g := c.takes(l, "a")
+			g := c.take(l, "a")
 			at := d.Time
 			tt.befalls(c)
 			d.Pass(at + lease)
 			if want := []time.Duration{at + ms/2}; !slices.Equal(c.Lost, want) {
 				t.Errorf("losses at %v, want %v", c.Lost, want)
 			}
-			if err := c.gives(g); !errors.Is(err, tt.err) {
+			if err := c.release(g); !errors.Is(err, tt.err) {
 				t.Errorf("the release returns %v, want %v", err, tt.err)
 			}
 			if len(d.list("/a")) != 0 {
 				t.Errorf("left %q", d.list("/a"))
 			}
 			c.Lost = nil
-			if err := c.gives(c.takes(l, "a")); err != nil || len(c.Lost) != 0 {
+			if err := c.release(c.take(l, "a")); err != nil || len(c.Lost) != 0 {
 				t.Errorf("the next grant: %v, losses at %v", err, c.Lost)
 			}
 		})
@@ -198,13 +198,13 @@ func TestAnOldLossIsNoNews(t *testing.T) {
 	d := newDesk(t)
 	c := d.client()
 	l := zklocks.NewRecipe(c, c.port(), options)
-	if err := c.gives(c.takes(l, "a")); err != nil {
+	if err := c.release(c.take(l, "a")); err != nil {
 		t.Fatal(err)
 	}
 	c.opened[0].blink()
 	d.Pass(d.Time + second)
 	sent := len(c.sent)
-	g := c.takes(l, "a")
+	g := c.take(l, "a")
 	if len(c.Lost) != 0 {
 		t.Errorf("losses at %v", c.Lost)
 	}
@@ -212,7 +212,7 @@ func TestAnOldLossIsNoNews(t *testing.T) {
 	if got := c.sent[sent:]; !slices.Equal(got, want) {
 		t.Errorf("sent %q, want %q: it lists once more", got, want)
 	}
-	if err := c.gives(g); err != nil {
+	if err := c.release(g); err != nil {
 		t.Error(err)
 	}
 }
@@ -262,10 +262,10 @@ func TestTheNodeIsDeletedByAnother(t *testing.T) {
 
 	d = newDesk(t)
 	c := d.client()
-	g := c.takes(zklocks.NewRecipe(c, c.port(), options), "a")
+	g := c.take(zklocks.NewRecipe(c, c.port(), options), "a")
 	d.remove("/a/c1-1-lock-0000000000")
 	for range 2 {
-		if err := c.gives(g); !errors.Is(err, locks.ErrNotHeld) {
+		if err := c.release(g); !errors.Is(err, locks.ErrNotHeld) {
 			t.Errorf("the release returns %v", err)
 		}
 	}
@@ -277,18 +277,18 @@ func TestTwoLocksAtOnce(t *testing.T) {
 	d := newDesk(t)
 	c := d.client()
 	l := zklocks.NewRecipe(c, c.port(), options)
-	a, b := c.takes(l, "a"), c.takes(l, "b")
+	a, b := c.take(l, "a"), c.take(l, "b")
 	c.opened[0].blink()
 	d.Pass(d.Time + second)
 	if len(c.Lost) != 1 {
 		t.Errorf("%d losses", len(c.Lost))
 	}
-	for _, g := range []locks.Lease{b, a, c.takes(l, "c")} {
-		if err := c.gives(g); err != nil {
+	for _, g := range []locks.Lease{b, a, c.take(l, "c")} {
+		if err := c.release(g); err != nil {
 			t.Error(err)
 		}
 	}
-	last := c.takes(l, "a")
+	last := c.take(l, "a")
 	c.Start(func(ctx context.Context) {
 		if err := l.Close(ctx); err != nil {
 			t.Error(err)
@@ -298,7 +298,7 @@ func TestTwoLocksAtOnce(t *testing.T) {
 	if open := slices.IndexFunc(c.opened, func(s *session) bool { return s.ended == nil }); open < 0 {
 		t.Error("a close has ended a lease")
 	}
-	if err := c.gives(last); err != nil {
+	if err := c.release(last); err != nil {
 		t.Error(err)
 	}
 	for _, s := range c.opened {

@@ -78,7 +78,7 @@ func TestSessions(t *testing.T) {
 			l := create(c, c.port(), options)
 			var runs []*run
 			for i, expires := range []bool{false, true, false, false} {
-				runs = append(runs, c.again(l, second, never))
+				runs = append(runs, c.wantsWith(l, second, never))
 				d.Pass(d.Time + lease)
 				if expires {
 					c.expire()

@@ -64,7 +64,7 @@ func TestTokens(t *testing.T) {
 // Without the option Token there is no token, even with an order by transactions.
 func TestNoToken(t *testing.T) {
 	c := newDesk(t).client()
-	g := c.takes(zklocks.NewRecipe(c, c.port(), zklocks.Options{TTL: lease, Czxid: true}), "a")
+	g := c.take(zklocks.NewRecipe(c, c.port(), zklocks.Options{TTL: lease, Czxid: true}), "a")
 	if token := g.(locks.Fencer).Token(); token != 0 {
 		t.Errorf("token %d", token)
 	}

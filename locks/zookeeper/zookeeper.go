@@ -59,8 +59,8 @@ type fate struct {
 	cut  bool // it has no connection for now
 }
 
-// told is a session that records its fate.
-type told struct {
+// sessionWithFate is a session that records its fate.
+type sessionWithFate struct {
 	zookeeper.Session
 	*fate
 }
@@ -72,20 +72,20 @@ func (l *locker) open(ctx context.Context) (*session, error) {
 	switch {
 	case err == nil:
 		f := &fate{}
-		return &session{zookeeper.Handle{Session: told{h.Session, f}}, f}, nil
+		return &session{zookeeper.Handle{Session: sessionWithFate{h.Session, f}}, f}, nil
 	case ctx.Err() != nil:
 		return nil, locks.ErrNotAcquired
 	}
 	return nil, locks.Definite(err)
 }
 
-func (t told) Do(ctx context.Context, timeout time.Duration, c zookeeper.Command) (zookeeper.Reply, error) {
+func (t sessionWithFate) Do(ctx context.Context, timeout time.Duration, c zookeeper.Command) (zookeeper.Reply, error) {
 	r, err := t.Session.Do(ctx, timeout, c)
 	t.learn(err)
 	return r, err
 }
 
-func (t told) Next(ctx context.Context, timeout time.Duration) (zookeeper.Event, error) {
+func (t sessionWithFate) Next(ctx context.Context, timeout time.Duration) (zookeeper.Event, error) {
 	e, err := t.Session.Next(ctx, timeout)
 	t.learn(err)
 	if err == nil {
@@ -123,9 +123,9 @@ func (l *locker) join(ctx context.Context, s *session, parent, child string) (st
 	return s.Create(ctx, l.Timeout, parent+"/"+child, "", mode)
 }
 
-// queued reports the place of a node in the queue. Numbers are an order only
+// reportPlace reports the place of a node in the queue. Numbers are an order only
 // until they overflow: then they may return to earlier values.
-func (l *locker) queued(at int64) {
+func (l *locker) reportPlace(at int64) {
 	if at >= 0 {
 		l.host.Report(locks.News{Queued: at + 1})
 	}
