@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// An InvalidError is an entry that cannot follow the entries before it.
+// An InvalidError describes an entry that cannot follow the entries before it.
 type InvalidError struct {
 	Position int // in History.Entries
 	Index    int // of the entry
@@ -18,12 +18,11 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("entry %d (index %d): %v", e.Position+1, e.Index, e.Err)
 }
 
-// Unwrap is what is wrong, without the place.
+// Unwrap returns the error without the position.
 func (e *InvalidError) Unwrap() error { return e.Err }
 
-// Check tells whether h could have been recorded: it returns an
-// *InvalidError for the first entry that could not. A history may end in the
-// middle of anything.
+// Check checks that h could have been recorded. It returns an *InvalidError for
+// the first entry that could not. A history may end at any point.
 func Check(h *History) error {
 	var valid validity
 	for i := range h.Entries {
@@ -35,8 +34,8 @@ func Check(h *History) error {
 	return nil
 }
 
-// maxMS is the longest time that a header may name: a year. Three times as
-// much still is a time.Duration.
+// maxMS is the longest time in a header: a year. Three times as much still fits a
+// time.Duration.
 const maxMS = 365 * 24 * 60 * 60 * 1000
 
 func (h *Header) check() error {
@@ -53,7 +52,7 @@ func (h *Header) check() error {
 	return nil
 }
 
-// IsOperation tells whether f is what clients invoke and complete.
+// IsOperation reports whether f is an operation of clients.
 func IsOperation(f string) bool {
 	switch f {
 	case Acquire, Try, Release, Extend, Read, Write, CAS:
@@ -62,7 +61,7 @@ func IsOperation(f string) bool {
 	return false
 }
 
-// isReport tells whether f is what clients say between their operations.
+// isReport reports whether f is a report of clients between their operations.
 func isReport(f string) bool {
 	switch f {
 	case Queued, Lost, Valid, Late:
@@ -78,15 +77,16 @@ type validity struct {
 	time    time.Duration
 	procs   table[session]
 	invokes numbers // their indices
-	// acquires are the indices of those of each client's acquires and tries.
+	// acquires has the indices of the invokes of each client's acquires and
+	// tries.
 	acquires map[string]*numbers
-	grants   grantIndex // of the acquire's ok that got it
+	grants   grantIndex // index of the acquire's ok with each grant
 }
 
 // session is the state of one client's process.
 type session struct {
 	client   string
-	acquires *numbers // of its client's acquires and tries: their indices
+	acquires *numbers // its client's acquires and tries: the indices of their invokes
 	open     bool
 	f        string // of the open operation
 	index    int    // of its invoke
@@ -101,21 +101,21 @@ func (v *validity) add(e *Entry) error {
 		return fmt.Errorf("index %d: the lowest is 0", e.Index)
 	}
 	if v.started && e.Index <= v.index {
-		return fmt.Errorf("index %d follows index %d: it has to grow", e.Index, v.index)
+		return fmt.Errorf("index %d follows index %d: it must grow", e.Index, v.index)
 	}
 	if v.started && e.Time < v.time {
 		return fmt.Errorf("time %d ns follows %d ns: it runs backwards", e.Time, v.time)
 	}
 	v.started, v.index, v.time = true, e.Index, e.Time
 	if e.By.Set && !v.invokes.has(e.By.V) {
-		return fmt.Errorf(`"by" is %d, which is the index of no invoke before it`, e.By.V)
+		return fmt.Errorf(`"by" is %d: no earlier invoke has that index`, e.By.V)
 	}
 	if e.Op.Set && !v.invokes.has(e.Op.V) {
-		return fmt.Errorf(`"op" is %d, which is the index of no invoke before it`, e.Op.V)
+		return fmt.Errorf(`"op" is %d: no earlier invoke has that index`, e.Op.V)
 	}
 	if !e.Process.Client() {
 		if e.Type != Info && e.Type != Event {
-			return fmt.Errorf("%s says %s: a process with a name has only info and event", e.Process, e.Type)
+			return fmt.Errorf("%s has type %s: a named process has only info and event", e.Process, e.Type)
 		}
 		return nil
 	}
@@ -126,7 +126,7 @@ func (v *validity) client(e *Entry) error {
 	operation := IsOperation(e.F)
 	switch {
 	case !operation && !isReport(e.F):
-		return fmt.Errorf(`"f" is %q, which no client says`, e.F)
+		return fmt.Errorf(`"f" is %q: unknown for a client`, e.F)
 	case operation && e.Type == Event:
 		return fmt.Errorf("%s is an operation: its type is invoke, ok, fail or info", e.F)
 	case !operation && e.Type != Event:
@@ -176,30 +176,30 @@ func (p *session) invoke(e *Entry) error {
 
 func (p *session) complete(e *Entry) error {
 	if !p.open {
-		return fmt.Errorf("process %s completes %s, and has invoked nothing", e.Process, e.F)
+		return fmt.Errorf("process %s completes %s without an invoke", e.Process, e.F)
 	}
 	if p.f != e.F {
-		return fmt.Errorf("process %s completes %s, and had invoked %s at index %d", e.Process, e.F, p.f, p.index)
+		return fmt.Errorf("process %s completes %s, but it invoked %s at index %d", e.Process, e.F, p.f, p.index)
 	}
 	p.open = false
 	p.retired = e.Type == Info
 	return nil
 }
 
-// report: a place in the queue is one of an acquire that is open.
+// report checks a report. A place in the queue must belong to an open acquire.
 func (p *session) report(e *Entry) error {
 	asks := p.open && acquires(p.f)
 	if e.F == Queued && e.Op.Set && (!asks || e.Op.V != int64(p.index)) {
-		return fmt.Errorf(`"op" is %d, which is not the open acquire of process %s`, e.Op.V, e.Process)
+		return fmt.Errorf(`"op" is %d: that is not the open acquire of process %s`, e.Op.V, e.Process)
 	}
 	return nil
 }
 
-// stands refuses a grant that stands on the entries of an acquire of nobody's,
-// or of somebody else's: what another client was granted is no grant of this one.
+// stands checks a grant on the entries of another acquire. That must be an
+// earlier acquire of the same client.
 func (p *session) stands(e *Entry) error {
 	if e.Op.Set && !p.acquires.has(e.Op.V) {
-		return fmt.Errorf(`"op" is %d, which is the index of no acquire of %s before it`, e.Op.V, e.Client)
+		return fmt.Errorf(`"op" is %d: no earlier acquire of %s has that index`, e.Op.V, e.Client)
 	}
 	return nil
 }

@@ -13,35 +13,35 @@ import (
 	"unicode/utf8"
 )
 
-// maxLine is the length that a line may have, in bytes.
+// maxLine is the maximum length of a line in bytes.
 const maxLine = 1 << 20
 
-// A SyntaxError is a line that is no part of a history.
+// A SyntaxError describes a line that is not part of a history.
 type SyntaxError struct {
 	Name string // of the file
-	Line int    // the first line is 1
+	Line int    // from 1
 	Err  error
 }
 
-// Error is "file:line: what is wrong".
+// Error returns "file:line: error".
 func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %v", e.Name, e.Line, e.Err) }
 
-// Unwrap is what is wrong, without the place.
+// Unwrap returns the error without file and line.
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
-// A Warning is something odd in a file that its reader could do without.
+// A Warning describes a problem in a file that does not prevent reading it.
 type Warning struct {
 	Name string // of the file
-	Line int    // the first line is 1
+	Line int    // from 1
 	Text string
 }
 
-// String is "file:line: what is odd".
+// String returns "file:line: text".
 func (w Warning) String() string { return fmt.Sprintf("%s:%d: %s", w.Name, w.Line, w.Text) }
 
 // Decode reads a whole history and checks it (see Check). The name is for
-// messages. A last line that was cut off in the middle, as a crash leaves it,
-// is a warning. Errors are r's, or a *SyntaxError that names the line.
+// messages. A last line that a crash has cut off gives a warning. Errors are
+// those of r, or a *SyntaxError with the line.
 func Decode(r io.Reader, name string) (*History, []Warning, error) {
 	in, err := NewReader(r, name)
 	if err != nil {
@@ -63,39 +63,38 @@ func Decode(r io.Reader, name string) (*History, []Warning, error) {
 	}
 }
 
-// A Reader reads a history entry by entry, and fills in what a recorder may
-// leave out:
+// A Reader reads a history entry by entry, and fills in fields that a recorder
+// may omit:
 //
 //   - index: one more than the line before; the first is 1;
 //   - time: that of the line before;
-//   - client: the one that the process had before, else the process's number;
+//   - client: the process's client so far, else the process's number;
 //   - lock and grant of a completion: those of its invoke;
-//   - grant of an acquire's ok: a fresh number;
-//   - grant of another operation, and of a client's event: the innermost grant
-//     of that lock that its process holds and is not releasing, which a release
-//     that fails leaves to it; none for an extend or a loss of a process that got
-//     several, and for a loss while its process releases; a process that goes on
-//     after an info has what the one before it had.
+//   - grant of an acquire's ok: a new number;
+//   - grant of another operation, and of a client's event: the innermost grant of that
+//     lock that its process has and is not releasing. After a failed release the process
+//     still has the grant. An extend or a loss of a process with several grants gets none,
+//     nor does a loss while its process releases. A client that goes on after an info has
+//     the grants of its earlier process.
 //
-// It does not check that the entries make sense together; Check and Decode do.
+// It does not check that the entries are consistent; Check and Decode do.
 type Reader struct {
 	name      string
 	in        *bufio.Reader
-	line      int    // number of the line last read
-	long      []byte // a line that is longer than in's buffer
-	first     []byte // a first line that was an entry
+	line      int    // of the last line read
+	long      []byte // a line longer than in's buffer
+	first     []byte // a first line that was not a header
 	header    Header
 	warnings  []Warning
-	names     map[string]string // one copy of each word
+	names     map[string]string // one copy of each text
 	translate func(line []byte, e *Entry, given *Given, err error) error
-	entry     Entry // what translate sees
+	entry     Entry // for translate
 	given     Given
 	seq       Sequence
 }
 
-// NewReader reads the first line of r, which a bare history does not have: its
-// header is the zero Header. The name is for messages. Errors are r's, or a
-// *SyntaxError.
+// NewReader reads the first line of r. A history without a header gets the zero
+// Header. The name is for messages. Errors are those of r, or a *SyntaxError.
 func NewReader(r io.Reader, name string) (*Reader, error) {
 	in := &Reader{name: name, in: bufio.NewReaderSize(r, 64<<10), names: map[string]string{}}
 	b, err := in.next()
@@ -125,24 +124,24 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 	return in, nil
 }
 
-// Header is the file's first line; its Format is 0 when the file has none.
+// Header returns the file's header; its Format is 0 if the file has none.
 func (r *Reader) Header() Header { return r.header }
 
-// Line is the number of the line that Next read last; the first is 1.
+// Line returns the number of the last line that Next has read, from 1.
 func (r *Reader) Line() int { return r.line }
 
-// Warnings are what was odd so far.
+// Warnings returns the warnings so far.
 func (r *Reader) Warnings() []Warning { return r.warnings }
 
-// Translate hands every line to f before anything of it is filled in: what it
-// says as a line of this format (e and given), or why it says nothing (err). f
-// may put something else in its place; the error that it returns stands.
+// Translate makes Next pass every line to f before fields are filled in: the
+// line, its entry in this format (e and given), or the error. f may replace the
+// entry; its error is the result.
 func (r *Reader) Translate(f func(line []byte, e *Entry, given *Given, err error) error) {
 	r.translate = f
 }
 
-// Check tells whether an entry that Next returned can follow those that were
-// checked before; see the function Check. Its error is a *SyntaxError.
+// Check checks that an entry from Next can follow the checked entries before it;
+// see the function Check. Its error is a *SyntaxError.
 func (r *Reader) Check(e *Entry) error {
 	if err := r.seq.Check(e); err != nil {
 		return r.fail(err)
@@ -150,8 +149,9 @@ func (r *Reader) Check(e *Entry) error {
 	return nil
 }
 
-// Next is the next entry. At the end it returns io.EOF; other errors are those
-// of the reader below, or a *SyntaxError. After an error it is of no more use.
+// Next returns the next entry. At the end it returns io.EOF; other errors are
+// those of the underlying reader, or a *SyntaxError. After an error the Reader
+// cannot be used.
 func (r *Reader) Next() (e Entry, err error) {
 	b := r.first
 	r.first = nil
@@ -164,14 +164,14 @@ func (r *Reader) Next() (e Entry, err error) {
 	if !r.plain(b, &e, &given) {
 		e, given, err = r.parse(b)
 	}
-	if r.translate != nil { // in memory of ours: what a function sees might escape
+	if r.translate != nil { // copies, because arguments of a function value escape to the heap
 		r.entry, r.given = e, given
 		err = r.translate(b, &r.entry, &r.given, err)
 		e, given = r.entry, r.given
 	}
 	if err != nil {
 		if cut := b[len(b)-1] != '\n' && !json.Valid(b); cut && r.line > 1 {
-			r.warnings = append(r.warnings, Warning{r.name, r.line, "the last line is cut off; it is left out"})
+			r.warnings = append(r.warnings, Warning{r.name, r.line, "the last line is cut off and ignored"})
 			return Entry{}, io.EOF
 		} else if cut && endsEarly(b) {
 			err = errors.New("the file is cut off in its first line")
@@ -184,14 +184,14 @@ func (r *Reader) Next() (e Entry, err error) {
 	return e, nil
 }
 
-// endsEarly tells whether more would have to follow b to make it JSON.
+// endsEarly reports whether b is the beginning of valid JSON.
 func endsEarly(b []byte) bool {
 	err := json.NewDecoder(bytes.NewReader(b)).Decode(new(json.RawMessage))
 	return errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// next is the next line that is not blank, with its newline if it has one:
-// its absence tells a line that was cut off.
+// next returns the next line that is not blank, with its newline. A line without
+// a newline was cut off.
 func (r *Reader) next() ([]byte, error) {
 	for {
 		b, err := r.in.ReadSlice('\n')
@@ -217,8 +217,8 @@ func (r *Reader) next() ([]byte, error) {
 	}
 }
 
-// rest is a line that begins with b and is longer than the buffer, as far as
-// a line may go.
+// rest returns a line that begins with b and is longer than the buffer, up to
+// maxLine.
 func (r *Reader) rest(b []byte) ([]byte, error) {
 	r.long = append(r.long[:0], b...)
 	for {
@@ -232,7 +232,7 @@ func (r *Reader) rest(b []byte) ([]byte, error) {
 
 func (r *Reader) fail(err error) error { return &SyntaxError{r.name, r.line, err} }
 
-// jsonEntry is a line as JSON has it; pointers where absence matters.
+// jsonEntry is a line as JSON; pointers mark fields whose absence matters.
 type jsonEntry struct {
 	Index      *int     `json:"index"`
 	Time       *int64   `json:"time"`
@@ -316,7 +316,8 @@ func (r *Reader) parse(b []byte) (Entry, Given, error) {
 	return e, Given{Index: j.Index != nil, Time: j.Time != nil}, nil
 }
 
-// wellFormed refuses what encoding/json would put U+FFFD for.
+// wellFormed returns an error for bytes that encoding/json would replace by
+// U+FFFD.
 func wellFormed(b []byte) error {
 	if utf8.Valid(b) {
 		return nil
@@ -331,11 +332,12 @@ func wellFormed(b []byte) error {
 	}
 }
 
-// maxWords is how many words a Reader remembers: a file of which every line
-// brings new ones is read in the same memory as another.
+// maxWords limits the number of texts that a Reader remembers, so that a file
+// with new texts in every line needs no more memory.
 const maxWords = 1 << 13
 
-// word is b as a string, stored once: a long history repeats few words.
+// word returns b as a string that is stored once: a long history repeats few
+// words.
 func (r *Reader) word(b []byte) string {
 	if len(b) == 0 {
 		return ""
@@ -346,7 +348,7 @@ func (r *Reader) word(b []byte) string {
 	return r.remember(string(b))
 }
 
-// same is s, stored once.
+// same returns s, stored once.
 func (r *Reader) same(s string) string {
 	if w, ok := r.names[s]; ok || s == "" {
 		return w
@@ -393,8 +395,8 @@ func (p *process) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// token is an integer up to 2^63-1, or a string that holds one: numbers of
-// that size do not survive every language's JSON.
+// token is an integer up to 2^63-1, or a string with one: not every language's
+// JSON can hold such numbers.
 type token uint64
 
 func (t *token) UnmarshalJSON(b []byte) error {
@@ -409,7 +411,7 @@ func (t *token) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// explain says in the file's words what encoding/json says in Go's.
+// explain translates an error of encoding/json to the terms of the file.
 func explain(err error) error {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		if e.Field == "" {

@@ -112,7 +112,8 @@ func TestAGrantWhoseReleaseFailedIsReleasedTheNextTime(t *testing.T) {
 	for _, e := range h.Entries[4:] {
 		got = append(got, e.Grant)
 	}
-	// A loss names what is held; nothing is while the process releases, or after a loss.
+	// A loss gets the grant that the process has: none during a release, or after
+	// a loss.
 	if want := []int{2, 1, 2, 2, 0, 2, 0, 0, 1}; !reflect.DeepEqual(got, want) {
 		t.Errorf("the entries name the grants %v, want %v", got, want)
 	}
@@ -211,7 +212,7 @@ func TestDecodeSaysWhichLineIsWrongAndWhy(t *testing.T) {
 		{
 			"named and unnamed grants that collide",
 			good + `{"process":1,"type":"ok","f":"acquire"}` + "\n" + `{"process":2,"type":"invoke","f":"try"}` + "\n" + `{"process":2,"type":"ok","f":"try","grant":1}` + "\n",
-			"file.jsonl:4: grant 1 is what the acquire at index 2 got, which named none: name all grants or none",
+			"file.jsonl:4: grant 1 already belongs to the acquire at index 2, which named none: name all grants or none",
 		},
 		{"no UTF-8", good + `{"process":1,"type":"ok","f":"acquire","lock":"` + "\xff" + `"}` + "\n", "file.jsonl:2: not UTF-8: byte 0xff at column 48"},
 		{"a header that is no UTF-8", `{"lockcheck":1,"lock":"` + "\xff" + `"}` + "\n", "file.jsonl:1: not UTF-8: byte 0xff at column 24"},
@@ -237,7 +238,7 @@ func TestALastLineThatIsCutOffIsAWarning(t *testing.T) {
 		entries    int
 		warning    string
 	}{
-		{"cut off", `{"lockcheck":1}` + "\n" + `{"process":1,"type":"inv`, 0, "file.jsonl:2: the last line is cut off; it is left out"},
+		{"cut off", `{"lockcheck":1}` + "\n" + `{"process":1,"type":"inv`, 0, "file.jsonl:2: the last line is cut off and ignored"},
 		{"whole, but without its newline", `{"lockcheck":1}` + "\n" + `{"process":1,"type":"invoke","f":"try"}`, 1, ""},
 		{"nothing at all", "", 0, ""},
 		{"from Windows", "\xef\xbb\xbf{\"lockcheck\":1}\r\n{\"process\":1,\"type\":\"invoke\",\"f\":\"try\"}\r\n", 1, ""},
@@ -318,8 +319,8 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, os.ErrPermission }
 
-// FuzzDecode: whatever is in a file, it is read or refused; and what was read
-// can be written and read again.
+// FuzzDecode reads any file: it must be decoded or refused. A decoded history
+// must survive encoding and decoding.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"lockcheck":1,"lease_ms":10000}` + "\n" + `{"process":1,"type":"invoke","f":"acquire"}` + "\n" + `{"process":1,"type":"ok","f":"acquire","token":"7"}` + "\n"))
 	f.Add([]byte(`{"process":"nemesis","type":"info","f":"pause","id":1,"on":["c1"]}` + "\n" + `{"process":1,"type":"event","f":"lost"`))

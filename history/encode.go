@@ -10,13 +10,13 @@ import (
 	"unicode/utf8"
 )
 
-// writeSize is how many bytes Encode gathers before it passes them on.
+// writeSize is how many bytes Encode gathers for one write.
 const writeSize = 64 << 10
 
 // Encode writes h as a file: the header, then one line for each entry. The same
-// history gives the same bytes. The header's Format is always written as the
-// one of this package. Errors are w's, and those of entries that the format
-// cannot express (see Writer.Append); after an error the file is incomplete.
+// history always gives the same bytes. The header's Format is always this
+// package's. Errors are those of w, and those of entries that the format cannot
+// express (see Writer.Append). After an error the file is incomplete.
 func Encode(w io.Writer, h *History) error {
 	buf, err := appendHeader(nil, h.Header)
 	if err != nil {
@@ -37,16 +37,16 @@ func Encode(w io.Writer, h *History) error {
 	return err
 }
 
-// A Writer writes a history while it happens: each line is one call of the
-// underlying Write, made before Append returns, so a crash loses no line that
-// was appended. It is for one goroutine at a time.
+// A Writer writes a history during its run. Append makes one call of the
+// underlying Write for each line before it returns, so a crash loses no appended
+// line. Only one goroutine at a time may use it.
 type Writer struct {
 	w   io.Writer
 	buf []byte
 }
 
-// NewWriter writes the header and returns a Writer for the entries. Its error
-// is w's.
+// NewWriter writes the header and returns a Writer for the entries. Errors are
+// those of w.
 func NewWriter(w io.Writer, header Header) (*Writer, error) {
 	buf, err := appendHeader(nil, header)
 	if err != nil {
@@ -56,13 +56,12 @@ func NewWriter(w io.Writer, header Header) (*Writer, error) {
 	return &Writer{w: w, buf: buf}, err
 }
 
-// NewBareWriter returns a Writer for a history without a header: one of which
-// nothing is known but what its entries say.
+// NewBareWriter returns a Writer for a history without a header.
 func NewBareWriter(w io.Writer) *Writer { return &Writer{w: w} }
 
-// Append writes one entry. It returns the error of the underlying Write, or
-// says what the format cannot express: a token above 2^63-1, or an unknown
-// Type; then nothing was written.
+// Append writes one entry. It returns the error of the underlying Write. If the
+// format cannot express the entry, it returns an error and writes nothing: a
+// token above 2^63-1, or an unknown Type.
 func (w *Writer) Append(e Entry) error {
 	buf, err := appendEntry(w.buf[:0], &e)
 	if err != nil {
@@ -84,9 +83,9 @@ func appendHeader(b []byte, h Header) ([]byte, error) {
 	return append(b, line.Bytes()...), nil
 }
 
-// appendEntry writes the fields in the order of the format. Written by hand:
-// the simulator writes histories between runs, and the same history has to
-// give the same bytes whatever a library's next version does.
+// appendEntry writes the fields in the order of the format. It does not use a
+// library: the simulator writes many histories, and the same history must give
+// the same bytes with any version of the library.
 func appendEntry(b []byte, e *Entry) ([]byte, error) {
 	if e.Token > math.MaxInt64 {
 		return nil, fmt.Errorf("history: entry %d: token %d is larger than 2^63-1", e.Index, e.Token)
@@ -174,8 +173,8 @@ func appendList(b []byte, name string, list []string) []byte {
 	return append(b, ']')
 }
 
-// appendString quotes s. Bytes that are not UTF-8 become U+FFFD, because JSON
-// cannot hold them.
+// appendString quotes s. Invalid UTF-8 becomes U+FFFD, because JSON cannot
+// represent it.
 func appendString(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')

@@ -23,12 +23,12 @@ func TestEncodeWritesTheFieldsInTheOrderOfTheFormat(t *testing.T) {
 		want  string
 	}{
 		{
-			"an invoke has little to say",
+			"an invoke",
 			history.Entry{Index: 7, Time: 1203 * time.Millisecond, Client: "c2", Process: client, Type: history.Invoke, F: history.Acquire, Lock: "a"},
 			`{"index":7,"time":1203000000,"client":"c2","process":2,"type":"invoke","f":"acquire","lock":"a"}`,
 		},
 		{
-			"an ok brings grant, token and deadline",
+			"an ok with grant, token and deadline",
 			history.Entry{
 				Index: 9, Time: 1207 * time.Millisecond, Client: "c2", Process: client, Type: history.OK, F: history.Acquire,
 				Lock: "a", Grant: 5, Token: 1<<63 - 1, ValidUntil: 11203 * time.Millisecond,
@@ -36,7 +36,7 @@ func TestEncodeWritesTheFieldsInTheOrderOfTheFormat(t *testing.T) {
 			`{"index":9,"time":1207000000,"client":"c2","process":2,"type":"ok","f":"acquire","lock":"a","grant":5,"token":9223372036854775807,"valid_until":11203000000}`,
 		},
 		{
-			"zero is a value where absence is another",
+			"zero is not absence",
 			history.Entry{
 				Process: history.Process{Name: history.Resource}, Type: history.Event, F: history.Write,
 				Value: history.Some(0), Was: history.Some(-1), By: history.Some(0), Op: history.Some(0), Hits: history.Some(0),
@@ -52,7 +52,7 @@ func TestEncodeWritesTheFieldsInTheOrderOfTheFormat(t *testing.T) {
 			`{"index":12,"time":0,"process":"nemesis","type":"info","f":"delay","id":1,"on":["c2","redis-1"],"point":"c2 release: before last","amount_ns":1000000000}`,
 		},
 		{
-			"text is quoted as JSON wants it",
+			"text is quoted for JSON",
 			history.Entry{Process: client, Type: history.Info, F: history.Release, Error: "timeout", Text: "a \"b\" \\ \n\x01 <ü>\xff", Key: "k"},
 			`{"index":0,"time":0,"process":2,"type":"info","f":"release","error":"timeout","text":"a \"b\" \\ \u000a\u0001 <ü>�","key":"k"}`,
 		},
@@ -111,7 +111,7 @@ func TestTheHeaderSaysWhichFormatItIs(t *testing.T) {
 	}
 }
 
-// lineByLine counts the calls that a Writer makes.
+// lineByLine counts the calls of a Writer.
 type lineByLine struct {
 	lines []string
 	err   error
@@ -197,7 +197,7 @@ func maybe(t *rapid.T, label string) history.Opt {
 	return history.Opt{}
 }
 
-// earlier is one of the indices, or absent.
+// earlier returns one of the indices, or no index.
 func earlier(t *rapid.T, label string, indices []int64) history.Opt {
 	if len(indices) == 0 || !rapid.Bool().Draw(t, label+"?") {
 		return history.Opt{}
@@ -205,7 +205,7 @@ func earlier(t *rapid.T, label string, indices []int64) history.Opt {
 	return history.Some(rapid.SampledFrom(indices).Draw(t, label))
 }
 
-// anyEntries are entries that make sense together and leave nothing to fill in.
+// anyEntries returns consistent entries with all fields filled in.
 func anyEntries(t *rapid.T) []history.Entry {
 	var (
 		entries []history.Entry

@@ -5,12 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// plain reads a line that says its fields as appendEntry writes them, with
-// blanks wherever JSON allows them: an object of known keys, none of them
-// twice, strings without escapes, integers of at most 18 digits. It returns
-// false for every other line, be it wrong or only unusual: then encoding/json
-// says what it means. What plain accepts, encoding/json reads to the same
-// entry (a fuzz test holds that).
+// plain reads a line in the format of appendEntry, with blanks wherever JSON
+// allows them: an object with known keys, none of them twice, strings without
+// escapes, and integers of at most 18 digits. For every other line it returns
+// false, and encoding/json reads it. A fuzz test checks that plain and
+// encoding/json read the same entry.
 func (r *Reader) plain(b []byte, e *Entry, given *Given) bool {
 	s := scan{b: b}
 	if !s.byte('{') {
@@ -67,10 +66,11 @@ const (
 	fieldHits
 
 	fieldsRequired = fieldProcess | fieldType | fieldF
-	fieldsInt      = fieldIndex | fieldProcess | fieldGrant | fieldID // as wide as the machine has them
+	fieldsInt      = fieldIndex | fieldProcess | fieldGrant | fieldID // as wide as the machine's int
 )
 
-// fieldNamed is 0 for a key that plain does not know ("on", a list, is one).
+// fieldNamed returns 0 for a key that plain does not support, such as "on", a
+// list.
 func fieldNamed(key []byte) field {
 	switch string(key) {
 	case "index":
@@ -122,7 +122,7 @@ func fieldNamed(key []byte) field {
 	}
 }
 
-// field reads the value of one field.
+// field reads the value of a field.
 func (r *Reader) field(s *scan, at field, e *Entry) bool {
 	switch at {
 	case fieldClient:
@@ -219,7 +219,7 @@ func typeNamed(b []byte) Type {
 	}
 }
 
-// operationNamed is the operation of a client, or "": most lines are one.
+// operationNamed returns the operation of a client, or "". Most lines have one.
 func operationNamed(b []byte) string {
 	switch string(b) {
 	case Acquire:
@@ -239,7 +239,7 @@ func operationNamed(b []byte) string {
 	}
 }
 
-// scan goes over one line of JSON.
+// scan reads one line of JSON.
 type scan struct {
 	b []byte
 	i int
@@ -256,7 +256,7 @@ func (s *scan) end() bool {
 	return s.i == len(s.b)
 }
 
-// byte passes c, if it is what comes next.
+// byte skips c if it is the next byte.
 func (s *scan) byte(c byte) bool {
 	if s.i < len(s.b) && s.b[s.i] == c {
 		s.i++
@@ -269,7 +269,7 @@ func (s *scan) byte(c byte) bool {
 	return false
 }
 
-// text is a string without escapes, in UTF-8.
+// text reads a string without escapes, in UTF-8.
 func (s *scan) text() ([]byte, bool) {
 	if !s.byte('"') {
 		return nil, false
@@ -290,7 +290,7 @@ func (s *scan) text() ([]byte, bool) {
 	return nil, false
 }
 
-// integer is one that fits into 64 bits without a look: it has 18 digits at most.
+// integer reads an integer of at most 18 digits, so that it fits 64 bits.
 func (s *scan) integer() (n int64, ok bool) {
 	s.blank()
 	negative := s.i < len(s.b) && s.b[s.i] == '-'

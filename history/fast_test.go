@@ -19,8 +19,8 @@ func newTestReader(t testing.TB) *Reader {
 	return r
 }
 
-// agree holds that a line which the fast path accepts means what encoding/json
-// says, and tells whether it was accepted.
+// agree checks that an accepted line has the same meaning in encoding/json, and
+// reports whether it was accepted.
 func agree(t interface{ Fatalf(string, ...any) }, r *Reader, b []byte) bool {
 	var fast Entry
 	var fastGiven Given
@@ -43,13 +43,13 @@ func TestTheFastPathTakesWhatIsCommon(t *testing.T) {
 		{"as Encode writes it", `{"index":7,"time":1203000000,"client":"c2","process":2,"type":"invoke","f":"acquire","lock":"a"}`, true},
 		{"with blanks", ` { "index" : 7 , "process": 2, "type": "ok",	"f": "cas" } ` + "\r\n", true},
 		{"everything but a list", `{"index":1,"time":2,"client":"ü","process":"redis","type":"event","f":"write","lock":"a","shared":true,"grant":5,"token":999999999999999999,"valid_until":-3,"value":0,"was":-1,"error":"e","text":"t","key":"k","by":0,"op":1,"id":2,"point":"p","amount_ns":3,"hits":4}`, true},
-		{"shared by nobody", `{"process":2,"type":"ok","f":"try","shared":false}`, true},
+		{"shared is false", `{"process":2,"type":"ok","f":"try","shared":false}`, true},
 		{"a list", `{"process":2,"type":"ok","f":"try","on":["a"]}`, false},
 		{"an escape", `{"process":2,"type":"ok","f":"try","text":"\n"}`, false},
 		{"a token as text", `{"process":2,"type":"ok","f":"try","token":"3"}`, false},
 		{"a token below 0", `{"process":2,"type":"ok","f":"try","token":-3}`, false},
-		{"nothing", `{"process":2,"type":"ok","f":"try","lock":null}`, false},
-		{"a key that nobody knows", `{"process":2,"type":"ok","f":"try","more":1}`, false},
+		{"null", `{"process":2,"type":"ok","f":"try","lock":null}`, false},
+		{"an unknown key", `{"process":2,"type":"ok","f":"try","more":1}`, false},
 		{"a key that json would fold", `{"process":2,"type":"ok","f":"try","Index":1}`, false},
 		{"a key twice", `{"process":2,"type":"ok","f":"try","lock":"a","lock":"b"}`, false},
 		{"a fraction", `{"process":2,"type":"ok","f":"try","time":1.0}`, false},
@@ -95,7 +95,7 @@ func TestTheFastPathReadsWhatJSONReads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range rapid.IntRange(0, 2).Draw(t, "changes") { // a line that somebody else wrote, or a disk that forgets
+		for range rapid.IntRange(0, 2).Draw(t, "changes") { // as another program or a damaged disk might write it
 			at := rapid.IntRange(0, len(line)-1).Draw(t, "at")
 			piece := rapid.SampledFrom([]string{"", " ", ",", `"`, "{", "}", "0", "-", ".5", "1e2", "null", "true", `"lock":"b",`, `"index":1,`, `\u0041`, "\xff"}).Draw(t, "piece")
 			line = append(append(line[:at:at], piece...), line[at+rapid.IntRange(0, 1).Draw(t, "cut"):]...)

@@ -7,29 +7,29 @@ import (
 	"time"
 )
 
-// filler supplies what a recorder left out; Reader says by which rules.
+// filler fills in fields that a recorder omitted, by the rules in Reader.
 type filler struct {
 	index   int // of the entry before
 	time    time.Duration
 	started bool
 	procs   table[procState]
-	retired map[string]*procState // by client: the process that ended with info, until another goes on
+	retired map[string]*procState // by client: the process that ended with info, until the client goes on
 	fresh   int                   // the largest grant so far
-	ours    grantIndex            // grants that we numbered: the index of their acquire's ok
-	away    map[int]bool          // grants that a process released, or is releasing, which did not get them
+	ours    grantIndex            // grants numbered here: the index of their acquire's ok
+	away    map[int]bool          // grants that a process without them released or is releasing
 }
 
-// procState is what is known of a client's process.
+// procState is the state of a client's process.
 type procState struct {
 	client string
-	open   struct { // its invoke without a completion; F is "" when there is none
+	open   struct { // the open invoke; F is "" without one
 		f, lock string
 		grant   int
 	}
 	grants map[string][]held // by lock; the innermost last
 }
 
-// held is a grant that a process got and has not released.
+// held is a grant of a process that is not released.
 type held struct {
 	grant int
 	lost  bool
@@ -63,7 +63,7 @@ func (f *filler) entry(e *Entry, given Given) error {
 		switch {
 		case e.Grant != 0 || e.F == Queued || e.F == Late:
 		case e.F == Lost:
-			if p.open.f != Release { // else it may have nothing any more
+			if p.open.f != Release { // else the grant may be released already
 				e.Grant = p.only(e.Lock, f.away, true)
 			}
 		default:
@@ -144,7 +144,7 @@ func (f *filler) complete(p *procState, e *Entry) error {
 		e.Grant = f.fresh
 		f.ours.add(e.Grant, e.Index)
 	} else if by, ok := f.ours.index(e.Grant); ok {
-		return fmt.Errorf("grant %d is what the acquire at index %d got, which named none: name all grants or none", e.Grant, by)
+		return fmt.Errorf("grant %d already belongs to the acquire at index %d, which named none: name all grants or none", e.Grant, by)
 	}
 	f.fresh = max(f.fresh, e.Grant)
 	if p.grants == nil {
@@ -154,8 +154,8 @@ func (f *filler) complete(p *procState, e *Entry) error {
 	return nil
 }
 
-// innermost is the grant of lock that the process got last and still has, and is not
-// releasing; 0: none.
+// innermost returns the process's last grant of lock that it is not releasing, or
+// 0.
 func (p *procState) innermost(lock string) int {
 	list := p.grants[lock]
 	n := len(list)
@@ -168,9 +168,9 @@ func (p *procState) innermost(lock string) int {
 	return 0
 }
 
-// only is the same for what may say that the lock is lost. Where the process has
-// several grants it is 0: a loss that names none is one of all. fresh: one that was
-// lost before is not meant, nor one that another process released, or is releasing.
+// only is innermost for a loss. A loss that names no grant is of all grants, so
+// the result is 0 if the process has several. With fresh it ignores grants that
+// were lost before, and those that another process released or is releasing.
 func (p *procState) only(lock string, away map[int]bool, fresh bool) (grant int) {
 	n := 0
 	for _, h := range p.grants[lock] {
@@ -199,11 +199,11 @@ func (p *procState) lose(lock string, n int) {
 	}
 }
 
-// maxIdle is for how many locks a process keeps a list that may be empty: those
-// that it takes again and again.
+// maxIdle is the number of locks for which a process keeps an empty list, because
+// it often acquires the same locks again.
 const maxIdle = 64
 
-// drop forgets grant n, which is most likely one of lock.
+// drop removes grant n, which is most likely one of lock.
 func (p *procState) drop(lock string, n int) {
 	if n == 0 || p.remove(lock, n) {
 		return

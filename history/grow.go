@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// A history of millions of lines is judged as a stream: what has to be
-// remembered of each line is kept small here.
+// A history of millions of lines is judged as a stream. These types keep the
+// memory for each line small.
 
-// numbers is a set of integers that are added in growing order, as indices
-// are: about two bits for each where they are dense.
+// numbers is a set of integers that are added in growing order, like indices.
+// Dense numbers take about two bits each.
 type numbers struct{ words []word64 }
 
 type word64 struct {
@@ -32,8 +32,8 @@ func (s *numbers) has(n int64) bool {
 	return ok && s.words[i].bits&(1<<(n&63)) != 0
 }
 
-// grantIndex knows the index of the line that got each grant. Grants are
-// numbered as they are given, or nearly so: the map holds those that are not.
+// grantIndex has the index of the line of each grant. Grants are mostly numbered
+// in order; the map has the others.
 type grantIndex struct {
 	grown []numbered
 	rest  map[int]int
@@ -41,7 +41,7 @@ type grantIndex struct {
 
 type numbered struct{ n, index int }
 
-// add remembers grant n, unless it is there: then it returns its index.
+// add stores grant n. If it exists already it returns its index and true.
 func (g *grantIndex) add(n, index int) (before int, used bool) {
 	if last := len(g.grown) - 1; last < 0 || g.grown[last].n < n {
 		g.grown = append(g.grown, numbered{n, index})
@@ -68,15 +68,15 @@ func (g *grantIndex) index(n int) (int, bool) {
 	return index, ok
 }
 
-// table has something for each process. Nearly all histories number processes
-// from 0 or 1 without large gaps.
+// table has a value for each process. Nearly all histories number processes from
+// 0 or 1 without large gaps.
 type table[T any] struct {
 	low   []*T
 	rest  map[int]*T
 	count int
 }
 
-// at is what is there for process n, or nil.
+// at returns the value of process n, or nil.
 func (t *table[T]) at(n int) *T {
 	if uint(n) < uint(len(t.low)) && t.low[n] != nil {
 		return t.low[n]

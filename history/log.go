@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// A Log is a history in little memory: about 20 bytes for a line of a client, where an
-// Entry takes more than 300. The zero value is empty.
+// A Log is a history in little memory: about 20 bytes for a client's line, while
+// an Entry takes more than 300. The zero value is empty.
 type Log struct {
 	Header Header
 
-	Invokes, Grants int // how many lines are invokes, and how many acquires came back ok
+	Invokes, Grants int // number of invokes, and of acquires that are ok
 
 	size    int
-	first   int      // the index of the first entry
-	strange bool     // an index does not follow the one before it
-	blocks  [][]byte // entries as bytes, blockSize of them in each, each behind its length
-	block   []byte   // the last one, while it grows
+	first   int      // index of the first entry
+	strange bool     // the indices are not consecutive
+	blocks  [][]byte // encoded entries, blockSize in each, each after its length
+	block   []byte   // the last block, still growing
 	times   [][]time.Duration
 
 	words []string
@@ -28,11 +28,11 @@ const (
 	timesSize = 1 << 14 // times in one list
 )
 
-// What stands in an entry's bytes.
+// These are the parts of an encoded entry.
 const (
 	hasName = 1 << iota
 	hasClient
-	sameClient // its name is the number of the process
+	sameClient // the client's name is the process's number
 	hasLock
 	isShared
 	hasGrant
@@ -53,13 +53,13 @@ const (
 	hasIndex
 )
 
-// Len is the number of entries.
+// Len returns the number of entries.
 func (l *Log) Len() int { return l.size }
 
-// Time is that of the entry at pos.
+// Time returns the time of the entry at pos.
 func (l *Log) Time(pos int) time.Duration { return l.times[pos/timesSize][pos%timesSize] }
 
-// Index is that of the entry at pos.
+// Index returns the index of the entry at pos.
 func (l *Log) Index(pos int) int {
 	if !l.strange {
 		return l.first + pos
@@ -69,7 +69,7 @@ func (l *Log) Index(pos int) int {
 	return e.Index
 }
 
-// word is the number of a text that may come again.
+// word returns the number of a text that may repeat.
 func (l *Log) word(text string) uint64 {
 	id, ok := l.ids[text]
 	if !ok {
@@ -171,7 +171,7 @@ func (l *Log) append(b []byte, e *Entry) []byte {
 	return b
 }
 
-// At makes e the entry at pos.
+// At sets e to the entry at pos.
 func (l *Log) At(pos int, e *Entry) {
 	b := l.in(pos / blockSize)
 	for range pos % blockSize {
@@ -182,7 +182,7 @@ func (l *Log) At(pos int, e *Entry) {
 	l.decode(pos, b[size:], e)
 }
 
-// in is a block.
+// in returns block n.
 func (l *Log) in(n int) []byte {
 	if n == len(l.blocks) {
 		return l.block
@@ -190,7 +190,8 @@ func (l *Log) in(n int) []byte {
 	return l.blocks[n]
 }
 
-// All yields the entries with their positions. An entry is good until the next one.
+// All yields the entries with their positions. An entry is valid until the next
+// one.
 func (l *Log) All(yield func(pos int, e *Entry) bool) {
 	var e Entry
 	var b []byte

@@ -9,7 +9,7 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// What a Log returns is what was added, in order and one by one.
+// A Log returns the entries that were added, in order and individually.
 func TestALogKeepsEntries(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -6,10 +6,10 @@ import (
 	"strconv"
 )
 
-// typeNames are the types as a file spells them.
+// typeNames are the types in a file's spelling.
 var typeNames = [...]string{Invoke: "invoke", OK: "ok", Fail: "fail", Info: "info", Event: "event"}
 
-// String is the type as a file spells it, or "?".
+// String returns the type in a file's spelling, or "?".
 func (t Type) String() string {
 	if t == 0 || int(t) >= len(typeNames) {
 		return "?"
@@ -17,7 +17,7 @@ func (t Type) String() string {
 	return typeNames[t]
 }
 
-// parseType is the inverse of Type.String; 0: there is no such type.
+// parseType is the inverse of Type.String; 0 means an unknown type.
 func parseType(s string) Type {
 	for t := Invoke; t <= Event; t++ {
 		if typeNames[t] == s {
@@ -27,7 +27,7 @@ func parseType(s string) Type {
 	return 0
 }
 
-// String is the process as a person reads it: its number or its name.
+// String returns the process for people: its number or its name.
 func (p Process) String() string {
 	if p.Client() {
 		return strconv.Itoa(p.N)

@@ -6,25 +6,26 @@ import (
 	"strings"
 )
 
-// Pauses are the pauses of clients. The zero Pauses are none.
+// Pauses are the pauses of clients. The zero value has none.
 type Pauses struct {
 	byID   map[int][]*pause
 	of     map[string][]*pause // by client
-	killed map[string]int      // by client: where Since was asked last
+	killed map[string]int      // by client: the position of its last call of Since
 }
 
-// pause is one, in the order of their first lines.
+// pause is one pause; its positions are in the order of lines.
 type pause struct {
 	on         []string
 	from       int
-	ends, over int // the first and the last line of its end; never if there is none
+	ends, over int // the first and the last line of its end; never without one
 }
 
 const never = math.MaxInt
 
-// Add takes in e, a line of the nemesis at pos. Who reads the lines one by one may have
-// been told by Since that a pause was over of whose end this is the second line: then
-// Add returns who was killed in it after all, and where it began.
+// Add adds e, a line of the nemesis at pos. A caller that reads line by line may
+// have called Since between the two lines of a pause's end, when the pause seemed
+// over. At the second line Add then returns the clients killed in between, and
+// where the pause began.
 func (p *Pauses) Add(pos int, e *Entry) (killed []string, from int) {
 	rest, ok := strings.CutPrefix(e.F, "pause")
 	switch {
@@ -59,8 +60,9 @@ func (p *Pauses) Add(pos int, e *Entry) (killed []string, from int) {
 	return nil, 0
 }
 
-// Since returns where the first pause of a client began that lasts at pos, at which it
-// is killed; pos if there is none. Kills come in the order of their lines.
+// Since returns the beginning of the first pause of a client that lasts at pos,
+// where the client is killed, or pos if there is none. Calls must be in the order
+// of lines.
 func (p *Pauses) Since(client string, pos int) int {
 	list := p.of[client]
 	if list == nil {

@@ -2,7 +2,7 @@ package history
 
 import "slices"
 
-// Same tells whether e and o say the same.
+// Same reports whether e and o are equal.
 func (e *Entry) Same(o *Entry) bool {
 	return e.Index == o.Index && e.Time == o.Time && e.Client == o.Client && e.Process == o.Process &&
 		e.Type == o.Type && e.F == o.F && e.Lock == o.Lock && e.Shared == o.Shared &&

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// No field is left out: entries that differ in any of them are not the same.
+// Entries that differ in any field are not the same.
 func TestSameLooksAtEveryField(t *testing.T) {
 	var e Entry
 	if o := e; !e.Same(&o) {
@@ -29,7 +29,7 @@ func TestSameLooksAtEveryField(t *testing.T) {
 			f.Set(reflect.ValueOf(1).Convert(f.Type()))
 		}
 		if e.Same(&o) || o.Same(&e) {
-			t.Errorf("%s does not count", reflect.TypeFor[Entry]().Field(i).Name)
+			t.Errorf("%s is ignored", reflect.TypeFor[Entry]().Field(i).Name)
 		}
 	}
 }

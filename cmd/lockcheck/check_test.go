@@ -408,7 +408,7 @@ func TestQuietlyThereIsTheVerdictOnly(t *testing.T) {
 		}
 	}
 	r := fed(t, strings.NewReader(odd), "check", "-", "--json")
-	const warning = "standard input:2: time runs backwards once, by up to 1ns: the order of the lines holds"
+	const warning = "standard input:2: time runs backwards once, by up to 1ns: the order of the lines counts"
 	if doc := r.checked(t); !slices.Equal(doc.Warnings, []string{warning}) || r.stderr != "lockcheck: "+warning+"\n" {
 		t.Errorf("%q\n%s", doc.Warnings, r.stderr)
 	}

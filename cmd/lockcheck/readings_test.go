@@ -55,12 +55,12 @@ func TestWhatAFileLeavesOpenIsAskedFor(t *testing.T) {
 		stdout string
 		stderr string
 	}{
-		{"turns.edn", usage, "", "20 of 20 names of locks occur in one operation only, this one is \"uid-0\": if they name operations, say --one-lock, or --lock-from FIELD"},
+		{"turns.edn", usage, "", "20 of 20 names of locks occur in one operation only, this one is \"uid-0\": if they name operations, use --one-lock, or --lock-from FIELD"},
 		{"turns.edn --one-lock", held, "✓ owner-mutex valid", ""},
 		{"turns.edn --lock-from name", held, "✓ owner-mutex valid", ""},
 		{"turns.edn --lock-from :name", held, "✓ owner-mutex valid", ""},
 		{"turns.edn --lock-from value", violated, "released", ""},
-		{"turns.edn --lock-from nothing", usage, "", "\"nothing\" is missing, which --lock-from names"},
+		{"turns.edn --lock-from nothing", usage, "", "\"nothing\" is missing: --lock-from names it"},
 		{"twice.edn", usage, "", "twice.edn:1: 20 of 20 names"},
 		{"twice.edn --one-lock", violated, "process 0 held the lock from line 2 on", ""},
 		{"twice.edn --lock-from name", violated, "process 0 held \"a\" from line 2 on", ""},
@@ -73,7 +73,7 @@ func TestWhatAFileLeavesOpenIsAskedFor(t *testing.T) {
 		{"lines.jsonl", held, "✓ owner-mutex valid", "taken for refused"},
 		{"false.edn --ok-false granted", violated, "was granted it in line 4", ""},
 		{"false.edn --ok-false refused", held, "✓ owner-mutex valid", ""},
-		{"release.edn", usage, "", "release.edn:4: release is ok, and :value is false: --ok-false refused takes it for failed, --ok-false granted for ok"},
+		{"release.edn", usage, "", "release.edn:4: release is ok, and :value is false: use --ok-false refused to read it as failed, or --ok-false granted to read it as ok"},
 		{"release.edn --ok-false granted", held, "✓ owner-mutex valid", ""},
 		{"release.edn --ok-false refused", violated, "process 0 held the lock from line 2 on", ""},
 		{"release.edn --ok-false perhaps", usage, "", "it can be refused, granted"},

@@ -12,15 +12,15 @@ import (
 	"github.com/lockcheck/lockcheck/history/formats"
 )
 
-// traffic is a history of 50 clients that take turns at ten locks, made while
-// it is read: as long as is wanted, and never in memory.
+// traffic is a history of 50 clients that take turns at ten locks. It is
+// generated while it is read, so it can have any length without memory.
 type traffic struct {
 	entries int
 	done    int
 	w       *formats.Writer
-	text    []byte        // that was made
-	rest    []byte        // of it, that was not read
-	took    time.Duration // to make it
+	text    []byte        // generated text
+	rest    []byte        // its unread part
+	took    time.Duration // time to generate it
 }
 
 const clients = 50
@@ -72,7 +72,7 @@ func (t *traffic) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// entry is line i: the clients acquire one after another, and release.
+// entry returns line i: the clients acquire one after another, and release.
 func entry(i int) history.Entry {
 	round, c := i/clients, i%clients
 	e := history.Entry{
@@ -123,8 +123,8 @@ func readAll(tb testing.TB, t *traffic) (read time.Duration, heap uint64) {
 	return read, m.HeapAlloc
 }
 
-// BenchmarkReader reads a million operations; the time to make them is not
-// counted. The heap is what the reader still has at the end.
+// BenchmarkReader reads a million operations without the time to generate them.
+// The heap is the reader's memory at the end.
 func BenchmarkReader(b *testing.B) {
 	for _, format := range []string{"jsonl", "edn"} {
 		b.Run(format, func(b *testing.B) {
@@ -142,8 +142,8 @@ func BenchmarkReader(b *testing.B) {
 	}
 }
 
-// A history is a stream: of a long one no more is kept than of a short one,
-// but for a few bytes a line.
+// A history is a stream: a long one needs no more memory than a short one, except
+// for a few bytes a line.
 func TestALongHistoryTakesLittleMemory(t *testing.T) {
 	for _, format := range []string{"jsonl", "edn"} {
 		const entries = 200_000

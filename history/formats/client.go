@@ -6,8 +6,8 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// client fills in what a client's operation is about, and keeps track of what
-// its process has open. The lock is where --lock-from says, or nil.
+// client fills in the subject of a client's operation, and tracks its process's
+// open operation. lock is the value of --lock-from, or nil.
 func (m *mapper) client(op *operation, e *history.Entry, c *client, lock *value) error {
 	if s, ok := synonyms[e.F]; ok && e.Type != history.Event {
 		e.F, e.Shared = s.f, e.Shared || s.shared
@@ -18,7 +18,7 @@ func (m *mapper) client(op *operation, e *history.Entry, c *client, lock *value)
 	if !m.ours && e.Lock == "" && e.Key != "" {
 		e.Lock, e.Key = e.Key, ""
 	}
-	// Only the first line of a process says who it is: Jepsen writes the client
+	// Only the first line of a process names its client: Jepsen writes the client
 	// into the value, where other operations have none.
 	var owner *string
 	if c.client == "" && e.Client == "" {
@@ -49,7 +49,7 @@ func (m *mapper) client(op *operation, e *history.Entry, c *client, lock *value)
 	return nil
 }
 
-// track remembers what e opens or closes.
+// track notes that e opens or closes an operation.
 func (c *clients) track(e *history.Entry, p *client) {
 	if p.client == "" {
 		if p.client = e.Client; p.client == "" {
@@ -83,9 +83,9 @@ func (m *mapper) value(v *value, e *history.Entry, c *client, owner *string) err
 	}
 }
 
-// register fills in what is read or written: 3; [0 3] of a cas, the value that
-// it replaces (nil: the recorder did not say) and the one that it writes; each
-// of them may stand in a pair after the register's name.
+// register fills in the value of a read or write: 3; or [0 3] for a cas, the
+// replaced value (nil: unknown) and the new one. Each may be in a pair after the
+// register's name.
 func (m *mapper) register(v *value, e *history.Entry) error {
 	cas := e.F == history.CAS
 	pair := v.kind == vector && len(v.items) == 2
@@ -114,7 +114,7 @@ func (m *mapper) register(v *value, e *history.Entry) error {
 	return nil
 }
 
-// nameOf is the first of a pair, if it is a name.
+// nameOf returns the first element of a pair, if it is a name.
 func nameOf(v *value, pair bool) (string, bool) {
 	if !pair {
 		return "", false
@@ -122,8 +122,7 @@ func nameOf(v *value, pair bool) (string, bool) {
 	return v.items[0].name()
 }
 
-// reason keeps the value of an operation that did not succeed: a keyword says
-// why.
+// reason keeps the value of a failed operation as the reason, if it is a keyword.
 func reason(v *value, e *history.Entry) {
 	if v.kind == keyword && e.Error == "" {
 		e.Error = v.text
@@ -132,10 +131,10 @@ func reason(v *value, e *history.Entry) {
 	note(e, v)
 }
 
-// lock fills in the lock that an operation is to act on, and its owner.
+// lock fills in the lock of an operation and its client.
 func (m *mapper) lock(v *value, e *history.Entry, owner *string) error {
 	const want = "a lock's name or [client lock]"
-	if (e.Lock != "" || m.reading.named()) && v.kind != mapping { // it says something else
+	if (e.Lock != "" || m.reading.named()) && v.kind != mapping { // it has another meaning
 		if v.kind == integer {
 			e.Value = history.Some(v.n)
 			return nil
@@ -187,7 +186,7 @@ func (m *mapper) owned(v *value, e *history.Entry, owner *string) error {
 	return nil
 }
 
-// lockMap is {:lock … :client … :token …}.
+// lockMap reads {:lock … :client … :token …}.
 func (m *mapper) lockMap(v *value, e *history.Entry, owner *string) error {
 	if name := v.get("lock", "key", "name"); name != nil && name.kind != null {
 		lock, ok := name.name()
@@ -209,10 +208,10 @@ func (m *mapper) lockMap(v *value, e *history.Entry, owner *string) error {
 	return m.owned(v.get("client"), e, owner)
 }
 
-// result fills in what a completion says beside its lock, which is that of its
-// invoke: a fencing token, or a reason.
+// result reads a completion's value beside the lock of its invoke: a fencing
+// token, or a reason.
 func (m *mapper) result(v *value, e *history.Entry, c *client) error {
-	if v.kind == vector && len(v.items) == 2 { // [lock result], or [client lock] again
+	if v.kind == vector && len(v.items) == 2 { // [lock result], or a repeated [client lock]
 		first, _ := v.items[0].name()
 		second, _ := v.items[1].name()
 		switch {

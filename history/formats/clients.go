@@ -7,26 +7,26 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// clients are the processes of clients that a file has shown so far.
+// clients are the clients' processes in a file so far.
 type clients struct {
 	numbers map[int]*client
-	names   map[string]*client // of those that a file knows by name: the one that goes on
-	lowest  int                // the number that was given to a name last
+	names   map[string]*client // the present processes of clients that the file names
+	lowest  int                // the last number given to a name
 }
 
 // client is one process of a client.
 type client struct {
 	number  int
-	name    string // "" where the file numbers it
-	client  string // who it is, where that was said
-	open    string // the operation that it invoked; "" when there is none
+	name    string // "" if the file numbers it
+	client  string // the client's name, if known
+	open    string // its open operation, or ""
 	lock    string // of the open operation
 	said    string // its value
 	retired bool   // its last operation ended with info
 }
 
-// who finds out which process e is of, and returns the client's, or nil for a
-// process with a name.
+// who returns the client's process of e, or nil for a named process that is not a
+// client.
 func (m *mapper) who(op *operation, e *history.Entry) (*client, error) {
 	v := op[keyProcess]
 	if v.kind == integer {
@@ -45,7 +45,7 @@ func (m *mapper) who(op *operation, e *history.Entry) (*client, error) {
 	case c != nil, e.Type != history.Event && e.Type != history.Info:
 		return m.clients.named(e, c, name)
 	case !m.ours && e.Type == history.Info && isOperation(e.F):
-		return nil, fmt.Errorf("%s completes %s, and has invoked nothing", name, e.F)
+		return nil, fmt.Errorf("%s completes %s without an invoke", name, e.F)
 	}
 	e.Process.Name = name
 	return nil, nil
@@ -65,7 +65,7 @@ func (c *clients) numbered(e *history.Entry, n int) (*client, error) {
 	return p, nil
 }
 
-// add is process n, which may be new.
+// add returns process n, which may be new.
 func (c *clients) add(n int) *client {
 	p := c.numbers[n]
 	if p == nil {
@@ -78,14 +78,14 @@ func (c *clients) add(n int) *client {
 	return p
 }
 
-// named is the process of a client that the file knows by its name; p is the
-// one that it had, if any. After an info it goes on under a number of its own.
+// named returns the process of a client that the file names. p is its present
+// process, if any. After an info the client gets a new number.
 func (c *clients) named(e *history.Entry, p *client, name string) (*client, error) {
 	if p != nil && p.open != "" && e.Type == history.Invoke {
 		return nil, fmt.Errorf("%s invokes %s while its %s is open", name, e.F, p.open)
 	}
 	if e.Type != history.Invoke && e.Type != history.Event && (p == nil || p.open == "") {
-		return nil, fmt.Errorf("%s completes %s, and has invoked nothing", name, e.F)
+		return nil, fmt.Errorf("%s completes %s without an invoke", name, e.F)
 	}
 	if p == nil || p.retired && e.Type == history.Invoke {
 		for c.lowest--; c.numbers[c.lowest] != nil; c.lowest-- {
@@ -95,7 +95,7 @@ func (c *clients) named(e *history.Entry, p *client, name string) (*client, erro
 		p.name, p.client = name, name
 		if before != nil {
 			p.client = before.client
-			delete(c.numbers, before.number) // nothing follows under that number
+			delete(c.numbers, before.number) // no more lines have that number
 		}
 		if e.Client != "" {
 			p.client = e.Client

@@ -11,14 +11,14 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// collection is a file in EDN, or a JSON array.
+// collection is a file in EDN or a JSON array.
 type collection struct {
 	operations
 	mapper  mapper
 	entry   history.Entry
 	given   history.Given
 	seq     history.Sequence
-	first   *value // a first map that was an operation
+	first   *value // a first map that is an operation
 	line    int
 	latest  time.Duration
 	timed   bool
@@ -26,7 +26,7 @@ type collection struct {
 	skipped oddity // lines of the nemesis without a fault
 }
 
-// oddity counts what is odd, to be said once.
+// oddity counts a problem that is reported once.
 type oddity struct {
 	line, count int
 	most        time.Duration
@@ -87,14 +87,13 @@ func (c *collection) next() (*history.Entry, int, error) {
 	}
 }
 
-// jitter is how far a time may stand behind the latest one in a file whose
-// operations have no index: a thousandth of it, and no more than a millisecond.
+// jitter limits how much a time may go back in a file without indices: a
+// thousandth of the time, and at most a millisecond.
 const jitter = time.Millisecond
 
-// order lets the place of an operation decide, not its time: Jepsen takes the
-// time before it gives an operation its place. Only the index shows that the
-// place was given; without it no more than jitter is let pass: it returns
-// whether time runs on.
+// order lets the position of an operation decide, not its time: Jepsen reads the
+// clock before it assigns the position. Only an index shows that; without one
+// only jitter is tolerated. It returns false if time runs backwards.
 func (c *collection) order(e *history.Entry, given history.Given, line int) bool {
 	if !given.Time {
 		return true
@@ -112,12 +111,12 @@ func (c *collection) warned() []history.Warning {
 	list := slices.Clone(c.warnings)
 	if b := c.behind; b.count > 0 {
 		list = append(list, history.Warning{Name: c.name, Line: b.line, Text: fmt.Sprintf(
-			"time runs backwards %s, by up to %v: the order of the lines holds", times(b.count), b.most,
+			"time runs backwards %s, by up to %v: the order of the lines counts", times(b.count), b.most,
 		)})
 	}
 	if s := c.skipped; s.count > 0 {
 		list = append(list, history.Warning{Name: c.name, Line: s.line, Text: fmt.Sprintf(
-			"the nemesis says nothing %s: these lines are left out", times(s.count),
+			"the nemesis names no fault %s: these lines are ignored", times(s.count),
 		)})
 	}
 	return c.mapper.warned(list, c.name)

@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// edn is the next form; or closer is a bracket that stands there instead. The
-// error is io.EOF where nothing follows, and io.ErrUnexpectedEOF where the end
-// comes in the middle of a form.
+// edn returns the next form, or the closing bracket in its place. The error is
+// io.EOF at the end, and io.ErrUnexpectedEOF at an end inside of a form.
 func (l *lexer) edn() (v value, closer byte, err error) {
 	for {
 		b, err := l.significant()
@@ -48,7 +47,7 @@ func (l *lexer) edn() (v value, closer byte, err error) {
 	}
 }
 
-// significant is the next byte that is neither blank nor in a comment.
+// significant returns the next byte outside of blanks and comments.
 func (l *lexer) significant() (byte, error) {
 	comment := false
 	for {
@@ -68,7 +67,7 @@ func (l *lexer) significant() (byte, error) {
 	}
 }
 
-// blank tells whether b is nothing in EDN.
+// blank reports whether b is whitespace in EDN.
 func blank(b byte) bool { return b == ' ' || b == ',' || b >= '\t' && b <= '\r' }
 
 func (l *lexer) collection(k kind, closer byte) (value, error) {
@@ -94,8 +93,8 @@ func (l *lexer) collection(k kind, closer byte) (value, error) {
 	}
 }
 
-// dispatch is what follows a #: a set, a discarded form, or a tag, whose form
-// is taken as it is.
+// dispatch reads a form after #: a set, a discarded form, or a tagged form, whose
+// tag is ignored.
 func (l *lexer) dispatch() (v value, discarded bool, err error) {
 	b, err := l.get()
 	if err != nil {
@@ -132,13 +131,13 @@ func (l *lexer) dispatch() (v value, discarded bool, err error) {
 // delimiters end a token.
 var delimiters = stops("\t\n\v\f\r ,()[]{}\";")
 
-// token reads up to the next delimiter into the scratch.
+// token reads to the next delimiter into the scratch.
 func (l *lexer) token() error {
 	for {
 		l.run(&delimiters)
 		b, err := l.get()
 		if err != nil {
-			// Where something is open it may be half of a word.
+			// In an open collection it may be half of a word.
 			if len(l.scratch) > 0 && l.depth == 0 && errors.Is(err, io.EOF) {
 				return nil
 			}
@@ -152,7 +151,7 @@ func (l *lexer) token() error {
 	}
 }
 
-// char is a character whose backslash was read.
+// char reads a character after its backslash.
 func (l *lexer) char() (value, error) {
 	b, err := l.get()
 	if err != nil {
@@ -165,7 +164,7 @@ func (l *lexer) char() (value, error) {
 	return value{kind: char, text: l.word()}, nil
 }
 
-// atom is a keyword, a number or a symbol.
+// atom reads a keyword, a number or a symbol.
 func (l *lexer) atom() (value, error) {
 	l.scratch = l.scratch[:0]
 	if err := l.token(); err != nil {
@@ -208,8 +207,8 @@ func truth(yes bool) value {
 
 func digit(b byte) bool { return b-'0' <= 9 }
 
-// number is the number in the scratch: an integer (of any size with an N at
-// its end), a ratio, or a float (with an M at its end a decimal).
+// number parses the number in the scratch: an integer (with N at its end of any
+// size), a ratio, or a float (with M at its end a decimal).
 func (l *lexer) number() (value, error) {
 	s := l.scratch
 	digits := s
@@ -230,7 +229,7 @@ func (l *lexer) number() (value, error) {
 			return value{kind: number, text: l.word()}, nil
 		}
 	}
-	return value{}, l.fail("%.40q is no number", s)
+	return value{}, l.fail("%.40q is not a number", s)
 }
 
 func integral(s string) bool {

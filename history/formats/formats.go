@@ -1,10 +1,10 @@
-// Package formats reads and writes histories in every format that lockcheck
-// knows: its own JSON Lines, Jepsen's EDN, and JSON arrays of operations as
-// Jepsen has them; each of them also compressed with gzip.
+// Package formats reads and writes histories in all supported formats:
+// lockcheck's JSON Lines, Jepsen's EDN, and JSON arrays of Jepsen's operations.
+// Each may be compressed with gzip.
 //
-// Whatever the format, an entry comes out as package history means it. A
-// history is a stream here: no more of it is in memory than an operation at a
-// time, and a few bytes for each that went before.
+// Entries of every format get the meaning of package history. A history is a
+// stream: only one operation at a time is in memory, and a few bytes for each
+// earlier one.
 package formats
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// A Reader reads a history entry by entry, in whatever format it is.
+// A Reader reads a history entry by entry in any format.
 type Reader struct {
 	name   string
 	format string
@@ -28,17 +28,17 @@ type Reader struct {
 	line   int
 }
 
-// source is a file in one format. What it returns is filled in and checked.
+// source is a file in one format. Its entries are filled in and checked.
 type source interface {
-	next() (e *history.Entry, line int, err error) // e is good until the next one
+	next() (e *history.Entry, line int, err error) // e is valid until the next call
 	warned() []history.Warning
 	guessed() *guesses
 }
 
 const bufferSize = 64 << 10
 
-// NewReader finds out the format of r by itself and reads the header, if there
-// is one. The name is for messages. Errors are r's, or a *history.SyntaxError.
+// NewReader detects the format of r and reads the header, if there is one. The
+// name is for messages. Errors are those of r, or a *history.SyntaxError.
 func NewReader(r io.Reader, name string, reading Reading) (*Reader, error) {
 	in := bufio.NewReaderSize(r, bufferSize)
 	if magic, _ := in.Peek(2); string(magic) == "\x1f\x8b" {
@@ -67,22 +67,21 @@ func NewReader(r io.Reader, name string, reading Reading) (*Reader, error) {
 	return out, nil
 }
 
-// Header is the file's; its Format is 0 where the file has none.
+// Header returns the file's header; its Format is 0 if the file has none.
 func (r *Reader) Header() history.Header { return r.header }
 
-// Format is "jsonl", "edn" or "json".
+// Format returns "jsonl", "edn" or "json".
 func (r *Reader) Format() string { return r.format }
 
-// Line is the line on which the entry that was read last begins; the first
-// line is 1.
+// Line returns the line on which the last entry begins, from 1.
 func (r *Reader) Line() int { return r.line }
 
-// Warnings are what was odd so far.
+// Warnings returns the warnings so far.
 func (r *Reader) Warnings() []history.Warning { return r.source.warned() }
 
-// Next is the next entry, filled in and checked. At the end it returns io.EOF;
-// other errors are those of the reader below, or a *history.SyntaxError. After
-// an error it is of no more use.
+// Next returns the next entry, filled in and checked. At the end it returns
+// io.EOF; other errors are those of the underlying reader, or a
+// *history.SyntaxError. After an error the Reader cannot be used.
 func (r *Reader) Next() (history.Entry, error) {
 	next, line, err := r.source.next()
 	if err == nil {
@@ -97,8 +96,8 @@ func (r *Reader) Next() (history.Entry, error) {
 	return history.Entry{}, place(err, r.name, r.line+1)
 }
 
-// Decode reads a whole history; lines[i] is the line on which Entries[i]
-// begins. Errors are those of NewReader and Next.
+// Decode reads a whole history; lines[i] is the line on which Entries[i] begins.
+// Errors are those of NewReader and Next.
 func Decode(r io.Reader, name string) (h *history.History, lines []int, warnings []history.Warning, err error) {
 	in, err := NewReader(r, name, Reading{})
 	if err != nil {
@@ -118,7 +117,7 @@ func Decode(r io.Reader, name string) (h *history.History, lines []int, warnings
 	}
 }
 
-// detect tells the formats apart by how a file begins.
+// detect detects the format from the beginning of a file.
 func detect(in *bufio.Reader, name string) (string, error) {
 	for n := 1; ; n = in.Buffered() + 1 {
 		_, err := in.Peek(min(n, bufferSize))
@@ -142,12 +141,12 @@ func detect(in *bufio.Reader, name string) (string, error) {
 	}
 }
 
-// formatOf is the format of a file that begins with b, or "" for what is no
-// history. Where more has to be seen it is not sure; whole says that there is
-// no more, or that no more is looked at.
+// formatOf returns the format of a file that begins with b, or "" if it is not a
+// history. sure is false if more of the file is needed; whole means that b cannot
+// be extended.
 func formatOf(b []byte, whole bool) (format string, sure bool) {
 	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
-	at := func() byte { // what comes next that is not blank; 0 where b ends
+	at := func() byte { // the next byte that is not blank, or 0 at the end of b
 		for len(b) > 0 && blank(b[0]) {
 			b = b[1:]
 		}
@@ -156,7 +155,7 @@ func formatOf(b []byte, whole bool) (format string, sure bool) {
 		}
 		return b[0]
 	}
-	format = "jsonl" // also of a file in which there is nothing
+	format = "jsonl" // also for an empty file
 	if at() == '[' {
 		format, b = "json", b[1:]
 		if c := at(); c != '{' && c != 0 {
@@ -187,7 +186,7 @@ func formatOf(b []byte, whole bool) (format string, sure bool) {
 		return format, true
 	case ':', ';', '#':
 		return "edn", true
-	case '"': // a key in JSON; in EDN, too, but then no colon follows
+	case '"': // a key in JSON; EDN has no colon after it
 		end := bytes.IndexByte(b[1:], '"')
 		if end < 0 {
 			return format, whole
@@ -201,7 +200,7 @@ func formatOf(b []byte, whole bool) (format string, sure bool) {
 	return "", true
 }
 
-// unzip says what is wrong with a gzip stream in words of its own.
+// unzip makes errors of a gzip stream readable.
 type unzip struct{ r io.Reader }
 
 func (u unzip) Read(b []byte) (int, error) {
@@ -212,7 +211,7 @@ func (u unzip) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// damage is what is wrong with a compressed file.
+// damage is an error in a compressed file.
 type damage struct{ text string }
 
 func (d damage) Error() string { return d.text }
@@ -229,7 +228,7 @@ func damaged(err error) error {
 	}
 }
 
-// place gives an error of the file a line, unless it has one.
+// place adds a line to an error of the file, unless it has one.
 func place(err error, name string, line int) error {
 	if d, ok := errors.AsType[damage](err); ok {
 		if s, ok := errors.AsType[*history.SyntaxError](err); ok {
@@ -240,7 +239,7 @@ func place(err error, name string, line int) error {
 	return err
 }
 
-// unplaced is err without file and line.
+// unplaced returns err without file and line.
 func unplaced(err error) error {
 	if s, ok := errors.AsType[*history.SyntaxError](err); ok {
 		return s.Err

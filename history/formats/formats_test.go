@@ -130,12 +130,12 @@ func TestWhatAnOperationSays(t *testing.T) {
 		{"a lock that is a number", `{:process 0 :type :invoke :f :release :value 7}`, `{"client":"0","process":0,"type":"invoke","f":"release","lock":"7"}`},
 		{"client and lock", `{:process 0 :type :invoke :f :extend :value [:c1 "a"]}`, `{"client":"c1","process":0,"type":"invoke","f":"extend","lock":"a"}`},
 		{"an independent key", `{:process 0 :type :invoke :f :acquire :value [3 nil]}`, `{"client":"0","process":0,"type":"invoke","f":"acquire","lock":"3"}`},
-		{"nobody's lock", `{:process 0 :type :invoke :f :acquire :value [nil "a"]}`, `{"client":"0","process":0,"type":"invoke","f":"acquire","lock":"a"}`},
+		{"a lock without a client", `{:process 0 :type :invoke :f :acquire :value [nil "a"]}`, `{"client":"0","process":0,"type":"invoke","f":"acquire","lock":"a"}`},
 		{"a map", `{:process 0 :type :invoke :f :acquire :value {:lock "a" :client c1 :uid "x"}}`, `{"client":"c1","process":0,"type":"invoke","f":"acquire","lock":"a"}`},
 		{"a map with a name", `{:process 0 :type :invoke :f :acquire :value {:name "a"}}`, `{"client":"0","process":0,"type":"invoke","f":"acquire","lock":"a"}`},
 		{"a map with a key", `{:process 0 :type :invoke :f :acquire :value {:key "a"}}`, `{"client":"0","process":0,"type":"invoke","f":"acquire","lock":"a"}`},
 		{
-			"a client says only once who it is",
+			"a client is named only once",
 			`{:process 0 :type :invoke :f :acquire :value ["c1" "a"]} {:process 0 :type :ok :f :acquire :value ["c1" "a"]} {:process 0 :type :invoke :f :release :value ["c9" "a"]}`,
 			`{"client":"c1","process":0,"type":"invoke","f":"acquire","lock":"a"}
 {"client":"c1","process":0,"type":"ok","f":"acquire","lock":"a","grant":1}
@@ -167,7 +167,7 @@ func TestWhatAnOperationSays(t *testing.T) {
 		{"a cas", done("cas", "[0 3]", "fail", "[0 3]"), `{"client":"0","process":0,"type":"invoke","f":"cas","value":3,"was":0}
 {"client":"0","process":0,"type":"fail","f":"cas","value":3,"was":0}`},
 		{"a cas in two fields", `{:process 0 :type :invoke :f :cas :was 0 :value 3}`, `{"client":"0","process":0,"type":"invoke","f":"cas","value":3,"was":0}`},
-		{"a cas of which nobody knows what it replaces", `{:process 0 :type :invoke :f :cas :value [nil 3]}`, `{"client":"0","process":0,"type":"invoke","f":"cas","value":3}`},
+		{"a cas without the replaced value", `{:process 0 :type :invoke :f :cas :value [nil 3]}`, `{"client":"0","process":0,"type":"invoke","f":"cas","value":3}`},
 		{"independent registers", done("read", "[7 nil]", "ok", "[7 3]"), `{"client":"0","process":0,"type":"invoke","f":"read","lock":"7"}
 {"client":"0","process":0,"type":"ok","f":"read","lock":"7","value":3}`},
 		{"an independent write", done("write", "[7 3]", "info", ":timed-out"), `{"client":"0","process":0,"type":"invoke","f":"write","lock":"7","value":3}
@@ -231,7 +231,8 @@ z" :more [\a \newline \u00fc \( -1.5e3 1M ##Inf 1/2 #inst "2020" 123456789012345
 	}
 }
 
-// The lines of an acquire, a failed try or any operation, in EDN and in ours.
+// These are the lines of an acquire, a failed try and other operations, in EDN
+// and in our format.
 
 func acquired(invoke, ok string) string {
 	return "{:process 0 :type :invoke :f :acquire :value " + invoke + "} {:process 0 :type :ok :f :acquire :value " + ok + "}"
@@ -290,26 +291,26 @@ const (
 func TestWhatIsWrongIsSaidWithItsLine(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, want string }{
-		// No histories.
-		{"a picture", "\x89PNG\r\n\x1a\n\x00\x00", "1: no history: want JSON Lines, Jepsen's EDN or a JSON array"},
-		{"a script", "#!/bin/sh\necho\n", "1: no history: want JSON Lines, Jepsen's EDN or a JSON array"},
-		{"words", "Lorem ipsum dolor\n", "1: no history: want JSON Lines, Jepsen's EDN or a JSON array"},
-		{"words after a comment", ";\nfour score\n", "2: no history: want JSON Lines, Jepsen's EDN or a JSON array"},
-		{"settings", "[section]\nkey=value\n", "1: no history: want JSON Lines, Jepsen's EDN or a JSON array"},
-		{"a program", "{ int a; }", "1: no history: want JSON Lines, Jepsen's EDN or a JSON array"},
-		{"10 MB on one line", strings.Repeat("x", 10<<20), "1: no history: want JSON Lines, Jepsen's EDN or a JSON array"},
+		// Not histories.
+		{"a picture", "\x89PNG\r\n\x1a\n\x00\x00", "1: not a history: want JSON Lines, Jepsen's EDN or a JSON array"},
+		{"a script", "#!/bin/sh\necho\n", "1: not a history: want JSON Lines, Jepsen's EDN or a JSON array"},
+		{"words", "Lorem ipsum dolor\n", "1: not a history: want JSON Lines, Jepsen's EDN or a JSON array"},
+		{"words after a comment", ";\nfour score\n", "2: not a history: want JSON Lines, Jepsen's EDN or a JSON array"},
+		{"settings", "[section]\nkey=value\n", "1: not a history: want JSON Lines, Jepsen's EDN or a JSON array"},
+		{"a program", "{ int a; }", "1: not a history: want JSON Lines, Jepsen's EDN or a JSON array"},
+		{"10 MB on one line", strings.Repeat("x", 10<<20), "1: not a history: want JSON Lines, Jepsen's EDN or a JSON array"},
 		{"UTF-16", "\xff\xfe{\x00\"\x00", "1: the file is UTF-16: save it as UTF-8"},
 		{"a number in a vector", "[" + invoked + " 7]", "2: an operation is a map, not 7"},
 		{"a vector in a vector", "[[1 2]]", "1: an operation is a map, not [1 2]"},
 
-		// What cannot have been.
+		// Impossible sequences.
 		{"an unknown operation", "[" + invoked + "{:process 1 :type :invoke :f :aquire}]", "2: :f is :aquire: want acquire, try, release, extend, read, write or cas"},
 		{"an unknown operation in JSON", `[{"process":1,"type":"invoke","f":"aquire"}]`, `1: "f" is "aquire": want acquire, try, release, extend, read, write or cas`},
 		{"an unknown operation in a line", `{"process":1,"type":"invoke","f":"aquire"}`, `1: "f" is "aquire": want acquire, try, release, extend, read, write or cas`},
-		{"a completion without an invoke", tried, "1: process 0 completes try, and has invoked nothing"},
-		{"a completion of a name", `{:process "c1" :type :ok :f :try}`, "1: c1 completes try, and has invoked nothing"},
-		{"an info of a name", `{:process "c1" :type :info :f :lock}`, "1: c1 completes lock, and has invoked nothing"},
-		{"a second completion of a name", `{:process "c1" :type :invoke :f :try} {:process "c1" :type :ok :f :try} {:process "c1" :type :ok :f :try}`, "1: c1 completes try, and has invoked nothing"},
+		{"a completion without an invoke", tried, "1: process 0 completes try without an invoke"},
+		{"a completion of a name", `{:process "c1" :type :ok :f :try}`, "1: c1 completes try without an invoke"},
+		{"an info of a name", `{:process "c1" :type :info :f :lock}`, "1: c1 completes lock without an invoke"},
+		{"a second completion of a name", `{:process "c1" :type :invoke :f :try} {:process "c1" :type :ok :f :try} {:process "c1" :type :ok :f :try}`, "1: c1 completes try without an invoke"},
 		{"two operations at once", invoked + invoked, "2: process 0 invokes try while its try at index 1 is open"},
 		{"two operations of a name", `{:process "c1" :type :invoke :f :try} {:process "c1" :type :invoke :f :read}`, "1: c1 invokes read while its try is open"},
 		{"an integer after its info", invoked + "{:process 0 :type :info :f :try}" + invoked, "2: process 0 retired: its last operation ended with info, and nothing may follow it"},
@@ -318,7 +319,7 @@ func TestWhatIsWrongIsSaidWithItsLine(t *testing.T) {
 		{"time backwards in JSON", `[{"process":0,"type":"invoke","f":"try","time":5},` + "\n" + `{"process":0,"type":"ok","f":"try","time":4}]`, "2: time 4 ns follows 5 ns: it runs backwards (lines with an \"index\" may be out of time)"},
 		{"time backwards in lines", `{"process":0,"type":"invoke","f":"lock","index":1,"time":5}` + "\n" + `{"process":0,"type":"ok","f":"lock","time":4,"index":2}`, "2: time 4 ns follows 5 ns: it runs backwards"},
 		{"time backwards by far", "[{:process 0 :type :invoke :f :try :time 5000000000}\n{:process 0 :type :ok :f :try :time 4998999999}]", "2: time 4998999999 ns follows 5000000000 ns: it runs backwards (lines with an :index may be out of time)"},
-		{"an index that stays", "[{:process 0 :type :invoke :f :try :index 5}\n{:process 0 :type :ok :f :try :index 5}]", "2: index 5 follows index 5: it has to grow"},
+		{"an index that stays", "[{:process 0 :type :invoke :f :try :index 5}\n{:process 0 :type :ok :f :try :index 5}]", "2: index 5 follows index 5: it must grow"},
 		{"two locks", `{:process 0 :type :invoke :f :try :lock "a" :value {:lock "b"}}`, `1: :lock is "a" and in the value "b": want one lock`},
 
 		// Fields.
@@ -331,7 +332,7 @@ func TestWhatIsWrongIsSaidWithItsLine(t *testing.T) {
 		{"a process that is too small", `[{"type":"ok","process":-99999999999999999999,"f":"try"}]`, `1: "process" is -99999999999999999999: it does not fit 64 bits`},
 		{"no f", "{:type :ok :process 0}", "1: :f is missing"},
 		{"a strange f", "{:type :ok :process 0 :f [1]}", "1: :f is [1]: want a keyword or a string"},
-		{"a key twice", "{:type :ok :type :ok :process 0 :f :try}", "1: :type stands here twice"},
+		{"a key twice", "{:type :ok :type :ok :process 0 :f :try}", "1: :type occurs twice"},
 		{"half a nanosecond", "{:process 0 :type :invoke :f :try :time 1.5}", "1: :time is 1.5: want nanoseconds, as an integer"},
 		{"a date", `{:process 0 :type :invoke :f :try :time #inst "2020-01-01"}`, `1: :time is "2020-01-01": want nanoseconds, as an integer`},
 		{"a strange index", `{:process 0 :type :invoke :f :try :index "1"}`, `1: :index is "1": want a 64-bit integer`},
@@ -354,9 +355,9 @@ func TestWhatIsWrongIsSaidWithItsLine(t *testing.T) {
 		{"a long value", done("write", `"`+strings.Repeat("ü", 99)+`"`, "ok", "1"), `1: :value is "` + strings.Repeat("ü", 19) + `…: want a 64-bit integer`},
 
 		// EDN.
-		{"a bracket too many", "[" + invoked + "]\n]", "3: unexpected ]: nothing that it closes is open"},
-		{"a bracket too many after maps", invoked + "}", "2: unexpected }: nothing that it closes is open"},
-		{"the wrong bracket", "[" + invoked + ")", "2: unexpected ): nothing that it closes is open"},
+		{"a bracket too many", "[" + invoked + "]\n]", "3: unexpected ]: there is no open bracket"},
+		{"a bracket too many after maps", invoked + "}", "2: unexpected }: there is no open bracket"},
+		{"the wrong bracket", "[" + invoked + ")", "2: unexpected ): there is no open bracket"},
 		{"the wrong bracket inside", "[{:process [0}]", "1: unexpected }: want ] first"},
 		{"two vectors", "[" + invoked + "]\n[", "3: a second collection begins: a history is one vector or list, or maps"},
 		{"maps and a vector", invoked + "[", "2: a collection begins after maps: a history is one vector or list, or maps"},
@@ -364,7 +365,7 @@ func TestWhatIsWrongIsSaidWithItsLine(t *testing.T) {
 		{"an array and a word", `[{"process":0,"type":"invoke","f":"try"}]` + "\nend", "2: something follows the end of the history: it is one collection"},
 		{"a key without a value", "{:process 0 :type}", "1: the map that ends here has a key without a value"},
 		{"an unclosed operation", "[{:process 0 :type :invoke :f :try\n" + invoked + tried + "]", "4: unexpected ]: want } first"},
-		{"an unclosed operation at the end", "{:process 0 :type :invoke :f :try\n" + invoked + tried, "1: the operation that begins here is not closed, and holds others"},
+		{"an unclosed operation at the end", "{:process 0 :type :invoke :f :try\n" + invoked + tried, "1: the operation that begins here is not closed and contains others"},
 		{"an operation that is cut off and alone", "[{:process 0", "1: the file is cut off in its first operation"},
 		{"too deep", "[{:process " + strings.Repeat("[", 1000), "1: nested deeper than 100"},
 		{"too many tags", strings.Repeat("#a ", 1000), "1: nested deeper than 100"},
@@ -373,7 +374,7 @@ func TestWhatIsWrongIsSaidWithItsLine(t *testing.T) {
 		{"an unknown escape", `{:text "\q"}`, `1: the string has the unknown escape \q`},
 		{"a half escape", `{:text "\u12"}`, `1: the string has the escape \u12"}: want four hexadecimal digits`},
 		{"half a pair", `{:text "\ud800x"}`, `1: the string has half of a surrogate pair, \ud800`},
-		{"a strange number", `{:time 1x}`, `1: "1x" is no number`},
+		{"a strange number", `{:time 1x}`, `1: "1x" is not a number`},
 		{"a keyword without a name", `{: 1}`, `1: the keyword : has no name`},
 		{"a strange character", "[{:a @b}]", `1: unexpected '@'`},
 		{"a strange tag", `[{:a #"x"}]`, `1: unexpected #"`},
@@ -446,22 +447,22 @@ func TestWhatIsOddIsAWarning(t *testing.T) {
 		{"a header", "[{:lockcheck 1}]", 0, ""},
 		{"a vector that begins", "[", 0, "file:1: the file is cut off"},
 		{"a vector that is not closed", "[" + invoked + tried, 2, "file:3: the file is cut off"},
-		{"a vector that ends in an operation", "[" + invoked + "{:process 0\n:type", 1, "file:2: the file is cut off: the operation that begins here is left out"},
-		{"maps that end in an operation", invoked + tried + `{:process 0 :text "` + "\xc3", 2, "file:3: the file is cut off: the operation that begins here is left out"},
+		{"a vector that ends in an operation", "[" + invoked + "{:process 0\n:type", 1, "file:2: the file is cut off: the operation that begins here is ignored"},
+		{"maps that end in an operation", invoked + tried + `{:process 0 :text "` + "\xc3", 2, "file:3: the file is cut off: the operation that begins here is ignored"},
 		{"an array that is not closed", array, 1, "file:1: the file is cut off"},
 		{"an array that ends after a comma", array + ",\n", 1, "file:2: the file is cut off"},
-		{"an array that ends in an operation", array + ",\n" + `{"process":0,"ty`, 1, "file:2: the file is cut off: the operation that begins here is left out"},
-		{"a last line that is cut off", two + `{"process`, 2, "file:3: the last line is cut off; it is left out"},
-		{"a nemesis that says nothing", "{:process :nemesis :type :info :f nil}\n" + invoked + "{:process :nemesis :type :info}", 1, "file:1: the nemesis says nothing 2 times: these lines are left out"},
+		{"an array that ends in an operation", array + ",\n" + `{"process":0,"ty`, 1, "file:2: the file is cut off: the operation that begins here is ignored"},
+		{"a last line that is cut off", two + `{"process`, 2, "file:3: the last line is cut off and ignored"},
+		{"a nemesis without a fault", "{:process :nemesis :type :info :f nil}\n" + invoked + "{:process :nemesis :type :info}", 1, "file:1: the nemesis names no fault 2 times: these lines are ignored"},
 		{
 			"times that run backwards while the index grows",
 			"{:process 0 :type :invoke :f :try :time 5 :index 0}\n{:process 1 :type :invoke :f :try :time 4.0 :index 1}\n{:process 2 :type :invoke :f :try :time 2e0 :index 7}\n{:process 0 :type :ok :f :try :time 6 :index 8}",
-			4, "file:2: time runs backwards 2 times, by up to 3ns: the order of the lines holds",
+			4, "file:2: time runs backwards 2 times, by up to 3ns: the order of the lines counts",
 		},
 		{
 			"times that run backwards by a hair",
 			"{:process 0 :type :invoke :f :try :time 5000000000}\n{:process 1 :type :invoke :f :try :time 4999000000}",
-			2, "file:2: time runs backwards once, by up to 1ms: the order of the lines holds",
+			2, "file:2: time runs backwards once, by up to 1ms: the order of the lines counts",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -481,8 +482,8 @@ func TestWhatIsOddIsAWarning(t *testing.T) {
 	}
 }
 
-// A file that ends anywhere, as a crash leaves it, is a history up to there, or
-// has nothing of its first operation but a piece.
+// A file that a crash has cut off at any point gives the history up to there. An
+// incomplete first operation is an error.
 func TestAFileIsReadAsFarAsItGoes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text string }{
@@ -525,13 +526,14 @@ func TestAFileIsReadAsFarAsItGoes(t *testing.T) {
 				if k := len(h.Entries); !reflect.DeepEqual(h.Entries, whole.Entries[:k:k]) && k > 0 {
 					t.Errorf("%q is read as\n%+v", text, h.Entries)
 				}
-				// What is whole is read; that a piece is left out is said.
+				// Complete operations are read, and an incomplete one gives a
+				// warning.
 				if k := strings.Count(text, "\n") + 1; len(h.Entries) < len(lines) && k > lines[len(h.Entries)] {
 					t.Errorf("%q: only %d entries are read", text, len(h.Entries))
 				}
 				piece := text != "" && !strings.HasSuffix(strings.TrimSpace(text), "}")
 				if piece && len(h.Entries) < len(lines) && len(warnings) == 0 {
-					t.Errorf("%q: nothing is said", text)
+					t.Errorf("%q: no warning", text)
 				}
 				for _, w := range warnings {
 					if !strings.Contains(w.Text, "cut off") {
@@ -623,7 +625,7 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, os.ErrPermission }
 
-// oneByte never has more than one byte ready, as a slow pipe.
+// oneByte has only one byte ready at a time, like a slow pipe.
 type oneByte struct{ r io.Reader }
 
 func (o oneByte) Read(b []byte) (int, error) { return o.r.Read(b[:1]) }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// json is the next value; or closer is a bracket or a comma that stands there
-// instead. Errors are as of edn.
+// json returns the next value, or the closing bracket or comma in its place.
+// Errors are like those of edn.
 func (l *lexer) json() (v value, closer byte, err error) {
 	b, err := l.visible()
 	if err != nil {
@@ -36,12 +36,12 @@ func (l *lexer) json() (v value, closer byte, err error) {
 	return v, 0, err
 }
 
-// isKeyword tells whether s is a keyword that was written as a string.
+// isKeyword reports whether s is a keyword written as a string.
 func isKeyword(s string) bool {
 	return len(s) > 1 && s[0] == ':' && (plainWord(s[1:]) || strings.Count(s, "/") == 1 && plainWord(strings.NewReplacer("/", "", ".", "").Replace(s[1:])))
 }
 
-// visible is the next byte that is not blank.
+// visible returns the next byte that is not blank.
 func (l *lexer) visible() (byte, error) {
 	for {
 		b, err := l.nextByte()
@@ -126,7 +126,7 @@ func (l *lexer) object() (value, error) {
 	}
 }
 
-// bare is a number, true, false or null.
+// bare reads a number, true, false or null.
 func (l *lexer) bare() (value, error) {
 	l.scratch = l.scratch[:0]
 	for {

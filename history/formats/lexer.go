@@ -14,25 +14,25 @@ import (
 )
 
 const (
-	maxOperation = 1 << 20 // bytes that one operation may have
-	maxDepth     = 100     // collections and tags within each other
-	maxWords     = 1 << 13 // different short texts that are remembered
+	maxOperation = 1 << 20 // maximum bytes of an operation
+	maxDepth     = 100     // maximum depth of collections and tags
+	maxWords     = 1 << 13 // maximum number of short texts remembered
 )
 
-// lexer reads EDN or JSON byte by byte: it counts lines, and sees to it that
-// all is UTF-8 and that no operation is too long or too deep.
+// lexer reads EDN or JSON byte by byte. It counts lines, and checks UTF-8 and the
+// length and depth of operations.
 type lexer struct {
 	name    string
 	in      *bufio.Reader
-	line    int  // of the byte that comes next; the first is 1
+	line    int  // of the next byte, from 1
 	used    int  // bytes of the operation so far
-	last    byte // what get returned
-	wide    int  // bytes of a character that are still to come, and were checked
-	start   int  // the line on which the operation begins
-	depth   int  // of what is being read; 0 between operations
-	literal bool // strings of JSON are strings, also with a colon in front
+	last    byte // the byte that get returned
+	wide    int  // remaining bytes of a character that was checked
+	start   int  // line on which the operation begins
+	depth   int  // nesting; 0 between operations
+	literal bool // a colon at the beginning of a JSON string has no meaning
 	scratch []byte
-	stack   []value // of collections that are open
+	stack   []value // elements of open collections
 	words   map[string]string
 }
 
@@ -44,7 +44,8 @@ func (l *lexer) fail(format string, args ...any) error {
 	return &history.SyntaxError{Name: l.name, Line: l.line, Err: fmt.Errorf(format, args...)}
 }
 
-// get is the next byte. Its error is io.EOF, r's, or a *history.SyntaxError.
+// get returns the next byte. Its error is io.EOF, that of r, or a
+// *history.SyntaxError.
 func (l *lexer) get() (byte, error) {
 	b, err := l.in.ReadByte()
 	if err != nil {
@@ -77,7 +78,7 @@ func (l *lexer) broken(err error) error {
 	return fmt.Errorf("%s: %w", l.name, err)
 }
 
-// check looks at a character whose first byte was just read.
+// check checks a character whose first byte was just read.
 func (l *lexer) check() error {
 	if err := l.in.UnreadByte(); err != nil {
 		return err
@@ -87,7 +88,7 @@ func (l *lexer) check() error {
 	switch {
 	case r != utf8.RuneError || n > 1:
 		l.wide = n - 1
-	case err != nil && !utf8.FullRune(ahead): // the end came first
+	case err != nil && !utf8.FullRune(ahead): // incomplete at the end of the file
 		return l.broken(err)
 	default:
 		return l.fail("not UTF-8: byte %#x", ahead[0])
@@ -96,10 +97,10 @@ func (l *lexer) check() error {
 	return err
 }
 
-// unget takes back the byte that get returned last.
+// unget puts back the byte that get returned last.
 func (l *lexer) unget() {
 	if l.in.UnreadByte() != nil {
-		return // get was not called: a bug, which the fuzz test would see
+		return // a bug: get was not called, which the fuzz test would find
 	}
 	l.used--
 	l.wide = 0
@@ -108,8 +109,8 @@ func (l *lexer) unget() {
 	}
 }
 
-// stops is the set of bytes that run does not read: those that are named, and
-// those that get has to look at.
+// stops returns the bytes at which run stops: those in list, and those that get
+// must check.
 func stops(list string) (set [256]bool) {
 	for i := range len(list) {
 		set[list[i]] = true
@@ -121,7 +122,7 @@ func stops(list string) (set [256]bool) {
 	return set
 }
 
-// run adds to the scratch what is in the buffer up to the next byte of stop.
+// run adds the buffer up to the next byte of stop to the scratch.
 func (l *lexer) run(stop *[256]bool) {
 	b, _ := l.in.Peek(l.in.Buffered())
 	n := 0
@@ -136,7 +137,7 @@ func (l *lexer) run(stop *[256]bool) {
 	l.in.Discard(n)
 }
 
-// cut is the end of the file, where something is open.
+// cut turns the end of the file inside of an operation into an error.
 func cut(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -144,7 +145,7 @@ func cut(err error) error {
 	return err
 }
 
-// word is the scratch as a string; short ones are stored once.
+// word returns the scratch as a string; short ones are stored once.
 func (l *lexer) word() string {
 	if len(l.scratch) > 64 {
 		return string(l.scratch)
@@ -160,7 +161,7 @@ func (l *lexer) word() string {
 	return w
 }
 
-// quotes end what can be read of a string at once.
+// quotes are the bytes that end a part of a string without escapes.
 var quotes = func() [256]bool {
 	set := stops(`"\`)
 	for b := range ' ' {
@@ -169,7 +170,7 @@ var quotes = func() [256]bool {
 	return set
 }()
 
-// quoted is a string whose opening quote was read. EDN and JSON share their
+// quoted reads a string after its opening quote. EDN and JSON have the same
 // escapes; only JSON forbids control characters.
 func (l *lexer) quoted(strict bool) (string, error) {
 	l.scratch = l.scratch[:0]
@@ -239,7 +240,7 @@ func (l *lexer) escape() error {
 	return nil
 }
 
-// hex is the four digits after \u.
+// hex reads the four digits after \u.
 func (l *lexer) hex() (rune, error) {
 	var digits [4]byte
 	for i := range digits {
@@ -256,7 +257,7 @@ func (l *lexer) hex() (rune, error) {
 	return rune(n), nil
 }
 
-// enter and leave hold the depth.
+// enter and leave track the depth.
 func (l *lexer) enter() error {
 	if l.depth++; l.depth > maxDepth {
 		return l.fail("nested deeper than %d", maxDepth)
@@ -266,8 +267,8 @@ func (l *lexer) enter() error {
 
 func (l *lexer) leave() { l.depth-- }
 
-// collect takes what was pushed onto the stack since base. The items of an
-// operation itself are good until the next one is read.
+// collect takes the elements on the stack from base on. The elements of an
+// operation are valid until the next operation.
 func (l *lexer) collect(k kind, base int) value {
 	items := l.stack[base:]
 	if l.depth > 1 {
@@ -277,8 +278,9 @@ func (l *lexer) collect(k kind, base int) value {
 	return value{kind: k, items: items}
 }
 
-// nextByte is the next byte between values. A file that ends within an operation
-// was cut off; outside of one it begins to count what the next one takes.
+// nextByte returns the next byte between values. The end of the file inside of an
+// operation means that it is cut off. Outside of one it restarts the length of
+// the next operation.
 func (l *lexer) nextByte() (byte, error) {
 	b, err := l.get()
 	switch {

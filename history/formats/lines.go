@@ -11,7 +11,7 @@ import (
 )
 
 // lines is a file of JSON Lines. Without our header its lines may also be
-// operations as Jepsen has them.
+// Jepsen's operations.
 type lines struct {
 	in     *history.Reader
 	name   string
@@ -52,7 +52,7 @@ func (l *lines) warned() []history.Warning {
 
 func (l *lines) guessed() *guesses { return &l.mapper.guesses }
 
-// translate lets our format have what it can read, and the mapper the rest.
+// translate uses our format's reading of a line if it applies, else the mapper's.
 func (l *lines) translate(line []byte, e *history.Entry, given *history.Given, err error) error {
 	if err == nil && !l.mapper.reading.named() && l.fits(e) {
 		return nil
@@ -69,7 +69,7 @@ func (l *lines) translate(line []byte, e *history.Entry, given *history.Given, e
 	return again
 }
 
-// fits tells whether e is what our format means by that line.
+// fits reports whether e is the line's meaning in our format.
 func (l *lines) fits(e *history.Entry) bool {
 	if !e.Process.Client() {
 		name := e.Process.Name
@@ -87,7 +87,7 @@ func (l *lines) fits(e *history.Entry) bool {
 	return true
 }
 
-// parse is the line as a map.
+// parse returns the line as a map.
 func (l *lines) parse(line []byte) (value, bool) {
 	l.bytes.Reset(line)
 	l.buf.Reset(l.bytes)

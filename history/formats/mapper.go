@@ -11,18 +11,18 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// errSkip is a line of the nemesis that says nothing.
+// errSkip means a line of the nemesis without a fault.
 var errSkip = errors.New("the nemesis names no fault")
 
-// mapper turns maps, as Jepsen and others write them, into entries.
+// mapper converts maps of Jepsen and others to entries.
 type mapper struct {
-	colon   bool // messages spell keys as EDN does
-	ours    bool // the file has our header: what our format says comes first
+	colon   bool // messages spell keys as in EDN
+	ours    bool // the file has our header: our format's meaning has priority
 	clients clients
 	guesses
 }
 
-// synonyms are what others call the operations of clients.
+// synonyms are other names of clients' operations.
 var synonyms = map[string]struct {
 	f      string
 	shared bool
@@ -36,7 +36,7 @@ var synonyms = map[string]struct {
 	"write-unlock": {f: history.Release}, "release-write": {f: history.Release},
 }
 
-// A key is one of the keys of an operation that mean something.
+// A key is a known key of an operation.
 type key int
 
 const (
@@ -63,7 +63,7 @@ const (
 	keyPoint
 	keyAmount
 	keyHits
-	keys // how many there are
+	keys // number of keys
 )
 
 var keyNames = [keys]string{
@@ -79,10 +79,10 @@ var keyNamed = func() map[string]key {
 	return m
 }()
 
-// operation is a map by its keys; what is nil there is absent here.
+// operation is a map by its keys; nil means absent.
 type operation [keys]*value
 
-// spell is the key as the file spells it.
+// spell returns the key in the file's spelling.
 func (m *mapper) spell(k key) string {
 	if m.colon {
 		return ":" + keyNames[k]
@@ -94,15 +94,15 @@ func (m *mapper) wrong(k key, v *value, want string) error {
 	return fmt.Errorf("%s is %s: want %s", m.spell(k), v.short(), want)
 }
 
-// header tells whether v is a header instead of an operation.
+// isHeader reports whether v is a header instead of an operation.
 func isHeader(v *value) bool { return v.get("lockcheck") != nil }
 
-// entry is what v says. What a recorder may leave out is not filled in. The
-// error errSkip says that there is nothing in it.
+// entry converts v. It does not fill in omitted fields. The error errSkip means
+// that v has no entry.
 func (m *mapper) entry(v *value, e *history.Entry, given *history.Given) error {
 	*e, *given = history.Entry{}, history.Given{}
 	var op operation
-	var lock *value // where somebody said that it is
+	var lock *value // the value of --lock-from
 	for i := 0; i+1 < len(v.items); i += 2 {
 		w, ok := v.items[i].local()
 		if ok && w == m.reading.LockFrom && v.items[i+1].kind != null {
@@ -116,7 +116,7 @@ func (m *mapper) entry(v *value, e *history.Entry, given *history.Given) error {
 			continue
 		}
 		if op[k] != nil {
-			return fmt.Errorf("%s stands here twice", m.spell(k))
+			return fmt.Errorf("%s occurs twice", m.spell(k))
 		}
 		op[k] = &v.items[i+1]
 	}
@@ -166,7 +166,7 @@ func (m *mapper) kind(op *operation, e *history.Entry) error {
 	return nil
 }
 
-// fields fills in what is the same in all lines.
+// fields fills in the fields that all lines have in common.
 func (m *mapper) fields(op *operation, e *history.Entry, given *history.Given) error {
 	for _, to := range [...]struct {
 		key key
@@ -231,7 +231,7 @@ func (m *mapper) fields(op *operation, e *history.Entry, given *history.Given) e
 	return m.on(op[keyOn], e)
 }
 
-// time is in nanoseconds; a float may stand for an integer.
+// time reads nanoseconds; a float may represent an integer.
 func (m *mapper) time(v *value) (history.Opt, error) {
 	switch {
 	case v == nil:
@@ -278,7 +278,7 @@ func (m *mapper) on(v *value, e *history.Entry) error {
 	return nil
 }
 
-// error fills in Error, and what there is to say about it.
+// error fills in Error, and details in Text.
 func (m *mapper) error(op *operation, e *history.Entry) {
 	v := op[keyError]
 	if v == nil {
@@ -294,7 +294,7 @@ func (m *mapper) error(op *operation, e *history.Entry) {
 	note(e, v)
 }
 
-// note keeps for people what has no field of its own.
+// note adds a value without a field of its own to Text.
 func note(e *history.Entry, v *value) {
 	if v.kind == null {
 		return
@@ -309,8 +309,8 @@ func note(e *history.Entry, v *value) {
 	e.Text = s
 }
 
-// named fills in the value of a process with a name: what a fault struck, or
-// what a server did.
+// named fills in the value of a named process: the targets of a fault, or a
+// server's event.
 func (m *mapper) named(op *operation, e *history.Entry) error {
 	if e.Process.Name == history.Nemesis && e.Type != history.Event {
 		e.Type = history.Info
@@ -331,8 +331,8 @@ func (m *mapper) named(op *operation, e *history.Entry) error {
 	return nil
 }
 
-// struck are the names in the value of a fault: one, several, or the keys of a
-// map. Jepsen also writes sentences and [what {node …}].
+// struck returns the names in the value of a fault: one, several, or the keys of
+// a map. Jepsen also writes sentences and [kind {node …}].
 func struck(v *value) []string {
 	step := 1
 	switch v.kind {

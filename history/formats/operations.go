@@ -7,23 +7,23 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// errNoHistory is what is said of a file that begins like nothing we know.
-const errNoHistory = "no history: want JSON Lines, Jepsen's EDN or a JSON array"
+// errNoHistory is the error for a file with an unknown beginning.
+const errNoHistory = "not a history: want JSON Lines, Jepsen's EDN or a JSON array"
 
-// operations reads one collection of maps, or maps one after another, map by
-// map. A collection that is not closed, as a crash leaves it, is a warning.
+// operations reads one collection of maps, or maps without one, map by map. An
+// unclosed collection, as after a crash, is a warning.
 type operations struct {
 	*lexer
-	array    bool // a JSON array, else EDN
+	array    bool // a JSON array, not EDN
 	begun    bool
-	closer   byte // of the collection; 0: there is none
+	closer   byte // of the collection; 0: none
 	closed   bool
 	ended    bool
 	count    int
 	warnings []history.Warning
 }
 
-// next is the next map and the line on which it begins; io.EOF at the end.
+// next returns the next map and the line on which it begins, or io.EOF.
 func (o *operations) next() (value, int, error) {
 	if o.ended {
 		return value{}, 0, io.EOF
@@ -47,7 +47,7 @@ func (o *operations) next() (value, int, error) {
 		return v, 0, err
 	case closer != 0:
 		if closer != o.closer || o.closed {
-			return v, 0, o.fail("unexpected %c: nothing that it closes is open", closer)
+			return v, 0, o.fail("unexpected %c: there is no open bracket", closer)
 		}
 		o.closed = true
 		return o.next()
@@ -81,7 +81,7 @@ func (o *operations) begin() error {
 	return nil
 }
 
-// form is the next value, or the closer that stands there.
+// form returns the next value, or the closer in its place.
 func (o *operations) form() (v value, closer byte, err error) {
 	if o.array && !o.closed {
 		return o.element()
@@ -91,7 +91,7 @@ func (o *operations) form() (v value, closer byte, err error) {
 		return v, 0, err
 	}
 	o.unget()
-	if (o.closer == 0 || o.closed) && (b == '[' || b == '(') { // however long it is, it is one too many
+	if (o.closer == 0 || o.closed) && (b == '[' || b == '(') { // checked before its elements are read
 		if o.closed {
 			return v, 0, o.fail("a second collection begins: a history is one vector or list, or maps")
 		}
@@ -100,7 +100,7 @@ func (o *operations) form() (v value, closer byte, err error) {
 	return o.edn()
 }
 
-// element is the next element of a JSON array.
+// element returns the next element of a JSON array.
 func (o *operations) element() (v value, closer byte, err error) {
 	b, err := o.visible()
 	if err == nil && b == ',' && o.count > 0 {
@@ -118,18 +118,17 @@ func (o *operations) element() (v value, closer byte, err error) {
 	return o.json()
 }
 
-// unfinished says what became of the operation that the end of the file
-// interrupts.
+// unfinished handles an operation that the end of the file interrupts.
 func (o *operations) unfinished() error {
 	for i := range o.stack {
 		if o.stack[i].kind == mapping && o.stack[i].get("type") != nil && o.stack[i].get("process") != nil {
-			return o.at(o.start, "the operation that begins here is not closed, and holds others")
+			return o.at(o.start, "the operation that begins here is not closed and contains others")
 		}
 	}
 	if o.count == 0 {
 		return o.at(o.start, "the file is cut off in its first operation")
 	}
-	o.warn(o.start, "the file is cut off: the operation that begins here is left out")
+	o.warn(o.start, "the file is cut off: the operation that begins here is ignored")
 	return io.EOF
 }
 
@@ -137,7 +136,7 @@ func (o *operations) warn(line int, text string) {
 	o.warnings = append(o.warnings, history.Warning{Name: o.name, Line: line, Text: text})
 }
 
-// at is an error of another line than the current one.
+// at is fail for another line than the current one.
 func (l *lexer) at(line int, format string, args ...any) error {
 	now := l.line
 	defer func() { l.line = now }()

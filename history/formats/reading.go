@@ -8,41 +8,41 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// Reading says how a file without lockcheck's first line is read where it may
-// mean several things. The zero value takes what is most likely, and stops where
-// a wrong guess would change the verdict.
+// Reading says how to read ambiguous values in a file without lockcheck's first
+// line. The zero value takes the most likely meaning, and is an error where a
+// wrong guess would change the verdict.
 type Reading struct {
-	LockFrom string  // the key whose value names the lock, as "resource"; "": see docs/record.md
-	OneLock  bool    // all operations are about one lock, and no value names one
+	LockFrom string  // the key of the lock's name, such as "resource"; "": see docs/record.md
+	OneLock  bool    // all operations use one lock, and no value names it
 	OKFalse  OKFalse // the meaning of ok with the value false
 }
 
 // OKFalse is the meaning of an operation that is ok with false, "false" or "".
 type OKFalse uint8
 
-// The meanings. By default an acquire or a try was refused, and any other
-// operation is an error.
+// These are the meanings. By default an acquire or a try was refused, and any
+// other operation is an error.
 const (
 	OKFalseUnsaid OKFalse = iota
 	OKFalseRefused
 	OKFalseGranted
 )
 
-// named reports whether values are no names of locks, because somebody said where
-// those are.
+// named reports whether an option says where locks are named, so that values are
+// not names of locks.
 func (r *Reading) named() bool {
 	return r.OneLock || r.LockFrom != "" && r.LockFrom != keyNames[keyValue]
 }
 
-// guesses are what a mapper took for likely.
+// guesses are the assumptions of a mapper.
 type guesses struct {
 	reading Reading
-	line    int             // of the operation that is being read
-	names   map[string]*use // locks that a value named
-	refused oddity          // acquires that were ok with false
+	line    int             // of the present operation
+	names   map[string]*use // locks named by a value
+	refused oddity          // acquires that are ok with false
 }
 
-// use is how often a value was taken for the name of a lock.
+// use counts how often a value was taken for the name of a lock.
 type use struct{ count, line int }
 
 // name notes that a value was taken for the name of a lock.
@@ -61,12 +61,12 @@ func (g *guesses) name(lock string) {
 	u.count++
 }
 
-// enoughNames is how many names of locks show that most of them are none.
+// enoughNames is the number of names from which on doubt is an error.
 const enoughNames = 10
 
-// doubt returns what is odd about the names of locks: that most of them occur in
-// one operation only, as an id of an operation does. Then nobody was in the way of
-// anybody. Where there are few names it is a warning, else an error.
+// doubt checks the names of locks. If most of them occur in one operation only,
+// they are probably ids of operations, and no client would ever wait for another.
+// With few names this is a warning, else an error.
 func (g *guesses) doubt(file string) (*history.Warning, error) {
 	once := history.Warning{Name: file}
 	n := 0
@@ -81,28 +81,28 @@ func (g *guesses) doubt(file string) (*history.Warning, error) {
 	if len(g.names) < 2 || 2*n < len(g.names) {
 		return nil, nil
 	}
-	once.Text = fmt.Sprintf("%d of %d names of locks occur in one operation only, this one is %.40q: if they name operations, say --one-lock, or --lock-from FIELD", n, len(g.names), once.Text)
+	once.Text = fmt.Sprintf("%d of %d names of locks occur in one operation only, this one is %.40q: if they name operations, use --one-lock, or --lock-from FIELD", n, len(g.names), once.Text)
 	if len(g.names) < enoughNames {
 		return &once, nil
 	}
-	return nil, &history.SyntaxError{Name: file, Line: once.Line, Err: errors.New(once.Text + "; if they do name locks, --lock-from value")}
+	return nil, &history.SyntaxError{Name: file, Line: once.Line, Err: errors.New(once.Text + "; if they do name locks, use --lock-from value")}
 }
 
-// warned appends what was guessed to warnings.
+// warned appends the warnings about guesses.
 func (g *guesses) warned(list []history.Warning, file string) []history.Warning {
 	if w, _ := g.doubt(file); w != nil {
 		list = append(list, *w)
 	}
 	if r := g.refused; r.count > 0 {
 		list = append(list, history.Warning{Name: file, Line: r.line, Text: fmt.Sprintf(
-			"an acquire is ok with false %s, and was taken for refused: --ok-false granted says otherwise", times(r.count),
+			"an acquire is ok with false %s and counts as refused: use --ok-false granted to change that", times(r.count),
 		)})
 	}
 	return list
 }
 
-// isFalse reports whether the value of an ok says that it was none; a pair is
-// [lock false].
+// isFalse reports whether the value of an ok is false, "false" or "", also in a
+// pair [lock false].
 func isFalse(v *value, lock string) bool {
 	if v != nil && v.kind == vector && len(v.items) == 2 {
 		if first, ok := v.items[0].name(); ok && first == lock {
@@ -118,7 +118,7 @@ func isFalse(v *value, lock string) bool {
 	return v.kind == boolean && v.n == 0
 }
 
-// okFalse makes of an operation that is ok with false what it means.
+// okFalse gives an operation that is ok with false its meaning.
 func (m *mapper) okFalse(v *value, e *history.Entry) error {
 	acquires := e.F == history.Acquire || e.F == history.Try
 	switch m.reading.OKFalse {
@@ -126,7 +126,7 @@ func (m *mapper) okFalse(v *value, e *history.Entry) error {
 		return nil
 	case OKFalseUnsaid:
 		if !acquires {
-			return fmt.Errorf("%s is ok, and %s is %s: --ok-false refused takes it for failed, --ok-false granted for ok", e.F, m.spell(keyValue), v.short())
+			return fmt.Errorf("%s is ok, and %s is %s: use --ok-false refused to read it as failed, or --ok-false granted to read it as ok", e.F, m.spell(keyValue), v.short())
 		}
 		m.refused.add(m.line, 0)
 	}
@@ -134,7 +134,7 @@ func (m *mapper) okFalse(v *value, e *history.Entry) error {
 	return nil
 }
 
-// lockFrom fills in the lock, from where somebody said that it is named.
+// lockFrom fills in the lock from the field of --lock-from.
 func (m *mapper) lockFrom(v *value, e *history.Entry) error {
 	field := m.reading.LockFrom
 	switch {
@@ -142,14 +142,14 @@ func (m *mapper) lockFrom(v *value, e *history.Entry) error {
 		e.Lock = ""
 		return nil
 	case v == nil && e.Type == history.Invoke:
-		return fmt.Errorf("%q is missing, which --lock-from names", field)
+		return fmt.Errorf("%q is missing: --lock-from names it", field)
 	case v == nil:
 		e.Lock = ""
 		return nil
 	}
 	var ok bool
 	if e.Lock, ok = v.name(); !ok {
-		return fmt.Errorf("%q is %s: want a name, as --lock-from says", field, v.short())
+		return fmt.Errorf("%q is %s: want a name for --lock-from", field, v.short())
 	}
 	return nil
 }

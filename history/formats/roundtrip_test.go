@@ -25,7 +25,7 @@ func encode(t fataler, h *history.History) []byte {
 	return b.Bytes()
 }
 
-// write writes h with a Writer, and with a header.
+// write writes h with a Writer and a header.
 func write(t fataler, h *history.History, format string) []byte {
 	header := h.Header
 	header.Format = history.Format
@@ -84,7 +84,7 @@ func TestNothingIsLostOnTheWayThroughAnotherFormat(t *testing.T) {
 	})
 }
 
-// anyHistory leaves nothing to be filled in, and has all fields.
+// anyHistory returns a history that uses all fields and has nothing to fill in.
 func anyHistory(t *rapid.T) *history.History {
 	word := rapid.OneOf(rapid.SampledFrom([]string{"", "a", "c1", "nil", ":a", "a/b", "1", "\\u0041", "[", "acquire"}), rapid.String())
 	name := word.Filter(func(s string) bool { return s != "" })
@@ -244,8 +244,8 @@ func TestAWriterRefusesWhatAHistoryCannotExpress(t *testing.T) {
 	}
 }
 
-// The corpus of the fuzz test is also a collection of shapes: FuzzReader runs
-// it in every test.
+// The corpus of the fuzz test is also a collection of formats: FuzzReader runs it
+// in every test.
 func FuzzReader(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.*")
 	if err != nil || len(files) == 0 {
@@ -261,8 +261,8 @@ func FuzzReader(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { readable(t, data) })
 }
 
-// Files that are put together from pieces of histories are well formed more
-// often than what a fuzzer finds.
+// Files composed of pieces of histories are well formed more often than a
+// fuzzer's.
 func TestPiecesOfHistoriesAreReadOrRefused(t *testing.T) {
 	t.Parallel()
 	piece := rapid.SampledFrom(strings.Split(`[|]|{|}|(|)|#{|#_|#a/b |#inst |;|"|\\|,| |
@@ -278,8 +278,8 @@ func TestPiecesOfHistoriesAreReadOrRefused(t *testing.T) {
 	})
 }
 
-// readable holds that what is accepted is a history, which can be written and
-// read again in every format.
+// readable checks that an accepted file is a history that can be written and read
+// again in every format.
 func readable(t fataler, data []byte) {
 	h, lines, _, err := formats.Decode(bytes.NewReader(data), "fuzz")
 	if err != nil {

@@ -5,13 +5,12 @@ import (
 	"strings"
 )
 
-// value is what EDN or JSON says, as far as a history needs it: tags are gone,
-// lists are vectors.
+// value is a value in EDN or JSON. Tags are dropped, and lists are vectors.
 type value struct {
 	kind  kind
-	text  string  // of strings and words; of numbers that are no integers, as they are written
+	text  string  // of strings and words; of numbers that are not integers, as written
 	n     int64   // of integers; 1 of true
-	items []value // of vectors and sets; of maps keys and values by turns
+	items []value // of vectors and sets; of maps, alternating keys and values
 }
 
 type kind uint8
@@ -20,7 +19,7 @@ const (
 	null kind = iota
 	boolean
 	integer
-	number // that is no 64-bit integer: a float, a ratio, a large one
+	number // not a 64-bit integer: a float, a ratio, or a larger one
 	text
 	keyword // text is without its colon
 	symbol
@@ -30,7 +29,7 @@ const (
 	mapping
 )
 
-// String is the value as EDN writes it.
+// String returns the value as EDN.
 func (v value) String() string { return string(v.append(nil)) }
 
 func (v value) append(b []byte) []byte {
@@ -72,13 +71,13 @@ func (v value) list(b []byte, closer byte) []byte {
 	return append(b, closer)
 }
 
-// word is the text of a keyword, a string or a symbol.
+// word returns the text of a keyword, a string or a symbol.
 func (v *value) word() (string, bool) {
 	return v.text, v.kind == keyword || v.kind == text || v.kind == symbol
 }
 
-// name is a word or an integer, as text: how a lock, a client or a node may be
-// called.
+// name returns a word or an integer as text, for the name of a lock, a client or
+// a node.
 func (v *value) name() (string, bool) {
 	if v.kind == integer {
 		return strconv.FormatInt(v.n, 10), true
@@ -86,7 +85,7 @@ func (v *value) name() (string, bool) {
 	return v.word()
 }
 
-// local is the word without the namespace that a keyword may have.
+// local returns the word without a keyword's namespace.
 func (v *value) local() (string, bool) {
 	w, ok := v.word()
 	if i := strings.LastIndexByte(w, '/'); v.kind != text && i >= 0 && i < len(w)-1 {
@@ -95,8 +94,8 @@ func (v *value) local() (string, bool) {
 	return w, ok
 }
 
-// get is the value of a map's key, or nil. Names of keys that consist of words
-// are spelled with a hyphen.
+// get returns the value of a map's key, or nil. Key names of several words have
+// hyphens.
 func (v *value) get(keys ...string) *value {
 	for i := 0; i+1 < len(v.items); i += 2 {
 		w, _ := v.items[i].local()
@@ -109,7 +108,7 @@ func (v *value) get(keys ...string) *value {
 	return nil
 }
 
-// short is the value as a message shows it.
+// short returns the value for a message.
 func (v *value) short() string {
 	s := v.String()
 	const limit = 40
@@ -117,7 +116,7 @@ func (v *value) short() string {
 		return s
 	}
 	cut := limit
-	for cut > 0 && s[cut]&0xc0 == 0x80 { // not in the middle of a letter
+	for cut > 0 && s[cut]&0xc0 == 0x80 { // not inside of a character
 		cut--
 	}
 	return s[:cut] + "…"

@@ -13,17 +13,18 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// A Writer writes a history in one of the formats, entry by entry. It is for
-// one goroutine at a time.
+// A Writer writes a history in one of the formats, entry by entry. Only one
+// goroutine at a time may use it.
 type Writer struct {
 	out   *bufio.Writer
-	lines *history.Writer // of JSON Lines
+	lines *history.Writer // for JSON Lines
 	buf   []byte
-	begun bool // of EDN: something stands before the next entry
+	begun bool // for EDN: the next entry is not the first
 }
 
 // NewWriter writes the header, unless its Format is 0, and returns a Writer for
-// the entries; format is "edn" or "jsonl". Its errors are w's, or say that there is no such format.
+// the entries. format is "edn" or "jsonl"; others are an error. Other errors are
+// those of w.
 func NewWriter(w io.Writer, format string, header history.Header) (*Writer, error) {
 	out := &Writer{out: bufio.NewWriterSize(w, 64<<10)}
 	bare := header.Format == 0
@@ -44,8 +45,8 @@ func NewWriter(w io.Writer, format string, header history.Header) (*Writer, erro
 	}
 }
 
-// Append writes one entry. Its errors are those of the writer below, or say
-// what a history cannot express (see history.Writer.Append).
+// Append writes one entry. It returns the error of the underlying writer, or an
+// error for an entry that a history cannot express (see history.Writer.Append).
 func (w *Writer) Append(e history.Entry) error {
 	if w.lines != nil {
 		return w.lines.Append(e)
@@ -65,8 +66,7 @@ func (w *Writer) Append(e history.Entry) error {
 	return err
 }
 
-// Close ends the history and passes on what is left; it does not close the
-// writer below.
+// Close ends the history and flushes it. It does not close the underlying writer.
 func (w *Writer) Close() error {
 	if w.lines == nil {
 		if _, err := w.out.WriteString("]\n"); err != nil {
@@ -76,7 +76,7 @@ func (w *Writer) Close() error {
 	return w.out.Flush()
 }
 
-// header writes what JSON Lines would have as their first line.
+// header writes the first line of JSON Lines as a map.
 func (w *Writer) header(header history.Header) error {
 	var line bytes.Buffer
 	if _, err := history.NewWriter(&line, header); err != nil {
@@ -96,8 +96,8 @@ func (w *Writer) header(header history.Header) error {
 	return err
 }
 
-// readHeader is the inverse: the header in v, as our format reads it. In JSON a
-// word with a colon in front was a string.
+// readHeader is the inverse: it returns the header in v as our format reads it.
+// In JSON a word with a colon at its beginning was a string.
 func readHeader(v *value, json bool) (history.Header, error) {
 	b := []byte{'{'}
 	for i := 0; i+1 < len(v.items); i += 2 {
@@ -115,8 +115,8 @@ func readHeader(v *value, json bool) (history.Header, error) {
 	return in.Header(), nil
 }
 
-// json appends the value as JSON says it, as far as headers have it; with the
-// colons of keywords, or without.
+// json appends the value as JSON, for headers, with or without the colons of
+// keywords.
 func (v *value) json(b []byte, colons bool) []byte {
 	switch v.kind {
 	case null:
@@ -149,7 +149,7 @@ func (v *value) json(b []byte, colons bool) []byte {
 	return appendString(b, v.String())
 }
 
-// appendEntry writes the fields in the order in which JSON Lines have them.
+// appendEntry writes the fields in the order of JSON Lines.
 func appendEntry(b []byte, e *history.Entry) []byte {
 	b = append(b, "{:index "...)
 	b = strconv.AppendInt(b, int64(e.Index), 10)
@@ -173,7 +173,7 @@ func appendEntry(b []byte, e *history.Entry) []byte {
 	b = appendNonzero(b, keyGrant, int64(e.Grant))
 	b = appendNonzero(b, keyToken, int64(e.Token))
 	b = appendNonzero(b, keyValidUntil, int64(e.ValidUntil))
-	if e.F == history.CAS && e.Process.Client() && e.Value.Set && !e.Was.Set { // a number alone would be read as a slip
+	if e.F == history.CAS && e.Process.Client() && e.Value.Set && !e.Was.Set { // a number alone would be an error
 		b = append(appendKey(b, keyValue), "[nil "...)
 		b = append(strconv.AppendInt(b, e.Value.V, 10), ']')
 	} else {
@@ -233,7 +233,7 @@ func appendText(b []byte, k key, s string) []byte {
 	return appendString(appendKey(b, k), s)
 }
 
-// appendWord writes a keyword, or a string where EDN has no keyword for it.
+// appendWord writes a keyword, or a string if EDN has no keyword for it.
 func appendWord(b []byte, k key, s string) []byte {
 	b = appendKey(b, k)
 	if plainWord(s) {
@@ -242,7 +242,7 @@ func appendWord(b []byte, k key, s string) []byte {
 	return appendString(b, s)
 }
 
-// plainWord tells whether s is the name of a keyword in every reader of EDN.
+// plainWord reports whether s is a keyword's name in every EDN reader.
 func plainWord(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -254,8 +254,7 @@ func plainWord(s string) bool {
 	return s != ""
 }
 
-// appendString quotes s, for EDN and JSON alike. Bytes that are not UTF-8
-// become U+FFFD.
+// appendString quotes s for EDN and JSON. Invalid UTF-8 becomes U+FFFD.
 func appendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	for i := 0; i < len(s); {
