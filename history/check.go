@@ -142,7 +142,7 @@ func (v *validity) client(e *Entry) error {
 	}
 	switch e.Type {
 	case Event:
-		return p.report(e)
+		return p.checkReport(e)
 	case Invoke:
 		v.invokes.add(int64(e.Index))
 		return p.invoke(e)
@@ -153,7 +153,7 @@ func (v *validity) client(e *Entry) error {
 		if e.Type != OK || !acquires(e.F) {
 			return nil
 		}
-		if err := p.stands(e); err != nil {
+		if err := p.checkStands(e); err != nil {
 			return err
 		}
 		return v.grant(e)
@@ -186,8 +186,8 @@ func (p *session) complete(e *Entry) error {
 	return nil
 }
 
-// report checks a report. A place in the queue must belong to an open acquire.
-func (p *session) report(e *Entry) error {
+// checkReport checks a report. A place in the queue must belong to an open acquire.
+func (p *session) checkReport(e *Entry) error {
 	asks := p.open && acquires(p.f)
 	if e.F == Queued && e.Op.Set && (!asks || e.Op.V != int64(p.index)) {
 		return fmt.Errorf(`"op" is %d: that is not the open acquire of process %s`, e.Op.V, e.Process)
@@ -195,9 +195,9 @@ func (p *session) report(e *Entry) error {
 	return nil
 }
 
-// stands checks a grant on the entries of another acquire. That must be an
+// checkStands checks a grant on the entries of another acquire. That must be an
 // earlier acquire of the same client.
-func (p *session) stands(e *Entry) error {
+func (p *session) checkStands(e *Entry) error {
 	if e.Op.Set && !p.acquires.has(e.Op.V) {
 		return fmt.Errorf(`"op" is %d: no earlier acquire of %s has that index`, e.Op.V, e.Client)
 	}

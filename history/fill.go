@@ -26,11 +26,11 @@ type procState struct {
 		f, lock string
 		grant   int
 	}
-	grants map[string][]held // by lock; the innermost last
+	grants map[string][]heldGrant // by lock; the innermost last
 }
 
-// held is a grant of a process that is not released.
-type held struct {
+// heldGrant is a grant of a process that is not released.
+type heldGrant struct {
 	grant int
 	lost  bool
 }
@@ -64,10 +64,10 @@ func (f *filler) entry(e *Entry, given Given) error {
 		case e.Grant != 0 || e.F == Queued || e.F == Late:
 		case e.F == Lost:
 			if p.open.f != Release { // else the grant may be released already
-				e.Grant = p.only(e.Lock, f.away, true)
+				e.Grant = p.lostGrant(e.Lock, f.away, true)
 			}
 		default:
-			e.Grant = p.innermost(e.Lock)
+			e.Grant = p.innermostGrant(e.Lock)
 		}
 		if e.F == Lost {
 			p.lose(e.Lock, e.Grant)
@@ -102,9 +102,9 @@ func (p *procState) invoke(e *Entry) {
 		switch {
 		case e.Grant != 0:
 		case e.F == Extend:
-			e.Grant = p.only(e.Lock, nil, false)
+			e.Grant = p.lostGrant(e.Lock, nil, false)
 		default:
-			e.Grant = p.innermost(e.Lock)
+			e.Grant = p.innermostGrant(e.Lock)
 		}
 	}
 	p.open.f, p.open.lock, p.open.grant = e.F, e.Lock, e.Grant
@@ -126,7 +126,7 @@ func (f *filler) complete(p *procState, e *Entry) error {
 	case e.F == Release:
 		p.drop(e.Lock, e.Grant)
 	case e.F == Extend && e.Type == OK && e.Grant == 0:
-		e.Grant = p.innermost(e.Lock)
+		e.Grant = p.innermostGrant(e.Lock)
 	case e.F == Extend && e.Type == Fail && (e.Error == ErrLost || e.Error == ErrNotHeld):
 		p.lose(e.Lock, e.Grant)
 	}
@@ -148,15 +148,15 @@ func (f *filler) complete(p *procState, e *Entry) error {
 	}
 	f.fresh = max(f.fresh, e.Grant)
 	if p.grants == nil {
-		p.grants = map[string][]held{}
+		p.grants = map[string][]heldGrant{}
 	}
-	p.grants[e.Lock] = append(p.grants[e.Lock], held{grant: e.Grant})
+	p.grants[e.Lock] = append(p.grants[e.Lock], heldGrant{grant: e.Grant})
 	return nil
 }
 
-// innermost returns the process's last grant of lock that it is not releasing, or
+// innermostGrant returns the process's last grant of lock that it is not releasing, or
 // 0.
-func (p *procState) innermost(lock string) int {
+func (p *procState) innermostGrant(lock string) int {
 	list := p.grants[lock]
 	n := len(list)
 	if n > 0 && p.open.f == Release && list[n-1].grant == p.open.grant {
@@ -168,10 +168,10 @@ func (p *procState) innermost(lock string) int {
 	return 0
 }
 
-// only is innermost for a loss. A loss that names no grant is of all grants, so
+// lostGrant is innermost for a loss. A loss that names no grant is of all grants, so
 // the result is 0 if the process has several. With fresh it ignores grants that
 // were lost before, and those that another process released or is releasing.
-func (p *procState) only(lock string, away map[int]bool, fresh bool) (grant int) {
+func (p *procState) lostGrant(lock string, away map[int]bool, fresh bool) (grant int) {
 	n := 0
 	for _, h := range p.grants[lock] {
 		if !fresh || !h.lost && !away[h.grant] {
@@ -187,7 +187,7 @@ func (p *procState) only(lock string, away map[int]bool, fresh bool) (grant int)
 
 // has reports whether the process has grant n of lock.
 func (p *procState) has(lock string, n int) bool {
-	return slices.ContainsFunc(p.grants[lock], func(h held) bool { return h.grant == n })
+	return slices.ContainsFunc(p.grants[lock], func(h heldGrant) bool { return h.grant == n })
 }
 
 // lose notes that the process has lost grant n of lock, or all of them (0).

@@ -35,16 +35,16 @@ func (s *numbers) has(n int64) bool {
 // grantIndex has the index of the line of each grant. Grants are mostly numbered
 // in order; the map has the others.
 type grantIndex struct {
-	grown []numbered
+	grown []grantLine
 	rest  map[int]int
 }
 
-type numbered struct{ n, index int }
+type grantLine struct{ n, index int }
 
 // add stores grant n. If it exists already it returns its index and true.
 func (g *grantIndex) add(n, index int) (before int, used bool) {
 	if last := len(g.grown) - 1; last < 0 || g.grown[last].n < n {
-		g.grown = append(g.grown, numbered{n, index})
+		g.grown = append(g.grown, grantLine{n, index})
 		return 0, false
 	}
 	if before, used = g.index(n); used {
@@ -61,7 +61,7 @@ func (g *grantIndex) index(n int) (int, bool) {
 	if last := len(g.grown) - 1; last < 0 || g.grown[last].n < n {
 		return 0, false
 	}
-	if i, ok := slices.BinarySearchFunc(g.grown, n, func(e numbered, n int) int { return cmp.Compare(e.n, n) }); ok {
+	if i, ok := slices.BinarySearchFunc(g.grown, n, func(e grantLine, n int) int { return cmp.Compare(e.n, n) }); ok {
 		return g.grown[i].index, true
 	}
 	index, ok := g.rest[n]

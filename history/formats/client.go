@@ -40,9 +40,9 @@ func (m *mapper) client(op *operation, e *history.Entry, c *client, lock *value)
 		}
 	}
 	if e.Type == history.Invoke {
-		c.said = ""
+		c.value = ""
 		if v != nil {
-			c.said, _ = v.name()
+			c.value, _ = v.name()
 		}
 	}
 	m.clients.track(e, c)
@@ -223,7 +223,7 @@ func (m *mapper) result(v *value, e *history.Entry, c *client) error {
 	}
 	granted := e.Type == history.OK && (e.F == history.Acquire || e.F == history.Try)
 	switch name, ok := v.name(); {
-	case ok && name != "" && (name == c.lock || name == c.said):
+	case ok && name != "" && (name == c.lock || name == c.value):
 	case v.kind == integer && granted && e.Token == 0:
 		token, err := m.token(v)
 		e.Token = uint64(token.V)

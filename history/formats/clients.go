@@ -21,7 +21,7 @@ type client struct {
 	client  string // the client's name, if known
 	open    string // its open operation, or ""
 	lock    string // of the open operation
-	said    string // its value
+	value   string // its value
 	retired bool   // its last operation ended with info
 }
 

@@ -107,7 +107,7 @@ func (c *collection) order(e *history.Entry, given history.Given, line int) bool
 	return forwards
 }
 
-func (c *collection) warned() []history.Warning {
+func (c *collection) allWarnings() []history.Warning {
 	list := slices.Clone(c.warnings)
 	if b := c.behind; b.count > 0 {
 		list = append(list, history.Warning{Name: c.name, Line: b.line, Text: fmt.Sprintf(
@@ -119,10 +119,10 @@ func (c *collection) warned() []history.Warning {
 			"the nemesis names no fault %s: these lines are ignored", times(s.count),
 		)})
 	}
-	return c.mapper.warned(list, c.name)
+	return c.mapper.appendWarnings(list, c.name)
 }
 
-func (c *collection) guessed() *guesses { return &c.mapper.guesses }
+func (c *collection) assumptions() *guesses { return &c.mapper.guesses }
 
 func (o *oddity) add(line int, by time.Duration) {
 	if o.count++; o.count == 1 {

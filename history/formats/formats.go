@@ -31,8 +31,8 @@ type Reader struct {
 // source is a file in one format. Its entries are filled in and checked.
 type source interface {
 	next() (e *history.Entry, line int, err error) // e is valid until the next call
-	warned() []history.Warning
-	guessed() *guesses
+	allWarnings() []history.Warning
+	assumptions() *guesses
 }
 
 const bufferSize = 64 << 10
@@ -44,7 +44,7 @@ func NewReader(r io.Reader, name string, reading Reading) (*Reader, error) {
 	if magic, _ := in.Peek(2); string(magic) == "\x1f\x8b" {
 		zip, err := gzip.NewReader(in)
 		if err != nil {
-			return nil, &history.SyntaxError{Name: name, Line: 1, Err: damaged(err)}
+			return nil, &history.SyntaxError{Name: name, Line: 1, Err: damageError(err)}
 		}
 		in = bufio.NewReaderSize(unzip{zip}, bufferSize)
 	}
@@ -77,7 +77,7 @@ func (r *Reader) Format() string { return r.format }
 func (r *Reader) Line() int { return r.line }
 
 // Warnings returns the warnings so far.
-func (r *Reader) Warnings() []history.Warning { return r.source.warned() }
+func (r *Reader) Warnings() []history.Warning { return r.source.allWarnings() }
 
 // Next returns the next entry, filled in and checked. At the end it returns
 // io.EOF; other errors are those of the underlying reader, or a
@@ -89,7 +89,7 @@ func (r *Reader) Next() (history.Entry, error) {
 		return *next, nil
 	}
 	if errors.Is(err, io.EOF) {
-		if _, doubt := r.source.guessed().doubt(r.name); doubt != nil {
+		if _, doubt := r.source.assumptions().doubt(r.name); doubt != nil {
 			return history.Entry{}, doubt
 		}
 	}
@@ -206,7 +206,7 @@ type unzip struct{ r io.Reader }
 func (u unzip) Read(b []byte) (int, error) {
 	n, err := u.r.Read(b)
 	if err != nil && !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = damaged(err)
+		err = damageError(err)
 	}
 	return n, err
 }
@@ -216,7 +216,7 @@ type damage struct{ text string }
 
 func (d damage) Error() string { return d.text }
 
-func damaged(err error) error {
+func damageError(err error) error {
 	_, corrupt := errors.AsType[flate.CorruptInputError](err)
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
@@ -239,8 +239,8 @@ func place(err error, name string, line int) error {
 	return err
 }
 
-// unplaced returns err without file and line.
-func unplaced(err error) error {
+// withoutPlace returns err without file and line.
+func withoutPlace(err error) error {
 	if s, ok := errors.AsType[*history.SyntaxError](err); ok {
 		return s.Err
 	}

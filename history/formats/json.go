@@ -38,7 +38,7 @@ func (l *lexer) json() (v value, closer byte, err error) {
 
 // isKeyword reports whether s is a keyword written as a string.
 func isKeyword(s string) bool {
-	return len(s) > 1 && s[0] == ':' && (plainWord(s[1:]) || strings.Count(s, "/") == 1 && plainWord(strings.NewReplacer("/", "", ".", "").Replace(s[1:])))
+	return len(s) > 1 && s[0] == ':' && (isPlainWord(s[1:]) || strings.Count(s, "/") == 1 && isPlainWord(strings.NewReplacer("/", "", ".", "").Replace(s[1:])))
 }
 
 // visible returns the next byte that is not blank.

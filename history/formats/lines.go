@@ -46,11 +46,11 @@ func (l *lines) next() (*history.Entry, int, error) {
 	return &l.entry, l.in.Line(), l.in.Check(&l.entry)
 }
 
-func (l *lines) warned() []history.Warning {
-	return l.mapper.warned(slices.Clip(l.in.Warnings()), l.name)
+func (l *lines) allWarnings() []history.Warning {
+	return l.mapper.appendWarnings(slices.Clip(l.in.Warnings()), l.name)
 }
 
-func (l *lines) guessed() *guesses { return &l.mapper.guesses }
+func (l *lines) assumptions() *guesses { return &l.mapper.guesses }
 
 // translate uses our format's reading of a line if it applies, else the mapper's.
 func (l *lines) translate(line []byte, e *history.Entry, given *history.Given, err error) error {

@@ -323,7 +323,7 @@ func (m *mapper) named(op *operation, e *history.Entry) error {
 		e.Value = history.Some(v.n)
 		return nil
 	case e.Process.Name == history.Nemesis && e.On == nil:
-		if e.On = struck(v); e.On != nil {
+		if e.On = targets(v); e.On != nil {
 			return nil
 		}
 	}
@@ -331,16 +331,16 @@ func (m *mapper) named(op *operation, e *history.Entry) error {
 	return nil
 }
 
-// struck returns the names in the value of a fault: one, several, or the keys of
+// targets returns the names in the value of a fault: one, several, or the keys of
 // a map. Jepsen also writes sentences and [kind {node …}].
-func struck(v *value) []string {
+func targets(v *value) []string {
 	step := 1
 	switch v.kind {
 	case mapping:
 		step = 2
 	case vector, set:
 		if len(v.items) == 2 && v.items[0].kind == keyword && v.items[1].kind == mapping {
-			return struck(&v.items[1])
+			return targets(&v.items[1])
 		}
 	default:
 		if w, ok := v.word(); ok && w != "" && !strings.ContainsAny(w, " \t\n") {

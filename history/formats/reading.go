@@ -88,8 +88,8 @@ func (g *guesses) doubt(file string) (*history.Warning, error) {
 	return nil, &history.SyntaxError{Name: file, Line: once.Line, Err: errors.New(once.Text + "; if they do name locks, use --lock-from value")}
 }
 
-// warned appends the warnings about guesses.
-func (g *guesses) warned(list []history.Warning, file string) []history.Warning {
+// appendWarnings appends the warnings about guesses.
+func (g *guesses) appendWarnings(list []history.Warning, file string) []history.Warning {
 	if w, _ := g.doubt(file); w != nil {
 		list = append(list, *w)
 	}

@@ -110,7 +110,7 @@ func readHeader(v *value, json bool) (history.Header, error) {
 	}
 	in, err := history.NewReader(bytes.NewReader(append(b, '}')), "")
 	if err != nil {
-		return history.Header{}, unplaced(err)
+		return history.Header{}, withoutPlace(err)
 	}
 	return in.Header(), nil
 }
@@ -236,14 +236,14 @@ func appendText(b []byte, k key, s string) []byte {
 // appendWord writes a keyword, or a string if EDN has no keyword for it.
 func appendWord(b []byte, k key, s string) []byte {
 	b = appendKey(b, k)
-	if plainWord(s) {
+	if isPlainWord(s) {
 		return append(append(b, ':'), s...)
 	}
 	return appendString(b, s)
 }
 
-// plainWord reports whether s is a keyword's name in every EDN reader.
-func plainWord(s string) bool {
+// isPlainWord reports whether s is a keyword's name in every EDN reader.
+func isPlainWord(s string) bool {
 	for i := range len(s) {
 		c := s[i]
 		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
