@@ -20,7 +20,7 @@ func line(n int, t history.Type, f string) history.Entry {
 	return history.Entry{Client: "c", Process: history.Process{N: n}, Type: t, F: f}
 }
 
-func numbered(entries ...history.Entry) *history.History {
+func numberEntries(entries ...history.Entry) *history.History {
 	for i := range entries {
 		if entries[i].Index == 0 {
 			entries[i].Index = i + 1
@@ -53,30 +53,30 @@ func TestCheckRefusesWhatCannotHaveBeenRecorded(t *testing.T) {
 		h    *history.History
 		want string
 	}{
-		{"a completion without an invoke", numbered(line(1, history.OK, history.Acquire)), "entry 1 (index 1): process 1 completes acquire without an invoke"},
-		{"a completion of something else", numbered(acquire, line(1, history.OK, history.Try)), "entry 2 (index 2): process 1 completes try, but it invoked acquire at index 1"},
-		{"two operations at once", numbered(acquire, line(1, history.Invoke, history.Read)), "entry 2 (index 2): process 1 invokes read while its acquire at index 1 is open"},
-		{"an operation after an info", numbered(acquire, line(1, history.Info, history.Acquire), acquire), "entry 3 (index 3): process 1 retired: its last operation ended with info, and nothing may follow it"},
-		{"time that runs backwards", numbered(at(acquire, 1, 5), at(line(2, history.Invoke, history.Try), 2, 4)), "entry 2 (index 2): time 4 ns follows 5 ns: it runs backwards"},
-		{"an index twice", numbered(at(acquire, 5, 0), at(line(2, history.Invoke, history.Try), 5, 0)), "entry 2 (index 5): index 5 follows index 5: it must grow"},
-		{"an index that falls", numbered(at(acquire, 5, 0), at(line(2, history.Invoke, history.Try), 4, 0)), "entry 2 (index 4): index 4 follows index 5: it must grow"},
-		{"an unknown type", numbered(line(1, 0, history.Acquire)), "entry 1 (index 1): unknown type 0"},
-		{"an unknown f", numbered(line(1, history.Invoke, "lock")), `entry 1 (index 1): "f" is "lock": unknown for a client`},
-		{"an operation as an event", numbered(line(1, history.Event, history.Acquire)), "entry 1 (index 1): acquire is an operation: its type is invoke, ok, fail or info"},
-		{"a report as an operation", numbered(line(1, history.OK, history.Lost)), "entry 1 (index 1): lost is a report: its type is event"},
-		{"a server that invokes", numbered(history.Entry{Process: history.Process{Name: "redis"}, Type: history.Invoke, F: "x"}), "entry 1 (index 1): redis has type invoke: a named process has only info and event"},
-		{"a grant twice", numbered(acquire, granted(1, 4), line(2, history.Invoke, history.Acquire), granted(2, 4)), "entry 4 (index 4): grant 4 is used twice: the acquire at index 2 got it"},
-		{"made by nobody", numbered(acquire, history.Entry{Process: history.Process{Name: "redis"}, Type: history.Event, F: history.Granted, Op: history.Some(3)}, line(2, history.Invoke, history.Acquire)), `entry 2 (index 2): "op" is 3: no earlier invoke has that index`},
-		{"a place for another acquire", numbered(acquire, line(2, history.Invoke, history.Acquire), queued(2, 1)), `entry 3 (index 3): "op" is 1: that is not the open acquire of process 2`},
-		{"a place for an acquire that came back", numbered(acquire, granted(1, 4), queued(1, 1)), `entry 3 (index 3): "op" is 1: that is not the open acquire of process 1`},
-		{"a place for no acquire", numbered(line(1, history.Invoke, history.Read), queued(1, 1)), `entry 2 (index 2): "op" is 1: that is not the open acquire of process 1`},
-		{"a grant on a read", numbered(line(1, history.Invoke, history.Read), line(2, history.Invoke, history.Acquire), standsOn(2, history.Acquire, 1)), `entry 3 (index 3): "op" is 1: no earlier acquire of c has that index`},
-		{"a grant on another client's acquire", numbered(others, line(2, history.Invoke, history.Try), standsOn(2, history.Try, 1)), `entry 3 (index 3): "op" is 1: no earlier acquire of c has that index`},
-		{"a grant on an answer", numbered(acquire, granted(1, 4), line(2, history.Invoke, history.Acquire), standsOn(2, history.Acquire, 2)), `entry 4 (index 4): "op" is 2: no earlier invoke has that index`},
-		{"by nobody", numbered(acquire, by7), `entry 2 (index 2): "by" is 7: no earlier invoke has that index`},
+		{"a completion without an invoke", numberEntries(line(1, history.OK, history.Acquire)), "entry 1 (index 1): process 1 completes acquire without an invoke"},
+		{"a completion of something else", numberEntries(acquire, line(1, history.OK, history.Try)), "entry 2 (index 2): process 1 completes try, but it invoked acquire at index 1"},
+		{"two operations at once", numberEntries(acquire, line(1, history.Invoke, history.Read)), "entry 2 (index 2): process 1 invokes read while its acquire at index 1 is open"},
+		{"an operation after an info", numberEntries(acquire, line(1, history.Info, history.Acquire), acquire), "entry 3 (index 3): process 1 retired: its last operation ended with info, and nothing may follow it"},
+		{"time that runs backwards", numberEntries(at(acquire, 1, 5), at(line(2, history.Invoke, history.Try), 2, 4)), "entry 2 (index 2): time 4 ns follows 5 ns: it runs backwards"},
+		{"an index twice", numberEntries(at(acquire, 5, 0), at(line(2, history.Invoke, history.Try), 5, 0)), "entry 2 (index 5): index 5 follows index 5: it must grow"},
+		{"an index that falls", numberEntries(at(acquire, 5, 0), at(line(2, history.Invoke, history.Try), 4, 0)), "entry 2 (index 4): index 4 follows index 5: it must grow"},
+		{"an unknown type", numberEntries(line(1, 0, history.Acquire)), "entry 1 (index 1): unknown type 0"},
+		{"an unknown f", numberEntries(line(1, history.Invoke, "lock")), `entry 1 (index 1): "f" is "lock": unknown for a client`},
+		{"an operation as an event", numberEntries(line(1, history.Event, history.Acquire)), "entry 1 (index 1): acquire is an operation: its type is invoke, ok, fail or info"},
+		{"a report as an operation", numberEntries(line(1, history.OK, history.Lost)), "entry 1 (index 1): lost is a report: its type is event"},
+		{"a server that invokes", numberEntries(history.Entry{Process: history.Process{Name: "redis"}, Type: history.Invoke, F: "x"}), "entry 1 (index 1): redis has type invoke: a named process has only info and event"},
+		{"a grant twice", numberEntries(acquire, granted(1, 4), line(2, history.Invoke, history.Acquire), granted(2, 4)), "entry 4 (index 4): grant 4 is used twice: the acquire at index 2 got it"},
+		{"made by an unknown invoke", numberEntries(acquire, history.Entry{Process: history.Process{Name: "redis"}, Type: history.Event, F: history.Granted, Op: history.Some(3)}, line(2, history.Invoke, history.Acquire)), `entry 2 (index 2): "op" is 3: no earlier invoke has that index`},
+		{"a place for another acquire", numberEntries(acquire, line(2, history.Invoke, history.Acquire), queued(2, 1)), `entry 3 (index 3): "op" is 1: that is not the open acquire of process 2`},
+		{"a place for an acquire that came back", numberEntries(acquire, granted(1, 4), queued(1, 1)), `entry 3 (index 3): "op" is 1: that is not the open acquire of process 1`},
+		{"a place for no acquire", numberEntries(line(1, history.Invoke, history.Read), queued(1, 1)), `entry 2 (index 2): "op" is 1: that is not the open acquire of process 1`},
+		{"a grant on a read", numberEntries(line(1, history.Invoke, history.Read), line(2, history.Invoke, history.Acquire), standsOn(2, history.Acquire, 1)), `entry 3 (index 3): "op" is 1: no earlier acquire of c has that index`},
+		{"a grant on another client's acquire", numberEntries(others, line(2, history.Invoke, history.Try), standsOn(2, history.Try, 1)), `entry 3 (index 3): "op" is 1: no earlier acquire of c has that index`},
+		{"a grant on an answer", numberEntries(acquire, granted(1, 4), line(2, history.Invoke, history.Acquire), standsOn(2, history.Acquire, 2)), `entry 4 (index 4): "op" is 2: no earlier invoke has that index`},
+		{"by an unknown invoke", numberEntries(acquire, by7), `entry 2 (index 2): "by" is 7: no earlier invoke has that index`},
 		{
 			"a process that changes its client",
-			numbered(acquire, history.Entry{Client: "d", Process: history.Process{N: 1}, Type: history.OK, F: history.Acquire}),
+			numberEntries(acquire, history.Entry{Client: "d", Process: history.Process{N: 1}, Type: history.OK, F: history.Acquire}),
 			"entry 2 (index 2): process 1 belonged to c, now to d",
 		},
 	} {
@@ -104,14 +104,14 @@ func TestCheckAcceptsWhatARunMayLeave(t *testing.T) {
 		name string
 		h    *history.History
 	}{
-		{"a grant on the entries of an acquire that is open", numbered(line(1, history.Invoke, history.Acquire), line(2, history.Invoke, history.Acquire), standsOn(2, 1))},
-		{"a grant on those of an acquire of a process that retired", numbered(line(1, history.Invoke, history.Try), line(1, history.Info, history.Try), line(2, history.Invoke, history.Acquire), standsOn(2, 1))},
-		{"a grant on its own", numbered(line(1, history.Invoke, history.Acquire), standsOn(1, 1))},
-		{"nothing", numbered()},
-		{"an operation that never completed", numbered(line(1, history.Invoke, history.Acquire))},
-		{"a report of a process that retired", numbered(line(1, history.Invoke, history.Acquire), line(1, history.Info, history.Acquire), line(1, history.Event, history.Late))},
-		{"an operation again after a definite no", numbered(line(1, history.Invoke, history.Try), line(1, history.Fail, history.Try), line(1, history.Invoke, history.Try))},
-		{"lines at the same time", numbered(line(1, history.Invoke, history.Try), line(2, history.Invoke, history.Try))},
+		{"a grant on the entries of an acquire that is open", numberEntries(line(1, history.Invoke, history.Acquire), line(2, history.Invoke, history.Acquire), standsOn(2, 1))},
+		{"a grant on those of an acquire of a process that retired", numberEntries(line(1, history.Invoke, history.Try), line(1, history.Info, history.Try), line(2, history.Invoke, history.Acquire), standsOn(2, 1))},
+		{"a grant on its own", numberEntries(line(1, history.Invoke, history.Acquire), standsOn(1, 1))},
+		{"nothing", numberEntries()},
+		{"an operation that never completed", numberEntries(line(1, history.Invoke, history.Acquire))},
+		{"a report of a process that retired", numberEntries(line(1, history.Invoke, history.Acquire), line(1, history.Info, history.Acquire), line(1, history.Event, history.Late))},
+		{"an operation again after a definite no", numberEntries(line(1, history.Invoke, history.Try), line(1, history.Fail, history.Try), line(1, history.Invoke, history.Try))},
+		{"lines at the same time", numberEntries(line(1, history.Invoke, history.Try), line(2, history.Invoke, history.Try))},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

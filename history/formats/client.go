@@ -34,7 +34,7 @@ func (m *mapper) client(op *operation, e *history.Entry, c *client, lock *value)
 	if err := m.value(v, e, c, owner); err != nil {
 		return err
 	}
-	if m.reading.named() {
+	if m.reading.hasLockField() {
 		if err := m.lockFrom(lock, e); err != nil {
 			return err
 		}
@@ -134,7 +134,7 @@ func reason(v *value, e *history.Entry) {
 // lock fills in the lock of an operation and its client.
 func (m *mapper) lock(v *value, e *history.Entry, owner *string) error {
 	const want = "a lock's name or [client lock]"
-	if (e.Lock != "" || m.reading.named()) && v.kind != mapping { // it has another meaning
+	if (e.Lock != "" || m.reading.hasLockField()) && v.kind != mapping { // it has another meaning
 		if v.kind == integer {
 			e.Value = history.Some(v.n)
 			return nil

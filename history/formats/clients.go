@@ -25,12 +25,12 @@ type client struct {
 	retired bool   // its last operation ended with info
 }
 
-// who returns the client's process of e, or nil for a named process that is not a
+// processOf returns the client's process of e, or nil for a named process that is not a
 // client.
-func (m *mapper) who(op *operation, e *history.Entry) (*client, error) {
+func (m *mapper) processOf(op *operation, e *history.Entry) (*client, error) {
 	v := op[keyProcess]
 	if v.kind == integer {
-		return m.clients.numbered(e, int(v.n))
+		return m.clients.numberedProcess(e, int(v.n))
 	}
 	if v.kind == number && integral(strings.TrimRight(v.text, "N")) {
 		return nil, fmt.Errorf("%s is %s: it does not fit 64 bits", m.spell(keyProcess), v.short())
@@ -43,7 +43,7 @@ func (m *mapper) who(op *operation, e *history.Entry) (*client, error) {
 	switch {
 	case name == history.Nemesis:
 	case c != nil, e.Type != history.Event && e.Type != history.Info:
-		return m.clients.named(e, c, name)
+		return m.clients.namedProcess(e, c, name)
 	case !m.ours && e.Type == history.Info && isOperation(e.F):
 		return nil, fmt.Errorf("%s completes %s without an invoke", name, e.F)
 	}
@@ -56,7 +56,7 @@ func isOperation(f string) bool {
 	return ok || history.IsOperation(f)
 }
 
-func (c *clients) numbered(e *history.Entry, n int) (*client, error) {
+func (c *clients) numberedProcess(e *history.Entry, n int) (*client, error) {
 	e.Process.N = n
 	p := c.add(n)
 	if p.name != "" {
@@ -78,9 +78,9 @@ func (c *clients) add(n int) *client {
 	return p
 }
 
-// named returns the process of a client that the file names. p is its present
+// namedProcess returns the process of a client that the file names. p is its present
 // process, if any. After an info the client gets a new number.
-func (c *clients) named(e *history.Entry, p *client, name string) (*client, error) {
+func (c *clients) namedProcess(e *history.Entry, p *client, name string) (*client, error) {
 	if p != nil && p.open != "" && e.Type == history.Invoke {
 		return nil, fmt.Errorf("%s invokes %s while its %s is open", name, e.F, p.open)
 	}

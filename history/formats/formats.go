@@ -61,7 +61,7 @@ func NewReader(r io.Reader, name string, reading Reading) (*Reader, error) {
 	if err != nil {
 		return nil, place(err, name, 1)
 	}
-	if out.header.Format != 0 && reading.named() {
+	if out.header.Format != 0 && reading.hasLockField() {
 		return nil, &history.SyntaxError{Name: name, Line: 1, Err: errors.New("the file has lockcheck's first line, so its locks are named by \"lock\": leave out --lock-from and --one-lock")}
 	}
 	return out, nil

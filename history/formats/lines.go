@@ -54,7 +54,7 @@ func (l *lines) assumptions() *guesses { return &l.mapper.guesses }
 
 // translate uses our format's reading of a line if it applies, else the mapper's.
 func (l *lines) translate(line []byte, e *history.Entry, given *history.Given, err error) error {
-	if err == nil && !l.mapper.reading.named() && l.fits(e) {
+	if err == nil && !l.mapper.reading.hasLockField() && l.fits(e) {
 		return nil
 	}
 	op, ok := l.parse(line)
@@ -79,7 +79,7 @@ func (l *lines) fits(e *history.Entry) bool {
 	if e.Type != history.Event && (!history.IsOperation(e.F) || e.Value.Set && !register) {
 		return false
 	}
-	c, err := l.mapper.clients.numbered(e, e.Process.N)
+	c, err := l.mapper.clients.numberedProcess(e, e.Process.N)
 	if err != nil {
 		return false
 	}

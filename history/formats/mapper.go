@@ -126,13 +126,13 @@ func (m *mapper) entry(v *value, e *history.Entry, given *history.Given) error {
 	if err := m.fields(&op, e, given); err != nil {
 		return err
 	}
-	client, err := m.who(&op, e)
+	client, err := m.processOf(&op, e)
 	if err != nil {
 		return err
 	}
 	m.error(&op, e)
 	if client == nil {
-		return m.named(&op, e)
+		return m.namedFields(&op, e)
 	}
 	return m.client(&op, e, client, lock)
 }
@@ -309,9 +309,9 @@ func note(e *history.Entry, v *value) {
 	e.Text = s
 }
 
-// named fills in the value of a named process: the targets of a fault, or a
+// namedFields fills in the value of a named process: the targets of a fault, or a
 // server's event.
-func (m *mapper) named(op *operation, e *history.Entry) error {
+func (m *mapper) namedFields(op *operation, e *history.Entry) error {
 	if e.Process.Name == history.Nemesis && e.Type != history.Event {
 		e.Type = history.Info
 	}

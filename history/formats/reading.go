@@ -28,9 +28,9 @@ const (
 	OKFalseGranted
 )
 
-// named reports whether an option says where locks are named, so that values are
+// hasLockField reports whether an option says where locks are named, so that values are
 // not names of locks.
-func (r *Reading) named() bool {
+func (r *Reading) hasLockField() bool {
 	return r.OneLock || r.LockFrom != "" && r.LockFrom != keyNames[keyValue]
 }
 

@@ -201,7 +201,7 @@ func TestClocksOfClients(t *testing.T) {
 		"there and back":      {func(s *scene) error { return errors.Join(s.Jump("c1", time.Hour), s.Jump("c1", -time.Hour)) }, "2s c1 ends: wall 2s, mono 2s"},
 		"fast":                {func(s *scene) error { return s.Rate("c1", 10*time.Second) }, "1s c1 ends: wall 2s, mono 2s"},
 		"slow":                {func(s *scene) error { return s.Rate("c1", -2*time.Second) }, "2.5s c1 ends: wall 2s, mono 2s"},
-		"of somebody else":    {func(s *scene) error { return s.Rate("redis-1", 10*time.Second) }, "2s c1 ends: wall 2s, mono 2s"},
+		"of another host":     {func(s *scene) error { return s.Rate("redis-1", 10*time.Second) }, "2s c1 ends: wall 2s, mono 2s"},
 		"that runs backwards": {func(s *scene) error { s.note("%v", s.Rate("c1", -10*time.Second)); return nil }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -86,7 +86,7 @@ func (e *ensemble) request(origin *member, m *message) {
 	}
 }
 
-// proposeIf proposes a transaction. If there is none the session has ended or is
+// proposeIf proposes a transaction. Without one the session has ended or is
 // about to.
 func (e *ensemble) proposeIf(t model.Txn, ok bool, m *message) {
 	if ok {

@@ -66,7 +66,7 @@ func (d *database) accept(n *conn) {
 func (d *database) leave(n *conn) {
 	d.forget(n)
 	d.model.Disconnect(d.clock(), n.session)
-	d.tell()
+	d.passOutputs()
 }
 
 func (d *database) forget(n *conn) {
@@ -109,15 +109,15 @@ func (d *database) receive(m *message) {
 			w.noteDate(false)
 		}
 		d.model.Do(d.clock(), n.session, m.op, m.sql.command)
-		d.tell()
+		d.passOutputs()
 		return
 	}
 	m.toUp = false
 	w.send(m)
 }
 
-// tell passes on the model's outputs: replies to clients and effects on entries.
-func (d *database) tell() {
+// passOutputs passes on the model's outputs: replies to clients and effects on entries.
+func (d *database) passOutputs() {
 	w := d.server.world
 	list := d.model.Outputs()
 	for i := range list {
@@ -148,7 +148,7 @@ func (d *database) tell() {
 // expire ends everything that is due.
 func (d *database) expire() {
 	d.model.Advance(d.clock())
-	d.tell()
+	d.passOutputs()
 }
 
 var actNames = [...]string{
@@ -214,7 +214,7 @@ func (d *database) stop(lose bool) {
 	d.model.Crash(d.clock(), keep)
 	d.flushed, d.known = keep, keep
 	d.relay.cut()
-	d.tell()
+	d.passOutputs()
 }
 
 // rows returns the entries of locks that replicas may have, too.
@@ -276,7 +276,7 @@ func (d *database) kill(process *client) {
 			d.model.Kill(d.clock(), n.session)
 		}
 	}
-	d.tell()
+	d.passOutputs()
 }
 
 // allDeclared reports whether all statements of locks declare their meaning.

@@ -152,9 +152,9 @@ func (x *sessionExpiry) happen(w *World) {
 	}
 }
 
-// tell reports effects on the entries of locks. An earlier leader has reported
+// reportEffects reports effects on the entries of locks. An earlier leader has reported
 // its own commits.
-func (e *ensemble) tell(x *member, zxid int64) {
+func (e *ensemble) reportEffects(x *member, zxid int64) {
 	effects := x.copy.Effects()
 	if x != e.leader || zxid <= e.lastReported {
 		return

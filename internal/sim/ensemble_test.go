@@ -134,7 +134,7 @@ func TestASessionGoesByTheLeadersClock(t *testing.T) {
 			nil,
 			[]string{"1s c1 ends: the client crashed", "15s zk-3 expire"},
 		},
-		"of one that reaches nobody": {
+		"of one that reaches no member": {
 			func(g *group) error { return g.cut(faults.Both) },
 			func(g *group) error { return g.mend() },
 			[]string{"6.668s disconnected ", "15s zk-3 expire", "20s expired ", "20s zookeeper: session expired", "20s c1 ends: <nil>"},

@@ -290,7 +290,7 @@ func (x *member) fire() {
 // commit applies a transaction, and answers the request if it came to x.
 func (x *member) commit(l logEntry) {
 	r := x.copy.Commit(l.txn)
-	x.ensemble.tell(x, l.txn.Zxid)
+	x.ensemble.reportEffects(x, l.txn.Zxid)
 	x.fire()
 	if l.origin == x && l.message != nil {
 		k := l.message.zk

@@ -88,7 +88,7 @@ func TestAChangePointDemotes(t *testing.T) {
 		}
 		at := s.choices.pct.changes[0]
 		if taken := s.choices.pct.steps; at <= taken && !slices.Contains(s.choices.pct.priority, 0) {
-			t.Errorf("seed %d: nobody was demoted at step %d of %d", seed, at, taken)
+			t.Errorf("seed %d: no chain was demoted at step %d of %d", seed, at, taken)
 		}
 	}
 	if overtaken < 50 {

@@ -121,7 +121,7 @@ func (g *databases) promote(d *database) {
 	d.relay.cut()
 	d.relay.follows, d.before = false, nil
 	d.model.Lead(d.clock())
-	d.tell()
+	d.passOutputs()
 	g.settle()
 	for _, o := range g.members {
 		o.relay.cut()
@@ -137,7 +137,7 @@ func (g *databases) reconfigure(d *database) {
 	}
 	d.cutOff()
 	d.model.Crash(d.clock(), d.model.Committed()) // its open transactions existed nowhere else
-	d.tell()
+	d.passOutputs()
 	d.relay.follow()
 	d.relay.apart = true
 	g.flow()
@@ -233,7 +233,7 @@ func (r *relay) send(f func()) {
 			r.cut()
 		default:
 			f()
-			r.to.tell()
+			r.to.passOutputs()
 		}
 	})})
 }

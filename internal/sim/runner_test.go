@@ -94,7 +94,7 @@ func TestALockThatCallsTheCriticalSection(t *testing.T) {
 			},
 			[]string{"0s c1 acquires: <nil>", "1s c1 enters uncalled, on 1", "2s resource c1 false", "2s c1 leaves: <nil>", "5s c1 releases: <nil>"},
 		},
-		"may call it when nobody waits any more": {
+		"may call it after its caller has given up": {
 			func(e catalogue.Env, critical func()) error {
 				sleep(e, 6*time.Second)
 				critical()

@@ -155,7 +155,7 @@ func (s *server) receive(m *message) {
 		m.answer = s.world.observer.Resource(m.access)
 	default:
 		m.reply = s.redis.Apply(s.wall(), m.op, m.command)
-		s.tell()
+		s.reportEffects()
 		if m.command.Verb == redis.Wait && m.reply.Kind == redis.Int {
 			s.await(m)
 			return
@@ -164,8 +164,8 @@ func (s *server) receive(m *message) {
 	s.world.send(m)
 }
 
-// tell reports all effects and queues the next expiry.
-func (s *server) tell() {
+// reportEffects reports all effects and queues the next expiry.
+func (s *server) reportEffects() {
 	effects := s.redis.Effects()
 	for i := range effects {
 		s.world.effect(s, &effects[i])
@@ -282,7 +282,7 @@ func (s *server) expire() {
 		return
 	}
 	s.redis.Expire(s.wall())
-	s.tell()
+	s.reportEffects()
 }
 
 // expiry is a server's timer.

@@ -36,7 +36,7 @@ func (w *World) Stop(name string, lose bool) error {
 		s.got = 0 // Sentinels choose an empty replica last
 		switch {
 		case !s.node.hasReplicas():
-			s.tell()
+			s.reportEffects()
 		case s == s.node.master:
 			s.redis.Effects() // settle reports on them when a server is the master again
 		default:
@@ -73,7 +73,7 @@ func (w *World) Start(name string) error {
 	s.redis.Restart(s.wall())
 	switch {
 	case !s.node.hasReplicas():
-		s.tell()
+		s.reportEffects()
 	case s == s.node.master:
 		s.reportExpired()
 		s.node.settle(s)
@@ -139,7 +139,7 @@ func (w *World) Evict(name string) error {
 	}
 	if s.runs() {
 		s.redis.Evict(s.wall())
-		s.tell()
+		s.reportEffects()
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func (l *setDel) Acquire(ctx context.Context, name string) (locks.Lease, error) 
 // deleter is a locker that releases with a bare DEL, which needs no lease.
 type deleter struct{ locker }
 
-// ReleaseName deletes the key, whoever's it is.
+// ReleaseName deletes the key, whoever owns it.
 func (l *deleter) ReleaseName(ctx context.Context, name string) error {
 	return held(l.port.Del(ctx, l.Timeout, name))
 }

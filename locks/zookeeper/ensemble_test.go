@@ -76,7 +76,7 @@ func (c *client) Open(ctx context.Context, _, _ time.Duration) (zookeeper.Sessio
 	s := &session{client: c, id: int64(len(c.sessions) + 1), nodes: map[string]bool{}, children: map[string]bool{}}
 	c.ensemble.sessions = append(c.ensemble.sessions, s)
 	c.opened = append(c.opened, s)
-	s.tell(zookeeper.Event{Type: zookeeper.Connected})
+	s.deliver(zookeeper.Event{Type: zookeeper.Connected})
 	return s, nil
 }
 
@@ -118,8 +118,8 @@ func (s *session) Do(ctx context.Context, _ time.Duration, c zookeeper.Command) 
 
 // blink is a lost connection and an immediate new one.
 func (s *session) blink() {
-	s.tell(zookeeper.Event{Type: zookeeper.Disconnected})
-	s.tell(zookeeper.Event{Type: zookeeper.Connected})
+	s.deliver(zookeeper.Event{Type: zookeeper.Disconnected})
+	s.deliver(zookeeper.Event{Type: zookeeper.Connected})
 }
 
 func (s *session) Next(ctx context.Context, timeout time.Duration) (zookeeper.Event, error) {
@@ -159,8 +159,8 @@ func (s *session) Close(ctx context.Context, _ time.Duration) error {
 	return nil
 }
 
-// tell delivers an event half a millisecond later.
-func (s *session) tell(e zookeeper.Event) {
+// deliver delivers an event half a millisecond later.
+func (s *session) deliver(e zookeeper.Event) {
 	at := s.desk.Time + time.Millisecond/2
 	s.events = append(s.events, arrival{at, e})
 	if s.reader != nil {
@@ -180,7 +180,7 @@ func (s *session) end(err error, last zookeeper.EventType) {
 	}
 	s.nodes, s.children = map[string]bool{}, map[string]bool{}
 	s.ended = err
-	s.tell(zookeeper.Event{Type: last})
+	s.deliver(zookeeper.Event{Type: last})
 }
 
 // expire expires a client's sessions.
@@ -255,11 +255,11 @@ func (e *ensemble) fire(name string, what zookeeper.EventType) {
 	for _, s := range e.sessions {
 		if s.nodes[name] {
 			delete(s.nodes, name)
-			s.tell(zookeeper.Event{Type: what, Path: name})
+			s.deliver(zookeeper.Event{Type: what, Path: name})
 		}
 		if s.children[dir] {
 			delete(s.children, dir)
-			s.tell(zookeeper.Event{Type: zookeeper.NodeChildrenChanged, Path: dir})
+			s.deliver(zookeeper.Event{Type: zookeeper.NodeChildrenChanged, Path: dir})
 		}
 	}
 }

@@ -58,7 +58,7 @@ func TestAnotherPlace(t *testing.T) {
 		"after its node": {zklocks.NewRecipe, func(d *desk, _ *client) {
 			d.Pass(second)
 			d.remove("/a/c2-1-lock-0000000001")
-			d.clients[1].opened[0].tell(zookeeper.Event{Type: zookeeper.NodeDeleted, Path: "/a/c1-1-lock-0000000000"})
+			d.clients[1].opened[0].deliver(zookeeper.Event{Type: zookeeper.NodeDeleted, Path: "/a/c1-1-lock-0000000000"})
 		}, "[[0] [1 2]]"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -236,12 +236,12 @@ func TestTheRecipeLooksAgain(t *testing.T) {
 	d.queue(zklocks.NewRecipe, 3*second, second)
 	c := d.clients[1]
 	sent := len(c.sent)
-	c.opened[0].tell(zookeeper.Event{Type: zookeeper.Disconnected})
+	c.opened[0].deliver(zookeeper.Event{Type: zookeeper.Disconnected})
 	d.Pass(second)
 	if got := c.sent[sent:]; len(got) != 0 {
 		t.Errorf("without a connection it sent %q", got)
 	}
-	c.opened[0].tell(zookeeper.Event{Type: zookeeper.Connected})
+	c.opened[0].deliver(zookeeper.Event{Type: zookeeper.Connected})
 	d.Pass(2 * second)
 	want := []string{"list /a", "exists /a/c1-1-lock-0000000000 watch"}
 	if got := c.sent[sent:]; !slices.Equal(got, want) {

@@ -139,7 +139,7 @@ func timeouts(t *tester) {
 	p, _, _ = newClient(t, client.Options{Addr: t.options.Addr, Timeout: moment})
 	open(t, p).Return()
 	_, err = p.Update(t.Context(), 0, mysql.Change{Set: mysql.Version, Where: mysql.Resource, Match: mysql.Row{Resource: "r"}})
-	t.fails("the client's own time-out", err, mysql.ErrTimeout, false)
+	t.fails("the client's own timeout", err, mysql.ErrTimeout, false)
 }
 
 func breaks(t *tester) {

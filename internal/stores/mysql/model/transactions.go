@@ -170,7 +170,7 @@ func (s *Server) commit(x *session) bool {
 		s.answer(x, mysql.Reply{Code: mysql.ReadOnlyServer})
 		return false
 	}
-	s.tell(x)
+	s.reportEffects(x)
 	s.record(t.changes)
 	for _, h := range t.held {
 		s.effect(x, Removed, h.name, h.maker, x.by)
@@ -187,8 +187,8 @@ func (s *Server) commit(x *session) bool {
 	return true
 }
 
-// tell reports the effects of x's changes on the grants of rows.
-func (s *Server) tell(x *session) {
+// reportEffects reports the effects of x's changes on the grants of rows.
+func (s *Server) reportEffects(x *session) {
 	for i := range x.trx.changes {
 		c := &x.trx.changes[i]
 		before, after := &c.before, &c.after

@@ -104,7 +104,7 @@ func (m *member) isReachable() bool { return !m.cut && !m.still && !m.down }
 // Settle updates all followers with a connection to their leader.
 func (g *group) Settle() {
 	for _, m := range g.members {
-		m.tell()
+		m.replicate()
 	}
 	for _, m := range g.members {
 		if m.hasLeader() && !m.synced {
@@ -114,8 +114,8 @@ func (g *group) Settle() {
 	}
 }
 
-// tell sends the writes of m to its followers.
-func (m *member) tell() {
+// replicate sends the writes of m to its followers.
+func (m *member) replicate() {
 	if m.down {
 		return
 	}
@@ -133,7 +133,7 @@ func (m *member) tell() {
 func (m *member) Do(_ context.Context, _ time.Duration, c redis.Command) (redis.Reply, error) {
 	g := m.group
 	r := m.server.Apply(g.now, 1, c)
-	m.tell()
+	m.replicate()
 	if c.Verb != redis.Wait || r.Kind != redis.Int {
 		return r, nil
 	}

@@ -50,7 +50,7 @@ func TestNumbersOverflowUnderWay(t *testing.T) {
 		}
 		return
 	}
-	t.Errorf("in none of %d tries three creates were proposed before the first was committed", tries)
+	t.Errorf("in %d tries three creates were never proposed before the first was committed", tries)
 }
 
 // createdUnderWay returns the sorted numbers of three nodes below path that were

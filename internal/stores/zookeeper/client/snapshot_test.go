@@ -34,7 +34,7 @@ func snapshot(counter int32, paths ...string) []byte {
 	for _, path := range paths {
 		node(path, snapshotZxid, counter)
 	}
-	b = text(b, "/") // no more nodes
+	b = text(b, "/") // end of nodes
 	return text(longs(b, int64(adler32.Checksum(b))), "/")
 }
 

@@ -68,7 +68,7 @@ func (w *world) deliver(n int) {
 	for _, f := range w.members[n].Fired() {
 		for _, c := range w.clients {
 			if c.id == f.Session && c.server == n {
-				c.hear(f.Event)
+				c.handleEvent(f.Event)
 			}
 		}
 	}
@@ -164,10 +164,12 @@ type client struct {
 	over        error
 }
 
-func (c *client) tell(e zookeeper.EventType) { c.queue = append(c.queue, zookeeper.Event{Type: e}) }
+func (c *client) queueEvent(e zookeeper.EventType) {
+	c.queue = append(c.queue, zookeeper.Event{Type: e})
+}
 
-// hear handles the event of a watch that the client must have.
-func (c *client) hear(e zookeeper.Event) {
+// handleEvent handles the event of a watch that the client must have.
+func (c *client) handleEvent(e zookeeper.Event) {
 	left := c.watches[:0:0]
 	for _, w := range c.watches {
 		if !w.Ends(e) {
@@ -187,7 +189,7 @@ func (c *client) lose() {
 	c.w.members[c.server].Detach(c.id)
 	c.server = -1
 	if c.over == nil {
-		c.tell(zookeeper.Disconnected)
+		c.queueEvent(zookeeper.Disconnected)
 	}
 }
 
@@ -198,11 +200,11 @@ func (c *client) connect() {
 		case c.w.down[n]:
 		case !m.Has(c.id):
 			c.over = zookeeper.ErrSessionExpired
-			c.tell(zookeeper.Expired)
+			c.queueEvent(zookeeper.Expired)
 			return
 		case m.Attach(c.id, c.watches, c.seen):
 			c.server = n
-			c.tell(zookeeper.Connected)
+			c.queueEvent(zookeeper.Connected)
 			c.w.deliver(n)
 			c.w.leader.Touch(c.w.now, c.id)
 			return
@@ -269,7 +271,7 @@ func (c *client) Close(context.Context, time.Duration) error {
 	}
 	c.over = zookeeper.ErrClosed
 	c.w.commit(t)
-	c.tell(zookeeper.Closed)
+	c.queueEvent(zookeeper.Closed)
 	return nil
 }
 

@@ -105,7 +105,7 @@ func TestMembersAgree(t *testing.T) {
 				epoch++
 				leader.Lead(0, tick, epoch, members[n])
 			},
-			"begin anew": func(t *rapid.T) {
+			"new member": func(t *rapid.T) {
 				n := rapid.IntRange(0, 2).Draw(t, "member")
 				members[n].CopyFrom(members[(n+1)%3])
 				heard[n], waits[n] = heard[(n+1)%3], map[int64][]model.Watch{}

@@ -96,18 +96,18 @@ func (m *Member) take(w watchKey) []int64 {
 }
 
 func (m *Member) fireCreated(path string) {
-	m.tell(m.take(watchKey{path, false}), zookeeper.NodeCreated, path)
+	m.fireAll(m.take(watchKey{path, false}), zookeeper.NodeCreated, path)
 	m.fireChildren(path)
 }
 
 func (m *Member) fireChanged(path string) {
-	m.tell(m.take(watchKey{path, false}), zookeeper.NodeDataChanged, path)
+	m.fireAll(m.take(watchKey{path, false}), zookeeper.NodeDataChanged, path)
 }
 
 // fireDeleted sends a session only one event, even if it watches path in both ways.
 func (m *Member) fireDeleted(path string) {
 	told := m.take(watchKey{path, false})
-	m.tell(told, zookeeper.NodeDeleted, path)
+	m.fireAll(told, zookeeper.NodeDeleted, path)
 	for _, s := range m.take(watchKey{path, true}) {
 		if _, has := slices.BinarySearch(told, s); !has {
 			m.fire(s, zookeeper.NodeDeleted, path)
@@ -119,10 +119,10 @@ func (m *Member) fireDeleted(path string) {
 // fireChildren fires the watches on the list that contains path.
 func (m *Member) fireChildren(path string) {
 	above, _ := split(path)
-	m.tell(m.take(watchKey{above, true}), zookeeper.NodeChildrenChanged, above)
+	m.fireAll(m.take(watchKey{above, true}), zookeeper.NodeChildrenChanged, above)
 }
 
-func (m *Member) tell(sessions []int64, e zookeeper.EventType, path string) {
+func (m *Member) fireAll(sessions []int64, e zookeeper.EventType, path string) {
 	for _, s := range sessions {
 		m.fire(s, e, path)
 	}

@@ -17,7 +17,7 @@ func TestAttach(t *testing.T) {
 	}{
 		{"data, the same", model.DataWatch, []zookeeper.Command{create("/a", 0)}, []zookeeper.Command{create("/a/b", 0)}, 0},
 		{"data, changed", model.DataWatch, []zookeeper.Command{create("/a", 0)}, []zookeeper.Command{set("/a")}, zookeeper.NodeDataChanged},
-		{"data, made anew", model.DataWatch, []zookeeper.Command{create("/a", 0)}, []zookeeper.Command{remove("/a"), create("/a", 0)}, zookeeper.NodeDataChanged},
+		{"data, created again", model.DataWatch, []zookeeper.Command{create("/a", 0)}, []zookeeper.Command{remove("/a"), create("/a", 0)}, zookeeper.NodeDataChanged},
 		{"data, gone", model.DataWatch, []zookeeper.Command{create("/a", 0)}, []zookeeper.Command{remove("/a")}, zookeeper.NodeDeleted},
 		{"exists, the same", model.ExistWatch, nil, nil, 0},
 		{"exists, come and gone", model.ExistWatch, nil, []zookeeper.Command{create("/a", 0), remove("/a")}, 0},
