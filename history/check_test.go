@@ -15,7 +15,7 @@ func queued(n int, op int64) history.Entry {
 	return e
 }
 
-// line returns an entry of process n. numbered fills in index and time.
+// line returns an entry of process n. numberEntries fills in index and time.
 func line(n int, t history.Type, f string) history.Entry {
 	return history.Entry{Client: "c", Process: history.Process{N: n}, Type: t, F: f}
 }

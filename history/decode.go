@@ -73,9 +73,9 @@ func Decode(r io.Reader, name string) (*History, []Warning, error) {
 //   - grant of an acquire's ok: a new number;
 //   - grant of another operation, and of a client's event: the innermost grant of that
 //     lock that its process has and is not releasing. After a failed release the process
-//     still has the grant. An extend or a loss of a process with several grants gets none,
-//     nor does a loss while its process releases. A client that goes on after an info has
-//     the grants of its earlier process.
+//     still has the grant. A loss, or an extend without an ok, of a process with several
+//     grants gets none, nor does a loss while its process releases. A client that goes
+//     on after an info has the grants of its earlier process.
 //
 // It does not check that the entries are consistent; Check and Decode do.
 type Reader struct {

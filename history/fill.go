@@ -64,7 +64,7 @@ func (f *filler) entry(e *Entry, given Given) error {
 		case e.Grant != 0 || e.F == Queued || e.F == Late:
 		case e.F == Lost:
 			if p.open.f != Release { // else the grant may be released already
-				e.Grant = p.lostGrant(e.Lock, f.away, true)
+				e.Grant = p.onlyGrant(e.Lock, f.away, true)
 			}
 		default:
 			e.Grant = p.innermostGrant(e.Lock)
@@ -102,7 +102,7 @@ func (p *procState) invoke(e *Entry) {
 		switch {
 		case e.Grant != 0:
 		case e.F == Extend:
-			e.Grant = p.lostGrant(e.Lock, nil, false)
+			e.Grant = p.onlyGrant(e.Lock, nil, false)
 		default:
 			e.Grant = p.innermostGrant(e.Lock)
 		}
@@ -168,10 +168,11 @@ func (p *procState) innermostGrant(lock string) int {
 	return 0
 }
 
-// lostGrant is innermost for a loss. A loss that names no grant is of all grants, so
-// the result is 0 if the process has several. With fresh it ignores grants that
-// were lost before, and those that another process released or is releasing.
-func (p *procState) lostGrant(lock string, away map[int]bool, fresh bool) (grant int) {
+// onlyGrant returns the process's grant of lock, for an extend or a loss. With several
+// grants it returns 0: an extend or a loss that names none may concern all of them. With
+// fresh it ignores grants that were lost before, and those that another process released
+// or is releasing.
+func (p *procState) onlyGrant(lock string, away map[int]bool, fresh bool) (grant int) {
 	n := 0
 	for _, h := range p.grants[lock] {
 		if !fresh || !h.lost && !away[h.grant] {

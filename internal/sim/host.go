@@ -155,7 +155,7 @@ type endingContext interface{ at() time.Duration }
 
 type endKey struct{}
 
-// ended is the end of a stopped context.
+// stoppedEnd is the end of a stopped context.
 const stoppedEnd time.Duration = -1
 
 // endOf returns the virtual time at which ctx ends.

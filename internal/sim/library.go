@@ -79,9 +79,9 @@ func (s *session) reset(c *client, length time.Duration) {
 	}
 }
 
-// connectNext tries the next server. After all have failed since the last
-// connection the library waits. It also returns unsent requests as failed then,
-// but the port retries them until their timeout.
+// connectNext tries the next server. After all have failed since the last connection
+// the library waits. The real library also returns unsent requests then, but the port
+// passes them on again until their timeout.
 func (s *session) connectNext() {
 	s.at = (s.at + 1) % len(s.servers)
 	again := s.at == s.last

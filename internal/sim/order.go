@@ -25,7 +25,7 @@ import (
 //     that all messages arrive, and all clients that can work finish their work:
 //     undisturbed work takes less time than a lease.
 //   - In a world with dates, time may pass at such a moment without a timer: the dates
-//     are over then. See dates.
+//     are over then. See noteDate.
 type order struct {
 	pick  func(env.Crossing) int
 	names []string // the steps to follow; others are taken by default
