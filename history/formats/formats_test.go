@@ -150,7 +150,7 @@ func TestWhatAnOperationSays(t *testing.T) {
 		{"a token in a map", acquired(`"a"`, "{:fence 34}"), got("a", `,"grant":1,"token":34`)},
 		{"the lock and its token in a map", acquired(`{:lock "a"}`, `{:lock "a" :token "34"}`), got("a", `,"grant":1,"token":34`)},
 		{"a lock only in the map of the answer", acquired(`nil`, `{:lock "a"}`), "{\"client\":\"0\",\"process\":0,\"type\":\"invoke\",\"f\":\"acquire\"}\n" + `{"client":"0","process":0,"type":"ok","f":"acquire","lock":"a","grant":1}`},
-		{"an answer that is none of these", acquired(`nil`, `"0xbeef"`), got("", `,"grant":1,"text":"0xbeef"`)},
+		{"any other answer", acquired(`nil`, `"0xbeef"`), got("", `,"grant":1,"text":"0xbeef"`)},
 		{"an answer true", acquired(`:a`, `true`), got("a", `,"grant":1,"text":"true"`)},
 		{"a token of its own", `{:process 0 :type :invoke :f :try} {:process 0 :type :ok :f :try :token "9223372036854775807"}`, `{"client":"0","process":0,"type":"invoke","f":"try"}
 {"client":"0","process":0,"type":"ok","f":"try","grant":1,"token":9223372036854775807}`},
@@ -162,7 +162,7 @@ func TestWhatAnOperationSays(t *testing.T) {
 {"client":"0","process":0,"type":"ok","f":"read"}`},
 		{"a write", done("write", "-9223372036854775808", "ok", "9223372036854775807N"), `{"client":"0","process":0,"type":"invoke","f":"write","value":-9223372036854775808}
 {"client":"0","process":0,"type":"ok","f":"write","value":9223372036854775807}`},
-		{"a write whose answer is silent", done("write", "3", "ok", "nil"), `{"client":"0","process":0,"type":"invoke","f":"write","value":3}
+		{"a write whose answer has no value", done("write", "3", "ok", "nil"), `{"client":"0","process":0,"type":"invoke","f":"write","value":3}
 {"client":"0","process":0,"type":"ok","f":"write"}`},
 		{"a cas", done("cas", "[0 3]", "fail", "[0 3]"), `{"client":"0","process":0,"type":"invoke","f":"cas","value":3,"was":0}
 {"client":"0","process":0,"type":"fail","f":"cas","value":3,"was":0}`},
@@ -188,7 +188,7 @@ func TestWhatAnOperationSays(t *testing.T) {
 		{"a named client", `{:process "c1" :type :invoke :f :acquire :value "a"} {:process :c2 :type :invoke :f :acquire} {:process "c1" :type :ok :f :acquire}`, `{"client":"c1","process":-1,"type":"invoke","f":"acquire","lock":"a"}
 {"client":"c2","process":-2,"type":"invoke","f":"acquire"}
 {"client":"c1","process":-1,"type":"ok","f":"acquire","lock":"a","grant":1}`},
-		{"a named client goes on after an info, with what it had", `{:process -1 :type :invoke :f :try}
+		{"a named client goes on after an info with its grants", `{:process -1 :type :invoke :f :try}
 {:process "c1" :type :invoke :f :acquire} {:process "c1" :type :ok :f :acquire}
 {:process "c1" :type :invoke :f :extend} {:process "c1" :type :info :f :extend} {:process "c1" :type :event :f :late}
 {:process "c1" :type :invoke :f :release} {:process "c1" :type :ok :f :release}`, `{"client":"-1","process":-1,"type":"invoke","f":"try"}

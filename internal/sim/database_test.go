@@ -83,7 +83,7 @@ func TestANamedLockGoesWithItsSession(t *testing.T) {
 				"15s c1 ends: the client crashed", "15s mysql-1 lose", "15s mysql-1 grant", "15s mysql-1 remove", "15s c2 ends: <nil>",
 			},
 		},
-		"its client's machine goes dark": {func(g *group) error { return g.PowerOff("c1") }, nil, []string{
+		"its client's machine loses power": {func(g *group) error { return g.PowerOff("c1") }, nil, []string{
 			"5s c1 ends: the client crashed", waits,
 		}},
 		"its client dies behind a partition": {
@@ -102,7 +102,7 @@ func TestANamedLockGoesWithItsSession(t *testing.T) {
 			"5s mysql-1 lose", "5s mysql-1 grant", "5s mysql-1 remove", "5s c2 ends: <nil>",
 			"20s c1 ends: " + mysql.ErrSessionOver.Error(),
 		}},
-		"its server starts again": {
+		"its server restarts": {
 			func(g *group) error {
 				if err := g.Stop("mysql-1", false); err != nil {
 					return err
@@ -113,7 +113,7 @@ func TestANamedLockGoesWithItsSession(t *testing.T) {
 				"20s c1 ends: " + mysql.ErrSessionOver.Error(),
 			},
 		},
-		"its server stands still": {
+		"its server is paused": {
 			func(g *group) error { return g.Pause("mysql-1") }, func(g *group) error { return g.Resume("mysql-1") },
 			[]string{
 				"20s mysql-1 remove", "20s mysql-1 grant", "20s c1 ends: <nil>", "20s mysql-1 remove", "20s c2 ends: <nil>",
@@ -171,7 +171,7 @@ func TestWhatBecomesOfAStatement(t *testing.T) {
 			impair(faults.ToServer, faults.Hold), func(g *group) error { _, err := g.Restore(1); return err },
 			[]string{"5.5s mysql-1 grant", "10s c1 ends: mysql: no answer in time, and the row is there"},
 		},
-		"the server stands still": {
+		"the server is paused": {
 			func(g *group) error { return g.Pause("mysql-1") }, func(g *group) error { return g.Resume("mysql-1") },
 			[]string{"5.5s mysql-1 grant", "10s c1 ends: mysql: no answer in time, and the row is there"},
 		},
@@ -179,7 +179,7 @@ func TestWhatBecomesOfAStatement(t *testing.T) {
 			func(g *group) error { return g.Stop("mysql-1", false) }, nil,
 			[]string{"10s c1 ends: mysql: not connected, then mysql: not connected"},
 		},
-		"the server has started again meanwhile": {
+		"the server has restarted meanwhile": {
 			func(g *group) error { g.Stop("mysql-1", false); return g.Start("mysql-1") }, nil,
 			[]string{"1s mysql-1 grant", "10s c1 ends: %!w(<nil>), and the row is there"},
 		},
@@ -213,7 +213,7 @@ func TestAPool(t *testing.T) {
 		for _, s := range sessions {
 			s.Return()
 			if s.Ping(ctx, 0) != mysql.ErrSessionOver {
-				t.Error("who has given a session back has it")
+				t.Error("a returned session is still usable")
 			}
 		}
 		if second {

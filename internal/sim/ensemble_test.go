@@ -116,17 +116,17 @@ func TestASessionGoesByTheLeadersClock(t *testing.T) {
 		want    []string
 	}{
 		"undisturbed": {nil, nil, []string{"40.002s c1 ends: <nil>"}},
-		"of a client that stands still": {
+		"the client is paused": {
 			func(g *group) error { return g.Pause("c1") },
 			func(g *group) error { return g.Resume("c1") },
 			[]string{"15s zk-3 expire", "20s disconnected ", "20s expired ", "20s zookeeper: session expired", "20s c1 ends: <nil>"},
 		},
-		"of one that hangs, and its library does not": {
+		"the client hangs, its library does not": {
 			func(g *group) error { return g.Hang("c1") },
 			func(g *group) error { return g.Unhang("c1") },
 			[]string{"40.002s c1 ends: <nil>"},
 		},
-		"of one that is dead": {
+		"the client is dead": {
 			func(g *group) error {
 				g.Go(func() { g.Sleep(39 * time.Second) })
 				return g.Kill("c1")
@@ -134,22 +134,22 @@ func TestASessionGoesByTheLeadersClock(t *testing.T) {
 			nil,
 			[]string{"1s c1 ends: the client crashed", "15s zk-3 expire"},
 		},
-		"of one that reaches no member": {
+		"the client reaches no member": {
 			func(g *group) error { return g.cut(faults.Both) },
 			func(g *group) error { return g.mend() },
 			[]string{"6.668s disconnected ", "15s zk-3 expire", "20s expired ", "20s zookeeper: session expired", "20s c1 ends: <nil>"},
 		},
-		"of one that hears nothing, whose heartbeats count": {
+		"the client receives nothing, but sends heartbeats": {
 			func(g *group) error { return g.cut(faults.ToClient) },
 			func(g *group) error { return g.mend() },
 			[]string{"6.668s disconnected ", "20s zk-3 expire", "20s expired ", "20s zookeeper: session expired", "20s c1 ends: <nil>"},
 		},
-		"of one whose wall clock jumps, and the leader's": {
+		"wall clocks jump": {
 			func(g *group) error { g.Jump("zk-3", time.Hour); return g.Jump("c1", -time.Hour) },
 			nil,
 			[]string{"40.002s c1 ends: <nil>"},
 		},
-		"closed from elsewhere": {
+		"closed by a fault": {
 			func(g *group) error { return g.ExpireSession("c1") },
 			nil,
 			[]string{"1s zk-3 expire", "1s disconnected ", "1.001s expired ", "1.001s zookeeper: session expired", "1.001s c1 ends: <nil>"},
@@ -175,13 +175,13 @@ func TestAMemberIsMissed(t *testing.T) {
 		disturb func(*group) error
 		want    []string
 	}{
-		"the leader, dead":                              {func(g *group) error { return g.Stop("zk-3", false) }, []string{"1s disconnected ", "6s zk-2 promote", "6.005s connected ", "40.002s c1 ends: <nil>"}},
-		"the leader, standing still":                    {func(g *group) error { return g.Pause("zk-3") }, []string{"11s disconnected ", "16s zk-2 promote", "30s zk-2 expire", "40.002s c1 ends: <nil>"}},
-		"the leader, cut off":                           {func(g *group) error { return g.Isolate(1, []string{"zk-3"}) }, []string{"11s disconnected ", "16s zk-2 promote", "16.006s connected ", "40.002s c1 ends: <nil>"}},
-		"the one that the client is connected to, dead": {func(g *group) error { return g.Stop("zk-1", false) }, []string{"1s disconnected ", "1s connected ", "40.002s c1 ends: <nil>"}},
-		"that one, cut off":                             {func(g *group) error { return g.Isolate(1, []string{"zk-1"}) }, []string{"11s disconnected ", "11s connected ", "40.002s c1 ends: <nil>"}},
-		"another":                                       {func(g *group) error { return g.Stop("zk-2", false) }, []string{"40.002s c1 ends: <nil>"}},
-		"two":                                           {func(g *group) error { g.Stop("zk-3", false); return g.Stop("zk-2", false) }, []string{"1s disconnected ", "40.002s c1 ends: <nil>"}},
+		"the leader, dead":             {func(g *group) error { return g.Stop("zk-3", false) }, []string{"1s disconnected ", "6s zk-2 promote", "6.005s connected ", "40.002s c1 ends: <nil>"}},
+		"the leader, paused":           {func(g *group) error { return g.Pause("zk-3") }, []string{"11s disconnected ", "16s zk-2 promote", "30s zk-2 expire", "40.002s c1 ends: <nil>"}},
+		"the leader, cut off":          {func(g *group) error { return g.Isolate(1, []string{"zk-3"}) }, []string{"11s disconnected ", "16s zk-2 promote", "16.006s connected ", "40.002s c1 ends: <nil>"}},
+		"the client's server, dead":    {func(g *group) error { return g.Stop("zk-1", false) }, []string{"1s disconnected ", "1s connected ", "40.002s c1 ends: <nil>"}},
+		"the client's server, cut off": {func(g *group) error { return g.Isolate(1, []string{"zk-1"}) }, []string{"11s disconnected ", "11s connected ", "40.002s c1 ends: <nil>"}},
+		"another member":               {func(g *group) error { return g.Stop("zk-2", false) }, []string{"40.002s c1 ends: <nil>"}},
+		"two members":                  {func(g *group) error { g.Stop("zk-3", false); return g.Stop("zk-2", false) }, []string{"1s disconnected ", "40.002s c1 ends: <nil>"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var g *group

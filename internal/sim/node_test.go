@@ -53,23 +53,23 @@ func TestAReplicaTakesTheMastersPlace(t *testing.T) {
 		disturb func(*group) error
 		want    []string
 	}{
-		"of one that died": {
+		"a dead master": {
 			func(g *group) error { return g.Stop("redis-1", true) },
 			[]string{"0s redis-1 grant", "2s redis-1b promote", "10.001s redis-1b expire"},
 		},
-		"of one that stands still": {
+		"a paused master": {
 			func(g *group) error { return g.Pause("redis-1") },
 			[]string{"0s redis-1 grant", "2s redis-1b promote", "10.001s redis-1b expire"},
 		},
-		"of one that is cut off, and goes on by itself": {
+		"an isolated master, which continues": {
 			func(g *group) error { return g.Isolate(1, []string{"redis-1"}) },
 			[]string{"0s redis-1 grant", "2s redis-1b promote", "10.001s redis-1 expire", "10.001s redis-1b expire"},
 		},
-		"not of one that only few Sentinels miss": {
+		"no failover: a minority misses the master": {
 			func(g *group) error { return g.Isolate(1, []string{"sentinel-1"}) },
 			[]string{"0s redis-1 grant", "10.001s redis-1 expire"},
 		},
-		"not where most Sentinels cannot talk to one another": {
+		"no failover: most Sentinels are separated": {
 			func(g *group) error {
 				g.Isolate(1, []string{"sentinel-1"})
 				g.Isolate(2, []string{"sentinel-2"})

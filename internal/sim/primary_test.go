@@ -63,24 +63,24 @@ func TestAReplicaTakesThePrimarysPlace(t *testing.T) {
 		heal    func(*group) error // 5 s later
 		want    []string
 	}{
-		"of one that died": {
+		"a dead primary": {
 			5 * time.Second, func(g *group) error { return g.Stop("mysql-1", false) }, nil,
 			[]string{"5s mysql-1 lose", "6s mysql-1b promote", kept},
 		},
-		"of one that died before it sent the row": {
+		"a primary that died before it sent the row": {
 			2*time.Second + 3*latencyMin/2, func(g *group) error { return g.Stop("mysql-1", false) }, nil,
 			[]string{"3s mysql-1b promote", "3s mysql-1b lose", gone},
 		},
-		"of one that stands still, and then goes on": {
+		"a paused primary, resumed later": {
 			5 * time.Second, func(g *group) error { return g.Pause("mysql-1") }, func(g *group) error { return g.Resume("mysql-1") },
 			[]string{"6s mysql-1b promote", "6s mysql-1b lose", kept},
 		},
-		"of one that is cut off, and writes that": {
+		"an isolated primary with writes of its own": {
 			time.Second + time.Second/2, func(g *group) error { return g.Isolate(1, []string{"mysql-1"}) },
 			func(g *group) error { _, err := g.Restore(1); return err },
 			[]string{"2.5s mysql-1b promote", "2.5s mysql-1b lose", "2.5s mysql-1b lose", gone},
 		},
-		"and then the old one its": {
+		"then the old primary takes over again": {
 			5 * time.Second, func(g *group) error { return g.Stop("mysql-1", true) },
 			func(g *group) error {
 				if err := g.Start("mysql-1"); err != nil {
@@ -91,15 +91,15 @@ func TestAReplicaTakesThePrimarysPlace(t *testing.T) {
 			},
 			[]string{"5s mysql-1 lose", "6s mysql-1b promote", "12s mysql-1 promote", kept},
 		},
-		"but not of one that is soon back": {
+		"no failover: the primary is soon back": {
 			5 * time.Second, func(g *group) error { g.Stop("mysql-1", false); return g.Start("mysql-1") }, nil,
 			[]string{"5s mysql-1 lose", kept},
 		},
-		"but not where only replicas are cut off": {
+		"no failover: only replicas are isolated": {
 			time.Second, func(g *group) error { return g.Isolate(1, []string{"mysql-1b", "mysql-1c"}) }, nil,
 			[]string{same},
 		},
-		"one that has more of the log": {
+		"a replica with more of the log": {
 			time.Second, func(g *group) error { return g.Isolate(1, []string{"mysql-1b"}) },
 			func(g *group) error {
 				g.Restore(1)

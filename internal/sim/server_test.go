@@ -133,22 +133,22 @@ func TestARestartedServerServesNoConnectionOfItsPredecessor(t *testing.T) {
 		at          func(*scene) error
 		want        []string
 	}{
-		"a request that its client has given up": {
+		"an abandoned request": {
 			set, 3 * time.Second, 4 * time.Second,
 			func(s *scene) error { return s.Impair(1, slow) },
 			[]string{"2.5s c1 ends: no answer in time"},
 		},
-		"a request that its client waits for": {
+		"a request with a waiting client": {
 			set, latencyMin / 4, latencyMin / 2,
 			func(*scene) error { return nil },
 			[]string{"0s c1 ends: connection reset by peer"},
 		},
-		"a connection whose reset has not come": {
+		"a connection before its reset arrives": {
 			later, time.Second, 2 * time.Second,
 			func(s *scene) error { return s.Impair(1, deaf) },
 			[]string{"5.5s c1 ends: no answer in time"},
 		},
-		"a connection whose reset has come": {
+		"a connection after its reset": {
 			later, time.Second, 2 * time.Second,
 			func(*scene) error { return nil },
 			[]string{"3s grant by 1", "3s c1 ends: <nil>"},

@@ -308,6 +308,6 @@ func TestAMemberThatLagsAnswersByWhatItHas(t *testing.T) {
 	}
 	e.wantEvents(late, s, event(zookeeper.NodeDataChanged, "/a"))
 	if r := late.Commit(x); r.Path != "" || late.Zxid() != y.Zxid {
-		t.Errorf("one that it has already: got %+v, at %#x", r, late.Zxid())
+		t.Errorf("a known transaction: got %+v, at %#x", r, late.Zxid())
 	}
 }
