@@ -28,7 +28,7 @@ var rooms = []string{
 	"locks/redis", "locks/zookeeper", "locks/mysql", "faults", "workloads", "catalogue", "internal/names",
 	"internal/env", "internal/harness", "explore",
 	"internal/sim", "internal/worker", "internal/docker", "internal/docker/dockertest",
-	"internal/results", "internal/suite", "report", "internal/ci", "internal/chart", "internal/bench", "internal/openfiles",
+	"internal/layout", "report", "internal/rundir", "internal/results", "internal/suite", "internal/ci", "internal/chart", "internal/bench", "internal/openfiles",
 	"cmd/lockcheck", "cmd/release",
 }
 
@@ -47,9 +47,11 @@ var only = map[string][]string{
 	"internal/suite":     {"checker", "faults", "workloads", "catalogue", "internal/names", "internal/harness"},
 	"report":             {"history", "checker"},
 	"internal/chart":     {},
+	"internal/layout":    {},
+	"internal/rundir":    {"history", "checker", "catalogue", "report", "internal/harness", "internal/layout"},
 	"internal/harness":   {"history", "checker", "locks", "faults", "workloads", "catalogue", "internal/names", "internal/env"},
 	"explore":            {"history", "checker", "faults", "workloads", "catalogue", "internal/names", "internal/env", "internal/harness"},
-	"internal/results":   {"history", "checker", "faults", "internal/names", "explore"},
+	"internal/results":   {"history", "checker", "faults", "internal/names", "explore", "internal/rundir"},
 	"internal/ci":        {"checker", "internal/names", "internal/results"},
 	"internal/openfiles": {},
 }

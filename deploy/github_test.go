@@ -19,6 +19,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/suite"
 )
 
@@ -179,7 +180,7 @@ func TestTheActionKeepsCounterexamples(t *testing.T) {
 		if r.action(t, map[string]string{"regressions": dir, "artifact": "lockcheck-shard-1"}, path(r)) {
 			t.Fatalf("nothing was found:\n%s", r.said.String())
 		}
-		found, err := filepath.Glob(filepath.Join(r.artifacts, "regressions-lockcheck-shard-1", "*", results.ScheduleFile))
+		found, err := filepath.Glob(filepath.Join(r.artifacts, "regressions-lockcheck-shard-1", "*", rundir.ScheduleFile))
 		if err != nil || len(found) != 1 {
 			t.Errorf("%s: %q are kept, %v", dir, found, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
 var (
@@ -67,7 +68,7 @@ func TestThePageLeadsToWhatWasFound(t *testing.T) {
 					t.Errorf("lockcheck replay %s: exit code %d\n%s", m[1], code, out)
 				}
 			}
-			if found, _ := filepath.Glob(filepath.Join(r.dir, "regressions", "*", results.ScheduleFile)); len(found) != 1 || len(lines) == 0 {
+			if found, _ := filepath.Glob(filepath.Join(r.dir, "regressions", "*", rundir.ScheduleFile)); len(found) != 1 || len(lines) == 0 {
 				t.Errorf("%d replay lines, and %q are taken", len(lines), found)
 			}
 			if out, _ := r.does(t, "lockcheck suite"); !strings.Contains(out, "Past     1 counterexample") {

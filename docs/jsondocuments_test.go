@@ -53,7 +53,7 @@ var documents = []document{
 }`}},
 	},
 	{
-		title: "Verdicts", root: goType{command, "verdictDocument"},
+		title: "Verdicts", root: goType{"internal/rundir", "Verdict"},
 		about: "`lockcheck check`, `lockcheck replay` and `lockcheck shrink`, of one file: what was judged. A `verdict.json` holds the same.",
 		shows: []example{{"lockcheck check lockcheck-out/redis-set-lua-pause-4/history.jsonl --json", `
 {

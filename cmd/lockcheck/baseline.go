@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
 // baseline is what is known of the past.
@@ -56,7 +57,7 @@ func (a *app) readBaseline(file, out string) error {
 	if err != nil {
 		return fail(usage, "the baseline: %w", err)
 	}
-	a.baseline = baseline{file, digest(text), past}
+	a.baseline = baseline{file, rundir.Digest(text), past}
 	return nil
 }
 

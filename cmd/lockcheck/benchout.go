@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lockcheck/lockcheck/internal/bench"
-	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
 // comparison is what a bench shows: a table, and a page with a picture.
@@ -79,7 +79,7 @@ func (a *app) keepComparison(c comparison) error {
 		path string
 		data []byte
 	}{{path, []byte(c.Section(string(page)))}, {drawn, picture.Bytes()}} {
-		if err := results.WriteFile(f.path, f.data); err != nil {
+		if err := rundir.WriteFile(f.path, f.data); err != nil {
 			return unwritable(err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/layout"
 )
 
 // caseFlags are what a case can be told with changed.
@@ -409,7 +410,7 @@ func (a *app) caseTable(cases []caseResult) {
 	for _, c := range cases {
 		width = max(width, len(c.ID))
 	}
-	room := columns - width - len("✗   remedy violated") + 2 // the sign is one column, and three bytes
+	room := layout.Columns - width - len("✗   remedy violated") + 2 // the sign is one column, and three bytes
 	for _, c := range cases {
 		sign, words := a.sign(checker.Valid), strings.Join(c.Violated, ", ")
 		switch {
@@ -420,7 +421,7 @@ func (a *app) caseTable(cases []caseResult) {
 		case c.Kind == string(catalogue.Control):
 			words = "held, as it should"
 		}
-		a.printf("%s %-*s %-*s %s\n", sign, width, c.ID, room, clip(words, room), "remedy "+c.Remedy)
+		a.printf("%s %-*s %-*s %s\n", sign, width, c.ID, room, layout.Clip(words, room), "remedy "+c.Remedy)
 	}
 	a.printf("\n")
 }

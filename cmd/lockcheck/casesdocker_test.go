@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
 func TestAllCasesAreReproducedOnDocker(t *testing.T) {
@@ -60,7 +61,7 @@ func TestAllCasesAreReproducedOnDocker(t *testing.T) {
 		if err := json.Unmarshal([]byte(command(t, lockcheck, "check", "--json", file).stdout), &now); err != nil {
 			t.Fatal(err)
 		}
-		if !slices.EqualFunc(then.Properties, now.Properties, func(a, b propertyVerdict) bool { return a.Outcome == b.Outcome }) {
+		if !slices.EqualFunc(then.Properties, now.Properties, func(a, b rundir.PropertyVerdict) bool { return a.Outcome == b.Outcome }) {
 			t.Errorf("%s: the run gave %v, check gives %v", file, then.Properties, now.Properties)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/layout"
 )
 
 // exampleCase is the case whose story "lockcheck case" prints. It is the README's.
@@ -97,7 +98,7 @@ func (a *app) unexpectedCases(p *place, cases []caseResult) {
 			listed++
 		case listed < mostUnexpected:
 			listed++
-			a.printf("%s\n", clip(fmt.Sprintf("%s %s: %s", a.sign(checker.Violated), c.ID, cmp.Or(c.Reason, "its remedy did not hold")), columns))
+			a.printf("%s\n", layout.Clip(fmt.Sprintf("%s %s: %s", a.sign(checker.Violated), c.ID, cmp.Or(c.Reason, "its remedy did not hold")), layout.Columns))
 		}
 	}
 	if skipped > 0 {

@@ -16,6 +16,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker/models"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/history/formats"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/report"
 )
 
@@ -259,9 +260,9 @@ func (a *app) eachFile(cmd *cobra.Command, files, passed []string, do func(file 
 			doc.Schema, doc.File, doc.Error = 1, cmp.Or(doc.File, file), err.Error()
 		}
 		if doc.Properties == nil {
-			doc.Properties = []propertyVerdict{}
+			doc.Properties = []rundir.PropertyVerdict{}
 		}
-		several.Files = append(several.Files, doc)
+		several.Files = append(several.Files, doc.Verdict)
 		code = worse(code, c)
 	}
 	if a.json {
@@ -355,7 +356,7 @@ func (a *app) checkProperties(ctx context.Context, src *source, in *taken, c che
 		pr = a.recorded(head.Promises, src.title())
 	}
 	code = a.disputed(src.title(), verdicts, codeOf(pr.Judge(outcomes(verdicts))))
-	doc = newVerdictDocument(verdicts, reached)
+	doc.Verdict = rundir.NewVerdict(verdicts, reached)
 	doc.File, doc.Reason, doc.limits = src.name, unjudged(pr), limits
 	for i, p := range doc.Properties {
 		for _, n := range p.Entries {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/checker/models"
-	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
 // How long a judge may take to say what it knows.
@@ -28,16 +28,16 @@ func (a *app) checkModel(ctx context.Context, src *source, in *taken, c checking
 		return doc, 0, err
 	}
 	name := in.model.String()
-	p := propertyVerdict{Property: name, Outcome: v.Outcome.String(), Reason: v.Reason}
+	p := rundir.PropertyVerdict{Property: name, Outcome: v.Outcome.String(), Reason: v.Reason}
 	if v.Witness != nil {
 		p.Sentence, p.Lines = strings.TrimRight(v.Witness.Sentence, "."), v.Witness.Lines
 		if len(v.Locks) > 1 {
 			p.Locks = v.Locks
 		}
 	}
-	doc = verdictDocument{
+	doc.Verdict = rundir.Verdict{
 		Schema: 1, File: src.name, Model: name, Operations: v.Operations, Entries: in.entries,
-		Properties: []propertyVerdict{p},
+		Properties: []rundir.PropertyVerdict{p},
 	}
 	code = map[checker.Outcome]int{checker.Valid: held, checker.Violated: violated}[v.Outcome]
 	if v.Outcome != checker.Valid && v.Outcome != checker.Violated {
@@ -146,7 +146,7 @@ func (s *source) otherwise(ctx context.Context, c checking) (string, error) {
 }
 
 // modelVerdict prints what was found.
-func (a *app) modelVerdict(v models.Verdict, p propertyVerdict) {
+func (a *app) modelVerdict(v models.Verdict, p rundir.PropertyVerdict) {
 	about := p.Reason
 	if v.Witness != nil {
 		about = p.Sentence
@@ -157,7 +157,7 @@ func (a *app) modelVerdict(v models.Verdict, p propertyVerdict) {
 	}
 	a.paragraph(2, head)
 	if p.Locks != nil {
-		a.paragraph(2, p.violatedLocks())
+		a.paragraph(2, violatedLocks(&p))
 	}
 	if !a.quiet {
 		a.printf("\n")
@@ -165,13 +165,13 @@ func (a *app) modelVerdict(v models.Verdict, p propertyVerdict) {
 }
 
 // modelLine is the verdict on one file of several, in a line.
-func (a *app) modelLine(file string, v models.Verdict, p propertyVerdict) {
+func (a *app) modelLine(file string, v models.Verdict, p rundir.PropertyVerdict) {
 	line := fmt.Sprintf("%s %s: %s %s", a.sign(v.Outcome), file, p.Property, v.Outcome)
 	if about := cmp.Or(p.Sentence, p.Reason); about != "" {
 		line += ": " + printable(about)
 	}
 	if p.Locks != nil {
-		line = ended(line) + " " + p.violatedLocks()
+		line = ended(line) + " " + violatedLocks(&p)
 	}
 	if v.Outcome == checker.Unknown && v.Hint != "" {
 		line = ended(line) + " " + v.Hint
@@ -180,7 +180,7 @@ func (a *app) modelLine(file string, v models.Verdict, p propertyVerdict) {
 }
 
 // violatedLocks names the locks that are violated.
-func (p *propertyVerdict) violatedLocks() string {
+func violatedLocks(p *rundir.PropertyVerdict) string {
 	names := make([]string, len(p.Locks))
 	for i, name := range p.Locks {
 		names[i] = strconv.Quote(name)
@@ -207,7 +207,7 @@ func (a *app) picture(ctx context.Context, file string, draw func(io.Writer) err
 		a.say("lockcheck: no picture: %v\n", nothing)
 		return nil
 	}
-	if err := results.WriteFile(file, page.Bytes()); err != nil {
+	if err := rundir.WriteFile(file, page.Bytes()); err != nil {
 		return fail(usage, "cannot write --html %s: %w", file, withoutPath(err))
 	}
 	if !a.quiet {

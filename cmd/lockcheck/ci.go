@@ -15,6 +15,7 @@ import (
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/ci"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/suite"
 )
 
@@ -75,7 +76,7 @@ func (a *app) report(d *results.Document, ended error) error {
 	if err := r.JUnit(&text); err != nil {
 		return err
 	}
-	if err := results.WriteFile(a.junit, text.Bytes()); err != nil {
+	if err := rundir.WriteFile(a.junit, text.Bytes()); err != nil {
 		return fail(usage, "cannot write --junit: %w", err)
 	}
 	return nil

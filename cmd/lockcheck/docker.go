@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -16,7 +13,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/docker"
 	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/harness"
-	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
@@ -55,9 +52,10 @@ func (p *place) plan(s *explore.Settings, i int) *harness.Plan {
 // inDocker carries out one plan and keeps its files. The history is on disk
 // line by line while it runs, so that nothing is lost whatever happens.
 func (a *app) inDocker(ctx context.Context, plan *harness.Plan, name string) (*harness.Judged, error) {
-	f, err := a.begin(name, plan)
+	dir := filepath.Join(a.out, name)
+	f, err := rundir.Begin(dir, plan)
 	if err != nil {
-		return nil, err
+		return nil, unsaved(err)
 	}
 	var lost error // what could not be written
 	begin := func(h history.Header) func(*history.Entry) {
@@ -77,8 +75,7 @@ func (a *app) inDocker(ctx context.Context, plan *harness.Plan, name string) (*h
 		_, unsaved := a.save(name, j)
 		lost = cmp.Or(lost, unsaved)
 	} else { // it never began
-		err = cmp.Or(err, a.clear(name))
-		os.Remove(filepath.Join(a.out, name))
+		err = cmp.Or(err, unsaved(rundir.Remove(dir)))
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -98,41 +95,4 @@ func (a *app) inDocker(ctx context.Context, plan *harness.Plan, name string) (*h
 func misspoken(err error) bool {
 	var wrong *env.ProtocolError
 	return errors.As(err, &wrong)
-}
-
-// begin makes the directory of a run that is about to start: an earlier run's
-// files are gone, and what it is to be is there from the beginning.
-func (a *app) begin(name string, plan *harness.Plan) (*os.File, error) {
-	dir := filepath.Join(a.out, name)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, unwritable(err)
-	}
-	if err := a.clear(name); err != nil {
-		return nil, err
-	}
-	var schedule bytes.Buffer
-	if err := plan.Write(&schedule); err != nil {
-		return nil, err
-	}
-	if err := results.WriteFile(filepath.Join(dir, scheduleFile), schedule.Bytes()); err != nil {
-		return nil, unwritable(err)
-	}
-	f, err := os.Create(filepath.Join(dir, historyFile))
-	if err != nil {
-		return nil, unwritable(err)
-	}
-	return f, nil
-}
-
-// runFiles are what is kept of a run.
-var runFiles = []string{storyFile, verdictFile, historyFile, scheduleFile}
-
-// clear removes the files of a run.
-func (a *app) clear(name string) error {
-	for _, file := range runFiles {
-		if err := os.Remove(filepath.Join(a.out, name, file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return unwritable(err)
-		}
-	}
-	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
 // earlierDir is where a shard puts what it found at an earlier time, below --out.
@@ -91,25 +92,13 @@ func (a *app) doneAgain() {
 // removeRuns removes the directories of runs, and those around them that are empty then.
 func removeRuns(dirs []string) error {
 	for _, dir := range dirs {
-		if err := removeRun(dir); err != nil {
+		if err := rundir.Remove(dir); err != nil {
 			return err
 		}
 		for around := filepath.Dir(dir); os.Remove(around) == nil; around = filepath.Dir(around) {
 			// --out is not: it has a result, or what was set aside
 		}
 	}
-	return nil
-}
-
-// removeRun removes of the directory of a run what we have written there, and the
-// directory if that was all.
-func removeRun(path string) error {
-	for _, file := range runFiles {
-		if err := os.Remove(filepath.Join(path, file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	os.Remove(path)
 	return nil
 }
 

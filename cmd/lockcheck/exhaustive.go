@@ -14,6 +14,7 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
@@ -169,7 +170,7 @@ func (a *app) exhaustFault(p *place, s explore.Settings, pr checker.Promise, end
 			continue
 		}
 		var unsaved error
-		dirs[prop], unsaved = a.save(runName(j.Plan), j)
+		dirs[prop], unsaved = a.save(rundir.Name(j.Plan), j)
 		err = cmp.Or(err, unsaved)
 		if told == nil && pr.Covers(prop) {
 			told = j

@@ -2,11 +2,9 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
@@ -74,21 +72,4 @@ func telling(r *explore.Result) (runs []int) {
 		}
 	}
 	return runs
-}
-
-// runName is the directory of a run: lock, fault and seed; of a search
-// its bound, and what it is about; or the case. It has one part, whatever a schedule
-// names: a suite's entry, or the author of a file, may call a lock anything.
-func runName(p *harness.Plan) string {
-	if p.Case != "" {
-		return slug(p.Case)
-	}
-	fault := "none"
-	if len(p.Faults) > 0 {
-		fault = p.Faults[0].Fault
-	}
-	if p.Order != nil {
-		return slug(fmt.Sprintf("%s-%s-%s-%dx%d-%s", p.Lock, fault, exhaustive, len(p.Clients), p.Acquires, strings.Join(p.Promises, "-")))
-	}
-	return slug(fmt.Sprintf("%s-%s-%d", p.Lock, fault, p.Seed))
 }

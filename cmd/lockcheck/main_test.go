@@ -16,6 +16,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/layout"
 	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
@@ -55,7 +56,7 @@ func (r result) wants(t *testing.T, code int, words ...string) {
 		return
 	}
 	for line := range strings.Lines(r.stdout) {
-		if n := len([]rune(strings.TrimRight(line, "\n"))); n > columns && !strings.Contains(line, "lockcheck-out") && !strings.Contains(line, os.TempDir()) && !ofAFile.MatchString(line) {
+		if n := len([]rune(strings.TrimRight(line, "\n"))); n > layout.Columns && !strings.Contains(line, "lockcheck-out") && !strings.Contains(line, os.TempDir()) && !ofAFile.MatchString(line) {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/layout"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/workloads"
@@ -120,7 +121,7 @@ func TestHowAMatrixIsShown(t *testing.T) {
 		tt.show(a, m)
 		compare(t, filepath.Join("testdata", tt.file), stdout.String())
 		for line := range strings.Lines(stdout.String()) {
-			if n := len([]rune(strings.TrimRight(line, "\n"))); n > columns && !strings.HasSuffix(tt.file, ".md") {
+			if n := len([]rune(strings.TrimRight(line, "\n"))); n > layout.Columns && !strings.HasSuffix(tt.file, ".md") {
 				t.Errorf("%d columns: %s", n, line)
 			}
 		}

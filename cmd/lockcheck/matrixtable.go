@@ -11,6 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/layout"
 )
 
 // matrixTable prints the table, and what to look at.
@@ -94,7 +95,7 @@ func (m *matrixOutcome) blocks(locks, names []string) (blocks []block) {
 			width = max(width, utf8.RuneCountInString(sign+rest))
 		}
 		width++
-		if used+width > columns && len(b.faults) > 0 {
+		if used+width > layout.Columns && len(b.faults) > 0 {
 			blocks = append(blocks, b)
 			b, used = fresh, fresh.lockWidth
 		}
@@ -172,7 +173,7 @@ func (a *app) matrixLegend(m *matrixOutcome, names []string) {
 func (a *app) items(list []string) {
 	line := ""
 	for _, item := range list {
-		if line != "" && visible(line+" · "+item) > columns-2 {
+		if line != "" && layout.Width(line+" · "+item) > layout.Columns-2 {
 			a.printf("  %s\n", line)
 			line = ""
 		}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
 // sharded runs a command in parts, each into a directory of its own below dir. Part
@@ -360,7 +361,7 @@ func TestAShrunkRunOutlivesTheOneItWasMadeOf(t *testing.T) {
 		t.Fatal(shrunk, err)
 	}
 	for _, dir := range shrunk {
-		for _, file := range runFiles {
+		for _, file := range rundir.Files {
 			if err := os.RemoveAll(filepath.Join(filepath.Dir(dir), file)); err != nil {
 				t.Fatal(err)
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
 // collect copies the files of the counterexamples that count to a directory, if
@@ -108,7 +109,7 @@ func (c *collector) name(dir string) (name string) {
 // foreignIn returns a file in the directory of a run that has the name of one of a
 // run's and is none: a link, or a file of somebody else's. "": there is none.
 func foreignIn(dir string) string {
-	for _, name := range runFiles {
+	for _, name := range rundir.Files {
 		path := filepath.Join(dir, name)
 		info, err := os.Lstat(path)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -135,22 +136,7 @@ func collectRun(dir, to string) error {
 	if same(dir, to) {
 		return nil
 	}
-	for _, file := range runFiles {
-		text, err := os.ReadFile(filepath.Join(dir, file))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err == nil {
-			err = os.MkdirAll(to, 0o777)
-		}
-		if err == nil {
-			err = results.WriteFile(filepath.Join(to, file), text)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return rundir.Copy(dir, to)
 }
 
 // moved is where a file of a run is now.

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"unicode/utf8"
 
+	"github.com/lockcheck/lockcheck/internal/layout"
 	"github.com/lockcheck/lockcheck/report"
 )
 
@@ -126,7 +127,7 @@ func (a *app) commandLine(head, command string) {
 		}
 	}
 	for i, word := range words {
-		room := columns
+		room := layout.Columns
 		if i < len(words)-1 {
 			room -= len(" \\")
 		}

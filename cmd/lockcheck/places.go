@@ -15,6 +15,7 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/docker"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/internal/suite"
 )
@@ -71,7 +72,7 @@ func (p *place) leaseOf(c catalogue.Case) time.Duration {
 }
 
 // runName is the directory below --out of a run that happens here.
-func (p *place) runName(plan *harness.Plan) string { return filepath.Join(p.under, runName(plan)) }
+func (p *place) runName(plan *harness.Plan) string { return filepath.Join(p.under, rundir.Name(plan)) }
 
 func (p *place) interrupted() bool { return p.ctx.Err() != nil }
 

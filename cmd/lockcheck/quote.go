@@ -15,6 +15,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/history/formats"
+	"github.com/lockcheck/lockcheck/internal/layout"
 )
 
 // How much of a file is quoted.
@@ -50,7 +51,7 @@ func (a *app) quote(ctx context.Context, src *source, in *taken, lines []int) er
 			a.printf("%*s… and %s more\n", width+2, "", thousands(left))
 		}
 		for _, text := range found.lines[n].words(in) {
-			a.printf("%*d  %s\n", width, n, clip(printable(text), quotedBytes))
+			a.printf("%*d  %s\n", width, n, layout.Clip(printable(text), quotedBytes))
 		}
 	}
 	a.printf("\n")

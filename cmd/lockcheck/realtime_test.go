@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +20,7 @@ import (
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/workloads"
 )
@@ -364,10 +366,8 @@ func TestOnlyTheRunsThatAreToldStayInMemory(t *testing.T) {
 	if stay == 0 || stay > 3 {
 		t.Errorf("%d of 6 runs stay", stay)
 	}
-	a := newApp(nil, io.Discard, io.Discard)
-	a.out = out
 	e.seen = func(plan *harness.Plan) { // on docker the files of a run are written while it lasts
-		f, err := a.begin(runName(plan), plan)
+		f, err := rundir.Begin(filepath.Join(out, rundir.Name(plan)), plan)
 		if err = cmp.Or(err, f.Close()); err != nil {
 			t.Error(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
 // record is what is known of a schedule's first run: what it was shrunk for,
@@ -50,14 +51,14 @@ func readRecord(file string, plan *harness.Plan) record {
 			r.header = in.Header()
 		}
 	}
-	var verdict verdictDocument
+	var verdict rundir.Verdict
 	text, err := os.ReadFile(filepath.Join(dir, verdictFile))
 	if err != nil || json.Unmarshal(text, &verdict) != nil {
 		return r
 	}
 	if verdict.Schedule != "" {
 		now, _ := os.ReadFile(schedule)
-		r.edited = digest(now) != verdict.Schedule
+		r.edited = rundir.Digest(now) != verdict.Schedule
 	}
 	for _, p := range verdict.Properties {
 		if p.Outcome == checker.Violated.String() && plan.Shrunk == nil {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/suite"
 )
 
@@ -51,10 +52,10 @@ func (a *app) regressions(dir string, s *suite.Suite) (kept []*keptCell, err err
 			return nil, fail(usage, "%w", err)
 		}
 		k := &keptCell{file: file, text: text, plan: plan, promise: a.recorded(plan.Promises, file)}
-		k.name = unique(names, filepath.Join(regressionsDir, within))
+		k.name = rundir.Unique(names, filepath.Join(regressionsDir, within))
 		k.cell = results.Cell{
 			Name: filepath.ToSlash(called[i]), Lock: plan.Lock, On: plan.On, Workload: plan.Workload, Strategy: plan.Strategy,
-			Promises: k.promise, Kept: true, Of: plan.Cell, Settings: cmp.Or(plan.CellSettings, digest(text)), Seed: plan.Seed,
+			Promises: k.promise, Kept: true, Of: plan.Cell, Settings: cmp.Or(plan.CellSettings, rundir.Digest(text)), Seed: plan.Seed,
 		}
 		for _, in := range plan.Faults {
 			if !slices.Contains(k.cell.Faults, in.Fault) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
 // keepCounterexamples copies what has broken a promise to where the next suite
@@ -30,7 +31,7 @@ func (a *app) keepCounterexamples(doc *results.Document, dir string, before erro
 			if c.Kept || p.Counterexample == nil || !p.Promised || p.Known {
 				continue
 			}
-			name, from := fmt.Sprintf("%s-%d", slug(c.Name), p.Seed), filepath.Dir(p.File)
+			name, from := fmt.Sprintf("%s-%d", rundir.Slug(c.Name), p.Seed), filepath.Dir(p.File)
 			if shrunkToItsEnd(p.Shrunk) {
 				name, from = name+"-"+string(p.Property), filepath.Dir(p.Shrunk)
 			}
@@ -89,10 +90,10 @@ func roomFor(from, to string) (string, error) {
 
 // sweepCopies removes what copyRun has left in a directory when it was killed.
 func sweepCopies(dir string) {
-	for _, e := range results.Abandoned(dir, func(string) bool { return true }) {
+	for _, e := range rundir.Abandoned(dir, func(string) bool { return true }) {
 		copied := filepath.Join(dir, e.Name())
 		files, err := os.ReadDir(copied)
-		if err == nil && e.IsDir() && !slices.ContainsFunc(files, func(f fs.DirEntry) bool { return !slices.Contains(runFiles, f.Name()) }) {
+		if err == nil && e.IsDir() && !slices.ContainsFunc(files, func(f fs.DirEntry) bool { return !slices.Contains(rundir.Files, f.Name()) }) {
 			os.RemoveAll(copied)
 		}
 	}
@@ -100,9 +101,9 @@ func sweepCopies(dir string) {
 
 // copyRun copies the files of a run; all of them, or none.
 func copyRun(from, to string) error {
-	temporary := results.Temporary(to)
+	temporary := rundir.Temporary(to)
 	err := os.MkdirAll(temporary, 0o777)
-	for _, name := range runFiles {
+	for _, name := range rundir.Files {
 		var text []byte
 		if err == nil {
 			text, err = os.ReadFile(filepath.Join(from, name))

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
 // marks tell a file that lockcheck wrote at an earlier time, which may be
@@ -49,7 +50,7 @@ func canWrite(path string, m marks) error {
 
 // takesFiles tells why no file called like this could be written in a directory.
 func takesFiles(dir, name string) error {
-	results.Sweep(filepath.Join(dir, name))
+	rundir.Sweep(filepath.Join(dir, name))
 	f, err := os.CreateTemp(dir, name+".*.tmp")
 	if err != nil {
 		return withoutPath(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
 // replayFlags change one thing about what is replayed.
@@ -160,7 +161,7 @@ func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[s
 	}
 	early := err // it has convicted before
 	code = a.disputed(file, j.Verdicts, codeOf(pr.Judge(j.Outcome)))
-	doc = newVerdictDocument(j.Verdicts, j.Reached)
+	doc.Verdict = rundir.NewVerdict(j.Verdicts, j.Reached)
 	doc.File, doc.Reason, doc.Was = filepath.Join(dir, historyFile), unjudged(pr), before.was
 	if unkept(early) {
 		doc.File = file
@@ -292,11 +293,11 @@ func idle(j *harness.Judged) string {
 // replayName is the directory of a replay: the run's name, or the case's, and
 // what it was shrunk for.
 func replayName(plan *harness.Plan, taken map[string]bool) string {
-	base := runName(plan)
+	base := rundir.Name(plan)
 	if plan.Shrunk != nil {
 		base += "-shrunk-" + string(plan.Shrunk.For)
 	}
-	return unique(taken, base+"-replay")
+	return rundir.Unique(taken, base+"-replay")
 }
 
 // scheduleOf is the schedule that a file stands for: of a history, the one

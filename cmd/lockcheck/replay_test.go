@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
 // edit changes a file that a run has kept.
@@ -226,7 +227,7 @@ func TestFilesAreWholeAndOfOneRun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f, err := a.begin("name", plan)
+	f, err := rundir.Begin(filepath.Join(a.out, "name"), plan)
 	if err != nil {
 		t.Fatal(err)
 	}

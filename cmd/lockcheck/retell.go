@@ -9,6 +9,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
 // changeable are the cases in which the flags change something. One that was
@@ -89,7 +90,7 @@ func (a *app) retell(p *place, ids []string, named func(id string) bool, f caseF
 			if err != nil {
 				return err
 			}
-			told.Files = append(told.Files, doc.verdictDocument)
+			told.Files = append(told.Files, doc.Verdict)
 			code = worse(code, doc.code)
 			if told.Interrupted {
 				break
@@ -140,7 +141,7 @@ func (a *app) retellSchedule(p *place, c catalogue.Case, s catalogue.Schedule, f
 		return doc, err
 	}
 	a.verdictTable(j.Verdicts, nil)
-	doc = retold{newVerdictDocument(j.Verdicts, j.Reached), a.disputed(name, j.Verdicts, codeOf(checker.Promise(nil).Judge(j.Outcome)))}
+	doc = retold{verdictDocument{Verdict: rundir.NewVerdict(j.Verdicts, j.Reached)}, a.disputed(name, j.Verdicts, codeOf(checker.Promise(nil).Judge(j.Outcome)))}
 	doc.File = filepath.Join(dir, historyFile)
 	if why := idle(j); why != "" && doc.code == held {
 		doc.code, doc.Reason = unproven, why

@@ -12,6 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
 // matrixName is what the documents of a matrix name as their command.
@@ -45,7 +46,7 @@ func (a *app) writeMatrix(dir string, m *matrixOutcome) error {
 		d.Cells[i].Result.Take(c.result)
 	}
 	d.relocate(results.Into(dir))
-	if err := results.Save(filepath.Join(dir, results.File), d); err != nil {
+	if err := rundir.WriteJSON(filepath.Join(dir, results.File), d); err != nil {
 		return unwritable(err)
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
@@ -78,7 +79,7 @@ func (a *app) shrink(cmd *cobra.Command, file string, pr checker.Promise, worker
 	if err != nil {
 		return doc, 0, err
 	}
-	name := runName(plan)
+	name := rundir.Name(plan)
 	j, _, err := p.execute(plan, name)
 	if err != nil {
 		return doc, 0, err
@@ -99,7 +100,7 @@ func (a *app) shrink(cmd *cobra.Command, file string, pr checker.Promise, worker
 	a.printf("Files    %s\n", s.dir)
 	a.replayLine(s.dir)
 	a.printf("\n")
-	doc = newVerdictDocument(s.judged.Verdicts, s.judged.Reached)
+	doc.Verdict = rundir.NewVerdict(s.judged.Verdicts, s.judged.Reached)
 	doc.File, doc.Shrunk = filepath.Join(s.dir, historyFile), s.judged.Plan.Shrunk
 	return doc, a.disputed(file, s.judged.Verdicts, held), nil
 }
@@ -206,27 +207,11 @@ func (a *app) tellShrunk(s shrunkRun, title string) error {
 			return err
 		}
 	}
-	words := fmt.Sprintf("%s; %s", shrunkWords(s.judged.Plan.Shrunk), plural(s.judged.Plan.Shrunk.Replays, "replay"))
+	words := fmt.Sprintf("%s; %s", s.judged.Plan.Shrunk, plural(s.judged.Plan.Shrunk.Replays, "replay"))
 	if s.took > 0 {
 		words += fmt.Sprintf(", %.1f s", s.took.Seconds())
 	}
 	a.paragraph(9, words)
 	a.second(secondOf(s.judged.Verdicts))
 	return nil
-}
-
-// shrunkWords say what a run was shrunk for, and from what to what.
-func shrunkWords(s *harness.Shrunk) string {
-	words := fmt.Sprintf("Shrunk   for %s from %s, %s, %s to %d, %d, %d", s.For,
-		plural(s.From.Clients, "client"), plural(s.From.Acquisitions, "acquisition"), plural(s.From.Faults, "fault"),
-		s.To.Clients, s.To.Acquisitions, s.To.Faults)
-	switch s.Stopped {
-	case harness.StoppedTime:
-		words += "; the time was over, so there may be a shorter one"
-	case harness.StoppedInterrupt:
-		words += "; interrupted, so there may be a shorter one"
-	case harness.StoppedBudget:
-		words += "; the budget was used up, so there may be a shorter one"
-	}
-	return words
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
@@ -73,7 +74,7 @@ func TestNamesInAScheduleStayBelowOut(t *testing.T) {
 				}
 				inside++
 				return nil
-			}); err != nil || inside < len(runFiles) {
+			}); err != nil || inside < len(rundir.Files) {
 				t.Errorf("%d files, %v", inside, err)
 			}
 		})
@@ -83,7 +84,7 @@ func TestNamesInAScheduleStayBelowOut(t *testing.T) {
 // Nor does the name of a suite's entry.
 func TestTheDirectoryOfARunHasOnePart(t *testing.T) {
 	for _, lock := range []string{"../../x", "our lock/v2", `..\x`} {
-		if name := runName(&harness.Plan{Lock: lock, Seed: 1}); !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) {
+		if name := rundir.Name(&harness.Plan{Lock: lock, Seed: 1}); !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) {
 			t.Errorf("%q: %q", lock, name)
 		}
 	}

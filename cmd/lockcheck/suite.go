@@ -16,6 +16,7 @@ import (
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/suite"
 )
 
@@ -187,7 +188,7 @@ func (a *app) suite(cmd *cobra.Command, args []string, f suiteFlags) error {
 	}
 	start, past := time.Now(), cmp.Or(s.Regressions, regressionsDir)
 	doc := newDocument(cmd, args, f.seedOf(s))
-	doc.Settings["suite"], doc.Shards = digest(text), results.Part(f.shard)
+	doc.Settings["suite"], doc.Shards = rundir.Digest(text), results.Part(f.shard)
 	if err := a.against(&doc.Head); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
 // suiteRun writes a file in this directory and runs it.
@@ -95,7 +96,7 @@ func TestTwoEntriesDoNotTakeEachOthersPlace(t *testing.T) {
 func TestADirectoryIsUniqueWhateverTheCaseOfItsLetters(t *testing.T) {
 	taken := map[string]bool{}
 	for _, tt := range []struct{ base, want string }{{"Mine", "Mine"}, {"mine", "mine-2"}, {"MINE", "MINE-3"}, {"Mine-2", "Mine-2-2"}, {"yours", "yours"}} {
-		if got := unique(taken, tt.base); got != tt.want {
+		if got := rundir.Unique(taken, tt.base); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.base, got, tt.want)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/layout"
 )
 
 // suiteCeiling is how long a suite goes on where nobody has set a limit. One
@@ -182,5 +183,5 @@ func (a *app) suiteProgress() suiteProgress {
 	if !isTerminal(a.stderr) || a.quiet {
 		return func(string) {}
 	}
-	return func(words string) { io.WriteString(a.stderr, "\r"+clip(words, columns-1)+"\x1b[K") }
+	return func(words string) { io.WriteString(a.stderr, "\r"+layout.Clip(words, layout.Columns-1)+"\x1b[K") }
 }

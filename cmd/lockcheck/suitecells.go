@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/suite"
 	"github.com/lockcheck/lockcheck/workloads"
 )
@@ -60,7 +60,7 @@ func (a *app) suiteCells(cmd *cobra.Command, s *suite.Suite, f suiteFlags) (cell
 	var wrong suite.Problems
 	for i := range s.Locks {
 		e := &s.Locks[i]
-		under := unique(dirs, slug(e.Called()+" on "+e.Place()))
+		under := rundir.Unique(dirs, rundir.Slug(e.Called()+" on "+e.Place()))
 		flags, kinds, err := f.entry(s, e)
 		if err != nil {
 			wrong = append(wrong, e.Wrong(err))
@@ -207,23 +207,4 @@ func (f suiteFlags) seedOf(s *suite.Suite) uint64 {
 		return f.seed
 	}
 	return s.Seed
-}
-
-// slug is a name that can be a directory's everywhere.
-func slug(name string) string {
-	words := strings.FieldsFunc(name, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.=", r)
-	})
-	return strings.TrimLeft(strings.Join(words, "-"), ".-")
-}
-
-// unique is a name of a directory that is not taken yet, and takes it. That of another
-// case is taken, too: on some systems it is the same directory.
-func unique(taken map[string]bool, base string) string {
-	name := base
-	for i := 2; taken[strings.ToLower(name)]; i++ {
-		name = fmt.Sprintf("%s-%d", base, i)
-	}
-	taken[strings.ToLower(name)] = true
-	return name
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/docker"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/suite"
 	"github.com/lockcheck/lockcheck/workloads"
 )
@@ -42,7 +43,7 @@ func cellSettings(e *suite.Entry, s explore.Settings) string {
 	}
 	maps.DeleteFunc(is, func(_ string, value any) bool { return reflect.ValueOf(value).IsZero() })
 	text, _ := json.Marshal([]any{is, surroundings(e.Place())}) // none of it fails
-	return digest(text)
+	return rundir.Digest(text)
 }
 
 // usualLease is that of a cell whose entry says none; 0: the place sees in each run.
@@ -94,7 +95,7 @@ func noteParts(h *results.Head, kept []*keptCell, cells []*suiteCell) {
 	}
 	if past != nil {
 		text, _ := json.Marshal(past) // none of it fails
-		h.Settings[results.RegressionsSetting] = digest(text)
+		h.Settings[results.RegressionsSetting] = rundir.Digest(text)
 	}
 	for _, c := range cells {
 		maps.Copy(h.Settings, surroundings(c.settings.On))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/internal/docker"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/suite"
 )
 
@@ -141,7 +142,7 @@ func TestWhatACellIsKnownBy(t *testing.T) {
 // The digest of a cell that says nothing but a lock and a fault is of no more than
 // these: a key that is new makes no violation new that was known.
 func TestADigestHasWhatIsSaidOnly(t *testing.T) {
-	if got, want := known(t, "lock: redis-set-lua, faults: pause"), digest([]byte(`[{"faults":["pause"],"lock":"redis-set-lua","on":"sim"},null]`)); got != want {
+	if got, want := known(t, "lock: redis-set-lua, faults: pause"), rundir.Digest([]byte(`[{"faults":["pause"],"lock":"redis-set-lua","on":"sim"},null]`)); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/layout"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/suite"
 )
@@ -68,7 +69,7 @@ func (a *app) suiteTable(d *results.Document) {
 		c := &d.Cells[i]
 		s := standingOf[c.Verdict]
 		name := a.sign(s.sign) + " " + c.Name + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(c.Name)))
-		if visible(name) > width+2 { // it has a line of its own
+		if layout.Width(name) > width+2 { // it has a line of its own
 			a.printf("%s\n", name)
 			name = strings.Repeat(" ", width+2)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker/models"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/history/formats"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/report"
 )
 
@@ -56,10 +57,10 @@ func (t *taken) idle() string {
 func (t *taken) idleDocument(file string) verdictDocument {
 	var doc verdictDocument
 	if t.history != nil {
-		doc = newVerdictDocument(checker.Judge(t.history), checker.Counts{})
+		doc.Verdict = rundir.NewVerdict(checker.Judge(t.history), checker.Counts{})
 	} else {
 		name := t.model.String()
-		doc = verdictDocument{Schema: 1, Model: name, Properties: []propertyVerdict{{Property: name, Outcome: checker.Unknown.String(), Reason: t.idle()}}}
+		doc.Verdict = rundir.Verdict{Schema: 1, Model: name, Properties: []rundir.PropertyVerdict{{Property: name, Outcome: checker.Unknown.String(), Reason: t.idle()}}}
 	}
 	doc.File, doc.Reason = file, t.idle()
 	return doc

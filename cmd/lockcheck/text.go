@@ -1,19 +1,16 @@
 package main
 
 import (
-	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/layout"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/report"
 )
-
-// columns that a terminal has at least.
-const columns = 80
 
 // signs of outcomes, with their colours. A sign says it all; colour only helps.
 var signs = map[checker.Outcome]struct{ sign, colour string }{
@@ -33,75 +30,13 @@ func (a *app) sign(out checker.Outcome) string {
 
 // heading is a title with a rule to the right of it.
 func (a *app) heading(title string) {
-	a.printf("── %s %s\n\n", title, strings.Repeat("─", max(2, columns-4-utf8.RuneCountInString(title))))
+	a.printf("── %s %s\n\n", title, strings.Repeat("─", max(2, layout.Columns-4-utf8.RuneCountInString(title))))
 }
 
 // paragraph prints text in lines of at most 80 columns; all but the first
 // begin after indent spaces.
 func (a *app) paragraph(indent int, text string) {
-	a.printf("%s\n", wrap(indent, text))
-}
-
-// wrap breaks text into lines. Spaces at its beginning stay.
-func wrap(indent int, text string) string {
-	var b strings.Builder
-	lead := len(text) - len(strings.TrimLeft(text, " "))
-	b.WriteString(text[:lead])
-	width := lead
-	for i, word := range splitWords(text[lead:]) {
-		n := visible(word)
-		switch {
-		case i == 0:
-		case width+1+n > columns:
-			b.WriteString("\n" + strings.Repeat(" ", indent))
-			width = indent
-			word = strings.TrimLeft(word, " ")
-			n = visible(word)
-		default:
-			b.WriteByte(' ')
-			width++
-		}
-		b.WriteString(word)
-		width += n
-	}
-	return b.String()
-}
-
-// splitWords cuts at single spaces; more of them stay, so that columns do.
-func splitWords(text string) []string {
-	var words []string
-	start := 0
-	for i := 1; i < len(text); i++ {
-		if text[i] == ' ' && text[i-1] != ' ' {
-			words = append(words, text[start:i])
-			start = i + 1
-		}
-	}
-	return append(words, text[start:])
-}
-
-// visible is how many columns a word takes: colours take none.
-func visible(word string) int {
-	n, escape := 0, false
-	for _, r := range word {
-		switch {
-		case r == '\x1b':
-			escape = true
-		case escape:
-			escape = r != 'm'
-		default:
-			n++
-		}
-	}
-	return n
-}
-
-// clip cuts text to n columns.
-func clip(text string, n int) string {
-	if utf8.RuneCountInString(text) <= n {
-		return text
-	}
-	return string([]rune(text)[:n-1]) + "…"
+	a.printf("%s\n", layout.Wrap(indent, text))
 }
 
 // notBegun says how much there was still to do when somebody interrupted.
@@ -126,32 +61,13 @@ func (a *app) story(h *history.History, verdicts []checker.Verdict, pr checker.P
 	return nil
 }
 
-// storyOptions say what the story of a run is about. That of a case is about what
-// the case shows: the first property that it has to violate, or what it has to keep.
-// A measure that has to violate nothing may violate something else by the way.
-func storyOptions(j *harness.Judged) (o report.Options) {
-	c, s, ok := j.Plan.Documented()
-	switch {
-	case !ok:
-	case c.Kind == catalogue.Control:
-		o.Promise = s.Must
-	case len(s.Must) > 0:
-		o.About = s.Must[0]
-	default:
-		o.Promise = slices.DeleteFunc(slices.Clone(checker.Properties[:]), func(p checker.Property) bool {
-			return slices.Contains(s.May, p) && j.Outcome(p) != checker.Valid
-		})
-	}
-	return o
-}
-
 // tellRun prints the story of a run. pr is what had to hold; nil: what the case of the
 // run is about, or everything.
 func (a *app) tellRun(j *harness.Judged, pr checker.Promise) error {
 	if a.json || a.quiet {
 		return nil
 	}
-	o := storyOptions(j)
+	o := rundir.StoryOptions(j)
 	o.Color = a.color
 	if len(pr) > 0 {
 		o.Promise = pr

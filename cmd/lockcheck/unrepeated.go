@@ -8,7 +8,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/history"
-	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
 // The files of a run that came out in two ways, beside its schedule.
@@ -34,7 +34,7 @@ func (a *app) unrepeated(err error) error {
 
 // saveBoth writes the files, and returns where.
 func (a *app) saveBoth(differs *explore.UnrepeatedError) (dir string, err error) {
-	dir = filepath.Join(a.out, runName(differs.Plan)+"-unrepeated")
+	dir = filepath.Join(a.out, rundir.Name(differs.Plan)+"-unrepeated")
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return dir, unwritable(err)
 	}
@@ -50,7 +50,7 @@ func (a *app) saveBoth(differs *explore.UnrepeatedError) (dir string, err error)
 		if err := f.write(&text); err != nil {
 			return dir, err
 		}
-		if err := results.WriteFile(filepath.Join(dir, f.name), text.Bytes()); err != nil {
+		if err := rundir.WriteFile(filepath.Join(dir, f.name), text.Bytes()); err != nil {
 			return dir, unwritable(err)
 		}
 	}

@@ -1,6 +1,11 @@
 package harness
 
-import "github.com/lockcheck/lockcheck/checker"
+import (
+	"fmt"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/names"
+)
 
 // Shrunk says what a plan was shrunk for, and how far.
 type Shrunk struct {
@@ -24,4 +29,20 @@ type Size struct {
 	Faults       int `json:"faults"`       // faults that are injected
 	Acquisitions int `json:"acquisitions"` // grants of the lock
 	Operations   int `json:"operations"`   // operations that clients invoked
+}
+
+// String says what a run was shrunk for, and from what size to what size.
+func (s *Shrunk) String() string {
+	words := fmt.Sprintf("Shrunk   for %s from %s, %s, %s to %d, %d, %d", s.For,
+		names.Count(s.From.Clients, "client"), names.Count(s.From.Acquisitions, "acquisition"), names.Count(s.From.Faults, "fault"),
+		s.To.Clients, s.To.Acquisitions, s.To.Faults)
+	switch s.Stopped {
+	case StoppedTime:
+		words += "; the time was over, so there may be a shorter one"
+	case StoppedInterrupt:
+		words += "; interrupted, so there may be a shorter one"
+	case StoppedBudget:
+		words += "; the budget was used up, so there may be a shorter one"
+	}
+	return words
 }

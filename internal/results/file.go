@@ -8,8 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
-	"time"
+
+	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
 // Write leaves a document in a directory of results, whole whenever somebody
@@ -19,76 +19,7 @@ import (
 func Write(dir string, d *Document) error {
 	there := copied(d)
 	there.Relocate(Into(dir))
-	return Save(filepath.Join(dir, File), there)
-}
-
-// Save writes a document of any kind as a file, whole whenever somebody looks. What
-// processes that were killed have left of it goes: of the many files of runs it does
-// not, as to look for it takes longer than to write one.
-func Save(path string, doc any) error {
-	text, err := json.MarshalIndent(doc, "", " ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return err
-	}
-	err = WriteFile(path, append(text, '\n'))
-	Sweep(path)
-	return err
-}
-
-// WriteFile writes a file that is whole whenever somebody looks.
-func WriteFile(path string, data []byte) error {
-	temporary := Temporary(path)
-	err := os.WriteFile(temporary, data, 0o666)
-	if err == nil {
-		err = os.Rename(temporary, path)
-	}
-	if err != nil {
-		os.Remove(temporary)
-	}
-	return err
-}
-
-// Temporary is what a file, or a directory, is called until all of it is there and it
-// is renamed.
-func Temporary(path string) string { return fmt.Sprintf("%s.%d.tmp", path, os.Getpid()) }
-
-// isTemporary is a name that Temporary gives, or os.CreateTemp with *.tmp.
-var isTemporary = regexp.MustCompile(`^(.+)\.[0-9]+\.tmp$`)
-
-// abandoned is for how long nobody has written to a temporary whose process is gone. It
-// takes a moment to write one, and nothing comes between that and its new name; the
-// rest is for clocks of two machines that differ. Its process cannot be asked: the number
-// may be one of another machine, or of another container, that shares the directory.
-const abandoned = 10 * time.Minute
-
-// Abandoned are the temporaries in a directory that processes have left which were
-// killed, of what is called so.
-func Abandoned(dir string, called func(name string) bool) (left []fs.DirEntry) {
-	entries, _ := os.ReadDir(dir) // of one that cannot be read nothing can be removed
-	for _, e := range entries {
-		m := isTemporary.FindStringSubmatch(e.Name())
-		if m == nil || !called(m[1]) {
-			continue
-		}
-		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > abandoned {
-			left = append(left, e)
-		}
-	}
-	return left
-}
-
-// Sweep removes what is left of a file that was to be written.
-func Sweep(path string) {
-	dir, name := filepath.Split(path)
-	dir = filepath.Clean(dir)
-	for _, e := range Abandoned(dir, func(of string) bool { return of == name }) {
-		if e.Type().IsRegular() {
-			os.Remove(filepath.Join(dir, e.Name()))
-		}
-	}
+	return rundir.WriteJSON(filepath.Join(dir, File), there)
 }
 
 // Read reads the document of a directory of results. The files that it names
@@ -211,7 +142,7 @@ func (x *Counterexample) Schedule() string {
 	if x.Shrunk != "" {
 		file = x.Shrunk
 	}
-	return filepath.Join(filepath.Dir(file), ScheduleFile)
+	return filepath.Join(filepath.Dir(file), rundir.ScheduleFile)
 }
 
 // copied is a copy, which shares nothing, of what can be written as JSON and

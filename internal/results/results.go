@@ -20,14 +20,6 @@ const Schema = 1
 // File is the name of the document that a directory of results holds.
 const File = "result.json"
 
-// The files of a run that is kept.
-const (
-	HistoryFile  = "history.jsonl"
-	ScheduleFile = "schedule.json"
-	VerdictFile  = "verdict.json"
-	StoryFile    = "story.txt"
-)
-
 // Head is what a document of any command begins with: what was asked, of what,
 // and the answer in a word.
 type Head struct {

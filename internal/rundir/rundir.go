@@ -1,0 +1,142 @@
+// Package rundir keeps the files of a run in a directory: begins it, writes it, replaces
+// it, removes it and copies it.
+package rundir
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/layout"
+	"github.com/lockcheck/lockcheck/report"
+)
+
+// The files of a run.
+const (
+	HistoryFile  = "history.jsonl"
+	ScheduleFile = "schedule.json"
+	VerdictFile  = "verdict.json"
+	StoryFile    = "story.txt"
+)
+
+// Files are the files of a run, in the order in which they are removed.
+var Files = []string{StoryFile, VerdictFile, HistoryFile, ScheduleFile}
+
+// WriteError says that the file system refused to write a file. Other errors of this
+// package are bugs.
+type WriteError struct{ Err error }
+
+func (e *WriteError) Error() string { return e.Err.Error() }
+
+func (e *WriteError) Unwrap() error { return e.Err }
+
+// writeError wraps err, unless it is nil.
+func writeError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &WriteError{err}
+}
+
+// Begin makes the directory of a run that is about to start, removes the files of an
+// earlier run, and writes the schedule. It returns the history's file, which is empty.
+func Begin(dir string, plan *harness.Plan) (*os.File, error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, writeError(err)
+	}
+	if err := Clear(dir); err != nil {
+		return nil, err
+	}
+	var schedule bytes.Buffer
+	if err := plan.Write(&schedule); err != nil {
+		return nil, err
+	}
+	if err := WriteFile(filepath.Join(dir, ScheduleFile), schedule.Bytes()); err != nil {
+		return nil, writeError(err)
+	}
+	f, err := os.Create(filepath.Join(dir, HistoryFile))
+	return f, writeError(err)
+}
+
+// Save writes the files of a run to a directory, each in one step.
+func Save(dir string, j *harness.Judged) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return writeError(err)
+	}
+	var events, schedule, story bytes.Buffer
+	if err := history.Encode(&events, j.History); err != nil {
+		return err
+	}
+	if err := j.Plan.Write(&schedule); err != nil {
+		return err
+	}
+	if err := report.Story(&story, j.History, j.Verdicts, StoryOptions(j)); err != nil {
+		return err
+	}
+	doc := NewVerdict(j.Verdicts, j.Reached)
+	if doc.Shrunk = j.Plan.Shrunk; doc.Shrunk != nil {
+		fmt.Fprintf(&story, "\n%s.\n", layout.Wrap(9, doc.Shrunk.String()))
+	}
+	doc.Schedule = Digest(schedule.Bytes())
+	verdict, err := json.MarshalIndent(doc, "", " ")
+	if err != nil {
+		return err
+	}
+	return Write(dir, map[string][]byte{
+		HistoryFile: events.Bytes(), ScheduleFile: schedule.Bytes(), VerdictFile: append(verdict, '\n'), StoryFile: story.Bytes(),
+	})
+}
+
+// Write writes files, by their names, to a directory, which it makes if it is missing.
+func Write(dir string, files map[string][]byte) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return writeError(err)
+	}
+	for name, data := range files {
+		if err := WriteFile(filepath.Join(dir, name), data); err != nil {
+			return writeError(err)
+		}
+	}
+	return nil
+}
+
+// Clear removes the files of a run from a directory. Other files stay.
+func Clear(dir string) error {
+	for _, file := range Files {
+		if err := os.Remove(filepath.Join(dir, file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return writeError(err)
+		}
+	}
+	return nil
+}
+
+// Remove removes the files of a run, and the directory if nothing else is in it.
+func Remove(dir string) error {
+	err := Clear(dir)
+	os.Remove(dir)
+	return err
+}
+
+// Copy copies the files of a run that are in one directory to another. It replaces a run
+// that is there.
+func Copy(dir, to string) error {
+	files := map[string][]byte{}
+	for _, name := range Files {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err == nil {
+			files[name] = data
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	return Write(to, files)
+}
