@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/alltests"
 )
 
 // reference is what Porcupine says of the properties that it judges, in the order
@@ -38,7 +39,7 @@ func TestTheJudgesAgree(t *testing.T) {
 	// Both judges have to have said something definite of so many histories,
 	// for each property: of some, resource has nothing to compare.
 	want := 10_000
-	if testing.Short() {
+	if !alltests.Wanted() {
 		want = 100
 	}
 	compared := func() int {
@@ -87,7 +88,7 @@ func TestTheJudgesAgree(t *testing.T) {
 			t.Errorf("%s: Porcupine left %d of %d undecided", p, n.undecided, histories)
 		}
 		// Of few histories the shares are luck.
-		if !testing.Short() && (n.valid*200 < histories || n.violated*200 < histories) {
+		if alltests.Wanted() && (n.valid*200 < histories || n.violated*200 < histories) {
 			t.Errorf("%s: %d valid and %d violated of %d histories say little", p, n.valid, n.violated, histories)
 		}
 	}

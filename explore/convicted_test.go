@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/alltests"
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
@@ -58,7 +59,7 @@ func anything(lock string, seed uint64) *Settings {
 // runs whatever the seed.
 func TestFlawsShowSoon(t *testing.T) {
 	seeds := uint64(20)
-	if testing.Short() {
+	if !alltests.Wanted() {
 		seeds = 4
 	}
 	for _, f := range flaws {

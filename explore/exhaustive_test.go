@@ -12,6 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/alltests"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
@@ -85,7 +86,7 @@ func TestExhaustiveProvesAndRefutes(t *testing.T) {
 		{"redis-setnx-getset", "pause", []checker.Property{checker.Exclusion}, nil},
 		{"redis-setnx-getset-fixed", "pause", []checker.Property{checker.Exclusion, checker.Ownership}, nil},
 	} {
-		if testing.Short() && tt.fault != "none" {
+		if !alltests.Wanted() && tt.fault != "none" {
 			continue
 		}
 		b := exhaust(t, scope(tt.lock, tt.fault, 2, 1))
@@ -108,7 +109,7 @@ func TestExhaustiveProvesAndRefutes(t *testing.T) {
 // Three clients read a date that one of them died with, and two of them act on it.
 func TestThreeClientsRefuteADateThatIsReadTwice(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
+	if !alltests.Wanted() {
 		t.Skip(manyCoroutines)
 	}
 	b := exhaust(t, scope("redis-setnx-del-stale", "kill", 3, 1))
@@ -126,7 +127,7 @@ func TestPrunedAndPlainSearchAgree(t *testing.T) {
 	kinds := []string{"none", "pause", "kill", "restart-lost", "server-jump", "partition", "drop-reply"}
 	for _, lock := range append([]string{"redis-setnx-getset-fixed"}, redisLocks...) {
 		for _, kind := range kinds {
-			if testing.Short() && (lock != "redis-set-get-del" || kind != "none") {
+			if !alltests.Wanted() && (lock != "redis-set-get-del" || kind != "none") {
 				continue
 			}
 			s := scope(lock, kind, 2, 1)
@@ -154,7 +155,7 @@ func TestPrunedAndPlainSearchAgree(t *testing.T) {
 // broken, or find out before it does.
 func TestAConnectionThatIsBrokenIsFoundOutAtAnyTime(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
+	if !alltests.Wanted() {
 		return // ten seconds; in full it runs
 	}
 	s := scope("redis-setnx", "restart-lost", 2, 1)
@@ -239,7 +240,7 @@ func TestASearchRepeats(t *testing.T) {
 // What a search found replays from its file alone, to the same bytes.
 func TestWhatASearchFoundReplays(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
+	if !alltests.Wanted() {
 		t.Skip(manyCoroutines)
 	}
 	for _, lock := range redisLocks {
@@ -281,7 +282,7 @@ const manyCoroutines = "the race detector takes gigabytes for the coroutines of 
 
 // short is 1 with -short.
 func short() int {
-	if testing.Short() {
+	if !alltests.Wanted() {
 		return 1
 	}
 	return 0

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/internal/alltests"
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
@@ -14,12 +15,12 @@ func TestFlawsAreConvictedWithoutTheirScripts(t *testing.T) {
 	t.Parallel()
 	const limit = 20_000
 	seeds := 20
-	if testing.Short() {
+	if !alltests.Wanted() {
 		seeds = 2
 	}
 	for i := range catalogue.Exposures {
 		x := &catalogue.Exposures[i]
-		if testing.Short() && x.Lock != "redis-watchdog-blind" && x.Lock != "zk-children" {
+		if !alltests.Wanted() && x.Lock != "redis-watchdog-blind" && x.Lock != "zk-children" {
 			continue // the race detector has to see the search, not the flaws
 		}
 		t.Run(fmt.Sprintf("%s violates %s under %s", x.Lock, x.Shows, x.Under()), func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/alltests"
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
@@ -22,7 +23,7 @@ func TestWhatBreaksReachedItsHazard(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("LOCKCHECK_HAZARD_RUNS")); err == nil {
 		runs = n
 	}
-	if testing.Short() {
+	if !alltests.Wanted() {
 		runs = 10
 	}
 	calibration := calibrated(t)

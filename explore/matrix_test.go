@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/alltests"
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
@@ -181,7 +182,7 @@ func TestAnInterruptedMatrix(t *testing.T) {
 func TestTheCalibrationIsNotStale(t *testing.T) {
 	calibration := calibrated(t)
 	seeds, dear, locks := 20, 30.0, catalogue.Locks
-	if testing.Short() {
+	if !alltests.Wanted() {
 		dear, locks = 2, locks[:len(locks)/3]
 	}
 	var cells []*Cell

@@ -10,6 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/alltests"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/workloads"
@@ -28,7 +29,7 @@ type prefix struct {
 func TestEqualStatesHaveEqualFutures(t *testing.T) {
 	t.Parallel()
 	runs := 160 // of each of 30 batches
-	if testing.Short() {
+	if !alltests.Wanted() {
 		runs = 20
 	}
 	pairs, later := 0, map[checker.Property]int{} // violated after the two runs met
@@ -88,7 +89,7 @@ func TestEqualStatesHaveEqualFutures(t *testing.T) {
 		t.Error("too few runs met")
 	}
 	for _, p := range checker.Monitored {
-		if later[p] == 0 && !testing.Short() {
+		if later[p] == 0 && alltests.Wanted() {
 			t.Errorf("%s was never violated after two runs had met", p)
 		}
 	}

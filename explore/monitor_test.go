@@ -10,6 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/alltests"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/workloads"
@@ -90,7 +91,7 @@ func agree(t *testing.T, m *checker.Monitor, h *history.History, name string) []
 func TestTheMonitorAgreesWithTheJudge(t *testing.T) {
 	t.Parallel()
 	runs := 500 // of each of 30 batches
-	if testing.Short() {
+	if !alltests.Wanted() {
 		runs = 100
 	}
 	seen := map[checker.Property]int{}
@@ -145,7 +146,7 @@ func TestTheMonitorAgreesOnCases(t *testing.T) {
 func TestTheMonitorAgreesOnClientsThatEnd(t *testing.T) {
 	t.Parallel()
 	runs := 100
-	if testing.Short() {
+	if !alltests.Wanted() {
 		runs = 10
 	}
 	exits := 0

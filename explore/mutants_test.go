@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/internal/alltests"
 	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/locks"
 	"github.com/lockcheck/lockcheck/stores/redis"
@@ -268,9 +269,9 @@ func TestMutantsAreConvicted(t *testing.T) {
 			cells := cellsOf(t, defaults(cmp.Or(tt.lease, 10*time.Second), 1000), lock, like)
 			if tt.in != nil {
 				cells = slices.DeleteFunc(cells, func(c *Cell) bool {
-					return !slices.Contains(tt.in, c.Fault) || testing.Short() && c.Fault != tt.in[0]
+					return !slices.Contains(tt.in, c.Fault) || !alltests.Wanted() && c.Fault != tt.in[0]
 				})
-			} else if testing.Short() {
+			} else if !alltests.Wanted() {
 				for _, c := range cells {
 					c.Runs, c.Least = min(c.Runs, 50), min(c.Least, 50)
 				}

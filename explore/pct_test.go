@@ -12,6 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/alltests"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
@@ -31,7 +32,7 @@ func written(t *testing.T, h *history.History) []byte {
 func TestARecordOfPCTIsReplayedWithoutIt(t *testing.T) {
 	t.Parallel()
 	runs := 16
-	if testing.Short() {
+	if !alltests.Wanted() {
 		runs = 3
 	}
 	for _, lock := range catalogue.Locks {
@@ -105,7 +106,7 @@ func TestPCTFindsWhatNeedsARareOrder(t *testing.T) {
 func TestPCTAccusesNobodyWithoutAFault(t *testing.T) {
 	t.Parallel()
 	runs := 2_000
-	if testing.Short() {
+	if !alltests.Wanted() {
 		runs = 50
 	}
 	for _, lock := range catalogue.Locks {
@@ -169,7 +170,7 @@ func TestTheStepsOfARunAreForeseen(t *testing.T) {
 	buffer := harness.NewBuffer(sim.Simulator)
 	defer buffer.Close()
 	for i, lock := range catalogue.Locks {
-		if testing.Short() && i%8 != 0 {
+		if !alltests.Wanted() && i%8 != 0 {
 			continue
 		}
 		s := known{lock: lock.ID, fault: "pause"}.settings(harness.PCT, 1)

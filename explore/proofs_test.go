@@ -12,6 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/alltests"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
@@ -42,7 +43,7 @@ func searchable() (list []*Settings) {
 // the searches have the time that they need, and the table is printed that
 // docs/exhaustive.md has.
 func TestRandomRefutesNoProof(t *testing.T) {
-	if testing.Short() {
+	if !alltests.Wanted() {
 		t.Skip(manyCoroutines)
 	}
 	runs, err := strconv.Atoi(os.Getenv("LOCKCHECK_PROOF_RUNS"))

@@ -10,6 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/alltests"
 	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/sim"
@@ -105,7 +106,7 @@ func TestTheReferenceLockIsNeverConvicted(t *testing.T) {
 		runs     int
 	}{{harness.Random, 20_000}, {harness.PCT, 6_000}} {
 		t.Run(cmp.Or(tt.strategy, "random"), func(t *testing.T) {
-			if testing.Short() {
+			if !alltests.Wanted() {
 				tt.runs /= 20
 			}
 			neverConvicted(t, tt.strategy, tt.runs)

@@ -12,6 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/alltests"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
@@ -42,7 +43,7 @@ func firstOf(tb testing.TB, s *Settings, r *Result, p checker.Property) *harness
 // enough is how many runs show what there is to shrink. Shrinking has no
 // goroutines, so the race detector need not see all of it.
 func enough() int {
-	if testing.Short() {
+	if !alltests.Wanted() {
 		return 250
 	}
 	return 1000
@@ -81,7 +82,7 @@ func TestWhatIsShrunkIsNoLongerThanTheCatalogue(t *testing.T) {
 	t.Parallel()
 	documented, covered := map[string]bool{}, map[string]bool{}
 	for i, c := range catalogue.Cases {
-		if c.Kind != catalogue.Violation || testing.Short() && i%24 != 0 {
+		if c.Kind != catalogue.Violation || !alltests.Wanted() && i%24 != 0 {
 			continue
 		}
 		documented[c.Setup.Lock] = true
@@ -120,7 +121,7 @@ func TestWhatIsShrunkIsNoLongerThanTheCatalogue(t *testing.T) {
 			}
 		}
 	}
-	if testing.Short() {
+	if !alltests.Wanted() {
 		return
 	}
 	for _, l := range catalogue.Locks {
@@ -147,7 +148,7 @@ func TestWhatIsShrunkReplaysFromItsFile(t *testing.T) {
 		{"redis-set-del", "pause", checker.LeaseExclusion},
 		{"redis-set-get-del", "partition", checker.Ownership},
 	} {
-		if i > 1 && testing.Short() {
+		if i > 1 && !alltests.Wanted() {
 			break
 		}
 		j := violation(t, underFault(f.lock, f.fault, 7), f.property)
@@ -195,7 +196,7 @@ func TestARecordIsShrunk(t *testing.T) {
 		{"redis-set-get-del", "partition", checker.Ownership},
 		{"redis-set-lua", "pause", checker.Exclusion},
 	} {
-		if i > 1 && testing.Short() {
+		if i > 1 && !alltests.Wanted() {
 			break
 		}
 		settings := underFault(f.lock, f.fault, 7)

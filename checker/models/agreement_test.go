@@ -11,11 +11,12 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/alltests"
 )
 
 // compared is how often each model's judges are compared.
 func compared() int {
-	if testing.Short() {
+	if !alltests.Wanted() {
 		return 200
 	}
 	return 10_000
@@ -137,7 +138,7 @@ func agree(t *testing.T, m Model, opts Options, want int) {
 	if undecided*100 > valid+violated {
 		t.Errorf("Porcupine left %d undecided", undecided)
 	}
-	if !testing.Short() && (valid*100 < want || violated*100 < want) {
+	if alltests.Wanted() && (valid*100 < want || violated*100 < want) {
 		t.Errorf("%d valid and %d violated say little", valid, violated)
 	}
 }

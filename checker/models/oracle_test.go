@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/alltests"
 )
 
 // The oracle judges a history by trying everything: which operations without
@@ -569,7 +570,7 @@ func (c *chaos) answer(p *chaotic) {
 func TestTheOracleAgrees(t *testing.T) {
 	t.Parallel()
 	histories := 3000
-	if testing.Short() {
+	if !alltests.Wanted() {
 		histories = 100
 	}
 	for _, name := range []string{"owner-mutex", "mutex", "fenced-mutex", "reentrant-mutex", "reentrant-mutex=2", "reentrant-fenced-mutex", "rw-mutex", "semaphore=2"} {

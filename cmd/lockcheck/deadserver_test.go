@@ -46,6 +46,7 @@ func midway(t *testing.T, api *dockerapi.Client, pid int, out, last string, ende
 // A server that somebody kills is not the lock's doing, though all clients come to
 // their end without it: the run is tried again, and nobody waits in vain in it.
 func TestAServerThatIsKilledFromOutsideConvictsNobody(t *testing.T) {
+	t.Parallel()
 	path := binary(t)
 	api, err := dockerapi.New(dockerapi.FromEnv)
 	if err != nil {

@@ -164,6 +164,7 @@ func TestKill9LeavesNothingThatCleanDoesNotRemove(t *testing.T) {
 }
 
 func TestAStrangersWorkerGoesThroughTheSameFaults(t *testing.T) {
+	t.Parallel()
 	dockertest.Program(t, "python3")
 	lockcheck := binary(t)
 	worker := "python3 ../../examples/workers/python/worker.py"
@@ -185,6 +186,7 @@ func TestAStrangersWorkerGoesThroughTheSameFaults(t *testing.T) {
 }
 
 func TestAWorkerThatMakesNoSenseEndsNothingButItsOwnOperation(t *testing.T) {
+	t.Parallel()
 	dockertest.Program(t, "python3")
 	lockcheck, dir := binary(t), t.TempDir()
 	script := filepath.Join(dir, "worker.py")
@@ -221,6 +223,7 @@ for line in sys.stdin:
 
 // A worker that counts wrong, or speaks another protocol, proves nothing of its lock.
 func TestAWorkerThatDoesNotKeepToTheProtocol(t *testing.T) {
+	t.Parallel()
 	dockertest.Program(t, "python3")
 	lockcheck := binary(t)
 	for _, tt := range []struct{ name, does, want string }{
@@ -260,6 +263,7 @@ func TestAFaultThatIsTooSlowForTheSessions(t *testing.T) {
 // A lock on an ensemble keeps what it promises while members die, and the leader
 // among them.
 func TestALockOnAnEnsembleThatLosesMembers(t *testing.T) {
+	t.Parallel()
 	lockcheck, out := binary(t), t.TempDir()
 	r := command(t, lockcheck, "run", "zk-recipe", "--on", "docker", "--fault", "failover", "--runs", "3", "--fencing",
 		"--promise", "fencing,resource,ownership,liveness", "--out", out)
@@ -325,6 +329,7 @@ func TestTheExampleWorkerSurvivesAFailover(t *testing.T) {
 // A lock whose release removes whatever entry is there passes no suite: a lease ran
 // out while its client held, and that either shows it or the cell is not tested.
 func TestABrokenWorkerPassesNoSuite(t *testing.T) {
+	t.Parallel()
 	dockertest.Program(t, "python3")
 	lockcheck, dir := binary(t), t.TempDir()
 	script, err := filepath.Abs(filepath.Join("testdata", "setnx.py"))

@@ -168,6 +168,7 @@ func TestMistakesInASuite(t *testing.T) {
 // breaks its promise, and the suite says so, tells the story, and keeps the
 // counterexample; when the line is mended, that is replayed and passes.
 func TestAnEmptyFolderABrokenLineAndAMendedOne(t *testing.T) {
+	t.Parallel()
 	dockertest.Program(t, "python3")
 	lockcheck, dir := binary(t), t.TempDir()
 	inFolder(t, dir, lockcheck, "init").wants(t, held)

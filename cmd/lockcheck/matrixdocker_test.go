@@ -9,6 +9,7 @@ import (
 // A cell that must hold and one that must break, with a real server. Whether
 // the second is shown in this time is up to real time; nothing else may be.
 func TestTwoCellsOnDocker(t *testing.T) {
+	t.Parallel()
 	lockcheck, out := binary(t), t.TempDir()
 	r := command(t, lockcheck, "matrix", "redis-set-lua", "--fault", "none,kill", "--on", "docker", "--for", "6s", "--json", "--out", out)
 	r.wants(t, held)

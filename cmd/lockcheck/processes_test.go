@@ -11,17 +11,32 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
-// built is the command as people run it.
+// theCommand is built once for all tests. TestMain removes it.
+var theCommand struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+// built returns the path of the command.
 func built(t testing.TB) string {
 	t.Helper()
-	binary := filepath.Join(t.TempDir(), "lockcheck")
-	if text, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, text)
+	theCommand.once.Do(func() {
+		if theCommand.dir, theCommand.err = os.MkdirTemp("", "lockcheck-test-"); theCommand.err != nil {
+			return
+		}
+		if text, err := exec.Command("go", "build", "-o", theCommand.dir+string(filepath.Separator), ".").CombinedOutput(); err != nil {
+			theCommand.err = fmt.Errorf("%w\n%s", err, text)
+		}
+	})
+	if theCommand.err != nil {
+		t.Fatal(theCommand.err)
 	}
-	return binary
+	return filepath.Join(theCommand.dir, "lockcheck")
 }
 
 // One seed gives the same files and the same document to the byte in whatever

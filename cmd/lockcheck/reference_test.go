@@ -16,6 +16,7 @@ import (
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/alltests"
 	"github.com/lockcheck/lockcheck/internal/docker"
 	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
 	"github.com/lockcheck/lockcheck/internal/harness"
@@ -36,7 +37,9 @@ func TestMain(m *testing.M) {
 		return
 	}
 	os.Unsetenv("GITHUB_ACTIONS") // what tests do is no result of the job that they run in
-	os.Exit(m.Run())
+	code := m.Run()
+	os.RemoveAll(theCommand.dir)
+	os.Exit(code)
 }
 
 // The reference lock, on workers: right by construction, like its twin in
@@ -133,9 +136,10 @@ func (l referenceLease) Release(context.Context) error {
 // The judge raises no false alarm over what real processes see: for a minute,
 // under every fault, a lock that cannot be wrong is never convicted.
 func TestTheReferenceLockIsNeverConvictedOnWorkers(t *testing.T) {
+	t.Parallel()
 	dockertest.Require(t)
 	limit := time.Minute
-	if testing.Short() {
+	if !alltests.Wanted() {
 		limit = 5 * time.Second
 	}
 	socket := filepath.Join(t.TempDir(), "reference")

@@ -11,6 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/alltests"
 	"github.com/lockcheck/lockcheck/internal/docker"
 	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/locks"
@@ -115,7 +116,7 @@ func TestExpiryAndUnownedRelease(t *testing.T) {
 func TestNoByteLeavesAStoppedClient(t *testing.T) {
 	t.Parallel()
 	times := 1000
-	if testing.Short() {
+	if !alltests.Wanted() {
 		times = 50
 	}
 	w := &witness{}

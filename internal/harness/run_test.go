@@ -15,6 +15,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/alltests"
 	"github.com/lockcheck/lockcheck/internal/env"
 	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/workloads"
@@ -46,7 +47,7 @@ func randomPlan(lock, fault string, seed uint64) *Plan {
 // quarter of them, others for other locks.
 func applicable(lock catalogue.Lock) []faults.Fault {
 	apply := slices.DeleteFunc(faults.All(), func(f faults.Fault) bool { return lock.Applies(f, catalogue.Server{}) != nil })
-	if !testing.Short() {
+	if alltests.Wanted() {
 		return apply
 	}
 	var few []faults.Fault
@@ -72,7 +73,7 @@ func encoded(t *testing.T, p *Plan) string {
 // seeds are a test's n, and a fifth of them under the race detector: a run is one
 // goroutine at a time, so that it has little to see.
 func seeds(n uint64) uint64 {
-	if testing.Short() {
+	if !alltests.Wanted() {
 		return n / 5
 	}
 	return n

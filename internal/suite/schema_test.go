@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v4"
 	"pgregory.net/rapid"
 
+	"github.com/lockcheck/lockcheck/internal/alltests"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/workloads"
@@ -270,7 +271,7 @@ func TestSchemaAndParseAgree(t *testing.T) {
 		}
 	})
 	t.Logf("%d documents were right, %d wrong", good, wrong)
-	if !testing.Short() && (good < 5 || wrong < 5) {
+	if alltests.Wanted() && (good < 5 || wrong < 5) {
 		t.Error("too few of one kind to show anything")
 	}
 }

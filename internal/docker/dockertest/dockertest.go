@@ -3,33 +3,51 @@ package dockertest
 
 import (
 	"context"
-	"os"
 	"os/exec"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/alltests"
 	"github.com/lockcheck/lockcheck/internal/docker"
 )
 
-// Require lets a test go on where there is a Docker engine. Elsewhere it is
-// skipped, unless LOCKCHECK_DOCKER is "require": then it fails.
+// Require skips a test that needs real servers unless LOCKCHECK_TESTS is "all", and
+// there is a Docker engine.
 //
-// Packages whose tests use Docker take turns on this machine: from the first
-// call on until the process ends, those of others wait. What a package does
-// without Docker would keep the clocks of another's servers waiting.
+// Packages whose tests use Docker take turns on this machine: from the first call until
+// the process ends, tests of other packages wait. Otherwise the work of one package
+// would slow down the clocks of another's servers.
 func Require(t testing.TB) {
+	t.Helper()
+	if !alltests.Wanted() {
+		t.Skip("needs real servers: LOCKCHECK_TESTS=all runs it")
+	}
+	engine(t)
+}
+
+// Sample is Require for the few tests with real servers that run by default, and not
+// with LOCKCHECK_TESTS=all, where other tests do the same and more.
+func Sample(t testing.TB) {
+	t.Helper()
+	if testing.Short() || alltests.Wanted() {
+		t.Skip("a sample of the tests with real servers: it runs neither with -short nor with LOCKCHECK_TESTS=all")
+	}
+	engine(t)
+}
+
+// engine skips a test if there is no Docker engine, and waits for its turn.
+func engine(t testing.TB) {
 	t.Helper()
 	if err := docker.Available(t.Context()); err != nil {
 		absent(t, err)
 	}
-	if err := takeTurn(); err != nil {
+	if err := takeTurn(func() { t.Log("waits for tests of another process that use Docker") }); err != nil {
 		t.Fatalf("wait for other tests that use Docker: %v", err)
 	}
 }
 
-// Program lets a test that needs a program of this machine go on where it is
-// installed. Elsewhere it is skipped, unless LOCKCHECK_DOCKER is "require".
+// Program skips a test that needs a program which is not installed.
 func Program(t testing.TB, name string) {
 	t.Helper()
 	if _, err := exec.LookPath(name); err != nil {
@@ -37,12 +55,12 @@ func Program(t testing.TB, name string) {
 	}
 }
 
-// absent ends a test that lacks something: nothing is skipped where everything
-// is required.
+// absent ends a test that lacks something: it skips the test, or fails it if all tests
+// are wanted.
 func absent(t testing.TB, err error) {
 	t.Helper()
-	if os.Getenv("LOCKCHECK_DOCKER") == "require" {
-		t.Fatalf("LOCKCHECK_DOCKER=require: %v", err)
+	if alltests.Wanted() {
+		t.Fatalf("LOCKCHECK_TESTS=all: %v", err)
 	}
 	t.Skip(err)
 }
