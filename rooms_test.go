@@ -20,7 +20,7 @@ const module = "github.com/lockcheck/lockcheck/"
 
 // rooms are the packages from the ground up: each may import those before it.
 var rooms = []string{
-	"examples",
+	"examples", "internal/alltests",
 	"history", "history/formats", "checker", "checker/models", "locks", "internal/lockstest",
 	"stores/redis", "internal/stores/redis/client", "internal/stores/redis/model", "internal/stores/redis/porttest",
 	"stores/zookeeper", "internal/stores/zookeeper/jute", "internal/stores/zookeeper/client", "internal/stores/zookeeper/model", "internal/stores/zookeeper/porttest",

@@ -27,7 +27,7 @@ type Measured struct {
 	Never int `json:"never"`
 }
 
-// Calibration is what `lockcheck matrix --calibrate` measured and wrote.
+// Calibration is what TestTheCalibrationIsNotStale of package explore measured and wrote.
 type Calibration struct {
 	Format int           `json:"lockcheck_calibration"`
 	Seeds  int           `json:"base_seeds"` // for each lock, fault and code

@@ -137,10 +137,6 @@ var documents = []document{
 }`}},
 	},
 	{
-		title: "Flaws", root: goType{command, "flawsDocument"},
-		about: "`lockcheck bench flaws`: how soon random runs find what is wrong with a lock. It takes minutes.",
-	},
-	{
 		title: "Version", root: goType{command, "versionDocument"},
 		about: "`lockcheck version`: the release, and what the build knows of the source that it was made from.",
 		shows: []example{{"lockcheck version --json", `

@@ -54,25 +54,25 @@ func holdPage(t *testing.T, page, want string) {
 	}
 }
 
-// The page has a line for everything that bench flaws looks for, and all of it
-// was found. It takes minutes to measure: lockcheck bench flaws.
+// The page has a line for each flaw, and all flaws were found. It takes minutes to measure
+// them: go test ./explore -run TestFlawsAreConvicted -update.
 func TestTheFlawsOfThePage(t *testing.T) {
 	text, err := os.ReadFile("random.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := strings.Cut(string(text), "<!-- bench flaws -->\n\n")
+	_, table, _ := strings.Cut(string(text), "<!-- flaws -->\n\n")
 	table, _, ends := strings.Cut(table, "\n\n<!-- end -->")
 	lines := strings.Split(table, "\n")
 	if !ends || len(lines) != 1+len(catalogue.Exposures) {
-		t.Fatalf("%d lines, want a head and %d: lockcheck bench flaws", len(lines), len(catalogue.Exposures))
+		t.Fatalf("%d lines, want a head and %d: go test ./explore -run TestFlawsAreConvicted -update", len(lines), len(catalogue.Exposures))
 	}
 	for i, line := range lines[1:] {
 		x := &catalogue.Exposures[i]
 		fields := strings.Fields(line)
 		n := max(0, len(fields)-2)
 		if got, want := strings.Join(fields[:n], " "), fmt.Sprintf("%s %s %s", x.Lock, x.Under(), x.Shows); got != want {
-			t.Errorf("%q, want %q: lockcheck bench flaws", got, want)
+			t.Errorf("%q, want %q: go test ./explore -run TestFlawsAreConvicted -update", got, want)
 		}
 		for _, figure := range fields[n:] {
 			if runs, err := strconv.Atoi(strings.ReplaceAll(figure, ",", "")); err != nil || runs < 1 || runs > 20_000 {

@@ -2,10 +2,13 @@ package explore
 
 import (
 	"fmt"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/internal/alltests"
+	numbers "github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
@@ -15,21 +18,20 @@ func TestFlawsAreConvictedWithoutTheirScripts(t *testing.T) {
 	t.Parallel()
 	const limit = 20_000
 	seeds := 20
-	if !alltests.Wanted() {
+	if !alltests.Wanted() && !*update {
 		seeds = 2
 	}
+	const row = "    %-29s %-17s %-16s %6s %6s\n"
+	table := fmt.Sprintf(row, "lock", "under", "violates", "median", "worst")
 	for i := range catalogue.Exposures {
 		x := &catalogue.Exposures[i]
-		if !alltests.Wanted() && x.Lock != "redis-watchdog-blind" && x.Lock != "zk-children" {
+		if !alltests.Wanted() && !*update && x.Lock != "redis-watchdog-blind" && x.Lock != "zk-children" {
 			continue // the race detector has to see the search, not the flaws
 		}
 		t.Run(fmt.Sprintf("%s violates %s under %s", x.Lock, x.Shows, x.Under()), func(t *testing.T) {
-			list, err := Convict(t.Context(), sim.Simulator, catalogue.Exposures[i:i+1], seeds, limit, 0, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			c := &list[0]
+			c := convict(t, x, seeds, limit)
 			t.Logf("median %d, worst %d runs", c.Median(), c.Worst())
+			table += fmt.Sprintf(row, x.Lock, x.Under(), x.Shows, numbers.Thousands(c.Median()), numbers.Thousands(c.Worst()))
 			if n := c.Missed(); n > 0 {
 				t.Errorf("not found from %d of %d seeds", n, seeds)
 			}
@@ -48,5 +50,26 @@ func TestFlawsAreConvictedWithoutTheirScripts(t *testing.T) {
 				t.Errorf("%s violates it, too, in run %d", c.Sound, run)
 			}
 		})
+	}
+	if *update && !t.Failed() {
+		writeFlaws(t, table)
+	}
+}
+
+// writeFlaws puts the table into docs/random.md.
+func writeFlaws(t *testing.T, table string) {
+	t.Helper()
+	const page, begin, end = "../docs/random.md", "<!-- flaws -->\n\n", "\n<!-- end -->"
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, begins := strings.Cut(string(text), begin)
+	_, tail, ends := strings.Cut(rest, end)
+	if !begins || !ends {
+		t.Fatalf("%s has no place for the table", page)
+	}
+	if err := os.WriteFile(page, []byte(head+begin+table+end+tail), 0o666); err != nil {
+		t.Fatal(err)
 	}
 }

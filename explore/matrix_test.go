@@ -9,7 +9,6 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
-	"github.com/lockcheck/lockcheck/internal/alltests"
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
@@ -174,41 +173,5 @@ func TestAnInterruptedMatrix(t *testing.T) {
 	}
 	if runs < 1 || runs > 1000 || !slices.Contains(whole, false) {
 		t.Errorf("%d runs were done, whole %v", runs, whole)
-	}
-}
-
-// The calibration is stale when what it takes to find something has changed: then
-// lockcheck matrix --calibrate has to measure again.
-func TestTheCalibrationIsNotStale(t *testing.T) {
-	calibration := calibrated(t)
-	seeds, dear, locks := 20, 30.0, catalogue.Locks
-	if !alltests.Wanted() {
-		dear, locks = 2, locks[:len(locks)/3]
-	}
-	var cells []*Cell
-	for _, lock := range locks {
-		for _, c := range cellsOf(t, defaults(10*time.Second, 1000), lock, lock.ID) {
-			if !slices.ContainsFunc(calibration.Found, func(m catalogue.Measured) bool {
-				return m.Lock == c.Lock && m.Fault == c.Fault && m.Mean > dear
-			}) && !c.Expect.Holds() && !c.Inherited() {
-				cells = append(cells, c)
-			}
-		}
-	}
-	found, err := Calibrate(t.Context(), sim.Simulator, cells, seeds, 0, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, now := range found {
-		i := slices.IndexFunc(calibration.Found, func(m catalogue.Measured) bool {
-			return m.Lock == now.Lock && m.Fault == now.Fault && m.Code == now.Code
-		})
-		// Twenty base seeds of two hundred: the mean of so few is off by a quarter.
-		if then := calibration.Found[i]; now.Mean > 2*then.Mean+1 || now.Mean < then.Mean/2-1 {
-			t.Errorf("%s of %s under %s takes %.1f runs, and took %.1f: lockcheck matrix --calibrate", now.Code, now.Lock, now.Fault, now.Mean, then.Mean)
-		}
-	}
-	if len(found) < 10 {
-		t.Errorf("only %d codes were measured", len(found))
 	}
 }

@@ -23,7 +23,6 @@ var benches = []struct {
 	{"contention", (*app).contention},
 	{"herd", (*app).herd},
 	{"fairness", (*app).fairness},
-	{"flaws", (*app).flaws},
 }
 
 type benchFlags struct {
@@ -42,7 +41,7 @@ func (a *app) benchCommand() *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "bench " + strings.Join(names, "|"),
-		Short: "Measure what a lock costs, and how soon a flaw is found",
+		Short: "Measure what a lock costs",
 		Long: `Measures, where other commands judge whether a lock holds.
 
 contention: clients want one lock (redis-set-lua) all the time, and wait for it
@@ -63,16 +62,11 @@ just before its lease ends), or one done right (mysql-fair-fixed). Measured are
 the acquisitions out of turn, how often each client was overtaken, the longest
 wait, and what the worst off got: what docs/fairness.md shows and explains.
 
-flaws: how many runs with random faults it takes to find what is wrong with each
-flawed variant of a lock (those that list says a flaw of), and each property
-that the published locks on ZooKeeper break, from 20 base seeds: the median and
-the worst. Exit 1 if one of them is not found in 20,000 runs.
-
-The tables of contention, herd and fairness are printed, and written with their
-picture below --out, as contention.md and contention-sim.svg or
-contention-docker.svg, or herd.md and so on; a page that is there keeps what it
-says elsewhere. In sim, time is virtual, and the same command gives the same
-files. On docker only ratios of times mean something.`,
+The tables are printed, and written with their picture below --out, as
+contention.md and contention-sim.svg or contention-docker.svg, or herd.md and so
+on. A page that is there keeps its other text. In sim, time is virtual, and the
+same command gives the same files. On docker only ratios of times mean
+something.`,
 		Example: `  lockcheck bench contention
   lockcheck bench contention --on docker
   lockcheck bench contention --clients 2,20,200 --for 10m

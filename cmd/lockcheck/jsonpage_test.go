@@ -262,7 +262,6 @@ func TestThePageOfJSONIsWhatIsPrinted(t *testing.T) {
 func TestThePageOfJSONHasWhatIsRarelyPrinted(t *testing.T) {
 	p := readJSONPage(t)
 	for section, doc := range map[string]any{
-		"flaws": flawsDocument{Flaws: []flawResult{{Like: "another", Flaw: "it waits", Faults: []string{"pause"}, Does: "finally"}}},
 		"init":  initDocument{Files: []string{"lockcheck.yaml"}},
 		"clean": cleanDocument{Removed: []string{"container 1"}},
 		"herds": herdDocument{Cores: 2, Load: []float64{0, 0.5}, Cells: []herdCell{}, Growth: []herdGrowth{{}}},

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 	"time"
 
@@ -15,19 +14,16 @@ import (
 
 // matrixFlags are the flags of matrix.
 type matrixFlags struct {
-	place     placeFlags
-	faults    []string
-	seed      uint64
-	runs      int
-	limit     time.Duration
-	jobs      int
-	holding   bool
-	markdown  bool
-	shrink    bool // what was expected, too
-	calibrate bool
-	file      string // that a calibration is written to
-	date      string
-	shard     explore.Shard
+	place    placeFlags
+	faults   []string
+	seed     uint64
+	runs     int
+	limit    time.Duration
+	jobs     int
+	holding  bool
+	markdown bool
+	shrink   bool // what was expected, too
+	shard    explore.Shard
 }
 
 func (a *app) matrixCommand() *cobra.Command {
@@ -63,9 +59,6 @@ takes on average (docs/random.md).`,
 	fl.BoolVar(&f.holding, "holding", false, "only the cells that must hold, a slow hand-over aside")
 	fl.BoolVar(&f.markdown, "markdown", false, "print a table for a pull request, with the reasons")
 	fl.BoolVar(&f.shrink, "shrink", false, "keep and shrink a run of every cell that broke, not only of what was not expected")
-	fl.BoolVar(&f.calibrate, "calibrate", false, "measure how many runs it takes to find what must be found, and write it down")
-	fl.StringVar(&f.file, "calibration", calibrationPath, "the `file` to write it to")
-	fl.StringVar(&f.date, "date", "", "the `day` that a calibration bears (default: today)")
 	shardFlag(fl, &f.shard)
 	return cmd
 }
@@ -84,10 +77,8 @@ func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 	if err := f.validate(cmd); err != nil {
 		return err
 	}
-	if !f.calibrate { // which keeps nothing there
-		if err := a.ownPlace(cmd.Name(), f.shard); err != nil {
-			return err
-		}
+	if err := a.ownPlace(cmd.Name(), f.shard); err != nil {
+		return err
 	}
 	head := newHead(cmd, args)
 	head.Settings["seed"], head.Shards = strconv.FormatUint(f.seed, 10), results.Part(f.shard)
@@ -98,9 +89,6 @@ func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 	cells, absent, err := a.cells(p, args, f)
 	if err != nil {
 		return err
-	}
-	if f.calibrate {
-		return a.calibrate(p, cells, f)
 	}
 	m := &matrixOutcome{absent: absent, flags: f, place: p.name, lease: p.lease, head: head}
 	cells = m.shardOf(cells)
@@ -178,19 +166,10 @@ func (f *matrixFlags) validate(cmd *cobra.Command) error {
 		{f.markdown && cmd.Flag("json").Value.String() == "true", "--json and --markdown: one of them"},
 		{docker && cmd.Flags().Changed("runs"), "--runs is for sim; on docker --for says how long to look in each cell"},
 		{!docker && cmd.Flags().Changed("for"), "--for is for docker; in sim --runs says how many runs a cell has"},
-		{f.calibrate && slices.ContainsFunc([]string{"lease", "seed", "runs", "holding", "markdown", "shard"}, cmd.Flags().Changed), "--calibrate measures the default settings: leave out --lease, --seed, --runs, --holding, --markdown and --shard"},
-		{docker && f.calibrate, "--calibrate measures sim only: leave out --on docker"},
-		{!f.calibrate && f.date != "", "--date is the day of a calibration: it needs --calibrate"},
 	} {
 		if c.wrong {
 			return fail(usage, "%s", c.words)
 		}
 	}
-	if err := numbers(cmd.Flags().Changed, []number{{"runs", f.runs, harness.MostRuns}, {"jobs", f.jobs, harness.MostJobs}}); err != nil {
-		return err
-	}
-	if _, err := time.Parse(time.DateOnly, f.date); f.date != "" && err != nil {
-		return fail(usage, "--date %q: it has to be a day, as 2006-01-02", f.date)
-	}
-	return nil
+	return numbers(cmd.Flags().Changed, []number{{"runs", f.runs, harness.MostRuns}, {"jobs", f.jobs, harness.MostJobs}})
 }

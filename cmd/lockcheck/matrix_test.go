@@ -306,37 +306,11 @@ func TestMatrixIsUsedWrongly(t *testing.T) {
 		"--jobs 0":             "--jobs 0: it has to be at least 1",
 		"--for 3s":             "--for is for docker",
 		"--on docker --runs 3": "--runs is for sim",
-		"--date 2026-01-01":    "needs --calibrate",
-		"--calibrate --calibration nowhere/c.json":   "there is no folder nowhere here",
-		"--calibrate --lease 1s":                     "leave out --lease",
-		"--calibrate --date today":                   "it has to be a day",
 		"redis-setnx --holding --fault restart-lost": "none of these cells must hold",
 	} {
 		t.Run(args, func(t *testing.T) {
 			lockcheck(t, append([]string{"matrix", "--out", t.TempDir()}, strings.Fields(args)...)...).wants(t, usage, words)
 		})
-	}
-}
-
-// A calibration of some cells is written, with its day, and leaves the others.
-func TestCalibrating(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "calibration.json")
-	lockcheck(t, "matrix", "redis-set-lua", "--fault", "kill", "--calibrate", "--calibration", file, "--date", "2020-02-02", "--out", t.TempDir()).
-		wants(t, held, "Measured 1 code of 1 cell, 200 base seeds each")
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var written catalogue.Calibration
-	if err := json.Unmarshal(text, &written); err != nil {
-		t.Fatal(err)
-	}
-	calibrated, err := catalogue.Calibrated()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(written.Found) != len(calibrated.Found) || strings.Count(string(text), "2020-02-02") != 1 {
-		t.Errorf("%s", text)
 	}
 }
 

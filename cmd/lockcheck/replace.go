@@ -25,7 +25,6 @@ type marks struct {
 var (
 	testResults = marks{"file of test results", "<?xml", `<testsuites name="lockcheck `}
 	picture     = marks{"picture of lockcheck", "<!doctype html>", "<title>Porcupine</title>"}
-	calibration = marks{"calibration", "{", `"lockcheck_calibration"`}
 
 	besideSchedule = map[string]marks{ // by the name of the file
 		historyFile: {"history of lockcheck", `{"lockcheck":`, `"version":`},

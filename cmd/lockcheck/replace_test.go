@@ -49,7 +49,6 @@ func TestNoFileOfAnybodyIsReplaced(t *testing.T) {
 		{"suite --out mine", "mine/result.json is there, and no result of lockcheck"},
 		{"run redis-set-lua --fault none --runs 5 --out also", "also/result.json is there, and no result of lockcheck"},
 		{"matrix redis-set-lua --fault none --runs 5 --out mine", "mine/result.json is there, and no result of lockcheck"},
-		{"matrix redis-set-lua --fault kill --calibrate --calibration catalogue/mine.json", "it is there, and no calibration"},
 		{"check h.jsonl --html h.jsonl", "cannot write --html h.jsonl: it is there, and no picture of lockcheck"},
 		{"check h.jsonl --html page.html", "it is there, and no picture of lockcheck"},
 	} {

@@ -3,32 +3,32 @@ package explore
 import (
 	"context"
 	"slices"
-	"sync/atomic"
+	"testing"
 	"time"
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
-	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/internal/sim"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// Conviction is how long random runs looked, from several base seeds, until
-// they found what is wrong with a lock.
-type Conviction struct {
+// conviction is in how many random runs, from several base seeds, the flaw of a lock was
+// found.
+type conviction struct {
 	*catalogue.Exposure
 	Runs  []int // by base seed, the least first; more than Limit: it was not found
 	Limit int
 }
 
 // Median and Worst are of the runs that it took.
-func (c *Conviction) Median() int { return c.Runs[len(c.Runs)/2] }
+func (c *conviction) Median() int { return c.Runs[len(c.Runs)/2] }
 
 // Worst: see Median.
-func (c *Conviction) Worst() int { return c.Runs[len(c.Runs)-1] }
+func (c *conviction) Worst() int { return c.Runs[len(c.Runs)-1] }
 
 // Missed is from how many base seeds it was not found.
-func (c *Conviction) Missed() (n int) {
+func (c *conviction) Missed() (n int) {
 	for _, r := range c.Runs {
 		if r > c.Limit {
 			n++
@@ -37,32 +37,20 @@ func (c *Conviction) Missed() (n int) {
 	return n
 }
 
-// Convict looks for what exposures name, from each of seeds base seeds, for
-// limit runs at most. It knows nothing of the cases that document it. progress may
-// be nil; what there is when ctx ends is no conviction.
-func Convict(ctx context.Context, sim env.Simulator, exposures []catalogue.Exposure, seeds, limit, jobs int, progress func(done int)) ([]Conviction, error) {
-	list := make([]Conviction, len(exposures))
-	for i := range exposures {
-		list[i] = Conviction{Exposure: &exposures[i], Runs: make([]int, seeds), Limit: limit}
-	}
-	var done atomic.Int64
-	err := inParallel(ctx, sim, len(exposures)*seeds, jobs, func(i int, buffer *buffer) (err error) {
-		x, base := &list[i/seeds], i%seeds
-		if x.Runs[base], err = exposes(ctx, x.Exposure, x.Lock, uint64(1+base*apart), limit, buffer); err != nil {
-			return err
-		}
-		if n := done.Add(1); progress != nil {
-			progress(int(n))
-		}
-		return nil
+// convict looks for what an exposure names, from each of seeds base seeds, for limit runs
+// at most. It knows nothing of the cases that document it.
+func convict(t *testing.T, x *catalogue.Exposure, seeds, limit int) *conviction {
+	t.Helper()
+	c := &conviction{Exposure: x, Runs: make([]int, seeds), Limit: limit}
+	err := inParallel(t.Context(), sim.Simulator, seeds, 0, func(base int, buffer *buffer) (err error) {
+		c.Runs[base], err = exposes(t.Context(), x, x.Lock, uint64(1+base*baseDistance), limit, buffer)
+		return err
 	})
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
-	for i := range list {
-		slices.Sort(list[i].Runs)
-	}
-	return list, nil
+	slices.Sort(c.Runs)
+	return c
 }
 
 // exposes is the number of the first run of a lock that shows what x names: of
