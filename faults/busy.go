@@ -6,8 +6,8 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// Where faults strike where runs are dear. Programs that announce no points get
-// there, too.
+// Points at which faults strike in an environment where runs are expensive. Clients
+// that announce no points of their own reach these, too.
 var (
 	whileHolding = []Point{
 		{Op: history.Acquire, OK: true, After: true},
@@ -21,9 +21,9 @@ var (
 	}
 )
 
-// usual is how many faults of one kind a run has where runs are dear. Of a kind
-// that ends clients most have to stay; servers take long to come back.
-func (s *Scope) usual(f Fault) int {
+// defaultCount returns how many faults of one kind a run has where runs are expensive.
+// Most clients must survive a kind that ends clients; servers take long to come back.
+func (s *Scope) defaultCount(f Fault) int {
 	switch {
 	case s.Mixed:
 		return 6
@@ -35,16 +35,16 @@ func (s *Scope) usual(f Fault) int {
 	return 6
 }
 
-// busy draws a schedule for a place where runs are dear, so that one run shows
-// what many do elsewhere. In turn faults strike a holder, for longer than T where
-// that kind can; a client that asks or gives back; a holder, for as long as is drawn;
-// and at any time. They come one after another, each on another server, so that one
-// of them strikes the leader, and in the first part of the run: while others wait,
-// and with time left to heal.
+// busy draws a schedule for an environment where runs are expensive, so that one run
+// shows what many runs show elsewhere. In turn, faults strike a holder for longer than
+// T (if the kind can), a client that asks or releases, a holder for any length, and any
+// time. They come one after another, each on another server, so that one of them
+// strikes the leader. All are in the first three quarters of the run: clients still
+// wait then, and there is time to heal.
 func busy(s *Scope, f Fault, draw func(int64) int64) (schedule []Injection) {
 	count := s.Count
 	if count == 0 {
-		count = s.usual(f)
+		count = s.defaultCount(f)
 	}
 	first := draw(int64(len(s.Clients)))
 	server := draw(int64(len(s.Servers)))
@@ -53,7 +53,7 @@ func busy(s *Scope, f Fault, draw func(int64) int64) (schedule []Injection) {
 			f = s.Kinds[draw(int64(len(s.Kinds)))]
 		}
 		client := s.Clients[int(first+draw(int64(len(s.Clients))))%len(s.Clients)]
-		if f.Ends { // the same one dies once
+		if f.Ends { // no client dies twice
 			client = s.Clients[(int(first)+i)%len(s.Clients)]
 		}
 		in := Injection{Fault: f.Name}
@@ -70,11 +70,11 @@ func busy(s *Scope, f Fault, draw func(int64) int64) (schedule []Injection) {
 			in.Point = &p
 		}
 		f.complete(&in, s.Lease, long, draw)
-		struck := s.struck(f, client, (server+int64(i))%int64(len(s.Servers)), draw)
+		targets := s.targets(f, client, (server+int64(i))%int64(len(s.Servers)), draw)
 		if f.Need == NeedReplicas {
-			struck = struck[:1] // the others have to go on without it
+			targets = targets[:1] // the other servers must go on without it
 		}
-		for _, on := range struck {
+		for _, on := range targets {
 			in.On = on
 			schedule = append(schedule, in)
 		}
@@ -82,8 +82,8 @@ func busy(s *Scope, f Fault, draw func(int64) int64) (schedule []Injection) {
 	return schedule
 }
 
-// complete draws what is open of an injection. A long one lasts longer than T,
-// or puts off by more than that, if one of a few draws does.
+// complete draws what the injection leaves open. For a long one it draws up to 8 times,
+// until its duration or its amount exceeds T.
 func (f Fault) complete(in *Injection, t time.Duration, long bool, draw func(int64) int64) {
 	if f.Draw == nil {
 		return

@@ -4,7 +4,7 @@ import "time"
 
 var delay = Fault{
 	Name:  "delay",
-	Does:  "what is sent between a client and a server in 0.1–1 T arrives 0.1–2.5 T later",
+	Does:  "messages sent between a client and a server in 0.1–1 T arrive 0.1–2.5 T later",
 	On:    OnLink,
 	Stops: true,
 	Start: impair(Slow),
@@ -12,6 +12,6 @@ var delay = Fault{
 	Draw: func(in *Injection, t time.Duration, draw func(int64) int64) {
 		in.For = between(draw, t, 1, 10)
 		in.Amount = between(draw, t, 1, 25)
-		oneWay(in, draw)
+		drawDirection(in, draw)
 	},
 }

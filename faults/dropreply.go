@@ -11,6 +11,6 @@ var dropReply = Fault{
 	Heal:  restore,
 	Draw: func(in *Injection, t time.Duration, _ func(int64) int64) {
 		in.Direction = ToClient
-		in.For = t // to the first reply in this time
+		in.For = t // until the first reply in this time
 	},
 }

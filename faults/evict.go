@@ -4,7 +4,7 @@ import "time"
 
 var evict = Fault{
 	Name:   "evict",
-	Does:   "a server runs out of memory, and evicts what it may, for 0.1–0.5 T",
+	Does:   "a server runs out of memory, and evicts what it can, for 0.1–0.5 T",
 	On:     OnServer,
 	Need:   NeedMemory,
 	Shares: "full",

@@ -2,13 +2,13 @@ package faults
 
 import "time"
 
-// Extremes are the uses of f that go as far as it goes: one for each direction
-// in which it can, a clock's included, lasting as long as it can. Whom they act
-// on is left open. A search in which a fault may end early needs no others.
+// Extremes returns the uses of f that go as far as f goes: one for each direction of a
+// link or a clock, each lasting as long as it can. Injection.On stays empty. A search
+// in which a fault may end early needs no others.
 func (f Fault) Extremes(lease time.Duration) []Injection {
 	most := map[[2]int]Injection{}
 	var order [][2]int
-	// Every draw comes out lowest or highest; bits says which does what.
+	// Every draw returns its lowest or its highest value, as its bit in bits says.
 	for bits, more := 0, true; more; bits++ {
 		asked := 0
 		in := Injection{Fault: f.Name}
@@ -26,7 +26,7 @@ func (f Fault) Extremes(lease time.Duration) []Injection {
 		if !ok {
 			order = append(order, way)
 		}
-		if !ok || further(in, known) {
+		if !ok || exceeds(in, known) {
 			most[way] = in
 		}
 		more = bits+1 < 1<<asked
@@ -38,7 +38,7 @@ func (f Fault) Extremes(lease time.Duration) []Injection {
 	return list
 }
 
-func further(a, b Injection) bool {
+func exceeds(a, b Injection) bool {
 	if a.For != b.For {
 		return a.For > b.For
 	}

@@ -19,6 +19,6 @@ var failover = Fault{
 	},
 }
 
-// keeper is a Place with servers that answer only what is on their disk: those
-// die without losing anything.
+// keeper is a Place with servers that answer only from their disk: such a server loses
+// nothing when it dies.
 type keeper interface{ Keeps(server string) bool }

@@ -6,50 +6,48 @@ import (
 	"time"
 )
 
-// Fault is something that can go wrong, on its own: what it does to which
-// part of a place, and how it heals.
+// Fault is something that can go wrong on its own: what it does to a part of the
+// environment, and how it heals.
 type Fault struct {
 	Name string
-	Does string // in a line
+	Does string // one line
 	On   Target
-	Need Need // what the place must be able to do
-	// Ends says that its client never does anything again.
+	Need Need // what the environment must be able to do
+	// Ends: the client never does anything again.
 	Ends bool
-	// Shares names what faults in force on one host have in common: the first
-	// of them starts it, and only the last one ends it. "": each is on its own.
+	// Shares groups faults that act on one state of a host: the first of them in force
+	// starts it, the last one ends it. "": each acts on its own.
 	Shares string
-	// Alone says that it strikes its client and none of those that share a process
-	// with that one.
+	// Alone: it strikes its client, but not the clients in the same process.
 	Alone bool
-	// Stops says that it stops or cuts off a client, a server or a request, for
-	// a while or for good: a hand-over may then take its time.
+	// Stops: it stops or cuts off a client, a server or a request, for a while or for
+	// good. A handover may take its time then.
 	Stops bool
 
-	// Start makes it happen. Heal ends it: nil for a fault that is over at
-	// once or stays. hits is how many messages were touched; -1: it does not say.
+	// Start makes it happen. Heal ends it; nil for a fault that is over at once or
+	// stays. hits is how many messages were touched; -1: unknown.
 	Start func(p Place, id int, in Injection) error
 	Heal  func(p Place, id int, in Injection) (hits int, err error)
 
-	// Draw completes an injection for a random run: how long, how far, in
-	// which direction. T is the lease.
+	// Draw completes an injection of a random run: duration, amount, direction. t is
+	// the lease T.
 	Draw func(in *Injection, t time.Duration, draw func(n int64) int64)
 }
 
-// Need is something that not every place can do.
+// Need is an ability that some environments lack.
 type Need string
 
-// The needs.
 const (
 	NeedClock       Need = "a server whose clock can be set"
 	NeedRate        Need = "a server whose clock can be made fast or slow"
 	NeedStop        Need = "clients that can be stopped: on Docker, Linux"
 	NeedClientClock Need = "workers of ours, whose clocks can be set"
 	NeedReplicas    Need = "servers with replicas"
-	NeedSessions    Need = "a server that keeps sessions, which somebody else can close"
+	NeedSessions    Need = "a server that keeps sessions, which others can close"
 	NeedMemory      Need = "a server that evicts what it has no room for"
 )
 
-// All are all faults, in the order in which they are shown.
+// All returns all faults in the order of lists and tables.
 func All() []Fault {
 	return []Fault{
 		pause, kill, powerOff, hang, skew, jump, rate,
@@ -69,8 +67,8 @@ func Find(name string) (Fault, bool) {
 	return all[i], true
 }
 
-// Available says why f does not apply where a place offers only what it has;
-// nil: it applies.
+// Available returns nil if f applies in an environment that has these abilities, else
+// an error that says why not.
 func (f Fault) Available(has []Need) error {
 	if f.Need == "" || slices.Contains(has, f.Need) {
 		return nil
@@ -78,27 +76,27 @@ func (f Fault) Available(has []Need) error {
 	return fmt.Errorf("%s needs %s", f.Name, f.Need)
 }
 
-// between draws evenly from tenths of T.
+// between draws evenly from from/10 T to to/10 T.
 func between(draw func(int64) int64, t time.Duration, from, to int64) time.Duration {
 	return t * time.Duration(10*from+draw(10*(to-from)+1)) / 100
 }
 
-// lasts draws how long a disturbance goes on: 0.1–2.5 T.
-func lasts(in *Injection, t time.Duration, draw func(int64) int64) {
+// drawDuration draws how long a disturbance goes on: 0.1–2.5 T.
+func drawDuration(in *Injection, t time.Duration, draw func(int64) int64) {
 	in.For = between(draw, t, 1, 25)
 }
 
-// eitherWay draws an amount of 0.5–3 T, forward or back.
-func eitherWay(in *Injection, t time.Duration, draw func(int64) int64) {
+// drawAmount draws 0.5–3 T, forward or back.
+func drawAmount(in *Injection, t time.Duration, draw func(int64) int64) {
 	in.Amount = between(draw, t, 5, 30)
 	if draw(2) == 1 {
 		in.Amount = -in.Amount
 	}
 }
 
-// Offers is what faults can ask for in a place. own: its clients are workers of
-// ours; a stranger's lock stands on Redis servers, which keep no sessions. On
-// Docker clients can be stopped where the machine is Linux.
+// Offers returns the abilities of an environment. own: its clients are our workers; the
+// lock of a user's worker uses Redis servers, which keep no sessions. On Docker,
+// clients can be stopped if the machine runs Linux.
 func Offers(place string, own bool) []Need {
 	has := []Need{NeedClock, NeedReplicas, NeedMemory, NeedStop}
 	if own {

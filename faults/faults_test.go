@@ -12,7 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// place writes down what is done to it.
+// place records the calls of its methods.
 type place struct{ done []string }
 
 func (p *place) note(format string, args ...any) error {
@@ -38,7 +38,7 @@ func (p *place) Jump(s string, by time.Duration) error    { return p.note("jump 
 func (p *place) Impair(id int, i faults.Impairment) error { return p.note("impair %d %+v", id, i) }
 func (p *place) Restore(id int) (int, error)              { return 7, p.note("restore %d", id) }
 
-func TestWhatFaultsDo(t *testing.T) {
+func TestEachFaultActsOnItsPlace(t *testing.T) {
 	does := map[string][]string{
 		"pause":             {"pause c1", "resume c1"},
 		"kill":              {"kill c1"},
@@ -65,7 +65,7 @@ func TestWhatFaultsDo(t *testing.T) {
 	}
 	for _, f := range faults.All() {
 		if does[f.Name] == nil {
-			t.Errorf("%s: add to this test what it does to a place", f.Name)
+			t.Errorf("%s: add its calls to this test", f.Name)
 		}
 	}
 	for name, want := range does {
@@ -91,12 +91,12 @@ func TestWhatFaultsDo(t *testing.T) {
 	}
 }
 
-// keeper is a place whose servers answer only what is on their disk.
+// keeper is a place whose server zk-1 answers only from its disk.
 type keeper struct{ *place }
 
 func (keeper) Keeps(server string) bool { return server == "zk-1" }
 
-func TestAFailoverTakesNothingFromWhoKeepsAll(t *testing.T) {
+func TestAFailoverLosesNothingOnAServerThatKeepsItsData(t *testing.T) {
 	f, _ := faults.Find("failover")
 	p := &place{}
 	f.Start(keeper{p}, 1, faults.Injection{On: []string{"zk-1"}})
@@ -113,8 +113,9 @@ func scope(kinds ...faults.Fault) faults.Scope {
 	}
 }
 
-// What is drawn is valid, within the bounds that the fault's description gives,
-// of one kind in a run, half of it at points, and the same for the same seed.
+// A drawn schedule is valid, has one kind of fault, half of its injections at points,
+// and values within the bounds that the fault's description gives. One seed draws it
+// twice.
 func TestRandomSchedules(t *testing.T) {
 	const lease = 10 * time.Second
 	bounds := map[string]struct{ least, most, amount time.Duration }{
@@ -142,7 +143,7 @@ func TestRandomSchedules(t *testing.T) {
 	for _, f := range faults.All() {
 		b, ok := bounds[f.Name]
 		if !ok && f.Draw != nil {
-			t.Errorf("%s: add to this test how long it lasts, and how far it goes", f.Name)
+			t.Errorf("%s: add its duration and amount to this test", f.Name)
 			continue
 		}
 		points, total := 0, 0
@@ -183,12 +184,12 @@ func TestRandomSchedules(t *testing.T) {
 		}
 	}
 	if faults.Random(scope(), rand.New(rand.NewPCG(1, 1)).Int64N) != nil {
-		t.Error("something goes wrong where nothing may")
+		t.Error("without kinds of faults a schedule is drawn")
 	}
 }
 
-// Where a run is dear, the first fault strikes a holder, every other fault but one in
-// four strikes at a point, and a failover leaves the other servers alone.
+// Where a run is expensive, the first fault strikes a holder, three faults of four
+// strike at a point, and failovers strike one server after another.
 func TestBusySchedules(t *testing.T) {
 	for _, f := range faults.All() {
 		s := scope(f)
@@ -246,12 +247,12 @@ func TestPoints(t *testing.T) {
 		{"not yet the last", at(faults.Point{Last: true}), reached(1, false, false), 2, false},
 		{"a request that the operation lacks is its last", at(faults.Point{Request: 2}), reached(1, false, true), 1, true},
 		{"also after it", at(faults.Point{Request: 2, After: true}), reached(1, true, true), 1, true},
-		{"unless it has to be that one", at(faults.Point{Request: 2, Exact: true}), reached(1, false, true), 1, false},
-		{"which may come", at(faults.Point{Request: 2, Exact: true}), reached(2, false, false), 1, true},
+		{"unless the request is exact", at(faults.Point{Request: 2, Exact: true}), reached(1, false, true), 1, false},
+		{"an exact request that comes", at(faults.Point{Request: 2, Exact: true}), reached(2, false, false), 1, true},
 		{"another client", other, reached(1, false, false), 2, false},
 		{"another critical section", later, reached(1, false, false), 2, false},
-		{"ok is no request", at(faults.Point{OK: true, After: true}), reached(2, true, true), 2, false},
-		{"no request is ok", at(faults.Point{Last: true, After: true}), at(faults.Point{OK: true, After: true}), 2, false},
+		{"a point at ok is not reached by a request", at(faults.Point{OK: true, After: true}), reached(2, true, true), 2, false},
+		{"a point at a request is not reached by ok", at(faults.Point{Last: true, After: true}), at(faults.Point{OK: true, After: true}), 2, false},
 		{"ok", at(faults.Point{OK: true, After: true}), at(faults.Point{OK: true, After: true}), 2, true},
 	} {
 		if got := tt.p.At(tt.reached, tt.steps); got != tt.want {

@@ -6,10 +6,10 @@ var jump = Fault{
 	On:    OnClient,
 	Need:  NeedClientClock,
 	Start: leap,
-	Draw:  eitherWay,
+	Draw:  drawAmount,
 }
 
-// leap moves a wall clock, and back moves it back.
+// leap moves a wall clock by the injection's amount, and back reverts that.
 func leap(p Place, _ int, in Injection) error { return p.Jump(in.On[0], in.Amount) }
 
-func back(p Place, _ int, in Injection) (int, error) { return -1, p.Jump(in.On[0], -in.Amount) }
+func leapBack(p Place, _ int, in Injection) (int, error) { return -1, p.Jump(in.On[0], -in.Amount) }

@@ -10,7 +10,7 @@ var killConnection = Fault{
 	Start: impair(Reset),
 	Heal:  restore,
 	Draw: func(in *Injection, t time.Duration, draw func(int64) int64) {
-		oneWay(in, draw)
-		in.For = t // at the first message in this time
+		drawDirection(in, draw)
+		in.For = t // until the first message in this time
 	},
 }

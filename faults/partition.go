@@ -4,12 +4,12 @@ import "time"
 
 var partition = Fault{
 	Name:  "partition",
-	Does:  "nothing passes between a client and a server, 0.1–2.5 T; what was sent arrives afterwards",
+	Does:  "nothing passes between a client and a server, 0.1–2.5 T; messages arrive afterwards",
 	On:    OnLink,
 	Stops: true,
 	Start: impair(Hold),
 	Heal:  restore,
-	Draw:  lasts,
+	Draw:  drawDuration,
 }
 
 var partitionOneway = Fault{
@@ -20,12 +20,12 @@ var partitionOneway = Fault{
 	Start: impair(Hold),
 	Heal:  restore,
 	Draw: func(in *Injection, t time.Duration, draw func(int64) int64) {
-		lasts(in, t, draw)
-		oneWay(in, draw)
+		drawDuration(in, t, draw)
+		drawDirection(in, draw)
 	},
 }
 
-func oneWay(in *Injection, draw func(int64) int64) {
+func drawDirection(in *Injection, draw func(int64) int64) {
 	in.Direction = ToServer + Direction(draw(2))
 }
 
@@ -39,5 +39,5 @@ func impair(a Action) func(Place, int, Injection) error {
 	}
 }
 
-// restore ends it.
+// restore ends a disturbance of a link.
 func restore(p Place, id int, _ Injection) (int, error) { return p.Restore(id) }

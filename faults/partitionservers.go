@@ -8,5 +8,5 @@ var partitionServers = Fault{
 	Stops: true,
 	Start: func(p Place, id int, in Injection) error { return p.Isolate(id, in.On) },
 	Heal:  restore,
-	Draw:  lasts,
+	Draw:  drawDuration,
 }

@@ -9,5 +9,5 @@ var pause = Fault{
 	Shares: "standing",
 	Start:  func(p Place, _ int, in Injection) error { return p.Pause(in.On[0]) },
 	Heal:   func(p Place, _ int, in Injection) (int, error) { return -1, p.Resume(in.On[0]) },
-	Draw:   lasts,
+	Draw:   drawDuration,
 }

@@ -2,7 +2,7 @@ package faults
 
 var powerOff = Fault{
 	Name:  "poweroff",
-	Does:  "a client's machine goes dark; the servers hear nothing of it",
+	Does:  "a client's machine loses power; the servers do not notice",
 	On:    OnClient,
 	Stops: true,
 	Ends:  true,

@@ -9,7 +9,7 @@ var rate = Fault{
 	Need:  NeedClientClock,
 	Start: drift,
 	Heal:  undrift,
-	Draw:  gain,
+	Draw:  drawRate,
 }
 
 var serverRate = Fault{
@@ -19,11 +19,11 @@ var serverRate = Fault{
 	Need:  NeedRate,
 	Start: drift,
 	Heal:  undrift,
-	Draw:  gain,
+	Draw:  drawRate,
 }
 
-// gain draws what a clock gains or loses in T, and for how long.
-func gain(in *Injection, t time.Duration, draw func(int64) int64) {
+// drawRate draws the duration, and how much a clock gains or loses in T.
+func drawRate(in *Injection, t time.Duration, draw func(int64) int64) {
 	in.For = between(draw, t, 10, 100)
 	in.Amount = t / 10_000 * time.Duration(1+draw(100))
 	if draw(2) == 1 {
@@ -31,8 +31,8 @@ func gain(in *Injection, t time.Duration, draw func(int64) int64) {
 	}
 }
 
-// drift makes a clock fast or slow, and undrift right again. Amount is what it
-// gains in a T, which the place knows.
+// drift makes a clock fast or slow, and undrift reverts that. Amount is the gain in
+// each T; the environment knows T.
 func drift(p Place, _ int, in Injection) error { return p.Rate(in.On[0], in.Amount) }
 
 func undrift(p Place, _ int, in Injection) (int, error) { return -1, p.Rate(in.On[0], -in.Amount) }

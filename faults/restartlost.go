@@ -2,11 +2,11 @@ package faults
 
 var restartLost = Fault{
 	Name:   "restart-lost",
-	Does:   "a server loses power and comes back with what it had synced to its disk, after 0.02–0.3 T",
+	Does:   "a server loses power and comes back with the data that it had synced to its disk, after 0.02–0.3 T",
 	On:     OnServer,
 	Stops:  true,
 	Shares: "down",
 	Start:  func(p Place, _ int, in Injection) error { return p.Stop(in.On[0], true) },
 	Heal:   start,
-	Draw:   downtime,
+	Draw:   drawDowntime,
 }

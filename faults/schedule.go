@@ -9,27 +9,26 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// Scope is what a random schedule is drawn for. There is no lock in it: what
-// is drawn does not depend on what is tested.
+// Scope is the environment and the load that Random draws a schedule for. It names no
+// lock: the schedule does not depend on the lock under test.
 type Scope struct {
-	Kinds    []Fault // the zero Fault: in some runs nothing goes wrong
-	Mixed    bool    // each fault is of a kind of its own; else all are of one
-	Count    int     // faults in the run; 0, with Busy: as many as are usual
-	Busy     bool    // strike clients that are busy: a run is dear
+	Kinds    []Fault // the zero Fault: some runs have no fault
+	Mixed    bool    // each fault is of a random kind; else all are of one
+	Count    int     // faults in the run; 0, with Busy: the default of the kind
+	Busy     bool    // strike clients that are busy, because runs are expensive
 	Clients  []string
-	Servers  []string      // that clients ask
-	Stores   []string      // these, and their replicas; none: Servers
+	Servers  []string      // those that clients ask
+	Stores   []string      // Servers and their replicas; nil: Servers
 	Acquires int           // acquisitions of each client
 	Lease    time.Duration // T
-	Length   time.Duration // how long an undisturbed run takes, about
+	Length   time.Duration // the approximate length of an undisturbed run
 }
 
-// Random draws a schedule: one kind of fault, Count times. Half of them
-// start at a point of a random client's operations, the others at a time. Every
-// other one of those after the first comes soon after the one before: what two
-// faults break together they mostly break within one lease. Where there are
-// several servers, every other fault of servers or links strikes some of them
-// at once.
+// Random draws a schedule of Count faults of one kind. Half of them start at a point of
+// a random client's operations, the others at a time. After the first, every second one
+// on average comes soon after the one before: two faults that break something together
+// mostly do so within one lease. Where there are several servers, every second fault of
+// servers or links strikes several of them at once.
 func Random(s Scope, draw func(n int64) int64) []Injection {
 	if len(s.Kinds) == 0 || s.Count == 0 && !s.Busy {
 		return nil
@@ -55,8 +54,8 @@ func Random(s Scope, draw func(n int64) int64) []Injection {
 			before := schedule[len(schedule)-1]
 			in.At = min(before.At+time.Duration(draw(int64(before.For+s.Lease/2))), s.Length-1)
 		case near:
-			// At the same critical section or the next: of the same client, or of
-			// another, which is about as far.
+			// At the same critical section or the next, of the same client or another:
+			// all clients are about as far.
 			in.Point = s.point(client, schedule[len(schedule)-1].Point.Acquisition+int(draw(2)), draw)
 		case draw(2) == 0:
 			in.Point = s.point(client, 1+int(draw(int64(s.Acquires))), draw)
@@ -66,7 +65,7 @@ func Random(s Scope, draw func(n int64) int64) []Injection {
 		if f.Draw != nil {
 			f.Draw(&in, s.Lease, draw)
 		}
-		for _, on := range s.struck(f, client, first, draw) {
+		for _, on := range s.targets(f, client, first, draw) {
 			in.On = on
 			schedule = append(schedule, in)
 		}
@@ -74,21 +73,21 @@ func Random(s Scope, draw func(n int64) int64) []Injection {
 	return schedule
 }
 
-// struck is whom a fault strikes: a client, servers from the first on, or the
-// links between these.
-func (s *Scope) struck(f Fault, client string, first int64, draw func(int64) int64) (list [][]string) {
+// targets draws the targets of a fault: a client, servers from the first on, or the
+// client's links to these servers.
+func (s *Scope) targets(f Fault, client string, first int64, draw func(int64) int64) (list [][]string) {
 	switch f.On {
 	case OnClient:
 		return [][]string{{client}}
 	case OnServers:
 		if len(s.Stores) == 0 {
-			return [][]string{from(s.Servers, first, 1)}
+			return [][]string{take(s.Servers, first, 1)}
 		}
-		return [][]string{from(s.Stores, draw(int64(len(s.Stores))), 1+draw(int64(max(1, len(s.Stores)-1))))}
+		return [][]string{take(s.Stores, draw(int64(len(s.Stores))), 1+draw(int64(max(1, len(s.Stores)-1))))}
 	}
-	servers := from(s.Servers, first, 1)
+	servers := take(s.Servers, first, 1)
 	if n := int64(len(s.Servers)); n > 1 && draw(2) == 0 {
-		servers = from(s.Servers, first, 2+draw(n-1))
+		servers = take(s.Servers, first, 2+draw(n-1))
 	}
 	for _, server := range servers {
 		if f.On == OnLink {
@@ -100,8 +99,8 @@ func (s *Scope) struck(f Fault, client string, first int64, draw func(int64) int
 	return list
 }
 
-// from are n of a list, beginning with the first, and with its start after its end.
-func from(list []string, first, n int64) []string {
+// take returns n elements of a list, beginning with the first, around its end.
+func take(list []string, first, n int64) []string {
 	some := make([]string, n)
 	for i := range some {
 		some[i] = list[(int(first)+i)%len(list)]
@@ -116,8 +115,8 @@ func (s *Scope) point(client string, acquisition int, draw func(n int64) int64) 
 	return &p
 }
 
-// points are where a fault may strike. An operation that has fewer requests
-// is struck at its last one.
+// points are where a fault may strike. A fault strikes at an operation's last request
+// if the operation has fewer.
 var points = []Point{
 	{Op: history.Acquire, Request: 1},
 	{Op: history.Acquire, Request: 1, After: true},
@@ -133,9 +132,9 @@ var points = []Point{
 	{Op: history.Release, Last: true},
 }
 
-// At tells whether the point that a client has reached is p. steps is how many
-// requests the operation has when nobody is in its way: a point at a request
-// that it lacks is the one at its last.
+// At reports whether the point that a client has reached is p. steps is how many
+// requests the operation has when undisturbed: a point at a request that it lacks means
+// its last one.
 func (p Point) At(reached Point, steps int) bool {
 	if p.Client != reached.Client || p.Op != reached.Op || p.Acquisition != reached.Acquisition || p.After != reached.After {
 		return false
@@ -150,9 +149,9 @@ func (p Point) At(reached Point, steps int) bool {
 	}
 }
 
-// Validate says what is wrong with an injection into a place with these
-// clients, servers that keep data, and monitors of those servers. At the end of
-// a link the monitors and the guarded resource count as servers.
+// Validate returns an error if an injection does not fit an environment with these
+// clients, data servers, and monitors of those servers. On a link the monitors and the
+// guarded resource are servers, too.
 func (in Injection) Validate(clients, servers, monitors []string) error {
 	f, ok := Find(in.Fault)
 	if !ok {
@@ -168,7 +167,7 @@ func (in Injection) Validate(clients, servers, monitors []string) error {
 	}
 	for i, name := range in.On {
 		if !slices.Contains(among[i], name) {
-			return fmt.Errorf("%s on %q: there is nothing of that name; there are %s", in.Fault, name, strings.Join(among[i], ", "))
+			return fmt.Errorf("%s on %q: no such name; there are %s", in.Fault, name, strings.Join(among[i], ", "))
 		}
 	}
 	if in.At < 0 || in.For < 0 || f.Name == delay.Name && in.Amount < 0 {
@@ -184,13 +183,13 @@ func (p *Point) validate(clients []string) error {
 	ops := []string{history.Acquire, history.Read, history.Write, history.Release}
 	switch {
 	case !slices.Contains(clients, p.Client):
-		return fmt.Errorf("a point of %q: there is no client of that name; there are %s", p.Client, strings.Join(clients, ", "))
+		return fmt.Errorf("a point of %q: no such client; there are %s", p.Client, strings.Join(clients, ", "))
 	case !slices.Contains(ops, p.Op):
 		return fmt.Errorf("a point in %q: the operations are %s", p.Op, strings.Join(ops, ", "))
 	case p.Acquisition < 1:
 		return fmt.Errorf("a point in critical section %d of %s: the first is 1", p.Acquisition, p.Client)
 	case p.OK && (p.Op != history.Acquire || p.Last || p.Request != 0), !p.OK && p.Last == (p.Request > 0), p.Request < 0:
-		return fmt.Errorf("a point of %s in its %s has to be at one request, at the last, or after an acquire's ok", p.Client, p.Op)
+		return fmt.Errorf("a point of %s in its %s must be at one request, at the last, or after an acquire's ok", p.Client, p.Op)
 	}
 	return nil
 }

@@ -6,5 +6,5 @@ var serverJump = Fault{
 	On:    OnServer,
 	Need:  NeedClock,
 	Start: leap,
-	Draw:  eitherWay,
+	Draw:  drawAmount,
 }

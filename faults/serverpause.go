@@ -8,5 +8,5 @@ var serverPause = Fault{
 	Shares: "standing",
 	Start:  pause.Start,
 	Heal:   pause.Heal,
-	Draw:   lasts,
+	Draw:   drawDuration,
 }

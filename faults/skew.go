@@ -8,8 +8,8 @@ var skew = Fault{
 	On:    OnClient,
 	Need:  NeedClientClock,
 	Start: leap,
-	Heal:  back,
-	Draw:  off,
+	Heal:  leapBack,
+	Draw:  drawSkew,
 }
 
 var serverSkew = Fault{
@@ -18,12 +18,12 @@ var serverSkew = Fault{
 	On:    OnServer,
 	Need:  NeedClock,
 	Start: leap,
-	Heal:  back,
-	Draw:  off,
+	Heal:  leapBack,
+	Draw:  drawSkew,
 }
 
-// off draws how wrong a clock is, and for how long.
-func off(in *Injection, t time.Duration, draw func(int64) int64) {
-	lasts(in, t, draw)
-	eitherWay(in, t, draw)
+// drawSkew draws by how much a clock is wrong, and for how long.
+func drawSkew(in *Injection, t time.Duration, draw func(int64) int64) {
+	drawDuration(in, t, draw)
+	drawAmount(in, t, draw)
 }

@@ -5,48 +5,47 @@ import (
 	"time"
 )
 
-// Workload is a way in which clients use a lock at random: as they should, or as
-// people do all the same.
+// Workload is a way in which clients use a lock at random: correctly, or with a common
+// mistake.
 type Workload struct {
 	Name string
-	Does string // in a line
+	Does string // one line
 	Need Need   // of the lock
 	habits
 }
 
-// habits are what the clients of a workload do otherwise than they should.
+// habits are the deviations of a workload from correct use.
 type habits struct {
-	byName bool // they release by name, who was refused, too: all wait for a short time only, and stay away when they were refused
-	unfair bool // every other one, from the first on, asks out of turn
-	nests  bool // they ask again within their sections, and release twice
-	leaves bool // some of the times they wait for a short time only, and stay away when they were refused
+	byName bool // all wait for a short time only, release by name even if refused, and stay away for a while if refused
+	unfair bool // every second client, from the first on, asks out of turn
+	nests  bool // clients acquire again within their critical sections, and release twice
+	leaves bool // in half of the sections, on average, clients wait for a short time only, and stay away for a while if refused
 }
 
-// Need is something that not every lock can do.
+// Need is an ability that some locks lack.
 type Need string
 
-// The needs.
 const (
 	NeedReleaseName Need = "a lock that releases by name"
-	NeedUnfair      Need = "a lock that can be asked out of turn"
-	NeedNesting     Need = "a lock that lets its caller go through the critical section"
+	NeedUnfair      Need = "a lock that can be acquired out of turn"
+	NeedNesting     Need = "a lock whose caller goes through the critical section"
 )
 
-// AsUsual is the workload of a run that names none.
+// AsUsual is the default workload.
 const AsUsual = "usual"
 
-// All are all workloads, in the order in which they are shown.
+// All returns all workloads in the order of lists.
 func All() []Workload {
 	return []Workload{
 		{Name: AsUsual, Does: "asks until it is granted, works, releases what it was granted"},
-		{Name: "finally", Does: "asks for a short time, and releases by name in any case, as in a finally around both; stays away for a while if it was refused", Need: NeedReleaseName, habits: habits{byName: true}},
-		{Name: "mixed", Does: "every other client, from the first on, asks out of turn", Need: NeedUnfair, habits: habits{unfair: true}},
+		{Name: "finally", Does: "waits for a short time only, releases by name in any case, as in a finally block around both, and stays away for a while if refused", Need: NeedReleaseName, habits: habits{byName: true}},
+		{Name: "mixed", Does: "every second client, from the first on, asks out of turn", Need: NeedUnfair, habits: habits{unfair: true}},
 		{Name: "nested", Does: "asks again within its critical section, and releases twice", Need: NeedNesting, habits: habits{nests: true}},
-		{Name: "give-up", Does: "every second time, on average, waits for a short time only, and stays away for a while if that was too short", habits: habits{leaves: true}},
+		{Name: "give-up", Does: "in half of its sections, on average, waits for a short time only, and stays away for a while if refused", habits: habits{leaves: true}},
 	}
 }
 
-// Misuses are all but the usual one.
+// Misuses returns all workloads but the usual one.
 func Misuses() []Workload { return All()[1:] }
 
 // Find returns the workload with that name; "" is the usual one.
@@ -62,7 +61,7 @@ func Find(name string) (Workload, bool) {
 	return all[i], true
 }
 
-// Names are the names of all workloads.
+// Names returns the names of all workloads.
 func Names() (names []string) {
 	for _, w := range All() {
 		names = append(names, w.Name)
@@ -70,34 +69,33 @@ func Names() (names []string) {
 	return names
 }
 
-// How long who gives up soon waits, from T/20 to T/20 and T/10 more: long enough for
-// a request or two, and mostly not for a turn. And how long it stays away then:
-// longer than who goes on waiting, which is T/2, and for 2 T more at most, by when
-// a lease that it left behind has ended.
+// A client that gives up soon waits for T/20 to T/20 + T/10: long enough for a request
+// or two, and mostly too short for a turn. Then it stays away for 0.6 T to 2.6 T:
+// longer than the T/2 after which it no longer counts as a waiter, and until a lease
+// that it left behind has mostly ended.
 const (
-	shortly = 20
-	further = 10
-	atLeast = 6 // tenths of T
-	away    = 2 // T
+	briefWait = 20 // T/20
+	extraWait = 10 // T/10
+	minAway   = 6  // tenths of T
+	moreAway  = 2  // T
 )
 
-// soon asks once, for a short time.
-func (r Random) soon(c Client, ask func(time.Duration) Result) Result {
-	most := (r.Lease / further).Microseconds()
-	res := ask(r.Lease/shortly + time.Duration(c.Rand("patience", most))*time.Microsecond)
+// askBriefly asks once, for a short time.
+func (r Random) askBriefly(c Client, ask func(time.Duration) Result) Result {
+	most := (r.Lease / extraWait).Microseconds()
+	res := ask(r.Lease/briefWait + time.Duration(c.Rand("patience", most))*time.Microsecond)
 	if res == Waits {
 		return c.Abandon()
 	}
 	return res
 }
 
-// nested goes through a critical section within that of a client that has read
-// value: as a function does that is called with the lock held, and takes it
-// itself. It asks for a short time only: a lock that does not know who holds it
-// refuses its own holder. What it returns is what the section around it goes on
-// with.
-func (r Random) nested(c Client, value int64, read Result) (int64, Result) {
-	if got := c.Acquire(r.Lease / shortly); got != OK {
+// nestedSection goes through a critical section within that of a client that has read
+// value: like a function that takes the lock although its caller holds it. It asks for
+// a short time only, because a lock that does not know its holder refuses it. It
+// returns the value and result with which the outer section goes on.
+func (r Random) nestedSection(c Client, value int64, read Result) (int64, Result) {
+	if got := c.Acquire(r.Lease / briefWait); got != OK {
 		if got == Dead {
 			read = Dead
 		}

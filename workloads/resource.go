@@ -2,8 +2,8 @@ package workloads
 
 import "github.com/lockcheck/lockcheck/history"
 
-// Guarded is the resource that a lock guards: one value. With fencing it
-// keeps the highest token that it has seen and refuses what is below.
+// Guarded is the resource that a lock guards: one value. With fencing it keeps the
+// highest token that it has seen and refuses lower ones.
 type Guarded struct {
 	Fencing history.Fencing
 	value   int64
@@ -18,7 +18,7 @@ func (g *Guarded) Read(token uint64) (value int64, stale bool) {
 	return g.value, false
 }
 
-// Write replaces the value, and returns the one that was there.
+// Write replaces the value, and returns the one before.
 func (g *Guarded) Write(token uint64, value int64) (was int64, stale bool) {
 	if g.Fencing != history.FencingOff && g.stale(token) {
 		return 0, true
@@ -27,10 +27,10 @@ func (g *Guarded) Write(token uint64, value int64) (was int64, stale bool) {
 	return was, false
 }
 
-// Value is what it holds, and Highest the highest token it has seen.
+// Value returns the resource's value.
 func (g *Guarded) Value() int64 { return g.value }
 
-// Highest: see Value.
+// Highest returns the highest token that the resource has seen.
 func (g *Guarded) Highest() uint64 { return g.highest }
 
 func (g *Guarded) stale(token uint64) bool {

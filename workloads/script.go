@@ -7,35 +7,34 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// ReleaseName is what a step does that releases by name, whatever its client
-// holds. In the history it is a release; of a client that holds nothing it names
-// no grant.
+// ReleaseName is the step that releases by name, whether its client holds or not. In
+// the history it is a release; it names no grant if the client holds none.
 const ReleaseName = "release-name"
 
-// Step is one thing that a client of a case does.
+// Step is one step of a script.
 type Step struct {
-	Do     string        `json:"do,omitempty"`       // an operation, or release-name: a release by name, whatever is held; not there: only wait
+	Do     string        `json:"do,omitempty"`       // an operation, or release-name: a release by name, whatever is held; absent: only wait
 	At     time.Duration `json:"at_ns,omitempty"`    // not before this time since the start of the run
 	Wait   time.Duration `json:"wait_ns,omitempty"`  // nor before this time after the step before
-	Again  bool          `json:"again,omitempty"`    // of an acquire: ask again also where nobody knows what came of it
-	Unfair bool          `json:"unfair,omitempty"`   // of an acquire: out of turn, where the lock knows that
-	Leased bool          `json:"leased,omitempty"`   // not after the lease has ended or the lock is lost, as the lock has told it: then the client goes on to the next step
-	Limit  time.Duration `json:"limit_ns,omitempty"` // of an acquire: ask until then, counted from its start; of an access: its time-out
+	Again  bool          `json:"again,omitempty"`    // of an acquire: ask again after an uncertain answer, too
+	Unfair bool          `json:"unfair,omitempty"`   // of an acquire: out of turn, if the lock supports that
+	Leased bool          `json:"leased,omitempty"`   // skip the step once the lease has ended or the lock is lost, as far as the lock has reported it
+	Limit  time.Duration `json:"limit_ns,omitempty"` // of an acquire: ask until then, counted from its start; of an access: its timeout
 }
 
-// Script is what one client of a case does.
+// Script is the steps of one client of a case.
 type Script struct {
 	Client string `json:"client"` // name of the client
-	Steps  []Step `json:"steps"`  // what it does, one after the other
+	Steps  []Step `json:"steps"`  // in order
 }
 
-// Validate says what is wrong with a script.
+// Validate returns an error if a step is unknown or has a negative time.
 func (s Script) Validate() error {
 	for i, step := range s.Steps {
 		switch step.Do {
 		case "", history.Acquire, history.Read, history.Write, history.Release, ReleaseName:
 		default:
-			return fmt.Errorf("step %d of %s: it cannot do %q", i+1, s.Client, step.Do)
+			return fmt.Errorf("step %d of %s: unknown operation %q", i+1, s.Client, step.Do)
 		}
 		if step.At < 0 || step.Wait < 0 || step.Limit < 0 {
 			return fmt.Errorf("step %d of %s: a time is negative", i+1, s.Client)
@@ -44,12 +43,11 @@ func (s Script) Validate() error {
 	return nil
 }
 
-// Run goes through the steps. After an acquire that got nothing the client goes
-// on with the next acquire, if there is one: what it does in between needs the
-// lock, but for a release by name. An acquire while it holds is nested in what it
-// holds, and what follows is within that, up to a release.
+// Run goes through the steps. After a failed acquire it goes on with the next acquire,
+// if there is one: the steps in between need the lock, except a release by name. An
+// acquire by a holder is nested: the steps up to the next release are within it.
 func (s Script) Run(c Client, lease time.Duration) {
-	var inside []*section // the innermost last; nil: an acquire that got nothing
+	var inside []*section // the innermost last; nil: a failed acquire
 	for _, step := range s.Steps {
 		if !step.sleep(c) {
 			continue
@@ -62,7 +60,7 @@ func (s Script) Run(c Client, lease time.Duration) {
 		switch step.Do {
 		case history.Acquire:
 			c.Next()
-			inside = without(inside, nil)
+			inside = dropLast(inside, nil)
 			var got *section
 			if res = step.ask(c, lease); res == OK {
 				got = &section{}
@@ -76,10 +74,10 @@ func (s Script) Run(c Client, lease time.Duration) {
 			if now != nil {
 				res = c.Release()
 			}
-			inside = without(inside, now)
-		case ReleaseName: // whatever came of the last acquire: what the client holds is gone
+			inside = dropLast(inside, now)
+		case ReleaseName: // even after a failed acquire: the client holds nothing now
 			res = c.ReleaseName()
-			inside = without(inside, nil)
+			inside = dropLast(inside, nil)
 			inside = inside[:max(0, len(inside)-1)]
 		}
 		if res == Dead {
@@ -88,8 +86,8 @@ func (s Script) Run(c Client, lease time.Duration) {
 	}
 }
 
-// sleep waits until it is time for the step. It returns false where the client gives
-// the step up, because its lease has ended first, or the lock is lost.
+// sleep waits until it is time for the step. It returns false if the client skips the
+// step because its lease has ended, or the lock is lost.
 func (s Step) sleep(c Client) bool {
 	wait := max(s.At-c.Now(), s.Wait)
 	if until := c.Until(); s.Leased && until > 0 && until <= c.Now()+wait {
@@ -97,20 +95,20 @@ func (s Step) sleep(c Client) bool {
 		return false
 	}
 	c.Sleep(wait)
-	until := c.Until() // which may be another by now
+	until := c.Until() // it may have changed during the sleep
 	return !s.Leased || until == 0 || until > c.Now()
 }
 
-// without is inside without last, if that is its last.
-func without(inside []*section, last *section) []*section {
+// dropLast returns inside without its last element if that is last.
+func dropLast(inside []*section, last *section) []*section {
 	if n := len(inside); n > 0 && inside[n-1] == last {
 		return inside[:n-1]
 	}
 	return inside
 }
 
-// Section goes through what the client does while it holds the lock for the nth
-// time, from 1: it takes as long as there.
+// Section goes through the steps of the client's nth critical section, from 1, with
+// their waits.
 func (s Script) Section(c Client, n int) Result {
 	var holds section
 	for _, step := range s.Steps {
@@ -129,14 +127,14 @@ func (s Script) Section(c Client, n int) Result {
 	return holds.last
 }
 
-// section is a critical section on its way.
+// section is the state of a critical section.
 type section struct {
 	value int64
 	read  bool
 	last  Result
 }
 
-// do takes a step that is an access to the guarded resource, or none.
+// do takes a step if it is an access to the guarded resource.
 func (s *section) do(c Client, step Step) Result {
 	switch {
 	case step.Do == history.Read:
@@ -150,7 +148,7 @@ func (s *section) do(c Client, step Step) Result {
 	return s.last
 }
 
-// ask asks until its limit. A request that found no server is made again.
+// ask asks until its limit. It repeats a request that found no server.
 func (s Step) ask(c Client, lease time.Duration) Result {
 	acquire := c.Acquire
 	if s.Unfair {

@@ -1,11 +1,11 @@
-// Package workloads is what clients do with a lock: one critical section after
-// another at random, or the steps that a case prescribes.
+// Package workloads defines what clients do with a lock: critical sections at random,
+// or the steps of a case.
 package workloads
 
 import "time"
 
-// Client is one client as its workload sees it. Time is the harness's, which
-// no fault touches. Every operation is recorded.
+// Client is one client as its workload sees it. Time is the harness's, which no fault
+// touches. Every operation is recorded.
 type Client interface {
 	Now() time.Duration
 	Sleep(d time.Duration)
@@ -14,85 +14,82 @@ type Client interface {
 	// Next begins the client's next critical section.
 	Next()
 
-	// Acquire asks once. It waits for at most timeout. Where the answer is Waits
-	// the next call waits on, unless Abandon comes first.
-	// What it gets is nested in what the client holds already.
+	// Acquire asks once and waits for at most timeout. After Waits the next call goes
+	// on waiting, unless Abandon comes first. A grant is nested in those that the
+	// client holds.
 	Acquire(timeout time.Duration) Result
-	// AcquireUnfair is Acquire out of turn, where the lock knows that.
+	// AcquireUnfair is Acquire out of turn, if the lock supports that.
 	AcquireUnfair(timeout time.Duration) Result
-	// Abandon ends the wait of an acquire that has answered Waits.
+	// Abandon ends the wait of an acquire that returned Waits.
 	Abandon() Result
 	// Read and Write access the guarded resource; a timeout of 0 is T/4.
 	Read(timeout time.Duration) (int64, Result)
 	Write(value int64, timeout time.Duration) Result
-	// Until returns when the lease of the innermost ends, as the lock said last; 0: the
-	// lock does not say.
+	// Until returns when the lease of the innermost grant ends, as the lock last
+	// reported; 0: the lock reports none.
 	Until() time.Duration
-	// Release gives back the innermost of what the client holds.
+	// Release releases the innermost grant of the client.
 	Release() Result
-	// ReleaseName does so by name, and also where the client holds nothing.
+	// ReleaseName releases by name, even if the client holds nothing.
 	ReleaseName() Result
 
-	// Healed is when the last fault ended, and whether none is left that will end.
+	// Healed returns when the last fault ended, and true if no fault that will end is
+	// in force.
 	Healed() (time.Duration, bool)
 }
 
 // Result of an operation.
 type Result uint8
 
-// The results.
 const (
 	OK      Result = iota
 	No             // it did not happen
 	Unknown        // it may have happened
-	Dead           // the client is dead: it does nothing any more
-	Waits          // of an acquire: the lock goes on, and cannot be called off
+	Dead           // the client is dead: it does nothing more
+	Waits          // of an acquire: the lock goes on waiting, and the wait cannot be cancelled
 )
 
-// Shape is what one exploring run differs from another in, beside what goes
-// wrong. It decides what can be found at all: a lock whose lease outlasts every
-// critical section hides what happens when it does not. What a run draws goes
-// evenly up to these values. The zero value is no work at all.
+// Shape is how random runs differ, beside their faults. It decides what can be found: a
+// lock whose lease outlasts every critical section hides what happens after its lease.
+// A run draws evenly up to these values. The zero value means no work at all.
 type Shape struct {
 	Think   time.Duration `json:"think_ns"`   // before a critical section, at most
 	Hold    time.Duration `json:"hold_ns"`    // within one, between its read and its write, at most
-	Latency time.Duration `json:"latency_ns"` // of a message, at most; never below the place's own least
+	Latency time.Duration `json:"latency_ns"` // of a message, at most; never below the environment's own minimum
 }
 
-// Usual is the shape of the runs that prescribe none: thinking and holding
-// take up to T/20, a message up to 5 ms.
+// Usual returns the default shape: think time and hold up to T/20, latency up to 5 ms.
 func Usual(lease time.Duration) Shape {
 	return Shape{Think: lease / 20, Hold: lease / 20, Latency: 5 * time.Millisecond}
 }
 
-// Random is the workload of an exploring run.
+// Random is the workload of a random run.
 type Random struct {
 	Workload Workload
 	Nth      int           // which of the run's clients this is, from 0
 	Acquires int           // critical sections of each client
 	Lease    time.Duration // T
 	Shape    Shape
-	// Once: ask once for each section, and wait for 3 T; then go on to the next.
-	// Else a client asks until its patience ends.
+	// Once: ask once for each section, wait for 3 T, then go on to the next. Else a
+	// client asks until its patience ends.
 	Once bool
-	// Again reports whether the client asks once more where nobody knows what came of
-	// its request, if it asks once.
+	// Again reports whether a client with Once asks again after an uncertain answer.
 	Again func() bool
 }
 
-// Whenever is a sleep that ends when its turn comes, in places where order
-// decides and no length.
+// Whenever is a sleep that ends when its turn comes, in an environment where order
+// decides and durations do not.
 const Whenever = time.Duration(1<<63 - 1)
 
-// patience is how long, in T, a client goes on asking for a lock that nobody
-// gives it, once everything is healed. It is longer than what liveness allows.
+// patience is how long, in T, a client goes on asking without a grant after the last
+// fault has healed. It is longer than the limit of liveness.
 const patience = 4
 
 // Run goes through a client's critical sections: acquire, read the guarded
 // resource, hold on, write it, release.
 func (r Random) Run(c Client) {
 	for range r.Acquires {
-		r.rest(c)
+		r.think(c)
 		c.Next()
 		got, leaves := r.acquire(c)
 		if got == OK && r.Section(c) == Dead || got == Dead {
@@ -111,14 +108,14 @@ func (r Random) Run(c Client) {
 			return
 		}
 		if refused && leaves {
-			c.Sleep(atLeast * r.Lease / 10)
-			pass(c, "away", away*r.Lease)
+			c.Sleep(minAway * r.Lease / 10)
+			pass(c, "away", moreAway*r.Lease)
 		}
 	}
 }
 
-// rest lets time pass before a critical section.
-func (r Random) rest(c Client) {
+// think lets time pass before a critical section.
+func (r Random) think(c Client) {
 	if r.Once {
 		c.Sleep(Whenever)
 	} else {
@@ -130,7 +127,7 @@ func (r Random) rest(c Client) {
 func (r Random) Section(c Client) Result {
 	value, res := c.Read(0)
 	if r.Workload.nests && res != Dead {
-		value, res = r.nested(c, value, res)
+		value, res = r.nestedSection(c, value, res)
 	}
 	pass(c, "hold", r.Shape.Hold)
 	if res == OK {
@@ -139,15 +136,15 @@ func (r Random) Section(c Client) Result {
 	return res
 }
 
-// pass lets time pass: whole microseconds, and less than most.
+// pass waits for whole microseconds, less than most.
 func pass(c Client, what string, most time.Duration) {
 	if n := most.Microseconds(); n > 0 {
 		c.Sleep(time.Duration(c.Rand(what, n)) * time.Microsecond)
 	}
 }
 
-// acquire asks as the workload does. leaves says that who got nothing stays away
-// for a while.
+// acquire asks as the workload says. leaves: after a refusal the client stays away for
+// a while.
 func (r Random) acquire(c Client) (got Result, leaves bool) {
 	ask := c.Acquire
 	if r.Workload.unfair && r.Nth%2 == 0 {
@@ -161,7 +158,7 @@ func (r Random) acquire(c Client) (got Result, leaves bool) {
 		}
 		return res, false
 	case r.Workload.byName, r.Workload.leaves && c.Rand("gives up", 2) == 1:
-		return r.soon(c, ask), true
+		return r.askBriefly(c, ask), true
 	}
 	asked := c.Now()
 	for {

@@ -10,13 +10,13 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// client writes down what a workload asks of it, and answers as told.
+// client records the calls of a workload, and gives prepared answers.
 type client struct {
 	now      time.Duration
 	draws    map[string]int64
 	done     []string
-	acquires []workloads.Result // in order; then OK
-	takes    time.Duration      // an acquire that is not OK takes so long; 0: its time-out
+	acquires []workloads.Result // in order; OK after the last
+	takes    time.Duration      // how long a failed acquire takes; 0: its timeout
 	read     workloads.Result
 	value    int64
 	healed   time.Duration
@@ -88,7 +88,7 @@ func TestAScriptKeepsItsTimes(t *testing.T) {
 	c.wants(t, "1s next", "1s acquire 3s", "1s read 0s", "3s write 8 1s", "5s release")
 }
 
-// A client that looks at its lease does nothing after it, and gives back at once.
+// A client that watches its lease does nothing after its end but release, at once.
 func TestAScriptEndsWithItsLease(t *testing.T) {
 	for until, want := range map[time.Duration][]string{
 		0:               {"0s next", "0s acquire 1s", "0s read 0s", "2s write 1 0s", "2s release"},
@@ -109,7 +109,7 @@ func TestAScriptEndsWithItsLease(t *testing.T) {
 	c.wants(t, "0s next", "0s acquire 0s", "0s read 0s", "1s release")
 }
 
-// losing hears while it sleeps that the lock is lost.
+// losing learns during a sleep that its lock is lost.
 type losing struct{ client }
 
 func (c *losing) Sleep(d time.Duration) {
@@ -117,7 +117,7 @@ func (c *losing) Sleep(d time.Duration) {
 	c.until = c.now
 }
 
-// Without the lock a client neither touches what it guards nor releases it.
+// Without the lock a client neither touches the resource nor releases.
 func TestAScriptWithoutTheLockGoesOnToTheNextAcquire(t *testing.T) {
 	section := []workloads.Step{{Do: history.Acquire, Limit: time.Second}, {Do: history.Read}, {Do: history.Write}, {Do: history.Release}}
 	c := &client{acquires: []workloads.Result{workloads.No, workloads.Unknown}}
@@ -151,12 +151,12 @@ func TestRandomGoesThroughCriticalSections(t *testing.T) {
 	c.wants(t, slices.Concat(one, one)...)
 }
 
-func TestAScriptReleasesByNameAlsoWhatItWasRefused(t *testing.T) {
+func TestAScriptReleasesByNameAfterARefusal(t *testing.T) {
 	c := &client{acquires: []workloads.Result{workloads.No}, takes: 1}
 	workloads.Script{Steps: []workloads.Step{
 		{Do: workloads.ReleaseName},
 		{Do: history.Acquire},
-		{Do: history.Release}, // not without a grant
+		{Do: history.Release}, // skipped: there is no grant
 		{Do: workloads.ReleaseName},
 		{Do: history.Acquire, Unfair: true},
 		{Do: workloads.ReleaseName},
@@ -165,8 +165,8 @@ func TestAScriptReleasesByNameAlsoWhatItWasRefused(t *testing.T) {
 	c.wants(t, "0s release-name", "0s next", "0s acquire 0s", "1ns release-name", "1ns next", "1ns acquire out of turn 0s", "1ns release-name")
 }
 
-// What a nested acquire gets is given back first; one that is refused leaves
-// what is around it as it was.
+// A nested grant is released first. A refused nested acquire does not change the outer
+// section.
 func TestAScriptNests(t *testing.T) {
 	inner := []workloads.Step{{Do: history.Acquire}, {Do: history.Read}, {Do: history.Write}, {Do: history.Release}}
 	all := slices.Concat([]workloads.Step{{Do: history.Acquire}, {Do: history.Read}}, inner, []workloads.Step{{Do: history.Write}, {Do: history.Release}})
@@ -221,8 +221,8 @@ func TestWorkloads(t *testing.T) {
 	}
 }
 
-// A client goes on asking until nobody can say any more that it should have
-// waited: 4 T after its first request and after the last fault.
+// A client goes on asking for longer than liveness allows: 4 T after its first request
+// and after the last fault.
 func TestPatience(t *testing.T) {
 	const lease = 10 * time.Second
 	asked := func(c *client) int {
@@ -254,7 +254,7 @@ func TestTheResourceRefusesStaleTokens(t *testing.T) {
 		fencing  history.Fencing
 		accesses []access
 	}{
-		{"off: nobody looks", history.FencingOff, []access{{true, 34, false}, {true, 33, false}, {false, 33, false}}},
+		{"off: tokens are ignored", history.FencingOff, []access{{true, 34, false}, {true, 33, false}, {false, 33, false}}},
 		{"a stale write", history.FencingAll, []access{{true, 33, false}, {true, 34, false}, {true, 33, true}}},
 		{"a read shows the token, too", history.FencingAll, []access{{true, 33, false}, {false, 34, false}, {true, 33, true}}},
 		{"a stale read", history.FencingAll, []access{{true, 34, false}, {false, 33, true}}},

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestNamesOfChoicesAreReadAsTheyAreWritten(t *testing.T) {
+func TestNamesOfChoicesSurviveWritingAndReading(t *testing.T) {
 	for _, n := range []Name{{"latency", "c2→redis-1", 14}, {"think", "c1", 1}, {"pause of a client: how long", "c1", 2}} {
 		got, err := ParseName(n.String())
 		if err != nil || got != n {
@@ -15,7 +15,7 @@ func TestNamesOfChoicesAreReadAsTheyAreWritten(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoNameOfAChoiceIsRefused(t *testing.T) {
+func TestParseNameRejectsMalformedNames(t *testing.T) {
 	for _, s := range []string{"", "latency", "latency c1", "latency c1 14", "latency c1 #", "latency c1 #+1", "latency c1 #1 ", "latency c1 #01", "#1"} {
 		if n, err := ParseName(s); err == nil {
 			t.Errorf("%q is read as %+v", s, n)
@@ -23,7 +23,7 @@ func TestWhatIsNoNameOfAChoiceIsRefused(t *testing.T) {
 	}
 }
 
-func TestChoicesAreReadAsTheyAreWritten(t *testing.T) {
+func TestChoicesSurviveWritingAndReading(t *testing.T) {
 	made := []Choice{{Name: Name{What: "latency", Who: "c2→redis-1", N: 14}, Value: 164891}, {Name: Name{What: "backoff", Who: "c1", N: 1}, Value: 0}}
 	text, err := json.Marshal(made)
 	if err != nil {
@@ -38,13 +38,13 @@ func TestChoicesAreReadAsTheyAreWritten(t *testing.T) {
 	}
 }
 
-func TestAChoiceThatCannotBeReadAgainIsNotWritten(t *testing.T) {
+func TestAChoiceThatCannotBeReadBackIsNotWritten(t *testing.T) {
 	if text, err := json.Marshal(Choice{Name: Name{What: "latency", Who: "client 2", N: 1}}); err == nil {
 		t.Errorf("written as %s", text)
 	}
 }
 
-func TestWhatIsNoChoiceIsRefused(t *testing.T) {
+func TestMalformedChoicesAreRejected(t *testing.T) {
 	for _, text := range []string{
 		`[]`, `["think c1 #1"]`, `["think c1 #1",1,2]`, `["think c1",1]`, `["think c1 #1","1"]`, `["think c1 #1",1.5]`,
 		`["think c1 #1",null]`, `[null,1]`, `{"name":"think c1 #1","value":1}`,

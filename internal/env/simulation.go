@@ -8,73 +8,73 @@ import (
 // Simulator makes a Simulation, in memory of its own.
 type Simulator func() Simulation
 
-// Simulation is an environment in virtual time. One run after another may use its
-// memory: Reset begins each, and Close lets go of what is no memory.
+// Simulation is an environment in virtual time. Reset begins a run in the memory of the
+// run before; Close releases everything but memory.
 type Simulation interface {
 	Environment
 	Crossing
 	Ordering
 	Reset(Config, Observer, Decisions)
-	// Limit is how many events the run may have, if that is less than all may have.
+	// Limit sets how many events the run may have, if that is below the default.
 	Limit(events int)
-	// Events is how many events the run has had, Requests how many requests its
+	// Events returns how many events the run has had, Requests how many requests its
 	// locks have made.
 	Events() int
 	Requests() int
-	// Spend ends the run, because it has used up a budget that the simulation does
-	// not keep.
+	// Spend ends the run because it has used up a budget that the harness keeps.
 	Spend(words string)
 	Decided() Decided
-	// Sequential: one thing happens at a time, so that who records it needs no lock.
+	// Sequential promises that one thing happens at a time: a recorder needs no mutex.
 	Sequential()
 }
 
-// Decisions say how a run comes out where it could come out otherwise. The zero
-// value draws everything from seed 0.
+// Decisions fix the choices of a run. The zero value draws all of them from seed 0.
 type Decisions struct {
 	Seed uint64
-	// Depth of PCT, where it is not 0: latencies follow from priorities of clients
-	// that change Depth-1 times in Steps steps. See docs/pct.md.
+	// Depth is that of PCT; 0: no PCT. Latencies then follow from priorities of
+	// clients, which change Depth-1 times in Steps steps. See docs/pct.md.
 	Depth, Steps int
 	Record       bool // Decided returns the choices
-	// Replay is a record of choices; what it does not name is 0. nil: they are drawn.
+	// Replay is a record of choices; choices that it does not name are 0. nil: draw
+	// them.
 	Replay []Choice
-	// Follow are the names of steps: order decides, and no length. A name that cannot
-	// be taken is left out. Where names are missing the run goes on by itself: what is
-	// under way arrives, clients ask again, time passes; no fault strikes. nil: time decides.
+	// Follow are the names of steps: order decides, durations do not. A name without a
+	// matching step is skipped. After the last name the run goes on by itself: messages
+	// on their way arrive, clients ask again, time passes, no fault strikes. nil: time
+	// decides.
 	Follow []string
-	// Pick returns the position of the step to take, or less than 0 to end the run with
-	// ErrStopped. nil: nobody picks.
+	// Pick returns the position of the step to take, or a negative number to end the
+	// run with ErrStopped. nil: no choice from outside.
 	Pick func(Crossing) int
 }
 
-// Decided is what a run has decided.
+// Decided is the record of a run's decisions.
 type Decided struct {
 	Choices         []Choice // in order; nil unless recorded
-	Order           []string // the names of all steps, where names were followed
-	Missing         int      // choices or steps that the record or the names did not have
-	Unused          int      // those that were in it, and never asked for or taken
-	Steps, Expected int      // of PCT: how often it chose between clients, and was expected to
+	Order           []string // the names of all steps, if names were followed
+	Missing         int      // choices or steps that the record or the names lacked
+	Unused          int      // recorded choices or names that the run never used
+	Steps, Expected int      // of PCT: how often it chose between clients, and how often it was expected to
 }
 
-// Crossing is a run in which order decides, between two steps. It is good until
-// Pick returns.
+// Crossing is a run in which order decides, between two steps. It is valid until Pick
+// returns.
 type Crossing interface {
-	Steps() int            // that can be taken; 0: the run is over
+	Steps() int            // how many steps can be taken; 0: the run is over
 	StepName(i int) string // as "c1→redis-1"
-	// Learns is the client that gets the answer that it waits for in step i, or "".
-	// Until then it has no other step, so nothing that it does comes in between.
+	// Learns returns the client that in step i gets the answer it waits for, or "". The
+	// client has no other step before, so it does nothing in between.
 	Learns(i int) string
-	// Concerns reports whether step i is an Offer that concerns a client.
+	// Concerns reports whether step i is an Offer that concerns client.
 	Concerns(i int, client string) bool
 	Now() time.Duration
-	// AppendState appends the state of the clients and of what is under way,
-	// AppendServers that of the servers: two runs of one configuration and state go on
-	// alike, whatever has led there.
+	// AppendState appends the state of the clients and of all messages and timers,
+	// AppendServers the state of the servers. Two runs of one configuration in the same
+	// state continue alike, whatever their pasts.
 	AppendState([]byte) []byte
 	AppendServers([]byte) []byte
-	// Underway are the operations, by the index of their invoke, of which a request is
-	// still under way. It is good after AppendState.
+	// Underway returns the operations with a request still on its way, by the index of
+	// their invoke. It is valid after AppendState.
 	Underway() []int
 }
 
@@ -82,38 +82,38 @@ type Crossing interface {
 type Ordering interface {
 	// Ordered reports whether order decides. The other methods are for such runs only.
 	Ordered() bool
-	// Dated reports whether somebody has learnt a date that may be written down.
+	// Dated reports whether a client has learnt a date that it may write down.
 	Dated() bool
-	// Outlast has the running task, which is the client's, wait until dates have passed,
-	// nothing is under way from or to the client, and open says so. It returns false if
-	// nothing else can happen before that.
+	// Outlast makes the running task, which must be the client's, wait until all dates
+	// have passed, no message from or to the client is on its way, and open returns
+	// true. It returns false if nothing else can happen before that.
 	Outlast(client string, open func() bool) bool
-	// Idle reports whether it is all the same if a client is paused now or later: it
-	// does nothing, for as long as it likes, or its request is still under way.
+	// Idle reports whether pausing a client now or later makes no difference: it does
+	// nothing for as long as it likes, or its request is still on its way.
 	Idle(client string) bool
 	Offer(Offer)
 }
 
-// Offer is something that the harness lets happen where order decides, at any
-// time while it is open.
+// Offer is an action that the harness allows where order decides, at any time while it
+// is open.
 type Offer struct {
 	Name   func() string
-	On     []string // whom it concerns
-	Begins bool     // a fault strikes: nothing that comes by itself
-	Tells  bool     // who asks a server again may get another answer afterwards
+	On     []string // the clients that it concerns
+	Begins bool     // it begins a fault: only a choice makes it happen
+	Tells  bool     // a client that asks a server again afterwards may get another answer
 	Open   func() bool
 	Do     func()
 }
 
-// Passages is how often time may pass in a run although no timer is due: the date of
-// one holder is over, and then that of the next.
+// Passages is how often time may pass in a run while no timer is due: the date of one
+// holder ends, and then that of the next.
 const Passages = 2
 
-// ErrStopped ends a run whose order goes no further.
+// ErrStopped ends a run whose given order ends.
 var ErrStopped = errors.New("sim: the order goes no further")
 
-// A BudgetError is that a run has used up its budget, and says which. It depends on
-// the run alone, and no machine: the same run ends there again.
+// A BudgetError reports which budget a run has used up. It depends on the run alone,
+// not on the machine: the same run ends there again.
 type BudgetError string
 
 func (e BudgetError) Error() string { return "sim: " + string(e) }
