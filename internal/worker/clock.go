@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// clock is the clocks of a client. The wall clock can be set wrong, and both
-// can be made fast or slow; true time is this machine's.
+// clock holds the clocks of a client. The wall clock can be set wrong, and both can be
+// made fast or slow. True time is that of this machine.
 type clock struct {
-	start time.Time // of the worker: where both monotonic clocks begin
+	start time.Time // start of the worker, and zero of both monotonic clocks
 
 	mu      sync.Mutex
 	skew    time.Duration // of the wall clock alone
-	rate    float64       // what the clocks show for a second of true time
+	rate    float64       // seconds that the clocks gain in a second of true time
 	at      time.Duration // when rate was set, in true time
-	shown   time.Duration // what the monotonic clock showed then
-	changed chan struct{} // closed when rate is set again
+	shown   time.Duration // the monotonic clock at that moment
+	changed chan struct{} // closed when rate changes
 }
 
 func newClock(start time.Time) *clock {
@@ -27,10 +27,10 @@ func newClock(start time.Time) *clock {
 // maxPPM bounds how much clocks may gain or lose, in parts per million.
 const maxPPM = 900_000
 
-// set makes the wall clock wrong by skew, and both clocks gain ppm parts per
-// million from now on. Setting the rate makes neither jump: what they have
-// gained so far stays. It tells whether the rate is another one now.
-func (c *clock) set(skew time.Duration, ppm int64) (rated bool) {
+// set makes the wall clock wrong by skew, and both clocks gain ppm parts per million
+// from now on. A new rate makes neither clock jump: what they have gained so far stays.
+// It reports whether the rate has changed.
+func (c *clock) set(skew time.Duration, ppm int64) (changed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.skew = skew
@@ -45,23 +45,23 @@ func (c *clock) set(skew time.Duration, ppm int64) (rated bool) {
 	return true
 }
 
-// elapsed is true time since the worker's start.
+// elapsed returns the true time since the worker's start.
 func (c *clock) elapsed() time.Duration { return time.Since(c.start) }
 
-// monoAt is what the monotonic clock shows at a true time. It needs mu.
+// monoAt returns the monotonic clock at a true time. The caller holds mu.
 func (c *clock) monoAt(elapsed time.Duration) time.Duration {
 	return c.shown + scale(elapsed-c.at, c.rate)
 }
 
-// mono is the client's monotonic clock.
+// mono returns the client's monotonic clock.
 func (c *clock) mono() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.monoAt(c.elapsed())
 }
 
-// now is its wall clock. It shows no monotonic time beside, which would
-// take no part in a jump.
+// now returns the client's wall clock, without Go's monotonic reading, which would not
+// jump.
 func (c *clock) now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -70,22 +70,22 @@ func (c *clock) now() time.Time {
 	return now.Add(c.monoAt(elapsed) - elapsed + c.skew).Round(0)
 }
 
-// lasts is how long d by the client's clocks lasts in true time.
-func (c *clock) lasts(d time.Duration) time.Duration {
+// trueTime converts a duration on the client's clocks to true time.
+func (c *clock) trueTime(d time.Duration) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return scale(d, 1/c.rate)
 }
 
-// shows is how far the client's clocks get in a true time of d.
-func (c *clock) shows(d time.Duration) time.Duration {
+// clientTime converts a true duration to the client's clocks.
+func (c *clock) clientTime(d time.Duration) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return scale(d, c.rate)
 }
 
-// left is how much true time passes from now, an elapsed time, until the
-// client's monotonic clock shows until: as it runs now.
+// left returns the true time that remains until the client's monotonic clock shows
+// until at its present rate, and the elapsed time now.
 func (c *clock) left(until time.Duration) (left, now time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,8 +93,8 @@ func (c *clock) left(until time.Duration) (left, now time.Duration) {
 	return scale(until-c.monoAt(now), 1/c.rate), now
 }
 
-// sleep waits for d by the client's clocks, also if they are set meanwhile, or
-// until ctx or life ends.
+// sleep waits for d on the client's clocks, also if they are set meanwhile, or until
+// ctx or life ends.
 func (c *clock) sleep(ctx, life context.Context, d time.Duration) error {
 	until := c.mono() + min(d, math.MaxInt64/2)
 	for {
@@ -113,12 +113,12 @@ func (c *clock) sleep(ctx, life context.Context, d time.Duration) error {
 		case <-changed:
 			timer.Stop()
 		case <-timer.C:
-			return ctx.Err() // both at once: the context's end comes first
+			return ctx.Err() // if both are ready, the context's end wins
 		}
 	}
 }
 
-// scale is d times by, within what a Duration can be.
+// scale returns d times by, within the range of a Duration.
 func scale(d time.Duration, by float64) time.Duration {
 	switch f := float64(d) * by; {
 	case by == 1:

@@ -9,7 +9,7 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// near fails t unless got is at least want, and no more than a busy machine adds.
+// near fails t unless got is between want and want plus the delays of a busy machine.
 func near(t *testing.T, what string, got, want time.Duration) {
 	t.Helper()
 	if got < want-time.Millisecond || got > want+2*time.Second {
@@ -17,7 +17,7 @@ func near(t *testing.T, what string, got, want time.Duration) {
 	}
 }
 
-// Skew moves the wall clock alone, a rate moves no clock but makes both fast.
+// Skew moves the wall clock alone. A rate makes both clocks fast without a jump.
 func TestClocks(t *testing.T) {
 	t.Parallel()
 	c := newClock(time.Now())
@@ -48,13 +48,13 @@ func TestTimesOnAClockOfAnotherRate(t *testing.T) {
 	t.Parallel()
 	c := newClock(time.Now())
 	c.set(0, -500_000)
-	if got := c.lasts(time.Second); got != 2*time.Second {
+	if got := c.trueTime(time.Second); got != 2*time.Second {
 		t.Errorf("a second of a clock at half the rate lasts %v", got)
 	}
 	now := c.mono()
 	left, _ := c.left(now + time.Second)
 	near(t, "to a deadline in a second", left+2*(c.mono()-now), 2*time.Second)
-	if got := c.lasts(1<<63 - 1); got != 1<<63-1 {
+	if got := c.trueTime(1<<63 - 1); got != 1<<63-1 {
 		t.Errorf("for ever lasts %v", got)
 	}
 	sleep := func(d time.Duration) (slept time.Duration) {
@@ -77,8 +77,8 @@ func TestTimesOnAClockOfAnotherRate(t *testing.T) {
 	}
 }
 
-// A client's clocks are set while it holds two of three leases: deadlines are
-// told in true time, and told anew when they come at another instant.
+// A client's clocks are set while it holds two of three leases. Deadlines are reported
+// in true time, and again when their true instant changes.
 func TestClockSet(t *testing.T) {
 	t.Parallel()
 	p := serve(t, func(s Setup) *fake {
@@ -119,13 +119,12 @@ func TestClockSet(t *testing.T) {
 	p.want(`{"id":7,"ok":true}`)
 	for _, ppm := range []int{1_000_000, -1_000_000} {
 		p.say(fmt.Sprintf(`{"id":8,"op":"clock-set","client":"c1","ppm":%d}`, ppm))
-		p.want(fmt.Sprintf(`{"id":8,"ok":false,"error":"bad-request","text":"ppm is %d, and can be up to 900000 either way"}`, ppm))
+		p.want(fmt.Sprintf(`{"id":8,"ok":false,"error":"bad-request","text":"ppm is %d, and must be from -900000 to 900000"}`, ppm))
 	}
 }
 
-// What waits by the client's clocks: its sleeps, its requests, and how long an
-// operation may take.
-func TestWhatGoesByTheClientsClocks(t *testing.T) {
+// Sleeps, requests and operation timeouts run on the client's clocks.
+func TestTimeoutsRunOnTheClientsClocks(t *testing.T) {
 	t.Parallel()
 	const d = 40 * time.Millisecond
 	took := make(chan time.Duration, 2)

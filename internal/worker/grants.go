@@ -7,17 +7,18 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// grant is a lease that a client has got. Its client's mu guards it.
+// grant is a lease that a client got. The client's mu guards it.
 type grant struct {
-	within // the entry that it is of
+	within // its entry; zero outside a run
 	lock   string
 	lease  locks.Lease
-	until  time.Duration // on the client's monotonic clock; 0: it does not say
-	over   bool          // nothing more is told of it: it is being released, lost, or another one has come
-	armed  []Request     // points of what comes after the entry
+	until  time.Duration // on the client's monotonic clock; 0: the lock reports none
+	over   bool          // no more events about it: it is being released, lost, or replaced by another grant
+	armed  []Request     // points of the release after the entry
 }
 
-// granted takes what an acquire got, and is the answer that tells it. It needs mu.
+// granted records a new grant and returns the answer to its acquire. The caller holds
+// mu.
 func (c *client) granted(q Request, lease locks.Lease) (*grant, Answer) {
 	g := &grant{lock: q.Lock, lease: lease}
 	if !q.Nested {
@@ -30,8 +31,8 @@ func (c *client) granted(q Request, lease locks.Lease) (*grant, Answer) {
 	return g, c.hold(g)
 }
 
-// innermost is what a client holds of a lock, as far as it knows; nil: nothing.
-// It needs mu.
+// innermost returns the client's innermost grant of a lock, nil without one. The caller
+// holds mu.
 func (c *client) innermost(lock string) *grant {
 	if list := c.grants[lock]; len(list) > 0 {
 		return list[len(list)-1]
@@ -39,18 +40,19 @@ func (c *client) innermost(lock string) *grant {
 	return nil
 }
 
-// hold begins a grant, and is what tells it.
+// hold begins a grant and returns the token and the deadline for its answer.
 func (c *client) hold(g *grant) Answer {
 	a := Answer{Token: tokenOf(g.lease)}
 	if d, ok := g.lease.(locks.Deadliner); ok && d.Until() > 0 {
 		g.until = d.Until()
-		a.ValidMS, a.MonoNS = c.valid(g.until)
+		a.ValidMS, a.MonoNS = c.validity(g.until)
 	}
 	return a
 }
 
-// released takes a client's innermost grant from it; nil: it has none.
-func (c *client) released(lock string) locks.Lease {
+// dropInnermost removes a client's innermost grant and returns its lease, nil without
+// one.
+func (c *client) dropInnermost(lock string) locks.Lease {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	g := c.innermost(lock)
@@ -62,7 +64,7 @@ func (c *client) released(lock string) locks.Lease {
 	return g.lease
 }
 
-// token is that of the grant that an access is made with; 0: none.
+// token returns the token for an access; 0: none.
 func (c *client) token(q Request) Token {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -83,10 +85,10 @@ func tokenOf(lease locks.Lease) Token {
 	return 0
 }
 
-// valid tells a deadline on the client's monotonic clock: for how long after
-// an instant on the worker's it is to come, if the client's clock runs on as it
-// does. It is rounded down: a client may believe too short, never too long.
-func (c *client) valid(until time.Duration) (validMS, monoNS *int64) {
+// validity returns a deadline on the client's monotonic clock as the milliseconds after
+// an instant on the worker's clock, at the present rate of the client's clock. It
+// rounds down: the harness may believe in too short a lease, never in too long a one.
+func (c *client) validity(until time.Duration) (validMS, monoNS *int64) {
 	left, now := c.clock.left(until)
 	valid, mono := left.Milliseconds(), now.Nanoseconds()
 	if left < 0 {
@@ -95,8 +97,8 @@ func (c *client) valid(until time.Duration) (validMS, monoNS *int64) {
 	return &valid, &mono
 }
 
-// learn is news of what op got, to be told after op's answer, or of its place in
-// the queue, which is told at once and only before.
+// learn takes news of op's grant, which it reports after op's answer, or op's place in
+// the queue, which it reports at once and only before the answer.
 func (c *client) learn(op *operation, n locks.News) {
 	if n.Queued != 0 {
 		if position := n.Queued - 1; !op.over {
@@ -110,13 +112,13 @@ func (c *client) learn(op *operation, n locks.News) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.tell(op.grant, n)
+	c.report(op.grant, n)
 }
 
-// tell tells news of a grant, which may be none. It is taken for news of the
-// innermost: so how long one lasts within which there is another is not told, and
-// a loss is, because that is of all of them. It needs mu.
-func (c *client) tell(g *grant, n locks.News) {
+// report writes news of a grant, nil for none. News is about the innermost grant: a new
+// deadline of an outer one is not reported, but a loss is, because it affects all. The
+// caller holds mu.
+func (c *client) report(g *grant, n locks.News) {
 	if g == nil || g.over {
 		return
 	}
@@ -126,7 +128,7 @@ func (c *client) tell(g *grant, n locks.News) {
 		if g.run == 0 && g != c.innermost(g.lock) {
 			return
 		}
-		a.ValidMS, a.MonoNS = c.valid(n.Until)
+		a.ValidMS, a.MonoNS = c.validity(n.Until)
 	} else {
 		g.over = true
 		a.Event = EventLost
@@ -134,29 +136,29 @@ func (c *client) tell(g *grant, n locks.News) {
 	c.server.write(a)
 }
 
-// setClock sets the client's clocks. Where they run at another rate, deadlines
-// to come are at other instants than was told.
+// setClock sets the client's clocks. If the rate changes, it reports the deadlines
+// again: their true instants have changed.
 func (c *client) setClock(q Request) Answer {
 	if q.PPM > maxPPM || q.PPM < -maxPPM {
-		return Answer{Error: ErrBadRequest, Text: fmt.Sprintf("ppm is %d, and can be up to %d either way", q.PPM, maxPPM)}
+		return Answer{Error: ErrBadRequest, Text: fmt.Sprintf("ppm is %d, and must be from -%[2]d to %[2]d", q.PPM, maxPPM)}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.clock.set(time.Duration(q.SkewNS), q.PPM) {
 		return Answer{}
 	}
-	again := func(g *grant) {
+	report := func(g *grant) {
 		if g.until > c.clock.mono() {
-			c.tell(g, locks.News{Until: g.until})
+			c.report(g, locks.News{Until: g.until})
 		}
 	}
 	for _, list := range c.grants {
 		for _, g := range list {
-			again(g)
+			report(g)
 		}
 	}
 	for _, g := range c.entries {
-		again(g)
+		report(g)
 	}
 	return Answer{}
 }

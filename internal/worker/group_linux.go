@@ -15,15 +15,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownGroup makes the process the leader of a group of its own. SIGKILL when
-// its parent ends also reaches a stopped process.
+// ownGroup makes the process the leader of its own group. When its parent ends, SIGKILL
+// ends it even if it is stopped.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// reap waits for the process's end, kills the rest of its group, and waits until
-// that has ended, too: a killed process may still write until the kernel has ended
-// it. Wait comes last, because after it the number may be another group's.
+// reap waits for the process's end, kills the rest of its group, and waits for its end,
+// too: a killed process may still write until the kernel has ended it. Wait comes last:
+// after it the kernel may give the number to another group.
 func (p *Process) reap(cmd *exec.Cmd) error {
 	for unix.Waitid(unix.P_PID, p.pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
@@ -35,7 +35,7 @@ func (p *Process) reap(cmd *exec.Cmd) error {
 	return cmd.Wait()
 }
 
-// killGroup ends a group. A group that has ended is no error.
+// killGroup kills a group. A group that has ended is no error.
 func killGroup(pid int) error {
 	if err := unix.Kill(-pid, unix.SIGKILL); err != nil && err != unix.ESRCH {
 		return fmt.Errorf("kill worker %d: %w", pid, err)
@@ -43,13 +43,12 @@ func killGroup(pid int) error {
 	return nil
 }
 
-// stopLimit is how long a process may take to stand still. It takes longer
-// than a few milliseconds only in a system call that cannot be interrupted.
+// stopLimit is how long a process may take to stop. More than a few milliseconds happen
+// only in an uninterruptible system call.
 const stopLimit = 5 * time.Second
 
-// stopGroup stops a group. The kernel reports a process as stopped when the
-// last of its threads has stopped. It reports only children: whether the
-// leader's own children have stopped is read from /proc.
+// stopGroup stops a group. The kernel reports a process as stopped after its last
+// thread, but only a child: the state of the leader's own children comes from /proc.
 func stopGroup(pid int) error {
 	if err := unix.Kill(-pid, unix.SIGSTOP); err != nil {
 		if err == unix.ESRCH {
@@ -58,7 +57,7 @@ func stopGroup(pid int) error {
 		return fmt.Errorf("stop worker %d: %w", pid, err)
 	}
 	limit := time.Now().Add(stopLimit)
-	for !standsStill(pid) {
+	for !isStopped(pid) {
 		if time.Now().After(limit) {
 			return fmt.Errorf("worker %d still runs %v after SIGSTOP", pid, stopLimit)
 		}
@@ -70,9 +69,9 @@ func stopGroup(pid int) error {
 	return nil
 }
 
-// standsStill tells whether the kernel reports the process as stopped, or as
-// ended. WNOWAIT leaves the report there, so that it tells the present state.
-func standsStill(pid int) bool {
+// isStopped reports whether the kernel reports the process as stopped or ended. WNOWAIT
+// keeps the report, so the next call gets the present state again.
+func isStopped(pid int) bool {
 	var info unix.Siginfo
 	err := unix.Waitid(unix.P_PID, pid, &info, unix.WSTOPPED|unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
 	return err == unix.ECHILD || err == nil && info.Signo != 0
@@ -84,8 +83,8 @@ const (
 	endedStates   = "ZXx"
 )
 
-// waitForOthers waits until every thread of a group's processes, but for its
-// leader's, is in one of some states. After the limit it returns an error.
+// waitForOthers waits until all threads of a group, except those of its leader, are in
+// one of these states. It returns an error after the limit.
 func waitForOthers(group int, states string, limit time.Time) error {
 	for {
 		done, err := othersAre(group, states)
@@ -99,7 +98,7 @@ func waitForOthers(group int, states string, limit time.Time) error {
 	}
 }
 
-// othersAre reports whether they are.
+// othersAre reports whether they are in these states now.
 func othersAre(group int, states string) (bool, error) {
 	processes, err := os.ReadDir("/proc")
 	if err != nil {
@@ -127,8 +126,8 @@ func othersAre(group int, states string) (bool, error) {
 	return true, nil
 }
 
-// stat reads the state and the process group from a stat file of /proc. The
-// name before them stands in parentheses and may contain anything.
+// stat reads the state and the process group from a stat file of /proc. The name before
+// them is in parentheses and may contain anything.
 func stat(file string) (state byte, group int, err error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -142,7 +141,7 @@ func stat(file string) (state byte, group int, err error) {
 	return fields[0][0], group, err
 }
 
-// continueGroup lets a group go on.
+// continueGroup continues a stopped group.
 func continueGroup(pid int) error {
 	if err := unix.Kill(-pid, unix.SIGCONT); err != nil && err != unix.ESRCH {
 		return fmt.Errorf("continue worker %d: %w", pid, err)

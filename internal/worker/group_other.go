@@ -10,10 +10,9 @@ import (
 	"runtime"
 )
 
-// ownGroup does nothing: a worker ends with the end of its input.
+// ownGroup does nothing: a worker ends with its input.
 func ownGroup(*exec.Cmd) {}
 
-// reap waits for the process's end.
 func (p *Process) reap(cmd *exec.Cmd) error {
 	err := cmd.Wait()
 	p.stopping.Lock()
@@ -22,7 +21,7 @@ func (p *Process) reap(cmd *exec.Cmd) error {
 	return err
 }
 
-// killGroup ends the worker's process, if it is still there.
+// killGroup kills the worker's process if it still exists.
 func killGroup(pid int) error {
 	p, err := os.FindProcess(pid)
 	if err != nil {

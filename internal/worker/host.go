@@ -12,16 +12,16 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// host is the locks.Host of a client: this machine, with clocks of its own.
+// host is the locks.Host of a client: this machine, with the client's own clocks.
 type host struct{ *client }
 
 // Now is the client's wall clock.
 func (h host) Now() time.Time { return h.clock.now() }
 
-// Mono is its monotonic clock since the worker's start.
+// Mono is the client's monotonic clock since the worker's start.
 func (h host) Mono() time.Duration { return h.clock.mono() }
 
-// Left is how long ctx still lasts, as the client's clocks run now.
+// Left returns the time until ctx ends, at the present rate of the client's clocks.
 func (h host) Left(ctx context.Context) (time.Duration, bool) {
 	end, ok := ctx.Deadline()
 	switch {
@@ -30,7 +30,7 @@ func (h host) Left(ctx context.Context) (time.Duration, bool) {
 	case !ok:
 		return 0, false
 	}
-	return h.clock.shows(max(0, time.Until(end))), true
+	return h.clock.clientTime(max(0, time.Until(end))), true
 }
 
 // Sleep waits for d, or until ctx or the worker ends.
@@ -47,7 +47,7 @@ func (h host) Backoff(ctx context.Context, shortest, spread time.Duration) error
 	return h.Sleep(ctx, shortest)
 }
 
-// Mark is for searches: real machines have none.
+// Mark does nothing: only searches in sim use marks.
 func (h host) Mark(string, ...int64) {}
 
 // Rand draws from the system's source: runs on real machines do not repeat.
@@ -66,34 +66,33 @@ func (h host) Unique() string {
 	return hex.EncodeToString(b[:])
 }
 
-// Go starts a task of the client. The worker does not end before it has.
+// Go starts a task of the client. The worker waits for its end.
 func (h host) Go(run func(context.Context)) locks.Task { return h.start(run) }
 
 // Life ends with the worker.
 func (h host) Life() context.Context { return h.server.life }
 
-// Report tells the harness what the lock has learnt about the grant of the
-// operation that the task belongs to, or about its place in the queue.
+// Report reports what the lock has learnt about the grant of the task's operation, or
+// about its place in the queue.
 func (h host) Report(n locks.News) { h.learn(h.task.op, n) }
 
-// NewHost is the host of a client that has no worker. Its first task is whoever
-// calls it; those that its lock has started run while that one waits, in the
-// host or in a port. It ends with life.
+// NewHost returns the host of a client without a worker. Its first task is the caller's
+// goroutine; tasks that the lock starts run while the caller waits in the host or in a
+// port. It ends with life.
 func NewHost(life context.Context) locks.Host {
 	c := &client{server: &server{life: life}, clock: newClock(time.Now())}
 	c.take(&task{client: c, op: &operation{over: true}})
 	return host{c}
 }
 
-// ZooKeeperOf is the way to an ensemble of the client whose host is h, which
-// NewHost made. Its requests have no points.
+// ZooKeeperOf returns the port to an ensemble for the client of h, which NewHost made.
+// Its requests have no points.
 func ZooKeeperOf(h locks.Host, t zookeeper.Transport) zookeeper.Port {
 	return zookeeper.Port{Transport: ensemble{h.(host).client, t}}
 }
 
-// MySQLOf is the way to a MySQL server of the client whose host is h, which
-// NewHost made, and which shares its process with nobody. Its requests have no
-// points.
+// MySQLOf returns the port to a MySQL server for the client of h, which NewHost made
+// and which is alone in its process. Its requests have no points.
 func MySQLOf(h locks.Host, t mysql.Transport) mysql.Port {
 	return mysql.Port{Transport: pool{h.(host).client, t}}
 }

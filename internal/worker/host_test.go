@@ -10,8 +10,8 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// A client without a worker has tasks, too: one reads events while another
-// sleeps, or asks the ensemble.
+// A client without a worker can have tasks: one reads events while another sleeps or
+// asks the ensemble.
 func TestTasksWithoutAWorker(t *testing.T) {
 	t.Parallel()
 	h := NewHost(t.Context())
@@ -23,7 +23,7 @@ func TestTasksWithoutAWorker(t *testing.T) {
 	var seen []zookeeper.Event
 	var last error
 	reader := h.Go(func(ctx context.Context) {
-		h.Report(locks.News{}) // nobody asked for it
+		h.Report(locks.News{}) // outside any operation
 		for last == nil {
 			var e zookeeper.Event
 			if e, last = s.Next(ctx, 0); last == nil {
@@ -44,8 +44,8 @@ func TestTasksWithoutAWorker(t *testing.T) {
 	}
 }
 
-// What is left to a caller is told by the client's own clock.
-func TestWhatIsLeft(t *testing.T) {
+// Left is on the client's own clock.
+func TestTimeLeft(t *testing.T) {
 	t.Parallel()
 	h := NewHost(t.Context()).(host)
 	h.clock.set(time.Hour, 500_000)
@@ -61,6 +61,6 @@ func TestWhatIsLeft(t *testing.T) {
 		t.Errorf("%v is left when it has ended", left)
 	}
 	if _, ends := h.Left(t.Context()); ends {
-		t.Error("somebody knows when it ends")
+		t.Error("a context without a deadline has an end")
 	}
 }

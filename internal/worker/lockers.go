@@ -17,30 +17,30 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// Setup is what a client's lock is made from.
+// Setup holds what a Factory needs.
 type Setup struct {
 	Client string
 	Init   Request
 	Host   locks.Host
-	// Redis puts the points of operations around the way to a server. What
-	// it gets must end its calls when they are cancelled.
+	// Redis adds the points of operations to the transport of a server. The transport
+	// must return when its call is cancelled.
 	Redis func(redis.Transport) redis.Port
-	// Tokens does the same for the server that tokens come from: its requests
-	// are no steps of the lock's, and have no points.
+	// Tokens does the same for the server of the tokens. Its requests are not the
+	// lock's own and have no points.
 	Tokens func(redis.Transport) redis.Port
-	// ZooKeeper does what Redis does, for an ensemble. The sessions of what it
-	// gets must end, on this side, with Host.Life.
+	// ZooKeeper does the same for an ensemble. The sessions of the transport must end,
+	// on the client's side, with Host.Life.
 	ZooKeeper func(zookeeper.Transport) zookeeper.Port
-	// MySQL does it for the pool of the process, which open opens for the first of
-	// its clients. The calls of what it gets must end with the worker.
+	// MySQL does the same for the pool of the process; open opens it for the first
+	// client. Calls of the transport must end with the worker.
 	MySQL func(open func() (mysql.Transport, error)) (mysql.Port, error)
 }
 
-// Factory makes a client's lock. close lets go of its connections.
+// Factory makes a client's lock. close closes its connections.
 type Factory func(Setup) (l locks.Locker, close func() error, err error)
 
-// LockOptions writes what init says of a lock of the catalogue: the option
-// "lock" is its id, and every option that is on stands there as true.
+// LockOptions returns the options of init for a lock of the catalogue: "lock" is its
+// id, and each option that is on is true.
 func LockOptions(id string, o catalogue.Options) map[string]any {
 	m := map[string]any{"lock": id}
 	for name := range strings.SplitSeq(o.String(), ",") {
@@ -51,7 +51,7 @@ func LockOptions(id string, o catalogue.Options) map[string]any {
 	return m
 }
 
-// Catalogue is the Factory of the locks in the catalogue, on real servers.
+// Catalogue is the Factory of the catalogue's locks, on real servers.
 func Catalogue(s Setup) (locks.Locker, func() error, error) {
 	id, _ := s.Init.Options["lock"].(string)
 	lock, ok := catalogue.FindLock(id)
@@ -90,10 +90,10 @@ func Catalogue(s Setup) (locks.Locker, func() error, error) {
 	return lock.New(env), done, nil
 }
 
-// callTime is how long a request may take for which a lock gives no time-out.
+// callTime is the timeout of requests for which the lock gives none.
 func callTime(env *catalogue.Env) time.Duration { return env.Lease / 4 }
 
-// toRedis gives a lock its ways to Redis servers. done lets go of connections.
+// toRedis connects a lock to Redis servers. done closes the connections.
 func toRedis(s Setup, env *catalogue.Env) (done func() error, err error) {
 	library := redisclient.Options{Timeout: callTime(env)}
 	if env.Options.Retries {
@@ -117,8 +117,8 @@ func toRedis(s Setup, env *catalogue.Env) (done func() error, err error) {
 	return opened.close, nil
 }
 
-// toZooKeeper gives a lock its way to an ensemble. done ends the sessions on
-// this side: what they own stays until they expire, as when a program ends.
+// toZooKeeper connects a lock to an ensemble. done ends the sessions on this side only:
+// their nodes stay until the sessions expire, as when a program ends.
 func toZooKeeper(s Setup, env *catalogue.Env) (done func() error, err error) {
 	members := s.Init.Targets[TargetZooKeeper]
 	if len(members) == 0 {
@@ -131,8 +131,8 @@ func toZooKeeper(s Setup, env *catalogue.Env) (done func() error, err error) {
 	return func() error { end(); return nil }, nil
 }
 
-// toMySQL gives a lock its way to a MySQL server. done does nothing: clients that
-// come after this one use the same connections, which end with the worker.
+// toMySQL connects a lock to a MySQL server. done does nothing: later clients use the
+// same connections, which end with the worker.
 func toMySQL(s Setup, env *catalogue.Env) (done func() error, err error) {
 	servers := s.Init.Targets[TargetMySQL]
 	if len(servers) == 0 {

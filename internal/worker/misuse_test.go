@@ -8,8 +8,8 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// lax releases by name, lets others ask out of turn, and lets its holder in
-// again. Each grant has the next token; what was released is written down.
+// lax releases by name, grants out of turn, and grants again to its holder. Each grant
+// has the next token; released records the releases.
 type lax struct {
 	fake
 	token    uint64
@@ -71,7 +71,7 @@ func TestReleaseByName(t *testing.T) {
 	p.want(`{"id":3,"ok":true,"token":1}`)
 	p.say(`{"id":4,"op":"release-name","client":"c1","lock":"a"}`)
 	p.want(`{"id":4,"ok":true}`)
-	p.say(`{"id":5,"op":"release","client":"c1","lock":"a"}`) // it has none any more
+	p.say(`{"id":5,"op":"release","client":"c1","lock":"a"}`) // the client holds nothing now
 	p.want(`{"id":5,"ok":false,"error":"not-held","text":"lock not held"}`)
 	p.say(`{"id":6,"op":"release-name","client":"c1","lock":"a"}`)
 	p.want(`{"id":6,"ok":false,"error":"not-held","text":"lock not held"}`)
@@ -84,8 +84,8 @@ func TestAcquireOutOfTurn(t *testing.T) {
 	p.want(`{"id":2,"ok":true,"token":11}`)
 }
 
-// A worker says no to what its lock does not know.
-func TestWhatALockDoesNotKnowIsUnsupported(t *testing.T) {
+// A worker answers "unsupported" to operations that its lock lacks.
+func TestOperationsThatALockLacksAreUnsupported(t *testing.T) {
 	p := serve(t, func(Setup) *fake { return &fake{acquire: func(context.Context) error { return nil }} })
 	p.say(`{"id":2,"op":"release-name","client":"c1","lock":"a"}`)
 	p.want(`{"id":2,"ok":false,"error":"unsupported","text":"release-name"}`)
@@ -93,8 +93,8 @@ func TestWhatALockDoesNotKnowIsUnsupported(t *testing.T) {
 	p.want(`{"id":3,"ok":false,"error":"unsupported","text":"acquire"}`)
 }
 
-// A nested grant is given back before the one around it. Who asks without holding
-// anything knows nothing of a grant that came too late.
+// A nested grant is released before the outer one. An acquire without "nested" drops a
+// grant that came too late.
 func TestNestedGrants(t *testing.T) {
 	p, l := serveLax(t)
 	ask := func(id, more, token string) {
@@ -111,7 +111,7 @@ func TestNestedGrants(t *testing.T) {
 		p.say(`{"id":` + id + `,"op":"release","client":"c1","lock":"a"}`)
 		p.want(`{"id":` + id + `,"ok":true}`)
 	}
-	ask("2", "", "1") // nobody learnt of it
+	ask("2", "", "1") // its answer came too late
 	ask("3", "", "2")
 	ask("4", `,"nested":true`, "3")
 	read("5", "3")

@@ -9,33 +9,31 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// transport is the way to a Redis server. If it counts, there is a point before
-// and after each request of an operation that is under way.
+// transport is the connection to a Redis server. If counts, each request of a running
+// operation has a point before and after it.
 type transport struct {
 	*client
 	next   redis.Transport
 	counts bool
 }
 
-// Do carries out one request. The time-out is by the client's clocks and counts
-// from when it has left the point. Once the request is sent only the end of the
-// worker cuts it short.
+// Do executes one request. The timeout is on the client's clocks and starts when the
+// request leaves its point. Once sent, only the end of the worker cancels it.
 func (t transport) Do(ctx context.Context, timeout time.Duration, c redis.Command) (r redis.Reply, err error) {
 	sends := c.Verb.String()
 	if !t.counts {
 		sends = ""
 	}
 	err = t.request(ctx, sends, func(task *task) (err error) {
-		r, err = t.next.Do(redisclient.WithCaller(t.server.life, &task.caller), t.clock.lasts(timeout), c)
+		r, err = t.next.Do(redisclient.WithCaller(t.server.life, &task.caller), t.clock.trueTime(timeout), c)
 		return err
 	})
 	return r, err
 }
 
-// request has the running task send a request, while others run. sends is its
-// command; if there is one, the request has a number in the task's operation, and
-// the points that are armed are announced. A ctx that has ended keeps it from
-// being sent.
+// request makes the running task send a request while other tasks run. sends is its
+// command; "": the request has no number in the operation, and no points. If ctx has
+// ended, nothing is sent.
 func (c *client) request(ctx context.Context, sends string, send func(*task) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return locks.Definite(err)
@@ -63,9 +61,9 @@ func (c *client) request(ctx context.Context, sends string, send func(*task) err
 	return err
 }
 
-// point waits until the harness lets the task leave a point, if it is armed:
-// the client's other tasks go on meanwhile. Its request is 0 if that has no
-// number. The error is that the worker ends.
+// point waits at an armed point until the harness lets the task go on; the client's
+// other tasks go on meanwhile. A request without a number has Request 0 and no point.
+// It returns an error if the worker ends.
 func (c *client) point(at Answer) (err error) {
 	op := c.task.op
 	if at.Request == 0 || op.over {
@@ -75,7 +73,7 @@ func (c *client) point(at Answer) (err error) {
 		if p.F != op.name || p.After != at.After || p.Request != at.Request && !(p.Onward && at.Request > p.Request) {
 			continue
 		}
-		number, leave := c.server.await()
+		number, leave := c.server.newPoint()
 		at.Event, at.At, at.Client, at.F, at.Run = EventAt, number, c.name, op.name, op.run
 		c.away(func() {
 			c.server.write(at)

@@ -7,27 +7,26 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// pool is the way to a MySQL server: the connections of the process.
+// pool is the connection pool of the process to a MySQL server.
 type pool struct {
 	*client
 	next mysql.Transport
 }
 
-// Do carries out one statement, with a point before and after it. The time-out is
-// by the client's clocks and counts from when it has left the point.
+// Do executes one statement, with a point before and after it. The timeout is on the
+// client's clocks and starts when the statement leaves its point.
 func (p pool) Do(ctx context.Context, timeout time.Duration, c mysql.Command) (r mysql.Reply, err error) {
 	err = p.request(ctx, c.Verb.String(), func(*task) (err error) {
-		r, err = p.next.Do(ctx, p.clock.lasts(timeout), c)
+		r, err = p.next.Do(ctx, p.clock.trueTime(timeout), c)
 		return err
 	})
 	return r, err
 }
 
-// Open takes a connection out of the pool. That is no step of the lock's, and has
-// no points.
+// Open takes a connection out of the pool, without points: it is no step of the lock.
 func (p pool) Open(ctx context.Context, timeout time.Duration) (s mysql.Session, err error) {
 	err = p.request(ctx, "", func(*task) (err error) {
-		s, err = p.next.Open(ctx, p.clock.lasts(timeout))
+		s, err = p.next.Open(ctx, p.clock.trueTime(timeout))
 		return err
 	})
 	if err != nil {
@@ -36,16 +35,16 @@ func (p pool) Open(ctx context.Context, timeout time.Duration) (s mysql.Session,
 	return pinned{s, p.client}, nil
 }
 
-// pinned is a session of the client's, whose calls let its other tasks run.
+// pinned is a session of the client. Other tasks run during its calls.
 type pinned struct {
 	mysql.Session
 	client *client
 }
 
-// Do carries out one statement, as pool's does.
+// Do executes one statement, like pool.Do.
 func (s pinned) Do(ctx context.Context, timeout time.Duration, c mysql.Command) (r mysql.Reply, err error) {
 	err = s.client.request(ctx, c.Verb.String(), func(*task) (err error) {
-		r, err = s.Session.Do(ctx, s.client.clock.lasts(timeout), c)
+		r, err = s.Session.Do(ctx, s.client.clock.trueTime(timeout), c)
 		return err
 	})
 	return r, err

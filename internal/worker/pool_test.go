@@ -23,8 +23,8 @@ func (answering) Do(context.Context, time.Duration, mysql.Command) (mysql.Reply,
 	return mysql.Reply{Int: 1}, nil
 }
 
-// Each statement has a point before and after it, in the pool or in a session, and
-// all clients of a process have one pool.
+// Each statement has a point before and after it, in the pool or in a session. All
+// clients of a process share one pool.
 func TestPointsOfStatements(t *testing.T) {
 	t.Parallel()
 	pools := 0

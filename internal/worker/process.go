@@ -20,61 +20,60 @@ import (
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
-// What became of a request that got no answer. It may have happened.
+// Errors of requests without an answer. The request may have happened.
 var (
 	// ErrExited: the worker's process has ended.
 	ErrExited = errors.New("the worker has ended")
-	// ErrRubbish: the worker wrote a line that is none of the protocol.
+	// ErrRubbish: the worker wrote a line that is not part of the protocol.
 	ErrRubbish = errors.New("the worker wrote a line that makes no sense")
 	// ErrLate: no answer in time.
 	ErrLate = errors.New("the worker did not answer in time")
 )
 
-// maxShown is how much of such a line is shown.
+// maxShown is how many bytes of a wrong line an error shows.
 const maxShown = 300
 
-// maxLog is how much of a worker's log is kept: the last bytes.
+// maxLog is how many bytes of a worker's log are kept, at its end.
 const maxLog = 64 << 10
 
-// exitGrace is how long a worker's output is read after its process has ended,
-// because processes of its own may have it open.
+// exitGrace is how long a worker's output is read after its process has ended. Its
+// child processes may have it open still.
 const exitGrace = time.Second
 
-// Process is the harness's end of a worker. It and the processes that it
-// starts are a process group of their own, which ends with the harness, also
-// if that is killed and the worker is stopped.
+// Process is the harness's end of a worker. The worker and its child processes are a
+// process group, which ends with the harness, even if the harness is killed and the
+// worker is stopped.
 type Process struct {
 	handler Handler
 	pid     int
 	stdin   *os.File
-	done    chan struct{} // closed when the process has ended and all that it wrote was read
+	done    chan struct{} // closed when the process has ended and all its output was read
 
 	mu      sync.Mutex
 	id      int64
 	waiting map[int64]chan Reply
-	late    map[int64]bool // requests without an answer that nobody waits for any more
-	spoke   bool           // it has written a line that makes sense
-	broken  error          // a *env.ProtocolError: nothing is asked any more
+	late    map[int64]bool // requests that their caller gave up, without an answer so far
+	spoke   bool           // it has written a valid line
+	broken  error          // a *env.ProtocolError: all later requests fail
 	log     []byte
 	exit    error // how the process ended
-	rubbish int   // lines that make no sense
+	rubbish int   // number of invalid lines
 
 	stopping sync.Mutex // one stop or kill at a time
 	reaped   bool
 }
 
-// Handler is told what a worker says unasked. Its functions are called one
-// after another by the goroutine that reads, and must not block; nil ones are
-// not called.
+// Handler receives what a worker writes unasked. The reading goroutine calls its
+// functions one after another; they must not block. Functions may be nil.
 type Handler struct {
 	Do    func(Answer)
 	Event func(Answer)
-	Late  func(Answer) // an answer that nobody waits for any more
-	// Broken is told the first *env.ProtocolError, in a goroutine of its own.
+	Late  func(Answer) // an answer to a request that its caller gave up
+	// Broken gets the first *env.ProtocolError, in its own goroutine.
 	Broken func(error)
 }
 
-// Reply is what became of a request: an answer, or ErrExited, ErrRubbish or a
+// Reply is the end of a request: an answer, or ErrExited, ErrRubbish or a
 // *env.ProtocolError.
 type Reply struct {
 	Answer Answer
@@ -102,7 +101,7 @@ func Start(command, env []string, h Handler) (*Process, error) {
 	return p, nil
 }
 
-// pipes are the ends of a worker's streams.
+// pipes are the pipes of a worker's streams.
 type pipes struct {
 	ours, theirs []*os.File
 	out, log     *os.File
@@ -122,8 +121,8 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// connect makes the pipes. They are files for the process, so that waiting for
-// it does not wait for who else has them open.
+// connect makes the pipes. The process gets files, so that Wait does not wait for other
+// processes that have them open.
 func (p *Process) connect(cmd *exec.Cmd) (*pipes, error) {
 	ps := &pipes{}
 	for i := range 3 {
@@ -146,9 +145,9 @@ func (p *Process) connect(cmd *exec.Cmd) (*pipes, error) {
 	return ps, nil
 }
 
-// run is the life of the process. It keeps the thread that starts it to
-// itself: the kernel ends a worker with the thread that it was started from,
-// not with the process (PR_SET_PDEATHSIG), and the runtime ends threads.
+// run starts the process and waits for its end. It keeps its thread: the kernel ends a
+// worker with the thread that started it, not with the process (PR_SET_PDEATHSIG), and
+// the runtime ends threads.
 func (p *Process) run(cmd *exec.Cmd, ps *pipes, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -173,7 +172,7 @@ func (p *Process) run(cmd *exec.Cmd, ps *pipes, started chan<- error) {
 	closeAll(ps.ours)
 }
 
-// end tells everybody who waits that the process has ended.
+// end fails all waiting requests because the process has ended.
 func (p *Process) end(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -185,7 +184,7 @@ func (p *Process) end(err error) {
 	close(p.done)
 }
 
-// read reads what the worker says.
+// read reads the worker's lines.
 func (p *Process) read(out io.Reader) {
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, maxLine)
@@ -193,37 +192,37 @@ func (p *Process) read(out io.Reader) {
 		a, err := parse(lines.Bytes())
 		switch {
 		case err == nil:
-			err = p.wrong(a)
+			err = p.checkProtocol(a)
 		case p.silent():
 			err = notAnAnswer(err)
 		default:
-			p.garbage(lines.Text(), err)
+			p.failWaiting(lines.Text(), err)
 			continue
 		}
-		if wrong := (*env.ProtocolError)(nil); errors.As(err, &wrong) {
-			wrong.Line = shown(lines.Text())
-			p.breaks(wrong)
+		if violation := (*env.ProtocolError)(nil); errors.As(err, &violation) {
+			violation.Line = shown(lines.Text())
+			p.fail(violation)
 			continue
 		}
 		p.handle(a)
 	}
 	if err := lines.Err(); err != nil { // a line without an end
 		if p.silent() {
-			p.breaks(notAnAnswer(err))
+			p.fail(notAnAnswer(err))
 		} else {
-			p.garbage("", err)
+			p.failWaiting("", err)
 		}
 		io.Copy(io.Discard, out)
 	}
 }
 
-// notAnAnswer is what is wrong with a first line that makes no sense.
+// notAnAnswer returns the error for an invalid first line.
 func notAnAnswer(err error) *env.ProtocolError {
 	return &env.ProtocolError{Want: fmt.Sprintf(`an answer to request 1, as {"id":1,"ok":true} (%v); a log belongs on standard error`, err)}
 }
 
-// garbage makes every request that is under way uncertain.
-func (p *Process) garbage(line string, err error) {
+// failWaiting fails all waiting requests as uncertain, because of an invalid line.
+func (p *Process) failWaiting(line string, err error) {
 	fmt.Fprintf(logWriter{p}, "lockcheck: on standard output: %v: %q\n", err, line)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -235,7 +234,7 @@ func (p *Process) garbage(line string, err error) {
 	}
 }
 
-// shown is a line for an error, in quotes where it is not plain text.
+// shown returns a line for an error message, quoted unless it is plain text.
 func shown(line string) string {
 	if len(line) > maxShown {
 		line = strings.ToValidUTF8(line[:maxShown], "") + "…"
@@ -246,16 +245,16 @@ func shown(line string) string {
 	return strconv.Quote(line)
 }
 
-// silent tells whether the worker has written nothing yet that makes sense.
+// silent reports whether the worker has written no valid line yet.
 func (p *Process) silent() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return !p.spoke
 }
 
-// wrong is a *env.ProtocolError if no worker may write that: it speaks another version,
-// or answers what nobody has asked, or has answered it before.
-func (p *Process) wrong(a Answer) error {
+// checkProtocol returns a *env.ProtocolError if no worker may write that: another
+// version, an answer without a request, or a second answer.
+func (p *Process) checkProtocol(a Answer) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	_, waits := p.waiting[a.ID]
@@ -273,8 +272,8 @@ func (p *Process) wrong(a Answer) error {
 	return nil
 }
 
-// breaks ends the conversation: every request ends with err.
-func (p *Process) breaks(err error) {
+// fail ends the conversation: every request ends with err.
+func (p *Process) fail(err error) {
 	fmt.Fprintf(logWriter{p}, "lockcheck: %v\n", err)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -313,7 +312,7 @@ func (p *Process) handle(a Answer) {
 	}
 }
 
-// Number is for a request whose number has to be known before it is sent.
+// Number reserves a request number.
 func (p *Process) Number() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -321,8 +320,8 @@ func (p *Process) Number() int64 {
 	return p.id
 }
 
-// Call sends a request under a number of its own, unless it has one. It returns
-// that with the channel that gets the one reply.
+// Call sends a request, with a new number unless it has one. It returns the number and
+// the channel for the one reply.
 func (p *Process) Call(q Request) (id int64, reply <-chan Reply) {
 	if q.ID == 0 {
 		q.ID = p.Number()
@@ -344,14 +343,15 @@ func (p *Process) Call(q Request) (id int64, reply <-chan Reply) {
 	p.waiting[q.ID] = ch
 	p.mu.Unlock()
 	if err := p.Send(q); err != nil {
-		// Nobody reads: the process has ended, or will. Its end is what is told.
+		// The worker does not read: it has ended, or is ending. The requests get
+		// ErrExited.
 		p.Kill()
 	}
 	return q.ID, ch
 }
 
-// Forget says that nobody waits for the reply any more: an answer is late.
-// false: the reply is there already.
+// Forget gives up a request: its answer will be late. It returns false if the reply has
+// come already.
 func (p *Process) Forget(id int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -363,7 +363,7 @@ func (p *Process) Forget(id int64) bool {
 	return waits
 }
 
-// Ask is Call for what is answered at once. An answer that is no yes is an error.
+// Ask is Call for requests that are answered at once. It returns failures as errors.
 func (p *Process) Ask(q Request, limit time.Duration) (Answer, error) {
 	id, reply := p.Call(q)
 	timer := time.NewTimer(limit)
@@ -393,7 +393,7 @@ func (p *Process) Send(q Request) error {
 // Done is closed when the process has ended and all that it wrote was handled.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Exit says how the process ended, once Done is closed.
+// Exit returns how the process ended, once Done is closed.
 func (p *Process) Exit() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -403,24 +403,24 @@ func (p *Process) Exit() string {
 	return p.exit.Error()
 }
 
-// Rubbish is how many of the worker's lines made no sense.
+// Rubbish returns how many lines of the worker were invalid.
 func (p *Process) Rubbish() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.rubbish
 }
 
-// Log is the end of what the worker wrote to standard error, and every line of
-// its standard output that makes no sense.
+// Log returns the end of the worker's standard error, and every invalid line of its
+// standard output.
 func (p *Process) Log() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return strings.ToValidUTF8(string(p.log), "�")
 }
 
-// Stop stops the whole group (SIGSTOP), and returns when the kernel reports
-// that it stands still: from then on it does nothing, not even send what it
-// had decided to. A process that has ended stands still.
+// Stop stops the whole group (SIGSTOP) and returns when the kernel reports it as
+// stopped: it does nothing from then on, and sends nothing. An ended process counts as
+// stopped.
 func (p *Process) Stop() error {
 	p.stopping.Lock()
 	defer p.stopping.Unlock()
@@ -430,7 +430,7 @@ func (p *Process) Stop() error {
 	return stopGroup(p.pid)
 }
 
-// Continue lets a stopped group go on.
+// Continue continues a stopped group.
 func (p *Process) Continue() error {
 	p.stopping.Lock()
 	defer p.stopping.Unlock()
@@ -455,8 +455,7 @@ func (p *Process) Kill() error {
 	return err
 }
 
-// Close lets the worker end by itself, by the end of its input, and kills it
-// if it is still there after grace.
+// Close ends the worker's input, and kills the worker if it has not ended after grace.
 func (p *Process) Close(grace time.Duration) error {
 	p.stdin.Close()
 	timer := time.NewTimer(grace)

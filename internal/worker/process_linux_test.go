@@ -34,14 +34,14 @@ func TestAsk(t *testing.T) {
 		t.Errorf("%+v, %v", a, err)
 	}
 	if _, err := p.Ask(Request{Op: "acquire"}, time.Minute); err == nil {
-		t.Error("a no is taken for a yes")
+		t.Error("a failed answer is no error")
 	}
 	if _, err := p.Ask(Request{Op: "acquire"}, 10*time.Millisecond); !errors.Is(err, ErrLate) {
 		t.Errorf("no answer: %v", err)
 	}
 }
 
-// What a worker wrote before it ended is handled before its end is told.
+// A worker's last lines are handled before its end.
 func TestExit(t *testing.T) {
 	t.Parallel()
 	p := shell(t, Handler{}, `read l; echo 'no more' >&2; echo '{"id":1,"ok":true}'; exit 3`)
@@ -91,8 +91,8 @@ func TestRubbish(t *testing.T) {
 	}
 }
 
-// A worker that speaks another protocol, or answers what nobody has asked, proves
-// nothing: the error says what it wrote and what was expected.
+// A protocol error proves nothing about the lock. It shows the worker's line and the
+// expected one.
 func TestAWorkerThatDoesNotKeepToTheProtocol(t *testing.T) {
 	t.Parallel()
 	const ready = `read l; echo '{"id":1,"ok":true,"protocol":1}'; `
@@ -101,10 +101,10 @@ func TestAWorkerThatDoesNotKeepToTheProtocol(t *testing.T) {
 		{"first line no object of ours", `read l; echo '{"hello":1}'`, `{"hello":1}`, "neither an answer nor an event"},
 		{"first line without an end", `read l; head -c 2000000 /dev/zero`, "", "an answer to request 1"},
 		{"another version", `read l; echo '{"id":1,"ok":true,"protocol":2}'`, `"protocol":2`, `"protocol":1`},
-		{"an id of nobody's", `read l; echo '{"id":7,"ok":true}'`, `{"id":7,"ok":true}`, "without an answer, of 1"},
+		{"an unknown id", `read l; echo '{"id":7,"ok":true}'`, `{"id":7,"ok":true}`, "without an answer, of 1"},
 		{"no id", `read l; echo '{"ok":true}'`, `{"ok":true}`, "an answer to request 1"},
 		{"always the first id", ready + `read l; echo '{"id":1,"ok":true}'`, `{"id":1,"ok":true}`, "without an answer, of 2"},
-		{"a wish of nobody's", ready + `read l; echo '{"id":9,"do":"resource.read"}'`, `"id":9`, "without an answer, of 2"},
+		{"a request with an unknown id", ready + `read l; echo '{"id":9,"do":"resource.read"}'`, `"id":9`, "without an answer, of 2"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -121,18 +121,18 @@ func TestAWorkerThatDoesNotKeepToTheProtocol(t *testing.T) {
 			if !errors.As(err, &wrong) || !strings.Contains(err.Error(), tt.line) || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("%v", err)
 			}
-			if told := <-broken; told != err {
-				t.Errorf("told: %v", told)
+			if reported := <-broken; reported != err {
+				t.Errorf("told: %v", reported)
 			}
 			if _, err := p.Ask(Request{Op: "acquire"}, time.Minute); err != error(wrong) {
-				t.Errorf("what is asked then ends with %v", err)
+				t.Errorf("a later request ends with %v", err)
 			}
 		})
 	}
 }
 
-// What was given up may still be answered, once.
-func TestALateAnswerIsNoneOfNobodys(t *testing.T) {
+// A request that was given up may still be answered, once.
+func TestALateAnswerIsNoProtocolError(t *testing.T) {
 	t.Parallel()
 	late := make(chan Answer, 1)
 	p := shell(t, Handler{Late: func(a Answer) { late <- a }}, `read l; read m; echo '{"id":1,"ok":true}'; echo '{"id":2,"ok":true}'; sleep 60`)
@@ -146,8 +146,8 @@ func TestALateAnswerIsNoneOfNobodys(t *testing.T) {
 	}
 }
 
-// Stop stops what the worker has started, too, and nothing moves afterwards;
-// the end of a stopped group leaves nothing.
+// Stop stops the worker's child processes, too, and the group then does nothing.
+// Killing a stopped group leaves no process.
 func TestStopAndKillTheGroup(t *testing.T) {
 	t.Parallel()
 	file := t.TempDir() + "/ticks"
@@ -176,7 +176,7 @@ func TestStopAndKillTheGroup(t *testing.T) {
 		}
 		for limit := time.Now().Add(5 * time.Second); size() == before; time.Sleep(time.Millisecond) {
 			if time.Now().After(limit) {
-				t.Fatal("it does not go on")
+				t.Fatal("the group does not continue")
 			}
 		}
 	}
@@ -204,7 +204,7 @@ func group(pgid int) string {
 	return strings.Join(members, ", ")
 }
 
-// Closed input lets a worker end by itself; one that does not is killed.
+// A worker ends with its input; one that does not is killed.
 func TestClose(t *testing.T) {
 	t.Parallel()
 	good := shell(t, Handler{}, `while read l; do :; done; exit 0`)
@@ -220,9 +220,9 @@ func TestClose(t *testing.T) {
 func TestStartFails(t *testing.T) {
 	t.Parallel()
 	if _, err := Start([]string{"/nowhere/worker"}, nil, Handler{}); err == nil {
-		t.Error("a program that is not there was started")
+		t.Error("a program that does not exist was started")
 	}
 	if _, err := Start(nil, nil, Handler{}); err == nil {
-		t.Error("nothing was started")
+		t.Error("an empty command was started")
 	}
 }

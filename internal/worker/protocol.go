@@ -1,12 +1,11 @@
-// Package worker is the worker protocol, version 1, both ends: Serve is a
-// worker's, Process is the harness's.
+// Package worker implements both ends of the worker protocol, version 1: Serve is the
+// worker's end, Process the harness's.
 //
-// A worker is a process that carries the clients of a run. The harness writes
-// requests to its standard input and reads answers from its standard output,
-// one flat JSON object a line; what it writes to standard error is its log.
-// Each client has one request at a time. A worker with one client that answers
-// init, acquire, release, read and write is complete; everything else is a
-// feature, which it names when it answers init.
+// A worker is a process with the clients of a run. The harness writes requests to its
+// standard input and reads answers from its standard output, one flat JSON object a
+// line. Its standard error is its log. Each client has one request at a time. A
+// complete worker has one client and answers init, acquire, release, read and write;
+// everything else is a feature, which it names in its answer to init.
 package worker
 
 import (
@@ -21,35 +20,32 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// Protocol is the version that this package speaks.
+// Protocol is the version of this package.
 const Protocol = 1
 
-// The requests that have no name in package history. Acquire, release, read and
-// write have.
+// Requests beside acquire, release, read and write, which package history names.
 const (
 	OpInit = "init"
-	// Of a worker with FeatureReleaseName: release by name, whatever the client
-	// holds. Its errors are those of release.
+	// For FeatureReleaseName: release by name, whatever the client holds. Its errors
+	// are those of release.
 	OpReleaseName = "release-name"
 	OpClock       = "clock"     // answered at once with MonoNS
 	OpClockSet    = "clock-set" // set a client's clocks; answered at once
 	OpArm         = "arm"       // announce a point of the next operation F; answered at once
-	OpClose       = "close"     // the client ends in good order
+	OpClose       = "close"     // the client ends cleanly
 
-	// Of a worker with FeatureRun. Run is what a locks.Runner does: it is
-	// answered when no call of the critical section is left, and the client's
-	// other requests come while it is open: also another run, once nobody waits
-	// for this one. Abandon is answered at once, and comes only to locks that
-	// can be called off.
+	// For FeatureRun. Run is a call of locks.Runner.Run. The worker answers when no
+	// call of the critical section is left. Meanwhile come the client's other requests,
+	// even another run after an abandon. Abandon is answered at once; only locks whose
+	// wait can be cancelled get it.
 	OpRun     = "run"
-	OpAbandon = "abandon" // the caller of Run waits no longer: its context ends
+	OpAbandon = "abandon" // the caller of Run no longer waits: its context ends
 )
 
-// The features of a worker.
 const (
 	FeatureToken       = "token"        // grants come with a Token
 	FeatureDeadline    = "deadline"     // grants come with ValidMS and MonoNS
-	FeatureClock       = "clock"        // knows OpClock, without which a deadline says nothing
+	FeatureClock       = "clock"        // knows OpClock; without it the harness ignores deadlines
 	FeatureClockSet    = "clock-set"    // knows OpClockSet
 	FeaturePoints      = "points"       // knows OpArm
 	FeatureReleaseName = "release-name" // knows OpReleaseName
@@ -57,38 +53,37 @@ const (
 	FeatureRun         = "run"          // its lock calls the critical section itself: OpRun in place of acquire and release
 )
 
-// The kinds of targets. Where there are masters, the client asks Sentinels who
-// they are, and targets of kind redis and sentinels are written LINK=ANNOUNCED:
-// what Sentinels call ANNOUNCED, both host:port, is to be reached at LINK.
+// The kinds of targets. With masters, the client asks Sentinels for them, and targets
+// of kind redis and sentinels have the form LINK=ANNOUNCED: the server that Sentinels
+// call ANNOUNCED is reached at LINK. Both are host:port.
 const (
-	TargetRedis     = "redis"     // each node; where there are masters: each Redis server
-	TargetMasters   = "masters"   // each node by the name that Sentinels have for its master
+	TargetRedis     = "redis"     // each node; with masters: each Redis server
+	TargetMasters   = "masters"   // each node, by the Sentinels' name of its master
 	TargetSentinels = "sentinels" // each Sentinel
 	TargetTokens    = "tokens"    // the server that tokens come from
 	TargetZooKeeper = "zookeeper" // each member of the ensemble
-	TargetMySQL     = "mysql"     // the MySQL server, or whichever is the primary now: user and database lockcheck, no password
+	TargetMySQL     = "mysql"     // the MySQL server, or the present primary: user and database lockcheck, no password
 )
 
-// What a worker asks the harness to do for a read or write, or within a run.
+// Requests of a worker to the harness, for a read or write, or within a run.
 const (
 	DoRead  = "resource.read"
 	DoWrite = "resource.write"
-	// DoEnter: the lock calls the critical section, for the Entry'th time in
-	// this run (ID). The answer, which names the same ID and Entry, comes when
-	// the critical section is over. Reads and writes in it name both, too.
+	// DoEnter: the lock calls the critical section, for the Entry-th time in this run
+	// (ID). The answer names ID and Entry, and comes when the critical section is over.
+	// Reads and writes in it name both, too.
 	DoEnter = "enter"
 )
 
-// The events of a worker.
 const (
 	EventAt       = "at"       // a client has reached a point, and waits for Go
-	EventExtended = "extended" // a grant lasts until another instant than was told: it was renewed, or its client's clocks were set
-	EventLost     = "lost"     // the lock noticed that it no longer holds
-	EventQueued   = "queued"   // the store gave the acquire that is under way its place in the queue, Position
+	EventExtended = "extended" // the deadline of a grant changed: the lock renewed it, or the client's clocks were set
+	EventLost     = "lost"     // the lock noticed that it has lost the lock
+	EventQueued   = "queued"   // the store gave the open acquire its place in the queue, Position
 )
 
-// Request is a line to a worker: a request (ID and Op), the answer to a Do (ID
-// and no Op), or the word to go on from a point (Go).
+// Request is a line to a worker: a request (ID and Op), the answer to a Do (ID without
+// Op), or the permission to leave a point (Go).
 type Request struct {
 	ID int64  `json:"id,omitempty"`
 	Op string `json:"op,omitempty"`
@@ -105,26 +100,25 @@ type Request struct {
 	Client    string `json:"client,omitempty"`
 	Lock      string `json:"lock,omitempty"`
 	TimeoutMS int64  `json:"timeout_ms,omitempty"`
-	Value     *int64 `json:"value,omitempty"`  // to write; in the answer to a Do: what was read
+	Value     *int64 `json:"value,omitempty"`  // to write; in the answer to a Do: the value read
 	Unfair    bool   `json:"unfair,omitempty"` // of acquire: out of turn
-	// Nested, of acquire: the client holds Lock already, and gives back what it
-	// gets before that. Without it a client that asks knows of no other grant.
+	// Nested, of acquire: the client holds Lock already, and releases the new grant
+	// first. Without Nested the client knows of no other grant.
 	Nested bool `json:"nested,omitempty"`
 
-	// Of what happens within a run.
+	// Within a run.
 	Run   int64 `json:"run,omitempty"`   // of read, write, arm and abandon: the ID of the run
 	Entry int64 `json:"entry,omitempty"` // of read, write, arm and the answer to enter: which call of the critical section, from 1
 
-	// Of arm: the point before or after a request of the next operation F, or of
-	// what the lock does after an entry, its release. A run up to the first entry
-	// is an acquire.
+	// Of arm: the point before or after a request of the next operation F, or, after an
+	// entry, of its release. A run up to its first entry is an acquire.
 	F       string `json:"f,omitempty"`
 	Request int    `json:"request,omitempty"` // from 1
-	Onward  bool   `json:"onward,omitempty"`  // and each one after it
+	Onward  bool   `json:"onward,omitempty"`  // and at each later request
 	After   bool   `json:"after,omitempty"`
 
-	// Of clock-set: how wrong the wall clock is, and how many parts per million
-	// of true time both clocks gain from now on.
+	// Of clock-set: the error of the wall clock, and how many parts per million of true
+	// time both clocks gain from now on.
 	SkewNS int64 `json:"skew_ns,omitempty"`
 	PPM    int64 `json:"ppm,omitempty"`
 
@@ -132,7 +126,7 @@ type Request struct {
 	Result string `json:"result,omitempty"` // "ok": the write was accepted
 	Error  string `json:"error,omitempty"`
 
-	Go int64 `json:"go,omitempty"` // the At of the point that may be left
+	Go int64 `json:"go,omitempty"` // the At of the point to leave
 }
 
 // Answer is a line from a worker: the answer to a request (ID and OK), a
@@ -143,14 +137,14 @@ type Answer struct {
 
 	Name     string   `json:"name,omitempty"`
 	Features []string `json:"features,omitempty"`
-	Protocol *int     `json:"protocol,omitempty"` // of init, if the worker says which version it speaks
+	Protocol *int     `json:"protocol,omitempty"` // of init, if the worker reports its version
 
 	Token   Token  `json:"token,omitempty"`
-	ValidMS *int64 `json:"valid_ms,omitempty"` // the grant lasts so long from MonoNS on
-	MonoNS  *int64 `json:"mono_ns,omitempty"`  // the worker's monotonic clock when this became known
+	ValidMS *int64 `json:"valid_ms,omitempty"` // the validity of the grant after MonoNS
+	MonoNS  *int64 `json:"mono_ns,omitempty"`  // the worker's monotonic clock when the validity became known
 	Value   *int64 `json:"value,omitempty"`
 
-	Error string `json:"error,omitempty"` // one of the words below, or any other: uncertain
+	Error string `json:"error,omitempty"` // one of the words below; any other is uncertain
 	Text  string `json:"text,omitempty"`  // for people
 
 	Do    string `json:"do,omitempty"`
@@ -165,15 +159,14 @@ type Answer struct {
 	Request int    `json:"request,omitempty"`
 	After   bool   `json:"after,omitempty"`
 	Sends   string `json:"sends,omitempty"` // the command of the request; "": unknown
-	Sent    string `json:"sent,omitempty"`  // before it: the command of the request before, where that was answered
+	Sent    string `json:"sent,omitempty"`  // before the request: the command of the one before, if that was answered
 
-	// Position, of queued, is smaller than those of all who come later.
+	// Position, of queued, grows with the order of arrival.
 	Position *int64 `json:"position,omitempty"`
 }
 
-// Token is a fencing token. It is written as a number and may be read as a
-// string, because JSON in some languages rounds above 2^53. The largest is
-// 2^63−1.
+// Token is a fencing token. It is written as a number and may be read from a string,
+// because JSON in some languages rounds above 2^53. The largest is 2^63−1.
 type Token uint64
 
 // UnmarshalJSON takes a number or a string of digits.
@@ -186,7 +179,7 @@ func (t *Token) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// The words for definite errors. ErrTimeout and every other word are uncertain.
+// Error words. All are definite except ErrTimeout, ErrUnknown and unlisted words.
 const (
 	ErrHeld        = "held"
 	ErrNotHeld     = "not-held"
@@ -200,7 +193,7 @@ const (
 	ErrUnknown     = "unknown"
 )
 
-// words are the errors that have a word, in both directions.
+// words pairs errors with their words, for both directions.
 var words = []struct {
 	err  error
 	word string
@@ -212,7 +205,7 @@ var words = []struct {
 	{env.ErrTimeout, ErrTimeout},
 }
 
-// wordFor is how an error of a lock is told.
+// wordFor returns the word for an error of a lock.
 func wordFor(err error) string {
 	for _, w := range words {
 		if errors.Is(err, w.err) {
@@ -228,7 +221,7 @@ func wordFor(err error) string {
 	return ErrUnknown
 }
 
-// Err is the error that the answer to an operation tells; nil: it succeeded.
+// Err returns the error in the answer to an operation; nil: it succeeded.
 func (a Answer) Err() error {
 	if a.OK != nil && *a.OK {
 		return nil
@@ -250,8 +243,8 @@ func (a Answer) Err() error {
 	return err
 }
 
-// parse reads a worker's line. A line that is neither an answer, nor a Do, nor
-// an event is an error.
+// parse reads a worker's line. It returns an error unless the line is an answer, a Do
+// or an event.
 func parse(line []byte) (a Answer, err error) {
 	if err = json.Unmarshal(line, &a); err != nil {
 		return a, err

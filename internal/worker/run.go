@@ -7,23 +7,23 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// within says which entry of which run a request is made in; zero: in none.
+// within is the entry of a run that a request belongs to; zero: none.
 type within struct{ run, entry int64 }
 
-// run is a call of a locks.Runner that is under way. To its caller it is an
-// acquire up to an entry, and a release from the end of that on.
+// run is an open call of a locks.Runner. Its caller sees an acquire up to an entry, and
+// a release after it.
 type run struct {
 	client  *client
 	id      int64
 	lock    string
 	acquire *operation
-	end     context.CancelFunc // of the context that it was called with
-	entered int64              // how often it has called the critical section
-	left    []*operation       // what comes after the entries that have ended
+	end     context.CancelFunc // cancels the context of the call
+	entered int64              // number of entries so far
+	left    []*operation       // the releases after the entries that have ended
 }
 
-// run begins a run, unless the lock knows none. It needs mu.
-func (c *client) run(q Request) {
+// startRun begins a run if the lock supports runs. The caller holds mu.
+func (c *client) startRun(q Request) {
 	lock, ok := c.locker.(locks.Runner)
 	if !ok {
 		c.server.answer(q, Answer{Error: ErrUnsupported, Text: "the lock does not call the critical section itself"})
@@ -37,13 +37,13 @@ func (c *client) run(q Request) {
 	c.server.running.Go(func() {
 		t.run(func() {
 			defer end()
-			r.over(q, lock.Run(ctx, q.Lock, r.critical))
+			r.finish(q, lock.Run(ctx, q.Lock, r.critical))
 		})
 	})
 }
 
-// over answers a run that has ended.
-func (r *run) over(q Request, err error) {
+// finish answers a run that has ended.
+func (r *run) finish(q Request, err error) {
 	r.acquire.over = true
 	for _, op := range r.left {
 		op.over = true
@@ -54,9 +54,8 @@ func (r *run) over(q Request, err error) {
 	r.client.server.answer(q, failed(err))
 }
 
-// critical is the critical section, as the lock calls it: the harness goes
-// through it, and says when it is over. What the lock has told before is about
-// the first entry, with which the acquire ends.
+// critical is the critical section that the lock calls: the harness goes through it and
+// reports its end. Earlier news is about the first entry, which ends the acquire.
 func (r *run) critical(_ context.Context, lease locks.Lease) {
 	c := r.client
 	c.mu.Lock()
@@ -67,11 +66,11 @@ func (r *run) critical(_ context.Context, lease locks.Lease) {
 	c.entries[g.within] = g
 	ended := c.server.ask(a)
 	if !r.acquire.over {
-		c.got(r.acquire, g)
+		c.complete(r.acquire, g)
 	}
 	c.mu.Unlock()
 
-	c.away(func() { ended() }) // or the worker ends: then nothing that the lock does has an effect
+	c.away(func() { ended() }) // if the worker ends instead, the lock's later requests have no effect
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,7 +81,7 @@ func (r *run) critical(_ context.Context, lease locks.Lease) {
 	c.task.op = release
 }
 
-// abandon ends the context of a run; one that has ended needs no more. It needs mu.
+// abandon ends the context of a run, unless the run has ended. The caller holds mu.
 func (c *client) abandon(q Request) Answer {
 	if r := c.runs[q.Run]; r != nil {
 		r.end()
@@ -90,8 +89,8 @@ func (c *client) abandon(q Request) Answer {
 	return Answer{}
 }
 
-// arm takes a point of the next operation, or of what the lock does after an
-// entry. It needs mu.
+// arm arms a point of the next operation, or of the release after an entry. The caller
+// holds mu.
 func (c *client) arm(q Request) Answer {
 	if q.within() == (within{}) {
 		c.next = append(c.next, q)

@@ -9,12 +9,12 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// runs is a lock that calls the critical section as run does. critical takes
+// runs is a lock that calls the critical section as its field run does. critical takes
 // the token of the grant.
 type runs struct {
 	Setup
 	fake
-	name string // of the last run's lock
+	name string // the lock of the last run
 	run  func(r *runs, ctx context.Context, critical func(token uint64)) error
 }
 
@@ -25,15 +25,15 @@ func (r *runs) Run(ctx context.Context, name string, critical func(context.Conte
 	})
 }
 
-// serveRuns starts a worker with such a lock.
+// serveRuns starts a worker with a lock of type runs.
 func serveRuns(t *testing.T, run func(r *runs, ctx context.Context, critical func(token uint64)) error) *pair {
 	return serveLock(t, func(s Setup) locks.Locker { return &runs{Setup: s, run: run} }, `,"run"`)
 }
 
 const runA = `{"id":2,"op":"run","client":"c1","lock":"a"}`
 
-// A run is answered when it has ended. Until then the critical section reads
-// and writes with the token of its entry.
+// A run is answered when it has ended. Until then the critical section reads and writes
+// with the token of its entry.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	p := serveRuns(t, func(_ *runs, _ context.Context, critical func(uint64)) error {
@@ -54,12 +54,12 @@ func TestRun(t *testing.T) {
 	p.want(`{"id":5,"ok":false,"error":"bad-request","text":"run 2 is not in entry 1"}`)
 }
 
-// Two tasks may be in at once, each with a grant of its own; a task that is in
-// lets the others run.
+// Two tasks may be in the critical section at once, each with its own grant. Each lets
+// the other run.
 func TestTwoEntriesAtOnce(t *testing.T) {
 	t.Parallel()
 	p := serveRuns(t, func(r *runs, _ context.Context, critical func(uint64)) error {
-		inside := 0 // guarded by the baton alone: the race detector watches
+		inside := 0 // guarded by the baton alone: the race detector checks that
 		second := r.Host.Go(func(ctx context.Context) {
 			for inside == 0 {
 				r.Host.Sleep(ctx, 100*time.Microsecond)
@@ -73,7 +73,7 @@ func TestTwoEntriesAtOnce(t *testing.T) {
 		inside--
 		second.Wait()
 		if inside != 0 {
-			return errors.New("somebody is still in")
+			return errors.New("another task is still in the critical section")
 		}
 		return nil
 	})
@@ -95,9 +95,9 @@ func TestTwoEntriesAtOnce(t *testing.T) {
 	p.want(`{"id":2,"ok":true}`)
 }
 
-// A run that nobody waits for goes on, beside the next one, and enters when it
-// comes to that; abandon ends its context and no more.
-func TestRunsThatNobodyWaitsFor(t *testing.T) {
+// An abandoned run goes on beside the next one, and may enter later. Abandon only ends
+// its context.
+func TestAbandonedRunsGoOn(t *testing.T) {
 	t.Parallel()
 	p := serveRuns(t, func(r *runs, ctx context.Context, critical func(uint64)) error {
 		if r.name == "b" {
@@ -124,15 +124,15 @@ func TestRunsThatNobodyWaitsFor(t *testing.T) {
 	p.want(`{"id":3,"ok":true}`)
 }
 
-// Up to the first entry a run is an acquire, and its release what the lock does
-// after an entry: that has the points of this entry.
+// A run is an acquire up to its first entry, and a release after an entry, with the
+// points armed for that entry.
 func TestPointsOfRuns(t *testing.T) {
 	t.Parallel()
 	p := serveRuns(t, func(r *runs, ctx context.Context, critical func(uint64)) error {
 		port := r.Redis(echo{})
 		ask := func() { port.Incr(ctx, 0, "k") }
 		ask()
-		second := r.Host.Go(func(context.Context) { // which sends nothing before the first entry
+		second := r.Host.Go(func(context.Context) { // it sends nothing before the first entry
 			critical(2)
 			ask()
 		})
@@ -162,8 +162,8 @@ func TestPointsOfRuns(t *testing.T) {
 	p.want(`{"id":2,"ok":true}`)
 }
 
-// What a run learns before it enters is told of the first entry, behind it, and
-// a clock that is set tells of each that lasts.
+// News from before the first entry is reported for that entry, after it. Setting the
+// clock reports the deadline of each open entry.
 func TestNewsOfRuns(t *testing.T) {
 	t.Parallel()
 	p := serveRuns(t, func(r *runs, _ context.Context, critical func(uint64)) error {
@@ -195,8 +195,8 @@ func TestNewsOfRuns(t *testing.T) {
 	p.want(`{"id":8,"ok":true}`)
 }
 
-// The end of a worker ends the critical section, and what the lock does then
-// has no effect.
+// The end of a worker ends the critical section; the lock's later requests have no
+// effect.
 func TestAWorkerEndsWithinAnEntry(t *testing.T) {
 	t.Parallel()
 	var sent error
@@ -215,7 +215,7 @@ func TestAWorkerEndsWithinAnEntry(t *testing.T) {
 	}
 }
 
-// A lock that does not call the critical section itself has no runs.
+// A lock that is no Runner has no runs.
 func TestRunNeedsARunner(t *testing.T) {
 	t.Parallel()
 	p := serve(t, func(Setup) *fake { return &fake{} })
@@ -223,7 +223,7 @@ func TestRunNeedsARunner(t *testing.T) {
 	p.want(`{"id":2,"ok":false,"error":"unsupported","text":"the lock does not call the critical section itself"}`)
 }
 
-// A place in the queue that is told within a run names it.
+// A place in the queue within a run names the run.
 func TestARunsPlaceInTheQueue(t *testing.T) {
 	t.Parallel()
 	p := serveRuns(t, func(r *runs, _ context.Context, critical func(uint64)) error {

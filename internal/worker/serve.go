@@ -21,21 +21,21 @@ import (
 // maxLine bounds a line, in bytes, in both directions.
 const maxLine = 1 << 20
 
-// server is a worker: its clients, and whom it has asked something.
+// server is a worker: its clients and its open requests to the harness.
 type server struct {
 	life    context.Context
 	start   time.Time
 	factory Factory
-	pool    mysql.Transport // of all clients; nil: there is none yet
+	pool    mysql.Transport // of all clients; nil before the first
 
 	out     sync.Mutex
 	encoder *json.Encoder
 
 	mu      sync.Mutex
 	clients map[string]*client
-	doing   map[question]chan Request // what waits for the answer to a Do
+	doing   map[question]chan Request // receivers of answers to a Do
 	points  map[int64]chan struct{}
-	at      int64 // the last point announced
+	at      int64 // number of the last announced point
 	running sync.WaitGroup
 }
 
@@ -49,20 +49,19 @@ type client struct {
 	clock  *clock
 
 	mu      sync.Mutex
-	grants  map[string][]*grant // by lock: what was not released, the innermost last
-	runs    map[int64]*run      // that are under way, by ID
-	entries map[within]*grant   // of runs, that last
-	busy    map[within]bool     // where a request is under way
+	grants  map[string][]*grant // by lock: open grants, the innermost last
+	runs    map[int64]*run      // open ones, by ID
+	entries map[within]*grant   // open entries of runs
+	busy    map[within]bool     // where a request is open
 	next    []Request           // points of the next operation
 }
 
 // question is a Do: the operation's ID, and of enter the entry.
 type question struct{ id, entry int64 }
 
-// Serve is a worker: it reads requests from in and answers on out, until in
-// ends, ctx ends, or a line makes no sense. Operations that are then under way
-// are given up, and what locks hold stays in their stores. The error is nil
-// when in ended.
+// Serve is a worker: it reads requests from in and answers on out, until in ends, ctx
+// ends, or a line is invalid. It then cancels open operations; locks keep what they
+// hold in their stores. It returns nil if in ended.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, f Factory) error {
 	life, end := context.WithCancel(ctx)
 	s := &server{
@@ -93,7 +92,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, f Factory) error {
 	return lines.Err()
 }
 
-// end waits for what is under way and closes the clients' connections.
+// end waits for open operations and closes the clients' connections.
 func (s *server) end() {
 	s.running.Wait()
 	for _, c := range s.clients {
@@ -106,7 +105,7 @@ func (s *server) dispatch(q Request) {
 	case q.Go != 0:
 		s.leave(q.Go)
 	case q.Op == "":
-		s.done(q)
+		s.deliver(q)
 	case q.Op == OpInit:
 		s.answer(q, s.init(q))
 	case q.Op == OpClock:
@@ -122,11 +121,11 @@ func (s *server) dispatch(q Request) {
 	}
 }
 
-// init makes the clients. In an answer without OK, Error decides.
+// init makes the clients. The answer gets its OK from its Error.
 func (s *server) init(q Request) Answer {
 	bad := func(err error) Answer { return Answer{Error: ErrBadRequest, Text: err.Error()} }
 	if q.Protocol != Protocol {
-		return bad(fmt.Errorf("protocol %d is asked for, and this worker speaks %d", q.Protocol, Protocol))
+		return bad(fmt.Errorf("protocol %d is required, and this worker speaks %d", q.Protocol, Protocol))
 	}
 	if len(s.clients) > 0 {
 		return bad(errors.New("init came twice"))
@@ -173,7 +172,7 @@ func (s *server) init(q Request) Answer {
 	return Answer{Name: "lockcheck", Features: features}
 }
 
-// featuresOf are those that a lock adds.
+// featuresOf returns the features that a lock adds.
 func featuresOf(l locks.Locker) (list []string) {
 	if _, ok := l.(locks.Runner); ok {
 		list = append(list, FeatureRun)
@@ -187,8 +186,8 @@ func featuresOf(l locks.Locker) (list []string) {
 	return list
 }
 
-// dispatch begins an operation, unless one is under way: outside of runs, or in
-// the same entry of one.
+// dispatch begins an operation. It rejects a second one at a time outside of runs, or
+// in one entry of a run.
 func (c *client) dispatch(q Request) {
 	if q.Op == OpClockSet {
 		c.server.answer(q, c.setClock(q))
@@ -211,13 +210,13 @@ func (c *client) dispatch(q Request) {
 		c.server.answer(q, Answer{Error: ErrBadRequest, Text: "the client has not answered its last request yet"})
 		return
 	case q.Op == OpRun:
-		c.run(q)
+		c.startRun(q)
 		return
 	}
 	c.busy[in] = true
 	name := q.Op
 	if name == OpReleaseName {
-		name = history.Release // to points as to the history
+		name = history.Release // points and the history know it as a release
 	}
 	op := &operation{name: name, over: true}
 	if in == (within{}) {
@@ -227,7 +226,8 @@ func (c *client) dispatch(q Request) {
 	c.server.running.Go(func() { t.run(func() { c.perform(q, op) }) })
 }
 
-// operation is the next one, with the points that were armed for it. It needs mu.
+// operation returns the next operation, with the points armed for it. The caller holds
+// mu.
 func (c *client) operation(name, lock string) *operation {
 	op := &operation{name: name, lock: lock, armed: c.next}
 	c.next = nil
@@ -236,13 +236,13 @@ func (c *client) operation(name, lock string) *operation {
 
 func (q Request) within() within { return within{q.Run, q.Entry} }
 
-// notEntered is the answer to a request within what is none.
+// notEntered is the answer to a request within an entry that is not open.
 func notEntered(q Request) Answer {
 	return Answer{Error: ErrBadRequest, Text: fmt.Sprintf("run %d is not in entry %d", q.Run, q.Entry)}
 }
 
-// perform does an operation and answers it. News of what it got, also by a
-// clock that is set just now, comes after the answer.
+// perform executes an operation and answers it. News about its grant comes after the
+// answer, even from a clock that is set at this moment.
 func (c *client) perform(q Request, op *operation) {
 	lease, a := c.do(q)
 	c.mu.Lock()
@@ -253,24 +253,24 @@ func (c *client) perform(q Request, op *operation) {
 	}
 	delete(c.busy, q.within())
 	c.server.answer(q, a)
-	c.got(op, g)
+	c.complete(op, g)
 }
 
-// got ends an operation that has been answered, and tells what was learnt of
-// what it has got meanwhile. It needs mu.
-func (c *client) got(op *operation, g *grant) {
+// complete ends an answered operation, and reports the news about its grant. The caller
+// holds mu.
+func (c *client) complete(op *operation, g *grant) {
 	op.over, op.grant = true, g
 	for _, n := range op.news {
-		c.tell(g, n)
+		c.report(g, n)
 	}
 }
 
-// do is one operation: what it got, or else its answer.
+// do executes one operation. It returns the new lease, or the answer.
 func (c *client) do(q Request) (locks.Lease, Answer) {
 	ctx := c.server.life
 	if q.TimeoutMS > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, c.clock.lasts(time.Duration(q.TimeoutMS)*time.Millisecond))
+		ctx, cancel = context.WithTimeout(ctx, c.clock.trueTime(time.Duration(q.TimeoutMS)*time.Millisecond))
 		defer cancel()
 	}
 	switch q.Op {
@@ -289,14 +289,14 @@ func (c *client) do(q Request) (locks.Lease, Answer) {
 		}
 		return lease, Answer{}
 	case history.Release:
-		lease := c.released(q.Lock)
+		lease := c.dropInnermost(q.Lock)
 		if lease == nil {
 			return nil, failed(locks.ErrNotHeld)
 		}
 		return nil, failed(lease.Release(ctx))
 	case OpReleaseName:
 		if n, ok := c.locker.(locks.NameReleaser); ok {
-			c.released(q.Lock)
+			c.dropInnermost(q.Lock)
 			return nil, failed(n.ReleaseName(ctx, q.Lock))
 		}
 	case history.Read:
@@ -309,7 +309,7 @@ func (c *client) do(q Request) (locks.Lease, Answer) {
 	return nil, Answer{Error: ErrUnsupported, Text: q.Op}
 }
 
-// failed is the answer that tells err, which may be nil.
+// failed returns the answer for err, a success for nil.
 func failed(err error) Answer {
 	if err == nil {
 		return Answer{}
@@ -317,8 +317,8 @@ func failed(err error) Answer {
 	return Answer{Error: wordFor(err), Text: err.Error()}
 }
 
-// access lets the harness, which keeps the guarded resource, serve a read or
-// write. It says itself when that took too long.
+// access asks the harness, which keeps the guarded resource, for a read or write. The
+// harness itself checks the timeout.
 func (c *client) access(q Request, do string) (a Answer) {
 	c.away(func() {
 		r, err := c.server.ask(Answer{ID: q.ID, Do: do, Token: c.token(q), Value: q.Value})()
@@ -334,7 +334,7 @@ func (c *client) access(q Request, do string) (a Answer) {
 	return a
 }
 
-// ask sends a Do. What it returns waits for the answer.
+// ask sends a Do and returns a function that waits for the answer.
 func (s *server) ask(a Answer) (answer func() (Request, error)) {
 	ch := make(chan Request, 1)
 	s.mu.Lock()
@@ -351,8 +351,8 @@ func (s *server) ask(a Answer) (answer func() (Request, error)) {
 	}
 }
 
-// done hands the answer to a Do to whom waits for it.
-func (s *server) done(q Request) {
+// deliver passes the answer to a Do to its receiver.
+func (s *server) deliver(q Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	to := question{q.ID, q.Entry}
@@ -362,8 +362,8 @@ func (s *server) done(q Request) {
 	}
 }
 
-// await numbers a point; leave is closed when the client may go on from it.
-func (s *server) await() (at int64, leave <-chan struct{}) {
+// newPoint numbers a point. leave is closed when the client may go on.
+func (s *server) newPoint() (at int64, leave <-chan struct{}) {
 	ch := make(chan struct{})
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -381,15 +381,15 @@ func (s *server) leave(at int64) {
 	}
 }
 
-// answer answers q: with success, unless a tells an error.
+// answer answers q: with success unless a has an Error.
 func (s *server) answer(q Request, a Answer) {
 	ok := a.Error == ""
 	a.ID, a.OK = q.ID, &ok
 	s.write(a)
 }
 
-// write writes one line. If nobody reads any more, in ends as well, and with
-// it the worker.
+// write writes one line. It ignores errors: if the harness no longer reads, in ends,
+// too.
 func (s *server) write(a Answer) {
 	s.out.Lock()
 	defer s.out.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// fake is a lock whose operations do what a test says.
+// fake is a lock with the operations of a test.
 type fake struct {
 	acquire func(ctx context.Context) error
 	lease   fakeLease
@@ -39,7 +39,7 @@ func (f *fake) Acquire(ctx context.Context, _ string) (locks.Lease, error) {
 }
 func (f *fake) Close(context.Context) error { return nil }
 
-// pair is a served worker and who talks to it.
+// pair is a worker and the test's end of its streams.
 type pair struct {
 	t     *testing.T
 	in    *io.PipeWriter
@@ -47,13 +47,13 @@ type pair struct {
 	ended chan error
 }
 
-// serve starts a worker with client c1, whose lock make makes, and has it
-// answer init.
+// serve starts a worker with client c1 and the lock from make, and waits for its answer
+// to init.
 func serve(t *testing.T, make func(Setup) *fake) *pair {
 	return serveLock(t, func(s Setup) locks.Locker { return make(s) }, "")
 }
 
-// serveLock does the same with any lock; more are the features that it adds.
+// serveLock does the same for any lock with the additional features more.
 func serveLock(t *testing.T, make func(Setup) locks.Locker, more string) *pair {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
@@ -83,7 +83,7 @@ func (p *pair) say(line string) {
 func (p *pair) hear() string {
 	p.t.Helper()
 	if !p.lines.Scan() {
-		p.t.Fatalf("the worker says nothing more: %v", p.lines.Err())
+		p.t.Fatalf("the worker has ended: %v", p.lines.Err())
 	}
 	return p.lines.Text()
 }
@@ -91,7 +91,7 @@ func (p *pair) hear() string {
 func (p *pair) want(line string) {
 	p.t.Helper()
 	if got := p.hear(); got != line {
-		p.t.Errorf("the worker says\n  %s\nwant\n  %s", got, line)
+		p.t.Errorf("the worker wrote\n  %s\nwant\n  %s", got, line)
 	}
 }
 
@@ -116,13 +116,13 @@ func TestErrorsHaveWords(t *testing.T) {
 			t.Fatal(e)
 		}
 		if got := a.Err(); locks.IsDefinite(got) != locks.IsDefinite(err) {
-			t.Errorf("%v is heard as %v: definite %v", err, got, locks.IsDefinite(got))
+			t.Errorf("%v is read as %v: definite %v", err, got, locks.IsDefinite(got))
 		}
 	}
 }
 
-// The two ends of the resource's protocol, a token above 2^53, and a deadline
-// that is not told later than it is.
+// Both ends of the resource's protocol, a token above 2^53, and a deadline that is not
+// reported too late.
 func TestOperations(t *testing.T) {
 	t.Parallel()
 	const token = 1<<63 - 1
@@ -144,7 +144,7 @@ func TestOperations(t *testing.T) {
 		t.Fatalf("acquire: %+v, %v", a, err)
 	}
 	if told := time.Duration(*a.MonoNS) + time.Duration(*a.ValidMS)*time.Millisecond; told > until || told <= until-2*time.Millisecond {
-		t.Errorf("valid until %v, and %v is told", until, told)
+		t.Errorf("valid until %v, reported %v", until, told)
 	}
 	p.say(`{"id":3,"op":"read","client":"c1","lock":"a"}`)
 	p.want(`{"id":3,"token":9223372036854775807,"do":"resource.read"}`)
@@ -171,8 +171,7 @@ func (echo) Do(context.Context, time.Duration, redis.Command) (redis.Reply, erro
 	return redis.Reply{Kind: redis.Int, Int: 1}, nil
 }
 
-// A client waits at a point that is armed, at no other, and only in the next
-// operation of that name.
+// A client waits only at an armed point, and only in the next operation of that name.
 func TestPoints(t *testing.T) {
 	t.Parallel()
 	var sent atomic.Int64
@@ -209,7 +208,7 @@ func TestPoints(t *testing.T) {
 	p.want(`{"id":4,"ok":true}`)
 }
 
-// When its input ends a worker gives up what is under way, and ends.
+// When its input ends a worker cancels open operations, and ends.
 func TestEndOfInput(t *testing.T) {
 	t.Parallel()
 	p := serve(t, func(s Setup) *fake {
@@ -219,7 +218,7 @@ func TestEndOfInput(t *testing.T) {
 	p.in.Close()
 	for p.lines.Scan() {
 		if !strings.Contains(p.lines.Text(), `"error":"unknown"`) {
-			t.Errorf("an operation that was given up: %s", p.lines.Text())
+			t.Errorf("the answer of a cancelled operation: %s", p.lines.Text())
 		}
 	}
 	if err := <-p.ended; err != nil {
@@ -238,7 +237,7 @@ func TestTokens(t *testing.T) {
 	for _, text := range []string{`-1`, `9223372036854775808`, `1.5`, `"x"`, `true`} {
 		var got Token
 		if err := json.Unmarshal([]byte(text), &got); err == nil {
-			t.Errorf("%s is taken for %d", text, got)
+			t.Errorf("%s is read as %d", text, got)
 		}
 	}
 }
@@ -247,10 +246,10 @@ func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{``, `hello`, `{}`, `[1]`, `{"id":3}`, `{"ok":true}`, `{"id":"x","ok":true}`} {
 		if a, err := parse([]byte(line)); err == nil {
-			t.Errorf("%q is taken for %+v", line, a)
+			t.Errorf("%q is read as %+v", line, a)
 		}
 	}
 	if a, err := parse([]byte(`{"id":1,"ok":true,"more":{"x":1}}`)); err != nil || a.Err() != nil {
-		t.Errorf("a field that nobody knows: %v", err)
+		t.Errorf("an unknown field: %v", err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// members is an ensemble that answers at once, and tells what tell brings.
+// members is an ensemble that answers at once, with the events from tell.
 type members struct {
 	tell chan zookeeper.Event
 }
@@ -42,8 +42,8 @@ func (m members) Next(ctx context.Context, timeout time.Duration) (zookeeper.Eve
 }
 func (members) Close(context.Context, time.Duration) error { return nil }
 
-// Requests of a session have points, in the order in which they are made; what
-// the library sends by itself, or does not send, has none.
+// The requests of a session have points, in order. Requests that the library makes by
+// itself or does not send have none.
 func TestPointsOfSessions(t *testing.T) {
 	t.Parallel()
 	p := serve(t, func(s Setup) *fake {
@@ -69,8 +69,8 @@ func TestPointsOfSessions(t *testing.T) {
 	p.want(`{"id":2,"ok":true}`)
 }
 
-// While a task waits for an event others run; a stopped one waits no longer;
-// and a short look by a clock that is fast does not become an endless one.
+// Other tasks run while one waits for an event. A stopped task stops waiting. A short
+// timeout on a fast clock does not become an endless one.
 func TestEventsLetOtherTasksRun(t *testing.T) {
 	t.Parallel()
 	m := members{tell: make(chan zookeeper.Event, 1)}
@@ -115,7 +115,7 @@ func TestEventsLetOtherTasksRun(t *testing.T) {
 	}
 }
 
-// What has ended sends nothing.
+// An ended context sends nothing.
 func TestAnEndedContextSendsNothing(t *testing.T) {
 	t.Parallel()
 	var sent atomic.Bool
@@ -141,11 +141,11 @@ func TestAnEndedContextSendsNothing(t *testing.T) {
 	p.say(acquireA)
 	p.want(`{"id":2,"ok":true}`)
 	if sent.Load() {
-		t.Error("it was sent")
+		t.Error("the request was sent")
 	}
 }
 
-// stopped is a context that has ended.
+// stopped returns an ended context.
 func stopped() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

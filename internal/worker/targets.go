@@ -8,7 +8,7 @@ import (
 	redisclient "github.com/lockcheck/lockcheck/internal/stores/redis/client"
 )
 
-// nodesOf says where each node of a layout is.
+// nodesOf returns the addresses of a layout's nodes.
 func nodesOf(targets map[string][]string) (nodes []redisclient.Options, err error) {
 	servers, masters := targets[TargetRedis], targets[TargetMasters]
 	if len(servers) == 0 {
@@ -34,8 +34,8 @@ func nodesOf(targets map[string][]string) (nodes []redisclient.Options, err erro
 	return nodes, nil
 }
 
-// addLinks reads targets that stand as LINK=ANNOUNCED into links, which it
-// fills by what is announced and which it returns.
+// addLinks reads targets of the form LINK=ANNOUNCED into links, by their announced
+// addresses, and returns these.
 func addLinks(links map[string]string, kind string, targets []string) (announced []string, err error) {
 	if len(targets) == 0 {
 		return nil, fmt.Errorf("with targets of kind %s it needs some of kind %s", TargetMasters, kind)
@@ -51,10 +51,10 @@ func addLinks(links map[string]string, kind string, targets []string) (announced
 	return announced, nil
 }
 
-// conns are a client's connections to its servers.
+// conns are the connections of a client.
 type conns []*redisclient.Client
 
-// open makes the client of a node, which is as library says but for where it is.
+// open opens a client of a node: library has its options, node its addresses.
 func (cs *conns) open(library, node redisclient.Options) *redisclient.Client {
 	library.Addr = node.Addr
 	library.Master, library.Sentinels, library.Links = node.Master, node.Sentinels, node.Links

@@ -38,7 +38,7 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// A lock needs the servers that it stands on, and those of its tokens.
+// A lock needs its servers, and the server of its tokens.
 func TestLocksNeedTheirServers(t *testing.T) {
 	t.Parallel()
 	for want, options := range map[string]map[string]any{

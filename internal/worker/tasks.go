@@ -8,11 +8,11 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// baton sees to it that of one client's tasks exactly one runs: a task holds it
-// all the time but for its waits, in its host and in the port of its store.
+// baton makes exactly one of a client's tasks run at a time. A task holds it, except
+// while it waits in its host or in the port of its store.
 type baton struct {
 	mu   sync.Mutex
-	task *task // who holds it
+	task *task // the holder
 }
 
 func (b *baton) take(t *task) {
@@ -25,7 +25,7 @@ func (b *baton) give() {
 	b.mu.Unlock()
 }
 
-// away lets other tasks run while wait does.
+// away lets other tasks run during wait.
 func (b *baton) away(wait func()) {
 	t := b.task
 	b.give()
@@ -33,31 +33,30 @@ func (b *baton) away(wait func()) {
 	wait()
 }
 
-// operation is one that the harness has asked for. Its tasks hold the baton
-// while they look at it.
+// operation is an operation of the harness. Its tasks hold the baton while they use it.
 type operation struct {
 	name     string
 	lock     string
-	run      int64     // that it is part of; 0: none
+	run      int64     // the run that it belongs to; 0: none
 	armed    []Request // points
 	requests int       // sent so far, by all its tasks
 	answered int       // number of the request that was answered last
 	sent     string    // its command
-	over     bool      // it has been answered: what its tasks do counts no more
-	grant    *grant    // that it got
+	over     bool      // it was answered: later requests of its tasks have no number
+	grant    *grant    // what it got
 	news     []locks.News
 }
 
-// task is one of a client's.
+// task is a task of a client.
 type task struct {
 	client *client
-	op     *operation         // that it is, or that it was started in
-	caller redisclient.Caller // so that a Wait of its finds the connection of its write
+	op     *operation         // the operation that it performs, or that started it
+	caller redisclient.Caller // lets its Wait use the connection of its write
 	stop   context.CancelFunc
 	done   chan struct{}
 }
 
-// start starts a task beside the one that runs, for the same operation.
+// start starts a task beside the running one, for the same operation.
 func (c *client) start(run func(context.Context)) *task {
 	ctx, stop := context.WithCancel(c.server.life)
 	t := &task{client: c, op: c.task.op, stop: stop, done: make(chan struct{})}

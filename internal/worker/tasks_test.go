@@ -19,11 +19,11 @@ const (
 	releaseA = `{"id":3,"op":"release","client":"c1","lock":"a"}`
 )
 
-// Of a client's tasks one runs at a time, and others do while it waits.
+// One task of a client runs at a time; others run while it waits.
 func TestTasksTakeTurns(t *testing.T) {
 	t.Parallel()
 	p := serve(t, func(s Setup) *fake {
-		running, most := 0, 0 // guarded by the baton alone: the race detector watches
+		running, most := 0, 0 // guarded by the baton alone: the race detector checks that
 		return &fake{acquire: func(context.Context) error {
 			var tasks []locks.Task
 			for range 20 {
@@ -49,7 +49,7 @@ func TestTasksTakeTurns(t *testing.T) {
 	p.want(`{"id":2,"ok":true}`)
 }
 
-// Stop ends a task's sleep and keeps it from sending; the client's life goes on.
+// Stop ends a task's sleep and prevents its requests. The client lives on.
 func TestATaskIsStopped(t *testing.T) {
 	t.Parallel()
 	p := serve(t, func(s Setup) *fake {
@@ -73,8 +73,8 @@ func TestATaskIsStopped(t *testing.T) {
 	p.want(`{"id":2,"ok":true}`)
 }
 
-// Requests of an operation's tasks count for its points while it runs, and
-// later ones for nobody's. While one task is at a point the others go on.
+// Requests of all tasks count for the points of their operation while it is open, later
+// ones do not. While one task waits at a point the others go on.
 func TestPointsOfTasks(t *testing.T) {
 	t.Parallel()
 	var background atomic.Int64
@@ -83,7 +83,7 @@ func TestPointsOfTasks(t *testing.T) {
 		tokens := s.Tokens(echo{})
 		return &fake{
 			acquire: func(ctx context.Context) error {
-				if _, err := tokens.Incr(ctx, 0, "token"); err != nil { // no step of the lock's
+				if _, err := tokens.Incr(ctx, 0, "token"); err != nil { // no step of the lock
 					return err
 				}
 				s.Host.Go(func(ctx context.Context) {
@@ -121,8 +121,8 @@ func TestPointsOfTasks(t *testing.T) {
 	}
 	p.say(`{"go":2}`)
 	p.say(`{"go":1}`)
-	// The background task may come to a point of the acquire until that has
-	// answered, and its line may stand behind the answer's.
+	// The background task may come to a point of the acquire until that has answered;
+	// the line of the point may come after the answer.
 	until := func(answer string) {
 		for line := p.hear(); line != answer; line = p.hear() {
 			a, err := parse([]byte(line))
@@ -134,7 +134,7 @@ func TestPointsOfTasks(t *testing.T) {
 	}
 	until(`{"id":2,"ok":true}`)
 
-	go io.WriteString(p.in, `{"id":9,"op":"arm","client":"c1","f":"release","request":1}`+"\n") // while its points are heard
+	go io.WriteString(p.in, `{"id":9,"op":"arm","client":"c1","f":"release","request":1}`+"\n") // while the test reads the points
 	until(`{"id":9,"ok":true}`)
 	p.say(releaseA)
 	line := p.hear()
@@ -142,15 +142,15 @@ func TestPointsOfTasks(t *testing.T) {
 	if err != nil || a.F != "release" || a.Request != 1 {
 		t.Fatalf("the release's request: %s", line)
 	}
-	for before := background.Load(); background.Load() < before+3; { // they go on at a point of another's
+	for before := background.Load(); background.Load() < before+3; { // they go on while another task waits at a point
 		time.Sleep(time.Millisecond)
 	}
 	p.say(`{"go":` + strconv.FormatInt(a.At, 10) + `}`)
 	p.want(`{"id":3,"ok":true}`)
 }
 
-// News comes after the answer to the acquire that it is about, ends with the
-// loss, and is dropped once the release has begun.
+// News comes after the answer to its acquire, ends with the loss, and stops once the
+// release has begun.
 func TestNews(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -191,7 +191,7 @@ func TestNews(t *testing.T) {
 	}
 }
 
-// A place in the queue is told at once, and only while the acquire is under way.
+// A place in the queue is reported at once, and only while the acquire is open.
 func TestAPlaceInTheQueue(t *testing.T) {
 	t.Parallel()
 	p := serve(t, func(s Setup) *fake {
@@ -215,8 +215,8 @@ func TestAPlaceInTheQueue(t *testing.T) {
 	p.want(`{"id":3,"ok":true}`)
 }
 
-// News of a task that outlives its operation is about the grant of that
-// operation, and about none if there is another one, or none.
+// News from a task that outlives its operation is about that operation's grant. It is
+// dropped if the operation got none, or another grant replaced it.
 func TestNewsInTheBackground(t *testing.T) {
 	t.Parallel()
 	tell := make(chan struct{}, 9)
@@ -264,7 +264,7 @@ func TestNewsInTheBackground(t *testing.T) {
 	p.want(`{"id":4,"ok":false,"error":"unsupported","text":"juggle"}`)
 }
 
-// A worker does not end before its tasks, which its end stops.
+// A worker stops its tasks when it ends, and waits for them.
 func TestTheWorkerWaitsForItsTasks(t *testing.T) {
 	t.Parallel()
 	var ended atomic.Bool
@@ -286,7 +286,7 @@ func TestTheWorkerWaitsForItsTasks(t *testing.T) {
 	}
 }
 
-// slow is a server that answers when the call's time is over.
+// slow is a server that answers at the end of the timeout.
 type slow struct{}
 
 func (slow) Do(ctx context.Context, timeout time.Duration, _ redis.Command) (redis.Reply, error) {
