@@ -8,16 +8,16 @@ import (
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
-// spentPlace notes which budget was used up.
+// spentPlace records which budget was used up.
 type spentPlace struct {
-	env.Environment // for what is not called
+	env.Environment // for methods that the test does not call
 	spent           []string
 }
 
 func (p *spentPlace) Now() time.Duration { return 0 }
 func (p *spentPlace) Spend(words string) { p.spent = append(p.spent, words) }
 
-// A run has a budget of memory, too: the lines of its history.
+// The memory of a run is bounded, too: by the lines of its history.
 func TestAHistoryHasABudgetOfLines(t *testing.T) {
 	place := new(spentPlace)
 	r := &recorder{begun: true, place: place}

@@ -13,20 +13,20 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// Judged is a run and what came of it.
+// Judged is a run with its verdicts.
 type Judged struct {
 	Plan     *Plan
 	History  *history.History
 	Verdicts []checker.Verdict
 	Reached  checker.Counts
 	Hazards  checker.HazardSet
-	Requests int // of the locks to their servers; counted in sim alone
+	Requests int // of the locks to their servers; only sim counts them
 }
 
 // Outcome of one property.
 func (j *Judged) Outcome(p checker.Property) checker.Outcome { return j.Verdict(p).Outcome }
 
-// Verdict returns the verdict on a property; NA: it was not judged.
+// Verdict returns the verdict on a property; NA if it was not judged.
 func (j *Judged) Verdict(p checker.Property) checker.Verdict {
 	for _, v := range j.Verdicts {
 		if v.Property == p {
@@ -47,13 +47,12 @@ func (j *Judged) Violated() []checker.Property {
 	return list
 }
 
-// Execute carries out a plan in the place that it names, and judges the run
-// with both judges.
+// Execute executes a plan in its environment, and judges the run with both judges.
 type Execute func(plan *Plan) (*Judged, error)
 
-// ScheduleResult is one schedule of a case: as documented, without its fault,
-// and remedied. Healthy is nil where there is no fault, and Remedied where no
-// remedy can be run.
+// ScheduleResult holds the runs of one schedule of a case: as documented, without its
+// fault, and with the remedy. Healthy is nil without a fault, and Remedied without a
+// remedy that can be run.
 type ScheduleResult struct {
 	Schedule catalogue.Schedule
 	Flawed   *Judged
@@ -61,7 +60,7 @@ type ScheduleResult struct {
 	Remedied *Judged
 }
 
-// CaseResult is what came of a case.
+// CaseResult is the result of a case.
 type CaseResult struct {
 	Case       catalogue.Case
 	On         string
@@ -69,21 +68,21 @@ type CaseResult struct {
 	Reproduced bool
 	Remedy     string // valid, violated, unknown, none
 	Reason     string // why it was not reproduced
-	// RemedyReason is why the remedy is not valid.
+	// RemedyReason says why the remedy is not valid.
 	RemedyReason string
-	// Missed: not all happened that should have, and nothing that should not,
-	// unless a machine that was too slow may be the reason.
+	// Missed: an expectation failed, but nothing unexpected happened, unless a slow
+	// machine may be the reason.
 	Missed bool
-	Struck bool // each hazard was reached, in its time, and nothing came about that must not
-	wrong  bool // something happened that must not
-	// Figure is what a measure measured, and RemedyFigure the same with its remedy.
+	Struck bool // all hazards were reached in their time, and no counter that must stay 0 rose
+	wrong  bool // something unexpected happened
+	// Figure is the result of a measure, and RemedyFigure the same with its remedy.
 	Figure, RemedyFigure float64
 	Lease                time.Duration // T
 	Took                 time.Duration
 }
 
-// CasePlans are the three runs of a schedule. The second is nil where there is
-// no fault to leave out, the last where the case has no remedy that can be run.
+// CasePlans returns the three runs of a schedule. healthy is nil without a fault to
+// leave out, remedied without a remedy that can be run.
 func CasePlans(c catalogue.Case, s catalogue.Schedule, on string, lease time.Duration) (flawed, healthy, remedied *Plan) {
 	scaled := s.Scaled(lease)
 	clients := make([]string, len(scaled.Scripts))
@@ -97,7 +96,7 @@ func CasePlans(c catalogue.Case, s catalogue.Schedule, on string, lease time.Dur
 		}
 	}
 	flawed = plan(c.Setup, scaled.Faults)
-	// Numbers that begin near their end are a fault, too.
+	// Sequence numbers that begin near their end are a fault, too.
 	if setup := c.Setup; len(scaled.Faults) > 0 || setup.Server.Sequence != 0 {
 		setup.Server.Sequence = 0
 		healthy = plan(setup, nil)
@@ -108,8 +107,8 @@ func CasePlans(c catalogue.Case, s catalogue.Schedule, on string, lease time.Dur
 	return flawed, healthy, remedied
 }
 
-// Documented returns the schedule of a case that p carries out; ok is false where
-// p carries out none.
+// Documented returns the case and the schedule that p executes; ok is false without
+// one.
 func (p *Plan) Documented() (c catalogue.Case, s catalogue.Schedule, ok bool) {
 	if c, ok = catalogue.FindCase(p.Case); !ok {
 		return c, s, false
@@ -122,7 +121,7 @@ func (p *Plan) Documented() (c catalogue.Case, s catalogue.Schedule, ok bool) {
 	return c, s, false
 }
 
-// ScheduleName is the id of the case, with the schedule's name where it has several.
+// ScheduleName returns the id of the case, with the schedule's name if it has several.
 func ScheduleName(c catalogue.Case, s catalogue.Schedule) string {
 	if s.Name == "" {
 		return c.ID
@@ -130,10 +129,10 @@ func ScheduleName(c catalogue.Case, s catalogue.Schedule) string {
 	return c.ID + "-" + s.Name
 }
 
-// Case carries out a case: each schedule as documented, without its fault and
-// with the remedy. The runs of a schedule are carried out by each, which may
-// do them side by side; names are what to call their files.
-func Case(c catalogue.Case, on string, lease time.Duration, each func(plans []*Plan, names []string) ([]*Judged, error)) (*CaseResult, error) {
+// Case executes a case: each schedule as documented, without its fault and with the
+// remedy. each executes the runs of one schedule, perhaps in parallel; names are for
+// their files.
+func Case(c catalogue.Case, on string, lease time.Duration, execute func(plans []*Plan, names []string) ([]*Judged, error)) (*CaseResult, error) {
 	start := time.Now()
 	r := &CaseResult{Case: c, On: on, Lease: lease, Reproduced: true, Remedy: "valid", Struck: true}
 	if c.Remedy.None != "" {
@@ -155,7 +154,7 @@ func Case(c catalogue.Case, on string, lease time.Duration, each func(plans []*P
 				plans, names, into = append(plans, run.plan), append(names, run.name), append(into, run.into)
 			}
 		}
-		judged, err := each(plans, names)
+		judged, err := execute(plans, names)
 		if err != nil {
 			return r, err
 		}
@@ -169,7 +168,7 @@ func Case(c catalogue.Case, on string, lease time.Duration, each func(plans []*P
 	return r, nil
 }
 
-// Why says why the case or its remedy did not come out as documented; "": both did.
+// Why returns why the case or its remedy failed; "": both came out as documented.
 func (r *CaseResult) Why() string {
 	if r.Reason != "" && r.RemedyReason != "" {
 		return r.Reason + "; " + r.RemedyReason
@@ -177,13 +176,13 @@ func (r *CaseResult) Why() string {
 	return r.Reason + r.RemedyReason
 }
 
-// judge holds what happened against what the case says.
+// judge compares the runs of a schedule with the case's expectations.
 func (r *CaseResult) judge(s ScheduleResult) {
 	blind := s.Schedule.Blind[r.On]
-	// What a run that did not come about violates is no wrong: it was another run.
-	another, calm := s.another(s.Flawed), s.Healthy == nil || s.spoilt(s.Healthy) == ""
-	late, before := s.Flawed.late(), r.Reason
-	r.Struck = r.Struck && another == "" && calm && late == "" && (s.Remedied == nil || s.Remedied.late() == "")
+	// A run that is not the documented one may violate anything.
+	deviation, calm := s.deviation(s.Flawed), s.Healthy == nil || s.forbiddenEvent(s.Healthy) == ""
+	late, before := s.Flawed.lateServer(), r.Reason
+	r.Struck = r.Struck && deviation == "" && calm && late == "" && (s.Remedied == nil || s.Remedied.lateServer() == "")
 	no := func(format string, args ...any) {
 		r.Reproduced = false
 		text := fmt.Sprintf(format, args...)
@@ -195,8 +194,8 @@ func (r *CaseResult) judge(s ScheduleResult) {
 		}
 		r.Reason += text
 	}
-	if another != "" {
-		no("%s", another)
+	if deviation != "" {
+		no("%s", deviation)
 	}
 	want := checker.Violated
 	if r.Case.Kind == catalogue.Control {
@@ -211,7 +210,7 @@ func (r *CaseResult) judge(s ScheduleResult) {
 		for _, p := range s.Flawed.Violated() {
 			if !slices.Contains(s.Schedule.Must, p) && !slices.Contains(s.Schedule.May, p) {
 				no("%s is violated, which is not expected", p)
-				r.wrong = r.wrong || another == "" && late == ""
+				r.wrong = r.wrong || deviation == "" && late == ""
 			}
 		}
 	}
@@ -219,8 +218,8 @@ func (r *CaseResult) judge(s ScheduleResult) {
 		r.Reason += late
 	}
 	if s.Healthy != nil {
-		if bad := s.broken(s.Healthy); len(bad) > 0 {
-			slow := s.Healthy.slow(bad)
+		if bad := s.unexpected(s.Healthy); len(bad) > 0 {
+			slow := s.Healthy.slowMachine(bad)
 			no("without the fault %s is violated%s", join(bad), slow)
 			r.wrong = r.wrong || calm && slow == ""
 		}
@@ -239,30 +238,30 @@ func (r *CaseResult) judge(s ScheduleResult) {
 	r.Missed = !r.wrong && r.Remedy != "violated" && (!r.Reproduced || r.Remedy == "unknown")
 }
 
-// another says what a run lacks of the hazard, or has that must not come about;
-// "": it came about.
-func (s *ScheduleResult) another(j *Judged) string {
-	// Where there is no fault there may be no hazard.
+// deviation returns how a run differs from the documented one: a hazard that it did not
+// reach, or a counter that should be 0; "": it is the documented one.
+func (s *ScheduleResult) deviation(j *Judged) string {
+	// Without a fault there may be no hazard.
 	none := len(s.Schedule.Faults) == 0 && s.Schedule.Hazard == checker.Grants
 	if !none && j.Reached[s.Schedule.Hazard] == 0 {
 		return fmt.Sprintf("the hazard was not reached (%s)", s.Schedule.Hazard)
 	}
-	return s.spoilt(j)
+	return s.forbiddenEvent(j)
 }
 
-// spoilt says what came about that makes j another run than the documented one.
-func (s *ScheduleResult) spoilt(j *Judged) string {
+// forbiddenEvent returns which counter makes j another run than the documented one; "": none.
+func (s *ScheduleResult) forbiddenEvent(j *Judged) string {
 	for _, c := range s.Schedule.Never {
 		if j.Reached[c] > 0 {
-			return fmt.Sprintf("something else came about (%s)", c)
+			return fmt.Sprintf("something else happened (%s)", c)
 		}
 	}
 	return ""
 }
 
-// late says which server was away longer than planned, by more than T/2: what came of
-// a lease meanwhile is no part of the case.
-func (j *Judged) late() string {
+// lateServer returns a message if a server was away for T/2 longer than planned: leases that
+// ended meanwhile are not part of the case.
+func (j *Judged) lateServer() string {
 	for i, f := range j.Plan.Faults {
 		if f.Fault != "restart" && f.Fault != "restart-lost" {
 			continue
@@ -284,9 +283,9 @@ func (j *Judged) late() string {
 	return ""
 }
 
-// slow says why a slow machine alone may have violated these properties in j, where
-// no fault strikes; "": it cannot be why.
-func (j *Judged) slow(bad []checker.Property) string {
+// slowMachine returns why a slow machine alone may have violated these properties in j, where
+// no fault strikes; "": it cannot be the reason.
+func (j *Judged) slowMachine(bad []checker.Property) string {
 	if slices.ContainsFunc(j.History.Entries, func(e history.Entry) bool { return e.F == history.Stall }) {
 		return ", and the machine stood still meanwhile"
 	}
@@ -296,9 +295,9 @@ func (j *Judged) slow(bad []checker.Property) string {
 	return ""
 }
 
-// broken are the properties that j violates and that the schedule has to
-// violate by its fault alone. A control has to hold without it, too.
-func (s *ScheduleResult) broken(j *Judged) (list []checker.Property) {
+// unexpected returns the properties that j violates although only the fault should violate
+// them. A control must hold without the fault, too.
+func (s *ScheduleResult) unexpected(j *Judged) (list []checker.Property) {
 	for _, p := range s.Schedule.Must {
 		if j.Outcome(p) == checker.Violated {
 			list = append(list, p)
@@ -307,12 +306,12 @@ func (s *ScheduleResult) broken(j *Judged) (list []checker.Property) {
 	return list
 }
 
-// judgeRemedy holds a remedy to what it keeps.
+// judgeRemedy compares a remedied run with the properties that the remedy keeps.
 func (r *CaseResult) judgeRemedy(s ScheduleResult, blind []checker.Property) {
-	late, before := s.Remedied.late(), r.RemedyReason
-	spoilt := late != "" || s.spoilt(s.Remedied) != ""
+	late, before := s.Remedied.lateServer(), r.RemedyReason
+	unreliable := late != "" || s.forbiddenEvent(s.Remedied) != ""
 	worst := func(remedy, format string, args ...any) {
-		if spoilt {
+		if unreliable {
 			remedy = "unknown"
 		}
 		if r.Remedy != "violated" {
@@ -341,8 +340,8 @@ func (r *CaseResult) judgeRemedy(s ScheduleResult, blind []checker.Property) {
 			worst("violated", "%.3g %s, and should be %.3g at most", r.RemedyFigure, f.Of, f.AtMost)
 		}
 	}
-	if another := s.another(s.Remedied); another != "" {
-		worst("unknown", "%s", another)
+	if deviation := s.deviation(s.Remedied); deviation != "" {
+		worst("unknown", "%s", deviation)
 	}
 	if r.RemedyReason != before {
 		r.RemedyReason += late

@@ -13,8 +13,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
-// inSim carries out plans one after the other.
-func inSim(plans []*Plan, _ []string) ([]*Judged, error) {
+// simulateAll executes plans one after the other.
+func simulateAll(plans []*Plan, _ []string) ([]*Judged, error) {
 	var judged []*Judged
 	for _, p := range plans {
 		j, _, err := Simulate(sim.Simulator, p)
@@ -26,7 +26,7 @@ func inSim(plans []*Plan, _ []string) ([]*Judged, error) {
 	return judged, nil
 }
 
-// runs are all runs of a case's result.
+// runs returns all runs of a case's result.
 func runs(r *CaseResult) []*Judged {
 	var list []*Judged
 	for _, s := range r.Schedules {
@@ -43,7 +43,7 @@ func TestEveryCaseIsReproducedAndRemedied(t *testing.T) {
 	for _, c := range catalogue.Cases {
 		t.Run(c.ID, func(t *testing.T) {
 			t.Parallel()
-			r, err := Case(c, "sim", 10*time.Second, inSim)
+			r, err := Case(c, "sim", 10*time.Second, simulateAll)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,7 +61,7 @@ func TestEveryCaseIsReproducedAndRemedied(t *testing.T) {
 	}
 }
 
-// The lease is only a scale: a case comes out the same for any.
+// The lease is only a scale: a case comes out the same for any lease.
 func TestCasesScaleWithTheLease(t *testing.T) {
 	for _, scale := range []time.Duration{time.Second, 30 * time.Second} {
 		for _, c := range catalogue.Cases {
@@ -69,7 +69,7 @@ func TestCasesScaleWithTheLease(t *testing.T) {
 			if c.Impossible("sim", lease) != "" {
 				lease = c.LeastLease
 			}
-			r, err := Case(c, "sim", lease, inSim)
+			r, err := Case(c, "sim", lease, simulateAll)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +80,7 @@ func TestCasesScaleWithTheLease(t *testing.T) {
 	}
 }
 
-// No seed of the network's latencies makes a case come out differently.
+// The seed of the network's latencies does not change the outcome of a case.
 func TestCasesDoNotDependOnLuck(t *testing.T) {
 	for _, c := range catalogue.Cases {
 		t.Run(c.ID, func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestCasesDoNotDependOnLuck(t *testing.T) {
 					for _, p := range plans {
 						p.Seed = seed
 					}
-					return inSim(plans, names)
+					return simulateAll(plans, names)
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -103,7 +103,7 @@ func TestCasesDoNotDependOnLuck(t *testing.T) {
 	}
 }
 
-// A wrong expectation is noticed: the runner does not reproduce what is not there.
+// A wrong expectation fails the case.
 func TestACaseThatDoesNotHappenIsNotReproduced(t *testing.T) {
 	c, _ := catalogue.FindCase("redis-get-del-race")
 	for name, change := range map[string]func(*catalogue.Case){
@@ -117,30 +117,30 @@ func TestACaseThatDoesNotHappenIsNotReproduced(t *testing.T) {
 			c := c
 			c.Schedules = append([]catalogue.Schedule(nil), c.Schedules...)
 			change(&c)
-			if r, err := Case(c, "sim", 10*time.Second, inSim); err != nil || r.Reproduced {
+			if r, err := Case(c, "sim", 10*time.Second, simulateAll); err != nil || r.Reproduced {
 				t.Errorf("reproduced: %v, %v", r.Reproduced, err)
 			}
 		})
 	}
-	t.Run("what must not come about", func(t *testing.T) {
+	t.Run("a counter that must stay 0", func(t *testing.T) {
 		c := c
 		c.Schedules = append([]catalogue.Schedule(nil), c.Schedules...)
 		c.Schedules[0].Must, c.Schedules[0].Never = nil, []checker.Counter{checker.Grants}
-		if r, err := Case(c, "sim", 10*time.Second, inSim); err != nil || r.Reproduced || !r.Missed {
+		if r, err := Case(c, "sim", 10*time.Second, simulateAll); err != nil || r.Reproduced || !r.Missed {
 			t.Errorf("reproduced: %v, missed: %v, %v", r.Reproduced, r.Missed, err)
 		}
 	})
 	t.Run("a remedy that does not help", func(t *testing.T) {
 		c := c
 		c.Remedy.Setup = c.Setup
-		if r, err := Case(c, "sim", 10*time.Second, inSim); err != nil || r.Remedy != "violated" {
+		if r, err := Case(c, "sim", 10*time.Second, simulateAll); err != nil || r.Remedy != "violated" {
 			t.Errorf("the remedy is %s, %v", r.Remedy, err)
 		}
 	})
 }
 
-// What a slow machine is enough for is no verdict: the case may be played again.
-func TestWhatASlowMachineDoesMayBePlayedAgain(t *testing.T) {
+// A failure that a slow machine explains is no verdict: the case may be repeated.
+func TestFailuresOfASlowMachineAreOnlyMissed(t *testing.T) {
 	overdue := func(_, p *Plan, _ *Judged) { p.Faults[0].For -= p.Lease } // as if it had lasted longer
 	disturbed := func(flawed, p *Plan, _ *Judged) { p.Faults = flawed.Faults }
 	stalled := func(_, _ *Plan, j *Judged) {
@@ -148,9 +148,9 @@ func TestWhatASlowMachineDoesMayBePlayedAgain(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name, id string
-		before   func(flawed, p *Plan, _ *Judged) // of the run without the fault
-		after    func(flawed, p *Plan, j *Judged) // of all runs
-		flawed   bool                             // the remedy is
+		before   func(flawed, p *Plan, _ *Judged) // changes the run without the fault
+		after    func(flawed, p *Plan, j *Judged) // changes all runs
+		flawed   bool                             // the remedied run is the flawed one
 		missed   bool
 		remedy   string
 	}{
@@ -169,7 +169,7 @@ func TestWhatASlowMachineDoesMayBePlayedAgain(t *testing.T) {
 			if tt.before != nil {
 				tt.before(plans[0], plans[1], nil)
 			}
-			judged, err := inSim(plans, names)
+			judged, err := simulateAll(plans, names)
 			for _, j := range judged {
 				if tt.after != nil && len(j.Plan.Faults) > 0 {
 					p := *j.Plan
@@ -186,12 +186,12 @@ func TestWhatASlowMachineDoesMayBePlayedAgain(t *testing.T) {
 	}
 }
 
-// The judge knows nothing but the file: with the lock, the case and the
-// clients renamed it says the same.
+// The judge needs only the file: with the lock, the case and the clients renamed its
+// verdicts are the same.
 func TestAStoredHistoryIsJudgedAsTheRunWas(t *testing.T) {
 	rename := strings.NewReplacer("c1", "zoe", "c2", "adam", "c3", "kim", "redis-1", "store")
 	for _, c := range catalogue.Cases {
-		r, err := Case(c, "sim", 10*time.Second, inSim)
+		r, err := Case(c, "sim", 10*time.Second, simulateAll)
 		if err != nil {
 			t.Fatal(err)
 		}

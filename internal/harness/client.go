@@ -11,46 +11,46 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// client is the workloads.Client of one client: no operation can be forgotten
-// to be recorded, because there is no other way to one.
+// client is the workloads.Client of one client. It records every operation, and
+// workloads have no other way to one.
 type client struct {
 	rec     *recorder
 	name    string
-	n       int // among the plan's clients
+	n       int // index among the plan's clients
 	task    func()
 	end     env.Client
 	process int
-	armed   []*injection // faults that wait for a point of this client's
-	dead    atomic.Bool  // a fault ended it, or it ended by itself
-	of      *client      // whose entry this is, that nobody has asked for; nil: its own
+	armed   []*injection // faults that wait for a point of this client
+	dead    atomic.Bool  // a fault ended it, or its worker exited
+	owner   *client      // the client of this unrequested entry; nil: it is a client itself
 
 	done  bool // its script has ended
-	waits bool // for the acquire that began last
-	asks  int  // the index of its open acquire, as the recorder has it; 0: none
+	waits bool // its last acquire returned Waits
+	asks  int  // the index of its open acquire; 0: none
 
-	acquisition int       // the critical section that it is in
-	acquire     int       // the index of the acquire that began last
-	open        []opening // what it holds, as far as it knows, the innermost last
+	acquisition int         // the number of its critical section
+	acquire     int         // the index of its last acquire
+	open        []openGrant // the grants that it holds, the innermost last
 }
 
-// opening is a grant that has not been given back.
-type opening struct {
+// openGrant is a grant that has not been released.
+type openGrant struct {
 	acquire int // the index of the acquire that got it
 	grant   int
 }
 
-// inside is the innermost of what the client holds; zero: it holds nothing. What
-// it does to the guarded resource it does with that grant, as a function does
-// that takes the lock itself and knows nothing of its caller's.
-func (c *client) inside() opening {
+// innermost returns the client's innermost grant; zero: none. It accesses the guarded
+// resource with that grant, like a function that takes the lock without knowing about
+// its caller.
+func (c *client) innermost() openGrant {
 	if n := len(c.open); n > 0 {
 		return c.open[n-1]
 	}
-	return opening{}
+	return openGrant{}
 }
 
-// leave takes that from it.
-func (c *client) leave() {
+// pop removes the client's innermost grant.
+func (c *client) pop() {
 	if n := len(c.open); n > 0 {
 		c.open = c.open[:n-1]
 	}
@@ -58,15 +58,15 @@ func (c *client) leave() {
 
 func (c *client) Now() time.Duration    { return c.rec.place.Now() }
 func (c *client) Sleep(d time.Duration) { c.rec.place.Sleep(d) }
-func (c *client) Until() time.Duration  { return c.rec.leaseOf(c.inside().grant) }
+func (c *client) Until() time.Duration  { return c.rec.leaseOf(c.innermost().grant) }
 
-// again reports whether the client asks once more, where order decides and it has not
-// learnt what came of its request. To servers that is what a further client's first
-// request is: one of two clients does where dates are written, as their locks need three
-// to fail. It waits until time has passed, its request is no longer under way and the
-// faults have healed, and does so in the last of its sections, so that the others come
-// when they come.
-func (c *client) again() bool {
+// askAgain reports whether the client asks once more after an uncertain answer, where
+// order decides. Servers see it as the first request of a further client: one of two
+// clients does it where dates are written, because those locks need three clients to
+// fail. It waits until time has passed, its request has arrived and the faults have
+// healed. It does so only in its last section, so that the times of the others do not
+// change.
+func (c *client) askAgain() bool {
 	place, r := c.rec.place.(env.Ordering), c.rec
 	if r.askedAgain || len(r.plan.Clients) > 2 || c.acquisition < r.plan.SectionsOf(c.n) || !place.Dated() || !place.Outlast(c.name, func() bool { return !r.askedAgain && r.injector.active == 0 }) {
 		return false
@@ -76,7 +76,7 @@ func (c *client) again() bool {
 }
 
 func (c *client) Next() {
-	c.rec.mu.Lock() // an entry that nobody has asked for takes the number
+	c.rec.mu.Lock() // an unrequested entry uses the number
 	defer c.rec.mu.Unlock()
 	c.acquisition++
 }
@@ -86,32 +86,32 @@ func (c *client) Rand(what string, n int64) int64 {
 }
 func (c *client) Healed() (time.Duration, bool) { return c.rec.injector.healed() }
 
-// killed tells whether the client is dead.
+// killed reports whether the client is dead.
 func (c *client) killed() bool { return c.itself().dead.Load() }
 
-// itself is the client that an entry is of.
+// itself returns the client of an unrequested entry, or c.
 func (c *client) itself() *client {
-	if c.of != nil {
-		return c.of
+	if c.owner != nil {
+		return c.owner
 	}
 	return c
 }
 
-// op describes the operation that invoke has just recorded, for the innermost
-// of what the client holds.
+// op describes the operation that invoke has just recorded, with the client's innermost
+// grant.
 func (c *client) op(index int, timeout time.Duration) env.Op {
-	in := c.inside()
+	in := c.innermost()
 	return env.Op{
 		Index: index, Acquisition: c.acquisition, Lock: LockName,
 		Grant: in.grant, Acquire: in.acquire, Timeout: timeout,
 	}
 }
 
-// asking describes the acquire that began last.
+// asking describes the client's last acquire.
 func (c *client) asking(unfair bool) env.Op {
 	return env.Op{
 		Index: c.acquire, Acquisition: c.acquisition, Lock: LockName,
-		Grant: c.inside().grant, Acquire: c.acquire, Unfair: unfair,
+		Grant: c.innermost().grant, Acquire: c.acquire, Unfair: unfair,
 	}
 }
 
@@ -121,7 +121,7 @@ func (c *client) AcquireUnfair(timeout time.Duration) workloads.Result { return 
 
 func (c *client) ask(timeout time.Duration, unfair bool) workloads.Result {
 	if !c.waits {
-		c.acquire = c.rec.invokes(c, unfair)
+		c.acquire = c.rec.invokeAcquire(c, unfair)
 		if c.acquire == 0 {
 			return workloads.Dead
 		}
@@ -137,8 +137,8 @@ func (c *client) ask(timeout time.Duration, unfair bool) workloads.Result {
 	if grant == 0 {
 		return workloads.Dead
 	}
-	c.open = append(c.open, opening{c.acquire, grant})
-	c.rec.injector.point(c, faults.Point{
+	c.open = append(c.open, openGrant{c.acquire, grant})
+	c.rec.injector.reach(c, faults.Point{
 		Client: c.name, Acquisition: c.acquisition, Op: history.Acquire, After: true, OK: true,
 	})
 	return workloads.OK
@@ -151,7 +151,7 @@ func (c *client) Abandon() workloads.Result {
 }
 
 func (c *client) Read(timeout time.Duration) (int64, workloads.Result) {
-	grant := c.inside().grant
+	grant := c.innermost().grant
 	index := c.rec.invoke(c, history.Read, grant, history.Opt{})
 	if index == 0 {
 		return 0, workloads.Dead
@@ -165,7 +165,7 @@ func (c *client) Read(timeout time.Duration) (int64, workloads.Result) {
 }
 
 func (c *client) Write(value int64, timeout time.Duration) workloads.Result {
-	grant := c.inside().grant
+	grant := c.innermost().grant
 	index := c.rec.invoke(c, history.Write, grant, history.Some(value))
 	if index == 0 {
 		return workloads.Dead
@@ -175,8 +175,8 @@ func (c *client) Write(value int64, timeout time.Duration) workloads.Result {
 
 func (c *client) Release() workloads.Result { return c.release(c.end.Release) }
 
-// ReleaseName names the grant in the history that the client means to give back,
-// if it holds one: it may have got that under another process number.
+// ReleaseName records the grant that the client means to release, if it holds one: it
+// may have got that under another process number.
 func (c *client) ReleaseName() workloads.Result {
 	return c.release(func(op env.Op) error {
 		if n, ok := c.end.(env.NameReleaser); ok {
@@ -187,12 +187,12 @@ func (c *client) ReleaseName() workloads.Result {
 }
 
 func (c *client) release(do func(env.Op) error) workloads.Result {
-	grant := c.inside().grant
+	grant := c.innermost().grant
 	index := c.rec.invoke(c, history.Release, grant, history.Opt{})
 	if index == 0 {
 		return workloads.Dead
 	}
 	err := do(c.op(index, 0))
-	c.leave()
+	c.pop()
 	return c.rec.complete(c, history.Release, grant, history.Opt{}, err)
 }

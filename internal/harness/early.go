@@ -8,75 +8,74 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// A brokenError is that a run did not come to its end, or its place did not. Of
-// its entries the first ones, so many, were recorded while nothing is known to
-// have been the matter with the place.
+// A brokenError reports that a run or its environment failed. The first whole entries
+// were recorded while the environment is known to have worked.
 //
-// A server that dies of itself is a fault that nobody injected, and what others
-// make of that, as a replica that takes its place, can break any promise. So
-// where it is not known that all servers lived none of the entries are.
+// A server that dies by itself is a fault without an injection. Its effects, such as a
+// replica that takes over, can break any promise. So whole is 0 unless all servers are
+// known to have lived.
 type brokenError struct {
 	error
-	whole int
+	intact int
 }
 
 func (e *brokenError) Unwrap() error { return e.error }
 
-// A CloseError is that a run has come to its end, and what its place has made
-// could not be removed. It takes nothing from what the run has shown.
+// A CloseError reports that the environment of a finished run could not be removed. The
+// history is complete.
 type CloseError struct{ Err error }
 
 func (e *CloseError) Error() string { return e.Err.Error() }
 
 func (e *CloseError) Unwrap() error { return e.Err }
 
-// living is a place whose servers may die though nobody makes them. Alive is nil
-// where none has died that no fault has ended.
-type living interface{ Alive() error }
+// livePlace is an environment whose servers may die by themselves. Alive returns an error
+// if one has died without a fault.
+type livePlace interface{ Alive() error }
 
-// alive is the place's, of a run that has just ended.
+// alive asks the environment of a run that has just ended.
 func (r *recorder) alive() error {
-	if p, ok := r.place.(living); ok {
+	if p, ok := r.place.(livePlace); ok {
 		return p.Alive()
 	}
 	return nil
 }
 
-// whole is how many of the entries of a run that has just ended were recorded
-// while nothing was the matter with its place, whose servers are so alive.
-func (r *recorder) whole(alive error) int {
+// intactEntries returns how many entries of a run that has just ended were recorded while its
+// environment worked. alive is the result of Alive.
+func (r *recorder) intactEntries(alive error) int {
 	if alive != nil {
 		return 0
 	}
 	r.injector.mu.Lock()
 	defer r.injector.mu.Unlock()
 	if r.injector.err != nil {
-		return r.injector.whole
+		return r.injector.intact
 	}
 	return r.count()
 }
 
-// lasting are the properties whose violation nothing that follows can undo. A
-// wait may have been for the place, and what a store has too much may go yet.
-var lasting = []checker.Property{
+// finalProperties are the properties whose violation is final. A wait may have been for the
+// environment, and an excess entry in a store may still go.
+var finalProperties = []checker.Property{
 	checker.Exclusion, checker.LeaseExclusion, checker.Ownership, checker.Fencing, checker.Resource,
 }
 
-// JudgeEarly judges a run that did not come to its end, as why says: only what
-// convicts without the rest of it is a violation, and nothing is valid. After a
-// CloseError it judges all of it.
+// JudgeEarly judges a run that failed with why. It reports only violations that no
+// later line could undo; everything else is unknown. After a CloseError it judges as
+// usual.
 func JudgeEarly(plan *Plan, h *history.History, why error) *Judged {
 	if closed := (*CloseError)(nil); errors.As(why, &closed) {
 		return Judge(plan, h)
 	}
 	begun := *h
 	if broken := (*brokenError)(nil); errors.As(why, &broken) {
-		begun.Entries = begun.Entries[:broken.whole]
+		begun.Entries = begun.Entries[:broken.intact]
 	}
 	j := Judge(plan, &begun)
 	j.History = h
 	for i, v := range j.Verdicts {
-		if v.Outcome != checker.Violated || !slices.Contains(lasting, v.Property) {
+		if v.Outcome != checker.Violated || !slices.Contains(finalProperties, v.Property) {
 			j.Verdicts[i] = checker.Verdict{Property: v.Property, Outcome: checker.Unknown, Reason: "the run ended early"}
 		}
 	}

@@ -15,52 +15,52 @@ import (
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
-// frail is a place whose lock lets everybody in, and that cannot pause anybody.
-// died is why a server does not live in the end, cut that somebody ended the run.
-// What grants and faults have to wait for first is nil: nothing.
-type frail struct {
+// frailPlace is an environment whose lock grants everything, and that cannot pause a client.
+// died is the error of Alive, cut the error of Run. Grants and faults wait for
+// functions, which may be nil.
+type frailPlace struct {
 	*fakePlace
 	died, cut      error
 	grants, faults func() bool
 }
 
-func (p frail) Client(string) env.Client { return p }
+func (p frailPlace) Client(string) env.Client { return p }
 
-// await waits until it is so, for ten seconds.
+// await waits until so returns true, for 10 s at most.
 func await(so func() bool) {
 	for limit := time.Now().Add(10 * time.Second); so != nil && !so() && time.Now().Before(limit); {
 		time.Sleep(time.Millisecond)
 	}
 }
 
-func (p frail) Acquire(env.Op, time.Duration) (env.Grant, error) {
+func (p frailPlace) Acquire(env.Op, time.Duration) (env.Grant, error) {
 	await(p.grants)
 	return env.Grant{}, nil
 }
 
-func (p frail) Release(env.Op) error      { return nil }
-func (p frail) Write(env.Op, int64) error { return nil }
-func (p frail) Read(env.Op) (int64, error) {
+func (p frailPlace) Release(env.Op) error      { return nil }
+func (p frailPlace) Write(env.Op, int64) error { return nil }
+func (p frailPlace) Read(env.Op) (int64, error) {
 	time.Sleep(4 * time.Millisecond)
 	return 0, nil
 }
 
-func (p frail) After(d time.Duration, f func()) {
+func (p frailPlace) After(d time.Duration, f func()) {
 	p.fakePlace.After(d, func() {
 		await(p.faults)
 		f()
 	})
 }
 
-func (frail) Pause(string) error { return errors.New("no container answers") }
-func (p frail) Alive() error     { return p.died }
-func (p frail) Run() error       { p.fakePlace.Run(); return p.cut }
+func (frailPlace) Pause(string) error { return errors.New("no container answers") }
+func (p frailPlace) Alive() error     { return p.died }
+func (p frailPlace) Run() error       { p.fakePlace.Run(); return p.cut }
 
-// shown counts the entries of a run in which two clients hold a lock: few are not
-// enough to be sure that both knew it.
-type shown struct{ held, entries atomic.Int64 }
+// holdWatch counts the entries of a run in which two clients hold a lock. With few entries
+// it is uncertain that both knew it.
+type holdWatch struct{ held, entries atomic.Int64 }
 
-func (s *shown) take(e *history.Entry) {
+func (s *holdWatch) take(e *history.Entry) {
 	switch {
 	case e.Type == history.OK && e.F == history.Acquire:
 		s.held.Add(1)
@@ -72,22 +72,22 @@ func (s *shown) take(e *history.Entry) {
 	}
 }
 
-// What was there before the place failed convicts, if its servers lived; what came
-// after could be its doing.
-func TestOnlyWhatWasBeforeThePlaceFailedConvicts(t *testing.T) {
+// A violation counts if it was recorded before the environment failed and all servers
+// lived. A later one may be the environment's doing.
+func TestOnlyViolationsBeforeTheFailureCount(t *testing.T) {
 	died, left := errors.New("the server has ended"), errors.New("it does not go")
-	const never, early, late = 0, 1, 2 // when the place fails at a pause: early, before anybody holds
+	const never, early, late = 0, 1, 2 // when the environment fails at a pause: early is before the first hold
 	for _, tt := range []struct {
 		name   string
 		fails  int
 		died   error
 		cut    error
 		closed error
-		broken bool // it convicts
+		broken bool // the violation counts
 	}{
 		{"it failed after a violation", late, nil, nil, nil, true},
-		{"nor can it be removed", late, nil, nil, left, true},
-		{"and a server died", late, died, nil, nil, false},
+		{"it failed after a violation, and cannot be removed", late, nil, nil, left, true},
+		{"it failed after a violation, and a server died", late, died, nil, nil, false},
 		{"it failed before", early, nil, nil, nil, false},
 		{"only a server died", never, died, nil, nil, false},
 		{"a server died, and it cannot be removed", never, died, nil, left, false},
@@ -100,9 +100,9 @@ func TestOnlyWhatWasBeforeThePlaceFailedConvicts(t *testing.T) {
 			if tt.fails != never {
 				p.Faults = []faults.Injection{{Fault: "pause", On: []string{"c1"}, At: time.Millisecond, For: 10 * time.Millisecond}}
 			}
-			var seen shown
+			var seen holdWatch
 			h, err := Run(p, func(_ env.Config, o env.Observer) (env.Environment, error) {
-				place := frail{fakePlace: &fakePlace{start: time.Now(), closed: tt.closed}, died: tt.died, cut: tt.cut}
+				place := frailPlace{fakePlace: &fakePlace{start: time.Now(), closed: tt.closed}, died: tt.died, cut: tt.cut}
 				switch in := &o.(*recorder).injector; tt.fails {
 				case early:
 					place.grants = func() bool {
@@ -116,37 +116,37 @@ func TestOnlyWhatWasBeforeThePlaceFailedConvicts(t *testing.T) {
 				return place, nil
 			}, nil, seen.take)
 			if err == nil {
-				t.Fatal("it did not fail")
+				t.Fatal("the run did not fail")
 			}
 			if Judge(p, h).Outcome(checker.Exclusion) != checker.Violated {
-				t.Fatal("exclusion holds in the whole of it")
+				t.Fatal("exclusion holds in the whole history")
 			}
 			if closed := (*CloseError)(nil); errors.As(err, &closed) {
-				t.Errorf("it is taken for one that came to its end: %v", err)
+				t.Errorf("it is judged like a finished run: %v", err)
 			}
 			j := JudgeEarly(p, h, err)
 			if got := slices.Contains(j.Violated(), checker.Exclusion); got != tt.broken {
 				t.Errorf("exclusion is %s, after %v", j.Outcome(checker.Exclusion), err)
 			}
 			for _, v := range j.Verdicts {
-				if v.Outcome == checker.Valid || v.Outcome == checker.Violated && !slices.Contains(lasting, v.Property) {
-					t.Errorf("%s is %s, of a run that did not come to its end", v.Property, v.Outcome)
+				if v.Outcome == checker.Valid || v.Outcome == checker.Violated && !slices.Contains(finalProperties, v.Property) {
+					t.Errorf("%s is %s, in a run that ended early", v.Property, v.Outcome)
 				}
 			}
 		})
 	}
 }
 
-// A run that came to its end is judged as any other, whatever is left of its place.
+// A finished run is judged as usual even if its environment cannot be removed.
 func TestARunWhosePlaceCannotBeRemovedIsWhole(t *testing.T) {
 	p := randomPlan("redis-set-lua", "pause", 1)
 	p.On, p.Clients, p.Acquires, p.Faults = "docker", []string{"c1", "c2"}, 5, nil
 	left := errors.New("it does not go")
 	h, err := Run(p, func(env.Config, env.Observer) (env.Environment, error) {
-		return frail{fakePlace: &fakePlace{start: time.Now(), closed: left}}, nil
+		return frailPlace{fakePlace: &fakePlace{start: time.Now(), closed: left}}, nil
 	}, nil, nil)
 	if closed := (*CloseError)(nil); !errors.As(err, &closed) || !errors.Is(err, left) {
-		t.Fatalf("it fails with %v", err)
+		t.Fatalf("the run fails with %v", err)
 	}
 	got, want := JudgeEarly(p, h, err), Judge(p, h)
 	if len(got.Violated()) == 0 || got.Outcome(checker.Liveness) != checker.Valid {
@@ -159,7 +159,7 @@ func TestARunWhosePlaceCannotBeRemovedIsWhole(t *testing.T) {
 	}
 }
 
-// What an interrupted run has not shown yet it may show later, or undo.
+// The end of an interrupted run proves nothing: later lines may undo it.
 func TestAnInterruptedRunProvesNothingByItsEnd(t *testing.T) {
 	p := randomPlan("redis-set-lua", "pause", 1)
 	p.Faults = nil

@@ -4,24 +4,24 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// kill records that clients are about to be killed. In one step with the line,
-// because what their operations still bring must not stand behind it as certain.
+// kill records that clients are about to be killed, and marks them dead in the same
+// step: an ok of theirs must not stand after the line.
 func (r *recorder) kill(clients []string, e *history.Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.addLocked(e)
-	r.died(clients)
+	r.markDead(clients)
 }
 
-// died takes in that clients are dead. It needs mu.
-func (r *recorder) died(clients []string) {
+// markDead marks clients as dead. The caller holds mu.
+func (r *recorder) markDead(clients []string) {
 	for _, name := range clients {
 		r.processes[name].dead.Store(true)
 	}
 }
 
-// mates are the clients that share a process with the one called name, itself
-// included; none, if that is no client.
+// mates returns the clients in the process of the client called name, itself included;
+// none if name is not a client.
 func (r *recorder) mates(name string) []string {
 	if r.processes[name] == nil {
 		return nil
@@ -29,18 +29,17 @@ func (r *recorder) mates(name string) []string {
 	return r.injector.lock.Mates(r.plan.Clients, name)
 }
 
-// ended counts a client's script as done.
-func (r *recorder) ended(c *client) {
+// finishScript marks a client's script as done.
+func (r *recorder) finishScript(c *client) {
 	r.mu.Lock()
 	c.done = true
 	r.mu.Unlock()
-	r.maybeOver()
+	r.endIfDone()
 }
 
-// maybeOver ends the run with the last script: everything that can be healed
-// is. Clients that stand still for good are not waited for, and what becomes of
-// them afterwards is not seen.
-func (r *recorder) maybeOver() {
+// endIfDone ends the run after the last script, and heals all faults that end. Clients
+// that stand still for good do not count, and nothing is recorded of them afterwards.
+func (r *recorder) endIfDone() {
 	r.mu.Lock()
 	waits := r.over
 	for _, c := range r.clients[:len(r.plan.Clients)] {

@@ -6,12 +6,11 @@ import (
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
-// Simulate carries out a plan in virtual time, with the plan's choices if it has
-// some, else with those of its seed, which the plan then holds. replay is how
-// the choices fitted.
+// Simulate executes a plan in virtual time, with the plan's choices, or with those of
+// its seed, which it then stores in the plan. replay reports how the choices fitted.
 func Simulate(sim env.Simulator, plan *Plan) (j *Judged, replay Replay, err error) {
 	world := sim()
-	h, err := Run(plan, in(world, plan.Decide(true)), nil, nil)
+	h, err := Run(plan, openIn(world, plan.Decide(true)), nil, nil)
 	if err != nil {
 		return nil, replay, err
 	}
@@ -23,29 +22,29 @@ func Simulate(sim env.Simulator, plan *Plan) (j *Judged, replay Replay, err erro
 	return j, replay, nil
 }
 
-// Repeat carries out a plan in virtual time, in fresh memory.
+// Repeat executes a plan in virtual time, in new memory.
 func Repeat(sim env.Simulator, plan *Plan) (*history.History, error) {
-	return Run(plan, in(sim(), plan.Decide(false)), nil, nil)
+	return Run(plan, openIn(sim(), plan.Decide(false)), nil, nil)
 }
 
-// in opens a simulation with the given decisions.
-func in(world env.Simulation, d env.Decisions) Open {
+// openIn returns an Open for a simulation with the given decisions.
+func openIn(world env.Simulation, d env.Decisions) Open {
 	return func(cfg env.Config, o env.Observer) (env.Environment, error) {
 		world.Reset(cfg, o, d)
 		return world, nil
 	}
 }
 
-// Replay says how a record of choices fitted the run that it was replayed on.
+// Replay reports how a record of choices fitted the run.
 type Replay struct {
-	Defaulted int // asked for, and not in the record: the least disturbing value was taken
-	Unused    int // in the record, and never asked for
+	Defaulted int // choices that the record lacks: the run took the least disturbing value
+	Unused    int // choices of the record that the run never asked for
 }
 
-// Live carries out a plan with real servers and clients, where open makes them.
-// Each entry goes to what begin returns as it is recorded, after the header, which
-// claims nothing about the servers yet. What there is when the run ends early comes
-// with the error, judged as JudgeEarly does.
+// Live executes a plan with real servers and clients from open. Each entry goes to the
+// function that begin returns, at the moment when it is recorded. begin gets the
+// header, which observes nothing yet. On error Live returns the partial run, judged by
+// JudgeEarly.
 func Live(plan *Plan, open Open, begin func(history.Header) func(*history.Entry)) (*Judged, error) {
 	h, err := Run(plan, open, nil, begin(plan.header(nil)))
 	switch {

@@ -16,7 +16,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// line is a lock with a queue below /a, and a node /held of who has it. Who
+// line is a lock with a queue below /a, and a node /held for the holder. A client that
 // cuts in tries to make that node without a look at the queue.
 type line struct {
 	catalogue.Env
@@ -71,9 +71,9 @@ func (l *line) Release(ctx context.Context) error {
 	return errors.Join(l.handle.Delete(ctx, l.Lease, l.node, zookeeper.AnyVersion), l.handle.Delete(ctx, l.Lease, held, zookeeper.AnyVersion))
 }
 
-// A lock that lets clients cut in line is convicted in every run, and the same
+// A lock that lets clients cut in line violates fairness in every run, and the same
 // lock without that in none.
-func TestWhoCutsInIsConvicted(t *testing.T) {
+func TestCuttingInLineViolatesFairness(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		cutsIn bool
@@ -114,14 +114,14 @@ func TestWhoCutsInIsConvicted(t *testing.T) {
 				}
 			}
 			if convicted != c.want {
-				t.Errorf("convicted in %d of 20 runs, want %d", convicted, c.want)
+				t.Errorf("violated in %d of 20 runs, want %d", convicted, c.want)
 			}
 		})
 	}
 }
 
-// Where the recipe of ZooKeeper breaks its order nobody was in the queue: no
-// fault makes it unfair. A lock without a queue promises no order.
+// ZooKeeper's recipe breaks its order only when its queue is empty: no fault makes it
+// unfair. A lock without a queue promises no order.
 func TestFairnessOfTheLocks(t *testing.T) {
 	for _, c := range []struct {
 		lock string
@@ -131,7 +131,7 @@ func TestFairnessOfTheLocks(t *testing.T) {
 		{"redis-set-lua", checker.NA},
 	} {
 		l, _ := catalogue.FindLock(c.lock)
-		for _, f := range applicable(l) {
+		for _, f := range applicableFaults(l) {
 			t.Run(c.lock+"/"+f.Name, func(t *testing.T) {
 				t.Parallel()
 				for seed := range seeds(10) {

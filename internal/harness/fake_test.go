@@ -16,10 +16,10 @@ import (
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
-// fakePlace is a place of goroutines, as docker is, where every operation
-// succeeds at once. What faults do to it is written down.
+// fakePlace is an environment of goroutines, like docker, in which every operation
+// succeeds at once. It records the calls of faults.
 type fakePlace struct {
-	env.Environment // for what is not called
+	env.Environment // for methods that the test does not call
 	mu              sync.Mutex
 	done            []string
 	tasks           sync.WaitGroup
@@ -71,16 +71,15 @@ func (c fakeClient) Acquire(op env.Op, _ time.Duration) (env.Grant, error) {
 	return env.Grant{}, nil
 }
 
-// Between the line of a kill and the signal the client may still answer. Its
-// answer must not stand in the history as certain: it would be a hold that
-// begins after its end.
-func TestNoOkStandsBehindItsClientsDeath(t *testing.T) {
+// A client may still answer between the line of its kill and the signal. Its answer
+// must not be recorded as certain: that would be a hold that begins after its end.
+func TestNoOkAfterAClientsDeath(t *testing.T) {
 	for range 50 {
 		p := randomPlan("redis-set-lua", "kill", 1)
 		p.Clients, p.Acquires, p.Lease = []string{"c1"}, 50, 200*time.Millisecond
 		p.Faults = []faults.Injection{{Fault: "kill", On: []string{"c1"}, At: time.Millisecond}}
 		h, err := Run(p, func(_ env.Config, o env.Observer) (env.Environment, error) {
-			// A client that takes a while, so that the kill comes while it asks.
+			// A slow client, so that the kill comes while it asks.
 			return &fakePlace{start: time.Now(), client: fakeClient{before: func(string) { time.Sleep(300 * time.Microsecond) }}}, nil
 		}, nil, nil)
 		if err != nil {
@@ -97,13 +96,13 @@ func TestNoOkStandsBehindItsClientsDeath(t *testing.T) {
 			dead = dead || e.F == "kill"
 		}
 		if !dead {
-			t.Fatal("nobody was killed")
+			t.Fatal("no client was killed")
 		}
 	}
 }
 
-// Two pauses of one client that overlap are one: the first stops it, and only
-// the end of the last lets it go on.
+// Two overlapping pauses of one client are one: the first stops the client, and only
+// the end of the last resumes it.
 func TestOverlappingFaultsDoNotEndEachOther(t *testing.T) {
 	p := randomPlan("redis-set-lua", "pause", 1)
 	p.Clients, p.Acquires = []string{"c1"}, 5
@@ -116,14 +115,14 @@ func TestOverlappingFaultsDoNotEndEachOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(place.done) != 2 || place.done[0] != "pause c1" || place.done[1] != "resume c1" {
-		t.Errorf("the place was told %q", place.done)
+		t.Errorf("the calls are %q", place.done)
 	}
 }
 
-// slowPlace has servers that take their time to go and to come back.
+// slowPlace has servers that take their time to stop and to start.
 type slowPlace struct {
 	*fakePlace
-	gone, back time.Duration // when the server was
+	gone, back time.Duration // when the server did
 }
 
 func (p *slowPlace) takes(at *time.Duration) error {
@@ -137,9 +136,9 @@ func (p *slowPlace) takes(at *time.Duration) error {
 func (p *slowPlace) Stop(string, bool) error { return p.takes(&p.gone) }
 func (p *slowPlace) Start(string) error      { return p.takes(&p.back) }
 
-// Where time is real a fault has a line before its effect and one after it, and so
-// has its end: nothing that a server does stands before the first, and what it
-// takes to come back is not the lock's delay.
+// In real time a fault has a line before its effect and one after it, and so has its
+// end: no effect comes before the first line, and the server's restart is not the
+// lock's delay.
 func TestAFaultHasALineBeforeAndAfterItsEffect(t *testing.T) {
 	p := randomPlan("redis-set-lua", "restart", 1)
 	p.Clients, p.Acquires = []string{"c1"}, 3
@@ -164,9 +163,8 @@ func TestAFaultHasALineBeforeAndAfterItsEffect(t *testing.T) {
 	}
 }
 
-// Of two faults that share what they do, the second one's effect is certain when the
-// first one's is.
-func TestASecondFaultWaitsForWhatItShares(t *testing.T) {
+// Of two faults that share a state, the second takes effect when the first does.
+func TestASecondFaultWaitsForTheSharedEffect(t *testing.T) {
 	p := randomPlan("redis-set-lua", "restart", 1)
 	p.Clients, p.Acquires, p.Faults = []string{"c1"}, 3, nil
 	for _, at := range []time.Duration{time.Millisecond, 2 * time.Millisecond} {
@@ -181,17 +179,17 @@ func TestASecondFaultWaitsForWhatItShares(t *testing.T) {
 	for _, e := range h.Entries {
 		if e.F == "restart-done" {
 			if done++; e.Time < place.gone {
-				t.Errorf("fault %d is said to have had its effect at %v, and the server has gone at %v", e.ID, e.Time, place.gone)
+				t.Errorf("fault %d is recorded as done at %v, and the server stopped at %v", e.ID, e.Time, place.gone)
 			}
 		}
 	}
 	if done != 2 {
-		t.Errorf("%d faults had their effect", done)
+		t.Errorf("%d faults are done", done)
 	}
 }
 
-// A second failover comes when the server of the first one is back: without a
-// majority nobody takes over.
+// A second failover waits for the server of the first one: without a majority no server
+// takes over.
 func TestOneFailoverAtATime(t *testing.T) {
 	p := randomPlan("zk-recipe", "failover", 1)
 	p.Clients, p.Acquires, p.Faults = []string{"c1"}, 5, nil
@@ -216,9 +214,9 @@ func TestOneFailoverAtATime(t *testing.T) {
 	}
 }
 
-// In no history does a client finish something while a pause of its lasts, or
-// a server do something while it is down.
-func TestWhatIsStoppedDoesNothing(t *testing.T) {
+// In no history does a paused client finish an operation, or a stopped server do
+// anything.
+func TestStoppedClientsAndServersDoNothing(t *testing.T) {
 	for _, kind := range []string{"pause", "restart", "restart-lost"} {
 		for seed := range uint64(300) {
 			p := randomPlan("redis-set-lua", kind, seed)
@@ -244,8 +242,8 @@ func TestWhatIsStoppedDoesNothing(t *testing.T) {
 	}
 }
 
-// A place that cannot be removed is an error of the run.
-func TestWhatIsLeftBehindIsSaid(t *testing.T) {
+// An environment that cannot be removed is an error of the run.
+func TestAFailedRemovalIsAnError(t *testing.T) {
 	p := randomPlan("redis-set-lua", "pause", 1)
 	p.Faults = nil
 	left := errors.New("a container is still there")
@@ -257,8 +255,8 @@ func TestWhatIsLeftBehindIsSaid(t *testing.T) {
 	}
 }
 
-// A worker may speak before the run has begun. There is no time yet, and
-// nothing is recorded.
+// A worker may report before the run has begun. Nothing is recorded then, because there
+// is no time yet.
 func TestNewsBeforeTheRunBeginsIsNotRecorded(t *testing.T) {
 	p := randomPlan("redis-set-lua", "pause", 1)
 	p.Faults = nil
@@ -276,11 +274,11 @@ func TestNewsBeforeTheRunBeginsIsNotRecorded(t *testing.T) {
 		}
 	}
 	if checker.Reach(h)[checker.Grants] == 0 {
-		t.Error("the run itself did not take place")
+		t.Error("the run has no entries")
 	}
 }
 
-// A place in the queue is one of an acquire that has not come back, and names it.
+// A place in the queue belongs to an open acquire, and names it.
 func TestAPlaceInTheQueueNamesItsAcquire(t *testing.T) {
 	p := randomPlan("redis-set-lua", "pause", 1)
 	p.Clients, p.Acquires, p.Lease, p.Faults = []string{"c1"}, 3, 200*time.Millisecond, nil
@@ -315,8 +313,8 @@ func TestAPlaceInTheQueueNamesItsAcquire(t *testing.T) {
 	}
 }
 
-// Entries that nobody has asked for are gone through beside the client's script,
-// and the harness stands that where places are of goroutines (run with -race).
+// Unrequested entries go on beside the client's script, without data races in
+// environments of goroutines (run with -race).
 func TestEntriesBesideTheScript(t *testing.T) {
 	p := randomPlan("redis-set-lua", "pause", 1)
 	p.Clients, p.Acquires, p.Faults = []string{"c1", "c2"}, 20, nil
@@ -337,6 +335,6 @@ func TestEntriesBesideTheScript(t *testing.T) {
 		t.Error(err)
 	}
 	if n := checker.Reach(h)[checker.Grants]; n <= 40 {
-		t.Errorf("%d grants, want those of the scripts and more", n)
+		t.Errorf("%d grants, want more than those of the scripts", n)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
-// injector lets faults strike at their times and points, and heals them.
+// injector starts faults at their times and points, and heals them.
 type injector struct {
 	rec     *recorder
 	lock    catalogue.Lock // under test
@@ -19,55 +19,54 @@ type injector struct {
 
 	mu         mutex
 	injections []injection
-	active     int            // faults that are in force and will end
-	inForce    map[shared]int // by what they share
-	lastEnd    time.Duration  // when something last healed, or began for good
+	active     int            // faults in force that will end
+	inForce    map[shared]int // by their shared state
+	lastEnd    time.Duration  // when a fault last healed, or began for good
 	stopped    bool
-	turn       sync.Cond // when one of those has changed that take their time
-	healing    int       // of servers and links, that take their time
-	most       int       // how many of the offered faults may strike; 0: all
-	struck     int       // of them, so far
-	err        error     // the first that a place answered
-	whole      int       // entries that there were before it was asked for what it could not do
+	changed    sync.Cond // signals changes of faults that take time
+	healing    int       // faults of servers and links that are healing
+	most       int       // how many offered faults may strike; 0: all
+	strikes    int       // how many did
+	err        error     // the first error of the environment
+	intact     int       // entries before the call that failed
 }
 
-// shared is what faults on one host have in common.
+// shared is a state of a host that several faults act on.
 type shared struct{ what, host string }
 
 type injection struct {
 	faults.Injection
-	fault   faults.Fault
-	mates   []string // On[0] and, if it strikes a process, all that share that with it
-	struck  []string // On, with those
-	id      int
-	started bool
-	begins  bool // and takes its time
-	acts    bool // it begins, and others that share something with it do not act themselves
-	ended   bool
-	back    bool // what it struck is as before
-	offered bool // a step begins it, and may end it; see offer
+	fault    faults.Fault
+	mates    []string // On[0] and, if the fault strikes a process, all clients in it
+	targets  []string // mates, and the rest of On
+	id       int
+	started  bool
+	starting bool // it is taking effect
+	leads    bool // it is taking effect for all faults that share its state
+	ended    bool
+	undone   bool // the effect is undone
+	offered  bool // a step begins it, and may end it; see offer
 }
 
 func (it *injection) ends() bool { return it.fault.Heal != nil && it.For > 0 }
 
-// stays tells whether it lasts to the end of the run, so that it has no end
-// that anybody lives to see.
+// stays reports whether it lasts to the end of the run, and so has no recorded end.
 func (it *injection) stays() bool { return it.fault.Heal != nil && it.For == 0 }
 
-// takesTime tells of faults that take effect by and by, where time is real. A
-// client's are at once, and may end its script before they return.
+// takesTime reports whether the fault takes effect gradually in real time. Faults on
+// clients act at once, and may end a client's script before they return.
 func (it *injection) takesTime() bool { return it.fault.On != faults.OnClient }
 
 // schedule arms the faults of a plan.
 func (j *injector) schedule(list []faults.Injection) {
-	j.turn.L = &j.mu
+	j.changed.L = &j.mu
 	j.injections = slices.Grow(j.injections, len(list))[:len(list)]
 	for i, in := range list {
 		f, _ := faults.Find(in.Fault)
 		it := &j.injections[i]
-		*it = injection{Injection: in, fault: f, id: i + 1, mates: in.On[:1], struck: in.On}
+		*it = injection{Injection: in, fault: f, id: i + 1, mates: in.On[:1], targets: in.On}
 		if mates := j.rec.mates(in.On[0]); len(mates) > 1 && !f.Alone {
-			it.mates, it.struck = mates, slices.Concat(mates, in.On[1:])
+			it.mates, it.targets = mates, slices.Concat(mates, in.On[1:])
 		}
 	}
 	for i, in := range list { // the first may strike now, and looks at all of them
@@ -85,8 +84,8 @@ func (j *injector) schedule(list []faults.Injection) {
 	}
 }
 
-// point lets strike what waits for the point that a client has reached.
-func (j *injector) point(c *client, reached faults.Point) {
+// reach starts the faults that wait for the point that a client has reached.
+func (j *injector) reach(c *client, reached faults.Point) {
 	if len(c.armed) == 0 {
 		return
 	}
@@ -99,24 +98,23 @@ func (j *injector) point(c *client, reached faults.Point) {
 	}
 	for _, it := range c.armed {
 		if it.Point.At(reached, steps) {
-			j.start(it, reached.String()) // once
+			j.start(it, reached.String()) // start ignores a second call
 		}
 	}
 }
 
-// start lets a fault strike. The line comes first: nothing that a fault
-// brings about stands before it in the history. A second one follows when the
-// effect is certain.
+// start starts a fault. The line comes first: no effect of the fault precedes it in the
+// history. A second line follows when the effect is certain.
 func (j *injector) start(it *injection, point string) {
 	j.mu.Lock()
-	for !j.stopped && !it.started && j.replacing(it) {
-		j.turn.Wait()
+	for !j.stopped && !it.started && j.waitsForReplicas(it) {
+		j.changed.Wait()
 	}
 	if it.started || j.stopped {
 		j.mu.Unlock()
 		return
 	}
-	it.started, it.begins = true, it.takesTime()
+	it.started, it.starting = true, it.takesTime()
 	ends := it.ends()
 	if ends {
 		j.active++
@@ -145,27 +143,27 @@ func (j *injector) start(it *injection, point string) {
 		j.await(it)
 	}
 	if err == nil {
-		j.certain(j.entry(it, it.Fault))
+		j.confirm(j.entry(it, it.Fault))
 	}
 	j.mu.Lock()
-	it.begins, it.acts = false, false
-	j.turn.Broadcast()
+	it.starting, it.leads = false, false
+	j.changed.Broadcast()
 	j.mu.Unlock()
 	if ends && !it.offered {
 		j.rec.place.After(it.For, func() { j.heal(it) })
 	}
 	if it.stays() {
-		j.rec.maybeOver()
+		j.rec.endIfDone()
 	}
 }
 
-// heal ends a fault, with a line before and one when that is certain. Where
-// nothing takes time there is one line. It comes after the effect only for a
-// disturbed link, which says only then how many messages it touched.
+// heal ends a fault, with a line before and one when the end is certain. Without real
+// time there is one line. For a link it comes after the effect, because only then the
+// number of touched messages is known.
 func (j *injector) heal(it *injection) {
 	j.mu.Lock()
-	for it.begins { // what is not there yet cannot be ended
-		j.turn.Wait()
+	for it.starting { // a fault must begin before it can end
+		j.changed.Wait()
 	}
 	if !it.started || it.ended || it.fault.Heal == nil {
 		j.mu.Unlock()
@@ -197,7 +195,7 @@ func (j *injector) heal(it *injection) {
 	if later && !stays {
 		j.rec.add(&e)
 	} else if !stays && err == nil {
-		j.certain(e)
+		j.confirm(e)
 	}
 
 	j.mu.Lock()
@@ -208,30 +206,30 @@ func (j *injector) heal(it *injection) {
 	if it.takesTime() {
 		j.healing--
 	}
-	it.back = true
-	j.turn.Broadcast()
+	it.undone = true
+	j.changed.Broadcast()
 	j.mu.Unlock()
 }
 
-// replacing reports whether a fault of the same kind has struck servers that are not
-// back yet, and that have to take over now: without a majority nobody does. That takes
-// time only where time is real.
-func (j *injector) replacing(it *injection) bool {
+// waitsForReplicas reports whether a fault of the same kind has struck servers that are
+// not back yet. They must take over now: without a majority no server does. That takes
+// time only in real time.
+func (j *injector) waitsForReplicas(it *injection) bool {
 	return !j.instant && it.fault.Need == faults.NeedReplicas && slices.ContainsFunc(j.injections, func(o injection) bool {
-		return o.fault.Name == it.fault.Name && o.started && o.ends() && !o.back
+		return o.fault.Name == it.fault.Name && o.started && o.ends() && !o.undone
 	})
 }
 
-// certain writes that what e announced has happened, where that takes time.
-func (j *injector) certain(e history.Entry) {
+// confirm records that the effect of e is certain, where effects take time.
+func (j *injector) confirm(e history.Entry) {
 	if !j.instant {
 		e.F += history.DoneSuffix
 		j.rec.add(&e)
 	}
 }
 
-// share counts the faults in force on one host that share something, and
-// returns how many there are now: see faults.Fault.
+// share counts the faults in force that share their state, and returns the new number:
+// see faults.Fault.Shares.
 func (j *injector) share(it *injection, add int) int {
 	if it.fault.Shares == "" {
 		return max(add, 0)
@@ -243,35 +241,34 @@ func (j *injector) share(it *injection, add int) int {
 	}
 	key := it.shares()
 	j.inForce[key] += add
-	it.acts = !j.instant && add > 0 && j.inForce[key] == 1
+	it.leads = !j.instant && add > 0 && j.inForce[key] == 1
 	return j.inForce[key]
 }
 
 func (it *injection) shares() shared { return shared{it.fault.Shares, it.mates[0]} }
 
-// await waits until the fault that acts for it, too, has had its effect.
+// await waits until the fault that acts for this one has taken effect.
 func (j *injector) await(it *injection) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for slices.ContainsFunc(j.injections, func(o injection) bool { return o.acts && o.shares() == it.shares() }) {
-		j.turn.Wait()
+	for slices.ContainsFunc(j.injections, func(o injection) bool { return o.leads && o.shares() == it.shares() }) {
+		j.changed.Wait()
 	}
 }
 
 func (j *injector) entry(it *injection, f string) history.Entry {
 	return history.Entry{
 		Process: history.Process{Name: history.Nemesis}, Type: history.Info,
-		F: f, ID: it.id, On: it.struck,
+		F: f, ID: it.id, On: it.targets,
 	}
 }
 
-// stop heals what is still in force and has an end, and lets nothing start any
-// more. It returns when all of it has ended, whoever ended it: the lines of that
-// belong to the record.
+// stop prevents further faults and heals those in force that have an end. It returns
+// when all have ended, so that the record has their last lines.
 func (j *injector) stop() {
 	j.mu.Lock()
 	j.stopped = true
-	j.turn.Broadcast()
+	j.changed.Broadcast()
 	j.mu.Unlock()
 	for i := range j.injections {
 		if it := &j.injections[i]; !it.stays() {
@@ -281,18 +278,18 @@ func (j *injector) stop() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for j.healing > 0 {
-		j.turn.Wait()
+		j.changed.Wait()
 	}
 }
 
-// release heals what was to stay, when nobody looks any more.
+// release heals the faults that stay, after the end of the record.
 func (j *injector) release() {
 	for i := range j.injections {
 		j.heal(&j.injections[i])
 	}
 }
 
-// stuck tells whether a client stands still for as long as the run lasts.
+// stuck reports whether a client stands still until the end of the run.
 func (j *injector) stuck(c *client) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -305,20 +302,20 @@ func (j *injector) stuck(c *client) bool {
 	return false
 }
 
-// healed is when the last fault ended, and whether none is in force that will.
+// healed returns when the last fault ended, and true if no fault that will end is in
+// force.
 func (j *injector) healed() (time.Duration, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.lastEnd, j.active == 0
 }
 
-// fail keeps the first error, and how many entries there were before the place
-// was asked for what it could not do.
+// fail keeps the first error, and how many entries preceded the failed call.
 func (j *injector) fail(err error, before int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.err == nil {
-		j.err, j.whole = err, before
+		j.err, j.intact = err, before
 	}
-	j.whole = min(j.whole, before)
+	j.intact = min(j.intact, before)
 }

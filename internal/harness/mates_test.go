@@ -12,7 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
-// wholePlace takes every fault on a client.
+// wholePlace is an environment with every fault on clients.
 type wholePlace struct{ *fakePlace }
 
 func (p wholePlace) Hang(c string) error                      { return p.note("hang " + c) }
@@ -21,9 +21,8 @@ func (p wholePlace) Impair(_ int, im faults.Impairment) error { return p.note("i
 func (p wholePlace) Restore(int) (int, error)                 { return 1, p.note("restore") }
 func (p wholePlace) Jump(c string, by time.Duration) error    { return p.note("jump " + c) }
 
-// What strikes a process strikes all clients in it, once; the place is told one
-// of them.
-func TestWhatStrikesAProcessStrikesAllItsClients(t *testing.T) {
+// A fault on a process strikes all its clients, with one call to the environment.
+func TestAFaultOnAProcessStrikesAllItsClients(t *testing.T) {
 	const ms = time.Millisecond
 	lock, _ := catalogue.FindLock("redis-set-lua")
 	lock.Together = 2
@@ -43,7 +42,7 @@ func TestWhatStrikesAProcessStrikesAllItsClients(t *testing.T) {
 			[]string{"pause c1", "resume c1"},
 		},
 		{
-			"one that carries a single client",
+			"a process with one client",
 			[]faults.Injection{{Fault: "pause", On: []string{"c3"}, At: 1 * ms, For: 5 * ms}},
 			[]string{"pause c3", "pause-end c3"},
 			[]string{"pause c3", "resume c3"},
@@ -95,11 +94,11 @@ func TestWhatStrikesAProcessStrikesAllItsClients(t *testing.T) {
 				}
 			}
 			for i := range place.done {
-				// Whichever began first, and ended last.
+				// Either pause may begin first and end last.
 				place.done[i] = strings.NewReplacer("pause c2", "pause c1", "resume c2", "resume c1").Replace(place.done[i])
 			}
 			if !slices.Equal(lines, tt.lines) || !slices.Equal(place.done, tt.done) {
-				t.Errorf("lines %q and the place was told %q, want %q and %q", lines, place.done, tt.lines, tt.done)
+				t.Errorf("lines %q and calls %q, want %q and %q", lines, place.done, tt.lines, tt.done)
 			}
 		})
 	}

@@ -5,7 +5,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 )
 
-// Measure is how much of a quantity a run came to.
+// Measure returns a quantity of a run.
 func (j *Judged) Measure(of catalogue.Quantity) float64 {
 	lease := j.Plan.Lease.Seconds()
 	switch of {

@@ -13,8 +13,8 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// did is what a client did, as the history has it: completions, with grants.
-func did(h *history.History, client string) (list []string) {
+// completed returns the completed operations of a client, with their grants.
+func completed(h *history.History, client string) (list []string) {
 	for _, e := range h.Entries {
 		if e.Client != client || e.Type == history.Invoke {
 			continue
@@ -28,7 +28,7 @@ func did(h *history.History, client string) (list []string) {
 	return list
 }
 
-func scripted(lock, options string, scripts ...workloads.Script) *Plan {
+func scriptedPlan(lock, options string, scripts ...workloads.Script) *Plan {
 	p := &Plan{Lock: lock, On: "sim", Seed: 1, Lease: 10 * time.Second, Scripts: scripts}
 	p.Options, _ = catalogue.ParseOptions(options)
 	for _, s := range scripts {
@@ -37,10 +37,10 @@ func scripted(lock, options string, scripts ...workloads.Script) *Plan {
 	return p
 }
 
-// The published finally: who was refused releases all the same, for no grant.
-func TestWhoWasRefusedReleasesByName(t *testing.T) {
+// In the published finally block a refused client releases, too, without a grant.
+func TestARefusedClientReleasesByName(t *testing.T) {
 	const second = time.Second
-	j, _, err := Simulate(sim.Simulator, scripted("redis-set-del", "",
+	j, _, err := Simulate(sim.Simulator, scriptedPlan("redis-set-del", "",
 		workloads.Script{Client: "c1", Steps: []workloads.Step{
 			{Do: history.Acquire, Limit: second}, {At: 5 * second}, {Do: workloads.ReleaseName},
 		}},
@@ -59,7 +59,7 @@ func TestWhoWasRefusedReleasesByName(t *testing.T) {
 		"c2": {"acquire fail", "release ok"},
 		"c3": {"acquire ok 2", "release ok 2"},
 	} {
-		if got := did(j.History, client); !slices.Equal(got, want) {
+		if got := completed(j.History, client); !slices.Equal(got, want) {
 			t.Errorf("%s did %q, want %q", client, got, want)
 		}
 	}
@@ -72,13 +72,12 @@ func TestWhoWasRefusedReleasesByName(t *testing.T) {
 	}
 }
 
-// A lock that lets its holder in again, and does not count, is free when the
-// inner one of two grants is given back.
-func TestNestedGrantsAreGivenBackFromWithin(t *testing.T) {
+// A reentrant lock without a counter is free after the release of the inner grant.
+func TestNestedGrantsAreReleasedFromWithin(t *testing.T) {
 	const second = time.Second
 	acquire, release := workloads.Step{Do: history.Acquire, Limit: 2 * second}, workloads.Step{Do: history.Release, Wait: second}
 	read, write := workloads.Step{Do: history.Read}, workloads.Step{Do: history.Write}
-	j, _, err := Simulate(sim.Simulator, scripted("redis-set-lua", "reuse-id,claim",
+	j, _, err := Simulate(sim.Simulator, scriptedPlan("redis-set-lua", "reuse-id,claim",
 		workloads.Script{Client: "c1", Steps: []workloads.Step{acquire, read, acquire, read, write, release, read, {Do: history.Write, Wait: second}, release}},
 		workloads.Script{Client: "c2", Steps: []workloads.Step{{At: second / 2}, acquire, release}},
 	))
@@ -88,7 +87,7 @@ func TestNestedGrantsAreGivenBackFromWithin(t *testing.T) {
 	want := []string{
 		"acquire ok 1", "read ok 1", "acquire ok 2", "read ok 2", "write ok 2", "release ok 2", "read ok 1", "write ok 1", "release fail 1",
 	}
-	if got := did(j.History, "c1"); !slices.Equal(got, want) {
+	if got := completed(j.History, "c1"); !slices.Equal(got, want) {
 		t.Errorf("c1 did %q, want %q", got, want)
 	}
 	if got := j.Outcome(checker.Exclusion); got != checker.Violated {
@@ -120,7 +119,7 @@ func TestMisusesAreFound(t *testing.T) {
 				t.Fatal(err)
 			}
 			if j.History.Header.Workload != tt.workload {
-				t.Errorf("the header says that clients did %q", j.History.Header.Workload)
+				t.Errorf("the header has the workload %q", j.History.Header.Workload)
 			}
 			if j.Outcome(tt.violated) == checker.Violated {
 				found++
@@ -134,7 +133,7 @@ func TestMisusesAreFound(t *testing.T) {
 
 func TestWorkloadsThatDoNotFit(t *testing.T) {
 	for name, spoil := range map[string]func(*Plan){
-		"nobody knows it":                   func(p *Plan) { p.Workload = "twice" },
+		"it is unknown":                     func(p *Plan) { p.Workload = "twice" },
 		"the lock releases nothing by name": func(p *Plan) { p.Workload = "finally" },
 		"the lock goes through the section": func(p *Plan) { p.Lock, p.Workload = "zk-predecessor", "nested" },
 		"clients have scripts":              func(p *Plan) { p.Workload, p.Scripts = "nested", []workloads.Script{{Client: "c1"}} },
@@ -149,7 +148,7 @@ func TestWorkloadsThatDoNotFit(t *testing.T) {
 			p.Clients = []string{"c1"}
 		}
 		if err := p.validate(); err == nil {
-			t.Errorf("%s: it is taken", name)
+			t.Errorf("%s: the plan is accepted", name)
 		}
 	}
 }

@@ -2,8 +2,8 @@ package harness
 
 import "fmt"
 
-// The largest numbers that settings can have. A run of so many clients and
-// acquisitions takes some hundred MB, and each core does one at a time.
+// The largest values of settings. A run with the most clients and acquires needs some
+// 100 MB, and each core executes one run at a time.
 const (
 	MostClients  = 200
 	MostAcquires = 1000 // of each client
@@ -12,25 +12,26 @@ const (
 	MostJobs     = 256
 )
 
-// A drawn fault may be several in a schedule: one for each server that it strikes.
-// A script has several steps for each acquisition.
+// A drawn fault may be several injections: one for each server that it strikes. A
+// script has several steps for each acquire.
 const (
 	mostInjections = 10 * MostFaults
 	mostSteps      = 10 * MostAcquires
 )
 
-// mostEntries is how many lines the history of a run may have: with what the judges
-// need, 2 GB.
+// mostEntries is how many lines the history of a run may have: 2 GB with the memory of
+// the judges.
 const mostEntries = 1_000_000
 
-// mostBytes is how large the file of a schedule may be; that of a run with 1,000,000 lines has 40 MB.
+// mostBytes is the largest size of a schedule's file. With 1,000,000 lines it has 40
+// MB.
 const mostBytes = 128 << 20
 
-// spender is a Place that ends a run which has used up a budget.
+// spender is an environment that can end a run because of a budget.
 type spender interface{ Spend(words string) }
 
-// tooMuch returns an error if a schedule asks for more than a run can have.
-func (p *Plan) tooMuch() error {
+// checkSize returns an error if a plan exceeds the limits of a run.
+func (p *Plan) checkSize() error {
 	acquires, steps := p.Acquires, 0
 	for _, n := range p.Sections {
 		acquires = max(acquires, n)

@@ -8,17 +8,17 @@ import (
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
-// hasty is a place whose client says of each grant, before it is recorded, that
-// it lasts, and then that it is lost.
-type hasty struct {
+// hastyPlace is an environment whose client reports of each grant, before its ok is
+// recorded, first that it lasts and then that it is lost.
+type hastyPlace struct {
 	*fakePlace
 	fakeClient
 	observer env.Observer
 }
 
-func (p hasty) Client(string) env.Client { return p }
+func (p hastyPlace) Client(string) env.Client { return p }
 
-func (p hasty) Acquire(op env.Op, _ time.Duration) (env.Grant, error) {
+func (p hastyPlace) Acquire(op env.Op, _ time.Duration) (env.Grant, error) {
 	e := history.Entry{Client: "c1", Lock: op.Lock, Op: history.Some(int64(op.Index))}
 	for _, e.F = range []string{history.Valid, history.Lost} {
 		p.observer.Report(e)
@@ -26,14 +26,13 @@ func (p hasty) Acquire(op env.Op, _ time.Duration) (env.Grant, error) {
 	return env.Grant{}, nil
 }
 
-// Where much happens at once a grant may be lost before its ok is in the
-// history. The loss comes after it, and ends the hold that begins there; how
-// long it lasts the ok says itself.
+// In real time a grant may be lost before its ok is recorded. The loss is recorded
+// after the ok and ends the hold; the ok already has the deadline.
 func TestALossIsRecordedAfterItsGrant(t *testing.T) {
 	p := randomPlan("redis-set-lua", "pause", 1)
 	p.Clients, p.Acquires, p.Faults = []string{"c1"}, 2, nil
 	h, err := Run(p, func(_ env.Config, o env.Observer) (env.Environment, error) {
-		return hasty{fakePlace: &fakePlace{start: time.Now()}, observer: o}, nil
+		return hastyPlace{fakePlace: &fakePlace{start: time.Now()}, observer: o}, nil
 	}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +45,7 @@ func TestALossIsRecordedAfterItsGrant(t *testing.T) {
 		case e.F == history.Lost && e.Grant == granted && granted > 0:
 			lost++
 		case e.F == history.Lost || e.F == history.Valid:
-			t.Errorf("line %d says %s of the grant %d, after that of %d", e.Index, e.F, e.Grant, granted)
+			t.Errorf("line %d is %s of grant %d, after the ok of grant %d", e.Index, e.F, e.Grant, granted)
 		}
 	}
 	if lost != 2 {

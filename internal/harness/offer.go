@@ -10,7 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
-// offer lets fault i strike whenever its step is taken, and end likewise.
+// offer lets fault i strike, and end, whenever its step is taken.
 func (j *injector) offer(place env.Ordering, i int) {
 	it := &j.injections[i]
 	it.offered = true
@@ -24,26 +24,26 @@ func (j *injector) offer(place env.Ordering, i int) {
 			f += " " + it.Amount.String()
 		}
 		if nth > 1 {
-			f += " #" + strconv.Itoa(nth) // not one name for two that may do different things
+			f += " #" + strconv.Itoa(nth) // two equal injections need two names
 		}
 		return f
 	}
 	tells := it.fault.On != faults.OnClient
 	rests := it.fault.On == faults.OnClient && it.fault.Stops && it.ends()
 	place.Offer(env.Offer{
-		Name: func() string { return name(it.Fault) }, On: it.struck, Begins: true, Tells: tells,
+		Name: func() string { return name(it.Fault) }, On: it.targets, Begins: true, Tells: tells,
 		Open: func() bool {
-			return !it.started && !j.stopped && (j.most == 0 || j.struck < j.most) &&
+			return !it.started && !j.stopped && (j.most == 0 || j.strikes < j.most) &&
 				(twin == nil || twin.started) && !every(it.mates, j.rec.gone) && !(rests && every(it.mates, place.Idle))
 		},
 		Do: func() {
-			j.struck++
+			j.strikes++
 			j.start(it, "")
 		},
 	})
 	if it.ends() {
 		place.Offer(env.Offer{
-			Name: func() string { return name(it.Fault + history.EndSuffix) }, On: it.struck, Tells: tells,
+			Name: func() string { return name(it.Fault + history.EndSuffix) }, On: it.targets, Tells: tells,
 			Open: func() bool { return it.started && !it.ended },
 			Do:   func() { j.heal(it) },
 		})
@@ -54,14 +54,14 @@ func every(names []string, is func(string) bool) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return !is(name) })
 }
 
-// gone tells whether name is a client that does nothing any more.
+// gone reports whether name is a client that does nothing more.
 func (r *recorder) gone(name string) bool {
 	c := r.processes[name]
 	return c != nil && (c.done || c.killed())
 }
 
-// twin is the same fault earlier in the list, the last of them, and how many
-// there are with this one: which of two equal ones strikes first means nothing.
+// twin returns the last equal fault earlier in the list, and the number of equal ones
+// up to i: the order of equal faults has no effect.
 func (j *injector) twin(i int) (before *injection, nth int) {
 	nth = 1
 	for k := range i {

@@ -19,47 +19,47 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// Plan is one run before it happens: everything that decides how it goes. It
-// is what schedule.json holds, and what a replay starts from.
+// Plan is one run before it happens: everything that decides it. It is the content of
+// schedule.json, and the input of a replay.
 type Plan struct {
 	Format   int                `json:"lockcheck_schedule"` // version of the file format
-	Lock     string             `json:"lock"`               // the lock under test
+	Lock     string             `json:"lock"`               // id of the lock under test
 	Options  catalogue.Options  `json:"options,omitzero"`   // its options, as in token,spin
-	On       string             `json:"on"`                 // the place: sim or docker
-	Case     string             `json:"case,omitempty"`     // id of the documented case that it is of
-	Cell     string             `json:"cell,omitempty"`     // name of the suite's cell that it is a run of; no part of how it goes
-	Seed     uint64             `json:"seed"`               // what choices follow from, where there are none
+	On       string             `json:"on"`                 // the environment: sim or docker
+	Case     string             `json:"case,omitempty"`     // id of the documented case that it belongs to
+	Cell     string             `json:"cell,omitempty"`     // name of the suite's cell that it belongs to; without effect on the run
+	Seed     uint64             `json:"seed"`               // source of the choices that are not recorded
 	Strategy string             `json:"strategy,omitempty"` // how choices follow from the seed: random or pct
 	Depth    int                `json:"depth,omitempty"`    // depth of pct
-	Lease    time.Duration      `json:"lease_ns"`           // T, the lease or session time-out, in ns
+	Lease    time.Duration      `json:"lease_ns"`           // T, the lease or session timeout, in ns
 	Clients  []string           `json:"clients"`            // names of the clients
-	Workload string             `json:"workload,omitempty"` // what they do at random; not there: the usual
+	Workload string             `json:"workload,omitempty"` // what they do at random; absent: usual
 	Acquires int                `json:"acquires,omitempty"` // critical sections of each client, at random
-	Sections []int              `json:"sections,omitempty"` // the same client by client, instead of acquires
-	Shape    workloads.Shape    `json:"shape,omitzero"`     // how long these sections take; not there: the usual
+	Sections []int              `json:"sections,omitempty"` // the same for each client, instead of acquires
+	Shape    workloads.Shape    `json:"shape,omitzero"`     // times of these sections; absent: the defaults
 	Scripts  []workloads.Script `json:"scripts,omitempty"`  // what clients do instead, in a case
-	Server   catalogue.Server   `json:"server,omitzero"`    // how servers are set up, where it is not the usual
-	Fencing  history.Fencing    `json:"fencing,omitempty"`  // true: every access to the resource carries a token, "writes": only writes do; not there: none
-	Promises []string           `json:"promises,omitempty"` // properties that must hold; none: all that apply
-	Worker   []string           `json:"worker,omitempty"`   // command of a worker that brings its own lock, which is then only a name here
+	Server   catalogue.Server   `json:"server,omitzero"`    // how servers are set up, if not as usual
+	Fencing  history.Fencing    `json:"fencing,omitempty"`  // true: every access to the resource carries a token; "writes": only writes do; absent: none
+	Promises []string           `json:"promises,omitempty"` // properties that must hold; absent: all that apply
+	Worker   []string           `json:"worker,omitempty"`   // command of a worker with its own lock; lock is then only its name
 
-	CellSettings string `json:"cell_settings,omitempty"` // digest of the settings of the suite's cell; no part of how it goes
+	CellSettings string `json:"cell_settings,omitempty"` // digest of the settings of the suite's cell; without effect on the run
 
-	Shrunk *Shrunk `json:"shrunk,omitempty"` // what it was made of, if it was shrunk
+	Shrunk *Shrunk `json:"shrunk,omitempty"` // how it was shrunk, if it was
 
-	Faults []faults.Injection `json:"faults"` // what goes wrong, and when
-	// Choices are the decisions of a run in sim, in order. Without them they
-	// follow from the seed by the strategy.
+	Faults []faults.Injection `json:"faults"` // the injections
+	// Choices are the decisions of a run in sim, in order. Absent: they follow from the
+	// seed by the strategy.
 	Choices []env.Choice `json:"choices,omitempty"`
-	// Order is what happened instead, in a run in which order decides and no
-	// length: the steps that were taken, by name. Faults without a point begin
-	// and end with a step, too.
+	// Order replaces choices in a run in which order decides and durations do not: the
+	// names of the steps that were taken. Faults without a point begin and end with a
+	// step, too.
 	Order []string `json:"order,omitempty"`
 
-	lock *catalogue.Lock // instead of the one called Lock
+	lock *catalogue.Lock // replaces the catalogue's lock
 }
 
-// Use makes the plan's runs use lock, which need not be in the catalogue.
+// Use sets the lock under test, which may be missing in the catalogue.
 func (p *Plan) Use(lock *catalogue.Lock) { p.Lock, p.lock = lock.ID, lock }
 
 // planFormat is the version of the file format.
@@ -70,7 +70,7 @@ const LockName = "a"
 
 var lockNames = []string{LockName}
 
-// underTest is the plan's lock on the plan's servers, and false if nobody knows it.
+// underTest returns the plan's lock on the plan's servers, and false if it is unknown.
 func (p *Plan) underTest() (catalogue.Lock, bool) {
 	lock, ok := catalogue.Lock{}, true
 	if p.lock != nil {
@@ -84,7 +84,7 @@ func (p *Plan) underTest() (catalogue.Lock, bool) {
 	return lock, ok
 }
 
-// Config is what a place is made from.
+// Config returns the configuration of the plan's environment.
 func (p *Plan) Config() (env.Config, error) {
 	lock, ok := p.underTest()
 	if !ok && p.Worker == nil {
@@ -135,10 +135,10 @@ func (p *Plan) header(observes []string) history.Header {
 	return h
 }
 
-// Version of lockcheck, which histories name.
+// Version is the version of lockcheck in histories.
 const Version = "0.1.0"
 
-// Write writes the plan as schedule.json has it.
+// Write writes the plan as schedule.json.
 func (p *Plan) Write(w io.Writer) error {
 	p.Format = planFormat
 	head := *p
@@ -151,7 +151,7 @@ func (p *Plan) Write(w io.Writer) error {
 		return err
 	}
 	if len(p.Choices) > 0 {
-		// Thousands of them, so each on a line of its own.
+		// There are thousands, so each has its own line.
 		b.Truncate(b.Len() - len("\n}\n"))
 		b.WriteString(",\n \"choices\": [")
 		for i, c := range p.Choices {
@@ -171,7 +171,7 @@ func (p *Plan) Write(w io.Writer) error {
 	return err
 }
 
-// shape is what the clients of a random run do.
+// shape returns the times of a random run.
 func (p *Plan) shape() workloads.Shape {
 	if p.Shape == (workloads.Shape{}) {
 		return workloads.Usual(p.Lease)
@@ -179,7 +179,7 @@ func (p *Plan) shape() workloads.Shape {
 	return p.Shape
 }
 
-// SectionsOf is how many critical sections client i goes through, at random.
+// SectionsOf returns how many critical sections client i goes through in a random run.
 func (p *Plan) SectionsOf(i int) int {
 	if p.Sections != nil {
 		return p.Sections[i]
@@ -187,7 +187,7 @@ func (p *Plan) SectionsOf(i int) int {
 	return p.Acquires
 }
 
-// workloadFits says why the plan's clients cannot do what it says.
+// workloadFits returns an error if the workload does not fit the plan or its lock.
 func (p *Plan) workloadFits(lock *catalogue.Lock) error {
 	w, ok := workloads.Find(p.Workload)
 	switch {
@@ -196,15 +196,15 @@ func (p *Plan) workloadFits(lock *catalogue.Lock) error {
 	case p.Workload == "":
 		return nil
 	case p.Scripts != nil:
-		return fmt.Errorf("workload %q: there are scripts already that say what clients do", p.Workload)
+		return fmt.Errorf("workload %q: the plan already has scripts for its clients", p.Workload)
 	}
 	return lock.Takes(w)
 }
 
-// ErrNoPlan is a file that is no plan.
+// ErrNoPlan reports that a file is not a plan.
 var ErrNoPlan = errors.New("not a schedule of lockcheck")
 
-// ReadPlan reads what Write wrote.
+// ReadPlan reads a plan that Write wrote, and validates it.
 func ReadPlan(r io.Reader) (*Plan, error) {
 	var p Plan
 	data, err := io.ReadAll(io.LimitReader(r, mostBytes+1))
@@ -236,18 +236,18 @@ func ReadPlan(r io.Reader) (*Plan, error) {
 	return &p, nil
 }
 
-// The leases that make sense. Below, the latencies of sim (up to 5 ms) and
-// time-outs of T/4 leave no room to acquire and work; above, times overflow.
+// The valid leases. Below, the latencies of sim (up to 5 ms) and timeouts of T/4 leave
+// no time to acquire and work; above, times overflow.
 const (
 	MinLease = 200 * time.Millisecond
 	MaxLease = 10 * time.Minute
 )
 
-// LeaseFits says why t cannot be a lease.
+// LeaseFits returns an error if t cannot be a lease.
 func LeaseFits(t time.Duration) error {
 	switch {
 	case t < MinLease:
-		return fmt.Errorf("it has to be %v or more: a message takes up to 5 ms, and a request is given up after a quarter of the lease", MinLease)
+		return fmt.Errorf("it has to be %v or more: a message takes up to 5 ms, and the timeout of a request is a quarter of the lease", MinLease)
 	case t > MaxLease:
 		return fmt.Errorf("it can be %.0fm at most: beyond, times overflow", MaxLease.Minutes())
 	case t%time.Millisecond != 0:
@@ -256,9 +256,9 @@ func LeaseFits(t time.Duration) error {
 	return nil
 }
 
-// validate says what is wrong with a plan that somebody may have edited.
+// validate returns an error if a plan is inconsistent. A person may have edited it.
 func (p *Plan) validate() error {
-	if err := cmp.Or(p.Server.Validate(), p.tooMuch()); err != nil {
+	if err := cmp.Or(p.Server.Validate(), p.checkSize()); err != nil {
 		return err
 	}
 	cfg, err := p.Config()
@@ -282,11 +282,11 @@ func (p *Plan) validate() error {
 	case p.Shrunk != nil && !slices.Contains(checker.Properties[:], p.Shrunk.For):
 		return fmt.Errorf("shrunk for %q: there is no such property", p.Shrunk.For)
 	case len(p.Clients) == 0:
-		return errors.New("clients: there are none")
+		return errors.New("clients: at least 1 is required")
 	case p.Scripts == nil && p.Sections == nil && p.Acquires < 1:
-		return errors.New("acquires has to be at least 1, or there have to be sections or scripts")
+		return errors.New("acquires has to be at least 1 without sections or scripts")
 	case p.Sections != nil && (len(p.Sections) != len(p.Clients) || slices.Min(p.Sections) < 1):
-		return fmt.Errorf("sections: there has to be one number, at least 1, for each of %d clients", len(p.Clients))
+		return fmt.Errorf("sections: each of %d clients needs one number, at least 1", len(p.Clients))
 	case p.Scripts != nil && len(p.Scripts) != len(p.Clients):
 		return fmt.Errorf("there are %d scripts for %d clients", len(p.Scripts), len(p.Clients))
 	case p.Shape.Think < 0 || p.Shape.Hold < 0 || p.Shape.Latency < 0 || max(p.Shape.Think, p.Shape.Hold, p.Shape.Latency) > 10*p.Lease:

@@ -13,8 +13,8 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// recorder writes the history of a run, and stands behind everything that
-// has to be written down: clients, faults, servers, the guarded resource.
+// recorder writes the history of a run. Clients, faults, servers and the guarded
+// resource all record through it.
 type recorder struct {
 	plan     *Plan
 	place    env.Environment
@@ -22,25 +22,25 @@ type recorder struct {
 	injector injector
 
 	mu         mutex // in docker many goroutines record
-	begun      bool  // before, nothing is recorded: there is no time yet
-	over       bool  // every script has ended that will
+	begun      bool  // nothing is recorded before: there is no time yet
+	over       bool  // all scripts that will end have ended
 	history    history.History
 	guarded    workloads.Guarded
-	grants     []int           // by the index of the acquire's invoke
-	grant      int             // the last one
-	leases     []time.Duration // when each grant ends, as the lock said last; 0: it did not say
-	lost       []int           // acquires whose grants were lost before they have one here
-	process    int             // the last number given to a client
+	grants     []int           // by the index of the acquire
+	grant      int             // the last number
+	leases     []time.Duration // when each grant ends, as the lock last reported; 0: it reported nothing
+	lost       []int           // acquires whose loss was reported before their ok
+	process    int             // the last process number
 	closed     bool
-	clients    []*client // the plan's, and then those that an earlier run had more
+	clients    []*client // those of the plan, then unused ones of an earlier run
 	processes  map[string]*client
-	entries    map[int]*client // that nobody has asked for and that last, by their acquires
+	entries    map[int]*client // open unrequested entries, by their acquires
 	most       int             // how many faults may strike where order decides; 0: all
-	askedAgain bool            // a client has; see again
-	unseen     history.Entry   // what is not recorded goes here
+	askedAgain bool            // a client has asked again; see askAgain
+	unseen     history.Entry   // receives entries that are not recorded
 }
 
-// reset is where a run starts from: what is not named here is zero.
+// reset prepares a run. Fields that it does not name become zero.
 func (r *recorder) reset(plan *Plan, sink func(*history.Entry)) {
 	*r = recorder{
 		plan:      plan,
@@ -74,7 +74,7 @@ func (r *recorder) reset(plan *Plan, sink func(*history.Entry)) {
 	}
 }
 
-// begin opens the record, now that there is a place.
+// begin opens the record, once the environment exists.
 func (r *recorder) begin(place env.Environment, header history.Header) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -85,14 +85,14 @@ func (r *recorder) begin(place env.Environment, header history.Header) {
 	}
 }
 
-// count is how many entries there are by now.
+// count returns the number of entries.
 func (r *recorder) count() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.history.Entries)
 }
 
-// add writes one entry and returns its index.
+// add records one entry and returns its index.
 func (r *recorder) add(e *history.Entry) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -104,11 +104,11 @@ func (r *recorder) addLocked(e *history.Entry) int {
 	index, now := added.Index, added.Time
 	*added = *e
 	added.Index, added.Time = index, now
-	return r.done(added)
+	return r.commit(added)
 }
 
-// next is the next entry, to be filled in where it is, because entries are
-// large, and then to be given to done.
+// next returns the next entry. The caller fills it in place, because entries are large,
+// and then passes it to commit.
 func (r *recorder) next() *history.Entry {
 	if !r.begun || r.closed {
 		r.unseen = history.Entry{}
@@ -132,52 +132,52 @@ func (r *recorder) next() *history.Entry {
 	return e
 }
 
-// of is next for a line of c's about its operation f.
-func (r *recorder) of(c *client, t history.Type, f string, grant int) *history.Entry {
+// nextOf is next for an operation f of c.
+func (r *recorder) nextOf(c *client, t history.Type, f string, grant int) *history.Entry {
 	e := r.next()
 	e.Client, e.Process.N = c.name, c.process
 	e.Type, e.F, e.Lock, e.Grant = t, f, LockName, grant
 	return e
 }
 
-// done has the entry written, and returns its index; 0: it is not recorded.
-func (r *recorder) done(e *history.Entry) int {
+// commit passes an entry to the sink and returns its index; 0: it is not recorded.
+func (r *recorder) commit(e *history.Entry) int {
 	if r.sink != nil && e != &r.unseen {
 		r.sink(e)
 	}
 	return e.Index
 }
 
-// invoke records that an operation begins, and returns its index; 0: the
-// client is dead, and nothing begins.
+// invoke records the start of an operation and returns its index; 0: the client is
+// dead, and nothing begins.
 func (r *recorder) invoke(c *client, f string, grant int, value history.Opt) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if c.killed() || r.closed {
 		return 0
 	}
-	e := r.of(c, history.Invoke, f, grant)
+	e := r.nextOf(c, history.Invoke, f, grant)
 	e.Value = value
-	return r.done(e)
+	return r.commit(e)
 }
 
-// invokes is invoke of an acquire. That it asks out of turn is for people to know.
-func (r *recorder) invokes(c *client, unfair bool) int {
+// invokeAcquire is invoke for an acquire. The text "out of turn" is for readers only.
+func (r *recorder) invokeAcquire(c *client, unfair bool) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if c.killed() || r.closed {
 		return 0
 	}
-	e := r.of(c, history.Invoke, history.Acquire, 0)
+	e := r.nextOf(c, history.Invoke, history.Acquire, 0)
 	if unfair {
 		e.Text = "out of turn"
 	}
 	c.asks = e.Index
-	return r.done(e)
+	return r.commit(e)
 }
 
-// granted records an acquire's ok, and numbers the grant. An ok that comes
-// from a client that has been killed meanwhile is none: 0.
+// granted records an acquire's ok and returns the number of the grant; 0: the client
+// was killed meanwhile, and there is no ok.
 func (r *recorder) granted(c *client, op int, g env.Grant) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -191,21 +191,21 @@ func (r *recorder) granted(c *client, op int, g env.Grant) int {
 		r.grants = append(r.grants, 0)
 	}
 	r.grants[op], c.asks = r.grant, 0
-	e := r.of(c, history.OK, history.Acquire, r.grant)
+	e := r.nextOf(c, history.OK, history.Acquire, r.grant)
 	e.Token, e.ValidUntil = g.Token, g.ValidUntil
 	if g.Stands != 0 {
 		e.Op = history.Some(int64(g.Stands))
 	}
-	r.done(e)
+	r.commit(e)
 	if slices.Contains(r.lost, op) {
-		r.done(r.of(c, history.Event, history.Lost, r.grant))
+		r.commit(r.nextOf(c, history.Event, history.Lost, r.grant))
 		r.leases[r.grant-1] = r.place.Now()
 	}
 	return r.grant
 }
 
-// complete records how an operation ended. After an uncertain end the client
-// goes on under a new process number: the old one's operation may still happen.
+// complete records how an operation ended. After an uncertain end the client gets a new
+// process number: the operation of the old one may still happen.
 func (r *recorder) complete(c *client, f string, grant int, value history.Opt, err error) workloads.Result {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -214,15 +214,15 @@ func (r *recorder) complete(c *client, f string, grant int, value history.Opt, e
 
 func (r *recorder) completeLocked(c *client, f string, grant int, value history.Opt, err error) workloads.Result {
 	if c.killed() && !errors.Is(err, env.ErrBudget) {
-		err = env.ErrCrashed // whatever its answer was, the client did not live to see it
+		err = env.ErrCrashed // the client did not live to see an answer
 	}
 	if f == history.Acquire {
 		c.asks = 0
 	}
-	e := r.of(c, history.OK, f, grant)
+	e := r.nextOf(c, history.OK, f, grant)
 	e.Value = value
 	if err == nil {
-		r.done(e)
+		r.commit(e)
 		return workloads.OK
 	}
 	res := workloads.No
@@ -236,15 +236,15 @@ func (r *recorder) completeLocked(c *client, f string, grant int, value history.
 		r.process++
 		c.process = r.process
 	}
-	r.done(e)
+	r.commit(e)
 	if errors.Is(err, env.ErrCrashed) || errors.Is(err, env.ErrBudget) {
 		res = workloads.Dead
 		if !c.killed() {
 			gone := []string{c.name}
-			if errors.Is(err, env.ErrCrashed) { // a budget ends a thread, and not its process
+			if errors.Is(err, env.ErrCrashed) { // a budget ends one client, not its process
 				gone = r.mates(c.name)
 			}
-			r.died(gone)
+			r.markDead(gone)
 			r.addLocked(&history.Entry{
 				Process: history.Process{Name: history.Nemesis},
 				Type:    history.Info, F: history.Exit, On: gone, Text: err.Error(),
@@ -254,10 +254,10 @@ func (r *recorder) completeLocked(c *client, f string, grant int, value history.
 	return res
 }
 
-// errUnavailable is a definite no because the server could not be asked.
+// errUnavailable: the server could not be asked, so nothing happened.
 const errUnavailable = "unavailable"
 
-// words are the stable words for errors.
+// words are the error words of histories.
 var words = []struct {
 	err  error
 	word string
@@ -283,7 +283,7 @@ func word(err error) string {
 	return "unknown"
 }
 
-// Server records what a server did.
+// Server records an event of a server.
 func (r *recorder) Server(e history.Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -293,7 +293,7 @@ func (r *recorder) Server(e history.Entry) {
 	r.addLocked(&e)
 }
 
-// Resource serves an access to the guarded resource.
+// Resource serves and records an access to the guarded resource.
 func (r *recorder) Resource(a env.Access) env.Answer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -316,12 +316,12 @@ func (r *recorder) Resource(a env.Access) env.Answer {
 			e.Value = history.Opt{}
 		}
 	}
-	r.done(e)
+	r.commit(e)
 	return env.Answer{Value: value, Stale: stale}
 }
 
-// Report records a client's news: of a grant that it has got, or of the place in
-// the queue of an acquire that has not come back.
+// Report records a client's event: about a grant that it got, or about the place of its
+// open acquire in the queue.
 func (r *recorder) Report(e history.Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -336,11 +336,11 @@ func (r *recorder) Report(e history.Entry) {
 		}
 	case about && op < len(r.grants) && r.grants[op] != 0:
 		e.Grant, e.Op = r.grants[op], history.Opt{}
-	case about && e.F == history.Lost: // before its acquire's ok is here, which it has to follow
+	case about && e.F == history.Lost: // the ok of its acquire is not recorded yet, and must precede it
 		r.lost = append(r.lost, op)
 		return
 	case about:
-		return // its acquire has not come back yet, and will say it
+		return // the ok of its acquire will have the deadline
 	}
 	if 0 < e.Grant && e.Grant <= len(r.leases) {
 		switch e.F {
@@ -354,7 +354,7 @@ func (r *recorder) Report(e history.Entry) {
 	r.addLocked(&e)
 }
 
-// leaseOf returns when a grant ends or was lost; 0: the lock does not say.
+// leaseOf returns when a grant ends or was lost; 0: the lock did not report it.
 func (r *recorder) leaseOf(grant int) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -364,28 +364,27 @@ func (r *recorder) leaseOf(grant int) time.Duration {
 	return r.leases[grant-1]
 }
 
-// Point is a client's arrival at a point: faults that wait for it strike.
+// Point starts the faults that wait for a client's point.
 func (r *recorder) Point(client string, op env.Op, p faults.Point) {
-	r.injector.point(r.processes[client], p)
+	r.injector.reach(r.processes[client], p)
 }
 
-// Enter records a grant that the client's script has not asked for: an acquire
-// that begins when it has succeeded, under a process number of its own. What
-// the client does meanwhile it does under another one.
+// Enter records an unrequested grant: an acquire that begins when it has succeeded,
+// under its own process number. The client's script goes on under another one.
 func (r *recorder) Enter(name string, g env.Grant) env.Op {
 	c := r.processes[name]
 	r.mu.Lock()
 	r.process++
-	e := &client{rec: r, name: name, n: c.n, process: r.process, end: c.end, of: c, acquisition: c.acquisition}
+	e := &client{rec: r, name: name, n: c.n, process: r.process, end: c.end, owner: c, acquisition: c.acquisition}
 	r.mu.Unlock()
-	if e.acquire = r.invokes(e, false); e.acquire == 0 {
+	if e.acquire = r.invokeAcquire(e, false); e.acquire == 0 {
 		return env.Op{}
 	}
 	grant := r.granted(e, e.acquire, g)
 	if grant == 0 {
 		return env.Op{}
 	}
-	e.open = append(e.open, opening{e.acquire, grant})
+	e.open = append(e.open, openGrant{e.acquire, grant})
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.entries == nil {
@@ -395,19 +394,19 @@ func (r *recorder) Enter(name string, g env.Grant) env.Op {
 	return e.op(e.acquire, 0)
 }
 
-// Section goes through the critical section of such a grant. Its release is
-// the lock's own, and nobody is told how it ended.
+// Section goes through the critical section of such a grant. The lock itself releases
+// it, so the release has no recorded completion.
 func (r *recorder) Section(_ string, acquire env.Op) {
 	r.mu.Lock()
 	e := r.entries[acquire.Index]
 	delete(r.entries, acquire.Index)
 	r.mu.Unlock()
 	if r.section(e) != workloads.Dead {
-		r.invoke(e, history.Release, e.inside().grant, history.Opt{})
+		r.invoke(e, history.Release, e.innermost().grant, history.Opt{})
 	}
 }
 
-// close ends the record: what comes later was not observed.
+// close ends the record: later events are not observed.
 func (r *recorder) close(observes []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

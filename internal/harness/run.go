@@ -1,5 +1,5 @@
-// Package harness is one run: start the place, let clients and faults act,
-// record what everybody saw, heal.
+// Package harness executes one run: it starts the environment, lets clients and faults
+// act, records what everybody saw, and heals.
 package harness
 
 import (
@@ -12,23 +12,23 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// Open makes the place of a run.
+// Open makes the environment of a run.
 type Open func(env.Config, env.Observer) (env.Environment, error)
 
-// Buffer is memory that one run after another may use, in environments where nothing
-// happens any more when Run returns. The history of a run is then good until the
-// next. The zero Buffer is ready for Run.
+// Buffer is memory that runs use one after another, in environments where nothing
+// happens after Run has returned. A history is valid until the next run. The zero
+// Buffer is ready for Run.
 type Buffer struct {
 	recorder recorder
 	world    env.Simulation
 	bytes    []byte // of a state
-	limit    int    // of events in a run; 0: the usual
+	limit    int    // of events in a run; 0: the default
 }
 
-// NewBuffer is a Buffer with a simulation. It has to be closed.
+// NewBuffer returns a Buffer with a simulation. The caller closes it.
 func NewBuffer(sim env.Simulator) *Buffer { return &Buffer{world: sim()} }
 
-// Simulate carries out a plan in virtual time as Run does, in the buffer.
+// Simulate executes a plan in virtual time like Run, in the buffer.
 func (b *Buffer) Simulate(plan *Plan, d env.Decisions, sink func(*history.Entry)) (*history.History, error) {
 	open := func(cfg env.Config, o env.Observer) (env.Environment, error) {
 		b.world.Reset(cfg, o, d)
@@ -40,22 +40,21 @@ func (b *Buffer) Simulate(plan *Plan, d env.Decisions, sink func(*history.Entry)
 	return Run(plan, open, b, sink)
 }
 
-// Events is how many events the last simulated run had.
+// Events returns how many events the last simulated run had.
 func (b *Buffer) Events() int { return b.world.Events() }
 
-// Decided is what the last simulated run has decided.
+// Decided returns the decisions of the last simulated run.
 func (b *Buffer) Decided() env.Decided { return b.world.Decided() }
 
-// Limit is how many events each of the next simulated runs may have.
+// Limit sets how many events each of the next simulated runs may have.
 func (b *Buffer) Limit(events int) { b.limit = events }
 
-// Close lets go of what is not memory.
+// Close releases everything but memory.
 func (b *Buffer) Close() error { return b.world.Close() }
 
-// Run carries out a plan and returns what happened. With an error the history
-// is what there was until then, or all there is, with a CloseError. A run that has
-// used up its budget is none: its history ends with that instead of history.Ended,
-// so that nothing in it is valid. buffer and
+// Run executes a plan and returns its history. On error it still returns the partial
+// history, or the whole one with a CloseError. If a run uses up its budget, its history
+// ends with that instead of history.Ended, so that nothing in it is valid. buffer and
 // sink may be nil; sink gets each entry at the moment when it is recorded.
 func Run(plan *Plan, open Open, buffer *Buffer, sink func(*history.Entry)) (h *history.History, err error) {
 	cfg, err := plan.Config()
@@ -74,7 +73,7 @@ func Run(plan *Plan, open Open, buffer *Buffer, sink func(*history.Entry)) (h *h
 	whole := 0
 	defer func() {
 		var closed error
-		if place != buffer.world { // which outlives its run
+		if place != buffer.world { // the buffer's simulation outlives its run
 			closed = place.Close()
 		}
 		switch {
@@ -103,8 +102,8 @@ func Run(plan *Plan, open Open, buffer *Buffer, sink func(*history.Entry)) (h *h
 		ran = nil
 	}
 	alive := rec.alive()
-	err = cmp.Or(rec.injector.err, alive, ran) // a fault that failed says more than how the run ended
-	whole = rec.whole(alive)
+	err = cmp.Or(rec.injector.err, alive, ran) // a failed fault explains more than the end of the run
+	whole = rec.intactEntries(alive)
 	if wrong, ok := errors.AsType[*env.ProtocolError](ran); ok {
 		err, whole = wrong, 0
 	}
@@ -119,10 +118,10 @@ func (r *recorder) play(c *client) {
 	} else {
 		r.random(c).Run(c)
 	}
-	r.ended(c)
+	r.finishScript(c)
 }
 
-// section goes through one critical section of a client's.
+// section goes through one critical section of a client.
 func (r *recorder) section(c *client) workloads.Result {
 	if r.plan.Scripts != nil {
 		return r.plan.Scripts[c.n].Section(c, c.acquisition)
@@ -130,7 +129,7 @@ func (r *recorder) section(c *client) workloads.Result {
 	return r.random(c).Section(c)
 }
 
-// random is what a client does without a script.
+// random returns the workload of a client without a script.
 func (r *recorder) random(c *client) workloads.Random {
 	workload, _ := workloads.Find(r.plan.Workload)
 	w := workloads.Random{
@@ -138,21 +137,21 @@ func (r *recorder) random(c *client) workloads.Random {
 		Acquires: r.plan.SectionsOf(c.n), Lease: r.plan.Lease, Shape: r.plan.shape(), Once: r.ordered(),
 	}
 	if w.Once {
-		w.Again = c.again
+		w.Again = c.askAgain
 	}
 	return w
 }
 
-// ordered tells whether order decides what happens, and no length.
+// ordered reports whether order decides what happens, and durations do not.
 func (r *recorder) ordered() bool {
 	place, ok := r.place.(env.Ordering)
 	return ok && place.Ordered()
 }
 
-// sequential is a Place in which one thing happens at a time.
+// sequential is an environment in which one thing happens at a time.
 type sequential interface{ Sequential() }
 
-// mutex is a sync.Mutex that a sequential place switches off.
+// mutex is a sync.Mutex that does nothing in a sequential environment.
 type mutex struct {
 	sync.Mutex
 	off bool

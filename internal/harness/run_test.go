@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// randomPlan is a run of lock under faults of one kind.
+// randomPlan returns a run of lock under faults of one kind.
 func randomPlan(lock, fault string, seed uint64) *Plan {
 	p := &Plan{
 		Lock: lock, On: "sim", Seed: seed, Lease: 10 * time.Second,
@@ -43,9 +43,9 @@ func randomPlan(lock, fault string, seed uint64) *Plan {
 	return p
 }
 
-// applicable are the faults that apply to lock, and under the race detector a
-// quarter of them, others for other locks.
-func applicable(lock catalogue.Lock) []faults.Fault {
+// applicableFaults returns the faults that apply to lock. Under the race detector it returns
+// a quarter of them, different ones for different locks.
+func applicableFaults(lock catalogue.Lock) []faults.Fault {
 	apply := slices.DeleteFunc(faults.All(), func(f faults.Fault) bool { return lock.Applies(f, catalogue.Server{}) != nil })
 	if alltests.Wanted() {
 		return apply
@@ -57,7 +57,7 @@ func applicable(lock catalogue.Lock) []faults.Fault {
 	return few
 }
 
-func encoded(t *testing.T, p *Plan) string {
+func encode(t *testing.T, p *Plan) string {
 	t.Helper()
 	j, _, err := Simulate(sim.Simulator, p)
 	if err != nil {
@@ -70,8 +70,8 @@ func encoded(t *testing.T, p *Plan) string {
 	return b.String()
 }
 
-// seeds are a test's n, and a fifth of them under the race detector: a run is one
-// goroutine at a time, so that it has little to see.
+// seeds returns n, and a fifth of n under the race detector, which has little to check:
+// one goroutine runs at a time.
 func seeds(n uint64) uint64 {
 	if !alltests.Wanted() {
 		return n / 5
@@ -79,16 +79,16 @@ func seeds(n uint64) uint64 {
 	return n
 }
 
-// One seed gives one history, and so does its record of choices, through a
-// file: for every lock under every fault.
+// One seed gives one history, and so does its record of choices, through a file: for
+// every lock under every fault.
 func TestOneSeedGivesOneHistory(t *testing.T) {
 	t.Parallel()
 	for _, lock := range catalogue.Locks {
-		for _, f := range applicable(lock) {
+		for _, f := range applicableFaults(lock) {
 			for seed := range seeds(5) {
-				first := encoded(t, randomPlan(lock.ID, f.Name, seed))
+				first := encode(t, randomPlan(lock.ID, f.Name, seed))
 				p := randomPlan(lock.ID, f.Name, seed)
-				if again := encoded(t, p); again != first {
+				if again := encode(t, p); again != first {
 					t.Fatalf("%s under %s, seed %d: two runs differ", lock.ID, f.Name, seed)
 				}
 				var file bytes.Buffer
@@ -116,11 +116,11 @@ func TestOneSeedGivesOneHistory(t *testing.T) {
 	}
 }
 
-// Every history that a run writes is one that check accepts.
+// check accepts every history that a run writes.
 func TestHistoriesAreValid(t *testing.T) {
 	t.Parallel()
 	for _, lock := range catalogue.Locks {
-		for _, f := range applicable(lock) {
+		for _, f := range applicableFaults(lock) {
 			for seed := range seeds(20) {
 				j, _, err := Simulate(sim.Simulator, randomPlan(lock.ID, f.Name, seed))
 				if err != nil {
@@ -130,7 +130,7 @@ func TestHistoriesAreValid(t *testing.T) {
 					t.Errorf("%s under %s, seed %d: %v", lock.ID, f.Name, seed, err)
 				}
 				for _, v := range j.Verdicts {
-					// Where nobody is ever granted the lock there is liveness alone to judge.
+					// Without any grant only liveness can be judged.
 					never := j.Reached[checker.Grants] == 0 && j.Outcome(checker.Liveness) == checker.Violated
 					if v.Outcome == checker.Unknown && !never {
 						t.Errorf("%s under %s, seed %d: %s is unknown: %s", lock.ID, f.Name, seed, v.Property, v.Reason)
@@ -141,7 +141,8 @@ func TestHistoriesAreValid(t *testing.T) {
 	}
 }
 
-// A record still speaks when it has gaps or leftovers, and says so.
+// A record of choices with gaps or leftovers can be replayed, and the replay reports
+// both.
 func TestAReplayWithGapsTakesTheLeastDisturbingValues(t *testing.T) {
 	p := randomPlan("redis-set-lua", "pause", 1)
 	if _, _, err := Simulate(sim.Simulator, p); err != nil {
@@ -158,7 +159,7 @@ func TestAReplayWithGapsTakesTheLeastDisturbingValues(t *testing.T) {
 	}
 }
 
-func TestAFaultIsRecordedBeforeWhatItBringsAbout(t *testing.T) {
+func TestAFaultIsRecordedBeforeItsEffect(t *testing.T) {
 	c, _ := catalogue.FindCase("redis-single-crash-nopersist")
 	flawed, _, _ := CasePlans(c, c.Schedules[0], "sim", 10*time.Second)
 	j, _, err := Simulate(sim.Simulator, flawed)
@@ -176,8 +177,8 @@ func TestAFaultIsRecordedBeforeWhatItBringsAbout(t *testing.T) {
 	}
 }
 
-// After an uncertain end a client goes on under a new number, and a killed
-// client does nothing any more.
+// After an uncertain end a client goes on under a new number. A killed client does
+// nothing more.
 func TestProcessNumbersRetire(t *testing.T) {
 	for seed := range uint64(50) {
 		j, _, err := Simulate(sim.Simulator, randomPlan("redis-set-lua", "drop-reply", seed))
@@ -205,15 +206,15 @@ func TestProcessNumbersRetire(t *testing.T) {
 			dead[e.On[0]] = true
 		}
 		if e.Type == history.Invoke && dead[e.Client] {
-			t.Errorf("%s asks for something after its death", e.Client)
+			t.Errorf("%s invokes an operation after its death", e.Client)
 		}
 	}
 	if len(dead) == 0 {
-		t.Error("nobody was killed")
+		t.Error("no client was killed")
 	}
 }
 
-func TestAPlanIsReadAsItWasWritten(t *testing.T) {
+func TestPlansSurviveWritingAndReading(t *testing.T) {
 	p := randomPlan("redis-set-del", "delay", 3)
 	p.Options, p.Fencing, p.Server = catalogue.Options{Token: true, Spin: true}, history.FencingWrites, catalogue.Server{Fsync: catalogue.FsyncAlways}
 	p.Strategy, p.Depth = PCT, 3
@@ -233,7 +234,7 @@ func TestAPlanIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoPlanIsRefused(t *testing.T) {
+func TestReadPlanRejectsInvalidPlans(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing":          ``,
 		"no JSON":          `hello`,
@@ -248,29 +249,29 @@ func TestWhatIsNoPlanIsRefused(t *testing.T) {
 	}
 	for name, edit := range map[string]func(*Plan){
 		"an unknown lock":               func(p *Plan) { p.Lock = "redis-flood" },
-		"a fault on nobody":             func(p *Plan) { p.Faults[0].On = nil },
+		"a fault without a target":      func(p *Plan) { p.Faults[0].On = nil },
 		"a fault on a client not there": func(p *Plan) { p.Faults[0].On = []string{"c9"} },
 		"a fault on a server not there": func(p *Plan) { p.Faults[0].On = []string{"c1", "redis-9"} },
 		"a negative length":             func(p *Plan) { p.Faults[0].For = -1 },
-		"a point of nobody": func(p *Plan) {
+		"a point of no client": func(p *Plan) {
 			p.Faults[0].Point = &faults.Point{Client: "c9", Op: "acquire", Acquisition: 1, Last: true}
 		},
 		"a point nowhere": func(p *Plan) { p.Faults[0].Point = &faults.Point{Client: "c1", Op: "acquire", Acquisition: 1} },
 		"a point in an operation not there": func(p *Plan) {
 			p.Faults[0].Point = &faults.Point{Client: "c1", Op: "aquire", Acquisition: 1, Last: true}
 		},
-		"a lease below what makes sense": func(p *Plan) { p.Lease = time.Millisecond },
-		"a lease above it":               func(p *Plan) { p.Lease = time.Hour },
-		"no clients":                     func(p *Plan) { p.Clients = nil },
-		"a client twice":                 func(p *Plan) { p.Clients[1] = "c1" },
-		"nothing to do":                  func(p *Plan) { p.Acquires = 0 },
-		"an unknown strategy":            func(p *Plan) { p.Strategy, p.Depth = "luck", 1 },
-		"a strategy without its depth":   func(p *Plan) { p.Strategy = PCT },
-		"a depth beyond all sense":       func(p *Plan) { p.Strategy, p.Depth = PCT, MaxDepth+1 },
-		"a depth of nothing":             func(p *Plan) { p.Depth = 1 },
-		"latencies where nobody decides": func(p *Plan) { p.On, p.Strategy, p.Depth = "docker", PCT, 1 },
-		"a script missing":               func(p *Plan) { p.Scripts = []workloads.Script{{Client: "c1"}} },
-		"a step that cannot be": func(p *Plan) {
+		"a lease below the minimum":     func(p *Plan) { p.Lease = time.Millisecond },
+		"a lease above the maximum":     func(p *Plan) { p.Lease = time.Hour },
+		"no clients":                    func(p *Plan) { p.Clients = nil },
+		"a client twice":                func(p *Plan) { p.Clients[1] = "c1" },
+		"nothing to do":                 func(p *Plan) { p.Acquires = 0 },
+		"an unknown strategy":           func(p *Plan) { p.Strategy, p.Depth = "luck", 1 },
+		"a strategy without its depth":  func(p *Plan) { p.Strategy = PCT },
+		"a depth above the maximum":     func(p *Plan) { p.Strategy, p.Depth = PCT, MaxDepth+1 },
+		"a depth without a strategy":    func(p *Plan) { p.Depth = 1 },
+		"latencies that are not chosen": func(p *Plan) { p.On, p.Strategy, p.Depth = "docker", PCT, 1 },
+		"a script missing":              func(p *Plan) { p.Scripts = []workloads.Script{{Client: "c1"}} },
+		"an unknown step": func(p *Plan) {
 			p.Scripts = []workloads.Script{{Client: "c1", Steps: []workloads.Step{{Do: "lock"}}}, {Client: "c2"}, {Client: "c3"}}
 		},
 	} {
@@ -286,8 +287,8 @@ func TestWhatIsNoPlanIsRefused(t *testing.T) {
 	}
 }
 
-// A point in a history names its request and the one before it, and says "last" of
-// none: the release of redis-setnx-getset has one request or two.
+// A point in a history names its request and the one before it. It is never "last": the
+// release of redis-setnx-getset has one request or two.
 func TestPointsNameTheirRequests(t *testing.T) {
 	for _, tt := range []struct {
 		lock, op string
@@ -316,8 +317,8 @@ func TestPointsNameTheirRequests(t *testing.T) {
 	}
 }
 
-// The catalogue says how many requests an operation has when nobody is in its
-// way: points count on it.
+// The catalogue has the number of requests of an undisturbed operation: points depend
+// on it.
 func TestLocksSendAsManyRequestsAsTheySay(t *testing.T) {
 	for _, lock := range catalogue.Locks {
 		for f, steps := range map[string]int{history.Acquire: lock.Steps.Acquire, history.Release: lock.Steps.Release} {
@@ -347,9 +348,8 @@ func TestLocksSendAsManyRequestsAsTheySay(t *testing.T) {
 	}
 }
 
-// What a buffer brings from one run to the next is memory and nothing else:
-// in a used one every run is what it is in a new one, also after a run that
-// broke down. Nor does it matter whether choices are recorded.
+// A used buffer gives the same runs as a new one, also after a run that failed, and
+// whether choices are recorded or not.
 func TestAUsedBufferIsAsGoodAsANewOne(t *testing.T) {
 	t.Parallel()
 	buffer := NewBuffer(sim.Simulator)
@@ -366,9 +366,9 @@ func TestAUsedBufferIsAsGoodAsANewOne(t *testing.T) {
 		return text.String(), b.Decided().Choices
 	}
 	for i, lock := range catalogue.Locks {
-		for j, f := range applicable(lock) {
+		for j, f := range applicableFaults(lock) {
 			p := randomPlan(lock.ID, f.Name, uint64(i+j))
-			p.Clients = append(p.Clients, "c4", "c5")[:3+(i+j)%3] // now more, now fewer
+			p.Clients = append(p.Clients, "c4", "c5")[:3+(i+j)%3] // sometimes more clients, sometimes fewer
 			fresh := NewBuffer(sim.Simulator)
 			want, made := in(p, fresh, true)
 			fresh.Close()
@@ -381,13 +381,13 @@ func TestAUsedBufferIsAsGoodAsANewOne(t *testing.T) {
 			broken := randomPlan(lock.ID, f.Name, 1)
 			broken.Faults = []faults.Injection{{Fault: "restart", On: []string{"nobody"}, At: time.Second, For: time.Second}}
 			if _, err := buffer.Simulate(broken, env.Decisions{Seed: 1}, nil); err == nil {
-				t.Fatal("a fault on nobody is no error")
+				t.Fatal("a fault on an unknown server is no error")
 			}
 		}
 	}
 }
 
-// What is a setting of Redis servers is refused where there are none.
+// A setting of Redis servers is an error for locks without any.
 func TestAnEnsembleHasNoSettingsOfRedis(t *testing.T) {
 	for _, s := range []catalogue.Server{{Fsync: catalogue.FsyncAlways}, {Replicas: 2}, {Nodes: 5}, {Cluster: true}, {Eviction: catalogue.EvictNothing}} {
 		p := randomPlan("zk-recipe", "pause", 1)

@@ -13,7 +13,7 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// caller is a lock that calls the critical section as run does.
+// caller is a lock that calls the critical section as its field run does.
 type caller struct {
 	host locks.Host
 	run  func(h locks.Host, critical func())
@@ -27,8 +27,8 @@ func (c caller) Run(ctx context.Context, _ string, critical func(context.Context
 	return nil
 }
 
-// twice enters again after a second, from another task.
-func twice(h locks.Host, critical func()) {
+// enterTwice enters again after a second, from another task.
+func enterTwice(h locks.Host, critical func()) {
 	again := h.Go(func(ctx context.Context) {
 		h.Sleep(ctx, time.Second)
 		critical()
@@ -37,14 +37,14 @@ func twice(h locks.Host, critical func()) {
 	again.Wait()
 }
 
-// late enters only after a minute.
-func late(h locks.Host, critical func()) {
+// enterLate enters only after a minute.
+func enterLate(h locks.Host, critical func()) {
 	h.Sleep(context.Background(), time.Minute)
 	critical()
 }
 
-// Every entry of a lock that calls the critical section itself is a grant, also
-// one that nobody waits for, and is judged as any other.
+// Every entry of a lock that calls the critical section itself is a grant, also an
+// unrequested one, and is judged like any other.
 func TestEveryEntryIsAGrant(t *testing.T) {
 	scripts := []workloads.Script{
 		{Client: "c1", Steps: []workloads.Step{
@@ -55,13 +55,13 @@ func TestEveryEntryIsAGrant(t *testing.T) {
 	for name, c := range map[string]struct {
 		run       func(locks.Host, func())
 		scripts   []workloads.Script
-		acquires  int // with an answer
+		acquires  int // completed ones
 		exclusion checker.Outcome
 		resource  checker.Outcome
 	}{
-		"scripted, twice at a time":   {twice, scripts, 2, checker.Violated, checker.Violated},
-		"scripted, when nobody waits": {late, scripts, 2, checker.Valid, checker.Valid}, // the time-out is one
-		"at random, twice at a time":  {twice, nil, 20, checker.Violated, checker.Violated},
+		"scripted, twice at a time":          {enterTwice, scripts, 2, checker.Violated, checker.Violated},
+		"scripted, after the caller gave up": {enterLate, scripts, 2, checker.Valid, checker.Valid}, // a timeout is a completion
+		"at random, twice at a time":         {enterTwice, nil, 20, checker.Violated, checker.Violated},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lock := catalogue.Lock{
@@ -92,17 +92,17 @@ func TestEveryEntryIsAGrant(t *testing.T) {
 					if of := asked[int(e.Op.V)]; e.Op.Set {
 						uncalled++
 						if of.Client != e.Client || of.Process == e.Process {
-							t.Errorf("line %d: %s's grant stands on the entries of %s's acquire", e.Index, e.Process, of.Process)
+							t.Errorf("line %d: %s's grant belongs to the entries of %s's acquire", e.Index, e.Process, of.Process)
 						}
 					}
 				}
 				if of, ok := processes[e.Process.N]; ok && of != e.Client && e.Process.Client() {
-					t.Errorf("line %d: process %d is of %s, too", e.Index, e.Process.N, of)
+					t.Errorf("line %d: process %d also belongs to %s", e.Index, e.Process.N, of)
 				}
 				processes[e.Process.N] = e.Client
 			}
 			if answers != c.acquires || uncalled != c.acquires/2 {
-				t.Errorf("%d acquires ended, %d of them stand on another's entries; want %d, and half of them", answers, uncalled, c.acquires)
+				t.Errorf("%d acquires ended, %d of them on the entries of another; want %d, and half of them", answers, uncalled, c.acquires)
 			}
 			for _, v := range j.Verdicts {
 				if v.Property == checker.Exclusion && v.Outcome != c.exclusion || v.Property == checker.Resource && v.Outcome != c.resource {

@@ -7,23 +7,23 @@ import (
 	"github.com/lockcheck/lockcheck/internal/names"
 )
 
-// Shrunk says what a plan was shrunk for, and how far.
+// Shrunk records what a plan was shrunk for, and how far.
 type Shrunk struct {
 	For     checker.Property `json:"for"`               // the property that its run still violates
-	From    Size             `json:"from"`              // size of the run that it was made of
+	From    Size             `json:"from"`              // size of the original run
 	To      Size             `json:"to"`                // size of the shrunk run
 	Replays int              `json:"replays"`           // runs that shrinking took
 	Stopped string           `json:"stopped,omitempty"` // why it may not be the shortest: budget (of events), time or interrupted
 }
 
-// Why shrinking ended before it could find nothing shorter any more.
+// Reasons why shrinking stopped before it found nothing shorter.
 const (
-	StoppedBudget    = "budget"      // of events: as far as it goes, always
-	StoppedTime      = "time"        // that there was: another try may go further
-	StoppedInterrupt = "interrupted" // by somebody: another try may go further
+	StoppedBudget    = "budget"      // of events; a repetition stops at the same point
+	StoppedTime      = "time"        // the time limit; another attempt may go further
+	StoppedInterrupt = "interrupted" // by the user; another attempt may go further
 )
 
-// Size is how much happens in a run: what a reader has to take in.
+// Size is how much a reader of a run has to understand.
 type Size struct {
 	Clients      int `json:"clients"`      // clients of the lock
 	Faults       int `json:"faults"`       // faults that are injected

@@ -13,43 +13,42 @@ import (
 // Walk is one way through a plan in which order decides, up to a state.
 type Walk struct {
 	Path    []uint8 // the positions of the steps to take
-	Faults  int     // how many of the plan's may strike; 0: all
-	Monitor Monitor // sees every entry
-	// Arrived is called where the walk has come to, and may have it go on.
+	Faults  int     // how many of the plan's faults may strike; 0: all
+	Monitor Monitor // gets every entry
+	// Arrived is called at the end of Path, and may return a further step.
 	Arrived func() (step uint8, on bool)
 
-	// What it has come to:
+	// The end of the walk:
 	State State
 	Steps int // that can be taken from there; 0: the run is over
-	// Rest is State without the clients and what is under way.
+	// Rest is State without the clients and the messages.
 	Rest State
-	// Local are steps after which only one client knows more than before, each
-	// with the others that concern it.
+	// Local are the steps after which only one client knows more than before.
 	Local []Local
 }
 
-// Local is a step in which a client learns something, and the faults that would
-// keep it from that, by their positions.
+// Local is a step in which a client learns something, and the offered faults that
+// concern this client, by their positions.
 type Local struct {
 	Step   uint8
-	Faults uint64 // a bit for each
+	Faults uint64 // one bit for each
 }
 
-// Monitor judges while a run goes on. What it says and what its state is are part
-// of the state of the run.
+// Monitor judges during a run. Its verdict and its state are part of the state of the
+// run.
 type Monitor interface {
 	Reset(h history.Header)
 	Add(e *history.Entry)
 	AppendState(b []byte, now time.Duration) []byte
-	// AppendCall appends what it knows of the operation of that index, of which
-	// a request is still under way.
+	// AppendCall appends what the monitor knows about the operation with that index,
+	// which has a request on its way.
 	AppendCall(b []byte, index int, now time.Duration) []byte
 }
 
-// State tells states apart: 128 bits of a hash, the same in every process.
+// State identifies a state: 128 bits of a hash, the same in every process.
 type State [16]byte
 
-// Follow carries out a walk.
+// Follow executes a walk.
 func (b *Buffer) Follow(plan *Plan, w *Walk) error {
 	w.Monitor.Reset(plan.header(b.world.Observes()))
 	at := 0
@@ -76,13 +75,13 @@ func (b *Buffer) Follow(plan *Plan, w *Walk) error {
 	return err
 }
 
-// look notes where a walk has come to.
+// look records the end of a walk.
 func (b *Buffer) look(w *Walk) {
 	world := b.world
 	w.Steps, w.Local = world.Steps(), w.Local[:0]
 	for i := range w.Steps {
 		if w.Steps > 64 {
-			break // no bit for the last ones
+			break // no bits for the last ones
 		}
 		client := world.Learns(i)
 		if client == "" {
@@ -105,8 +104,8 @@ func (b *Buffer) look(w *Walk) {
 	w.State = hash(b.bytes)
 }
 
-// Names are the names of the steps of a walk, and which of the plan's faults
-// struck on it, by their position.
+// Names returns the names of a walk's steps, and the positions of the plan's faults
+// that struck.
 func (b *Buffer) Names(plan *Plan, w *Walk) (names []string, struck []int, err error) {
 	names = []string{}
 	pick := func(at env.Crossing) int {
@@ -130,7 +129,7 @@ func (b *Buffer) Names(plan *Plan, w *Walk) (names []string, struck []int, err e
 	return names, struck, err
 }
 
-// rest appends what a state consists of beside the clients and the network.
+// rest appends the state beside the clients and the network.
 func (b *Buffer) rest(s []byte, m Monitor) []byte {
 	r, w := &b.recorder, b.world
 	s = w.AppendServers(s)
