@@ -12,14 +12,13 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// A worker does its runs in memory that it has. What is left where nothing goes
-// wrong: five Lockers, since a lock may keep what it wants in its own, in each
-// the list of its leases, its choices, two for the header, and four for the hazards: what
-// finds clients that waited side by side. A pause adds what it does when it begins and
-// ends, its name in the header, the words for where it struck, and what finds the holds
-// that it met, and the leases that it outlasted.
-// Not counted here are the plan, the sentences about what was found, and Porcupine,
-// which judges one run of sampled as well.
+// A worker runs in its own reused memory. The allocations that remain without a fault
+// are: five Lockers, because a lock may keep anything in its own; in each of them its
+// list of leases; the choices; two for the header; and four to find clients that waited
+// in parallel, for the hazards. A pause adds its start and its end, its name in the
+// header, the text of its point, and the search for the holds and the leases that it
+// met. Not counted are the plan, the sentences of findings, and Porcupine, which also
+// judges one run in sampled.
 func TestARunAllocatesLittle(t *testing.T) {
 	for kind, most := range map[string]float64{"none": 17, "pause": 26} {
 		s := Settings{Lock: "redis-set-lua", On: "sim", Lease: 10 * time.Second, Clients: Exactly(5), Acquires: Exactly(20), Count: Exactly(1), Shape: workloads.Usual(10 * time.Second)}
@@ -45,7 +44,7 @@ func TestARunAllocatesLittle(t *testing.T) {
 		i := 0
 		if n := testing.AllocsPerRun(2*len(plans), func() {
 			i++
-			if _, err := r.judged(1+i%(sampled-1), plans[i%len(plans)], buffer); err != nil {
+			if _, err := r.judged(1+i%(sampleShare-1), plans[i%len(plans)], buffer); err != nil {
 				t.Fatal(err)
 			}
 		}); n > most {

@@ -20,22 +20,21 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// BenchmarkJudgedRuns is what a batch does, on one core: 5 clients × 20
-// acquisitions of redis-set-lua, or of a lock on MySQL, which sends twice as much,
-// and one random fault, judged. Only runs that
-// meant something count: those with all their grants, contention, and a fault
-// that touched somebody. The others, in which a fault came too late, cost their
-// time all the same. The faults that end a client are left out: it could not
-// take its share of the grants.
+// BenchmarkJudgedRuns measures a batch on one core: 5 clients × 20 acquires of
+// redis-set-lua, or of a lock on MySQL, which sends twice as much, and one random
+// fault, judged. Only runs count that had all their grants, contention, and a fault
+// with an effect. The other runs, whose fault came too late, cost time, too. Faults
+// that end a client are left out, because a dead client cannot take its share of the
+// grants.
 func BenchmarkJudgedRuns(b *testing.B) {
-	all, pause := benchmarked()
+	all, pause := benchmarkedFaults()
 	b.Run("pause", func(b *testing.B) { judgedRuns(b, "redis-set-lua", pause) })
 	b.Run("all", func(b *testing.B) { judgedRuns(b, "redis-set-lua", all) })
 	b.Run("mysql", func(b *testing.B) { judgedRuns(b, "mysql-optimistic", pause) })
 }
 
-// benchmarked are the kinds of faults of the two shapes.
-func benchmarked() (all, pause []faults.Fault) {
+// benchmarkedFaults returns the kinds of faults of the two benchmarks.
+func benchmarkedFaults() (all, pause []faults.Fault) {
 	for _, f := range faults.All() {
 		if f.On != faults.OnClient || f.Heal != nil {
 			all = append(all, f)
@@ -54,9 +53,9 @@ func batch(lock string, kinds []faults.Fault) Settings {
 	}
 }
 
-// judgedRuns does runs with one fault of these kinds each. An event is what the
-// scheduler takes from its queue; everything that a run costs, its plan and the
-// judge included, is shared out among its events.
+// judgedRuns runs with one fault of these kinds each. An event is one element of the
+// scheduler's queue. All costs of a run, including its plan and the judge, are divided
+// by its events.
 func judgedRuns(b *testing.B, lock string, kinds []faults.Fault) {
 	s := batch(lock, kinds)
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command does
@@ -81,21 +80,20 @@ func judgedRuns(b *testing.B, lock string, kinds []faults.Fault) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "runs/s")
 	b.ReportMetric(float64(counting)/b.Elapsed().Seconds(), "meaningful-runs/s")
 	if b.N > 100 && counting < b.N*9/10 {
-		b.Errorf("%d of %d runs had all their grants, contention and a fault that touched somebody: %v", counting, b.N, all.Reached.Map())
+		b.Errorf("%d of %d runs had all their grants, contention and a fault with an effect: %v", counting, b.N, all.Reached.Map())
 	}
 }
 
-// BenchmarkTwoJobs is what two jobs on two cores get done, as a share of what
-// two processes of one job each do at the same time: they should not wait for
-// each other. Other work on the machine disturbs now the one side and now the
-// other, so the median of some comparisons counts.
+// BenchmarkTwoJobs compares two jobs on two cores with two processes of one job each,
+// running at the same time: jobs should not wait for each other. Other work on the
+// machine disturbs either side, so the median of several comparisons counts.
 func BenchmarkTwoJobs(b *testing.B) {
 	if runtime.NumCPU() < 2 {
 		b.Skip("there is one core")
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command does
-	_, pause := benchmarked()
+	_, pause := benchmarkedFaults()
 	s := batch("redis-set-lua", pause)
 	s.Jobs, s.Runs = 2, 10_000
 	var shares []float64
@@ -108,7 +106,7 @@ func BenchmarkTwoJobs(b *testing.B) {
 		var apart [2]float64
 		var group sync.WaitGroup
 		for i := range apart {
-			group.Go(func() { apart[i] = inAnotherProcess(b, s.Runs/2) })
+			group.Go(func() { apart[i] = runOtherProcess(b, s.Runs/2) })
 		}
 		group.Wait()
 		shares = append(shares, together/(apart[0]+apart[1]))
@@ -121,8 +119,8 @@ func BenchmarkTwoJobs(b *testing.B) {
 	}
 }
 
-// inAnotherProcess is how many runs a second the benchmark of judged runs does there.
-func inAnotherProcess(b *testing.B, runs int) float64 {
+// runOtherProcess returns how many judged runs a second another process does.
+func runOtherProcess(b *testing.B, runs int) float64 {
 	out, err := exec.Command(os.Args[0], "-test.run=^$", "-test.bench=^BenchmarkJudgedRuns$/^pause$",
 		"-test.cpu=1", fmt.Sprintf("-test.benchtime=%dx", runs)).Output()
 	words := strings.Fields(string(out))

@@ -9,8 +9,8 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 )
 
-// The generator does not see the lock's name: under another one the same plans
-// come out, and locks whose grants end alike have the same plans.
+// The generator does not see the lock's name: under another name it makes the same
+// plans. Locks with the same kind of lease have the same plans.
 func TestTheGeneratorDoesNotSeeTheLock(t *testing.T) {
 	s := defaults(10*time.Second, 1)
 	s.Kinds = faults.All()
@@ -25,9 +25,9 @@ func TestTheGeneratorDoesNotSeeTheLock(t *testing.T) {
 		}
 		return b.Bytes()
 	}
-	type seen struct { // all that a plan may follow from
+	type seen struct { // everything that a plan may depend on
 		ends            catalogue.Lease
-		store           catalogue.Store // what its servers are called, and what can befall them
+		store           catalogue.Store // decides the names of its servers, and their faults
 		nodes, replicas int
 	}
 	alike := map[seen][]byte{}

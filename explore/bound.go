@@ -10,8 +10,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
-// bound says what the search came to, and carries out again, to the end and
-// with both judges, the schedules that it convicts on.
+// bound returns the result of the search. It repeats the schedules that violate a
+// property, to their end and with both judges.
 func (e *exhaustion) bound(complete bool) (*Exhausted, error) {
 	s := e.settings
 	b := &Exhausted{
@@ -26,7 +26,7 @@ func (e *exhaustion) bound(complete bool) (*Exhausted, error) {
 	} else {
 		b.Faults = 0
 	}
-	calm, err := e.carryOut(nil, "")
+	calm, err := e.executePath(nil, "")
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (e *exhaustion) bound(complete bool) (*Exhausted, error) {
 		switch {
 		case violated:
 			proof.Outcome, proof.Steps = checker.Violated, len(path)
-			if proof.Judged, err = e.carryOut(path, v.Property); err != nil {
+			if proof.Judged, err = e.executePath(path, v.Property); err != nil {
 				return nil, err
 			}
 			if proof.Judged.Outcome(v.Property) != checker.Violated {
@@ -45,7 +45,7 @@ func (e *exhaustion) bound(complete bool) (*Exhausted, error) {
 		case v.Outcome == checker.NA:
 			proof = Proof{Outcome: checker.NA, Reason: v.Reason}
 		case !slices.Contains(checker.Monitored, v.Property):
-			proof = Proof{Outcome: checker.NA, Reason: lengths}
+			proof = Proof{Outcome: checker.NA, Reason: durations}
 		case !complete:
 			proof = Proof{Outcome: checker.Unknown, Reason: "bounded, not complete"}
 		}
@@ -55,8 +55,8 @@ func (e *exhaustion) bound(complete bool) (*Exhausted, error) {
 	return b, nil
 }
 
-// Unconfirmed is a bug of lockcheck: what judges during a search said that a
-// property is violated, and the judge of the whole run does not.
+// Unconfirmed is a bug of lockcheck: the monitor of a search found a property violated,
+// and the judge of the whole run did not.
 type Unconfirmed struct {
 	Property checker.Property
 	Judged   *harness.Judged
@@ -66,11 +66,11 @@ func (e *Unconfirmed) Error() string {
 	return fmt.Sprintf("a search found %s violated, and the judge of the run found it %s", e.Property, e.Judged.Outcome(e.Property))
 }
 
-// carryOut turns a path into a plan that needs no search: the names of its
-// steps, and of the faults only those that struck. The run goes on by itself
-// after the path's end. What it promises is the property that it is about, so
-// that a replay asks for that.
-func (e *exhaustion) carryOut(path []uint8, property checker.Property) (*harness.Judged, error) {
+// executePath turns a path into a plan that needs no search, and executes it: the plan
+// has the names of the path's steps, and only the faults that struck. After the path
+// the run goes on by itself. It promises the given property, so that a replay asks for
+// that.
+func (e *exhaustion) executePath(path []uint8, property checker.Property) (*harness.Judged, error) {
 	w := newWalker(e)
 	defer w.buffer.Close()
 	names, struck, err := w.buffer.Names(&w.plan, &harness.Walk{Path: path, Faults: e.settings.Count.Least})

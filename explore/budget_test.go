@@ -14,27 +14,27 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// spinning is a lock whose acquire goes round without a wait from the third on.
-type spinning struct {
+// spinningLock is a lock whose acquire loops without a wait from the third call on.
+type spinningLock struct {
 	*fischer
 	asked int
 }
 
-func (l *spinning) Acquire(ctx context.Context, name string) (locks.Lease, error) {
+func (l *spinningLock) Acquire(ctx context.Context, name string) (locks.Lease, error) {
 	for l.asked++; l.asked > 2; {
 		l.host.Sleep(ctx, 0)
 	}
 	return l.fischer.Acquire(ctx, name)
 }
 
-// A run that goes round without a wait is ended by its budget, always at the same
-// event. Nothing in it is valid, and the reason names who went round.
+// The budget ends a run that loops without a wait, always at the same event. Nothing in
+// it is valid, and the reason names the client.
 func TestALoopWithoutAWaitIsUnknown(t *testing.T) {
 	settings := func() *Settings {
 		return &Settings{
 			Lock: "spinning", On: "sim", Lease: 10 * time.Second, Clients: Exactly(2), Acquires: Exactly(5), Runs: 3, Seed: 1, Jobs: 1,
 			Use: &catalogue.Lock{ID: "spinning", Steps: catalogue.Requests{Acquire: 3, Release: 1}, Lease: catalogue.LeaseNone, New: func(e catalogue.Env) locks.Locker {
-				return &spinning{fischer: &fischer{e.Host, e.Redis[0], 1}}
+				return &spinningLock{fischer: &fischer{e.Host, e.Redis[0], 1}}
 			}},
 		}
 	}
@@ -63,7 +63,7 @@ func TestALoopWithoutAWaitIsUnknown(t *testing.T) {
 	}
 }
 
-// Shrinking obeys its budget within a run, and between the choices that it halves.
+// Shrinking keeps to its budget within a run, and between the choices that it halves.
 func TestShrinkingEndsWithinARun(t *testing.T) {
 	j := violation(t, underFault("redis-set-lua", "pause", 1), checker.Exclusion)
 	const budget = 500
@@ -79,7 +79,7 @@ func TestShrinkingEndsWithinARun(t *testing.T) {
 	if s.zeroes(c); s.replays != 0 {
 		t.Errorf("%d replays after the end", s.replays)
 	}
-	// Nor does it work through the choices of a long run one by one.
+	// It does not try the choices of a long run one by one, either.
 	for n := range 2000 {
 		c.plan.Choices = append(c.plan.Choices, env.Choice{Name: env.Name{What: "latency", N: -n}, Value: 100})
 	}

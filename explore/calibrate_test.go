@@ -19,16 +19,16 @@ var (
 	only   = flag.String("locks", "*", "with -update: the locks whose calibration is measured; a glob")
 )
 
-// How calibration looks: from so many base seeds, which are so far apart that the runs of
-// one are not those of another, and from each of them for so many runs.
+// Calibration uses calibrationSeeds base seeds, far enough apart to share no run, and at
+// most calibrationRuns runs from each.
 const (
 	calibrationSeeds = 200
 	calibrationRuns  = 5000
 	baseDistance     = 1_000_000
 )
 
-// The calibration is stale if finding a flaw takes another number of runs than it took.
-// With -update the test measures it anew.
+// The calibration is stale if the number of runs to find a code has changed. With -update
+// the test measures it again.
 func TestTheCalibrationIsNotStale(t *testing.T) {
 	calibration := calibrated(t)
 	if *update {
@@ -48,7 +48,7 @@ func TestTheCalibrationIsNotStale(t *testing.T) {
 		i := slices.IndexFunc(calibration.Found, func(m catalogue.Measured) bool {
 			return m.Lock == now.Lock && m.Fault == now.Fault && m.Code == now.Code
 		})
-		// Twenty base seeds of two hundred: the mean of so few is off by a quarter.
+		// These are 20 base seeds of 200: the mean of so few is off by a quarter.
 		if then := calibration.Found[i]; now.Mean > 2*then.Mean+1 || now.Mean < then.Mean/2-1 {
 			t.Errorf("%s of %s under %s takes %.1f runs, and took %.1f: go test ./explore -run TestTheCalibrationIsNotStale -update", now.Code, now.Lock, now.Fault, now.Mean, then.Mean)
 		}
@@ -58,7 +58,7 @@ func TestTheCalibrationIsNotStale(t *testing.T) {
 	}
 }
 
-// recalibrate measures the locks that -locks names, and leaves the others.
+// recalibrate measures the locks that -locks names, and keeps the results of the others.
 func recalibrate(t *testing.T, calibration *catalogue.Calibration) {
 	t.Helper()
 	locks := slices.DeleteFunc(slices.Clone(catalogue.Locks), func(l catalogue.Lock) bool {
@@ -87,8 +87,8 @@ func recalibrate(t *testing.T, calibration *catalogue.Calibration) {
 	}
 }
 
-// cellsThatBreak returns the cells of locks in which something has to be found, and is
-// not found already in the lock that a flawed variant is like.
+// cellsThatBreak returns the cells that must show a code. It leaves out flawed variants
+// whose expectation is that of another lock.
 func cellsThatBreak(t *testing.T, locks []catalogue.Lock, measured func(*Cell) bool) (cells []*Cell) {
 	t.Helper()
 	for _, lock := range locks {
@@ -101,8 +101,8 @@ func cellsThatBreak(t *testing.T, locks []catalogue.Lock, measured func(*Cell) b
 	return cells
 }
 
-// calibrate measures how many runs it takes until each code that has to be found in a
-// cell is found, from so many base seeds.
+// calibrate measures from seeds base seeds how many runs it takes to find each code that a
+// cell must show.
 func calibrate(t *testing.T, seeds int, cells []*Cell) (list []catalogue.Measured) {
 	t.Helper()
 	first := make([][]firstRuns, len(cells)) // by cell and base seed
@@ -111,7 +111,7 @@ func calibrate(t *testing.T, seeds int, cells []*Cell) (list []catalogue.Measure
 	}
 	err := inParallel(t.Context(), sim.Simulator, len(cells)*seeds, 0, func(i int, buffer *buffer) (err error) {
 		cell, base := i/seeds, i%seeds
-		first[cell][base], err = cells[cell].first(t.Context(), uint64(1+base*baseDistance), buffer)
+		first[cell][base], err = cells[cell].findAll(t.Context(), uint64(1+base*baseDistance), buffer)
 		return err
 	})
 	if err != nil {
@@ -119,7 +119,7 @@ func calibrate(t *testing.T, seeds int, cells []*Cell) (list []catalogue.Measure
 	}
 	for i, c := range cells {
 		for _, code := range c.Expect.Must {
-			m := sum(first[i], code)
+			m := measureCode(first[i], code)
 			m.Lock, m.Fault = c.Lock, c.Fault
 			list = append(list, m)
 		}
@@ -127,11 +127,11 @@ func calibrate(t *testing.T, seeds int, cells []*Cell) (list []catalogue.Measure
 	return list
 }
 
-// firstRuns is the number of runs in which each code was found. 0: it was not found.
+// firstRuns has, by code, the number of runs up to the first that showed it; 0: none.
 type firstRuns map[catalogue.Code]int
 
-// first looks from one base seed until all that has to be found was.
-func (c *Cell) first(ctx context.Context, seed uint64, buffer *buffer) (found firstRuns, err error) {
+// findAll runs from one base seed until all codes that the cell must show are found.
+func (c *Cell) findAll(ctx context.Context, seed uint64, buffer *buffer) (found firstRuns, err error) {
 	s := c.Settings
 	s.Seed = seed
 	found = firstRuns{}
@@ -149,7 +149,7 @@ func (c *Cell) first(ctx context.Context, seed uint64, buffer *buffer) (found fi
 	return found, nil
 }
 
-func sum(first []firstRuns, code catalogue.Code) catalogue.Measured {
+func measureCode(first []firstRuns, code catalogue.Code) catalogue.Measured {
 	runs, never := make([]int, len(first)), 0
 	for i, f := range first {
 		if runs[i] = f[code]; runs[i] == 0 {

@@ -13,21 +13,21 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// conviction is in how many random runs, from several base seeds, the flaw of a lock was
-// found.
+// conviction is how many random runs it took, from several base seeds, to find the flaw
+// of a lock.
 type conviction struct {
 	*catalogue.Exposure
-	Runs  []int // by base seed, the least first; more than Limit: it was not found
+	Runs  []int // by base seed, the least first; more than Limit: not found
 	Limit int
 }
 
-// Median and Worst are of the runs that it took.
+// Median returns the median number of runs.
 func (c *conviction) Median() int { return c.Runs[len(c.Runs)/2] }
 
-// Worst: see Median.
+// Worst returns the largest number of runs.
 func (c *conviction) Worst() int { return c.Runs[len(c.Runs)-1] }
 
-// Missed is from how many base seeds it was not found.
+// Missed returns from how many base seeds the flaw was not found.
 func (c *conviction) Missed() (n int) {
 	for _, r := range c.Runs {
 		if r > c.Limit {
@@ -37,8 +37,8 @@ func (c *conviction) Missed() (n int) {
 	return n
 }
 
-// convict looks for what an exposure names, from each of seeds base seeds, for limit runs
-// at most. It knows nothing of the cases that document it.
+// convict looks for the flaw that an exposure names, from each of seeds base seeds, for at
+// most limit runs. It does not use the cases that document it.
 func convict(t *testing.T, x *catalogue.Exposure, seeds, limit int) *conviction {
 	t.Helper()
 	c := &conviction{Exposure: x, Runs: make([]int, seeds), Limit: limit}
@@ -53,8 +53,8 @@ func convict(t *testing.T, x *catalogue.Exposure, seeds, limit int) *conviction 
 	return c
 }
 
-// exposes is the number of the first run of a lock that shows what x names: of
-// the lock that does, or of one that should not. More than limit: none does.
+// exposes returns the number of the first run of lock that shows the flaw of x; more
+// than limit: none. lock is the flawed lock of x, or its sound counterpart.
 func exposes(ctx context.Context, x *catalogue.Exposure, lock string, seed uint64, limit int, buffer *buffer) (int, error) {
 	s := Settings{
 		Lock: lock, On: "sim", Lease: x.Lease, Clients: AnyClients, Acquires: AnyAcquires, Mixed: x.Mixed,

@@ -11,7 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
-// flaws are what each lock is known for.
+// flaws are the known flaws of the locks.
 var flaws = []struct {
 	lock     string
 	property checker.Property
@@ -24,15 +24,15 @@ var flaws = []struct {
 	{"redis-set-lua", checker.Exclusion},
 }
 
-// soon is how many runs, and how much time on one core, a flaw may take.
+// The limits for finding a flaw: runs, and time on one core.
 const (
 	soonRuns = 5_000
 	soonTime = time.Second
 )
 
-// toFirst is how many runs it takes to see a property violated: as many as
-// there are, plus one, if it is not.
-func toFirst(tb testing.TB, s *Settings, p checker.Property) int {
+// runsUntil returns the number of runs until a property is violated, or s.Runs + 1 if
+// none violates it.
+func runsUntil(tb testing.TB, s *Settings, p checker.Property) int {
 	tb.Helper()
 	buffer := newBuffer(sim.Simulator)
 	defer buffer.Close()
@@ -55,8 +55,8 @@ func anything(lock string, seed uint64) *Settings {
 	}
 }
 
-// With default settings, all faults at once, every flaw shows within 5,000
-// runs whatever the seed.
+// With default settings and all faults, every flaw shows within 5,000 runs from any
+// seed.
 func TestFlawsShowSoon(t *testing.T) {
 	seeds := uint64(20)
 	if !alltests.Wanted() {
@@ -64,15 +64,15 @@ func TestFlawsShowSoon(t *testing.T) {
 	}
 	for _, f := range flaws {
 		for seed := range seeds {
-			if n := toFirst(t, anything(f.lock, seed*1_000_000), f.property); n > soonRuns {
+			if n := runsUntil(t, anything(f.lock, seed*1_000_000), f.property); n > soonRuns {
 				t.Errorf("%s, seed %d: %s is not violated in %d runs", f.lock, seed*1_000_000, f.property, soonRuns)
 			}
 		}
 	}
 }
 
-// BenchmarkFlawsShow is how long a flaw takes to show, on one core: the
-// median and the worst of 20 seeds.
+// BenchmarkFlawsShow measures the time until a flaw shows, on one core: the median and
+// the worst of 20 seeds.
 func BenchmarkFlawsShow(b *testing.B) {
 	for _, f := range flaws {
 		b.Run(f.lock+"/"+string(f.property), func(b *testing.B) {
@@ -81,7 +81,7 @@ func BenchmarkFlawsShow(b *testing.B) {
 				var worst time.Duration
 				for seed := range uint64(20) {
 					start := time.Now()
-					runs = append(runs, toFirst(b, anything(f.lock, seed*1_000_000), f.property))
+					runs = append(runs, runsUntil(b, anything(f.lock, seed*1_000_000), f.property))
 					worst = max(worst, time.Since(start))
 				}
 				slices.Sort(runs)

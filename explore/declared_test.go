@@ -11,20 +11,20 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// rewritten changes statements on their way to the server.
-type rewritten struct {
+// rewriter changes statements on their way to the server.
+type rewriter struct {
 	mysql.Transport
 	change func(*mysql.Command)
 }
 
-func (r rewritten) Do(ctx context.Context, timeout time.Duration, c mysql.Command) (mysql.Reply, error) {
+func (r rewriter) Do(ctx context.Context, timeout time.Duration, c mysql.Command) (mysql.Reply, error) {
 	r.change(&c)
 	return r.Transport.Do(ctx, timeout, c)
 }
 
-// What a statement means is what the lock says, whatever columns it changes: a correct
+// A statement means what the lock declares, whatever columns it changes: a correct
 // variant of mysql-fair, whose head raises the version with its grant, raises no alarm.
-// Where nobody says it, ownership and answers are not judged.
+// Without a declaration, ownership and answers are not judged.
 func TestAStatementMeansWhatItsLockDeclares(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -43,7 +43,7 @@ func TestAStatementMeansWhatItsLockDeclares(t *testing.T) {
 		unchanged := lock.New
 		lock.ID = "changed"
 		lock.New = func(e catalogue.Env) locks.Locker {
-			e.MySQL.Transport = rewritten{e.MySQL.Transport, tt.change}
+			e.MySQL.Transport = rewriter{e.MySQL.Transport, tt.change}
 			return unchanged(e)
 		}
 		s := settings("changed", "none", 200)

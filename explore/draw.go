@@ -13,14 +13,13 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// Range is what a number is drawn from for each run, both ends included.
+// Range is the range of a number that is drawn for each run, both ends included.
 type Range struct{ Least, Most int }
 
-// Exactly is the range of one number.
+// Exactly returns the range of one number.
 func Exactly(n int) Range { return Range{n, n} }
 
-// The ranges that runs are drawn from where nothing else is asked for. One
-// fault comes alone most of the time: see Settings.Plan.
+// The default ranges. Most runs have one fault: see Settings.Plan.
 var (
 	AnyClients  = Range{2, 5}
 	AnyAcquires = Range{1, 20}
@@ -28,9 +27,9 @@ var (
 	anyDepth    = Range{1, 4}
 )
 
-// Usual fixes what the settings leave open, for a place where a run is too dear
-// to draw it anew each time: 5 clients × 20, several faults, which strike clients
-// that are busy, workloads.Usual.
+// Usual fixes what the settings leave open, for an environment where runs are too
+// expensive to draw it anew each time: 5 clients × 20 acquires, several faults on busy
+// clients, and workloads.Usual.
 func (s *Settings) Usual(lease time.Duration) {
 	for _, n := range []struct {
 		r     *Range
@@ -43,21 +42,21 @@ func (s *Settings) Usual(lease time.Duration) {
 	s.Shape, s.Busy = workloads.Usual(lease), true
 }
 
-// drawer draws what one run differs in from the others of its batch.
+// drawer draws how one run differs from the others of its batch.
 type drawer struct{ *rand.Rand }
 
 func (d drawer) from(r Range) int { return r.Least + d.IntN(r.Most-r.Least+1) }
 
-// between draws so that each order of magnitude is as likely as another.
+// between draws so that all orders of magnitude are equally likely.
 func (d drawer) between(least, most float64) float64 {
 	return least * math.Pow(most/least, d.Float64())
 }
 
-// Plan is run i, from 0. Its seed is Seed+i. Whatever the settings leave open
-// is drawn: how many clients there are, what they do, how slow the network is.
-// The shape of a run can make a bug impossible, so no shape is every run's.
+// Plan returns the plan of run i, from 0. Its seed is Seed+i. Everything that the
+// settings leave open is drawn: the number of clients, their workload, the speed of the
+// network. Some shapes make a bug impossible, so no shape is that of every run.
 //
-// What is drawn depends on how the lock's leases end, never on its name.
+// The draws depend on the lock's kind of lease, never on its name.
 func (s *Settings) Plan(i int) *harness.Plan {
 	p := &harness.Plan{
 		Lock: s.Lock, Options: s.Options, On: s.On, Cell: s.Cell, CellSettings: s.CellSettings, Seed: s.Seed + uint64(i), Lease: s.Lease,
@@ -68,8 +67,8 @@ func (s *Settings) Plan(i int) *harness.Plan {
 		lock = *s.Use
 		p.Use(s.Use)
 	}
-	// Not the stream that the run's other choices are drawn from: what strikes
-	// does not shift what the network does.
+	// This is not the stream of the run's other choices: faults do not shift those of
+	// the network.
 	d := drawer{rand.New(rand.NewPCG(p.Seed, 0x6661756c74))}
 	p.Clients = clientNames(d.from(s.Clients))
 	p.Acquires = d.from(s.Acquires)
@@ -89,7 +88,7 @@ func (s *Settings) Plan(i int) *harness.Plan {
 	if lock.Store != catalogue.StoreZooKeeper && slices.ContainsFunc(p.Faults, func(in faults.Injection) bool { return needsReplicas(in.Fault) }) {
 		p.Server.Replicas = max(p.Server.Replicas, replicas)
 	}
-	// After all else, so that a run has the same faults with every strategy and workload.
+	// Drawn last, so that a run has the same faults with every strategy and workload.
 	if p.Strategy = s.Strategy; p.Strategy == harness.PCT {
 		p.Depth = s.Depth
 		if s.Depth == 0 {
@@ -100,7 +99,7 @@ func (s *Settings) Plan(i int) *harness.Plan {
 	return p
 }
 
-// workload draws what clients do, by the name that a plan has for it.
+// workload draws what clients do, and returns its name in plans.
 func (d drawer) workload(among []workloads.Workload) string {
 	one := 0
 	if len(among) > 1 {
@@ -112,10 +111,10 @@ func (d drawer) workload(among []workloads.Workload) string {
 	return among[one].Name
 }
 
-// replicas are what a node gets where a fault needs some.
+// replicas is how many replicas a node gets if a fault needs some.
 const replicas = 2
 
-// stores are the servers that keep data, with the replicas that a fault may need.
+// stores returns the data servers, with the replicas that a fault may need.
 func (s *Settings) stores(lock *catalogue.Lock, layout catalogue.Layout) []string {
 	if lock.Store != catalogue.StoreZooKeeper && s.Server.Replicas == 0 && lock.Replicas == 0 && slices.ContainsFunc(s.Kinds, func(f faults.Fault) bool { return f.Need == faults.NeedReplicas }) {
 		layout = catalogue.NewLayout(lock, catalogue.Server{Nodes: s.Server.Nodes, Replicas: replicas}, s.Options)
@@ -128,7 +127,7 @@ func needsReplicas(fault string) bool {
 	return f.Need == faults.NeedReplicas
 }
 
-// applicable are the kinds of faults that apply to a lock.
+// applicable returns the kinds of faults that apply to a lock.
 func (s *Settings) applicable(lock *catalogue.Lock) []faults.Fault {
 	not := func(f faults.Fault) bool { return lock.Applies(f, s.Server) != nil }
 	if !slices.ContainsFunc(s.Kinds, not) {
@@ -137,28 +136,28 @@ func (s *Settings) applicable(lock *catalogue.Lock) []faults.Fault {
 	return slices.DeleteFunc(slices.Clone(s.Kinds), not)
 }
 
-// round cuts d to what a message's latency and a sleep are counted in.
+// round truncates d to the unit of latencies and sleeps.
 func round(d float64) time.Duration { return time.Duration(d).Truncate(time.Microsecond) }
 
-// shape draws how long clients hold, how long they stay away, and how slow the
-// network is. Undisturbed, a critical section stays below T/3, unless nothing
-// ends a grant while its holder lives: then holding goes up to 2 T.
+// shape draws the hold, the think time and the latency. An undisturbed critical section
+// stays below T/3, unless grants do not end while their holder lives: then the hold
+// goes up to 2 T.
 func (d drawer) shape(lease time.Duration, ends catalogue.Lease, clients int) workloads.Shape {
 	t := float64(lease)
 	latency := d.between(float64(200*time.Microsecond), max(float64(5*time.Millisecond), t/400))
 	hold := d.between(0.01, 2) * t
 	if ends == catalogue.LeaseFixed {
-		// An acquire's answer, a read, a write: five messages beside the work.
+		// The answer of the acquire, a read and a write: five messages beside the hold.
 		hold = d.between(0.01, 0.3) * t
 		hold = max(0, min(hold, t/3-5*latency))
 	}
-	// With 0.1 everybody always waits, with 10 hardly anybody ever does.
+	// With 0.1 clients always wait, with 10 hardly ever.
 	think := min(hold*float64(clients)*d.between(0.1, 10), 2*t)
 	return workloads.Shape{Think: round(think), Hold: round(hold), Latency: round(latency)}
 }
 
-// length is how long a run takes that nothing disturbs, about: as long as the
-// lock is never free, or as each client takes for itself.
+// length estimates the length of an undisturbed run: either the lock is never free, or
+// clients do not wait for each other.
 func length(p *harness.Plan) time.Duration {
 	s := p.Shape
 	section := s.Hold/2 + 5*s.Latency

@@ -18,8 +18,8 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// Exhausted is what is known of everything that can happen in a small scope,
-// under one kind of fault.
+// Exhausted is the result of a search through everything that can happen within a
+// bound, under one kind of fault.
 type Exhausted struct {
 	Fault string // "": none
 	Bound
@@ -36,21 +36,20 @@ type Bound struct {
 	Acquires  int  `json:"acquires"`  // acquisitions of each client
 	Faults    int  `json:"faults"`    // faults in one schedule, at most
 	States    int  `json:"states"`    // different states that were reached
-	Schedules int  `json:"schedules"` // ways to them that were tried: the way to a state, and one step more
-	Complete  bool `json:"complete"`  // whether these are all states there are within this bound
+	Schedules int  `json:"schedules"` // paths that were tried: the path to a state, and one more step
+	Complete  bool `json:"complete"`  // the search reached all states within the bound
 }
 
-// Words says what a proof within the bound is about, and what the search does not
-// vary.
+// Words describes a proof within the bound, and what the search does not vary.
 func (b Bound) Words() string {
 	again := ""
 	if b.Clients <= 2 {
-		again = ", and one of them that does not learn the outcome once more, if a date was written and time has gone on by 3/2 T since"
+		again = ", and one of them once more after an uncertain answer, if a date was written and 3/2 T have passed since"
 	}
 	return fmt.Sprintf("each of %s asks for the lock %s%s. "+
 		"%s. Messages arrive, and thinking, holding, waiting and faults end, in every order. "+
-		"Time goes on when no message is under way and no client works: to the next timer, or, where dates were written, by 3/2 T, at most %s. "+
-		"Not varied: any other length. Without a fault no section and no message outlasts a lease.",
+		"Time goes on when no message is on its way and no client works: to the next timer, or, where dates were written, by 3/2 T, at most %s. "+
+		"Not varied: any other duration. Without a fault no section and no message outlasts a lease.",
 		numbers.Count(b.Clients, "client"), often(b.Acquires), again, faultsStrike(b.Faults), often(env.Passages))
 }
 
@@ -71,23 +70,23 @@ func faultsStrike(n int) string {
 	return "At most " + numbers.Count(n, "fault") + " of the kind strike, at any step"
 }
 
-// Proof is what is known of one property within a bound.
+// Proof is the result for one property within a bound.
 type Proof struct {
-	Outcome checker.Outcome // valid, violated, n/a; unknown where the search did not come to its end
+	Outcome checker.Outcome // valid, violated or n/a; unknown if the search was not complete
 	Reason  string          // of unknown and n/a
 	Judged  *harness.Judged // the shortest schedule that violates it
-	Steps   int             // of that schedule, up to where it does
+	Steps   int             // the length of that schedule up to the violation
 }
 
-// lengths says why a property cannot be judged where only order counts.
-const lengths = "it is about lengths, and this strategy knows order only"
+// durations says why a property cannot be judged where only order counts.
+const durations = "it is about durations, and this strategy knows order only"
 
-// Exhaustive goes through everything that can happen to the lock in the scope of
-// s, breadth first, so that the first schedule that violates a property is the
-// shortest: Clients.Least × Acquires.Least, and at most Count.Least faults of
-// one kind. It ends early, with what it has, when ctx does, when s.For is over,
-// or after s.Runs schedules, if that is more than 0. progress, if not nil, is
-// called now and then.
+// Exhaustive searches everything that can happen to the lock within the bound of s,
+// breadth first: the first schedule that violates a property is the shortest. The bound
+// is Clients.Least × Acquires.Least, and at most Count.Least faults of one kind. The
+// search ends early, with a partial result, when ctx ends, after s.For, or after s.Runs
+// schedules, if these are positive. progress may be nil; it is called from time to
+// time.
 func Exhaustive(ctx context.Context, sim env.Simulator, s *Settings, progress func(schedules, states int)) (*Exhausted, error) {
 	e := newExhaustion(ctx, sim, s, progress)
 	if s.For > 0 {
@@ -98,13 +97,13 @@ func Exhaustive(ctx context.Context, sim env.Simulator, s *Settings, progress fu
 	return e.run()
 }
 
-// scope is the plan whose runs are explored: with every fault that may strike.
+// scope returns the plan whose runs are searched, with every fault that may strike.
 func (s *Settings) scope() *harness.Plan {
 	p := &harness.Plan{
 		Lock: s.Lock, Options: s.Options, On: s.On, Seed: 1, Lease: s.Lease,
 		Server: s.Server, Fencing: s.Fencing, Promises: s.Promises,
 		Clients: clientNames(s.Clients.Least), Acquires: s.Acquires.Least,
-		// How long a client holds is what it may hold for: less than T/3.
+		// A client may hold for up to Hold: less than T/3.
 		Shape: workloads.Shape{Hold: 3 * s.Lease / 10},
 		Order: []string{},
 	}
@@ -129,37 +128,37 @@ func (s *Settings) scope() *harness.Plan {
 	return p
 }
 
-// SearchableLock says why all that can happen to a lock cannot be gone through;
-// nil: it can. What a client has learnt is taken for its state, which takes that
-// it does one thing at a time; and a session is not kept by one.
+// SearchableLock returns an error if a lock cannot be searched. The search takes what a
+// client has learnt for its state, so the client must do one thing at a time. A client
+// with a session does not.
 func SearchableLock(lock *catalogue.Lock) error {
 	if lock.Nodes > 1 || lock.Replicas > 0 || lock.Lease == catalogue.LeaseRenewed || lock.Lease == catalogue.LeaseSession || lock.Together > 1 {
-		return fmt.Errorf("%s has clients that do several things at a time, or servers that do: random runs are for it", lock.ID)
+		return fmt.Errorf("%s has clients or servers that do several things at a time: use random runs", lock.ID)
 	}
 	return nil
 }
 
-// SearchableFault says the same of a kind of fault. Where order counts and no
-// length, nothing runs fast or slow; and what servers do among themselves, or
-// clients in the background, is no step.
+// SearchableFault returns an error if a kind of fault cannot be searched. Where only
+// order counts, no clock runs fast or slow. What servers do among themselves, or
+// clients in the background, is not a step.
 func SearchableFault(f faults.Fault) error {
 	switch f.Name {
 	case "hang", "rate", "server-rate", "server-pause", "failover", "partition-servers", "session-expiry":
-		return fmt.Errorf("%s is no step of a search in which order decides: random runs are for it", f.Name)
+		return fmt.Errorf("%s is no step of a search in which order decides: use random runs", f.Name)
 	}
 	return nil
 }
 
-// SearchableWorkload says why what clients do in w cannot be gone through.
+// SearchableWorkload returns an error if a workload cannot be searched.
 func SearchableWorkload(w workloads.Workload) error {
 	switch w.Name {
-	case "give-up", "nested": // which waits for its own lock, and for how long decides whether its lease ends
-		return fmt.Errorf("%s cannot be gone through: %s", w.Name, lengths)
+	case "give-up", "nested": // nested waits for its own lock, and the duration decides whether its lease ends
+		return fmt.Errorf("%s cannot be searched: %s", w.Name, durations)
 	}
 	return nil
 }
 
-// targets are all that a fault can act on.
+// targets returns everything that a fault can act on.
 func targets(on faults.Target, clients, servers []string) (list [][]string) {
 	switch on {
 	case faults.OnServer, faults.OnServers:
@@ -188,7 +187,7 @@ type exhaustion struct {
 	ctx      context.Context
 	start    time.Time
 	progress func(schedules, states int)
-	thorough bool // take every step from every state: for tests
+	thorough bool // take every step from every state; for tests
 
 	nodes     []node
 	schedules atomic.Int64
@@ -197,7 +196,7 @@ type exhaustion struct {
 	found     map[checker.Property][]uint8 // the path to the first violation
 }
 
-// node is a state that was found, and the step that led there.
+// node is a state that was found, and the step to it.
 type node struct {
 	parent   int32 // -1: the start
 	step     uint8
@@ -205,10 +204,10 @@ type node struct {
 	steps    uint8 // that can be taken from it
 	rest     harness.State
 	local    []harness.Local
-	first    *crossing // where the first step to take leads, if that is known
+	first    *crossing // the result of its first step, if known
 }
 
-// crossing is where a step from a node leads.
+// crossing is the result of a step from a node.
 type crossing struct {
 	step     uint8
 	state    harness.State
@@ -216,14 +215,14 @@ type crossing struct {
 	steps    uint8
 	local    []harness.Local
 	violated checker.Set
-	first    *crossing // from there, if it is known; see node
+	first    *crossing // the result of its own first step, if known; see node
 }
 
 func newExhaustion(ctx context.Context, sim env.Simulator, s *Settings, progress func(schedules, states int)) *exhaustion {
 	return &exhaustion{sim: sim, settings: s, plan: s.scope(), ctx: ctx, start: time.Now(), progress: progress}
 }
 
-// path is the way to a node, and one step beyond.
+// path returns the path to a node, and one step beyond.
 func (e *exhaustion) path(buf []uint8, n int32, step uint8) []uint8 {
 	buf = append(buf[:0], step)
 	for ; n >= 0; n = e.nodes[n].parent {
@@ -258,7 +257,7 @@ func (e *exhaustion) run() (*Exhausted, error) {
 	return e.bound(complete)
 }
 
-// workersFor is how many workers there are.
+// workersFor returns the number of workers.
 func workersFor(jobs int) int {
 	if jobs <= 0 {
 		return runtime.GOMAXPROCS(0)
@@ -266,8 +265,8 @@ func workersFor(jobs int) int {
 	return jobs
 }
 
-// chunk is how many nodes are expanded before what was found is taken in. It
-// does not change what is found, nor in which order.
+// chunk is how many nodes are expanded before their results are merged. It does not
+// change the results or their order.
 const chunk = 256
 
 // level takes every step from the nodes from to to.
@@ -283,10 +282,10 @@ func (e *exhaustion) level(workers []*walker, from, to int32) (complete bool, er
 		errs := make([]error, len(workers))
 		for w, worker := range workers {
 			group.Go(func() {
-				defer caught(&errs[w])
+				defer recoverError(&errs[w])
 				for {
 					i := next.Add(1) - 1
-					if int(i) >= len(part) || errs[w] != nil || e.over() {
+					if int(i) >= len(part) || errs[w] != nil || e.interrupted() {
 						return
 					}
 					found[i], errs[w] = worker.expand(found[i][:0], from+i)
@@ -299,11 +298,11 @@ func (e *exhaustion) level(workers []*walker, from, to int32) (complete bool, er
 				return false, err
 			}
 		}
-		if e.over() {
+		if e.interrupted() {
 			return false, nil
 		}
 		for i := range part {
-			e.take(from+int32(i), found[i])
+			e.merge(from+int32(i), found[i])
 		}
 		if e.progress != nil {
 			e.progress(int(e.schedules.Load()), len(e.nodes))
@@ -312,21 +311,21 @@ func (e *exhaustion) level(workers []*walker, from, to int32) (complete bool, er
 	return true, nil
 }
 
-// over tells whether time is up.
-func (e *exhaustion) over() bool { return e.ctx.Err() != nil }
+// interrupted reports whether the time is up.
+func (e *exhaustion) interrupted() bool { return e.ctx.Err() != nil }
 
-// maxStates is what fits into some gigabytes.
+// maxStates is how many states fit into some GB.
 const maxStates = 10_000_000
 
-// spent tells whether the schedules are. It is asked at the same places of every
-// search, so that as many are carried out each time.
+// spent reports whether the schedules are used up. Every search asks at the same
+// places, so that it executes the same number each time.
 func (e *exhaustion) spent() bool {
 	return e.settings.Runs > 0 && e.schedules.Load() >= int64(e.settings.Runs) || len(e.nodes) > maxStates
 }
 
-// take takes in where the steps from a node lead.
-func (e *exhaustion) take(n int32, found []crossing) {
-	e.nodes[n].local, e.nodes[n].first = nil, nil // it will not be left again
+// merge adds the results of the steps from a node.
+func (e *exhaustion) merge(n int32, found []crossing) {
+	e.nodes[n].local, e.nodes[n].first = nil, nil // its expansion is complete
 	for _, c := range found {
 		if c.steps == 0 {
 			e.ends[c.state] = true
@@ -344,7 +343,7 @@ func (e *exhaustion) take(n int32, found []crossing) {
 	}
 }
 
-// walker carries out walks.
+// walker executes walks.
 type walker struct {
 	search  *exhaustion
 	plan    harness.Plan
@@ -352,9 +351,9 @@ type walker struct {
 	monitor *checker.Monitor
 	way     harness.Walk
 	path    []uint8
-	list    []crossing // where the walk came to
-	next    uint8      // the step that it went on with
-	most    int        // that could be taken from one state
+	list    []crossing // the results of the walk
+	next    uint8      // the step with which it went on
+	most    int        // the most steps of one state
 }
 
 func newWalker(e *exhaustion) *walker {
@@ -373,11 +372,11 @@ func (w *walker) step(n int32, step uint8) (crossing, error) {
 	return c, err
 }
 
-// ahead is how many steps a walk goes on from a state that is new: so the first step
-// from there is not taken from the start of the run once more.
+// ahead is how many steps a walk goes on beyond a new state, so that these first steps
+// need no walk of their own from the start of the run.
 const ahead = 3
 
-// walk carries out the steps of a path.
+// walk executes the steps of a path.
 func (w *walker) walk(path []uint8) (crossing, error) {
 	w.list = w.list[:0]
 	w.way.Path, w.way.Faults, w.way.Monitor, w.way.Arrived = path, w.search.settings.Count.Least, w.monitor, w.arrived
@@ -394,7 +393,8 @@ func (w *walker) walk(path []uint8) (crossing, error) {
 	return w.list[0], nil
 }
 
-// arrived takes in where a walk has come to, and says which step comes first from there.
+// arrived records the state that a walk has reached, and returns the first step to take
+// from it.
 func (w *walker) arrived() (first uint8, on bool) {
 	c := crossing{
 		step: w.next, state: w.way.State, rest: w.way.Rest, steps: uint8(w.way.Steps),
@@ -408,11 +408,10 @@ func (w *walker) arrived() (first uint8, on bool) {
 	return w.next, len(w.list) <= ahead && c.steps > 0 && !w.search.seen[c.state]
 }
 
-// expand takes the steps from a node: all of them, or, where one of them does
-// nothing but that a client learns something, that one and the faults that
-// could come in between. Whatever else can happen can do so afterwards just as
-// well: it concerns others, and neither a server nor the judge can tell which
-// of the two came first.
+// expand takes the steps from a node: all of them, or, if in one step only a client
+// learns something, that step and the faults that could come before it. All other steps
+// concern others: they can as well be taken afterwards, and neither a server nor the
+// judge can see the difference.
 func (w *walker) expand(found []crossing, n int32) ([]crossing, error) {
 	at := &w.search.nodes[n]
 	tried := len(found)

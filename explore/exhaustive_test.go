@@ -19,7 +19,8 @@ import (
 
 var redisLocks = []string{"redis-setnx", "redis-setnx-expire", "redis-set-del", "redis-set-get-del", "redis-set-lua"}
 
-// scope is so many clients, each with one acquisition, and so many faults of a kind.
+// scope returns settings with clients, one acquire for each, and count faults of a
+// kind.
 func scope(lock, fault string, clients, count int) *Settings {
 	s := &Settings{
 		Lock: lock, On: "sim", Lease: 10 * time.Second,
@@ -40,7 +41,7 @@ func exhaust(tb testing.TB, s *Settings) *Exhausted {
 	return b
 }
 
-// outcomes are what was found of each property, in a line.
+// outcomes returns the outcome of each property in one line.
 func (b *Exhausted) outcomes() string {
 	var text bytes.Buffer
 	for _, p := range checker.Properties {
@@ -49,7 +50,7 @@ func (b *Exhausted) outcomes() string {
 	return text.String()
 }
 
-// What is proven and refuted with two clients, and with one fault of a kind.
+// The proofs and refutations with two clients, and with one fault of a kind.
 func TestExhaustiveProvesAndRefutes(t *testing.T) {
 	t.Parallel()
 	safe := []checker.Property{checker.Exclusion, checker.LeaseExclusion, checker.Ownership, checker.Resource, checker.Answers}
@@ -79,7 +80,7 @@ func TestExhaustiveProvesAndRefutes(t *testing.T) {
 		{"mysql-optimistic", "none", nil, safe},
 		{"mysql-optimistic", "restart-lost", []checker.Property{checker.Exclusion, checker.LeaseExclusion}, nil},
 		{"redis-setnx", "restart-lost", []checker.Property{checker.Exclusion, checker.Ownership}, nil},
-		// Dates that clients compare with a clock.
+		// These clients compare dates with a clock.
 		{"mysql-fair-fixed", "pause", []checker.Property{checker.Exclusion}, nil},
 		{"mysql-fair", "pause", []checker.Property{checker.Exclusion}, nil},
 		{"mysql-optimistic", "pause", []checker.Property{checker.Exclusion, checker.Ownership}, nil},
@@ -106,7 +107,7 @@ func TestExhaustiveProvesAndRefutes(t *testing.T) {
 	}
 }
 
-// Three clients read a date that one of them died with, and two of them act on it.
+// Three clients read a date of a client that has died, and two of them act on it.
 func TestThreeClientsRefuteADateThatIsReadTwice(t *testing.T) {
 	t.Parallel()
 	if !alltests.Wanted() {
@@ -120,8 +121,8 @@ func TestThreeClientsRefuteADateThatIsReadTwice(t *testing.T) {
 	}
 }
 
-// Not to look twice at a state, and to take what only one client learns before
-// everything else, loses no verdict and no end.
+// Skipping known states, and taking steps first in which only one client learns
+// something, loses no verdict and no end.
 func TestPrunedAndPlainSearchAgree(t *testing.T) {
 	t.Parallel()
 	kinds := []string{"none", "pause", "kill", "restart-lost", "server-jump", "partition", "drop-reply"}
@@ -151,12 +152,12 @@ func TestPrunedAndPlainSearchAgree(t *testing.T) {
 	}
 }
 
-// With two acquisitions each a client may use a connection that a restart has
-// broken, or find out before it does.
-func TestAConnectionThatIsBrokenIsFoundOutAtAnyTime(t *testing.T) {
+// With two acquires a client may use a connection that a restart has broken, or notice
+// that before.
+func TestABrokenConnectionIsNoticedAtAnyTime(t *testing.T) {
 	t.Parallel()
 	if !alltests.Wanted() {
-		return // ten seconds; in full it runs
+		return // it takes ten seconds
 	}
 	s := scope("redis-setnx", "restart-lost", 2, 1)
 	s.Acquires = Exactly(2)
@@ -172,9 +173,9 @@ func TestAConnectionThatIsBrokenIsFoundOutAtAnyTime(t *testing.T) {
 	}
 }
 
-// The plainest search of all goes down every path and tells no two states
-// apart. It finds what the other finds.
-func TestEveryPathEndsWhereTheSearchSays(t *testing.T) {
+// The plainest search goes down every path and compares no states. It finds the same as
+// the other.
+func TestTheSearchFindsTheEndOfEveryPath(t *testing.T) {
 	t.Parallel()
 	s := scope("redis-set-get-del", "none", 2, 1)
 	b := exhaust(t, s)
@@ -199,7 +200,7 @@ func TestEveryPathEndsWhereTheSearchSays(t *testing.T) {
 		}
 		for step := range c.steps {
 			down(append(path, step))
-			if paths > 30_000/(1+29*short()) || t.Failed() {
+			if paths > 30_000/(1+29*shortFactor()) || t.Failed() {
 				return
 			}
 		}
@@ -207,17 +208,17 @@ func TestEveryPathEndsWhereTheSearchSays(t *testing.T) {
 	down(nil)
 	for state := range ends {
 		if !b.ends[state] {
-			t.Errorf("one of %d paths ends where the search does not", paths)
+			t.Errorf("one of %d paths has an end that the search does not know", paths)
 		}
 	}
 }
 
-// One scope gives the same numbers and the same schedules, whatever runs side by side.
+// One scope gives the same numbers and the same schedules, with any number of jobs.
 func TestASearchRepeats(t *testing.T) {
 	t.Parallel()
-	for _, fault := range []string{"none", "pause", "restart-lost", "delay"}[:4-3*short()] {
+	for _, fault := range []string{"none", "pause", "restart-lost", "delay"}[:4-3*shortFactor()] {
 		var first *Exhausted
-		for _, jobs := range []int{1, 2, 1, 3}[:4-2*short()] {
+		for _, jobs := range []int{1, 2, 1, 3}[:4-2*shortFactor()] {
 			s := scope("redis-set-get-del", fault, 2, 1)
 			s.Jobs = jobs
 			b := exhaust(t, s)
@@ -237,8 +238,8 @@ func TestASearchRepeats(t *testing.T) {
 	}
 }
 
-// What a search found replays from its file alone, to the same bytes.
-func TestWhatASearchFoundReplays(t *testing.T) {
+// A schedule that a search found replays from its file, to the same bytes.
+func TestFoundSchedulesReplay(t *testing.T) {
 	t.Parallel()
 	if !alltests.Wanted() {
 		t.Skip(manyCoroutines)
@@ -277,11 +278,11 @@ func TestWhatASearchFoundReplays(t *testing.T) {
 	}
 }
 
-// manyCoroutines says why searches under a fault are left out of short tests.
+// manyCoroutines is why short tests leave out searches under a fault.
 const manyCoroutines = "the race detector takes gigabytes for the coroutines of a search"
 
-// short is 1 with -short.
-func short() int {
+// shortFactor returns 0 if all tests are wanted, else 1.
+func shortFactor() int {
 	if !alltests.Wanted() {
 		return 1
 	}
@@ -320,8 +321,8 @@ func BenchmarkExhaustive(b *testing.B) {
 	}
 }
 
-// What multiplies states without need shows here: each search has to come to its end
-// within so many schedules.
+// A change that multiplies states shows here: each search must be complete within so
+// many schedules.
 func TestSearchesStaySmall(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -330,7 +331,7 @@ func TestSearchesStaySmall(t *testing.T) {
 		most        int
 	}{
 		{"redis-set-lua", "pause", 3, 60_000},
-		{"redis-setnx-expire", "delay", 3, 220_000}, // which reads a clock, and writes no date
+		{"redis-setnx-expire", "delay", 3, 220_000}, // it reads a clock, and writes no date
 		{"redis-setnx-getset", "delay", 2, 40_000},
 		{"redis-setnx-getset", "restart", 2, 20_000},
 		{"redis-setnx-getset", "kill-connection", 3, 250_000},

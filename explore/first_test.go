@@ -17,20 +17,20 @@ import (
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
-// known is a property that a lock is known to violate under a fault.
-type known struct {
+// knownFlaw is a property that a lock is known to violate under a fault.
+type knownFlaw struct {
 	lock, fault string
 	property    checker.Property
-	use         *catalogue.Lock // instead of the one called lock
+	use         *catalogue.Lock // replaces the lock called lock
 }
 
-// outlasted is what order alone makes fischer violate.
-func outlasted(checks int) known {
-	return known{fmt.Sprintf("fischer-%d", checks), "none", checker.Exclusion, newFischer(checks)}
+// outlasted is a violation of fischer by order alone.
+func outlasted(checks int) knownFlaw {
+	return knownFlaw{fmt.Sprintf("fischer-%d", checks), "none", checker.Exclusion, newFischer(checks)}
 }
 
-// knownBad are the flaws of the catalogue's locks that runs are measured by.
-var knownBad = []known{
+// knownBad are the flaws of the catalogue's locks by which strategies are measured.
+var knownBad = []knownFlaw{
 	{"redis-setnx", "kill", checker.Liveness, nil},
 	{"redis-setnx", "restart-lost", checker.Exclusion, nil},
 	{"redis-setnx-expire", "kill", checker.Liveness, nil},
@@ -44,8 +44,8 @@ var knownBad = []known{
 	{"redis-set-lua", "delay", checker.Handover, nil},
 }
 
-// settings are what the command takes when nothing else is asked for.
-func (k known) settings(strategy string, seed uint64) *Settings {
+// settings returns the default settings of the command.
+func (k knownFlaw) settings(strategy string, seed uint64) *Settings {
 	s := &Settings{
 		Lock: k.lock, Use: k.use, On: "sim", Lease: 10 * time.Second, Clients: AnyClients, Acquires: AnyAcquires, Count: AnyCount,
 		Strategy: strategy, Seed: seed,
@@ -56,7 +56,7 @@ func (k known) settings(strategy string, seed uint64) *Settings {
 	return s
 }
 
-// first is how many runs it takes to violate the property; 0: more than most.
+// first returns the number of runs until the property is violated; 0: more than most.
 func first(tb testing.TB, s *Settings, property checker.Property, most int, buffer *harness.Buffer) int {
 	tb.Helper()
 	for i := range most {
@@ -75,10 +75,10 @@ func first(tb testing.TB, s *Settings, property checker.Property, most int, buff
 	return 0
 }
 
-// BenchmarkFirstViolation prints the table of docs/pct.md: how many runs it
-// takes to violate what is known to be violated, from 200 seeds that are far apart.
+// BenchmarkFirstViolation prints the table of docs/pct.md: the number of runs until a
+// known violation, from 200 seeds that are far apart.
 func BenchmarkFirstViolation(b *testing.B) {
-	for range b.N { // one: it takes minutes
+	for range b.N { // once: it takes minutes
 		fmt.Printf("\n| lock | fault | violates |%[1]s\n|---|---|---|%[2]s\n",
 			" random: mean | median | 90 % | worst | pct: mean | median | 90 % | worst |", strings.Repeat("---:|", 8))
 		for _, k := range append(knownBad, outlasted(1), outlasted(2), outlasted(3)) {
@@ -96,9 +96,9 @@ func BenchmarkFirstViolation(b *testing.B) {
 	}
 }
 
-// figures are how many runs it takes from each of 200 seeds, the least first.
-func (k known) figures(b *testing.B, strategy string) []int {
-	const most = 100_000 // and no more
+// figures returns the number of runs from each of 200 seeds, the least first.
+func (k knownFlaw) figures(b *testing.B, strategy string) []int {
+	const most = 100_000 // limit
 	runs := make([]int, 200)
 	jobs := runtime.GOMAXPROCS(0)
 	var group sync.WaitGroup

@@ -9,19 +9,19 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// fischer is Fischer's algorithm without its wait: it reads the key until
-// nobody is in it, writes itself, and enters if it still reads itself, checks
-// times over. That wait would outlast every write that is still under way.
-// Here one such write that takes longer than another client's write and all of
-// its checks lets both in: the lock is wrong by order alone, and the more it
-// checks, the more messages have to come before that single one.
+// fischer is Fischer's algorithm without its wait. It reads the key until that is
+// empty, writes its own name, and enters if it still reads that name, checks times
+// over. The wait would outlast every write on its way. Here a single write that takes
+// longer than another client's write and all its checks lets both in: the lock is wrong
+// by order alone. The more it checks, the more messages must come before that single
+// one.
 type fischer struct {
 	host   locks.Host
 	port   redis.Port
 	checks int
 }
 
-// newFischer is a lock for Settings.Use.
+// newFischer returns a lock for Settings.Use.
 func newFischer(checks int) *catalogue.Lock {
 	return &catalogue.Lock{
 		ID: "fischer", Steps: catalogue.Requests{Acquire: 2 + checks, Release: 1}, Lease: catalogue.LeaseNone,

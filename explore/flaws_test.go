@@ -12,8 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
-// Whoever takes a lock that is wrong for a sound one is told by random runs,
-// from any seed; and of the sound one they say nothing of the kind.
+// Random runs find each flaw from any seed, and never find it in the sound counterpart.
 func TestFlawsAreConvictedWithoutTheirScripts(t *testing.T) {
 	t.Parallel()
 	const limit = 20_000
@@ -26,7 +25,7 @@ func TestFlawsAreConvictedWithoutTheirScripts(t *testing.T) {
 	for i := range catalogue.Exposures {
 		x := &catalogue.Exposures[i]
 		if !alltests.Wanted() && !*update && x.Lock != "redis-watchdog-blind" && x.Lock != "zk-children" {
-			continue // the race detector has to see the search, not the flaws
+			continue // the race detector must see the search, not the flaws
 		}
 		t.Run(fmt.Sprintf("%s violates %s under %s", x.Lock, x.Shows, x.Under()), func(t *testing.T) {
 			c := convict(t, x, seeds, limit)
@@ -38,7 +37,7 @@ func TestFlawsAreConvictedWithoutTheirScripts(t *testing.T) {
 			if c.Sound == "" {
 				return
 			}
-			// For three times as long as it took at worst.
+			// For three times as many runs as it took at worst.
 			buffer := newBuffer(sim.Simulator)
 			defer buffer.Close()
 			look := min(3*c.Worst(), limit)

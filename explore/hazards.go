@@ -39,11 +39,11 @@ func (r *Result) Reach(p Pair) int {
 	return h[slices.Index(checker.Properties[:], p.Property)]
 }
 
-// Untested returns the pairs of a kind of fault that was drawn and a property
-// that held, which no run could have broken: that it held proves nothing.
+// Untested returns the pairs of a drawn kind of fault and a valid property that no run
+// could have broken: its validity proves nothing.
 func (r *Result) Untested() []Pair { return r.pairs(false) }
 
-// Tested returns the others of these pairs.
+// Tested returns the other pairs of a drawn kind and a valid property.
 func (r *Result) Tested() []Pair { return r.pairs(true) }
 
 func (r *Result) pairs(tested bool) (list []Pair) {

@@ -14,12 +14,12 @@ import (
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
-// No run breaks a property under a fault without its hazard, and under every fault the
-// runs of a sound lock reach the hazards of what it promises. A property that a lock
-// breaks without a fault needs none.
-func TestWhatBreaksReachedItsHazard(t *testing.T) {
+// No run breaks a property under a fault without its hazard. Under every fault the runs
+// of a sound lock reach the hazards of its promises. A property that a lock breaks
+// without a fault needs no hazard.
+func TestEveryViolationReachedItsHazard(t *testing.T) {
 	t.Parallel()
-	runs, sound := 30, 400 // where nothing ends a lease, as under hang, it takes many
+	runs, sound := 30, 400 // under hang and others nothing ends a lease, so it takes many runs
 	if n, err := strconv.Atoi(os.Getenv("LOCKCHECK_HAZARD_RUNS")); err == nil {
 		runs = n
 	}

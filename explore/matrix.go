@@ -16,24 +16,23 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// Cell is one lock in one column of the table: a batch of runs, and what is
-// expected of it.
+// Cell is one lock in one column of the table: a batch of runs with an expectation.
 type Cell struct {
-	Settings        // Runs is the most that are done
-	Fault    string // or catalogue.NoFault, or the name of a workload, in whose runs there is no fault
+	Settings        // Runs is the upper limit
+	Fault    string // or catalogue.NoFault, or a workload, whose runs have no fault
 	Expect   catalogue.Expectation
-	// Least is how many runs are done even if all that has to be found has been:
-	// what must hold is held to as many runs as in a cell where nothing breaks.
+	// Least is the minimum number of runs, even if all codes are found earlier: the
+	// properties that must hold are tested as often as in a cell without expected
+	// violations.
 	Least int
 }
 
-// A cell of a flawed variant of which nothing is known but what is known of the
-// lock that it is like gets this share of the runs: there it was looked for.
+// leastShare: a flawed variant whose expectation is that of the sound lock gets this
+// share of the runs, because the sound lock was tested fully.
 const leastShare = 4
 
-// NewCell is a lock under a fault, with the settings that all cells share. A
-// lock that is not in the catalogue is held to what is expected of the one
-// called like.
+// NewCell returns a lock under a fault, with the settings that all cells share. A lock
+// outside the catalogue must satisfy the expectation of the lock called like.
 func NewCell(shared Settings, lock catalogue.Lock, like, fault string, calibration *catalogue.Calibration) (*Cell, error) {
 	c := &Cell{Settings: shared, Fault: fault}
 	c.Lock = lock.ID
@@ -61,16 +60,16 @@ func NewCell(shared Settings, lock catalogue.Lock, like, fault string, calibrati
 	return c, nil
 }
 
-// Inherited tells whether what is expected is what is known of another lock.
+// Inherited reports whether the expectation is that of another lock.
 func (c *Cell) Inherited() bool {
 	lock, ok := catalogue.FindLock(c.Lock)
 	return ok && lock.Like == c.Expect.Of
 }
 
-// Shown tells whether everything that has to be found was.
+// Shown reports whether the runs show all codes that they must show.
 func (c *Cell) Shown(r *Result) bool { return len(c.missing(r)) == 0 }
 
-// missing are the codes that have to be found and were not.
+// missing returns the codes that the runs must show and do not.
 func (c *Cell) missing(r *Result) (list []catalogue.Code) {
 	for _, code := range c.Expect.Must {
 		if !r.Found(code) {
@@ -80,8 +79,8 @@ func (c *Cell) missing(r *Result) (list []catalogue.Code) {
 	return list
 }
 
-// Found tells whether the runs show what code stands for. Where no grant says
-// how long it lasts, an overlap is one of holds alone.
+// Found reports whether the runs show a code. Without reported leases, exclusion alone
+// counts for an overlap.
 func (r *Result) Found(code catalogue.Code) bool {
 	for _, p := range code.Properties() {
 		out := r.Outcome(p)
@@ -92,7 +91,7 @@ func (r *Result) Found(code catalogue.Code) bool {
 	return code != catalogue.Safe
 }
 
-// Only is r without anything but the violations that run was the first to show.
+// Only returns r with only the violations that run was the first to show.
 func (r *Result) Only(run int) *Result {
 	o := NewResult()
 	o.Runs = r.Runs
@@ -104,32 +103,31 @@ func (r *Result) Only(run int) *Result {
 	return o
 }
 
-// Standing is what came of a cell.
+// Standing is the result of a cell.
 type Standing uint8
 
-// The standings.
 const (
 	AsExpected Standing = iota + 1
-	Unexpected          // something was found that is not expected
-	Missing             // something was not found that is expected
-	Unproven            // it proves nothing
-	NotShown            // as Missing, where there was too little time to be sure
+	Unexpected          // an unexpected violation was found
+	Missing             // an expected violation was not found
+	Unproven            // the runs prove nothing
+	NotShown            // as Missing, but the time was limited
 )
 
 func (s Standing) String() string {
 	return [...]string{"?", "as-expected", "unexpected", "missing", "unproven", "not-shown"}[s]
 }
 
-// Judgement is how a cell's runs compare with what is expected of them.
+// Judgement compares a cell's runs with its expectation.
 type Judgement struct {
 	Standing   Standing
 	Unexpected []checker.Property
 	Missing    []catalogue.Code
-	Reason     string // of all but AsExpected
-	Cut        bool   // it is unproven because it was interrupted
+	Reason     string // empty for AsExpected
+	Cut        bool   // unproven because it was interrupted
 }
 
-// Judge compares. whole says whether all runs were done that the cell asks for.
+// Judge compares. whole: the cell has all its runs.
 func (c *Cell) Judge(r *Result, whole bool) Judgement {
 	var j Judgement
 	var unknown []string
@@ -172,21 +170,20 @@ func names[T ~string](list []T) string {
 	return strings.Join(words, ", ")
 }
 
-// portion is how many runs are handed out at a time. A cell is looked at, and
-// may end, after each portion: so how many runs it has does not depend on how
-// many are done side by side.
+// portion is how many runs are handed out at a time. A cell may end after each portion,
+// so its number of runs does not depend on the number of jobs.
 const portion = 25
 
-// Far is how far a matrix is.
+// Far is the progress of a matrix.
 type Far struct {
 	Cells, CellsDone int
 	Runs             int // done
-	Left             int // about
+	Left             int // an estimate
 }
 
-// Matrix does the runs of all cells in virtual time, and returns their results
-// in the order of the cells. It ends early, with what it has, when ctx does;
-// whole says of each cell whether it has all its runs. progress may be nil.
+// Matrix executes the runs of all cells in virtual time, and returns their results in
+// the order of the cells. It ends early, with partial results, when ctx ends; whole
+// reports of each cell whether it has all its runs. progress may be nil.
 func Matrix(ctx context.Context, sim env.Simulator, cells []*Cell, jobs int, progress func(Far)) (results []*Result, whole []bool, err error) {
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
@@ -215,18 +212,18 @@ type matrix struct {
 	progress func(Far)
 }
 
-// track is how far one cell is.
+// track is the progress of one cell.
 type track struct {
 	cell    *Cell
 	total   *Result         // of all runs before merged
-	taken   int             // the first run that nobody has taken
+	taken   int             // the first run that no worker has taken
 	merged  int             // the first run that is not in total
-	waiting map[int]*Result // portions behind merged, by their first run
+	waiting map[int]*Result // portions after merged, by their first run
 	done    bool
 }
 
-// sure are the runs that will be done whatever they show.
-func (t *track) sure() int { return min(t.cell.Least, t.cell.Runs) }
+// required returns how many runs the cell needs, whatever they show.
+func (t *track) required() int { return min(t.cell.Least, t.cell.Runs) }
 
 func (m *matrix) work(ctx context.Context, buffer *buffer) {
 	defer buffer.Close()
@@ -244,15 +241,14 @@ func (m *matrix) work(ctx context.Context, buffer *buffer) {
 	}
 }
 
-// take is the next portion: of a cell that needs it in any case, or else of one
-// that may.
+// take returns the next portion: of a cell's required runs first, then of its others.
 func (m *matrix) take(ctx context.Context) (t *track, from, to int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if ctx.Err() != nil || m.err != nil {
 		return nil, 0, 0
 	}
-	for _, limit := range []func(*track) int{(*track).sure, func(t *track) int { return t.cell.Runs }} {
+	for _, limit := range []func(*track) int{(*track).required, func(t *track) int { return t.cell.Runs }} {
 		for _, t := range m.tracks {
 			if most := limit(t); !t.done && t.taken < most {
 				from = t.taken
@@ -264,8 +260,8 @@ func (m *matrix) take(ctx context.Context) (t *track, from, to int) {
 	return nil, 0, 0
 }
 
-// give takes in a portion. Portions count in their order, those behind the end
-// of their cell not at all, and none behind one that was cut short.
+// give merges a portion. Portions count in their order. Those after the end of their
+// cell do not count, nor those after one that was cut short.
 func (m *matrix) give(t *track, from int, part *Result, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -291,7 +287,7 @@ func (m *matrix) far() Far {
 		if t.done {
 			f.CellsDone++
 		} else {
-			f.Left += max(0, t.sure()-t.merged)
+			f.Left += max(0, t.required()-t.merged)
 		}
 	}
 	return f

@@ -12,7 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
-// defaults are the settings of the matrix.
+// defaults returns the settings of the matrix.
 func defaults(lease time.Duration, runs int) Settings {
 	return Settings{On: "sim", Lease: lease, Seed: 1, Runs: runs, Clients: AnyClients, Acquires: AnyAcquires, Count: AnyCount}
 }
@@ -26,8 +26,7 @@ func calibrated(t *testing.T) *catalogue.Calibration {
 	return &c
 }
 
-// cellsOf are all cells of some locks; each lock is held to what is expected
-// of like.
+// cellsOf returns all cells of some locks, with the expectation of like.
 func cellsOf(t *testing.T, shared Settings, lock catalogue.Lock, like string) (cells []*Cell) {
 	t.Helper()
 	for _, fault := range lock.Columns() {
@@ -40,7 +39,7 @@ func cellsOf(t *testing.T, shared Settings, lock catalogue.Lock, like string) (c
 	return cells
 }
 
-func TestACellIsJudged(t *testing.T) {
+func TestJudgementOfCells(t *testing.T) {
 	expect := func(codes ...catalogue.Code) catalogue.Expectation {
 		return catalogue.Expectation{Must: codes, May: []checker.Property{checker.Exclusion, checker.LeaseExclusion, checker.Resource, checker.Handover}}
 	}
@@ -69,7 +68,7 @@ func TestACellIsJudged(t *testing.T) {
 		want     Standing
 	}{
 		{"it holds", nil, violated(), 5, 1, false, false, AsExpected},
-		{"something that may be is found", nil, violated(checker.Handover), 5, 1, false, false, AsExpected},
+		{"a permitted violation is found", nil, violated(checker.Handover), 5, 1, false, false, AsExpected},
 		{"something else is found", nil, violated(checker.Ownership), 5, 1, false, false, Unexpected},
 		{"all is found", []catalogue.Code{"U"}, violated(checker.Exclusion, checker.LeaseExclusion), 5, 1, false, false, AsExpected},
 		{"half of a code is not the code", []catalogue.Code{"U"}, violated(checker.Exclusion), 5, 1, false, false, Missing},
@@ -78,10 +77,10 @@ func TestACellIsJudged(t *testing.T) {
 		{"something else instead", []catalogue.Code{"U"}, violated(checker.Liveness), 5, 1, false, false, Unexpected},
 		{"nothing is found", []catalogue.Code{"U"}, violated(), 5, 1, false, false, Missing},
 		{"nothing is found, in too little time", []catalogue.Code{"U"}, violated(), 5, 1, false, true, NotShown},
-		{"the fault touched nobody", nil, violated(), 5, 0, false, false, Unproven},
-		{"nor could it be found then", []catalogue.Code{"U"}, violated(), 5, 0, false, false, Unproven},
-		{"nobody got the lock", nil, violated(), 0, 1, false, false, Unproven},
-		{"a verdict is open", nil, with(violated(), checker.Ownership, checker.Unknown), 5, 1, false, false, Unproven},
+		{"the fault had no effect", nil, violated(), 5, 0, false, false, Unproven},
+		{"the fault had no effect, and a code is missing", []catalogue.Code{"U"}, violated(), 5, 0, false, false, Unproven},
+		{"no client got the lock", nil, violated(), 0, 1, false, false, Unproven},
+		{"a verdict is unknown", nil, with(violated(), checker.Ownership, checker.Unknown), 5, 1, false, false, Unproven},
 		{"interrupted", nil, violated(), 5, 1, true, false, Unproven},
 		{"interrupted, but found", nil, violated(checker.Answers), 5, 1, true, false, Unexpected},
 	} {
@@ -107,8 +106,8 @@ func TestACellIsJudged(t *testing.T) {
 	}
 }
 
-// With any number of jobs a matrix has the same runs in every cell, and finds
-// the same in them.
+// With any number of jobs a matrix has the same runs in every cell, with the same
+// results.
 func TestJobsDoNotChangeTheMatrix(t *testing.T) {
 	lock, _ := catalogue.FindLock("redis-set-lua")
 	var first []*Result
@@ -123,13 +122,13 @@ func TestJobsDoNotChangeTheMatrix(t *testing.T) {
 		if first == nil {
 			first = results
 		} else if !reflect.DeepEqual(results, first) {
-			t.Errorf("%d jobs find something else than one", jobs)
+			t.Errorf("%d jobs have another result than one", jobs)
 		}
 	}
 }
 
-// A cell has all its runs, because something has to hold in each; one in which
-// something must break goes on until all that has to be found was.
+// A cell without expected violations has all its runs. One with expected violations
+// goes on until it has shown them all.
 func TestWhenACellEnds(t *testing.T) {
 	for _, tt := range []struct {
 		fault       string
@@ -137,7 +136,7 @@ func TestWhenACellEnds(t *testing.T) {
 		least, most int
 	}{
 		{"partition", 200, 200, 200},
-		{"pause", 200, 200, 200},    // no two hold within their leases
+		{"pause", 200, 200, 200},    // it must hold in every run
 		{"restart-lost", 1, 2, 400}, // its budget does not depend on --runs
 	} {
 		lock, _ := catalogue.FindLock("redis-set-lua")
@@ -155,7 +154,7 @@ func TestWhenACellEnds(t *testing.T) {
 	}
 }
 
-// A matrix that is interrupted returns what it has, and says what is not whole.
+// An interrupted matrix returns partial results, and reports which cells are whole.
 func TestAnInterruptedMatrix(t *testing.T) {
 	lock, _ := catalogue.FindLock("redis-set-lua")
 	ctx, cancel := context.WithCancel(t.Context())

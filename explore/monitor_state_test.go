@@ -23,9 +23,9 @@ type prefix struct {
 	monitor *checker.Monitor
 }
 
-// From equal states equal futures bring equal verdicts: where two runs of one
-// lock come to the same state, what followed in the one is put behind what
-// came before in the other, and Judge has to say of it what it says of the one.
+// Equal states have equal futures. Where two runs of one lock reach the same state, the
+// rest of one run is appended to the start of the other. Judge must give it the
+// verdicts of the one run.
 func TestEqualStatesHaveEqualFutures(t *testing.T) {
 	t.Parallel()
 	runs := 160 // of each of 30 batches
@@ -33,7 +33,7 @@ func TestEqualStatesHaveEqualFutures(t *testing.T) {
 		runs = 20
 	}
 	pairs, later := 0, map[checker.Property]int{} // violated after the two runs met
-	monitored(func(name string, s *Settings) {
+	eachMonitored(func(name string, s *Settings) {
 		s.Lease, s.Clients, s.Acquires = time.Second, Exactly(2), Range{1, 3}
 		s.Shape = workloads.Shape{Hold: s.Lease, Latency: 102 * time.Microsecond}
 		for _, kinds := range [][]string{{"pause"}, {"pause", "kill"}, {"drop-reply", "delay", "partition"}, {"server-jump", "restart-lost"}} {
@@ -45,12 +45,12 @@ func TestEqualStatesHaveEqualFutures(t *testing.T) {
 			met := map[string][]prefix{}
 			for i := range runs / 4 {
 				plan := s.Plan(i)
-				plan.Scripts = evenly(plan)
+				plan.Scripts = evenScripts(plan)
 				h, err := harness.Repeat(sim.Simulator, plan)
 				if err != nil {
 					t.Fatal(err)
 				}
-				h.Header.Faults = kinds // what may strike is the same in all
+				h.Header.Faults = kinds // the same faults may strike in all
 				verdicts := checker.Judge(h)
 				m := new(checker.Monitor)
 				m.Reset(h.Header)
@@ -86,7 +86,7 @@ func TestEqualStatesHaveEqualFutures(t *testing.T) {
 	})
 	t.Logf("%d pairs, violated later: %v", pairs, later)
 	if pairs < runs {
-		t.Error("too few runs met")
+		t.Error("too few pairs of runs met")
 	}
 	for _, p := range checker.Monitored {
 		if later[p] == 0 && alltests.Wanted() {
@@ -95,9 +95,9 @@ func TestEqualStatesHaveEqualFutures(t *testing.T) {
 	}
 }
 
-// evenly is what clients do who hold for as long each time: with little to
-// draw, runs meet often.
-func evenly(plan *harness.Plan) []workloads.Script {
+// evenScripts returns scripts whose clients hold for the same time in each section: with few
+// choices, runs meet often.
+func evenScripts(plan *harness.Plan) []workloads.Script {
 	var list []workloads.Script
 	for i, name := range plan.Clients {
 		script := workloads.Script{Client: name}
@@ -122,8 +122,8 @@ func after(h *history.History, n int) *checker.Monitor {
 	return m
 }
 
-// outside appends what a search knows of its clients beside their monitor:
-// which operation is open, and who is dead.
+// outside appends what a search knows about its clients beside their monitor: the open
+// operations and the dead clients.
 func outside(h *history.History, n int, b []byte) []byte {
 	open := map[string]string{}
 	for i := range n {
@@ -140,8 +140,8 @@ func outside(h *history.History, n int, b []byte) []byte {
 	return fmt.Append(b, open)
 }
 
-// splice is a followed by what followed b, in the names of a; nil if something
-// there refers to what a does not have.
+// splice returns a followed by the rest of b, with the names of a; nil if the rest
+// refers to something that a lacks.
 func splice(a, b prefix) *history.History {
 	s := splicer{
 		a: a, b: b,
@@ -168,7 +168,7 @@ type splicer struct {
 	valueA, valueB int64
 }
 
-// afresh is added to numbers, so that they are in neither run.
+// afresh is added to numbers so that neither run has them.
 const afresh = 1000
 
 func (s *splicer) rename(e *history.Entry) bool {
@@ -179,7 +179,7 @@ func (s *splicer) rename(e *history.Entry) bool {
 	}
 	if e.Token != 0 {
 		if e.Token += s.tokenA - s.tokenB; int64(e.Token) <= 0 {
-			return false // the counter had begun anew, and no token is that small
+			return false // the counter had restarted, and no token is that small
 		}
 	}
 	e.Value.V += s.valueA - s.valueB
@@ -190,7 +190,7 @@ func (s *splicer) rename(e *history.Entry) bool {
 	return s.call(&e.By) && s.call(&e.Op) && s.grant(e)
 }
 
-// process is the one that goes on in a, if one goes on in b.
+// process returns the process in a that corresponds to one in b.
 func (s *splicer) process(e *history.Entry) int {
 	n := e.Process.N
 	if _, ok := s.procs[n]; !ok {
@@ -202,7 +202,7 @@ func (s *splicer) process(e *history.Entry) int {
 	return s.procs[n]
 }
 
-// current is the process of a client that has not retired, or 0.
+// current returns the process of a client that has not retired; 0: none.
 func current(p prefix, client string) (n int) {
 	for i := range p.n {
 		if e := &p.run.Entries[i]; e.Process.Client() && e.Client == client {
@@ -228,7 +228,7 @@ func (s *splicer) call(index *history.Opt) bool {
 	return true
 }
 
-// same is the index of the invoke in a that has the name of one in b, or 0.
+// same returns the invoke in a with the name of an invoke in b, by index; 0: none.
 func (s *splicer) same(index int) int {
 	name := s.b.monitor.AppendCall(nil, index, s.b.run.Entries[s.b.n-1].Time)
 	for i := range s.a.n {
@@ -240,8 +240,7 @@ func (s *splicer) same(index int) int {
 	return 0
 }
 
-// grant renames the grant of a line: in a it is what an acquire of the same
-// name got.
+// grant renames the grant of a line to that of the acquire in a with the same name.
 func (s *splicer) grant(e *history.Entry) bool {
 	if e.Grant == 0 {
 		return true
@@ -256,7 +255,7 @@ func (s *splicer) grant(e *history.Entry) bool {
 	return e.Grant != 0
 }
 
-// acquireOf is the index of the invoke of the acquire that got a grant, or 0.
+// acquireOf returns the index of the acquire that got a grant; 0: none.
 func acquireOf(p prefix, grant int) int {
 	invokes := map[string]int{}
 	for i := range p.n {
@@ -273,7 +272,7 @@ func acquireOf(p prefix, grant int) int {
 	return 0
 }
 
-// grantOf is what the acquire got whose invoke has that index, or 0.
+// grantOf returns the grant of the acquire with that index; 0: none.
 func grantOf(p prefix, index int) int {
 	if index == 0 {
 		return 0

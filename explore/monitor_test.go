@@ -16,8 +16,8 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// monitored are the batches that a monitor is tried on.
-func monitored(each func(name string, s *Settings)) {
+// eachMonitored calls each with the batches of the monitor's tests.
+func eachMonitored(each func(name string, s *Settings)) {
 	for _, lock := range []string{"redis-setnx", "redis-setnx-expire", "redis-set-del", "redis-set-get-del", "redis-set-lua"} {
 		for _, o := range []struct {
 			name    string
@@ -37,7 +37,7 @@ func monitored(each func(name string, s *Settings)) {
 			})
 		}
 	}
-	each("redis-setnx-getset, whose releases say yes and do nothing", &Settings{
+	each("redis-setnx-getset, whose releases return ok and do nothing", &Settings{
 		Lock: "redis-setnx-getset", On: "sim", Lease: 10 * time.Second, Seed: 1,
 		Clients: Range{2, 3}, Acquires: Range{1, 4}, Count: Range{1, 2}, Kinds: faults.All(),
 	})
@@ -58,7 +58,7 @@ func monitored(each func(name string, s *Settings)) {
 	}
 }
 
-// agree feeds m with h, compares it with Judge, and returns what is violated.
+// agree feeds m with h, compares it with Judge, and returns the violated properties.
 func agree(t *testing.T, m *checker.Monitor, h *history.History, name string) []checker.Property {
 	t.Helper()
 	m.Reset(h.Header)
@@ -71,7 +71,7 @@ func agree(t *testing.T, m *checker.Monitor, h *history.History, name string) []
 	}
 	for _, v := range checker.Judge(h)[:len(checker.Monitored)] {
 		if m.Violated().Has(v.Property) != (v.Outcome == checker.Violated) {
-			t.Errorf("%s: %s is %s, and the monitor says %v", name, v.Property, v.Outcome, m.Violated().List())
+			t.Errorf("%s: %s is %s, and the monitor's are %v", name, v.Property, v.Outcome, m.Violated().List())
 		}
 	}
 	if !slices.ContainsFunc(h.Entries, func(e history.Entry) bool { return e.F == history.Exit }) {
@@ -81,13 +81,13 @@ func agree(t *testing.T, m *checker.Monitor, h *history.History, name string) []
 			sure.Add(&h.Entries[i])
 		}
 		if sure.Violated() != m.Violated() {
-			t.Errorf("%s: %v, and where nobody may end %v", name, m.Violated().List(), sure.Violated().List())
+			t.Errorf("%s: %v, and %v if clients cannot exit", name, m.Violated().List(), sure.Violated().List())
 		}
 	}
 	return m.Violated().List()
 }
 
-// A monitor says at the end of a run what Judge says of its history.
+// At the end of a run the monitor agrees with Judge.
 func TestTheMonitorAgreesWithTheJudge(t *testing.T) {
 	t.Parallel()
 	runs := 500 // of each of 30 batches
@@ -98,7 +98,7 @@ func TestTheMonitorAgreesWithTheJudge(t *testing.T) {
 	buffer := harness.NewBuffer(sim.Simulator)
 	defer buffer.Close()
 	var m checker.Monitor
-	monitored(func(name string, s *Settings) {
+	eachMonitored(func(name string, s *Settings) {
 		for i := range runs {
 			plan := s.Plan(i)
 			h, err := buffer.Simulate(plan, plan.Decide(false), nil)
@@ -118,7 +118,7 @@ func TestTheMonitorAgreesWithTheJudge(t *testing.T) {
 	}
 }
 
-// So it does of the scripted cases, with fault, without, and remedied.
+// The monitor agrees on the scripted cases, with the fault, without it, and remedied.
 func TestTheMonitorAgreesOnCases(t *testing.T) {
 	t.Parallel()
 	var m checker.Monitor
@@ -130,7 +130,7 @@ func TestTheMonitorAgreesOnCases(t *testing.T) {
 					continue
 				}
 				if lock, _ := catalogue.FindLock(plan.Lock); SearchableLock(&lock) != nil {
-					continue // the monitor is for what is searched
+					continue // the monitor is for searchable locks only
 				}
 				h, err := harness.Repeat(sim.Simulator, plan)
 				if err != nil {
@@ -142,7 +142,7 @@ func TestTheMonitorAgreesOnCases(t *testing.T) {
 	}
 }
 
-// Clients that ask without a pause use up their budgets, and end by themselves.
+// Clients that ask without a pause use up their budgets, and exit.
 func TestTheMonitorAgreesOnClientsThatEnd(t *testing.T) {
 	t.Parallel()
 	runs := 100

@@ -14,31 +14,31 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// changed is a lock of the catalogue, written so that one thing in it can be
-// changed: redis-set-lua, or redis-setnx.
-type changed struct {
+// mutant is a lock of the catalogue in which one thing can be changed: redis-set-lua,
+// or redis-setnx.
+type mutant struct {
 	env     catalogue.Env
 	timeout time.Duration // of one request
-	value   string        // of the acquisition before this one
-	granted string        // of the last one that was granted
-	failed  bool          // the acquisition before came to nothing, or nobody knows
-	unsure  bool          // nobody knows
+	value   string        // of the acquire before this one
+	granted string        // of the last grant
+	failed  bool          // the acquire before failed, or is uncertain
+	unsure  bool          // the acquire before is uncertain
 	owed    func()        // a release that was put off
 	mutation
 }
 
-// mutation is what is changed. The zero value changes nothing.
+// mutation is a change of a lock. The zero value changes nothing.
 type mutation struct {
-	like    string                                                           // the lock; redis-set-lua
-	ttl     func(time.Duration) time.Duration                                // of the key; its holder believes in T
-	draw    func(*changed) string                                            // the value of an acquisition
-	set     func(l *changed, ctx context.Context, name string) (bool, error) // the key, if nobody has
-	release func(l *changed, ctx context.Context, name, value string) error
+	like    string                                                          // the lock; "": redis-set-lua
+	ttl     func(time.Duration) time.Duration                               // of the key; its holder assumes T
+	draw    func(*mutant) string                                            // the value of an acquire
+	set     func(l *mutant, ctx context.Context, name string) (bool, error) // the key, unless it exists
+	release func(l *mutant, ctx context.Context, name, value string) error
 
-	through func(redis.Transport) redis.Transport // what the unchanged lock sends goes through this; the fields above say nothing then
+	through func(redis.Transport) redis.Transport // all requests of the unchanged lock go through this; the other fields are ignored
 }
 
-// lock is the changed one.
+// lock returns the changed lock.
 func (m mutation) lock() (lock catalogue.Lock, like string) {
 	like = cmp.Or(m.like, "redis-set-lua")
 	lock, _ = catalogue.FindLock(like)
@@ -55,23 +55,23 @@ func (m mutation) lock() (lock catalogue.Lock, like string) {
 		return lock, like
 	}
 	if m.draw == nil {
-		m.draw = func(l *changed) string { return l.env.Host.Unique() }
+		m.draw = func(l *mutant) string { return l.env.Host.Unique() }
 	}
 	if m.set == nil {
-		m.set = (*changed).setNX
+		m.set = (*mutant).setNX
 	}
 	if m.release == nil {
-		m.release = (*changed).giveBack
+		m.release = (*mutant).giveBack
 	}
 	lock.New = func(e catalogue.Env) locks.Locker {
-		return &changed{env: e, timeout: e.Lease / 4, mutation: m}
+		return &mutant{env: e, timeout: e.Lease / 4, mutation: m}
 	}
 	return lock, like
 }
 
-func (l *changed) Close(context.Context) error { return nil }
+func (l *mutant) Close(context.Context) error { return nil }
 
-func (l *changed) Acquire(ctx context.Context, name string) (lease locks.Lease, err error) {
+func (l *mutant) Acquire(ctx context.Context, name string) (lease locks.Lease, err error) {
 	if l.owed != nil {
 		l.owed()
 		l.owed = nil
@@ -91,7 +91,7 @@ func (l *changed) Acquire(ctx context.Context, name string) (lease locks.Lease, 
 			if l.like != "" {
 				until = 0
 			}
-			return &changedLease{l, name, l.value, until}, nil
+			return &mutantLease{l, name, l.value, until}, nil
 		}
 		if l.env.Host.Backoff(ctx, l.env.Lease/100, 3*l.env.Lease/100) != nil {
 			return nil, locks.ErrNotAcquired
@@ -99,8 +99,8 @@ func (l *changed) Acquire(ctx context.Context, name string) (lease locks.Lease, 
 	}
 }
 
-// expiry of the key; 0: none.
-func (l *changed) expiry() time.Duration {
+// expiry returns the expiry of the key; 0: none.
+func (l *mutant) expiry() time.Duration {
 	switch {
 	case l.like != "":
 		return 0
@@ -110,45 +110,45 @@ func (l *changed) expiry() time.Duration {
 	return l.env.Lease
 }
 
-func (l *changed) setNX(ctx context.Context, name string) (bool, error) {
+func (l *mutant) setNX(ctx context.Context, name string) (bool, error) {
 	return l.env.Redis[0].SetIfAbsent(ctx, l.timeout, name, l.value, l.expiry())
 }
 
-func (l *changed) giveBack(ctx context.Context, name, value string) error {
+func (l *mutant) giveBack(ctx context.Context, name, value string) error {
 	if l.like != "" {
 		return l.del(ctx, l.timeout, name)
 	}
 	ok, err := l.env.Redis[0].CompareAndDelete(ctx, l.timeout, name, value)
-	return found(ok, err)
+	return released(ok, err)
 }
 
-func (l *changed) del(ctx context.Context, timeout time.Duration, name string) error {
+func (l *mutant) del(ctx context.Context, timeout time.Duration, name string) error {
 	ok, err := l.env.Redis[0].Del(ctx, timeout, name)
-	return found(ok, err)
+	return released(ok, err)
 }
 
-// found turns what a release met into its error.
-func found(ok bool, err error) error {
+// released returns the error of a release from its reply.
+func released(ok bool, err error) error {
 	if err == nil && !ok {
 		return locks.ErrNotHeld
 	}
 	return err
 }
 
-type changedLease struct {
-	lock        *changed
+type mutantLease struct {
+	lock        *mutant
 	name, value string
 	until       time.Duration
 }
 
-func (l *changedLease) Until() time.Duration { return l.until }
+func (l *mutantLease) Until() time.Duration { return l.until }
 
-func (l *changedLease) Release(ctx context.Context) error {
+func (l *mutantLease) Release(ctx context.Context) error {
 	return l.lock.release(l.lock, ctx, l.name, l.value)
 }
 
-// ungranted deletes only what it was told that it has set: what a node set without
-// being heard stays there.
+// ungranted deletes only keys whose grant was answered: a key stays on a node
+// that set it without an answer.
 type ungranted struct {
 	redis.Transport
 	granted map[string]bool // by value
@@ -165,25 +165,25 @@ func (u *ungranted) Do(ctx context.Context, timeout time.Duration, c redis.Comma
 	return r, err
 }
 
-// atOnce is a time-out that has passed when the request is on its way: nobody
-// waits for what comes of it.
+// atOnce is a timeout that has passed when the request is on its way: its result is
+// ignored.
 const atOnce = time.Nanosecond
 
-// Locks in which one thing is changed are convicted, in the cells that name it.
-// Where a change does no harm no cell says so.
-func TestMutantsAreConvicted(t *testing.T) {
+// A harmful change of a lock is found in the cells that name it, a harmless one in
+// none.
+func TestMutantsAreFound(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		lease time.Duration // 10 s
 		mutation
-		in []string // the cells that convict it, at least; none: it is as good as its parent
+		in []string // the cells that must find it; nil: it is harmless
 	}{
 		{name: "nothing is changed"},
 		{name: "nothing is changed, and T is no whole number of seconds", lease: 1900 * time.Millisecond},
 		{name: "nothing is changed in redis-setnx", mutation: mutation{like: "redis-setnx"}},
 		{
 			name: "the release does not look whose key it is",
-			mutation: mutation{release: func(l *changed, ctx context.Context, name, _ string) error {
+			mutation: mutation{release: func(l *mutant, ctx context.Context, name, _ string) error {
 				return l.del(ctx, l.timeout, name)
 			}},
 			in: []string{"pause", "restart-lost", "server-jump", "partition", "partition-oneway", "delay"},
@@ -194,9 +194,9 @@ func TestMutantsAreConvicted(t *testing.T) {
 			in:       []string{"pause"},
 		},
 		{
-			// A late release takes the lock from its own client.
+			// A late release takes the lock from the client's own next grant.
 			name: "an acquire that failed leaves the next with the value of the last grant",
-			mutation: mutation{draw: func(l *changed) string {
+			mutation: mutation{draw: func(l *mutant) string {
 				if l.failed && l.granted != "" {
 					return l.granted
 				}
@@ -205,10 +205,10 @@ func TestMutantsAreConvicted(t *testing.T) {
 			in: []string{"delay"},
 		},
 		{
-			// No harm: nothing was granted under that value before, so no release
-			// is under way that could meet it.
+			// Harmless: that value had no grant before, so no release on its way can
+			// match it.
 			name: "an acquire that failed leaves the next its own value",
-			mutation: mutation{draw: func(l *changed) string {
+			mutation: mutation{draw: func(l *mutant) string {
 				if l.failed {
 					return l.value
 				}
@@ -216,37 +216,38 @@ func TestMutantsAreConvicted(t *testing.T) {
 			}},
 		},
 		{
-			// In the background, done when the client next gets to it: hosts have no
-			// background tasks.
+			// In the background, and done at the client's next call, because hosts have
+			// no background tasks.
 			name: "the release is put off until the client comes again",
-			mutation: mutation{release: func(l *changed, _ context.Context, name, value string) error {
+			mutation: mutation{release: func(l *mutant, _ context.Context, name, value string) error {
 				l.owed = func() { l.giveBack(context.Background(), name, value) }
 				return nil
 			}},
 			in: []string{"none", "server-jump"},
 		},
 		{
-			// In the background, sent at once: the yes is a lie where it is lost.
+			// In the background, and sent at once. If the request is lost, the ok is
+			// false.
 			name: "the release of a key that never expires does not wait for its answer",
-			mutation: mutation{like: "redis-setnx", release: func(l *changed, ctx context.Context, name, _ string) error {
+			mutation: mutation{like: "redis-setnx", release: func(l *mutant, ctx context.Context, name, _ string) error {
 				l.del(ctx, atOnce, name)
 				return nil
 			}},
 			in: []string{"kill-connection"},
 		},
 		{
-			// What is lost the lease makes good, and what comes late compares: the
-			// harm is that its yes is not true then.
+			// The lease replaces a lost release, and a late one compares: the harm is
+			// that the ok may be false.
 			name: "the release of a lease does not wait for its answer",
-			mutation: mutation{release: func(l *changed, ctx context.Context, name, value string) error {
+			mutation: mutation{release: func(l *mutant, ctx context.Context, name, value string) error {
 				l.env.Redis[0].CompareAndDelete(ctx, atOnce, name, value)
 				return nil
 			}},
 			in: []string{"server-pause", "restart", "partition", "delay", "kill-connection"},
 		},
 		{
-			name: "after a time-out the key is set whoever has it",
-			mutation: mutation{set: func(l *changed, ctx context.Context, name string) (bool, error) {
+			name: "after a timeout the key is set although another client has it",
+			mutation: mutation{set: func(l *mutant, ctx context.Context, name string) (bool, error) {
 				if l.unsure {
 					return true, l.env.Redis[0].Set(ctx, l.timeout, name, l.value, l.expiry())
 				}
@@ -255,7 +256,7 @@ func TestMutantsAreConvicted(t *testing.T) {
 			in: []string{"partition", "delay", "drop-reply", "kill-connection"},
 		},
 		{
-			// Nothing but hand-overs tells of it.
+			// Only handovers show it.
 			name: "redlock releases on the nodes that have granted, not on all",
 			mutation: mutation{like: "redlock", through: func(t redis.Transport) redis.Transport {
 				return &ungranted{t, map[string]bool{}}
@@ -285,9 +286,9 @@ func TestMutantsAreConvicted(t *testing.T) {
 				wrong := j.Standing == Unexpected
 				switch {
 				case !wrong && slices.Contains(tt.in, c.Fault):
-					t.Errorf("it is not convicted under %s, in %d runs", c.Fault, results[i].Runs)
+					t.Errorf("it is not found under %s, in %d runs", c.Fault, results[i].Runs)
 				case wrong && tt.in == nil:
-					t.Errorf("it is convicted under %s, although it does no harm: %s", c.Fault, j.Reason)
+					t.Errorf("it is found under %s, although it is harmless: %s", c.Fault, j.Reason)
 				}
 			}
 		})

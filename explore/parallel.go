@@ -9,9 +9,9 @@ import (
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
-// inParallel does n things, so many at once (0: one for each core), each with
-// the memory of whoever does it. An error ends its worker, and the others do the
-// rest; it returns the first of their errors, or that ctx has ended.
+// inParallel calls do for 0 to n-1, in jobs workers (0: one for each core), each with
+// its own buffer. An error ends its worker, and the others do the rest. inParallel
+// returns the first error, or that of ctx.
 func inParallel(ctx context.Context, sim env.Simulator, n, jobs int, do func(i int, buffer *buffer) error) error {
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
@@ -22,7 +22,7 @@ func inParallel(ctx context.Context, sim env.Simulator, n, jobs int, do func(i i
 	for w := range jobs {
 		group.Go(func() {
 			buffer := newBuffer(sim)
-			defer buffer.Close() // of memory: nothing that can fail
+			defer buffer.Close() // it closes memory only, so it cannot fail
 			for errs[w] == nil && ctx.Err() == nil {
 				i := int(next.Add(1) - 1)
 				if i >= n {

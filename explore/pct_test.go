@@ -17,7 +17,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
-func written(t *testing.T, h *history.History) []byte {
+func encode(t *testing.T, h *history.History) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := history.Encode(&b, h); err != nil {
@@ -26,10 +26,9 @@ func written(t *testing.T, h *history.History) []byte {
 	return b.Bytes()
 }
 
-// What priorities have decided is written down as latencies: the record of a
-// run with pct is replayed by the timed scheduler alone, to the byte, for every
-// lock under every fault.
-func TestARecordOfPCTIsReplayedWithoutIt(t *testing.T) {
+// A run with pct records the decisions of its priorities as latencies: the timed
+// scheduler alone replays the record to the byte, for every lock under every fault.
+func TestPCTRecordsReplayWithoutPriorities(t *testing.T) {
 	t.Parallel()
 	runs := 16
 	if !alltests.Wanted() {
@@ -42,14 +41,14 @@ func TestARecordOfPCTIsReplayedWithoutIt(t *testing.T) {
 				Kinds: []faults.Fault{fault}, Count: Range{1, 3}, Strategy: harness.PCT, Seed: 1,
 			}
 			for i := range runs {
-				// Who spins takes a hundred times the steps: once is enough.
+				// A lock that spins takes a hundred times the steps: once is enough.
 				s.Options = catalogue.Options{Spin: i == 3, Retries: i%4 > 1}
 				plan := s.Plan(i)
 				first, _, err := harness.Simulate(sim.Simulator, plan)
 				if err != nil {
 					t.Fatalf("%s under %s, seed %d: %v", lock.ID, fault.Name, plan.Seed, err)
 				}
-				before, record := written(t, first.History), plan.Choices
+				before, record := encode(t, first.History), plan.Choices
 				plan.Strategy, plan.Depth = harness.Random, 0
 				again, fit, err := harness.Simulate(sim.Simulator, plan)
 				if err != nil {
@@ -58,7 +57,7 @@ func TestARecordOfPCTIsReplayedWithoutIt(t *testing.T) {
 				if fit != (harness.Replay{}) || !slices.Equal(record, plan.Choices) {
 					t.Errorf("%s under %s, seed %d: the choices are other ones: %+v", lock.ID, fault.Name, plan.Seed, fit)
 				}
-				if after := written(t, again.History); !bytes.Equal(before, after) {
+				if after := encode(t, again.History); !bytes.Equal(before, after) {
 					t.Fatalf("%s under %s, seed %d: %s", lock.ID, fault.Name, plan.Seed, difference(before, after))
 				}
 			}
@@ -66,7 +65,7 @@ func TestARecordOfPCTIsReplayedWithoutIt(t *testing.T) {
 	}
 }
 
-// difference is the first line in which two texts differ.
+// difference returns the first line in which two texts differ.
 func difference(a, b []byte) string {
 	as, bs := bytes.Split(a, []byte("\n")), bytes.Split(b, []byte("\n"))
 	for i := range min(len(as), len(bs)) {
@@ -77,8 +76,8 @@ func difference(a, b []byte) string {
 	return fmt.Sprintf("%d lines, and when replayed %d", len(as), len(bs))
 }
 
-// Every flaw that is known is found within a thousand runs.
-func TestPCTFindsOutFlawedLocks(t *testing.T) {
+// Every known flaw is found within 1,000 runs.
+func TestPCTFindsKnownFlaws(t *testing.T) {
 	t.Parallel()
 	buffer := harness.NewBuffer(sim.Simulator)
 	defer buffer.Close()
@@ -89,9 +88,9 @@ func TestPCTFindsOutFlawedLocks(t *testing.T) {
 	}
 }
 
-// What needs one order of messages that is rare by chance: a single message
-// outlasts seven others. Random runs need hundreds.
-func TestPCTFindsWhatNeedsARareOrder(t *testing.T) {
+// PCT finds an order of messages that is rare by chance: a single message outlasts
+// seven others. Random runs need hundreds.
+func TestPCTFindsARareOrder(t *testing.T) {
 	t.Parallel()
 	buffer := harness.NewBuffer(sim.Simulator)
 	defer buffer.Close()
@@ -102,8 +101,8 @@ func TestPCTFindsWhatNeedsARareOrder(t *testing.T) {
 	}
 }
 
-// Without a fault nothing is violated: no priorities bring about what time excludes.
-func TestPCTAccusesNobodyWithoutAFault(t *testing.T) {
+// Without a fault nothing is violated: priorities cause no order that time excludes.
+func TestPCTRaisesNoFalseAlarm(t *testing.T) {
 	t.Parallel()
 	runs := 2_000
 	if !alltests.Wanted() {
@@ -111,9 +110,9 @@ func TestPCTAccusesNobodyWithoutAFault(t *testing.T) {
 	}
 	for _, lock := range catalogue.Locks {
 		if e, err := catalogue.Expect(lock.ID, catalogue.NoFault); err != nil || len(e.May) > 0 {
-			continue // it needs no fault to break
+			continue // it breaks without a fault
 		}
-		s := known{lock: lock.ID, fault: "none"}.settings(harness.PCT, 1)
+		s := knownFlaw{lock: lock.ID, fault: "none"}.settings(harness.PCT, 1)
 		s.Runs = runs
 		r := random(t, s)
 		for _, p := range checker.Properties {
@@ -127,11 +126,11 @@ func TestPCTAccusesNobodyWithoutAFault(t *testing.T) {
 	}
 }
 
-// One seed gives one run, whatever runs beside it, and each run has the faults
-// that it has at random.
+// One seed gives one run with any number of jobs, and each run has the same faults as
+// at random.
 func TestPCTIsDeterministic(t *testing.T) {
 	t.Parallel()
-	s := known{lock: "redis-set-get-del", fault: "pause"}.settings(harness.PCT, 7)
+	s := knownFlaw{lock: "redis-set-get-del", fault: "pause"}.settings(harness.PCT, 7)
 	depths := map[int]bool{}
 	for i := range 200 {
 		one, two := s.Plan(i), s.Plan(i)
@@ -143,8 +142,8 @@ func TestPCTIsDeterministic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !bytes.Equal(written(t, a.History), written(t, b.History)) || !slices.Equal(one.Choices, two.Choices) {
-			t.Fatalf("seed %d: %s", one.Seed, difference(written(t, a.History), written(t, b.History)))
+		if !bytes.Equal(encode(t, a.History), encode(t, b.History)) || !slices.Equal(one.Choices, two.Choices) {
+			t.Fatalf("seed %d: %s", one.Seed, difference(encode(t, a.History), encode(t, b.History)))
 		}
 		depths[one.Depth] = true
 		chance := *s
@@ -164,7 +163,7 @@ func TestPCTIsDeterministic(t *testing.T) {
 	}
 }
 
-// The steps that change points are drawn from are about those that there are.
+// The range from which change points are drawn is about the number of steps of a run.
 func TestTheStepsOfARunAreForeseen(t *testing.T) {
 	t.Parallel()
 	buffer := harness.NewBuffer(sim.Simulator)
@@ -173,7 +172,7 @@ func TestTheStepsOfARunAreForeseen(t *testing.T) {
 		if !alltests.Wanted() && i%8 != 0 {
 			continue
 		}
-		s := known{lock: lock.ID, fault: "pause"}.settings(harness.PCT, 1)
+		s := knownFlaw{lock: lock.ID, fault: "pause"}.settings(harness.PCT, 1)
 		var parts []float64
 		for i := range 100 {
 			plan := s.Plan(i)
@@ -186,7 +185,7 @@ func TestTheStepsOfARunAreForeseen(t *testing.T) {
 		slices.Sort(parts)
 		median := parts[len(parts)/2]
 		t.Logf("%s: %.2f (%.2f to %.2f)", lock.ID, median, parts[0], parts[len(parts)-1])
-		// A hand-over that takes a lease has everybody ask for as long.
+		// While a handover takes a lease all others keep asking.
 		if e, err := catalogue.Expect(lock.ID, catalogue.NoFault); err != nil || !e.Holds() {
 			continue
 		}

@@ -9,13 +9,13 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// What the catalogue says is never judged of a lock is what does not apply in any
-// of its runs, and nothing else is: of tokens nobody draws any here.
-func TestWhatIsNeverJudgedOfALock(t *testing.T) {
+// The properties that the catalogue declares as never judged of a lock are exactly
+// those that apply in none of its runs. These runs draw no tokens.
+func TestPropertiesNeverJudgedOfALock(t *testing.T) {
 	t.Parallel()
 	usual, _ := workloads.Find(workloads.AsUsual)
 	for _, lock := range catalogue.Locks {
-		s := misusing(lock.ID, usual)
+		s := misuseSettings(lock.ID, usual)
 		s.Runs = 10
 		r, err := Random(t.Context(), sim.Simulator, s, nil)
 		if err != nil {

@@ -17,9 +17,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
-// searchable are the locks that can be gone through, and the faults under which
-// each can be.
-func searchable() (list []*Settings) {
+// searchableScopes returns the searchable locks, each with its searchable faults.
+func searchableScopes() (list []*Settings) {
 	for i := range catalogue.Locks {
 		lock := &catalogue.Locks[i]
 		if SearchableLock(lock) != nil {
@@ -35,13 +34,12 @@ func searchable() (list []*Settings) {
 	return list
 }
 
-// Random runs never refute what a search has proved: in the bound of every proof,
-// as many clients, acquisitions, faults and the usual workload, random and pct runs
-// find no violation.
+// Random runs never refute a proof: within the bound of every proof, with the usual
+// workload, random and pct runs find no violation.
 //
-// LOCKCHECK_PROOF_RUNS is how many runs there are of each strategy. From 20,000 on
-// the searches have the time that they need, and the table is printed that
-// docs/exhaustive.md has.
+// LOCKCHECK_PROOF_RUNS is the number of runs of each strategy. From 20,000 on the
+// searches get as much time as they need, and the test prints the table of
+// docs/exhaustive.md.
 func TestRandomRefutesNoProof(t *testing.T) {
 	if !alltests.Wanted() {
 		t.Skip(manyCoroutines)
@@ -57,7 +55,7 @@ func TestRandomRefutesNoProof(t *testing.T) {
 	}
 	proofs := 0
 	for _, clients := range []int{2, 3} {
-		for _, s := range searchable() {
+		for _, s := range searchableScopes() {
 			s.Clients, s.Runs = Exactly(clients), most
 			b := exhaust(t, s)
 			proved := slices.DeleteFunc(slices.Clone(checker.Monitored), func(p checker.Property) bool {
@@ -88,12 +86,12 @@ func TestRandomRefutesNoProof(t *testing.T) {
 			}
 		}
 	}
-	if t.Logf("%d searches proved something", proofs); proofs < 20 {
-		t.Error("too few searches proved anything")
+	if t.Logf("%d searches have a proof", proofs); proofs < 20 {
+		t.Error("too few searches have a proof")
 	}
 }
 
-// row is a line of the table of docs/exhaustive.md.
+// row returns a line of the table of docs/exhaustive.md.
 func (b *Exhausted) row(s *Settings) string {
 	var outcomes [3][]string
 	for _, p := range checker.Monitored {

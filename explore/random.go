@@ -1,5 +1,5 @@
-// Package explore looks for violations that nobody has written down: many
-// runs, each with its own seed, judged as they end.
+// Package explore looks for unknown violations: many runs, each with its own seed,
+// judged as they end.
 package explore
 
 import (
@@ -21,14 +21,14 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// Settings are what a batch of random runs has in common.
+// Settings are the common settings of a batch of random runs.
 type Settings struct {
 	Lock    string
-	Use     *catalogue.Lock // instead of the one called Lock: one that is not in the catalogue
+	Use     *catalogue.Lock // replaces the lock called Lock; it need not be in the catalogue
 	Options catalogue.Options
 	On      string
 	Lease   time.Duration // T
-	// Workloads are what clients do: in each run one of them. None: the usual.
+	// Workloads are what clients do: in each run one of them. nil: the usual.
 	Workloads []workloads.Workload
 
 	Clients  Range
@@ -36,34 +36,34 @@ type Settings struct {
 	Shape    workloads.Shape // the zero value: drawn for each run
 	Fencing  history.Fencing
 	Server   catalogue.Server
-	Kinds    []faults.Fault // one of them in each run; none, or the zero Fault: nothing goes wrong
-	Mixed    bool           // each fault of a run is of a kind of its own
-	Count    Range          // faults in a run; 0, with Busy: as many as are usual of their kind
-	Busy     bool           // faults strike clients that are busy: a run is dear
+	Kinds    []faults.Fault // one of them in each run; nil, or the zero Fault: no fault
+	Mixed    bool           // each fault of a run is of a random kind
+	Count    Range          // faults in a run; 0, with Busy: the default of the kind
+	Busy     bool           // strike clients that are busy, because runs are expensive
 	Promises []string
 	Worker   []string
 	Strategy string // harness.Random, harness.PCT
 	Depth    int    // of PCT; 0: drawn for each run
 
 	Seed uint64
-	From int // the first run, where those before it have been done already
-	Runs int // the first run that is not done any more
-	// Shard is what is done here of the runs of the cell called Cell ("": Lock).
+	From int // the first run, if those before it are done already
+	Runs int // one more than the last run
+	// Shard is the part of the runs of the cell called Cell ("": Lock) that this
+	// machine executes.
 	Shard Shard
 	Cell  string
-	// CellSettings is what results know the settings of that cell by.
+	// CellSettings identifies the settings of that cell in results.
 	CellSettings string
-	For          time.Duration // stop then, whatever Runs says; 0: no limit
+	For          time.Duration // stop then, even before Runs; 0: no limit
 	Jobs         int           // runs at once; 0: one for each core
-	// Enough, where runs are done one after another, says after each whether it
-	// was the last; nil: it is not.
+	// Enough reports after each run whether it was the last, if runs are sequential;
+	// nil: it is not.
 	Enough func(*Result) bool
 }
 
-// Random does the runs in virtual time, some of them twice (see
-// UnrepeatedError, which is an error of its). It ends early, with what it has, when
-// ctx does, or with an error. progress, if not nil, is called now and then from
-// several goroutines.
+// Random executes the runs in virtual time, some of them twice. It ends early, with a
+// partial result, when ctx ends, or with an error, such as UnrepeatedError. progress
+// may be nil; several goroutines call it from time to time.
 func Random(ctx context.Context, sim env.Simulator, s *Settings, progress func(done int)) (*Result, error) {
 	jobs := s.Jobs
 	if jobs <= 0 {
@@ -81,7 +81,7 @@ func Random(ctx context.Context, sim env.Simulator, s *Settings, progress func(d
 		parts[w] = NewResult()
 		group.Go(func() {
 			buffer := newBuffer(sim)
-			defer buffer.Close() // of memory: nothing that can fail
+			defer buffer.Close() // it closes memory only, so it cannot fail
 			for ctx.Err() == nil && (s.For == 0 || time.Since(start) < s.For) {
 				i := int(next.Add(1) - 1)
 				if i >= s.Runs {
@@ -110,8 +110,7 @@ func Random(ctx context.Context, sim env.Simulator, s *Settings, progress func(d
 	return total, err
 }
 
-// Any tells whether one of the runs with the numbers from to before is one of the
-// shard's.
+// Any reports whether the shard has one of the runs from from to before-1.
 func (s *Settings) Any(from, before int) bool {
 	for i := from; i < before; i++ {
 		if s.Here(i) {
@@ -121,27 +120,27 @@ func (s *Settings) Any(from, before int) bool {
 	return false
 }
 
-// Here tells whether run i is one of the shard's.
+// Here reports whether the shard has run i.
 func (s *Settings) Here(i int) bool {
 	return s.Shard.Has(cmp.Or(s.Cell, s.Lock), s.Seed+uint64(i))
 }
 
-// buffer is the memory that the runs of one worker use, one after another.
+// buffer is the memory that the runs of one worker use one after another.
 type buffer struct {
 	*harness.Buffer
 	checker.Examiner
-	sim env.Simulator // for a run that shares no memory with others
+	sim env.Simulator // for a run in new memory
 }
 
 func newBuffer(sim env.Simulator) *buffer {
 	return &buffer{Buffer: harness.NewBuffer(sim), sim: sim}
 }
 
-// run does run i.
+// run executes run i.
 func (r *Result) run(s *Settings, i int, buffer *buffer) error {
 	plan := s.Plan(i)
 	h, err := r.judged(i, plan, buffer)
-	if err == nil && i%sampled == 0 {
+	if err == nil && i%sampleShare == 0 {
 		err = s.repeat(buffer.sim, i, h)
 	}
 	if err != nil {
@@ -150,24 +149,24 @@ func (r *Result) run(s *Settings, i int, buffer *buffer) error {
 	return nil
 }
 
-// judged carries out a plan, judges it and counts it. A panic becomes an
-// error, so that the run can be named.
+// judged executes a plan, judges the run and counts it. A panic becomes an error, so
+// that the error can name the run.
 func (r *Result) judged(i int, plan *harness.Plan, buffer *buffer) (h *history.History, err error) {
-	defer caught(&err)
+	defer recoverError(&err)
 	h, err = buffer.Simulate(plan, plan.Decide(false), nil)
 	if err != nil {
 		return nil, err
 	}
 	verdicts, reached, hazards := buffer.Examine(h)
-	if i%sampled == 0 {
+	if i%sampleShare == 0 {
 		checker.Sample(h, verdicts)
 	}
 	r.Count(i, plan, verdicts, reached, &hazards)
 	return h, nil
 }
 
-// caught makes an error of a panic in the function that defers it.
-func caught(err *error) {
+// recoverError turns a panic of the function that defers it into an error.
+func recoverError(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 	}

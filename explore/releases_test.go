@@ -10,32 +10,32 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// keeping has leases whose release says yes and does nothing.
-type keeping struct{ locks.Locker }
+// keepingLock has leases whose release returns ok and does nothing.
+type keepingLock struct{ locks.Locker }
 
-func (k keeping) Acquire(ctx context.Context, name string) (locks.Lease, error) {
+func (k keepingLock) Acquire(ctx context.Context, name string) (locks.Lease, error) {
 	lease, err := k.Locker.Acquire(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	return kept{lease}, nil
+	return keptLease{lease}, nil
 }
 
-type kept struct{ locks.Lease }
+type keptLease struct{ locks.Lease }
 
-func (kept) Release(context.Context) error { return nil }
+func (keptLease) Release(context.Context) error { return nil }
 
-// Until is part of what a row says that is taken over when its time is over.
-func (k kept) Until() time.Duration {
+// Until is also stored in rows that others take over after that time.
+func (k keptLease) Until() time.Duration {
 	if d, ok := k.Lease.(locks.Deadliner); ok {
 		return d.Until()
 	}
 	return 0
 }
 
-// On every store a release is found out that says yes and leaves the entry to its lease
-// or its session.
-func TestAReleaseThatDoesNothingIsFoundOut(t *testing.T) {
+// On every store the runs find a release that returns ok and leaves the entry to its
+// lease or its session.
+func TestAReleaseThatDoesNothingIsFound(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]string{
 		"redis-set-lua":    "none",
@@ -47,7 +47,7 @@ func TestAReleaseThatDoesNothingIsFoundOut(t *testing.T) {
 		lock, _ := catalogue.FindLock(name)
 		made := lock.New
 		lock.ID = "changed"
-		lock.New = func(e catalogue.Env) locks.Locker { return keeping{made(e)} }
+		lock.New = func(e catalogue.Env) locks.Locker { return keepingLock{made(e)} }
 		s := settings("changed", fault, 20)
 		s.Use = &lock
 		r := random(t, s)

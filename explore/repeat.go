@@ -9,33 +9,32 @@ import (
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
-// sampled is the share of the runs that are carried out twice, and that Porcupine
-// judges as well: one of so many,
-// by their numbers, so that it does not depend on what runs beside them. The
-// first of a batch is one of them.
-const sampled = 128
+// sampleShare: one run in so many is executed twice, and judged by Porcupine as well. The
+// numbers of the runs decide, so the choice does not depend on the jobs. The first run
+// of a batch is one of them.
+const sampleShare = 128
 
-// UnrepeatedError says that a run did not come out twice in the same way: the
-// simulator has a bug, or the lock draws from something that is not its host's.
-// Nothing that such a batch finds can be relied on.
+// UnrepeatedError reports that a run and its repetition differ: the simulator has a
+// bug, or the lock draws from a source other than its host. No result of such a batch
+// can be relied on.
 type UnrepeatedError struct {
 	Plan          *harness.Plan
 	First, Second *history.History
-	Entry         int // the first in which they differ, from 1; 0: it is the header
+	Entry         int // the first that differs, from 1; 0: the header
 }
 
 func (e *UnrepeatedError) Error() string {
-	return fmt.Sprintf("it came out otherwise when it was repeated, from entry %d on", e.Entry)
+	return fmt.Sprintf("its repetition differs from entry %d on", e.Entry)
 }
 
-// repeat carries out run i again, which has given h, and compares. In fresh
-// memory, so that nothing that is left over there makes them alike.
+// repeat executes run i again and compares its history with h. It uses new memory, so
+// that leftovers cannot make the two alike.
 func (s *Settings) repeat(sim env.Simulator, i int, h *history.History) (err error) {
-	defer caught(&err)
+	defer recoverError(&err)
 	plan := s.Plan(i)
 	again, err := harness.Repeat(sim, plan)
 	if err != nil {
-		return fmt.Errorf("it ended when it was repeated: %w", err)
+		return fmt.Errorf("its repetition failed: %w", err)
 	}
 	if entry, same := compare(h, again); !same {
 		return &UnrepeatedError{Plan: plan, First: h, Second: again, Entry: entry}
@@ -43,8 +42,8 @@ func (s *Settings) repeat(sim env.Simulator, i int, h *history.History) (err err
 	return nil
 }
 
-// compare finds the first entry, from 1, in which two histories differ; 0 is
-// the header.
+// compare returns the first entry, from 1, in which two histories differ; 0 is the
+// header.
 func compare(a, b *history.History) (entry int, same bool) {
 	if !reflect.DeepEqual(a.Header, b.Header) {
 		return 0, false

@@ -17,47 +17,47 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// elsewhere is what moody counts with: no choice of its run's.
+// elsewhere is the counter of moody: no choice of its run.
 var elsewhere atomic.Int64
 
-// moody waits before each acquire for as long as a counter says that goes on
+// moodyLock waits before each acquire for a time that depends on a counter, which goes on
 // from run to run.
-type moody struct {
+type moodyLock struct {
 	locks.Locker
 	host locks.Host
 }
 
-func (l moody) Acquire(ctx context.Context, name string) (locks.Lease, error) {
+func (l moodyLock) Acquire(ctx context.Context, name string) (locks.Lease, error) {
 	if err := l.host.Sleep(ctx, time.Duration(elsewhere.Add(1))); err != nil {
 		return nil, locks.ErrNotAcquired
 	}
 	return l.Locker.Acquire(ctx, name)
 }
 
-func newMoody() *catalogue.Lock {
+func newMoodyLock() *catalogue.Lock {
 	lock, _ := catalogue.FindLock("redis-set-lua")
 	inner := lock.New
 	lock.ID = "moody"
-	lock.New = func(e catalogue.Env) locks.Locker { return moody{inner(e), e.Host} }
+	lock.New = func(e catalogue.Env) locks.Locker { return moodyLock{inner(e), e.Host} }
 	return &lock
 }
 
-// A lock that draws from elsewhere is found out, and both histories are there.
+// A lock that draws from elsewhere is found, and the error has both histories.
 func TestARunThatDoesNotRepeatEndsTheBatch(t *testing.T) {
 	for _, strategy := range []string{harness.Random, harness.PCT} {
-		s := known{lock: "moody", fault: "pause", use: newMoody()}.settings(strategy, 1)
+		s := knownFlaw{lock: "moody", fault: "pause", use: newMoodyLock()}.settings(strategy, 1)
 		s.Runs, s.Jobs = 1<<40, 2
 		_, err := Random(context.Background(), sim.Simulator, s, nil)
 		var differs *UnrepeatedError
 		if !errors.As(err, &differs) {
 			t.Fatalf("the batch ends with %v", err)
 		}
-		if (differs.Plan.Seed-1)%sampled != 0 || differs.Plan.Strategy != strategy {
+		if (differs.Plan.Seed-1)%sampleShare != 0 || differs.Plan.Strategy != strategy {
 			t.Errorf("%+v", differs.Plan)
 		}
 		i := differs.Entry - 1
 		if i < 0 || differs.First.Entries[i].Same(&differs.Second.Entries[i]) || i > 0 && !differs.First.Entries[i-1].Same(&differs.Second.Entries[i-1]) {
-			t.Errorf("they differ elsewhere than in entry %d", differs.Entry)
+			t.Errorf("entry %d is not the first difference", differs.Entry)
 		}
 	}
 }
@@ -81,10 +81,10 @@ func TestHistoriesAreComparedToTheEnd(t *testing.T) {
 	}
 }
 
-// BenchmarkRepeat is what the sample costs a batch: its share of a run's time
-// is to stay below 2 %.
+// BenchmarkRepeat measures the cost of repetitions: their share of a run's time must
+// stay below 2 %.
 func BenchmarkRepeat(b *testing.B) {
-	s := known{lock: "redis-set-lua", fault: "pause"}.settings(harness.Random, 1)
+	s := knownFlaw{lock: "redis-set-lua", fault: "pause"}.settings(harness.Random, 1)
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command does
 	buffer := newBuffer(sim.Simulator)
 	defer buffer.Close()
@@ -104,16 +104,15 @@ func BenchmarkRepeat(b *testing.B) {
 		n++
 	}
 	once := b.Elapsed() - took
-	b.ReportMetric(100*float64(took)/float64(once)/sampled, "%-of-a-batch")
+	b.ReportMetric(100*float64(took)/float64(once)/sampleShare, "%-of-a-batch")
 }
 
-// One run of 128 is judged by Porcupine as well, the same ones whatever runs beside
-// them.
+// Porcupine judges one run of 128, the same ones with any number of jobs.
 func TestPorcupineJudgesASampleOfTheRuns(t *testing.T) {
 	t.Parallel()
 	batch := func(jobs int) checker.Second {
 		s := &Settings{
-			Lock: "redis-set-del", On: "sim", Lease: 10 * time.Second, Seed: 1, Runs: 2*sampled + 1, Jobs: jobs,
+			Lock: "redis-set-del", On: "sim", Lease: 10 * time.Second, Seed: 1, Runs: 2*sampleShare + 1, Jobs: jobs,
 			Clients: AnyClients, Acquires: AnyAcquires, Count: AnyCount, Kinds: faults.All()[:1],
 		}
 		r, err := Random(t.Context(), sim.Simulator, s, nil)

@@ -10,24 +10,24 @@ import (
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
-// Result is what came of a batch of runs.
+// Result is the result of a batch of runs.
 type Result struct {
 	Runs     int
 	Asked    int // critical sections that the clients were to go through
-	Retried  int // runs that were tried again: it was the place that failed, not the lock
-	Empty    int // runs in which nobody got the lock: they say nothing of what holds
+	Retried  int // runs that were repeated because the environment failed, not the lock
+	Empty    int // runs in which no client got the lock: they prove nothing about valid properties
 	Outcomes map[checker.Property]*Tally
 	Reached  checker.Counts
 	Drawn    map[string]int // runs by the kinds of faults that were drawn for them
-	Touched  map[string]int // those in which that kind touched somebody
-	// Hazards are, by the kind of fault that was drawn (or checker.NoFault), the runs
+	Touched  map[string]int // those in which that kind had an effect
+	// Hazards has, by the drawn kind of fault (or checker.NoFault), the number of runs
 	// in which each of checker.Properties could have been broken: see checker.HazardOf.
 	Hazards map[string]*Hazards
 	Took    time.Duration
-	// Porcupine counts the verdicts on which it was asked as well: in sim those on
-	// one run of sampled, elsewhere those on all.
+	// Porcupine counts the verdicts that Porcupine checked as well: in sim those of one
+	// run in sampled, elsewhere all.
 	Porcupine checker.Second
-	Whole     bool // no run that was asked for is missing; of a batch alone
+	Whole     bool // no run is missing; only for a batch
 }
 
 // Hazards counts runs by the property whose hazard they reached, in the order
@@ -37,12 +37,12 @@ type Hazards [len(checker.Properties)]int
 // Tally counts the outcomes of one property.
 type Tally struct {
 	Count [checker.NA + 1]int // by outcome
-	First [checker.NA + 1]int // the lowest run with that outcome, where Count says that there is one
-	// Reasons are those of First.
+	First [checker.NA + 1]int // the lowest run with that outcome, if Count is positive
+	// Reasons belong to First.
 	Reasons [checker.NA + 1]string
 }
 
-// NewResult is the result of no run yet.
+// NewResult returns the result without runs.
 func NewResult() *Result {
 	r := &Result{Outcomes: map[checker.Property]*Tally{}, Drawn: map[string]int{}, Touched: map[string]int{}, Hazards: map[string]*Hazards{}}
 	for _, p := range checker.Properties {
@@ -51,7 +51,7 @@ func NewResult() *Result {
 	return r
 }
 
-// Count takes in one run, which was the run i of its batch.
+// Count adds one run, which was run i of its batch.
 func (r *Result) Count(i int, plan *harness.Plan, verdicts []checker.Verdict, reached checker.Counts, hazards *checker.HazardSet) {
 	r.Runs++
 	r.Asked += len(plan.Clients) * plan.Acquires
@@ -86,8 +86,8 @@ func (r *Result) Count(i int, plan *harness.Plan, verdicts []checker.Verdict, re
 	}
 }
 
-// violated reports whether v convicts. It does so without a grant that a client
-// learned of if a server granted the lock, to a client that died, for example.
+// violated reports whether v is a violation. It may be one without any grant that a
+// client learnt of, if a server granted the lock to a client that died, for example.
 func violated(v checker.Verdict) bool { return v.Outcome == checker.Violated }
 
 // hazards counts the hazards that a run under a kind of fault reached.
@@ -100,8 +100,8 @@ func (r *Result) hazards(fault string, reached *checker.HazardSet) {
 	}
 }
 
-// HazardsOf returns the runs that reached hazards under a kind of fault, to be
-// changed.
+// HazardsOf returns the runs that reached hazards under a kind of fault. The caller may
+// change them.
 func (r *Result) HazardsOf(fault string) *Hazards {
 	h := r.Hazards[fault]
 	if h == nil {
@@ -111,7 +111,7 @@ func (r *Result) HazardsOf(fault string) *Hazards {
 	return h
 }
 
-// Add takes in the runs of another part of the same batch.
+// Add adds the runs of another part of the same batch.
 func (r *Result) Add(o *Result) {
 	r.Runs += o.Runs
 	r.Asked += o.Asked
@@ -142,21 +142,21 @@ func (r *Result) Add(o *Result) {
 	}
 }
 
-// Outcome of a property in the whole batch: violated if any run violated it,
-// unknown if any left it open, valid if it held wherever it applied.
+// Outcome returns the outcome of a property in the whole batch: violated if any run
+// violated it, unknown if any left it open, valid if it held wherever it applied.
 func (r *Result) Outcome(p checker.Property) checker.Outcome {
 	t := r.Outcomes[p]
 	return checker.Worst(func(out checker.Outcome) bool { return t.Count[out] > 0 })
 }
 
-// Vacuous says why the batch proves nothing, or "".
+// Vacuous returns why the batch proves nothing, or "".
 func (r *Result) Vacuous() string {
 	if r.Runs == 0 {
 		return "no run was carried out"
 	}
 	convicts := func(p checker.Property) bool { return r.Outcome(p) == checker.Violated }
 	if r.Reached[checker.Grants] == 0 && !slices.ContainsFunc(checker.Properties[:], convicts) {
-		return "nobody ever got the lock"
+		return "no client ever got the lock"
 	}
 	var idle []string
 	for _, f := range faults.All() {
@@ -165,7 +165,7 @@ func (r *Result) Vacuous() string {
 		}
 	}
 	if len(idle) > 0 {
-		return strings.Join(idle, ", ") + " touched nobody in any run"
+		return strings.Join(idle, ", ") + " had no effect in any run"
 	}
 	return ""
 }

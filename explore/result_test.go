@@ -30,8 +30,8 @@ func random(t *testing.T, s *Settings) *Result {
 	return r
 }
 
-// Whether all runs were done is known without a look at the number of each.
-func TestABatchThatTimeEndsIsNotWhole(t *testing.T) {
+// Whole is known without looking at each run.
+func TestABatchThatIsOutOfTimeIsNotWhole(t *testing.T) {
 	s := settings("redis-set-lua", "none", 5)
 	if s.Shard = (Shard{1, 2}); !random(t, s).Whole {
 		t.Error("all runs were done, and the batch is not whole")
@@ -43,7 +43,7 @@ func TestABatchThatTimeEndsIsNotWhole(t *testing.T) {
 	}
 }
 
-// With any number of jobs a batch finds the same, first runs included.
+// With any number of jobs a batch has the same result, first runs included.
 func TestJobsDoNotChangeTheResult(t *testing.T) {
 	one, four := settings("redis-set-del", "pause", 300), settings("redis-set-del", "pause", 300)
 	one.Jobs, four.Jobs = 1, 4
@@ -54,18 +54,18 @@ func TestJobsDoNotChangeTheResult(t *testing.T) {
 
 func TestABatchThatReachedNothingIsVacuous(t *testing.T) {
 	if why := NewResult().Vacuous(); why == "" {
-		t.Error("no run at all proves something")
+		t.Error("a batch without runs is not vacuous")
 	}
 	r := NewResult()
 	plan := settings("redis-set-lua", "pause", 1).Plan(0)
 	var reached checker.Counts
 	r.Count(0, plan, nil, reached, &checker.HazardSet{})
-	if why := r.Vacuous(); why != "nobody ever got the lock" {
+	if why := r.Vacuous(); why != "no client ever got the lock" {
 		t.Errorf("vacuous: %q", why)
 	}
 	reached[checker.Grants] = 5
 	r.Count(1, plan, nil, reached, &checker.HazardSet{})
-	if why := r.Vacuous(); why != "pause touched nobody in any run" {
+	if why := r.Vacuous(); why != "pause had no effect in any run" {
 		t.Errorf("vacuous: %q", why)
 	}
 	reached[checker.TouchedBy("pause")] = 1
@@ -73,19 +73,19 @@ func TestABatchThatReachedNothingIsVacuous(t *testing.T) {
 	if why := r.Vacuous(); why != "" {
 		t.Errorf("vacuous: %q", why)
 	}
-	// Each of the kinds that strike in one run has to.
+	// Every kind of fault in one run must have an effect.
 	for _, fault := range []string{"kill", "pause", "kill"} {
 		plan.Faults = append(plan.Faults, faults.Injection{Fault: fault})
 	}
 	r.Count(3, plan, nil, reached, &checker.HazardSet{})
-	if why := r.Vacuous(); why != "kill touched nobody in any run" || r.Drawn["kill"] != 1 || r.Drawn["pause"] != 4 {
+	if why := r.Vacuous(); why != "kill had no effect in any run" || r.Drawn["kill"] != 1 || r.Drawn["pause"] != 4 {
 		t.Errorf("vacuous: %q, drawn %v", why, r.Drawn)
 	}
 }
 
-// A server granted the lock to a client that died before its answer came: the run
-// convicts, so it counts. One without any grant counts for nothing.
-func TestARunThatConvictsCounts(t *testing.T) {
+// A server granted the lock to a client that died before its answer came: the run has a
+// violation, so it counts. A run without any grant does not.
+func TestARunWithAViolationCounts(t *testing.T) {
 	t.Parallel()
 	plan := settings("redis-setnx-expire", "kill", 1).Plan(0)
 	var reached checker.Counts

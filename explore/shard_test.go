@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// Which shard a run belongs to is the same on every machine and in every version:
-// shards of two versions could not be told apart otherwise from a mistake.
-func TestWhichShardARunBelongsToNeverChanges(t *testing.T) {
+// The shard of a run is the same on every machine and in every version. Otherwise
+// shards of two versions would look like a mistake.
+func TestTheShardOfARunNeverChanges(t *testing.T) {
 	for _, tt := range []struct {
 		cell string
 		seed uint64
@@ -55,7 +55,7 @@ func TestWhichShardARunBelongsToNeverChanges(t *testing.T) {
 	}
 }
 
-// Each run is one shard's, and over many seeds all have about as many.
+// Each run belongs to one shard, and over many seeds all have about as many.
 func TestShardsHaveAboutEqualParts(t *testing.T) {
 	const runs = 10000
 	for _, of := range []int{1, 2, 3, 4, 7, 16} {
@@ -75,7 +75,7 @@ func TestShardsHaveAboutEqualParts(t *testing.T) {
 					}
 				}
 				for n, had := range count {
-					// Six deviations of a fair draw.
+					// Six standard deviations of a fair draw.
 					if d := float64(had) - runs/float64(of); d*d > 36*runs/float64(of) {
 						t.Errorf("%s from seed %d: shard %d/%d has %d of %d runs", cell, base, n+1, of, had, runs)
 					}
@@ -85,7 +85,7 @@ func TestShardsHaveAboutEqualParts(t *testing.T) {
 	}
 }
 
-// A matrix, too, whose cells all begin with one seed, is spread.
+// The cells of a matrix, which all begin with one seed, are spread, too.
 func TestCellsOfOneSeedAreSpread(t *testing.T) {
 	count := make([]int, 4)
 	for i := range 600 {
@@ -102,7 +102,7 @@ func TestCellsOfOneSeedAreSpread(t *testing.T) {
 	}
 }
 
-// Few runs, too, are spread: of ten, all fall to one of two shards in one cell of
+// A few runs are spread, too: of ten runs, all fall to one of two shards in one cell of
 // 512.
 func TestFewRunsAreSpread(t *testing.T) {
 	const cells, runs = 600, 10

@@ -13,33 +13,32 @@ import (
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
-// ShrinkBudget is how much shrinking may cost: events of the runs that it
-// tries, and startEvents for each of them. It is not a time, so that one file
-// gives one result on every machine.
+// ShrinkBudget is what shrinking may cost: the events of the runs that it tries, and
+// startEvents for each run. It is not a time, so that one file gives one result on
+// every machine.
 const ShrinkBudget = 8_000_000
 
-// startEvents is what it costs to set up a run and to judge it, in events.
+// startEvents is the cost of setting up and judging a run, in events.
 const startEvents = 150
 
-// ErrNothingToShrink is a run that does not violate the property.
+// ErrNothingToShrink reports that a run does not violate the property.
 var ErrNothingToShrink = errors.New("nothing to shrink")
 
-// Shrink looks for the shortest run that violates a property that run j
-// violates: by leaving out of the record what it can, and by searching again in
-// small worlds.
-// The plan that it returns has the choices that its run made, promises the
-// property, and says in Shrunk how far it got. It is the same for the same run,
-// property and budget, unless ctx ends it early.
+// Shrink looks for the shortest run that violates a property that run j violates: it
+// leaves choices out of the record, and searches again in small worlds. The returned
+// plan has the choices of its run, promises the property, and records in Shrunk how far
+// shrinking got. It depends on the run, the property and the budget only, unless ctx
+// ends it early.
 //
-// ErrNothingToShrink says that j does not violate the property. What a person
-// has written by hand, in scripts, is not touched: that is an error as well.
+// It returns ErrNothingToShrink if j does not violate the property. It also returns an
+// error for scripts, which a person has written.
 func Shrink(ctx context.Context, sim env.Simulator, j *harness.Judged, property checker.Property, budget int) (short *harness.Plan, err error) {
 	plan := j.Plan
 	switch {
 	case plan.On != "sim":
-		return nil, fmt.Errorf("what happened on %s cannot be shrunk: real time does not repeat", plan.On)
+		return nil, fmt.Errorf("a run on %s cannot be shrunk: real time does not repeat", plan.On)
 	case plan.Scripts != nil:
-		return nil, errors.New("a run of scripts cannot be shrunk: it is what somebody wrote")
+		return nil, errors.New("a run of scripts cannot be shrunk: a person wrote them")
 	case j.Outcome(property) != checker.Violated:
 		return nil, fmt.Errorf("%w: %s is %s", ErrNothingToShrink, property, j.Outcome(property))
 	}
@@ -60,9 +59,9 @@ func Shrink(ctx context.Context, sim env.Simulator, j *harness.Judged, property 
 	return short, nil
 }
 
-// search is the whole search, from one run that violates the property. Its
-// record is shrunk as far as a part of the budget goes, then small worlds may
-// show something shorter, and the rest is for the record again.
+// search is the whole search from one run that violates the property. It shrinks its
+// record with a quarter of the budget, then looks for shorter runs in small worlds, and
+// uses the rest for the record again.
 func (s *shrinker) search(original *candidate) *candidate {
 	all := s.budget
 	s.budget = all / 4
@@ -87,7 +86,7 @@ type shrinker struct {
 	events  int
 }
 
-// stopped says why the search has to end, or "".
+// stopped returns why the search must end, or "".
 func (s *shrinker) stopped() string {
 	switch {
 	case errors.Is(s.ctx.Err(), context.DeadlineExceeded):
@@ -102,30 +101,29 @@ func (s *shrinker) stopped() string {
 
 // candidate is a run that violates the property.
 type candidate struct {
-	plan *harness.Plan // with the choices that the run made, in order
+	plan *harness.Plan // with the choices of the run, in order
 	measure
 	course
 }
 
 func newCandidate(plan *harness.Plan, h *history.History, verdicts []checker.Verdict) *candidate {
-	return &candidate{plan, measured(plan, h, verdicts), courseOf(h)}
+	return &candidate{plan, measureRun(plan, h, verdicts), courseOf(h)}
 }
 
-// replay carries out a plan. It is a candidate if its run comes to an end and
-// violates the property.
+// replay executes a plan. The run is a candidate if it ends and violates the property.
 func (s *shrinker) replay(plan *harness.Plan) (*candidate, bool) {
 	h, verdicts := s.run(plan, env.Decisions{Seed: plan.Seed, Record: true, Replay: plan.Choices})
-	if h == nil || !violates(verdicts, s.property) {
+	if h == nil || !isViolated(verdicts, s.property) {
 		return nil, false
 	}
 	plan.Choices = s.buffer.Decided().Choices
 	return newCandidate(plan, h, verdicts), true
 }
 
-// run carries out a plan and pays for it; nil: the run did not come to an end.
-// The history is good until the next.
+// run executes a plan and pays for it; nil: the run did not end. The history is valid
+// until the next run.
 func (s *shrinker) run(plan *harness.Plan, d env.Decisions) (*history.History, []checker.Verdict) {
-	s.buffer.Limit(max(1, s.budget-s.events)) // one that goes further is none to read
+	s.buffer.Limit(max(1, s.budget-s.events)) // a run that exceeds the budget is of no use
 	h, err := s.buffer.Simulate(plan, d, nil)
 	s.replays++
 	s.events += startEvents + s.buffer.Events()
@@ -146,7 +144,7 @@ func (s *shrinker) improve(c *candidate, changed *harness.Plan) (*candidate, boo
 	return c, false
 }
 
-// shrink leaves out what it can, until nothing is left that it could.
+// shrink leaves out as much as it can.
 func (s *shrinker) shrink(c *candidate) *candidate {
 	for {
 		before := c.measure
@@ -161,13 +159,13 @@ func (s *shrinker) shrink(c *candidate) *candidate {
 	}
 }
 
-func violates(verdicts []checker.Verdict, p checker.Property) bool {
+func isViolated(verdicts []checker.Verdict, p checker.Property) bool {
 	return slices.ContainsFunc(verdicts, func(v checker.Verdict) bool {
 		return v.Property == p && v.Outcome == checker.Violated
 	})
 }
 
-// clone copies a plan as far as shrinking changes it.
+// clone copies the parts of a plan that shrinking changes.
 func clone(p *harness.Plan) *harness.Plan {
 	c := *p
 	c.Clients, c.Sections, c.Faults, c.Choices = slices.Clone(p.Clients), slices.Clone(p.Sections), slices.Clone(p.Faults), slices.Clone(p.Choices)

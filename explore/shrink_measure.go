@@ -10,34 +10,33 @@ import (
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
-// measure says how long a run is to a reader. Of two runs the one with the
-// smaller first number that differs is shorter.
+// measure is how long a run is for a reader. The first number that differs decides.
 type measure [numMeasures]int64
 
 const (
 	clients    = iota
 	injections // faults
 	grants
-	operations  // that clients invoked
-	planned     // critical sections that they were to go through
-	further     // properties that are violated beside the one in question
-	points      // how hard it is to say where the faults strike
-	disturbing  // choices that are not 0
-	values      // their sum, with all times of the faults
-	numMeasures = iota
+	operations        // that clients invoked
+	plannedSections   // critical sections in the plan
+	otherViolations   // violated properties beside the one in question
+	points            // how hard it is to describe where the faults strike
+	disturbingChoices // choices that are not 0
+	values            // their sum, with all durations of the faults
+	numMeasures       = iota
 
-	throughFurther = further + 1 // the parts that rounding must not let grow
+	throughViolations = otherViolations + 1 // the parts that rounding must not increase
 )
 
-// compare is negative where m is shorter than o.
+// compare returns a negative number if m is shorter than o.
 func (m measure) compare(o *candidate) int { return slices.Compare(m[:], o.measure[:]) }
 
 func (m measure) size() harness.Size {
 	return harness.Size{Clients: int(m[clients]), Faults: int(m[injections]), Acquisitions: int(m[grants]), Operations: int(m[operations])}
 }
 
-func measured(plan *harness.Plan, h *history.History, verdicts []checker.Verdict) (m measure) {
-	m[clients], m[injections], m[planned] = int64(len(plan.Clients)), int64(len(plan.Faults)), int64(total(plan))
+func measureRun(plan *harness.Plan, h *history.History, verdicts []checker.Verdict) (m measure) {
+	m[clients], m[injections], m[plannedSections] = int64(len(plan.Clients)), int64(len(plan.Faults)), int64(total(plan))
 	for i := range h.Entries {
 		switch e := &h.Entries[i]; {
 		case e.Client == "":
@@ -49,7 +48,7 @@ func measured(plan *harness.Plan, h *history.History, verdicts []checker.Verdict
 	}
 	for _, v := range verdicts {
 		if v.Outcome == checker.Violated {
-			m[further]++
+			m[otherViolations]++
 		}
 	}
 	for _, in := range plan.Faults {
@@ -58,14 +57,14 @@ func measured(plan *harness.Plan, h *history.History, verdicts []checker.Verdict
 	}
 	for _, c := range plan.Choices {
 		if c.Value != 0 {
-			m[disturbing]++
+			m[disturbingChoices]++
 		}
 		m[values] += c.Value
 	}
 	return m
 }
 
-// plain are the points that are easily said, the plainest first.
+// plain are the points that are easy to describe, the plainest first.
 var plain = []faults.Point{
 	{Op: history.Acquire, OK: true, After: true},
 	{Op: history.Release, Last: true},
@@ -75,7 +74,7 @@ var plain = []faults.Point{
 	{Op: history.Acquire, Request: 1, After: true},
 }
 
-// rank says how hard it is to say where a fault strikes: at a time is hardest.
+// rank returns how hard it is to describe where a fault strikes. A time is hardest.
 func rank(in faults.Injection) int64 {
 	if in.Point == nil {
 		return 1000
@@ -91,21 +90,21 @@ func rank(in faults.Injection) int64 {
 
 // course is what the clients of a random run did when.
 type course struct {
-	began map[string][]time.Duration // each critical section: when its client first asked
-	order []string                   // the clients as they were first granted the lock, then as they asked for it
-	held  []held
+	began map[string][]time.Duration // when a client first asked in each of its critical sections
+	order []string                   // the clients in the order of their first grants, then of their first requests
+	held  []hold
 }
 
-// held is a grant, until its release is invoked.
-type held struct {
+// hold is a grant, until its release is invoked.
+type hold struct {
 	client          string
-	from, to, until time.Duration // until: of its lease, as its client sees it; 0: it has none
+	from, to, until time.Duration // until: the end of its lease, as its client sees it; 0: none
 }
 
 func courseOf(h *history.History) course {
 	c := course{began: map[string][]time.Duration{}}
 	var asked []string
-	got := map[string]bool{} // the lock, in the section that it is in
+	got := map[string]bool{} // clients that have been granted the lock in their section
 	for i := range h.Entries {
 		e := &h.Entries[i]
 		if e.Client == "" || e.F != history.Acquire && e.F != history.Release {
@@ -130,7 +129,7 @@ func courseOf(h *history.History) course {
 			got[e.Client] = false
 		case history.OK:
 			got[e.Client] = true
-			c.held = append(c.held, held{e.Client, e.Time, h.Entries[len(h.Entries)-1].Time, e.ValidUntil})
+			c.held = append(c.held, hold{e.Client, e.Time, h.Entries[len(h.Entries)-1].Time, e.ValidUntil})
 			if !slices.Contains(c.order, e.Client) {
 				c.order = append(c.order, e.Client)
 			}
@@ -144,13 +143,13 @@ func courseOf(h *history.History) course {
 	return c
 }
 
-// together is the longest time for which two held at once, with their leases
-// or without.
+// together returns the longest time for which two clients held at once, within their
+// leases or not.
 func (c course) together(leases bool) (longest time.Duration) {
 	for i, a := range c.held {
 		for _, b := range c.held[:i] {
 			to := min(a.to, b.to)
-			for _, h := range []held{a, b} {
+			for _, h := range []hold{a, b} {
 				if leases && h.until > 0 {
 					to = min(to, h.until)
 				}

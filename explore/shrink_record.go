@@ -10,8 +10,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
-// spans calls try with each span of n things that are left out together: half
-// of them, a quarter, …, one. try says how many there are afterwards.
+// spans calls try for each span of n things to leave out: half of them, a quarter, …,
+// one. try returns how many remain.
 func (s *shrinker) spans(n int, try func(from, to int) int) {
 	for size := (n + 1) / 2; size > 0; size /= 2 {
 		for from := 0; from < n && s.stopped() == ""; {
@@ -46,7 +46,7 @@ func (s *shrinker) dropClients(c *candidate) *candidate {
 	return c
 }
 
-// dropClient leaves out a client, with the faults that strike it or wait for it.
+// dropClient removes a client, with the faults that strike it or wait for it.
 func dropClient(p *harness.Plan, i int) {
 	name := p.Clients[i]
 	p.Clients = slices.Delete(p.Clients, i, i+1)
@@ -64,25 +64,25 @@ type nth struct {
 	n      int
 }
 
-// dropSections leaves out critical sections. What comes after one either moves
-// up or stays at its time.
+// dropSections leaves out critical sections. Later ones either move up or stay at their
+// time.
 func (s *shrinker) dropSections(c *candidate) *candidate {
 	for _, stay := range []bool{false, true} {
-		list := begun(c)
+		list := begunSections(c)
 		s.spans(len(list), func(from, to int) int {
 			drop := map[nth]bool{}
 			for _, x := range list[from:to] {
 				drop[x] = true
 			}
 			c, _ = s.improve(c, withoutSections(c, drop, stay))
-			list = begun(c)
+			list = begunSections(c)
 			return len(list)
 		})
 	}
 	return c
 }
 
-// dropRest leaves out the critical sections that no client came to.
+// dropRest leaves out the critical sections that no client began.
 func (s *shrinker) dropRest(c *candidate) *candidate {
 	p := clone(c.plan)
 	p.Sections = make([]int, len(p.Clients))
@@ -93,8 +93,8 @@ func (s *shrinker) dropRest(c *candidate) *candidate {
 	return c
 }
 
-// begun are the critical sections that were begun, in order of time.
-func begun(c *candidate) (list []nth) {
+// begunSections returns the critical sections that clients began, in order of time.
+func begunSections(c *candidate) (list []nth) {
 	for client, times := range c.began {
 		for i := range times {
 			list = append(list, nth{client, i + 1})
@@ -109,15 +109,15 @@ func begun(c *candidate) (list []nth) {
 	return list
 }
 
-// withoutSections leaves out critical sections: their choices go, and those of
-// later ones get the names that they have without them. stay: the client
-// thinks for the time that has gone. nil: it cannot be done.
+// withoutSections leaves out critical sections with their choices, and renames the
+// choices of later sections. stay: the client thinks during the time that has become
+// free. It returns nil if it cannot be done.
 func withoutSections(c *candidate, drop map[nth]bool, stay bool) *harness.Plan {
 	p := clone(c.plan)
 	if p.Shape.Think < time.Microsecond {
 		return nil // no choice marks the beginning of a section
 	}
-	left := map[string][]int{} // the sections that remain, by client
+	left := map[string][]int{} // the remaining sections, by client
 	for _, name := range p.Clients {
 		for n := range c.began[name] {
 			if !drop[nth{name, n + 1}] {
@@ -138,7 +138,7 @@ func withoutSections(c *candidate, drop map[nth]bool, stay bool) *harness.Plan {
 		point.Acquisition = at + 1
 	}
 	p.Choices = nil
-	in := map[string]int{} // the section that a client is in
+	in := map[string]int{} // the present section of each client
 	thought := map[nth]time.Duration{}
 	counts := map[env.Name]int{}
 	for _, choice := range c.plan.Choices {
@@ -153,11 +153,11 @@ func withoutSections(c *candidate, drop map[nth]bool, stay bool) *harness.Plan {
 			continue
 		}
 		if name.What == "think" && stay {
-			after := 0 // the section before this one that is left
+			after := 0 // the remaining section before this one
 			if at > 0 {
 				after = left[client][at-1]
 			}
-			if after+1 < name.N { // it began to think after that, and asks when it did
+			if after+1 < name.N { // it thinks after that section, and asks at its old time
 				free := c.began[client][after] - thought[nth{client, after + 1}]
 				choice.Value = (c.began[client][name.N-1] - free).Microseconds()
 			}

@@ -11,22 +11,21 @@ import (
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
-// Rounding makes what is left readable: lengths that somebody would have
-// chosen, holds that one can see, clients in the order in which they come.
-// Nothing may get longer by it, in clients, faults, acquisitions, operations and
-// properties that are violated.
+// Rounding makes a shrunk run readable: round durations, visible holds, and clients in
+// the order of their grants. It must not increase the clients, faults, acquires,
+// operations and violated properties.
 
 func (s *shrinker) round(c *candidate) *candidate {
 	c = s.inOrder(c)
 	alone, anything := c.measure, c.measure
-	alone[further], anything[further] = 1, int64(len(checker.Properties))
-	// Best if nothing else is violated. But two who hold at one time should be
-	// seen to; and where something else is violated anyway, more may be.
+	alone[otherViolations], anything[otherViolations] = 1, int64(len(checker.Properties))
+	// The best result violates nothing else. But an overlap should be visible, and if
+	// something else is violated anyway, more may be.
 	for _, wanted := range []struct {
 		limit measure
 		shows bool
 	}{{alone, true}, {c.measure, true}, {anything, true}, {alone, false}, {c.measure, false}} {
-		if !s.overlaps() && (!wanted.shows || wanted.limit == anything && c.measure[further] == 1) {
+		if !s.overlaps() && (!wanted.shows || wanted.limit == anything && c.measure[otherViolations] == 1) {
 			continue
 		}
 		if n, ok := s.fromTheBook(c, wanted.limit, wanted.shows); ok {
@@ -39,17 +38,17 @@ func (s *shrinker) round(c *candidate) *candidate {
 	return c
 }
 
-// overlaps tells whether what is violated is that two hold at one time.
+// overlaps reports whether the property is about two clients that hold at once.
 func (s *shrinker) overlaps() bool {
 	return s.property == checker.Exclusion || s.property == checker.LeaseExclusion
 }
 
-// shows tells whether one can see in 80 columns what is violated.
+// shows reports whether the violation is visible in 80 columns.
 func (s *shrinker) shows(c *candidate) bool {
 	return !s.overlaps() || c.together(s.property == checker.LeaseExclusion) >= c.plan.Lease/20
 }
 
-// rounder tries a change, and keeps it if nothing gets longer or harder to see by it.
+// rounder tries a change, and keeps it if nothing gets longer or harder to see.
 func (s *shrinker) rounder(c *candidate, changed *harness.Plan) (*candidate, bool) {
 	return s.within(c, changed, c.measure, s.shows(c))
 }
@@ -63,7 +62,7 @@ func (s *shrinker) within(c *candidate, changed *harness.Plan, limit measure, sh
 	if !ok || shows && !s.shows(n) {
 		return c, false
 	}
-	for part := range throughFurther {
+	for part := range throughViolations {
 		if n.measure[part] > limit[part] {
 			return c, false
 		}
@@ -71,17 +70,17 @@ func (s *shrinker) within(c *candidate, changed *harness.Plan, limit measure, sh
 	return n, true
 }
 
-// fromTheBook tries the same thing as a teacher would draw it.
+// fromTheBook tries the run as a textbook would draw it.
 func (s *shrinker) fromTheBook(c *candidate, limit measure, shows bool) (*candidate, bool) {
 	tenth := c.plan.Lease / 10
 	for _, hold := range []time.Duration{2 * tenth, tenth} {
 		for _, later := range []time.Duration{tenth, 0} {
 			for _, at := range times(c.plan, 0, 10*tenth, atATime) {
-				for _, length := range times(c.plan, tenth/2, 25*tenth, lasting) {
+				for _, length := range times(c.plan, tenth/2, 25*tenth, hasDuration) {
 					if s.stopped() != "" {
 						return c, false
 					}
-					if n, ok := s.within(c, drawn(c.plan, hold, later, at, length), limit, shows); ok {
+					if n, ok := s.within(c, textbookPlan(c.plan, hold, later, at, length), limit, shows); ok {
 						return n, true
 					}
 				}
@@ -91,18 +90,18 @@ func (s *shrinker) fromTheBook(c *candidate, limit measure, shows bool) (*candid
 	return c, false
 }
 
-// drawn is a plan in which the network takes no time worth seeing, the first
-// client comes at once and each of the others later than the one before, each
-// works for a while, and the faults last for a round time.
-func drawn(p *harness.Plan, hold, later, at, length time.Duration) *harness.Plan {
+// textbookPlan returns a plan with latencies of 0. The first client comes at once, each of the
+// others later than the one before. Each holds for a while, and the faults have a round
+// duration.
+func textbookPlan(p *harness.Plan, hold, later, at, length time.Duration) *harness.Plan {
 	p = clone(p)
 	for i := range p.Choices {
 		choice := &p.Choices[i]
 		switch choice.Value = 0; {
 		case choice.Name.What == "hold":
-			last(p, choice, hold)
+			setChoice(p, choice, hold)
 		case choice.Name.What == "think" && choice.Name.N == 1:
-			last(p, choice, later*time.Duration(slices.Index(p.Clients, choice.Name.Who)))
+			setChoice(p, choice, later*time.Duration(slices.Index(p.Clients, choice.Name.Who)))
 		}
 	}
 	for i := range p.Faults {
@@ -111,8 +110,8 @@ func drawn(p *harness.Plan, hold, later, at, length time.Duration) *harness.Plan
 	return p
 }
 
-// times are what there is to try for when faults strike, or for how long they
-// last; one, where there is nothing to choose.
+// times returns the values to try for the times or the durations of faults; only one if
+// no fault has any.
 func times(p *harness.Plan, least, most time.Duration, chosen func(faults.Injection) bool) []time.Duration {
 	list := []time.Duration{least}
 	if slices.ContainsFunc(p.Faults, chosen) {
@@ -124,10 +123,10 @@ func times(p *harness.Plan, least, most time.Duration, chosen func(faults.Inject
 	return list
 }
 
-func atATime(in faults.Injection) bool { return in.Point == nil }
-func lasting(in faults.Injection) bool { return in.For > 0 || in.Amount != 0 }
+func atATime(in faults.Injection) bool     { return in.Point == nil }
+func hasDuration(in faults.Injection) bool { return in.For > 0 || in.Amount != 0 }
 
-// stretch lets a fault strike and last for other times than it does.
+// stretch sets the time and the duration of a fault.
 func stretch(in *faults.Injection, at, length time.Duration) {
 	if in.Point == nil {
 		in.At = at
@@ -142,18 +141,17 @@ func stretch(in *faults.Injection, at, length time.Duration) {
 	}
 }
 
-// last sets how long a client thinks or holds.
-func last(p *harness.Plan, choice *env.Choice, d time.Duration) {
+// setChoice sets the think time or the hold of a choice.
+func setChoice(p *harness.Plan, choice *env.Choice, d time.Duration) {
 	choice.Value = d.Microseconds()
 	longest := &p.Shape.Hold
 	if choice.Name.What == "think" {
 		longest = &p.Shape.Think
 	}
-	*longest = max(*longest, d+time.Microsecond) // what is drawn stays below
+	*longest = max(*longest, d+time.Microsecond) // draws stay below it
 }
 
-// inOrder names the clients c1, c2, … in the order in which they are granted
-// the lock.
+// inOrder names the clients c1, c2, … in the order of their grants.
 func (s *shrinker) inOrder(c *candidate) *candidate {
 	order := slices.Clone(c.order)
 	for _, name := range c.plan.Clients {
@@ -200,8 +198,8 @@ func (s *shrinker) inOrder(c *candidate) *candidate {
 	return c
 }
 
-// roundFaults gives faults round times: tenths of T, or halves where that is
-// not much more.
+// roundFaults gives faults round times: tenths of T, or halves if these are not much
+// more.
 func (s *shrinker) roundFaults(c *candidate) *candidate {
 	tenth := c.plan.Lease / 10
 	for i := range c.plan.Faults {
@@ -235,7 +233,8 @@ func (s *shrinker) roundFaults(c *candidate) *candidate {
 	return c
 }
 
-// visibleHolds makes critical sections last for a while, all alike if possible.
+// visibleHolds gives critical sections a visible duration, the same for all if
+// possible.
 func (s *shrinker) visibleHolds(c *candidate) *candidate {
 	for _, hold := range []time.Duration{c.plan.Lease / 5, c.plan.Lease / 10, c.plan.Lease / 20} {
 		var ok bool
@@ -252,8 +251,8 @@ func (s *shrinker) visibleHolds(c *candidate) *candidate {
 	return c
 }
 
-// roundThinking lets clients come at round times, and the later ones visibly
-// after the first.
+// roundThinking makes clients come at round times, the later ones visibly after the
+// first.
 func (s *shrinker) roundThinking(c *candidate) *candidate {
 	tenth := c.plan.Lease / 10
 	for _, choice := range slices.Clone(c.plan.Choices) {
@@ -271,7 +270,7 @@ func (s *shrinker) roundThinking(c *candidate) *candidate {
 	return c
 }
 
-// setTo sets what clients think or hold; nil: it is so.
+// setTo sets think times or holds; nil: nothing changes.
 func setTo(p *harness.Plan, d time.Duration, which func(env.Choice) bool) *harness.Plan {
 	p = clone(p)
 	some := false
@@ -280,7 +279,7 @@ func setTo(p *harness.Plan, d time.Duration, which func(env.Choice) bool) *harne
 		if !which(*c) || c.Value == d.Microseconds() {
 			continue
 		}
-		last(p, c, d)
+		setChoice(p, c, d)
 		some = true
 	}
 	if !some {
@@ -289,7 +288,7 @@ func setTo(p *harness.Plan, d time.Duration, which func(env.Choice) bool) *harne
 	return p
 }
 
-// tidy writes what a plan does as simply as it can be written.
+// tidy writes a plan in its simplest form.
 func tidy(p *harness.Plan) *harness.Plan {
 	p = clone(p)
 	if p.Sections != nil && slices.Min(p.Sections) == slices.Max(p.Sections) {

@@ -9,22 +9,21 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// How much is searched in small worlds. What a long run shows a short one of
-// the same lock mostly shows as well, and leaving things out of the long one
-// may end at something longer: it shifts all that comes after.
+// The limits of the search in small worlds. A short run of the same lock mostly shows
+// what a long one shows. Leaving things out of the long one may end at something
+// longer, because it shifts everything after.
 const (
 	smallRuns     = 200 // of each size
 	smallClients  = 3
 	smallFaults   = 2
 	smallAcquires = 4 // of each client
-	smallHits     = 6 // runs that are shrunk, of the first size that has some
+	smallHits     = 6 // runs that are shrunk, of the first size with violations
 )
 
-// smallWorlds searches again, with everything that stands for a deployment as
-// it was: the lock, its options, the server, the lease, fencing, the kinds of
-// faults. What happens in a run grows from almost nothing. It returns runs of
-// the first size in which the property is violated, among those that are
-// smaller than what there is already.
+// smallWorlds searches again with the same deployment: lock, options, server, lease,
+// fencing, and kinds of faults. The size of the runs grows from almost nothing. It
+// returns runs of the first size in which the property is violated, if that is smaller
+// than best.
 func (s *shrinker) smallWorlds(best *candidate) []*candidate {
 	plan := best.plan
 	cfg, err := plan.Config()
@@ -40,11 +39,11 @@ func (s *shrinker) smallWorlds(best *candidate) []*candidate {
 	}
 	least := 1
 	if s.property == checker.Exclusion || s.property == checker.LeaseExclusion {
-		least = 2 // it takes two to overlap
+		least = 2 // an overlap takes two
 	}
 	for n := least; n <= smallClients; n++ {
 		for f := 0; f <= min(len(plan.Faults), smallFaults); f++ {
-			for a := 1; a <= smallAcquires && best.above(n, f); a++ {
+			for a := 1; a <= smallAcquires && best.exceeds(n, f); a++ {
 				world.Clients, world.Count, world.Acquires = Exactly(n), Exactly(f), Exactly(a)
 				if hits := s.hits(&world); len(hits) > 0 {
 					return hits
@@ -55,16 +54,16 @@ func (s *shrinker) smallWorlds(best *candidate) []*candidate {
 	return nil
 }
 
-// above tells whether a run of n clients and f faults may become shorter than c:
-// it need not stay at what its clients acquire.
-func (c *candidate) above(n, f int) bool {
+// exceeds reports whether a run of n clients and f faults may become shorter than c:
+// acquires can still be left out.
+func (c *candidate) exceeds(n, f int) bool {
 	if d := slices.Compare([]int{n, f}, []int{len(c.plan.Clients), len(c.plan.Faults)}); d != 0 {
 		return d < 0
 	}
 	return n < total(c.plan)
 }
 
-// total is how many critical sections all clients go through.
+// total returns how many critical sections all clients go through.
 func total(p *harness.Plan) (n int) {
 	for i := range p.Clients {
 		n += p.SectionsOf(i)
@@ -72,7 +71,7 @@ func total(p *harness.Plan) (n int) {
 	return n
 }
 
-// kinds are the kinds of faults in a schedule.
+// kinds returns the kinds of faults in a schedule.
 func kinds(schedule []faults.Injection) (list []faults.Fault) {
 	for _, f := range faults.All() {
 		if slices.ContainsFunc(schedule, func(in faults.Injection) bool { return in.Fault == f.Name }) {
@@ -82,12 +81,12 @@ func kinds(schedule []faults.Injection) (list []faults.Fault) {
 	return list
 }
 
-// hits are the first runs of a size that violate the property.
+// hits returns the first runs of a size that violate the property.
 func (s *shrinker) hits(world *Settings) (list []*candidate) {
 	for i := 0; i < smallRuns && len(list) < smallHits && s.stopped() == ""; i++ {
-		// Most violate nothing, so they leave no record.
+		// Most runs violate nothing, so they record no choices.
 		plan := world.Plan(i)
-		if _, verdicts := s.run(plan, plan.Decide(false)); !violates(verdicts, s.property) {
+		if _, verdicts := s.run(plan, plan.Decide(false)); !isViolated(verdicts, s.property) {
 			continue
 		}
 		if c, ok := s.replay(plan); ok {

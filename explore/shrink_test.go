@@ -17,7 +17,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
-// caught is the first of many random runs that violates a property; nil: none does.
+// violation returns the first of many random runs that violates a property; nil: none.
 func violation(tb testing.TB, s *Settings, p checker.Property) *harness.Judged {
 	tb.Helper()
 	r, err := Random(context.Background(), sim.Simulator, s, nil)
@@ -27,7 +27,7 @@ func violation(tb testing.TB, s *Settings, p checker.Property) *harness.Judged {
 	return firstOf(tb, s, r, p)
 }
 
-// firstOf is the first run of a batch that violates a property; nil: none does.
+// firstOf returns the first run of a batch that violates a property; nil: none.
 func firstOf(tb testing.TB, s *Settings, r *Result, p checker.Property) *harness.Judged {
 	tb.Helper()
 	if r.Outcome(p) != checker.Violated {
@@ -40,24 +40,24 @@ func firstOf(tb testing.TB, s *Settings, r *Result, p checker.Property) *harness
 	return j
 }
 
-// enough is how many runs show what there is to shrink. Shrinking has no
-// goroutines, so the race detector need not see all of it.
-func enough() int {
+// runsToShrink returns how many runs to shrink. Shrinking has no goroutines, so the race
+// detector needs only a few.
+func runsToShrink() int {
 	if !alltests.Wanted() {
 		return 250
 	}
 	return 1000
 }
 
-// underFault are runs with default settings under one kind of fault.
+// underFault returns default settings with one kind of fault.
 func underFault(lock, fault string, seed uint64) *Settings {
 	s := anything(lock, seed)
 	f, _ := faults.Find(fault)
-	s.Kinds, s.Runs = []faults.Fault{f}, enough()
+	s.Kinds, s.Runs = []faults.Fault{f}, runsToShrink()
 	return s
 }
 
-func shrunk(tb testing.TB, j *harness.Judged, p checker.Property) *harness.Plan {
+func shrinkRun(tb testing.TB, j *harness.Judged, p checker.Property) *harness.Plan {
 	tb.Helper()
 	short, err := Shrink(context.Background(), sim.Simulator, j, p, ShrinkBudget)
 	if err != nil {
@@ -66,7 +66,7 @@ func shrunk(tb testing.TB, j *harness.Judged, p checker.Property) *harness.Plan 
 	return short
 }
 
-// scheduleOf is schedule.json.
+// scheduleOf returns the text of schedule.json.
 func scheduleOf(tb testing.TB, p *harness.Plan) string {
 	tb.Helper()
 	var b bytes.Buffer
@@ -76,9 +76,9 @@ func scheduleOf(tb testing.TB, p *harness.Plan) string {
 	return b.String()
 }
 
-// What shrinking finds by itself is no longer than what people have written
-// down: for every documented failure that random runs find under its fault.
-func TestWhatIsShrunkIsNoLongerThanTheCatalogue(t *testing.T) {
+// A shrunk run is no longer than the documented case, for every case that random runs
+// find under its fault.
+func TestShrunkRunsAreNoLongerThanTheCatalogue(t *testing.T) {
 	t.Parallel()
 	documented, covered := map[string]bool{}, map[string]bool{}
 	for i, c := range catalogue.Cases {
@@ -88,7 +88,7 @@ func TestWhatIsShrunkIsNoLongerThanTheCatalogue(t *testing.T) {
 		documented[c.Setup.Lock] = true
 		for _, schedule := range c.Schedules {
 			s := anything(c.Setup.Lock, 1)
-			s.Options, s.Server, s.Fencing, s.Runs = c.Setup.Options, c.Setup.Server, c.Setup.Fencing, enough()
+			s.Options, s.Server, s.Fencing, s.Runs = c.Setup.Options, c.Setup.Server, c.Setup.Fencing, runsToShrink()
 			s.Kinds = kinds(schedule.Faults)
 			acquires := 0
 			for _, script := range schedule.Scripts {
@@ -109,11 +109,11 @@ func TestWhatIsShrunkIsNoLongerThanTheCatalogue(t *testing.T) {
 				}
 				covered[c.Setup.Lock] = true
 				if e, err := catalogue.Expect(c.Setup.Lock, catalogue.NoFault); err != nil || !e.Holds() {
-					continue // it needs no fault, and long runs of it break in many ways
+					continue // it needs no fault, and its long runs break in many ways
 				}
-				short := shrunk(t, j, p)
+				short := shrinkRun(t, j, p)
 				to, sections := short.Shrunk.To, total(short)
-				t.Logf("%s, %s: %+v to %+v in %d replays; a person tells it with %d clients, %d faults, %d acquisitions", c.ID, p,
+				t.Logf("%s, %s: %+v to %+v in %d replays; the case has %d clients, %d faults, %d acquisitions", c.ID, p,
 					short.Shrunk.From, to, short.Shrunk.Replays, len(schedule.Scripts), len(schedule.Faults), acquires)
 				if to.Clients > len(schedule.Scripts) || to.Faults > len(schedule.Faults) || max(to.Acquisitions, sections) > acquires || short.Shrunk.Stopped != "" {
 					t.Errorf("%s, %s: shrunk to %+v, %d critical sections (%s)", c.ID, p, to, sections, short.Shrunk.Stopped)
@@ -125,19 +125,18 @@ func TestWhatIsShrunkIsNoLongerThanTheCatalogue(t *testing.T) {
 		return
 	}
 	for _, l := range catalogue.Locks {
-		// What a case does to several nodes, to a watchdog or to a flawed variant
-		// takes several kinds of faults, or one that stays; and a lock that is but
-		// the remedy of others has no case of its own.
+		// Cases of several nodes, of a watchdog or of a flawed variant need several
+		// kinds of faults, or one that stays. A lock that is only a remedy has no case.
 		if SearchableLock(&l) == nil && l.Like == "" && documented[l.ID] && !covered[l.ID] {
 			t.Errorf("nothing about %s was found and shrunk", l.ID)
 		}
 	}
 }
 
-// What is left is a schedule like any other: through a file it gives the same
-// run, which violates the same property, with no choice to spare or missing.
-// And it is the same each time.
-func TestWhatIsShrunkReplaysFromItsFile(t *testing.T) {
+// A shrunk schedule is like any other: through a file it gives the same run, which
+// violates the same property, without missing or unused choices. It is the same each
+// time.
+func TestShrunkRunsReplayFromTheirFiles(t *testing.T) {
 	for i, f := range []struct {
 		lock, fault string
 		property    checker.Property
@@ -156,12 +155,12 @@ func TestWhatIsShrunkReplaysFromItsFile(t *testing.T) {
 			t.Fatalf("%+v: no run violates it", f)
 		}
 		before := scheduleOf(t, j.Plan)
-		short := shrunk(t, j, f.property)
+		short := shrinkRun(t, j, f.property)
 		if scheduleOf(t, j.Plan) != before {
 			t.Errorf("%+v: the original was changed", f)
 		}
 		file := scheduleOf(t, short)
-		if again := scheduleOf(t, shrunk(t, j, f.property)); again != file {
+		if again := scheduleOf(t, shrinkRun(t, j, f.property)); again != file {
 			t.Errorf("%+v: shrunk twice, to different schedules:\n%s\n%s", f, file, again)
 		}
 		plan, err := harness.ReadPlan(bytes.NewBufferString(file))
@@ -173,7 +172,7 @@ func TestWhatIsShrunkReplaysFromItsFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		if replayed.Outcome(f.property) != checker.Violated || fit != (harness.Replay{}) {
-			t.Errorf("%+v: from its file it is %s (%+v)", f, replayed.Outcome(f.property), fit)
+			t.Errorf("%+v: replayed from its file it is %s (%+v)", f, replayed.Outcome(f.property), fit)
 		}
 		if scheduleOf(t, plan) != file {
 			t.Errorf("%+v: the replay made other choices", f)
@@ -184,8 +183,8 @@ func TestWhatIsShrunkReplaysFromItsFile(t *testing.T) {
 	}
 }
 
-// Where small worlds show nothing the record itself is shrunk. That ends at
-// something longer, and still at something that one can read.
+// Without a hit in small worlds the record itself is shrunk. The result is longer, but
+// still readable.
 func TestARecordIsShrunk(t *testing.T) {
 	for i, f := range []struct {
 		lock, fault string
@@ -211,13 +210,13 @@ func TestARecordIsShrunk(t *testing.T) {
 			t.Errorf("%s, %s: shrunk from %+v to %+v only", f.lock, f.property, before.size(), after.size())
 		}
 		if _, ok := s.replay(clone(after.plan)); !ok {
-			t.Errorf("%s, %s: what is left does not violate it", f.lock, f.property)
+			t.Errorf("%s, %s: the shrunk run does not violate it", f.lock, f.property)
 		}
 	}
 }
 
-// An end before the end leaves what there is, and says so. One that the budget
-// brings about is always the same.
+// Shrinking that ends early returns its partial result, and reports that. A budget
+// always gives the same result.
 func TestShrinkingStops(t *testing.T) {
 	const p = checker.Exclusion
 	settings := underFault("redis-set-lua", "pause", 1)
@@ -245,21 +244,21 @@ func TestShrinkingStops(t *testing.T) {
 	}
 	replayed, _, err := harness.Simulate(sim.Simulator, part)
 	if err != nil || replayed.Outcome(p) != checker.Violated {
-		t.Error("what there was until then violates nothing", err)
+		t.Error("the partial result violates nothing", err)
 	}
 }
 
 // A run without a record is searched again in small worlds.
 func TestARunWithoutChoicesIsShrunk(t *testing.T) {
 	j := violation(t, underFault("redis-set-lua", "pause", 3), checker.Resource)
-	want := shrunk(t, j, checker.Resource).Shrunk.To
+	want := shrinkRun(t, j, checker.Resource).Shrunk.To
 	j.Plan.Choices = nil
-	if got := shrunk(t, j, checker.Resource).Shrunk.To; got != want {
+	if got := shrinkRun(t, j, checker.Resource).Shrunk.To; got != want {
 		t.Errorf("without its choices it shrinks to %+v, with them to %+v", got, want)
 	}
 }
 
-func TestWhatCannotBeShrunk(t *testing.T) {
+func TestShrinkRejectsOtherRuns(t *testing.T) {
 	j := violation(t, underFault("redis-set-lua", "pause", 1), checker.Exclusion)
 	if _, err := Shrink(t.Context(), sim.Simulator, j, checker.Ownership, ShrinkBudget); !errors.Is(err, ErrNothingToShrink) {
 		t.Error(err)
@@ -280,9 +279,8 @@ func TestWhatCannotBeShrunk(t *testing.T) {
 	}
 }
 
-// Leaving out critical sections leaves the others, with their choices under
-// the names that they then have. What stays at its time is asked for as before;
-// else it moves up.
+// Leaving out critical sections keeps the others, with their choices under new names.
+// With stay, they keep their times; otherwise they move up.
 func TestWithoutSections(t *testing.T) {
 	s := underFault("redis-set-lua", "pause", 1)
 	s.Kinds, s.Clients, s.Acquires = nil, Exactly(1), Exactly(4)
@@ -308,15 +306,15 @@ func TestWithoutSections(t *testing.T) {
 	}
 }
 
-// BenchmarkShrink is how long it takes, on one core, to shrink what random
-// runs find first. It has to take less than 2 s.
+// BenchmarkShrink measures how long it takes, on one core, to shrink the first hits of
+// random runs. It must take less than 2 s.
 func BenchmarkShrink(b *testing.B) {
 	for _, f := range flaws {
 		b.Run(f.lock+"/"+string(f.property), func(b *testing.B) {
 			j := violation(b, anything(f.lock, 1), f.property)
 			for b.Loop() {
 				start := time.Now()
-				short := shrunk(b, j, f.property)
+				short := shrinkRun(b, j, f.property)
 				if took := time.Since(start); took > 2*time.Second {
 					b.Errorf("%+v to %+v took %v", short.Shrunk.From, short.Shrunk.To, took)
 				}

@@ -9,7 +9,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
-// simplerPoints lets faults strike at plainer points.
+// simplerPoints moves faults to plainer points.
 func (s *shrinker) simplerPoints(c *candidate) *candidate {
 	for i := 0; i < len(c.plan.Faults); i++ {
 		for _, point := range simpler(c, i) {
@@ -24,8 +24,8 @@ func (s *shrinker) simplerPoints(c *candidate) *candidate {
 	return c
 }
 
-// simpler are the points that are plainer than where a fault strikes now, the
-// plainest first: of the client that it strikes, or of any.
+// simpler returns the points that are plainer than that of a fault, the plainest first:
+// those of the client that it strikes, or of any client if it strikes none.
 func simpler(c *candidate, i int) (list []faults.Point) {
 	in := c.plan.Faults[i]
 	for _, client := range c.plan.Clients {
@@ -50,11 +50,10 @@ func at(in faults.Injection, p faults.Point) faults.Injection {
 	return in
 }
 
-// zeroes makes choices the least disturbing ones: all of them at once, all of
-// a kind, spans of those that are left, single ones; then it halves what has
-// to stay.
+// zeroes sets choices to the least disturbing value: all at once, all of a kind, spans
+// of the others, single ones. Then it halves the rest.
 func (s *shrinker) zeroes(c *candidate) *candidate {
-	c, _ = s.improve(c, zeroed(c.plan, func(env.Name) bool { return true }))
+	c, _ = s.improve(c, withZeroes(c.plan, func(env.Name) bool { return true }))
 	var kinds []string
 	for _, choice := range c.plan.Choices {
 		if !slices.Contains(kinds, choice.Name.What) {
@@ -62,14 +61,14 @@ func (s *shrinker) zeroes(c *candidate) *candidate {
 		}
 	}
 	for _, kind := range kinds {
-		c, _ = s.improve(c, zeroed(c.plan, func(n env.Name) bool { return n.What == kind }))
+		c, _ = s.improve(c, withZeroes(c.plan, func(n env.Name) bool { return n.What == kind }))
 	}
 	s.spans(len(disturbances(c.plan)), func(from, to int) int {
 		names := map[env.Name]bool{}
 		for _, name := range disturbances(c.plan)[from:to] {
 			names[name] = true
 		}
-		c, _ = s.improve(c, zeroed(c.plan, func(n env.Name) bool { return names[n] }))
+		c, _ = s.improve(c, withZeroes(c.plan, func(n env.Name) bool { return names[n] }))
 		return len(disturbances(c.plan))
 	})
 	for _, name := range disturbances(c.plan) {
@@ -86,8 +85,7 @@ func (s *shrinker) zeroes(c *candidate) *candidate {
 	return c
 }
 
-// sooner lets everything happen earlier by the time for which nobody does
-// anything at first.
+// sooner removes the time at the start in which nothing happens.
 func (s *shrinker) sooner(c *candidate) *candidate {
 	idle := int64(1) << 62
 	for _, choice := range c.plan.Choices {
@@ -115,7 +113,7 @@ func (s *shrinker) sooner(c *candidate) *candidate {
 	return c
 }
 
-// disturbances are the choices that are not 0.
+// disturbances returns the choices that are not 0.
 func disturbances(p *harness.Plan) (names []env.Name) {
 	for _, c := range p.Choices {
 		if c.Value != 0 {
@@ -125,7 +123,7 @@ func disturbances(p *harness.Plan) (names []env.Name) {
 	return names
 }
 
-func zeroed(p *harness.Plan, which func(env.Name) bool) *harness.Plan {
+func withZeroes(p *harness.Plan, which func(env.Name) bool) *harness.Plan {
 	p = clone(p)
 	some := false
 	for i := range p.Choices {

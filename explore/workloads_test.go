@@ -12,17 +12,17 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-func misusing(lock string, does ...workloads.Workload) *Settings {
+func misuseSettings(lock string, does ...workloads.Workload) *Settings {
 	return &Settings{
 		Lock: lock, On: "sim", Lease: 10 * time.Second, Clients: AnyClients, Acquires: AnyAcquires, Count: AnyCount,
 		Workloads: does, Seed: 1, Runs: 100, Jobs: 1,
 	}
 }
 
-// One of several workloads is drawn for each run, and nothing else of the run
-// depends on what there is to draw from.
+// One of several workloads is drawn for each run. Nothing else of the run depends on
+// the list.
 func TestWorkloadsAreDrawnLast(t *testing.T) {
-	usual, several := misusing("redis-set-del"), misusing("redis-set-del", workloads.All()...)
+	usual, several := misuseSettings("redis-set-del"), misuseSettings("redis-set-del", workloads.All()...)
 	drawn := map[string]int{}
 	for i := range 100 {
 		a, b := usual.Plan(i), several.Plan(i)
@@ -38,10 +38,10 @@ func TestWorkloadsAreDrawnLast(t *testing.T) {
 	}
 }
 
-// A shrunk run misuses the lock as the long one did.
+// A shrunk run has the workload of the long one.
 func TestShrinkingKeepsTheWorkload(t *testing.T) {
 	finally, _ := workloads.Find("finally")
-	s := misusing("redis-set-del", finally)
+	s := misuseSettings("redis-set-del", finally)
 	for i := range s.Runs {
 		j, _, err := harness.Simulate(sim.Simulator, s.Plan(i))
 		if err != nil {
@@ -62,11 +62,11 @@ func TestShrinkingKeepsTheWorkload(t *testing.T) {
 	t.Error("nothing was found")
 }
 
-// A release by name of who holds nothing is one command as any other: all that
-// can happen is gone through, and the shortest schedule has the finally only.
+// A release by name without a hold is a command like any other: the search is complete,
+// and the shortest schedule has only the finally workload.
 func TestTheFinallyIsFoundExhaustively(t *testing.T) {
 	finally, _ := workloads.Find("finally")
-	s := misusing("redis-set-del", finally)
+	s := misuseSettings("redis-set-del", finally)
 	s.Clients, s.Acquires, s.Runs = Exactly(2), Exactly(1), 0
 	b, err := Exhaustive(t.Context(), sim.Simulator, s, nil)
 	if err != nil {
@@ -81,10 +81,10 @@ func TestTheFinallyIsFoundExhaustively(t *testing.T) {
 	}
 }
 
-// What clients do twice that a lock does not count shows without any fault.
+// A lock without a counter fails with nested acquires, without any fault.
 func TestNestingIsFoundAtRandom(t *testing.T) {
 	nested, _ := workloads.Find("nested")
-	s := misusing("redis-set-lua", nested)
+	s := misuseSettings("redis-set-lua", nested)
 	for options, want := range map[string]checker.Outcome{"": checker.Valid, "reuse-id,claim": checker.Violated} {
 		s.Options, _ = catalogue.ParseOptions(options)
 		r, err := Random(t.Context(), sim.Simulator, s, nil)

@@ -276,7 +276,7 @@ func (a *app) replayedLine(file string, doc verdictDocument, code int) string {
 // idle says why a run under its schedule proves nothing, or "".
 func idle(j *harness.Judged) string {
 	if j.Reached[checker.Grants] == 0 {
-		return "nobody ever got the lock"
+		return "no client ever got the lock"
 	}
 	var kinds []string
 	for _, in := range j.Plan.Faults {

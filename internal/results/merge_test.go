@@ -180,18 +180,18 @@ func TestAFewRunsThatReachedNothingAreForTheOthersToMakeUp(t *testing.T) {
 		want   Verdict
 		reason string
 	}{
-		{"nobody got the lock", vacuous, Elsewhere, "nobody ever got the lock"},
+		{"nobody got the lock", vacuous, Elsewhere, "no client ever got the lock"},
 		{"what is named did not apply", na, Elsewhere, "fencing is n/a (no token)"},
-		{"both", all(vacuous, na), Elsewhere, "nobody ever got the lock"},
+		{"both", all(vacuous, na), Elsewhere, "no client ever got the lock"},
 		{"a promise is open", open, Inconclusive, "exclusion is unknown (too long)"},
-		{"open, and nobody got the lock", all(open, vacuous), Inconclusive, "nobody ever got the lock"},
+		{"open, and nobody got the lock", all(open, vacuous), Inconclusive, "no client ever got the lock"},
 		{"open, and what is named did not apply", all(open, na), Inconclusive, "fencing is n/a (no token)"},
 		{"a promise of a later lockcheck", func(d *Document) { d.Cells[0].Promises = checker.Promise{"politeness"} }, Inconclusive, "politeness"},
-		{"a counterexample of the past", all(vacuous, func(d *Document) { d.Cells[0].Kept = true }), Inconclusive, "nobody ever got the lock"},
+		{"a counterexample of the past", all(vacuous, func(d *Document) { d.Cells[0].Kept = true }), Inconclusive, "no client ever got the lock"},
 		{"the place failed", all(vacuous, func(d *Document) { d.Cells[0].Trouble = "gone" }), Unavailable, "gone"},
-		{"interrupted", all(vacuous, func(d *Document) { d.Shards.Cut = d.Shards.Have }), Inconclusive, "nobody ever got the lock"},
+		{"interrupted", all(vacuous, func(d *Document) { d.Shards.Cut = d.Shards.Have }), Inconclusive, "no client ever got the lock"},
 		{"violated", all(vacuous, func(d *Document) { violate(d, checker.Exclusion) }), Violated, ""},
-		{"not sharded", all(vacuous, func(d *Document) { d.Shards = nil }), Inconclusive, "nobody ever got the lock"},
+		{"not sharded", all(vacuous, func(d *Document) { d.Shards = nil }), Inconclusive, "no client ever got the lock"},
 	} {
 		d := shard(2)
 		tt.change(d)
