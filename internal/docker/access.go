@@ -9,10 +9,9 @@ import (
 	"github.com/lockcheck/lockcheck/internal/worker"
 )
 
-// access serves a worker's access to the guarded resource, which lives in the
-// harness. Its way there and back is a link like those to servers: it can be
-// delayed, held, lost or reset, and the access may arrive when its client has
-// long given up.
+// access serves a worker's access to the guarded resource, which lives in the harness.
+// The way there and back is a link like those to servers: it can be delayed, held, lost
+// or reset, and the access may arrive long after its client has given up.
 func (c *client) access(a worker.Answer) {
 	c.mu.Lock()
 	r := c.asked[a.ID]
@@ -28,7 +27,7 @@ func (c *client) access(a worker.Answer) {
 		return
 	}
 	c.place.observer.Point(c.name, r.op, c.point(&r, worker.Answer{Request: 1}, 1))
-	if !c.stands(&r, true) { // what it was about to send has not left it
+	if !c.blocks(&r, true) { // a dead client sends no more
 		return
 	}
 	x := env.Access{
@@ -48,18 +47,18 @@ func (c *client) access(a worker.Answer) {
 		reply.Error = worker.ErrTimeout
 	}
 	c.place.observer.Point(c.name, r.op, c.point(&r, worker.Answer{Request: 1, After: true}, 1))
-	if c.stands(&r, false) {
-		c.process.Send(reply) // a failure shows as the worker's end
+	if c.blocks(&r, false) {
+		c.process.Send(reply) // a failed write shows as the worker's end
 	}
 }
 
-// travel takes an access to the resource, and the answer back. A message that
-// is lost sends nothing back.
+// travel takes an access to the resource, and the answer back. A lost message sends
+// nothing back.
 func (c *client) travel(x env.Access, reply worker.Request, back chan<- worker.Request) {
 	for _, to := range []faults.Direction{faults.ToServer, faults.ToClient} {
 		w := way{client: c.clients[0].name, server: history.Resource, to: to}
-		c.place.Sleep(c.place.disturb.delay(w, works))
-		switch c.place.disturb.arrive(w, works, c.place.ctx.Done()) {
+		c.place.Sleep(c.place.disturb.delay(w, kindEffect))
+		switch c.place.disturb.arrive(w, kindEffect, c.place.ctx.Done()) {
 		case abandoned, swallowed:
 			return
 		case resets:
@@ -83,5 +82,5 @@ func (c *client) travel(x env.Access, reply worker.Request, back chan<- worker.R
 	back <- reply
 }
 
-// errReset is no definite word of the protocol's: the access may have happened.
+// errReset is not a definite error of the protocol: the access may have happened.
 const errReset = "connection-reset"

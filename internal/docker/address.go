@@ -13,10 +13,10 @@ import (
 	"path/filepath"
 )
 
-// engineURL returns the address of the Docker engine that the docker command would
-// use: DOCKER_HOST, or the endpoint of the current context (Docker Desktop and Colima
-// set one). "" stands for the default socket. config is the directory of the docker
-// command's settings.
+// engineURL returns the address of the Docker engine that the docker command would use:
+// DOCKER_HOST, or the endpoint of the current context, which Docker Desktop and Colima
+// set. "" means the default socket. config is the directory of the docker command's
+// settings.
 //
 // Source: docs.docker.com, "Docker contexts".
 func engineURL(getenv func(string) string, config string) (string, error) {
@@ -50,16 +50,16 @@ func engineURL(getenv func(string) string, config string) (string, error) {
 	return meta.Endpoints["docker"].Host, nil
 }
 
-// dockerConfig is the directory of the docker command's settings.
+// dockerConfig returns the directory of the docker command's settings.
 func dockerConfig() string {
-	home, _ := os.UserHomeDir() // without one there are no settings
+	home, _ := os.UserHomeDir() // without a home directory there are no settings
 	return cmp.Or(os.Getenv("DOCKER_CONFIG"), filepath.Join(home, ".docker"))
 }
 
-// published returns the host at which the ports of an engine's containers are
-// reached from here, and the address of the engine's machine that they are bound to.
-// Ports of an engine on this machine are bound to its loopback interface, so nobody
-// else reaches them. Those of a remote engine have to be bound to all interfaces.
+// published returns the host at which an engine's published ports are reached from
+// here, and the address on the engine's machine that they are bound to. A local engine
+// binds them to the loopback interface, so that no other machine reaches them. A remote
+// engine must bind them to all interfaces.
 func published(engine string) (host string, bind netip.Addr) {
 	loopback := netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	u, err := url.Parse(engine)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The engine is the one that the docker command uses, and its containers are reached
-// where it publishes their ports.
+// The engine is that of the docker command, and its containers are reached at their
+// published ports.
 func TestTheEngineAndItsPorts(t *testing.T) {
 	for _, tt := range []struct {
 		name, host, context, current string // DOCKER_HOST, DOCKER_CONTEXT, the settings' context
@@ -18,7 +18,7 @@ func TestTheEngineAndItsPorts(t *testing.T) {
 		{name: "plain Linux", at: "127.0.0.1", bind: "127.0.0.1"},
 		{name: "the default context", current: "default", at: "127.0.0.1", bind: "127.0.0.1"},
 		{name: "a socket", host: "unix:///var/run/docker.sock", engine: "unix:///var/run/docker.sock", at: "127.0.0.1", bind: "127.0.0.1"},
-		{name: "a socket of one's own", host: "unix:///run/user/1000/docker.sock", engine: "unix:///run/user/1000/docker.sock", at: "127.0.0.1", bind: "127.0.0.1"},
+		{name: "a private socket", host: "unix:///run/user/1000/docker.sock", engine: "unix:///run/user/1000/docker.sock", at: "127.0.0.1", bind: "127.0.0.1"},
 		{name: "Docker Desktop", current: "desktop-linux", engine: "unix:///home/me/.docker/desktop/docker.sock", at: "127.0.0.1", bind: "127.0.0.1"},
 		{name: "Colima", current: "colima", engine: "unix:///home/me/.colima/default/docker.sock", at: "127.0.0.1", bind: "127.0.0.1"},
 		{name: "Windows", host: "npipe:////./pipe/docker_engine", engine: "npipe:////./pipe/docker_engine", at: "127.0.0.1", bind: "127.0.0.1"},
@@ -61,7 +61,7 @@ func TestAContextThatDoesNotExist(t *testing.T) {
 	}
 	env := map[string]string{"DOCKER_CONTEXT": "gone"}
 	if _, err := engineURL(func(name string) string { return env[name] }, t.TempDir()); err == nil {
-		t.Error("it is no error")
+		t.Error("a missing context is no error")
 	}
 }
 

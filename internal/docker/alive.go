@@ -8,38 +8,37 @@ import (
 	"time"
 )
 
-// aliveLimit is how long it may take to find out whether a server lives: patience,
-// as a run of which that is not known says nothing.
+// aliveLimit is how long a check of a server may take. It is long, because without its
+// result a run proves nothing.
 const aliveLimit = time.Minute
 
 const (
-	// born is what a script begins with that becomes a server's process: it notes
-	// which one that is, by its number and the time of its start, in ticks.
-	born = `read -r l </proc/$$/stat; set -- ${l##*) }; echo $$ "${20}" >/data/born
+	// storeBirth is the first line of a script that becomes a server's process. It stores the
+	// process's number and its start time, in ticks.
+	storeBirth = `read -r l </proc/$$/stat; set -- ${l##*) }; echo $$ "${20}" >/data/born
 `
-	// lives is a script that says gone where the process that was noted last is
-	// no more. One that stands still lives; another in its place is not it.
-	lives = `{ read -r p at </data/born && read -r l <"/proc/$p/stat" && set -- ${l##*) } &&
+	// checkAlive is a script that prints "gone" unless the stored process still exists. A
+	// stopped process counts as existing; another process with its number does not.
+	checkAlive = `{ read -r p at </data/born && read -r l <"/proc/$p/stat" && set -- ${l##*) } &&
 [ "$1" != Z ] && [ "${20}" = "$at" ]; } 2>/dev/null || echo gone`
 )
 
-// errGone is that a server's process has ended though nobody ended it, or is another
-// one.
+// errGone reports that a server's process ended without a fault, or is another one.
 var errGone = errors.New("has ended, and no fault was to end it")
 
-// Alive is nil where all servers live that were not stopped, in the processes that
-// were started here. It is also for a run that was interrupted.
+// Alive returns an error unless all servers that no fault stopped still live, in their
+// original processes. It also works in an interrupted run.
 func (p *Place) Alive() error {
 	ctx := context.WithoutCancel(p.ctx)
-	return together(p.fars(), func(f far) error { return f.alive(ctx) })
+	return together(p.farServers(), func(f farServer) error { return f.alive(ctx) })
 }
 
-// lives is an error where a server's process has ended or is another one, or that
+// lives returns an error if a server's process has ended or is another one, or if that
 // cannot be found out.
 func (e *engine) lives(ctx context.Context, who, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, aliveLimit)
 	defer cancel()
-	said, err := e.ask(ctx, id, lives)
+	said, err := e.ask(ctx, id, checkAlive)
 	switch {
 	case err != nil:
 		return fmt.Errorf("does %s live? %w", who, err)
@@ -49,11 +48,11 @@ func (e *engine) lives(ctx context.Context, who, id string) error {
 	return nil
 }
 
-// end ends a server by a script, which is the last thing that it hears. Where it is
-// gone already nothing is done, and the error is errGone. It is asked for in the same
-// breath: whoever is to lose power must not go on for as long as a question takes.
+// end ends a server by a script. If the server has ended already, end returns errGone.
+// One script does both: a server that is to lose power must not go on while it is
+// checked.
 func (e *engine) end(ctx context.Context, who, id, script string) error {
-	said, err := e.ask(ctx, id, `[ -z "$(`+lives+`)" ] || { echo gone; exit 0; }`+"\n"+script)
+	said, err := e.ask(ctx, id, `[ -z "$(`+checkAlive+`)" ] || { echo gone; exit 0; }`+"\n"+script)
 	switch {
 	case err != nil:
 		return fmt.Errorf("stop %s: %w", who, err)
@@ -63,7 +62,7 @@ func (e *engine) end(ctx context.Context, who, id, script string) error {
 	return nil
 }
 
-// alive is far's.
+// alive implements farServer.
 func (s *server) alive(ctx context.Context) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
@@ -73,7 +72,7 @@ func (s *server) alive(ctx context.Context) error {
 	return s.engine.lives(ctx, s.name, s.id)
 }
 
-// alive is far's.
+// alive implements farServer.
 func (m *member) alive(ctx context.Context) error {
 	m.changing.Lock()
 	defer m.changing.Unlock()
@@ -83,7 +82,7 @@ func (m *member) alive(ctx context.Context) error {
 	return m.engine.lives(ctx, m.name, m.id)
 }
 
-// alive is far's: it is so where all servers live.
+// alive implements farServer. All MySQL servers must live.
 func (p *primary) alive(ctx context.Context) error {
 	defer p.change()()
 	return together(p.servers, func(s *mysqld) error {

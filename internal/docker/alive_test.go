@@ -11,12 +11,12 @@ import (
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
-// mortal are locks, one on each store, and a server of theirs.
+// mortal are locks, one on each store, each with one of their servers.
 var mortal = map[string]string{"redis-set-lua": catalogue.RedisName, "zk-predecessor": members[0], "mysql-get-lock": catalogue.MySQLName}
 
-// A server that has ended by itself is a fault that nobody injected: whoever judges
-// the run has to know, also when a fault was to stop it later and have it come back.
-func TestAServerThatEndsByItselfIsMissed(t *testing.T) {
+// A server that has ended by itself is an unplanned fault. Alive reports it, even if a
+// planned fault later stops and restarts the server.
+func TestAliveReportsAServerThatEndedByItself(t *testing.T) {
 	for lock, name := range mortal {
 		t.Run(lock, func(t *testing.T) {
 			setup{lock: lock}.run(t, new(witness), func(p *docker.Place) {
@@ -25,15 +25,15 @@ func TestAServerThatEndsByItselfIsMissed(t *testing.T) {
 				}
 				must(t, docker.EndServer(t.Context(), p, name, false))
 				if p.Alive() == nil {
-					t.Error("a server has ended, and is not missed")
+					t.Error("Alive ignores a server that has ended")
 				}
 				for _, lose := range []bool{true, false} {
 					if p.Stop(name, lose) == nil {
-						t.Error("it is stopped, and has ended before")
+						t.Error("a server that has ended can be stopped")
 					}
 					must(t, p.Start(name))
 					if p.Alive() == nil {
-						t.Error("it is not missed any more after a restart")
+						t.Error("Alive ignores the end of the server after a restart")
 					}
 				}
 			})
@@ -41,8 +41,8 @@ func TestAServerThatEndsByItselfIsMissed(t *testing.T) {
 	}
 }
 
-// What faults have done to a server is none of its own doing.
-func TestAServerThatFaultsStopIsNotMissed(t *testing.T) {
+// Stops by faults are not failures of the server.
+func TestAliveIgnoresServersThatFaultsStopped(t *testing.T) {
 	for lock, name := range mortal {
 		t.Run(lock, func(t *testing.T) {
 			setup{lock: lock}.run(t, new(witness), func(p *docker.Place) {
@@ -67,21 +67,21 @@ func TestAServerThatFaultsStopIsNotMissed(t *testing.T) {
 	}
 }
 
-// Somebody else's server at the same address has not seen what ours has.
-func TestAServerThatAnotherHasReplacedIsMissed(t *testing.T) {
+// Another server at the same address does not replace the original one.
+func TestAliveReportsAReplacedServer(t *testing.T) {
 	setup{}.run(t, new(witness), func(p *docker.Place) {
 		must(t, docker.EndServer(t.Context(), p, catalogue.RedisName, true))
 		if p.Alive() == nil {
-			t.Error("another server is taken for it")
+			t.Error("another server counts as the original")
 		}
 		if p.Stop(catalogue.RedisName, true) == nil {
-			t.Error("another server is stopped for it")
+			t.Error("another server is stopped instead of the original")
 		}
 	})
 }
 
-// Who interrupts a run still learns whether its servers lived.
-func TestServersAreMissedInAnInterruptedRunToo(t *testing.T) {
+// Alive works in an interrupted run, too.
+func TestAliveWorksInAnInterruptedRun(t *testing.T) {
 	dockertest.Require(t)
 	lock, _ := catalogue.FindLock("redis-set-lua")
 	p, err := docker.New(t.Context(), env.Config{
@@ -91,13 +91,13 @@ func TestServersAreMissedInAnInterruptedRunToo(t *testing.T) {
 	defer func() { must(t, p.Close()) }()
 	p.Go(func() { docker.Interrupt(p) })
 	if err := p.Run(); !errors.Is(err, context.Canceled) {
-		t.Errorf("it was interrupted, and says %v", err)
+		t.Errorf("the interrupted run returns %v", err)
 	}
 	if err := p.Alive(); err != nil {
 		t.Errorf("all servers live: %v", err)
 	}
 	must(t, docker.EndServer(t.Context(), p, catalogue.RedisName, false))
 	if p.Alive() == nil {
-		t.Error("a server has ended, and is not missed")
+		t.Error("Alive ignores a server that has ended")
 	}
 }

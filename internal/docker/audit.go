@@ -14,31 +14,31 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// audit is what triggers write down of each change of the locks' rows, in the same
-// transaction: on which connection it was made, and the row before and after. It is
-// read on a connection of our own, and goes to replicas as the rows do.
+// audit reads the table in which triggers record each change of the locks' rows, in the
+// same transaction: its connection, and the row before and after. The harness reads it
+// on its own connection. It is replicated like the rows.
 type audit struct {
-	last int64 // the last line that was read
-	// missing are the lines before it that were not there, because their transactions
-	// have not ended, or were undone: what is below that number can still be one of
-	// them. 0: it is not known yet.
+	last int64 // the last line read
+	// missing are absent lines before it: their transactions are still open, or were
+	// undone. The transaction of such a line is below the value. 0: the value is not
+	// known yet.
 	missing map[int64]int64
 }
 
-// auditLine is one change. A row that was not there before or is not afterwards is
-// nil.
+// auditLine is one change. before is nil for a new row, after for a deleted one.
 type auditLine struct {
 	id, session   int64
 	before, after *mysql.Row
 }
 
-// auditTable is called as the locks' table, and more.
+// auditTable is the name of the audit table.
 const auditTable = mysql.Table + "_audit"
 
-// rowColumns are the columns of a row, as scan expects them.
+// rowColumns are the columns of a row, in the order that scan expects.
 var rowColumns = []string{"id", "resource", "version_no", "expire_time", "fair_queue", "owner"}
 
-// auditSchema makes the table and the triggers. A row that is not there has NULLs.
+// auditSchema returns the statements that create the table and the triggers. NULLs
+// stand in for an absent row.
 func auditSchema() []string {
 	var columns, into []string
 	for _, when := range []string{"old_", "new_"} {
@@ -73,9 +73,8 @@ func auditSchema() []string {
 	return list
 }
 
-// read returns the changes that were committed since it was called last. Those of
-// one row are in their order, because a row belongs to one transaction until that
-// ends.
+// read returns the changes that were committed since its last call. Those of one row
+// are in order, because a transaction keeps its rows until it ends.
 func (a *audit) read(ctx context.Context, db *sql.DB) (lines []auditLine, err error) {
 	oldest := int64(0)
 	if len(a.missing) > 0 {
@@ -117,8 +116,8 @@ func (a *audit) read(ctx context.Context, db *sql.DB) (lines []auditLine, err er
 	return lines, nil
 }
 
-// note notes that these lines were found, after oldest was the first of the
-// transactions that were open. Lines of none of these will never be there.
+// note records that these lines were read while oldest was the first open transaction.
+// Absent lines of earlier transactions will never appear.
 func (a *audit) note(lines []auditLine, oldest int64) {
 	for _, l := range lines {
 		delete(a.missing, l.id)
@@ -137,9 +136,9 @@ var (
 	openTransaction = regexp.MustCompile(`(?m)^---TRANSACTION (\d+), (?:ACTIVE|COMMITTED|PREPARED)`)
 )
 
-// transactions are the number of the next transaction that changes something, and of
-// the first one that is open; next where none is. InnoDB's own table of them may be
-// a tenth of a second old.
+// transactions returns the number of the next transaction that changes something, and
+// of the first open one; next if none is open. InnoDB's own table of transactions may
+// be 0.1 s old.
 func transactions(ctx context.Context, db *sql.DB) (next, oldest int64, err error) {
 	var engine, name, status string
 	if err := db.QueryRowContext(ctx, "SHOW ENGINE INNODB STATUS").Scan(&engine, &name, &status); err != nil {
@@ -147,7 +146,7 @@ func transactions(ctx context.Context, db *sql.DB) (next, oldest int64, err erro
 	}
 	counter := nextTransaction.FindStringSubmatch(status)
 	if counter == nil {
-		return 0, 0, errors.New("InnoDB does not say which transaction is next")
+		return 0, 0, errors.New("the InnoDB status has no number of the next transaction")
 	}
 	if next, err = strconv.ParseInt(counter[1], 10, 64); err != nil {
 		return 0, 0, err
@@ -163,7 +162,7 @@ func transactions(ctx context.Context, db *sql.DB) (next, oldest int64, err erro
 	return next, oldest, nil
 }
 
-// nullRow is a row as it is read, which may not be there.
+// nullRow is a row as it is scanned; it may be absent.
 type nullRow struct {
 	id, version, expires   sql.NullInt64
 	resource, queue, owner sql.NullString
@@ -183,7 +182,7 @@ func (n *nullRow) row() *mysql.Row {
 	}
 }
 
-// rowsNow are the rows of the locks' table, by their resource.
+// rowsNow returns the rows of the locks' table, by their resource.
 func rowsNow(ctx context.Context, db *sql.DB) (map[string]mysql.Row, error) {
 	found, err := db.QueryContext(ctx, "SELECT "+strings.Join(rowColumns, ", ")+" FROM "+mysql.Table)
 	if err != nil {
@@ -201,7 +200,7 @@ func rowsNow(ctx context.Context, db *sql.DB) (map[string]mysql.Row, error) {
 	return rows, found.Err()
 }
 
-// auditNow is an audit of which all that there is was read.
+// auditNow returns an audit that has read everything so far.
 func auditNow(ctx context.Context, db *sql.DB) (audit, error) {
 	a := audit{missing: map[int64]int64{}}
 	err := db.QueryRowContext(ctx, "SELECT COALESCE(MAX(line), 0) FROM "+auditTable).Scan(&a.last)

@@ -12,8 +12,8 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// A change is told when its transaction ends, however late, and one that was undone is
-// waited for no longer when no transaction can still have made it.
+// A change is reported when its transaction ends, however late. An undone change stops
+// being awaited when no open transaction can have made it.
 func TestAuditWaitsForOpenTransactions(t *testing.T) {
 	t.Parallel()
 	const other = "INSERT INTO " + mysql.Table + " (resource, version_no, expire_time) VALUES (?, 0, 5)"
@@ -35,14 +35,14 @@ func TestAuditWaitsForOpenTransactions(t *testing.T) {
 		until(t, p, "both are missing", func() bool { return docker.Missing(p) == 2 })
 		must(t, undone.Rollback())
 		does(t, p, through(t, p, "c2"), "c2", 4, other, "d")
-		p.Sleep(300 * time.Millisecond) // many looks, none of which may give up what is late
+		p.Sleep(300 * time.Millisecond) // many reads, none of which may give up the late change
 		if docker.Missing(p) == 0 {
-			t.Error("what is open is no longer waited for")
+			t.Error("the open change is no longer awaited")
 		}
 		must(t, late.Commit())
 		until(t, p, "nothing is missing", func() bool { return docker.Missing(p) == 0 })
 	}))
 	if want := []string{"grant a of 1 by 1"}; !slices.Equal(w.told(), want) {
-		t.Errorf("told %q, want %q", w.told(), want)
+		t.Errorf("events %q, want %q", w.told(), want)
 	}
 }

@@ -13,19 +13,18 @@ import (
 	dockerapi "github.com/moby/moby/client"
 )
 
-// The engine goes on with a container that it was asked for when the process that
-// asked has ended, and lists it only when it is made. So Clean looks again every
-// cleanPause until it has found nothing for cleanQuiet, at most for cleanLimit.
+// The engine goes on creating a container after the end of the process that asked for
+// it, and lists it only when it is complete. So Clean looks every cleanPause until it
+// has found nothing for cleanQuiet, at most for cleanLimit.
 const (
 	cleanPause = 100 * time.Millisecond
 	cleanQuiet = 3 * time.Second
 	cleanLimit = 30 * time.Second
 )
 
-// Clean removes what runs left behind whose process has ended: containers, also
-// those that the engine is still creating, and workers. What belongs to a run that
-// lives, on whichever terminal, stays; so does what cannot be told. removed says what
-// was removed, also with an error.
+// Clean removes what ended runs left behind: workers, and containers, even those that
+// the engine is still creating. It keeps everything of runs that live, on any terminal,
+// and of owners that it cannot identify. removed lists what it removed, also on error.
 func Clean(ctx context.Context) (removed []string, err error) {
 	e, err := open(ctx)
 	if err != nil {
@@ -39,7 +38,7 @@ func Clean(ctx context.Context) (removed []string, err error) {
 	begun := time.Now()
 	for quiet := begun; ; {
 		more, err := e.clean(ctx, self)
-		// The engine may still list what it has removed.
+		// The engine may still list a removed container.
 		more = slices.DeleteFunc(more, func(what string) bool { return slices.Contains(removed, what) })
 		removed = append(removed, more...)
 		switch now := time.Now(); {
@@ -59,7 +58,7 @@ func Clean(ctx context.Context) (removed []string, err error) {
 	}
 }
 
-// clean removes what there is now.
+// clean removes what exists now.
 func (e *engine) clean(ctx context.Context, self owner) (removed []string, err error) {
 	removed, err = cleanWorkers(self)
 	errs := []error{err}
@@ -74,7 +73,7 @@ func (e *engine) clean(ctx context.Context, self owner) (removed []string, err e
 			continue
 		}
 		if c.State == container.StateRemoving {
-			continue // somebody else, who starts just now, is at it
+			continue // another process removes it
 		}
 		if err := e.remove(ctx, c.ID); err != nil {
 			errs = append(errs, err)
@@ -85,17 +84,17 @@ func (e *engine) clean(ctx context.Context, self owner) (removed []string, err e
 	return removed, errors.Join(errs...)
 }
 
-// removing lets containers be removed one at a time. Side by side they have been
-// seen to stop Docker 20.10 for good: an end of a container's network that waits
-// for the locks of the network and of its controller meets one that holds them
-// in the other order (libnetwork, sbLeave and processEndpointDelete).
-var removing sync.Mutex
+// removals serialises removals of containers. Parallel removals have stopped Docker
+// 20.10 for good: the end of a container's network waits for the locks of the network
+// and of its controller, and meets another that holds them in the other order
+// (libnetwork, sbLeave and processEndpointDelete).
+var removals sync.Mutex
 
-// remove removes a container with what it wrote, within removeLimit. One that is
-// gone, or about to go, is no error.
+// remove removes a container with its data, within removeLimit. A container that is
+// gone or being removed is no error.
 func (e *engine) remove(ctx context.Context, id string) error {
-	removing.Lock()
-	defer removing.Unlock()
+	removals.Lock()
+	defer removals.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, removeLimit)
 	defer cancel()
 	_, err := e.api.ContainerRemove(ctx, id, dockerapi.ContainerRemoveOptions{Force: true, RemoveVolumes: true})

@@ -19,10 +19,10 @@ import (
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
-// abandonArgument makes this program a run that is there to be killed.
+// abandonArgument makes this program a run that will be killed.
 const abandonArgument = "abandon"
 
-// abandon builds a place, stops a client and waits for its own end.
+// abandon builds an environment, stops a client and waits for its own end.
 func abandon() {
 	lock, _ := catalogue.FindLock("redis-set-lua")
 	p, err := docker.New(context.Background(), env.Config{
@@ -35,12 +35,12 @@ func abandon() {
 	select {}
 }
 
-// What a run leaves that is killed is removed: its workers end with it, also
-// stopped ones, and its container at the next start or by Clean. What belongs
-// to a living run stays.
+// The leftovers of a killed run are removed: its workers end with it, even stopped
+// ones, and its container goes at the next start or with Clean. Everything of a living
+// run stays.
 //
-// It is alone: each place that is set up removes what the dead have left.
-func TestCleanRemovesWhatTheDeadLeft(t *testing.T) {
+// It runs alone: each new environment removes leftovers, too.
+func TestCleanRemovesLeftoversOfKilledRuns(t *testing.T) {
 	w := &witness{}
 	setup{}.run(t, w, func(p *docker.Place) {
 		cmd := exec.Command(os.Args[0], abandonArgument)
@@ -82,8 +82,8 @@ func TestCleanRemovesWhatTheDeadLeft(t *testing.T) {
 	})
 }
 
-// The engine makes a container whose run has been killed meanwhile: Clean waits for
-// it. Those that come one after the other are removed, too.
+// The engine creates a container whose run has been killed meanwhile: Clean waits for
+// it, and for further ones.
 func TestCleanWaitsForContainersUnderWay(t *testing.T) {
 	dockertest.Require(t)
 	dead := exec.Command("true")
@@ -110,8 +110,8 @@ func TestCleanWaitsForContainersUnderWay(t *testing.T) {
 	}
 }
 
-// A worker that is not ended by its parent's death, because somebody stands
-// between them, is killed by Clean.
+// Clean kills a worker that its parent's death does not end, because another process is
+// between them.
 func TestCleanKillsWorkers(t *testing.T) {
 	dockertest.Require(t)
 	dead := exec.Command("true")
@@ -134,8 +134,8 @@ func TestCleanKillsWorkers(t *testing.T) {
 	cmd.Wait()
 }
 
-// processesWith are the processes whose environment has a variable that begins
-// so, apart from this one's.
+// processesWith returns the other processes with an environment variable that begins
+// like that.
 func processesWith(variable string) (pids []string) {
 	dirs, _ := os.ReadDir("/proc")
 	for _, d := range dirs {
@@ -147,7 +147,7 @@ func processesWith(variable string) (pids []string) {
 	return pids
 }
 
-// An interrupted run ends at once, with nothing left.
+// An interrupted run ends at once and leaves nothing.
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	pace := dockertest.Pace(t)
@@ -170,11 +170,11 @@ func TestInterrupt(t *testing.T) {
 		t.Errorf("Run: %v", err)
 	}
 	must(t, p.Close())
-	heldAgainst(t, time.Since(begun), endPaces, pace)
+	withinPaces(t, time.Since(begun), endPaces, pace)
 }
 
-// A run that is interrupted while its servers stand still and are cut off ends
-// as quickly, and leaves none of them.
+// A run that is interrupted while its servers are stopped and cut off ends as quickly,
+// and leaves no server.
 func TestInterruptedServers(t *testing.T) {
 	t.Parallel()
 	pace := dockertest.Pace(t)
@@ -199,7 +199,7 @@ func TestInterruptedServers(t *testing.T) {
 		t.Errorf("Run: %v", err)
 	}
 	must(t, p.Close())
-	heldAgainst(t, time.Since(begun), endPaces, pace)
+	withinPaces(t, time.Since(begun), endPaces, pace)
 	if left, err := docker.Left(t.Context(), p); len(left) > 0 || err != nil {
 		t.Errorf("left: %q, %v", left, err)
 	}

@@ -17,54 +17,53 @@ import (
 type client struct {
 	*program
 	name   string
-	hung   atomic.Bool // its caller waits; see stands
+	hung   atomic.Bool // its caller's task is stopped; see blocks
 	clocks clocks
 
 	mu      sync.Mutex
-	current running           // the one that began last, outside of runs
-	asked   map[int64]running // by request: what was not answered
+	current openOperation           // its last operation outside of runs
+	asked   map[int64]openOperation // unanswered ones, by request
 	news    news
 	runs    runs
 }
 
-// running is an operation that a client is in.
-type running struct {
+// openOperation is an open operation of a client.
+type openOperation struct {
 	op    env.Op
 	kind  string
 	limit time.Duration // of an access to the resource
-	entry entrance      // that it is in; zero: none
-	late  bool          // nobody waits for the answer any more
+	entry entrance      // its entry of a run; zero: none
+	late  bool          // its caller gave up
 }
 
-// validUntil is the earliest instant at which a grant's deadline may be.
+// validUntil returns the earliest possible deadline of a grant.
 func (c *client) validUntil(a worker.Answer) time.Duration {
 	if a.ValidMS == nil || a.MonoNS == nil || !c.clocked {
 		return 0
 	}
 	until := time.Duration(*a.MonoNS) + time.Duration(*a.ValidMS)*time.Millisecond + c.clock
-	return max(until-c.place.start.Sub(c.place.made), 1) // 0 would say nothing
+	return max(until-c.place.start.Sub(c.place.made), 1) // 0 would mean no deadline
 }
 
-// Acquire asks the lock.
 func (c *client) Acquire(op env.Op, timeout time.Duration) (env.Grant, error) {
 	t := c.place.cfg.Lease
-	c.acquires(op)
-	a, err := c.do(running{op: op, kind: history.Acquire}, worker.Request{
+	c.beginAcquire(op)
+	a, err := c.do(openOperation{op: op, kind: history.Acquire}, worker.Request{
 		TimeoutMS: max(timeout.Milliseconds(), 1), Nested: op.Grant != 0,
 		Unfair: op.Unfair && c.can(worker.FeatureUnfair),
 	}, timeout+t)
 	g := c.grantOf(a)
-	g.ValidUntil = c.got(op, g.ValidUntil, err)
+	g.ValidUntil = c.acquired(op, g.ValidUntil, err)
 	if err != nil {
 		return env.Grant{}, err
 	}
 	return g, nil
 }
 
-// Release gives a grant back.
+// Release releases a grant.
 func (c *client) Release(op env.Op) error {
-	defer c.gives(op)
-	_, err := c.do(running{op: op, kind: history.Release}, worker.Request{}, 2*c.place.cfg.Lease)
+	defer c.released(op)
+	_, err := c.do(openOperation{op: op, kind: history.Release}, worker.Request{}, 2*c.place.cfg.Lease)
 	return err
 }
 
@@ -73,14 +72,14 @@ func (c *client) ReleaseName(op env.Op) error {
 	if !c.can(worker.FeatureReleaseName) {
 		return env.ErrNoReleaseName
 	}
-	defer c.gives(op)
-	_, err := c.do(running{op: op, kind: history.Release}, worker.Request{Op: worker.OpReleaseName}, 2*c.place.cfg.Lease)
+	defer c.released(op)
+	_, err := c.do(openOperation{op: op, kind: history.Release}, worker.Request{Op: worker.OpReleaseName}, 2*c.place.cfg.Lease)
 	return err
 }
 
 // Read reads the guarded resource.
 func (c *client) Read(op env.Op) (int64, error) {
-	a, err := c.do(c.accessing(op, history.Read), worker.Request{}, 2*c.place.cfg.Lease)
+	a, err := c.do(c.newAccess(op, history.Read), worker.Request{}, 2*c.place.cfg.Lease)
 	if err != nil {
 		return 0, err
 	}
@@ -90,16 +89,16 @@ func (c *client) Read(op env.Op) (int64, error) {
 	return *a.Value, nil
 }
 
-// Write writes to it.
+// Write writes the guarded resource.
 func (c *client) Write(op env.Op, value int64) error {
-	_, err := c.do(c.accessing(op, history.Write), worker.Request{Value: &value}, 2*c.place.cfg.Lease)
+	_, err := c.do(c.newAccess(op, history.Write), worker.Request{Value: &value}, 2*c.place.cfg.Lease)
 	return err
 }
 
-// accessing is an access. It gives up after T/4, unless op says something else.
-func (c *client) accessing(op env.Op, kind string) running {
+// newAccess returns an access. Its timeout is T/4, unless op has one.
+func (c *client) newAccess(op env.Op, kind string) openOperation {
 	c.mu.Lock()
-	r := running{op: op, kind: kind, limit: op.Timeout, entry: c.runs.inside[op.Acquire]}
+	r := openOperation{op: op, kind: kind, limit: op.Timeout, entry: c.runs.inside[op.Acquire]}
 	c.mu.Unlock()
 	if r.limit == 0 {
 		r.limit = c.place.cfg.Lease / 4
@@ -107,12 +106,11 @@ func (c *client) accessing(op env.Op, kind string) running {
 	return r
 }
 
-// graceTime is added to what an operation may take by the worker's own clock.
+// graceTime is added to the time that the worker's own clock allows for an operation.
 const graceTime = time.Second
 
-// do is one operation. limit is how long the worker may take, not counting
-// when it is paused.
-func (c *client) do(r running, q worker.Request, limit time.Duration) (worker.Answer, error) {
+// do performs one operation. limit is how long the worker may take, without its pauses.
+func (c *client) do(r openOperation, q worker.Request, limit time.Duration) (worker.Answer, error) {
 	limit += graceTime
 	q.Op, q.Client, q.Lock = cmp.Or(q.Op, r.kind), c.name, r.op.Lock
 	q.Run, q.Entry = r.entry.run, r.entry.number
@@ -120,9 +118,9 @@ func (c *client) do(r running, q worker.Request, limit time.Duration) (worker.An
 		q.TimeoutMS = max(r.limit.Milliseconds(), 1)
 	}
 	if r.kind != history.Acquire {
-		c.recorded(int(r.op.Acquire))
+		c.flushNews(int(r.op.Acquire))
 	}
-	if err := c.goesOn(&r); err != nil {
+	if err := c.awaitUnhang(&r); err != nil {
 		return worker.Answer{}, err
 	}
 	if err := c.begin(&r, limit); err != nil {
@@ -141,7 +139,7 @@ func (c *client) do(r running, q worker.Request, limit time.Duration) (worker.An
 		if c.giveUp(q.ID) {
 			return worker.Answer{}, env.ErrTimeout
 		}
-		rep = <-reply // it came just now
+		rep = <-reply // it has just come
 	}
 	c.mu.Lock()
 	delete(c.asked, q.ID)
@@ -149,21 +147,22 @@ func (c *client) do(r running, q worker.Request, limit time.Duration) (worker.An
 	if rep.Err != nil {
 		return worker.Answer{}, c.crashed(rep.Err)
 	}
-	if err := c.goesOn(&r); err != nil {
+	if err := c.awaitUnhang(&r); err != nil {
 		return worker.Answer{}, err
 	}
 	return rep.Answer, rep.Answer.Err()
 }
 
-// asks tells whether a request with that ID is the client's, and was not answered.
-func (c *client) asks(id int64) bool {
+// hasRequest reports whether a request with that ID is an unanswered one of the client.
+func (c *client) hasRequest(id int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_, asked := c.asked[id]
 	return asked || c.runs.visits[id] != nil
 }
 
-// giveUp makes the answer to a request late. false: it is there already.
+// giveUp makes the answer to a request late. It returns false if the answer is there
+// already.
 func (c *client) giveUp(id int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -176,36 +175,37 @@ func (c *client) giveUp(id int64) bool {
 	return true
 }
 
-// begin waits until the client can begin an operation: the worker has answered
-// what was late, and all that it has sent so far is noted as what it was sent
-// for. Then it arms the points that the schedule names. What happens in an entry
-// of a run is noted as the run's, up to the release; that waits for nothing,
-// because a run whose entry does not end would hold its lock for ever.
-func (c *client) begin(r *running, limit time.Duration) error {
+// begin waits until the client can begin an operation: the worker has answered late
+// requests, and all its messages so far are assigned to their operations. Then it arms
+// the points of the schedule. Requests in an entry of a run count as the run's, up to
+// the release. The release does not wait: a run whose entry does not end would hold its
+// lock forever.
+func (c *client) begin(r *openOperation, limit time.Duration) error {
 	if c.dead.Load() || c.place.ctx.Err() != nil {
 		return env.ErrCrashed
 	}
 	inside := r.entry != (entrance{})
 	switch leaves := inside && r.kind == history.Release; {
 	case leaves:
-	case !c.free(r.entry, limit):
+	case !c.isFree(r.entry, limit):
 		return errBusy
 	case inside:
 		return nil
 	}
 	for _, l := range c.links {
 		if !l.settle() {
-			l.far.drop("cannot tell which operation a request of %s belongs to", c.name)
+			l.far.drop("a request of %s cannot be assigned to an operation", c.name)
 		}
 	}
 	c.op.Store(int64(r.op.Index))
 	return c.arm(r)
 }
 
-var errBusy = locks.Definite(errors.New("the worker still has not answered an earlier request"))
+var errBusy = locks.Definite(errors.New("the worker has not answered an earlier request yet"))
 
-// free waits until no answer of an entry is late, or of none, for limit at most.
-func (c *client) free(in entrance, limit time.Duration) bool {
+// isFree waits, for limit at most, until no answer of an entry is late. The zero entry
+// means operations outside of runs.
+func (c *client) isFree(in entrance, limit time.Duration) bool {
 	late := func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -226,7 +226,7 @@ func (c *client) free(in entrance, limit time.Duration) bool {
 	}
 }
 
-// answeredLate notes an answer that nobody waits for any more.
+// answeredLate records an answer that came after its caller gave up.
 func (c *client) answeredLate(a worker.Answer) {
 	c.mu.Lock()
 	r := c.asked[a.ID]
@@ -241,11 +241,11 @@ func (c *client) answeredLate(a worker.Answer) {
 	}
 }
 
-// tick is how exactly the time of a client that may be paused is counted.
+// tick is the precision with which the time of a client that may be paused is counted.
 const tick = 20 * time.Millisecond
 
-// await waits for a reply, for limit at most, not counting when the client is
-// paused or hangs.
+// await waits for a reply, for limit at most. Pauses and hangs of the client do not
+// count.
 func (c *client) await(reply <-chan worker.Reply, limit time.Duration) (worker.Reply, bool) {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
@@ -265,12 +265,12 @@ func (c *client) await(reply <-chan worker.Reply, limit time.Duration) (worker.R
 	return worker.Reply{}, false
 }
 
-// event takes what the worker says between answers.
+// event handles an event of the worker.
 func (c *client) event(a worker.Answer) {
 	c.mu.Lock()
 	r, seen := c.current, true
 	if a.Run != 0 {
-		r, seen = c.runs.in(a)
+		r, seen = c.runs.operationAt(a)
 	}
 	c.mu.Unlock()
 	switch a.Event {
@@ -280,7 +280,7 @@ func (c *client) event(a worker.Answer) {
 		c.learn(a)
 	case worker.EventQueued:
 		if !seen {
-			return // nobody waits for it any more
+			return // its caller gave up
 		}
 		e := history.Entry{Client: c.name, F: history.Queued, Lock: a.Lock, Op: history.Some(int64(r.op.Index))}
 		if a.Position != nil {

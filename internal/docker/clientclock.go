@@ -8,7 +8,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/worker"
 )
 
-// clocks are how a client's clocks are set: by its worker, which is asked to.
+// clocks are the settings of a client's clocks. Its worker sets them on request.
 type clocks struct {
 	mu      sync.Mutex
 	skew    time.Duration // of the wall clock
@@ -21,19 +21,19 @@ func (c *client) jump(by time.Duration) error {
 	return c.setClocks(func(k *clocks) { k.skew += by })
 }
 
-// rate lets its clocks gain so much more in each T.
+// rate makes the client's clocks gain this much in each T.
 func (c *client) rate(gain time.Duration) error {
 	return c.setClocks(func(k *clocks) { k.ppm += int64(gain * 1e6 / c.place.cfg.Lease) })
 }
 
-// setClocks returns when the clocks are set. Those of a client that is stopped
-// are when it goes on, before anything that it is told then.
+// setClocks returns when the clocks are set. The clocks of a stopped client are set
+// when it goes on, before anything else.
 func (c *client) setClocks(set func(*clocks)) error {
 	if !c.can(worker.FeatureClockSet) {
-		return fmt.Errorf("docker: the worker of %s has clocks that cannot be set", c.name)
+		return fmt.Errorf("docker: the worker of %s cannot set its clocks", c.name)
 	}
-	if c.ended() {
-		return nil // nobody looks at them any more
+	if c.isOver() {
+		return nil // the client has ended
 	}
 	k := &c.clocks
 	k.mu.Lock()
@@ -44,12 +44,12 @@ func (c *client) setClocks(set func(*clocks)) error {
 	if c.paused.Load() {
 		return nil
 	}
-	return c.clocksAre(false)
+	return c.awaitClocks(false)
 }
 
-// clocksAre waits until the worker has set the clocks as it was asked to, or is
-// stopped, unless it goes on just now.
-func (c *client) clocksAre(goesOn bool) error {
+// awaitClocks waits until the worker has set the clocks. It returns early if the worker
+// is stopped, unless goesOn: then the worker is about to go on.
+func (c *client) awaitClocks(goesOn bool) error {
 	c.clocks.mu.Lock()
 	defer c.clocks.mu.Unlock()
 	ticker := time.NewTicker(tick)
@@ -60,7 +60,7 @@ func (c *client) clocksAre(goesOn bool) error {
 		case rep := <-c.clocks.waiting[0]:
 			c.clocks.waiting = c.clocks.waiting[1:]
 			switch {
-			case c.ended():
+			case c.isOver():
 			case rep.Err != nil:
 				return fmt.Errorf("set the clocks of %s: %w", c.name, rep.Err)
 			case rep.Answer.Err() != nil:

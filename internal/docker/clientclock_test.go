@@ -10,14 +10,14 @@ import (
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
-// A client whose clocks run fast thinks earlier that its lease is over, also
-// where they are set while it is stopped. A wall clock that jumps changes
-// nothing for a lock that does not look at it.
+// A client with fast clocks expects the end of its lease earlier, also if they were set
+// while it was stopped. A jump of the wall clock has no effect on a lock that does not
+// read it.
 func TestClientClocks(t *testing.T) {
 	t.Parallel()
 	const (
 		lease = 4 * time.Second
-		offBy = 50 * time.Millisecond // a client's clock and ours
+		offBy = 50 * time.Millisecond // between a client's clock and ours
 	)
 	w := &witness{}
 	valid := make(chan history.Entry, 10)
@@ -30,7 +30,7 @@ func TestClientClocks(t *testing.T) {
 		rated := p.Now()
 		must(t, p.Rate("c1", lease/2))
 		e := <-valid
-		// From some moment in between on they run half as fast again.
+		// They run faster by half from some moment in between.
 		from, to := rated+(g.ValidUntil-rated)*2/3, p.Now()+(g.ValidUntil-p.Now())*2/3
 		if e.ValidUntil < from-offBy || e.ValidUntil > to+offBy || e.F != history.Valid || e.Op.V != 1 {
 			t.Errorf("%s of %d until %v, want valid until %v to %v", e.F, e.Op.V, e.ValidUntil, from, to)
@@ -38,20 +38,20 @@ func TestClientClocks(t *testing.T) {
 		must(t, c1.Release(op(2)))
 
 		must(t, p.Pause("c1"))
-		must(t, p.Rate("c1", -lease/2)) // right again
+		must(t, p.Rate("c1", -lease/2)) // back to the right rate
 		must(t, p.Jump("c1", 2*lease))
 		must(t, p.Resume("c1"))
 		before := p.Now()
 		g, err = c1.Acquire(op(3), time.Second)
 		must(t, err)
 		if from := g.ValidUntil - lease; from < before-offBy || from > p.Now()+offBy {
-			t.Errorf("with clocks that are right it is valid from %v on, and was acquired between %v and %v", from, before, p.Now())
+			t.Errorf("with right clocks the grant is valid from %v on, and was acquired between %v and %v", from, before, p.Now())
 		}
 	})
 	wantLines(t, w, "grant a of 1 by 1", "c1 valid", "remove a of 1 by 2", "grant a of 3 by 3")
 }
 
-// What is set while a client stands still at a point is so when it goes on.
+// Clocks that are set while a client is stopped at a point are set when it goes on.
 func TestClockSetAtAPoint(t *testing.T) {
 	t.Parallel()
 	const lease = 4 * time.Second
@@ -70,7 +70,7 @@ func TestClockSetAtAPoint(t *testing.T) {
 			g, err := p.Client("c1").Acquire(op(1), time.Second)
 			must(t, err)
 			if left := g.ValidUntil - p.Now(); left > 2*lease/3 {
-				t.Errorf("with clocks that are half as fast again it is valid for %v", left)
+				t.Errorf("with clocks that are faster by half the grant is valid for %v", left)
 			}
 		})
 		eventually(t, p, patience, "it stands still", func() bool { return len(w.told()) == 2 })
@@ -81,13 +81,13 @@ func TestClockSetAtAPoint(t *testing.T) {
 	wantLines(t, w, "grant a of 1 by 1", "stands")
 }
 
-// The clocks of a stranger's worker, and the rate of a server's, are what they are.
+// The clocks of a user's worker, and the rate of a server's clocks, cannot be set.
 func TestClocksThatCannotBeSet(t *testing.T) {
 	t.Parallel()
 	const ready = `read l; echo '{"id":1,"ok":true,"name":"bad"}'; read l`
 	setup{worker: []string{"sh", "-c", ready}, clients: []string{"c1"}}.run(t, &witness{}, func(p *docker.Place) {
 		if p.Jump("c1", time.Second) == nil || p.Rate("c1", time.Second) == nil || p.Rate(redis1, time.Second) == nil {
-			t.Error("they can")
+			t.Error("the clocks can be set")
 		}
 	})
 }

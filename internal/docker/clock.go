@@ -12,21 +12,21 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 )
 
-// faketime makes libfaketime answer the server's questions for the wall clock.
-// The C library comes second because the server's allocator deadlocks
-// otherwise: it asks for the time while symbols are being resolved.
+// faketime makes libfaketime answer the server's reads of the wall clock. The C library
+// must come second: the server's allocator deadlocks otherwise, because it reads the
+// time while symbols are being resolved.
 const faketime = `export FAKETIME_TIMESTAMP_FILE=/faketime/offset FAKETIME_NO_CACHE=1 FAKETIME_DONT_FAKE_MONOTONIC=1
 LD_PRELOAD="$(echo /usr/lib/*/faketime/libfaketimeMT.so.1) $(echo /lib/*/libc.so.6)"
 export LD_PRELOAD
 `
 
-// setOffset is a script that writes how far the wall clock is off. The server reads
-// the file whenever it looks at its clock, so it is replaced in one step.
+// setOffset returns a script that writes the offset of the wall clock. The server reads
+// the file at each read of its clock, so it is replaced in one step.
 func setOffset(offset time.Duration) string {
 	return fmt.Sprintf("echo %+.6f >/faketime/new && mv /faketime/new /faketime/offset", offset.Seconds())
 }
 
-// fakes tells whether the schedule moves a server's clock.
+// fakes reports whether the schedule moves a server's clock.
 func (p *Place) fakes(server string) bool {
 	return slices.ContainsFunc(p.schedule, func(in faults.Injection) bool {
 		f, ok := faults.Find(in.Fault)
@@ -34,7 +34,7 @@ func (p *Place) fakes(server string) bool {
 	})
 }
 
-// jump moves the server's wall clock, and returns when it shows it.
+// jump moves the server's wall clock, and returns when the server shows the new time.
 func (s *server) jump(ctx context.Context, by time.Duration) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
@@ -43,9 +43,9 @@ func (s *server) jump(ctx context.Context, by time.Duration) error {
 	}
 	s.offset += by
 	var shows func() (time.Duration, error)
-	if s.current() != nil && !s.gate.still(time.Now()) {
+	if s.current() != nil && !s.gate.wasPaused(time.Now()) {
 		shows = func() (time.Duration, error) {
-			f := s.current() // another one once the server has changed its role
+			f := s.current() // another feed after a change of role
 			if f == nil {
 				return 0, errDown
 			}
@@ -62,8 +62,8 @@ func errNoJump(server string) error {
 	return fmt.Errorf("the clock of %s cannot be set: no jump was planned when it was started", server)
 }
 
-// moveClock sets how far the wall clock of a container's server is off, and returns
-// when it shows that. shows is nil where the server will see it when it runs.
+// moveClock sets the offset of a server's wall clock, and returns when the server shows
+// it. shows is nil if the server will only see it later.
 func (e *engine) moveClock(ctx context.Context, id string, offset time.Duration, shows func() (time.Duration, error)) error {
 	err := e.exec(ctx, id, setOffset(offset), false)
 	if err != nil || shows == nil {
@@ -72,18 +72,18 @@ func (e *engine) moveClock(ctx context.Context, id string, offset time.Duration,
 	return await(ctx, "the clock shows its new time", func() (bool, error) {
 		at, err := shows()
 		if err != nil {
-			return false, err // its connection may just be replaced
+			return false, err // its connection may be changing
 		}
 		off := at - time.Duration(time.Now().UnixNano()) - offset
 		return off.Abs() < jumpExact, nil
 	})
 }
 
-// jumpExact is how near a clock must be to where it was set. The difference is
-// how long the question and its answer travel.
+// jumpExact is the tolerance of a set clock: the travel time of the question and its
+// answer.
 const jumpExact = 100 * time.Millisecond
 
-// wallClock is the server's wall clock, since 1970.
+// wallClock returns the server's wall clock, as the time since 1970.
 func wallClock(c *control) (time.Duration, error) {
 	raw, err := c.do("TIME")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 )
 
-// conn is one connection of a client: near, its own, and far, ours to the server.
+// conn is one connection of a client: near is the client's end, far the server's.
 type conn struct {
 	link     *link
 	accepted int64 // the operation in which near was accepted
@@ -21,7 +21,7 @@ type conn struct {
 	talk     dialect
 	up, down *queue
 
-	read   atomic.Int64 // bytes from near that are noted
+	read   atomic.Int64 // bytes read from near
 	over   atomic.Bool  // near has ended
 	silent atomic.Bool  // nothing travels on it any more
 
@@ -29,101 +29,102 @@ type conn struct {
 	done   chan struct{}
 }
 
-// dialect is what a client and its server speak on one connection, as it looks
-// from the middle: what is a message, and what has to be done when it passes.
+// dialect is the protocol of one connection between client and server: where messages
+// end, and what to do when one passes.
 type dialect interface {
-	// request reads what the client sends next, in operation op. It may be cut
-	// short by the connection's end.
+	// request reads the client's next message, in operation op. The connection's end
+	// may cut it short.
 	request(r *bufio.Reader, op int64) parcel
-	// reply reads what the server sends next. An error is the connection's end.
+	// reply reads the server's next message. It returns an error at the connection's
+	// end.
 	reply() (parcel, error)
 }
 
 // parcel is a message on its way, or the end of a direction.
 type parcel struct {
 	raw  []byte
-	sort sort
+	kind messageKind
 	due  time.Time
-	// pass is called when it is about to be delivered; stop is closed when the
-	// connection ends. A request is announced to who tells what the server does;
-	// a reply waits until that is told: a client's completion must not stand
-	// before its cause. nil: there is nothing to do.
+	// pass is called just before delivery; stop is closed when the connection ends. A
+	// request is announced to the observer of the server. A reply waits until that has
+	// reported the effects, because a client's completion must not precede its cause.
+	// nil: nothing to do.
 	pass  func(stop <-chan struct{})
-	reset bool // of an end: it is a reset
+	reset bool // of an end: a reset
 }
 
-// unknownOp stands for an operation that cannot be told.
+// unknownOp is an unknown operation.
 const unknownOp = -1
 
-// tagged notes what is read, and in which operation.
-type tagged struct {
+// opReader counts the bytes that it reads, and notes their operation.
+type opReader struct {
 	*conn
 	op int64
 }
 
-func (t *tagged) Read(b []byte) (int, error) {
+func (t *opReader) Read(b []byte) (int, error) {
 	n, err := t.near.Read(b)
 	t.op = t.link.op.Load()
 	if first := t.conn.read.Add(int64(n)) == int64(n); first && t.op != t.accepted {
-		t.op = unknownOp // it may have come while we still connected to the server
+		t.op = unknownOp // it may have come before the connection to the server
 	}
 	return n, err
 }
 
-// settled tells whether everything that has arrived from near is read.
-func (c *conn) settled() bool {
-	received, ok := received(c.near)
+// allRead reports whether everything that has arrived from near is read.
+func (c *conn) allRead() bool {
+	received, ok := bytesReceived(c.near)
 	return !ok || c.over.Load() || c.read.Load() >= received
 }
 
-// readRequests puts what the client sends on its way. A request belongs to the
-// operation in which its first byte came.
+// readRequests queues the client's messages. A request belongs to the operation in
+// which its first byte came.
 func (c *conn) readRequests() {
-	src := &tagged{conn: c}
+	src := &opReader{conn: c}
 	r := bufio.NewReader(src)
 	for {
 		if _, err := r.Peek(1); err != nil {
 			c.over.Store(true)
-			c.up.push(c.parcel(faults.ToServer, parcel{sort: ends, reset: !ended(err)}))
+			c.up.push(c.withDelay(faults.ToServer, parcel{kind: kindEnd, reset: !isCleanEnd(err)}))
 			return
 		}
-		c.up.push(c.parcel(faults.ToServer, c.talk.request(r, src.op)))
+		c.up.push(c.withDelay(faults.ToServer, c.talk.request(r, src.op)))
 	}
 }
 
-// readReplies puts what the server sends on its way.
+// readReplies queues the server's messages.
 func (c *conn) readReplies() {
 	for {
 		p, err := c.talk.reply()
 		if err != nil {
-			c.down.push(c.parcel(faults.ToClient, parcel{sort: ends, reset: !ended(err)}))
+			c.down.push(c.withDelay(faults.ToClient, parcel{kind: kindEnd, reset: !isCleanEnd(err)}))
 			return
 		}
-		c.down.push(c.parcel(faults.ToClient, p))
+		c.down.push(c.withDelay(faults.ToClient, p))
 	}
 }
 
-// parcel says when p is due.
-func (c *conn) parcel(to faults.Direction, p parcel) parcel {
-	if by := c.link.disturb.delay(c.way(to), p.sort); by > 0 {
+// withDelay sets the delivery time of p.
+func (c *conn) withDelay(to faults.Direction, p parcel) parcel {
+	if by := c.link.disturb.delay(c.way(to), p.kind); by > 0 {
 		p.due = time.Now().Add(by)
 	}
 	return p
 }
 
-func (c *conn) way(to faults.Direction) way { return way{c.link.client, c.link.far.called(), to} }
+func (c *conn) way(to faults.Direction) way { return way{c.link.client, c.link.far.serverName(), to} }
 
-// pump delivers what is in q, in order, until the connection ends.
+// pump delivers the messages of q in order, until the connection ends.
 func (c *conn) pump(q *queue, to faults.Direction, deliver func(parcel) (more bool)) {
 	for {
 		p, ok := q.pop(c.done)
 		if !ok || !c.wait(p.due) {
 			return
 		}
-		if c.silent.Load() && p.sort != ends {
+		if c.silent.Load() && p.kind != kindEnd {
 			continue
 		}
-		switch c.link.disturb.arrive(c.way(to), p.sort, c.done) {
+		switch c.link.disturb.arrive(c.way(to), p.kind, c.done) {
 		case abandoned:
 			return
 		case swallowed:
@@ -139,7 +140,7 @@ func (c *conn) pump(q *queue, to faults.Direction, deliver func(parcel) (more bo
 	}
 }
 
-// wait waits until t, unless the connection ends.
+// wait waits until t. It returns false if the connection ends first.
 func (c *conn) wait(t time.Time) bool {
 	d := time.Until(t)
 	if t.IsZero() || d <= 0 {
@@ -160,20 +161,20 @@ func (c *conn) toServer(p parcel) bool {
 	if c.link.dark.Load() {
 		return true
 	}
-	if p.sort == ends {
+	if p.kind == kindEnd {
 		c.far.CloseWrite()
 		return false
 	}
 	if p.pass != nil {
 		p.pass(c.done)
 	}
-	c.far.Write(p.raw) // a failure shows in the other direction
+	c.far.Write(p.raw) // a failed write shows in the other direction
 	return true
 }
 
 // toClient delivers a reply.
 func (c *conn) toClient(p parcel) bool {
-	if p.sort == ends {
+	if p.kind == kindEnd {
 		if c.link.dark.Load() {
 			return false
 		}
@@ -203,11 +204,11 @@ func (c *conn) end(closing func()) {
 	})
 }
 
-// reset closes a connection so that the other end gets a RST.
+// reset closes a connection with a RST.
 func reset(c *net.TCPConn) {
 	c.SetLinger(0)
 	c.Close()
 }
 
-// ended tells an end in good order from a reset.
-func ended(err error) bool { return errors.Is(err, io.EOF) }
+// isCleanEnd reports whether an end is clean, not a reset.
+func isCleanEnd(err error) bool { return errors.Is(err, io.EOF) }

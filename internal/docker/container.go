@@ -18,8 +18,8 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 )
 
-// create makes the container, as changes say, and publishes its port at addr.
-// One that is made and does not start is removed.
+// create makes a container with these changes, and publishes its port at addr. If the
+// container does not start, it is removed.
 func (e *engine) create(ctx context.Context, o owner, image, port string, changes ...func(*container.HostConfig)) (id, addr string, err error) {
 	id, addrs, err := e.createWith(ctx, o, image, []string{port}, changes...)
 	if err != nil {
@@ -30,7 +30,7 @@ func (e *engine) create(ctx context.Context, o owner, image, port string, change
 
 // createWith is create with several ports.
 func (e *engine) createWith(ctx context.Context, o owner, image string, ports []string, changes ...func(*container.HostConfig)) (id string, addrs []string, err error) {
-	c, err := testcontainers.Run(ctx, image, asleep(image),
+	c, err := testcontainers.Run(ctx, image, sleepOnly(image),
 		testcontainers.WithLogger(tclog.NewNoopLogger()),
 		testcontainers.WithLabels(map[string]string{ownerLabel: o.String()}),
 		testcontainers.WithExposedPorts(ports...),
@@ -62,9 +62,8 @@ func (e *engine) createWith(ctx context.Context, o owner, image string, ports []
 	return "", nil, fmt.Errorf("start a container of %s: %w", image, err)
 }
 
-// asleep has the first process of a container only sleep, as that of ours does by
-// itself.
-func asleep(image string) testcontainers.CustomizeRequestOption {
+// sleepOnly makes the first process of a container only sleep, as our own image does.
+func sleepOnly(image string) testcontainers.CustomizeRequestOption {
 	return func(r *testcontainers.GenericContainerRequest) error {
 		if image == stockMySQL() {
 			r.Entrypoint, r.Cmd = []string{"sleep"}, []string{"infinity"}
@@ -73,7 +72,7 @@ func asleep(image string) testcontainers.CustomizeRequestOption {
 	}
 }
 
-// address is where other containers reach a container.
+// address returns the address of a container for other containers.
 func (e *engine) address(ctx context.Context, id string) (string, error) {
 	state, err := e.api.ContainerInspect(ctx, id, dockerapi.ContainerInspectOptions{})
 	if err != nil {
@@ -101,8 +100,8 @@ func (e *engine) exec(ctx context.Context, id, script string, detach bool) error
 	return err
 }
 
-// ask runs a shell script in a container and returns what it wrote, up to
-// maxOutput, with the engine's bytes around it that say where it wrote it.
+// ask runs a shell script in a container and returns its output, up to maxOutput,
+// including the engine's frame bytes.
 func (e *engine) ask(ctx context.Context, id, script string) (string, error) {
 	api := e.api
 	x, err := api.ExecCreate(ctx, id, dockerapi.ExecCreateOptions{Cmd: []string{"sh", "-c", script}, AttachStdout: true, AttachStderr: true})
@@ -124,7 +123,7 @@ func (e *engine) ask(ctx context.Context, id, script string) (string, error) {
 		switch {
 		case err != nil:
 			return "", err
-		case state.Running: // the engine notes the end a little later than the stream's
+		case state.Running: // the engine notices the end after that of the stream
 			time.Sleep(time.Millisecond)
 		case state.ExitCode != 0:
 			return "", fmt.Errorf("%q in the container: exit status %d: %s", script, state.ExitCode, output)
@@ -134,10 +133,10 @@ func (e *engine) ask(ctx context.Context, id, script string) (string, error) {
 	}
 }
 
-// maxOutput is how much of a script's output an error shows, in bytes.
+// maxOutput is how many bytes of a script's output an error shows.
 const maxOutput = 4096
 
-// readAll reads to the end, and keeps the beginning.
+// readAll reads to the end, and returns the first maxOutput bytes.
 func readAll(r *bufio.Reader) (string, error) {
 	var kept strings.Builder
 	buf := make([]byte, 1024)
@@ -146,7 +145,7 @@ func readAll(r *bufio.Reader) (string, error) {
 		if kept.Len() < maxOutput {
 			kept.Write(buf[:n])
 		}
-		if ended(err) {
+		if isCleanEnd(err) {
 			return strings.TrimSpace(kept.String()), nil
 		}
 		if err != nil {
@@ -155,8 +154,8 @@ func readAll(r *bufio.Reader) (string, error) {
 	}
 }
 
-// prepare is what servers that are not of a run begin with: an engine, the owner
-// of their containers, and the image for them.
+// prepare opens the engine and finds the owner and the image, for servers outside of
+// runs.
 func prepare(ctx context.Context, opts Options) (e *engine, self owner, image string, err error) {
 	if self, err = thisOwner(); err != nil {
 		return nil, self, "", err
@@ -170,8 +169,8 @@ func prepare(ctx context.Context, opts Options) (e *engine, self owner, image st
 	return e, self, image, nil
 }
 
-// Redis starts a Redis server that nothing disturbs and that keeps nothing on
-// disk, for tests of what talks to one. remove removes it.
+// Redis starts a Redis server without disturbances and without a disk, for tests.
+// remove removes it.
 func Redis(ctx context.Context, opts Options) (addr string, remove func(context.Context) error, err error) {
 	e, self, image, err := prepare(ctx, opts)
 	if err != nil {
@@ -189,6 +188,6 @@ func Redis(ctx context.Context, opts Options) (addr string, remove func(context.
 	if err := s.start(ctx); err != nil {
 		return "", nil, errors.Join(err, remove(context.WithoutCancel(ctx)))
 	}
-	s.current().close() // to tell a feed takes a server half of its time, and nobody asks
+	s.current().close() // the feed takes half of a server's time, and is not needed here
 	return addr, remove, nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 )
 
-// disturbances are what disturbs the links now.
+// disturbances are the present disturbances of the links.
 type disturbances struct {
 	mu      sync.Mutex
 	list    []*disturbance
@@ -25,7 +25,7 @@ type disturbance struct {
 
 func newDisturbances() *disturbances { return &disturbances{changed: make(chan struct{})} }
 
-// begin puts an impairment into force.
+// begin begins an impairment.
 func (d *disturbances) begin(id int, im faults.Impairment) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -33,7 +33,7 @@ func (d *disturbances) begin(id int, im faults.Impairment) {
 	d.signal()
 }
 
-// end ends it: what it holds goes on.
+// end ends an impairment and releases the messages that it holds.
 func (d *disturbances) end(id int) (hits int, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -62,22 +62,22 @@ func (x *disturbance) on(w way) bool {
 	return x.Client == w.client && x.Server == w.server && (x.Direction == faults.Both || x.Direction == w.to)
 }
 
-// sort is what kind of message travels.
-type sort uint8
+// messageKind is the kind of a message.
+type messageKind uint8
 
 const (
-	works   sort = iota // does something: what a Swallow or a Reset waits for
-	besides             // a library's own: it prepares or keeps a connection, or tells news
-	ends                // ends a direction; not counted as touched
+	kindEffect  messageKind = iota // has an effect: Swallow and Reset wait for such a message
+	kindLibrary                    // a library's own: it sets up or keeps a connection, or is an event
+	kindEnd                        // ends a direction; not counted as touched
 )
 
-// delay is how much longer a message travels that is sent now.
-func (d *disturbances) delay(w way, s sort) (by time.Duration) {
+// delay returns how much longer a message travels that is sent now.
+func (d *disturbances) delay(w way, s messageKind) (by time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, x := range d.list {
 		if x.Action == faults.Slow && x.on(w) {
-			if s != ends {
+			if s != kindEnd {
 				x.hits++
 			}
 			by += x.Delay
@@ -86,20 +86,20 @@ func (d *disturbances) delay(w way, s sort) (by time.Duration) {
 	return by
 }
 
-// fate is what becomes of a message that has travelled.
+// fate is the outcome of a message that has travelled.
 type fate uint8
 
 const (
 	arrives fate = iota
 	swallowed
 	resets
-	abandoned // who waited for it waits no more
+	abandoned // its receiver no longer waits
 )
 
-// arrive returns what becomes of a message when nothing holds it any more, or
-// with abandoned when stop is closed.
-func (d *disturbances) arrive(w way, s sort, stop <-chan struct{}) fate {
-	var heldBy []*disturbance // counts a message once
+// arrive returns the fate of a message when no disturbance holds it any more, or
+// abandoned when stop is closed.
+func (d *disturbances) arrive(w way, s messageKind, stop <-chan struct{}) fate {
+	var heldBy []*disturbance // so that each counts the message once
 	for {
 		held, f, changed := d.look(w, s, heldBy)
 		if held == nil {
@@ -114,21 +114,21 @@ func (d *disturbances) arrive(w way, s sort, stop <-chan struct{}) fate {
 	}
 }
 
-func (d *disturbances) look(w way, s sort, before []*disturbance) (held *disturbance, f fate, changed <-chan struct{}) {
+func (d *disturbances) look(w way, s messageKind, before []*disturbance) (held *disturbance, f fate, changed <-chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, x := range d.list {
 		switch {
 		case !x.on(w):
 		case x.Action == faults.Hold:
-			if s != ends && !slices.Contains(before, x) {
+			if s != kindEnd && !slices.Contains(before, x) {
 				x.hits++
 			}
 			return x, arrives, d.changed
-		case x.Action == faults.Swallow && x.hits == 0 && s == works:
+		case x.Action == faults.Swallow && x.hits == 0 && s == kindEffect:
 			x.hits++
 			return nil, swallowed, nil
-		case x.Action == faults.Reset && x.hits == 0 && s == works:
+		case x.Action == faults.Reset && x.hits == 0 && s == kindEffect:
 			x.hits++
 			return nil, resets, nil
 		}

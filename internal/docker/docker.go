@@ -1,19 +1,18 @@
-// Package docker is the place with real servers, in containers, and real
-// clients, in processes of their own.
+// Package docker is the environment with real servers in containers, and real clients
+// in their own processes.
 //
-// A client is a process that speaks the worker protocol (package worker). A
-// pause is SIGSTOP, a crash SIGKILL. It reaches each server through a link of
-// ours, a TCP proxy, where partitions, delays and lost replies happen, and
-// where it is noted which operation each request belongs to. Each server tells
-// what it did with the entries of locks (feed). A reply reaches its client
-// only after that has been told, so that in the history nothing stands before
-// its cause; where it cannot be told the run goes on, and Observes no longer
-// claims it. Replicas keep quiet until one is the master (node). For the members
-// of an ensemble their leader speaks (learner), and a MySQL server has what its
-// triggers write down (audit).
+// A client is a process that speaks the worker protocol (package worker). A pause is
+// SIGSTOP, a crash SIGKILL. The client reaches each server through a link of ours, a
+// TCP proxy. Links apply partitions, delays and lost replies, and assign each request
+// to its operation. Each server reports what it did with the entries of locks (feed). A
+// reply reaches its client only after that report, so that in the history every cause
+// precedes its effect. If the reports fail, the run goes on, and Observes claims
+// nothing. Replicas report nothing until one is the master (node). The leader reports
+// for the members of an ensemble (learner), and MySQL's triggers record its changes
+// (audit).
 //
-// Pausing needs Linux. Everything made carries the name of the process that
-// made it (owner), so that Clean removes what the dead left and nothing else.
+// Pausing needs Linux. Everything that a run makes carries the name of its process
+// (owner), so that Clean removes only the leftovers of ended runs.
 package docker
 
 import (
@@ -36,17 +35,17 @@ import (
 	"github.com/lockcheck/lockcheck/internal/worker"
 )
 
-// Options say what is not in a run's Config.
+// Options are settings beside a run's Config.
 type Options struct {
-	// Worker is the command that starts a worker of ours; nil: this program,
-	// with the argument "worker". Config.Worker has precedence.
+	// Worker is the command that starts our own worker; nil: this program with the
+	// argument "worker". Config.Worker has precedence.
 	Worker []string
-	// Log gets what people may want to read: how an image is built, what was
-	// cleaned up, what a worker that died had said. nil: nobody.
+	// Log gets messages for people: the build of an image, clean-ups, the logs of
+	// workers that died. nil: they are dropped.
 	Log io.Writer
 }
 
-// Place is where one run happens.
+// Place is the environment of one run.
 type Place struct {
 	cfg      env.Config
 	observer env.Observer
@@ -59,9 +58,9 @@ type Place struct {
 	layout    catalogue.Layout
 	stores    []*server // in the order of the layout
 	sentinels []*server
-	tokens    *server   // nil: there is none
-	ensemble  *ensemble // instead of all these; nil: there is none
-	mysql     *primary  // instead of the stores; nil: there is none
+	tokens    *server   // nil: none
+	ensemble  *ensemble // instead of all these; nil: none
+	mysql     *primary  // instead of the stores; nil: none
 	programs  []*program
 	disturb   *disturbances
 
@@ -73,32 +72,32 @@ type Place struct {
 
 	mu      sync.Mutex
 	over    bool     // Run has ended: nothing starts any more
-	waiting []func() // tasks and calls that begin with Run
+	waiting []func() // tasks and calls that wait for Run
 	stops   []*time.Timer
 	random  map[string]*rand.Rand
 	// isolated are the servers that are cut off from the others, by partition.
 	isolated map[int][]*peer
 	closing  sync.Once
 	closed   error
-	misspoke atomic.Pointer[error] // the first *env.ProtocolError
+	broken   atomic.Pointer[error] // the first *env.ProtocolError
 }
 
-// misspoken is the error of a worker that does not keep to the protocol; nil: all do.
-func (p *Place) misspoken() error {
-	if err := p.misspoke.Load(); err != nil {
+// protocolError returns the error of a worker that broke the protocol; nil: none did.
+func (p *Place) protocolError() error {
+	if err := p.broken.Load(); err != nil {
 		return *err
 	}
 	return nil
 }
 
-// Opener returns what makes the environment of one run after another, with New.
+// Opener returns a function that makes environments with New.
 func Opener(ctx context.Context, opts Options) func(env.Config, env.Observer) (env.Environment, error) {
 	return func(cfg env.Config, o env.Observer) (env.Environment, error) { return New(ctx, cfg, o, opts) }
 }
 
-// New makes the place: first of all it removes what dead runs left. It returns
-// when the servers answer and the clients are ready. ctx bounds the whole run:
-// when it ends, clients are dead and Run returns its error.
+// New makes the environment, after it has removed the leftovers of ended runs. It
+// returns when the servers answer and the clients are ready. ctx bounds the whole run:
+// when it ends, all clients are dead and Run returns its error.
 func New(ctx context.Context, cfg env.Config, o env.Observer, opts Options) (*Place, error) {
 	p := newPlace(ctx, cfg, o, opts)
 	if err := p.build(opts); err != nil {
@@ -107,7 +106,7 @@ func New(ctx context.Context, cfg env.Config, o env.Observer, opts Options) (*Pl
 	return p, nil
 }
 
-// newPlace is one in which nothing is yet.
+// newPlace returns an empty environment.
 func newPlace(ctx context.Context, cfg env.Config, o env.Observer, opts Options) *Place {
 	p := &Place{
 		cfg: cfg, observer: o, schedule: cfg.Schedule,
@@ -122,7 +121,7 @@ func newPlace(ctx context.Context, cfg env.Config, o env.Observer, opts Options)
 	return p
 }
 
-// build makes everything. What there is when it fails, Close removes.
+// build makes everything. If it fails, Close removes the parts that exist.
 func (p *Place) build(opts Options) error {
 	if err := supported(p.cfg.Server); err != nil {
 		return err
@@ -151,7 +150,7 @@ func (p *Place) build(opts Options) error {
 	return p.newClients(command, self)
 }
 
-// workerCommand is the command of a worker.
+// workerCommand returns the command of a worker.
 func workerCommand(cfg env.Config, opts Options) ([]string, error) {
 	switch {
 	case len(cfg.Worker) > 0:
@@ -161,7 +160,7 @@ func workerCommand(cfg env.Config, opts Options) ([]string, error) {
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return nil, fmt.Errorf("docker: which program to start workers from: %w", err)
+		return nil, fmt.Errorf("docker: find the program that starts workers: %w", err)
 	}
 	return []string{self, "worker"}, nil
 }
@@ -173,7 +172,7 @@ func (p *Place) newClients(command []string, self owner) error {
 		}
 		g := p.programs[len(p.programs)-1]
 		g.clients = append(g.clients, &client{
-			program: g, name: name, asked: map[int64]running{}, news: news{grants: map[string][]int{}},
+			program: g, name: name, asked: map[int64]openOperation{}, news: news{grants: map[string][]int{}},
 			runs: runs{visits: map[int64]*visit{}, inside: map[int]entrance{}},
 		})
 	}
@@ -193,13 +192,12 @@ func (p *Place) newClients(command []string, self owner) error {
 	ready.Wait()
 	for _, err := range errs {
 		if wrong := (*env.ProtocolError)(nil); errors.As(err, &wrong) {
-			return wrong // the others do the same
+			return wrong // the others fail alike
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// find returns the named client.
 func (p *Place) find(name string) (*client, error) {
 	for _, g := range p.programs {
 		for _, c := range g.clients {
@@ -211,7 +209,7 @@ func (p *Place) find(name string) (*client, error) {
 	return nil, fmt.Errorf("docker: no client %q", name)
 }
 
-// Client is the named client.
+// Client returns the named client.
 func (p *Place) Client(name string) env.Client {
 	c, err := p.find(name)
 	if err != nil {
@@ -223,8 +221,8 @@ func (p *Place) Client(name string) env.Client {
 	return c
 }
 
-// Observes says what is known of the servers: all, or nothing. Of a stranger's
-// lock it is not known which keys are its own.
+// Observes returns either all properties or none. The keys of the lock of a user's
+// worker are unknown, so it returns none for that.
 func (p *Place) Observes() []string {
 	if p.ensemble != nil && !p.ensemble.nodes.observes() {
 		return nil
@@ -243,7 +241,7 @@ func (p *Place) Observes() []string {
 	return []string{"ownership", "answers"}
 }
 
-// Go starts a task; it runs once Run is called.
+// Go starts a task when Run is called.
 func (p *Place) Go(task func()) {
 	p.tasks.Add(1)
 	p.begin(func() {
@@ -254,7 +252,7 @@ func (p *Place) Go(task func()) {
 	})
 }
 
-// After calls f at that time from now, unless the run has ended.
+// After calls f when d has passed, unless the run has ended.
 func (p *Place) After(d time.Duration, f func()) {
 	p.begin(func() {
 		p.stops = append(p.stops, time.AfterFunc(d, func() {
@@ -282,8 +280,8 @@ func (p *Place) begin(f func()) {
 	}
 }
 
-// Run returns when all tasks have ended. The error is that ctx ended, or a
-// *env.ProtocolError, which has ended the run.
+// Run returns when all tasks have ended. It returns an error if ctx ended, or the
+// *env.ProtocolError that ended the run.
 func (p *Place) Run() error {
 	p.mu.Lock()
 	p.start = time.Now()
@@ -302,10 +300,10 @@ func (p *Place) Run() error {
 	}
 	p.mu.Unlock()
 	p.timers.Wait()
-	return cmp.Or(p.misspoken(), p.ctx.Err())
+	return cmp.Or(p.protocolError(), p.ctx.Err())
 }
 
-// Now is the time since Run was called; before, 0.
+// Now returns the time since the call of Run; 0 before it.
 func (p *Place) Now() time.Duration {
 	if !p.began.Load() {
 		return 0
@@ -326,8 +324,7 @@ func (p *Place) Sleep(d time.Duration) {
 	}
 }
 
-// Rand draws from the seed. What is drawn repeats in another run, when it is
-// drawn does not.
+// Rand draws from the seed. Another run draws the same values, but at other times.
 func (p *Place) Rand(who, what string, n int64) int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -342,14 +339,14 @@ func (p *Place) Rand(who, what string, n int64) int64 {
 	return r.Int64N(n)
 }
 
-// Close ends what still runs and removes all that the place made. It may be
+// Close ends all processes and removes everything that the environment made. It may be
 // called more than once.
 func (p *Place) Close() error {
 	p.closing.Do(func() { p.closed = p.remove() })
 	return p.closed
 }
 
-// removeLimit is how long the engine may take to remove what was made.
+// removeLimit is how long the engine may take to remove everything.
 const removeLimit = time.Minute
 
 func (p *Place) remove() error {
@@ -357,8 +354,8 @@ func (p *Place) remove() error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), removeLimit)
 	defer cancel()
 	for _, s := range p.servers() {
-		if s.gate.still(time.Now()) {
-			s.silence() // or who waits for it waits on
+		if s.gate.wasPaused(time.Now()) {
+			s.silence() // tasks that wait for it would wait forever
 		}
 	}
 	var errs []error
@@ -378,7 +375,7 @@ func (p *Place) remove() error {
 	return errors.Join(errs...)
 }
 
-// lockedWriter is a log that several goroutines write to. Nobody may listen.
+// lockedWriter is a log for several goroutines. w may be nil.
 type lockedWriter struct {
 	mu sync.Mutex
 	w  io.Writer

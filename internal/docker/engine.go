@@ -18,14 +18,14 @@ type engine struct {
 	provider *testcontainers.DockerProvider
 	api      dockerapi.APIClient
 	host     string     // where the ports of containers are reached from here
-	bind     netip.Addr // what they are bound to, on the engine's machine
+	bind     netip.Addr // the address that they are bound to, on the engine's machine
 }
 
-// settle makes testcontainers fit for us, once. It must not greet on standard error:
-// the greeting knows no other logger than the library's one for everybody. It must
-// not start its reaper, whose image has to be pulled: lockcheck removes what it has
-// started, and what a dead run left. And it knows nothing of contexts.
-var settle = sync.OnceValue(func() error {
+// configureLibrary configures testcontainers, once. It must not greet on standard
+// error: the greeting uses only the library's global logger. It must not start its
+// reaper, whose image would be pulled: lockcheck removes its containers, and leftovers.
+// It ignores docker contexts.
+var configureLibrary = sync.OnceValue(func() error {
 	tclog.SetDefault(tclog.NewNoopLogger())
 	url, err := engineURL(os.Getenv, dockerConfig())
 	if err == nil && url != "" {
@@ -34,14 +34,14 @@ var settle = sync.OnceValue(func() error {
 	return errors.Join(err, os.Setenv("TESTCONTAINERS_RYUK_DISABLED", "true"))
 })
 
-// open connects to the engine that DOCKER_HOST names, or the docker command's
-// context, or testcontainers' own settings.
+// open connects to the engine of DOCKER_HOST, or of the docker command's context, or of
+// testcontainers' own settings.
 func open(ctx context.Context) (*engine, error) {
-	if err := settle(); err != nil {
+	if err := configureLibrary(); err != nil {
 		return nil, err
 	}
-	// testcontainers would pass over a DOCKER_HOST that does not answer, and
-	// take another engine than the one that was asked for.
+	// testcontainers would ignore a DOCKER_HOST that does not answer, and use another
+	// engine.
 	if host := os.Getenv("DOCKER_HOST"); host != "" {
 		if err := ping(ctx); err != nil {
 			return nil, fmt.Errorf("no Docker engine answers at DOCKER_HOST=%s: %w\n"+
@@ -61,7 +61,7 @@ func open(ctx context.Context) (*engine, error) {
 	return e, nil
 }
 
-// ping asks the engine that the environment names.
+// ping calls the engine that the environment variables name.
 func ping(ctx context.Context) error {
 	api, err := dockerapi.New(dockerapi.FromEnv)
 	if err != nil {
@@ -74,8 +74,8 @@ func ping(ctx context.Context) error {
 
 func (e *engine) close() error { return e.provider.Close() }
 
-// Available tells why runs cannot take place in Docker here; nil: they can.
-// The message says what to do about it.
+// Available returns an error if runs in Docker are impossible here. It says what to do
+// about that.
 func Available(ctx context.Context) error {
 	e, err := open(ctx)
 	if err != nil {

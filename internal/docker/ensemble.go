@@ -20,13 +20,13 @@ type ensemble struct {
 	members []*member
 	nodes   *nodes
 	learner *learner
-	// cut tells whether a member is cut off from the others.
+	// cut reports whether a member is cut off from the others.
 	cut    func(name string) bool
 	stop   context.CancelFunc
 	learns sync.WaitGroup
 }
 
-// member is a server of it, by the name that it has in the run.
+// member is one of its servers, with its name in the run.
 type member struct {
 	*ZooKeeperServer
 	ensemble *ensemble
@@ -39,8 +39,8 @@ type member struct {
 	paused   bool
 }
 
-// startEnsemble starts the layout's ensemble, and returns when it answers and is
-// listened to.
+// startEnsemble starts the layout's ensemble, and returns when it answers and the
+// learner follows.
 func (p *Place) startEnsemble(self owner, image string) error {
 	g := newEnsemble(p.engine, len(p.layout.Ensemble))
 	e := &ensemble{servers: g, nodes: newNodes(p.cfg.Names, p.observer, p.log.printf), cut: p.isCut}
@@ -77,18 +77,18 @@ func (p *Place) startEnsemble(self owner, image string) error {
 	case <-e.learner.ready:
 		return nil
 	case <-time.After(upLimit):
-		return errors.Join(errors.New("docker: the leader of the ensemble takes no observer"), e.learner.refused())
+		return errors.Join(errors.New("docker: the leader of the ensemble takes no observer"), e.learner.lastErrors())
 	case <-p.ctx.Done():
 		return p.ctx.Err()
 	}
 }
 
-// warm has the server do what locks ask of it, again and again: a JVM takes many
-// times as long for what it does first. Nothing of that stays.
+// warm makes the server execute the commands of locks several times, because a JVM
+// takes many times as long for the first calls. No data stays.
 func (s *ZooKeeperServer) warm(ctx context.Context) error {
 	port := zookeeper.Port{Transport: zkclient.New(zkclient.Options{Addrs: []string{s.Addr}})}
 	for range warmRounds {
-		err := await(ctx, "an ensemble does what is asked of it", func() (bool, error) {
+		err := await(ctx, "an ensemble executes commands", func() (bool, error) {
 			err := round(ctx, port)
 			return err == nil, err
 		})
@@ -99,7 +99,7 @@ func (s *ZooKeeperServer) warm(ctx context.Context) error {
 	return nil
 }
 
-// round is a session, and a node in it.
+// round opens a session, and creates and deletes a node in it.
 func round(ctx context.Context, port zookeeper.Port) error {
 	h, err := port.Open(ctx, upLimit, 20*Tick)
 	if err != nil {
@@ -117,7 +117,7 @@ func round(ctx context.Context, port zookeeper.Port) error {
 
 const warmRounds = 5
 
-// remove ends listening, and removes the containers.
+// remove ends the learner, and removes the containers.
 func (e *ensemble) remove(ctx context.Context) error {
 	if e.stop != nil {
 		e.stop()
@@ -126,11 +126,11 @@ func (e *ensemble) remove(ctx context.Context) error {
 	return e.servers.remove(ctx)
 }
 
-func (m *member) called() string { return m.name }
+func (m *member) serverName() string { return m.name }
 
 func (m *member) drop(format string, args ...any) { m.nodes.drop(format, args...) }
 
-// reach is far's. The engine takes connections to a server that is down, too.
+// reach implements farServer. The engine accepts connections to a stopped server, too.
 func (m *member) reach(ctx context.Context, client string) (*net.TCPConn, dialect, error) {
 	if !m.runs() {
 		return nil, nil, errDown
@@ -148,24 +148,24 @@ func (m *member) runs() bool {
 	return m.up
 }
 
-func (m *member) are(up, paused bool) {
+func (m *member) setState(up, paused bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.up, m.paused = up, paused
 }
 
-// pause is machine's.
+// pause implements machine.
 func (m *member) pause(ctx context.Context) error {
 	m.changing.Lock()
 	defer m.changing.Unlock()
 	if !m.runs() {
-		return fmt.Errorf("%s is down, and cannot stand still", m.name)
+		return fmt.Errorf("%s is down, and cannot be paused", m.name)
 	}
-	m.are(true, true)
+	m.setState(true, true)
 	return m.Pause(ctx)
 }
 
-// resume is machine's.
+// resume implements machine.
 func (m *member) resume(ctx context.Context) error {
 	m.changing.Lock()
 	defer m.changing.Unlock()
@@ -179,21 +179,21 @@ func (m *member) resume(ctx context.Context) error {
 	if err := m.Continue(ctx); err != nil {
 		return err
 	}
-	return m.ensemble.settled(ctx)
+	return m.ensemble.awaitSettled(ctx)
 }
 
-// stop ends the server's process. What it has answered is on its disk, so it ends
-// in no better order than by a kill; with lose the disk is gone as well. One that
-// has ended by itself cannot be stopped.
+// stop ends the server's process with a kill, because all its answers are on its disk.
+// With lose it removes the disk's data. A server that has ended by itself cannot be
+// stopped.
 func (m *member) stop(ctx context.Context, lose bool) error {
 	m.changing.Lock()
 	defer m.changing.Unlock()
 	if !m.runs() {
 		return nil
 	}
-	m.are(false, false)
+	m.setState(false, false)
 	if err := m.engine.end(ctx, m.name, m.id, killServer); err != nil {
-		m.are(errors.Is(err, errGone), false) // it is missed all the same
+		m.setState(errors.Is(err, errGone), false) // Alive still reports it
 		return err
 	}
 	if lose {
@@ -202,7 +202,7 @@ func (m *member) stop(ctx context.Context, lose bool) error {
 	return nil
 }
 
-// start starts it again.
+// start starts the server again.
 func (m *member) start(ctx context.Context) error {
 	m.changing.Lock()
 	defer m.changing.Unlock()
@@ -212,14 +212,14 @@ func (m *member) start(ctx context.Context) error {
 	if err := m.launch(ctx); err != nil {
 		return err
 	}
-	m.are(true, false)
-	return m.ensemble.settled(ctx)
+	m.setState(true, false)
+	return m.ensemble.awaitSettled(ctx)
 }
 
-// settled returns when all members serve that run and reach the others, or there
-// are too few of them.
-func (e *ensemble) settled(ctx context.Context) error {
-	return await(ctx, "an ensemble finds itself again", func() (bool, error) {
+// awaitSettled returns when all running members serve and reach the others, or too few
+// members run.
+func (e *ensemble) awaitSettled(ctx context.Context) error {
+	return await(ctx, "the members of an ensemble reconnect", func() (bool, error) {
 		able, serve := 0, 0
 		for _, m := range e.members {
 			m.mu.Lock()

@@ -13,12 +13,11 @@ import (
 
 var members = []string{"zk-1", "zk-2", "zk-3"}
 
-// queue is a set-up with an ensemble. T is twice the shortest session that it
-// grants: on a busy machine heartbeats come late.
+// queue returns a setup with an ensemble. T is twice the shortest session that the
+// ensemble grants: on a busy machine heartbeats come late.
 func queue() setup { return setup{lock: "zk-recipe", lease: 2 * time.Second} }
 
-// nodes is what was told, without the news of clients and without what nodes are
-// called.
+// nodes returns the reported server events, without the names of nodes.
 func (w *witness) nodes() (list []string) {
 	for _, line := range w.told() {
 		words := strings.Fields(line)
@@ -45,9 +44,9 @@ func observed(t *testing.T, observes []string) {
 	}
 }
 
-// A completion never stands before what the ensemble did for it, and each node
-// names the operations that made and removed it, on whichever member that was.
-func TestEnsembleTellsBeforeClient(t *testing.T) {
+// An ensemble's event always precedes the client's completion. Each node names the
+// operations that made and removed it, on any member.
+func TestEnsembleEventsPrecedeCompletions(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
 	start := time.Now()
@@ -71,8 +70,8 @@ func TestEnsembleTellsBeforeClient(t *testing.T) {
 	wantNodes(t, w, want...)
 }
 
-// The session of a client ends in three ways, and in each of them the ensemble
-// removes its node by itself, and the next one enters.
+// In each way in which a client's session can end, the ensemble removes its node, and
+// the next client enters.
 func TestASessionEnds(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]struct{ begin, heal func(*docker.Place) error }{
@@ -90,7 +89,7 @@ func TestASessionEnds(t *testing.T) {
 				return each(func(i int, _ string) error { _, err := p.Restore(i); return err })
 			},
 		},
-		"somebody closes it": {
+		"its session is closed from elsewhere": {
 			func(p *docker.Place) error { return p.ExpireSession("c1") },
 			func(*docker.Place) error { return nil },
 		},
@@ -105,16 +104,16 @@ func TestASessionEnds(t *testing.T) {
 					_, err := p.Client("c2").Acquire(op(2), patience)
 					must(t, err)
 				})
-				for len(w.nodes()) < 2 { // until it is in the queue
+				for len(w.nodes()) < 2 { // until the client is in the queue
 					p.Sleep(time.Millisecond)
 				}
 				must(t, end.begin(p))
 				waits()
 				must(t, end.heal(p))
-				// Before it knows, its delete may get no answer, and is taken for done.
-				until(t, p, "c1 is told", func() bool { return slices.Contains(w.told(), "c1 lost") })
+				// Before that, its delete may get no answer, and then counts as done.
+				until(t, p, "c1 learns the loss", func() bool { return slices.Contains(w.told(), "c1 lost") })
 				if err := p.Client("c1").Release(op(3)); err == nil {
-					t.Error("a release of what has gone with its session says yes")
+					t.Error("a release after the end of the session returns ok")
 				}
 				must(t, p.Client("c2").Release(op(4)))
 			}))
@@ -123,7 +122,7 @@ func TestASessionEnds(t *testing.T) {
 	}
 }
 
-// each does something for each member, and stops at the first error.
+// each calls do for each member, up to the first error.
 func each(do func(i int, member string) error) error {
 	for i, m := range members {
 		if err := do(i, m); err != nil {
@@ -133,8 +132,8 @@ func each(do func(i int, member string) error) error {
 	return nil
 }
 
-// A reply is lost, of a create or of a delete, and the lock finds out what became
-// of it on the next connection. It is told what happened, not what was answered.
+// A reply to a create or a delete is lost, and the lock finds out the effect on its
+// next connection. The history has the effect, not the answer.
 func TestALostReplyOfTheEnsemble(t *testing.T) {
 	t.Parallel()
 	for _, action := range []faults.Action{faults.Swallow, faults.Reset} {
@@ -158,7 +157,7 @@ func TestALostReplyOfTheEnsemble(t *testing.T) {
 			}
 			observed(t, queue().run(t, w, func(p *docker.Place) {
 				c1 := p.Client("c1")
-				_, err := c1.Acquire(op(1), patience) // which makes the lock's node as well
+				_, err := c1.Acquire(op(1), patience) // the first acquire also creates the lock's node
 				must(t, err)
 				must(t, c1.Release(op(2)))
 				disturbed(p, 10, func() {
@@ -172,8 +171,8 @@ func TestALostReplyOfTheEnsemble(t *testing.T) {
 	}
 }
 
-// The leader is killed, stands still or is cut off; another leads, and nothing
-// that either of them did stays untold.
+// The leader is killed, stopped or cut off. Another member becomes the leader, and no
+// event of either is lost.
 func TestTheLeaderIsReplaced(t *testing.T) {
 	t.Parallel()
 	for name, f := range map[string]struct {

@@ -9,14 +9,13 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 )
 
-// room is what a full server has left for what is written to it, in bytes: it
-// has evicted what it may, and can go on.
+// room is the free memory of a full server for further writes, in bytes: it has evicted
+// what it can and goes on.
 const room = 8 << 20
 
-// evict makes memory short: the limit comes down to below what the server uses,
-// which to it is the same as other data that grows. One that evicts has room
-// again when it has evicted all that it may; one that does not refuses what
-// would need more, until relieve.
+// evict makes memory short: it sets the limit below the used memory, as if other data
+// had grown. A server that evicts gets room again when it has evicted everything that
+// it can. One that does not evict refuses further data until relieve.
 func (s *server) evict(ctx context.Context, policy catalogue.Eviction) error {
 	name := "volatile-lru"
 	if policy == catalogue.EvictNothing {
@@ -26,7 +25,7 @@ func (s *server) evict(ctx context.Context, policy catalogue.Eviction) error {
 		if err := configure(c, "maxmemory-policy", name, "maxmemory", "1"); err != nil || policy == catalogue.EvictNothing {
 			return err
 		}
-		err := await(ctx, "all that may be evicted is", func() (bool, error) {
+		err := await(ctx, "the eviction of all keys with a time to live", func() (bool, error) {
 			raw, err := c.do("INFO", "keyspace")
 			return !strings.Contains(raw, "expires=") || strings.Contains(raw, "expires=0"), err
 		})
@@ -51,16 +50,16 @@ func (s *server) evict(ctx context.Context, policy catalogue.Eviction) error {
 	return err
 }
 
-// relieve takes the limit away.
+// relieve removes the limit.
 func (s *server) relieve() error {
 	return s.setMemory(func(c *control) error { return configure(c, "maxmemory", "0") })
 }
 
-// setMemory does something with a connection to the server of its own: the
-// feed's would wait as well.
+// setMemory uses its own connection to the server, because that of the feed would have
+// to wait.
 func (s *server) setMemory(do func(*control) error) error {
 	if !s.isUp() {
-		return nil // what filled its memory is gone, too
+		return nil // a stopped server has free memory
 	}
 	c, err := connect(s.addr)
 	if err != nil {
@@ -68,12 +67,12 @@ func (s *server) setMemory(do func(*control) error) error {
 	}
 	defer c.close()
 	if err := do(c); err != nil {
-		return fmt.Errorf("set what memory %s has: %w", s.name, err)
+		return fmt.Errorf("set the memory limit of %s: %w", s.name, err)
 	}
 	return nil
 }
 
-// configure sets what a server can change while it runs.
+// configure changes settings of a running server.
 func configure(c *control, settings ...string) error {
 	_, err := c.do(append([]string{"CONFIG", "SET"}, settings...)...)
 	return err

@@ -9,11 +9,10 @@ import (
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/jute"
 )
 
-// ExpireSession closes the sessions that a client has from connections of our
-// own, one after another, and returns when all have ended: an ensemble's when the
-// learner was told so, or, where the ensemble is no longer observed, when it has
-// answered; a MySQL server's when it no longer has them. A client that has none
-// is none the worse.
+// ExpireSession closes the sessions of a client from our own connections, one after
+// another, and returns when all have ended: for an ensemble when the learner has seen
+// it, or, if the ensemble is no longer observed, when it has answered; for MySQL when
+// the server no longer lists them. A client without sessions stays as it is.
 func (p *Place) ExpireSession(client string) error {
 	c, err := p.find(client)
 	if err != nil {
@@ -23,9 +22,9 @@ func (p *Place) ExpireSession(client string) error {
 		return p.mysql.expire(p.ctx, c.clients[0].name)
 	}
 	if p.ensemble == nil {
-		return fmt.Errorf("docker: %s has no session that could be closed", client)
+		return fmt.Errorf("docker: %s has no session to close", client)
 	}
-	for _, s := range p.ensemble.nodes.lasting(c.clients[0].name) {
+	for _, s := range p.ensemble.nodes.openSessions(c.clients[0].name) {
 		err := await(p.ctx, "the session of "+client+" is closed from elsewhere", func() (bool, error) {
 			return p.ensemble.expire(s)
 		})
@@ -36,8 +35,8 @@ func (p *Place) ExpireSession(client string) error {
 	return nil
 }
 
-// expire closes a session through any member that serves, and tells whether it
-// has ended.
+// expire closes a session through any member that serves, and reports whether it has
+// ended.
 func (e *ensemble) expire(s session) (ended bool, err error) {
 	err = errDown
 	for _, m := range e.members {
@@ -52,7 +51,7 @@ func (e *ensemble) expire(s session) (ended bool, err error) {
 	return e.nodes.closed[s.id] || err == nil && e.nodes.dropped, err
 }
 
-// expire takes a session up and closes it.
+// expire reopens a session and closes it.
 func (m *member) expire(s session) error {
 	conn, err := net.DialTimeout("tcp", m.Addr, feedLimit)
 	if err != nil {
@@ -60,7 +59,7 @@ func (m *member) expire(s session) error {
 	}
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(feedLimit))
-	// A protocol of version 0, no transaction seen, the shortest session.
+	// Protocol version 0, no transaction seen, the shortest session.
 	hello := jute.AppendInt(jute.AppendLong(jute.AppendInt(nil, 0), 0), int32(2*Tick.Milliseconds()))
 	hello = jute.AppendBuffer(jute.AppendLong(hello, s.id), s.password)
 	if _, err := conn.Write(jute.AppendBuffer(nil, hello)); err != nil {
@@ -88,6 +87,6 @@ func (m *member) expire(s session) error {
 	}
 }
 
-// closingXid numbers the request that closes a session from elsewhere: no client
-// library has such numbers.
+// closingXid is the number of a request that closes a session from elsewhere: no client
+// library uses such numbers.
 const closingXid = -1000

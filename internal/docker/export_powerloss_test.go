@@ -6,15 +6,15 @@ import (
 	"io"
 )
 
-// What starts a server whose power can be lost, and its loss.
+// These helpers start a server whose power can fail, and make it fail.
 const (
 	KeepSynced = keepSynced
 	Faketime   = `echo +0 >/faketime/offset && ` + faketime
 	PowerLoss  = powerLoss
 )
 
-// Container is a container of the servers' image in which nothing runs. do runs
-// a shell script in it.
+// Container is a container of the servers' image without a server. do runs a shell
+// script in it.
 func Container(ctx context.Context, log io.Writer) (do func(script string, detach bool) error, remove func() error, err error) {
 	self, err := thisOwner()
 	if err != nil {

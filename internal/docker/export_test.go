@@ -14,8 +14,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
-// OwnerOf is the owner that a process of this machine would be; earlier says
-// by how many ticks it started before.
+// OwnerOf returns the owner of a process of this machine that started this many ticks
+// earlier.
 func OwnerOf(pid int, earlier uint64) string {
 	o, err := thisOwner()
 	if err != nil {
@@ -25,7 +25,7 @@ func OwnerOf(pid int, earlier uint64) string {
 	return owner{pid: pid, start: start - min(earlier, start), boot: o.boot, space: o.space}.String()
 }
 
-// Create makes a container of an owner, which is not started.
+// Create makes a container of an owner without starting it.
 func Create(ctx context.Context, owner string) (id string, err error) {
 	e, _, image, err := prepare(ctx, Options{})
 	if err != nil {
@@ -37,7 +37,7 @@ func Create(ctx context.Context, owner string) (id string, err error) {
 	return made.ID, errors.Join(err, e.close())
 }
 
-// Serverless is a place whose clients have workers, and no servers.
+// Serverless returns an environment whose clients have workers, without servers.
 func Serverless(ctx context.Context, cfg env.Config, o env.Observer, command []string) (*Place, error) {
 	p := newPlace(ctx, cfg, o, Options{})
 	self, err := thisOwner()
@@ -50,13 +50,13 @@ func Serverless(ctx context.Context, cfg env.Config, o env.Observer, command []s
 	return p, nil
 }
 
-// Connections is how many connections the server of p has.
+// Connections returns how many connections the server of p has.
 func Connections(p *Place) (int, error) {
 	list, err := p.stores[0].current().command.do("CLIENT", "LIST")
 	return strings.Count(list, " addr="), err
 }
 
-// Targets are what the worker of a client is told.
+// Targets returns the targets of a client's worker.
 func Targets(p *Place, client string) map[string][]string {
 	c, err := p.find(client)
 	if err != nil {
@@ -65,34 +65,34 @@ func Targets(p *Place, client string) map[string][]string {
 	return c.targets()
 }
 
-// As has what comes over a client's links belong to an operation.
+// As assigns further requests on a client's links to an operation.
 func As(p *Place, client string, op int) {
 	if c, err := p.find(client); err == nil {
 		c.op.Store(int64(op))
 	}
 }
 
-// Missing is how many lines of the audit the MySQL server may still show late.
+// Missing returns how many lines of the audit may still appear late.
 func Missing(p *Place) int {
 	p.mysql.reading.Lock()
 	defer p.mysql.reading.Unlock()
 	return len(p.mysql.audit.missing)
 }
 
-// Halfway is a promotion of one of MySQL's replicas that has failed when the replica
-// followed nobody any more.
+// Halfway starts the promotion of a MySQL replica and fails when the replica no longer
+// follows a primary.
 func Halfway(p *Place, replica string) error {
 	defer p.mysql.change()()
 	for _, s := range p.mysql.servers {
 		if s.name == replica {
-			p.mysql.succeeds(s)
+			p.mysql.replaceBy(s)
 			return p.mysql.detach(p.ctx, s)
 		}
 	}
 	return fmt.Errorf("there is no %s", replica)
 }
 
-// Has tells whether a replica of MySQL's has done all that the primary has.
+// Has reports whether a MySQL replica has all changes of the primary.
 func Has(p *Place, replica string) bool {
 	position := func(s *mysqld, variable string) (at string) {
 		s.db.QueryRowContext(p.ctx, "SELECT @@GLOBAL."+variable).Scan(&at)
@@ -107,22 +107,22 @@ func Has(p *Place, replica string) bool {
 	return false
 }
 
-// Via is where a client finds a server.
+// Via returns the address at which a client reaches a server.
 func Via(p *Place, client, server string) string {
 	c, err := p.find(client)
 	if err != nil {
 		return ""
 	}
 	for _, l := range c.links {
-		if l.far.called() == server {
+		if l.far.serverName() == server {
 			return l.addr()
 		}
 	}
 	return ""
 }
 
-// EndServer kills a server's process, though no fault is to end it. Anew has
-// another one take its place, of Redis: it needs nothing else.
+// EndServer kills a server's process without a fault. With anew another process of
+// Redis replaces it.
 func EndServer(ctx context.Context, p *Place, name string, anew bool) error {
 	m, err := p.machine(name)
 	if err != nil {
@@ -139,16 +139,16 @@ func EndServer(ctx context.Context, p *Place, name string, anew bool) error {
 			err = s.engine.exec(ctx, s.id, "exec redis-server "+s.command, true)
 		}
 		if err == nil && anew {
-			err = s.answered(ctx)
+			err = s.awaitAnswer(ctx)
 		}
 	}
 	return err
 }
 
-// Interrupt ends p as the end of its context does.
+// Interrupt ends p like the end of its context.
 func Interrupt(p *Place) { p.cancel() }
 
-// Left are the servers of p, which is closed, whose containers are still there.
+// Left returns the servers of a closed environment whose containers still exist.
 func Left(ctx context.Context, p *Place) (names []string, err error) {
 	e, err := open(ctx)
 	if err != nil {
@@ -173,7 +173,7 @@ func Left(ctx context.Context, p *Place) (names []string, err error) {
 	return names, nil
 }
 
-// ServersImage is the image of the servers.
+// ServersImage returns the image of the servers.
 func ServersImage(ctx context.Context, log io.Writer) (string, error) {
 	e, _, image, err := prepare(ctx, Options{Log: log})
 	if err != nil {
@@ -182,12 +182,11 @@ func ServersImage(ctx context.Context, log io.Writer) (string, error) {
 	return image, e.close()
 }
 
-// LastLines is what of the log of a build that failed is told.
+// LastLines returns the part of a failed build's log that an error shows.
 func LastLines(log string) string { return lastLines(log) }
 
-// NewBase is what the servers' image is built from under a name of its own, so that
-// there is no image of it yet; its layers are known to the engine. remove removes
-// both names.
+// NewBase returns a new name for the base of the servers' image, so that no image of it
+// exists yet; the engine knows its layers. remove removes both names.
 func NewBase(ctx context.Context) (base string, remove func(context.Context) error, err error) {
 	e, _, _, err := prepare(ctx, Options{})
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// Pause stops a client's processes, or a server's.
+// Pause stops a client's processes, or a server's process.
 func (p *Place) Pause(name string) error {
 	if s, err := p.machine(name); err == nil {
 		return s.pause(p.ctx)
@@ -22,7 +22,7 @@ func (p *Place) Pause(name string) error {
 	return c.pause()
 }
 
-// Resume lets them go on.
+// Resume continues a paused client or server.
 func (p *Place) Resume(name string) error {
 	if s, err := p.machine(name); err == nil {
 		return s.resume(p.ctx)
@@ -43,8 +43,8 @@ func (p *Place) Kill(name string) error {
 	return c.kill()
 }
 
-// PowerOff ends the client's processes, and its links keep the connections to
-// the servers open and silent.
+// PowerOff ends the client's processes. Its links keep the connections to the servers
+// open and silent.
 func (p *Place) PowerOff(name string) error {
 	c, err := p.find(name)
 	if err != nil {
@@ -65,7 +65,7 @@ func (p *Place) Stop(name string, lose bool) error {
 	return s.stop(p.ctx, lose)
 }
 
-// Start starts it again.
+// Start starts a stopped server.
 func (p *Place) Start(name string) error {
 	s, err := p.machine(name)
 	if err != nil {
@@ -74,11 +74,11 @@ func (p *Place) Start(name string) error {
 	return s.start(p.ctx)
 }
 
-// Keeps tells whether a server answers only what is on its disk, as members of
-// an ensemble do.
+// Keeps reports whether a server answers only from its disk, like the members of an
+// ensemble.
 func (p *Place) Keeps(string) bool { return p.ensemble != nil }
 
-// Evict makes its memory short.
+// Evict makes the server's memory short.
 func (p *Place) Evict(name string) error {
 	s, err := p.store(name)
 	if err != nil {
@@ -87,7 +87,7 @@ func (p *Place) Evict(name string) error {
 	return s.evict(p.ctx, p.cfg.Server.Eviction)
 }
 
-// Relieve gives it as much as it wants.
+// Relieve removes the limit of the server's memory.
 func (p *Place) Relieve(name string) error {
 	s, err := p.store(name)
 	if err != nil {
@@ -114,9 +114,9 @@ func (p *Place) Jump(host string, by time.Duration) error {
 	return c.each(func(c *client) error { return c.jump(by) })
 }
 
-// Rate lets the clocks of a client gain so much in each T. Those of a server
-// run as this machine's: libfaketime can make them fast or slow only when the
-// server starts.
+// Rate makes the clocks of a client gain this much in each T. It returns an error for
+// servers: their clocks are those of this machine, and libfaketime sets a rate only
+// when a server starts.
 func (p *Place) Rate(host string, gain time.Duration) error {
 	if _, err := p.machine(host); err == nil {
 		return fmt.Errorf("docker: the clocks of %s cannot be made fast or slow", host)
@@ -134,8 +134,8 @@ func (p *Place) Impair(id int, im faults.Impairment) error {
 	if err != nil {
 		return err
 	}
-	im.Client = c.clients[0].name // the link is one for all of them
-	there := slices.ContainsFunc(p.fars(), func(f far) bool { return f.called() == im.Server && f != far(p.tokens) })
+	im.Client = c.clients[0].name // all clients of a process share one link
+	there := slices.ContainsFunc(p.farServers(), func(f farServer) bool { return f.serverName() == im.Server && f != farServer(p.tokens) })
 	if im.Server != history.Resource && !there {
 		return fmt.Errorf("docker: no server %q", im.Server)
 	}
@@ -143,9 +143,8 @@ func (p *Place) Impair(id int, im faults.Impairment) error {
 	return nil
 }
 
-// Restore ends a disturbance; what it held arrives, and what it dropped is
-// sent again by the kernels of those who sent it. hits are messages, or packets
-// between servers.
+// Restore ends a disturbance. Held messages arrive, and the kernels resend dropped
+// packets. hits counts messages, or packets between servers.
 func (p *Place) Restore(id int) (hits int, err error) {
 	if hits, known, err := p.join(id); known {
 		return hits, err

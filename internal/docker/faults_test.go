@@ -26,15 +26,14 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// async runs f as long as the returned wait is not called.
+// async runs f in the background; wait waits for its end.
 func async(f func()) (wait func()) {
 	done := make(chan struct{})
 	go func() { defer close(done); f() }()
 	return func() { <-done }
 }
 
-// A server that is killed keeps what it had synced; one that is stopped in
-// good order keeps all.
+// A killed server keeps its synced data; one that stops cleanly keeps everything.
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -97,7 +96,8 @@ func TestJump(t *testing.T) {
 	}
 }
 
-// A lease that ends is told; a late release by a bare DEL is another's loss.
+// An expired lease is reported. A late release by a bare DEL removes another client's
+// grant.
 func TestExpiryAndUnownedRelease(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
@@ -112,7 +112,7 @@ func TestExpiryAndUnownedRelease(t *testing.T) {
 	wantLines(t, w, "grant a of 1 by 1", "expire a of 1 by nobody", "grant a of 2 by 2", "c2 acquired", "remove a of 2 by 3")
 }
 
-// A client that is paused at a point sends nothing, however often.
+// A client that is paused at a point sends nothing, in every round.
 func TestNoByteLeavesAStoppedClient(t *testing.T) {
 	t.Parallel()
 	times := 1000
@@ -127,7 +127,7 @@ func TestNoByteLeavesAStoppedClient(t *testing.T) {
 			return
 		}
 		must(t, place.Pause("c1"))
-		<-observing // goes on as if nothing were; the client is told to
+		<-observing // the client is released from the point while it is stopped
 	}
 	schedule := []faults.Injection{{Fault: "pause", On: []string{"c1"}, Point: &faults.Point{Client: "c1", Acquisition: 1, Op: history.Release, Last: true}}}
 	setup{schedule: schedule, lease: 20 * time.Second, lock: "redis-set-del"}.run(t, w, func(p *docker.Place) {
@@ -140,7 +140,7 @@ func TestNoByteLeavesAStoppedClient(t *testing.T) {
 				w.add("released")
 			})
 			observing <- struct{}{}
-			p.Sleep(500 * time.Microsecond) // by now it reads that it may go on, if it runs
+			p.Sleep(500 * time.Microsecond) // a running client would have read its release by now
 			if n := len(w.told()); n != 3*i+1 {
 				t.Errorf("round %d: a stopped client did something: %v", i, w.told()[n-2:])
 			}
@@ -153,8 +153,8 @@ func TestNoByteLeavesAStoppedClient(t *testing.T) {
 	})
 }
 
-// Points are announced at the requests that the schedule names, and the
-// operation does what it did before.
+// Points are announced at the requests that the schedule names. The operation does not
+// change.
 func TestPoints(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -199,14 +199,14 @@ func TestPoints(t *testing.T) {
 				got = append(got, f)
 			}
 			if g := strings.Join(got, " "); g != c.want {
-				t.Errorf("went as\n  %s\nwant\n  %s", g, c.want)
+				t.Errorf("got\n  %s\nwant\n  %s", g, c.want)
 			}
 		})
 	}
 }
 
-// A killed client's operation is uncertain and ends at once; every later one
-// says that it is dead. The server hears of a kill, and not of a power-off.
+// The operation of a killed client is uncertain and ends at once. Later ones report
+// that the client is dead. The server notices a kill, but not a power-off.
 func TestKillAndPowerOff(t *testing.T) {
 	t.Parallel()
 	for _, power := range []bool{false, true} {
@@ -243,7 +243,7 @@ func TestKillAndPowerOff(t *testing.T) {
 						t.Errorf("the server had %d connections, and has %d", before, after)
 					}
 				} else {
-					eventually(t, p, patience, "the server hears of it", func() bool { return connected() < before })
+					eventually(t, p, patience, "the server notices the kill", func() bool { return connected() < before })
 				}
 				if err := p.Client("c2").Release(op(3)); !errors.Is(err, env.ErrCrashed) {
 					t.Errorf("release of a dead client: %v", err)
@@ -256,8 +256,8 @@ func TestKillAndPowerOff(t *testing.T) {
 	}
 }
 
-// A worker that breaks the protocol or ends makes its operation uncertain, and
-// its log is in the error.
+// A worker that breaks the protocol or ends makes its operation uncertain. The error
+// has its log.
 func TestBadWorkers(t *testing.T) {
 	t.Parallel()
 	const ready = `read l; echo '{"id":1,"ok":true,"name":"bad"}'; `
@@ -281,8 +281,8 @@ func TestBadWorkers(t *testing.T) {
 	}
 }
 
-// Places side by side do not disturb each other: ports and names are drawn.
-func TestSideBySide(t *testing.T) {
+// Environments of parallel runs do not disturb each other: ports and names are drawn.
+func TestParallelEnvironments(t *testing.T) {
 	t.Parallel()
 	for i := range 3 {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {

@@ -13,41 +13,40 @@ import (
 	"time"
 )
 
-// feed is what a server says of itself from one start to its end, on one
-// connection: MONITOR, which shows every command with the connection that it
-// came on, and notifications, which say what became of keys. Because both come
-// on the same connection (which takes version 3 of the protocol), they are in
-// the order in which things happened: what a command changed stands just
-// before the command, a script's inner commands stand after it.
+// feed reads a server's own reports from one start to its end, on one connection:
+// MONITOR, which shows every command with its connection, and notifications, which show
+// the changes of keys. Both come on the same connection (which needs version 3 of the
+// protocol), so they are in the order of events: changes precede their command, and a
+// script's inner commands follow it.
 type feed struct {
 	ledger  *ledger
 	gate    *gate
 	stream  *net.TCPConn
 	replies *bufio.Reader // of stream
-	ended   chan struct{} // closed when all that the server said is handled
+	ended   chan struct{} // closed when all reports of the server are handled
 
 	mu      sync.Mutex
 	command *control
 	marks   map[string]func(source string)
 	mark    int
-	conns   map[string]*expected // by the client's address, as the server sees it
+	conns   map[string]*pendingRequests // by the client's address that the server sees
 
-	// Of the goroutine that reads.
+	// For the goroutine that reads.
 	changes []change // since the last command
-	script  *request // the last command that was no script's
+	script  *request // the last command outside of a script
 }
 
-// expected are the requests of one connection that the server has not shown.
-type expected struct{ requests []*request }
+// pendingRequests are the requests of one connection that the server has not shown yet.
+type pendingRequests struct{ requests []*request }
 
-// feedLimit is how long a server may take to show what it has done.
+// feedLimit is how long a server may take to show a command.
 const feedLimit = time.Second
 
-// markPrefix begins the word that an ECHO of ours carries.
+// markPrefix is the prefix of our ECHO words.
 const markPrefix = "lockcheck-"
 
-// listen connects to the server behind addr, which stands still as gate says.
-// What that says waits until begin.
+// listen connects to the server behind addr. gate has its pauses. Reports wait until
+// begin.
 func listen(addr string, l *ledger, g *gate) (*feed, error) {
 	command, err := connect(addr)
 	if err != nil {
@@ -61,7 +60,7 @@ func listen(addr string, l *ledger, g *gate) (*feed, error) {
 	}
 	f := &feed{
 		ledger: l, gate: g, stream: stream.conn, replies: stream.replies, command: command, ended: make(chan struct{}),
-		marks: map[string]func(string){}, conns: map[string]*expected{},
+		marks: map[string]func(string){}, conns: map[string]*pendingRequests{},
 	}
 	stream.gate = g
 	for _, words := range [][]string{{"HELLO", "3"}, {"PSUBSCRIBE", "__keyevent@0__:*"}, {"MONITOR"}} {
@@ -74,29 +73,29 @@ func listen(addr string, l *ledger, g *gate) (*feed, error) {
 	return f, nil
 }
 
-// begin begins to handle what the server says.
+// begin starts handling the server's reports.
 func (f *feed) begin() { go f.read() }
 
-// close ends the feed, which has begun, and waits for its end.
+// close ends a feed that has begun, and waits for its end.
 func (f *feed) close() {
 	f.command.close()
 	f.stream.Close()
 	<-f.ended
 }
 
-// drain handles what a server that has ended still said, and ends the feed.
+// drain handles the last reports of a server that has ended, and ends the feed.
 func (f *feed) drain() {
 	timer := time.NewTimer(feedLimit)
 	defer timer.Stop()
 	select {
 	case <-f.ended:
 	case <-timer.C:
-		f.ledger.drop("its connection did not end with it")
+		f.ledger.drop("its connection did not end with the server")
 	}
 	f.close()
 }
 
-// read handles what the server says, until it ends.
+// read handles the server's reports to their end.
 func (f *feed) read() {
 	defer close(f.ended)
 	for {
@@ -106,17 +105,17 @@ func (f *feed) read() {
 		}
 		switch raw[0] {
 		case '+':
-			f.executed(string(raw[1 : len(raw)-2]))
+			f.addCommand(string(raw[1 : len(raw)-2]))
 		case '>':
 			if c, ok := notification(raw); ok {
-				f.changed(c)
+				f.addChange(c)
 			}
 		}
 	}
 }
 
-// notification is what a pushed message says of a key: the fourth string names
-// it, and the third ends with what happened.
+// notification parses a pushed message about a key: the fourth string is the key, and
+// the third ends with the event.
 func notification(raw []byte) (change, bool) {
 	lines := strings.Split(string(raw), "\r\n")
 	if len(lines) < 9 || lines[2] != "pmessage" {
@@ -127,18 +126,18 @@ func notification(raw []byte) (change, bool) {
 	return change{event: event, key: key}, ok
 }
 
-// changed keeps a change for the command that comes next; what the server
-// does by itself belongs to none.
-func (f *feed) changed(c change) {
+// addChange keeps a change for the command that comes next. Expiry and eviction are the
+// server's own and belong to no command.
+func (f *feed) addChange(c change) {
 	if c.event == "expired" || c.event == "evicted" {
-		f.ledger.own(c)
+		f.ledger.applyOwn(c)
 		return
 	}
 	f.changes = append(f.changes, c)
 }
 
-// executed handles a line of MONITOR.
-func (f *feed) executed(line string) {
+// addCommand handles a line of MONITOR.
+func (f *feed) addCommand(line string) {
 	at, source, words, err := monitorLine(line)
 	if err != nil {
 		f.ledger.drop("%v", err)
@@ -166,8 +165,8 @@ func (f *feed) executed(line string) {
 	}
 }
 
-// sender is the request behind a command; nil: none of a client's. Requests
-// that the server refused without executing them are not shown, and passed by.
+// sender returns the request behind a command; nil: it is not a client's. MONITOR does
+// not show requests that the server refused, so sender skips them.
 func (f *feed) sender(source string, words []string) *request {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -181,19 +180,19 @@ func (f *feed) sender(source string, words []string) *request {
 			return q
 		}
 	}
-	return nil // a password is shown as "(redacted)"; a change by such a request is nobody's
+	return nil // a password is shown as "(redacted)"; a change by such a request belongs to no operation
 }
 
-// expect notes that q is about to be sent on a connection that add knows.
-func (f *feed) expect(x *expected, q *request) {
+// expect records that q is about to be sent on a connection that add knows.
+func (f *feed) expect(x *pendingRequests, q *request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	x.requests = append(x.requests, q)
 }
 
-// await returns the word of a new mark, and a channel that gets who sent it
-// when the feed has reached it.
-func (f *feed) await() (word string, reached <-chan string) {
+// newMark returns the word of a new mark, and a channel that gets its sender when the
+// feed has reached it.
+func (f *feed) newMark() (word string, reached <-chan string) {
 	ch := make(chan string, 1)
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -203,12 +202,11 @@ func (f *feed) await() (word string, reached <-chan string) {
 	return word, ch
 }
 
-var errFeed = errors.New("the server did not show in time what it does")
+var errFeed = errors.New("the server did not report in time")
 
-// add makes the feed know a new connection, over which nothing of a client's
-// has been sent yet.
-func (f *feed) add(c *control) (*expected, error) {
-	word, reached := f.await()
+// add registers a new connection, before a client's first request on it.
+func (f *feed) add(c *control) (*pendingRequests, error) {
+	word, reached := f.newMark()
 	if _, err := c.do("ECHO", word); err != nil {
 		return nil, err
 	}
@@ -216,7 +214,7 @@ func (f *feed) add(c *control) (*expected, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &expected{}
+	x := &pendingRequests{}
 	f.mu.Lock()
 	f.conns[source] = x
 	f.mu.Unlock()
@@ -235,15 +233,15 @@ func (f *feed) wait(reached <-chan string) (string, error) {
 			timer.Stop()
 			return "", errFeed
 		case <-timer.C:
-			if !f.gate.still(since) {
+			if !f.gate.wasPaused(since) {
 				return "", errFeed
 			}
 		}
 	}
 }
 
-// over tells whether the feed has ended.
-func (f *feed) over() bool {
+// isOver reports whether the feed has ended.
+func (f *feed) isOver() bool {
 	select {
 	case <-f.ended:
 		return true
@@ -252,10 +250,9 @@ func (f *feed) over() bool {
 	}
 }
 
-// catchUp returns when everything that the server has done until now is
-// handled.
+// catchUp returns when everything that the server has done until now is handled.
 func (f *feed) catchUp() error {
-	word, reached := f.await()
+	word, reached := f.newMark()
 	if _, err := f.command.do("ECHO", word); err != nil {
 		return err
 	}
@@ -263,15 +260,15 @@ func (f *feed) catchUp() error {
 	return err
 }
 
-// quickly is how long the feed may be behind a reply before it is asked. They
+// feedDelay is how long the feed may be behind a reply before the server is asked. Both
 // are sent at the same time.
-const quickly = 2 * time.Millisecond
+const feedDelay = 2 * time.Millisecond
 
-// shown returns when all that the server did for q, which it has answered, is
-// handled. The error is that this cannot be told.
-func (f *feed) shown(q *request) error {
+// waitShown returns when everything that the server did for q, an answered request, is
+// handled. It returns an error if that cannot be known.
+func (f *feed) waitShown(q *request) error {
 	if !runsScript(q.words) {
-		timer := time.NewTimer(quickly)
+		timer := time.NewTimer(feedDelay)
 		defer timer.Stop()
 		select {
 		case <-q.seen:
@@ -280,10 +277,10 @@ func (f *feed) shown(q *request) error {
 		}
 	}
 	if err := f.catchUp(); err == nil {
-		return nil // a request that is not shown even now was refused, and changed nothing
+		return nil // a request that is still not shown was refused, and changed nothing
 	}
-	// The server has ended, or hangs. What it shows of one request it writes at
-	// once: if it showed the request, it has shown all.
+	// The server has ended, or hangs. It writes all reports about one request at once:
+	// if the request was shown, so was everything else.
 	timer := time.NewTimer(feedLimit)
 	defer timer.Stop()
 	select {
@@ -299,7 +296,7 @@ func (f *feed) shown(q *request) error {
 	}
 }
 
-// monitorLine reads a line of MONITOR:
+// monitorLine parses a line of MONITOR:
 //
 //	1339518083.107412 [0 127.0.0.1:60866] "set" "k" "a\"b\x00"
 func monitorLine(line string) (at time.Duration, source string, words []string, err error) {
@@ -332,13 +329,12 @@ func monitorLine(line string) (at time.Duration, source string, words []string, 
 	return at, source, words, nil
 }
 
-// control is a connection of ours to a server. Its methods may be called by
-// several goroutines.
+// control is our own connection to a server. Several goroutines may call its methods.
 type control struct {
 	mu      sync.Mutex
 	conn    *net.TCPConn
 	replies *bufio.Reader
-	gate    *gate         // nil: the server never stands still
+	gate    *gate         // nil: the server is never paused
 	limit   time.Duration // for each reply
 }
 
@@ -353,8 +349,8 @@ func connect(addr string) (*control, error) {
 
 func (c *control) close() { c.conn.Close() }
 
-// do sends one command and returns the reply as it came. An error of the
-// server's is an error. While the server stands still it waits.
+// do sends one command and returns the raw reply. An error reply is an error. While the
+// server is paused do waits.
 func (c *control) do(words ...string) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -371,12 +367,12 @@ func (c *control) do(words ...string) (string, error) {
 		if err == nil {
 			break
 		}
-		if !errors.Is(err, os.ErrDeadlineExceeded) || !c.gate.still(since) {
+		if !errors.Is(err, os.ErrDeadlineExceeded) || !c.gate.wasPaused(since) {
 			return "", err
 		}
 	}
 	raw, err := readReply(c.replies)
-	for err == nil && raw[0] == '>' && words[0] != "PSUBSCRIBE" { // what is pushed answers nothing else
+	for err == nil && raw[0] == '>' && words[0] != "PSUBSCRIBE" { // a pushed message is no reply, except to PSUBSCRIBE
 		raw, err = readReply(c.replies)
 	}
 	if err != nil {

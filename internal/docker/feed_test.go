@@ -27,12 +27,12 @@ func TestMonitorLine(t *testing.T) {
 	}
 	for _, bad := range []string{"OK", "", `1 [0 lua] "DEL"`, `1.0 [0 lua] DEL`, `1.0 [0 lua] "DEL`, `x.y [0 lua] "DEL"`, `1.0 [0] "DEL"`} {
 		if _, _, words, err := monitorLine(bad); err == nil {
-			t.Errorf("%q is taken for %q", bad, words)
+			t.Errorf("%q is parsed as %q", bad, words)
 		}
 	}
 }
 
-// Messages are found wherever they are split, in both versions of the protocol.
+// Messages may be split anywhere, in both versions of the protocol.
 func TestRESP(t *testing.T) {
 	t.Parallel()
 	requests := []string{"*2\r\n$3\r\nGET\r\n$1\r\na\r\n", "PING x\r\n", "*1\r\n$0\r\n\r\n", "*0\r\n"}
@@ -68,28 +68,28 @@ type oneByte struct{ io.Reader }
 
 func (o oneByte) Read(b []byte) (int, error) { return o.Reader.Read(b[:min(len(b), 1)]) }
 
-// told collects what a ledger tells.
-type told []string
+// eventLog collects the events of a ledger.
+type eventLog []string
 
-func (*told) Enter(string, env.Grant) env.Op { return env.Op{} }
-func (*told) Section(string, env.Op)         {}
+func (*eventLog) Enter(string, env.Grant) env.Op { return env.Op{} }
+func (*eventLog) Section(string, env.Op)         {}
 
-func (t *told) Server(e history.Entry) {
+func (t *eventLog) Server(e history.Entry) {
 	by := "nobody"
 	if e.By.Set {
 		by = fmt.Sprint(e.By.V)
 	}
 	*t = append(*t, fmt.Sprintf("%s of %d by %s", e.F, e.Op.V, by))
 }
-func (*told) Resource(env.Access) env.Answer     { return env.Answer{} }
-func (*told) Point(string, env.Op, faults.Point) {}
-func (*told) Report(history.Entry)               {}
+func (*eventLog) Resource(env.Access) env.Answer     { return env.Answer{} }
+func (*eventLog) Point(string, env.Op, faults.Point) {}
+func (*eventLog) Report(history.Entry)               {}
 
-// What commands did to the entry of a lock, as the server says it.
+// The effects of commands on the entry of a lock, as the server reports them.
 func TestLedger(t *testing.T) {
 	t.Parallel()
 	type step struct {
-		by      int64 // 0: the server itself; -1: nobody knows
+		by      int64 // 0: the server itself; -1: unknown
 		command string
 		events  string
 		script  bool
@@ -115,11 +115,11 @@ func TestLedger(t *testing.T) {
 		{"everything is removed", []step{{-1, "FLUSHALL", "", false}}, nil, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var got told
+			var got eventLog
 			l := &ledger{server: "redis-1", names: []string{"a"}, observer: &got, entries: map[string]entry{}, log: t.Logf}
 			for _, s := range c.steps {
 				if s.by == 0 {
-					l.own(change{s.events, "a"})
+					l.applyOwn(change{s.events, "a"})
 					continue
 				}
 				words := strings.Fields(s.command)
@@ -134,7 +134,7 @@ func TestLedger(t *testing.T) {
 				l.apply(act{by: &request{op: s.by}, at: time.Second, words: words, script: s.script}, changes)
 			}
 			if !slices.Equal(got, c.want) {
-				t.Errorf("told %q, want %q", got, c.want)
+				t.Errorf("events %q, want %q", got, c.want)
 			}
 			if l.observes() == c.drops {
 				t.Errorf("observes: %v", l.observes())
@@ -143,7 +143,7 @@ func TestLedger(t *testing.T) {
 	}
 }
 
-// After a restart the ledger says what became of each entry.
+// After a restart the ledger reports the fate of each entry.
 func TestLedgerAfterRestart(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -158,14 +158,14 @@ func TestLedgerAfterRestart(t *testing.T) {
 		{false, false, 1, nil, false},
 		{false, true, 1, nil, true},
 	} {
-		var got told
+		var got eventLog
 		l := &ledger{names: []string{"a"}, observer: &got, entries: map[string]entry{}, log: t.Logf}
 		if c.known {
 			l.entries["a"] = entry{op: 1, due: 2}
 		}
 		l.compare("a", c.there, c.at)
 		if !slices.Equal(got, c.want) || l.observes() == c.drops {
-			t.Errorf("%+v: told %q, observes %v", c, got, l.observes())
+			t.Errorf("%+v: events %q, observes %v", c, got, l.observes())
 		}
 	}
 }

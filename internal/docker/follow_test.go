@@ -9,8 +9,8 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// Clients find the new master through Sentinels, and what was granted by the
-// old one is given back to the new one.
+// Clients find the new master through Sentinels. A grant of the old master is released
+// on the new one.
 func TestClientsFollowTheMaster(t *testing.T) {
 	t.Parallel()
 	w := &witness{names: true}
@@ -25,7 +25,7 @@ func TestClientsFollowTheMaster(t *testing.T) {
 		must(t, p.Stop(redis1, true))
 		name = promoted(t, p, w, "dies")
 		if _, err := c2.Acquire(op(2), 500*time.Millisecond); !errors.Is(err, locks.ErrNotAcquired) {
-			t.Errorf("acquire of what the new master has: %v", err)
+			t.Errorf("acquire of a lock that the new master has: %v", err)
 		}
 		must(t, c1.Release(op(3)))
 		_, err = c2.Acquire(op(4), time.Second)

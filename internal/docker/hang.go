@@ -6,12 +6,12 @@ import (
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
-// Hang has what the client's caller waits for stand still. The process runs
-// on, with all that it does in the background: a point that the operation has
-// reached does not let it go, and what it has not begun yet is not asked of it.
+// Hang stops the task that the client's caller waits for. The process and its
+// background tasks go on. An operation that has reached a point stays there; one that
+// has not begun is not sent.
 func (p *Place) Hang(name string) error { return p.hang(name, true) }
 
-// Unhang lets it go on.
+// Unhang ends Hang.
 func (p *Place) Unhang(name string) error { return p.hang(name, false) }
 
 func (p *Place) hang(name string, hung bool) error {
@@ -23,22 +23,22 @@ func (p *Place) hang(name string, hung bool) error {
 	return nil
 }
 
-// stands waits while an operation of the client's stands still, and while all of
-// the client does if paused. What nobody waits for does not hang. false: the
-// client is dead.
-func (c *client) stands(r *running, paused bool) bool {
-	for (c.hung.Load() && !r.entry.uncalled || paused && c.paused.Load()) && !c.ended() {
+// blocks waits while the client's operation hangs, or, if paused, while the client is
+// paused. Unrequested entries do not hang. It returns false if the client is dead.
+func (c *client) blocks(r *openOperation, paused bool) bool {
+	for (c.hung.Load() && !r.entry.unrequested || paused && c.paused.Load()) && !c.isOver() {
 		time.Sleep(time.Millisecond)
 	}
-	return !c.ended()
+	return !c.isOver()
 }
 
-// ended tells whether the client is dead, or the run over.
-func (c *client) ended() bool { return c.dead.Load() || c.place.ctx.Err() != nil }
+// isOver reports whether the client is dead, or the run over.
+func (c *client) isOver() bool { return c.dead.Load() || c.place.ctx.Err() != nil }
 
-// goesOn waits as stands does. The error is that the client is dead.
-func (c *client) goesOn(r *running) error {
-	if !c.stands(r, false) {
+// awaitUnhang waits while the operation hangs. It returns an error if the client is
+// dead.
+func (c *client) awaitUnhang(r *openOperation) error {
+	if !c.blocks(r, false) {
 		return env.ErrCrashed
 	}
 	return nil

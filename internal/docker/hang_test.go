@@ -11,8 +11,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
-// What the caller of a client that hangs waits for is done afterwards; at a
-// point, the operation goes no further.
+// Requests of the caller of a hanging client are done afterwards. At a point, the
+// operation stays.
 func TestHang(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
@@ -46,7 +46,7 @@ func TestHang(t *testing.T) {
 		written()
 
 		released := async(func() { must(t, c1.Release(op(3))) })
-		eventually(t, p, patience, "it hangs", func() bool { return slices.Contains(w.told(), "hangs") })
+		eventually(t, p, patience, "c1 hangs", func() bool { return slices.Contains(w.told(), "hangs") })
 		w.add("goes on")
 		must(t, p.Unhang("c1"))
 		released()
@@ -54,7 +54,7 @@ func TestHang(t *testing.T) {
 		must(t, p.Hang("c1"))
 		dead := async(func() {
 			if _, err := c1.Acquire(op(4), time.Second); err == nil {
-				t.Error("a client that hangs and dies acquires")
+				t.Error("a client that dies while it hangs gets the lock")
 			}
 		})
 		must(t, p.Kill("c1"))

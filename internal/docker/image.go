@@ -21,14 +21,14 @@ import (
 	testcontainers "github.com/testcontainers/testcontainers-go"
 )
 
-// sources are what the image is built from, beside another image.
+// sources are the files from which the image is built, on a base image.
 //
 //go:embed Dockerfile powerloss/synced.c
 var sources embed.FS
 
 const (
-	// BaseEnv names the environment variable with the image that the image of
-	// the servers is built from, where it is not DefaultBase.
+	// BaseEnv is the environment variable with the base image of the servers' image;
+	// default: DefaultBase.
 	BaseEnv     = "LOCKCHECK_BASE_IMAGE"
 	DefaultBase = "debian:bookworm-slim"
 
@@ -36,7 +36,7 @@ const (
 	imageLabel = "lockcheck.image"
 )
 
-// baseImage is what the image of the servers is built from.
+// baseImage returns the base of the servers' image.
 func baseImage() string {
 	if base := os.Getenv(BaseEnv); base != "" {
 		return base
@@ -44,16 +44,16 @@ func baseImage() string {
 	return DefaultBase
 }
 
-// building keeps places that are made side by side from building an image several
-// times: whichever was ready first removed what another had not named yet.
-var building sync.Mutex
+// builds prevents parallel builds of one image: the first to finish would remove an
+// image that another has not named yet.
+var builds sync.Mutex
 
-// image returns the name of the servers' image. It is built when it is
-// missing, and kept: its name says what it was built from. log is told that the base
-// is pulled and the image built, and of a build that fails its last lines.
+// image returns the name of the servers' image. It builds the image if that is missing,
+// and keeps it: its name depends on its sources. log gets messages about a pull and a
+// build, and the last lines of a failed build.
 func (e *engine) image(ctx context.Context, log io.Writer) (string, error) {
-	building.Lock()
-	defer building.Unlock()
+	builds.Lock()
+	defer builds.Unlock()
 	base := baseImage()
 	tag, archive, err := imageOf(base)
 	if err != nil {
@@ -89,7 +89,7 @@ func (e *engine) image(ctx context.Context, log io.Writer) (string, error) {
 		fmt.Fprintf(log, "the build ended with\n%s", lastLines(said.String()))
 		return "", fmt.Errorf("build image %s: %w", name, err)
 	}
-	// Who builds the same image at the same time takes its name over.
+	// A parallel build of the same image takes over its name.
 	unnamed := make(dockerapi.Filters).Add("dangling", "true").Add("label", imageLabel)
 	if _, err := e.api.ImagePrune(ctx, dockerapi.ImagePruneOptions{Filters: unnamed}); err != nil {
 		fmt.Fprintf(log, "remove unnamed images: %v\n", err)
@@ -97,7 +97,7 @@ func (e *engine) image(ctx context.Context, log io.Writer) (string, error) {
 	return name, nil
 }
 
-// pull fetches the base image if it is not on the engine's machine.
+// pull fetches the base image if the engine's machine lacks it.
 func (e *engine) pull(ctx context.Context, base string, log io.Writer) error {
 	_, err := e.api.ImageInspect(ctx, base)
 	if err == nil {
@@ -112,7 +112,7 @@ func (e *engine) pull(ctx context.Context, base string, log io.Writer) error {
 				err = failed
 			case m.Error != nil:
 				err = m.Error
-			case m.Progress == nil || m.Progress.Current == 0: // not each of a hundred steps of a download
+			case m.Progress == nil || m.Progress.Current == 0: // only a few of the many steps of a download
 				fmt.Fprintf(log, "  %s\n", strings.TrimSpace(m.ID+" "+m.Status))
 			}
 		}
@@ -124,12 +124,12 @@ func (e *engine) pull(ctx context.Context, base string, log io.Writer) error {
 	return nil
 }
 
-// colour is how the engine marks what a step wrote to its standard error.
+// colour matches the engine's mark for standard error.
 var colour = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
-// lastLines are what to read of a build that failed: twenty lines, indented, and of
-// each what fits on two of a screen. The hundreds before them say which packages were
-// unpacked.
+// lastLines returns the relevant part of a failed build's log: its last 20 lines,
+// indented, each cut to about two lines of a screen. The hundreds before list unpacked
+// packages.
 func lastLines(log string) string {
 	const most, wide = 20, 150
 	var b strings.Builder
@@ -143,8 +143,7 @@ func lastLines(log string) string {
 	return b.String()
 }
 
-// imageOf is the servers' image that is built from another: its tag, and what goes
-// into it.
+// imageOf returns the tag and the build context of the servers' image on a base image.
 func imageOf(base string) (tag string, archive []byte, err error) {
 	if archive, err = buildContext(); err != nil {
 		return "", nil, err
@@ -153,7 +152,7 @@ func imageOf(base string) (tag string, archive []byte, err error) {
 	return hex.EncodeToString(sum[:6]), archive, nil
 }
 
-// buildContext is an archive of the sources. Same sources, same bytes.
+// buildContext returns an archive of the sources. Same sources give the same bytes.
 func buildContext() ([]byte, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)

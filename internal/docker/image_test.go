@@ -11,9 +11,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
 )
 
-// A base image that neither this machine nor a registry has: the message says what
-// to do about it.
-func TestABaseImageThatIsNowhere(t *testing.T) {
+// If neither this machine nor a registry has the base image, the error says what to do.
+func TestAMissingBaseImage(t *testing.T) {
 	dockertest.Require(t)
 	t.Setenv(docker.BaseEnv, "127.0.0.1:1/lockcheck-nowhere:1")
 	var log bytes.Buffer
@@ -25,12 +24,12 @@ func TestABaseImageThatIsNowhere(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if want := "pulling 127.0.0.1:1/lockcheck-nowhere:1; this is done once\n"; log.String() != want {
-		t.Errorf("it says %q, want %q", &log, want)
+		t.Errorf("the log is %q, want %q", &log, want)
 	}
 }
 
-// A machine that has no image yet may make several places at once, as a case does.
-func TestTheImageIsBuiltOnceForPlacesSideBySide(t *testing.T) {
+// A machine without the image may make several environments at once, as a case does.
+func TestParallelEnvironmentsBuildTheImageOnce(t *testing.T) {
 	dockertest.Require(t)
 	base, remove, err := docker.NewBase(t.Context())
 	must(t, err)
@@ -50,17 +49,17 @@ func TestTheImageIsBuiltOnceForPlacesSideBySide(t *testing.T) {
 	for i := range said {
 		built += strings.Count(said[i].String(), "building image")
 		if strings.Count(said[i].String(), "\n") > 1 {
-			t.Errorf("a build that succeeds says more than that it is done:\n%s", &said[i])
+			t.Errorf("the log of a successful build has more than its end:\n%s", &said[i])
 		}
 	}
 	if built != 1 {
-		t.Errorf("it is built %d times", built)
+		t.Errorf("the image is built %d times", built)
 	}
 }
 
-// Who has no network reads what the package manager said, and none of the hundreds of
-// lines before it.
-func TestABuildThatFailsIsToldByItsLastLines(t *testing.T) {
+// Without a network the user reads the package manager's error, and none of the
+// hundreds of lines before it.
+func TestAFailedBuildShowsItsLastLines(t *testing.T) {
 	log := strings.Repeat("Unpacking a package ...\n", 500) +
 		"Step 4/7 : RUN apt-get install" + strings.Repeat(" a-package", 100) + "\n" +
 		"(Reading database ... 5%\r(Reading database ... 100%\r\n" +
@@ -76,6 +75,6 @@ func TestABuildThatFailsIsToldByItsLastLines(t *testing.T) {
 		t.Errorf("the step's own line fills the screen:\n%s", last)
 	}
 	if last := docker.LastLines(""); last != "" {
-		t.Errorf("of nothing: %q", last)
+		t.Errorf("for an empty log: %q", last)
 	}
 }

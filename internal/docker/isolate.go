@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Isolate cuts servers off from all others: packets between the two sides are
-// dropped in the containers of the former, and no connection is told. Clients
-// come from outside, through links, and reach all of them.
+// Isolate cuts servers off from all others: their containers drop the packets between
+// the two sides, and connections stay open. Clients come from outside, through links,
+// and still reach all servers.
 func (p *Place) Isolate(id int, servers []string) error {
 	var inside []*peer
 	var outside []string
@@ -23,7 +23,7 @@ func (p *Place) Isolate(id int, servers []string) error {
 	}
 	switch {
 	case len(inside)+len(outside) == 0:
-		return errors.New("docker: these servers do not talk to one another")
+		return errors.New("docker: these servers do not communicate with each other")
 	case len(inside) != len(servers):
 		return fmt.Errorf("docker: not all of %q are servers", servers)
 	}
@@ -31,13 +31,13 @@ func (p *Place) Isolate(id int, servers []string) error {
 	err := together(inside, func(s *peer) error { return p.engine.exec(p.ctx, s.id, script, false) })
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.isolated[id] = inside // from when on they are, for who watches over servers
+	p.isolated[id] = inside // from now on orchestrate and settled regard them as cut off
 	return err
 }
 
-// dropping is a script that drops all packets between its container and hosts,
-// by the rules of one chain. All come in one step: a partition that comes about
-// bit by bit takes a quarter of a second, in which much gets through.
+// dropping returns a script that drops all packets between its container and hosts,
+// with the rules of one chain. All rules are set in one step: setting them one by one
+// takes 0.25 s, in which many packets get through.
 func dropping(chain string, hosts []string) string {
 	var rules strings.Builder
 	fmt.Fprintf(&rules, "*filter\n:%s - [0:0]\n", chain)
@@ -48,10 +48,10 @@ func dropping(chain string, hosts []string) string {
 	return filter + "$ipt-restore -w -n <<'end'\n" + rules.String() + "end\n"
 }
 
-// peer is a server that talks to others.
+// peer is a server that communicates with others.
 type peer struct{ name, id, addr string }
 
-// peers are the servers that talk to one another.
+// peers returns the servers that communicate with each other.
 func (p *Place) peers() (all []*peer) {
 	if p.ensemble != nil {
 		for _, m := range p.ensemble.members {
@@ -71,14 +71,14 @@ func (p *Place) peers() (all []*peer) {
 	return all
 }
 
-// filter finds the kind of filter that this machine's kernel has.
+// filter is a script that finds the packet filter of this machine's kernel.
 const filter = "ipt=iptables; $ipt -w -L -n >/dev/null 2>&1 || ipt=iptables-legacy; "
 
-// chain names the rules of one partition.
+// chain returns the name of a partition's rules.
 func chain(id int) string { return "lockcheck-" + strconv.Itoa(id) }
 
-// join ends a partition, and counts the packets that it dropped. known: there
-// was one.
+// join ends a partition and counts the packets that it dropped. known: there was such a
+// partition.
 func (p *Place) join(id int) (hits int, known bool, err error) {
 	p.mu.Lock()
 	inside, known := p.isolated[id]
@@ -89,7 +89,7 @@ func (p *Place) join(id int) (hits int, known bool, err error) {
 			"echo dropped=$($ipt -w -L %[1]s -v -x -n | awk '/DROP/ { n += $1 } END { print n+0 }'); set -e; "+
 			"$ipt -w -D INPUT -j %[1]s; $ipt -w -D OUTPUT -j %[1]s; $ipt -w -F %[1]s; $ipt -w -X %[1]s", chain(id)))
 		if err != nil {
-			return fmt.Errorf("join %s to the others again: %w", s.name, err)
+			return fmt.Errorf("end the partition of %s: %w", s.name, err)
 		}
 		_, n, _ := strings.Cut(out, "dropped=")
 		counts[slices.Index(inside, s)], err = strconv.Atoi(strings.TrimSpace(n))
@@ -102,12 +102,12 @@ func (p *Place) join(id int) (hits int, known bool, err error) {
 		hits += n
 	}
 	if known && p.ensemble != nil && err == nil {
-		err = p.ensemble.settled(p.ctx)
+		err = p.ensemble.awaitSettled(p.ctx)
 	}
 	return hits, known, err
 }
 
-// isCut tells whether a server is cut off from others.
+// isCut reports whether a server is cut off from others.
 func (p *Place) isCut(name string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,10 +13,9 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 )
 
-// LeaseOf is T where nothing else is asked for. Where a replica takes a master's
-// place, that has to be done within a part of it: see sentinelSettings, and primary.
-// One of several masters has T/40 to answer, also when it and the connection to it
-// are new: of 25 ms, that was too short for one round in three on two busy cores.
+// LeaseOf returns the default T. A replica must replace a master within a part of T:
+// see sentinelSettings, and primary. One of several masters has T/40 to answer, even on
+// a new connection; 25 ms was too short in one of three rounds on two busy cores.
 func LeaseOf(l catalogue.Layout) time.Duration {
 	switch {
 	case len(l.Sentinels) > 0 || len(l.MySQL) > 1:
@@ -27,21 +26,21 @@ func LeaseOf(l catalogue.Layout) time.Duration {
 	return time.Second
 }
 
-// supported says why a set-up cannot be made of real servers.
+// supported returns an error if a set-up is impossible with real servers.
 func supported(s catalogue.Server) error {
 	switch {
 	case s.Cluster && s.Replicas > 0:
-		return errors.New("docker: no Redis Cluster whose masters have replicas: none would take a master's place")
+		return errors.New("docker: a Redis Cluster with replicas is unsupported: no replica would replace its master")
 	case s.Cluster && s.Fsync == catalogue.FsyncEverysec:
-		return errors.New("docker: no Redis Cluster with fsync everysec: a node that has just started does not say what it has kept")
+		return errors.New("docker: a Redis Cluster with fsync everysec is unsupported: a node that has just started does not report its data")
 	case s.Sequence != 0:
 		return errors.New("docker: the numbers of an ensemble's nodes begin with 0: sequence is for sim")
 	}
 	return nil
 }
 
-// newServers makes the layout's servers, each in a container of its own, and
-// returns when they answer and know one another.
+// newServers makes the layout's servers, each in its own container, and returns when
+// they answer and know each other.
 func (p *Place) newServers(self owner) error {
 	image, err := p.engine.image(p.ctx, p.log)
 	if err != nil {
@@ -120,14 +119,14 @@ func (p *Place) addNode(names []string) {
 			if i == 0 {
 				n.master = s
 			} else {
-				s.ledger.part = follows
+				s.ledger.role = roleReplica
 			}
 		}
 		p.stores = append(p.stores, s)
 	}
 }
 
-// servers are all that are no ensemble's.
+// servers returns all servers but those of an ensemble and MySQL.
 func (p *Place) servers() []*server {
 	all := slices.Concat(p.stores, p.sentinels)
 	if p.tokens != nil {
@@ -136,8 +135,8 @@ func (p *Place) servers() []*server {
 	return all
 }
 
-// fars are all servers, as links lead to them.
-func (p *Place) fars() (all []far) {
+// farServers returns all servers as the ends of links.
+func (p *Place) farServers() (all []farServer) {
 	for _, s := range p.servers() {
 		all = append(all, s)
 	}
@@ -152,7 +151,7 @@ func (p *Place) fars() (all []far) {
 	return all
 }
 
-// store is the named Redis server of those that keep locks.
+// store returns the named Redis server that keeps locks.
 func (p *Place) store(name string) (*server, error) {
 	i := slices.IndexFunc(p.stores, func(s *server) bool { return s.name == name })
 	if i < 0 {
@@ -161,7 +160,7 @@ func (p *Place) store(name string) (*server, error) {
 	return p.stores[i], nil
 }
 
-// machine is a server that keeps locks, as most faults act on it.
+// machine is a server that keeps locks, as most faults see it.
 type machine interface {
 	pause(ctx context.Context) error
 	resume(ctx context.Context) error
@@ -169,7 +168,7 @@ type machine interface {
 	start(ctx context.Context) error
 }
 
-// machine is the named one.
+// machine returns the named server that keeps locks.
 func (p *Place) machine(name string) (machine, error) {
 	if p.ensemble != nil {
 		for _, m := range p.ensemble.members {
@@ -193,8 +192,7 @@ func (p *Place) machine(name string) (machine, error) {
 	return nil, fmt.Errorf("docker: no server %q", name)
 }
 
-// together does something with each of several servers at the same time. What
-// is wrong with all of them is said once.
+// together calls do for several servers in parallel. It reports equal errors once.
 func together[S any](servers []S, do func(S) error) error {
 	errs := make([]error, len(servers))
 	var all sync.WaitGroup
@@ -212,7 +210,7 @@ func together[S any](servers []S, do func(S) error) error {
 	})...)
 }
 
-// await asks again and again until what is asked for is so.
+// await repeats so until it returns true, for upLimit at most.
 func await(ctx context.Context, what string, so func() (bool, error)) error {
 	for limit := time.Now().Add(upLimit); ; time.Sleep(20 * time.Millisecond) {
 		ok, err := so()

@@ -15,9 +15,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
 )
 
-// say has a client send one command to a server, over its link, in an
-// operation. It returns the first line of the answer, and the second of a
-// string.
+// say sends one command from a client to a server, over its link, in an operation. It
+// returns the first line of the answer, and the second one of a string.
 func say(p *docker.Place, client, server string, op int, command string) (string, error) {
 	docker.As(p, client, op)
 	c, err := net.DialTimeout("tcp", docker.Via(p, client, server), patience)
@@ -44,8 +43,7 @@ func wantSaid(t *testing.T, p *docker.Place, server string, op int, command, wan
 	}
 }
 
-// Nodes that know nothing of one another: each is reached through a link, has
-// data of its own, tells what it does, and fails alone.
+// Independent nodes: each has its own link, data and reports, and fails alone.
 func TestNodes(t *testing.T) {
 	t.Parallel()
 	w := &witness{names: true}
@@ -57,18 +55,18 @@ func TestNodes(t *testing.T) {
 		for i, at := range targets["redis"] {
 			name := fmt.Sprint("redis-", i+1)
 			if via := docker.Via(p, "c1", name); at != via {
-				t.Errorf("%s is at %s, and the worker is told %s", name, via, at)
+				t.Errorf("%s is at %s, and the worker has %s", name, via, at)
 			}
 			wantSaid(t, p, name, i+1, "SET a v NX PX 60000", "+OK")
 		}
 		wantSaid(t, p, "tokens", 6, "INCR a", ":1")
 		must(t, p.Stop("redis-2", true))
 		if said, err := say(p, "c1", "redis-2", 7, "PING"); err == nil {
-			t.Errorf("a server that is down says %q", said)
+			t.Errorf("a stopped server answers %q", said)
 		}
 		must(t, p.Impair(1, faults.Impairment{Client: "c1", Server: "redis-3", Action: faults.Reset}))
 		if said, err := say(p, "c1", "redis-3", 7, "DEL a"); err == nil {
-			t.Errorf("over a link that is reset comes %q", said)
+			t.Errorf("a link that is reset delivers %q", said)
 		}
 		wantSaid(t, p, "redis-4", 8, "DEL a", ":1")
 		must(t, p.Start("redis-2"))
@@ -77,15 +75,15 @@ func TestNodes(t *testing.T) {
 			t.Error("the server of tokens can be stopped")
 		}
 		if err := p.Isolate(2, []string{"redis-1"}); err == nil {
-			t.Error("servers that do not talk to one another can be cut off")
+			t.Error("servers that do not communicate can be cut off")
 		}
 	})
 	wantLines(t, w, "redis-1: grant a of 1 by 1", "redis-2: grant a of 2 by 2", "redis-3: grant a of 3 by 3",
 		"redis-4: grant a of 4 by 4", "redis-5: grant a of 5 by 5", "redis-2: lose a of 2 by nobody", "redis-4: remove a of 4 by 8")
 }
 
-// The nodes of one Redis Cluster serve a key on one of them only, and send who
-// asks another one away. One that comes back has what it has kept.
+// In a Redis Cluster one node serves a key; others redirect its clients. A restarted
+// node has its kept data.
 func TestRedisCluster(t *testing.T) {
 	t.Parallel()
 	w := &witness{names: true}
@@ -93,13 +91,13 @@ func TestRedisCluster(t *testing.T) {
 		for i, name := range []string{"redis-1", "redis-2", "redis-3"} { // the slot of "a" is 15495
 			said, err := say(p, "c1", name, i+1, "SET a v NX PX 60000")
 			if want := map[bool]string{true: "+OK", false: "-MOVED 15495 "}[name == "redis-3"]; !strings.HasPrefix(said, want) || err != nil {
-				t.Errorf("%s says %q %v, not %q", name, said, err, want)
+				t.Errorf("%s answers %q %v, not %q", name, said, err, want)
 			}
 		}
 		for i, lose := range []bool{false, true} {
 			must(t, p.Stop("redis-3", lose))
 			must(t, p.Start("redis-3"))
-			eventually(t, p, patience, "it is one of the cluster again", func() bool {
+			eventually(t, p, patience, "the node rejoins the cluster", func() bool {
 				said, err := say(p, "c1", "redis-3", 4+i, "SET a v PX 60000")
 				return err == nil && said == "+OK"
 			})
@@ -114,21 +112,20 @@ func TestRedisCluster(t *testing.T) {
 
 const (
 	replicatedLease = 4 * time.Second
-	// untuned is how long Sentinels wait before they miss a master, unless they
-	// are told otherwise. Where nothing else runs, ours have another one up
-	// after less than 2 s.
+	// untuned is how long Sentinels with default settings wait before they miss a
+	// master. Ours have another one up in less than 2 s if nothing else runs.
 	untuned = 30 * time.Second
-	// unasked is less than until Sentinels ask a master again what it is, which they do
-	// every 10 s. Ours know it after 1.1 s.
+	// unasked is below the 10 s after which Sentinels ask a master again for its role.
+	// Ours know it after 1.1 s.
 	unasked = 9 * time.Second
 )
 
-// replicated is a master with two replicas, and Sentinels.
+// replicated returns a setup of a master with two replicas, and Sentinels.
 func replicated() setup {
 	return setup{server: catalogue.Server{Replicas: 2}, lease: replicatedLease}
 }
 
-// wantTargets holds that a worker is told how to reach what Sentinels name.
+// wantTargets checks that a worker knows how to reach the servers that Sentinels name.
 func wantTargets(t *testing.T, p *docker.Place) {
 	t.Helper()
 	targets := docker.Targets(p, "c1")
@@ -142,13 +139,14 @@ func wantTargets(t *testing.T, p *docker.Place) {
 	}
 }
 
-// masterOf is the address of the master that a Sentinel names, as others know it.
+// masterOf returns the address of the master that a Sentinel names, as other servers
+// know it.
 func masterOf(p *docker.Place, sentinel string) string {
 	said, _ := say(p, "c2", sentinel, 0, "SENTINEL GET-MASTER-ADDR-BY-NAME redis-1")
 	return said
 }
 
-// promoted waits until a replica is the master and all Sentinels say so.
+// promoted waits until a replica is the master and all Sentinels report it.
 func promoted(t *testing.T, p *docker.Place, w *witness, how string) (name string) {
 	t.Helper()
 	first := eventually(t, p, untuned, "a replica is promoted", func() bool {
@@ -187,8 +185,8 @@ func rejoins(t *testing.T, p *docker.Place) {
 	t.Logf("a replica after %v", took)
 }
 
-// However a master fails, a replica takes its place in time, has what the
-// master had told it, and the old one comes back as a replica.
+// After any failure of a master a replica takes its place in time, with the data that
+// it got from the master. The old master comes back as a replica.
 func TestFailover(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -226,10 +224,10 @@ func TestFailover(t *testing.T) {
 				must(t, c.relax(p))
 				rejoins(t, p)
 				if said, _ := say(p, "c1", redis1, 5, "SET a v5"); !strings.HasPrefix(said, "-READONLY") {
-					t.Errorf("a replica takes a write: %q", said)
+					t.Errorf("a replica accepts a write: %q", said)
 				}
 			})
-			heldAgainst(t, up, upPaces, pace)
+			withinPaces(t, up, upPaces, pace)
 			wantLines(t, w, "redis-1: grant a of 1 by 1", name+": promote after redis-1", name+": remove a of 1 by 3", name+": grant a of 4 by 4")
 			if observes == nil {
 				t.Error("no longer observed")
@@ -238,8 +236,8 @@ func TestFailover(t *testing.T) {
 	}
 }
 
-// A master that is cut off from the other servers goes on for those clients
-// that reach it, and loses what it did then.
+// A master that is cut off from the other servers goes on for the clients that reach
+// it, and loses their changes.
 func TestSplitBrain(t *testing.T) {
 	t.Parallel()
 	w := &witness{names: true}
@@ -257,7 +255,7 @@ func TestSplitBrain(t *testing.T) {
 		hits, err := p.Restore(7)
 		must(t, err)
 		if hits == 0 {
-			t.Error("nothing was dropped")
+			t.Error("no packet was dropped")
 		}
 		rejoins(t, p)
 		wantSaid(t, p, name, 7, "DEL a", ":1")
@@ -270,8 +268,8 @@ func TestSplitBrain(t *testing.T) {
 	}
 }
 
-// A master that is back before anybody missed it stays the master, and its
-// replicas lose what it has lost.
+// A master that is back before it is missed stays the master, and its replicas lose the
+// same data.
 func TestQuickRestart(t *testing.T) {
 	t.Parallel()
 	w := &witness{names: true}
@@ -283,7 +281,7 @@ func TestQuickRestart(t *testing.T) {
 		must(t, p.Stop(redis1, true))
 		must(t, p.Start(redis1))
 		wantSaid(t, p, redis1, 2, "SET a v2 NX PX 60000", "+OK")
-		eventually(t, p, patience, "replicas have what it has", func() bool {
+		eventually(t, p, patience, "the replicas have the master's data", func() bool {
 			said, err := say(p, "c1", "redis-1c", 3, "GET a")
 			return err == nil && said == "v2"
 		})
@@ -291,8 +289,8 @@ func TestQuickRestart(t *testing.T) {
 	wantLines(t, w, "redis-1: grant a of 1 by 1", "redis-1: lose a of 1 by nobody", "redis-1: grant a of 2 by 2")
 }
 
-// A server that syncs every second has, after a loss of power, what it had a
-// moment before: also what had been removed since.
+// After a loss of power a server that syncs every second has the data of a moment
+// before, including entries that were removed since.
 func TestLossOfASecond(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
@@ -300,12 +298,12 @@ func TestLossOfASecond(t *testing.T) {
 	observes := setup{server: catalogue.Server{Fsync: catalogue.FsyncEverysec}, lease: 20 * time.Second}.run(t, w, func(p *docker.Place) {
 		for quick := false; !quick && !t.Failed(); {
 			if first += 10; first > 300 {
-				t.Fatal("it takes longer than 700 ms to write and to stop")
+				t.Fatal("the writes and the stop take longer than 700 ms")
 			}
 			wantSaid(t, p, redis1, first, fmt.Sprint("SET a v", first, " PX 60000"), "+OK")
-			p.Sleep(2100 * time.Millisecond) // by now it is synced
+			p.Sleep(2100 * time.Millisecond) // the data is synced now
 			p.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
-			wantSaid(t, p, redis1, first+1, "SET tick 1", "+OK") // lets it sync, and not again in this second
+			wantSaid(t, p, redis1, first+1, "SET tick 1", "+OK") // makes it sync, and not again in this second
 			p.Sleep(50 * time.Millisecond)
 			begun := p.Now()
 			w.add("the second begins")
@@ -329,9 +327,9 @@ func TestLossOfASecond(t *testing.T) {
 	}
 }
 
-// A server that stands still keeps connections and what is sent to it, and
-// does all of it afterwards.
-func TestServerStandsStill(t *testing.T) {
+// A paused server keeps its connections and their requests, and executes them
+// afterwards.
+func TestServerPause(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
 	observes := setup{lease: 20 * time.Second}.run(t, w, func(p *docker.Place) {
@@ -346,7 +344,7 @@ func TestServerStandsStill(t *testing.T) {
 			_, err := p.Client("c2").Acquire(op(3), 5*time.Second)
 			must(t, err)
 		})
-		p.Sleep(1500 * time.Millisecond) // longer than we wait for a server that runs
+		p.Sleep(1500 * time.Millisecond) // longer than the timeout for a running server
 		w.add("goes on")
 		must(t, p.Resume(redis1))
 		released()
@@ -365,8 +363,8 @@ func without(lines []string, line string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return l == line })
 }
 
-// Short memory costs entries where the server may evict them, and refuses new
-// ones where it may not.
+// Short memory costs entries if the server may evict them, and otherwise refuses new
+// ones.
 func TestEvict(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []catalogue.Eviction{catalogue.EvictVolatile, catalogue.EvictNothing} {
@@ -380,7 +378,7 @@ func TestEvict(t *testing.T) {
 				said, err := say(p, "c1", redis1, 2, "SET a v2 NX PX 60000")
 				must(t, err)
 				if refused := strings.HasPrefix(said, "-OOM"); refused != (policy == catalogue.EvictNothing) {
-					t.Errorf("a full server says %q", said)
+					t.Errorf("a full server answers %q", said)
 				}
 				must(t, p.Relieve(redis1))
 				wantSaid(t, p, redis1, 3, "SET a v3 PX 60000", "+OK")

@@ -14,39 +14,37 @@ import (
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/jute"
 )
 
-// learner is an observer of an ensemble, as ZooKeeper calls a server that has no
-// vote and that the leader tells what it commits: each transaction, in order,
-// with the session and the number of the request that asked for it. Whoever
-// leads next tells it what it has missed. It holds nobody up: a leader waits for
-// no observer.
+// learner is an observer of an ensemble: ZooKeeper's name for a server without a vote.
+// The leader sends it each committed transaction, in order, with the session and the
+// number of its request. A new leader sends it what it has missed. It delays nobody,
+// because a leader does not wait for observers.
 //
-// Watches would not do. An event does not say who caused it, nor which
-// transaction it was (before ZooKeeper 3.9), and what happens while an observing
-// client changes servers it is never told.
+// Watches would not do. An event names neither its cause nor its transaction (before
+// ZooKeeper 3.9), and an observing client misses events while it changes servers.
 //
 // Source: Apache ZooKeeper 3.8, Learner, Observer and LearnerHandler.
 type learner struct {
 	servers []*ZooKeeperServer
-	// commit is told each transaction, and who leads; and when all was told of
-	// earlier epochs, with a transaction that is none.
+	// commit gets each transaction, with its leader. After the transactions of earlier
+	// epochs it gets an empty one.
 	commit func(leader *ZooKeeperServer, t txn)
-	ready  chan struct{} // closed when a leader has told all there was
+	ready  chan struct{} // closed when a leader has sent everything so far
 	once   sync.Once
-	zxid   int64 // the last that commit was told
+	zxid   int64 // the last that commit got
 
 	mu    sync.Mutex
-	least int64        // who leads an earlier epoch leads no more
+	least int64        // the leader of an earlier epoch has been replaced
 	epoch int64        // of the leader
-	to    *net.TCPConn // the leader; nil: none yet
-	ends  []error      // what each server last ended with; nil: it was not asked yet
+	to    *net.TCPConn // nil: none yet
+	ends  []error      // the last error of each server; nil: not asked yet
 }
 
 func newLearner(servers []*ZooKeeperServer, commit func(*ZooKeeperServer, txn)) *learner {
 	return &learner{servers: servers, commit: commit, ready: make(chan struct{}), ends: make([]error, len(servers))}
 }
 
-// beyond says that there is a transaction of that number: who leads an earlier
-// epoch does not lead any more, though it may not know that yet.
+// beyond records that a transaction of that number exists: the leader of an earlier
+// epoch has been replaced, though it may not know that yet.
 func (l *learner) beyond(zxid int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -56,9 +54,9 @@ func (l *learner) beyond(zxid int64) {
 	}
 }
 
-// leads notes the leader that conn leads to, unless it is known that another one
-// leads.
-func (l *learner) leads(conn *net.TCPConn, zxid int64) error {
+// setLeader records the leader behind conn. It returns an error if another server is
+// known to lead.
+func (l *learner) setLeader(conn *net.TCPConn, zxid int64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if zxid>>32 < l.least {
@@ -68,17 +66,17 @@ func (l *learner) leads(conn *net.TCPConn, zxid int64) error {
 	return nil
 }
 
-var errStale = errors.New("another server leads by now")
+var errStale = errors.New("another server leads now")
 
-// txn is a transaction: one of a request that was refused changes nothing, and is
-// none of the kinds.
+// txn is a transaction. That of a refused request changes nothing, and has none of the
+// kinds below.
 type txn struct {
 	zxid    int64
-	session int64 // whose request it was, or which was closed
-	xid     int32 // the request's
+	session int64 // the session of the request, or the closed session
+	xid     int32 // the number of the request
 	kind    int32
 	path    string
-	// ephemeral says of a node that is made that it goes with the session.
+	// ephemeral: a created node ends with the session.
 	ephemeral bool
 }
 
@@ -86,7 +84,7 @@ func (t txn) creates() bool {
 	return t.kind == opCreate || t.kind == opCreate2 || t.kind == opCreateContainer || t.kind == opCreateTTL
 }
 
-// The kinds of transactions, which are those of requests: ZooDefs.OpCode.
+// The kinds of transactions, which are the kinds of requests: ZooDefs.OpCode.
 const (
 	opCreate          = 1
 	opDelete          = 2
@@ -98,7 +96,7 @@ const (
 	opCloseSession    = -11
 )
 
-// The kinds of packets between a leader and who follows it: Leader.
+// The kinds of packets between a leader and its followers: Leader.
 const (
 	learnProposal = 2
 	learnAck      = 3
@@ -115,20 +113,20 @@ const (
 )
 
 const (
-	// learnerID is the number of the observer, which no server has.
+	// learnerID is the observer's number; no server has it.
 	learnerID = 255
-	// learnerVersion is that of the protocol between servers.
+	// learnerVersion is the version of the protocol between servers.
 	learnerVersion = 0x10000
-	// greetLimit is how long a server may take to say that it leads, and
-	// quietLimit how long a leader may say nothing: it sends two pings a tick.
+	// greetLimit is how long a server may take to report that it leads, and quietLimit
+	// how long a leader may be silent: it sends two pings a tick.
 	greetLimit = 300 * time.Millisecond
 	quietLimit = 2 * Tick
 )
 
-// errGap: the leader cannot tell what the observer has missed.
-var errGap = errors.New("the leader does not tell what it has committed meanwhile")
+// errGap: the leader cannot send what the observer has missed.
+var errGap = errors.New("the leader does not send what it has committed meanwhile")
 
-// follow learns from whoever leads until ctx ends, or with errGap.
+// follow learns from each leader in turn until ctx ends, or returns errGap.
 func (l *learner) follow(ctx context.Context) error {
 	for ctx.Err() == nil {
 		for i, s := range l.servers {
@@ -145,15 +143,15 @@ func (l *learner) follow(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// refused is why the servers did not take the observer when it last asked each,
-// or not for longer.
-func (l *learner) refused() error {
+// lastErrors returns the last error of each server: why it refused the observer, or
+// ended.
+func (l *learner) lastErrors() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return errors.Join(l.ends...)
 }
 
-// learn learns from s for as long as it leads.
+// learn learns from s while s leads.
 func (l *learner) learn(ctx context.Context, s *ZooKeeperServer) error {
 	conn, err := (&net.Dialer{Timeout: greetLimit}).DialContext(ctx, "tcp", s.quorum)
 	if err != nil {
@@ -161,7 +159,7 @@ func (l *learner) learn(ctx context.Context, s *ZooKeeperServer) error {
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	c := &learning{learner: l, server: s, conn: conn.(*net.TCPConn), r: bufio.NewReader(conn), proposed: map[int64]txn{}}
+	c := &leaderConn{learner: l, server: s, conn: conn.(*net.TCPConn), r: bufio.NewReader(conn), proposed: map[int64]txn{}}
 	conn.SetDeadline(time.Now().Add(greetLimit))
 	if err := c.greet(); err != nil {
 		return err
@@ -178,23 +176,23 @@ func (l *learner) learn(ctx context.Context, s *ZooKeeperServer) error {
 	}
 }
 
-// learning is a connection of the observer's to one leader.
-type learning struct {
+// leaderConn is the observer's connection to one leader.
+type leaderConn struct {
 	*learner
 	server   *ZooKeeperServer
 	conn     *net.TCPConn
 	r        *bufio.Reader
-	proposed map[int64]txn // by zxid: what was missed; the commits follow
+	proposed map[int64]txn // missed transactions by zxid, whose commits follow
 }
 
-// packet is what servers send each other.
+// packet is a packet between servers.
 type packet struct {
 	kind int32
 	zxid int64
 	data []byte
 }
 
-func (c *learning) read() (p packet, err error) {
+func (c *leaderConn) read() (p packet, err error) {
 	var head [16]byte
 	if _, err := io.ReadFull(c.r, head[:]); err != nil {
 		return p, err
@@ -208,12 +206,12 @@ func (c *learning) read() (p packet, err error) {
 			return p, err
 		}
 	}
-	// Who asks is always nobody: an empty list.
+	// The list of credentials is always empty.
 	_, err = c.r.Discard(4)
 	return p, err
 }
 
-func (c *learning) write(p packet) error {
+func (c *leaderConn) write(p packet) error {
 	_, err := c.conn.Write(p.bytes())
 	return err
 }
@@ -228,9 +226,9 @@ func (p packet) bytes() []byte {
 	return jute.AppendInt(b, -1)
 }
 
-// greet introduces the observer. It has seen no epoch: so it has no say in which
-// is the next.
-func (c *learning) greet() error {
+// greet introduces the observer. It claims to have seen no epoch, so it has no
+// influence on the next one.
+func (c *leaderConn) greet() error {
 	info := jute.AppendLong(jute.AppendInt(jute.AppendLong(nil, learnerID), learnerVersion), 0)
 	if err := c.write(packet{kind: learnObserver, data: info}); err != nil {
 		return err
@@ -242,13 +240,13 @@ func (c *learning) greet() error {
 	if p.kind != learnLeader {
 		return fmt.Errorf("%s answers an observer with a packet of kind %d", c.server.Addr, p.kind)
 	}
-	if err := c.leads(c.conn, p.zxid); err != nil {
+	if err := c.setLeader(c.conn, p.zxid); err != nil {
 		return err
 	}
 	return c.write(packet{kind: learnAckEpoch, zxid: c.zxid, data: jute.AppendInt(nil, -1)})
 }
 
-func (c *learning) take(p packet) error {
+func (c *leaderConn) take(p packet) error {
 	switch p.kind {
 	case learnDiff, learnUpToDate:
 	case learnSnapshot:
@@ -256,10 +254,10 @@ func (c *learning) take(p packet) error {
 		case <-c.ready:
 			return errGap
 		default:
-			if err := c.passSnapshot(); err != nil {
+			if err := c.skipSnapshot(); err != nil {
 				return err
 			}
-			c.zxid = p.zxid // what comes besides, up to there, is in it
+			c.zxid = p.zxid // it includes all further transactions up to there
 			return nil
 		}
 	case learnProposal:
@@ -268,14 +266,14 @@ func (c *learning) take(p packet) error {
 	case learnCommit:
 		t, ok := c.proposed[p.zxid]
 		if !ok && p.zxid > c.zxid {
-			return fmt.Errorf("%w: a commit of what was not proposed", errGap)
+			return fmt.Errorf("%w: a commit without a proposal", errGap)
 		}
 		delete(c.proposed, p.zxid)
-		c.tell(t)
+		c.report(t)
 	case learnInform:
-		c.tell(readTxn(p.data))
+		c.report(readTxn(p.data))
 	case learnNew:
-		// All that was decided before this epoch is told.
+		// All transactions before this epoch were sent.
 		c.commit(c.server, txn{zxid: p.zxid})
 		c.once.Do(func() { close(c.ready) })
 		return c.write(packet{kind: learnAck, zxid: p.zxid})
@@ -287,19 +285,18 @@ func (c *learning) take(p packet) error {
 	return nil
 }
 
-func (c *learning) tell(t txn) {
+func (c *leaderConn) report(t txn) {
 	if t.zxid > c.zxid {
 		c.zxid = t.zxid
 		c.commit(c.server, t)
 	}
 }
 
-// snapshotEnd is what stands behind a snapshot.
+// snapshotEnd ends a snapshot.
 var snapshotEnd = jute.AppendBuffer(nil, "BenWasHere")
 
-// passSnapshot passes over all that the ensemble has: before the first client
-// that is nothing of a lock's.
-func (c *learning) passSnapshot() error {
+// skipSnapshot skips the snapshot: before the first client it has no entries of locks.
+func (c *leaderConn) skipSnapshot() error {
 	for at := 0; at < len(snapshotEnd); {
 		b, err := c.r.ReadByte()
 		if err != nil {
@@ -316,7 +313,7 @@ func (c *learning) passSnapshot() error {
 	return nil
 }
 
-// readTxn reads a transaction: its header, and what it begins with.
+// readTxn reads the header of a transaction, and the start of its body.
 func readTxn(b []byte) (t txn) {
 	p := jute.Packet(b)
 	t.session, p = p.Long()

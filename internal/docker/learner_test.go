@@ -11,8 +11,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/jute"
 )
 
-// leader stands in for a server that leads an epoch, 0: none, and tells an
-// observer this. It hangs up then, unless it stays.
+// leader is a fake server that leads an epoch (0: none) and sends this to an observer.
+// It then hangs up, unless it stays.
 func leader(t *testing.T, epoch int64, stays bool, tells ...[]byte) *ZooKeeperServer {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -25,7 +25,7 @@ func leader(t *testing.T, epoch int64, stays bool, tells ...[]byte) *ZooKeeperSe
 			if err != nil {
 				return
 			}
-			c := &learning{conn: conn.(*net.TCPConn), r: bufio.NewReader(conn)}
+			c := &leaderConn{conn: conn.(*net.TCPConn), r: bufio.NewReader(conn)}
 			if hello, err := c.read(); err != nil || hello.kind != learnObserver {
 				t.Errorf("greeted by %+v, %v", hello, err)
 			}
@@ -43,10 +43,9 @@ func leader(t *testing.T, epoch int64, stays bool, tells ...[]byte) *ZooKeeperSe
 	return &ZooKeeperServer{quorum: l.Addr().String()}
 }
 
-// The observer follows whoever leads, and no one who leads no more. What it has
-// missed is told as proposals and commits; each transaction counts once. When a
-// leader has forgotten what was missed the observer says so, and it can say of
-// each server why that takes it no longer.
+// The observer follows the present leader only. It gets missed transactions as
+// proposals and commits; each counts once. If a leader has forgotten missed ones the
+// observer reports that, and it has an error for each server that no longer serves it.
 func TestLearner(t *testing.T) {
 	t.Parallel()
 	said := func(kind int32, zxid int64) []byte {
@@ -73,7 +72,7 @@ func TestLearner(t *testing.T) {
 	go func() { ended <- l.follow(t.Context()) }()
 	for _, want := range []told{{first, one}, {first, one + 1}, {second, one + 2}, {second, two}, {second, two + 1}} {
 		if is := <-got; is != want {
-			t.Fatalf("told %x by %v, want %x by %v", is.zxid, is.by, want.zxid, want.by)
+			t.Fatalf("got %x by %v, want %x by %v", is.zxid, is.by, want.zxid, want.by)
 		}
 	}
 	l.beyond(two + 9) // of the same epoch: it goes on
@@ -81,10 +80,10 @@ func TestLearner(t *testing.T) {
 	if err := <-ended; !errors.Is(err, errGap) {
 		t.Error(err)
 	}
-	if err := l.refused(); !errors.Is(err, errGap) || !errors.Is(err, io.EOF) {
-		t.Errorf("refused with %v, want the reason of each", err)
+	if err := l.lastErrors(); !errors.Is(err, errGap) || !errors.Is(err, io.EOF) {
+		t.Errorf("errors %v, want one of each server", err)
 	}
 	if len(got) > 0 {
-		t.Errorf("told %x after all", (<-got).zxid)
+		t.Errorf("got %x in the end", (<-got).zxid)
 	}
 }

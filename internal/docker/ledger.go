@@ -11,9 +11,9 @@ import (
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
-// ledger knows the entries of the locks in one server: which acquire made
-// each, and when it ends by the server's clock. It turns what the server did
-// into entries of the history.
+// ledger knows the entries of the locks in one server: the acquire that made each, and
+// its end by the server's clock. It turns the server's reports into entries of the
+// history.
 type ledger struct {
 	server   string
 	names    []string // of the locks: only these keys count
@@ -22,39 +22,39 @@ type ledger struct {
 
 	mu      sync.Mutex
 	entries map[string]entry
-	dropped bool // something could not be told: nothing is observed in this run
+	dropped bool // a report was missed: nothing is observed in this run
 
-	// Of a server that may have what another has had, or what it had itself a
-	// while before; see succession.go.
-	part   part
+	// For a server that may get the data of another one, or its own older data; see
+	// succession.go.
+	role   role
 	makers *makers
 	stray  map[string]bool // entries that it has and that no longer count
-	early  []change        // what it did by itself before it is told that it is the master
+	early  []change        // its own expiries and evictions before it is known to be the master
 }
 
-// entry of a lock.
+// entry is an entry of a lock.
 type entry struct {
 	op    int64 // the acquire that made it
 	value string
-	due   time.Duration // when it ends, by the server's wall clock since 1970; never: not by itself
+	due   time.Duration // its end by the server's wall clock, since 1970; never: no end
 }
 
 const never = time.Duration(1<<63 - 1)
 
-// change is what the server said of a key.
+// change is a server's report about a key.
 type change struct{ event, key string }
 
-// act is one command that a server executed: by a client's request, or by
-// nobody's (nil).
+// act is one command that a server executed, by a client's request, or by an unknown
+// one (nil).
 type act struct {
 	by     *request
 	at     time.Duration // the server's wall clock
 	words  []string
-	script bool // a script's inner command
+	script bool // an inner command of a script
 }
 
-// drop gives up observing the server in this run: better no verdict than a
-// wrong one. Nobody observes a server without a ledger.
+// drop stops observing the server in this run: no verdict is better than a wrong one. A
+// server without a ledger is never observed.
 func (l *ledger) drop(format string, args ...any) {
 	if l == nil {
 		return
@@ -71,24 +71,24 @@ func (l *ledger) dropLocked(format string, args ...any) {
 	}
 }
 
-// observes tells whether everything could be told so far.
+// observes reports whether every report was understood so far.
 func (l *ledger) observes() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return !l.dropped
 }
 
-// apply takes what one command changed, in order.
+// apply applies the changes of one command, in order.
 func (l *ledger) apply(a act, changes []change) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.part == follows {
+	if l.role == roleReplica {
 		return
 	}
 	if len(a.words) > 0 {
 		switch strings.ToUpper(a.words[0]) {
 		case "FLUSHALL", "FLUSHDB", "SWAPDB":
-			l.dropLocked("somebody sent %s", a.words[0])
+			l.dropLocked("%s was sent", a.words[0])
 		}
 	}
 	for _, c := range changes {
@@ -96,28 +96,28 @@ func (l *ledger) apply(a act, changes []change) {
 			continue
 		}
 		if a.by == nil || a.by.op <= 0 {
-			l.dropLocked("%s changed %q, and no operation of a client's did it", strings.Join(a.words, " "), c.key)
+			l.dropLocked("%s changed %q outside any operation of a client", strings.Join(a.words, " "), c.key)
 			continue
 		}
 		l.change(a, c)
 	}
 }
 
-// own takes what the server did by itself.
-func (l *ledger) own(c change) {
+// applyOwn applies a change that the server made by itself.
+func (l *ledger) applyOwn(c change) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch l.part {
-	case follows:
+	switch l.role {
+	case roleReplica:
 		return
-	case rises:
+	case roleRising:
 		l.early = append(l.early, c)
 		return
 	}
-	l.ownLocked(c)
+	l.applyOwnLocked(c)
 }
 
-func (l *ledger) ownLocked(c change) {
+func (l *ledger) applyOwnLocked(c change) {
 	e, ok := l.entries[c.key]
 	if !ok {
 		return
@@ -127,7 +127,7 @@ func (l *ledger) ownLocked(c change) {
 		f = history.Lose
 	}
 	delete(l.entries, c.key)
-	l.tell(f, c.key, nil, e.op)
+	l.report(f, c.key, nil, e.op)
 }
 
 func (l *ledger) change(a act, c change) {
@@ -140,26 +140,26 @@ func (l *ledger) change(a act, c change) {
 	case "del", "rename_from", "move_from":
 		if had {
 			delete(l.entries, c.key)
-			l.tell(history.Remove, c.key, by, old.op)
+			l.report(history.Remove, c.key, by, old.op)
 		}
 	case "expire", "persist":
 		due, ok := dueAfter(a, old.due)
 		if !ok || !had {
-			l.dropLocked("it is not known until when %q lives after %s", c.key, strings.Join(a.words, " "))
+			l.dropLocked("the expiry of %q after %s is unknown", c.key, strings.Join(a.words, " "))
 			return
 		}
 		l.entries[c.key] = entry{op: old.op, value: old.value, due: due}
 		if strings.EqualFold(a.words[0], "SET") || due == old.due {
-			return // the change before this one has told it
+			return // the change before this one has reported it
 		}
-		l.tell(nearer(due, old.due), c.key, by, old.op)
+		l.report(expiryEvent(due, old.due), c.key, by, old.op)
 	default:
 		l.write(a, c, old, had)
 	}
 }
 
-// write is a change of a key's value. What counts in a value is whether there
-// is one, and who replaced it.
+// write applies a change of a key's value. Relevant is whether there is a value, and
+// who replaced it.
 func (l *ledger) write(a act, c change, old entry, had bool) {
 	by := &a.by.op
 	l.makers.note(c.key, valueOf(a), a.by.op)
@@ -167,29 +167,28 @@ func (l *ledger) write(a act, c change, old entry, had bool) {
 	switch {
 	case !had:
 		l.entries[c.key] = entry{op: a.by.op, value: valueOf(a), due: firstDue(a)}
-		l.tell(history.Granted, c.key, by, a.by.op)
+		l.report(history.Granted, c.key, by, a.by.op)
 	case c.event != "set":
 	case a.script && valueOf(a) == old.value:
-		// A script that writes the value that it has found grants the same
-		// entry again.
+		// A script that writes the value that it has found grants the same entry again.
 		due := firstDue(a)
 		l.entries[c.key] = entry{op: old.op, value: old.value, due: due}
-		l.tell(nearer(due, old.due), c.key, by, old.op)
+		l.report(expiryEvent(due, old.due), c.key, by, old.op)
 	default:
 		l.entries[c.key] = entry{op: a.by.op, value: valueOf(a), due: firstDue(a)}
-		l.tell(history.Takeover, c.key, by, old.op)
-		l.tell(history.Granted, c.key, by, a.by.op)
+		l.report(history.Takeover, c.key, by, old.op)
+		l.report(history.Granted, c.key, by, a.by.op)
 	}
 }
 
-func nearer(due, old time.Duration) string {
+func expiryEvent(due, old time.Duration) string {
 	if due < old {
 		return history.Shorten
 	}
 	return history.Prolong
 }
 
-// valueOf is what a command wrote, where it is its second argument.
+// valueOf returns the value that a command wrote, if it is the second argument.
 func valueOf(a act) string {
 	if len(a.words) < 3 {
 		return ""
@@ -197,7 +196,7 @@ func valueOf(a act) string {
 	return a.words[2]
 }
 
-// firstDue is when an entry ends that a command has just written.
+// firstDue returns the end of an entry that a command has just written.
 func firstDue(a act) time.Duration {
 	if due, ok := dueAfter(a, never); ok {
 		return due
@@ -205,8 +204,8 @@ func firstDue(a act) time.Duration {
 	return never
 }
 
-// dueAfter is when a key ends that ended at old, after a command that changed
-// that. Not ok: the command is not known.
+// dueAfter returns the end of a key after a command that changed it from old. ok is
+// false for an unknown command.
 func dueAfter(a act, old time.Duration) (due time.Duration, ok bool) {
 	in := func(at int, unit time.Duration, from time.Duration) (time.Duration, bool) {
 		if at >= len(a.words) {
@@ -254,41 +253,41 @@ func dueAfter(a act, old time.Duration) (due time.Duration, ok bool) {
 	return 0, false
 }
 
-// lose takes all entries away: the server lost its data.
+// lose removes all entries: the server lost its data.
 func (l *ledger) lose() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, key := range l.names {
 		if e, ok := l.entries[key]; ok {
 			delete(l.entries, key)
-			l.tell(history.Lose, key, nil, e.op)
+			l.report(history.Lose, key, nil, e.op)
 		}
 	}
 }
 
-// compare sets the ledger right after a restart: there tells whether the
-// server has the key, at the time that it says.
+// compare corrects the ledger after a restart: there is whether the server has the key,
+// at is its wall clock.
 func (l *ledger) compare(key string, there bool, at time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e, ok := l.entries[key]
 	switch {
-	case there && !ok && l.part == deposed:
+	case there && !ok && l.role == roleDeposed:
 		l.stray[key] = true
 	case there && !ok:
-		l.dropLocked("after a restart it has %q, and it is not known whose that is", key)
+		l.dropLocked("after a restart it has %q, with an unknown owner", key)
 	case !there && ok && e.due <= at:
 		delete(l.entries, key)
-		l.tell(history.Expire, key, nil, e.op)
+		l.report(history.Expire, key, nil, e.op)
 	case !there && ok:
 		delete(l.entries, key)
-		l.tell(history.Lose, key, nil, e.op)
+		l.report(history.Lose, key, nil, e.op)
 	}
 }
 
-// tell hands an entry to the observer. It is called with the ledger locked, so
-// that entries keep their order.
-func (l *ledger) tell(f, key string, by *int64, op int64) {
+// report passes an entry to the observer. The caller holds mu, which keeps entries in
+// order.
+func (l *ledger) report(f, key string, by *int64, op int64) {
 	e := history.Entry{
 		Process: history.Process{Name: l.server},
 		Type:    history.Event,

@@ -12,20 +12,20 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 )
 
-// link is the only way of a client to a server: a TCP proxy that knows where
-// requests and replies begin and end, lets disturbances act on them, and notes
-// which operation each request belongs to.
+// link is the only way from a client to a server: a TCP proxy that knows the ends of
+// requests and replies, applies disturbances, and assigns each request to its
+// operation.
 type link struct {
 	client   string
-	far      far
+	far      farServer
 	listener net.Listener
 	disturb  *disturbances
-	op       *atomic.Int64 // the operation that the client is in
+	op       *atomic.Int64 // the client's present operation
 	life     context.Context
 	stop     context.CancelFunc
 
 	pumps sync.WaitGroup
-	dark  atomic.Bool // the client's machine is off: it sends nothing more, not even an end
+	dark  atomic.Bool // the client's machine is off: nothing more is sent, not even an end
 
 	mu     sync.Mutex
 	closed bool
@@ -33,21 +33,21 @@ type link struct {
 	conns  map[*conn]struct{}
 }
 
-// far is the server that a link leads to.
-type far interface {
-	called() string
-	// reach connects to it for a client.
+// farServer is the server at the end of a link.
+type farServer interface {
+	serverName() string
+	// reach connects to the server for a client.
 	reach(ctx context.Context, client string) (*net.TCPConn, dialect, error)
-	// drop gives up telling what it does, and says why.
+	// drop stops observing the server, with the reason.
 	drop(format string, args ...any)
-	// alive is nil where it lives, or was stopped by us.
+	// alive returns an error unless the server lives, or was stopped by a fault.
 	alive(ctx context.Context) error
 }
 
-func newLink(client string, f far, d *disturbances, op *atomic.Int64) (*link, error) {
+func newLink(client string, f farServer, d *disturbances, op *atomic.Int64) (*link, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("link from %s to %s: %w", client, f.called(), err)
+		return nil, fmt.Errorf("link from %s to %s: %w", client, f.serverName(), err)
 	}
 	k := &link{client: client, far: f, listener: l, disturb: d, op: op, conns: map[*conn]struct{}{}}
 	k.life, k.stop = context.WithCancel(context.Background())
@@ -55,10 +55,10 @@ func newLink(client string, f far, d *disturbances, op *atomic.Int64) (*link, er
 	return k, nil
 }
 
-// addr is where the client finds the server.
+// addr returns the address at which the client reaches the server.
 func (l *link) addr() string { return l.listener.Addr().String() }
 
-// accept takes connections. Without a server they are reset.
+// accept accepts connections. It resets them if the server is not reachable.
 func (l *link) accept() {
 	for {
 		near, err := l.listener.Accept()
@@ -105,8 +105,8 @@ func (l *link) cutSoFar() int {
 	return l.cuts
 }
 
-// add notes a connection that was begun after so many cuts. One that was made
-// meanwhile is for it, too: it may lead to a server that is no longer the right one.
+// add registers a connection that began after this many cuts. It returns false if a cut
+// came meanwhile: the connection may lead to the wrong server.
 func (l *link) add(c *conn, cuts int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -123,15 +123,15 @@ func (l *link) remove(c *conn) {
 	delete(l.conns, c)
 }
 
-// settle returns when every byte that the client has sent so far is noted as
-// belonging to the operation that it was sent in. It is quick: the bytes have
-// only to be read. false: they were not, within settleLimit.
+// settle returns when every byte that the client has sent so far is assigned to its
+// operation. It is quick: the bytes only have to be read. It returns false after
+// settleLimit.
 func (l *link) settle() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	limit := time.Now().Add(settleLimit)
 	for c := range l.conns {
-		for !c.settled() {
+		for !c.allRead() {
 			if time.Now().After(limit) {
 				return false
 			}
@@ -143,7 +143,7 @@ func (l *link) settle() bool {
 
 const settleLimit = time.Second
 
-// cut resets all connections, also those that are about to be, and takes others.
+// cut resets all connections, even those that are being made. New ones may follow.
 func (l *link) cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// pond is a server to which a link leads that is cut while it is being reached.
+// pond is a server whose link is cut while it is being reached.
 type pond struct {
 	net.Listener
 	link chan *link
 }
 
-func (p *pond) called() string { return "pond" }
+func (p *pond) serverName() string { return "pond" }
 
 func (p *pond) drop(string, ...any) {}
 
@@ -32,9 +32,8 @@ func (p *pond) reach(context.Context, string) (*net.TCPConn, dialect, error) {
 	return conn.(*net.TCPConn), &mysqlTalk{replies: bufio.NewReader(conn)}, nil
 }
 
-// Connections are cut also while they are made: none is left that leads where the
-// others were cut off from.
-func TestLinkCutsWhatIsBeingMade(t *testing.T) {
+// A cut also resets connections that are being made: none may lead to the old server.
+func TestLinkCutsNewConnections(t *testing.T) {
 	t.Parallel()
 	server, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -59,9 +58,9 @@ func TestLinkCutsWhatIsBeingMade(t *testing.T) {
 	}
 }
 
-// Until the new primary leads nobody reaches it, and nobody the old one, which may
-// still serve.
-func TestPrimaryIsNotReachedWhileItRises(t *testing.T) {
+// Until the new primary leads, no client reaches it, nor the old one, which may still
+// serve.
+func TestNoClientReachesAPrimaryDuringItsPromotion(t *testing.T) {
 	t.Parallel()
 	server, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -87,7 +86,7 @@ func TestPrimaryIsNotReachedWhileItRises(t *testing.T) {
 	if !reached() {
 		t.Error("the primary is not reached")
 	}
-	p.succeeds(servers[1])
+	p.replaceBy(servers[1])
 	if reached() || cuts != 1 || !servers[0].isDeposed() || p.leader() != servers[1] {
 		t.Errorf("rising: reached, or cut off %d times, or not in the old one's place", cuts)
 	}

@@ -13,14 +13,14 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// A held link keeps messages and connections; what was sent arrives when the
-// link is restored, though the client has given up long ago.
+// A held link keeps messages and connections. Messages arrive when the link is
+// restored, though the client has given up long ago.
 func TestHold(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
 	observes := setup{lease: 2 * time.Second, lock: "redis-setnx"}.run(t, w, func(p *docker.Place) {
 		must(t, p.Impair(1, faults.Impairment{Client: "c1", Server: redis1, Direction: faults.ToServer, Action: faults.Hold}))
-		_, err := p.Client("c1").Acquire(op(1), time.Second) // a new connection: not even its greeting passes
+		_, err := p.Client("c1").Acquire(op(1), time.Second) // on a new connection: not even its greeting passes
 		if !locks.IsDefinite(err) {
 			t.Errorf("acquire that could not greet: %v", err)
 		}
@@ -59,8 +59,8 @@ func TestSlow(t *testing.T) {
 	const rounds, delay = 5, 100 * time.Millisecond
 	setup{lease: 20 * time.Second}.run(t, &witness{}, func(p *docker.Place) {
 		c1 := p.Client("c1")
-		// quickest is what an acquire and a release took that the machine kept
-		// waiting the least.
+		// quickest returns the duration of the fastest of several acquires and
+		// releases, the one that the machine delayed least.
 		quickest := func(first int) time.Duration {
 			least := time.Hour
 			for i := range rounds {
@@ -72,7 +72,7 @@ func TestSlow(t *testing.T) {
 			}
 			return least
 		}
-		quickest(1) // from now on it is connected
+		quickest(1) // it is connected from now on
 		must(t, p.Impair(1, faults.Impairment{Client: "c1", Server: redis1, Action: faults.Slow, Delay: delay}))
 		slow := quickest(101)
 		if hits, err := p.Restore(1); hits != 4*rounds || err != nil {
@@ -89,8 +89,8 @@ func TestSlow(t *testing.T) {
 	})
 }
 
-// The first reply is lost after the server has executed the request, and the
-// connection is silent from then on; another connection is not.
+// The first reply is lost after the server has executed the request. That connection
+// stays silent, but other connections work.
 func TestSwallowAndReset(t *testing.T) {
 	t.Parallel()
 	for _, action := range []faults.Action{faults.Swallow, faults.Reset} {
@@ -98,9 +98,9 @@ func TestSwallowAndReset(t *testing.T) {
 			t.Run(fmt.Sprint(action, to), func(t *testing.T) {
 				t.Parallel()
 				w := &witness{}
-				lease := 2 * time.Second // a client waits for a quarter of it
+				lease := 2 * time.Second // a client's timeout is a quarter of it
 				if action == faults.Reset {
-					lease = 2 * time.Minute // nobody waits for that
+					lease = 2 * time.Minute // longer than the test
 				}
 				setup{lease: lease, lock: "redis-setnx"}.run(t, w, func(p *docker.Place) {
 					c1 := p.Client("c1")
@@ -111,7 +111,7 @@ func TestSwallowAndReset(t *testing.T) {
 						t.Errorf("acquire: %v", err)
 					}
 					if took := p.Now() - before; (action == faults.Reset) != (took < lease/4) {
-						t.Errorf("it took %v", took)
+						t.Errorf("the acquire took %v", took)
 					}
 					_, err = c1.Acquire(op(2), time.Second)
 					if want := to == faults.ToServer; (err == nil) != want {
@@ -131,8 +131,8 @@ func TestSwallowAndReset(t *testing.T) {
 	}
 }
 
-// The guarded resource is behind a link, too: an access that its client has
-// given up arrives later.
+// The guarded resource is behind a link, too: an access that its client has given up
+// arrives later.
 func TestResourceLink(t *testing.T) {
 	t.Parallel()
 	w := &witness{access: nil}
@@ -147,7 +147,7 @@ func TestResourceLink(t *testing.T) {
 		must(t, p.Client("c2").Write(op(2), 6))
 		_, err := p.Restore(1)
 		must(t, err)
-		eventually(t, p, patience, "the write that was held arrives", func() bool { return len(w.told()) == 3 })
+		eventually(t, p, patience, "the held write arrives", func() bool { return len(w.told()) == 3 })
 		must(t, p.Impair(2, faults.Impairment{Client: "c1", Server: history.Resource, Direction: faults.ToClient, Action: faults.Swallow}))
 		if err := c1.Write(op(3), 7); !errors.Is(err, env.ErrTimeout) {
 			t.Errorf("a write whose answer is lost: %v", err)

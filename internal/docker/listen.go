@@ -7,18 +7,18 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 )
 
-// listen listens to the server, and sets the ledger right first. It does
-// nothing where the server was started or stopped since that turn.
+// listen starts a feed of the server, after it has corrected the ledger. It does
+// nothing if the server was started or stopped since that turn.
 func (s *server) listen(turn int) error {
 	f, err := listen(s.addr, s.ledger, &s.gate)
 	if err != nil {
 		return err
 	}
 	if s.node != nil {
-		err = s.node.heard(s, f, turn)
+		err = s.node.connected(s, f, turn)
 	} else {
 		f.begin()
-		err = s.comesBack(f, turn)
+		err = s.restore(f, turn)
 	}
 	if err != nil || s.current() != f {
 		f.close()
@@ -26,23 +26,23 @@ func (s *server) listen(turn int) error {
 	return err
 }
 
-// heed makes f the server's feed, once what the server has become is told,
-// unless the server was started or stopped since that turn.
-func (s *server) heed(f *feed, turn int, tell func()) {
+// setFeed makes f the server's feed, after tell has reported the server's role. It does
+// nothing if the server was started or stopped since that turn.
+func (s *server) setFeed(f *feed, turn int, tell func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.turns == turn {
 		tell()
 		s.feed = f
 		if s.node != nil {
-			go s.lost(f, turn)
+			go s.relisten(f, turn)
 		}
 	}
 }
 
-// lost listens anew when a feed ends though nobody has stopped the server: a
-// server whose role changes drops all its connections.
-func (s *server) lost(f *feed, turn int) {
+// relisten starts a new feed when one ends without a stop of the server: a server whose
+// role changes drops all its connections.
+func (s *server) relisten(f *feed, turn int) {
 	<-f.ended
 	s.mu.Lock()
 	if s.turns != turn {
@@ -59,32 +59,32 @@ func (s *server) lost(f *feed, turn int) {
 			return
 		}
 		if time.Now().After(limit) {
-			s.ledger.drop("it ended by itself: %v", err)
+			s.ledger.drop("its feed ended: %v", err)
 			return
 		}
 		time.Sleep(time.Millisecond)
 	}
 }
 
-// comesBack sets the ledger right after a start: what a server has is what it
-// has kept. That may be what it had a while before it lost power.
-func (s *server) comesBack(f *feed, turn int) error {
-	if s.fsync != catalogue.FsyncEverysec || s.ledger.is(deposed) {
+// restore corrects the ledger after a start: the server has its kept data, which may be
+// older than the loss of power.
+func (s *server) restore(f *feed, turn int) error {
+	if s.fsync != catalogue.FsyncEverysec || s.ledger.hasRole(roleDeposed) {
 		err := s.compare(f)
 		if err == nil {
-			s.heed(f, turn, func() {})
+			s.setFeed(f, turn, func() {})
 		}
 		return err
 	}
 	s.ledger.rise()
 	found, at, err := s.has(f)
 	if err == nil {
-		s.heed(f, turn, func() { s.ledger.comeBack(found, at) })
+		s.setFeed(f, turn, func() { s.ledger.comeBack(found, at) })
 	}
 	return err
 }
 
-// compare holds the ledger against what the server has of what it had.
+// compare compares the ledger with the server's data.
 func (s *server) compare(f *feed) error {
 	for _, key := range s.ledger.names {
 		there, err := isThere(f.command, key)
@@ -103,8 +103,8 @@ func (s *server) compare(f *feed) error {
 	return nil
 }
 
-// isThere tells whether a server has a key. A node of a cluster that has just
-// started answers for none, and still lists what it has.
+// isThere reports whether a server has a key. A cluster node that has just started
+// refuses commands on keys, but lists its data.
 func isThere(c *control, key string) (bool, error) {
 	said, err := c.do("EXISTS", key)
 	if err == nil || !refusesKeys(err) {

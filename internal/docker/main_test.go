@@ -9,8 +9,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/worker"
 )
 
-// TestMain makes this program a worker when it is started as one, as the
-// command is, and a run of its own for the tests that kill one.
+// TestMain makes this program a worker, like the command, or a run of its own for tests
+// that kill one.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == abandonArgument {
 		abandon()

@@ -15,10 +15,10 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// mysqld is a MySQL server of a run, in a container. The container's first process
-// only sleeps: the server comes and goes, and keeps its address.
+// mysqld is a MySQL server of a run, in a container whose first process only sleeps:
+// the server stops and starts, and keeps its address.
 type mysqld struct {
-	box     // Host is "" where it has no replicas, and is none
+	box     // Host is "" for a server without replication
 	name    string
 	number  int // its server_id
 	fsync   catalogue.Fsync
@@ -26,18 +26,18 @@ type mysqld struct {
 	primary *primary
 
 	offset  time.Duration
-	lost    bool    // it has lost what it had not synced, and its replicas may have that
-	db      *sql.DB // connections of our own
-	follows *mysqld // the primary that it has joined last
+	lost    bool    // it lost its unsynced data, which its replicas may have
+	db      *sql.DB // our own connections
+	follows *mysqld // the primary that it joined last
 
 	mu      sync.Mutex
 	up      bool
 	paused  bool
-	deposed bool // another has taken its place, and it has to begin with nothing
+	deposed bool // another server is the primary, and it must start empty
 }
 
-// create makes the container. Its files are in memory: a server syncs each
-// transaction, and a disk that is shared makes it wait.
+// create makes the container. Its files are in memory: a server syncs each transaction,
+// and a shared disk is slow.
 func (s *mysqld) create(ctx context.Context, self owner, image string, replicated bool) (err error) {
 	s.id, s.Addr, err = s.engine.create(ctx, self, image, mysqlPort, func(c *container.HostConfig) {
 		c.Tmpfs = map[string]string{"/data": ""}
@@ -54,29 +54,29 @@ func (s *mysqld) create(ctx context.Context, self owner, image string, replicate
 	return err
 }
 
-// replicates are the flags of a server that has replicas or is one.
-var replicates = []string{
+// replicationFlags are the flags of a server with replication.
+var replicationFlags = []string{
 	"--log-bin=/data/mysql/binlog", "--binlog-format=ROW", "--log-slave-updates", "--gtid-strict-mode=ON",
 	"--relay-log=/data/mysql/relay", "--relay-log-recovery=ON", "--slave-net-timeout=2", "--skip-slave-start",
 }
 
-// script starts the server.
+// script returns a script that starts the server.
 func (s *mysqld) script() string {
 	var flags []string
 	if s.Host != "" {
-		flags = append(replicates[:len(replicates):len(replicates)], "--server-id="+strconv.Itoa(s.number))
+		flags = append(replicationFlags[:len(replicationFlags):len(replicationFlags)], "--server-id="+strconv.Itoa(s.number))
 	}
 	if s.fsync != catalogue.FsyncAlways {
 		flags = append(flags, "--innodb-flush-log-at-trx-commit=0")
 	}
 	if s.fsync == catalogue.FsyncNone {
-		flags = append(flags, "--innodb-flush-log-at-timeout=2700") // as rarely as it goes, in seconds
+		flags = append(flags, "--innodb-flush-log-at-timeout=2700") // the longest possible interval, in seconds
 	}
 	prepare := mysqlData() + " || exit\n"
 	if s.faked {
 		prepare += setOffset(s.offset) + " || exit\n" + faketime
 	}
-	return born + prepare + "exec " + mysqlCommand(flags...)
+	return storeBirth + prepare + "exec " + mysqlCommand(flags...)
 }
 
 func (s *mysqld) runs() bool {
@@ -85,7 +85,7 @@ func (s *mysqld) runs() bool {
 	return s.up
 }
 
-// serves tells whether it answers.
+// serves reports whether the server answers.
 func (s *mysqld) serves() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,7 +104,7 @@ func (s *mysqld) depose(deposed bool) {
 	s.deposed = deposed
 }
 
-func (s *mysqld) are(up, paused bool) {
+func (s *mysqld) setState(up, paused bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.up, s.paused = up, paused
@@ -115,10 +115,10 @@ func (s *mysqld) launch(ctx context.Context) error {
 	if err := s.engine.exec(ctx, s.id, s.script(), true); err != nil {
 		return err
 	}
-	return s.engine.answered(ctx, s.name, s.id, func() error { return s.db.PingContext(ctx) })
+	return s.engine.awaitAnswer(ctx, s.name, s.id, func() error { return s.db.PingContext(ctx) })
 }
 
-// fill makes what a server needs that has nothing yet and that follows nobody.
+// fill creates the tables on an empty server without a primary.
 func (s *mysqld) fill(ctx context.Context) error {
 	list := []string{mysql.Schema}
 	if s.primary.rows.observes() {
@@ -127,7 +127,7 @@ func (s *mysqld) fill(ctx context.Context) error {
 	return s.each(ctx, list...)
 }
 
-// each has the server do one statement after another, on one connection.
+// each executes statements one after another, on one connection.
 func (s *mysqld) each(ctx context.Context, statements ...string) error {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
@@ -142,17 +142,17 @@ func (s *mysqld) each(ctx context.Context, statements ...string) error {
 	return nil
 }
 
-// pause is machine's.
+// pause implements machine.
 func (s *mysqld) pause(ctx context.Context) error {
 	defer s.primary.change()()
 	if !s.runs() {
-		return fmt.Errorf("%s is down, and cannot stand still", s.name)
+		return fmt.Errorf("%s is down, and cannot be paused", s.name)
 	}
-	s.are(true, true)
+	s.setState(true, true)
 	return s.Pause(ctx)
 }
 
-// resume is machine's.
+// resume implements machine.
 func (s *mysqld) resume(ctx context.Context) error {
 	defer s.primary.change()()
 	return s.goOn(ctx)
@@ -163,12 +163,12 @@ func (s *mysqld) goOn(ctx context.Context) error {
 		return nil
 	}
 	err := s.Continue(ctx)
-	s.are(true, false)
+	s.setState(true, false)
 	return err
 }
 
-// stop ends the server's process. With lose it is killed, and keeps what it had
-// synced; without, it saves all. One that stands still goes on to do so. One that
+// stop ends the server's process. With lose it is killed, and keeps its synced data;
+// otherwise it saves everything, and is resumed for that if it is paused. A server that
 // has ended by itself cannot be stopped.
 func (s *mysqld) stop(ctx context.Context, lose bool) error {
 	defer s.primary.change()()
@@ -182,9 +182,9 @@ func (s *mysqld) stop(ctx context.Context, lose bool) error {
 		}
 		end = `p=$(cat /data/pid) && kill -TERM "$p"; ` + awaitGone
 	}
-	s.are(false, false)
+	s.setState(false, false)
 	if err := s.engine.end(ctx, s.name, s.id, end); err != nil {
-		s.are(errors.Is(err, errGone), false) // it is missed all the same
+		s.setState(errors.Is(err, errGone), false) // Alive still reports it
 		return err
 	}
 	if s == s.primary.leader() {
@@ -194,24 +194,24 @@ func (s *mysqld) stop(ctx context.Context, lose bool) error {
 	return nil
 }
 
-// start is machine's.
+// start implements machine.
 func (s *mysqld) start(ctx context.Context) error {
 	defer s.primary.change()()
 	switch {
 	case s.runs():
 		return nil
 	case s == s.primary.leader():
-		return s.primary.resumes(ctx, s)
+		return s.primary.restart(ctx, s)
 	case s.isDeposed():
 		return s.primary.rebuild(ctx, s)
 	}
 	if err := s.launch(ctx); err != nil {
 		return err
 	}
-	return s.primary.joins(ctx, s)
+	return s.primary.join(ctx, s)
 }
 
-// jump moves the server's wall clock, and returns when it shows it.
+// jump moves the server's wall clock, and returns when the server shows the new time.
 func (s *mysqld) jump(ctx context.Context, by time.Duration) error {
 	defer s.primary.change()()
 	if !s.faked {

@@ -19,8 +19,8 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// tables is a place with a MySQL server whose rows are locks. Its workers do nothing: tests
-// are the clients, through links.
+// tables returns an environment with a MySQL server whose rows are locks. Its workers
+// do nothing: tests act as the clients, through links.
 func tables(t *testing.T, s catalogue.Server, w *witness, schedule []faults.Injection, script func(p *docker.Place)) []string {
 	t.Helper()
 	dockertest.Require(t)
@@ -46,7 +46,7 @@ func tables(t *testing.T, s catalogue.Server, w *witness, schedule []faults.Inje
 	return p.Observes()
 }
 
-// through is a pool of connections of a client's.
+// through returns a pool of a client's connections.
 func through(t *testing.T, p *docker.Place, client string) *sql.DB {
 	t.Helper()
 	c := driver.NewConfig()
@@ -65,7 +65,7 @@ const (
 	remove  = "DELETE FROM " + mysql.Table + " WHERE resource = 'a' /* lockcheck: frees */"
 )
 
-// does has a client execute a statement in an operation.
+// does executes a client's statement in an operation.
 func does(t *testing.T, p *docker.Place, db *sql.DB, client string, op int, q string, args ...any) {
 	t.Helper()
 	docker.As(p, client, op)
@@ -74,8 +74,8 @@ func does(t *testing.T, p *docker.Place, db *sql.DB, client string, op int, q st
 	}
 }
 
-// An answer never comes before what the server did for it is told.
-func TestRowsAreToldBeforeTheAnswer(t *testing.T) {
+// The server's event always precedes the client's answer.
+func TestRowsAreReportedBeforeTheAnswer(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
 	var want []string
@@ -99,7 +99,7 @@ func TestRowsAreToldBeforeTheAnswer(t *testing.T) {
 	wantLines(t, w, want...)
 }
 
-// try is what does would say, within a time.
+// try is does with a timeout, and returns the error.
 func try(p *docker.Place, db *sql.DB, client string, op int, within time.Duration, q string, args ...any) error {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
@@ -108,19 +108,18 @@ func try(p *docker.Place, db *sql.DB, client string, op int, within time.Duratio
 	return err
 }
 
-// A server that restarts has what it has kept: all, unless it lost power; then what
-// it has synced.
+// A restarted server has all data; after a loss of power it has its synced data.
 func TestMySQLRestarts(t *testing.T) {
 	t.Parallel()
 	grants := func(n int) []string { return []string{fmt.Sprintf("grant a of %d by %[1]d", n)} }
 	for name, c := range map[string]struct {
 		server catalogue.Server
 		lose   bool
-		want   []string // of the row of 1, after its grant
+		want   []string // of the row of operation 1, after its grant
 	}{
-		"in good order": {catalogue.Server{}, false, []string{"remove a of 1 by 2"}},
-		"always":        {catalogue.Server{Fsync: catalogue.FsyncAlways}, true, []string{"remove a of 1 by 2"}},
-		"never":         {catalogue.Server{}, true, []string{"lose a of 1 by nobody"}},
+		"a clean stop": {catalogue.Server{}, false, []string{"remove a of 1 by 2"}},
+		"always":       {catalogue.Server{Fsync: catalogue.FsyncAlways}, true, []string{"remove a of 1 by 2"}},
+		"never":        {catalogue.Server{}, true, []string{"lose a of 1 by nobody"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -131,7 +130,7 @@ func TestMySQLRestarts(t *testing.T) {
 				does(t, p, db, "c1", 1, insert, 5)
 				must(t, p.Stop("mysql-1", c.lose))
 				if err := try(p, db, "c1", 2, time.Second, remove); err == nil {
-					t.Error("a server that is down answers")
+					t.Error("a stopped server answers")
 				}
 				must(t, p.Start("mysql-1"))
 				does(t, p, db, "c1", 2, remove)
@@ -142,8 +141,9 @@ func TestMySQLRestarts(t *testing.T) {
 	}
 }
 
-// The primary is not reached, and its replica takes its place at the same address.
-// What that was not sent is lost, and the old one comes back as a replica.
+// The primary is out of reach, and its replica takes its place at the same address.
+// Changes that the replica did not get are lost. The old primary comes back as a
+// replica.
 func TestMySQLFailover(t *testing.T) {
 	t.Parallel()
 	const promoted = "mysql-1b: promote after mysql-1"
@@ -157,7 +157,7 @@ func TestMySQLFailover(t *testing.T) {
 			func(p *docker.Place) error { return p.Start("mysql-1") },
 			[]string{promoted, "mysql-1b: remove a of 1 by 2"},
 		},
-		"it stands still": {
+		"it is paused": {
 			true, func(p *docker.Place) error { return p.Pause("mysql-1") },
 			func(p *docker.Place) error { return p.Resume("mysql-1") },
 			[]string{promoted, "mysql-1b: remove a of 1 by 2"},
@@ -186,7 +186,7 @@ func TestMySQLFailover(t *testing.T) {
 				insist(t, p, db, 2, remove)
 				must(t, c.heal(p))
 				insist(t, p, db, 3, insert, 5)
-				inStep(t, p, "mysql-1") // which has to begin with nothing
+				inStep(t, p, "mysql-1") // it must start empty
 				must(t, p.Stop("mysql-1b", false))
 				promotion(t, p, w, 2)
 				insist(t, p, db, 4, remove)
@@ -198,7 +198,7 @@ func TestMySQLFailover(t *testing.T) {
 	}
 }
 
-// promotion waits for the nth.
+// promotion waits for the nth promotion.
 func promotion(t *testing.T, p *docker.Place, w *witness, n int) {
 	t.Helper()
 	start := time.Now()
@@ -214,7 +214,7 @@ func promotion(t *testing.T, p *docker.Place, w *witness, n int) {
 	t.Logf("promoted after %v", time.Since(start))
 }
 
-// until waits for something that comes by itself.
+// until waits until so returns true.
 func until(t *testing.T, p *docker.Place, what string, so func() bool) {
 	t.Helper()
 	for start := time.Now(); !so(); p.Sleep(5 * time.Millisecond) {
@@ -225,13 +225,13 @@ func until(t *testing.T, p *docker.Place, what string, so func() bool) {
 	}
 }
 
-// inStep waits until a replica has what the primary has.
+// inStep waits until a replica has all changes of the primary.
 func inStep(t *testing.T, p *docker.Place, replica string) {
 	t.Helper()
-	until(t, p, replica+" has all", func() bool { return docker.Has(p, replica) })
+	until(t, p, replica+" has all changes", func() bool { return docker.Has(p, replica) })
 }
 
-// insist has a statement executed that may find its connection gone.
+// insist executes a statement that may find its connection broken.
 func insist(t *testing.T, p *docker.Place, db *sql.DB, op int, q string, args ...any) {
 	t.Helper()
 	for start := time.Now(); ; p.Sleep(5 * time.Millisecond) {
@@ -246,13 +246,13 @@ func insist(t *testing.T, p *docker.Place, db *sql.DB, op int, q string, args ..
 	}
 }
 
-// A server's clock jumps, and it stands still.
+// A server's clock jumps, and it is paused.
 func TestMySQLClockAndPause(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
 	observed(t, tables(t, catalogue.Server{}, w, []faults.Injection{{Fault: "server-jump", On: []string{"mysql-1"}}}, func(p *docker.Place) {
 		db := through(t, p, "c1")
-		// shows tells between what its clock is ahead.
+		// shows returns bounds for how far its clock is ahead.
 		shows := func() (least, most time.Duration) {
 			before := time.Now()
 			var ms float64
@@ -270,7 +270,7 @@ func TestMySQLClockAndPause(t *testing.T) {
 		}
 		must(t, p.Pause("mysql-1"))
 		if err := try(p, db, "c1", 1, 300*time.Millisecond, insert, 5); err == nil {
-			t.Error("it answers, and stands still")
+			t.Error("a paused server answers")
 		}
 		must(t, p.Resume("mysql-1"))
 		until(t, p, "it goes on", func() bool { return len(w.told()) > 0 })
@@ -278,8 +278,8 @@ func TestMySQLClockAndPause(t *testing.T) {
 	wantLines(t, w, "grant a of 1 by 1")
 }
 
-// A session ends when it is killed from elsewhere, and with it what it has. It
-// does not when its client loses power.
+// A session that is closed from elsewhere ends with its locks. A loss of power at the
+// client does not end it.
 func TestMySQLSessions(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -299,7 +299,7 @@ func TestMySQLSessions(t *testing.T) {
 					return got
 				}
 				if locked("c1", 0) != 1 || locked("c2", 0) != 0 {
-					t.Error("who has it, and who has not?")
+					t.Error("c1 must hold the lock, and c2 must not")
 				}
 				must(t, c.end(p))
 				within := 0.3
@@ -314,7 +314,7 @@ func TestMySQLSessions(t *testing.T) {
 	}
 }
 
-// What a client does whose answer is lost is told all the same.
+// The effect of a statement whose answer is lost is reported, too.
 func TestMySQLLosesAnAnswer(t *testing.T) {
 	t.Parallel()
 	for _, action := range []faults.Action{faults.Swallow, faults.Reset, faults.Hold} {

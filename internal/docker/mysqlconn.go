@@ -15,23 +15,23 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// mysqlTalk is a client's connection to a MySQL server: packets with their length
-// and a number before them. The server greets; the client's first packet numbered
-// 0 is its first command, and has no other before it is answered.
+// mysqlTalk is a client's connection to a MySQL server: packets with their length and a
+// number before them. The server greets. The client's first packet numbered 0 is its
+// first command, and has no other before it is answered.
 //
 // Source: MariaDB, "Clients & Utilities, Server-Client Protocol".
 type mysqlTalk struct {
 	primary *primary
-	reign   int // the server's
+	reign   int // the reign in which the connection began
 	client  string
 	replies *bufio.Reader
 	life    context.Context // of the link
 
-	session atomic.Int64 // the server's number for the connection; 0: it has not greeted yet
-	works   atomic.Bool  // what the client has sent last does something
+	session   atomic.Int64 // the server's number of the connection; 0: no greeting yet
+	effective atomic.Bool  // the client's last packet has an effect
 }
 
-// The commands of a library's that do nothing yet, or nothing any more.
+// The commands of a library that prepare or end something.
 const (
 	comQuit      = 1
 	comQuery     = 3
@@ -43,25 +43,25 @@ const (
 	comStmtExecute = 23
 )
 
-var preparing = []byte{comQuit, comPing, comPrepare, comStmtClose, comReset}
+var preparingCommands = []byte{comQuit, comPing, comPrepare, comStmtClose, comReset}
 
 var asksNumber = append([]byte{comQuery}, mysqlclient.Greeting...)
 
-// prepares tells whether a command only prepares a connection, or ends it.
+// prepares reports whether a command only prepares a connection, or ends it.
 func prepares(command []byte) bool {
-	return bytes.IndexByte(preparing, command[0]) >= 0 || bytes.Equal(command, asksNumber)
+	return bytes.IndexByte(preparingCommands, command[0]) >= 0 || bytes.Equal(command, asksNumber)
 }
 
-// mysqlHead is how long what stands before a packet is: three bytes of its length,
-// and its number.
+// mysqlHead is the size of a packet's header: three bytes of its length, and its
+// number.
 const mysqlHead = 4
 
 var errNotMySQL = errors.New("not the protocol of MySQL")
 
-// readMySQL reads a packet, and returns it as it came and what is in it.
+// readMySQL reads a packet, and returns its raw bytes and its body.
 func readMySQL(r *bufio.Reader) (raw, body []byte, err error) {
 	head, err := r.Peek(mysqlHead)
-	if err != nil { // what there is of it goes with it: nobody may find it again
+	if err != nil { // return a partial header with the error, so that it is not read again
 		raw = append(raw, head...)
 		r.Discard(len(head))
 		return raw, nil, err
@@ -73,16 +73,16 @@ func readMySQL(r *bufio.Reader) (raw, body []byte, err error) {
 
 func mysqlLength(head []byte) int { return int(head[0]) | int(head[1])<<8 | int(head[2])<<16 }
 
-// request notes which operation a command belongs to before it leaves.
+// request assigns a command to its operation before it is sent.
 func (t *mysqlTalk) request(r *bufio.Reader, op int64) parcel {
 	raw, body, err := readMySQL(r)
 	if err != nil || len(body) == 0 || raw[mysqlHead-1] != 0 || prepares(body) {
-		t.works.Store(false)
-		return parcel{raw: raw, sort: besides}
+		t.effective.Store(false)
+		return parcel{raw: raw, kind: kindLibrary}
 	}
-	t.works.Store(true)
+	t.effective.Store(true)
 	means, changes := mysql.MeaningIn(body), changesRows(body)
-	return parcel{raw: raw, pass: func(<-chan struct{}) { t.primary.rows.sends(t.reign, t.session.Load(), op, means, changes) }}
+	return parcel{raw: raw, pass: func(<-chan struct{}) { t.primary.rows.addCommand(t.reign, t.session.Load(), op, means, changes) }}
 }
 
 // changesRows reports whether a command may change rows: one that reads them, or ends
@@ -99,9 +99,9 @@ func changesRows(command []byte) bool {
 	return true
 }
 
-// reply takes all of an answer that has come with its first packet, which is all
-// of it but for large ones. It waits until what the server did is told, whatever
-// becomes of the answer.
+// reply returns all of an answer that has arrived with its first packet: everything,
+// except for large answers. It waits until the server's events are reported, whatever
+// happens to the answer.
 func (t *mysqlTalk) reply() (parcel, error) {
 	raw, body, err := readMySQL(t.replies)
 	if err != nil {
@@ -110,7 +110,7 @@ func (t *mysqlTalk) reply() (parcel, error) {
 	if t.session.Load() == 0 {
 		id, err := greetingOf(body)
 		if err != nil {
-			t.primary.rows.drop("what a server sends to %s is %v", t.client, err)
+			t.primary.rows.drop("the greeting of the server to %s is %v", t.client, err)
 		}
 		t.session.Store(id)
 		t.primary.opened(t.reign, t.client, id)
@@ -126,8 +126,8 @@ func (t *mysqlTalk) reply() (parcel, error) {
 		}
 		raw = append(raw, more...)
 	}
-	if !t.works.Load() {
-		return parcel{raw: raw, sort: besides}, nil
+	if !t.effective.Load() {
+		return parcel{raw: raw, kind: kindLibrary}, nil
 	}
 	if !t.primary.rows.await(t.life.Done(), t.reign, t.primary.rows.ask()) {
 		return parcel{}, errDown
@@ -135,9 +135,9 @@ func (t *mysqlTalk) reply() (parcel, error) {
 	return parcel{raw: raw}, nil
 }
 
-// greetingOf is the connection's number, which a server's first packet tells, after
-// the version of the protocol and its own. A server that takes nobody says so in
-// its first packet, and that has no number.
+// greetingOf returns the connection's number from a server's first packet, which has it
+// after the versions of the protocol and the server. A server that refuses connections
+// sends an error instead: -1.
 func greetingOf(body []byte) (session int64, err error) {
 	const version = 10
 	if len(body) == 0 || body[0] != version && body[0] != 0xff {
@@ -153,7 +153,7 @@ func greetingOf(body []byte) (session int64, err error) {
 	return int64(binary.LittleEndian.Uint32(body[end+1:])), nil
 }
 
-// reach is far's.
+// reach implements farServer.
 func (p *primary) reach(ctx context.Context, client string) (*net.TCPConn, dialect, error) {
 	p.mu.Lock()
 	s, rising, reign := p.first, p.rising, p.rows.now()

@@ -8,37 +8,37 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 )
 
-// MySQLEnv names the environment variable with an image of a MySQL server that
-// takes the place of the servers' image, which has Debian's MariaDB.
+// MySQLEnv is the environment variable with an image of a MySQL server that replaces
+// the MariaDB of the servers' image.
 const MySQLEnv = "LOCKCHECK_MYSQL_IMAGE"
 
-// stockMySQL is that image; "": none is named.
+// stockMySQL returns that image; "": none.
 func stockMySQL() string { return os.Getenv(MySQLEnv) }
 
-// MySQLLacks says what a fault needs that a MySQL server of an image which
-// somebody else has made has not; nil: nothing.
+// MySQLLacks returns an error if a fault needs something that the user's image of a
+// MySQL server lacks.
 func MySQLLacks(f faults.Fault) error {
 	image := stockMySQL()
 	switch {
 	case image == "":
 		return nil
 	case f.Need == faults.NeedClock:
-		return fmt.Errorf("%s needs libfaketime, which is in the image of ours, and not expected in %s (%s)", f.Name, image, MySQLEnv)
+		return fmt.Errorf("%s needs libfaketime, which our image has, and %s (%s) may lack", f.Name, image, MySQLEnv)
 	case f.Need == faults.NeedReplicas:
-		return fmt.Errorf("%s needs replicas as MariaDB has them, which are made with the image of ours, and not with %s (%s)", f.Name, image, MySQLEnv)
+		return fmt.Errorf("%s needs replicas of MariaDB, which need our image, not %s (%s)", f.Name, image, MySQLEnv)
 	}
 	return nil
 }
 
-// mysqlImage is what n MySQL servers that belong together are made of, where ours
-// is the servers' image.
+// mysqlImage returns the image for n MySQL servers of one layout. ours is the servers'
+// image.
 func (e *engine) mysqlImage(ctx context.Context, ours string, n int) (string, error) {
 	image := stockMySQL()
 	switch {
 	case image == "":
 		return ours, nil
 	case n > 1:
-		return "", fmt.Errorf("docker: no replicas of servers of %s, which %s names", image, MySQLEnv)
+		return "", fmt.Errorf("docker: replicas of servers of %s, which %s names, are unsupported", image, MySQLEnv)
 	}
 	if _, err := e.api.ImageInspect(ctx, image); err != nil {
 		return "", fmt.Errorf("image %s, which %s names, is not on this machine: %w\nFetch it with docker pull", image, MySQLEnv, err)
@@ -46,10 +46,9 @@ func (e *engine) mysqlImage(ctx context.Context, ours string, n int) (string, er
 	return image, nil
 }
 
-// mysqlData is a script that gives a new server its files. It goes before
-// anything that watches what the server writes. Ours are in the image. Another
-// server makes its own, with the users of ours; MySQL reads what it is to do for
-// that as the user that it runs as.
+// mysqlData is a script that creates the files of a new server, before anything that
+// watches what the server writes. Our image has them. Other servers create their own,
+// with our users; MySQL reads its statements for that as the user that it runs as.
 func mysqlData() string {
 	if stockMySQL() == "" {
 		return "[ -d /data/mysql ] || cp -a --reflink=auto /var/lib/mysql /data/mysql"

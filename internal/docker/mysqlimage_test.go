@@ -11,9 +11,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
 )
 
-// A server of another image is made with what it brings, and keeps it when it
-// restarts. The image is ours under the name of another: nothing that ours has in
-// place is used.
+// A server of another image gets files of its own, and keeps them after a restart. The
+// test uses our image under another name, so nothing of our setup is used.
 func TestMySQLOfAnotherImage(t *testing.T) {
 	dockertest.Require(t)
 	image, err := docker.ServersImage(t.Context(), t.Output())
@@ -32,7 +31,7 @@ func TestMySQLOfAnotherImage(t *testing.T) {
 	wantLines(t, w, "grant a of 1 by 1", "remove a of 1 by 2")
 }
 
-func TestAnotherImageThatIsNotThere(t *testing.T) {
+func TestAMissingMySQLImage(t *testing.T) {
 	dockertest.Require(t)
 	t.Setenv(docker.MySQLEnv, "lockcheck-nowhere:1")
 	s, err := docker.MySQL(t.Context(), docker.Options{Log: t.Output()})
@@ -44,7 +43,7 @@ func TestAnotherImageThatIsNotThere(t *testing.T) {
 	}
 }
 
-func TestWhatAnotherImageLacks(t *testing.T) {
+func TestFaultsThatAnotherImageLacks(t *testing.T) {
 	lacking := func() (names []string) {
 		for _, f := range faults.All() {
 			if docker.MySQLLacks(f) != nil {
@@ -55,10 +54,10 @@ func TestWhatAnotherImageLacks(t *testing.T) {
 		return names
 	}
 	if names := lacking(); names != nil {
-		t.Errorf("ours lacks %q", names)
+		t.Errorf("our image lacks %q", names)
 	}
 	t.Setenv(docker.MySQLEnv, "mysql:8")
 	if names, want := lacking(), []string{"failover", "partition-servers", "server-jump", "server-skew"}; !slices.Equal(names, want) {
-		t.Errorf("it lacks %q, want %q", names, want)
+		t.Errorf("the other image lacks %q, want %q", names, want)
 	}
 }

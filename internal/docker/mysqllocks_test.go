@@ -10,9 +10,9 @@ import (
 	"github.com/lockcheck/lockcheck/internal/docker"
 )
 
-// Locks that are rows are told, before the client's answer; of those that go with
-// a session nothing is told, and nothing claimed.
-func TestMySQLTellsBeforeClient(t *testing.T) {
+// Locks that are rows are reported before the client's answer. Locks of sessions are
+// not reported, and Observes claims nothing.
+func TestMySQLReportsBeforeTheClientsAnswer(t *testing.T) {
 	t.Parallel()
 	for _, lock := range catalogue.Locks {
 		if lock.Store != catalogue.StoreMySQL || lock.Together > 0 {
@@ -56,8 +56,8 @@ func TestMySQLTellsBeforeClient(t *testing.T) {
 	}
 }
 
-// Whoever holds such a lock keeps others out, until its session is ended from
-// elsewhere, or its server is.
+// A holder of such a lock keeps others out until its session is closed from elsewhere,
+// or its server ends.
 func TestMySQLHoldersLoseTheirSession(t *testing.T) {
 	t.Parallel()
 	for _, lock := range []string{"mysql-get-lock", "mysql-for-update"} {
@@ -77,13 +77,13 @@ func TestMySQLHoldersLoseTheirSession(t *testing.T) {
 					_, err := c1.Acquire(op(1), patience)
 					must(t, err)
 					if _, err := c2.Acquire(op(2), 300*time.Millisecond); err == nil {
-						t.Error("both have it")
+						t.Error("both hold the lock")
 					}
 					must(t, end(p))
 					_, err = c2.Acquire(op(3), patience)
 					must(t, err)
 					if err := c1.Release(op(4)); err == nil {
-						t.Error("a release of what has gone with its session says yes")
+						t.Error("a release after the end of the session returns ok")
 					}
 					must(t, c2.Release(op(5)))
 				})
@@ -92,8 +92,8 @@ func TestMySQLHoldersLoseTheirSession(t *testing.T) {
 	}
 }
 
-// That a replica is promoted is told also of locks that are no rows.
-func TestMySQLTellsPromotionsOfWhatItDoesNotObserve(t *testing.T) {
+// A promotion is reported for locks without rows, too.
+func TestPromotionsAreReportedWithoutObservedRows(t *testing.T) {
 	t.Parallel()
 	for _, lock := range []string{"mysql-get-lock", "mysql-for-update"} {
 		t.Run(lock, func(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// MySQLServer is a MySQL server (Debian's MariaDB) that is not of a run, for
-// tests of what talks to one. It is up at first.
+// MySQLServer is a MySQL server (Debian's MariaDB) outside of a run, for tests. It runs
+// at first.
 type MySQLServer struct {
 	box
 	flags []string
@@ -17,17 +17,17 @@ type MySQLServer struct {
 
 const (
 	mysqlPort = "3306/tcp"
-	// mysqlAdmin has all rights, and no password: see Dockerfile. The clients'
-	// user may write nothing to a server that is read only.
+	// mysqlAdmin has all rights, and no password: see Dockerfile. The clients' user may
+	// not write to a server that is read only.
 	mysqlAdmin = "root"
-	// mysqlDatabase is the clients'.
+	// mysqlDatabase is the database of clients.
 	mysqlDatabase = "lockcheck"
 )
 
-// mysqlCommand starts a server on the files of mysqlData, with further flags;
-// those that are loose not every server knows.
-// What it keeps in memory is small, because many of them run side by side; for
-// the same reason it does without io_uring, of which a machine has only so much.
+// mysqlCommand returns the command that starts a server on the files of mysqlData, with
+// additional flags. Some servers do not know the flags with "loose". The server uses
+// little memory and no io_uring, which is limited on a machine, because many servers
+// run in parallel.
 func mysqlCommand(flags ...string) string {
 	return "$(command -v mariadbd || command -v mysqld) " + quote(append([]string{
 		"--no-defaults", "--user=root", "--datadir=/data/mysql", "--pid-file=/data/pid", "--socket=/data/mysql.sock",
@@ -37,7 +37,7 @@ func mysqlCommand(flags ...string) string {
 	}, flags...)) + " >>/data/log 2>&1"
 }
 
-// MySQL starts a server with further flags, and returns when it answers.
+// MySQL starts a server with additional flags, and returns when it answers.
 func MySQL(ctx context.Context, opts Options, flags ...string) (*MySQLServer, error) {
 	e, self, image, err := prepare(ctx, opts)
 	if err != nil {
@@ -56,15 +56,15 @@ func MySQL(ctx context.Context, opts Options, flags ...string) (*MySQLServer, er
 	return s, nil
 }
 
-// Start starts the server on the files that it has, and returns when it answers.
+// Start starts the server on its files, and returns when it answers.
 func (s *MySQLServer) Start(ctx context.Context) error {
 	if err := s.engine.exec(ctx, s.id, mysqlData()+" && exec "+mysqlCommand(s.flags...), true); err != nil {
 		return err
 	}
-	return s.engine.answered(ctx, "a MySQL server", s.id, func() error { return pingMySQL(ctx, s.Addr) })
+	return s.engine.awaitAnswer(ctx, "a MySQL server", s.id, func() error { return pingMySQL(ctx, s.Addr) })
 }
 
-// Admin is a pool of connections that may do everything.
+// Admin returns a pool of connections with all rights.
 func (s *MySQLServer) Admin() (*sql.DB, error) { return openMySQL(s.Addr) }
 
 // Close removes the container.
@@ -76,7 +76,7 @@ func (s *MySQLServer) Close(ctx context.Context) error {
 	return errors.Join(err, s.engine.close())
 }
 
-// pingMySQL asks the server at addr for an answer.
+// pingMySQL returns an error unless the server at addr answers.
 func pingMySQL(ctx context.Context, addr string) error {
 	db, err := openMySQL(addr)
 	if err != nil {
@@ -86,7 +86,7 @@ func pingMySQL(ctx context.Context, addr string) error {
 	return db.PingContext(ctx)
 }
 
-// openMySQL is a pool of the administrator's connections to the server at addr.
+// openMySQL returns a pool of the administrator's connections to the server at addr.
 func openMySQL(addr string) (*sql.DB, error) {
 	c := mysql.NewConfig()
 	c.Net, c.Addr, c.User, c.DBName = "tcp", addr, mysqlAdmin, mysqlDatabase

@@ -7,7 +7,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
 )
 
-// A server that was killed comes back at the same address.
+// A killed server comes back at the same address.
 func TestMySQLServerComesBack(t *testing.T) {
 	s := dockertest.MySQL(t)
 	if err := s.Kill(t.Context()); err != nil {

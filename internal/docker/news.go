@@ -10,32 +10,30 @@ import (
 	"github.com/lockcheck/lockcheck/internal/worker"
 )
 
-// news is what a worker says of its client's grants when nobody asks: that one
-// was renewed, or is lost. It is about the innermost grant of a lock that the
-// worker has told, and must not stand in the history before that. A client's mu
-// guards it.
+// news are a worker's unasked reports about its client's grants: a grant was renewed,
+// or lost. They are about the innermost grant of a lock that the worker has reported,
+// and must follow its line in the history. The client's mu guards them.
 type news struct {
-	// grants are by lock the indices of the acquires that got what the client
-	// holds, the innermost last; 0: of one that the history knows nothing of.
+	// grants are, by lock, the indices of the acquires of the client's grants, the
+	// innermost last; 0: a grant that the history does not have.
 	grants map[string][]int
-	asking int             // index of the acquire whose end is not in the history yet; 0: all are
-	held   []worker.Answer // that came meanwhile
+	asking int             // index of the acquire whose end is not recorded yet; 0: none
+	held   []worker.Answer // reports that came meanwhile
 }
 
-// recordTime is how long the harness may take to record the end of an
-// operation that it has been told.
+// recordTime is how long the harness may take to record the end of an operation.
 const recordTime = 10 * time.Millisecond
 
-// acquires notes that an acquire begins.
-func (c *client) acquires(op env.Op) {
+// beginAcquire records that an acquire begins.
+func (c *client) beginAcquire(op env.Op) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.news.asking = op.Index
 }
 
-// got notes how an acquire ended, and returns until when the grant lasts by
-// what was said of it already. What else was said is told when its end is.
-func (c *client) got(op env.Op, until time.Duration, err error) time.Duration {
+// acquired records how an acquire ended, and returns the grant's deadline according to
+// earlier reports. Other reports wait until the end is recorded.
+func (c *client) acquired(op env.Op, until time.Duration, err error) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := &c.news
@@ -52,13 +50,13 @@ func (c *client) got(op env.Op, until time.Duration, err error) time.Duration {
 		}
 		n.held = kept
 	case !isAnswer(err):
-		n.open(op, 0) // if it gets one, the history knows nothing of it
+		n.open(op, 0) // the history does not have its grant, if there is one
 	}
-	time.AfterFunc(recordTime, func() { c.recorded(op.Index) })
+	time.AfterFunc(recordTime, func() { c.flushNews(op.Index) })
 	return until
 }
 
-// open takes in what an acquire got within what the client holds.
+// open adds the grant of an acquire to those that the client holds.
 func (n *news) open(op env.Op, acquire int) {
 	if op.Grant == 0 {
 		n.grants[op.Lock] = nil
@@ -66,9 +64,9 @@ func (n *news) open(op env.Op, acquire int) {
 	n.grants[op.Lock] = append(n.grants[op.Lock], acquire)
 }
 
-// gives notes that a client gives back what a release names: what is said of a
-// grant from here on is of the one around it.
-func (c *client) gives(op env.Op) {
+// released records that a client has released the grant of op: later reports are about
+// the outer one.
+func (c *client) released(op env.Op) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if list := c.news.grants[op.Lock]; len(list) > 1 {
@@ -76,14 +74,14 @@ func (c *client) gives(op env.Op) {
 	}
 }
 
-// isAnswer tells whether an acquire's error is a worker's answer: it got
-// nothing, and the client has what it had.
+// isAnswer reports whether an acquire's error is a worker's answer: the client got
+// nothing, and holds the same as before.
 func isAnswer(err error) bool {
 	return !errors.Is(err, env.ErrTimeout) && !errors.Is(err, env.ErrCrashed)
 }
 
-// recorded tells what was held back, once the end of the acquire is recorded.
-func (c *client) recorded(acquire int) {
+// flushNews reports the held news, once the end of the acquire is recorded.
+func (c *client) flushNews(acquire int) {
 	c.mu.Lock()
 	if c.news.asking == acquire {
 		c.news.asking = 0
@@ -104,7 +102,7 @@ func (c *client) recorded(acquire int) {
 	}
 }
 
-// learn takes news of a grant.
+// learn handles a report about a grant.
 func (c *client) learn(a worker.Answer) {
 	c.mu.Lock()
 	if c.early(a) {
@@ -117,8 +115,8 @@ func (c *client) learn(a worker.Answer) {
 	c.report(e)
 }
 
-// holder is the index of the acquire that news is about; 0: none that is known.
-// It needs mu.
+// holder returns the index of the acquire that a report is about; 0: unknown. The
+// caller holds mu.
 func (c *client) holder(a worker.Answer) int {
 	if a.Run == 0 {
 		if list := c.news.grants[a.Lock]; len(list) > 0 {
@@ -129,8 +127,8 @@ func (c *client) holder(a worker.Answer) int {
 	return c.runs.holder(a.Run, a.Entry)
 }
 
-// early tells whether news is about a grant that is not in the history yet. It
-// needs mu.
+// early reports whether news is about a grant that is not recorded yet. The caller
+// holds mu.
 func (c *client) early(a worker.Answer) bool {
 	if a.Run == 0 {
 		return c.news.asking != 0
@@ -139,7 +137,7 @@ func (c *client) early(a worker.Answer) bool {
 	return holder == 0 && c.runs.entering > 0 || holder != 0 && holder == c.news.asking
 }
 
-// entry is what stands in the history of a piece of news. It needs mu.
+// entry returns the history's entry for a report. The caller holds mu.
 func (c *client) entry(a worker.Answer) history.Entry {
 	e := history.Entry{Client: c.name, F: history.Lost, Lock: a.Lock, Op: history.Some(int64(c.holder(a)))}
 	if a.Event == worker.EventExtended {
@@ -148,7 +146,7 @@ func (c *client) entry(a worker.Answer) history.Entry {
 	return e
 }
 
-// report reports news, unless nothing is known of the grant.
+// report records news, unless its grant is unknown.
 func (c *client) report(e history.Entry) {
 	if e.Op.V > 0 && (e.F == history.Lost || e.ValidUntil > 0) {
 		c.place.observer.Report(e)

@@ -12,54 +12,53 @@ import (
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
-// node is a master and its replicas, which Sentinels watch over.
+// node is a master with its replicas, which Sentinels watch.
 //
-// When Sentinels change a server's role they have it drop its connections, in
-// the transaction that changes it. So for as long as a feed lasts its server
-// has one role, and no request comes to a new master before it is listened to
-// as that: clients come through links, and wait for the feed.
+// When Sentinels change a server's role they make it drop its connections, in the same
+// transaction. So during a feed its server has one role, and a new master gets no
+// request before it is observed as a master: clients come through links, and wait for
+// the feed.
 type node struct {
 	observer env.Observer
 
 	mu     sync.Mutex
-	master *server // the last that a feed has shown as one
+	master *server // the last server that a feed has shown as master
 }
 
-// heard looks at what a server is that a new feed listens to, and tells what
-// has changed by that. Only then the feed begins: what a replica does its master
-// has told it.
-func (n *node) heard(s *server, f *feed, turn int) error {
-	leading, err := leading(f.command)
+// connected checks the role of a server with a new feed, and reports changes of the
+// role. Only then the feed begins: the master has already reported what a replica does.
+func (n *node) connected(s *server, f *feed, turn int) error {
+	leading, err := isMaster(f.command)
 	n.mu.Lock()
 	was := n.master
 	n.mu.Unlock()
-	promoted := leading && s != was && (s.ledger.is(follows) || s.ledger.is(rises))
+	promoted := leading && s != was && (s.ledger.hasRole(roleReplica) || s.ledger.hasRole(roleRising))
 	switch {
 	case err != nil:
 	case promoted:
 		s.ledger.rise()
 	case !leading:
-		s.heed(f, turn, s.ledger.follow)
+		s.setFeed(f, turn, s.ledger.follow)
 	}
 	f.begin()
 	switch {
 	case err != nil || !leading:
 		return err
 	case promoted:
-		return n.promoted(s, f, turn)
+		return n.promote(s, f, turn)
 	}
-	return s.comesBack(f, turn)
+	return s.restore(f, turn)
 }
 
-// promoted puts s, a replica until now, in the place of the master.
-func (n *node) promoted(s *server, f *feed, turn int) error {
+// promote makes s, a replica until now, the master.
+func (n *node) promote(s *server, f *feed, turn int) error {
 	found, at, err := s.has(f)
 	if err != nil {
 		return err
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	s.heed(f, turn, func() {
+	s.setFeed(f, turn, func() {
 		n.observer.Server(history.Entry{
 			Process: history.Process{Name: s.name}, Type: history.Event,
 			F: history.Promote, Text: n.master.name,
@@ -70,8 +69,8 @@ func (n *node) promoted(s *server, f *feed, turn int) error {
 	return nil
 }
 
-// leading tells whether a server is a master.
-func leading(c *control) (bool, error) {
+// isMaster reports whether a server is a master.
+func isMaster(c *control) (bool, error) {
 	raw, err := c.do("ROLE")
 	if err != nil {
 		return false, err
@@ -79,7 +78,7 @@ func leading(c *control) (bool, error) {
 	return strings.Contains(raw, "$6\r\nmaster\r\n"), nil
 }
 
-// has is what a server has of the locks' entries, and when, by its wall clock.
+// has returns a server's entries of locks, and the time by its wall clock.
 func (s *server) has(f *feed) (found map[string]entry, at time.Duration, err error) {
 	found = map[string]entry{}
 	for _, key := range s.ledger.names {
@@ -107,5 +106,5 @@ func (s *server) has(f *feed) (found map[string]entry, at time.Duration, err err
 	return found, at, errors.Join(err, f.catchUp())
 }
 
-// absent is PEXPIRETIME's answer for a key that is not there.
+// absent is PEXPIRETIME's answer for a missing key.
 const absent = -2

@@ -11,30 +11,29 @@ import (
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
-// nodes knows the entries of the locks in an ensemble, which are children of the
-// nodes that are called as the locks: which acquire made each, and what became
-// of it. Links tell it of every request before that leaves, and the learner of
-// every transaction; so it knows who made and who removed a node, whatever
-// became of the answer.
+// nodes knows the entries of the locks in an ensemble, which are the children of the
+// nodes with the locks' names: the acquire that made each, and its fate. Links report
+// every request before it is sent, and the learner every transaction. So nodes knows
+// who made and who removed a node, whatever the client was answered.
 type nodes struct {
 	names    []string // of the locks
 	observer env.Observer
 	log      func(format string, args ...any)
-	// beyond says that there is a transaction of that number.
+	// beyond records that a transaction of that number exists.
 	beyond func(zxid int64)
 
 	mu       sync.Mutex
 	changed  chan struct{} // closed and replaced when something below has changed
-	zxid     int64         // the last transaction that was told
-	requests map[ask]int64 // the operations in which clients sent them
+	zxid     int64         // the last reported transaction
+	requests map[ask]int64 // the operations of requests
 	live     map[string]znode
-	gone     map[string]bool // what was there once
+	gone     map[string]bool // former entries
 	sessions map[string][]session
 	closed   map[int64]bool // sessions
-	dropped  bool           // something could not be told: nothing is observed in this run
+	dropped  bool           // a report was missed: nothing is observed in this run
 }
 
-// ask is a request, as the ensemble knows it.
+// ask identifies a request, as the ensemble does.
 type ask struct {
 	session int64
 	xid     int32
@@ -43,10 +42,10 @@ type ask struct {
 // znode is an entry of a lock.
 type znode struct {
 	op      int64 // the acquire that made it
-	session int64 // with which it goes; 0: with none
+	session int64 // its session, if it is ephemeral; else 0
 }
 
-// session is one of a client's, and what it is taken up with elsewhere.
+// session is a client's session, with the password that reopens it elsewhere.
 type session struct {
 	id       int64
 	password []byte
@@ -60,8 +59,7 @@ func newNodes(names []string, o env.Observer, log func(string, ...any)) *nodes {
 	}
 }
 
-// drop gives up observing the ensemble in this run: better no verdict than a
-// wrong one.
+// drop stops observing the ensemble in this run: no verdict is better than a wrong one.
 func (n *nodes) drop(format string, args ...any) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -76,7 +74,7 @@ func (n *nodes) dropLocked(format string, args ...any) {
 	n.signal()
 }
 
-// observes tells whether everything could be told so far.
+// observes reports whether every report was understood so far.
 func (n *nodes) observes() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -88,28 +86,28 @@ func (n *nodes) signal() {
 	n.changed = make(chan struct{})
 }
 
-// sends notes a request that is about to leave.
-func (n *nodes) sends(a ask, op int64) {
+// addRequest records a request that is about to be sent.
+func (n *nodes) addRequest(a ask, op int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.requests[a] = op
 }
 
-// opened notes a session of a client's.
+// opened records a session of a client.
 func (n *nodes) opened(client string, s session) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.sessions[client] = append(n.sessions[client], s)
 }
 
-// lasting are the sessions of a client that have not ended.
-func (n *nodes) lasting(client string) []session {
+// openSessions returns the sessions of a client that have not ended.
+func (n *nodes) openSessions(client string) []session {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(n.sessions[client]), func(s session) bool { return n.closed[s.id] })
 }
 
-// lockOf is the lock whose entry the node at path is; "": none's.
+// lockOf returns the lock whose entry the node at path is; "": none.
 func (n *nodes) lockOf(path string) string {
 	parent, child, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	if child == "" || !slices.Contains(n.names, parent) {
@@ -118,7 +116,7 @@ func (n *nodes) lockOf(path string) string {
 	return parent
 }
 
-// commit takes a transaction, of which the named server has told as the leader.
+// commit handles a transaction that the named server reported as the leader.
 func (n *nodes) commit(leader string, t txn) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -127,39 +125,39 @@ func (n *nodes) commit(leader string, t txn) {
 	a := ask{t.session, t.xid}
 	switch {
 	case t.kind == opMulti:
-		n.dropLocked("somebody sent several changes as one")
+		n.dropLocked("several changes were sent as one")
 	case t.kind == opCloseSession:
 		n.end(leader, a)
 	case n.lockOf(t.path) == "":
 	case t.creates():
-		if op := n.made(t, a); op > 0 {
+		if op := n.operationOf(t, a); op > 0 {
 			owner := int64(0)
 			if t.ephemeral {
 				owner = t.session
 			}
 			n.live[t.path] = znode{op, owner}
-			n.tell(leader, history.Granted, t.path, op, op)
+			n.report(leader, history.Granted, t.path, op, op)
 		}
 	default:
-		if by := n.made(t, a); by > 0 {
+		if by := n.operationOf(t, a); by > 0 {
 			n.remove(leader, history.Remove, t.path, by)
 		}
 	}
 }
 
-// made is the operation that a transaction belongs to; 0: it is not known, and
-// nothing is observed any more.
-func (n *nodes) made(t txn, a ask) int64 {
+// operationOf returns the operation of a transaction; 0: it is unknown, and nothing is
+// observed any more.
+func (n *nodes) operationOf(t txn, a ask) int64 {
 	op := n.requests[a]
 	if op <= 0 {
-		n.dropLocked("%s was changed by request %d of session %#x, which belongs to no operation of a client's", t.path, a.xid, a.session)
+		n.dropLocked("%s was changed by request %d of session %#x, which belongs to no operation of a client", t.path, a.xid, a.session)
 		return 0
 	}
 	return op
 }
 
-// end is the end of a session, and of its nodes: at its client's request, or
-// because the ensemble had heard nothing of it, or at somebody else's.
+// end ends a session with its nodes: at the request of its client or another one, or
+// because the ensemble had heard nothing from it.
 func (n *nodes) end(leader string, a ask) {
 	f, by := history.Expire, int64(0)
 	if op := n.requests[a]; op > 0 {
@@ -177,13 +175,13 @@ func (n *nodes) remove(leader, f, path string, by int64) {
 	if e, ok := n.live[path]; ok {
 		delete(n.live, path)
 		n.gone[path] = true
-		n.tell(leader, f, path, e.op, by)
+		n.report(leader, f, path, e.op, by)
 	}
 }
 
-// tell hands an entry to the observer. by is 0 where no operation did it. It is
-// called with the mutex, so that entries keep their order.
-func (n *nodes) tell(leader, f, path string, op, by int64) {
+// report passes an entry to the observer. by is 0 without an operation. The caller
+// holds mu, which keeps entries in order.
+func (n *nodes) report(leader, f, path string, op, by int64) {
 	if n.dropped {
 		return
 	}
@@ -197,11 +195,11 @@ func (n *nodes) tell(leader, f, path string, op, by int64) {
 	n.observer.Server(e)
 }
 
-// tellLimit is how long it may take until something is told of which a client is
-// about to learn. While the leader stands still, or is looked for, nothing is.
+// tellLimit is how long a report may take that must precede a client's answer. Without
+// a running leader there are no reports.
 const tellLimit = 15 * time.Second
 
-// await returns when told says so, which is asked with the mutex, or nothing is
+// await returns when told returns true, which it calls with mu held, or when nothing is
 // observed any more, or stop is closed.
 func (n *nodes) await(stop <-chan struct{}, told func() bool) {
 	limit := time.NewTimer(tellLimit)
@@ -218,18 +216,18 @@ func (n *nodes) await(stop <-chan struct{}, told func() bool) {
 		case <-stop:
 			return
 		case <-limit.C:
-			n.drop("what it did is not told within %v", tellLimit)
+			n.drop("its changes were not reported within %v", tellLimit)
 			return
 		}
 	}
 }
 
-// ends returns when it is told that a session is over, and what went with it.
+// ends returns when the end of a session is reported, with that of its nodes.
 func (n *nodes) ends(stop <-chan struct{}, session int64) {
 	n.await(stop, func() bool { return n.closed[session] })
 }
 
-// committed returns when all is told up to a transaction.
+// committed returns when all transactions up to zxid are reported.
 func (n *nodes) committed(stop <-chan struct{}, zxid int64) {
 	n.beyond(zxid)
 	n.await(stop, func() bool { return n.zxid >= zxid })

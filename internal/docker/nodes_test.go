@@ -12,7 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/stores/zookeeper/jute"
 )
 
-// What transactions did to the nodes of a lock.
+// The effects of transactions on the nodes of a lock.
 func TestNodes(t *testing.T) {
 	t.Parallel()
 	create := func(session int64, xid int32, path string) txn {
@@ -66,28 +66,28 @@ func TestNodes(t *testing.T) {
 			false,
 		},
 		{
-			"nodes of nobody's lock",
+			"nodes of no lock",
 			asks{},
 			[]txn{create(7, 1, "/a"), create(7, 2, "/b/x"), remove(7, 3, "/b/x"), {kind: -1}, {kind: -10}},
 			nil, false,
 		},
 		{"a stranger", asks{}, []txn{create(7, 1, "/a/x")}, nil, true},
-		{"a request of no operation's", asks{{7, 1}: 0}, []txn{create(7, 1, "/a/x")}, nil, true},
-		{"a request of which operation is not known", asks{{7, 1}: unknownOp}, []txn{create(7, 1, "/a/x")}, nil, true},
+		{"a request without an operation", asks{{7, 1}: 0}, []txn{create(7, 1, "/a/x")}, nil, true},
+		{"a request of an unknown operation", asks{{7, 1}: unknownOp}, []txn{create(7, 1, "/a/x")}, nil, true},
 		{"several changes as one", asks{}, []txn{{kind: opMulti}}, nil, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			var got told
+			var got eventLog
 			n := newNodes([]string{"a"}, &got, t.Logf)
 			for a, op := range c.requests {
-				n.sends(a, op)
+				n.addRequest(a, op)
 			}
 			for _, x := range c.txns {
 				n.commit("zk-1", x)
 			}
 			if !slices.Equal(got, c.want) {
-				t.Errorf("told %q, want %q", got, c.want)
+				t.Errorf("events %q, want %q", got, c.want)
 			}
 			if n.observes() == c.drops {
 				t.Errorf("observes: %v", n.observes())
@@ -96,7 +96,7 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// A transaction as a leader tells it: org.apache.zookeeper.txn, behind a TxnHeader.
+// A transaction as a leader sends it: org.apache.zookeeper.txn, after a TxnHeader.
 func TestTxn(t *testing.T) {
 	t.Parallel()
 	head := func(kind int32) []byte {
@@ -104,7 +104,7 @@ func TestTxn(t *testing.T) {
 		return jute.AppendInt(jute.AppendLong(b, 1700000000000), kind)
 	}
 	created := jute.AppendBuffer(jute.AppendBuffer(head(opCreate), "/a/x"), "data")
-	created = jute.AppendInt(jute.AppendInt(created, 1), 31) // one who may do all
+	created = jute.AppendInt(jute.AppendInt(created, 1), 31) // all rights for everybody
 	created = jute.AppendBuffer(jute.AppendBuffer(created, "world"), "anyone")
 	for _, c := range []struct {
 		b    []byte
@@ -120,11 +120,11 @@ func TestTxn(t *testing.T) {
 		if got := readTxn(c.b); got != c.want {
 			t.Errorf("read %+v, want %+v", got, c.want)
 		}
-		readTxn(c.b[:len(c.b)-1]) // cut short, it is still something
+		readTxn(c.b[:len(c.b)-1]) // a partial transaction must not panic
 	}
 }
 
-// A link waits with what a client is about to learn until it is told.
+// A link delays an answer until the events that it depends on are reported.
 func TestZooKeeperTalk(t *testing.T) {
 	t.Parallel()
 	framed := func(b []byte) []byte { return jute.AppendBuffer(nil, b) }
@@ -144,32 +144,32 @@ func TestZooKeeperTalk(t *testing.T) {
 
 	for _, c := range []struct {
 		name    string
-		session int64 // that is asked for
+		session int64 // the session that the client asks for
 		replies [][]byte
-		sorts   []sort
-		until   txn // lets the last reply pass; zxid 0: nothing has to
+		sorts   []messageKind
+		until   txn // makes the last reply pass; zxid 0: nothing is needed
 	}{
-		{"a new session", 0, [][]byte{granted}, []sort{besides}, txn{}},
-		{"a heartbeat", 7, [][]byte{granted, reply(xidPing, 99)}, []sort{besides, besides}, txn{}},
-		{"an answer", 7, [][]byte{granted, reply(1, 5)}, []sort{besides, works}, txn{zxid: 5}},
-		{"an event", 7, [][]byte{granted, event}, []sort{besides, besides}, txn{zxid: 9, session: 7, xid: 3, kind: opDelete, path: "/a/x"}},
-		{"the end of a session", 7, [][]byte{refused}, []sort{besides}, txn{zxid: 5, session: 7, kind: opCloseSession}},
+		{"a new session", 0, [][]byte{granted}, []messageKind{kindLibrary}, txn{}},
+		{"a heartbeat", 7, [][]byte{granted, reply(xidPing, 99)}, []messageKind{kindLibrary, kindLibrary}, txn{}},
+		{"an answer", 7, [][]byte{granted, reply(1, 5)}, []messageKind{kindLibrary, kindEffect}, txn{zxid: 5}},
+		{"an event", 7, [][]byte{granted, event}, []messageKind{kindLibrary, kindLibrary}, txn{zxid: 9, session: 7, xid: 3, kind: opDelete, path: "/a/x"}},
+		{"the end of a session", 7, [][]byte{refused}, []messageKind{kindLibrary}, txn{zxid: 5, session: 7, kind: opCloseSession}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			var said told
+			var said eventLog
 			n := newNodes([]string{"a"}, &said, t.Logf)
 			n.beyond = func(int64) {}
-			n.sends(ask{7, 2}, 1)
-			n.sends(ask{7, 3}, 2)
+			n.addRequest(ask{7, 2}, 1)
+			n.addRequest(ask{7, 3}, 2)
 			n.commit("zk-1", txn{zxid: 1, session: 7, xid: 2, kind: opCreate, path: "/a/x", ephemeral: true})
 			talk := &zookeeperTalk{nodes: n, client: "c1", replies: bufio.NewReader(oneByte{bytes.NewReader(slices.Concat(c.replies...))})}
 			talk.request(bufio.NewReader(bytes.NewReader(hello(c.session))), 4)
 			var last parcel
 			for i, want := range c.sorts {
 				var err error
-				if last, err = talk.reply(); err != nil || last.sort != want || !bytes.Equal(last.raw, c.replies[i]) {
-					t.Fatalf("reply %d: sort %d, %d bytes, %v", i+1, last.sort, len(last.raw), err)
+				if last, err = talk.reply(); err != nil || last.kind != want || !bytes.Equal(last.raw, c.replies[i]) {
+					t.Fatalf("reply %d: sort %d, %d bytes, %v", i+1, last.kind, len(last.raw), err)
 				}
 			}
 			if _, err := talk.reply(); err != io.EOF {
@@ -185,7 +185,7 @@ func TestZooKeeperTalk(t *testing.T) {
 			if c.until.zxid != 0 {
 				select {
 				case <-passes:
-					t.Fatal("it passes before that is told of which it speaks")
+					t.Fatal("the reply passes before its event is reported")
 				case <-time.After(20 * time.Millisecond):
 				}
 				n.commit("zk-1", c.until)
@@ -197,7 +197,7 @@ func TestZooKeeperTalk(t *testing.T) {
 		})
 	}
 
-	var said told
+	var said eventLog
 	n := newNodes([]string{"a"}, &said, t.Logf)
 	talk := &zookeeperTalk{nodes: n, client: "c1", replies: bufio.NewReader(bytes.NewReader(granted))}
 	r := bufio.NewReader(bytes.NewReader(slices.Concat(hello(0), request(xidPing, 11), request(1, opCreate), request(xidSetWatches, 101), request(0, opCloseSession))))
@@ -205,10 +205,10 @@ func TestZooKeeperTalk(t *testing.T) {
 	if _, err := talk.reply(); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []sort{besides, works, besides, works} {
+	for i, want := range []messageKind{kindLibrary, kindEffect, kindLibrary, kindEffect} {
 		p := talk.request(r, int64(4+i))
-		if p.sort != want {
-			t.Errorf("request %d is of sort %d", i+1, p.sort)
+		if p.kind != want {
+			t.Errorf("request %d is of sort %d", i+1, p.kind)
 		}
 		if p.pass != nil {
 			p.pass(nil)
@@ -217,7 +217,7 @@ func TestZooKeeperTalk(t *testing.T) {
 	if op, bye := n.requests[ask{7, 1}], n.requests[ask{7, 0}]; op != 5 || bye != 7 || len(n.requests) != 2 {
 		t.Errorf("known are %v", n.requests)
 	}
-	if s := n.lasting("c1"); len(s) != 1 || s[0].id != 7 || string(s[0].password) != "0123456789abcdef" {
+	if s := n.openSessions("c1"); len(s) != 1 || s[0].id != 7 || string(s[0].password) != "0123456789abcdef" {
 		t.Errorf("the sessions of c1 are %v", s)
 	}
 	http := &zookeeperTalk{nodes: n, client: "c1"}

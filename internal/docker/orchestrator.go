@@ -13,11 +13,11 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// reaches tells whether one that watched over the servers would reach s, by what was
-// done to it.
+// reaches reports whether an observer of the servers would reach s, according to the
+// faults in force.
 func (p *primary) reaches(s *mysqld) bool { return s.serves() && !p.isolated(s.name) }
 
-// orchestrate looks again and again at what was done to the servers, and acts on it.
+// orchestrate checks the servers periodically and replaces an unreachable primary.
 func (p *primary) orchestrate() {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
@@ -36,9 +36,9 @@ func (p *primary) orchestrate() {
 	}
 }
 
-// watch replaces the primary if it has been out of reach for so long, and has the others
-// follow it: those that have been replaced begin with nothing. What fails is tried
-// again the next time.
+// watch replaces the primary if lost, and makes the others follow the primary. Former
+// primaries start empty. It returns an error if something fails, and the next call
+// tries again.
 func (p *primary) watch(lost bool) error {
 	p.changing.Lock()
 	defer p.changing.Unlock()
@@ -49,11 +49,11 @@ func (p *primary) watch(lost bool) error {
 	if !p.reaches(first) {
 		return nil
 	}
-	if p.rises() {
+	if p.isRising() {
 		if err := p.detach(p.ctx, first); err != nil {
 			return err
 		}
-		if err := p.leads(p.ctx, first); err != nil {
+		if err := p.lead(p.ctx, first); err != nil {
 			return err
 		}
 	}
@@ -64,14 +64,14 @@ func (p *primary) watch(lost bool) error {
 		case s.isDeposed():
 			err = errors.Join(err, p.rebuild(p.ctx, s))
 		case s.follows != first:
-			err = errors.Join(err, p.joins(p.ctx, s))
+			err = errors.Join(err, p.join(p.ctx, s))
 		}
 	}
 	return err
 }
 
-// promote gives the replica that was sent most of what the primary has done its
-// place, if there is one. It is for good: what is detached cannot follow again.
+// promote makes the replica with most of the primary's changes the new primary, if
+// there is a replica. That is final: a detached server cannot follow again.
 func (p *primary) promote(ctx context.Context) {
 	var best *mysqld
 	most := int64(-1)
@@ -83,17 +83,17 @@ func (p *primary) promote(ctx context.Context) {
 			best, most = s, has
 		}
 	}
-	if best != nil { // else one may be reached later
-		p.succeeds(best)
+	if best != nil { // otherwise one may be reached later
+		p.replaceBy(best)
 	}
 }
 
-// detach makes s follow nobody, when it has done all that it was sent. It may have been
-// begun before.
+// detach makes s follow no server, after it has applied all changes that it got. An
+// earlier call may have done a part of it.
 func (p *primary) detach(ctx context.Context, s *mysqld) error {
 	err := s.each(ctx, "STOP SLAVE IO_THREAD")
 	if err == nil {
-		err = await(ctx, s.name+" has done all that it was sent", func() (bool, error) {
+		err = await(ctx, s.name+" has applied all changes that it got", func() (bool, error) {
 			said, err := s.status(ctx)
 			return err == nil && (said == nil || said["Slave_SQL_Running_State"] == idleReplica), err
 		})
@@ -104,11 +104,11 @@ func (p *primary) detach(ctx context.Context, s *mysqld) error {
 	return err
 }
 
-// idleReplica is what a replica says that has executed all that it was sent.
+// idleReplica is the status of a replica that has applied all changes that it got.
 const idleReplica = "Slave has read all relay log; waiting for more updates"
 
-// joins has a server that answers follow the primary, and returns when it does.
-func (p *primary) joins(ctx context.Context, s *mysqld) error {
+// join makes a running server follow the primary, and returns when it does.
+func (p *primary) join(ctx context.Context, s *mysqld) error {
 	to := p.leader()
 	s.follows = nil
 	err := s.each(ctx, "SET GLOBAL read_only = 1", "STOP SLAVE",
@@ -117,7 +117,7 @@ func (p *primary) joins(ctx context.Context, s *mysqld) error {
 	if err != nil {
 		return err
 	}
-	s.are(true, false)
+	s.setState(true, false)
 	err = await(ctx, s.name+" follows "+to.name, func() (bool, error) {
 		if !p.reaches(to) || !p.reaches(s) {
 			return true, nil // it will, when they reach each other
@@ -131,7 +131,7 @@ func (p *primary) joins(ctx context.Context, s *mysqld) error {
 	return err
 }
 
-// status is what a replica says of itself; nil: it is none.
+// status returns the status of a replica; nil: s is not a replica.
 func (s *mysqld) status(ctx context.Context) (map[string]string, error) {
 	found, err := s.db.QueryContext(ctx, "SHOW SLAVE STATUS")
 	if err != nil {
@@ -157,8 +157,8 @@ func (s *mysqld) status(ctx context.Context) (map[string]string, error) {
 	return said, nil
 }
 
-// received is how much of what the primary has done a replica has been sent: the
-// last part of the position.
+// received returns how many changes of the primary a replica has got: the last part of
+// the position.
 func (s *mysqld) received(ctx context.Context) (int64, error) {
 	said, err := s.status(ctx)
 	if err != nil {
@@ -171,9 +171,9 @@ func (s *mysqld) received(ctx context.Context) (int64, error) {
 	return strconv.ParseInt(at[strings.LastIndex(at, "-")+1:], 10, 64)
 }
 
-// resumes starts the server that is still the primary. Replicas may have what it has
-// lost, and begin anew with what it has.
-func (p *primary) resumes(ctx context.Context, s *mysqld) error {
+// restart starts the server that is still the primary. Replicas may have changes that
+// it has lost, and are rebuilt then.
+func (p *primary) restart(ctx context.Context, s *mysqld) error {
 	err := s.launch(ctx)
 	if anew := s.lost && len(p.servers) > 1; err == nil && anew {
 		if err = s.fill(ctx); err == nil {
@@ -182,7 +182,7 @@ func (p *primary) resumes(ctx context.Context, s *mysqld) error {
 		defer func() { s.lost = err != nil }()
 	}
 	if err == nil {
-		err = p.leads(ctx, s)
+		err = p.lead(ctx, s)
 	}
 	for _, o := range p.servers {
 		if err == nil && s.lost && o != s && o.runs() {
@@ -192,8 +192,8 @@ func (p *primary) resumes(ctx context.Context, s *mysqld) error {
 	return err
 }
 
-// relog has the log that replicas follow begin with what is in the tables: a server
-// that was killed has kept more of its log than of those.
+// relog rewrites the log for replicas from the tables: a killed server has kept more of
+// its log than of its tables.
 func (s *mysqld) relog(ctx context.Context) error {
 	tables := []string{mysql.Table, auditTable}
 	logged := []string{mysql.Schema, auditSchema()[0]}
@@ -208,27 +208,27 @@ func (s *mysqld) relog(ctx context.Context) error {
 	}
 	list = slices.Concat(list, []string{"RESET MASTER", loudly}, logged, []string{quietly})
 	for _, t := range tables {
-		list = append(list, "DROP TABLE "+t+"_kept") // and its triggers
+		list = append(list, "DROP TABLE "+t+"_kept") // with its triggers
 	}
 	return s.each(ctx, append(list, loudly)...)
 }
 
-// rebuild makes a server, which may run, a replica that has nothing of its own.
-// One that has ended by itself stays missed.
+// rebuild makes a server, which may run, an empty replica. A server that has ended by
+// itself stays reported by Alive.
 func (p *primary) rebuild(ctx context.Context, s *mysqld) error {
 	if s.runs() {
 		if err := s.engine.lives(ctx, s.name, s.id); err != nil {
 			return err
 		}
 	}
-	s.are(false, false)
+	s.setState(false, false)
 	if err := s.sh(ctx, killServer+"; rm -rf /data/mysql"); err != nil {
 		return err
 	}
-	s.number = p.numbered()
+	s.number = p.newNumber()
 	if err := s.launch(ctx); err != nil {
 		return err
 	}
 	s.depose(false)
-	return p.joins(ctx, s)
+	return p.join(ctx, s)
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/lockcheck/lockcheck/internal/docker"
 )
 
-// Of two replicas the one that was sent more takes the primary's place, and the
-// other follows it.
-func TestMySQLChoosesWhoHasMore(t *testing.T) {
+// Of two replicas the one with more changes takes the primary's place, and the other
+// follows it.
+func TestMySQLPromotesTheReplicaWithMoreChanges(t *testing.T) {
 	t.Parallel()
 	w := &witness{names: true}
 	observed(t, tables(t, catalogue.Server{Replicas: 2}, w, nil, func(p *docker.Place) {
@@ -33,8 +33,8 @@ func TestMySQLChoosesWhoHasMore(t *testing.T) {
 		"mysql-1b: promote after mysql-1c", "mysql-1b: remove a of 2 by 3")
 }
 
-// A primary that is soon back stays it, also if it has lost what a replica has: that
-// follows it from its beginning.
+// A primary that is back soon stays the primary, even if it has lost changes that a
+// replica has: the replica is rebuilt.
 func TestMySQLPrimaryComesBackWithLess(t *testing.T) {
 	t.Parallel()
 	w := &witness{names: true}
@@ -55,9 +55,9 @@ func TestMySQLPrimaryComesBackWithLess(t *testing.T) {
 		"mysql-1b: promote after mysql-1", "mysql-1b: remove a of 2 by 3")
 }
 
-// A promotion that has failed half-way is gone on with, and the old primary, which is
-// still there, follows the new one, as the other replica does.
-func TestMySQLGoesOnWithAPromotion(t *testing.T) {
+// A promotion that has failed half-way is continued. The old primary, which still runs,
+// and the other replica follow the new one.
+func TestMySQLContinuesAFailedPromotion(t *testing.T) {
 	t.Parallel()
 	w := &witness{names: true}
 	observed(t, tables(t, catalogue.Server{Replicas: 2}, w, nil, func(p *docker.Place) {

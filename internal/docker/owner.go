@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// ownerLabel is on every container, and OwnerEnv in the environment of every
-// worker: which process of lockcheck they belong to.
+// ownerLabel is on every container, and OwnerEnv in the environment of every worker:
+// the lockcheck process that they belong to.
 const (
 	ownerLabel = "lockcheck.owner"
 	OwnerEnv   = "LOCKCHECK_OWNER"
 )
 
-// owner is a process, told from every other one that ever had its number: by
-// when it started, in ticks since the machine did, by the start of the
-// machine, and by the name space that the number belongs to.
+// owner identifies a process among all that ever had its number: by its start time, in
+// ticks since the machine's start, by the machine's start, and by the name space of its
+// number.
 type owner struct {
 	pid   int
 	start uint64
@@ -42,10 +42,10 @@ func parseOwner(s string) (o owner, err error) {
 	return o, nil
 }
 
-// dead tells whether o has certainly ended. self is this process. Of another
-// name space nothing is known; nor of another start of the machine, because
-// that may be another machine at the same engine, unless what o left has
-// stopped running: nothing of ours survives its machine's restart.
+// dead reports whether o has certainly ended. self is this process. Another name space
+// is unknown, and so is another start of the machine: it may be another machine with
+// the same engine. Then o counts as dead only if its container has stopped, because
+// nothing of ours survives a restart of its machine.
 func (o owner) dead(self owner, running bool) bool {
 	switch {
 	case o == self:

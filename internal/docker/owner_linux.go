@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// thisOwner is this process.
+// thisOwner returns the owner of this process.
 func thisOwner() (owner, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -30,8 +30,8 @@ func thisOwner() (owner, error) {
 	return owner{pid: os.Getpid(), start: start, boot: strings.TrimSpace(string(boot)), space: space}, nil
 }
 
-// startOf is when a process started, in ticks since the machine did: the 22nd
-// field of its stat. A zombie has ended.
+// startOf returns when a process started, in ticks since the machine's start: the 22nd
+// field of its stat. A zombie is not alive.
 func startOf(pid int) (start uint64, alive bool) {
 	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
@@ -55,7 +55,7 @@ func cleanWorkers(self owner) (removed []string, err error) {
 	for _, dir := range dirs {
 		env, err := os.ReadFile(filepath.Join(dir, "environ"))
 		if err != nil {
-			continue // it has ended, or is somebody else's
+			continue // it has ended, or belongs to another user
 		}
 		o, ok := ownerIn(env)
 		if !ok || !o.dead(self, true) {
@@ -73,7 +73,7 @@ func cleanWorkers(self owner) (removed []string, err error) {
 	return removed, errors.Join(errs...)
 }
 
-// ownerIn finds a worker's owner in its environment.
+// ownerIn returns a worker's owner from its environment.
 func ownerIn(env []byte) (owner, bool) {
 	for v := range bytes.SplitSeq(env, []byte{0}) {
 		if s, ok := strings.CutPrefix(string(v), OwnerEnv+"="); ok {

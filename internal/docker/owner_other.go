@@ -4,10 +4,10 @@ package docker
 
 import "os"
 
-// thisOwner is this process. When it started is not known here.
+// thisOwner returns the owner of this process. The start time is unknown here.
 func thisOwner() (owner, error) { return owner{pid: os.Getpid()}, nil }
 
-// startOf takes every process for alive: what cannot be told is left alone.
+// startOf regards every process as alive: an unknown one must not be killed.
 func startOf(int) (start uint64, alive bool) { return 0, true }
 
 // cleanWorkers does nothing: workers end with their input.

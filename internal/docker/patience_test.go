@@ -9,33 +9,32 @@ import (
 )
 
 const (
-	// patience is how long what has to come may take: a guard, and no promise.
+	// patience is how long an event that must come may take. It only bounds the test.
 	patience = time.Minute
-	// unhurried is a lease of which the time-outs, which are a part of it, do not
-	// fail on a busy machine.
+	// unhurried is a lease whose timeouts, which are parts of it, do not expire on a
+	// busy machine.
 	unhurried = 10 * time.Second
 )
 
-// What a place may take, in what one server takes that comes and goes; see
-// dockertest.Pace.
+// Limits for an environment, in starts and stops of one server; see dockertest.Pace.
 const (
-	upPaces  = 12 // until six servers are up, in containers of their own
-	endPaces = 12 // until an interrupted run has ended, and nothing is left
+	upPaces  = 12 // until six servers are up, each in its own container
+	endPaces = 12 // until an interrupted run has ended without leftovers
 )
 
-// heldAgainst holds what a place took against the pace that was measured before, or
-// now where that was when the engine had less to do.
-func heldAgainst(t *testing.T, took time.Duration, paces time.Duration, pace time.Duration) {
+// withinPaces fails the test if a duration exceeds a number of paces. It measures the
+// pace again if the engine was faster when pace was measured.
+func withinPaces(t *testing.T, took time.Duration, paces time.Duration, pace time.Duration) {
 	t.Helper()
 	if took > paces*pace {
 		pace = max(pace, dockertest.Pace(t))
 	}
 	if took > paces*pace {
-		t.Errorf("it took %v, and one server comes and goes in %v", took, pace)
+		t.Errorf("it took %v, and the start and stop of one server take %v", took, pace)
 	}
 }
 
-// eventually waits for what has to come within a time.
+// eventually waits until so returns true, and fails the test after within.
 func eventually(t *testing.T, p *docker.Place, within time.Duration, what string, so func() bool) (took time.Duration) {
 	t.Helper()
 	start := p.Now()

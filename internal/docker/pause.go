@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// gate is closed while a server stands still. That time does not count as
-// time that the server takes.
+// gate is closed while a server is paused. A pause does not count as the server's
+// response time.
 type gate struct {
 	mu     sync.Mutex
 	closed bool
@@ -29,9 +29,9 @@ func (g *gate) open() {
 	}
 }
 
-// still tells whether the server stands still, or has since that time. A
-// server without a gate never does.
-func (g *gate) still(since time.Time) bool {
+// wasPaused reports whether the server is paused, or was since that time. A server without
+// a gate never is.
+func (g *gate) wasPaused(since time.Time) bool {
 	if g == nil {
 		return false
 	}
@@ -40,27 +40,27 @@ func (g *gate) still(since time.Time) bool {
 	return g.closed || g.opened.After(since)
 }
 
-// stopped is a script that stops the server and waits until all its threads
-// stand still.
-const stopped = `p=$(cat /data/pid) && kill -STOP "$p" && while grep -h ^State: /proc/$p/task/*/status | grep -qv '(stopped)'; do sleep 0.002; done`
+// stopScript is a script that stops the server and waits until all its threads are
+// stopped.
+const stopScript = `p=$(cat /data/pid) && kill -STOP "$p" && while grep -h ^State: /proc/$p/task/*/status | grep -qv '(stopped)'; do sleep 0.002; done`
 
-// pause has the server's process stand still. Its kernel goes on: connections
-// stay, and what arrives waits.
+// pause stops the server's process. Its kernel goes on: connections stay, and data
+// waits.
 func (s *server) pause(ctx context.Context) error {
 	if !s.isUp() {
-		return fmt.Errorf("%s is down, and cannot stand still", s.name)
+		return fmt.Errorf("%s is down, and cannot be paused", s.name)
 	}
 	s.gate.close()
-	if err := s.engine.exec(ctx, s.id, stopped, false); err != nil {
+	if err := s.engine.exec(ctx, s.id, stopScript, false); err != nil {
 		s.gate.open()
 		return fmt.Errorf("pause of %s: %w", s.name, err)
 	}
 	return nil
 }
 
-// resume lets it go on, if it stands still.
+// resume continues the server if it is paused.
 func (s *server) resume(ctx context.Context) error {
-	if !s.gate.still(time.Now()) {
+	if !s.gate.wasPaused(time.Now()) {
 		return nil
 	}
 	defer s.gate.open()

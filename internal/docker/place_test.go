@@ -19,7 +19,7 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// witness is an observer that remembers.
+// witness is an observer that records.
 type witness struct {
 	mu     sync.Mutex
 	lines  []string
@@ -28,8 +28,8 @@ type witness struct {
 	access func(env.Access)
 	report func(history.Entry)
 	enter  func(env.Grant) env.Op
-	during func(env.Op) // a critical section that nobody has asked for
-	names  bool         // say which server it was
+	during func(env.Op) // an unrequested critical section
+	names  bool         // prefix lines with the server's name
 }
 
 func (w *witness) Enter(_ string, g env.Grant) env.Op { return w.enter(g) }
@@ -82,30 +82,29 @@ func (w *witness) Report(e history.Entry) {
 	w.add("%s %s", e.Client, e.F)
 }
 
-// told are the lines so far.
+// told returns the lines so far.
 func (w *witness) told() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.lines)
 }
 
-// setup is a place with two clients, and a script that runs in it.
+// setup is an environment with two clients, and a script for it.
 type setup struct {
 	lock     string
 	options  catalogue.Options
 	server   catalogue.Server
 	schedule []faults.Injection
-	worker   []string // a stranger's
+	worker   []string // a user's
 	own      []string // one of ours
-	givesUp  bool     // the lock does
+	givesUp  bool     // the lock supports cancelling
 	together int      // clients in one process; 0: one
-	bare     bool     // there are no servers
+	bare     bool     // without servers
 	lease    time.Duration
 	clients  []string
 }
 
-// run lets script run as a task, with what it needs to act. It fails the test
-// if the place fails.
+// run runs script as a task. It fails the test if the environment fails.
 func (s setup) run(t *testing.T, w *witness, script func(*docker.Place)) []string {
 	t.Helper()
 	if !s.bare {
@@ -151,7 +150,7 @@ func (s setup) run(t *testing.T, w *witness, script func(*docker.Place)) []strin
 	return p.Observes()
 }
 
-// op numbers operations as a harness would.
+// op numbers operations like the harness.
 func op(index int) env.Op {
 	return env.Op{Index: index, Acquisition: 1, Lock: "a", Grant: 1, Acquire: index}
 }
@@ -163,9 +162,8 @@ func wantLines(t *testing.T, w *witness, want ...string) {
 	}
 }
 
-// A completion never stands before what the server did for it, and every
-// event names the operations that it belongs to.
-func TestServerTellsBeforeClient(t *testing.T) {
+// A server's event always precedes the client's completion, and names its operations.
+func TestServerEventsPrecedeCompletions(t *testing.T) {
 	t.Parallel()
 	for _, lock := range []string{"redis-setnx", "redis-setnx-expire", "redis-set-del", "redis-set-get-del", "redis-set-lua"} {
 		for _, options := range []catalogue.Options{{}, {Token: true}} {
@@ -201,7 +199,7 @@ func TestServerTellsBeforeClient(t *testing.T) {
 	}
 }
 
-// An acquire that is refused says held, and a deadline is what the lock says.
+// A refused acquire returns "held". A deadline is that of the lock.
 func TestAcquireRefused(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
@@ -227,7 +225,7 @@ func TestAcquireRefused(t *testing.T) {
 	})
 }
 
-// With five clients that contend, every completion still comes after its cause.
+// With five contending clients every completion still follows its cause.
 func TestContention(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
@@ -268,7 +266,7 @@ func TestContention(t *testing.T) {
 			cause = fmt.Sprintf("remove a of %d by %d", acquire, release)
 		}
 		if cause != "" && !slices.Contains(lines[:i], cause) {
-			t.Errorf("%q comes before %q", line, cause)
+			t.Errorf("%q precedes %q", line, cause)
 		}
 	}
 	if len(lines) != 400 {

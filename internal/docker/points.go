@@ -6,17 +6,17 @@ import (
 	"github.com/lockcheck/lockcheck/internal/worker"
 )
 
-// arm makes the points of the schedule known that this operation may reach.
-// Of a worker that announces no points, the one before an operation's first
-// request is reached before the operation.
-func (c *client) arm(r *running) error {
+// arm arms the points of the schedule that this operation may reach. For a worker
+// without points, the point before an operation's first request is reached before the
+// operation.
+func (c *client) arm(r *openOperation) error {
 	steps := c.place.cfg.Lock.Steps.Acquire
 	switch r.kind {
 	case history.Release:
 		steps = c.place.cfg.Lock.Steps.Release
 	case history.Acquire:
 	default:
-		return nil // the harness is at these points itself
+		return nil // the harness itself is at these points
 	}
 	for _, in := range c.place.schedule {
 		p := in.Point
@@ -47,11 +47,10 @@ func (c *client) arm(r *running) error {
 	return nil
 }
 
-// reached is the client's arrival at a point: it goes on when the observer has
-// done what is to be done there. A client that was stopped meanwhile is told
-// that it may only when it goes on, and after what its clocks were set to. Of
-// the tasks of a run none but the one that was struck there hangs.
-func (c *client) reached(r running, a worker.Answer, seen bool) {
+// reached handles a client's arrival at a point. The client goes on when the observer
+// returns. A client that was stopped meanwhile is released only when it goes on, after
+// its clocks are set. Of the tasks of a run only the one that the fault struck hangs.
+func (c *client) reached(r openOperation, a worker.Answer, seen bool) {
 	steps := c.place.cfg.Lock.Steps.Acquire
 	if r.kind == history.Release {
 		steps = c.place.cfg.Lock.Steps.Release
@@ -60,13 +59,13 @@ func (c *client) reached(r running, a worker.Answer, seen bool) {
 	if seen {
 		c.place.observer.Point(c.name, r.op, c.point(&r, a, steps))
 	}
-	r.entry.uncalled = a.Run != 0 && (hung || !c.hung.Load())
-	if c.stands(&r, true) {
-		c.process.Send(worker.Request{Go: a.At}) // a failure shows as the worker's end
+	r.entry.unrequested = a.Run != 0 && (hung || !c.hung.Load())
+	if c.blocks(&r, true) {
+		c.process.Send(worker.Request{Go: a.At}) // a failed write shows as the worker's end
 	}
 }
 
-func (c *client) point(r *running, a worker.Answer, steps int) faults.Point {
+func (c *client) point(r *openOperation, a worker.Answer, steps int) faults.Point {
 	return faults.Point{
 		Client: c.name, Acquisition: r.op.Acquisition, Op: r.kind,
 		After: a.After, Request: a.Request, Last: a.Request == steps, Sends: a.Sends, Sent: a.Sent,

@@ -11,10 +11,9 @@ import (
 const (
 	waitUp = `i=0; until [ "$(redis-cli ping 2>/dev/null)" = PONG ]; do i=$((i+1)); [ $i -lt 6000 ] || exit 1; sleep 0.01; done; `
 
-	// setBoth sets a key that is certainly synced when there is a chance for
-	// it, and another one in the second of the last sync: everysec syncs when a
-	// new second of the server's clock has begun, and this one has just. It is
-	// late where that second is over before the server has ended.
+	// setBoth sets a key that is certainly synced, and another one in the second of the
+	// last sync: everysec syncs when a new second of the server's clock has begun, and
+	// this one has just begun. It prints "late" if that second ends before the server.
 	setBoth = waitUp + `
 redis-cli del newer >/dev/null && redis-cli set older 1 >/dev/null && sleep 2.1
 until [ "$(date +%1N)" = 0 ]; do sleep 0.01; done; s=$(date +%s)
@@ -26,8 +25,8 @@ while [ -d "/proc/$(cat /data/pid)" ]; do sleep 0.01; done
 [ "$(date +%s)" = "$s" ] || { echo late >&2; exit 1; }`
 )
 
-// What was not synced is gone after a loss of power, and after the end of the
-// process alone it is there; a server that syncs always keeps everything.
+// After a loss of power unsynced data is gone; after the end of the process alone it is
+// there. A server that syncs always keeps everything.
 func TestPowerLoss(t *testing.T) {
 	t.Parallel()
 	dockertest.Require(t)

@@ -11,38 +11,37 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// primary is the MySQL server that clients reach, always at the same address, and
-// its replicas.
+// primary is the MySQL server that clients reach, always at the same address, with its
+// replicas.
 //
-// What an operator has to watch over them is played here, by what this place has done
-// to them: no server is asked whether it is there. When the primary has been down,
-// stood still or been cut off from the others for downAfter, the replica which has
-// been sent most, of those with which all is well, becomes the primary; the address
-// leads there from then on, and connections that led elsewhere are reset. The old one
-// is made a copy of the new one once all is well with it.
+// It also plays the operator's orchestrator. It knows the faults in force, and never
+// asks a server whether it lives. When the primary has been down, paused or cut off for
+// downAfter, the healthy replica with the most changes becomes the primary. The address
+// then leads to it, and older connections are reset. The old primary becomes a copy of
+// the new one when it is healthy again.
 type primary struct {
-	name      string // what links call it: the first one's
+	name      string // the name for links: the first server's
 	servers   []*mysqld
 	rows      *rows
 	downAfter time.Duration
 	cut       func()                 // resets the connections of all clients
-	isolated  func(name string) bool // tells whether a server is cut off from the others
+	isolated  func(name string) bool // reports whether a server is cut off from the others
 	log       func(format string, args ...any)
 	ctx       context.Context
 	stop      context.CancelFunc
 	tasks     sync.WaitGroup
 
 	changing sync.Mutex // one start, stop, pause, resume, jump or promotion at a time
-	numbers  int        // that servers have had so far
+	numbers  int        // the last server_id
 
-	reading sync.Mutex // one look at what was done at a time
+	reading sync.Mutex // one read of the audit at a time
 	audit   audit
 
 	mu       sync.Mutex
-	first    *mysqld // that clients reach
-	rising   bool    // first is to take another's place, and nobody reaches it yet
+	first    *mysqld // the server that clients reach
+	rising   bool    // first is being promoted, and no client reaches it yet
 	looking  context.Context
-	away     context.CancelFunc // ends looking: what it asks may stand still
+	away     context.CancelFunc // ends looking: the server that it asks may be paused
 	sessions map[string][]int64 // by client: the numbers of its connections to first
 }
 
@@ -56,14 +55,14 @@ func (p *Place) newPrimary(self owner, image string) error {
 	}
 	x.cut, x.isolated = func() { p.cutOff(x) }, p.isCut
 	x.ctx, x.stop = context.WithCancel(p.ctx)
-	x.looks()
+	x.resumeLooking()
 	if l := p.cfg.Lock.Lease; l != catalogue.LeaseFixed && l != catalogue.LeaseRenewed {
 		x.rows.blind()
 	}
 	p.mysql = x
 	for _, name := range names {
 		x.servers = append(x.servers, &mysqld{
-			box: box{engine: p.engine}, name: name, number: x.numbered(), fsync: p.cfg.Server.Fsync, faked: p.fakes(name), primary: x,
+			box: box{engine: p.engine}, name: name, number: x.newNumber(), fsync: p.cfg.Server.Fsync, faked: p.fakes(name), primary: x,
 		})
 	}
 	x.first = x.servers[0]
@@ -72,10 +71,10 @@ func (p *Place) newPrimary(self owner, image string) error {
 		err = together(x.servers, func(s *mysqld) error { return s.launch(p.ctx) })
 	}
 	if err == nil {
-		err = x.leads(p.ctx, x.first)
+		err = x.lead(p.ctx, x.first)
 	}
 	if err == nil {
-		err = together(x.servers[1:], func(s *mysqld) error { return x.joins(p.ctx, s) })
+		err = together(x.servers[1:], func(s *mysqld) error { return x.join(p.ctx, s) })
 	}
 	x.tasks.Go(x.follow)
 	if len(names) > 1 {
@@ -84,21 +83,21 @@ func (p *Place) newPrimary(self owner, image string) error {
 	return err
 }
 
-// change begins a change of the servers, and what it returns ends it.
+// change begins a change of the servers; done ends it.
 func (p *primary) change() (done func()) {
 	p.changing.Lock()
 	return p.changing.Unlock
 }
 
-// numbered is a server_id that no server has had: none takes from another what was
-// done under its own.
-func (p *primary) numbered() int {
+// newNumber returns a new server_id. A rebuilt server gets one too, so that it does not
+// claim its old changes.
+func (p *primary) newNumber() int {
 	p.numbers++
 	return p.numbers
 }
 
 // cutOff resets all connections of clients to a server.
-func (p *Place) cutOff(f far) {
+func (p *Place) cutOff(f farServer) {
 	for _, g := range p.programs {
 		for _, l := range g.links {
 			if l.far == f {
@@ -108,26 +107,25 @@ func (p *Place) cutOff(f far) {
 	}
 }
 
-func (p *primary) called() string { return p.name }
+func (p *primary) serverName() string { return p.name }
 
 func (p *primary) drop(format string, args ...any) { p.rows.drop(format, args...) }
 
-// leader is the server that clients reach.
+// leader returns the server that clients reach.
 func (p *primary) leader() *mysqld {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.first
 }
 
-// leads lets clients reach s, the primary, which follows nobody, once what it has is
-// told.
-func (p *primary) leads(ctx context.Context, s *mysqld) error {
+// lead makes s, the primary, reachable for clients, after its data is reported.
+func (p *primary) lead(ctx context.Context, s *mysqld) error {
 	p.mu.Lock()
 	p.away()
 	p.mu.Unlock()
 	p.reading.Lock()
 	defer p.reading.Unlock()
-	defer p.looks()
+	defer p.resumeLooking()
 	if err := s.fill(ctx); err != nil {
 		return err
 	}
@@ -149,20 +147,20 @@ func (p *primary) leads(ctx context.Context, s *mysqld) error {
 	defer p.mu.Unlock()
 	p.rising = false
 	clear(p.sessions)
-	s.are(true, false)
+	s.setState(true, false)
 	return nil
 }
 
-// rises tells whether the primary does not lead yet.
-func (p *primary) rises() bool {
+// isRising reports whether the primary does not lead yet.
+func (p *primary) isRising() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.rising
 }
 
-// succeeds gives s the place of the primary. Until s leads, clients reach nobody: the
-// old one may still serve, and what it did from now on would never be told.
-func (p *primary) succeeds(s *mysqld) {
+// replaceBy makes s the next primary. Until s leads, clients reach no server: the old
+// one may still serve, and its further changes would never be reported.
+func (p *primary) replaceBy(s *mysqld) {
 	p.mu.Lock()
 	p.first.depose(true)
 	p.first, p.rising = s, true
@@ -171,14 +169,14 @@ func (p *primary) succeeds(s *mysqld) {
 	p.cut()
 }
 
-// looks lets looking go on that was ended with away.
-func (p *primary) looks() {
+// resumeLooking starts a new context for reads of the audit, after away has ended the old one.
+func (p *primary) resumeLooking() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.looking, p.away = context.WithCancel(p.ctx)
 }
 
-// follow tells what is done, again and again and whenever somebody asks for it.
+// follow reports changes periodically and on request.
 func (p *primary) follow() {
 	timer := time.NewTicker(lookEvery)
 	defer timer.Stop()
@@ -207,28 +205,28 @@ func (p *primary) follow() {
 	}
 }
 
-// look tells what was done since the last look. It needs reading.
+// look reports the changes since the last look. The caller holds reading.
 func (p *primary) look(ctx context.Context, s *mysqld) error {
 	return p.rows.take(func() ([]auditLine, error) { return p.audit.read(ctx, s.db) })
 }
 
-// opened notes a connection of a client's.
+// opened records a connection of a client.
 func (p *primary) opened(reign int, client string, session int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.rising || reign != p.rows.now() {
-		return // its server was replaced just now, or restarted
+		return // its server has just been replaced, or restarted
 	}
 	p.sessions[client] = append(p.sessions[client], session)
 }
 
-// expire ends the connections of a client, as KILL does.
+// expire ends the connections of a client with KILL.
 func (p *primary) expire(ctx context.Context, client string) error {
 	p.mu.Lock()
 	s, sessions := p.first, slices.Clone(p.sessions[client])
 	p.mu.Unlock()
 	if !s.serves() {
-		return nil // nobody hears of it
+		return nil // a server that does not serve cannot end them
 	}
 	for _, id := range sessions {
 		kill := fmt.Sprintf("KILL CONNECTION %d", id)
@@ -247,7 +245,7 @@ func (p *primary) expire(ctx context.Context, client string) error {
 	return nil
 }
 
-// remove ends what goes on, and removes the containers.
+// remove ends the tasks, and removes the containers.
 func (p *primary) remove(ctx context.Context) error {
 	p.stop()
 	p.tasks.Wait()

@@ -12,23 +12,23 @@ import (
 	"github.com/lockcheck/lockcheck/internal/worker"
 )
 
-// program is one worker: its process, the clients in it, and its links to the
-// servers, which these share. Most carry one client; see catalogue.Lock.Together.
+// program is one worker: its process, its clients, and their shared links to the
+// servers. Most have one client; see catalogue.Lock.Together.
 type program struct {
 	place    *Place
 	clients  []*client
 	links    []*link // to all servers, in the order of Place.fars
 	process  *worker.Process
 	features []string
-	clock    time.Duration // what to add to the worker's monotonic clock for time since Place.made; see calibrate
+	clock    time.Duration // the worker's monotonic clock plus this is the time since Place.made; see calibrate
 	clocked  bool          // clock is known
-	op       atomic.Int64  // index of the operation that began last
+	op       atomic.Int64  // index of the last operation
 	dead     atomic.Bool   // killed by a fault
 	paused   atomic.Bool
 }
 
-// names are those of its clients. A fault on the link of one of them, or what a
-// server knows of it, goes by the first.
+// names returns the names of its clients. Faults on links and servers know a process by
+// the first.
 func (g *program) names() (names []string) {
 	for _, c := range g.clients {
 		names = append(names, c.name)
@@ -36,7 +36,7 @@ func (g *program) names() (names []string) {
 	return names
 }
 
-// each calls f for its clients, up to an error.
+// each calls f for its clients, up to the first error.
 func (g *program) each(f func(*client) error) error {
 	for _, c := range g.clients {
 		if err := f(c); err != nil {
@@ -46,25 +46,24 @@ func (g *program) each(f func(*client) error) error {
 	return nil
 }
 
-// connect makes its links. Of requests of several clients nobody can tell from
-// outside whose they are.
+// connect makes the links. The requests of several clients cannot be told apart.
 func (g *program) connect() error {
 	names := g.names()
-	for _, f := range g.place.fars() {
+	for _, f := range g.place.farServers() {
 		l, err := newLink(names[0], f, g.place.disturb, &g.op)
 		if err != nil {
 			return err
 		}
 		g.links = append(g.links, l)
 		if len(names) > 1 {
-			f.drop("cannot tell which of %s sends a request: they share a process", strings.Join(names, " and "))
+			f.drop("requests of %s cannot be told apart: they share a process", strings.Join(names, " and "))
 		}
 	}
 	return nil
 }
 
-// How long a worker may take for what it answers at once, to begin with, and
-// to end in good order.
+// How long a worker may take for an immediate answer, for its start, and for a clean
+// end.
 const (
 	atOnce   = 5 * time.Second
 	initTime = 20 * time.Second
@@ -81,28 +80,28 @@ func (g *program) launch(command []string, self owner) (err error) {
 				go c.access(a)
 			}
 		},
-		Event: func(a worker.Answer) { g.called(a.Client).event(a) },
+		Event: func(a worker.Answer) { g.client(a.Client).event(a) },
 		Late:  func(a worker.Answer) { g.asker(a.ID).answeredLate(a) },
 		Broken: func(err error) {
-			g.place.misspoke.CompareAndSwap(nil, &err)
+			g.place.broken.CompareAndSwap(nil, &err)
 			g.place.cancel()
 		},
 	})
 	return err
 }
 
-// asker is the client whose request has that ID.
+// asker returns the client that made the request with that ID.
 func (g *program) asker(id int64) *client {
 	for _, c := range g.clients[1:] {
-		if c.asks(id) {
+		if c.hasRequest(id) {
 			return c
 		}
 	}
 	return g.clients[0]
 }
 
-// called is the client of that name. A worker of one client need not say it.
-func (g *program) called(name string) *client {
+// client returns the client with that name. A worker with one client may omit it.
+func (g *program) client(name string) *client {
 	for _, c := range g.clients[1:] {
 		if c.name == name {
 			return c
@@ -111,7 +110,7 @@ func (g *program) called(name string) *client {
 	return g.clients[0]
 }
 
-// init makes the worker ready, and learns what it can do.
+// init initialises the worker, and stores its features.
 func (g *program) init() error {
 	cfg := g.place.cfg
 	a, err := g.process.Ask(worker.Request{
@@ -132,14 +131,14 @@ func (g *program) init() error {
 	return nil
 }
 
-// targets are where the worker finds the servers. Where Sentinels name the
-// masters, by addresses that only servers reach, each server is written
+// targets returns the addresses of the servers for the worker. If Sentinels name the
+// masters, by addresses that only servers reach, each server has the form
 // LINK=ANNOUNCED.
 func (g *program) targets() map[string][]string {
 	t := map[string][]string{}
 	for _, l := range g.links {
 		kind, at := worker.TargetZooKeeper, l.addr()
-		if l.far == far(g.place.mysql) {
+		if l.far == farServer(g.place.mysql) {
 			kind = worker.TargetMySQL
 		} else if s, ok := l.far.(*server); ok {
 			switch kind = worker.TargetRedis; {
@@ -162,10 +161,10 @@ func (g *program) targets() map[string][]string {
 
 func (g *program) can(feature string) bool { return slices.Contains(g.features, feature) }
 
-// calibrate compares clocks. The worker reads its clock between our question
-// and its answer, so it shows at least what it would if it had read it when we
-// asked: the difference that this gives puts a deadline early by at most the
-// time of one exchange, and never late. Of a few exchanges the best counts.
+// calibrate compares clocks. The worker reads its clock after our question, so its
+// answer is at least the value at the question. The resulting difference makes a
+// deadline early by at most the time of one exchange, and never late. The best of a few
+// exchanges counts.
 func (g *program) calibrate() error {
 	for i := range 5 {
 		asked := time.Since(g.place.made)
@@ -183,7 +182,7 @@ func (g *program) calibrate() error {
 	return nil
 }
 
-// crashed turns a worker's misconduct into an operation's error.
+// crashed returns an operation's error for the failure of a worker.
 func (g *program) crashed(err error) error {
 	switch {
 	case !errors.Is(err, worker.ErrExited):
@@ -194,10 +193,10 @@ func (g *program) crashed(err error) error {
 	return fmt.Errorf("%w: %s%s", env.ErrCrashed, g.process.Exit(), g.logText())
 }
 
-// maxLogText is how much of a worker's log an error shows, in bytes.
+// maxLogText is how many bytes of a worker's log an error shows.
 const maxLogText = 4096
 
-// logText is the end of the worker's log, for an error; "": it is empty.
+// logText returns the end of the worker's log for an error; "": it is empty.
 func (g *program) logText() string {
 	log := g.process.Log()
 	if log == "" {
@@ -220,7 +219,7 @@ func (g *program) resume() error {
 	if err := g.process.Continue(); err != nil {
 		return err
 	}
-	return g.each(func(c *client) error { return c.clocksAre(true) })
+	return g.each(func(c *client) error { return c.awaitClocks(true) })
 }
 
 func (g *program) kill() error {
@@ -228,8 +227,8 @@ func (g *program) kill() error {
 	return g.process.Kill()
 }
 
-// close ends the worker: in good order, unless it is stopped. A log that says
-// why something went wrong is shown.
+// close ends the worker: cleanly, unless it is stopped. It logs the worker's output if
+// something went wrong.
 func (g *program) close() error {
 	var err error
 	if g.process != nil {

@@ -2,11 +2,11 @@ package docker
 
 import "sync"
 
-// queue has room for everything: a link never pushes back on who sends.
+// queue is unbounded: a link never slows down a sender.
 type queue struct {
 	mu    sync.Mutex
 	items []parcel
-	more  chan struct{} // holds one word when items are there
+	more  chan struct{} // holds one element when there are items
 }
 
 func newQueue() *queue { return &queue{more: make(chan struct{}, 1)} }

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// received is how many bytes the kernel has received on c.
-func received(c *net.TCPConn) (n int64, ok bool) {
+// bytesReceived returns how many bytes the kernel has received on c.
+func bytesReceived(c *net.TCPConn) (n int64, ok bool) {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return 0, false

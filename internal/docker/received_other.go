@@ -4,5 +4,5 @@ package docker
 
 import "net"
 
-// received is not known here.
-func received(*net.TCPConn) (n int64, ok bool) { return 0, false }
+// bytesReceived is unsupported here.
+func bytesReceived(*net.TCPConn) (n int64, ok bool) { return 0, false }

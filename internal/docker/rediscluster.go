@@ -9,19 +9,18 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// clusterCommand is what the command of a node of a Redis Cluster begins with.
-// A node goes on serving its slots when others are gone: what a lock does then
-// is the lock's.
+// clusterCommand is the start of the command of a Redis Cluster node. A node goes on
+// serving its slots when others are gone, so that locks have to deal with that.
 const clusterCommand = `--cluster-enabled yes --cluster-config-file /data/nodes --cluster-require-full-coverage no `
 
-// refusesKeys tells whether a node says that another one has a key, or that it
-// does not know yet.
+// refusesKeys reports whether a node redirects to another one, or does not know its
+// cluster yet.
 func refusesKeys(err error) bool {
 	return strings.HasPrefix(err.Error(), "MOVED ") || strings.HasPrefix(err.Error(), "CLUSTERDOWN ")
 }
 
-// joinCluster makes the nodes, which are up, one Redis Cluster: each has an equal
-// share of the slots, in order.
+// joinCluster joins the running nodes to one Redis Cluster. Each gets an equal share of
+// the slots, in order.
 func (p *Place) joinCluster() error {
 	first := p.stores[0]
 	err := together(p.stores, func(s *server) error {

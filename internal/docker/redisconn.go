@@ -21,18 +21,18 @@ type redisTalk struct {
 // request is one request on its way.
 type request struct {
 	words []string
-	op    int64         // index of the operation's invoke; 0: it belongs to none
+	op    int64         // index of the operation's invoke; 0: none
 	seen  chan struct{} // closed when the server's feed has shown it
 }
 
-func (q *request) sort() sort {
+func (q *request) kind() messageKind {
 	if q != nil && isGreeting(q.words) {
-		return besides
+		return kindLibrary
 	}
-	return works
+	return kindEffect
 }
 
-// reach is far's.
+// reach implements farServer.
 func (s *server) reach(ctx context.Context, client string) (*net.TCPConn, dialect, error) {
 	r, err := s.dial(ctx)
 	if err != nil {
@@ -41,12 +41,12 @@ func (s *server) reach(ctx context.Context, client string) (*net.TCPConn, dialec
 	return r.conn, &redisTalk{route: r, server: s, client: client}, nil
 }
 
-func (s *server) called() string { return s.name }
+func (s *server) serverName() string { return s.name }
 
 func (s *server) drop(format string, args ...any) { s.ledger.drop(format, args...) }
 
-// request tells the feed of it before it leaves, so that the feed knows the
-// request when the server shows it.
+// request registers the request with the feed before it is sent, so that the feed
+// recognises it.
 func (t *redisTalk) request(r *bufio.Reader, op int64) parcel {
 	raw, words, err := readRequest(r)
 	if err != nil {
@@ -59,7 +59,7 @@ func (t *redisTalk) request(r *bufio.Reader, op int64) parcel {
 	t.mu.Lock()
 	t.unanswered = append(t.unanswered, q)
 	t.mu.Unlock()
-	p := parcel{raw: raw, sort: q.sort()}
+	p := parcel{raw: raw, kind: q.kind()}
 	if t.feed != nil {
 		p.pass = func(<-chan struct{}) { t.feed.expect(t.expected, q) }
 	}
@@ -75,11 +75,11 @@ func (t *redisTalk) reply() (parcel, error) {
 	if raw[0] == '>' {
 		return p, nil
 	}
-	q := t.answered()
-	p.sort = q.sort()
+	q := t.nextAnswered()
+	p.kind = q.kind()
 	if q != nil && t.feed != nil {
 		p.pass = func(<-chan struct{}) {
-			if err := t.feed.shown(q); err != nil {
+			if err := t.feed.waitShown(q); err != nil {
 				t.server.drop("%v (%s)", err, q.words[0])
 			}
 		}
@@ -87,8 +87,8 @@ func (t *redisTalk) reply() (parcel, error) {
 	return p, nil
 }
 
-// answered is the request that the next reply answers.
-func (t *redisTalk) answered() *request {
+// nextAnswered removes and returns the request that the next reply answers.
+func (t *redisTalk) nextAnswered() *request {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.unanswered) == 0 {

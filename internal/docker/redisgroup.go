@@ -9,23 +9,21 @@ import (
 	"github.com/moby/moby/api/types/container"
 )
 
-// Group is Redis servers that are not of a run, each in a container of its
-// own, for tests of what several of them do together. Nothing listens to what
-// they tell, and nothing but the caller disturbs them.
+// Group is Redis servers outside of a run, each in its own container, for tests of
+// several servers. They are not observed, and only the caller disturbs them.
 type Group struct {
 	Members []*Member
 	engine  *engine
 }
 
-// Member is one server of a group, in a container of its own. It is down at
-// first.
+// Member is one server of a group, in its own container. It is stopped at first.
 type Member struct {
 	box
 	Port string // at Host
 }
 
-// RedisGroup makes n containers with servers that are down. What there is when
-// it fails is removed; Close removes the others.
+// RedisGroup makes n containers with stopped servers. On error it removes them;
+// otherwise Close does.
 func RedisGroup(ctx context.Context, n int, opts Options) (*Group, error) {
 	e, self, image, err := prepare(ctx, opts)
 	if err != nil {
@@ -63,8 +61,8 @@ func (g *Group) Close(ctx context.Context) error {
 	return errors.Join(append(errs, g.engine.close())...)
 }
 
-// Start starts the server on the files that it has, with further arguments of
-// redis-server. Without any it keeps nothing on disk.
+// Start starts the server on its files, with additional arguments of redis-server.
+// Without any it keeps nothing on disk.
 func (m *Member) Start(ctx context.Context, args ...string) error {
 	words := append([]string{
 		"redis-server", "--dir", "/data", "--pidfile", "/data/pid", "--logfile", "/data/log",
@@ -73,21 +71,20 @@ func (m *Member) Start(ctx context.Context, args ...string) error {
 	if err := m.engine.exec(ctx, m.id, "exec "+quote(words), true); err != nil {
 		return err
 	}
-	return m.engine.answered(ctx, "a server", m.id, func() error {
+	return m.engine.awaitAnswer(ctx, "a server", m.id, func() error {
 		_, err := m.Do("PING")
 		return err
 	})
 }
 
-// Wipe makes m as it was at first: it kills the server, takes its files and
-// mends its network.
+// Wipe resets m to its first state: it kills the server, and removes its files and its
+// network rules.
 func (m *Member) Wipe(ctx context.Context) error {
-	return m.sh(ctx, killServer+" && rm -rf /data/* && { "+healed+"; }")
+	return m.sh(ctx, killServer+" && rm -rf /data/* && { "+healScript+"; }")
 }
 
-// Cut drops all packets between m and the others, until Heal. m stays
-// reachable from this machine, and no connection is told. It takes the place of
-// an earlier Cut.
+// Cut drops all packets between m and the others, until Heal. This machine still
+// reaches m, and connections stay open. It replaces an earlier Cut.
 func (m *Member) Cut(ctx context.Context, others ...*Member) error {
 	var hosts []string
 	for _, o := range others {
@@ -96,8 +93,8 @@ func (m *Member) Cut(ctx context.Context, others ...*Member) error {
 	return m.cut(ctx, hosts)
 }
 
-// Do has the server execute one command, on a connection of its own, and
-// returns the reply as it came. An error of the server's is an error.
+// Do executes one command on the server, on a new connection, and returns the raw
+// reply. An error reply is an error.
 func (m *Member) Do(words ...string) (string, error) {
 	c, err := connect(m.Addr)
 	if err != nil {
@@ -107,10 +104,10 @@ func (m *Member) Do(words ...string) (string, error) {
 	return c.do(words...)
 }
 
-// Peer is where the others reach the server, as host:port.
+// Peer returns the server's address for the others, as host:port.
 func (m *Member) Peer() string { return net.JoinHostPort(m.Host, m.Port) }
 
-// quote makes words arguments of the shell's.
+// quote quotes words as arguments for the shell.
 func quote(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {

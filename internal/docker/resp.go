@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// errNotRESP is traffic that is no RESP: Redis's protocol, version 2 or 3.
+// errNotRESP reports data that is not RESP: Redis's protocol, version 2 or 3.
 var errNotRESP = errors.New("not the protocol of Redis")
 
-// maxBulk bounds a string of the protocol, in bytes, as the server does.
+// maxBulk is the largest string of the protocol, in bytes, as in the server.
 const maxBulk = 512 << 20
 
-// readRequest reads one request, an array of strings or an inline command, and
-// returns it as it came and its words. With errNotRESP raw is what was read.
+// readRequest reads one request, an array of strings or an inline command, and returns
+// its raw bytes and its words. With errNotRESP raw has the bytes that were read.
 func readRequest(r *bufio.Reader) (raw []byte, words []string, err error) {
 	line, err := readLine(r)
 	if err != nil {
@@ -47,8 +47,8 @@ func readRequest(r *bufio.Reader) (raw []byte, words []string, err error) {
 	return raw, words, nil
 }
 
-// readReply reads one reply as it came: also what a server pushes, which
-// begins with ">" and answers no request.
+// readReply reads one raw reply, or a pushed message, which begins with ">" and answers
+// no request.
 func readReply(r *bufio.Reader) (raw []byte, err error) {
 	for parts := 1; parts > 0; parts-- {
 		line, err := readLine(r)
@@ -72,7 +72,7 @@ func readReply(r *bufio.Reader) (raw []byte, err error) {
 				n *= 2
 			}
 			if line[0] == '|' {
-				n++ // attributes stand before the reply that they belong to
+				n++ // attributes precede their reply
 			}
 			parts += n
 		default:
@@ -82,7 +82,7 @@ func readReply(r *bufio.Reader) (raw []byte, err error) {
 	return raw, nil
 }
 
-// readLine reads up to the end of a line, and returns it with its end.
+// readLine reads a line, and returns it with its end.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	line, err := r.ReadBytes('\n')
 	if err == nil && (len(line) < 2 || line[len(line)-2] != '\r' && line[0] == '*') {
@@ -91,7 +91,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	return line, err
 }
 
-// readBulk appends the string that line announces.
+// readBulk appends the string after line, which has its length.
 func readBulk(r *bufio.Reader, line, raw []byte) ([]byte, error) {
 	n, err := length(line)
 	if err != nil || n < 0 {
@@ -108,7 +108,7 @@ func readBulk(r *bufio.Reader, line, raw []byte) ([]byte, error) {
 	return append(raw, body...), nil
 }
 
-// length is the number after the first byte of line; -1: null.
+// length returns the number after the first byte of line; -1: null.
 func length(line []byte) (int, error) {
 	n, err := strconv.Atoi(string(bytes.TrimRight(line[1:], "\r\n")))
 	if err != nil || n < -1 || n > maxBulk {
@@ -117,7 +117,7 @@ func length(line []byte) (int, error) {
 	return n, nil
 }
 
-// encode writes a request.
+// encode encodes a request.
 func encode(words ...string) []byte {
 	b := fmt.Appendf(nil, "*%d\r\n", len(words))
 	for _, w := range words {
@@ -126,7 +126,7 @@ func encode(words ...string) []byte {
 	return b
 }
 
-// isGreeting tells whether a request only prepares a connection.
+// isGreeting reports whether a request only prepares a connection.
 func isGreeting(words []string) bool {
 	if len(words) == 0 {
 		return true
@@ -138,7 +138,7 @@ func isGreeting(words []string) bool {
 	return false
 }
 
-// runsScript tells whether a request may do more than one command.
+// runsScript reports whether a request may execute several commands.
 func runsScript(words []string) bool {
 	if len(words) == 0 {
 		return false

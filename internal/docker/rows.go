@@ -10,30 +10,29 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// rows knows the entries of the locks in a MySQL server, which are rows that are
-// called as the locks: which acquire made each, and what became of it. Links tell
-// it of every command before that leaves, and the audit of every change.
+// rows knows the entries of the locks in a MySQL server, which are the rows with the
+// locks' names: the acquire that made each, and its fate. Links report every command
+// before it is sent, and the audit every change.
 type rows struct {
 	names    []string // of the locks
 	observer env.Observer
 	log      func(format string, args ...any)
 
 	mu       sync.Mutex
-	server   string            // the primary's name
-	reign    int               // how many have been the primary before, and how often it came back
-	asked    int64             // how often somebody has asked for all that is done to be told
-	answered int64             // up to which of these it is
-	nudge    chan struct{}     // holds a word when some are not
-	changed  chan struct{}     // closed and replaced when something below has changed, or answered
-	sent     map[int64]sent    // by connection of this reign: the command that it has carried last
-	grants   map[string]int    // the acquire that has the grant that a lock's row stands for; 0: nobody's
-	makers   map[mysql.Row]int // the same, of rows as they were once: one may be so again
-	dropped  bool              // something could not be told, or nothing can: nothing is observed in this run
+	server   string                // the primary's name
+	reign    int                   // number of earlier primaries and restarts
+	asked    int64                 // number of requests to report everything that is done
+	answered int64                 // the last of these that was answered
+	nudge    chan struct{}         // holds an element if some are not
+	changed  chan struct{}         // closed and replaced when something below or answered has changed
+	sent     map[int64]sentCommand // by connection of this reign: its last command
+	grants   map[string]int        // the acquire whose grant a lock's row belongs to; 0: none
+	makers   map[mysql.Row]int     // the same, for earlier rows: they may come back
+	dropped  bool                  // a report was missed, or rows cannot be observed: nothing is observed in this run
 }
 
-// sent is a command: the operation that it belongs to, and what it means to the grant
-// that its row stands for.
-type sent struct {
+// sentCommand is a command: its operation, and its meaning for the grant of its row.
+type sentCommand struct {
 	op    int
 	means mysql.Meaning
 }
@@ -42,12 +41,11 @@ func newRows(names []string, server string, o env.Observer, log func(string, ...
 	return &rows{
 		names: names, server: server, observer: o, log: log,
 		nudge: make(chan struct{}, 1), changed: make(chan struct{}),
-		sent: map[int64]sent{}, grants: map[string]int{}, makers: map[mysql.Row]int{},
+		sent: map[int64]sentCommand{}, grants: map[string]int{}, makers: map[mysql.Row]int{},
 	}
 }
 
-// drop gives up observing the server in this run: better no verdict than a
-// wrong one.
+// drop stops observing the server in this run: no verdict is better than a wrong one.
 func (r *rows) drop(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -62,10 +60,10 @@ func (r *rows) dropLocked(format string, args ...any) {
 	r.signal()
 }
 
-// blind says that entries are no rows, so that there is nothing to observe.
+// blind stops observing because the lock's entries are no rows.
 func (r *rows) blind() { r.dropped = true }
 
-// observes tells whether everything could be told so far.
+// observes reports whether every report was understood so far.
 func (r *rows) observes() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -77,29 +75,29 @@ func (r *rows) signal() {
 	r.changed = make(chan struct{})
 }
 
-// now is the reign of the primary that there is: connections have numbers that mean
-// something in theirs alone.
+// now returns the present reign. The numbers of connections are valid in one reign
+// only.
 func (r *rows) now() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.reign
 }
 
-// sends notes a command that is about to leave on a connection of a reign. When that
-// is over nobody is told what it does. One that changes nothing may end a transaction
-// in which an earlier one did.
-func (r *rows) sends(reign int, session, op int64, means mysql.Meaning, changes bool) {
+// addCommand records a command that is about to be sent on a connection of a reign. It
+// ignores commands of earlier reigns, whose changes are never reported. A command that
+// changes nothing may end a transaction in which an earlier one did.
+func (r *rows) addCommand(reign int, session, op int64, means mysql.Meaning, changes bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !changes {
 		means = r.sent[session].means
 	}
 	if reign == r.reign {
-		r.sent[session] = sent{int(op), means}
+		r.sent[session] = sentCommand{int(op), means}
 	}
 }
 
-// ask has what was done until now be told; await waits for that.
+// ask requests a report of everything done so far; await waits for it.
 func (r *rows) ask() (asked int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -111,10 +109,10 @@ func (r *rows) ask() (asked int64) {
 	return r.asked
 }
 
-// await returns when what was done in a reign before that ask is told, or nothing is
-// observed any more, or stop is closed. While the server is down or stands still it
-// is not told, and who waits has no answer, either. false: the reign is over, and
-// it may never be told.
+// await returns when everything done in a reign before that ask is reported, or nothing
+// is observed any more, or stop is closed. While the server is down or paused there is
+// no report, and no answer for the client, either. It returns false if the reign is
+// over and the report may never come.
 func (r *rows) await(stop <-chan struct{}, reign int, asked int64) bool {
 	for {
 		r.mu.Lock()
@@ -131,7 +129,7 @@ func (r *rows) await(stop <-chan struct{}, reign int, asked int64) bool {
 	}
 }
 
-// take has read brings what was done, and tells it.
+// take reads changes, and reports them.
 func (r *rows) take(read func() ([]auditLine, error)) error {
 	r.mu.Lock()
 	asked := r.asked
@@ -152,7 +150,7 @@ func (r *rows) take(read func() ([]auditLine, error)) error {
 	return nil
 }
 
-// change tells what a change did to the grant that the row stands for.
+// change reports the effect of a change on the grant of its row.
 func (r *rows) change(l auditLine) {
 	row := l.after
 	if row == nil {
@@ -164,11 +162,11 @@ func (r *rows) change(l auditLine) {
 	}
 	by, means := r.sent[l.session].op, r.sent[l.session].means
 	if by <= 0 {
-		r.dropLocked("%q was changed on connection %d, which belongs to no operation of a client's", lock, l.session)
+		r.dropLocked("%q was changed on connection %d, which belongs to no operation of a client", lock, l.session)
 		return
 	}
 	if means == mysql.Undeclared {
-		r.dropLocked("the lock does not declare what a statement means that changed %q", lock)
+		r.dropLocked("the lock declares no meaning for a statement that changed %q", lock)
 		return
 	}
 	was := r.grants[lock]
@@ -179,22 +177,21 @@ func (r *rows) change(l auditLine) {
 	}
 	switch kind {
 	case mysql.Created:
-		r.tell(history.Granted, lock, now, by)
+		r.report(history.Granted, lock, now, by)
 	case mysql.TakenOver:
-		r.tell(history.Takeover, lock, was, by)
-		r.tell(history.Granted, lock, now, by)
+		r.report(history.Takeover, lock, was, by)
+		r.report(history.Granted, lock, now, by)
 	case mysql.Removed:
-		r.tell(history.Remove, lock, was, by)
+		r.report(history.Remove, lock, was, by)
 	case mysql.Shortened:
-		r.tell(history.Shorten, lock, was, by)
+		r.report(history.Shorten, lock, was, by)
 	case mysql.Prolonged:
-		r.tell(history.Prolong, lock, was, by)
+		r.report(history.Prolong, lock, was, by)
 	}
 }
 
-// become begins the reign of the server called name: its rows count, which are these
-// where they are observed. What it lacks is lost, and what was removed may be there
-// again.
+// become begins the reign of the server called name, with these rows if they are
+// observed. Missing grants are lost, and removed ones may be there again.
 func (r *rows) become(name string, found map[string]mysql.Row) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -214,27 +211,27 @@ func (r *rows) become(name string, found map[string]mysql.Row) {
 		was, now := r.grants[lock], 0
 		if row, there := found[lock]; there {
 			if now, there = r.makers[row]; !there {
-				r.dropLocked("it has %q, and it is not known whose that is", lock)
+				r.dropLocked("it has %q, with an unknown owner", lock)
 				return
 			}
 		}
 		r.grants[lock] = now
 		if was != now && was != 0 {
-			r.tell(history.Lose, lock, was, 0)
+			r.report(history.Lose, lock, was, 0)
 		}
 		if was != now && now != 0 {
-			r.tell(history.Granted, lock, now, 0)
+			r.report(history.Granted, lock, now, 0)
 		}
 	}
 }
 
-// tell hands an entry to the observer. by is 0 where no operation did it. It is
-// called with the mutex, so that entries keep their order.
+// report passes an entry to the observer. by is 0 without an operation. The caller
+// holds mu, which keeps entries in order.
 //
-// No Lose says history.SessionOver: only named locks, and rows that a transaction has
-// locked or not committed, end with a session. Triggers see no named lock, and the
-// audit shows committed changes alone. A Lose here is a row that a new primary lacks.
-func (r *rows) tell(f, lock string, op, by int) {
+// A Lose never has history.SessionOver: only named locks, and rows that a transaction
+// has locked or not committed, end with a session. Triggers see no named locks, and the
+// audit shows committed changes only. A Lose here is a row that a new primary lacks.
+func (r *rows) report(f, lock string, op, by int) {
 	if r.dropped {
 		return
 	}
@@ -248,6 +245,6 @@ func (r *rows) tell(f, lock string, op, by int) {
 	r.observer.Server(e)
 }
 
-// lookEvery is how long what was done may go untold that nobody waits for, and what
-// was done to a server unheeded.
+// lookEvery is how often changes and the state of servers are checked without a
+// request.
 const lookEvery = 10 * time.Millisecond

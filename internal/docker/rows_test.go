@@ -11,19 +11,19 @@ import (
 	"github.com/lockcheck/lockcheck/stores/mysql"
 )
 
-// row is that of lock a with a version.
+// row returns the row of lock a with a version.
 func row(version int64) *mysql.Row {
 	return &mysql.Row{ID: 1, Resource: "a", Version: version, Expires: 5}
 }
 
-// What is told of a row is whose it was and who changed it, also when a server has
-// become the primary that lacks some of that, or has again what was removed.
+// The reports about a row name its grant and the operation that changed it. They are
+// right after a promotion of a server that lacks changes, or has removed rows again.
 func TestRows(t *testing.T) {
 	t.Parallel()
 	granted := auditLine{1, 7, nil, row(1)}
 	for name, c := range map[string]struct {
 		lines []auditLine
-		found map[string]mysql.Row // on another server then; nil: there is none
+		found map[string]mysql.Row // of another server then; nil: no promotion
 		want  []string
 		blind bool
 	}{
@@ -61,12 +61,12 @@ func TestRows(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var got told
+			var got eventLog
 			r := newRows([]string{"a"}, "mysql-1", &got, t.Logf)
-			r.sends(0, 7, 10, mysql.Grants, true)
-			r.sends(0, 8, 20, mysql.Grants, true)
-			r.sends(1, 7, 30, mysql.Grants, true)      // of a server that is not the primary
-			r.sends(0, 7, 10, mysql.Undeclared, false) // the end of its transaction
+			r.addCommand(0, 7, 10, mysql.Grants, true)
+			r.addCommand(0, 8, 20, mysql.Grants, true)
+			r.addCommand(1, 7, 30, mysql.Grants, true)      // for a server that is not the primary
+			r.addCommand(0, 7, 10, mysql.Undeclared, false) // the end of its transaction
 			asked := r.ask()
 			if err := r.take(func() ([]auditLine, error) { return c.lines, nil }); err != nil {
 				t.Error(err)
@@ -80,35 +80,35 @@ func TestRows(t *testing.T) {
 				lines = append(lines, strings.ReplaceAll(line, " a ", " "))
 			}
 			if !slices.Equal(lines, c.want) || r.observes() == c.blind {
-				t.Errorf("told %q, want %q; observes %v", lines, c.want, r.observes())
+				t.Errorf("events %q, want %q; observes %v", lines, c.want, r.observes())
 			}
 		})
 	}
 }
 
-// A connection's number is another's after a restart, and what an earlier one sends or
-// awaits then has no part in what is told.
+// After a restart connections have new numbers. Commands and waits of an earlier reign
+// have no effect on the reports.
 func TestRowsOfAnEarlierReign(t *testing.T) {
 	t.Parallel()
-	var got told
+	var got eventLog
 	r := newRows([]string{"a"}, "mysql-1", &got, t.Logf)
-	r.sends(0, 7, 10, mysql.Grants, true)
+	r.addCommand(0, 7, 10, mysql.Grants, true)
 	asked := r.ask()
 	r.become("mysql-1", nil)
 	if r.await(nil, 0, asked) {
-		t.Error("what was done before is told")
+		t.Error("changes of the earlier reign are reported")
 	}
-	r.sends(r.now(), 7, 20, mysql.Grants, true)
-	r.sends(0, 7, 30, mysql.Grants, true)
+	r.addCommand(r.now(), 7, 20, mysql.Grants, true)
+	r.addCommand(0, 7, 30, mysql.Grants, true)
 	if err := r.take(func() ([]auditLine, error) { return []auditLine{{1, 7, nil, row(1)}}, nil }); err != nil {
 		t.Error(err)
 	}
 	if want := []string{"grant of 20 by 20"}; !slices.Equal(got, want) {
-		t.Errorf("told %q, want %q", got, want)
+		t.Errorf("events %q, want %q", got, want)
 	}
 }
 
-func TestWhatChangesRows(t *testing.T) {
+func TestCommandsThatChangeRows(t *testing.T) {
 	for command, changes := range map[string]bool{
 		"\x03UPDATE t SET a = 1": true, "\x03insert into t": true, "\x17\x01": true, "\x03/* x */ DELETE": true,
 		"\x03COMMIT": false, "\x03rollback": false, "\x03SELECT 1": false, "\x03START TRANSACTION": false, "\x0e": false,
@@ -119,10 +119,11 @@ func TestWhatChangesRows(t *testing.T) {
 	}
 }
 
-// Who waits for what cannot be read yet waits until it can, or for nobody.
+// A wait for unreadable changes lasts until they can be read, or nothing is observed
+// any more.
 func TestRowsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	var got told
+	var got eventLog
 	r := newRows([]string{"a"}, "mysql-1", &got, t.Logf)
 	asked := r.ask()
 	if err := r.take(func() ([]auditLine, error) { return nil, errDown }); !errors.Is(err, errDown) {
@@ -133,7 +134,7 @@ func TestRowsThatCannotBeRead(t *testing.T) {
 	go func() { r.await(stop, 0, asked); close(done) }()
 	select {
 	case <-done:
-		t.Error("what could not be read is taken for told")
+		t.Error("unread changes count as reported")
 	default:
 	}
 	close(stop)
@@ -142,7 +143,7 @@ func TestRowsThatCannotBeRead(t *testing.T) {
 	r.await(nil, 0, asked)
 }
 
-// Packets are found wherever they are split, and a greeting names the connection.
+// Packets may be split anywhere, and a greeting has the connection's number.
 func TestMySQLPackets(t *testing.T) {
 	t.Parallel()
 	packets := []string{"\x03\x00\x00\x00\x03ab", "\x00\x00\x00\x01", "\x01\x00\x00\x00\x0e"}
@@ -165,22 +166,22 @@ func TestMySQLPackets(t *testing.T) {
 	}
 }
 
-// What only prepares a connection is not what a disturbance of a lock's requests waits
-// for.
+// A disturbance of a lock's requests does not act on commands that only prepare a
+// connection.
 func TestMySQLPrepares(t *testing.T) {
 	t.Parallel()
-	for packet, want := range map[string]sort{
-		"\x00\x00\x00\x01":                              besides, // of the greeting
-		"\x01\x00\x00\x00\x0e":                          besides,
-		"\x17\x00\x00\x00\x03SELECT CONNECTION_ID()":    besides,
-		"\x1a\x00\x00\x00\x03SELECT GET_LOCK('a',0.25)": works,
-		"\x0b\x00\x00\x00\x03START TRAN":                works,
-		"\x17\x00\x00\x00\x16SELECT CONNECTION_ID()":    besides, // prepared, and not executed
+	for packet, want := range map[string]messageKind{
+		"\x00\x00\x00\x01":                              kindLibrary, // of the greeting
+		"\x01\x00\x00\x00\x0e":                          kindLibrary,
+		"\x17\x00\x00\x00\x03SELECT CONNECTION_ID()":    kindLibrary,
+		"\x1a\x00\x00\x00\x03SELECT GET_LOCK('a',0.25)": kindEffect,
+		"\x0b\x00\x00\x00\x03START TRAN":                kindEffect,
+		"\x17\x00\x00\x00\x16SELECT CONNECTION_ID()":    kindLibrary, // prepared, and not executed
 	} {
 		talk := &mysqlTalk{}
 		p := talk.request(bufio.NewReader(strings.NewReader(packet)), 1)
-		if p.sort != want || talk.works.Load() != (want == works) {
-			t.Errorf("%q: %v, want %v", packet, p.sort, want)
+		if p.kind != want || talk.effective.Load() != (want == kindEffect) {
+			t.Errorf("%q: %v, want %v", packet, p.kind, want)
 		}
 	}
 }

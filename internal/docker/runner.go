@@ -12,42 +12,42 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// runner is a client whose lock calls the critical section itself: its worker
-// is asked to run, and asks in turn to enter. The first entry is the grant that
-// the client's caller waits for, and every other one nobody has asked for.
+// runner is a client whose lock calls the critical section itself: its worker gets a
+// run, and asks to enter. The first entry is the grant that the client's caller waits
+// for. All others are unrequested.
 type runner struct{ *client }
 
-// errNeverEntered is what an acquire ends with whose run has ended without an
-// entry and without an error, which none should.
+// errNeverEntered: a run ended without an entry and without an error. No lock should do
+// that.
 var errNeverEntered = errors.New("the lock has not called the critical section")
 
-// runs are what a client's lock is asked to run. The client's mu guards them.
+// runs are the runs of a client's lock. The client's mu guards them.
 type runs struct {
 	visits   map[int64]*visit // by the ID of the request
 	inside   map[int]entrance // by the index of the acquire that holds
-	entering int              // entries that nobody has asked for and that are not in the history yet
+	entering int              // unrequested entries that are not recorded yet
 	tasks    sync.WaitGroup
 }
 
 // entrance is an entry of a run.
 type entrance struct {
 	run, number int64
-	uncalled    bool // nobody has asked for it
+	unrequested bool // it is unrequested
 }
 
-// visit is one run: an acquire and a release to the client's caller.
+// visit is one run: an acquire and a release for the client's caller.
 type visit struct {
-	id        int64
-	acquire   env.Op
-	release   env.Op        // once it has begun
-	changed   chan struct{} // holds a word when anything below has
-	first     worker.Answer // what asked for the caller's entry
-	entered   bool          // it has
-	uncalled  int           // entries that nobody has asked for, and that last
-	abandoned bool          // nobody waits for the run any more
-	reply     <-chan worker.Reply
-	ended     bool
-	end       worker.Reply // once it has
+	id          int64
+	acquire     env.Op
+	release     env.Op        // once it has begun
+	changed     chan struct{} // holds an element when anything below has changed
+	first       worker.Answer // the worker's request for the caller's entry
+	entered     bool          // the caller's entry has begun
+	unrequested int           // open unrequested entries
+	abandoned   bool          // its caller gave up
+	reply       <-chan worker.Reply
+	ended       bool
+	end         worker.Reply // once it has ended
 }
 
 func (v *visit) change() {
@@ -57,7 +57,7 @@ func (v *visit) change() {
 	}
 }
 
-// visit is the one that began with that acquire; nil: there is none. It needs mu.
+// visit returns the run that began with that acquire; nil: none. The caller holds mu.
 func (r *runs) visit(acquire int) *visit {
 	for _, v := range r.visits {
 		if v.acquire.Index == acquire {
@@ -67,7 +67,7 @@ func (r *runs) visit(acquire int) *visit {
 	return nil
 }
 
-// open tells whether another run than v goes on. It needs mu.
+// open reports whether another run than v goes on. The caller holds mu.
 func (r *runs) open(v *visit) bool {
 	for _, o := range r.visits {
 		if o != v && !o.ended {
@@ -77,8 +77,8 @@ func (r *runs) open(v *visit) bool {
 	return false
 }
 
-// holder is the index of the acquire that an entry is a grant of; 0: none that
-// is known. It needs mu.
+// holder returns the index of the acquire to which an entry belongs; 0: unknown. The
+// caller holds mu.
 func (r *runs) holder(run, number int64) int {
 	for acquire, e := range r.inside {
 		if e.run == run && e.number == number {
@@ -88,29 +88,29 @@ func (r *runs) holder(run, number int64) int {
 	return 0
 }
 
-// foundTime is how long a client that goes on has to find what came while it
-// stood still, before its caller's time is over.
+// foundTime is how long a client that goes on after a pause may take to handle earlier
+// messages, before its caller's timeout ends.
 const foundTime = 50 * time.Millisecond
 
-// Acquire has the lock run, or goes on waiting for the critical section.
+// Acquire starts a run, or goes on waiting for its entry.
 func (c runner) Acquire(op env.Op, timeout time.Duration) (env.Grant, error) {
-	r := running{op: op, kind: history.Acquire}
-	if err := c.goesOn(&r); err != nil {
+	r := openOperation{op: op, kind: history.Acquire}
+	if err := c.awaitUnhang(&r); err != nil {
 		return env.Grant{}, err
 	}
 	c.mu.Lock()
 	v := c.runs.visit(op.Index)
 	c.mu.Unlock()
 	if v == nil {
-		c.acquires(op)
-		c.alone(nil)
+		c.beginAcquire(op)
+		c.checkAlone(nil)
 		if err := c.begin(&r, timeout); err != nil {
 			return env.Grant{}, err
 		}
-		v = c.run(op)
+		v = c.startRun(op)
 	}
 	alive := c.wait(v, timeout, foundTime, true)
-	if err := c.goesOn(&r); err != nil || !alive {
+	if err := c.awaitUnhang(&r); err != nil || !alive {
 		return env.Grant{}, env.ErrCrashed
 	}
 	c.mu.Lock()
@@ -119,31 +119,31 @@ func (c runner) Acquire(op env.Op, timeout time.Duration) (env.Grant, error) {
 	switch {
 	case entered:
 		g := c.grantOf(first)
-		g.ValidUntil = c.got(op, g.ValidUntil, nil)
+		g.ValidUntil = c.acquired(op, g.ValidUntil, nil)
 		return g, nil
 	case ended:
 		err := cmp.Or(c.leave(v), errNeverEntered)
-		c.got(op, 0, err)
+		c.acquired(op, 0, err)
 		return env.Grant{}, err
 	}
 	return env.Grant{}, env.ErrWaits
 }
 
-// Release ends the caller's entry, and waits until the lock is through with it.
+// Release ends the caller's entry, and waits for the end of the run.
 func (c runner) Release(op env.Op) error {
-	c.recorded(op.Acquire)
+	c.flushNews(op.Acquire)
 	c.mu.Lock()
 	v, in := c.runs.visit(op.Acquire), c.runs.inside[op.Acquire]
 	c.mu.Unlock()
-	r := running{op: op, kind: history.Release, entry: in}
-	if err := c.goesOn(&r); err != nil {
+	r := openOperation{op: op, kind: history.Release, entry: in}
+	if err := c.awaitUnhang(&r); err != nil {
 		return err
 	}
 	if v == nil || in == (entrance{}) {
 		return locks.ErrNotHeld
 	}
 	limit := 2*c.place.cfg.Lease + graceTime
-	c.alone(v)
+	c.checkAlone(v)
 	if err := c.begin(&r, limit); err != nil {
 		return err
 	}
@@ -151,9 +151,9 @@ func (c runner) Release(op env.Op) error {
 	v.release = op
 	delete(c.runs.inside, op.Acquire)
 	c.mu.Unlock()
-	c.process.Send(worker.Request{ID: v.id, Entry: in.number}) // a failure shows as the worker's end
+	c.process.Send(worker.Request{ID: v.id, Entry: in.number}) // a failed write shows as the worker's end
 	alive := c.wait(v, limit, limit, false)
-	if err := c.goesOn(&r); err != nil || !alive {
+	if err := c.awaitUnhang(&r); err != nil || !alive {
 		return env.ErrCrashed
 	}
 	r.late = true
@@ -163,8 +163,8 @@ func (c runner) Release(op env.Op) error {
 	return c.leave(v)
 }
 
-// Abandon: see env.Patient. A stranger's lock is always told, and may be
-// one that can be called off, or not.
+// Abandon implements env.Patient. A user's lock always gets the request, because it may
+// support cancelling.
 func (c runner) Abandon(op env.Op) {
 	c.mu.Lock()
 	v := c.runs.visit(op.Index)
@@ -173,12 +173,12 @@ func (c runner) Abandon(op env.Op) {
 		return
 	}
 	c.mu.Unlock()
-	c.recorded(op.Index)
+	c.flushNews(op.Index)
 	goesOn := c.abandon(v, nil)
 	c.mu.Lock()
 	if v.entered { // just now
 		delete(c.runs.inside, op.Index)
-		c.uncalled(v, v.first)
+		c.enterUncalled(v, v.first)
 	}
 	c.mu.Unlock()
 	if !goesOn {
@@ -189,21 +189,21 @@ func (c runner) Abandon(op env.Op) {
 	}
 }
 
-// alone gives up the view of the servers if another run than v goes on: its
-// requests cannot be told from what is asked next.
-func (c runner) alone(v *visit) {
+// checkAlone stops observing the servers if another run than v goes on: its requests
+// cannot be told apart from the next ones.
+func (c runner) checkAlone(v *visit) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.runs.open(v) {
 		for _, l := range c.links {
-			l.far.drop("an earlier run of %s goes on, and it cannot be told which requests are whose", c.name)
+			l.far.drop("an earlier run of %s goes on, and its requests cannot be told apart", c.name)
 		}
 	}
 }
 
-// run asks for a run. Its number is known before the worker is, which may want
-// to enter at once.
-func (c runner) run(op env.Op) *visit {
+// startRun starts a run. It stores the number before the request is sent, because the
+// worker may enter at once.
+func (c runner) startRun(op env.Op) *visit {
 	v := &visit{id: c.process.Number(), acquire: op, changed: make(chan struct{}, 1)}
 	c.mu.Lock()
 	c.runs.visits[v.id] = v
@@ -212,16 +212,15 @@ func (c runner) run(op env.Op) *visit {
 	return v
 }
 
-// wait returns when v has ended, or was entered if that is enough, or its time
-// is over; false: the run of all is. Time is not over while the client stands
-// still, or is in an entry that nobody has asked for, and not before again has
-// passed after that.
+// wait returns true when v has ended, or was entered if that is enough, or the time is
+// over; false if the whole run is over. The time is not over while the client is paused
+// or in an unrequested entry, nor for again after that.
 func (c runner) wait(v *visit, limit, again time.Duration, enough bool) (alive bool) {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	for until := time.Now().Add(limit); ; {
 		c.mu.Lock()
-		done, still := v.ended || enough && v.entered, v.uncalled > 0
+		done, still := v.ended || enough && v.entered, v.unrequested > 0
 		c.mu.Unlock()
 		now := time.Now()
 		if still || c.paused.Load() || c.hung.Load() {
@@ -245,14 +244,14 @@ func (c runner) wait(v *visit, limit, again time.Duration, enough bool) (alive b
 	}
 }
 
-// abandon makes a run nobody's, and tells whether it goes on. Its answer is late
-// for an operation that waited for it.
-func (c runner) abandon(v *visit, late *running) bool {
+// abandon marks a run as abandoned, and reports whether it goes on. late is the
+// operation that waited for it, which gets a late answer.
+func (c runner) abandon(v *visit, late *openOperation) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	v.abandoned = true
 	if !v.ended && !c.process.Forget(v.id) {
-		v.ended, v.end = true, <-v.reply // it came just now
+		v.ended, v.end = true, <-v.reply // it has just come
 	}
 	switch {
 	case v.ended:
@@ -263,7 +262,7 @@ func (c runner) abandon(v *visit, late *running) bool {
 	return !v.ended
 }
 
-// leave forgets a run that has ended, and is its error.
+// leave forgets a run that has ended, and returns its error.
 func (c runner) leave(v *visit) error {
 	c.mu.Lock()
 	delete(c.runs.visits, v.id)
@@ -274,7 +273,7 @@ func (c runner) leave(v *visit) error {
 	return v.end.Answer.Err()
 }
 
-// enter is a worker's call of the critical section. It does not block.
+// enter handles a worker's call of the critical section. It does not block.
 func (c *client) enter(a worker.Answer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -285,7 +284,7 @@ func (c *client) enter(a worker.Answer) {
 			c.process.Send(worker.Request{ID: a.ID, Entry: a.Entry, Error: worker.ErrBadRequest})
 		})
 	case v.entered || v.abandoned:
-		c.uncalled(v, a)
+		c.enterUncalled(v, a)
 	default:
 		v.entered, v.first = true, a
 		c.runs.inside[v.acquire.Index] = entrance{run: a.ID, number: a.Entry}
@@ -293,11 +292,11 @@ func (c *client) enter(a worker.Answer) {
 	}
 }
 
-// uncalled goes through a critical section that nobody has asked for. It needs
-// mu, and does not block.
-func (c *client) uncalled(v *visit, a worker.Answer) {
+// enterUncalled goes through an unrequested critical section. The caller holds mu. It
+// does not block.
+func (c *client) enterUncalled(v *visit, a worker.Answer) {
 	c.runs.entering++
-	v.uncalled++
+	v.unrequested++
 	c.runs.tasks.Go(func() {
 		g := c.grantOf(a)
 		g.Stands = v.acquire.Index
@@ -305,38 +304,38 @@ func (c *client) uncalled(v *visit, a worker.Answer) {
 		c.mu.Lock()
 		c.runs.entering--
 		if op.Index != 0 {
-			c.runs.inside[op.Index] = entrance{run: a.ID, number: a.Entry, uncalled: true}
+			c.runs.inside[op.Index] = entrance{run: a.ID, number: a.Entry, unrequested: true}
 		}
 		c.mu.Unlock()
-		c.recorded(0)
+		c.flushNews(0)
 		if op.Index != 0 {
 			c.place.observer.Section(c.name, op)
 		}
 		c.mu.Lock()
 		delete(c.runs.inside, op.Index)
-		v.uncalled--
+		v.unrequested--
 		c.mu.Unlock()
 		c.process.Send(worker.Request{ID: a.ID, Entry: a.Entry})
 	})
 }
 
-// grantOf is what a worker says of a grant.
+// grantOf returns the grant in a worker's answer.
 func (c *client) grantOf(a worker.Answer) env.Grant {
 	return env.Grant{Token: uint64(a.Token), ValidUntil: c.validUntil(a)}
 }
 
-// in is the operation that a point of a run's belongs to. What an acquire does
-// that nobody waits for any more has no points: false.
-func (r *runs) in(a worker.Answer) (running, bool) {
+// operationAt returns the operation of a point of a run. It returns false after an abandoned
+// acquire: its requests have no points.
+func (r *runs) operationAt(a worker.Answer) (openOperation, bool) {
 	v := r.visits[a.Run]
 	switch {
 	case v == nil:
 	case a.F == history.Release:
-		return running{op: v.release, kind: a.F, entry: entrance{run: v.id}}, v.release.Index != 0
+		return openOperation{op: v.release, kind: a.F, entry: entrance{run: v.id}}, v.release.Index != 0
 	case !v.abandoned:
-		return running{op: v.acquire, kind: history.Acquire, entry: entrance{run: v.id}}, true
+		return openOperation{op: v.acquire, kind: history.Acquire, entry: entrance{run: v.id}}, true
 	}
-	return running{}, false
+	return openOperation{}, false
 }
 
 var _ env.Patient = runner{}

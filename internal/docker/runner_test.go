@@ -20,8 +20,8 @@ import (
 // callerArgument makes this program a worker whose lock is a caller.
 const callerArgument = "caller"
 
-// caller is a lock that calls the critical section itself, in the way that its
-// name says. It stands on a lock of the catalogue, or without servers on nothing.
+// caller is a lock that calls the critical section itself, in the way of its name. It
+// uses a lock of the catalogue, or nothing if there are no servers.
 type caller struct {
 	locks.Locker
 	host locks.Host
@@ -83,7 +83,7 @@ func (c caller) Run(ctx context.Context, name string, critical func(context.Cont
 	return lease.Release(c.host.Life())
 }
 
-// callers is a place whose clients have such a lock, and no servers.
+// callers returns a setup with such a lock, without servers.
 func callers(way string) setup {
 	self, err := os.Executable()
 	if err != nil {
@@ -92,14 +92,14 @@ func callers(way string) setup {
 	return setup{own: []string{self, callerArgument, way}, bare: true}
 }
 
-// within is an operation of a client that has got an acquire.
+// within returns an operation of a client that holds the grant of an acquire.
 func within(index, acquire int) env.Op {
 	o := op(index)
 	o.Acquire = acquire
 	return o
 }
 
-// waits fails t unless an acquire goes on.
+// waits fails the test unless an acquire goes on waiting.
 func waits(t *testing.T, c env.Client, o env.Op) {
 	t.Helper()
 	if _, err := c.Acquire(o, 50*time.Millisecond); !errors.Is(err, env.ErrWaits) {
@@ -107,9 +107,9 @@ func waits(t *testing.T, c env.Client, o env.Op) {
 	}
 }
 
-// The first entry of a run is the grant that its caller waits for, and what the
-// lock does from the end of that on is the release. An abandoned run enters all
-// the same, and what it asks cannot be told from what the next one asks.
+// The first entry of a run is the grant that its caller waits for, and the rest after
+// its end is the release. An abandoned run still enters, and its requests cannot be
+// told apart from those of the next one.
 func TestARunIsAnAcquireAndARelease(t *testing.T) {
 	t.Parallel()
 	for _, abandons := range []bool{false, true} {
@@ -153,7 +153,7 @@ func TestARunIsAnAcquireAndARelease(t *testing.T) {
 	}
 }
 
-// Points of a run, up to its entry and after it.
+// A run has points up to its entry and after it.
 func TestPointsOfARun(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
@@ -174,9 +174,9 @@ func TestPointsOfARun(t *testing.T) {
 	wantLines(t, w, "1: c1 acquire: before request 1, SET", "grant a of 1 by 1", "2: c1 release: before request 1, script", "remove a of 1 by 2")
 }
 
-// Another entry is a grant that stands on the run's own, which the harness goes
-// through beside the caller: also while the client hangs. The release waits for it.
-func TestAnEntryThatNobodyHasAskedFor(t *testing.T) {
+// Another entry is a grant on the run's own entries in the store. The harness goes
+// through it beside the caller, even while the client hangs. The release waits for it.
+func TestAnUnrequestedEntry(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
 	w.access = func(a env.Access) { w.add("access by %d of %d", a.By, a.Grant) }
@@ -211,8 +211,7 @@ func TestAnEntryThatNobodyHasAskedFor(t *testing.T) {
 	wantLines(t, w, "stands on 1", "access by 11 of 2", "is over", "released")
 }
 
-// A run that nobody waits for any more enters all the same, unless its lock can
-// be called off.
+// An abandoned run still enters, unless its lock can be cancelled.
 func TestAnAbandonedRun(t *testing.T) {
 	t.Parallel()
 	for _, givesUp := range []bool{false, true} {
@@ -240,7 +239,7 @@ func TestAnAbandonedRun(t *testing.T) {
 	}
 }
 
-// What a lock learns of a run's grant is told of the acquire that got it.
+// News about a run's grant is reported for the acquire that got it.
 func TestNewsOfARun(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
@@ -257,8 +256,8 @@ func TestNewsOfARun(t *testing.T) {
 	})
 }
 
-// A release that takes too long may have happened. Its client goes on, and its
-// answer is late.
+// A release that takes too long may have happened. Its client goes on, and the answer
+// is late.
 func TestALateReleaseOfARun(t *testing.T) {
 	t.Parallel()
 	w := &witness{}
@@ -278,7 +277,7 @@ func TestALateReleaseOfARun(t *testing.T) {
 	wantLines(t, w, "c1 late")
 }
 
-// How runs end that do not come to their end.
+// Runs may fail in several ways.
 func TestRunsThatBreak(t *testing.T) {
 	t.Parallel()
 	t.Run("without an entry", func(t *testing.T) {
@@ -337,7 +336,7 @@ func TestRunsThatBreak(t *testing.T) {
 	})
 }
 
-// A caller's time is not over while its client is stopped.
+// A caller's timeout does not end while its client is stopped.
 func TestARunOfAStoppedClient(t *testing.T) {
 	t.Parallel()
 	callers("once").run(t, &witness{}, func(p *docker.Place) {

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// replicatedCommand is what the command of a server begins with that may become
-// a replica, or a master: a file where it keeps that, and no waiting for
-// replicas that may be cut off.
+// replicatedCommand is the start of the command of a server that may become a replica
+// or a master: it keeps its role in a file, and does not wait for replicas that may be
+// cut off.
 const replicatedCommand = `/data/conf --maxmemory 0 --repl-diskless-sync-delay 0 --shutdown-timeout 1 `
 
-// startNodes starts servers with replicas, and the Sentinels when the replicas
-// are there: a Sentinel asks a master only now and then which it has.
+// startNodes starts servers with replicas, and the Sentinels after the replicas: a
+// Sentinel asks a master for its replicas only now and then.
 func (p *Place) startNodes() error {
 	var replicas []*server
 	masters := map[*node]*server{}
@@ -52,10 +52,10 @@ func (p *Place) startNodes() error {
 	return together(p.sentinels, p.startSentinel)
 }
 
-// port is where servers listen in their containers, Sentinels too.
+// port is the port of servers and Sentinels in their containers.
 const port = "6379"
 
-// inSync returns when a replica has what its master has.
+// inSync returns when a replica has its master's data.
 func (p *Place) inSync(s *server) error {
 	return await(p.ctx, s.name+" follows its master", func() (bool, error) {
 		raw, err := s.current().command.do("INFO", "replication")
@@ -63,14 +63,12 @@ func (p *Place) inSync(s *server) error {
 	})
 }
 
-// sentinelSettings make Sentinels quick. Periods are those that SENTINEL DEBUG
-// sets, in ms. What it cannot set is that a Sentinel asks a replica only once a
-// second whether it is the master now; so a fail-over takes 0.4 s beyond
-// downAfter until the replica is, and at most 1.2 s more until all Sentinels
-// say so (measured with Redis 7.0 on two cores). A ping that is much rarer than
-// that would be too rare for downAfter, and one that is more frequent than a
-// fifth of a second makes what a Sentinel knows of a replica too old to choose
-// it.
+// sentinelSettings make Sentinels quick. The periods are those that SENTINEL DEBUG
+// sets, in ms. It cannot set that a Sentinel asks a replica for its role only once a
+// second. So a failover takes 0.4 s after downAfter until the replica is the master,
+// and at most 1.2 s more until all Sentinels know it (measured with Redis 7.0 on two
+// cores). Much rarer pings would be too rare for downAfter. With pings more often than
+// every 0.2 s a Sentinel's data about a replica would be too old to choose it.
 var sentinelSettings = []string{
 	"INFO-PERIOD", "200", "PING-PERIOD", "200", "ASK-PERIOD", "200", "PUBLISH-PERIOD", "200",
 	"MIN-LINK-RECONNECT-PERIOD", "200", "TILT-PERIOD", "1000",
@@ -78,17 +76,16 @@ var sentinelSettings = []string{
 
 const (
 	quorum = 2
-	// failoverTimeout is within which a replica has to say that it is the master
-	// now, and half of the time after which Sentinels try again.
+	// failoverTimeout is how long a replica may take to become the master, and half of
+	// the time after which Sentinels try again.
 	failoverTimeout = 1500 * time.Millisecond
 )
 
-// downAfter is for how long a master is silent before a Sentinel thinks that
-// it is down.
+// downAfter is how long a master is silent before a Sentinel regards it as down.
 func (p *Place) downAfter() time.Duration { return max(p.cfg.Lease/10, 100*time.Millisecond) }
 
-// startSentinel starts a Sentinel, and returns when it knows all replicas and
-// all other Sentinels.
+// startSentinel starts a Sentinel, and returns when it knows all replicas and all other
+// Sentinels.
 func (p *Place) startSentinel(s *server) error {
 	var conf strings.Builder
 	masters := 0
@@ -131,7 +128,7 @@ func (p *Place) startSentinel(s *server) error {
 	})
 }
 
-// says tells whether an array of names and values says that name is n.
+// says reports whether an array of names and values has n as the value of name.
 func says(raw, name string, n int) bool {
 	value := fmt.Sprint(n)
 	return strings.Contains(raw, fmt.Sprintf("\r\n%s\r\n$%d\r\n%s\r\n", name, len(value), value))

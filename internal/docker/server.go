@@ -10,19 +10,19 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 )
 
-// server is a Redis server, or a Sentinel, in a container. The container's
-// first process only sleeps: the server comes and goes, and keeps its address.
+// server is a Redis server, or a Sentinel, in a container whose first process only
+// sleeps: the server stops and starts, and keeps its address.
 type server struct {
 	name    string
 	engine  *engine
-	id      string // of the container; "": there is none yet
+	id      string // of the container; "": none yet
 	addr    string // on this machine
-	peer    string // for other containers; "": nobody there asks for it
+	peer    string // for other containers; "": unused
 	command string // starts it
 	fsync   catalogue.Fsync
 	faked   bool    // its clock can be set
-	ledger  *ledger // nil: nobody wants to know what it does
-	node    *node   // nil: it has no replicas, and is none
+	ledger  *ledger // nil: it is not observed
+	node    *node   // nil: a server without replication
 
 	changing sync.Mutex // one start, stop or jump at a time
 	offset   time.Duration
@@ -30,24 +30,24 @@ type server struct {
 
 	mu    sync.Mutex
 	up    bool
-	turns int   // how often it was started or stopped
-	feed  *feed // nil: it is down, or not listened to yet
+	turns int   // number of starts and stops
+	feed  *feed // nil: it is down, or not observed yet
 }
 
 const (
 	redisPort = "6379/tcp"
-	// upLimit is how long a server may take to answer after its start. It is
-	// patience and no more: three JVMs take 3 s on a machine that does nothing
-	// else, and have been seen to take 15 on one that had ten times too much to do.
+	// upLimit is how long a server may take to answer after its start. It is generous:
+	// three JVMs take 3 s on an idle machine, and have taken 15 s on a machine with ten
+	// times too much load.
 	upLimit = time.Minute
 	// awaitEnd is a script that waits until the server has ended, for 10 s.
 	awaitEnd = `p=$(cat /data/pid 2>/dev/null) || exit 0; ` + awaitGone
-	// awaitGone does so where $p says who that is.
+	// awaitGone is awaitEnd for the process $p.
 	awaitGone = `i=0; while [ -d "/proc/$p" ] && [ $i -lt 1000 ]; do sleep 0.01; i=$((i+1)); done; [ ! -d "/proc/$p" ]`
 )
 
-// storeCommand starts a server that keeps data. What notifications it sends,
-// and that it saves only when it is told to, is set here and nowhere else.
+// storeCommand returns the command of a server that keeps data. It sets the
+// notifications, and that the server saves only on request.
 func storeCommand(fsync catalogue.Fsync) string {
 	log := "--appendonly no"
 	if fsync != catalogue.FsyncNone {
@@ -57,7 +57,7 @@ func storeCommand(fsync catalogue.Fsync) string {
 		`--notify-keyspace-events EA --save "" ` + log
 }
 
-// script starts the server.
+// script returns a script that starts the server.
 func (s *server) script() string {
 	run := "exec redis-server " + s.command
 	if s.ledger != nil && s.fsync != catalogue.FsyncNone {
@@ -66,11 +66,11 @@ func (s *server) script() string {
 	if s.faked {
 		run = setOffset(s.offset) + " && " + faketime + run
 	}
-	return born + run
+	return storeBirth + run
 }
 
-// start starts the server, waits for its own answer (something answers the
-// published port also without it), and listens to it.
+// start starts the server, waits for its own answer (the published port accepts
+// connections without it, too), and listens to it.
 func (s *server) start(ctx context.Context) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
@@ -80,7 +80,7 @@ func (s *server) start(ctx context.Context) error {
 	if err := s.engine.exec(ctx, s.id, s.script(), true); err != nil {
 		return err
 	}
-	if err := s.answered(ctx); err != nil {
+	if err := s.awaitAnswer(ctx); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -97,9 +97,9 @@ func (s *server) start(ctx context.Context) error {
 	return nil
 }
 
-// answered waits until the server answers.
-func (s *server) answered(ctx context.Context) error {
-	return s.engine.answered(ctx, s.name, s.id, func() error {
+// awaitAnswer waits until the server answers.
+func (s *server) awaitAnswer(ctx context.Context) error {
+	return s.engine.awaitAnswer(ctx, s.name, s.id, func() error {
 		c, err := connect(s.addr)
 		if err != nil {
 			return err
@@ -110,8 +110,8 @@ func (s *server) answered(ctx context.Context) error {
 	})
 }
 
-// answered waits until the server in a container does, which was just started.
-func (e *engine) answered(ctx context.Context, who, id string, ping func() error) error {
+// awaitAnswer waits until the server in a container answers after its start.
+func (e *engine) awaitAnswer(ctx context.Context, who, id string, ping func() error) error {
 	for limit := time.Now().Add(upLimit); ; time.Sleep(5 * time.Millisecond) {
 		err := ping()
 		switch {
@@ -125,7 +125,7 @@ func (e *engine) answered(ctx context.Context, who, id string, ping func() error
 	}
 }
 
-// current is the feed of the server that runs; nil: there is none now.
+// current returns the feed of the running server; nil: none now.
 func (s *server) current() *feed {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,9 +144,9 @@ func (s *server) turn() int {
 	return s.turns
 }
 
-// stop ends the server's process. With lose it is killed, and keeps what it
-// had synced; without, it saves all. One that stands still goes on to do so.
-// One that has ended by itself cannot be stopped.
+// stop ends the server's process. With lose it is killed, and keeps its synced data;
+// otherwise it saves everything, and is resumed for that if it is paused. A server that
+// has ended by itself cannot be stopped.
 func (s *server) stop(ctx context.Context, lose bool) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
@@ -164,7 +164,7 @@ func (s *server) stop(ctx context.Context, lose bool) error {
 	s.turns++
 	s.mu.Unlock()
 	if err := s.end(ctx, lose); err != nil {
-		if errors.Is(err, errGone) { // it is missed all the same
+		if errors.Is(err, errGone) { // Alive still reports it
 			s.mu.Lock()
 			s.up = true
 			s.mu.Unlock()
@@ -175,15 +175,15 @@ func (s *server) stop(ctx context.Context, lose bool) error {
 	if f != nil {
 		f.drain()
 	}
-	// What a master had its replicas may have: that shows when one of them takes
-	// its place, or it comes back itself.
+	// The replicas may have the master's data: that shows when one of them takes its
+	// place, or it comes back itself.
 	if lose && s.fsync == catalogue.FsyncNone && s.node == nil && s.ledger != nil {
 		s.ledger.lose()
 	}
 	return nil
 }
 
-// end ends the server's process, and with lose takes what it had not synced.
+// end ends the server's process. With lose it removes the unsynced data.
 func (s *server) end(ctx context.Context, lose bool) error {
 	if !lose {
 		if err := s.shutdown(ctx); err != nil {
@@ -200,7 +200,7 @@ func (s *server) end(ctx context.Context, lose bool) error {
 	return s.engine.end(ctx, s.name, s.id, script)
 }
 
-// shutdown asks the server to save all and to end.
+// shutdown makes the server save everything and end.
 func (s *server) shutdown(ctx context.Context) error {
 	if err := s.resume(ctx); err != nil {
 		return err
@@ -214,7 +214,7 @@ func (s *server) shutdown(ctx context.Context) error {
 	return nil
 }
 
-// silence ends listening to the server, for good.
+// silence ends the observation of the server, for good.
 func (s *server) silence() {
 	s.mu.Lock()
 	f := s.feed
@@ -236,7 +236,7 @@ func (s *server) remove(ctx context.Context) error {
 	return s.engine.remove(ctx, s.id)
 }
 
-// serverLog is the end of the log of a container's server, for an error.
+// serverLog returns the end of a server's log, for an error.
 func (e *engine) serverLog(ctx context.Context, id string) string {
 	err := e.exec(ctx, id, "tail -n 20 /data/log; exit 1", false)
 	if err == nil {
@@ -245,8 +245,8 @@ func (e *engine) serverLog(ctx context.Context, id string) string {
 	return err.Error()
 }
 
-// dial connects a client's connection to the server, and makes the feed know
-// it. It waits while the server's role changes.
+// dial connects a client's connection to the server, and registers it with the feed. It
+// waits while the server's role changes.
 func (s *server) dial(ctx context.Context) (*route, error) {
 	for {
 		s.mu.Lock()
@@ -263,7 +263,7 @@ func (s *server) dial(ctx context.Context) (*route, error) {
 			continue
 		}
 		r, err := s.connect(ctx, f)
-		if err == nil || f == nil || ctx.Err() != nil || s.current() == f && !f.over() {
+		if err == nil || f == nil || ctx.Err() != nil || s.current() == f && !f.isOver() {
 			return r, err
 		}
 		time.Sleep(time.Millisecond)
@@ -272,7 +272,7 @@ func (s *server) dial(ctx context.Context) (*route, error) {
 
 var errDown = errors.New("the server is down")
 
-// connect connects to the server, whose feed is f; nil: it has none.
+// connect connects to the server, whose feed is f; nil: none.
 func (s *server) connect(ctx context.Context, f *feed) (*route, error) {
 	c, err := connect(s.addr)
 	if err != nil {
@@ -291,9 +291,9 @@ func (s *server) connect(ctx context.Context, f *feed) (*route, error) {
 	return &route{control: c, feed: f, expected: x}, nil
 }
 
-// route is a connection of ours to a server that stands for one of a client's.
+// route is our connection to a server that carries a client's connection.
 type route struct {
 	*control
-	feed     *feed // nil: nobody wants to know what the server does
-	expected *expected
+	feed     *feed // nil: the server is not observed
+	expected *pendingRequests
 }

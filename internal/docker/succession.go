@@ -7,19 +7,19 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// part is what a server is to its node.
-type part uint8
+// role is the role of a server in its node.
+type role uint8
 
 const (
-	leads   part = iota // the master, or a server without replicas
-	deposed             // a replica has taken its place, and it does not know it yet
-	follows             // a replica: what it does its master has told
-	rises               // a master, before it is told what that means for the entries
+	roleMaster  role = iota // the master, or a server without replicas
+	roleDeposed             // a replica has taken its place, and it does not know that yet
+	roleReplica             // a replica: its master has already reported its changes
+	roleRising              // a master whose entries are not compared yet
 )
 
-// makers know which operation wrote a value, on whichever server of a node: a
-// replica that becomes the master may have what another had removed, and so may
-// a server that has lost power. nil: nobody need know.
+// makers know which operation wrote a value on any server of a node: a replica that
+// becomes the master may have entries that another server has removed, and so may a
+// server that has lost power. nil: not needed.
 type makers struct {
 	mu  sync.Mutex
 	ops map[[2]string]int64 // by key and value
@@ -34,46 +34,46 @@ func (m *makers) note(key, value string, op int64) {
 	m.ops[[2]string{key, value}] = op
 }
 
-func (m *makers) of(key, value string) (op int64, ok bool) {
+func (m *makers) find(key, value string) (op int64, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	op, ok = m.ops[[2]string{key, value}]
 	return op, ok
 }
 
-// is tells whether the server has that part.
-func (l *ledger) is(p part) bool {
+// hasRole reports whether the server has that role.
+func (l *ledger) hasRole(p role) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.part == p
+	return l.role == p
 }
 
-// rise notes that the server is a master now: what it does by itself counts,
-// and is told after adopt.
+// rise records that the server is a master now: its own expiries and evictions count,
+// and are reported after adopt.
 func (l *ledger) rise() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.part, l.early = rises, nil
+	l.role, l.early = roleRising, nil
 }
 
-// depose takes from the server of l what it has: that counts where another
-// server has it, which takes its place. What it does from now on is its own.
+// depose removes and returns the entries of l: they count if the server that takes its
+// place has them. Entries that it writes from now on are its own.
 func (l *ledger) depose() map[string]entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.part == follows {
+	if l.role == roleReplica {
 		return nil
 	}
 	had := l.entries
-	l.entries, l.part = map[string]entry{}, deposed
+	l.entries, l.role = map[string]entry{}, roleDeposed
 	for key := range had {
 		l.stray[key] = true
 	}
 	return had
 }
 
-// comeBack makes l the ledger of a master that has come back, and has found of
-// what it had: see adopt.
+// comeBack makes l the ledger of a master that has restarted and has these entries: see
+// adopt.
 func (l *ledger) comeBack(found map[string]entry, at time.Duration) {
 	l.mu.Lock()
 	had := l.entries
@@ -82,13 +82,13 @@ func (l *ledger) comeBack(found map[string]entry, at time.Duration) {
 	l.adopt(had, found, at)
 }
 
-// adopt makes l the ledger of a server that has taken the place of a master
-// that had these entries. found are those that it has itself, at the time that
-// it says: what it lacks is lost, and what was removed may be there again.
+// adopt makes l the ledger of a server that replaces a master with the entries had.
+// found are its own entries, at the time at: those that it lacks are lost, and removed
+// ones may be there again.
 func (l *ledger) adopt(had, found map[string]entry, at time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.part = leads
+	l.role = roleMaster
 	for _, key := range l.names {
 		old, ok := had[key]
 		now, there := found[key]
@@ -97,35 +97,34 @@ func (l *ledger) adopt(had, found map[string]entry, at time.Duration) {
 			if old.due <= at {
 				f = history.Expire
 			}
-			l.tell(f, key, nil, old.op)
+			l.report(f, key, nil, old.op)
 		}
 		if !there {
 			continue
 		}
-		switch op, known := l.makers.of(key, now.value); {
+		switch op, known := l.makers.find(key, now.value); {
 		case ok && now.value == old.value:
 			now.op = old.op
 		case known:
 			now.op = op
-			l.tell(history.Granted, key, nil, op)
+			l.report(history.Granted, key, nil, op)
 		default:
-			l.dropLocked("it has %q, and it is not known whose that is", key)
+			l.dropLocked("it has %q, with an unknown owner", key)
 			continue
 		}
 		l.entries[key] = now
 	}
 	for _, c := range l.early {
-		l.ownLocked(c)
+		l.applyOwnLocked(c)
 	}
 	l.early = nil
 }
 
-// follow makes l the ledger of a replica: what its server still had of its own
-// is lost.
+// follow makes l the ledger of a replica: its own entries are lost.
 func (l *ledger) follow() {
 	l.lose()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.part = follows
+	l.role = roleReplica
 	clear(l.stray)
 }

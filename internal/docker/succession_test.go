@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// What becomes of entries when a replica takes a master's place: each case is
-// one key, its entry in the old master, and what the new one has.
+// The fate of entries when a replica takes a master's place: each case is one key, its
+// entry in the old master, and in the new one.
 func TestSuccession(t *testing.T) {
 	t.Parallel()
 	const (
@@ -28,13 +28,13 @@ func TestSuccession(t *testing.T) {
 		{"nothing", nil, nil, nil, false},
 		{"replicated", &entry{op: 1, value: "v1", due: later}, &entry{value: "v1", due: later}, nil, false},
 		{"not replicated", &entry{op: 1, value: "v1", due: later}, nil, []string{"lose of 1 by nobody"}, false},
-		{"over meanwhile", &entry{op: 1, value: "v1", due: now}, nil, []string{"expire of 1 by nobody"}, false},
+		{"expired meanwhile", &entry{op: 1, value: "v1", due: now}, nil, []string{"expire of 1 by nobody"}, false},
 		{"removal not replicated", nil, &entry{value: "v1", due: later}, []string{"grant of 1 by nobody"}, false},
 		{"takeover not replicated", &entry{op: 2, value: "v2", due: later}, &entry{value: "v1", due: later}, []string{"lose of 2 by nobody", "grant of 1 by nobody"}, false},
-		{"a stranger's", nil, &entry{value: "w", due: later}, nil, true},
+		{"an unknown owner", nil, &entry{value: "w", due: later}, nil, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var got told
+			var got eventLog
 			m := &makers{ops: map[[2]string]int64{}}
 			m.note("a", "v1", 1)
 			m.note("a", "v2", 2)
@@ -49,15 +49,15 @@ func TestSuccession(t *testing.T) {
 			if c.found != nil {
 				found["a"] = *c.found
 			}
-			next.part = follows
-			next.own(change{"expired", "a"}) // its master tells that
+			next.role = roleReplica
+			next.applyOwn(change{"expired", "a"}) // its master reports that
 			next.rise()
 			next.adopt(old.depose(), found, now)
 			if !slices.Equal(got, c.want) || next.observes() == c.drops {
-				t.Errorf("told %q, observes %v; want %q", got, next.observes(), c.want)
+				t.Errorf("events %q, observes %v; want %q", got, next.observes(), c.want)
 			}
 
-			// What the old one has left counts no more; what it does, does.
+			// Old entries of the old master no longer count; its new ones do.
 			got = nil
 			if c.had != nil {
 				old.apply(act{by: &request{op: 3}, words: strings.Fields("PEXPIRE a 5")}, []change{{"expire", "a"}})
@@ -66,32 +66,32 @@ func TestSuccession(t *testing.T) {
 			old.follow()
 			old.apply(act{words: strings.Fields("DEL a")}, []change{{"del", "a"}})
 			if want := []string{"grant of 4 by 4", "lose of 4 by nobody"}; !slices.Equal(got, want) || !old.observes() {
-				t.Errorf("the old master told %q, observes %v; want %q", got, old.observes(), want)
+				t.Errorf("events of the old master %q, observes %v; want %q", got, old.observes(), want)
 			}
 		})
 	}
 }
 
-// What a new master does by itself before it is known as one is told after
-// what it has.
+// Changes that a new master makes by itself before its promotion is known are reported
+// after its entries.
 func TestSuccessionInTime(t *testing.T) {
 	t.Parallel()
-	var got told
+	var got eventLog
 	l := &ledger{names: []string{"a"}, observer: &got, entries: map[string]entry{}, makers: &makers{ops: map[[2]string]int64{}}, log: t.Logf}
 	l.rise()
-	l.own(change{"expired", "a"})
+	l.applyOwn(change{"expired", "a"})
 	e := entry{op: 1, value: "v1", due: 20}
 	l.adopt(map[string]entry{"a": e}, map[string]entry{"a": e}, 10)
 	if want := []string{"expire of 1 by nobody"}; !slices.Equal(got, want) {
-		t.Errorf("told %q, want %q", got, want)
+		t.Errorf("events %q, want %q", got, want)
 	}
 }
 
-// Where much happens at once an old master may be heard as a replica before the
-// new one is as a master: it stays a replica, which does what it is told.
+// The feed of an old master may show it as a replica before that of the new one shows a
+// master: it stays a replica.
 func TestAnOldMasterThatFollowsAlready(t *testing.T) {
 	t.Parallel()
-	var got told
+	var got eventLog
 	l := &ledger{names: []string{"a"}, observer: &got, entries: map[string]entry{}, stray: map[string]bool{}, log: t.Logf}
 	l.follow()
 	if had := l.depose(); len(had) > 0 {
@@ -99,13 +99,12 @@ func TestAnOldMasterThatFollowsAlready(t *testing.T) {
 	}
 	l.apply(act{words: strings.Fields("DEL a")}, []change{{"del", "a"}})
 	if len(got) > 0 || !l.observes() {
-		t.Errorf("told %q, observes %v", got, l.observes())
+		t.Errorf("events %q, observes %v", got, l.observes())
 	}
 }
 
-// replica answers as a server does that has become one, and tells at once what
-// its master has told it; what it is it says only then. hangUp ends it when all
-// is said.
+// replica is a fake server that has become a replica. It sends changes of its master at
+// once, and its role only after them. hangUp ends it after the last message.
 func replica(t *testing.T) (addr string, hangUp func()) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -154,15 +153,15 @@ func replica(t *testing.T) (addr string, hangUp func()) {
 	}
 }
 
-// What a server's master tells it is heard as that from the first word on.
-func TestAReplicaIsHeardAsOne(t *testing.T) {
+// The changes of a replica count as its master's from the first message on.
+func TestChangesOfAReplicaAreItsMasters(t *testing.T) {
 	t.Parallel()
-	var got told
+	var got eventLog
 	addr, hangUp := replica(t)
 	s := &server{
 		name: "redis-1", addr: addr, node: &node{master: &server{}}, turns: 1,
 		ledger: &ledger{
-			names: []string{"a"}, observer: &got, entries: map[string]entry{}, part: deposed,
+			names: []string{"a"}, observer: &got, entries: map[string]entry{}, role: roleDeposed,
 			makers: &makers{ops: map[[2]string]int64{}}, stray: map[string]bool{}, log: t.Logf,
 		},
 	}
@@ -171,12 +170,12 @@ func TestAReplicaIsHeardAsOne(t *testing.T) {
 	}
 	f := s.current()
 	s.mu.Lock()
-	s.turns++ // so that nobody listens again
+	s.turns++ // prevents a second feed
 	s.mu.Unlock()
 	hangUp()
 	<-f.ended
 	f.close()
-	if !s.ledger.is(follows) || !s.ledger.observes() || len(got) > 0 {
-		t.Errorf("follows %v, observes %v, told %q", s.ledger.is(follows), s.ledger.observes(), got)
+	if !s.ledger.hasRole(roleReplica) || !s.ledger.observes() || len(got) > 0 {
+		t.Errorf("follows %v, observes %v, events %q", s.ledger.hasRole(roleReplica), s.ledger.observes(), got)
 	}
 }

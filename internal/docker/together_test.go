@@ -13,8 +13,8 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// anybodyArgument makes this program a worker whose lock grants everything, in
-// turn or not, and lets everybody release it.
+// anybodyArgument makes this program a worker whose lock grants everything, in turn or
+// not, and lets every client release it.
 const anybodyArgument = "anybody"
 
 type anybody struct{ nothing }
@@ -39,7 +39,7 @@ func withAnybody(together int) setup {
 	return setup{own: []string{self, anybodyArgument}, bare: true, together: together, clients: []string{"c1", "c2", "c3"}}
 }
 
-// What strikes one client of a process strikes the others in it, and nobody else.
+// A fault on one client of a process strikes the other clients in it, and no others.
 func TestClientsOfOneProcess(t *testing.T) {
 	t.Parallel()
 	withAnybody(2).run(t, &witness{}, func(p *docker.Place) {
@@ -58,11 +58,11 @@ func TestClientsOfOneProcess(t *testing.T) {
 		second := make(chan error)
 		go func() { second <- acquires("c2") }()
 		if err := acquires("c3"); err != nil {
-			t.Errorf("c3, while c1 stands still: %v", err)
+			t.Errorf("c3, while c1 is paused: %v", err)
 		}
 		select {
 		case err := <-second:
-			t.Errorf("c2 goes on while c1 stands still: %v", err)
+			t.Errorf("c2 goes on while c1 is paused: %v", err)
 		case <-time.After(100 * time.Millisecond):
 		}
 		if err := errors.Join(p.Jump("c2", time.Second), p.Resume("c1"), <-second); err != nil {
@@ -80,7 +80,7 @@ func TestClientsOfOneProcess(t *testing.T) {
 	})
 }
 
-// A worker is asked to release by name and out of turn if it can.
+// A worker gets releases by name and acquires out of turn if it supports them.
 func TestMisuseReachesTheWorker(t *testing.T) {
 	t.Parallel()
 	withAnybody(1).run(t, &witness{}, func(p *docker.Place) {
@@ -94,7 +94,7 @@ func TestMisuseReachesTheWorker(t *testing.T) {
 	})
 	setup{own: callers("once").own, bare: true, clients: []string{"c1"}}.run(t, &witness{}, func(p *docker.Place) {
 		if err := p.Client("c1").(env.NameReleaser).ReleaseName(env.Op{Index: 1, Lock: "a"}); !errors.Is(err, env.ErrNoReleaseName) {
-			t.Errorf("of a lock that does not know it: %v", err)
+			t.Errorf("for a lock without release by name: %v", err)
 		}
 	})
 }

@@ -13,33 +13,33 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// worked is a worker of ours with one client of a lock.
-type worked struct {
+// workerProcess is a worker of ours with one client of a lock.
+type workerProcess struct {
 	*testing.T
 	*worker.Process
 	enters chan worker.Answer
 }
 
-// session is longer than it takes to hear of heartbeats on a busy machine.
+// session is longer than a heartbeat may take on a busy machine.
 const session = 4 * time.Second
 
-// entered is the next entry of a run, which may be over before.
-func entered(t *testing.T, w worked, over <-chan worker.Reply) (a worker.Answer) {
+// entered returns the next entry of a run. It fails the test if the run ends first.
+func entered(t *testing.T, w workerProcess, over <-chan worker.Reply) (a worker.Answer) {
 	t.Helper()
 	select {
 	case a = <-w.enters:
 	case r := <-over:
-		t.Fatalf("it is over: %+v", r)
+		t.Fatalf("the run is over: %+v", r)
 	}
 	return a
 }
 
-// work starts one whose lock stands on an ensemble.
-func work(t *testing.T, lock string, members []string) worked {
+// work starts a worker whose lock uses an ensemble.
+func work(t *testing.T, lock string, members []string) workerProcess {
 	t.Helper()
 	self, err := os.Executable()
 	must(t, err)
-	w := worked{T: t, enters: make(chan worker.Answer, 9)}
+	w := workerProcess{T: t, enters: make(chan worker.Answer, 9)}
 	w.Process, err = worker.Start([]string{self, "worker"}, nil, worker.Handler{Do: func(a worker.Answer) { w.enters <- a }})
 	must(t, err)
 	t.Cleanup(func() { must(t, w.Kill()) })
@@ -52,13 +52,13 @@ func work(t *testing.T, lock string, members []string) worked {
 	return w
 }
 
-// asks is an operation's answer.
-func (w worked) asks(op string, timeout time.Duration) (worker.Answer, error) {
+// asks returns the answer to an operation.
+func (w workerProcess) asks(op string, timeout time.Duration) (worker.Answer, error) {
 	return w.Ask(worker.Request{Op: op, Client: "c", Lock: "a", TimeoutMS: timeout.Milliseconds()}, 2*patience)
 }
 
-// Workers bring a lock that stands on a real ensemble: a release hands it over,
-// and so does the end of a session. What a worker's end cuts short is no release.
+// Workers use real ensembles: a release hands the lock over, and so does the end of a
+// session. The end of a worker is not a release.
 func TestZooKeeperInWorkers(t *testing.T) {
 	t.Parallel()
 	g := dockertest.ZooKeeper(t)
@@ -70,7 +70,7 @@ func TestZooKeeperInWorkers(t *testing.T) {
 	}
 	_, err = c1.asks(history.Release, 0)
 	must(t, err)
-	asked := time.Now() // before the ensemble has heard of c2 last
+	asked := time.Now() // before c2's last message to the ensemble
 	second, err := c2.asks(history.Acquire, patience)
 	must(t, err)
 	if second.Token <= first.Token {
@@ -83,17 +83,17 @@ func TestZooKeeperInWorkers(t *testing.T) {
 	_, err = c1.asks(history.Acquire, patience)
 	must(t, err)
 	if lived := time.Since(asked); lived < session {
-		t.Errorf("its node went after %v, before its session was over", lived)
+		t.Errorf("its node was removed after %v, before the end of its session", lived)
 	}
 }
 
-// The locks that call the critical section themselves do so.
+// Locks of the catalogue call the critical section themselves.
 func TestZooKeeperRunsInWorkers(t *testing.T) {
 	t.Parallel()
 	g := dockertest.ZooKeeper(t)
 	for _, lock := range []string{"zk-predecessor", "zk-predecessor-recheck", "zk-predecessor-leaky-timeout"} {
 		t.Run(lock, func(t *testing.T) {
-			run := func(w worked) <-chan worker.Reply {
+			run := func(w workerProcess) <-chan worker.Reply {
 				_, reply := w.Call(worker.Request{Op: worker.OpRun, Client: "c", Lock: lock})
 				return reply
 			}
@@ -103,7 +103,7 @@ func TestZooKeeperRunsInWorkers(t *testing.T) {
 			next := run(c2)
 			select {
 			case a := <-c2.enters:
-				t.Fatalf("it enters as well: %+v", a)
+				t.Fatalf("the second run enters, too: %+v", a)
 			case <-time.After(300 * time.Millisecond):
 			}
 			must(t, c1.Send(worker.Request{ID: first.ID, Entry: first.Entry}))

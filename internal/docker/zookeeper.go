@@ -14,34 +14,33 @@ import (
 	"github.com/moby/moby/api/types/container"
 )
 
-// Ensemble is ZooKeeper servers, each in a container of its own: those of a run
-// (ensemble), or others for tests of what talks to them. Nothing but the caller
-// disturbs them.
+// Ensemble is ZooKeeper servers, each in its own container: those of a run (ensemble),
+// or others for tests, which only the caller disturbs.
 type Ensemble struct {
 	Servers []*ZooKeeperServer
 	engine  *engine
 }
 
-// ZooKeeperServer is one server of an ensemble, in a container of its own.
+// ZooKeeperServer is one server of an ensemble, in its own container.
 type ZooKeeperServer struct {
 	box
-	quorum string // where it takes others of its ensemble while it leads, on this machine
+	quorum string // its address for followers while it leads, on this machine
 }
 
 const (
 	zooKeeperPort = "2181/tcp"
 	quorumPort    = "2888/tcp"
-	// Tick is the ensemble's: sessions last for 2 to 20 of it.
+	// Tick is the ensemble's tick: sessions last for 2 to 20 ticks.
 	Tick = 500 * time.Millisecond
 )
 
-// Sessions is how long the sessions of an ensemble may last: what a client asks
-// for below or beyond is cut to that.
+// Sessions returns the limits of an ensemble's session timeouts. It adjusts a client's
+// request to these limits.
 func Sessions() (shortest, longest time.Duration) { return 2 * Tick, 20 * Tick }
 
-// zooKeeperConfig is a server's, but for the list of all. Who cannot follow the
-// leader within initLimit ticks gives up, and who has not heard of it for
-// syncLimit ticks elects anew.
+// zooKeeperConfig is a server's configuration, without the list of all servers. A
+// server that cannot follow the leader within initLimit ticks gives up. One without a
+// message of the leader for syncLimit ticks starts an election.
 const zooKeeperConfig = `tickTime=500
 initLimit=20
 syncLimit=4
@@ -52,14 +51,14 @@ admin.enableServer=false
 4lw.commands.whitelist=srvr
 `
 
-// zooKeeperScript starts a server. Debian's jar names the others that it needs.
-// A JVM that is left alone takes a quarter of the machine.
-const zooKeeperScript = born + `echo $$ >/data/pid; exec java -Xms16m -Xmx48m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData ` +
+// zooKeeperScript starts a server. Debian's jar names the other jars. A JVM without
+// limits would take a quarter of the machine's memory.
+const zooKeeperScript = storeBirth + `echo $$ >/data/pid; exec java -Xms16m -Xmx48m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData ` +
 	`-Dorg.slf4j.simpleLogger.defaultLogLevel=warn -cp /usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar ` +
 	`org.apache.zookeeper.server.quorum.QuorumPeerMain /data/zoo.cfg >>/data/log 2>&1`
 
-// ZooKeeper starts an ensemble of n servers, and returns when all answer.
-// What there is when it fails is removed; Close removes the others.
+// ZooKeeper starts an ensemble of n servers, and returns when all answer. On error it
+// removes them; otherwise Close does.
 func ZooKeeper(ctx context.Context, n int, opts Options) (*Ensemble, error) {
 	e, self, image, err := prepare(ctx, opts)
 	if err != nil {
@@ -80,8 +79,8 @@ func newEnsemble(e *engine, n int) *Ensemble {
 	return g
 }
 
-// start makes all servers, and returns when they answer. What there is when it
-// fails remove removes.
+// start makes all servers, and returns when they answer. On error remove removes what
+// exists.
 func (g *Ensemble) start(ctx context.Context, self owner, image string) error {
 	err := g.each(func(_ int, s *ZooKeeperServer) error { return s.create(ctx, g.engine, self, image) })
 	if err == nil {
@@ -93,7 +92,7 @@ func (g *Ensemble) start(ctx context.Context, self owner, image string) error {
 	return err
 }
 
-// each does something with all servers at the same time.
+// each calls do for all servers in parallel.
 func (g *Ensemble) each(do func(i int, s *ZooKeeperServer) error) error {
 	errs := make([]error, len(g.Servers))
 	var all sync.WaitGroup
@@ -104,8 +103,8 @@ func (g *Ensemble) each(do func(i int, s *ZooKeeperServer) error) error {
 	return errors.Join(errs...)
 }
 
-// create makes the container. Its files are in memory: a server syncs each
-// transaction before it answers, and a disk that is shared makes it wait.
+// create makes the container. Its files are in memory: a server syncs each transaction
+// before it answers, and a shared disk is slow.
 func (s *ZooKeeperServer) create(ctx context.Context, e *engine, self owner, image string) error {
 	id, addrs, err := e.createWith(ctx, self, image, []string{zooKeeperPort, quorumPort}, func(c *container.HostConfig) {
 		c.CapAdd = append(c.CapAdd, "NET_ADMIN") // for Isolate
@@ -143,7 +142,7 @@ func (g *Ensemble) remove(ctx context.Context) error {
 	})
 }
 
-// Addrs are where the servers are on this machine.
+// Addrs returns the addresses of the servers on this machine.
 func (g *Ensemble) Addrs() []string {
 	var addrs []string
 	for _, s := range g.Servers {
@@ -152,8 +151,8 @@ func (g *Ensemble) Addrs() []string {
 	return addrs
 }
 
-// Leader is who leads. It waits until somebody does, of those that answer; a
-// leader that was cut off may think that it leads for syncLimit ticks more.
+// Leader waits until one of the servers that answer leads, and returns it. A leader
+// that was cut off may believe that it leads for syncLimit more ticks.
 func (g *Ensemble) Leader(ctx context.Context) (leader *ZooKeeperServer, err error) {
 	err = await(ctx, "an ensemble has a leader", func() (bool, error) {
 		for _, s := range g.Servers {
@@ -166,8 +165,8 @@ func (g *Ensemble) Leader(ctx context.Context) (leader *ZooKeeperServer, err err
 	return leader, err
 }
 
-// Isolate drops all packets between s and the others, until s.Heal. s stays
-// reachable from this machine, and no connection is told.
+// Isolate drops all packets between s and the others, until s.Heal. This machine still
+// reaches s, and connections stay open.
 func (g *Ensemble) Isolate(ctx context.Context, s *ZooKeeperServer) error {
 	var others []string
 	for _, o := range g.Servers {
@@ -178,13 +177,13 @@ func (g *Ensemble) Isolate(ctx context.Context, s *ZooKeeperServer) error {
 	return s.cut(ctx, others)
 }
 
-// Restore has the ensemble begin anew with what is in snapshot, a file as
-// ZooKeeper writes it, whose last transaction is zxid. All else that it held is
-// gone, sessions included. It returns when all servers serve clients.
+// Restore restarts the ensemble with the data of snapshot, a file in ZooKeeper's format
+// with the last transaction zxid. All other data is gone, including sessions. It
+// returns when all servers serve clients.
 func (g *Ensemble) Restore(ctx context.Context, zxid int64, snapshot []byte) error {
 	script := fmt.Sprintf("%s && rm -rf /data/version-2 && mkdir /data/version-2 && base64 -d >/data/version-2/snapshot.%x <<'end'\n%s\nend",
 		killServer, zxid, base64.StdEncoding.EncodeToString(snapshot))
-	// All are down before the first one starts: it would learn from the others.
+	// All servers stop before the first one starts, which would learn from the others.
 	err := g.each(func(_ int, s *ZooKeeperServer) error { return s.sh(ctx, script) })
 	if err != nil {
 		return err
@@ -192,8 +191,8 @@ func (g *Ensemble) Restore(ctx context.Context, zxid int64, snapshot []byte) err
 	return g.each(func(_ int, s *ZooKeeperServer) error { return s.Start(ctx) })
 }
 
-// Start starts the server on the files that it has, and returns when it serves
-// clients: a majority of the servers has to be up for that.
+// Start starts the server on its files, and returns when it serves clients, which needs
+// a majority of the servers.
 func (s *ZooKeeperServer) Start(ctx context.Context) error {
 	if err := s.launch(ctx); err != nil {
 		return err
@@ -201,22 +200,22 @@ func (s *ZooKeeperServer) Start(ctx context.Context) error {
 	return s.Serves(ctx)
 }
 
-// launch starts the server, and returns when it answers: it may still look for a
+// launch starts the server, and returns when it answers. It may still look for a
 // leader.
 func (s *ZooKeeperServer) launch(ctx context.Context) error {
 	if err := s.engine.exec(ctx, s.id, zooKeeperScript, true); err != nil {
 		return err
 	}
-	return s.says(ctx, "answers", func(said string) bool { return said != "" })
+	return s.awaitStatus(ctx, "answers", func(said string) bool { return said != "" })
 }
 
 // Serves returns when the server serves clients. Its port is open before.
 func (s *ZooKeeperServer) Serves(ctx context.Context) error {
-	return s.says(ctx, "serves clients", func(said string) bool { return modeOf(said) != "" })
+	return s.awaitStatus(ctx, "serves clients", func(said string) bool { return modeOf(said) != "" })
 }
 
-// says returns when what the server says of itself is so.
-func (s *ZooKeeperServer) says(ctx context.Context, what string, so func(said string) bool) error {
+// awaitStatus returns when so accepts the server's status.
+func (s *ZooKeeperServer) awaitStatus(ctx context.Context, what string, so func(said string) bool) error {
 	err := await(ctx, "a ZooKeeper server "+what, func() (bool, error) {
 		said, err := s.status(ctx)
 		return so(said), err
@@ -227,7 +226,7 @@ func (s *ZooKeeperServer) says(ctx context.Context, what string, so func(said st
 	return err
 }
 
-// status is what the server says of itself; "": it does not answer.
+// status returns the server's status; "": it does not answer.
 func (s *ZooKeeperServer) status(ctx context.Context) (string, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", s.Addr)
 	if err != nil {
@@ -242,7 +241,7 @@ func (s *ZooKeeperServer) status(ctx context.Context) (string, error) {
 	return string(said), err
 }
 
-// modeOf is what a server says that it is: leader or follower; "": it does not
+// modeOf returns the mode in a server's status: leader or follower; "": it does not
 // serve.
 func modeOf(said string) string {
 	_, mode, _ := strings.Cut(said, "\nMode: ")

@@ -8,15 +8,15 @@ import (
 	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
 )
 
-// An ensemble has one leader, and another when that is killed, stands still or
-// is cut off from the others; the old one comes back.
+// An ensemble has one leader, and another one when that is killed, stopped or cut off.
+// The old one comes back.
 func TestEnsemble(t *testing.T) {
 	t.Parallel()
 	start := time.Now()
 	g := dockertest.ZooKeeper(t)
 	t.Logf("up after %v", time.Since(start))
 	ctx := t.Context()
-	// another waits until somebody else leads.
+	// another waits until another server leads.
 	another := func(old *docker.ZooKeeperServer) {
 		t.Helper()
 		for limit := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
@@ -26,7 +26,7 @@ func TestEnsemble(t *testing.T) {
 				return
 			}
 			if time.Now().After(limit) {
-				t.Fatal("nobody else leads")
+				t.Fatal("no other server leads")
 			}
 		}
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// zookeeperTalk is a client's connection to a member of an ensemble: packets
-// with their length before them. The first in each direction greets; the others
-// are numbered requests, their answers, and events.
+// zookeeperTalk is a client's connection to a member of an ensemble: packets with their
+// length before them. The first in each direction is a greeting; the others are
+// numbered requests, their answers, and events.
 //
 // Source: Apache ZooKeeper, zookeeper.jute (org.apache.zookeeper.proto).
 type zookeeperTalk struct {
@@ -21,30 +21,30 @@ type zookeeperTalk struct {
 	client  string
 	replies *bufio.Reader
 
-	greeted bool         // the client has; by the one goroutine that reads requests
-	asked   atomic.Int64 // the session that it has asked for; 0: a new one
-	session atomic.Int64 // that the connection carries; 0: none yet
+	greeted bool         // the client has sent its greeting; for the goroutine that reads requests
+	asked   atomic.Int64 // the session that it asked for; 0: a new one
+	session atomic.Int64 // the session of the connection; 0: none yet
 }
 
-// The numbers of what is no request of the lock's: see sort besides.
+// The numbers of messages that are not requests of the lock: see kindLibrary.
 const (
 	xidEvent       = -1
 	xidPing        = -2
 	xidAuth        = -4
 	xidSetWatches  = -8
-	maxZooKeeper   = 4 << 20 // bytes of a packet; a server takes a quarter of that
+	maxZooKeeper   = 4 << 20 // bytes of a packet; a server accepts a quarter of that
 	passwordLength = 16
 )
 
-// sessionExpired is the answer to a request that comes when its session is over.
+// sessionExpired is the answer to a request after the end of its session.
 const sessionExpired = -112
 
 var errNotZooKeeper = errors.New("not the protocol of ZooKeeper")
 
-// readPacket reads a packet, and returns it as it came and what is in it.
+// readPacket reads a packet, and returns its raw bytes and its body.
 func readPacket(r *bufio.Reader) (raw []byte, p jute.Packet, err error) {
 	head, err := r.Peek(4)
-	if err != nil { // what there is of it goes with it: nobody may find it again
+	if err != nil { // return a partial header with the error, so that it is not read again
 		raw = append(raw, head...)
 		r.Discard(len(head))
 		return raw, nil, err
@@ -72,28 +72,28 @@ func (t *zookeeperTalk) request(r *bufio.Reader, op int64) parcel {
 		t.greeted = true
 		id, _ := p.Skip(16).Long()
 		t.asked.Store(id)
-		return parcel{raw: raw, sort: besides}
+		return parcel{raw: raw, kind: kindLibrary}
 	}
 	xid, _ := p.Int()
 	if library(xid) {
-		return parcel{raw: raw, sort: besides}
+		return parcel{raw: raw, kind: kindLibrary}
 	}
 	a := ask{t.session.Load(), xid}
-	return parcel{raw: raw, pass: func(<-chan struct{}) { t.nodes.sends(a, op) }}
+	return parcel{raw: raw, pass: func(<-chan struct{}) { t.nodes.addRequest(a, op) }}
 }
 
-// library tells whether a message is of the library's, and not of the lock's.
+// library reports whether a message is the library's, not the lock's.
 func library(xid int32) bool {
 	return xid == xidEvent || xid == xidPing || xid == xidAuth || xid == xidSetWatches
 }
 
-// reply lets an answer wait until all is told that the server had committed when
-// it sent it.
+// reply delays an answer until everything is reported that the server had committed
+// when it sent it.
 func (t *zookeeperTalk) reply() (parcel, error) {
 	raw, p, err := readPacket(t.replies)
 	switch {
 	case errors.Is(err, errNotZooKeeper):
-		t.nodes.drop("what a server sends to %s is not the protocol of ZooKeeper", t.client)
+		t.nodes.drop("the server does not speak the protocol of ZooKeeper to %s", t.client)
 		return parcel{}, err
 	case err != nil:
 		return parcel{}, err
@@ -103,33 +103,33 @@ func (t *zookeeperTalk) reply() (parcel, error) {
 	xid, p := p.Int()
 	zxid, p := p.Long()
 	if zxid > 0 {
-		t.nodes.beyond(zxid) // pings know of a new leader, too
+		t.nodes.beyond(zxid) // pings show a new leader, too
 	}
 	code, rest := p.Int()
 	switch {
 	case xid == xidEvent:
 		return t.event(raw, rest), nil
 	case library(xid):
-		return parcel{raw: raw, sort: besides}, nil
-	case code == sessionExpired: // or is about to
+		return parcel{raw: raw, kind: kindLibrary}, nil
+	case code == sessionExpired: // or is about to end
 		id := t.session.Load()
 		return parcel{raw: raw, pass: func(stop <-chan struct{}) { t.nodes.ends(stop, id) }}, nil
 	}
 	return parcel{raw: raw, pass: func(stop <-chan struct{}) { t.nodes.committed(stop, zxid) }}, nil
 }
 
-// greeting is the answer to a greeting: a session, or the news that the one that
-// was asked for has ended.
+// greeting handles the answer to a greeting: a session, or the end of the one that was
+// asked for.
 func (t *zookeeperTalk) greeting(raw []byte, p jute.Packet) parcel {
 	length, p := p.Skip(4).Int()
 	id, p := p.Long()
 	password, _ := p.Buffer()
 	asked := t.asked.Load()
-	out := parcel{raw: raw, sort: besides}
+	out := parcel{raw: raw, kind: kindLibrary}
 	switch {
 	case (length <= 0 || id == 0) && asked != 0:
 		out.pass = func(stop <-chan struct{}) { t.nodes.ends(stop, asked) }
-	case id == 0: // it takes nobody
+	case id == 0: // the server refuses clients
 	case asked != id:
 		t.nodes.opened(t.client, session{id, append([]byte(nil), password...)})
 	}
@@ -137,12 +137,12 @@ func (t *zookeeperTalk) greeting(raw []byte, p jute.Packet) parcel {
 	return out
 }
 
-// event is what a watch has seen. Which transaction that was is not in it; that
-// a lock's node came or went is.
+// event delays an event of a watch until the creation or removal of its node is
+// reported. The event does not name its transaction.
 func (t *zookeeperTalk) event(raw []byte, p jute.Packet) parcel {
 	kind, p := p.Int()
 	path, _ := p.Skip(4).Text()
-	out := parcel{raw: raw, sort: besides}
+	out := parcel{raw: raw, kind: kindLibrary}
 	n := t.nodes
 	if n.lockOf(path) == "" {
 		return out

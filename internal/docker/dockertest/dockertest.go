@@ -1,4 +1,4 @@
-// Package dockertest is what tests with real servers begin with.
+// Package dockertest helps tests that use real servers.
 package dockertest
 
 import (
@@ -65,9 +65,9 @@ func absent(t testing.TB, err error) {
 	t.Skip(err)
 }
 
-// Pace is what this engine takes now to bring up a server and to remove it, the
-// median of three. A duration is held against it by tests for whose limits the
-// engine is accountable as well: how slow that is differs from hour to hour.
+// Pace returns how long this engine takes now to start and remove a server, the median
+// of three. Tests compare durations with it if the engine's speed, which differs from
+// hour to hour, matters.
 func Pace(t testing.TB) time.Duration {
 	t.Helper()
 	Require(t)
@@ -88,8 +88,7 @@ func Pace(t testing.TB) time.Duration {
 	return took[1]
 }
 
-// Redis returns the address of a Redis server that keeps nothing on disk and
-// ends with the test.
+// Redis returns the address of a Redis server without a disk that ends with the test.
 func Redis(t testing.TB) (addr string) {
 	t.Helper()
 	Require(t)
@@ -105,7 +104,7 @@ func Redis(t testing.TB) (addr string) {
 	return addr
 }
 
-// Group returns n servers that are down, and end with the test.
+// Group returns n stopped servers that end with the test.
 func Group(t testing.TB, n int) []*docker.Member {
 	t.Helper()
 	Require(t)
@@ -121,8 +120,7 @@ func Group(t testing.TB, n int) []*docker.Member {
 	return g.Members
 }
 
-// ZooKeeper returns an ensemble of three servers, which are up and end with the
-// test.
+// ZooKeeper returns a running ensemble of three servers that ends with the test.
 func ZooKeeper(t testing.TB) *docker.Ensemble {
 	t.Helper()
 	Require(t)
@@ -138,8 +136,7 @@ func ZooKeeper(t testing.TB) *docker.Ensemble {
 	return g
 }
 
-// MySQL returns a server (MariaDB) with further flags, which is up and ends with
-// the test.
+// MySQL returns a running MariaDB server with additional flags that ends with the test.
 func MySQL(t testing.TB, flags ...string) *docker.MySQLServer {
 	t.Helper()
 	Require(t)
