@@ -134,7 +134,7 @@ func converse(dir string, text []string) error {
 		}
 		cmd := exec.Command("sh", "-c", command)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH")) // as CONTRIBUTING.md says
+		cmd.Env = append(os.Environ(), "LOCKCHECK_TESTS=", "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH")) // as CONTRIBUTING.md says
 		out, err := cmd.CombinedOutput()
 		if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {
 			return err

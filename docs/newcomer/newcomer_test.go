@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/lockcheck/lockcheck/internal/alltests"
 )
 
 const root = "../.."
@@ -19,6 +21,9 @@ var pages = []string{"CONTRIBUTING.md", "docs/add-a-lock.md", "docs/add-a-fault.
 // say: what fails and how, what mends it, the new lock wherever locks are, and
 // then how it fails among the cases.
 func TestTheLockOfThePageCanBeAdded(t *testing.T) {
+	if !alltests.Wanted() {
+		t.Skip("builds and tests a copy of the tree for minutes: LOCKCHECK_TESTS=all runs it")
+	}
 	dir := t.TempDir()
 	copyTree(t, dir)
 	t.Setenv("GOFLAGS", "-trimpath") // one build cache for every copy
