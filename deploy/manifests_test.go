@@ -203,7 +203,7 @@ func TestTheManifestsFitTogether(t *testing.T) {
 		}
 	}
 	if n := job.Spec.BackoffLimitPerIndex; n == nil || *n != 0 {
-		t.Errorf("a shard that failed is tried again: its result would take the place of what it found")
+		t.Errorf("a shard that failed is tried again, and would fail again")
 	}
 	config := only(t, "suite.yaml", "ConfigMap")
 	claim := only(t, "job.yaml", "PersistentVolumeClaim").Metadata.Name

@@ -45,14 +45,22 @@ func asItStands(t *testing.T, tag string) {
 
 // thePodsCommandsRun runs all indexes and joins them, loses one, and runs it again.
 func thePodsCommandsRun(t *testing.T, at *place) {
-	for name, text := range only(t, "suite.yaml", "ConfigMap").Data {
-		if err := os.WriteFile(filepath.Join(at.dirs["/suite"], name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
+	config := func(more string) {
+		for name, text := range only(t, "suite.yaml", "ConfigMap").Data {
+			if err := os.WriteFile(filepath.Join(at.dirs["/suite"], name), []byte(text+more), 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
+	config("")
 	shards := only(t, "job.yaml", "Job").Spec.Completions
 	for i := range shards {
 		at.must(t, "job.yaml", strconv.Itoa(i))
+	}
+	for i := range shards { // of a complete shard nothing is done again
+		if out := at.must(t, "job.yaml", strconv.Itoa(i)); out != "" {
+			t.Errorf("shard %d is done again:\n%s", i, out)
+		}
 	}
 	all := at.merged(t, results.Held)
 	if all.Shards == nil || len(all.Shards.Have) != shards {
@@ -70,6 +78,10 @@ func thePodsCommandsRun(t *testing.T, at *place) {
 	at.must(t, "again.yaml", "2")
 	if again := at.merged(t, results.Held); again.Runs != all.Runs || len(again.Cells) != len(all.Cells) {
 		t.Errorf("with one shard run again there are %d runs in %d cells, want %d in %d", again.Runs, len(again.Cells), all.Runs, len(all.Cells))
+	}
+	config("# another suite\n")
+	if out, code := at.run(t, "job.yaml", "0"); code != 4 || !strings.Contains(out, "complete result of shard 1/4") {
+		t.Errorf("a complete shard of another suite: exit code %d\n%s", code, out)
 	}
 }
 

@@ -76,6 +76,9 @@ func TestShardsAreHeldAgainstOneBaseline(t *testing.T) {
 	lax, strict := filepath.Join("lockcheck-out-lax", results.File), filepath.Join("lockcheck-out-strict", results.File)
 	shards := func(baselines ...string) {
 		t.Helper()
+		if err := os.RemoveAll("lockcheck-out-s"); err != nil {
+			t.Fatal(err)
+		}
 		for i, file := range baselines {
 			n := fmt.Sprint(i + 1)
 			args := []string{"suite", "--shard", n + "/2", "--out", filepath.Join("lockcheck-out-s", n)}

@@ -134,7 +134,7 @@ func (a *app) unopened(d *results.Document, ids []string, batches map[string]*ex
 	} else if !a.json {
 		a.printf("no run of this shard needs a place\n")
 	}
-	if err := a.noResult(&d.Head); err != nil {
+	if err := a.clearResult(&d.Head); err != nil {
 		return err
 	}
 	return a.conclude(d, a.leaveShard(d, nil))

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"path/filepath"
 	"strings"
 
 	"github.com/lockcheck/lockcheck/catalogue"
@@ -32,7 +31,7 @@ func (a *app) openDocker(p *place) error {
 		return j, harness.Replay{}, err
 	}
 	a.inRealTime(p)
-	p.save = func(name string, _ *harness.Judged) (string, error) { return filepath.Join(a.out, name), nil }
+	p.save = func(name string, _ *harness.Judged) (string, error) { return a.runDir(name), nil }
 	return nil
 }
 
@@ -52,7 +51,7 @@ func (p *place) plan(s *explore.Settings, i int) *harness.Plan {
 // inDocker carries out one plan and keeps its files. The history is on disk
 // line by line while it runs, so that nothing is lost whatever happens.
 func (a *app) inDocker(ctx context.Context, plan *harness.Plan, name string) (*harness.Judged, error) {
-	dir := filepath.Join(a.out, name)
+	dir := a.runDir(name)
 	f, err := rundir.Begin(dir, plan)
 	if err != nil {
 		return nil, unsaved(err)

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"maps"
-	"path/filepath"
 	"slices"
 
 	"github.com/lockcheck/lockcheck/checker"
@@ -35,7 +34,7 @@ func (a *app) keep(p *place, s *explore.Settings, r *explore.Result, all bool) (
 	}
 	kept := map[int]keptRun{}
 	for run := range runs {
-		kept[run] = keptRun{dir: filepath.Join(a.out, p.runName(p.plan(s, run)))}
+		kept[run] = keptRun{dir: a.runDir(p.runName(p.plan(s, run)))}
 	}
 	var failed error
 	for _, run := range slices.Sorted(maps.Keys(runs)) {

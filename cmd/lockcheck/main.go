@@ -53,6 +53,8 @@ type app struct {
 	annotated error    // what GitHub has been told of an error
 	misspoke  error    // the first worker in a suite that does not keep to the protocol
 
+	earlier *foundResult // of the same shard, which has a violation; nil: there is none. See clearResult
+
 	silence time.Duration                 // how long an end may take without a word; 0: as long as it takes
 	exit    func(code int)                // ends the process if a command that was interrupted is stuck; nil: nothing does
 	servers atomic.Bool                   // real servers may have to be cleaned up

@@ -96,7 +96,7 @@ func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 		m.left, m.trouble = len(cells), gone
 		return a.noMatrix(m)
 	}
-	if err := a.noResult(&head); err != nil {
+	if err := a.clearResult(&head); err != nil {
 		return err
 	}
 	start := time.Now()
@@ -113,9 +113,9 @@ func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 		m.head.Shards.Interrupt()
 	}
 	if f.shard.Of > 0 {
+		a.takeEarlierCells(m)
 		err = cmp.Or(err, a.writeMatrix(a.out, m))
 		m.trouble = err
-		a.doneAgain()
 	}
 	if a.json || err == nil || len(m.cells) > 0 {
 		err = cmp.Or(err, a.show(m))
@@ -128,10 +128,11 @@ func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 
 // noMatrix concludes one whose place cannot be set up.
 func (a *app) noMatrix(m *matrixOutcome) error {
-	if err := a.noResult(&m.head); err != nil {
+	if err := a.clearResult(&m.head); err != nil {
 		return err
 	}
 	if m.flags.shard.Of > 0 {
+		a.takeEarlierCells(m)
 		m.trouble = cmp.Or(a.writeMatrix(a.out, m), m.trouble)
 	}
 	if a.json {

@@ -20,19 +20,20 @@ func (a *app) mergeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "merge DIR…",
 		Short: "Join the results of shards into one",
-		Long: `Joins what the shards of one exploration have left in their directories for
-output: it finds every result.json in and below those that are named, in any
-order, and prints the same text, or with --json the same document, as one
-machine would have that did it all. With --out DIR the result is written there,
-and beside it the files of the counterexamples that count.
+		Long: `Joins the results of the shards of one exploration. It finds every result.json
+in and below the directories, in any order, and prints the same text, or with
+--json the same document, as one machine that does all runs. With --out DIR it
+writes the result there, and beside it the files of the counterexamples.
 
-Shards have to be of the same version, command, settings, cells and number, and
-held against the same baseline; one that is given here counts instead. A shard
-that is there twice counts once, and a whole one before one that was
-interrupted; what only the latter broke counts beside it, and that is said.
-Those that are missing are named: without them nothing is proven (exit code 2),
-and what is violated is violated (1). It is safe to merge again, with more of
-them, or what was merged already.`,
+Shards must have the same version, command, settings, cells and number, and the
+same baseline; a baseline that is named here counts instead. A shard that is
+there twice with the same content counts once; two different results of one
+shard are an error (exit code 4). Missing shards are named: without them nothing
+is proven (2), but a violation is one (1). It is safe to merge again: a merged
+result counts only where there is no shard.
+
+A shard refuses a directory that has a complete result (4). It does one again
+that was ended early, and keeps the violations that were found then.`,
 		Example: `  lockcheck run redis-set-lua --runs 10000 --shard 1/2 --out shards/1
   lockcheck run redis-set-lua --runs 10000 --shard 2/2 --out shards/2
   lockcheck merge shards
@@ -108,14 +109,12 @@ func (a *app) merge(dirs []string, markdown bool, out string) error {
 	return a.conclude(doc, failed)
 }
 
-// choose takes those of the results that make up one exploration.
+// choose returns the results that make up one exploration.
 func (a *app) choose(found []*foundResult) (parts []*foundResult, shards *results.Shards, err error) {
-	found = a.withoutEarlier(found)
 	var sources []results.Source
-	unfit := map[string]error{} // why the baseline is none of a file's
 	for _, f := range found {
-		if f.matrix == nil { // what it was held against before counts no more
-			unfit[f.file()] = a.against(f.head())
+		if f.matrix == nil && a.baseline.past != nil { // the shards' own counts no more
+			f.head().Settings[results.BaselineSetting] = a.baseline.digest
 		}
 		sources = append(sources, f.source())
 	}
@@ -124,46 +123,17 @@ func (a *app) choose(found []*foundResult) (parts []*foundResult, shards *result
 		return nil, nil, fail(usage, "%w", err)
 	}
 	for _, f := range found {
-		if what := f.head().Differs(chosen[0].Head); what != "" {
-			a.say("lockcheck: %s is left out, which was merged from shards of another exploration: %s\n", f.file(), what)
+		if f.head().Merged() && !chosen[0].Merged() {
+			a.say("lockcheck: %s is left out: it was merged, and there are shards\n", f.file())
 		}
 	}
 	for _, c := range chosen {
-		if err := unfit[c.File]; err != nil {
-			return nil, nil, err
-		}
-		if c.Chosen != "" {
-			a.say("lockcheck: %s\n", c.Chosen)
-		}
-		p := foundIn(found, c)
-		if c.Again != nil {
-			p = foundIn(found, c.Again).broke(p)
-		}
-		parts = append(parts, p)
+		parts = append(parts, found[slices.IndexFunc(found, func(f *foundResult) bool { return f.file() == c.File })])
 	}
-	return parts, shards, nil
-}
-
-// withoutEarlier leaves out what shards have set aside and then not done again, but
-// something else in its place.
-func (a *app) withoutEarlier(found []*foundResult) []*foundResult {
-	return slices.DeleteFunc(slices.Clone(found), func(f *foundResult) bool {
-		if !setAsideIn.MatchString(filepath.Base(f.dir)) {
-			return false
-		}
-		for _, now := range found {
-			if what := now.head().Differs(f.head()); same(now.dir, filepath.Dir(f.dir)) && what != "" {
-				a.say("lockcheck: %s is left out, which %s has been done since: %s\n", f.file(), now.dir, what)
-				return true
-			}
-		}
-		return false
-	})
-}
-
-// foundIn is the result of a source.
-func foundIn(found []*foundResult, s *results.Source) *foundResult {
-	return found[slices.IndexFunc(found, func(f *foundResult) bool { return f.file() == s.File })]
+	if parts[0].matrix == nil {
+		err = a.against(parts[0].head())
+	}
+	return parts, shards, err
 }
 
 // apart sees to it that what is merged takes the place of nothing but what was merged

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/internal/docker"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
@@ -78,42 +77,6 @@ func TestShardsOfAMatrixHaveOneTable(t *testing.T) {
 	}
 }
 
-// What nobody expected and was found before the place failed counts, and the place no
-// more once the shard has been done again.
-func TestWhatAMatrixFoundBeforeItsPlaceFailedCounts(t *testing.T) {
-	t.Chdir(t.TempDir())
-	sharded(t, "s", "matrix redis-set-lua --fault none --runs 20", held, held)
-	d, err := readResult(filepath.Join("s", "1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(d.matrix.Cells) == 0 {
-		if d, err = readResult(filepath.Join("s", "2")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c := &d.matrix.Cells[0]
-	c.Outcome, c.Cut, c.Found = "unexpected", true, []matrixFound{{Property: string(checker.Ownership), Runs: 1}}
-	d.matrix.Verdict, d.matrix.ExitCode, d.matrix.Reason = results.Unavailable, noPlace, "the server is gone"
-	text, err := json.Marshal(d.matrix)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir("failed", 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join("failed", results.File), text, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	lockcheck(t, "merge", "failed").wants(t, noPlace)
-	lockcheck(t, "merge", "s").wants(t, held)
-	r := lockcheck(t, "merge", "s", "failed")
-	r.wants(t, violated)
-	if !strings.Contains(strings.Join(strings.Fields(r.stderr), " "), "and beside it the violation of ownership in redis-set-lua under none") {
-		t.Error(r.stderr)
-	}
-}
-
 // Servers of other images are others, and may not know a fault: their shards are
 // not those of one suite. In virtual time there are none.
 func TestShardsHaveTheSameServers(t *testing.T) {
@@ -121,6 +84,9 @@ func TestShardsHaveTheSameServers(t *testing.T) {
 	e := new(engine)
 	shard := func(n, text string) {
 		t.Helper()
+		if err := os.RemoveAll(filepath.Join("s", n)); err != nil {
+			t.Fatal(err)
+		}
 		if r, _ := suiteRun(t, e, text, "--shard", n+"/2", "--out", filepath.Join("s", n)); r.code > violated {
 			t.Fatalf("%s%s", r.stdout, r.stderr)
 		}
@@ -161,28 +127,30 @@ func TestShardsHaveTheSamePast(t *testing.T) {
 	unmerged(t, "the counterexamples of the past were others", "s")
 }
 
-// A merged result counts for the shards that it has and that are not there, and one
-// whose shards are there hides none of its violations.
-func TestAMergedResultCountsWhereItsShardsAreNot(t *testing.T) {
+// A merged result counts only where there is no shard.
+func TestAMergedResultCountsAlone(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sharded(t, "s", "run redis-set-lua --fault pause --runs 60 --no-shrink", violated, violated, violated)
-	lockcheck(t, "merge", "s/1", "s/2", "--out", "c/merged").wants(t, violated, "Missing  shard 3")
-	if err := os.Rename(filepath.Join("s", "3"), filepath.Join("c", "3")); err != nil {
+	lockcheck(t, "merge", "s", "--out", "c/merged").wants(t, violated, "Joined   shards 1, 2, 3 of 3")
+	lockcheck(t, "merge", "c").wants(t, violated, "Joined   shards 1, 2, 3 of 3")
+	if err := os.CopyFS("c/3", os.DirFS("s/3")); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"merge", "c"}, {"merge", "c/merged", "c/3"}} {
-		lockcheck(t, args...).wants(t, violated, "Joined   shards 1, 2, 3 of 3")
+	lockcheck(t, "merge", "c").wants(t, violated, "Missing  shards 1, 2", "c/merged/result.json is left out")
+}
+
+// A shard that is there twice is one if both say the same, and an error if they do not,
+// be one of them complete or not.
+func TestAShardThatIsThereTwice(t *testing.T) {
+	t.Chdir(t.TempDir())
+	sharded(t, "s", "run redis-set-lua --fault none --runs 10", held, held)
+	if err := os.CopyFS("s/again", os.DirFS("s/2")); err != nil {
+		t.Fatal(err)
 	}
-	// Shards that were done again, and came to something else.
-	for _, n := range []string{"1", "2"} {
-		if err := os.Rename(filepath.Join("s", n), filepath.Join("c", n)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, n := range []string{"1", "2", "3"} {
-		rewrite(t, filepath.Join("c", n), func(text string) string { return strings.ReplaceAll(text, `"violated": {`, `"valid": {`) })
-	}
-	unmerged(t, "c/merged/result.json was merged from shards that are here, and has a violation that they do not have", "c")
+	lockcheck(t, "merge", "s").wants(t, held, "Joined   shards 1, 2 of 2")
+	rewrite(t, "s/again", func(text string) string { return strings.Replace(text, `"have": [`, `"cut": [2], "have": [`, 1) })
+	unmerged(t, "s/2/result.json and s/again/result.json are both shard 2 of 2, and they differ: leave out one of them", "s")
+	lockcheck(t, "merge", "s/1", "s/again").wants(t, unproven, "Cut      shard 2")
 }
 
 // What has no settings is no result, of a shard or a baseline.

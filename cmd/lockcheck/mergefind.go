@@ -31,19 +31,11 @@ func (f *foundResult) head() *results.Head {
 func (f *foundResult) source() results.Source {
 	s := results.Source{File: f.file(), Head: f.head()}
 	if f.matrix != nil {
-		s.Runs, s.Cells, s.Essence, s.Broken = f.matrix.Runs, f.matrix.frame(), f.matrix.essence(), f.matrix.unexpected()
+		s.Cells, s.Essence = f.matrix.frame(), f.matrix.essence()
 	} else {
-		s.Runs, s.Cells, s.Essence, s.Broken = f.doc.Runs, f.doc.Cells, f.doc.Essence(), f.doc.Broken()
+		s.Cells, s.Essence = f.doc.Cells, f.doc.Essence()
 	}
 	return s
-}
-
-// broke is a whole result, with what a part of it that was done before broke.
-func (f *foundResult) broke(before *foundResult) *foundResult {
-	if f.matrix != nil {
-		return &foundResult{dir: f.dir, matrix: f.matrix.broke(before.matrix)}
-	}
-	return &foundResult{dir: f.dir, doc: f.doc.Broke(before.doc)}
 }
 
 // findResults reads the results in and below directories, each once.

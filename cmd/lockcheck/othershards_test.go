@@ -96,14 +96,13 @@ func TestAShardTwiceIsOneHoweverItWasCalled(t *testing.T) {
 	lockcheck(t, "merge", "s", "--baseline", known).wants(t, held, "Joined   shards 1, 2 of 2")
 }
 
-// What was merged of another exploration is left out where all shards of this one are
-// there, and that is said.
-func TestAMergedResultOfAnotherExplorationIsLeftOutAloud(t *testing.T) {
+// A merged result is left out where there are shards, and that is said.
+func TestAMergedResultIsLeftOutAloud(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, n := range []string{"1", "2"} {
 		lockcheck(t, "run", "redis-set-lua", "--fault", "pause", "--promise", "exclusion", "--runs", "20", "--seed", "1", "--shard", n+"/2", "--out", filepath.Join("other", n))
 		lockcheck(t, "run", "zk-recipe", "--fault", "none", "--runs", "20", "--seed", "1", "--shard", n+"/2", "--out", filepath.Join("all", n)).wants(t, held)
 	}
 	lockcheck(t, "merge", "other", "--out", "all/merged").wants(t, violated)
-	lockcheck(t, "merge", "all").wants(t, held, "all/merged/result.json is left out, which was merged from shards of another exploration: ")
+	lockcheck(t, "merge", "all").wants(t, held, "all/merged/result.json is left out: it was merged, and there are shards")
 }

@@ -75,9 +75,9 @@ func TestFilesOfAnEarlierTimeAreReplaced(t *testing.T) {
 	if err := os.WriteFile("bad.jsonl", []byte(both), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 {
-		lockcheck(t, strings.Fields("run redis-set-lua --fault none --runs 5 --shard 1/1 --junit j.xml")...).wants(t, held)
-		lockcheck(t, strings.Fields("merge lockcheck-out --out m --junit j.xml")...).wants(t, held)
+	for _, out := range []string{"1", "2"} {
+		lockcheck(t, strings.Fields("run redis-set-lua --fault none --runs 5 --shard 1/1 --junit j.xml --out "+out)...).wants(t, held)
+		lockcheck(t, strings.Fields("merge 1 --out m --junit j.xml")...).wants(t, held)
 		lockcheck(t, strings.Fields("check bad.jsonl --html page.html")...).wants(t, violated, "Picture  page.html")
 	}
 }

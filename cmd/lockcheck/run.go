@@ -146,7 +146,7 @@ func cut(p *place, s *explore.Settings, r *explore.Result, trouble error) string
 // runEach runs one lock after another until the user has had enough, and exits
 // with the worst that came out. What was found before an error stands.
 func (a *app) runEach(p *place, ids []string, doc *results.Document, run func(id string) error) error {
-	if err := a.noResult(&doc.Head); err != nil {
+	if err := a.clearResult(&doc.Head); err != nil {
 		return err
 	}
 	start := time.Now()

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/rundir"
@@ -21,7 +20,7 @@ const (
 // save writes the files of a run below the directory for output, and returns its
 // directory.
 func (a *app) save(name string, j *harness.Judged) (dir string, err error) {
-	dir = filepath.Join(a.out, name)
+	dir = a.runDir(name)
 	return dir, unsaved(rundir.Save(dir, j))
 }
 

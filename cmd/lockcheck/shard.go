@@ -1,11 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -54,8 +58,94 @@ func (a *app) ownPlace(command string, s explore.Shard) error {
 		return fail(usage, "--out %s has what %s were merged to already: name another directory", a.out, names.Count(len(of.Have), "shard"))
 	case s.Of > 0 && of != nil && (of.Of != s.Of || !slices.Equal(of.Have, []int{s.N})):
 		return fail(usage, "--out %s has the result of %s of %d already: name another directory for shard %v", a.out, names.Numbered("shard", of.Have), of.Of, s)
+	case s.Of > 0 && !was.Partial() && of != nil:
+		return fail(usage, "--out %s has the complete result of shard %v already: merge it, or name another directory", a.out, s)
+	case s.Of > 0 && !was.Partial():
+		return fail(usage, "--out %s has the result of lockcheck %s already: name another directory for shard %v", a.out, was.Command, s)
 	}
 	return a.canKeep()
+}
+
+// clearResult removes the result that an earlier try of the same command left, right
+// before the first run: a killed command must not leave an old result behind, and a usage
+// error must not delete it. One stays until the new result replaces it: that of the same
+// shard, if it was ended early and has a violation. The new one will have that, too.
+func (a *app) clearResult(now *results.Head) error {
+	file := filepath.Join(a.out, results.File)
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := ownResult(a.out); err != nil {
+		return err
+	}
+	if was := headIn(a.out); was.Command != "" && was.Command != now.Command {
+		return nil
+	}
+	if was, err := readResult(a.out); err == nil && now.Shards != nil && was.head().SameShard(now) && was.breaks() {
+		a.earlier = was
+		return nil
+	}
+	if err := os.Remove(file); err != nil {
+		return unwritable(err)
+	}
+	return nil
+}
+
+// breaks reports whether a result has a violation of a promise.
+func (f *foundResult) breaks() bool {
+	if f.matrix != nil {
+		return len(f.matrix.unexpected()) > 0
+	}
+	fresh, known := f.doc.BrokenPromises()
+	return fresh+known > 0
+}
+
+// runDir returns the directory for the files of a run. A run on real servers does not
+// repeat: none takes the place of one that the result of an earlier try names.
+func (a *app) runDir(name string) string {
+	dir := filepath.Join(a.out, name)
+	for i := 2; a.earlier != nil && slices.Contains(a.earlier.realRuns(), dir); i++ {
+		dir = fmt.Sprintf("%s-%d", filepath.Join(a.out, name), i)
+	}
+	return dir
+}
+
+// realRuns returns the directories of the runs on real servers that a result names.
+func (f *foundResult) realRuns() (dirs []string) {
+	if f.matrix != nil && f.matrix.On != "sim" {
+		for _, c := range f.matrix.Cells {
+			dirs = append(dirs, filepath.Dir(c.File))
+		}
+	} else if f.matrix == nil {
+		for _, c := range f.doc.Cells {
+			for _, p := range c.Properties {
+				if p.Counterexample != nil && c.On != "sim" {
+					dirs = append(dirs, filepath.Dir(p.File))
+				}
+			}
+		}
+	}
+	return dirs
+}
+
+// takeEarlier adds to the result of a shard the violations that only an earlier try found.
+func (a *app) takeEarlier(d *results.Document) {
+	if a.earlier == nil {
+		return
+	}
+	taken := d.TakeViolations(a.earlier.doc)
+	if taken == nil {
+		return
+	}
+	for x := range d.Counterexamples {
+		x.Replay = cmp.Or(x.Replay, replayOf(x.Schedule()))
+	}
+	a.compare(d)
+	a.sayTaken(taken)
+}
+
+func (a *app) sayTaken(taken []string) {
+	a.say("lockcheck: an earlier try of this shard found the violation of %s, which counts, too\n", strings.Join(taken, ", "))
 }
 
 // headIn is the head of the result in a directory; the zero value: there is none.
@@ -76,11 +166,11 @@ func (a *app) leaveShard(d *results.Document, failed error) error {
 	if d.Interrupted || failed != nil {
 		d.Shards.Interrupt()
 	}
+	a.takeEarlier(d)
 	decide(d, failed)
 	if err := a.leave(d); err != nil {
 		return err
 	}
-	a.doneAgain()
 	a.shardLine(d.Shards)
 	return nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -27,6 +26,9 @@ func TestNothingOfAnEarlierTimeIsLeft(t *testing.T) {
 	file := filepath.Join("lockcheck-out", results.File)
 	leave := func() {
 		t.Helper()
+		if err := os.RemoveAll("lockcheck-out"); err != nil {
+			t.Fatal(err)
+		}
 		lockcheck(t, append(strings.Fields(held1), "--shard", "1/1")...).wants(t, held)
 		there(t, file, true)
 		there(t, "j.xml", true)
@@ -102,8 +104,8 @@ func TestAShardTakesThePlaceOfNoOther(t *testing.T) {
 			}
 		}
 		there(t, filepath.Join("lockcheck-out", results.File), true)
-		if again := shard("1/2"); again.code != first.code {
-			t.Errorf("%s again: exit code %d, before %d\n%s", begun, again.code, first.code, again.stderr)
+		if other := lockcheck(t, append(begun, "--out", "other", "--shard", "1/2")...); other.code != first.code {
+			t.Errorf("%s elsewhere: exit code %d, before %d\n%s", begun, other.code, first.code, other.stderr)
 		}
 	})
 }
@@ -176,50 +178,6 @@ func TestWhatIsMergedTakesThePlaceOfNoShard(t *testing.T) {
 	r.wants(t, usage)
 	if !strings.Contains(strings.Join(strings.Fields(r.stderr), " "), "--out link holds shard 1 of 2 itself") {
 		t.Error(r.stderr)
-	}
-}
-
-// A violation that was found before the place failed is not lost when the shard is
-// done again elsewhere.
-func TestAViolationOfAShardThatFailedIsMerged(t *testing.T) {
-	t.Chdir(t.TempDir())
-	sharded(t, "s", "run redis-set-lua --fault none --runs 10", held, held)
-	whole := lockcheck(t, strings.Fields("run redis-set-lua --fault pause --seed 1 --runs 20 --no-shrink --out v --json")...)
-	whole.wants(t, violated)
-	var found results.Document
-	if err := json.Unmarshal([]byte(whole.stdout), &found); err != nil {
-		t.Fatal(err)
-	}
-	d, err := results.Read(filepath.Join("s", "2"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.Cells = found.Cells
-	d.Cells[0].Trouble = "the server is gone"
-	d.Decide()
-	if err := results.Write("failed", d); err != nil {
-		t.Fatal(err)
-	}
-	// What was the matter then is over: the lock is to blame, and not the place.
-	r := lockcheck(t, "merge", "s", "failed", "--json", "--out", "merged")
-	r.wants(t, violated)
-	if text := strings.Join(strings.Fields(r.stderr), " "); !strings.Contains(text, "of shard 2 s/2/result.json counts, and beside it the violation of") || !strings.Contains(text, "which only failed/result.json has") {
-		t.Error(text)
-	}
-	var merged results.Document
-	if err := json.Unmarshal([]byte(r.stdout), &merged); err != nil || len(merged.Violations) == 0 || merged.Cells[0].Trouble != "" {
-		t.Errorf("%v: %s", err, r.stdout)
-	}
-	// Interrupted, it is not to be run again once it has been.
-	d.Cells[0].Trouble, d.Interrupted = "", true
-	d.Shards.Interrupt()
-	d.Decide()
-	if err := results.Write("failed", d); err != nil {
-		t.Fatal(err)
-	}
-	r = lockcheck(t, "merge", "s", "failed")
-	if r.wants(t, violated, "Joined   shards 1, 2 of 2"); strings.Contains(r.stdout, "Cut ") {
-		t.Error(r.stdout)
 	}
 }
 

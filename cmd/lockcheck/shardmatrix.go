@@ -138,24 +138,39 @@ func (d *matrixDocument) unexpected() (list []string) {
 	return list
 }
 
-// broke is a whole document of a shard, with the cells in which a part of it that was
-// done before found what nobody expected: see results.Document.Broke.
-func (d *matrixDocument) broke(before *matrixDocument) *matrixDocument {
-	whole := *d
-	whole.Cells = slices.Clone(d.Cells)
-	since := d.unexpected()
-	for i := range before.Cells {
-		was := before.Cells[i]
-		one := matrixDocument{Cells: []matrixCellDocument{was}}
-		if !slices.ContainsFunc(one.unexpected(), func(v string) bool { return !slices.Contains(since, v) }) {
-			continue
+// takeEarlierCells adds to the matrix of a shard what nobody expected and only an
+// earlier try found.
+func (a *app) takeEarlierCells(m *matrixOutcome) {
+	if a.earlier == nil {
+		return
+	}
+	var taken []string
+	for _, was := range outcomeOf(a.earlier.matrix).cells {
+		c := m.cell(was.Lock, was.Fault)
+		var only []checker.Property
+		for _, p := range was.Unexpected {
+			if c == nil || !slices.Contains(c.Unexpected, p) {
+				only = append(only, p)
+				taken = append(taken, string(p)+" in "+was.Lock+" under "+was.Fault)
+			}
 		}
-		was.Cut = false
-		if j := slices.IndexFunc(whole.Cells, func(c matrixCellDocument) bool { return c.name() == was.name() }); j >= 0 {
-			whole.Cells[j] = was
+		switch {
+		case only == nil:
+		case c == nil:
+			m.cells = append(m.cells, was)
+			m.left--
+		default:
+			for _, p := range only {
+				c.result.Outcomes[p] = was.result.Outcomes[p]
+			}
+			if c.Judgement = c.Judge(c.result, !c.Cut); c.kept.dir == "" {
+				c.kept, c.shrunk, c.sentence = was.kept, was.shrunk, was.sentence
+			}
 		}
 	}
-	return &whole
+	if taken != nil {
+		a.sayTaken(taken)
+	}
 }
 
 // mergeMatrix joins the cells of shards in the order of the table.

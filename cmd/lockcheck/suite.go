@@ -201,7 +201,7 @@ func (a *app) suite(cmd *cobra.Command, args []string, f suiteFlags) error {
 		return unusable(suiteFile(args), err)
 	}
 	noteParts(&doc.Head, kept, cells)
-	if err := a.noResult(&doc.Head); err != nil {
+	if err := a.clearResult(&doc.Head); err != nil {
 		return err
 	}
 	var failed error // what ended it early
@@ -212,10 +212,10 @@ func (a *app) suite(cmd *cobra.Command, args []string, f suiteFlags) error {
 	}
 	failed = cmp.Or(failed, a.misspoke)
 	a.compare(doc)
+	a.takeEarlier(doc)
 	left, failed := a.keepCounterexamples(doc, past, failed)
 	decide(doc, failed)
 	failed = cmp.Or(failed, a.leave(doc))
-	a.doneAgain()
 	decide(doc, failed) // once more: it may not be left
 	failed = cmp.Or(failed, a.tellSuite(doc, left))
 	return a.conclude(doc, failed)

@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/lockcheck/lockcheck/internal/results"
 )
 
 // A result is only replaced by one of the same command, and a shard's by that shard's.
@@ -28,21 +26,6 @@ func TestNoResultTakesThePlaceOfAnother(t *testing.T) {
 	suiteRun(t, new(engine), quick)
 	lockcheck(t, strings.Fields("run redis-set-lua --fault none --runs 10 --shard 1/2")...).wants(t, usage, "has the result of lockcheck suite already")
 	lockcheck(t, "merge", "s").wants(t, held)
-}
-
-// A violation is not lost because there is no place to do the shard again, though it
-// was whole.
-func TestAShardThatCannotBeDoneAgainKeepsItsViolation(t *testing.T) {
-	t.Chdir(t.TempDir())
-	args := strings.Fields("run redis-set-del --workload finally --fault none --on docker --promise ownership --seed 1 --runs 3 --shard 1/1")
-	new(engine).runs(t, args...).wants(t, violated)
-	lockcheck(t, "merge", "lockcheck-out").wants(t, violated)
-	nowhere := &engine{gone: fail(noPlace, "no engine answers")}
-	nowhere.runs(t, args...).wants(t, noPlace, filepath.Join("lockcheck-out", earlierDir))
-	if doc, err := results.Read(filepath.Join("lockcheck-out", earlierDir)); err != nil || len(doc.Violations) == 0 {
-		t.Fatalf("%v: %+v", err, doc)
-	}
-	lockcheck(t, "merge", "lockcheck-out").wants(t, violated)
 }
 
 // A shard whose place cannot be set up has the cells that the others have, and the

@@ -42,21 +42,13 @@ func TestWhichResultsCount(t *testing.T) {
 		t.Fatal(err)
 	}
 	merged := Merge([]*Document{shard(1), shard(2)}, shards)
+	more12 := Merge([]*Document{shard(1), shard(2), shard(3)}, &Shards{Of: 4, Have: []int{1, 2, 3}, Missing: []int{4}})
+	other34 := Merge([]*Document{shard(3), shard(4)}, &Shards{Of: 4, Have: []int{3, 4}, Missing: []int{1, 2}})
 	failed := shard(2)
 	failed.Cells[0].Trouble, failed.Cells[0].Runs = "the place is not there", 0
 	failed.Decide()
-	// It found something before the place failed.
-	found := func(prop checker.Property) *Document {
-		d := shard(2)
-		d.Cells[0].Trouble = "the place is not there any more"
-		violate(d, prop)
-		d.Decide()
-		return d
-	}
-	both := found(checker.Ownership)
-	violate(both, checker.Exclusion)
-	both.Cells[0].Trouble = ""
-	both.Decide()
+	ended := shard(2)
+	ended.Shards.Interrupt()
 	// The same violation, told in two ways.
 	told := func(baseline, shrunk, sentence string) *Document {
 		d := shard(2)
@@ -75,9 +67,6 @@ func TestWhichResultsCount(t *testing.T) {
 	cutMore, stale := *copied(cut), *copied(merged)
 	more(&cutMore)
 	stale.Version = "0"
-	broken := *copied(merged)
-	violate(&broken, checker.Exclusion)
-	broken.Decide()
 	for _, tt := range []struct {
 		name string
 		docs []*Document
@@ -88,19 +77,19 @@ func TestWhichResultsCount(t *testing.T) {
 		{"the same twice", []*Document{shard(2), shard(2)}, "0"},
 		{"the same, in another time", []*Document{shard(2), later}, "0"},
 		{"the same, shrunk only once", []*Document{told("known.json", "", "for 9 s"), told("./known.json", "shrunk/history.jsonl", "for 2 s")}, "0"},
-		{"one cut and one whole", []*Document{cut, shard(2)}, "1"},
-		{"one that the place failed, and one whole", []*Document{failed, shard(2)}, "1"},
-		{"one that an error ended, and one whole", []*Document{changed(func(d *Document) { d.ExitCode = 4 }), shard(3)}, "1"},
-		{"one whole and one cut", []*Document{shard(2), cut}, "0"},
-		{"one with a violation, and one whole without", []*Document{found(checker.Exclusion), shard(2)}, "0"},
-		{"one whole, and one with a violation", []*Document{shard(2), found(checker.Exclusion)}, "1"},
-		{"one whole with all violations", []*Document{found(checker.Exclusion), both}, "1"},
-		{"each with a violation of its own", []*Document{found(checker.Exclusion), found(checker.Ownership)}, "each has a violation that the other does not have"},
+		{"one cut and one whole", []*Document{cut, shard(2)}, "0/result.json and 1/result.json are both shard 2 of 4, and they differ"},
+		{"one that the place failed, and one whole", []*Document{failed, shard(2)}, "and they differ"},
+		{"one that was ended, and one whole with the same cells", []*Document{ended, shard(2)}, "and they differ"},
+		{"one that an error ended, and one whole", []*Document{changed(func(d *Document) { d.ExitCode = 4 }), shard(3)}, "and they differ"},
+		{"one cut, twice", []*Document{cut, copied(cut)}, "0"},
 		{"two that differ", []*Document{shard(2), other}, "0/result.json and 1/result.json are both shard 2 of 4, and they differ"},
 		{"merged, and the parts of it", []*Document{merged, shard(1), shard(2), shard(3)}, "1 2 3"},
-		{"merged, and others", []*Document{shard(4), merged, shard(3)}, "1 2 0"},
-		{"merged, and one part of it", []*Document{merged, shard(2)}, "leave out one of them"},
+		{"merged, and others", []*Document{shard(4), merged, shard(3)}, "2 0"},
+		{"merged, and one part of it", []*Document{merged, shard(2)}, "1"},
 		{"merged and alone", []*Document{merged}, "0"},
+		{"merged and alone, twice", []*Document{merged, copied(merged)}, "0"},
+		{"merged, and a part of it with more", []*Document{merged, more12}, "0/result.json and 1/result.json are both shard 1 of 4, and they differ"},
+		{"merged, and other shards merged", []*Document{other34, merged}, "1 0"},
 		{"a whole one", []*Document{whole}, "0"},
 		{"a whole one and a shard", []*Document{whole, shard(3)}, "the number of shards is 1 in the one and 4 in the other"},
 		{"another version", []*Document{shard(1), changed(func(d *Document) { d.Version = "2" })}, "the version of lockcheck is 1 in the one and 2 in the other"},
@@ -118,9 +107,7 @@ func TestWhichResultsCount(t *testing.T) {
 		{"a cell more, and first", []*Document{changed(more), shard(1)}, `only the former has the cell "more"`},
 		{"a cell more than the one that was cut", []*Document{changed(more), cut}, "1 0"},
 		{"a cell more in the one that was cut", []*Document{&cutMore, shard(1)}, `only the former has the cell "more"`},
-		{"merged before all was done anew, and differently", []*Document{&stale, shard(1), shard(2), shard(3), shard(4)}, "1 2 3 4"},
-		{"merged, and some done anew, and differently", []*Document{&stale, shard(1), shard(3), shard(4)}, "the version of lockcheck is"},
-		{"merged with a violation that its shards lack", []*Document{&broken, shard(1), shard(2)}, "0/result.json was merged from shards that are here, and has a violation that they do not have: exclusion in cell"},
+		{"merged of another version, and a shard", []*Document{&stale, shard(1)}, "1"},
 		{"other locks", []*Document{changed(func(d *Document) { d.Settings["arguments"] = "a" }), changed(func(d *Document) { d.Settings["arguments"] = "b" })}, "what was named is a in the one and b in the other"},
 	} {
 		var got []string
@@ -165,52 +152,6 @@ func TestAWholeThatWasEndedIsNotWhole(t *testing.T) {
 	}
 }
 
-// Which of three results of a shard count does not hang on how they are called.
-func TestWhichResultsCountInAnyOrder(t *testing.T) {
-	result := func(whole bool, runs int, props ...checker.Property) *Document {
-		d := shard(2)
-		d.Cells[0].Runs = runs
-		for _, prop := range props {
-			violate(d, prop)
-		}
-		if !whole {
-			d.Shards.Interrupt()
-		}
-		d.Decide()
-		return d
-	}
-	const x, o = checker.Exclusion, checker.Ownership
-	for _, tt := range []struct {
-		name string
-		docs []*Document
-		want string
-	}{
-		{"a whole one without, two with", []*Document{result(true, 60), result(false, 10, x), result(false, 20, x)}, "20 beside 60"},
-		{"a whole one with both", []*Document{result(true, 60, x, o), result(false, 10, x), result(false, 20, o)}, "60"},
-		{"a whole one without, and one with both", []*Document{result(true, 60), result(false, 10, x, o), result(false, 20, o)}, "10 beside 60"},
-		{"none is whole, and one has both", []*Document{result(false, 30), result(false, 10, x, o), result(false, 20, o)}, "10"},
-		{"none is whole, and none has both", []*Document{result(false, 30), result(false, 10, x), result(false, 20, o)}, "each has"},
-		{"a whole one without, and none with both", []*Document{result(true, 60), result(false, 10, x), result(false, 20, o)}, "each has"},
-	} {
-		for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
-			chosen, shards, err := Choose(sources(tt.docs[order[0]], tt.docs[order[1]], tt.docs[order[2]]))
-			got := fmt.Sprint(err)
-			if err == nil {
-				got = fmt.Sprint(chosen[0].Runs)
-				if whole := chosen[0].Again; whole != nil {
-					got += fmt.Sprintf(" beside %d", whole.Runs)
-				}
-				if cut := tt.docs[0].Shards.Cut; len(shards.Cut) != len(cut) {
-					t.Errorf("%s, in the order %d: cut are %d", tt.name, order, shards.Cut)
-				}
-			}
-			if got != tt.want && (err == nil || !strings.Contains(got, tt.want)) {
-				t.Errorf("%s, in the order %d: %s, want %s", tt.name, order, got, tt.want)
-			}
-		}
-	}
-}
-
 // violate makes a run of the document's cell one that violated a property.
 func violate(d *Document, prop checker.Property) *PropertyResult {
 	p := d.Cells[0].Property(prop)
@@ -219,50 +160,60 @@ func violate(d *Document, prop checker.Property) *PropertyResult {
 	return p
 }
 
-// A violation is not lost because the place failed in the same shard, which was
-// run again then: it counts, and that is said.
-func TestAViolationIsNotDroppedForAWholeResult(t *testing.T) {
-	failed := shard(2)
-	failed.Cells[0].Trouble = "the place is not there any more"
-	violate(failed, checker.Exclusion)
-	failed.Decide()
-	chosen, _, err := Choose(sources(shard(2), failed))
-	if err != nil || len(chosen) != 1 {
-		t.Fatal(chosen, err)
-	}
-	if want := "of shard 2 0/result.json counts, and beside it the violation of exclusion in cell, which only 1/result.json has"; filepath.ToSlash(chosen[0].Chosen) != want {
-		t.Errorf("%q, want %q", chosen[0].Chosen, want)
-	}
-}
-
-// A shard that was done again to its end has the violation of the time before, and
-// nothing of what was the matter then.
-func TestWhatWasBrokenBeforeIsTakenIntoTheWhole(t *testing.T) {
-	before, whole := shard(2), shard(2)
-	before.Cells[0].Trouble, before.Cells[0].Cut = "the place is not there any more", "time was over"
-	violate(before, checker.Exclusion)
-	before.Decide()
-	chosen, shards, err := Choose(sources(whole, before))
-	if err != nil || len(chosen) != 1 || chosen[0].Again == nil || len(shards.Cut) > 0 {
-		t.Fatalf("%+v %+v %v", chosen, shards, err)
-	}
-	d := whole.Broke(before)
-	if len(d.Cells) != 1 || d.Verdict != Violated || d.ExitCode != 1 || d.Cells[0].Trouble != "" || d.Cells[0].Cut != "" {
-		t.Errorf("%+v", d)
-	}
-	if whole.Verdict == Violated {
-		t.Error("the whole document was changed")
-	}
-	// What the baseline knew of it then it knows now.
-	past := shard(2)
-	violate(past, checker.Exclusion)
-	past.Decide()
-	for _, d := range []*Document{whole, before} {
-		d.Against("known.json", past)
+// A shard that is done again has the violations of both tries, and nothing of what was the
+// matter with the earlier one.
+func TestADocumentTakesTheViolationsOfAnEarlierTry(t *testing.T) {
+	try := func(runs int, props ...checker.Property) *Document {
+		d := shard(2)
+		d.Cells[0].Runs = runs
+		for _, prop := range props {
+			violate(d, prop)
+		}
 		d.Decide()
+		return d
 	}
-	if d := Merge([]*Document{whole.Broke(before)}, nil); d.Verdict == Violated || len(d.Baseline.Known) != 1 || len(d.Baseline.New) != 0 {
-		t.Errorf("%+v %+v", d, d.Baseline)
+	const x, o = checker.Exclusion, checker.Ownership
+	elsewhere := try(10, x)
+	elsewhere.Cells[0].Name = "other"
+	unpromised := try(10, x)
+	unpromised.Cells[0].Promises = checker.Promise{o}
+	unpromised.Decide()
+	for _, tt := range []struct {
+		name         string
+		now, earlier *Document
+		taken        string // and those of now
+		runs         int
+	}{
+		{"none in the earlier try", try(60, o), try(10), "[]", 60},
+		{"the same in both", try(60, x), try(10, x), "[]", 60},
+		{"one in the earlier try", try(60), try(10, x), "[exclusion in cell]", 60},
+		{"one in each", try(60, o), try(10, x), "[exclusion in cell]", 60},
+		{"one in each, of which the earlier did more", try(5, o), try(10, x), "[exclusion in cell]", 10},
+		{"what is not promised", try(60), unpromised, "[]", 60},
+		{"a cell that this try did not come to", try(60), elsewhere, "[exclusion in other]", 70},
+	} {
+		tt.earlier.Cells[0].Trouble, tt.earlier.Cells[0].Cut = "the place is not there any more", "time was over"
+		own, before := len(tt.now.Violations), text(tt.earlier)
+		taken := tt.now.TakeViolations(tt.earlier)
+		tt.now.Decide()
+		if fmt.Sprint(taken) != tt.taken || len(tt.now.Violations) != own+len(taken) || tt.now.Runs != tt.runs {
+			t.Errorf("%s: %s is taken, of %d runs:\n%s", tt.name, taken, tt.now.Runs, text(tt.now))
+		}
+		for _, c := range tt.now.Cells {
+			if c.Trouble+c.Cut != "" {
+				t.Errorf("%s: %+v", tt.name, c)
+			}
+		}
+		if text(tt.earlier) != before {
+			t.Errorf("%s: the earlier one is changed", tt.name)
+		}
+	}
+	// What is the matter with this try is not hidden.
+	now := try(5)
+	now.Cells[0].Trouble = "the place is not there"
+	now.TakeViolations(try(10, x))
+	if now.Decide(); now.Verdict != Unavailable || !now.Partial() || len(now.Violations) != 1 {
+		t.Error(text(now))
 	}
 }
 

@@ -2,6 +2,7 @@ package results
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -48,46 +49,56 @@ func Merge(parts []*Document, shards *Shards) *Document {
 	return d
 }
 
-// Broke is a whole document of a shard, with the cells in which a part of it that was
-// done before broke a promise, which none of them did since: what was the matter with
-// the part then is over.
-func (d *Document) Broke(before *Document) *Document {
-	whole, was := copied(d), copied(before)
-	for i := range whole.Cells {
-		if c := was.Cell(whole.Cells[i].Name); c != nil && c.breaksBeyond(&whole.Cells[i]) {
-			c.Trouble, c.Cut = "", ""
-			whole.Cells[i] = *c
-			whole.Baseline.take(was.Baseline, c.Name)
+// TakeViolations adds the violations of promises that only an earlier try of the same
+// shard found, and returns them as people read them. The rest of a cell is that of the
+// try that did more of it; whether it is complete, that of d. Decide has to follow.
+func (d *Document) TakeViolations(earlier *Document) (taken []string) {
+	for _, was := range copied(earlier).Cells {
+		c := d.Cell(was.Name)
+		if c == nil { // this try did not come to it
+			c = &Cell{Name: was.Name, Lock: was.Lock, Seed: was.Seed}
+		}
+		only := was.onlyBreaks(c)
+		if only == nil {
+			continue
+		}
+		for _, p := range only {
+			taken = append(taken, string(p.Property)+" in "+was.Name)
+		}
+		if c.Runs < was.Runs {
+			was.Trouble, was.Cut = c.Trouble, c.Cut
+			*c, was = was, *c
+			only = was.onlyBreaks(c)
+		}
+		for _, p := range only {
+			if own := c.Property(p.Property); own != nil {
+				*own = p
+			} else {
+				c.Properties = append(c.Properties, p)
+			}
+		}
+		if d.Cell(c.Name) == nil {
+			d.Cells = append(d.Cells, *c)
 		}
 	}
-	whole.Decide()
-	return whole
+	return taken
 }
 
-// take takes in what another baseline knows of a cell. Either may be nil.
-func (b *Baseline) take(o *Baseline, cell string) {
-	if b == nil || o == nil {
-		return
-	}
-	b.Known = slices.DeleteFunc(b.Known, func(v Violation) bool { return v.Cell == cell })
-	for _, v := range o.Known {
-		if v.Cell == cell {
-			b.Known = append(b.Known, v)
-		}
-	}
-}
-
-// breaksBeyond tells whether a cell breaks a promise that another of its name does not.
-func (c *Cell) breaksBeyond(o *Cell) bool {
-	return slices.ContainsFunc(c.Properties, func(p PropertyResult) bool {
+// onlyBreaks returns the promises that a cell breaks, and another of its name does not.
+func (c *Cell) onlyBreaks(o *Cell) (list []PropertyResult) {
+	for _, p := range c.Properties {
 		other := o.Property(p.Property)
-		return p.Promised && p.outcome() == checker.Violated && (other == nil || other.outcome() != checker.Violated)
-	})
+		if p.Promised && p.outcome() == checker.Violated && (other == nil || other.outcome() != checker.Violated) {
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
-// Essence is what two results of the same runs have in common, as text: not how
+// Essence returns what two results of the same runs have in common, as text: not how
 // long they took, where their files are, whether they were shrunk, how the file of a
-// suite was called, what a baseline knew of it, and which shards they are.
+// suite was called, what a baseline knew of it, and which shards they are. Two results
+// with the same cells differ if only one of them was ended early.
 func (d *Document) Essence() string {
 	c := copied(d)
 	if c.Command == "suite" {
@@ -102,23 +113,12 @@ func (d *Document) Essence() string {
 	}
 	c.Decide()
 	c.Shards, c.Seconds = nil, 0
+	c.Verdict, c.ExitCode, c.Reason, c.Interrupted = "", 0, "", false // they follow from the rest
 	for x := range c.Counterexamples {
 		*x = Counterexample{Seed: x.Seed, Steps: x.Steps}
 	}
 	text, _ := json.Marshal(c) // of our own types none fails
-	return string(text)
-}
-
-// Broken are the violations of what was promised, as people read them.
-func (d *Document) Broken() (list []string) {
-	for i := range d.Cells {
-		for _, p := range d.Cells[i].Properties {
-			if p.Promised && p.outcome() == checker.Violated {
-				list = append(list, string(p.Property)+" in "+d.Cells[i].Name)
-			}
-		}
-	}
-	return list
+	return fmt.Sprint(d.ended(), string(text))
 }
 
 // key is what a baseline knows a violation by.

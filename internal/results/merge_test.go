@@ -149,7 +149,7 @@ func shard(n int) *Document {
 
 func sources(docs ...*Document) (list []Source) {
 	for i, d := range docs {
-		list = append(list, Source{File: filepath.Join(fmt.Sprint(i), File), Head: &d.Head, Runs: d.Runs, Cells: d.Cells, Essence: d.Essence(), Broken: d.Broken()})
+		list = append(list, Source{File: filepath.Join(fmt.Sprint(i), File), Head: &d.Head, Cells: d.Cells, Essence: d.Essence()})
 	}
 	return list
 }
