@@ -51,7 +51,7 @@ var only = map[string][]string{
 	"internal/rundir":    {"history", "checker", "catalogue", "report", "internal/harness", "internal/layout"},
 	"internal/harness":   {"history", "checker", "locks", "faults", "workloads", "catalogue", "internal/names", "internal/env"},
 	"explore":            {"history", "checker", "faults", "workloads", "catalogue", "internal/names", "internal/env", "internal/harness"},
-	"internal/results":   {"history", "checker", "faults", "internal/names", "explore", "internal/rundir"},
+	"internal/results":   {"history", "checker", "faults", "catalogue", "internal/names", "explore", "internal/rundir"},
 	"internal/ci":        {"checker", "internal/names", "internal/results"},
 	"internal/openfiles": {},
 }

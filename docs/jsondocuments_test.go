@@ -89,7 +89,7 @@ var documents = []document{
 }`}},
 	},
 	{
-		title: "Matrix", root: goType{command, "matrixDocument"},
+		title: "Matrix", root: goType{"internal/results", "MatrixDocument"},
 		about: "`lockcheck matrix`: every lock under every fault, what is expected and what was found.",
 		shows: []example{{"lockcheck matrix redis-set-lua --fault kill --json", `
 {

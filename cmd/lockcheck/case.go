@@ -12,6 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/layout"
+	"github.com/lockcheck/lockcheck/internal/names"
 )
 
 // caseFlags are what a case can be told with changed.
@@ -217,11 +218,11 @@ func (a *app) cases(p *place, ids []string, named, tells func(id string) bool) e
 func (d *caseDocument) missing() string {
 	switch {
 	case d.Cut != "" && d.Left > 0:
-		return "; " + d.Cut + " was cut short, and " + notBegun(d.Left)
+		return "; " + d.Cut + " was cut short, and " + names.NotBegun(d.Left)
 	case d.Cut != "":
 		return "; " + d.Cut + " was cut short"
 	case d.Left > 0:
-		return "; " + notBegun(d.Left)
+		return "; " + names.NotBegun(d.Left)
 	}
 	return ""
 }

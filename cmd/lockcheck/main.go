@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	_ "github.com/lockcheck/lockcheck/internal/openfiles" // ends the process if there can be too few
+	"github.com/lockcheck/lockcheck/internal/results"
 )
 
 func main() {
@@ -53,7 +54,7 @@ type app struct {
 	annotated error    // what GitHub has been told of an error
 	misspoke  error    // the first worker in a suite that does not keep to the protocol
 
-	earlier *foundResult // of the same shard, which has a violation; nil: there is none. See clearResult
+	earlier *results.Document // of the same shard, which has a violation; nil: there is none. See clearResult
 
 	silence time.Duration                 // how long an end may take without a word; 0: as long as it takes
 	exit    func(code int)                // ends the process if a command that was interrupted is stuck; nil: nothing does

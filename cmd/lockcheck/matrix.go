@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,7 +28,7 @@ type matrixFlags struct {
 func (a *app) matrixCommand() *cobra.Command {
 	var f matrixFlags
 	cmd := &cobra.Command{
-		Use:   matrixName + " [LOCK…]",
+		Use:   "matrix [LOCK…]",
 		Short: "Hold every lock under every fault against what is expected of it",
 		Long: `Looks for violations in every cell of the table of locks and faults, and holds
 what it finds against what is known: what must be found, what may be, and that
@@ -63,16 +62,6 @@ takes on average (docs/random.md).`,
 	return cmd
 }
 
-// matrixCell is a cell and what came of it.
-type matrixCell struct {
-	*explore.Cell
-	explore.Judgement
-	result   *explore.Result
-	kept     keptRun   // the first run with what was not expected, or with --shrink the first that broke
-	shrunk   shrunkRun // the same, shrunk
-	sentence string    // that convicts it
-}
-
 func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 	if err := f.validate(cmd); err != nil {
 		return err
@@ -80,8 +69,8 @@ func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 	if err := a.ownPlace(cmd.Name(), f.shard); err != nil {
 		return err
 	}
-	head := newHead(cmd, args)
-	head.Settings["seed"], head.Shards = strconv.FormatUint(f.seed, 10), results.Part(f.shard)
+	doc := newDocument(cmd, args, f.seed)
+	doc.Shards = results.Part(f.shard)
 	p, gone := a.open(cmd, f.place)
 	if gone != nil && !troubled(gone) {
 		return gone
@@ -90,68 +79,67 @@ func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 	if err != nil {
 		return err
 	}
-	m := &matrixOutcome{absent: absent, flags: f, place: p.name, lease: p.lease, head: head}
-	cells = m.shardOf(cells)
-	if gone != nil {
-		m.left, m.trouble = len(cells), gone
-		return a.noMatrix(m)
-	}
-	if err := a.clearResult(&head); err != nil {
+	doc.Matrix, doc.Cells = &results.Matrix{On: p.name, Lease: p.lease, Absent: absent}, []results.Cell{}
+	cells = f.mine(cells, doc)
+	if err := a.clearResult(&doc.Head); err != nil {
 		return err
 	}
-	start := time.Now()
-	if p.name == "sim" {
-		m.cells, err = a.matrixInSim(p, cells, f)
-	} else {
-		m.cells, err = a.matrixInPlace(p, cells, f)
+	start, failed := time.Now(), gone
+	switch {
+	case gone != nil:
+	case p.name == "sim":
+		doc.Cells, failed = a.matrixInSim(p, cells, f)
+	default:
+		doc.Cells, failed = a.matrixInPlace(p, cells, f)
 	}
-	m.took, m.left, m.trouble = time.Since(start), len(cells)-len(m.cells), err
-	if err != nil && !troubled(err) && len(m.cells) == 0 {
-		return err
+	doc.Matrix.Left = len(cells) - len(doc.Cells)
+	ended := failed // other than by the environment
+	if troubled(failed) {
+		doc.Matrix.Trouble, ended = failed.Error(), nil
+	} else if failed != nil && len(doc.Cells) == 0 {
+		return failed
 	}
-	if m.head.Interrupted = p.interrupted(); m.head.Interrupted || err != nil && !troubled(err) {
-		m.head.Shards.Interrupt()
+	if gone == nil {
+		doc.Seconds, doc.Interrupted = time.Since(start).Seconds(), p.interrupted()
 	}
-	if f.shard.Of > 0 {
-		a.takeEarlierCells(m)
-		err = cmp.Or(err, a.writeMatrix(a.out, m))
-		m.trouble = err
-	}
-	if a.json || err == nil || len(m.cells) > 0 {
-		err = cmp.Or(err, a.show(m))
-	}
-	if !f.markdown {
-		a.shardLine(m.head.Shards)
-	}
-	return cmp.Or(err, exit(m.code()))
-}
-
-// noMatrix concludes one whose place cannot be set up.
-func (a *app) noMatrix(m *matrixOutcome) error {
-	if err := a.clearResult(&m.head); err != nil {
-		return err
-	}
-	if m.flags.shard.Of > 0 {
-		a.takeEarlierCells(m)
-		m.trouble = cmp.Or(a.writeMatrix(a.out, m), m.trouble)
-	}
-	if a.json {
-		if err := a.printJSON(m.document()); err != nil {
+	failed = cmp.Or(failed, a.saveShard(doc, ended))
+	decide(doc, failed)
+	if a.json || gone == nil && (failed == nil || len(doc.Cells) > 0) {
+		if err := a.show(doc, f.markdown); err != nil {
 			return err
 		}
 	}
-	return m.trouble
+	if !f.markdown && gone == nil {
+		a.shardLine(doc.Shards)
+	}
+	return cmp.Or(failed, exit(doc.ExitCode))
 }
 
-// show prints a matrix as the flags say.
-func (a *app) show(m *matrixOutcome) error {
+// mine returns the cells that the shard does, each of them whole: when a cell ends depends
+// on what its runs have shown. It writes down the names of all.
+func (f *matrixFlags) mine(cells []*explore.Cell, doc *results.Document) (mine []*explore.Cell) {
+	if doc.Shards == nil {
+		return cells
+	}
+	for _, c := range cells {
+		name := results.MatrixName(c.Lock, c.Fault)
+		doc.Matrix.Table = append(doc.Matrix.Table, name)
+		if f.shard.Has(name, f.seed) {
+			mine = append(mine, c)
+		}
+	}
+	return mine
+}
+
+// show prints a matrix.
+func (a *app) show(doc *results.Document, markdown bool) error {
 	switch {
 	case a.json:
-		return a.printJSON(m.document())
-	case m.flags.markdown:
-		m.markdown(a.stdout)
+		return a.printJSON(doc.Printed())
+	case markdown:
+		matrixMarkdown(a.stdout, doc)
 	default:
-		a.matrixTable(m)
+		a.matrixTable(doc)
 	}
 	return nil
 }

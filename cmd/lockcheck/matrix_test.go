@@ -59,7 +59,7 @@ func withoutTime(text string) string {
 
 // gone is a matrix of a few cells in which not everything is as expected: some
 // expect other than they should.
-func gone(t *testing.T, a *app) *matrixOutcome {
+func gone(t *testing.T, a *app) *results.Document {
 	t.Helper()
 	m, err := goneThrough(t, a)
 	if err != nil {
@@ -69,7 +69,7 @@ func gone(t *testing.T, a *app) *matrixOutcome {
 }
 
 // goneThrough is the same, and why not all of it was kept.
-func goneThrough(t *testing.T, a *app) (*matrixOutcome, error) {
+func goneThrough(t *testing.T, a *app) (*results.Document, error) {
 	t.Helper()
 	must := func(codes ...catalogue.Code) func(*explore.Cell) {
 		return func(c *explore.Cell) {
@@ -101,26 +101,29 @@ func goneThrough(t *testing.T, a *app) (*matrixOutcome, error) {
 			f(c)
 		}
 	}
-	done, err := a.matrixInSim(p, cells, f)
-	return &matrixOutcome{cells: done, flags: f, place: p.name, lease: p.lease, took: 1500 * time.Millisecond}, err
+	d := &results.Document{Matrix: &results.Matrix{On: p.name, Lease: p.lease}, Seed: f.seed}
+	d.Settings, d.Seconds = map[string]string{"lease": p.lease.String()}, 1.5
+	d.Cells, err = a.matrixInSim(p, cells, f)
+	decide(d, err)
+	return d, err
 }
 
 func TestHowAMatrixIsShown(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, tt := range []struct {
 		file string
-		show func(*app, *matrixOutcome)
+		show func(*app, *results.Document)
 	}{
 		{"matrix.txt", (*app).matrixTable},
-		{"matrix-v.txt", func(a *app, m *matrixOutcome) { a.verbose = true; a.matrixTable(m) }},
-		{"matrix.md", func(a *app, m *matrixOutcome) { m.markdown(a.stdout) }},
+		{"matrix-v.txt", func(a *app, m *results.Document) { a.verbose = true; a.matrixTable(m) }},
+		{"matrix.md", func(a *app, m *results.Document) { matrixMarkdown(a.stdout, m) }},
 	} {
 		var stdout bytes.Buffer
 		a := newApp(nil, &stdout, nil)
 		a.out = "out"
 		m := gone(t, a)
-		if m.code() != violated {
-			t.Errorf("exit code %d", m.code())
+		if m.ExitCode != violated {
+			t.Errorf("exit code %d", m.ExitCode)
 		}
 		tt.show(a, m)
 		compare(t, filepath.Join("testdata", tt.file), stdout.String())
@@ -153,7 +156,7 @@ func compare(t *testing.T, file, got string) {
 func TestTheMatrixAsJSON(t *testing.T) {
 	r := lockcheck(t, "matrix", "redis-set-*", "--fault", "none,pause", "--runs", "100", "--json", "--out", t.TempDir())
 	r.wants(t, held)
-	var doc matrixDocument
+	var doc results.MatrixDocument
 	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +184,7 @@ func TestTheMatrixAsJSON(t *testing.T) {
 	a := newApp(nil, &bytes.Buffer{}, nil)
 	a.out = t.TempDir()
 	outcomes := map[string]int{}
-	for _, c := range gone(t, a).document().Cells {
+	for _, c := range gone(t, a).Printed().(*results.MatrixDocument).Cells {
 		outcomes[c.Outcome]++
 		if (c.File != "") != (c.Outcome == "unexpected") || (c.Reason == "") != (c.Outcome == "as-expected") {
 			t.Errorf("%+v", c)
@@ -198,7 +201,7 @@ func TestAMatrixWithoutAPlaceIsADocument(t *testing.T) {
 	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1") // where nothing answers
 	r := lockcheck(t, "matrix", "redis-set-lua", "--on", "docker", "--json", "--out", t.TempDir())
 	r.wants(t, noPlace, "no Docker engine answers")
-	var doc matrixDocument
+	var doc results.MatrixDocument
 	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
 		t.Fatalf("%v\n%s", err, r.stdout)
 	}
@@ -220,7 +223,7 @@ func TestOverlapsWithoutALeaseAreOfTheKindThatIsExpected(t *testing.T) {
 	} {
 		r := lockcheck(t, "matrix", tt.lock, "--fault", "pause", "--runs", "50", "--json", "--out", t.TempDir())
 		r.wants(t, held)
-		var doc matrixDocument
+		var doc results.MatrixDocument
 		if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil || len(doc.Cells) != 1 {
 			t.Fatalf("%v\n%s", err, r.stdout)
 		}
@@ -234,24 +237,28 @@ func TestWhatWasNotExpectedIsKept(t *testing.T) {
 	a := newApp(nil, &bytes.Buffer{}, nil)
 	a.out = t.TempDir()
 	m := gone(t, a)
-	for i := range m.cells {
-		c := &m.cells[i]
-		if c.Standing != explore.Unexpected {
+	for i := range m.Cells {
+		c := &m.Cells[i]
+		if c.Expected.Standing != explore.Unexpected {
 			continue
 		}
+		kept, err := readJudged(c.Example().File)
+		if err != nil {
+			t.Fatal(err)
+		}
 		var shown checker.Property
-		for _, p := range c.Unexpected {
-			if c.kept.judged.Outcome(p) == checker.Violated {
+		for _, p := range c.Expected.Unexpected {
+			if kept.Outcome(p) == checker.Violated {
 				shown = p
 			}
 		}
 		if shown == "" {
-			t.Errorf("%s under %s: what was kept does not show it", c.Lock, c.Fault)
+			t.Errorf("%s: what was kept does not show it", c.Name)
 		}
-		command := c.again(m)
+		command := cellAgain(m, c)
 		args := append(strings.Fields(command[strings.LastIndex(command, " run ")+1:]), "--promise", string(shown), "--out", t.TempDir())
 		lockcheck(t, args...).wants(t, violated, "VIOLATED "+string(shown))
-		lockcheck(t, "replay", filepath.Join(c.kept.dir, scheduleFile), "--out", t.TempDir()).wants(t, violated, string(shown))
+		lockcheck(t, "replay", filepath.Join(filepath.Dir(c.Example().File), scheduleFile), "--out", t.TempDir()).wants(t, violated, string(shown))
 	}
 }
 
@@ -287,11 +294,11 @@ func TestWhereAFaultDoesNotApply(t *testing.T) {
 			t.Errorf("no %q in\n%s", line, markdown)
 		}
 	}
-	var doc matrixDocument
+	var doc results.MatrixDocument
 	if err := json.Unmarshal([]byte(lockcheck(t, append(args, "--json")...).stdout), &doc); err != nil {
 		t.Fatal(err)
 	}
-	if want := []matrixNoCell{{"redlock", "failover", reason}}; len(doc.Cells) != 3 || !slices.Equal(doc.Absent, want) {
+	if want := []results.MatrixNoCell{{Lock: "redlock", Fault: "failover", Reason: reason}}; len(doc.Cells) != 3 || !slices.Equal(doc.Absent, want) {
 		t.Errorf("%d cells, not applicable %+v", len(doc.Cells), doc.Absent)
 	}
 	lockcheck(t, strings.Fields("matrix redlock --fault failover --out "+t.TempDir())...).wants(t, usage, "none of these faults applies: "+reason)
@@ -393,8 +400,8 @@ func TestAWideMatrix(t *testing.T) {
 	a := newApp(nil, &stdout, nil)
 	a.out = t.TempDir()
 	m := gone(t, a)
-	for i := range m.cells {
-		m.cells[i].Lock += strings.Repeat("-and-more", 6)
+	for i := range m.Cells {
+		m.Cells[i].Lock += strings.Repeat("-and-more", 6)
 	}
 	a.matrixTable(m)
 	result{stdout: stdout.String()}.wants(t, held, "none fina", "paus kill")

@@ -8,6 +8,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
@@ -41,15 +42,9 @@ func (f *matrixFlags) columns() ([]string, error) {
 	return names, nil
 }
 
-// noCell is a lock and a fault that does not apply to it.
-type noCell struct {
-	lock, fault string
-	reason      error
-}
-
 // cells are those that the arguments and flags name, as far as the place offers
 // their faults. absent are those that are none.
-func (a *app) cells(p *place, args []string, f matrixFlags) (cells []*explore.Cell, absent []noCell, err error) {
+func (a *app) cells(p *place, args []string, f matrixFlags) (cells []*explore.Cell, absent []results.MatrixNoCell, err error) {
 	ids, err := match("lock", args, lockIDs())
 	if err != nil {
 		return nil, nil, err
@@ -89,7 +84,7 @@ func (a *app) cells(p *place, args []string, f matrixFlags) (cells []*explore.Ce
 			}
 			if i >= 0 {
 				if reason := cmp.Or(lock.Applies(kinds[i], shared.Server), p.strikes(&lock, kinds[i])); reason != nil {
-					absent = append(absent, noCell{id, name, reason})
+					absent = append(absent, results.MatrixNoCell{Lock: id, Fault: name, Reason: reason.Error()})
 					continue
 				}
 			}
@@ -109,5 +104,5 @@ func (a *app) cells(p *place, args []string, f matrixFlags) (cells []*explore.Ce
 	case f.holding:
 		return nil, nil, fail(usage, "none of these cells must hold: leave out --holding, or name other locks or faults")
 	}
-	return nil, nil, fail(usage, "none of these faults applies: %w", absent[0].reason)
+	return nil, nil, fail(usage, "none of these faults applies: %s", absent[0].Reason)
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"testing"
+
+	"github.com/lockcheck/lockcheck/internal/results"
 )
 
 // A cell that must hold and one that must break, with a real server. Whether
@@ -13,7 +15,7 @@ func TestTwoCellsOnDocker(t *testing.T) {
 	lockcheck, out := binary(t), t.TempDir()
 	r := command(t, lockcheck, "matrix", "redis-set-lua", "--fault", "none,kill", "--on", "docker", "--for", "6s", "--json", "--out", out)
 	r.wants(t, held)
-	var doc matrixDocument
+	var doc results.MatrixDocument
 	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
 		t.Fatal(err)
 	}

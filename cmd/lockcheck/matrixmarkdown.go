@@ -6,20 +6,23 @@ import (
 	"strings"
 
 	"github.com/lockcheck/lockcheck/catalogue"
-	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// markdown prints the matrix for a pull request.
-func (m *matrixOutcome) markdown(w io.Writer) {
-	locks, names := m.names()
-	fmt.Fprintf(w, "### lockcheck matrix: %s\n\n", map[int]string{held: "as expected", violated: "not as expected", unproven: "proves nothing"}[m.code()])
-	fmt.Fprintf(w, "%s On %s, lease %g s, seed %d.\n\n", m.sum(), m.place, m.lease.Seconds(), m.flags.seed)
+// matrixMarkdown prints the matrix for a pull request.
+func matrixMarkdown(w io.Writer, m *results.Document) {
+	locks, names := matrixNames(m)
+	title := map[results.Verdict]string{
+		results.Held: "as expected", results.Elsewhere: "as expected", results.Violated: "not as expected", results.Inconclusive: "proves nothing",
+	}[m.Verdict]
+	fmt.Fprintf(w, "### lockcheck matrix: %s\n\n", title)
+	fmt.Fprintf(w, "%s On %s, lease %g s, seed %d.\n\n", m.Sum(), m.Matrix.On, m.Matrix.Lease.Seconds(), m.Seed)
 	fmt.Fprintf(w, "| lock | %s |\n|---|%s\n", strings.Join(names, " | "), strings.Repeat("---|", len(names)))
 	for _, id := range locks {
 		fmt.Fprintf(w, "| `%s` |", id)
 		for _, name := range names {
-			sign, rest := m.text(id, name)
+			sign, rest := cellText(m, id, name)
 			if sign+rest != "" {
 				fmt.Fprintf(w, " %s", strings.TrimSpace(sign+" "+rest))
 			}
@@ -38,34 +41,35 @@ func (m *matrixOutcome) markdown(w io.Writer) {
 		fmt.Fprintf(w, "**%s** %s", k.Code, k.Means)
 	}
 	fmt.Fprintf(w, "\n\n")
-	m.markdownFailures(w)
+	markdownFailures(w, m)
 	fmt.Fprintf(w, "<details><summary>Every cell: what is expected, what was found, and why</summary>\n\n")
 	fmt.Fprintf(w, "| lock | fault | expected | found | runs | grants | hits | why |\n|---|---|---|---|---|---|---|---|\n")
-	for i := range m.cells {
-		c := &m.cells[i]
-		sign, _ := c.short()
-		fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s | %s | %s | %s |\n", c.Lock, c.Fault, c.Expect.Codes,
-			strings.TrimSpace(sign+" "+joined(c.found(), " ")), thousands(c.result.Runs),
-			thousands(c.result.Reached[checker.Grants]), thousands(c.result.Reached[checker.FaultTouched]), c.Expect.Why)
+	for i := range m.Cells {
+		c := &m.Cells[i]
+		sign, _ := shortCell(c)
+		grants, hits := grantsAndHits(c)
+		fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s | %s | %s | %s |\n", c.Lock, c.Expected.Fault, c.Expected.Codes,
+			strings.TrimSpace(sign+" "+joined(c.FoundCodes(), " ")), thousands(c.Runs),
+			thousands(grants), thousands(hits), c.Expected.Why)
 	}
-	for _, n := range m.absent {
-		fmt.Fprintf(w, "| `%s` | %s | %s | | | | | %s |\n", n.lock, n.fault, notApplicable, sentence(n.reason.Error()))
+	for _, n := range m.Matrix.Absent {
+		fmt.Fprintf(w, "| `%s` | %s | %s | | | | | %s |\n", n.Lock, n.Fault, notApplicable, sentence(n.Reason))
 	}
 	fmt.Fprintf(w, "\n</details>\n")
 }
 
-func (m *matrixOutcome) markdownFailures(w io.Writer) {
+func markdownFailures(w io.Writer, m *results.Document) {
 	some := false
 	for _, s := range standings {
-		for i := range m.cells {
-			c := &m.cells[i]
-			if s.standing == explore.AsExpected || c.Standing != s.standing || c.Cut {
+		for i := range m.Cells {
+			c := &m.Cells[i]
+			if s.standing == explore.AsExpected || c.Expected.Standing != s.standing || c.Expected.Cut {
 				continue
 			}
 			some = true
-			fmt.Fprintf(w, "- %s **%s under %s**: %s (expected: %s). `%s`\n", s.sign, c.Lock, c.Fault, c.Reason, c.Expect.Codes, c.again(m))
-			if c.sentence != "" {
-				fmt.Fprintf(w, "  %s\n", c.sentence)
+			fmt.Fprintf(w, "- %s **%s under %s**: %s (expected: %s). `%s`\n", s.sign, c.Lock, c.Expected.Fault, c.Expected.Reason, c.Expected.Codes, cellAgain(m, c))
+			if x := c.Example(); x != nil && x.Sentence != "" {
+				fmt.Fprintf(w, "  %s\n", x.Sentence)
 			}
 		}
 	}

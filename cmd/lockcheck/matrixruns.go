@@ -4,24 +4,24 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
-	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
 // matrixInSim does all cells side by side. With an error it returns what was done.
-func (a *app) matrixInSim(p *place, cells []*explore.Cell, f matrixFlags) ([]matrixCell, error) {
-	results, whole, err := explore.Matrix(p.ctx, sim.Simulator, cells, f.jobs, a.matrixProgress(true))
+func (a *app) matrixInSim(p *place, cells []*explore.Cell, f matrixFlags) ([]results.Cell, error) {
+	found, whole, err := explore.Matrix(p.ctx, sim.Simulator, cells, f.jobs, a.matrixProgress(true))
 	a.clearProgress()
-	var done []matrixCell
+	done := []results.Cell{}
 	for i, c := range cells {
-		if results[i].Runs == 0 && !whole[i] {
+		if found[i].Runs == 0 && !whole[i] {
 			continue // ended before it began
 		}
-		_, p.under = does(c)
-		m, failed := a.judged(p, c, results[i], whole[i], f.shrink)
+		m, failed := a.judged(p, c, found[i], whole[i], f.shrink)
 		done, err = append(done, m), cmp.Or(err, failed)
 	}
 	return done, err
@@ -29,10 +29,10 @@ func (a *app) matrixInSim(p *place, cells []*explore.Cell, f matrixFlags) ([]mat
 
 // matrixInPlace does one cell after another, where runs take real time. Where
 // the place breaks down it returns the cells that were done.
-func (a *app) matrixInPlace(p *place, cells []*explore.Cell, f matrixFlags) ([]matrixCell, error) {
+func (a *app) matrixInPlace(p *place, cells []*explore.Cell, f matrixFlags) ([]results.Cell, error) {
 	progress := a.matrixProgress(false)
 	runs := 0
-	var done []matrixCell
+	done := []results.Cell{}
 	for i, c := range cells {
 		if p.interrupted() {
 			break
@@ -40,7 +40,7 @@ func (a *app) matrixInPlace(p *place, cells []*explore.Cell, f matrixFlags) ([]m
 		if !c.Expect.Holds() {
 			c.Enough = c.Shown
 		}
-		_, p.under = does(c)
+		p.under = underOf(c)
 		r, err := p.batch(&c.Settings, func(n int) {
 			if progress != nil {
 				progress(explore.Far{Cells: len(cells), CellsDone: i, Runs: runs + n})
@@ -59,44 +59,44 @@ func (a *app) matrixInPlace(p *place, cells []*explore.Cell, f matrixFlags) ([]m
 	return done, nil
 }
 
-// judged judges a cell, and keeps and shrinks the first run with what was not
-// expected of it; with all, the first that broke as expected, too.
-func (a *app) judged(p *place, c *explore.Cell, r *explore.Result, whole, all bool) (matrixCell, error) {
-	m := matrixCell{Cell: c, result: r, Judgement: c.Judge(r, whole)}
-	broken := m.Unexpected
-	if broken == nil && all {
-		for _, code := range c.Expect.Must {
-			broken = append(broken, code.Properties()...)
-		}
-	}
-	run, property := first(r, broken)
-	if run < 0 {
-		return m, nil
-	}
-	kept, err := a.keep(p, &c.Settings, r.Only(run), false)
-	if words := sentenceOf(kept[run].judged, property); m.Unexpected != nil && words != "" {
-		m.sentence = string(property) + ": " + words
-	}
-	if err != nil {
-		return m, err
-	}
-	m.kept = kept[run]
-	if p.name == "sim" {
-		m.shrunk, err = a.shrinkFor(p, m.kept.judged, property, p.runName(m.kept.judged.Plan))
-	}
-	return m, err
+// underOf returns the directory below --out for the runs of a cell; "": there.
+func underOf(c *explore.Cell) string {
+	_, workload := (&results.Expectation{Fault: c.Fault}).Does()
+	return workload
 }
 
-// first is the first run that violated one of the properties, and which; -1: none did.
-func first(r *explore.Result, among []checker.Property) (run int, property checker.Property) {
-	run = -1
-	for _, p := range among {
-		t := r.Outcomes[p]
-		if n := t.First[checker.Violated]; t.Count[checker.Violated] > 0 && (run < 0 || n < run) {
-			run, property = n, p
+// judged judges a cell, and keeps and shrinks the first run with what was not
+// expected of it; with all, the first that broke as expected, too.
+func (a *app) judged(p *place, of *explore.Cell, r *explore.Result, whole, all bool) (results.Cell, error) {
+	c := results.MatrixCell(of, r, whole)
+	run, property := c.First()
+	unexpected := c.Expected.Unexpected != nil
+	if run < 0 || !unexpected && !all {
+		return c, nil
+	}
+	p.under = underOf(of)
+	x := &results.Counterexample{Seed: c.Seed + uint64(run)}
+	c.Property(property).Counterexample = x
+	runs, err := a.keep(p, &of.Settings, r.Only(run), false)
+	kept := runs[run]
+	reported := kept.judged
+	if words := sentenceOf(reported, property); unexpected && words != "" {
+		x.Sentence = string(property) + ": " + words
+	}
+	if err == nil {
+		x.File = filepath.Join(kept.dir, historyFile)
+		if p.name == "sim" {
+			var short shrunkRun
+			if short, err = a.shrinkFor(p, kept.judged, property, p.runName(kept.judged.Plan)); short.dir != "" {
+				x.Shrunk = filepath.Join(short.dir, historyFile)
+			}
+			reported = cmp.Or(short.judged, reported)
 		}
 	}
-	return run, property
+	if reported != nil && p.name == "sim" { // elsewhere Porcupine judges all runs
+		c.Expected.Second.Add(secondOf(reported.Verdicts))
+	}
+	return c, err
 }
 
 // matrixProgress shows how far a matrix is, on a terminal; timed, if the rest

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -12,15 +13,16 @@ import (
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/layout"
+	"github.com/lockcheck/lockcheck/internal/results"
 )
 
 // matrixTable prints the table, and what to look at.
-func (a *app) matrixTable(m *matrixOutcome) {
-	if len(m.cells) == 0 {
-		a.paragraph(2, m.sum())
+func (a *app) matrixTable(m *results.Document) {
+	if len(m.Cells) == 0 {
+		a.paragraph(2, m.Sum())
 		return
 	}
-	locks, names := m.names()
+	locks, names := matrixNames(m)
 	disturbed := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !disturbs(n) })
 	under := plural(len(disturbed), "fault")
 	switch {
@@ -29,27 +31,27 @@ func (a *app) matrixTable(m *matrixOutcome) {
 	case len(disturbed) < len(names):
 		under += " and none"
 	}
-	a.printf("%s under %s, on %s, lease %g s, seed %d\n\n", plural(len(locks), "lock"), under, m.place, m.lease.Seconds(), m.flags.seed)
-	for _, block := range m.blocks(locks, names) {
+	a.printf("%s under %s, on %s, lease %g s, seed %d\n\n", plural(len(locks), "lock"), under, m.Matrix.On, m.Matrix.Lease.Seconds(), m.Seed)
+	for _, block := range matrixBlocks(m, locks, names) {
 		a.matrixBlock(m, locks, block)
 	}
 	a.matrixLegend(m, names)
 	if a.verbose {
-		for i := range m.cells {
-			a.matrixDetails(&m.cells[i])
+		for i := range m.Cells {
+			a.matrixDetails(&m.Cells[i])
 		}
-		for _, n := range m.absent {
-			a.paragraph(2, fmt.Sprintf("%s %s under %s: %v.", notApplicable, n.lock, n.fault, n.reason))
+		for _, n := range m.Matrix.Absent {
+			a.paragraph(2, fmt.Sprintf("%s %s under %s: %s.", notApplicable, n.Lock, n.Fault, n.Reason))
 		}
 		a.printf("\n")
 	}
-	a.paragraph(2, m.sum())
+	a.paragraph(2, m.Sum())
 	a.printf("\n")
 	all := explore.NewResult()
 	var second checker.Second
-	for i := range m.cells {
-		all.Add(m.cells[i].result)
-		second.Add(m.cells[i].second())
+	for i := range m.Cells {
+		all.Add(m.Cells[i].Result())
+		second.Add(m.Cells[i].Expected.Second)
 	}
 	lines := reachedLines(&explore.Settings{}, all)
 	if !a.verbose {
@@ -82,7 +84,7 @@ type block struct {
 }
 
 // blocks cuts the columns so that each part fits.
-func (m *matrixOutcome) blocks(locks, names []string) (blocks []block) {
+func matrixBlocks(m *results.Document, locks, names []string) (blocks []block) {
 	b := block{}
 	for _, id := range locks {
 		b.lockWidth = max(b.lockWidth, len(id)+1)
@@ -91,7 +93,7 @@ func (m *matrixOutcome) blocks(locks, names []string) (blocks []block) {
 	for _, name := range names {
 		width := len(shortFault(name))
 		for _, id := range locks {
-			sign, rest := m.text(id, name)
+			sign, rest := cellText(m, id, name)
 			width = max(width, utf8.RuneCountInString(sign+rest))
 		}
 		width++
@@ -104,7 +106,7 @@ func (m *matrixOutcome) blocks(locks, names []string) (blocks []block) {
 	return append(blocks, b)
 }
 
-func (a *app) matrixBlock(m *matrixOutcome, locks []string, b block) {
+func (a *app) matrixBlock(m *results.Document, locks []string, b block) {
 	line := strings.Repeat(" ", b.lockWidth)
 	for i, name := range b.faults {
 		line += fmt.Sprintf("%-*s", b.widths[i], shortFault(name))
@@ -113,10 +115,10 @@ func (a *app) matrixBlock(m *matrixOutcome, locks []string, b block) {
 	for _, id := range locks {
 		line := fmt.Sprintf("%-*s", b.lockWidth, id)
 		for i, name := range b.faults {
-			sign, rest := m.text(id, name)
+			sign, rest := cellText(m, id, name)
 			width := utf8.RuneCountInString(sign + rest)
 			if sign != "" {
-				sign = a.standing(m.cell(id, name).Standing)
+				sign = a.standing(matrixCell(m, id, name).Expected.Standing)
 			}
 			line += sign + rest + strings.Repeat(" ", b.widths[i]-width)
 		}
@@ -140,22 +142,22 @@ func (a *app) standing(of explore.Standing) string {
 }
 
 // matrixLegend explains what is in the table, and nothing else.
-func (a *app) matrixLegend(m *matrixOutcome, names []string) {
+func (a *app) matrixLegend(m *results.Document, names []string) {
 	var signs, codes, heads []string
 	for _, s := range standings {
-		if m.count(s.standing) > 0 {
+		if m.Count(s.standing) > 0 {
 			signs = append(signs, a.standing(s.standing)+" "+s.means)
 		}
 	}
-	if len(m.absent) > 0 {
+	if len(m.Matrix.Absent) > 0 {
 		signs = append(signs, notApplicable+" does not apply")
 	}
 	for _, k := range catalogue.Codes {
-		if slices.ContainsFunc(m.cells, func(c matrixCell) bool { return slices.Contains(c.shown(), k.Code) }) {
+		if slices.ContainsFunc(m.Cells, func(c results.Cell) bool { return slices.Contains(c.ShownCodes(), k.Code) }) {
 			codes = append(codes, string(k.Code)+" "+k.Means)
 		}
 	}
-	if slices.ContainsFunc(m.cells, func(c matrixCell) bool { return c.more() }) {
+	if slices.ContainsFunc(m.Cells, func(c results.Cell) bool { return c.HasMore() }) {
 		codes = append(codes, "+ something else")
 	}
 	for _, name := range names {
@@ -185,24 +187,24 @@ func (a *app) items(list []string) {
 }
 
 // matrixDetails is a cell in full, with -v.
-func (a *app) matrixDetails(c *matrixCell) {
+func (a *app) matrixDetails(c *results.Cell) {
 	found := "nothing"
-	if codes := c.found(); len(codes) > 0 {
+	if codes := c.FoundCodes(); len(codes) > 0 {
 		found = joined(codes, " ")
 	}
-	words := fmt.Sprintf("%s %s under %s: expected %s, found %s in %s", a.standing(c.Standing), c.Lock, c.Fault, c.Expect.Codes, found, c.done())
-	for _, p := range checker.Properties {
-		if t := c.result.Outcomes[p]; t.Count[checker.Violated] > 0 {
-			words += fmt.Sprintf("; %s in %s, first with seed %d", p, thousands(t.Count[checker.Violated]), c.seed(t.First[checker.Violated]))
+	words := fmt.Sprintf("%s %s under %s: expected %s, found %s in %s", a.standing(c.Expected.Standing), c.Lock, c.Expected.Fault, c.Expected.Codes, found, doneWords(c))
+	for _, p := range c.Properties {
+		if t := p.Runs[checker.Violated.String()]; t.Count > 0 {
+			words += fmt.Sprintf("; %s in %s, first with seed %d", p.Property, thousands(t.Count), t.Seed)
 		}
 	}
-	if c.Reason != "" {
-		words += ". " + sentence(c.Reason)
+	if c.Expected.Reason != "" {
+		words += ". " + sentence(c.Expected.Reason)
 	} else {
 		words += "."
 	}
-	if c.Expect.Why != "" {
-		words += " " + c.Expect.Why
+	if c.Expected.Why != "" {
+		words += " " + c.Expected.Why
 	}
 	a.paragraph(2, words)
 }
@@ -215,46 +217,47 @@ func sentence(words string) string {
 
 // matrixFailures tells of each cell that is not as expected, and ends with the
 // command to go on with.
-func (a *app) matrixFailures(m *matrixOutcome) {
+func (a *app) matrixFailures(m *results.Document) {
 	next := ""
 	for _, s := range standings {
 		if s.standing == explore.AsExpected {
 			continue
 		}
-		for i := range m.cells {
-			c := &m.cells[i]
-			if c.Standing != s.standing || c.Cut || c.Standing == explore.NotShown && !a.verbose {
+		for i := range m.Cells {
+			c := &m.Cells[i]
+			if c.Expected.Standing != s.standing || c.Expected.Cut || c.Expected.Standing == explore.NotShown && !a.verbose {
 				continue
 			}
 			a.printf("\n")
-			words := fmt.Sprintf("%s %s under %s: %s", a.standing(c.Standing), c.Lock, c.Fault, c.Reason)
-			switch c.Standing {
+			words := fmt.Sprintf("%s %s under %s: %s", a.standing(c.Expected.Standing), c.Lock, c.Expected.Fault, c.Expected.Reason)
+			switch c.Expected.Standing {
 			case explore.Unexpected:
-				run, _ := first(c.result, c.Unexpected)
-				words += fmt.Sprintf(" (expected: %s), first in run %s of %s, seed %d", c.Expect.Codes, thousands(run+1), thousands(c.result.Runs), c.seed(run))
+				run, _ := c.First()
+				words += fmt.Sprintf(" (expected: %s), first in run %s of %s, seed %d", c.Expected.Codes, thousands(run+1), thousands(c.Runs), c.Seed+uint64(run))
 			case explore.Missing, explore.NotShown:
-				words += fmt.Sprintf(" from seed %d; %s", c.Seed, c.done())
+				words += fmt.Sprintf(" from seed %d; %s", c.Seed, doneWords(c))
 			}
 			a.paragraph(2, words)
-			if c.sentence != "" && !a.quiet {
-				a.paragraph(2, "  "+c.sentence)
+			x := cmp.Or(c.Example(), &results.Counterexample{})
+			if x.Sentence != "" && !a.quiet {
+				a.paragraph(2, "  "+x.Sentence)
 			}
-			if c.kept.dir != "" {
-				a.printf("  Files  %s\n", c.kept.dir)
+			if x.File != "" {
+				a.printf("  Files  %s\n", filepath.Dir(x.File))
 			}
-			if c.shrunk.dir != "" {
-				a.printf("  Short  %s\n", c.shrunk.dir)
+			if x.Shrunk != "" {
+				a.printf("  Short  %s\n", filepath.Dir(x.Shrunk))
 			}
-			a.commandLine("  Again  ", c.again(m))
+			a.commandLine("  Again  ", cellAgain(m, c))
 			if next == "" && s.code != held {
-				next = c.again(m)
-				if c.kept.dir != "" {
-					next = replayOf(filepath.Join(c.kept.dir, scheduleFile))
+				next = cellAgain(m, c)
+				if x.File != "" {
+					next = replayOf(filepath.Join(filepath.Dir(x.File), scheduleFile))
 				}
 			}
 		}
 	}
-	if m.count(explore.NotShown) > 0 {
+	if m.Count(explore.NotShown) > 0 {
 		a.printf("\n")
 		a.paragraph(2, "What was not shown is no failure: it needs more time, with --for, or other seeds.")
 	}

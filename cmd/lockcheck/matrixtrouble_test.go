@@ -26,9 +26,9 @@ func restarts(err error) *engine {
 }
 
 // matrixOf is the document that a matrix printed.
-func matrixOf(t *testing.T, r result) *matrixDocument {
+func matrixOf(t *testing.T, r result) *results.MatrixDocument {
 	t.Helper()
-	doc := new(matrixDocument)
+	doc := new(results.MatrixDocument)
 	if err := json.Unmarshal([]byte(r.stdout), doc); err != nil {
 		t.Fatalf("%v\n%s%s", err, r.stdout, r.stderr)
 	}

@@ -79,17 +79,15 @@ func (a *app) merge(dirs []string, markdown bool, out string) error {
 	if markdown && a.json {
 		return fail(usage, "--json and --markdown: one of them")
 	}
-	if parts[0].matrix != nil && (a.junit != "" || a.baseline.past != nil) {
+	switch of := parts[0]; {
+	case of.Matrix != nil && (a.junit != "" || a.baseline.past != nil):
 		return fail(usage, "a matrix is held against what is expected: leave out --junit and --baseline")
-	} else if parts[0].matrix != nil {
-		return a.mergeMatrix(found, parts, shards, markdown, out)
-	}
-	if markdown {
-		return fail(usage, "--markdown is for shards of matrix, and these are of %s", parts[0].head().Command)
+	case of.Matrix == nil && markdown:
+		return fail(usage, "--markdown is for shards of matrix, and these are of %s", of.Command)
 	}
 	var docs []*results.Document
 	for _, p := range parts {
-		docs = append(docs, p.doc)
+		docs = append(docs, p.Document)
 	}
 	doc := results.Merge(docs, shards)
 	failed := a.collect(doc, found, out)
@@ -102,6 +100,9 @@ func (a *app) merge(dirs []string, markdown bool, out string) error {
 		failed = a.leave(doc)
 		decide(doc, failed)
 	}
+	if doc.Matrix != nil {
+		return a.mergedMatrix(doc, markdown, failed)
+	}
 	if err := a.merged(doc); err != nil {
 		return err
 	}
@@ -109,29 +110,39 @@ func (a *app) merge(dirs []string, markdown bool, out string) error {
 	return a.conclude(doc, failed)
 }
 
-// choose returns the results that make up one exploration.
-func (a *app) choose(found []*foundResult) (parts []*foundResult, shards *results.Shards, err error) {
-	var sources []results.Source
-	for _, f := range found {
-		if f.matrix == nil && a.baseline.past != nil { // the shards' own counts no more
-			f.head().Settings[results.BaselineSetting] = a.baseline.digest
-		}
-		sources = append(sources, f.source())
+// mergedMatrix prints a matrix, and says which shards were joined.
+func (a *app) mergedMatrix(doc *results.Document, markdown bool, failed error) error {
+	if err := a.show(doc, markdown); err != nil {
+		return err
 	}
-	chosen, shards, err := results.Choose(sources)
+	if !markdown {
+		a.printf("\n")
+		a.mergedLines(doc.Shards)
+	}
+	if trouble := doc.Matrix.Trouble; trouble != "" {
+		failed = cmp.Or(failed, fail(noPlace, "%s", trouble))
+	}
+	return cmp.Or(failed, exit(doc.ExitCode))
+}
+
+// choose returns the results that make up one exploration.
+func (a *app) choose(found []results.Source) (parts []*results.Source, shards *results.Shards, err error) {
+	for _, f := range found {
+		if f.Matrix == nil && a.baseline.past != nil { // the shards' own counts no more
+			f.Settings[results.BaselineSetting] = a.baseline.digest
+		}
+	}
+	parts, shards, err = results.Choose(found)
 	if err != nil {
 		return nil, nil, fail(usage, "%w", err)
 	}
 	for _, f := range found {
-		if f.head().Merged() && !chosen[0].Merged() {
-			a.say("lockcheck: %s is left out: it was merged, and there are shards\n", f.file())
+		if f.Merged() && !parts[0].Merged() {
+			a.say("lockcheck: %s is left out: it was merged, and there are shards\n", f.File())
 		}
 	}
-	for _, c := range chosen {
-		parts = append(parts, found[slices.IndexFunc(found, func(f *foundResult) bool { return f.file() == c.File })])
-	}
-	if parts[0].matrix == nil {
-		err = a.against(parts[0].head())
+	if parts[0].Matrix == nil {
+		err = a.against(&parts[0].Head)
 	}
 	return parts, shards, err
 }
@@ -139,11 +150,11 @@ func (a *app) choose(found []*foundResult) (parts []*foundResult, shards *result
 // apart sees to it that what is merged takes the place of nothing but what was merged
 // before: not of a shard, be it one that is merged or not, and not of what another
 // command, or one machine by itself, came to.
-func apart(out string, parts []*foundResult) error {
+func apart(out string, parts []*results.Source) error {
 	was := headIn(out)
 	switch s := was.Shards; {
 	case was.Command == "":
-	case was.Command != parts[0].head().Command, s == nil && !wholeOf(parts, out):
+	case was.Command != parts[0].Command, s == nil && !wholeOf(parts, out):
 		return fail(usage, "--out %s has the result of lockcheck %s already: name another directory", out, was.Command)
 	case s != nil && !was.Merged() && len(s.Have) == 1:
 		return fail(usage, "--out %s holds shard %d of %d itself: name another directory", out, s.Have[0], s.Of)
@@ -153,11 +164,9 @@ func apart(out string, parts []*foundResult) error {
 
 // wholeOf tells whether the result in a directory, which is of one machine or was merged
 // from a single shard, is one of the parts, or says the same.
-func wholeOf(parts []*foundResult, dir string) bool {
-	was, err := readResult(dir)
-	return err == nil && slices.ContainsFunc(parts, func(p *foundResult) bool {
-		return p.source().Essence == was.source().Essence
-	})
+func wholeOf(parts []*results.Source, dir string) bool {
+	was, err := results.Read(dir)
+	return err == nil && slices.ContainsFunc(parts, func(p *results.Source) bool { return p.Essence() == was.Essence() })
 }
 
 // same tells whether two names are of one directory, through whatever links.

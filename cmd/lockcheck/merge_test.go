@@ -150,19 +150,11 @@ func settingsDiffer(t *testing.T, a, b string) bool {
 // filesNamed are the files that the result in a directory names.
 func filesNamed(t *testing.T, dir string) (files []string) {
 	t.Helper()
-	f, err := readResult(dir)
+	d, err := results.Read(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.matrix != nil {
-		for _, c := range f.matrix.Cells {
-			if c.File != "" {
-				files = append(files, c.File)
-			}
-		}
-		return files
-	}
-	for x := range f.doc.Counterexamples {
+	for x := range d.Counterexamples {
 		files = append(files, x.File, x.Schedule())
 	}
 	return files

@@ -47,13 +47,13 @@ func TestShardsOfAMatrixHaveOneTable(t *testing.T) {
 	lockcheck(t, "merge", "s").wants(t, held)
 	lockcheck(t, "merge", "s", "--markdown", "--json").wants(t, usage, "--json and --markdown: one of them")
 	rewrite(t, filepath.Join("s", "1"), func(text string) string {
-		var d matrixDocument
+		var d results.MatrixDocument
 		if err := json.Unmarshal([]byte(text), &d); err != nil {
 			t.Fatal(err)
 		}
 		name := "redis-set-lua pause"
 		d.Table = slices.DeleteFunc(d.Table, func(n string) bool { return n == name })
-		d.Cells = slices.DeleteFunc(d.Cells, func(c matrixCellDocument) bool { return c.name() == name })
+		d.Cells = slices.DeleteFunc(d.Cells, func(c results.MatrixCellDocument) bool { return c.Lock+" "+c.Fault == name })
 		now, err := json.Marshal(d)
 		if err != nil {
 			t.Fatal(err)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"maps"
@@ -12,35 +11,9 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// foundResult is the result that a directory holds.
-type foundResult struct {
-	dir    string
-	doc    *results.Document // of run and suite
-	matrix *matrixDocument
-}
-
-func (f *foundResult) file() string { return filepath.Join(f.dir, results.File) }
-
-func (f *foundResult) head() *results.Head {
-	if f.matrix != nil {
-		return &f.matrix.Head
-	}
-	return &f.doc.Head
-}
-
-func (f *foundResult) source() results.Source {
-	s := results.Source{File: f.file(), Head: f.head()}
-	if f.matrix != nil {
-		s.Cells, s.Essence = f.matrix.frame(), f.matrix.essence()
-	} else {
-		s.Cells, s.Essence = f.doc.Cells, f.doc.Essence()
-	}
-	return s
-}
-
 // findResults reads the results in and below directories, each once.
-func (a *app) findResults(dirs []string) (list []*foundResult, err error) {
-	by := map[string]*foundResult{}
+func (a *app) findResults(dirs []string) (list []results.Source, err error) {
+	by := map[string]results.Source{}
 	for _, dir := range dirs {
 		below, err := resultsBelow(dir)
 		if err != nil {
@@ -50,9 +23,9 @@ func (a *app) findResults(dirs []string) (list []*foundResult, err error) {
 			a.say("lockcheck: no %s in %s or below\n", results.File, dir)
 		}
 		for _, f := range below {
-			name := realName(f.dir)
-			if by[name] == nil {
-				a.withoutLost(f)
+			name := realName(f.Dir)
+			if _, twice := by[name]; !twice {
+				a.withoutLost(f.Document)
 				by[name] = f
 			}
 		}
@@ -68,30 +41,21 @@ func (a *app) findResults(dirs []string) (list []*foundResult, err error) {
 
 // withoutLost takes out of a result the shrunk runs that are not there, where the runs
 // that they were made of are: those tell the same, at greater length.
-func (a *app) withoutLost(f *foundResult) {
+func (a *app) withoutLost(doc *results.Document) {
 	said := map[string]bool{}
-	look := func(file string, shrunk *string) {
-		if *shrunk == "" || canRead(*shrunk) || !canRead(file) {
-			return
+	for x := range doc.Counterexamples {
+		if x.Shrunk == "" || canRead(x.Shrunk) || !canRead(x.File) {
+			continue
 		}
-		if !said[*shrunk] {
-			a.say("lockcheck: %s is not there: the run that it was shrunk from counts\n", filepath.Dir(*shrunk))
+		if !said[x.Shrunk] {
+			a.say("lockcheck: %s is not there: the run that it was shrunk from counts\n", filepath.Dir(x.Shrunk))
 		}
-		said[*shrunk], *shrunk = true, ""
-	}
-	if f.matrix != nil {
-		for i := range f.matrix.Cells {
-			look(f.matrix.Cells[i].File, &f.matrix.Cells[i].Shrunk)
-		}
-		return
-	}
-	for x := range f.doc.Counterexamples {
-		look(x.File, &x.Shrunk)
+		said[x.Shrunk], x.Shrunk = true, ""
 	}
 }
 
 // resultsBelow reads the results in a directory and below it.
-func resultsBelow(dir string) (list []*foundResult, err error) {
+func resultsBelow(dir string) (list []results.Source, err error) {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -119,8 +83,8 @@ func resultsBelow(dir string) (list []*foundResult, err error) {
 			case d.IsDir() || d.Name() != results.File:
 				return nil
 			}
-			f, err := readResult(filepath.Dir(path))
-			list = append(list, f)
+			doc, err := results.Read(filepath.Dir(path))
+			list = append(list, results.Source{Dir: filepath.Dir(path), Document: doc})
 			return err
 		})
 	}
@@ -146,31 +110,4 @@ func realName(dir string) string {
 func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
-}
-
-// readResult reads the result in a directory. The files that it names are said
-// from where we are.
-func readResult(dir string) (*foundResult, error) {
-	f := &foundResult{dir: dir}
-	doc, err := results.Read(dir)
-	if err != nil {
-		return nil, err
-	}
-	if doc.Command != matrixName {
-		f.doc = doc
-		return f, nil
-	}
-	text, err := os.ReadFile(f.file())
-	if err != nil {
-		return nil, err
-	}
-	f.matrix = new(matrixDocument)
-	if err := json.Unmarshal(text, f.matrix); err != nil {
-		return nil, fail(usage, "%s is no result of lockcheck: %w", f.file(), err)
-	}
-	if err := f.matrix.validate(); err != nil {
-		return nil, fail(usage, "%s is no result of lockcheck: %w", f.file(), err)
-	}
-	f.matrix.relocate(results.OutOf(dir))
-	return f, nil
 }

@@ -17,7 +17,7 @@ import (
 
 // collect copies the files of the counterexamples that count to a directory, if
 // there is one, and says in the document where they are now.
-func (a *app) collect(doc *results.Document, found []*foundResult, out string) error {
+func (a *app) collect(doc *results.Document, found []results.Source, out string) error {
 	if out == "" {
 		return nil
 	}
@@ -48,10 +48,10 @@ type collector struct {
 	lost  []string // directories that are not copied, and why
 }
 
-func newCollector(found []*foundResult, out string) *collector {
+func newCollector(found []results.Source, out string) *collector {
 	c := &collector{out: out, to: map[string]string{}, taken: map[string]bool{}}
 	for _, p := range found {
-		c.roots = append(c.roots, p.dir)
+		c.roots = append(c.roots, p.Dir)
 	}
 	return c
 }

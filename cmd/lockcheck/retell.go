@@ -9,6 +9,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
@@ -101,7 +102,7 @@ func (a *app) retell(p *place, ids []string, named func(id string) bool, f caseF
 		code = worse(code, unproven)
 	}
 	if told.Left > 0 {
-		a.paragraph(0, notBegun(told.Left))
+		a.paragraph(0, names.NotBegun(told.Left))
 	}
 	if a.json {
 		if err := a.printVerdicts(told); err != nil {

@@ -60,16 +60,3 @@ func (a *app) disputes(d *results.Document) {
 		a.say("lockcheck: %s: %s: please report it%s\n", c.Name, results.Disputed(n), words)
 	}
 }
-
-// second counts the verdicts of a cell that Porcupine judged as well: on the runs that
-// were sampled, and on the one that is reported.
-func (m *matrixCell) second() checker.Second {
-	s, reported := m.result.Porcupine, m.kept.judged
-	if m.shrunk.judged != nil {
-		reported = m.shrunk.judged
-	}
-	if reported != nil && m.On == "sim" { // elsewhere it judges all runs
-		s.Add(secondOf(reported.Verdicts))
-	}
-	return s
-}

@@ -81,7 +81,7 @@ func (a *app) clearResult(now *results.Head) error {
 	if was := headIn(a.out); was.Command != "" && was.Command != now.Command {
 		return nil
 	}
-	if was, err := readResult(a.out); err == nil && now.Shards != nil && was.head().SameShard(now) && was.breaks() {
+	if was, err := results.Read(a.out); err == nil && now.Shards != nil && was.SameShard(now) && slices.ContainsFunc(was.Cells, func(c results.Cell) bool { return c.Breaks() }) {
 		a.earlier = was
 		return nil
 	}
@@ -91,41 +91,14 @@ func (a *app) clearResult(now *results.Head) error {
 	return nil
 }
 
-// breaks reports whether a result has a violation of a promise.
-func (f *foundResult) breaks() bool {
-	if f.matrix != nil {
-		return len(f.matrix.unexpected()) > 0
-	}
-	fresh, known := f.doc.BrokenPromises()
-	return fresh+known > 0
-}
-
 // runDir returns the directory for the files of a run. A run on real servers does not
 // repeat: none takes the place of one that the result of an earlier try names.
 func (a *app) runDir(name string) string {
 	dir := filepath.Join(a.out, name)
-	for i := 2; a.earlier != nil && slices.Contains(a.earlier.realRuns(), dir); i++ {
+	for i := 2; a.earlier != nil && a.earlier.NamesRun(dir); i++ {
 		dir = fmt.Sprintf("%s-%d", filepath.Join(a.out, name), i)
 	}
 	return dir
-}
-
-// realRuns returns the directories of the runs on real servers that a result names.
-func (f *foundResult) realRuns() (dirs []string) {
-	if f.matrix != nil && f.matrix.On != "sim" {
-		for _, c := range f.matrix.Cells {
-			dirs = append(dirs, filepath.Dir(c.File))
-		}
-	} else if f.matrix == nil {
-		for _, c := range f.doc.Cells {
-			for _, p := range c.Properties {
-				if p.Counterexample != nil && c.On != "sim" {
-					dirs = append(dirs, filepath.Dir(p.File))
-				}
-			}
-		}
-	}
-	return dirs
 }
 
 // takeEarlier adds to the result of a shard the violations that only an earlier try found.
@@ -133,7 +106,7 @@ func (a *app) takeEarlier(d *results.Document) {
 	if a.earlier == nil {
 		return
 	}
-	taken := d.TakeViolations(a.earlier.doc)
+	taken := d.TakeViolations(a.earlier)
 	if taken == nil {
 		return
 	}
@@ -141,10 +114,6 @@ func (a *app) takeEarlier(d *results.Document) {
 		x.Replay = cmp.Or(x.Replay, replayOf(x.Schedule()))
 	}
 	a.compare(d)
-	a.sayTaken(taken)
-}
-
-func (a *app) sayTaken(taken []string) {
 	a.say("lockcheck: an earlier try of this shard found the violation of %s, which counts, too\n", strings.Join(taken, ", "))
 }
 
@@ -157,9 +126,18 @@ func headIn(dir string) (h results.Head) {
 	return h
 }
 
-// leaveShard leaves what a shard came to in the directory for output; an error may
-// have ended it early.
+// leaveShard writes the result of a shard, as saveShard does, and says that it is one.
 func (a *app) leaveShard(d *results.Document, failed error) error {
+	err := a.saveShard(d, failed)
+	if err == nil {
+		a.shardLine(d.Shards)
+	}
+	return err
+}
+
+// saveShard writes the result of a shard to the directory for output; an error may have
+// ended it early.
+func (a *app) saveShard(d *results.Document, failed error) error {
 	if d.Shards == nil {
 		return nil
 	}
@@ -168,11 +146,7 @@ func (a *app) leaveShard(d *results.Document, failed error) error {
 	}
 	a.takeEarlier(d)
 	decide(d, failed)
-	if err := a.leave(d); err != nil {
-		return err
-	}
-	a.shardLine(d.Shards)
-	return nil
+	return a.leave(d)
 }
 
 // shardLine says of one shard that there is more than what was printed.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
@@ -163,17 +164,16 @@ func TestACompleteShardHasTheViolationsOfItsFirstTry(t *testing.T) {
 func TestAMatrixHasTheViolationsOfItsFirstTry(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sharded(t, "s", "matrix redis-set-lua --fault none --runs 20", held)
-	d, err := readResult("s/1")
+	d, err := results.Read("s/1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &d.matrix.Cells[0]
-	c.Outcome, c.Cut, c.Found = "unexpected", true, []matrixFound{{Property: string(checker.Ownership), Runs: 1}}
-	p := c.Result.Property(checker.Ownership)
-	p.Runs = map[string]results.Tally{"violated": {Count: 1, Seed: 1}}
-	p.Counterexample = &results.Counterexample{Seed: 1, File: "history.jsonl"}
-	d.matrix.Verdict, d.matrix.ExitCode, d.matrix.Reason = results.Unavailable, noPlace, "the server is gone"
-	if err := rundir.WriteJSON("s/1/result.json", d.matrix); err != nil {
+	c := &d.Cells[0]
+	c.Expected.Standing, c.Expected.Unexpected = explore.Unexpected, []checker.Property{checker.Ownership}
+	c.Property(checker.Ownership).Runs = map[string]results.Tally{"violated": {Count: 1, Seed: 1}}
+	d.Matrix.Trouble = "the server is gone"
+	d.Decide()
+	if err := results.Write("s/1", d); err != nil {
 		t.Fatal(err)
 	}
 	lockcheck(t, "merge", "s").wants(t, noPlace)

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/lockcheck/lockcheck/internal/results"
 )
 
 // A result is only replaced by one of the same command, and a shard's by that shard's.
@@ -58,31 +61,32 @@ func TestTheFilesOfAMatrixAreThoseOfTheirCells(t *testing.T) {
 	for _, args := range []string{what, "merge s --out merged"} {
 		r := lockcheck(t, append(strings.Fields(args), "--json")...)
 		r.wants(t, held)
-		var doc matrixDocument
+		var doc results.MatrixDocument
 		if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
 			t.Fatal(err)
 		}
-		of := map[string]string{}
+		files := map[string]string{}
+		of := func(c *results.MatrixCellDocument) string { return c.Lock + " " + cmp.Or(c.Workload, c.Fault) }
 		for _, c := range doc.Cells {
 			if c.File == "" {
 				continue
 			}
 			for _, file := range []string{c.File, c.Shrunk} {
-				if other, twice := of[file]; twice {
-					t.Errorf("%s: %s is of %s and of %s", args, file, other, c.name())
+				if other, twice := files[file]; twice {
+					t.Errorf("%s: %s is of %s and of %s", args, file, other, of(&c))
 				}
-				of[file] = c.name()
+				files[file] = of(&c)
 				plan, err := readPlan(file)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if c.Workload != "" && plan.Workload != c.Workload {
-					t.Errorf("%s: %s has the workload %q, and is of %s", args, file, plan.Workload, c.name())
+					t.Errorf("%s: %s has the workload %q, and is of %s", args, file, plan.Workload, of(&c))
 				}
 			}
 		}
-		if len(of) < 4 {
-			t.Errorf("%s: only %d files", args, len(of))
+		if len(files) < 4 {
+			t.Errorf("%s: only %d files", args, len(files))
 		}
 	}
 }

@@ -39,14 +39,6 @@ func (a *app) paragraph(indent int, text string) {
 	a.printf("%s\n", layout.Wrap(indent, text))
 }
 
-// notBegun says how much there was still to do when somebody interrupted.
-func notBegun(n int) string {
-	if n == 1 {
-		return "1 more was not begun"
-	}
-	return thousands(n) + " more were not begun"
-}
-
 // story prints the story of a run.
 func (a *app) story(h *history.History, verdicts []checker.Verdict, pr checker.Promise) error {
 	if a.json || a.quiet {

@@ -220,12 +220,11 @@ func TestAMatrixThatCannotBeKeptIsTold(t *testing.T) {
 	}
 	a.out = filepath.Join("file", "out")
 	m, err := goneThrough(t, a)
-	m.trouble = err
-	if v, code, _ := m.verdict(); !unkept(err) || v != results.Violated || code != usage || len(m.cells) != len(want.cells) {
-		t.Errorf("%v: %s, %d, %d cells, want %d", err, v, code, len(m.cells), len(want.cells))
+	if !unkept(err) || m.Verdict != results.Violated || m.ExitCode != usage || len(m.Cells) != len(want.Cells) {
+		t.Errorf("%v: %s, %d, %d cells, want %d", err, m.Verdict, m.ExitCode, len(m.Cells), len(want.Cells))
 	}
 	a.matrixTable(m)
-	if text := stdout.String(); strings.Contains(text, "Files") || !strings.Contains(strings.Join(strings.Fields(text), " "), want.sum()) {
+	if text := stdout.String(); strings.Contains(text, "Files") || !strings.Contains(strings.Join(strings.Fields(text), " "), want.Sum()) {
 		t.Error(text)
 	}
 }

@@ -45,3 +45,11 @@ func Numbered(thing string, list []int) string {
 	}
 	return thing + " " + strings.ReplaceAll(strings.Trim(fmt.Sprint(list), "[]"), " ", ", ")
 }
+
+// NotBegun is how many more there are that were not begun.
+func NotBegun(n int) string {
+	if n == 1 {
+		return "1 more was not begun"
+	}
+	return Thousands(n) + " more were not begun"
+}

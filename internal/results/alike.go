@@ -49,15 +49,16 @@ func agree(parts []Source) error {
 		part *Source
 	}
 	seen, whole := map[string]first{}, -1
-	has := make([]map[string]bool, len(parts))
+	has, frames := make([]map[string]bool, len(parts)), make([][]Cell, len(parts))
 	for i := range parts {
 		p := &parts[i]
 		if whole < 0 && !p.Partial() {
 			whole = i
 		}
 		has[i] = map[string]bool{}
-		for j := range p.Cells {
-			c := &p.Cells[j]
+		frames[i] = p.frame()
+		for j := range frames[i] {
+			c := &frames[i][j]
 			has[i][c.Name] = true
 			if was, twice := seen[c.Name]; !twice {
 				seen[c.Name] = first{c, p}
@@ -72,9 +73,9 @@ func agree(parts []Source) error {
 		}
 		for _, pair := range [][2]int{{i, whole}, {whole, i}} {
 			p, o := &parts[pair[0]], &parts[pair[1]]
-			lacks := slices.IndexFunc(p.Cells, func(c Cell) bool { return !has[pair[1]][c.Name] })
+			lacks := slices.IndexFunc(frames[pair[0]], func(c Cell) bool { return !has[pair[1]][c.Name] })
 			if lacks >= 0 && !o.Partial() {
-				return p.disagrees(o, fmt.Sprintf("only the former has the cell %q", p.Cells[lacks].Name))
+				return p.disagrees(o, fmt.Sprintf("only the former has the cell %q", frames[pair[0]][lacks].Name))
 			}
 		}
 	}
@@ -83,7 +84,7 @@ func agree(parts []Source) error {
 
 // disagrees names two parts of which something says that they do not belong together.
 func (p *Source) disagrees(o *Source, what string) error {
-	which := func(p *Source) string { return fmt.Sprintf("%s (%s)", p.File, names.Numbered("shard", p.have())) }
+	which := func(p *Source) string { return fmt.Sprintf("%s (%s)", p.File(), names.Numbered("shard", p.have())) }
 	return fmt.Errorf("%s and %s are not of one exploration: %s", which(p), which(o), what)
 }
 

@@ -49,6 +49,8 @@ type Cell struct {
 	// Porcupine counts the verdicts that it judged as well: on one run of 128, on
 	// docker and of a kept one on all. What it says of a violation is beside it.
 	Porcupine *checker.Second `json:"porcupine,omitempty"`
+
+	Expected *Expectation `json:"-"` // of a cell of a matrix; nil: of any other
 }
 
 // PropertyResult is what came of one property in the runs of a cell.
@@ -269,9 +271,18 @@ func (c *Cell) Vacuous() (why string) {
 	return why
 }
 
-// Breaks reports whether a promise is violated, be it known or not.
+// Breaks reports whether a promise is violated, be it known or not; in a matrix, whether
+// something is that nobody expected.
 func (c *Cell) Breaks() bool {
-	return slices.ContainsFunc(c.Properties, func(p PropertyResult) bool { return p.Promised && p.Is(checker.Violated) })
+	return slices.ContainsFunc(c.Properties, func(p PropertyResult) bool { return c.broke(&p) })
+}
+
+// broke is Breaks for one property.
+func (c *Cell) broke(p *PropertyResult) bool {
+	if c.Expected != nil {
+		return p.outcome() == checker.Violated && !slices.Contains(c.Expected.May, p.Property)
+	}
+	return p.Promised && p.outcome() == checker.Violated
 }
 
 // Open says which promises were neither kept nor broken in cells that promise

@@ -4,31 +4,33 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 )
 
-// Source is a document that may be that of a shard, and the file that it is in.
+// Source is a document, and the directory of results that it is in.
 type Source struct {
-	File string
-	*Head
-	Cells   []Cell // of a matrix only what all shards say alike of them
-	Essence string // the same for two documents with the same content
+	Dir string
+	*Document
 }
 
-// of is how many shards there are, of a whole exploration one.
-func (p *Source) of() int {
-	if p.Shards == nil {
+// File returns the file of the document.
+func (p *Source) File() string { return filepath.Join(p.Dir, File) }
+
+// of returns how many shards there are, of a whole exploration one.
+func (h *Head) of() int {
+	if h.Shards == nil {
 		return 1
 	}
-	return p.Shards.Of
+	return h.Shards.Of
 }
 
-// have are the shards that the part is, or was merged from.
-func (p *Source) have() []int {
-	if p.Shards == nil {
+// have returns the shards that a document is of, or was merged from.
+func (h *Head) have() []int {
+	if h.Shards == nil {
 		return []int{1}
 	}
-	return p.Shards.Have
+	return h.Shards.Have
 }
 
 // ended reports whether somebody, or an error that is not the environment's, ended it.
@@ -46,17 +48,10 @@ func (h *Head) Merged() bool {
 	return h.Shards != nil && len(h.Shards.Have)+len(h.Shards.Missing) == h.Shards.Of && h.Shards.Of > 1
 }
 
-// Differs says in what two documents cannot be of one exploration, or "".
-func (h *Head) Differs(o *Head) string {
-	a, b := Source{Head: h}, Source{Head: o}
-	return a.differs(&b)
-}
-
 // SameShard reports whether two documents are of the same shard of one exploration, as
 // far as that is known before the first run.
 func (h *Head) SameShard(o *Head) bool {
-	a, b := Source{Head: h}, Source{Head: o}
-	return h.Differs(o) == "" && slices.Equal(a.have(), b.have())
+	return h.differs(o) == "" && slices.Equal(h.have(), o.have())
 }
 
 // Choose returns the parts that make up one exploration, ordered by the number of their
@@ -66,10 +61,10 @@ func (h *Head) SameShard(o *Head) bool {
 // same shard and differ.
 func Choose(parts []Source) (chosen []*Source, shards *Shards, err error) {
 	parts = withoutMerged(parts)
-	slices.SortFunc(parts, func(a, b Source) int { return cmp.Compare(a.File, b.File) })
+	slices.SortFunc(parts, func(a, b Source) int { return cmp.Compare(a.Dir, b.Dir) })
 	for i := range parts {
-		if what := parts[0].differs(&parts[i]); what != "" {
-			return nil, nil, fmt.Errorf("%s and %s are not of one exploration: %s", parts[0].File, parts[i].File, what)
+		if what := parts[0].differs(&parts[i].Head); what != "" {
+			return nil, nil, fmt.Errorf("%s and %s are not of one exploration: %s", parts[0].File(), parts[i].File(), what)
 		}
 	}
 	if err := agree(parts); err != nil {
@@ -81,8 +76,8 @@ func Choose(parts []Source) (chosen []*Source, shards *Shards, err error) {
 		for _, n := range p.have() {
 			if was := by[n]; was == nil {
 				by[n] = p
-			} else if was.Essence != p.Essence || !slices.Equal(was.have(), p.have()) {
-				return nil, nil, fmt.Errorf("%s and %s are both shard %d of %d, and they differ: leave out one of them", was.File, p.File, n, p.of())
+			} else if was.Essence() != p.Essence() || !slices.Equal(was.have(), p.have()) {
+				return nil, nil, fmt.Errorf("%s and %s are both shard %d of %d, and they differ: leave out one of them", was.File(), p.File(), n, p.of())
 			}
 		}
 	}
@@ -116,30 +111,30 @@ func withoutMerged(parts []Source) []Source {
 	return slices.Clone(parts)
 }
 
-// differs says in what two parts cannot be of one exploration, or "".
-func (p *Source) differs(o *Source) string {
+// differs says in what two documents cannot be of one exploration, or "".
+func (h *Head) differs(o *Head) string {
 	for _, c := range []struct{ what, a, b string }{
-		{"the version of lockcheck", p.Version, o.Version},
-		{"what it was built from", cmp.Or(p.Revision, "unknown"), cmp.Or(o.Revision, "unknown")},
-		{"the command", p.Command, o.Command},
-		{"the number of shards", fmt.Sprint(p.of()), fmt.Sprint(o.of())},
+		{"the version of lockcheck", h.Version, o.Version},
+		{"what it was built from", cmp.Or(h.Revision, "unknown"), cmp.Or(o.Revision, "unknown")},
+		{"the command", h.Command, o.Command},
+		{"the number of shards", fmt.Sprint(h.of()), fmt.Sprint(o.of())},
 	} {
 		if c.a != c.b {
 			return fmt.Sprintf("%s is %s in the one and %s in the other", c.what, c.a, c.b)
 		}
 	}
 	var but []string
-	if p.Command == "suite" {
+	if h.Command == "suite" {
 		but = append(but, "arguments") // how its file was called; its digest is compared
 	}
-	switch name := unlike(p.Settings, o.Settings, but...); name {
+	switch name := unlike(h.Settings, o.Settings, but...); name {
 	case "":
 	case "suite", BaselineSetting:
 		return called(name) + " was another one: all shards have to be run with the same"
 	case RegressionsSetting:
 		return called(name) + " were others: all shards have to replay the same"
 	default:
-		a, inA := p.Settings[name]
+		a, inA := h.Settings[name]
 		b, inB := o.Settings[name]
 		return fmt.Sprintf("%s is %s in the one and %s in the other", called(name), said(a, inA), said(b, inB))
 	}

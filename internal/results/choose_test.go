@@ -2,7 +2,6 @@ package results
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -113,7 +112,7 @@ func TestWhichResultsCount(t *testing.T) {
 		var got []string
 		chosen, _, err := Choose(sources(tt.docs...))
 		for _, c := range chosen {
-			got = append(got, filepath.Dir(c.File))
+			got = append(got, c.Dir)
 		}
 		if err != nil {
 			got = []string{err.Error()}

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
@@ -28,6 +30,11 @@ func Read(dir string) (*Document, error) {
 	d, err := ReadFile(filepath.Join(dir, File))
 	if err != nil {
 		return nil, err
+	}
+	for i := range d.Cells {
+		if d.Matrix != nil && d.Cells[i].Properties == nil {
+			return nil, fmt.Errorf("%s is no result of lockcheck: cells[%d].result is not there: only what --shard or merge left can be merged", filepath.Join(dir, File), i)
+		}
 	}
 	d.Relocate(OutOf(dir))
 	return d, nil
@@ -70,7 +77,13 @@ func ReadFile(path string) (*Document, error) {
 	case d.Schema == 0 || d.Cells == nil:
 		return nil, fmt.Errorf("%s is no result of lockcheck: it has no cells", path)
 	}
-	if err := d.Validate(); err != nil {
+	err = d.Validate()
+	if err == nil && d.Matrix != nil {
+		var m MatrixDocument
+		err = json.Unmarshal(text, &m)
+		err = cmp.Or(err, m.validate())
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%s is no result of lockcheck: %w", path, err)
 	}
 	return d, nil
@@ -133,6 +146,16 @@ func (d *Document) Counterexamples(yield func(*Counterexample) bool) {
 			}
 		}
 	}
+}
+
+// NamesRun reports whether a directory has a counterexample of the document that was found
+// on real servers.
+func (d *Document) NamesRun(dir string) bool {
+	return slices.ContainsFunc(d.Cells, func(c Cell) bool {
+		return c.On != "sim" && slices.ContainsFunc(c.Properties, func(p PropertyResult) bool {
+			return p.Counterexample != nil && filepath.Dir(p.File) == dir
+		})
+	})
 }
 
 // Schedule is the file that the counterexample is replayed from: of the shortest run where

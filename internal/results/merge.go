@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -14,14 +15,19 @@ import (
 func Merge(parts []*Document, shards *Shards) *Document {
 	// Of a shard that was interrupted the last cells may not be there.
 	longest := slices.MaxFunc(parts, func(a, b *Document) int { return len(a.Cells) - len(b.Cells) })
-	d := &Document{Head: copied(parts[0]).Head, Seed: parts[0].Seed}
+	first := copied(parts[0])
+	d := &Document{Head: first.Head, Seed: first.Seed, Matrix: first.Matrix}
 	d.Interrupted = d.Interrupted && shards == nil // of shards it is said which
 	var took time.Duration                         // the same in any order of the parts
 	for _, p := range parts {
 		took += seconds(p.Seconds)
 	}
 	d.Shards, d.Seconds = shards, took.Seconds()
-	for _, c := range longest.Cells {
+	order := longest.Cells
+	if d.Matrix != nil { // whose shards do whole cells
+		order = d.frame()[:len(d.Matrix.Table)]
+	}
+	for _, c := range order {
 		d.Cells = append(d.Cells, Cell{Name: c.Name})
 	}
 	place := map[string]int{}
@@ -42,6 +48,13 @@ func Merge(parts []*Document, shards *Shards) *Document {
 				d.Cells[i].add(&c)
 			}
 			seen[c.Name] = true
+		}
+	}
+	d.Cells = slices.DeleteFunc(d.Cells, func(c Cell) bool { return !seen[c.Name] })
+	if m := d.Matrix; m != nil {
+		m.Left = len(m.Table) - len(d.Cells)
+		for _, p := range parts {
+			m.Trouble = cmp.Or(m.Trouble, p.Matrix.Trouble)
 		}
 	}
 	d.Baseline = joinBaselines(parts, d.Cells)
@@ -77,8 +90,14 @@ func (d *Document) TakeViolations(earlier *Document) (taken []string) {
 				c.Properties = append(c.Properties, p)
 			}
 		}
+		if c.Expected != nil {
+			c.judge()
+		}
 		if d.Cell(c.Name) == nil {
 			d.Cells = append(d.Cells, *c)
+			if d.Matrix != nil {
+				d.Matrix.Left--
+			}
 		}
 	}
 	return taken
@@ -87,8 +106,7 @@ func (d *Document) TakeViolations(earlier *Document) (taken []string) {
 // onlyBreaks returns the promises that a cell breaks, and another of its name does not.
 func (c *Cell) onlyBreaks(o *Cell) (list []PropertyResult) {
 	for _, p := range c.Properties {
-		other := o.Property(p.Property)
-		if p.Promised && p.outcome() == checker.Violated && (other == nil || other.outcome() != checker.Violated) {
+		if other := o.Property(p.Property); c.broke(&p) && (other == nil || other.outcome() != checker.Violated) {
 			list = append(list, p)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -149,7 +148,7 @@ func shard(n int) *Document {
 
 func sources(docs ...*Document) (list []Source) {
 	for i, d := range docs {
-		list = append(list, Source{File: filepath.Join(fmt.Sprint(i), File), Head: &d.Head, Cells: d.Cells, Essence: d.Essence()})
+		list = append(list, Source{fmt.Sprint(i), d})
 	}
 	return list
 }

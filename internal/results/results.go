@@ -49,7 +49,7 @@ type Shards struct {
 	Missing []int `json:"missing,omitempty"` // numbers of the parts that are not in here
 }
 
-// Document is what run, suite and merge come to.
+// Document is what run, suite, matrix and merge come to.
 type Document struct {
 	Head
 	Runs       int                         `json:"runs"`               // runs in all cells
@@ -60,6 +60,8 @@ type Document struct {
 	Reached    map[string]int              `json:"reached"`            // what the runs came to, counted by name: lockcheck list reached
 	Cells      []Cell                      `json:"cells"`              // what was judged by itself, in order
 	Baseline   *Baseline                   `json:"baseline,omitempty"` // comparison with what was known before, with --baseline
+
+	Matrix *Matrix `json:"-"` // only of matrix, whose cells have an expectation
 }
 
 // Violation is one property that a cell violated.
@@ -129,6 +131,10 @@ func (v Verdict) ExitCode() int {
 // Decide fills in what follows from the cells, their baseline included: sums,
 // the violations, the verdict. Documents of merged shards are decided anew.
 func (d *Document) Decide() {
+	if d.Matrix != nil {
+		d.decideMatrix()
+		return
+	}
 	for i := range d.Cells {
 		c := &d.Cells[i]
 		c.decide()
