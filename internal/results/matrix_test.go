@@ -1,0 +1,151 @@
+package results
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/lockcheck/lockcheck/catalogue"
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/harness"
+)
+
+// matrixShard is the matrix of shard n of two, of which the first has the cells under none
+// and kill, and the second that under pause. Those properties are violated in the runs.
+func matrixShard(n int, broken ...checker.Property) *Document {
+	d := &Document{Head: Head{Schema: Schema, Command: matrixCommand, Version: "1", Settings: map[string]string{"seed": "1"}}, Seed: 1}
+	d.Shards = Part(explore.Shard{N: n, Of: 2})
+	d.Matrix = &Matrix{On: "sim", Lease: 10 * time.Second, Table: []string{"lock none", "lock pause", "lock kill"}}
+	d.Matrix.Absent = []MatrixNoCell{{"lock", "failover", "there are no replicas"}}
+	for _, fault := range [][]string{{"none", "kill"}, {"pause"}}[n-1] {
+		of := &explore.Cell{Fault: fault, Expect: catalogue.Expectation{Codes: "S"}}
+		of.Lock, of.On, of.Seed = "lock", "sim", 1
+		r := run{plan: &harness.Plan{Acquires: 1, Clients: []string{"c1"}}}
+		r.reached[checker.Grants] = 1
+		for _, p := range checker.Properties {
+			r.verdicts = append(r.verdicts, checker.Verdict{Property: p, Outcome: checker.Valid})
+		}
+		for i, p := range checker.Properties {
+			for _, b := range broken {
+				if p == b {
+					r.verdicts[i].Outcome = checker.Violated
+				}
+			}
+		}
+		result := explore.NewResult()
+		result.Count(0, r.plan, r.verdicts, r.reached, &r.hazards)
+		c := MatrixCell(of, result, true)
+		if _, p := c.First(); p != "" {
+			c.Property(p).Counterexample = &Counterexample{Seed: 1, File: fault + "/history.jsonl", Sentence: "it broke"}
+		}
+		d.Cells = append(d.Cells, c)
+	}
+	d.Decide()
+	return d
+}
+
+// A matrix is written and read without a loss; what is printed has no results of runs.
+func TestAMatrixKeepsAllOfItsCells(t *testing.T) {
+	for _, d := range []*Document{matrixShard(1), matrixShard(1, checker.Exclusion, checker.Ownership)} {
+		read := copied(d)
+		if text(read) != text(d) {
+			t.Errorf("%s\nbefore:\n%s", text(read), text(d))
+		}
+		if read.Decide(); text(read) != text(d) {
+			t.Errorf("decided again:\n%s\nbefore:\n%s", text(read), text(d))
+		}
+		if printed := text(d.Printed()); strings.Contains(printed, `"result"`) || strings.Contains(printed, `"table"`) {
+			t.Error(printed)
+		}
+	}
+	if d := matrixShard(2, checker.Exclusion); d.Verdict != Violated || !d.Cells[0].Breaks() || d.Cells[0].Example().File != "pause/history.jsonl" {
+		t.Error(text(d))
+	}
+}
+
+// The shards of a matrix have whole cells, which are joined in the order of the table.
+func TestShardsOfAMatrixAreJoined(t *testing.T) {
+	one, two := matrixShard(1), matrixShard(2)
+	for _, tt := range []struct {
+		docs []*Document
+		want string
+	}{
+		{[]*Document{two, one}, "[lock none lock pause lock kill] held 0"},
+		{[]*Document{two, one, copied(one)}, "[lock none lock pause lock kill] held 0"},
+		{[]*Document{one}, "[lock none lock kill] inconclusive 1"},
+		{[]*Document{one, matrixShard(2, checker.Ownership)}, "[lock none lock pause lock kill] violated 0"},
+		{[]*Document{one, two, matrixShard(2, checker.Ownership)}, "1/result.json and 2/result.json are both shard 2 of 2, and they differ"},
+	} {
+		chosen, shards, err := Choose(sources(tt.docs...))
+		got := fmt.Sprint(err)
+		if err == nil {
+			var parts []*Document
+			for _, c := range chosen {
+				parts = append(parts, c.Document)
+			}
+			d := Merge(parts, shards)
+			var cells []string
+			for _, c := range d.Cells {
+				cells = append(cells, c.Name)
+			}
+			got = fmt.Sprint(cells, " ", d.Verdict, " ", d.Matrix.Left)
+		}
+		if !strings.HasPrefix(filepath.ToSlash(got), tt.want) {
+			t.Errorf("%s, want %s", got, tt.want)
+		}
+	}
+}
+
+// What nobody expected and only an earlier try found counts, be it in a cell that this try
+// did not come to.
+func TestAMatrixTakesTheViolationsOfAnEarlierTry(t *testing.T) {
+	now, earlier := matrixShard(1), matrixShard(1, checker.Ownership)
+	now.Cells, now.Matrix.Left, now.Interrupted = now.Cells[:1], 1, true
+	taken := now.TakeViolations(earlier)
+	now.Decide()
+	if fmt.Sprint(taken) != "[ownership in lock none ownership in lock kill]" || now.Count(explore.Unexpected) != 2 || now.Matrix.Left != 0 || now.Verdict != Violated {
+		t.Errorf("%q\n%s", taken, text(now))
+	}
+	if now.Cells[0].Example().File != "none/history.jsonl" {
+		t.Error(text(now))
+	}
+}
+
+// Whatever is in the result of a matrix that is read, nothing that is done with it panics.
+func TestNoMatrixPanics(t *testing.T) {
+	dir := t.TempDir()
+	used := 0
+	rapid.Check(t, func(t *rapid.T) {
+		var v any
+		if err := json.Unmarshal([]byte(text(matrixShard(1, checker.Exclusion))), &v); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, File), []byte(text(changed(t, v))), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		d, err := Read(dir)
+		if err != nil {
+			return
+		}
+		used++
+		d.Essence()
+		d.Printed()
+		other := matrixShard(2)
+		d.TakeViolations(other)
+		other.TakeViolations(d)
+		chosen, shards, err := Choose(sources(d, matrixShard(2)))
+		if err == nil && len(chosen) == 2 {
+			Merge([]*Document{chosen[0].Document, chosen[1].Document}, shards)
+		}
+	})
+	if used == 0 {
+		t.Error("no document was read")
+	}
+}
