@@ -37,7 +37,7 @@ const (
 	FaultTouched
 
 	firstTouched // from here on one for each kind of fault
-	numCounters  = int(firstTouched) + len(kinds)
+	numCounters  = int(firstTouched) + int(otherKind) + 1
 )
 
 // counters are their names, and what each counts.
@@ -83,7 +83,7 @@ func (c Counter) String() string {
 	case c < firstTouched:
 		return counters[c].name
 	case int(c) < numCounters:
-		return kinds[c-firstTouched].name + "_touched"
+		return kinds[c-firstTouched].Name + "_touched"
 	default:
 		return "?"
 	}

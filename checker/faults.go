@@ -6,86 +6,47 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// target is what a kind of fault acts on.
-type target uint8
-
-const (
-	onClient target = iota
-	onServer
-	onLink
-)
-
-// kinds are the faults that the checker knows by name. The last one stands for
-// all others.
-var kinds = [...]struct {
-	name        string
-	on          target
-	stopsClient bool // while it lasts the client's caller gets no further
-	ends        bool // the client never executes anything again
-	excuses     bool // while it lasts a hand-over may take as long as it wants
-	idles       bool // who holds when it strikes may never give the lock back
-}{
-	{name: "pause", on: onClient, stopsClient: true, excuses: true, idles: true},
-	{name: "kill", on: onClient, ends: true},
-	{name: "poweroff", on: onClient, ends: true},
-	{name: "hang", on: onClient, stopsClient: true, excuses: true, idles: true},
-	{name: "skew", on: onClient, idles: true},
-	{name: "jump", on: onClient, idles: true},
-	{name: "rate", on: onClient, idles: true},
-	{name: "session-expiry", on: onClient},
-	{name: "server-pause", on: onServer, excuses: true},
-	{name: "restart", on: onServer, excuses: true},
-	{name: "restart-lost", on: onServer, excuses: true},
-	{name: "failover", on: onServer, excuses: true},
-	{name: "server-skew", on: onServer},
-	{name: "server-jump", on: onServer},
-	{name: "server-rate", on: onServer},
-	{name: "evict", on: onServer},
-	{name: "partition", on: onLink, excuses: true},
-	{name: "partition-oneway", on: onLink, excuses: true},
-	{name: "partition-servers", on: onServer, excuses: true},
-	{name: "delay", on: onLink, excuses: true},
-	{name: "drop-reply", on: onLink},
-	{name: "kill-connection", on: onLink},
-	{name: history.Stall, on: onServer, excuses: true},
-	{name: "other", on: onServer},
-}
+// kinds are the faults that the checker knows by name. The last one stands for all
+// others.
+var kinds = append(faults.All(), faults.InHistory(history.Stall), faults.InHistory("other"))
 
 // kind indexes kinds.
 type kind uint8
 
 const (
-	pause       kind = 0
-	kill        kind = 1
-	poweroff    kind = 2
-	hang        kind = 3
-	skew        kind = 4
-	jump        kind = 5
-	rate        kind = 6
-	serverPause kind = 8
-	restart     kind = 9
-	restartLost kind = 10
-	failover    kind = 11
-	serverSkew  kind = 12
-	serverJump  kind = 13
-	serverRate  kind = 14
-	dropReply   kind = 20
-
-	killConnection kind = 21
-	stall          kind = 22 // of the machine: no fault that anybody injected
-	otherKind      kind = kind(len(kinds)) - 1
+	stall     kind = kind(faults.Count) + iota // of the machine: no fault that anybody injected
+	otherKind                                  // on servers, for all that is known of it
 )
 
 func kindOf(name string) kind {
 	for k := range otherKind {
-		if kinds[k].name == name {
+		if kinds[k].Name == name {
 			return k
 		}
 	}
 	return otherKind
+}
+
+// ends reports whether its client never executes anything again.
+func (k kind) ends() bool { return kinds[k].Ends }
+
+func (k kind) onServers() bool {
+	return kinds[k].On == faults.OnServer || kinds[k].On == faults.OnServers
+}
+
+// excuses reports whether a hand-over may take as long as it wants while k lasts.
+func (k kind) excuses() bool { return kinds[k].Stops && !kinds[k].Once }
+
+// stopsClient reports whether the client's caller gets no further while k lasts.
+func (k kind) stopsClient() bool { return kinds[k].On == faults.OnClient && k.excuses() }
+
+// idles reports whether a client that holds when k strikes may never give the lock back.
+func (k kind) idles() bool {
+	return k.stopsClient() || kinds[k].On == faults.OnClient && (kinds[k].Clock || kinds[k].Rate)
 }
 
 // fault is one use of a fault.
@@ -123,7 +84,7 @@ func (t *timeline) nemesis(pos int32, e *history.Entry) {
 		return
 	}
 	f := fault{kind: kindOf(e.F), id: e.ID, start: pos, end: t.size(), struck: pos, sure: pos, heals: t.size(), from: e.Time, to: t.end}
-	if kinds[f.kind].ends {
+	if f.kind.ends() {
 		t.die(&f)
 	}
 	t.faults = append(t.faults, f)
@@ -155,7 +116,7 @@ func (t *timeline) file(id int32) {
 
 // stopsServer reports whether a replica may be promoted because of f.
 func (f *fault) stopsServer() bool {
-	return kinds[f.kind].on == onServer && kinds[f.kind].excuses
+	return f.kind.onServers() && f.kind.excuses()
 }
 
 // numbered calls yield for each fault so far with that id, the last one first, until yield
@@ -260,7 +221,7 @@ func (t *timeline) promotion(pos int32, e *history.Entry) {
 
 // promote takes in that e, at pos, came of f.
 func (f *fault) promote(pos int32, e *history.Entry) {
-	if f.kind == failover && f.ended && !f.promoted {
+	if kinds[f.kind].Name == "failover" && f.ended && !f.promoted {
 		f.end, f.to = pos, e.Time
 	}
 	f.promoted = true

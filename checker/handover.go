@@ -121,11 +121,10 @@ func (t *timeline) excusing(x excuse) []excusedTime {
 	for i := range t.faults { // in the order of their starts
 		f := &t.faults[i]
 		until := f.to
-		k := &kinds[f.kind]
-		if k.ends {
+		if f.kind.ends() {
 			until = t.at(f.sure)
 		}
-		if x == byStall && f.kind != stall || x == byAny && !k.excuses && !k.ends {
+		if x == byStall && f.kind != stall || x == byAny && !f.kind.excuses() && !f.kind.ends() {
 			continue
 		}
 		from, sum := f.from, time.Duration(0)

@@ -187,7 +187,7 @@ func (t *timeline) hazards(c *Counts) (set HazardSet) {
 	}
 	for k := range undisturbed {
 		if slices.ContainsFunc(t.faults, func(f fault) bool { return f.kind == k && k != stall }) {
-			set[k] = t.exposedTo(k, kinds[k].name, c)
+			set[k] = t.exposedTo(k, kinds[k].Name, c)
 		}
 	}
 	return set

@@ -6,6 +6,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
 )
 
@@ -59,7 +60,7 @@ func (e *exposure) held() bool      { return e.some(func(f *fault) bool { return
 // strikes calls yield for each fault of that kind on a client that was in force at
 // some time between two positions, until yield returns false.
 func (e *exposure) strikes(client, from, to int32, yield func(f *fault) bool) {
-	onServers := kinds[e.kind].on == onServer
+	onServers := e.kind.onServers()
 	if e.found == nil {
 		for i := range e.faults {
 			f := &e.faults[i]
@@ -77,7 +78,7 @@ func (e *exposure) strikes(client, from, to int32, yield func(f *fault) bool) {
 		e.found = newOverlaps(&e.scratch, max(1, len(e.clients)), len(e.struck), func(i int32) (int32, int32, int32) {
 			s := e.struck[i]
 			f := &e.faults[s.fault]
-			if kinds[f.kind].ends {
+			if f.kind.ends() {
 				return s.client, f.start, f.start
 			}
 			return s.client, f.start, f.end
@@ -132,10 +133,8 @@ func (e *exposure) findLapses() []lapse {
 	if e.lease == 0 || e.end == 0 {
 		return e.lapses
 	}
-	stops := kinds[e.kind].stopsClient
-	switch k := kinds[e.kind].name; {
-	case stops, k == "partition", k == "partition-oneway", k == "delay":
-	default:
+	stops := e.kind.stopsClient()
+	if !stops && !(kinds[e.kind].On == faults.OnLink && e.kind.excuses()) {
 		return e.lapses
 	}
 	type stop struct{ from, to int32 }
@@ -380,7 +379,7 @@ func (e *exposure) wantedAfterwards() bool {
 	last := e.lastWait()
 	return e.some(func(f *fault) bool {
 		over := f.sure
-		if kinds[f.kind].excuses {
+		if f.kind.excuses() {
 			over = f.end
 		}
 		return e.matters(f) && last > over
@@ -389,7 +388,7 @@ func (e *exposure) wantedAfterwards() bool {
 
 // matters reports whether f touched somebody. What it does to a server may stay, and
 // matter to who comes later.
-func (t *timeline) matters(f *fault) bool { return f.met.touched || kinds[f.kind].on == onServer }
+func (t *timeline) matters(f *fault) bool { return f.met.touched || f.kind.onServers() }
 
 // lastWait is where the last wait ended.
 func (t *timeline) lastWait() int32 {
@@ -528,7 +527,7 @@ func (e *exposure) replaced() bool {
 				break
 			}
 		}
-		if e.kind != failover {
+		if kinds[e.kind].Name != "failover" {
 			last = max(last, f.end)
 		}
 		return e.met(heldSpan, f.start, last)

@@ -56,7 +56,7 @@ func spread(t *rapid.T, h *history.History) (pairs [][2]int) {
 		if end, ended := last[e.ID]; ended && end > i {
 			to = end - 1
 		}
-		if kinds[kindOf(e.F)].ends { // who has ended by itself, or was seen to end, is not killed later
+		if kindOf(e.F).ends() { // who has ended by itself, or was seen to end, is not killed later
 			if next := slices.IndexFunc(list[i+1:], func(o history.Entry) bool {
 				return o.F == history.Exit && slices.Equal(o.On, e.On) || o.Error == history.ErrCrashed && slices.Contains(e.On, o.Client)
 			}); next >= 0 {
@@ -148,7 +148,7 @@ func TestTwoLinesOfAFaultReachNoMoreHazardsThanOne(t *testing.T) {
 						if both[k]&^wide[k]&(1<<i) != 0 {
 							var text strings.Builder
 							history.Encode(&text, h)
-							t.Fatalf("%s under %s: the hazard was reached with two lines, and not with one\n%s", p, kinds[k].name, text.String())
+							t.Fatalf("%s under %s: the hazard was reached with two lines, and not with one\n%s", p, kinds[k].Name, text.String())
 						}
 					}
 				}

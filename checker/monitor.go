@@ -161,7 +161,7 @@ func (m *Monitor) Reset(header history.Header) {
 		m.undecided |= inAnswers
 	}
 	for _, f := range header.Faults {
-		m.kills = m.kills || kinds[kindOf(f)].ends
+		m.kills = m.kills || kindOf(f).ends()
 	}
 }
 

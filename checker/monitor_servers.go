@@ -189,16 +189,16 @@ type standstill struct {
 
 // nemesis takes in a line of the nemesis.
 func (m *Monitor) nemesis(e *history.Entry) {
-	switch e.F {
-	case history.Ended:
+	switch name, ends := strings.CutSuffix(e.F, history.EndSuffix); {
+	case e.F == history.Ended:
 		m.finish(e.Time)
-	case history.Exit:
+	case e.F == history.Exit:
 		for _, name := range e.On {
 			if c := &m.clients[m.party(name)]; !c.dead {
 				m.end(c, c.last)
 			}
 		}
-	case kinds[kill].name, kinds[poweroff].name:
+	case kindOf(e.F).ends():
 		for _, name := range e.On {
 			id := m.party(name)
 			pos := m.pos
@@ -209,15 +209,14 @@ func (m *Monitor) nemesis(e *history.Entry) {
 			}
 			m.end(&m.clients[id], pos)
 		}
-	case kinds[pause].name:
+	case name != "pause":
+	case ends:
+		m.goOn(e.ID)
+	default:
 		for _, name := range e.On {
 			if m.kills {
 				m.pauses = append(m.pauses, standstill{m.party(name), e.ID, m.pos})
 			}
-		}
-	default:
-		if name, ends := strings.CutSuffix(e.F, history.EndSuffix); ends && name == kinds[pause].name {
-			m.goOn(e.ID)
 		}
 	}
 }

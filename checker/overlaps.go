@@ -279,7 +279,7 @@ func (t *timeline) findStrikes() *overlaps {
 		list := []strike{}
 		for i := range t.faults {
 			f := &t.faults[i]
-			if !kinds[f.kind].idles {
+			if !f.kind.idles() {
 				continue
 			}
 			for _, name := range t.entry(f.start).On {

@@ -52,7 +52,7 @@ func (t *timeline) disturbances() (list disturbances) {
 	last := none
 	for i := range t.faults {
 		f := &t.faults[i]
-		if kinds[f.kind].ends {
+		if f.kind.ends() {
 			continue
 		}
 		start := f.start

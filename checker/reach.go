@@ -3,6 +3,7 @@ package checker
 import (
 	"sort"
 
+	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
 )
 
@@ -212,28 +213,28 @@ func (t *timeline) reachFault(c *Counts, f *fault) {
 	c[FaultInjected]++
 	count(touched, FaultTouched)
 	count(touched, firstTouched+Counter(f.kind))
-	switch f.kind {
-	case pause:
+	switch kinds[f.kind].Name {
+	case "pause":
 		count(x.holder, PauseHitHolder)
 		count(x.acquirer, PauseHitWaiter)
-	case kill, poweroff:
+	case "kill", "poweroff":
 		count(x.holder, KillHitHolder)
 		count(x.acquirer, KillHitAcquirer)
-	case restart, restartLost:
+	case "restart", "restart-lost":
 		count(x.anyHolder, RestartWithHolder)
-	case hang:
+	case "hang":
 		count(x.holder, HangHitHolder)
-	case serverPause:
+	case "server-pause":
 		count(x.held, ServerPausedWithHolder)
-	case skew, jump:
+	case "skew", "jump":
 		count(x.holder, JumpWithHolder)
 		count(x.held, ClockOffWithHolder)
-	case serverSkew, serverJump:
+	case "server-skew", "server-jump":
 		count(x.anyHolder, JumpWithHolder)
 		count(x.held, ClockOffWithHolder)
-	case rate, serverRate:
+	case "rate", "server-rate":
 		count(x.held, RateWithHolder)
-	case dropReply:
+	case "drop-reply":
 		count(touched, ReplyDropped)
 	}
 }
@@ -242,7 +243,7 @@ func (t *timeline) reachFault(c *Counts, f *fault) {
 // and still was when it had its effect.
 func (t *timeline) hits(f *fault) hit {
 	open, under := f.sure, f.sure
-	if kinds[f.kind].ends { // the dead have nothing any more when that is certain
+	if f.kind.ends() { // the dead have nothing any more when that is certain
 		open, under = f.struck, f.start
 	}
 	struck := min(f.struck-1, f.heals)
@@ -256,12 +257,12 @@ func (t *timeline) hits(f *fault) hit {
 		x.acquirer = x.acquirer || t.metOf(c, acquireSpan, under, f.start-1)
 		return true
 	})
-	switch kinds[f.kind].on {
-	case onClient:
+	switch kinds[f.kind].On {
+	case faults.OnClient:
 		x.touched = x.client
-	case onServer:
+	case faults.OnServer, faults.OnServers:
 		x.touched = x.anybody
-	case onLink:
+	case faults.OnLink:
 		x.touched = x.operation
 		if f.hits.Set {
 			x.touched = f.hits.V > 0

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"maps"
+	"slices"
 	"testing"
 
 	"github.com/lockcheck/lockcheck/faults"
@@ -321,37 +322,36 @@ func TestAnExaminerRemembersNothing(t *testing.T) {
 }
 
 // What stops somebody, or cuts somebody off, excuses a slow hand-over; what
-// only meddles with a clock or with memory does not.
+// only meddles with a clock or with memory does not. Who is stopped, or has a wrong
+// clock, may never give the lock back.
 func TestKindsAreTheFaultsThatThereAre(t *testing.T) {
 	t.Parallel()
-	on := map[faults.Target]target{faults.OnClient: onClient, faults.OnServer: onServer, faults.OnServers: onServer, faults.OnLink: onLink}
-	over := map[string]bool{"kill": true, "poweroff": true, "drop-reply": true, "kill-connection": true} // at once
+	stops := []string{"pause", "hang"}
+	idles := append(stops, "skew", "jump", "rate")
+	excuses := append(stops, "server-pause", "restart", "restart-lost", "failover", "partition", "partition-oneway", "partition-servers", "delay")
 	for _, f := range faults.All() {
 		k := kindOf(f.Name)
-		if k == otherKind {
-			t.Errorf("%s is not in the table of kinds in checker/faults.go", f.Name)
-			continue
+		if kinds[k].Name != f.Name {
+			t.Errorf("the checker does not know %s", f.Name)
 		}
-		if kinds[k].on != on[f.On] {
-			t.Errorf("%s acts on %s", f.Name, f.On)
-		}
-		if want := f.Stops && !over[f.Name]; kinds[k].excuses != want {
-			t.Errorf("%s excuses a slow hand-over: %v, want %v", f.Name, kinds[k].excuses, want)
+		for what, got := range map[string][2]bool{
+			"ends its client for good":     {k.ends(), f.Name == "kill" || f.Name == "poweroff"},
+			"stops its client":             {k.stopsClient(), slices.Contains(stops, f.Name)},
+			"lets a holder keep the lock":  {k.idles(), slices.Contains(idles, f.Name)},
+			"excuses a slow hand-over":     {k.excuses(), slices.Contains(excuses, f.Name)},
+			"acts on servers and no links": {k.onServers(), f.On == faults.OnServer || f.On == faults.OnServers},
+		} {
+			if got[0] != got[1] {
+				t.Errorf("%s %s: %v, want %v", f.Name, what, got[0], got[1])
+			}
 		}
 	}
-}
-
-// The constants that stand for kinds are positions in a table.
-func TestKindsAreWhereTheirConstantsSay(t *testing.T) {
-	t.Parallel()
-	for k, name := range map[kind]string{
-		pause: "pause", kill: "kill", poweroff: "poweroff", hang: "hang", skew: "skew", jump: "jump", rate: "rate",
-		serverPause: "server-pause", restart: "restart", restartLost: "restart-lost", failover: "failover",
-		serverSkew: "server-skew", serverJump: "server-jump", serverRate: "server-rate", dropReply: "drop-reply",
-		stall: history.Stall, otherKind: "other",
-	} {
-		if kinds[k].name != name {
-			t.Errorf("kind %d is %s, want %s", k, kinds[k].name, name)
+	for k, name := range map[kind]string{stall: history.Stall, otherKind: "other"} {
+		if kinds[k].Name != name || int(otherKind) != len(kinds)-1 {
+			t.Errorf("kind %d is %s, want %s", k, kinds[k].Name, name)
+		}
+		if !k.onServers() || k.ends() || k.idles() || k.excuses() != (k == stall) {
+			t.Errorf("%s is taken for something else", name)
 		}
 	}
 }

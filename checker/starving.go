@@ -81,7 +81,7 @@ func (t *timeline) settled() (int32, bool) {
 		switch {
 		case f.ended:
 			calm = max(calm, f.to)
-		case kinds[f.kind].ends:
+		case f.kind.ends():
 			calm = max(calm, t.at(f.sure))
 		default:
 			return 0, false // it goes on

@@ -111,7 +111,7 @@ func (t *timeline) stoppedForGood() map[string]int32 {
 	first := map[string]int32{}
 	for i := range t.faults {
 		f := &t.faults[i]
-		if !kinds[f.kind].stopsClient || f.ended {
+		if !f.kind.stopsClient() || f.ended {
 			continue
 		}
 		for _, name := range t.entry(f.start).On {

@@ -8,8 +8,13 @@ var evict = Fault{
 	On:     OnServer,
 	Need:   NeedMemory,
 	Shares: "full",
-	Start:  func(p Place, _ int, in Injection) error { return p.Evict(in.On[0]) },
-	Heal:   func(p Place, _ int, in Injection) (int, error) { return -1, p.Relieve(in.On[0]) },
+	Words: Words{
+		Lane: "full",
+		Past: "{on} ran out of memory{for}",
+		Now:  "{on} runs|run out of memory{for}",
+	},
+	Start: func(p Place, _ int, in Injection) error { return p.Evict(in.On[0]) },
+	Heal:  func(p Place, _ int, in Injection) (int, error) { return -1, p.Relieve(in.On[0]) },
 	Draw: func(in *Injection, t time.Duration, draw func(int64) int64) {
 		in.For = between(draw, t, 1, 5)
 	},

@@ -8,7 +8,13 @@ var failover = Fault{
 	On:     OnServer,
 	Need:   NeedReplicas,
 	Stops:  true,
-	Shares: "down",
+	Shares: down,
+	Words: Words{
+		Lane: "down",
+		Past: "{on} lost power{for}",
+		Now:  "{on} loses|lose power{for}",
+		Over: "{on} is|are back{replaced}",
+	},
 	Start: func(p Place, _ int, in Injection) error {
 		k, ok := p.(keeper)
 		return p.Stop(in.On[0], !(ok && k.Keeps(in.On[0])))

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/lockcheck/lockcheck/history"
 )
 
 // Fault is something that can go wrong on its own: what it does to a part of the
-// environment, and how it heals.
+// environment, how it heals, and what the judge and the stories have to know about it.
 type Fault struct {
 	Name string
 	Does string // one line
@@ -23,6 +25,12 @@ type Fault struct {
 	// Stops: it stops or cuts off a client, a server or a request, for a while or for
 	// good. A handover may take its time then.
 	Stops bool
+	// Once: it is over at once, or waits for something that it strikes once.
+	Once bool
+	// Clock: it sets a wall clock wrong. Rate: it makes clocks run fast or slow. Amount
+	// is how far.
+	Clock, Rate bool
+	Words       Words
 
 	// Start makes it happen. Heal ends it; nil for a fault that is over at once or
 	// stays. hits is how many messages were touched; -1: unknown.
@@ -47,25 +55,58 @@ const (
 	NeedMemory      Need = "a server that evicts what it has no room for"
 )
 
-// All returns all faults in the order of lists and tables.
-func All() []Fault {
-	return []Fault{
-		pause, kill, powerOff, hang, skew, jump, rate,
-		serverPause, restart, restartLost, failover, serverSkew, serverJump, serverRate, evict,
-		partition, partitionOneway, partitionServers, delay, dropReply, killConnection,
-		sessionExpiry,
-	}
+// all are the faults that can be injected.
+var all = [...]Fault{
+	pause, kill, powerOff, hang, skew, jump, rate,
+	serverPause, restart, restartLost, failover, serverSkew, serverJump, serverRate, evict,
+	partition, partitionOneway, partitionServers, delay, dropReply, killConnection,
+	sessionExpiry,
 }
+
+// seen are what else goes wrong in histories: nobody injects it.
+var seen = [...]Fault{
+	{Name: history.Exit, On: OnClient, Ends: true, Once: true, Words: Words{
+		Past: "{on} was|were found dead{since}",
+		Now:  "{on} is|are found dead{since}",
+	}},
+	{Name: history.Stall, On: OnServer, Stops: true, Words: wordsFor(history.Stall)},
+}
+
+// All returns all faults in the order of lists and tables.
+func All() []Fault { return slices.Clone(all[:]) }
+
+// Count is how many faults there are.
+const Count = len(all)
 
 // Find returns the fault with that name.
 func Find(name string) (Fault, bool) {
-	all := All()
-	i := slices.IndexFunc(all, func(f Fault) bool { return f.Name == name })
+	i := slices.IndexFunc(all[:], func(f Fault) bool { return f.Name == name })
 	if i < 0 {
 		return Fault{}, false
 	}
 	return all[i], true
 }
+
+// InHistory returns what is known of a fault that a history names: one of All,
+// history.Exit or history.Stall. Any other name stands for a fault on servers.
+func InHistory(name string) Fault {
+	for _, known := range [...][]Fault{all[:], seen[:]} {
+		for i := range known {
+			if known[i].Name == name {
+				return known[i]
+			}
+		}
+	}
+	return Fault{Name: name, On: OnServer, Words: wordsFor(name)}
+}
+
+// wordsFor are the words of a fault of which only the name is known.
+func wordsFor(name string) Words {
+	return Words{Lane: name, Past: name + " struck {on}{for}", Now: name + " strikes {on}{for}"}
+}
+
+// Down reports whether its server is gone until its end.
+func (f *Fault) Down() bool { return f.Shares == down }
 
 // Available returns nil if f applies in an environment that has these abilities, else
 // an error that says why not.

@@ -261,6 +261,15 @@ func TestPoints(t *testing.T) {
 	}
 }
 
+// A story tells each fault in words of its own, not by its name.
+func TestEveryFaultHasWords(t *testing.T) {
+	for _, f := range faults.All() {
+		if f.Words.Past == "" || f.Words.Now == "" || f.Words.Lane == "" && !f.Ends {
+			t.Errorf("%s: say in its Words how it is told", f.Name)
+		}
+	}
+}
+
 func TestAvailable(t *testing.T) {
 	for _, f := range faults.All() {
 		if err := f.Available([]faults.Need{faults.NeedClock, faults.NeedStop, faults.NeedRate, faults.NeedClientClock, faults.NeedReplicas, faults.NeedSessions, faults.NeedMemory}); err != nil {

@@ -7,7 +7,13 @@ var hang = Fault{
 	Alone:  true,
 	Stops:  true,
 	Shares: "hanging",
-	Start:  func(p Place, _ int, in Injection) error { return p.Hang(in.On[0]) },
-	Heal:   func(p Place, _ int, in Injection) (int, error) { return -1, p.Unhang(in.On[0]) },
-	Draw:   drawDuration,
+	Words: Words{
+		Lane: "hangs",
+		Past: "{on} hung{for}, all but its|their background tasks",
+		Now:  "{on} hangs|hang{for}, all but its|their background tasks",
+		Over: "{on} goes|go on",
+	},
+	Start: func(p Place, _ int, in Injection) error { return p.Hang(in.On[0]) },
+	Heal:  func(p Place, _ int, in Injection) (int, error) { return -1, p.Unhang(in.On[0]) },
+	Draw:  drawDuration,
 }

@@ -5,6 +5,9 @@ var jump = Fault{
 	Does:  "a client's wall clock jumps, forward or back, 0.5–3 T",
 	On:    OnClient,
 	Need:  NeedClientClock,
+	Once:  true,
+	Clock: true,
+	Words: jumped,
 	Start: leap,
 	Draw:  drawAmount,
 }

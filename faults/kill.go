@@ -6,5 +6,10 @@ var kill = Fault{
 	On:    OnClient,
 	Stops: true,
 	Ends:  true,
+	Once:  true,
+	Words: Words{
+		Past: "{on} was|were killed",
+		Now:  "{on} is|are killed",
+	},
 	Start: func(p Place, _ int, in Injection) error { return p.Kill(in.On[0]) },
 }

@@ -7,6 +7,12 @@ var killConnection = Fault{
 	Does:  "a connection is reset with a request in flight, which the server has executed or not",
 	On:    OnLink,
 	Stops: true,
+	Once:  true,
+	Words: Words{
+		Lane: "reset",
+		Past: "the network was set to reset the connection of {on} and {to} at the next message{did}",
+		Now:  "the next message of {on} and {to} will reset their connection",
+	},
 	Start: impair(Reset),
 	Heal:  restore,
 	Draw: func(in *Injection, t time.Duration, draw func(int64) int64) {

@@ -7,6 +7,12 @@ var partition = Fault{
 	Does:  "nothing passes between a client and a server, 0.1–2.5 T; messages arrive afterwards",
 	On:    OnLink,
 	Stops: true,
+	Words: Words{
+		Lane: "cut off",
+		Past: "the network cut {on} off from {to}{for}",
+		Now:  "{on} is|are cut off from {to}{for}",
+		Over: "{on} and {to} are connected again",
+	},
 	Start: impair(Hold),
 	Heal:  restore,
 	Draw:  drawDuration,
@@ -17,6 +23,12 @@ var partitionOneway = Fault{
 	Does:  "nothing passes in one direction between a client and a server, 0.1–2.5 T",
 	On:    OnLink,
 	Stops: true,
+	Words: Words{
+		Lane: "cut off",
+		Past: "the network held back {what}{for}",
+		Now:  "the network holds back {what}{for}",
+		Over: "the network lets it pass",
+	},
 	Start: impair(Hold),
 	Heal:  restore,
 	Draw: func(in *Injection, t time.Duration, draw func(int64) int64) {

@@ -7,7 +7,13 @@ var pause = Fault{
 	Need:   NeedStop,
 	Stops:  true,
 	Shares: "standing",
-	Start:  func(p Place, _ int, in Injection) error { return p.Pause(in.On[0]) },
-	Heal:   func(p Place, _ int, in Injection) (int, error) { return -1, p.Resume(in.On[0]) },
-	Draw:   drawDuration,
+	Words: Words{
+		Lane: "paused",
+		Past: "{on} was|were paused{for}",
+		Now:  "{on} is|are paused{for}",
+		Over: "{on} wakes|wake up",
+	},
+	Start: func(p Place, _ int, in Injection) error { return p.Pause(in.On[0]) },
+	Heal:  func(p Place, _ int, in Injection) (int, error) { return -1, p.Resume(in.On[0]) },
+	Draw:  drawDuration,
 }

@@ -6,5 +6,10 @@ var powerOff = Fault{
 	On:    OnClient,
 	Stops: true,
 	Ends:  true,
+	Once:  true,
+	Words: Words{
+		Past: "{on} lost power",
+		Now:  "{on} loses|lose power",
+	},
 	Start: func(p Place, _ int, in Injection) error { return p.PowerOff(in.On[0]) },
 }

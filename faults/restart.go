@@ -2,15 +2,24 @@ package faults
 
 import "time"
 
+// down is the Shares of faults whose server is gone until they end.
+const down = "down"
+
 var restart = Fault{
 	Name:   "restart",
 	Does:   "a server stops cleanly and comes back with its data, after 0.02–0.3 T",
 	On:     OnServer,
 	Stops:  true,
-	Shares: "down",
-	Start:  func(p Place, _ int, in Injection) error { return p.Stop(in.On[0], false) },
-	Heal:   start,
-	Draw:   drawDowntime,
+	Shares: down,
+	Words: Words{
+		Lane: "down",
+		Past: "{on} was|were stopped{for}",
+		Now:  "{on} is|are stopped{for}",
+		Over: "{on} is|are back",
+	},
+	Start: func(p Place, _ int, in Injection) error { return p.Stop(in.On[0], false) },
+	Heal:  start,
+	Draw:  drawDowntime,
 }
 
 // start ends restarts and failovers.

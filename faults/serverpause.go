@@ -6,7 +6,13 @@ var serverPause = Fault{
 	On:     OnServer,
 	Stops:  true,
 	Shares: "standing",
-	Start:  pause.Start,
-	Heal:   pause.Heal,
-	Draw:   drawDuration,
+	Words: Words{
+		Lane: "paused",
+		Past: "{on} was|were paused{for}",
+		Now:  "{on} is|are paused{for}",
+		Over: "{on} goes|go on",
+	},
+	Start: pause.Start,
+	Heal:  pause.Heal,
+	Draw:  drawDuration,
 }

@@ -109,7 +109,7 @@ func (p *plot) struck() bool {
 		fell[g.fell] = true
 	}
 	for _, f := range p.d.faults {
-		server := slices.ContainsFunc(f.on, p.d.serves) && !f.words().link
+		server := slices.ContainsFunc(f.on, p.d.serves) && !f.link()
 		if !f.hit() || !fell[f] && !(server && held.at(anybody, f.start)) && !held.strikes(f) {
 			continue
 		}
@@ -129,7 +129,7 @@ func (p *plot) struck() bool {
 		}
 	}
 	for _, f := range p.d.faults {
-		link := f.words().link
+		link := f.link()
 		disturbed := slices.ContainsFunc(f.victims(), func(name string) bool {
 			i, _ := slices.BinarySearch(asked[name], f.start+1)
 			return link && i < len(asked[name]) && before(asked[name][i], f.end)
@@ -237,7 +237,7 @@ func (p *plot) meanwhile(pos int, g *grant) {
 
 // returned tells of the first grant that rests on a server which had been gone.
 func (p *plot) returned(f *fault) {
-	if !f.words().down || f.end == none {
+	if !f.Down() || f.end == none {
 		return
 	}
 	for _, g := range p.d.grants {

@@ -19,7 +19,7 @@ func (d *drawing) client(name string) {
 		}
 	}
 	for _, f := range data.faults {
-		if t := data.at(f.start); f.words().deadly && f.strikes(name) && t <= d.axis.to {
+		if t := data.at(f.start); f.Ends && f.strikes(name) && t <= d.axis.to {
 			if c := d.axis.col(t); t >= d.axis.from || r[c].r == ' ' {
 				r.fill(c, c, '×', bad)
 			}

@@ -6,13 +6,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
 )
 
 // fault is one use of a fault, as the nemesis wrote it down.
 type fault struct {
+	faults.Fault
 	id         int
-	kind       string
 	on         []string
 	mates      int // of a link: how many clients share it with the first
 	start, end int // positions where it is told; none: it never ended
@@ -49,7 +50,7 @@ const (
 // victims are those whose lanes show f: of a link its client, with those that
 // share its process.
 func (f *fault) victims() []string {
-	if f.words().link {
+	if f.link() {
 		return f.on[:1+f.mates]
 	}
 	return f.on
@@ -63,7 +64,10 @@ func (f *fault) whom() string { return list(f.victims()) }
 
 var either = regexp.MustCompile(`(\w+)\|(\w+)`)
 
-// fill completes a phrase of the vocabulary.
+// link tells whether f acts on clients and what they talk to.
+func (f *fault) link() bool { return f.On == faults.OnLink }
+
+// fill completes a phrase of the fault's words.
 func (d *digest) fill(f *fault, phrase string) string {
 	number := "$1"
 	if len(f.victims()) > 1 {
@@ -96,7 +100,7 @@ func (d *digest) fill(f *fault, phrase string) string {
 		did = ", and did"
 	}
 	since := ""
-	if len(f.on) == 1 && f.kind == history.Exit && d.at(f.start)-d.at(f.heard) > d.slack() {
+	if len(f.on) == 1 && f.Name == history.Exit && d.at(f.start)-d.at(f.heard) > d.slack() {
 		since = ": nothing was heard of it after " + d.units.at(d.at(f.heard))
 	}
 	by, ahead, gained, gains := "forward by ", " ahead", "gained", "gains|gain"
@@ -186,21 +190,18 @@ func request(which, sends string, nodes int) string {
 
 // extent is how far f goes, as it is drawn: "+15 s"; "": it is not.
 func (d *digest) extent(f *fault) string {
-	if f.amount == 0 || !f.words().amount {
+	if f.amount == 0 || !f.Clock && !f.Rate {
 		return ""
 	}
 	text := "+" + d.units.span(f.amount)
 	if f.amount < 0 {
 		text = "-" + d.units.span(f.amount)
 	}
-	if lease := d.h.Header.Lease(); lease > 0 && f.gains() {
+	if lease := d.h.Header.Lease(); lease > 0 && f.Rate {
 		text += "/" + d.units.span(lease)
 	}
 	return text
 }
-
-// gains tells whether f makes clocks fast or slow, so that amount is for each T.
-func (f *fault) gains() bool { return f.kind == "rate" || f.kind == "server-rate" }
 
 // join makes one fault of those that do the same at the same time: two links of
 // a client that are cut, the clocks of three servers that run fast.
@@ -216,12 +217,12 @@ func (d *digest) join() {
 		slot := d.at(f.start) / width
 		var others []*fault
 		for s := slot - 1; s <= slot+1; s++ {
-			others = append(others, near[when{f.kind, s}]...)
+			others = append(others, near[when{f.Name, s}]...)
 		}
 		i := slices.IndexFunc(others, func(o *fault) bool { return d.alike(o, f) })
 		if i < 0 {
 			joined = append(joined, f)
-			at := when{f.kind, slot}
+			at := when{f.Name, slot}
 			near[at] = append(near[at], f)
 			continue
 		}
@@ -233,7 +234,7 @@ func (d *digest) join() {
 				both.on = append(both.on, name)
 			}
 		}
-		if o.words().link {
+		if o.link() {
 			slices.Sort(both.on[len(o.victims()):])
 		}
 		both.hits.V += f.hits.V
@@ -244,11 +245,10 @@ func (d *digest) join() {
 
 // alike tells whether two faults can be told as one.
 func (d *digest) alike(a, b *fault) bool {
-	w := a.words()
-	disturbs := w.link && !w.once // what one of the links was lost on was lost on all
-	return a.kind == b.kind && !w.deadly && (disturbs || a.hit() && b.hit()) &&
+	disturbs := a.link() && !a.Once // what one of the links was lost on was lost on all
+	return a.Name == b.Name && !a.Ends && (disturbs || a.hit() && b.hit()) &&
 		a.point == b.point && a.text == b.text && a.amount == b.amount &&
-		(!w.link || slices.Equal(a.victims(), b.victims()) && len(a.on) > 1 && len(b.on) > 1) &&
+		(!a.link() || slices.Equal(a.victims(), b.victims()) && len(a.on) > 1 && len(b.on) > 1) &&
 		d.atOnce(a.start, b.start) && (a.end == none) == (b.end == none) && (a.end == none || d.atOnce(a.end, b.end))
 }
 
@@ -293,21 +293,21 @@ func (d *digest) nemesis(pos int, e *history.Entry) {
 		return
 	}
 	f := &fault{
-		id: e.ID, kind: e.F, on: e.On, start: pos, begins: pos, sure: pos, end: none, heard: none,
+		Fault: faults.InHistory(e.F), id: e.ID, on: e.On, start: pos, begins: pos, sure: pos, end: none, heard: none,
 		point: e.Point, amount: e.Amount, text: e.Text,
 	}
-	if f.words().link {
+	if f.link() {
 		f.mates = max(0, len(f.on)-2)
 	}
-	if f.words().deadly {
+	if f.Ends {
 		d.die(f)
 	}
-	if f.kind == pause || f.words().down {
+	if f.Name == pause || f.Down() {
 		for _, name := range f.victims() {
 			d.halts[name] = append(d.halts[name], f)
 		}
 	}
 	d.faults = append(d.faults, f)
-	name := faultID{f.kind, f.id}
+	name := faultID{f.Name, f.id}
 	d.faultsOf[name] = append(d.faultsOf[name], f)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
 )
 
@@ -156,7 +157,7 @@ func (d *digest) stopped(name string) int {
 	d.halts[name] = slices.DeleteFunc(d.halts[name], func(f *fault) bool { return f.end != none })
 	pos := len(d.h.Entries)
 	for _, f := range d.halts[name] {
-		if f.kind == pause {
+		if f.Name == pause {
 			pos = min(pos, f.start)
 		}
 	}
@@ -166,7 +167,7 @@ func (d *digest) stopped(name string) int {
 // exit ends what clients held that ended without a fault. Nobody knows when
 // exactly: what they held is certain up to their last signs of life.
 func (d *digest) exit(pos int, clients []string) {
-	f := &fault{kind: history.Exit, start: pos, end: none, heard: none}
+	f := &fault{Fault: faults.InHistory(history.Exit), start: pos, end: none, heard: none}
 	for _, name := range clients {
 		l := d.clients[name]
 		if l == nil || l.dead {

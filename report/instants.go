@@ -23,11 +23,11 @@ func (d *digest) certain(line string, pos int, e *history.Entry) bool {
 		case ends:
 			f.hits = e.Hits
 			sign := d.first(f.end, pos, func(e *history.Entry) bool { return d.acts(f, e) })
-			if sign < pos && !f.words().down {
+			if sign < pos && !f.Down() {
 				sign--
 			}
 			f.end = sign
-		case f.end == none && !f.words().deadly: // a client is dead to the checker from the first line on
+		case f.end == none && !f.Ends: // a client is dead to the checker from the first line on
 			f.sure = d.first(f.start, pos, func(e *history.Entry) bool { return d.suffers(f, e) })
 			f.start = f.sure
 			if f.sure < pos {
@@ -64,7 +64,7 @@ func (d *digest) suffers(f *fault, e *history.Entry) bool {
 	if e.By.Set || e.Process.Name == history.Nemesis {
 		return false
 	}
-	w, made := f.words(), d.opAt(e.Op)
+	made := d.opAt(e.Op)
 	struck := f.strikes(e.Process.Name) || made != nil && f.strikes(made.client)
 	switch e.F {
 	case history.Lose:
@@ -72,12 +72,12 @@ func (d *digest) suffers(f *fault, e *history.Entry) bool {
 	case history.Promote:
 		return f.strikes(e.Text)
 	case history.Expire, history.Remove:
-		return struck && (w.amount || w.deadly || w.once)
+		return struck && (f.Clock || f.Rate || f.Ends || f.Once)
 	case history.Lost:
-		return f.strikes(client(e)) && (w.amount || w.once)
+		return f.strikes(client(e)) && (f.Clock || f.Rate || f.Once)
 	}
 	// Of several servers nobody knows which one did not answer.
-	return w.down && d.h.Header.Nodes < 2 && (e.Error == errUnavailable || e.Error == errUnknown)
+	return f.Down() && d.h.Header.Nodes < 2 && (e.Error == errUnavailable || e.Error == errUnknown)
 }
 
 // How an operation ends whose connection cannot be made, or is lost.
@@ -89,11 +89,11 @@ const (
 // lingers tells whether it is not nearly known when f ended: a server comes back some
 // time after the order to start.
 func (d *digest) lingers(f *fault) bool {
-	return f.end != none && f.words().down && d.at(f.end)-d.at(f.heals) > d.nearly()
+	return f.end != none && f.Down() && d.at(f.end)-d.at(f.heals) > d.nearly()
 }
 
 // blurred tells whether it is not nearly known when f struck. Whom a fault meets at a
 // point, though, stands there until it is certain.
 func (d *digest) blurred(f *fault) bool {
-	return (f.point == "" || f.words().down) && d.at(f.sure)-d.at(f.begins) > d.slack()
+	return (f.point == "" || f.Down()) && d.at(f.sure)-d.at(f.begins) > d.slack()
 }

@@ -486,18 +486,14 @@ func TestEveryFaultHasItsWords(t *testing.T) {
 		Entries: []history.Entry{{Index: 1}, {Index: 2, Time: 12 * time.Second}},
 	})
 	for _, kind := range faults.All() {
-		if _, known := vocabularies[kind.Name]; !known {
-			t.Errorf("%s has no words", kind.Name)
-		}
 		for _, on := range [][]string{{"x"}, {"x", "y", "z"}} {
-			f := &fault{kind: kind.Name, on: on, start: 0, end: 1, amount: -15 * time.Second}
-			w := f.words()
-			for _, phrase := range []string{w.past, w.now, w.over} {
-				if said := d.fill(f, phrase); strings.ContainsAny(said, "{}|") || phrase != "" && !strings.Contains(said, "x") && phrase != w.over {
+			f := &fault{Fault: faults.InHistory(kind.Name), on: on, start: 0, end: 1, amount: -15 * time.Second}
+			for _, phrase := range []string{f.Words.Past, f.Words.Now, f.Words.Over} {
+				if said := d.fill(f, phrase); strings.ContainsAny(said, "{}|") || phrase != "" && !strings.Contains(said, "x") && phrase != f.Words.Over {
 					t.Errorf("%s on %v: %q", kind.Name, on, said)
 				}
 			}
-			if who, did := d.clause(f, w.past); who == "" || did == "" {
+			if who, did := d.clause(f, f.Words.Past); who == "" || did == "" {
 				t.Errorf("%s on %v: %q %q", kind.Name, on, who, did)
 			}
 		}
@@ -514,7 +510,7 @@ func TestTheLinkOfAProcessIsThatOfAllItsClients(t *testing.T) {
 	if !f.strikes("c1") || !f.strikes("c2") || f.strikes("mysql-1") {
 		t.Errorf("it strikes %v", f.victims())
 	}
-	if said := d.fill(f, f.words().now); said != "c1 and c2 are cut off from mysql-1" {
+	if said := d.fill(f, f.Words.Now); said != "c1 and c2 are cut off from mysql-1" {
 		t.Errorf("%q", said)
 	}
 }
@@ -536,8 +532,8 @@ func TestWordsOfClocks(t *testing.T) {
 		{"rate", []string{"c2"}, 100 * time.Millisecond, "c2's clock gains 0.1 s in each 10 s"},
 		{"server-rate", []string{"redis-1", "redis-2"}, -100 * time.Millisecond, "the clocks of redis-1 and redis-2 lose 0.1 s in each 10 s"},
 	} {
-		f := &fault{kind: tt.kind, on: tt.on, end: none, amount: tt.amount}
-		if got := d.fill(f, f.words().now); got != tt.want {
+		f := &fault{Fault: faults.InHistory(tt.kind), on: tt.on, end: none, amount: tt.amount}
+		if got := d.fill(f, f.Words.Now); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.kind, got, tt.want)
 		}
 	}

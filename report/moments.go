@@ -291,7 +291,7 @@ func (p *plot) ride(o *op) {
 	}
 	long := p.d.at(o.effect) - p.d.at(o.invoke)
 	for _, f := range p.d.faults {
-		if f.kind == pause && f.strikes(o.client) && f.start >= o.invoke && before(f.end, o.effect) {
+		if f.Name == pause && f.strikes(o.client) && f.start >= o.invoke && before(f.end, o.effect) {
 			long -= p.d.at(f.end) - p.d.at(f.start)
 		}
 	}

@@ -21,7 +21,7 @@ func (d *digest) promote(pos int, e *history.Entry) {
 	p := promotion{pos: pos, server: e.Process.Name, old: e.Text}
 	died := pos
 	for _, f := range d.halts[p.old] {
-		if f.end == none && f.words().down {
+		if f.end == none && f.Down() {
 			p.gone, f.replaced, died = true, true, min(died, f.start)
 		}
 	}
@@ -70,7 +70,7 @@ func (d *digest) replaced(server string) bool {
 // reunite takes in that servers reach the others again: who was replaced
 // meanwhile gives up what it has.
 func (d *digest) reunite(f *fault) {
-	if f.kind != cutOff {
+	if f.Name != cutOff {
 		return
 	}
 	for _, name := range f.on {
@@ -129,7 +129,7 @@ func (p *plot) promotes(first, last int) {
 // lasts tells whether a fault that led to x was still there at first.
 func (p *plot) lasts(x *promotion, first int) bool {
 	for _, f := range p.d.faults {
-		if f.strikes(x.old) && !f.words().link && f.start < x.pos && !before(f.end, first) {
+		if f.strikes(x.old) && !f.link() && f.start < x.pos && !before(f.end, first) {
 			return true
 		}
 	}
@@ -139,7 +139,7 @@ func (p *plot) lasts(x *promotion, first int) bool {
 // survived tells whether the server that x replaced was only cut off from others.
 func (d *digest) survived(x *promotion) bool {
 	for _, f := range d.faults {
-		if !x.gone && f.kind == cutOff && f.strikes(x.old) && f.start < x.pos && !before(f.end, x.pos) {
+		if !x.gone && f.Name == cutOff && f.strikes(x.old) && f.start < x.pos && !before(f.end, x.pos) {
 			return true
 		}
 	}
@@ -178,7 +178,7 @@ func (p *plot) isMissing(s *stay) {
 // evicts tells whether a server's memory was full at a position.
 func (d *digest) evicts(server string, pos int) bool {
 	for _, f := range d.faults {
-		if f.kind == "evict" && f.strikes(server) && f.start <= pos && !before(f.end, pos) {
+		if f.Name == "evict" && f.strikes(server) && f.start <= pos && !before(f.end, pos) {
 			return true
 		}
 	}

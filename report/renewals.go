@@ -15,7 +15,7 @@ func (d *digest) renewed(g *grant, pos int, e *history.Entry) {
 	}
 	was := g.until(pos)
 	if e.ValidUntil > was && g.holds(pos) && !slices.ContainsFunc(d.faults, func(f *fault) bool {
-		return f.gains() && f.strikes(g.client) && (d.at(f.begins) <= e.Time && e.Time <= d.at(f.start) || f.end != none && d.at(f.heals) <= e.Time && e.Time <= d.at(f.end))
+		return f.Rate && f.strikes(g.client) && (d.at(f.begins) <= e.Time && e.Time <= d.at(f.start) || f.end != none && d.at(f.heals) <= e.Time && e.Time <= d.at(f.end))
 	}) {
 		g.renewals = append(g.renewals, pos)
 	}

@@ -54,7 +54,7 @@ func (d *drawing) servers() (names, out []string) {
 // struck by a fault that is about servers.
 func (d *digest) hosts(name string) bool {
 	return d.serves(name) || slices.ContainsFunc(d.faults, func(f *fault) bool {
-		return f.kind == cutOff && f.strikes(name)
+		return f.Name == cutOff && f.strikes(name)
 	})
 }
 
@@ -104,9 +104,9 @@ func (d *drawing) server(name string) {
 
 // draws tells whether f has a row of its own.
 func (d *drawing) draws(f *fault) bool {
-	w, data := f.words(), d.plot.d
+	data := d.plot.d
 	from, to := data.at(f.start), data.at(f.end)
-	return !w.deadly && f.hit() && d.axis.covers(from, to) && !(w.once && from < d.axis.from)
+	return !f.Ends && f.hit() && d.axis.covers(from, to) && !(f.Once && from < d.axis.from)
 }
 
 // faults draws what struck a client or a server, a row for each.
@@ -116,12 +116,11 @@ func (d *drawing) faults(name string) {
 		if !f.strikes(name) || !d.draws(f) {
 			continue
 		}
-		w := f.words()
 		from, to := data.at(f.start), data.at(f.end)
 		r := d.row()
-		d.name(r, sideName, w.label, plain)
+		d.name(r, sideName, f.Words.Lane, plain)
 		extent := data.extent(f)
-		if w.once {
+		if f.Once {
 			text := strings.TrimRight("┼ "+extent, " ")
 			r.write(min(d.axis.col(from), len(r)-len([]rune(text))), text, warn)
 		} else {

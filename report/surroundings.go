@@ -38,12 +38,11 @@ func (p *plot) surroundings() {
 		if start > p.climax || before(f.end, first) || !p.concerns(f) || p.beyond(f, last) {
 			continue
 		}
-		w := f.words()
 		lane := p.lane(f)
-		who, did := p.d.clause(f, w.past)
+		who, did := p.d.clause(f, f.Words.Past)
 		m := moment{
 			pos: start, lane: lane, who: who, did: did, where: f.where(who, p.d.h.Header.Nodes),
-			line: p.d.fill(f, w.now), weight: side, obvious: strings.HasSuffix(f.point, afterOK),
+			line: p.d.fill(f, f.Words.Now), weight: side, obvious: strings.HasSuffix(f.point, afterOK),
 		}
 		if p.d.blurred(f) {
 			m.between = p.d.units.at(p.d.at(f.begins)) + " and " + p.d.units.at(p.d.at(f.sure))
@@ -54,8 +53,8 @@ func (p *plot) surroundings() {
 			m.pos, m.at, m.noEntry = start+1, p.d.at(start), true
 		}
 		p.add(m)
-		if w.over != "" && before(f.end, last+1) {
-			line := p.d.fill(f, w.over)
+		if f.Words.Over != "" && before(f.end, last+1) {
+			line := p.d.fill(f, f.Words.Over)
 			if p.d.lingers(f) {
 				line += " (between " + p.d.units.at(p.d.at(f.heals)) + " and " + p.d.units.at(p.d.at(f.end)) + ")"
 			}
@@ -63,7 +62,7 @@ func (p *plot) surroundings() {
 			if p.d.h.Entries[f.end].Process.Name != history.Nemesis { // what shows that it has ended
 				end.at, end.noEntry = p.d.at(f.end), true
 			}
-			if f.kind == pause {
+			if f.Name == pause {
 				end.actor, end.who, end.did = f.whom(), f.whom(), "woke up"
 				end.weight, end.wakes = side, true
 			}
@@ -89,7 +88,7 @@ func (p *plot) beyond(f *fault, last int) bool {
 func (p *plot) atOnce(all []*fault) (list []*fault) {
 	for _, f := range all {
 		n := len(list) - 1
-		if n >= 0 && f.words().deadly && f.kind != history.Exit && list[n].kind == f.kind && f.point == "" && list[n].point == "" &&
+		if n >= 0 && f.Ends && f.Name != history.Exit && list[n].Name == f.Name && f.point == "" && list[n].point == "" &&
 			p.d.atOnce(list[n].start, f.start) && p.concerns(f) && p.concerns(list[n]) {
 			both := *list[n]
 			both.on = append(slices.Clone(both.on), f.on...)
@@ -103,7 +102,7 @@ func (p *plot) atOnce(all []*fault) (list []*fault) {
 
 // concerns tells whether a fault struck a client of the story, or a server.
 func (p *plot) concerns(f *fault) bool {
-	if f.kind == cutOff && len(p.d.promotions) > 0 {
+	if f.Name == cutOff && len(p.d.promotions) > 0 {
 		return true // what a replica was not sent is missing when it becomes the master
 	}
 	return f.hit() && slices.ContainsFunc(f.victims(), func(name string) bool {
@@ -127,7 +126,7 @@ func (p *plot) lane(f *fault) string {
 	return f.on[0]
 }
 
-// clause is a phrase of the vocabulary as subject and predicate.
+// clause is a phrase of the fault's words as subject and predicate.
 func (d *digest) clause(f *fault, phrase string) (who, did string) {
 	text := d.fill(f, phrase)
 	for _, who := range []string{f.clock(), f.whom(), "the network"} {

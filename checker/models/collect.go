@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
 )
 
@@ -416,10 +417,7 @@ func (j *Judge) nemesis(pos int32, e *history.Entry) {
 	if killed, from := j.pauses.Add(int(pos), e); len(killed) > 0 {
 		j.die(killed, int32(from), false)
 	}
-	switch e.F {
-	case "kill", "poweroff":
-		j.die(e.On, pos, false)
-	case history.Exit:
-		j.die(e.On, pos, true)
+	if f := faults.InHistory(e.F); f.Ends {
+		j.die(e.On, pos, e.F == history.Exit)
 	}
 }
