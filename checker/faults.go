@@ -236,7 +236,7 @@ func (t *timeline) die(f *fault) {
 			continue
 		}
 		pos := t.pausedSince(name, f.start)
-		t.endHolds(c, pos)
+		t.endHolds(c, f.start, pos)
 		t.endWaits(c, f.start)
 		t.endPlaces(c, pos)
 		t.clients[c].dead, t.clients[c].died = true, pos
@@ -252,7 +252,7 @@ func (t *timeline) exit(pos int32, clients []string) {
 		if c == none || t.clients[c].dead {
 			continue
 		}
-		t.endHolds(c, t.clients[c].last)
+		t.endHolds(c, pos, t.clients[c].last)
 		t.endWaits(c, pos)
 		t.endPlaces(c, t.clients[c].last)
 		t.clients[c].dead, t.clients[c].died = true, t.clients[c].last

@@ -40,7 +40,9 @@ type hold struct {
 	inside   int32 // the hold of the same process and lock that it was nested in, or none
 	nest     int32 // the outermost hold of those; itself if it is nested in none
 	before   int32 // once it has ended: the hold of the same client that had ended last, or none
+	death    int32 // that ended it, or none
 	token    uint64
+	lost     bool // its client noticed that it had lost the lock
 }
 
 // deadline is what a holder knew, from a position on, about how long it holds.
@@ -66,7 +68,7 @@ func (t *timeline) begin(op, pos int32, e *history.Entry) int32 {
 	}
 	t.holds = append(t.holds, hold{
 		grant: e.Grant, lock: o.lock, proc: o.proc, op: op, stands: stands, fellow: fellow, begin: pos,
-		end: t.size(), released: t.size(), gave: none, deadline: none, before: none,
+		end: t.size(), released: t.size(), gave: none, deadline: none, before: none, death: none,
 		outer: p.inner, inside: inside, nest: nest, token: e.Token,
 	})
 	o.hold = id
@@ -204,22 +206,26 @@ func (t *timeline) lose(id, pos int32) {
 	p, lock := t.holds[id].proc, t.holds[id].lock
 	for id = t.innermost(p, lock); id != none; id = t.innermost(p, lock) {
 		t.endHold(id, pos)
+		t.holds[id].lost = true
 	}
 }
 
-// endHolds ends all that client holds, and what may turn out to be held. A
-// hold that seemed to end later, by a release that the harness wrote, ended at
-// pos too.
-func (t *timeline) endHolds(client, pos int32) {
+// endHolds ends all that client holds, and what may turn out to be held, as a line
+// says that it has done nothing since pos. A hold that seemed to end later, by a
+// release that the harness wrote, ended at pos too.
+func (t *timeline) endHolds(client, line, pos int32) {
 	c := &t.clients[client]
 	c.deaths++
+	by := int32(len(t.deaths))
+	t.deaths = append(t.deaths, ending{client, line, c.last})
 	// Holds ended in this order, and none after pos that is not at the end of the list.
 	for id := c.ended; id != none && t.holds[id].end > pos; id = t.holds[id].before {
-		t.holds[id].end = pos
+		t.holds[id].end, t.holds[id].death = pos, by
 	}
 	for p := c.holders; p != none; {
 		q := &t.procs[p]
 		for q.inner != none {
+			t.holds[q.inner].death = by
 			t.endHold(q.inner, pos)
 		}
 		p, q.listed, q.holder = q.holder, false, none

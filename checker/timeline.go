@@ -30,6 +30,7 @@ type timeline struct {
 	acts      []act
 	accesses  []access
 	faults    []fault
+	deaths    []ending
 	waits     []wait  // in the order of their begins
 	places    []place // in the order of their begins
 	grants    int     // acquires that came back ok
@@ -128,6 +129,9 @@ type client struct {
 	retired int32 // its process that ended with info last, until another goes on for it; or none
 }
 
+// ending is the death of a client.
+type ending struct{ client, line, heard int32 }
+
 // unsure is an acquire without an answer that named its grant.
 type unsure struct {
 	op     int32
@@ -178,6 +182,7 @@ func (t *timeline) take(head *history.Header, entries journal) {
 		accesses:  t.accesses[:0],
 		confirmed: t.confirmed[:0],
 		faults:    t.faults[:0],
+		deaths:    t.deaths[:0],
 		stalls:    t.stalls[:0],
 		places:    t.places[:0],
 

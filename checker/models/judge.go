@@ -24,6 +24,11 @@ type Options struct {
 
 // A Judge takes in a history, entry by entry, and judges it by a model. It
 // keeps about 50 bytes of an operation, and the entries of a short history.
+//
+// It has a reading of its own, and not a checker.Timeline, which needs all entries at
+// once and settles which hold a line is about. Other people's histories leave that
+// open: here an operation may mean one of several holds, which began and ended at
+// some time in a range of positions.
 type Judge struct {
 	model Model
 	opts  Options
