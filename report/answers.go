@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/lockcheck/lockcheck/history"
@@ -73,7 +74,7 @@ func (d *digest) renewedAt(pos int, o *op) *grant {
 	case o != nil && o.f == history.Extend && o.done == pos && o.outcome == history.OK:
 		return o.grant
 	case e.F == history.Valid:
-		return d.grantOf(e)
+		return cmp.Or(d.knows[pos], d.byID[e.Grant])
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/history"
 )
 
@@ -35,22 +36,18 @@ type digest struct {
 	told       bool // visits are what clients say: their order is not known
 	faults     []*fault
 
-	open     map[history.Process]*op      // the running operation
-	inner    map[history.Process][]*grant // the open ones, the innermost last
-	unsure   map[int]*op                  // by grant: acquires that named it and were not sure
-	clients  map[string]*life
-	heirs    map[history.Process]history.Process // the process that each goes on for, after an info; or itself
-	retired  map[string]history.Process          // by client: its process that ended with info last, until another goes on
-	latest   map[place]*stay
-	halts    map[string][]*fault  // by whom they stop: pauses and what takes servers down; some have ended
-	faultsOf map[faultID][]*fault // in the order of their lines
-	servers  map[string]bool      // that have entries, or took part in a promotion
+	begins  map[int]*grant  // by line
+	knows   map[int]*grant  // by line: the one of which it says until when it is valid
+	struck  map[int]*fault  // by the lines of faults and deaths
+	clients map[string]bool // by name: of those that acted, or died
+	latest  map[place]*stay
+	downs   map[string][]*fault // by server: the faults so far that take it down
+	servers map[string]bool     // that have entries, or took part in a promotion
 }
 
 // op is an operation of a client.
 type op struct {
 	client       string
-	process      history.Process
 	f            string
 	lock         string
 	invoke, done int // positions; none: no completion
@@ -103,13 +100,14 @@ type visit struct {
 // newDigest reads h; of says which lock the digest is about.
 func newDigest(h *history.History) *digest {
 	d := &digest{
-		h: h, locks: locks(h), units: newUnits(h.Header.Lease()),
+		h: h, units: newUnits(h.Header.Lease()),
 		index: map[int64]int{}, ops: map[int]*op{}, byID: map[int]*grant{},
-		open: map[history.Process]*op{}, inner: map[history.Process][]*grant{},
-		unsure: map[int]*op{}, clients: map[string]*life{}, latest: map[place]*stay{},
-		heirs: map[history.Process]history.Process{}, retired: map[string]history.Process{},
-		halts: map[string][]*fault{}, faultsOf: map[faultID][]*fault{},
+		begins: map[int]*grant{}, knows: map[int]*grant{}, struck: map[int]*fault{},
+		clients: map[string]bool{}, latest: map[place]*stay{}, downs: map[string][]*fault{},
 	}
+	t := checker.ReadTimeline(h)
+	d.takeFaults(t)
+	d.take(t)
 	for pos := range h.Entries {
 		e := &h.Entries[pos]
 		d.index[int64(e.Index)] = pos
@@ -126,6 +124,41 @@ func newDigest(h *history.History) *digest {
 	}
 	d.join()
 	return d
+}
+
+// take takes over from the judge who did and held what.
+func (d *digest) take(t *checker.Timeline) {
+	for _, x := range t.Operations {
+		o := &op{client: x.Client, f: d.h.Entries[x.Invoke].F, lock: x.Lock, invoke: x.Invoke, done: x.Done, gone: x.Died, effect: none}
+		d.all, d.ops[o.invoke] = append(d.all, o), o
+		if o.done != none {
+			e := &d.h.Entries[o.done]
+			d.ops[o.done], o.outcome, o.err = o, e.Type, e.Error
+		}
+		if o.asks() && !slices.Contains(d.locks, o.lock) {
+			d.locks = append(d.locks, o.lock)
+		}
+	}
+	for _, x := range t.Holds {
+		o := d.all[x.Acquire]
+		g := &grant{client: o.client, op: o, got: x.Begin, confirmed: x.Confirmed, end: x.End, lost: x.Lost, token: x.Token}
+		d.grants, d.begins[g.got] = append(d.grants, g), g
+		g.nest = d.grants[x.Nest]
+		if x.Release != none {
+			g.release = d.all[x.Release]
+		}
+		if x.Death != none {
+			g.fell = d.struck[t.Deaths[x.Death].Line]
+		}
+		for _, line := range x.Deadlines {
+			d.knows[line] = g
+		}
+	}
+	for i, o := range d.all {
+		if o.lock = d.named(o.lock); t.Operations[i].Hold != none {
+			o.grant = d.grants[t.Operations[i].Hold]
+		}
+	}
 }
 
 // of leaves out what is of other locks.
@@ -152,103 +185,18 @@ func (d *digest) of(lock string) *digest {
 }
 
 func (d *digest) fromClient(pos int, e *history.Entry) {
-	l, who := d.life(client(e)), d.process(e)
-	switch e.Type {
-	case history.Invoke:
-		l.dead = false
-		d.invoked(pos, e)
-	case history.Event:
-		d.reported(pos, e)
-	default:
-		if o := d.open[who]; o != nil {
-			delete(d.open, o.process)
-			if e.Type == history.Info {
-				d.retired[o.client] = o.process
-			}
-			d.ops[pos] = o
-			o.done, o.outcome, o.err = pos, e.Type, e.Error
-			if o.gone != none { // its client has ended since, and may have begun anew
-				l.ops = append(l.ops, o)
-			}
-			d.completed(o, e)
+	d.clients[client(e)] = true
+	if g := d.begins[pos]; g != nil && e.Grant != 0 {
+		d.byID[e.Grant] = g
+	}
+	if g := d.knows[pos]; g != nil {
+		if e.F == history.Valid {
+			d.renewed(g, pos, e)
 		}
+		g.deadlines = append(g.deadlines, deadline{pos, e.ValidUntil})
 	}
-	if e.Type != history.Invoke && e.Type != history.Info {
-		l.last = pos
-	}
-}
-
-// process is the one of e, or the one that it goes on for.
-func (d *digest) process(e *history.Entry) history.Process {
-	p, known := d.heirs[e.Process]
-	if !known {
-		who := client(e)
-		var goesOn bool
-		if p, goesOn = d.retired[who]; goesOn {
-			delete(d.retired, who)
-		} else {
-			p = e.Process
-		}
-		d.heirs[e.Process] = p
-	}
-	return p
-}
-
-func (d *digest) invoked(pos int, e *history.Entry) {
-	o := &op{client: client(e), process: d.process(e), f: e.F, lock: d.named(e.Lock), invoke: pos, done: none, gone: none, effect: none}
-	if !o.asks() {
-		o.grant = d.grantOf(e)
-	}
-	if o.grant != nil {
-		o.lock = o.grant.op.lock
-	}
-	if o.f == history.Release && o.grant != nil {
-		if o.grant.release == nil {
-			o.grant.release = o
-		}
-		o.grant.finish(pos)
-	} else if o.f == history.Release {
-		delete(d.unsure, e.Grant)
-	}
-	d.open[o.process], d.ops[pos] = o, o
-	d.all = append(d.all, o)
-	l := d.life(o.client)
-	l.ops = append(l.ops, o)
-}
-
-func (d *digest) reported(pos int, e *history.Entry) {
-	g := d.grantOf(e)
-	switch e.F {
-	case history.Lost:
-		delete(d.unsure, e.Grant)
-		d.lose(g, pos)
-	case history.Valid:
-		if g == nil {
-			g = d.confirm(pos, e)
-		}
-		d.renewed(g, pos, e)
-	}
-}
-
-func (d *digest) completed(o *op, e *history.Entry) {
-	switch {
-	case o.asks() && e.Type == history.OK:
-		g := d.begin(o, o.done, e.Grant)
-		g.token = e.Token
-		g.extend(o.done, e.ValidUntil)
-	case o.asks() && e.Type == history.Info && e.Grant != 0:
-		d.unsure[e.Grant] = o
-	case o.f == history.Extend && e.Type == history.OK:
-		if o.grant == nil {
-			o.grant = d.confirm(o.done, e)
-		}
-		o.grant.extend(o.done, e.ValidUntil)
-	case o.f == history.Extend && e.Type == history.Fail && (e.Error == history.ErrLost || e.Error == history.ErrNotHeld):
-		delete(d.unsure, e.Grant)
-		d.lose(o.grant, o.done)
-	}
-	if e.Error == history.ErrCrashed {
-		d.exit(o.done, []string{o.client})
+	if f := d.struck[pos]; f != nil { // its completion says that it is dead
+		d.faults = append(d.faults, f)
 	}
 }
 
@@ -351,16 +299,4 @@ func client(e *history.Entry) string {
 		return e.Process.String()
 	}
 	return e.Client
-}
-
-// locks are the names of the locks that clients asked for, in order.
-func locks(h *history.History) []string {
-	var names []string
-	for i := range h.Entries {
-		e := &h.Entries[i]
-		if e.Process.Client() && e.Type == history.Invoke && (e.F == history.Acquire || e.F == history.Try) && !slices.Contains(names, e.Lock) {
-			names = append(names, e.Lock)
-		}
-	}
-	return names
 }

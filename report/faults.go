@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
 )
@@ -13,7 +14,7 @@ import (
 // fault is one use of a fault, as the nemesis wrote it down.
 type fault struct {
 	faults.Fault
-	id         int
+	lines      checker.Injection
 	on         []string
 	mates      int // of a link: how many clients share it with the first
 	start, end int // positions where it is told; none: it never ended
@@ -26,12 +27,6 @@ type fault struct {
 	hits       history.Opt
 	heard      int  // of an exit: the last sign of life before it
 	replaced   bool // a replica has taken the place of its server
-}
-
-// faultID is what the lines of one use of a fault have in common.
-type faultID struct {
-	kind string
-	id   int
 }
 
 // pause is the fault that a story has to know by name: a holder that wakes up
@@ -64,7 +59,7 @@ func (f *fault) whom() string { return list(f.victims()) }
 
 var either = regexp.MustCompile(`(\w+)\|(\w+)`)
 
-// link tells whether f acts on clients and what they talk to.
+// link reports whether f acts on clients and what they talk to.
 func (f *fault) link() bool { return f.On == faults.OnLink }
 
 // fill completes a phrase of the fault's words.
@@ -269,45 +264,3 @@ func (d *digest) nearly() time.Duration { return d.slack() / 10 }
 
 // hit tells whether f is known to have touched something, or may have.
 func (f *fault) hit() bool { return !f.hits.Set || f.hits.V != 0 }
-
-// nemesis takes in a line of the nemesis.
-func (d *digest) nemesis(pos int, e *history.Entry) {
-	if line, ok := strings.CutSuffix(e.F, history.DoneSuffix); ok && d.certain(line, pos, e) {
-		return
-	}
-	if kind, ok := strings.CutSuffix(e.F, history.EndSuffix); ok {
-		for _, f := range slices.Backward(d.faultsOf[faultID{kind, e.ID}]) {
-			if f.end == none {
-				f.end, f.heals, f.hits = pos, pos, e.Hits
-				d.reunite(f)
-				return
-			}
-		}
-		return
-	}
-	switch {
-	case e.F == history.Ended || len(e.On) == 0:
-		return
-	case e.F == history.Exit:
-		d.exit(pos, e.On)
-		return
-	}
-	f := &fault{
-		Fault: faults.InHistory(e.F), id: e.ID, on: e.On, start: pos, begins: pos, sure: pos, end: none, heard: none,
-		point: e.Point, amount: e.Amount, text: e.Text,
-	}
-	if f.link() {
-		f.mates = max(0, len(f.on)-2)
-	}
-	if f.Ends {
-		d.die(f)
-	}
-	if f.Name == pause || f.Down() {
-		for _, name := range f.victims() {
-			d.halts[name] = append(d.halts[name], f)
-		}
-	}
-	d.faults = append(d.faults, f)
-	name := faultID{f.Name, f.id}
-	d.faultsOf[name] = append(d.faultsOf[name], f)
-}

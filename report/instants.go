@@ -1,42 +1,86 @@
 package report
 
 import (
-	"slices"
-	"strings"
-
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// certain takes in that what a line of the nemesis announced has happened: line is
-// that line's f. It reports whether there is such a line.
+// takeFaults takes over from the judge what struck whom, and who was found dead.
+func (d *digest) takeFaults(t *checker.Timeline) {
+	for _, x := range t.Injections {
+		e := &d.h.Entries[x.Begin]
+		if len(e.On) == 0 {
+			continue
+		}
+		f := &fault{
+			Fault: faults.InHistory(e.F), lines: x, on: e.On, start: x.Begin, begins: x.Begin, sure: x.Begin, end: none,
+			point: e.Point, amount: e.Amount, text: e.Text,
+		}
+		if f.link() {
+			f.mates = max(0, len(f.on)-2)
+		}
+		d.struck[x.Begin], d.struck[x.Sure], d.struck[x.Heals], d.struck[x.End] = f, f, f, f
+	}
+	for _, x := range t.Deaths {
+		f := d.struck[x.Line]
+		if f == nil {
+			f = &fault{Fault: faults.InHistory(history.Exit), lines: checker.Injection{Begin: x.Line}, start: x.Line, end: none}
+			d.struck[x.Line] = f
+		}
+		if f.Name == history.Exit {
+			f.on, f.heard = append(f.on, x.Client), max(f.heard, x.Heard)
+		}
+	}
+}
+
+// nemesis takes in a line of the nemesis.
+func (d *digest) nemesis(pos int, e *history.Entry) {
+	f := d.struck[pos]
+	if f == nil {
+		return
+	}
+	switch pos {
+	case f.lines.Begin:
+		d.faults = append(d.faults, f)
+		for _, name := range f.victims() {
+			if f.Ends {
+				d.clients[name] = true
+			}
+			if f.Down() {
+				d.downs[name] = append(d.downs[name], f)
+			}
+		}
+	case f.lines.Heals:
+		f.end, f.heals, f.hits = pos, pos, e.Hits
+		d.reunite(f)
+	default:
+		d.certain(f, pos, e)
+	}
+}
+
+// certain takes in that what another line of f announced has happened.
 //
 // The effect came somewhere between the two lines. Its place is that of the second,
 // unless something shows that it was there before: then it is just before that. A
 // server, though, takes its time to come back, and is told to be there by its first sign
 // of life.
-func (d *digest) certain(line string, pos int, e *history.Entry) bool {
-	kind, ends := strings.CutSuffix(line, history.EndSuffix)
-	for _, f := range slices.Backward(d.faultsOf[faultID{kind, e.ID}]) {
-		switch {
-		case ends && f.end == none:
-			continue
-		case ends:
-			f.hits = e.Hits
-			sign := d.first(f.end, pos, func(e *history.Entry) bool { return d.acts(f, e) })
-			if sign < pos && !f.Down() {
-				sign--
-			}
-			f.end = sign
-		case f.end == none && !f.Ends: // a client is dead to the checker from the first line on
-			f.sure = d.first(f.start, pos, func(e *history.Entry) bool { return d.suffers(f, e) })
-			f.start = f.sure
-			if f.sure < pos {
-				f.start--
-			}
+func (d *digest) certain(f *fault, pos int, e *history.Entry) {
+	switch {
+	case f.end != none:
+		f.hits = e.Hits
+		sign := d.first(f.end, pos, func(e *history.Entry) bool { return d.acts(f, e) })
+		if sign < pos && !f.Down() {
+			sign--
 		}
-		return true
+		f.end = sign
+	case !f.Ends: // a client is dead to the checker from the first line on
+		f.sure = d.first(f.start, pos, func(e *history.Entry) bool { return d.suffers(f, e) })
+		f.start = f.sure
+		if f.sure < pos {
+			f.start--
+		}
 	}
-	return false
 }
 
 // first is the first position after from that shows something, at the latest to.

@@ -20,8 +20,8 @@ type promotion struct {
 func (d *digest) promote(pos int, e *history.Entry) {
 	p := promotion{pos: pos, server: e.Process.Name, old: e.Text}
 	died := pos
-	for _, f := range d.halts[p.old] {
-		if f.end == none && f.Down() {
+	for _, f := range d.downs[p.old] {
+		if f.end == none {
 			p.gone, f.replaced, died = true, true, min(died, f.start)
 		}
 	}
@@ -87,9 +87,9 @@ func (d *digest) reunite(f *fault) {
 // is, whoever is no client.
 func (d *digest) serves(name string) bool {
 	if len(d.stays)+len(d.promotions) == 0 {
-		return d.clients[name] == nil && name != history.Resource
+		return !d.clients[name] && name != history.Resource
 	}
-	if d.h.Header.Nodes > 0 && d.clients[name] == nil && name != history.Resource {
+	if d.h.Header.Nodes > 0 && !d.clients[name] && name != history.Resource {
 		return true // a node may have answered nobody
 	}
 	return d.servers[name]

@@ -10,16 +10,12 @@ import (
 // its client's clocks changes, the same lease ends at another instant: that is no
 // renewal.
 func (d *digest) renewed(g *grant, pos int, e *history.Entry) {
-	if g == nil {
-		return
-	}
 	was := g.until(pos)
 	if e.ValidUntil > was && g.holds(pos) && !slices.ContainsFunc(d.faults, func(f *fault) bool {
 		return f.Rate && f.strikes(g.client) && (d.at(f.begins) <= e.Time && e.Time <= d.at(f.start) || f.end != none && d.at(f.heals) <= e.Time && e.Time <= d.at(f.end))
 	}) {
 		g.renewals = append(g.renewals, pos)
 	}
-	g.extend(pos, e.ValidUntil)
 }
 
 // renewed is how often g had been renewed in the background by a position.

@@ -2,8 +2,8 @@
 // its clients, servers and resource on a true time axis, and the table of
 // verdicts.
 //
-// It sees a history and verdicts, and nothing else: what it says can be read
-// off the lines of the history, and it says no more than they show.
+// It sees a history, as the judge reads it, and verdicts, and nothing else: what it
+// says can be read off the lines of the history, and it says no more than they show.
 package report
 
 import (
