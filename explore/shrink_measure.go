@@ -95,7 +95,7 @@ type course struct {
 	held  []hold
 }
 
-// hold is a grant, until its release is invoked.
+// hold is a grant, from its ok to its end.
 type hold struct {
 	client          string
 	from, to, until time.Duration // until: the end of its lease, as its client sees it; 0: none
@@ -103,36 +103,31 @@ type hold struct {
 
 func courseOf(h *history.History) course {
 	c := course{began: map[string][]time.Duration{}}
+	t := checker.ReadTimeline(h)
 	var asked []string
 	got := map[string]bool{} // clients that have been granted the lock in their section
-	for i := range h.Entries {
-		e := &h.Entries[i]
-		if e.Client == "" || e.F != history.Acquire && e.F != history.Release {
+	for _, o := range t.Operations {
+		e := &h.Entries[o.Invoke]
+		if e.F != history.Acquire {
 			continue
 		}
-		if e.F == history.Release {
-			for j := range c.held {
-				if h := &c.held[j]; h.client == e.Client && e.Type == history.Invoke {
-					h.to = min(h.to, e.Time)
-				}
-			}
-			continue
+		first := c.began[o.Client] == nil
+		if first {
+			asked = append(asked, o.Client)
 		}
-		switch e.Type {
-		case history.Invoke:
-			if c.began[e.Client] == nil {
-				asked = append(asked, e.Client)
-			}
-			if got[e.Client] || c.began[e.Client] == nil {
-				c.began[e.Client] = append(c.began[e.Client], e.Time)
-			}
-			got[e.Client] = false
-		case history.OK:
-			got[e.Client] = true
-			c.held = append(c.held, hold{e.Client, e.Time, h.Entries[len(h.Entries)-1].Time, e.ValidUntil})
-			if !slices.Contains(c.order, e.Client) {
-				c.order = append(c.order, e.Client)
-			}
+		if first || got[o.Client] {
+			c.began[o.Client] = append(c.began[o.Client], e.Time)
+		}
+		got[o.Client] = o.Hold >= 0
+	}
+	for _, x := range t.Holds {
+		client, begin, end := t.Operations[x.Acquire].Client, &h.Entries[x.Begin], x.End
+		if end < 0 {
+			end = len(h.Entries) - 1
+		}
+		c.held = append(c.held, hold{client, begin.Time, h.Entries[end].Time, begin.ValidUntil})
+		if !slices.Contains(c.order, client) {
+			c.order = append(c.order, client)
 		}
 	}
 	for _, name := range asked {
