@@ -28,8 +28,8 @@ var standings = []struct {
 	{explore.AsExpected, "✓", "32", "as expected", held},
 }
 
-// matrixNames returns the locks and faults of the cells, and of those that there are none
-// for, in their order.
+// matrixNames returns the locks and faults of the cells, those that do not apply
+// included, in their order.
 func matrixNames(d *results.Document) (locks, faults []string) {
 	has := map[string]bool{}
 	add := func(lock, fault string) {
@@ -46,7 +46,7 @@ func matrixNames(d *results.Document) (locks, faults []string) {
 	return locks, slices.DeleteFunc(catalogue.Columns(), func(name string) bool { return !has[name] })
 }
 
-// matrixCell returns the cell of a lock and a fault; nil: there is none.
+// matrixCell returns the cell of a lock and a fault, or nil.
 func matrixCell(d *results.Document, lock, fault string) *results.Cell {
 	i := slices.IndexFunc(d.Cells, func(c results.Cell) bool { return c.Lock == lock && c.Expected.Fault == fault })
 	if i < 0 {
@@ -58,8 +58,8 @@ func matrixCell(d *results.Document, lock, fault string) *results.Cell {
 // notApplicable is what the table has where a fault does not apply.
 const notApplicable = "n/a"
 
-// cellText returns the cell of a lock and a fault in the table, and its sign, which is
-// part of it; "": there is none.
+// cellText returns the text of the cell of a lock and a fault in the table: its sign and
+// the rest. Both are "" if there is no cell.
 func cellText(d *results.Document, lock, fault string) (sign, rest string) {
 	if c := matrixCell(d, lock, fault); c != nil {
 		return shortCell(c)
@@ -70,7 +70,7 @@ func cellText(d *results.Document, lock, fault string) (sign, rest string) {
 	return "", ""
 }
 
-// shortCell returns the cell in the table: its sign, and what it is about.
+// shortCell returns the text of a cell in the table: its sign and its codes.
 func shortCell(c *results.Cell) (sign, codes string) {
 	for _, s := range standings {
 		if s.standing == c.Expected.Standing {

@@ -128,7 +128,7 @@ func (a *app) mergedMatrix(doc *results.Document, markdown bool, failed error) e
 // choose returns the results that make up one exploration.
 func (a *app) choose(found []results.Source) (parts []*results.Source, shards *results.Shards, err error) {
 	for _, f := range found {
-		if f.Matrix == nil && a.baseline.past != nil { // the shards' own counts no more
+		if f.Matrix == nil && a.baseline.past != nil { // it counts instead of the shards' own
 			f.Settings[results.BaselineSetting] = a.baseline.digest
 		}
 	}
@@ -162,21 +162,21 @@ func apart(out string, parts []*results.Source) error {
 	return nil
 }
 
-// wholeOf tells whether the result in a directory, which is of one machine or was merged
+// wholeOf reports whether the result in a directory, which is of one machine or was merged
 // from a single shard, is one of the parts, or says the same.
 func wholeOf(parts []*results.Source, dir string) bool {
 	was, err := results.Read(dir)
 	return err == nil && slices.ContainsFunc(parts, func(p *results.Source) bool { return p.Essence() == was.Essence() })
 }
 
-// same tells whether two names are of one directory, through whatever links.
+// same reports whether two names are of one directory, through whatever links.
 func same(a, b string) bool {
 	one, errA := os.Stat(a)
 	two, errB := os.Stat(b)
 	return cmp.Or(errA, errB) == nil && os.SameFile(one, two)
 }
 
-// merged prints what shards came to, as the command that they are parts of does.
+// merged prints the result of shards as the command prints it whose parts they are.
 func (a *app) merged(doc *results.Document) error {
 	switch {
 	case a.json:

@@ -117,7 +117,7 @@ func (a *app) takeEarlier(d *results.Document) {
 	a.say("lockcheck: an earlier try of this shard found the violation of %s, which counts, too\n", strings.Join(taken, ", "))
 }
 
-// headIn is the head of the result in a directory; the zero value: there is none.
+// headIn returns the head of the result in a directory, or the zero value.
 func headIn(dir string) (h results.Head) {
 	text, err := os.ReadFile(filepath.Join(dir, results.File))
 	if err != nil || json.Unmarshal(text, &h) != nil {
@@ -156,7 +156,7 @@ func (a *app) shardLine(s *results.Shards) {
 	}
 }
 
-// isPart tells whether there are other shards, of which nothing is said yet.
+// isPart reports whether there are other shards, which are not joined yet.
 func isPart(s *results.Shards) bool { return s != nil && len(s.Have)+len(s.Missing) < s.Of }
 
 // shardWords are the part of a heading that says of which shards the runs are.

@@ -48,8 +48,8 @@ func MatrixCell(of *explore.Cell, r *explore.Result, whole bool) Cell {
 // Standings are all standings, the ones that need a look first.
 var Standings = []explore.Standing{explore.Unexpected, explore.Missing, explore.Unproven, explore.NotShown, explore.AsExpected}
 
-// Does returns the fault of a cell of the matrix, and what its clients do if that is not
-// the usual.
+// Does returns the fault of a cell of the matrix, and its workload if that is not the
+// usual one.
 func (e *Expectation) Does() (fault, workload string) {
 	if _, ok := faults.Find(e.Fault); ok || e.Fault == catalogue.NoFault {
 		return e.Fault, ""
@@ -93,7 +93,7 @@ func (c *Cell) ShownCodes() []catalogue.Code {
 	return list
 }
 
-// HasMore reports whether none of the codes shown says what was not expected.
+// HasMore reports whether something was not expected that the codes shown leave out.
 func (c *Cell) HasMore() bool {
 	return c.Expected.Standing == explore.Unexpected && !slices.ContainsFunc(c.ShownCodes(), func(code catalogue.Code) bool {
 		return slices.ContainsFunc(code.Properties(), func(p checker.Property) bool { return slices.Contains(c.Expected.Unexpected, p) })
@@ -123,7 +123,7 @@ func (c *Cell) First() (run int, property checker.Property) {
 	return run, property
 }
 
-// Example returns the run that was kept of a cell of the matrix; nil: none was.
+// Example returns the run of a cell of the matrix that was kept, or nil.
 func (c *Cell) Example() (x *Counterexample) {
 	_, first := c.First()
 	for _, p := range c.Properties {
@@ -221,8 +221,8 @@ func (d *Document) Sum() string {
 	return words + fmt.Sprintf(". %s in %.1f s.", names.Count(d.Runs, "run"), d.Seconds)
 }
 
-// frame returns what all shards have alike: the cells, or of a matrix which cells there
-// are, and which there are not.
+// frame returns what all shards have in common: the cells, or of a matrix the names of
+// its cells and the cells that do not apply.
 func (d *Document) frame() (cells []Cell) {
 	if d.Matrix == nil {
 		return d.Cells
