@@ -19,7 +19,7 @@ func (p *plot) fencing(witness []int) bool {
 	if x.client == y.client {
 		whose, who = "its own before", "it"
 	}
-	note, now := ": the same as "+whose, ", the same again"
+	note, now := ": the same as "+whose, ", the same token again"
 	p.title = fmt.Sprintf("%s and later %s got token %d", x.client, y.client, y.token)
 	if x.token != y.token {
 		note = fmt.Sprintf(": smaller than the %d that %s had got before", x.token, who)

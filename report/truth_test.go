@@ -277,7 +277,7 @@ var truths = []struct {
 {"time":60000000,"process":"redis-2","type":"event","f":"remove","key":"a","op":1,"by":1}
 {"time":1030000000,"client":"c1","process":1,"type":"fail","f":"acquire","error":"held"}
 {"time":2100000000,"process":"nemesis","type":"info","f":"ended"}`,
-		[]string{"Between 0.020 s and 0.021 s redis-1 and redis-2 made entries for c1, which are no majority, and c1 removed them again; that happened once on redis-1 and twice on redis-2."},
+		[]string{"Between 0.020 s and 0.050 s redis-1 and redis-2 made entries for c1, which are no majority, and c1 removed them again; that happened once on redis-1 and twice on redis-2."},
 		nil,
 	},
 	{

@@ -93,7 +93,7 @@ func (p *plot) vain(o *op) {
 	oftener := strings.Replace(often, "; that happened", ",", 1)
 	p.wants(o, detail) // the entries show it
 	who := list(homes(first))
-	p.add(p.d.spread(first, func(s *stay) int { return s.from }, moment{
+	p.add(p.d.spread(gone, func(s *stay) int { return s.from }, moment{
 		pos: gone[0].from, lane: gone[0].home, who: who, weight: side,
 		did:  made + " for " + o.client + ", " + them + often,
 		line: who + " " + makes + " for " + o.client + short + oftener,
@@ -340,20 +340,29 @@ func (p *plot) waiters(witness []int, free gap) (said string, asked *op) {
 		}
 	}
 	var patient, others []string
-	for i, n := range names {
-		if i == 0 || p.d.at(free.end)-waited[n] <= p.d.slack() {
+	for _, n := range names {
+		if p.d.at(free.end)-waited[n] <= p.d.slack() {
 			patient = append(patient, n)
 		} else {
 			others = append(others, n)
 		}
 	}
-	for _, n := range slices.Concat(patient, others)[:min(2, len(names))] {
+	first := names[0] // the one whose wait the judge counts from: it may have given up
+	lanes := slices.Concat([]string{first}, patient, others)
+	for _, n := range slices.Compact(lanes)[:min(2, len(names))] {
 		p.with(n)
 	}
+	until := list(patient)
 	if n := len(patient); n > 3 {
-		return fmt.Sprintf("%s and %d others waited", patient[0], n-1), asked
+		until = fmt.Sprintf("%s and %d others", patient[0], n-1)
 	}
-	return list(patient) + " waited", asked
+	switch {
+	case slices.Contains(patient, first):
+		return until + " waited", asked
+	case until == "":
+		return first + " waited", asked
+	}
+	return first + " waited, then " + until, asked
 }
 
 // blocker is the entry that was in the way for most of the time; nil: none was.

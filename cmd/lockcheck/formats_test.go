@@ -237,7 +237,7 @@ func TestBadFiles(t *testing.T) {
 		{"no-utf-8.edn", header + "{:process 0, :type :ok, :f :acquire, :text \"\xff\"}\n", usage, []string{":2: ", "UTF-8"}},
 		{"no-utf-8.jsonl", fine + `{"process":9,"type":"invoke","f":"acquire","text":"` + "\xff" + `"}` + "\n", usage, []string{":7: ", "UTF-8"}},
 		{"operation.edn", header + "{:process 1, :type :invoke, :f :knock}\n", usage, []string{":2: ", "knock"}},
-		{"nothing-invoked.edn", header + "{:process 1, :type :ok, :f :acquire}\n", usage, []string{":2: ", "invoked nothing"}},
+		{"nothing-invoked.edn", header + "{:process 1, :type :ok, :f :acquire}\n", usage, []string{":2: ", "without an invoke"}},
 		{"two-at-once.edn", header + header, usage, []string{":2: ", "while its acquire"}},
 		{"backwards.edn", "{:process 0, :type :invoke, :f :acquire, :time 7}\n{:process 0, :type :ok, :f :acquire, :time 6}\n", usage, []string{":2: ", "backwards"}},
 		{"long-operation.edn", header + `{:process 0, :type :ok, :f :acquire, :text "` + strings.Repeat("x", 10<<20) + "\"}\n", usage, []string{":2: ", "longer than"}},

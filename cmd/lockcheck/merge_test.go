@@ -446,7 +446,7 @@ func TestResultsAreCarriedElsewhere(t *testing.T) {
 
 func TestWhichShardThisIsHasToMakeSense(t *testing.T) {
 	for shard, want := range map[string]string{
-		"5/4": "the shards of 4 are 1/4 to 4/4", "0/4": "the shards of 4", "2": "as 2/4", "1/0": "at least one shard", "1/10001": "there can be 10000 shards", "a/b": "as 2/4",
+		"5/4": "the shards of 4 are 1/4 to 4/4", "0/4": "the shards of 4", "2": "as 2/4", "1/0": "at least 1 shard", "1/10001": "at most 10000 shards", "a/b": "as 2/4",
 	} {
 		lockcheck(t, "run", "redis-set-lua", "--shard", shard).wants(t, usage, want)
 		lockcheck(t, "matrix", "--shard", shard).wants(t, usage, want)

@@ -33,9 +33,9 @@ func twoFaults(t *testing.T, dir string) {
 func TestAKeptRunWhoseFaultHitNobodyProvesNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	twoFaults(t, "regressions/a")
-	lockcheck(t, "replay", "regressions/a/schedule.json", "--out", "replayed").wants(t, unproven, "kill touched nobody")
+	lockcheck(t, "replay", "regressions/a/schedule.json", "--out", "replayed").wants(t, unproven, "kill had no effect")
 	r, doc := suiteRun(t, new(engine), quick)
-	r.wants(t, unproven, "kill touched nobody")
+	r.wants(t, unproven, "kill had no effect")
 	if c := doc.Cells[0]; !c.Kept || c.Verdict != results.Inconclusive {
 		t.Errorf("%+v", c)
 	}

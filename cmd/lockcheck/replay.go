@@ -287,7 +287,7 @@ func idle(j *harness.Judged) string {
 	if kinds == nil {
 		return ""
 	}
-	return strings.Join(kinds, ", ") + " touched nobody"
+	return strings.Join(kinds, ", ") + " had no effect"
 }
 
 // replayName is the directory of a replay: the run's name, or the case's, and

@@ -191,13 +191,13 @@ func TestAShardThatShowsNothingLeavesItToTheOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := d.Cells[0]; d.Verdict != results.Elsewhere || c.Verdict != results.Elsewhere || c.Runs == 0 || !strings.Contains(c.Reason, "kill touched nobody") {
+	if c := d.Cells[0]; d.Verdict != results.Elsewhere || c.Verdict != results.Elsewhere || c.Runs == 0 || !strings.Contains(c.Reason, "kill had no effect") {
 		t.Errorf("%s, %d runs: %s: %s", d.Verdict, c.Runs, c.Verdict, c.Reason)
 	}
 	lockcheck(t, strings.Fields(what+" --seed 1")...).wants(t, held)
 	lockcheck(t, "merge", "s").wants(t, held)
 	// Alone, and as the whole, it proves nothing.
-	lockcheck(t, strings.Fields("run redis-setnx --fault kill --acquires 1 --runs 1 --promise ownership --seed "+strconv.FormatUint(d.Cells[0].Property(checker.Ownership).Runs["valid"].Seed, 10))...).wants(t, unproven, "kill touched nobody")
+	lockcheck(t, strings.Fields("run redis-setnx --fault kill --acquires 1 --runs 1 --promise ownership --seed "+strconv.FormatUint(d.Cells[0].Property(checker.Ownership).Runs["valid"].Seed, 10))...).wants(t, unproven, "kill had no effect")
 }
 
 // A result is taken for nothing else, by whatever name, and nothing takes its place

@@ -104,11 +104,11 @@ func cellWords(c *results.Cell) string {
 	case results.Known:
 		words += " " + strings.Join(known.Strings(), ", ")
 	}
-	if c.Kept && slices.Contains(lockIDs(), c.Lock) && !strings.Contains(c.Name, c.Lock) { // the file may have another now
-		words += "; its lock is " + c.Lock + ", as when it was kept"
-	}
 	if c.Reason != "" {
 		words = strings.TrimSpace(words + " " + firstLine(c.Reason))
+	}
+	if c.Kept && slices.Contains(lockIDs(), c.Lock) && !strings.Contains(c.Name, c.Lock) { // the file may have another now
+		words += "; its lock is " + c.Lock + ", as when it was kept"
 	}
 	if c.Unfit > 0 {
 		words += "; " + plural(c.Unfit, "decision") + " not as recorded"

@@ -50,7 +50,7 @@ func TestARunThatComesOutOtherwiseIsABug(t *testing.T) {
 	if code := a.complain(err); code != bug {
 		t.Errorf("exit code %d: %v", code, err)
 	}
-	for _, words := range []string{"a bug of lockcheck", "seed 5", "came out otherwise when it was repeated", "a lock that draws from"} {
+	for _, words := range []string{"a bug of lockcheck", "seed 5", "its repetition differs", "a lock that draws from"} {
 		if !strings.Contains(stderr.String(), words) {
 			t.Errorf("%q is not said:\n%s", words, &stderr)
 		}

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockcheck/lockcheck/internal/alltests"
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
@@ -90,6 +91,9 @@ func run(t *testing.T, dir string, command ...string) string {
 // ends of lines, which are what the checksums say, and hold what they should: a
 // binary that knows its commit, and nothing of the machine that made them.
 func TestOneCommitGivesTheSameBytesAnywhere(t *testing.T) {
+	if !alltests.Wanted() {
+		t.Skip("builds releases for minutes: LOCKCHECK_TESTS=all runs it")
+	}
 	t.Setenv("SOURCE_DATE_EPOCH", "")
 	var first map[string][]byte
 	repository := committed(t)
