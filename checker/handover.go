@@ -149,14 +149,18 @@ func (t *timeline) late(g *gap, d demand, counted, bound time.Duration) *Witness
 		free = "held"
 	}
 	since := seconds(d.from)
-	outcome := fmt.Sprintf("nobody was granted it until %s", seconds(d.to))
+	ungranted := func(when string) string {
+		return fmt.Sprintf("by %s%s nobody had been granted it", seconds(d.to), when)
+	}
+	var outcome string
 	switch {
 	case g.end == t.size() || d.to < g.to:
 		entries = append(entries, min(last.end, t.size()-1))
+		outcome = ungranted("")
 	case g.maybe != none:
 		h := &t.holds[g.maybe]
 		entries = append(entries, g.end, h.begin)
-		outcome += fmt.Sprintf(", when %s asked for what it confirmed that it held at %s", t.procName(h.proc), t.when(h.begin))
+		outcome = ungranted(fmt.Sprintf(", when %s asked for what it confirmed that it held at %s,", t.procName(h.proc), t.when(h.begin)))
 	default:
 		entries = append(entries, g.end)
 		outcome = fmt.Sprintf("it was granted only at %s", seconds(g.to))

@@ -66,7 +66,7 @@ var handoverSpecs = []spec{
 		1 c1 acquire ok
 		2 c2 acquire
 		3 c1 release
-		9 nemesis ended`, `violated 3,4,5: from 3.000 s nobody held the lock and c2 waited for it, but nobody was granted it until 9.000 s, 6.000 s later; 5.000 s are allowed.`},
+		9 nemesis ended`, `violated 3,4,5: from 3.000 s nobody held the lock and c2 waited for it, but by 9.000 s nobody had been granted it, 6.000 s later; 5.000 s are allowed.`},
 	{"the one who waits gives up in time", `
 		0 c1 acquire
 		1 c1 acquire ok
@@ -216,7 +216,7 @@ var handoverSpecs = []spec{
 		10 c1 acquire
 		11 c1 acquire info error=timeout grant=1
 		19 c1' extend grant=1
-		20 c1' extend ok grant=1`, `violated 1,2,5: from 0.000 s nobody has held the lock and c2 waited for it, but nobody was granted it until 10.000 s, when c1 asked for what it confirmed that it held at 20.000 s, 10.000 s later; 5.000 s are allowed.`},
+		20 c1' extend ok grant=1`, `violated 1,2,5: from 0.000 s nobody has held the lock and c2 waited for it, but by 10.000 s, when c1 asked for what it confirmed that it held at 20.000 s, nobody had been granted it, 10.000 s later; 5.000 s are allowed.`},
 	{"neither T nor the lock's own bound is known", `
 		.lease 0s
 		0 c1 acquire

@@ -117,6 +117,9 @@ func (d *drawing) faults(name string) {
 			continue
 		}
 		from, to := data.at(f.start), data.at(f.end)
+		if f.end == none { // it stays
+			to = d.axis.to + 1
+		}
 		r := d.row()
 		d.name(r, sideName, f.Words.Lane, plain)
 		extent := data.extent(f)
