@@ -137,7 +137,7 @@ func (e *exposure) findLapses() []lapse {
 	if !stops && !(kinds[e.kind].On == faults.OnLink && e.kind.excuses()) {
 		return e.lapses
 	}
-	type stop struct{ from, to int32 }
+	type stop struct{ start, from, to int32 }
 	stopped := map[int32]stop{} // by client: faults that overlap are one
 	e.each(func(f *fault) bool {
 		heals := e.end
@@ -148,7 +148,7 @@ func (e *exposure) findLapses() []lapse {
 			s, ok := stopped[client]
 			from := f.sure
 			if !ok || s.to < f.sure {
-				s.from = f.sure
+				s.start, s.from = f.start, f.sure
 			} else if from = s.to; from >= f.heals {
 				return true
 			}
@@ -167,10 +167,7 @@ func (e *exposure) findLapses() []lapse {
 				if len(e.acts) == 0 && !e.newDeadline(h, s.from, over) {
 					e.lapses = append(e.lapses, lapse{h.op, h, over})
 				}
-				late := since + e.lease + e.lease/2
-				if stops && gone[h.op] == 0 && late <= heals && e.keptOut(h, s.from, over, e.firstAt(late)) {
-					e.withstood = true
-				}
+				e.withstood = e.withstood || stops && gone[h.op] == 0 && e.keptOut(h, s.start, since+e.lease, heals)
 				return true
 			})
 			return true
@@ -186,19 +183,18 @@ func (t *timeline) newDeadline(h *hold, from, to int32) bool {
 	return t.known(h, from) != t.known(h, to)
 }
 
-// keptOut reports whether another client waited for the lock of h from one position to
-// another, and none was granted it since an earlier one.
-func (e *exposure) keptOut(h *hold, since, from, to int32) (waited bool) {
-	if to >= e.size() || to > h.end {
-		return false
-	}
+// keptOut reports whether another client waited T/2 for the lock of h between two times,
+// while no other client was granted it since a position.
+func (e *exposure) keptOut(h *hold, since int32, from, to time.Duration) (kept bool) {
 	client := e.procs[h.proc].client
-	e.findWaitsOn().each(h.lock, from, to, func(i int32) bool {
+	e.findWaitsOn().each(h.lock, e.firstAt(from), min(h.end, e.size()-1), func(i int32) bool {
 		w := &e.waits[i]
-		waited = w.client != client && w.begin <= from && w.end >= to
-		return !waited
+		enough := max(from, e.at(w.begin)) + e.lease/2
+		end := e.firstAt(enough)
+		kept = w.client != client && enough <= to && end <= min(w.end, h.end) && end < e.size() && !e.grantBetween(h.lock, client, since, end)
+		return !kept
 	})
-	return waited && !e.grantBetween(h.lock, client, since, to)
+	return kept
 }
 
 // grantBetween reports whether another client was granted a lock between two positions,

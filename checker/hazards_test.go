@@ -137,6 +137,17 @@ func TestHazards(t *testing.T) {
 			18 redis remove of=c1 by=c1
 			18 c1 release ok
 			18 c2 acquire ok`, "pause", past},
+		{"the same, and the other client asks for it when T is over", `
+			0 c1 acquire
+			1 redis grant of=c1 by=c1
+			1 c1 acquire ok
+			2 nemesis pause id=1 on=c1
+			13 c2 acquire
+			18 nemesis pause-end id=1 on=c1
+			18 c1 release
+			18 redis remove of=c1 by=c1
+			18 c1 release ok
+			18 c2 acquire ok`, "pause", past},
 		{"a holder hangs for longer than T, and its lock renews the lease", `
 			0 c1 acquire
 			1 c1 acquire ok until=10
