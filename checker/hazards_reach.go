@@ -167,7 +167,7 @@ func (e *exposure) findLapses() []lapse {
 				if len(e.acts) == 0 && !e.newDeadline(h, s.from, over) {
 					e.lapses = append(e.lapses, lapse{h.op, h, over})
 				}
-				e.withstood = e.withstood || stops && gone[h.op] == 0 && e.keptOut(h, s.start, since+e.lease, heals)
+				e.withstood = e.withstood || stops && gone[h.op] == 0 && e.keptOut(h, max(s.start, h.begin), since+e.lease, heals)
 				return true
 			})
 			return true

@@ -148,6 +148,23 @@ func TestHazards(t *testing.T) {
 			18 redis remove of=c1 by=c1
 			18 c1 release ok
 			18 c2 acquire ok`, "pause", past},
+		{"the same, and the other client had held it before, during the pause", `
+			0 nemesis pause id=1 on=c1
+			0 c2 acquire
+			0 redis grant of=c2 by=c2
+			0 c2 acquire ok
+			0 c2 release
+			0 redis remove of=c2 by=c2
+			0 c2 release ok
+			0 c1 acquire
+			1 redis grant of=c1 by=c1
+			1 c1 acquire ok
+			2 c2 acquire
+			18 nemesis pause-end id=1 on=c1
+			18 c1 release
+			18 redis remove of=c1 by=c1
+			18 c1 release ok
+			18 c2 acquire ok`, "pause", past},
 		{"a holder hangs for longer than T, and its lock renews the lease", `
 			0 c1 acquire
 			1 c1 acquire ok until=10
