@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Measured is how many runs it takes until a code is found for the first time,
-// over many base seeds.
+// Measured is the number of runs until a code is found for the first time, over many
+// base seeds.
 type Measured struct {
 	Lock      string  `json:"lock"`
 	Fault     string  `json:"fault"`
@@ -22,12 +22,13 @@ type Measured struct {
 	Deviation float64 `json:"deviation"` // standard
 	Median    int     `json:"median"`
 	Worst     int     `json:"worst"`
-	// Never counts the base seeds of which it was not found; they are counted as
-	// if it had been in the last run.
+	// Never counts the base seeds that did not find the code; they are counted as if
+	// their last run had found it.
 	Never int `json:"never"`
 }
 
-// Calibration is what TestTheCalibrationIsNotStale of package explore measured and wrote.
+// Calibration holds the measurements that TestTheCalibrationIsNotStale of package
+// explore wrote.
 type Calibration struct {
 	Format int           `json:"lockcheck_calibration"`
 	Seeds  int           `json:"base_seeds"` // for each lock, fault and code
@@ -42,7 +43,7 @@ const calibrationFormat = 1
 //go:embed calibration.json
 var calibrationFile []byte
 
-// Calibrated is the calibration that this lockcheck was built with.
+// Calibrated returns the calibration that this lockcheck was built with.
 func Calibrated() (c Calibration, err error) {
 	if err = json.Unmarshal(calibrationFile, &c); err == nil && c.Format != calibrationFormat {
 		err = fmt.Errorf("it is of format %d, not %d", c.Format, calibrationFormat)
@@ -53,16 +54,16 @@ func Calibrated() (c Calibration, err error) {
 	return c, err
 }
 
-// Budgets: a code that has to be found is looked for in ten times the runs that
-// it takes on average, so that it is missed once in e^10 times. Beyond the
-// average nothing is sure of what is found in the first run or two.
+// Budgets: the search for a required code gets ten times the runs that it takes on
+// average, so it misses the code once in e^10 times. It gets at least leastRuns,
+// since an average of a run or two is uncertain.
 const (
 	patience  = 10
 	leastRuns = 50
 )
 
-// Budget is how many runs to look for everything that has to be found in a
-// cell; 0: it was not measured.
+// Budget returns how many runs to spend on a cell to find all its required codes, or
+// 0 if the cell was not measured.
 func (c *Calibration) Budget(lock, fault string, must []Code) int {
 	runs := leastRuns
 	for _, code := range must {
@@ -75,8 +76,8 @@ func (c *Calibration) Budget(lock, fault string, must []Code) int {
 	return runs
 }
 
-// Measure sums up in how many runs a code was found, from each base seed.
-// never counts those in which it was not.
+// Measure summarises in how many runs a code was found, from each base seed. never is
+// the number of base seeds that did not find it.
 func Measure(runs []int, never int) Measured {
 	slices.Sort(runs)
 	var sum, squares float64
@@ -118,8 +119,7 @@ func (c *Calibration) Write(w io.Writer) error {
 	return err
 }
 
-// Put replaces what was measured of the same cells, and keeps the order of the
-// table.
+// Put replaces the measurements of the same cells, and keeps the order of the table.
 func (c *Calibration) Put(found []Measured) {
 	type key struct{ lock, fault string }
 	fresh := map[key]bool{}

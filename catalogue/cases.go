@@ -12,11 +12,11 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// T is the lease, in the tables: each place chooses its own, and Scaled turns
-// a table's times into it.
+// T is the lease in the tables. Each environment chooses its own lease, and Scaled
+// converts a table's times to it.
 const T = time.Second
 
-// Kind says what a case has to show.
+// Kind is the kind of evidence that a case has to give.
 type Kind string
 
 // The kinds.
@@ -26,29 +26,29 @@ const (
 	Figures   Kind = "measure"   // as Violation, and a figure shows how bad it is
 )
 
-// Case is a documented failure, told as a script, a schedule and what comes of it.
+// Case is a documented failure: a script, a schedule and the expected outcome.
 type Case struct {
 	ID     string
 	Kind   Kind
-	Title  string // what goes wrong, in a line
-	Tells  string // what it teaches, in a sentence or two
+	Title  string // the failure, in a line
+	Tells  string // the lesson, in a sentence or two
 	Source string
 	Setup  Setup
 
 	Schedules []Schedule
 	Remedy    Remedy
-	Figure    *Figure // of a measure
-	// NotOn says why a place cannot show the case.
+	Figure    *Figure // set for a measure only
+	// NotOn gives the reason for each environment that cannot show the case.
 	NotOn map[string]string
-	// LeastLease is the shortest T with which it can be told: with less, what it
-	// shows is no longer than a message takes.
+	// LeastLease is the shortest T for which the case works: with a shorter one, the
+	// failure lasts no longer than a message takes.
 	LeastLease time.Duration
-	// OwnTime: how quickly its fault has to strike is no part of T, so a longer
-	// lease does not help a fault that came too late.
+	// OwnTime is set if the fault has to strike within a time that does not depend on
+	// T. A longer lease then does not help a fault that came too late.
 	OwnTime bool
 }
 
-// Setup is a lock and what it stands on.
+// Setup is a lock and the servers that it uses.
 type Setup struct {
 	Lock    string
 	Options Options
@@ -56,30 +56,31 @@ type Setup struct {
 	Fencing history.Fencing
 }
 
-// Schedule is one way in which a case goes. Its times are written in T.
+// Schedule is one way to run a case. Its times are written in T.
 type Schedule struct {
-	Name    string // where a case has several
+	Name    string // set where a case has several schedules
 	Scripts []workloads.Script
 	Faults  []faults.Injection
-	Hazard  checker.Counter    // what has to be reached, else the run shows nothing; without a fault Must may say enough
-	Must    []checker.Property // the story is about the first
+	Hazard  checker.Counter    // the run must reach it, or it shows nothing; optional without a fault, if Must is enough
+	Must    []checker.Property // the story is about the first one
 	May     []checker.Property // may be violated as well
-	// Never is what must not come about: a run in which it does shows something else.
+	// Never lists counters that must stay zero: a run that reaches one shows
+	// something else.
 	Never []checker.Counter
-	// Blind are properties of Must that a place cannot observe.
+	// Blind lists properties of Must that an environment cannot observe.
 	Blind map[string][]checker.Property
 }
 
-// Remedy is what to do about it: the same schedule, with one thing changed.
+// Remedy is a fix for a case: the same schedule, with one thing changed.
 type Remedy struct {
-	Words string // in a sentence
-	None  string // why there is nothing that can be run
+	Words string // the fix, in a sentence
+	None  string // the reason, if no remedy can be run
 	Setup Setup
-	Keeps []checker.Property // must be valid; the others are shown
+	Keeps []checker.Property // these must be valid; the others are shown
 }
 
-// Impossible says why the case cannot be shown in a place with that lease; "":
-// it can.
+// Impossible returns why the case cannot be shown in an environment with that lease,
+// or "" if it can.
 func (c *Case) Impossible(place string, lease time.Duration) string {
 	if why := c.NotOn[place]; why != "" {
 		return why
@@ -90,8 +91,8 @@ func (c *Case) Impossible(place string, lease time.Duration) string {
 	return ""
 }
 
-// Figure is what a measure measures. As documented it comes to AtLeast, and with
-// the remedy to no more than AtMost.
+// Figure is the quantity that a measure reports. It is at least AtLeast as
+// documented, and at most AtMost with the remedy.
 type Figure struct {
 	Of      Quantity
 	AtLeast float64
@@ -110,7 +111,7 @@ const (
 	SplitVotes       Quantity = "times that clients had shared the nodes and none could get a majority"
 )
 
-// measured are the words for the quantities that a case measures.
+// measured has the words for the quantities that a case measures.
 var measured = map[Quantity]struct{ label, figure string }{
 	RequestsPerGrant: {"Requests to the servers for each grant", "%.3g"},
 	LongestGap:       {"Longest time without a holder while a client waited", "%.3f T"},
@@ -119,13 +120,13 @@ var measured = map[Quantity]struct{ label, figure string }{
 	SplitVotes:       {"Times that clients had shared the nodes and none could get a majority", "%.3g"},
 }
 
-// Label says what is measured.
+// Label returns the name of the quantity.
 func (q Quantity) Label() string { return measured[q].label }
 
-// Figure is a number of it, with its unit.
+// Figure formats a value of the quantity, with its unit.
 func (q Quantity) Figure(n float64) string { return fmt.Sprintf(measured[q].figure, n) }
 
-// Scaled is the schedule for a lease of t.
+// Scaled returns the schedule for a lease of t.
 func (s Schedule) Scaled(t time.Duration) Schedule {
 	scale := func(d time.Duration) time.Duration {
 		return time.Duration(int64(d) * (int64(t) / 1000) / (int64(T) / 1000))
@@ -163,16 +164,16 @@ const (
 	c4 = "c4"
 )
 
-// What several cases violate, may violate besides, or keep. The first that a
-// schedule must violate is what its story is about.
+// Lists of properties that several cases must violate, may violate, or must keep. The
+// story of a schedule is about the first property that it must violate.
 var (
 	overlap      = []checker.Property{checker.Exclusion, checker.LeaseExclusion}
 	stolen       = []checker.Property{checker.Exclusion, checker.LeaseExclusion, checker.Ownership}
-	stolenLate   = []checker.Property{checker.Ownership, checker.Exclusion, checker.LeaseExclusion} // by one whose own lease is over
+	stolenLate   = []checker.Property{checker.Ownership, checker.Exclusion, checker.LeaseExclusion} // by one whose own lease has ended
 	exclusive    = []checker.Property{checker.Exclusion, checker.Resource}
 	lateWrite    = []checker.Property{checker.Resource, checker.Exclusion}
 	twoWrite     = []checker.Property{checker.Exclusion, checker.LeaseExclusion, checker.Resource}
-	damage       = []checker.Property{checker.Resource, checker.Handover} // what follows from an overlap
+	damage       = []checker.Property{checker.Resource, checker.Handover} // consequences of an overlap
 	unharmed     = []checker.Property{checker.Ownership, checker.Resource, checker.Exclusion, checker.LeaseExclusion}
 	starved      = []checker.Property{checker.Liveness}
 	delay        = []checker.Property{checker.Handover}
@@ -180,17 +181,17 @@ var (
 	fencingKeeps = []checker.Property{checker.Fencing, checker.Resource}
 )
 
-// script is what one client does.
+// script returns the script of one client.
 func script(client string, steps ...workloads.Step) workloads.Script {
 	return workloads.Script{Client: client, Steps: steps}
 }
 
-// visit is a client that goes through one section and no more.
+// visit returns the script of a client that goes through one critical section.
 func visit(client string, at, limit, think time.Duration) workloads.Script {
 	return script(client, section(at, limit, think)...)
 }
 
-// acquire asks from at until at+limit.
+// acquire returns a step that asks from at until at+limit.
 func acquire(at, limit time.Duration) workloads.Step {
 	return workloads.Step{Do: history.Acquire, At: at, Limit: limit}
 }
@@ -203,15 +204,15 @@ func write(wait time.Duration) workloads.Step {
 }
 func release() workloads.Step { return workloads.Step{Do: history.Release} }
 
-// insist is a section whose client asks again when nobody knows what came of
-// its asking, as after a connection that was reset.
+// insist is a section whose client asks again if the outcome of its acquire is
+// unknown, as after a connection reset.
 func insist(at, limit, think time.Duration) []workloads.Step {
 	steps := section(at, limit, think)
 	steps[0].Again = true
 	return steps
 }
 
-// until only waits: the run goes on for what is still under way.
+// until only waits: the run continues for operations that are still under way.
 func until(at time.Duration) workloads.Step { return workloads.Step{At: at} }
 
 // section is a whole critical section: acquire, read, think, write, release.
@@ -219,8 +220,8 @@ func section(at, limit, think time.Duration) []workloads.Step {
 	return []workloads.Step{acquire(at, limit), read(), write(think), release()}
 }
 
-// leased has a client write only while it holds, as its lock tells it, and else give
-// back at once.
+// leased makes the client write only while it holds, as its lock reports it;
+// otherwise the client releases at once.
 func leased(s workloads.Step) workloads.Step {
 	s.Leased = true
 	return s
@@ -235,12 +236,12 @@ func of(client, op string, p faults.Point) *faults.Point {
 	return &p
 }
 
-// granted is when c1 has been granted the lock, and writing when it is about to
-// write.
+// granted is the point at which c1 has been granted the lock; writing is the point
+// just before its write.
 func granted() *faults.Point { return at(history.Acquire, faults.Point{After: true, OK: true}) }
 func writing() *faults.Point { return at(history.Write, faults.Point{Request: 1}) }
 
-// crowd are n clients that do the same.
+// crowd returns the scripts of n clients that do the same.
 func crowd(n int, steps []workloads.Step) (list []workloads.Script) {
 	for i := range n {
 		list = append(list, script("c"+strconv.Itoa(i+1), steps...))
@@ -253,7 +254,7 @@ func pauseC1(p *faults.Point, d time.Duration) []faults.Injection {
 	return []faults.Injection{{Fault: "pause", On: []string{c1}, Point: p, For: d}}
 }
 
-// each has a fault strike with each of several servers.
+// each makes a fault strike each of several servers.
 func each(in faults.Injection, servers ...string) (list []faults.Injection) {
 	for _, s := range servers {
 		one := in

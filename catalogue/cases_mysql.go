@@ -10,19 +10,19 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// The published locks ask again after 250 ms, whatever T is. So where it matters
-// who asks first the schedule says so, and leaves T/4 for it.
+// The published locks ask again after 250 ms, whatever T is. Where it matters which
+// client asks first, the schedule fixes the order and leaves T/4 for it.
 
 var (
 	mysqlOptimistic = Setup{Lock: "mysql-optimistic"}
 	mysqlFair       = Setup{Lock: "mysql-fair"}
 	mysqlFairFixed  = Setup{Lock: "mysql-fair-fixed"}
 
-	// bailongma is where they come from.
+	// bailongma is the source of these cases.
 	bailongma = "Bailongma, How to build a fair distributed lock with MySQL (in Chinese), "
 )
 
-// unfairly has its first acquire ask out of turn.
+// unfairly makes its first acquire ask out of turn.
 func unfairly(steps []workloads.Step) []workloads.Step {
 	steps[0].Unfair = true
 	return steps
@@ -31,10 +31,11 @@ func unfairly(steps []workloads.Step) []workloads.Step {
 // shortly asks once: a lock that asks again after 250 ms comes back then.
 func shortly(at time.Duration) workloads.Step { return acquire(at, T/20) }
 
-// releaseName releases by name, as a finally does, whatever came of the asking.
+// releaseName releases by name, as a finally block does, whether or not the lock was
+// granted.
 func releaseName() workloads.Step { return workloads.Step{Do: workloads.ReleaseName} }
 
-// rowCases are those of a lock that is a row.
+// rowCases are the cases of a lock that is a row.
 var rowCases = []Case{
 	{
 		ID: "mysql-unowned-unlock", Kind: Violation,
@@ -172,7 +173,7 @@ var rowCases = []Case{
 			Faults: []faults.Injection{{Fault: "session-expiry", On: []string{c1}, At: 3 * T / 10}},
 			Hazard: checker.TouchedBy("session-expiry"),
 			Must:   overlap,
-			// No server has made a grant that anybody else could see.
+			// No server has made a grant that another client could see.
 			May: append([]checker.Property{checker.Answers}, damage...),
 		}},
 		Remedy: Remedy{
@@ -187,7 +188,7 @@ var rowCases = []Case{
 		Source: bailongma + "tryLockByName, total += offset",
 		Setup:  mysqlFair,
 		Schedules: []Schedule{{
-			// c1 and then c3 hold for as long as c2 should wait, and longer.
+			// c1 and then c3 hold for at least as long as c2 should wait.
 			Scripts: []workloads.Script{
 				visit(c1, 0, T/2, 6*T/10),
 				visit(c2, 25*T/100, T, 0),
@@ -286,5 +287,5 @@ func ahead(client string) faults.Injection {
 	return faults.Injection{Fault: "skew", On: []string{client}, For: 5 * T, Amount: 15 * T / 10}
 }
 
-// mysqlCases are those of a MySQL server.
+// mysqlCases are the cases of a MySQL server.
 var mysqlCases = slices.Concat(rowCases, rowQueueCases, sessionCases)

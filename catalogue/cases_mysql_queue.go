@@ -10,22 +10,22 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// inOrder is what a queue keeps that is right.
+// inOrder are the properties that a correct queue keeps.
 var inOrder = []checker.Property{checker.Fairness, checker.Handover, checker.Exclusion}
 
-// pauseC2 stops c2, in its nth critical section, from a request of its acquire on.
+// pauseC2 pauses c2 in its nth critical section, from a request of its acquire on.
 func pauseC2(nth int, p faults.Point, d time.Duration) []faults.Injection {
 	point := of(c2, history.Acquire, p)
 	point.Acquisition = nth
 	return []faults.Injection{{Fault: "pause", On: []string{c2}, Point: point, For: d}}
 }
 
-// dying are n clients that queue up while c1 holds, and die there before it
-// gives back; and one more behind them.
+// dying has n clients that queue up while c1 holds, and die there before c1 releases;
+// and one more client behind them.
 func dying(name string, n int, must, may []checker.Property) Schedule {
 	s := Schedule{
 		Name:    name,
-		Scripts: []workloads.Script{visit(c1, 0, T/2, 6*T/10)}, // c2, who looks each 250 ms, finds its turn before the lease ends
+		Scripts: []workloads.Script{visit(c1, 0, T/2, 6*T/10)}, // c2 looks every 250 ms, and finds its turn before the lease ends
 		Hazard:  checker.KillHitAcquirer,
 		Never:   []checker.Counter{checker.AmbiguousReleases}, // c1's place would cost a lease, too
 		Must:    must,
@@ -40,9 +40,9 @@ func dying(name string, n int, must, may []checker.Property) Schedule {
 	return s
 }
 
-// fullQueue is as many as have room in the queue, the holder included, who ask
-// twice; and one more, who asks just before the holder gives back: so it looks
-// again only when that one has asked again.
+// fullQueue has as many clients as the queue has room for, the holder included, and
+// each asks twice. One more client asks just before the holder releases, so it looks
+// again only after the holder has asked again.
 func fullQueue() (list []workloads.Script) {
 	const room = 21
 	for i := range room {
@@ -55,7 +55,7 @@ func fullQueue() (list []workloads.Script) {
 	return append(list, visit("c"+strconv.Itoa(room+1), 6*T/10-T/200, 20*T, T/50))
 }
 
-// rowQueueCases are those of the queue in such a row.
+// rowQueueCases are the cases of the queue in such a row.
 var rowQueueCases = []Case{
 	{
 		ID: "mysql-fair-head-updatebyid", Kind: Violation,
@@ -65,8 +65,8 @@ var rowQueueCases = []Case{
 		Setup:  mysqlFair,
 		Schedules: []Schedule{
 			{
-				// c2 queues up, comes back when it is the head, and is stopped with its
-				// update on the way until the lease has ended and c3 is in.
+				// c2 queues up, comes back when it is the head, and is paused with
+				// its update on the way until the lease has ended and c3 holds.
 				Name: "replaced",
 				Scripts: []workloads.Script{
 					visit(c1, 0, T/2, 6*T/10),
@@ -79,7 +79,8 @@ var rowQueueCases = []Case{
 				May:    append([]checker.Property{checker.Ownership, checker.Fairness}, damage...),
 			},
 			{
-				// The same, and c3 has gone again, with the row; that of c4 is another.
+				// As above, but c3 has released and removed the row; c4's row is a
+				// new one.
 				Name: "gone",
 				Scripts: []workloads.Script{
 					visit(c1, 0, T/2, 6*T/10),
@@ -106,7 +107,7 @@ var rowQueueCases = []Case{
 		Setup:  mysqlFair,
 		Schedules: []Schedule{{
 			// c2 and then c3 queue up in the last moments of the lease, in which c1
-			// gives back; c2 looks again when it is over.
+			// releases; c2 looks again when the lease is over.
 			Scripts: []workloads.Script{
 				script(c1, acquire(0, T/2), read(), write(T/2), workloads.Step{Do: history.Release, At: 998 * T / 1000}),
 				visit(c2, 9922*T/10000, 2*T, T/10),

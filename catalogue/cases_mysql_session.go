@@ -10,8 +10,8 @@ import (
 var (
 	lockingFunctions = "MySQL manual, Locking Functions"
 
-	// fencedSession is what guards what a lock cannot that goes with a session:
-	// the tokens are counted in a row, which stays.
+	// fencedSession protects the resource where a lock that ends with a session
+	// cannot: the tokens are counted in a row, which stays.
 	fencedSession = Remedy{
 		Words: "Let the resource check a fencing token, counted in a row of the same server: the lock goes with its session, and what was committed stays. Where work can use the same session let it: then it ends with the lock.",
 		Setup: Setup{Lock: "mysql-get-lock", Options: Options{Token: true}, Fencing: history.FencingAll},
@@ -21,7 +21,7 @@ var (
 	rowLock   = Setup{Lock: "mysql-for-update"}
 )
 
-// sessionLost has c1 hold when something ends its session, and c2 wait.
+// sessionLost has c1 hold when a fault ends its session, while c2 waits.
 func sessionLost(name string, in faults.Injection, hazard checker.Counter) Schedule {
 	in.At = 3 * T / 10
 	return Schedule{
@@ -53,7 +53,7 @@ func bothIn() []Schedule {
 	}}
 }
 
-// sessionCases are those of a lock that goes with a session.
+// sessionCases are the cases of a lock that ends with its session.
 var sessionCases = []Case{
 	{
 		ID: "mysql-getlock-conn-loss", Kind: Violation,
@@ -98,7 +98,7 @@ var sessionCases = []Case{
 		Tells:  "A pool lends a connection for a statement. The lock is that of the session: who is lent the same one next gets it again, and a release on another one frees nothing. Then it stays for as long as the pool keeps the connection.",
 		Source: "adonisjs/lucid, issue 1153; TryGhost/knex-migrator, issue 466; sanketplus/go-mysql-lock, issue 9; ProxySQL, Multiplexing",
 		Setup:  Setup{Lock: "mysql-get-lock-pool"},
-		// c1 and c2 are one process, c3 and c4 another.
+		// c1 and c2 share one process, c3 and c4 another.
 		Schedules: []Schedule{
 			{
 				Name: "shared",
@@ -111,7 +111,8 @@ var sessionCases = []Case{
 				May:    damage,
 			},
 			{
-				// The wait of c2 puts a second connection into the pool, on top.
+				// The wait of c2 puts a second connection into the pool, on top of
+				// the first.
 				Name: "leaked",
 				Scripts: []workloads.Script{
 					visit(c1, 2*T/10, T, 4*T/10),

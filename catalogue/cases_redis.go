@@ -23,8 +23,8 @@ var (
 		Keeps: unharmed,
 	}
 
-	// sleepingWriter is a client that is paused beyond its lease when it is about
-	// to write, while another is granted the lock and writes.
+	// sleepingWriter has a client that is paused beyond its lease just before its
+	// write, while another client is granted the lock and writes.
 	sleepingWriter = Schedule{
 		Scripts: []workloads.Script{
 			visit(c1, 0, T/2, 0),
@@ -37,7 +37,7 @@ var (
 	}
 )
 
-// keyLost has the server lose the lock that c1 holds by a fault, before c2 asks.
+// keyLost has the server lose c1's key through a fault, before c2 asks.
 func keyLost(fault string, hazard checker.Counter) Schedule {
 	return Schedule{
 		Scripts: []workloads.Script{
@@ -51,11 +51,11 @@ func keyLost(fault string, hazard checker.Counter) Schedule {
 	}
 }
 
-// redisCases are those of one server.
+// redisCases are the cases of one Redis server.
 var redisCases = slices.Concat(leaseCases, setnxCases, useCases)
 
-// leaseCases are those of a lease that is missing, that ends before its holder
-// knows, or that the server forgets.
+// leaseCases are the cases of a lease that is missing, that ends before its holder
+// knows it, or that the server forgets.
 var leaseCases = []Case{
 	{
 		ID: "redis-setnx-no-ttl", Kind: Violation,

@@ -14,7 +14,7 @@ var (
 	redlock       = Setup{Lock: "redlock"}
 	redlockFenced = Setup{Lock: "redlock", Options: Options{OwnToken: true}, Fencing: history.FencingAll}
 
-	// Sources that several cases share.
+	// The sources that several cases share.
 	redlockManual = "Redis manual, Distributed Locks with Redis"
 	kleppmann     = "M. Kleppmann, How to do distributed locking, 2016"
 )
@@ -24,14 +24,14 @@ func unreachable(client string, d time.Duration, servers ...string) []faults.Inj
 	return each(faults.Injection{Fault: "partition", On: []string{client}, For: d}, servers...)
 }
 
-// bareMajority lets c1 reach three of five nodes until T/2, when something has
-// happened to one of them, or to all three.
+// bareMajority lets c1 reach three of five nodes until T/2, after a fault has struck
+// one of them, or all three.
 func bareMajority(happens ...faults.Injection) []faults.Injection {
 	return append(unreachable(c1, T/2, "redis-4", "redis-5"), happens...)
 }
 
-// scattered puts each of n clients beside one node: messages between it and the others
-// take d longer.
+// scattered places each of n clients near one node: messages between it and the other
+// nodes take d longer.
 func scattered(n int, d time.Duration) (list []faults.Injection) {
 	for client := range n {
 		for node := range n {
@@ -46,7 +46,7 @@ func scattered(n int, d time.Duration) (list []faults.Injection) {
 	return list
 }
 
-// redlockCases are those of a lock on several nodes.
+// redlockCases are the cases of a lock on several nodes.
 var redlockCases = []Case{
 	{
 		ID: "redlock-gc-after-acquire", Kind: Violation,
@@ -255,7 +255,8 @@ var redlockCases = []Case{
 		Setup:  Setup{Lock: "redlock-seed"},
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				// It writes when the nodes have dropped its keys, and its lease still lasts.
+				// It writes after the nodes have dropped its keys, while its lease
+				// still lasts.
 				script(c1, acquire(T/20, T/2), read(), leased(workloads.Step{Do: history.Write, At: 10475 * T / 10000}), release()),
 				visit(c2, 10425*T/10000, T, T/2),
 			},
@@ -404,8 +405,8 @@ var redlockCases = []Case{
 	},
 }
 
-// cutOffAtRelease cuts c1 off from all nodes when it is about to release for
-// the how manieth time.
+// cutOffAtRelease cuts c1 off from all nodes just before the release of the section
+// with that number.
 func cutOffAtRelease(section int) []faults.Injection {
 	p := at(history.Release, faults.Point{Request: 1})
 	p.Acquisition = section

@@ -9,7 +9,7 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// The members of the first node where it has replicas.
+// The members of the first node, if it has replicas.
 const (
 	redis1  = RedisName
 	redis1b = RedisName + "b"
@@ -20,12 +20,12 @@ var (
 	replicated       = Server{Replicas: 2}
 	setLuaReplicated = Setup{Lock: "redis-set-lua", Server: replicated}
 
-	// forgets is what may be violated besides where a master is replaced.
+	// forgets are further properties that may be violated where a master is replaced.
 	forgets = []checker.Property{checker.Handover, checker.Answers}
 )
 
-// outlives is the remedy where a server forgets: nothing helps the lock, but the
-// resource can refuse what is stale, if the tokens come from elsewhere.
+// outlives is the remedy where a server forgets. Nothing helps the lock, but the
+// resource can refuse stale accesses if the tokens come from another server.
 func outlives(s Server) Remedy {
 	return Remedy{
 		Words: "Fencing, with tokens from a server that the fault does not touch. That protects the data; the lock still fails. A lock needs a store that writes to a majority.",
@@ -40,8 +40,8 @@ func unheard(client string, at, d time.Duration) []faults.Injection {
 	return each(cut, "sentinel-1", "sentinel-2", "sentinel-3")
 }
 
-// cutOffFirst cuts servers off from the others just before c1 asks for the lock:
-// what it is granted there reaches nobody else.
+// cutOffFirst cuts servers off from the others just before c1 asks for the lock, so
+// the other servers do not learn of its grant.
 func cutOffFirst(servers ...string) faults.Injection {
 	return faults.Injection{
 		Fault: "partition-servers", On: servers, For: 2 * T,
@@ -49,8 +49,8 @@ func cutOffFirst(servers ...string) faults.Injection {
 	}
 }
 
-// lostOnFailover is that, and that a replica takes the master's place once it has
-// granted.
+// lostOnFailover is cutOffFirst, and a replica becomes the master once the old one
+// has granted.
 func lostOnFailover(servers ...string) []faults.Injection {
 	return []faults.Injection{
 		cutOffFirst(servers...),
@@ -58,8 +58,8 @@ func lostOnFailover(servers ...string) []faults.Injection {
 	}
 }
 
-// masterLost has c1 hold when its master is replaced, and c2 ask until then and
-// beyond.
+// masterLost has c1 hold when its master is replaced, while c2 asks before and after
+// that.
 func masterLost(name string, happens []faults.Injection) Schedule {
 	return Schedule{
 		Name: name,
@@ -74,7 +74,7 @@ func masterLost(name string, happens []faults.Injection) Schedule {
 	}
 }
 
-// replicaCases are those of a master with replicas, and of Sentinels that watch it.
+// replicaCases are the cases of a master with replicas and Sentinels that watch it.
 var replicaCases = []Case{
 	{
 		ID: "redis-failover-lost-key", Kind: Violation,
@@ -96,7 +96,7 @@ var replicaCases = []Case{
 		Setup:  setLuaReplicated,
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				// The first section connects it to the master.
+				// The first section connects the client to the master.
 				script(c1, append(section(0, T/10, 0), section(8*T/10, T/2, 6*T/10)...)...),
 				script(c2, insist(85*T/100, T/2, 5*T/10)...),
 			},

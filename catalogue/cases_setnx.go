@@ -9,13 +9,13 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// serverTime is the remedy where clients count time.
+// serverTime is the remedy for clients that measure the lease themselves.
 var serverTime = Remedy{
 	Words: "Let the server count the time, and nobody else: SET NX PX.",
 	Setup: setLua, Keeps: unharmed,
 }
 
-// skewed has c2 ask while c1 holds, and one of them has a clock that is off.
+// skewed has c2 ask while c1 holds, and the clock of one of them is wrong.
 func skewed(client string, by time.Duration) Schedule {
 	return Schedule{
 		Scripts: []workloads.Script{
@@ -30,7 +30,7 @@ func skewed(client string, by time.Duration) Schedule {
 	}
 }
 
-// sameEnd has c1 die, and c2 and c3 find that its time has passed; c3 is stopped
+// sameEnd has c1 die, and c2 and c3 find that its time has passed. c3 is paused
 // before it acts on that.
 var sameEnd = Schedule{
 	Scripts: []workloads.Script{
@@ -47,7 +47,7 @@ var sameEnd = Schedule{
 	May:    damage,
 }
 
-// setnxCases are those of a key that holds the time at which the lock ends.
+// setnxCases are the cases of a key that holds the time at which the lock ends.
 var setnxCases = []Case{
 	{
 		ID: "redis-setnx-stale-del-race", Kind: Violation,

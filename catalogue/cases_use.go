@@ -8,8 +8,8 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// useCases are those of what a lock is used with: the settings of its server, and
-// the clients that wait for it, renew it or hang.
+// useCases are the cases of a lock's surroundings: the settings of its server, and
+// clients that wait for it, renew it or hang.
 var useCases = []Case{
 	{
 		ID: "redis-single-crash-everysec", Kind: Violation,
@@ -19,7 +19,7 @@ var useCases = []Case{
 		Setup:  Setup{Lock: "redis-set-lua", Server: Server{Fsync: FsyncEverysec}},
 		Schedules: []Schedule{{
 			Scripts: []workloads.Script{
-				visit(c1, T/20, T/2, 6*T/10), // with the time that the server is away less than T
+				visit(c1, T/20, T/2, 6*T/10), // the server is away for less than T
 				visit(c2, 4*T/10, T, T/2),
 			},
 			Faults: []faults.Injection{{
@@ -31,7 +31,7 @@ var useCases = []Case{
 			May:    damage,
 		}},
 		Remedy:  synced,
-		OwnTime: true, // the power has to go before the second is over
+		OwnTime: true, // the power has to fail before the second is over
 	},
 	{
 		ID: "redis-eviction", Kind: Violation,

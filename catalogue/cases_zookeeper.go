@@ -9,16 +9,16 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// Here T is how long a session lasts of which the ensemble hears nothing.
+// Here T is the session timeout: how long a session lasts without a sign of life.
 
 var (
 	zkRecipe = Setup{Lock: "zk-recipe"}
 
-	// zkPublished is where the flawed ones come from.
+	// zkPublished is the source of the flawed locks.
 	zkPublished = "Distributed locks with ZooKeeper (in Chinese), "
 )
 
-// zookeeperCases are those of an ensemble.
+// zookeeperCases are the cases of an ensemble.
 var zookeeperCases = []Case{
 	{
 		ID: "zk-no-recheck", Kind: Violation,
@@ -188,9 +188,10 @@ var zookeeperCases = []Case{
 		Source: zkPublished + "DistributedClient2, which asks for a list of one",
 		Setup:  Setup{Lock: "zk-children"},
 		Schedules: []Schedule{{
-			// It takes no fault, if both begin within the 10 ms that the source
-			// sleeps before it looks. That is too little to rely on where time is
-			// real, so the first one stands still there until the second is there.
+			// No fault is needed if both clients begin within the 10 ms that the
+			// source sleeps before it looks. That is too short to rely on in real
+			// time, so the first client is paused there until the second one is
+			// there.
 			Scripts: []workloads.Script{
 				visit(c1, 0, 5*T, T/20),
 				visit(c2, T/2, 5*T, T/20),
@@ -212,8 +213,8 @@ var zookeeperCases = []Case{
 		Source: zkPublished + "the last paragraph; Apache ZooKeeper, Recipes, Locks",
 		Setup:  Setup{Lock: "zk-children"},
 		Schedules: []Schedule{{
-			// The first is in when the others come: else they might all wait for ever,
-			// see zk-herd-missing-initial-min.
+			// The first client holds when the others come. Otherwise they might all
+			// wait for ever, see zk-herd-missing-initial-min.
 			Scripts: append([]workloads.Script{visit(c1, 0, T/2, 3*T/10)}, crowd(20, section(T/10, 3*T, T/50))[1:]...),
 			Hazard:  checker.Contended,
 			May:     []checker.Property{checker.Exclusion, checker.Resource, checker.Liveness, checker.Handover},
@@ -253,8 +254,8 @@ var zookeeperCases = []Case{
 		Source: "Apache ZooKeeper, Programmer's Guide, Sequence Nodes, and DataTree.createNode, which keeps the greater counter",
 		Setup:  Setup{Lock: "zk-recipe", Server: Server{Sequence: math.MaxInt32}},
 		Schedules: []Schedule{{
-			// The names of nodes begin with those of their clients here: c1 comes
-			// last, and is first.
+			// Here the names of nodes begin with those of their clients: c1 comes
+			// last, and is first in the order.
 			Scripts: []workloads.Script{
 				visit(c1, T/2, 4*T, T/2),
 				visit(c2, 0, T/2, 15*T/10),
@@ -273,8 +274,8 @@ var zookeeperCases = []Case{
 	},
 }
 
-// ofEnsemble lets a fault strike the links of its client to all members: the
-// client is connected to one of them, and nobody chooses to which.
+// ofEnsemble applies a fault to the links of its client to all members: the client is
+// connected to one of them, and the schedule cannot choose which.
 func ofEnsemble(in faults.Injection) []faults.Injection {
 	return each(in, "zk-1", "zk-2", "zk-3")
 }

@@ -63,8 +63,8 @@ func TestCasesNameWhatThereIs(t *testing.T) {
 	}
 }
 
-// A remedy keeps what the story of its case is about. Fencing keeps the data alone: then
-// the case has to lose data.
+// A remedy keeps the property that the story of its case is about. Fencing protects
+// the data only, so such a case has to lose data.
 func TestRemediesKeepWhatCasesViolate(t *testing.T) {
 	for _, c := range catalogue.Cases {
 		if c.Kind == catalogue.Control || c.Remedy.None != "" {
@@ -73,7 +73,7 @@ func TestRemediesKeepWhatCasesViolate(t *testing.T) {
 		some := false
 		for _, s := range c.Schedules {
 			if len(s.Must) == 0 {
-				some = true // a figure says it
+				some = true // the figure shows the violation
 				continue
 			}
 			some = some || slices.ContainsFunc(s.Must, func(p checker.Property) bool { return slices.Contains(c.Remedy.Keeps, p) })
@@ -87,8 +87,8 @@ func TestRemediesKeepWhatCasesViolate(t *testing.T) {
 	}
 }
 
-// The figure of a case is far from the figure of its remedy, so that the
-// place decides nothing.
+// The figures of a case and of its remedy are far apart, so that the environment
+// cannot change the outcome.
 func TestFiguresSeparateACaseFromItsRemedy(t *testing.T) {
 	for _, c := range catalogue.Cases {
 		if f := c.Figure; f != nil && f.AtMost > 0 && f.AtLeast < 1.05*f.AtMost {
@@ -97,7 +97,8 @@ func TestFiguresSeparateACaseFromItsRemedy(t *testing.T) {
 	}
 }
 
-// Of every lock all is said, and a variant with a flaw is like one without.
+// Every lock has all its descriptions, and a variant with a flaw is like a lock
+// without.
 func TestLocksSayWhatTheyAre(t *testing.T) {
 	for i, l := range catalogue.Locks {
 		if l.Does == "" || l.Promise == "" || l.Source == "" || l.Steps.Acquire < 1 || l.Steps.Release < 1 || l.New == nil {

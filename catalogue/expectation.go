@@ -10,7 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// Code is a way in which a lock breaks, as tables write it.
+// Code is a way in which a lock breaks, as the tables write it.
 type Code string
 
 // The codes.
@@ -24,11 +24,11 @@ const (
 	Unfair       Code = "F"  // the order of the queue is broken, where the lock promises it
 )
 
-// CodeMeaning is what a code stands for.
+// CodeMeaning is the meaning of a code.
 type CodeMeaning struct {
 	Code       Code
 	Means      string
-	Properties []checker.Property // that are violated where it is found
+	Properties []checker.Property // properties that are violated where the code is found
 }
 
 // Codes are all codes, in the order in which they are shown.
@@ -42,8 +42,8 @@ var Codes = []CodeMeaning{
 	{Unfair, "the order of the queue is broken", []checker.Property{checker.Fairness}},
 }
 
-// Properties are those that are violated where c is found. Grants without a
-// lease have no lease-exclusion: there U is exclusion alone.
+// Properties returns the properties that are violated where c is found. Grants
+// without a lease have no lease-exclusion: for them U is exclusion alone.
 func (c Code) Properties() []checker.Property {
 	for _, k := range Codes {
 		if k.Code == c {
@@ -53,31 +53,31 @@ func (c Code) Properties() []checker.Property {
 	return nil
 }
 
-// Expectation is what is known of a lock under a fault: what is found when one
-// looks, what may be, and that nothing else is.
+// Expectation is the expected result of a lock under a fault: the codes that a search
+// must find, and the codes that it may find. All other codes are errors.
 type Expectation struct {
-	Of    string // the lock that it is known of: the one that was asked for, or the one that this is like
+	Of    string // the lock whose cell this is: the requested one, or the one that it is like
 	Codes string // as the table writes it: "U R? answers?"
 	Must  []Code
-	May   []checker.Property // all that may be violated, those of Must included
-	Why   string             // the mechanism, where it does not speak for itself
+	May   []checker.Property // everything that may be violated, including Must
+	Why   string             // the mechanism, unless it is obvious
 }
 
-// Holds tells whether nothing has to be found.
+// Holds reports whether no code has to be found.
 func (e *Expectation) Holds() bool { return len(e.Must) == 0 }
 
-// Names tells whether c is found, or may be.
+// Names reports whether c has to be found, or may be.
 func (e *Expectation) Names(c Code) bool {
 	return slices.ContainsFunc(strings.Fields(e.Codes), func(field string) bool { return strings.TrimSuffix(field, "?") == string(c) })
 }
 
-// HoldsSlowly tells whether nothing has to be found but a slow hand-over.
+// HoldsSlowly reports whether nothing but a slow hand-over has to be found.
 func (e *Expectation) HoldsSlowly() bool {
 	return !slices.ContainsFunc(e.Must, func(c Code) bool { return c != Slow })
 }
 
-// Columns are the columns of the table: no fault, what clients do otherwise than
-// they should while there is none, by the names of workloads, and every fault.
+// Columns returns the columns of the table: no fault, the workloads with misbehaving
+// clients and no fault, by name, and every fault.
 func Columns() []string {
 	names := []string{NoFault}
 	for _, w := range workloads.Misuses() {
@@ -89,8 +89,8 @@ func Columns() []string {
 	return names
 }
 
-// Columns are those of the table in which a lock has a cell: none, the workloads
-// that something is known of, and the faults that apply to it.
+// Columns returns the columns in which a lock has a cell: none, the workloads with an
+// expectation for it, and the faults that apply to it.
 func (l *Lock) Columns() []string {
 	return slices.DeleteFunc(Columns(), func(name string) bool {
 		if f, ok := faults.Find(name); ok {
@@ -104,8 +104,8 @@ func (l *Lock) Columns() []string {
 	})
 }
 
-// Expect is what is expected of a lock in a column of the table: what is
-// known of it, or else of the lock that it is like.
+// Expect returns the expectation for a lock in a column of the table: its own cell,
+// or else that of the lock that it is like.
 func Expect(lock, fault string) (Expectation, error) {
 	for id := lock; id != ""; {
 		for _, c := range truth[id] {
@@ -121,8 +121,8 @@ func Expect(lock, fault string) (Expectation, error) {
 	return Expectation{}, fmt.Errorf("nothing is known of %s under %s: it has no cell in catalogue/truth.go", lock, fault)
 }
 
-// parse reads codes, each of them once, with ? where it may be found. A property
-// that may be violated besides is named, with ? as well.
+// parse reads codes, each at most once, with ? if the code is optional. Further
+// properties that may be violated are written by name, also with ?.
 func parse(codes string) (Expectation, error) {
 	e := Expectation{Codes: codes}
 	fields := strings.Fields(codes)
@@ -153,9 +153,9 @@ func parse(codes string) (Expectation, error) {
 			may[p] = true
 		}
 		switch c {
-		case Overlap, LeaseOverlap, Stolen: // what was guarded is at stake
+		case Overlap, LeaseOverlap, Stolen: // the guarded data is at stake
 			may[checker.Resource] = true
-		case Starved: // who waits for ever waits for long
+		case Starved: // a client that waits for ever also waits too long
 			may[checker.Handover] = true
 		}
 	}

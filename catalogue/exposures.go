@@ -9,25 +9,25 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 )
 
-// Exposure is what random runs of a lock that is wrong have to show, and what
-// they are told for that: what strikes, or what clients do, and nothing of when,
-// whom, or how often anybody asks.
+// Exposure is a property that random runs of a faulty lock have to violate, and the
+// settings of those runs: the faults, or the workload. The settings do not say when a
+// fault strikes, whom, or how often a client asks.
 type Exposure struct {
 	Lock     string
 	Shows    checker.Property
-	Faults   []string // the kinds that strike; none: nothing goes wrong
-	Workload string   // what clients do; "": the usual
-	Mixed    bool     // several of them in a run
+	Faults   []string // the kinds of faults that strike; empty: no fault
+	Workload string   // the workload; "": the usual one
+	Mixed    bool     // several kinds in a run
 	Count    int      // faults in a run; 0: one
 	Lease    time.Duration
-	Replicas int // of each server; 0: as many as the lock needs
-	// Sound is a lock that does not show it there. None: what the lock promises
-	// nobody can keep there, or it promises more than others.
+	Replicas int // replicas of each server; 0: as many as the lock needs
+	// Sound is a lock that does not show the violation there. It is empty if no lock
+	// can keep the property there, or if only this lock promises it.
 	Sound string
 }
 
-// Exposures are what is looked for: the flaw of each variant, and each property
-// that the published locks of ZooKeeper and of MySQL break.
+// Exposures are the violations to look for: the flaw of each variant, and each
+// property that the published locks of ZooKeeper and of MySQL break.
 var Exposures = []Exposure{
 	{Lock: "redis-setnx-del-stale", Shows: checker.LeaseExclusion, Faults: []string{"kill"}, Sound: "redis-setnx-getset-fixed"},
 	{Lock: "redis-setnx-getset-unread", Shows: checker.LeaseExclusion, Faults: []string{"kill"}, Sound: "redis-setnx-getset-fixed"},
@@ -40,8 +40,8 @@ var Exposures = []Exposure{
 	{Lock: "redlock-flawed-validity", Shows: checker.LeaseExclusion, Faults: []string{"pause"}, Count: 2, Sound: "redlock"},
 	{Lock: "redlock-flawed-release", Shows: checker.Handover, Faults: []string{"drop-reply"}, Count: 2, Sound: "redlock"},
 
-	// Without a sound one is what nobody can keep: a session may end while its
-	// client is paused, and that of a dead one ends late.
+	// Entries without a sound lock are properties that no lock can keep: a session
+	// may end while its client is paused, and the session of a dead client ends late.
 	{Lock: "zk-predecessor", Shows: checker.Exclusion, Faults: []string{"kill"}, Sound: "zk-recipe"},
 	{Lock: "zk-predecessor", Shows: checker.Exclusion, Faults: []string{"pause"}},
 	{Lock: "zk-predecessor", Shows: checker.Liveness, Sound: "zk-recipe"},
@@ -56,8 +56,8 @@ var Exposures = []Exposure{
 	{Lock: "zk-children", Shows: checker.Handover, Faults: []string{"kill"}},
 	{Lock: "zk-predecessor-leaky-timeout", Shows: checker.Liveness, Sound: "zk-recipe"},
 
-	// Without a sound one is what all wait for whose request has no answer, and
-	// what only this lock lets its callers do.
+	// Entries without a sound lock: either any client waits if its request has no
+	// answer, or only this lock lets its callers do that.
 	{Lock: "mysql-optimistic", Shows: checker.Exclusion, Workload: "finally", Sound: "mysql-fair-fixed"},
 	{Lock: "mysql-optimistic", Shows: checker.LeaseExclusion, Workload: "finally", Sound: "mysql-fair-fixed"},
 	{Lock: "mysql-optimistic", Shows: checker.LeaseExclusion, Faults: []string{"skew"}, Sound: "mysql-fair-fixed"},
@@ -76,8 +76,8 @@ var Exposures = []Exposure{
 	{Lock: "mysql-fair", Shows: checker.Fairness, Faults: []string{"kill"}, Sound: "mysql-fair-fixed"},
 }
 
-// Under says what strikes in each run, as "none", "kill" or "2 of jump, pause", or
-// what clients do.
+// Under returns the faults that strike in each run, as "none", "kill" or "2 of jump,
+// pause", or the workload.
 func (x *Exposure) Under() string {
 	switch names := strings.Join(x.Faults, ", "); {
 	case names == "":

@@ -9,8 +9,8 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// Every variant has something that tells it from a sound lock, and each of the
-// published locks of ZooKeeper and MySQL each property that has to be found of it.
+// Every variant has an exposure that separates it from a sound lock. Each published
+// lock of ZooKeeper and MySQL has one for every property that it has to violate.
 func TestEveryFlawIsExposed(t *testing.T) {
 	exposed := map[string][]checker.Property{}
 	for i := range Exposures {
@@ -31,7 +31,7 @@ func TestEveryFlawIsExposed(t *testing.T) {
 			}
 			for _, code := range e.Must {
 				for _, p := range code.Properties() {
-					// No grant on ZooKeeper says how long it lasts.
+					// No grant on ZooKeeper has a known end.
 					if (p != checker.LeaseExclusion || lock.Store != StoreZooKeeper) && !slices.Contains(exposed[id], p) {
 						t.Errorf("%s violates %s under %s, and has no exposure of that", id, p, fault)
 					}
@@ -41,8 +41,8 @@ func TestEveryFlawIsExposed(t *testing.T) {
 	}
 }
 
-// An exposure is of a lock and faults that there are, and the lock that is said
-// to be sound is expected not to show what it names.
+// An exposure names a lock and faults that exist. Its sound lock is not expected to
+// show the violation.
 func TestExposuresAreOfWhatThereIs(t *testing.T) {
 	for i := range Exposures {
 		x := &Exposures[i]

@@ -7,14 +7,14 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 )
 
-// Judged says why a property is never judged of a lock in a place, whatever its
-// runs come to, and what to promise instead; nil: it can be. A lock that is not
-// in the table is a stranger's. tokens: grants have some, by the lock's options or
-// because fencing was asked for.
+// Judged returns an error if a property is never judged for a lock in an environment,
+// whatever its runs show. The error says why, and what to promise instead. A lock
+// that is not in the table is a user's own. tokens reports whether grants have
+// tokens, by the lock's options or because fencing was requested.
 func Judged(id string, p checker.Property, place string, tokens bool) error {
 	lock, known := FindLock(id)
 	leased := lock.Lease == LeaseFixed || lock.Lease == LeaseRenewed
-	ofServers := p == checker.Ownership || p == checker.Answers // judged by what servers did
+	ofServers := p == checker.Ownership || p == checker.Answers // judged by the servers' lines
 	switch {
 	case !known && ofServers:
 		return fmt.Errorf("%s is judged by what becomes of a lock's entries in its store, and nobody knows which are a worker's: leave it out", p)

@@ -1,5 +1,5 @@
-// Package catalogue is what is known: the locks, the documented failure cases
-// and their remedies, as tables that other packages walk over.
+// Package catalogue has the tables that other packages walk over: the locks, and the
+// documented failure cases with their remedies.
 package catalogue
 
 import (
@@ -23,41 +23,43 @@ type Lock struct {
 	Does     string // acquire and release in a line
 	Promise  string // in words
 	Source   string
-	Steps    Requests // of an acquire and a release that nobody disturbs
+	Steps    Requests // requests of an undisturbed acquire and release
 	Lease    Lease
 	Store    Store
-	Options  []string // the options that it knows
-	Nodes    int      // how many servers it asks that know nothing of one another; 0: one
-	Replicas int      // of each of them, that it cannot do without
+	Options  []string // supported options
+	Nodes    int      // number of independent servers that it asks; 0: one
+	Replicas int      // replicas that each of them needs
 	New      func(Env) locks.Locker
-	// GivesUp says of one that calls the critical section itself that its wait
-	// ends with its caller's; else nobody can call it off.
+	// GivesUp is for locks that call the critical section themselves: it is set if
+	// the wait ends with its caller's context. Otherwise the wait cannot be
+	// cancelled.
 	GivesUp bool
 	Order   bool // it promises to grant in the order of its queue
-	// Together is how many clients share a process, and with it a pool of
-	// connections: the first so many of a run, the next so many, … What strikes
-	// one of them strikes all. 0: each has a process of its own.
+	// Together is the number of clients that share a process, and with it a pool of
+	// connections: the first Together clients of a run, the next Together clients,
+	// and so on. A fault that strikes one of them strikes all. 0: each client has its
+	// own process.
 	Together int
 
-	// Flaw, of a variant that is wrong in one way: what else is known of it is
-	// what is known of the lock called Like.
+	// Flaw is set for a variant that is wrong in one way. Cells that it lacks are
+	// those of the lock Like.
 	Like string
 	Flaw string
 }
 
-// Lease says what ends a grant that nobody releases. What a run's critical
-// sections may last follows from it.
+// Lease is what ends a grant that is never released. It limits how long the critical
+// sections of a run may last.
 type Lease uint8
 
 // The leases.
 const (
-	LeaseFixed   Lease = iota // time, and nobody renews it
+	LeaseFixed   Lease = iota // time, without renewal
 	LeaseRenewed              // time, and the lock itself renews it
 	LeaseSession              // the end of the holder's session with the server
 	LeaseNone                 // nothing
 )
 
-// Store is what a lock stands on.
+// Store is the kind of server that a lock uses.
 type Store uint8
 
 // The stores.
@@ -69,12 +71,12 @@ const (
 
 func (s Store) String() string { return [...]string{"Redis", "ZooKeeper", "MySQL"}[s] }
 
-// Requests is how many requests an operation sends when nobody is in its way.
+// Requests is how many requests an undisturbed operation sends.
 type Requests struct{ Acquire, Release int }
 
-// Applies says why f does not apply to the lock on such servers; nil: it does.
-// Where a lock asks one server, random runs give it the replicas that f needs;
-// nodes that are to know nothing of one another get none.
+// Applies returns an error that says why f does not apply to the lock on such
+// servers, or nil if it does. Where a lock asks one server, random runs give it the
+// replicas that f needs; nodes that must be independent get none.
 func (l *Lock) Applies(f faults.Fault, s Server) error {
 	switch {
 	case l.Store == StoreZooKeeper && f.Need == faults.NeedMemory:
@@ -96,8 +98,8 @@ func (l *Lock) Applies(f faults.Fault, s Server) error {
 	return nil
 }
 
-// Strikes says why f cannot strike the lock's servers in a place though it applies
-// to the lock; nil: it can.
+// Strikes returns an error that says why f, though it applies to the lock, cannot
+// strike its servers in an environment, or nil if it can.
 func (l *Lock) Strikes(f faults.Fault, place string) error {
 	if l.Store == StoreZooKeeper && place == "docker" && f.Need == faults.NeedClock {
 		return fmt.Errorf("%s needs %s: under libfaketime a JVM is too slow for the sessions of %s, which go by another clock", f.Name, f.Need, l.ID)
@@ -105,13 +107,13 @@ func (l *Lock) Strikes(f faults.Fault, place string) error {
 	return nil
 }
 
-// Takes says why the clients of a workload cannot use the lock; nil: they can.
-// A stranger's lock says itself what it cannot do, when it is asked to.
+// Takes returns an error that says why the clients of a workload cannot use the lock,
+// or nil if they can. A user's own lock reports itself what it does not support.
 func (l *Lock) Takes(w workloads.Workload) error {
 	if w.Need == "" || l.New == nil {
 		return nil
 	}
-	// What is made of nothing asks nobody: it only shows what it can do.
+	// A lock made from empty ports sends no requests: it only shows its capabilities.
 	locker := l.New(Env{Redis: make([]redis.Port, max(1, l.Nodes))})
 	can := true
 	switch w.Need {
@@ -129,38 +131,37 @@ func (l *Lock) Takes(w workloads.Workload) error {
 	return nil
 }
 
-// Env is what a lock is made from: one client's host and its way to the servers.
+// Env is the input for making a lock: one client's host and its ports to the servers.
 type Env struct {
 	Host    locks.Host
-	Redis   []redis.Port // to each node of the layout: where it has replicas, to its master
-	Tokens  redis.Port   // to the server that tokens come from, where the layout has one
+	Redis   []redis.Port // to each node of the layout, or to its master if it has replicas
+	Tokens  redis.Port   // to the server that draws tokens, if the layout has one
 	Lease   time.Duration
 	Options Options
 
-	ZooKeeper zookeeper.Port // to the ensemble of the layout, where it has one instead
-	MySQL     mysql.Port     // to the MySQL server of the layout, where it has one instead
+	ZooKeeper zookeeper.Port // to the ensemble of the layout, if it has one instead
+	MySQL     mysql.Port     // to the MySQL server of the layout, if it has one instead
 
-	// Address and Thread are what a client thinks it is called: those of its
-	// machine and of the thread that asks. No two clients share both, unless a
-	// case says so.
+	// Address and Thread are the identity that a client assumes: those of its machine
+	// and of the thread that asks. No two clients share both, unless a case says so.
 	Address, Thread string
 }
 
-// The options that several locks know.
+// The options that several locks support.
 var (
-	// keyOptions are those of a lock that is one key, and is asked for again.
+	// keyOptions are for a lock that is one key, and whose clients ask again.
 	keyOptions = []string{"token", "token=own", "spin", "retries", "wait=fixed", "wait=exponential"}
-	// timeOptions are those where the key holds a time: it draws no token.
+	// timeOptions are for keys that hold a time: such a lock draws no token.
 	timeOptions = []string{"token=own", "spin", "retries", "wait=fixed", "wait=exponential"}
-	// valueOptions are those where the key holds a value of its holder's.
+	// valueOptions are for keys that hold a value of their holder.
 	valueOptions = []string{"token", "token=own", "spin", "reuse-id", "claim", "retries", "wait=fixed", "wait=exponential"}
 
 	redlockOptions = []string{"token=own", "wait=fixed"}
 	zkOptions      = []string{"token"}
 )
 
-// Locks are all locks, in the order in which they are shown: first those that
-// somebody may take for right, then the variants with a flaw.
+// Locks are all locks, in the order in which they are shown: first those that a user
+// may believe to be correct, then the variants with a flaw.
 var Locks = slices.Concat(published, mysqlLocks, flawed)
 
 var published = []Lock{
@@ -333,7 +334,7 @@ func zkLock(make func(locks.Host, zookeeper.Port, zklocks.Options) locks.Locker)
 	}
 }
 
-// redis is the options of a Redis lock.
+// redis returns the options of a Redis lock.
 func (e *Env) redis() redislocks.Options {
 	o := redislocks.Options{
 		TTL:             e.Lease,
@@ -362,7 +363,7 @@ func FindLock(id string) (Lock, bool) {
 	return Locks[i], true
 }
 
-// Mates are the clients of a run that share a process with client, itself
+// Mates returns the clients of a run that share a process with client, itself
 // included.
 func (l *Lock) Mates(clients []string, client string) []string {
 	n := max(1, l.Together)

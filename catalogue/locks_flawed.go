@@ -5,7 +5,7 @@ import (
 	zklocks "github.com/lockcheck/lockcheck/locks/zookeeper"
 )
 
-// flawed are variants, each of which is wrong in one way.
+// flawed are the variants, each wrong in one way.
 var flawed = []Lock{
 	{
 		ID:      "redis-setnx-del-stale",

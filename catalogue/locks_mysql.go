@@ -94,9 +94,9 @@ func mysqlLock(make func(locks.Host, mysql.Port, mysqllocks.Options) locks.Locke
 	}
 }
 
-// Name gives e the Address and Thread of a client of that name: "c2" is the main
-// thread of 10.0.0.2. With identity=shared all are the same, as where a machine
-// knows only the address that Debian gives its own name.
+// Name sets the Address and Thread of a client of that name: "c2" is the main thread
+// of 10.0.0.2. With identity=shared all clients have the same ones, as on machines
+// that only know the address that Debian gives their own name.
 func (e *Env) Name(client string) {
 	e.Address, e.Thread = "10.0.0."+strings.TrimLeft(client, "abcdefghijklmnopqrstuvwxyz"), "main"
 	if e.Options.SharedIdentity {

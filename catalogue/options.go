@@ -10,35 +10,35 @@ import (
 // "token,spin".
 type Options struct {
 	Token   bool // each grant comes with a fencing token
-	Spin    bool // ask again at once
+	Spin    bool // ask again without a wait
 	ReuseID bool // one value for all acquisitions of a client
-	Claim   bool // recognise one's own value
-	Retries bool // the client library sends again as go-redis does by default
+	Claim   bool // recognise the client's own value
+	Retries bool // the client library retries, as go-redis does by default
 
-	OwnToken bool // the token comes from a server of its own, which no fault touches
+	OwnToken bool // the token comes from a separate server, which no fault touches
 	Cap      bool // a watchdog stops renewing after 1.5 T
-	ZeroTTL  bool // the lease is 0, and nobody has noticed
+	ZeroTTL  bool // the lease is 0, by an unnoticed mistake
 	Once     bool // nothing renews a lock that its caller has asked for once
 
-	Czxid bool // transactions stand in for sequence numbers
+	Czxid bool // transaction ids replace sequence numbers
 
-	FixedWait       bool // ask again after a wait that is always the same
+	FixedWait       bool // ask again after a constant wait
 	ExponentialWait bool // ask again after a wait that doubles
 
 	TryInTx        bool // callers ask in a transaction that ends with the release
 	InTx           bool // callers work in a transaction, and release inside it
-	SharedIdentity bool // all clients think that they are called the same
-	WaitTimeout    bool // a session ends that has been idle for T, and a heartbeat keeps it
-	RowAbsent      bool // nobody has made the row that is locked
-	Autocommit     bool // nobody has begun a transaction
+	SharedIdentity bool // all clients have the same identity
+	WaitTimeout    bool // a session idle for T ends; a heartbeat keeps it
+	RowAbsent      bool // the row to lock does not exist
+	Autocommit     bool // the callers have not begun a transaction
 	ReadCommitted  bool // the isolation level of transactions
 }
 
-// Tokens tells whether grants come with fencing tokens.
+// Tokens reports whether grants come with fencing tokens.
 func (o *Options) Tokens() bool { return o.Token || o.OwnToken }
 
-// Fenced is o with tokens, as a lock can have them: its own where it draws some,
-// else those of a server beside it.
+// Fenced returns o with tokens: the lock's own if it draws some, else those of a
+// separate server.
 func (o Options) Fenced(lock *Lock) Options {
 	switch {
 	case o.Tokens():
@@ -50,7 +50,7 @@ func (o Options) Fenced(lock *Lock) Options {
 	return o
 }
 
-// Option is one of Options, by the name that people write.
+// Option is one of Options, with the name that people write.
 type Option struct {
 	Name, Does string
 	field      func(*Options) *bool
@@ -92,7 +92,7 @@ func (o Options) String() string {
 // MarshalText writes options as String does.
 func (o Options) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
-// UnmarshalText is ParseOptions.
+// UnmarshalText reads options as ParseOptions does.
 func (o *Options) UnmarshalText(b []byte) (err error) {
 	*o, err = ParseOptions(string(b))
 	return err

@@ -7,18 +7,18 @@ import (
 	"strconv"
 )
 
-// RedisName is the name of the first Redis server of a place, which most locks
-// stand on alone.
+// RedisName is the name of the first Redis server of an environment. Most locks use
+// only this server.
 const RedisName = "redis-1"
 
-// MySQLName is the name of the first MySQL server of a place.
+// MySQLName is the name of the first MySQL server of an environment.
 const MySQLName = "mysql-1"
 
-// TokensName is the name of the server that the option token=own draws from.
+// TokensName is the name of the server that draws tokens with the option token=own.
 const TokensName = "tokens"
 
-// Server is how the servers are set up. The zero value is one server without
-// persistence for each that the lock asks.
+// Server is the set-up of the servers. The zero value is one server without
+// persistence for each node that the lock asks.
 type Server struct {
 	Fsync    Fsync    `json:"fsync,omitempty"`    // what survives a loss of power: everysec or always; not there: nothing
 	Nodes    int      `json:"nodes,omitempty"`    // how many servers; not there: as many as the lock asks
@@ -28,28 +28,28 @@ type Server struct {
 	Sequence int32    `json:"sequence,omitempty"` // of a ZooKeeper ensemble: the number of a lock's first sequential node
 }
 
-// Fsync says what a server keeps of its data when it loses power: by appendfsync
-// of Redis, or innodb_flush_log_at_trx_commit of MySQL, whose table is there again
-// in any case.
+// Fsync is how much of its data a server keeps when it loses power: appendfsync of
+// Redis, or innodb_flush_log_at_trx_commit of MySQL, whose table survives in any
+// case.
 type Fsync string
 
 // The settings that locks depend on.
 const (
-	FsyncNone     Fsync = ""         // nothing: no append-only file, or a log that is not flushed
-	FsyncEverysec Fsync = "everysec" // what is older than a second or two
+	FsyncNone     Fsync = ""         // nothing: no append-only file, or an unflushed log
+	FsyncEverysec Fsync = "everysec" // all but the last second or two
 	FsyncAlways   Fsync = "always"   // everything
 )
 
-// Eviction says what a Redis server removes when its memory is full.
+// Eviction is what a Redis server removes when its memory is full.
 type Eviction string
 
 // The settings of maxmemory-policy that locks depend on.
 const (
 	EvictVolatile Eviction = ""           // volatile-lru: keys that have an expiry
-	EvictNothing  Eviction = "noeviction" // nothing: it refuses to store more
+	EvictNothing  Eviction = "noeviction" // nothing: the server refuses to store more
 )
 
-// Validate says what is wrong with a set-up that somebody may have edited.
+// Validate returns an error if the set-up, which may have been edited, is wrong.
 func (s *Server) Validate() error {
 	switch {
 	case !slices.Contains([]Fsync{FsyncNone, FsyncEverysec, FsyncAlways}, s.Fsync):
@@ -66,7 +66,7 @@ func (s *Server) Validate() error {
 	return nil
 }
 
-// Fits says why a lock cannot stand on servers that are set up so.
+// Fits returns an error that says why a lock cannot use servers of this set-up.
 func (s *Server) Fits(lock *Lock) error {
 	switch {
 	case lock.Store == StoreZooKeeper && *s != (Server{Sequence: s.Sequence}):
@@ -77,32 +77,32 @@ func (s *Server) Fits(lock *Lock) error {
 	return nil
 }
 
-// What there can be of servers.
+// Limits of the numbers of servers.
 const (
 	maxNodes    = 9
 	maxReplicas = 5
 )
 
-// suffixes are what a master and its replicas have after their common name.
+// suffixes follow the common name of a master and its replicas.
 var suffixes = [1 + maxReplicas]string{"", "b", "c", "d", "e", "f"}
 
-// Layout is which servers there are, by name.
+// Layout is the servers that exist, by name.
 type Layout struct {
 	Nodes     [][]string // a master and its replicas each, the first master first
-	Sentinels []string   // which watch over the nodes that have replicas
+	Sentinels []string   // they watch the nodes that have replicas
 	Ensemble  []string   // the members of a ZooKeeper ensemble, instead
 	MySQL     []string   // a MySQL primary and its replicas, instead
-	Tokens    string     // the server that tokens come from; "": there is none
+	Tokens    string     // the server that draws tokens; "": no server does
 }
 
-// watchers is how many Sentinels there are where there are some, and members is
-// how many an ensemble has.
+// watchers is the number of Sentinels, if there are any; members is the size of an
+// ensemble.
 const (
 	watchers = 3
 	members  = 3
 )
 
-// NewLayout is what a lock stands on.
+// NewLayout returns the servers that a lock uses.
 func NewLayout(lock *Lock, s Server, o Options) Layout {
 	nodes := max(1, lock.Nodes)
 	if s.Nodes > 0 {
@@ -141,8 +141,8 @@ func NewLayout(lock *Lock, s Server, o Options) Layout {
 	return l
 }
 
-// Masters are the first masters, or the members of an ensemble, any of which may
-// lead: what a random run disturbs.
+// Masters returns the first masters, or the members of an ensemble, any of which may
+// lead. Random runs disturb these.
 func (l *Layout) Masters() (names []string) {
 	if len(l.Ensemble) > 0 {
 		return slices.Clone(l.Ensemble)
@@ -156,7 +156,7 @@ func (l *Layout) Masters() (names []string) {
 	return names
 }
 
-// Stores are all servers that keep data and that faults may act on.
+// Stores returns all servers that keep data and that faults may act on.
 func (l *Layout) Stores() (names []string) {
 	names = slices.Concat(l.Ensemble, l.MySQL)
 	for _, n := range l.Nodes {
@@ -165,6 +165,6 @@ func (l *Layout) Stores() (names []string) {
 	return names
 }
 
-// Servers are Stores and the Sentinels: all that a link or a partition may be
-// between.
+// Servers returns Stores and the Sentinels: all servers that a link or a partition
+// may involve.
 func (l *Layout) Servers() []string { return append(l.Stores(), l.Sentinels...) }

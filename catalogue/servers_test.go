@@ -8,12 +8,12 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 )
 
-// Each store has settings of its own, and values that make sense.
+// Each store has its own settings, and each setting has sensible values.
 func TestServersFitTheirLocks(t *testing.T) {
 	for _, tt := range []struct {
 		lock   string
 		server catalogue.Server
-		wrong  string // in what is said; "": nothing is
+		wrong  string // part of the error; "": no error
 	}{
 		{"redis-set-lua", catalogue.Server{}, ""},
 		{"redis-set-lua", catalogue.Server{Replicas: 2, Fsync: catalogue.FsyncAlways}, ""},

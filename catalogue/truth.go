@@ -3,14 +3,14 @@ package catalogue
 // NoFault is the name of the cells in which nothing goes wrong.
 const NoFault = "none"
 
-// cell is some faults, or workloads, under which a lock does the same.
+// cell is a set of faults, or workloads, under which a lock behaves the same.
 type cell struct {
 	faults string
 	codes  string
 	why    string
 }
 
-// Mechanisms that several locks share.
+// The mechanisms that several locks share.
 const (
 	robbed    = "A late DEL takes the key of a holder whose lease still runs, and lets a third one in: more than the overlap that leases cannot avoid."
 	anybody   = "A bare DEL asks nobody whose the key is: who was refused, and unlocks in a finally, frees the holder's lock."
@@ -66,11 +66,11 @@ const (
 	earlyNews  = "Who comes back is told that its session has ended when the leader has decided on it, which may be before that is committed and its node is gone."
 )
 
-// truth is what random exploration finds, by lock and fault. A fault that
-// applies and is in no row of a lock has no cell, which a test refuses, unless
-// the lock is like another one: then it is as there. What is here differs
-// from what was first written down of these locks wherever a run was looked
-// into and found right; the reason stands beside it.
+// truth is the results of random exploration, by lock and fault. A fault that applies
+// but is in no row of a lock has no cell, and a test rejects that; only a lock that
+// is like another one then has that one's cell. Some results differ from the first
+// expectations for these locks. In each such case a run was examined and found
+// correct; the reason stands beside the cell.
 var truth = withMySQL(map[string][]cell{
 	"redis-setnx": {
 		{"finally", "U R", anybody},

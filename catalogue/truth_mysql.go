@@ -2,13 +2,13 @@ package catalogue
 
 import "maps"
 
-// withMySQL adds what is known of the locks that live on MySQL.
+// withMySQL adds the cells of the locks on MySQL.
 func withMySQL(others map[string][]cell) map[string][]cell {
 	maps.Copy(others, mysqlTruth)
 	return others
 }
 
-// Mechanisms that several locks on MySQL share.
+// The mechanisms that several locks on MySQL share.
 const (
 	rowsClock  = "The clients' wall clocks say what is over, and the server's have no part in it."
 	rowsTimes  = "The clients' wall clocks say what is over: one that is ahead takes over a lease that runs, and frees it as its own."
@@ -40,8 +40,8 @@ const (
 	sameSession = "Two callers of one process are lent the same session, which gets its own lock again; a release on another session frees nothing, nobody reads that it says so, and the lock stays with an idle connection."
 )
 
-// mysqlTruth is what random exploration finds of them. What is not safe in one
-// run in a hundred, or in fewer, may be found and need not.
+// mysqlTruth is the results of random exploration for these locks. A violation found
+// in at most one run in a hundred is optional.
 var mysqlTruth = map[string][]cell{
 	"mysql-optimistic": {
 		{"finally", "U R", "A client that was refused deletes the row with the version that it has just read, which is the holder's."},

@@ -9,9 +9,9 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// Every lock has one cell for every fault that applies to it and for none, and
-// for nothing else; one that is like another has those that differ. What has to
-// be found was measured.
+// Every lock has one cell for every fault that applies to it and for none, and no
+// other cells. A lock that is like another one has only the cells that differ. The
+// required codes were measured.
 func TestEveryLockHasACellForEveryFault(t *testing.T) {
 	calibration, err := Calibrated()
 	if err != nil {
@@ -148,7 +148,7 @@ func TestBudgets(t *testing.T) {
 			t.Errorf("%v: %d runs, want %d", tt.must, got, tt.want)
 		}
 	}
-	// What is measured anew stands where it stood.
+	// A new measurement replaces the old one in its position.
 	c = Calibration{Found: []Measured{
 		{Lock: "redis-setnx", Fault: "kill", Code: "L", Mean: 2},
 		{Lock: "redis-set-lua", Fault: "kill", Code: "l", Mean: 3},
