@@ -7,9 +7,9 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// overwritten tells whether v replaced a value other than the one that its
-// grant had read or written before, as package checker has it. lost is the
-// write of that value; nil: it is not known.
+// overwritten reports whether v replaced a value other than the one that its grant
+// had read or written before, as package checker sees it. lost is the write of that
+// value, or nil if it is unknown.
 func (d *digest) overwritten(v *visit) (over bool, lost *visit) {
 	if v.f != history.Write || v.grant == nil || !v.was.Set {
 		return false, nil
@@ -72,7 +72,7 @@ func (p *plot) overwriting(v *visit) {
 	p.add(m)
 }
 
-// whose is the client of v as a possessor, for a sentence about another one.
+// whose returns the client of v as a possessor, for a sentence about another client.
 func (v *visit) whose(other string) string {
 	switch v.client {
 	case "":
@@ -83,8 +83,8 @@ func (v *visit) whose(other string) string {
 	return possessive(v.client)
 }
 
-// astray tells whether an access was still travelling when its client had
-// stopped waiting for it, or had learned that it held no longer.
+// astray reports whether an access was still under way when its client had stopped
+// waiting for it, or had learned that it no longer held.
 func (v *visit) astray() bool {
 	if v.op == nil {
 		return false
@@ -93,8 +93,8 @@ func (v *visit) astray() bool {
 	return before(v.op.done, v.pos) || g != nil && g.lost && v.op.invoke < g.end && g.end < v.pos
 }
 
-// tense is what to say of an access at its moment: where clients tell of it,
-// it is over.
+// tense returns the phrase for an access at its moment: a client reports an access
+// only when it is over.
 func (p *plot) tense(now, over string) string {
 	if p.d.told {
 		return over
@@ -137,8 +137,7 @@ func (p *plot) reading(v *visit) {
 	}
 }
 
-// sending tells when an access left that arrived after its client had given it
-// up.
+// sending tells when an access left that arrived after its client had given it up.
 func (p *plot) sending(v *visit) {
 	if !v.astray() {
 		return

@@ -7,7 +7,7 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// answers tells of a client that was told what is not true.
+// answers tells of a client that got an untrue answer.
 func (p *plot) answers(witness []int) bool {
 	for i, pos := range slices.Backward(witness) {
 		o := p.d.ops[pos]
@@ -35,7 +35,7 @@ func (p *plot) answers(witness []int) bool {
 	return false
 }
 
-// falseNo tells of an acquire that said no and left its entry.
+// falseNo tells of an acquire that failed and left its entry.
 func (p *plot) falseNo(o *op) bool {
 	s := o.left(func(s *stay) bool { return s.from < o.done && before(o.done, s.to) })
 	if s == nil {
@@ -55,8 +55,8 @@ func (p *plot) falseNo(o *op) bool {
 	return true
 }
 
-// left is an entry of o's that a test accepts, or else its last one; nil: none
-// was seen.
+// left returns an entry of o that a test accepts, or else its last one, or nil if no
+// line shows one.
 func (o *op) left(accepts func(*stay) bool) *stay {
 	if i := slices.IndexFunc(o.stays, accepts); i >= 0 {
 		return o.stays[i]
@@ -67,8 +67,8 @@ func (o *op) left(accepts func(*stay) bool) *stay {
 	return nil
 }
 
-// renewedAt returns the grant that goes on by the line at pos, the completion of o or
-// a report; nil: none does.
+// renewedAt returns the grant that the line at pos renews, or nil. The line is the
+// completion of o or a report.
 func (d *digest) renewedAt(pos int, o *op) *grant {
 	switch e := &d.h.Entries[pos]; {
 	case o != nil && o.f == history.Extend && o.done == pos && o.outcome == history.OK:
@@ -79,8 +79,8 @@ func (d *digest) renewedAt(pos int, o *op) *grant {
 	return nil
 }
 
-// falseRenewal tells of a client whose grant went on, as it says, although another
-// one had been granted the lock in between.
+// falseRenewal tells of a client that reports its grant as renewed although another
+// client had been granted the lock in between.
 func (p *plot) falseRenewal(witness []int, g *grant) bool {
 	pos := witness[len(witness)-1]
 	i := slices.IndexFunc(p.d.grants, func(o *grant) bool { return o.client != g.client && slices.Contains(witness, o.got) })
@@ -110,8 +110,7 @@ func (p *plot) falseRenewal(witness []int, g *grant) bool {
 	return true
 }
 
-// falseRelease tells of a release that said yes and left the entry, or whose
-// entry came back.
+// falseRelease tells of a release that was ok although its entry stayed or came back.
 func (p *plot) falseRelease(o *op, witness []int) bool {
 	s := o.grant.op.left(func(s *stay) bool { return s.to == none || slices.Contains(witness, s.to) })
 	if s == nil {

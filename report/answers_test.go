@@ -5,7 +5,7 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// renewedAfterAnother is a client that renews its lease after another one held the lock.
+// renewedAfterAnother has a client that renews its lease after another client held.
 func renewedAfterAnother() (*history.History, []checker.Verdict) {
 	r := newRun("redis-watchdog-blind")
 	r.at(2).acquire("c1", 0, 10_000)
@@ -21,8 +21,7 @@ func renewedAfterAnother() (*history.History, []checker.Verdict) {
 	return &r.h, only(checker.Judge(&r.h), checker.Answers)
 }
 
-// releasedByNobody is a release that says yes and does nothing, of an entry that goes
-// with its lease.
+// releasedByNobody has a release that is ok but removes nothing; the entry expires.
 func releasedByNobody() (*history.History, []checker.Verdict) {
 	r := newRun("redis-set-lua")
 	r.at(2).acquire("c1", 0, 10_000)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// axis maps times to columns, linearly: the picture is true to scale. Times
-// may be anything: their distance is a uint64, which holds it whatever they are.
+// axis maps times to columns, linearly: the picture is true to scale. Distances
+// between times are uint64, which holds the distance of any two times.
 type axis struct {
 	from, to time.Duration
 	left     int // its first column
@@ -29,10 +29,10 @@ func newAxis(from, to time.Duration, left, width int) axis {
 	return axis{from: from, to: to, left: left, cols: width - left}
 }
 
-// apart is how far a time is from a later one.
+// apart returns the distance from a time to a later one.
 func apart(from, to time.Duration) uint64 { return uint64(to) - uint64(from) }
 
-// col is the column of a time; one outside the axis is at its edge.
+// col returns the column of a time. Times outside the axis are at its edge.
 func (a axis) col(t time.Duration) int {
 	t = min(max(t, a.from), a.to)
 	hi, lo := bits.Mul64(apart(a.from, t), uint64(a.cols-1))
@@ -40,7 +40,7 @@ func (a axis) col(t time.Duration) int {
 	return a.left + int(col)
 }
 
-// covers tells whether some of a time from one instant to another is on the axis.
+// covers reports whether any time between two instants is on the axis.
 func (a axis) covers(from, to time.Duration) bool { return to >= a.from && from <= a.to }
 
 // step is the distance of ticks: 1, 2 or 5 times a power of ten, with room for

@@ -2,7 +2,7 @@ package report
 
 import "fmt"
 
-// bare tells of a witness of which nothing more is known than its lines.
+// bare tells of a witness about which only its lines are known.
 func (p *plot) bare(witness []int) {
 	p.title = ""
 	for _, pos := range witness {

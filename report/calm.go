@@ -9,8 +9,8 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// calm tells what happened in a run that broke nothing of what was promised:
-// what a fault did to a holder, and how it ended well.
+// calm tells what happened in a run that kept all promises: what a fault did to a
+// holder, and how it ended well.
 func (p *plot) calm() {
 	for _, tell := range []func() bool{p.refused, p.outlived, p.shared, p.struck, p.undisturbed} {
 		if tell() {
@@ -23,7 +23,7 @@ func (p *plot) calm() {
 			continue
 		}
 		if e := earlier; e != nil && e.release != nil && e.release.invoke < g.got {
-			p.leaves(e, side) // so that nobody thinks that both held
+			p.leaves(e, side) // so that no reader thinks that both held
 		}
 		earlier = g
 	}
@@ -62,7 +62,7 @@ func (p *plot) refused() bool {
 	return false
 }
 
-// outlived tells of a holder whose entry went before its hold ended.
+// outlived tells of a holder whose entry ended before its hold.
 func (p *plot) outlived() bool {
 	for _, g := range p.d.grants {
 		s := g.lastEntry()
@@ -84,8 +84,8 @@ func (p *plot) outlived() bool {
 	return false
 }
 
-// shared tells of clients that shared the servers among them again and again, and who
-// was granted the lock in the end.
+// shared tells of clients that repeatedly split the servers among them, and which
+// client was granted the lock in the end.
 func (p *plot) shared() bool {
 	first := gap{0, p.d.last()}
 	if len(p.d.grants) > 0 {
@@ -99,8 +99,9 @@ func (p *plot) shared() bool {
 	return true
 }
 
-// struck tells of the first fault that struck a holder; else of the first that
-// struck a client in the middle of an operation, or whose link it disturbed then.
+// struck tells of the first fault that struck a holder. Without one it tells of the
+// first fault that struck a client in the middle of an operation, or disturbed its
+// link.
 func (p *plot) struck() bool {
 	held, fell := lasting{}, map[*fault]bool{}
 	for _, g := range p.d.grants {
@@ -151,34 +152,34 @@ func (p *plot) struck() bool {
 	return false
 }
 
-// lasting is when something lasted, by whom it was of. Times are added in the order
-// of their beginnings.
+// lasting is the times in which something lasted, by client. They are added in the
+// order of their beginnings.
 type lasting map[string][]gap
 
-// anybody stands for all of them.
+// anybody is the key for all clients.
 const anybody = ""
 
-// add adds a time; end: none lasts to the end.
+// add adds a time. If end is none it lasts to the end.
 func (l lasting) add(who string, begin, end int) {
 	list := l[who]
 	if n := len(list); n > 0 && before(end, list[n-1].end) {
-		end = list[n-1].end // of those so far, the end of the last one to end
+		end = list[n-1].end // the latest end so far
 	}
 	l[who] = append(list, gap{begin, end})
 }
 
-// at tells whether one of who's times had begun at pos, and was not over.
+// at reports whether one of who's times had begun at pos and had not ended.
 func (l lasting) at(who string, pos int) bool {
 	i, _ := slices.BinarySearchFunc(l[who], pos+1, func(t gap, pos int) int { return cmp.Compare(t.begin, pos) })
 	return i > 0 && !before(l[who][i-1].end, pos)
 }
 
-// strikes tells whether f struck somebody while something of its lasted.
+// strikes reports whether f struck a client during one of its times.
 func (l lasting) strikes(f *fault) bool {
 	return slices.ContainsFunc(f.victims(), func(name string) bool { return l.at(name, f.start) })
 }
 
-// survives tells how a grant ended that a fault struck, and who came next.
+// survives tells how a grant ended that a fault struck, and which client came next.
 func (p *plot) survives(g *grant) {
 	p.granted(g, "", "")
 	p.leaves(g, key)
@@ -195,7 +196,7 @@ func (p *plot) survives(g *grant) {
 	p.next(after, "", "")
 }
 
-// interrupted tells what came of an operation that a fault struck.
+// interrupted tells the outcome of an operation that a fault struck.
 func (p *plot) interrupted(o *op) {
 	if g := o.grant; g != nil {
 		if vain := g.inVain(); len(vain) > 0 {
@@ -235,7 +236,7 @@ func (p *plot) meanwhile(pos int, g *grant) {
 	}
 }
 
-// returned tells of the first grant that rests on a server which had been gone.
+// returned tells of the first grant from a server that had been down.
 func (p *plot) returned(f *fault) {
 	if !f.Down() || f.end == none {
 		return
@@ -248,8 +249,8 @@ func (p *plot) returned(f *fault) {
 	}
 }
 
-// overtaken says who waited while more than two acquires that were invoked later were
-// granted the lock; "": nobody did.
+// overtaken names a client that waited while more than two acquires invoked later
+// were granted the lock, or returns "".
 func (p *plot) overtaken() string {
 	const many = 1000 // the work grows with the square of their number
 	if len(p.d.grants) > many {
@@ -276,8 +277,8 @@ func (p *plot) overtaken() string {
 		most.client, at(most.op.invoke), at(most.got), passed)
 }
 
-// undisturbed tells of the first hand-over in a run in which no fault struck
-// anybody.
+// undisturbed tells of the first hand-over in a run in which no fault struck a
+// client.
 func (p *plot) undisturbed() bool {
 	if len(p.d.grants) == 0 {
 		if len(p.d.all) > 0 {
@@ -301,10 +302,10 @@ func (p *plot) undisturbed() bool {
 	return true
 }
 
-// meets tells of faults whether an operation was under way that they may have touched:
-// one of a client that was struck, or any where a server was.
+// meets returns a function that reports whether a fault may have touched an operation
+// under way: one of a struck client, or any operation if it struck a server.
 func (d *digest) meets() func(*fault) bool {
-	type span struct{ invoke, over int } // of an operation; over: of all up to it
+	type span struct{ invoke, over int } // of an operation; over: the latest end of all up to it
 	const anybody = ""
 	spans := map[string][]span{}
 	for _, o := range d.all {

@@ -11,8 +11,8 @@ import (
 	"github.com/lockcheck/lockcheck/report"
 )
 
-// Stories of cases tell the steps that make the failure clear, and tell them as the
-// history has them.
+// Stories of cases show the steps that make the failure clear, as the history has
+// them.
 func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -25,26 +25,26 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 			"c2 was granted the lock, with a lease until",
 			"c2 was killed. At 20.00 s c3 asked for the lock. At 55.00 s nobody had been granted the lock in the last 35 s, and c1 had renewed c2's entry 12 times.",
 		}, []string{"does not matter"}},
-		{"redis-setnx-stale-del-race", []string{ // how the lock became stale, and who removed it first
+		{"redis-setnx-stale-del-race", []string{ // how the lock became stale, and its first remover
 			"c1 was granted the lock, with a lease until 11.00 s. Right after that it was killed.",
 			"c2's acquire removed c1's entry.",
 			"its acquire removed c2's entry",
 		}, nil},
 		{"redis-token-reuse", []string{"its earlier release removed its newer entry"}, []string{"c1's release removed c1's entry"}},
 		{"redis-eviction", []string{"redis-1 ran out of memory for 1 s."}, []string{"other data"}},
-		{"redlock-gc-during-acquire", []string{ // who holds while c1 sleeps
+		{"redlock-gc-during-acquire", []string{ // which client holds while c1 sleeps
 			"request 5 (SET) of its acquire, c1 was paused for 13 s.",
 			"At 11.01 s c2 was granted the lock by 5 servers",
 			"c2 released the lock.",
 		}, []string{"does not matter"}},
 		{"redlock-delayed-restart", []string{
 			"redis-4 and redis-5 made entries for c2, which are no majority, and c2 removed them again; that happened 5 times.",
-			"it released the lock. At 16.02 s c3 was granted the lock by 5 servers", // c2 did, so that they did not overlap
+			"it released the lock. At 16.02 s c3 was granted the lock by 5 servers", // c2 released, so they did not overlap
 		}, nil},
 		{"redlock-on-redis-cluster", []string{
 			"redis-3 made an entry for c1, which is no majority, and c1 removed it again; that happened 143 times.",
 		}, nil},
-		{"redlock-no-node-timeout", []string{"At 0.000 s redis-2 was paused."}, nil}, // a node that answers nobody
+		{"redlock-no-node-timeout", []string{"At 0.000 s redis-2 was paused."}, nil}, // a node without answers
 		{"redlock-release-granted", []string{
 			"the network was set to lose the next reply of redis-3, redis-4 and redis-5 to c1, and did.",
 			"redis-3, redis-4 and redis-5 made entries for c1.",

@@ -2,8 +2,8 @@ package report
 
 import "time"
 
-// client draws one client: what it waited for and held, the numbers of its
-// moments, requests of its that travelled long, what struck it.
+// client draws one client: its waits and holds, the numbers of its moments, its
+// requests that travelled long, and the faults that struck it.
 func (d *drawing) client(name string) {
 	r := d.row()
 	d.name(r, laneName, name, plain)
@@ -53,12 +53,12 @@ func (d *drawing) fill(r row, from, to time.Duration, c rune, s style) {
 	}
 }
 
-// hold draws the time of a grant: while its client's lease ran, as far as it knew
-// then, and while it did not.
+// hold draws a grant: the time in which the lease ran, as far as its client knew
+// then, and the time after that.
 func (d *drawing) hold(r row, g *grant) {
 	data := d.plot.d
 	if before(g.end, g.got) {
-		return // it had died before its ok was written
+		return // the client had died before its ok was written
 	}
 	from, to := data.at(g.got), data.at(g.end)
 	if len(g.deadlines) == 0 {

@@ -9,19 +9,19 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// none stands for a position that is absent.
+// none is an absent position.
 const none = -1
 
-// digest is what a history says of one lock, with its references resolved:
-// operations with their completions, holds, what was in the stores, who
-// touched the resource, and the faults. Positions are those of History.Entries.
+// digest is the content of a history about one lock, with its references resolved:
+// operations with their completions, holds, the entries in the stores, accesses to
+// the resource, and the faults. Positions are those of History.Entries.
 //
-// The whole history is read first, because a line may mean a lock that it does
-// not name; then what is of other locks is left out.
+// The whole history is read first, because a line may mean a lock that it does not
+// name. Then the parts about other locks are left out.
 type digest struct {
 	h     *history.History
-	locks []string // that clients asked for, in order
-	lock  string   // that the digest is about
+	locks []string // requested by clients, in order
+	lock  string   // the subject of the digest
 	units units
 
 	index      map[int64]int // position by index
@@ -30,19 +30,19 @@ type digest struct {
 	grants     []*grant      // in the order in which clients learned of them
 	byID       map[int]*grant
 	stays      []*stay
-	queue      bool // an entry is a place in a queue: several are there at once
+	queue      bool // an entry is a place in a queue: there may be several at once
 	promotions []promotion
 	visits     []*visit
-	told       bool // visits are what clients say: their order is not known
+	told       bool // visits come from the clients' lines: their order is unknown
 	faults     []*fault
 
 	begins  map[int]*grant  // by line
-	knows   map[int]*grant  // by line: the one of which it says until when it is valid
+	knows   map[int]*grant  // by line: the grant whose validity the line gives
 	struck  map[int]*fault  // by the lines of faults and deaths
-	clients map[string]bool // by name: of those that acted, or died
+	clients map[string]bool // by name: clients that acted, or died
 	latest  map[place]*stay
-	downs   map[string][]*fault // by server: the faults so far that take it down
-	servers map[string]bool     // that have entries, or took part in a promotion
+	downs   map[string][]*fault // by server: the faults so far that took it down
+	servers map[string]bool     // servers that have entries, or took part in a promotion
 }
 
 // op is an operation of a client.
@@ -51,18 +51,18 @@ type op struct {
 	f            string
 	lock         string
 	invoke, done int // positions; none: no completion
-	gone         int // where its client died meanwhile; none
+	gone         int // position of its client's death during the operation, or none
 	outcome      history.Type
 	err          string
-	grant        *grant  // that it got, or acts on; nil: unknown
-	stays        []*stay // of the entries that an acquire made
-	effect       int     // the last thing that a server or the resource did for it; none
+	grant        *grant  // the grant that it got, or acts on; nil: unknown
+	stays        []*stay // the entries that an acquire made
+	effect       int     // position of the last act of a server or the resource for it, or none
 }
 
-// asks tells whether o wants the lock.
+// asks reports whether o wants the lock.
 func (o *op) asks() bool { return o.f == history.Acquire || o.f == history.Try }
 
-// over is where o came to its end: completed, or with its client; none.
+// over returns where o ended: at its completion or the death of its client, or none.
 func (o *op) over() int {
 	if before(o.gone, o.done) {
 		return o.gone
@@ -70,14 +70,14 @@ func (o *op) over() int {
 	return o.done
 }
 
-// answered tells whether o's client had an answer by then: what is uncertain is
-// none, and may still be under way.
+// answered reports whether o's client had a definite answer by then. An uncertain
+// operation has none, and may still be under way.
 func (o *op) answered(pos int) bool {
 	return o.outcome != history.Info && !before(pos, o.done)
 }
 
-// travels tells whether o, which has begun, is known to have been under way then: it had an
-// effect later, or was not over.
+// travels reports whether o, which has begun, is known to have been under way then:
+// it had an effect later, or was not over.
 func (o *op) travels(pos int) bool {
 	if o.effect == none {
 		return before(pos, o.done)
@@ -97,7 +97,7 @@ type visit struct {
 	value, was history.Opt
 }
 
-// newDigest reads h; of says which lock the digest is about.
+// newDigest reads h; of selects the lock that the digest is about.
 func newDigest(h *history.History) *digest {
 	d := &digest{
 		h: h, units: newUnits(h.Header.Lease()),
@@ -126,7 +126,7 @@ func newDigest(h *history.History) *digest {
 	return d
 }
 
-// take takes over from the judge who did and held what.
+// take copies the judge's reading of operations, deaths and holds.
 func (d *digest) take(t *checker.Timeline) {
 	for _, x := range t.Operations {
 		o := &op{client: x.Client, f: d.h.Entries[x.Invoke].F, lock: x.Lock, invoke: x.Invoke, done: x.Done, gone: x.Died, effect: none}
@@ -161,7 +161,7 @@ func (d *digest) take(t *checker.Timeline) {
 	}
 }
 
-// of leaves out what is of other locks.
+// of leaves out other locks.
 func (d *digest) of(lock string) *digest {
 	d.lock = lock
 	d.all = slices.DeleteFunc(d.all, func(o *op) bool { return o.lock != lock })
@@ -195,7 +195,7 @@ func (d *digest) fromClient(pos int, e *history.Entry) {
 		}
 		g.deadlines = append(g.deadlines, deadline{pos, e.ValidUntil})
 	}
-	if f := d.struck[pos]; f != nil { // its completion says that it is dead
+	if f := d.struck[pos]; f != nil { // its completion shows its client's death
 		d.faults = append(d.faults, f)
 	}
 }
@@ -211,7 +211,7 @@ func (d *digest) opAt(index history.Opt) *op {
 	return d.ops[pos]
 }
 
-// lockAt is the lock that a line of a client, a server or the resource is about.
+// lockAt returns the lock that a line of a client, a server or the resource is about.
 func (d *digest) lockAt(pos int) string {
 	e := &d.h.Entries[pos]
 	if o := d.ops[pos]; o != nil {
@@ -229,8 +229,8 @@ func (d *digest) lockAt(pos int) string {
 	return d.named(e.Lock)
 }
 
-// named is the lock of that name. Where the history knows but one lock, what
-// names none is of that one.
+// named returns the lock of that name. If the history has only one lock, a line
+// without a name is about that one.
 func (d *digest) named(lock string) string {
 	if len(d.locks) == 1 {
 		return cmp.Or(lock, d.locks[0])
@@ -249,8 +249,8 @@ func (d *digest) fromResource(pos int, e *history.Entry) {
 	d.visits = append(d.visits, v)
 }
 
-// visitsOfClients stand in where the resource was not observed: what clients
-// say that they read and wrote.
+// visitsOfClients replaces the visits where the resource was not observed, by the
+// reads and writes that clients report.
 func (d *digest) visitsOfClients() {
 	d.told = true
 	for _, o := range d.all {
@@ -265,7 +265,7 @@ func (d *digest) visitsOfClients() {
 	slices.SortStableFunc(d.visits, func(a, b *visit) int { return a.pos - b.pos })
 }
 
-// value is what the client of o says that it read or wrote.
+// value returns the value that the client of o reports as read or written.
 func (d *digest) value(o *op) history.Opt {
 	if o.done != none && d.h.Entries[o.done].Value.Set {
 		return d.h.Entries[o.done].Value
@@ -273,7 +273,7 @@ func (d *digest) value(o *op) history.Opt {
 	return d.h.Entries[o.invoke].Value
 }
 
-// at is the time of a position; none is the end of the history.
+// at returns the time of a position. For none it is the end of the history.
 func (d *digest) at(pos int) time.Duration {
 	if pos == none {
 		pos = d.last()
@@ -281,7 +281,7 @@ func (d *digest) at(pos int) time.Duration {
 	return d.h.Entries[pos].Time
 }
 
-// slack is how far apart two times may be that are told as one.
+// slack returns the largest distance of two times that a story treats as one.
 func (d *digest) slack() time.Duration {
 	if lease := d.h.Header.Lease(); lease > 0 {
 		return lease / 20
@@ -291,7 +291,7 @@ func (d *digest) slack() time.Duration {
 
 func (d *digest) last() int { return len(d.h.Entries) - 1 }
 
-// before tells whether position a comes before b, where none is after all.
+// before reports whether position a comes before b. none comes after all others.
 func before(a, b int) bool { return a != none && (b == none || a < b) }
 
 func client(e *history.Entry) string {

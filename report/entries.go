@@ -9,8 +9,8 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// loss tells how the entries of g went, up to the climax, other than by its own
-// release. depth bounds how far back the story goes.
+// loss tells how the entries of g ended, up to the climax, other than by its own
+// release. depth limits how far back the story goes.
 func (p *plot) loss(g *grant, depth int) bool {
 	if p.d.stayOf(g.op) == nil {
 		return p.leaseEnded(g)
@@ -48,8 +48,8 @@ func (p *plot) loss(g *grant, depth int) bool {
 	return false
 }
 
-// together is how many of the first of gone expired, or were removed by their owner, as
-// one: on several servers, at about the same time.
+// together returns how many of the first entries of gone expired, or were removed by
+// their owner, as one: on several servers, at about the same time.
 func (d *digest) together(gone []*stay) int {
 	n, s := 1, gone[0]
 	for (s.how == history.Expire || s.own()) && n < len(gone) && gone[n].how == s.how && gone[n].by == s.by &&
@@ -59,8 +59,8 @@ func (d *digest) together(gone []*stay) int {
 	return n
 }
 
-// leaseEnded is for histories that do not show the servers: what is known of
-// a lease is what its holder says.
+// leaseEnded is for histories that do not show the servers: the lease is known only
+// from its holder's lines.
 func (p *plot) leaseEnded(g *grant) bool {
 	until := g.until(p.climax)
 	if until == 0 || until >= p.d.at(p.climax) {
@@ -78,7 +78,7 @@ func (p *plot) leaseEnded(g *grant) bool {
 	return true
 }
 
-// still says what a holder did not know.
+// still returns a clause about what a holder did not know.
 func (p *plot) still(g *grant, pos int) string {
 	switch {
 	case g == nil:
@@ -91,8 +91,8 @@ func (p *plot) still(g *grant, pos int) string {
 	return ""
 }
 
-// expired tells that servers dropped entries of one grant whose time was over, by
-// their own clocks.
+// expired tells that servers dropped entries of one grant that had expired by their
+// own clocks.
 func (p *plot) expired(all ...*stay) {
 	s := all[0]
 	owner, entry, who, drops := s.owner(), "entry", s.server, "drops"
@@ -147,16 +147,16 @@ func (p *plot) expired(all ...*stay) {
 	p.add(p.d.spread(all, func(s *stay) int { return s.to }, m))
 }
 
-// lasted tells whether an entry that ended was there for a whole lease.
+// lasted reports whether an entry that ended was there for a whole lease.
 func (d *digest) lasted(s *stay) bool {
 	return d.at(s.to)-d.at(s.since) >= d.h.Header.Lease()-d.noise()
 }
 
-// noise is how far off a time may be that is told as exact.
+// noise returns the largest error of a time that a story gives as exact.
 func (d *digest) noise() time.Duration { return d.slack() / 20 }
 
-// spread is the moment m of entries on several servers, whose times by their positions
-// may differ: then it says from when to when.
+// spread returns the moment m of entries on several servers. If the times of their
+// positions differ, the moment gives the first and the last one.
 func (d *digest) spread(all []*stay, pos func(*stay) int, m moment) moment {
 	from, to := d.at(pos(all[0])), d.at(pos(all[0]))
 	for _, s := range all {
@@ -169,7 +169,7 @@ func (d *digest) spread(all []*stay, pos func(*stay) int, m moment) moment {
 	return m
 }
 
-// lost tells that a server lost an entry, and why, if that can be seen.
+// lost tells that a server lost an entry, and the reason if it is visible.
 func (p *plot) lost(s *stay) {
 	if s.missing {
 		p.isMissing(s)
@@ -188,7 +188,7 @@ func (p *plot) lost(s *stay) {
 	})
 }
 
-// serving are the servers that have entries, each once, in the order of their names.
+// serving returns the servers that have entries, each once, sorted by name.
 func serving(stays []*stay) []string {
 	var names []string
 	for _, s := range stays {
@@ -198,7 +198,7 @@ func serving(stays []*stay) []string {
 	return slices.Compact(names)
 }
 
-// several is a list of servers, or how many there are of them.
+// several lists servers, or gives their number.
 func several(servers []string) string {
 	if n := len(servers); n > 3 {
 		return fmt.Sprintf("%d servers", n)
@@ -206,7 +206,7 @@ func several(servers []string) string {
 	return list(servers)
 }
 
-// trespass tells that a command removed or took over somebody else's entry.
+// trespass tells that a command removed or took over an entry of another grant.
 func (p *plot) trespass(s *stay) {
 	by := s.by
 	if by == nil {
@@ -221,7 +221,7 @@ func (p *plot) trespass(s *stay) {
 	if s.how == history.Takeover {
 		did, does = "took over", "takes over"
 	}
-	if by.f == history.Release && by.grant == nil { // for nothing that it was granted
+	if by.f == history.Release && by.grant == nil { // it was granted nothing
 		did, does := "released the lock, which it did not hold", "releases the lock, which it does not hold"
 		if p.d.refused(by) {
 			did, does = "had been refused the lock, and released it all the same", "has been refused, and releases all the same"
@@ -239,7 +239,7 @@ func (p *plot) trespass(s *stay) {
 	p.ride(by)
 }
 
-// refused tells whether what the client of o had asked for last was refused.
+// refused reports whether the last acquire of o's client before o was refused.
 func (d *digest) refused(o *op) (refused bool) {
 	for _, before := range d.all {
 		if before == o {
@@ -252,7 +252,7 @@ func (d *digest) refused(o *op) (refused bool) {
 	return refused
 }
 
-// entriesEnd tells what became of entries that nobody used any more.
+// entriesEnd tells how entries ended that had no user any more.
 func (p *plot) entriesEnd(all []*stay) {
 	var gone []*stay
 	for _, s := range all {
@@ -268,8 +268,8 @@ func (p *plot) entriesEnd(all []*stay) {
 	}
 }
 
-// entryEnds tells what became of an entry that nobody used any more, or of several that
-// went as one.
+// entryEnds tells how an entry without a user ended, or several entries that ended as
+// one.
 func (p *plot) entryEnds(all ...*stay) {
 	switch s := all[0]; {
 	case s.to == none:
@@ -296,8 +296,9 @@ func (p *plot) entryEnds(all ...*stay) {
 	}
 }
 
-// makes tells that servers made entries, and in the sentence what is to be noted. Of
-// those that came at different times it tells what was there when the majority was.
+// makes tells that servers made entries, with a note in the sentence. If the entries
+// came at different times, it lists those that were there when the majority was
+// reached.
 func (p *plot) makes(note string, all ...*stay) {
 	s, by, had, have := all[0], p.d.at(all[0].from)+p.d.slack(), "", ""
 	if last := p.d.deciding(all); p.d.at(last.from) > by {

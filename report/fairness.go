@@ -6,8 +6,8 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// fairness tells of a client that was overtaken in the queue. Of one that
-// others passed again and again there is no more to tell than the lines.
+// fairness tells of a client that was overtaken in the queue. If others passed it
+// several times, the lines tell the whole story.
 func (p *plot) fairness(witness []int) bool {
 	grants := p.grantsAt(witness)
 	var places []int
@@ -39,7 +39,7 @@ func (p *plot) fairness(witness []int) bool {
 		p.asks(y.op)
 	}
 	for _, g := range slices.Backward(p.d.grants) {
-		if before(places[first], g.end) && before(g.end, y.got) { // whose turn was over
+		if before(places[first], g.end) && before(g.end, y.got) { // its turn was over
 			p.with(g.client)
 			p.leaves(g, side)
 			break

@@ -16,24 +16,25 @@ type fault struct {
 	faults.Fault
 	lines      checker.Injection
 	on         []string
-	mates      int // of a link: how many clients share it with the first
-	start, end int // positions where it is told; none: it never ended
+	mates      int // of a link: the number of clients that share it with the first
+	start, end int // positions of its lines; none: it never ended
 	begins     int // position of its first line: start, if there is one only
-	sure       int // position by which it has struck
-	heals      int // position from which on it may be over: end, if it has one line only
+	sure       int // position by which it has certainly struck
+	heals      int // position from which it may be over: end, if that has one line only
 	point      string
 	text       string
 	amount     time.Duration
 	hits       history.Opt
 	heard      int  // of an exit: the last sign of life before it
-	replaced   bool // a replica has taken the place of its server
+	replaced   bool // a replica has replaced its server
 }
 
-// pause is the fault that a story has to know by name: a holder that wakes up
-// goes on where it stood.
+// pause is the fault that stories treat specially: a holder that wakes up goes on
+// where it stopped.
 const pause = "pause"
 
-// cutOff is the fault after which a master that was replaced may not know it.
+// cutOff is the fault after which a replaced master may not know that it was
+// replaced.
 const cutOff = "partition-servers"
 
 // The directions in which a link can be disturbed, as the nemesis writes them.
@@ -42,8 +43,8 @@ const (
 	toClient = "to-client"
 )
 
-// victims are those whose lanes show f: of a link its client, with those that
-// share its process.
+// victims returns the names of the lanes that show f. For a link these are its client
+// and the clients that share its process.
 func (f *fault) victims() []string {
 	if f.link() {
 		return f.on[:1+f.mates]
@@ -51,15 +52,15 @@ func (f *fault) victims() []string {
 	return f.on
 }
 
-// strikes tells whether name is one of the victims.
+// strikes reports whether name is one of the victims.
 func (f *fault) strikes(name string) bool { return slices.Contains(f.victims(), name) }
 
-// whom is who was struck, in words.
+// whom returns the victims, in words.
 func (f *fault) whom() string { return list(f.victims()) }
 
 var either = regexp.MustCompile(`(\w+)\|(\w+)`)
 
-// link reports whether f acts on clients and what they talk to.
+// link reports whether f acts on the links between clients and servers.
 func (f *fault) link() bool { return f.On == faults.OnLink }
 
 // fill completes a phrase of the fault's words.
@@ -117,7 +118,7 @@ func (d *digest) fill(f *fault, phrase string) string {
 		Replace(either.ReplaceAllString(phrase, number))
 }
 
-// clock is the clock of whom f strikes: "c2's clock", "the clocks of c1 and c2".
+// clock returns the clock that f changes: "c2's clock", "the clocks of c1 and c2".
 func (f *fault) clock() string {
 	if len(f.victims()) > 1 {
 		return "the clocks of " + f.whom()
@@ -125,12 +126,12 @@ func (f *fault) clock() string {
 	return possessive(f.whom()) + " clock"
 }
 
-// where says in words at which point of an operation a fault struck: "before
-// its write left", "between the GET and the DEL of its release"; subject is who the
-// sentence is about. "": it struck at a time.
+// where returns in words at which point of an operation a fault struck: "before its
+// write left", "between the GET and the DEL of its release"; subject is the subject
+// of the sentence. It returns "" if the fault struck at a time.
 //
-// It names the request as the client did, or else by its number: nobody knows
-// whether another one followed.
+// The words use the client's name of the request, or else its number: the fault's
+// line does not show whether another request followed.
 func (f *fault) where(subject string, nodes int) string {
 	head, place, ok := strings.Cut(f.point, ": ")
 	who, op, ok2 := strings.Cut(head, " ")
@@ -162,13 +163,13 @@ func (f *fault) where(subject string, nodes int) string {
 	return ""
 }
 
-// afterOK is the place of a point that the moment before it says already.
+// afterOK is a point that the moment before it already shows.
 const afterOK = "after ok"
 
 // request turns "request 1" with the command GET into "the GET", "request 2" into
-// "request 2, a GET", and without a command into "request 2". Older histories say
-// "last" of the last request that an operation has when nothing disturbs it. To several
-// nodes the first requests leave together.
+// "request 2, a GET", and without a command into "request 2". In older histories
+// "last" is the last request of an undisturbed operation. With several nodes the
+// first requests leave together.
 func request(which, sends string, nodes int) string {
 	switch {
 	case which == "last":
@@ -183,7 +184,8 @@ func request(which, sends string, nodes int) string {
 	return which + " (" + sends + ")"
 }
 
-// extent is how far f goes, as it is drawn: "+15 s"; "": it is not.
+// extent returns the size of f as it is drawn, such as "+15 s", or "" if it is not
+// drawn.
 func (d *digest) extent(f *fault) string {
 	if f.amount == 0 || !f.Clock && !f.Rate {
 		return ""
@@ -198,15 +200,15 @@ func (d *digest) extent(f *fault) string {
 	return text
 }
 
-// join makes one fault of those that do the same at the same time: two links of
-// a client that are cut, the clocks of three servers that run fast.
+// join merges faults that do the same at the same time: the two cut links of a
+// client, the fast clocks of three servers.
 func (d *digest) join() {
 	type when struct {
 		kind string
 		slot time.Duration
 	}
 	width := max(d.nearly(), 1)
-	near := map[when][]*fault{} // those that began in a slot as long as one time is
+	near := map[when][]*fault{} // the faults that began in one slot of this length
 	var joined []*fault
 	for _, f := range d.faults {
 		slot := d.at(f.start) / width
@@ -238,17 +240,17 @@ func (d *digest) join() {
 	d.faults = joined
 }
 
-// alike tells whether two faults can be told as one.
+// alike reports whether a story can treat two faults as one.
 func (d *digest) alike(a, b *fault) bool {
-	disturbs := a.link() && !a.Once // what one of the links was lost on was lost on all
+	disturbs := a.link() && !a.Once // a message that one of the links lost was lost on all
 	return a.Name == b.Name && !a.Ends && (disturbs || a.hit() && b.hit()) &&
 		a.point == b.point && a.text == b.text && a.amount == b.amount &&
 		(!a.link() || slices.Equal(a.victims(), b.victims()) && len(a.on) > 1 && len(b.on) > 1) &&
 		d.atOnce(a.start, b.start) && (a.end == none) == (b.end == none) && (a.end == none || d.atOnce(a.end, b.end))
 }
 
-// atOnce tells whether two positions are of one time; or nearly, as with real servers,
-// with nothing but other faults between them.
+// atOnce reports whether two positions have the same time. With real servers nearly
+// the same time counts, if only other faults are between them.
 func (d *digest) atOnce(a, b int) bool {
 	a, b = min(a, b), max(a, b)
 	if d.at(a) == d.at(b) {
@@ -259,8 +261,8 @@ func (d *digest) atOnce(a, b int) bool {
 	})
 }
 
-// nearly is how far apart two lines may be that are of nearly one time.
+// nearly returns the largest distance of two lines of nearly the same time.
 func (d *digest) nearly() time.Duration { return d.slack() / 10 }
 
-// hit tells whether f is known to have touched something, or may have.
+// hit reports whether f is known to have touched an operation, or may have.
 func (f *fault) hit() bool { return !f.hits.Set || f.hits.V != 0 }

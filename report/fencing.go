@@ -34,7 +34,7 @@ func (p *plot) fencing(witness []int) bool {
 	return true
 }
 
-// harm tells the first thing that went wrong with those tokens at the resource.
+// harm tells the first damage that those tokens did at the resource.
 func (p *plot) harm(x, y *grant) {
 	for _, v := range p.d.visits {
 		if v.pos < p.climax || v.grant != x && v.grant != y {

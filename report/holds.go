@@ -7,25 +7,26 @@ type grant struct {
 	client    string
 	token     uint64
 	op        *op
-	got       int  // the acquire's ok, or what confirmed it
-	confirmed bool // its acquire was not sure
-	end       int  // what ended the hold; none: it was open to the end
+	got       int  // the acquire's ok, or the line that confirmed it
+	confirmed bool // its acquire was uncertain
+	end       int  // the line that ended the hold; none: it was open to the end
 	lost      bool // its client learned that it had lost the lock, which ended the hold
 	fell      *fault
 	release   *op
-	nest      *grant // the outermost of those that its process nested; itself
+	nest      *grant // the outermost of the nested grants of its process; itself
 	deadlines []deadline
-	renewals  []int // positions of those that a renewal in the background brought
+	renewals  []int // positions of its renewals in the background
 }
 
-// deadline is how long a holder believes that it holds, from a position on.
+// deadline is the time until which a holder believes that it holds, from a position
+// on.
 type deadline struct {
 	pos   int
 	until time.Duration
 }
 
-// until is the end of the lease as the holder knew it at a position; 0: it
-// knew of none.
+// until returns the end of the lease as the holder knew it at a position, or 0 if it
+// knew no end.
 func (g *grant) until(pos int) time.Duration {
 	var until time.Duration
 	for _, l := range g.deadlines {
@@ -36,5 +37,5 @@ func (g *grant) until(pos int) time.Duration {
 	return until
 }
 
-// holds tells whether the holder believed at a position that it held.
+// holds reports whether the holder believed at a position that it held.
 func (g *grant) holds(pos int) bool { return g.got <= pos && (g.end == none || pos < g.end) }

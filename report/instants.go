@@ -6,7 +6,7 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// takeFaults takes over from the judge what struck whom, and who was found dead.
+// takeFaults copies the judge's reading of faults, their victims and the deaths.
 func (d *digest) takeFaults(t *checker.Timeline) {
 	for _, x := range t.Injections {
 		e := &d.h.Entries[x.Begin]
@@ -34,7 +34,7 @@ func (d *digest) takeFaults(t *checker.Timeline) {
 	}
 }
 
-// nemesis takes in a line of the nemesis.
+// nemesis processes a line of the nemesis.
 func (d *digest) nemesis(pos int, e *history.Entry) {
 	f := d.struck[pos]
 	if f == nil {
@@ -59,12 +59,11 @@ func (d *digest) nemesis(pos int, e *history.Entry) {
 	}
 }
 
-// certain takes in that what another line of f announced has happened.
+// certain processes a second line of f, which says that its effect has happened.
 //
-// The effect came somewhere between the two lines. Its place is that of the second,
-// unless something shows that it was there before: then it is just before that. A
-// server, though, takes its time to come back, and is told to be there by its first sign
-// of life.
+// The effect came between the two lines. It is placed at the second one, or just
+// before the first line that shows it. A server takes some time to come back, so it
+// counts as back at its first sign of life.
 func (d *digest) certain(f *fault, pos int, e *history.Entry) {
 	switch {
 	case f.end != none:
@@ -74,7 +73,7 @@ func (d *digest) certain(f *fault, pos int, e *history.Entry) {
 			sign--
 		}
 		f.end = sign
-	case !f.Ends: // a client is dead to the checker from the first line on
+	case !f.Ends: // for the checker a client is dead from the first line on
 		f.sure = d.first(f.start, pos, func(e *history.Entry) bool { return d.suffers(f, e) })
 		f.start = f.sure
 		if f.sure < pos {
@@ -83,7 +82,7 @@ func (d *digest) certain(f *fault, pos int, e *history.Entry) {
 	}
 }
 
-// first is the first position after from that shows something, at the latest to.
+// first returns the first position after from at which shows is true, at most to.
 func (d *digest) first(from, to int, shows func(*history.Entry) bool) int {
 	for pos := from + 1; pos < to; pos++ {
 		if shows(&d.h.Entries[pos]) {
@@ -93,7 +92,7 @@ func (d *digest) first(from, to int, shows func(*history.Entry) bool) int {
 	return to
 }
 
-// acts tells whether e is something that a victim of f did, or that was done for it.
+// acts reports whether e is an act of a victim of f, or was done for one.
 func (d *digest) acts(f *fault, e *history.Entry) bool {
 	if e.Process.Client() {
 		return e.Type != history.Invoke && f.strikes(client(e)) // its harness writes the invoke
@@ -102,8 +101,8 @@ func (d *digest) acts(f *fault, e *history.Entry) bool {
 	return f.strikes(e.Process.Name) || by != nil && f.strikes(by.client)
 }
 
-// suffers tells whether e is what f brings about: who is without its session, its
-// data or its true time loses an entry that nobody took.
+// suffers reports whether e is a consequence of f: a client that loses its session,
+// its data or its correct time loses an entry without a request.
 func (d *digest) suffers(f *fault, e *history.Entry) bool {
 	if e.By.Set || e.Process.Name == history.Nemesis {
 		return false
@@ -120,24 +119,25 @@ func (d *digest) suffers(f *fault, e *history.Entry) bool {
 	case history.Lost:
 		return f.strikes(client(e)) && (f.Clock || f.Rate || f.Once)
 	}
-	// Of several servers nobody knows which one did not answer.
+	// With several servers it is unknown which one did not answer.
 	return f.Down() && d.h.Header.Nodes < 2 && (e.Error == errUnavailable || e.Error == errUnknown)
 }
 
-// How an operation ends whose connection cannot be made, or is lost.
+// The errors of an operation whose connection fails or is lost.
 const (
 	errUnavailable = "unavailable"
 	errUnknown     = "unknown"
 )
 
-// lingers tells whether it is not nearly known when f ended: a server comes back some
-// time after the order to start.
+// lingers reports whether the end of f is uncertain by more than a moment: a server
+// comes back some time after the order to start.
 func (d *digest) lingers(f *fault) bool {
 	return f.end != none && f.Down() && d.at(f.end)-d.at(f.heals) > d.nearly()
 }
 
-// blurred tells whether it is not nearly known when f struck. Whom a fault meets at a
-// point, though, stands there until it is certain.
+// blurred reports whether the instant at which f struck is uncertain by more than a
+// moment. A client that a fault strikes at a point waits there until the fault is
+// certain.
 func (d *digest) blurred(f *fault) bool {
 	return (f.point == "" || f.Down()) && d.at(f.sure)-d.at(f.begins) > d.slack()
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// twice writes behind each line of a fault that its effect is certain, 30 ms later.
+// twice adds a second line to each fault, 30 ms later, which makes its effect
+// certain.
 func twice(h *history.History) *history.History {
 	var later []history.Entry
 	two := &history.History{Header: h.Header}
@@ -27,7 +28,7 @@ func twice(h *history.History) *history.History {
 			later = append(later, e)
 		}
 	}
-	// Indices grow in steps, and what names one of them still does.
+	// Indices grow in steps, and references are adjusted.
 	moved := map[int64]int64{0: 0}
 	for i := range two.Entries {
 		if e := &two.Entries[i]; !strings.HasSuffix(e.F, history.DoneSuffix) {
@@ -41,8 +42,8 @@ func twice(h *history.History) *history.History {
 	return two
 }
 
-// Whether the effect of a fault is told at its first line or its second, what it
-// brought about comes after it, and what a victim does comes after its end.
+// A story places the effect of a fault at its first or its second line. Consequences
+// come after the effect, and acts of a victim come after its end.
 func TestStoriesWithTwoLinesForEachFault(t *testing.T) {
 	t.Parallel()
 	for _, s := range stories {
@@ -71,8 +72,8 @@ func TestStoriesWithTwoLinesForEachFault(t *testing.T) {
 	}
 }
 
-// The pause of a server takes a while. What the server did before it stood still
-// is told before the pause, and what it did when it went on after that.
+// The pause of a server takes a while. Acts of the server before it stopped come
+// before the pause in the story, and acts after it resumed come after it.
 func TestAServerDoesNothingWhileItIsPaused(t *testing.T) {
 	t.Parallel()
 	r := newRun("redis-set-lua")
@@ -100,8 +101,8 @@ func TestAServerDoesNothingWhileItIsPaused(t *testing.T) {
 	}
 }
 
-// With real servers faults of one moment are milliseconds apart, an effect comes before
-// its second line, and what was asked for may come between the two.
+// With real servers, faults of one moment are milliseconds apart, and an effect comes
+// before its second line. A request may fall between the two lines.
 func TestFaultsOfOneMomentAndBetweenTwoLines(t *testing.T) {
 	t.Parallel()
 	line := func(at int, who, typ, f string, more func(*history.Entry)) history.Entry {

@@ -18,8 +18,8 @@ const (
 	maxServers = 3
 )
 
-// lanes draws what the clients of a story, the servers and the resource did,
-// on one time axis.
+// lanes draws the acts of a story's clients, of the servers and of the resource on
+// one time axis.
 func (p *page) lanes(s *plot) {
 	d := &drawing{page: p, plot: s, used: map[rune]bool{}}
 	d.clients = s.shown()
@@ -42,8 +42,8 @@ func (p *page) lanes(s *plot) {
 	d.absentServers(out)
 }
 
-// shown are the clients that have lanes: those that the headline names, and the first
-// of the others.
+// shown returns the clients that have lanes: those that the headline names, and the
+// first of the others.
 func (p *plot) shown() []string {
 	left := max(0, len(p.clients)-maxClients)
 	list := slices.Clone(p.clients)
@@ -77,8 +77,8 @@ func (d *drawing) finish(r row, signs string) {
 	d.page.row(r)
 }
 
-// window is the axis: from the first moment to the last, with what the lanes
-// point out.
+// window returns the axis: from the first moment to the last, including the spans
+// that the lanes point out.
 func (d *drawing) window() axis {
 	m := d.plot.moments
 	from, to := m[0].at, m[0].at
@@ -100,8 +100,8 @@ func (d *drawing) name(r row, at int, name string, s style) {
 	r.write(at, string(n), s)
 }
 
-// bracket draws a time as a line with two ends, or as one point. An end
-// beyond the axis is left open.
+// bracket draws a time as a line with two ends, or as one point. An end beyond the
+// axis is left open.
 func (d *drawing) bracket(r row, from, to time.Duration, s style) {
 	if !d.axis.covers(from, to) {
 		return
@@ -120,8 +120,8 @@ func (d *drawing) bracket(r row, from, to time.Duration, s style) {
 	}
 }
 
-// numbers writes the numbers of a lane's moments under it, a blank between two:
-// one for which there is no room stands as near as can be.
+// numbers writes the numbers of a lane's moments below it, with a blank between two.
+// A number without room stands as near as possible.
 func (d *drawing) numbers(lane string) {
 	r := d.row()
 	any := false
@@ -176,8 +176,9 @@ func (d *drawing) spans() {
 	}
 }
 
-// resource draws the accesses that reached it, of those in the picture. In one
-// column a refusal is shown before a write, and a write before a read.
+// resource draws the accesses that reached the resource within the picture. If
+// several share a column, a refusal has priority over a write, and a write over a
+// read.
 func (d *drawing) resource() {
 	r := d.row()
 	d.name(r, laneName, history.Resource, plain)

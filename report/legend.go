@@ -50,7 +50,7 @@ func (d *drawing) legend() {
 	}
 }
 
-// absent says who is not in the picture.
+// absent names the clients that are not in the picture.
 func (d *drawing) absent() {
 	others := map[string]bool{}
 	for _, o := range d.plot.d.all {

@@ -10,7 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// What these histories violate is what the judge says of them.
+// The judge decides which properties these histories violate.
 
 func failoverLostEntry() (*history.History, []checker.Verdict) {
 	r := newRun("redis-set-lua")
@@ -39,7 +39,7 @@ func splitBrain() (*history.History, []checker.Verdict) {
 	r.on("redis-1b").at(4500).acquire("c2", 0, 14_495)
 	r.at(6000).releases("c2")
 	r.at(8000).heal("partition-servers", 1, "redis-1", "sentinel-1")
-	r.on("redis-1").at(9500).server(history.Lose, "c1", "") // when it hears of it
+	r.on("redis-1").at(9500).server(history.Lose, "c1", "") // the time at which it learns of it
 	r.at(9600).invoke("c1", history.Release)
 	r.end("c1", history.Release, history.Fail, history.ErrNotHeld)
 	r.over()
@@ -99,8 +99,8 @@ func clockAhead() (*history.History, []checker.Verdict) {
 	return judged(r)
 }
 
-// clockSlow is a client whose clock runs slow: what it was told for 10 s lasts longer
-// than the server keeps it.
+// clockSlow has a client with a slow clock: its lease of 10 s lasts longer than the
+// server keeps it.
 func clockSlow() (*history.History, []checker.Verdict) {
 	r := newRun("redis-watchdog")
 	r.at(2).acquire("c1", 0, 10_000)
@@ -121,8 +121,8 @@ func clockSlow() (*history.History, []checker.Verdict) {
 	return judged(r)
 }
 
-// stalledServer is a quorum whose client asks one server after the other without a
-// time-out.
+// stalledServer has a quorum whose client asks one server after the other without a
+// timeout.
 func stalledServer() (*history.History, []checker.Verdict) {
 	r := newRun("redlock-flawed-timeout")
 	r.at(0).fault("server-pause", 1, "", 0, "redis-2")
@@ -258,7 +258,7 @@ func noticedLoss() (*history.History, []checker.Verdict) {
 	return judged(r)
 }
 
-// invertedRelease is a release that says yes and does nothing.
+// invertedRelease has a release that is ok but removes nothing.
 func invertedRelease() (*history.History, []checker.Verdict) {
 	r := newRun("redis-setnx-getset")
 	r.at(2).acquire("c1", 0, 11_000)
@@ -275,7 +275,7 @@ func invertedRelease() (*history.History, []checker.Verdict) {
 	return h, only(v, checker.Handover)
 }
 
-// secondRound is a client that slept for longer than what its first round got it.
+// secondRound has a client that slept for longer than the lease of its first round.
 func secondRound() (*history.History, []checker.Verdict) {
 	r := newRun("redlock")
 	nodes := []string{"redis-1", "redis-2", "redis-3"}
@@ -301,8 +301,8 @@ func secondRound() (*history.History, []checker.Verdict) {
 	return judged(r)
 }
 
-// A real server says what it has of the old master's entries a little after it has
-// become the master, and not at the same nanosecond.
+// A real server lists the old master's entries a little after it has become the
+// master, at a later nanosecond.
 func TestANewMasterNeverHadWhatDidNotReachIt(t *testing.T) {
 	t.Parallel()
 	for _, s := range stories {
@@ -330,7 +330,7 @@ func TestANewMasterNeverHadWhatDidNotReachIt(t *testing.T) {
 	}
 }
 
-// A replica whose clock is ahead takes an entry for one whose time is over.
+// A replica whose clock is ahead treats an entry as expired.
 func clockOfReplica() (*history.History, []checker.Verdict) {
 	r := newRun("redis-set-lua")
 	r.at(0).fault("server-skew", 1, "", 48*time.Second, "redis-1b")
@@ -347,7 +347,7 @@ func clockOfReplica() (*history.History, []checker.Verdict) {
 	return judged(r)
 }
 
-// releaseAfterLoss is a client that finds at its release that it has lost the lock.
+// releaseAfterLoss has a client that learns at its release that it has lost the lock.
 func releaseAfterLoss() (*history.History, []checker.Verdict) {
 	r := newRun("mysql-get-lock")
 	r.at(2).acquire("c1", 0, 0)
@@ -363,7 +363,7 @@ func releaseAfterLoss() (*history.History, []checker.Verdict) {
 	return judged(r)
 }
 
-// lostRelease is a release that gives up, and that no server has ever seen.
+// lostRelease has a release that gives up, and that no server has seen.
 func lostRelease() (*history.History, []checker.Verdict) {
 	r := newRun("redis-set-lua")
 	r.at(2).acquire("c1", 0, 10_000)
@@ -379,8 +379,8 @@ func lostRelease() (*history.History, []checker.Verdict) {
 	return judged(r)
 }
 
-// thirdWriter is a client whose write is lost to one of two who held together before
-// it did.
+// thirdWriter has a client whose write is overwritten by one of two clients that held
+// together before it.
 func thirdWriter() (*history.History, []checker.Verdict) {
 	r := newRun("mysql-fair")
 	r.at(2).acquire("c1", 0, 10_000)
@@ -400,7 +400,7 @@ func thirdWriter() (*history.History, []checker.Verdict) {
 	return judged(r)
 }
 
-// partialRelease is a quorum's release that one server misses.
+// partialRelease has a quorum's release that misses one server.
 func partialRelease() (*history.History, []checker.Verdict) {
 	r := newRun("redlock")
 	nodes := []string{"redis-1", "redis-2", "redis-3"}
@@ -417,7 +417,8 @@ func partialRelease() (*history.History, []checker.Verdict) {
 	return judged(r)
 }
 
-// cutRelease is a quorum's release that the network keeps from one server.
+// cutRelease has a quorum's release that does not reach one server because of the
+// network.
 func cutRelease() (*history.History, []checker.Verdict) {
 	r := newRun("redlock")
 	nodes := []string{"redis-1", "redis-2", "redis-3"}
@@ -435,8 +436,8 @@ func cutRelease() (*history.History, []checker.Verdict) {
 	return judged(r)
 }
 
-// intruder is a client that came in because an entry had been removed, and whose write
-// is lost.
+// intruder has a client that was granted the lock because an entry had been removed,
+// and whose write is lost.
 func intruder() (*history.History, []checker.Verdict) {
 	r := newRun("redis-set-del")
 	r.at(2).acquire("c1", 0, 10_000)
@@ -455,8 +456,8 @@ func intruder() (*history.History, []checker.Verdict) {
 	return h, only(v, checker.Exclusion)
 }
 
-// An entry whose time was over when a replica became the master was dropped by
-// nobody that is known.
+// If an entry expired when a replica became the master, it is unknown which server
+// dropped it.
 func TestAnEntryThatWasOverWhenAReplicaRose(t *testing.T) {
 	t.Parallel()
 	r := newRun("redis-set-lua")
@@ -500,7 +501,7 @@ func TestEveryFaultHasItsWords(t *testing.T) {
 	}
 }
 
-// A link that clients share is that of them all.
+// A link that clients share belongs to all of them.
 func TestTheLinkOfAProcessIsThatOfAllItsClients(t *testing.T) {
 	t.Parallel()
 	d := newDigest(&history.History{Entries: []history.Entry{
@@ -515,7 +516,8 @@ func TestTheLinkOfAProcessIsThatOfAllItsClients(t *testing.T) {
 	}
 }
 
-// What a clock does, in words, in either direction and for one or for several.
+// The effect of a clock fault in words, in either direction and for one or for
+// several.
 func TestWordsOfClocks(t *testing.T) {
 	t.Parallel()
 	d := newDigest(&history.History{Header: history.Header{LeaseMS: 10_000}, Entries: []history.Entry{{Index: 1}}})
@@ -539,12 +541,12 @@ func TestWordsOfClocks(t *testing.T) {
 	}
 }
 
-// judged is a history with what the judge says of it.
+// judged returns a history with the judge's verdicts.
 func judged(r *run) (*history.History, []checker.Verdict) {
 	return &r.h, checker.Judge(&r.h)
 }
 
-// only leaves of the violations that of one property.
+// only keeps, of the violations, those of one property.
 func only(list []checker.Verdict, p checker.Property) []checker.Verdict {
 	for i := range list {
 		if v := &list[i]; v.Outcome == checker.Violated && v.Property != p {
@@ -554,8 +556,8 @@ func only(list []checker.Verdict, p checker.Property) []checker.Verdict {
 	return list
 }
 
-// lateMajority is a client that got one server at once, and the others only when
-// another's entries had gone.
+// lateMajority has a client that reached one server at once, and the others only
+// after another client's entries had gone.
 func lateMajority() (*history.History, []checker.Verdict) {
 	r := newRun("redlock")
 	r.h.Header.Nodes = 5

@@ -8,39 +8,40 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// moment is one thing that happened, told twice: as a sentence in the past,
-// and as a line of the list.
+// moment is one event in two forms: a sentence in the past tense, and a line of the
+// list.
 type moment struct {
-	pos    int // of its entry
+	pos    int // position of its entry
 	at     time.Duration
-	lane   string // on which its number stands: a client, a server, the resource
-	actor  string // the client whose doing it is; "": nobody's
+	lane   string // the lane of its number: a client, a server, the resource
+	actor  string // the client that acts; "": no client
 	who    string // the subject of its sentence
-	did    string // the rest of the sentence; "": it is in the list only
+	did    string // the rest of the sentence; "": in the list only
 	where  string // between the time and the subject: "before its write left"
 	line   string
 	weight weight
 	gets   bool   // a client is granted the lock
 	wakes  bool   // a paused client goes on
-	joins  string // who queues up; "": nobody
+	joins  string // the client that queues up; "": no client
 
-	between string // when, if its time is not known: "0.80 s and 1.64 s"
+	between string // its time in words if it is uncertain: "0.80 s and 1.64 s"
 
-	obvious bool // right after the moment before it, where says nothing new
+	obvious bool // right after the moment before it, where adds nothing new
 
 	noEntry bool // it has a time of its own, and pos is the entry after it
 }
 
-// weight is how much a moment counts where there are too many.
+// weight is the importance of a moment. The least important ones are dropped if there
+// are too many.
 type weight uint8
 
 const (
-	key    weight = iota // without it there is no story
-	side                 // it helps to understand
-	detail               // it is nice to see
+	key    weight = iota // there is no story without it
+	side                 // it helps the reader to understand
+	detail               // optional
 )
 
-// add adds a moment, unless its entry has been told.
+// add adds a moment, unless its entry has one already.
 func (p *plot) add(m moment) {
 	if !m.noEntry {
 		if p.told(m.pos) {
@@ -64,8 +65,8 @@ func (p *plot) with(client string) {
 	}
 }
 
-// granted tells that g's client learned of its grant. note and now say what
-// that means, in the sentence and in the list.
+// granted tells that g's client learned of its grant. note and now add the meaning of
+// that, in the sentence and in the list.
 func (p *plot) granted(g *grant, note, now string) {
 	p.with(g.client)
 	token, lease := p.terms(g)
@@ -122,8 +123,8 @@ func (p *plot) granted(g *grant, note, now string) {
 	p.add(m)
 }
 
-// grantors says which servers granted a lock, where there are several: " by
-// redis-1 and redis-2", and " on" them.
+// grantors lists the servers that granted a lock, if there are several: " by redis-1
+// and redis-2", and " on" them.
 func (p *plot) grantors(entries []*stay) (by, on string) {
 	if p.d.queue || len(homes(p.d.stays)) < 2 || len(entries) == 0 {
 		return "", ""
@@ -132,12 +133,12 @@ func (p *plot) grantors(entries []*stay) (by, on string) {
 	return " by " + servers, " on " + servers
 }
 
-// late tells whether a client learned of its grant long after the server gave it.
+// late reports whether a client learned of its grant long after the server gave it.
 func (p *plot) late(g *grant, s *stay) bool {
 	return before(s.to, g.got) || p.d.at(g.got)-p.d.at(s.from) > p.d.slack()
 }
 
-// terms are a grant's token and lease.
+// terms returns a grant's token and lease.
 func (p *plot) terms(g *grant) (token, lease string) {
 	if g.token != 0 {
 		token = fmt.Sprintf("token %d", g.token)
@@ -148,14 +149,14 @@ func (p *plot) terms(g *grant) (token, lease string) {
 	return token, lease
 }
 
-// holder tells how g was granted, and how its entry went while its client
-// believed that it was there. It reports whether it did go.
+// holder tells how g was granted, and how its entry ended while its client believed
+// that it was there. It reports whether the entry ended.
 func (p *plot) holder(g *grant) bool {
 	p.granted(g, "", "")
 	return p.loss(g, 2)
 }
 
-// leaves tells how a holder gave the lock back, and what became of that.
+// leaves tells how a holder released the lock, and the outcome.
 func (p *plot) leaves(g *grant, w weight) {
 	o := g.release
 	if o == nil {
@@ -229,13 +230,13 @@ func (p *plot) leaves(g *grant, w weight) {
 	p.ride(o)
 }
 
-// unsure stands for the answer to a release of which nobody knows what came of it.
+// unsure is the answer to a release whose outcome is unknown.
 const unsure = "unsure"
 
 // asks tells that a client wants the lock.
 func (p *plot) asks(o *op) { p.wants(o, side) }
 
-// wants is asks, by how much it counts.
+// wants is asks with a given weight.
 func (p *plot) wants(o *op, w weight) {
 	p.with(o.client)
 	p.add(moment{
@@ -244,7 +245,7 @@ func (p *plot) wants(o *op, w weight) {
 	})
 }
 
-// unanswered tells how an acquire ended that left an entry and got nothing.
+// unanswered tells how an acquire ended that left an entry but got no grant.
 func (p *plot) unanswered(o *op) {
 	m := moment{pos: o.done, lane: o.client, actor: o.client, who: o.client}
 	failed := o.err == errUnavailable || o.err == errUnknown
@@ -273,7 +274,7 @@ func (p *plot) unanswered(o *op) {
 	p.add(m)
 }
 
-// next tells who was granted the lock after a position.
+// next tells which client was granted the lock after a position.
 func (p *plot) next(pos int, note, now string) {
 	for _, g := range p.d.grants {
 		if pos != none && g.got > pos {
@@ -283,7 +284,7 @@ func (p *plot) next(pos int, note, now string) {
 	}
 }
 
-// ride draws a request from its invoke to its effect if that takes long, and
+// ride draws a request from its invoke to its effect if the request took long, and
 // not only because its client was paused.
 func (p *plot) ride(o *op) {
 	if o == nil || o.effect == none || slices.Contains(p.rides, o) {

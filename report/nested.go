@@ -1,7 +1,7 @@
 package report
 
-// deepened is the grant that g's process was granted within g, if that took the
-// entry of g over and gave it back before the climax, while g was held.
+// deepened returns the grant that g's process got within g, if it took over the entry
+// of g and released it before the climax, while g was held.
 func (g *grant) deepened(climax int) *grant {
 	for _, s := range g.op.stays {
 		if s.by == nil || s.by.grant == nil || s.by.grant == g || s.by.grant.nest != g.nest {
@@ -15,8 +15,8 @@ func (g *grant) deepened(climax int) *grant {
 	return nil
 }
 
-// deepens tells how a holder was granted the lock again, and that the release of
-// that freed the lock under what it held.
+// deepens tells how a holder was granted the lock again, and that the inner release
+// freed the lock of the outer hold.
 func (p *plot) deepens(inner *grant) {
 	p.granted(inner, ", though it held it already", ", though it holds it")
 	s := inner.lastEntry()

@@ -8,7 +8,7 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// overlap tells of two who held at the same time.
+// overlap tells of two clients that held at the same time.
 func (p *plot) overlap(witness []int) bool {
 	g := p.grantsAt(witness)
 	if len(g) < 2 {
@@ -23,8 +23,8 @@ func (p *plot) overlap(witness []int) bool {
 	return true
 }
 
-// together tells how the first of two holders lost its entry, how the second
-// came in, and what they did to the resource.
+// together tells how the first of two holders lost its entry, how the second was
+// granted the lock, and how they used the resource.
 func (p *plot) together(x, y *grant) {
 	p.climax = y.got
 	p.precedent(x, y)
@@ -39,8 +39,8 @@ func (p *plot) together(x, y *grant) {
 	p.aftermath(x, y)
 }
 
-// precedent tells what x's acquire did to the entry before its own, where y's acquire
-// did the same to that of x.
+// precedent tells how x's acquire treated the entry before its own, if y's acquire
+// treated x's entry in the same way.
 func (p *plot) precedent(x, y *grant) {
 	if !slices.ContainsFunc(x.op.stays, func(s *stay) bool { return s.by == y.op }) {
 		return
@@ -58,7 +58,7 @@ func (p *plot) precedent(x, y *grant) {
 	}
 }
 
-// lock is the lock's name as a title has it.
+// lock returns the lock's name as a title has it.
 func (p *plot) lock() string {
 	if p.d.lock == "" {
 		return "the lock"
@@ -66,7 +66,7 @@ func (p *plot) lock() string {
 	return strconv.Quote(p.d.lock)
 }
 
-// both is the time in which both held.
+// both returns the time in which both held.
 func both(d *digest, x, y *grant) span {
 	end := x.end
 	if before(y.end, end) {
@@ -79,7 +79,7 @@ func both(d *digest, x, y *grant) span {
 	return s
 }
 
-// during is a span in words.
+// during returns a span in words.
 func (p *plot) during(s span) string {
 	from, to := p.d.units.at(s.from), p.d.units.at(s.to)
 	if from == to {
@@ -109,8 +109,8 @@ func (p *plot) enters(y, x *grant) {
 	p.spans = append(p.spans, both(p.d, x, y))
 }
 
-// aftermath tells what those who held together did: updates that were lost,
-// accesses that were refused, entries that were removed.
+// aftermath tells the consequences of holding together: lost updates, refused
+// accesses, removed entries.
 func (p *plot) aftermath(x, y *grant) {
 	harmed := false
 	for _, s := range p.d.stays {
@@ -148,7 +148,7 @@ func (p *plot) aftermath(x, y *grant) {
 	}
 }
 
-// intruder tells who was granted the lock because an entry had been removed.
+// intruder tells which client was granted the lock because an entry had been removed.
 func (p *plot) intruder(s *stay) {
 	victim := s.grant()
 	for _, g := range p.d.grants {

@@ -6,7 +6,7 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// ownership tells of a command that acted on somebody else's entry.
+// ownership tells of a command that acted on an entry of another grant.
 func (p *plot) ownership(witness []int) bool {
 	for _, pos := range witness {
 		e := &p.d.h.Entries[pos]
@@ -44,7 +44,8 @@ func (p *plot) ownership(witness []int) bool {
 	return false
 }
 
-// victim is the grant that a server's line acts on; nil: nobody learned of it.
+// victim returns the grant that a server's line acts on, or nil if no client learned
+// of it.
 func (d *digest) victim(e *history.Entry) *grant {
 	if o := d.opAt(e.Op); o != nil {
 		return o.grant

@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// page collects what is written, line by line, none wider than allowed and
-// none with spaces at its end.
+// page collects the output, line by line. No line is wider than allowed or ends with
+// spaces.
 type page struct {
 	o Options
 	b strings.Builder
@@ -56,8 +56,8 @@ func (p *page) line(indent int, s style, text string) {
 	p.row(r)
 }
 
-// clean makes text fit for a terminal: every rune of it is one column wide.
-// Names in a history may be anybody's.
+// clean makes text fit for a terminal: every rune of it is one column wide. Names in
+// a history may contain any runes.
 func (p *page) clean(s string) string {
 	return p.sign(strings.Map(func(r rune) rune {
 		switch {
@@ -74,14 +74,14 @@ func (p *page) clean(s string) string {
 // signs are the runes beyond Latin that are written, all of them one column wide.
 const signs = "✗✓█▒━╌─├┤┼»«×·≥≤–—‘’“”…"
 
-// ascii says what stands for a sign where there is only ASCII.
+// ascii has the replacements for signs where only ASCII is allowed.
 var ascii = strings.NewReplacer(
 	"✗", "X", "✓", "+", "█", "#", "▒", "%", "━", "=", "╌", "~", "─", "-", "├", "|", "┤", "|", "┼", "+",
 	"»", ">", "«", "<", "×", "x", "·", ".", "≥", ">=", "≤", "<=", "–", "-", "—", "-",
 	"‘", "'", "’", "'", "“", `"`, "”", `"`, "…", "...",
 )
 
-// sign is s as the page can show it.
+// sign returns s as the page can show it.
 func (p *page) sign(s string) string {
 	if !p.o.ASCII {
 		return s
@@ -94,8 +94,7 @@ func (p *page) sign(s string) string {
 	}, ascii.Replace(s))
 }
 
-// wrap breaks text into lines of at most width runes, and a word that is
-// longer in two.
+// wrap breaks text into lines of at most width runes. It splits longer words.
 func wrap(text string, width int) []string {
 	var lines []string
 	var line []rune
@@ -118,7 +117,7 @@ func wrap(text string, width int) []string {
 	return lines
 }
 
-// joinUnits keeps on one line what belongs together: "10.01 s", "seed 7".
+// joinUnits keeps numbers and their units on one line: "10.01 s", "seed 7".
 func joinUnits(words []string) []string {
 	var out []string
 	for _, w := range words {
@@ -132,7 +131,7 @@ func joinUnits(words []string) []string {
 	return out
 }
 
-// digit tells whether a word ends with one.
+// digit reports whether a word ends with a digit.
 func digit(word string) bool {
 	last := word[len(word)-1]
 	return '0' <= last && last <= '9'

@@ -2,13 +2,14 @@ package report
 
 import "github.com/lockcheck/lockcheck/history"
 
-// maxAhead is how many of those who left their places a story tells of.
+// maxAhead is the largest number of clients that left their places and that a story
+// names.
 const maxAhead = 4
 
-// absent tells which acquires had places in the queue before o's, and died or
-// gave up there: where the store keeps such a place, everybody behind it waits for
-// somebody who does not come. Where the entries themselves are the places the
-// story has them already.
+// absent tells which acquires had places in the queue before o, and died or gave up
+// there. If the store keeps such a place, every acquire behind it waits for a client
+// that does not come. If the entries themselves are the places, the story has them
+// already.
 func (p *plot) absent(o *op, free gap) {
 	if o == nil || p.d.queue {
 		return
@@ -31,8 +32,8 @@ func (p *plot) absent(o *op, free gap) {
 	}
 }
 
-// returns tells that y's client had a place from an earlier acquire, on which it
-// had given up.
+// returns tells that y's client had a place from an earlier acquire, on which it had
+// given up.
 func (p *plot) returns(y *op) {
 	for pos := range p.d.h.Entries[:y.invoke] {
 		e := &p.d.h.Entries[pos]
@@ -43,8 +44,8 @@ func (p *plot) returns(y *op) {
 	}
 }
 
-// quits tells that somebody stopped waiting. That he died is told with what
-// killed him.
+// quits tells that a client stopped waiting. Its death is part of the moment of the
+// fault that killed it.
 func (p *plot) quits(o *op) {
 	if o.outcome != history.Fail {
 		return

@@ -10,36 +10,36 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// plot is what a story tells: its moments in order, and what the lanes show.
-// Each property has a function that collects them; what is common to them is
-// in moments.go.
+// plot is the content of a story: its moments in order, and the marks in the lanes.
+// Each property has a function that collects them; shared functions are in
+// moments.go.
 type plot struct {
 	d       *digest
-	title   string // of the verdict; "": the witness's own sentence
+	title   string // the verdict's title; "": use the witness's sentence
 	moments []moment
-	said    map[int]bool // the entries of the moments
-	climax  int          // the position at which it has happened
-	since   int          // the position from which on somebody waited; 0: the story is not about that
+	said    map[int]bool // the entries that have a moment
+	climax  int          // the position at which the violation has happened
+	since   int          // the position from which a client waited; 0: the story is not about waiting
 	clients []string
 	spans   []span
 	rides   []*op  // requests drawn from their invoke to their effect
-	coda    string // the last sentence, of no moment
-	keeper  *grant // that nobody else was granted the lock because of, of which all has been told
-	intact  bool   // every update of the resource was computed from what it replaced
+	coda    string // the last sentence, without a moment
+	keeper  *grant // the grant that kept other clients out, if the story has told all about it
+	intact  bool   // every update of the resource was computed from the value that it replaced
 }
 
 // span is a time that the lanes point out, as "both hold".
 type span struct {
 	label    string
-	names    string // what is written instead where there are several
+	names    string // written instead if there are several
 	from, to time.Duration
 }
 
 // maxMoments is how many moments a story has: each is numbered by one digit.
 const maxMoments = 9
 
-// choose returns the violation that a story is about; nil: there is none that
-// the reader cares for.
+// choose returns the violation that a story is about, or nil if the reader's promise
+// covers no violation.
 func choose(h *history.History, verdicts []checker.Verdict, o Options) *checker.Verdict {
 	promised := promise(h, o)
 	var best *checker.Verdict
@@ -68,7 +68,7 @@ func telling(p checker.Property) int {
 	return len(order)
 }
 
-// newPlot collects what there is to tell.
+// newPlot collects the moments of a story.
 func newPlot(h *history.History, verdicts []checker.Verdict, subject *checker.Verdict) *plot {
 	d := newDigest(h)
 	if len(d.all) == 0 {
@@ -103,8 +103,8 @@ func newPlot(h *history.History, verdicts []checker.Verdict, subject *checker.Ve
 	return p
 }
 
-// tellOf tells of a violation. It is false where the witness has not the facts
-// that such a story is made of.
+// tellOf tells of a violation. It returns false if the witness lacks the facts for
+// such a story.
 func (p *plot) tellOf(property checker.Property, witness []int) bool {
 	switch property {
 	case checker.Exclusion, checker.LeaseExclusion:
@@ -127,8 +127,7 @@ func (p *plot) tellOf(property checker.Property, witness []int) bool {
 
 func (p *plot) empty() bool { return len(p.moments) == 0 }
 
-// settle brings the moments into their order, and leaves out the least
-// important ones where there are too many.
+// settle sorts the moments, and drops the least important ones if there are too many.
 func (p *plot) settle() {
 	p.order()
 	p.gather()
@@ -151,7 +150,7 @@ func (p *plot) settle() {
 	}
 }
 
-// grantsAt are the grants whose acquires came back at the positions.
+// grantsAt returns the grants whose acquires completed at the positions.
 func (p *plot) grantsAt(witness []int) []*grant {
 	var list []*grant
 	for _, g := range p.d.grants {

@@ -7,16 +7,16 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// promotion is a replica that became the master in place of another server.
+// promotion is a replica that replaced another server as the master.
 type promotion struct {
 	pos         int
 	server, old string
-	gone        bool // the other one was down
+	gone        bool // the replaced server was down
 }
 
-// promote takes in a promotion. The new master has what the old one had, unless
-// it says at once that it lost it. An old one that is not down goes on with what
-// it has, and as long as it is cut off nobody tells it that it counts no more.
+// promote processes a promotion. The new master has the entries of the old one,
+// except those that it reports as lost at once. An old master that is not down keeps
+// its entries. While it is cut off it does not learn that it was replaced.
 func (d *digest) promote(pos int, e *history.Entry) {
 	p := promotion{pos: pos, server: e.Process.Name, old: e.Text}
 	died := pos
@@ -39,9 +39,9 @@ func (d *digest) promote(pos int, e *history.Entry) {
 	d.promotions = append(d.promotions, p)
 }
 
-// inherits tells whether the line at pos is one of those with which the master that
-// was promoted at from says what it has, and has not, of the old one's entries: it
-// has served nobody since, and no fault has struck it.
+// inherits reports whether the line at pos is one of those with which the master that
+// was promoted at from lists its entries: it has served no client since, and no fault
+// has struck it.
 func (d *digest) inherits(from, pos int) bool {
 	server := d.h.Entries[from].Process.Name
 	for i := from; i <= pos; i++ {
@@ -54,7 +54,7 @@ func (d *digest) inherits(from, pos int) bool {
 	return true
 }
 
-// replaced tells whether a server has had to give way to another.
+// replaced reports whether another server has replaced this one as the master.
 func (d *digest) replaced(server string) bool {
 	for i := len(d.promotions) - 1; i >= 0; i-- {
 		switch server {
@@ -67,8 +67,8 @@ func (d *digest) replaced(server string) bool {
 	return false
 }
 
-// reunite takes in that servers reach the others again: who was replaced
-// meanwhile gives up what it has.
+// reunite notes that servers reach the others again: a server that was replaced
+// meanwhile gives up its entries.
 func (d *digest) reunite(f *fault) {
 	if f.Name != cutOff {
 		return
@@ -83,22 +83,22 @@ func (d *digest) reunite(f *fault) {
 	}
 }
 
-// serves tells whether name is a server: one that is seen to act, or, where none
-// is, whoever is no client.
+// serves reports whether name is a server: one with lines of its own, or, if no
+// server has lines, any name that is not a client.
 func (d *digest) serves(name string) bool {
 	if len(d.stays)+len(d.promotions) == 0 {
 		return !d.clients[name] && name != history.Resource
 	}
 	if d.h.Header.Nodes > 0 && !d.clients[name] && name != history.Resource {
-		return true // a node may have answered nobody
+		return true // a node may have answered no request
 	}
 	return d.servers[name]
 }
 
-// promotes tells of the promotions that matter to the story, and of what servers threw
-// away that had to give way: those between its
-// first moment and its climax, and those of servers that were cut off, or down,
-// before it began and still were when it did.
+// promotes tells of the promotions that matter to the story, and of the entries that
+// replaced servers threw away. It tells of those between its first moment and its
+// climax, and of servers that were cut off or down before it began, and still were
+// when it did.
 func (p *plot) promotes(first, last int) {
 	for _, s := range p.d.stays {
 		if _, yes := p.d.resigned(s); yes && !s.missing && first < s.to && s.to < last {
@@ -126,7 +126,7 @@ func (p *plot) promotes(first, last int) {
 	}
 }
 
-// lasts tells whether a fault that led to x was still there at first.
+// lasts reports whether a fault that led to x was still there at first.
 func (p *plot) lasts(x *promotion, first int) bool {
 	for _, f := range p.d.faults {
 		if f.strikes(x.old) && !f.link() && f.start < x.pos && !before(f.end, first) {
@@ -136,7 +136,7 @@ func (p *plot) lasts(x *promotion, first int) bool {
 	return false
 }
 
-// survived tells whether the server that x replaced was only cut off from others.
+// survived reports whether the server that x replaced was only cut off from others.
 func (d *digest) survived(x *promotion) bool {
 	for _, f := range d.faults {
 		if !x.gone && f.Name == cutOff && f.strikes(x.old) && f.start < x.pos && !before(f.end, x.pos) {
@@ -146,7 +146,7 @@ func (d *digest) survived(x *promotion) bool {
 	return false
 }
 
-// isBack tells that an entry is there again whose removal a server had lost.
+// isBack tells that an entry is there again because a server lost its removal.
 func (p *plot) isBack(s *stay) {
 	m := moment{
 		pos: s.from, lane: s.home, who: s.owner() + " entry",
@@ -162,7 +162,8 @@ func (p *plot) isBack(s *stay) {
 	p.add(m)
 }
 
-// isMissing tells that a new master had never got an entry, which another may still have.
+// isMissing tells that a new master never had an entry that another server may still
+// have.
 func (p *plot) isMissing(s *stay) {
 	entry := s.owner() + " entry"
 	if p.d.h.Header.Nodes > 1 {
@@ -175,7 +176,7 @@ func (p *plot) isMissing(s *stay) {
 	})
 }
 
-// evicts tells whether a server's memory was full at a position.
+// evicts reports whether a server's memory was full at a position.
 func (d *digest) evicts(server string, pos int) bool {
 	for _, f := range d.faults {
 		if f.Name == "evict" && f.strikes(server) && f.start <= pos && !before(f.end, pos) {
@@ -185,7 +186,7 @@ func (d *digest) evicts(server string, pos int) bool {
 	return false
 }
 
-// resigned tells whether s went because its server gave up what it had when it
+// resigned reports whether s ended because its server dropped its entries when it
 // became a replica; to is the new master.
 func (d *digest) resigned(s *stay) (to string, yes bool) {
 	for _, x := range d.promotions {

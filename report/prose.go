@@ -37,14 +37,14 @@ func (p *plot) prose() string {
 	return strings.Join(text, " ")
 }
 
-// clear tells whether "it" can only mean the subject of the sentence m.
+// clear reports whether "it" can only mean the subject of the sentence m.
 func (p *plot) clear(m *moment) bool {
 	return slices.Contains(p.clients, m.who) && !slices.ContainsFunc(p.clients, func(c string) bool {
 		return c != m.who && strings.Contains(m.did+m.where, c)
 	})
 }
 
-// pronoun says "it" of last, and "its" of what is last's.
+// pronoun replaces last by "it", and last's by "its".
 func pronoun(who, last string) string {
 	if who == last {
 		return "it"
@@ -55,8 +55,8 @@ func pronoun(who, last string) string {
 	return who
 }
 
-// sentences are the moments that have one. A client that wakes up and acts at the
-// same time, as it is written, does both in one sentence.
+// sentences returns the moments that have a sentence. A client that wakes up and acts
+// at the same written time does both in one sentence.
 func (p *plot) sentences() []moment {
 	var out []moment
 	for _, m := range p.moments {

@@ -8,8 +8,8 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// queues tells whether the entries of a lock are places in a queue: one server
-// has several of them, by keys of their own; or nodes of an ensemble, by path.
+// queues reports whether the entries of a lock are places in a queue: one server has
+// several of them, by different keys; or nodes of an ensemble, by path.
 func (d *digest) queues() bool {
 	keys := map[string]string{} // by server
 	for _, s := range d.stays {
@@ -26,14 +26,14 @@ func (d *digest) queues() bool {
 
 var anEntry = regexp.MustCompile(`\b(an entry|entry|entries)\b`)
 
-// inQueue says node for entry, as ZooKeeper does.
+// inQueue replaces entry by node, ZooKeeper's word.
 func inQueue(text string) string {
 	return anEntry.ReplaceAllStringFunc(text, func(s string) string {
 		return strings.NewReplacer("an entry", "a node", "entry", "node", "entries", "nodes").Replace(s)
 	})
 }
 
-// ahead are the entries that were in the queue before s when it came.
+// ahead returns the entries that were in the queue before s when it came.
 func (d *digest) ahead(s *stay) (list []*stay) {
 	for _, o := range d.stays {
 		if o.key != s.key && o.from < s.from && before(s.from, o.to) {
@@ -43,7 +43,7 @@ func (d *digest) ahead(s *stay) (list []*stay) {
 	return list
 }
 
-// queued tells that a client joined the queue, and behind whom.
+// queued tells that a client joined the queue, and behind which one.
 func (p *plot) queued(s *stay) {
 	if s.op == nil {
 		return
@@ -61,8 +61,8 @@ func (p *plot) queued(s *stay) {
 	})
 }
 
-// gather makes one moment of several who queued up one after the other, where there
-// are too many moments.
+// gather merges the moments of several clients that queued up one after the other, if
+// there are too many moments.
 func (p *plot) gather() {
 	for i := 0; i < len(p.moments) && len(p.moments) > maxMoments; i++ {
 		n := i
@@ -81,8 +81,8 @@ func (p *plot) gather() {
 	}
 }
 
-// passed tells which waiters ahead of g left the queue and never got the lock:
-// a watch cannot tell their end from a release.
+// passed tells which waiters ahead of g left the queue without being granted the
+// lock: a watch does not distinguish that from a release.
 func (p *plot) passed(g *grant) {
 	entries := g.restsOn()
 	if !p.d.queue || len(entries) == 0 {
@@ -98,7 +98,7 @@ func (p *plot) passed(g *grant) {
 	}
 }
 
-// joined tells who came while a client held that then entered again.
+// joined tells which client came during a hold that then entered again.
 func (p *plot) joined(x, y *grant) {
 	if !p.d.queue || x.client != y.client {
 		return
@@ -111,8 +111,8 @@ func (p *plot) joined(x, y *grant) {
 	}
 }
 
-// sameNumber tells of two who have one number in a queue, so that the rest of the
-// names of their nodes decides who is first.
+// sameNumber tells of two nodes with the same number in a queue, so that the rest of
+// their names decides which one is first.
 func (p *plot) sameNumber(x, y *grant) {
 	one, other := p.d.place(x.op), p.d.place(y.op)
 	if !p.d.queue || x.client == y.client || one == nil || other == nil || one.Value != other.Value {
@@ -140,7 +140,7 @@ func (p *plot) sameNumber(x, y *grant) {
 	})
 }
 
-// place is the line that gives an acquire its place in the queue; nil: there is none.
+// place returns the line that gives an acquire its place in the queue, or nil.
 func (d *digest) place(o *op) *history.Entry {
 	for pos := o.invoke; pos < len(d.h.Entries); pos++ {
 		if e := &d.h.Entries[pos]; e.F == history.Queued && d.opAt(e.Op) == o {
@@ -150,8 +150,8 @@ func (d *digest) place(o *op) *history.Entry {
 	return nil
 }
 
-// line tells of a queue that nobody leaves: who held before, and who stands
-// behind the node that is in the way.
+// line tells of a queue that does not move: the last holder, and the clients behind
+// the node that is in the way.
 func (p *plot) line(first *stay, free gap) {
 	if !p.d.queue {
 		return
@@ -167,11 +167,11 @@ func (p *plot) line(first *stay, free gap) {
 	}
 }
 
-// maxPlaces is how many rows a queue has at most.
+// maxPlaces is the largest number of rows of a queue.
 const maxPlaces = 6
 
-// places draws a server's queue: each place in a row, which may be another's
-// before and after. r is the first, with the server's name.
+// places draws a server's queue: each place in a row, which other places may use
+// before and after. r is the first row, with the server's name.
 func (d *drawing) places(r row, server string) {
 	data := d.plot.d
 	rows, ends := []row{r}, []int{laneLeft - 1}

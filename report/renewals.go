@@ -6,8 +6,8 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// renewed takes in a report that g is valid until another time. Where the rate of
-// its client's clocks changes, the same lease ends at another instant: that is no
+// renewed processes a report that g is valid until another time. If the rate of its
+// client's clocks changes, the same lease ends at another instant: that is not a
 // renewal.
 func (d *digest) renewed(g *grant, pos int, e *history.Entry) {
 	was := g.until(pos)
@@ -18,14 +18,14 @@ func (d *digest) renewed(g *grant, pos int, e *history.Entry) {
 	}
 }
 
-// renewed is how often g had been renewed in the background by a position.
+// renewed returns how often g had been renewed in the background by a position.
 func (g *grant) renewed(pos int) int {
 	n, _ := slices.BinarySearch(g.renewals, pos+1)
 	return n
 }
 
-// renewals tells of the grants of the story how often they were renewed in the
-// background, and which client noticed that it had lost one.
+// renewals tells how often the grants of the story were renewed in the background,
+// and which client noticed that it had lost one.
 func (p *plot) renewals() {
 	for _, g := range p.d.grants {
 		if !p.told(g.got) {
@@ -54,8 +54,8 @@ func (p *plot) renewals() {
 	}
 }
 
-// notices tells that the client of g learned that it had lost the lock, if that
-// ended its hold.
+// notices tells that the client of g learned that it had lost the lock, if that ended
+// its hold.
 func (p *plot) notices(g *grant) {
 	if g.end == none || p.d.at(g.end) > p.d.at(p.climax)+p.d.h.Header.Lease() {
 		return

@@ -1,9 +1,8 @@
-// Package report is what a person reads: the story of a run, with the lanes of
-// its clients, servers and resource on a true time axis, and the table of
-// verdicts.
+// Package report writes text for people: the story of a run, with the lanes of its
+// clients, servers and resource on a true time axis, and the table of verdicts.
 //
-// It sees a history, as the judge reads it, and verdicts, and nothing else: what it
-// says can be read off the lines of the history, and it says no more than they show.
+// It sees only a history, as the judge reads it, and verdicts. Every statement can be
+// checked against the lines of the history.
 package report
 
 import (
@@ -17,21 +16,21 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// Options say how to write. The zero value is plain text of 80 columns.
+// Options are the output settings. The zero value is plain text of 80 columns.
 type Options struct {
 	Width int  // columns; 0: 80, and never fewer than 60
-	Color bool // adds colour; nothing is said by colour alone
+	Color bool // adds colour; colour alone never carries information
 	ASCII bool // no sign beyond ASCII
 
-	// Promise is what the reader wants to hold; nil: what the history's header
-	// names, and without that all properties. A violation of another property
-	// is said, and the story is not about it.
+	// Promise is the list of properties that the reader expects to hold. If it is
+	// nil, the history's header names them; without that all properties count. A
+	// violation of another property is listed, but the story is not about it.
 	Promise []checker.Property
-	// About chooses the violation that the story tells; "": the most telling one.
+	// About chooses the violation that the story tells; "": the most informative one.
 	About checker.Property
 }
 
-// The widths between which a story can be laid out.
+// The limits of a story's width.
 const (
 	defaultWidth = 80
 	minWidth     = 60
@@ -44,8 +43,8 @@ func (o Options) width() int {
 	return max(o.Width, minWidth)
 }
 
-// StoryEntries is how many entries a history may have of which a story is told: the
-// work grows faster than the history, and nobody reads the story.
+// StoryEntries is the largest number of entries of a history with a story: the work
+// grows faster than the history, and a person would not read the story.
 const StoryEntries = 100_000
 
 func thousands(n int) string {
@@ -56,15 +55,15 @@ func thousands(n int) string {
 	return s
 }
 
-// TooLong says why no story is told of a history with n entries.
+// TooLong returns the reason why a history with n entries has no story.
 func TooLong(n int) string {
 	return fmt.Sprintf("The history has %s entries: a story is told of up to %s.", thousands(n), thousands(StoryEntries))
 }
 
-// Story writes what happened: a line with the verdict; a few sentences, made
-// from the history's facts; the lanes; the moments that count, numbered as in
-// the lanes. Where several properties are violated it tells one story, of the
-// most telling one, and names the others. Where none is, it tells what
+// Story writes an explanation of the run: a line with the verdict; a few sentences,
+// made from the history's facts; the lanes; the important moments, numbered as in the
+// lanes. If several properties are violated it tells one story, of the most
+// informative violation, and names the others. Without a violation it tells what
 // happened around the fault. The error is w's.
 func Story(w io.Writer, h *history.History, verdicts []checker.Verdict, o Options) error {
 	p := &page{o: o}
@@ -95,13 +94,13 @@ func Story(w io.Writer, h *history.History, verdicts []checker.Verdict, o Option
 	return p.flush(w)
 }
 
-// doubt is why some properties are unknown.
+// doubt is the reason why some properties are unknown.
 type doubt struct {
 	of  []string
 	why string
 }
 
-// headline says how the run came out.
+// headline writes the outcome of the run.
 func (p *page) headline(h *history.History, verdicts []checker.Verdict, subject *checker.Verdict, title string) {
 	promised := promise(h, p.o)
 	var held []string
@@ -136,7 +135,7 @@ func (p *page) headline(h *history.History, verdicts []checker.Verdict, subject 
 	}
 }
 
-// run says which run it was.
+// run identifies the run.
 func (p *page) run(h *history.Header) {
 	var about []string
 	add := func(s string) { about = append(about, s) }
@@ -194,7 +193,8 @@ func (p *page) others(verdicts []checker.Verdict, subject *checker.Verdict) {
 	}
 }
 
-// promise tells which properties the reader wants to hold.
+// promise returns a function that reports whether the reader expects a property to
+// hold.
 func promise(h *history.History, o Options) func(checker.Property) bool {
 	names := o.Promise
 	if names == nil {
@@ -215,7 +215,7 @@ func promise(h *history.History, o Options) func(checker.Property) bool {
 	}
 }
 
-// sentence is a verdict's, without its full stop.
+// sentence returns a verdict's sentence, without its full stop.
 func sentence(v *checker.Verdict) string {
 	if v.Witness == nil || v.Witness.Sentence == "" {
 		return "what follows convicts it"

@@ -12,7 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// wellFormed fails if text could not be shown in a terminal of that width.
+// wellFormed fails if text does not fit a terminal of that width.
 func wellFormed(t *testing.T, text string, width int) {
 	t.Helper()
 	for line := range strings.Lines(text) {
@@ -34,8 +34,8 @@ func wellFormed(t *testing.T, text string, width int) {
 	}
 }
 
-// Every row of the lanes is laid on one axis: a number stands in the column of
-// its moment, or, where there was no room, near it.
+// All rows of the lanes share one axis: a number stands in the column of its moment,
+// or near it if there was no room.
 func TestNumbersStandAtTheirTimes(t *testing.T) {
 	t.Parallel()
 	h, v := pauseOverLease()
@@ -189,8 +189,7 @@ type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errFull }
 
-// Whatever stands in a history, and whatever convicts it, a story comes out
-// that fits: nothing is assumed of either.
+// A story of any history and any witness fits the page: it assumes nothing of either.
 func TestStoryOfAnything(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(3000) {
@@ -207,7 +206,7 @@ func TestStoryOfAnything(t *testing.T) {
 	}
 }
 
-// anything is a history without sense.
+// anything returns a history without sense.
 func anything(rng *rand.Rand) (*history.History, []checker.Verdict) {
 	pick := func(words ...string) string { return words[rng.IntN(len(words))] }
 	h := &history.History{Header: history.Header{LeaseMS: int64(rng.IntN(3)) * 1500, Fencing: history.Fencing(pick("", "all", "writes"))}}

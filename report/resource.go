@@ -7,8 +7,7 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// resource tells of a write that was not computed from the value in whose
-// place it came.
+// resource tells of a write that was not computed from the value that it replaced.
 func (p *plot) resource(witness []int) bool {
 	for _, pos := range slices.Backward(witness) {
 		i := slices.IndexFunc(p.d.visits, func(v *visit) bool {
@@ -26,8 +25,7 @@ func (p *plot) resource(witness []int) bool {
 	return p.disputed(witness)
 }
 
-// disputed tells what clients say that they read and wrote, where that cannot
-// have been so.
+// disputed tells of reads and writes that clients report and that cannot all be true.
 func (p *plot) disputed(witness []int) bool {
 	told := false
 	for _, pos := range witness {
@@ -58,7 +56,7 @@ func (p *plot) disputed(witness []int) bool {
 	return told
 }
 
-// clobbers tells how a write came to destroy another; nil: it is not known which.
+// clobbers tells how a write destroyed another; lost is nil if the other is unknown.
 func (p *plot) clobbers(v, lost *visit) {
 	old := value(v.was)
 	var y *grant
@@ -81,8 +79,8 @@ func (p *plot) clobbers(v, lost *visit) {
 	p.overwriting(v)
 }
 
-// stale tells how an access came to be late: under which grant it was made,
-// when it left, and how that grant ended.
+// stale tells why an access was late: its grant, the time when it left, and how that
+// grant ended.
 func (p *plot) stale(v *visit) {
 	g := v.grant
 	p.granted(g, "", "")

@@ -2,7 +2,7 @@ package report
 
 import "strings"
 
-// style is what a cell means; colour underlines it.
+// style is the meaning of a cell; colour underlines it.
 type style uint8
 
 const (
@@ -34,7 +34,7 @@ func newRow(width int) row {
 	return r
 }
 
-// write puts text at a column; what is beyond the row's ends is lost.
+// write puts text at a column. Text beyond the row's ends is cut off.
 func (r row) write(at int, text string, s style) {
 	for _, c := range text {
 		if at >= 0 && at < len(r) {
@@ -51,7 +51,7 @@ func (r row) fill(a, b int, c rune, s style) {
 	}
 }
 
-// render is the row's text, without spaces at its end.
+// render returns the row's text, without spaces at its end.
 func (r row) render(color bool) string {
 	n := len(r)
 	for n > 0 && r[n-1].r == ' ' {

@@ -14,10 +14,10 @@ type run struct {
 	h      history.History
 	now    time.Duration
 	procs  map[string]int
-	grants map[string]int // the one that a client got last
+	grants map[string]int // by client: its last grant
 	asked  map[string]int // the index of the acquire of that grant
 	opened map[string]int // the index of the client's last invoke
-	node   string         // the server that acts
+	node   string         // the acting server
 }
 
 func newRun(lock string) *run {
@@ -81,7 +81,7 @@ func (r *run) end(client, f string, typ history.Type, err string) int {
 	return pos
 }
 
-// got ends an acquire with a grant; until is in milliseconds, 0: it does not say.
+// got ends an acquire with a grant; until is in milliseconds, 0: unknown.
 func (r *run) got(client string, token uint64, until int) int {
 	r.grants[client] = len(r.h.Entries)
 	return r.add(history.Entry{
@@ -90,7 +90,7 @@ func (r *run) got(client string, token uint64, until int) int {
 	})
 }
 
-// acquire is the whole of it: asked, granted by the server, learned.
+// acquire writes a whole acquire: the invoke, the server's grant and the ok.
 func (r *run) acquire(client string, token uint64, until int) int {
 	r.invoke(client, history.Acquire)
 	r.server(history.Granted, client, client)
@@ -139,8 +139,8 @@ func (r *run) quorum(client string, until int, servers ...string) int {
 	return r.got(client, 0, until)
 }
 
-// server does something to the entry that owner's last acquire made, for what
-// by does now; by "": for nobody.
+// server writes an act on the entry that owner's last acquire made, on behalf of by's
+// current operation, or of no operation if by is "".
 func (r *run) server(f, owner, by string) int {
 	e := history.Entry{
 		Process: history.Process{Name: r.node}, Type: history.Event, F: f, Key: "a",
@@ -202,7 +202,8 @@ func (r *run) over() int {
 	return r.add(history.Entry{Process: history.Process{Name: history.Nemesis}, Type: history.Info, F: history.Ended})
 }
 
-// verdicts are all properties valid but one; p "": all valid.
+// verdicts returns verdicts that are valid for all properties except p; p "": all
+// valid.
 func verdicts(p checker.Property, sentence string, positions ...int) []checker.Verdict {
 	var list []checker.Verdict
 	for _, q := range checker.Properties {

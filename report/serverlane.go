@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// servers are those to draw, and those left out: of many that did the same,
-// those that a moment or a fault of the story is about come first.
+// servers returns the servers to draw, and those left out. If many did the same,
+// those of a moment or a fault of the story come first.
 func (d *drawing) servers() (names, out []string) {
 	data := d.plot.d
 	matters := map[string]bool{}
@@ -50,15 +50,15 @@ func (d *drawing) servers() (names, out []string) {
 	return names, out
 }
 
-// hosts tells whether name is a server: it has entries, became a master, or was
-// struck by a fault that is about servers.
+// hosts reports whether name is a server: it has entries, became a master, or was
+// struck by a server fault.
 func (d *digest) hosts(name string) bool {
 	return d.serves(name) || slices.ContainsFunc(d.faults, func(f *fault) bool {
 		return f.Name == cutOff && f.strikes(name)
 	})
 }
 
-// server draws whose entry a server had, and when.
+// server draws the entries of a server, with their owners and times.
 func (d *drawing) server(name string) {
 	r := d.row()
 	d.name(r, laneName, name, plain)
@@ -102,14 +102,14 @@ func (d *drawing) server(name string) {
 	d.faults(name)
 }
 
-// draws tells whether f has a row of its own.
+// draws reports whether f has a row of its own.
 func (d *drawing) draws(f *fault) bool {
 	data := d.plot.d
 	from, to := data.at(f.start), data.at(f.end)
 	return !f.Ends && f.hit() && d.axis.covers(from, to) && !(f.Once && from < d.axis.from)
 }
 
-// faults draws what struck a client or a server, a row for each.
+// faults draws the faults that struck a client or a server, each in a row.
 func (d *drawing) faults(name string) {
 	data := d.plot.d
 	for _, f := range data.faults {
@@ -134,7 +134,7 @@ func (d *drawing) faults(name string) {
 	}
 }
 
-// within writes into a bracket how far a fault goes, if there is room.
+// within writes the extent of a fault into its bracket, if there is room.
 func (d *drawing) within(r row, from, to time.Duration, text string) {
 	a, b := d.axis.col(from), d.axis.col(to)
 	if text != "" && b-a > len(text)+3 {
@@ -142,7 +142,7 @@ func (d *drawing) within(r row, from, to time.Duration, text string) {
 	}
 }
 
-// absentServers says which servers are not in the picture.
+// absentServers names the servers that are not in the picture.
 func (d *drawing) absentServers(names []string) {
 	if len(names) > 0 {
 		d.text(laneName, dim, "Not shown: "+several(names)+".")

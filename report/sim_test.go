@@ -15,7 +15,7 @@ import (
 	"github.com/lockcheck/lockcheck/report"
 )
 
-// Runs as they are, with every lock under every fault, have stories that fit.
+// Random runs of every lock under every fault have stories that fit the page.
 func TestStoriesOfRandomRuns(t *testing.T) {
 	t.Parallel()
 	for _, lock := range catalogue.Locks {
@@ -46,8 +46,8 @@ func TestStoriesOfRandomRuns(t *testing.T) {
 	}
 }
 
-// The documented cases and their remedies have stories, and each story of a
-// violation is of one that the case must show.
+// The documented cases and their remedies have stories. A story of a violation is
+// about a violation that the case must show.
 func TestStoriesOfCases(t *testing.T) {
 	t.Parallel()
 	for _, c := range catalogue.Cases {
@@ -70,7 +70,8 @@ func TestStoriesOfCases(t *testing.T) {
 	}
 }
 
-// told is a story, which fits and is the same when it is told again.
+// told returns a story. It checks that the story fits the page, and that a second
+// story of the same run is identical.
 func told(t *testing.T, j *harness.Judged, o report.Options, what string) string {
 	t.Helper()
 	var b, again bytes.Buffer

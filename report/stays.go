@@ -7,18 +7,18 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// stay is the time that one entry was in a store: in that of one server, and of
-// those that took its place as the master.
+// stay is the time that one entry was in a store: in that of one server, and of the
+// servers that replaced it as the master.
 type stay struct {
 	home     string // the server that made it
-	server   string // that has it now, or had it last
+	server   string // the server that has it now, or had it last
 	key      string
 	lock     string
 	op       *op // the acquire that made it; nil: unknown
 	from, to int // none: it was there to the end
-	since    int // from when on it was to last for a lease: it was made or prolonged there
+	since    int // the start of its current lease: it was made or prolonged there
 	how      string
-	by       *op  // whose request ended it; nil: nobody's
+	by       *op  // the operation whose request ended it; nil: none
 	back     bool // it came back: a server lost its removal
 	missing  bool // a new master did not have it
 	on       []stretch
@@ -28,13 +28,13 @@ type stay struct {
 type stretch struct {
 	server   string
 	from, to int  // none: to the end
-	may      bool // to is only when it could have learned that it had to give it up
+	may      bool // to is when it could first have learned that it was replaced
 }
 
-// place is where an entry is whose maker is not known.
+// place identifies an entry whose acquire is unknown.
 type place struct{ server, key, lock string }
 
-// client is whose entry it was; "": unknown.
+// client returns the entry's owner, or "" if it is unknown.
 func (s *stay) client() string {
 	if s.op == nil {
 		return ""
@@ -42,7 +42,7 @@ func (s *stay) client() string {
 	return s.op.client
 }
 
-// owner is client as the possessor of something: "c1's".
+// owner returns client as the possessor of something: "c1's".
 func (s *stay) owner() string {
 	if s.op == nil {
 		return "somebody's"
@@ -50,7 +50,7 @@ func (s *stay) owner() string {
 	return possessive(s.op.client)
 }
 
-// grant is what its owner learned of it; nil: nothing.
+// grant returns the grant that its owner learned of, or nil.
 func (s *stay) grant() *grant {
 	if s.op == nil {
 		return nil
@@ -58,12 +58,12 @@ func (s *stay) grant() *grant {
 	return s.op.grant
 }
 
-// own tells whether its owner took it away itself.
+// own reports whether its owner removed it.
 func (s *stay) own() bool {
 	return s.by != nil && (s.by == s.op || s.by.grant != nil && s.by.grant == s.grant())
 }
 
-// leave ends the stretch of a server that is open.
+// leave ends the open stretch of a server.
 func (s *stay) leave(server string, pos int) {
 	for i := range s.on {
 		if x := &s.on[i]; x.server == server && (x.to == none || x.may) {
@@ -72,7 +72,7 @@ func (s *stay) leave(server string, pos int) {
 	}
 }
 
-// resign ends it where no line of the server does so later.
+// resign ends the stretch unless a line of the server ends it later.
 func (s *stay) resign(server string, pos int) {
 	for i := range s.on {
 		if x := &s.on[i]; x.server == server && x.to == none {
@@ -114,8 +114,8 @@ func (d *digest) fromServer(pos int, e *history.Entry) {
 	}
 }
 
-// asked is the acquire whose grant o makes entries for: o itself, or the one
-// that it extends; nil: it makes none.
+// asked returns the acquire for whose grant o makes entries: o itself, or the one
+// that it extends, or nil.
 func (o *op) asked() *op {
 	switch {
 	case o == nil || o.asks():
@@ -145,8 +145,8 @@ func (d *digest) put(made *op, pos int, e *history.Entry) {
 	d.stays = append(d.stays, s)
 }
 
-// leave ends an entry: that of the acquire made, or the last one of its place.
-// A server that had to give way to another speaks of its own copies only.
+// leave ends an entry: the one of the acquire made, or the last one of its place. A
+// server that was replaced reports only its own copies.
 func (d *digest) leave(made, by *op, pos int, e *history.Entry) {
 	name := e.Process.Name
 	var s *stay
@@ -156,7 +156,7 @@ func (d *digest) leave(made, by *op, pos int, e *history.Entry) {
 				s.leave(name, pos)
 			}
 		} else if s == nil {
-			s = made.entry(e, false) // a server speaks of what another one made
+			s = made.entry(e, false) // the line is about an entry that another server made
 		}
 	} else {
 		s = d.latest[place{name, e.Key, d.lockAt(pos)}]
@@ -171,7 +171,8 @@ func (d *digest) leave(made, by *op, pos int, e *history.Entry) {
 	s.leave(s.server, pos)
 }
 
-// entry is the one of the acquire o that e is about; nil: it is not there.
+// entry returns the entry of the acquire o that e is about, or nil if it is not
+// there.
 func (o *op) entry(e *history.Entry, sameServer bool) *stay {
 	for _, s := range slices.Backward(o.stays) {
 		if s.to == none && s.key == e.Key && (!sameServer || s.server == e.Process.Name) {
@@ -181,7 +182,7 @@ func (o *op) entry(e *history.Entry, sameServer bool) *stay {
 	return nil
 }
 
-// stayOf is the entry that the acquire o made, the last one; nil: none was seen.
+// stayOf returns the last entry that the acquire o made, or nil if no line shows one.
 func (d *digest) stayOf(o *op) *stay {
 	if len(o.stays) == 0 {
 		return nil
@@ -189,9 +190,9 @@ func (d *digest) stayOf(o *op) *stay {
 	return o.stays[len(o.stays)-1]
 }
 
-// restsOn are the entries that g's client was told of by its acquire's ok: not
-// those that the acquire made before it took some away again, as it then began anew,
-// nor those that were gone before it made others, nor those that came later.
+// restsOn returns the entries that made g's acquire ok. It leaves out entries that
+// the acquire made before it removed some and began anew, entries that were gone
+// before it made others, and entries that came later.
 func (g *grant) restsOn() []*stay {
 	var list []*stay
 	anew := none
@@ -210,15 +211,15 @@ func (g *grant) restsOn() []*stay {
 	return list
 }
 
-// deciding is the one of the entries of an acquire, in their order, that makes the
-// majority, or the last one where they are none.
+// deciding returns the entry of an acquire, in their order, that completes the
+// majority. Without a majority it returns the last entry.
 func (d *digest) deciding(all []*stay) *stay {
 	nodes := cmp.Or(d.h.Header.Nodes, len(homes(d.stays)))
 	return all[min(nodes/2, len(all)-1)]
 }
 
-// inVain are the entries that went from under g's acquire before it made those
-// that g rests on.
+// inVain returns the entries that g's acquire lost before it made those that g rests
+// on.
 func (g *grant) inVain() []*stay {
 	rests := g.restsOn()
 	return slices.DeleteFunc(slices.Clone(g.op.stays), func(s *stay) bool {
@@ -226,7 +227,8 @@ func (g *grant) inVain() []*stay {
 	})
 }
 
-// lastEntry is the entry of g that went last, or did not go; nil: none was seen.
+// lastEntry returns the entry of g that ended last or did not end, or nil if no line
+// shows one.
 func (g *grant) lastEntry() *stay {
 	var last *stay
 	for _, s := range g.op.stays {

@@ -15,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "write the stories of testdata anew")
 
-// stories are one small history for each way in which a lock breaks, or
-// does not, and what its story has to say.
+// stories has a small history for each way in which a lock breaks, or does not break,
+// and the expected story.
 var stories = []struct {
 	name string
 	make func() (*history.History, []checker.Verdict)
@@ -240,8 +240,8 @@ var stories = []struct {
 	}},
 }
 
-// Each way in which a lock breaks has a story that says what happened. The
-// whole texts are in testdata; -update writes them.
+// Each way in which a lock breaks has a story that explains it. The whole texts are
+// in testdata; -update writes them.
 func TestStories(t *testing.T) {
 	t.Parallel()
 	for _, s := range stories {
@@ -279,7 +279,8 @@ func TestStories(t *testing.T) {
 	}
 }
 
-// Where the record of the servers has gaps, nobody knows what they keep at the end.
+// If the record of the servers has gaps, it is unknown which entries they keep at the
+// end.
 func TestAStoryClaimsNoEntryThatMayHaveGone(t *testing.T) {
 	h, v := noExpiry()
 	h.Header.Observes = nil
@@ -370,7 +371,8 @@ func clockJump() (*history.History, []checker.Verdict) {
 	return &r.h, verdicts(checker.Exclusion, "two held at once", x, y)
 }
 
-// lateAnswer is a client that was paused before it saw that it had been granted the lock.
+// lateAnswer has a client that was paused before it saw that it had been granted the
+// lock.
 func lateAnswer() (*history.History, []checker.Verdict) {
 	r := newRun("redis-set-lua")
 	r.at(1).invoke("c1", history.Acquire)
@@ -387,7 +389,7 @@ func lateAnswer() (*history.History, []checker.Verdict) {
 	return &r.h, verdicts(checker.Exclusion, "two held at once", x, y)
 }
 
-// noServers is what somebody records who sees clients only.
+// noServers has the lines of clients only.
 func noServers() (*history.History, []checker.Verdict) {
 	r := newRun("")
 	r.h.Header = history.Header{Format: history.Format}
@@ -482,7 +484,7 @@ func overtaken() (*history.History, []checker.Verdict) {
 	return &r.h, verdicts(checker.Fairness, "c3 was overtaken", place, asked, got, late)
 }
 
-// unseenServer is a lock of which a server shows nothing, and goes.
+// unseenServer has a server that restarts, and no lines of the server about the lock.
 func unseenServer() (*history.History, []checker.Verdict) {
 	r := newRun("mysql-get-lock")
 	r.h.Header.Observes = nil
@@ -496,7 +498,7 @@ func unseenServer() (*history.History, []checker.Verdict) {
 	return &r.h, verdicts(checker.Exclusion, "two held at once", x, y)
 }
 
-// innerRelease is a lock that does not count how often its holder has it.
+// innerRelease has a lock that does not count how often its holder was granted it.
 func innerRelease() (*history.History, []checker.Verdict) {
 	r := newRun("my-queue")
 	x := r.at(2).acquire("c1", 0, 10_000)
@@ -515,7 +517,7 @@ func innerRelease() (*history.History, []checker.Verdict) {
 	return &r.h, verdicts(checker.Exclusion, "two held at once", x, y)
 }
 
-// absentWaiters is a queue in which nobody looks who is still there.
+// absentWaiters has a queue that does not check whether its clients are still there.
 func absentWaiters() (*history.History, []checker.Verdict) {
 	r := newRun("my-queue")
 	r.at(2).acquire("c1", 0, 10_000)
@@ -557,7 +559,7 @@ func clockSetBack() (*history.History, []checker.Verdict) {
 	return &r.h, verdicts(checker.Handover, "c2 waited for long", begin, kill, got)
 }
 
-// deadBeforeAsked is a holder that died before anybody waited.
+// deadBeforeAsked has a holder that died before another client waited.
 func deadBeforeAsked() (*history.History, []checker.Verdict) {
 	r := newRun("redis-set-lua")
 	r.at(2).acquire("c1", 0, 10_000)
@@ -571,7 +573,7 @@ func deadBeforeAsked() (*history.History, []checker.Verdict) {
 	return &r.h, verdicts(checker.Handover, "c2 waited for long", kill, begin, got)
 }
 
-// refused is a run in which fencing did its work.
+// refused has a run in which fencing worked.
 func refused() (*history.History, []checker.Verdict) {
 	r := newRun("redis-set-lua")
 	r.h.Header.Fencing = history.FencingAll
@@ -595,7 +597,8 @@ func refused() (*history.History, []checker.Verdict) {
 	return &r.h, verdicts(checker.Exclusion, "two held at once", x, y)
 }
 
-// killedHolder is a run that broke nothing: the lease of the dead ended on time.
+// killedHolder has a run without a violation: the lease of the dead client ended on
+// time.
 func killedHolder() (*history.History, []checker.Verdict) {
 	r := newRun("redis-set-lua")
 	r.at(2).acquire("c1", 0, 10_000)

@@ -9,8 +9,8 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// surroundings adds the faults that struck those in the story before it was
-// over, and the ends of their pauses.
+// surroundings adds the faults that struck the story's clients and servers before it
+// was over, and the ends of the clients' pauses.
 func (p *plot) surroundings() {
 	if p.empty() {
 		return
@@ -25,13 +25,13 @@ func (p *plot) surroundings() {
 	p.promotes(first, last)
 	faults := p.atOnce(p.d.faults)
 	slices.SortStableFunc(faults, func(a, b *fault) int { return cmp.Compare(a.start, b.start) })
-	room := len(p.moments) + 2*maxMoments // beyond it a story has no place for what began later
+	room := len(p.moments) + 2*maxMoments // a story has no room for later faults
 	for _, f := range faults {
 		if len(p.moments) > room {
 			break
 		}
 		if f.start > p.climax && f.begins < p.climax && len(p.d.stays) == 0 {
-			// Nothing shows when its effect came: the climax shows that it was there.
+			// No line shows when its effect came, but by the climax it had happened.
 			f.start, f.sure = p.climax-1, p.climax
 		}
 		start := f.start
@@ -49,7 +49,7 @@ func (p *plot) surroundings() {
 			m.line += " (between " + m.between + ")"
 		}
 		if p.told(start) && p.d.h.Entries[start].Process.Name != history.Nemesis {
-			// Its effect came between two entries, of which the first has a moment.
+			// Its effect came between two entries, and the first one has a moment.
 			m.pos, m.at, m.noEntry = start+1, p.d.at(start), true
 		}
 		p.add(m)
@@ -59,7 +59,7 @@ func (p *plot) surroundings() {
 				line += " (between " + p.d.units.at(p.d.at(f.heals)) + " and " + p.d.units.at(p.d.at(f.end)) + ")"
 			}
 			end := moment{pos: f.end, lane: lane, line: line, weight: detail}
-			if p.d.h.Entries[f.end].Process.Name != history.Nemesis { // what shows that it has ended
+			if p.d.h.Entries[f.end].Process.Name != history.Nemesis { // a line that shows its end
 				end.at, end.noEntry = p.d.at(f.end), true
 			}
 			if f.Name == pause {
@@ -71,8 +71,8 @@ func (p *plot) surroundings() {
 	}
 }
 
-// beyond tells whether f struck at a point of an operation that the story does not come
-// to, as it ends at last and tells of no such grant.
+// beyond reports whether f struck at a point of an operation that the story does not
+// reach: the story ends at last and has no such grant.
 func (p *plot) beyond(f *fault, last int) bool {
 	name, _, _ := strings.Cut(f.point, " ")
 	n := sort.Search(len(p.d.all), func(i int) bool { return p.d.all[i].invoke > f.begins })
@@ -84,7 +84,7 @@ func (p *plot) beyond(f *fault, last int) bool {
 	return false
 }
 
-// atOnce makes one of the deaths of several clients of the story at one time.
+// atOnce merges the deaths of several clients of the story at one time.
 func (p *plot) atOnce(all []*fault) (list []*fault) {
 	for _, f := range all {
 		n := len(list) - 1
@@ -100,18 +100,17 @@ func (p *plot) atOnce(all []*fault) (list []*fault) {
 	return list
 }
 
-// concerns tells whether a fault struck a client of the story, or a server.
+// concerns reports whether a fault struck a client of the story, or a server.
 func (p *plot) concerns(f *fault) bool {
 	if f.Name == cutOff && len(p.d.promotions) > 0 {
-		return true // what a replica was not sent is missing when it becomes the master
+		return true // an entry that a replica did not get is missing when it becomes the master
 	}
 	return f.hit() && slices.ContainsFunc(f.victims(), func(name string) bool {
 		return slices.Contains(p.clients, name) || p.d.serves(name)
 	})
 }
 
-// lane is where the number of a fault stands: at the first that it struck and
-// that has a lane.
+// lane returns the lane of a fault's number: that of the first victim with a lane.
 func (p *plot) lane(f *fault) string {
 	for _, name := range f.victims() {
 		if slices.Contains(p.clients, name) {

@@ -12,7 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// recorded reads a history as somebody may write it down.
+// recorded reads a history as a user's own recorder may write it.
 func recorded(t *testing.T, lines string) *history.History {
 	t.Helper()
 	h, _, err := history.Decode(strings.NewReader(lines), "test")
@@ -29,7 +29,7 @@ const granted2 = `{"lockcheck":1,"lease_ms":10000}
 {"time":2000000000,"client":"c2","process":2,"type":"ok","f":"acquire"}
 `
 
-// truths are histories of which a story could say too much.
+// truths are histories whose story could claim too much.
 var truths = []struct {
 	name  string
 	about checker.Property
@@ -316,8 +316,8 @@ func TestStoriesSayWhatIsShown(t *testing.T) {
 	}
 }
 
-// Points of an operation are told by its request, and none is called the last step:
-// nobody knows there whether another request follows.
+// A point of an operation is named by its request, and is never called the last step:
+// the line does not show whether another request follows.
 func TestWhereAFaultStruck(t *testing.T) {
 	t.Parallel()
 	for point, want := range map[string]string{
@@ -343,7 +343,7 @@ func TestWhereAFaultStruck(t *testing.T) {
 	}
 }
 
-// Whatever the times are, there is a story, and it does not take long.
+// A story of any times ends quickly.
 func TestStoriesOfAnyTimes(t *testing.T) {
 	t.Parallel()
 	times := []time.Duration{math.MinInt64, math.MinInt64 + 1, -1_700_000_000e9, -5, -1, 0, 1, 1e6, 1_700_000_000e9, math.MaxInt64 - 1, math.MaxInt64}
@@ -366,8 +366,8 @@ func TestStoriesOfAnyTimes(t *testing.T) {
 	}
 }
 
-// The story and the judge mean the same by a hold, and by an update that was
-// lost: where the judge finds two, the story has them, and where not, it has none.
+// The story and the judge agree on holds and on lost updates: if the judge finds an
+// overlap or a lost update, the story has it, and otherwise not.
 func TestStoryAndJudgeAgree(t *testing.T) {
 	t.Parallel()
 	convicted := map[checker.Property]int{}
@@ -389,7 +389,7 @@ func TestStoryAndJudgeAgree(t *testing.T) {
 		all := d.visits
 		for _, v := range all {
 			d.visits = nil
-			for _, o := range all { // what one lock guards
+			for _, o := range all { // the resource that one lock guards
 				if o.lock == v.lock {
 					d.visits = append(d.visits, o)
 				}
@@ -419,7 +419,7 @@ func TestStoryAndJudgeAgree(t *testing.T) {
 	}
 }
 
-// clients is a history of clients that are paused, killed, lost and found, as
+// clients returns a history of clients that are paused, killed, lost and found, as
 // history.Check accepts it.
 func clients(rng *rand.Rand) *history.History {
 	h := &history.History{Header: history.Header{Format: history.Format, LeaseMS: 10_000}}

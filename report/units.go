@@ -10,12 +10,12 @@ import (
 // units say how times are written: seconds, or milliseconds where leases are short.
 type units struct{ ms bool }
 
-// shortLease is up to which lease times are in milliseconds.
+// shortLease is the longest lease whose times are in milliseconds.
 const shortLease = 2 * time.Second
 
 func newUnits(lease time.Duration) units { return units{ms: lease > 0 && lease <= shortLease} }
 
-// at is a time within a sentence: "10.01 s".
+// at returns a time within a sentence: "10.01 s".
 func (u units) at(t time.Duration) string {
 	if u.ms {
 		return fmt.Sprintf("%.0f ms", millis(t))
@@ -26,7 +26,7 @@ func (u units) at(t time.Duration) string {
 	return fmt.Sprintf("%.2f s", t.Seconds())
 }
 
-// exact is a time in the list of moments: "10.011 s".
+// exact returns a time in the list of moments: "10.011 s".
 func (u units) exact(t time.Duration) string {
 	if u.ms {
 		return fmt.Sprintf("%.1f ms", millis(t))
@@ -34,7 +34,7 @@ func (u units) exact(t time.Duration) string {
 	return fmt.Sprintf("%.3f s", t.Seconds())
 }
 
-// span is a length of time: "12 s", "0.25 s", "8 ms".
+// span returns a length of time: "12 s", "0.25 s", "8 ms".
 func (u units) span(d time.Duration) string {
 	if d < 0 {
 		d = -d
@@ -45,7 +45,7 @@ func (u units) span(d time.Duration) string {
 	return trim(fmt.Sprintf("%.2f", d.Seconds())) + " s"
 }
 
-// spans is from one length of time to another.
+// spans returns a range of lengths of time.
 func (u units) spans(from, to time.Duration) string {
 	if u.span(from) == u.span(to) {
 		return u.span(from)
@@ -53,7 +53,7 @@ func (u units) spans(from, to time.Duration) string {
 	return u.span(from) + " to " + u.span(to)
 }
 
-// tick is a label of the axis, whose ticks are step apart.
+// tick returns a label of the axis, whose ticks are step apart.
 func (u units) tick(t, step time.Duration) string {
 	if u.ms || step < 10*time.Millisecond {
 		return strconv.FormatFloat(millis(t), 'f', -1, 64) + " ms"
@@ -72,7 +72,7 @@ func trim(s string) string {
 
 func number[T int64 | uint64](n T) string { return fmt.Sprint(n) }
 
-// times is how often something happened: "once", "twice", "3 times".
+// times returns how often something happened: "once", "twice", "3 times".
 func times(n int) string {
 	switch n {
 	case 1:
@@ -83,7 +83,7 @@ func times(n int) string {
 	return number(int64(n)) + " times"
 }
 
-// list is "a", "a and b", "a, b and c".
+// list joins words: "a", "a and b", "a, b and c".
 func list(words []string) string {
 	switch n := len(words); n {
 	case 0:

@@ -8,9 +8,9 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 )
 
-// Verdicts writes the table of properties, each with its outcome and what is
-// known about it. promised tells which had to hold; nil: all of them. The
-// error is w's.
+// Verdicts writes the table of properties, each with its outcome and its explanation.
+// promised reports whether a property had to hold; nil: all of them. The error is
+// w's.
 func Verdicts(w io.Writer, verdicts []checker.Verdict, promised func(checker.Property) bool, o Options) error {
 	p := &page{o: o}
 	const indent = 32 // of the last column
@@ -44,7 +44,7 @@ func Verdicts(w io.Writer, verdicts []checker.Verdict, promised func(checker.Pro
 	return p.flush(w)
 }
 
-// outcomes are how the table shows a checker.Outcome.
+// outcomes are the words and styles of each checker.Outcome in the table.
 var outcomes = [...]struct {
 	sign, word string
 	style      style

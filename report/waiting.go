@@ -11,9 +11,9 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// waiting tells of a lock that nobody got: who waited, whose entry was in the
-// way and why nobody took it out, and how it ended. kept says that it may be
-// because somebody kept it.
+// waiting tells of a lock that was not granted to any client: the waiters, the entry
+// that was in the way, why it stayed, and how the wait ended. kept allows the
+// explanation that a client kept the lock.
 func (p *plot) waiting(witness []int, kept bool) bool {
 	if len(witness) == 0 {
 		return false
@@ -56,8 +56,8 @@ func (p *plot) waiting(witness []int, kept bool) bool {
 	return true
 }
 
-// vain tells of the entries that an acquire made on a minority of servers and took
-// away again.
+// vain tells of the entries that an acquire made on a minority of servers and removed
+// again.
 func (p *plot) vain(o *op) {
 	nodes := p.d.h.Header.Nodes
 	if nodes < 2 {
@@ -86,7 +86,7 @@ func (p *plot) vain(o *op) {
 		made, makes, them = "made entries", "make entries", "which are no majority, and "+o.client+" removed them again"
 	}
 	short := ": no majority"
-	if p.d.granting(o, gone[0].to) > nodes/2 { // the client did not hear of all of them
+	if p.d.granting(o, gone[0].to) > nodes/2 { // the client did not learn of all of them
 		them, short = "which "+o.client+" removed again", ", which removes what it knows of"
 	}
 	often := p.often(count, homes(gone), homes(first))
@@ -100,9 +100,10 @@ func (p *plot) vain(o *op) {
 	}))
 }
 
-// often says how often something happened on servers, by a count of each of them, of
-// which some have been named: "; that happened twice", "; that happened twice on redis-1
-// and 3 times on redis-2"; "": it was once, where they were named.
+// often returns how often something happened on servers, by a count for each. named
+// are the servers that the text has named: "; that happened twice", "; that happened
+// twice on redis-1 and 3 times on redis-2". It returns "" if it happened once and
+// they were named.
 func (p *plot) often(count map[string]int, all, named []string) string {
 	var each []string
 	same := slices.Equal(all, named)
@@ -119,9 +120,9 @@ func (p *plot) often(count map[string]int, all, named []string) string {
 	return ""
 }
 
-// split tells that clients shared the servers among them so that none of them could get
-// a majority, as package checker has it. It is false where they did so fewer times than
-// least.
+// split tells that clients split the servers among them so that no client could get a
+// majority, as package checker defines it. It returns false if they did so fewer
+// times than least.
 func (p *plot) split(free gap, least int) bool {
 	nodes := p.d.h.Header.Nodes
 	if nodes < 2 {
@@ -188,7 +189,8 @@ func (p *plot) split(free gap, least int) bool {
 	return true
 }
 
-// granting is how many servers had an entry of an acquire just before a position.
+// granting returns how many servers had an entry of an acquire just before a
+// position.
 func (d *digest) granting(o *op, pos int) int {
 	var there []*stay
 	for _, s := range o.stays {
@@ -202,8 +204,8 @@ func (d *digest) granting(o *op, pos int) int {
 // gap is a stretch of the history, by its first and last position.
 type gap struct{ begin, end int }
 
-// kept tells of a lock that nobody else got because somebody kept it, who was
-// stopped, or whose clock was wrong.
+// kept tells of a lock that no other client got because its holder kept it: the
+// holder was stopped, or its clock was wrong.
 func (p *plot) kept(witness []int, all gap) {
 	p.climax = all.end
 	waits, asked := p.waiters(witness, all)
@@ -251,15 +253,15 @@ func (p *plot) kept(witness []int, all gap) {
 	p.add(m)
 }
 
-// foreign is an entry that somebody renews who did not make it.
+// foreign is an entry that a client renews without having made it.
 type foreign struct {
 	entry *stay
 	by    *grant
-	times int // so often by the end of a gap
+	times int // renewals by the end of a gap
 }
 
-// renewedForAnother is the entry that was in the way for most of a time, if another's
-// renewals kept it there; nil: there is none.
+// renewedForAnother returns the entry that was in the way for most of a time, if
+// another client's renewals kept it there, or nil.
 func (p *plot) renewedForAnother(free gap) *foreign {
 	s := p.blocker(free)
 	if s == nil || s.grant() == nil {
@@ -278,8 +280,8 @@ func (p *plot) renewedForAnother(free gap) *foreign {
 	return f
 }
 
-// longestFree is the longest time between two positions in which nobody held;
-// found is false, and it is all of the time, where somebody held throughout.
+// longestFree returns the longest time between two positions in which no client held.
+// If a client held throughout, found is false and the result is the whole time.
 func (p *plot) longestFree(from, to int) (longest gap, found bool) {
 	var best gap
 	most := time.Duration(-1)
@@ -310,9 +312,9 @@ func (p *plot) longestFree(from, to int) (longest gap, found bool) {
 	return best, true
 }
 
-// waiters gives lanes to two of those who asked meanwhile, those of the
-// witness first, and says who of them waited all the time; asked is the first one's
-// acquire.
+// waiters gives lanes to two of the clients that asked meanwhile, those of the
+// witness first. It returns a sentence about those that waited all the time; asked is
+// the first one's acquire.
 func (p *plot) waiters(witness []int, free gap) (said string, asked *op) {
 	var names []string
 	for _, convicts := range []bool{true, false} {
@@ -332,7 +334,7 @@ func (p *plot) waiters(witness []int, free gap) (said string, asked *op) {
 	if asked == nil {
 		return "somebody waited", nil
 	}
-	waited := map[string]time.Duration{} // until when without a break, but to ask anew
+	waited := map[string]time.Duration{} // end of the wait; asking again does not end it
 	for _, o := range p.d.all {
 		until := max(waited[o.client], p.d.at(max(free.begin, asked.invoke)))
 		if o.asks() && p.d.at(o.invoke)-until <= p.d.slack() {
@@ -347,7 +349,7 @@ func (p *plot) waiters(witness []int, free gap) (said string, asked *op) {
 			others = append(others, n)
 		}
 	}
-	first := names[0] // the one whose wait the judge counts from: it may have given up
+	first := names[0] // the client from whose wait the judge counts: it may have given up
 	lanes := slices.Concat([]string{first}, patient, others)
 	for _, n := range slices.Compact(lanes)[:min(2, len(names))] {
 		p.with(n)
@@ -365,7 +367,7 @@ func (p *plot) waiters(witness []int, free gap) (said string, asked *op) {
 	return first + " waited, then " + until, asked
 }
 
-// blocker is the entry that was in the way for most of the time; nil: none was.
+// blocker returns the entry that was in the way for most of the time, or nil.
 func (p *plot) blocker(free gap) *stay {
 	from, to := p.d.at(free.begin), p.d.at(free.end)
 	most := (to - from) / 4
@@ -407,8 +409,8 @@ func (p *plot) obstacle(s *stay, free gap) {
 	}
 }
 
-// alongside are the entries that the same acquire made on other servers, that were there
-// together with s, and that went as s did; and s.
+// alongside returns s and the entries that the same acquire made on other servers,
+// that were there together with s, and that ended as s did.
 func (d *digest) alongside(s *stay) (list []*stay) {
 	if s.op == nil || d.queue {
 		return []*stay{s}
@@ -421,7 +423,7 @@ func (d *digest) alongside(s *stay) (list []*stay) {
 	return list
 }
 
-// lastHolder is who held before; nil: nobody.
+// lastHolder returns the last grant before the gap, or nil.
 func (p *plot) lastHolder(free gap) *grant {
 	var last *grant
 	for _, g := range p.d.grants {
@@ -432,9 +434,9 @@ func (p *plot) lastHolder(free gap) *grant {
 	return last
 }
 
-// ending tells how the time without a holder came to its end, if it did.
+// ending tells how the time without a holder ended, if it did.
 func (p *plot) ending(s *stay, free gap) {
-	since := 0 // that nobody held: the witness begins where somebody asked
+	since := 0 // start of the time without a holder; the witness begins with an invoke
 	if g := p.lastHolder(free); g != nil {
 		since = max(g.got, g.end)
 	}
@@ -453,7 +455,7 @@ func (p *plot) ending(s *stay, free gap) {
 		did:  "had held the lock for " + length,
 		line: "still nobody holds the lock",
 	}
-	// Where the record of the servers has gaps, the entry may have gone since.
+	// If the record of the servers has gaps, the entry may have gone since.
 	seen := slices.Contains(p.d.h.Header.Observes, string(checker.Answers))
 	if s != nil && (s.to == none || s.to > free.end) && seen {
 		m.lane = s.server
