@@ -7,25 +7,25 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// what an access to a register does.
+// what is the kind of an access to a register.
 type what uint8
 
 const (
 	read what = iota
 	write
 	cas
-	refuse // it was refused as stale
+	refuse // refused as stale
 )
 
-// atFirst is the position of what was there before the history.
+// atFirst is the position of the value that was there before the history.
 const atFirst int32 = -1
 
-// access to a register. It takes effect between call and ret; ret is never: or
-// not at all.
+// access is an access to a register. It takes effect between call and ret. If ret is
+// never, it may not take effect at all.
 type access struct {
 	what        what
-	known       bool // its value
-	based       bool // of a cas: what it replaced is known
+	known       bool // its value is known
+	based       bool // of a cas: the value that it replaced is known
 	proc        int32
 	call, ret   int32
 	token       uint64
@@ -50,7 +50,7 @@ func (a *access) String() string {
 	return text
 }
 
-// said is a value, if it is known.
+// said returns a value as text, if it is known.
 func said(v int64, known bool) string {
 	if !known {
 		return "?"
@@ -58,7 +58,7 @@ func said(v int64, known bool) string {
 	return strconv.FormatInt(v, 10)
 }
 
-// accessed takes in the completion of a client's access.
+// accessed processes the completion of a client's access.
 func (j *Judge) accessed(pos int32, e *history.Entry, id int32, f string) {
 	if j.model.kind != register {
 		return
@@ -90,11 +90,11 @@ func (j *Judge) accessed(pos int32, e *history.Entry, id int32, f string) {
 	j.access(p.lock, a)
 }
 
-// whats are the accesses by their names.
+// whats has the accesses by their names.
 var whats = map[string]what{history.Read: read, history.Write: write, history.CAS: cas, history.Refuse: refuse}
 
-// access notes an access of a client. A read without an answer says nothing
-// but to a register that looks at tokens.
+// access notes an access of a client. A read without an answer is ignored, except by
+// a register that checks tokens.
 func (j *Judge) access(l int32, a access) {
 	if j.model.kind != register || a.what == read && a.ret == never && !j.model.rule.fenced {
 		return
@@ -103,7 +103,7 @@ func (j *Judge) access(l int32, a access) {
 	j.locks[l].accesses = append(j.locks[l].accesses, a)
 }
 
-// effect takes in a line of the resource, which stands where the access took effect.
+// effect processes a line of the resource, which stands where the access took effect.
 func (j *Judge) effect(pos int32, e *history.Entry) {
 	n := j.lock(e.Lock)
 	a := access{proc: none, call: pos, ret: pos, token: e.Token, value: e.Value.V, known: e.Value.Set}
@@ -128,7 +128,7 @@ func (j *Judge) effect(pos int32, e *history.Entry) {
 	l.effects = append(l.effects, a)
 }
 
-// at is where an access shows in the history.
+// at returns the positions at which an access shows in the history.
 func (a *access) at() []int32 {
 	if a.ret == never || a.ret == a.call {
 		return []int32{a.call}

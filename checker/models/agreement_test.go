@@ -14,7 +14,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/alltests"
 )
 
-// compared is how often each model's judges are compared.
+// compared returns how often the judges of each model are compared.
 func compared() int {
 	if !alltests.Wanted() {
 		return 200
@@ -22,7 +22,7 @@ func compared() int {
 	return 10_000
 }
 
-// models are all, with numbers where they have one.
+// someModels returns all models, with numbers for those that take one.
 func someModels() (list []Model) {
 	for _, m := range All() {
 		list = append(list, m)
@@ -37,7 +37,7 @@ func someModels() (list []Model) {
 	return list
 }
 
-// gathered is a judge that has seen the entries, and the objects in them.
+// gathered returns a judge that has read the entries, and its objects.
 func gathered(m Model, o Options, entries []history.Entry) (*Judge, []*object) {
 	j := New(m, o)
 	for i := range entries {
@@ -47,7 +47,7 @@ func gathered(m Model, o Options, entries []history.Entry) (*Judge, []*object) {
 	return j, j.objects(j.holds, false)
 }
 
-// direct is what the direct judge says.
+// direct returns the finding of the direct judge.
 func (o *object) direct() finding {
 	switch o.j.model.kind {
 	case anonymous:
@@ -65,9 +65,9 @@ func shown(entries []history.Entry) string {
 	return b.String()
 }
 
-// Each direct check is compared with Porcupine on random histories. What
-// Porcupine does not decide in time is no agreement, and less than one in a
-// hundred. The pieces that long histories are cut into are compared, too.
+// Each direct check is compared with Porcupine on random histories. A search that
+// Porcupine does not finish in time counts as no agreement; fewer than one in a
+// hundred may do so. The pieces of long histories are compared, too.
 func TestTheJudgesAgreeOnEveryModel(t *testing.T) {
 	t.Parallel()
 	for _, m := range someModels() {
@@ -143,7 +143,7 @@ func agree(t *testing.T, m Model, opts Options, want int) {
 	}
 }
 
-// piecewise is Porcupine's verdict on pieces.
+// piecewise returns Porcupine's verdict on pieces.
 func piecewise(b *budget, o *object, pieces []piece) checker.Outcome {
 	all := checker.Valid
 	for _, p := range pieces {
@@ -157,13 +157,13 @@ func piecewise(b *budget, o *object, pieces []piece) checker.Outcome {
 	return all
 }
 
-// mustConvict checks that Porcupine finds no order for the facts, whatever else
-// happened, and that each of them is needed.
+// mustConvict checks that Porcupine finds no order for the facts, for any choice of
+// the other operations, and that each fact is needed.
 func (o *object) mustConvict(t *rapid.T, b *budget, f finding, entries []history.Entry) {
 	if len(f.facts) == 0 || f.sentence == "" {
 		t.Fatalf("there is no witness\n%s", shown(entries))
 	}
-	// What is drawn has no order either.
+	// The drawn operations have no order either.
 	for _, start := range f.starts(o.j.model.kind)[:1] {
 		if out, _ := b.search(o, o.scene(f), start, 200*time.Millisecond); out == checker.Valid && !f.absence {
 			t.Fatalf("%s\nthe picture shows an order %v\n%s", f.sentence, f.facts, shown(entries))
@@ -177,7 +177,8 @@ func (o *object) mustConvict(t *rapid.T, b *budget, f finding, entries []history
 			t.Fatalf("%s\nis no witness: Porcupine finds an order %v\n%s", f.sentence, f.facts, shown(entries))
 		}
 	}
-	// Without any of them there is an order. A hold is one fact, both ends of it.
+	// Without any one of them there is an order. A hold is one fact, with both its
+	// ends.
 	if o.j.model.kind == register {
 		f = o.prune(b, f)
 	}
@@ -196,7 +197,8 @@ func (o *object) mustConvict(t *rapid.T, b *budget, f finding, entries []history
 		}
 		needed := !certain
 		for _, start := range f.starts(o.j.model.kind) {
-			// What takes longer may have been too long for the judge as well.
+			// If a search takes longer, it may have been too long for the judge as
+			// well.
 			out, _ := b.search(o, fewer, start, 20*time.Millisecond)
 			needed = needed || out != checker.Violated
 		}

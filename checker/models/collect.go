@@ -13,39 +13,39 @@ import (
 // never is a position after all others.
 const never int32 = math.MaxInt32
 
-// none stands for an absent id or position.
+// none is an absent id or position.
 const none int32 = -1
 
 // hold is one acquire and the release that goes with it. Each takes effect at
 // an instant in a range of positions.
 type hold struct {
 	lock, proc int32
-	owner      int32 // the first of the processes that go on for one another, of which proc is one
+	owner      int32 // the first of the processes that replaced each other, up to proc
 	call, ret  int32 // of the acquire; ret is never: it may not have happened
-	end, gone  int32 // of the release, from its invoke on; end is never: there is none; gone is never: it may not have happened
-	floor      int32 // until when an extend shows it, or none
-	queued     int32 // where it was known to stand in the queue, or none
+	end, gone  int32 // of the release: invoke; latest effect. end is never: no release; gone is never: it may not have happened
+	floor      int32 // until when an extend shows that it lasted, or none
+	queued     int32 // position at which it was known to be in the queue, or none
 	shared     bool
-	known      bool  // its acquire was ok, or its owner was told that it has it
-	void       bool  // its acquire failed, after somebody had said that it was released
-	releasing  int8  // releases of it that are under way
-	alone      int32 // from where on it may be over by itself, or never
-	joint      int32 // the loss that may end it, with all that its process held, plus one; or 0
+	known      bool  // its acquire was ok, or a later line confirmed it
+	void       bool  // its acquire failed, after a line had confirmed its release
+	releasing  int8  // number of its releases under way
+	alone      int32 // position from which it may have ended without a release, or never
+	joint      int32 // the loss that may end it with its process's other holds: number plus one, or 0
 	token      uint64
-	until      time.Duration // of a lease: when it ends, if that is known
+	until      time.Duration // of a lease: its end, if that is known
 }
 
-// presupposed tells whether the acquire of h is certain to have happened.
+// presupposed reports whether the acquire of h is certain to have happened.
 func (h *hold) presupposed() bool { return h.ret != never }
 
-// stray is a release or an extend that was ok and belongs to no hold, or to one
-// that was over.
+// stray is a release or an extend that was ok although it belongs to no hold, or to
+// one that was over.
 type stray struct {
 	proc, call, ret int32
 	release         bool
 	doubt           doubt
-	hold            int32 // that an extend names, or none
-	over            int32 // where the hold had ended that it names, or none
+	hold            int32 // the hold that an extend names, or none
+	over            int32 // position at which the named hold had ended, or none
 }
 
 // refusal is a try that was refused.
@@ -54,43 +54,44 @@ type refusal struct {
 	shared          bool
 }
 
-// deadline is what the holder knew from a position on.
+// deadline is the end of a hold as the holder knew it from a position on.
 type deadline struct {
 	hold, pos int32
-	call      int32 // of the extend that said so, or none
+	call      int32 // invoke of the extend that gave it, or none
 	until     time.Duration
-	granted   bool // the ok of the acquire said so
+	granted   bool // it comes from the ok of the acquire
 }
 
 // proc is a client's process, and its open operation.
 type proc struct {
 	number int
 	client int32
-	first  int32 // the process that it goes on for, after an info; or itself
+	first  int32 // the process that it replaced after an info, or itself
 
-	f      string // of its open operation; "": none
+	f      string // its open operation; "": none
 	lock   int32
 	call   int32
 	queued int32
-	hold   int32 // that it acts on, or none
+	hold   int32 // the hold that it acts on, or none
 	means  meaning
-	struck int32 // where its client died meanwhile, or lost what it had; or none
-	cloud  int32 // of an acquire: from where on an operation that may be about it may have ended it, or never
+	struck int32 // position at which its client died, or lost its hold, or none
+	cloud  int32 // of an acquire: from where an operation that may mean it may have ended it, or never
 	shared bool
 	value  history.Opt
 	was    history.Opt
 	token  uint64
 }
 
-// client is what stays when process numbers change.
+// client is the state of a client that stays when process numbers change.
 type client struct {
 	name   string
 	asking []int32 // processes with an open acquire
-	hands  []int32 // what it has of each lock
-	// retired is the process that ended with info, until another goes on, plus one; or 0.
+	hands  []int32 // its hand for each lock
+	// retired is the process that ended with info, until another replaces it, plus
+	// one; or 0.
 	retired int32
-	// alive is behind its last sign of life, which is neither an invoke nor an info
-	// (the recorder writes those), or where it was killed.
+	// alive is the position after its last sign of life, which is neither an invoke
+	// nor an info (the recorder writes those), or the position where it was killed.
 	alive int32
 }
 
@@ -127,7 +128,7 @@ func (j *Judge) lock(name string) int32 {
 	return l
 }
 
-// client takes in a line of a client's process.
+// client processes a line of a client's process.
 func (j *Judge) client(pos int32, e *history.Entry) {
 	id := j.process(e)
 	switch e.Type {
@@ -223,7 +224,7 @@ func (j *Judge) acquired(pos int32, e *history.Entry, id int32, f string) {
 		j.event(event{proc: id, call: p.call, ret: pos, hold: n}, p.lock, e.Type)
 	}
 	h := &j.holds[n]
-	if h.queued = none; e.Type == history.OK { // else it may have left the queue, and come back
+	if h.queued = none; e.Type == history.OK { // else it may have left the queue and come back
 		h.queued = p.queued
 	}
 	j.grants.put(e.Grant, n)
@@ -267,8 +268,8 @@ func (j *Judge) acquired(pos int32, e *history.Entry, id int32, f string) {
 	}
 }
 
-// refuses tells whether a try that failed with this error was refused because
-// somebody held.
+// refuses reports whether this error means that a try was refused because another
+// client held.
 func refuses(err string) bool {
 	return err == "" || strings.Contains(err, "held") || strings.Contains(err, "locked")
 }
@@ -276,7 +277,7 @@ func refuses(err string) bool {
 func (j *Judge) released(pos int32, e *history.Entry, id int32) {
 	p := &j.procs[id]
 	ok, effect := e.Type == history.OK, e.Type != history.Fail || j.opts.Released
-	if j.model.kind == anonymous && effect && e.Type != history.Fail { // it found its own hold gone, no other
+	if j.model.kind == anonymous && effect && e.Type != history.Fail { // it found its own hold gone
 		j.event(event{proc: id, call: p.call, ret: pos, hold: none, release: true, about: p.hold, open: p.means.open}, p.lock, e.Type)
 	}
 	j.settle(p, effect, effect)
@@ -288,7 +289,7 @@ func (j *Judge) released(pos int32, e *history.Entry, id int32) {
 	}
 	if p.hold == none || ok && (j.holds[p.hold].gone != never || j.holds[p.hold].void) {
 		if ok && p.hold != none && !p.means.open && !j.holds[p.hold].void {
-			j.holds[p.hold].close(p.call) // the release that came first may have been about another one
+			j.holds[p.hold].close(p.call) // the earlier release may have been about another hold
 		}
 		if ok {
 			j.stray(stray{proc: id, call: p.call, ret: pos, release: true, doubt: j.stands(p), hold: none, over: j.ended(p.hold)}, p.lock)
@@ -304,7 +305,7 @@ func (j *Judge) released(pos int32, e *history.Entry, id int32) {
 		h.gone, h.ret = pos, min(h.ret, pos)
 	case e.Type == history.Fail && effect && j.model.rule.reentrant && h.certain() && !p.means.open: // the entry was gone
 		j.drop(j.hand(j.procs[h.proc].client, h.lock), h.owner, none, p.call, pos)
-	case e.Type == history.Fail && effect && h.joint != 0: // its entry was gone as early as that
+	case e.Type == history.Fail && effect && h.joint != 0: // its entry was already gone then
 		l := &j.losses[h.joint-1]
 		l.pos, l.least, h.end = min(l.pos, p.call), min(l.least, p.call), min(h.end, p.call)
 	case e.Type == history.Fail && effect:
@@ -331,8 +332,8 @@ func (j *Judge) extended(pos int32, e *history.Entry, id int32) {
 	}
 }
 
-// confirmed takes in that the owner of a hold was told, between call and pos,
-// that it has it.
+// confirmed notes that the owner of a hold learned, between call and pos, that it
+// holds.
 func (j *Judge) confirmed(id, by, call, pos int32) {
 	h, p := &j.holds[id], &j.procs[by]
 	if h.gone != never && call > h.gone {
@@ -348,7 +349,7 @@ func (j *Judge) confirmed(id, by, call, pos int32) {
 		j.waver(id)
 	}
 	j.told(id, pos, p.means.open)
-	if j.model.rule.leases { // where what counts is until when
+	if j.model.rule.leases { // its end is what counts
 		return
 	}
 	h.floor = max(h.floor, call)
@@ -357,7 +358,7 @@ func (j *Judge) confirmed(id, by, call, pos int32) {
 	}
 }
 
-// ended is where a hold is known to have ended, or none.
+// ended returns where a hold is known to have ended, or none.
 func (j *Judge) ended(id int32) int32 {
 	if id == none || j.holds[id].void || j.holds[id].gone == never {
 		return none
@@ -365,18 +366,18 @@ func (j *Judge) ended(id int32) int32 {
 	return j.holds[id].gone
 }
 
-// stray notes one, where it matters who holds.
+// stray notes a stray operation, if the model cares who holds.
 func (j *Judge) stray(s stray, l int32) {
 	if j.model.kind == holding {
 		j.locks[l].strays = append(j.locks[l].strays, s)
 	}
 }
 
-// report takes in what a client says between its operations.
+// report processes a line of a client between its operations.
 func (j *Judge) report(pos int32, e *history.Entry, id int32) {
 	switch p := &j.procs[id]; e.F {
 	case history.Queued:
-		if p.f != "" { // who queues up anew has lost the place before
+		if p.f != "" { // a client that queues up anew has lost its former place
 			p.queued = pos
 		}
 	case history.Lost:
@@ -394,17 +395,17 @@ func (j *Judge) report(pos int32, e *history.Entry, id int32) {
 			j.doubt(p, pos, e.F)
 			j.waver(m.hold)
 		}
-		if m.open && j.model.rule.leases { // which may end sooner by it
+		if m.open && j.model.rule.leases { // the hold may end sooner by it
 			j.mark(j.hand(p.client, j.holds[m.hold].lock), pos-1)
 		}
 		if h := m.hold; j.holds[h].gone == never {
-			j.told(h, pos, m.open) // perhaps late: it says nothing of the end
+			j.told(h, pos, m.open) // perhaps late: it does not show the end
 			j.valid(h, none, pos, e.ValidUntil)
 		}
 	}
 }
 
-// valid notes how long a hold is said to be valid, at pos; by an extend that was
+// valid notes the end of a hold's validity as known at pos, from an extend that was
 // invoked at call.
 func (j *Judge) valid(id, call, pos int32, until time.Duration) {
 	if j.model.rule.leases && until != 0 {
@@ -412,7 +413,7 @@ func (j *Judge) valid(id, call, pos int32, until time.Duration) {
 	}
 }
 
-// nemesis takes in the death of clients: it ends what they hold.
+// nemesis processes the deaths of clients: they end the clients' holds.
 func (j *Judge) nemesis(pos int32, e *history.Entry) {
 	if killed, from := j.pauses.Add(int(pos), e); len(killed) > 0 {
 		j.die(killed, int32(from), false)

@@ -8,7 +8,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 )
 
-// confirm asks Porcupine, too. Where it contradicts, nothing is certain.
+// confirm also asks Porcupine. If Porcupine contradicts, the result is Unknown.
 func (o *object) confirm(b *budget, f finding) finding {
 	if f.outcome == checker.Violated && !f.absence {
 		if o.j.model.kind == register {
@@ -23,7 +23,7 @@ func (o *object) confirm(b *budget, f finding) finding {
 	if o.count() > smallEnough || o.unanswered() > fewUnanswered {
 		return f
 	}
-	// All that is valid shares one short time: there may be many locks.
+	// All valid locks share one short time: there may be many of them.
 	start := time.Now()
 	whole := checker.Unknown
 	if f.outcome == checker.Violated {
@@ -41,7 +41,7 @@ func (o *object) confirm(b *budget, f finding) finding {
 	return f
 }
 
-// starts are the states that the object may have been in before the facts.
+// starts returns the states that the object may have been in before the facts.
 func (f *finding) starts(k kind) []state {
 	if k == anonymous && f.open {
 		return []state{{}, {locked: true}}
@@ -49,8 +49,8 @@ func (f *finding) starts(k kind) []state {
 	return []state{f.start}
 }
 
-// around are the operations that may have taken effect while the facts did,
-// and those that made the values that they show. All but the facts are optional.
+// around returns the operations that may have taken effect during the facts, and
+// those that made the values in them. All but the facts are optional.
 func (o *object) around(f finding) []operation {
 	from, to := f.span()
 	shown := map[int64]bool{} // values
@@ -84,7 +84,7 @@ func (o *object) around(f finding) []operation {
 	return list
 }
 
-// span is from where to where the facts go.
+// span returns the first and the last position of the facts.
 func (f *finding) span() (from, to int32) {
 	from, to = never, none
 	for _, x := range f.facts {
@@ -98,8 +98,8 @@ func (f *finding) span() (from, to int32) {
 	return from, to
 }
 
-// prune leaves out facts that are not needed: Porcupine finds no order for the
-// others either.
+// prune leaves out facts that are not needed: without them Porcupine finds no order
+// either.
 func (o *object) prune(b *budget, f finding) finding {
 	if len(o.around(f)) > windowSize {
 		return f
@@ -115,7 +115,7 @@ func (o *object) prune(b *budget, f finding) finding {
 	return f
 }
 
-// noOrder says that there is no order for what the facts say.
+// noOrder returns a sentence that the facts have no order.
 func (o *object) noOrder(facts []fact) string {
 	var said []string
 	facts = slices.Clone(facts)
@@ -135,7 +135,7 @@ func (o *object) noOrder(facts []fact) string {
 	return text + "."
 }
 
-// relax makes x optional. It returns false if then x says nothing at all.
+// relax makes x optional. It returns false if x then has no effect at all.
 func (o *object) relax(x *operation) bool {
 	switch {
 	case x.kind == strayOp || x.kind == refusedOp:

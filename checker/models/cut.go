@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// piece is a part of an object's operations that can be judged without the
-// others, from a state that every explanation of those before it leaves.
+// piece is a part of an object's operations that can be judged without the others. It
+// begins in a state that every explanation of the earlier operations leaves.
 type piece struct {
 	start state
-	after []fact      // what left that state
-	late  []operation // optional ones from before it
+	after []fact      // the facts that left that state
+	late  []operation // optional operations from before it
 	own   []operation
 }
 
-// ops are all its operations.
+// ops returns all its operations.
 func (p *piece) ops() []operation {
 	if len(p.late) == 0 {
 		return p.own
@@ -22,10 +22,10 @@ func (p *piece) ops() []operation {
 	return append(slices.Clone(p.late), p.own...)
 }
 
-// cut cuts the operations of an object in time: where no certain one is under
-// way, and whatever the explanation of those before, the object is in one
-// state and none of the optional ones was needed. Those are carried on: they
-// may still take effect.
+// cut cuts the operations of an object in time. It cuts where no certain operation is
+// under way, and where the object is in one state and has needed no optional
+// operation, whatever the explanation of the earlier ones. Optional operations are
+// carried on, since they may still take effect.
 func (o *object) cut() []piece {
 	ops := o.operations(0, never)
 	switch {
@@ -37,23 +37,23 @@ func (o *object) cut() []piece {
 	return []piece{{start: o.start(), own: ops}}
 }
 
-// single tells whether one hold excludes all others, so that who holds for
-// certain is the whole state.
+// single reports whether one hold excludes all others, so that the certain holder is
+// the whole state.
 func (o *object) single() bool {
 	r := o.j.model.rule
 	return !r.reentrant && !r.shared && !r.permits && !r.fifo && !o.loose()
 }
 
-// cutAccesses cuts behind each access that was alone and shows the value. An
-// optional write was not needed before if nobody saw its value; as soon as
-// somebody may have, nothing is cut any more.
+// cutAccesses cuts after each access that was alone and shows the value. Earlier
+// optional writes were not needed if no access saw their values. Once one may have,
+// it does not cut any more.
 func (o *object) cutAccesses(ops []operation) []piece {
 	var pieces []piece
-	var open []int32 // completions of certain accesses that are under way
+	var open []int32 // completions of certain accesses under way
 	this := piece{start: o.start()}
 	var carried []operation
 	hidden := map[int64]bool{} // values of optional writes
-	seen := map[int64]int32{}  // values, until when they may have been seen
+	seen := map[int64]int32{}  // values, and until when an access may have seen them
 	next := 0
 	for next < len(ops) {
 		x := ops[next]
@@ -71,7 +71,7 @@ func (o *object) cutAccesses(ops []operation) []piece {
 			this.own = append(this.own, ops[next:]...) // it may have been needed
 			return append(pieces, this)
 		}
-		if x.optional && !a.known { // it may have been anything
+		if x.optional && !a.known { // it may have had any value
 			this.own = append(this.own, ops[next:]...)
 			return append(pieces, this)
 		}
@@ -86,7 +86,7 @@ func (o *object) cutAccesses(ops []operation) []piece {
 		if !alone || next < len(ops) && nextCertain(ops[next:]) < x.ret || !a.known || a.what == refuse {
 			continue
 		}
-		// An optional one that was called meanwhile may have come after it.
+		// An optional access that was called meanwhile may have come after it.
 		if calledBefore(ops[next:], x.ret) {
 			continue
 		}
@@ -99,7 +99,7 @@ func (o *object) cutAccesses(ops []operation) []piece {
 	return pieces
 }
 
-// after leaves out the completions that were before pos.
+// after leaves out the completions before pos.
 func after(open []int32, pos int32) []int32 {
 	list := open[:0]
 	for _, ret := range open {
@@ -110,7 +110,7 @@ func after(open []int32, pos int32) []int32 {
 	return list
 }
 
-// nextCertain is where the next certain operation is called.
+// nextCertain returns where the next certain operation is called.
 func nextCertain(ops []operation) int32 {
 	for _, x := range ops {
 		if !x.optional {
@@ -120,15 +120,15 @@ func nextCertain(ops []operation) int32 {
 	return never
 }
 
-// calledBefore tells whether an optional operation is called before pos.
+// calledBefore reports whether an optional operation is called before pos.
 func calledBefore(ops []operation, pos int32) bool {
 	return len(ops) > 0 && ops[0].call < pos
 }
 
-// cutHolds cuts while a hold is certain and nothing certain is under way. Who
-// holds is the state. An acquire without an answer that had had its turn would
-// hold for ever, so it has not, and is carried on; a release that was possible
-// before has happened.
+// cutHolds cuts while a hold is certain and no other certain operation is under way.
+// The holder is the state. An acquire without an answer cannot have had its turn, as
+// it would then hold for ever: it is carried on. A release that was possible before
+// has happened.
 func (o *object) cutHolds(ops []operation) []piece {
 	for i := range o.holds {
 		if h := &o.holds[i]; !h.presupposed() && !h.void && h.end != never {

@@ -5,36 +5,36 @@ import (
 	"slices"
 )
 
-// An operation that names no grant may be about one of several. The judge takes
-// it for one of them, which is one reading of the history: if that is valid, the
-// history is. If it is violated, the history is judged once more as no reading
-// holds less: each of those grants may have ended there, none of them has to, and
-// nothing is confirmed. What is violated then is violated in every reading.
+// An operation that names no grant may be about one of several. The judge chooses one
+// of them, which is one reading of the history. If that reading is valid, the history
+// is valid. If it is violated, the judge reads the history again, with as few holds
+// as any reading has: each of those grants may have ended there, but need not have,
+// and no grant is confirmed. A violation of that is a violation in every reading.
 
-// doubts are what is open of a hand.
+// doubts are the open questions about a hand.
 type doubts struct {
-	mine   []int32 // all that came into the hand and may not be marked yet
+	mine   []int32 // all holds that came into the hand and may not be marked yet
 	open   int     // operations under way that may be about several of its grants
-	since  int32   // where the first of those was invoked
-	marked bool    // one of them had, or may have had, an effect
+	since  int32   // invoke of the first of those
+	marked bool    // one of them had an effect, or may have had one
 }
 
-// doubtful reports whether a hand may hold something else than it seems to.
+// doubtful reports whether a hand may have other holds than it seems to.
 func (d *doubts) doubtful() bool { return d.open > 0 || d.marked }
 
-// reading is a hold as it is at least, whatever the operations of its client mean.
+// reading is a hold in its shortest form, whatever the operations of its client mean.
 type reading struct {
-	ret   int32 // of its acquire, by what is certainly about it
-	end   int32 // from where on it may be over; never: as long as it seems
+	ret   int32 // of its acquire, counting only lines that are certainly about it
+	end   int32 // position from which it may be over; never: no sooner than it seems
 	gone  int32 // of its release, at the end
-	floor int32 // until when an extend shows it, or none
+	floor int32 // until when an extend shows that it lasted, or none
 }
 
 // mayEnd reports whether an operation that is not certainly about the hold may
 // have ended it.
 func (r *reading) mayEnd() bool { return r.end != never }
 
-// reading is what is open of a hold, or nil.
+// reading returns the doubts about a hold, or nil.
 func (j *Judge) reading(id int32) *reading {
 	if id == none {
 		return nil
@@ -42,7 +42,7 @@ func (j *Judge) reading(id int32) *reading {
 	return j.readings[id]
 }
 
-// waver notes that from now on a hold may seem more than it is.
+// waver notes that from now on a hold may be shorter than it seems.
 func (j *Judge) waver(id int32) *reading {
 	r := j.readings[id]
 	if r == nil {
@@ -64,15 +64,15 @@ func (j *Judge) mayEnd(id, pos int32) {
 	}
 }
 
-// clouded reports whether an operation of the owner of a hold may be about
-// another one: it may have been released by an operation that names no grant, or is
-// there by such a one only.
+// clouded reports whether an operation of the owner of a hold may be about another
+// one: the hold may have been released by an operation that names no grant, or only
+// such an operation shows it.
 func (j *Judge) clouded(h *hand, id int32) bool {
 	r := j.reading(id)
 	return h.open > 0 || r != nil && (r.mayEnd() || r.ret == never)
 }
 
-// cloud takes in the invoke of an operation that may be about several grants.
+// cloud processes the invoke of an operation that may be about several grants.
 func (j *Judge) cloud(p *proc) {
 	if !p.means.open {
 		return
@@ -83,8 +83,8 @@ func (j *Judge) cloud(p *proc) {
 	}
 }
 
-// settle takes in its end: whether it had, or may have had, an effect, and whether
-// it may have ended a hold.
+// settle processes the end of such an operation. effect: it had an effect, or may
+// have had one. ends: it may have ended a hold.
 func (j *Judge) settle(p *proc, effect, ends bool) {
 	if !p.means.open {
 		return
@@ -100,10 +100,10 @@ func (j *Judge) settle(p *proc, effect, ends bool) {
 	}
 }
 
-// mark notes that whatever a client has of a lock may have ended at pos.
+// mark notes that all holds of a client on a lock may have ended at pos.
 func (j *Judge) mark(h *hand, pos int32) {
 	h.marked = true
-	if h.open > 0 { // as may turn out later
+	if h.open > 0 { // a later line may show that
 		pos = min(pos, h.since)
 	}
 	for _, id := range h.mine {
@@ -119,7 +119,7 @@ func (j *Judge) mark(h *hand, pos int32) {
 	}
 }
 
-// doubt says of a lock which operation may be about several grants, the first of them.
+// doubt keeps, for each lock, the first operation that may be about several grants.
 func (j *Judge) doubt(p *proc, pos int32, f string) {
 	l := &j.locks[p.lock]
 	if !slices.Contains(l.unclear, p.client) {
@@ -130,16 +130,16 @@ func (j *Judge) doubt(p *proc, pos int32, f string) {
 	}
 }
 
-// doubt is in which readings a stray is one.
+// doubt says in which readings an operation is a stray.
 type doubt uint8
 
 const (
 	certain doubt = iota
 	seems         // it may be about a grant that its client still has
-	loose         // it is about one of the grants of its client, nobody knows which
+	loose         // it is about one of the grants of its client; it is unknown which
 )
 
-// stands returns how certain it is that an operation is about nothing.
+// stands returns how certain it is that an operation is about no hold.
 func (j *Judge) stands(p *proc) doubt {
 	if p.means.open || j.reading(p.hold) != nil || j.hand(p.client, p.lock).open > 0 {
 		return seems
@@ -147,15 +147,15 @@ func (j *Judge) stands(p *proc) doubt {
 	return certain
 }
 
-// loose notes that process id was told at pos that it released, or extended, one of
+// loose notes that process id learned at pos that it released, or extended, one of
 // the grants of its client.
 func (j *Judge) loose(id, pos int32, release bool) {
-	if p := &j.procs[id]; p.means.open && !j.model.rule.leases { // whose stretches are no grants
+	if p := &j.procs[id]; p.means.open && !j.model.rule.leases { // stretches are not grants
 		j.stray(stray{proc: id, call: p.call, ret: pos, release: release, doubt: loose, hold: none, over: none}, p.lock)
 	}
 }
 
-// least are the holds as no reading holds less.
+// least returns the holds in their shortest forms: no reading has shorter ones.
 func (j *Judge) least() []hold {
 	holds := slices.Clone(j.holds)
 	for i := range holds {
@@ -171,14 +171,14 @@ func (j *Judge) least() []hold {
 	return holds
 }
 
-// loose reports whether there are operations of which it is not certain what they
-// are about.
+// loose reports whether there are operations of which the grant is uncertain.
 func (o *object) loose() bool {
 	return slices.ContainsFunc(o.strays, func(s stray) bool { return s.doubt == loose })
 }
 
-// choices are what a loose operation can make of s: it is about a grant that its
-// client has, or one that may have been released before without an answer.
+// choices returns the states that a loose operation can lead to from s: it is about a
+// grant that its client has, or one that may have been released before without an
+// answer.
 func (o *object) choices(s state, t *stray) (list []any) {
 	for _, n := range unpack(s.held) {
 		if h := &o.holds[n]; !o.mine(t, h) {

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// judgeFenced judges a register that refuses stale tokens, where tokens give
-// all accesses one order.
+// judgeFenced judges a register that refuses stale tokens. Tokens give all accesses
+// one order.
 func (o *object) judgeFenced() finding {
-	var order []int32 // accepted, certain
+	var order []int32 // accepted, certain accesses
 	var refused []int32
-	written := map[int64]bool{} // by who may or may not have done it
-	possible := false           // something indeterminate could explain a refusal
+	written := map[int64]bool{} // by uncertain writes
+	possible := false           // an indeterminate access could explain a refusal
 	for i := range o.accesses {
 		a := &o.accesses[i]
 		switch {
@@ -41,7 +41,7 @@ func (o *object) judgeFenced() finding {
 		}
 	}
 	f := finding{outcome: legal.outcome}
-	latest, last, first := none, none, none // called last so far; the last write; the first access
+	latest, last, first := none, none, none // latest call so far; last write; first access
 	c := chains{object: o, list: o.accesses, shownBy: map[int32]int32{}}
 	earliest := make([]int32, len(order))
 	for k, i := range order {
@@ -80,7 +80,7 @@ func (o *object) judgeFenced() finding {
 		if r.token == 0 {
 			return undecided("an access has no token")
 		}
-		above := func(k int32, _ struct{}) int { // the first accepted one with a larger token
+		above := func(k int32, _ struct{}) int { // the first accepted access with a larger token
 			if o.accesses[k].token > r.token {
 				return 1
 			}
@@ -101,8 +101,8 @@ func (o *object) judgeFenced() finding {
 	return f
 }
 
-// stale is the violation that access y was over before x was invoked, whose
-// token is smaller.
+// stale returns the violation that access y was over before x was invoked, although
+// the token of x is smaller.
 func (c *chains) stale(x, y int32) finding {
 	return violation(c.facts(x, y), "%s with token %d, and after that %s with the smaller token %d.",
 		c.doing(y), c.list[y].token, c.doing(x), c.list[x].token)

@@ -12,8 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// flaw is a mistake that a direct check could make: what it would see is
-// changed before it looks.
+// flaw is a possible mistake of a direct check: it changes the check's input.
 type flaw struct {
 	name string
 	of   func(Model) bool
@@ -132,7 +131,7 @@ var flaws = []flaw{
 	})},
 }
 
-// spoiled is o with a flaw in it.
+// spoiled returns o with a flaw in it.
 func (f *flaw) spoiled(o *object) *object {
 	j, s := *o.j, *o
 	s.j = &j
@@ -142,7 +141,7 @@ func (f *flaw) spoiled(o *object) *object {
 	return &s
 }
 
-// A direct check with any of the flaws disagrees with Porcupine soon.
+// A direct check with any of the flaws soon disagrees with Porcupine.
 func TestTheComparisonCatchesFlaws(t *testing.T) {
 	t.Parallel()
 	for _, m := range someModels() {
@@ -166,7 +165,7 @@ func TestTheComparisonCatchesFlaws(t *testing.T) {
 	}
 }
 
-// caught is after how many histories the flaw shows; 0: never.
+// caught returns after how many histories the flaw shows, or 0 if it never does.
 func (f *flaw) caught(m Model) int {
 	any := rapid.Custom(func(t *rapid.T) []history.Entry { return anyHistory(t, m, Options{}) })
 	b := newBudget(context.Background(), Options{})

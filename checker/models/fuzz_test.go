@@ -9,8 +9,8 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// scribbled is a history that bytes dictate, three for each entry: who, what,
-// and with which number. What cannot follow is left out.
+// scribbled returns a history made from bytes, three for each entry: the process, the
+// operation, and a number. Impossible entries are left out.
 func scribbled(data []byte) []history.Entry {
 	var entries []history.Entry
 	words := []string{
@@ -59,7 +59,7 @@ func scribbled(data []byte) []history.Entry {
 	return entries
 }
 
-// FuzzModels judges what bytes dictate by every model: nothing panics, a
+// FuzzModels judges histories made from bytes by every model: there is no panic, a
 // violation names lines, and the judges do not contradict each other.
 func FuzzModels(f *testing.F) {
 	f.Add([]byte("\x00\x00\x00\x00\x00\x10\x02\x00\x00\x02\x00\x20\x00\x08\x10\x00\x08\x10"), uint8(0))

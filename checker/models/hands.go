@@ -6,11 +6,11 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// hand is what a client has of one lock, what it got last at the end. What is
-// no longer what the list says is taken out when somebody looks.
+// hand is the holds of one client on one lock, in the order in which it got them.
+// Holds that left a list are removed from it when the list is next read.
 type hand struct {
-	sure   []int32 // it knows that it has them
-	unsure []int32 // acquires without an answer; what it lost, or let go without an answer
+	sure   []int32 // its client knows that it has them
+	unsure []int32 // acquires without an answer; holds lost, or released without an answer
 
 	client, lock int32
 	doubts
@@ -18,19 +18,19 @@ type hand struct {
 
 // meaning is the grant that an operation is about.
 type meaning struct {
-	hold  int32 // or none
+	hold  int32 // the hold, or none
 	named bool  // the operation names it
-	open  bool  // it may as well be another one of its client
+	open  bool  // it may also be about another grant of its client
 }
 
-// held finds the hold of its client that e acts on: that of the grant that it
-// names. Where it names none it is the last one of its process, else the last
-// one of the client, else one that the client may have.
+// held returns the hold that e acts on. If e names a grant, it is the client's hold
+// with that grant. Otherwise it is the last hold of its process, else the last one of
+// the client, else one that the client may have.
 func (j *Judge) held(e *history.Entry, id int32) meaning {
 	p := &j.procs[id]
 	if h := j.grants.get(e.Grant); h != none {
 		if j.procs[j.holds[h].proc].client != p.client && j.model.kind == holding {
-			h = none // it is somebody else's
+			h = none // it belongs to another client
 		}
 		return meaning{hold: h, named: true}
 	}
@@ -45,7 +45,7 @@ func (j *Judge) held(e *history.Entry, id int32) meaning {
 	if reading {
 		most = len(j.holds)
 	}
-	var grants []int32 // that it may be about, the likeliest first
+	var grants []int32 // the grants that it may be about, the likeliest first
 	if e.Grant == 0 {
 		for i := len(hand.sure) - 1; i >= 0; i-- {
 			if h := &j.holds[hand.sure[i]]; h.owner == p.first && h.certain() {
@@ -53,7 +53,7 @@ func (j *Judge) held(e *history.Entry, id int32) meaning {
 			}
 		}
 		grants = j.last(&hand.sure, (*hold).certain, most)
-	} // else it names one that nobody had an answer to
+	} // else it names a grant without an answer
 	grants = append(grants, j.last(&hand.unsure, (*hold).uncertain, most)...)
 	asking := j.asking(p.client, l, id)
 	m.open = len(grants)+len(asking) > 1 || hand.doubtful()
@@ -61,7 +61,7 @@ func (j *Judge) held(e *history.Entry, id int32) meaning {
 		if len(grants) > 0 && !reading {
 			break
 		}
-		grants = append(grants, j.asked(a, hand)) // it may have had its turn, and the answer is yet to come
+		grants = append(grants, j.asked(a, hand)) // it may have had its turn, with the answer still to come
 	}
 	switch {
 	case len(grants) == 0:
@@ -73,7 +73,7 @@ func (j *Judge) held(e *history.Entry, id int32) meaning {
 	return m
 }
 
-// asked is what a process asks for.
+// asked returns the hold that a process asks for.
 func (j *Judge) asked(id int32, h *hand) int32 {
 	a := &j.procs[id]
 	if a.hold == none {
@@ -83,8 +83,8 @@ func (j *Judge) asked(id int32, h *hand) int32 {
 	return a.hold
 }
 
-// last returns up to so many that still are what the list says, from its end, and
-// takes the others there out.
+// last returns up to most entries of the list for which is holds, from its end, and
+// removes the others it meets there.
 func (j *Judge) last(list *[]int32, is func(*hold) bool, most int) (found []int32) {
 	n := len(*list)
 	for ; n > 0 && len(found) < most; n-- {
@@ -99,13 +99,13 @@ func (j *Judge) last(list *[]int32, is func(*hold) bool, most int) (found []int3
 	return found
 }
 
-// certain tells whether the owner of h knows that it has it.
+// certain reports whether the owner of h knows that it has it.
 func (h *hold) certain() bool { return h.known && h.end == never && h.gone == never }
 
-// uncertain tells whether the owner of h may have it, and does not know.
+// uncertain reports whether the owner of h may have it without knowing.
 func (h *hold) uncertain() bool { return h.gone == never && !h.certain() && !h.void }
 
-// hand is what a client has of a lock.
+// hand returns the hand of a client for a lock.
 func (j *Judge) hand(c, l int32) *hand {
 	key := uint64(c)<<32 | uint64(l)
 	i, ok := j.handOf[key]
@@ -118,7 +118,7 @@ func (j *Judge) hand(c, l int32) *hand {
 	return &j.hands[i]
 }
 
-// asking are the other processes of a client with an open acquire of a lock.
+// asking returns the other processes of a client with an open acquire of a lock.
 func (j *Judge) asking(c, l, but int32) (list []int32) {
 	for _, p := range j.clients[c].asking {
 		if p != but && j.procs[p].lock == l {
@@ -128,7 +128,7 @@ func (j *Judge) asking(c, l, but int32) (list []int32) {
 	return list
 }
 
-// add notes a hold, which nothing has ended yet.
+// add notes a hold without an end.
 func (j *Judge) add(h hold) int32 {
 	h.end, h.gone, h.alone, h.floor, h.owner = never, never, never, none, j.procs[h.proc].first
 	id := int32(len(j.holds))
@@ -139,13 +139,13 @@ func (j *Judge) add(h hold) int32 {
 	return id
 }
 
-// over notes that from pos on the owner of a hold does not know that it has it.
+// over notes that from pos on the owner of a hold does not know whether it has it.
 func (j *Judge) over(id, pos int32) {
 	j.doubted(id, pos)
 	j.holds[id].close(pos)
 }
 
-// doubted notes the same of a hold that does not end by itself.
+// doubted does the same as over for a hold that does not end without a release.
 func (j *Judge) doubted(id, pos int32) {
 	h := &j.holds[id]
 	if h.certain() {
@@ -155,7 +155,7 @@ func (j *Judge) doubted(id, pos int32) {
 	h.end = min(h.end, pos)
 }
 
-// close notes that h may end at pos by itself.
+// close notes that h may end at pos without a release.
 func (h *hold) close(pos int32) { h.end, h.alone = min(h.end, pos), min(h.alone, pos) }
 
 // cease notes that a hold may have ended at pos, by a loss or a death.
@@ -169,8 +169,8 @@ func (j *Judge) cease(id, pos int32) {
 	}
 }
 
-// refute takes back a hold whose acquire failed. Who said that it was released,
-// or extended, said it of nothing.
+// refute takes back a hold whose acquire failed. A release or an extend of it that
+// was ok becomes a stray.
 func (j *Judge) refute(id int32) {
 	h := &j.holds[id]
 	s := stray{proc: h.proc, hold: none, over: none}
@@ -191,7 +191,7 @@ func (j *Judge) refute(id int32) {
 	}
 }
 
-// told notes that an acquire did happen. open: by what may be about another grant.
+// told notes that an acquire did happen. open: the line may be about another grant.
 func (j *Judge) told(id, pos int32, open bool) {
 	h := &j.holds[id]
 	if r := j.reading(id); r != nil && !open {
@@ -206,11 +206,11 @@ func (j *Judge) told(id, pos int32, open bool) {
 	}
 }
 
-// lose ends what process id learns at pos that it has lost of lock l: the grant
-// that it names; in a lock that can be taken again also the others that the owner
-// holds, which rest on the same entry of the store, unless it held that one no
-// longer. Without a name all that the process holds is lost, or, if it holds
-// nothing but what it is releasing, all that its client may have.
+// lose ends the hold of lock l that process id loses at pos: that of the named grant.
+// In a reentrant lock it also ends the owner's other holds, which rest on the same
+// entry of the store, unless the owner no longer held the named grant. Without a name
+// the process loses all its holds; if it has none but those that it is releasing, it
+// loses all holds that its client may have.
 func (j *Judge) lose(m meaning, id, l, pos int32) {
 	if m.named && m.hold == none {
 		return
@@ -224,7 +224,7 @@ func (j *Judge) lose(m meaning, id, l, pos int32) {
 	if hand.doubtful() {
 		j.mark(hand, pos)
 	}
-	asks := none // what the process asks for itself
+	asks := none // the hold that the process asks for
 	if p := &j.procs[id]; p.f == history.Acquire || p.f == history.Try {
 		asks = p.hold
 	}
@@ -236,7 +236,7 @@ func (j *Judge) lose(m meaning, id, l, pos int32) {
 	case m.named && !m.open:
 		j.cease(m.hold, pos)
 	case m.named || !j.drop(hand, owner, asks, pos, pos):
-		if !m.named { // else it is one that nobody had an answer to
+		if !m.named { // else it is a grant without an answer
 			j.drop(hand, none, asks, pos, pos)
 		}
 		for _, n := range hand.unsure {
@@ -248,9 +248,9 @@ func (j *Judge) lose(m meaning, id, l, pos int32) {
 	}
 }
 
-// drop ends, from a position on, what an owner holds for certain at pos, or all of a
-// hand (none), but not what its process asks for. It returns false if that is nothing,
-// or is being released.
+// drop ends, from a position on, the holds that an owner certainly has at pos, or
+// those of the whole hand if owner is none, but not the one that its process asks
+// for. It returns false if there is no such hold, or only holds under release.
 func (j *Judge) drop(hand *hand, owner, asks, from, pos int32) (found bool) {
 	joint, joined := owner != none && j.model.rule.reentrant, false
 	list := hand.sure
@@ -275,7 +275,7 @@ func (j *Judge) drop(hand *hand, owner, asks, from, pos int32) (found bool) {
 		return found
 	}
 	j.losses = append(j.losses, loss{owner, from, from})
-	for _, n := range hand.unsure { // what it has no answer to may have rested on the entry, too
+	for _, n := range hand.unsure { // uncertain holds may have rested on the entry, too
 		if h := &j.holds[n]; h.owner == owner && h.uncertain() && h.joint == 0 {
 			j.cease(n, from)
 		}
@@ -288,7 +288,7 @@ func (j *Judge) drop(hand *hand, owner, asks, from, pos int32) (found bool) {
 	return found
 }
 
-// strike notes that what processes ask for may be over at pos, once they have it.
+// strike notes that the holds that processes ask for may end at pos, once granted.
 func (j *Judge) strike(procs []int32, pos int32) {
 	for _, p := range procs {
 		if at := &j.procs[p].struck; *at == none || pos < *at {
@@ -297,9 +297,9 @@ func (j *Judge) strike(procs []int32, pos int32) {
 	}
 }
 
-// die ends what clients hold: at pos, or at the start of the pause in which
-// they died; right after their last sign of life if they died by themselves. Who
-// was killed before and has not come back did not.
+// die ends the holds of clients: at pos, or at the start of the pause in which they
+// died. If they died without a fault, it is right after their last sign of life. A
+// client that was killed before and has not come back does not die again.
 func (j *Judge) die(names []string, pos int32, itself bool) {
 	for _, name := range names {
 		id, ok := j.nameOf[name]
@@ -314,7 +314,8 @@ func (j *Judge) die(names []string, pos int32, itself bool) {
 		c.alive = max(c.alive, at)
 		j.strike(c.asking, at)
 		for _, i := range c.hands {
-			// What seemed to end later, by a release that the recorder wrote, ended then, too.
+			// A hold that seemed to end later, by a release that the recorder wrote,
+			// ended then.
 			for _, h := range j.hands[i].unsure {
 				j.cease(h, at)
 			}
@@ -323,7 +324,7 @@ func (j *Judge) die(names []string, pos int32, itself bool) {
 	}
 }
 
-// grants finds holds by their grants. Those of a recorder that counts are
+// grants finds holds by their grants. If the recorder counts its grants, they are
 // looked up in a slice.
 type grants struct {
 	dense  []int32 // hold+1; 0: none

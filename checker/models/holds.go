@@ -9,25 +9,25 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 )
 
-// finding is what a judge makes of one lock.
+// finding is a judge's result for one lock.
 type finding struct {
-	outcome  checker.Outcome // Unknown: somebody else has to decide
+	outcome  checker.Outcome // Unknown: another judge has to decide
 	reason   string
 	sentence string
 	facts    []fact
 	limited  bool    // of Unknown: time or memory ran out
-	shown    []int32 // positions that the sentence names, beside the facts
-	absence  bool    // it convicts because nothing else is there
-	open     bool    // whatever was before the first fact
-	whole    bool    // with what may have happened from the start
-	start    state   // in which the facts are impossible
+	shown    []int32 // positions that the sentence names, besides the facts
+	absence  bool    // the violation depends on the absence of other operations
+	open     bool    // impossible from any state before the first fact
+	whole    bool    // including all operations possible since the start
+	start    state   // the state in which the facts are impossible
 }
 
 var legal = finding{outcome: checker.Valid}
 
 func undecided(reason string) finding { return finding{outcome: checker.Unknown, reason: reason} }
 
-// fact is a piece of a witness: an operation, and the positions that show it.
+// fact is a part of a witness: an operation, and the positions that show it.
 type fact struct {
 	op opID
 	at []int32
@@ -37,7 +37,7 @@ func violation(facts []fact, format string, args ...any) finding {
 	return finding{outcome: checker.Violated, facts: facts, sentence: fmt.Sprintf(format, args...)}
 }
 
-// holdFact is that hold i lasted.
+// holdFact is the fact that hold i lasted.
 func holdFact(i int32, h *hold) fact {
 	if h.end == never {
 		return fact{opID{acquireOp, i}, []int32{h.ret}}
@@ -45,11 +45,11 @@ func holdFact(i int32, h *hold) fact {
 	return fact{opID{acquireOp, i}, []int32{h.ret, h.end}}
 }
 
-// acquireFact is that hold i was granted.
+// acquireFact is the fact that hold i was granted.
 func acquireFact(i int32, h *hold) fact { return fact{opID{acquireOp, i}, []int32{h.ret}} }
 
-// momentary tells whether h may have been held for no more than an instant:
-// its release may have come before its acquire was certain.
+// momentary reports whether h may have lasted for an instant only: its release may
+// have come before its acquire was certain.
 func (h *hold) momentary() bool { return h.end <= h.ret }
 
 // judgeHolds judges the holds of one lock by the model's rule.
@@ -89,7 +89,7 @@ func (o *object) judgeHolds() finding {
 		return undecided("it is not certain " + o.j.locks[o.lock].doubt)
 	}
 	if len(o.refused) > 0 {
-		if s.momentary { // its moment may be in the way of a hold that would have to be longer
+		if s.momentary { // its instant may conflict with a hold that would have to be longer
 			return undecided("a try was refused, and a hold may have had its moment at several moments")
 		}
 		return s.refusals(o.refused, certain)
@@ -97,7 +97,7 @@ func (o *object) judgeHolds() finding {
 	return legal
 }
 
-// judgeStrays looks for what was allowed to somebody who held nothing.
+// judgeStrays looks for operations that were ok although their client held no lock.
 func (o *object) judgeStrays() finding {
 	j, l, holds := o.j, o.lock, o.holds
 	for i, s := range o.strays {
@@ -117,9 +117,9 @@ func (o *object) judgeStrays() finding {
 	return legal
 }
 
-// without is the violation that s was allowed to a client that held nothing. It
-// names the line where the hold of the client had ended that ended last, or where
-// that of the grant had which s names.
+// without returns the violation that s was ok for a client that held no lock. It
+// names the line where the client's last hold had ended, or where the hold that s
+// names had ended.
 func (o *object) without(this fact, s *stray, did string) finding {
 	j := o.j
 	f := violation([]fact{this}, "%s %s %s (line %d), and ", j.who(s.proc), did, j.named(o.lock), j.lines.of(s.ret))
@@ -150,8 +150,8 @@ func (o *object) without(this fact, s *stray, did string) finding {
 	return f
 }
 
-// sweep goes over holds in the order of their starts, each as short as it can
-// be: from the completion of its acquire to the invoke of its release.
+// sweep goes over holds in the order of their starts, each in its shortest form: from
+// the completion of its acquire to the invoke of its release.
 type sweep struct {
 	j     *Judge
 	rule  rule
@@ -160,24 +160,24 @@ type sweep struct {
 	holds []hold
 	order []int32
 
-	active []int32 // held now, the one that ends last first
-	writer int     // how many of those are not shared
+	active []int32 // present holds, the one that ends last first
+	writer int     // number of those that are not shared
 
 	nest    uint64 // token of the grant that the active ones rest on
 	nestBy  int32  // the hold with that token
 	highest int32  // the hold with the largest token so far
-	any     bool   // there is one
-	late    int32  // of the holds so far, the one that was asked for last
-	asked   bool   // there is one
+	any     bool   // highest is set
+	late    int32  // of the holds so far, the one whose acquire was invoked last
+	asked   bool   // late is set
 
-	momentary bool            // there are holds that need but an instant
-	vague     bool            // where that instant is makes a difference
-	lastFree  int32           // the last start before which nobody held
-	lastHalf  int32           // the last one before which nobody but readers held
-	lastOnly  map[int32]int32 // by owner: the last one before which nobody else held, and it not too often
+	momentary bool            // there are momentary holds
+	vague     bool            // the instant of one of them makes a difference
+	lastFree  int32           // the last start before which no client held
+	lastHalf  int32           // the last start before which only readers held
+	lastOnly  map[int32]int32 // by owner: the last start with only its holds, below the limit
 }
 
-// begin takes in the start of hold i.
+// begin processes the start of hold i.
 func (s *sweep) begin(i int32) finding {
 	h := &s.holds[i]
 	s.end(h.ret)
@@ -214,7 +214,8 @@ func (s *sweep) begin(i int32) finding {
 	return legal
 }
 
-// end lets go of what ended by pos. A lease may end in the very line of another grant.
+// end removes the holds that ended by pos. A lease may end in the very line of
+// another grant.
 func (s *sweep) end(pos int32) {
 	n := len(s.active)
 	for n > 0 && s.holds[s.active[n-1]].end <= pos {
@@ -226,7 +227,7 @@ func (s *sweep) end(pos int32) {
 	s.active = s.active[:n]
 }
 
-// blockers are the active holds because of which h may not be granted; nil: it may.
+// blockers returns the active holds that exclude h, or nil without any.
 func (s *sweep) blockers(h *hold) []int32 {
 	switch {
 	case len(s.active) == 0:
@@ -254,7 +255,7 @@ func (s *sweep) blockers(h *hold) []int32 {
 	return s.active[:1]
 }
 
-// remember notes who could have held just before pos.
+// remember notes which clients could have held just before pos.
 func (s *sweep) remember(pos int32) {
 	if len(s.active) == 0 {
 		s.lastFree = pos
@@ -273,16 +274,16 @@ func (s *sweep) remember(pos int32) {
 	}
 }
 
-// hadRoom tells whether there was an earlier instant for a momentary hold.
+// hadRoom reports whether there was an earlier instant for a momentary hold.
 func (s *sweep) hadRoom(h *hold) bool {
 	from := max(h.call, h.end)
-	// A lease may end, and somebody else be granted it, in one line.
+	// A lease may end and another grant begin in one line.
 	return s.lastFree >= from ||
 		s.rule.shared && h.shared && s.lastHalf >= from ||
 		s.onlyOwn(h.owner) >= from
 }
 
-// onlyOwn is the last start before which nobody but an owner held, or none.
+// onlyOwn returns the last start before which only an owner held, or none.
 func (s *sweep) onlyOwn(owner int32) int32 {
 	if pos, ok := s.lastOnly[owner]; ok {
 		return pos
@@ -290,7 +291,7 @@ func (s *sweep) onlyOwn(owner int32) int32 {
 	return none
 }
 
-// together is the violation that hold i began while the others lasted.
+// together returns the violation that hold i began while the others lasted.
 func (s *sweep) together(i int32, blockers []int32) finding {
 	h, j := &s.holds[i], s.j
 	facts := []fact{acquireFact(i, h)}
@@ -311,17 +312,18 @@ func (s *sweep) together(i int32, blockers []int32) finding {
 	return violation(facts, "%s %s, and %s was granted it in line %d.", j.who(b.proc), j.heldFrom(b), who, j.lines.of(h.ret))
 }
 
-// noRoom is the violation that there was no instant for hold i.
+// noRoom returns the violation that there was no instant for hold i.
 func (s *sweep) noRoom(i int32) finding {
 	h, j := &s.holds[i], s.j
 	from := max(h.call, h.end)
-	var others []int32 // that lasted at some time between from and h.ret
+	var others []int32 // holds that lasted at some time between from and h.ret
 	for _, n := range s.order {
 		if o := &s.holds[n]; n != i && !o.momentary() && o.ret < h.ret && o.end > from {
 			others = append(others, n)
 		}
 	}
-	// The longest ones first, until there is no room; then those that are not needed.
+	// Add the longest holds until there is no room, then drop those that are not
+	// needed.
 	length := func(n int32) int32 { return min(s.holds[n].end, h.ret) - max(s.holds[n].ret, from) }
 	slices.SortFunc(others, func(a, b int32) int { return cmp.Compare(length(b), length(a)) })
 	for k := range others {
@@ -349,8 +351,8 @@ func (s *sweep) noRoom(i int32) finding {
 		j.who(h.proc), j.named(h.lock), j.lines.of(from), j.lines.of(h.ret), list(said))
 }
 
-// room tells whether there is an instant between from and the start of h at
-// which it could have been held beside the others.
+// room reports whether there is an instant between from and the start of h at which h
+// could have been held beside the others.
 func (s *sweep) room(h *hold, from int32, others []int32) bool {
 	instants := []int32{from - 1, from} // just after each of them
 	for _, n := range others {
@@ -395,9 +397,9 @@ func (s *sweep) token(i int32) finding {
 		outer := s.nestBy
 		o := &s.holds[outer]
 		facts := []fact{holdFact(outer, o), acquireFact(i, h)}
-		over := o.end < h.ret // and another one of the nest lasted longer
+		over := o.end < h.ret // but another hold of the nest lasted longer
 		if over && h.token < o.token {
-			return s.falls(i) // whether the nest lasted or not
+			return s.falls(i) // whether or not the nest lasted
 		}
 		if over {
 			first := slices.MinFunc(s.active, func(a, b int32) int { return cmp.Compare(s.holds[a].ret, s.holds[b].ret) })
@@ -413,7 +415,8 @@ func (s *sweep) token(i int32) finding {
 	return legal
 }
 
-// falls is the violation that the token of hold i is not above the highest so far.
+// falls returns the violation that the token of hold i is not above the highest so
+// far.
 func (s *sweep) falls(i int32) finding {
 	h, o, j := &s.holds[i], &s.holds[s.highest], s.j
 	return violation(append(s.between(s.highest, i), acquireFact(s.highest, o), acquireFact(i, h)),
@@ -421,13 +424,13 @@ func (s *sweep) falls(i int32) finding {
 		j.who(o.proc), j.named(h.lock), j.lines.of(o.ret), o.token, j.who(h.proc), j.lines.of(h.ret), h.token)
 }
 
-// between shows that hold i is none of those that rest on hold k: somebody else
-// held meanwhile, or its process let go of all that it had.
+// between returns facts that show that hold i does not rest on hold k: another client
+// held meanwhile, or its process had ended all its holds.
 func (s *sweep) between(k, i int32) (facts []fact) {
 	if !s.rule.reentrant || s.holds[k].owner != s.holds[i].owner || s.holds[k].token != s.holds[i].token {
 		return nil
 	}
-	over := s.holds[k].gone // when all that rests on the same grant is let go
+	over := s.holds[k].gone // when all holds on the same grant have ended
 	for _, n := range s.order {
 		h := &s.holds[n]
 		same := h.owner == s.holds[i].owner
@@ -445,9 +448,9 @@ func (s *sweep) between(k, i int32) (facts []fact) {
 	return facts
 }
 
-// mayBeNested tells whether the owner of hold i may have held all the time since one
-// before it: a release has no answer, or another process of the client did it, or an
-// acquire has no answer.
+// mayBeNested reports whether the owner of hold i may have held all the time since an
+// earlier hold: a release has no answer, or another process of the client did it, or
+// an acquire has no answer.
 func (s *sweep) mayBeNested(i int32) bool {
 	x := &s.holds[i]
 	return s.rule.reentrant && slices.ContainsFunc(s.holds, func(h hold) bool {
@@ -456,7 +459,7 @@ func (s *sweep) mayBeNested(i int32) bool {
 	})
 }
 
-// turn looks whether hold i was overtaken in the queue.
+// turn checks whether hold i was overtaken in the queue.
 func (s *sweep) turn(i int32) finding {
 	h, j := &s.holds[i], s.j
 	if !s.rule.fifo {
@@ -478,21 +481,21 @@ func (s *sweep) turn(i int32) finding {
 	return legal
 }
 
-// refusals looks for an instant at which somebody held, for each try that was
-// refused. forced: no indeterminate acquire could have held there.
+// refusals looks, for each refused try, for an instant at which another client held.
+// forced: no indeterminate acquire could have held there.
 func (s *sweep) refusals(refused []refusal, forced bool) finding {
 	r, j := s.rule, s.j
 	if r.reentrant || r.shared || r.permits {
 		return undecided("tries were refused")
 	}
 	for k, x := range refused {
-		// The first hold that began for certain after the refusal was asked for.
+		// The first hold that certainly began after the refused try was invoked.
 		next := sort.Search(len(s.order), func(n int) bool { return s.holds[s.order[n]].ret > x.call })
 		if next > 0 && s.holds[s.order[next-1]].gone > x.call {
-			continue // the one before it may have lasted so long
+			continue // the one before it may have lasted until then
 		}
 		if next < len(s.order) && s.holds[s.order[next]].call < x.ret {
-			continue // it may have begun so early
+			continue // it may have begun early enough
 		}
 		if !forced {
 			return undecided("a try was refused, and an indeterminate acquire may be why")

@@ -7,33 +7,32 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// Options say how a history is read, and how long it may take. The zero value
-// takes nothing for granted and has no limits.
+// Options are how to read a history, and the limits of judging it. The zero value
+// makes no assumptions and has no limits.
 type Options struct {
-	// StrictTry takes a try that was refused for evidence that it was refused
-	// because of somebody who held.
+	// StrictTry treats a refused try as evidence that another client held.
 	StrictTry bool
-	// Released takes a release that failed for one that found the hold gone:
-	// its process holds no longer. Otherwise it had no effect.
+	// Released treats a failed release as one that found the hold gone: its process
+	// no longer holds. Otherwise a failed release had no effect.
 	Released bool
 
 	Timeout time.Duration // for all searches of Porcupine; 0: no limit
 	Memory  int64         // bytes that the program may use while Porcupine searches; 0: no limit
-	Whole   bool          // do not cut what Porcupine searches in time
+	Whole   bool          // do not cut Porcupine's searches in time
 }
 
-// A Judge takes in a history, entry by entry, and judges it by a model. It
-// keeps about 50 bytes of an operation, and the entries of a short history.
+// A Judge reads a history, entry by entry, and judges it by a model. It keeps about
+// 50 bytes for each operation, and the entries of a short history.
 //
-// It has a reading of its own, and not a checker.Timeline, which needs all entries at
-// once and settles which hold a line is about. Other people's histories leave that
-// open: here an operation may mean one of several holds, which began and ended at
-// some time in a range of positions.
+// It does not use checker.Timeline, which needs all entries at once and decides which
+// hold a line is about. Histories of other tools leave that open: here an operation
+// may mean one of several holds, and a hold begins and ends somewhere in a range of
+// positions.
 type Judge struct {
 	model Model
 	opts  Options
 
-	size  int32           // entries so far
+	size  int32           // number of entries so far
 	times []time.Duration // by position; only of a model with leases
 	lines lines
 
@@ -46,30 +45,30 @@ type Judge struct {
 	pauses  history.Pauses
 
 	hands     []hand
-	readings  map[int32]*reading // of holds that may be less than they seem
-	certain   []*object          // the locks as no reading holds less; made when they are needed
-	kept      []numbered         // of a short history
+	readings  map[int32]*reading // of holds that may be shorter than they seem
+	certain   []*object          // the locks with holds in their shortest forms; made when needed
+	kept      []numbered         // entries of a short history
 	room      int                // how many entries may be kept
-	choices   *choices           // what is taken in is one reading of it; or nil
+	choices   *choices           // the present reading is one of them; or nil
 	handOf    map[uint64]int32   // client and lock
 	grants    grants
 	holds     []hold
 	ceased    map[int32]int32 // of a mutex without owners: where a loss or a death may have ended a hold
-	losses    []loss          // of a lock that can be taken again: of its entry in the store
+	losses    []loss          // of a reentrant lock: losses of its entry in the store
 	deadlines []deadline
 	resources bool // the guarded resource wrote lines of its own
 	saw       seen
 }
 
-// seen is what operations a history has, whatever the model makes of them.
+// seen is the kinds of operations in a history, whatever the model uses of them.
 type seen struct{ acquires, accesses, cas, shared, tokens bool }
 
-// lock is what one lock name, or what it guards, has seen.
+// lock is the operations on one lock name, or on its resource.
 type lock struct {
 	name     string
-	granted  int     // what the model judges, and was ok
-	doubt    string  // which operation may be about several grants, or ""
-	unclear  []int32 // clients of which it is open what they mean
+	granted  int     // number of operations that the model judges and that were ok
+	doubt    string  // the first operation that may be about several grants, or ""
+	unclear  []int32 // clients with operations of uncertain meaning
 	strays   []stray
 	refused  []refusal
 	events   []event
@@ -77,17 +76,17 @@ type lock struct {
 	effects  []access // of the resource itself
 }
 
-// loss may end from pos on all that a process held of a lock, at once.
-// least is where, whatever the operations of its client mean.
+// loss may end all holds of a process on a lock at once, from pos on. least is the
+// position for the shortest forms of the holds.
 type loss struct{ proc, pos, least int32 }
 
-// New is a judge that has seen nothing yet.
+// New returns a judge that has read no entries.
 func New(m Model, o Options) *Judge {
 	return &Judge{model: m, opts: o, room: smallEnough, procOf: map[int]int32{}, nameOf: map[string]int32{}, lockOf: map[string]int32{}, handOf: map[uint64]int32{}, ceased: map[int32]int32{}}
 }
 
-// Add takes in the next entry, which stands in the line of that number (from 1)
-// of its file. The entries have to make sense together (history.Check).
+// Add processes the next entry. line is its line in the file, from 1. The entries
+// have to be consistent (history.Check).
 func (j *Judge) Add(e *history.Entry, line int) {
 	pos := j.size
 	j.keep(e, line)
@@ -106,34 +105,33 @@ func (j *Judge) Add(e *history.Entry, line int) {
 	}
 }
 
-// Verdict of a model.
+// Verdict is the result of judging a history by a model.
 type Verdict struct {
 	Outcome    checker.Outcome // Valid, Violated or Unknown
 	Reason     string          // of Unknown, with the part that was decided
 	Limited    bool            // of Unknown: a limit of the Options was reached
-	Hint       string          // what else to try, or ""
-	Operations int             // that were judged
+	Hint       string          // another thing to try, or ""
+	Operations int             // number of judged operations
 	Witness    *Witness        // of Violated: of the first of Locks
-	Locks      []string        // that are violated
+	Locks      []string        // the violated locks
 
 	picture *picture
 }
 
-// Witness is what convicts: facts none of which can be left out, and which no
+// Witness is the evidence of a violation: facts that are all needed, and that no
 // choice for the other operations explains.
 type Witness struct {
 	Sentence string // one English sentence that names lines
 	Lines    []int  // in the file, from 1, in order
 }
 
-// lines finds the line of an entry. Mostly each entry has one of its own, so
-// only where that changes is written down.
+// lines finds the line of an entry. Most entries have a line of their own, so only
+// changes of the difference are stored.
 type lines struct {
 	breaks []lineBreak
 }
 
-// lineBreak says that from an entry on the line is by so much larger than the
-// position.
+// lineBreak says that from an entry on, the line is larger than the position by more.
 type lineBreak struct{ pos, more int32 }
 
 func (l *lines) add(pos int32, line int) {
@@ -143,7 +141,7 @@ func (l *lines) add(pos int32, line int) {
 	}
 }
 
-// of is the line of the entry at pos.
+// of returns the line of the entry at pos.
 func (l *lines) of(pos int32) int {
 	low, high := 0, len(l.breaks)
 	for high-low > 1 {

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// stretches makes a hold of each stretch of time in which a holder had time
-// left: from the line in which it learnt until when it holds, to the first one
-// at or after that time. Holds of which
-// that was never said may last as long as one likes, and need not.
+// stretches makes a hold of each stretch of time in which a holder had time left. It
+// begins at the line in which the holder learned its deadline, and ends at the first
+// line at or after the deadline. Holds without a known deadline may last for any
+// time.
 func (j *Judge) stretches(holds []hold, deadlines []deadline) []hold {
 	byHold := map[int32][]deadline{}
 	for _, d := range deadlines {
@@ -19,7 +19,7 @@ func (j *Judge) stretches(holds []hold, deadlines []deadline) []hold {
 		h := &holds[i]
 		if !h.presupposed() {
 			list = append(list, *h)
-			if last := &list[len(list)-1]; j.opts.StrictTry && !h.void { // nobody knows until when it held
+			if last := &list[len(list)-1]; j.opts.StrictTry && !h.void { // its end is unknown
 				last.end = h.call
 			}
 			continue
@@ -36,7 +36,7 @@ func (j *Judge) stretches(holds []hold, deadlines []deadline) []hold {
 				next = min(next, ds[k+1].pos)
 			}
 			end := min(next, over)
-			if len(list) == before && d.granted && over > d.pos && h.end < d.pos { // it was over before its answer came, and had an instant before that
+			if len(list) == before && d.granted && over > d.pos && h.end < d.pos { // it ended before its answer came, and lasted an instant before that
 				stretch(h.call, h.ret, h.end, h.gone, d.until)
 				continue
 			}
@@ -52,7 +52,7 @@ func (j *Judge) stretches(holds []hold, deadlines []deadline) []hold {
 				last.end, last.until = end, d.until
 			} else {
 				from := max(d.pos, h.ret)
-				if k == 0 && d.granted { // somebody may have been told before its answer came that it was there
+				if k == 0 && d.granted { // another process may have learned of it before its answer came
 					from = h.ret
 				}
 				stretch(asked, from, end, h.gone, d.until)
@@ -60,7 +60,7 @@ func (j *Judge) stretches(holds []hold, deadlines []deadline) []hold {
 			}
 			asked = end
 		}
-		// It held at some time before, or nobody knows until when.
+		// It was held at some time before, or its end is unknown.
 		if len(byHold[int32(i)]) == 0 || j.opts.StrictTry && (len(list) == before || list[before].ret > h.ret) {
 			stretch(h.call, never, h.call, never, 0)
 		}
@@ -68,7 +68,7 @@ func (j *Judge) stretches(holds []hold, deadlines []deadline) []hold {
 	return list
 }
 
-// at is the position of the first entry at or after a time.
+// at returns the position of the first entry at or after a time.
 func (j *Judge) at(t time.Duration) int32 {
 	n := sort.Search(len(j.times), func(i int) bool { return j.times[i] >= t })
 	if n == len(j.times) {

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// A file may have several locks: every one that is violated is named, and none that
-// is not.
+// A file may have several locks: the verdict names exactly those that are violated.
 func TestEveryViolatedLockIsNamed(t *testing.T) {
 	m, err := Parse("owner-mutex")
 	if err != nil {

@@ -21,41 +21,41 @@ import (
 // A Model is an abstract object: a lock of some kind, or a register.
 type Model struct {
 	Name  string
-	Param string      // what the number in "name=number" is: "permits", "limit"; "" where there is none
+	Param string      // the meaning of the number in "name=number": "permits", "limit"; "": no number
 	N     int         // that number; 0: none
-	First history.Opt //  of a register: the value that is there at first, if it is known
+	First history.Opt // of a register: its first value, if it is known
 
-	State  string // what the object remembers
-	Rules  string // what it allows
-	Source string // where the rules come from
-	Exact  string // why the direct judge is right, and what it leaves to Porcupine
+	State  string // the state of the object
+	Rules  string // the rules of the object
+	Source string // the source of the rules
+	Exact  string // why the direct judge is right, and which cases it leaves to Porcupine
 
 	kind kind
 	rule rule
 }
 
-// kind is what a model makes of operations.
+// kind is how a model treats operations.
 type kind uint8
 
 const (
-	holding   kind = iota // acquires and releases that belong together
-	anonymous             // acquires and releases that do not
+	holding   kind = iota // acquires and releases in pairs
+	anonymous             // acquires and releases without pairs
 	register              // reads, writes and cas
 )
 
-// rule is what sets models of a kind apart.
+// rule is the differences between models of a kind.
 type rule struct {
-	reentrant bool // who holds may acquire again, at most limit times in all (0: any number)
+	reentrant bool // a holder may acquire again, at most limit times in all (0: any number)
 	shared    bool // readers share
-	permits   bool // as many may hold as there are permits
+	permits   bool // the number of holds is at most the number of permits
 	tokens    bool // fencing tokens grow
 	fifo      bool // grants follow the queue
 	leases    bool // holds end with their validity
-	cas       bool // of a register: it knows cas
+	cas       bool // of a register: it supports cas
 	fenced    bool // of a register: it refuses stale tokens
 }
 
-// String is the model as Parse reads it.
+// String returns the model in the form that Parse reads.
 func (m Model) String() string {
 	switch {
 	case m.First.Set:
@@ -66,11 +66,12 @@ func (m Model) String() string {
 	return m.Name
 }
 
-// All lists the models.
+// All returns the models.
 func All() []Model { return append([]Model(nil), table[:]...) }
 
-// Parse finds a model by its name, with its number if it has one:
-// "owner-mutex", "semaphore=3". An error says what is wrong.
+// Parse finds a model by its name, with its number if it has one: "owner-mutex",
+// "semaphore=3". It returns an error if there is no such model or the number is
+// wrong.
 func Parse(text string) (Model, error) {
 	name, number, given := strings.Cut(text, "=")
 	for _, m := range table {

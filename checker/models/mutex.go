@@ -9,21 +9,21 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// event is an acquire or a release of a mutex that knows no owner. It takes
-// effect between call and ret; ret is never: or not at all.
+// event is an acquire or a release of a mutex without owners. It takes effect between
+// call and ret. If ret is never, it may not take effect at all.
 type event struct {
 	proc, call, ret int32
-	hold            int32 // of an acquire: what it got; of a release: what it can end, or none: anything
+	hold            int32 // of an acquire: its hold; of a release: the hold that it can end, or none: any
 	about           int32 // of a release: the hold that its process means, or none
 	by              int32 // of a release with an ok: the first event without an answer that it may confirm, or none
-	n               int32 // its place among the events of its lock
+	n               int32 // its index among the events of its lock
 	release         bool
-	tied            bool // of an acquire: there is a release that can end it only
-	open            bool // of a release: its process may as well mean another hold of its client
-	asked           bool // of an event without an answer: there may be a release that confirms it
+	tied            bool // of an acquire: there is a release that can end only this hold
+	open            bool // of a release: its process may also mean another hold of its client
+	asked           bool // of an event without an answer: a release may confirm it
 }
 
-// event takes in one that came back as typ says.
+// event notes an acquire or release that completed with typ.
 func (j *Judge) event(e event, l int32, typ history.Type) {
 	if typ != history.OK {
 		e.ret = never
@@ -31,9 +31,9 @@ func (j *Judge) event(e event, l int32, typ history.Type) {
 	j.locks[l].events = append(j.locks[l].events, e)
 }
 
-// ends adds to the events of a lock the losses and deaths by which holds may have
-// ended, and sorts them. Each of those is a release that need not happen. One that
-// may come before its acquire is certain can only end that one; these are last.
+// ends adds to the events of a lock the losses and deaths that may have ended holds,
+// and sorts them. Each is an optional release. One that may come before its acquire
+// is certain can only end that acquire's hold; these are last.
 func (j *Judge) ends(events []event) []event {
 	if len(j.ceased) > 0 {
 		for i := range events {
@@ -64,16 +64,16 @@ func eventOrder(a, b event) int {
 	return cmp.Compare(a.call, b.call)
 }
 
-// alternation gives events their turns: an acquire when the mutex is free, a
-// release when it is held. It puts off each one for as long as that is possible.
+// alternation gives events their turns: an acquire when the mutex is free, a release
+// when it is held. It delays each event for as long as possible.
 type alternation struct {
 	events  []event
 	locked  bool
 	done    []bool
-	waiting [2]urgent // acquires and releases that were invoked and have a completion
-	spare   [2]int    // indeterminate ones that were invoked
+	waiting [2]urgent // invoked acquires and releases with a completion
+	spare   [2]int    // invoked indeterminate ones
 
-	turns []int32 // events, in the order of their turns; spares are none
+	turns []int32 // events, in the order of their turns; none for a spare
 }
 
 // urgent is a heap of events, the one with the earliest completion first.
@@ -93,7 +93,7 @@ func (u *urgent) Pop() any {
 	return x
 }
 
-// side is the index of releases, or of acquires.
+// side returns the index of releases, or of acquires.
 func side(release bool) int {
 	if release {
 		return 1
@@ -101,15 +101,14 @@ func side(release bool) int {
 	return 0
 }
 
-// stuck is the event for which there was no turn, or none. Events come in the
-// order of their calls; optional[i], if there is such a list, makes event i
-// one that need not happen.
+// stuck returns the event for which there was no turn, or none. Events come in the
+// order of their calls. If optional is not nil, optional[i] makes event i optional.
 func stuck(events []event, optional []bool, locked bool) int32 {
 	a := alternation{events: events, locked: locked}
 	return a.run(optional)
 }
 
-// run gives events their turns, up to the one for which there is none.
+// run gives events their turns, up to the first event without a possible turn.
 func (a *alternation) run(optional []bool) int32 {
 	events := a.events
 	a.done, a.turns = make([]bool, len(events)), make([]int32, 0, len(events))
@@ -137,7 +136,7 @@ func (a *alternation) run(optional []bool) int32 {
 	return none
 }
 
-// take gives event i its turn, after one of the other kind if need be.
+// take gives event i its turn, after one of the other kind if necessary.
 func (a *alternation) take(i int32) bool {
 	if release := a.events[i].release; release != a.locked && !a.turn(!release) {
 		return false
@@ -172,9 +171,9 @@ func (a *alternation) turn(release bool) bool {
 }
 
 // judgeEvents judges a mutex without owners. A grant that may have ended before it
-// was certain may be as good as none: it was given and taken back in one instant. A
-// release that may confirm an earlier one may have come then. What is violated with
-// all that left open is violated.
+// was certain is optional: it may have been given and taken back in one instant. A
+// release that may confirm an earlier one may have taken effect then. A violation in
+// spite of all that is certain.
 func (o *object) judgeEvents() finding {
 	seems := o.events
 	for n := len(seems); n > 0 && seems[n-1].release && seems[n-1].hold != none; n-- {
@@ -205,15 +204,15 @@ func (o *object) judgeEvents() finding {
 	}
 }
 
-// How long a stretch of events may be to be searched for the few that convict, and
-// how many are shown of a longer one.
+// The longest stretch of events that is searched for the few that prove a violation,
+// and the number of events that are shown of a longer one.
 const (
 	longestWindow = 256
 	lastEvents    = 4
 )
 
-// noTurn is the violation that event i had no turn: as few events as can be
-// found of which there is no order; of a long stretch their number.
+// noTurn returns the violation that event i had no turn. It has as few events without
+// an order as can be found; for a long stretch it has their number.
 func (o *object) noTurn(a *alternation, i int32) finding {
 	events, free := o.window(i)
 	if len(events) > longestWindow {
@@ -256,11 +255,11 @@ func (o *object) noTurn(a *alternation, i int32) finding {
 	return f
 }
 
-// counted says of what there were too many: if the facts are of one kind, there
-// are too few of the other kind to go between them.
+// counted says which events there were too many of: if the facts are of one kind, too
+// few of the other kind can go between them.
 func (o *object) counted(events []event, optional []bool, first, last int32, acquires, releases int) string {
 	j := o.j
-	between := 0 // of the other kind
+	between := 0 // events of the other kind
 	for k := range events {
 		if e := &events[k]; e.release == (acquires > 0) && e.call < last && e.ret > first {
 			between++
@@ -286,20 +285,20 @@ func (o *object) counted(events []event, optional []bool, first, last int32, acq
 	}
 }
 
-// tooMany is the same, by numbers. All events were put off for as long as that is
-// possible, and all of the other kind that were invoked have had their turns: there
-// are too few of those. Where one of its own kind had its turn before it had to,
-// because one of the other kind pressed, only what came after that counts.
+// tooMany is the same, by numbers. All events were delayed for as long as possible,
+// and all invoked events of the other kind have had their turns: there are too few of
+// them. If an event of its own kind had an early turn because one of the other kind
+// was urgent, only later events count.
 func (o *object) tooMany(a *alternation, i int32) finding {
 	last := &o.events[i]
 	from, first := 0, none
-	release := a.locked // of the turn that is looked at, which left it so
+	release := a.locked // kind of the turn under examination
 	for k := len(a.turns) - 1; k >= 0; k-- {
 		if release = !release; release != last.release {
 			continue
 		}
 		if n := a.turns[k]; n == none || o.events[n].ret > last.ret {
-			from = k + 2 // behind the one that pressed
+			from = k + 2 // after the urgent one
 			first = o.events[a.turns[k+1]].ret
 			break
 		}
@@ -331,9 +330,9 @@ func (o *object) tooMany(a *alternation, i int32) finding {
 	return f
 }
 
-// window is a short stretch of events, up to the completion of event i, of
-// which there is no order, whether the mutex was held before it or not; or
-// (free) all events from the start, before which it was not.
+// window returns a short stretch of events, up to the completion of event i, that has
+// no order, whether or not the mutex was held before it. If free is set, it returns
+// all events from the start, when the mutex was not held.
 func (o *object) window(i int32) (events []event, free bool) {
 	until := o.events[i].ret
 	for size := int32(8); ; size *= 4 {
@@ -344,7 +343,7 @@ func (o *object) window(i int32) (events []event, free bool) {
 		events = events[:0]
 		for _, e := range o.events {
 			if e.call <= until && e.ret > from {
-				if e.ret > until || e.call < from { // it may come after all that, or have been before it
+				if e.ret > until || e.call < from { // it may come after all of them, or have come before
 					e.ret = never
 				}
 				events = append(events, e)

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// The ok of a release of a mutex without owners may confirm what ended the hold
-// before: an earlier release without an answer, a loss, or a death. Then it does
-// nothing itself.
+// The ok of a release of a mutex without owners may confirm an earlier end of the
+// hold: a release without an answer, a loss, or a death. Then the release itself does
+// nothing.
 
 // confirms reports whether e may be such a release.
 func (e event) confirms() bool { return e.release && e.ret != never && e.by != none }
@@ -15,10 +15,10 @@ func (e event) confirms() bool { return e.release && e.ret != never && e.by != n
 // silent reports whether e may have ended a hold without an answer.
 func (e *event) silent() bool { return e.release && e.ret == never }
 
-// confirmable finds the first event that each release with an ok may confirm.
+// confirmable finds the first event that each ok release may confirm.
 func (j *Judge) confirmable(events []event) {
 	silent := make([]*event, 0, len(events))
-	released, unsure := map[int32]bool{}, map[int32]bool{} // holds; clients of which it is open what they mean
+	released, unsure := map[int32]bool{}, map[int32]bool{} // holds; clients with unclear operations
 	for i := range events {
 		e := &events[i]
 		if e.n, e.by = int32(i), none; !e.release {
@@ -54,7 +54,8 @@ func (j *Judge) confirmable(events []event) {
 		if !e.release || e.silent() {
 			continue
 		}
-		// A release whose hold is known may be about the same one as those of it, and as open ones.
+		// A release of a known hold may be about the same hold as its other releases,
+		// and as releases of uncertain meaning.
 		others := ofClient
 		if !e.open {
 			others = open
@@ -88,11 +89,11 @@ func (j *Judge) sameHold(a, b *event) bool {
 	}
 }
 
-// loosened are events in which each release that may confirm what had no answer may
-// come as early as that. Of what had no answer, each is then needed once: the one
-// that is confirmed may come in place of the release itself, or, if most is false,
-// not at all. If most is true, no grant that may have ended before it was certain has
-// to be there, so that nothing is allowed less than it is.
+// loosened returns events in which each release that may confirm an event without an
+// answer may come as early as that event. Each such event is then needed once: the
+// confirmed one may come in place of the release itself, or, if most is false, not at
+// all. If most is true, grants that may have ended before they were certain are
+// optional, so that the events allow everything that the history allows.
 func (o *object) loosened(events []event, most bool) []event {
 	list := slices.Clone(events)
 	used := make([]bool, len(o.events))
@@ -127,9 +128,9 @@ func (o *object) loosened(events []event, most bool) []event {
 	return list
 }
 
-// unclear are the events of a lock in which nothing has to be there of the clients of
-// which it is open what they mean, and each of their grants may end at any time: no
-// reading allows more.
+// unclear returns the events of a lock in their most permissive form. For clients
+// with operations of uncertain meaning all events are optional, and each of their
+// grants may end at any time: no reading allows more.
 func (j *Judge) unclear(l *lock) []event {
 	list := slices.Clone(l.events)
 	of := func(hold int32) int32 {
@@ -156,8 +157,8 @@ func (j *Judge) unclear(l *lock) []event {
 	return list
 }
 
-// releases are what a release with an ok can make of s: it ends the present hold, or
-// confirms what ended the one that it is about.
+// releases returns the states that an ok release can lead to from s: it ends the
+// present hold, or confirms an event that ended the hold that it is about.
 func (o *object) releases(s state, e *event) (list []any) {
 	if s.locked {
 		next := s

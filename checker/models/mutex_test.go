@@ -13,9 +13,9 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// blurred is a history of a mutex in which every operation overlaps those beside it:
-// n operations in the order in which they took effect. The one at twice is granted
-// although the lock is held.
+// blurred returns a history of a mutex in which every operation overlaps its
+// neighbours: n operations in the order in which they took effect. The acquire at
+// twice is granted although the lock is held.
 func blurred(seed int64, n, twice int) []history.Entry {
 	r := rand.New(rand.NewSource(seed))
 	byAt := make([][]history.Entry, 10*n+100)
@@ -45,8 +45,8 @@ func blurred(seed int64, n, twice int) []history.Entry {
 
 var counts = regexp.MustCompile(`(?:up to|from line (\d+) to) line (\d+) of the lock: (\d+) (grant|release)s?, at most (\d+)`)
 
-// Of a long stretch of events that all overlap the judge says how many grants and
-// releases there were. These numbers are true.
+// For a long stretch of events that all overlap, the judge gives the number of grants
+// and of releases. The test checks these numbers.
 func TestOfAMutexThereAreTooMany(t *testing.T) {
 	t.Parallel()
 	m, err := Parse("mutex")
@@ -92,8 +92,8 @@ func TestOfAMutexThereAreTooMany(t *testing.T) {
 	}
 }
 
-// Of 10,000 operations that overlap the judge needs no search. One of three times the
-// machine has nothing else to do.
+// 10,000 operations that overlap need no search. The best of three attempts counts,
+// since the machine may be busy.
 func TestALongMutexIsJudgedAtOnce(t *testing.T) {
 	m, err := Parse("mutex")
 	if err != nil {

@@ -14,29 +14,29 @@ import (
 	"github.com/lockcheck/lockcheck/internal/alltests"
 )
 
-// The oracle judges a history by trying everything: which operations without
-// an answer happened, in which order, and which grant of its client a release
-// means that names none. It shares no line with the judges, nor with how they
-// gather operations.
+// oracle judges a history by trying everything: which operations without an answer
+// happened, in which order, and which grant of its client a release without a name
+// means. It shares no code with the judges, nor with their way of gathering
+// operations.
 type oracle struct {
 	deeds []deed
 	rule  rule
-	any   bool // whoever holds, a release frees the lock
+	any   bool // a release frees the lock, whichever client holds
 	limit int
 	seen  map[past]bool
 }
 
-// deed is an operation, or the end of a hold for which there is none.
+// deed is an operation, or the end of a hold without an operation.
 type deed struct {
 	what      deedKind
 	call, ret int
 	optional  bool
 	client    string
 	proc      int
-	of        int    // the acquire that it names; none: it names none
-	lost      uint64 // of a loss: what rests on one entry
+	of        int    // the acquire that it names, or none
+	lost      uint64 // of a loss: the holds that rest on one entry
 	over      bool   // of a release: it happened, or may have
-	end       bool   // it is a loss, a death, or a release that found nothing
+	end       bool   // it is a loss, a death, or a release that found no hold
 	shared    bool
 	token     uint64
 }
@@ -52,16 +52,16 @@ const (
 	toDoNothing
 )
 
-// past is what has happened: bits number deeds.
+// past is the deeds that have happened: bits number deeds.
 type past struct {
 	done, held    uint64
-	released      uint64 // by an ok
-	perhaps       uint64 // by what had no answer
+	released      uint64 // holds released by an ok
+	perhaps       uint64 // holds that a deed without an answer may have released
 	nest, highest uint64
 }
 
-// means tells whether d may be about acquire k: one that it names, or one of its
-// client that had been invoked.
+// means reports whether d may be about acquire k: the one that it names, or one of
+// its client that had been invoked.
 func (d *deed) means(k int, a deed) bool {
 	return d.of == k || d.of == int(none) && a.client == d.client && a.call < d.call
 }
@@ -86,7 +86,7 @@ func (o *oracle) admits(w past, proc int, shared bool) bool {
 	return o.limit == 0 || n < o.limit
 }
 
-// explains tells whether there is an order from w on.
+// explains reports whether there is an order from w on.
 func (o *oracle) explains(w past) bool {
 	if o.seen[w] {
 		return false
@@ -115,7 +115,7 @@ func (o *oracle) explains(w past) bool {
 	return false
 }
 
-// after is what deed i can make of w.
+// after returns the states that deed i can lead to from w.
 func (o *oracle) after(w past, i int) (list []past) {
 	d := o.deeds[i]
 	if o.any && d.what == toRelease {
@@ -157,7 +157,7 @@ func (o *oracle) after(w past, i int) (list []past) {
 				next.held &^= bit(k)
 				next.released |= bit(k)
 			case !d.optional && w.perhaps&bit(k) != 0 && w.released&bit(k) == 0:
-				next.released |= bit(k) // what had no answer did it, and this one says so
+				next.released |= bit(k) // an unanswered deed did it; this confirms it
 			default:
 				continue
 			}
@@ -190,7 +190,7 @@ func (o *oracle) after(w past, i int) (list []past) {
 	return nil
 }
 
-// frees is what a release makes of a lock that knows no owner.
+// frees returns the states after a release of a lock without owners.
 func (o *oracle) frees(w past, i int) (list []past) {
 	d, next := o.deeds[i], w
 	next.held = 0
@@ -210,7 +210,7 @@ func (o *oracle) frees(w past, i int) (list []past) {
 		if d.of == int(none) || x.of == int(none) {
 			same = d.client == x.client
 		}
-		if next := w; same && w.perhaps&bit(k) != 0 { // what had no answer did it, and this one says so
+		if next := w; same && w.perhaps&bit(k) != 0 { // another deed did it; this confirms it
 			next.perhaps &^= bit(k)
 			list = append(list, next)
 		}
@@ -218,9 +218,9 @@ func (o *oracle) frees(w past, i int) (list []past) {
 	return list
 }
 
-// chaos makes histories of which nobody would be proud: clients with several
-// processes, answers that never come, releases that are repeated by others of
-// the client, deaths, losses, late renewals; and the deeds in them.
+// chaos makes random, messy histories: clients with several processes, missing
+// answers, releases that another process of the client repeats, deaths, losses, late
+// renewals; and the deeds in them.
 type chaos struct {
 	*rand.Rand
 	model Model
@@ -234,8 +234,8 @@ type chaos struct {
 	grant   int
 	token   uint64
 	got     []possession
-	retired map[string]int   // by client: who ended with info, until another process goes on
-	alive   map[string]int   // behind the last sign of life of a client, or where it was killed
+	retired map[string]int   // by client: a process that ended with info and has no successor
+	alive   map[string]int   // position after a client's last sign of life, or where it was killed
 	seq     history.Sequence // names the grants of a history without names, as a reader does
 	names   map[int]int      // those grants, and the deeds that got them
 }
@@ -243,7 +243,7 @@ type chaos struct {
 type chaotic struct {
 	client string
 	n      int
-	owner  int // the process that it goes on for, after an info, or itself; 0: it did nothing yet
+	owner  int // the process that it replaced after an info, or itself; 0: not used yet
 	open   *history.Entry
 	deed   int
 	of     int
@@ -267,7 +267,7 @@ func (c *chaos) add(e history.Entry) int {
 	return len(c.h) - 1
 }
 
-// meant is the deed that got the grant which an entry names, or none.
+// meant returns the deed that got the grant that an entry names, or none.
 func (c *chaos) meant(pos int) int {
 	if k, ok := c.names[c.h[pos].Grant]; ok {
 		return k
@@ -275,8 +275,8 @@ func (c *chaos) meant(pos int) int {
 	return int(none)
 }
 
-// die ends what a client may have: at pos if it was killed, at its last sign of life
-// if it died by itself.
+// die ends the holds that a client may have: at pos if it was killed, at its last
+// sign of life if it died without a fault.
 func (c *chaos) die(client string, pos int, killed bool) {
 	if killed {
 		c.alive[client] = max(c.alive[client], pos)
@@ -286,7 +286,7 @@ func (c *chaos) die(client string, pos int, killed bool) {
 	c.ends(pos, func(d deed) bool { return d.client == client })
 }
 
-// fault is what happened to a client.
+// fault adds a fault on a client.
 func (c *chaos) fault(p *chaotic) {
 	f := []string{"kill", "poweroff", history.Exit}[c.Intn(3)]
 	pos := c.add(history.Entry{Process: history.Process{Name: history.Nemesis}, Type: history.Info, F: f, On: []string{p.client}})
@@ -302,7 +302,8 @@ func (c *chaos) run() {
 	c.alive, c.names, c.retired = map[string]int{}, map[int]int{}, map[string]int{}
 	for i := range 2 + c.Intn(2) {
 		c.process(fmt.Sprint("c", i))
-		// Without names most of what two processes of one client do is open.
+		// Without names, the meaning of most operations is open if a client has two
+		// processes.
 		if c.Intn(4) == 0 && (c.named || c.Intn(16) == 0) {
 			c.process(fmt.Sprint("c", i))
 		}
@@ -326,10 +327,10 @@ func (c *chaos) run() {
 	}
 }
 
-// lost notes what a process has lost at pos that learns of it: the acquire that is
-// named; of a lock that can be taken again all that its process holds, if it holds
-// that one; without a name all that the process holds, or, if that is nothing but
-// what it is releasing, all of its client.
+// lost notes the holds that a process loses at pos: that of the named acquire. In a
+// reentrant lock it loses all its holds if it has the named one. Without a name it
+// loses all its holds; if it has none but those that it is releasing, it loses all of
+// its client.
 func (c *chaos) lost(p *chaotic, of, pos int) {
 	holds := c.holds
 	switch {
@@ -365,7 +366,7 @@ func (c *chaos) lostBefore(k int) bool {
 	return slices.ContainsFunc(c.deeds, func(d deed) bool { return d.lost&bit(k) != 0 })
 }
 
-// holds reports whether a process knows that it has what acquire k got.
+// holds reports whether a process knows that it has the grant of acquire k.
 func (c *chaos) holds(k int) bool {
 	is := func(d deed) bool { return d.of == k && d.what == toExtend && !d.optional }
 	sure := !c.deeds[k].optional || slices.ContainsFunc(c.deeds, is)
@@ -373,7 +374,7 @@ func (c *chaos) holds(k int) bool {
 	return sure && !slices.ContainsFunc(c.deeds, is)
 }
 
-// rests is what a process holds at pos.
+// rests returns the holds of a process at pos.
 func (c *chaos) rests(pos, proc int) (list uint64) {
 	for k, d := range c.deeds {
 		sure := d.ret
@@ -389,15 +390,15 @@ func (c *chaos) rests(pos, proc int) (list uint64) {
 	return list
 }
 
-// entry notes that all that a process holds may end at pos, at once, and what it has
-// no answer to.
+// entry notes that all holds of a process may end at pos, at once, and so may its
+// acquires without an answer.
 func (c *chaos) entry(pos, proc int) {
 	lost := c.rests(pos, proc)
 	c.deeds = append(c.deeds, deed{what: toLose, call: pos, ret: 1 << 29, optional: true, of: int(none), lost: lost})
 	c.unanswered(pos, proc, lost)
 }
 
-// unanswered notes that what a process has no answer to may end at pos.
+// unanswered notes that a process's acquires without an answer may end at pos.
 func (c *chaos) unanswered(pos, proc int, but uint64) {
 	for k, d := range c.deeds {
 		if d.what == toAcquire && d.proc == proc && d.optional && but&bit(k) == 0 {
@@ -475,7 +476,7 @@ func (c *chaos) ask(p *chaotic) {
 	if !c.named {
 		d.of = c.meant(pos)
 	}
-	if d.what == toExtend { // without an answer it says nothing
+	if d.what == toExtend { // without an answer it has no effect
 		p.of, d.of, d.what = d.of, int(none), toDoNothing
 	}
 	c.deeds = append(c.deeds, d)
@@ -564,9 +565,9 @@ func (c *chaos) answer(p *chaotic) {
 	}
 }
 
-// What the judges say of chaos, the oracle says, too; unless they say that they
-// do not know: of a history in which nothing was granted, and of one in a thousand
-// because it does not say which grant an operation is about.
+// The oracle agrees with the judges on chaos, unless they do not know: for a history
+// without a grant, and for one in a thousand because it does not show which grant an
+// operation is about.
 func TestTheOracleAgrees(t *testing.T) {
 	t.Parallel()
 	histories := 3000

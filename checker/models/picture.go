@@ -10,7 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 )
 
-// picture is what there is to draw.
+// picture is the input of a drawing.
 type picture struct {
 	object *object
 	found  finding
@@ -19,10 +19,10 @@ type picture struct {
 // largest is how many operations a picture may show.
 const largest = 1000
 
-// Picture writes Porcupine's picture, an HTML page, of the operations around
-// the witness; of a history without one, of all operations of the lock that
-// has most, if they are few. Its times are lines of the file, where each entry
-// has one of its own. Its error is w's, or says why there is nothing to draw.
+// Picture writes Porcupine's picture, an HTML page, of the operations around the
+// witness. Without a witness it draws all operations of the lock that has most, if
+// they are few. Its times are lines of the file if each entry has a line of its own.
+// It returns w's error, or one that says why there is nothing to draw.
 func (v *Verdict) Picture(w io.Writer) error {
 	if v.picture == nil || v.picture.object.count() == 0 {
 		return errors.New("there are no operations to draw")
@@ -53,7 +53,7 @@ func (v *Verdict) Picture(w io.Writer) error {
 	for i := range history {
 		h := &history[i]
 		if _, ok := rows[h.ClientId]; !ok {
-			rows[h.ClientId] = len(rows) // no row stays empty
+			rows[h.ClientId] = len(rows) // no empty rows
 		}
 		h.ClientId = rows[h.ClientId]
 		if own {
@@ -64,7 +64,7 @@ func (v *Verdict) Picture(w io.Writer) error {
 	return porcupine.Visualize(m, info, w)
 }
 
-// scene are the operations around the facts, as they were: of a hold both ends.
+// scene returns the operations around the facts, unchanged: of a hold both ends.
 func (o *object) scene(f finding) []operation {
 	from, to := f.span()
 	near := map[int32]bool{} // holds
@@ -87,7 +87,7 @@ func (o *object) scene(f finding) []operation {
 	return list
 }
 
-// ownLines tells whether the operations can be told apart by their lines.
+// ownLines reports whether the lines distinguish the operations.
 func (o *object) ownLines(ops []operation) bool {
 	from, to := never, none
 	for _, x := range ops {
@@ -99,8 +99,8 @@ func (o *object) ownLines(ops []operation) bool {
 	return len(ops) > 0 && o.j.lines.of(to)-o.j.lines.of(from) >= int(to-from)
 }
 
-// line is where a time of Porcupine's history stands in the file; what comes
-// after the history comes after its last line.
+// line returns the line of the file for a time of Porcupine's history. Times after
+// the history become the line after the last one.
 func (o *object) line(at int64) int64 {
 	size := int64(o.j.size)
 	if at < size {
@@ -109,7 +109,7 @@ func (o *object) line(at int64) int64 {
 	return int64(o.j.lines.of(int32(size-1))) + at - size + 1
 }
 
-// who did an operation.
+// who names the client of an operation.
 func (o *object) who(x opID) string {
 	p := o.procOf(x)
 	if p == none {

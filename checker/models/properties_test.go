@@ -12,9 +12,9 @@ import (
 	"github.com/lockcheck/lockcheck/internal/alltests"
 )
 
-// The model lease and the property lease-exclusion were written apart from each
-// other. What breaks the property breaks the model; what breaks the model, other
-// than what only a model forbids, breaks the property.
+// The model lease and the property lease-exclusion were written separately. A
+// violation of the property is a violation of the model. A violation of the model,
+// except by rules that only models have, is a violation of the property.
 func TestTheModelLeaseAgreesWithTheProperty(t *testing.T) {
 	t.Parallel()
 	m, err := Parse("lease")
@@ -24,7 +24,7 @@ func TestTheModelLeaseAgreesWithTheProperty(t *testing.T) {
 	broken, held := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		for range 20 {
-			// A failed release ends a hold of a property.
+			// For the property, a failed release ends a hold.
 			entries := anyHistory(rt, m, Options{Released: true})
 			var b strings.Builder
 			if err := history.Encode(&b, &history.History{Entries: entries}); err != nil {
@@ -67,9 +67,9 @@ func outcomeOf(list []checker.Verdict, p checker.Property) checker.Outcome {
 	return 0
 }
 
-// onlyOfModels tells whether a sentence is about what properties allow: to
-// release or extend what one does not hold, to get again what one has, and what
-// was only known later to have been held.
+// onlyOfModels reports whether a sentence is about something that properties allow:
+// to release or extend without holding, to acquire again while holding, and holds
+// that were only known later.
 func onlyOfModels(sentence string) bool {
 	for _, words := range []string{"did not hold it", "had never held it", "after it had released it", "granted it again", "at some moment"} {
 		if strings.Contains(sentence, words) {

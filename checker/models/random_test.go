@@ -10,18 +10,18 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// world makes random histories of a model: clients that ask, and an object
-// that serves them by its rules, at moments that no client sees. Some answers
-// never come. In a world that lies an answer now and then is not what happened.
+// world makes random histories of a model: clients that ask, and an object that
+// serves them by its rules, at moments that no client sees. Some answers never come.
+// In a world that lies, some answers are false.
 type world struct {
 	*rapid.T
 	model Model
 	opts  Options
-	names bool // of locks: there are two
+	names bool // of locks: two names
 	lies  bool
 	named bool // grants are named
-	again bool // values are written twice
-	infos int  // of a hundred answers, how many never come
+	again bool // values may be written twice
+	infos int  // how many of a hundred answers never come
 
 	h       []history.Entry
 	now     int // seconds
@@ -43,7 +43,7 @@ type truth struct {
 }
 
 type granted struct {
-	of    *player // the operation that got it
+	of    *player // the operation that got the lock
 	owner int
 	n     int
 	token uint64
@@ -59,7 +59,7 @@ type player struct {
 	process int
 	open    *history.Entry
 	done    bool // it has taken effect
-	refused bool // it was in the way of somebody at some moment
+	refused bool // it conflicted with a holder at some moment
 	result  *granted
 	read    int64
 	mine    []*granted
@@ -103,7 +103,7 @@ func (w *world) chance(percent int, what string) bool {
 	return percents.Draw(w.T, what) >= 100-percent
 }
 
-// percents are all alike; an IntRange would prefer small ones.
+// percents are all equally likely; an IntRange would prefer small ones.
 var percents = rapid.SampledFrom(func() (list []int) {
 	for i := range 100 {
 		list = append(list, i)
@@ -124,7 +124,7 @@ func (w *world) object(name string) *truth {
 	return w.objects[name]
 }
 
-// haunt lets an operation without an answer happen.
+// haunt makes an operation without an answer take effect.
 func (w *world) haunt() {
 	if len(w.zombies) > 0 && w.chance(10, "a late effect") {
 		i := rapid.IntRange(0, len(w.zombies)-1).Draw(w.T, "which")
@@ -219,8 +219,8 @@ func (w *world) lockOperation(c *player, e *history.Entry) *granted {
 	return nil
 }
 
-// renew is a report that a grant is valid until another time: a later one, or
-// an earlier one, if the client's clock runs at another rate from now on.
+// renew reports that a grant is valid until another time: a later one, or an earlier
+// one if the client's clock runs at another rate from now on.
 func (w *world) renew(c *player) {
 	g := rapid.SampledFrom(c.mine).Draw(w.T, "which grant")
 	until := w.now + rapid.SampledFrom([]int{6, 6, 2, 0}).Draw(w.T, "valid for")
@@ -239,7 +239,7 @@ func (w *world) renew(c *player) {
 	w.add(e)
 }
 
-// admits tells whether the object may be granted.
+// admits reports whether the object may be granted.
 func (w *world) admits(o *truth, c *player) bool {
 	r := w.model.rule
 	if r.leases {
@@ -387,7 +387,7 @@ func (w *world) complete(c *player) {
 	}
 }
 
-// granted is what the ok of an acquire brings.
+// granted fills in the ok of an acquire.
 func (w *world) granted(c *player, e *history.Entry, o *truth, lie bool) {
 	g := c.result
 	if g == nil {

@@ -8,8 +8,9 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// A short history is judged reading by reading where one reading does not decide: it
-// is kept, and taken in anew with another choice for the operations that name no grant.
+// A short history is judged reading by reading if one reading does not decide. Its
+// entries are kept, and read again with another choice for the operations that name
+// no grant.
 const mostReadings = 256
 
 // numbered is an entry that is kept, with its line.
@@ -18,12 +19,12 @@ type numbered struct {
 	line  int
 }
 
-// choices say what the operations on a lock are about that may be about several grants.
+// choices say which grants the operations on a lock mean that may be about several.
 type choices struct {
 	lock int32
-	next []int // the choice for each of them; the first one from there on
+	next []int // the choice for each of them; the first grant for later ones
 	made []int
-	of   []int // how many there were
+	of   []int // the number of grants to choose from
 }
 
 // pick chooses one of several grants.
@@ -36,7 +37,7 @@ func (c *choices) pick(grants []int32) int32 {
 	return grants[n]
 }
 
-// advance goes on to the next reading. It returns false behind the last one.
+// advance goes on to the next reading. It returns false after the last one.
 func (c *choices) advance() bool {
 	for k := len(c.made) - 1; k >= 0; k-- {
 		if c.made[k]+1 < c.of[k] {
@@ -48,7 +49,7 @@ func (c *choices) advance() bool {
 	return false
 }
 
-// keep keeps an entry, as long as the history is short.
+// keep stores an entry while the history is short.
 func (j *Judge) keep(e *history.Entry, line int) {
 	if len(j.kept) < j.room {
 		j.kept = append(j.kept, numbered{*e, line})
@@ -57,8 +58,8 @@ func (j *Judge) keep(e *history.Entry, line int) {
 	}
 }
 
-// each judges a lock in each reading of its history, up to one in which it is valid.
-// If it is violated in all of them, it returns the first one.
+// each judges a lock in each reading of its history, until one is valid. If all are
+// violated, it returns the first one.
 func (j *Judge) each(lock int, b *budget) (object *object, f finding) {
 	f.outcome = checker.Unknown
 	if j.kept == nil {

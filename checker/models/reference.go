@@ -8,7 +8,7 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// opKind is what an operation is to Porcupine.
+// opKind is the kind of an operation for Porcupine.
 type opKind uint8
 
 const (
@@ -19,17 +19,17 @@ const (
 	refusedOp
 	eventOp  // an acquire or release of a mutex without owners
 	accessOp // to a register
-	lossOp   // of the entry that what a process holds rests on
-	endOp    // after all that is certain
+	lossOp   // loss of the entry that a process's holds rest on
+	endOp    // after all certain operations
 )
 
-// opID names an operation of one lock: by its place in the list of its kind.
+// opID names an operation of one lock by its index in the list of its kind.
 type opID struct {
 	kind opKind
 	n    int32
 }
 
-// operation is what Porcupine gets to see. An optional one may take effect at
+// operation is an operation as Porcupine sees it. An optional one may take effect at
 // any time after its call, or never.
 type operation struct {
 	opID
@@ -49,7 +49,7 @@ type object struct {
 	accesses []access
 }
 
-// start is the state of the object before the history.
+// start returns the state of the object before the history.
 func (o *object) start() state {
 	return state{value: o.j.model.First.V, known: o.j.model.First.Set}
 }
@@ -101,7 +101,7 @@ func (o *object) operations(from, to int32) []operation {
 	}
 	for i := range o.accesses {
 		a := &o.accesses[i]
-		if a.call != atFirst { // which is the state that o.start returns
+		if a.call != atFirst { // atFirst is the state that o.start returns
 			add(accessOp, i, a.call, a.ret, a.proc, a.ret == never)
 		}
 	}
@@ -114,8 +114,8 @@ type input struct {
 	optional bool
 }
 
-// porcupine's operations, with one more after all that are certain: until then
-// an optional operation is left out by not having its turn.
+// history returns Porcupine's operations, with one more after all certain ones: an
+// optional operation that has not had its turn by then is left out.
 func (o *object) history(list []operation) []porcupine.Operation {
 	end := int64(o.j.size) + 1
 	var ops []porcupine.Operation
@@ -129,21 +129,21 @@ func (o *object) history(list []operation) []porcupine.Operation {
 	return append(ops, porcupine.Operation{ClientId: len(o.j.procs), Input: input{opID: opID{kind: endOp}}, Call: end, Return: end + 1})
 }
 
-// state is what the objects of all models remember.
+// state is the state of an object, for all models.
 type state struct {
 	held    string // holds, four bytes each, in the order in which they were granted; of a mutex without owners: the one that a loss or a death can end
 	over    string // holds that were released, if there are loose operations; of a mutex without owners: events that may be confirmed
 	spent   string // holds that a loose release was about
 	queue   string // of holds, likewise
 	locked  bool   // of a mutex without owners
-	nest    uint64 // token of the grant that the present ones rest on
+	nest    uint64 // token of the grant that the present holds rest on
 	highest uint64 // token
 	value   int64
 	known   bool // the value
-	ended   bool // only what is optional remains
+	ended   bool // only optional operations remain
 }
 
-// packed lists of holds are strings, so that states can be compared.
+// Packed lists of holds are strings, so that states can be compared.
 func pack(list string, n int32) string {
 	return list + string([]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)})
 }
@@ -165,8 +165,8 @@ func without(list string, n int32) (string, bool) {
 	return list, false
 }
 
-// spec is the model in Porcupine's terms: what the object allows, one
-// operation after the other, by the letter of its rules.
+// spec returns the model for Porcupine: what the object allows, one operation after
+// the other, exactly by its rules.
 func (o *object) spec(start state) porcupine.Model {
 	m := porcupine.Model{
 		Init: func() any { return start },
@@ -212,7 +212,7 @@ func (o *object) spec(start state) porcupine.Model {
 	}).ToModel()
 }
 
-// step makes s what it is after x, or says that x is not allowed.
+// step changes s by x, or returns false if x is not allowed.
 func (o *object) step(s *state, x input) bool {
 	switch x.kind {
 	case acquireOp:
@@ -265,7 +265,7 @@ func (o *object) step(s *state, x input) bool {
 	return false
 }
 
-// lose ends what rests on an entry.
+// lose ends the holds that rest on an entry.
 func (o *object) lose(s *state, joint int32) bool {
 	rest := ""
 	for _, n := range unpack(s.held) {
@@ -283,7 +283,7 @@ func (o *object) lose(s *state, joint int32) bool {
 	return rest != was
 }
 
-// admits tells whether the lock may be granted to a process.
+// admits reports whether the lock may be granted to a process.
 func (o *object) admits(s *state, proc int32, shared bool) bool {
 	r, limit := o.j.model.rule, o.j.model.N
 	held := unpack(s.held)
@@ -324,8 +324,8 @@ func (o *object) grant(s *state, n int32, optional bool) bool {
 	return o.hold(s, n)
 }
 
-// turn takes n out of the queue if it may be granted now. Indeterminate ones before
-// it may have left. One that is optional may take its place at the last moment.
+// turn removes n from the queue if it may be granted now. Indeterminate acquires
+// before it may have left. An optional one may take its place at the last moment.
 func (o *object) turn(s *state, n int32, optional bool) bool {
 	for i, k := range unpack(s.queue) {
 		if k == n {
@@ -347,7 +347,7 @@ func (o *object) hold(s *state, n int32) bool {
 	return true
 }
 
-// access is an access to a register.
+// access applies an access to a register.
 func (o *object) access(s *state, a *access, optional bool) bool {
 	r := o.j.model.rule
 	if r.fenced && a.token != 0 {
@@ -384,7 +384,7 @@ func (o *object) access(s *state, a *access, optional bool) bool {
 	return true
 }
 
-// describe is an operation for a picture.
+// describe returns an operation as text for a picture.
 func (o *object) describe(x input) string {
 	text := ""
 	switch x.kind {
@@ -426,7 +426,7 @@ func (o *object) describe(x input) string {
 	return text
 }
 
-// describeState is a state for a picture.
+// describeState returns a state as text for a picture.
 func (o *object) describeState(s state) string {
 	switch o.j.model.kind {
 	case anonymous:

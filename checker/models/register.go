@@ -8,8 +8,8 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 )
 
-// cluster is a value that was in place once: its maker, who read it, and the
-// cas that replaced it.
+// cluster is a value that was in place once: its writer, its readers, and the cas
+// that replaced it.
 type cluster struct {
 	value   int64
 	maker   int32 // access that wrote it; none: it was there from the start
@@ -23,21 +23,21 @@ type chains struct {
 	*object
 	list     []access
 	of       map[int64]*cluster
-	order    []*cluster      // as they came
-	atStart  *cluster        // the value that nobody wrote
-	certain  bool            // something certain showed it
-	earliest int32           // the first completion of a write or a cas that is certain
-	shownBy  map[int32]int32 // what shows that an indeterminate access happened
+	order    []*cluster      // in the order of their creation
+	atStart  *cluster        // the value without a writer
+	certain  bool            // a certain access showed it
+	earliest int32           // the first completion of a certain write or cas
+	shownBy  map[int32]int32 // by indeterminate access: the line that shows that it happened
 	zones    []zone
 }
 
-// zone is the time of a chain of values. If from is before to they must have
-// been in place from the one to the other; else they had room in between.
+// zone is the time of a chain of values. If from is before to, the values must have
+// been in place from from to to; else they only needed some instant in between.
 type zone struct {
 	from, to     int32 // the first completion and the last call
-	least, most  int32 // the accesses that have them
+	least, most  int32 // the accesses with those positions
 	first        *cluster
-	lower, upper int32 // the same, in order
+	lower, upper int32 // the same two positions, in order
 }
 
 func (z *zone) forward() bool { return z.from < z.to }
@@ -88,9 +88,9 @@ func (c *chains) judge() finding {
 	return c.compare()
 }
 
-// gather finds who made, read and replaced each value.
+// gather finds the writer, the readers and the replacement of each value.
 func (c *chains) gather() finding {
-	makers := map[int64]int32{} // of a value: its first maker that is certain, or else a possible one
+	makers := map[int64]int32{} // of a value: its first certain writer, or else a possible one
 	twice := map[int64]bool{}
 	for i := range c.list {
 		a := &c.list[i]
@@ -111,7 +111,7 @@ func (c *chains) gather() finding {
 		}
 		makers[a.value] = int32(i)
 	}
-	// What is certain shows values; what made those is certain, too.
+	// Certain accesses show values; the writers of those values are certain, too.
 	for i := range c.list {
 		a := &c.list[i]
 		if a.ret == never || a.what == refuse || a.what == read && !a.known {
@@ -120,7 +120,7 @@ func (c *chains) gather() finding {
 		if a.what == write || a.what == cas {
 			if m := makers[a.value]; m == int32(i) {
 				c.cluster(a.value, m)
-			} else { // another one wrote it too
+			} else { // another access wrote it too
 				c.order = append(c.order, &cluster{value: a.value, maker: int32(i), next: none})
 				if a.what == cas {
 					return undecided("a value was written twice")
@@ -179,11 +179,11 @@ func (c *chains) cluster(v int64, maker int32) *cluster {
 	return k
 }
 
-// chain goes along a chain of values and notes its zone.
+// chain follows a chain of values and notes its zone.
 func (c *chains) chain(first *cluster) finding {
 	z := zone{from: never, to: none, least: none, most: none, first: first}
-	latest := none // the access so far that was called last
-	// must tells whether access i can come after another one.
+	latest := none // the access so far with the latest call
+	// must reports whether access i can come after another one.
 	must := func(before, i int32) bool { return before == none || c.list[before].call <= c.list[i].ret }
 	note := func(i int32) {
 		a := &c.list[i]
@@ -230,10 +230,10 @@ func (c *chains) chain(first *cluster) finding {
 	return legal
 }
 
-// compare looks for zones that are in each other's way.
+// compare looks for zones that conflict.
 func (c *chains) compare() finding {
 	slices.SortFunc(c.zones, func(a, b zone) int { return cmp.Compare(a.lower, b.lower) })
-	var last *zone // the forward one that ends last
+	var last *zone // the forward zone that ends last
 	for i := range c.zones {
 		z := &c.zones[i]
 		if last != nil && (z.forward() && z.lower < last.upper || !z.forward() && z.upper < last.upper) {
@@ -246,7 +246,8 @@ func (c *chains) compare() finding {
 	return legal
 }
 
-// facts are what convicts: accesses, each with what shows that it happened.
+// facts returns the evidence: accesses, each with the line that shows that it
+// happened.
 func (c *chains) facts(list ...int32) (facts []fact) {
 	for _, i := range list {
 		if i != none && c.list[i].call == atFirst {
@@ -262,8 +263,8 @@ func (c *chains) facts(list ...int32) (facts []fact) {
 	return facts
 }
 
-// ambiguous tells whether a value that the facts show may have been there from
-// the start, though it was written later, too.
+// ambiguous reports whether a value in the facts may have been there from the start,
+// although it was also written later.
 func (c *chains) ambiguous(f finding) bool {
 	if c.certain {
 		return false
@@ -276,8 +277,8 @@ func (c *chains) ambiguous(f finding) bool {
 	return false
 }
 
-// before is a state in which the facts are impossible: with the value that was
-// there from the start, or one that nobody knows.
+// before returns a state in which the facts are impossible: with the value that was
+// there from the start, or an unknown one.
 func (c *chains) before(f finding) state {
 	if c.j.model.First.Set {
 		return c.start()
@@ -300,7 +301,7 @@ func (c *chains) before(f finding) state {
 	return s
 }
 
-// doing is an access, for a sentence.
+// doing returns an access as words for a sentence.
 func (c *chains) doing(i int32) string {
 	a, j := &c.list[i], c.j
 	if a.call == atFirst {
@@ -327,8 +328,8 @@ func (c *chains) doing(i int32) string {
 	}
 }
 
-// tooEarly is the violation that y was over before x was invoked, though the
-// values say that it came after it.
+// tooEarly returns the violation that y was over before x was invoked, although the
+// values show that it came after x.
 func (c *chains) tooEarly(x, y int32) finding {
 	return violation(c.facts(x, y), "%s, and that was over before %s, which it must have followed.", c.doing(y), c.doing(x))
 }
@@ -353,7 +354,7 @@ func (c *chains) twoStarts(a, b *cluster) finding {
 	return f
 }
 
-// inTheWay is the violation that the values of b had to be in place, if only
+// inTheWay returns the violation that the values of b had to be in place, at least
 // for an instant, while those of a were.
 func (c *chains) inTheWay(a, b *zone) finding {
 	f := violation(c.facts(a.least, a.most, b.least, b.most), "")

@@ -14,11 +14,11 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 )
 
-// budget is what Porcupine may use.
+// budget is the time and memory that Porcupine may use.
 type budget struct {
 	ctx    context.Context
-	until  time.Time     // zero: for ever
-	spare  time.Duration // for what the direct judge found valid
+	until  time.Time     // zero: no limit
+	spare  time.Duration // for locks that the direct judge found valid
 	limits Options
 }
 
@@ -30,14 +30,14 @@ func newBudget(ctx context.Context, o Options) *budget {
 	return b
 }
 
-// shorten leaves no more than d for all that is still to be searched.
+// shorten leaves at most d for all remaining searches.
 func (b *budget) shorten(d time.Duration) {
 	if until := time.Now().Add(d); b.until.IsZero() || until.Before(b.until) {
 		b.until = until
 	}
 }
 
-// within is the same budget, and no more than d.
+// within returns the same budget, limited to d.
 func (b *budget) within(d time.Duration) *budget {
 	c := *b
 	c.shorten(d)
@@ -50,8 +50,8 @@ func (b *budget) quick(o *object, list []operation, start state) checker.Outcome
 	return out
 }
 
-// search asks Porcupine whether the operations have an order, no longer than
-// limit, if it is not 0, and than the budget lasts.
+// search asks Porcupine whether the operations have an order. It stops after limit,
+// if that is not 0, or when the budget ends.
 func (b *budget) search(o *object, list []operation, start state, limit time.Duration) (checker.Outcome, string) {
 	if !b.until.IsZero() {
 		left := time.Until(b.until)
@@ -70,7 +70,7 @@ func (b *budget) search(o *object, list []operation, start state, limit time.Dur
 	m := o.spec(start)
 	step := m.Step
 	m.Step = func(s, in, out any) (bool, any) {
-		if stop.Load() { // it comes to its end quickly, and what it says is not used
+		if stop.Load() { // the search ends quickly, and its result is not used
 			return false, s
 		}
 		return step(s, in, out)
@@ -91,7 +91,7 @@ func (b *budget) search(o *object, list []operation, start state, limit time.Dur
 
 func (b *budget) outOfTime() string { return OutOfTime(b.limits.Timeout) }
 
-// OutOfTime is why somebody who had so much time has no verdict.
+// OutOfTime returns the reason for a missing verdict after that time.
 func OutOfTime(d time.Duration) string { return fmt.Sprintf("had no answer after %s", d) }
 
 // watch stops a search when ctx ends or memory runs out.
@@ -114,7 +114,7 @@ func (b *budget) watch(done <-chan struct{}, stop func(reason string)) {
 	}
 }
 
-// megabytes is a number of bytes as somebody typed it.
+// megabytes formats a number of bytes in the unit that users type.
 func megabytes(n int64) string {
 	switch {
 	case n%(1<<20) == 0:
@@ -126,15 +126,15 @@ func megabytes(n int64) string {
 	}
 }
 
-// used is how many bytes the program's objects take, dead ones that nobody has
-// cleared away included.
+// used returns the bytes of the program's objects, including garbage that was not
+// collected yet.
 func used() uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
 }
 
-// decide leaves the decision to Porcupine, piece by piece. The reason is why.
+// decide leaves the decision to Porcupine, piece by piece. reason says why.
 func (o *object) decide(b *budget, reason string) finding {
 	pieces := []piece{{start: o.start(), own: o.operations(0, never)}}
 	if !b.limits.Whole {
@@ -171,7 +171,7 @@ func (o *object) decide(b *budget, reason string) finding {
 	return f
 }
 
-// spanOf is from where to where operations go.
+// spanOf returns the range of lines of operations, in words.
 func (o *object) spanOf(ops []operation) string {
 	from, to := never, none
 	for _, x := range ops {
@@ -183,14 +183,14 @@ func (o *object) spanOf(ops []operation) string {
 	return o.j.span(from, to)
 }
 
-// How long it may take to make a witness smaller.
+// The time limits for making a witness smaller.
 const (
 	reduceTime = 2 * time.Second
 	stepTime   = 100 * time.Millisecond
 )
 
-// reduce makes a witness of a piece for which Porcupine found no order: of as
-// few operations as can be found, all others being optional.
+// reduce makes a witness of a piece for which Porcupine found no order. It has as few
+// operations as can be found; all others are optional.
 func (o *object) reduce(b *budget, p piece) finding {
 	until := time.Now().Add(reduceTime)
 	ops := slices.Clone(p.ops())
@@ -201,7 +201,7 @@ func (o *object) reduce(b *budget, p piece) finding {
 		out, _ := b.search(o, list, p.start, stepTime)
 		return out == checker.Violated
 	}
-	// What comes after the first completion that has no explanation is not needed.
+	// Operations after the first completion without an explanation are not needed.
 	var ends []int32
 	for _, x := range ops {
 		if !x.optional {
@@ -270,7 +270,7 @@ func (o *object) reduce(b *budget, p piece) finding {
 	return f
 }
 
-// list joins what is said, the first few things of it.
+// list joins the first few phrases.
 func list(said []string) string {
 	const few = 5
 	if n := len(said); n > few {
@@ -279,7 +279,7 @@ func list(said []string) string {
 	return strings.Join(said, "; ")
 }
 
-// tell is an operation, for a sentence.
+// tell returns an operation as words for a sentence.
 func (o *object) tell(x opID, from, to int32) string {
 	if x.kind == accessOp {
 		return (&chains{object: o, list: o.accesses}).doing(x.n)
@@ -287,7 +287,7 @@ func (o *object) tell(x opID, from, to int32) string {
 	return fmt.Sprintf("%s: %s (%s)", o.j.who(o.procOf(x)), o.describe(input{opID: x}), o.j.span(from, to))
 }
 
-// procOf is the process of an operation.
+// procOf returns the process of an operation.
 func (o *object) procOf(x opID) int32 {
 	switch x.kind {
 	case strayOp:

@@ -12,10 +12,9 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// told reads a history of one entry a line, "who what [ok|fail|info]
-// [name=value …]". Who is c1 (client c1, process 1), c1' (its next process),
-// nemesis or resource. Times are given as "at=" in seconds; lines are numbered
-// from 1.
+// told reads a history of one entry a line, "who what [ok|fail|info] [name=value …]".
+// Who is c1 (client c1, process 1), c1' (its next process), nemesis or resource.
+// "at=" gives the time in seconds; lines are numbered from 1.
 func told(t *testing.T, text string) []history.Entry {
 	t.Helper()
 	var entries []history.Entry
@@ -86,7 +85,7 @@ func told(t *testing.T, text string) []history.Entry {
 	return entries
 }
 
-// fill supplies what a reader of files supplies, the names of grants most of all.
+// fill adds the fields that a file reader adds, above all the names of grants.
 func fill(t *testing.T, entries []history.Entry) {
 	t.Helper()
 	var seq history.Sequence
@@ -97,8 +96,8 @@ func fill(t *testing.T, entries []history.Entry) {
 	}
 }
 
-// judged is the verdict in the words of a spec; of a history that is as good as long,
-// no entry is kept.
+// judged returns the verdict in the words of a spec. If long is set, no entry is
+// kept, as in a long history.
 func judged(m Model, o Options, long bool, entries []history.Entry) string {
 	j := New(m, o)
 	if long {
@@ -122,9 +121,9 @@ func judged(m Model, o Options, long bool, entries []history.Entry) string {
 	}
 }
 
-// A spec is a history, and what a model makes of it. The name is the rule.
+// modelSpec is a history and the expected verdict of a model. The name is the rule.
 type modelSpec struct {
-	models string // separated by spaces, with options behind a plus
+	models string // separated by spaces, with options after a plus
 	name   string
 	text   string
 	want   string

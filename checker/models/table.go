@@ -7,11 +7,11 @@ const shrunk = "Give every acquire its last possible instant, its completion, an
 	"one that is presupposed (its owner released or extended with an ok) has until that ok to take effect, and where its release may come before that, it needs but one instant at which the lock is free for it. " +
 	"So a sweep over the shortened holds decides, in O(n log n). "
 
-// strictTry is what becomes of tries that were refused.
+// strictTry describes how refused tries are judged.
 const strictTry = "With --strict-try, a refused try needs an instant in its time at which the lock is held. Holds can grow into the time of their own acquire and release without touching each other but in a point, " +
 	"so it fails only where it lies between a release that was over and an acquire that had not begun. With indeterminate acquires, which might have held there, Porcupine decides."
 
-// strictSearch is the same where no direct judge is known.
+// strictSearch describes the same where no direct judge is known.
 const strictSearch = "With --strict-try Porcupine decides."
 
 // table is all models.

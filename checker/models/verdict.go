@@ -11,19 +11,19 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// How far Porcupine is asked where the direct judge has decided.
+// Limits for asking Porcupine after the direct judge has decided.
 const (
 	confirmTime = 200 * time.Millisecond // for each search
-	smallEnough = 2000                   // operations of a lock that are searched as a whole
+	smallEnough = 2000                   // operations of a lock that is searched as a whole
 	windowSize  = 500                    // operations around a witness
-	othersTime  = 2 * time.Second        // for all locks after the first that is violated
-	// With each operation without an answer a search may take twice as long.
+	othersTime  = 2 * time.Second        // for all locks after the first violated one
+	// Each operation without an answer may double the time of a search.
 	fewUnanswered = 8
 )
 
-// Verdict judges what was added, and takes nothing in after that. When ctx
-// ends, or a limit of the Options is reached, what is not decided by then is
-// Unknown; a violation that was found stands.
+// Verdict judges the added entries. No entries can be added after that. If ctx ends,
+// or a limit of the Options is reached, undecided locks are Unknown; a violation that
+// was found stays.
 func (j *Judge) Verdict(ctx context.Context) Verdict {
 	j.finish()
 	objects := j.objects(j.holds, false)
@@ -71,7 +71,7 @@ func (j *Judge) Verdict(ctx context.Context) Verdict {
 	return v
 }
 
-// hint is what else to try, or "".
+// hint returns another thing to try, or "".
 func (j *Judge) hint(o checker.Outcome) string {
 	k, r := j.model.kind, j.model.rule
 	switch {
@@ -87,7 +87,7 @@ func (j *Judge) hint(o checker.Outcome) string {
 	return ""
 }
 
-// timeless says why leases cannot be judged, or "".
+// timeless returns why leases cannot be judged, or "".
 func (j *Judge) timeless() string {
 	switch {
 	case !j.model.rule.leases || len(j.times) == 0 || !j.saw.acquires:
@@ -100,7 +100,7 @@ func (j *Judge) timeless() string {
 	return ""
 }
 
-// vacuous says why that nothing is violated proves nothing, or "".
+// vacuous returns why the absence of violations proves nothing, or "".
 func (j *Judge) vacuous(objects []*object) string {
 	granted, queued := 0, false
 	for i := range j.locks {
@@ -127,7 +127,7 @@ func (j *Judge) vacuous(objects []*object) string {
 	return ""
 }
 
-// finish takes in what was never completed.
+// finish processes operations without a completion.
 func (j *Judge) finish() {
 	for i := range j.procs {
 		p, id := &j.procs[i], int32(i)
@@ -176,7 +176,7 @@ func (j *Judge) finish() {
 			r.end = min(max(r.end, r.floor, h.call), r.gone)
 		}
 	}
-	for i := range j.holds { // who has one of those that rest on an entry has the entry
+	for i := range j.holds { // a client with one of the holds on an entry has the entry
 		if h := &j.holds[i]; h.joint != 0 {
 			floor := h.floor
 			if r := j.reading(int32(i)); r != nil {
@@ -200,8 +200,8 @@ func (j *Judge) finish() {
 	}
 }
 
-// objects are the locks with what is judged of them; sure leaves out what may be
-// about something else than it seems.
+// objects returns the locks with their judged operations. sure leaves out operations
+// of uncertain meaning.
 func (j *Judge) objects(holds []hold, sure bool) []*object {
 	list := make([]*object, len(j.locks))
 	for i := range j.locks {
@@ -232,7 +232,7 @@ func (j *Judge) share(list []*object, holds []hold) {
 		list[0].holds = holds
 		return
 	}
-	place := make([]int32, len(holds)) // in the list of its lock
+	place := make([]int32, len(holds)) // index in the list of its lock
 	for i := range holds {
 		o := list[holds[i].lock]
 		place[i] = int32(len(o.holds))
@@ -258,7 +258,7 @@ func (j *Judge) share(list []*object, holds []hold) {
 	}
 }
 
-// count is how many operations of an object are judged.
+// count returns how many operations of an object are judged.
 func (o *object) count() int {
 	n := len(o.strays) + len(o.refused) + len(o.events) + len(o.accesses)
 	if o.j.model.First.Set {
@@ -272,7 +272,8 @@ func (o *object) count() int {
 	return n
 }
 
-// unanswered is how many acquires, events and accesses may or may not have happened.
+// unanswered returns how many acquires, events and accesses may or may not have
+// happened.
 func (o *object) unanswered() (n int) {
 	for i := range o.holds {
 		if h := &o.holds[i]; !h.presupposed() && !h.void {
@@ -292,8 +293,8 @@ func (o *object) unanswered() (n int) {
 	return n
 }
 
-// judge judges one lock: directly, by Porcupine where that does not decide, and
-// by both where that can be done quickly.
+// judge judges one lock: directly, by Porcupine if that does not decide, and by both
+// if that is quick.
 func (o *object) judge(b *budget) finding {
 	var f finding
 	switch o.j.model.kind {
@@ -312,8 +313,8 @@ func (o *object) judge(b *budget) finding {
 	return f
 }
 
-// surely judges a lock again that is violated in one reading of its history, by
-// what holds in every reading, and by each reading.
+// surely judges a lock again that is violated in one reading of its history: first
+// with the facts that hold in every reading, then reading by reading.
 func (j *Judge) surely(lock int, seems finding, b *budget) (*object, finding) {
 	if j.certain == nil {
 		j.certain = j.objects(j.least(), true)
@@ -328,7 +329,7 @@ func (j *Judge) surely(lock int, seems finding, b *budget) (*object, finding) {
 	return o, undecided("it is not certain " + j.locks[lock].doubt + "; if it is as it seems: " + strings.TrimSuffix(seems.sentence, "."))
 }
 
-// witness shows the facts of a finding by their lines.
+// witness returns the facts of a finding with their lines.
 func (j *Judge) witness(f finding) *Witness {
 	w := &Witness{Sentence: f.sentence}
 	for _, x := range f.facts {

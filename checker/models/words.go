@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// who is the client behind a process; of a client with several, with its number.
+// who returns the client of a process, with the process number if the client has
+// several.
 func (j *Judge) who(p int32) string {
 	name := j.clients[j.procs[p].client].name
 	if n := strconv.Itoa(j.procs[p].number); name == n {
@@ -20,7 +21,7 @@ func (j *Judge) who(p int32) string {
 	return name
 }
 
-// named is a lock, for a sentence.
+// named returns a lock as words for a sentence.
 func (j *Judge) named(l int32) string {
 	if name := j.locks[l].name; name != "" {
 		return strconv.Quote(name)
@@ -28,7 +29,7 @@ func (j *Judge) named(l int32) string {
 	return "the lock"
 }
 
-// heldFrom says from where to where a hold is certain.
+// heldFrom returns the lines between which a hold is certain.
 func (j *Judge) heldFrom(h *hold) string {
 	text := fmt.Sprintf("held %s from line %d on", j.named(h.lock), j.lines.of(h.ret))
 	if h.end != never {
@@ -40,10 +41,10 @@ func (j *Judge) heldFrom(h *hold) string {
 	return text
 }
 
-// seconds is a time as people read it.
+// seconds formats a time for people.
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 3, 64) + " s" }
 
-// plural is a count of things.
+// plural returns a count of things.
 func plural(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -51,7 +52,7 @@ func plural(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// times is how often.
+// times returns how often something happened, in words.
 func times(n int) string {
 	if n == 1 {
 		return "once"
@@ -59,7 +60,7 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// span is one line, or several.
+// span returns one line, or several.
 func (j *Judge) span(from, to int32) string {
 	if from == to {
 		return fmt.Sprintf("line %d", j.lines.of(from))
