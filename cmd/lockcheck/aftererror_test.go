@@ -13,7 +13,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// What was found in a lock is not lost with what became of another one.
+// An error with one lock does not lose the findings for another lock.
 func TestAnErrorLeavesWhatWasFound(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, tt := range []struct {
@@ -54,7 +54,7 @@ locks:
 	}
 }
 
-// A place that cannot show a run again leaves what is known of it.
+// If a run cannot be repeated for its files, its findings are still reported.
 func TestARunThatCannotBeKeptIsToldAllTheSame(t *testing.T) {
 	t.Chdir(t.TempDir())
 	wheels := errors.New("the wheels came off")
@@ -66,7 +66,7 @@ func TestARunThatCannotBeKeptIsToldAllTheSame(t *testing.T) {
 	}
 }
 
-// A worker that does not keep to the protocol ends its own entry, and no other.
+// A worker that breaks the protocol ends its own entry and no other.
 func TestAWorkerOfOneEntryThatDoesNotKeepToTheProtocol(t *testing.T) {
 	t.Chdir(t.TempDir())
 	wrong := &env.ProtocolError{Line: `{"id":0}`, Want: "the id of a request without an answer"}

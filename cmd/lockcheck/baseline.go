@@ -12,19 +12,19 @@ import (
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
-// baseline is what is known of the past.
+// baseline holds the known violations: an earlier result.
 type baseline struct {
 	file   string
 	digest string
-	past   *results.Document // nil: nothing
+	past   *results.Document // nil: no baseline
 }
 
 func baselineFlag(fl *pflag.FlagSet, to *string) {
 	fl.Var((*fileName)(to), "baseline", "result `file` (result.json, or what --json printed): what is violated there is listed and fails nothing")
 }
 
-// fileName is a flag's name of a file. Who types none has not left the flag out: a
-// variable is empty that should not be.
+// fileName is the value of a flag that names a file. An empty name is an error: it
+// usually comes from a variable that is not set.
 type fileName string
 
 func (f *fileName) Set(name string) error {
@@ -38,9 +38,10 @@ func (f *fileName) Set(name string) error {
 func (f *fileName) String() string { return string(*f) }
 func (f *fileName) Type() string   { return "file" }
 
-// readBaseline reads what is known, before anything is run. No file: nothing is. The
-// result that is about to be written below out cannot be what it is held against: the
-// next time all that is new now would be known. No out: none is written.
+// readBaseline reads the known violations before the first run; file "" means no
+// baseline. The baseline cannot be the result that this command is about to write below
+// out: the next run would then count every new violation as known. out "" means that no
+// result is written.
 func (a *app) readBaseline(file, out string) error {
 	a.baseline = baseline{}
 	if file == "" {
@@ -61,8 +62,9 @@ func (a *app) readBaseline(file, out string) error {
 	return nil
 }
 
-// against notes in the head of a document what it will be held against, as what
-// shards found is joined only if that was the same; and says why it cannot be.
+// against notes the baseline in the head of a document, because shards can be joined
+// only if they had the same one. It returns an error if the two results cannot be
+// compared.
 func (a *app) against(h *results.Head) error {
 	if a.baseline.past == nil {
 		return nil
@@ -74,14 +76,14 @@ func (a *app) against(h *results.Head) error {
 	return nil
 }
 
-// compare holds a result against what is known, if anything is.
+// compare compares a result with the baseline, if there is one.
 func (a *app) compare(d *results.Document) {
 	if a.baseline.past != nil {
 		d.Against(a.baseline.file, a.baseline.past)
 	}
 }
 
-// baselineLists says what was known, what is new and what is gone.
+// baselineLists prints the known, the new and the vanished violations.
 func (a *app) baselineLists(d *results.Document) {
 	if d.Baseline == nil {
 		return
@@ -113,7 +115,7 @@ func (a *app) baselineLists(d *results.Document) {
 	a.printf("\n")
 }
 
-// unseen says why nothing is known now of what was broken then.
+// unseen explains why this result says nothing about a violation of the baseline.
 func unseen(d *results.Document, v results.Violation) string {
 	c := d.Cell(v.Cell)
 	if c == nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// The cells of run are called by their lock: a baseline is of the same settings,
-// or another fault could hide behind it.
+// In results of run, cells have the name of their lock only. The baseline must have the
+// same settings, or it could hide a violation under another fault.
 func TestABaselineOfRunIsOfTheSameSettings(t *testing.T) {
 	t.Chdir(t.TempDir())
 	args := func(seed, runs string, more ...string) []string {
@@ -46,7 +46,7 @@ func TestABaselineOfRunIsOfTheSameSettings(t *testing.T) {
 	} {
 		lockcheck(t, append(tt.args, "--baseline", tt.file)...).wants(t, tt.code, tt.want)
 	}
-	// Merge does as the command does whose shards it joins.
+	// merge behaves like the command whose shards it joins.
 	for _, n := range []string{"1", "2"} {
 		lockcheck(t, args("1", "60", "--fault", "kill", "--shard", n+"/2", "--out", filepath.Join("s", n))...)
 	}
@@ -54,7 +54,7 @@ func TestABaselineOfRunIsOfTheSameSettings(t *testing.T) {
 	lockcheck(t, "merge", "s", "--baseline", "suite.json").wants(t, usage, "it is of suite, and this is run")
 }
 
-// An empty name is a variable of CI that is not set, and not that nothing is known.
+// An empty name is an unset variable of CI; it does not mean "no baseline".
 func TestABaselineHasAName(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, args := range [][]string{{"run", "redis-setnx", "--runs", "1"}, {"suite"}, {"merge", "shards"}} {
@@ -62,7 +62,7 @@ func TestABaselineHasAName(t *testing.T) {
 	}
 }
 
-// What shards came to is joined only if they all know the same.
+// Results of shards are joined only if all had the same baseline.
 func TestShardsAreHeldAgainstOneBaseline(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("lockcheck.yaml", []byte("lockcheck: 1\n"+ownerless), 0o666); err != nil {

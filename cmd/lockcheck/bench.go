@@ -15,7 +15,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
-// benches are what can be measured.
+// benches lists the measurements.
 var benches = []struct {
 	name string
 	run  func(*app, *cobra.Command, benchFlags) error
@@ -101,11 +101,11 @@ something.`,
 	return cmd
 }
 
-// maxContenders is how many clients one process can be without being what is
-// measured.
+// maxContenders is the most clients that one process can run without becoming the
+// bottleneck that is measured.
 const maxContenders = 1000
 
-// numbers are those of --clients, in order, or the usual ones.
+// numbers returns the values of --clients, sorted, or the default ones.
 func (f *benchFlags) numbers(cmd *cobra.Command, usual []int, least, most int) ([]int, error) {
 	if !cmd.Flags().Changed("clients") {
 		return usual, nil
@@ -119,7 +119,7 @@ func (f *benchFlags) numbers(cmd *cobra.Command, usual []int, least, most int) (
 	return list, nil
 }
 
-// ofSim refuses what has no meaning elsewhere, or nowhere.
+// ofSim rejects a wrong --jobs, and flags that have a meaning only in sim.
 func (f *benchFlags) ofSim(cmd *cobra.Command, p *place) error {
 	changed := cmd.Flags().Changed
 	if err := numbers(changed, []number{{"jobs", f.jobs, harness.MostJobs}}); err != nil {
@@ -131,7 +131,7 @@ func (f *benchFlags) ofSim(cmd *cobra.Command, p *place) error {
 	return nil
 }
 
-// comparison is what the flags ask for.
+// comparison returns the comparison that the flags ask for.
 func (f *benchFlags) comparison(cmd *cobra.Command, p *place, of *bench.Contest) (c *bench.Comparison, err error) {
 	c = of.Compare(p.name, p.lease)
 	changed := cmd.Flags().Changed
@@ -157,7 +157,7 @@ func (f *benchFlags) comparison(cmd *cobra.Command, p *place, of *bench.Contest)
 	return c, f.ofSim(cmd, p)
 }
 
-// contest compares those who take part in one.
+// contest measures the variants of a contest and compares them.
 func (a *app) contest(cmd *cobra.Command, f benchFlags, of *bench.Contest, serve server) error {
 	p, err := a.open(cmd, f.place)
 	if err != nil {
@@ -181,12 +181,12 @@ func (a *app) contention(cmd *cobra.Command, f benchFlags) error {
 	return a.contest(cmd, f, bench.Contention, docker.Redis)
 }
 
-// fairness compares locks with a queue with one that has none.
+// fairness compares locks that have a queue with a lock that has none.
 func (a *app) fairness(cmd *cobra.Command, f benchFlags) error {
 	return a.contest(cmd, f, bench.Fairness, mysqlServer)
 }
 
-// mysqlServer starts one that has room for all clients of a cell, side by side.
+// mysqlServer starts a MySQL server that has room for all clients of a cell at once.
 func mysqlServer(ctx context.Context, o docker.Options) (addr string, remove func(context.Context) error, err error) {
 	s, err := docker.MySQL(ctx, o, "--max-connections=1000")
 	if err != nil {
@@ -195,8 +195,8 @@ func mysqlServer(ctx context.Context, o docker.Options) (addr string, remove fun
 	return s.Addr, s.Close, nil
 }
 
-// compared shows what was measured, and keeps it. err is how measuring ended; any
-// says that there is something to show.
+// compared shows the measurements and saves them. err is the error that ended
+// measuring; any reports whether there is anything to show.
 func (a *app) compared(p *place, c comparison, document func() any, any bool, err error) error {
 	a.clearProgress()
 	if err != nil && !p.interrupted() {
@@ -208,16 +208,16 @@ func (a *app) compared(p *place, c comparison, document func() any, any bool, er
 		}
 		a.benchTable(c)
 	}
-	if err != nil { // half a picture is none
+	if err != nil { // an incomplete picture is not shown
 		return err
 	}
 	return a.keepComparison(c)
 }
 
-// server starts one, and returns its address and what removes it.
+// server starts a server and returns its address and a function that removes it.
 type server func(context.Context, docker.Options) (addr string, remove func(context.Context) error, err error)
 
-// compareOnDocker measures with a server that is there for nothing else.
+// compareOnDocker measures with a server of its own.
 func (a *app) compareOnDocker(p *place, c *bench.Comparison, serve server, done func(int)) (err error) {
 	addr, remove, err := serve(p.ctx, docker.Options{Log: a.stderr})
 	if err == nil {
@@ -227,8 +227,8 @@ func (a *app) compareOnDocker(p *place, c *bench.Comparison, serve server, done 
 	return p.broken(err)
 }
 
-// broken is an error of measuring on real servers: unless somebody has
-// interrupted it, the place is to blame.
+// broken returns the error for a failed measurement on real servers. It blames the
+// environment, unless somebody interrupted the command.
 func (p *place) broken(err error) error {
 	if err != nil && !p.interrupted() {
 		return fail(noPlace, "%w", err)

@@ -9,9 +9,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
 )
 
-// BenchmarkAllCases is `lockcheck case`: every case three times in virtual
-// time, judged by both judges, told and written to disk. It has to take less
-// than 2 s.
+// BenchmarkAllCases measures `lockcheck case`: every case three times in virtual time,
+// judged by both judges, explained and written to disk. It has to take less than 2 s.
 func BenchmarkAllCases(b *testing.B) {
 	out := b.TempDir()
 	for b.Loop() {
@@ -26,7 +25,7 @@ func BenchmarkAllCases(b *testing.B) {
 	}
 }
 
-// BenchmarkCaseOnDocker is one case with a real server: three containers, and
+// BenchmarkCaseOnDocker measures one case with a real server: three containers, and
 // clients in processes. It has to take less than 6 s.
 func BenchmarkCaseOnDocker(b *testing.B) {
 	dockertest.Require(b)

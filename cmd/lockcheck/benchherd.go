@@ -12,8 +12,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/docker"
 )
 
-// What a herd can be. In sim the work of a cell grows with the third power of
-// those who wait; on docker each is a client of this process.
+// Limits of a herd. In sim the work of a cell grows with the third power of the number
+// of waiters; on docker each waiter is a client of this process.
 const (
 	maxHerd         = 512
 	maxHerdOnDocker = 128
@@ -21,7 +21,7 @@ const (
 	maxHerdTime     = 10 * time.Minute
 )
 
-// herdOf is what the flags ask for.
+// herdOf returns the herd that the flags ask for.
 func (f *benchFlags) herdOf(cmd *cobra.Command, p *place) (h *bench.Herd, err error) {
 	h = bench.NewHerd(p.name)
 	changed := cmd.Flags().Changed
@@ -51,7 +51,7 @@ func (f *benchFlags) herdOf(cmd *cobra.Command, p *place) (h *bench.Herd, err er
 	return h, f.ofSim(cmd, p)
 }
 
-// herd compares whom those who wait in a queue watch.
+// herd compares queues by the entries that their waiters watch.
 func (a *app) herd(cmd *cobra.Command, f benchFlags) error {
 	p, err := a.open(cmd, f.place)
 	if err != nil {
@@ -70,7 +70,7 @@ func (a *app) herd(cmd *cobra.Command, f benchFlags) error {
 	return a.compared(p, h, func() any { return newHerdDocument(h) }, h.Cells != nil, err)
 }
 
-// herdOnDocker measures with an ensemble that is there for nothing else.
+// herdOnDocker measures with an ensemble of its own.
 func (a *app) herdOnDocker(p *place, h *bench.Herd, done func(int)) error {
 	e, err := docker.ZooKeeper(p.ctx, bench.HerdServers, docker.Options{Log: a.stderr})
 	if err == nil {
@@ -122,7 +122,7 @@ func newHerdDocument(h *bench.Herd) herdDocument {
 		for k, n := range h.Waiters {
 			changes := &h.Cells[i][k]
 			if !changes.Measured() {
-				continue // interrupted before
+				continue // not measured because of an interrupt
 			}
 			c := herdCell{lock, n, len(changes.Left), map[string]float64{}}
 			for _, m := range bench.HerdMeasures {

@@ -15,11 +15,11 @@ import (
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
-// comparison is what a bench shows: a table, and a page with a picture.
+// comparison is the result of a bench: a table, and a page with a picture.
 type comparison interface {
 	Title() string
 	Table() bench.Table
-	Legend() [][2]string // what the names of rows mean
+	Legend() [][2]string // the meanings of the names of rows
 	Conditions() string
 	Draw(w io.Writer) error
 	ChartFile() string
@@ -27,8 +27,8 @@ type comparison interface {
 	Section(page string) string
 }
 
-// benchTable prints a comparison: a block for each measure, a line for each of
-// those that are compared.
+// benchTable prints a comparison: a block for each measure, and in it a line for each
+// lock or way to wait.
 func (a *app) benchTable(c comparison) {
 	t := c.Table()
 	const most = 9
@@ -132,7 +132,7 @@ func newBenchDocument(c *bench.Comparison) benchDocument {
 		for k, n := range c.Clients {
 			f := &c.Cells[i][k]
 			if f.Total() == 0 {
-				continue // interrupted before it was measured
+				continue // not measured because of an interrupt
 			}
 			cell := benchCell{
 				Lock: s.Lock, Hold: s.Hold(c.Lease).Seconds(), Clients: n, Acquisitions: f.Total(), Commands: f.Commands,
@@ -149,7 +149,7 @@ func newBenchDocument(c *bench.Comparison) benchDocument {
 	return d
 }
 
-// benchProgress shows how many cells are done, on a terminal.
+// benchProgress shows the number of finished cells on a terminal.
 func (a *app) benchProgress(cells int) func(int) {
 	if !isTerminal(a.stderr) || a.quiet {
 		return nil

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// byteSize is a flag's number of bytes.
+// byteSize is the value of a flag: a number of bytes.
 type byteSize int64
 
-// byteUnits are what a size may end with, in lower case, the largest first.
+// byteUnits are the possible units of a size, in lower case, the largest first.
 var byteUnits = []struct {
 	name string
 	size float64
@@ -27,10 +27,10 @@ var byteUnits = []struct {
 	{"b", 1},
 }
 
-// fewBytes is what nobody means who leaves out the unit.
+// fewBytes is the size below which the unit was probably forgotten.
 const fewBytes = 1 << 20
 
-// Set reads "1500000", "500MB" or "1.5 GiB".
+// Set reads a size such as "1500000", "500MB" or "1.5 GiB".
 func (s *byteSize) Set(text string) error {
 	number, unit := strings.ToLower(strings.TrimSpace(text)), 1.0
 	bare := true
@@ -51,7 +51,7 @@ func (s *byteSize) Set(text string) error {
 	return nil
 }
 
-// String is s in the largest unit that leaves no rest.
+// String returns s in the largest unit that divides it.
 func (s *byteSize) String() string {
 	for _, u := range []struct {
 		name string
@@ -64,5 +64,5 @@ func (s *byteSize) String() string {
 	return fmt.Sprint(int64(*s))
 }
 
-// Type is what cobra calls it where the usage names nothing.
+// Type returns the name that cobra shows where the usage text names none.
 func (s *byteSize) Type() string { return "size" }

@@ -5,7 +5,7 @@ import "testing"
 func TestSizesAreReadWithTheirUnits(t *testing.T) {
 	for _, tt := range []struct {
 		text string
-		want int64 // -1: it is no size
+		want int64 // -1: not a size
 		said string
 	}{
 		{"0", 0, "0"},

@@ -15,7 +15,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/names"
 )
 
-// caseFlags are what a case can be told with changed.
+// caseFlags are the flags that change a case.
 type caseFlags struct {
 	place placeFlags
 	all   bool
@@ -117,19 +117,19 @@ type caseResult struct {
 	Seconds      float64  `json:"seconds"`                 // how long the last try took
 }
 
-// tries is how often a case is played where time is real and it did not come
-// about, and longestRetry the longest lease that it is then given: sessions of
-// ZooKeeper's on docker last no longer.
+// tries is how often at most a case is played where time is real and the case did not
+// come about. longestRetry is the longest lease of a retry: ZooKeeper sessions on
+// docker last no longer.
 const (
 	tries        = 4
 	longestRetry = 10 * time.Second
 )
 
-// reproduce plays a case, and says why it was played again. What happened and must not
-// have is never tried again, unless a slow machine is enough for it. What did not come
-// about is, with twice the lease: all times of a case are parts of it, and on a busy
-// machine a server that should be back after T/10 may take T. Where the fault came about
-// in time and the time that matters is no part of T, the lease stays.
+// reproduce plays a case, and returns the reasons why it was played again. A case that
+// did not come about is retried with twice the lease: all its times are parts of the
+// lease, and on a busy machine a server that should be back after T/10 may take T. The
+// lease stays if the fault struck in time and the time that matters is no part of T. An
+// unexpected event is not retried, unless a slow machine alone can cause it.
 func (a *app) reproduce(p *place, c catalogue.Case) (r *harness.CaseResult, again []string, err error) {
 	lease := p.leaseOf(c)
 	for {
@@ -145,9 +145,9 @@ func (a *app) reproduce(p *place, c catalogue.Case) (r *harness.CaseResult, agai
 	}
 }
 
-// cases reproduces cases. Those that are named, one by one and not by a glob, have to
-// be possible here. It prints the story of each for which tells returns true; if there
-// are others, it prints a summary instead of the table of all cases.
+// cases reproduces cases. A case that is named itself, and not by a glob, must be
+// possible here. It prints the story of each case for which tells returns true. If
+// there are other cases, it prints a summary instead of the table of all cases.
 func (a *app) cases(p *place, ids []string, named, tells func(id string) bool) error {
 	start := time.Now()
 	doc := caseDocument{Schema: 1, Cases: []caseResult{}}
@@ -214,7 +214,7 @@ func (a *app) cases(p *place, ids []string, named, tells func(id string) bool) e
 	return exit(code)
 }
 
-// missing says what there is not, as somebody interrupted it.
+// missing says how much of the result is missing because of an interrupt.
 func (d *caseDocument) missing() string {
 	switch {
 	case d.Cut != "" && d.Left > 0:
@@ -246,8 +246,8 @@ func newCaseResult(r *harness.CaseResult, again []string) caseResult {
 	return c
 }
 
-// violatedIn are the properties that some of the runs of a case violated: in
-// each of its schedules one, nil where there is none.
+// violatedIn returns the properties that the selected runs of a case violated. run
+// selects one run of each schedule, or nil if it has none.
 func violatedIn(r *harness.CaseResult, run func(*harness.ScheduleResult) *harness.Judged) (list checker.Promise) {
 	for i := range r.Schedules {
 		j := run(&r.Schedules[i])
@@ -263,7 +263,7 @@ func violatedIn(r *harness.CaseResult, run func(*harness.ScheduleResult) *harnes
 	return list
 }
 
-// tellCase saves the runs of a case. With tell it prints the case, too: its failure,
+// tellCase saves the runs of a case. With tell it also prints the case: its failure,
 // its runs and its remedy.
 func (a *app) tellCase(p *place, r *harness.CaseResult, again []string, tell bool) error {
 	dirs := make([]string, len(r.Schedules))
@@ -338,7 +338,7 @@ func remedyOutcome(remedy string) checker.Outcome {
 	}
 }
 
-// healthyWords say what there was without the fault.
+// healthyWords describes the run without the fault.
 func healthyWords(r *harness.CaseResult) string {
 	if !slices.ContainsFunc(r.Schedules, func(s harness.ScheduleResult) bool { return s.Healthy != nil }) {
 		return "It takes no fault."
@@ -353,7 +353,7 @@ func healthyWords(r *harness.CaseResult) string {
 	return "Without the fault only " + strings.Join(list, " and ") + " are violated."
 }
 
-// measured says what a measure came to.
+// measured prints the result of a measure.
 func (a *app) measured(r *harness.CaseResult) {
 	f := r.Case.Figure
 	if f == nil {
@@ -366,7 +366,7 @@ func (a *app) measured(r *harness.CaseResult) {
 	a.paragraph(9, text+".")
 }
 
-// remedyWords say what was run, and what it kept.
+// remedyWords says which remedy ran, and what it kept.
 func remedyWords(r *harness.CaseResult) string {
 	setup := r.Case.Remedy.Setup
 	what := setup.Lock
@@ -387,7 +387,7 @@ func remedyWords(r *harness.CaseResult) string {
 	return text
 }
 
-// serverWords say how servers are set up that are not as they always are.
+// serverWords describes servers that are not set up in the usual way.
 func serverWords(s catalogue.Server) string {
 	text := ""
 	if s.Fsync != "" {
@@ -402,7 +402,7 @@ func serverWords(s catalogue.Server) string {
 	return text
 }
 
-// caseTable is the overview at the end.
+// caseTable prints the overview at the end.
 func (a *app) caseTable(cases []caseResult) {
 	if len(cases) < 2 {
 		return
@@ -411,7 +411,7 @@ func (a *app) caseTable(cases []caseResult) {
 	for _, c := range cases {
 		width = max(width, len(c.ID))
 	}
-	room := layout.Columns - width - len("✗   remedy violated") + 2 // the sign is one column, and three bytes
+	room := layout.Columns - width - len("✗   remedy violated") + 2 // the sign takes one column and three bytes
 	for _, c := range cases {
 		sign, words := a.sign(checker.Valid), strings.Join(c.Violated, ", ")
 		switch {

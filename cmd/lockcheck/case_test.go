@@ -12,8 +12,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
-// interruptedCase calls case, and interrupts it: in the n-th batch of runs, which
-// then fails, or after it, where it comes to its end.
+// interruptedCase runs case, and interrupts it in or after the n-th batch of runs. If
+// within it, that batch fails; if after it, the batch is complete.
 func interruptedCase(t *testing.T, n int, within bool, args ...string) result {
 	ctx, cancel := context.WithCancel(t.Context())
 	if n == 0 {
@@ -48,7 +48,7 @@ func interruptedCase(t *testing.T, n int, within bool, args ...string) result {
 	}, append([]string{"case", "-q"}, args...)...)
 }
 
-// What was interrupted says so, and how much is missing.
+// An interrupted command says that it was interrupted, and how much is missing.
 func TestInterruptedCasesDoNotLookComplete(t *testing.T) {
 	three := []string{"redis-get-del-race", "redis-del-unowned", "redis-expiry-while-holding"}
 	for _, tt := range []struct {
@@ -84,8 +84,8 @@ func TestInterruptedCasesDoNotLookComplete(t *testing.T) {
 	}
 }
 
-// The story of a case is about what it shows, on the terminal, in its file and in a
-// replay, and without the fault nothing of that is violated.
+// The story of a case is about the failure that the case shows: on the terminal, in its
+// file and in a replay. Without the fault those properties are not violated.
 func TestACaseIsToldByWhatItShows(t *testing.T) {
 	out := t.TempDir()
 	for _, c := range catalogue.Cases {
@@ -107,7 +107,7 @@ func TestACaseIsToldByWhatItShows(t *testing.T) {
 	r.wants(t, violated, "VIOLATED ownership: c1's release removed c2's entry")
 }
 
-// So do cases that are told with something changed.
+// The same is true of cases with changes.
 func TestInterruptedCasesThatAreChangedDoNotLookComplete(t *testing.T) {
 	args := []string{"redis-get-del-race", "redis-del-unowned", "--lease", "2s"}
 	interruptedCase(t, 1, false, args...).wants(t, interrupted, "1 more was not begun\n")

@@ -33,7 +33,7 @@ func TestAllCasesAreReproducedOnDocker(t *testing.T) {
 	}
 }
 
-// A case of each topology runs by default: one server, Sentinel with replicas, several
+// By default a case of each topology runs: one server, Sentinel with replicas, several
 // masters, an ensemble, and a database with and without a replica.
 func TestACaseOfEachTopologyOnDocker(t *testing.T) {
 	t.Parallel()
@@ -45,7 +45,7 @@ func TestACaseOfEachTopologyOnDocker(t *testing.T) {
 }
 
 // reproduced runs cases on Docker. Each has to behave as documented, and check has to
-// find in each of their histories what the run found.
+// find in each of their histories the same violations as the run.
 func reproduced(t *testing.T, lockcheck string, ids []string) {
 	t.Helper()
 	out := t.TempDir()
@@ -58,7 +58,7 @@ func reproduced(t *testing.T, lockcheck string, ids []string) {
 	if len(doc.Cases) != len(ids) {
 		t.Errorf("%d cases, want %d", len(doc.Cases), len(ids))
 	}
-	runs := 0 // that the cases have
+	runs := 0 // in all cases
 	for _, c := range doc.Cases {
 		t.Logf("%s: %.1f s, T = %d ms, tries: %d", c.ID, c.Seconds, c.LeaseMS, c.Tries)
 		if !c.asDocumented() {
@@ -68,7 +68,7 @@ func reproduced(t *testing.T, lockcheck string, ids []string) {
 		for _, s := range known.Schedules {
 			runs++
 			if len(s.Faults) > 0 {
-				runs++ // without them
+				runs++ // without the faults
 			}
 			if known.Remedy.None == "" {
 				runs++

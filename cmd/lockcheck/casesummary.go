@@ -9,15 +9,15 @@ import (
 	"github.com/lockcheck/lockcheck/internal/layout"
 )
 
-// exampleCase is the case whose story "lockcheck case" prints. It is the README's.
+// exampleCase is the case whose story "lockcheck case" prints, as in the README.
 const exampleCase = "redis-get-del-race"
 
 // mostUnexpected limits the list of cases that did not behave as documented: the
 // summary stays below 25 lines.
 const mostUnexpected = 8
 
-// asDocumented reports whether a case behaved as documented, and so did its remedy,
-// if it has one that can be run.
+// asDocumented reports whether a case and its remedy behaved as documented. A remedy
+// counts only if it can be run.
 func (c *caseResult) asDocumented() bool {
 	return c.Reproduced && (c.Remedy == "valid" || c.Remedy == "none")
 }
@@ -25,7 +25,7 @@ func (c *caseResult) asDocumented() bool {
 // skipped reports whether the case cannot be shown in its environment.
 func (c *caseResult) skipped() bool { return !c.Reproduced && c.LeaseMS == 0 }
 
-// caseCounts counts the cases of one store by what they did.
+// caseCounts counts the cases of one store by their outcome.
 type caseCounts struct{ broke, held, measured, other, skipped int }
 
 func (n *caseCounts) add(c *caseResult) {
@@ -43,7 +43,7 @@ func (n *caseCounts) add(c *caseResult) {
 	}
 }
 
-// caseSummary prints what all cases did, by store, in at most 25 lines.
+// caseSummary prints the outcomes of all cases by store, in at most 25 lines.
 func (a *app) caseSummary(p *place, cases []caseResult) {
 	counts := map[catalogue.Store]*caseCounts{}
 	failures, remedies, kept := 0, 0, 0

@@ -20,23 +20,23 @@ import (
 	"github.com/lockcheck/lockcheck/report"
 )
 
-// checking is what histories are held against, and what is made of it.
+// checking holds how histories are judged, and what is written about them.
 type checking struct {
-	model   *models.Model // nil: what the file asks for
+	model   *models.Model // nil: the promise of the file
 	promise checker.Promise
 	options models.Options
 	reading formats.Reading
-	html    string // where the picture goes; "": nowhere
-	alone   bool   // it is one file, of which everything is said
+	html    string // file for the picture; "": none
+	alone   bool   // it is the only file, and is explained in full
 }
 
-// The readings of a release that failed.
+// The possible readings of a release that failed.
 const (
 	noEffect = "no-effect"
 	released = "released"
 )
 
-// The readings of an ok with false.
+// The possible readings of an ok with the value false.
 const (
 	okRefused = "refused"
 	okGranted = "granted"
@@ -126,7 +126,8 @@ Of several files the worst decides: 4 before 1 before 2.`,
 				}
 			}
 			readings := changed("strict-try") || changed("failed-release")
-			// A judge keeps what it has read: memory is worth more than time.
+			// A judge keeps the history that it has read: here memory is worth more
+			// than time.
 			debug.SetGCPercent(100)
 			return a.checkAll(cmd, files, passed, func(file string) (verdictDocument, int, error) {
 				return a.check(cmd.Context(), file, c, readings)
@@ -152,7 +153,7 @@ func promiseFlag(cmd *cobra.Command, list *[]string) {
 	cmd.Flags().StringSliceVar(list, "promise", nil, "the `properties` that must hold (default: all that apply)")
 }
 
-// parseModel finds a model by its name, with its number if it has one.
+// parseModel returns the model with a name, and with its number if it has one.
 func parseModel(text string) (*models.Model, error) {
 	name, _, _ := strings.Cut(text, "=")
 	var known []string
@@ -170,7 +171,7 @@ func parseModel(text string) (*models.Model, error) {
 	return nil, unknownName("model", name, known)
 }
 
-// checkFits says which flags contradict each other.
+// checkFits returns an error for flags that contradict each other.
 func checkFits(changed func(flag string) bool, c checking, to string) error {
 	switch {
 	case c.options.Timeout < 0:
@@ -202,8 +203,8 @@ func checkFits(changed func(flag string) bool, c checking, to string) error {
 	return choice("to", to, "edn", "jsonl")
 }
 
-// checkAll judges files. Of several it ends with how many came out how, and
-// always with how many were passed over.
+// checkAll judges files. For several files it ends with a count by verdict. It always
+// prints how many files were passed over.
 func (a *app) checkAll(cmd *cobra.Command, files, passed []string, check func(file string) (verdictDocument, int, error)) error {
 	count := map[int]int{}
 	done, limits := 0, ""
@@ -244,8 +245,8 @@ func (a *app) checkAll(cmd *cobra.Command, files, passed []string, check func(fi
 	return err
 }
 
-// eachFile does something with each file. What is wrong with one does not keep
-// it from the others; the worst code decides. passed are those that lay there, too.
+// eachFile calls do for each file. An error with one file does not stop the others; the
+// worst exit code counts. passed are the files that were passed over.
 func (a *app) eachFile(cmd *cobra.Command, files, passed []string, do func(file string) (verdictDocument, int, error)) error {
 	code := held
 	several := verdictsDocument{Passed: passed}
@@ -273,8 +274,8 @@ func (a *app) eachFile(cmd *cobra.Command, files, passed []string, do func(file 
 	return exit(code)
 }
 
-// check judges one file. readings tells that somebody chose how a model reads
-// what is open to more than one reading.
+// check judges one file. readings reports whether a flag chose between several readings
+// of the file.
 func (a *app) check(ctx context.Context, file string, c checking, readings bool) (doc verdictDocument, code int, err error) {
 	src := a.source(file)
 	in, err := src.take(ctx, c)
@@ -300,7 +301,7 @@ func (a *app) check(ctx context.Context, file string, c checking, readings bool)
 	return doc, code, err
 }
 
-// warn says what was odd in a file.
+// warn prints the oddities of a file.
 func (a *app) warn(warnings []history.Warning) {
 	if a.quiet {
 		return
@@ -317,7 +318,7 @@ func (a *app) checkProperties(ctx context.Context, src *source, in *taken, c che
 	var judge func(context.Context) []checker.Verdict
 	var reach func() checker.Counts
 	if l := in.log; l != nil {
-		// Beside a log most of the memory would be what the judges have left behind.
+		// While a log is judged, most of the memory would be garbage of the judges.
 		defer debug.SetGCPercent(debug.SetGCPercent(20))
 		head, reach = &l.Header, func() checker.Counts { return checker.ReachLog(l) }
 		judge = func(ctx context.Context) []checker.Verdict { return checker.JudgeLog(ctx, l) }
@@ -328,7 +329,7 @@ func (a *app) checkProperties(ctx context.Context, src *source, in *taken, c che
 	var verdicts []checker.Verdict
 	var reached checker.Counts
 	if slices.Contains(pr, checker.Fairness) {
-		head.Order = true // whoever recorded it: here somebody says so
+		head.Order = true // no matter who recorded it: the flag states the order
 	}
 	limits := ""
 	err = within(ctx, func() error {
@@ -401,8 +402,8 @@ func (a *app) checkProperties(ctx context.Context, src *source, in *taken, c che
 	return doc, code, nil
 }
 
-// recorded is the promise that a file names. A later version may know
-// properties that this one does not: what it promises remains open.
+// recorded returns the promise that a file names. A later version of lockcheck may name
+// properties that this one does not know: the verdict on these stays open.
 func (a *app) recorded(names []string, file string) checker.Promise {
 	var pr checker.Promise
 	for _, name := range names {
@@ -414,7 +415,7 @@ func (a *app) recorded(names []string, file string) checker.Promise {
 	return pr
 }
 
-// unjudged says what is promised that nobody here can judge, or "".
+// unjudged names the promised properties that this version cannot judge, or "".
 func unjudged(pr checker.Promise) string {
 	strange := pr.Strange()
 	if strange == nil {

@@ -21,9 +21,9 @@ import (
 	"github.com/lockcheck/lockcheck/report"
 )
 
-// Histories that somebody else recorded: one object a line, and no first line.
+// Histories in the format of other programs: one object a line, and no header.
 const (
-	// One after the other.
+	// The clients hold one after the other.
 	fine = `{"process":1,"type":"invoke","f":"acquire"}
 {"process":1,"type":"ok","f":"acquire"}
 {"process":1,"type":"invoke","f":"release"}
@@ -31,7 +31,7 @@ const (
 {"process":2,"type":"invoke","f":"acquire"}
 {"process":2,"type":"ok","f":"acquire"}
 `
-	// Both hold from line 4.
+	// Both clients hold from line 4.
 	both = `{"process":1,"type":"invoke","f":"acquire"}
 {"process":1,"type":"ok","f":"acquire"}
 {"process":2,"type":"invoke","f":"acquire"}
@@ -39,7 +39,8 @@ const (
 {"process":1,"type":"invoke","f":"release"}
 {"process":1,"type":"ok","f":"release"}
 `
-	// Both hold, unless the release that failed found the lock gone.
+	// Both clients hold, unless the failed release means that the lock was gone
+	// already.
 	undecided = `{"process":1,"type":"invoke","f":"acquire"}
 {"process":1,"type":"ok","f":"acquire"}
 {"process":1,"type":"invoke","f":"release"}
@@ -53,10 +54,10 @@ const (
 `
 )
 
-// ours is the first line of a history that lockcheck recorded.
+// ours is the header of a history that lockcheck recorded.
 const ours = `{"lockcheck":1,"lease_ms":10000}` + "\n"
 
-// writeAll puts texts into files of a directory of their own.
+// writeAll writes texts to files in a new directory.
 func writeAll(t *testing.T, files map[string]string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -66,7 +67,7 @@ func writeAll(t *testing.T, files map[string]string) (dir string) {
 	return dir
 }
 
-// fed runs the command with a standard input.
+// fed runs the command with the given standard input.
 func fed(t *testing.T, stdin io.Reader, args ...string) result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -74,7 +75,7 @@ func fed(t *testing.T, stdin io.Reader, args ...string) result {
 	return result{code, stdout.String(), stderr.String()}
 }
 
-// checked is the document of one file.
+// checked returns the document of one file.
 func (r result) checked(t *testing.T) verdictDocument {
 	t.Helper()
 	var doc verdictDocument
@@ -187,7 +188,7 @@ func TestWhatCheckRefuses(t *testing.T) {
 	}
 }
 
-// badHistories are files that are none, each with what is said of it.
+// badHistories are files that are not histories, each with the words of the error.
 var badHistories = []struct {
 	name  string
 	text  string
@@ -220,8 +221,8 @@ func TestBadHistories(t *testing.T) {
 	}
 }
 
-// saysOfABadHistory judges a text as a file, here and by the built command, and
-// as standard input.
+// saysOfABadHistory judges a text in three ways: as a file in this process, as a file
+// with the built command, and as standard input.
 func saysOfABadHistory(t *testing.T, binary, name, text string, code int, words []string) {
 	t.Helper()
 	file := filepath.Join(writeAll(t, map[string]string{name: text}), name)
@@ -297,7 +298,7 @@ func TestSeveralFilesGetALineEach(t *testing.T) {
 			args = append(args, file(name))
 		}
 		r := lockcheck(t, args...)
-		r.stdout = strings.ReplaceAll(r.stdout, "\n  ", " ") // what is too long for a line
+		r.stdout = strings.ReplaceAll(r.stdout, "\n  ", " ") // undo the wrapping of long lines
 		if r.code != tt.code {
 			t.Errorf("%q: exit code %d, want %d", tt.files, r.code, tt.code)
 		}
@@ -341,7 +342,8 @@ func TestCheckFindsTheHistoriesOfADirectory(t *testing.T) {
 		}
 		at = i
 	}
-	// One is told as if it had been named. A link will do as well.
+	// A single file in a directory is explained like a file that was named. A link to
+	// the directory works as well.
 	link := filepath.Join(dir, "latest")
 	if err := os.Symlink(filepath.Join(dir, "b"), link); err != nil {
 		t.Fatal(err)
@@ -362,7 +364,7 @@ func TestStandardInputIsQuotedAsAFileIs(t *testing.T) {
 	}
 }
 
-// What is quoted fits the terminal, and does nothing to it.
+// Quoted text fits the terminal, and cannot control it.
 func TestWhatIsQuotedIsHarmless(t *testing.T) {
 	evil := strings.Replace(both, `"ok","f":"acquire"}`, `"ok","f":"acquire","text":"`+"\x7f\u009b31m\u202e"+`","error":"`+strings.Repeat("long ", 2000)+`"}`, 2)
 	r := fed(t, strings.NewReader(evil), "check", "-")
@@ -389,7 +391,7 @@ func TestOfALongWitnessTheBeginningAndTheEndAreQuoted(t *testing.T) {
 	}
 }
 
-// With -q there is the verdict, and nothing beside it.
+// -q prints the verdict and nothing else.
 func TestQuietlyThereIsTheVerdictOnly(t *testing.T) {
 	odd := "{:process 0 :type :invoke :f :try :time 5 :index 0}\n{:process 1 :type :invoke :f :try :time 4 :index 1}\n{:process 1 :type :ok :f :try :index 2}\n"
 	for _, tt := range []struct {
@@ -459,7 +461,7 @@ func TestTheDocumentOfAModel(t *testing.T) {
 		t.Fatalf("%+v", doc)
 	}
 	for i, n := range doc.Properties[0].Entries {
-		if doc.Properties[0].Lines[i] != n+1 { // the first line is no entry
+		if doc.Properties[0].Lines[i] != n+1 { // the header is not an entry
 			t.Errorf("entry %d is in line %d", n, doc.Properties[0].Lines[i])
 		}
 	}
@@ -497,7 +499,7 @@ func TestThePictureIsWrittenWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-// turns is a history in which n processes get the lock, one after the other.
+// turns returns a history in which n processes get the lock, one after the other.
 func turns(n int) string {
 	var b strings.Builder
 	for p := 1; p <= n; p++ {
@@ -510,7 +512,7 @@ func turns(n int) string {
 	return b.String()
 }
 
-// pipe is a standard input that ends when nobody waits for it any more.
+// pipe returns a standard input that ends when its reader is gone.
 func pipe(t *testing.T, text string) io.Reader {
 	r, w := io.Pipe()
 	go func() {
@@ -534,8 +536,8 @@ func TestCheckIsInterrupted(t *testing.T) {
 	}
 }
 
-// A search that would take for ever ends at its limit, and when it is
-// interrupted it says so.
+// A search that would never end stops at its limit. An interrupted one says that it was
+// interrupted.
 func TestASearchThatTakesForEverEnds(t *testing.T) {
 	file := filepath.Join(writeAll(t, map[string]string{"hard.jsonl": hard()}), "hard.jsonl")
 	args := []string{"check", file, "--model", "cas-register", "--timeout"}
@@ -555,8 +557,8 @@ func TestASearchThatTakesForEverEnds(t *testing.T) {
 	}
 }
 
-// A loss that names no grant is one of all that its process holds, also where the
-// file names no grants at all.
+// A loss that names no grant ends all grants that its process holds, also if the file
+// names no grants at all.
 func TestALossWithoutANameIsOfAllPermits(t *testing.T) {
 	t.Parallel()
 	op := func(p int, f, typ, more string) string {
@@ -577,7 +579,7 @@ func TestALossWithoutANameIsOfAllPermits(t *testing.T) {
 	}
 }
 
-// Of a long history no story is told, and what is violated is shown.
+// A long history gets no story, but its violations are shown.
 func TestALongHistoryHasNoStory(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -595,15 +597,15 @@ func TestALongHistoryHasNoStory(t *testing.T) {
 		"100002  {\"process\":0,\"type\":\"ok\",\"f\":\"acquire\"}", "100004  {\"process\":1,\"type\":\"ok\",\"f\":\"acquire\"}")
 }
 
-// Properties obey --timeout, too.
+// --timeout also limits the judging of properties.
 func TestPropertiesEndInTime(t *testing.T) {
 	file := filepath.Join(writeAll(t, map[string]string{"hard.jsonl": hard()}), "hard.jsonl")
 	lockcheck(t, "check", file, "--promise", "exclusion", "--timeout", "1ns").wants(t, unproven,
 		"? UNKNOWN exclusion: had no answer after 1ns", "\n--timeout and --memory set how far it goes; they were 1ns and 1GiB.\n")
 }
 
-// hard is a history with so many orders that no search goes through them: again
-// and again all processes read and write a few values at the same time.
+// hard returns a history with too many possible orders for any search: all processes
+// read and write a few values at the same time, again and again.
 func hard() string {
 	var b strings.Builder
 	draw := rand.New(rand.NewPCG(1, 2))
@@ -648,8 +650,8 @@ func TestListModels(t *testing.T) {
 	}
 }
 
-// What a run was judged to be can be found out again from its file, of each
-// case, with and without its fault, and with its remedy.
+// check finds the same verdicts in the file of a run as the run had: for each case,
+// with its fault, without it, and with its remedy.
 func TestEveryStoredHistoryIsJudgedAsItsRunWas(t *testing.T) {
 	out := t.TempDir()
 	lockcheck(t, "case", "-q", "--out", out).wants(t, held)
@@ -663,7 +665,7 @@ func TestEveryStoredHistoryIsJudgedAsItsRunWas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored := 0 // as documented, without the fault where there is one, and with the remedy
+	stored := 0 // each case as documented, without the fault if it has one, and with the remedy
 	for _, c := range catalogue.Cases {
 		for _, sc := range c.Schedules {
 			flawed, healthy, remedied := harness.CasePlans(c, sc, "sim", time.Second)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// twice is a history in which two clients hold each of two locks, and one holds a
-// third. Its lines are longer than a terminal is wide.
+// twice returns a history in which two locks are held by two clients each, and a third
+// by one. Its lines are longer than a terminal is wide.
 func twice() string {
 	var b strings.Builder
 	index, process := 1_000_000, 0
@@ -31,7 +31,7 @@ func TestEveryViolatedLockOfAFileIsNamed(t *testing.T) {
 	}
 }
 
-// What happened, and to which lock, stands at the end of our lines.
+// Quoted lines are not cut: lockcheck writes the operation and its lock at the end.
 func TestLinesOfAWitnessAreQuotedWhole(t *testing.T) {
 	for _, by := range [][]string{nil, {"--promise", "exclusion"}} {
 		r := fed(t, strings.NewReader(twice()), append([]string{"check", "-"}, by...)...)

@@ -15,10 +15,10 @@ import (
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
-// How long a judge may take to say what it knows.
+// How long a judge may take for its verdict.
 const (
-	lastWords  = 2 * time.Second        // that was interrupted
-	lastMoment = 500 * time.Millisecond // whose time is over
+	lastWords  = 2 * time.Second        // after an interrupt
+	lastMoment = 500 * time.Millisecond // after its timeout
 )
 
 // checkModel judges a history by a model.
@@ -64,7 +64,7 @@ func (a *app) checkModel(ctx context.Context, src *source, in *taken, c checking
 		}
 	}
 	if v.Outcome == checker.Violated && in.failed > 0 && !a.quiet {
-		in.judge, v = nil, models.Verdict{} // their memory serves the next
+		in.judge, v = nil, models.Verdict{} // frees their memory for the next judge
 		if doc.Note, err = src.otherwise(ctx, c); err != nil {
 			return doc, 0, err
 		}
@@ -86,13 +86,13 @@ func (a *app) checkModel(ctx context.Context, src *source, in *taken, c checking
 	return doc, code, nil
 }
 
-// limits says what a judge came to the end of.
+// limits says which limits ended a search, and how large they were.
 func (c checking) limits() string {
 	timeout, memory := duration(c.options.Timeout), byteSize(c.options.Memory)
 	return fmt.Sprintf("--timeout and --memory set how far it goes; they were %s and %s.", &timeout, &memory)
 }
 
-// verdict is the judge's. After an interrupt it is what the judge knew by then.
+// verdict returns the judge's verdict; after an interrupt, the verdict so far.
 func (t *taken) verdict(ctx context.Context) (v models.Verdict, err error) {
 	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -120,8 +120,8 @@ func (t *taken) verdict(ctx context.Context) (v models.Verdict, err error) {
 	return v, nil
 }
 
-// otherwise says what becomes of a violation where releases that failed are
-// read the other way; nothing, if it stays one.
+// otherwise says what the verdict would be if failed releases were read the other way.
+// It returns "" if the violation remains.
 func (s *source) otherwise(ctx context.Context, c checking) (string, error) {
 	c.options.Released = !c.options.Released
 	in, err := s.take(ctx, c)
@@ -139,13 +139,13 @@ func (s *source) otherwise(ctx context.Context, c checking) (string, error) {
 	switch with := "With --failed-release=" + reading; v.Outcome {
 	case checker.Valid:
 		return with + " the same history is valid.", nil
-	case checker.Unknown: // which may be a search that was not finished
+	case checker.Unknown: // this may be an unfinished search
 		return with + " no violation is found, but " + ended(printable(v.Reason)), nil
 	}
 	return "", nil
 }
 
-// modelVerdict prints what was found.
+// modelVerdict prints the verdict of a model.
 func (a *app) modelVerdict(v models.Verdict, p rundir.PropertyVerdict) {
 	about := p.Reason
 	if v.Witness != nil {
@@ -164,7 +164,7 @@ func (a *app) modelVerdict(v models.Verdict, p rundir.PropertyVerdict) {
 	}
 }
 
-// modelLine is the verdict on one file of several, in a line.
+// modelLine prints the verdict on one of several files in one line.
 func (a *app) modelLine(file string, v models.Verdict, p rundir.PropertyVerdict) {
 	line := fmt.Sprintf("%s %s: %s %s", a.sign(v.Outcome), file, p.Property, v.Outcome)
 	if about := cmp.Or(p.Sentence, p.Reason); about != "" {
@@ -188,11 +188,11 @@ func violatedLocks(p *rundir.PropertyVerdict) string {
 	return fmt.Sprintf("%d locks are violated: %s", len(names), ended(printable(strings.Join(names, ", "))))
 }
 
-// ended is a sentence with its full stop.
+// ended returns a sentence with a full stop.
 func ended(sentence string) string { return strings.TrimRight(sentence, ".") + "." }
 
-// picture writes a page, whole or not at all. That there is nothing to draw is
-// said, and no more.
+// picture writes a page, whole or not at all. If there is nothing to draw, it prints a
+// message and returns no error.
 func (a *app) picture(ctx context.Context, file string, draw func(io.Writer) error) error {
 	var page bytes.Buffer
 	var nothing error

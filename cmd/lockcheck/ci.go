@@ -19,9 +19,9 @@ import (
 	"github.com/lockcheck/lockcheck/internal/suite"
 )
 
-// junitFlag defines --junit. That a file cannot be written is found out before
-// the first run, and not after an hour of them. Like --out it makes its directory.
-// What an earlier time left is removed; any other file is refused.
+// junitFlag defines --junit. A file that cannot be written is reported before the first
+// run, not after hours of runs. Like --out, the flag makes its directory. An older
+// report is removed; any other existing file is an error.
 func (a *app) junitFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.junit, "junit", "", "write test results for a CI server to `FILE`, as JUnit does")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
@@ -45,15 +45,15 @@ func (a *app) junitFlag(cmd *cobra.Command) {
 	}
 }
 
-// oneFile tells whether two names are of one file, that may not be there yet.
+// oneFile reports whether two names mean the same file, which need not exist yet.
 func oneFile(a, b string) bool {
 	a, errA := realPath(a)
 	b, errB := realPath(b)
 	return cmp.Or(errA, errB) == nil && a == b
 }
 
-// report shows a document, and what ended it early, to whoever watches over builds.
-// What is only for GitHub's pages never changes how a command ends.
+// report writes a document, and the error that ended it early, for CI. Failing to write
+// GitHub's pages never changes the exit code.
 func (a *app) report(d *results.Document, ended error) error {
 	r := &ci.Report{Document: d, Story: storyOf, Ended: ended}
 	if file := filepath.Join(a.out, results.File); a.out != "" && canRead(file) {
@@ -82,7 +82,7 @@ func (a *app) report(d *results.Document, ended error) error {
 	return nil
 }
 
-// appendSummary adds the page of this step to the job's; "": nobody wants one.
+// appendSummary appends the page of this step to the job's summary; path "" means none.
 func appendSummary(r *ci.Report, path string) error {
 	if path == "" {
 		return nil
@@ -99,8 +99,8 @@ func appendSummary(r *ci.Report, path string) error {
 	return errors.Join(err, f.Close())
 }
 
-// annotate shows GitHub why a command ended without a result. What a document
-// says has been shown.
+// annotate shows GitHub the reason why a command ended without a result. The contents
+// of a document have been shown already.
 func (a *app) annotate(err error) {
 	e, ok := errors.AsType[*exitError](err)
 	if !a.github || err == nil || errors.Is(err, a.annotated) || ok && e.err == nil {
@@ -117,7 +117,7 @@ func (a *app) annotate(err error) {
 	ci.Complaints(a.stderr, mistakes)
 }
 
-// unopened concludes a run of locks in a place that cannot be set up.
+// unopened concludes a run of locks in an environment that cannot be set up.
 func (a *app) unopened(d *results.Document, ids []string, batches map[string]*explore.Settings, pr checker.Promise, err error) error {
 	needed := false
 	for _, id := range ids {
@@ -140,13 +140,12 @@ func (a *app) unopened(d *results.Document, ids []string, batches map[string]*ex
 	return a.conclude(d, a.leaveShard(d, nil))
 }
 
-// concerned tells whether it is a matter of this shard that the place is not there:
-// one of the runs is to be done here. How many there are to be the place may have to
-// say.
+// concerned reports whether this shard needs the environment, because one of its runs
+// happens here. With 0 runs only the environment knows their number.
 func concerned(s *explore.Settings) bool { return s.Runs == 0 || s.Any(0, s.Runs) }
 
-// storyOf is the story that lies beside the history of a counterexample, of the
-// shortest run where there is one; "": there is none.
+// storyOf returns the story file of a counterexample, that of the minimised run if
+// there is one, or "".
 func storyOf(x *results.Counterexample) string {
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(cmp.Or(x.Shrunk, x.File)), storyFile))
 	if err != nil {
@@ -160,8 +159,8 @@ func canRead(file string) bool {
 	return err == nil
 }
 
-// inRepository is a file as GitHub names it: from the root of the repository,
-// with slashes.
+// inRepository returns the name of a file as GitHub writes it: from the root of the
+// repository, with slashes.
 func inRepository(file string) string {
 	root := os.Getenv("GITHUB_WORKSPACE")
 	path, err := filepath.Abs(file)

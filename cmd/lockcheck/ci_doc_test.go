@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What docs/ci.md tells people to type works, with the built binary, and prints
-// what it says.
+// The commands in docs/ci.md work with the built binary, and print the output that the
+// page shows.
 func TestThePageOnBuildsIsNotStale(t *testing.T) {
 	text, dir := readPage(t, "ci.md"), t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "lockcheck.yaml"), []byte(fences(text, "yaml")[0].text), 0o666); err != nil {
@@ -35,10 +35,10 @@ func TestThePageOnBuildsIsNotStale(t *testing.T) {
 	}
 }
 
-// indented are the blocks of a page that show what is printed, each as it was.
+// indented returns the blocks of a page that show output, each unchanged.
 func indented(page string) (blocks []string) {
 	fenced := false
-	last := -2 // the line before
+	last := -2 // line number of the previous line
 	for i, line := range strings.Split(page, "\n") {
 		if strings.HasPrefix(line, "```") {
 			fenced = !fenced

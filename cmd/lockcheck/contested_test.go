@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What nobody could break has not been kept: one client alone breaks no
-// exclusion, however the lock is made.
+// A property that could not be broken does not count as kept: a client alone cannot
+// violate exclusion, however bad the lock is.
 func TestOneClientKeepsNoPromiseOfTwo(t *testing.T) {
 	for _, tt := range []struct {
 		args string
@@ -15,7 +15,7 @@ func TestOneClientKeepsNoPromiseOfTwo(t *testing.T) {
 		{"--runs 20 --promise exclusion", unproven},
 		{"--runs 20 --promise liveness,lease-exclusion", unproven},
 		{"--promise exclusion --strategy exhaustive", unproven},
-		{"--runs 20 --promise ownership", unproven}, // without a fault it takes a second client, too
+		{"--runs 20 --promise ownership", unproven}, // without a fault this needs a second client, too
 		{"--runs 20", unproven},
 	} {
 		args := strings.Fields("run redis-set-lua --fault none --clients 1 --acquires 2 " + tt.args)

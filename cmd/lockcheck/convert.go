@@ -31,7 +31,7 @@ func (a *app) convert(ctx context.Context, file, to string, reading formats.Read
 	return nil
 }
 
-// rewrite prints what is left of a history to read.
+// rewrite prints the unread rest of a history.
 func (a *app) rewrite(r io.Reader, name, to string, reading formats.Reading) ([]history.Warning, error) {
 	in, err := formats.NewReader(r, name, reading)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A history that lockcheck recorded and that lacks its last line proves nothing,
-// whoever reads it; what it violates it violates all the same.
+// A lockcheck history without its last line proves nothing, whichever judge reads it.
+// Violations in it still count.
 func TestAHistoryThatWasCutOffIsIncomplete(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
@@ -25,7 +25,7 @@ func TestAHistoryThatWasCutOffIsIncomplete(t *testing.T) {
 			t.Fatal(err)
 		}
 		lines := strings.SplitAfter(string(text), "\n")
-		whole := len(lines) - 2 // the last line is empty, and the one before is the run's end
+		whole := len(lines) - 2 // the last line is empty, and the one before is the end of the run
 		if !strings.Contains(lines[whole], `"ended"`) {
 			t.Fatalf("the last line is %s", lines[whole])
 		}
@@ -39,7 +39,7 @@ func TestAHistoryThatWasCutOffIsIncomplete(t *testing.T) {
 		lockcheck(t, "check", "--model", "mutex", file).wants(t, kept.code)
 		foreign := strings.Replace(lines[0], `"version"`, `"versions"`, 1)
 		write(foreign + strings.Join(lines[1:whole], ""))
-		if kept.code == unproven { // it says nothing of a version, so somebody else recorded it
+		if kept.code == unproven { // it names no version, so another program recorded it
 			lockcheck(t, "check", "--promise", "exclusion,ownership", file).wants(t, held)
 		}
 		write(strings.Join(lines[:whole], ""))
@@ -48,8 +48,8 @@ func TestAHistoryThatWasCutOffIsIncomplete(t *testing.T) {
 	}
 }
 
-// A run has ended only if its last line says so, and one that used up its budget has
-// not been cut off: the same for properties and for models.
+// A run is complete only if its last line says so. A run that used up its budget is not
+// cut off. Both hold for properties and for models.
 func TestOnlyTheLastLineEndsARun(t *testing.T) {
 	t.Parallel()
 	const head = `{"lockcheck":1,"version":"0.1.0","on":"sim","lease_ms":1000}

@@ -17,8 +17,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// midway returns the container of a command's server, another than last, when its
-// run has some lines; "": the command has ended before.
+// midway waits until a command's run has recorded some lines, and returns the container
+// of its server, which must differ from last. It returns "" if the command ends before.
 func midway(t *testing.T, api *dockerapi.Client, pid int, out, last string, ended <-chan error) string {
 	t.Helper()
 	for {
@@ -43,8 +43,8 @@ func midway(t *testing.T, api *dockerapi.Client, pid int, out, last string, ende
 	}
 }
 
-// A server that somebody kills is not the lock's doing, though all clients come to
-// their end without it: the run is tried again, and nobody waits in vain in it.
+// A server that is killed from outside is not the lock's fault, although all clients
+// end without it. The run is tried again, and no client in it waits for ever.
 func TestAServerThatIsKilledFromOutsideConvictsNobody(t *testing.T) {
 	t.Parallel()
 	path := binary(t)
@@ -66,7 +66,7 @@ func TestAServerThatIsKilledFromOutsideConvictsNobody(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name string
-		ends []func(id string) error // in one try after another
+		ends []func(id string) error // one for each try
 		code int
 		runs int
 	}{

@@ -16,7 +16,7 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// openDocker makes p the place with real servers.
+// openDocker makes p the environment with real servers.
 func (a *app) openDocker(p *place) error {
 	if p.lease == 0 {
 		p.lease, p.usual = docker.LeaseOf(catalogue.Layout{}), docker.LeaseOf
@@ -35,8 +35,8 @@ func (a *app) openDocker(p *place) error {
 	return nil
 }
 
-// plan is run i of a batch. One whose faults need slower servers than the batch
-// was set up for has the same faults with a longer lease.
+// plan returns the plan of run i of a batch. If its faults need slower servers than the
+// batch was set up for, the plan has the same faults with a longer lease.
 func (p *place) plan(s *explore.Settings, i int) *harness.Plan {
 	plan := s.Plan(i)
 	lock, _ := catalogue.FindLock(plan.Lock)
@@ -48,15 +48,15 @@ func (p *place) plan(s *explore.Settings, i int) *harness.Plan {
 	return plan
 }
 
-// inDocker carries out one plan and keeps its files. The history is on disk
-// line by line while it runs, so that nothing is lost whatever happens.
+// inDocker carries out one plan and keeps its files. It writes the history to disk line
+// by line during the run, so that no failure can lose it.
 func (a *app) inDocker(ctx context.Context, plan *harness.Plan, name string) (*harness.Judged, error) {
 	dir := a.runDir(name)
 	f, err := rundir.Begin(dir, plan)
 	if err != nil {
 		return nil, unsaved(err)
 	}
-	var lost error // what could not be written
+	var lost error // the error of writing the history
 	begin := func(h history.Header) func(*history.Entry) {
 		w, err := history.NewWriter(f, h)
 		lost = err
@@ -70,10 +70,10 @@ func (a *app) inDocker(ctx context.Context, plan *harness.Plan, name string) (*h
 	if lost = cmp.Or(lost, f.Close()); lost != nil {
 		lost = unwritable(lost)
 	}
-	if j != nil { // of a run that was cut short, what there is
+	if j != nil { // of a run that was cut short, the recorded part
 		_, unsaved := a.save(name, j)
 		lost = cmp.Or(lost, unsaved)
-	} else { // it never began
+	} else { // the run never began
 		err = cmp.Or(err, unsaved(rundir.Remove(dir)))
 	}
 	switch {
@@ -89,8 +89,8 @@ func (a *app) inDocker(ctx context.Context, plan *harness.Plan, name string) (*h
 	return j, nil
 }
 
-// misspoken tells whether err is a worker's that does not keep to the protocol. A run
-// of its proves nothing, and those of other workers are as good as before.
+// misspoken reports whether err is the error of a worker that breaks the protocol. The
+// runs of that worker prove nothing; those of other workers are not affected.
 func misspoken(err error) bool {
 	var wrong *env.ProtocolError
 	return errors.As(err, &wrong)

@@ -18,7 +18,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/suite"
 )
 
-// binary builds the command once for a test: workers are the command, too.
+// binary builds the command once for a test; the workers are this binary, too.
 func binary(t *testing.T) string {
 	t.Helper()
 	dockertest.Require(t)
@@ -38,7 +38,7 @@ func command(t *testing.T, path string, args ...string) result {
 	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
-// nothingLeft asks clean, which finds whatever a process that has ended left.
+// nothingLeft asks clean, which finds the leftovers of every process that has ended.
 func nothingLeft(t *testing.T, path string) {
 	t.Helper()
 	if r := command(t, path, "clean"); r.code != held || !strings.Contains(r.stdout, "nothing to remove") {
@@ -46,7 +46,7 @@ func nothingLeft(t *testing.T, path string) {
 	}
 }
 
-// running is a command until it has ended.
+// running is a command that has not ended yet.
 type running struct {
 	*exec.Cmd
 	ended chan struct{}
@@ -100,8 +100,7 @@ func TestCtrlCRemovesEverythingAndKeepsTheHistory(t *testing.T) {
 	keptFiles(t, out, historyFile, scheduleFile, storyFile, verdictFile)
 }
 
-// keptFiles looks at what is in each directory of a run: nothing may be missing
-// or left over.
+// keptFiles checks the directory of each run: no file may be missing or left over.
 func keptFiles(t *testing.T, out string, want ...string) {
 	t.Helper()
 	dirs, err := os.ReadDir(out)
@@ -123,7 +122,7 @@ func keptFiles(t *testing.T, out string, want ...string) {
 	}
 }
 
-// keptHistory reads what a run that was cut short has kept.
+// keptHistory reads the history that a cut-short run has kept.
 func keptHistory(t *testing.T, out string) {
 	t.Helper()
 	files, _ := filepath.Glob(filepath.Join(out, "*", historyFile))
@@ -173,8 +172,8 @@ func TestAStrangersWorkerGoesThroughTheSameFaults(t *testing.T) {
 		command(t, lockcheck, append(args, worker, "--fault", "none", "--out", t.TempDir())...).wants(t, held, "exclusion        valid")
 	})
 	t.Run("paused", func(t *testing.T) {
-		// A pause beyond the lease lets somebody else in; which of these runs
-		// has such a pause is up to real time.
+		// A pause beyond the lease lets another client in. Real time decides in which
+		// runs such a pause happens.
 		out := t.TempDir()
 		r := command(t, lockcheck, append(args, worker, "--fault", "pause", "--runs", "6", "--promise", "lease-exclusion", "--out", out)...)
 		r.wants(t, held, "of 6")
@@ -190,8 +189,8 @@ func TestAWorkerThatMakesNoSenseEndsNothingButItsOwnOperation(t *testing.T) {
 	dockertest.Program(t, "python3")
 	lockcheck, dir := binary(t), t.TempDir()
 	script := filepath.Join(dir, "worker.py")
-	// Answers init, then prints rubbish instead of the answer to its third
-	// request and ends.
+	// Answers init, then prints rubbish instead of the answer to its third request, and
+	// ends.
 	text := `
 import json, sys
 n = 0
@@ -221,7 +220,8 @@ for line in sys.stdin:
 	nothingLeft(t, lockcheck)
 }
 
-// A worker that counts wrong, or speaks another protocol, proves nothing of its lock.
+// A worker that counts wrongly, or speaks another protocol, proves nothing about its
+// lock.
 func TestAWorkerThatDoesNotKeepToTheProtocol(t *testing.T) {
 	t.Parallel()
 	dockertest.Program(t, "python3")
@@ -260,8 +260,7 @@ func TestAFaultThatIsTooSlowForTheSessions(t *testing.T) {
 		wants(t, usage, "none of these faults applies", "too slow for the sessions of zk-recipe")
 }
 
-// A lock on an ensemble keeps what it promises while members die, and the leader
-// among them.
+// A lock on an ensemble keeps its promise while members die, the leader among them.
 func TestALockOnAnEnsembleThatLosesMembers(t *testing.T) {
 	t.Parallel()
 	lockcheck, out := binary(t), t.TempDir()
@@ -326,8 +325,9 @@ func TestTheExampleWorkerSurvivesAFailover(t *testing.T) {
 	}
 }
 
-// A lock whose release removes whatever entry is there passes no suite: a lease ran
-// out while its client held, and that either shows it or the cell is not tested.
+// A lock whose release removes any entry, even another client's, passes no suite:
+// either a lease that ran out during a hold shows the violation, or the cell is
+// untested.
 func TestABrokenWorkerPassesNoSuite(t *testing.T) {
 	t.Parallel()
 	dockertest.Program(t, "python3")

@@ -17,10 +17,10 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// presentation are the flags that do not decide what is explored.
+// presentation are the flags that do not affect what is explored.
 var presentation = []string{"out", "json", "verbose", "quiet", "jobs", "keep", "no-shrink", "shard", "junit", "baseline", "markdown"}
 
-// newHead is the head of what a command comes to.
+// newHead returns the head of the result of a command.
 func newHead(cmd *cobra.Command, args []string) results.Head {
 	h := results.Head{Schema: results.Schema, Command: cmd.Name(), Version: harness.Version, Revision: revision(), Settings: map[string]string{}}
 	if len(args) > 0 {
@@ -37,8 +37,8 @@ func newHead(cmd *cobra.Command, args []string) results.Head {
 	return h
 }
 
-// surroundings decide, beside flags and files, what runs in a place come to: where
-// servers are real, what they are, and what their clients run on.
+// surroundings returns the settings, apart from flags and files, that affect runs in an
+// environment: if servers are real, their images and the base of their clients.
 func surroundings(place string) map[string]string {
 	if place == "sim" {
 		return nil
@@ -50,14 +50,14 @@ func surroundings(place string) map[string]string {
 	return of
 }
 
-// newDocument is what run or suite comes to, before it begins.
+// newDocument returns the result of run or suite before the first run.
 func newDocument(cmd *cobra.Command, args []string, seed uint64) *results.Document {
 	d := &results.Document{Head: newHead(cmd, args), Seed: seed}
 	d.Settings["seed"] = strconv.FormatUint(seed, 10)
 	return d
 }
 
-// decide decides what a command came to that an error may have ended early.
+// decide decides the outcome of a command that an error may have ended early.
 func decide(d *results.Document, failed error) {
 	d.Decide()
 	if failed == nil {
@@ -71,8 +71,8 @@ func decide(d *results.Document, failed error) {
 	}
 }
 
-// conclude decides what a command came to that an error may have ended early, shows
-// it to machines, and exits with the code for it.
+// conclude decides the outcome of a command that an error may have ended early, writes
+// it for machines, and returns an error with the exit code.
 func (a *app) conclude(d *results.Document, failed error) error {
 	decide(d, failed)
 	a.disputes(d)

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// duration is a flag's length of time.
+// duration is the value of a flag: a length of time.
 type duration time.Duration
 
 // durationFlag adds a flag for a length of time.
@@ -17,7 +17,7 @@ func durationFlag(f *pflag.FlagSet, to *time.Duration, name string, usual time.D
 	f.Var((*duration)(to), name, usage)
 }
 
-// Set reads "90s" or "1m30s".
+// Set reads a duration such as "90s" or "1m30s".
 func (d *duration) Set(text string) error {
 	parsed, err := time.ParseDuration(text)
 	if err != nil {
@@ -27,7 +27,7 @@ func (d *duration) Set(text string) error {
 	return nil
 }
 
-// String is d without the units that are zero.
+// String returns d without the units that are zero.
 func (d *duration) String() string {
 	if *d == 0 {
 		return "0"
@@ -42,5 +42,5 @@ func (d *duration) String() string {
 	return text
 }
 
-// Type is what cobra calls it where the usage names nothing.
+// Type returns the name that cobra shows where the usage text names none.
 func (d *duration) Type() string { return "duration" }

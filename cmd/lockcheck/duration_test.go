@@ -8,7 +8,7 @@ import (
 func TestDurationsAreSaidAsTheyAreTyped(t *testing.T) {
 	for _, tt := range []struct {
 		text string
-		want time.Duration // -1: it is none
+		want time.Duration // -1: not a duration
 		said string
 	}{
 		{"0", 0, "0"},

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What examples of help say of counterexamples, and of what runs leave, finds what
-// a suite keeps: a directory for each.
+// The file patterns in the help examples match the files that a suite keeps, with one
+// directory for each counterexample.
 func TestExamplesFindWhatASuiteKeeps(t *testing.T) {
 	t.Chdir(t.TempDir())
 	pastRun(t, "regressions/my-lock-pause-ownership")

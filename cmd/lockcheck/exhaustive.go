@@ -18,13 +18,14 @@ import (
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
-// exhaustive is the strategy that goes through all that can happen.
+// exhaustive is the strategy that searches all possible orders.
 const exhaustive = "exhaustive"
 
-// patience is how long one kind of fault may take for one lock, where no limit is set.
+// patience is the default limit for one kind of fault and one lock.
 const patience = time.Minute
 
-// exhaustively fixes the scope: what can be gone through is small.
+// exhaustively sets the bounds of a search: only small ones can be searched completely.
+// It rejects flags and workloads that do not fit.
 func (f *runFlags) exhaustively(given func(flag string) bool, s *explore.Settings) error {
 	for _, flag := range []string{"seed", "depth", "worker", "keep"} {
 		if given(flag) {
@@ -44,8 +45,8 @@ func (f *runFlags) exhaustively(given func(flag string) bool, s *explore.Setting
 	return nil
 }
 
-// runExhaustive goes through all that can happen to each lock, under one kind
-// of fault after the other. A limit that somebody sets is for all of it.
+// runExhaustive searches all possible orders of each lock, under one kind of fault
+// after the other. A limit that a flag sets is for all searches together.
 func (a *app) runExhaustive(p *place, ids []string, s explore.Settings, pr checker.Promise, f runFlags, doc *results.Document) error {
 	var end time.Time
 	if s.For > 0 {
@@ -72,7 +73,7 @@ func (a *app) runExhaustive(p *place, ids []string, s explore.Settings, pr check
 	})
 }
 
-// searchableLocks takes out the locks that cannot be gone through.
+// searchableLocks removes the locks that cannot be searched.
 func (a *app) searchableLocks(ids []string) (some []string, err error) {
 	for _, id := range ids {
 		lock, _ := catalogue.FindLock(id)
@@ -90,8 +91,8 @@ func (a *app) searchableLocks(ids []string) (some []string, err error) {
 	return some, nil
 }
 
-// searchable takes out the faults that cannot be gone through; the zero Fault
-// stands for none.
+// searchable removes the faults that cannot be searched. The zero Fault means a search
+// without a fault.
 func (a *app) searchable(kinds []faults.Fault) (some []faults.Fault, err error) {
 	for _, k := range kinds {
 		if err = explore.SearchableFault(k); err != nil {
@@ -109,7 +110,7 @@ func (a *app) searchable(kinds []faults.Fault) (some []faults.Fault, err error) 
 	return some, nil
 }
 
-// exhaustLock goes through all that can happen to one lock.
+// exhaustLock searches all possible orders of one lock.
 func (a *app) exhaustLock(p *place, s explore.Settings, pr checker.Promise, doc *results.Document, end time.Time) error {
 	var told *harness.Judged
 	var cells []results.Cell
@@ -143,10 +144,10 @@ func (a *app) exhaustLock(p *place, s explore.Settings, pr checker.Promise, doc 
 	return failed
 }
 
-// exhaustFault goes through all that can happen to one lock under one kind of
-// fault, and keeps what it finds. told is the shortest schedule that breaks the
-// first promise that is broken; nil: none is. What could not be written is there
-// with the error.
+// exhaustFault searches all possible orders of one lock under one kind of fault, and
+// keeps the violations that it finds. told is the shortest schedule that breaks the
+// first broken promise, or nil if none broke. If files cannot be written, it returns
+// the error together with the result.
 func (a *app) exhaustFault(p *place, s explore.Settings, pr checker.Promise, end time.Time) (cell results.Cell, told *harness.Judged, err error) {
 	switch {
 	case !end.IsZero():
@@ -179,7 +180,7 @@ func (a *app) exhaustFault(p *place, s explore.Settings, pr checker.Promise, end
 	return boundCell(&s, b, pr, dirs), told, err
 }
 
-// tellShortest tells the story of what a search has found.
+// tellShortest prints the story of the shortest violation of a search.
 func (a *app) tellShortest(j *harness.Judged, pr checker.Promise) error {
 	if a.json || a.quiet {
 		return nil
@@ -188,7 +189,7 @@ func (a *app) tellShortest(j *harness.Judged, pr checker.Promise) error {
 	return a.story(j.History, j.Verdicts, pr)
 }
 
-// bound prints what one search came to.
+// bound prints the outcome of one search.
 func (a *app) bound(c *results.Cell) {
 	fault, how := "no fault", "all of this bound explored"
 	if c.Faults != nil {
@@ -232,7 +233,7 @@ func (a *app) bound(c *results.Cell) {
 	a.printf("\n")
 }
 
-// searchProgress shows how far a search is, on a terminal.
+// searchProgress shows the progress of a search on a terminal.
 func (a *app) searchProgress(lock, fault string) func(schedules, states int) {
 	if !isTerminal(a.stderr) || a.quiet {
 		return nil
@@ -242,7 +243,7 @@ func (a *app) searchProgress(lock, fault string) func(schedules, states int) {
 	}
 }
 
-// unconfirmed explains that the two judges of a search disagree.
+// unconfirmed turns a disagreement of the two judges about a search into a bug.
 func unconfirmed(err error) error {
 	if u := (*explore.Unconfirmed)(nil); errors.As(err, &u) {
 		return fail(bug, "%s: %w", u.Judged.Plan.Lock, err)

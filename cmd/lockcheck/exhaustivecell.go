@@ -12,12 +12,12 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// boundName is the cell of one search.
+// boundName returns the name of the cell of one search.
 func boundName(s *explore.Settings, fault string) string {
 	return s.Lock + " " + cmp.Or(fault, catalogue.NoFault)
 }
 
-// boundElsewhere is the cell of a search that another shard does.
+// boundElsewhere returns the cell of a search that belongs to another shard.
 func boundElsewhere(s *explore.Settings, fault string, pr checker.Promise) results.Cell {
 	c := results.Cell{Name: boundName(s, fault), Lock: s.Lock, On: s.On, Promises: pr, Seed: s.Seed}
 	if fault != "" {
@@ -27,7 +27,7 @@ func boundElsewhere(s *explore.Settings, fault string, pr checker.Promise) resul
 	return c
 }
 
-// boundCell is what the result says of one search.
+// boundCell returns the cell of one search for the result.
 func boundCell(s *explore.Settings, b *explore.Exhausted, pr checker.Promise, dirs map[checker.Property]string) results.Cell {
 	c, bound := boundElsewhere(s, b.Fault, pr), b.Bound
 	c.Runs, c.Seconds = b.Schedules, b.Took.Seconds()
@@ -50,10 +50,10 @@ func boundCell(s *explore.Settings, b *explore.Exhausted, pr checker.Promise, di
 	return c
 }
 
-// bounds prints what the searches of one lock came to.
+// bounds prints the outcomes of the searches of one lock.
 func (a *app) bounds(cells []results.Cell, shards *results.Shards) {
 	lock, on, pr := cells[0].Lock, cells[0].On, cells[0].Promises
-	searched := slices.DeleteFunc(slices.Clone(cells), func(c results.Cell) bool { return c.Bound == nil }) // which another shard does
+	searched := slices.DeleteFunc(slices.Clone(cells), func(c results.Cell) bool { return c.Bound == nil }) // without searches of other shards
 	if len(searched) == 0 {
 		a.paragraph(2, fmt.Sprintf("%s on %s, exhaustively%s: no search falls to it", lock, on, shardWords(shards)))
 		a.printf("\n")
@@ -85,8 +85,8 @@ func (a *app) bounds(cells []results.Cell, shards *results.Shards) {
 	a.printf("\n")
 }
 
-// boundFiles says where the counterexamples of searches are, and how the first
-// of a promise is done again.
+// boundFiles prints the directories of the counterexamples of searches, and for each
+// promise the command that repeats the first one.
 func (a *app) boundFiles(cells []results.Cell) {
 	var kept []string
 	again := ""

@@ -9,20 +9,20 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 )
 
-// Exit codes. People script against them.
+// Exit codes. Scripts depend on them.
 const (
 	held        = 0
-	violated    = 1 // or not as expected
+	violated    = 1 // or a matrix that is not as expected
 	unproven    = 2 // unknown, vacuous, nothing ran
-	noPlace     = 3 // the place could not be set up
+	noPlace     = 3 // the environment could not be set up
 	usage       = 4 // wrong usage, or a file that is missing or not a history
-	bug         = 5 // of lockcheck itself
+	bug         = 5 // a bug in lockcheck
 	interrupted = 130
 )
 
-// exitError ends the command with a code. Without err everything has been said.
-// An error that is none is a bug of lockcheck: whoever can explain it to the
-// person who typed the command makes it one of these.
+// exitError ends the command with a code. If err is nil, the message has been printed
+// already. Any other error counts as a bug in lockcheck: code that can explain an error
+// to the user wraps it in an exitError.
 type exitError struct {
 	code int
 	err  error
@@ -41,7 +41,7 @@ func fail(code int, format string, args ...any) error {
 	return &exitError{code: code, err: fmt.Errorf(format, args...)}
 }
 
-// exit ends the command with a code, silently; 0 is no error.
+// exit ends the command with a code and no message; code 0 gives nil.
 func exit(code int) error {
 	if code == held {
 		return nil
@@ -49,8 +49,8 @@ func exit(code int) error {
 	return &exitError{code: code}
 }
 
-// guard calls f, and makes an error of a panic in it. The stack follows the
-// first line.
+// guard calls f, and turns a panic in it into an error. The stack follows the first
+// line.
 func guard(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -60,7 +60,7 @@ func guard(f func() error) (err error) {
 	return f()
 }
 
-// codeFor is the exit code for an error.
+// codeFor returns the exit code for an error.
 func codeFor(err error) int {
 	if err == nil {
 		return held
@@ -70,7 +70,7 @@ func codeFor(err error) int {
 	return exit.code
 }
 
-// complain says on stderr what went wrong, and returns the exit code for it.
+// complain prints an error on stderr, and returns the exit code for it.
 func (a *app) complain(err error) int {
 	if err == nil {
 		return held
@@ -78,7 +78,7 @@ func (a *app) complain(err error) int {
 	exit := &exitError{code: bug, err: err}
 	errors.As(err, &exit)
 	switch {
-	case exit.err == nil: // everything has been said
+	case exit.err == nil: // the message has been printed
 	case exit.code == bug:
 		line, stack, _ := strings.Cut(exit.Error(), "\n")
 		a.say("lockcheck: this is a bug of lockcheck: %s; please report it with the command\n", line)
@@ -91,8 +91,8 @@ func (a *app) complain(err error) int {
 	return exit.code
 }
 
-// worse is the code that decides when two things came out differently: the
-// first that applies of 5, 4, 3, 1, 2, 0.
+// worse returns the exit code that counts for two results: the first of 5, 4, 3, 1, 2,
+// 0 that one of them has.
 func worse(a, b int) int {
 	for _, code := range []int{bug, usage, noPlace, violated, unproven} {
 		if a == code || b == code {
@@ -102,7 +102,7 @@ func worse(a, b int) int {
 	return held
 }
 
-// codeOf is the exit code for what came of a promise.
+// codeOf returns the exit code for the outcome of a promise.
 func codeOf(out checker.Outcome) int {
 	switch out {
 	case checker.Valid:

@@ -38,7 +38,7 @@ func TestPromiseDecidesTheCode(t *testing.T) {
 		ex, own, fen = checker.Exclusion, checker.Ownership, checker.Fencing
 		later        = checker.Property("of-a-later-version")
 	)
-	type outcomes = map[checker.Property]checker.Outcome // what is missing is n/a
+	type outcomes = map[checker.Property]checker.Outcome // a missing one is n/a
 	tests := []struct {
 		name string
 		pr   checker.Promise
@@ -73,7 +73,7 @@ func TestPromiseDecidesTheCode(t *testing.T) {
 	}
 }
 
-// in runs the command in a place that a test has changed.
+// in runs the command in an environment that the test has changed.
 func in(t *testing.T, ctx context.Context, change func(*place), args ...string) result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -174,7 +174,7 @@ func TestTheSummarySaysWhenFewerWereGrantedThanAsked(t *testing.T) {
 }
 
 func TestNoColorIsHonoured(t *testing.T) {
-	device, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0) // a character device, as a terminal is
+	device, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0) // a character device, like a terminal
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,8 @@ type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
-// Nor does it change what was found. Any other loss of output is said, whatever was found.
+// A reader that goes away does not change the verdict either. Any other loss of output
+// is reported, whatever the verdict.
 func TestAReaderThatGoesAwayIsNoError(t *testing.T) {
 	convicts := strings.Fields("run redis-set-del --fault pause --seed 1 --runs 20 --no-shrink")
 	for _, tt := range []struct {
@@ -245,7 +246,7 @@ func TestRunsEndWithWhatComesFirst(t *testing.T) {
 	lockcheck(t, "run", "redis-set-lua", "--fault", "none", "--for", "500ms", "--out", out).wants(t, held, " runs from")
 }
 
-// One document for each command, whatever it did.
+// Each command prints one document, whatever happens.
 func TestJSONIsOneDocument(t *testing.T) {
 	out := t.TempDir()
 	lockcheck(t, "case", "redis-get-del-race", "redis-server-clock-jump", "--out", out)
@@ -255,7 +256,7 @@ func TestJSONIsOneDocument(t *testing.T) {
 	tests := []struct {
 		args  []string
 		code  int
-		files int // 0: the document of one
+		files int // 0: the command prints one document itself
 	}{
 		{[]string{"case", "redis-server-clock-jump", "--lease", "2s"}, violated, 2},
 		{[]string{"case", "redis-get-del-race", "redis-del-unowned", "--lock", "redis-set-lua"}, violated, 2},
@@ -312,7 +313,7 @@ func TestJSONOfSeveralLocksNamesEachPropertyOnce(t *testing.T) {
 		t.Errorf("%+v", doc)
 	}
 
-	// What proves nothing says so for each lock.
+	// A result that proves nothing says so for each lock.
 	r = lockcheck(t, "run", "redis-set-lua", "redis-set-del", "--fault", "kill-connection", "--clients", "1", "--acquires", "1", "--faults", "1",
 		"--seed", "33", "--runs", "1", "--promise", "exclusion", "--json", "--out", t.TempDir())
 	r.wants(t, unproven, "redis-set-lua: kill-connection had no effect", "redis-set-del: kill-connection had no effect")

@@ -7,7 +7,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// Locks with which nothing can be done are said before anything is.
+// Locks that cannot run here are named before the first run.
 func TestALockThatDoesNotFitLeavesTheOthers(t *testing.T) {
 	out := t.TempDir()
 	r := lockcheck(t, "run", "redis-set-lua", "zk-predecessor", "--fault", "evict", "--runs", "60", "--seed", "1", "--json", "--out", out)
@@ -18,7 +18,7 @@ func TestALockThatDoesNotFitLeavesTheOthers(t *testing.T) {
 	lockcheck(t, "run", "zk-predecessor", "mysql-get-lock", "--fault", "evict", "--out", out).wants(t, usage, "none of these faults applies: ")
 }
 
-// document is what a command printed with --json.
+// document returns the document that a command printed with --json.
 func document(t *testing.T, r result) *results.Document {
 	t.Helper()
 	doc := new(results.Document)

@@ -13,8 +13,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/names"
 )
 
-// misused says what is wrong with a flag as it was typed among the arguments, and
-// what may have been meant.
+// misused explains what is wrong with a flag among the arguments, and suggests the flag
+// that may have been meant.
 func misused(cmd *cobra.Command, args []string, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		return unknownFlag(cmd, args, unknown)
@@ -25,12 +25,12 @@ func misused(cmd *cobra.Command, args []string, err error) error {
 	return fail(usage, "%w", err)
 }
 
-// unknownFlag knows that -name stands for --name elsewhere, and that some say
-// --name for a command.
+// unknownFlag returns the error for an unknown flag. It also suggests --name for -name,
+// and the command for a flag that has its name.
 func unknownFlag(cmd *cobra.Command, args []string, err *pflag.NotExistError) error {
 	typed := "--" + err.GetSpecifiedName()
 	if short := err.GetSpecifiedShortnames(); short != "" {
-		// Of -help the h is a flag, and only elp is not.
+		// In -help, cobra reads -h as a flag and complains about "elp" only.
 		i := slices.IndexFunc(args, func(arg string) bool {
 			return strings.HasSuffix(arg, short) && strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--")
 		})
@@ -50,7 +50,7 @@ func unknownFlag(cmd *cobra.Command, args []string, err *pflag.NotExistError) er
 	return fail(usage, "unknown flag: %s; all: %s --help", typed, cmd.CommandPath())
 }
 
-// wrongValue says what a value has to be.
+// wrongValue describes the values that a flag accepts.
 func wrongValue(err *pflag.InvalidValueError) string {
 	number, ok := errors.AsType[*strconv.NumError](err)
 	kind := map[string]string{"int": "it has to be a whole number", "uint64": "it has to be a whole number from 0", "bool": "it has to be true or false"}[err.GetFlag().Value.Type()]
@@ -63,13 +63,13 @@ func wrongValue(err *pflag.InvalidValueError) string {
 	return cmp.Or(errors.Unwrap(err), error(err)).Error()
 }
 
-// number is a flag that goes from 1 to most.
+// number is a flag with a value from 1 to most.
 type number struct {
 	flag        string
 	value, most int
 }
 
-// numbers holds flags that are given to what they can be.
+// numbers checks the values of the flags that are given.
 func numbers(given func(flag string) bool, list []number) error {
 	for _, n := range list {
 		switch {

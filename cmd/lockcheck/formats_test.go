@@ -11,13 +11,13 @@ import (
 	"testing"
 )
 
-// shapes are the ways in which people have one and the same history, in which
-// both hold, and the lines that show it: of the first ok, and of the second.
+// shapes are common formats for the same history, in which both clients hold. Each has
+// the lines that prove it: those of the first and of the second ok.
 var shapes = []struct {
 	name          string
 	text          string
 	first, second int
-	quoted        []string // as they are printed
+	quoted        []string // as lockcheck prints them
 }{
 	{
 		"a-map-a-line.edn",
@@ -190,8 +190,8 @@ func TestEachShapeOfAHistoryIsJudgedAndQuoted(t *testing.T) {
 	}
 }
 
-// However a history is written, it comes to the same, also after it was
-// written anew: what was not ours is not ours then.
+// Every format of a history gives the same verdict, also after a conversion. A
+// converted history of another program does not become one of lockcheck's.
 func TestAConvertedHistoryIsTheSame(t *testing.T) {
 	for _, s := range shapes {
 		for _, to := range []string{"edn", "jsonl"} {
@@ -213,7 +213,7 @@ func TestAConvertedHistoryIsTheSame(t *testing.T) {
 			})
 		}
 	}
-	// What was ours stays ours, and what is empty is a history still.
+	// A converted lockcheck history remains one, and an empty file remains a history.
 	for _, to := range []string{"edn", "jsonl"} {
 		out := fed(t, strings.NewReader(ours+both), "check", "-", "--to", to)
 		fed(t, strings.NewReader(out.stdout), "check", "-").wants(t, violated, "✗ exclusion        VIOLATED")
@@ -253,7 +253,7 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// That there is nothing in a file is said once.
+// An empty file is reported as empty once.
 func TestAnEmptyHistoryIsSaidToBeEmptyOnce(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "the file is empty: nothing to judge\n", "[]": "the history has no operations: nothing to judge\n",
@@ -282,8 +282,7 @@ func TestADirectoryOfJepsenIsCheckedByItsHistory(t *testing.T) {
 	r.wants(t, violated, "4 files: 2 violated, 2 valid\n")
 }
 
-// A long history is read as a stream, and what it is held against keeps little
-// of it.
+// A long history is read as a stream, and its judge keeps little of it in memory.
 func TestALongHistoryIsQuotedFromItsFile(t *testing.T) {
 	const n = 20_000
 	var b strings.Builder
@@ -301,7 +300,7 @@ func TestALongHistoryIsQuotedFromItsFile(t *testing.T) {
 	lockcheck(t, "check", file).wants(t, violated, fmt.Sprint(4*n+2, "  {:process 0, :type :ok, :f :acquire"), fmt.Sprint(4*n+4, "  {:process 1, :type :ok, :f :acquire"))
 }
 
-// The README shows what check says of a history that Jepsen recorded.
+// The README shows the output of check for a history that Jepsen recorded.
 func TestTheReadmeJudgesAHistory(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// job is what a step of a GitHub job left.
+// job holds the output of one step of a GitHub job.
 type job struct {
 	result
 	doc     results.Document
@@ -73,7 +73,7 @@ func asGitHubBy(t *testing.T, call caller, args ...string) job {
 	return j
 }
 
-// annotations are how many there are of each level.
+// annotations returns the number of errors and of warnings.
 func (j *job) annotations() (errs, warnings int) {
 	for line := range strings.Lines(j.stderr) {
 		switch {
@@ -86,7 +86,7 @@ func (j *job) annotations() (errs, warnings int) {
 	return errs, warnings
 }
 
-// aSuite is a file with one lock, in a directory of its own.
+// aSuite writes a suite with one lock to a new directory.
 func aSuite(t *testing.T, lines string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "lockcheck.yaml")
@@ -96,7 +96,7 @@ func aSuite(t *testing.T, lines string) string {
 	return file
 }
 
-// interruptedAt is a command that somebody ends while it does a run on docker.
+// interruptedAt returns a caller that interrupts the command during a run on docker.
 func interruptedAt(run int) caller {
 	return func(t *testing.T, args ...string) result {
 		t.Helper()
@@ -104,7 +104,7 @@ func interruptedAt(run int) caller {
 	}
 }
 
-// aBaseline is what a suite came to that breaks some promises.
+// aBaseline returns the result of a suite that breaks some promises.
 func aBaseline(t *testing.T, lines string) string {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -113,11 +113,11 @@ func aBaseline(t *testing.T, lines string) string {
 	return filepath.Join(out, results.File)
 }
 
-// Whoever reads one of them knows what all of them say.
+// All outputs for CI report the same.
 func TestWhatGitHubIsToldAgrees(t *testing.T) {
-	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1")                                                                                             // where nothing answers
-	const anyRuns = -1                                                                                                                       // as many as there were until then
-	const vacuous = "  - lock: redis-set-lua\n    faults: [none]\n    clients: 1\n    acquires: 1\n    runs: 1\n    promises: [ownership]\n" // nobody contends, however many runs it has
+	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1")                                                                                             // no server answers there
+	const anyRuns = -1                                                                                                                       // any number of runs
+	const vacuous = "  - lock: redis-set-lua\n    faults: [none]\n    clients: 1\n    acquires: 1\n    runs: 1\n    promises: [ownership]\n" // a single client: no contention in any number of runs
 	const (
 		breaks  = "  - lock: redis-set-get-del\n    faults: [pause]\n    runs: 40\n    promises: [exclusion, ownership]\n"
 		nowhere = "  - lock: redis-set-lua\n    on: docker\n    faults: [pause]\n    runs: 1\n"
@@ -139,7 +139,7 @@ func TestWhatGitHubIsToldAgrees(t *testing.T) {
 		{"suite", []string{"suite", aSuite(t, breaks)}, results.Violated, violated, 40, 2, 2, 0, "❌ Violated", "violated"},
 		{"suite", []string{"suite", aSuite(t, vacuous)}, results.Inconclusive, unproven, 1000, 0, 0, 1, "❓ Inconclusive", "inconclusive"},
 		{"suite", []string{"suite", aSuite(t, nowhere)}, results.Unavailable, noPlace, 0, 0, 1, 0, "⚠️ Not available", "unavailable"},
-		// What is broken is shown, whatever else is the matter.
+		// Violations are shown in spite of any other trouble.
 		{"suite", []string{"suite", aSuite(t, breaks+nowhere)}, results.Unavailable, noPlace, 40, 2, 3, 0, "⚠️ Not available", "unavailable violated"},
 		{"suite", []string{"suite", aSuite(t, breaks), "--baseline", known}, results.Violated, violated, 40, 1, 1, 0, "❌ Violated", "violated"},
 		{"suite", []string{"suite", aSuite(t, breaks+long)}, results.Violated, interrupted, anyRuns, 2, 2, 1, "❌ Violated", "inconclusive violated"},
@@ -196,7 +196,7 @@ func TestWhatGitHubIsToldAgrees(t *testing.T) {
 			if kinds := strings.Join(slices.Sorted(maps.Keys(j.errors)), " "); kinds != tt.kinds {
 				t.Errorf("tests that did not pass are %q, want %q", kinds, tt.kinds)
 			}
-			// And so does the text, which is not printed beside a document.
+			// The text shows the same; it is not printed beside a document.
 			t.Chdir(t.TempDir())
 			words := append(broken, fmt.Sprintf("%s from seed 33", plural(tt.runs, "run")))
 			if tt.name == "suite" {
@@ -212,7 +212,7 @@ func TestWhatGitHubIsToldAgrees(t *testing.T) {
 	}
 }
 
-// Whether one machine did it all or two, GitHub is told the same.
+// GitHub gets the same report from one machine as from two shards.
 func TestWhatGitHubIsToldOfMergedShardsIsThatOfTheWhole(t *testing.T) {
 	args := []string{"run", "redis-set-get-del", "--fault", "pause", "--runs", "40", "--seed", "33"}
 	whole, dir := asGitHub(t, args...), t.TempDir()
@@ -259,11 +259,12 @@ func TestMistakesInASuiteAreShownAtTheirLines(t *testing.T) {
 	lockcheck(t, "suite", "mine.yaml").wants(t, usage,
 		"mine.yaml:2:11: the baseline: no file no.json", "::error title=lockcheck,file=mine.yaml,line=2,col=11::the baseline: no file no.json")
 	if r := lockcheck(t, "suite", "mine.yaml", "--baseline", "not.json"); r.code != usage || strings.Contains(r.stderr, "mine.yaml:2") {
-		t.Error(r.stderr) // the flag's is nobody's line
+		t.Error(r.stderr) // an error in the flag has no line in the file
 	}
 }
 
-// What a file names and this machine does not have is a mistake in it like all others.
+// A suite that names something that this machine does not have is a mistake in the file
+// like any other.
 func TestWhatIsNotThereIsAMistakeInTheSuite(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("GITHUB_ACTIONS", "true")
@@ -305,8 +306,8 @@ locks:
 	lockcheck(t, "suite", "mine.yaml").wants(t, usage, "mine.yaml:2:11: the baseline: run.json: it is of run, and this is suite")
 }
 
-// A page that nobody can write is no reason to say that a lock is broken, nor
-// that it is not.
+// A page that cannot be written changes no verdict: a lock is neither broken nor held
+// because of it.
 func TestASummaryThatCannotBeWrittenChangesNothing(t *testing.T) {
 	t.Setenv("GITHUB_ACTIONS", "true")
 	t.Setenv("GITHUB_STEP_SUMMARY", t.TempDir())
@@ -339,7 +340,7 @@ func TestTestResultsMayBeBelowADirectoryThatIsNotThereYet(t *testing.T) {
 	}
 }
 
-// A suite may stand anywhere in a repository, and be run from anywhere in it.
+// The suite may be anywhere in a repository, and lockcheck may be run anywhere in it.
 func TestAnnotationsNameTheSuiteFromTheRootOfTheRepository(t *testing.T) {
 	root := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(root, "a", "b"), 0o777); err != nil {

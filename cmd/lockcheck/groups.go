@@ -2,13 +2,13 @@ package main
 
 import "github.com/spf13/cobra"
 
-// commandGroup are commands that people use for one end.
+// commandGroup is a group of commands with one purpose.
 type commandGroup struct {
 	title    string
 	commands []*cobra.Command
 }
 
-// commandGroups are all commands, as the help lists them.
+// commandGroups returns all commands, grouped as the help lists them.
 func (a *app) commandGroups() []commandGroup {
 	return []commandGroup{
 		{"Learn how locks break", []*cobra.Command{a.caseCommand(), a.matrixCommand(), a.benchCommand(), a.listCommand()}},

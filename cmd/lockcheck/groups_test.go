@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Whoever asks for help sees what each command is for, on one screen's width.
+// The help shows the purpose of each command, within the width of a screen.
 func TestTheHelpGroupsAllCommands(t *testing.T) {
 	r := lockcheck(t, "--help")
 	r.wants(t, held, "Learn how locks break:", "Look for violations:", "Keep a lock safe in CI:", "The rest:")

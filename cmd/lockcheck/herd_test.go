@@ -36,8 +36,7 @@ func TestTheHerdIsMeasuredAndDrawn(t *testing.T) {
 	lockcheck(t, append(args, "--lease", "4s")...).wants(t, held, "sessions of 4 s")
 }
 
-// As many columns as there are by default, with the widest figures there are:
-// lockcheck counts them.
+// The default number of columns, with the widest possible figures, fits a terminal.
 func TestTheHerdFitsATerminal(t *testing.T) {
 	r := lockcheck(t, "bench", "herd", "--for", "1s", "--out", t.TempDir())
 	r.wants(t, held, "65536  N^2.0\n")

@@ -16,16 +16,17 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// formatEndings are what the files of histories end with.
+// formatEndings are the file name endings of histories.
 var formatEndings = []string{".jsonl", ".edn", ".json"}
 
-// jepsenResults is what Jepsen found, beside the history in which it did.
+// jepsenResults is the file with the results of Jepsen, next to its history.
 const jepsenResults = "results.edn"
 
-// histories are the files to judge: of a directory all histories below it, in
-// the order of their names. Files of a run that are known to be something else are
-// none. What else is no history is judged, which says so, but for what lies beside
-// one that is called history, as ours and Jepsen's are: it is passed over.
+// histories returns the files to judge: for a directory all histories below it, ordered
+// by name. It leaves out files that are known to be other files of a run. In a
+// directory that has a file called history, as ours and Jepsen's have, it passes over
+// other files that are nothing like a history. It returns all remaining files, and
+// judging one that is no history reports an error.
 func histories(args []string) (files, passed []string, err error) {
 	for _, arg := range args {
 		if info, err := os.Stat(arg); err != nil || !info.IsDir() {
@@ -33,7 +34,7 @@ func histories(args []string) (files, passed []string, err error) {
 			continue
 		}
 		var found []string
-		root := arg + string(filepath.Separator) // else a link to a directory is not followed
+		root := arg + string(filepath.Separator) // the separator makes WalkDir follow a link to a directory
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() && slices.Contains(formatEndings, filepath.Ext(ungzipped(path))) {
 				found = append(found, filepath.Clean(path))
@@ -43,7 +44,7 @@ func histories(args []string) (files, passed []string, err error) {
 		if err != nil {
 			return nil, nil, fail(usage, "%w", err)
 		}
-		called := map[string]bool{} // directories that have one called history
+		called := map[string]bool{} // directories that have a file called history
 		for _, file := range found {
 			if isCalledHistory(file) {
 				called[filepath.Dir(file)] = true
@@ -74,17 +75,17 @@ func isCalledHistory(file string) bool {
 	return strings.TrimSuffix(name, filepath.Ext(name)) == "history"
 }
 
-// beginning is what a file is, as far as its beginning tells.
+// beginning is the kind of a file, as far as its beginning shows.
 type beginning int
 
 const (
-	unclear     beginning = iota // nobody can tell but who reads all of it
+	unclear     beginning = iota // only reading all of it can tell
 	anEntry                      // a history
 	nothingLike                  // no history, and no damaged one either
 )
 
-// beginningOf looks at the first entry of a file and, where it is none, for words
-// that no history is without: what is damaged is not passed over.
+// beginningOf looks at the first entry of a file. If that is not an entry, it looks for
+// words that every history contains, so that a damaged history is not passed over.
 func beginningOf(file string) beginning {
 	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
 		return unclear // a pipe can be read only once
@@ -102,7 +103,7 @@ func beginningOf(file string) beginning {
 	if err == nil {
 		_, err = in.Next()
 	}
-	words := bytes.ReplaceAll(head, []byte{0}, nil) // which UTF-16 has between letters
+	words := bytes.ReplaceAll(head, []byte{0}, nil) // UTF-16 has zero bytes between letters
 	switch {
 	case err == nil:
 		return anEntry
@@ -114,8 +115,8 @@ func beginningOf(file string) beginning {
 	return nothingLike
 }
 
-// isOther tells whether a file that does not begin as a history is known to be
-// another one of a run: a document of ours, or what Jepsen found.
+// isOther reports whether a file that does not begin like a history is another file of
+// a run: a lockcheck document, or Jepsen's results.
 func isOther(file string, begins beginning, beside bool) bool {
 	name := filepath.Base(file)
 	switch {
@@ -127,18 +128,19 @@ func isOther(file string, begins beginning, beside bool) bool {
 	}
 	schedule, err := isSchedule(file)
 	if err != nil || schedule {
-		return schedule // one that cannot be read is judged, which says why
+		return schedule // an unreadable file is judged, which reports the reason
 	}
 	var document struct {
 		Schema                            int
-		Command, Cases, Files, Properties json.RawMessage // one of which each of ours has
+		Command, Cases, Files, Properties json.RawMessage // each lockcheck document has one of these fields
 	}
 	text, err := os.ReadFile(file)
 	return err == nil && json.Unmarshal(text, &document) == nil && document.Schema > 0 &&
 		(document.Command != nil || document.Cases != nil || document.Files != nil || document.Properties != nil)
 }
 
-// passedOver says what may have been meant as a history and was not judged.
+// passedOver prints which files were not judged although they may have been meant as
+// histories.
 func (a *app) passedOver(files []string) {
 	if len(files) == 0 {
 		return

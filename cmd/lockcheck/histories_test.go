@@ -12,9 +12,9 @@ import (
 	"unicode/utf16"
 )
 
-// Where one file is called history, what lies beside it is judged all the same.
-// Passed over is what is known to be something else, and what is nothing like a
-// history: that is counted.
+// In a directory with a file called history, the other files are judged, too. Only
+// files that are known to be something else, or nothing like a history, are passed
+// over, and the latter are counted.
 func TestWhatLiesBesideAHistoryIsJudged(t *testing.T) {
 	var gzipped bytes.Buffer
 	z := gzip.NewWriter(&gzipped)
@@ -74,7 +74,7 @@ func TestWhatLiesBesideAHistoryIsJudged(t *testing.T) {
 	}
 }
 
-// Where one is left to judge, and told at length, the others are counted, too.
+// If one file is left to judge, and is explained in full, the others are still counted.
 func TestWhatIsPassedOverIsCountedBesideASingleHistory(t *testing.T) {
 	dir := writeAll(t, map[string]string{"history.jsonl": fine, "a.json": "1", "b.edn": "no"})
 	const counted = "2 files passed over: no history, and beside one\n"
@@ -85,11 +85,11 @@ func TestWhatIsPassedOverIsCountedBesideASingleHistory(t *testing.T) {
 	if doc := r.checked(t); !slices.Equal(doc.Passed, []string{filepath.Join(dir, "a.json"), filepath.Join(dir, "b.edn")}) {
 		t.Errorf("%s", r.stdout)
 	}
-	// Elsewhere nobody knows what they are doing there.
+	// In other directories such files are unexpected, and an error.
 	lockcheck(t, "check", writeAll(t, map[string]string{"x.jsonl": fine, "a.json": "1"})).wants(t, usage, "a.json:1: ")
 }
 
-// What a suite, or a run, leaves is judged without a complaint.
+// check judges the directory of a suite or a run without complaints.
 func TestCheckJudgesWhatASuiteLeft(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("lockcheck.yaml", []byte(smallSuite), 0o666); err != nil {

@@ -38,7 +38,7 @@ type initDocument struct {
 	Files  []string `json:"files"`  // the files that were written
 }
 
-// init writes the files into a directory, which it makes.
+// init writes the files into a directory, and creates it if needed.
 func (a *app) init(dir string) error {
 	files, err := examples.Begin()
 	if err != nil {
@@ -84,7 +84,7 @@ func (a *app) init(dir string) error {
 	return nil
 }
 
-// writeNew writes a file that is not there yet, all of it or none.
+// writeNew writes a new file completely or not at all. An existing file is an error.
 func writeNew(path string, text []byte, mode fs.FileMode) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {

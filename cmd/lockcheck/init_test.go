@@ -17,19 +17,19 @@ import (
 	"github.com/lockcheck/lockcheck/internal/suite"
 )
 
-// inFolder calls the built command in a directory.
+// inFolder runs the built command in a directory.
 func inFolder(t *testing.T, dir, binary string, args ...string) result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), binary, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &stdout, &stderr
-	// Neither GitHub's log nor its summary is this test's.
+	// The test must not write to GitHub's log or summary.
 	cmd.Env = append(os.Environ(), "GITHUB_ACTIONS=", "GITHUB_STEP_SUMMARY=")
 	_ = cmd.Run()
 	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
-// What init writes is what is in examples/, and the suite's mistakes are none.
+// init writes the files of examples/, and the suite has no mistakes.
 func TestInitWritesTheExample(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new one")
 	lockcheck(t, "init", dir).wants(t, held, filepath.Join(dir, "lockcheck.yaml"), filepath.Join(dir, "worker.py"), "cd '"+dir+"' && ", " suite")
@@ -61,7 +61,7 @@ func TestInitWritesTheExample(t *testing.T) {
 	}
 }
 
-// What init says to type next works in the directory that it leads to.
+// The next commands that init prints work in the directory that they change to.
 func TestInitNamesTheProgramFromTheOtherDirectory(t *testing.T) {
 	t.Chdir(t.TempDir())
 	was := os.Args[0]
@@ -79,8 +79,8 @@ func TestInitNamesTheProgramFromTheOtherDirectory(t *testing.T) {
 	}
 }
 
-// Whichever file is there already, nothing at all is written.
-// Its files go to DIR, and not to where results do.
+// If any of the files exists, init writes nothing. Its files go to DIR, not to the
+// directory of --out.
 func TestInitHasNoOut(t *testing.T) {
 	t.Chdir(t.TempDir())
 	lockcheck(t, "init", "--out", "x").wants(t, usage, "leave out --out")
@@ -117,7 +117,7 @@ func TestInitOverwritesNothing(t *testing.T) {
 	lockcheck(t, "init", file).wants(t, usage, "nothing was written")
 }
 
-// The part of the example that needs no Docker holds, in every cell.
+// The cells of the example that need no Docker all hold.
 func TestTheSimPartOfTheExampleHolds(t *testing.T) {
 	t.Chdir(t.TempDir())
 	lockcheck(t, "init").wants(t, held)
@@ -148,8 +148,8 @@ func TestTheSimPartOfTheExampleHolds(t *testing.T) {
 	}
 }
 
-// All mistakes of a file are printed as an editor reads them, and the schema is
-// what the package has.
+// All mistakes of a file are printed in the format that editors read. The schema is
+// that of package suite.
 func TestMistakesInASuite(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("mine.yaml", []byte("lockcheck: 1\nlocks:\n  - lock: redis-set-lau\n    faults: puase\n"), 0o600); err != nil {
@@ -164,9 +164,9 @@ func TestMistakesInASuite(t *testing.T) {
 	}
 }
 
-// The example passes as init writes it. With one line of its release changed it
-// breaks its promise, and the suite says so, tells the story, and keeps the
-// counterexample; when the line is mended, that is replayed and passes.
+// The example passes as init writes it. With one wrong line in its release it breaks
+// its promise: the suite reports it, prints the story and keeps the counterexample.
+// With the line fixed, the counterexample is replayed and passes.
 func TestAnEmptyFolderABrokenLineAndAMendedOne(t *testing.T) {
 	t.Parallel()
 	dockertest.Program(t, "python3")
@@ -202,7 +202,7 @@ func TestAnEmptyFolderABrokenLineAndAMendedOne(t *testing.T) {
 	}
 
 	write(string(good))
-	once(t, filepath.Join(dir, suite.File)) // that two runs hold has been seen
+	once(t, filepath.Join(dir, suite.File)) // two holders at a time have been seen by now
 	cells := suiteOf(t, dir, lockcheck)
 	was := 0
 	for _, c := range cells {
@@ -216,7 +216,7 @@ func TestAnEmptyFolderABrokenLineAndAMendedOne(t *testing.T) {
 	nothingLeft(t, lockcheck)
 }
 
-// once lets each cell on docker have one run.
+// once sets the number of runs of each cell on docker to 1.
 func once(t *testing.T, file string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -228,8 +228,8 @@ func once(t *testing.T, file string) {
 	}
 }
 
-// suiteOf runs the suite of a directory: each cell is held, that of the worker
-// to lease-exclusion.
+// suiteOf runs the suite of a directory and returns its cells. All must hold, the
+// worker's cell with the promise lease-exclusion.
 func suiteOf(t *testing.T, dir, binary string) []results.Cell {
 	t.Helper()
 	r := inFolder(t, dir, binary, "suite", "--json")

@@ -11,13 +11,13 @@ import (
 	"testing"
 )
 
-// jsonPage is docs/json.md as a reader's program takes it.
+// jsonPage is docs/json.md, parsed.
 type jsonPage struct {
-	tables map[string]jsonTable // by what links to them end with
+	tables map[string]jsonTable // by their anchors
 	shown  []jsonExample
 }
 
-// jsonTable is the fields of an object, or the values that a string can have.
+// jsonTable has the fields of an object, or the possible values of a string.
 type jsonTable struct {
 	fields map[string]jsonField
 	values []string
@@ -25,7 +25,7 @@ type jsonTable struct {
 
 type jsonField struct{ kind, there string }
 
-// jsonExample is a command of the page, and a part of what it is to print.
+// jsonExample is a command of the page, and a part of the output that it must print.
 type jsonExample struct{ section, command, output string }
 
 func readJSONPage(t *testing.T) *jsonPage {
@@ -61,7 +61,8 @@ func readJSONPage(t *testing.T) *jsonPage {
 	return p
 }
 
-// holds says in which ways a value is not what the page says of its kind.
+// holds checks a value against the page's description of its kind, and lists the
+// differences.
 func (p *jsonPage) holds(at, kind string, v any) (wrong []string) {
 	if of, ok := strings.CutPrefix(kind, "list of "); ok {
 		list, ok := v.([]any)
@@ -109,7 +110,7 @@ func (p *jsonPage) holds(at, kind string, v any) (wrong []string) {
 	return nil
 }
 
-// object holds an object to its table.
+// object checks an object against its table.
 func (p *jsonPage) object(at string, table jsonTable, object map[string]any) (wrong []string) {
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		if f, ok := table.fields[key]; ok {
@@ -126,7 +127,7 @@ func (p *jsonPage) object(at string, table jsonTable, object map[string]any) (wr
 	return wrong
 }
 
-// section holds a document to a section of the page.
+// section checks a document against a section of the page.
 func (p *jsonPage) section(t *testing.T, section, what string, doc any) {
 	t.Helper()
 	for _, wrong := range p.holds("", "[it](#"+section+")", doc) {
@@ -134,7 +135,7 @@ func (p *jsonPage) section(t *testing.T, section, what string, doc any) {
 	}
 }
 
-// decoded is a document as a reader without our types has it.
+// decoded returns a document as generic JSON values, without lockcheck's types.
 func decoded(t *testing.T, what, text string) (doc any) {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(text))
@@ -145,11 +146,11 @@ func decoded(t *testing.T, what, text string) (doc any) {
 	return doc
 }
 
-// anything are fields that differ from one machine or release to the next.
+// anything lists the fields that differ between machines or releases.
 var anything = []string{"seconds", "version", "revision", "go", "os", "arch", "schedule"}
 
-// differs says where a document does not have what an example shows of it: a
-// list in an example may leave elements out, an object fields.
+// differs lists the differences between a document and an example. An example may leave
+// out elements of lists and fields of objects.
 func differs(at string, shown, got any) string {
 	switch shown := shown.(type) {
 	case map[string]any:
@@ -194,8 +195,8 @@ func differs(at string, shown, got any) string {
 	return ""
 }
 
-// Commands print what docs/json.md shows and says: what it shows is part of
-// what comes, all that comes is on the page, and what is always there is there.
+// The commands of docs/json.md print the output that the page shows. All printed fields
+// are on the page, and the fields that the page calls permanent are always there.
 func TestThePageOfJSONIsWhatIsPrinted(t *testing.T) {
 	p := readJSONPage(t)
 	t.Chdir(t.TempDir())
@@ -258,7 +259,7 @@ func TestThePageOfJSONIsWhatIsPrinted(t *testing.T) {
 	}
 }
 
-// What takes minutes or a Docker engine has the page's fields, too.
+// Documents that take minutes or need Docker have the fields of the page, too.
 func TestThePageOfJSONHasWhatIsRarelyPrinted(t *testing.T) {
 	p := readJSONPage(t)
 	for section, doc := range map[string]any{
@@ -274,7 +275,7 @@ func TestThePageOfJSONHasWhatIsRarelyPrinted(t *testing.T) {
 	}
 }
 
-// The page says what is wrong with a document that is not what it says.
+// The check of a document reports every difference from the page.
 func TestThePageOfJSONRefusesWhatItDoesNotSay(t *testing.T) {
 	p := readJSONPage(t)
 	for text, want := range map[string]string{

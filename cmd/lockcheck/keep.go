@@ -12,15 +12,15 @@ import (
 
 // keptRun is a run whose files were kept.
 type keptRun struct {
-	judged *harness.Judged // nil: nothing is told of it
+	judged *harness.Judged // nil: its story is not printed
 	dir    string
-	saved  bool // its files are there: not those of a run of an earlier time
+	saved  bool // its files exist and are not those of an earlier run
 }
 
-// keep carries out again the runs that have to be kept, this time with
-// everything recorded, and writes their files. A run that does not come out
-// as before is a bug. With an error there are those that were kept, and of the
-// others where they would be; those that could not be written are judged all the same.
+// keep repeats the runs that have to be kept, records everything and writes their
+// files. A run with another verdict than before is a bug. On error it still returns the
+// runs so far, and for the others the directories where they would be. Runs whose files
+// could not be written are judged anyway.
 func (a *app) keep(p *place, s *explore.Settings, r *explore.Result, all bool) (map[int]keptRun, error) {
 	runs := map[int]bool{}
 	for _, run := range telling(r) {
@@ -42,7 +42,7 @@ func (a *app) keep(p *place, s *explore.Settings, r *explore.Result, all bool) (
 		if err != nil {
 			return kept, err
 		}
-		if j == nil { // real time does not repeat: its files are there, and that is all
+		if j == nil { // real time does not repeat: the files are there already
 			kept[run] = keptRun{dir: kept[run].dir, saved: true}
 			continue
 		}
@@ -61,7 +61,7 @@ func (a *app) keep(p *place, s *explore.Settings, r *explore.Result, all bool) (
 	return kept, failed
 }
 
-// telling are the runs that are the first to violate a property or to leave it open.
+// telling returns the first runs that violated a property or left it open.
 func telling(r *explore.Result) (runs []int) {
 	for _, t := range r.Outcomes {
 		for _, out := range []checker.Outcome{checker.Violated, checker.Unknown} {

@@ -14,7 +14,7 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// listings are what there is to list.
+// listings are the available lists.
 var listings = []struct {
 	name string
 	list func() []listed
@@ -68,7 +68,7 @@ type listedOption struct {
 	Does string `json:"does"` // what it changes
 }
 
-// text is what a person reads, in sentences.
+// text returns the description for people, in sentences.
 func (l *listed) text() string {
 	text := l.Does
 	if l.State != "" {
@@ -107,7 +107,7 @@ func (a *app) listCommand() *cobra.Command {
 		Short:     "List what there is",
 		Long:      "List what there is. WHAT is one of\n" + strings.Join(names, ", ") + ".",
 		ValidArgs: names,
-		// So that the line of usage fits a terminal.
+		// Keeps the usage line within the width of a terminal.
 		DisableFlagsInUseLine: true,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -146,7 +146,7 @@ func (a *app) listCommand() *cobra.Command {
 	}
 }
 
-// row prints a name, and what is said of it in a column of its own.
+// row prints a name, and its description in a second column.
 func (a *app) row(width int, name, text string) {
 	a.paragraph(width+2, name+strings.Repeat(" ", width+2-len(name))+text)
 }
@@ -218,7 +218,7 @@ func listModels() (items []listed) {
 	return items
 }
 
-// phrase is a sentence without its full stop.
+// phrase returns a sentence without its full stop.
 func phrase(text string) string { return strings.TrimRight(text, ".") }
 
 func listReached() (items []listed) {
@@ -228,8 +228,8 @@ func listReached() (items []listed) {
 	return items
 }
 
-// listHazards says for each fault, or none, what has to have happened before a property
-// that held counts as tested.
+// listHazards lists, for each fault and for none, the events that must have happened
+// before a property that held counts as tested.
 func listHazards() (items []listed) {
 	names := []string{checker.NoFault}
 	for _, f := range faults.All() {
@@ -256,7 +256,7 @@ func listHazards() (items []listed) {
 	return items
 }
 
-// listKeys are the keys of a suite; those of its entries begin with locks.
+// listKeys lists the keys of a suite; those of its entries begin with "locks".
 func listKeys() (items []listed) {
 	plain := strings.NewReplacer("`", "")
 	for _, k := range suite.Keys() {

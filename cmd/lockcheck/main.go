@@ -1,5 +1,5 @@
-// Command lockcheck finds out whether a distributed lock keeps its promise
-// when things go wrong.
+// Command lockcheck tests whether a distributed lock keeps its promise when things go
+// wrong.
 package main
 
 import (
@@ -16,15 +16,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	_ "github.com/lockcheck/lockcheck/internal/openfiles" // ends the process if there can be too few
+	_ "github.com/lockcheck/lockcheck/internal/openfiles" // ends the process if too few files can be open
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
 func main() {
-	// A run in virtual time leaves about 100 kB behind and keeps nothing:
-	// collecting less often is a tenth of the time, for some megabytes.
+	// A run in virtual time leaves about 100 kB of garbage and keeps nothing.
+	// Collecting less often saves a tenth of the time and costs a few megabytes.
 	debug.SetGCPercent(400)
-	debug.SetMemoryLimit(1 << 30) // from there on it collects as often as it has to
+	debug.SetMemoryLimit(1 << 30) // above this the collector runs as often as it must
 	ctx, stop := untilSignal()
 	a := newApp(os.Stdin, os.Stdout, os.Stderr)
 	a.silence, a.exit = silence, os.Exit
@@ -33,14 +33,13 @@ func main() {
 	os.Exit(code)
 }
 
-// app is what the subcommands share: where output goes, and the flags that
-// every one of them knows.
+// app is the state that all subcommands share: the outputs and the common flags.
 type app struct {
 	stdin  io.Reader
 	stdout *output
 	stderr io.Writer
-	color  bool // of what is printed on stdout
-	// open makes the place that the flags name: openPlace, or a test's.
+	color  bool // of stdout
+	// open makes the environment that the flags name: openPlace, or a test's function.
 	open func(*cobra.Command, placeFlags) (*place, error)
 
 	out     string
@@ -48,18 +47,18 @@ type app struct {
 	verbose bool
 	quiet   bool
 
-	baseline  baseline // what is known, see readBaseline
+	baseline  baseline // the known violations, see readBaseline
 	junit     string   // file to write test results to
-	github    bool     // this is a job of GitHub's
-	annotated error    // what GitHub has been told of an error
-	misspoke  error    // the first worker in a suite that does not keep to the protocol
+	github    bool     // runs in a GitHub job
+	annotated error    // the error that GitHub has been shown
+	misspoke  error    // of the first worker in a suite that breaks the protocol
 
-	earlier *results.Document // of the same shard, which has a violation; nil: there is none. See clearResult
+	earlier *results.Document // earlier result of the same shard with a violation, or nil. See clearResult
 
-	silence time.Duration                 // how long an end may take without a word; 0: as long as it takes
-	exit    func(code int)                // ends the process if a command that was interrupted is stuck; nil: nothing does
+	silence time.Duration                 // how long the end may take without a message; 0: no limit
+	exit    func(code int)                // ends the process if an interrupted command hangs; nil: never
 	servers atomic.Bool                   // real servers may have to be cleaned up
-	running atomic.Pointer[cobra.Command] // once its flags are read
+	running atomic.Pointer[cobra.Command] // set once its flags are read
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
@@ -72,11 +71,11 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
 	return a
 }
 
-// execute is the whole command: arguments in, exit code out.
+// execute runs the whole command: arguments in, exit code out.
 func (a *app) execute(ctx context.Context, args []string) int {
 	root := a.root()
 	root.SetArgs(args)
-	// What cobra itself objects to is a matter of usage.
+	// Errors of cobra itself are wrong usage.
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return misused(cmd, args, err) })
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
@@ -89,7 +88,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 		return err
 	})
 	ended()
-	lost := a.stdout.lost() // which is worth a message also where the rest has been said
+	lost := a.stdout.lost() // lost output gets a message even after other errors
 	if ctx.Err() == nil {
 		a.annotate(cmp.Or(err, lost))
 		return worse(a.complain(err), a.complain(lost))
@@ -185,7 +184,7 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// noArgs refuses arguments.
+// noArgs rejects arguments.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return fail(usage, "%s takes no arguments: leave out %s", cmd.Name(), strings.Join(args, " "))
@@ -193,7 +192,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// needArgs asks for at least one argument.
+// needArgs requires at least one argument.
 func needArgs(what, example string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -203,7 +202,7 @@ func needArgs(what, example string) cobra.PositionalArgs {
 	}
 }
 
-// narrow makes the lists of flags in a usage text fit 80 columns.
+// narrow wraps the flags in a usage text at 80 columns.
 var narrow = strings.NewReplacer(".FlagUsages", ".FlagUsagesWrapped 80")
 
 func commandNames(cmd *cobra.Command) []string {

@@ -21,7 +21,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// result of one command.
+// result is the output of one command.
 type result struct {
 	code           int
 	stdout, stderr string
@@ -39,7 +39,8 @@ func lockcheck(t *testing.T, args ...string) result {
 	return result{code, stdout.String(), stderr.String()}
 }
 
-// ofAFile matches a line that is quoted from a history, with its number: it is whole.
+// ofAFile matches a quoted line of a history with its number. Such lines are not
+// wrapped.
 var ofAFile = regexp.MustCompile(`^ *\d+  .*[{"\[(]`)
 
 func (r result) wants(t *testing.T, code int, words ...string) {
@@ -62,7 +63,7 @@ func (r result) wants(t *testing.T, code int, words ...string) {
 	}
 }
 
-// A case says what is violated without its fault, too.
+// case also reports the violations without the fault.
 func TestWhatTakesNoFaultIsSaid(t *testing.T) {
 	lockcheck(t, "case", "redis-setnx-client-skew-ahead", "--out", t.TempDir()).wants(t, held,
 		"Without the fault only answers is violated.")
@@ -94,7 +95,7 @@ func TestAllCasesAreReproduced(t *testing.T) {
 	}
 }
 
-// Without an ID there is one story, and a summary that fits on a screen.
+// Without an ID, case prints one story and a summary that fits on a screen.
 func TestTheSummaryOfAllCases(t *testing.T) {
 	r := lockcheck(t, "case", "--out", t.TempDir())
 	r.wants(t, held, "── redis-get-del-race ─", "broke as documented", "lockcheck case --all", "lockcheck init",
@@ -134,7 +135,7 @@ func TestTheSummaryNamesWhatIsNotAsDocumented(t *testing.T) {
 	}
 }
 
-// None beside other faults is drawn like one of them.
+// "none" in a list with other faults is drawn like one of them.
 func TestRunsWithoutAFaultBesideOthers(t *testing.T) {
 	var doc results.Document
 	r := lockcheck(t, "run", "redis-set-lua", "--fault", "none,pause", "--runs", "50", "--seed", "1", "--json", "--out", t.TempDir())
@@ -203,7 +204,7 @@ func TestThePromiseDecides(t *testing.T) {
 }
 
 func TestRunsThatReachedNothingProveNothing(t *testing.T) {
-	// The only connection is to be reset when nothing is sent on it any more.
+	// The only connection has to be reset when nothing is being sent on it any more.
 	lockcheck(t, "run", "redis-set-lua", "--fault", "kill-connection", "--clients", "1", "--acquires", "1", "--faults", "1", "--seed", "33",
 		"--runs", "1", "--promise", "exclusion", "--out", t.TempDir()).wants(t, unproven, "Proves nothing")
 }
@@ -416,7 +417,7 @@ func TestTheReadmeIsNotStale(t *testing.T) {
 	}
 }
 
-// asShown is how the README shows what a command prints.
+// asShown returns the output of a command as the README shows it.
 func asShown(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -425,7 +426,7 @@ func asShown(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// The searches of docs/search.md come to what it says of them.
+// The searches in docs/search.md have the results that the page shows.
 func TestSearchesOfThePageComeToWhatItSays(t *testing.T) {
 	page, err := os.ReadFile("../../docs/search.md")
 	if err != nil {

@@ -21,7 +21,7 @@ type matrixFlags struct {
 	jobs     int
 	holding  bool
 	markdown bool
-	shrink   bool // what was expected, too
+	shrink   bool // also the expected violations
 	shard    explore.Shard
 }
 
@@ -93,7 +93,7 @@ func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 		doc.Cells, failed = a.matrixInPlace(p, cells, f)
 	}
 	doc.Matrix.Left = len(cells) - len(doc.Cells)
-	ended := failed // other than by the environment
+	ended := failed // the error that ended it, unless it came from the environment
 	if troubled(failed) {
 		doc.Matrix.Trouble, ended = failed.Error(), nil
 	} else if failed != nil && len(doc.Cells) == 0 {
@@ -115,8 +115,8 @@ func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 	return cmp.Or(failed, exit(doc.ExitCode))
 }
 
-// mine returns the cells that the shard does, each of them whole: when a cell ends depends
-// on what its runs have shown. It writes down the names of all.
+// mine returns the cells of this shard, each of them whole: the end of a cell depends
+// on the outcomes of all its runs. It notes the names of all cells in doc.
 func (f *matrixFlags) mine(cells []*explore.Cell, doc *results.Document) (mine []*explore.Cell) {
 	if doc.Shards == nil {
 		return cells
@@ -144,7 +144,7 @@ func (a *app) show(doc *results.Document, markdown bool) error {
 	return nil
 }
 
-// validate holds flags to the values that they may have.
+// validate checks the values of the flags.
 func (f *matrixFlags) validate(cmd *cobra.Command) error {
 	docker := f.place.on == "docker"
 	for _, c := range []struct {

@@ -27,7 +27,7 @@ import (
 
 var update = flag.Bool("update", false, "write the pages of testdata anew")
 
-// The whole matrix comes out as expected, in a tenth of its runs.
+// The whole matrix is as expected, even with a tenth of its runs.
 func TestTheMatrixIsAsExpected(t *testing.T) {
 	if alltests.Wanted() {
 		t.Skip("the step matrix of .ci/run does a thousand runs in each cell")
@@ -51,14 +51,14 @@ func TestAMatrixOfAFewCells(t *testing.T) {
 	}
 }
 
-// withoutTime leaves out the line that says how long it took.
+// withoutTime removes the line with the duration.
 func withoutTime(text string) string {
 	i := strings.LastIndex(text, " runs in ")
 	return text[:max(0, i)]
 }
 
-// gone is a matrix of a few cells in which not everything is as expected: some
-// expect other than they should.
+// gone returns a matrix of a few cells with some wrong expectations, so that not all
+// cells are as expected.
 func gone(t *testing.T, a *app) *results.Document {
 	t.Helper()
 	m, err := goneThrough(t, a)
@@ -68,7 +68,7 @@ func gone(t *testing.T, a *app) *results.Document {
 	return m
 }
 
-// goneThrough is the same, and why not all of it was kept.
+// goneThrough is gone, and also returns the error of keeping runs.
 func goneThrough(t *testing.T, a *app) (*results.Document, error) {
 	t.Helper()
 	must := func(codes ...catalogue.Code) func(*explore.Cell) {
@@ -80,12 +80,12 @@ func goneThrough(t *testing.T, a *app) (*results.Document, error) {
 		}
 	}
 	change := map[[2]string]func(*explore.Cell){
-		{"redis-set-lua", "kill"}:        must(), // slow hand-overs are not expected
+		{"redis-set-lua", "kill"}:        must(), // violations of handover are not expected
 		{"redis-set-del", "pause"}:       must("Uf"),
 		{"redis-set-lua", "none"}:        must("L"),
 		{"redis-setnx", "pause"}:         func(c *explore.Cell) { c.Acquires, c.Runs, c.Least = explore.Exactly(1), 1, 1 },
 		{"redis-setnx", "server-jump"}:   func(c *explore.Cell) { c.For = time.Hour; must("L")(c) },
-		{"redis-set-lua", "server-jump"}: must("U"), // what is guarded is not to be lost
+		{"redis-set-lua", "server-jump"}: must("U"), // protection is not expected to break
 	}
 	p := &place{name: "sim", lease: 10 * time.Second, ctx: t.Context()}
 	p.openSim()
@@ -138,7 +138,7 @@ func TestHowAMatrixIsShown(t *testing.T) {
 // here is the directory of this package.
 var here, _ = os.Getwd()
 
-// compare holds a page against the one in testdata, or writes it anew.
+// compare compares a page with its file in testdata, or rewrites the file.
 func compare(t *testing.T, file, got string) {
 	t.Helper()
 	path := filepath.Join(here, file)
@@ -198,7 +198,7 @@ func TestTheMatrixAsJSON(t *testing.T) {
 }
 
 func TestAMatrixWithoutAPlaceIsADocument(t *testing.T) {
-	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1") // where nothing answers
+	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1") // no server answers there
 	r := lockcheck(t, "matrix", "redis-set-lua", "--on", "docker", "--json", "--out", t.TempDir())
 	r.wants(t, noPlace, "no Docker engine answers")
 	var doc results.MatrixDocument
@@ -210,9 +210,9 @@ func TestAMatrixWithoutAPlaceIsADocument(t *testing.T) {
 	}
 }
 
-// What was not expected can be run and replayed by the lines that are printed.
-// Sessions are no leases of which a grant could say how long it lasts: the runs
-// show an overlap, and the table says whether it is one that nobody avoids.
+// The printed commands repeat and replay unexpected violations. A session is not a
+// lease, so a grant cannot say how long it lasts: the runs show an overlap, and the
+// table says whether it is an unavoidable one.
 func TestOverlapsWithoutALeaseAreOfTheKindThatIsExpected(t *testing.T) {
 	for _, tt := range []struct {
 		lock      string
@@ -277,8 +277,8 @@ func TestWhichCells(t *testing.T) {
 	r.wants(t, held, "15 cells: 15 as expected. 15 must hold, a slow hand-over aside")
 }
 
-// A fault that does not apply to a lock has no cell: nothing is run, and the
-// reason is said.
+// A fault that does not apply to a lock has no cell: nothing runs, and the reason is
+// printed.
 func TestWhereAFaultDoesNotApply(t *testing.T) {
 	args := strings.Fields("matrix redlock redis-set-lua --fault failover,kill --runs 20 --out " + t.TempDir())
 	const reason = "failover needs servers with replicas, and the nodes of redlock have none"
@@ -335,9 +335,9 @@ func TestAnInterruptedMatrixShowsWhatThereIs(t *testing.T) {
 	}
 }
 
-// Where runs take real time a cell that must break ends when it has, and one
-// that did not in the time there was is no failure. What was done is shown, also
-// when the place breaks down.
+// In real time a cell that must break ends with its first violation. A missing
+// violation is no failure, because time may have been too short. The finished cells are
+// shown even if the environment breaks down.
 func TestAMatrixInRealTime(t *testing.T) {
 	limits := map[string]int{}
 	slow := func(breaks error) func(*place) {
@@ -382,7 +382,7 @@ func TestHowFarAMatrixIs(t *testing.T) {
 	}
 }
 
-// Names in the heads of columns stand for one fault each.
+// Short names in the heads of columns are unique.
 func TestShortNamesOfFaults(t *testing.T) {
 	seen := map[string]string{}
 	for _, name := range catalogue.Columns() {
@@ -394,7 +394,7 @@ func TestShortNamesOfFaults(t *testing.T) {
 	}
 }
 
-// Many locks under many faults still fit a terminal, in several parts.
+// A matrix of many locks and faults is split into parts that fit a terminal.
 func TestAWideMatrix(t *testing.T) {
 	var stdout bytes.Buffer
 	a := newApp(nil, &stdout, nil)

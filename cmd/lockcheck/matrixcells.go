@@ -12,8 +12,8 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// columns are the faults to look at, none included where it was not taken out,
-// and with it what clients do otherwise than they should.
+// columns returns the faults to look at. They include "none", unless a flag takes it
+// out, and with "none" the workloads that misuse the lock.
 func (f *matrixFlags) columns() ([]string, error) {
 	list := slices.Clone(f.faults)
 	none := slices.ContainsFunc(list, func(name string) bool { return name == "all" || name == catalogue.NoFault }) ||
@@ -42,8 +42,8 @@ func (f *matrixFlags) columns() ([]string, error) {
 	return names, nil
 }
 
-// cells are those that the arguments and flags name, as far as the place offers
-// their faults. absent are those that are none.
+// cells returns the cells that the arguments and flags name. absent lists the pairs of
+// a lock and a fault that have no cell in this environment.
 func (a *app) cells(p *place, args []string, f matrixFlags) (cells []*explore.Cell, absent []results.MatrixNoCell, err error) {
 	ids, err := match("lock", args, lockIDs())
 	if err != nil {
@@ -63,7 +63,7 @@ func (a *app) cells(p *place, args []string, f matrixFlags) (cells []*explore.Ce
 	}
 	if p.name != "sim" {
 		shared.Usual(p.lease)
-		shared.Count, shared.Busy = explore.Exactly(1), false // what is expected of a cell is of single faults
+		shared.Count, shared.Busy = explore.Exactly(1), false // expectations are for single faults
 		shared.Runs, shared.For = unlimited, f.limit
 	}
 	var kinds []faults.Fault

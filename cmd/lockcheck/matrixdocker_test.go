@@ -8,8 +8,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// A cell that must hold and one that must break, with a real server. Whether
-// the second is shown in this time is up to real time; nothing else may be.
+// A cell that must hold and one that must break, with a real server. Real time decides
+// whether the second one shows its violation; nothing else may differ.
 func TestTwoCellsOnDocker(t *testing.T) {
 	t.Parallel()
 	lockcheck, out := binary(t), t.TempDir()

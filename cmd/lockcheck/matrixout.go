@@ -12,8 +12,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// standings are how cells are shown, the ones that need a look first. A sign
-// says it all; colour only helps.
+// standings are the ways to show cells, those that need a look first. The sign is
+// enough to tell them apart; colour only helps.
 var standings = []struct {
 	standing explore.Standing
 	sign     string
@@ -55,7 +55,7 @@ func matrixCell(d *results.Document, lock, fault string) *results.Cell {
 	return &d.Cells[i]
 }
 
-// notApplicable is what the table has where a fault does not apply.
+// notApplicable is the text of the table where a fault does not apply.
 const notApplicable = "n/a"
 
 // cellText returns the text of the cell of a lock and a fault in the table: its sign and
@@ -93,13 +93,13 @@ func joined[T ~string](list []T, between string) string {
 }
 
 // grantsAndHits returns how often a client was granted the lock, and how many faults
-// touched somebody.
+// struck a client or server.
 func grantsAndHits(c *results.Cell) (grants, hits int) {
 	reached := checker.CountsOf(c.Reached)
 	return reached[checker.Grants], reached[checker.FaultTouched]
 }
 
-// doneWords say what the cell went through.
+// doneWords describes the runs of a cell.
 func doneWords(c *results.Cell) string {
 	grants, hits := grantsAndHits(c)
 	words := fmt.Sprintf("%s, %s", plural(c.Runs, "run"), plural(grants, "grant"))
@@ -113,7 +113,7 @@ func doneWords(c *results.Cell) string {
 	return words
 }
 
-// cellAgain returns the command that shows a cell again.
+// cellAgain returns the command that repeats a cell.
 func cellAgain(d *results.Document, c *results.Cell) string {
 	var b strings.Builder
 	fault, workload := c.Expected.Does()

@@ -12,14 +12,14 @@ import (
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
 
-// matrixInSim does all cells side by side. With an error it returns what was done.
+// matrixInSim runs all cells in parallel. On error it still returns the finished cells.
 func (a *app) matrixInSim(p *place, cells []*explore.Cell, f matrixFlags) ([]results.Cell, error) {
 	found, whole, err := explore.Matrix(p.ctx, sim.Simulator, cells, f.jobs, a.matrixProgress(true))
 	a.clearProgress()
 	done := []results.Cell{}
 	for i, c := range cells {
 		if found[i].Runs == 0 && !whole[i] {
-			continue // ended before it began
+			continue // an error ended the matrix before this cell began
 		}
 		m, failed := a.judged(p, c, found[i], whole[i], f.shrink)
 		done, err = append(done, m), cmp.Or(err, failed)
@@ -27,8 +27,8 @@ func (a *app) matrixInSim(p *place, cells []*explore.Cell, f matrixFlags) ([]res
 	return done, err
 }
 
-// matrixInPlace does one cell after another, where runs take real time. Where
-// the place breaks down it returns the cells that were done.
+// matrixInPlace runs one cell after another, where runs take real time. If the
+// environment breaks down, it still returns the finished cells.
 func (a *app) matrixInPlace(p *place, cells []*explore.Cell, f matrixFlags) ([]results.Cell, error) {
 	progress := a.matrixProgress(false)
 	runs := 0
@@ -59,14 +59,15 @@ func (a *app) matrixInPlace(p *place, cells []*explore.Cell, f matrixFlags) ([]r
 	return done, nil
 }
 
-// underOf returns the directory below --out for the runs of a cell; "": there.
+// underOf returns the directory below --out for the runs of a cell; "" means --out
+// itself.
 func underOf(c *explore.Cell) string {
 	_, workload := (&results.Expectation{Fault: c.Fault}).Does()
 	return workload
 }
 
-// judged judges a cell, and keeps and shrinks the first run with what was not
-// expected of it; with all, the first that broke as expected, too.
+// judged judges a cell. It keeps and minimises the first run with an unexpected
+// violation; with all set, also the first run with an expected one.
 func (a *app) judged(p *place, of *explore.Cell, r *explore.Result, whole, all bool) (results.Cell, error) {
 	c := results.MatrixCell(of, r, whole)
 	run, property := c.First()
@@ -93,14 +94,14 @@ func (a *app) judged(p *place, of *explore.Cell, r *explore.Result, whole, all b
 			reported = cmp.Or(short.judged, reported)
 		}
 	}
-	if reported != nil && p.name == "sim" { // elsewhere Porcupine judges all runs
+	if reported != nil && p.name == "sim" { // in other environments Porcupine judges all runs
 		c.Expected.Second.Add(secondOf(reported.Verdicts))
 	}
 	return c, err
 }
 
-// matrixProgress shows how far a matrix is, on a terminal; timed, if the rest
-// can be told from what is done.
+// matrixProgress shows the progress of a matrix on a terminal. With timed it also
+// estimates the remaining time.
 func (a *app) matrixProgress(timed bool) func(explore.Far) {
 	if !isTerminal(a.stderr) || a.quiet {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// matrixTable prints the table, and what to look at.
+// matrixTable prints the table, and the cells that need a look.
 func (a *app) matrixTable(m *results.Document) {
 	if len(m.Cells) == 0 {
 		a.paragraph(2, m.Sum())
@@ -55,20 +55,20 @@ func (a *app) matrixTable(m *results.Document) {
 	}
 	lines := reachedLines(&explore.Settings{}, all)
 	if !a.verbose {
-		lines = lines[:min(len(lines), 2)] // the rest does not fit a screen
+		lines = lines[:min(len(lines), 2)] // the rest does not fit on a screen
 	}
 	a.reached(lines)
 	a.second(second)
 	a.matrixFailures(m)
 }
 
-// disturbs tells whether a column is that of a fault.
+// disturbs reports whether a column is that of a fault.
 func disturbs(column string) bool {
 	_, ok := faults.Find(column)
 	return ok
 }
 
-// short names of faults, for the heads of columns: up to four letters.
+// shortFault returns the name of a fault for the head of a column: up to four letters.
 func shortFault(name string) string {
 	if a, b, ok := strings.Cut(name, "-"); ok {
 		return a[:1] + "-" + b[:min(2, len(b))]
@@ -76,14 +76,14 @@ func shortFault(name string) string {
 	return name[:min(4, len(name))]
 }
 
-// block is some columns of the table that fit beside the names of the locks.
+// block is a group of columns that fits beside the names of the locks.
 type block struct {
 	lockWidth int
 	faults    []string
 	widths    []int
 }
 
-// blocks cuts the columns so that each part fits.
+// matrixBlocks splits the columns into blocks that fit.
 func matrixBlocks(m *results.Document, locks, names []string) (blocks []block) {
 	b := block{}
 	for _, id := range locks {
@@ -127,7 +127,7 @@ func (a *app) matrixBlock(m *results.Document, locks []string, b block) {
 	a.printf("\n")
 }
 
-// standing is its sign, in colour where there is any.
+// standing returns the sign of a standing, in colour if the output has colours.
 func (a *app) standing(of explore.Standing) string {
 	for _, s := range standings {
 		if s.standing != of {
@@ -141,7 +141,7 @@ func (a *app) standing(of explore.Standing) string {
 	return ""
 }
 
-// matrixLegend explains what is in the table, and nothing else.
+// matrixLegend explains the signs and codes that the table contains.
 func (a *app) matrixLegend(m *results.Document, names []string) {
 	var signs, codes, heads []string
 	for _, s := range standings {
@@ -171,7 +171,7 @@ func (a *app) matrixLegend(m *results.Document, names []string) {
 	a.printf("\n")
 }
 
-// items prints as many of them in a line as fit.
+// items prints a list with as many items in a line as fit.
 func (a *app) items(list []string) {
 	line := ""
 	for _, item := range list {
@@ -186,7 +186,7 @@ func (a *app) items(list []string) {
 	}
 }
 
-// matrixDetails is a cell in full, with -v.
+// matrixDetails prints a cell in full, for -v.
 func (a *app) matrixDetails(c *results.Cell) {
 	found := "nothing"
 	if codes := c.FoundCodes(); len(codes) > 0 {
@@ -209,14 +209,14 @@ func (a *app) matrixDetails(c *results.Cell) {
 	a.paragraph(2, words)
 }
 
-// sentence begins with a capital letter and ends with a full stop.
+// sentence returns words with a capital letter at the start and a full stop.
 func sentence(words string) string {
 	r, n := utf8.DecodeRuneInString(words)
 	return strings.TrimSuffix(strings.ToUpper(string(r))+words[n:], ".") + "."
 }
 
-// matrixFailures tells of each cell that is not as expected, and ends with the
-// command to go on with.
+// matrixFailures prints each cell that is not as expected, and then the next command to
+// run.
 func (a *app) matrixFailures(m *results.Document) {
 	next := ""
 	for _, s := range standings {

@@ -11,7 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// restarts is an engine that goes away with the first restart.
+// restarts returns an engine that fails at the first restart.
 func restarts(err error) *engine {
 	restart := false
 	e := new(engine)
@@ -25,7 +25,7 @@ func restarts(err error) *engine {
 	return e
 }
 
-// matrixOf is the document that a matrix printed.
+// matrixOf returns the document that a matrix printed.
 func matrixOf(t *testing.T, r result) *results.MatrixDocument {
 	t.Helper()
 	doc := new(results.MatrixDocument)
@@ -40,7 +40,7 @@ func matrixOf(t *testing.T, r result) *results.MatrixDocument {
 
 const realMatrix = "matrix redis-set-lua --on docker --for 20ms --json --fault "
 
-// What a place did not let be done is no success, for machines either.
+// A matrix that the environment prevented is not a success, in JSON either.
 func TestAMatrixWhosePlaceBreaksDownSaysSo(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, tt := range []struct {

@@ -61,7 +61,8 @@ that was ended early, and keeps the violations that were found then.`,
 	return cmd
 }
 
-// merge joins what is in directories, and leaves it in another, if out names one.
+// merge joins the results in directories, and writes the joined one to out if that is
+// not "".
 func (a *app) merge(dirs []string, markdown bool, out string) error {
 	found, err := a.findResults(dirs)
 	if err != nil {
@@ -128,7 +129,7 @@ func (a *app) mergedMatrix(doc *results.Document, markdown bool, failed error) e
 // choose returns the results that make up one exploration.
 func (a *app) choose(found []results.Source) (parts []*results.Source, shards *results.Shards, err error) {
 	for _, f := range found {
-		if f.Matrix == nil && a.baseline.past != nil { // it counts instead of the shards' own
+		if f.Matrix == nil && a.baseline.past != nil { // it replaces the shards' own baselines
 			f.Settings[results.BaselineSetting] = a.baseline.digest
 		}
 	}
@@ -147,9 +148,9 @@ func (a *app) choose(found []results.Source) (parts []*results.Source, shards *r
 	return parts, shards, err
 }
 
-// apart sees to it that what is merged takes the place of nothing but what was merged
-// before: not of a shard, be it one that is merged or not, and not of what another
-// command, or one machine by itself, came to.
+// apart makes sure that merging overwrites only an older merged result. It returns an
+// error if out has a shard, the result of another command, or the result of one
+// machine.
 func apart(out string, parts []*results.Source) error {
 	was := headIn(out)
 	switch s := was.Shards; {
@@ -162,21 +163,21 @@ func apart(out string, parts []*results.Source) error {
 	return nil
 }
 
-// wholeOf reports whether the result in a directory, which is of one machine or was merged
-// from a single shard, is one of the parts, or says the same.
+// wholeOf reports whether the result in a directory is one of the parts, or equals one.
+// That result comes from one machine, or was merged from a single shard.
 func wholeOf(parts []*results.Source, dir string) bool {
 	was, err := results.Read(dir)
 	return err == nil && slices.ContainsFunc(parts, func(p *results.Source) bool { return p.Essence() == was.Essence() })
 }
 
-// same reports whether two names are of one directory, through whatever links.
+// same reports whether two names mean the same directory, through any links.
 func same(a, b string) bool {
 	one, errA := os.Stat(a)
 	two, errB := os.Stat(b)
 	return cmp.Or(errA, errB) == nil && os.SameFile(one, two)
 }
 
-// merged prints the result of shards as the command prints it whose parts they are.
+// merged prints the joined result like the command that produced its shards.
 func (a *app) merged(doc *results.Document) error {
 	switch {
 	case a.json:
@@ -188,7 +189,7 @@ func (a *app) merged(doc *results.Document) error {
 		c := &doc.Cells[i]
 		n := i + 1
 		for doc.Settings["strategy"] == exhaustive && n < len(doc.Cells) && doc.Cells[n].Lock == c.Lock {
-			n++ // all searches of a lock are told together
+			n++ // all searches of a lock are printed together
 		}
 		group := doc.Cells[i:n]
 		if err := a.tellCells(group); err != nil {
@@ -205,7 +206,7 @@ func (a *app) merged(doc *results.Document) error {
 	return nil
 }
 
-// keptOf are the directories of a cell's counterexamples, by their seeds.
+// keptOf returns the directories of a cell's counterexamples by seed.
 func keptOf(c *results.Cell) map[uint64]string {
 	kept := map[uint64]string{}
 	for _, p := range c.Properties {
@@ -216,7 +217,7 @@ func keptOf(c *results.Cell) map[uint64]string {
 	return kept
 }
 
-// mergedLines say which shards were joined, and which were not.
+// mergedLines prints which shards were joined, and which are missing.
 func (a *app) mergedLines(s *results.Shards) {
 	if s == nil {
 		return
@@ -230,5 +231,5 @@ func (a *app) mergedLines(s *results.Shards) {
 	}
 }
 
-// errNoResults is what is wrong where nothing was found.
+// errNoResults explains where results come from, for the case that none were found.
 var errNoResults = errors.New("a shard leaves its result when it ends, as: lockcheck run LOCK --shard 1/4 --out DIR")

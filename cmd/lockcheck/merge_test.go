@@ -19,8 +19,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
-// sharded runs a command in parts, each into a directory of its own below dir. Part
-// i has to end with the i-th of the codes.
+// sharded runs a command in parts, each with a directory of its own below dir. Part i
+// must end with the i-th of the codes.
 func sharded(t *testing.T, dir, args string, codes ...int) {
 	t.Helper()
 	for i, code := range codes {
@@ -34,8 +34,8 @@ func sharded(t *testing.T, dir, args string, codes ...int) {
 	}
 }
 
-// essence is a document without what differs between machines: how long it took,
-// where files are, which shards it is made of.
+// essence returns a document without its machine-dependent parts: durations,
+// directories and shards.
 func essence(t *testing.T, text string) string {
 	t.Helper()
 	var doc any
@@ -66,8 +66,8 @@ func essence(t *testing.T, text string) string {
 	return string(out)
 }
 
-// timeless is a text without durations and line breaks, and with directories by
-// one name.
+// timeless returns a text without durations and line breaks, and with one name for all
+// dirs.
 func timeless(text string, dirs ...string) string {
 	for _, dir := range dirs {
 		text = strings.ReplaceAll(text, dir, "OUT")
@@ -78,13 +78,13 @@ func timeless(text string, dirs ...string) string {
 	return regexp.MustCompile(`,? (in )?\d+\.\d s\b`).ReplaceAllString(text, "")
 }
 
-// However a command is spread over machines, what they find together is what one
-// finds alone: the same document, text, exit code and files.
+// However a command is split into shards, the merged result equals that of one machine:
+// document, text, exit code and files.
 func TestShardsComeToTheSameAsOneMachine(t *testing.T) {
 	for _, tt := range []struct {
 		name, args string
 		code       int
-		shards     []int // what they end with
+		shards     []int // their exit codes
 	}{
 		{"random", "run redis-set-lua redis-set-del --fault pause,kill --no-shrink --runs 60", violated, []int{violated, violated, violated, violated}},
 		{"held", "run redis-set-lua --fault none --runs 30", held, []int{held, held, held}},
@@ -131,8 +131,8 @@ func TestShardsComeToTheSameAsOneMachine(t *testing.T) {
 	}
 }
 
-// settingsDiffer tells whether two documents differ in nothing but that a seed
-// was typed for one.
+// settingsDiffer reports whether two documents differ only in a seed that was typed for
+// one of them.
 func settingsDiffer(t *testing.T, a, b string) bool {
 	t.Helper()
 	var docs [2]map[string]any
@@ -147,7 +147,7 @@ func settingsDiffer(t *testing.T, a, b string) bool {
 	return bytes.Equal(one, two)
 }
 
-// filesNamed are the files that the result in a directory names.
+// filesNamed returns the files that the result in a directory names.
 func filesNamed(t *testing.T, dir string) (files []string) {
 	t.Helper()
 	d, err := results.Read(dir)
@@ -160,8 +160,8 @@ func filesNamed(t *testing.T, dir string) (files []string) {
 	return files
 }
 
-// A shard that was killed and run again changes nothing, and one that is missing
-// is named: with the command as people run it.
+// A shard that was killed and run again changes nothing, and a missing shard is named.
+// This test uses the built command.
 func TestAShardThatIsKilledIsMissingAndRunAgainChangesNothing(t *testing.T) {
 	binary, dir := built(t), t.TempDir()
 	t.Chdir(dir)
@@ -183,7 +183,7 @@ func TestAShardThatIsKilledIsMissingAndRunAgainChangesNothing(t *testing.T) {
 	}
 	want := run(violated, "merge s --json")
 
-	// The third is done again and killed in the middle.
+	// The third shard runs again and is killed half way.
 	if err := os.RemoveAll("s/3"); err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func TestAShardThatIsKilledIsMissingAndRunAgainChangesNothing(t *testing.T) {
 		t.Errorf("%s\nbefore:\n%s", got, want)
 	}
 
-	// Twice is once, and so is what was merged already.
+	// Merging twice changes nothing, and neither does merging a merged result again.
 	first := run(violated, "merge s --out s/merged --json")
 	for _, args := range []string{"merge s --out s/merged --json", "merge s/4 s/2 s s/1 --out s/merged --json", "merge s/merged --json"} {
 		if got := run(violated, args); essence(t, got) != essence(t, first) {
@@ -220,7 +220,7 @@ func TestAShardThatIsKilledIsMissingAndRunAgainChangesNothing(t *testing.T) {
 	}
 }
 
-// What holds in all shards is proven only where none is missing.
+// A property that holds in all shards is proven only if no shard is missing.
 func TestWhatHoldsInSomeShardsIsNotProven(t *testing.T) {
 	dir := t.TempDir()
 	sharded(t, dir, "run redis-set-lua --fault none --runs 30", held, held, held)
@@ -229,12 +229,12 @@ func TestWhatHoldsInSomeShardsIsNotProven(t *testing.T) {
 		t.Fatal(err)
 	}
 	lockcheck(t, "merge", dir).wants(t, unproven, "Missing  shard 2")
-	// A directory without a result is said.
+	// A directory without a result is reported.
 	lockcheck(t, "merge", filepath.Join(dir, "1"), filepath.Join(dir, "2"), filepath.Join(dir, "3")).
 		wants(t, unproven, "no result.json in "+filepath.Join(dir, "2"), "Missing  shard 2")
 }
 
-// Of a shard that was interrupted what there is counts, until it was run again.
+// The finished runs of an interrupted shard count until it has run again.
 func TestAShardThatWasInterruptedIsNamed(t *testing.T) {
 	dir := t.TempDir()
 	sharded(t, dir, "run redis-set-lua --fault none --runs 30", held, held)
@@ -250,8 +250,8 @@ func TestAShardThatWasInterruptedIsNamed(t *testing.T) {
 	lockcheck(t, "merge", dir).wants(t, unproven, "Cut      shard 2")
 }
 
-// Where shards are linked to, as what a job keeps often is, they are there all the same,
-// once each, and links may go in circles.
+// Shards are also found through links, once each. CI often keeps results behind links,
+// and links may form cycles.
 func TestShardsAreFoundThroughLinks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sharded(t, "s", "run redis-set-lua --fault none --runs 30", held, held, held)
@@ -269,7 +269,7 @@ func TestShardsAreFoundThroughLinks(t *testing.T) {
 	lockcheck(t, "merge", "linked").wants(t, held, "Joined   shards 1, 2, 3 of 3")
 }
 
-// A result may be anybody's: nothing is copied but the files of runs below one.
+// A result may come from anybody: merge copies only files of runs below it.
 func TestNothingElseIsCopiedThanRuns(t *testing.T) {
 	for name, names := range map[string]string{
 		"elsewhere":         "../secret/history.jsonl",
@@ -301,8 +301,8 @@ func TestNothingElseIsCopiedThanRuns(t *testing.T) {
 	}
 }
 
-// Of what is beside the files of a run nothing is copied, and where the shrunk one is
-// not there the one that it was made of counts.
+// Other files in the directory of a run are not copied. If the minimised run is
+// missing, its original run counts.
 func TestAShrunkRunThatIsNotThereLeavesTheWholeOne(t *testing.T) {
 	t.Chdir(t.TempDir())
 	lockcheck(t, strings.Fields("run redis-set-lua --fault pause --seed 1 --runs 20 --promise exclusion --shard 1/1 --out s")...).wants(t, violated)
@@ -335,7 +335,7 @@ func TestAShrunkRunThatIsNotThereLeavesTheWholeOne(t *testing.T) {
 	lockcheck(t, "merge", "s").wants(t, violated, "Again    ", "VIOLATED exclusion")
 }
 
-// Where only the shrunk one is left it is kept, and told.
+// If only the minimised run is left, it is kept and explained.
 func TestAShrunkRunOutlivesTheOneItWasMadeOf(t *testing.T) {
 	t.Chdir(t.TempDir())
 	lockcheck(t, strings.Fields("run redis-set-lua --fault pause --seed 1 --runs 20 --promise exclusion --shard 1/1 --out s")...).wants(t, violated)
@@ -362,7 +362,7 @@ func TestAShrunkRunOutlivesTheOneItWasMadeOf(t *testing.T) {
 	}
 }
 
-// What is no set of shards is refused, with the names of the files.
+// Results that are no set of shards are rejected, with the names of their files.
 func TestWhatCannotBeMerged(t *testing.T) {
 	dir := t.TempDir()
 	sharded(t, filepath.Join(dir, "a"), "run redis-set-lua --fault none --runs 10", held, held)
@@ -411,8 +411,7 @@ func TestWhatCannotBeMerged(t *testing.T) {
 	}
 }
 
-// A directory of results can be carried to another machine, and its files go where
-// --out says.
+// A directory of results can be moved to another machine; merged files go to --out.
 func TestResultsAreCarriedElsewhere(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -431,7 +430,7 @@ func TestResultsAreCarriedElsewhere(t *testing.T) {
 			t.Errorf("%+v: %v", x, err)
 		}
 	}
-	// Without its files a violation is still one.
+	// A violation counts even without its files.
 	err := filepath.WalkDir("there", func(path string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() && e.Name() != results.File {
 			return os.Remove(path)

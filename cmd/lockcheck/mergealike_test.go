@@ -12,7 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// unmerged says that merge takes no such shards, and why.
+// unmerged checks that merge rejects the shards with a reason.
 func unmerged(t *testing.T, want string, args ...string) {
 	t.Helper()
 	r := lockcheck(t, append([]string{"merge"}, args...)...)
@@ -39,8 +39,8 @@ func rewrite(t *testing.T, dir string, change func(text string) string) {
 	}
 }
 
-// Which cells there are, and which have a violation, may hang on the machine:
-// what only one shard knows is not lost.
+// The table of cells and their expectations may depend on the machine. A cell that only
+// one shard has is not lost.
 func TestShardsOfAMatrixHaveOneTable(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sharded(t, "s", "matrix redis-set-del redis-set-lua --fault none,pause --runs 20", held, held)
@@ -77,8 +77,9 @@ func TestShardsOfAMatrixHaveOneTable(t *testing.T) {
 	}
 }
 
-// Servers of other images are others, and may not know a fault: their shards are
-// not those of one suite. In virtual time there are none.
+// Servers of other images are other servers, and may not support a fault: their shards
+// do not belong to one suite. This does not apply in virtual time, which has no
+// servers.
 func TestShardsHaveTheSameServers(t *testing.T) {
 	t.Chdir(t.TempDir())
 	e := new(engine)
@@ -98,7 +99,7 @@ func TestShardsHaveTheSameServers(t *testing.T) {
 	} {
 		t.Run(tt.env, func(t *testing.T) {
 			shard("1", onDocker)
-			t.Setenv(docker.BaseEnv, docker.DefaultBase) // as where it is not set
+			t.Setenv(docker.BaseEnv, docker.DefaultBase) // the default value, as if it were not set
 			t.Setenv(tt.env, "other:1")
 			shard("2", onDocker)
 			unmerged(t, tt.want, "s")
@@ -115,7 +116,7 @@ func TestShardsHaveTheSameServers(t *testing.T) {
 	}
 }
 
-// Shards replay the same counterexamples of the past.
+// Shards must replay the same kept counterexamples.
 func TestShardsHaveTheSamePast(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("lockcheck.yaml", []byte(spreadSuite), 0o666); err != nil {
@@ -127,7 +128,7 @@ func TestShardsHaveTheSamePast(t *testing.T) {
 	unmerged(t, "the counterexamples of the past were others", "s")
 }
 
-// A merged result counts only where there is no shard.
+// A merged result counts only if there are no shards.
 func TestAMergedResultCountsAlone(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sharded(t, "s", "run redis-set-lua --fault pause --runs 60 --no-shrink", violated, violated, violated)
@@ -139,8 +140,8 @@ func TestAMergedResultCountsAlone(t *testing.T) {
 	lockcheck(t, "merge", "c").wants(t, violated, "Missing  shards 1, 2", "c/merged/result.json is left out")
 }
 
-// A shard that is there twice is one if both say the same, and an error if they do not,
-// be one of them complete or not.
+// A shard that is found twice counts once if both results are the same. If they differ
+// it is an error, also if one of them is incomplete.
 func TestAShardThatIsThereTwice(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sharded(t, "s", "run redis-set-lua --fault none --runs 10", held, held)
@@ -153,7 +154,7 @@ func TestAShardThatIsThereTwice(t *testing.T) {
 	lockcheck(t, "merge", "s/1", "s/again").wants(t, unproven, "Cut      shard 2")
 }
 
-// What has no settings is no result, of a shard or a baseline.
+// A document without settings is not a result, neither of a shard nor of a baseline.
 func TestADocumentWithoutSettingsIsRefused(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sharded(t, "s", "run redis-set-lua --fault none --runs 10", held)

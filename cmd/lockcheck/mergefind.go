@@ -39,8 +39,8 @@ func (a *app) findResults(dirs []string) (list []results.Source, err error) {
 	return list, nil
 }
 
-// withoutLost takes out of a result the shrunk runs that are not there, where the runs
-// that they were made of are: those tell the same, at greater length.
+// withoutLost removes from a result the minimised runs whose files are missing, if the
+// original runs are there: those show the same violation, in a longer run.
 func (a *app) withoutLost(doc *results.Document) {
 	said := map[string]bool{}
 	for x := range doc.Counterexamples {
@@ -65,7 +65,7 @@ func resultsBelow(dir string) (list []results.Source, err error) {
 	case !info.IsDir():
 		return nil, fail(usage, "%s is no directory: merge takes those that shards had as --out", dir)
 	}
-	walked := map[string]bool{} // directories that were named or linked to: links may go in circles
+	walked := map[string]bool{} // directories that were named or linked to: links may form cycles
 	var walk func(dir string) error
 	walk = func(dir string) error {
 		name := realName(dir)
@@ -73,7 +73,7 @@ func resultsBelow(dir string) (list []results.Source, err error) {
 			return nil
 		}
 		walked[name] = true
-		// The slash leads through a symbolic link.
+		// The slash makes WalkDir follow a symbolic link.
 		return filepath.WalkDir(dir+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
@@ -94,7 +94,8 @@ func resultsBelow(dir string) (list []results.Source, err error) {
 	return list, nil
 }
 
-// realName is what a directory is called without links, as far as that can be said.
+// realName returns the name of a directory without links, or its name unchanged if the
+// links cannot be resolved.
 func realName(dir string) string {
 	name, err := filepath.EvalSymlinks(dir)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
-// collect copies the files of the counterexamples that count to a directory, if
-// there is one, and says in the document where they are now.
+// collect copies the files of the counterexamples that count to out, if that is not "",
+// and updates their names in the document.
 func (a *app) collect(doc *results.Document, found []results.Source, out string) error {
 	if out == "" {
 		return nil
@@ -38,14 +38,15 @@ func (a *app) sayLost(c *collector) {
 	}
 }
 
-// collector copies directories of runs below another: of each what we have written
-// there. A result may be anybody's, and what it names elsewhere is not ours.
+// collector copies directories of runs below another one, and only the files that
+// lockcheck writes. A result may come from anybody: files that it names elsewhere are
+// not copied.
 type collector struct {
-	roots []string          // of results
-	out   string            // where they go
-	to    map[string]string // where a directory went; itself: nowhere
+	roots []string          // directories of results
+	out   string            // directory for the copies
+	to    map[string]string // new name of each directory; its own name: not copied
 	taken map[string]bool
-	lost  []string // directories that are not copied, and why
+	lost  []string // directories that could not be copied, and the reasons
 }
 
 func newCollector(found []results.Source, out string) *collector {
@@ -56,8 +57,8 @@ func newCollector(found []results.Source, out string) *collector {
 	return c
 }
 
-// copy copies the runs of histories, each once; "" is none. That of a shrunk one comes
-// after the run that it lies below.
+// copy copies the runs of histories, each once; "" is skipped. A minimised run comes
+// after the run that contains it.
 func (c *collector) copy(histories ...string) error {
 	for _, file := range histories {
 		dir := filepath.Dir(file)
@@ -79,7 +80,7 @@ func (c *collector) copy(histories ...string) error {
 			continue
 		}
 		to := filepath.Join(c.out, name)
-		whole := filepath.Dir(dir) // of one that is shrunk; it may have gone nowhere
+		whole := filepath.Dir(dir) // of the original run, which may not have been copied
 		if around := c.to[whole]; around != "" && around != whole {
 			to = filepath.Join(around, filepath.Base(dir))
 		}
@@ -94,10 +95,10 @@ func (c *collector) copy(histories ...string) error {
 	return nil
 }
 
-// name is how a directory is called below its own result; "": it is below none. A
-// link that leads out of one is not followed.
+// name returns the name of a directory below its own result, or "" if it is below none.
+// It does not follow links out of a result.
 func (c *collector) name(dir string) (name string) {
-	for _, root := range c.roots { // one may lie in another
+	for _, root := range c.roots { // one root may contain another
 		rel, err := filepath.Rel(realName(root), realName(dir))
 		if err == nil && rel != "." && filepath.IsLocal(rel) && (name == "" || len(rel) < len(name)) {
 			name = rel
@@ -106,8 +107,9 @@ func (c *collector) name(dir string) (name string) {
 	return name
 }
 
-// foreignIn returns a file in the directory of a run that has the name of one of a
-// run's and is none: a link, or a file of somebody else's. "": there is none.
+// foreignIn returns an entry in the directory of a run that has the name of a run's
+// file but is not one: a link, or a file of another program. It returns "" if there is
+// none.
 func foreignIn(dir string) string {
 	for _, name := range rundir.Files {
 		path := filepath.Join(dir, name)
@@ -130,8 +132,8 @@ func foreignIn(dir string) string {
 	return ""
 }
 
-// collectRun copies what there is of a run to another directory, in place of what was
-// collected there before.
+// collectRun copies the files of a run to another directory, and replaces files that
+// were collected there before.
 func collectRun(dir, to string) error {
 	if same(dir, to) {
 		return nil
@@ -139,7 +141,7 @@ func collectRun(dir, to string) error {
 	return rundir.Copy(dir, to)
 }
 
-// moved is where a file of a run is now.
+// moved returns the new name of a file of a run.
 func (c *collector) moved(file string) string {
 	if to, ok := c.to[filepath.Dir(file)]; ok {
 		return filepath.Join(to, filepath.Base(file))
@@ -147,8 +149,8 @@ func (c *collector) moved(file string) string {
 	return file
 }
 
-// tellCells tells the story of the first violation of a promise in cells, from its
-// files. Where they are not there it says so, and that is all.
+// tellCells prints the story of the first violation of a promise in cells, from its
+// files. If the files are missing it prints a message and goes on.
 func (a *app) tellCells(cells []results.Cell) error {
 	for i := range cells {
 		c := &cells[i]

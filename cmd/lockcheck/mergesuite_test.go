@@ -8,8 +8,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// spreadSuite has a lock that breaks its promise, one that keeps it, and a
-// counterexample of the past.
+// spreadSuite has a lock that breaks its promise, one that keeps it, and a kept
+// counterexample.
 const spreadSuite = `lockcheck: 1
 runs: 40
 locks:
@@ -21,8 +21,8 @@ locks:
     promises: [liveness]
 `
 
-// The shards of a suite come to what one machine comes to, what was kept of the
-// past included; each of that is replayed by one shard.
+// The merged shards of a suite equal the result of one machine, including the kept
+// counterexamples. One shard replays each of them.
 func TestShardsOfASuiteComeToTheSameAsOneMachine(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("lockcheck.yaml", []byte(spreadSuite), 0o666); err != nil {
@@ -64,7 +64,7 @@ func TestShardsOfASuiteComeToTheSameAsOneMachine(t *testing.T) {
 		t.Errorf("of the counterexamples of the past %d too many were replayed", replayed)
 	}
 	lockcheck(t, "merge", "merged").wants(t, violated, "violated exclusion", "Joined   shards 1, 2, 3 of 3")
-	// What is known fails nothing, here as elsewhere.
+	// Known violations do not fail merge either.
 	lockcheck(t, "merge", "s", "--baseline", "one/result.json", "--junit", "junit.xml").wants(t, held, "known")
 	if _, err := os.Stat("junit.xml"); err != nil {
 		t.Error(err)

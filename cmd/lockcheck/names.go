@@ -12,13 +12,14 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// unknownName says that there is no such thing, and what may have been meant.
+// unknownName returns the error for an unknown name, with the names that may have been
+// meant.
 func unknownName(what, name string, known []string) error {
 	return fail(usage, "%w", names.Unknown(what, name, known))
 }
 
-// match returns the names that the patterns, which may be globs, stand for, in
-// the order of known. No patterns: all.
+// match returns the names that match the patterns, in the order of known. Patterns may
+// be globs; no patterns match all.
 func match(what string, patterns, known []string) ([]string, error) {
 	if len(patterns) == 0 {
 		return known, nil
@@ -48,7 +49,8 @@ func match(what string, patterns, known []string) ([]string, error) {
 	return list, nil
 }
 
-// named tells which names were asked for by name; what a glob stands for was not.
+// named returns a function that reports whether a name was typed itself; a name that
+// only matches a glob was not.
 func named(args []string) func(name string) bool {
 	return func(name string) bool { return slices.Contains(args, name) }
 }
@@ -74,19 +76,19 @@ func parsePromise(list []string) (checker.Promise, error) {
 	return pr, nil
 }
 
-// parseFaults reads a list of faults: names, all, none; -name takes one out.
+// parseFaults reads a list of faults: names, all, none; -name removes one.
 func parseFaults(list []string) ([]faults.Fault, error) {
 	kinds, wrong := names.ChooseFaults(list)
 	return kinds, misnamed("fault", wrong)
 }
 
-// parseWorkloads reads a list of workloads: names, all; -name takes one out.
+// parseWorkloads reads a list of workloads: names, all; -name removes one.
 func parseWorkloads(list []string) ([]workloads.Workload, error) {
 	does, wrong := names.ChooseWorkloads(list)
 	return does, misnamed("workload", wrong)
 }
 
-// parseOptions reads a list of options, as token,spin.
+// parseOptions reads a list of options, for example token,spin.
 func parseOptions(list string) (catalogue.Options, error) {
 	for name := range strings.SplitSeq(list, ",") {
 		if known := names.Options(); name != "" && !slices.Contains(known, name) {
@@ -96,7 +98,7 @@ func parseOptions(list string) (catalogue.Options, error) {
 	return catalogue.ParseOptions(list)
 }
 
-// misnamed is the first thing that is wrong with a flag's list.
+// misnamed returns the first mistake in the list of a flag.
 func misnamed(flag string, wrong []names.Wrong) error {
 	if len(wrong) == 0 {
 		return nil
@@ -104,7 +106,7 @@ func misnamed(flag string, wrong []names.Wrong) error {
 	return fail(usage, "--%s: %w", flag, wrong[0].Err)
 }
 
-// choice holds a flag's value to the ones that it may have.
+// choice checks that the value of a flag is one of those allowed.
 func choice(flag, value string, allowed ...string) error {
 	if slices.Contains(allowed, value) {
 		return nil
@@ -112,9 +114,9 @@ func choice(flag, value string, allowed ...string) error {
 	if near := names.Nearest(value, allowed); len(near) > 0 {
 		return fail(usage, "--%s %q: did you mean %s?", flag, value, strings.Join(near, " or "))
 	}
-	allowed = slices.DeleteFunc(slices.Clone(allowed), func(word string) bool { return word == "" }) // without the flag
+	allowed = slices.DeleteFunc(slices.Clone(allowed), func(word string) bool { return word == "" }) // "" means that the flag is not set
 	return fail(usage, "--%s %q: it can be %s", flag, value, strings.Join(allowed, ", "))
 }
 
-// Numbers are written everywhere alike.
+// Numbers have the same format everywhere.
 var plural, thousands, times = names.Count, names.Thousands, names.Times

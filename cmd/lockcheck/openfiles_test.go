@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Go's runtime would end with exit code 2, which means something else.
+// Go's runtime would end with exit code 2, which has another meaning here.
 func TestTooFewFilesEndWithAMessage(t *testing.T) {
 	path := built(t)
 	for _, few := range []string{"4", "5", "7"} {

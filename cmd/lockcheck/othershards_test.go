@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// write writes a file, and makes the directories that it lies in.
+// write writes a file, and makes its directories.
 func write(t *testing.T, name, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
@@ -19,10 +19,10 @@ func write(t *testing.T, name, text string) {
 	}
 }
 
-// A shard to which no run falls is done, be its place there or not.
+// A shard without runs is complete, whether its environment is available or not.
 func TestAShardNeedsNoPlaceForTheRunsOfOthers(t *testing.T) {
 	t.Chdir(t.TempDir())
-	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1") // where nothing answers
+	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1") // no server answers there
 	write(t, "lockcheck.yaml", "lockcheck: 1\nlocks:\n  - {lock: redis-setnx, on: docker, faults: none}\n")
 	for _, command := range []string{"run redis-setnx --on docker --fault none", "suite"} {
 		codes := map[int]int{}
@@ -36,7 +36,7 @@ func TestAShardNeedsNoPlaceForTheRunsOfOthers(t *testing.T) {
 			t.Errorf("%s: exit codes %v", command, codes)
 		}
 	}
-	// Nor is it short of time for them.
+	// Such a shard is not short of time either.
 	codes := map[int]int{}
 	for _, n := range []string{"1", "2"} {
 		codes[lockcheck(t, "run", "redis-setnx", "--fault", "none", "--runs", "1", "--seed", "1", "--for", "1ns", "--shard", n+"/2", "--out", "time"+n).code]++
@@ -46,7 +46,7 @@ func TestAShardNeedsNoPlaceForTheRunsOfOthers(t *testing.T) {
 	}
 }
 
-// What is the matter with a place is said once, however many cells have it.
+// Trouble with an environment is reported once, however many cells it affects.
 func TestAPlaceThatIsNotThereIsSaidOnce(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
@@ -58,8 +58,8 @@ func TestAPlaceThatIsNotThereIsSaidOnce(t *testing.T) {
 	}
 }
 
-// The story, the files beside it and the page of a job are of the same run: the first
-// that broke a promise.
+// The story, the files beside it and the page of a job describe the same run: the first
+// one that broke a promise.
 func TestOneViolationIsToldAndNamed(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "lockcheck.yaml", "lockcheck: 1\nruns: 40\nlocks:\n  - {lock: redis-set-del, faults: partition, promises: [exclusion, handover]}\n")
@@ -82,8 +82,8 @@ func TestOneViolationIsToldAndNamed(t *testing.T) {
 	}
 }
 
-// Two results of one shard are the same whatever the suite's file was called, and
-// whatever a baseline knew of them.
+// Two results of one shard count as the same, whatever name the suite's file or the
+// baseline had.
 func TestAShardTwiceIsOneHoweverItWasCalled(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "lockcheck.yaml", spreadSuite)
@@ -96,7 +96,7 @@ func TestAShardTwiceIsOneHoweverItWasCalled(t *testing.T) {
 	lockcheck(t, "merge", "s", "--baseline", known).wants(t, held, "Joined   shards 1, 2 of 2")
 }
 
-// A merged result is left out where there are shards, and that is said.
+// A merged result is ignored, with a message, if there are shards.
 func TestAMergedResultIsLeftOutAloud(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, n := range []string{"1", "2"} {

@@ -16,8 +16,8 @@ import (
 	"github.com/lockcheck/lockcheck/report"
 )
 
-// output is stdout. A reader that has gone away is no error: what it does not
-// want to see is dropped, and the command goes on to its end.
+// output is stdout. A reader that has gone away is no error: the rest of the output is
+// dropped, and the command continues to its end.
 type output struct {
 	to  io.Writer
 	err error // the first
@@ -30,7 +30,7 @@ func (o *output) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// lost says why not everything could be written to somebody who wanted it.
+// lost returns the reason why output to a reader that is still there was lost, or nil.
 func (o *output) lost() error {
 	if o.err == nil || errors.Is(o.err, syscall.EPIPE) || errors.Is(o.err, io.ErrClosedPipe) {
 		return nil
@@ -46,24 +46,24 @@ func (a *app) printJSON(doc any) error {
 	return e.Encode(doc)
 }
 
-// printf writes a result.
+// printf prints a part of the result.
 func (a *app) printf(format string, args ...any) {
 	if !a.json {
 		fmt.Fprint(a.stdout, a.safe(fmt.Sprintf(format, args...)))
 	}
 }
 
-// say writes to stderr what is no result.
+// say prints a message to stderr that is not part of the result.
 func (a *app) say(format string, args ...any) {
 	fmt.Fprint(a.stderr, a.safe(fmt.Sprintf(format, args...)))
 }
 
-// colours are the sequences that lockcheck itself puts into text. A file may have them,
-// too, and they hide nothing.
+// colours matches the escape sequences that lockcheck itself prints. Sequences like
+// these in a file are harmless: they hide nothing.
 var colours = regexp.MustCompile(`\x1b\[(0|2|31|32|33)?m`)
 
-// safe is text that does nothing to a terminal but begin lines and change colours, and
-// these only where lockcheck does: names in it may come from anybody's file.
+// safe returns text that cannot control a terminal, except for line breaks and
+// lockcheck's own colours. Names in the text may come from anybody's file.
 func (a *app) safe(text string) string {
 	var own [][]int
 	if a.color {
@@ -84,7 +84,7 @@ func (a *app) safe(text string) string {
 	return b.String()
 }
 
-// options of what is printed on the terminal.
+// options returns the options for output on the terminal.
 func (a *app) options() report.Options { return report.Options{Color: a.color} }
 
 func isTerminal(w io.Writer) bool {
@@ -96,8 +96,8 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// replayOf is the command that does again what a schedule has kept; "": it is not
-// there, as it could not be written or has been lost since.
+// replayOf returns the command that replays a schedule. It returns "" if the file is
+// missing: it could not be written, or has been lost.
 func replayOf(schedule string) string {
 	if !canRead(schedule) {
 		return ""
@@ -105,16 +105,16 @@ func replayOf(schedule string) string {
 	return program() + " replay " + quoted(schedule)
 }
 
-// replayLine prints how to replay what is kept in a directory: a command as it has to be typed
-// here and now.
+// replayLine prints the command that replays the run in a directory, so that it can be
+// copied and run here.
 func (a *app) replayLine(dir string) {
 	if command := replayOf(filepath.Join(dir, scheduleFile)); command != "" {
 		a.commandLine("Again    ", command)
 	}
 }
 
-// commandLine prints a command that can be copied. Where it is too long for a
-// line a shell joins several.
+// commandLine prints a command that can be copied. It splits a long command into lines
+// that a shell joins.
 func (a *app) commandLine(head, command string) {
 	indent := strings.Repeat(" ", utf8.RuneCountInString(head))
 	line := head
@@ -142,8 +142,8 @@ func (a *app) commandLine(head, command string) {
 	a.printf("%s\n", line)
 }
 
-// shellWords cuts a command where a shell does, at single spaces. What is quoted
-// stays together, and quoted.
+// shellWords splits a command at single spaces like a shell. Quoted parts stay together
+// and keep their quotes.
 func shellWords(command string) (words []string) {
 	start, quote := 0, false
 	for i := 0; i < len(command); i++ {
@@ -151,7 +151,7 @@ func shellWords(command string) (words []string) {
 		case c == '\'':
 			quote = !quote
 		case c == '\\' && !quote:
-			i++ // what follows stands for itself
+			i++ // the escaped character is literal
 		case c == ' ' && !quote:
 			words = append(words, command[start:i])
 			start = i + 1
@@ -160,8 +160,8 @@ func shellWords(command string) (words []string) {
 	return append(words, command[start:])
 }
 
-// program is how this program was called, so that it can be called again from
-// the same directory. What go run built is gone by then.
+// program returns the command that starts this program again from the same directory. A
+// binary of go run is gone by then, so the command is a go run again in that case.
 func program() string {
 	if !strings.Contains(os.Args[0], "go-build") {
 		return quoted(os.Args[0])
@@ -172,7 +172,7 @@ func program() string {
 	return "go run github.com/lockcheck/lockcheck/cmd/lockcheck"
 }
 
-// programFrom is the same, to be called from another directory.
+// programFrom is like program, but for another directory.
 func programFrom(dir string) string {
 	name := os.Args[0]
 	if strings.Contains(name, "go-build") || !strings.ContainsRune(name, filepath.Separator) || filepath.IsAbs(name) {
@@ -187,7 +187,7 @@ func programFrom(dir string) string {
 	return program()
 }
 
-// quoted is a word as a shell reads it.
+// quoted returns a word with quotes if a shell needs them.
 func quoted(word string) string {
 	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+./,:@%", r)

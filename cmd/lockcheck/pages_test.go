@@ -14,14 +14,14 @@ import (
 // word is a part of a command line: in quotes, or up to a blank.
 var word = regexp.MustCompile(`'[^']*'|"[^"]*"|\S+`)
 
-// typed is a line that begins as one, and not as what one prints.
+// typed matches the beginning of a command, but not of lockcheck's own output.
 var typed = regexp.MustCompile(`^lockcheck [^0-9…]`)
 
-// goesOn is the end of a line that goes on in the next.
+// goesOn matches the end of a line that continues in the next.
 var goesOn = regexp.MustCompile(`\s*\\\n\s*`)
 
-// commandsOf are the lockcheck commands that a page shows, a line each, without
-// what is said beside them.
+// commandsOf returns the lockcheck commands that a page shows, one a line, without the
+// comments beside them.
 func commandsOf(page string) (lines []string) {
 	page = goesOn.ReplaceAllString(page, " ")
 	quoted := false
@@ -44,7 +44,7 @@ func commandsOf(page string) (lines []string) {
 	return lines
 }
 
-// Each command that a page shows is one that there is, with flags that it has.
+// Every command that a page shows exists, and has the flags that the page uses.
 func TestCommandsOfThePagesCanBeTyped(t *testing.T) {
 	t.Parallel()
 	pages, err := filepath.Glob("../../docs/*.md")
@@ -69,7 +69,7 @@ func TestCommandsOfThePagesCanBeTyped(t *testing.T) {
 			var args []string
 			for _, w := range word.FindAllString(line, -1)[1:] {
 				if strings.ContainsAny(w, "|<>&;") && w[0] != '\'' {
-					break // the shell's
+					break // the rest is for the shell
 				}
 				args = append(args, variable.ReplaceAllString(strings.Trim(w, `'"`), "1"))
 			}
@@ -91,10 +91,11 @@ func TestCommandsOfThePagesCanBeTyped(t *testing.T) {
 	}
 }
 
-// variable is one of a shell; 1 stands for it, which is a number, a name and a shard of one.
+// variable matches a shell variable. The test replaces it by 1, which is valid as a
+// number, as a name and as a shard.
 var variable = regexp.MustCompile(`\$[A-Z_]+`)
 
-// readPage is the text of a page of docs/.
+// readPage returns the text of a page of docs/.
 func readPage(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../docs", name))
@@ -107,7 +108,7 @@ func readPage(t *testing.T, name string) string {
 // fence is a fenced block of a page.
 type fence struct{ language, text string }
 
-// fences are those of a page that are in one of some languages, in order.
+// fences returns the fenced blocks of a page in the given languages, in order.
 func fences(page string, languages ...string) (list []fence) {
 	pattern := regexp.MustCompile("(?s)```(" + strings.Join(languages, "|") + ")\n(.*?)```")
 	for _, found := range pattern.FindAllStringSubmatch(page, -1) {
@@ -116,9 +117,9 @@ func fences(page string, languages ...string) (list []fence) {
 	return list
 }
 
-// shell returns what carries out the commands of a block in a directory, with
-// the built lockcheck, and returns what they print: all of them have to succeed.
-// env is beside the environment that there is.
+// shell returns a function that runs the commands of a block in a directory, with the
+// built lockcheck, and returns their output. All of them have to succeed. env is added
+// to the environment variables of the test.
 func shell(t *testing.T, dir string, env ...string) func(commands string) (printed string) {
 	t.Helper()
 	path := "PATH=" + filepath.Dir(built(t)) + string(filepath.ListSeparator) + os.Getenv("PATH")

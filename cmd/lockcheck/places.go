@@ -20,7 +20,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/suite"
 )
 
-// placeFlags choose one.
+// placeFlags are the flags that choose an environment.
 type placeFlags struct {
 	on    string
 	lease time.Duration
@@ -31,29 +31,29 @@ func (f *placeFlags) define(cmd *cobra.Command) {
 	durationFlag(cmd.Flags(), &f.lease, "lease", 0, "the lease `T`, 200ms to 10m (default 10s in sim; on docker 1s, 2s on several masters, 4s where servers have replicas)")
 }
 
-// place carries out plans.
+// place is an environment, which carries out plans.
 type place struct {
 	name  string
-	lease time.Duration // on single servers
-	runs  int           // of run, by default
-	under string        // where its runs are kept below --out; "": there
+	lease time.Duration // with single servers
+	runs  int           // default number of runs of run
+	under string        // directory of its runs below --out; "": --out itself
 
 	ctx context.Context
-	// usual is the lease by what servers there are; nil: it is always lease.
+	// usual returns the lease for servers of a layout; nil: always lease.
 	usual func(catalogue.Layout) time.Duration
-	// execute carries out one plan, whose files are kept under name.
+	// execute carries out one plan, and keeps its files under name.
 	execute func(plan *harness.Plan, name string) (*harness.Judged, harness.Replay, error)
-	// each carries out several, side by side if it can.
+	// each carries out several plans, in parallel if possible.
 	each func(plans []*harness.Plan, names []string) ([]*harness.Judged, error)
-	// batch carries out a batch, and again one run of it with everything recorded.
+	// batch carries out a batch. again repeats one run of it, with everything recorded.
 	batch func(s *explore.Settings, progress func(int)) (*explore.Result, error)
 	again func(s *explore.Settings, run int) (*harness.Judged, error)
-	// save writes the files of a run, if they are not written yet, and returns
-	// their directory.
+	// save writes the files of a run unless they exist already, and returns their
+	// directory.
 	save func(name string, j *harness.Judged) (dir string, err error)
 }
 
-// leaseOn is the lease on such servers.
+// leaseOn returns the lease on servers of a layout.
 func (p *place) leaseOn(l catalogue.Layout) time.Duration {
 	if p.usual == nil {
 		return p.lease
@@ -61,7 +61,7 @@ func (p *place) leaseOn(l catalogue.Layout) time.Duration {
 	return p.usual(l)
 }
 
-// leaseOf is the lease of a case: what the slower of its set-ups needs.
+// leaseOf returns the lease of a case: the longer one that its set-ups need.
 func (p *place) leaseOf(c catalogue.Case) time.Duration {
 	t := p.lease
 	for _, s := range []catalogue.Setup{c.Setup, c.Remedy.Setup} {
@@ -71,13 +71,13 @@ func (p *place) leaseOf(c catalogue.Case) time.Duration {
 	return t
 }
 
-// runName is the directory below --out of a run that happens here.
+// runName returns the directory of a run in this environment, below --out.
 func (p *place) runName(plan *harness.Plan) string { return filepath.Join(p.under, rundir.Name(plan)) }
 
 func (p *place) interrupted() bool { return p.ctx.Err() != nil }
 
-// openPlace makes the place that the flags name. With an error that is the place's
-// fault nothing can be carried out in it, and what it is like is known all the same.
+// openPlace makes the environment that the flags name. If an error comes from the
+// environment, no plan can be carried out, but the returned place still describes it.
 func (a *app) openPlace(cmd *cobra.Command, f placeFlags) (*place, error) {
 	if err := choice("on", f.on, suite.Places...); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (a *app) openPlace(cmd *cobra.Command, f placeFlags) (*place, error) {
 	return p, nil
 }
 
-// offers is what faults can ask for in a place, on this machine.
+// offers lists the abilities of an environment on this machine that faults can require.
 func offers(place string, own bool) []faults.Need {
 	has := faults.Offers(place, own)
 	if place != "sim" && runtime.GOOS != "linux" {
@@ -105,7 +105,8 @@ func offers(place string, own bool) []faults.Need {
 	return has
 }
 
-// strikes says why a fault cannot strike the servers of a lock here; nil: it can.
+// strikes returns the reason why a fault cannot strike the servers of a lock here, or
+// nil.
 func (p *place) strikes(lock *catalogue.Lock, f faults.Fault) error {
 	if err := lock.Strikes(f, p.name); err != nil || p.name != "docker" || lock.Store != catalogue.StoreMySQL {
 		return err
@@ -113,12 +114,12 @@ func (p *place) strikes(lock *catalogue.Lock, f faults.Fault) error {
 	return docker.MySQLLacks(f)
 }
 
-// impossible says why a case cannot be shown here; "": it can.
+// impossible returns the reason why a case cannot be shown here, or "".
 func (p *place) impossible(c *catalogue.Case) string {
 	return cmp.Or(c.Impossible(p.name, p.lease), p.lacks(c))
 }
 
-// lacks says why the servers here cannot do what happens in a case; "": they can.
+// lacks returns the reason why the servers here do not support a case, or "".
 func (p *place) lacks(c *catalogue.Case) string {
 	lock, _ := catalogue.FindLock(c.Setup.Lock)
 	for _, s := range c.Schedules {
@@ -133,10 +134,10 @@ func (p *place) lacks(c *catalogue.Case) string {
 	return ""
 }
 
-// usualRuns are how many runs there are in a place where nobody has said so.
+// usualRuns are the default numbers of runs by environment.
 var usualRuns = map[string]int{"sim": 1000, "docker": 1}
 
-// openSim makes p virtual.
+// openSim makes p the environment with virtual time.
 func (p *place) openSim() {
 	if p.lease == 0 {
 		p.lease = 10 * time.Second

@@ -39,9 +39,8 @@ func built(t testing.TB) string {
 	return filepath.Join(theCommand.dir, "lockcheck")
 }
 
-// One seed gives the same files and the same document to the byte in whatever
-// process it runs, and whatever runs beside it: with one processor or two, with
-// one job or several.
+// A seed gives the same files and the same document to the byte in every process,
+// whatever else runs: with one processor or two, with one job or several.
 func TestABatchIsTheSameInEveryProcess(t *testing.T) {
 	t.Parallel()
 	binary := built(t)
@@ -53,7 +52,7 @@ func TestABatchIsTheSameInEveryProcess(t *testing.T) {
 				for _, jobs := range []int{1, 2} {
 					dir := t.TempDir()
 					args := []string{"run", "redis-set-*", "--json", "--strategy", strategy, "--jobs", fmt.Sprint(jobs), "--out", "out"}
-					if strategy != exhaustive { // it draws nothing, and goes through everything
+					if strategy != exhaustive { // it draws nothing and searches everything
 						args = append(args, "--seed", "1", "--runs", "150")
 					}
 					cmd := exec.Command(binary, args...)
@@ -86,7 +85,7 @@ func TestABatchIsTheSameInEveryProcess(t *testing.T) {
 	}
 }
 
-// texts are the files below dir, by their paths.
+// texts returns the texts of the files below dir by path.
 func texts(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -104,5 +103,5 @@ func texts(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// took is how long something took, in a document: what differs between two runs.
+// took matches the durations in a document, which differ between two runs.
 var took = regexp.MustCompile(`"seconds": [0-9.e+-]+`)

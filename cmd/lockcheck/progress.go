@@ -8,7 +8,7 @@ import (
 	"github.com/lockcheck/lockcheck/explore"
 )
 
-// progress shows how far a batch is, on a terminal.
+// progress shows the progress of a batch on a terminal.
 func (a *app) progress(s *explore.Settings) func(int) {
 	if !isTerminal(a.stderr) || a.quiet {
 		return nil
@@ -19,7 +19,7 @@ func (a *app) progress(s *explore.Settings) func(int) {
 	}
 }
 
-// howFar is the line that shows it.
+// howFar returns the progress line.
 func howFar(s *explore.Settings, done int, took time.Duration) string {
 	words := thousands(done)
 	if s.Runs < unlimited {

@@ -21,18 +21,18 @@ import (
 // How much of a file is quoted.
 const (
 	quotedBytes   = 1 << 10 // of a line
-	quotedEntries = 3       // that stand in one line
-	quotedFirst   = 10      // lines of a witness that has many,
-	quotedLast    = 4       // and how many of its end
+	quotedEntries = 3       // entries that share a line
+	quotedFirst   = 10      // lines at the start of a long witness
+	quotedLast    = 4       // and lines at its end
 )
 
-// quote prints lines of a history with their numbers. An operation that does
-// not stand in its line alone, or in a very long one, is written as in a line of
-// its own. Lines are not cut at the terminal's width: what the operation is, and its
-// lock, stand at any place.
+// quote prints lines of a history with their numbers. An operation that shares its line
+// with others, or is in a very long line, is printed as if on a line of its own. Lines
+// are not cut at the width of the terminal, because the operation and its lock can be
+// anywhere in them.
 func (a *app) quote(ctx context.Context, src *source, in *taken, lines []int) error {
 	lines = slices.Compact(slices.Clone(lines))
-	left := len(lines) - quotedFirst - quotedLast // out
+	left := len(lines) - quotedFirst - quotedLast // lines that are left out
 	if left > 1 {
 		lines = slices.Delete(lines, quotedFirst, quotedFirst+left)
 	}
@@ -62,7 +62,7 @@ func (a *app) quote(ctx context.Context, src *source, in *taken, lines []int) er
 	return nil
 }
 
-// unzipped is r, decompressed if it is compressed.
+// unzipped returns r, decompressed if it is compressed.
 func unzipped(r io.Reader) (io.Reader, error) {
 	b := bufio.NewReader(r)
 	if magic, err := b.Peek(2); err != nil || magic[0] != 0x1f || magic[1] != 0x8b {
@@ -71,24 +71,24 @@ func unzipped(r io.Reader) (io.Reader, error) {
 	return gzip.NewReader(b)
 }
 
-// A catcher keeps some lines of what is written to it.
+// catcher keeps some lines of the data written to it.
 type catcher struct {
 	lines map[int]*caught
-	last  int // of them
+	last  int // the last of these lines
 	ended int // lines so far
 }
 
-// caught is a line, as far as it is quoted, and the entries that begin in it.
+// caught is a line, cut to the part that is quoted, and the entries that begin in it.
 type caught struct {
 	text    []byte
 	entries []history.Entry
 }
 
-// errEnough ends the reading where the last line has.
+// errEnough ends reading after the last line that is needed.
 var errEnough = errors.New("that is enough")
 
-// read finds the lines in a file; and where one of them is not just an
-// operation, the entries as well.
+// read finds the lines in a file. If one of them is more than a single operation, it
+// reads the entries as well.
 func (c *catcher) read(ctx context.Context, src *source, in *taken) error {
 	if !in.oneLine {
 		r, err := src.open(ctx)
@@ -151,7 +151,7 @@ func (c *catcher) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// words are what is quoted of a line.
+// words returns the quotes from a line.
 func (c *caught) words(in *taken) (texts []string) {
 	maps := c.maps()
 	if !in.oneLine && (maps == 1 || len(c.entries) == 1 && maps > 1) {
@@ -166,8 +166,8 @@ func (c *caught) words(in *taken) (texts []string) {
 	return texts
 }
 
-// maps is how many maps stand in a line, one beside the other; 0: one of them
-// does not end there.
+// maps returns the number of adjacent maps in a line, or 0 if one of them does not end
+// there.
 func (c *caught) maps() (n int) {
 	open, text := 0, false
 	for i := 0; i < len(c.text); i++ {
@@ -191,7 +191,7 @@ func (c *caught) maps() (n int) {
 	return n
 }
 
-// written is an entry as --to prints it, in the language of its file.
+// written returns an entry as --to prints it, in the format of its file.
 func written(e *history.Entry, format string) string {
 	if format != "edn" {
 		format = "jsonl"
@@ -208,13 +208,13 @@ func written(e *history.Entry, format string) string {
 		return err.Error()
 	}
 	text := strings.TrimSpace(b.String())
-	if format == "edn" { // it stands in a list
+	if format == "edn" { // it is an element of a list
 		text = strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
 	}
 	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
 }
 
-// printable is a text that does nothing to a terminal.
+// printable returns a text that cannot control a terminal.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -10,12 +10,12 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 )
 
-// hazards are what runs can reach, in words: how often, and, where there is
-// another counter, how often also that.
+// hazards describes the counters of a batch: how often something was reached and, if
+// there is a second counter, how often that was reached as well.
 var hazards = []struct {
 	counter checker.Counter
 	words   string
-	also    checker.Counter // 0: nothing
+	also    checker.Counter // 0: no second counter
 	adds    func(n, also int) string
 }{
 	{checker.LeaseExpiredWhileHeld, "a lease expired while held", checker.LeaseExpiredWhileHeldAndWaited, ofThem("with another client waiting")},
@@ -44,12 +44,13 @@ func reachedIn(h *checker.Hazard, runs int) string {
 	return fmt.Sprintf("in %s %s", plural(runs, "run"), h.Reached)
 }
 
-// often adds how often something else was gone through.
+// often returns a function that adds how often the second counter was reached.
 func often(words string) func(n, also int) string {
 	return func(_, also int) string { return words + " " + times(also) }
 }
 
-// ofThem adds in how many of those times something else was the case.
+// ofThem returns a function that adds how many of the times also reached the second
+// counter.
 func ofThem(words string) func(n, also int) string {
 	return func(n, also int) string {
 		switch {
@@ -62,10 +63,10 @@ func ofThem(words string) func(n, also int) string {
 	}
 }
 
-// ofEnsemble are the words for locks on ZooKeeper, which has no leases and no masters.
+// ofEnsemble has the words for locks on ZooKeeper, which has no leases and no masters.
 var ofEnsemble = strings.NewReplacer("a lease expired", "a session expired", "a replica became the master", "a follower became the leader")
 
-// reached prints what was gone through.
+// reached prints the lines about what a batch reached.
 func (a *app) reached(lines []string) {
 	for i, line := range lines {
 		lead := "         "
@@ -76,8 +77,8 @@ func (a *app) reached(lines []string) {
 	}
 }
 
-// reachedLines are what a batch went through, a sentence a line. Where clients
-// died or lost patience, fewer acquisitions were granted than were asked for.
+// reachedLines describes what a batch reached, one sentence a line. If clients died or
+// lost patience, they made fewer acquisitions than they were asked to.
 func reachedLines(s *explore.Settings, r *explore.Result) []string {
 	granted := r.Reached[checker.Grants]
 	grants := "the lock was granted " + times(granted)
@@ -124,7 +125,7 @@ func reachedLines(s *explore.Settings, r *explore.Result) []string {
 	return lines
 }
 
-// faultWords say in how many runs a fault that was drawn hit somebody.
+// faultWords says for each fault in how many of its runs it hit a client or a server.
 func faultWords(r *explore.Result) string {
 	var parts []string
 	for _, f := range faults.All() {

@@ -8,7 +8,7 @@ import (
 	"github.com/lockcheck/lockcheck/explore"
 )
 
-// What happened once is not said to have happened 1 times.
+// A count of 1 is written as "once".
 func TestHowOftenIsSaidInWords(t *testing.T) {
 	for _, tt := range []struct {
 		counter, also checker.Counter

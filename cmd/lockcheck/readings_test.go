@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// fresh is a history in EDN of n acquires and releases by turns, each with a value
-// of its own, as Jepsen's Hazelcast tests have it. Two clients take turns; with
-// both each gets the lock twice in a row.
+// fresh returns a history in EDN of n acquires and releases, each with a value of its
+// own, as in Jepsen's Hazelcast tests. Two clients take turns; with both, each of them
+// acquires the lock twice in a row.
 func fresh(n int, both bool) string {
 	var b strings.Builder
 	for i := range n {
@@ -93,5 +93,5 @@ func TestWhatAFileLeavesOpenIsAskedFor(t *testing.T) {
 	}
 }
 
-// flat is a text without the breaks of its paragraphs.
+// flat returns a text without the line breaks of its paragraphs.
 func flat(text string) string { return strings.Join(strings.Fields(text), " ") }

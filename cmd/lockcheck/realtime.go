@@ -12,9 +12,9 @@ import (
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
-// inRealTime makes the batches of a place where time is real: one run after
-// another, and as none repeats what was run is what is kept. That is much, so
-// only the runs are that somebody asks for again: the first of each outcome.
+// inRealTime sets how p runs batches where time is real: one run after another. Such
+// runs do not repeat, so p keeps the runs themselves. To save memory it keeps only
+// those that are asked for later: the first of each outcome.
 func (a *app) inRealTime(p *place) {
 	p.each = func(plans []*harness.Plan, names []string) ([]*harness.Judged, error) {
 		return a.each(p, plans, names)
@@ -56,7 +56,7 @@ func (a *app) inRealTime(p *place) {
 	p.again = func(_ *explore.Settings, run int) (*harness.Judged, error) { return first[run], nil }
 }
 
-// once does run i, as tried does a plan.
+// once carries out run i as tried carries out a plan.
 func (a *app) once(p *place, s *explore.Settings, i int, r *explore.Result) (*harness.Judged, error) {
 	plan := p.plan(s, i)
 	j, retried, err := a.tried(p, plan, p.runName(plan), fmt.Sprintf("the run of %s with seed %d", s.Lock, plan.Seed))
@@ -66,10 +66,10 @@ func (a *app) once(p *place, s *explore.Settings, i int, r *explore.Result) (*ha
 	return j, err
 }
 
-// tried carries out a plan. Where it was the place that failed it is tried again,
-// once, as that says nothing of the lock; a broken promise is not, and comes with the
-// error, and so does a run that is whole. Of one that did not come to its end it
-// returns what convicts, or nil.
+// tried carries out a plan. If the environment failed, it tries once more, because such
+// a failure says nothing about the lock. It does not retry a run that broke its promise
+// or is complete, and returns that run with the error. Of an incomplete run without a
+// violation it returns nil.
 func (a *app) tried(p *place, plan *harness.Plan, name, words string) (j *harness.Judged, retried bool, err error) {
 	first := *plan
 	j, _, err = p.execute(&first, name)
@@ -81,12 +81,12 @@ func (a *app) tried(p *place, plan *harness.Plan, name, words string) (j *harnes
 	case convicted(j):
 		a.say("lockcheck: %s ended early, after a violation\n", words)
 	default:
-		j = nil // what there is of it could be the place's doing
+		j = nil // the environment could be the reason for what it shows
 	}
 	return j, retried, err
 }
 
-// again carries out a plan for the second time, as the place failed.
+// again carries out a plan for the second time, after a failure of the environment.
 func (a *app) again(p *place, plan *harness.Plan, name, words string, failed error) (*harness.Judged, error) {
 	a.say("lockcheck: %s is tried again, as the place failed: %v\n", words, failed)
 	second := *plan
@@ -94,9 +94,9 @@ func (a *app) again(p *place, plan *harness.Plan, name, words string, failed err
 	return j, err
 }
 
-// each carries out several plans of a case side by side, and one that the place
-// failed again, once and alone, also after a violation: a case expects one, and has
-// to see the whole run.
+// each carries out several plans of a case in parallel. If the environment fails a
+// plan, it retries the plan once, alone and even after a violation: a case expects a
+// violation and needs the complete run.
 func (a *app) each(p *place, plans []*harness.Plan, names []string) ([]*harness.Judged, error) {
 	judged, errs := make([]*harness.Judged, len(plans)), make([]error, len(plans))
 	var group sync.WaitGroup
@@ -118,26 +118,29 @@ func (a *app) each(p *place, plans []*harness.Plan, names []string) ([]*harness.
 	return judged, errors.Join(errs...)
 }
 
-// failed tells whether a run came to nothing because of the place.
+// failed reports whether the environment failed before a run was complete or had broken
+// its promise. It returns false after an interrupt.
 func (p *place) failed(j *harness.Judged, err error) bool {
 	return troubled(err) && !unclosed(err) && !convicted(j) && !p.interrupted()
 }
 
-// convicted tells whether a run that ended early has broken its promise all the
-// same: what it has shown is not the place's doing (see harness.JudgeEarly).
+// convicted reports whether an incomplete run has broken its promise anyway, which the
+// environment cannot cause (see harness.JudgeEarly).
 func convicted(j *harness.Judged) bool {
 	return j != nil && slices.ContainsFunc(j.Violated(), func(p checker.Property) bool {
 		return len(j.Plan.Promises) == 0 || slices.Contains(j.Plan.Promises, string(p))
 	})
 }
 
-// unclosed tells whether the place failed only when the run was over, which is whole.
+// unclosed reports whether the environment failed only after the end of a run, so that
+// the run is complete.
 func unclosed(err error) bool {
 	var closed *harness.CloseError
 	return errors.As(err, &closed)
 }
 
-// troubled tells whether err is of the place, and not of the lock or of us.
+// troubled reports whether err comes from the environment, not from the lock or from
+// lockcheck.
 func troubled(err error) bool {
 	var e *exitError
 	return errors.As(err, &e) && e.code == noPlace

@@ -25,18 +25,19 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// engine is a place as docker is one, but in virtual time: breaks says of its
-// calls, from 1, which fail because of the place.
+// engine is an environment like docker, but in virtual time. breaks returns the error
+// of a call, counted from 1, that the environment fails.
 type engine struct {
-	mu     sync.Mutex // of calls
+	mu     sync.Mutex // protects calls
 	calls  int
 	breaks func(call int) error
-	gone   error // it cannot be opened
+	gone   error // the environment cannot be opened
 	ctx    context.Context
-	seen   func(*harness.Plan) // what is carried out
+	seen   func(*harness.Plan) // called with each plan
 }
 
-// interruptedEngine is one whose command somebody ends while it does a run, from 1.
+// interruptedEngine returns an engine that interrupts its command during a run, counted
+// from 1.
 func interruptedEngine(t *testing.T, run int) *engine {
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
@@ -49,7 +50,7 @@ func interruptedEngine(t *testing.T, run int) *engine {
 	return e
 }
 
-// runs the command where docker is such an engine.
+// runs runs the command with the engine as docker.
 func (e *engine) runs(t *testing.T, args ...string) result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -64,7 +65,7 @@ func (e *engine) runs(t *testing.T, args ...string) result {
 	return result{code, stdout.String(), stderr.String()}
 }
 
-// place is it, for an app.
+// place returns the engine as a place of an app.
 func (e *engine) place(a *app, ctx context.Context) *place {
 	p := &place{name: "docker", lease: time.Second, runs: 1, ctx: ctx, save: a.save}
 	p.execute = func(plan *harness.Plan, name string) (*harness.Judged, harness.Replay, error) {
@@ -87,7 +88,7 @@ func (e *engine) place(a *app, ctx context.Context) *place {
 	return p
 }
 
-// goneIn fails in these calls.
+// goneIn fails in the given calls.
 func goneIn(calls ...int) func(int) error {
 	return func(call int) error {
 		for _, c := range calls {
@@ -133,7 +134,7 @@ func TestARunThatThePlaceFailedIsTriedAgainOnce(t *testing.T) {
 	}
 }
 
-// Also one of a case, which has several runs side by side.
+// The same is true of a run of a case, which has several runs in parallel.
 func TestACaseThatThePlaceFailedIsTriedAgainOnce(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -160,17 +161,15 @@ func TestACaseThatThePlaceFailedIsTriedAgainOnce(t *testing.T) {
 	}
 }
 
-// unremoved fails after each run, which has come to its end.
+// unremoved fails after each run, when the run is complete.
 func unremoved(int) error {
 	return fail(noPlace, "%w", &harness.CloseError{Err: errors.New("it does not go")})
 }
 
-// A run is whole whose place fails only when it is over: it counts, and that the
-// place failed is said.
 // A machine that is too slow for a lease of a second may be fast enough for a longer
-// one. What happened and must not have is no matter of speed.
+// one. An unexpected event has nothing to do with speed, and is not retried.
 func TestACaseThatDoesNotComeAboutIsPlayedWithALongerLease(t *testing.T) {
-	idle := func(below time.Duration) func(*harness.Plan) { // nothing strikes
+	idle := func(below time.Duration) func(*harness.Plan) { // no fault strikes
 		return func(plan *harness.Plan) {
 			if plan.Lease < below {
 				plan.Faults = nil
@@ -243,7 +242,7 @@ func TestARunWhosePlaceCannotBeRemovedCounts(t *testing.T) {
 	}
 }
 
-// So does the replay of one.
+// A replay also counts if its environment fails only after its end.
 func TestAReplayWhosePlaceCannotBeRemovedCounts(t *testing.T) {
 	for promise, want := range map[string]results.Verdict{"liveness": results.Unavailable, "ownership": results.Violated} {
 		t.Chdir(t.TempDir())
@@ -262,13 +261,14 @@ func TestAReplayWhosePlaceCannotBeRemovedCounts(t *testing.T) {
 	}
 }
 
-// What was found stands, and so does that not all could be done.
+// A violation counts, and the result also says that not all runs could be done.
 func TestAViolationBeforeThePlaceFailedIsShownWithIt(t *testing.T) {
 	args := []string{"run", "redis-set-del", "--workload", "finally", "--fault", "none", "--on", "docker", "--seed", "1", "--runs", "3"}
 	e := &engine{breaks: goneIn(1)}
 	r := e.runs(t, append(args, "--out", t.TempDir())...)
 	r.wants(t, noPlace, "VIOLATED", "✗ ownership        violated  in 1 run, first with seed 1", "Place    it failed, so that not all could be done: the engine is gone", "the engine is gone")
-	// A wait may have been for the place: it decides nothing, and is tried again.
+	// The environment may be the reason for a wait: it proves nothing, and the run is
+	// tried again.
 	e = &engine{breaks: goneIn(1)}
 	r = e.runs(t, append(args, "--promise", "liveness", "--out", t.TempDir())...)
 	if r.code != held || e.calls != 4 {
@@ -276,7 +276,7 @@ func TestAViolationBeforeThePlaceFailedIsShownWithIt(t *testing.T) {
 	}
 }
 
-// Of an interrupted run counts what convicts without its end, and nothing else.
+// An interrupted run counts only if it shows a violation that needs no end of the run.
 func TestAnInterruptedRunCountsOnlyIfItConvicts(t *testing.T) {
 	for _, tt := range []struct {
 		name, lock, workload, promise string
@@ -313,7 +313,7 @@ func TestAnInterruptedRunCountsOnlyIfItConvicts(t *testing.T) {
 	}
 }
 
-// A cell that has not done all its runs says so, whoever asked for the limit.
+// A cell that has not done all its runs says so, whatever set the limit.
 func TestARunThatTimeEndsSaysSo(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -339,7 +339,7 @@ func TestARunThatTimeEndsSaysSo(t *testing.T) {
 	}
 }
 
-// Runs are large where time is real: of many only those stay that are told.
+// Runs in real time need much memory: a batch keeps only those whose story is told.
 func TestOnlyTheRunsThatAreToldStayInMemory(t *testing.T) {
 	e := new(engine)
 	out := t.TempDir()
@@ -351,7 +351,7 @@ func TestOnlyTheRunsThatAreToldStayInMemory(t *testing.T) {
 		Workloads: []workloads.Workload{finally},
 	}
 	s.Usual(time.Second)
-	for s.Runs = 1; s.Runs <= 6; s.Runs++ { // as a suite does them
+	for s.Runs = 1; s.Runs <= 6; s.Runs++ { // in the way a suite runs them
 		if _, err := p.batch(&s, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -366,7 +366,7 @@ func TestOnlyTheRunsThatAreToldStayInMemory(t *testing.T) {
 	if stay == 0 || stay > 3 {
 		t.Errorf("%d of 6 runs stay", stay)
 	}
-	e.seen = func(plan *harness.Plan) { // on docker the files of a run are written while it lasts
+	e.seen = func(plan *harness.Plan) { // on docker the files of a run are written during the run
 		f, err := rundir.Begin(filepath.Join(out, rundir.Name(plan)), plan)
 		if err = cmp.Or(err, f.Close()); err != nil {
 			t.Error(err)

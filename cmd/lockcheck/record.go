@@ -17,21 +17,21 @@ import (
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
-// record is what is known of a schedule's first run: what it was shrunk for,
-// and what stands beside its file.
+// record describes the first run of a schedule: the property it was minimised for, and
+// the files beside the schedule.
 type record struct {
 	path    string
-	text    []byte // the history that was written then; nil: there is none
+	text    []byte // the history of that run, or nil
 	header  history.Header
-	edited  bool     // the schedule was, since
-	was     []string // the properties that it violated, as far as one knows
+	edited  bool     // the schedule has been changed since
+	was     []string // the properties that it violated, as far as they are known
 	choices int
 	lock    string
 	options string
 }
 
-// readRecord reads what is beside a schedule's file. Under another name than
-// the usual one a file has been taken out of where it was written.
+// readRecord reads the files beside a schedule. A schedule file with another name than
+// the usual one has been moved away from its files, so nothing beside it is read.
 func readRecord(file string, plan *harness.Plan) record {
 	schedule := scheduleOf(file)
 	dir := filepath.Dir(schedule)
@@ -68,10 +68,9 @@ func readRecord(file string, plan *harness.Plan) record {
 	return r
 }
 
-// compare says how a replay relates to the record. again carries it out once
-// more. Where everything is as it was and only the history is not, a run that
-// comes out the same twice says that the code of the lock has changed since;
-// one that does not is a bug of ours.
+// compare describes how a replay relates to the record. If nothing explains why the
+// history differs, it calls again to repeat the run. If both replays agree, the code
+// has changed since the record; if they differ, that is a bug in lockcheck.
 func (r record) compare(j *harness.Judged, fit harness.Replay, path string, again func() (*harness.Judged, error)) (words string, err error) {
 	if j.Plan.On != "sim" {
 		return fmt.Sprintf("The same schedule, on %s: real time does not repeat to the byte.", j.Plan.On), nil
@@ -109,7 +108,7 @@ func (r record) compare(j *harness.Judged, fit harness.Replay, path string, agai
 	return another + "it comes out the same each time now, and not as it did then, so the code has changed since, of the lock or around it.", nil
 }
 
-// misfit says how the recorded decisions did not fit, in words.
+// misfit describes the recorded decisions that did not fit.
 func (r record) misfit(fit harness.Replay) string {
 	var parts []string
 	if fit.Unused > 0 {
@@ -134,17 +133,17 @@ func encoded(j *harness.Judged) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// entries are a history without its first line.
+// entries returns a history without its header.
 func entries(text []byte) []byte {
 	_, rest, _ := bytes.Cut(text, []byte("\n"))
 	return rest
 }
 
-// replayed is the name of a directory that a replay has written.
+// replayed matches the directory of a replay.
 var replayed = regexp.MustCompile(`-replay(-\d+)?$`)
 
-// schedules are the files to replay: of a directory all schedules below it,
-// but for those of replays, in the order of their names.
+// schedules returns the schedules to replay: for a directory all schedules below it,
+// ordered by name, except those of replays.
 func schedules(args []string) (files []string, err error) {
 	for _, arg := range args {
 		if info, err := os.Stat(arg); err != nil || !info.IsDir() {
@@ -177,9 +176,9 @@ func schedules(args []string) (files []string, err error) {
 	return files, nil
 }
 
-// isSchedule tells whether a JSON file says that it is a schedule. One that is damaged
-// and speaks of it was one: who reads it says what is the matter, and nobody passes it
-// over. The error is that of reading it.
+// isSchedule reports whether a JSON file is a schedule. It also returns true for a
+// damaged file that has the word, so that reading it reports the damage instead of
+// passing it over. The error is that of reading the file.
 func isSchedule(path string) (bool, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

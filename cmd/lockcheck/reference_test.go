@@ -24,8 +24,8 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// referenceWorker is the argument that makes the test's own binary a worker
-// with the reference lock; its server's address follows.
+// referenceWorker is the argument that turns the test binary into a worker with the
+// reference lock. The address of its server follows.
 const referenceWorker = "reference-worker"
 
 func TestMain(m *testing.M) {
@@ -36,23 +36,23 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Unsetenv("GITHUB_ACTIONS") // what tests do is no result of the job that they run in
+	os.Unsetenv("GITHUB_ACTIONS") // results of tests are not results of the job that runs them
 	code := m.Run()
 	os.RemoveAll(theCommand.dir)
 	os.Exit(code)
 }
 
-// The reference lock, on workers: right by construction, like its twin in
-// package explore. It is granted, fenced and released in one step of a server
-// in the test's process, which never fails and which no link leads to; what a
-// client held is free when its process ends.
+// referenceServer is the server of the reference lock for workers, which is right by
+// construction, like its twin in package explore. The server grants, checks tokens and
+// releases in one step each. It runs in the process of the test, never fails and is
+// reached by no disturbed link. When a client's process ends, its lock is free.
 type referenceServer struct {
 	mu     sync.Mutex
 	holder net.Conn
 	token  uint64
 }
 
-// serve answers "acquire" with a token, or 0, and "release" with 1 or 0.
+// serve answers "acquire" with a token or 0, and "release" with 1 or 0.
 func (s *referenceServer) serve(conn net.Conn) {
 	defer conn.Close()
 	lines := bufio.NewScanner(conn)
@@ -77,7 +77,7 @@ func (s *referenceServer) step(conn net.Conn, what string) uint64 {
 	return 0
 }
 
-// referenceClient is a worker's end.
+// referenceClient is the side of a worker.
 type referenceClient struct {
 	host   locks.Host
 	conn   net.Conn
@@ -133,8 +133,8 @@ func (l referenceLease) Release(context.Context) error {
 	return err
 }
 
-// The judge raises no false alarm over what real processes see: for a minute,
-// under every fault, a lock that cannot be wrong is never convicted.
+// The judge reports no violation of a lock that cannot break, with real processes and
+// under every fault, for a minute.
 func TestTheReferenceLockIsNeverConvictedOnWorkers(t *testing.T) {
 	t.Parallel()
 	dockertest.Require(t)
@@ -152,7 +152,8 @@ func TestTheReferenceLockIsNeverConvictedOnWorkers(t *testing.T) {
 	start := time.Now()
 	runs := 0
 	for ; time.Since(start) < limit; runs++ {
-		// A server for each run: what a dead client of the last one held is not this one's business.
+		// Each run has a new server, so that a dead client of the last run does not
+		// affect it.
 		addr := fmt.Sprint(socket, runs)
 		listener, err := net.Listen("unix", addr)
 		if err != nil {

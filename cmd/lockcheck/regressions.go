@@ -13,22 +13,21 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// regressionsDir is where counterexamples of the past are, where a suite does
-// not say.
+// regressionsDir is the default directory of kept counterexamples.
 const regressionsDir = "regressions"
 
-// keptCell is a counterexample of the past, and what comes of it now.
+// keptCell is a kept counterexample and the outcome of its replay.
 type keptCell struct {
 	file    string // its schedule
-	text    []byte // what is in it
+	text    []byte // the text of the file
 	plan    *harness.Plan
 	promise checker.Promise
-	name    string // below --out
+	name    string // its directory below --out
 	cell    results.Cell
 }
 
-// replayKept carries out the counterexamples of the past that are the shard's, as
-// long as there is time, or until an error ends it.
+// replayKept replays the kept counterexamples of this shard. It stops when time is
+// over, or at an error that ends the suite.
 func (a *app) replayKept(cmd *cobra.Command, kept []*keptCell, shard explore.Shard, b budget, show suiteProgress) (failed error) {
 	for i, k := range kept {
 		k.cell.Take(explore.NewResult())
@@ -50,15 +49,15 @@ func (a *app) replayKept(cmd *cobra.Command, kept []*keptCell, shard explore.Sha
 	return failed
 }
 
-// replayOne carries out a counterexample. Where time is real a run that proves
-// nothing is done again, as none goes exactly as the one before; one violation is
-// enough, also of one that the place failed then. Else what the place failed is done
-// again, once.
+// replayOne replays a kept counterexample. In real time no run is exactly like the one
+// before, so a run that proves nothing is repeated. One violation is enough, even if
+// the environment failed after it. Any other run that the environment failed is retried
+// once.
 func (a *app) replayOne(cmd *cobra.Command, k *keptCell) error {
 	r := explore.NewResult()
-	var judged *harness.Judged // nil: it was not carried out
+	var judged *harness.Judged // nil: no run counts
 	var dir string
-	var broke error // what is not the place's doing
+	var broke error // an error that does not come from the environment
 	for try := 1; ; try++ {
 		plan := *k.plan
 		p, j, fit, at, err := a.carryOut(cmd, &plan, k.name)
@@ -106,7 +105,7 @@ func (a *app) replayOne(cmd *cobra.Command, k *keptCell) error {
 	return broke
 }
 
-// open tells whether a run neither breaks the promise nor shows that it is kept.
+// open reports whether a run neither breaks the promise nor shows that it is kept.
 func (k *keptCell) open(j *harness.Judged) bool {
 	out := k.promise.Judge(j.Outcome)
 	return out == checker.Unknown || out == checker.Valid && idle(j) != ""

@@ -9,7 +9,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// take moves what a suite came to out of the way of the next one.
+// take moves the results of a suite to another directory.
 func take(t *testing.T, to string) {
 	t.Helper()
 	if err := os.Rename(filepath.Join("lockcheck-out", results.File), to); err != nil {
@@ -17,8 +17,8 @@ func take(t *testing.T, to string) {
 	}
 }
 
-// Two entries of one lock under one fault are two locks to whoever has a
-// baseline: what one of them has broken says nothing of the other.
+// Two entries of one lock under one fault are different locks for a baseline: a
+// violation of one says nothing about the other.
 func TestWhatOneEntryBreaksIsNotKnownThroughAnother(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const legacy = "runs: 60\nlocks:\n  - {name: legacy, lock: redis-set-del, faults: pause, promises: ownership}\n"
@@ -28,7 +28,7 @@ func TestWhatOneEntryBreaksIsNotKnownThroughAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	const both = "baseline: known.json\n" + legacy + "  - {name: fresh, lock: redis-set-del, faults: pause, clients: 3, promises: ownership}\n"
-	for range 2 { // the second replays what the first has kept
+	for range 2 { // the second suite replays what the first one has kept
 		r, doc := suiteRun(t, new(engine), both)
 		r.wants(t, violated, "known  legacy on sim: pause: ownership", "new    fresh on sim: pause: ownership")
 		for _, c := range doc.Cells {
@@ -42,7 +42,7 @@ func TestWhatOneEntryBreaksIsNotKnownThroughAnother(t *testing.T) {
 	}
 }
 
-// pastRun leaves a counterexample of ownership in a directory.
+// pastRun writes a counterexample of ownership to a directory.
 func pastRun(t *testing.T, dir string) {
 	t.Helper()
 	lockcheck(t, "run", "redis-set-del", "--fault", "none", "--workload", "finally", "--seed", "1", "--runs", "1",
@@ -62,7 +62,7 @@ func pastRun(t *testing.T, dir string) {
 	}
 }
 
-// keptCells are the cells of what was replayed, by name.
+// keptCells returns the names of the replayed cells.
 func keptCells(d *results.Document) (names []string) {
 	if d == nil {
 		return []string{"no result"}
@@ -75,8 +75,8 @@ func keptCells(d *results.Document) (names []string) {
 	return names
 }
 
-// What a counterexample showed is not lost with its files, and one that cannot be
-// kept keeps no other one out.
+// The violation of a counterexample counts without its files, and one that cannot be
+// kept does not prevent keeping others.
 func TestAFileThatIsInTheWayHidesNoViolation(t *testing.T) {
 	const two = "seed: 1\nlocks:\n  - {lock: redis-set-del, faults: pause, promises: ownership, runs: 30}\n  - {lock: redis-set-get-del, faults: pause, promises: ownership, runs: 200}\n"
 	t.Chdir(t.TempDir())
@@ -111,8 +111,8 @@ func TestAFileThatIsInTheWayHidesNoViolation(t *testing.T) {
 	}
 }
 
-// A lock that asks for other decisions has not shown that it would not do the
-// same again.
+// A lock that asks for other decisions than the recorded ones has not shown that it is
+// fixed.
 func TestDecisionsThatDoNotFitAreSaid(t *testing.T) {
 	t.Chdir(t.TempDir())
 	pastRun(t, "regressions/a")
@@ -132,8 +132,8 @@ func TestDecisionsThatDoNotFitAreSaid(t *testing.T) {
 	}
 }
 
-// A counterexample is of the lock that it was found in, whatever lock has that
-// name in the file by now.
+// A kept counterexample belongs to the lock that it was found with, whatever lock has
+// that name in the file now.
 func TestAKeptCounterexampleSaysWhichLockItIsOf(t *testing.T) {
 	t.Chdir(t.TempDir())
 	named := strings.Replace(ownerless, "lock: redis-set-del", "name: ours\n    lock: redis-set-del", 1)

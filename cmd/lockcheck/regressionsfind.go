@@ -16,9 +16,9 @@ import (
 	"github.com/lockcheck/lockcheck/internal/suite"
 )
 
-// regressions reads the counterexamples below a directory, before any is
-// carried out. No directory: there are none. Their workers have to be the suite's,
-// word for word: anybody may have written a schedule.
+// regressions reads the counterexamples below a directory before the first of them
+// runs. A missing directory has none. Their worker commands must be those of the suite,
+// word for word, because a schedule may come from anybody.
 func (a *app) regressions(dir string, s *suite.Suite) (kept []*keptCell, err error) {
 	var workers [][]string
 	for i := range s.Locks {
@@ -67,9 +67,9 @@ func (a *app) regressions(dir string, s *suite.Suite) (kept []*keptCell, err err
 	return kept, nil
 }
 
-// keptNames are what the cells of schedules are called: by the directory of a
-// run, by a file without its ending. Where that is two files' name, or one
-// file's name and another's path, each is called by its path.
+// keptNames returns the names of the cells of schedules: the directory of a run, or the
+// name of a file without its ending. Files whose names would clash have their paths as
+// names.
 func keptNames(dir string, files []string) (called []string) {
 	is := map[string]int{}
 	for _, file := range files {
@@ -89,10 +89,10 @@ func keptNames(dir string, files []string) (called []string) {
 	return called
 }
 
-// keptSchedules are the schedules below a directory, behind symbolic links, too.
-// A schedule.json is one, whatever is in it: one that cannot be read, or is missing
-// where the rest of a run is, is no reason to pass. What runs are about to leave in
-// out is none, so that the two have to lie apart.
+// keptSchedules returns the schedules below a directory, also those behind symbolic
+// links. Every schedule.json counts: an unreadable one must not let the suite pass, and
+// neither must a missing one beside the other files of a run. Schedules below out would
+// be those of new runs, so the two directories must not overlap.
 func keptSchedules(dir, out string) ([]string, error) {
 	there, err := realPath(out)
 	if err != nil {
@@ -109,10 +109,10 @@ func keptSchedules(dir, out string) ([]string, error) {
 	return w.files, err
 }
 
-// keptWalk is one look for schedules.
+// keptWalk is one search for schedules.
 type keptWalk struct {
 	out, realOut string
-	been         map[string]bool // real directories: links may go round in circles
+	been         map[string]bool // real directories: links may form cycles
 	files        []string
 }
 
@@ -135,16 +135,16 @@ func (w *keptWalk) directory(dir string) error {
 	}
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), "..") {
-			continue // where Kubernetes keeps a volume's files: links beside it lead there
+			continue // Kubernetes keeps the files of a volume here, and links beside it lead to them
 		}
 		path := filepath.Join(dir, e.Name())
 		info, err := os.Stat(path)
 		switch {
-		case err != nil: // a link that leads nowhere is no reason to pass, either
+		case err != nil: // a dangling link must not let the suite pass either
 			return fmt.Errorf("%s: %w", path, withoutPath(err))
 		case e.Name() == scheduleFile && !info.Mode().IsRegular():
 			return fmt.Errorf("%s: it is no file: bring it back, or delete it", path)
-		case info.IsDir() && filepath.Ext(path) == ".tmp": // what copyRun could not end
+		case info.IsDir() && filepath.Ext(path) == ".tmp": // an unfinished copy of copyRun
 		case info.IsDir():
 			if err := w.directory(path); err != nil {
 				return err
@@ -165,7 +165,7 @@ func (w *keptWalk) directory(dir string) error {
 	return nil
 }
 
-// isKept tells whether a file is a schedule, or is to be taken for one.
+// isKept reports whether a file is a schedule, or has to be read as one.
 func isKept(path string) (bool, error) {
 	switch {
 	case filepath.Base(path) == scheduleFile:
@@ -183,7 +183,8 @@ func isKept(path string) (bool, error) {
 	return isSchedule(path)
 }
 
-// hasRest tells whether a directory has what lies beside the schedule of a run.
+// hasRest reports whether a directory has the files that belong to the schedule of a
+// run.
 func hasRest(dir string) bool {
 	for name, m := range besideSchedule {
 		path := filepath.Join(dir, name)
@@ -197,7 +198,7 @@ func hasRest(dir string) bool {
 	return false
 }
 
-// apart says that a directory holds the one for output, or lies in it.
+// apart returns an error if a directory contains the one for output, or is inside it.
 func (w *keptWalk) apart(dir string) error {
 	real, err := realPath(dir)
 	if err != nil {
@@ -211,7 +212,7 @@ func (w *keptWalk) apart(dir string) error {
 	return nil
 }
 
-// realPath is where a path leads, as far as there is anything.
+// realPath resolves the links in the part of a path that exists.
 func realPath(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 func TestWhatIsKeptBehindALinkIsReplayed(t *testing.T) {
 	for _, tt := range []struct {
 		what  string
-		links [][2]string // what is to lead where, below this directory
+		links [][2]string // links to make, and their targets, below this directory
 		past  string
 		want  []string
 	}{
@@ -66,7 +66,8 @@ func TestALinkThatLeadsNowhereIsNoReasonToPass(t *testing.T) {
 	}
 }
 
-// One that somebody has damaged is none, either. What never was one may lie beside it.
+// A damaged counterexample must not let a suite pass either. Other files may lie beside
+// it.
 func TestADamagedCounterexampleIsNoReasonToPass(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.Mkdir("regressions", 0o777); err != nil {
@@ -81,7 +82,7 @@ func TestADamagedCounterexampleIsNoReasonToPass(t *testing.T) {
 		{"{\"lockcheck_schedule\": 1, \"lock\": \"redis-setnx\", \"on\": \"foo\", \"seed\": 1, \"lease_ns\": 10000000000, \"clients\": [\"c1\"], \"acquires\": 1}\n", usage},
 		{"", usage},
 		{"\n", usage},
-		{"\x00\x00\x00", usage}, // as a machine leaves it that lost its power
+		{"\x00\x00\x00", usage}, // a file after a power failure
 		{"{ // compilerOptions", held},
 		{"[1]", held},
 	} {
@@ -96,12 +97,12 @@ func TestADamagedCounterexampleIsNoReasonToPass(t *testing.T) {
 	}
 }
 
-// What is left of one is no reason to pass. What others have in such a directory is
-// none of it.
+// An incomplete counterexample must not let a suite pass. Other people's files in the
+// directory are ignored.
 func TestACounterexampleWithoutItsScheduleIsNoReasonToPass(t *testing.T) {
 	for _, tt := range []struct {
 		what string
-		left []string // of its files
+		left []string // the files that are left of it
 		code int
 		says string
 	}{
@@ -156,7 +157,7 @@ func TestAScheduleThatIsADirectoryIsNoReasonToPass(t *testing.T) {
 	r.wants(t, usage, filepath.FromSlash("regressions/k/schedule.json")+": it is no file: bring it back, or delete it")
 }
 
-// Else what one suite has left is what the next one replays.
+// Otherwise the next suite would replay what this one leaves.
 func TestWhatIsKeptAndWhatRunsLeaveLieApart(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for dir, link := range map[string]string{"behind": "lockcheck-out", "around": "."} {

@@ -14,11 +14,11 @@ import (
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
-// keepCounterexamples copies what has broken a promise to where the next suite
-// replays it, and returns where. The first that cannot be kept is what the suite
-// failed of, unless it has failed before; of the others it is said. A suite that was
-// interrupted keeps nothing: not all was shrunk, and the next one would keep the same
-// again.
+// keepCounterexamples copies new counterexamples to the directory that the next suite
+// replays, and returns the copies. If one cannot be kept, it returns that error, unless
+// the suite has failed before; further errors are printed. An interrupted suite keeps
+// nothing: not all violations are minimised, and the next suite would keep the same
+// ones again.
 func (a *app) keepCounterexamples(doc *results.Document, dir string, before error) (kept []string, failed error) {
 	failed = before
 	if doc.Shards != nil || doc.Interrupted {
@@ -55,9 +55,9 @@ func (a *app) keepCounterexamples(doc *results.Document, dir string, before erro
 	return kept, failed
 }
 
-// shrunkToItsEnd tells whether there is a shortest run, and it is always the same.
-// One that the time put an end to is another one the next time, and would be kept
-// again.
+// shrunkToItsEnd reports whether there is a fully minimised run, which is always the
+// same. If time ended minimising, the next suite may get another run and would keep it
+// as well.
 func shrunkToItsEnd(file string) bool {
 	if file == "" {
 		return false
@@ -66,9 +66,8 @@ func shrunkToItsEnd(file string) bool {
 	return err != nil || plan.Shrunk == nil || plan.Shrunk.Stopped != harness.StoppedTime
 }
 
-// roomFor is the directory for a counterexample that is to be called so: that
-// one, or the next that is free, where another schedule has it. "": its schedule
-// is there already.
+// roomFor returns a free directory for a counterexample: to, or to with a number if
+// another schedule has that name. It returns "" if the same schedule is already there.
 func roomFor(from, to string) (string, error) {
 	schedule, err := os.ReadFile(filepath.Join(from, scheduleFile))
 	if err != nil {
@@ -88,7 +87,7 @@ func roomFor(from, to string) (string, error) {
 	}
 }
 
-// sweepCopies removes what copyRun has left in a directory when it was killed.
+// sweepCopies removes the unfinished copies of a killed suite from a directory.
 func sweepCopies(dir string) {
 	for _, e := range rundir.Abandoned(dir, func(string) bool { return true }) {
 		copied := filepath.Join(dir, e.Name())
@@ -99,7 +98,7 @@ func sweepCopies(dir string) {
 	}
 }
 
-// copyRun copies the files of a run; all of them, or none.
+// copyRun copies the files of a run, all of them or none.
 func copyRun(from, to string) error {
 	temporary := rundir.Temporary(to)
 	err := os.MkdirAll(temporary, 0o777)

@@ -13,8 +13,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// The next suite passes over what was not kept for it: whatever says what came of
-// this one says so.
+// The next suite cannot replay a counterexample that was not kept. Every output of this
+// suite says so.
 func TestWhatIsNotKeptForTheNextSuiteEndsThisOne(t *testing.T) {
 	const text = "seed: 1\nruns: 30\nlocks:\n  - {lock: redis-set-del, faults: pause, promises: [ownership, exclusion]}\n"
 	t.Chdir(t.TempDir())
@@ -25,7 +25,7 @@ func TestWhatIsNotKeptForTheNextSuiteEndsThisOne(t *testing.T) {
 		t.Fatalf("kept: %q", dirs)
 	}
 	inTheWay := func() {
-		for _, dir := range dirs { // where it is copied to, until all of it is there
+		for _, dir := range dirs { // where a copy is built before it is complete
 			if err := os.RemoveAll(dir); err != nil {
 				t.Fatal(err)
 			}
@@ -55,7 +55,8 @@ func TestWhatIsNotKeptForTheNextSuiteEndsThisOne(t *testing.T) {
 	}
 }
 
-// What was not shrunk for want of time would be kept again, shrunk, by the next suite.
+// A violation that was not minimised for lack of time would be kept again, minimised,
+// by the next suite.
 func TestAnInterruptedSuiteKeepsNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	e := interruptedEngine(t, 2)
@@ -69,8 +70,8 @@ func TestAnInterruptedSuiteKeepsNothing(t *testing.T) {
 	}
 }
 
-// On docker all suites begin with the seed 1, and what they find may be found
-// under other settings than the last time.
+// On docker all suites begin with seed 1, and a new violation may have other settings
+// than an older one of the same name.
 func TestANameThatIsTakenKeepsNothingOut(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const text = "locks:\n  - {name: a, lock: redis-set-del, on: docker, faults: none, workloads: finally, promises: ownership, acquires: 5}\n"
@@ -78,7 +79,7 @@ func TestANameThatIsTakenKeepsNothingOut(t *testing.T) {
 		text, kept string
 	}{
 		{text, "a-on-docker-none-1"},
-		{text, ""}, // the same
+		{text, ""}, // the same schedule
 		{strings.Replace(text, "acquires: 5", "acquires: 6", 1), "a-on-docker-none-1-2"},
 		{strings.Replace(text, "acquires: 5", "acquires: 7", 1), "a-on-docker-none-1-3"},
 		{text, ""},
@@ -98,8 +99,7 @@ func TestANameThatIsTakenKeepsNothingOut(t *testing.T) {
 	}
 }
 
-// What a suite could not copy to its end, as it was killed, is committed by nobody
-// who keeps counterexamples.
+// An unfinished copy of a killed suite is removed, so that nobody commits it.
 func TestWhatAKilledSuiteLeftOfACopyGoes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, tt := range []struct {
@@ -112,7 +112,7 @@ func TestWhatAKilledSuiteLeftOfACopyGoes(t *testing.T) {
 		{"c-pause-4-exclusion.4194304.tmp", historyFile, time.Minute, true},
 		{"theirs.1.tmp", "notes.txt", time.Hour, true},
 		{"theirs.tmp", historyFile, time.Hour, true},
-		{"theirs/d-pause-4-exclusion.1.tmp", historyFile, time.Hour, true}, // where no suite writes
+		{"theirs/d-pause-4-exclusion.1.tmp", historyFile, time.Hour, true}, // no suite writes there
 	} {
 		dir := filepath.Join(regressionsDir, filepath.FromSlash(tt.dir))
 		if err := os.MkdirAll(dir, 0o777); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// twoFaults is a kept schedule with a pause that strikes, and a kill that does not.
+// twoFaults writes a kept schedule with a pause that strikes, and a kill that does not.
 func twoFaults(t *testing.T, dir string) {
 	t.Helper()
 	pastRun(t, dir)
@@ -29,7 +29,7 @@ func twoFaults(t *testing.T, dir string) {
 	})
 }
 
-// What is said of a kept counterexample is what replay says of its file.
+// A suite reports the same for a kept counterexample as replay does for its file.
 func TestAKeptRunWhoseFaultHitNobodyProvesNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	twoFaults(t, "regressions/a")
@@ -41,7 +41,7 @@ func TestAKeptRunWhoseFaultHitNobodyProvesNothing(t *testing.T) {
 	}
 }
 
-// A run that came to its end has, whoever ends the suite then.
+// A run that is complete counts, even if the suite is interrupted right after it.
 func TestAViolationInTheLastMomentCounts(t *testing.T) {
 	t.Chdir(t.TempDir())
 	keptOnDocker(t, "ownership", "redis-set-del", "--fault", "none", "--workload", "finally", "--seed", "1")
@@ -52,11 +52,11 @@ func TestAViolationInTheLastMomentCounts(t *testing.T) {
 	}
 }
 
-// Where nothing answers there is nothing to try again.
+// Without a server there is nothing to retry.
 func TestAPlaceThatIsNotThereIsNotTriedAgain(t *testing.T) {
 	t.Chdir(t.TempDir())
 	keptOnDocker(t, "ownership", "redis-set-del", "--fault", "none", "--workload", "finally", "--seed", "1")
-	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1") // where nothing answers
+	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1") // no server answers there
 	if err := os.WriteFile("lockcheck.yaml", []byte("lockcheck: 1\n"+quick), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestAPlaceThatIsNotThereIsNotTriedAgain(t *testing.T) {
 	}
 }
 
-// Lists that are always there are there for what had no time, too.
+// Lists that are always present are also present in a cell that had no time.
 func TestAKeptCellWithoutTimeHasItsLists(t *testing.T) {
 	t.Chdir(t.TempDir())
 	pastRun(t, "regressions/a")
@@ -77,7 +77,8 @@ func TestAKeptCellWithoutTimeHasItsLists(t *testing.T) {
 	}
 }
 
-// What time ended is another run the next time: kept is the one that was found.
+// A run that time ended before it was minimised fully differs next time, so the
+// original run is kept.
 func TestWhatWasNotShrunkToItsEndIsKeptAsItWasFound(t *testing.T) {
 	t.Chdir(t.TempDir())
 	_, doc := suiteRun(t, new(engine), ownerless)

@@ -14,27 +14,26 @@ import (
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
-// marks tell a file that lockcheck wrote at an earlier time, which may be
-// replaced, from any other that somebody has: that one is never touched. Beside a
-// schedule they are those of a run.
+// marks recognise a file that lockcheck wrote earlier and may replace. Any other file
+// is never touched. Beside a schedule the marks are those of a run.
 type marks struct {
-	what        string // what such a file is
-	begins, has string // within its first bytes
+	what        string // description of such a file
+	begins, has string // text within its first bytes
 }
 
 var (
 	testResults = marks{"file of test results", "<?xml", `<testsuites name="lockcheck `}
 	picture     = marks{"picture of lockcheck", "<!doctype html>", "<title>Porcupine</title>"}
 
-	besideSchedule = map[string]marks{ // by the name of the file
+	besideSchedule = map[string]marks{ // by file name
 		historyFile: {"history of lockcheck", `{"lockcheck":`, `"version":`},
 		verdictFile: {"verdict", "{", `"properties":`},
 		storyFile:   {"story", "", ", lease "},
 	}
 )
 
-// canWrite tells why a file could not be written: there may be none, or one that
-// has the marks.
+// canWrite returns an error if a file cannot be written. A file that exists must have
+// the marks.
 func canWrite(path string, m marks) error {
 	if err := m.mayReplace(path); err != nil {
 		return err
@@ -47,7 +46,7 @@ func canWrite(path string, m marks) error {
 	return err
 }
 
-// takesFiles tells why no file called like this could be written in a directory.
+// takesFiles returns an error if a file of this name cannot be created in a directory.
 func takesFiles(dir, name string) error {
 	rundir.Sweep(filepath.Join(dir, name))
 	f, err := os.CreateTemp(dir, name+".*.tmp")
@@ -57,8 +56,8 @@ func takesFiles(dir, name string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// canKeep refuses a directory for output that cannot be written to, before anything
-// is done. One that is not there is not made yet: what is refused or interrupted
+// canKeep returns an error if the directory for output cannot be written to, before the
+// first run. It does not create a missing directory: a rejected or interrupted command
 // leaves nothing.
 func (a *app) canKeep() error {
 	if a.out == "" {
@@ -78,7 +77,7 @@ func (a *app) canKeep() error {
 	}
 }
 
-// mayReplace says what there is and may not be replaced; nil: nothing.
+// mayReplace returns an error if path exists and must not be replaced.
 func (m marks) mayReplace(path string) error {
 	info, err := os.Stat(path)
 	if _, link := os.Readlink(path); errors.Is(err, fs.ErrNotExist) && link != nil {
@@ -99,7 +98,7 @@ func (m marks) mayReplace(path string) error {
 	return err
 }
 
-// on tells whether a file has the marks.
+// on reports whether a file has the marks.
 func (m marks) on(path string) (bool, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -110,8 +109,8 @@ func (m marks) on(path string) (bool, error) {
 	return bytes.HasPrefix(head, []byte(m.begins)) && bytes.Contains(head, []byte(m.has)), err
 }
 
-// ownResult refuses a directory for output in which result.json is somebody
-// else's.
+// ownResult returns an error if the result.json of a directory for output is not one of
+// lockcheck's.
 func ownResult(dir string) error {
 	file := filepath.Join(dir, results.File)
 	text, err := os.ReadFile(file)

@@ -9,8 +9,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// No flag that names a file for output costs anybody a file of theirs, and
-// nothing is run before that is said.
+// No output flag overwrites a file that lockcheck did not write, and the error comes
+// before the first run.
 func TestNoFileOfAnybodyIsReplaced(t *testing.T) {
 	t.Chdir(t.TempDir())
 	lockcheck(t, strings.Fields("run redis-set-lua --fault none --runs 5 --shard 1/1 --out s/1")...).wants(t, held)
@@ -69,7 +69,7 @@ func TestNoFileOfAnybodyIsReplaced(t *testing.T) {
 	there(t, filepath.Join("lockcheck-out", results.File), false)
 }
 
-// What lockcheck wrote itself is replaced.
+// Files that lockcheck wrote are replaced.
 func TestFilesOfAnEarlierTimeAreReplaced(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("bad.jsonl", []byte(both), 0o666); err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
-// replayFlags change one thing about what is replayed.
+// replayFlags are the flags that change a replay.
 type replayFlags struct {
 	promise checker.Promise
 	lock    string
@@ -26,13 +26,13 @@ type replayFlags struct {
 	worker  bool               // the commands of workers in schedules may be started
 }
 
-// workerFlag is the flag that lets a schedule's worker start.
+// workerFlag adds the flag that lets a schedule start its worker.
 func workerFlag(cmd *cobra.Command, allow *bool) {
 	cmd.Flags().BoolVar(allow, "allow-worker", false, "start the command of the worker that a schedule names")
 }
 
-// allowed returns an error if nobody has allowed to start the schedule's worker: a
-// schedule may be anybody's, and a worker is a command on this machine.
+// allowed returns an error unless the schedule's worker may be started: a schedule may
+// come from anybody, and a worker is a command on this machine.
 func allowed(plan *harness.Plan, file string, allow bool) error {
 	if plan.Worker == nil || allow {
 		return nil
@@ -40,7 +40,7 @@ func allowed(plan *harness.Plan, file string, allow bool) error {
 	return fail(usage, "%s starts a worker: %s\n--allow-worker allows it", scheduleOf(file), commandOf(plan))
 }
 
-// commandOf is the worker's command as a shell reads it.
+// commandOf returns the worker's command, quoted for a shell.
 func commandOf(plan *harness.Plan) string {
 	words := make([]string, len(plan.Worker))
 	for i, word := range plan.Worker {
@@ -105,7 +105,7 @@ that command runs on this machine: read it first.`,
 	return cmd
 }
 
-// replayAll replays files, and ends with a line for each, where there are several.
+// replayAll replays files. If there are several, it ends with a line for each.
 func (a *app) replayAll(cmd *cobra.Command, files []string, f replayFlags) error {
 	taken := map[string]bool{}
 	var lines []string
@@ -134,8 +134,8 @@ func (a *app) replayAll(cmd *cobra.Command, files []string, f replayFlags) error
 	return err
 }
 
-// replay carries out one schedule again. taken are the directories that this
-// command has written to.
+// replay carries out one schedule again. taken are the directories that this command
+// has already written to.
 func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[string]bool) (doc verdictDocument, code int, err error) {
 	plan, err := readPlan(file)
 	if err != nil {
@@ -144,7 +144,7 @@ func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[s
 	if err := allowed(plan, file, f.worker); err != nil {
 		return doc, 0, err
 	}
-	before := readRecord(file, plan) // now: the new files may take its place
+	before := readRecord(file, plan) // read it now: the new files may overwrite it
 	if err := f.change(plan, file); err != nil {
 		return doc, 0, err
 	}
@@ -159,7 +159,7 @@ func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[s
 	if j == nil {
 		return doc, 0, err
 	}
-	early := err // it has convicted before
+	early := err // the error of a run that showed a violation before
 	code = a.disputed(file, j.Verdicts, codeOf(pr.Judge(j.Outcome)))
 	doc.Verdict = rundir.NewVerdict(j.Verdicts, j.Reached)
 	doc.File, doc.Reason, doc.Was = filepath.Join(dir, historyFile), unjudged(pr), before.was
@@ -209,9 +209,9 @@ func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[s
 	return doc, code, err
 }
 
-// carryOut does what a schedule says where it says it, and keeps the files. A run
-// that did not come to its end is there with the error if it convicts: else j is nil,
-// and p where the place cannot be opened. One that did is there, also with an error.
+// carryOut carries out a schedule in its environment, and keeps the files. With an
+// error, j is nil unless the run is complete or has shown a violation. p is nil if the
+// environment cannot be opened.
 func (a *app) carryOut(cmd *cobra.Command, plan *harness.Plan, name string) (p *place, j *harness.Judged, fit harness.Replay, dir string, err error) {
 	if p, err = a.open(cmd, placeFlags{on: plan.On, lease: plan.Lease}); err != nil {
 		return nil, nil, fit, "", err
@@ -224,7 +224,7 @@ func (a *app) carryOut(cmd *cobra.Command, plan *harness.Plan, name string) (p *
 	return p, j, fit, dir, cmp.Or(err, unsaved)
 }
 
-// change makes the plan that of another lock, or of another choice of its options.
+// change makes the plan one for another lock, or for other options of its lock.
 func (f replayFlags) change(plan *harness.Plan, file string) error {
 	if f.lock == "" && f.options == nil {
 		return nil
@@ -245,8 +245,8 @@ func (f replayFlags) change(plan *harness.Plan, file string) error {
 	return nil
 }
 
-// replayedLine says in a line what a file was a counterexample of, and what
-// came out.
+// replayedLine says in one line what a file was a counterexample of, and the outcome of
+// its replay.
 func (a *app) replayedLine(file string, doc verdictDocument, code int) string {
 	was, now := strings.Join(doc.asked, ", "), strings.Join(doc.broken, ", ")
 	out, words := checker.Unknown, was+" proved neither way now"
@@ -273,7 +273,7 @@ func (a *app) replayedLine(file string, doc verdictDocument, code int) string {
 	return fmt.Sprintf("%s %s: %s", a.sign(out), file, strings.TrimSpace(words))
 }
 
-// idle says why a run under its schedule proves nothing, or "".
+// idle returns the reason why a run under its schedule proves nothing, or "".
 func idle(j *harness.Judged) string {
 	if j.Reached[checker.Grants] == 0 {
 		return "no client ever got the lock"
@@ -290,8 +290,8 @@ func idle(j *harness.Judged) string {
 	return strings.Join(kinds, ", ") + " had no effect"
 }
 
-// replayName is the directory of a replay: the run's name, or the case's, and
-// what it was shrunk for.
+// replayName returns the directory of a replay: the name of the run or of its case, and
+// the property that it was minimised for.
 func replayName(plan *harness.Plan, taken map[string]bool) string {
 	base := rundir.Name(plan)
 	if plan.Shrunk != nil {
@@ -300,8 +300,7 @@ func replayName(plan *harness.Plan, taken map[string]bool) string {
 	return rundir.Unique(taken, base+"-replay")
 }
 
-// scheduleOf is the schedule that a file stands for: of a history, the one
-// beside it.
+// scheduleOf returns the schedule for a file: for a history, the schedule beside it.
 func scheduleOf(file string) string {
 	if strings.HasSuffix(file, ".jsonl") {
 		return filepath.Join(filepath.Dir(file), scheduleFile)

@@ -14,7 +14,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
-// edit changes a file that a run has kept.
+// edit changes a file of a kept run.
 func edit(t *testing.T, change func([]byte) []byte, path ...string) {
 	t.Helper()
 	name := filepath.Join(path...)
@@ -31,7 +31,7 @@ func edit(t *testing.T, change func([]byte) []byte, path ...string) {
 	}
 }
 
-// replaced replaces the first old by new.
+// replaced returns a function that replaces the first old with new.
 func replaced(old, new string) func([]byte) []byte {
 	return func(text []byte) []byte { return bytes.Replace(text, []byte(old), []byte(new), 1) }
 }
@@ -70,7 +70,7 @@ func TestAReplayThatDoesNotRepeat(t *testing.T) {
 	}
 }
 
-// Twice the same choices, and two histories: nothing but a bug explains that.
+// The same choices twice with different histories can only be a bug.
 func TestAReplayThatDoesNotRepeatItselfIsABug(t *testing.T) {
 	out := t.TempDir()
 	lockcheck(t, "case", "redis-get-del-race", "--out", out)
@@ -87,7 +87,8 @@ func TestAReplayThatDoesNotRepeatItselfIsABug(t *testing.T) {
 	}, "replay", file).wants(t, bug, "the run does not repeat: twice the same choices led to two histories")
 }
 
-// The same schedule on another lock is judged anew, and says what did not fit.
+// The same schedule with another lock is judged anew, and the decisions that did not
+// fit are listed.
 func TestACounterexampleOnAnotherLock(t *testing.T) {
 	out := t.TempDir()
 	lockcheck(t, "run", "redis-set-get-del", "--fault", "pause", "--seed", "44", "--runs", "1", "--out", out)
@@ -111,11 +112,12 @@ func TestACounterexampleOnAnotherLock(t *testing.T) {
 	} {
 		lockcheck(t, append([]string{"replay", file, "--out", out}, wrong.args...)...).wants(t, usage, wrong.word)
 	}
-	// A change that takes nothing away asks for more than was recorded.
+	// This option makes the lock send more, so the run needs more decisions than were
+	// recorded.
 	lockcheck(t, "replay", file, "--option", "spin", "--out", out).wants(t, held, "missing and got their least disturbing value")
 }
 
-// Counterexamples that are kept under names of their own are regression tests.
+// A directory of counterexamples, with any names, works as regression tests.
 func TestADirectoryOfCounterexamples(t *testing.T) {
 	out, kept := t.TempDir(), t.TempDir()
 	lockcheck(t, "run", "redis-set-get-del", "--fault", "pause", "--seed", "44", "--runs", "1", "--out", out)
@@ -140,13 +142,13 @@ func TestADirectoryOfCounterexamples(t *testing.T) {
 	lockcheck(t, "replay", kept, "--lock", "redis-set-lua", "--out", out).wants(t, held, "✓ ownership        valid")
 	oneLine(lockcheck(t, "replay", "-q", kept, "--lock", "redis-set-lua", "--out", out)).wants(t, held, "ownership held now", "not as recorded")
 	lockcheck(t, "replay", t.TempDir(), "--out", out).wants(t, usage, "there is no schedule below")
-	// Replays of what is there do not replay replays.
+	// Replaying a directory does not replay the replays in it.
 	if again := oneLine(lockcheck(t, "replay", "-q", out, "--out", out)); strings.Contains(again.stdout, "-replay") || !strings.Contains(again.stdout, "shrunk-ownership") {
 		t.Error(again.stdout)
 	}
 }
 
-// The directory of a replay does not depend on where the file lies.
+// The name of a replay's directory does not depend on where the file lies.
 func TestAReplayIsNamedAfterItsRun(t *testing.T) {
 	out, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "moved")
 	lockcheck(t, "case", "redis-get-del-race", "--out", out)
@@ -163,11 +165,11 @@ func TestAReplayIsNamedAfterItsRun(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// A replay of a replay compares with what was there before.
+	// A replay of a replay compares with the files before it overwrites them.
 	file := filepath.Join(out, "redis-get-del-race-replay", scheduleFile)
 	edit(t, replaced(`"f":"acquire"`, `"f":"acquire","text":"odd"`), out, "redis-get-del-race-replay", historyFile)
 	lockcheck(t, "replay", file, "--out", out).wants(t, violated, "the code has changed since")
-	// Two of one name do not write over each other.
+	// Two schedules with one name do not overwrite each other.
 	lockcheck(t, "replay", filepath.Join(elsewhere, scheduleFile), file, "--out", out).wants(t, violated,
 		"redis-get-del-race-replay\n", "redis-get-del-race-replay-2\n")
 }
@@ -264,7 +266,7 @@ func TestAgainIsALineToCopy(t *testing.T) {
 	if text := stdout.String(); !strings.HasPrefix(text, "Again    ") || !strings.Contains(text, "replay \\\n         lockcheck-out") {
 		t.Error(text)
 	}
-	// A shell joins lines again, but not within quotes.
+	// A shell joins continued lines, but not within quotes.
 	for _, word := range []string{"my out", "it's my out", strings.Repeat("a b ", 30), `back\ slash's`} {
 		file := quoted(filepath.Join(strings.Repeat("long", 10), word, scheduleFile))
 		for _, command := range []string{"lockcheck replay " + file, "lockcheck run " + file + " --out " + file + " --seed 1"} {

@@ -13,11 +13,11 @@ import (
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
-// changeable are the cases in which the flags change something. One that was
-// named has to be among them.
+// changeable returns the cases in which the flags change something. It returns an error
+// if they change nothing in a case that was named itself.
 func (a *app) changeable(ids []string, named func(id string) bool, f caseFlags) ([]string, error) {
 	var some []string
-	var first error // why one was left out
+	var first error // why the first case was left out
 	for _, id := range ids {
 		err := f.change(id)
 		if err != nil && named(id) {
@@ -36,7 +36,7 @@ func (a *app) changeable(ids []string, named func(id string) bool, f caseFlags) 
 	return some, nil
 }
 
-// change says why a case cannot be told with the flags' changes.
+// change returns an error if the flags cannot change a case.
 func (f caseFlags) change(id string) error {
 	c, _ := catalogue.FindCase(id)
 	if f.pause != 0 && !slices.ContainsFunc(c.Schedules, func(s catalogue.Schedule) bool {
@@ -59,13 +59,13 @@ func (f caseFlags) change(id string) error {
 
 func isPause(in faults.Injection) bool { return in.Fault == "pause" }
 
-// impossible says that a case cannot be shown in a place.
+// impossible prints that a case cannot be shown in an environment.
 func (a *app) impossible(p *place, id, why string) {
 	a.paragraph(2, a.sign(checker.NA)+" "+id+": n/a on "+p.name+": "+why)
 	a.printf("\n")
 }
 
-// retell runs cases with one thing changed.
+// retell runs cases with the changes of the flags.
 func (a *app) retell(p *place, ids []string, named func(id string) bool, f caseFlags) error {
 	code := held
 	var told verdictsDocument
@@ -112,7 +112,7 @@ func (a *app) retell(p *place, ids []string, named func(id string) bool, f caseF
 	return exit(code)
 }
 
-// retold is a schedule of a case, told again, and what that is worth.
+// retold is a changed schedule of a case, its run, and the exit code for it.
 type retold struct {
 	verdictDocument
 	code int

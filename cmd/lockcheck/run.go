@@ -63,7 +63,7 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 		return err
 	}
 	if f.strategy == exhaustive {
-		settings.Seed = 1 // nothing is drawn
+		settings.Seed = 1 // an exhaustive search draws nothing
 	}
 	doc := newDocument(cmd, args, settings.Seed)
 	doc.Shards = results.Part(f.shard)
@@ -108,8 +108,8 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 	})
 }
 
-// fitting are the locks that what is asked for can be done with. One among
-// several with which it cannot is said; where no lock is left it is an error.
+// fitting returns the locks that support the flags. It prints which of several locks do
+// not, and returns an error if no lock is left.
 func (a *app) fitting(ids []string, fits func(id string) error) (some []string, err error) {
 	var skipped []string
 	for _, id := range ids {
@@ -129,8 +129,9 @@ func (a *app) fitting(ids []string, fits func(id string) error) (some []string, 
 	return some, nil
 }
 
-// cut says why a batch ended before all its runs, where that was nobody's fault.
-// As many as there is time for are all, unless others do theirs elsewhere.
+// cut returns the harmless reason why a batch ended before all its runs, or "". Without
+// a number of runs, a batch is complete when time is over, unless other shards have
+// runs of it.
 func cut(p *place, s *explore.Settings, r *explore.Result, trouble error) string {
 	switch {
 	case trouble != nil || r.Whole || !s.Any(0, s.Runs):
@@ -143,8 +144,8 @@ func cut(p *place, s *explore.Settings, r *explore.Result, trouble error) string
 	return ""
 }
 
-// runEach runs one lock after another until the user has had enough, and exits
-// with the worst that came out. What was found before an error stands.
+// runEach runs one lock after another until an interrupt, and exits with the worst
+// code. An error does not lose earlier findings.
 func (a *app) runEach(p *place, ids []string, doc *results.Document, run func(id string) error) error {
 	if err := a.clearResult(&doc.Head); err != nil {
 		return err
@@ -166,7 +167,7 @@ func (a *app) runEach(p *place, ids []string, doc *results.Document, run func(id
 	return a.conclude(doc, failed)
 }
 
-// locks are the ones to run: those that the arguments name, or the worker's.
+// locks returns the locks to run: those of the arguments, or the worker's.
 func (f *runFlags) locks(args []string, s explore.Settings) ([]string, error) {
 	switch {
 	case f.worker != "" && len(args) > 0:
@@ -190,7 +191,7 @@ func (f *runFlags) locks(args []string, s explore.Settings) ([]string, error) {
 	return ids, nil
 }
 
-// runLock runs one lock's batch, keeps what has to be kept, and tells it.
+// runLock runs the batch of one lock, keeps the necessary runs, and prints the result.
 func (a *app) runLock(p *place, s *explore.Settings, pr checker.Promise, f runFlags, doc *results.Document) error {
 	r, trouble := p.batch(s, a.progress(s))
 	a.clearProgress()
@@ -201,7 +202,7 @@ func (a *app) runLock(p *place, s *explore.Settings, pr checker.Promise, f runFl
 	if failed != nil && (r == nil || r.Runs == 0) {
 		return failed
 	}
-	shrink := checker.Promise(nil).Covers // all of them
+	shrink := checker.Promise(nil).Covers // all properties
 	if f.noShrink {
 		shrink = nil
 	}

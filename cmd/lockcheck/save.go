@@ -9,7 +9,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
-// The files of a run that is kept.
+// The files of a kept run.
 const (
 	historyFile  = rundir.HistoryFile
 	scheduleFile = rundir.ScheduleFile
@@ -17,14 +17,14 @@ const (
 	storyFile    = rundir.StoryFile
 )
 
-// save writes the files of a run below the directory for output, and returns its
-// directory.
+// save writes the files of a run below the directory for output, and returns the
+// directory of the run.
 func (a *app) save(name string, j *harness.Judged) (dir string, err error) {
 	dir = a.runDir(name)
 	return dir, unsaved(rundir.Save(dir, j))
 }
 
-// unsaved explains an error of rundir: the directory for output may be no good.
+// unsaved explains an error of rundir: the directory for output may be unusable.
 func unsaved(err error) error {
 	if w := (*rundir.WriteError)(nil); errors.As(err, &w) {
 		return unwritable(w.Err)
@@ -32,7 +32,7 @@ func unsaved(err error) error {
 	return err
 }
 
-// withoutPath is an error of the file system without the names of files.
+// withoutPath returns an error of the file system without the names of files.
 func withoutPath(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
@@ -43,28 +43,28 @@ func withoutPath(err error) error {
 	return err
 }
 
-// unwritable explains that the directory for output is no good.
+// unwritable explains that the directory for output is unusable.
 func unwritable(err error) error {
 	return fail(usage, "cannot write to --out: %w", err)
 }
 
-// unkept tells whether something was done, and all that went wrong is that its files
-// could not be written: what it came to is told all the same.
+// unkept reports whether the only failure is that files could not be written. The
+// result is printed in spite of such an error.
 func unkept(err error) bool { return codeFor(err) == usage }
 
-// verdictDocument is what is printed with --json of one history, and what a command
-// itself knows of it.
+// verdictDocument is the --json document for one history, with further data for the
+// command itself.
 type verdictDocument struct {
 	rundir.Verdict
 
-	broken []string // of a replay: promised, and violated now
-	aside  []string // violated now, and not promised
-	asked  []string // of Was, what is promised
-	limits string   // of a judge that came to the end of its time or memory
+	broken []string // of a replay: promised properties that it violates
+	aside  []string // properties that it violates and are not promised
+	asked  []string // the promised ones of Was
+	limits string   // of a judge that ran out of time or memory
 }
 
-// printVerdicts prints one document for what a command judged: of a single file
-// that file's own.
+// printVerdicts prints one document for all files that a command judged. For a single
+// file that is the file's own document.
 func (a *app) printVerdicts(several verdictsDocument) error {
 	if len(several.Files) == 1 && !several.Interrupted {
 		one := several.Files[0]
@@ -75,7 +75,7 @@ func (a *app) printVerdicts(several verdictsDocument) error {
 	return a.printJSON(several)
 }
 
-// verdictsDocument is what is printed with --json of several histories, or none.
+// verdictsDocument is the --json document for several histories, or none.
 type verdictsDocument struct {
 	Schema int              `json:"schema"` // version of this document
 	Files  []rundir.Verdict `json:"files"`  // what came of each, in order

@@ -7,7 +7,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// secondWords say what Porcupine, the second judge, made of verdicts; "": it judged none.
+// secondWords describes the verdicts of Porcupine, the second judge. It returns "" if
+// Porcupine judged nothing.
 func secondWords(s checker.Second) string {
 	if s.Total() == 0 {
 		return ""
@@ -16,14 +17,14 @@ func secondWords(s checker.Second) string {
 		plural(s.Total(), "verdict"), thousands(s.Agreed), thousands(s.Undecided), thousands(s.Disagreed))
 }
 
-// second prints that.
+// second prints the verdicts of Porcupine.
 func (a *app) second(s checker.Second) {
 	if words := secondWords(s); words != "" {
 		a.paragraph(9, "Judges   "+words)
 	}
 }
 
-// secondOf counts what Porcupine says of verdicts.
+// secondOf counts the opinions of Porcupine on verdicts.
 func secondOf(verdicts []checker.Verdict) (s checker.Second) {
 	for _, v := range verdicts {
 		s.Take(v.Porcupine)
@@ -31,8 +32,8 @@ func secondOf(verdicts []checker.Verdict) (s checker.Second) {
 	return s
 }
 
-// disputed returns the exit code of a file's verdicts: one that the two judges
-// disagree on is no success, whatever was promised. It complains about each.
+// disputed returns the exit code for the verdicts on a file: a disagreement of the two
+// judges is never a success, whatever was promised. It prints a message for each.
 func (a *app) disputed(file string, verdicts []checker.Verdict, code int) int {
 	for _, v := range verdicts {
 		if v.Porcupine == checker.Disagreed {
@@ -43,7 +44,7 @@ func (a *app) disputed(file string, verdicts []checker.Verdict, code int) int {
 	return code
 }
 
-// disputes complains about the cells in which the two judges disagree.
+// disputes prints the cells on which the two judges disagree.
 func (a *app) disputes(d *results.Document) {
 	for i := range d.Cells {
 		c := &d.Cells[i]

@@ -10,8 +10,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// Each command says what Porcupine made of the runs that it sampled and of the
-// violations that it reports, in text and in JSON.
+// Each command reports Porcupine's verdicts on sampled runs and on the reported
+// violations, in text and in JSON.
 func TestCommandsSayWhatPorcupineFound(t *testing.T) {
 	out := t.TempDir()
 	run := []string{"run", "redis-set-lua", "--fault", "pause", "--seed", "1", "--runs", "20", "--out", out}
@@ -37,7 +37,7 @@ func TestCommandsSayWhatPorcupineFound(t *testing.T) {
 	lockcheck(t, append(matrix, "--json")...).wants(t, held, `"porcupine": {`)
 }
 
-// A disagreement is said on standard error, and is no success.
+// A disagreement is reported on standard error, and is not a success.
 func TestADisagreementOfTheJudgesIsSaid(t *testing.T) {
 	t.Parallel()
 	var stdout, stderr bytes.Buffer

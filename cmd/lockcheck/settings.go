@@ -23,7 +23,7 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// runFlags are those of run that become explore.Settings.
+// runFlags are the flags of run that become explore.Settings.
 type runFlags struct {
 	place    placeFlags
 	faults   []string
@@ -74,8 +74,8 @@ func (f *runFlags) define(cmd *cobra.Command) {
 	baselineFlag(fl, &f.baseline)
 }
 
-// settings turns flags into what the runs have in common. given tells which of
-// them somebody has set.
+// settings turns the flags into the common settings of all runs. given reports whether
+// a flag was set.
 func (f *runFlags) settings(given func(flag string) bool) (s explore.Settings, pr checker.Promise, err error) {
 	if err := f.validate(given); err != nil {
 		return s, nil, err
@@ -109,7 +109,7 @@ func (f *runFlags) settings(given func(flag string) bool) (s explore.Settings, p
 	if !given("seed") {
 		s.Seed = uint64(rand.Uint32())
 		if f.shard.Of > 0 {
-			s.Seed = 1 // the same on all machines
+			s.Seed = 1 // all machines need the same seed
 		}
 	}
 	if s.For > 0 && s.Runs == 0 {
@@ -126,8 +126,8 @@ func (f *runFlags) settings(given func(flag string) bool) (s explore.Settings, p
 	return s, pr, nil
 }
 
-// startable says why a worker's program cannot be started. Nobody asking, it would
-// look as if the place had failed.
+// startable returns an error if a worker's program cannot be started. Without this
+// check it would look as if the environment had failed.
 func startable(program string) error {
 	if _, err := exec.LookPath(program); err != nil {
 		return fmt.Errorf("%s: %w", program, withoutPath(errors.Unwrap(err)))
@@ -135,7 +135,7 @@ func startable(program string) error {
 	return nil
 }
 
-// fill is what a place adds to settings that leave it open.
+// fill sets the settings that are open to the defaults of the environment.
 func (p *place) fill(s *explore.Settings) {
 	s.On, s.Lease = p.name, p.lease
 	if p.name != "sim" {
@@ -146,7 +146,8 @@ func (p *place) fill(s *explore.Settings) {
 	}
 }
 
-// asked is what a flag fixes, else what is drawn.
+// asked returns the range of the value of a flag, or the default range if it is not
+// set.
 func asked(n int, otherwise explore.Range) explore.Range {
 	if n > 0 {
 		return explore.Exactly(n)
@@ -154,10 +155,10 @@ func asked(n int, otherwise explore.Range) explore.Range {
 	return otherwise
 }
 
-// unlimited is a number of runs that only time puts an end to.
+// unlimited is the number of runs if only time limits them.
 const unlimited = 1 << 40
 
-// validate holds flags to the values that they may have.
+// validate checks the values of the flags.
 func (f *runFlags) validate(given func(flag string) bool) error {
 	for _, c := range []struct {
 		flag, value string
@@ -189,7 +190,7 @@ func (f *runFlags) validate(given func(flag string) bool) error {
 	return nil
 }
 
-// fenced are the options of a lock whose accesses carry tokens, if they do.
+// fenced returns the options of a lock, with tokens if its accesses carry tokens.
 func fenced(id string, o catalogue.Options, f history.Fencing) catalogue.Options {
 	if f == history.FencingOff {
 		return o
@@ -198,7 +199,7 @@ func fenced(id string, o catalogue.Options, f history.Fencing) catalogue.Options
 	return o.Fenced(&lock)
 }
 
-// fits says why a lock cannot have the options that it is asked to have.
+// fits returns an error if a lock does not support the options.
 func fits(id string, options catalogue.Options) error {
 	lock, _ := catalogue.FindLock(id)
 	for o := range strings.SplitSeq(options.String(), ",") {
@@ -219,8 +220,8 @@ func fits(id string, options catalogue.Options) error {
 	return nil
 }
 
-// available takes out the faults that the place does not offer. own: its
-// clients are workers of ours.
+// available removes the faults that the environment does not offer. own reports whether
+// its clients are a user's workers.
 func (a *app) available(p *place, kinds []faults.Fault, own bool) ([]faults.Fault, error) {
 	var some []faults.Fault
 	var reasons []string
@@ -238,26 +239,26 @@ func (a *app) available(p *place, kinds []faults.Fault, own bool) ([]faults.Faul
 	return some, nil
 }
 
-// applicable takes out the faults that do not apply to a lock.
+// applicable removes the faults that do not apply to a lock.
 func (a *app) applicable(p *place, id string, kinds []faults.Fault, asked []string) ([]faults.Fault, error) {
 	lock, known := catalogue.FindLock(id)
 	return applying(a, kinds, "faults", func(k faults.Fault) (string, error) {
 		if !known {
-			return k.Name, nil // a stranger's
+			return k.Name, nil // a user's own lock
 		}
-		// Random runs give a lock the servers that a fault needs.
+		// Random runs use the server set-up that a fault needs.
 		return k.Name, cmp.Or(lock.Applies(k, catalogue.Server{}), p.strikes(&lock, k))
 	}, asked)
 }
 
-// taken takes out the workloads that a lock cannot be used in.
+// taken removes the workloads that do not fit a lock.
 func (a *app) taken(id string, does []workloads.Workload, asked []string) ([]workloads.Workload, error) {
 	lock, _ := catalogue.FindLock(id)
 	return applying(a, does, "workloads", func(w workloads.Workload) (string, error) { return w.Name, lock.Takes(w) }, asked)
 }
 
-// applying is what applies of a list: what does not and was asked for by name is
-// said, and where nothing is left it is an error.
+// applying returns the items of a list that apply. It prints a message for each item
+// that was named itself and does not apply, and returns an error if no item is left.
 func applying[T any](a *app, list []T, what string, applies func(T) (name string, err error), asked []string) (some []T, err error) {
 	var reasons []string
 	for _, it := range list {

@@ -12,7 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// explored is a batch of runs and what was kept of it.
+// explored is a batch of runs and the runs that were kept.
 type explored struct {
 	place    *place
 	settings *explore.Settings
@@ -20,12 +20,12 @@ type explored struct {
 	promise  checker.Promise
 	kept     map[int]keptRun                // by run
 	short    map[checker.Property]shrunkRun // in sim
-	about    checker.Property               // whose story is told; "": none
+	about    checker.Property               // property of the story; "": no story
 }
 
-// settle keeps the runs of a batch that have to be kept, and where that can be done
-// shrinks the violations of those properties that shrink tells; nil: none. With an
-// error it returns what there is all the same.
+// settle keeps the necessary runs of a batch. In sim it minimises the violations of the
+// properties for which shrink returns true; nil means none. On error it still returns
+// the partial result.
 func (a *app) settle(p *place, s *explore.Settings, r *explore.Result, pr checker.Promise, all bool, shrink func(checker.Property) bool) (*explored, error) {
 	uncontested(s, r)
 	e := &explored{place: p, settings: s, result: r, promise: pr}
@@ -37,8 +37,8 @@ func (a *app) settle(p *place, s *explore.Settings, r *explore.Result, pr checke
 	return e, err
 }
 
-// uncontested takes back that a property held which it takes two clients to
-// break, where there was one.
+// uncontested changes the verdict on properties that only two clients can break from
+// valid to n/a, if there was only one client.
 func uncontested(s *explore.Settings, r *explore.Result) {
 	if s.Clients.Most != 1 {
 		return
@@ -52,8 +52,8 @@ func uncontested(s *explore.Settings, r *explore.Result) {
 	}
 }
 
-// cell is what the result says of it, under a name. trouble is why the place did
-// not do all of the runs; nil: it did.
+// cell returns the cell for the result, with a name. trouble is the reason why the
+// environment did not do all runs, or nil.
 func (e *explored) cell(name string, trouble error) results.Cell {
 	s := e.settings
 	c := results.Cell{Name: name, Lock: s.Lock, On: s.On, Promises: e.promise, Strategy: s.Strategy, Settings: s.CellSettings, Seed: s.Seed}
@@ -75,7 +75,7 @@ func (e *explored) cell(name string, trouble error) results.Cell {
 	return c
 }
 
-// counterexample is the first run that violated a property, as it is kept.
+// counterexample returns the kept run that was the first to violate a property.
 func (e *explored) counterexample(prop checker.Property) *results.Counterexample {
 	run := e.first(prop)
 	kept := e.kept[run]
@@ -92,7 +92,8 @@ func (e *explored) counterexample(prop checker.Property) *results.Counterexample
 	return x
 }
 
-// sentenceOf says how a run violated a property; nil: of that run nothing is told.
+// sentenceOf describes the violation of a property by a run. It returns "" for a nil
+// run, which has no story.
 func sentenceOf(j *harness.Judged, prop checker.Property) string {
 	if j == nil {
 		return ""
@@ -103,7 +104,8 @@ func sentenceOf(j *harness.Judged, prop checker.Property) string {
 	return ""
 }
 
-// opinionOf returns what Porcupine says of a verdict of a run; "" if it was not asked.
+// opinionOf returns Porcupine's opinion on a verdict of a run, or "" if it was not
+// asked.
 func opinionOf(j *harness.Judged, prop checker.Property) checker.Opinion {
 	if j == nil {
 		return ""
@@ -111,13 +113,13 @@ func opinionOf(j *harness.Judged, prop checker.Property) checker.Opinion {
 	return j.Verdict(prop).Porcupine
 }
 
-// first is the first run that violated a property.
+// first returns the first run that violated a property.
 func (e *explored) first(prop checker.Property) int {
 	return e.result.Outcomes[prop].First[checker.Violated]
 }
 
-// tell tells the story of the first run that broke the promise; of the shortest
-// that does the same where there is one.
+// tell prints the story of the first run that broke the promise, or of its minimised
+// run if there is one.
 func (a *app) tell(e *explored) error {
 	if e.about == "" {
 		return nil
@@ -136,8 +138,8 @@ func (a *app) tell(e *explored) error {
 	return a.story(e.kept[run].judged.History, e.kept[run].judged.Verdicts, e.promise)
 }
 
-// told is the property whose story is told: of those that the first run that
-// broke a promise violated, the one that is shown first.
+// told returns the property that the story is about: of the properties that the first
+// run with a broken promise violated, the first one in order.
 func told(r *explore.Result, pr checker.Promise) (about checker.Property, ok bool) {
 	for _, prop := range checker.Properties {
 		if r.Outcome(prop) != checker.Violated || !pr.Covers(prop) {

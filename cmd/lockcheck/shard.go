@@ -18,17 +18,17 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// shardValue is an explore.Shard on the command line.
+// shardValue is the value of --shard.
 type shardValue explore.Shard
 
-// Set reads 2/4.
+// Set reads i/n, for example 2/4.
 func (s *shardValue) Set(text string) error {
 	shard, err := explore.ParseShard(text)
 	*s = shardValue(shard)
 	return err
 }
 
-// String is empty for the whole.
+// String returns "" if there are no shards.
 func (s *shardValue) String() string {
 	if s.Of == 0 {
 		return ""
@@ -36,16 +36,16 @@ func (s *shardValue) String() string {
 	return explore.Shard(*s).String()
 }
 
-// Type is what help calls the value.
+// Type returns the name of the value in the help.
 func (*shardValue) Type() string { return "i/n" }
 
 func shardFlag(fl *pflag.FlagSet, s *explore.Shard) {
 	fl.Var((*shardValue)(s), "shard", "do the part `i/n` of it, as 2/4: the second of four (see: lockcheck merge --help)")
 }
 
-// ownPlace refuses a directory for output that cannot be written to, or has the result
-// of another shard, what was merged from several, or the result of another command
-// where one is going to take its place, before anything is done.
+// ownPlace checks the directory for output before the first run. It returns an error if
+// the directory cannot be written to, or if its result is that of another shard, was
+// merged from several shards, or would be replaced by that of another command.
 func (a *app) ownPlace(command string, s explore.Shard) error {
 	was := headIn(a.out)
 	switch of := was.Shards; {
@@ -67,9 +67,10 @@ func (a *app) ownPlace(command string, s explore.Shard) error {
 }
 
 // clearResult removes the result that an earlier try of the same command left, right
-// before the first run: a killed command must not leave an old result behind, and a usage
-// error must not delete it. One stays until the new result replaces it: that of the same
-// shard, if it was ended early and has a violation. The new one will have that, too.
+// before the first run. A killed command must not leave an old result behind; a usage
+// error must not delete it. One result stays until the new one replaces it: that of an
+// incomplete try of the same shard with a violation, because the new result will
+// include that violation.
 func (a *app) clearResult(now *results.Head) error {
 	file := filepath.Join(a.out, results.File)
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
@@ -92,7 +93,7 @@ func (a *app) clearResult(now *results.Head) error {
 }
 
 // runDir returns the directory for the files of a run. A run on real servers does not
-// repeat: none takes the place of one that the result of an earlier try names.
+// repeat, so it must not overwrite a run that the result of an earlier try names.
 func (a *app) runDir(name string) string {
 	dir := filepath.Join(a.out, name)
 	for i := 2; a.earlier != nil && a.earlier.NamesRun(dir); i++ {
@@ -101,7 +102,8 @@ func (a *app) runDir(name string) string {
 	return dir
 }
 
-// takeEarlier adds to the result of a shard the violations that only an earlier try found.
+// takeEarlier adds the violations that only an earlier try found to the result of a
+// shard.
 func (a *app) takeEarlier(d *results.Document) {
 	if a.earlier == nil {
 		return
@@ -126,7 +128,8 @@ func headIn(dir string) (h results.Head) {
 	return h
 }
 
-// leaveShard writes the result of a shard, as saveShard does, and says that it is one.
+// leaveShard writes the result of a shard like saveShard, and prints that it is a
+// shard.
 func (a *app) leaveShard(d *results.Document, failed error) error {
 	err := a.saveShard(d, failed)
 	if err == nil {
@@ -135,8 +138,8 @@ func (a *app) leaveShard(d *results.Document, failed error) error {
 	return err
 }
 
-// saveShard writes the result of a shard to the directory for output; an error may have
-// ended it early.
+// saveShard writes the result of a shard to the directory for output. failed is the
+// error that ended it early, or nil.
 func (a *app) saveShard(d *results.Document, failed error) error {
 	if d.Shards == nil {
 		return nil
@@ -149,17 +152,17 @@ func (a *app) saveShard(d *results.Document, failed error) error {
 	return a.leave(d)
 }
 
-// shardLine says of one shard that there is more than what was printed.
+// shardLine prints that a shard is only a part of the exploration.
 func (a *app) shardLine(s *results.Shards) {
 	if isPart(s) {
 		a.paragraph(9, fmt.Sprintf("Shard    %d of %d: it says nothing of the others; lockcheck merge joins them", s.Have[0], s.Of))
 	}
 }
 
-// isPart reports whether there are other shards, which are not joined yet.
+// isPart reports whether there are other shards that have not been joined yet.
 func isPart(s *results.Shards) bool { return s != nil && len(s.Have)+len(s.Missing) < s.Of }
 
-// shardWords are the part of a heading that says of which shards the runs are.
+// shardWords names the shards of the runs, for a heading.
 func shardWords(s *results.Shards) string {
 	switch {
 	case s == nil || len(s.Have) == s.Of:

@@ -18,8 +18,8 @@ func there(t *testing.T, file string, want bool) {
 	}
 }
 
-// What an earlier time left does not speak for this one: neither a result nor
-// tests that passed.
+// Older files must not pass as the outcome of this command: neither a result nor passed
+// tests.
 func TestNothingOfAnEarlierTimeIsLeft(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const held1 = "run redis-set-lua --fault none --runs 5 --junit j.xml"
@@ -33,8 +33,8 @@ func TestNothingOfAnEarlierTimeIsLeft(t *testing.T) {
 		there(t, file, true)
 		there(t, "j.xml", true)
 	}
-	// The same command in the same directory leaves no result.json, and so there is
-	// none; that of another stays: it may be a baseline.
+	// A command that writes no result.json removes its own older one. The result of
+	// another command stays: it may be a baseline.
 	for args, want := range map[string]struct {
 		code  int
 		there bool
@@ -47,15 +47,15 @@ func TestNothingOfAnEarlierTimeIsLeft(t *testing.T) {
 		lockcheck(t, strings.Fields(args)...).wants(t, want.code)
 		there(t, file, want.there)
 	}
-	// Nor is there one where the place could not be set up.
-	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1") // where nothing answers
+	// There is no result either if the environment could not be set up.
+	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1") // no server answers there
 	for args, stays := range map[string]bool{"run redis-set-lua --on docker --fault pause": false, "matrix redis-set-lua --on docker --fault pause": true} {
 		leave()
 		lockcheck(t, strings.Fields(args)...).wants(t, noPlace)
 		there(t, file, stays)
 	}
-	// What could not begin leaves the result that there was, as nothing was done;
-	// tests that are looked at are of this time.
+	// A command that could not begin leaves the older result, because nothing was done.
+	// Its JUnit file is always new.
 	for _, args := range []string{
 		"run redis-set-lua --fault nothing --junit j.xml", "run redis-set-lua --fault none --runs 0 --junit j.xml",
 		"run redis-set-lua --baseline no.json --junit j.xml", "suite --junit j.xml", "suite --junit j.xml --runs 0",
@@ -65,7 +65,7 @@ func TestNothingOfAnEarlierTimeIsLeft(t *testing.T) {
 		there(t, file, true)
 		there(t, "j.xml", false)
 	}
-	// A suite whose counterexamples of the past cannot be read did nothing, too.
+	// A suite whose kept counterexamples cannot be read did nothing either.
 	leave()
 	for name, text := range map[string]string{"lockcheck.yaml": spreadSuite, "regressions/a/schedule.json": "{"} {
 		write(t, name, text)
@@ -75,7 +75,7 @@ func TestNothingOfAnEarlierTimeIsLeft(t *testing.T) {
 	there(t, "j.xml", false)
 }
 
-// spread are commands that have shards, each begun in a directory of its own.
+// spread runs commands that have shards, each begun in a new directory.
 func spread(t *testing.T, do func(begun []string)) {
 	t.Helper()
 	for _, args := range []string{"run redis-set-lua --fault none --runs 5", "matrix redis-set-lua --fault none --runs 5", "suite --runs 5"} {
@@ -87,8 +87,8 @@ func spread(t *testing.T, do func(begun []string)) {
 	}
 }
 
-// The default --out is one for all: the second shard does not take the place of
-// the first.
+// All shards have the same default --out: the second shard does not overwrite the
+// first.
 func TestAShardTakesThePlaceOfNoOther(t *testing.T) {
 	spread(t, func(begun []string) {
 		shard := func(n string) result { return lockcheck(t, append(begun, "--shard", n)...) }
@@ -110,7 +110,8 @@ func TestAShardTakesThePlaceOfNoOther(t *testing.T) {
 	})
 }
 
-// Nor does the whole, where --shard was forgotten, nor of what was merged.
+// A complete exploration, with --shard forgotten, overwrites neither a shard nor a
+// merged result.
 func TestTheWholeTakesThePlaceOfNoShard(t *testing.T) {
 	spread(t, func(begun []string) {
 		lockcheck(t, append(begun, "--shard", "1/2")...)
@@ -123,7 +124,8 @@ func TestTheWholeTakesThePlaceOfNoShard(t *testing.T) {
 	})
 }
 
-// Nor what is merged the place of what another command has found, or the whole.
+// A merged result overwrites neither the result of another command nor that of a
+// complete exploration.
 func TestWhatIsMergedTakesThePlaceOfNothingElse(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("lockcheck.yaml", []byte(spreadSuite), 0o666); err != nil {
@@ -141,7 +143,8 @@ func TestWhatIsMergedTakesThePlaceOfNothingElse(t *testing.T) {
 			t.Errorf("%s: exit code %d, again %d\n%s", shards, first.code, again.code, again.stderr)
 		}
 	}
-	// Nor what another machine came to by itself; but its own place it may take.
+	// It does not overwrite the result of another exploration on one machine, but it
+	// may replace its own.
 	lockcheck(t, "suite", "--runs", "5", "--seed", "99", "--out", "other")
 	lockcheck(t, "merge", "whole", "--out", "other").wants(t, usage, "has the result of lockcheck suite already: name another directory")
 	if d, err := results.Read("other"); err != nil || d.Seed != 99 {
@@ -150,7 +153,7 @@ func TestWhatIsMergedTakesThePlaceOfNothingElse(t *testing.T) {
 	lockcheck(t, "merge", "other", "--out", "other").wants(t, violated)
 }
 
-// What an error ended proves nothing, however often it is merged.
+// Cells that an error ended prove nothing, however often they are merged.
 func TestWhatAnErrorEndedIsNotHeldWhenItIsMerged(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("lockcheck.yaml", []byte("lockcheck: 1\nruns: 100\nlocks:\n  - lock: redis-set-lua\n    faults: [partition]\n    promises: [exclusion, liveness]\n"), 0o666); err != nil {
@@ -159,7 +162,7 @@ func TestWhatAnErrorEndedIsNotHeldWhenItIsMerged(t *testing.T) {
 	if err := os.MkdirAll("lockcheck-out", 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile("lockcheck-out/redis-set-lua-on-sim", nil, 0o666); err != nil { // where its runs go
+	if err := os.WriteFile("lockcheck-out/redis-set-lua-on-sim", nil, 0o666); err != nil { // a file in the place of the directory for its runs
 		t.Fatal(err)
 	}
 	lockcheck(t, "suite").wants(t, usage)
@@ -181,8 +184,8 @@ func TestWhatIsMergedTakesThePlaceOfNoShard(t *testing.T) {
 	}
 }
 
-// In the one run that falls to a shard a fault may hit nobody. That is for all of
-// them together to make up for: together they are what one machine does.
+// The fault may hit nobody in the only run of a shard. That is for the merged result to
+// judge: all shards together equal one machine.
 func TestAShardThatShowsNothingLeavesItToTheOthers(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const what = "run redis-setnx --fault kill --acquires 1 --runs 24 --promise ownership"
@@ -196,12 +199,12 @@ func TestAShardThatShowsNothingLeavesItToTheOthers(t *testing.T) {
 	}
 	lockcheck(t, strings.Fields(what+" --seed 1")...).wants(t, held)
 	lockcheck(t, "merge", "s").wants(t, held)
-	// Alone, and as the whole, it proves nothing.
+	// The same run as a complete exploration proves nothing.
 	lockcheck(t, strings.Fields("run redis-setnx --fault kill --acquires 1 --runs 1 --promise ownership --seed "+strconv.FormatUint(d.Cells[0].Property(checker.Ownership).Runs["valid"].Seed, 10))...).wants(t, unproven, "kill had no effect")
 }
 
-// A result is taken for nothing else, by whatever name, and nothing takes its place
-// that is not the next one.
+// A result is never taken for another kind of file, whatever its name, and only the
+// next result replaces it.
 func TestAResultIsNoOtherFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	own := filepath.Join("lockcheck-out", results.File)

@@ -12,7 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// What a suite has left can serve as a baseline, whatever is run in between.
+// The result of a suite stays usable as a baseline, whatever command runs in between.
 func TestARunLeavesTheResultOfASuite(t *testing.T) {
 	t.Chdir(t.TempDir())
 	suiteRun(t, new(engine), quick)
@@ -20,7 +20,7 @@ func TestARunLeavesTheResultOfASuite(t *testing.T) {
 	there(t, filepath.Join("lockcheck-out", results.File), true)
 }
 
-// A shard refuses a directory that has a complete result, and leaves it as it is.
+// A shard rejects a directory that has its complete result, and does not change it.
 func TestACompleteShardIsNotDoneAgain(t *testing.T) {
 	file := filepath.Join("lockcheck-out", results.File)
 	spread(t, func(begun []string) {
@@ -41,8 +41,8 @@ func TestACompleteShardIsNotDoneAgain(t *testing.T) {
 	lockcheck(t, "suite", "--shard", "1/2").wants(t, usage, "has the result of lockcheck suite already: name another directory for shard 1/2")
 }
 
-// A shard that found something before its environment failed is done again: the
-// violation stays, with the files of its run, as often as that happens and while it does.
+// A shard that found a violation before its environment failed is run again. The
+// violation and its files remain during every further try and after it.
 func TestDoingAShardAgainLosesNoViolation(t *testing.T) {
 	t.Chdir(t.TempDir())
 	violation := func() string {
@@ -71,7 +71,7 @@ func TestDoingAShardAgainLosesNoViolation(t *testing.T) {
 		}
 		lockcheck(t, "merge", "lockcheck-out").wants(t, noPlace, "violated")
 	}
-	// Whoever kills it now leaves the violation. The same run has files of its own.
+	// A kill at this point leaves the violation. The same run gets files of its own.
 	again(&engine{seen: func(*harness.Plan) { violation() }}, violated)
 	if text, err := os.ReadFile(first); err != nil || string(text) != mine {
 		t.Errorf("%v: %s", err, text)
@@ -83,8 +83,8 @@ func TestDoingAShardAgainLosesNoViolation(t *testing.T) {
 	lockcheck(t, "merge", "lockcheck-out").wants(t, violated)
 }
 
-// What a try of another exploration left, or one without a violation, is removed before
-// the first run.
+// The result of a try of another exploration, or one without a violation, is removed
+// before the first run.
 func TestAnotherTryIsRemovedBeforeTheFirstRun(t *testing.T) {
 	const holds, breaks = "run redis-set-lua", "run redis-set-del --workload finally --promise ownership"
 	const what = " --fault none --on docker --seed 1 --shard 1/1 --runs "
@@ -98,8 +98,8 @@ func TestAnotherTryIsRemovedBeforeTheFirstRun(t *testing.T) {
 	}
 }
 
-// A suite, too, whose environment is gone keeps its violations, be they those of a
-// counterexample of the past.
+// A suite whose environment is gone keeps its violations, also those of a kept
+// counterexample.
 func TestASuiteWithoutItsPlaceLosesNoViolation(t *testing.T) {
 	for _, past := range []bool{false, true} {
 		t.Chdir(t.TempDir())
@@ -125,7 +125,8 @@ func TestASuiteWithoutItsPlaceLosesNoViolation(t *testing.T) {
 	}
 }
 
-// What only the try found that was ended counts, with its files, when the shard is complete.
+// The complete shard also has the violations, with files, that only its interrupted try
+// found.
 func TestACompleteShardHasTheViolationsOfItsFirstTry(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const what = "run redis-set-lua --no-shrink --fault "
@@ -160,7 +161,7 @@ func TestACompleteShardHasTheViolationsOfItsFirstTry(t *testing.T) {
 	lockcheck(t, "merge", "s").wants(t, violated, "VIOLATED exclusion")
 }
 
-// So it is with what nobody expected of a matrix.
+// The same is true of unexpected violations in a matrix.
 func TestAMatrixHasTheViolationsOfItsFirstTry(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sharded(t, "s", "matrix redis-set-lua --fault none --runs 20", held)

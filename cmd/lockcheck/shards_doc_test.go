@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What docs/shards.md shows is what its commands print.
+// The commands of docs/shards.md print the output that the page shows.
 func TestThePageOnShardsIsNotStale(t *testing.T) {
 	carryOut, printed := shell(t, t.TempDir()), ""
 	for _, b := range fences(readPage(t, "shards.md"), "sh", "text") {
@@ -18,7 +18,7 @@ func TestThePageOnShardsIsNotStale(t *testing.T) {
 	}
 }
 
-// untimed is a text without what it took.
+// untimed returns a text without durations.
 func untimed(text string) string {
 	return regexp.MustCompile(`in \d+\.\d s`).ReplaceAllString(text, "in")
 }

@@ -63,7 +63,7 @@ Exit code 0: shrunk. 2: there was nothing to shrink.`,
 	return cmd
 }
 
-// shrink shrinks one file's run.
+// shrink minimises the run of one file.
 func (a *app) shrink(cmd *cobra.Command, file string, pr checker.Promise, worker bool) (doc verdictDocument, code int, err error) {
 	plan, err := readPlan(file)
 	if err != nil {
@@ -105,7 +105,7 @@ func (a *app) shrink(cmd *cobra.Command, file string, pr checker.Promise, worker
 	return doc, a.disputed(file, s.judged.Verdicts, held), nil
 }
 
-// words are the properties that have to hold, for a sentence.
+// promisedWords lists the promised properties for a sentence.
 func promisedWords(pr checker.Promise) string {
 	if len(pr) == 0 {
 		return "any property"
@@ -113,7 +113,7 @@ func promisedWords(pr checker.Promise) string {
 	return strings.Join(pr.Strings(), ", ")
 }
 
-// shrinkable says why a plan cannot be shrunk.
+// shrinkable returns an error if a plan cannot be minimised.
 func shrinkable(plan *harness.Plan, file string) error {
 	switch {
 	case plan.On != "sim":
@@ -124,17 +124,17 @@ func shrinkable(plan *harness.Plan, file string) error {
 	return nil
 }
 
-// shrunkRun is a run that was shrunk for a property, and where its files are.
+// shrunkRun is a run that was minimised for a property, and the directory of its files.
 type shrunkRun struct {
 	property checker.Property
 	judged   *harness.Judged
 	dir      string
-	took     time.Duration // 0: it was not done now
+	took     time.Duration // 0: it was minimised earlier
 }
 
-// shrinkFor shrinks a run for a property that it violates, carries out what is
-// left with everything recorded, and writes its files below those of the run
-// called name. An interrupt leaves what there is until then.
+// shrinkFor minimises a run for a property that it violates, runs the result with
+// everything recorded, and writes its files below those of the run called name. After
+// an interrupt it returns the shortest run so far.
 func (a *app) shrinkFor(p *place, j *harness.Judged, property checker.Property, name string) (s shrunkRun, err error) {
 	s.property = property
 	start := time.Now()
@@ -148,7 +148,7 @@ func (a *app) shrinkFor(p *place, j *harness.Judged, property checker.Property, 
 		return s, err
 	}
 	if s.dir, err = p.save(name, s.judged); err != nil {
-		return shrunkRun{}, err // the run that it was shrunk from is told
+		return shrunkRun{}, err // the story is then that of the original run
 	}
 	if got := s.judged.Outcome(property); got != checker.Violated {
 		return s, fail(bug, "the run of %s with seed %d was shrunk to one that violates %s, and did not when it was repeated (%s; %s)",
@@ -157,9 +157,9 @@ func (a *app) shrinkFor(p *place, j *harness.Judged, property checker.Property, 
 	return s, nil
 }
 
-// shrinkKept shrinks, of the runs that a batch has kept, the first violation
-// of each of some properties: several side by side, which changes nothing of what
-// comes out.
+// shrinkKept minimises the first violation of each property for which some returns
+// true, from the kept runs of a batch. It works in parallel, which does not affect the
+// result.
 func (a *app) shrinkKept(p *place, s *explore.Settings, r *explore.Result, kept map[int]keptRun, some func(checker.Property) bool) (map[checker.Property]shrunkRun, error) {
 	jobs := s.Jobs
 	if jobs <= 0 {
@@ -196,7 +196,7 @@ func (a *app) shrinkKept(p *place, s *explore.Settings, r *explore.Result, kept 
 	return short, errors.Join(errs...)
 }
 
-// tellShrunk tells the story of a run that was shrunk, under a title.
+// tellShrunk prints the story of a minimised run under a title.
 func (a *app) tellShrunk(s shrunkRun, title string) error {
 	if a.json {
 		return nil

@@ -13,13 +13,12 @@ import (
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
-// screen is how many lines the story of a shrunk run may take: a terminal
-// window that somebody has made a little larger than the 24 of old.
+// screen is how many lines the story of a minimised run may have: a terminal window a
+// little larger than the classic 24 lines.
 const screen = 40
 
-// Everything that run keeps of the locks on one server replays from its files, shrunk
-// and unshrunk, in a process of its own: to the same bytes, and to the same
-// conviction.
+// Every run that is kept of a lock on one server can be replayed from its files by
+// another process, original and minimised: to the same bytes and the same violation.
 func TestWhatIsKeptReplays(t *testing.T) {
 	out := t.TempDir()
 	binary := built(t)
@@ -85,7 +84,7 @@ func TestWhatIsKeptReplays(t *testing.T) {
 	}
 }
 
-// The number of jobs changes nothing of what is kept, shrunk files included.
+// The number of jobs does not affect the kept files, minimised ones included.
 func TestJobsDoNotChangeWhatIsKept(t *testing.T) {
 	one, two := t.TempDir(), t.TempDir()
 	for out, jobs := range map[string]string{one: "1", two: "2"} {
@@ -108,8 +107,8 @@ func TestJobsDoNotChangeWhatIsKept(t *testing.T) {
 	}
 }
 
-// run tells the shrunk story of the first promise that was broken, on one
-// screen, and names both directories.
+// run prints the minimised story of the first broken promise on one screen, and names
+// both directories.
 func TestRunTellsTheShrunkStory(t *testing.T) {
 	out := t.TempDir()
 	r := lockcheck(t, "run", "redis-set-get-del", "--fault", "pause", "--seed", "1", "--promise", "ownership", "--out", out)
@@ -181,7 +180,7 @@ func TestShrink(t *testing.T) {
 	}
 }
 
-// An interrupt leaves what there is, and says that it is not all.
+// An interrupt leaves the result so far, and says that it is incomplete.
 func TestAnInterruptedShrink(t *testing.T) {
 	out := t.TempDir()
 	lockcheck(t, "run", "redis-set-get-del", "--fault", "pause", "--seed", "44", "--runs", "1", "--no-shrink", "--out", out)

@@ -10,12 +10,12 @@ import (
 	"github.com/lockcheck/lockcheck/explore"
 )
 
-// What docs/shrinking.md tells people to type works, with the built binary, and
-// prints what it says.
+// The commands in docs/shrinking.md work with the built binary, and print the output
+// that the page shows.
 func TestTheDocumentOnShrinkingIsNotStale(t *testing.T) {
 	text, dir := readPage(t, "shrinking.md"), t.TempDir()
 	carryOut := shell(t, dir)
-	var printed []string // of each block
+	var printed []string // output of each block
 	for _, b := range fences(text, "sh") {
 		printed = append(printed, carryOut(b.text))
 	}

@@ -8,17 +8,16 @@ import (
 	"time"
 )
 
-// untilSignal is a context that the first signal ends which asks the process to end:
-// a run cleans up after itself then. A second one ends the process as if nobody
-// listened.
+// untilSignal returns a context that the first signal to end cancels, so that a run
+// cleans up. A second signal ends the process at once.
 func untilSignal() (ctx context.Context, stop func()) {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	// A reader that has seen enough (| head) must not end a run in the middle,
-	// with servers still up: what it does not want to see is dropped.
+	// A reader that has seen enough (| head) must not end a run half way with servers
+	// still up. The output that it does not want is dropped.
 	dropped := []os.Signal{syscall.SIGPIPE}
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
-		// A terminal that is closed says so twice, by itself and through its shell:
-		// that asks for no more haste than once.
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
+		// A terminal that is closed sends the signal twice, itself and through its
+		// shell. The second one does not ask for more haste.
 		ends, dropped = append(ends, syscall.SIGHUP), append(dropped, syscall.SIGHUP)
 	}
 	ctx, stop = signal.NotifyContext(context.Background(), ends...)
@@ -27,20 +26,20 @@ func untilSignal() (ctx context.Context, stop func()) {
 	return ctx, stop
 }
 
-// silence is how long a command that was interrupted may take to end without a
-// word: nobody is in such a hurry that a second Ctrl-C comes sooner.
+// silence is how long an interrupted command may take to end before it prints a
+// message. A second Ctrl-C does not come sooner.
 const silence = 200 * time.Millisecond
 
-// How long an end may take, from the signal on. No loop of ours goes on after a signal,
-// but one step of it, as the judging of a long history, may take longer than anybody
-// waits. With real servers the end is their clean-up.
+// How long an end may take after the signal. No loop in lockcheck continues after a
+// signal, but one step, such as judging a long history, may take longer than users
+// wait. With real servers the end includes their clean-up.
 const (
 	endInSim    = 500 * time.Millisecond
 	endOnDocker = 14 * time.Second
 )
 
-// endIfStuck ends the process if a command that was interrupted does not end in time.
-// What is written then is as after kill -9.
+// endIfStuck ends the process if an interrupted command does not end in time. Its files
+// are then as after kill -9.
 func (a *app) endIfStuck(ctx context.Context) {
 	if a.exit == nil {
 		return
@@ -48,7 +47,7 @@ func (a *app) endIfStuck(ctx context.Context) {
 	context.AfterFunc(ctx, func() {
 		cmd := a.running.Load()
 		if cmd != nil && cmd.Name() == workerName {
-			return // it ends with the run that has started it
+			return // the worker ends with the run that started it
 		}
 		if time.Sleep(endInSim); a.servers.Load() {
 			time.Sleep(endOnDocker - endInSim)
@@ -63,8 +62,8 @@ func (a *app) endIfStuck(ctx context.Context) {
 	})
 }
 
-// sayIfSlow says what a command does that was interrupted and has not ended yet, and
-// what a second signal costs. Once ended has returned it says nothing more.
+// sayIfSlow says why an interrupted command has not ended yet, and what a second signal
+// costs. Once ended has returned, it prints nothing more.
 func (a *app) sayIfSlow(ctx context.Context) (ended func()) {
 	if a.silence == 0 {
 		return func() {}

@@ -21,11 +21,11 @@ import (
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
-// Whoever asks a command to end, it ends as after Ctrl-C: in order. One that is to
-// outlive its terminal does.
+// Every signal to end stops a command in order, like Ctrl-C. A command that has to
+// outlive its terminal does so.
 func TestASignalEndsACommandInOrder(t *testing.T) {
 	binary := built(t)
-	// Where these tests have to outlive a terminal their children would, too.
+	// If these tests have to outlive a terminal, their children would, too.
 	handled := make(chan os.Signal, 1)
 	signal.Notify(handled, syscall.SIGHUP)
 	t.Cleanup(func() { signal.Stop(handled) })
@@ -65,20 +65,20 @@ func TestASignalEndsACommandInOrder(t *testing.T) {
 			go func() { ended <- cmd.Wait() }()
 			t.Cleanup(func() { cmd.Process.Kill() })
 			select {
-			case <-asked: // it has begun, and waits
+			case <-asked: // the command has begun, and waits
 			case err := <-ended:
 				t.Fatal("it has ended:", err)
 			}
 			for i, s := range tt.signals {
 				if i == 1 {
-					<-gone // it has heard the first, and ends as soon as it has said so
+					<-gone // it has got the first signal, and ends after its message
 				}
 				if err := cmd.Process.Signal(s); err != nil {
 					t.Fatal(err)
 				}
 			}
 			if tt.code != interrupted {
-				close(answer) // which ends it by itself
+				close(answer) // now it ends by itself
 			}
 			stderr.Close()
 			go io.Copy(io.Discard, said)
@@ -89,7 +89,7 @@ func TestASignalEndsACommandInOrder(t *testing.T) {
 	}
 }
 
-// fullPipe is one that takes a word only when somebody reads.
+// fullPipe returns a pipe that takes a write only when somebody reads.
 func fullPipe(t *testing.T) (r, w *os.File) {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -106,7 +106,7 @@ func fullPipe(t *testing.T) (r, w *os.File) {
 	return r, w
 }
 
-// A command that takes long to end says so, and what a second Ctrl-C costs.
+// A command that is slow to end says so, and says what a second Ctrl-C costs.
 func TestASlowEndIsSaid(t *testing.T) {
 	const slow, last = "lockcheck: cleaning up; a second Ctrl-C leaves the rest to lockcheck clean", "lockcheck: interrupted; what there was until then is kept"
 	for _, tt := range []struct {
@@ -147,8 +147,8 @@ func TestASlowEndIsSaid(t *testing.T) {
 	}
 }
 
-// A command that a signal cannot end, because one of its steps takes long, ends all
-// the same.
+// A command that does not react to a signal, because one of its steps takes long, ends
+// anyway.
 func TestAStuckCommandEnds(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -11,14 +11,14 @@ import (
 	"os"
 )
 
-// A source is a file that is read more than once. What can be read only once,
-// as a pipe, is kept compressed: a few bytes for each operation, where a judge
-// keeps a hundred; and nothing is left on a disk, whatever becomes of us.
+// source is a file that is read more than once. Input that can be read only once, such
+// as a pipe, is kept in memory, compressed: a few bytes for each operation, where a
+// judge needs a hundred. Nothing is left on disk, however the process ends.
 type source struct {
 	name  string
 	stdin io.Reader     // nil: a file
-	once  bool          // it is opened once, and nothing is kept
-	kept  *bytes.Buffer // what came through a pipe
+	once  bool          // read once, so nothing is kept
+	kept  *bytes.Buffer // the data of a pipe
 }
 
 func (a *app) source(file string) *source {
@@ -28,7 +28,7 @@ func (a *app) source(file string) *source {
 	return &source{name: file}
 }
 
-// title is what people are told the file is called.
+// title returns the name of the file for messages.
 func (s *source) title() string {
 	if s.stdin != nil {
 		return "standard input"
@@ -36,7 +36,7 @@ func (s *source) title() string {
 	return s.name
 }
 
-// open begins at the beginning. Its reader ends with ctx, between two reads.
+// open starts at the beginning. Its reader ends with ctx, between two reads.
 func (s *source) open(ctx context.Context) (io.ReadCloser, error) {
 	if s.kept != nil {
 		return &opened{ctx, flate.NewReader(bytes.NewReader(s.kept.Bytes())), nil}, nil
@@ -112,8 +112,7 @@ func (c *counter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// within calls f. When ctx ends it does not wait for f, which may be reading
-// from a pipe.
+// within calls f. When ctx ends it does not wait for f, which may be blocked on a pipe.
 func within(ctx context.Context, f func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- guard(f) }()
@@ -125,7 +124,7 @@ func within(ctx context.Context, f func() error) error {
 	}
 }
 
-// unreadable makes an error of reading a history one of usage.
+// unreadable turns an error of reading a history into a usage error.
 func unreadable(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.As(err, new(*exitError)) {
 		return err
@@ -133,7 +132,7 @@ func unreadable(err error) error {
 	return fail(usage, "%w", err)
 }
 
-// unread says why a file cannot be read that somebody has named.
+// unread explains why a named file cannot be read.
 func unread(file string, err error) error {
 	switch info, statErr := os.Stat(file); {
 	case errors.Is(err, fs.ErrNotExist):

@@ -19,8 +19,8 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// strangeSchedule writes a schedule that somebody has changed, or written, and returns
-// its name. The run of the plan violates ownership.
+// strangeSchedule writes a schedule that somebody has changed or made up, and returns
+// its name. The unchanged run violates ownership.
 func strangeSchedule(t *testing.T, name string, change func(*harness.Plan)) string {
 	t.Helper()
 	pastRun(t, "strange")
@@ -40,12 +40,12 @@ func strangeSchedule(t *testing.T, name string, change func(*harness.Plan)) stri
 	return name
 }
 
-// withWorker makes a plan that of a worker.
+// withWorker gives a plan a worker.
 func withWorker(p *harness.Plan) {
 	p.On, p.Choices, p.Lock, p.Worker = "docker", nil, "redis-set-del", []string{"touch", "it ran"}
 }
 
-// No name in a schedule leads out of the directory for output.
+// No name in a schedule can write outside the directory for output.
 func TestNamesInAScheduleStayBelowOut(t *testing.T) {
 	for name, change := range map[string]func(*harness.Plan){
 		"a case":           func(p *harness.Plan) { p.Case = "../../x" },
@@ -81,7 +81,7 @@ func TestNamesInAScheduleStayBelowOut(t *testing.T) {
 	}
 }
 
-// Nor does the name of a suite's entry.
+// Neither can the name of a suite's entry.
 func TestTheDirectoryOfARunHasOnePart(t *testing.T) {
 	for _, lock := range []string{"../../x", "our lock/v2", `..\x`} {
 		if name := rundir.Name(&harness.Plan{Lock: lock, Seed: 1}); !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) {
@@ -90,8 +90,8 @@ func TestTheDirectoryOfARunHasOnePart(t *testing.T) {
 	}
 }
 
-// The worker of a schedule is a command of whoever wrote it. It runs when somebody has
-// allowed that, or has written the same in the suite.
+// The worker of a schedule is a command from whoever wrote the schedule. It runs only
+// if a flag allows it, or if the suite has the same command.
 func TestTheWorkerOfAScheduleRunsOnlyWhereItIsAllowed(t *testing.T) {
 	t.Chdir(t.TempDir())
 	file := strangeSchedule(t, "kept/schedule.json", withWorker)
@@ -139,8 +139,8 @@ func TestTheWorkerOfAScheduleRunsOnlyWhereItIsAllowed(t *testing.T) {
 	}
 }
 
-// What no place can be made of is refused in one line, also among the counterexamples
-// of the past.
+// A schedule that no environment can carry out is rejected in one line, also among kept
+// counterexamples.
 func TestAStrangeScheduleIsAnOrdinaryError(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(*harness.Plan)
@@ -177,7 +177,7 @@ func TestAStrangeScheduleIsAnOrdinaryError(t *testing.T) {
 	}
 }
 
-// A name in a schedule does nothing to the terminal of whoever replays it.
+// A name in a schedule cannot control the terminal of the user who replays it.
 func TestAStrangeNameIsPrintedWithoutItsEscapes(t *testing.T) {
 	const name = "\x1b]0;title\x07\x1b[2Jc1\rx"
 	for what, change := range map[string]func(*harness.Plan){
@@ -220,8 +220,8 @@ func TestNumbersBelowZeroAreRefused(t *testing.T) {
 	lockcheck(t, "check", "h.edn").wants(t, usage, "index -1")
 }
 
-// A result may be anybody's, and so are the links below it: no file of somebody else's
-// gets into what is merged.
+// A result may come from anybody, and so may links below it: merging never copies other
+// files through them.
 func TestMergeCopiesNothingThatALinkLeadsTo(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, run string){
 		"a history": func(t *testing.T, run string) {
@@ -268,7 +268,7 @@ func TestMergeCopiesNothingThatALinkLeadsTo(t *testing.T) {
 	}
 }
 
-// link puts a link to a file in the place of another.
+// link replaces a file with a link to another.
 func link(t *testing.T, to, path string) {
 	t.Helper()
 	if err := os.RemoveAll(path); err != nil {
@@ -279,7 +279,7 @@ func link(t *testing.T, to, path string) {
 	}
 }
 
-// A file without an end is no file of lockcheck's, whichever command reads it.
+// An endless file is an error for every command that reads it.
 func TestAFileWithoutAnEndIsAnError(t *testing.T) {
 	const endless = "/dev/zero"
 	if _, err := os.Stat(endless); err != nil {

@@ -5,10 +5,10 @@ import (
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
-// strategies are the ways to look, the usual one first.
+// strategies are the possible values of --strategy, the default first.
 var strategies = []string{"random", harness.PCT, exhaustive}
 
-// strategic sets how the runs look for violations.
+// strategic sets the strategy of the runs.
 func (f *runFlags) strategic(given func(flag string) bool, s *explore.Settings) error {
 	if f.strategy == exhaustive {
 		return f.exhaustively(given, s)

@@ -9,8 +9,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
-// A batch by priorities is one like any other: its runs repeat one by one, and
-// what is kept is replayed, also by a lockcheck that is not told the strategy.
+// A batch by priorities works like any other: its runs repeat one by one, and kept runs
+// can be replayed without knowing the strategy.
 func TestABatchByPriorities(t *testing.T) {
 	out, again := t.TempDir(), t.TempDir()
 	lockcheck(t, "run", "redis-set-lua", "--fault", "pause", "--strategy", "pct", "--depth", "3", "--seed", "1", "--runs", "40", "--keep", "all", "--out", out).
@@ -30,11 +30,11 @@ func TestABatchByPriorities(t *testing.T) {
 	}
 	lockcheck(t, "replay", filepath.Join(out, name, scheduleFile), "--out", again).wants(t, held, "The history is the same to the byte.")
 	edit(t, replaced(" \"strategy\": \"pct\",\n \"depth\": 3,\n", ""), out, name, scheduleFile)
-	edit(t, replaced(`"schedule"`, `"was"`), out, name, verdictFile) // else it is said to be edited
+	edit(t, replaced(`"schedule"`, `"was"`), out, name, verdictFile) // otherwise the replay would say that it was edited
 	lockcheck(t, "replay", filepath.Join(out, name, scheduleFile), "--out", again).wants(t, held, "The history is the same to the byte.")
 }
 
-// Why nobody held the lock may have begun before anybody asked for it.
+// The reason why nobody held the lock may have begun before any client asked for it.
 func TestAStoryOfAWaitTellsWhatWasDownBefore(t *testing.T) {
 	r := lockcheck(t, "run", "zk-recipe", "--fault", "failover,session-expiry", "--promise", "handover", "--seed", "2009327749", "--runs", "1", "--out", t.TempDir())
 	r.wants(t, violated, `VIOLATED handover: nobody held "a"`, "zk-3 and zk-1 lost power")

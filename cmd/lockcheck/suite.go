@@ -20,7 +20,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/suite"
 )
 
-// suiteFlags are the flags of suite: what they say goes before what the file says.
+// suiteFlags are the flags of suite; they override the file.
 type suiteFlags struct {
 	seed     uint64
 	runs     int
@@ -81,7 +81,7 @@ violated is listed and fails nothing.`,
 	return cmd
 }
 
-// validate holds flags to the values that they may have.
+// validate checks the values of the flags.
 func (f *suiteFlags) validate() error {
 	if f.limit <= 0 && f.given("for") {
 		return fail(usage, "--for %v: it has to be more than 0", f.limit)
@@ -89,10 +89,10 @@ func (f *suiteFlags) validate() error {
 	return numbers(f.given, []number{{"runs", f.runs, harness.MostRuns}, {"jobs", f.jobs, harness.MostJobs}})
 }
 
-// mostSuite is how many bytes a suite may have.
+// mostSuite is the largest size of a suite's file in bytes.
 const mostSuite = 16 << 20
 
-// readSuiteFile reads a file of up to mostSuite bytes: a device may have no end.
+// readSuiteFile reads a file of up to mostSuite bytes: a device may be endless.
 func readSuiteFile(file string) ([]byte, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -106,7 +106,7 @@ func readSuiteFile(file string) ([]byte, error) {
 	return text, err
 }
 
-// readSuite reads the file that the arguments name, and what is known.
+// readSuite reads the file that the arguments name, and the baseline.
 func (a *app) readSuite(args []string, f suiteFlags) (text []byte, s *suite.Suite, err error) {
 	if len(args) > 1 {
 		return nil, nil, fail(usage, "suite takes one FILE: leave out %s", strings.Join(args[1:], " "))
@@ -127,7 +127,7 @@ func (a *app) readSuite(args []string, f suiteFlags) (text []byte, s *suite.Suit
 	return text, s, nil
 }
 
-// suiteFile is the file that the arguments of suite name.
+// suiteFile returns the file that the arguments of suite name.
 func suiteFile(args []string) string {
 	if len(args) == 0 {
 		return suite.File
@@ -135,7 +135,7 @@ func suiteFile(args []string) string {
 	return args[0]
 }
 
-// unusable says what is wrong in a suite's file, each where it is.
+// unusable explains every mistake in a suite's file at its line.
 func unusable(file string, err error) error {
 	if ps := suite.Problems(nil); errors.As(err, &ps) {
 		return fail(usage, "%s cannot be used\n%w", file, ps.In(file))
@@ -143,13 +143,15 @@ func unusable(file string, err error) error {
 	return err
 }
 
-// here says what of a suite is not there. Its baseline is read, if no flag names one.
+// here checks what a suite needs on this machine: that workers can be started, and that
+// counterexamples are apart from --out. It also reads the suite's baseline, unless a
+// flag names one.
 func (a *app) here(f suiteFlags) suite.Here {
 	here := suite.Here{
 		"worker": func(command string) error {
 			words, err := suite.Command(command)
 			if err != nil {
-				return nil // which is said anyway
+				return nil // the message for that exists already
 			}
 			if err := startable(words[0]); err != nil {
 				return fmt.Errorf("worker %w", err)
@@ -158,7 +160,7 @@ func (a *app) here(f suiteFlags) suite.Here {
 		},
 		"regressions": func(dir string) error {
 			if a.out == "" {
-				return nil // nothing lies apart from it, which is said of --out
+				return nil // nothing can overlap it, and the message for --out exists already
 			}
 			_, err := keptSchedules(dir, a.out)
 			return err
@@ -204,7 +206,7 @@ func (a *app) suite(cmd *cobra.Command, args []string, f suiteFlags) error {
 	if err := a.clearResult(&doc.Head); err != nil {
 		return err
 	}
-	var failed error // what ended it early
+	var failed error // the error that ended it early
 	doc.Cells, failed = a.exploreSuite(cmd, kept, cells, f.shard, newBudget(start, time.Duration(s.For), f))
 	doc.Seconds = time.Since(start).Seconds()
 	if doc.Interrupted = cmd.Context().Err() != nil; doc.Interrupted || failed != nil {
@@ -216,13 +218,13 @@ func (a *app) suite(cmd *cobra.Command, args []string, f suiteFlags) error {
 	left, failed := a.keepCounterexamples(doc, past, failed)
 	decide(doc, failed)
 	failed = cmp.Or(failed, a.leave(doc))
-	decide(doc, failed) // once more: it may not be left
+	decide(doc, failed) // again, because the result may not have been written
 	failed = cmp.Or(failed, a.tellSuite(doc, left))
 	return a.conclude(doc, failed)
 }
 
-// exploreSuite does what a suite has to do, and is what came of its cells, those
-// of the past first. With an error it is what there was until then.
+// exploreSuite runs a suite and returns its cells, those of kept counterexamples first.
+// On error it still returns the cells so far.
 func (a *app) exploreSuite(cmd *cobra.Command, kept []*keptCell, cells []*suiteCell, shard explore.Shard, b budget) (done []results.Cell, failed error) {
 	show := a.suiteProgress()
 	if failed = a.replayKept(cmd, kept, shard, b, show); failed == nil {
@@ -236,7 +238,7 @@ func (a *app) exploreSuite(cmd *cobra.Command, kept []*keptCell, cells []*suiteC
 	defer cancel()
 	for _, c := range cells {
 		at := *c.place
-		at.ctx = ctx // of what is carried out from now on only shrinking looks at it
+		at.ctx = ctx // from now on only minimising uses it
 		e, err := a.settle(&at, &c.settings, c.result, c.promise, false, c.promise.Covers)
 		failed = cmp.Or(failed, err)
 		done = append(done, c.document(e))
@@ -244,7 +246,7 @@ func (a *app) exploreSuite(cmd *cobra.Command, kept []*keptCell, cells []*suiteC
 	return done, failed
 }
 
-// leave writes what a command came to below the directory for output.
+// leave writes the result of a command to the directory for output.
 func (a *app) leave(doc *results.Document) error {
 	if err := results.Write(a.out, doc); err != nil {
 		return unwritable(err)

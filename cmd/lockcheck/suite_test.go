@@ -15,7 +15,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
-// suiteRun writes a file in this directory and runs it.
+// suiteRun writes a suite to this directory and runs it.
 func suiteRun(t *testing.T, e *engine, text string, args ...string) (result, *results.Document) {
 	t.Helper()
 	if err := os.WriteFile("lockcheck.yaml", []byte("lockcheck: 1\n"+text), 0o666); err != nil {
@@ -25,13 +25,13 @@ func suiteRun(t *testing.T, e *engine, text string, args ...string) (result, *re
 	doc, err := results.Read("lockcheck-out")
 	if err != nil {
 		doc = nil
-	} else if doc.ExitCode != r.code && r.code != usage { // which leaves the result of an earlier time
+	} else if doc.ExitCode != r.code && r.code != usage { // a usage error leaves the older result
 		t.Errorf("exit code %d, and the document says %d", r.code, doc.ExitCode)
 	}
 	return r, doc
 }
 
-// verdicts are those of a document's cells, by their names.
+// verdicts returns the verdicts of a document's cells by name.
 func verdicts(d *results.Document) map[string]results.Verdict {
 	list := map[string]results.Verdict{}
 	if d != nil {
@@ -43,7 +43,7 @@ func verdicts(d *results.Document) map[string]results.Verdict {
 }
 
 const (
-	// ownerless is a lock that anybody's release removes.
+	// ownerless has a lock that any client's release removes.
 	ownerless = `
 runs: 60
 locks:
@@ -74,8 +74,8 @@ func TestASuiteHoldsWhatItPromises(t *testing.T) {
 	}
 }
 
-// One lock under one fault breaks in two entries, with one seed: each keeps a
-// file of its own.
+// One lock under one fault breaks in two entries, with one seed. Each entry has files
+// of its own.
 func TestTwoEntriesDoNotTakeEachOthersPlace(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const entry = "  - {name: %s, lock: redis-set-del, faults: none, workloads: finally, acquires: 5, clients: %d, promises: ownership}\n"
@@ -91,8 +91,8 @@ func TestTwoEntriesDoNotTakeEachOthersPlace(t *testing.T) {
 	}
 }
 
-// Where the case of letters does not count, as on macOS and Windows, two names that
-// differ in it are of one directory.
+// On systems that ignore case, such as macOS and Windows, two names that differ only in
+// case are the same directory.
 func TestADirectoryIsUniqueWhateverTheCaseOfItsLetters(t *testing.T) {
 	taken := map[string]bool{}
 	for _, tt := range []struct{ base, want string }{{"Mine", "Mine"}, {"mine", "mine-2"}, {"MINE", "MINE-3"}, {"Mine-2", "Mine-2-2"}, {"yours", "yours"}} {
@@ -102,8 +102,8 @@ func TestADirectoryIsUniqueWhateverTheCaseOfItsLetters(t *testing.T) {
 	}
 }
 
-// What is found hangs on the seed and the runs: not on how many are done at
-// once, and not on what stands beside it in the file.
+// The findings depend on the seed and the number of runs only, not on the number of
+// jobs or on the other entries of the file.
 func TestASuiteFindsTheSameInAnyOrder(t *testing.T) {
 	t.Chdir(t.TempDir())
 	lines := strings.Split(strings.TrimSpace(strings.SplitN(quick, "locks:\n", 2)[1]), "\n")
@@ -203,7 +203,7 @@ func TestWhatBreaksAPromiseIsKeptAndReplayedFirst(t *testing.T) {
 		t.Errorf("it was kept again: %q", again)
 	}
 
-	// The lock is mended, which for a built-in one is another name.
+	// The lock is fixed; for a built-in lock that is another name.
 	schedule := filepath.Join(dirs[0], scheduleFile)
 	editJSON(t, schedule, func(s map[string]any) { s["lock"] = "redis-set-lua" })
 	r, _ = suiteRun(t, new(engine), strings.ReplaceAll(ownerless, "redis-set-del", "redis-set-lua"))
@@ -247,7 +247,7 @@ func TestABaselineFailsNothingThatIsKnown(t *testing.T) {
 	}
 	r, doc := suiteRun(t, new(engine), ownerless, "--baseline", "baseline.json")
 	r.wants(t, held, "Compared with baseline.json", "  known  redis-set-del on sim: pause: ownership", "known: ownership")
-	if len(doc.Baseline.Known) != 2 || len(doc.Baseline.New)+len(doc.Baseline.Gone) != 0 { // the second is what the first has kept
+	if len(doc.Baseline.Known) != 2 || len(doc.Baseline.New)+len(doc.Baseline.Gone) != 0 { // the second is the counterexample that the first run kept
 		t.Errorf("%+v", doc.Baseline)
 	}
 	if dirs, _ := filepath.Glob(filepath.Join(regressionsDir, "*")); len(dirs) != 1 {
@@ -265,7 +265,7 @@ func TestABaselineFailsNothingThatIsKnown(t *testing.T) {
 	r.wants(t, held, "  unseen redis-set-del on sim: pause: ownership: there is no such cell any more")
 }
 
-// One place that is not there leaves the others.
+// An environment that is not available does not affect the others.
 func TestAPlaceThatIsNotThereLeavesTheOthers(t *testing.T) {
 	t.Chdir(t.TempDir())
 	text := quick + "  - {name: real, lock: redis-set-lua, on: docker, faults: [none, pause]}\n"
@@ -308,7 +308,7 @@ func TestWhatThePlaceFailedIsTriedAgainInASuite(t *testing.T) {
 	}
 }
 
-// keptOnDocker keeps a run as a counterexample of a place where time is real.
+// keptOnDocker keeps a run as a counterexample of an environment with real time.
 func keptOnDocker(t *testing.T, promise string, args ...string) {
 	t.Helper()
 	lockcheck(t, append(append([]string{"run"}, args...), "--runs", "1", "--keep", "all", "--no-shrink", "--out", "past")...)
@@ -364,7 +364,7 @@ func TestAnInterruptedSuiteLeavesWhatThereIs(t *testing.T) {
 	}
 }
 
-// Suites that are killed leave no result of an earlier time.
+// A killed suite leaves no older result.
 func TestARestartedSuiteBeginsWithoutAResult(t *testing.T) {
 	t.Chdir(t.TempDir())
 	suiteRun(t, new(engine), quick)
@@ -392,15 +392,15 @@ func TestASuiteWithoutAnyPromiseBrokenShowsNoStory(t *testing.T) {
 	}
 }
 
-// A cell goes on until its runs have reached what could have broken its promises, and
-// shows it; where they never do, nothing is held.
+// A cell continues until its runs have reached something that could have broken its
+// promises, and shows that. If they never do, the promise is not held.
 func TestASuiteSaysWhetherAPromiseWasTested(t *testing.T) {
 	for _, tt := range []struct {
 		entry string
 		code  int
 		says  []string
 	}{
-		// Its first two pauses are shorter than a lease.
+		// The first two pauses of this cell are shorter than a lease.
 		{"{lock: redis-set-del, faults: pause, promises: exclusion, runs: 2}", violated, []string{"violated exclusion"}},
 		{"{lock: redis-set-lua, faults: none, clients: 1, promises: ownership, runs: 2}", unproven, []string{"not tested: "}},
 		{"{lock: redis-set-lua, faults: delay, promises: [exclusion, liveness], runs: 2}", held, []string{

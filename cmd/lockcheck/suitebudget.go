@@ -12,29 +12,28 @@ import (
 	"github.com/lockcheck/lockcheck/internal/layout"
 )
 
-// suiteCeiling is how long a suite goes on where nobody has set a limit. One
-// that is given to CI ends by itself.
+// suiteCeiling is the default limit of a suite, so that a suite in CI ends by itself.
 const suiteCeiling = 30 * time.Minute
 
-// leastShrinking is how long violations are shrunk, whatever has been used up.
+// leastShrinking is the least time for minimising violations, even if time is over.
 const leastShrinking = 5 * time.Second
 
-// suiteChunk is how many runs in sim a cell has at a time: a moment's worth. Where
-// time is real it has one.
+// suiteChunk is how many runs a cell does at a time in sim, which takes a moment. In
+// real time it does one.
 const suiteChunk = 256
 
-// timeOver is said of a cell that has fewer runs than it was to have.
+// timeOver is the reason if a cell has fewer runs than planned because time was over.
 const timeOver = "time was over"
 
-// errorEnded is said of it where that was not for want of time.
+// errorEnded is the reason if an error ended the runs of a cell.
 const errorEnded = "an error ended it"
 
 // budget is the time that a suite has.
 type budget struct {
 	end  time.Time
-	more bool // what is left is used: somebody has said how long it may take
-	// shrinking is how long violations are shrunk even if no time is left: one that
-	// nobody can read is told to nobody.
+	more bool // a limit was set: use the rest of it for more runs
+	// shrinking is how long violations are minimised even if no time is left: a story
+	// that is too long to read is of no use.
 	shrinking time.Duration
 }
 
@@ -50,10 +49,10 @@ func newBudget(start time.Time, limit time.Duration, f suiteFlags) budget {
 
 func (b budget) left() time.Duration { return time.Until(b.end) }
 
-// spend does the runs of cells, some at a time, until all are done and the
-// time is over, or there is nothing to do, or an error ends it.
+// spend does the runs of cells in small portions. It ends when no cell has anything
+// left to do, when time is over, or at an error.
 func (a *app) spend(ctx context.Context, cells []*suiteCell, b budget, show suiteProgress) (failed error) {
-	did := make([]int, len(cells)) // numbers of runs, those of other shards included
+	did := make([]int, len(cells)) // number of runs of each cell, including those of other shards
 	for ctx.Err() == nil && b.left() > 0 && failed == nil {
 		i := next(cells, did, b.more)
 		if i < 0 {
@@ -91,8 +90,8 @@ func (a *app) spend(ctx context.Context, cells []*suiteCell, b budget, show suit
 	return failed
 }
 
-// mistake takes in that the worker of a cell does not keep to the protocol: the
-// other cells of its entry would end the same way, and those of others go on.
+// mistake notes that the worker of a cell broke the protocol. The other cells of its
+// entry would end in the same way and are ended, too; other entries continue.
 func (a *app) mistake(cells []*suiteCell, c *suiteCell, err error) {
 	a.misspoke = cmp.Or(a.misspoke, err)
 	for _, o := range cells {
@@ -102,10 +101,10 @@ func (a *app) mistake(cells []*suiteCell, c *suiteCell, err error) {
 	}
 }
 
-// open tells whether a cell can have runs.
+// open reports whether a cell can have runs.
 func (c *suiteCell) open() bool { return c.absent == nil && c.trouble == nil && !c.elsewhere }
 
-// runOn does the cell's next runs. to is the first that is not done then.
+// runOn does the next runs of a cell. to is the first run after them.
 func (c *suiteCell) runOn(from int, left time.Duration) (r *explore.Result, to int, err error) {
 	s := c.settings
 	chunk := suiteChunk
@@ -118,30 +117,31 @@ func (c *suiteCell) runOn(from int, left time.Duration) (r *explore.Result, to i
 	case from < c.settings.Runs:
 		s.Runs = min(s.Runs, c.settings.Runs)
 	case c.runsOn(from):
-		s.Runs = min(s.Runs, from+c.settings.Runs) // no further than it has to
+		s.Runs = min(s.Runs, from+c.settings.Runs) // no further than necessary
 	}
 	r, err = c.place.batch(&s, nil)
 	return r, s.Runs, err
 }
 
-// A cell whose promises were kept by runs that could not have broken them goes on
-// until it has untestedShare times its runs, or as many as this, by place.
+// A cell whose promises were kept by runs that could not have broken them continues. It
+// ends at untestedShare times its runs, or at the number below for its environment if
+// that is more.
 const untestedShare = 4
 
 var untestedRuns = map[string]int{"sim": usualRuns["sim"], "docker": 8}
 
-// runsOn reports whether a cell that has all its runs, did of them, needs more to
-// test its promises. Those of shards are tested together or not at all.
+// runsOn reports whether a cell that has done all its runs needs more of them to test
+// its promises. The promises of shards are tested together or not at all.
 func (c *suiteCell) runsOn(did int) bool {
 	most := max(untestedShare*c.settings.Runs, untestedRuns[c.settings.On])
 	return c.settings.Shard.Of <= 1 && did < most && !c.broken() &&
 		slices.ContainsFunc(c.result.Untested(), func(p explore.Pair) bool { return c.promise.Covers(p.Property) })
 }
 
-// next is the cell that goes on: the one that has the smallest share of its
-// runs. When all have theirs it is the one that ran least, of those whose promises
-// are not tested yet; and then, if there is more time, of those that have not
-// broken their promise. -1: none.
+// next returns the cell that continues: the one that has done the smallest share of its
+// runs. After that, it is the cell with the fewest runs among those with untested
+// promises; then, if more is set, among those with unbroken promises. It returns -1 if
+// nothing is left to do.
 func next(cells []*suiteCell, did []int, more bool) int {
 	least := func(among func(i int) bool, before func(i, j int) bool) int {
 		best := -1
@@ -165,7 +165,7 @@ func next(cells []*suiteCell, did []int, more bool) int {
 	return least(func(i int) bool { return !cells[i].broken() }, byRuns)
 }
 
-// finished counts the cells that have all their runs.
+// finished counts the cells that have done all their runs.
 func finished(cells []*suiteCell, did []int) int {
 	n := 0
 	for i, c := range cells {
@@ -176,7 +176,7 @@ func finished(cells []*suiteCell, did []int) int {
 	return n
 }
 
-// suiteProgress shows how far a suite is, on a terminal.
+// suiteProgress shows the progress of a suite on a terminal.
 type suiteProgress func(words string)
 
 func (a *app) suiteProgress() suiteProgress {

@@ -86,7 +86,7 @@ func TestACellWithoutTimeProvesNothing(t *testing.T) {
 	}
 }
 
-// A shard has done its part when it has done that, however few runs that is.
+// A shard is complete when its own runs are done, however few.
 func TestAShardIsHeldToItsOwnShare(t *testing.T) {
 	for _, runs := range []int{4, 400} {
 		for _, shard := range []explore.Shard{{}, {N: 1, Of: 4}} {
@@ -116,7 +116,7 @@ func TestAShardIsHeldToItsOwnShare(t *testing.T) {
 	}
 }
 
-// How many runs there are to be says nothing of how long it takes.
+// A large number of runs does not stop the limit from ending a suite.
 func TestTimeEndsAnyNumberOfRuns(t *testing.T) {
 	t.Chdir(t.TempDir())
 	many := strings.Fields("run redis-set-lua --fault none --runs 1000000000 --for 500ms --shard 1/2 --out run")
@@ -128,8 +128,8 @@ func TestTimeEndsAnyNumberOfRuns(t *testing.T) {
 	}
 }
 
-// What is found is shrunk in the time that is left, or for a moment. Here none is
-// left, as the other lock goes on to the end.
+// Violations are minimised in the time that is left, or for a moment. Here no time is
+// left, because the other lock uses all of it.
 func TestShrinkingIsWithinTheTime(t *testing.T) {
 	t.Chdir(t.TempDir())
 	s, err := suite.Parse([]byte("lockcheck: 1\nlocks:\n  - {lock: redis-set-del, faults: none, workloads: finally, promises: ownership}\n  - {lock: redis-set-lua, faults: none}\n"))

@@ -27,21 +27,21 @@ type suiteCell struct {
 	place    *place
 	settings explore.Settings
 	promise  checker.Promise
-	absent   error // why there is no such cell; nil: there is
-	trouble  error // why the place did not do all its runs; nil: it did
-	lacks    bool  // some of the runs that it is to have were not done, though their turn came
+	absent   error // why the cell does not exist; nil: it does
+	trouble  error // why the environment did not do all runs; nil: it did
+	lacks    bool  // some of its runs were skipped although their turn came
 	cut      string
 	result   *explore.Result
 
-	// elsewhere says that its place is not there, which is trouble of other shards:
-	// none of its runs is one of this one's.
+	// elsewhere means that the environment is not available and that only other shards
+	// have runs in this cell.
 	elsewhere bool
 }
 
-// broken tells whether its runs until now have broken the promise.
+// broken reports whether the runs so far have broken the promise.
 func (c *suiteCell) broken() bool { return c.promise.Judge(c.result.Outcome) == checker.Violated }
 
-// document is what the result says of it, when its runs are done.
+// document returns the cell for the result, when its runs are done.
 func (c *suiteCell) document(e *explored) results.Cell {
 	cell := e.cell(c.name, c.trouble)
 	cell.Line, cell.Cut = c.line, c.cut
@@ -51,12 +51,12 @@ func (c *suiteCell) document(e *explored) results.Cell {
 	return cell
 }
 
-// suiteCells are the cells of a suite, in the file's order. What is wrong with
-// entries on this machine is suite.Problems; that a place is not there is trouble of
-// its cells.
+// suiteCells returns the cells of a suite in the order of the file. If entries do not
+// fit this machine the error is suite.Problems. An unavailable environment is the
+// trouble of its cells, not an error.
 func (a *app) suiteCells(cmd *cobra.Command, s *suite.Suite, f suiteFlags) (cells []*suiteCell, err error) {
 	dirs := map[string]bool{}
-	gone, said := map[string]error{}, map[string]bool{} // places that are not there
+	gone, said := map[string]error{}, map[string]bool{} // unavailable environments
 	var wrong suite.Problems
 	for i := range s.Locks {
 		e := &s.Locks[i]
@@ -105,8 +105,8 @@ func (a *app) suiteCells(cmd *cobra.Command, s *suite.Suite, f suiteFlags) (cell
 	return cells, nil
 }
 
-// entry are the flags that say what an entry says, and for each of its cells the
-// kinds of faults.
+// entry returns the settings of an entry as flags, and the kinds of faults for each of
+// its cells.
 func (f suiteFlags) entry(s *suite.Suite, e *suite.Entry) (r runFlags, cells [][]faults.Fault, err error) {
 	r = runFlags{
 		place:  placeFlags{on: e.Place(), lease: time.Duration(e.Lease)},
@@ -121,7 +121,7 @@ func (f suiteFlags) entry(s *suite.Suite, e *suite.Entry) (r runFlags, cells [][
 	if len(r.does) == 0 {
 		r.does = []string{workloads.AsUsual}
 	}
-	if slices.Contains(r.faults, names.None) { // beside others it has a cell of its own
+	if slices.Contains(r.faults, names.None) { // next to other faults it has a cell of its own
 		r.faults = slices.DeleteFunc(slices.Clone(r.faults), func(name string) bool { return name == names.None })
 		if cells = append(cells, nil); len(r.faults) == 0 {
 			r.faults = []string{names.None}
@@ -149,8 +149,8 @@ func (f suiteFlags) entry(s *suite.Suite, e *suite.Entry) (r runFlags, cells [][
 	return r, cells, nil
 }
 
-// refuses says why a fault cannot strike a lock here; nil: it can. Of a
-// stranger's lock little is known.
+// refuses returns the reason why a fault cannot strike a lock here, or nil. Little is
+// known about a user's own lock.
 func (p *place) refuses(lock *catalogue.Lock, known bool, k faults.Fault) error {
 	if err := k.Available(offers(p.name, known)); err != nil || !known {
 		return err
@@ -158,7 +158,7 @@ func (p *place) refuses(lock *catalogue.Lock, known bool, k faults.Fault) error 
 	return cmp.Or(lock.Applies(k, catalogue.Server{}), p.strikes(lock, k))
 }
 
-// describe makes a cell's name and settings, under these kinds of faults.
+// describe sets the name and the settings of a cell with these kinds of faults.
 func (a *app) describe(c *suiteCell, e *suite.Entry, flags runFlags, kinds []faults.Fault) error {
 	settings, _, err := flags.settings(func(flag string) bool {
 		return flag == "seed" || flag == "depth" && e.Depth != 0
@@ -178,7 +178,7 @@ func (a *app) describe(c *suiteCell, e *suite.Entry, flags runFlags, kinds []fau
 		settings.Kinds = append(settings.Kinds, k)
 	}
 	if settings.Kinds != nil {
-		c.absent = nil // the others of a mix go without it
+		c.absent = nil // the other faults of a mix remain
 	} else {
 		settings.Kinds = kinds
 	}
@@ -201,7 +201,7 @@ func (a *app) describe(c *suiteCell, e *suite.Entry, flags runFlags, kinds []fau
 	return nil
 }
 
-// seedOf is the first seed of every cell.
+// seedOf returns the first seed of every cell.
 func (f suiteFlags) seedOf(s *suite.Suite) uint64 {
 	if f.given("seed") {
 		return f.seed

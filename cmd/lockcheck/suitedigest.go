@@ -17,10 +17,10 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// cellSettings is a digest of what the runs of a cell have in common: all that its
-// entry comes to, but for its name, its promises and how many runs there are, the
-// kinds of faults, and what the place has beside that. What is as usual is left out:
-// who writes it, and a key that is new, make no other cell of it.
+// cellSettings returns a digest of the settings that the runs of a cell have in common:
+// the entry, the kinds of faults and the environment, without the name, the promises
+// and the number of runs. Defaults are left out: writing one down, or a new key in a
+// later version, does not change the digest.
 func cellSettings(e *suite.Entry, s explore.Settings) string {
 	usual := explore.Settings{Clients: explore.AnyClients, Acquires: explore.AnyAcquires, Count: explore.AnyCount}
 	if e.Place() != "sim" {
@@ -42,11 +42,12 @@ func cellSettings(e *suite.Entry, s explore.Settings) string {
 		is["workloads"] = does
 	}
 	maps.DeleteFunc(is, func(_ string, value any) bool { return reflect.ValueOf(value).IsZero() })
-	text, _ := json.Marshal([]any{is, surroundings(e.Place())}) // none of it fails
+	text, _ := json.Marshal([]any{is, surroundings(e.Place())}) // marshalling these types cannot fail
 	return rundir.Digest(text)
 }
 
-// usualLease is that of a cell whose entry says none; 0: the place sees in each run.
+// usualLease returns the lease of a cell whose entry sets none. 0 means that the
+// environment decides it in each run.
 func usualLease(e *suite.Entry, s *explore.Settings) time.Duration {
 	if e.Place() == "sim" {
 		var p place
@@ -69,7 +70,7 @@ func usualLease(e *suite.Entry, s *explore.Settings) time.Duration {
 	return usual
 }
 
-// otherThan is a value, or the zero value where it is the usual one.
+// otherThan returns value, or the zero value if it is the default.
 func otherThan[T comparable](usual, value T) (other T) {
 	if value != usual {
 		other = value
@@ -85,8 +86,8 @@ func sortedNames[T any](list []T, name func(T) string) (names []string) {
 	return names
 }
 
-// noteParts notes in the head of a suite what its cells hang on beside its file: the
-// counterexamples of the past, and what their places have.
+// noteParts notes in the head of a suite what its cells depend on beside the file: the
+// kept counterexamples and the environments.
 func noteParts(h *results.Head, kept []*keptCell, cells []*suiteCell) {
 	var past []any
 	for _, k := range kept {
@@ -94,7 +95,7 @@ func noteParts(h *results.Head, kept []*keptCell, cells []*suiteCell) {
 		maps.Copy(h.Settings, surroundings(k.plan.On))
 	}
 	if past != nil {
-		text, _ := json.Marshal(past) // none of it fails
+		text, _ := json.Marshal(past) // marshalling these types cannot fail
 		h.Settings[results.RegressionsSetting] = rundir.Digest(text)
 	}
 	for _, c := range cells {

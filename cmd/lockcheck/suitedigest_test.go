@@ -13,7 +13,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/suite"
 )
 
-// A baseline knows an entry by what it says, not by its name alone.
+// A baseline recognises an entry by its settings, not by its name alone.
 func TestABaselineHidesNoOtherEntryOfThatName(t *testing.T) {
 	const entry = "runs: 60\nlocks:\n  - {name: prod, lock: redis-set-del, faults: pause, promises: ownership}\n"
 	for _, tt := range []struct {
@@ -49,7 +49,7 @@ func TestABaselineHidesNoOtherEntryOfThatName(t *testing.T) {
 	}
 }
 
-// known is what the last cell of an entry is known by.
+// known returns the digest of the last cell of an entry.
 func known(t *testing.T, entry string) string {
 	t.Helper()
 	s, err := suite.Parse([]byte("lockcheck: 1\nlocks: [{" + entry + "}]"))
@@ -67,8 +67,8 @@ func known(t *testing.T, entry string) string {
 	return c.settings.CellSettings
 }
 
-// All that an entry comes to is in the digest of its cells, but for what they are
-// called, promise, and how often they are done.
+// The digest of a cell covers the whole entry, except for names, promises and the
+// number of runs.
 func TestWhatACellIsKnownBy(t *testing.T) {
 	const (
 		sim    = "lock: redis-set-lua, faults: pause"
@@ -78,7 +78,7 @@ func TestWhatACellIsKnownBy(t *testing.T) {
 	)
 	for _, tt := range []struct {
 		usual string
-		same  []string // what is the same, said otherwise
+		same  []string // other ways to write the same
 		other []string
 	}{
 		{sim, []string{
@@ -132,15 +132,15 @@ func TestWhatACellIsKnownBy(t *testing.T) {
 			}
 		}
 	}
-	// With real servers it is known by what they are, too.
+	// With real servers the digest also covers their images.
 	before := known(t, real)
 	if t.Setenv(docker.MySQLEnv, "other:1"); known(t, real) == before {
 		t.Error("it is the same cell with another server")
 	}
 }
 
-// The digest of a cell that says nothing but a lock and a fault is of no more than
-// these: a key that is new makes no violation new that was known.
+// The digest of a cell with nothing but a lock and a fault covers only these: a new key
+// in a later version does not turn known violations into new ones.
 func TestADigestHasWhatIsSaidOnly(t *testing.T) {
 	if got, want := known(t, "lock: redis-set-lua, faults: pause"), rundir.Digest([]byte(`[{"faults":["pause"],"lock":"redis-set-lua","on":"sim"},null]`)); got != want {
 		t.Errorf("%s, want %s", got, want)

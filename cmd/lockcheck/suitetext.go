@@ -14,7 +14,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/suite"
 )
 
-// standingOf says how verdicts of cells are marked and said.
+// standingOf has the signs and words for the verdicts of cells.
 var standingOf = map[results.Verdict]struct {
 	sign  checker.Outcome
 	words string
@@ -28,14 +28,14 @@ var standingOf = map[results.Verdict]struct {
 	results.Elsewhere:     {checker.NA, "elsewhere:"},
 }
 
-// tellSuite tells the story of the first violation, then what came of each cell,
-// and ends with what it was: the lock or the place. kept are the directories of
-// counterexamples that were left for the next time.
+// tellSuite prints the story of the first violation and the outcome of each cell, and
+// says whether the lock or the environment failed. kept are the new directories of kept
+// counterexamples.
 func (a *app) tellSuite(d *results.Document, kept []string) error {
 	first := slices.IndexFunc(d.Cells, func(c results.Cell) bool { return c.Verdict == results.Violated })
 	if first >= 0 {
 		c := d.Cells[first]
-		c.Promises, _, _ = broken(&c) // what is known is no news
+		c.Promises, _, _ = broken(&c) // no story for a known violation
 		if err := a.tellCells([]results.Cell{c}); err != nil {
 			return err
 		}
@@ -49,10 +49,10 @@ func (a *app) tellSuite(d *results.Document, kept []string) error {
 	return nil
 }
 
-// nameWidth is how much of a line the names of cells have, at most.
+// nameWidth is the most columns for the names of cells.
 const nameWidth = 42
 
-// suiteTable has a line for each cell.
+// suiteTable prints a line for each cell.
 func (a *app) suiteTable(d *results.Document) {
 	a.paragraph(2, fmt.Sprintf("%s%s: %s, %s, seed %d, in %.1f s", cmp.Or(d.Settings["arguments"], suite.File), shardWords(d.Shards),
 		plural(len(d.Cells), "cell"), plural(d.Runs, "run"), d.Seed, d.Seconds))
@@ -64,12 +64,12 @@ func (a *app) suiteTable(d *results.Document) {
 		}
 		digits = max(digits, len(plural(d.Cells[i].Runs, "run")))
 	}
-	said := map[string]bool{} // why a place is not there
+	said := map[string]bool{} // reasons that have been printed
 	for i := range d.Cells {
 		c := &d.Cells[i]
 		s := standingOf[c.Verdict]
 		name := a.sign(s.sign) + " " + c.Name + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(c.Name)))
-		if layout.Width(name) > width+2 { // it has a line of its own
+		if layout.Width(name) > width+2 { // it gets a line of its own
 			a.printf("%s\n", name)
 			name = strings.Repeat(" ", width+2)
 		}
@@ -88,11 +88,11 @@ func (a *app) suiteTable(d *results.Document) {
 	a.printf("\n")
 }
 
-// cellWords say what came of a cell.
+// cellWords describes the outcome of a cell.
 func cellWords(c *results.Cell) string {
 	words := standingOf[c.Verdict].words
 	if c.Verdict == results.Inconclusive && strings.HasPrefix(c.Reason, "not tested: ") {
-		words = "" // which says it all
+		words = "" // the verdict is enough
 	}
 	broken, known, aside := broken(c)
 	switch c.Verdict {
@@ -107,7 +107,7 @@ func cellWords(c *results.Cell) string {
 	if c.Reason != "" {
 		words = strings.TrimSpace(words + " " + firstLine(c.Reason))
 	}
-	if c.Kept && slices.Contains(lockIDs(), c.Lock) && !strings.Contains(c.Name, c.Lock) { // the file may have another now
+	if c.Kept && slices.Contains(lockIDs(), c.Lock) && !strings.Contains(c.Name, c.Lock) { // the file may name another lock now
 		words += "; its lock is " + c.Lock + ", as when it was kept"
 	}
 	if c.Unfit > 0 {
@@ -125,8 +125,8 @@ func cellWords(c *results.Cell) string {
 	return words
 }
 
-// broken are the promises of a cell that are violated; known, those of them that
-// the baseline knows; aside, what is violated and not promised.
+// broken returns the violated properties of a cell: fresh promises, promises known to
+// the baseline, and properties that are not promised.
 func broken(c *results.Cell) (fresh, known, aside checker.Promise) {
 	for _, p := range c.Properties {
 		switch {
@@ -147,8 +147,8 @@ func firstLine(text string) string {
 	return line
 }
 
-// suiteEnd says whether it was the lock or the place, and what to type next.
-// first is the first cell that was violated; -1: none was.
+// suiteEnd says whether the lock or the environment failed, and prints the next
+// command. first is the first violated cell, or -1.
 func (a *app) suiteEnd(d *results.Document, first int) {
 	troubled, past, replayed, elsewhere := 0, 0, 0, 0
 	for i := range d.Cells {
@@ -197,17 +197,17 @@ func (a *app) suiteEnd(d *results.Document, first int) {
 		return
 	}
 	fresh, _, _ := broken(&d.Cells[first])
-	about, _ := told(d.Cells[first].Result(), fresh) // as its story is
+	about, _ := told(d.Cells[first].Result(), fresh) // the property of the story
 	p := d.Cells[first].Property(about)
-	if p.Replay == "" { // its files are not there
+	if p.Replay == "" { // its files are missing
 		return
 	}
 	a.printf("Files    %s\n", filepath.Dir(p.Schedule()))
 	a.commandLine("Again    ", p.Replay)
 }
 
-// placeWords say what was the matter with the place: in how many cells it failed,
-// and how many runs had to be tried again.
+// placeWords describes the trouble with an environment: in how many cells it failed,
+// and how many runs were retried.
 func placeWords(troubled, retried int) string {
 	if troubled == 0 && retried == 0 {
 		return "nothing was the matter with it"
@@ -223,8 +223,8 @@ func placeWords(troubled, retried int) string {
 	return words
 }
 
-// pastWords say how many of the counterexamples that were kept were replayed, and how
-// many fall to other shards.
+// pastWords says how many kept counterexamples were replayed, and how many belong to
+// other shards.
 func pastWords(kept, replayed, elsewhere int) string {
 	switch {
 	case elsewhere > 0 && kept == 0:

@@ -14,8 +14,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// summary prints what came of the runs of a cell. kept are the directories of
-// those whose files are there, by their seeds.
+// summary prints the outcome of the runs of a cell. kept are the directories of the
+// runs that have files, by seed.
 func (a *app) summary(c *results.Cell, shards *results.Shards, kept map[uint64]string) {
 	r := c.Result()
 	on := c.On
@@ -66,7 +66,7 @@ func (a *app) summary(c *results.Cell, shards *results.Shards, kept map[uint64]s
 	a.printf("\n")
 }
 
-// outcomeTable has a line for each property. Where one fault struck the line
+// outcomeTable prints a line for each property. If there was one fault, the line also
 // says in how many runs a property that held could have been broken.
 func (a *app) outcomeTable(c *results.Cell, r *explore.Result) {
 	for _, prop := range checker.Properties {
@@ -88,8 +88,8 @@ func (a *app) outcomeTable(c *results.Cell, r *explore.Result) {
 	a.printf("\n")
 }
 
-// keptFiles says where runs are kept, by their seeds, and how the one whose story
-// is told is done again.
+// keptFiles prints the directories of kept runs by seed, and the command that replays
+// the run of the story.
 func (a *app) keptFiles(c *results.Cell, r *explore.Result, kept map[uint64]string) {
 	seeds := slices.Sorted(maps.Keys(kept))
 	for i, seed := range seeds {
@@ -118,7 +118,7 @@ func (a *app) keptFiles(c *results.Cell, r *explore.Result, kept map[uint64]stri
 	}
 }
 
-// settingsOf are the settings of a cell's runs, as far as a summary needs them.
+// settingsOf returns the settings of a cell's runs that a summary needs.
 func settingsOf(c *results.Cell) *explore.Settings {
 	s := &explore.Settings{Lock: c.Lock}
 	for _, name := range c.Faults {
@@ -129,7 +129,7 @@ func settingsOf(c *results.Cell) *explore.Settings {
 	return s
 }
 
-// shows says which properties a run was the first to violate, or left open.
+// shows lists the properties that a run was the first to violate or to leave open.
 func shows(r *explore.Result, run int) string {
 	var parts []string
 	for _, out := range []checker.Outcome{checker.Violated, checker.Unknown} {

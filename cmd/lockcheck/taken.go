@@ -15,34 +15,34 @@ import (
 	"github.com/lockcheck/lockcheck/report"
 )
 
-// usualModel is what a history is held against that says nothing of its run.
+// usualModel is the model for a history that says nothing about its run.
 const usualModel = "owner-mutex"
 
-// taken is what was read of a history: all of it, where properties are asked
-// for; else what a judge keeps of it.
+// taken is the data read from a history: the whole history for judging properties, or
+// only the state of the judge of a model.
 type taken struct {
 	format    string
-	oneLine   bool // the lines are places among the entries, which all stand in one line
+	oneLine   bool // lines are positions among the entries, because all entries share one line
 	bytes     int64
 	entries   int
-	succeeded int // operations
-	failed    int // releases
+	succeeded int // successful operations
+	failed    int // failed releases
 	warnings  []history.Warning
 
 	incomplete string // see checker.Incomplete
 
 	model   *models.Model
-	timeout time.Duration // of the judge; 0: none
-	judge   *models.Judge // by the model; nil: by properties
+	timeout time.Duration // limit of the judge; 0: none
+	judge   *models.Judge // judge of the model; nil: properties are judged
 
 	history *history.History
-	log     *history.Log // in the place of history, of one with more than report.StoryEntries
-	lines   []int32      // of its entries
+	log     *history.Log // replaces history if it has more than report.StoryEntries entries
+	lines   []int32      // of the entries
 
 	reading formats.Reading
 }
 
-// idle says why there is nothing to judge, or "".
+// idle returns the reason why there is nothing to judge, or "".
 func (t *taken) idle() string {
 	switch {
 	case t.bytes == 0:
@@ -53,7 +53,7 @@ func (t *taken) idle() string {
 	return ""
 }
 
-// idleDocument says so in the shape of a verdict.
+// idleDocument returns that reason as a verdict.
 func (t *taken) idleDocument(file string) verdictDocument {
 	var doc verdictDocument
 	if t.history != nil {
@@ -66,8 +66,8 @@ func (t *taken) idleDocument(file string) verdictDocument {
 	return doc
 }
 
-// take reads a history, for what it is to be held against. When ctx ends it
-// does not wait for what a pipe may still bring.
+// take reads a history for the judge that c asks for. When ctx ends it does not wait
+// for more data from a pipe.
 func (s *source) take(ctx context.Context, c checking) (*taken, error) {
 	t := &taken{reading: c.reading, timeout: c.options.Timeout}
 	err := within(ctx, func() error {
@@ -121,8 +121,8 @@ func (t *taken) read(r io.Reader, name string, c checking) error {
 	return err
 }
 
-// add keeps an entry. Of a history that is too long for a story all that is kept are
-// a few bytes of each entry.
+// add keeps an entry. If the history is too long for a story, it keeps only a few bytes
+// of each entry.
 func (t *taken) add(e *history.Entry) {
 	switch {
 	case t.log != nil:
@@ -139,7 +139,7 @@ func (t *taken) add(e *history.Entry) {
 	}
 }
 
-// choose says what a history is held against: a model, or properties.
+// choose decides how a history is judged: by a model, or by properties.
 func (t *taken) choose(h history.Header, c checking) (err error) {
 	t.model = c.model
 	if bare := h.Format == 0; t.model == nil && bare && len(c.promise) == 0 {
@@ -155,12 +155,11 @@ func (t *taken) choose(h history.Header, c checking) (err error) {
 	return nil
 }
 
-// fewEntries is how many are looked at to see whether all stand in one line.
+// fewEntries is how many entries are read to see whether all share one line.
 const fewEntries = 50
 
-// eachEntry calls f for each entry, with its line, until f returns false. Where
-// all stand in one line that says nothing: then it is the place among the
-// entries, from 1.
+// eachEntry calls f for each entry with its line, until f returns false. If all entries
+// share one line, it passes their positions from 1 instead.
 func eachEntry(in *formats.Reader, f func(e *history.Entry, line int) bool) (oneLine bool, err error) {
 	first, line := make([]history.Entry, 0, fewEntries), 0 // entries of the first line
 	pass := func(number func(i int) int) bool {
@@ -213,8 +212,8 @@ func eachEntry(in *formats.Reader, f func(e *history.Entry, line int) bool) (one
 	}
 }
 
-// picture draws what was violated of what was promised, or else what was not,
-// of the properties that can be drawn.
+// picture returns a function that draws the first violated promise, or else the first
+// that held. Only some properties can be drawn.
 func (t *taken) picture(verdicts []checker.Verdict, pr checker.Promise) func(io.Writer) error {
 	return func(w io.Writer) error {
 		if t.log != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// A result is only replaced by one of the same command, and a shard's by that shard's.
+// Only a result of the same command replaces a result, and only the same shard replaces
+// that of a shard.
 func TestNoResultTakesThePlaceOfAnother(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("lockcheck.yaml", []byte(spreadSuite), 0o666); err != nil {
@@ -31,8 +32,8 @@ func TestNoResultTakesThePlaceOfAnother(t *testing.T) {
 	lockcheck(t, "merge", "s").wants(t, held)
 }
 
-// A shard whose place cannot be set up has the cells that the others have, and the
-// merge says what was the matter.
+// A shard whose environment cannot be set up has the same cells as the others, and the
+// merged result reports the trouble.
 func TestAShardWithoutAPlaceIsMerged(t *testing.T) {
 	nowhere := &engine{gone: fail(noPlace, "no engine answers")}
 	for _, args := range []string{
@@ -53,7 +54,7 @@ func TestAShardWithoutAPlaceIsMerged(t *testing.T) {
 	}
 }
 
-// Each misuse of a lock in a matrix has files of its own, also where they are merged.
+// Each misuse of a lock in a matrix has files of its own, also after merging.
 func TestTheFilesOfAMatrixAreThoseOfTheirCells(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const what = "matrix mysql-fair --fault none --runs 8 --shrink"
@@ -91,7 +92,7 @@ func TestTheFilesOfAMatrixAreThoseOfTheirCells(t *testing.T) {
 	}
 }
 
-// Tests of another tool are not lockcheck's to replace.
+// Test results of other tools are not overwritten.
 func TestTheTestResultsOfOthersStay(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const others = `<?xml version="1.0"?><testsuites><testsuite name="pytest"/></testsuites>`
@@ -104,7 +105,7 @@ func TestTheTestResultsOfOthersStay(t *testing.T) {
 	}
 }
 
-// One shard of one that was interrupted is told like one of many.
+// A single shard of one that was interrupted is reported like one of several.
 func TestTheOnlyShardThatWasInterrupted(t *testing.T) {
 	t.Chdir(t.TempDir())
 	args := strings.Fields("run redis-set-lua --fault none --on docker --seed 1 --runs 5 --shard 1/1")

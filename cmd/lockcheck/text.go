@@ -12,7 +12,8 @@ import (
 	"github.com/lockcheck/lockcheck/report"
 )
 
-// signs of outcomes, with their colours. A sign says it all; colour only helps.
+// signs are the signs of outcomes, with colours. The sign alone is enough; colour only
+// helps.
 var signs = map[checker.Outcome]struct{ sign, colour string }{
 	checker.Valid:    {"✓", "32"},
 	checker.Violated: {"✗", "31"},
@@ -28,13 +29,13 @@ func (a *app) sign(out checker.Outcome) string {
 	return "\x1b[" + s.colour + "m" + s.sign + "\x1b[0m"
 }
 
-// heading is a title with a rule to the right of it.
+// heading prints a title with a rule to the right of it.
 func (a *app) heading(title string) {
 	a.printf("── %s %s\n\n", title, strings.Repeat("─", max(2, layout.Columns-4-utf8.RuneCountInString(title))))
 }
 
-// paragraph prints text in lines of at most 80 columns; all but the first
-// begin after indent spaces.
+// paragraph prints text in lines of at most 80 columns. All lines but the first are
+// indented.
 func (a *app) paragraph(indent int, text string) {
 	a.printf("%s\n", layout.Wrap(indent, text))
 }
@@ -53,8 +54,8 @@ func (a *app) story(h *history.History, verdicts []checker.Verdict, pr checker.P
 	return nil
 }
 
-// tellRun prints the story of a run. pr is what had to hold; nil: what the case of the
-// run is about, or everything.
+// tellRun prints the story of a run. pr is the promise; nil means the properties that
+// the run's case is about, or all.
 func (a *app) tellRun(j *harness.Judged, pr checker.Promise) error {
 	if a.json || a.quiet {
 		return nil
@@ -74,7 +75,7 @@ func (a *app) tellRun(j *harness.Judged, pr checker.Promise) error {
 	return nil
 }
 
-// verdictTable prints what was found of each property.
+// verdictTable prints the verdict on each property.
 func (a *app) verdictTable(verdicts []checker.Verdict, pr checker.Promise) {
 	if a.json {
 		return
@@ -87,7 +88,7 @@ func (a *app) verdictTable(verdicts []checker.Verdict, pr checker.Promise) {
 	}
 }
 
-// verdictLine is one file's verdicts in a line: the worst first.
+// verdictLine prints the verdicts on one file in a line, the worst first.
 func (a *app) verdictLine(file string, verdicts []checker.Verdict, pr checker.Promise) {
 	by := map[checker.Outcome][]string{}
 	for _, v := range verdicts {

@@ -11,14 +11,14 @@ import (
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
-// The files of a run that came out in two ways, beside its schedule.
+// The files of a run that had two outcomes, beside its schedule.
 const (
 	firstFile  = "first.jsonl"
 	secondFile = "second.jsonl"
 )
 
-// unrepeated keeps both histories of a run that came out otherwise when it was
-// repeated, if that is what err says, and returns the error to end with.
+// unrepeated keeps both histories if err says that a repeated run differed, and returns
+// the error to end with.
 func (a *app) unrepeated(err error) error {
 	var differs *explore.UnrepeatedError
 	if !errors.As(err, &differs) {
@@ -32,7 +32,7 @@ func (a *app) unrepeated(err error) error {
 		err, filepath.Join(dir, firstFile), secondFile)
 }
 
-// saveBoth writes the files, and returns where.
+// saveBoth writes the files, and returns their directory.
 func (a *app) saveBoth(differs *explore.UnrepeatedError) (dir string, err error) {
 	dir = filepath.Join(a.out, rundir.Name(differs.Plan)+"-unrepeated")
 	if err := os.MkdirAll(dir, 0o777); err != nil {

@@ -17,7 +17,8 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// moody is a lock that draws from a counter of the whole process.
+// moody is a lock that depends on a counter of the whole process, so that its runs do
+// not repeat.
 type moody struct {
 	locks.Locker
 	host locks.Host

@@ -18,7 +18,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// everything is what there is below this directory.
+// everything lists the files below this directory.
 func everything(t *testing.T) (names []string) {
 	t.Helper()
 	if err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
@@ -30,11 +30,11 @@ func everything(t *testing.T) (names []string) {
 	return names
 }
 
-// brokenSuite breaks a promise.
+// brokenSuite is a suite that breaks a promise.
 const brokenSuite = "lockcheck: 1\nruns: 20\nlocks:\n  - {lock: redis-set-lua, faults: pause, promises: exclusion}\n"
 
-// Where nothing can be kept that is said before anything is done, and not after
-// hours of it.
+// If nothing can be kept, the error comes before the first run, not after hours of
+// runs.
 func TestNothingIsBegunWhereNothingCanBeKept(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sharded(t, "s", "run redis-set-lua --fault none --runs 5", held)
@@ -48,7 +48,7 @@ func TestNothingIsBegunWhereNothingCanBeKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	outs := []string{"file", "file/out", "file/a/b"}
-	if os.Geteuid() != 0 { // whom no mode keeps out
+	if os.Geteuid() != 0 { // file modes do not restrict root
 		outs = append(outs, "closed", "closed/a/b")
 	}
 	before := everything(t)
@@ -65,14 +65,15 @@ func TestNothingIsBegunWhereNothingCanBeKept(t *testing.T) {
 			}
 		}
 	}
-	lockcheck(t, "suite", "--schema", "--out", "file").wants(t, held) // keeps nothing
+	lockcheck(t, "suite", "--schema", "--out", "file").wants(t, held) // it keeps nothing
 	if now := everything(t); !slices.Equal(now, before) {
 		t.Errorf("there are %s, and before there were %s", now, before)
 	}
 	lockcheck(t, "merge", "s", "--out", "new/of/them").wants(t, held)
 }
 
-// lost runs the command where --out is gone once it has begun, and a file is there.
+// lost runs the command while --out is replaced by a file after the first run has
+// begun.
 func lost(t *testing.T, args ...string) result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -108,8 +109,8 @@ func lost(t *testing.T, args ...string) result {
 	return result{code, stdout.String(), stderr.String()}
 }
 
-// What cannot be kept is told all the same: what is said at the end, the document and
-// the exit code agree, and no file is named that is not there.
+// The result is reported even if it cannot be saved: the last message, the document and
+// the exit code agree, and no missing file is named.
 func TestWhatCannotBeKeptIsTold(t *testing.T) {
 	t.Setenv("GITHUB_ACTIONS", "true")
 	const (
@@ -158,7 +159,7 @@ func TestWhatCannotBeKeptIsTold(t *testing.T) {
 	}
 }
 
-// A run whose files cannot be written has come to its end, and the place is not to blame.
+// A run whose files cannot be written is complete, and the environment is not blamed.
 func TestAReplayThatCannotBeKeptIsTold(t *testing.T) {
 	t.Chdir(t.TempDir())
 	lockcheck(t, strings.Fields("case redis-get-del-race --out kept")...).wants(t, held)
@@ -175,7 +176,7 @@ func TestAReplayThatCannotBeKeptIsTold(t *testing.T) {
 	lost(t, "replay", "-q", file).wants(t, usage, "still violated; its files could not be written")
 }
 
-// What is found is shown, too, where the files of one run have no place.
+// Violations are shown even if the files of one run cannot be written.
 func TestWhatHasNoPlaceIsTold(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sharded(t, "s", "run redis-set-lua --fault pause --seed 1 --runs 20 --promise exclusion --no-shrink", violated)
@@ -185,7 +186,7 @@ func TestWhatHasNoPlaceIsTold(t *testing.T) {
 		if err = cmp.Or(err, os.Mkdir("full", 0o777)); err != nil || len(runs) == 0 {
 			t.Fatalf("%v, %v", runs, err)
 		}
-		for _, run := range runs { // where its directory would be
+		for _, run := range runs { // a file in the place of its directory
 			if err := os.WriteFile(filepath.Join("full", filepath.Base(filepath.Dir(run))), nil, 0o666); err != nil {
 				t.Fatal(err)
 			}
@@ -208,7 +209,7 @@ func TestWhatHasNoPlaceIsTold(t *testing.T) {
 	}
 }
 
-// No cell of a matrix is lost because the files of one cannot be written.
+// If the files of one cell cannot be written, no other cell of a matrix is lost.
 func TestAMatrixThatCannotBeKeptIsTold(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var stdout bytes.Buffer
@@ -229,7 +230,7 @@ func TestAMatrixThatCannotBeKeptIsTold(t *testing.T) {
 	}
 }
 
-// Where --out is empty there is no directory, and it is not that of the shell.
+// An empty --out is an error, and does not mean the current directory.
 func TestADirectoryForOutputHasAName(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("lockcheck.yaml", []byte("lockcheck: 1\nregressions: kept\n"+quick), 0o666); err != nil {

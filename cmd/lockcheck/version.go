@@ -38,9 +38,9 @@ func (a *app) printVersion() error {
 	return nil
 }
 
-// versionDocument is what version says: the release, and what the build knows
-// of the source that it was made from. go test and a source that is under no
-// version control leave the latter out.
+// versionDocument is the output of version: the release, and the data of the build
+// about its source. A build by go test, or of a source without version control, has
+// only the release.
 type versionDocument struct {
 	Schema   int    `json:"schema"`             // version of this document
 	Version  string `json:"version"`            // version of lockcheck, which histories name
@@ -55,8 +55,8 @@ type versionDocument struct {
 	Program  string `json:"program,omitempty"`  // beginning of the digest of the program, where the above does not tell it from every other
 }
 
-// newVersion is the version of a binary with this build info (nil: it has none) and
-// this digest.
+// newVersion returns the version of a binary with this build info, which may be nil,
+// and this digest.
 func newVersion(info *debug.BuildInfo, program func() string) versionDocument {
 	d := versionDocument{
 		Schema: results.Schema, Version: harness.Version, History: history.Format,
@@ -71,7 +71,7 @@ func newVersion(info *debug.BuildInfo, program func() string) versionDocument {
 	return d
 }
 
-// built takes what the build knows of its source.
+// built copies the data about the source from the build info.
 func (d *versionDocument) built(info *debug.BuildInfo) {
 	if info.Main.Version != "(devel)" {
 		d.Module = info.Main.Version
@@ -88,8 +88,8 @@ func (d *versionDocument) built(info *debug.BuildInfo) {
 	}
 }
 
-// text is two lines for a person, who knows a commit by its first digits, and a
-// third where it takes the program's digest to know it.
+// text returns two lines for people: they recognise a commit by its first digits. A
+// third line has the program's digest if only that identifies the binary.
 func (d versionDocument) text() string {
 	source := cmp.Or(d.Module, "an unknown revision")
 	if d.Revision != "" {
@@ -106,23 +106,23 @@ func (d versionDocument) text() string {
 	return text
 }
 
-// revision says what this binary was built from, so that two that may differ do not
-// say the same.
+// revision names the source of this binary, so that two different binaries do not
+// report the same.
 func revision() string {
 	info, _ := debug.ReadBuildInfo()
 	return newVersion(info, programDigest).revision()
 }
 
-// revision is the commit, or the version that go install was asked for. Where the
-// build knows neither, or the source had changed since, it has the digest of the
-// program, too; "": that is not known, either.
+// revision returns the commit, or the version that go install was asked for. If the
+// build knows neither, or the source had changed since, it adds the digest of the
+// program. It returns "" if that is not known either.
 func (d versionDocument) revision() string {
 	source := d.Revision + d.dirty()
 	return strings.TrimSpace(cmp.Or(source, d.Module) + " " + d.Program)
 }
 
-// programDigest is the beginning of the digest of the running program, which does not
-// change; "": it cannot be read.
+// programDigest returns the beginning of the digest of the running program, or "" if
+// the program cannot be read.
 var programDigest = sync.OnceValue(func() string {
 	path, err := os.Executable()
 	if err != nil {

@@ -53,7 +53,7 @@ func TestTheVersionAsJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := versionDocument{Schema: 1, Version: harness.Version, History: 1, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
-	d.Module, d.Revision, d.Time, d.Modified, d.Program = "", "", "", false, "" // a test's binary may know them
+	d.Module, d.Revision, d.Time, d.Modified, d.Program = "", "", "", false, "" // the test binary may have these fields
 	if d != want {
 		t.Errorf("%+v, want %+v", d, want)
 	}
