@@ -8,13 +8,13 @@ import (
 	"github.com/lockcheck/lockcheck/internal/names"
 )
 
-// The settings that are digests of files, beside that of the suite's.
+// The settings that are digests of files, beside the one of the suite's file.
 const (
 	BaselineSetting    = "baseline"
-	RegressionsSetting = "regressions" // of the counterexamples of the past
+	RegressionsSetting = "regressions" // of the kept counterexamples
 )
 
-// called is what people call a setting.
+// called returns the name of a setting for people.
 func called(setting string) string {
 	switch setting {
 	case "arguments":
@@ -29,7 +29,7 @@ func called(setting string) string {
 		return "the operating system"
 	}
 	if strings.ToUpper(setting) == setting {
-		return setting // of the environment
+		return setting // a setting of the environment
 	}
 	return "--" + setting
 }
@@ -41,8 +41,8 @@ func said(value string, is bool) string {
 	return value
 }
 
-// agree says which cell the parts of one exploration do not have alike; nil: they
-// have all alike. One that did not come to its end may lack cells, and no other.
+// agree returns an error if a cell differs between parts of one exploration. Only a
+// part that was ended early may lack cells.
 func agree(parts []Source) error {
 	type first struct {
 		*Cell
@@ -82,13 +82,13 @@ func agree(parts []Source) error {
 	return nil
 }
 
-// disagrees names two parts of which something says that they do not belong together.
+// disagrees returns the error for two parts that do not belong together.
 func (p *Source) disagrees(o *Source, what string) error {
 	which := func(p *Source) string { return fmt.Sprintf("%s (%s)", p.File(), names.Numbered("shard", p.have())) }
 	return fmt.Errorf("%s and %s are not of one exploration: %s", which(p), which(o), what)
 }
 
-// unlike says in what two shards do not have a cell alike; "": they do.
+// unlike describes the first difference between a cell of two shards, or returns "".
 func (c *Cell) unlike(o *Cell) string {
 	for _, f := range []struct{ what, a, b string }{
 		{"the lock", c.Lock, o.Lock},
@@ -105,7 +105,7 @@ func (c *Cell) unlike(o *Cell) string {
 	return ""
 }
 
-// applies says that the fault can strike the lock, or why not.
+// applies says whether the fault can strike the lock, and why not.
 func (c *Cell) applies() string {
 	if c.Verdict == NotApplicable {
 		return "no: " + c.Reason

@@ -6,8 +6,9 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 )
 
-// Of a suite the baseline knows a violation of the same lock under the same
-// settings: another one of that name is new, and the old one is not gone.
+// In a suite, the baseline knows only violations of the same lock with the same
+// settings. A violation in another cell of that name is new, and the old one is not
+// gone.
 func TestABaselineKnowsNoOtherCellOfThatName(t *testing.T) {
 	for name, change := range map[string]func(*Cell){
 		"another lock":   func(c *Cell) { c.Lock = "b" },
@@ -31,8 +32,8 @@ func TestABaselineKnowsNoOtherCellOfThatName(t *testing.T) {
 	}
 }
 
-// What was kept of a cell is known through it; the cell itself, which is another
-// one since, has broken its promise anew.
+// The kept counterexample of a cell is known through the earlier cell. The cell itself
+// has other settings now, so its violation is new.
 func TestWhatIsKnownOfTheFormerCellHidesNothingOfThisOne(t *testing.T) {
 	past, now := cells("violated"), cells("violated", "violated")
 	past.Cells[0].Settings = "sha256:1"
@@ -49,7 +50,7 @@ func TestWhatIsKnownOfTheFormerCellHidesNothingOfThisOne(t *testing.T) {
 	}
 }
 
-// Shards that disagree on what applies lose no violation.
+// Shards that disagree about the faults that apply lose no violation.
 func TestAViolationOfACellThatDoesNotApplyElsewhereIsNotLost(t *testing.T) {
 	a, b := shard(1), shard(2)
 	a.Cells[0].Verdict, a.Cells[0].Reason = NotApplicable, "no libfaketime"

@@ -9,10 +9,10 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 )
 
-// Incomparable says why a document of the past can be no baseline for this one;
-// "": it can. The cells of a suite say themselves what they are, whatever else has
-// changed. Those of run are called by their lock: under another fault or with other
-// clients one would hide what the other has broken.
+// Incomparable returns the reason why an earlier document cannot be the baseline of
+// this one, or "". Cells of a suite carry their own settings, so the rest may have
+// changed. Cells of run have the name of their lock only: with another fault or other
+// clients, one could hide the violations of the other.
 func (h *Head) Incomparable(past *Head) (why string) {
 	if h.Command != past.Command {
 		return fmt.Sprintf("it is of %s, and this is %s", past.Command, h.Command)
@@ -30,8 +30,8 @@ func (h *Head) Incomparable(past *Head) (why string) {
 		called(name), said(there, was), said(here, is), h.Command)
 }
 
-// unlike is the first setting that two explorations do not share, but for some;
-// "": there is none.
+// unlike returns the first setting that differs between two explorations, except those
+// in but. It returns "" if there is none.
 func unlike(a, b map[string]string, but ...string) string {
 	names := slices.Sorted(maps.Keys(a))
 	for _, name := range append(names, slices.Sorted(maps.Keys(b))...) {
@@ -44,9 +44,9 @@ func unlike(a, b map[string]string, but ...string) string {
 	return ""
 }
 
-// Against compares with a document of the past, which came from a file. A promise
-// that the same cell broke then, too, is known and decides nothing; one that it did
-// not make or break is new. Decide has to follow.
+// Against compares the document with an earlier one, the baseline, from a file. A
+// broken promise that the same cell broke in the baseline is known, and does not affect
+// the verdict. Any other broken promise is new. Call Decide afterwards.
 func (d *Document) Against(file string, past *Document) {
 	d.Baseline = newBaseline(file)
 	for i := range d.Cells {
@@ -78,10 +78,10 @@ func newBaseline(file string) *Baseline {
 	return &Baseline{File: file, Known: []Violation{}, New: []Violation{}, Gone: []Violation{}, Unseen: []Violation{}}
 }
 
-// sort takes in a violation of the past. Unless it is known it is gone, if its
-// cell is what it was, makes the same promise, has come to an answer, and had as many
-// runs, or all that there are: a rare one would be gone after a single run, and back
-// with the next.
+// sort adds a violation of the baseline to the lists, unless it is known. It is gone if
+// its cell has the same settings and the same promise, has a verdict, and had at least
+// as many runs, or was searched completely. With fewer runs, a rare violation would be
+// gone in one result and back in the next.
 func (b *Baseline) sort(v Violation, cells []Cell) {
 	if c := cellOf(cells, v.Cell); c != nil && c.Lock == v.Lock && c.Settings == v.Settings {
 		p := c.Property(v.Property)
@@ -90,7 +90,7 @@ func (b *Baseline) sort(v Violation, cells []Cell) {
 		case p.Known:
 			return
 		case slices.ContainsFunc(cells, func(kept Cell) bool { return kept.Of == c.Name && kept.breaks(c, v.Property) }):
-			return // it is listed as that of its counterexample
+			return // its counterexample is listed instead
 		case p.outcome() == checker.Valid && c.answered() && (c.Runs >= v.Among || c.Bound != nil && c.Bound.Complete):
 			b.Gone = append(b.Gone, v)
 			return
@@ -99,14 +99,14 @@ func (b *Baseline) sort(v Violation, cells []Cell) {
 	b.Unseen = append(b.Unseen, v)
 }
 
-// answered tells whether the cell has come to an answer.
+// answered reports whether the cell has a verdict.
 func (c *Cell) answered() bool {
 	return c.Runs > 0 && (c.Verdict == Held || c.Verdict == Violated || c.Verdict == Known)
 }
 
-// knew tells whether this cell broke a promise at that time, too. A counterexample
-// that was kept is one of the cell that found it: what either broke, both did. But
-// what is said of the same counterexample counts alone.
+// knew reports whether this cell broke the promise in document d, too. A kept
+// counterexample belongs to the cell that found it: a violation of either counts for
+// both. If d has the same counterexample, only that one counts.
 func (d *Document) knew(c *Cell, prop checker.Property) bool {
 	if was := d.Cell(c.Name); was != nil && c.Of != "" {
 		return was.breaks(c, prop)
@@ -117,14 +117,14 @@ func (d *Document) knew(c *Cell, prop checker.Property) bool {
 	})
 }
 
-// breaks tells whether a cell breaks a promise, and is one with o. One that is called
-// alike and is of another lock or settings is another cell.
+// breaks reports whether c breaks a promise and is the same cell as o. Cells with one
+// name but another lock or other settings are different.
 func (c *Cell) breaks(o *Cell, prop checker.Property) bool {
 	p := c.Property(prop)
 	return c.Lock == o.Lock && c.Settings == o.Settings && p != nil && p.Promised && p.outcome() == checker.Violated
 }
 
-// Cell is the one of a name; nil: there is none.
+// Cell returns the cell with a name, or nil.
 func (d *Document) Cell(name string) *Cell { return cellOf(d.Cells, name) }
 
 func cellOf(cells []Cell, name string) *Cell {

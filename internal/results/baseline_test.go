@@ -9,7 +9,8 @@ import (
 	"github.com/lockcheck/lockcheck/explore"
 )
 
-// cells has, for each word, a cell of that name: what came of exclusion in its runs.
+// cells returns a document with a cell for each word, named after the outcome of
+// exclusion in its runs.
 func cells(words ...string) *Document {
 	d := &Document{Head: Head{Schema: Schema}}
 	for i, w := range words {
@@ -60,8 +61,8 @@ func TestABaselineTellsKnownFromNewFromGone(t *testing.T) {
 	}
 }
 
-// What is not found is gone only if it was looked for: in the same cell, for the
-// same promise, and in as many runs.
+// A violation that is not found is gone only if it was searched for: in the same cell,
+// for the same promise, and in as many runs.
 func TestWhatWasNotLookedForIsNotGone(t *testing.T) {
 	fewer := cells("violated")
 	fewer.Cells[0].Runs *= 2
@@ -97,9 +98,9 @@ func TestWhatIsKnownFailsNothing(t *testing.T) {
 	}
 }
 
-// The first suite keeps its counterexample, and becomes the baseline: the next
-// one replays what is known. Another cell of the same lock, place and fault may
-// have other clients or options, and says nothing of it.
+// The first suite keeps its counterexample and becomes the baseline, so the next one
+// replays a known violation. Another cell of the same lock, environment and fault may
+// have other clients or options, and proves nothing about it.
 func TestACounterexampleIsKnownThroughTheCellThatFoundIt(t *testing.T) {
 	past := cells("violated", "valid")
 	mended := cells("violated", "valid")
@@ -113,7 +114,7 @@ func TestACounterexampleIsKnownThroughTheCellThatFoundIt(t *testing.T) {
 		{"cell 2", past, Violated},
 		{"another", past, Violated},
 		{"", past, Violated},
-		{"cell 1", mended, Violated}, // it held by itself
+		{"cell 1", mended, Violated}, // the cell itself held
 	} {
 		now := cells("violated")
 		c := &now.Cells[0]
@@ -124,8 +125,9 @@ func TestACounterexampleIsKnownThroughTheCellThatFoundIt(t *testing.T) {
 			t.Errorf("of %q: %s, %+v", tt.of, c.Verdict, now.Baseline)
 		}
 	}
-	// What the cell itself does not find this time is not gone, as its counterexample
-	// is replayed; and with that as the baseline it is known when it finds it again.
+	// A violation that the cell does not find this time is not gone while its
+	// counterexample is replayed. With this result as the baseline, it is known when
+	// the cell finds it again.
 	now := cells("valid", "violated")
 	now.Cells[1].Name, now.Cells[1].Kept, now.Cells[1].Of = "regressions/a-1", true, "cell 1"
 	now.Against("baseline.json", past)
@@ -161,7 +163,8 @@ func TestWhatIsInterruptedProvesNothing(t *testing.T) {
 	}
 }
 
-// What nobody promises is not known, either: a shard would not say so.
+// Violations that are not promised are never known, because a shard would not list
+// them.
 func TestWhatIsNotPromisedIsNotKnown(t *testing.T) {
 	past, now := cells("violated"), cells("violated")
 	now.Cells[0].Promises = checker.Promise{checker.Ownership}
@@ -172,7 +175,7 @@ func TestWhatIsNotPromisedIsNotKnown(t *testing.T) {
 	}
 }
 
-// A search that went through all there is needs no more schedules than one of the past.
+// A complete search counts even with fewer schedules than an earlier one.
 func TestWhatACompleteSearchDoesNotFindIsGone(t *testing.T) {
 	for _, complete := range []bool{true, false} {
 		past, now := cells("violated"), cells("valid")

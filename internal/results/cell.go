@@ -71,7 +71,7 @@ type Tally struct {
 	Reason string `json:"reason,omitempty"` // why that run had this outcome, if unknown or n/a
 }
 
-// Take makes r what the cell has come to.
+// Take copies the result r into the cell.
 func (c *Cell) Take(r *explore.Result) {
 	c.Runs, c.Asked, c.Empty, c.Retried, c.Seconds = r.Runs, r.Asked, r.Empty, r.Retried, r.Took.Seconds()
 	c.Reached, c.Drawn, c.Touched = r.Reached.Map(), r.Drawn, r.Touched
@@ -96,7 +96,7 @@ func (c *Cell) Take(r *explore.Result) {
 	c.decide()
 }
 
-// Property is what came of one property; nil: nothing is known of it.
+// Property returns the result of one property, or nil if there is none.
 func (c *Cell) Property(prop checker.Property) *PropertyResult { return find(c.Properties, prop) }
 
 func find(list []PropertyResult, prop checker.Property) *PropertyResult {
@@ -107,7 +107,7 @@ func find(list []PropertyResult, prop checker.Property) *PropertyResult {
 	return &list[i]
 }
 
-// Result is what Take has taken.
+// Result returns the result that Take copied.
 func (c *Cell) Result() *explore.Result {
 	r := explore.NewResult()
 	r.Runs, r.Asked, r.Empty, r.Retried, r.Took = c.Runs, c.Asked, c.Empty, c.Retried, seconds(c.Seconds)
@@ -138,29 +138,30 @@ func (c *Cell) Result() *explore.Result {
 	return r
 }
 
-// add takes in the runs of the same cell that another shard did. Of the two
-// counterexamples of a property the one with the lower seed stays.
+// add adds the runs of the same cell in another shard. Of two counterexamples of a
+// property it keeps the one with the lower seed.
 func (c *Cell) add(o *Cell) {
 	if c.Verdict == NotApplicable {
-		return // in every shard: Choose sees to it
+		return // true in every shard: Choose checks that
 	}
 	r, theirs := c.Result(), o.Result()
 	r.Add(theirs)
 	r.Took += theirs.Took
 	c.Take(r)
-	c.Bound = cmp.Or(c.Bound, o.Bound) // one shard has all of a search
+	c.Bound = cmp.Or(c.Bound, o.Bound) // a search is done by one shard
 	for i := range c.Properties {
 		p, theirs := &c.Properties[i], o.Property(c.Properties[i].Property)
 		if theirs != nil && theirs.Counterexample != nil && (p.Counterexample == nil || theirs.Seed-c.Seed < p.Seed-c.Seed) {
 			p.Counterexample = theirs.Counterexample
 		}
 	}
-	c.Unfit += o.Unfit // one shard has all of a replay
+	c.Unfit += o.Unfit // a replay is done by one shard
 	c.Trouble, c.Cut = either(c.Trouble, o.Trouble), either(c.Cut, o.Cut)
 	c.decide()
 }
 
-// either is one of two that are not empty, the same in any order.
+// either returns the text that is not empty. Of two texts it returns the smaller one,
+// so that their order does not matter.
 func either(a, b string) string {
 	if a == "" || b == "" {
 		return a + b
@@ -168,7 +169,7 @@ func either(a, b string) string {
 	return min(a, b)
 }
 
-// decide fills in what follows from the runs.
+// decide sets the fields that follow from the runs.
 func (c *Cell) decide() {
 	r, untested := c.Result(), c.untested()
 	for i := range c.Properties {
@@ -182,7 +183,7 @@ func (c *Cell) decide() {
 		}
 	}
 	if c.Verdict == NotApplicable {
-		return // Reason says why
+		return // Reason has the reason
 	}
 	known := false
 	out := c.Promises.Judge(func(prop checker.Property) checker.Outcome {
@@ -192,9 +193,9 @@ func (c *Cell) decide() {
 			return checker.NA
 		case p.Known && p.outcome() == checker.Violated:
 			known = true
-			return checker.Valid // it decides nothing
+			return checker.Valid // it does not affect the verdict
 		}
-		return p.Decided() // unknown, too, if no run could have broken it
+		return p.Decided() // also unknown if no run could have broken it
 	})
 	vacuous := c.Vacuous()
 	c.Reason = ""
@@ -217,28 +218,28 @@ func (c *Cell) decide() {
 	}
 }
 
-// Second counts all verdicts that Porcupine judged as well: those on the runs that
-// were sampled, and the violations that are reported.
+// Second counts all verdicts that Porcupine judged as well: those on sampled runs, and
+// the reported violations.
 func (c *Cell) Second() (s checker.Second) {
 	if c.Porcupine != nil {
 		s = *c.Porcupine
 	}
 	for _, p := range c.Properties {
-		if p.Counterexample != nil && c.On == "sim" && !c.Kept { // elsewhere Porcupine judges all runs
+		if p.Counterexample != nil && c.On == "sim" && !c.Kept { // in other environments Porcupine judges all runs
 			s.Take(p.Porcupine)
 		}
 	}
 	return s
 }
 
-// Disputed says that the two judges disagree on n verdicts.
+// Disputed returns the message for n verdicts on which the judges disagree.
 func Disputed(n int) string {
 	return "the judges disagree on " + names.Count(n, "verdict") + ", which is a bug in lockcheck"
 }
 
-// wantsOthers tells whether nothing is the matter with the runs of a part but
-// that they are few, and reached nothing. What has one run, or goes through all
-// there is, is done by one part alone.
+// wantsOthers reports whether a part of a cell is inconclusive only because it has few
+// runs, which reached nothing. It is false for a cell that one part does alone: a
+// replay or a complete search.
 func (c *Cell) wantsOthers() bool {
 	if c.Second().Disagreed > 0 {
 		return false
@@ -250,7 +251,7 @@ func (c *Cell) wantsOthers() bool {
 	return !open && !c.Kept && c.Bound == nil && c.Promises.Strange() == nil
 }
 
-// elsewhere leaves it to the other parts to say what came of the cell.
+// elsewhere leaves the verdict on the cell to the other shards.
 func (c *Cell) elsewhere() {
 	if c.Verdict = Elsewhere; c.Runs == 0 {
 		c.Reason = "its runs are those of other shards"
@@ -259,8 +260,8 @@ func (c *Cell) elsewhere() {
 	c.Reason = "its few runs here show nothing: " + c.Reason
 }
 
-// Vacuous says why its runs prove nothing, whatever came out; "": they do. What
-// went through all there is does.
+// Vacuous returns the reason why the runs prove nothing, whatever their outcomes, or
+// "". A complete search always proves something.
 func (c *Cell) Vacuous() (why string) {
 	if c.Bound == nil {
 		why = c.Result().Vacuous()
@@ -271,13 +272,13 @@ func (c *Cell) Vacuous() (why string) {
 	return why
 }
 
-// Breaks reports whether a promise is violated, be it known or not; in a matrix, whether
-// something is that nobody expected.
+// Breaks reports whether a promise is violated, known or new; in a matrix, whether
+// there is an unexpected violation.
 func (c *Cell) Breaks() bool {
 	return slices.ContainsFunc(c.Properties, func(p PropertyResult) bool { return c.broke(&p) })
 }
 
-// broke is Breaks for one property.
+// broke reports for one property what Breaks reports for the cell.
 func (c *Cell) broke(p *PropertyResult) bool {
 	if c.Expected != nil {
 		return p.outcome() == checker.Violated && !slices.Contains(c.Expected.May, p.Property)
@@ -285,8 +286,8 @@ func (c *Cell) broke(p *PropertyResult) bool {
 	return p.Promised && p.outcome() == checker.Violated
 }
 
-// Open says which promises were neither kept nor broken in cells that promise
-// the same, and why.
+// Open says which promises of the cells were neither kept nor broken, and why. All
+// cells must have the same promises.
 func Open(cells []Cell) string {
 	var parts []string
 	for i := range cells {
@@ -312,7 +313,7 @@ func Open(cells []Cell) string {
 	return cmp.Or(strings.Join(parts, "; "), "nothing could be judged")
 }
 
-// violation is what a document says of a property that was violated.
+// violation returns the violation of a property for the document.
 func (c *Cell) violation(p *PropertyResult) Violation {
 	v := Violation{
 		Property: p.Property, Cell: c.Name, Lock: c.Lock, Settings: c.Settings, Runs: p.Runs[checker.Violated.String()].Count, Among: c.Runs,
@@ -324,13 +325,13 @@ func (c *Cell) violation(p *PropertyResult) Violation {
 	return v
 }
 
-// Is tells whether that is the outcome that it has been given.
+// Is reports whether the property has this outcome.
 func (p *PropertyResult) Is(out checker.Outcome) bool { return p.Outcome == out.String() }
 
-// outcome is what follows from its runs.
+// outcome returns the outcome that follows from its runs.
 func (p *PropertyResult) outcome() checker.Outcome {
 	return checker.Worst(func(out checker.Outcome) bool { return p.Runs[out.String()].Count > 0 })
 }
 
-// Decided returns the outcome that it has been given.
+// Decided returns the outcome that decide has set.
 func (p *PropertyResult) Decided() checker.Outcome { return checker.Worst(p.Is) }

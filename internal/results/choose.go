@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Source is a document, and the directory of results that it is in.
+// Source is a document, and the directory of results that it comes from.
 type Source struct {
 	Dir string
 	*Document
@@ -17,7 +17,7 @@ type Source struct {
 // File returns the file of the document.
 func (p *Source) File() string { return filepath.Join(p.Dir, File) }
 
-// of returns how many shards there are, of a whole exploration one.
+// of returns the number of shards; for a complete exploration that is 1.
 func (h *Head) of() int {
 	if h.Shards == nil {
 		return 1
@@ -25,7 +25,7 @@ func (h *Head) of() int {
 	return h.Shards.Of
 }
 
-// have returns the shards that a document is of, or was merged from.
+// have returns the numbers of the shards in a document.
 func (h *Head) have() []int {
 	if h.Shards == nil {
 		return []int{1}
@@ -33,14 +33,14 @@ func (h *Head) have() []int {
 	return h.Shards.Have
 }
 
-// ended reports whether somebody, or an error that is not the environment's, ended it.
-// The cells alone do not say so.
+// ended reports whether an interrupt, or an error outside the environment, ended the
+// command. The cells alone do not show it.
 func (h *Head) ended() bool {
 	return h.Interrupted || h.ExitCode > Unavailable.ExitCode() || h.Shards != nil && len(h.Shards.Cut) > 0
 }
 
-// Partial reports whether not all was done: somebody, an error or the environment
-// ended it.
+// Partial reports whether some runs are missing: an interrupt, an error or the
+// environment ended the command.
 func (h *Head) Partial() bool { return h.ended() || h.Verdict == Unavailable }
 
 // Merged reports whether a document was merged from others.
@@ -48,17 +48,16 @@ func (h *Head) Merged() bool {
 	return h.Shards != nil && len(h.Shards.Have)+len(h.Shards.Missing) == h.Shards.Of && h.Shards.Of > 1
 }
 
-// SameShard reports whether two documents are of the same shard of one exploration, as
-// far as that is known before the first run.
+// SameShard reports whether two documents are of the same shard of one exploration. It
+// compares what is known before the first run.
 func (h *Head) SameShard(o *Head) bool {
 	return h.differs(o) == "" && slices.Equal(h.have(), o.have())
 }
 
-// Choose returns the parts that make up one exploration, ordered by the number of their
-// shards, and which shards they are. A shard that is there twice with the same content
-// counts once. A merged part counts only where there is no shard. It returns an error,
-// which names two files, if parts are not of one exploration, or if two parts have the
-// same shard and differ.
+// Choose returns the parts that make up one exploration, ordered by shard, and the list
+// of shards. A shard that is found twice with the same content counts once. A merged
+// part counts only if there is no shard. It returns an error that names two files if
+// parts are not of one exploration, or if two parts have the same shard and differ.
 func Choose(parts []Source) (chosen []*Source, shards *Shards, err error) {
 	parts = withoutMerged(parts)
 	slices.SortFunc(parts, func(a, b Source) int { return cmp.Compare(a.Dir, b.Dir) })
@@ -101,8 +100,8 @@ func Choose(parts []Source) (chosen []*Source, shards *Shards, err error) {
 	return chosen, shards, nil
 }
 
-// withoutMerged returns a copy of the parts without those that were merged, if there is a
-// shard among the rest.
+// withoutMerged returns a copy of the parts without merged ones, if any of the rest is
+// a shard.
 func withoutMerged(parts []Source) []Source {
 	merged := func(p Source) bool { return p.Merged() }
 	if rest := slices.DeleteFunc(slices.Clone(parts), merged); slices.ContainsFunc(rest, func(p Source) bool { return p.Shards != nil }) {
@@ -111,7 +110,7 @@ func withoutMerged(parts []Source) []Source {
 	return slices.Clone(parts)
 }
 
-// differs says in what two documents cannot be of one exploration, or "".
+// differs returns the reason why two documents are not of one exploration, or "".
 func (h *Head) differs(o *Head) string {
 	for _, c := range []struct{ what, a, b string }{
 		{"the version of lockcheck", h.Version, o.Version},
@@ -125,7 +124,7 @@ func (h *Head) differs(o *Head) string {
 	}
 	var but []string
 	if h.Command == "suite" {
-		but = append(but, "arguments") // how its file was called; its digest is compared
+		but = append(but, "arguments") // the file name of the suite; its digest is compared
 	}
 	switch name := unlike(h.Settings, o.Settings, but...); name {
 	case "":

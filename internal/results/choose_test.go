@@ -9,7 +9,7 @@ import (
 	"github.com/lockcheck/lockcheck/explore"
 )
 
-// A document says of shards which there are, and which are not.
+// A document lists the shards that it has, and those that are missing.
 func TestMissingAndCutShardsAreNamed(t *testing.T) {
 	cut := shard(3)
 	cut.Shards = Part(explore.Shard{N: 3, Of: 4})
@@ -48,7 +48,7 @@ func TestWhichResultsCount(t *testing.T) {
 	failed.Decide()
 	ended := shard(2)
 	ended.Shards.Interrupt()
-	// The same violation, told in two ways.
+	// The same violation with different details.
 	told := func(baseline, shrunk, sentence string) *Document {
 		d := shard(2)
 		p := violate(d, checker.Exclusion)
@@ -69,7 +69,7 @@ func TestWhichResultsCount(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		docs []*Document
-		want string // files, or what the error says
+		want string // files, or words of the error
 	}{
 		{"one alone", []*Document{shard(2)}, "0"},
 		{"in the order of the shards", []*Document{shard(3), shard(1)}, "1 0"},
@@ -123,8 +123,8 @@ func TestWhichResultsCount(t *testing.T) {
 	}
 }
 
-// What one machine came to before an error ended it proves nothing by the cells that it
-// has, as what somebody ended does not.
+// The cells of a complete exploration that an error ended prove nothing, as after an
+// interrupt.
 func TestAWholeThatWasEndedIsNotWhole(t *testing.T) {
 	for name, end := range map[string]func(*Document){
 		"an error":        func(d *Document) { d.ExitCode = 4 },
@@ -151,7 +151,7 @@ func TestAWholeThatWasEndedIsNotWhole(t *testing.T) {
 	}
 }
 
-// violate makes a run of the document's cell one that violated a property.
+// violate makes one run of the document's cell violate a property.
 func violate(d *Document, prop checker.Property) *PropertyResult {
 	p := d.Cells[0].Property(prop)
 	p.Runs = map[string]Tally{checker.Violated.String(): {Count: 1, Seed: d.Cells[0].Seed}}
@@ -159,8 +159,8 @@ func violate(d *Document, prop checker.Property) *PropertyResult {
 	return p
 }
 
-// A shard that is done again has the violations of both tries, and nothing of what was the
-// matter with the earlier one.
+// A shard that runs again has the violations of both tries, but not the trouble of the
+// earlier one.
 func TestADocumentTakesTheViolationsOfAnEarlierTry(t *testing.T) {
 	try := func(runs int, props ...checker.Property) *Document {
 		d := shard(2)
@@ -180,7 +180,7 @@ func TestADocumentTakesTheViolationsOfAnEarlierTry(t *testing.T) {
 	for _, tt := range []struct {
 		name         string
 		now, earlier *Document
-		taken        string // and those of now
+		taken        string // expected, with those of this try
 		runs         int
 	}{
 		{"none in the earlier try", try(60, o), try(10), "[]", 60},
@@ -207,7 +207,7 @@ func TestADocumentTakesTheViolationsOfAnEarlierTry(t *testing.T) {
 			t.Errorf("%s: the earlier one is changed", tt.name)
 		}
 	}
-	// What is the matter with this try is not hidden.
+	// The trouble of this try is not hidden.
 	now := try(5)
 	now.Cells[0].Trouble = "the place is not there"
 	now.TakeViolations(try(10, x))

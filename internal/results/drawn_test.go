@@ -14,7 +14,7 @@ import (
 	"github.com/lockcheck/lockcheck/explore"
 )
 
-// changed is a JSON value in which something is missing, or is something else.
+// changed returns a JSON value with a part removed or replaced.
 func changed(t *rapid.T, v any) any {
 	if rapid.IntRange(0, 200).Draw(t, "here") == 77 {
 		return rapid.SampledFrom([]any{
@@ -38,7 +38,7 @@ func changed(t *rapid.T, v any) any {
 	return v
 }
 
-// Whatever is in a document that is read, nothing that is done with it panics.
+// No operation on a document that was read panics, whatever is in it.
 func TestNoDocumentPanics(t *testing.T) {
 	path := filepath.Join(t.TempDir(), File)
 	whole := func(n int) *Document {
@@ -70,12 +70,12 @@ func TestNoDocumentPanics(t *testing.T) {
 		for _, pair := range [][2]*Document{{a, b}, {b, a}} {
 			now, past := copied(pair[0]), pair[1]
 			now.Incomparable(&past.Head)
-			now.Settings[BaselineSetting] = "sha256:1" // as those do that are held against one
+			now.Settings[BaselineSetting] = "sha256:1" // like documents that were compared with a baseline
 			now.Against(path, past)
 			now.BrokenPromises()
 			now.Decide()
 		}
-		a.Settings, b.Settings = whole(1).Settings, whole(2).Settings // they often agree in nothing else, either
+		a.Settings, b.Settings = whole(1).Settings, whole(2).Settings // so that Choose gets past the settings
 		chosen, shards, err := Choose(sources(a, b))
 		if err != nil {
 			return

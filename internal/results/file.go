@@ -14,18 +14,18 @@ import (
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
-// Write leaves a document in a directory of results, whole whenever somebody
-// looks. The files that it names are said from there, so that the directory can
-// be carried to another machine; the commands that do a run again are left out,
-// as they hold where they were printed.
+// Write writes a document to a directory of results, so that readers never see a part
+// of it. File names in it become relative to dir, so that the directory can be moved to
+// another machine. Replay commands are left out, because they work only where they were
+// printed.
 func Write(dir string, d *Document) error {
 	there := copied(d)
 	there.Relocate(Into(dir))
 	return rundir.WriteJSON(filepath.Join(dir, File), there)
 }
 
-// Read reads the document of a directory of results. The files that it names
-// are said from where the reader is.
+// Read reads the document of a directory of results. File names in it become relative
+// to the current directory.
 func Read(dir string) (*Document, error) {
 	d, err := ReadFile(filepath.Join(dir, File))
 	if err != nil {
@@ -40,10 +40,10 @@ func Read(dir string) (*Document, error) {
 	return d, nil
 }
 
-// mostBytes is how large a document may be.
+// mostBytes is the largest size of a document.
 const mostBytes = 64 << 20
 
-// readSome reads a file of up to mostBytes: a device, or a pipe, may have no end.
+// readSome reads a file of up to mostBytes: a device or a pipe may be endless.
 func readSome(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -57,7 +57,7 @@ func readSome(path string) ([]byte, error) {
 	return text, err
 }
 
-// ReadFile reads a document as it stands, whoever printed it. Its errors name
+// ReadFile reads a document unchanged, whichever command printed it. Its errors name
 // the file.
 func ReadFile(path string) (*Document, error) {
 	text, err := readSome(path)
@@ -89,7 +89,8 @@ func ReadFile(path string) (*Document, error) {
 	return d, nil
 }
 
-// Relocate says where files are now. Commands that name them hold no more.
+// Relocate changes the file names in the document. Replay commands are removed, because
+// they name the old files.
 func (d *Document) Relocate(now Move) {
 	for x := range d.Counterexamples {
 		x.Replay = ""
@@ -97,10 +98,10 @@ func (d *Document) Relocate(now Move) {
 	}
 }
 
-// A Move says where a file is now.
+// Move returns the new name of a file.
 type Move func(file string) string
 
-// Files moves files; "" is none, and stays.
+// Files renames files; "" stays.
 func (m Move) Files(files ...*string) {
 	for _, file := range files {
 		if *file != "" {
@@ -109,7 +110,7 @@ func (m Move) Files(files ...*string) {
 	}
 }
 
-// Into says files from a directory of results, as its document does.
+// Into makes file names relative to a directory of results.
 func Into(dir string) Move {
 	return func(file string) string {
 		if rel, err := filepath.Rel(dir, file); err == nil {
@@ -119,14 +120,15 @@ func Into(dir string) Move {
 	}
 }
 
-// OutOf is the way back: it says from where the reader is what a document in a
-// directory of results says from there.
+// OutOf is the reverse of Into: it turns names relative to a directory of results into
+// names for the reader.
 func OutOf(dir string) Move {
 	return func(file string) string { return filepath.Join(dir, filepath.FromSlash(file)) }
 }
 
-// Counterexamples calls yield with all that the document has: those of the
-// cells, and what was made of them. What is gone lies where the baseline was made.
+// Counterexamples calls yield with all counterexamples of the document: those of the
+// cells, and the copies in its lists. Gone violations are left out, because their files
+// belong to the baseline.
 func (d *Document) Counterexamples(yield func(*Counterexample) bool) {
 	for i := range d.Cells {
 		for _, p := range d.Cells[i].Properties {
@@ -148,8 +150,7 @@ func (d *Document) Counterexamples(yield func(*Counterexample) bool) {
 	}
 }
 
-// NamesRun reports whether a directory has a counterexample of the document that was found
-// on real servers.
+// NamesRun reports whether dir has a counterexample of the document from real servers.
 func (d *Document) NamesRun(dir string) bool {
 	return slices.ContainsFunc(d.Cells, func(c Cell) bool {
 		return c.On != "sim" && slices.ContainsFunc(c.Properties, func(p PropertyResult) bool {
@@ -158,8 +159,8 @@ func (d *Document) NamesRun(dir string) bool {
 	})
 }
 
-// Schedule is the file that the counterexample is replayed from: of the shortest run where
-// there is one.
+// Schedule returns the schedule file of the counterexample, that of the minimised run
+// if there is one.
 func (x *Counterexample) Schedule() string {
 	file := x.File
 	if x.Shrunk != "" {
@@ -168,8 +169,7 @@ func (x *Counterexample) Schedule() string {
 	return filepath.Join(filepath.Dir(file), rundir.ScheduleFile)
 }
 
-// copied is a copy, which shares nothing, of what can be written as JSON and
-// read again.
+// copied returns a deep copy of a value that can be written as JSON and read again.
 func copied[T any](of *T) *T {
 	to := new(T)
 	text, err := json.Marshal(of)
@@ -177,7 +177,7 @@ func copied[T any](of *T) *T {
 		err = json.Unmarshal(text, to)
 	}
 	if err != nil {
-		panic(err) // of our own types none fails
+		panic(err) // marshalling our own types cannot fail
 	}
 	return to
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 )
 
-// convicted is a document with one cell that violates exclusion.
+// convicted returns a document with one cell that violates exclusion.
 func convicted(dir string) *Document {
 	x := &Counterexample{Seed: 7, File: filepath.Join(dir, "a-pause-7", "history.jsonl"), Replay: "lockcheck replay " + dir}
 	d := &Document{Head: Head{Schema: Schema, Command: "suite", Settings: map[string]string{}}, Cells: []Cell{{

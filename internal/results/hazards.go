@@ -8,7 +8,7 @@ import (
 	"github.com/lockcheck/lockcheck/explore"
 )
 
-// hazardsByName returns the runs that reached hazards, as documents have them.
+// hazardsByName returns the counts of reached hazards in the form of documents.
 func hazardsByName(r *explore.Result) map[string]map[checker.Property]int {
 	all := map[string]map[checker.Property]int{}
 	for kind, of := range r.Hazards {
@@ -25,15 +25,15 @@ func hazardsByName(r *explore.Result) map[string]map[checker.Property]int {
 	return all
 }
 
-// A Hazard is what could have broken some properties of a cell under a fault.
+// Hazard is a situation that could have broken some properties of a cell under a fault.
 type Hazard struct {
 	*checker.Hazard
 	Fault      string
 	Properties checker.Promise
-	Runs       int // that reached it
+	Runs       int // runs that reached it
 }
 
-// hazards joins pairs that have a fault and a hazard in common.
+// hazards joins the pairs that have the same fault and hazard.
 func hazards(r *explore.Result, pairs []explore.Pair) (list []Hazard) {
 	for _, p := range pairs {
 		i := slices.IndexFunc(list, func(h Hazard) bool { return h.Fault == p.Fault && h.Hazard == p.Hazard() })
@@ -45,19 +45,19 @@ func hazards(r *explore.Result, pairs []explore.Pair) (list []Hazard) {
 	return list
 }
 
-// HazardsReached returns the hazards of the promises that were kept, and that its runs
-// reached.
+// HazardsReached returns the hazards that the runs reached and that could have broken a
+// kept promise.
 func (c *Cell) HazardsReached() []Hazard {
 	r := c.Result()
 	return hazards(r, slices.DeleteFunc(r.Tested(), c.aside))
 }
 
-// aside reports whether a pair is none of a promise.
+// aside reports whether a pair belongs to no promise.
 func (c *Cell) aside(p explore.Pair) bool { return !c.Promises.Covers(p.Property) }
 
-// untested returns the pairs of fault and property that its runs say nothing
-// about. A search through all there is leaves none, and of a counterexample of
-// the past it is enough that its faults hit somebody.
+// untested returns the pairs of fault and property about which the runs prove nothing.
+// A complete search leaves none. A kept counterexample leaves none either: it is enough
+// that its faults hit something.
 func (c *Cell) untested() []explore.Pair {
 	if c.Bound != nil || c.Kept {
 		return nil
@@ -65,13 +65,13 @@ func (c *Cell) untested() []explore.Pair {
 	return c.Result().Untested()
 }
 
-// NotTested says which promises of a cell were kept although no run could have
-// broken them, and why; "": there are none.
+// NotTested says which promises of a cell were kept although no run could have broken
+// them, and why. It returns "" if there are none.
 func (c *Cell) NotTested() string {
 	return notTested(hazards(c.Result(), slices.DeleteFunc(c.untested(), c.aside)), true)
 }
 
-// notTested says what was not reached: where that differs, under which fault.
+// notTested lists the hazards that were not reached, with their faults if these differ.
 func notTested(list []Hazard, properties bool) string {
 	var parts []string
 	for _, h := range list {
@@ -90,7 +90,7 @@ func notTested(list []Hazard, properties bool) string {
 	return "not tested: " + strings.Join(parts, "; ")
 }
 
-// of returns the pairs of one property.
+// of returns the pairs with one property.
 func of(pairs []explore.Pair, prop checker.Property) []explore.Pair {
 	return slices.DeleteFunc(slices.Clone(pairs), func(p explore.Pair) bool { return p.Property != prop })
 }

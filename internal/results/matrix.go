@@ -14,30 +14,30 @@ import (
 	"github.com/lockcheck/lockcheck/internal/names"
 )
 
-// Matrix is what a document of the command matrix has beside its cells.
+// Matrix has the fields that only documents of the command matrix have.
 type Matrix struct {
 	On      string         // the environment: sim or docker
-	Lease   time.Duration  // on single servers
-	Table   []string       // names of all cells, in order, those of other shards included; only of a shard
-	Absent  []MatrixNoCell // locks and faults that do not go together
-	Left    int            // cells that were not begun
-	Trouble string         // why the environment did not do all cells; "": it did
+	Lease   time.Duration  // with single servers
+	Table   []string       // only of a shard: names of all cells in order, those of other shards included
+	Absent  []MatrixNoCell // pairs of a lock and a fault that does not apply
+	Left    int            // cells that did not start
+	Trouble string         // why the environment did not do all cells; "": it did all
 }
 
-// Expectation is what is known of a lock under a fault, and how the runs of its cell
-// compare with that.
+// Expectation has the expected verdicts of a lock under a fault, and the comparison
+// with the runs of its cell.
 type Expectation struct {
-	Fault string // or catalogue.NoFault, or the name of a workload, in whose runs there is no fault
+	Fault string // a fault, catalogue.NoFault, or a workload, in whose runs there is no fault
 	catalogue.Expectation
 	explore.Judgement
-	Second checker.Second // verdicts that Porcupine judged as well, those of the kept run included
+	Second checker.Second // verdicts that Porcupine judged as well, including those on the kept run
 }
 
 // MatrixName returns the name of a cell of the matrix.
 func MatrixName(lock, fault string) string { return lock + " " + fault }
 
-// MatrixCell returns a cell of the matrix with the result of its runs. whole says whether
-// all of them were done.
+// MatrixCell returns a cell of the matrix with the result of its runs. whole reports
+// whether all of its runs were done.
 func MatrixCell(of *explore.Cell, r *explore.Result, whole bool) Cell {
 	c := Cell{Name: MatrixName(of.Lock, of.Fault), Lock: of.Lock, On: of.On, Seed: of.Seed}
 	c.Expected = &Expectation{Fault: of.Fault, Expectation: of.Expect, Judgement: of.Judge(r, whole), Second: r.Porcupine}
@@ -45,11 +45,11 @@ func MatrixCell(of *explore.Cell, r *explore.Result, whole bool) Cell {
 	return c
 }
 
-// Standings are all standings, the ones that need a look first.
+// Standings are all standings, those that need a look first.
 var Standings = []explore.Standing{explore.Unexpected, explore.Missing, explore.Unproven, explore.NotShown, explore.AsExpected}
 
 // Does returns the fault of a cell of the matrix, and its workload if that is not the
-// usual one.
+// default.
 func (e *Expectation) Does() (fault, workload string) {
 	if _, ok := faults.Find(e.Fault); ok || e.Fault == catalogue.NoFault {
 		return e.Fault, ""
@@ -57,15 +57,15 @@ func (e *Expectation) Does() (fault, workload string) {
 	return catalogue.NoFault, e.Fault
 }
 
-// judge compares again what came of the runs with what is expected.
+// judge compares the outcomes of the runs again with the expectation.
 func (c *Cell) judge() {
 	of := explore.Cell{Expect: c.Expected.Expectation}
 	c.Expected.Judgement = of.Judge(c.Result(), !c.Expected.Cut)
 }
 
-// FoundCodes returns the codes that the runs show, of U and Uf one. Where no grant says
-// how long it lasts the runs cannot tell these two apart: there it is Uf if that is
-// expected.
+// FoundCodes returns the codes that the runs show, but at most one of U and Uf. If
+// grants do not say how long they last, the runs cannot tell these two apart: then it
+// returns the one that is expected.
 func (c *Cell) FoundCodes() (codes []catalogue.Code) {
 	r, not := c.Result(), catalogue.LeaseOverlap
 	if r.Outcome(checker.LeaseExclusion) == checker.NA && c.Expected.Names(not) {
@@ -79,9 +79,9 @@ func (c *Cell) FoundCodes() (codes []catalogue.Code) {
 	return codes
 }
 
-// ShownCodes returns the codes of the cell in the table: those that are missing, or that
-// were found. A slow hand-over, which most faults bring, is there only where nothing
-// else is.
+// ShownCodes returns the codes of the cell in the table: those that are missing, or
+// those that were found. Most faults cause slow hand-overs, so that code is shown only
+// if it is the only one.
 func (c *Cell) ShownCodes() []catalogue.Code {
 	if s := c.Expected.Standing; s == explore.Missing || s == explore.NotShown {
 		return c.Expected.Missing
@@ -93,16 +93,17 @@ func (c *Cell) ShownCodes() []catalogue.Code {
 	return list
 }
 
-// HasMore reports whether something was not expected that the codes shown leave out.
+// HasMore reports whether there is an unexpected violation that the shown codes do not
+// cover.
 func (c *Cell) HasMore() bool {
 	return c.Expected.Standing == explore.Unexpected && !slices.ContainsFunc(c.ShownCodes(), func(code catalogue.Code) bool {
 		return slices.ContainsFunc(code.Properties(), func(p checker.Property) bool { return slices.Contains(c.Expected.Unexpected, p) })
 	})
 }
 
-// First returns the property that the kept run of a cell of the matrix violates, and the
-// number of that run, from 0: the first that violated what is not expected, or else what
-// has to be found. It returns -1 if no run did.
+// First returns the property that the kept run of a cell of the matrix violates, and
+// the number of that run from 0. It is the first run with an unexpected violation, or
+// else the first with a required one. It returns -1 if there is no such run.
 func (c *Cell) First() (run int, property checker.Property) {
 	among := c.Expected.Unexpected
 	if among == nil {
@@ -123,7 +124,7 @@ func (c *Cell) First() (run int, property checker.Property) {
 	return run, property
 }
 
-// Example returns the run of a cell of the matrix that was kept, or nil.
+// Example returns the kept run of a cell of the matrix, or nil.
 func (c *Cell) Example() (x *Counterexample) {
 	_, first := c.First()
 	for _, p := range c.Properties {
@@ -144,13 +145,13 @@ func (d *Document) Count(s explore.Standing) (n int) {
 	return n
 }
 
-// othersHaveAll reports whether all cells of a matrix are those of other shards.
+// othersHaveAll reports whether all cells of a matrix belong to other shards.
 func (d *Document) othersHaveAll() bool {
 	m := d.Matrix
 	return m.Trouble == "" && len(d.Cells) == 0 && m.Left == 0 && d.Shards != nil && len(m.Table) > 0
 }
 
-// decideMatrix is Decide for a matrix.
+// decideMatrix does the work of Decide for a matrix.
 func (d *Document) decideMatrix() {
 	d.Runs = 0
 	for i := range d.Cells {
@@ -179,7 +180,7 @@ func (d *Document) decideMatrix() {
 	}
 }
 
-// Sum returns a matrix in a sentence or two.
+// Sum summarises a matrix in a sentence or two.
 func (d *Document) Sum() string {
 	var parts []string
 	for _, s := range Standings {
@@ -221,8 +222,8 @@ func (d *Document) Sum() string {
 	return words + fmt.Sprintf(". %s in %.1f s.", names.Count(d.Runs, "run"), d.Seconds)
 }
 
-// frame returns what all shards have in common: the cells, or of a matrix the names of
-// its cells and the cells that do not apply.
+// frame returns the part that all shards have in common: the cells, or for a matrix the
+// names of its cells and the cells that do not apply.
 func (d *Document) frame() (cells []Cell) {
 	if d.Matrix == nil {
 		return d.Cells

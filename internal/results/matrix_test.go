@@ -17,8 +17,9 @@ import (
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
-// matrixShard is the matrix of shard n of two, of which the first has the cells under none
-// and kill, and the second that under pause. Those properties are violated in the runs.
+// matrixShard returns shard n of two of a matrix. The first has the cells under none
+// and kill, the second has the cell under pause. The runs violate the broken
+// properties.
 func matrixShard(n int, broken ...checker.Property) *Document {
 	d := &Document{Head: Head{Schema: Schema, Command: matrixCommand, Version: "1", Settings: map[string]string{"seed": "1"}}, Seed: 1}
 	d.Shards = Part(explore.Shard{N: n, Of: 2})
@@ -51,7 +52,7 @@ func matrixShard(n int, broken ...checker.Property) *Document {
 	return d
 }
 
-// A matrix is written and read without a loss; what is printed has no results of runs.
+// A matrix is written and read without a loss. The printed form has no results of runs.
 func TestAMatrixKeepsAllOfItsCells(t *testing.T) {
 	for _, d := range []*Document{matrixShard(1), matrixShard(1, checker.Exclusion, checker.Ownership)} {
 		read := copied(d)
@@ -70,7 +71,7 @@ func TestAMatrixKeepsAllOfItsCells(t *testing.T) {
 	}
 }
 
-// The shards of a matrix have whole cells, which are joined in the order of the table.
+// The shards of a matrix have complete cells, and are joined in the order of the table.
 func TestShardsOfAMatrixAreJoined(t *testing.T) {
 	one, two := matrixShard(1), matrixShard(2)
 	for _, tt := range []struct {
@@ -103,8 +104,8 @@ func TestShardsOfAMatrixAreJoined(t *testing.T) {
 	}
 }
 
-// What nobody expected and only an earlier try found counts, be it in a cell that this try
-// did not come to.
+// Unexpected violations of an earlier try count, also in a cell that this try did not
+// reach.
 func TestAMatrixTakesTheViolationsOfAnEarlierTry(t *testing.T) {
 	now, earlier := matrixShard(1), matrixShard(1, checker.Ownership)
 	now.Cells, now.Matrix.Left, now.Interrupted = now.Cells[:1], 1, true
@@ -118,7 +119,7 @@ func TestAMatrixTakesTheViolationsOfAnEarlierTry(t *testing.T) {
 	}
 }
 
-// Whatever is in the result of a matrix that is read, nothing that is done with it panics.
+// No operation on a matrix that was read panics, whatever is in it.
 func TestNoMatrixPanics(t *testing.T) {
 	dir := t.TempDir()
 	used := 0

@@ -68,8 +68,8 @@ type MatrixFound struct {
 	Expected bool   `json:"expected"` // whether it must or may be found
 }
 
-// Printed returns what a command prints with --json: of a matrix without what only
-// result.json has.
+// Printed returns the value that a command prints with --json. For a matrix that is
+// without the fields of result.json.
 func (d *Document) Printed() any {
 	if d.Matrix == nil {
 		return d
@@ -82,7 +82,8 @@ func (d *Document) Printed() any {
 	return m
 }
 
-// MarshalJSON returns the document as result.json has it. A matrix has a shape of its own.
+// MarshalJSON returns the document in the form of result.json. A matrix has a form of
+// its own.
 func (d Document) MarshalJSON() ([]byte, error) {
 	type plain Document
 	var doc any = plain(d)
@@ -91,12 +92,12 @@ func (d Document) MarshalJSON() ([]byte, error) {
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // whoever calls decides
+	e.SetEscapeHTML(false) // the caller decides about escaping
 	err := e.Encode(doc)
 	return b.Bytes(), err
 }
 
-// UnmarshalJSON reads a document as MarshalJSON writes it.
+// UnmarshalJSON reads a document in the form that MarshalJSON writes.
 func (d *Document) UnmarshalJSON(text []byte) error {
 	var of struct{ Command string }
 	if err := json.Unmarshal(text, &of); err != nil {
@@ -142,7 +143,7 @@ func (c *Cell) matrixCell() MatrixCellDocument {
 	of.Properties = slices.Clone(c.Properties)
 	for i := range of.Properties {
 		p := &of.Properties[i]
-		p.Counterexample = nil // it is that of the cell
+		p.Counterexample = nil // the counterexample belongs to the cell
 		if t := p.Runs[checker.Violated.String()]; t.Count > 0 {
 			m.Found = append(m.Found, MatrixFound{
 				Property: string(p.Property), Seed: t.Seed, First: int(t.Seed-c.Seed) + 1, Runs: t.Count,
@@ -200,12 +201,12 @@ func (m *MatrixCellDocument) cell() (c Cell) {
 	return c
 }
 
-// validate returns an error for the first field that cannot be. Head has been looked at.
+// validate returns an error for the first invalid field. Head has been checked already.
 func (m *MatrixDocument) validate() error {
 	if err := NotNegative("", map[string]int{"not_begun": m.Left}); err != nil {
 		return err
 	}
-	todo := map[string]bool{} // the cells of the table that are not there yet
+	todo := map[string]bool{} // cells of the table that are not there yet
 	for i, name := range m.Table {
 		if todo[name] {
 			return fmt.Errorf("table[%d] is %q, as another cell", i, name)
@@ -223,7 +224,7 @@ func (m *MatrixDocument) validate() error {
 			return err
 		}
 		if c.Result == nil {
-			continue // it was printed
+			continue // a printed cell has no result
 		}
 		if err := c.Result.Validate(at + "result."); err != nil {
 			return err

@@ -10,21 +10,21 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 )
 
-// Merge is what parts of one exploration, which Choose has chosen, came to
-// together. It changes none of them. Their order is that of the shards.
+// Merge joins the parts of one exploration that Choose returned, in the order of their
+// shards. It does not change the parts.
 func Merge(parts []*Document, shards *Shards) *Document {
-	// Of a shard that was interrupted the last cells may not be there.
+	// An interrupted shard may lack its last cells.
 	longest := slices.MaxFunc(parts, func(a, b *Document) int { return len(a.Cells) - len(b.Cells) })
 	first := copied(parts[0])
 	d := &Document{Head: first.Head, Seed: first.Seed, Matrix: first.Matrix}
-	d.Interrupted = d.Interrupted && shards == nil // of shards it is said which
-	var took time.Duration                         // the same in any order of the parts
+	d.Interrupted = d.Interrupted && shards == nil // shards lists the interrupted ones
+	var took time.Duration                         // summed exactly, so that the order of the parts does not matter
 	for _, p := range parts {
 		took += seconds(p.Seconds)
 	}
 	d.Shards, d.Seconds = shards, took.Seconds()
 	order := longest.Cells
-	if d.Matrix != nil { // whose shards do whole cells
+	if d.Matrix != nil { // its shards have complete cells
 		order = d.frame()[:len(d.Matrix.Table)]
 	}
 	for _, c := range order {
@@ -62,13 +62,13 @@ func Merge(parts []*Document, shards *Shards) *Document {
 	return d
 }
 
-// TakeViolations adds the violations of promises that only an earlier try of the same
-// shard found, and returns them as people read them. The rest of a cell is that of the
-// try that did more of it; whether it is complete, that of d. Decide has to follow.
+// TakeViolations adds the violations that only an earlier try of the same shard found,
+// and returns their descriptions. The other data of a cell come from the try that did
+// more of it, but d decides whether the cell is complete. Call Decide afterwards.
 func (d *Document) TakeViolations(earlier *Document) (taken []string) {
 	for _, was := range copied(earlier).Cells {
 		c := d.Cell(was.Name)
-		if c == nil { // this try did not come to it
+		if c == nil { // this try did not reach the cell
 			c = &Cell{Name: was.Name, Lock: was.Lock, Seed: was.Seed}
 		}
 		only := was.onlyBreaks(c)
@@ -103,7 +103,7 @@ func (d *Document) TakeViolations(earlier *Document) (taken []string) {
 	return taken
 }
 
-// onlyBreaks returns the promises that a cell breaks, and another of its name does not.
+// onlyBreaks returns the promises that c breaks and o does not.
 func (c *Cell) onlyBreaks(o *Cell) (list []PropertyResult) {
 	for _, p := range c.Properties {
 		if other := o.Property(p.Property); c.broke(&p) && (other == nil || other.outcome() != checker.Violated) {
@@ -113,16 +113,16 @@ func (c *Cell) onlyBreaks(o *Cell) (list []PropertyResult) {
 	return list
 }
 
-// Essence returns what two results of the same runs have in common, as text: not how
-// long they took, where their files are, whether they were shrunk, how the file of a
-// suite was called, what a baseline knew of it, and which shards they are. Two results
-// with the same cells differ if only one of them was ended early.
+// Essence returns, as text, the content that two results of the same runs share. It
+// leaves out durations, file names, minimising, the name of the suite's file, the
+// baseline and the shards. Two results with the same cells still differ if only one of
+// them was ended early.
 func (d *Document) Essence() string {
 	c := copied(d)
 	if c.Command == "suite" {
 		delete(c.Settings, "arguments")
 	}
-	c.Baseline = nil // the settings have its digest; merge may be given another one
+	c.Baseline = nil // the settings have its digest; merge may get another one
 	for i := range c.Cells {
 		c.Cells[i].Seconds = 0
 		for j := range c.Cells[i].Properties {
@@ -131,24 +131,24 @@ func (d *Document) Essence() string {
 	}
 	c.Decide()
 	c.Shards, c.Seconds = nil, 0
-	c.Verdict, c.ExitCode, c.Reason, c.Interrupted = "", 0, "", false // they follow from the rest
+	c.Verdict, c.ExitCode, c.Reason, c.Interrupted = "", 0, "", false // they follow from the other fields
 	for x := range c.Counterexamples {
 		*x = Counterexample{Seed: x.Seed, Steps: x.Steps}
 	}
-	text, _ := json.Marshal(c) // of our own types none fails
+	text, _ := json.Marshal(c) // marshalling our own types cannot fail
 	return fmt.Sprint(d.ended(), string(text))
 }
 
-// key is what a baseline knows a violation by.
+// key identifies a violation for a baseline.
 type key struct {
 	cell     string
 	property checker.Property
 }
 
-// joinBaselines is how the violations of all parts compare with the baseline
-// that each of them was held against; nil: there was none. It marks in the cells
-// what is known: a shard without such a violation could not. What is gone is said
-// anew, as all had more runs than one.
+// joinBaselines joins the comparisons of all parts with their baseline, or returns nil
+// if there was none. It marks known violations in the cells: a shard without such a
+// violation could not. It lists gone violations anew, because all parts together had
+// more runs than one.
 func joinBaselines(parts []*Document, cells []Cell) *Baseline {
 	var b *Baseline
 	known, past := map[key]bool{}, map[key]bool{}

@@ -18,7 +18,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
-// run is one run of a batch, as far as a result knows it.
+// run is the data that a result has about one run of a batch.
 type run struct {
 	plan     *harness.Plan
 	verdicts []checker.Verdict
@@ -27,7 +27,7 @@ type run struct {
 	took     time.Duration
 }
 
-// everyHazard is what a HazardSet has of one kind of fault if all are reached.
+// everyHazard is the HazardSet of one kind of fault with all hazards reached.
 const everyHazard = 1<<len(checker.Properties) - 1
 
 func drawRun(t *rapid.T, i int) run {
@@ -50,7 +50,7 @@ func drawRun(t *rapid.T, i int) run {
 	return r
 }
 
-// batch is a cell of some of the runs, by their numbers.
+// batch returns a cell with some of the runs, by number.
 func batch(runs []run, mine []int) Cell { return batchFrom(100, runs, mine) }
 
 func batchFrom(seed uint64, runs []run, mine []int) Cell {
@@ -78,8 +78,8 @@ func sum(cells ...Cell) Cell {
 	return total
 }
 
-// However runs are spread, and whatever is added to what, the cell is that of
-// one batch.
+// However runs are split into parts, and in whatever order the parts are added, the
+// cell equals that of one batch.
 func TestPartsOfACellAddUpToIt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var runs []run
@@ -90,7 +90,7 @@ func TestPartsOfACellAddUpToIt(t *testing.T) {
 			n := rapid.IntRange(0, 2).Draw(t, "shard")
 			parts[n], all = append(parts[n], i), append(all, i)
 		}
-		seed := rapid.SampledFrom([]uint64{100, math.MaxUint64 - 3}).Draw(t, "seed") // after the last comes 0
+		seed := rapid.SampledFrom([]uint64{100, math.MaxUint64 - 3}).Draw(t, "seed") // seeds wrap around to 0
 		a, b, c := batchFrom(seed, runs, parts[0]), batchFrom(seed, runs, parts[1]), batchFrom(seed, runs, parts[2])
 		want := text(batchFrom(seed, runs, all))
 		for name, got := range map[string]Cell{
@@ -103,7 +103,7 @@ func TestPartsOfACellAddUpToIt(t *testing.T) {
 	})
 }
 
-// A cell loses nothing in a file, and gives back the result that it has taken.
+// A cell is written and read without a loss, and returns the result that it took.
 func TestACellKeepsAllOfItsResult(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var runs []run
@@ -127,8 +127,8 @@ func TestACellKeepsAllOfItsResult(t *testing.T) {
 	})
 }
 
-// shard is the document of one of four, with a cell of one run in which only
-// the first shard found something.
+// shard returns the document of one of four shards. It has a cell of one run, and only
+// the first shard has a violation.
 func shard(n int) *Document {
 	d := &Document{Head: Head{Schema: Schema, Command: "run", Version: "1", Settings: map[string]string{"seed": "1"}}, Seed: 1}
 	d.Shards = Part(explore.Shard{N: n, Of: 4})
@@ -153,8 +153,8 @@ func sources(docs ...*Document) (list []Source) {
 	return list
 }
 
-// What the few runs of a shard did not come to is for the merge to say; what is
-// open in them, or was cut short, is open. The whole is as it was.
+// If the few runs of a shard reached nothing, the merged result decides. Open or
+// incomplete cells remain open. The document of a complete exploration is not affected.
 func TestAFewRunsThatReachedNothingAreForTheOthersToMakeUp(t *testing.T) {
 	na := func(d *Document) {
 		p := d.Cells[0].Property(checker.Fencing)
@@ -218,7 +218,7 @@ func TestAFewRunsThatReachedNothingAreForTheOthersToMakeUp(t *testing.T) {
 	}
 }
 
-// What is merged is merged again without a change.
+// Merging a merged result changes nothing.
 func TestMergingIsDoneOnce(t *testing.T) {
 	parts := []*Document{shard(1), shard(2), shard(3), shard(4)}
 	_, shards, err := Choose(sources(parts...))
@@ -238,8 +238,8 @@ func TestMergingIsDoneOnce(t *testing.T) {
 	}
 }
 
-// A violation that the baseline knows in one shard is known in all, and what is
-// gone in one and found in another is not gone.
+// A violation that is known in one shard is known in all. A violation that is gone in
+// one shard and found in another is not gone.
 func TestBaselinesOfShardsAreJoined(t *testing.T) {
 	a, b := shard(1), shard(2)
 	p := violate(a, checker.Exclusion)

@@ -1,7 +1,6 @@
-// Package results is what an exploration came to, for machines: the one
-// document that run, suite and merge print with --json, that shards leave in
-// result.json, and that every report is made from. docs/json.md is made from
-// these types.
+// Package results has the result of an exploration for machines. It is the document
+// that run, suite and merge print with --json, that shards write to result.json, and
+// that every report is made from. docs/json.md is generated from these types.
 package results
 
 import (
@@ -14,14 +13,13 @@ import (
 	"github.com/lockcheck/lockcheck/internal/names"
 )
 
-// Schema is the version of the documents. A field more is no other version.
+// Schema is the version of the documents. A new field does not change it.
 const Schema = 1
 
-// File is the name of the document that a directory of results holds.
+// File is the name of the document in a directory of results.
 const File = "result.json"
 
-// Head is what a document of any command begins with: what was asked, of what,
-// and the answer in a word.
+// Head is the beginning of every document: the command, its settings and the verdict.
 type Head struct {
 	Schema   int    `json:"schema"`             // version of this document
 	Command  string `json:"command"`            // what explored: run, suite or matrix
@@ -49,7 +47,7 @@ type Shards struct {
 	Missing []int `json:"missing,omitempty"` // numbers of the parts that are not in here
 }
 
-// Document is what run, suite, matrix and merge come to.
+// Document is the result of run, suite, matrix or merge.
 type Document struct {
 	Head
 	Runs       int                         `json:"runs"`               // runs in all cells
@@ -115,7 +113,7 @@ const (
 	Elsewhere     Verdict = "elsewhere"      // of a cell in a part: its runs are those of other parts, or too few to show anything without them
 )
 
-// ExitCode is the command's for a verdict.
+// ExitCode returns the exit code of the command for a verdict.
 func (v Verdict) ExitCode() int {
 	switch v {
 	case Violated:
@@ -128,8 +126,8 @@ func (v Verdict) ExitCode() int {
 	return 0
 }
 
-// Decide fills in what follows from the cells, their baseline included: sums,
-// the violations, the verdict. Documents of merged shards are decided anew.
+// Decide sets the fields that follow from the cells and their baseline: sums,
+// violations and verdict. Merged documents are decided anew.
 func (d *Document) Decide() {
 	if d.Matrix != nil {
 		d.decideMatrix()
@@ -177,7 +175,7 @@ func (d *Document) Decide() {
 			reason = "the few runs of this shard show nothing without the others"
 		}
 	}
-	// Of what is the matter the exit code says the first that applies of 3, 1, 2.
+	// If several apply, the exit code is the first of 3, 1, 2.
 	if trouble {
 		verdict = Unavailable
 	}
@@ -187,7 +185,7 @@ func (d *Document) Decide() {
 	}
 }
 
-// sum fills in what the cells, which have been decided, came to together.
+// sum adds up the results of the cells, which must have been decided.
 func (d *Document) sum() {
 	d.Runs, d.Retried = 0, 0
 	d.Violations, d.Properties, d.Reached = []Violation{}, map[checker.Property]string{}, map[string]int{}
@@ -215,7 +213,7 @@ func (d *Document) sum() {
 	}
 }
 
-// Cuts say how many cells ended before all their runs, and why, one sentence for each
+// Cuts says how many cells ended before all their runs, with one sentence for each
 // reason.
 func (d *Document) Cuts() (list []string) {
 	counts := map[string]int{}
@@ -230,11 +228,10 @@ func (d *Document) Cuts() (list []string) {
 	return list
 }
 
-// BrokenPromises counts the promises that are broken, and those of which the
-// baseline knows that they are: a counterexample of the past is of the promise of
-// the cell that found it.
+// BrokenPromises counts the broken promises, and those known to the baseline. A kept
+// counterexample counts for the cell that found it.
 func (d *Document) BrokenPromises() (fresh, known int) {
-	all := map[key]bool{} // whether it is known in all its cells
+	all := map[key]bool{} // true if the promise is known in all its cells
 	for i := range d.Cells {
 		c := &d.Cells[i]
 		for j := range c.Properties {
@@ -257,7 +254,7 @@ func (d *Document) BrokenPromises() (fresh, known int) {
 	return fresh, known
 }
 
-// violation keeps v if it is the gravest of its property, of several the first.
+// violation keeps v if it is the first of the gravest ones of its property.
 func (d *Document) violation(v Violation) {
 	i := slices.IndexFunc(d.Violations, func(known Violation) bool { return known.Property == v.Property })
 	switch {
@@ -268,8 +265,8 @@ func (d *Document) violation(v Violation) {
 	}
 }
 
-// weight is less for what decides more: what breaks a promise and is new, then what is
-// known, then what nobody promised.
+// weight is lower for graver violations: first new violations of promises, then known
+// ones, then those that are not promised.
 func (v *Violation) weight() int {
 	switch {
 	case !v.Promised:

@@ -7,8 +7,8 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 )
 
-// Of each property a document names the violation with the lowest seed, and of
-// two with the same the first.
+// For each property a document shows the violation with the lowest seed, and the first
+// one of two with the same seed.
 func TestADocumentNamesEachPropertyOnce(t *testing.T) {
 	var d Document
 	for _, v := range []Violation{
@@ -23,11 +23,12 @@ func TestADocumentNamesEachPropertyOnce(t *testing.T) {
 	}
 }
 
-// Of a property a document shows what decides: a promise that is broken now.
+// For each property a document shows a newly broken promise rather than other
+// violations.
 func TestAPromiseIsShownBeforeWhatNobodyPromised(t *testing.T) {
 	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 0, 2}} {
 		all := cells("violated", "violated", "violated")
-		all.Cells[0].Promises = checker.Promise{checker.Ownership} // and exclusion by nobody
+		all.Cells[0].Promises = checker.Promise{checker.Ownership} // and exclusion is not promised
 		all.Cells[1].Properties[0].Known = true
 		all.Cells[2].Properties[0].Seed, all.Cells[2].Seed = 7, 7
 		d := &Document{Head: all.Head}
@@ -50,7 +51,7 @@ func TestCellsThatWereCutShortAreCounted(t *testing.T) {
 	}
 }
 
-// A verdict on which the two judges disagree is no success, whatever was promised,
+// A verdict on which the two judges disagree is never a success, whatever is promised,
 // and no other shard can change that.
 func TestADisagreementOfTheJudgesIsNoSuccess(t *testing.T) {
 	for name, disagree := range map[string]func(*Cell){

@@ -10,7 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/names"
 )
 
-// Part says that a document is what one shard came to; nil: it is the whole.
+// Part returns the Shards of a single shard, or nil for a complete exploration.
 func Part(s explore.Shard) *Shards {
 	if s.Of < 1 {
 		return nil
@@ -18,20 +18,20 @@ func Part(s explore.Shard) *Shards {
 	return &Shards{Of: s.Of, Have: []int{s.N}}
 }
 
-// Interrupt says that not all was done of what is in the document.
+// Interrupt notes that the runs of the document are incomplete.
 func (s *Shards) Interrupt() {
 	if s != nil {
 		s.Cut = s.Have
 	}
 }
 
-// part tells whether a shard has been done, and is not all there is: what it
-// shows is for those who join the shards to say.
+// part reports whether the document is one complete shard of several. Its verdict is
+// left to the merged result.
 func (s *Shards) part() bool {
 	return s != nil && len(s.Missing)+len(s.Cut) == 0 && len(s.Have) < s.Of
 }
 
-// Incomplete says what is not there, or "".
+// Incomplete says which shards are missing or were cut short, or returns "".
 func (s *Shards) Incomplete() string {
 	if s == nil {
 		return ""
@@ -48,5 +48,5 @@ func (s *Shards) Incomplete() string {
 	return strings.Join(parts, "; ")
 }
 
-// seconds is exact to the nanosecond for months.
+// seconds converts to a duration, exact to the nanosecond for months.
 func seconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }

@@ -12,14 +12,14 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 )
 
-// verdicts are all of them.
+// verdicts are all verdicts.
 var verdicts = []Verdict{Held, Violated, Inconclusive, Unavailable, NotApplicable, Known, Elsewhere}
 
-// matrixCommand is the command whose documents have another shape.
+// matrixCommand is the command whose documents have another form.
 const matrixCommand = "matrix"
 
-// Validate says which field of a document that somebody wrote cannot be, and
-// what it has to be; nil: all can.
+// Validate returns an error for the first invalid field of a document that somebody
+// wrote, with the values that it may have.
 func (d *Document) Validate() error {
 	if err := d.Head.validate(); err != nil {
 		return err
@@ -28,7 +28,7 @@ func (d *Document) Validate() error {
 		return err
 	}
 	if d.Matrix != nil {
-		return nil // its own shape has been looked at
+		return nil // the form of a matrix has been checked already
 	}
 	called := map[string]bool{}
 	for i := range d.Cells {
@@ -69,7 +69,7 @@ func (h *Head) validate() error {
 	return nil
 }
 
-// validate: there are shards, and each of them has its place in one of the lists.
+// validate checks that there are shards, and that each is in exactly one list.
 func (s *Shards) validate() error {
 	if s.Of < 1 || s.Of > explore.MostShards {
 		return fmt.Errorf("shards.of is %d: it has to be 1 to %d", s.Of, explore.MostShards)
@@ -103,8 +103,8 @@ func (s *Shards) validate() error {
 	return nil
 }
 
-// Validate says which field of a cell cannot be, nil: all can. at is where the
-// cell is in its document.
+// Validate returns an error for the first invalid field of a cell. at is the path of
+// the cell in its document.
 func (c *Cell) Validate(at string) error {
 	if err := OneOf(at+"verdict", c.Verdict, verdicts); err != nil {
 		return err
@@ -157,8 +157,8 @@ func (c *Cell) Validate(at string) error {
 	return nil
 }
 
-// validate: its runs have outcomes, and none of them comes before the first of
-// the cell, whose seed this is.
+// validate checks that the runs have valid outcomes and seeds not before first, the
+// seed of the cell's first run.
 func (p *PropertyResult) validate(at string, first uint64) error {
 	var names []string
 	for _, out := range checker.Outcomes {
@@ -182,7 +182,7 @@ func (p *PropertyResult) validate(at string, first uint64) error {
 	return nil
 }
 
-// unnamed says which property was violated by a run that is not named; "": all are.
+// unnamed returns a property that is violated without a counterexample file, or "".
 func (c *Cell) unnamed() checker.Property {
 	for _, p := range c.Properties {
 		if p.outcome() == checker.Violated && (p.Counterexample == nil || p.File == "") {
@@ -192,7 +192,7 @@ func (c *Cell) unnamed() checker.Property {
 	return ""
 }
 
-// OneOf says that a field has none of the words that it can have; nil: it has.
+// OneOf returns an error if a field has another word than those listed.
 func OneOf[T ~string](field string, word T, words []T) error {
 	if slices.Contains(words, word) {
 		return nil
@@ -200,7 +200,8 @@ func OneOf[T ~string](field string, word T, words []T) error {
 	return fmt.Errorf("%s is %q: it has to be %s", field, word, anyOf(words))
 }
 
-// NotNegative says which of some counts is negative, by their fields; nil: none.
+// NotNegative returns an error if one of the counts is negative. The keys are the names
+// of the fields.
 func NotNegative(at string, counts map[string]int) error {
 	for _, field := range slices.Sorted(maps.Keys(counts)) {
 		if n := counts[field]; n < 0 {
@@ -210,7 +211,7 @@ func NotNegative(at string, counts map[string]int) error {
 	return nil
 }
 
-// anyOf is "a, b or c".
+// anyOf returns the words as "a, b or c".
 func anyOf[T ~string](words []T) string {
 	var list []string
 	for _, w := range words {

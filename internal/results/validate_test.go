@@ -10,7 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/explore"
 )
 
-// What cannot be is named with its file and field, whoever wrote it.
+// An invalid value is reported with its file and field, whoever wrote it.
 func TestADocumentThatCannotBeIsRefused(t *testing.T) {
 	whole := func() *Document {
 		d := shard(2)
