@@ -16,15 +16,14 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// beyond notes what is wrong at a node, and no schema can say. kind names it.
+// beyond notes a mistake at a node that no schema can find. kind names it.
 func (r *reader) beyond(kind string, n *yaml.Node, words string, args ...any) {
 	r.wrong(n, words, args...)
 	r.problems[len(r.problems)-1].beyond = kind
 }
 
-// check is one entry whose values are what they can be, each by itself; a value
-// that is not has been noted, and is empty. What they cannot be together is
-// noted here.
+// check checks one entry. Each value is valid by itself: an invalid one has been noted,
+// and is empty. check notes values that do not fit together.
 type check struct {
 	*reader
 	entry *Entry
@@ -32,7 +31,7 @@ type check struct {
 	node  *yaml.Node            // the entry
 }
 
-// all goes through everything that can be wrong.
+// all makes all checks.
 func (c *check) all() {
 	c.whose()
 	c.strategy()
@@ -49,15 +48,14 @@ func (c *check) all() {
 
 func (c *check) has(key string) bool { return c.at[key] != nil }
 
-// named tells whether it is known what the entry is called, and where it runs.
+// named reports whether the name of the entry and its environment are known.
 func (c *check) named() bool {
 	return c.has("lock") != c.has("worker") && (c.entry.Called() != "worker" || c.entry.Worker != "") &&
 		(!c.has("on") || c.entry.On != "") && (!c.has("name") || c.entry.Name != "")
 }
 
-// apart sees to it that the entry has a directory of its own: taken are those before
-// it, by what they are called and where they run, in small letters, as on some systems
-// the case of letters makes no other directory.
+// apart checks that the entry has a directory of its own. taken has the entries before
+// it, by name and environment in lower case, because some file systems ignore case.
 func (c *check) apart(taken map[string]*Entry) {
 	if !c.named() {
 		return
@@ -76,7 +74,8 @@ func (c *check) apart(taken map[string]*Entry) {
 
 func called(e *Entry) string { return e.Called() + " on " + e.Place() }
 
-// whose is one lock, and a worker's is a stranger's.
+// whose checks that the entry has either a lock or a worker, and that its other keys
+// fit.
 func (c *check) whose() {
 	switch {
 	case c.has("lock") && c.has("worker"):
@@ -109,7 +108,7 @@ func (c *check) whose() {
 	}
 }
 
-// strategy: who decides how long a message takes, and how many orders are drawn.
+// strategy checks that pct is not used on docker, and that depth comes with pct.
 func (c *check) strategy() {
 	pct := c.entry.Strategy == harness.PCT
 	if pct && c.entry.Place() == "docker" {
@@ -120,18 +119,18 @@ func (c *check) strategy() {
 	}
 }
 
-// faults are those that the entry names; none among them is a cell of its own.
+// faults returns the faults of the entry. "none" among them is a cell of its own.
 func (c *check) faults() []faults.Fault {
 	some := slices.DeleteFunc(slices.Clone(c.entry.Faults), func(name string) bool { return name == names.None })
 	return chosen(c, "faults", some, names.ChooseFaults)
 }
 
-// workloads are those that the entry names.
+// workloads returns the workloads of the entry.
 func (c *check) workloads() []workloads.Workload {
 	return chosen(c, "workloads", c.entry.Workloads, names.ChooseWorkloads)
 }
 
-// chosen is what a list chooses; what is wrong with it is noted.
+// chosen returns the items that a list chooses, and notes its mistakes.
 func chosen[T any](c *check, key string, list []string, choose func([]string) ([]T, []names.Wrong)) []T {
 	if len(list) == 0 {
 		return nil
@@ -145,8 +144,8 @@ func chosen[T any](c *check, key string, list []string, choose func([]string) ([
 	return some
 }
 
-// itemOf is the node of an item of a list; of all of it where there is none, or
-// where it is written elsewhere.
+// itemOf returns the node of an item of a list. It returns the node of the list if the
+// item has none there, or if the list is an alias.
 func itemOf(n *yaml.Node, list []string, i int) *yaml.Node {
 	if n.Kind == yaml.SequenceNode && i >= 0 {
 		for _, it := range n.Content {
@@ -158,8 +157,8 @@ func itemOf(n *yaml.Node, list []string, i int) *yaml.Node {
 	return n
 }
 
-// several faults in a run need something that goes wrong, and of several kinds
-// several kinds.
+// several checks that faults-per-run and mix come with a fault, and mix with several
+// kinds.
 func (c *check) several(kinds []faults.Fault) {
 	if slices.Equal(c.entry.Faults, []string{names.None}) {
 		for _, key := range []string{"faults-per-run", "mix"} {
@@ -172,7 +171,7 @@ func (c *check) several(kinds []faults.Fault) {
 	}
 }
 
-// lock holds what is asked of a lock that is built in to what it can do.
+// lock checks that a built-in lock supports the options and workloads.
 func (c *check) lock(lock *catalogue.Lock, does []workloads.Workload) {
 	for i, o := range c.entry.Options {
 		if !slices.Contains(lock.Options, o) {
@@ -183,7 +182,8 @@ func (c *check) lock(lock *catalogue.Lock, does []workloads.Workload) {
 		func(w workloads.Workload) (string, error) { return w.Name, lock.Takes(w) })
 }
 
-// alone: what one client cannot break would hold whatever the lock is.
+// alone checks that one client alone can break the promises; otherwise any lock would
+// keep them.
 func (c *check) alone() {
 	if c.entry.Clients != 1 {
 		return
@@ -195,14 +195,14 @@ func (c *check) alone() {
 	}
 }
 
-// promises holds each promise to what can be judged of the lock there: what
-// cannot would leave all of it open, after all of its runs.
+// promises checks that each promise can be judged for the lock and environment.
+// Otherwise the whole cell would remain open after all of its runs.
 func (c *check) promises() {
 	if _, ours := catalogue.FindLock(c.entry.Lock); !ours && c.entry.Worker == "" || !c.named() {
 		return
 	}
 	options, err := catalogue.ParseOptions(strings.Join(c.entry.Options, ","))
-	tokens := err != nil || options.Tokens() || c.entry.Fencing != "" // a wrong option has been noted
+	tokens := err != nil || options.Tokens() || c.entry.Fencing != "" // a wrong option has been noted already
 	for i, p := range c.entry.Promises {
 		if err := catalogue.Judged(c.entry.Lock, p, c.entry.Place(), tokens); err != nil {
 			c.beyond("a promise that is never judged", itemOf(c.at["promises"], c.entry.Promises.Strings(), i), "%v", err)
@@ -210,7 +210,7 @@ func (c *check) promises() {
 	}
 }
 
-// has says what options a lock has.
+// has names the options of a lock.
 func has(lock *catalogue.Lock) string {
 	if len(lock.Options) == 0 {
 		return "it has no options"
@@ -218,7 +218,7 @@ func has(lock *catalogue.Lock) string {
 	return "it has " + strings.Join(lock.Options, ", ")
 }
 
-// strikes holds the faults to what can happen to the lock there.
+// strikes checks that the faults can strike the lock in its environment.
 func (c *check) strikes(kinds []faults.Fault) {
 	lock, ours := catalogue.FindLock(c.entry.Lock)
 	if !ours && c.entry.Worker == "" || !c.named() {
@@ -236,8 +236,8 @@ func (c *check) strikes(kinds []faults.Fault) {
 	})
 }
 
-// possible holds what a list chooses to what can be. What it names and cannot be is
-// wrong; what all stands for is taken as far as it goes, and has to go somewhere.
+// possible checks that the items of a list are possible. A named item that is not
+// possible is a mistake. "all" leaves such items out, but some item must remain.
 func possible[T any](c *check, key, kind string, list []string, some []T, can func(T) (name string, err error)) {
 	left := len(some) == 0 || slices.Contains(list, names.None)
 	var why error

@@ -15,24 +15,24 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// key is what is known of a key beside the type of its value: errors, schema
-// and docs/suite.md are made from it.
+// key has the properties of a key beyond the type of its value. Errors, the schema and
+// docs/suite.md are made from it.
 type key struct {
 	about string
-	one   string // what a value of words or an item is: a fault, a property
+	one   string // name for an item or a word: a fault, a property
 	words func() []string
-	form  *form                     // of text that is none of words
+	form  *form                     // of text that is not from a list of words
 	most  uint64                    // of a number, which is 1 or more
-	zero  bool                      // it can be 0, too
-	long  func(time.Duration) error // why a length of time cannot be so long
-	need  bool                      // it cannot be left out
-	as    string                    // how it is written, of one that is not just left out
+	zero  bool                      // 0 is allowed, too
+	long  func(time.Duration) error // returns an error if a duration is too long
+	need  bool                      // the key is required
+	as    string                    // an example for errors, of a key that needs a value
 }
 
-// form is what a text looks like.
+// form is the format of a text.
 type form struct {
-	all   []*regexp.Regexp // it matches each of them
-	words string           // that say so
+	all   []*regexp.Regexp // the text must match each of them
+	words string           // description of the format
 }
 
 var (
@@ -41,7 +41,7 @@ var (
 	length  = &form{[]*regexp.Regexp{regexp.MustCompile(`^([0-9]+(\.[0-9]*)?(h|m|s|ms))+$`), regexp.MustCompile(`[1-9]`)}, "a length of time, as 90s or 5m"}
 )
 
-// least is what a number is at least.
+// least returns the smallest value of a number.
 func (k key) least() uint64 {
 	if k.zero {
 		return 0
@@ -49,7 +49,7 @@ func (k key) least() uint64 {
 	return 1
 }
 
-// limitFits says why a suite cannot take so long.
+// limitFits returns an error if a suite cannot take so long.
 func limitFits(t time.Duration) error {
 	const most = math.MaxInt64 / time.Hour
 	switch {
@@ -61,7 +61,7 @@ func limitFits(t time.Duration) error {
 	return nil
 }
 
-// Places are where an entry can run.
+// Places are the environments of an entry.
 var Places = []string{"sim", "docker"}
 
 var suiteKeys = map[string]key{
@@ -94,7 +94,7 @@ var entryKeys = map[string]key{
 	"runs":           {about: "How many runs each of its cells has. Default: the suite's.", most: harness.MostRuns},
 }
 
-// orWithout are names, all, and each name with the - that takes it out.
+// orWithout returns the names, all, and each name with a - that removes it.
 func orWithout(list []string) []string {
 	list = append(slices.Clone(list), names.All)
 	for _, name := range list[:len(list)-1] {
@@ -105,7 +105,7 @@ func orWithout(list []string) []string {
 
 func faultWords() []string { return append(orWithout(names.Faults()), names.None) }
 
-// keyOrder are the keys of a type, as it has them.
+// keyOrder returns the keys of a type in order.
 func keyOrder(t reflect.Type) (list []string) {
 	for i := range t.NumField() {
 		if name := t.Field(i).Tag.Get("yaml"); name != "-" {
@@ -115,14 +115,14 @@ func keyOrder(t reflect.Type) (list []string) {
 	return list
 }
 
-// Key is a key of the file as people read of it.
+// Key describes a key of the file for people.
 type Key struct {
-	Name  string // of an entry's: locks.NAME
-	Is    string // what its value is, and whether it is needed
+	Name  string // of an entry: locks.NAME
+	Is    string // the kind of its value, and whether it is required
 	About string // Markdown
 }
 
-// Keys are those of a suite, and of its entries.
+// Keys returns the keys of a suite and of its entries.
 func Keys() (list []Key) {
 	for _, c := range []struct {
 		of     reflect.Type
@@ -139,7 +139,7 @@ func Keys() (list []Key) {
 	return list
 }
 
-// is says what a value of such a type is.
+// is describes the values of a type.
 func (k key) is(t reflect.Type) (is string) {
 	switch {
 	case t == reflect.TypeFor[[]Entry]():

@@ -13,7 +13,7 @@ import (
 
 const page = "../../docs/suite.md"
 
-// The lists of the page are made from the keys.
+// The lists on the page are made from the keys.
 func TestThePageHasEveryKey(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("\nOf a suite:\n\n")
@@ -42,10 +42,10 @@ func TestThePageHasEveryKey(t *testing.T) {
 	}
 }
 
-// columns that a line of the page has at most.
+// columns is the width of the page's lines.
 const columns = 80
 
-// item is one of a list, in lines that are not too long.
+// item returns an item of a list, wrapped to the width of the page.
 func item(text string) string {
 	var b strings.Builder
 	width := 0
@@ -69,7 +69,7 @@ func item(text string) string {
 	return b.String()
 }
 
-// linked is a text whose pages are links from docs/.
+// linked returns a text with links to pages, as seen from docs/.
 func linked(text string) string {
 	return regexp.MustCompile(`docs/([a-z]+\.md)`).ReplaceAllString(text, "[$1]($1)")
 }
@@ -89,8 +89,8 @@ func parts(t *testing.T) (head, lists, tail string) {
 	return head + begin, lists, end + tail
 }
 
-// The files on the page are suites, one of them has every key, and what is wrong
-// with the last is what the page says.
+// The files on the page are suites, and one of them has every key. The last one has the
+// mistakes that the page shows.
 func TestTheSuitesOfThePage(t *testing.T) {
 	head, _, tail := parts(t)
 	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```\n").FindAllStringSubmatch(head+tail, -1)

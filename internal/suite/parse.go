@@ -13,23 +13,23 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Problem is one thing that is wrong in a file.
+// Problem is one mistake in a file.
 type Problem struct {
 	Line, Column int // from 1
 	Words        string
-	beyond       string // what of it no schema can say; "": a schema says it
+	beyond       string // kind of a mistake that no schema can find; "": a schema finds it
 }
 
-// Problems are all that are wrong in a file, in its order. As an error each is
-// a line that begins with LINE:COLUMN.
+// Problems are all mistakes in a file, in its order. The error text has a line for each
+// that begins with LINE:COLUMN.
 type Problems []Problem
 
 func (ps Problems) Error() string { return ps.text("") }
 
-// In is the same with FILE before each of them, as an editor reads it.
+// In returns the problems with FILE before each, in the format that editors read.
 func (ps Problems) In(file string) *InFile { return &InFile{file, ps} }
 
-// InFile are the problems of a file that has a name.
+// InFile has the problems of a file with a name.
 type InFile struct {
 	File string
 	Problems
@@ -45,15 +45,15 @@ func (ps Problems) text(before string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Parse reads a suite, on whatever machine it is to run. An error is Problems, all
-// that there are; of a file that is no plain YAML those that make it so.
+// Parse reads a suite for any machine. The error is Problems, with all mistakes. If the
+// file is not plain YAML, it has only the mistakes in the YAML.
 func Parse(text []byte) (*Suite, error) { return Here(nil).Parse(text) }
 
-// Here says, by the keys of text, what is wrong on this machine with a value that
-// could be right on another: a file that is not there.
+// Here checks, by key, values that are valid on some machines only, such as the name of
+// a file. A function returns an error if the value is wrong on this machine.
 type Here map[string]func(value string) error
 
-// Parse reads a suite that is to run here.
+// Parse reads a suite for this machine.
 func (h Here) Parse(text []byte) (*Suite, error) {
 	root, err := document(text)
 	if err != nil {
@@ -61,7 +61,7 @@ func (h Here) Parse(text []byte) (*Suite, error) {
 	}
 	s := Suite{Seed: 1}
 	r := reader{here: h}
-	if r.tags(root); r.problems == nil { // what a value is hangs on its tag
+	if r.tags(root); r.problems == nil { // the type of a value depends on its tag
 		r.suite(root, &s)
 	}
 	if len(r.problems) > 0 {
@@ -73,7 +73,7 @@ func (h Here) Parse(text []byte) (*Suite, error) {
 	return &s, nil
 }
 
-// document is what the one document of a file holds.
+// document returns the node of the only document in a file.
 func document(text []byte) (*yaml.Node, error) {
 	loader, err := yaml.NewLoader(bytes.NewReader(text))
 	if err != nil {
@@ -95,27 +95,27 @@ func document(text []byte) (*yaml.Node, error) {
 	return nil, Problems{{Line: second.Line, Column: second.Column, Words: "a second document begins here: a suite is one; put the other into a file of its own"}}
 }
 
-// empty tells whether a document says nothing.
+// empty reports whether a document is empty.
 func empty(n *yaml.Node) bool { return len(n.Content) == 0 || isNull(n.Content[0]) }
 
-// reader goes through a file and notes everything that is wrong.
+// reader reads a file and notes all mistakes.
 type reader struct {
 	here     Here
 	problems Problems
 }
 
-// wrong notes what is wrong at a node.
+// wrong notes a mistake at a node.
 func (r *reader) wrong(n *yaml.Node, words string, args ...any) {
 	r.problems = append(r.problems, Problem{Line: n.Line, Column: n.Column, Words: fmt.Sprintf(words, args...)})
 }
 
-// What keys are of.
+// The owners of keys.
 const (
 	aSuite  = "a suite"
 	anEntry = "an entry"
 )
 
-// suite reads all of a file.
+// suite reads the whole file.
 func (r *reader) suite(n *yaml.Node, s *Suite) {
 	at, ok := r.mapping(n, reflect.ValueOf(s).Elem(), suiteKeys, aSuite)
 	if !ok {
@@ -123,7 +123,7 @@ func (r *reader) suite(n *yaml.Node, s *Suite) {
 	}
 	list := at["locks"]
 	if list == nil || isNull(list) {
-		return // which has been noted
+		return // this has been noted
 	}
 	r.behind(list, func(list *yaml.Node) {
 		if list.Kind != yaml.SequenceNode || len(list.Content) == 0 {
@@ -134,7 +134,7 @@ func (r *reader) suite(n *yaml.Node, s *Suite) {
 	})
 }
 
-// entries reads the list of them.
+// entries reads the list of entries.
 func (r *reader) entries(list *yaml.Node, s *Suite) {
 	taken := map[string]*Entry{}
 	for _, n := range list.Content {
@@ -152,7 +152,7 @@ func (r *reader) entries(list *yaml.Node, s *Suite) {
 	}
 }
 
-// mapping reads keys and values into a struct, and returns the values' nodes, as
+// mapping reads keys and values into a struct, and returns the nodes of the values as
 // they are written.
 func (r *reader) mapping(n *yaml.Node, into reflect.Value, keys map[string]key, what string) (at map[string]*yaml.Node, ok bool) {
 	if n.Kind != yaml.MappingNode {
@@ -191,10 +191,10 @@ func (r *reader) mapping(n *yaml.Node, into reflect.Value, keys map[string]key, 
 	return at, true
 }
 
-// where a key goes that is not of what it is in.
+// where has the right place for a key that is in the wrong one.
 var where = map[string]string{aSuite: "into an entry of locks", anEntry: "to the left, beside locks"}
 
-// field is that of a struct which a key sets.
+// field returns the field of a struct that a key sets.
 func field(into reflect.Value, name string) reflect.Value {
 	for i := range into.NumField() {
 		if into.Type().Field(i).Tag.Get("yaml") == name {
@@ -204,9 +204,9 @@ func field(into reflect.Value, name string) reflect.Value {
 	panic("no field " + name)
 }
 
-// behind reads a node, or what it stands for as an alias. What is wrong with that
-// wherever it is called for has been noted where it is written; what is wrong with it
-// here only is noted here.
+// behind reads a node, or the node that an alias refers to. Mistakes in the value
+// itself are noted once, where it is written. Mistakes that exist only here are noted
+// here.
 func (r *reader) behind(n *yaml.Node, read func(*yaml.Node)) {
 	before := len(r.problems)
 	read(meant(n))
@@ -224,7 +224,7 @@ func (r *reader) behind(n *yaml.Node, read func(*yaml.Node)) {
 	}
 }
 
-// meant is what an alias stands for.
+// meant returns the node that an alias refers to, or the node itself.
 func meant(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return n.Alias

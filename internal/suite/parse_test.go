@@ -72,7 +72,7 @@ func TestWhatIsWrongInAFile(t *testing.T) {
 	worker := func(lines ...string) string {
 		return "lockcheck: 1\nlocks:\n  - worker: python3 worker.py\n    " + strings.Join(lines, "\n    ")
 	}
-	var onlyTheSession []string // is left
+	var onlyTheSession []string // left as the only property
 	for _, f := range names.Faults() {
 		if f != "session-expiry" {
 			onlyTheSession = append(onlyTheSession, "-"+f)
@@ -80,9 +80,9 @@ func TestWhatIsWrongInAFile(t *testing.T) {
 	}
 	for _, c := range []struct {
 		text string
-		want []string // how the lines begin that are printed
+		want []string // beginnings of the printed lines
 	}{
-		// Files that are none.
+		// Files that are not suites.
 		{"", []string{"1:1: nothing is written here: lockcheck init"}},
 		{"# locks:\n", []string{"1:1: nothing is written here"}},
 		{"---\n", []string{"1:1: nothing is written here"}},
@@ -171,7 +171,7 @@ func TestWhatIsWrongInAFile(t *testing.T) {
 		{entry("workloads: nest"), []string{`4:16: no workload "nest"; did you mean nested?`}},
 		{entry("options: tokens"), []string{`4:14: no option "tokens"; did you mean token`}},
 
-		// What goes together.
+		// Values that must fit together.
 		{entry("worker: a"), []string{"4:13: an entry has lock or worker, not both"}},
 		{"lockcheck: 1\nlocks:\n  - runs: 5", []string{"3:5: the entry has no lock"}},
 		{worker("on: sim"), []string{"4:9: a worker runs on docker only"}},
@@ -210,8 +210,9 @@ func TestWhatIsWrongInAFile(t *testing.T) {
 		{"lockcheck: 1\nlocks:\n  - lock: redis-setnx\n  - {lock: redlock, name: Redis-SETNX}\n", []string{"4:27: Redis-SETNX on sim and redis-setnx on sim, in line 3, have one directory"}},
 		{"lockcheck: 1\nlocks:\n  - lock: redis-set-lua\n  - {lock: redis-set-lua, name: 1}\n", []string{"4:33: name "}},
 
-		// Anchors: what is wrong by itself is so where it stands, and once; what is
-		// wrong beside others, or for another key, is so where it is called for.
+		// Anchors: a mistake in the value itself is reported once, where the value is
+		// written. A mistake with other values, or for another key, is reported where
+		// the alias is used.
 		{"lockcheck: 1\nlocks:\n  - lock: zk-recipe\n    faults: &f [session-expiry]\n  - lock: redis-set-lua\n    faults: *f", []string{"6:13: session-expiry needs a server that keeps sessions"}},
 		{"lockcheck: 1\nlocks:\n  - lock: zk-recipe\n    faults: [&f session-expiry]\n  - lock: redis-set-lua\n    faults: [pause, *f]", []string{"6:21: session-expiry needs"}},
 		{"lockcheck: 1\nlocks:\n  - {lock: redis-setnx, faults: &f [puase, pause, -kill]}\n  - {lock: redlock, faults: *f}", []string{`3:37: no fault "puase"`, "3:51: -kill takes out what is not in the list"}},
@@ -224,7 +225,7 @@ func TestWhatIsWrongInAFile(t *testing.T) {
 		{"lockcheck: 1\nlocks:\n  - &e {lock: redis-setnx, faults: puase}\n  - *e", []string{`3:36: no fault "puase"`, "4:5: the entry in line 3 is called redis-setnx on sim, too"}},
 		{"lockcheck: 1\nruns: &n 5\nlocks: *n", []string{"3:8: locks has to be a list of entries"}},
 
-		// All of it, in its order.
+		// All mistakes, in the order of the file.
 		{
 			"lockcheck: 1\nfor: long\nlocks:\n  - lock: redlok\n    faults: [puase]\n    runs: 0\n  - on: sim\n",
 			[]string{`2:6: for "long"`, `4:11: no lock "redlok"; did you mean redlock`, `5:14: no fault "puase"`, "6:11: runs 0", "7:5: the entry has no lock"},
@@ -241,7 +242,8 @@ func TestWhatIsWrongInAFile(t *testing.T) {
 	}
 }
 
-// Words of one item stand for a list of it, and an alias for what it names.
+// A single word means a list of one item, and an alias means the value that it refers
+// to.
 func TestTheSameSaidOtherwise(t *testing.T) {
 	long := "lockcheck: 1\nlocks:\n  - lock: redis-setnx\n    faults: [pause]\n  - lock: redlock\n    faults: [pause]\n"
 	short := "lockcheck: 1\n\nlocks: [{lock: redis-setnx, faults: &one pause}, {lock: redlock, faults: *one}]\n"
@@ -261,7 +263,7 @@ func TestTheSameSaidOtherwise(t *testing.T) {
 	}
 }
 
-// What only a machine shows is a mistake as any other.
+// A mistake that exists only on this machine is reported like any other.
 func TestWhatIsWrongHere(t *testing.T) {
 	text := "lockcheck: 1\nregressions: &b gone\nbaseline: *b\nlocks:\n  - worker: &w gone -v\n  - {name: b, worker: *w}\n  - {lock: redlok}\n  - {name: gone, worker: there}\n"
 	said := func(key string) func(string) error {
@@ -279,7 +281,7 @@ func TestWhatIsWrongHere(t *testing.T) {
 	}
 }
 
-// What is printed is what an editor can go to.
+// Problems are printed in the format that editors read.
 func TestProblemsOfAFile(t *testing.T) {
 	_, err := Parse([]byte("lockcheck: 2\nruns: 0\nlocks: [{lock: redlock}]\n"))
 	var ps Problems

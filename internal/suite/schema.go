@@ -11,16 +11,16 @@ import (
 	"github.com/lockcheck/lockcheck/internal/names"
 )
 
-// Schema is the JSON Schema of a suite's file, for editors: what makeSchema makes.
+// Schema is the JSON Schema of a suite's file, for editors, as makeSchema writes it.
 //
 //go:embed lockcheck.schema.json
 var Schema []byte
 
-// object is one of JSON's.
+// object is a JSON object.
 type object = map[string]any
 
-// makeSchema writes the schema of the types and their tables of keys. What it
-// cannot say is known to lockcheck only, as which fault strikes which lock.
+// makeSchema makes the schema from the types and their tables of keys. Only lockcheck
+// itself can check the rest, for example which fault strikes which lock.
 func makeSchema() ([]byte, error) {
 	root := schemaOf(reflect.TypeFor[Suite](), suiteKeys)
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
@@ -33,7 +33,7 @@ func makeSchema() ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// together is what the keys of an entry can be beside one another.
+// together are the rules for combining keys of an entry.
 var together = []object{
 	{"if": said("worker"), "then": object{"properties": object{
 		"on": object{"const": "docker"}, "options": false, "name": object{"not": object{"enum": names.Locks()}},
@@ -47,7 +47,8 @@ var together = []object{
 	{"if": saying("faults", names.None, []string{names.None}), "then": object{"properties": object{"faults-per-run": false, "mix": false}}},
 }
 
-// ownName is an entry that has no lock's name, or that of its own lock.
+// ownName returns the rules for the name of an entry: not the name of a lock, except
+// that of its own.
 func ownName() []object {
 	own := []object{{"properties": object{"name": object{"not": object{"enum": names.Locks()}}}}}
 	for _, lock := range names.Locks() {
@@ -56,15 +57,15 @@ func ownName() []object {
 	return own
 }
 
-// said is an object with a key.
+// said matches an object that has a key.
 func said(key string) object { return object{"required": []string{key}} }
 
-// saying is an object with a key of one of such values.
+// saying matches an object whose key has one of the values.
 func saying(key string, values ...any) object {
 	return object{"required": []string{key}, "properties": object{key: object{"enum": values}}}
 }
 
-// schemaOf is that of a struct.
+// schemaOf returns the schema of a struct.
 func schemaOf(t reflect.Type, keys map[string]key) object {
 	properties := object{}
 	var need []string
@@ -88,7 +89,7 @@ func schemaOf(t reflect.Type, keys map[string]key) object {
 	return o
 }
 
-// schema is that of a value of a key.
+// schema returns the schema of the values of a key.
 func (k key) schema(t reflect.Type) object {
 	switch t {
 	case reflect.TypeFor[[]Entry]():

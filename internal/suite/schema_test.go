@@ -37,7 +37,7 @@ func TestTheSchemaIsThatOfTheTypes(t *testing.T) {
 	}
 }
 
-// The schema and the types have a row for every key, and no other.
+// The tables of keys have a row for every key of the types, and no other row.
 func TestEveryKeyHasARow(t *testing.T) {
 	for _, c := range []struct {
 		keys  map[string]key
@@ -54,7 +54,7 @@ func TestEveryKeyHasARow(t *testing.T) {
 	}
 }
 
-// compiled is the schema, ready to judge.
+// compiled returns the compiled schema.
 var compiled = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	of, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema))
 	if err != nil {
@@ -67,7 +67,7 @@ var compiled = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	return c.Compile("suite.json")
 })
 
-// allowed is what the schema says of a document in JSON.
+// allowed reports whether the schema accepts a document in JSON.
 func allowed(t testing.TB, text []byte) bool {
 	t.Helper()
 	schema, err := compiled()
@@ -81,7 +81,7 @@ func allowed(t testing.TB, text []byte) bool {
 	return schema.Validate(doc) == nil
 }
 
-// asJSON is a document as JSON, which is YAML, too.
+// asJSON returns a document as JSON, which is also YAML.
 func asJSON(t testing.TB, doc any) []byte {
 	t.Helper()
 	text, err := json.Marshal(doc)
@@ -91,8 +91,8 @@ func asJSON(t testing.TB, doc any) []byte {
 	return text
 }
 
-// problems are what Parse has against a text: what a schema can say, and what
-// is beyond it, by its kind.
+// problems returns Parse's problems with a text: those that a schema can find, and the
+// kinds of those that it cannot.
 func problems(t testing.TB, text []byte) (within Problems, beyond []string) {
 	_, err := Parse(text)
 	var ps Problems
@@ -109,8 +109,8 @@ func problems(t testing.TB, text []byte) (within Problems, beyond []string) {
 	return within, beyond
 }
 
-// What a schema cannot say: each with a document that it lets pass, and Parse
-// does not.
+// Mistakes that a schema cannot find: for each, documents that the schema accepts and
+// Parse rejects.
 var beyondSchema = map[string][]string{
 	"two entries of one name": {
 		"{lock: redis-setnx}, {lock: redis-setnx, faults: pause}",
@@ -141,14 +141,14 @@ func TestWhatIsBeyondTheSchema(t *testing.T) {
 			}
 		}
 	}
-	// JSON has one kind of numbers.
+	// JSON has only one type of numbers.
 	text := []byte(`{"lockcheck":1.0,"locks":[{"lock":"redis-setnx"}]}`)
 	if within, _ := problems(t, text); !allowed(t, text) || len(within) != 1 {
 		t.Errorf("1.0: %v", within)
 	}
 }
 
-// What a schema says of keys that stand beside one another.
+// The schema checks which keys fit together.
 func TestTheSchemaKnowsWhatGoesTogether(t *testing.T) {
 	for entry, want := range map[string]bool{
 		`{"lock": "redis-setnx", "name": "redis-setnx"}`:                               true,
@@ -168,7 +168,7 @@ func TestTheSchemaKnowsWhatGoesTogether(t *testing.T) {
 	}
 }
 
-// values are what a key may be given, right or wrong.
+// values are values for keys, right and wrong ones.
 var values = []any{
 	nil, true, false, 0, 1, 2, 3, 16, 17, -1, 1.5, 1000, 1001, harness.MostRuns, harness.MostRuns + 1, uint64(1) << 63, "", " ", "x", "90s", "0s", "1h30m", "5", "-5s", "s", "1.5s", ".5s",
 	"redis-set-lua", "redis-setnx", "zk-recipe", "sim", "docker", "pct", "random", "exhaustive", "all", "none", "writes", "pause", "-pause", "kill",
@@ -188,7 +188,7 @@ var values = []any{
 	map[string]any{"a": 1},
 }
 
-// right are some that are right, by key, so that whole documents are at times.
+// right returns right values for a key, so that some whole documents are right.
 func right(key string) []any {
 	switch key {
 	case "lockcheck":
@@ -219,8 +219,8 @@ func right(key string) []any {
 	return []any{1, 2, 16}
 }
 
-// A document in JSON, which is YAML, too, is right for Parse if and only if it
-// is right for the schema, but for what is beyond that.
+// Parse and the schema accept the same documents in JSON, except for mistakes that a
+// schema cannot find.
 func TestSchemaAndParseAgree(t *testing.T) {
 	var good, wrong int
 	rapid.Check(t, func(rt *rapid.T) {

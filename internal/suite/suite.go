@@ -1,6 +1,6 @@
-// Package suite is lockcheck.yaml: which locks are held to what, where, under
-// which faults and for how long. Names in it are those of the command's flags,
-// lists in the plural. It says what is written; the command says what it means.
+// Package suite reads lockcheck.yaml: the locks to test, their promises, environments,
+// faults and durations. Names in it are those of the command's flags, with lists in the
+// plural. The package has the written values; the command decides their meaning.
 package suite
 
 import (
@@ -14,13 +14,13 @@ import (
 // Format is the version of the file format.
 const Format = 1
 
-// File is what a suite's file is called where nothing else is said.
+// File is the default name of a suite's file.
 const File = "lockcheck.yaml"
 
-// Suite is one file. What its keys mean is said in the table of keys.
+// Suite is one file. The table of keys explains the keys.
 type Suite struct {
 	Format      int      `yaml:"lockcheck"` // Format
-	Seed        uint64   `yaml:"seed"`      // 1 where nothing is said
+	Seed        uint64   `yaml:"seed"`      // default 1
 	For         Duration `yaml:"for"`
 	Runs        int      `yaml:"runs"`        // 0: 1000 in sim, 1 on docker
 	Regressions string   `yaml:"regressions"` // "": regressions
@@ -28,11 +28,11 @@ type Suite struct {
 	Locks       []Entry  `yaml:"locks"` // one or more
 }
 
-// Entry is one lock and what it is held to: one cell for each fault.
+// Entry is one lock and its promises: one cell for each fault.
 type Entry struct {
 	Name         string          `yaml:"name"`   // see Called
-	Lock         string          `yaml:"lock"`   // of a lock that is built in; or
-	Worker       string          `yaml:"worker"` // of one that is not
+	Lock         string          `yaml:"lock"`   // a built-in lock, or
+	Worker       string          `yaml:"worker"` // the command of a user's own lock
 	On           string          `yaml:"on"`     // see Place
 	Faults       []string        `yaml:"faults"` // none: all that apply
 	FaultsPerRun int             `yaml:"faults-per-run"`
@@ -46,12 +46,12 @@ type Entry struct {
 	Lease        Duration        `yaml:"lease"`
 	Clients      int             `yaml:"clients"`
 	Acquires     int             `yaml:"acquires"`
-	Runs         int             `yaml:"runs"` // 0: as the suite says
+	Runs         int             `yaml:"runs"` // 0: those of the suite
 	Line         int             `yaml:"-"`    // of the file, from 1
 	Column       int             `yaml:"-"`    // of that line, from 1
 }
 
-// Wrong is what is wrong with the entry, and with no key of it alone.
+// Wrong returns the problem for a mistake that concerns the whole entry, not one key.
 func (e *Entry) Wrong(err error) Problem {
 	return Problem{Line: e.Line, Column: e.Column, Words: fmt.Sprintf("%s: %v", e.Called(), err)}
 }
@@ -59,10 +59,10 @@ func (e *Entry) Wrong(err error) Problem {
 // Duration is written as 90s or 5m.
 type Duration time.Duration
 
-// Called is what the entry is called: two on one place differ in it.
+// Called returns the name of the entry, which is unique in its environment.
 func (e *Entry) Called() string { return cmp.Or(e.Name, e.Lock, "worker") }
 
-// Place is where it runs.
+// Place returns the environment of the entry.
 func (e *Entry) Place() string {
 	if e.On == "" && e.Worker != "" {
 		return "docker"

@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// unreadable is what YAML itself has against a text.
+// unreadable returns the problems of a text that YAML itself rejects.
 func unreadable(text []byte, err error) Problems {
 	if p, bad := badByte(text); bad {
 		return Problems{p}
@@ -33,8 +33,8 @@ func unreadable(text []byte, err error) Problems {
 	return Problems{p}
 }
 
-// badByte is the first byte that is no text, or that stands for what YAML does
-// not allow: YAML itself does not say where.
+// badByte finds the first byte that is not text, or begins a character that YAML does
+// not allow. The errors of YAML do not give its position.
 func badByte(text []byte) (p Problem, bad bool) {
 	p.Line, p.Column = 1, 1
 	for i := 0; i < len(text); {
@@ -55,8 +55,7 @@ func badByte(text []byte) (p Problem, bad bool) {
 	return p, false
 }
 
-// tags notes those in a file: YAML's own say what a value is anyway, and others
-// mean nothing.
+// tags notes tags in a file: YAML's own are redundant, and others mean nothing.
 func (r *reader) tags(n *yaml.Node) {
 	if n.Style&yaml.TaggedStyle != 0 || n.Tag == "!" {
 		r.wrong(n, "the tag %s means nothing here: leave it out", n.Tag)

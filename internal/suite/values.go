@@ -14,17 +14,17 @@ import (
 	"github.com/lockcheck/lockcheck/internal/names"
 )
 
-// What YAML takes a value for.
+// The types that YAML has for values.
 const (
 	tagText = "!!str"
-	tagTime = "!!timestamp" // a day, which is text like any other here
+	tagTime = "!!timestamp" // a date, which is text like any other here
 	tagInt  = "!!int"
 	tagBool = "!!bool"
 	tagNull = "!!null"
 )
 
-// value reads what a key says into its field. The list of entries is read
-// apart: see entries.
+// value reads the value of a key into its field. The list of entries is read by
+// entries.
 func (r *reader) value(n *yaml.Node, name string, k key, into reflect.Value) {
 	switch {
 	case isNull(n) && k.as != "":
@@ -40,7 +40,7 @@ func (r *reader) value(n *yaml.Node, name string, k key, into reflect.Value) {
 		if r.text(n, name, k.formed(length)) {
 			t, err := time.ParseDuration(n.Value)
 			if err != nil {
-				t = math.MaxInt64 // what has the form of one is none only if it is too long
+				t = math.MaxInt64 // a duration that matches the format can only be too long
 			}
 			if err := k.long(t); err != nil {
 				r.beyond("a length of time out of bounds", n, "%s %s: %v", name, n.Value, err)
@@ -70,14 +70,14 @@ func (r *reader) value(n *yaml.Node, name string, k key, into reflect.Value) {
 		if number, ok := r.number(n, name, k); ok {
 			*to = number
 		}
-	default: // a list of text, of whatever type its items are
+	default: // a list of text with any type of items
 		for _, item := range r.list(n, name, k) {
 			into.Set(reflect.Append(into, reflect.ValueOf(item).Convert(into.Type().Elem())))
 		}
 	}
 }
 
-// text tells whether n is text that the key can be.
+// text reports whether n is a valid text for the key, and notes a mistake.
 func (r *reader) text(n *yaml.Node, name string, k key) bool {
 	switch {
 	case k.words != nil && isText(n):
@@ -94,7 +94,7 @@ func (r *reader) text(n *yaml.Node, name string, k key) bool {
 	return false
 }
 
-// word tells whether n is one of the words that there are.
+// word reports whether n is one of the possible words, and notes a mistake.
 func (r *reader) word(n *yaml.Node, k key, words []string) bool {
 	switch item := n.Value; {
 	case slices.Contains(words, item):
@@ -109,9 +109,9 @@ func (r *reader) word(n *yaml.Node, k key, words []string) bool {
 	return false
 }
 
-// unknown notes a name that is none.
+// unknown notes an unknown name.
 func (r *reader) unknown(n *yaml.Node, what, name string, known []string) {
-	if !strings.HasPrefix(name, "-") { // nor is it meant to take one out
+	if !strings.HasPrefix(name, "-") { // a name with - removes an item
 		known = slices.DeleteFunc(slices.Clone(known), func(w string) bool { return strings.HasPrefix(w, "-") })
 	}
 	r.wrong(n, "%v", names.Unknown(what, name, known))
@@ -147,8 +147,8 @@ func (r *reader) list(n *yaml.Node, name string, k key) (items []string) {
 	return items
 }
 
-// plain is how a number is written: 010 and 1_0 are others in YAML, and other
-// readers take them for others again.
+// plain matches the form of numbers. 010 and 1_0 have another value in YAML, and differ
+// between its readers.
 var plain = regexp.MustCompile(`^(0|[1-9][0-9]*)$`)
 
 // number reads a whole number.
@@ -164,7 +164,7 @@ func (r *reader) number(n *yaml.Node, name string, k key) (number uint64, ok boo
 	return 0, false
 }
 
-// formed is k of such a form.
+// formed returns k with a form.
 func (k key) formed(f *form) key {
 	k.form = f
 	return k
@@ -185,7 +185,7 @@ func isText(n *yaml.Node) bool {
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == tagNull }
 
-// named is a key and its value as an error names them.
+// named returns a key and its value as errors name them.
 func named(name string, n *yaml.Node) string {
 	if n.Kind != yaml.ScalarNode {
 		return name + " is " + shown(n)
@@ -193,7 +193,7 @@ func named(name string, n *yaml.Node) string {
 	return name + " " + shown(n)
 }
 
-// shown is a value as an error quotes it.
+// shown returns a value as errors quote it.
 func shown(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.SequenceNode:

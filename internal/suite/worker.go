@@ -8,10 +8,10 @@ import (
 	"github.com/google/shlex"
 )
 
-// Command splits a worker's command into words as a shell does: what stands in
-// quotes, or after a backslash, is taken as it is. Nothing else of a shell is
-// done: no variables, no patterns, no pipes. A secret among them is an error, which
-// does not repeat it: the words are kept in the files of a run.
+// Command splits a worker's command into words like a shell: text in quotes, or after a
+// backslash, is literal. It supports no variables, patterns or pipes. A secret among
+// the words is an error, which does not repeat it, because the words are saved in the
+// files of a run.
 func Command(text string) ([]string, error) {
 	words, err := shlex.Split(text)
 	switch {
@@ -29,8 +29,8 @@ func Command(text string) ([]string, error) {
 	return words, nil
 }
 
-// An option or a variable that names a secret, with its value, if that is in the
-// same word; and a URL with a password.
+// Patterns for an option or a variable that names a secret, with its value if that is
+// in the same word, and for a URL with a password.
 var (
 	secretOption = regexp.MustCompile(`(?i)^(?:--?(?:\w+[-_])*(?:password|passwd|passphrase|pass|pwd|secret)(=.+)?|\w*(?:password|passwd|passphrase|pwd|secret|auth)(=.+))$`)
 	secretURL    = regexp.MustCompile(`^\w[\w+.-]*://[^/@\s]*:[^/@\s]+@`)

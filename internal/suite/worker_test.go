@@ -23,7 +23,7 @@ func TestACommandIsSplitAsAShellDoes(t *testing.T) {
 	}
 }
 
-// The words of a command are kept with each run: a secret is no word.
+// The words of a command are saved with each run, so they must not contain a secret.
 func TestACommandKeepsNoSecret(t *testing.T) {
 	for _, text := range []string{
 		"w --password hunter2", "w --redis-password=hunter2", "env DB_PASSWORD=hunter2 w", "w -passwd=hunter2",
