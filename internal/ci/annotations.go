@@ -9,13 +9,13 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// most is how many annotations there are at most: GitHub shows ten errors of a
-// step, and nobody reads as many.
+// most is the largest number of annotations: GitHub shows ten errors of a step, which
+// is more than people read.
 const most = 5
 
-// Annotations writes what is the matter as commands to GitHub's runner, the
-// violations first. Where there are too many, the last says how many it stands
-// for. The error is w's.
+// Annotations writes the problems as commands for GitHub's runner, the violations
+// first. If there are too many, the last one counts the rest. It returns the errors of
+// w.
 func (r *Report) Annotations(w io.Writer) error {
 	list := r.matters()
 	for i := range list {
@@ -30,8 +30,8 @@ func (r *Report) Annotations(w io.Writer) error {
 	return nil
 }
 
-// annotate writes one command. It points at the line of the suite that has the
-// lock's entry, where there is one.
+// annotate writes one command. It points at the line of the lock's entry in the suite,
+// if there is one.
 func (r *Report) annotate(w io.Writer, m *matter, title, body string) error {
 	level, where := "error", ""
 	if m.verdict == results.Inconclusive {
@@ -47,15 +47,15 @@ func (r *Report) annotate(w io.Writer, m *matter, title, body string) error {
 	return err
 }
 
-// Mistake is why a command came to no result.
+// Mistake is the reason why a command has no result.
 type Mistake struct {
-	File         string // "": it is in no file
-	Line, Column int    // from 1; 0: it is in no line
+	File         string // "": not in a file
+	Line, Column int    // from 1; 0: unknown
 	Words        string
 }
 
-// Complaints writes mistakes as commands to GitHub's runner; where there are too
-// many, the last says how many it stands for. The error is w's.
+// Complaints writes mistakes as commands for GitHub's runner. If there are too many,
+// the last one counts the rest. It returns the errors of w.
 func Complaints(w io.Writer, mistakes []Mistake) error {
 	for i, m := range mistakes {
 		where := ""
@@ -73,7 +73,7 @@ func Complaints(w io.Writer, mistakes []Mistake) error {
 	return nil
 }
 
-// body is what is the matter, and how to see it again.
+// body describes the problem, and how to see it again.
 func (m *matter) body() string {
 	if m.of == nil {
 		return cmp.Or(m.words, string(m.verdict))
@@ -82,8 +82,8 @@ func (m *matter) body() string {
 	return strings.Join(append(lines, again(m.of.Counterexample)...), "\n")
 }
 
-// again says how to see a counterexample again, a line for each way; nil: its files
-// are not there.
+// again returns the ways to see a counterexample again, one a line, or nil if its files
+// are missing.
 func again(x *results.Counterexample) []string {
 	if x == nil || x.Replay == "" {
 		return nil
@@ -91,7 +91,7 @@ func again(x *results.Counterexample) []string {
 	return []string{"Again: " + x.Replay, "File: " + cmp.Or(x.Shrunk, x.File)}
 }
 
-// What the runner takes for its own in a message, and in what stands before it.
+// The characters that GitHub's runner interprets in a message, and before it.
 var (
 	data     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")

@@ -1,8 +1,6 @@
-// Package ci says what a document says to those who watch over builds: as
-// JUnit, as GitHub's annotations, and as the page of a GitHub job.
-//
-// It reads the document and nothing else, so that all of them come to its
-// verdict; the stories are handed in.
+// Package ci writes a document for CI: as JUnit, as GitHub's annotations, and as the
+// page of a GitHub job. It reads only the document, so that all of them have its
+// verdict; callers pass in the stories.
 package ci
 
 import (
@@ -16,31 +14,31 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// Report is a document that has been decided, and what is known beside it.
+// Report is a document with a verdict, and data that is not in it.
 type Report struct {
 	*results.Document
-	// Story tells the run that a counterexample keeps; "": nobody can. nil: of
-	// none of them.
+	// Story returns the story of a counterexample, or "" if it has none. If Story is
+	// nil, no counterexample has one.
 	Story func(*results.Counterexample) string
-	File  string // the suite's, from the root of the repository; "": there is none
-	Rest  string // where all that was found is, for a page that has to be cut
-	Ended error  // what ended it early, be it a mistake of whoever runs it or one of ours; nil: nothing
+	File  string // of the suite, from the root of the repository; "": no suite
+	Rest  string // the place of the complete findings, for a page that has to be cut
+	Ended error  // the error that ended it early, from the user or from lockcheck; nil: none
 }
 
-// matter is one thing for which a document is not held.
+// matter is one reason why a document is not held.
 type matter struct {
 	verdict results.Verdict         // Violated, Unavailable or Inconclusive
-	words   string                  // what is the matter
-	cell    *results.Cell           // nil: not one of them alone
-	of      *results.PropertyResult // that is violated
+	words   string                  // description
+	cell    *results.Cell           // nil: it concerns more than one cell
+	of      *results.PropertyResult // the violated property
 }
 
-// ended is the verdict, so to say, of what was ended early by an error.
+// ended is the verdict for a command that an error ended early.
 const ended results.Verdict = "error"
 
-// gravity is the order in which matters are named. Shards of one exploration
-// that differ in what they name first would be hard to read side by side: among
-// equals it is that of the document.
+// gravity is the order of matters. Matters of the same gravity are in the order of the
+// document: the reports of the shards of one exploration are easier to compare if their
+// order is the same.
 var gravity = []results.Verdict{
 	results.Violated, ended, results.Unavailable, results.Inconclusive, results.Known, results.Held, results.NotApplicable, results.Elsewhere,
 }
@@ -49,7 +47,8 @@ func graver(a, b results.Verdict) int {
 	return cmp.Compare(slices.Index(gravity, a), slices.Index(gravity, b))
 }
 
-// matters are all of them, the gravest first; none: the document is held.
+// matters returns all matters, the gravest first. It returns none if the document is
+// held.
 func (r *Report) matters() (list []matter) {
 	for i := range r.Cells {
 		c := &r.Cells[i]
@@ -59,7 +58,7 @@ func (r *Report) matters() (list []matter) {
 				list = append(list, matter{results.Violated, sentence(p), c, p})
 			}
 		}
-		// First comes the run whose story the command tells.
+		// The run whose story the command prints comes first.
 		slices.SortStableFunc(list[own:], func(a, b matter) int { return cmp.Compare(seedOf(a.of), seedOf(b.of)) })
 		switch {
 		case c.Trouble != "":
@@ -99,21 +98,21 @@ func (m *matter) title() string {
 	return m.kind() + ": " + m.cell.Name
 }
 
-// kind names what a matter is that is no violation.
+// kind names a matter that is not a violation.
 func (m *matter) kind() string {
 	words := map[results.Verdict]string{results.Unavailable: "Place not available", results.Inconclusive: "Proves nothing", ended: "Ended early"}[m.verdict]
 	return cmp.Or(words, string(m.verdict))
 }
 
-// broken tells whether a property decides that a cell is violated.
+// broken reports whether a violation of a property makes its cell violated.
 func broken(p *results.PropertyResult) bool {
 	return p.Promised && !p.Known && p.Is(checker.Violated)
 }
 
-// seedOf is that of the first run that violated a property.
+// seedOf returns the seed of the first run that violated a property.
 func seedOf(p *results.PropertyResult) uint64 { return p.Runs[checker.Violated.String()].Seed }
 
-// sentence says how a property was violated.
+// sentence describes the violation of a property.
 func sentence(p *results.PropertyResult) string {
 	if p.Counterexample == nil || p.Sentence == "" {
 		return "The " + string(p.Property) + " that was promised is violated."
@@ -130,7 +129,7 @@ func often(c *results.Cell, p *results.PropertyResult) string {
 	return fmt.Sprintf("%d of %s, first with seed %d", n.Count, names.Count(c.Runs, "run"), n.Seed)
 }
 
-// story is the one of a counterexample; "": there is none.
+// story returns the story of a counterexample, or "".
 func (r *Report) story(x *results.Counterexample) string {
 	if r.Story == nil || x == nil {
 		return ""

@@ -12,10 +12,10 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// outcomes are a cell's runs by property; what is not named held in all.
+// outcomes are the outcomes of a cell's runs by property; all other properties held.
 type outcomes map[checker.Property]checker.Outcome
 
-// aCell is a cell of ten runs that came out as outcomes say.
+// aCell returns a cell of ten runs with the given outcomes.
 func aCell(name string, came outcomes, promises ...checker.Property) results.Cell {
 	c := results.Cell{
 		Name: name, Lock: "a-lock", On: "sim", Faults: []string{"pause"}, Promises: promises, Seed: 5, Runs: 10, Asked: 100, Seconds: 0.9,
@@ -41,7 +41,7 @@ func aCell(name string, came outcomes, promises ...checker.Property) results.Cel
 	return c
 }
 
-// aReport is what cells come to, in a suite.
+// aReport returns the report of a suite with these cells.
 func aReport(cells ...results.Cell) *Report {
 	d := &results.Document{Head: results.Head{Schema: 1, Command: "suite", Version: "1.2.3"}, Seed: 5, Cells: cells}
 	d.Decide()
@@ -50,7 +50,7 @@ func aReport(cells ...results.Cell) *Report {
 
 var broke = outcomes{checker.Exclusion: checker.Violated}
 
-// aCell is what it says: the tests below rest on it.
+// aCell returns the right cells; the tests below depend on it.
 func TestCellsOfTheTestsAreDecidedByTheirRuns(t *testing.T) {
 	for _, tt := range []struct {
 		cell results.Cell
@@ -113,8 +113,8 @@ func TestMattersAreNamedTheGravestFirst(t *testing.T) {
 	}
 }
 
-// What nobody can name a cell for is a matter all the same: else a report would
-// say that all is well, and the exit code would not.
+// A problem that belongs to no cell is also a matter. Otherwise a report would show
+// success, and the exit code would not.
 func TestThereIsAMatterWhereverTheExitCodeIsNotZero(t *testing.T) {
 	for _, r := range []*Report{aReport(), aReport(absent(aCell("a", nil)))} {
 		if list := r.matters(); r.ExitCode == 0 || len(list) != 1 || list[0].words == "" {
@@ -148,7 +148,7 @@ func TestTheRunnerReadsAnnotationsAsTheyWereMeant(t *testing.T) {
 	}
 }
 
-// asTheRunner reads one command as GitHub's runner does.
+// asTheRunner parses one command like GitHub's runner.
 func asTheRunner(t *testing.T, line string) (level string, properties map[string]string, message string) {
 	t.Helper()
 	head, message, ok := strings.Cut(strings.TrimPrefix(line, "::"), "::")
@@ -193,7 +193,7 @@ func TestWhatProvesNothingIsAWarning(t *testing.T) {
 	}
 }
 
-// What is wrong in a file is shown at its lines, and five times at most.
+// Mistakes in a file are shown at their lines, five at most.
 func TestMistakesAreShownAtTheirLines(t *testing.T) {
 	var b strings.Builder
 	var list []Mistake
@@ -209,7 +209,7 @@ func TestMistakesAreShownAtTheirLines(t *testing.T) {
 	}
 }
 
-// What ended a command early is among the five, and named after what it found.
+// The error that ended a command early is one of the five, after the violations.
 func TestWhatEndedItEarlyIsAMatter(t *testing.T) {
 	var cells []results.Cell
 	for i := range 7 {

@@ -14,13 +14,12 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// JUnit writes the document for those who read test results: a suite of tests
-// for each lock and place, and in it a test for each cell and promised
-// property. What is violated is a failure; what could not be found out is an
-// error of the type inconclusive or unavailable; what does not apply, or is
-// known to the baseline, is skipped. Readers take a file without tests for an
-// error: a shard that shows nothing by itself has one that is skipped. The error
-// is w's.
+// JUnit writes the document as test results: a suite of tests for each lock and
+// environment, and in it a test for each cell and promised property. A violation is a
+// failure; an open verdict is an error of the type inconclusive or unavailable. Tests
+// that do not apply, or that the baseline knows, are skipped. Readers take a file
+// without tests for an error, so a shard without results has one skipped test. It
+// returns the errors of w.
 func (r *Report) JUnit(w io.Writer) error {
 	doc := xmlSuites{Name: "lockcheck " + r.Command}
 	taken := map[string]bool{}
@@ -55,9 +54,9 @@ func (r *Report) JUnit(w io.Writer) error {
 	return err
 }
 
-// groups are the cells by what a suite of tests is made of: one entry of a
-// suite's file, or the counterexamples of the past. Cells of other shards are
-// in their files.
+// groups returns the cells by suite of tests: one for each entry of a suite's file, and
+// one for kept counterexamples. Cells of other shards are left out, because they are in
+// the files of those shards.
 func (r *Report) groups() (list [][]*results.Cell) {
 	type group struct {
 		lock, on string
@@ -83,12 +82,12 @@ func (r *Report) groups() (list [][]*results.Cell) {
 	return list
 }
 
-// suite is what one group of cells came to.
+// suite returns the test suite for one group of cells.
 func (r *Report) suite(cells []*results.Cell) *xmlSuite {
 	first, runs, faults := cells[0], 0, []string(nil)
 	s := &xmlSuite{Name: first.Lock + " on " + first.On}
 	if entry := strings.LastIndex(first.Name, ": "); entry > 0 {
-		s.Name = clean(first.Name[:entry]) // as the suite's file calls it
+		s.Name = clean(first.Name[:entry]) // the name in the suite's file
 	}
 	if first.Kept {
 		s.Name = "regressions"
@@ -113,7 +112,7 @@ func (r *Report) suite(cells []*results.Cell) *xmlSuite {
 	return s
 }
 
-// rest is a suite of what is not the matter of any cell; nil: there is nothing.
+// rest returns a suite for the matters that belong to no cell, or nil.
 func (r *Report) rest() *xmlSuite {
 	var s *xmlSuite
 	for _, m := range r.matters() {
@@ -128,7 +127,7 @@ func (r *Report) rest() *xmlSuite {
 	return s
 }
 
-// tests are those of one cell: they share its time.
+// tests returns the tests of one cell. They share its time.
 func (r *Report) tests(c *results.Cell) (list []*xmlTest) {
 	for _, p := range promised(c) {
 		t := &xmlTest{Class: clean(c.Name), Name: string(p.Property)}
@@ -149,8 +148,8 @@ func (r *Report) tests(c *results.Cell) (list []*xmlTest) {
 	return list
 }
 
-// promised is what came of all properties that a cell promises, also of those
-// that nothing is known of.
+// promised returns the results of all promised properties of a cell, also of those
+// without any known result.
 func promised(c *results.Cell) (list []*results.PropertyResult) {
 	for _, prop := range append(slices.Clone(checker.Properties[:]), c.Promises.Strange()...) {
 		if !c.Promises.Covers(prop) {
@@ -165,7 +164,7 @@ func promised(c *results.Cell) (list []*results.PropertyResult) {
 	return list
 }
 
-// came fills in how a property of a cell came out.
+// came fills in the outcome of a property of a cell.
 func (r *Report) came(t *xmlTest, c *results.Cell, p *results.PropertyResult) {
 	violated := p.Is(checker.Violated)
 	if violated && p.Counterexample != nil {
@@ -173,7 +172,7 @@ func (r *Report) came(t *xmlTest, c *results.Cell, p *results.PropertyResult) {
 		if c.Bound == nil {
 			t.Properties.set("seed", strconv.FormatUint(p.Seed, 10))
 		}
-		if p.Replay != "" { // else its files are not there
+		if p.Replay != "" { // otherwise its files are missing
 			t.Properties.set("replay", p.Replay)
 			t.Properties.set("file", p.File)
 			t.Properties.set("shrunk", p.Shrunk)
@@ -187,7 +186,7 @@ func (r *Report) came(t *xmlTest, c *results.Cell, p *results.PropertyResult) {
 	case c.Trouble != "":
 		t.Error = newTrouble(results.Unavailable, c.Trouble, c.Trouble)
 	case open(c, p):
-		why := cmp.Or(p.Reason, c.Reason) // no run, no reason of its own
+		why := cmp.Or(p.Reason, c.Reason) // a property without runs has no reason of its own
 		t.Error = newTrouble(results.Inconclusive, why, why)
 	case c.Verdict == results.Inconclusive && (c.Vacuous() != "" || !slices.ContainsFunc(promised(c), func(p *results.PropertyResult) bool { return open(c, p) })):
 		t.Error = newTrouble(results.Inconclusive, c.Reason, c.Reason)
@@ -202,12 +201,12 @@ func (r *Report) came(t *xmlTest, c *results.Cell, p *results.PropertyResult) {
 	}
 }
 
-// open tells whether a property is one for which a cell is inconclusive.
+// open reports whether a property makes its cell inconclusive.
 func open(c *results.Cell, p *results.PropertyResult) bool {
 	return p.Is(checker.Unknown) || p.Is(checker.NA) && len(c.Promises) > 0
 }
 
-// failure is all that there is to say of a violation.
+// failure returns the full description of a violation.
 func (r *Report) failure(c *results.Cell, p *results.PropertyResult) string {
 	parts := []string{sentence(p)}
 	if story := r.story(p.Counterexample); story != "" {

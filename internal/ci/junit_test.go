@@ -16,7 +16,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// written is a report as JUnit.
+// written returns a report as JUnit.
 func written(t *testing.T, r *Report) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -26,7 +26,7 @@ func written(t *testing.T, r *Report) []byte {
 	return b.Bytes()
 }
 
-// read is what somebody else's reader sees in it.
+// read parses a report with a reader of another project.
 func read(t *testing.T, r *Report) []junit.Suite {
 	t.Helper()
 	suites, err := junit.Ingest(written(t, r))
@@ -80,7 +80,7 @@ func TestEachPromiseOfACellIsATest(t *testing.T) {
 	}
 }
 
-// A document that is not held for a reason that no cell has says so, too.
+// If a document is not held for a reason outside its cells, the report says so, too.
 func TestMissingShardsAreAnError(t *testing.T) {
 	r := aReport(aCell("held", nil))
 	r.Shards = &results.Shards{Of: 2, Have: []int{1}, Missing: []int{2}}
@@ -115,7 +115,8 @@ func TestAFailureSaysWhatHappenedAndHowToSeeItAgain(t *testing.T) {
 	}
 }
 
-// Each shard has the tests that it did: those who join files would count others twice.
+// Each shard has only its own tests; otherwise tests would count twice when files are
+// joined.
 func TestTestsOfOtherShardsAreInTheirFiles(t *testing.T) {
 	r := aReport(aCell("here", nil), aCell("elsewhere", nil))
 	r.Cells[1].Verdict = results.Elsewhere
@@ -124,7 +125,7 @@ func TestTestsOfOtherShardsAreInTheirFiles(t *testing.T) {
 	}
 }
 
-// A file without a test is an error to those who read it, as to GitLab.
+// A file without a test is an error for its readers, such as GitLab.
 func TestAShardWithoutRunsHasATestThatIsSkipped(t *testing.T) {
 	r := aReport(aCell("elsewhere", nil))
 	r.Cells[0].Verdict = results.Elsewhere
@@ -135,7 +136,7 @@ func TestAShardWithoutRunsHasATestThatIsSkipped(t *testing.T) {
 	children(t, written(t, r))
 }
 
-// A suite is an entry of the file; what it was before is no matter of its.
+// A test suite is an entry of the file, whatever settings it had before.
 func TestTestsAreGroupedByLockAndPlace(t *testing.T) {
 	cell := func(name, on string, line int, kept bool) results.Cell {
 		c := aCell(name, nil)
@@ -157,7 +158,8 @@ func TestTestsAreGroupedByLockAndPlace(t *testing.T) {
 	}
 }
 
-// Names, sentences and reasons may hold anything: lock names are anybody's.
+// Names, sentences and reasons may contain anything, because users choose the names of
+// locks.
 func TestWhatXMLCannotCarryIsReplaced(t *testing.T) {
 	const strange = "\x00 \x1b[31m \xff \uFFFE ]]> <&\"'> 🔒 \u0085 \t"
 	c := aCell(strange, outcomes{checker.Exclusion: checker.Violated, checker.Fencing: checker.NA, checker.Liveness: checker.Unknown})
@@ -181,15 +183,15 @@ func TestTheSameDocumentIsTheSameFile(t *testing.T) {
 	}
 }
 
-// The schemas that are around differ in what they allow beside these, and agree
-// on the order.
+// The common schemas differ in the elements that they allow, but agree on these and
+// their order.
 func TestElementsAreWhereTheSchemasHaveThem(t *testing.T) {
 	r := aReport(aCell("a", broke), known(aCell("b", broke)), inTrouble(aCell("c", nil)), absent(aCell("d", nil)))
 	children(t, written(t, r))
 }
 
-// children holds each element to the attributes that it must have and the order
-// of what it may hold.
+// children checks that each element has the required attributes, and that its children
+// are in order.
 func children(t *testing.T, text []byte) {
 	t.Helper()
 	schema := map[string]struct{ attributes, elements []string }{
@@ -244,7 +246,7 @@ func TestATestSaysHowFarItWent(t *testing.T) {
 	if err := r.JUnit(&b); err != nil || !strings.Contains(b.String(), `<property name="cut" value="time was over after 10 runs">`) {
 		t.Errorf("%v\n%s", err, b.String())
 	}
-	// Without a run nothing is known, and that is said.
+	// Without a run nothing is known, and the report says so.
 	r.Cells[0].Runs = 0
 	r.Cells[0].Reached, r.Cells[0].Properties[0].Runs = map[string]int{}, nil
 	r.Decide()
@@ -253,7 +255,7 @@ func TestATestSaysHowFarItWent(t *testing.T) {
 	}
 }
 
-// Of an interrupted shard there is one test that says so: readers know a test by its name.
+// An interrupted shard has one test that says so; readers recognise a test by its name.
 func TestAnInterruptedShardIsOneError(t *testing.T) {
 	r := aReport(aCell("held", nil))
 	r.Shards, r.Interrupted = results.Part(explore.Shard{N: 1, Of: 2}), true

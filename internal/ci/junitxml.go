@@ -8,9 +8,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// The elements and attributes of JUnit, in the order in which its schemas have
-// them. Time stands in seconds; when it was is left out, so that the same
-// document is the same file.
+// The elements and attributes of JUnit, in the order of its schemas. Times are in
+// seconds. The date is left out, so that the same document gives the same file.
 type (
 	xmlSuites struct {
 		XMLName xml.Name `xml:"testsuites"`
@@ -57,12 +56,12 @@ type (
 	}
 )
 
-// seconds are written with a point and three digits, never with an exponent.
+// seconds has a decimal point and three digits, never an exponent.
 type seconds float64
 
 func (s seconds) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%.3f", float64(s)), nil }
 
-// test takes in a test.
+// test adds a test to the suite.
 func (s *xmlSuite) test(t *xmlTest) {
 	s.Tests = append(s.Tests, t)
 	one := xmlCounts{Tests: 1, Time: t.Time}
@@ -85,21 +84,21 @@ func (c *xmlCounts) add(o *xmlCounts) {
 	c.Time += o.Time
 }
 
-// set adds a property that has a value.
+// set adds a property unless its value is empty.
 func (p *xmlProperties) set(name, value string) {
 	if value != "" {
 		p.List = append(p.List, xmlProperty{name, clean(value)})
 	}
 }
 
-// newTrouble says in its message the first line of what is the matter, and all
-// there is to say in its text.
+// newTrouble returns a failure or error. Its message is the first line of the
+// description, its text is the rest.
 func newTrouble(v results.Verdict, words, text string) *xmlTrouble {
 	message, _, _ := strings.Cut(words, "\n")
 	return &xmlTrouble{Message: clean(message), Type: string(v), Text: clean(text)}
 }
 
-// clean replaces what XML 1.0 has no way to write.
+// clean replaces characters that XML 1.0 cannot contain.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// text is text that GitHub shows as it is, in one line, also within a table.
+// text escapes s so that GitHub shows it unchanged in one line, also in a table.
 func text(s string) string {
 	var b strings.Builder
 	for _, r := range strings.Join(strings.Fields(s), " ") {
@@ -17,7 +17,7 @@ func text(s string) string {
 	return b.String()
 }
 
-// inline is code within a line.
+// inline returns s as code within a line.
 func inline(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if !strings.Contains(s, "`") {
@@ -27,13 +27,13 @@ func inline(s string) string {
 	return ticks + " " + s + " " + ticks
 }
 
-// fenced is a block of code, within a fence that nothing in it can end.
+// fenced returns s as a block of code. The fence is too long to be ended by s.
 func fenced(language, s string) string {
 	fence := strings.Repeat("`", max(3, longest(s)+1))
 	return fence + language + "\n" + strings.TrimRight(s, "\n") + "\n" + fence + "\n\n"
 }
 
-// longest is the length of the longest run of backticks.
+// longest returns the length of the longest run of backticks.
 func longest(s string) (most int) {
 	n := 0
 	for _, r := range s {
@@ -47,9 +47,9 @@ func longest(s string) (most int) {
 	return most
 }
 
-// cut is a page of at most limit bytes: what is too long ends with a whole line,
-// or a whole rune where that one line is too long, and after the end of any
-// block of code that it is within, with note.
+// cut shortens a page to at most limit bytes. It cuts after a whole line, or after a
+// whole rune if the first line is too long. It then ends an open block of code, and
+// adds note.
 func cut(page string, limit int, note string) string {
 	if len(page) <= limit {
 		return page
@@ -72,7 +72,7 @@ func cut(page string, limit int, note string) string {
 	return ""
 }
 
-// ending ends the last line and, where one is open, the block of code.
+// ending returns the text that ends the last line and an open block of code.
 func ending(page string) string {
 	fence, end := "", ""
 	for line := range strings.Lines(page) {

@@ -11,20 +11,20 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// PageBytes is how long the page of a job may be: a quarter of what GitHub
-// takes from one step, which others may write to as well.
+// PageBytes is the size limit of a job's page: a quarter of the limit of GitHub for one
+// step, because other programs may write to it as well.
 const PageBytes = 256 << 10
 
-// marks are the verdicts' signs on the page.
+// marks are the signs of the verdicts on the page.
 var marks = map[results.Verdict]string{
 	results.Held: "✅", results.Violated: "❌", results.Inconclusive: "❓", results.Unavailable: "⚠️", results.Known: "☑️", results.NotApplicable: "➖", results.Elsewhere: "➖",
 	ended: "⚠️",
 }
 
-// Summary writes the page of a job in GitHub's Markdown: the verdict, the story
-// of the first violation, what else keeps it from being held, the cells, what
-// there is to know beside, and how to see it again. It has at most limit bytes;
-// what is cut off stands in Rest. The error is w's.
+// Summary writes the page of a job in GitHub's Markdown: the verdict, the story of the
+// first violation, other problems, the cells, further notes, and the commands for a
+// replay. The page has at most limit bytes; Rest names the place of the part that was
+// cut off. It returns the errors of w.
 func (r *Report) Summary(w io.Writer, limit int) error {
 	list := r.matters()
 	var b strings.Builder
@@ -42,8 +42,8 @@ func (r *Report) Summary(w io.Writer, limit int) error {
 	return err
 }
 
-// lines is how many a list of the page has at most: nobody reads as many, and
-// what stands below has to be found.
+// lines is the largest length of a list on the page: longer lists are not read, and
+// hide the parts below them.
 const lines = 20
 
 // bullets writes a list.
@@ -59,7 +59,7 @@ func bullets(b *strings.Builder, list []string) {
 	}
 }
 
-// verdict is the answer, and of how much.
+// verdict writes the verdict, and how much was tested.
 func (r *Report) verdict(b *strings.Builder) {
 	promises, aside := r.BrokenPromises()
 	words := map[results.Verdict]string{
@@ -83,7 +83,7 @@ func (r *Report) verdict(b *strings.Builder) {
 	}
 }
 
-// first tells the first violation.
+// first writes the story of the first violation.
 func (r *Report) first(b *strings.Builder, list []matter) {
 	if len(list) == 0 || list[0].of == nil {
 		return
@@ -95,7 +95,8 @@ func (r *Report) first(b *strings.Builder, list []matter) {
 	}
 }
 
-// others are the matters that are no violations; those of one reason are one.
+// others writes the matters that are not violations; those with the same reason are
+// joined.
 func others(b *strings.Builder, list []matter) {
 	type reason struct{ kind, sign, words string }
 	var order []reason
@@ -124,7 +125,8 @@ func others(b *strings.Builder, list []matter) {
 	bullets(b, found)
 }
 
-// cells are a table, the worst first: what is cut off is at its end.
+// cells writes the cells as a table, the worst first, because a long table is cut at
+// its end.
 func (r *Report) cells(b *strings.Builder) {
 	if len(r.Cells) == 0 {
 		return
@@ -156,7 +158,8 @@ func (r *Report) cells(b *strings.Builder) {
 	b.WriteByte('\n')
 }
 
-// asides are what changes no verdict, or has changed it without being a run's.
+// asides writes notes that change no verdict, or that change it without being about a
+// run.
 func (r *Report) asides(b *strings.Builder) {
 	var list []string
 	if r.Retried > 0 {
@@ -183,7 +186,7 @@ func (r *Report) asides(b *strings.Builder) {
 	bullets(b, list)
 }
 
-// replays are the commands that show what was violated again.
+// replays writes the commands that replay the violations.
 func (r *Report) replays(b *strings.Builder, list []matter) {
 	var commands []string
 	for _, m := range list {

@@ -42,8 +42,8 @@ func TestThePageBeginsWithTheVerdictAndTheFirstStory(t *testing.T) {
 	}
 }
 
-// However much is the matter beside it, the first story stands at the top, and
-// what is long is cut where it repeats itself.
+// However many other problems there are, the first story is at the top. Long lists are
+// cut.
 func TestTheFirstStoryIsPushedOffByNothing(t *testing.T) {
 	long := strings.Repeat("no engine answers; ", 250)
 	var cells []results.Cell
@@ -79,7 +79,7 @@ func TestTheFirstStoryIsPushedOffByNothing(t *testing.T) {
 	}
 }
 
-// keptOf makes a cell a counterexample of the past, which another has found.
+// keptOf turns a cell into a kept counterexample that another cell found.
 func keptOf(c results.Cell, of string) results.Cell {
 	c.Kept, c.Of = true, of
 	return c
@@ -107,7 +107,7 @@ func TestThePageShowsWhatElseThereIsToKnow(t *testing.T) {
 	}
 }
 
-// A name is anybody's, and so are the words of a worker's errors.
+// Names come from users, and so do the errors of workers.
 func TestNobodysWordsAreMarkup(t *testing.T) {
 	r := aReport(aCell("<b>`x`|*y*\n# z", broke))
 	r.Story = func(*results.Counterexample) string { return "a\n```\n````x\n# no heading" }
@@ -119,8 +119,8 @@ func TestNobodysWordsAreMarkup(t *testing.T) {
 	}
 }
 
-// However a page is cut, it is as short as asked, text, and outside any block of
-// code at its end; and it says that it was cut.
+// A page that is cut is as short as asked, valid text, and does not end within a block
+// of code. It also says that it was cut.
 func TestACutPageIsWholeMarkdown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lines := rapid.SliceOf(rapid.SampledFrom([]string{"é🔒é", "plain", "# head", "| a | b |", "`` ` ``", ""})).Draw(t, "lines")
@@ -166,7 +166,7 @@ func TestThePageNamesWhereTheRestIs(t *testing.T) {
 	}
 }
 
-// Held is no more than what was done.
+// "Held" covers only the runs that were done.
 func TestThePageSaysHowFarItWent(t *testing.T) {
 	c := aCell("a", nil)
 	c.Cut = "time was over"
