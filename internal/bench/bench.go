@@ -1,6 +1,6 @@
-// Package bench measures what a lock costs, where other packages judge whether
-// it holds: many clients want one lock all the time, and are counted and timed.
-// The same clients run in virtual time and against a real server.
+// Package bench measures the cost of a lock, while other packages judge its
+// correctness. Many clients want one lock all the time, and the package counts and
+// times them. The same clients run in virtual time and against a real server.
 package bench
 
 import (
@@ -14,41 +14,40 @@ import (
 	"github.com/lockcheck/lockcheck/internal/env"
 )
 
-// Load is what one measurement does: Clients want one lock, hold it for Hold,
-// give it back, and want it again at once.
+// Load describes one measurement: Clients want one lock, hold it for Hold, release it,
+// and want it again at once.
 type Load struct {
 	Lock     catalogue.Lock
-	Name     string // what they want: measurements that share a server have names of their own
+	Name     string // name of the lock: measurements that share a server have different names
 	Options  catalogue.Options
 	Clients  int
 	Lease    time.Duration // T
 	Hold     time.Duration
-	Patience time.Duration // how long an acquire asks before it is called again
-	For      time.Duration // how long it is measured, after a tenth of that which is not
+	Patience time.Duration // timeout of an acquire, after which the client tries again
+	For      time.Duration // measured time; it starts after a tenth of it
 	Seed     uint64        // only sim can repeat a measurement
 }
 
-// Figures are what a measurement found. All but the first three are what its
-// history tells: see Turns.
+// Figures are the results of a measurement. All but the first three come from its
+// history: see Turns.
 type Figures struct {
 	Lease    time.Duration // T
-	For      time.Duration // how long it was measured
-	Commands int           // that reached the servers, releases included
+	For      time.Duration // measured time
+	Commands int           // requests that reached the servers, releases included
 
 	Grants    []int         // of each client
-	Overtaken []int         // of each client: grants, while it waited, to others who had asked later
-	OutOfTurn int           // grants by which somebody was overtaken
-	Longest   time.Duration // that a client waited for one grant
-	Waiting   bool          // that wait had not ended when the measurement did: it was at least so long
-	Again     int           // grants to the client that had had the one before
-	Failed    int           // operations that ended with an error, as a request that had no answer in time
+	Overtaken []int         // of each client: grants to others during its wait that had asked later
+	OutOfTurn int           // grants that overtook a waiter
+	Longest   time.Duration // longest wait of a client for one grant
+	Waiting   bool          // the longest wait had not ended with the measurement, so it is a lower bound
+	Again     int           // grants to the client of the previous grant
+	Failed    int           // operations that ended with an error, for example a request without an answer in time
 }
 
-// ErrIdle is a measurement in which nobody was granted the lock: there is
-// nothing to divide by.
+// ErrIdle is the error of a measurement without a grant, which has no figures.
 var ErrIdle = errors.New("nobody was granted the lock while it was measured")
 
-// Total is how many grants there were.
+// Total returns the number of grants.
 func (f *Figures) Total() (n int) {
 	for _, g := range f.Grants {
 		n += g
@@ -56,15 +55,15 @@ func (f *Figures) Total() (n int) {
 	return n
 }
 
-// CommandsEach is how many commands were sent for each acquisition.
+// CommandsEach returns the number of commands for each acquisition.
 func (f *Figures) CommandsEach() float64 { return float64(f.Commands) / float64(f.Total()) }
 
-// PerSecond is how many acquisitions there were in a second.
+// PerSecond returns the number of acquisitions in a second.
 func (f *Figures) PerSecond() float64 { return float64(f.Total()) / f.For.Seconds() }
 
-// Evenness says how evenly grants were spread over the clients: 1 where each
-// got as many, 1/clients where one got all. It is the index of Jain, Chiu and
-// Hawe, A Quantitative Measure of Fairness (DEC-TR-301, 1984).
+// Evenness returns how evenly the grants were spread over the clients: 1 if each got as
+// many, 1/clients if one got all. It is the index of Jain, Chiu and Hawe, A
+// Quantitative Measure of Fairness (DEC-TR-301, 1984).
 func (f *Figures) Evenness() float64 {
 	var squares float64
 	for _, g := range f.Grants {
@@ -74,7 +73,7 @@ func (f *Figures) Evenness() float64 {
 	return total * total / (float64(len(f.Grants)) * squares)
 }
 
-// place is where a measurement happens.
+// place is an environment for measurements.
 type place interface {
 	Go(task func())
 	Run() error
@@ -83,13 +82,13 @@ type place interface {
 	client(name string) client
 }
 
-// client is one client's end there.
+// client is one client in an environment.
 type client interface {
 	Acquire(op env.Op, timeout time.Duration) (env.Grant, error)
 	Release(op env.Op) error
 }
 
-// names are the clients'.
+// names returns the names of the clients.
 func (l *Load) names() (names []string) {
 	for i := range l.Clients {
 		names = append(names, fmt.Sprintf("c%d", i+1))
@@ -97,19 +96,19 @@ func (l *Load) names() (names []string) {
 	return names
 }
 
-// measurement is one load in one place.
+// measurement is one load in one environment.
 type measurement struct {
 	Load
 	place      place
 	ctx        context.Context // ends it early
-	begin, end time.Duration   // of what counts
-	commands   int             // sent between the two
+	begin, end time.Duration   // measured time
+	commands   int             // sent in the measured time
 	recorder   recorder
 	callers    []*caller
 }
 
-// measure runs the load. sent counts the commands of all clients. What it
-// returns with an error is no measurement.
+// measure runs the load. sent counts the commands of all clients. If it returns an
+// error, the measurement is not valid.
 func measure(ctx context.Context, l Load, p place, sent *atomic.Int64) (*measurement, error) {
 	m := &measurement{Load: l, place: p, ctx: ctx, begin: l.For / 10, end: l.For/10 + l.For, recorder: recorder{now: p.Now}}
 	p.Go(func() {
@@ -126,7 +125,7 @@ func measure(ctx context.Context, l Load, p place, sent *atomic.Int64) (*measure
 	return m, errors.Join(p.Run(), ctx.Err())
 }
 
-// figures are m's, where measuring has ended without err.
+// figures returns m's figures. err is the error that measuring ended with, or nil.
 func (m *measurement) figures(err error) (Figures, error) {
 	if err != nil {
 		return Figures{}, err
@@ -142,7 +141,7 @@ func (m *measurement) figures(err error) (Figures, error) {
 	return f, err
 }
 
-// contend is what one client does, up to the end, or its own.
+// contend runs one client until the end of the measurement, or until its own end.
 func (m *measurement) contend(c *caller) {
 	for {
 		left := m.end - m.place.Now()

@@ -16,7 +16,7 @@ import (
 
 const lease = 10 * time.Second
 
-// load is a short one in sim.
+// load returns a short load in sim.
 func load(t *testing.T, waiting string, clients int) bench.Load {
 	t.Helper()
 	i := slices.IndexFunc(bench.Contention.Sides, func(s bench.Side) bool { return s.Name == waiting })
@@ -47,7 +47,7 @@ func TestEqualLoadsHaveEqualFigures(t *testing.T) {
 	}
 }
 
-// Who is alone sends two commands for each acquisition, and waits for nobody.
+// A client alone sends two commands for each acquisition, and waits for nobody.
 func TestAloneNothingIsWasted(t *testing.T) {
 	for _, w := range bench.Contention.Sides {
 		f := inSim(t, load(t, w.Name, 1))
@@ -78,7 +78,7 @@ func TestSpinningSendsMoreThanEveryWait(t *testing.T) {
 	}
 }
 
-// What is shown of each way to wait is its own.
+// Each way to wait has its own figures.
 func TestWaysToWaitDiffer(t *testing.T) {
 	seen := map[int]string{}
 	for _, w := range bench.Contention.Sides {
@@ -107,8 +107,8 @@ func TestEvenness(t *testing.T) {
 	}
 }
 
-// A holder that outlasts the measurement leaves nothing to divide by, and a
-// wait that has not ended.
+// A holder that outlasts the measurement leaves no grant to count, and a wait that has
+// not ended.
 func TestNobodyIsGranted(t *testing.T) {
 	l := load(t, "random", 2)
 	l.For, l.Hold = lease/10, lease/2
@@ -121,11 +121,11 @@ func TestNobodyIsGranted(t *testing.T) {
 	}
 }
 
-// What figures are read from is a history that check accepts, and in which
-// nobody holds the lock beside another.
+// Figures come from a history that check accepts, and in which no two clients hold the
+// lock at once.
 func TestAMeasurementIsAHistory(t *testing.T) {
 	l := load(t, "random", 4)
-	l.Patience = l.Hold // so that many are refused
+	l.Patience = l.Hold // so that many acquires are refused
 	h, err := bench.HistoryInSim(t.Context(), l)
 	if err != nil {
 		t.Fatal(err)

@@ -10,34 +10,34 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 )
 
-// Contest is what is compared: locks, or ways to ask for one, under one load.
+// Contest is a comparison of locks, or of ways to wait for one, under one load.
 type Contest struct {
-	Name     string // as commands and files call it
+	Name     string // name in commands and files
 	Heading  string // of its page
-	Subject  string // of a table and a picture
-	Server   string // as words call a real one
+	Subject  string // subject of a table and a picture
+	Server   string // name of a real server in texts
 	Sides    []Side
-	Measures []Measure // what is shown, in that order; the first four are drawn
+	Measures []Measure // the figures to show, in order; the first four are drawn
 
-	Least    time.Duration // that a lease may last
-	Shortest time.Duration // that a cell may be measured: so many leases
-	Most     int           // clients with a real server
+	Least    time.Duration // shortest possible lease
+	Shortest time.Duration // shortest time of a cell, in leases
+	Most     int           // most clients with a real server
 
 	patience func(lease time.Duration) time.Duration
 	virtual  extent
 	real     extent
-	// beside: a server is asked so little that all sides are measured at the same time.
+	// beside: the load on a server is so small that all sides can be measured at once.
 	beside bool
 }
 
-// extent is how much is measured unless something else is asked for: how many
-// clients, and for how many leases.
+// extent is the default size of a measurement: numbers of clients, and the time of a
+// cell in leases.
 type extent struct {
 	clients []int
 	leases  time.Duration
 }
 
-// Side is one of those that are compared.
+// Side is one lock, or one way to wait, in a contest.
 type Side struct {
 	Name, Does string
 	Lock       string
@@ -45,9 +45,9 @@ type Side struct {
 	hold       func(lease time.Duration) time.Duration // nil: T/200
 }
 
-// Hold is how long clients hold the lock: for T/200, unless a side has another
-// time. No lease ends then, and a hand-over is short beside it where messages take
-// no longer than they do in sim.
+// Hold returns how long clients hold the lock: T/200, unless the side has another time.
+// No lease ends in that time. If messages are as fast as in sim, a hand-over is short
+// compared with it.
 func (s *Side) Hold(lease time.Duration) time.Duration {
 	if s.hold != nil {
 		return s.hold(lease)
@@ -55,7 +55,7 @@ func (s *Side) Hold(lease time.Duration) time.Duration {
 	return lease / 200
 }
 
-// Lock is the one that all sides have; "": they differ.
+// Lock returns the lock that all sides share, or "" if they differ.
 func (c *Contest) Lock() string {
 	lock := c.Sides[0].Lock
 	if slices.ContainsFunc(c.Sides, func(s Side) bool { return s.Lock != lock }) {
@@ -64,7 +64,7 @@ func (c *Contest) Lock() string {
 	return lock
 }
 
-// Load is that of clients who want the lock of a side.
+// Load returns the load of the clients of a side.
 func (c *Contest) Load(side, clients int, lease, measured time.Duration, seed uint64) Load {
 	s := &c.Sides[side]
 	lock, _ := catalogue.FindLock(s.Lock)
@@ -74,12 +74,12 @@ func (c *Contest) Load(side, clients int, lease, measured time.Duration, seed ui
 	}
 }
 
-// Comparison is a contest among more and more clients.
+// Comparison is a contest with growing numbers of clients.
 type Comparison struct {
 	*Contest
-	On      string        // the place: sim, or one with a real server
+	On      string        // the environment: sim, or one with a real server
 	Lease   time.Duration // T
-	For     time.Duration // how long each cell is measured
+	For     time.Duration // measured time of each cell
 	Seed    uint64        // of every cell, in sim
 	Clients []int
 	Cores   int // of the machine, where time is real
@@ -87,8 +87,8 @@ type Comparison struct {
 	Cells [][]Figures // by Sides, and by Clients
 }
 
-// Compare is what is compared in a place unless something else is asked for.
-// Where time is real a cell is shorter.
+// Compare returns the default comparison in an environment. Cells are shorter in real
+// time.
 func (c *Contest) Compare(on string, lease time.Duration) *Comparison {
 	if on == "sim" {
 		return &Comparison{Contest: c, On: on, Lease: lease, For: c.virtual.leases * lease, Seed: 1, Clients: c.virtual.clients}
@@ -96,7 +96,7 @@ func (c *Contest) Compare(on string, lease time.Duration) *Comparison {
 	return &Comparison{Contest: c, On: on, Lease: lease, For: c.real.leases * lease, Clients: c.real.clients, Cores: runtime.NumCPU()}
 }
 
-// CompareInSim fills in the cells of c, in virtual time. See AllInSim.
+// CompareInSim measures the cells of c in virtual time. See AllInSim.
 func (c *Comparison) CompareInSim(ctx context.Context, jobs int, done func(int)) error {
 	var loads []Load
 	for i := range c.Sides {
@@ -113,10 +113,9 @@ func (c *Comparison) CompareInSim(ctx context.Context, jobs int, done func(int))
 	return err
 }
 
-// CompareOnServer fills in the cells of c with a real server. Those that are
-// compared follow one another, or stand side by side, so that they have the same
-// from a machine that does other things, too. It ends with the first error, with
-// the cells that it has.
+// CompareOnServer measures the cells of c with a real server. The sides follow one
+// another directly, or run at the same time, so that other load on the machine affects
+// all of them. It stops at the first error, and keeps the cells measured so far.
 func (c *Comparison) CompareOnServer(ctx context.Context, addr string, done func(int)) error {
 	jobs := 1
 	if c.beside {
@@ -153,7 +152,7 @@ func (c *Comparison) CompareOnServer(ctx context.Context, addr string, done func
 	return nil
 }
 
-// Failed is how many operations of all cells ended with an error.
+// Failed returns the number of operations in all cells that ended with an error.
 func (c *Comparison) Failed() (n int) {
 	for _, row := range c.Cells {
 		for _, f := range row {

@@ -6,7 +6,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 )
 
-// Contention compares ways to wait for a lock that somebody else holds.
+// Contention compares ways to wait for a lock that another client holds.
 var Contention = &Contest{
 	Name:    "contention",
 	Heading: "Contention",
@@ -40,13 +40,14 @@ var Contention = &Contest{
 	Shortest: 1,
 	Most:     1000,
 
-	// In sim one operation may send 3,000 requests, and sends some 200 a second if
-	// it spins.
+	// In sim one operation may send up to 3,000 requests, and a spinning one sends
+	// about 200 a second.
 	patience: func(lease time.Duration) time.Duration { return min(lease, 10*time.Second) },
 	virtual:  extent{[]int{2, 4, 8, 16, 32, 64}, 20},
-	// More than 16 on one machine would compare how it shares its cores.
+	// More than 16 clients on one machine would measure how the machine shares its
+	// cores.
 	real: extent{[]int{2, 4, 8, 16}, 2},
 }
 
-// Contended is the lock that is fought for: the one whose sources let it spin.
+// Contended is the lock of the contest: its sources allow it to spin.
 const Contended = "redis-set-lua"

@@ -11,7 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// counting makes lock one whose commands are counted.
+// counting returns lock with a counter of its commands.
 func counting(lock catalogue.Lock, sent *atomic.Int64) catalogue.Lock {
 	made := lock.New
 	lock.New = func(e catalogue.Env) locks.Locker {
@@ -29,8 +29,8 @@ func counting(lock catalogue.Lock, sent *atomic.Int64) catalogue.Lock {
 	return lock
 }
 
-// counter counts what is sent. It waits for the answer to what was sent,
-// whatever the caller's context does meanwhile, as redis.Transport demands.
+// counter counts the commands sent. It waits for the answer to a command whatever
+// happens to the caller's context, as redis.Transport demands.
 type counter struct {
 	redis.Transport
 	sent *atomic.Int64
@@ -44,8 +44,8 @@ func (c counter) Do(ctx context.Context, timeout time.Duration, cmd redis.Comman
 	return c.Transport.Do(context.WithoutCancel(ctx), timeout, cmd)
 }
 
-// statements counts those that go through a pool of connections: what is sent
-// on a connection of one's own is not counted.
+// statements counts the statements that go through a connection pool. Statements on a
+// client's own connection are not counted.
 type statements struct {
 	mysql.Transport
 	sent *atomic.Int64

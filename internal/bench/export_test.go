@@ -7,14 +7,14 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// HistoryInSim is what InSim's figures are read from.
+// HistoryInSim returns the history from which InSim computes its figures.
 func HistoryInSim(ctx context.Context, l Load) (*history.History, error) {
 	m, err := inSim(ctx, l)
 	return &m.recorder.history, err
 }
 
-// Counting makes lock one whose traffic is counted as a queue's is, and tells
-// what was counted.
+// Counting returns lock with a counter of traffic like that of a queue, and a function
+// that returns the sum.
 func Counting(lock catalogue.Lock) (counted catalogue.Lock, sum func() Traffic) {
 	var p ports
 	return p.counted(lock), func() Traffic {

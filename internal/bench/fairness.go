@@ -5,12 +5,10 @@ import (
 	"time"
 )
 
-// Poll is how long the published locks on MySQL sleep between two tries,
-// whatever their lease.
+// Poll is how long the published locks on MySQL sleep between two tries, for any lease.
 const Poll = 250 * time.Millisecond
 
-// Fairness compares locks on MySQL that grant in the order of a queue with one
-// that has none.
+// Fairness compares locks on MySQL that have a queue with one that has none.
 var Fairness = &Contest{
 	Name:    "fairness",
 	Heading: "Fairness",
@@ -53,19 +51,19 @@ var Fairness = &Contest{
 	},
 
 	Least:    4 * Poll,
-	Shortest: 3, // so that each side is granted the lock
+	Shortest: 3, // enough for a grant to each side
 	Most:     128,
 
-	// Who gives up in a queue may lose his place. In sim one operation may send
-	// 3,000 requests, and sends some 5 for each Poll, or in T/40.
+	// A client that gives up may lose its place in a queue. In sim one operation may
+	// send up to 3,000 requests, and sends about 5 for each Poll, or in T/40.
 	patience: func(lease time.Duration) time.Duration { return min(50*lease, 500*time.Second) },
 	virtual:  extent{[]int{2, 4, 8, 16, 32}, 100},
 	real:     extent{[]int{2, 4, 8, 16, 32}, 8},
 	beside:   true,
 }
 
-// overtakenEach is how often each client was overtaken, for each of its grants:
-// so it does not depend on how long was measured.
+// overtakenEach returns how often each client was overtaken for each of its grants,
+// which does not depend on the measured time.
 func (f *Figures) overtakenEach() (each []float64) {
 	for i, n := range f.Overtaken {
 		each = append(each, float64(n)/float64(max(1, f.Grants[i])))

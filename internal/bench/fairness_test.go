@@ -10,7 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/docker/dockertest"
 )
 
-// turns is a side of Fairness, in sim.
+// turns returns the load of a side of Fairness, in sim.
 func turns(t *testing.T, side string, clients int) bench.Load {
 	t.Helper()
 	i := slices.IndexFunc(bench.Fairness.Sides, func(s bench.Side) bool { return s.Name == side })
@@ -20,20 +20,21 @@ func turns(t *testing.T, side string, clients int) bench.Load {
 	return bench.Fairness.Load(i, clients, lease, 40*lease, 1)
 }
 
-// What docs/fairness.md says of each lock, in bounds that no seed breaks.
+// The statements of docs/fairness.md about each lock hold within bounds that no seed
+// breaks.
 func TestFairnessInSim(t *testing.T) {
 	for _, c := range []struct {
 		side      string
 		clients   int
-		from, to  float64 // the part of the grants that are out of turn
+		from, to  float64 // share of grants out of turn
 		atMost    time.Duration
-		starves   bool // somebody waits for as long as is measured
-		sameShare bool // all get as many, one more or less
+		starves   bool // a client waits for the whole measured time
+		sameShare bool // all get the same number of grants, give or take one
 	}{
 		{side: "mysql-optimistic", clients: 4, from: 0.9, to: 1, atMost: 40 * lease},
 		{side: "mysql-fair", clients: 4, from: 0, to: 0.01, atMost: 2 * time.Second, sameShare: true},
 		{side: "mysql-fair", clients: 21, from: 0, to: 0.01, atMost: lease, sameShare: true},
-		{side: "mysql-fair", clients: 32, from: 0.8, to: 1, atMost: 40 * lease}, // 21 places for 32
+		{side: "mysql-fair", clients: 32, from: 0.8, to: 1, atMost: 40 * lease}, // the queue has 21 places for 32 clients
 		{side: "mysql-fair, late", clients: 4, from: 0.2, to: 0.8, atMost: 40 * lease},
 		{side: "mysql-fair, late", clients: 32, from: 0.8, to: 1, atMost: 44 * lease, starves: true},
 		{side: "mysql-fair-fixed", clients: 4, from: 0, to: 0.1, atMost: 4 * time.Second, sameShare: true},
@@ -60,7 +61,7 @@ func TestEqualTurnsHaveEqualFigures(t *testing.T) {
 	}
 }
 
-// Sides of one number of clients share a server, and nothing on it.
+// Sides with one number of clients share a server, but nothing on it.
 func TestFairnessOnARealServer(t *testing.T) {
 	c := bench.Fairness.Compare("docker", time.Second)
 	c.Clients, c.For = []int{3}, 2*time.Second

@@ -2,9 +2,9 @@ package bench
 
 import "math"
 
-// Growth is the k for which y = c·x^k fits best: the slope of the line of least
-// squares through the logarithms. ok is false where there is none: of fewer than
-// two different x, or of values that are not above 0.
+// Growth returns the k for which y = c·x^k fits best: the slope of the least-squares
+// line through the logarithms. ok is false for fewer than two different x, and for
+// values that are not above 0.
 func Growth(xs, ys []float64) (k float64, ok bool) {
 	var n, sx, sy, sxx, sxy float64
 	for i := range xs {

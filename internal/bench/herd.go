@@ -12,20 +12,20 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 )
 
-// Queued are the locks that are compared: every waiter of the first watches the
-// whole queue, every waiter of the second only the place before its own.
+// Queued are the locks in the comparison. Every waiter of the first watches the whole
+// queue, every waiter of the second only the place before its own.
 var Queued = []string{"zk-children", "zk-recipe"}
 
-// HerdMeasure is one figure that is shown of each queue.
+// HerdMeasure is one figure of each queue.
 type HerdMeasure struct {
-	ID     string // as programs call it
+	ID     string // name for programs
 	Name   string
 	About  string // its unit, or how to read it
-	Counts bool   // what passes the ports: no time, so that it is the same in every place
+	Counts bool   // it counts messages, not time, so it is the same in every environment
 	Of     func(*Changes) float64
 }
 
-// HerdMeasures are what is shown, in that order. The first four are drawn.
+// HerdMeasures are the figures to show, in order. The first four are drawn.
 var HerdMeasures = []HerdMeasure{
 	{
 		ID: "notified_by_hand_over", Name: "Notifications for each hand-over", About: "of watches; one is needed",
@@ -56,7 +56,7 @@ var HerdMeasures = []HerdMeasure{
 func notified(c *Change) int { return c.Notified }
 func listed(c *Change) int   { return c.Listed }
 
-// Text is the figure as tables show it; of a queue that was not measured "-".
+// Text returns the figure as tables show it; "-" if a queue was not measured.
 func (m *HerdMeasure) Text(c *Changes) string {
 	if !c.Measured() {
 		return "-"
@@ -68,28 +68,28 @@ func (m *HerdMeasure) Text(c *Changes) string {
 	return rounded(v)
 }
 
-// Herd is queues of more and more waiters, for each lock.
+// Herd measures queues of more and more waiters, for each lock.
 type Herd struct {
-	On      string        // the place: sim, or one with a real ensemble
-	Lease   time.Duration // T: how long sessions last of which nothing is heard
-	For     time.Duration // how long each queue is measured
-	Seed    uint64        // of every one, in sim
+	On      string        // the environment: sim, or one with a real ensemble
+	Lease   time.Duration // T, the session timeout
+	For     time.Duration // measured time of each queue
+	Seed    uint64        // of every queue, in sim
 	Waiters []int
 	Cores   int // of the machine, where time is real
-	// Load is the machine's before and after, other programs included; 0: nobody knows.
+	// Load is the machine's load before and after, with other programs; 0: unknown.
 	Load [2]float64
 
 	Cells [][]Changes // by Queued, and by Waiters
 }
 
-// HerdLease is T unless something else is asked for. Nothing is to end here, and
-// the ensembles of docker let no session last longer.
+// HerdLease is the default T. No session should end here, and the ensembles of docker
+// allow no longer one.
 const HerdLease = 10 * time.Second
 
-// HerdServers is how many servers an ensemble has.
+// HerdServers is the number of servers in an ensemble.
 const HerdServers = 3
 
-// NewHerd is what is compared in a place unless something else is asked for.
+// NewHerd returns the default comparison in an environment.
 func NewHerd(on string) *Herd {
 	c := &Herd{On: on, Lease: HerdLease, For: HerdLease, Waiters: []int{2, 4, 8, 16, 32, 64}}
 	if on == "sim" {
@@ -101,13 +101,13 @@ func NewHerd(on string) *Herd {
 	return c
 }
 
-// queue is the one with so many waiters for that lock.
+// queue returns the queue of a lock with a number of waiters, both by index.
 func (h *Herd) queue(lock, waiters int) Queue {
 	l, _ := catalogue.FindLock(Queued[lock])
 	return Queue{Lock: l, Waiters: h.Waiters[waiters], Lease: h.Lease, For: h.For, Seed: h.Seed}
 }
 
-// CompareInSim fills in the cells of h, in virtual time. See AllInSim.
+// CompareInSim measures the cells of h in virtual time. See AllInSim.
 func (h *Herd) CompareInSim(ctx context.Context, jobs int, done func(int)) error {
 	var queues []Queue
 	for i := range Queued {
@@ -124,12 +124,12 @@ func (h *Herd) CompareInSim(ctx context.Context, jobs int, done func(int)) error
 	return err
 }
 
-// rounds are how often a real ensemble is measured, in parts of a cell's time: a
-// machine that does other things, too, does them in all cells then.
+// rounds is how often each cell on a real ensemble is measured, each time for a part of
+// its time, so that other load on the machine affects all cells.
 const rounds = 3
 
-// CompareOnEnsemble fills in the cells of h with real ZooKeeper servers, one
-// after the other. It ends with the first error, with what it has.
+// CompareOnEnsemble measures the cells of h with real ZooKeeper servers, one after the
+// other. It stops at the first error, and keeps the cells measured so far.
 func (h *Herd) CompareOnEnsemble(ctx context.Context, addrs []string, done func(int)) error {
 	h.Load[0] = load()
 	defer func() { h.Load[1] = load() }()
@@ -157,8 +157,8 @@ func (h *Herd) CompareOnEnsemble(ctx context.Context, addrs []string, done func(
 	return nil
 }
 
-// load is how many tasks the machine had to do at once in the last minute, as it
-// says itself; 0: it does not say.
+// load returns the load average of the machine over the last minute, or 0 if it is
+// unknown.
 func load() float64 {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -172,8 +172,8 @@ func load() float64 {
 	return v
 }
 
-// Growth is the k of the N^k, N the waiters, that fits a figure of a lock best;
-// ok is false where none does.
+// Growth returns the k for which N^k, with N waiters, fits a figure of a lock best. ok
+// is false if no k fits.
 func (h *Herd) Growth(lock int, m *HerdMeasure) (k float64, ok bool) {
 	var xs, ys []float64
 	for i, n := range h.Waiters {

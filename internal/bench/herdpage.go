@@ -9,7 +9,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/chart"
 )
 
-// Title says what was compared.
+// Title names the comparison.
 func (h *Herd) Title() string {
 	if h.On == "sim" {
 		return "The herd, in the simulator"
@@ -17,7 +17,7 @@ func (h *Herd) Title() string {
 	return "The herd, on a real ZooKeeper ensemble"
 }
 
-// Table is h's figures, and how they grow.
+// Table returns h's figures, and their growth.
 func (h *Herd) Table() Table {
 	t := Table{Of: "waiters"}
 	for _, n := range h.Waiters {
@@ -43,7 +43,7 @@ func (h *Herd) Table() Table {
 	return t
 }
 
-// Legend says of each lock whom its waiters watch.
+// Legend says for each lock which entries its waiters watch.
 func (h *Herd) Legend() [][2]string {
 	return [][2]string{
 		{Queued[0], "every waiter watches the whole queue"},
@@ -51,7 +51,7 @@ func (h *Herd) Legend() [][2]string {
 	}
 }
 
-// Conditions says how it was measured, in a sentence or two.
+// Conditions describes the measurement in a sentence or two.
 func (h *Herd) Conditions() string {
 	text := fmt.Sprintf("growth: the power of the number of waiters, N, that fits best. %d servers, sessions of %g s; each cell measured for %g s", HerdServers, h.Lease.Seconds(), h.For.Seconds())
 	if h.On == "sim" {
@@ -64,7 +64,7 @@ func (h *Herd) Conditions() string {
 	return text + ". Another machine takes other times."
 }
 
-// Draw writes the picture, as SVG.
+// Draw writes the picture as SVG.
 func (h *Herd) Draw(w io.Writer) error {
 	f := chart.Figure{Title: h.Title(), About: "A queue of waiters behind a holder, which leaves. What that brings about, until all are at rest.", Lines: Queued}
 	x := chart.Axis{Label: "waiters", Log: true}
@@ -85,14 +85,14 @@ func (h *Herd) Draw(w io.Writer) error {
 	return f.Write(w)
 }
 
-// PageFile is the page that h has a section of.
+// PageFile returns the name of the page that has a section of h.
 func (h *Herd) PageFile() string { return "herd.md" }
 
-// ChartFile is the picture of h, beside the page.
+// ChartFile returns the name of the picture of h, beside the page.
 func (h *Herd) ChartFile() string { return "herd-" + h.On + ".svg" }
 
-// Section returns the page with h's section as it is now: between its marks,
-// or at the end of a page that has none.
+// Section returns the page with h's current section: between its marks, or at the end
+// of a page without marks.
 func (h *Herd) Section(page string) string {
 	s := section{"The herd", "herd", h.On, h.ChartFile(), h.Title(), h.Table(), h.Conditions()}
 	return s.in(page)

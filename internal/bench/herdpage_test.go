@@ -9,7 +9,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/bench"
 )
 
-// herd has figures that grow with the square of the waiters, or not at all.
+// herd returns a herd whose figures grow with the square of the waiters, or not at all.
 func herd(on string) *bench.Herd {
 	h := &bench.Herd{On: on, Lease: lease, For: time.Minute, Seed: 7, Waiters: []int{2, 4}, Cores: 4, Load: [2]float64{1.5, 2}}
 	for i := range bench.Queued {
@@ -51,7 +51,7 @@ func TestTheHerdsSection(t *testing.T) {
 	}
 }
 
-// What was not measured has no figure, and its row no growth.
+// A queue that was not measured has no figures, and its row no growth.
 func TestAHerdThatWasInterrupted(t *testing.T) {
 	h := herd("sim")
 	h.Cells[1][1] = bench.Changes{}

@@ -5,19 +5,19 @@ import (
 	"strconv"
 )
 
-// Measure is one figure that is shown of each cell.
+// Measure is one figure of each cell.
 type Measure struct {
 	Name  string
 	About string // its unit, or how to read it
 	Of    func(*Figures) float64
 
-	Log   bool      // it is drawn by ratios
-	Ticks []float64 // of its axis; nil: as its values want it
+	Log   bool      // logarithmic axis
+	Ticks []float64 // of its axis; nil: chosen by its values
 	show  func(float64) string
 	bound bool // it may be a lower bound
 }
 
-// The measures that contests share.
+// The measures that all contests share.
 var (
 	commandsEach = Measure{
 		Name: "Commands sent for each acquisition", About: "two are needed: to take, and to give back",
@@ -30,10 +30,10 @@ var (
 	percents = []float64{0, 20, 40, 60, 80, 100}
 )
 
-// percent is how many of so many those are.
+// percent returns n as a percentage of of.
 func percent(n, of int) float64 { return 100 * float64(n) / float64(of) }
 
-// Text is the figure as tables show it; of a cell that was not measured "-".
+// Text returns the figure as tables show it; "-" if a cell was not measured.
 func (m *Measure) Text(f *Figures) string {
 	if f.Total() == 0 {
 		return "-"
@@ -45,7 +45,7 @@ func (m *Measure) Text(f *Figures) string {
 	return text
 }
 
-// rounded is v in about three digits.
+// rounded returns v with about three digits.
 func rounded(v float64) string {
 	switch {
 	case v < 1:
@@ -60,7 +60,7 @@ func whole(v float64) string { return decimal(v, 0) }
 
 func decimal(v float64, places int) string { return strconv.FormatFloat(v, 'f', places, 64) }
 
-// middle is the median of some figures; of none it is 0.
+// middle returns the median of some figures, or 0 if there are none.
 func middle(figures []float64) float64 {
 	n := len(figures)
 	if n == 0 {

@@ -9,13 +9,13 @@ import (
 	"github.com/lockcheck/lockcheck/internal/chart"
 )
 
-// PageFile is the page that c has a section of.
+// PageFile returns the name of the page that has a section of c.
 func (c *Comparison) PageFile() string { return c.Name + ".md" }
 
-// ChartFile is the picture of c, beside the page.
+// ChartFile returns the name of the picture of c, beside the page.
 func (c *Comparison) ChartFile() string { return c.Name + "-" + c.On + ".svg" }
 
-// Title says what was compared, and where.
+// Title names the comparison and its environment.
 func (c *Comparison) Title() string {
 	if c.On == "sim" {
 		return c.Subject + ", in the simulator"
@@ -23,7 +23,7 @@ func (c *Comparison) Title() string {
 	return c.Subject + ", on " + c.Server
 }
 
-// Conditions says how it was measured, in a sentence or two.
+// Conditions describes the measurement in a sentence or two.
 func (c *Comparison) Conditions() string {
 	text := ""
 	if c.cut() {
@@ -45,7 +45,7 @@ func (c *Comparison) Conditions() string {
 	return text
 }
 
-// held says how long a lease and a grant last.
+// held describes how long leases and holds last.
 func (c *Comparison) held() string {
 	text := fmt.Sprintf(" T = %g s, each grant held for %g s", c.Lease.Seconds(), c.Sides[0].Hold(c.Lease).Seconds())
 	for _, s := range c.Sides {
@@ -56,14 +56,14 @@ func (c *Comparison) held() string {
 	return text
 }
 
-// cut tells whether a longest wait had not ended when its cell did.
+// cut reports whether a longest wait had not ended when its cell did.
 func (c *Comparison) cut() bool {
 	return slices.ContainsFunc(c.Cells, func(row []Figures) bool {
 		return slices.ContainsFunc(row, func(f Figures) bool { return f.Waiting })
 	})
 }
 
-// Draw writes the picture, as SVG.
+// Draw writes the picture as SVG.
 func (c *Comparison) Draw(w io.Writer) error {
 	about := "Clients that want one lock all the time. Lease" + c.held() + "."
 	if c.cut() {
@@ -91,7 +91,7 @@ func (c *Comparison) Draw(w io.Writer) error {
 	return f.Write(w)
 }
 
-// Table is c's figures.
+// Table returns c's figures.
 func (c *Comparison) Table() Table {
 	t := Table{Of: "clients"}
 	for _, n := range c.Clients {
@@ -111,7 +111,7 @@ func (c *Comparison) Table() Table {
 	return t
 }
 
-// Legend says of each side what it is.
+// Legend explains each side.
 func (c *Comparison) Legend() (rows [][2]string) {
 	for _, w := range c.Sides {
 		rows = append(rows, [2]string{w.Name, w.Does})
@@ -119,8 +119,8 @@ func (c *Comparison) Legend() (rows [][2]string) {
 	return rows
 }
 
-// Section returns the page with c's section as it is now: between its marks,
-// or at the end of a page that has none.
+// Section returns the page with c's current section: between its marks, or at the end
+// of a page without marks.
 func (c *Comparison) Section(page string) string {
 	s := section{c.Heading, c.Name, c.On, c.ChartFile(), c.Title(), c.Table(), c.Conditions()}
 	return s.in(page)

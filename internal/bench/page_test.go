@@ -8,7 +8,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/bench"
 )
 
-// comparison has one figure that had not ended.
+// comparison returns a comparison with one wait that had not ended.
 func comparison(on string) *bench.Comparison {
 	c := &bench.Comparison{Contest: bench.Contention, On: on, Lease: lease, For: 2 * lease, Seed: 7, Clients: []int{2, 3}, Cores: 4}
 	for i := range bench.Contention.Sides {

@@ -12,47 +12,47 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// Queue is what one measurement of a lock with a queue does: Waiters wait behind
-// a holder. It leaves, and one of them enters. When all are at rest it comes
-// again, to the end of the queue; when all are at rest that one leaves, and so
-// on. So every hand-over finds as many waiting.
+// Queue describes one measurement of a lock with a queue: Waiters wait behind a holder.
+// The holder leaves, and one waiter enters. When all are at rest, the first client
+// comes again, to the end of the queue. When all are at rest again, the new holder
+// leaves, and so on. So every hand-over finds the same number of waiters.
 type Queue struct {
 	Lock    catalogue.Lock // of an ensemble
 	Waiters int
-	Lease   time.Duration // T: how long a session lasts of which the ensemble hears nothing
-	For     time.Duration // how long it is measured, after the first hand-overs
+	Lease   time.Duration // T, the session timeout
+	For     time.Duration // measured time, after the first hand-overs
 	Seed    uint64        // only sim can repeat a measurement
 }
 
-// Change is what one client's leaving, or coming, brought about until all were
-// at rest again.
+// Change is the traffic and time that one client causes by leaving or coming, until all
+// are at rest again.
 type Change struct {
 	Traffic
-	Enters time.Duration // until another client was in; 0: that is no part of it
-	Rests  time.Duration // until the last answer, or notification
+	Enters time.Duration // until another client entered; 0: none did
+	Rests  time.Duration // until the last answer or notification
 }
 
-// Changes are what a measurement found, in the order in which they happened.
+// Changes are the results of a measurement, in order of time.
 type Changes struct {
 	Left []Change // hand-overs: the holder leaves
-	Came []Change // somebody comes to the end of the queue
+	Came []Change // a client comes to the end of the queue
 }
 
-// Measured tells whether there is something of both.
+// Measured reports whether there are changes of both kinds.
 func (c *Changes) Measured() bool { return len(c.Left) > 0 && len(c.Came) > 0 }
 
-// rest is how long nothing passes any port before all are taken to be at rest.
-// Nobody has a request under way then, and a notification takes less.
+// rest is how long no port may have traffic before all clients count as at rest. No
+// client has a request under way then, and a notification takes less time.
 const rest = 100 * time.Millisecond
 
-// warmUp is how many hand-overs do not count: that of the first holder. In
-// zk-children it enters once more when others come, and deletes its node twice.
+// warmUp is the number of hand-overs that do not count: that of the first holder. In
+// zk-children it enters a second time when others come, and deletes its node twice.
 const warmUp = 1
 
-// queueName is the lock that is queued up for.
+// queueName is the name of the lock.
 const queueName = "herd"
 
-// names are the clients': one more than those who wait.
+// names returns the names of the clients: one more than there are waiters.
 func (q *Queue) names() (names []string) {
 	for i := range q.Waiters + 1 {
 		names = append(names, fmt.Sprintf("c%d", i+1))
@@ -60,30 +60,30 @@ func (q *Queue) names() (names []string) {
 	return names
 }
 
-// ErrNoHandOver is a measurement that has ended before the first hand-over that
-// counts.
+// ErrNoHandOver is the error of a measurement that ended before the first hand-over
+// that counts.
 var ErrNoHandOver = errors.New("no hand-over was measured")
 
-// line is one measurement in one place.
+// line is one measurement in one environment.
 type line struct {
 	Queue
 	ctx   context.Context // ends it early
-	stop  func()          // does so
+	stop  func()          // ends the environment
 	place place
 	ports ports
 
 	mu        sync.Mutex
 	ops       int
-	came      int             // how often somebody has come
+	came      int             // number of times that a client has come
 	out       int             // clients that neither wait nor hold
-	holder    map[string]bool // by name: who is in
+	holder    map[string]bool // names of clients that hold
 	entries   int             // so far
 	handOvers int             // so far
-	begin     time.Duration   // of what counts
-	turned    time.Duration   // when the last change began, or somebody entered
-	change    *Change         // that goes on; nil: none that counts
-	began     time.Duration   // it did
-	before    Traffic         // it began
+	begin     time.Duration   // start of the measured time
+	turned    time.Duration   // start of the last change, or the last entry
+	change    *Change         // the current change; nil: it does not count
+	began     time.Duration   // start of the current change
+	before    Traffic         // traffic before the current change
 	changes   Changes
 	over      bool
 	err       error
@@ -95,7 +95,7 @@ func newLine(ctx context.Context, q Queue) *line {
 	return l
 }
 
-// measure has the clients queue up there.
+// measure lets the clients queue up in an environment, and returns the changes.
 func (l *line) measure(where place) (Changes, error) {
 	defer l.stop()
 	l.place, l.ports.now = where, where.Now
@@ -112,10 +112,10 @@ func (l *line) measure(where place) (Changes, error) {
 	return l.changes, err
 }
 
-// play is what one client does. They come one after the other, or those whose
-// server is the leader would be first. The second one comes when the first is in:
-// in zk-children, where at first only who is alone enters, all might wait for ever
-// otherwise.
+// play runs one client. The clients come one after the other; otherwise those connected
+// to the leader would be first. The second client waits until the first one has
+// entered. In zk-children only a client that is alone can enter at first, so all might
+// wait for ever otherwise.
 func (l *line) play(n int, name string, c client) {
 	l.await(func() bool { return l.came == n && l.joined() && (n == 0 || l.entries > 0) })
 	for !l.ended() {
@@ -137,14 +137,14 @@ func (l *line) play(n int, name string, c client) {
 	}
 }
 
-// ErrStuck is a measurement that goes on for much longer than it should.
+// ErrStuck is the error of a measurement that takes much longer than it should.
 var ErrStuck = errors.New("the queue does not come to rest, or stands still")
 
-// limit is how long all of it may take.
+// limit returns the longest time of a measurement.
 func (q *Queue) limit() time.Duration { return 10*q.For + time.Minute }
 
-// await returns when so holds, which is asked with the mutex, or the measurement
-// is over.
+// await returns when so returns true, or when the measurement is over. It calls so with
+// the mutex held.
 func (l *line) await(so func() bool) {
 	for {
 		l.mu.Lock()
@@ -161,19 +161,19 @@ func (l *line) await(so func() bool) {
 	}
 }
 
-// joined tells whether who has come is in the queue.
+// joined reports whether all clients that have come are in the queue.
 func (l *line) joined() bool {
 	t, _, _ := l.ports.sum()
 	return t.Joined >= l.came
 }
 
-// still tells whether all are at rest.
+// still reports whether all clients are at rest.
 func (l *line) still() bool {
 	_, last, asked := l.ports.sum()
 	return l.joined() && asked == 0 && l.place.Now()-max(last, l.turned) >= rest
 }
 
-// ended tells whether nobody comes again.
+// ended reports whether no client comes again.
 func (l *line) ended() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -185,7 +185,7 @@ func (l *line) fail(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.over = true
-	if l.err == nil && l.ctx.Err() == nil { // else it follows from that
+	if l.err == nil && l.ctx.Err() == nil { // otherwise the error is a consequence of that one
 		l.err = err
 	}
 	l.stop()
@@ -202,7 +202,7 @@ func (l *line) comes() int {
 	return l.ops
 }
 
-// index is that of an operation that nobody has asked for.
+// index returns the index of an operation that no client asked for.
 func (l *line) index() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -210,7 +210,7 @@ func (l *line) index() int {
 	return l.ops
 }
 
-// enters notes that a client is in.
+// enters notes that a client has entered.
 func (l *line) enters(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -222,9 +222,9 @@ func (l *line) enters(name string) {
 	}
 }
 
-// leaves notes that the holder leaves, and returns the index of its release, how
-// many had entered, and whether it counts. When it was measured for long enough
-// it is over: then the queue drains.
+// leaves notes that the holder leaves. It returns the index of its release, the number
+// of entries so far, and whether the change counts. When the measured time is over it
+// ends the measurement, and the queue drains.
 func (l *line) leaves(name string) (index, entries int, counts bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -241,7 +241,7 @@ func (l *line) leaves(name string) (index, entries int, counts bool) {
 	return l.ops, l.entries, counts
 }
 
-// turn ends the change that goes on, and begins one of that kind.
+// turn ends the current change, and begins one of the given kind.
 func (l *line) turn(kind *[]Change) {
 	now := l.place.Now()
 	sum, last, _ := l.ports.sum()
@@ -258,7 +258,7 @@ func (l *line) turn(kind *[]Change) {
 	l.began, l.before = now, sum
 }
 
-// mean is the mean of a figure of changes; of none it is 0.
+// mean returns the mean of a figure of changes, or 0 if there are none.
 func mean(changes []Change, of func(*Change) int) float64 {
 	sum := 0
 	for i := range changes {
@@ -267,7 +267,8 @@ func mean(changes []Change, of func(*Change) int) float64 {
 	return float64(sum) / float64(max(1, len(changes)))
 }
 
-// median is the median of a length of changes, in milliseconds; of none it is 0.
+// median returns the median of a duration of changes in milliseconds, or 0 if there are
+// none.
 func median(changes []Change, of func(*Change) time.Duration) float64 {
 	var all []float64
 	for i := range changes {

@@ -17,7 +17,7 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// queue is a short one in sim.
+// queue returns a short queue in sim.
 func queue(t *testing.T, lock string, waiters int) bench.Queue {
 	t.Helper()
 	l, ok := catalogue.FindLock(lock)
@@ -36,12 +36,12 @@ func queueInSim(t *testing.T, q bench.Queue) bench.Changes {
 	return c
 }
 
-// costs is what one change costs by the recipes, with so many waiting behind the
-// holder: each lock's leaving, and coming.
+// costs are the costs of one change by the recipes, with n waiters behind the holder:
+// of leaving and of coming, for each lock.
 var costs = map[string]func(n int) (left, came bench.Traffic){
-	// All who wait are told, and list the queue; when somebody comes the holder is
-	// told, too. It looks at that only when it has left and comes again, so the
-	// count is that of all who are told.
+	// All waiters are notified, and list the queue. When a client comes, the holder is
+	// notified, too, but looks at that only after it has left and come again. So the
+	// count is that of all notified clients.
 	"zk-children": func(n int) (left, came bench.Traffic) {
 		return bench.Traffic{Requests: 1 + n, Notified: n, Listed: n * n},
 			bench.Traffic{Requests: 1 + n, Notified: n, Listed: n * (n + 1), Joined: 1}
@@ -96,14 +96,14 @@ func TestEqualQueuesHaveEqualChanges(t *testing.T) {
 	}
 }
 
-// The measure of the catalogue counts what the queue counts.
+// The measure of the catalogue has the same counts as the queue.
 func TestTheHerdOfTheCatalogue(t *testing.T) {
 	c, ok := catalogue.FindCase("zk-herd-effect")
 	if !ok {
 		t.Fatal("no such case")
 	}
 	flawed, _, remedied := harness.CasePlans(c, c.Schedules[0], "sim", lease)
-	var each [2]bench.Traffic // for the flawed one, and its remedy
+	var each [2]bench.Traffic // of the flawed lock, and of its remedy
 	for i, plan := range []*harness.Plan{flawed, remedied} {
 		judged, _, err := harness.Simulate(sim.Simulator, plan)
 		if err != nil {
@@ -146,7 +146,7 @@ func TestQueuesThatCannotBeMeasured(t *testing.T) {
 	broken, boundless := queue(t, "zk-recipe", 3), queue(t, "zk-recipe", 3)
 	wrong := errors.New("something is wrong")
 	broken.Lock.New = func(catalogue.Env) locks.Locker { return fake{wrong} }
-	boundless.Lock.New = func(catalogue.Env) locks.Locker { return fake{} } // all are in, and nobody queues
+	boundless.Lock.New = func(catalogue.Env) locks.Locker { return fake{} } // all enter, and nobody queues
 	ended, end := context.WithCancel(t.Context())
 	end()
 	for name, c := range map[string]struct {

@@ -26,7 +26,8 @@ func QueueInSim(ctx context.Context, q Queue) (c Changes, err error) {
 	return l.measure(virtual{w})
 }
 
-// twice looks on, and keeps a client that has entered twice in twice.
+// twice is an observer. It keeps a client that enters a second time in the lock until
+// its first hold ends.
 type twice struct {
 	nobody
 	line *line
@@ -40,9 +41,9 @@ func (t twice) Section(client string, _ env.Op) {
 	t.line.await(func() bool { return !t.line.holder[client] })
 }
 
-// QueueOnEnsemble measures with real ZooKeeper servers at addrs and the real
-// client library. The clients share this process and nothing else: each has a
-// session of its own, on any of the servers. ctx ends the measurement, with its
+// QueueOnEnsemble measures with real ZooKeeper servers at addrs and the real client
+// library. The clients run in this process, but share nothing else: each has a session
+// of its own, on any of the servers. When ctx ends, the measurement ends with its
 // error.
 func QueueOnEnsemble(ctx context.Context, addrs []string, q Queue) (c Changes, err error) {
 	l := newLine(ctx, q)
@@ -57,7 +58,7 @@ func QueueOnEnsemble(ctx context.Context, addrs []string, q Queue) (c Changes, e
 			Host: host, Lease: q.Lease,
 			ZooKeeper: worker.ZooKeeperOf(host, library),
 		})
-		defer func() { // its session takes along what it has left
+		defer func() { // the end of its session removes its nodes
 			if e := locker.Close(life); e != nil {
 				err = errors.Join(err, fmt.Errorf("%s: %w", name, e))
 			}
@@ -71,19 +72,18 @@ func QueueOnEnsemble(ctx context.Context, addrs []string, q Queue) (c Changes, e
 	return l.measure(m)
 }
 
-// visitor is a client on this machine whose lock calls the critical section
-// itself. It stands still there, in each of its entries, until the caller
-// releases.
+// visitor is a client on this machine for a lock that calls the critical section
+// itself. Each call blocks until the caller releases.
 type visitor struct {
 	ctx    context.Context
 	host   locks.Host
 	runner locks.Runner
 
-	leave func()     // ends the entries
-	ended chan error // what Run has ended with
+	leave func()     // lets the critical section return
+	ended chan error // receives the error of Run
 }
 
-// errNeverEntered is what no Run should end with.
+// errNeverEntered is the error if Run returns without a call of the critical section.
 var errNeverEntered = errors.New("the lock has not called the critical section")
 
 func (v *visitor) Acquire(op env.Op, timeout time.Duration) (g env.Grant, err error) {
@@ -96,7 +96,7 @@ func (v *visitor) Acquire(op env.Op, timeout time.Duration) (g env.Grant, err er
 		defer giveUp()
 		ended <- v.runner.Run(waits, op.Lock, func(context.Context, locks.Lease) {
 			first.Do(func() { close(entered) })
-			_ = v.host.Sleep(held, timeout) // so that the client's other tasks run
+			_ = v.host.Sleep(held, timeout) // lets the client's other tasks run
 		})
 	}()
 	select {

@@ -11,22 +11,22 @@ import (
 	"github.com/lockcheck/lockcheck/locks"
 )
 
-// recorder writes down what clients ask for, and what they are told.
+// recorder records the requests of clients, and the answers.
 type recorder struct {
 	now func() time.Duration
 
 	mu        sync.Mutex
 	history   history.History
-	processes int // numbers given to clients so far
+	processes int // process numbers used so far
 }
 
-// caller is one client's end. One task uses it.
+// caller is one client. Only one task uses it.
 type caller struct {
 	client
 	recorder *recorder
 	name     string
 	process  int
-	err      error // the last one that was more than a no
+	err      error // the last error other than a refusal
 }
 
 func (r *recorder) caller(name string, end client) *caller {
@@ -35,7 +35,7 @@ func (r *recorder) caller(name string, end client) *caller {
 	return c
 }
 
-// again has the client go on under a new number.
+// again gives the client a new process number.
 func (c *caller) again() {
 	c.recorder.mu.Lock()
 	defer c.recorder.mu.Unlock()
@@ -43,7 +43,7 @@ func (c *caller) again() {
 	c.process = c.recorder.processes
 }
 
-// add writes an entry of the client's down, and returns its index.
+// add records an entry of the client, and returns its index.
 func (c *caller) add(e history.Entry) int {
 	r := c.recorder
 	r.mu.Lock()
@@ -54,8 +54,8 @@ func (c *caller) add(e history.Entry) int {
 	return e.Index
 }
 
-// acquire asks once; a grant goes by the number of its acquire. Without ok it was
-// not granted, or nobody knows.
+// acquire asks once. The index of its operation becomes the number of the grant. ok is
+// false if there was no grant, or if the outcome is uncertain.
 func (c *caller) acquire(name string, timeout time.Duration) (op env.Op, ok bool) {
 	e := history.Entry{Type: history.Invoke, F: history.Acquire, Lock: name}
 	op = env.Op{Index: c.add(e), Lock: name}
@@ -67,14 +67,14 @@ func (c *caller) acquire(name string, timeout time.Duration) (op env.Op, ok bool
 	return op, c.complete(e, err)
 }
 
-// release gives back what acquire has got with op.
+// release releases the grant of the acquire op.
 func (c *caller) release(op env.Op) {
 	e := history.Entry{Type: history.Invoke, F: history.Release, Lock: op.Lock, Grant: op.Grant}
 	op.Index = c.add(e)
 	c.complete(e, c.Release(op))
 }
 
-// complete writes down how an operation ended.
+// complete records the completion of an operation.
 func (c *caller) complete(e history.Entry, err error) (ok bool) {
 	switch {
 	case err == nil:
@@ -94,7 +94,7 @@ func (c *caller) complete(e history.Entry, err error) (ok bool) {
 	return err == nil
 }
 
-// waitEnded tells whether an acquire ended because it was to ask no longer.
+// waitEnded reports whether an acquire ended because its timeout was over.
 func waitEnded(err error) bool {
 	return errors.Is(err, locks.ErrNotAcquired) || locks.IsDefinite(err) && errors.Is(err, context.DeadlineExceeded)
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/lockcheck/lockcheck/stores/redis"
 )
 
-// OnServer measures with a real server at addr, of the lock's kind, and the real
-// client library. The clients share this process and nothing else: each has its
-// own connections. ctx ends the measurement, with its error.
+// OnServer measures with a real server at addr, of the lock's kind, and the real client
+// library. The clients run in this process, but share nothing else: each has its own
+// connections. When ctx ends, the measurement ends with its error.
 func OnServer(ctx context.Context, addr string, l Load) (f Figures, err error) {
 	if l.Lock.Store == catalogue.StoreMySQL {
 		if err := mysqlclient.Create(ctx, mysqlclient.Options{Addr: addr}); err != nil {
@@ -40,12 +40,12 @@ func OnServer(ctx context.Context, addr string, l Load) (f Figures, err error) {
 		defer func() { err = errors.Join(err, leave()) }()
 		p.clients[name] = &end{ctx: ctx, locker: lock.New(env)}
 	}
-	defer die() // before anybody leaves
+	defer die() // before the first client leaves
 	m, err := measure(ctx, l, p, &sent)
 	return m.figures(err)
 }
 
-// connect gives a client its way to a server of that kind. leave closes it.
+// connect connects a client to a server of a kind. leave closes the connections.
 func connect(addr string, kind catalogue.Store, env *catalogue.Env) (leave func() error, err error) {
 	timeout := env.Lease / 4
 	if kind == catalogue.StoreMySQL {
@@ -61,7 +61,7 @@ func connect(addr string, kind catalogue.Store, env *catalogue.Env) (leave func(
 	return c.Close, nil
 }
 
-// machine is this one as a place: a task is a goroutine, and time is real.
+// machine is this machine as an environment: a task is a goroutine, and time is real.
 type machine struct {
 	ctx     context.Context
 	start   time.Time
@@ -92,7 +92,7 @@ func (m *machine) Run() error {
 	return nil
 }
 
-// end is a client on this machine, which has one lease at most.
+// end is a client on this machine. It has at most one lease.
 type end struct {
 	ctx    context.Context
 	locker locks.Locker

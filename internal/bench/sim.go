@@ -29,15 +29,15 @@ func inSim(ctx context.Context, l Load) (m *measurement, err error) {
 	return measure(ctx, l, virtual{w}, &sent)
 }
 
-// AllInSim measures each of the loads, jobs at once (0: one for each core). It
-// ends early, with ctx's error, when ctx does. done, which may be nil, is
-// called with how many are done.
+// AllInSim measures each of the loads, jobs at once (0: one for each core). When ctx
+// ends, it stops with ctx's error. It calls done, which may be nil, with the number of
+// finished loads.
 func AllInSim(ctx context.Context, loads []Load, jobs int, done func(int)) ([]Figures, error) {
 	return all(loads, jobs, done, func(l Load) (Figures, error) { return InSim(ctx, l) })
 }
 
-// all measures each of the loads, jobs at once, and begins no more when one has
-// failed.
+// all measures each of the loads, jobs at once. After an error it starts no further
+// load.
 func all[L, F any](loads []L, jobs int, done func(int), measure func(L) (F, error)) ([]F, error) {
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
@@ -73,12 +73,12 @@ func all[L, F any](loads []L, jobs int, done func(int), measure func(L) (F, erro
 	return figures, errors.Join(errs...)
 }
 
-// virtual is a world as a place.
+// virtual is a simulated world as an environment.
 type virtual struct{ *sim.World }
 
 func (v virtual) client(name string) client { return v.Client(name) }
 
-// nobody looks on.
+// nobody is an observer that ignores everything.
 type nobody struct{}
 
 func (nobody) Point(string, env.Op, faults.Point) {}

@@ -5,27 +5,27 @@ import (
 	"strings"
 )
 
-// Table is what a terminal and a page show of a comparison: blocks of rows, with
-// the same columns for all.
+// Table is the table of a comparison for terminals and pages: blocks of rows with the
+// same columns.
 type Table struct {
-	Of      string // what the columns are: clients
+	Of      string // meaning of the columns: clients
 	Columns []string
 	Blocks  []Block
 }
 
-// Block is the rows of one measure.
+// Block has the rows of one measure.
 type Block struct {
 	Name, About string
 	Rows        []Row
 }
 
-// Row is the figures of one of those that are compared.
+// Row has the figures of one side or lock.
 type Row struct {
 	Name  string
-	Cells []string // by Table.Columns
+	Cells []string // in the order of Table.Columns
 }
 
-// markdown writes the table for a page.
+// markdown returns the table for a page.
 func (t *Table) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| %s | %s |\n|---|%s\n", t.Of, strings.Join(t.Columns, " | "), strings.Repeat("--:|", len(t.Columns)))
@@ -38,8 +38,8 @@ func (t *Table) markdown() string {
 	return b.String()
 }
 
-// section is a page with the part of it that was measured in a place: between
-// its marks, or at the end of a page that has none. An empty page gets a title.
+// section is the part of a page that was measured in one environment: between its
+// marks, or at the end of a page without marks. An empty page gets a title.
 type section struct {
 	title, name, on string // Contention, contention, sim
 	picture         string

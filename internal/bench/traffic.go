@@ -10,16 +10,16 @@ import (
 	"github.com/lockcheck/lockcheck/stores/zookeeper"
 )
 
-// Traffic is what has passed the ports of all clients to an ensemble: as the
-// clients see it, so that it is the same count in every place.
+// Traffic counts the messages between all clients and an ensemble. It counts on the
+// side of the clients, so that the counts are the same in every environment.
 type Traffic struct {
-	Requests int // opening and closing sessions left out
-	Notified int // times that a client was told of a watch
+	Requests int // without opening and closing sessions
+	Notified int // notifications of watches
 	Listed   int // names of children in all answers
-	Joined   int // nodes made that go with their session, which are the places in queues
+	Joined   int // ephemeral nodes created, which are the places in queues
 }
 
-// minus is what has passed since before.
+// minus returns the traffic since before.
 func (t Traffic) minus(before Traffic) Traffic {
 	return Traffic{
 		t.Requests - before.Requests, t.Notified - before.Notified,
@@ -29,15 +29,15 @@ func (t Traffic) minus(before Traffic) Traffic {
 
 // ports counts the traffic of clients that may run at the same time.
 type ports struct {
-	now func() time.Duration // nil: nobody asks when
+	now func() time.Duration // nil: times are not needed
 
 	mu      sync.Mutex
 	traffic Traffic
 	asked   int           // requests that have no answer yet
-	last    time.Duration // when something passed
+	last    time.Duration // time of the last message
 }
 
-// counted makes lock one whose clients' traffic is counted.
+// counted returns lock with a counter of its clients' traffic.
 func (p *ports) counted(lock catalogue.Lock) catalogue.Lock {
 	made := lock.New
 	lock.New = func(e catalogue.Env) locks.Locker {
@@ -47,7 +47,7 @@ func (p *ports) counted(lock catalogue.Lock) catalogue.Lock {
 	return lock
 }
 
-// pass notes what passes.
+// pass counts a message.
 func (p *ports) pass(what func(*Traffic)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -57,8 +57,8 @@ func (p *ports) pass(what func(*Traffic)) {
 	}
 }
 
-// sum is what has passed so far, when the last of it did, and how many requests
-// have no answer yet.
+// sum returns the traffic so far, the time of the last message, and the number of
+// requests without an answer.
 func (p *ports) sum() (t Traffic, last time.Duration, asked int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -101,7 +101,7 @@ func (s countedSession) Do(ctx context.Context, timeout time.Duration, c zookeep
 
 func (s countedSession) Next(ctx context.Context, timeout time.Duration) (zookeeper.Event, error) {
 	e, err := s.Session.Next(ctx, timeout)
-	if err == nil && e.Path != "" { // else it is of the session
+	if err == nil && e.Path != "" { // without a path it is a notification about the session
 		s.ports.pass(func(t *Traffic) { t.Notified++ })
 	}
 	return e, err

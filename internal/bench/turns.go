@@ -7,13 +7,11 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// Turns is what the history of a lock tells of its clients' turns from begin up
-// to end. Who is refused and asks again goes on waiting: a wait goes from the
-// first time that a client asks to its grant.
-//
-// Whoever asks later and is granted the lock first overtakes. What counts is the
-// order in which clients ask, which is what they can see: a place in the queue,
-// of a lock that has one, comes a little later.
+// Turns returns the figures that the history of a lock gives for the time from begin to
+// end. A client that is refused and asks again continues to wait: a wait goes from the
+// first time that a client asks to its grant. A client overtakes if it asks later and
+// is granted the lock first. The order in which clients ask counts, because clients can
+// see it. The place in a queue, if a lock has one, is decided a little later.
 func Turns(h *history.History, clients []string, begin, end time.Duration) Figures {
 	f := Figures{Grants: make([]int, len(clients)), Overtaken: make([]int, len(clients))}
 	waits := make([]wait, len(clients))
@@ -48,13 +46,13 @@ func Turns(h *history.History, clients []string, begin, end time.Duration) Figur
 	return f
 }
 
-// wait is a client's; the zero wait is over.
+// wait is the wait of a client; the zero value means that it does not wait.
 type wait struct {
-	place int // in the order in which clients have asked, from 1
+	place int // place in the order of asking, from 1
 	since time.Duration
 }
 
-// granted counts a grant to c, and whom it overtakes.
+// granted counts a grant to client c, and the clients that it overtakes.
 func (f *Figures) granted(waits []wait, c int) {
 	f.Grants[c]++
 	overtakes := false

@@ -9,8 +9,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/bench"
 )
 
-// told is what the client that a line begins with does, a second after the line
-// before.
+// told has the entry for each sign after a client's letter. Each entry is a second
+// after the one before.
 var told = map[byte]history.Entry{
 	'?': {Type: history.Invoke, F: history.Acquire},
 	'+': {Type: history.OK, F: history.Acquire},
@@ -21,7 +21,7 @@ var told = map[byte]history.Entry{
 	'.': {Type: history.OK, F: history.Release},
 }
 
-// lines is a history as "a? a+ a< a.".
+// lines returns the history that a text such as "a? a+ a< a." describes.
 func lines(text string) *history.History {
 	h := new(history.History)
 	for i := 0; i < len(text); i += 3 {
@@ -36,7 +36,7 @@ func TestTurns(t *testing.T) {
 	const s = time.Second
 	for name, c := range map[string]struct {
 		history    string
-		begin, end time.Duration // 0: the history's
+		begin, end time.Duration // 0: those of the history
 		want       bench.Figures
 	}{
 		"nobody": {"", 0, 0, bench.Figures{Grants: []int{0, 0, 0}, Overtaken: []int{0, 0, 0}}},
