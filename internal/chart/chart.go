@@ -1,6 +1,6 @@
-// Package chart draws figures as SVG: panels of lines, with one legend for all
-// of them. A figure is text and paths alone, so it can be read, selected and
-// compared; it follows the reader's choice of light or dark.
+// Package chart draws figures as SVG: panels of lines with one common legend. A figure
+// contains text and paths only, so it can be read, selected and compared. It follows
+// the reader's choice of light or dark.
 package chart
 
 import (
@@ -13,18 +13,18 @@ import (
 	"strings"
 )
 
-// Figure is what one file shows.
+// Figure is the content of one file.
 type Figure struct {
 	Title  string
 	About  string   // one line below the title
-	Lines  []string // the legend: what each panel has a line for, at most 6
+	Lines  []string // the legend: names of the lines of each panel, at most 6
 	Panels []Panel  // two in a row
 }
 
 // Panel is one diagram.
 type Panel struct {
 	Title string
-	About string // one line below the title, as the unit
+	About string // one line below the title, such as the unit
 	X, Y  Axis
 	Lines [][]Point // in the order of Figure.Lines, each from left to right
 }
@@ -33,22 +33,22 @@ type Panel struct {
 // begins at 0.
 type Axis struct {
 	Label string
-	Log   bool      // equal distances are equal ratios: values must be above 0
+	Log   bool      // logarithmic: values must be above 0
 	Ticks []float64 // nil: round numbers
 }
 
 // Point is one value.
 type Point struct {
 	X, Y float64
-	Open bool // drawn hollow: Y is a bound, or otherwise not what it seems
+	Open bool // drawn hollow, for example because Y is a bound
 }
 
-// Sizes, in the units of an SVG, which are pixels where nobody scales it.
+// Sizes in the units of SVG, which are pixels unless the picture is scaled.
 const (
 	width   = 880
-	margin  = 24 // around everything
+	margin  = 24 // around the figure
 	gap     = 40 // between two panels
-	left    = 44 // of a panel, for the labels of Y
+	left    = 44 // in a panel, for the labels of Y
 	head    = 100
 	above   = 44 // in a panel, for its title
 	plot    = 190
@@ -57,12 +57,12 @@ const (
 	across  = (width-2*margin-(columns-1)*gap)/columns - left
 )
 
-// ErrPoint is a value that cannot be drawn.
+// ErrPoint is the error for a value that cannot be drawn.
 var ErrPoint = errors.New("chart: a point has no place on its axes")
 
-// Write writes the figure as SVG. What cannot be drawn is an error: a value
-// that is not finite, or not above 0 on a logarithmic axis, or more lines than
-// there are in the legend, or than can be told apart.
+// Write writes the figure as SVG. It returns an error for a value that is not finite,
+// or not above 0 on a logarithmic axis, and for more lines than the legend has, or than
+// there are marks.
 func (f *Figure) Write(w io.Writer) error {
 	if len(f.Lines) > len(marks) {
 		return fmt.Errorf("chart: %d lines, and no more than %d can be told apart", len(f.Lines), len(marks))
@@ -89,17 +89,17 @@ func (f *Figure) Write(w io.Writer) error {
 	return err
 }
 
-// mark is how one line is told from the others: by colour, and by the shape of
-// its points for those who see no colours.
+// mark distinguishes one line from the others: by colour, and by the shape of its
+// points for readers who cannot see colours.
 type mark struct{ light, dark, shape string }
 
-// marks are shapes around the origin.
+// marks are the marks of lines; shapes are around the origin.
 var marks = []mark{
 	{"#cf3a24", "#ff7b66", "M-4-4H4V4H-4Z"},                                   // a square
 	{"#0a67d0", "#6cb0ff", "M0-4.6A4.6 4.6 0 1 1 0 4.6A4.6 4.6 0 1 1 0-4.6Z"}, // a circle
 	{"#12805c", "#45c596", "M0-5.4L5 3.6H-5Z"},                                // a triangle
 	{"#a35f00", "#e8b13f", "M0-5.6L5.6 0L0 5.6L-5.6 0Z"},                      // a diamond
-	{"#8046d3", "#c39bff", "M0 5.4L5-3.6H-5Z"},                                // a triangle on its head
+	{"#8046d3", "#c39bff", "M0 5.4L5-3.6H-5Z"},                                // a triangle upside down
 	{"#57606a", "#a5adb7", "M-4.4-4.4L4.4 4.4M-4.4 4.4L4.4-4.4"},              // a cross
 }
 
@@ -131,14 +131,14 @@ text{fill:#e6edf3}
 ` + dark.String() + "}\n</style>\n"
 }
 
-// legend names the lines, side by side.
+// legend draws the names of the lines side by side.
 func (f *Figure) legend(b *strings.Builder) {
 	x := float64(margin)
 	for i, name := range f.Lines {
 		fmt.Fprintf(b, `<path class="line s%d" d="M%s 84h28"/>`, i, number(x))
 		dot(b, i, x+14, 84, false)
 		fmt.Fprintf(b, `<text x="%s" y="88">%s</text>`+"\n", number(x+36), text(name))
-		x += 36 + 6.4*float64(len([]rune(name))) + 28 // letters are about so wide
+		x += 36 + 6.4*float64(len([]rune(name))) + 28 // average width of a letter
 	}
 }
 
@@ -150,7 +150,7 @@ func dot(b *strings.Builder, line int, x, y float64, open bool) {
 	fmt.Fprintf(b, `<path class="dot s%d %s" transform="translate(%s %s)" d="%s"/>`, line, fill, number(x), number(y), marks[line].shape)
 }
 
-// draw draws the panel whose plot has its upper left corner there.
+// draw draws the panel. left and top are the upper left corner of its plot.
 func (p *Panel) draw(b *strings.Builder, lines, left, top int) error {
 	if len(p.Lines) > lines {
 		return fmt.Errorf("chart: panel %q has %d lines, and the legend %d", p.Title, len(p.Lines), lines)
@@ -199,12 +199,12 @@ func (p *Panel) draw(b *strings.Builder, lines, left, top int) error {
 	return nil
 }
 
-// number writes a place: a tenth of a pixel is exact enough.
+// number formats a coordinate, rounded to a tenth of a pixel.
 func number(v float64) string {
 	return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64)
 }
 
-// text is s inside of an element.
+// text escapes s for XML.
 func text(s string) string {
 	var b strings.Builder
 	xml.EscapeText(&b, []byte(s)) // a Builder never fails

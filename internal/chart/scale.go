@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// scale maps values to places.
+// scale maps values to coordinates.
 type scale struct {
 	log      bool
 	from, to float64 // values
-	a, b     float64 // their places
+	a, b     float64 // their coordinates
 	ticks    []float64
 }
 
-// newScale makes a scale for the values, from place a to place b.
+// newScale returns a scale that maps the values to coordinates from a to b.
 func newScale(axis Axis, values []float64, a, b float64) (scale, error) {
 	s := scale{log: axis.Log, a: a, b: b}
 	all := append(slices.Clone(axis.Ticks), values...)
@@ -40,7 +40,7 @@ func newScale(axis Axis, values []float64, a, b float64) (scale, error) {
 	return s, nil
 }
 
-// at is the place of a value.
+// at returns the coordinate of a value.
 func (s *scale) at(v float64) float64 {
 	from, to := s.from, s.to
 	if s.log {
@@ -52,8 +52,8 @@ func (s *scale) at(v float64) float64 {
 	return s.a + (v-from)/(to-from)*(s.b-s.a)
 }
 
-// decades makes ticks at 1, 2 and 5 times the powers of ten, or at the powers
-// alone where that would be many, and lets the scale begin and end with one.
+// decades sets ticks at 1, 2 and 5 times the powers of ten, or at the powers alone if
+// these would be too many. The scale begins and ends at a tick.
 func (s *scale) decades() {
 	factors := []float64{1, 2, 5}
 	if s.to/s.from > 200 {
@@ -79,8 +79,8 @@ func (s *scale) decades() {
 	s.from, s.to = min(s.from, all[first]), max(s.to, all[last])
 }
 
-// steps makes about five ticks whose distance is 1, 2 or 5 times a power of
-// ten, and lets the scale begin and end with one.
+// steps sets about five ticks at a distance of 1, 2 or 5 times a power of ten. The
+// scale begins and ends at a tick.
 func (s *scale) steps() {
 	span := s.to - s.from
 	if span == 0 {
@@ -100,7 +100,7 @@ func (s *scale) steps() {
 	s.from, s.to = first*step, last*step
 }
 
-// label writes a tick: short, with thousands apart.
+// label formats a tick: short, with separators for thousands.
 func label(v float64) string {
 	t := strconv.FormatFloat(v, 'g', 6, 64)
 	if v < 10_000 || strings.ContainsAny(t, "e.") {
