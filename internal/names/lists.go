@@ -11,36 +11,36 @@ import (
 	"github.com/lockcheck/lockcheck/workloads"
 )
 
-// All and None stand in a list for everything, and for nothing.
+// All and None in a list mean everything and nothing.
 const (
 	All  = "all"
 	None = catalogue.NoFault
 )
 
-// Wrong is what is wrong with a list.
+// Wrong is a mistake in a list.
 type Wrong struct {
-	Item int // its number, from 0; -1: all of it
+	Item int // index of the item from 0; -1: the whole list
 	Err  error
 }
 
-// Locks are the ids of all locks.
+// Locks returns the ids of all locks.
 func Locks() []string { return of(catalogue.Locks, func(l catalogue.Lock) string { return l.ID }) }
 
-// Faults are the names of all faults.
+// Faults returns the names of all faults.
 func Faults() []string { return of(faults.All(), func(f faults.Fault) string { return f.Name }) }
 
-// Properties are the names of all properties.
+// Properties returns the names of all properties.
 func Properties() []string {
 	return of(checker.Properties[:], func(p checker.Property) string { return string(p) })
 }
 
-// Options are the names of all options of locks.
+// Options returns the names of all options of locks.
 func Options() []string {
 	return of(catalogue.AllOptions, func(o catalogue.Option) string { return o.Name })
 }
 
-// ChooseFaults reads a list of faults: names, all, none; -name takes one out. None
-// alone gives no faults; none beside others adds the zero Fault.
+// ChooseFaults parses a list of faults: names, all, none; -name removes one. None alone
+// gives no faults; with others it adds the zero Fault.
 func ChooseFaults(list []string) ([]faults.Fault, []Wrong) {
 	if len(list) == 1 && list[0] == None {
 		return nil, nil
@@ -55,7 +55,7 @@ func ChooseFaults(list []string) ([]faults.Fault, []Wrong) {
 	return kinds, wrong
 }
 
-// ChooseWorkloads reads a list of workloads: names, all; -name takes one out.
+// ChooseWorkloads parses a list of workloads: names, all; -name removes one.
 func ChooseWorkloads(list []string) ([]workloads.Workload, []Wrong) {
 	does, wrong := choose("workload", list, workloads.All(), workloads.Names())
 	if len(does)+len(wrong) == 0 {
@@ -64,9 +64,9 @@ func ChooseWorkloads(list []string) ([]workloads.Workload, []Wrong) {
 	return does, wrong
 }
 
-// choose is what a list chooses of all, in the order of all: names, "all", and
-// -name, which takes one out. A list that begins with one to take out begins with
-// all. more are words that stand for something else.
+// choose returns the items of all that a list chooses, in the order of all. The list
+// has names, "all", and -name, which removes an item. A list that begins with -name
+// begins with all items. more are words with another meaning.
 func choose[T any](what string, list []string, all []T, known []string, more ...string) (some []T, wrong []Wrong) {
 	chosen := make([]bool, len(all))
 	set := func(to bool) {
@@ -80,7 +80,7 @@ func choose[T any](what string, list []string, all []T, known []string, more ...
 	for n, item := range list {
 		name, out := strings.CutPrefix(item, "-")
 		switch i := slices.Index(known, name); {
-		case !out && slices.Contains(more, name): // it means something else
+		case !out && slices.Contains(more, name): // a word with another meaning
 		case name == All:
 			set(!out)
 		case i < 0:

@@ -24,7 +24,8 @@ func TestTheNearestNames(t *testing.T) {
 	}
 }
 
-// A long list is not poured out: the nearest are said, and what lists all.
+// A long list is not printed in full: the error has the nearest names, and the command
+// that lists all.
 func TestAnUnknownNameIsSaidInALine(t *testing.T) {
 	for _, c := range []struct {
 		what, name string
@@ -45,7 +46,7 @@ func TestAnUnknownNameIsSaidInALine(t *testing.T) {
 	}
 }
 
-// What is wrong with a list is said of its items, and of each of them.
+// Each mistake in a list names the item that is wrong.
 func TestListsOfFaults(t *testing.T) {
 	for _, c := range []struct {
 		list  string

@@ -1,5 +1,5 @@
-// Package names is how people call things: the names that there are, lists of
-// them as flags and files have them, and what a slip may have meant.
+// Package names handles the names that users type: the known names, lists of them in
+// flags and files, and suggestions for misspelt ones.
 package names
 
 import (
@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// few is how many names an error may list, and how many of more it shows.
+// few is the longest list of names that an error prints in full, and the number of
+// names that it prints from a longer one.
 const (
 	few   = 9
 	three = 3
@@ -28,8 +29,8 @@ var lists = map[string]string{
 	"workload": "lockcheck list workloads",
 }
 
-// Unknown says that there is no such thing, and what may have been meant. Of
-// many names it says the nearest, and the command that lists all.
+// Unknown returns the error for an unknown name, with suggestions. If there are many
+// names, it prints the nearest, and the command that lists all.
 func Unknown(what, name string, known []string) error {
 	near, list := Nearest(name, known), lists[what]
 	switch {
@@ -45,7 +46,7 @@ func Unknown(what, name string, known []string) error {
 	return fmt.Errorf("no %s %q; the nearest are %s (all: %s)", what, name, strings.Join(nearest, ", "), list)
 }
 
-// Some are the names of a list, the first of them only where it is long.
+// Some returns the names of a list, or the first few of a long one.
 func Some(list []string) string {
 	if len(list) <= few {
 		return strings.Join(list, ", ")
@@ -53,8 +54,8 @@ func Some(list []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(list[:three], ", "), len(list)-three)
 }
 
-// Nearest are up to three names that name may be a slip of; the case of letters
-// is no difference.
+// Nearest returns up to three names that may have been meant by name; upper and lower
+// case count as equal.
 func Nearest(name string, known []string) []string {
 	var near []string
 	for _, s := range byDistance(name, known) {
@@ -73,7 +74,7 @@ type scored struct {
 	distance int
 }
 
-// byDistance are the names, the nearest first. One that name is a part of is near.
+// byDistance sorts the names by distance. A name that contains name is near.
 func byDistance(name string, known []string) (list []scored) {
 	name = strings.ToLower(name)
 	for _, k := range known {
@@ -88,7 +89,8 @@ func byDistance(name string, known []string) (list []scored) {
 	return list
 }
 
-// distance is Levenshtein's: how many letters to insert, delete or replace.
+// distance returns the Levenshtein distance: the number of letters to insert, delete or
+// replace.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Count is "1 run", "2,000 runs", "2 entries".
+// Count returns a number with its noun: "1 run", "2,000 runs", "2 entries".
 func Count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -16,7 +16,7 @@ func Count(n int, thing string) string {
 	return fmt.Sprintf("%s %ss", Thousands(n), thing)
 }
 
-// Times is how often something happened: "never", "once", "twice", "3 times".
+// Times returns how often something happened: "never", "once", "twice", "3 times".
 func Times(n int) string {
 	switch n {
 	case 0:
@@ -29,7 +29,7 @@ func Times(n int) string {
 	return Thousands(n) + " times"
 }
 
-// Thousands writes 12345 as 12,345.
+// Thousands formats a number with separators: 12,345.
 func Thousands(n int) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -38,7 +38,7 @@ func Thousands(n int) string {
 	return s
 }
 
-// Numbered is "shard 3", "shards 1, 3".
+// Numbered returns numbers with their noun: "shard 3", "shards 1, 3".
 func Numbered(thing string, list []int) string {
 	if len(list) != 1 {
 		thing += "s"
@@ -46,7 +46,7 @@ func Numbered(thing string, list []int) string {
 	return thing + " " + strings.ReplaceAll(strings.Trim(fmt.Sprint(list), "[]"), " ", ", ")
 }
 
-// NotBegun is how many more there are that were not begun.
+// NotBegun returns the words for n more items that were not begun.
 func NotBegun(n int) string {
 	if n == 1 {
 		return "1 more was not begun"
