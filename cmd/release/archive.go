@@ -17,12 +17,12 @@ import (
 // member is a file of an archive.
 type member struct {
 	name string
-	path string // where it is read from
+	path string // the file on disk
 	mode fs.FileMode
 }
 
-// writeTarGz writes the members into a folder, in their order, as files of
-// nobody in particular. The header of gzip names no file and no time.
+// writeTarGz writes the members into a folder, in their order, without an owner. The
+// gzip header has no file name and no time.
 func writeTarGz(w io.Writer, folder string, members []member, at time.Time) error {
 	z, err := gzip.NewWriterLevel(w, gzip.BestCompression)
 	if err != nil {
@@ -45,7 +45,7 @@ func writeTarGz(w io.Writer, folder string, members []member, at time.Time) erro
 	return errors.Join(t.Close(), z.Close())
 }
 
-// writeZip does the same for systems that have no tar.
+// writeZip does the same as a zip file, for systems without tar.
 func writeZip(w io.Writer, folder string, members []member, at time.Time) error {
 	z := zip.NewWriter(w)
 	for _, m := range members {
@@ -66,7 +66,7 @@ func writeZip(w io.Writer, folder string, members []member, at time.Time) error 
 	return z.Close()
 }
 
-// checksums is the file that sha256sum -c reads.
+// checksums is the name of the file that sha256sum -c reads.
 const checksums = "checksums.txt"
 
 func writeChecksums(dir string, names []string) error {
@@ -84,7 +84,7 @@ func writeChecksums(dir string, names []string) error {
 	})
 }
 
-// toFile writes a file, or leaves none.
+// toFile writes a file completely or not at all.
 func toFile(path string, write func(io.Writer) error) error {
 	f, err := os.Create(path)
 	if err != nil {

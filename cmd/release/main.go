@@ -1,15 +1,15 @@
-// Command release makes what a release consists of: for each system an archive
-// with the binary, and the checksums of all. It is of the commit that has the
-// version's tag, v0.1.0, and no other. The same tag and the same Go give the same
-// bytes, wherever and whenever it is made. A trial is of any source, and its
-// archives are called so.
+// Command release makes a release: for each system an archive with the binary, and the
+// checksums of all archives. A release is made from the commit that has the tag of the
+// version, for example v0.1.0. The same tag and the same Go version give the same bytes
+// on every machine. A trial is made from any source, and the names of its archives say
+// so.
 //
 //	go run ./cmd/release            all systems, into dist/
 //	go run ./cmd/release -target linux/arm64,windows/amd64
 //	go run ./cmd/release -trial     of the source as it is
 //
-// It is of this module, and no shell script, because it packs what tar and zip
-// of three systems pack in three ways, and because go test holds it.
+// It is a Go program of this module instead of a shell script for two reasons: tar and
+// zip differ between systems, and go test can test it.
 package main
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
-// targets are the systems that a release is made for.
+// targets are the systems of a release.
 var targets = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
 
 func main() {
@@ -46,7 +46,7 @@ func main() {
 	}
 }
 
-// release is what is to be made.
+// release describes the release to make.
 type release struct {
 	version string
 	targets []string
@@ -55,7 +55,7 @@ type release struct {
 	log     io.Writer
 }
 
-// make makes the release of the source in a directory, the root of a git work
+// make makes the release of the source in root, which must be the root of a git work
 // tree.
 func (r *release) make(root string) error {
 	s, err := sourceOf(root)
@@ -90,7 +90,7 @@ func (r *release) make(root string) error {
 	return writeChecksums(r.out, archives)
 }
 
-// name is the version as names of archives have it.
+// name returns the version as it is written in the names of archives.
 func (r *release) name() string {
 	if r.trial {
 		return r.version + "-trial"

@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// notices is the file with the licences of what is linked into the binary: most
-// of them ask to go along with it.
+// notices is the name of the file with the licences of all linked code. Most of these
+// licences must be distributed with the binary.
 const notices = "NOTICES.txt"
 
-// licence are the names of files that say on what terms one may pass something on.
+// licence matches the names of licence files.
 var licence = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([.-]|$)`)
 
-// notices returns the licences of Go and of each module that is linked into a
-// binary, in the order of their names. A module without one is an error: nobody
-// may pass it on.
+// notices returns the licences of Go and of each module that is linked into a binary,
+// ordered by name. A module without a licence is an error, because it must not be
+// distributed.
 func (s *source) notices(binary string) ([]byte, error) {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {

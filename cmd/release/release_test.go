@@ -25,7 +25,7 @@ import (
 // commitTime is the time of the commits that tests make.
 const commitTime = 1_700_000_000
 
-// committed is a repository with one commit of the tree as it is on disk.
+// committed returns a repository with one commit of the tree on disk.
 func committed(t *testing.T) (root string) {
 	t.Helper()
 	root = filepath.Join(t.TempDir(), "lockcheck")
@@ -39,8 +39,8 @@ func committed(t *testing.T) (root string) {
 	return root
 }
 
-// copyTree copies all but what is git's own and what runs and releases left; what
-// else is not to be committed git knows in the copy, too.
+// copyTree copies the tree without git's own files and without the output of runs and
+// releases. Other ignored files are ignored in the copy as well.
 func copyTree(to, from string) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -73,7 +73,7 @@ func copyTree(to, from string) error {
 	})
 }
 
-// run runs a command, with a git that knows who commits, and when.
+// run runs a command, with a fixed author and date for git.
 func run(t *testing.T, dir string, command ...string) string {
 	t.Helper()
 	cmd := exec.Command(command[0], command[1:]...)
@@ -87,9 +87,9 @@ func run(t *testing.T, dir string, command ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// Two clones in two directories give the same bytes, also where git likes other
-// ends of lines, which are what the checksums say, and hold what they should: a
-// binary that knows its commit, and nothing of the machine that made them.
+// Two clones in two directories give the same bytes, even if git converts line ends.
+// The checksums match, and the archives are complete: the binary knows its commit, and
+// nothing about the machine that built it.
 func TestOneCommitGivesTheSameBytesAnywhere(t *testing.T) {
 	if !alltests.Wanted() {
 		t.Skip("builds releases for minutes: LOCKCHECK_TESTS=all runs it")
@@ -97,7 +97,8 @@ func TestOneCommitGivesTheSameBytesAnywhere(t *testing.T) {
 	t.Setenv("SOURCE_DATE_EPOCH", "")
 	var first map[string][]byte
 	repository := committed(t)
-	// One system shows that a clone changes nothing; the other, how it is packed.
+	// The first clone builds both systems, to check how they are packed; the second
+	// builds one, to check that the bytes are the same.
 	for _, targets := range [][]string{{"linux/arm64", "windows/amd64"}, {"linux/arm64"}} {
 		root := filepath.Join(t.TempDir(), "clone")
 		run(t, ".", "git", "clone", "-q", "-c", fmt.Sprintf("core.autocrlf=%v", first != nil), repository, root)
@@ -187,8 +188,8 @@ func checkArchives(t *testing.T, made map[string][]byte, commit, root string) {
 
 var link = regexp.MustCompile(`\]\(([^)\s#]+)[^)\s]*\)|(?:src|href)="([^"#]+)`)
 
-// checkPages holds that what is there is no test, and that what a page of an
-// archive leads to is in the archive.
+// checkPages checks that an archive has no tests, and that it has every page that its
+// pages link to.
 func checkPages(t *testing.T, folder string, members map[string]packed) {
 	t.Helper()
 	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md", notices, "docs/ci.md", "examples/workers/python/worker.py"} {
@@ -226,7 +227,7 @@ func checkPages(t *testing.T, folder string, members map[string]packed) {
 	}
 }
 
-// packed is what an archive says of a member.
+// packed is the data of an archive about a member.
 type packed struct {
 	mode fs.FileMode
 	at   time.Time

@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// source is the commit that a release is made of.
+// source is the commit of a release.
 type source struct {
 	root    string
-	env     []string  // what commands run with
+	env     []string  // environment of commands
 	time    time.Time // of all files in the archives: SOURCE_DATE_EPOCH, or the commit's
-	tags    []string  // of the commit, those that Go takes for versions
+	tags    []string  // of the commit, those that Go reads as versions
 	changed []string  // files that differ from the commit
 }
 
@@ -51,9 +51,9 @@ func sourceOf(root string) (*source, error) {
 	return s, err
 }
 
-// released refuses what is not the version: a source without its tag or beyond
-// it. Go writes into a binary what tags its commit has, so another one beside it
-// would make another binary.
+// released returns an error unless the source is exactly the commit with the version's
+// tag. Go writes the tags of the commit into a binary, so another tag on the commit
+// would give another binary.
 func (s *source) released(version string) error {
 	if len(s.changed) > 0 {
 		return fmt.Errorf("the source differs from its commit, in %s\n"+
@@ -71,7 +71,7 @@ func (s *source) released(version string) error {
 	return nil
 }
 
-// changelog refuses a version of which CHANGELOG.md does not say what it brings.
+// changelog returns an error if CHANGELOG.md has no entry for the version.
 func (s *source) changelog(version string) error {
 	text, err := os.ReadFile(filepath.Join(s.root, "CHANGELOG.md"))
 	if err != nil {
@@ -84,15 +84,15 @@ func (s *source) changelog(version string) error {
 	return nil
 }
 
-// kept are the settings of Go that say which Go it is, and where modules come
-// from and are kept. Every other one can change what is built.
+// kept are the settings of Go that choose the Go version, and the source and cache of
+// modules. Every other setting can change the binary.
 var kept = []string{
 	"GOTOOLCHAIN", "GOPATH", "GOMODCACHE", "GOCACHE", "GOTMPDIR", "GOPROXY", "GOSUMDB",
 	"GOPRIVATE", "GONOPROXY", "GONOSUMDB", "GOINSECURE", "GOAUTH", "GOVCS",
 }
 
-// environment is that of this machine without what Go was set up with: by
-// variables, by go env -w or by a workspace around the source.
+// environment returns the environment of this machine without the settings of Go:
+// variables, go env -w, and a workspace around the source.
 func (s *source) environment() (env []string, err error) {
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "GO") && !strings.HasPrefix(v, "CGO_") {
@@ -109,9 +109,9 @@ func (s *source) environment() (env []string, err error) {
 	return append(env, "GOENV=off", "GOWORK=off", "GOFIPS140=off", "CGO_ENABLED=0", "GOAMD64=v1", "GOARM64=v8.0"), nil
 }
 
-// build makes the binary for one system. Nothing of this machine gets into it:
-// no path, no C library, no setting of Go. Of the repository there is the commit,
-// and the version that its tags give it.
+// build builds the binary for one system. It contains nothing from this machine: no
+// path, no C library, no setting of Go. From the repository it has the commit, and the
+// version that the commit's tags give.
 func (s *source) build(binary, goos, arch string) error {
 	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s", "-o", binary, "./cmd/lockcheck")
 	cmd.Dir = s.root
@@ -122,15 +122,15 @@ func (s *source) build(binary, goos, arch string) error {
 	return nil
 }
 
-// pages are in each archive, beside the binary: the README, and all that it leads
-// to, from page to page. The tests among them stay in the repository.
+// pages are the files in each archive beside the binary: the README and all pages that
+// it leads to, directly or through other pages. Tests among them are left out.
 var pages = []string{
 	"LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs", "deploy", "examples", "tools/base-image",
 	"internal/suite/lockcheck.schema.json", "internal/worker/protocol.go",
 	":(exclude)docs/*.go", ":(exclude)deploy/*.go", ":(exclude)examples/*.go", ":(exclude)deploy/kubernetes/schema",
 }
 
-// pages returns those files of git that an archive has.
+// pages returns the files of git that belong into an archive.
 func (s *source) pages() (members []member, err error) {
 	list, err := s.output(append([]string{"git", "ls-files", "--stage", "-z", "--"}, pages...)...)
 	if err != nil {
@@ -147,7 +147,7 @@ func (s *source) pages() (members []member, err error) {
 	return members, nil
 }
 
-// output is what a command prints, in the source.
+// output runs a command in the source and returns its output.
 func (s *source) output(command ...string) (string, error) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir, cmd.Env = s.root, s.env

@@ -14,8 +14,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
-// little is a repository that stands for ours where what it holds does not
-// matter, with a tag of its version 0.9.10.
+// little returns a small repository in place of the real one, with a tag of version
+// 0.9.10.
 func little(t *testing.T) (root string) {
 	t.Helper()
 	root = t.TempDir()
@@ -72,8 +72,8 @@ func TestWhatNoReleaseIsMadeOf(t *testing.T) {
 	}
 }
 
-// What is no release is not called like one, and its binary does not say that it
-// is; what is one comes out the same where Go is set up otherwise.
+// Only a release has the name and the version of one. Other settings of Go on the
+// machine do not change a release.
 func TestOnlyAReleaseIsCalledSo(t *testing.T) {
 	root := little(t)
 	made := func(trial bool) map[string][]byte {
@@ -141,7 +141,7 @@ func TestTheTimeOfAReleaseCanBeSaid(t *testing.T) {
 	}
 }
 
-// Whoever raises the version says what it brings.
+// A new version has an entry in the changelog.
 func TestTheChangelogHasThisVersion(t *testing.T) {
 	s := source{root: filepath.Join("..", "..")}
 	if err := s.changelog(harness.Version); err != nil {

@@ -17,8 +17,8 @@ import (
 	"testing"
 )
 
-// CI builds for some of a release's systems. For the others what is of this
-// module is type-checked, which takes seconds where a build takes minutes.
+// CI builds for some systems of a release. For the others this test type-checks the
+// code of this module, which takes seconds instead of minutes.
 func TestTheCommandCanBeBuiltForEveryTarget(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join("..", "..")
@@ -49,7 +49,7 @@ func TestTheCommandCanBeBuiltForEveryTarget(t *testing.T) {
 	}
 }
 
-// A mistake for one system only is noticed there, and nowhere else.
+// A mistake for one system is found on that system only.
 func TestATargetsMistakeIsNoticed(t *testing.T) {
 	t.Parallel()
 	root := little(t)
@@ -65,7 +65,7 @@ func TestATargetsMistakeIsNoticed(t *testing.T) {
 	}
 }
 
-// listed is what go list says of a package.
+// listed is the output of go list for a package.
 type listed struct {
 	ImportPath, Dir string
 	GoFiles         []string
@@ -74,8 +74,8 @@ type listed struct {
 	Error           *struct{ Err string }
 }
 
-// typeCheck checks the command and all that it imports, for a system: of what is
-// not of this module, what it declares.
+// typeCheck type-checks the command and its imports for a system. In packages of other
+// modules it checks declarations only.
 func typeCheck(root, goos, arch string) error {
 	s, err := sourceOf(root)
 	if err != nil {
@@ -106,7 +106,7 @@ func typeCheck(root, goos, arch string) error {
 	}
 }
 
-// check checks a package whose imports are done.
+// check checks a package after its imports.
 func (p *listed) check(arch string, done map[string]*types.Package) (*types.Package, error) {
 	fset, files := token.NewFileSet(), []*ast.File(nil)
 	for _, name := range p.GoFiles {
