@@ -12,8 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/bench"
 )
 
-// drawn is what a bench has measured in virtual time: a section of a page, and a
-// picture.
+// drawn is the result of a bench in virtual time: a section of a page, and a picture.
 type drawn interface {
 	PageFile() string
 	ChartFile() string
@@ -21,7 +20,7 @@ type drawn interface {
 	Draw(w io.Writer) error
 }
 
-// holdFresh holds the page and the picture to what is measured now, and returns
+// holdFresh checks that the page and the picture match a new measurement, and returns
 // the page.
 func holdFresh(t *testing.T, m drawn) string {
 	t.Helper()
@@ -39,8 +38,8 @@ func holdFresh(t *testing.T, m drawn) string {
 	return string(page)
 }
 
-// In virtual time the table and the picture of a contest's page are what anybody
-// measures. What was measured in real time is held to the same shape.
+// In virtual time the table and the picture of a contest's page can be reproduced
+// exactly. For real time the test checks only their shape.
 func TestTheFiguresOfContests(t *testing.T) {
 	for _, contest := range []*bench.Contest{bench.Contention, bench.Fairness} {
 		t.Run(contest.Name, func(t *testing.T) {

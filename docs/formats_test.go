@@ -8,7 +8,7 @@ import (
 	"github.com/lockcheck/lockcheck/history/formats"
 )
 
-// TestTheHistoryInEDNIsReadAsThePageSays reads and judges the one of record.md.
+// TestTheHistoryInEDNIsReadAsThePageSays reads and judges the EDN history of record.md.
 func TestTheHistoryInEDNIsReadAsThePageSays(t *testing.T) {
 	t.Parallel()
 	h, lines, warnings, err := formats.Decode(strings.NewReader(snippet(t, "record.md", "edn")), "record.md")

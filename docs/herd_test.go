@@ -8,9 +8,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/bench"
 )
 
-// In virtual time the table and the picture of herd.md are what anybody measures.
-// What was measured in real time is held to the same shape, and to the same
-// counts.
+// In virtual time the table and the picture of herd.md can be reproduced exactly. For
+// real time the test checks their shape and their counts.
 func TestTheFiguresOfTheHerd(t *testing.T) {
 	t.Parallel()
 	h := bench.NewHerd("sim")

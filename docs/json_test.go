@@ -11,14 +11,14 @@ import (
 type document struct {
 	title string
 	root  goType
-	about string // who prints it, and what for
+	about string // the command that prints it, and its purpose
 	shows []example
 }
 
-// example is a command, and part of what it prints.
+// example is a command, and a part of its output.
 type example struct{ command, output string }
 
-// documentOf is the document that a type is.
+// documentOf returns the document that a type describes.
 func documentOf(of goType) *document {
 	i := slices.IndexFunc(documents, func(d document) bool { return d.root == of })
 	if i < 0 {
@@ -97,13 +97,13 @@ func jsonPage(t *testing.T) string {
 	return b.String()
 }
 
-// of is the first sentence about a document.
+// of returns the first sentence about a document.
 func (d *document) of() string {
 	first, _, _ := strings.Cut(strings.Join(strings.Fields(d.about), " "), ". ")
 	return strings.TrimSuffix(first, ".")
 }
 
-// The page on JSON is what the types and their comments say.
+// The page on JSON equals the text generated from the types and their comments.
 func TestThePageOfJSON(t *testing.T) {
 	t.Parallel()
 	holdPage(t, "json.md", jsonPage(t))

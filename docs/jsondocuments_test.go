@@ -6,8 +6,8 @@ const schemaVersion = results.Schema
 
 const command = "cmd/lockcheck"
 
-// documents are the sections of json.md. A test in cmd/lockcheck runs the
-// commands, and holds what they print to the page.
+// documents are the sections of json.md. A test in cmd/lockcheck runs the commands, and
+// checks their output against the page.
 var documents = []document{
 	{
 		title: "Cases", root: goType{command, "caseDocument"},

@@ -18,41 +18,41 @@ const module = "github.com/lockcheck/lockcheck/"
 // goType names a type of the tree by its directory and its name.
 type goType struct{ dir, name string }
 
-// schema reads from the source what types look like in JSON.
+// schema reads from the source how types are written in JSON.
 type schema struct {
 	t    *testing.T
 	read map[string]bool // directories
 	decl map[goType]declared
-	text map[goType]bool // it writes itself as a string
+	text map[goType]bool // types that write themselves as a string
 }
 
-// declared is a type, and the file that its names are to be understood in.
+// declared is a type, and the file whose imports explain its names.
 type declared struct {
 	spec   *ast.TypeSpec
 	doc    string
 	file   *ast.File
-	values []value // of a type of strings: its constants, if all of them say what they mean
+	values []value // of a string type: its constants, if all of them have comments
 }
 
-// value is what a string can be.
+// value is a possible value of a string type.
 type value struct{ text, means string }
 
 // field is one line of a table.
 type field struct{ name, kind, there, means string }
 
-// written are types that write themselves in a way of their own.
+// written are types with a format of their own in JSON.
 var written = map[goType]string{
 	{"history", "Fencing"}:     "boolean or string",
 	{"internal/env", "Choice"}: "list: a name and an integer",
 }
 
-// basic are Go's types, one and many.
+// basic has the names of Go's basic types, for one value and for many.
 var basic = map[string][2]string{
 	"string": {"string", "strings"}, "bool": {"boolean", "booleans"}, "float64": {"number", "numbers"},
 	"int": {"integer", "integers"}, "int32": {"integer", "integers"}, "int64": {"integer", "integers"}, "uint64": {"integer", "integers"},
 }
 
-// find is a type's declaration.
+// find returns the declaration of a type.
 func (s *schema) find(of goType) declared {
 	s.t.Helper()
 	if !s.read[of.dir] {
@@ -102,7 +102,7 @@ func (s *schema) parse(dir, path string) {
 	}
 }
 
-// constant notes what a constant of a type of strings means.
+// constant notes the meaning of a constant of a string type.
 func (s *schema) constant(of goType, spec *ast.ValueSpec) {
 	if lit, ok := spec.Values[0].(*ast.BasicLit); ok && lit.Kind == token.STRING {
 		text, err := strconv.Unquote(lit.Value)
@@ -115,7 +115,7 @@ func (s *schema) constant(of goType, spec *ast.ValueSpec) {
 	}
 }
 
-// words are comments in one line.
+// words joins comments into one line.
 func words(groups ...*ast.CommentGroup) string {
 	var parts []string
 	for _, g := range groups {
@@ -126,8 +126,8 @@ func words(groups ...*ast.CommentGroup) string {
 	return strings.Join(parts, " ")
 }
 
-// fields are those of a structure, with those of what is embedded in it. only
-// says when they are there, if not whenever the structure is.
+// fields returns the fields of a struct, with those of embedded structs. only says when
+// they are present, or is "" if they are always present.
 func (s *schema) fields(of goType, only string) (list []field, refers []goType) {
 	d := s.find(of)
 	for _, f := range d.spec.Type.(*ast.StructType).Fields.List {
@@ -169,7 +169,7 @@ func (s *schema) fields(of goType, only string) (list []field, refers []goType) 
 	return list, refers
 }
 
-// unless says when a field is there that is left out if it is empty.
+// unless says when a field with omitempty is present.
 func unless(t ast.Expr, kind string) string {
 	if _, pointer := t.(*ast.StarExpr); pointer {
 		return "only if there is one"
@@ -183,7 +183,7 @@ func unless(t ast.Expr, kind string) string {
 	return "only if not empty"
 }
 
-// named is the type that an expression names.
+// named returns the type that an expression names.
 func (s *schema) named(dir string, in *ast.File, t ast.Expr) goType {
 	switch t := t.(type) {
 	case *ast.StarExpr:
@@ -203,8 +203,8 @@ func (s *schema) named(dir string, in *ast.File, t ast.Expr) goType {
 	return goType{}
 }
 
-// kind is how a type is called on the page, one and many, and the types that
-// have a table of their own.
+// kind returns the name of a type on the page, for one value and for many, and the
+// types in it that have tables of their own.
 func (s *schema) kind(dir string, in *ast.File, t ast.Expr) (kind [2]string, refers []goType) {
 	switch t := t.(type) {
 	case *ast.StarExpr:
@@ -239,7 +239,7 @@ func (s *schema) kind(dir string, in *ast.File, t ast.Expr) (kind [2]string, ref
 	return s.kind(of.dir, d.file, d.spec.Type)
 }
 
-// valued tells that a type is strings of which the source says what each means.
+// valued reports whether all values of a string type have comments in the source.
 func (s *schema) valued(of goType) bool {
 	values := s.find(of).values
 	for _, v := range values {
@@ -250,7 +250,7 @@ func (s *schema) valued(of goType) bool {
 	return len(values) > 0
 }
 
-// title is what a type is called on the page: propertyVerdict is a property verdict.
+// title returns the title of a type on the page: propertyVerdict is "property verdict".
 func title(of goType) string {
 	if d := documentOf(of); d != nil {
 		return d.title
@@ -265,7 +265,7 @@ func title(of goType) string {
 	return b.String()
 }
 
-// anchor is what a link to a heading ends with.
+// anchor returns the anchor of a heading.
 func anchor(heading string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -278,7 +278,7 @@ func anchor(heading string) string {
 	}, heading)
 }
 
-// about is a comment without the name in Go, which it may begin with.
+// about returns a comment without the Go name at its start.
 func about(name, comment string) string {
 	for _, verb := range []string{" is ", " are ", ": ", " "} {
 		if rest, ok := strings.CutPrefix(comment, name+verb); ok {

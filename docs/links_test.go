@@ -17,7 +17,7 @@ var (
 	formatted = regexp.MustCompile("`|\\[([^]]*)\\]\\([^)]*\\)")
 )
 
-// pages are all pages of the tree, from its root.
+// pages returns the paths of all pages of the tree.
 func pages(t *testing.T) (list []string) {
 	t.Helper()
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
@@ -37,7 +37,7 @@ func pages(t *testing.T) (list []string) {
 	return list
 }
 
-// prose is a page without what it quotes.
+// prose returns the lines of a page without its blocks of code.
 func prose(text string) (lines []string) {
 	quoted := false
 	for line := range strings.Lines(text) {
@@ -50,7 +50,7 @@ func prose(text string) (lines []string) {
 	return lines
 }
 
-// anchors are what links into a page can end with.
+// anchors returns the anchors of a page.
 func anchors(text string) (list []string) {
 	for _, line := range prose(text) {
 		if h := heading.FindStringSubmatch(line); h != nil {
@@ -98,7 +98,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// TestAllPagesAreListed holds the README to its list of pages.
+// TestAllPagesAreListed checks that the README lists all pages.
 func TestAllPagesAreListed(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile("../README.md")

@@ -8,7 +8,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker/models"
 )
 
-// aboutModels stands above what is generated from the models.
+// aboutModels is the text above the generated part.
 const aboutModels = `# The models
 
 <!-- Written by go test ./docs -update, from the table in checker/models. -->
@@ -89,14 +89,14 @@ func modelsPage() string {
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-// sentences is a text that begins with a capital letter, without its last full
-// stop.
+// sentences returns a text with a capital letter at the start, and without the last
+// full stop.
 func sentences(text string) string {
 	text = strings.TrimRight(text, ". ")
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// The page on models is what their table says.
+// The page on models equals the text generated from their table.
 func TestThePageOfModels(t *testing.T) {
 	holdPage(t, "models.md", modelsPage())
 	for _, m := range models.All() {

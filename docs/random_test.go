@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "write the tables of the pages anew")
 
-// The table of random.md is what was measured.
+// The table of random.md has the measured figures.
 func TestTheTableOfRunsUntilItIsFound(t *testing.T) {
 	calibration, err := catalogue.Calibrated()
 	if err != nil {
@@ -40,7 +40,7 @@ func TestTheTableOfRunsUntilItIsFound(t *testing.T) {
 	holdPage(t, page, head+begin+b.String()+end+tail)
 }
 
-// holdPage holds a page to what it is to say, or makes it say so.
+// holdPage compares a page with the text that it should have, or writes that text.
 func holdPage(t *testing.T, page, want string) {
 	t.Helper()
 	if *update {
@@ -54,8 +54,8 @@ func holdPage(t *testing.T, page, want string) {
 	}
 }
 
-// The page has a line for each flaw, and all flaws were found. It takes minutes to measure
-// them: go test ./explore -run TestFlawsAreConvicted -update.
+// The page has a line for each flaw, and all flaws were found. Measuring them takes
+// minutes: go test ./explore -run TestFlawsAreConvicted -update.
 func TestTheFlawsOfThePage(t *testing.T) {
 	text, err := os.ReadFile("random.md")
 	if err != nil {

@@ -84,7 +84,7 @@ func record(t *testing.T, program, file string, run []string) *history.History {
 	return h
 }
 
-// snippet is the one block of a page that is in a language.
+// snippet returns the only block of a page in a language.
 func snippet(t *testing.T, page, language string) string {
 	t.Helper()
 	text, err := os.ReadFile(page)

@@ -10,30 +10,29 @@ import (
 	"strings"
 )
 
-// A page that can be followed says what to do in three kinds of blocks:
+// block is a block of code on a page. A page that can be followed has three kinds:
 //
-//   - "In `FILE`:" or "New, `FILE`:" at the end of a paragraph, and then a block
-//     in the language go or diff: the whole of a new file, or lines that are there
-//     (" ", "-") and what stands in their place then (" ", "+").
-//   - A block in the language console: "$ " and a command, then what it prints. What
-//     is left out is left out: whole lines, or what follows "…". A command
-//     fails if and only if a line of what it prints begins with FAIL or ✗.
-//
-// Every other block is for the reader only.
+//   - "In `FILE`:" or "New, `FILE`:" at the end of a paragraph, and then a block in the
+//     language go or diff: a complete new file, or lines that exist (" ", "-") and the
+//     lines that replace them (" ", "+").
+//   - A block in the language console: "$ " and a command, then its output. The output
+//     may leave out whole lines, or the text after "…". A command fails if and only if
+//     a line of its output begins with FAIL or ✗.
+//   - Every other block is for the reader only.
 type block struct {
 	line     int // of the page
 	language string
-	file     string // of the paragraph before it; "": none
-	created  bool   // it is to be a new file
+	file     string // from the paragraph before it; "": none
+	created  bool   // the file is new
 	text     []string
 }
 
 var aboutFile = regexp.MustCompile("(In|New,) `([^`]+)`[^`]*:$")
 
-// blocks are those of a page, in their order.
+// blocks returns the blocks of a page in order.
 func blocks(page string) (list []block) {
 	var open *block
-	before := "" // the last line that says something
+	before := "" // the last line with text
 	for i, line := range strings.Split(page, "\n") {
 		switch language, fence := strings.CutPrefix(line, "```"); {
 		case fence && open == nil:
@@ -53,7 +52,7 @@ func blocks(page string) (list []block) {
 	return list
 }
 
-// follow does in dir what a page says, up to the first step that goes otherwise.
+// follow follows a page in dir, and returns the error of the first step that differs.
 func follow(dir, page string) error {
 	steps := 0
 	for _, b := range blocks(page) {
@@ -90,7 +89,7 @@ func create(path string, text []string) error {
 	return errors.Join(err, file.Close())
 }
 
-// change replaces lines that have to be in the file once.
+// change applies a diff to a file, which must have the old lines exactly once.
 func change(path string, diff []string) error {
 	var before, after strings.Builder
 	for _, line := range diff {
@@ -118,8 +117,8 @@ func change(path string, diff []string) error {
 	return os.WriteFile(path, []byte(strings.Replace(string(text), before.String(), after.String(), 1)), 0o666)
 }
 
-// converse runs the commands of a block, and holds what they print and how they
-// end against what stands there.
+// converse runs the commands of a block, and compares their output and success with
+// the block.
 func converse(dir string, text []string) error {
 	for i := 0; i < len(text); {
 		command, ok := strings.CutPrefix(text[i], "$ ")
@@ -149,15 +148,13 @@ func converse(dir string, text []string) error {
 	return nil
 }
 
-// What may differ: how long something lasted, or that it did not have to be done,
-// and the line of a file.
+// Parts of the output that may differ: durations, (cached), and line numbers.
 var (
 	took = regexp.MustCompile(`\(cached\)|\b\d+(\.\d+)? ?s\b`)
 	at   = regexp.MustCompile(`\.go:\d+(:\d+)?`)
 )
 
-// missing is the first line that was not printed where the page shows it; "": all
-// of them were, in that order.
+// missing returns the first line that was not printed in the order of the page, or "".
 func missing(shown []string, out string) string {
 	plain := func(line string) string {
 		return strings.Join(strings.Fields(at.ReplaceAllString(took.ReplaceAllString(line, "T"), ".go:N")), " ")

@@ -1,4 +1,4 @@
-// Package newcomer does what the pages for people who change lockcheck say.
+// Package newcomer follows the pages for people who change lockcheck.
 package newcomer
 
 import (
@@ -14,12 +14,12 @@ import (
 
 const root = "../.."
 
-// pages are those that say how to change something.
+// pages are the pages that explain how to change something.
 var pages = []string{"CONTRIBUTING.md", "docs/add-a-lock.md", "docs/add-a-fault.md", "docs/add-a-case.md", "docs/add-a-store.md"}
 
-// Who does literally what the pages say, in a copy of the tree, sees what they
-// say: what fails and how, what mends it, the new lock wherever locks are, and
-// then how it fails among the cases.
+// Following the pages word by word, in a copy of the tree, has the results that they
+// show: the failures, the fixes, the new lock in all lists, and finally its failure in
+// a case.
 func TestTheLockOfThePageCanBeAdded(t *testing.T) {
 	if !alltests.Wanted() {
 		t.Skip("builds and tests a copy of the tree for minutes: LOCKCHECK_TESTS=all runs it")
@@ -34,7 +34,7 @@ func TestTheLockOfThePageCanBeAdded(t *testing.T) {
 	}
 }
 
-// A page on which a step is wrong is not followed to its end.
+// A page with a wrong step is not followed to its end.
 func TestAWrongStepIsNoticed(t *testing.T) {
 	file := func(how, language, text string) string {
 		return how + " `a.txt`:\n\n```" + language + "\n" + text + "\n```\n\n"
@@ -65,7 +65,7 @@ func TestAWrongStepIsNoticed(t *testing.T) {
 	}
 }
 
-// What a page calls a file of the tree is there, and so is every test.
+// Every file and every test that a page names exists.
 func TestWhatThePagesNameIsThere(t *testing.T) {
 	file := regexp.MustCompile("`((?:\\.{1,2}/)?[a-z.][a-zA-Z_0-9.-]*(?:/[a-zA-Z_0-9.-]+)*/?)`")
 	test := regexp.MustCompile(`\b(Test|Fuzz|Benchmark)[A-Z]\w+`)
@@ -92,8 +92,8 @@ func TestWhatThePagesNameIsThere(t *testing.T) {
 	}
 }
 
-// Names of locks and faults are in files that are made from the code: who adds one
-// is told to make each anew.
+// Names of locks and faults are also in generated files. The pages for adding one tell
+// the reader to generate each file again.
 func TestPagesSayWhatIsMadeAnew(t *testing.T) {
 	made := regexp.MustCompile(`(?m)^\t\$\(GO\) test (.*) -update$`).FindStringSubmatch(read(t, "Makefile"))
 	if made == nil {
@@ -108,7 +108,7 @@ func TestPagesSayWhatIsMadeAnew(t *testing.T) {
 	}
 }
 
-// functions are the tests of the tree.
+// functions returns the names of the tests of the tree.
 func functions(t *testing.T) map[string]bool {
 	found := map[string]bool{}
 	function := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)\(`)
@@ -131,7 +131,7 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// walk visits the files of the tree, without what git and runs leave in it.
+// walk visits the files of the tree, except those of git and of runs.
 func walk(t *testing.T, visit func(path string, d fs.DirEntry)) {
 	t.Helper()
 	err := fs.WalkDir(os.DirFS(root), ".", func(path string, d fs.DirEntry, err error) error {
