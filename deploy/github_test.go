@@ -23,14 +23,14 @@ import (
 	"github.com/lockcheck/lockcheck/internal/suite"
 )
 
-// What GitHub calls the machine that the tests run on.
+// The names that GitHub has for the machine of the tests.
 var (
 	runnerOS   = map[string]string{"linux": "Linux", "darwin": "macOS"}[runtime.GOOS]
 	runnerArch = map[string]string{"amd64": "X64", "arm64": "ARM64"}[runtime.GOARCH]
 )
 
-// release is a server with a release of a binary for this machine; what is done to
-// its files by path comes after its checksums were made.
+// release starts a server with a release of a binary for this machine. done may change
+// the files by path after the checksums were made.
 func release(t *testing.T, binary []byte, done func(files map[string][]byte)) (url string) {
 	t.Helper()
 	var b bytes.Buffer
@@ -70,8 +70,8 @@ func release(t *testing.T, binary []byte, done func(files map[string][]byte)) (u
 	return server.URL
 }
 
-// newRunner is a runner for a repository that has a suite. Of a Docker engine it
-// has a command that knows no image and writes down what it is asked for.
+// newRunner returns a runner for a repository with a suite. Its docker command has no
+// images, and records its arguments.
 func newRunner(t *testing.T, suiteText, releases string) *runner {
 	t.Helper()
 	for _, program := range []string{"bash", "curl", "tar"} {
@@ -90,7 +90,7 @@ func newRunner(t *testing.T, suiteText, releases string) *runner {
 	return r
 }
 
-// checkout begins a job in a directory of its own.
+// checkout begins a job in a new directory.
 func (r *runner) checkout(t *testing.T, suiteText string) {
 	t.Helper()
 	r.dir = t.TempDir()
@@ -107,7 +107,7 @@ locks:
     promises: [ownership, liveness]
 `
 
-// One that does not: a release that comes late removes the entry of another.
+// A suite that breaks its promise: a late release removes the entry of another client.
 const breaksItsPromise = `lockcheck: 1
 runs: 400
 locks:
@@ -170,8 +170,8 @@ func TestTheWorkflowsStepsRunAsTheyStand(t *testing.T) {
 	}
 }
 
-// What a suite has kept can be taken from its machine, though the suite failed;
-// and who takes the results of shards gets nothing else.
+// Kept counterexamples can be downloaded even if the suite failed. Downloading the
+// results of shards gets nothing else.
 func TestTheActionKeepsCounterexamples(t *testing.T) {
 	t.Parallel()
 	path := func(r *runner) string { return lockcheck(t, runtime.GOOS) + string(os.PathListSeparator) + r.path }
@@ -203,12 +203,12 @@ func TestTheActionKeepsCounterexamples(t *testing.T) {
 	}
 }
 
-// A release that is not the one of the checksums is not unpacked.
+// A release with other checksums is not unpacked.
 func TestTheActionRefusesAReleaseThatWasChanged(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, says string
-		sha256     string // input: what checksums.txt has to have
+		sha256     string // input: required checksum of checksums.txt
 		done       func(files map[string][]byte)
 	}{
 		{"another archive", "is not the one of checksums.txt", "", func(files map[string][]byte) {
@@ -242,7 +242,7 @@ func TestTheActionRefusesAReleaseThatWasChanged(t *testing.T) {
 	}
 }
 
-// One whose checksums are those that were named is taken.
+// A release with the given checksums is used.
 func TestTheActionTakesTheReleaseThatWasNamed(t *testing.T) {
 	t.Parallel()
 	var digest string
@@ -256,7 +256,8 @@ func TestTheActionTakesTheReleaseThatWasNamed(t *testing.T) {
 	}
 }
 
-// Checksums of no release would hold nothing, so the binary on PATH is not run.
+// Checksums without a release would check nothing, so the action fails and does not run
+// the binary on PATH.
 func TestTheActionTakesNoChecksumsWithoutARelease(t *testing.T) {
 	t.Parallel()
 	r := newRunner(t, keepsItsPromise, "")
@@ -268,7 +269,7 @@ func TestTheActionTakesNoChecksumsWithoutARelease(t *testing.T) {
 	}
 }
 
-// What is on PATH is used where no release is named, and more arguments reach it.
+// The binary on PATH is used if no release is named, and gets the further arguments.
 func TestTheActionUsesTheLockcheckThatIsThere(t *testing.T) {
 	t.Parallel()
 	r := newRunner(t, keepsItsPromise, "")

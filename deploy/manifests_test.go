@@ -44,8 +44,8 @@ func decode(t *testing.T, name string, text []byte) (objects []map[string]any) {
 	}
 }
 
-// manifest is what the tests look at of a Job, or of the pod that is its
-// template.
+// manifest has the fields of a Job, or of the pod that is its template, that the tests
+// check.
 type manifest struct {
 	Kind     string
 	Metadata struct{ Name string }
@@ -115,7 +115,7 @@ func only(t *testing.T, name, kind string) *manifest {
 	return nil
 }
 
-// podOf is the pod of a manifest, with the one container that it has.
+// podOf returns the pod of a manifest, and its only container.
 func podOf(t *testing.T, name string) (*pod, *container) {
 	t.Helper()
 	kind := "Job"
@@ -140,7 +140,7 @@ func TestEveryObjectOfTheManifestsIsOneThatKubernetesTakes(t *testing.T) {
 	}
 }
 
-// Every word of the manifests counts: each of these mistakes is refused.
+// Every word of the manifests counts: each of these mistakes is rejected.
 func TestAMistakeInAManifestIsRefused(t *testing.T) {
 	check := validator(t)
 	for _, m := range []struct{ file, right, wrong string }{
@@ -190,7 +190,7 @@ func TestAMistakeInAManifestIsRefused(t *testing.T) {
 	}
 }
 
-// What no schema sees: names that have to be those of something else.
+// No schema can check that a name in one place is the name of something in another.
 func TestTheManifestsFitTogether(t *testing.T) {
 	job := only(t, "job.yaml", "Job")
 	_, c := podOf(t, "job.yaml")
@@ -234,7 +234,7 @@ func TestTheManifestsFitTogether(t *testing.T) {
 	}
 }
 
-// A Job that has finished is not run by apply: before each one the page removes it.
+// apply does not run a finished Job again, so the page removes the Job each time.
 func TestThePageRunsEveryJobAnew(t *testing.T) {
 	page, err := os.ReadFile("kubernetes/README.md")
 	if err != nil {
@@ -249,8 +249,8 @@ func TestThePageRunsEveryJobAnew(t *testing.T) {
 	}
 }
 
-// again.yaml is job.yaml's pod with a number in the place of the index that
-// Kubernetes gives.
+// again.yaml is the pod of job.yaml, with a number instead of the index from
+// Kubernetes.
 func TestOneIndexIsRunAgainByTheSamePod(t *testing.T) {
 	want, c := podOf(t, "job.yaml")
 	got, again := podOf(t, "again.yaml")

@@ -18,9 +18,9 @@ var (
 	again    = regexp.MustCompile(`lockcheck replay(?: \\\n\s*| )(\S+?\.json)`)
 )
 
-// What the page says to type, after a run of the action that found something,
-// makes the replay lines of that run do as they stand, and the counterexample one
-// that the next suite replays.
+// The commands of the page, after a run of the action with a violation, work as
+// written: they make the replay lines of that run work, and make the next suite replay
+// the counterexample.
 func TestThePageLeadsToWhatWasFound(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("github/README.md")
@@ -43,8 +43,8 @@ func TestThePageLeadsToWhatWasFound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRunner(t, breaksItsPromise, "")
-			// The second time there is something in the repository, over which gh writes
-			// nothing, and neither does the runner's.
+			// The second time the files exist already. gh does not overwrite files, and
+			// neither does this runner.
 			commit := func() {
 				if err := os.CopyFS(filepath.Join(r.dir, "regressions", "old"), fstest.MapFS{"notes.txt": {Data: []byte("it was mended")}}); err != nil {
 					t.Fatal(err)

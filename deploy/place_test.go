@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// built is the directory with the command as an image and a release have it, by
-// system.
+// built is the directory with the command for each system, as an image and a release
+// have it.
 var built = struct {
 	dir  string
 	once map[string]func() error
@@ -72,8 +72,8 @@ func do(t *testing.T, cmd *exec.Cmd) (output string, code int) {
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
-// volumes are directories in the place of those that the manifests mount; any
-// user may write to that of results, as to a volume with an fsGroup.
+// volumes returns directories that replace the volumes of the manifests. Any user may
+// write to the results directory, as to a volume with an fsGroup.
 func volumes(t *testing.T) map[string]string {
 	t.Helper()
 	dirs := map[string]string{"/suite": t.TempDir(), "/results": t.TempDir()}
@@ -83,7 +83,8 @@ func volumes(t *testing.T) map[string]string {
 	return dirs
 }
 
-// inAShell is this machine, where paths of volumes are those of directories.
+// inAShell returns this machine as a place. Paths of volumes are replaced by
+// directories.
 func inAShell(t *testing.T) *place {
 	t.Helper()
 	dirs, path := volumes(t), lockcheck(t, runtime.GOOS)+string(os.PathListSeparator)+os.Getenv("PATH")
@@ -102,14 +103,14 @@ func inAShell(t *testing.T) *place {
 	}}
 }
 
-// engine does what the command docker is told.
+// engine runs a docker command.
 func engine(t *testing.T, words ...string) (output string, code int) {
 	t.Helper()
 	return do(t, exec.Command("docker", words...))
 }
 
-// image makes the image of the Dockerfile, for which nothing is fetched, until
-// the test is over.
+// image builds the image of the Dockerfile, without downloading anything, and removes
+// it when the test is over.
 func image(t *testing.T) (tag string) {
 	t.Helper()
 	tag = fmt.Sprintf("lockcheck-deploy-test:%d", os.Getpid())
@@ -124,7 +125,8 @@ func image(t *testing.T) (tag string) {
 	return tag
 }
 
-// inTheImage is the image. A container of it may no more than the manifest says.
+// inTheImage returns the image as a place. Its container has only the rights that the
+// manifest gives.
 func inTheImage(t *testing.T, tag string) *place {
 	t.Helper()
 	dirs := volumes(t)
@@ -150,13 +152,13 @@ func inTheImage(t *testing.T, tag string) *place {
 		return engine(t, slices.Concat(words, []string{"--entrypoint", said[0], tag}, said[1:])...)
 	}}
 	t.Cleanup(func() {
-		// What the image's user wrote nobody else may be able to remove.
+		// Other users may be unable to remove the files of the image's user.
 		p.run(t, "read.yaml", "", "sh", "-c", "rm -rf /results/*")
 	})
 	return p
 }
 
-// words are the command line of a container, or another in its place.
+// words returns the command line of a container, or the one that replaces it.
 func (c *container) words(command []string) []string {
 	if len(command) > 0 {
 		return slices.Clone(command)

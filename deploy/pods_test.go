@@ -13,9 +13,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
-// place is where the containers of manifests run. dirs are its volumes, by the
-// path that they are mounted at. run does what the container of a manifest does;
-// command, where there is one, in the place of its own.
+// place runs the containers of manifests. dirs are its volumes by mount path. run does
+// the work of a manifest's container, or another command in it.
 type place struct {
 	dirs map[string]string
 	run  func(t *testing.T, file, index string, command ...string) (output string, code int)
@@ -34,8 +33,8 @@ func TestThePodsCommandsRunInTheImage(t *testing.T) {
 	thePodsCommandsRun(t, inTheImage(t, tag))
 }
 
-// asItStands runs the image without a volume, a user or a directory that somebody
-// names: results have a place.
+// asItStands runs the image without a named volume, user or directory: results still
+// have a place.
 func asItStands(t *testing.T, tag string) {
 	out, code := engine(t, "run", "--rm", "--network", "none", tag, "run", "redis-set-del", "--fault", "pause", "--runs", "100")
 	if code != results.Violated.ExitCode() || !strings.Contains(out, "lockcheck-out/redis-set-del-pause-") {
@@ -57,7 +56,7 @@ func thePodsCommandsRun(t *testing.T, at *place) {
 	for i := range shards {
 		at.must(t, "job.yaml", strconv.Itoa(i))
 	}
-	for i := range shards { // of a complete shard nothing is done again
+	for i := range shards { // a complete shard does not run again
 		if out := at.must(t, "job.yaml", strconv.Itoa(i)); out != "" {
 			t.Errorf("shard %d is done again:\n%s", i, out)
 		}
@@ -85,7 +84,7 @@ func thePodsCommandsRun(t *testing.T, at *place) {
 	}
 }
 
-// must runs what has to end well.
+// must runs a command that has to succeed.
 func (p *place) must(t *testing.T, file, index string, command ...string) (output string) {
 	t.Helper()
 	output, code := p.run(t, file, index, command...)
@@ -95,8 +94,8 @@ func (p *place) must(t *testing.T, file, index string, command ...string) (outpu
 	return output
 }
 
-// merged is what merge.yaml makes of the shards; its exit code has to be that of
-// the verdict.
+// merged returns the result that merge.yaml makes of the shards. Its exit code must be
+// that of the verdict.
 func (p *place) merged(t *testing.T, want results.Verdict) *results.Document {
 	t.Helper()
 	output, code := p.run(t, "merge.yaml", "")

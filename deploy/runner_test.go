@@ -10,28 +10,27 @@ import (
 	"testing"
 )
 
-// runner does what GitHub's does with a job of the workflow: steps in order, with
-// their values in the environment, until one fails; then those only that say
-// always. Scripts are run as they stand, and so is the action. Artifacts are
-// directories.
+// runner runs a job of the workflow like GitHub's runner. It runs the steps in order,
+// with their values in the environment; after a failure it runs only the steps with
+// "always". Scripts and the action run unchanged. Artifacts are directories.
 type runner struct {
-	dir       string            // of the job: the checkout is in it
+	dir       string            // of the job; contains the checkout
 	artifacts string            // of the workflow run
-	path      string            // PATH at the beginning of a job
+	path      string            // PATH at the start of a job
 	values    map[string]string // of expressions
 	said      strings.Builder
 }
 
 var expression = regexp.MustCompile(`\$\{\{ (.*?) \}\}`)
 
-// filled is text with the values of its expressions: of names, of which the first
-// that is not empty counts.
+// filled returns text with the values of its expressions. An expression is a list of
+// names, and the first name with a value counts.
 func (r *runner) filled(t *testing.T, text string, values map[string]string) string {
 	t.Helper()
 	return expression.ReplaceAllStringFunc(text, func(e string) string {
 		for name := range strings.SplitSeq(expression.FindStringSubmatch(e)[1], " || ") {
 			value, ok := values[name]
-			if !ok && !strings.HasPrefix(name, "steps.") { // of a step that did not run it is empty
+			if !ok && !strings.HasPrefix(name, "steps.") { // the value of a step that did not run is empty
 				t.Fatalf("nobody knows the value of %s", e)
 			}
 			if value != "" {
@@ -42,7 +41,7 @@ func (r *runner) filled(t *testing.T, text string, values map[string]string) str
 	})
 }
 
-// job runs the steps of a job, and tells whether all of them went well.
+// job runs the steps of a job, and reports whether all of them succeeded.
 func (r *runner) job(t *testing.T, steps []step) (ok bool) {
 	t.Helper()
 	return r.steps(t, steps, r.values, r.path)
@@ -65,7 +64,7 @@ func (r *runner) steps(t *testing.T, steps []step, values map[string]string, pat
 			went := false
 			path, went = r.script(t, s, values, path)
 			ok = ok && went
-		case "actions/checkout": // the directory has what it needs
+		case "actions/checkout": // the directory is complete already
 		case "actions/upload-artifact":
 			r.copy(t, filepath.Join(r.dir, with["path"]), filepath.Join(r.artifacts, with["name"]))
 		case "actions/download-artifact":
@@ -109,7 +108,7 @@ func (r *runner) action(t *testing.T, with map[string]string, path string) (ok b
 	return ok
 }
 
-// script runs a script as it stands, and reads what it wrote for the runner.
+// script runs a script unchanged, and reads the files that it wrote for the runner.
 func (r *runner) script(t *testing.T, s step, values map[string]string, path string) (newPath string, ok bool) {
 	t.Helper()
 	temp := t.TempDir()
@@ -136,7 +135,7 @@ func (r *runner) script(t *testing.T, s step, values map[string]string, path str
 	return path, code == 0
 }
 
-// written is what a script wrote to a file: nothing where there is none.
+// written returns the text that a script wrote to a file, or "".
 func written(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -146,8 +145,8 @@ func written(t *testing.T, path string) string {
 	return string(text)
 }
 
-// does is a command of a page in the checkout of somebody who looks at the run: gh
-// brings its artifacts, and … is a path that only the run knows.
+// does runs a command of a page in the checkout of a user who looks at the run. gh
+// downloads its artifacts, and … is a path that depends on the run.
 func (r *runner) does(t *testing.T, command string) (output string, code int) {
 	t.Helper()
 	if m := download.FindStringSubmatch(command); m != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// swagger is where the definitions are cut anew from; see schema/README.md.
+// swagger is the file to cut the definitions from again; see schema/README.md.
 var swagger = flag.String("swagger", "", "`FILE` of Kubernetes' API definitions, to cut the schema from anew")
 
 const schemaFile = "kubernetes/schema/kubernetes.json"
@@ -33,7 +33,7 @@ const (
 	core  = "io.k8s.api.core.v1."
 )
 
-// objects are what manifests may hold, by apiVersion and kind.
+// objects are the possible objects of manifests, by apiVersion and kind.
 var objects = map[[2]string]string{
 	{"batch/v1", "Job"}:             batch + "Job",
 	{"v1", "ConfigMap"}:             core + "ConfigMap",
@@ -41,8 +41,8 @@ var objects = map[[2]string]string{
 	{"v1", "Pod"}:                   core + "Pod",
 }
 
-// words are the values that the server takes, which Kubernetes writes down in
-// its definitions' text only.
+// words are the values that the server accepts. Kubernetes lists them only in the texts
+// of its definitions.
 var words = []struct {
 	definition, property string
 	values               []any
@@ -56,9 +56,9 @@ var words = []struct {
 	{core + "SeccompProfile", "type", []any{"RuntimeDefault", "Localhost", "Unconfined"}},
 }
 
-// cut keeps of the definitions what manifests need: the objects, what they refer
-// to, and nothing that is meant for readers or only the server writes. What is
-// not there is an error.
+// cut keeps the definitions that manifests need: the objects and the definitions that
+// they refer to. It drops descriptions and fields that only the server writes. It
+// panics if an object is missing.
 func cut(from map[string]definition) map[string]definition {
 	kept := map[string]definition{}
 	written := slices.Collect(maps.Values(objects))
@@ -95,8 +95,8 @@ func cut(from map[string]definition) map[string]definition {
 	return kept
 }
 
-// bare is a definition without its text and without what only clients'
-// generators read.
+// bare returns a definition without descriptions and without fields for client
+// generators.
 func bare(v any) any {
 	switch v := v.(type) {
 	case definition:
@@ -119,7 +119,7 @@ func bare(v any) any {
 	return v
 }
 
-// refs are the definitions that one refers to.
+// refs returns the definitions that a definition refers to.
 func refs(v any) (names []string) {
 	switch v := v.(type) {
 	case definition:
@@ -137,7 +137,7 @@ func refs(v any) (names []string) {
 	return names
 }
 
-// text is the file as it is kept: one definition a line.
+// text returns the schema as its file has it: one definition a line.
 func (s *schema) text(t *testing.T) []byte {
 	t.Helper()
 	line := func(v any) string {
@@ -172,8 +172,8 @@ func readSchema(t *testing.T, path string) *schema {
 	return &s
 }
 
-// The schema that is kept is what cutting it from Kubernetes' file leaves: cut
-// once more, nothing goes and nothing comes.
+// The schema equals a fresh cut from Kubernetes' file, and cutting it again changes
+// nothing.
 func TestTheSchemaIsCutFromKubernetesDefinitions(t *testing.T) {
 	from := *swagger
 	if from == "" {
@@ -202,7 +202,7 @@ func TestTheSchemaIsCutFromKubernetesDefinitions(t *testing.T) {
 	}
 }
 
-// validator checks objects of manifests against the schema.
+// validator returns a function that checks objects of manifests against the schema.
 func validator(t *testing.T) func(object map[string]any) error {
 	t.Helper()
 	file, err := os.Open(schemaFile)

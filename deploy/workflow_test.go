@@ -60,14 +60,14 @@ const (
 	workflowFile = "github/lockcheck.yml"
 )
 
-// ours is how the workflow refers to the action.
+// ours is the workflow's reference to the action.
 const ours = "lockcheck/lockcheck/deploy/github@v" + harness.Version
 
-// pinned is how both refer to an action of others: by commit, with its version.
+// pinned matches references to other actions: by commit, with the version.
 var pinned = regexp.MustCompile(`@[0-9a-f]{40} # (v\d+)\.\d+\.\d+`)
 
-// An expression is put into a script before the shell reads it: what somebody
-// writes into a branch's name would be run. In the environment it is a value.
+// GitHub puts an expression into a script before the shell reads it, so a branch name
+// with shell commands would run. In the environment it is only a value.
 func TestValuesReachTheActionsScriptsThroughTheEnvironment(t *testing.T) {
 	var a action
 	text := load(t, actionFile, &a)
@@ -151,7 +151,7 @@ func TestWhatTheWorkflowUsesIsPinned(t *testing.T) {
 			t.Errorf("the workflow installs %s, want %s", s.With["version"], harness.Version)
 		}
 	}
-	// What a tag and a release hold can be changed, too: both files say how to name it.
+	// A tag and a release can be changed later, so both files show how to pin them.
 	page, err := os.ReadFile("github/README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +166,7 @@ func TestWhatTheWorkflowUsesIsPinned(t *testing.T) {
 	}
 }
 
-// actionlint knows what GitHub takes: keys, expressions, and the inputs of
+// actionlint checks the workflow as GitHub does: keys, expressions, and the inputs of
 // actions, ours included.
 func TestTheWorkflowIsOneThatGitHubTakes(t *testing.T) {
 	t.Parallel()
