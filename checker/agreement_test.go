@@ -13,8 +13,8 @@ import (
 	"github.com/lockcheck/lockcheck/internal/alltests"
 )
 
-// reference is what Porcupine says of the properties that it judges, in the order
-// of Judge. What Judge says does not apply does not apply here either.
+// reference returns Porcupine's verdicts on the properties that it judges, in the
+// order of Judge. Properties that do not apply for Judge do not apply here either.
 func reference(h *history.History) (list []Verdict) {
 	for _, v := range Judge(h) {
 		encode := encoders[v.Property]
@@ -29,15 +29,15 @@ func reference(h *history.History) (list []Verdict) {
 	return list
 }
 
-// TestTheJudgesAgree compares the direct checks with Porcupine on random
-// histories. What Porcupine does not decide in time is no agreement, and may
-// be one in a hundred.
+// TestTheJudgesAgree compares the direct checks with Porcupine on random histories. A
+// search that Porcupine does not finish in time counts as no agreement; one in a
+// hundred may do so.
 func TestTheJudgesAgree(t *testing.T) {
 	t.Parallel()
 	type tally struct{ valid, violated, undecided int }
 	tallies := map[Property]*tally{Exclusion: {}, LeaseExclusion: {}, Resource: {}}
-	// Both judges have to have said something definite of so many histories,
-	// for each property: of some, resource has nothing to compare.
+	// Both judges need a definite verdict on so many histories, for each property.
+	// For some histories, resource has nothing to compare.
 	want := 10_000
 	if !alltests.Wanted() {
 		want = 100
@@ -87,7 +87,7 @@ func TestTheJudgesAgree(t *testing.T) {
 		if n.undecided*100 > n.valid+n.violated {
 			t.Errorf("%s: Porcupine left %d of %d undecided", p, n.undecided, histories)
 		}
-		// Of few histories the shares are luck.
+		// With few histories the shares depend on luck.
 		if alltests.Wanted() && (n.valid*200 < histories || n.violated*200 < histories) {
 			t.Errorf("%s: %d valid and %d violated of %d histories say little", p, n.valid, n.violated, histories)
 		}
@@ -103,8 +103,8 @@ func verdictOn(list []Verdict, p Property) Verdict {
 	return Verdict{}
 }
 
-// anarchy makes random histories: clients that acquire, release and so on
-// without any lock that stops them, or with one that sometimes works.
+// anarchy makes random histories: clients that acquire, release and so on without any
+// lock that stops them, or with one that works only sometimes.
 type anarchy struct {
 	*rapid.T
 	h       *history.History
@@ -115,10 +115,10 @@ type anarchy struct {
 	written int64
 
 	makers  []history.Entry  // invokes that may have made entries: acquires, extends
-	made    map[int]int64    // by grant: the index of the acquire whose entries it stands on
-	works   bool             // the lock
+	made    map[int]int64    // by grant: the index of the acquire that made its entries
+	works   bool             // the lock works
 	own     bool             // the resource writes its own lines
-	value   map[string]int64 // of what each lock guards
+	value   map[string]int64 // by lock: the value of its resource
 	holders map[string]int
 }
 
@@ -127,7 +127,7 @@ type anarchist struct {
 	process int
 	open    *history.Entry
 	grants  []history.Entry // oks of acquires
-	given   []history.Entry // those of grants that were given back
+	given   []history.Entry // oks of acquires whose grants were released
 	dead    bool
 }
 
@@ -173,8 +173,8 @@ func (a *anarchy) fault(c *anarchist) {
 	c.dead = c.dead || f == "kill" || f == "exit"
 }
 
-// background is what a task of a client's reports whatever the client does: of
-// any grant of its, also of one that it gives back, or has.
+// background writes a report of a background task of a client, whatever the client
+// does. It may be about any grant of the client, also one under release, or released.
 func (a *anarchy) background(c *anarchist) {
 	grants := slices.Concat(c.grants, c.given)
 	if len(grants) == 0 {
@@ -237,8 +237,8 @@ func (a *anarchy) invoke(c *anarchist) {
 	}
 }
 
-// act is a server's deed, for what the invoke by asked, on an entry that some
-// operation made.
+// act writes a server's act on an entry that some operation made, for the request of
+// the invoke by.
 func (a *anarchy) act(by history.Opt) {
 	if len(a.makers) == 0 {
 		return
@@ -253,7 +253,7 @@ func (a *anarchy) act(by history.Opt) {
 	})
 }
 
-// serve is what a server does for a request that works.
+// serve writes the server's lines for a request that works.
 func (a *anarchy) serve(f string, op int64, by int) {
 	a.add(history.Entry{
 		Process: history.Process{Name: "redis-1"}, Type: history.Event, F: f,
@@ -261,7 +261,7 @@ func (a *anarchy) serve(f string, op int64, by int) {
 	})
 }
 
-// standsOn is an acquire of c's that a grant of c's may stand on.
+// standsOn returns an acquire of c whose entries a grant of c may use.
 func (a *anarchy) standsOn(c *anarchist) history.Opt {
 	var list []int64
 	for _, e := range a.makers {
@@ -272,7 +272,7 @@ func (a *anarchy) standsOn(c *anarchist) history.Opt {
 	return history.Some(rapid.SampledFrom(list).Draw(a.T, "stands on"))
 }
 
-// next is what to write: mostly something new.
+// next returns the value to write: mostly a new one.
 func (a *anarchy) next(lock string) int64 {
 	if a.rarely("counts up") {
 		return a.value[lock] + 1
@@ -281,7 +281,7 @@ func (a *anarchy) next(lock string) int64 {
 	return 100 + a.written
 }
 
-// token is mostly larger than all before it.
+// token returns a token that is mostly larger than all before it.
 func (a *anarchy) token() uint64 {
 	if a.rarely("an old token") {
 		return uint64(a.grant / 2)
@@ -350,7 +350,7 @@ func (a *anarchy) complete(c *anarchist) {
 		c.process = a.process
 		c.dead = c.dead || e.Error == history.ErrCrashed
 	}
-	// An indeterminate acquire may turn out to have been granted.
+	// A later line may show that an indeterminate acquire was granted.
 	if acquires && (e.Type == history.OK || (e.Type == history.Info && a.rarely("goes on"))) {
 		a.holders[e.Lock]++
 		c.grants = append(c.grants, e)

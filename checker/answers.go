@@ -7,26 +7,25 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// answers: what a client was told is true in the store.
-//   - An acquire or try that said no left nothing of its own there when it said so.
-//   - One that said yes was granted by a server before: its request made an
-//     entry, took one over, or prolonged one as its owner. A nested acquire may
-//     rest on the entry that its process has already, and a grant may stand on
-//     what was done for another acquire of its client, if its ok names that
-//     acquire.
-//   - After a release that said yes the grant's entries are gone, whoever
-//     removed them, or a request removes them later (see outstays and kept).
-//   - An extend that said yes, and a renewal that the client reports, prolonged
-//     a grant that had not gone to another client meanwhile (see gap). This is
-//     judged from the lines of clients alone, whatever was seen of the servers.
+// answers checks that the lock's replies were true:
+//   - An acquire or try that failed had left no entry of its own when it failed.
+//   - An acquire that was ok had been granted by a server: its request made an entry,
+//     took one over, or prolonged one as its owner. A nested acquire may rest on the
+//     entry that its process has already. A grant may stand on the entries of another
+//     acquire of its client, if its ok names that acquire.
+//   - After a release that was ok the grant's entries are gone, or a request removes
+//     them later, no matter whose (see outstays and kept).
+//   - An extend that was ok, and a renewal that the client reports, prolonged a grant
+//     that no other client had got meanwhile (see gap). This is judged from the lines
+//     of clients alone, whether or not the servers were observed.
 //
-// A grant may have an entry on each of several servers: a no leaves none on any
-// of them, a yes needs one, and after a release all of them are gone. Entries that
-// several grants stand on may stay until the last of these grants has been released
-// with a yes: only that release is judged. A client that is told no may have left
-// the entries to the other grants.
-// What ended without an answer is never judged, nor a yes to a client that was
-// killed before: it may rest on what that held until then.
+// A grant may have an entry on each of several servers: a fail leaves no entry on any
+// of them, an ok needs one entry, and after a release all entries are gone. Entries
+// that several grants stand on may stay until the last of these grants has been
+// released with an ok: only that release is judged. A failed acquire may have left
+// the entries to the other grants. Operations without an answer are never judged. Nor
+// is the ok of a client that was killed before it: the ok may rest on holds that
+// ended with the kill.
 func answers(t *timeline) Verdict {
 	first, at := t.gap()
 	if reason := t.unseen(Answers); reason != "" {
@@ -51,25 +50,25 @@ func answers(t *timeline) Verdict {
 	return valid(Answers)
 }
 
-// stored is what was in the stores, and when.
+// stored is the entries in the stores, with their times.
 type stored struct {
 	*timeline
 	entries []stay
 	latest  []int32 // by operation: the last entry that its acquire made, or none
-	served  []int32 // by operation: the first act of a server that makes its yes true, or none
-	back    []int32 // by acquire: where all that stood on its entries had been given back with a yes; else the size
+	served  []int32 // by operation: the first act of a server that justifies its ok, or none
+	back    []int32 // by acquire: where all grants on its entries had been released with an ok; else the size
 	shared  []int32 // by acquire: where another grant first stood on its entries; else the size
-	// blind is how many entries each release removed on servers that others had
-	// replaced: what it was told there was true there.
+	// blind is how many entries each release removed on replaced servers: the
+	// server's reply was true for its own copies.
 	blind map[int32]int
 }
 
 // stay is the time that one entry was in one store.
 type stay struct {
 	from, to int32 // positions
-	at       int32 // position of the line whose server has it: from, or that server's promotion
+	at       int32 // position of the line that shows its server: from, or that server's promotion
 	before   int32 // another entry of the same acquire, or none
-	how      deed  // that ended it; 0: it is there at the end
+	how      deed  // the deed that ended it; 0: it is there at the end
 }
 
 func (t *timeline) stored() stored {
@@ -81,7 +80,7 @@ func (t *timeline) stored() stored {
 		back:     t.scratch.zeros(len(t.ops)),
 		shared:   t.scratch.zeros(len(t.ops)),
 	}
-	t.stays = s.entries // there are no more than acts
+	t.stays = s.entries // at most one for each act
 	for i := range s.latest {
 		s.latest[i], s.served[i], s.shared[i] = none, none, t.size()
 	}
@@ -100,7 +99,7 @@ func (t *timeline) stored() stored {
 	return s
 }
 
-// stand takes in who stands on which entries.
+// stand notes which acquire's entries a hold stands on.
 func (s *stored) stand(h *hold) {
 	gave := h.gave
 	if gave == none {
@@ -112,8 +111,8 @@ func (s *stored) stand(h *hold) {
 	}
 }
 
-// succeed takes in that the server of the line at pos is now the master in
-// place of another: it has what that one had, unless it says that it lost it.
+// succeed notes that the server of the line at pos replaced another one as the
+// master: it has the other's entries, unless it reports them as lost.
 func (s *stored) succeed(pos int32) {
 	old := s.entry(pos).Text
 	for i := range s.entries {
@@ -123,8 +122,9 @@ func (s *stored) succeed(pos int32) {
 	}
 }
 
-// replaced tells whether the server of the line at pos has had to give way to
-// another. What it says from then on is of its own copies, which count no more.
+// replaced reports whether another server has replaced the server of the line at pos
+// as the master. From then on its lines are only about its own copies, which do not
+// count.
 func (s *stored) replaced(pos int32) bool {
 	server := s.entry(pos).Process.Name
 	for i := len(s.promotions) - 1; i >= 0; i-- {
@@ -161,8 +161,8 @@ func (s *stored) serve(op, pos int32) {
 	}
 }
 
-// put adds an entry that operation op made for its grant, unless it is there
-// already: a request that recognises its own entry grants it again.
+// put adds an entry that operation op made for its grant, unless it is there already:
+// a request that recognises its own entry grants it again.
 func (s *stored) put(op, pos int32) {
 	op = s.asked(op)
 	if op == none || s.find(op, pos, true) != none {
@@ -190,7 +190,7 @@ func (s *stored) leave(a *act) {
 	}
 }
 
-// remove takes in what a request removed on a server that another has replaced.
+// remove notes that a request removed an entry on a replaced server.
 func (s *stored) remove(a *act) {
 	if a.deed == removed && a.by != none {
 		if s.blind == nil {
@@ -200,7 +200,7 @@ func (s *stored) remove(a *act) {
 	}
 }
 
-// staysOf are the entries of acquire op, the last one first.
+// staysOf returns the entries of acquire op, the last one first.
 func (s *stored) staysOf(op int32) iter.Seq2[int32, *stay] {
 	return func(yield func(int32, *stay) bool) {
 		for id := s.latest[op]; id != none && yield(id, &s.entries[id]); {
@@ -209,9 +209,9 @@ func (s *stored) staysOf(op int32) iter.Seq2[int32, *stay] {
 	}
 }
 
-// find is the entry of acquire op that the line at pos is about: the one with
-// its key, and with its server too if exact. A server may have taken over from
-// another though no line says so, and then speaks of entries that the other made.
+// find returns the entry of acquire op that the line at pos is about: the one with
+// its key, and also with its server if exact. A server may have replaced another
+// without a line that shows it. Its lines are then about entries that the other made.
 func (s *stored) find(op, pos int32, exact bool) int32 {
 	e := s.entry(pos)
 	for id, x := range s.staysOf(op) {
@@ -222,7 +222,7 @@ func (s *stored) find(op, pos int32, exact bool) int32 {
 	return none
 }
 
-// there is an entry of acquire op that is in a store at pos, or none.
+// there returns an entry of acquire op that is in a store at pos, or none.
 func (s *stored) there(op, pos int32) int32 {
 	for id, x := range s.staysOf(op) {
 		if x.from < pos && pos < x.to {
@@ -232,7 +232,7 @@ func (s *stored) there(op, pos int32) int32 {
 	return none
 }
 
-// had is the same, and whether there had been one before pos.
+// had does the same as there, and reports whether op had an entry before pos.
 func (s *stored) had(op, pos int32) (id int32, was bool) {
 	for _, x := range s.staysOf(op) {
 		was = was || x.from < pos
@@ -240,7 +240,7 @@ func (s *stored) had(op, pos int32) (id int32, was bool) {
 	return s.there(op, pos), was
 }
 
-// lie is the witness that the answer to operation id was not true, or nil.
+// lie returns the witness that the answer to operation id was untrue, or nil.
 func (s *stored) lie(id int32) *Witness {
 	o := &s.ops[id]
 	switch {
@@ -268,7 +268,7 @@ func (s *stored) lie(id int32) *Witness {
 	return nil
 }
 
-// granted tells whether a server had granted acquire op before pos.
+// granted reports whether a server had granted acquire op before pos.
 func (s *stored) granted(op, pos int32) bool { return s.served[op] != none && s.served[op] < pos }
 
 func (s *stored) falseNo(o *op, e int32) *Witness {
@@ -286,7 +286,8 @@ func (s *stored) falseYes(o *op) *Witness {
 		"for which it had asked at %s, and no server had granted it", s.when(o.invoke)))
 }
 
-// untrue says what a client was told that it did with a lock, and what was so.
+// untrue returns the witness of an untrue answer: did is the answer, but is the
+// truth.
 func (s *stored) untrue(o *op, entries []int32, did, but string) *Witness {
 	return witness(entries, "%s was told at %s that it %s %s, %s.",
 		s.procName(o.proc), s.when(o.done), did, s.lockName(o.lock), but)

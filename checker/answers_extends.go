@@ -7,28 +7,28 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// renewal is a yes to an extend, or a renewal that a client reported.
+// renewal is an extend that was ok, or a renewal that a client reported.
 type renewal struct {
-	hold int32 // that goes on by it
-	pos  int32 // at which the client knew
-	sent int32 // no request that brought it left before this position
+	hold int32 // the renewed hold
+	pos  int32 // position at which the client knew of it
+	sent int32 // its request left at this position or later
 }
 
-// grantee is the client that asked last for a grant that it got, of all or of all
-// but one. The zero grantee is nobody.
+// grantee is the client that asked last for a grant that it got, of all clients or of
+// all but one. The zero grantee is no client.
 type grantee struct{ number, hold, sent int32 } // number is the client's, counted from 1
 
-// gap returns the witness of the first renewal that cannot be true, and where it
-// stands: another client was granted the lock after the renewed grant and before
-// the renewal was asked for. Then the grant had ended, so it could not be prolonged.
-// Without such a renewal it returns nil and the size of the history.
+// gap returns the witness of the first renewal that cannot be true, and its position.
+// Another client was granted the lock after the renewed grant and before the
+// renewal's request left. Then the grant had ended, so it could not be prolonged.
+// Without such a renewal gap returns nil and the size of the history.
 //
-// Lines say when a client asked at the earliest and when it had its answer. So the
-// other grant counts only if its request left after the renewed grant had come, and
-// its ok came before the renewal's request left. A request left at its invoke or
-// later. Where a lease is declared, a request for a grant, and a renewal in the
-// background, left no earlier than a term before the time that it brought. Without
-// a declared lease nothing is known of a renewal in the background.
+// Lines only limit the times at which a request left and was answered. So the other
+// grant counts only if its request left after the renewed grant had come, and its ok
+// came before the renewal's request left. A request leaves at its invoke or later. If
+// a lease is declared, a request for a grant, or a renewal in the background, left no
+// earlier than a term before the time that it brought. Without a declared lease it is
+// unknown when a renewal in the background left.
 func (t *timeline) gap() (*Witness, int32) {
 	at := t.size()
 	if t.renewals == 0 && t.extended == 0 {
@@ -38,7 +38,7 @@ func (t *timeline) gap() (*Witness, int32) {
 	renewals := t.renewed(term)
 	slices.SortStableFunc(renewals, func(a, b renewal) int { return int(a.sent - b.sent) })
 	var w *Witness
-	last := make([][2][2]grantee, len(t.locks.list)) // by lock: of exclusive and of shared grants, of two clients
+	last := make([][2][2]grantee, len(t.locks.list)) // by lock: exclusive and shared grants, of two clients
 	next := 0
 	for _, r := range renewals {
 		for ; next < len(t.holds) && t.holds[next].begin < r.sent; next++ {
@@ -46,7 +46,7 @@ func (t *timeline) gap() (*Witness, int32) {
 			enter(&last[h.lock][t.shared(h)], grantee{t.clientOf(h.op) + 1, int32(next), t.grantSent(int32(next), term)})
 		}
 		h := &t.holds[r.hold]
-		for kind := range 2 - t.shared(h) { // readers do not end each other's grants
+		for kind := range 2 - t.shared(h) { // a reader's grant does not end another reader's
 			for _, g := range last[h.lock][kind] {
 				if g.number != 0 && g.number != t.clientOf(h.op)+1 && g.sent > h.begin && r.pos < at {
 					w, at = t.falseRenewal(&r, &t.holds[g.hold]), r.pos
@@ -57,7 +57,7 @@ func (t *timeline) gap() (*Witness, int32) {
 	return w, at
 }
 
-// enter keeps of two clients the grant that was asked for last.
+// enter keeps the two clients that asked last for their grants.
 func enter(list *[2]grantee, g grantee) {
 	switch {
 	case list[0].number == g.number:
@@ -71,7 +71,7 @@ func enter(list *[2]grantee, g grantee) {
 	}
 }
 
-// shared is 1 for the grant of a reader, and 0 for any other.
+// shared returns 1 for the grant of a reader, and 0 for any other.
 func (t *timeline) shared(h *hold) int {
 	if t.ops[h.op].shared {
 		return 1
@@ -79,7 +79,7 @@ func (t *timeline) shared(h *hold) int {
 	return 0
 }
 
-// renewed lists what clients were told, and what they reported, of grants that go on.
+// renewed lists the extends that were ok, and the renewals that clients reported.
 func (t *timeline) renewed(term time.Duration) []renewal {
 	var list []renewal
 	for i := range t.ops {
@@ -98,9 +98,9 @@ func (t *timeline) renewed(term time.Duration) []renewal {
 	return list
 }
 
-// term is the longest time that a request for a grant brings: T, or as much as was
-// left at some time that a client got to know, if that is longer. 0: no lease is
-// declared.
+// term returns the longest time that a request for a grant brings: T, or the longest
+// remaining time that a client ever knew, if that is longer. It returns 0 if no lease
+// is declared.
 func (t *timeline) term() time.Duration {
 	term := t.lease
 	for i := range t.deadlines {
@@ -111,9 +111,9 @@ func (t *timeline) term() time.Duration {
 	return term
 }
 
-// sent is a position that the sending of a request does not precede, which left at
-// asked or later and brought the time until: the first one at which no more than a
-// term, and a tenth, was left of that.
+// sent returns the earliest position at which a request may have left that left at
+// asked or later and brought the time until: the first one at which at most a term
+// and a tenth was left until then.
 func (t *timeline) sent(asked int32, until, term time.Duration) int32 {
 	if until == 0 || term == 0 {
 		return asked
@@ -121,9 +121,10 @@ func (t *timeline) sent(asked int32, until, term time.Duration) int32 {
 	return max(asked, t.firstAt(until-outlasts(term)))
 }
 
-// grantSent is a position that the sending of the request that got a hold does not
-// precede. A hold that rests on another grant of its client's is as old as that. Only
-// the answer to the acquire tells when that was sent: a later time is that of a renewal.
+// grantSent returns the earliest position at which the request for a hold may have
+// left. A hold that rests on another grant of its client is as old as that one. Only
+// a deadline from the acquire's answer limits it: a later deadline comes from a
+// renewal.
 func (t *timeline) grantSent(id int32, term time.Duration) int32 {
 	h := &t.holds[id]
 	root := &t.holds[h.nest]

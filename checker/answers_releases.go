@@ -7,11 +7,11 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// outstays returns an entry of the acquire made that proves the release id wrong,
-// which said yes, or none. The entry was there from before the release was invoked
-// until after its ok, and then ended by itself: its time or its session was over.
-// So no request of the release removed it. Where the grant has entries on several
-// servers this has to be so on a majority of them.
+// outstays returns an entry of the acquire made which proves that the ok of the
+// release id was untrue, or none. The entry was there from before the release was
+// invoked until after its ok, and then ended by itself: its time or its session was
+// over. So no request of the release removed it. If the grant has entries on several
+// servers, this has to hold on a majority of them.
 func (s *stored) outstays(id, made int32) int32 {
 	o := &s.ops[id]
 	n, entry := 0, none
@@ -27,8 +27,8 @@ func (s *stored) outstays(id, made int32) int32 {
 }
 
 // endedByItself reports whether the entry x of the grant h ended because its time or
-// its session was over. A row whose time is over stays until somebody takes it over:
-// then the time is the one that the grant's client knew.
+// its session was over. An expired row stays until a client takes it over. The row's
+// time is then the deadline that the grant's client knew.
 func (s *stored) endedByItself(x *stay, h *hold) bool {
 	switch x.how {
 	case expired:
@@ -42,8 +42,8 @@ func (s *stored) endedByItself(x *stay, h *hold) bool {
 	return false
 }
 
-// majority is how many servers have to agree that grant the lock. The header says how
-// many there are. Without it every server counts on which the acquire made an entry.
+// majority returns how many servers must agree to grant the lock. It uses the number
+// of servers in the header, or else the number on which the acquire made an entry.
 func (s *stored) majority(made int32) int {
 	if n := s.head.Nodes; n > 0 {
 		return n/2 + 1
@@ -55,16 +55,16 @@ func (s *stored) majority(made int32) int {
 	return len(seen)
 }
 
-// outlasts is how long an entry may stay when no client knows of it any more: T,
-// and a tenth of T, because a server looks at its clock only now and then, and that
+// outlasts returns how long an entry may stay when no client knows of it any more: T
+// and a tenth of T, because a server checks its clock only now and then, and that
 // clock may be slow.
 func outlasts(lease time.Duration) time.Duration { return lease + lease/10 }
 
-// kept returns an entry of the acquire op that is there at the end of the history,
-// T and a tenth after pos and after the entry came. It returns none if there is no
-// such entry, or if the header does not say how long T is. An entry that came only
-// after the release, or came back because a server lost its removal, has as long
-// from then on.
+// kept returns an entry of the acquire op that is there at the end of the history, at
+// least T and a tenth after pos and after the entry came. It returns none if there is
+// no such entry, or if the header does not declare T. An entry that came only after
+// the release, or came back because a server lost its removal, may stay as long from
+// then on.
 func (s *stored) kept(op, pos int32) int32 {
 	if s.lease == 0 {
 		return none

@@ -1,6 +1,6 @@
 package checker
 
-// releaseSpecs are of releases that said yes while the entry stayed.
+// releaseSpecs have releases that were ok although the entry stayed.
 var releaseSpecs = []spec{
 	{"a release that said yes, and the entry stays until its session is over", `
 		0 c1 acquire
@@ -114,7 +114,7 @@ var releaseSpecs = []spec{
 		11 n3 expire of=c1 key=k`, "valid"},
 }
 
-// renewalSpecs are of extends and of renewals in the background.
+// renewalSpecs have extends and renewals in the background.
 var renewalSpecs = []spec{
 	{"an extend that said yes after another client was granted", `
 		.observes

@@ -8,8 +8,8 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// busyRun is a run as the simulator makes it: n grants, five clients, of which
-// each asks before the one before it has released.
+// busyRun returns a run as the simulator makes it: n grants, and five clients. Each
+// client asks before its predecessor has released.
 func busyRun(t testing.TB, n int) *history.History {
 	var b strings.Builder
 	for i := range n {
@@ -51,7 +51,7 @@ func BenchmarkJudge(b *testing.B) {
 	}
 }
 
-// BenchmarkExamine counts what was reached, too.
+// BenchmarkExamine also counts the hazards that were reached.
 func BenchmarkExamine(b *testing.B) {
 	h := busyRun(b, 100)
 	b.ReportAllocs()
@@ -85,7 +85,7 @@ func faultyRun(t testing.TB) *history.History {
 	return &history.History{Header: h.Header, Entries: list}
 }
 
-// BenchmarkExamineFaults counts what four faults hit, too.
+// BenchmarkExamineFaults also counts what four faults hit.
 func BenchmarkExamineFaults(b *testing.B) {
 	h := faultyRun(b)
 	b.ReportAllocs()

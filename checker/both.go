@@ -8,24 +8,24 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// How far Porcupine is asked, for each property.
+// Limits of Porcupine's work, for each property.
 const (
-	referenceSteps = 200_000 // of what is reported
-	sampleSteps    = 5_000   // of one run of many
+	referenceSteps = 200_000 // for a reported run
+	sampleSteps    = 5_000   // for one of many runs
 	smallEnough    = 2_000   // operations of a history that is searched whole
 )
 
-// Opinion is what Porcupine says of a verdict that is valid or violated.
+// Opinion is Porcupine's opinion of a verdict that is valid or violated.
 type Opinion string
 
 // The opinions.
 const (
 	Agreed    Opinion = "agreed"
-	Undecided Opinion = "undecided" // it came to the end of its budget, or the history is too long
+	Undecided Opinion = "undecided" // its budget ended, or the history is too long
 	Disagreed Opinion = "disagreed"
 )
 
-// Opinions are all of them.
+// Opinions lists all opinions.
 var Opinions = [...]Opinion{Agreed, Undecided, Disagreed}
 
 // Second counts verdicts that Porcupine judged as well, by its opinion.
@@ -35,7 +35,7 @@ type Second struct {
 	Disagreed int `json:"disagreed"` // it came to the opposite: one of the two judges has a bug
 }
 
-// Take counts one opinion; "" is none.
+// Take counts one opinion, unless it is "".
 func (s *Second) Take(o Opinion) {
 	switch o {
 	case Agreed:
@@ -47,31 +47,31 @@ func (s *Second) Take(o Opinion) {
 	}
 }
 
-// Add takes in other verdicts.
+// Add adds the counts of another Second.
 func (s *Second) Add(o Second) {
 	s.Agreed += o.Agreed
 	s.Undecided += o.Undecided
 	s.Disagreed += o.Disagreed
 }
 
-// Total is how many verdicts it judged.
+// Total returns how many verdicts Porcupine judged.
 func (s Second) Total() int { return s.Agreed + s.Undecided + s.Disagreed }
 
-// JudgeBoth is Judge, confirmed by Porcupine, which gets operations that were formed
-// from the lines alone: violations on the operations around their witness, everything
-// on histories that are small enough. Where the two judges disagree the verdict is
-// Unknown, and the reason begins with "the judges disagree".
+// JudgeBoth is Judge, confirmed by Porcupine. Porcupine gets operations that were
+// built from the lines alone: those around the witness of a violation, and all
+// operations of small histories. If the two judges disagree, the verdict is Unknown,
+// and the reason begins with "the judges disagree".
 func JudgeBoth(h *history.History) []Verdict {
 	verdicts := Judge(h)
 	Confirm(h, verdicts)
 	return verdicts
 }
 
-// OutOfTime is the reason for Unknown of what JudgeWithin had no time for.
+// OutOfTime is JudgeWithin's reason for Unknown if it ran out of time.
 const OutOfTime = "it was not judged in time"
 
-// JudgeWithin is JudgeBoth for as long as ctx lasts. What is not judged by then is
-// Unknown, with the reason OutOfTime, and what is not confirmed stays as it is.
+// JudgeWithin is JudgeBoth until ctx ends. Properties that are not judged by then are
+// Unknown, with the reason OutOfTime. Verdicts without a confirmation by then stay.
 func JudgeWithin(ctx context.Context, h *history.History) []Verdict {
 	return judgeWithin(ctx, journal{list: h.Entries}, func() *timeline { return newTimeline(h) })
 }
@@ -89,7 +89,7 @@ func judgeWithin(ctx context.Context, j journal, read func() *timeline) []Verdic
 	if ctx.Err() != nil {
 		return list
 	}
-	judged := make(chan Verdict, 2*len(judges)) // room for all, so that nobody has to wait
+	judged := make(chan Verdict, 2*len(judges)) // room for all, so that no sender waits
 	go func() {
 		defer close(judged)
 		var all []Verdict
@@ -122,7 +122,7 @@ func Confirm(h *history.History, verdicts []Verdict) {
 	confirm(journal{list: h.Entries}, verdicts, referenceSteps)
 }
 
-// Sample does the same to one run of many, with less effort.
+// Sample does the same for one of many runs, with less effort.
 func Sample(h *history.History, verdicts []Verdict) {
 	confirm(journal{list: h.Entries}, verdicts, sampleSteps)
 }
@@ -167,7 +167,8 @@ func confirm(j journal, verdicts []Verdict, steps int) {
 	}
 }
 
-// grantsOf is how many acquires came back ok, and writes: what Porcupine would get.
+// grantsOf returns the number of acquires that were ok plus the number of writes: the
+// size of Porcupine's input.
 func grantsOf(j *journal) (n int) {
 	for _, e := range j.each {
 		if v := verbOf(e.F); (v == acquire || v == write) && e.Type == history.OK {
@@ -177,9 +178,9 @@ func grantsOf(j *journal) (n int) {
 	return n
 }
 
-// around keeps the grants that begin between the first and the last entry of a
-// witness. Leaving out whole grants makes no violation: what is impossible for
-// some of them is impossible for all.
+// around returns a function that keeps the grants that begin between the first and
+// the last entry of a witness. Leaving out whole grants cannot create a violation: if
+// some of them are impossible, all are.
 func around(w *Witness) func(pos int) bool {
 	first, last := w.Entries[0], w.Entries[len(w.Entries)-1]
 	return func(pos int) bool { return first <= pos && pos <= last }

@@ -56,15 +56,15 @@ func TestTheReferenceJudgesThreeProperties(t *testing.T) {
 	}
 }
 
-// A violation far behind is confirmed on what stands around it: searching all of
-// a long history with many open ends could take forever.
+// A violation near the end is confirmed on the operations around it. Searching all of
+// a long history with many open ends could take for ever.
 func TestALongHistoryIsConfirmedAroundItsWitness(t *testing.T) {
 	t.Parallel()
 	h := busyRun(t, 3000)
 	intruder := story(t, `
 		0 c9 acquire lock=a
 		0 c9 acquire ok lock=a`)
-	at := len(h.Entries) - 5 // the last one holds
+	at := len(h.Entries) - 5 // the last acquire holds
 	for i, e := range intruder.Entries {
 		e.Index, e.Process.N, e.Time = h.Entries[len(h.Entries)-1].Index+1, 99, h.Entries[at-1].Time
 		if e.Grant != 0 {
@@ -82,7 +82,7 @@ func TestALongHistoryIsConfirmedAroundItsWitness(t *testing.T) {
 	}
 }
 
-// What is not judged in time is unknown, and says so.
+// Properties that are not judged in time are Unknown, with that reason.
 func TestJudgingEndsInTime(t *testing.T) {
 	t.Parallel()
 	h := busyRun(t, 100)
@@ -106,7 +106,7 @@ func TestJudgingEndsInTime(t *testing.T) {
 	}
 }
 
-// A value that the record does not know was written by somebody else, for both judges.
+// For both judges, a value without a recorded write was written by another program.
 func TestAWriteBesideTheRecordIsNoDisagreement(t *testing.T) {
 	v := verdictOn(JudgeBoth(story(t, `
 		0 c1 acquire
@@ -122,7 +122,7 @@ func TestAWriteBesideTheRecordIsNoDisagreement(t *testing.T) {
 	}
 }
 
-// Where Porcupine comes to no end the verdict stays, and says so.
+// If Porcupine does not finish, the verdict stays, and the opinion says so.
 func TestAnOpinionThatIsNoneIsSaid(t *testing.T) {
 	t.Parallel()
 	for i, want := range []Outcome{Valid, Violated} {

@@ -1,6 +1,6 @@
-// Package checker judges histories: a history in, a verdict for each property
-// out. Pure functions: no clock, no network, and no knowledge of how the
-// history came to be.
+// Package checker judges histories: a history in, a verdict for each property out.
+// Its functions are pure: they use no clock and no network, and do not know how the
+// history was made.
 package checker
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// Property is something that a lock may promise.
+// Property is a rule that a lock may promise to keep.
 type Property string
 
 // The properties, in the order in which they are shown.
@@ -25,10 +25,10 @@ const (
 	Fairness       Property = "fairness"
 )
 
-// Properties lists them all.
+// Properties lists all properties.
 var Properties = [...]Property{Exclusion, LeaseExclusion, Ownership, Fencing, Resource, Answers, Liveness, Handover, Fairness}
 
-// Outcome of judging one property.
+// Outcome is the result of judging one property.
 type Outcome uint8
 
 // The outcomes. Unknown is never valid.
@@ -39,10 +39,10 @@ const (
 	NA // does not apply; Verdict.Reason says why
 )
 
-// Outcomes are all of them, with the one that decides first.
+// Outcomes lists all outcomes, the worst one first.
 var Outcomes = [...]Outcome{Violated, Unknown, Valid, NA}
 
-// Worst is the one that decides of the outcomes that came; NA: none did.
+// Worst returns the worst outcome for which came is true, or NA.
 func Worst(came func(Outcome) bool) Outcome {
 	for _, out := range Outcomes {
 		if came(out) {
@@ -56,29 +56,29 @@ func (o Outcome) String() string {
 	return [...]string{"?", "valid", "violated", "unknown", "n/a"}[o]
 }
 
-// Verdict on one property.
+// Verdict is the result of judging one property, with the reason or the evidence.
 type Verdict struct {
 	Property Property
 	Outcome  Outcome
 	Reason   string   // of Unknown and NA
 	Witness  *Witness // of Violated
-	// Porcupine is what the second judge says; "": it was not asked, or has no model
+	// Porcupine is the second judge's opinion; "": it was not asked, or has no model
 	// of the property.
 	Porcupine Opinion
 }
 
-// Witness is what convicts: facts that no choice for the rest of the history
-// can explain.
+// Witness is the evidence of a violation: facts that no choice for the rest of the
+// history can explain.
 type Witness struct {
 	Sentence string // one English sentence
 	Entries  []int  // positions in History.Entries, in order
 }
 
-// CutOff is the reason for Unknown where the end of a run is missing.
+// CutOff is the reason for Unknown if the end of a run is missing.
 const CutOff = "the history is incomplete: its end is missing, so the run was cut off"
 
-// Incomplete says why nothing is valid in a history with this header and this last
-// entry; nil: it has no entries. "": it is complete.
+// Incomplete returns why no property of a history with this header and last entry is
+// valid, or "" if the history is complete. last is nil if it has no entries.
 func Incomplete(head *history.Header, last *history.Entry) string {
 	switch {
 	case last != nil && last.Process.Name == history.Nemesis && last.F == history.Budget:
@@ -89,18 +89,18 @@ func Incomplete(head *history.Header, last *history.Entry) string {
 	return ""
 }
 
-// judges are the judges of Properties, in their order.
+// judges are the functions that judge Properties, in the same order.
 var judges = [len(Properties)]func(*timeline) Verdict{
 	exclusion, leaseExclusion, ownership, fencing, resource, answers, liveness, handover, fairness,
 }
 
-// Judge gives a verdict on each of Properties, in their order. The work is
-// O(n log n) in the number of entries for histories as locks produce them.
+// Judge returns a verdict on each of Properties, in their order. The work is O(n log
+// n) in the number of entries for histories as locks produce them.
 //
-// It expects a history that history.Check accepts. Where no acquire succeeded
-// nothing is valid, and where no server granted anything either nothing is
-// violated: both are unknown. Nor is it valid where lockcheck recorded the run
-// and the line with its end is missing.
+// It expects a history that history.Check accepts. If no acquire succeeded, no
+// property is valid. If no server granted anything either, no property is violated.
+// The verdicts are then Unknown. If lockcheck recorded the run and the line with its
+// end is missing, no property is valid either.
 func Judge(h *history.History) []Verdict { return newTimeline(h).judge() }
 
 func (t *timeline) judge() []Verdict {
@@ -111,7 +111,7 @@ func (t *timeline) judge() []Verdict {
 	return t.verdicts
 }
 
-// verdict yields the verdicts, one after the other.
+// verdict yields the verdicts in order.
 func (t *timeline) verdict(yield func(Verdict) bool) {
 	why := t.incomplete()
 	if t.grants == 0 && (why == "" || why == CutOff) {
@@ -129,7 +129,7 @@ func (t *timeline) verdict(yield func(Verdict) bool) {
 	}
 }
 
-// incomplete says why nothing of the history is valid; "": something may be.
+// incomplete returns why no property of the history is valid, or "" if some may be.
 func (t *timeline) incomplete() string {
 	if n := t.size(); n > 0 {
 		return Incomplete(t.head, t.entry(n-1))
@@ -137,8 +137,8 @@ func (t *timeline) incomplete() string {
 	return Incomplete(t.head, nil)
 }
 
-// granted reports whether somebody was granted the lock: a client says so, or a
-// server of a client that died before its answer came.
+// granted reports whether any client was granted the lock: by its own line, or by a
+// server's line if the client died before its answer came.
 func (t *timeline) granted() bool {
 	return t.grants > 0 || len(t.confirmed) > 0 || slices.ContainsFunc(t.acts, func(a act) bool { return a.deed == granted || a.deed == takenOver })
 }

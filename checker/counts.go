@@ -1,7 +1,7 @@
 package checker
 
-// Counter names one thing that a run can reach: a hazard without which the
-// run shows nothing.
+// Counter names a situation that a run can reach: a hazard without which the run
+// shows nothing.
 type Counter uint8
 
 // The counters, in the order in which they are shown.
@@ -36,11 +36,11 @@ const (
 	FaultInjected
 	FaultTouched
 
-	firstTouched // from here on one for each kind of fault
+	firstTouched // from here on one counter for each kind of fault
 	numCounters  = int(firstTouched) + int(otherKind) + 1
 )
 
-// counters are their names, and what each counts.
+// counters has their names, and the meaning of each.
 var counters = [firstTouched]struct{ name, means string }{
 	Grants:                         {"grants", "acquires that came back ok"},
 	Contended:                      {"contended", "acquires during which somebody else held"},
@@ -73,11 +73,11 @@ var counters = [firstTouched]struct{ name, means string }{
 	FaultTouched:                   {"fault_touched", "faults that touched somebody"},
 }
 
-// TouchedBy counts the faults of one kind that touched somebody; kinds that
-// the checker does not know share one counter. FaultTouched is their sum.
+// TouchedBy counts the faults of one kind that touched a client. Kinds that the
+// checker does not know share one counter. FaultTouched is their sum.
 func TouchedBy(kind string) Counter { return firstTouched + Counter(kindOf(kind)) }
 
-// String is the counter's name in reports and JSON.
+// String returns the counter's name in reports and JSON.
 func (c Counter) String() string {
 	switch {
 	case c < firstTouched:
@@ -89,7 +89,7 @@ func (c Counter) String() string {
 	}
 }
 
-// Means says in a line what is counted.
+// Means returns a line about the events that are counted.
 func (c Counter) Means() string {
 	if c < firstTouched {
 		return counters[c].means
@@ -97,18 +97,18 @@ func (c Counter) Means() string {
 	return "faults of that kind that touched somebody"
 }
 
-// Counts are what a run, or many, reached, by Counter. The zero value is empty.
+// Counts are the counts of one run, or of many, by Counter. The zero value is empty.
 type Counts [numCounters]int
 
-// Add adds what another run reached.
+// Add adds the counts of another run.
 func (c *Counts) Add(o Counts) {
 	for i, n := range o {
 		c[i] += n
 	}
 }
 
-// CountsOf is what Map made its map from, but for the counters of single kinds
-// of faults. Names that this lockcheck does not know are left out.
+// CountsOf reverses Map, except for the counters of single kinds of faults. It
+// ignores names that this lockcheck does not know.
 func CountsOf(m map[string]int) (c Counts) {
 	for i := range firstTouched {
 		c[i] = m[i.String()]
@@ -116,8 +116,8 @@ func CountsOf(m map[string]int) (c Counts) {
 	return c
 }
 
-// Counters are all of them from Grants to FaultTouched, in the order in which
-// they are shown. Those of single kinds of faults are left to TouchedBy.
+// Counters returns the counters from Grants to FaultTouched, in the order in which
+// they are shown. For single kinds of faults see TouchedBy.
 func Counters() []Counter {
 	list := make([]Counter, firstTouched)
 	for i := range list {
@@ -126,7 +126,8 @@ func Counters() []Counter {
 	return list
 }
 
-// Map is those of Counters that are not zero, by name.
+// Map returns the counts that are not zero, by name. It has only the counters of
+// Counters.
 func (c *Counts) Map() map[string]int {
 	m := map[string]int{}
 	for i, n := range c[:firstTouched] {

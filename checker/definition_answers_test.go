@@ -7,12 +7,12 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// at is the position of the line with that index; -1: there is none.
+// at returns the position of the line with that index, or -1.
 func (d *defined) at(index history.Opt) int {
 	return slices.IndexFunc(d.entries, func(e history.Entry) bool { return index.Set && int64(e.Index) == index.V })
 }
 
-// invokeOf is the position of the invoke that the line at pos completes.
+// invokeOf returns the position of the invoke that the line at pos completes.
 func (d *defined) invokeOf(pos int) int {
 	for i := pos - 1; ; i-- {
 		if e := &d.entries[i]; e.Process == d.entries[pos].Process && e.Type == history.Invoke {
@@ -21,7 +21,8 @@ func (d *defined) invokeOf(pos int) int {
 	}
 }
 
-// answer is how the operation ended that was invoked at pos: 0 if it did not.
+// answer returns the type of the completion of the operation that was invoked at pos,
+// or 0 if there is no completion.
 func (d *defined) answer(pos int) history.Type {
 	for _, e := range d.entries[pos+1:] {
 		if e.Process == d.entries[pos].Process && e.Type != history.Event {
@@ -31,8 +32,9 @@ func (d *defined) answer(pos int) history.Type {
 	return 0
 }
 
-// asked: an acquire makes entries for itself, and an extend for the acquire that
-// its grant stands on, if it is known that there is one. -1: nobody.
+// asked returns the acquire for which an operation makes entries: itself, or for an
+// extend the acquire that its grant stands on, if that is known to exist. -1: no
+// acquire.
 func (d *defined) asked(pos int) int {
 	if pos < 0 {
 		return -1
@@ -53,17 +55,17 @@ type definedStay struct {
 	acquire  int // position of its invoke
 	server   string
 	from, to int
-	how      string // the line that ended it says
+	how      string // from the line that ended it
 }
 
-// store is what is in the stores, and who was served first when.
+// store is the entries in the stores, and the first server act for each operation.
 type store struct {
 	*defined
 	stays  []*definedStay
 	served map[int]int // by the position of an invoke
 }
 
-// stored reads what the servers say.
+// stored reads the servers' lines.
 func (d *defined) stored() *store {
 	s := &store{d, nil, map[int]int{}}
 	for pos := range d.entries {
@@ -103,7 +105,8 @@ func (s *store) put(op, pos int) {
 	}
 }
 
-// leave: a server that has no such entry speaks of what another one made.
+// leave ends an entry. If the server has no such entry, the line is about an entry
+// that another server made.
 func (s *store) leave(op, pos int) {
 	op = s.asked(op)
 	x := s.open(op, s.entries[pos].Process.Name)
@@ -115,7 +118,8 @@ func (s *store) leave(op, pos int) {
 	}
 }
 
-// open is the latest entry of an acquire that is there, on that server if one is named.
+// open returns the latest present entry of an acquire, on that server if one is
+// named.
 func (s *store) open(op int, server string) *definedStay {
 	for _, x := range slices.Backward(s.stays) {
 		if x.acquire == op && x.to == len(s.entries) && (server == "" || x.server == server) {
@@ -125,7 +129,7 @@ func (s *store) open(op int, server string) *definedStay {
 	return nil
 }
 
-// lie: an answer was not true.
+// lie reports whether an answer was untrue.
 func (d *defined) lie(lease time.Duration) bool {
 	s := d.stored()
 	for pos := range d.entries {
@@ -156,29 +160,32 @@ func (d *defined) lie(lease time.Duration) bool {
 	return false
 }
 
-// left: something of an acquire was there at pos, and it was its alone.
+// left reports whether an entry of an acquire was there at pos and no other grant
+// stood on it.
 func (s *store) left(op, pos int) bool {
 	alone := !slices.ContainsFunc(s.holds, func(x *definedHold) bool { return x.invoke != op && x.stands == op && x.begin < pos })
 	return alone && slices.ContainsFunc(s.stays, func(x *definedStay) bool { return x.acquire == op && x.from < pos && pos < x.to })
 }
 
-// granted: a server had made the entry that x stands on, or x deepens another hold.
+// granted reports whether a server had made the entry that x stands on, or x is
+// nested in another hold.
 func (s *store) granted(x *definedHold) bool {
 	for _, op := range []int{x.invoke, x.stands} {
 		if pos, served := s.served[op]; served && pos < x.begin {
 			return true
 		}
 	}
-	return x.nest != x || x.end < x.begin // killed before it was told
+	return x.nest != x || x.end < x.begin // killed before its answer
 }
 
-// allGiven: all who stood on an acquire's entries had given them back by pos.
+// allGiven reports whether all grants on an acquire's entries had been released by
+// pos.
 func (s *store) allGiven(op, pos int) bool {
 	return !slices.ContainsFunc(s.holds, func(x *definedHold) bool { return x.stands == op && !s.gaveBack(x, pos) })
 }
 
-// outstays: on a majority of servers the entry was there for as long as the release
-// that ended at pos, and then its time was over.
+// outstays reports whether, on a majority of servers, the entry was there throughout
+// the release that ended at pos, and then expired.
 func (s *store) outstays(x *definedHold, pos int) bool {
 	servers, there := map[string]bool{}, 0
 	for _, y := range s.stays {
@@ -202,8 +209,8 @@ func (s *store) outstays(x *definedHold, pos int) bool {
 	return there > 0 && there >= len(servers)
 }
 
-// wentToAnother: another client was granted the lock after x, and before a renewal
-// that left at the line asked or later.
+// wentToAnother reports whether another client was granted the lock after x, and
+// before a renewal that left at the line asked or later.
 func (d *defined) wentToAnother(x *definedHold, asked int, lease time.Duration) bool {
 	for _, y := range d.holds {
 		if !d.exclude(x, y) || y.lock != x.lock || y.begin >= asked {
@@ -220,9 +227,9 @@ func (d *defined) wentToAnother(x *definedHold, asked int, lease time.Duration) 
 	return false
 }
 
-// left: a request that was invoked at the line asked, and brought that time, left at
-// this line or later, because none brings more than a lease or than somebody was
-// left with.
+// left returns the earliest line at which a request may have left that was invoked at
+// the line asked and brought that time. No request brings more than a lease, or than
+// the longest remaining time that a client ever had.
 func (d *defined) left(asked int, until, lease time.Duration) int {
 	if lease == 0 || until == 0 {
 		return asked
@@ -238,7 +245,8 @@ func (d *defined) left(asked int, until, lease time.Duration) int {
 	return asked
 }
 
-// keeps: an entry of an acquire is there for longer than that since pos.
+// keeps reports whether an entry of an acquire is there for longer than that since
+// pos.
 func (s *store) keeps(op, pos int, long time.Duration) bool {
 	last := len(s.entries) - 1
 	return slices.ContainsFunc(s.stays, func(x *definedStay) bool {

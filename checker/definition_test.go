@@ -10,9 +10,8 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// TestTheVerdictsAreWhatTheDefinitionsSay compares the judge with definitions
-// that are as slow as they are plain: they ask every pair of holds, and share
-// no code with it.
+// TestTheVerdictsAreWhatTheDefinitionsSay compares the judge with simple, slow
+// definitions: they check every pair of holds, and share no code with the judge.
 func TestTheVerdictsAreWhatTheDefinitionsSay(t *testing.T) {
 	t.Parallel()
 	type tally struct{ valid, violated int }
@@ -90,8 +89,8 @@ type definedDeadline struct {
 	until time.Duration
 }
 
-// define walks through the lines as a reader would. Each process of a client goes on
-// for the one before it.
+// define walks through the lines as a reader would. Each process of a client replaces
+// the one before it.
 func define(h *history.History) *defined {
 	w := walk{
 		defined: &defined{entries: h.Entries},
@@ -108,14 +107,14 @@ func define(h *history.History) *defined {
 	return w.defined
 }
 
-// walk is what a reader keeps in mind.
+// walk is the state of a reader.
 type walk struct {
 	*defined
 	invoked map[int]int          // by process: its last invoke
-	unsure  map[int]*definedHold // by grant: what an acquire without an answer may have got
+	unsure  map[int]*definedHold // by grant: the possible hold of an acquire without an answer
 	alive   map[string]int       // by client: its last sign of life
 	dead    map[string]int       // by client: when it died
-	pauses  []int                // that have not ended
+	pauses  []int                // pauses without an end
 }
 
 func (w *walk) fault(e *history.Entry, pos int) {
@@ -139,8 +138,8 @@ func (w *walk) fault(e *history.Entry, pos int) {
 	}
 }
 
-// exit: a client died; unless a fault had killed it nobody knows when. -1 is
-// before everything.
+// exit notes that a client died. Unless a fault had killed it, the time of its death
+// is unknown. -1 is before all lines.
 func (w *walk) exit(client string) {
 	if _, already := w.dead[client]; already {
 		return
@@ -200,7 +199,7 @@ func (w *walk) client(e *history.Entry, pos int) {
 	}
 }
 
-// asked is the hold that the completion of an acquire is about.
+// asked returns the hold that the completion of an acquire is about.
 func (w *walk) asked(e *history.Entry) *definedHold {
 	x := &definedHold{client: e.Client, lock: e.Lock, grant: e.Grant, invoke: w.invoked[e.Process.N]}
 	x.stands = x.invoke
@@ -268,17 +267,18 @@ func (d *defined) anyPair(f func(a, b *definedHold) bool) bool {
 	return false
 }
 
-// exclude: a client shares with itself, and a reader with readers.
+// exclude reports whether two holds exclude each other: not those of one client, and
+// not those of two readers.
 func (d *defined) exclude(a, b *definedHold) bool {
 	return a.client != b.client && !(d.entries[a.invoke].Shared && d.entries[b.invoke].Shared)
 }
 
-// overlap: b began while a was open.
+// overlap reports whether b began while a was open.
 func (d *defined) overlap(a, b *definedHold) bool {
 	return d.exclude(a, b) && a.begin < b.begin && b.begin < a.end && b.begin <= b.end
 }
 
-// bothBelieve: at some line the deadlines of both were ahead.
+// bothBelieve reports whether at some line the deadlines of both were ahead.
 func (d *defined) bothBelieve(a, b *definedHold) bool {
 	for pos := range d.entries {
 		if d.exclude(a, b) && d.believes(a, pos) && d.believes(b, pos) {
@@ -288,7 +288,8 @@ func (d *defined) bothBelieve(a, b *definedHold) bool {
 	return false
 }
 
-// believes: the last line of a client that died may be the one that says so.
+// believes reports whether the deadline of x was ahead at pos. The last line of a
+// dead client may be the one that gives the deadline.
 func (d *defined) believes(x *definedHold, pos int) bool {
 	var last definedDeadline
 	for _, known := range x.deadlines {
@@ -299,8 +300,8 @@ func (d *defined) believes(x *definedHold, pos int) bool {
 	return x.begin <= pos && (pos < x.end || pos == x.end && pos == last.pos) && last.until > d.entries[pos].Time
 }
 
-// staleToken: b asked when a had its token, and got no larger one, or both got
-// the same, without one resting on the other.
+// staleToken reports whether b asked after a had its token and got no larger one, or
+// both got the same token without one resting on the other.
 func (d *defined) staleToken(a, b *definedHold) bool {
 	if a.token == 0 || b.token == 0 || (a.token == b.token && a.nest == b.nest) {
 		return false
@@ -308,7 +309,7 @@ func (d *defined) staleToken(a, b *definedHold) bool {
 	return a.token == b.token || (a.begin < b.invoke && a.token > b.token)
 }
 
-// trespass: a command acted on an entry that was protected and not its own.
+// trespass reports whether a command acted on a protected entry of another grant.
 func (d *defined) trespass() bool {
 	for pos := range d.entries {
 		act := &d.entries[pos]
@@ -326,7 +327,8 @@ func (d *defined) trespass() bool {
 	return false
 }
 
-// grantedAnew: between pos and its ok the server granted its acquire once more.
+// grantedAnew reports whether the server granted the acquire again between pos and
+// its ok.
 func (d *defined) grantedAnew(x *definedHold, pos int) bool {
 	for later := pos + 1; later < x.begin; later++ {
 		e := &d.entries[later]
@@ -339,14 +341,15 @@ func (d *defined) grantedAnew(x *definedHold, pos int) bool {
 	return false
 }
 
-// made: the entries of a grant are those of its acquire, and of what extended it.
+// made reports whether the line at pos is about an entry of the grant: one that its
+// acquire made, or an extend of it.
 func (d *defined) made(x *definedHold, pos int) bool {
 	e := &d.entries[pos]
 	return x.invoke == pos || e.F == history.Extend && e.Grant == x.grant
 }
 
-// own: it is done for a grant that stands on the same entries, or nested in it, or
-// by the client whose entry the grant borrows.
+// own reports whether an operation is for a grant on the same entries, for one nested
+// in it, or by the client whose entry the grant uses.
 func (d *defined) own(x *definedHold, by int) bool {
 	e := &d.entries[by]
 	for _, y := range d.holds {

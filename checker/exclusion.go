@@ -4,10 +4,10 @@ import "fmt"
 
 // exclusion: holds of one lock never overlap, unless both are shared.
 //
-// Holds come in the order of their begins. As long as nothing is wrong, the
-// holds of a lock that are open at one moment belong to one process, or all are
-// shared. So of those of writers the one that ends last stands for all, and of those
-// of readers that one and the last one of another process.
+// Holds come in the order of their begins. Before the first violation, the holds of a
+// lock that are open at one moment belong to one process, or all are shared. So it is
+// enough to keep the writer's hold that ends last, the reader's hold that ends last,
+// and the last one of another reading process.
 func exclusion(t *timeline) Verdict {
 	open := make([]struct{ writer, reader, other *hold }, len(t.locks.list)) // by lock
 	for i := range t.holds {
@@ -39,7 +39,7 @@ func exclusion(t *timeline) Verdict {
 	return valid(Exclusion)
 }
 
-// later is the hold that ends later; a may be nil.
+// later returns the hold that ends later; a may be nil.
 func later(a, b *hold) *hold {
 	if a == nil || b.end > a.end {
 		return b
@@ -47,7 +47,7 @@ func later(a, b *hold) *hold {
 	return a
 }
 
-// overlap is the witness that b began while a was open.
+// overlap returns the witness that b began while a was open.
 func (t *timeline) overlap(a, b *hold) *Witness {
 	first, second := t.pair(a.proc, b.proc)
 	until := "was still holding it"

@@ -6,15 +6,15 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// fairness, of locks that promise order: nobody overtakes a client that is in
-// the queue throughout, and nobody starves.
+// fairness, for locks that promise order: no acquire overtakes one that is in the
+// queue throughout, and no acquire starves.
 //
-// c1 is before c2 if the line that gave it a place in the queue precedes the
-// invoke of c2's acquire, or if the store gave it the smaller number. It is
-// overtaken if it still waits there when c2's acquire comes back ok: its own has
-// not come back, its client lives, and its place was not lost. Who has no line that
-// gave it a place is neither overtaken nor does it starve. That c2 enters while
-// somebody holds is a matter of exclusion.
+// c1 is before c2 if the line that gave it a place in the queue precedes the invoke
+// of c2's acquire, or if the store gave it the smaller number. It is overtaken if it
+// still waits there when c2's acquire comes back ok: its own has not come back, its
+// client lives, and its place was not lost. An acquire without a line that gave it a
+// place is neither overtaken nor does it starve. If c2 enters while another client
+// holds, that is a matter of exclusion.
 func fairness(t *timeline) Verdict {
 	if !t.head.Order && len(t.places) == 0 {
 		return notApplicable(Fairness, "nobody says that the lock promises order (the header's \"order\"), and no acquire says when it had a place in the queue (queued)")
@@ -34,13 +34,13 @@ func fairness(t *timeline) Verdict {
 // place is the time during which an acquire waited in one place of a queue.
 type place struct {
 	op       int32 // the acquire
-	from, to int32 // positions: the line that gave it; the size of the history while it is open
-	before   int32 // the last place that the same client had been given before, since it died last; or none
+	from, to int32 // positions: the line that gave it; while it is open, the size of the history
+	before   int32 // the client's place before this one since its last death, or none
 	number   history.Opt
 }
 
-// queue notes the line that gives an acquire of process p a place. What it had
-// before was lost.
+// queue notes the line that gives an acquire of process p a place. Its former place
+// was lost.
 func (t *timeline) queue(pos int32, e *history.Entry, p int32) {
 	x := &t.procs[p]
 	if x.open == none || t.ops[x.open].verb != acquire || e.Op.Set && t.opOf(e.Op) != x.open || t.clients[x.client].dead {
@@ -61,7 +61,7 @@ func (t *timeline) leave(p, pos int32) {
 	}
 }
 
-// endPlaces ends those of a client that died.
+// endPlaces ends the places of a client that died.
 func (t *timeline) endPlaces(client, pos int32) {
 	c := &t.clients[client]
 	for id := c.placed; id != none; id = t.places[id].before {
@@ -74,16 +74,16 @@ func (t *timeline) endPlaces(client, pos int32) {
 	c.placed = none
 }
 
-// overtaking is the witness that somebody was overtaken, or nil.
+// overtaking returns the witness that an acquire was overtaken, or nil.
 func (t *timeline) overtaking() *Witness {
 	if len(t.places) == 0 {
 		return nil
 	}
 	t.settlePlaces()
-	// By lock: the places that are open, the one that was given first on top, and
-	// the one with the smallest number.
+	// By lock: the open places, with the earliest on top, and those with the smallest
+	// number on top.
 	lines, numbers := make([]heap, len(t.locks.list)), make([]heap, len(t.locks.list))
-	placeOf := t.scratch.zeros(len(t.ops)) // 1 more than the last place of an acquire so far
+	placeOf := t.scratch.zeros(len(t.ops)) // by acquire: 1 + its last place so far
 	next := 0
 	for i := range t.holds {
 		h := &t.holds[i]
@@ -111,8 +111,8 @@ func (t *timeline) overtaking() *Witness {
 		}
 		y := &t.places[own]
 		id = numbers[h.lock].first(y.number.V, gone, func(id int32) bool {
-			// Numbers compare only if both were in the queue at the same time: a
-			// store that has lost all begins anew.
+			// Numbers are comparable only if both were in the queue at the same time:
+			// a store that has lost its data numbers anew.
 			x := &t.places[id]
 			return t.mayPass(h, id) || y.from < t.ops[x.op].invoke || y.to <= x.from
 		})
@@ -123,23 +123,23 @@ func (t *timeline) overtaking() *Witness {
 	return nil
 }
 
-// comesFromTheQueue tells whether h is the grant of an acquire that its client
-// has asked for, and had to wait for as all do: it holds nothing yet, and what
-// it got does not stand on the entry of an earlier acquire.
+// comesFromTheQueue reports whether h is the grant of an acquire that its client
+// asked for and that had to wait like any other: the client holds nothing yet, and
+// the grant does not stand on the entry of an earlier acquire.
 func (t *timeline) comesFromTheQueue(h *hold) bool {
 	return t.ops[h.op].outcome == history.OK && h.inside == none && !h.guest()
 }
 
-// mayPass tells whether h says nothing of the order in which it and the acquire
-// in a place were granted: they are of one client, or share the lock.
+// mayPass reports whether h and the acquire in a place may be granted in any order:
+// they are of one client, or share the lock.
 func (t *timeline) mayPass(h *hold, id int32) bool {
 	o := &t.ops[t.places[id].op]
 	return t.procs[o.proc].client == t.procs[h.proc].client ||
 		t.entry(o.invoke).Shared && t.entry(t.ops[h.op].invoke).Shared
 }
 
-// overtook is the witness that h overtook the acquire in place id: by the
-// number of its own place, or because it was asked for later.
+// overtook returns the witness that h overtook the acquire in place id: by the number
+// of its own place, or because it was invoked later.
 func (t *timeline) overtook(h *hold, own, id int32) *Witness {
 	x := &t.places[id]
 	o := &t.ops[x.op]

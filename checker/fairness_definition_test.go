@@ -13,7 +13,7 @@ import (
 )
 
 // TestFairnessIsWhatTheDefinitionSays compares the judge with a definition that
-// asks every pair of lines, and shares no code with it.
+// checks every pair of lines, and shares no code with it.
 func TestFairnessIsWhatTheDefinitionSays(t *testing.T) {
 	t.Parallel()
 	tally := map[string]int{}
@@ -59,7 +59,7 @@ func TestFairnessIsWhatTheDefinitionSays(t *testing.T) {
 	}
 }
 
-// definedQueue is a history whose lines are asked one by one.
+// definedQueue is a history whose lines are checked one by one.
 type definedQueue struct {
 	*history.History
 	lines []history.Entry
@@ -76,7 +76,8 @@ func (d definedQueue) anybody(f func(a, b int) bool) bool {
 	return false
 }
 
-// of is the first line from a to b for which is holds, or after all.
+// of returns the first line from a to b for which is is true, or a position after
+// all.
 func (d definedQueue) of(a, b int, is func(e *history.Entry) bool) int {
 	for i := max(a, 0); i < min(b, len(d.lines)); i++ {
 		if is(&d.lines[i]) {
@@ -86,7 +87,7 @@ func (d definedQueue) of(a, b int, is func(e *history.Entry) bool) int {
 	return len(d.lines)
 }
 
-// asked is the invoke of the acquire that a line of a client's is about.
+// asked returns the invoke of the acquire that a line of a client is about.
 func (d definedQueue) asked(at int) int {
 	e := &d.lines[at]
 	for i := at; i >= 0; i-- {
@@ -97,7 +98,7 @@ func (d definedQueue) asked(at int) int {
 	return len(d.lines)
 }
 
-// back is the line with which an acquire came back.
+// back returns the completion of an acquire.
 func (d definedQueue) back(invoke int) int {
 	p := d.lines[invoke].Process
 	return d.of(invoke+1, len(d.lines), func(e *history.Entry) bool {
@@ -105,13 +106,13 @@ func (d definedQueue) back(invoke int) int {
 	})
 }
 
-// grant tells whether a line is the grant of an acquire that queued.
+// grant reports whether a line is the grant of an acquire that queued.
 func (d definedQueue) grant(at int) bool {
 	e := &d.lines[at]
 	return e.F == history.Acquire && e.Type == history.OK && !e.Op.Set
 }
 
-// died is where a client did its last.
+// died returns the last sign of life of a client that died.
 func (d definedQueue) died(client string) int {
 	end := len(d.lines)
 	kill := d.of(0, end, func(e *history.Entry) bool { return e.F == "kill" && e.On[0] == client })
@@ -139,8 +140,8 @@ func (d definedQueue) healed(fault int) int {
 	return d.of(fault, len(d.lines), func(e *history.Entry) bool { return e.F == f.F+history.EndSuffix && e.ID == f.ID })
 }
 
-// lost is where what acquire a got in the line at q was lost, as far as
-// anybody can tell.
+// lost returns where the place of acquire a from line q was lost, as far as the lines
+// show.
 func (d definedQueue) lost(a, q int) int {
 	index := history.Some(int64(d.lines[a].Index))
 	end := min(d.back(a), d.died(d.lines[a].Client))
@@ -180,7 +181,7 @@ func (d definedQueue) lost(a, q int) int {
 	return max(end, q)
 }
 
-// overtaken: the one with the place of line q, by the grant of line k.
+// overtaken reports whether the grant of line k overtook the place of line q.
 func (d definedQueue) overtaken(q, k int) bool {
 	x, y := &d.lines[q], &d.lines[k]
 	if x.F != history.Queued || !d.grant(k) || q > k || x.Client == y.Client || x.Lock != y.Lock {
@@ -201,14 +202,14 @@ func (d definedQueue) overtaken(q, k int) bool {
 	return q < b || smaller
 }
 
-// joins tells whether the acquire of line a got a place in line q.
+// joins reports whether the acquire of line a got a place in line q.
 func (d definedQueue) joins(a, q int) bool {
 	x, e := &d.lines[a], &d.lines[q]
 	return x.F == history.Acquire && x.Type == history.Invoke && e.F == history.Queued && e.Process == x.Process &&
 		d.asked(q) == a && q < min(d.back(a), d.died(x.Client))
 }
 
-// starved: the one who asked in line a, with so many grants up to that of line k.
+// starved reports whether the acquire of line a starved, by the grants up to line k.
 func (d definedQueue) starved(a, k int) bool {
 	x := &d.lines[a]
 	if x.F != history.Acquire || x.Type != history.Invoke || !d.grant(k) || k < a {
@@ -230,7 +231,7 @@ func (d definedQueue) starved(a, k int) bool {
 			calm = max(calm, e.Time+3*d.Header.Lease())
 		}
 	}
-	from := a // or, where anybody says when it is in the queue, since when this one is
+	from := a // or, if acquires report their places, the line with this one's place
 	if d.anybody(d.joins) {
 		if from = d.of(a, end, func(e *history.Entry) bool { return e.F == history.Queued && e.Process == x.Process }); from >= min(end, died) {
 			return false
@@ -249,7 +250,7 @@ func (d definedQueue) starved(a, k int) bool {
 	return later > 2*len(clients)
 }
 
-// anyQueue is a history of a lock with a queue, which it mostly keeps to.
+// anyQueue returns a history of a lock with a queue, whose order it mostly keeps.
 func anyQueue(t *rapid.T) *history.History {
 	q := queueing{
 		T: t, h: &history.History{Header: history.Header{Format: history.Format, LeaseMS: 1000, Order: rapid.Bool().Draw(t, "the header says so")}},
@@ -295,8 +296,8 @@ type queueing struct {
 type queuer struct {
 	name    string
 	process int
-	invoke  history.Opt // its open acquire
-	key     string      // of its entry; "": it has none
+	invoke  history.Opt // invoke of its open acquire
+	key     string      // of its entry; "": no entry
 	number  int64
 	said    bool
 	paused  int // id of its pause
@@ -321,7 +322,7 @@ func (q *queueing) client(c *queuer, t history.Type, f string) history.Entry {
 	return history.Entry{Client: c.name, Process: history.Process{N: c.process}, Type: t, F: f, Lock: "a"}
 }
 
-// server is a line of its about the entry of c's acquire.
+// server writes a line of the server about the entry of c's acquire.
 func (q *queueing) server(c *queuer, f string) {
 	if q.h.Header.Observes != nil {
 		q.add(history.Entry{Process: history.Process{Name: "zk-1"}, Type: history.Event, F: f, Lock: "a", Key: c.key, Op: c.invoke})
@@ -406,7 +407,7 @@ func (q *queueing) grant(c *queuer) {
 	q.holder = c
 }
 
-// turn tells whether c is granted the lock.
+// turn reports whether c is granted the lock.
 func (q *queueing) turn(c *queuer, all []*queuer) bool {
 	if q.shuns && c == all[0] {
 		return false

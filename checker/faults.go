@@ -10,7 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// kinds are the faults that the checker knows by name. The last one stands for all
+// kinds are the faults that the checker knows by name. The last one is for all
 // others.
 var kinds = append(faults.All(), faults.InHistory(history.Stall), faults.InHistory("other"))
 
@@ -18,8 +18,8 @@ var kinds = append(faults.All(), faults.InHistory(history.Stall), faults.InHisto
 type kind uint8
 
 const (
-	stall     kind = kind(faults.Count) + iota // of the machine: no fault that anybody injected
-	otherKind                                  // on servers, for all that is known of it
+	stall     kind = kind(faults.Count) + iota // a stall of the machine: not an injected fault
+	otherKind                                  // possibly on servers: the checker does not know
 )
 
 func kindOf(name string) kind {
@@ -38,13 +38,14 @@ func (k kind) onServers() bool {
 	return kinds[k].On == faults.OnServer || kinds[k].On == faults.OnServers
 }
 
-// excuses reports whether a hand-over may take as long as it wants while k lasts.
+// excuses reports whether a hand-over may take any time while k lasts.
 func (k kind) excuses() bool { return kinds[k].Stops && !kinds[k].Once }
 
-// stopsClient reports whether the client's caller gets no further while k lasts.
+// stopsClient reports whether the client's caller is stopped while k lasts.
 func (k kind) stopsClient() bool { return kinds[k].On == faults.OnClient && k.excuses() }
 
-// idles reports whether a client that holds when k strikes may never give the lock back.
+// idles reports whether a client that holds when k strikes may never release the
+// lock.
 func (k kind) idles() bool {
 	return k.stopsClient() || kinds[k].On == faults.OnClient && (kinds[k].Clock || kinds[k].Rate)
 }
@@ -53,18 +54,18 @@ func (k kind) idles() bool {
 type fault struct {
 	kind       kind
 	ended      bool
-	promoted   bool // a replica has taken the place of the server that it acts on
+	promoted   bool // a replica has replaced the server that it acts on
 	id         int
-	start, end int32 // positions: where it began to start and had certainly ended; without an end line, the size of the history
-	struck     int32 // position from which on it had its effect: earlier than start for who died in a pause
-	sure       int32 // position at which it certainly had its effect: start, if no line says more
-	heals      int32 // position from which on it may be over: end, if no line says more
+	start, end int32 // positions of its first start and its last end line; without an end line, the size of the history
+	struck     int32 // position of its effect: earlier than start for a client that died in a pause
+	sure       int32 // position by which it certainly had its effect: start, unless a line shows more
+	heals      int32 // position from which it may be over: end, if no line shows more
 	from, to   time.Duration
 	hits       history.Opt
-	met        hit // what it found, once that is known
+	met        hit // the operations and holds that it met, once known
 }
 
-// nemesis takes in a line of the nemesis.
+// nemesis processes a line of the nemesis.
 func (t *timeline) nemesis(pos int32, e *history.Entry) {
 	switch {
 	case e.F == history.Ended, e.F == history.Budget:
@@ -91,10 +92,10 @@ func (t *timeline) nemesis(pos int32, e *history.Entry) {
 	t.file(int32(len(t.faults)) - 1)
 }
 
-// fewFaults is how many are searched one by one.
+// fewFaults is the number of faults up to which a linear search is used.
 const fewFaults = 32
 
-// file puts a fault under its id, once there are many.
+// file adds a fault to the index by id, once there are many.
 func (t *timeline) file(id int32) {
 	if len(t.faults) <= fewFaults {
 		return
@@ -119,8 +120,8 @@ func (f *fault) stopsServer() bool {
 	return f.kind.onServers() && f.kind.excuses()
 }
 
-// numbered calls yield for each fault so far with that id, the last one first, until yield
-// returns false.
+// numbered calls yield for each fault so far with that id, the last one first, until
+// yield returns false.
 func (t *timeline) numbered(id int, yield func(f *fault) bool) {
 	if t.byID != nil {
 		for _, i := range slices.Backward(t.byID[id]) {
@@ -137,9 +138,9 @@ func (t *timeline) numbered(id int, yield func(f *fault) bool) {
 	}
 }
 
-// pausedSince is where the first pause of a client began that lasts at pos, or pos. A
-// pause may turn out only later to have lasted, so all lines are read once somebody is
-// killed.
+// pausedSince returns where the first of a client's pauses began that last at pos, or
+// pos. Only later lines may show how long a pause lasted, so all lines are read when
+// a client is killed.
 func (t *timeline) pausedSince(name string, pos int32) int32 {
 	if t.pauses == nil {
 		t.pauses = new(history.Pauses)
@@ -152,13 +153,13 @@ func (t *timeline) pausedSince(name string, pos int32) int32 {
 	return int32(t.pauses.Since(name, int(pos)))
 }
 
-// stalled takes in that the machine stood still up to now.
+// stalled notes that the machine stood still up to now.
 func (t *timeline) stalled(pos int32, e *history.Entry) {
 	f := fault{kind: stall, ended: true, start: pos, end: pos, struck: pos, sure: pos, heals: pos, from: e.Time - e.Amount, to: e.Time}
 	t.stalls = append(t.stalls, f)
 }
 
-// settleStalls gives stalls their places among the faults: those of their beginnings.
+// settleStalls sorts stalls into the list of faults, by their beginnings.
 func (t *timeline) settleStalls() {
 	if len(t.stalls) == 0 {
 		return
@@ -178,11 +179,11 @@ func (t *timeline) endFault(name string, pos int32, e *history.Entry) {
 	})
 }
 
-// certain takes in that what a line announced has happened: name is the line's.
-// It reports whether there is such a line.
+// certain processes a line by which an announced effect has happened; name is the
+// line's. It reports whether there is an announcement.
 //
-// A disturbed time runs from the first line of the start to the last one of the
-// end, since nobody knows when in between the effect came.
+// A fault lasts from the first line of its start to the last line of its end, since
+// the lines do not show when in between the effect came.
 func (t *timeline) certain(name string, pos int32, e *history.Entry) bool {
 	name, ends := strings.CutSuffix(name, history.EndSuffix)
 	found := false
@@ -201,8 +202,8 @@ func (t *timeline) certain(name string, pos int32, e *history.Entry) bool {
 	return found
 }
 
-// promotion takes in that a replica has become the master in place of another.
-// A failover lasts until that has come, even if the old master is back before.
+// promotion notes that a replica replaced another server as the master. A failover
+// lasts until the promotion, even if the old master is back earlier.
 func (t *timeline) promotion(pos int32, e *history.Entry) {
 	t.promotions = append(t.promotions, pos)
 	if t.byServer != nil {
@@ -219,7 +220,7 @@ func (t *timeline) promotion(pos int32, e *history.Entry) {
 	}
 }
 
-// promote takes in that e, at pos, came of f.
+// promote notes that e, at pos, is a consequence of f.
 func (f *fault) promote(pos int32, e *history.Entry) {
 	if kinds[f.kind].Name == "failover" && f.ended && !f.promoted {
 		f.end, f.to = pos, e.Time
@@ -227,8 +228,8 @@ func (f *fault) promote(pos int32, e *history.Entry) {
 	f.promoted = true
 }
 
-// die ends what the clients of f held and waited for. A client that was paused
-// when it died did nothing since the pause began.
+// die ends the holds and waits of the clients of f. A client that was paused when it
+// died did nothing since the pause began.
 func (t *timeline) die(f *fault) {
 	for _, name := range t.entry(f.start).On {
 		c := t.names.find(name)
@@ -244,8 +245,8 @@ func (t *timeline) die(f *fault) {
 	}
 }
 
-// exit ends what clients held and waited for that died without a fault. Nobody
-// knows when exactly, so what they held is certain up to their last signs of life.
+// exit ends the holds and waits of clients that died without a fault. The time of
+// death is unknown, so their holds are certain up to their last signs of life.
 func (t *timeline) exit(pos int32, clients []string) {
 	for _, name := range clients {
 		c := t.names.find(name)

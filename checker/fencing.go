@@ -1,9 +1,9 @@
 package checker
 
-// fencing: where one acquire completed before another was invoked, its token
-// is smaller, and no two grants of a lock share one. Acquires that overlap may
-// get their tokens in any order; a nested one, whose process holds when its ok
-// comes, may get the token of its nest.
+// fencing: if one acquire completed before another was invoked, its token is smaller,
+// and no two grants of a lock share a token. Acquires that overlap may get their
+// tokens in any order. A nested acquire, whose process holds when its ok comes, may
+// get the token of its nest.
 func fencing(t *timeline) Verdict {
 	var tokens bool
 	for i := range t.holds {
@@ -12,7 +12,7 @@ func fencing(t *timeline) Verdict {
 	if !tokens && t.grants > 0 {
 		return notApplicable(Fencing, "no grant has a token")
 	}
-	// Two passes side by side: holds by their begins, and acquires by their
+	// Two passes side by side: over holds by their begins, and over acquires by their
 	// invokes, to know the largest token that was out when each was invoked.
 	floor := t.scratch.zeros(len(t.ops)) // by acquire: 1 + that hold
 	top := t.scratch.zeros(len(t.locks.list))
@@ -33,7 +33,7 @@ func fencing(t *timeline) Verdict {
 	return t.compareTokens(floor)
 }
 
-// compareTokens looks at each token when its grant comes back.
+// compareTokens checks each token when its grant comes back.
 func (t *timeline) compareTokens(floor []int32) Verdict {
 	type key struct {
 		lock  int32
@@ -67,8 +67,8 @@ func (t *timeline) compareTokens(floor []int32) Verdict {
 	return valid(Fencing)
 }
 
-// sameToken tells whether a and b may share their token: one entry of the
-// store bears both.
+// sameToken reports whether a and b may share their token, because one entry of the
+// store has both.
 func sameToken(a, b *hold) bool { return a.token == b.token && a.nest == b.nest }
 
 func (t *timeline) staleToken(a, b *hold) *Witness {

@@ -9,8 +9,8 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// FuzzJudge: whatever entries a file holds, also such that history.Check
-// refuses, they are judged without a panic, by both judges and twice alike.
+// FuzzJudge judges any entries, also those that history.Check rejects: both judges
+// run without a panic, and a second run gives the same verdicts.
 func FuzzJudge(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.jsonl")
 	if err != nil || len(files) == 0 {

@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// gap is a time during which a lock is not granted to anybody.
+// gap is a time in which a lock is not granted to any client.
 type gap struct {
 	lock       int32
-	begin, end int32 // positions; none, and the size of the history, at its ends
+	begin, end int32 // positions; at the ends of the history none and its size
 	from, to   time.Duration
-	freed      int32 // position from which on nobody holds; none: nobody has held yet
+	freed      int32 // position from which no client holds; none: no client has held yet
 	maybe      int32 // the hold that may have begun at end, or none
 }
 
-// gaps calls yield for each time between two grants of a lock, from the start
-// of the history to its end, that is longer than atLeast, in the order of the
-// grants that end them. It stops when yield returns false.
+// gaps calls yield for each time between two grants of a lock, from the start of the
+// history to its end, that is longer than atLeast, in the order of the grants that
+// end them. It stops when yield returns false.
 //
-// Where an acquire was indeterminate and its grant was confirmed later, nobody
-// knows since when the lock was granted: a gap ends with the invoke already.
+// If the grant of an indeterminate acquire was confirmed later, the time of the grant
+// is unknown: the gap ends with the acquire's invoke.
 func (t *timeline) gaps(atLeast time.Duration, yield func(gap) bool) {
 	var few [2]gap                                                      // most histories have one lock: no allocation
-	last := slices.Grow(few[:0], len(t.locks.list))[:len(t.locks.list)] // by lock: the gap that is open
+	last := slices.Grow(few[:0], len(t.locks.list))[:len(t.locks.list)] // by lock: the open gap
 	for l := range last {
 		last[l] = gap{lock: int32(l), begin: none, freed: none, maybe: none}
 	}
@@ -45,8 +45,8 @@ func (t *timeline) gaps(atLeast time.Duration, yield func(gap) bool) {
 	}
 }
 
-// longer tells whether g is longer than atLeast, when it has been cut where
-// the lock may have been granted.
+// longer reports whether g is longer than atLeast. It first cuts g where the lock may
+// have been granted.
 func (t *timeline) longer(g *gap, atLeast time.Duration, late [][]lateHold) bool {
 	if g.to-g.from <= atLeast {
 		return false
@@ -67,10 +67,11 @@ func (t *timeline) longer(g *gap, atLeast time.Duration, late [][]lateHold) bool
 // lateHold is a hold that was confirmed at begin.
 type lateHold struct {
 	begin int32
-	first int32 // of it and those that begin later, the hold that was asked for first
+	first int32 // of this hold and later ones, the one whose acquire was invoked first
 }
 
-// lateHolds are the confirmed ones by lock, the last one first; nil: there are none.
+// lateHolds returns the confirmed holds by lock, the last one first. Without any it
+// returns nil.
 func (t *timeline) lateHolds() [][]lateHold {
 	if len(t.confirmed) == 0 {
 		return nil

@@ -26,7 +26,7 @@ func (c *crowd) say(e history.Entry) {
 	c.h.Add(e)
 }
 
-// does is an operation of a process, and its answer.
+// does writes an operation of a process, and its answer.
 func (c *crowd) does(process int, f string, answer history.Type, grant int) {
 	e := history.Entry{Process: history.Process{N: process}, Type: history.Invoke, F: f, Grant: grant}
 	if f == history.Acquire {
@@ -41,8 +41,8 @@ func (c *crowd) fault(id int, f string, on ...string) {
 	c.say(history.Entry{Process: history.Process{Name: history.Nemesis}, Type: history.Event, F: f, ID: id, On: on})
 }
 
-// crowds are histories of n grants with as many of something that was compared with
-// each of them once.
+// crowds are histories of n grants, with as many things that an earlier version
+// compared with each of them.
 var crowds = []struct {
 	name  string
 	write func(c *crowd, i, n int)
@@ -98,16 +98,15 @@ var crowds = []struct {
 	}},
 }
 
-// endless is a grant, with a fault beside it that never ends.
+// endless writes a grant, with a fault beside it that never ends.
 func (c *crowd) endless(i int, f string, on ...string) {
 	c.does(i%5, history.Acquire, history.OK, i+1)
 	c.does(i%5, history.Release, history.OK, i+1)
 	c.fault(i, f, on...)
 }
 
-// grows fails a test where the work for as many times the grants, and as many times
-// the faults, takes more than in proportion: n log n makes it 10 times as much, n² 64
-// times.
+// grows fails a test if the work grows faster than n log n with the grants and
+// faults. n log n makes it 10 times as much, n² 64 times.
 func grows(t *testing.T, work func(*history.History)) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -139,7 +138,7 @@ func TestTheWorkGrowsWithTheHistory(t *testing.T) {
 	grows(t, func(h *history.History) { checker.Examine(h) })
 }
 
-// Every story of a history is written: of each violation, and of none.
+// Every story of a history is written: of each violation, and without one.
 func TestTheWorkForAStoryGrowsWithTheHistory(t *testing.T) {
 	verdicts := map[*history.History][]checker.Verdict{}
 	grows(t, func(h *history.History) {
@@ -158,7 +157,7 @@ func TestTheWorkForAStoryGrowsWithTheHistory(t *testing.T) {
 	})
 }
 
-// threadTime is how long this thread has run, whatever else the machine does.
+// threadTime returns how long this thread has run, regardless of other load.
 func threadTime(t *testing.T) time.Duration {
 	var u syscall.Rusage
 	const thread = 1 // RUSAGE_THREAD

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// handover: while nobody holds and somebody waits, a grant comes within T/2,
-// or within what the lock declares. Time during which something is paused,
-// cut off, slowed down, restarting or failing over is not counted, nor is the
-// time during which somebody may have held who confirmed it only later.
+// handover: while no client holds and one waits, a grant comes within T/2, or within
+// the time that the lock declares. Time is not counted while a client or server is
+// paused, cut off, slowed down, restarting or failing over. Nor is time counted in
+// which a client may have held that confirmed it only later.
 func handover(t *timeline) Verdict {
 	bound := time.Duration(t.head.HandoverMS) * time.Millisecond
 	if bound == 0 {
@@ -34,7 +34,7 @@ func handover(t *timeline) Verdict {
 	return verdict
 }
 
-// slow is the witness that somebody waited too long for what nobody held, or nil.
+// slow returns the witness that a client waited too long for a free lock, or nil.
 func (t *timeline) slow(g *gap, bound time.Duration) *Witness {
 	from := g.from
 	if g.freed != none {
@@ -54,14 +54,14 @@ func (t *timeline) slow(g *gap, bound time.Duration) *Witness {
 	return nil
 }
 
-// demand is a time during which somebody waits for a lock all the time.
+// demand is a time in which at least one client waits for a lock throughout.
 type demand struct {
 	from, to time.Duration
-	first    *wait   // the one that began it
-	more     []*wait // those that went on where it ended
+	first    *wait   // the wait that began it
+	more     []*wait // the waits that continued it
 }
 
-// wanted are the times, within g and after from, during which somebody waited.
+// wanted returns the times, within g and after from, in which a client waited.
 func (t *timeline) wanted(g *gap, from time.Duration) []demand {
 	var list []demand
 	t.findWaitsOn().each(g.lock, g.begin, g.end-1, func(i int32) bool {
@@ -82,8 +82,8 @@ func (t *timeline) wanted(g *gap, from time.Duration) []demand {
 	return merged
 }
 
-// excused is how much of a time does not count, because of faults of some kinds.
-// A death excuses only while it is not certain: holds end where it may have come.
+// excused returns how much of a time does not count because of faults of some kinds.
+// A death excuses only while it is uncertain: holds end where it may have come.
 func (t *timeline) excused(from, to time.Duration, x excuse) time.Duration {
 	if len(t.faults) == 0 || from >= to {
 		return 0
@@ -101,21 +101,21 @@ func (t *timeline) excused(from, to time.Duration, x excuse) time.Duration {
 	return sum - max(0, from-list[first].from) - max(0, list[after-1].to-to)
 }
 
-// excuse is which faults excuse.
+// excuse selects the faults that excuse.
 type excuse uint8
 
 const (
-	byAny   excuse = iota // those that stop or end somebody, or cut off or slow down
+	byAny   excuse = iota // faults that stop, end, cut off or slow down a client or server
 	byStall               // stalls of the machine
 )
 
 // excusedTime is a time in which some fault excuses.
 type excusedTime struct {
 	from, to time.Duration
-	sum      time.Duration // how long it and those before it are
+	sum      time.Duration // its length plus the lengths of those before it
 }
 
-// excusing are the times in which faults excuse, in order. They do not overlap.
+// excusing returns the times in which faults excuse, in order. They do not overlap.
 func (t *timeline) excusing(x excuse) []excusedTime {
 	list := []excusedTime{}
 	for i := range t.faults { // in the order of their starts

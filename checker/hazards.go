@@ -6,11 +6,11 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// A Hazard is a situation that could have broken a promise. A run in which it
-// did not come about says nothing about that promise.
+// A Hazard is a situation that could have broken a promise. A run that did not reach
+// it proves nothing about that promise.
 type Hazard struct {
-	Reached string // what happened, in words
-	Missing string // what did not happen, in words
+	Reached string // the situation, in words
+	Missing string // the missing situation, in words
 	came    func(*exposure) bool
 }
 
@@ -104,9 +104,9 @@ var (
 	}
 )
 
-// hazardTable names the hazards of kinds of faults for some properties, the
-// first line that fits a pair first. A pair that no line fits needs a fault
-// that touched somebody.
+// hazardTable names the hazards of kinds of faults for some properties. The first
+// line that fits a pair counts. A pair that no line fits needs a fault that touched a
+// client.
 var hazardTable = []struct {
 	faults     []string
 	properties []Property
@@ -133,9 +133,9 @@ var hazardTable = []struct {
 	{nil, []Property{Fairness}, queue},
 }
 
-// HazardOf returns the situation without which runs under a fault say nothing
-// about a property. fault is the name of a kind of faults; "" or "none" is
-// none.
+// HazardOf returns the situation that a run under a fault must reach to prove
+// anything about a property. fault is the name of a kind of faults; "" and "none"
+// mean no fault.
 func HazardOf(fault string, p Property) *Hazard {
 	if fault == "" || fault == NoFault {
 		if p == Fairness {
@@ -152,15 +152,14 @@ func HazardOf(fault string, p Property) *Hazard {
 	return touch
 }
 
-// NoFault stands for the runs in which nothing goes wrong, where a fault's name
-// is asked for.
+// NoFault is used in place of a fault's name for runs without faults.
 const NoFault = "none"
 
-// undisturbed stands for the kind of no fault.
+// undisturbed is the kind of runs without faults.
 const undisturbed = otherKind + 1
 
-// HazardSet is, by kind of fault and for runs without one, the properties that a
-// history could have broken: one bit for each of Properties.
+// HazardSet is the set of properties that a history could have broken, by kind of
+// fault and for runs without one: one bit for each of Properties.
 type HazardSet [undisturbed + 1]uint16
 
 // Reached reports whether the hazard of a property under a fault was reached.
@@ -172,7 +171,7 @@ func (s *HazardSet) Reached(fault string, p Property) bool {
 	return s[k]&(1<<slices.Index(Properties[:], p)) != 0
 }
 
-// ReachHazards is Reach, and returns the hazards that h reached.
+// ReachHazards is Reach, and also returns the hazards that h reached.
 func ReachHazards(h *history.History) (Counts, HazardSet) {
 	t := newTimeline(h)
 	c := t.reach()

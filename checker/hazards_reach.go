@@ -10,28 +10,29 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// An exposure is what the faults of one kind did in a history. Its methods report
-// whether a situation of hazardTable came about.
+// An exposure is the faults of one kind in a history and their effects. Its methods
+// report whether a situation of hazardTable was reached.
 type exposure struct {
 	*timeline
 	kind   kind
 	counts *Counts
 
 	struck []struckBy // in the order of the faults
-	found  *overlaps  // finds them, by client
+	found  *overlaps  // finds them by client
 
 	lapses    []lapse // nil: not known yet
 	served    []int32 // by acquire: where a server first granted it, or 0; nil: not known yet
 	withstood bool    // a holder was stopped for 1.5 T, and another client waited in vain
 }
 
-// struckBy is a fault and a client that it acts on; of a fault on a server, all.
+// struckBy is a fault and a client that it acts on. A fault on a server has one for
+// each client.
 type struckBy struct{ client, fault int32 }
 
-// lapse is the end of a lease whose client has not given it back.
+// lapse is the end of a lease that its client has not released.
 type lapse struct {
 	op   int32 // the acquire that got it
-	hold *hold // that rested on it, or nil
+	hold *hold // the hold that rested on it, or nil
 	pos  int32 // position at which the lease had certainly run out
 }
 
@@ -98,10 +99,10 @@ func (e *exposure) struckBetween(client, from, to int32) (found bool) {
 	return found
 }
 
-// findLapses finds the leases that ran out after a fault of that kind had struck
-// their clients. Where servers were seen, one has to have ended the entry, or
-// another client has taken it. Else a holder that was cut off for T certainly, and
-// renewed nothing, has outlived its lease.
+// findLapses returns the leases that ran out after a fault of that kind had struck
+// their clients. If servers were observed, a server has to have ended the entry, or
+// another client has taken it. Otherwise the holder was certainly cut off for T
+// without a renewal.
 func (e *exposure) findLapses() []lapse {
 	if e.lapses != nil {
 		return e.lapses
@@ -121,7 +122,7 @@ func (e *exposure) findLapses() []lapse {
 			if a.by == none || e.clientOf(a.by) == client {
 				continue
 			}
-			pos-- // it may be another's grant
+			pos-- // it may be another client's grant
 		default:
 			continue
 		}
@@ -138,7 +139,7 @@ func (e *exposure) findLapses() []lapse {
 		return e.lapses
 	}
 	type stop struct{ start, from, to int32 }
-	stopped := map[int32]stop{} // by client: faults that overlap are one
+	stopped := map[int32]stop{} // by client: faults that overlap are merged
 	e.each(func(f *fault) bool {
 		heals := e.end
 		if f.heals < e.size() {
@@ -177,8 +178,8 @@ func (e *exposure) findLapses() []lapse {
 	return e.lapses
 }
 
-// newDeadline reports whether the client of h knew of another deadline at a position than
-// at an earlier one.
+// newDeadline reports whether the client of h knew another deadline at to than at
+// from.
 func (t *timeline) newDeadline(h *hold, from, to int32) bool {
 	return t.known(h, from) != t.known(h, to)
 }
@@ -197,8 +198,8 @@ func (e *exposure) keptOut(h *hold, since int32, from, to time.Duration) (kept b
 	return kept
 }
 
-// grantBetween reports whether another client was granted a lock between two positions,
-// by a server or with its ok.
+// grantBetween reports whether another client was granted a lock between two
+// positions, by a server's line or by its ok.
 func (t *timeline) grantBetween(lock, client, from, to int32) (found bool) {
 	first := sort.Search(len(t.acts), func(i int) bool { return t.acts[i].pos > from })
 	for i := first; i < len(t.acts) && t.acts[i].pos < to; i++ {
@@ -221,7 +222,7 @@ func (e *exposure) lapsed(fits func(l *lapse) bool) bool {
 }
 
 // outlasted reports whether another client wanted the lock after a lease had run out
-// that its client had not given back.
+// that its client had not released.
 func (e *exposure) outlasted() bool {
 	return e.lapsed(func(l *lapse) bool {
 		last := e.lastDeed(l)
@@ -229,16 +230,16 @@ func (e *exposure) outlasted() bool {
 	})
 }
 
-// wentOn reports whether another client was granted the lock after a lease had run out,
-// and before its client had done its last.
+// wentOn reports whether another client was granted the lock after a lease had run
+// out, and before the last act of its client.
 func (e *exposure) wentOn() bool {
 	return e.lapsed(func(l *lapse) bool {
 		return e.grantBetween(e.ops[l.op].lock, e.clientOf(l.op), l.pos, e.lastDeed(l))
 	})
 }
 
-// lastDeed is where the client of l has certainly done its last for it: the end of
-// its acquire, its hold and its release.
+// lastDeed returns the position after which the client of l certainly did nothing for
+// it: after the end of its acquire, its hold and its release.
 func (e *exposure) lastDeed(l *lapse) int32 {
 	last := e.lastEffect(&e.ops[l.op])
 	if h := l.hold; h != nil {
@@ -250,7 +251,8 @@ func (e *exposure) lastDeed(l *lapse) int32 {
 	return last
 }
 
-// endOf is the position at which o ends; the size of the history: it does not.
+// endOf returns the position at which o ends, or the size of the history if it does
+// not.
 func (t *timeline) endOf(o *op) int32 {
 	if o.done == none {
 		return t.size()
@@ -258,7 +260,7 @@ func (t *timeline) endOf(o *op) int32 {
 	return o.done
 }
 
-// lastEffect is the position up to which o may take effect.
+// lastEffect returns the position up to which o may take effect.
 func (t *timeline) lastEffect(o *op) int32 {
 	if o.outcome == history.Info {
 		return t.size()
@@ -280,7 +282,7 @@ func (e *exposure) diedWanted() bool {
 				return true
 			}
 			found = to >= f.struck && e.wantedByOther(lock, client, f.start-1, e.size())
-			return false // it dies once
+			return false // a client dies once
 		})
 		return found
 	}
@@ -302,13 +304,15 @@ func (o *op) locks() bool { return o.verb == acquire || o.verb == release || o.v
 
 func (e *exposure) disturbed() bool { return e.interrupted(func(int32) bool { return true }) }
 
-// disturbedContested reports whether that mattered to another client, or a lease ran out.
+// disturbedContested reports whether the disturbance mattered to another client, or a
+// lease ran out.
 func (e *exposure) disturbedContested() bool {
 	return e.outlasted() || e.interrupted(e.contested)
 }
 
-// interrupted reports whether the fault hit an operation that fits: one that ended in
-// doubt, a release, an extend, or an acquire while no other client held the lock.
+// interrupted reports whether the fault hit an operation that fits: one with an
+// uncertain result, a release, an extend, or an acquire while no other client held
+// the lock.
 func (e *exposure) interrupted(fits func(op int32) bool) bool {
 	for i := range e.ops {
 		o, client := &e.ops[i], e.clientOf(int32(i))
@@ -330,7 +334,7 @@ func (e *exposure) interrupted(fits func(op int32) bool) bool {
 	return false
 }
 
-// coveredByOther reports whether another client held a lock from one position to another.
+// coveredByOther reports whether another client held a lock throughout two positions.
 func (t *timeline) coveredByOther(lock, client, from, to int32) (found bool) {
 	t.findHoldsOn().each(lock, from, to, func(id int32) bool {
 		h := &t.holds[id]
@@ -340,8 +344,8 @@ func (t *timeline) coveredByOther(lock, client, from, to int32) (found bool) {
 	return found
 }
 
-// contested reports whether another client held or waited while an operation was open,
-// or while its client held what it got.
+// contested reports whether another client held or waited while an operation was
+// open, or during the hold that it got.
 func (e *exposure) contested(op int32) (found bool) {
 	o, client := &e.ops[op], e.clientOf(op)
 	end := e.lastEffect(o)
@@ -362,15 +366,16 @@ func (e *exposure) contested(op int32) (found bool) {
 	return found
 }
 
-// wantedAgain reports whether a fault mattered, and a client wanted the lock
-// when all were over.
+// wantedAgain reports whether a fault mattered, and a client wanted the lock after
+// the end of all faults.
 func (e *exposure) wantedAgain() bool {
 	_, healed := e.healed()
 	return e.some(e.matters) && e.lastWait() > healed
 }
 
 // wantedAfterwards reports whether a client wanted the lock after a fault that
-// mattered: if it stopped something, when it was over.
+// mattered. For a fault that stops a client or server, it means after the fault's
+// end.
 func (e *exposure) wantedAfterwards() bool {
 	last := e.lastWait()
 	return e.some(func(f *fault) bool {
@@ -382,11 +387,11 @@ func (e *exposure) wantedAfterwards() bool {
 	})
 }
 
-// matters reports whether f touched somebody. What it does to a server may stay, and
-// matter to who comes later.
+// matters reports whether f touched a client. The effect of a fault on a server may
+// last, and matter to clients that come later.
 func (t *timeline) matters(f *fault) bool { return f.met.touched || f.kind.onServers() }
 
-// lastWait is where the last wait ended.
+// lastWait returns where the last wait ended.
 func (t *timeline) lastWait() int32 {
 	last := none
 	for i := range t.waits {
@@ -395,8 +400,8 @@ func (t *timeline) lastWait() int32 {
 	return last
 }
 
-// rivals reports whether two clients waited for one lock at the same time, and a fault,
-// if there is one, hit one of them meanwhile.
+// rivals reports whether two clients waited for one lock at the same time. If there
+// is a fault, it must have hit one of them meanwhile.
 func (e *exposure) rivals() (found bool) {
 	for i := range e.waits {
 		w := &e.waits[i]
@@ -426,8 +431,8 @@ func (e *exposure) holderStruck() bool {
 	})
 }
 
-// granted is the position from which on the entry of h was there: of a server's line,
-// or else its begin.
+// granted returns the position from which the entry of h was there: that of a
+// server's line, or else its begin.
 func (e *exposure) granted(h *hold) int32 {
 	if e.served == nil {
 		e.served = e.scratch.zeros(len(e.ops))
@@ -443,15 +448,15 @@ func (e *exposure) granted(h *hold) int32 {
 	return h.begin
 }
 
-// inPlace reports whether a server was struck, or came back, while somebody held, or had
-// been granted the lock and not heard of it.
+// inPlace reports whether a server was struck, or came back, while a client held, or
+// had been granted the lock without knowing it.
 func (e *exposure) inPlace() bool {
 	return e.holdMet(func(f *fault) (int32, int32) { return f.start, f.sure }) ||
 		e.holdMet(func(f *fault) (int32, int32) { return f.heals, f.end })
 }
 
-// holdMet reports whether a hold lasted, from its grant to its end, for some time of a
-// fault.
+// holdMet reports whether a hold, from its grant to its end, overlaps the given time
+// of a fault.
 func (e *exposure) holdMet(span func(f *fault) (from, to int32)) bool {
 	type stretch struct{ from, to int32 }
 	var list []stretch
@@ -481,8 +486,8 @@ func (e *exposure) holdMet(span func(f *fault) (from, to int32)) bool {
 }
 
 // evicted reports whether a server evicted the entry of a lock that was held, or was
-// to be; or, if none was evicted in all the history, whether somebody held while the
-// memory filled and up to the end: what never expires is not evicted.
+// about to be. If the history has no eviction, it reports whether a client held while
+// the memory filled and up to the end: entries that never expire are not evicted.
 func (e *exposure) evicted() bool {
 	gone, anything := false, false
 	for i := range e.acts {
@@ -504,9 +509,10 @@ func (e *exposure) evicted() bool {
 	return e.holdMet(func(f *fault) (int32, int32) { return f.start, f.heals })
 }
 
-// replaced reports whether a server was replaced while somebody held, at some time from
-// the beginning of the fault to the promotion, or while operations met the fault. Where
-// servers are cut off from each other, the one that was replaced goes on up to the end.
+// replaced reports whether a server was replaced while a client held, at some time
+// from the beginning of the fault to the promotion, or while operations met the
+// fault. If servers are cut off from each other, the replaced one continues up to the
+// end.
 func (e *exposure) replaced() bool {
 	if e.some(func(f *fault) bool { return f.promoted }) && e.disturbedContested() {
 		return true

@@ -7,8 +7,8 @@ import (
 	"github.com/lockcheck/lockcheck/faults"
 )
 
-// Every pair of fault and property has a hazard in words, which the line of another pair
-// does not hide.
+// Every pair of fault and property has a hazard in words, and the line of another
+// pair does not hide it.
 func TestEveryPairHasAHazard(t *testing.T) {
 	t.Parallel()
 	names := []string{"", NoFault}
@@ -52,7 +52,7 @@ func TestEveryPairHasAHazard(t *testing.T) {
 	}
 }
 
-// Each story reaches what its line names, and what it names no more is not reached.
+// Each story reaches exactly the hazards of the properties that its line names.
 func TestHazards(t *testing.T) {
 	t.Parallel()
 	const granted = `

@@ -6,50 +6,49 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// hold is the time during which the holder of one grant may believe that it
-// has the lock. It begins at the ok of its acquire and ends at the first of
-//   - the invoke of its release, whatever comes of it;
-//   - an extend that failed with lost or not-held, and the report that the lock
+// hold is the time during which the holder of one grant may believe that it has the
+// lock. It begins at the ok of its acquire and ends at the first of
+//   - the invoke of its release, whatever its outcome;
+//   - an extend that failed with lost or not-held, and the lock's report that it
 //     noticed its loss; both end all holds of that process and lock;
-//   - the kill or the power-off of its client, or the start of the pause in
-//     which that struck;
-//   - the last sign of life of its client before it died without having been
-//     killed: an invoke is none, because the harness writes it.
+//   - the kill or the power-off of its client, or the start of the pause in which
+//     that struck;
+//   - the last sign of life of its client before it died without a fault. An invoke
+//     does not count as one, because the harness writes it.
 //
-// An ok may be written after its client had died: such a hold ends before it
-// begins.
+// An ok may be written after its client had died: such a hold ends before it begins.
 //
-// A grant that an indeterminate acquire named counts from the moment at which
-// the lock confirmed it: an extend that said ok, or a renewal. Accesses to the
-// resource confirm nothing, and a release comes after the end.
+// The grant of an indeterminate acquire counts from the line in which the lock
+// confirmed it: an extend that was ok, or a renewal. Accesses to the resource confirm
+// nothing, and a release comes after the end.
 //
-// Holds of one process do not conflict: the inner one deepens the outer one.
+// Holds of one process do not conflict: the inner one is nested in the outer one.
 type hold struct {
 	grant    int
 	lock     int32
 	proc     int32
 	op       int32 // its acquire
-	stands   int32 // the acquire whose entries in the stores it stands on; mostly its own
-	fellow   int32 // of a guest: the one before it on those entries, or none
+	stands   int32 // the acquire whose entries in the stores it uses; mostly its own
+	fellow   int32 // of a guest: the guest before it on those entries, or none
 	begin    int32 // position of the entry that confirmed it
 	end      int32 // position of the entry that ended it; the size of the history while it is open
-	released int32 // position of its release's invoke; the size of the history if there is none
-	gave     int32 // position at which its release said yes, the first time; none
+	released int32 // position of its release's invoke; the size of the history without a release
+	gave     int32 // position of the first ok of its release, or none
 	deadline int32 // its last deadline, or none
 	outer    int32 // the open hold that it was nested in when it began, or none
 	inside   int32 // the hold of the same process and lock that it was nested in, or none
-	nest     int32 // the outermost hold of those; itself if it is nested in none
-	before   int32 // once it has ended: the hold of the same client that had ended last, or none
-	death    int32 // that ended it, or none
+	nest     int32 // the outermost hold of those; itself if it is not nested
+	before   int32 // once it has ended: the client's hold that had ended before it, or none
+	death    int32 // the death that ended it, or none
 	token    uint64
 	lost     bool // its client noticed that it had lost the lock
 }
 
-// deadline is what a holder knew, from a position on, about how long it holds.
+// deadline is the end of a hold as its holder knew it, from a position on.
 type deadline struct {
 	hold  int32
 	pos   int32
-	prev  int32 // the hold's deadline before
+	prev  int32 // the hold's deadline before this one
 	until time.Duration
 }
 
@@ -86,9 +85,9 @@ func (t *timeline) begin(op, pos int32, e *history.Entry) int32 {
 	return id
 }
 
-// standsOn is the acquire whose entries the grant stands on that e, its ok,
-// brings to the acquire op: op, unless the ok names another one of its client's.
-// A lock that calls the critical section itself may do so twice on one entry.
+// standsOn returns the acquire whose entries a grant uses; e is the ok of the acquire
+// op. It is op, unless the ok names another acquire of its client. A lock that calls
+// the critical section itself may do so twice on one entry.
 func (t *timeline) standsOn(op int32, e *history.Entry) int32 {
 	if a := t.opOf(e.Op); a != none && t.ops[a].verb == acquire && t.clientOf(a) == t.clientOf(op) {
 		return a
@@ -96,7 +95,7 @@ func (t *timeline) standsOn(op int32, e *history.Entry) int32 {
 	return op
 }
 
-// guest tells whether h stands on the entries of another acquire than its own.
+// guest reports whether h uses the entries of another acquire than its own.
 func (h *hold) guest() bool { return h.stands != h.op }
 
 // presuppose opens the hold of an indeterminate acquire whose grant e confirms.
@@ -117,7 +116,7 @@ func (t *timeline) presuppose(pos int32, e *history.Entry) int32 {
 	return id
 }
 
-// deadline notes what e says about the end of a hold.
+// deadline notes the deadline of a hold from e.
 func (t *timeline) deadline(id, pos int32, until time.Duration) {
 	if id == none || until == 0 || t.holds[id].end < pos {
 		return
@@ -127,8 +126,8 @@ func (t *timeline) deadline(id, pos int32, until time.Duration) {
 	h.deadline = int32(len(t.deadlines)) - 1
 }
 
-// known is the deadline that a hold's client knew at pos; before its ok
-// arrived, the one that the ok brought. none: it says nothing.
+// known returns the deadline that a hold's client knew at pos, or before its ok
+// arrived, the deadline in the ok. none: no deadline.
 func (t *timeline) known(h *hold, pos int32) int32 {
 	d := h.deadline
 	for d != none && t.deadlines[d].pos > pos && t.deadlines[d].prev != none {
@@ -137,7 +136,7 @@ func (t *timeline) known(h *hold, pos int32) int32 {
 	return d
 }
 
-// validUntil is the time of that deadline; 0: it says nothing.
+// validUntil returns the time of that deadline, or 0 without one.
 func (t *timeline) validUntil(h *hold, pos int32) time.Duration {
 	if d := t.known(h, pos); d != none {
 		return t.deadlines[d].until
@@ -145,8 +144,8 @@ func (t *timeline) validUntil(h *hold, pos int32) time.Duration {
 	return 0
 }
 
-// held is the hold that e acts on: by its grant, else the innermost open one
-// of its process and lock.
+// held returns the hold that e acts on: by its grant, else the innermost open one of
+// its process and lock.
 func (t *timeline) held(e *history.Entry, p int32) int32 {
 	if e.Grant != 0 {
 		return t.holdOf.get(e.Grant)
@@ -163,8 +162,8 @@ func (t *timeline) innermost(p, lock int32) int32 {
 	return none
 }
 
-// over notes that the grant that e names is no longer held, should an
-// indeterminate acquire have got it.
+// over notes that the grant that e names is no longer held, in case an indeterminate
+// acquire got it.
 func (t *timeline) over(e *history.Entry) { delete(t.unsure, e.Grant) }
 
 func (t *timeline) released(id, pos int32) {
@@ -174,7 +173,7 @@ func (t *timeline) released(id, pos int32) {
 	t.endHold(id, pos)
 }
 
-// gaveBack takes in that the release of hold id said yes.
+// gaveBack notes that the release of hold id was ok.
 func (t *timeline) gaveBack(id, pos int32) {
 	if h := &t.holds[id]; h.gave == none {
 		h.gave = pos
@@ -197,8 +196,8 @@ func (t *timeline) endHold(id, pos int32) {
 	}
 }
 
-// lose ends what the client of hold id learns at pos that it has lost: with it
-// all holds that rest on the same entry, those of its process and lock.
+// lose ends hold id, whose client learns of its loss at pos, and all other holds on
+// the same entry: those of its process and lock.
 func (t *timeline) lose(id, pos int32) {
 	if id == none || t.holds[id].end != t.size() {
 		return
@@ -210,15 +209,16 @@ func (t *timeline) lose(id, pos int32) {
 	}
 }
 
-// endHolds ends all that client holds, and what may turn out to be held, as a line
-// says that it has done nothing since pos. A hold that seemed to end later, by a
-// release that the harness wrote, ended at pos too.
+// endHolds ends all holds of client, and those that a later line may confirm: by
+// line, it has done nothing since pos. A hold that seemed to end later, by a release
+// that the harness wrote, ended at pos too.
 func (t *timeline) endHolds(client, line, pos int32) {
 	c := &t.clients[client]
 	c.deaths++
 	by := int32(len(t.deaths))
 	t.deaths = append(t.deaths, ending{client, line, c.last})
-	// Holds ended in this order, and none after pos that is not at the end of the list.
+	// The list has holds in the order of their ends: those that ended after pos are
+	// at its end.
 	for id := c.ended; id != none && t.holds[id].end > pos; id = t.holds[id].before {
 		t.holds[id].end, t.holds[id].death = pos, by
 	}
@@ -233,8 +233,8 @@ func (t *timeline) endHolds(client, line, pos int32) {
 	c.holders = none
 }
 
-// stillborn tells whether the client of h had died before the ok was written.
+// stillborn reports whether the client of h had died before the ok was written.
 func (h *hold) stillborn() bool { return h.end < h.begin }
 
-// covers tells whether h is open at pos.
+// covers reports whether h is open at pos.
 func (h *hold) covers(pos int32) bool { return h.begin <= pos && pos < h.end }

@@ -6,14 +6,14 @@ type words struct {
 	of   map[string]int32 // only once there are many
 }
 
-// empty is a new list, in the memory of w.
+// empty returns a new list, in the memory of w.
 func (w *words) empty() words { return words{list: w.list[:0]} }
 
-// fewWords is how many are searched one by one; it is quicker than a map, and
-// a run has few clients and locks.
+// fewWords is the number of words up to which a linear search is used. It is quicker
+// than a map, and a run has few clients and locks.
 const fewWords = 8
 
-// find is the number of word, or none.
+// find returns the number of word, or none.
 func (w *words) find(word string) int32 {
 	if w.of != nil {
 		if id, ok := w.of[word]; ok {
@@ -29,7 +29,7 @@ func (w *words) find(word string) int32 {
 	return none
 }
 
-// id is the number of word, which is new if need be.
+// id returns the number of word, which may be a new one.
 func (w *words) id(word string) int32 {
 	if id := w.find(word); id != none {
 		return id
@@ -47,15 +47,15 @@ func (w *words) id(word string) int32 {
 	return id
 }
 
-// numbering finds ids by numbers that a history chose. Numbers from 0 to limit
-// are looked up in a slice, others in a map.
+// numbering finds ids by numbers from the history. Numbers from 0 to limit are looked
+// up in a slice, others in a map.
 type numbering struct {
 	limit  int
 	dense  []int32 // id+1; 0: none
 	sparse map[int]int32
 }
 
-// empty is a new numbering, in the memory of n.
+// empty returns a new numbering, in the memory of n.
 func (n *numbering) empty(limit int) numbering {
 	dense := n.dense[:cap(n.dense)]
 	clear(dense)
@@ -88,23 +88,23 @@ func (n *numbering) put(number int, id int32) {
 	n.dense[number] = id + 1
 }
 
-// scratch hands out lists for as long as one history is judged.
+// scratch provides lists for as long as one history is judged.
 type scratch struct {
 	room []int32
 	used int
 }
 
-// longList is the length from which on a list has memory of its own: the next history
-// is not that long.
+// longList is the length from which a list has its own memory: the next history is
+// probably shorter.
 const longList = 1 << 16
 
-// zeros is a list of n zeros.
+// zeros returns a list of n zeros.
 func (s *scratch) zeros(n int) []int32 {
 	if n > longList {
 		return make([]int32, n)
 	}
 	if s.used+n > len(s.room) {
-		s.room = make([]int32, 2*(s.used+n)) // what has been handed out stays with who has it
+		s.room = make([]int32, 2*(s.used+n)) // lists that were handed out keep their memory
 	}
 	list := s.room[s.used : s.used+n : s.used+n]
 	s.used += n

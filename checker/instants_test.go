@@ -10,13 +10,13 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// spread gives the faults of h ids of their own and, to some lines of the nemesis, a
-// second one later. It returns the positions of both.
+// spread gives the faults of h their own ids and adds a second line to some lines of
+// the nemesis, later than the first. It returns the positions of both.
 func spread(t *rapid.T, h *history.History) (pairs [][2]int) {
 	var list []history.Entry
 	open := map[string][]int{} // by name: positions of faults without an end
-	due := map[int]int{}       // by the index of a line: the position of its first
-	last := map[int]int{}      // by id: where its second line has to stand before
+	due := map[int]int{}       // by the index of a line: the position of its first line
+	last := map[int]int{}      // by id: the position before which its second line has to come
 	for i := range h.Entries {
 		e := h.Entries[i]
 		name, ends := strings.CutSuffix(e.F, history.EndSuffix)
@@ -41,7 +41,7 @@ func spread(t *rapid.T, h *history.History) (pairs [][2]int) {
 		e         history.Entry
 	}
 	var more []second
-	one := map[int]bool{} // by id: a fault has no second lines
+	one := map[int]bool{} // by id: whether a fault has no second lines
 	for i := range list {
 		if _, ok := due[i]; !ok {
 			continue
@@ -56,7 +56,7 @@ func spread(t *rapid.T, h *history.History) (pairs [][2]int) {
 		if end, ended := last[e.ID]; ended && end > i {
 			to = end - 1
 		}
-		if kindOf(e.F).ends() { // who has ended by itself, or was seen to end, is not killed later
+		if kindOf(e.F).ends() { // a client with a known end is not killed later
 			if next := slices.IndexFunc(list[i+1:], func(o history.Entry) bool {
 				return o.F == history.Exit && slices.Equal(o.On, e.On) || o.Error == history.ErrCrashed && slices.Contains(e.On, o.Client)
 			}); next >= 0 {
@@ -87,7 +87,7 @@ func spread(t *rapid.T, h *history.History) (pairs [][2]int) {
 	return pairs
 }
 
-// withOne is h where of each pair only one line counts.
+// withOne returns h with only one line of each pair.
 func withOne(h *history.History, pairs [][2]int, which func(f string) int) *history.History {
 	one := &history.History{Header: h.Header, Entries: slices.Clone(h.Entries)}
 	for _, p := range pairs {
@@ -98,8 +98,8 @@ func withOne(h *history.History, pairs [][2]int, which func(f string) int) *hist
 	return one
 }
 
-// Two lines say that the effect came somewhere between them. Whatever is violated
-// then is violated wherever it came.
+// With two lines, the effect came somewhere between them. A violation then is a
+// violation wherever the effect came.
 func TestTwoLinesOfAFaultAccuseNoMoreThanOne(t *testing.T) {
 	for name, draw := range map[string]func(*rapid.T) *history.History{"any": anyHistory, "queue": anyQueue} {
 		t.Run(name, func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestTwoLinesOfAFaultAccuseNoMoreThanOne(t *testing.T) {
 	}
 }
 
-// outer is the line of a fault that stands further from the middle of it.
+// outer returns which line of a fault is further from its middle.
 func outer(f string) int {
 	if strings.HasSuffix(f, history.EndSuffix) {
 		return 1
@@ -133,8 +133,8 @@ func outer(f string) int {
 	return 0
 }
 
-// Whatever hazard was reached between the certain start of a fault and the first line of
-// its end was reached between the outer ones.
+// A hazard that was reached between the certain start of a fault and the first line
+// of its end was also reached between the outer lines.
 func TestTwoLinesOfAFaultReachNoMoreHazardsThanOne(t *testing.T) {
 	for name, draw := range map[string]func(*rapid.T) *history.History{"any": anyHistory, "queue": anyQueue} {
 		t.Run(name, func(t *testing.T) {

@@ -7,10 +7,10 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// journal is where the entries of a history stand: in a list, or in a Log.
+// journal is the entries of a history, from a list or from a Log.
 type journal struct {
 	list []history.Entry
-	log  *history.Log // nil: in the list
+	log  *history.Log // nil: use the list
 }
 
 func (j *journal) len() int {
@@ -20,7 +20,7 @@ func (j *journal) len() int {
 	return j.log.Len()
 }
 
-// at is the entry at pos, which nobody may change.
+// at returns the entry at pos. Callers must not change it.
 func (j *journal) at(pos int) *history.Entry {
 	if j.log == nil {
 		return &j.list[pos]
@@ -44,7 +44,7 @@ func (j *journal) index(pos int) int {
 	return j.log.Index(pos)
 }
 
-// find is the position of the entry with an index, or none.
+// find returns the position of the entry with an index, or none.
 func (j *journal) find(index history.Opt) int32 {
 	n := j.len()
 	if !index.Set || n == 0 {
@@ -61,7 +61,7 @@ func (j *journal) find(index history.Opt) int32 {
 	return int32(at)
 }
 
-// each yields the entries. One is good until the next one.
+// each yields the entries. An entry is valid until the next one.
 func (j *journal) each(yield func(pos int, e *history.Entry) bool) {
 	if j.log != nil {
 		j.log.All(yield)

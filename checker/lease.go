@@ -1,10 +1,10 @@
 package checker
 
-// leaseExclusion: holds of one lock never overlap, each cut where its
-// valid_until has passed, unless both are shared. Grants that report none are left out.
+// leaseExclusion: holds of one lock, each cut at its valid_until, never overlap,
+// unless both are shared. Grants without a valid_until are left out.
 //
-// A renewal may come after the deadline that it replaces; from the one to the
-// other its holder did not believe that it held.
+// A renewal may come after the deadline that it replaces. Between the two, the holder
+// did not believe that it held.
 func leaseExclusion(t *timeline) Verdict {
 	if len(t.deadlines) == 0 && t.grants > 0 {
 		return notApplicable(LeaseExclusion, "no grant reports how long it is valid")
@@ -12,8 +12,8 @@ func leaseExclusion(t *timeline) Verdict {
 	if len(t.deadlines) > 0 && t.end == 0 {
 		return notApplicable(LeaseExclusion, "the history has no times")
 	}
-	// By lock: deadlines that are not over. As long as nothing is wrong they
-	// are all of one process, or of readers.
+	// By lock: deadlines that are not over. Before the first violation they are all
+	// of one process, or of readers.
 	active := make([][]int32, len(t.locks.list))
 	for l := range active {
 		active[l] = t.scratch.zeros(4)[:0]
@@ -44,7 +44,7 @@ func leaseExclusion(t *timeline) Verdict {
 	return valid(LeaseExclusion)
 }
 
-// bothValid is the witness that a was not over when b began.
+// bothValid returns the witness that a was not over when b began.
 func (t *timeline) bothValid(a, b *deadline) *Witness {
 	x, y := &t.holds[a.hold], &t.holds[b.hold]
 	first, second := t.pair(x.proc, y.proc)

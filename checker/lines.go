@@ -6,45 +6,45 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// lines is a second reading of a history, for Porcupine. It shares nothing with
-// timeline but history.Pauses: it goes through the lines by itself, by the rules in
-// hold's comment.
+// lines is a second reading of a history, for Porcupine. It shares only
+// history.Pauses with timeline: it reads the lines by itself, by the rules in hold's
+// comment.
 type lines struct {
 	entries journal
-	length  int                // of entries
-	keep    func(pos int) bool // whether a grant counts that began there; nil: all do
+	length  int                // number of entries
+	keep    func(pos int) bool // reports whether a grant that began there counts; nil: all do
 
 	procs    map[int]*lineProc // by number
 	clients  map[string]*lineClient
 	locks    map[string]int32
 	byGrant  map[int]*claim
-	unsure   map[int]*claim   // by grant: what an acquire without an answer may have got
+	unsure   map[int]*claim   // by grant: the possible claim of an acquire without an answer
 	asked    map[int]bool     // indices of the invokes that lines of the resource name
-	requests map[int]*request // those, by the index of the invoke
+	requests map[int]*request // the requests of those invokes, by index
 	pauses   history.Pauses
-	claims   []*claim     // that count, in the order of their begins
+	claims   []*claim     // claims that count, in the order of their begins
 	accesses []lineAccess // lines of the resource
 	updates  []*request   // reads and writes of clients, in the order of their invokes
 
 	procNames, lockNames []string // clients by process, and locks
 }
 
-// lineProc is a process of a client, or several that went on for one another.
+// lineProc is a process of a client, or several that replaced each other.
 type lineProc struct {
 	number int32
 	client *lineClient
 	open   *request
-	holds  []*claim // that it has and that have not ended, the innermost last
+	holds  []*claim // its open claims, the innermost last
 }
 
 // lineClient is a client.
 type lineClient struct {
 	name   string
-	went   *lineProc // that ended with info, and no other has gone on for it
-	last   int       // position of its last sign of life; -1: there is none
+	went   *lineProc // the process that ended with info and has no successor yet
+	last   int       // position of its last sign of life; -1: none
 	dead   bool
 	died   int
-	claims []*claim // that it got
+	claims []*claim // the claims that it got
 }
 
 // request is an operation of a client.
@@ -54,9 +54,9 @@ type request struct {
 	shared       bool // a reader's
 	proc         *lineProc
 	invoke, done int
-	outcome      history.Type // 0: there is no completion
+	outcome      history.Type // 0: no completion
 	value        history.Opt
-	claim        *claim // that it acts on, or that it got
+	claim        *claim // the claim that it acts on, or got
 }
 
 // claim is a grant.
@@ -67,7 +67,7 @@ type claim struct {
 	asked    int  // position of its acquire's invoke
 	from, to int  // positions; to is -1 while it is held
 	until    []lineDeadline
-	root     *claim // the outermost that it is nested in; itself
+	root     *claim // the outermost claim that it is nested in, or itself
 }
 
 type lineDeadline struct {
@@ -79,11 +79,11 @@ type lineDeadline struct {
 type lineAccess struct {
 	pos   int
 	lock  int32
-	claim *claim   // nil: nobody's that is known
-	by    *request // for which it was done, or nil
+	claim *claim   // nil: unknown
+	by    *request // the request that it was done for, or nil
 }
 
-// readLines reads h. What began where keep says no is read, and does not count.
+// readLines reads h. Grants that began where keep is false are left out.
 func readLines(j journal, keep func(pos int) bool) *lines {
 	l := &lines{
 		entries: j, length: j.len(), keep: keep,
@@ -166,8 +166,8 @@ func (l *lines) lock(name string) int32 {
 	return id
 }
 
-// named is the claim that a line is about: the one that it names, else the innermost
-// one of its process and lock.
+// named returns the claim that a line is about: the named one, else the innermost one
+// of its process and lock.
 func (l *lines) named(e *history.Entry, p *lineProc) *claim {
 	if e.Grant != 0 {
 		return l.byGrant[e.Grant]
@@ -235,7 +235,7 @@ func (l *lines) begin(pos int, e *history.Entry, r *request) *claim {
 	return c
 }
 
-// newClaim is what the acquire r asked for.
+// newClaim returns the claim of the acquire r.
 func (r *request) newClaim() *claim {
 	return &claim{lock: r.lock, proc: r.proc, shared: r.shared, asked: r.invoke}
 }
@@ -268,14 +268,14 @@ func (c *claim) end(pos int) {
 	}
 }
 
-// says takes in until when c is valid.
+// says notes the deadline of c from e.
 func (c *claim) says(pos int, e *history.Entry) {
 	if c != nil && e.ValidUntil != 0 && (c.to < 0 || c.to >= pos) {
 		c.until = append(c.until, lineDeadline{pos, int64(e.ValidUntil)})
 	}
 }
 
-// goesOn takes in that c, or else the grant that e names, is still held.
+// goesOn notes that c, or else the grant that e names, is still held.
 func (l *lines) goesOn(pos int, e *history.Entry, c *claim) {
 	if u := l.unsure[e.Grant]; c == nil && u != nil && !u.proc.client.dead {
 		c = u
@@ -309,14 +309,14 @@ func (l *lines) nemesis(pos int, e *history.Entry) {
 	}
 }
 
-// exit takes in that a client has ended that no fault had killed.
+// exit notes the end of a client without a fault.
 func (l *lines) exit(c *lineClient) {
 	if c != nil && !c.dead {
 		l.bury(c, c.last)
 	}
 }
 
-// bury takes in that a client has done nothing since pos.
+// bury notes that a client has done nothing since pos.
 func (l *lines) bury(c *lineClient, pos int) {
 	if c == nil || c.dead && pos >= c.died {
 		return

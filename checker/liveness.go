@@ -2,19 +2,19 @@ package checker
 
 import "time"
 
-// patience is how many T somebody may wait while nobody is granted the lock.
+// patience is how many T a client may wait while no client is granted the lock.
 const patience = 3
 
-// liveness: nobody waits for longer than 3 T while nobody is granted the lock.
-// Judged from the last heal on: the end of the last fault, or the beginning of
-// one that has no end; in the whole history where nothing was injected. A lock has to
-// live with who is stopped for good, as with the dead.
+// liveness: no client waits for longer than 3 T while no client is granted the lock.
+// It is judged from the last heal on: the end of the last fault, or the beginning of
+// a fault without an end. Without faults it is judged in the whole history. A lock
+// has to cope with clients that are stopped for good, as with dead ones.
 //
-// Nor does the time count in which the machine stood still, or during which somebody works under the lock: it is
-// granted to a client that lives and may hold for as long as it wants, which
-// is no fault of the lock. Who is dead, paused, hung or has a clock that was
-// meddled with may never give it back, and there a lock has to help itself, as
-// it has to when a deadline has passed.
+// The time does not count while the machine stood still, or while a client works
+// under the lock: a live client may hold for as long as it wants, which is not the
+// lock's fault. A client that is dead, paused, hung or has a disturbed clock may
+// never release the lock. There the lock has to recover by itself, as it has to after
+// a deadline has passed.
 func liveness(t *timeline) Verdict {
 	switch {
 	case t.lease == 0:
@@ -53,7 +53,7 @@ func liveness(t *timeline) Verdict {
 	return verdict
 }
 
-// healed is the time from which liveness is judged, and the entry that says so,
+// healed returns the time from which liveness is judged, and the entry that shows it,
 // or none.
 func (t *timeline) healed() (time.Duration, int32) {
 	var calm time.Duration
@@ -74,21 +74,22 @@ func (t *timeline) healed() (time.Duration, int32) {
 	return calm, at
 }
 
-// work is how long somebody worked under a lock.
+// work is the time up to which a client worked under a lock.
 type work struct {
 	to  time.Duration
-	pos int32 // of the entry that tells; none: nobody did
-	by  int32 // the process that did
+	pos int32 // of the entry that shows it; none: no client worked
+	by  int32 // the process that worked
 }
 
 // works is the work under one lock, up to some hold.
 type works struct {
 	last work
-	seen int // how many of its holds it is about
+	seen int // how many of its holds it includes
 }
 
-// worked is the end of the last hold, up to the end of g, of somebody who
-// worked: up to its deadline, or a fault on its client. Gaps of a lock come in order.
+// worked returns the latest end of work in the holds that begin before the end of g.
+// A holder works until its hold or its deadline ends, or a fault strikes its client.
+// Calls for the gaps of a lock come in order.
 func (t *timeline) worked(g *gap, by []works) work {
 	so := &by[g.lock]
 	if so.seen == 0 {
@@ -120,7 +121,7 @@ func (t *timeline) worked(g *gap, by []works) work {
 	return last
 }
 
-// untouched is the position at which h ends, or at which a fault on its client
+// untouched returns the position at which h ends, or at which a fault on its client
 // first strikes.
 func (t *timeline) untouched(h *hold) int32 {
 	stop := h.end
@@ -134,8 +135,8 @@ func (t *timeline) untouched(h *hold) int32 {
 	return stop
 }
 
-// starved is the witness that w lasted too long. The entry at since, if there
-// is one, begins the count, and note says why.
+// starved returns the witness that w lasted too long. The entry at since, if there is
+// one, begins the count, and note says why.
 func (t *timeline) starved(w *wait, g *gap, from, to time.Duration, since int32, note string) *Witness {
 	return witness([]int32{w.begin, since, min(w.end, g.end, t.size()-1)},
 		"%s waited for %s from %s to %s%s%s, and nobody was granted it in these %s; %s (3 T) are allowed.",

@@ -6,9 +6,9 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// Longest measures how slow h was at its worst: for how long nobody held a lock
-// that somebody waited for, and for how long one client waited for one grant.
-// Nothing is excused. Both are 0 in a history without times.
+// Longest measures the worst delays of h: for how long a lock was free while a client
+// waited for it, and for how long one client waited for one grant. Faults excuse
+// nothing here. Both are 0 in a history without times.
 func Longest(h *history.History) (free, waiting time.Duration) {
 	t := newTimeline(h)
 	for i := range t.waits {
@@ -18,7 +18,7 @@ func Longest(h *history.History) (free, waiting time.Duration) {
 		from := g.from
 		if g.freed != none {
 			if g.freed >= g.end {
-				return true // the next held before nobody did
+				return true // the next client held before the lock was free
 			}
 			from = max(from, t.at(g.freed))
 		}
@@ -30,8 +30,8 @@ func Longest(h *history.History) (free, waiting time.Duration) {
 	return free, waiting
 }
 
-// Passed is how many acquires were granted a lock before one that had been
-// invoked earlier and waited throughout, where there were most of them.
+// Passed returns the largest number of acquires that were granted a lock before one
+// that had been invoked earlier and waited throughout.
 func Passed(h *history.History) (most int) {
 	t := newTimeline(h)
 	for i := range t.ops {
@@ -51,9 +51,9 @@ func Passed(h *history.History) (most int) {
 	return most
 }
 
-// Splits is how often clients had shared the servers of a lock among them so that
-// none of them could get a majority any more. It reads what the servers did; without a
-// lock that asks several servers it is 0.
+// Splits returns how often clients had split the servers of a lock so that no client
+// could get a majority any more. It uses the servers' lines; without a lock that asks
+// several servers it is 0.
 func Splits(h *history.History) (times int) {
 	nodes := h.Header.Nodes
 	if nodes < 2 {

@@ -43,7 +43,8 @@ func TestHowManyPassedOne(t *testing.T) {
 	}
 }
 
-// Votes are split where nobody can get a majority any more: once, until that is over.
+// Votes are split if no client can get a majority any more. This counts once, until
+// it is over.
 func TestSplits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

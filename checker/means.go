@@ -1,6 +1,6 @@
 package checker
 
-// Means says in a line what a property asks of a lock.
+// Means returns a line about what a property demands of a lock.
 func (p Property) Means() string { return meanings[p] }
 
 var meanings = map[Property]string{

@@ -21,16 +21,16 @@ const (
 )
 
 // Monitored lists the properties that a Monitor judges. The others are about
-// how long something lasts, and about queues.
+// durations and queues.
 var Monitored = Properties[:6]
 
-// Has tells whether p is in s.
+// Has reports whether p is in s.
 func (s Set) Has(p Property) bool {
 	i := slices.Index(Monitored, p)
 	return i >= 0 && s&(1<<i) != 0
 }
 
-// List is what is in s, in the order of Properties.
+// List returns the properties in s, in the order of Properties.
 func (s Set) List() []Property {
 	var list []Property
 	for _, p := range Monitored {
@@ -41,29 +41,30 @@ func (s Set) List() []Property {
 	return list
 }
 
-// Monitor judges a simulated run while it goes on, and knows what its later
-// verdicts depend on: a search that judges every step can so tell whether two
-// runs that have reached the same state will be judged alike from there on.
+// Monitor judges a simulated run while it goes on, and knows the state that its later
+// verdicts depend on. So a search that judges every step can find out whether two
+// runs in the same state will be judged alike from there on.
 //
-// It agrees with Judge on Monitored, when the line that says that the run has
-// ended has been added. It convicts as soon as no later line can acquit:
-//   - Holds overlap from the second ok on; but a holder that is paused may be
-//     killed before it goes on, and one that ends by itself has held up to its
-//     last sign of life only. Until neither can be, the overlap is undecided.
-//   - Who takes an entry away whose acquire has not come back trespasses when
-//     that comes back ok, unless it was granted anew.
-//   - That a released entry stays is known at the end.
+// It agrees with Judge on Monitored, once the line with the end of the run has been
+// added. It reports a violation as soon as no later line can remove it:
+//   - Holds overlap from the second ok on. But a paused holder may be killed before
+//     it goes on, and a holder that exits without a fault has held only up to its
+//     last sign of life. While either is possible, the overlap is undecided.
+//   - A request that removes the entry of an acquire without an answer violates
+//     ownership when that acquire comes back ok, unless it was granted anew.
+//   - Whether a released entry stays is known at the end.
 //
-// It expects what the simulator writes: one lock, on one key of one server; one
-// operation at a time of each client; no readers, no extensions and no reports of
-// clients; no write after a read that had no answer; a header that names the kinds of faults that strike.
+// It expects histories as the simulator writes them: one lock, on one key of one
+// server; one operation at a time of each client; no readers, no extensions and no
+// reports of clients; no write after a read without an answer; a header that names
+// the kinds of faults that strike.
 type Monitor struct {
-	// NoExit says that no client ends by itself, so that only a pause can keep
+	// NoExit is set if no client exits without a fault, so that only a pause can keep
 	// an overlap undecided. It is set before the first line, and Reset keeps it.
 	NoExit bool
 
 	violated  Set
-	undecided Set // what applies and is not violated
+	undecided Set // properties that apply and are not violated
 	lease     time.Duration
 	kills     bool // clients may be killed
 	over      bool // the run has ended
@@ -73,7 +74,7 @@ type Monitor struct {
 	order    []int32 // clients by name
 	calls    []call
 	sections []section
-	live     []int32 // sections that may matter yet, in the order of their begins
+	live     []int32 // sections that may still matter, in the order of their begins
 	pauses   []standstill
 	tokens   tokens
 	value    int64 // of the resource
@@ -82,13 +83,13 @@ type Monitor struct {
 // party is a client.
 type party struct {
 	name    string
-	proc    int   // its process, or the first of those that went on for one another; 0: it has none
+	proc    int   // its process, or the first of those that replaced each other; 0: none
 	number  int   // of its process
-	retired bool  // that ended with info
+	retired bool  // its process ended with info
 	open    int32 // its open call, or none
 	last    int32 // position of its last sign of life
 	dead    bool
-	since   [2]int32 // position of the first undecided overlap with a hold of its, without and with deadlines; 0: there is none
+	since   [2]int32 // position of the first undecided overlap with one of its holds, without and with deadlines; 0: none
 }
 
 // call is an operation.
@@ -106,35 +107,35 @@ type call struct {
 	present bool // its entry is in the store,
 	since   time.Duration
 	came    int32 // position from which on it is
-	// outstays is the section whose release said yes while the entry stayed, and
-	// was the last of all that stood on it; or none.
+	// outstays is the section whose release was ok while the entry stayed, and was
+	// the last one on the entry; or none.
 	outstays int32
-	robbed   bool // before it came back, and since it was granted last, another took its entry away, first at robbedAt
+	robbed   bool // before it came back, and since its last grant, another took its entry, first at robbedAt
 	// robbedAt is compared with the deadline that the ok brings.
 	robbedAt time.Duration
-	floor    token // the largest that was out when it was invoked
+	floor    token // the largest token that was out when it was invoked
 	shared   bool  // the grant of another acquire stands on its entry
 
-	unsettled bool // a write that may reach the resource yet
+	unsettled bool // a write that may still reach the resource
 }
 
 // section is one grant: a critical section.
 type section struct {
 	grant      int
 	call       int32 // its acquire
-	stands     int32 // the acquire whose entry it stands on; mostly its own
+	stands     int32 // the acquire whose entry it uses; mostly its own
 	client     int32
 	proc       int
 	begin, end int32         // positions; end is 0 while it is open
-	until      time.Duration // 0: it says nothing
+	until      time.Duration // 0: no deadline
 	nest       int32         // the outermost section that it is nested in, or itself
 	giving     giving
 	gaveAt     time.Duration
-	basis      history.Opt // what it has last read or written, with all that is nested in it
-	writes     int32       // that may reach the resource yet
+	basis      history.Opt // the value that it, or a section nested in it, last read or wrote
+	writes     int32       // its writes that may still reach the resource
 }
 
-// giving is how far a section is with giving its lock back.
+// giving is the progress of a section's release.
 type giving uint8
 
 const (
@@ -144,7 +145,7 @@ const (
 	gaveUp        // its release came back otherwise
 )
 
-// Reset puts m at the beginning of another run.
+// Reset prepares m for another run.
 func (m *Monitor) Reset(header history.Header) {
 	*m = Monitor{
 		NoExit:    m.NoExit,
@@ -165,7 +166,8 @@ func (m *Monitor) Reset(header history.Header) {
 	}
 }
 
-// Violated is what the run has violated so far. It only grows.
+// Violated returns the properties that the run has violated so far. The set only
+// grows.
 func (m *Monitor) Violated() Set { return m.violated }
 
 func (m *Monitor) convict(p Set) {
@@ -174,7 +176,7 @@ func (m *Monitor) convict(p Set) {
 	m.undecided &^= p
 }
 
-// Add takes in the run's next line. It keeps nothing of e but its strings.
+// Add processes the run's next line. It keeps nothing of e but its strings.
 func (m *Monitor) Add(e *history.Entry) {
 	m.pos++
 	switch {
@@ -207,7 +209,7 @@ func (m *Monitor) client(e *history.Entry) {
 	m.settle(c)
 }
 
-// party is the number of the client of that name, who may be new.
+// party returns the number of the client of that name, which may be new.
 func (m *Monitor) party(name string) int32 {
 	for i := range m.clients {
 		if m.clients[i].name == name {
@@ -257,7 +259,7 @@ func (m *Monitor) invoke(id int32, e *history.Entry) {
 	m.calls = append(m.calls, o)
 }
 
-// held is the section of that grant, or the innermost open one of the process.
+// held returns the section of that grant, or the innermost open one of the process.
 func (m *Monitor) held(proc, grant int) int32 {
 	for i := int32(len(m.sections)) - 1; i >= 0; i-- {
 		if s := &m.sections[i]; s.grant == grant && grant != 0 || grant == 0 && s.proc == proc && s.end == 0 {

@@ -39,8 +39,8 @@ func (m *Monitor) begin(id int32, e *history.Entry) {
 	m.live = append(m.live, n)
 }
 
-// standsOn is the acquire whose entry the grant stands on that e, its ok, brings
-// to the acquire id.
+// standsOn returns the acquire whose entry a grant uses; e is the ok of the acquire
+// id.
 func (m *Monitor) standsOn(id int32, e *history.Entry) int32 {
 	a := m.find(e.Op)
 	if a == none || a == id || m.calls[a].verb != acquire || m.calls[a].client != m.calls[id].client {
@@ -50,7 +50,8 @@ func (m *Monitor) standsOn(id int32, e *history.Entry) int32 {
 	return a
 }
 
-// overlap notes that somebody has been granted the lock within a hold of a client's.
+// overlap notes that another client has been granted the lock within a hold of
+// client.
 func (m *Monitor) overlap(client int32, with int) {
 	c := &m.clients[client]
 	if c.since[with] == 0 {
@@ -59,8 +60,8 @@ func (m *Monitor) overlap(client int32, with int) {
 	m.settle(c)
 }
 
-// settle decides the overlaps that no death of c can undo any more. An earlier
-// one stands if a later one does, so that the first is enough.
+// settle decides the overlaps that no death of c can remove any more. If a later
+// overlap is certain, so is an earlier one: the first one is enough.
 func (m *Monitor) settle(c *party) {
 	for with, pos := range c.since {
 		if pos != 0 && (m.NoExit || c.last > pos) && m.pausedBefore(c, pos) == 0 {

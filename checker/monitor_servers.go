@@ -8,7 +8,7 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// find is the call whose invoke has that index, or none.
+// find returns the call whose invoke has that index, or none.
 func (m *Monitor) find(index history.Opt) int32 {
 	if !index.Set {
 		return none
@@ -27,7 +27,7 @@ func (m *Monitor) find(index history.Opt) int32 {
 	return none
 }
 
-// act takes in a line of a server.
+// act processes a line of a server.
 func (m *Monitor) act(e *history.Entry) {
 	d := deedOf(e.F)
 	if d == 0 {
@@ -59,7 +59,7 @@ func (m *Monitor) act(e *history.Entry) {
 func (m *Monitor) serve(id int32) {
 	if id != none {
 		m.calls[id].served = true
-		m.calls[id].robbed = false // of what its grant stands on
+		m.calls[id].robbed = false // of the acquire whose entry its grant uses
 	}
 }
 
@@ -69,7 +69,7 @@ func (m *Monitor) put(id int32, now time.Duration) {
 	}
 }
 
-// leave takes in that the entry of the acquire id is gone, by the line e.
+// leave notes that the entry of the acquire id is gone, by the line e.
 func (m *Monitor) leave(id int32, d deed, e *history.Entry) {
 	if id == none {
 		return
@@ -84,8 +84,8 @@ func (m *Monitor) leave(id int32, d deed, e *history.Entry) {
 	o.present, o.outstays = false, none
 }
 
-// overlook takes in that the release of s said yes, and notes whether the entry was
-// there all the time and nobody else stands on it.
+// overlook notes that the release of s was ok, and whether the entry was there all
+// the time and no other grant uses it.
 func (m *Monitor) overlook(s *section, release *call) {
 	o := m.entry(s)
 	if _, all := m.stayed(s); all && o.present && o.came < release.pos {
@@ -93,7 +93,7 @@ func (m *Monitor) overlook(s *section, release *call) {
 	}
 }
 
-// trespass judges that the call by took away the entry of the acquire made.
+// trespass judges that the call by removed the entry of the acquire made.
 func (m *Monitor) trespass(made, by int32, now time.Duration) {
 	if made == none || by == none || made == by {
 		return
@@ -117,8 +117,8 @@ func (m *Monitor) trespass(made, by int32, now time.Duration) {
 	}
 }
 
-// share tells whether b acts for a grant that stands on the entry of the acquire
-// made, or with it on another's.
+// share reports whether b acts for a grant that uses the entry of the acquire made,
+// or shares another acquire's entry with it.
 func (m *Monitor) share(made int32, b *call) bool {
 	if b.section == none {
 		return false
@@ -129,8 +129,8 @@ func (m *Monitor) share(made int32, b *call) bool {
 	return m.sections[b.section].stands == made
 }
 
-// trespassOnGuests judges that b took away the entry of the acquire made, on which
-// the grants of other acquires stand.
+// trespassOnGuests judges that b removed the entry of the acquire made, which the
+// grants of other acquires use.
 func (m *Monitor) trespassOnGuests(made int32, b *call, now time.Duration) {
 	for i := range m.sections {
 		if s := &m.sections[i]; s.stands == made && s.call != made && s.client != b.client && s.protected(now) {
@@ -143,12 +143,12 @@ func (s *section) protected(now time.Duration) bool {
 	return s.giving == keeps && (s.until == 0 || now < s.until)
 }
 
-// covers tells whether b began in the process of s while s was open.
+// covers reports whether b began in the process of s while s was open.
 func (s *section) covers(b *call) bool {
 	return b.proc == s.proc && s.begin < b.pos && (s.end == 0 || b.pos < s.end)
 }
 
-// access takes in a line of the resource.
+// access processes a line of the resource.
 func (m *Monitor) access(e *history.Entry) {
 	id := none
 	if o := m.find(e.By); o != none {
@@ -180,14 +180,14 @@ func (m *Monitor) reached(o *call) {
 	}
 }
 
-// standstill is a pause that has not ended.
+// standstill is a pause without an end so far.
 type standstill struct {
 	client int32
 	id     int
 	pos    int32
 }
 
-// nemesis takes in a line of the nemesis.
+// nemesis processes a line of the nemesis.
 func (m *Monitor) nemesis(e *history.Entry) {
 	switch name, ends := strings.CutSuffix(e.F, history.EndSuffix); {
 	case e.F == history.Ended:
@@ -229,7 +229,7 @@ func (m *Monitor) goOn(id int) {
 	}
 }
 
-// pausedBefore is how many pauses of c that have not ended began before pos.
+// pausedBefore returns how many open pauses of c began before pos.
 func (m *Monitor) pausedBefore(c *party, pos int32) (n int) {
 	for _, p := range m.pauses {
 		if p.pos < pos && &m.clients[p.client] == c {
@@ -239,7 +239,7 @@ func (m *Monitor) pausedBefore(c *party, pos int32) (n int) {
 	return n
 }
 
-// end takes in that c has done nothing since pos, and never will again.
+// end notes that c has done nothing since pos, and never will again.
 func (m *Monitor) end(c *party, pos int32) {
 	for with, since := range c.since {
 		if since != 0 && pos > since {
@@ -255,12 +255,12 @@ func (m *Monitor) end(c *party, pos int32) {
 	c.dead = true
 }
 
-// entry is the acquire whose entry s stands on.
+// entry returns the acquire whose entry s uses.
 func (m *Monitor) entry(s *section) *call { return &m.calls[s.stands] }
 
-// stayed is the time from which on the entry of s, if it is there, should have
-// gone: s was given back, and the entry had come; false if another stands on it
-// that was not given back.
+// stayed returns the time since which the entry of s, if it is there, should have
+// gone: s was released, and the entry had come. It returns false if another
+// unreleased grant uses the entry.
 func (m *Monitor) stayed(s *section) (time.Duration, bool) {
 	since, all := max(s.gaveAt, m.entry(s).since), s.giving == gave
 	if m.entry(s).shared {
@@ -273,7 +273,7 @@ func (m *Monitor) stayed(s *section) (time.Duration, bool) {
 	return since, all
 }
 
-// finish takes in that the run is over at now: what has not been undone stands.
+// finish notes that the run is over at now: undecided violations become final.
 func (m *Monitor) finish(now time.Duration) {
 	for i := range m.clients {
 		for with, since := range m.clients[i].since {

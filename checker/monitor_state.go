@@ -7,20 +7,20 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// AppendState appends what later verdicts depend on, at now, which is not
-// before the last line. Two monitors that append the same give the same
+// AppendState appends the state that later verdicts depend on, at now, which is not
+// before the last line. Two monitors that append the same state give the same
 // verdicts after the same future. Futures are the same if they differ only in
-//   - indices, grants and processes: what they refer to has one name in both,
-//     by AppendCall;
-//   - the time that both count from, and in Base.
+//   - indices, grants and processes, if they refer to operations with the same name,
+//     by AppendCall, in both;
+//   - the time that both count from, and Base.
 //
-// A search that looks for states that it has seen before has to append its own
-// part: in what state clients, servers and network are, with the name of each
-// operation that a request under way belongs to, and with tokens and values
-// counted from Base.
+// A search for states that it has seen before has to append its own part: the states
+// of clients, servers and network, with the name of each operation that a request
+// under way belongs to, and with tokens and values counted from Base.
 //
-// A client writes into the resource what was never there before, as who counts
-// up does: who has read an old value has so for good.
+// A client writes only values into the resource that were never there before, such as
+// the values of a counter. So a client that has read an old value will always have an
+// old one.
 func (m *Monitor) AppendState(b []byte, now time.Duration) []byte {
 	b = append(b, byte(m.violated))
 	if m.over {
@@ -32,11 +32,11 @@ func (m *Monitor) AppendState(b []byte, now time.Duration) []byte {
 	return m.appendTokens(append(b, 0))
 }
 
-// Base is what tokens and values are counted from in the state: the largest
-// token that a grant came back with, and the value in place.
+// Base returns the bases from which the state counts tokens and values: the largest
+// token of a completed grant, and the value in place.
 func (m *Monitor) Base() (tok uint64, value int64) { return m.tokens.top.n, m.value }
 
-// appendClient appends a client's name and what is open of it, if anything is.
+// appendClient appends a client's name and its open state, if it has any.
 func (m *Monitor) appendClient(b []byte, id int32, now time.Duration) []byte {
 	c := &m.clients[id]
 	start := len(b)
@@ -67,8 +67,8 @@ func (m *Monitor) appendClient(b []byte, id int32, now time.Duration) []byte {
 	return append(b, 0)
 }
 
-// appendOverlaps appends what can still undo the overlaps with holds of c's
-// that are not decided.
+// appendOverlaps appends the events that can still remove the undecided overlaps with
+// holds of c.
 func (m *Monitor) appendOverlaps(b []byte, c *party) []byte {
 	for with, pos := range c.since {
 		if pos != 0 && m.undecided&(inExclusion<<with) != 0 {
@@ -79,7 +79,7 @@ func (m *Monitor) appendOverlaps(b []byte, c *party) []byte {
 	return b
 }
 
-// appendAcquire appends what the answer to an acquire will be held against.
+// appendAcquire appends the state with which an acquire's answer will be compared.
 func (m *Monitor) appendAcquire(b []byte, o *call, now time.Duration) []byte {
 	robbed := o.robbed && m.undecided&inOwnership != 0
 	b = append(b, flag(o.served && m.undecided&inAnswers != 0, 0)|
@@ -94,7 +94,7 @@ func (m *Monitor) appendAcquire(b []byte, o *call, now time.Duration) []byte {
 	return append(b, 0)
 }
 
-// joins is the nest that a grant of that client would come to, or none.
+// joins returns the nest that a grant of that client would join, or none.
 func (m *Monitor) joins(client int32) int32 {
 	for _, i := range m.live {
 		if s := &m.sections[i]; s.client == client && s.end == 0 && s.proc == m.clients[client].proc {
@@ -104,18 +104,18 @@ func (m *Monitor) joins(client int32) int32 {
 	return none
 }
 
-// judgesOwner tells whether who takes away the entry of s now is convicted, if
-// the entry is there.
+// judgesOwner reports whether removing the entry of s now is a violation, if the
+// entry is there.
 func (m *Monitor) judgesOwner(s *section, now time.Duration) bool {
 	return m.undecided&inOwnership != 0 && s.protected(now)
 }
 
-// judgesRelease tells whether it matters when the entry of s goes.
+// judgesRelease reports whether it matters when the entry of s ends.
 func (m *Monitor) judgesRelease(s *section) bool {
 	return m.undecided&inAnswers != 0 && m.lease > 0 && s.giving != gaveUp
 }
 
-// matters tells whether a later verdict can depend on s.
+// matters reports whether a later verdict can depend on s.
 func (m *Monitor) matters(s *section, now time.Duration) bool {
 	present := m.entry(s).present
 	return s.end == 0 || s.writes > 0 && m.undecided&inResource != 0 ||
@@ -133,15 +133,15 @@ func (m *Monitor) prune(now time.Duration) {
 	m.live = kept
 }
 
-// outstays reports whether the release of s said yes while its entry stayed.
+// outstays reports whether the release of s was ok while its entry stayed.
 func (m *Monitor) outstays(s *section) bool {
 	o := m.entry(s)
 	return m.undecided&inAnswers != 0 && o.outstays != none && &m.sections[o.outstays] == s
 }
 
-// appendSection appends s. Whose entry is gone has none any more, unless it
-// may return. Which grants stand on one entry is told by the index of the acquire
-// that it was made for: two states with such are rarely found to be the same.
+// appendSection appends s. The state of an entry is left out when it is gone, unless
+// it may return. Grants on one entry are identified by the index of the acquire that
+// made the entry: two states with such grants are rarely found to be the same.
 func (m *Monitor) appendSection(b []byte, s *section, now time.Duration, returns bool) []byte {
 	open, present, outstays := s.end == 0, m.entry(s).present, m.outstays(s)
 	if a := m.entry(s); a.shared {
@@ -151,8 +151,8 @@ func (m *Monitor) appendSection(b []byte, s *section, now time.Duration, returns
 	own := open && s.proc == c.proc
 	b = append(b, flag(open, 0)|flag(own, 1)|flag(present, 2)|flag(outstays, 3)|flag(own && c.retired, 4))
 	present = present || returns
-	// Whether its release may yet say yes although nothing removes the entry, which
-	// is held against its time when another takes it over.
+	// stays: its release may still be ok although no request removes the entry. The
+	// entry's time is checked when another acquire takes it over.
 	stays := present && m.undecided&inAnswers != 0 && (s.giving == keeps || s.giving == gives || outstays)
 	if id := m.clients[s.client].open; stays && s.giving == gives && id != none {
 		b = append(b, flag(m.entry(s).came < m.calls[id].pos, 0))
@@ -185,8 +185,8 @@ func (m *Monitor) appendBasis(b []byte, s *section) []byte {
 	return binary.AppendUvarint(b, uint64(s.writes))
 }
 
-// appendTokens appends the tokens that must not come again, as far as nothing
-// larger rules them out, each with the client that may get it again.
+// appendTokens appends the tokens that must not come again, unless a larger one
+// excludes them, each with the client that may get it again.
 func (m *Monitor) appendTokens(b []byte) []byte {
 	ts := &m.tokens
 	if m.undecided&inFencing == 0 || ts.top.n == 0 {
@@ -206,7 +206,7 @@ func (m *Monitor) appendTokens(b []byte) []byte {
 	return append(b, 0)
 }
 
-// appendNest appends the client whose next grant would come to that nest.
+// appendNest appends the client whose next grant would join that nest.
 func (m *Monitor) appendNest(b []byte, nest int32) []byte {
 	if id := m.sections[nest].client; m.joins(id) == nest {
 		return appendWord(b, m.clients[id].name)
@@ -214,9 +214,9 @@ func (m *Monitor) appendNest(b []byte, nest int32) []byte {
 	return append(b, 0)
 }
 
-// AppendCall appends the name of the operation whose invoke has that index, and
-// what AppendState leaves out of it, because it matters only if a request that
-// is under way belongs to it.
+// AppendCall appends the name of the operation whose invoke has that index. It also
+// appends the state that AppendState leaves out because it matters only while a
+// request of the operation is under way.
 func (m *Monitor) AppendCall(b []byte, index int, now time.Duration) []byte {
 	id := m.find(history.Some(int64(index)))
 	if id == none {
@@ -226,7 +226,7 @@ func (m *Monitor) AppendCall(b []byte, index int, now time.Duration) []byte {
 	c := &m.clients[o.client]
 	b = appendWord(b, c.name)
 	b = append(b, byte(o.verb), flag(c.open == id, 0)|flag(o.unsettled && m.undecided&inResource != 0, 1))
-	var own, around uint64 // among the client's sections that matter: its own, from 1, and those that it began in
+	var own, around uint64 // bits of the client's sections: its own, from 1, and those that it began in
 	n := 0
 	for _, i := range m.live {
 		s := &m.sections[i]
@@ -247,7 +247,7 @@ func (m *Monitor) AppendCall(b []byte, index int, now time.Duration) []byte {
 	return append(b, 0)
 }
 
-// flag is bit n if set.
+// flag returns bit n if set.
 func flag(set bool, n int) byte {
 	if set {
 		return 1 << n

@@ -10,8 +10,8 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// TestStatesDifferWhereVerdictsWill: two beginnings that the same end brings
-// different verdicts are in different states.
+// TestStatesDifferWhereVerdictsWill checks that two beginnings are in different
+// states if the same end brings different verdicts.
 func TestStatesDifferWhereVerdictsWill(t *testing.T) {
 	t.Parallel()
 	const held = `
@@ -214,8 +214,8 @@ func stateOf(h *history.History, now time.Duration) []byte {
 	return seen(h).AppendState(nil, now)
 }
 
-// TestStatesHaveNoPast: what is over leaves nothing behind, and neither indices
-// and grants nor tokens, values and the time tell two states apart.
+// TestStatesHaveNoPast checks that ended operations leave no trace in a state, and
+// that indices, grants, tokens, values and the time do not distinguish two states.
 func TestStatesHaveNoPast(t *testing.T) {
 	t.Parallel()
 	states := func(past int) (list [][]byte) {
@@ -240,7 +240,7 @@ func TestStatesHaveNoPast(t *testing.T) {
 	}
 }
 
-// turn is one critical section, the n-th from 0.
+// turn returns one critical section, the n-th from 0.
 func turn(who string, n int) string {
 	at := func(offset int) string { return fmt.Sprint(10*n + offset) }
 	return strings.NewReplacer("c0", who, "VALUE", fmt.Sprint(n+1), "WAS", fmt.Sprint(n),

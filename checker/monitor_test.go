@@ -8,8 +8,8 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// TestMonitorKeepsTheSpecs: what the specs say of histories that the simulator
-// could have written, a monitor says too.
+// TestMonitorKeepsTheSpecs checks that a monitor gives the verdicts of the specs, for
+// histories that the simulator could have written.
 func TestMonitorKeepsTheSpecs(t *testing.T) {
 	t.Parallel()
 	tried := 0
@@ -34,7 +34,7 @@ func TestMonitorKeepsTheSpecs(t *testing.T) {
 	}
 }
 
-// seen is a monitor that has seen h.
+// seen returns a monitor that has read h.
 func seen(h *history.History) *Monitor {
 	m := new(Monitor)
 	m.Reset(h.Header)
@@ -44,7 +44,7 @@ func seen(h *history.History) *Monitor {
 	return m
 }
 
-// watched is a monitor that has seen h, and that h has ended.
+// watched returns a monitor that has read h and its end.
 func watched(h *history.History) *Monitor {
 	m := seen(h)
 	last := h.Entries[len(h.Entries)-1]
@@ -55,8 +55,8 @@ func watched(h *history.History) *Monitor {
 	return m
 }
 
-// simulated tells whether the simulator could have written h, as far as a
-// monitor relies on it.
+// simulated reports whether the simulator could have written h, as far as a monitor
+// relies on it.
 func simulated(h *history.History) bool {
 	places := map[string]bool{} // locks, keys, servers
 	open, proc := map[string]bool{}, map[string]int{}
@@ -104,8 +104,9 @@ func simulated(h *history.History) bool {
 	return h.Entries[len(h.Entries)-1].Time > 0 && slices.Contains(h.Header.Observes, string(Answers))
 }
 
-// TestMonitorConvictsWhenItCan: a line convicts as soon as none that may come
-// can acquit. ">" stands before the line that convicts; without one it is the end.
+// TestMonitorConvictsWhenItCan checks that a violation is reported at the first line
+// after which no later line can remove it. ">" marks that line; without a mark it is
+// the end.
 func TestMonitorConvictsWhenItCan(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -217,8 +218,9 @@ func TestMonitorConvictsWhenItCan(t *testing.T) {
 	}
 }
 
-// TestAnOverlapCanTurnOutToBeNone: who was killed in a pause had not held
-// since, and who ended by itself had held up to its last sign of life.
+// TestAnOverlapCanTurnOutToBeNone checks overlaps that a death removes: a client
+// killed in a pause had not held since, and a client that exited had held up to its
+// last sign of life.
 func TestAnOverlapCanTurnOutToBeNone(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -250,7 +252,7 @@ func TestAnOverlapCanTurnOutToBeNone(t *testing.T) {
 	}
 }
 
-// BenchmarkMonitor is one line and the state after it, of a run in which five
+// BenchmarkMonitor measures one line and the state after it, in a run in which five
 // clients take turns.
 func BenchmarkMonitor(b *testing.B) {
 	h := busyRun(b, 20)

@@ -10,14 +10,13 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// story reads a history in a notation that can be read like the story that it
-// tells. One line is one entry:
+// story reads a history in a notation that reads like a story. One line is one entry:
 //
 //	<seconds> <who> <what> [name=value …]
 //
-// What a client does is "acquire", "acquire ok", "acquire fail", "acquire
-// info" and so on. Who is c1 (client c1, process 1), c1' (its next process),
-// nemesis, resource, or else a server. Further:
+// A client's <what> is "acquire", "acquire ok", "acquire fail", "acquire info" and so
+// on. <who> is c1 (client c1, process 1), c1' (its next process), nemesis, resource,
+// or else a server. Further:
 //
 //	until=  valid_until, in seconds         token=, value=, was=, error=, lock=, key=, hits=, grant=
 //	for=    how long the machine stood still, up to now, in seconds
@@ -27,8 +26,8 @@ import (
 //	from=   whose last invoke made it       text=   of a promotion: the master before
 //
 // Lines are numbered from 1. Lines that begin with a dot are about the header:
-// ".lease 10s", ".handover 1s", ".order", ".nodes 5", ".observes ownership", ".bare" (there is none).
-// Without them the lease is 10 s and everything is observed.
+// ".lease 10s", ".handover 1s", ".order", ".nodes 5", ".observes ownership", ".bare"
+// (no header). Without them the lease is 10 s and everything is observed.
 func story(t testing.TB, text string) *history.History {
 	t.Helper()
 	s := storyteller{h: &history.History{Header: history.Header{
@@ -111,7 +110,7 @@ func clientType(f string, rest []string) (history.Type, []string) {
 	return history.Invoke, rest
 }
 
-// remember keeps what later lines refer to, and numbers grants.
+// remember stores what later lines refer to, and numbers grants.
 func (s *storyteller) remember(who string, e *history.Entry) {
 	if !e.Process.Client() {
 		return

@@ -6,24 +6,25 @@ import (
 	"sort"
 )
 
-// overlaps finds which of many spans overlap a stretch of positions, in O(log n) for
-// each that does. A span belongs to a group: those of one client, say, or of one lock.
+// overlaps finds which of many spans overlap a range of positions, in O(log n) for
+// each that does. A span belongs to a group: for example, those of one client, or of
+// one lock.
 type overlaps struct {
 	of    spanOf
 	first []int32 // by group: its first place in ids; at the end, the number of ids
 	ids   []int32 // by group, and in each in the order of the begins
-	last  []int32 // a tree: leaves are the last ends of blocks, other nodes the last of what is below them
+	last  []int32 // a tree: leaves are the last ends of blocks, other nodes the maximum of their subtrees
 	half  int     // the number of leaves, a power of two
 }
 
-// spanOf returns the group of a span, from 0, and its first and last position. none as
-// the group leaves it out.
+// spanOf returns the group of a span, from 0, and its first and last position. The
+// group none leaves the span out.
 type spanOf func(id int32) (group, begin, end int32)
 
 // block is how many spans share a leaf.
 const block = 16
 
-// newOverlaps takes in n spans, which come in the order of their begins.
+// newOverlaps indexes n spans, which come in the order of their begins.
 func newOverlaps(s *scratch, groups, n int, of spanOf) *overlaps {
 	o := &overlaps{of: of, first: s.zeros(groups + 1), half: 1}
 	for i := range int32(n) {
@@ -60,7 +61,7 @@ func newOverlaps(s *scratch, groups, n int, of spanOf) *overlaps {
 	return o
 }
 
-// group are the spans of a group, in the order of their begins.
+// group returns the spans of a group, in the order of their begins.
 func (o *overlaps) group(g int32) []int32 { return o.ids[o.first[g]:o.first[g+1]] }
 
 // each calls yield for each span of a group that begins at to or before and ends at
@@ -76,7 +77,8 @@ func (o *overlaps) each(group, from, to int32, yield func(id int32) bool) {
 	}
 }
 
-// walk visits the places from low to high below a node, whose own are size from at on.
+// walk visits the places from low to high below a node that covers size places from
+// at on.
 func (o *overlaps) walk(node, at, size, low, high int, from int32, yield func(id int32) bool) bool {
 	switch {
 	case at >= high || at+size <= low || o.last[node] < from:
@@ -93,21 +95,21 @@ func (o *overlaps) walk(node, at, size, low, high int, from int32, yield func(id
 	return true
 }
 
-// furthest tells whether one of many spans overlaps a stretch of positions, in
-// O(log n). It takes less to make than overlaps.
+// furthest reports whether one of many spans overlaps a range of positions, in O(log
+// n). It takes less time to build than overlaps.
 type furthest struct {
 	order
 	last []int32 // by place: the last end of the spans of the group up to there
 }
 
-// order is an order by groups: those of the clients, or one group of all.
+// order is an order by groups: one for each client, or one group for all.
 type order struct {
 	first []int32 // by group: its first place; at the end, the number of ids
 	ids   []int32 // nil: the places are the ids
 }
 
-// newOrder puts n spans of a kind, which come in the order of their begins, in order
-// by their clients.
+// newOrder orders n spans of a kind, which come in the order of their begins, by
+// their clients.
 func (t *timeline) newOrder(k spanKind, n int) order {
 	o := order{t.scratch.zeros(len(t.clients) + 1), t.scratch.zeros(n)}
 	for i := range int32(n) {
@@ -127,7 +129,7 @@ func (t *timeline) newOrder(k spanKind, n int) order {
 	return o
 }
 
-// id is what is at a place.
+// id returns the id at a place.
 func (o *order) id(at int) int32 {
 	if o.ids == nil {
 		return int32(at)
@@ -135,7 +137,8 @@ func (o *order) id(at int) int32 {
 	return o.ids[at]
 }
 
-// finders find what was under way at some time. Each is made when it is needed.
+// finders find the operations and holds under way at some time. Each is made when it
+// is first needed.
 type finders struct {
 	holdsOn, heldOf, waitsOn, strikes *overlaps
 	struck                            []strike
@@ -144,7 +147,7 @@ type finders struct {
 	opsOf, holdsOf order // by client: operations, holds
 }
 
-// spanKind is something that a fault can meet.
+// spanKind is a kind of span that a fault can meet.
 type spanKind uint8
 
 const (
@@ -155,12 +158,12 @@ const (
 	numKinds
 )
 
-// met reports whether something of a kind overlaps two positions.
+// met reports whether a span of a kind overlaps two positions.
 func (t *timeline) met(k spanKind, from, to int32) bool {
 	return t.any(t.existing(k, false), k, 0, from, to)
 }
 
-// metOf reports whether something of a kind, of a client, overlaps two positions.
+// metOf reports whether a span of a kind, of a client, overlaps two positions.
 func (t *timeline) metOf(client int32, k spanKind, from, to int32) bool {
 	return t.any(t.existing(k, true), k, client, from, to)
 }
@@ -172,8 +175,8 @@ func (t *timeline) any(f *furthest, k spanKind, group, from, to int32) bool {
 	return n > 0 && f.last[low+n-1] >= from
 }
 
-// span is whose something is, and from where to where it is there. Of what is not
-// of that kind the end is none.
+// span is the client of a span, and its first and last position. The end is none if
+// it is not of the requested kind.
 type span struct{ client, begin, end int32 }
 
 func (t *timeline) span(k spanKind, i int32) span {
@@ -193,7 +196,7 @@ func (t *timeline) span(k spanKind, i int32) span {
 	return s
 }
 
-// existing finds spans of a kind, in groups by client or in one of all.
+// existing returns a finder for spans of a kind, grouped by client or in one group.
 func (t *timeline) existing(k spanKind, byClient bool) *furthest {
 	f := &t.find.exist[k][0]
 	if byClient {
@@ -227,7 +230,7 @@ func (t *timeline) existing(k spanKind, byClient bool) *furthest {
 	return f
 }
 
-// finder makes a finder once.
+// finder makes a finder on its first use.
 func (t *timeline) finder(f **overlaps, groups, n int, of spanOf) *overlaps {
 	if *f == nil {
 		*f = newOverlaps(&t.scratch, groups, n, of)
@@ -246,7 +249,7 @@ func (t *timeline) findHoldsOn() *overlaps {
 	})
 }
 
-// findHeldOf finds holds by their clients, but for those that ended before they began.
+// findHeldOf finds holds by their clients, except those that ended before they began.
 func (t *timeline) findHeldOf() *overlaps {
 	if t.find.heldOf != nil { // so that the function below is not made again
 		return t.find.heldOf
@@ -271,7 +274,7 @@ func (t *timeline) findWaitsOn() *overlaps {
 	})
 }
 
-// strike is a fault on a client that may keep what it holds.
+// strike is a fault on a client that may keep its holds.
 type strike struct{ client, sure, end int32 }
 
 func (t *timeline) findStrikes() *overlaps {
@@ -297,8 +300,8 @@ func (t *timeline) findStrikes() *overlaps {
 	})
 }
 
-// clientsOf calls yield for each client that f acts on and of which there is a line,
-// until yield returns false.
+// clientsOf calls yield for each client that f acts on and that has a line, until
+// yield returns false.
 func (t *timeline) clientsOf(f *fault, yield func(client int32) bool) {
 	for _, name := range t.entry(f.start).On {
 		if c := t.names.find(name); c != none && !yield(c) {

@@ -7,21 +7,21 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// ownership: no command issued for one grant, or for none, removes, shortens
-// or takes over another grant that is protected.
+// ownership: no command issued for another grant, or for no grant, removes, shortens
+// or takes over a protected grant.
 //
-// A grant is protected if its acquire comes back ok, from the moment at which
-// the server made its entry: also while the ok is on its way, because then the
-// client will believe in what has already been taken from it, and no correct
-// lock touches another's entry in that time. A grant may have an entry on each of
-// several servers, and an extend may put new ones in the place of the first. Protection ends with the invoke
-// of its release, or when its valid_until has passed; the death of its client
-// does not end it. A grant that stands on the entries of another acquire is
-// protected from its ok on, from others than its client. What an acquire had
-// before a server granted it anew is none of the grant's: a place that it lost
-// while it went on waiting, or a lease that ended without its knowing. Not judged
-// is what the server does by itself, and what the owner does. Without times
-// nobody knows whether a valid_until had passed.
+// A grant is protected if its acquire comes back ok, from the moment at which the
+// server made its entry. This includes the time while the ok is on its way: the
+// client will then believe in an entry that it has already lost, and no correct lock
+// touches another grant's entry in that time. A grant may have an entry on each of
+// several servers, and an extend may replace the first entries by new ones.
+// Protection ends with the invoke of its release, or when its valid_until has passed;
+// the death of its client does not end it. A grant that stands on the entries of
+// another acquire is protected from its ok on, against other clients. Entries that an
+// acquire had before a server granted it anew do not belong to the grant: a place
+// that it lost while it went on waiting, or a lease that ended without its knowledge.
+// Acts of the server by itself, and acts of the owner, are not judged. Without times
+// it is unknown whether a valid_until had passed.
 func ownership(t *timeline) Verdict {
 	if reason := t.unseen(Ownership); reason != "" {
 		return notApplicable(Ownership, reason)
@@ -41,8 +41,8 @@ func ownership(t *timeline) Verdict {
 	return verdict
 }
 
-// victim is the hold that a acts on against its owner, or nil: one that is
-// protected, if there is one.
+// victim returns the hold that a acts on against its owner, or nil. It prefers a
+// protected one.
 func (t *timeline) victim(a *act) *hold {
 	switch a.deed {
 	case removed, takenOver, shortened:
@@ -70,7 +70,7 @@ func (t *timeline) victim(a *act) *hold {
 	return victim
 }
 
-// grantedAnew tells whether the server of act i granted the acquire of h once more
+// grantedAnew reports whether the server of act i granted the acquire of h once more
 // before its ok.
 func (t *timeline) grantedAnew(i int, h *hold) bool {
 	e := t.entry(t.acts[i].pos)
@@ -85,11 +85,11 @@ func (t *timeline) grantedAnew(i int, h *hold) bool {
 	return false
 }
 
-// owns tells whether what operation id does to the entry of h is its own
-// business: it is the acquire of h, it acts for a grant that stands on the same
-// entries, or it belongs to the same process and began while h was open, as a
-// nested acquire and its release do: they rest on one entry, and count as one
-// grant. Where h stands on the entries of another acquire they are its client's.
+// owns reports whether operation id may act on the entry of h. It may if it is the
+// acquire of h, if it acts for a grant on the same entries, or if it belongs to the
+// same process and began while h was open. The last case covers a nested acquire and
+// its release: they rest on one entry, and count as one grant. If h stands on the
+// entries of another acquire, its client owns them.
 func (t *timeline) owns(o *op, id int32, h *hold) bool {
 	return id == h.op || (o.hold != none && t.holds[o.hold].stands == h.stands) ||
 		(o.proc == h.proc && h.covers(o.invoke)) ||

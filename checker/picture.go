@@ -12,18 +12,18 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// How much is drawn.
+// Limits of a picture.
 const (
-	drawable    = 200 // operations; a browser shows no more at a glance
+	drawable    = 200 // operations; a browser shows no larger number at a glance
 	drawTimeout = 2 * time.Second
 )
 
-// Drawable tells whether Porcupine judges a property, and so can draw it.
+// Drawable reports whether Porcupine judges a property, and so can draw it.
 func Drawable(p Property) bool { return encoders[p] != nil }
 
-// Picture writes Porcupine's picture, an HTML page, of the operations around
-// the witness of v; without a witness, of all operations. Its error is w's, or
-// says why there is nothing to draw.
+// Picture writes Porcupine's picture, an HTML page, of the operations around the
+// witness of v; without a witness, of all operations. It returns w's error, or one
+// that says why there is nothing to draw.
 func Picture(h *history.History, v *Verdict, w io.Writer) error {
 	encode := encoders[v.Property]
 	if encode == nil {
@@ -50,8 +50,8 @@ func Picture(h *history.History, v *Verdict, w io.Writer) error {
 	return porcupine.Visualize(m, info, w)
 }
 
-// lanes gives each operation a row of the picture: those of a process one, and
-// one each to the ends of holds, which last until the end.
+// lanes gives each operation a row of the picture: one row for each process, and one
+// for each end of a hold, which lasts until the end.
 func lanes(ops []porcupine.Operation, end int64) {
 	rows := map[int32]int{}
 	for i := range ops {
@@ -70,7 +70,7 @@ func lanes(ops []porcupine.Operation, end int64) {
 	}
 }
 
-// describe says what a step does, as in a history.
+// describe returns a step in the words of a history.
 func (l *lines) describe(s step) string {
 	var words string
 	switch s.what {
@@ -105,7 +105,7 @@ func (l *lines) describeObject(o object) string {
 	return strings.Join(parts, ", ")
 }
 
-// who is the client of a process.
+// who returns the client of a process.
 func (l *lines) who(proc int32) string {
 	if proc == none {
 		return "somebody"

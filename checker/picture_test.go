@@ -10,7 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// drawn is a history in which n clients get the lock, one after the other; the
+// drawn returns a history in which n clients get the lock, one after the other; the
 // last but one does not release.
 func drawn(n int) *history.History {
 	h := &history.History{Header: history.Header{Format: history.Format}}

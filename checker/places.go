@@ -8,11 +8,11 @@ import (
 
 // settlePlaces cuts each place where it was lost, or may have been.
 //
-// Where the servers were seen, and one had an entry for the acquire, its place
-// lasts as long as that entry. Else nobody knows whether a fault has cost it its
-// place, on whatever machine it struck, since a wrong clock may strip others of
-// theirs; nor when an acquire that was not granted has left the queue: there a
-// place lasts up to the first fault, and says nothing without a grant.
+// If the servers were observed, and one had an entry for the acquire, its place lasts
+// as long as that entry. Otherwise a fault on any machine may have cost it its place,
+// since a wrong clock may make a client remove the places of others. It is also
+// unknown when an acquire without a grant has left the queue. So a place lasts up to
+// the first fault, and is ignored without a grant.
 func (t *timeline) settlePlaces() {
 	var s stored
 	seen := t.unseen(Answers) == ""
@@ -41,11 +41,11 @@ func (t *timeline) settlePlaces() {
 	}
 }
 
-// disturbances are the times in which a fault was in force that may cost
-// somebody else its place. Who is dead, or has a place no more, disturbs nobody.
+// disturbances are the times of faults that may cost another client its place. A
+// client that is dead, or has lost its place, disturbs no other.
 type disturbances []struct {
 	start int32
-	last  int32 // where the last one ends that has started by then
+	last  int32 // the latest end of those that started by then
 }
 
 func (t *timeline) disturbances() (list disturbances) {
@@ -56,7 +56,7 @@ func (t *timeline) disturbances() (list disturbances) {
 			continue
 		}
 		start := f.start
-		if f.kind == stall { // its line comes when it is over
+		if f.kind == stall { // its line comes at its end
 			start = int32(sort.Search(int(t.size()), func(i int) bool { return t.at(int32(i)) >= f.from }))
 		}
 		last = max(last, f.end)
@@ -65,7 +65,7 @@ func (t *timeline) disturbances() (list disturbances) {
 	return list
 }
 
-// after is where the first one begins that is in force at pos or later.
+// after returns the start of the first one that is in force at pos or later.
 func (d disturbances) after(pos int32) int32 {
 	i := sort.Search(len(d), func(i int) bool { return d[i].last >= pos })
 	if i == len(d) {
@@ -74,7 +74,7 @@ func (d disturbances) after(pos int32) int32 {
 	return d[i].start
 }
 
-// heap keeps ids by keys, the smallest on top.
+// heap is a heap of ids by keys, the smallest on top.
 type heap []struct {
 	key int64
 	id  int32
@@ -111,8 +111,8 @@ func (h *heap) pop() {
 	}
 }
 
-// first is the id with the smallest key below limit that is not to be skipped,
-// or none. What is gone is taken out.
+// first returns the id with the smallest key below limit that skip does not reject,
+// or none. It removes ids for which gone is true.
 func (h *heap) first(limit int64, gone, skip func(id int32) bool) int32 {
 	found := none
 	var skipped heap

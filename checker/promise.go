@@ -2,23 +2,24 @@ package checker
 
 import "slices"
 
-// A Promise is a list of properties that must hold; empty: all that apply. It
-// may name some that this lockcheck cannot judge: they stand in files that a
-// later one wrote.
+// A Promise is a list of properties that must hold; empty: all that apply. It may
+// name properties that this lockcheck cannot judge, in files that a later version
+// wrote.
 type Promise []Property
 
-// Contested are the properties that it takes two clients to break: where there
-// is one, that they hold says nothing.
+// Contested are the properties that only two clients can break: with one client, that
+// they hold proves nothing.
 var Contested = []Property{Exclusion, LeaseExclusion, Fairness}
 
-// Covers tells whether p is among them.
+// Covers reports whether p must hold.
 func (pr Promise) Covers(p Property) bool {
 	return len(pr) == 0 || slices.Contains(pr, p)
 }
 
-// Judge is what the outcomes of all properties say about the promise: Violated
-// if one that it covers is; Unknown if one is, if one that it names does not
-// apply or is not known here, or if none applies; else Valid.
+// Judge combines the outcomes of all properties for the promise. It returns Violated
+// if a covered property is violated. It returns Unknown if a covered property is
+// unknown, if a named one does not apply or is not known here, or if none applies.
+// Otherwise it returns Valid.
 func (pr Promise) Judge(outcome func(Property) Outcome) Outcome {
 	judged, open := false, len(pr.Strange()) > 0
 	for _, p := range Properties {
@@ -42,7 +43,7 @@ func (pr Promise) Judge(outcome func(Property) Outcome) Outcome {
 	return Valid
 }
 
-// Strange are the properties in pr that this lockcheck does not know.
+// Strange returns the properties in pr that this lockcheck does not know.
 func (pr Promise) Strange() (list Promise) {
 	for _, p := range pr {
 		if !slices.Contains(Properties[:], p) {
@@ -52,7 +53,7 @@ func (pr Promise) Strange() (list Promise) {
 	return list
 }
 
-// Strings are the properties' names.
+// Strings returns the properties' names.
 func (pr Promise) Strings() (list []string) {
 	for _, p := range pr {
 		list = append(list, string(p))

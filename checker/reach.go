@@ -7,16 +7,17 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// Reach counts what h went through. A fault on a client touches somebody when
-// the client had an operation or a hold open while it lasted; one on a server,
-// when anybody had; one on a link, when it hit a message, or, where it does
-// not say, when an operation of the client was open.
+// Reach counts the situations that h reached. A fault on a client touches it if the
+// client had an operation or a hold open while the fault lasted; a fault on a server,
+// if any client had. A fault on a link touches if it hit a message, or, if its line
+// does not show that, if the client had an operation open.
 func Reach(h *history.History) Counts { return newTimeline(h).reach() }
 
 // ReachLog is Reach of a long history.
 func ReachLog(l *history.Log) Counts { return newLogTimeline(l).reach() }
 
-// Examine is Judge, Reach and Hazards at the price of little more than one of them.
+// Examine does the work of Judge, Reach and ReachHazards for little more than the
+// price of one of them.
 func Examine(h *history.History) ([]Verdict, Counts, HazardSet) {
 	return new(Examiner).Examine(h)
 }
@@ -25,7 +26,7 @@ func Examine(h *history.History) ([]Verdict, Counts, HazardSet) {
 // Examiner is ready.
 type Examiner struct{ timeline timeline }
 
-// Examine is as the function. The verdicts are good until the next call.
+// Examine is like the function Examine. The verdicts are valid until the next call.
 func (x *Examiner) Examine(h *history.History) ([]Verdict, Counts, HazardSet) {
 	x.timeline.read(h)
 	verdicts, reached := x.timeline.judge(), x.timeline.reach()
@@ -52,11 +53,11 @@ func (t *timeline) reach() Counts {
 	return c
 }
 
-// someHold tells whether somebody held something at pos.
+// someHold reports whether any client held at pos.
 func (t *timeline) someHold(pos int32) bool { return t.met(holdSpan, pos+1, pos) }
 
 func (t *timeline) reachOps(c *Counts) {
-	furthest := t.scratch.zeros(len(t.holds)) // the last end of the holds up to here
+	furthest := t.scratch.zeros(len(t.holds)) // the latest end of the holds up to here
 	var end int32
 	for i := range t.holds {
 		end = max(end, t.holds[i].end)
@@ -83,7 +84,7 @@ func (t *timeline) reachOps(c *Counts) {
 	}
 }
 
-// contended tells whether somebody else held at some time while o was open.
+// contended reports whether another client held at some time while o was open.
 func (t *timeline) contended(o *op, furthest []int32) (found bool) {
 	last := sort.Search(len(t.holds), func(i int) bool { return t.holds[i].begin >= t.endOf(o) }) - 1
 	for i := last; i >= 0 && furthest[i] > o.invoke; i-- {
@@ -133,8 +134,8 @@ func (t *timeline) reachActs(c *Counts) {
 	}
 }
 
-// resting is the hold that rests on the entry that a acts on: of several one that
-// is open, if there is one; nil: none.
+// resting returns the hold on the entry that a acts on, or nil. If there are several,
+// it prefers an open one.
 func (t *timeline) resting(a *act) *hold {
 	if a.made == none {
 		return nil
@@ -151,13 +152,13 @@ func (t *timeline) resting(a *act) *hold {
 	return resting
 }
 
-// wantedBetween tells whether another client waited for the lock of h at some time from
-// one position to another.
+// wantedBetween reports whether another client waited for the lock of h at some time
+// from one position to another.
 func (t *timeline) wantedBetween(h *hold, from, to int32) bool {
 	return t.wantedByOther(h.lock, t.procs[h.proc].client, from, to)
 }
 
-// wantedByOther is wantedBetween of a lock and a client.
+// wantedByOther is wantedBetween for a given lock and client.
 func (t *timeline) wantedByOther(lock, client, from, to int32) (found bool) {
 	t.findWaitsOn().each(lock, from+1, to-1, func(i int32) bool {
 		found = t.waits[i].client != client
@@ -189,16 +190,17 @@ func (t *timeline) reachAccesses(c *Counts) {
 	}
 }
 
-// hit is what a fault found: whom it acts on, in the middle of what.
+// hit is the situation that a fault met: clients in the middle of holds or
+// operations.
 type hit struct {
 	holder    bool // a client that it acts on held when it struck
 	acquirer  bool // a client that it acts on had an acquire open when it struck
 	client    bool // a client that it acts on had an operation or a hold open while it lasted
-	operation bool // the same, operations only
-	anyHolder bool // anybody held when it struck
-	held      bool // anybody held at some time while it lasted
-	touched   bool // it touched somebody: see Reach
-	anybody   bool // anybody had an operation or a hold open while it lasted
+	operation bool // as client, for operations only
+	anyHolder bool // any client held when it struck
+	held      bool // any client held at some time while it lasted
+	touched   bool // it touched a client: see Reach
+	anybody   bool // any client had an operation or a hold open while it lasted
 }
 
 func (t *timeline) reachFault(c *Counts, f *fault) {
@@ -239,11 +241,11 @@ func (t *timeline) reachFault(c *Counts, f *fault) {
 	}
 }
 
-// hits counts only what f certainly found: what was open when it began to start
-// and still was when it had its effect.
+// hits counts only what f certainly met: operations and holds that were open when it
+// began to start and still were when it had its effect.
 func (t *timeline) hits(f *fault) hit {
 	open, under := f.sure, f.sure
-	if f.kind.ends() { // the dead have nothing any more when that is certain
+	if f.kind.ends() { // dead clients have nothing open when the death is certain
 		open, under = f.struck, f.start
 	}
 	struck := min(f.struck-1, f.heals)

@@ -302,7 +302,7 @@ func TestExamineIsJudgeAndReach(t *testing.T) {
 	}
 }
 
-// An Examiner that has seen other histories judges as one that has seen none.
+// An Examiner that has seen other histories judges like a new one.
 func TestAnExaminerRemembersNothing(t *testing.T) {
 	t.Parallel()
 	var x Examiner
@@ -321,9 +321,9 @@ func TestAnExaminerRemembersNothing(t *testing.T) {
 	}
 }
 
-// What stops somebody, or cuts somebody off, excuses a slow hand-over; what
-// only meddles with a clock or with memory does not. Who is stopped, or has a wrong
-// clock, may never give the lock back.
+// Faults that stop or cut off a client or server excuse a slow hand-over. Faults that
+// only change a clock or memory do not. A client that is stopped, or has a wrong
+// clock, may never release the lock.
 func TestKindsAreTheFaultsThatThereAre(t *testing.T) {
 	t.Parallel()
 	stops := []string{"pause", "hang"}

@@ -22,7 +22,7 @@ type Timeline struct {
 type Operation struct {
 	Client, Lock string
 	Invoke, Done int // lines
-	Died         int // line of the death of its client, if it died meanwhile
+	Died         int // line of its client's death during the operation
 	Hold         int // the hold that it acts on, or that the acquire got
 }
 
@@ -35,7 +35,7 @@ type Hold struct {
 	Token            uint64
 	Confirmed        bool  // its acquire had no answer, and a later line confirmed it
 	Lost             bool  // its client noticed that it had lost the lock
-	Deadlines        []int // the lines that told its client until when it is valid
+	Deadlines        []int // the lines that gave its client a valid_until
 }
 
 // Injection is one use of a fault.
@@ -86,7 +86,7 @@ func ReadTimeline(h *history.History) *Timeline {
 		r.Holds[i] = x
 	}
 	for _, d := range t.deadlines {
-		if h := &t.holds[d.hold]; !h.stillborn() || h.death != none { // else its client was dead when that came
+		if h := &t.holds[d.hold]; !h.stillborn() || h.death != none { // else its client was already dead
 			r.Holds[d.hold].Deadlines = append(r.Holds[d.hold].Deadlines, int(d.pos))
 		}
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// Who held when, although no line says that c1 lost the lock: it was killed in a pause.
+// The holds of a history in which no line shows that c1 lost the lock: it was killed
+// in a pause.
 func ExampleReadTimeline() {
 	h, _, err := history.Decode(strings.NewReader(`{"lockcheck":1}
 {"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}

@@ -10,14 +10,14 @@ import (
 )
 
 // linearizable asks Porcupine, a general checker of linearizability. A search of more
-// than so many steps is Unknown: steps and not time, so that it comes out the same on
-// any machine. The second result is how many of them it took.
+// steps than the budget is Unknown. The limit is in steps, not time, so that the
+// result is the same on any machine. The second result is the number of steps.
 //
-// It judges what can be said as an object with operations: exclusion and
-// lease-exclusion as a mutex that knows its owner, resource as a register that is
-// read, modified and written in one step. An acquire takes effect between its
-// invoke and its ok, and the end of a hold is a release that may take effect at any
-// time after it. Indeterminate acquires are left out, unless the lock itself
+// It judges the properties that can be modelled as an object with operations:
+// exclusion and lease-exclusion as a mutex that knows its owner, resource as a
+// register that is read, modified and written in one step. An acquire takes effect
+// between its invoke and its ok. The end of a hold is a release that may take effect
+// at any time after it. Indeterminate acquires are left out, unless the lock itself
 // confirmed the grant later.
 func linearizable(ops []porcupine.Operation, budget int) (Outcome, int) {
 	steps := 0
@@ -39,7 +39,7 @@ func linearizable(ops []porcupine.Operation, budget int) (Outcome, int) {
 	return Valid, steps
 }
 
-// byLock are the operations of each lock.
+// byLock splits operations by lock.
 func byLock(ops []porcupine.Operation) (parts [][]porcupine.Operation) {
 	of := map[int32]int{}
 	for _, o := range ops {
@@ -53,19 +53,19 @@ func byLock(ops []porcupine.Operation) (parts [][]porcupine.Operation) {
 	return parts
 }
 
-// encoders make the operations of the properties that Porcupine judges, from the lines
-// of a history alone.
+// encoders make the operations of the properties that Porcupine judges, from the
+// lines of a history alone.
 var encoders = map[Property]func(*lines) []porcupine.Operation{
 	Exclusion:      (*lines).mutexOps,
 	LeaseExclusion: (*lines).leaseOps,
 	Resource:       (*lines).registerOps,
 }
 
-// step is the input of an operation: on which lock, and what.
+// step is the input of an operation: its kind and its lock.
 type step struct {
 	lock     int32
 	what     stepKind
-	proc     int32 // whose; none: of a write, nobody's that is known
+	proc     int32 // its process; none: of a write, unknown
 	shared   bool  // of a lock and of an unlock: a reader's
 	from, to int64 // of replace; of put, to
 }
@@ -79,15 +79,16 @@ const (
 	putStep
 )
 
-// object is the state of one lock and of what it guards.
+// object is the state of one lock and of its resource.
 type object struct {
-	owner   int32 // 1 + the process that holds for itself; 0: nobody
+	owner   int32 // 1 + the process that holds exclusively; 0: none
 	depth   int32
-	readers []int32     // processes that hold, and may share it, in order
-	value   history.Opt // not Set: not known yet
+	readers []int32     // processes that share the lock, in order
+	value   history.Opt // not Set: unknown so far
 }
 
-// admits tells whether in may be granted the lock, beside the readers or instead of them.
+// admits reports whether in may be granted the lock, beside the readers or instead of
+// them.
 func (s *object) admits(in *step) bool {
 	if s.owner != 0 && s.owner != in.proc+1 {
 		return false
@@ -95,7 +96,7 @@ func (s *object) admits(in *step) bool {
 	return in.shared || !slices.ContainsFunc(s.readers, func(p int32) bool { return p != in.proc })
 }
 
-// model is a mutex that its owner may lock again, and readers together, and a register.
+// model is a mutex that its owner may lock again, that readers share, and a register.
 var model = porcupine.Model{
 	Init: func() any { return object{} },
 	Equal: func(x, y any) bool {
@@ -148,7 +149,7 @@ func (l *lines) mutexOps() (ops []porcupine.Operation) {
 }
 
 // lockAndUnlock adds the two operations of a claim, or of part of one, that began
-// between asked and got, and ended at end; -1: it did not.
+// between asked and got, and ended at end; -1: it did not end.
 func (l *lines) lockAndUnlock(ops []porcupine.Operation, c *claim, asked, got, end int) []porcupine.Operation {
 	if end < 0 {
 		end = l.length
@@ -176,8 +177,8 @@ func (l *lines) leaseOps() (ops []porcupine.Operation) {
 // part is a stretch of positions.
 type part struct{ from, to int }
 
-// believed are the stretches of a claim during which its deadline was ahead. One may
-// be empty: of a client of which nothing was heard after its ok.
+// believed returns the parts of a claim during which its deadline was ahead. A part
+// may be empty: that of a client without a sign of life after its ok.
 func (l *lines) believed(c *claim) (list []part) {
 	end := c.to
 	if end < 0 {
@@ -201,12 +202,12 @@ func (l *lines) believed(c *claim) (list []part) {
 	return list
 }
 
-// registerOps are the writes to the resource.
+// registerOps returns the writes to the resource.
 func (l *lines) registerOps() (ops []porcupine.Operation) {
 	if len(l.accesses) == 0 {
 		return l.clientRegisterOps()
 	}
-	known := map[*claim]history.Opt{} // what a claim, with all that is nested in it, read or wrote last
+	known := map[*claim]history.Opt{} // the value that a claim, or one nested in it, last read or wrote
 	last := map[int32]history.Opt{}   // by lock: the value in place
 	for _, a := range l.accesses {
 		e := l.entries.at(a.pos)
@@ -225,7 +226,7 @@ func (l *lines) registerOps() (ops []porcupine.Operation) {
 			continue
 		}
 		at := 2 * (int64(a.pos) + 1)
-		if e.Was.Set && e.Was != last[a.lock] { // what was there before everything, or somebody wrote beside the record
+		if e.Was.Set && e.Was != last[a.lock] { // the value before the history, or of an unrecorded write
 			ops = append(ops, porcupine.Operation{Input: step{lock: a.lock, what: putStep, proc: none, to: e.Was.V}, Call: at - 1, Return: at - 1})
 		}
 		last[a.lock] = e.Value
@@ -234,15 +235,15 @@ func (l *lines) registerOps() (ops []porcupine.Operation) {
 	return ops
 }
 
-// clientRegisterOps takes in what clients say. An indeterminate write that nobody built
-// on is left out: leaving it out is always possible, and with it the search would have
-// to try everything.
+// clientRegisterOps uses the clients' lines. An indeterminate write whose value no
+// operation used is left out: that is always possible, and with it the search would
+// have to try everything.
 func (l *lines) clientRegisterOps() (ops []porcupine.Operation) {
 	type write struct {
 		*request
 		from history.Opt
 	}
-	type guarded struct { // a value of what one lock guards
+	type guarded struct { // a value of one lock's resource
 		lock  int32
 		value int64
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// TestNamesDoNotMatter: clients, locks, servers, processes, grants and indices
-// may be called what they want.
+// TestNamesDoNotMatter checks that the names of clients, locks, servers, processes,
+// grants and indices do not change verdicts.
 func TestNamesDoNotMatter(t *testing.T) {
 	t.Parallel()
 	for _, p := range Properties {
@@ -39,7 +39,7 @@ func positions(v Verdict) []int {
 	return v.Witness.Entries
 }
 
-// renamed is h with other names. Numbers become large, so that they are looked
+// renamed returns h with other names. Numbers become large, so that they are looked
 // up in another way, and indices get gaps.
 func renamed(h *history.History) *history.History {
 	r := &history.History{Header: h.Header, Entries: slices.Clone(h.Entries)}

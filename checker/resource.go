@@ -6,14 +6,13 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// resource: every accepted write was computed from the value in place just
-// before it: one critical section is one read-modify-write.
+// resource: every accepted write was computed from the value in place just before it:
+// one critical section is one read-modify-write.
 //
-// The resource's own lines decide, because they stand where the accesses took
-// effect. Where there are none, the clients' lines are judged. What a nested
-// hold reads or writes, the holds around it know. A write of a grant that has
-// neither read nor written is not judged, and a read whose answer did not come
-// tells its grant nothing.
+// The resource's own lines decide, because they stand where the accesses took effect.
+// Without them the clients' lines are judged. A value that a nested hold reads or
+// writes is also known to the holds around it. A write of a grant that has neither
+// read nor written is not judged. A read without an answer gives its grant no value.
 func resource(t *timeline) Verdict {
 	if len(t.accesses) == 0 {
 		return resourceByClients(t)
@@ -50,26 +49,27 @@ func resource(t *timeline) Verdict {
 	}
 }
 
-// unanswered tells whether the operation had no ok for which e, a line of the resource, was done.
+// unanswered reports whether the operation had no ok for which e, a line of the
+// resource, was done.
 func (t *timeline) unanswered(e *history.Entry) bool {
 	o := t.opOf(e.By)
 	return o != none && t.ops[o].outcome != history.OK
 }
 
-// incomparable is the verdict where there were writes, and none can be judged.
+// incomparable is the verdict if there were writes, but no write can be judged.
 var incomparable = Verdict{
 	Property: Resource, Outcome: Unknown,
 	Reason: "of no write is it known both what its grant had read or written before and what it replaced",
 }
 
-// basis is what a grant knows of the value: what it last read, or wrote itself.
+// basis is the value that a grant knows: the one that it last read, or wrote itself.
 type basis struct {
 	value history.Opt
 	pos   int32
 	wrote bool
 }
 
-// unknown is, by hold, that nothing is known yet.
+// unknown returns an empty basis for each hold.
 func (t *timeline) unknown() []basis {
 	n := len(t.holds)
 	t.bases = room(t.bases, n)[:n]
@@ -77,9 +77,9 @@ func (t *timeline) unknown() []basis {
 	return t.bases
 }
 
-// lostUpdate is the witness that the write at pos replaced what its grant had
-// not seen. The write at between was the last one before it, and is named if
-// it put that value there; none: unknown.
+// lostUpdate returns the witness that the write at pos replaced a value that its
+// grant had not seen. between is the last write before it, and is named if it put
+// that value there; none: unknown.
 func (t *timeline) lostUpdate(b *basis, between, pos, hold int32) *Witness {
 	did := "read"
 	if b.wrote {

@@ -7,27 +7,27 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// update is a write that a client reports, computed from a value that its
-// grant had read or written before.
+// update is a write that a client reports, computed from a value that its grant had
+// read or written before.
 type update struct {
 	op       int32
 	basis    basis // its value is not Set if the grant had neither read nor written
 	value    int64
-	was      history.Opt // what it replaced, if that is told
-	accepted bool        // else it may have happened
+	was      history.Opt // the value that it replaced, if the line has it
+	accepted bool        // it was accepted; else it may have happened
 }
 
-// resourceByClients judges the resource on what its clients say. Where the ok
-// of a write tells what it replaced, that is compared; otherwise values are
-// followed from write to write:
+// resourceByClients judges the resource from the clients' lines. If the ok of a write
+// has the value that it replaced, that is compared. Otherwise values are followed
+// from write to write:
 //
-//   - a value that was in place once cannot be the basis of two accepted
-//     writes, and only one value can have been there before all writes;
-//   - where every accepted write has a basis and no value was written twice,
-//     the values give the one order in which the writes can have happened, and
-//     it must not contradict the order of the lines.
+//   - a value that was in place once cannot be the basis of two accepted writes, and
+//     only one value can have been there before all writes;
+//   - if every accepted write has a basis and no value was written twice, the values
+//     give the one order in which the writes can have happened, and it must not
+//     contradict the order of the lines.
 //
-// What neither decides is unknown.
+// If neither decides, the verdict is Unknown.
 func resourceByClients(t *timeline) Verdict {
 	list := t.updates()
 	if len(list) == 0 {
@@ -36,7 +36,7 @@ func resourceByClients(t *timeline) Verdict {
 		}
 		return notApplicable(Resource, "the resource was never written")
 	}
-	if told, w := t.replaced(list); w != nil { // even if not all is told
+	if told, w := t.replaced(list); w != nil { // even if not all lines have it
 		return violated(Resource, w)
 	} else if told {
 		return valid(Resource)
@@ -53,7 +53,7 @@ func resourceByClients(t *timeline) Verdict {
 	return verdict
 }
 
-// follow judges the writes to what one lock guards by their values.
+// follow judges the writes to one lock's resource by their values.
 func (t *timeline) follow(list []update) Verdict {
 	if w := t.forked(list); w != nil {
 		return violated(Resource, w)
@@ -101,16 +101,16 @@ func (t *timeline) updates() []update {
 		switch b := &known[t.holds[o.hold].nest]; {
 		case accepted:
 			*b = basis{value: e.Value, pos: o.done, wrote: o.verb == write}
-		case o.verb == write: // nobody knows whether it happened
+		case o.verb == write: // it may or may not have happened
 			*b = basis{}
 		}
 	}
 	return list
 }
 
-// replaced compares the basis of each write with what it replaced. It returns
-// whether that can be told of every accepted write that has a basis, and of
-// one at least, and a witness if they differ.
+// replaced compares the basis of each write with the value that it replaced. told is
+// true if that is known for every accepted write with a basis, and for at least one.
+// w is a witness if they differ.
 func (t *timeline) replaced(list []update) (told bool, w *Witness) {
 	based, compared := 0, 0
 	for i := range list {
@@ -131,15 +131,15 @@ func (t *timeline) replaced(list []update) (told bool, w *Witness) {
 	return compared > 0 && compared == based, nil
 }
 
-// forked is the witness that a value was replaced more often than it was in
+// forked returns the witness that a value was replaced more often than it was in
 // place, or nil.
 func (t *timeline) forked(list []update) *Witness {
 	made := map[int64]int{} // how often a value was put in place
 	for i := range list {
 		made[list[i].value]++
 	}
-	var first *update         // one whose basis nobody wrote: that value was there from the start
-	other := map[int64]bool{} // values that a write without an answer put in place if another one was there from the start
+	var first *update         // an update whose basis has no writer: it was there from the start
+	other := map[int64]bool{} // values that an uncertain write put in place if another one was there from the start
 	used := map[int64][]*update{}
 	for i := range list {
 		u := &list[i]
@@ -196,9 +196,9 @@ func (t *timeline) fork(all []*update) *Witness {
 		who, a.value, t.when(t.ops[a.op].done), b.value, t.when(t.ops[b.op].done), more, a.basis.value.V)
 }
 
-// inOrder puts the updates in the order that their values dictate. An update
-// that may have happened is left out unless another one presupposes it. It
-// returns false where the values dictate none.
+// inOrder sorts the updates in the order that their values dictate. An uncertain
+// update is left out unless another one requires it. It returns false if the values
+// dictate no order.
 func inOrder(list []update) ([]*update, bool) {
 	maker := map[int64]*update{} // of a value
 	next := map[int64]*update{}  // by basis: the accepted update
@@ -212,7 +212,7 @@ func inOrder(list []update) ([]*update, bool) {
 			next[u.basis.value.V] = u
 		}
 	}
-	// An uncertain update whose value an accepted one builds on happened.
+	// An uncertain update happened if an accepted one builds on its value.
 	for i := range list {
 		for u := maker[list[i].basis.value.V]; list[i].accepted && u != nil && !u.accepted; u = maker[u.basis.value.V] {
 			if !u.basis.value.Set || (next[u.basis.value.V] != nil && next[u.basis.value.V] != u) {
@@ -242,13 +242,13 @@ func inOrder(list []update) ([]*update, bool) {
 	return chain, len(chain) == len(next)
 }
 
-// outOfOrder is the witness that a write was over before another one was
-// invoked whose value it must follow, or nil.
+// outOfOrder returns the witness that a write was over before the write whose value
+// it follows was invoked, or nil.
 func (t *timeline) outOfOrder(chain []*update) *Witness {
 	if len(chain) == 0 {
 		return nil
 	}
-	latest := 0 // in the chain: of those so far, the one that was invoked last
+	latest := 0 // index of the update so far that was invoked last
 	for i := 1; i < len(chain); i++ {
 		o, l := &t.ops[chain[i].op], &t.ops[chain[latest].op]
 		if chain[i].accepted && o.done < l.invoke {
@@ -261,7 +261,7 @@ func (t *timeline) outOfOrder(chain []*update) *Witness {
 	return nil
 }
 
-// tooEarly is the witness that the last write of a chain was over before the
+// tooEarly returns the witness that the last write of a chain was over before the
 // first one was invoked: each builds on the value of the one before it.
 func (t *timeline) tooEarly(chain []*update) *Witness {
 	first, last := chain[0], chain[len(chain)-1]

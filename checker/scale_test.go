@@ -20,16 +20,16 @@ import (
 	"github.com/lockcheck/lockcheck/history/formats"
 )
 
-// queueing is a history in which clients take turns: while one holds, all
-// others wait. An operation is an acquire or a release with its completion.
+// queueing is a history in which clients take turns: while one holds, all others
+// wait. An operation is an acquire or a release with its completion.
 type queueing struct {
 	operations, clients int
 	infos               int // acquires that are never answered
 	violated            bool
 }
 
-// each calls f with one entry after the other. They are made as they are
-// needed: a million operations as entries would take 600 MB.
+// each calls f with one entry after the other. They are made on the fly: a million
+// operations as entries would take 600 MB.
 func (q queueing) each(f func(*history.Entry)) {
 	e := history.Entry{Lock: "a"}
 	say := func(process, client int, typ history.Type, what string) {
@@ -45,14 +45,14 @@ func (q queueing) each(f func(*history.Entry)) {
 	}
 	for i := range q.operations / 2 {
 		c := i % q.clients
-		if q.infos > 0 && i%(q.operations/2/q.infos) == 1 { // its answer never comes, and it asks again
+		if q.infos > 0 && i%(q.operations/2/q.infos) == 1 { // its answer never comes; it asks again
 			say(process[c], c, history.Info, history.Acquire)
 			process[c] = next
 			next++
 			say(process[c], c, history.Invoke, history.Acquire)
 		}
 		say(process[c], c, history.OK, history.Acquire)
-		if q.violated && i == q.operations/2-10 { // the next one is granted it, too
+		if q.violated && i == q.operations/2-10 { // the next client is granted it, too
 			o := (c + 1) % q.clients
 			say(process[o], o, history.OK, history.Acquire)
 			say(process[o], o, history.Invoke, history.Release)
@@ -83,8 +83,8 @@ func (q queueing) judge() models.Verdict {
 	return j.Verdict(context.Background())
 }
 
-// porcupineAlone is what one does without lockcheck: every operation as it
-// stands, and a mutex that knows its owner.
+// porcupineAlone is the usual check without lockcheck: every operation unchanged, and
+// a mutex that knows its owner.
 func (q queueing) porcupineAlone(timeout time.Duration) porcupine.CheckResult {
 	type op struct {
 		acquire  bool
@@ -136,8 +136,8 @@ var scales = []struct {
 	{"1000-with-200-unanswered", queueing{operations: 1000, clients: 10, infos: 200, violated: true}, 5 * time.Second, 20 * time.Millisecond, checker.Violated},
 }
 
-// BenchmarkScale judges long and uncertain histories, here and by Porcupine
-// alone. Where that has no answer in time, its row says that 0 are decided.
+// BenchmarkScale judges long and uncertain histories, here and by Porcupine alone. If
+// Porcupine has no answer in time, its row has 0 as decided.
 func BenchmarkScale(b *testing.B) {
 	for _, s := range scales {
 		b.Run(s.name+"/lockcheck", func(b *testing.B) {
@@ -175,8 +175,8 @@ func (q queueing) log() *history.Log {
 }
 
 // Properties of a million operations, two million entries, are judged in less than
-// 300 MB: 40 bytes for each entry in the log, and 110 for the judges. This counts all
-// that they allocate for a tenth of them, dead or alive.
+// 300 MB: 40 bytes for each entry in the log, and 110 for the judges. The test counts
+// all allocations for a tenth of them, including garbage.
 func TestALongHistoryNeedsLittleMemory(t *testing.T) {
 	q := queueing{operations: 100_000, clients: 50, violated: true}
 	allocated := func(f func()) float64 {
@@ -271,15 +271,15 @@ func judgeFile(b *testing.B, m models.Model, path string) models.Verdict {
 	}
 }
 
-// used is what the program's heap holds.
+// used returns the size of the program's heap.
 func used() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapInuse
 }
 
-// BenchmarkGrowth fits how the time grows with the operations, from ten
-// thousand to a million: time is n to the power of the exponent.
+// BenchmarkGrowth fits the growth of the time with the operations, from ten thousand
+// to a million: time is n to the power of the exponent.
 func BenchmarkGrowth(b *testing.B) {
 	for b.Loop() {
 		var x, y []float64
@@ -297,7 +297,7 @@ func BenchmarkGrowth(b *testing.B) {
 	}
 }
 
-// slope is that of the line through the points with the least squares.
+// slope returns the slope of the line through the points with the least squares.
 func slope(x, y []float64) float64 {
 	var mx, my, xy, xx float64
 	for i := range x {

@@ -32,8 +32,8 @@ func witness(entries []int32, format string, args ...any) *Witness {
 	return w
 }
 
-// seconds is d as people read it, to the millisecond: "0.003 s"; what is
-// shorter than one to two digits: "0.42 ms".
+// seconds formats d for people, to the millisecond: "0.003 s". Shorter times have one
+// or two digits: "0.42 ms".
 func seconds(d time.Duration) string {
 	if ms := float64(d) / float64(time.Millisecond); d != 0 && -1 < ms && ms < 1 {
 		return strconv.FormatFloat(ms, 'g', 2, 64) + " ms"
@@ -41,7 +41,7 @@ func seconds(d time.Duration) string {
 	return strconv.FormatFloat(d.Round(time.Millisecond).Seconds(), 'f', 3, 64) + " s"
 }
 
-// untilWords says how long a grant is valid, for a sentence.
+// untilWords returns how long a grant is valid, for a sentence.
 func untilWords(until time.Duration) string {
 	if until == 0 {
 		return ""
@@ -51,7 +51,7 @@ func untilWords(until time.Duration) string {
 
 func (t *timeline) when(pos int32) string { return seconds(t.at(pos)) }
 
-// got says how a client came to know that it holds.
+// got returns how a client learned that it holds.
 func (t *timeline) got(h *hold) string {
 	if t.ops[h.op].outcome == history.OK {
 		return "was granted"
@@ -59,7 +59,7 @@ func (t *timeline) got(h *hold) string {
 	return "confirmed that it held"
 }
 
-// since says from when on a client knew that it holds.
+// since returns the line or time from which a client knew that it holds.
 func (t *timeline) since(h *hold) string {
 	if t.ops[h.op].outcome == history.OK {
 		return "granted at " + t.when(h.begin)
@@ -76,10 +76,10 @@ func (t *timeline) lockName(lock int32) string {
 
 func (t *timeline) clientName(client int32) string { return t.names.list[client] }
 
-// procName is the client behind a process.
+// procName returns the client of a process.
 func (t *timeline) procName(p int32) string { return t.clientName(t.procs[p].client) }
 
-// pair names two processes; where they are of one client, by their numbers too.
+// pair names two processes, with their numbers too if they are of one client.
 func (t *timeline) pair(a, b int32) (string, string) {
 	x, y := t.procName(a), t.procName(b)
 	if x == y && a != b {
@@ -89,7 +89,7 @@ func (t *timeline) pair(a, b int32) (string, string) {
 	return x, y
 }
 
-// number is the number that the history gives to a process.
+// number returns the number of a process in the history.
 func (t *timeline) number(p int32) string {
 	for i := range t.ops {
 		if t.ops[i].proc == p {

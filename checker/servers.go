@@ -7,7 +7,7 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// deed is what a server does with an entry of its store.
+// deed is an act of a server on an entry of its store.
 type deed uint8
 
 const (
@@ -48,8 +48,8 @@ type act struct {
 	deed deed
 }
 
-// grants is the operation to which the server says yes with a, or none: its request
-// made an entry, took one over, or prolonged one as its owner.
+// grants returns the operation that a grants, or none: its request made an entry,
+// took one over, or prolonged one as its owner.
 func (a *act) grants() int32 {
 	switch a.deed {
 	case granted:
@@ -60,8 +60,8 @@ func (a *act) grants() int32 {
 	return none
 }
 
-// act takes in a line of a server. Its grant is turned into the acquire that
-// got it, because the grant is missing while the ok is on its way.
+// act processes a line of a server. Its grant is replaced by the acquire that got it,
+// because the grant is missing while the ok is on its way.
 func (t *timeline) act(pos int32, e *history.Entry) {
 	d := deedOf(e.F)
 	if e.F == history.Promote {
@@ -82,8 +82,8 @@ func (t *timeline) act(pos int32, e *history.Entry) {
 	t.acts = append(t.acts, act{pos: pos, made: made, by: t.opOf(e.By), deed: d})
 }
 
-// asked is the acquire whose entries operation op makes: op itself, or the one
-// that the grant stands on which op extends; none: it makes none.
+// asked returns the acquire for which operation op makes entries: op itself, or if op
+// is an extend, the acquire that its grant stands on. none: it makes no entries.
 func (t *timeline) asked(op int32) int32 {
 	if op == none {
 		return none
@@ -97,7 +97,7 @@ func (t *timeline) asked(op int32) int32 {
 	return none
 }
 
-// guestOf is the last hold of another acquire that stands on the entries that
+// guestOf returns the last hold of another acquire that stands on the entries that
 // operation op makes, or none.
 func (t *timeline) guestOf(op int32) int32 {
 	if op = t.asked(op); op == none {
@@ -109,8 +109,8 @@ func (t *timeline) guestOf(op int32) int32 {
 // access is a line of the guarded resource.
 type access struct {
 	pos  int32
-	hold int32 // under which it was made, or none
-	lock int32 // that guards what it accessed
+	hold int32 // the hold under which it was made, or none
+	lock int32 // the lock of its resource
 }
 
 func (t *timeline) access(pos int32, e *history.Entry) {
@@ -131,10 +131,10 @@ func (t *timeline) access(pos int32, e *history.Entry) {
 	t.accesses = append(t.accesses, a)
 }
 
-// unseen is why nobody can judge what the servers did, or "". The place says
-// what it saw. A history without a header shows by having such lines that some
-// were seen, and a command that trespasses convicts by itself; but that an
-// answer was a lie takes all of them.
+// unseen returns why the servers' acts cannot be judged for p, or "". The header
+// names what was observed. In a history without a header, lines of servers show that
+// some acts were observed. That is enough for ownership, where one command proves a
+// violation. For answers all acts are needed.
 func (t *timeline) unseen(p Property) string {
 	switch {
 	case slices.Contains(t.head.Observes, string(p)):

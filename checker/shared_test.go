@@ -1,7 +1,7 @@
 package checker
 
 // Several grants may stand on the entries of one acquire: a lock that calls the
-// critical section itself may call it twice, or when nobody waits any more.
+// critical section itself may call it twice, or after its caller has stopped waiting.
 
 var sharedAnswersSpecs = []spec{
 	{"the lock enters again on the node that it has", `

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// spec is a sentence about a property: its name, a history, and the verdict:
-// "valid", "n/a: reason", "unknown: reason", or "violated 2,5: sentence", with
-// the lines of the witness.
+// spec is a rule of a property: its name, a history, and the verdict: "valid", "n/a:
+// reason", "unknown: reason", or "violated 2,5: sentence", with the lines of the
+// witness.
 type spec struct{ name, story, want string }
 
 // specs are the specification of each property.
@@ -63,7 +63,7 @@ func TestEveryPropertyHasBothKindsOfExamples(t *testing.T) {
 	}
 }
 
-// told is the verdict on p in the words of a spec.
+// told returns the verdict on p in the words of a spec.
 func told(verdicts []Verdict, p Property) string {
 	for _, v := range verdicts {
 		if v.Property != p {

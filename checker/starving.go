@@ -7,16 +7,16 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// turns is how many grants may go to each client while one acquire waits that
-// was invoked before them.
+// turns is how many grants each client may get while one acquire waits that was
+// invoked before them.
 const turns = 2
 
-// starving is the witness that somebody was refused or kept waiting outside
-// faults while more than 2 × clients grants went to acquires that were invoked
-// later, or nil. Each acquire counts for itself, since who gives up goes to the
-// end of the queue; and from its first place in the queue on, where acquires say
-// when they get one: a client that still looks for a server is in no queue. After
-// a fault all have 3 T to settle, for the same reason.
+// starving returns the witness that an acquire was refused or kept waiting outside
+// faults while more than 2 × clients grants went to acquires that were invoked later,
+// or nil. Each acquire counts for itself, since a client that gives up goes to the
+// end of the queue. If acquires report their places in the queue, an acquire counts
+// from its first place on: a client that still looks for a server is in no queue.
+// After a fault all have 3 T to settle, for the same reason.
 func (t *timeline) starving() *Witness {
 	start, ok := t.settled()
 	if !ok {
@@ -66,8 +66,8 @@ func (t *timeline) starving() *Witness {
 	return nil
 }
 
-// settled is the position from which on starvation is judged, and false where
-// nobody can tell.
+// settled returns the position from which starvation is judged, and false if that is
+// unknown.
 func (t *timeline) settled() (int32, bool) {
 	if len(t.faults) == 0 {
 		return none, true
@@ -84,19 +84,19 @@ func (t *timeline) settled() (int32, bool) {
 		case f.kind.ends():
 			calm = max(calm, t.at(f.sure))
 		default:
-			return 0, false // it goes on
+			return 0, false // it has no end
 		}
 	}
 	calm += patience * t.lease
 	return int32(sort.Search(int(t.size()), func(i int) bool { return t.at(int32(i)) > calm })) - 1, true
 }
 
-// waited is the position up to which the client of an acquire certainly waited.
+// waited returns the position up to which the client of an acquire certainly waited.
 func (t *timeline) waited(o *op) int32 {
 	c, to := &t.clients[t.procs[o.proc].client], o.done
 	if to == none {
 		if t.entry(t.size()-1).F != history.Ended {
-			return o.invoke // nobody saw how it ended, nor the end of the run
+			return o.invoke // the history shows neither how it ended nor the end of the run
 		}
 		to = t.size()
 	}
@@ -106,8 +106,8 @@ func (t *timeline) waited(o *op) int32 {
 	return to
 }
 
-// passedOver is the witness that o, with that place (0: it says of none), waited
-// from and to while later were granted the lock.
+// passedOver returns the witness that o waited between from and to while later were
+// granted the lock. place is the line that gave it a place in the queue; 0: none.
 func (t *timeline) passedOver(o *op, place, from, to int32, later []int32) *Witness {
 	entries := []int32{o.invoke, min(to, t.size()-1)}
 	if place > 0 {

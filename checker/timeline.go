@@ -7,25 +7,24 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 )
 
-// timeline is a history with its references resolved: which entry completes
-// which, who held what from where to where, who waited, what was broken. It is
-// built in one pass; every property reads it and none changes it.
+// timeline is a history with its references resolved: completions, holds, waits and
+// faults. It is built in one pass; every property reads it and none changes it.
 //
-// "Position" is an entry's place in History.Entries. Positions, ids of
-// operations, holds and so on are int32: a run's timeline is built thousands
-// of times a second and should stay in the cache.
+// "Position" is an entry's index in History.Entries. Positions, ids of operations,
+// holds and so on are int32: timelines of runs are built thousands of times a second
+// and should stay in the cache.
 type timeline struct {
 	head    *history.Header
 	entries journal
-	length  int32         // of entries
+	length  int32         // number of entries
 	end     time.Duration // the last entry's time: nothing was observed after it
 	lease   time.Duration // T; 0: unknown
-	grace   time.Duration // who asks again within it goes on waiting
+	grace   time.Duration // a client that asks again within it goes on waiting
 
 	ops       []op    // in the order of their invokes
 	opAt      []int32 // by position: the operation that the entry invokes or completes
 	holds     []hold  // in the order of their begins
-	confirmed []int32 // those whose acquire was indeterminate
+	confirmed []int32 // holds whose acquire was indeterminate
 	deadlines []deadline
 	acts      []act
 	accesses  []access
@@ -47,27 +46,27 @@ type timeline struct {
 
 	procOf numbering      // process number → procs
 	holdOf numbering      // grant → holds
-	unsure map[int]unsure // by grant that an indeterminate acquire named
+	unsure map[int]unsure // by grant of an indeterminate acquire
 
-	pauses   *history.Pauses  // nil: nobody was killed
+	pauses   *history.Pauses  // nil: no client was killed
 	byID     map[int][]int32  // faults, where there are many
-	byServer map[string]int32 // the last one that stops a server
+	byServer map[string]int32 // the last fault that stops a server
 	stalls   []fault
 
 	find    finders
 	excuses [2][]excusedTime // by excuse; nil: not known yet
 
-	// Room for the judges.
+	// Memory for the judges.
 	scratch  scratch
 	bases    []basis
 	stays    []stay
 	verdicts []Verdict
 }
 
-// none stands for an absent position or id.
+// none is an absent position or id.
 const none int32 = -1
 
-// verb is what an operation does.
+// verb is the kind of an operation.
 type verb uint8
 
 const (
@@ -96,37 +95,37 @@ func verbOf(f string) verb {
 
 // op is an operation of a client.
 type op struct {
-	invoke, done int32 // positions; done is none while no completion is there
+	invoke, done int32 // positions; done is none without a completion
 	proc, lock   int32
-	hold         int32 // that it acts on, or that an acquire got
-	guest        int32 // of an acquire: the last hold that stands on its entries and is another's, or none
+	hold         int32 // the hold that it acts on, or that an acquire got
+	guest        int32 // of an acquire: the last hold of another acquire on its entries, or none
 	verb         verb
 	shared       bool         // of an acquire: a reader's
 	outcome      history.Type // 0: no completion
 }
 
-// proc is a client's process, with those that go on for it.
+// proc is a client's process, with those that replaced it.
 type proc struct {
 	client int32
 	open   int32 // its open operation
-	place  int32 // that its open acquire has in the queue
+	place  int32 // the place of its open acquire in the queue
 	inner  int32 // its open hold that began last
-	holder int32 // the process that the client's list of holders goes on with, or none
+	holder int32 // the next process in the client's list of holders, or none
 	listed bool  // it is in that list
 }
 
-// client is what stays when process numbers change.
+// client is the state of a client that stays when process numbers change.
 type client struct {
 	last int32   // position of its last sign of life: neither an invoke, which the harness writes, nor an info
 	dead bool    // it ended, and has invoked nothing since
-	died int32   // position from which on it did nothing
+	died int32   // position after which it did nothing
 	wait []int32 // by lock: its last wait
 
-	deaths  int32 // so far
-	holders int32 // a process that had a hold since the last of them, which leads to the others, or none
+	deaths  int32 // number so far
+	holders int32 // head of the list of processes that had a hold since the last death, or none
 	ended   int32 // its hold that ended last, or none
 	placed  int32 // its place that began last, or none
-	retired int32 // its process that ended with info last, until another goes on for it; or none
+	retired int32 // its process that ended with info last, until another replaces it; or none
 }
 
 // ending is the death of a client.
@@ -135,11 +134,11 @@ type ending struct{ client, line, heard int32 }
 // unsure is an acquire without an answer that named its grant.
 type unsure struct {
 	op     int32
-	deaths int32 // of its client at that time: if there are more, nothing is left of it
+	deaths int32 // its client's deaths at that time: after another death the grant is gone
 }
 
-// newTimeline reads h. It expects a history that history.Check accepts; of
-// another it makes what it can.
+// newTimeline reads h. It expects a history that history.Check accepts; the timeline
+// of another history may lack things.
 func newTimeline(h *history.History) *timeline {
 	t := new(timeline)
 	t.read(h)
@@ -149,23 +148,23 @@ func newTimeline(h *history.History) *timeline {
 // newLogTimeline reads l.
 func newLogTimeline(l *history.Log) *timeline {
 	t := new(timeline)
-	// It is long: nothing may have to grow.
+	// A Log is long: allocate all lists in their full sizes.
 	t.ops, t.holds, t.waits = make([]op, 0, l.Invokes), make([]hold, 0, l.Grants), make([]wait, 0, l.Grants)
 	t.take(&l.Header, journal{log: l})
 	return t
 }
 
-// read makes t the timeline of h, whatever it was before: what is not named in
-// the first statement is zero.
+// read makes t the timeline of h. It resets all other fields: see take's first
+// statement.
 func (t *timeline) read(h *history.History) {
 	n := len(h.Entries)
-	// Of seven or more lines that a critical section takes, two are an acquire's.
+	// A critical section takes seven or more lines; two of them are an acquire's.
 	t.ops, t.holds, t.waits = room(t.ops, n/3+1), room(t.holds, n/8+1), room(t.waits, n/8+1)
 	t.deadlines = room(t.deadlines, n/8+1)
 	t.take(&h.Header, journal{list: h.Entries})
 }
 
-// take is read for entries that stand wherever they may.
+// take does the work of read for entries from any source.
 func (t *timeline) take(head *history.Header, entries journal) {
 	n := entries.len()
 	*t = timeline{
@@ -224,10 +223,11 @@ func (t *timeline) take(head *history.Header, entries journal) {
 	t.settleWaits()
 }
 
-// room is an empty list with room for n, in the memory of list if that will do.
+// room returns an empty list with room for n, in the memory of list if that is
+// enough.
 func room[T any](list []T, n int) []T { return slices.Grow(list[:0], n) }
 
-// client takes in a line of a client's process.
+// client processes a line of a client's process.
 func (t *timeline) client(pos int32, e *history.Entry) {
 	p := t.process(e)
 	switch e.Type {
@@ -326,7 +326,7 @@ func (t *timeline) complete(pos int32, e *history.Entry, p int32) {
 		t.gaveBack(o.hold, pos)
 	case o.verb == extend && e.Type == history.OK:
 		t.extended++
-		if o.hold == none && e.Grant != 0 { // it was confirmed since the invoke, or is now
+		if o.hold == none && e.Grant != 0 { // confirmed since the invoke, or now
 			o.hold = t.holdOf.get(e.Grant)
 		}
 		if o.hold == none {
@@ -342,7 +342,7 @@ func (t *timeline) complete(pos int32, e *history.Entry, p int32) {
 	}
 }
 
-// report takes in what a client says between its operations.
+// report processes a line of a client between its operations.
 func (t *timeline) report(pos int32, e *history.Entry, p int32) {
 	switch e.F {
 	case history.Queued:
@@ -361,7 +361,7 @@ func (t *timeline) report(pos int32, e *history.Entry, p int32) {
 	}
 }
 
-// opOf is the operation that has an entry with this index, or none.
+// opOf returns the operation that has an entry with this index, or none.
 func (t *timeline) opOf(index history.Opt) int32 {
 	if at := t.entries.find(index); at != none {
 		return t.opAt[at]
@@ -376,11 +376,11 @@ func (t *timeline) at(pos int32) time.Duration {
 	return t.entries.time(int(pos))
 }
 
-// entry is the one at pos.
+// entry returns the entry at pos.
 func (t *timeline) entry(pos int32) *history.Entry { return t.entries.at(int(pos)) }
 
-// size is the number of entries: a position after all of them.
+// size returns the number of entries: a position after all of them.
 func (t *timeline) size() int32 { return t.length }
 
-// clientOf is the id of the client that runs operation id.
+// clientOf returns the id of the client that runs operation id.
 func (t *timeline) clientOf(id int32) int32 { return t.procs[t.ops[id].proc].client }

@@ -3,18 +3,18 @@ package checker
 import "time"
 
 // wait is the time during which a client wants a lock and does not get it. It
-// goes on over refusals and time-outs as long as the client asks again soon
-// enough; it ends when the client is granted the lock, gives up or dies.
+// continues over refusals and timeouts if the client asks again soon enough. It ends
+// when the client is granted the lock, gives up or dies.
 type wait struct {
 	lock, client int32
-	begin, end   int32 // positions: the invoke that began it; what ended it
+	begin, end   int32 // positions: the invoke that began it; the line that ended it
 	from, to     time.Duration
-	asking       int32 // its acquires that are open
-	again        bool  // it goes on over a refusal or a time-out
+	asking       int32 // number of its open acquires
+	again        bool  // it continues over a refusal or a timeout
 	over         bool  // nothing continues it
 }
 
-// asking says, for a sentence, how a client waits that is refused again and again.
+// asking returns, for a sentence, how a client waits that is refused repeatedly.
 func asking(w *wait) string {
 	if w.again {
 		return ", asking again and again"
@@ -22,7 +22,7 @@ func asking(w *wait) string {
 	return ""
 }
 
-// waitOf is where the id of client's last wait for lock is kept.
+// waitOf returns where the id of client's last wait for lock is kept.
 func (t *timeline) waitOf(client, lock int32) *int32 {
 	c := &t.clients[client]
 	for int(lock) >= len(c.wait) {
@@ -84,10 +84,9 @@ func (t *timeline) endWaits(client, pos int32) {
 	}
 }
 
-// settleWaits ends the waits that the history leaves open: at its end, or, of
-// a client that was stopped for good, when it was stopped, or when it asked
-// after that. Who never runs
-// again cannot take what is offered.
+// settleWaits ends the waits that the history leaves open: at its end. For a client
+// that was stopped for good, the wait ends when it was stopped, or when it asked
+// after that. A client that never runs again cannot be granted the lock.
 func (t *timeline) settleWaits() {
 	var stopped map[string]int32
 	for i := range t.waits {
