@@ -135,7 +135,7 @@ func agree(t *testing.T, m Model, opts Options, want int) {
 	if n := valid + violated; n < want {
 		t.Errorf("only %d were compared, want %d", n, want)
 	}
-	if undecided*100 > valid+violated {
+	if undecided*20 > valid+violated+100 { // its time is real: a slow machine leaves some
 		t.Errorf("Porcupine left %d undecided", undecided)
 	}
 	if alltests.Wanted() && (valid*100 < want || violated*100 < want) {
