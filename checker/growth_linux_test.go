@@ -125,12 +125,19 @@ func grows(t *testing.T, work func(*history.History)) {
 			}
 			return least
 		}
-		const n, factor = 2000, 8
-		small, large := takes(n), takes(factor*n)
-		if large > 3*factor*small && large > 0.1 {
-			t.Errorf("%s: %d took %.4f s of this thread, %d took %.4f s", c.name, n, small, factor*n, large)
+		// A busy machine disturbs one measurement. Work that grows faster shows in each.
+		const n, factor, tries = 2000, 8, 4
+		for try := 1; ; try++ {
+			small, large := takes(n), takes(factor*n)
+			t.Logf("%-50s %.4f s, %.4f s", c.name, small, large)
+			if large <= 3*factor*small || large <= 0.1 {
+				break
+			}
+			if try == tries {
+				t.Errorf("%s: %d took %.4f s of this thread, %d took %.4f s", c.name, n, small, factor*n, large)
+				break
+			}
 		}
-		t.Logf("%-50s %.4f s, %.4f s", c.name, small, large)
 	}
 }
 
