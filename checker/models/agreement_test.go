@@ -135,7 +135,8 @@ func agree(t *testing.T, m Model, opts Options, want int) {
 	if n := valid + violated; n < want {
 		t.Errorf("only %d were compared, want %d", n, want)
 	}
-	if undecided*20 > valid+violated+100 { // its time is real: a slow machine leaves some
+	// Porcupine's time is real: of few histories a slow machine may leave some undecided.
+	if undecided*100 > valid+violated && (alltests.Wanted() || undecided > 5) {
 		t.Errorf("Porcupine left %d undecided", undecided)
 	}
 	if alltests.Wanted() && (valid*100 < want || violated*100 < want) {
