@@ -287,8 +287,8 @@ func (j *Judge) released(pos int32, e *history.Entry, id int32) {
 	if ok {
 		j.loose(id, pos, true)
 	}
-	if p.hold == none || ok && (j.holds[p.hold].gone != never || j.holds[p.hold].void) {
-		if ok && p.hold != none && !p.means.open && !j.holds[p.hold].void {
+	if p.hold == none || ok && (j.holds[p.hold].gone != never || j.voided(p.hold)) {
+		if ok && p.hold != none && !p.means.open && !j.voided(p.hold) {
 			j.holds[p.hold].close(p.call) // the earlier release may have been about another hold
 		}
 		if ok {
@@ -322,7 +322,7 @@ func (j *Judge) extended(pos int32, e *history.Entry, id int32) {
 		j.loose(id, pos, false)
 	}
 	switch {
-	case e.Type == history.OK && (p.hold == none || j.holds[p.hold].void):
+	case e.Type == history.OK && (p.hold == none || j.voided(p.hold)):
 		j.stray(stray{proc: id, call: p.call, ret: pos, doubt: j.stands(p), hold: none, over: none}, p.lock)
 	case e.Type == history.OK:
 		j.confirmed(p.hold, id, p.call, pos)
@@ -360,7 +360,7 @@ func (j *Judge) confirmed(id, by, call, pos int32) {
 
 // ended returns where a hold is known to have ended, or none.
 func (j *Judge) ended(id int32) int32 {
-	if id == none || j.holds[id].void || j.holds[id].gone == never {
+	if id == none || j.voided(id) || j.holds[id].gone == never {
 		return none
 	}
 	return j.holds[id].gone
@@ -383,12 +383,14 @@ func (j *Judge) report(pos int32, e *history.Entry, id int32) {
 	case history.Lost:
 		m := meaning{hold: none}
 		if e.Grant != 0 {
-			m = j.held(e, id)
+			if m = j.held(e, id); j.voided(m.hold) {
+				return
+			}
 		}
 		j.lose(m, id, j.lock(e.Lock), pos)
 	case history.Valid:
 		m := j.held(e, id)
-		if m.hold == none {
+		if m.hold == none || j.voided(m.hold) {
 			return
 		}
 		if m.open {

@@ -191,6 +191,10 @@ func (j *Judge) refute(id int32) {
 	}
 }
 
+// voided reports whether the acquire of hold id failed: what a line says of it later
+// is about no hold.
+func (j *Judge) voided(id int32) bool { return id != none && j.holds[id].void }
+
 // told notes that an acquire did happen. open: the line may be about another grant.
 func (j *Judge) told(id, pos int32, open bool) {
 	h := &j.holds[id]

@@ -1073,6 +1073,11 @@ var modelSpecs = []modelSpec{
 		c5' release at=26
 		c5'' extend at=26
 		c5'' extend ok at=29 until=47`, `violated 2,5,6: c5 (process 2) had the lock at some moment from line 5 to line 6, but c3 held the lock from line 2 on (valid until 41.000 s).`},
+	{"owner-mutex+strict fenced-mutex+strict fifo-mutex+strict", "what a client says of a grant that it was refused is about no hold", `
+		c1 try grant=3
+		c1 try fail error=held grant=3
+		c1' valid grant=3
+		c1' lost grant=3`, `violated 1,2: c1 (process 1) was refused the lock (lines 1 to 2) when nobody can have held it.`},
 	{"lease+strict", "a store may keep a lease for longer than its holder believes", `
 		c1 acquire at=1
 		c1 acquire ok at=2 until=10
