@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -58,6 +59,8 @@ type world struct {
 	start   time.Time
 	wakers  sync.WaitGroup
 
+	calls []*call // statements that may be under way
+
 	mu   sync.Mutex
 	ways map[int64]*wire // of sessions
 }
@@ -90,7 +93,9 @@ func (w *world) Slack() time.Duration  { return 20 * time.Millisecond }
 // Start returns when the statement has an answer, or when the server shows that
 // it waits.
 func (w *world) Start(h mysql.Handle, c mysql.Command) porttest.Call {
-	k := &call{done: make(chan struct{})}
+	w.rest()
+	k := &call{done: make(chan struct{}), session: h.ID(), verb: c.Verb, way: w.way(h)}
+	w.calls = append(w.calls, k)
 	go func() {
 		defer close(k.done)
 		k.reply, k.err = h.Do(context.Background(), 0, c)
@@ -101,6 +106,28 @@ func (w *world) Start(h mysql.Handle, c mysql.Command) porttest.Call {
 		}
 	}
 	return k
+}
+
+// rest waits until each statement under way has an answer or waits for a row. The
+// commit that wakes a statement has its answer before the statement has taken its
+// next lock.
+func (w *world) rest() {
+	for limit := time.Now().Add(patience); ; {
+		w.calls = slices.DeleteFunc(w.calls, func(k *call) bool {
+			return k.await(0) || k.verb == mysql.GetLock || k.way.isSilent()
+		})
+		if len(w.calls) == 0 {
+			return
+		}
+		waiting := w.innodb().waiting
+		moves := func(k *call) bool { return !waiting[k.session] && !k.await(0) }
+		if !slices.ContainsFunc(w.calls, moves) {
+			return
+		}
+		if time.Now().After(limit) {
+			w.t.Fatalf("after %v there are still statements that neither wait nor have an answer", patience)
+		}
+	}
 }
 
 // waits reports whether a session's statement waits for a row or a named lock.
@@ -263,14 +290,22 @@ func (w *world) Restart() {
 
 // call is a statement under way.
 type call struct {
-	done  chan struct{}
-	waits bool // the server has shown that it waits
-	reply mysql.Reply
-	err   error
+	session int64
+	verb    mysql.Verb
+	way     *wire
+	done    chan struct{}
+	waits   bool // the server has shown that it waits
+	reply   mysql.Reply
+	err     error
 }
 
 // await waits up to d for the answer, and reports whether it has come.
 func (k *call) await(d time.Duration) bool {
+	select {
+	case <-k.done: // even if d is over
+		return true
+	default:
+	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

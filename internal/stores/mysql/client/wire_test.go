@@ -99,6 +99,12 @@ func (y *wire) hasEnded() bool {
 	}
 }
 
+func (y *wire) isSilent() bool {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return y.silent
+}
+
 var errTorn = errors.New("torn")
 
 func (y *wire) Write(b []byte) (int, error) {
