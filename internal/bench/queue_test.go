@@ -52,23 +52,34 @@ var costs = map[string]func(n int) (left, came bench.Traffic){
 	},
 }
 
-func holdToCosts(t *testing.T, q bench.Queue, c bench.Changes) {
+// holdToCosts checks that at most some changes of each kind cost something else than
+// the recipe says.
+func holdToCosts(t *testing.T, q bench.Queue, c bench.Changes, some func(all int) int) {
 	t.Helper()
 	left, came := costs[q.Lock.ID](q.Waiters)
-	if len(c.Left) < 3 || len(c.Came) < 3 {
-		t.Errorf("%s, %d waiters: %d left, %d came", q.Lock.ID, q.Waiters, len(c.Left), len(c.Came))
-	}
-	for _, x := range c.Left {
-		if x.Traffic != left || x.Enters <= 0 || x.Rests < x.Enters*9/10 {
-			t.Errorf("%s, %d waiters, leaving: %+v, want %+v", q.Lock.ID, q.Waiters, x, left)
+	leaving := func(x bench.Change) bool { return x.Traffic != left || x.Enters <= 0 || x.Rests < x.Enters*9/10 }
+	coming := func(x bench.Change) bool { return x.Traffic != came || x.Enters != 0 || x.Rests <= 0 }
+	check := func(did string, changes []bench.Change, other func(bench.Change) bool, want bench.Traffic) {
+		t.Helper()
+		n := 0
+		for _, x := range changes {
+			if other(x) {
+				n++
+			}
+		}
+		if len(changes) < 3 || n > some(len(changes)) {
+			t.Errorf("%s, %d waiters: %d of %d times, %s costs something else than %+v: %+v", q.Lock.ID, q.Waiters, n, len(changes), did, want, changes)
 		}
 	}
-	for _, x := range c.Came {
-		if x.Traffic != came || x.Enters != 0 || x.Rests <= 0 {
-			t.Errorf("%s, %d waiters, coming: %+v, want %+v", q.Lock.ID, q.Waiters, x, came)
-		}
-	}
+	check("leaving", c.Left, leaving, left)
+	check("coming", c.Came, coming, came)
 }
+
+func none(int) int { return 0 }
+
+// aMinority: real clients count as at rest after 100 ms without a message. Where the
+// machine stops for longer, what one change causes counts for the next.
+func aMinority(all int) int { return (all - 1) / 2 }
 
 func TestWhatAChangeOfAQueueCosts(t *testing.T) {
 	for lock := range costs {
@@ -76,7 +87,7 @@ func TestWhatAChangeOfAQueueCosts(t *testing.T) {
 			for seed := range uint64(4) {
 				q := queue(t, lock, n)
 				q.Seed = seed
-				holdToCosts(t, q, queueInSim(t, q))
+				holdToCosts(t, q, queueInSim(t, q), none)
 			}
 		}
 	}
@@ -174,7 +185,7 @@ func TestQueuesOnARealEnsemble(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		holdToCosts(t, q, c)
+		holdToCosts(t, q, c, aMinority)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
