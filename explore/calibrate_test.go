@@ -35,7 +35,7 @@ func TestTheCalibrationIsNotStale(t *testing.T) {
 		recalibrate(t, calibration)
 		return
 	}
-	dear, locks := 30.0, catalogue.Locks
+	dear, locks := 10.0, catalogue.Locks
 	if !alltests.Wanted() {
 		dear, locks = 2, locks[:len(locks)/3]
 	}
