@@ -5,18 +5,37 @@ import (
 	"slices"
 )
 
-// judgeFenced judges a register that refuses stale tokens. Tokens give all accesses
-// one order.
+// fenced is a register that refuses stale tokens. Tokens give all accesses one order.
+type fenced struct {
+	chains
+	order    []int32 // accepted, certain accesses, by their tokens
+	earliest []int32 // for each of them, the latest call of those up to it
+	refused  []int32
+	written  map[int64]bool // by uncertain writes
+	possible bool           // an indeterminate access could explain a refusal
+}
+
+// judgeFenced judges a register that refuses stale tokens.
 func (o *object) judgeFenced() finding {
-	var order []int32 // accepted, certain accesses
-	var refused []int32
-	written := map[int64]bool{} // by uncertain writes
-	possible := false           // an indeterminate access could explain a refusal
-	for i := range o.accesses {
-		a := &o.accesses[i]
+	r := fenced{
+		chains:  chains{object: o, list: o.accesses, shownBy: map[int32]int32{}},
+		written: map[int64]bool{},
+	}
+	for _, step := range []func() finding{r.sort, r.values, r.refusals} {
+		if f := step(); f.outcome != legal.outcome {
+			return f
+		}
+	}
+	return legal
+}
+
+// sort puts the accesses in the order of their tokens, if they have one.
+func (r *fenced) sort() finding {
+	for i := range r.list {
+		a := &r.list[i]
 		switch {
 		case a.what == refuse:
-			refused = append(refused, int32(i))
+			r.refused = append(r.refused, int32(i))
 		case a.token == 0:
 			return undecided("an access has no token")
 		case a.what == cas:
@@ -24,81 +43,89 @@ func (o *object) judgeFenced() finding {
 		case a.what == write && !a.known:
 			return undecided("not every write says what it wrote")
 		case a.ret == never:
-			possible = true
-			written[a.value] = written[a.value] || a.what == write
+			r.possible = true
+			r.written[a.value] = r.written[a.value] || a.what == write
 		default:
-			order = append(order, int32(i))
+			r.order = append(r.order, int32(i))
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int32) int {
-		x, y := &o.accesses[a], &o.accesses[b]
+	slices.SortStableFunc(r.order, func(a, b int32) int {
+		x, y := &r.list[a], &r.list[b]
 		return cmp.Or(cmp.Compare(x.token, y.token), cmp.Compare(x.call, y.call))
 	})
-	for k := 1; k < len(order); k++ {
-		x, y := &o.accesses[order[k-1]], &o.accesses[order[k]]
+	for k := 1; k < len(r.order); k++ {
+		x, y := &r.list[r.order[k-1]], &r.list[r.order[k]]
 		if x.token == y.token && y.call < x.ret {
 			return undecided("accesses with one token overlap")
 		}
 	}
-	f := finding{outcome: legal.outcome}
+	return legal
+}
+
+// values judges what was read, and that the order of the tokens is possible.
+func (r *fenced) values() finding {
 	latest, last, first := none, none, none // latest call so far; last write; first access
-	c := chains{object: o, list: o.accesses, shownBy: map[int32]int32{}}
-	earliest := make([]int32, len(order))
-	for k, i := range order {
-		a := &o.accesses[i]
-		if latest != none && o.accesses[latest].call > a.ret {
-			return c.stale(latest, i)
+	r.earliest = make([]int32, len(r.order))
+	for k, i := range r.order {
+		a := &r.list[i]
+		if latest != none && r.list[latest].call > a.ret {
+			return r.stale(latest, i)
 		}
-		if latest == none || a.call > o.accesses[latest].call {
+		if latest == none || a.call > r.list[latest].call {
 			latest = i
 		}
-		earliest[k] = o.accesses[latest].call
+		r.earliest[k] = r.list[latest].call
 		switch {
 		case a.what == write:
 			last = i
 		case !a.known:
 		case last == none && first == none:
 			first = i
-		case last == none && o.accesses[first].value != a.value:
-			if written[a.value] || written[o.accesses[first].value] {
+		case last == none && r.list[first].value != a.value:
+			if r.written[a.value] || r.written[r.list[first].value] {
 				return undecided("it may have been written by who got no answer")
 			}
-			f = violation(c.facts(first, i), "%s, and then %s, and nothing was written in between.", c.doing(first), c.doing(i))
+			f := violation(r.facts(first, i), "%s, and then %s, and nothing was written in between.", r.doing(first), r.doing(i))
 			f.absence = true
 			return f
-		case last != none && o.accesses[last].value != a.value:
-			if written[a.value] {
+		case last != none && r.list[last].value != a.value:
+			if r.written[a.value] {
 				return undecided("it may have been written by who got no answer")
 			}
-			f = violation(c.facts(last, i), "%s, and %s, with nothing written in between by the order of the tokens.", c.doing(last), c.doing(i))
+			f := violation(r.facts(last, i), "%s, and %s, with nothing written in between by the order of the tokens.", r.doing(last), r.doing(i))
 			f.absence = true
 			return f
 		}
 	}
-	for _, i := range refused {
-		r := &o.accesses[i]
-		if r.token == 0 {
+	return legal
+}
+
+// refusals judges the refused accesses: a larger token must have been used.
+func (r *fenced) refusals() finding {
+	for _, i := range r.refused {
+		x := &r.list[i]
+		if x.token == 0 {
 			return undecided("an access has no token")
 		}
 		above := func(k int32, _ struct{}) int { // the first accepted access with a larger token
-			if o.accesses[k].token > r.token {
+			if r.list[k].token > x.token {
 				return 1
 			}
 			return -1
 		}
-		k, _ := slices.BinarySearchFunc(order, struct{}{}, above)
-		if k < len(order) && earliest[k] <= r.ret {
+		k, _ := slices.BinarySearchFunc(r.order, struct{}{}, above)
+		if k < len(r.order) && r.earliest[k] <= x.ret {
 			continue
 		}
-		if possible {
+		if r.possible {
 			return undecided("a refusal may be due to an access without an answer")
 		}
-		f = violation([]fact{{opID{accessOp, i}, r.at()}}, "%s was refused with token %d (%s), and no larger token had been used by then.",
-			c.whose(r), r.token, c.j.span(r.call, r.ret))
+		f := violation([]fact{{opID{accessOp, i}, x.at()}}, "%s was refused with token %d (%s), and no larger token had been used by then.",
+			r.whose(x), x.token, r.j.span(x.call, x.ret))
 		f.absence = true
 		return f
 	}
-	return f
+	return legal
 }
 
 // stale returns the violation that access y was over before x was invoked, although
