@@ -10,8 +10,8 @@ var killConnection = Fault{
 	Once:  true,
 	Words: Words{
 		Lane: "reset",
-		Past: "the network was set to reset the connection of {on} and {to} at the next message{did}",
-		Now:  "the next message of {on} and {to} will reset their connection",
+		Past: "the network was set to reset the connection at the next {message}{did}{arrived}",
+		Now:  "the next {message} will reset the connection",
 	},
 	Start: impair(Reset),
 	Heal:  restore,

@@ -215,6 +215,8 @@ func (p *plot) interrupted(o *op) {
 		p.unanswered(o)
 		p.entriesEnd(left)
 		after = max(after, left[0].from)
+	} else if o.outcome == history.Info {
+		p.unanswered(o)
 	} else if o.done != none && o.err != history.ErrCrashed {
 		p.add(moment{
 			pos: o.done, lane: o.client, actor: o.client, who: o.client,

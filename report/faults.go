@@ -73,12 +73,16 @@ func (d *digest) fill(f *fault, phrase string) string {
 	if ends := f.on[len(f.victims()):]; len(ends) > 0 {
 		to = strings.Replace(list(ends), history.Resource, "the resource", 1)
 	}
-	what := "everything between " + on + " and " + to
+	what, message, arrived := "everything between "+on+" and "+to, "message of "+on+" and "+to, ""
 	switch f.text {
 	case toServer:
-		what = "everything from " + on + " to " + to
+		what, message, arrived = "everything from "+on+" to "+to, "request of "+on+" to "+to, ": the request was lost"
 	case toClient:
-		what = "everything from " + to + " to " + on
+		what, message, arrived = "everything from "+to+" to "+on, "reply of "+to+" to "+on, ": the request had got through"
+	}
+	did := ", and did"
+	if f.hits.V == 0 {
+		did, arrived = "", ""
 	}
 	length, until := "", ""
 	if f.end != none {
@@ -90,10 +94,6 @@ func (d *digest) fill(f *fault, phrase string) string {
 		if d.blurred(f) || d.lingers(f) {
 			length = until
 		}
-	}
-	did := ""
-	if f.hits.V > 0 {
-		did = ", and did"
 	}
 	since := ""
 	if len(f.on) == 1 && f.Name == history.Exit && d.at(f.start)-d.at(f.heard) > d.slack() {
@@ -111,7 +111,7 @@ func (d *digest) fill(f *fault, phrase string) string {
 		replaced = ", as a replica"
 	}
 	amount := d.units.span(f.amount)
-	return strings.NewReplacer("{on}", on, "{to}", to, "{what}", what,
+	return strings.NewReplacer("{on}", on, "{to}", to, "{what}", what, "{message}", message, "{arrived}", arrived,
 		"{for}", length, "{until}", until, "{did}", did, "{since}", since,
 		"{clock}", f.clock(), "{by}", by+amount, "{ahead}", amount+ahead, "{amount}", amount, "{each}", each,
 		"{gained}", gained, "{gains}", either.ReplaceAllString(gains, number), "{replaced}", replaced).

@@ -501,6 +501,30 @@ func TestEveryFaultHasItsWords(t *testing.T) {
 	}
 }
 
+// A connection is reset at a request, a reply or any message: the direction says
+// whether the request got through.
+func TestWordsOfAReset(t *testing.T) {
+	t.Parallel()
+	d := newDigest(&history.History{Entries: []history.Entry{{Index: 1}}})
+	for _, tt := range []struct{ text, past, now string }{
+		{toServer, "next request of c2 to zk-3, and did: the request was lost", "the next request of c2 to zk-3 will reset the connection"},
+		{toClient, "next reply of zk-3 to c2, and did: the request had got through", "the next reply of zk-3 to c2 will reset the connection"},
+		{"", "next message of c2 and zk-3, and did", "the next message of c2 and zk-3 will reset the connection"},
+	} {
+		f := &fault{Fault: faults.InHistory("kill-connection"), on: []string{"c2", "zk-3"}, end: none, text: tt.text, hits: history.Some(1)}
+		if got, want := d.fill(f, f.Words.Past), "the network was set to reset the connection at the "+tt.past; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		if got := d.fill(f, f.Words.Now); got != tt.now {
+			t.Errorf("%q, want %q", got, tt.now)
+		}
+		f.hits = history.Opt{}
+		if got := d.fill(f, f.Words.Past); strings.Contains(got, "did") || strings.Contains(got, "got through") || strings.Contains(got, "lost") {
+			t.Errorf("nothing was touched: %q", got)
+		}
+	}
+}
+
 // A link that clients share belongs to all of them.
 func TestTheLinkOfAProcessIsThatOfAllItsClients(t *testing.T) {
 	t.Parallel()

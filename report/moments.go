@@ -248,7 +248,7 @@ func (p *plot) wants(o *op, w weight) {
 // unanswered tells how an acquire ended that left an entry but got no grant.
 func (p *plot) unanswered(o *op) {
 	m := moment{pos: o.done, lane: o.client, actor: o.client, who: o.client}
-	failed := o.err == errUnavailable || o.err == errUnknown
+	broken := o.err == errUnavailable || o.err == errUnknown
 	switch {
 	case o.done == none || o.err == history.ErrCrashed:
 		return
@@ -258,13 +258,13 @@ func (p *plot) unanswered(o *op) {
 	case o.outcome == history.Info && p.d.queue && p.d.stayOf(o) != nil && before(o.done, p.d.stayOf(o).to):
 		m.did = "gave up on its acquire, and its node stayed in the queue"
 		m.line = o.client + " gives up on its acquire; its node stays in the queue"
-		if failed {
-			m.who, m.did = possessive(o.client)+" acquire", "failed, and its node stayed in the queue"
-			m.line = m.who + " fails; its node stays in the queue"
+		if broken {
+			m.who, m.did = possessive(o.client)+" acquire", "ended, its outcome unknown, and its node stayed in the queue"
+			m.line = m.who + " ends, its outcome unknown; its node stays in the queue"
 		}
-	case o.outcome == history.Info && failed:
-		m.who, m.did = possessive(o.client)+" acquire", "failed, and "+o.client+" did not know what had come of it"
-		m.line = m.who + " fails, and " + o.client + " does not know what has come of it"
+	case o.outcome == history.Info && broken:
+		m.who, m.did = possessive(o.client)+" acquire", "ended, its outcome unknown"
+		m.line = m.who + " ends, its outcome unknown"
 	case o.outcome == history.Info:
 		m.did = "gave up on its acquire without knowing what had come of it"
 		m.line = o.client + " gives up on its acquire, whose result it does not know"
