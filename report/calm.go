@@ -32,6 +32,35 @@ func (p *plot) calm() {
 	}
 }
 
+// rest returns a sentence about what came after the last moment: faults and grants. It
+// returns "" if nothing came.
+func (p *plot) rest() string {
+	grants, struck, last := 0, 0, p.moments[len(p.moments)-1].pos
+	var names, what []string
+	for _, g := range p.d.grants {
+		if g.got > last {
+			grants++
+		}
+	}
+	for _, f := range p.d.faults {
+		if f.hit() && f.begins > last {
+			struck++
+			names = append(names, f.Name)
+		}
+	}
+	if grants > 0 {
+		what = append(what, more(grants, "grant"))
+	}
+	if struck > 0 {
+		slices.Sort(names)
+		what = append(what, more(struck, "fault")+" ("+list(slices.Compact(names))+")")
+	}
+	if len(what) == 0 {
+		return ""
+	}
+	return "The run went on until " + p.d.units.at(p.d.at(none)) + ", with " + list(what) + "."
+}
+
 // refused tells how the resource turned a stale access away.
 func (p *plot) refused() bool {
 	for _, v := range p.d.visits {

@@ -57,7 +57,7 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 			"gave up on its release without knowing what had come of it.",
 		}, []string{"stopped waiting for an answer to its release"}},
 		{"zk-create-connloss-orphan", []string{ // only the reply was lost, and nobody knows that
-			"the network was set to reset the connection at the next reply of zk-3 to c2, and did: the request had got through.",
+			"the network was set to reset the connection at the next reply of zk-3 to c2, and did: the request got through.",
 			"c2's acquire ended, its outcome unknown, and its node stayed in the queue.",
 		}, []string{"fail"}},
 		{"zk-getdata-gap", []string{"c2's acquire ends, its outcome unknown; its node stays"}, []string{"fail"}},

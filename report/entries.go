@@ -290,10 +290,33 @@ func (p *plot) entryEnds(all ...*stay) {
 		}
 		p.add(p.d.spread(all, func(s *stay) int { return s.to }, moment{
 			pos: s.to, lane: s.server, actor: s.by.client, who: s.by.client + "'s " + s.by.f,
-			did:  "removed " + that,
+			did:  "removed " + that + p.d.answerless(all),
 			line: s.by.client + "'s " + s.by.f + " removes " + its,
 		}))
 	}
+}
+
+// answerless returns a clause about entries that one operation removed although its
+// client was cut off from their servers: only the answers did not get through. It
+// returns "" if no such fault explains that the client had no definite answer.
+func (d *digest) answerless(all []*stay) string {
+	by, certain := all[0].by, true
+	for _, s := range all {
+		i := slices.IndexFunc(d.faults, func(f *fault) bool {
+			return f.Name == partition && f.strikes(by.client) && slices.Contains(f.on, s.server) && f.begins <= s.to && before(s.to, f.end)
+		})
+		if i < 0 || by.outcome != history.Info {
+			return ""
+		}
+		certain = certain && d.faults[i].start <= s.to
+	}
+	switch {
+	case len(all) == 1:
+		return ": the request got through, but not its answer"
+	case certain:
+		return ": the requests got through, but not their answers"
+	}
+	return ": the requests got through, but not all of their answers"
 }
 
 // makes tells that servers made entries, with a note in the sentence. If the entries

@@ -33,6 +33,9 @@ type fault struct {
 // where it stopped.
 const pause = "pause"
 
+// partition is the fault that cuts clients off from servers in both directions.
+const partition = "partition"
+
 // cutOff is the fault after which a replaced master may not know that it was
 // replaced.
 const cutOff = "partition-servers"
@@ -78,7 +81,7 @@ func (d *digest) fill(f *fault, phrase string) string {
 	case toServer:
 		what, message, arrived = "everything from "+on+" to "+to, "request of "+on+" to "+to, ": the request was lost"
 	case toClient:
-		what, message, arrived = "everything from "+to+" to "+on, "reply of "+to+" to "+on, ": the request had got through"
+		what, message, arrived = "everything from "+to+" to "+on, "reply of "+to+" to "+on, ": the request got through"
 	}
 	did := ", and did"
 	if f.hits.V == 0 {

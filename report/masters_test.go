@@ -436,6 +436,43 @@ func cutRelease() (*history.History, []checker.Verdict) {
 	return judged(r)
 }
 
+// cutAnswers has a quorum's release that reaches two of the servers from which its
+// client is cut off. Later the client is cut off again.
+func cutAnswers() (*history.History, []checker.Verdict) {
+	r := newRun("redlock")
+	nodes := []string{"redis-1", "redis-2", "redis-3"}
+	r.h.Header.Nodes = 3
+	cut := func(id int, s string) {
+		for i := range nodes {
+			r.fault("partition"+s, id+i, "c1 release: before request 1, script", 0, "c1", nodes[i])
+		}
+	}
+	r.at(2).quorum("c1", 9_900, nodes...)
+	r.at(500).invoke("c1", history.Release)
+	cut(1, "")
+	for _, s := range nodes[:2] {
+		r.on(s).at(502).server(history.Remove, "c1", "c1")
+	}
+	r.at(600).end("c1", history.Release, history.Info, "unknown")
+	r.at(2000)
+	cut(1, history.EndSuffix)
+	r.on("redis-3").at(10_001).server(history.Expire, "c1", "")
+	r.at(11_000).quorum("c2", 20_900, nodes...)
+	r.at(12_000).invoke("c2", history.Release)
+	for _, s := range nodes {
+		r.on(s).at(12_001).server(history.Remove, "c2", "c2")
+	}
+	r.at(12_002).end("c2", history.Release, history.OK, "")
+	r.at(13_000).quorum("c1", 22_900, nodes...)
+	r.at(14_000).invoke("c1", history.Release)
+	cut(4, "")
+	r.at(14_100).end("c1", history.Release, history.Info, "unknown")
+	r.at(20_600)
+	cut(4, history.EndSuffix)
+	r.over()
+	return judged(r)
+}
+
 // intruder has a client that was granted the lock because an entry had been removed,
 // and whose write is lost.
 func intruder() (*history.History, []checker.Verdict) {
@@ -508,7 +545,7 @@ func TestWordsOfAReset(t *testing.T) {
 	d := newDigest(&history.History{Entries: []history.Entry{{Index: 1}}})
 	for _, tt := range []struct{ text, past, now string }{
 		{toServer, "next request of c2 to zk-3, and did: the request was lost", "the next request of c2 to zk-3 will reset the connection"},
-		{toClient, "next reply of zk-3 to c2, and did: the request had got through", "the next reply of zk-3 to c2 will reset the connection"},
+		{toClient, "next reply of zk-3 to c2, and did: the request got through", "the next reply of zk-3 to c2 will reset the connection"},
 		{"", "next message of c2 and zk-3, and did", "the next message of c2 and zk-3 will reset the connection"},
 	} {
 		f := &fault{Fault: faults.InHistory("kill-connection"), on: []string{"c2", "zk-3"}, end: none, text: tt.text, hits: history.Some(1)}

@@ -100,6 +100,9 @@ func newPlot(h *history.History, verdicts []checker.Verdict, subject *checker.Ve
 	p.renewals()
 	p.surroundings()
 	p.settle()
+	if subject == nil && p.coda == "" && !p.empty() {
+		p.coda = p.rest()
+	}
 	return p
 }
 

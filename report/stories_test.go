@@ -226,6 +226,10 @@ var stories = []struct {
 		"Right after that c1's release removed its entries on redis-1 and redis-2. At 0.60 s",
 		"At 10.00 s redis-3 dropped c1's entry, 0.1 s after the lease had ended. At 11.00 s c2",
 	}},
+	{"cut-answers", cutAnswers, []string{
+		"c1's release removed its entries on redis-1 and redis-2: the requests got through, but not their answers.",
+		"The run went on until 20.60 s, with 1 more grant and 1 more fault (partition).",
+	}},
 	{"intruder", intruder, []string{
 		"At 12.10 s c3 was granted the lock, although c2's lease ran until 20.10 s: from then on c2 and c3 both held it.",
 		"At 14.00 s c2 wrote 1 over c3's 2",

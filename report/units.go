@@ -83,6 +83,14 @@ func times(n int) string {
 	return number(int64(n)) + " times"
 }
 
+// more returns a number of further things: "1 more grant", "2 more grants".
+func more(n int, thing string) string {
+	if n > 1 {
+		thing += "s"
+	}
+	return number(int64(n)) + " more " + thing
+}
+
 // list joins words: "a", "a and b", "a, b and c".
 func list(words []string) string {
 	switch n := len(words); n {
