@@ -17,7 +17,7 @@ var signsOfLanes = []struct {
 	{'+', "renews its lease"},
 	{'×', "is dead"},
 	{'━', "whose entry is in the store"},
-	{'╌', "another's, too short for a name"},
+	{'╌', "an entry too short for a name"},
 	{'R', "read"},
 	{'W', "write"},
 	{'!', "refused"},

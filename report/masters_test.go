@@ -436,6 +436,28 @@ func cutRelease() (*history.History, []checker.Verdict) {
 	return judged(r)
 }
 
+// briefEntry has entries that last for less than a column of the picture: between two
+// others, and one soon after the other.
+func briefEntry() (*history.History, []checker.Verdict) {
+	r := newRun("redis-setnx-del-stale")
+	x := r.at(2).acquire("c1", 0, 11_000)
+	r.at(10).on("redis-2").server(history.Granted, "c1", "c1")
+	r.at(12).server(history.Remove, "c1", "c1")
+	r.at(500).server(history.Granted, "c1", "c1")
+	r.at(502).server(history.Remove, "c1", "c1")
+	r.at(12_000).invoke("c2", history.Acquire)
+	r.on("redis-1").server(history.Remove, "c1", "c2")
+	r.at(12_001).server(history.Granted, "c2", "c2")
+	r.invoke("c3", history.Acquire)
+	r.at(12_003).server(history.Remove, "c2", "c3")
+	r.at(12_004).server(history.Granted, "c3", "c3")
+	y := r.at(12_005).got("c3", 0, 23_000)
+	r.at(12_020).got("c2", 0, 23_000)
+	r.at(15_000).writes("c3", 0, 1, 0)
+	r.over()
+	return &r.h, verdicts(checker.Exclusion, "two held at once", x, y)
+}
+
 // cutAnswers has a quorum's release that reaches two of the servers from which its
 // client is cut off. Later the client is cut off again.
 func cutAnswers() (*history.History, []checker.Verdict) {

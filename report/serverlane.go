@@ -80,22 +80,23 @@ func (d *drawing) server(name string) {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b shown) int { return cmp.Compare(a.from, b.from) })
-	named := ""
+	free := 0 // the first column that no earlier entry uses: each one takes a column
 	for i, s := range list {
-		a, b := d.axis.col(data.at(s.from)), d.axis.col(data.at(s.to))
+		a, b := max(free, d.axis.col(data.at(s.from))), d.axis.col(data.at(s.to))
+		if a > b {
+			continue
+		}
 		if i+1 < len(list) {
 			b = max(a, min(b, d.axis.col(data.at(list[i+1].from))-1))
 		}
+		free = b + 1
 		owner := []rune(d.clean(s.owner))
-		if len(owner) > b-a+1 && named != "" && s.owner != named {
+		if len(owner) > b-a+1 {
 			r.fill(a, b, '╌', plain)
 			continue
 		}
 		r.fill(a, b, '━', plain)
-		if len(owner) <= b-a+1 {
-			r.write(a, string(owner), plain)
-			named = s.owner
-		}
+		r.write(a, string(owner), plain)
 	}
 	d.finish(r, "━╌")
 	d.numbers(name)

@@ -222,9 +222,13 @@ var stories = []struct {
 		"At 0.50 s it released the lock and was told yes, but its entry on redis-3 stayed. At 1.00 s",
 	}},
 	{"cut-release", cutRelease, []string{
-		"redis-3 c1" + strings.Repeat("━", 55) + " ╌", "╌ another's, too short for a name",
+		"redis-3 c1" + strings.Repeat("━", 55) + " ╌", "╌ an entry too short for a name",
 		"Right after that c1's release removed its entries on redis-1 and redis-2. At 0.60 s",
 		"At 10.00 s redis-3 dropped c1's entry, 0.1 s after the lease had ended. At 11.00 s c2",
+	}},
+	{"brief-entry", briefEntry, []string{
+		"redis-1 c1" + strings.Repeat("━", 47) + "╌c3━",
+		"redis-2 ╌ ╌",
 	}},
 	{"cut-answers", cutAnswers, []string{
 		"c1's release removed its entries on redis-1 and redis-2: the requests got through, but not their answers.",
