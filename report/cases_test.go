@@ -30,7 +30,14 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 			"c2's acquire removed c1's entry.",
 			"its acquire removed c2's entry",
 		}, nil},
-		{"redis-token-reuse", []string{"its earlier release removed its newer entry"}, []string{"c1's release removed c1's entry"}},
+		{"redis-token-reuse", []string{
+			"At 4.51 s c1 stopped waiting for an answer to its release.", "its earlier release removed its newer entry",
+		}, []string{"c1's release removed c1's entry"}},
+		{"redis-setnx-unlock-inverted-race", []string{"c3 released the lock and was told yes, but its entry stayed."}, nil},
+		{"redis-setnx-client-skew-ahead", []string{
+			"c2 released the lock and was told yes, but its entry stayed.",
+			"c1 releases the lock and is told yes, but removes nothing",
+		}, nil},
 		{"redis-eviction", []string{"redis-1 ran out of memory for 1 s."}, []string{"other data"}},
 		{"redlock-gc-during-acquire", []string{ // which client holds while c1 sleeps
 			"request 5 (SET) of its acquire, c1 was paused for 13 s.",
@@ -78,6 +85,7 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 			"it got the answer to its release: an error, and nothing was released.",
 			"c2 was granted the lock: nobody had held it for",
 		}, []string{"found dead"}},
+		{"mysql-timeout-drift", []string{"it began to release the lock; at 21.06 s it got the answer: yes."}, nil},
 		{"mysql-try-in-transaction", []string{
 			"the session of c1 was closed from elsewhere.",
 			"tries to release the lock and fails",

@@ -231,6 +231,12 @@ func (p *plot) trespass(s *stay) {
 			did: did, line: by.client + " " + does,
 		})
 	}
+	if by.outcome == history.Info && by.err != history.ErrCrashed && by.done < s.to {
+		p.add(moment{
+			pos: by.done, lane: by.client, actor: by.client, who: by.client, weight: side,
+			did: "stopped waiting for an answer to its " + by.f, line: by.client + " stops waiting for an answer to its " + by.f,
+		})
+	}
 	p.add(moment{
 		pos: s.to, lane: s.server, actor: by.client, who: by.client + "'s " + which + by.f,
 		did:  did + " " + whose + " entry" + p.still(s.grant(), s.to),

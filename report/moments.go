@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/history"
 )
 
@@ -156,7 +157,8 @@ func (p *plot) holder(g *grant) bool {
 	return p.loss(g, 2)
 }
 
-// leaves tells how a holder released the lock, and the outcome.
+// leaves tells how a holder released the lock, and the outcome. If the answer took long,
+// it is a moment of its own, unless it is a plain yes or comes after the climax.
 func (p *plot) leaves(g *grant, w weight) {
 	o := g.release
 	if o == nil {
@@ -166,62 +168,35 @@ func (p *plot) leaves(g *grant, w weight) {
 		pos: o.invoke, lane: g.client, actor: g.client, who: g.client,
 		did: "released the lock", line: g.client + " releases the lock", weight: w,
 	}
-	slow := p.d.at(o.over())-p.d.at(o.invoke) > p.d.slack()
+	told, hears, late := p.answer(g)
 	interrupted := slices.ContainsFunc(p.d.faults, func(f *fault) bool {
 		return f.hit() && f.strikes(g.client) && f.start > o.invoke && before(f.start, o.over())
 	})
-	if slow || interrupted {
-		m.did, m.line = "began to release the lock", g.client+" begins to release the lock"
-	}
-	told, hears, late := "", "", ""
-	switch {
-	case o.outcome == history.Fail && o.err == history.ErrLost:
-		told, hears, late = "was told that it had lost it", "is told that it has lost it", "it had lost the lock"
-	case o.outcome == history.Fail && o.err == history.ErrNotHeld:
-		told, hears, late = "was told that it no longer held it", "is told that it no longer holds it", "the lock was no longer its own"
-	case o.outcome == history.Fail:
-		told, hears, late = "failed", "fails", "an error, and nothing was released"
-		if !slow && !interrupted {
+	switch slow := p.d.at(o.over())-p.d.at(o.invoke) > p.d.slack(); {
+	case !slow && !interrupted:
+		if o.outcome == history.Fail && told == failed {
 			m.did, m.line = "tried to release the lock", g.client+" tries to release the lock"
 		}
-	case o.err == history.ErrBudget:
-		told, hears, late = "made more requests than it may", "makes more requests than it may", "none, for all the requests that it had made"
-	case o.outcome == history.Info && o.err == history.ErrTimeout:
-		told, hears, late = "got no answer", "gets no answer", ""
-	case o.outcome == history.Info && o.err != history.ErrCrashed:
-		told, hears, late = "did not learn what came of it", "does not learn what comes of it", unsure
-	case o.outcome == history.OK:
-		left := slices.DeleteFunc(slices.Clone(g.op.stays), func(s *stay) bool {
-			return s.by == o || s.from >= o.done || !before(o.done, s.to)
-		})
-		if len(left) == 0 {
-			break
+		if told != "" {
+			m.did += " and " + told
+			m.line += " and " + hears
 		}
-		entry, stays := "its entry", " stays"
-		if servers := serving(left); len(servers) > 1 {
-			entry, stays = "its entries on "+several(servers), " stay"
-		} else if len(homes(g.op.stays)) > 1 {
-			entry += " on " + servers[0]
+	default:
+		m.did, m.line = "began to release the lock", g.client+" begins to release the lock"
+		did, does := heard(late, " to its release")
+		switch {
+		case late == "":
+		case late != yes && o.done <= p.climax:
+			p.add(moment{
+				pos: o.done, lane: g.client, actor: g.client, who: g.client, weight: detail,
+				did: did, line: g.client + " " + does,
+			})
+		default:
+			did, does = heard(late, "")
+			at := "; at " + p.d.units.at(p.d.at(o.done)) + " it "
+			m.did += at + did
+			m.line += at + does
 		}
-		told, hears, late = "was told yes, but "+entry+" stayed", "is told yes, but "+entry+stays, "yes, but "+entry+" stayed"
-	}
-	switch {
-	case told == "":
-	case !slow && !interrupted:
-		m.did += " and " + told
-		m.line += " and " + hears
-	case o.done <= p.climax:
-		did, does := "got the answer to its release: "+late, " gets the answer to its release: "+late
-		switch late {
-		case unsure:
-			did, does = "gave up on its release without knowing what had come of it", " gives up on its release, whose result it does not know"
-		case "":
-			did, does = "stopped waiting for an answer to its release", " stops waiting for an answer to its release"
-		}
-		p.add(moment{
-			pos: o.done, lane: g.client, actor: g.client, who: g.client, weight: detail,
-			did: did, line: g.client + does,
-		})
 	}
 	if w == detail {
 		m.did = ""
@@ -230,8 +205,71 @@ func (p *plot) leaves(g *grant, w weight) {
 	p.ride(o)
 }
 
-// unsure is the answer to a release whose outcome is unknown.
-const unsure = "unsure"
+// Answers to a release that came late, and what ended the wait for one.
+const (
+	yes    = "yes"
+	silent = "silent" // no answer came in time
+	unsure = "unsure" // the outcome is unknown
+)
+
+// failed is a release's answer that released nothing.
+const failed = "failed"
+
+// heard returns in words how a client's wait for an answer ended.
+func heard(late, to string) (did, does string) {
+	switch late {
+	case unsure:
+		return "gave up on its release without knowing what had come of it", "gives up on its release, whose result it does not know"
+	case silent:
+		return "stopped waiting for an answer" + to, "stops waiting for an answer" + to
+	}
+	return "got the answer" + to + ": " + late, "gets the answer" + to + ": " + late
+}
+
+// answer returns the answer to the release of g: in the past tense, in the present tense,
+// and as an answer that came late. A plain yes goes without saying: told is "". So are all
+// three if its client died or the history ended before.
+func (p *plot) answer(g *grant) (told, hears, late string) {
+	switch o := g.release; {
+	case o.done == none || o.err == history.ErrCrashed:
+	case o.outcome == history.Fail && o.err == history.ErrLost:
+		return "was told that it had lost it", "is told that it has lost it", "it had lost the lock"
+	case o.outcome == history.Fail && o.err == history.ErrNotHeld:
+		return "was told that it no longer held it", "is told that it no longer holds it", "the lock was no longer its own"
+	case o.outcome == history.Fail:
+		return failed, "fails", "an error, and nothing was released"
+	case o.err == history.ErrBudget:
+		return "made more requests than it may", "makes more requests than it may", "none, for all the requests that it had made"
+	case o.outcome == history.Info && o.err == history.ErrTimeout:
+		return "got no answer", "gets no answer", silent
+	case o.outcome == history.Info:
+		return "did not learn what came of it", "does not learn what comes of it", unsure
+	default:
+		left := slices.DeleteFunc(slices.Clone(g.op.stays), func(s *stay) bool {
+			return s.by == o || s.from >= o.done || !before(o.done, s.to)
+		})
+		servers := serving(left)
+		entry, stays := "its entry", " stays"
+		switch {
+		case len(left) == 0 && p.d.idle(g):
+			return "was told yes, but removed nothing", "is told yes, but removes nothing", "yes, but it had removed nothing"
+		case len(left) == 0:
+			return "", "", yes
+		case len(servers) > 1:
+			entry, stays = "its entries on "+several(servers), " stay"
+		case len(homes(g.op.stays)) > 1:
+			entry += " on " + servers[0]
+		}
+		return "was told yes, but " + entry + " stayed", "is told yes, but " + entry + stays, "yes, but " + entry + " stayed"
+	}
+	return "", "", ""
+}
+
+// idle reports whether the release of g, which was ok, did nothing to any entry,
+// although g had entries that the servers' lines show.
+func (d *digest) idle(g *grant) bool {
+	return g.release.effect == none && len(g.op.stays) > 0 && slices.Contains(d.h.Header.Observes, string(checker.Answers))
+}
 
 // asks tells that a client wants the lock.
 func (p *plot) asks(o *op) { p.wants(o, side) }

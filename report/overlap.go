@@ -143,6 +143,11 @@ func (p *plot) aftermath(x, y *grant) {
 		}
 	}
 	p.leaves(x, detail)
+	if told := y.release; told != nil && told.outcome == history.OK {
+		if answer, _, _ := p.answer(y); answer != "" {
+			p.leaves(y, side)
+		}
+	}
 	if !harmed && p.intact && len(p.d.visits) > 0 {
 		p.coda = "No update was lost this time."
 	}

@@ -281,6 +281,24 @@ var truths = []struct {
 		nil,
 	},
 	{
+		"an answer to a release that comes after all that matters", checker.Exclusion, `{"lockcheck":1,"lease_ms":10000,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":0,"process":"mysql-1","type":"event","f":"grant","op":1,"by":1}
+{"time":1000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":10000000000}
+{"time":2000000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":2500000000,"process":"mysql-1","type":"event","f":"takeover","op":1,"by":4}
+{"time":3000000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":13000000000}
+{"time":4000000000,"client":"c1","process":1,"type":"invoke","f":"release","grant":1}
+{"time":7000000000,"client":"c1","process":1,"type":"fail","f":"release","grant":1,"error":"deadlock"}
+{"time":8000000000,"client":"c2","process":2,"type":"invoke","f":"release","grant":2}
+{"time":9000000000,"client":"c2","process":2,"type":"ok","f":"release","grant":2}`,
+		[]string{
+			"c1 begins to release the lock; at 7.00 s it gets the answer: an error, and nothing was released",
+			"At 8.00 s c2 began to release the lock; at 9.00 s it got the answer: yes, but its entry stayed.",
+		},
+		nil,
+	},
+	{
 		"one client under two processes", "", `{"lockcheck":1,"lease_ms":10000}
 {"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
 {"time":1000000000,"client":"c1","process":1,"type":"ok","f":"acquire"}
