@@ -25,7 +25,7 @@ func (d *digest) takeFaults(t *checker.Timeline) {
 	for _, x := range t.Deaths {
 		f := d.struck[x.Line]
 		if f == nil {
-			f = &fault{Fault: faults.InHistory(history.Exit), lines: checker.Injection{Begin: x.Line}, start: x.Line, end: none}
+			f = &fault{Fault: faults.InHistory(history.Exit), lines: checker.Injection{Begin: x.Line}, start: x.Line, begins: x.Line, sure: x.Line, end: none}
 			d.struck[x.Line] = f
 		}
 		if f.Name == history.Exit {

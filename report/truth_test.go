@@ -299,6 +299,16 @@ var truths = []struct {
 		nil,
 	},
 	{
+		"a death that is found after the climax, and no server is seen", "", granted2 + `
+{"time":3000000000,"client":"c1","process":1,"type":"invoke","f":"read"}
+{"time":3000000000,"client":"c1","process":1,"type":"ok","f":"read","value":1}
+{"time":40000000000,"process":"nemesis","type":"info","f":"exit","on":["c1"]}
+{"time":41000000000,"client":"c2","process":2,"type":"invoke","f":"release"}
+{"time":50000000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{"At 2.00 s c2 was granted the lock: from then on both held it."},
+		[]string{"found dead"},
+	},
+	{
 		"one client under two processes", "", `{"lockcheck":1,"lease_ms":10000}
 {"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
 {"time":1000000000,"client":"c1","process":1,"type":"ok","f":"acquire"}
