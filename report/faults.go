@@ -19,7 +19,7 @@ type fault struct {
 	mates      int // of a link: the number of clients that share it with the first
 	start, end int // positions of its lines; none: it never ended
 	begins     int // position of its first line: start, if there is one only
-	sure       int // position by which it has certainly struck
+	sure       int // position by which it has certainly struck: the instant that a story tells
 	heals      int // position from which it may be over: end, if that has one line only
 	point      string
 	text       string
@@ -89,7 +89,7 @@ func (d *digest) fill(f *fault, phrase string) string {
 	}
 	length, until := "", ""
 	if f.end != none {
-		length = " for " + d.units.span(d.at(f.end)-d.at(f.start))
+		length = " for " + d.units.span(d.at(f.end)-d.at(f.sure))
 		until = ", until " + d.units.at(d.at(f.end))
 		if d.lingers(f) {
 			until += " at the latest"

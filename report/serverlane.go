@@ -106,7 +106,7 @@ func (d *drawing) server(name string) {
 // draws reports whether f has a row of its own.
 func (d *drawing) draws(f *fault) bool {
 	data := d.plot.d
-	from, to := data.at(f.start), data.at(f.end)
+	from, to := data.at(f.sure), data.at(f.end)
 	return !f.Ends && f.hit() && d.axis.covers(from, to) && !(f.Once && from < d.axis.from)
 }
 
@@ -117,7 +117,7 @@ func (d *drawing) faults(name string) {
 		if !f.strikes(name) || !d.draws(f) {
 			continue
 		}
-		from, to := data.at(f.start), data.at(f.end)
+		from, to := data.at(f.sure), data.at(f.end)
 		if f.end == none { // it stays
 			to = d.axis.to + 1
 		}

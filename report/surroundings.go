@@ -48,9 +48,8 @@ func (p *plot) surroundings() {
 			m.between = p.d.units.at(p.d.at(f.begins)) + " and " + p.d.units.at(p.d.at(f.sure))
 			m.line += " (between " + m.between + ")"
 		}
-		if p.told(start) && p.d.h.Entries[start].Process.Name != history.Nemesis {
-			// Its effect came between two entries, and the first one has a moment.
-			m.pos, m.at, m.noEntry = start+1, p.d.at(start), true
+		if f.sure > start { // no line says when it came: it had by the entry that shows it
+			m.pos, m.at, m.noEntry = f.sure, p.d.at(f.sure), true
 		}
 		p.add(m)
 		if f.Words.Over != "" && before(f.end, last+1) {
