@@ -73,6 +73,10 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 			"the session of c2 was closed from elsewhere.",
 			"c4 hung for 1 s",
 		}, nil},
+		{"zk-herd-double-entry", []string{ // who else held with c1
+			"c1 and c2 also both held it from 10.10 s to 15.06 s.",
+			" c1 twice ├────────────────────┤ c1, c2 hold ├",
+		}, nil},
 		{"zk-session-expiry-holder", []string{ // the write had begun before
 			"At 0.071 s it began its write of 1.",
 			"noticed that it had lost the lock. Right after that its write arrived and put 1 over c2's 1",
@@ -91,6 +95,7 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 			"tries to release the lock and fails",
 			" session ┼ ",
 		}, []string{"c1 releases the lock"}},
+		{"mysql-identity-collision", []string{"c1 and c3 also both held it from 5.51 s to 6.52 s.", " c1, c3 hold ├───────┤ "}, nil},
 		{"mysql-fair-queue-bounds", []string{"c22 asked at 5.95 s and was granted the lock at 23.82 s, after 21 that asked later."}, nil},
 		{"mysql-fair-dead-waiters", []string{"c2, c3, c4 and c5 were killed.", " c6 ···"}, nil},
 	} {

@@ -159,19 +159,35 @@ func (d *drawing) numbersFromRight(lane string, r row) {
 	}
 }
 
-// spans draws the times that the story points out.
+// maxOverlaps is the largest number of rows for overlaps that the story is not about.
+const maxOverlaps = 2
+
+// spans draws the times that the story points out, and other overlaps of holds: a row for
+// each pair of clients.
 func (d *drawing) spans() {
-	for i, s := range d.plot.spans {
-		label := s.label
-		if len(d.plot.spans) > 1 && s.names != "" {
-			label = s.names
+	all := slices.Clone(d.plot.spans)
+	for _, s := range d.plot.more {
+		if d.axis.covers(s.from, s.to) {
+			all = append(all, s)
 		}
-		if slices.Contains(d.plot.spans[:i], s) {
+	}
+	var labels []string
+	for i, s := range all {
+		label := s.label
+		if names := s.names(); len(all) > 1 && names != "" {
+			label = names
+		}
+		if slices.Contains(labels, label) || len(labels) >= len(d.plot.spans)+maxOverlaps {
 			continue
 		}
+		labels = append(labels, label)
 		r := d.row()
 		d.name(r, laneName, label, bad)
-		d.bracket(r, s.from, s.to, bad)
+		for _, o := range all[i:] {
+			if o == s || o.names() != "" && o.names() == s.names() {
+				d.bracket(r, o.from, o.to, bad)
+			}
+		}
 		d.page.row(r)
 	}
 }

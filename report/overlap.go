@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/lockcheck/lockcheck/history"
 )
@@ -72,9 +73,9 @@ func both(d *digest, x, y *grant) span {
 	if before(y.end, end) {
 		end = y.end
 	}
-	s := span{label: "both hold", names: x.client + ", " + y.client + " hold", from: d.at(y.got), to: d.at(end)}
+	s := span{label: "both hold", x: x, y: y, from: d.at(y.got), to: d.at(end)}
 	if x.client == y.client {
-		s.label, s.names = "holds twice", x.client+" twice"
+		s.label = "holds twice"
 	}
 	return s
 }
@@ -164,4 +165,56 @@ func (p *plot) intruder(s *stay) {
 			return
 		}
 	}
+}
+
+// manyOverlaps is the largest number of overlaps that a story counts.
+const manyOverlaps = 1000
+
+// overlaps returns the times in which two clients held, or one client twice, in the
+// order in which they begin: up to manyOverlaps.
+func (d *digest) overlaps() (list []span) {
+	var open []*grant
+	for _, g := range d.grants {
+		if before(g.end, g.got) {
+			continue
+		}
+		open = slices.DeleteFunc(open, func(o *grant) bool { return !o.holds(g.got) })
+		for _, o := range open {
+			if o.nest == g.nest || d.shared(o) && d.shared(g) {
+				continue
+			}
+			if list = append(list, both(d, o, g)); len(list) == manyOverlaps {
+				return list
+			}
+		}
+		open = append(open, g)
+	}
+	return list
+}
+
+// shared reports whether g is a reader's grant.
+func (d *digest) shared(g *grant) bool { return d.h.Entries[g.op.invoke].Shared }
+
+// further tells of overlaps beside those of a story about overlapping holds.
+func (p *plot) further() {
+	if !slices.ContainsFunc(p.spans, func(s span) bool { return s.x != nil }) {
+		return
+	}
+	p.more = slices.DeleteFunc(p.d.overlaps(), func(s span) bool { return slices.Contains(p.spans, s) })
+	if len(p.more) == 0 {
+		return
+	}
+	first := p.more[0]
+	said := fmt.Sprintf("%s and %s also both held it", first.x.client, first.y.client)
+	if first.x.client == first.y.client {
+		said = first.x.client + " also held it twice"
+	}
+	said += " " + p.during(first)
+	switch n := len(p.more); {
+	case n == 2:
+		said += ", and there was 1 more overlap"
+	case n > 2:
+		said += fmt.Sprintf(", and there were %s more overlaps", thousands(n-1))
+	}
+	p.coda = strings.TrimSpace(p.coda + " " + said + ".")
 }

@@ -22,6 +22,7 @@ type plot struct {
 	since   int          // the position from which a client waited; 0: the story is not about waiting
 	clients []string
 	spans   []span
+	more    []span // other overlaps of holds
 	rides   []*op  // requests drawn from their invoke to their effect
 	coda    string // the last sentence, without a moment
 	keeper  *grant // the grant that kept other clients out, if the story has told all about it
@@ -31,8 +32,19 @@ type plot struct {
 // span is a time that the lanes point out, as "both hold".
 type span struct {
 	label    string
-	names    string // written instead if there are several
+	x, y     *grant // the holds that overlap, or nil
 	from, to time.Duration
+}
+
+// names returns a label that says which holds overlap, or "".
+func (s span) names() string {
+	switch {
+	case s.x == nil:
+		return ""
+	case s.x.client == s.y.client:
+		return s.x.client + " twice"
+	}
+	return s.x.client + ", " + s.y.client + " hold"
 }
 
 // maxMoments is how many moments a story has: each is numbered by one digit.
@@ -100,6 +112,7 @@ func newPlot(h *history.History, verdicts []checker.Verdict, subject *checker.Ve
 	p.renewals()
 	p.surroundings()
 	p.settle()
+	p.further()
 	if subject == nil && p.coda == "" && !p.empty() {
 		p.coda = p.rest()
 	}

@@ -309,6 +309,18 @@ var truths = []struct {
 		[]string{"found dead"},
 	},
 	{
+		"readers that hold together, and a writer among them", checker.Exclusion, `{"lockcheck":1,"lease_ms":10000}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire","shared":true}
+{"time":1000000000,"client":"c1","process":1,"type":"ok","f":"acquire"}
+{"time":1000000000,"client":"c2","process":2,"type":"invoke","f":"acquire","shared":true}
+{"time":2000000000,"client":"c2","process":2,"type":"ok","f":"acquire"}
+{"time":2000000000,"client":"c3","process":3,"type":"invoke","f":"acquire"}
+{"time":3000000000,"client":"c3","process":3,"type":"ok","f":"acquire"}
+{"time":4000000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{"c3 also both held it from 3.00 s to 4.00 s."},
+		[]string{"c1 and c2", "more overlap", "c1, c2 hold"},
+	},
+	{
 		"one client under two processes", "", `{"lockcheck":1,"lease_ms":10000}
 {"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
 {"time":1000000000,"client":"c1","process":1,"type":"ok","f":"acquire"}
