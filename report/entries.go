@@ -97,7 +97,14 @@ func (p *plot) expired(all ...*stay) {
 	s := all[0]
 	owner, entry, who, drops := s.owner(), "entry", s.server, "drops"
 	if n := len(all); n > 1 {
-		entry, who, drops = "entries", several(serving(all)), "drop"
+		entry, who, drops = "entries", some(all), "drop"
+	}
+	expires := owner + " entry expires"
+	if len(all) > 1 {
+		expires = owner + " entries expire"
+	}
+	if s.op != nil && len(serving(all)) < len(homes(s.op.stays)) {
+		expires += " on " + who
 	}
 	m := moment{pos: s.to, lane: s.server, who: who}
 	at, last, noise := p.d.at(s.to), p.d.at(all[len(all)-1].to), p.d.noise()
@@ -119,10 +126,9 @@ func (p *plot) expired(all ...*stay) {
 		m.line = owner + " session ends: " + who + " drops its node"
 	case until == 0:
 		m.did = "dropped " + owner + " " + entry + ": its time was over"
-		m.line = owner + " entry expires"
+		m.line = expires
 		if len(all) > 1 {
 			m.did = "dropped " + owner + " entries: their time was over"
-			m.line = owner + " entries expire"
 		}
 	case last < until-noise:
 		early := p.d.units.spans(until-at, until-last)
@@ -135,10 +141,7 @@ func (p *plot) expired(all ...*stay) {
 	case at > until+noise:
 		late := p.d.units.spans(at-until, last-until)
 		m.did = "dropped " + owner + " " + entry + ", " + late + " after the lease had ended"
-		m.line = owner + " entry expires, " + late + " after the lease has ended"
-		if len(all) > 1 {
-			m.line = owner + " entries expire, " + late + " after the lease has ended"
-		}
+		m.line = expires + ", " + late + " after the lease has ended"
 	default:
 		m.who, m.did = owner+" lease", "ended and "+who+" dropped the "+entry
 		m.line = owner + " lease ends: " + who + " " + drops + " the " + entry
@@ -206,6 +209,19 @@ func several(servers []string) string {
 	return list(servers)
 }
 
+// some lists the servers that have entries of one acquire, or gives their number; if it
+// made entries on others, too, the number says so: "4 of 5 servers".
+func some(stays []*stay) string {
+	servers, of := serving(stays), 0
+	if o := stays[0].op; o != nil {
+		of = len(homes(o.stays))
+	}
+	if n := len(servers); n > 3 && n < of {
+		return fmt.Sprintf("%d of %d servers", n, of)
+	}
+	return several(servers)
+}
+
 // trespass tells that a command removed or took over an entry of another grant.
 func (p *plot) trespass(s *stay) {
 	by := s.by
@@ -217,7 +233,13 @@ func (p *plot) trespass(s *stay) {
 	if s.client() == by.client {
 		whose, which = "its newer", "earlier "
 	}
-	did, does := "removed", "removes"
+	did, does, released := "removed", "removes", ""
+	if g := s.grant(); g != nil && g.release != nil && g.release.outcome == history.OK && g.release.done < s.to {
+		released = ", which it had released"
+		if by.client != g.client {
+			released = ", which " + g.client + " had released"
+		}
+	}
 	if s.how == history.Takeover {
 		did, does = "took over", "takes over"
 	}
@@ -239,8 +261,8 @@ func (p *plot) trespass(s *stay) {
 	}
 	p.add(moment{
 		pos: s.to, lane: s.server, actor: by.client, who: by.client + "'s " + which + by.f,
-		did:  did + " " + whose + " entry" + p.still(s.grant(), s.to),
-		line: by.client + "'s " + which + by.f + " " + does + " " + whose + " entry",
+		did:  did + " " + whose + " entry" + released + p.still(s.grant(), s.to),
+		line: by.client + "'s " + which + by.f + " " + does + " " + whose + " entry" + released,
 	})
 	p.ride(by)
 }
@@ -288,7 +310,7 @@ func (p *plot) entryEnds(all ...*stay) {
 	case s.by != nil:
 		that, its := "that entry", "its entry"
 		if servers := serving(all); len(servers) > 1 {
-			its = "its entries on " + several(servers)
+			its = "its entries on " + some(all)
 			that = its
 		} else if len(homes(s.op.stays)) > 1 {
 			its += " on " + servers[0]

@@ -18,8 +18,12 @@ func (d *digest) renewed(g *grant, pos int, e *history.Entry) {
 	}
 }
 
-// renewed returns how often g had been renewed in the background by a position.
+// renewed returns how often g, which may be nil, had been renewed in the background by a
+// position.
 func (g *grant) renewed(pos int) int {
+	if g == nil {
+		return 0
+	}
 	n, _ := slices.BinarySearch(g.renewals, pos+1)
 	return n
 }

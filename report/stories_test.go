@@ -199,7 +199,7 @@ var stories = []struct {
 		"At 18.00 s c1 woke up. At 18.50 s it noticed that it had lost the lock.",
 	}},
 	{"inverted-release", invertedRelease, []string{
-		"c1 released the lock and was told yes, but its entry stayed. At 11.01 s c2's acquire took over c1's entry. Right",
+		"c1 released the lock and was told yes, but its entry stayed. At 11.01 s c2's acquire took over c1's entry, which c1 had released. Right",
 	}},
 	{"second-round", secondRound, []string{
 		"✓ HELD exclusion", "redis-1, redis-2 and redis-3 made entries for c1.", "c1 was paused for 13 s.",

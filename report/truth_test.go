@@ -321,6 +321,33 @@ var truths = []struct {
 		[]string{"c1 and c2", "more overlap", "c1, c2 hold"},
 	},
 	{
+		"entries on five servers, of which one expires only later", "", `{"lockcheck":1,"lease_ms":10000,"nodes":5,"observes":["ownership","answers"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000,"process":"redis-1","type":"event","f":"grant","key":"a","op":1,"by":1}
+{"time":1000000,"process":"redis-2","type":"event","f":"grant","key":"a","op":1,"by":1}
+{"time":1000000,"process":"redis-3","type":"event","f":"grant","key":"a","op":1,"by":1}
+{"time":1000000,"process":"redis-4","type":"event","f":"grant","key":"a","op":1,"by":1}
+{"time":1000000,"process":"redis-5","type":"event","f":"grant","key":"a","op":1,"by":1}
+{"time":2000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1,"valid_until":9900000000}
+{"time":1000000000,"client":"c2","process":2,"type":"invoke","f":"acquire"}
+{"time":10000000000,"process":"redis-1","type":"event","f":"expire","key":"a","op":1}
+{"time":10000000000,"process":"redis-2","type":"event","f":"expire","key":"a","op":1}
+{"time":10000000000,"process":"redis-3","type":"event","f":"expire","key":"a","op":1}
+{"time":10000000000,"process":"redis-4","type":"event","f":"expire","key":"a","op":1}
+{"time":10050000000,"process":"redis-1","type":"event","f":"grant","key":"a","op":8,"by":8}
+{"time":10050000000,"process":"redis-2","type":"event","f":"grant","key":"a","op":8,"by":8}
+{"time":10050000000,"process":"redis-3","type":"event","f":"grant","key":"a","op":8,"by":8}
+{"time":10050000000,"process":"redis-4","type":"event","f":"grant","key":"a","op":8,"by":8}
+{"time":10060000000,"client":"c2","process":2,"type":"ok","f":"acquire","grant":2,"valid_until":20000000000}
+{"time":10700000000,"process":"redis-5","type":"event","f":"expire","key":"a","op":1}
+{"time":11000000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{
+			"c1 was granted the lock by 5 servers", "At 10.00 s 4 of 5 servers dropped c1's entries, 0.1 s after the lease had ended",
+			"c1's entries expire on 4 of 5 servers, 0.1 s after the lease has ended", "c2 was granted the lock by 4 servers",
+		},
+		nil,
+	},
+	{
 		"one client under two processes", "", `{"lockcheck":1,"lease_ms":10000}
 {"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
 {"time":1000000000,"client":"c1","process":1,"type":"ok","f":"acquire"}

@@ -245,8 +245,8 @@ func (p *plot) kept(witness []int, all gap) {
 	if g := p.keeper; other != nil {
 		m.did += ", and " + g.client + " had renewed " + other.entry.owner() + " entry " + times(other.times)
 		m.line += "; " + g.client + " has renewed " + other.entry.owner() + " entry " + times(other.times)
-	} else if g != nil && g.renewed(all.end) > 0 {
-		often, until := times(g.renewed(all.end)), p.d.units.at(g.until(all.end))
+	} else if n := g.renewed(all.end) - g.renewed(all.begin); n > 0 {
+		often, until := times(n), p.d.units.at(g.until(all.end))
 		m.did += ", and " + g.client + " had renewed its lease " + often + ", by then until " + until
 		m.line += "; " + g.client + " has renewed its lease " + often + ", until " + until
 	}
@@ -257,7 +257,7 @@ func (p *plot) kept(witness []int, all gap) {
 type foreign struct {
 	entry *stay
 	by    *grant
-	times int // renewals by the end of a gap
+	times int // renewals in a gap
 }
 
 // renewedForAnother returns the entry that was in the way for most of a time, if
@@ -268,7 +268,7 @@ func (p *plot) renewedForAnother(free gap) *foreign {
 		return nil
 	}
 	var f *foreign
-	for pos := s.from; pos <= free.end; pos++ {
+	for pos := max(s.from, free.begin); pos <= free.end; pos++ {
 		e := &p.d.h.Entries[pos]
 		if by := p.d.opAt(e.By); e.F == history.Prolong && p.d.opAt(e.Op) == s.op && by != nil && by.client != s.client() && by.grant != nil {
 			if f == nil {
