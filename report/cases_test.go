@@ -33,6 +33,7 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 		{"redis-token-reuse", []string{
 			"At 4.51 s c1 stopped waiting for an answer to its release.", "its earlier release removed its newer entry",
 		}, []string{"c1's release removed c1's entry"}},
+		{"redis-delayed-write", []string{"» a request has its effect, long after its invoke"}, nil},
 		{"redis-setnx-unlock-inverted-race", []string{"c3 released the lock and was told yes, but its entry stayed."}, nil},
 		{"redis-setnx-client-skew-ahead", []string{
 			"c2 released the lock and was told yes, but its entry stayed.",

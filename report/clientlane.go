@@ -44,7 +44,7 @@ func (d *drawing) ride(o *op) {
 	if to <= d.axis.to {
 		r.fill(d.axis.col(to), d.axis.col(to), '»', warn)
 	}
-	d.page.row(r)
+	d.finish(r, "»")
 }
 
 func (d *drawing) fill(r row, from, to time.Duration, c rune, s style) {

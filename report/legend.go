@@ -18,6 +18,7 @@ var signsOfLanes = []struct {
 	{'×', "is dead"},
 	{'━', "whose entry is in the store"},
 	{'╌', "an entry too short for a name"},
+	{'»', "a request has its effect, long after its invoke"},
 	{'R', "read"},
 	{'W', "write"},
 	{'!', "refused"},
