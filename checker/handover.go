@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 )
 
@@ -120,11 +121,8 @@ func (t *timeline) excusing(x excuse) []excusedTime {
 	list := []excusedTime{}
 	for i := range t.faults { // in the order of their starts
 		f := &t.faults[i]
-		until := f.to
-		if f.kind.ends() {
-			until = t.at(f.sure)
-		}
-		if x == byStall && f.kind != stall || x == byAny && !f.kind.excuses() && !f.kind.ends() {
+		until, excuses := t.excusesUntil(f, x)
+		if !excuses {
 			continue
 		}
 		from, sum := f.from, time.Duration(0)
@@ -136,6 +134,30 @@ func (t *timeline) excusing(x excuse) []excusedTime {
 		}
 	}
 	return list
+}
+
+// excusesUntil returns when f excuses last, and whether it excuses at all.
+func (t *timeline) excusesUntil(f *fault, x excuse) (until time.Duration, excuses bool) {
+	switch {
+	case x == byStall:
+		return f.to, f.kind == stall
+	case f.kind.ends():
+		return t.at(f.sure), true
+	}
+	return f.to, f.kind.excuses()
+}
+
+// disturbed names the faults that excuse in a time, each kind once.
+func (t *timeline) disturbed(from, to time.Duration) string {
+	var names []string
+	for i := range t.faults {
+		f := &t.faults[i]
+		until, excuses := t.excusesUntil(f, byAny)
+		if name := t.entry(f.start).F; excuses && f.from < to && from < until && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, " and ")
 }
 
 func (t *timeline) late(g *gap, d demand, counted, bound time.Duration) *Witness {
@@ -167,7 +189,7 @@ func (t *timeline) late(g *gap, d demand, counted, bound time.Duration) *Witness
 	}
 	note := ""
 	if gone := d.to - d.from; gone > counted {
-		note = fmt.Sprintf(", of which %s were undisturbed", seconds(counted))
+		note = fmt.Sprintf(", of which %s were undisturbed by %s", seconds(counted), t.disturbed(d.from, d.to))
 	}
 	return witness(entries, "from %s nobody %s %s and %s waited for it%s, but %s, %s later%s; %s are allowed.",
 		since, free, t.lockName(g.lock), t.clientName(d.first.client), who, outcome, seconds(d.to-d.from), note, seconds(bound))

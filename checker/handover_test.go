@@ -126,7 +126,7 @@ var handoverSpecs = []spec{
 		2 c2 acquire
 		3 c1 release
 		8 nemesis stall for=4
-		13 c2 acquire ok`, `violated 3,4,6: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 13.000 s, 10.000 s later, of which 6.000 s were undisturbed; 5.000 s are allowed.`},
+		13 c2 acquire ok`, `violated 3,4,6: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 13.000 s, 10.000 s later, of which 6.000 s were undisturbed by stall; 5.000 s are allowed.`},
 	{"what is left beside a pause is counted", `
 		0 c1 acquire
 		1 c1 acquire ok
@@ -134,7 +134,7 @@ var handoverSpecs = []spec{
 		3 c1 release
 		4 nemesis pause id=1 on=c2
 		8 nemesis pause-end id=1 on=c2
-		13 c2 acquire ok`, `violated 3,4,7: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 13.000 s, 10.000 s later, of which 6.000 s were undisturbed; 5.000 s are allowed.`},
+		13 c2 acquire ok`, `violated 3,4,7: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 13.000 s, 10.000 s later, of which 6.000 s were undisturbed by pause; 5.000 s are allowed.`},
 	{"faults that overlap are not counted twice", `
 		0 c1 acquire
 		1 c1 acquire ok
@@ -144,7 +144,7 @@ var handoverSpecs = []spec{
 		5 nemesis partition id=2 on=c2,redis
 		7 nemesis restart-end id=1 on=redis
 		8 nemesis partition-end id=2 on=c2,redis
-		13 c2 acquire ok`, `violated 3,4,9: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 13.000 s, 10.000 s later, of which 6.000 s were undisturbed; 5.000 s are allowed.`},
+		13 c2 acquire ok`, `violated 3,4,9: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 13.000 s, 10.000 s later, of which 6.000 s were undisturbed by restart and partition; 5.000 s are allowed.`},
 	{"a clock's jump excuses nothing", `
 		0 c1 acquire
 		1 c1 acquire ok
@@ -195,7 +195,7 @@ var handoverSpecs = []spec{
 		6 nemesis failover-end id=1 on=redis-1
 		8 redis-1 promote text=redis-1b
 		9 redis-1b promote text=redis-1
-		12 c2 acquire ok`, `violated 3,4,10: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 12.000 s, 9.000 s later, of which 7.000 s were undisturbed; 5.000 s are allowed.`},
+		12 c2 acquire ok`, `violated 3,4,10: from 3.000 s nobody held the lock and c2 waited for it, but it was granted only at 12.000 s, 9.000 s later, of which 7.000 s were undisturbed by failover; 5.000 s are allowed.`},
 	{"a server that stays down excuses everything", `
 		0 c1 acquire
 		1 c1 acquire ok
