@@ -21,7 +21,7 @@ const (
 // lanes draws the acts of a story's clients, of the servers and of the resource on
 // one time axis.
 func (p *page) lanes(s *plot) {
-	d := &drawing{page: p, plot: s, used: map[rune]bool{}}
+	d := &drawing{page: p, plot: s, used: map[rune]bool{}, numbered: map[string]bool{}}
 	d.clients = s.shown()
 	d.axis = d.window()
 	labels, line := d.row(), d.row()
@@ -37,6 +37,7 @@ func (p *page) lanes(s *plot) {
 		d.server(name)
 	}
 	d.resource()
+	d.elsewhere()
 	d.legend()
 	d.absent()
 	d.absentServers(out)
@@ -63,6 +64,8 @@ type drawing struct {
 	axis    axis
 	clients []string
 	used    map[rune]bool // the signs that the legend has to explain
+
+	numbered map[string]bool // the lanes that have their moments' numbers
 }
 
 func (d *drawing) row() row { return newRow(d.o.width()) }
@@ -120,43 +123,42 @@ func (d *drawing) bracket(r row, from, to time.Duration, s style) {
 	}
 }
 
-// numbers writes the numbers of a lane's moments below it, with a blank between two.
-// A number without room stands as near as possible.
+// numbers writes the numbers of a lane's moments below it.
 func (d *drawing) numbers(lane string) {
+	d.numbered[lane] = true
 	r := d.row()
-	any := false
-	next := laneLeft
-	for i := range d.plot.moments {
-		m := &d.plot.moments[i]
-		if m.lane != lane || lane == "" {
-			continue
-		}
-		any = true
-		c := max(d.axis.col(m.at), next)
-		r.write(c, fmt.Sprint(i+1), plain)
-		next = c + 2
-	}
-	if over := next - 1 - len(r); over > 0 { // the last ones are beyond the edge
-		d.numbersFromRight(lane, r)
-	}
-	if any {
+	if d.number(r, func(m *moment) bool { return m.lane == lane }) {
 		d.page.row(r)
 	}
 }
 
-// numbersFromRight lays the numbers of a lane out from its end.
-func (d *drawing) numbersFromRight(lane string, r row) {
-	r.fill(laneLeft, len(r)-1, ' ', plain)
-	next := len(r) - 1
-	for i := len(d.plot.moments) - 1; i >= 0; i-- {
-		m := &d.plot.moments[i]
-		if m.lane != lane {
-			continue
-		}
-		c := min(d.axis.col(m.at), next)
-		r.write(c, fmt.Sprint(i+1), plain)
-		next = c - 2
+// elsewhere writes the numbers of the moments whose lanes are not shown.
+func (d *drawing) elsewhere() {
+	r := d.row()
+	d.name(r, laneName, "not shown", dim)
+	if d.number(r, func(m *moment) bool { return !d.numbered[m.lane] }) {
+		d.page.row(r)
 	}
+}
+
+// number writes the numbers of some moments, with a blank between two. A number without
+// room stands as near as possible. It reports whether there was one.
+func (d *drawing) number(r row, of func(*moment) bool) bool {
+	var cols, numbers []int
+	next := laneLeft
+	for i := range d.plot.moments {
+		if m := &d.plot.moments[i]; of(m) {
+			c := max(d.axis.col(m.at), next)
+			cols, numbers, next = append(cols, c), append(numbers, i+1), c+2
+		}
+	}
+	last := len(r) - 1
+	for i, c := range slices.Backward(cols) { // back from beyond the edge
+		c = min(c, last)
+		r.write(c, fmt.Sprint(numbers[i]), plain)
+		last = c - 2
+	}
+	return len(cols) > 0
 }
 
 // maxOverlaps is the largest number of rows for overlaps that the story is not about.

@@ -3,6 +3,7 @@ package report_test
 import (
 	"bytes"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -70,7 +71,15 @@ func TestStoriesOfCases(t *testing.T) {
 	}
 }
 
-// told returns a story. It checks that the story fits the page, and that a second
+// The lines of a story that list a moment, and the rows of the picture with the moments'
+// numbers.
+var (
+	item    = regexp.MustCompile(`^  ([1-9])  +\d+\.\d+ m?s  \S`)
+	numbers = regexp.MustCompile(`^(?: {15}|  not shown    )([ \d]*)\n$`)
+)
+
+// told returns a story. It checks that the story fits the page, that the picture has
+// each number of the list once, and that a second
 // story of the same run is identical.
 func told(t *testing.T, j *harness.Judged, o report.Options, what string) string {
 	t.Helper()
@@ -86,6 +95,19 @@ func told(t *testing.T, j *harness.Judged, o report.Options, what string) string
 	}
 	if err := report.Verdicts(&b, j.Verdicts, func(p checker.Property) bool { return p != checker.Handover }, o); err != nil {
 		t.Fatal(err)
+	}
+	listed, numbered := []string{}, ""
+	for line := range strings.Lines(again.String()) {
+		if m := item.FindStringSubmatch(line); m != nil {
+			listed = append(listed, m[1])
+		} else if m := numbers.FindStringSubmatch(line); m != nil {
+			numbered += m[1]
+		}
+	}
+	for _, n := range listed {
+		if strings.Count(numbered, n) != 1 {
+			t.Errorf("%s: the number %s is not once in the picture:\n%s", what, n, again.String())
+		}
 	}
 	for line := range strings.Lines(b.String()) {
 		line = strings.TrimSuffix(line, "\n")

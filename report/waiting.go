@@ -52,7 +52,7 @@ func (p *plot) waiting(witness []int, kept bool) bool {
 		p.granted(g, "", "")
 		p.leaves(g, key)
 	}
-	p.ending(entry, free)
+	p.ending(entry, asked, free)
 	return true
 }
 
@@ -435,7 +435,7 @@ func (p *plot) lastHolder(free gap) *grant {
 }
 
 // ending tells how the time without a holder ended, if it did.
-func (p *plot) ending(s *stay, free gap) {
+func (p *plot) ending(s *stay, asked *op, free gap) {
 	since := 0 // start of the time without a holder; the witness begins with an invoke
 	if g := p.lastHolder(free); g != nil {
 		since = max(g.got, g.end)
@@ -454,6 +454,9 @@ func (p *plot) ending(s *stay, free gap) {
 		pos: free.end, who: "nobody",
 		did:  "had held the lock for " + length,
 		line: "still nobody holds the lock",
+	}
+	if asked != nil {
+		m.lane = asked.client
 	}
 	// If the record of the servers has gaps, the entry may have gone since.
 	seen := slices.Contains(p.d.h.Header.Observes, string(checker.Answers))
