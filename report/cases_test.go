@@ -72,11 +72,17 @@ func TestStoriesOfCasesTellWhatMatters(t *testing.T) {
 		{"zk-exists-null-enters", []string{ // the two faults between the list and the watch
 			"c2, c3 and c4 had queued up, in this order.",
 			"the session of c2 was closed from elsewhere.",
+			"c4 was granted the lock, although c1's node was still in the queue: from then on both held it.",
 			"c4 hung for 1 s",
 		}, nil},
 		{"zk-herd-double-entry", []string{ // who else held with c1
 			"c1 and c2 also both held it from 10.10 s to 15.06 s.",
 			" c1 twice ├────────────────────┤ c1, c2 hold ├",
+		}, nil},
+		{"zk-event-thread-blocked", []string{"At 36.11 s c2 released the lock and was told that it had lost it."}, nil},
+		{"redis-empty-master-restart", []string{
+			"redis-1 was back without c1's entry, while c1 still believed that it held the lock.",
+			"redis-1 is back 4 2.400 s redis-1 has lost c1's entry",
 		}, nil},
 		{"zk-session-expiry-holder", []string{ // the write had begun before
 			"At 0.071 s it began its write of 1.",

@@ -183,6 +183,8 @@ func (p *plot) lost(s *stay) {
 		did, does, why = "dropped", "drops", ", to become a replica of "+master
 	} else if p.d.evicts(s.server, s.to) {
 		did, does = "evicted", "evicts"
+	} else if p.d.comesBack(s) {
+		did, does = "was back without", "has lost"
 	}
 	p.add(moment{
 		pos: s.to, lane: s.server, who: s.server,

@@ -215,7 +215,7 @@ func TestFaultsOfOneMomentAndBetweenTwoLines(t *testing.T) {
 			line(900, "redis-1", "", history.Granted, func(e *history.Entry) { e.By, e.Op = history.Some(9), history.Some(9) }),
 			line(910, "c2", "ok", history.Acquire, grant(2)),
 			line(950, history.Nemesis, "", history.Ended, nil),
-		}, checker.Exclusion, []int{2, 10}, "800.0 ms redis-1 is back (between 400 ms and 800 ms) 4 800.0 ms redis-1 loses c1's entry"},
+		}, checker.Exclusion, []int{2, 10}, "800.0 ms redis-1 is back (between 400 ms and 800 ms) 4 800.0 ms redis-1 has lost c1's entry"},
 		{"two clients are killed one after the other", []history.Entry{
 			line(10, "c1", "invoke", history.Acquire, nil),
 			line(20, "c1", "ok", history.Acquire, grant(1)),

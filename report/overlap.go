@@ -98,6 +98,11 @@ func (p *plot) enters(y, x *grant) {
 	case len(p.spans) > 0:
 		note = fmt.Sprintf(": from then on %s and %s both held it", x.client, y.client)
 	}
+	if mine := y.restsOn(); p.d.queue && len(mine) > 0 && slices.ContainsFunc(p.d.ahead(mine[0]), func(s *stay) bool {
+		return s.op == x.op && before(y.got, s.to)
+	}) {
+		note = ", although " + possessive(x.client) + " entry was still in the queue" + note
+	}
 	now, until := p.d.at(y.got), x.until(y.got)
 	if mine := y.until(y.got); until > now && (mine == 0 || mine > now) {
 		ran := possessive(x.client) + " lease ran"
@@ -143,7 +148,11 @@ func (p *plot) aftermath(x, y *grant) {
 			p.writing(v)
 		}
 	}
-	p.leaves(x, detail)
+	w := detail
+	if x.release != nil && x.release.err == history.ErrLost && !x.lost {
+		w = side // so it hears of its loss
+	}
+	p.leaves(x, w)
 	if told := y.release; told != nil && told.outcome == history.OK {
 		if answer, _, _ := p.answer(y); answer != "" {
 			p.leaves(y, side)

@@ -186,6 +186,16 @@ func (d *digest) evicts(server string, pos int) bool {
 	return false
 }
 
+// comesBack reports whether s ended because its server had been down: the server is back
+// and has served no client since.
+func (d *digest) comesBack(s *stay) bool {
+	return slices.ContainsFunc(d.downs[s.server], func(f *fault) bool {
+		return f.end != none && f.heals <= s.to && !slices.ContainsFunc(d.h.Entries[f.heals:s.to], func(e history.Entry) bool {
+			return e.Process.Name == s.server && e.By.Set
+		})
+	})
+}
+
 // resigned reports whether s ended because its server dropped its entries when it
 // became a replica; to is the new master.
 func (d *digest) resigned(s *stay) (to string, yes bool) {
