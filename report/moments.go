@@ -185,8 +185,11 @@ func (p *plot) leaves(g *grant, w weight) {
 		m.did, m.line = "began to release the lock", g.client+" begins to release the lock"
 		did, does := heard(late, " to its release")
 		switch {
+		case o.over() == none:
+			m.did += "; no answer had come by the end"
+			m.line += "; no answer has come by the end"
 		case late == "":
-		case late != yes && o.done <= p.climax:
+		case late != yes && o.done <= p.climax && !p.d.amongOthers(o):
 			p.add(moment{
 				pos: o.done, lane: g.client, actor: g.client, who: g.client, weight: detail,
 				did: did, line: g.client + " " + does,
@@ -203,6 +206,14 @@ func (p *plot) leaves(g *grant, w weight) {
 	}
 	p.add(m)
 	p.ride(o)
+}
+
+// amongOthers reports whether the client of o began another operation before o was
+// over, so that "its release" may mean another one.
+func (d *digest) amongOthers(o *op) bool {
+	return slices.ContainsFunc(d.all, func(x *op) bool {
+		return x.client == o.client && x.invoke > o.invoke && x.invoke < o.done
+	})
 }
 
 // Answers to a release that came late, and what ended the wait for one.

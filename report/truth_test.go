@@ -348,6 +348,22 @@ var truths = []struct {
 		nil,
 	},
 	{
+		"two releases of one client at a time, one of them without an answer", checker.Handover, `{"lockcheck":1,"lease_ms":10000,"promises":["handover"]}
+{"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
+{"time":1000000000,"client":"c1","process":1,"type":"ok","f":"acquire","grant":1}
+{"time":1000000000,"client":"c1","process":2,"type":"invoke","f":"acquire"}
+{"time":2000000000,"client":"c1","process":2,"type":"ok","f":"acquire","grant":2}
+{"time":3000000000,"client":"c1","process":1,"type":"invoke","f":"release","grant":1}
+{"time":4000000000,"client":"c1","process":2,"type":"invoke","f":"release","grant":2}
+{"time":5000000000,"client":"c1","process":1,"type":"fail","f":"release","grant":1,"error":"not-held"}
+{"time":6000000000,"process":"nemesis","type":"info","f":"ended"}`,
+		[]string{
+			"At 3.00 s it began to release the lock; at 5.00 s it got the answer: the lock was no longer its own. " +
+				"At 4.00 s it began to release the lock; no answer had come by the end.",
+		},
+		nil,
+	},
+	{
 		"one client under two processes", "", `{"lockcheck":1,"lease_ms":10000}
 {"time":0,"client":"c1","process":1,"type":"invoke","f":"acquire"}
 {"time":1000000000,"client":"c1","process":1,"type":"ok","f":"acquire"}
