@@ -175,6 +175,17 @@ func TestFaultsOfOneMomentAndBetweenTwoLines(t *testing.T) {
 			line(910, "c2", "ok", history.Acquire, grant(2)),
 			line(950, history.Nemesis, "", history.Ended, nil),
 		}, checker.Exclusion, []int{2, 8}, "redis-1 lost power"},
+		{"two faults of which only the same range of time is known", []history.Entry{
+			line(10, "c1", "invoke", history.Acquire, nil),
+			line(20, "c1", "ok", history.Acquire, grant(1)),
+			line(300, history.Nemesis, "", "partition-servers", on(1, "redis-1")),
+			line(300, history.Nemesis, "", "partition", on(2, "c1", "redis-2")),
+			line(600, history.Nemesis, "", "partition-servers-done", on(1, "redis-1")),
+			line(600, history.Nemesis, "", "partition-done", on(2, "c1", "redis-2")),
+			line(900, "c2", "invoke", history.Acquire, nil),
+			line(910, "c2", "ok", history.Acquire, grant(2)),
+			line(950, history.Nemesis, "", history.Ended, nil),
+		}, checker.Exclusion, []int{1, 7}, "Between 300 ms and 600 ms redis-1 was cut off from the other servers. In the same time the network cut c1 off from redis-2."},
 		{"an entry shows that a server lost power, before the second line", []history.Entry{
 			line(10, "c1", "invoke", history.Acquire, nil),
 			line(15, "redis-1", "", history.Granted, func(e *history.Entry) { e.By, e.Op = history.Some(1), history.Some(1) }),

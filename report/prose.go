@@ -16,9 +16,12 @@ func (p *plot) prose() string {
 			lead = "Between " + m.between
 		}
 		again := lead == time
-		if again {
+		switch {
+		case again && m.between != "":
+			lead = "In the same time"
+		case again:
 			lead = "Right after that"
-		} else {
+		default:
 			time = lead
 		}
 		if m.where != "" && !(again && m.obvious) {
