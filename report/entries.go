@@ -256,10 +256,15 @@ func (p *plot) trespass(s *stay) {
 		})
 	}
 	if by.outcome == history.Info && by.err != history.ErrCrashed && by.done < s.to {
-		p.add(moment{
+		m := moment{
 			pos: by.done, lane: by.client, actor: by.client, who: by.client, weight: side,
 			did: "stopped waiting for an answer to its " + by.f, line: by.client + " stops waiting for an answer to its " + by.f,
-		})
+		}
+		if by.err != history.ErrTimeout {
+			m.who, m.did = possessive(by.client)+" "+by.f, "ended, its outcome unknown"
+			m.line = m.who + " ends, its outcome unknown"
+		}
+		p.add(m)
 	}
 	p.add(moment{
 		pos: s.to, lane: s.server, actor: by.client, who: by.client + "'s " + which + by.f,
