@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -88,3 +89,36 @@ func TestAPanicSaysWhere(t *testing.T) {
 }
 
 func noWheels() { panic("no wheels") }
+
+// A run that a search stops ends there: no task goes on, and their coroutines serve
+// the next run.
+func TestAStoppedSearchEndsItsTasks(t *testing.T) {
+	s := newScene(set, "c1", "c2")
+	defer s.Close()
+	for steps := range 5 {
+		taken, over := 0, false
+		s.Reset(s.cfg, s, env.Decisions{Pick: func(env.Crossing) int {
+			if over = taken == steps; over {
+				return -1
+			}
+			taken++
+			return 0
+		}})
+		for _, name := range s.cfg.Clients {
+			s.Go(func() {
+				s.Sleep(time.Second)
+				s.Client(name).Acquire(env.Op{Index: 1, Lock: "a"}, time.Second)
+				if over {
+					t.Errorf("%s goes on after its run, which ended after %d steps", name, steps)
+				}
+				s.Sleep(time.Second)
+			})
+		}
+		if err := s.Run(); !errors.Is(err, env.ErrStopped) {
+			t.Fatal(err)
+		}
+		if n := len(s.memory.idle); n != len(s.cfg.Clients) {
+			t.Errorf("a run that ended after %d steps left %d coroutines, want %d", steps, n, len(s.cfg.Clients))
+		}
+	}
+}

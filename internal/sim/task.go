@@ -149,7 +149,9 @@ func (t *task) park(deadline time.Duration) (answered bool) {
 	if t.world.order == nil && deadline < t.queued[0] {
 		t.wakeAt(deadline)
 	}
-	t.ending = t.ending || !t.wait()
+	if !t.wait() {
+		t.ending = true // unwind may have set it, too
+	}
 	t.parked, t.openWait = false, bound
 	if t.ending {
 		panic(unwindPanic{})
