@@ -169,8 +169,11 @@ func (c *client) do(op env.Op, kind string, f func()) (err error) {
 	defer func() {
 		t.client = nil
 		t.operation.over = !t.operation.waits
+		if t.ending {
+			return // perform recovers; a second panic would double the cost of the first
+		}
 		if p := recover(); p != nil {
-			if _, ok := p.(unwindPanic); !ok || t.ending {
+			if _, ok := p.(unwindPanic); !ok {
 				panic(p)
 			}
 			err = env.ErrCrashed
