@@ -34,8 +34,9 @@ type locker struct {
 	Options
 	host   locks.Host
 	port   redis.Port
-	id     string  // with ReuseID
-	leases []lease // preallocated
+	id     string   // with ReuseID
+	leases []lease  // preallocated
+	first  [1]lease // the only lease of a client in most searches
 }
 
 func newLocker(h locks.Host, p redis.Port, o Options) locker {
@@ -150,7 +151,10 @@ func (l *locker) newLease(ctx context.Context, g lease) (locks.Lease, error) {
 
 // keep stores leases in blocks: simulated clients take thousands a second.
 func (l *locker) keep(g lease) *lease {
-	if len(l.leases) == cap(l.leases) {
+	switch {
+	case l.leases == nil:
+		l.leases = l.first[:0]
+	case len(l.leases) == cap(l.leases):
 		l.leases = make([]lease, 0, 32)
 	}
 	l.leases = append(l.leases, g)
