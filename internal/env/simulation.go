@@ -97,12 +97,17 @@ type Ordering interface {
 // Offer is an action that the harness allows where order decides, at any time while it
 // is open.
 type Offer struct {
-	Name   func() string
+	Action
 	On     []string // the clients that it concerns
 	Begins bool     // it begins a fault: only a choice makes it happen
 	Tells  bool     // a client that asks a server again afterwards may get another answer
-	Open   func() bool
-	Do     func()
+}
+
+// Action is what an Offer does.
+type Action interface {
+	Name() string
+	Open() bool
+	Do()
 }
 
 // Passages is how often time may pass in a run while no timer is due: the date of one

@@ -46,6 +46,11 @@ type injection struct {
 	ended    bool
 	undone   bool // the effect is undone
 	offered  bool // a step begins it, and may end it; see offer
+
+	// If it is offered:
+	injector *injector
+	twin     *injection // the equal one before it in the list; nil: none
+	nth      int        // its number among the equal ones, from 1
 }
 
 func (it *injection) ends() bool { return it.fault.Heal != nil && it.For > 0 }

@@ -13,41 +13,54 @@ import (
 // offer lets fault i strike, and end, whenever its step is taken.
 func (j *injector) offer(place env.Ordering, i int) {
 	it := &j.injections[i]
-	it.offered = true
-	twin, nth := j.twin(i)
-	name := func(f string) string {
-		f += " " + strings.Join(it.On, " ")
-		if it.Direction != faults.Both {
-			f += " " + it.Direction.String()
-		}
-		if it.Amount != 0 {
-			f += " " + it.Amount.String()
-		}
-		if nth > 1 {
-			f += " #" + strconv.Itoa(nth) // two equal injections need two names
-		}
-		return f
-	}
+	it.offered, it.injector = true, j
+	it.twin, it.nth = j.twin(i)
 	tells := it.fault.On != faults.OnClient
-	rests := it.fault.On == faults.OnClient && it.fault.Stops && it.ends()
-	place.Offer(env.Offer{
-		Name: func() string { return name(it.Fault) }, On: it.targets, Begins: true, Tells: tells,
-		Open: func() bool {
-			return !it.started && !j.stopped && (j.most == 0 || j.strikes < j.most) &&
-				(twin == nil || twin.started) && !every(it.mates, j.rec.gone) && !(rests && every(it.mates, place.Idle))
-		},
-		Do: func() {
-			j.strikes++
-			j.start(it, "")
-		},
-	})
+	place.Offer(env.Offer{Action: (*strike)(it), On: it.targets, Begins: true, Tells: tells})
 	if it.ends() {
-		place.Offer(env.Offer{
-			Name: func() string { return name(it.Fault + history.EndSuffix) }, On: it.targets, Tells: tells,
-			Open: func() bool { return it.started && !it.ended },
-			Do:   func() { j.heal(it) },
-		})
+		place.Offer(env.Offer{Action: (*recovery)(it), On: it.targets, Tells: tells})
 	}
+}
+
+// strike is the step that begins a fault.
+type strike injection
+
+func (s *strike) Name() string { return (*injection)(s).step(s.Fault) }
+
+func (s *strike) Open() bool {
+	it, j := (*injection)(s), s.injector
+	if it.started || j.stopped || j.most > 0 && j.strikes >= j.most || it.twin != nil && !it.twin.started || every(it.mates, j.rec.gone) {
+		return false
+	}
+	rests := it.fault.On == faults.OnClient && it.fault.Stops && it.ends()
+	return !rests || !every(it.mates, j.rec.place.(env.Ordering).Idle)
+}
+
+func (s *strike) Do() {
+	s.injector.strikes++
+	s.injector.start((*injection)(s), "")
+}
+
+// recovery is the step that ends a fault.
+type recovery injection
+
+func (r *recovery) Name() string { return (*injection)(r).step(r.Fault + history.EndSuffix) }
+func (r *recovery) Open() bool   { return r.started && !r.ended }
+func (r *recovery) Do()          { r.injector.heal((*injection)(r)) }
+
+// step returns the name of a step of a fault.
+func (it *injection) step(f string) string {
+	f += " " + strings.Join(it.On, " ")
+	if it.Direction != faults.Both {
+		f += " " + it.Direction.String()
+	}
+	if it.Amount != 0 {
+		f += " " + it.Amount.String()
+	}
+	if it.nth > 1 {
+		f += " #" + strconv.Itoa(it.nth) // two equal injections need two names
+	}
+	return f
 }
 
 func every(names []string, is func(string) bool) bool {
