@@ -43,8 +43,10 @@ type Decisions struct {
 	// on their way arrive, clients ask again, time passes, no fault strikes. nil: time
 	// decides.
 	Follow []string
-	// Pick returns the position of the step to take, or a negative number to end the
-	// run with ErrStopped. nil: no choice from outside.
+	// Path are the positions of the first steps. Then Pick returns the position of the
+	// step to take, or a negative number to end the run with ErrStopped. nil: no choice
+	// from outside.
+	Path []uint8
 	Pick func(Crossing) int
 }
 

@@ -51,12 +51,7 @@ type State [16]byte
 // Follow executes a walk.
 func (b *Buffer) Follow(plan *Plan, w *Walk) error {
 	w.Monitor.Reset(plan.header(b.world.Observes()))
-	at := 0
 	pick := func(env.Crossing) int {
-		if at < len(w.Path) {
-			at++
-			return int(w.Path[at-1])
-		}
 		b.look(w)
 		if step, on := w.Arrived(); on {
 			return int(step)
@@ -64,7 +59,7 @@ func (b *Buffer) Follow(plan *Plan, w *Walk) error {
 		return -1
 	}
 	b.recorder.most = w.Faults
-	_, err := b.Simulate(plan, env.Decisions{Pick: pick}, w.Monitor.Add)
+	_, err := b.Simulate(plan, env.Decisions{Path: w.Path, Pick: pick}, w.Monitor.Add)
 	switch {
 	case errors.Is(err, env.ErrStopped):
 		return nil

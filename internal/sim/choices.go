@@ -26,7 +26,7 @@ type choices struct {
 func newChoices(d env.Decisions) *choices {
 	switch {
 	case d.Pick != nil:
-		return &choices{order: &order{pick: d.Pick}}
+		return &choices{order: &order{path: d.Path, pick: d.Pick}}
 	case d.Follow != nil:
 		return &choices{order: &order{names: d.Follow}}
 	case d.Replay != nil:
@@ -60,7 +60,7 @@ func (w *World) Decided() env.Decided {
 	c := w.choices
 	d := env.Decided{Choices: c.made, Missing: c.missing, Unused: len(c.replayed) - c.used}
 	if o := c.order; o != nil {
-		d.Order, d.Missing, d.Unused = o.taken, o.defaulted, o.unused+len(o.names)-o.at
+		d.Order, d.Missing, d.Unused = o.taken, o.defaulted, o.unused+len(o.names)+len(o.path)-o.at
 	}
 	if c.pct != nil {
 		d.Steps, d.Expected = c.pct.steps, c.pct.expected

@@ -32,6 +32,7 @@ type memory struct {
 	connPools  pool[connPool]
 	pinned     pool[pinnedConn]
 	portRoom   []redis.Port
+	order      order
 	laid       bool  // there was a run
 	shape      shape // the shape of that run, and its layout
 	layout     catalogue.Layout

@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -27,9 +28,10 @@ import (
 //   - In a world with dates, time may pass at such a moment without a timer: the dates
 //     are over then. See noteDate.
 type order struct {
+	path  []uint8 // the first steps
 	pick  func(env.Crossing) int
-	names []string // the steps to follow; others are taken by default
-	at    int      // index of the next of them
+	names []string // without pick: the steps to follow; others are taken by default
+	at    int      // index of the next of path or names
 
 	taken     []string // only if names are followed
 	defaulted int
@@ -113,10 +115,10 @@ func (w *World) Ordered() bool { return w.order != nil }
 // Offer adds a possible step.
 func (w *World) Offer(o env.Offer) { w.order.offers = append(w.order.offers, o) }
 
-// reset prepares o for a run.
-func (o *order) reset() {
+// reset prepares o for a run with the decisions of d.
+func (o *order) reset(d *order) {
 	*o = order{
-		pick: o.pick, names: o.names, pending: o.pending[:0], ready: o.ready[:0],
+		path: d.path, pick: d.pick, names: d.names, pending: o.pending[:0], ready: o.ready[:0],
 		offers: o.offers[:0], steps: o.steps[:0], order: o.order[:0], calls: o.calls[:0],
 	}
 }
@@ -129,9 +131,8 @@ const maxSteps = 100_000
 func (w *World) runInOrder() error {
 	o := w.order
 	for {
-		for len(o.ready) > 0 {
-			t := o.ready[0]
-			o.ready = o.ready[1:]
+		for i := 0; i < len(o.ready); i++ { // one may add another
+			t := o.ready[i]
 			if t.parked && !t.ended && t.deadline <= w.now {
 				t.run()
 			}
@@ -144,7 +145,14 @@ func (w *World) runInOrder() error {
 		if w.events++; w.events > maxSteps {
 			return fmt.Errorf("sim: more than %d steps, at %v of virtual time: something goes round and round", maxSteps, w.now)
 		}
-		w.findSteps()
+		if o.at < len(o.path) {
+			i := int(o.path[o.at])
+			o.at++
+			w.findSteps(i + 1)
+			w.take(o.steps[i])
+			continue
+		}
+		w.findSteps(math.MaxInt)
 		if len(o.steps) == 0 {
 			return errors.New("sim: every task waits and nothing will happen")
 		}

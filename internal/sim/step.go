@@ -118,8 +118,8 @@ func (t *task) clientName() string {
 	return "a task"
 }
 
-// findSteps finds the possible steps.
-func (w *World) findSteps() {
+// findSteps finds the possible steps, or the first of them: at least enough.
+func (w *World) findSteps(enough int) {
 	o := w.order
 	o.steps = o.steps[:0]
 	busy, waiting := false, false
@@ -133,6 +133,9 @@ func (w *World) findSteps() {
 		default: // the length of the slowing means nothing either
 			o.steps = append(o.steps, step{kind: early, world: w, index: i})
 		}
+	}
+	if len(o.steps) >= enough {
+		return
 	}
 	for i, t := range w.tasks {
 		if !t.parked || t.ended {
@@ -159,6 +162,9 @@ func (w *World) findSteps() {
 		}
 	}
 	for i := range o.offers {
+		if len(o.steps) >= enough {
+			return
+		}
 		if o.offers[i].Open() {
 			o.steps = append(o.steps, step{kind: offered, world: w, index: i, offer: true})
 		}

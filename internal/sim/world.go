@@ -127,8 +127,9 @@ func (w *World) reset(cfg env.Config, o env.Observer, choices *choices) {
 		w.memory = new(memory)
 	}
 	if choices.order != nil {
-		w.order = choices.order
-		w.order.reset()
+		w.order = &w.memory.order
+		w.order.reset(choices.order)
+		choices.order = w.order
 		w.now = time.Millisecond // else all times in the history of a run in which no time passes would be 0
 	}
 	m := w.memory
