@@ -51,7 +51,8 @@ func newLocker(h locks.Host, p mysql.Port, o Options) locker {
 func (l *locker) Close(context.Context) error { return nil }
 
 // statements are the common methods of mysql.Port and mysql.Handle: the
-// statements on rows, on any connection or on this one.
+// statements on rows, on any connection or on this one. A Port is passed as *Port,
+// which needs no allocation.
 type statements interface {
 	Select(ctx context.Context, timeout time.Duration, resource string) (row mysql.Row, found bool, now int64, err error)
 	Insert(ctx context.Context, timeout time.Duration, row mysql.Row, lease time.Duration, means ...mysql.Meaning) (id int64, err error)

@@ -71,7 +71,7 @@ func (l *published) tryLockByName(ctx context.Context, name string, fair bool) (
 // the transaction stays open.
 func (l *published) attempt(name string, fair bool) (until time.Duration, tx mysql.Handle, ok bool) {
 	if !l.TryInTx {
-		until, ok = l.lockByName(l.port, name, fair)
+		until, ok = l.lockByName(&l.port, name, fair)
 		return until, tx, ok
 	}
 	tx, err := l.begin(l.host.Life(), name)
@@ -160,7 +160,7 @@ func (l *published) newLease(name string, until time.Duration, tx mysql.Handle) 
 		g.tx, err = l.begin(ctx, name)
 	}
 	if err != nil {
-		return nil, undoneErr(err, l.unLockByName(ctx, l.port, name, 0))
+		return nil, undoneErr(err, l.unLockByName(ctx, &l.port, name, 0))
 	}
 	return g, nil
 }
@@ -185,7 +185,7 @@ func (l *published) begin(ctx context.Context, name string) (mysql.Handle, error
 // Release is unLockByName, in the caller's transaction if there is one.
 func (g *publishedLease) Release(ctx context.Context) error {
 	if g.tx.Session == nil {
-		return g.unLockByName(ctx, g.port, g.name, 0)
+		return g.unLockByName(ctx, &g.port, g.name, 0)
 	}
 	err := g.unLockByName(ctx, g.tx, g.name, 0)
 	if err == nil {
@@ -201,7 +201,7 @@ func (g *publishedLease) Release(ctx context.Context) error {
 
 // ReleaseName is the call of a caller that unlocks in a finally block.
 func (l *published) ReleaseName(ctx context.Context, name string) error {
-	return l.unLockByName(ctx, l.port, name, 0)
+	return l.unLockByName(ctx, &l.port, name, 0)
 }
 
 // unLockByName releases the row that it finds. If the row has changed since the

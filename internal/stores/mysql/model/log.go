@@ -27,7 +27,9 @@ func (s *Server) record(changes []change) {
 	if !slices.ContainsFunc(changes, func(c change) bool { return c.kind != unchanged || c.makerBefore != c.makerAfter }) {
 		return
 	}
-	t := Txn{slices.Clone(changes), s.table.nextID}
+	from := len(s.recorded)
+	s.recorded = append(s.recorded, changes...)
+	t := Txn{slices.Clip(s.recorded[from:]), s.table.nextID}
 	for i := range t.changes {
 		t.changes[i].record = nil
 	}

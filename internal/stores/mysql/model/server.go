@@ -33,6 +33,7 @@ type Server struct {
 	locks    []lock // granted and requested, in the order of the requests
 	names    []namedLock
 	log      []Txn
+	recorded []change // the changes of the log, in one list
 	follower bool
 }
 
@@ -87,7 +88,7 @@ func (s *Server) Reset(o Options) {
 	*s = Server{
 		options: o, sessions: s.sessions, spare: s.spare, ready: s.ready[:0],
 		outputs: s.outputs[:0], told: s.told[:0],
-		table: s.table, locks: s.locks[:0], names: s.names[:0], log: s.log[:0],
+		table: s.table, locks: s.locks[:0], names: s.names[:0], log: s.log[:0], recorded: s.recorded[:0],
 	}
 }
 
