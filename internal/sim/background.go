@@ -12,7 +12,8 @@ import (
 // background is a task that a lock has started on its client's host. It is also
 // the task's context, which ends when the task is stopped.
 type background struct {
-	task    *task // nil once it has ended; a task that has ended may serve another script
+	task    *task // a task that has ended may serve another script
+	script  func(context.Context)
 	stopped bool
 	ended   bool
 	waiters []waiter
@@ -29,13 +30,17 @@ func (h *host) Go(f func(context.Context)) locks.Task {
 	c := (*client)(h)
 	c.mustLive()
 	w := c.world
-	b := &background{}
-	b.task = w.begin(func() {
-		c.mustLive()
-		f(b)
-	})
+	b := w.memory.lockTasks.next()
+	*b = background{script: f, waiters: b.waiters[:0]}
+	b.task = w.begin(nil)
 	b.task.client, b.task.operation, b.task.background = c, w.current.operation, b
 	return b
+}
+
+// perform runs its script.
+func (b *background) perform() {
+	b.task.client.mustLive()
+	b.script(b)
 }
 
 // Stop ends the task's context and wakes the task if it sleeps.

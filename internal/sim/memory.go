@@ -31,6 +31,7 @@ type memory struct {
 	databases  pool[database]
 	connPools  pool[connPool]
 	pinned     pool[pinnedConn]
+	lockTasks  pool[background]
 	portRoom   []redis.Port
 	order      order
 	laid       bool  // there was a run
@@ -44,7 +45,7 @@ func (m *memory) recycle() {
 	m.clients.used, m.servers.used, m.conns.used, m.messages.used, m.journals.used = 0, 0, 0, 0, 0
 	m.nodes.used, m.stores.used, m.operations.used = 0, 0, 0
 	m.members.used, m.sessions.used, m.zkCalls.used = 0, 0, 0
-	m.databases.used, m.connPools.used, m.pinned.used = 0, 0, 0
+	m.databases.used, m.connPools.used, m.pinned.used, m.lockTasks.used = 0, 0, 0, 0
 	m.portRoom = m.portRoom[:0]
 }
 

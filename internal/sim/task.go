@@ -15,7 +15,7 @@ import (
 // client's host for each operation and obeys that host's pauses there.
 type task struct {
 	world  *World
-	script func()
+	script func()  // nil for a lock's task
 	client *client // on whose host it is; nil: on the harness's
 	coroutine
 	serial int // number of scripts so far
@@ -112,7 +112,11 @@ func (t *task) perform() {
 		}
 	}()
 	t.begun = true
-	t.script()
+	if t.background != nil {
+		t.background.perform()
+	} else {
+		t.script()
+	}
 	t.end()
 }
 

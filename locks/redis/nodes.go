@@ -95,14 +95,16 @@ func (v vote) isUncertain() bool { return v.err != nil && !locks.IsDefinite(v.er
 // askAll asks every node, and returns when all have answered or their time is over.
 func (r *redlock) askAll(ask func(node int) (bool, error)) []vote {
 	votes := make([]vote, len(r.nodes))
-	tasks := make([]locks.Task, 0, len(r.nodes))
-	for i := range r.nodes {
-		one := func() { votes[i].yes, votes[i].err = ask(i) }
-		if r.parallel {
-			tasks = append(tasks, r.host.Go(func(context.Context) { one() }))
-		} else {
-			one()
+	if !r.parallel {
+		for i := range r.nodes {
+			votes[i].yes, votes[i].err = ask(i)
 		}
+		return votes
+	}
+	var few [8]locks.Task
+	tasks := few[:0]
+	for i := range r.nodes {
+		tasks = append(tasks, r.host.Go(func(context.Context) { votes[i].yes, votes[i].err = ask(i) }))
 	}
 	for _, t := range tasks {
 		t.Wait()
