@@ -405,6 +405,9 @@ func (t *timeline) lastWait() int32 {
 func (e *exposure) rivals() (found bool) {
 	for i := range e.waits {
 		w := &e.waits[i]
+		if e.kind != undisturbed && !e.struckBetween(w.client, w.begin, w.end) {
+			continue
+		}
 		e.findWaitsOn().each(w.lock, w.begin+1, w.end-1, func(o int32) bool {
 			other := &e.waits[o]
 			if other.client == w.client {
