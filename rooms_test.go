@@ -21,7 +21,7 @@ const module = "github.com/lockcheck/lockcheck/"
 // rooms are the packages from the ground up: each may import those before it.
 var rooms = []string{
 	"examples", "internal/alltests",
-	"history", "history/formats", "faults", "checker", "checker/models", "locks", "internal/lockstest",
+	"history", "history/formats", "faults", "checker", "checker/models", "internal/exit", "locks", "internal/lockstest",
 	"stores/redis", "internal/stores/redis/client", "internal/stores/redis/model", "internal/stores/redis/porttest",
 	"stores/zookeeper", "internal/stores/zookeeper/jute", "internal/stores/zookeeper/client", "internal/stores/zookeeper/model", "internal/stores/zookeeper/porttest",
 	"stores/mysql", "internal/stores/mysql/client", "internal/stores/mysql/model", "internal/stores/mysql/porttest",
@@ -45,6 +45,7 @@ var only = map[string][]string{
 	"locks/zookeeper":    {"locks", "stores/zookeeper"},
 	"locks/mysql":        {"locks", "stores/mysql"},
 	"internal/names":     {"checker", "faults", "workloads", "catalogue"},
+	"internal/exit":      {"checker"},
 	"internal/suite":     {"checker", "faults", "workloads", "catalogue", "internal/names", "internal/harness"},
 	"report":             {"history", "faults", "checker"},
 	"internal/chart":     {},
@@ -52,7 +53,7 @@ var only = map[string][]string{
 	"internal/rundir":    {"history", "checker", "catalogue", "report", "internal/harness", "internal/layout"},
 	"internal/harness":   {"history", "checker", "locks", "faults", "workloads", "catalogue", "internal/names", "internal/env"},
 	"explore":            {"history", "checker", "faults", "workloads", "catalogue", "internal/names", "internal/env", "internal/harness"},
-	"internal/results":   {"history", "checker", "faults", "catalogue", "internal/names", "explore", "internal/rundir"},
+	"internal/results":   {"history", "checker", "faults", "catalogue", "internal/names", "explore", "internal/exit", "internal/layout", "internal/rundir"},
 	"internal/ci":        {"checker", "internal/names", "internal/results"},
 	"internal/openfiles": {},
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
@@ -21,7 +22,7 @@ func TestAnErrorLeavesWhatWasFound(t *testing.T) {
 		code int
 	}{
 		{errors.New("the wheels came off"), bug},
-		{fail(usage, "cannot write to --out: no space left"), usage},
+		{exit.Errorf(usage, "cannot write to --out: no space left"), usage},
 	} {
 		breaks := func(call int) error {
 			if call > 1 {
@@ -80,7 +81,7 @@ locks:
 	e.seen = func(p *harness.Plan) { strange = p.Lock == "redis-set-lua" }
 	e.breaks = func(int) error {
 		if strange {
-			return fail(usage, "%w", wrong)
+			return exit.Errorf(usage, "%w", wrong)
 		}
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
@@ -48,15 +49,15 @@ func (a *app) readBaseline(file, out string) error {
 		return nil
 	}
 	if own := filepath.Join(out, results.File); out != "" && oneFile(file, own) {
-		return fail(usage, "the baseline: %s is where this command leaves its own result: copy it, and name the copy", file)
+		return exit.Errorf(exit.Usage, "the baseline: %s is where this command leaves its own result: copy it, and name the copy", file)
 	}
 	past, err := results.ReadFile(file)
 	if err != nil {
-		return fail(usage, "the baseline: %w", err)
+		return exit.Errorf(exit.Usage, "the baseline: %w", err)
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return fail(usage, "the baseline: %w", err)
+		return exit.Errorf(exit.Usage, "the baseline: %w", err)
 	}
 	a.baseline = baseline{file, rundir.Digest(text), past}
 	return nil
@@ -70,7 +71,7 @@ func (a *app) against(h *results.Head) error {
 		return nil
 	}
 	if why := h.Incomparable(&a.baseline.past.Head); why != "" {
-		return fail(usage, "the baseline: %s: %s", a.baseline.file, why)
+		return exit.Errorf(exit.Usage, "the baseline: %s: %s", a.baseline.file, why)
 	}
 	h.Settings[results.BaselineSetting] = a.baseline.digest
 	return nil

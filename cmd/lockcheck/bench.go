@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/internal/bench"
 	"github.com/lockcheck/lockcheck/internal/docker"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
@@ -79,10 +80,10 @@ something.`,
 		ValidArgs:   names,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return fail(usage, "bench what? %s", strings.Join(names, ", "))
+				return exit.Errorf(exit.Usage, "bench what? %s", strings.Join(names, ", "))
 			}
 			if len(args) > 1 {
-				return fail(usage, "measure one thing at a time: leave out %s", strings.Join(args[1:], " "))
+				return exit.Errorf(exit.Usage, "measure one thing at a time: leave out %s", strings.Join(args[1:], " "))
 			}
 			for _, b := range benches {
 				if b.name == args[0] {
@@ -114,7 +115,7 @@ func (f *benchFlags) numbers(cmd *cobra.Command, usual []int, least, most int) (
 	slices.Sort(list)
 	list = slices.Compact(list)
 	if len(list) == 0 || list[0] < least || list[len(list)-1] > most {
-		return nil, fail(usage, "--clients: a list of numbers from %d to %d, for example: --clients 2,8,32", least, most)
+		return nil, exit.Errorf(exit.Usage, "--clients: a list of numbers from %d to %d, for example: --clients 2,8,32", least, most)
 	}
 	return list, nil
 }
@@ -126,7 +127,7 @@ func (f *benchFlags) ofSim(cmd *cobra.Command, p *place) error {
 		return err
 	}
 	if p.name != "sim" && (changed("seed") || changed("jobs")) {
-		return fail(usage, "--seed and --jobs are for sim: real time does not repeat, and cells must not disturb each other")
+		return exit.Errorf(exit.Usage, "--seed and --jobs are for sim: real time does not repeat, and cells must not disturb each other")
 	}
 	return nil
 }
@@ -149,10 +150,10 @@ func (f *benchFlags) comparison(cmd *cobra.Command, p *place, of *bench.Contest)
 		return nil, err
 	}
 	if c.For < of.Shortest*p.lease || c.For > 1000*p.lease {
-		return nil, fail(usage, "--for %v: it has to be from %d to 1000 leases, which last %v", c.For, of.Shortest, p.lease)
+		return nil, exit.Errorf(exit.Usage, "--for %v: it has to be from %d to 1000 leases, which last %v", c.For, of.Shortest, p.lease)
 	}
 	if p.lease < of.Least {
-		return nil, fail(usage, "--lease %v: for %s it has to be at least %v", p.lease, of.Name, of.Least)
+		return nil, exit.Errorf(exit.Usage, "--lease %v: for %s it has to be at least %v", p.lease, of.Name, of.Least)
 	}
 	return c, f.ofSim(cmd, p)
 }
@@ -231,7 +232,7 @@ func (a *app) compareOnDocker(p *place, c *bench.Comparison, serve server, done 
 // environment, unless somebody interrupted the command.
 func (p *place) broken(err error) error {
 	if err != nil && !p.interrupted() {
-		return fail(noPlace, "%w", err)
+		return exit.Errorf(exit.Unavailable, "%w", err)
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/internal/bench"
 	"github.com/lockcheck/lockcheck/internal/docker"
+	"github.com/lockcheck/lockcheck/internal/exit"
 )
 
 // Limits of a herd. In sim the work of a cell grows with the third power of the number
@@ -44,9 +45,9 @@ func (f *benchFlags) herdOf(cmd *cobra.Command, p *place) (h *bench.Herd, err er
 	shortest, longest := docker.Sessions()
 	switch {
 	case h.For < minHerdTime || h.For > maxHerdTime:
-		return nil, fail(usage, "--for %v: it has to be from %v to %v", h.For, minHerdTime, maxHerdTime)
+		return nil, exit.Errorf(exit.Usage, "--for %v: it has to be from %v to %v", h.For, minHerdTime, maxHerdTime)
 	case p.name != "sim" && (h.Lease < shortest || h.Lease > longest):
-		return nil, fail(usage, "--lease %v: the ensembles of docker let sessions last from %v to %v", h.Lease, shortest, longest)
+		return nil, exit.Errorf(exit.Usage, "--lease %v: the ensembles of docker let sessions last from %v to %v", h.Lease, shortest, longest)
 	}
 	return h, f.ofSim(cmd, p)
 }

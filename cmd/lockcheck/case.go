@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/layout"
 	"github.com/lockcheck/lockcheck/internal/names"
@@ -54,7 +55,7 @@ documented for that: the exit code is 1 if anything is violated.`,
 			}
 			changed := cmd.Flags().Changed
 			if changed("pause") && f.pause <= 0 {
-				return fail(usage, "--pause %v: it has to be more than 0", f.pause)
+				return exit.Errorf(exit.Usage, "--pause %v: it has to be more than 0", f.pause)
 			}
 			if _, ok := catalogue.FindLock(f.lock); !ok && changed("lock") {
 				return unknownName("lock", f.lock, lockIDs())
@@ -65,7 +66,7 @@ documented for that: the exit code is 1 if anything is violated.`,
 				}
 			}
 			if f.all && len(args) > 0 {
-				return fail(usage, "--all stands for all cases: leave out %s", strings.Join(args, " "))
+				return exit.Errorf(exit.Usage, "--all stands for all cases: leave out %s", strings.Join(args, " "))
 			}
 			if err := a.canKeep(); err != nil {
 				return err
@@ -151,7 +152,7 @@ func (a *app) reproduce(p *place, c catalogue.Case) (r *harness.CaseResult, agai
 func (a *app) cases(p *place, ids []string, named, tells func(id string) bool) error {
 	start := time.Now()
 	doc := caseDocument{Schema: 1, Cases: []caseResult{}}
-	code, ok, skipped := held, 0, 0
+	code, ok, skipped := exit.Held, 0, 0
 	summary := slices.ContainsFunc(ids, func(id string) bool { return !tells(id) })
 	for i, id := range ids {
 		if p.interrupted() {
@@ -166,7 +167,7 @@ func (a *app) cases(p *place, ids []string, named, tells func(id string) bool) e
 				a.impossible(p, id, why)
 			}
 			if named(id) {
-				code = worse(code, unproven)
+				code = exit.Worse(code, exit.Unproven)
 			}
 			continue
 		}
@@ -187,9 +188,9 @@ func (a *app) cases(p *place, ids []string, named, tells func(id string) bool) e
 		case result.asDocumented():
 			ok++
 		case r.Reproduced && r.Remedy == "unknown":
-			code = worse(code, unproven)
+			code = exit.Worse(code, exit.Unproven)
 		default:
-			code = worse(code, violated)
+			code = exit.Worse(code, exit.Violated)
 		}
 	}
 	doc.Interrupted = p.interrupted()
@@ -209,9 +210,9 @@ func (a *app) cases(p *place, ids []string, named, tells func(id string) bool) e
 	}
 	a.paragraph(0, fmt.Sprintf("%s, in %.1f s on %s; files below %s", words, time.Since(start).Seconds(), p.name, a.out))
 	if len(doc.Cases) == skipped {
-		code = worse(code, unproven)
+		code = exit.Worse(code, exit.Unproven)
 	}
-	return exit(code)
+	return exit.With(code)
 }
 
 // missing says how much of the result is missing because of an interrupt.

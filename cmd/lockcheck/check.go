@@ -16,6 +16,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker/models"
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/history/formats"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/report"
 )
@@ -115,14 +116,14 @@ Of several files the worst decides: 4 before 1 before 2.`,
 			c.alone = len(files) == 1
 			switch {
 			case changed("to") && !c.alone:
-				return fail(usage, "--to takes one file, and there are %d", len(files))
+				return exit.Errorf(exit.Usage, "--to takes one file, and there are %d", len(files))
 			case changed("to"):
 				return a.convert(cmd.Context(), files[0], to, c.reading)
 			case changed("html") && !c.alone:
-				return fail(usage, "--html takes one file, and there are %d", len(files))
+				return exit.Errorf(exit.Usage, "--html takes one file, and there are %d", len(files))
 			case changed("html"):
 				if err := canWrite(c.html, picture); err != nil {
-					return fail(usage, "cannot write --html %s: %w", c.html, err)
+					return exit.Errorf(exit.Usage, "cannot write --html %s: %w", c.html, err)
 				}
 			}
 			readings := changed("strict-try") || changed("failed-release")
@@ -164,7 +165,7 @@ func parseModel(text string) (*models.Model, error) {
 		}
 		m, err := models.Parse(text)
 		if err != nil {
-			return nil, fail(usage, "--model %s: %w", text, err)
+			return nil, exit.Errorf(exit.Usage, "--model %s: %w", text, err)
 		}
 		return &m, nil
 	}
@@ -175,20 +176,20 @@ func parseModel(text string) (*models.Model, error) {
 func checkFits(changed func(flag string) bool, c checking, to string) error {
 	switch {
 	case c.options.Timeout < 0:
-		return fail(usage, "--timeout %v: it has to be 0 or more", c.options.Timeout)
+		return exit.Errorf(exit.Usage, "--timeout %v: it has to be 0 or more", c.options.Timeout)
 	case changed("lock-from") && c.reading.LockFrom == "":
-		return fail(usage, "--lock-from needs the name of a field")
+		return exit.Errorf(exit.Usage, "--lock-from needs the name of a field")
 	case changed("lock-from") && changed("one-lock"):
-		return fail(usage, "--lock-from says where the lock is named, --one-lock that there is but one: leave out one of them")
+		return exit.Errorf(exit.Usage, "--lock-from says where the lock is named, --one-lock that there is but one: leave out one of them")
 	case changed("html") && c.html == "":
-		return fail(usage, "--html needs the name of a file")
+		return exit.Errorf(exit.Usage, "--html needs the name of a file")
 	case changed("model") && changed("promise"):
-		return fail(usage, "--model judges by one model, --promise by properties: leave out one of them")
+		return exit.Errorf(exit.Usage, "--model judges by one model, --promise by properties: leave out one of them")
 	}
 	if changed("promise") {
 		for _, flag := range []string{"strict-try", "failed-release"} {
 			if changed(flag) {
-				return fail(usage, "--%s is about models, --promise about properties: leave out one of them", flag)
+				return exit.Errorf(exit.Usage, "--%s is about models, --promise about properties: leave out one of them", flag)
 			}
 		}
 	}
@@ -197,7 +198,7 @@ func checkFits(changed func(flag string) bool, c checking, to string) error {
 	}
 	for _, flag := range []string{"model", "promise", "strict-try", "failed-release", "html", "json"} {
 		if changed(flag) {
-			return fail(usage, "--to prints the history and judges nothing: leave out --%s", flag)
+			return exit.Errorf(exit.Usage, "--to prints the history and judges nothing: leave out --%s", flag)
 		}
 	}
 	return choice("to", to, "edn", "jsonl")
@@ -216,7 +217,7 @@ func (a *app) checkAll(cmd *cobra.Command, files, passed []string, check func(fi
 		done++
 		limits = cmp.Or(limits, doc.limits)
 		if err != nil {
-			code = usage
+			code = exit.Usage
 		}
 		count[code]++
 		return doc, code, err
@@ -229,7 +230,7 @@ func (a *app) checkAll(cmd *cobra.Command, files, passed []string, check func(fi
 	for _, c := range []struct {
 		code int
 		word string
-	}{{violated, "violated"}, {unproven, "unknown"}, {held, "valid"}, {usage, "not read"}} {
+	}{{exit.Violated, "violated"}, {exit.Unproven, "unknown"}, {exit.Held, "valid"}, {exit.Usage, "not read"}} {
 		if count[c.code] > 0 {
 			parts = append(parts, thousands(count[c.code])+" "+c.word)
 		}
@@ -248,7 +249,7 @@ func (a *app) checkAll(cmd *cobra.Command, files, passed []string, check func(fi
 // eachFile calls do for each file. An error with one file does not stop the others; the
 // worst exit code counts. passed are the files that were passed over.
 func (a *app) eachFile(cmd *cobra.Command, files, passed []string, do func(file string) (verdictDocument, int, error)) error {
-	code := held
+	code := exit.Held
 	several := verdictsDocument{Passed: passed}
 	for i, file := range files {
 		doc, c, err := do(file)
@@ -264,14 +265,14 @@ func (a *app) eachFile(cmd *cobra.Command, files, passed []string, do func(file 
 			doc.Properties = []rundir.PropertyVerdict{}
 		}
 		several.Files = append(several.Files, doc.Verdict)
-		code = worse(code, c)
+		code = exit.Worse(code, c)
 	}
 	if a.json {
 		if err := a.printVerdicts(several); err != nil {
 			return err
 		}
 	}
-	return exit(code)
+	return exit.With(code)
 }
 
 // check judges one file. readings reports whether a flag chose between several readings
@@ -286,7 +287,7 @@ func (a *app) check(ctx context.Context, file string, c checking, readings bool)
 	switch {
 	case in.idle() != "":
 		a.printf("%s %s: %s\n", a.sign(checker.Unknown), src.title(), in.idle())
-		doc, code = in.idleDocument(file), unproven
+		doc, code = in.idleDocument(file), exit.Unproven
 	case in.judge != nil:
 		doc, code, err = a.checkModel(ctx, src, in, c)
 	default:
@@ -356,7 +357,7 @@ func (a *app) checkProperties(ctx context.Context, src *source, in *taken, c che
 	if len(pr) == 0 {
 		pr = a.recorded(head.Promises, src.title())
 	}
-	code = a.disputed(src.title(), verdicts, codeOf(pr.Judge(outcomes(verdicts))))
+	code = a.disputed(src.title(), verdicts, exit.Of(pr.Judge(outcomes(verdicts))))
 	doc.Verdict = rundir.NewVerdict(verdicts, reached)
 	doc.File, doc.Reason, doc.limits = src.name, unjudged(pr), limits
 	for i, p := range doc.Properties {

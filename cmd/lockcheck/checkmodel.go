@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/checker/models"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
@@ -39,10 +40,7 @@ func (a *app) checkModel(ctx context.Context, src *source, in *taken, c checking
 		Schema: 1, File: src.name, Model: name, Operations: v.Operations, Entries: in.entries,
 		Properties: []rundir.PropertyVerdict{p},
 	}
-	code = map[checker.Outcome]int{checker.Valid: held, checker.Violated: violated}[v.Outcome]
-	if v.Outcome != checker.Valid && v.Outcome != checker.Violated {
-		code = unproven
-	}
+	code = exit.Of(v.Outcome)
 	if v.Limited && ctx.Err() == nil {
 		doc.limits = c.limits()
 	}
@@ -208,7 +206,7 @@ func (a *app) picture(ctx context.Context, file string, draw func(io.Writer) err
 		return nil
 	}
 	if err := rundir.WriteFile(file, page.Bytes()); err != nil {
-		return fail(usage, "cannot write --html %s: %w", file, withoutPath(err))
+		return exit.Errorf(exit.Usage, "cannot write --html %s: %w", file, withoutPath(err))
 	}
 	if !a.quiet {
 		a.printf("Picture  %s\n", file)

@@ -14,6 +14,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/ci"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/suite"
@@ -29,17 +30,17 @@ func (a *app) junitFlag(cmd *cobra.Command) {
 			return nil
 		}
 		if a.junit == "" {
-			return fail(usage, "--junit needs the name of a file")
+			return exit.Errorf(exit.Usage, "--junit needs the name of a file")
 		}
 		if oneFile(a.junit, filepath.Join(a.out, results.File)) {
-			return fail(usage, "cannot write --junit %s: the result goes there", a.junit)
+			return exit.Errorf(exit.Usage, "cannot write --junit %s: the result goes there", a.junit)
 		}
 		err := withoutPath(os.MkdirAll(filepath.Dir(a.junit), 0o777))
 		if err = cmp.Or(err, canWrite(a.junit, testResults)); err != nil {
-			return fail(usage, "cannot write --junit %s: %w", a.junit, err)
+			return exit.Errorf(exit.Usage, "cannot write --junit %s: %w", a.junit, err)
 		}
 		if err := os.Remove(a.junit); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fail(usage, "cannot write --junit %s: %w", a.junit, withoutPath(err))
+			return exit.Errorf(exit.Usage, "cannot write --junit %s: %w", a.junit, withoutPath(err))
 		}
 		return nil
 	}
@@ -77,7 +78,7 @@ func (a *app) report(d *results.Document, ended error) error {
 		return err
 	}
 	if err := rundir.WriteFile(a.junit, text.Bytes()); err != nil {
-		return fail(usage, "cannot write --junit: %w", err)
+		return exit.Errorf(exit.Usage, "cannot write --junit: %w", err)
 	}
 	return nil
 }
@@ -102,8 +103,8 @@ func appendSummary(r *ci.Report, path string) error {
 // annotate shows GitHub the reason why a command ended without a result. The contents
 // of a document have been shown already.
 func (a *app) annotate(err error) {
-	e, ok := errors.AsType[*exitError](err)
-	if !a.github || err == nil || errors.Is(err, a.annotated) || ok && e.err == nil {
+	e, ok := errors.AsType[*exit.Error](err)
+	if !a.github || err == nil || errors.Is(err, a.annotated) || ok && e.Err == nil {
 		return
 	}
 	var mistakes []ci.Mistake

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockcheck/lockcheck/internal/docker"
+	"github.com/lockcheck/lockcheck/internal/exit"
 )
 
 // cleanDocument is what clean prints with --json.
@@ -37,7 +38,7 @@ there is when it starts.`,
 				a.printf("removed %s\n", r)
 			}
 			if err != nil {
-				return fail(noPlace, "%w", err)
+				return exit.Errorf(exit.Unavailable, "%w", err)
 			}
 			if len(removed) == 0 {
 				a.printf("There was nothing to remove.\n")

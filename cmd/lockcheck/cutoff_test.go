@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
 )
 
 // A lockcheck history without its last line proves nothing, whichever judge reads it.

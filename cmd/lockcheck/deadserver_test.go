@@ -71,7 +71,7 @@ func TestAServerThatIsKilledFromOutsideConvictsNobody(t *testing.T) {
 		runs int
 	}{
 		{"once", []func(string) error{kill}, held, 1},
-		{"twice, and with its container", []func(string) error{kill, remove}, noPlace, 0},
+		{"twice, and with its container", []func(string) error{kill, remove}, unavailable, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out := t.TempDir()

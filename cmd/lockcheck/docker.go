@@ -11,6 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/internal/docker"
 	"github.com/lockcheck/lockcheck/internal/env"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/workloads"
@@ -24,7 +25,7 @@ func (a *app) openDocker(p *place) error {
 	p.runs = usualRuns["docker"]
 	a.servers.Store(true)
 	if err := docker.Available(p.ctx); err != nil {
-		return fail(noPlace, "%w", err)
+		return exit.Errorf(exit.Unavailable, "%w", err)
 	}
 	p.execute = func(plan *harness.Plan, name string) (*harness.Judged, harness.Replay, error) {
 		j, err := a.inDocker(p.ctx, plan, name)
@@ -80,9 +81,9 @@ func (a *app) inDocker(ctx context.Context, plan *harness.Plan, name string) (*h
 	case err != nil && ctx.Err() != nil:
 		return j, ctx.Err()
 	case misspoken(err):
-		return j, fail(usage, "%s: %w", strings.Join(plan.Worker, " "), err)
+		return j, exit.Errorf(exit.Usage, "%s: %w", strings.Join(plan.Worker, " "), err)
 	case err != nil:
-		return j, fail(noPlace, "%w", err)
+		return j, exit.Errorf(exit.Unavailable, "%w", err)
 	case lost != nil:
 		return j, lost
 	}

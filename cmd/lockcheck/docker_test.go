@@ -249,7 +249,7 @@ func TestWithoutAnEngine(t *testing.T) {
 	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
 	for _, args := range []string{"case --on docker", "run redis-set-lua --on docker", "clean"} {
 		r := command(t, lockcheck, strings.Fields(args)...)
-		r.wants(t, noPlace, "no Docker engine answers", "DOCKER_HOST")
+		r.wants(t, unavailable, "no Docker engine answers", "DOCKER_HOST")
 	}
 }
 

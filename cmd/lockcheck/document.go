@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockcheck/lockcheck/internal/docker"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
@@ -57,24 +58,10 @@ func newDocument(cmd *cobra.Command, args []string, seed uint64) *results.Docume
 	return d
 }
 
-// decide decides the outcome of a command that an error may have ended early.
-func decide(d *results.Document, failed error) {
-	d.Decide()
-	if failed == nil {
-		return
-	}
-	if d.Verdict != results.Violated && d.Verdict != results.Unavailable {
-		d.Verdict, d.Reason = results.Inconclusive, firstLine(failed.Error())
-	}
-	if !d.Interrupted {
-		d.ExitCode = worse(d.ExitCode, codeFor(failed))
-	}
-}
-
 // conclude decides the outcome of a command that an error may have ended early, writes
 // it for machines, and returns an error with the exit code.
 func (a *app) conclude(d *results.Document, failed error) error {
-	decide(d, failed)
+	d.DecideAfter(failed)
 	a.disputes(d)
 	if a.json {
 		if err := a.printJSON(d); err != nil {
@@ -84,5 +71,5 @@ func (a *app) conclude(d *results.Document, failed error) error {
 	if err := a.report(d, failed); err != nil {
 		return err
 	}
-	return cmp.Or(failed, exit(d.ExitCode))
+	return cmp.Or(failed, exit.With(d.ExitCode))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
@@ -29,17 +30,17 @@ const patience = time.Minute
 func (f *runFlags) exhaustively(given func(flag string) bool, s *explore.Settings) error {
 	for _, flag := range []string{"seed", "depth", "worker", "keep"} {
 		if given(flag) {
-			return fail(usage, "--strategy %s goes through everything, so there is nothing for --%s to decide", exhaustive, flag)
+			return exit.Errorf(exit.Usage, "--strategy %s goes through everything, so there is nothing for --%s to decide", exhaustive, flag)
 		}
 	}
 	if len(s.Workloads) > 1 {
-		return fail(usage, "--strategy %s goes through one workload at a time: leave out all but one of %s", exhaustive, strings.Join(f.does, ","))
+		return exit.Errorf(exit.Usage, "--strategy %s goes through one workload at a time: leave out all but one of %s", exhaustive, strings.Join(f.does, ","))
 	}
 	if err := explore.SearchableWorkload(s.Workloads[0]); err != nil {
-		return fail(usage, "--strategy %s: %w", exhaustive, err)
+		return exit.Errorf(exit.Usage, "--strategy %s: %w", exhaustive, err)
 	}
 	if f.place.on == "docker" {
-		return fail(usage, "--strategy %s decides what happens next, and on docker nobody does: leave out --on docker", exhaustive)
+		return exit.Errorf(exit.Usage, "--strategy %s decides what happens next, and on docker nobody does: leave out --on docker", exhaustive)
 	}
 	s.Clients, s.Acquires, s.Count = asked(f.clients, explore.Exactly(2)), asked(f.acquires, explore.Exactly(1)), asked(f.count, explore.Exactly(1))
 	return nil
@@ -86,7 +87,7 @@ func (a *app) searchableLocks(ids []string) (some []string, err error) {
 		some = append(some, id)
 	}
 	if some == nil {
-		return nil, fail(usage, "--strategy %s: %w", exhaustive, err)
+		return nil, exit.Errorf(exit.Usage, "--strategy %s: %w", exhaustive, err)
 	}
 	return some, nil
 }
@@ -105,7 +106,7 @@ func (a *app) searchable(kinds []faults.Fault) (some []faults.Fault, err error) 
 	case kinds == nil:
 		return []faults.Fault{{}}, nil
 	case some == nil:
-		return nil, fail(usage, "--strategy %s: %w", exhaustive, err)
+		return nil, exit.Errorf(exit.Usage, "--strategy %s: %w", exhaustive, err)
 	}
 	return some, nil
 }
@@ -246,7 +247,7 @@ func (a *app) searchProgress(lock, fault string) func(schedules, states int) {
 // unconfirmed turns a disagreement of the two judges about a search into a bug.
 func unconfirmed(err error) error {
 	if u := (*explore.Unconfirmed)(nil); errors.As(err, &u) {
-		return fail(bug, "%s: %w", u.Judged.Plan.Lock, err)
+		return exit.Errorf(exit.Bug, "%s: %w", u.Judged.Plan.Lock, err)
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
@@ -67,13 +68,13 @@ func (a *app) bounds(cells []results.Cell, shards *results.Shards) {
 	a.printf("%s on sim, exhaustively%s: %s × %d, %s\n\n", lock, shardWords(shards), plural(first.Bound.Clients, "client"), first.Bound.Acquires, most)
 	a.paragraph(9, "Bound    "+searched[len(searched)-1].Bound.Words())
 	a.printf("\n")
-	code := held
+	code := exit.Held
 	for i := range searched {
 		c := &searched[i]
 		a.bound(c)
-		code = worse(code, codeOf(pr.Judge(c.Result().Outcome)))
+		code = exit.Worse(code, exit.Of(pr.Judge(c.Result().Outcome)))
 	}
-	if code == unproven {
+	if code == exit.Unproven {
 		a.paragraph(2, "Proves nothing: "+results.Open(searched)+".")
 	}
 	var second checker.Second

@@ -17,61 +17,11 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/sim"
 )
-
-func TestWorse(t *testing.T) {
-	order := []int{held, unproven, violated, noPlace, usage, bug}
-	for i, a := range order {
-		for j, b := range order {
-			if got, want := worse(a, b), order[max(i, j)]; got != want {
-				t.Errorf("worse(%d, %d) is %d, want %d", a, b, got, want)
-			}
-		}
-	}
-}
-
-func TestPromiseDecidesTheCode(t *testing.T) {
-	const (
-		ex, own, fen = checker.Exclusion, checker.Ownership, checker.Fencing
-		later        = checker.Property("of-a-later-version")
-	)
-	type outcomes = map[checker.Property]checker.Outcome // a missing one is n/a
-	tests := []struct {
-		name string
-		pr   checker.Promise
-		out  outcomes
-		want int
-	}{
-		{"all that apply hold", nil, outcomes{ex: checker.Valid, own: checker.Valid}, held},
-		{"n/a changes nothing", nil, outcomes{ex: checker.Valid}, held},
-		{"nothing applies", nil, outcomes{}, unproven},
-		{"unknown is never valid", nil, outcomes{ex: checker.Valid, own: checker.Unknown}, unproven},
-		{"violated comes before unknown", nil, outcomes{ex: checker.Unknown, own: checker.Violated}, violated},
-		{"the promise holds", checker.Promise{ex}, outcomes{ex: checker.Valid}, held},
-		{"what is not promised does not matter", checker.Promise{own}, outcomes{ex: checker.Violated, own: checker.Valid, fen: checker.Unknown}, held},
-		{"a named n/a is inconclusive", checker.Promise{ex, fen}, outcomes{ex: checker.Valid}, unproven},
-		{"a named n/a alone", checker.Promise{fen}, outcomes{ex: checker.Valid}, unproven},
-		{"a named violation beside an n/a", checker.Promise{fen, ex}, outcomes{ex: checker.Violated}, violated},
-		{"a named unknown", checker.Promise{own}, outcomes{ex: checker.Valid, own: checker.Unknown}, unproven},
-		{"one that nobody knows", checker.Promise{later}, outcomes{ex: checker.Valid}, unproven},
-		{"one that nobody knows among others", checker.Promise{ex, later}, outcomes{ex: checker.Valid}, unproven},
-		{"one that nobody knows beside a violation", checker.Promise{later, ex}, outcomes{ex: checker.Violated}, violated},
-	}
-	for _, tt := range tests {
-		got := codeOf(tt.pr.Judge(func(p checker.Property) checker.Outcome {
-			if out, ok := tt.out[p]; ok {
-				return out
-			}
-			return checker.NA
-		}))
-		if got != tt.want {
-			t.Errorf("%s: exit code %d, want %d", tt.name, got, tt.want)
-		}
-	}
-}
 
 // in runs the command in an environment that the test has changed.
 func in(t *testing.T, ctx context.Context, change func(*place), args ...string) result {
@@ -151,7 +101,7 @@ func TestAnInterruptedRunEndsWith130(t *testing.T) {
 	if !strings.Contains(r.stdout, "VIOLATED") {
 		t.Errorf("the runs until then are not told:\n%s", r.stdout)
 	}
-	r = interrupt(fail(usage, "cannot write to --out: disk full"), args...)
+	r = interrupt(exit.Errorf(usage, "cannot write to --out: disk full"), args...)
 	if want := "lockcheck: cannot write to --out: disk full\nlockcheck: interrupted; what there was until then is kept\n"; r.code != interrupted || r.stderr != want {
 		t.Errorf("exit code %d, and\n%s", r.code, r.stderr)
 	}

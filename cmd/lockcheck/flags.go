@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/names"
 )
 
@@ -20,9 +21,9 @@ func misused(cmd *cobra.Command, args []string, err error) error {
 		return unknownFlag(cmd, args, unknown)
 	}
 	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		return fail(usage, "--%s %q: %s", wrong.GetFlag().Name, wrong.GetValue(), wrongValue(wrong))
+		return exit.Errorf(exit.Usage, "--%s %q: %s", wrong.GetFlag().Name, wrong.GetValue(), wrongValue(wrong))
 	}
-	return fail(usage, "%w", err)
+	return exit.Errorf(exit.Usage, "%w", err)
 }
 
 // unknownFlag returns the error for an unknown flag. It also suggests --name for -name,
@@ -43,11 +44,11 @@ func unknownFlag(cmd *cobra.Command, args []string, err *pflag.NotExistError) er
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
 	switch near := names.Nearest(name, known); {
 	case len(near) > 0 && len(name) > 1:
-		return fail(usage, "unknown flag: %s; did you mean --%s?", typed, strings.Join(near, " or --"))
+		return exit.Errorf(exit.Usage, "unknown flag: %s; did you mean --%s?", typed, strings.Join(near, " or --"))
 	case slices.Contains(commandNames(cmd), name):
-		return fail(usage, "unknown flag: %s; did you mean the command: %s %s?", typed, cmd.CommandPath(), name)
+		return exit.Errorf(exit.Usage, "unknown flag: %s; did you mean the command: %s %s?", typed, cmd.CommandPath(), name)
 	}
-	return fail(usage, "unknown flag: %s; all: %s --help", typed, cmd.CommandPath())
+	return exit.Errorf(exit.Usage, "unknown flag: %s; all: %s --help", typed, cmd.CommandPath())
 }
 
 // wrongValue describes the values that a flag accepts.
@@ -75,9 +76,9 @@ func numbers(given func(flag string) bool, list []number) error {
 		switch {
 		case !given(n.flag):
 		case n.value < 1:
-			return fail(usage, "--%s %d: it has to be at least 1", n.flag, n.value)
+			return exit.Errorf(exit.Usage, "--%s %d: it has to be at least 1", n.flag, n.value)
 		case n.value > n.most:
-			return fail(usage, "--%s %d: it can be %d at most", n.flag, n.value, n.most)
+			return exit.Errorf(exit.Usage, "--%s %d: it can be %d at most", n.flag, n.value, n.most)
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
 )
 
 // shapes are common formats for the same history, in which both clients hold. Each has

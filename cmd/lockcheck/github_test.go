@@ -138,9 +138,9 @@ func TestWhatGitHubIsToldAgrees(t *testing.T) {
 		{"suite", []string{"suite", aSuite(t, "  - lock: redis-set-lua\n    faults: [pause]\n    runs: 20\n    promises: [ownership, answers]\n")}, results.Held, held, 20, 0, 0, 0, "✅ Held", ""},
 		{"suite", []string{"suite", aSuite(t, breaks)}, results.Violated, violated, 40, 2, 2, 0, "❌ Violated", "violated"},
 		{"suite", []string{"suite", aSuite(t, vacuous)}, results.Inconclusive, unproven, 1000, 0, 0, 1, "❓ Inconclusive", "inconclusive"},
-		{"suite", []string{"suite", aSuite(t, nowhere)}, results.Unavailable, noPlace, 0, 0, 1, 0, "⚠️ Not available", "unavailable"},
+		{"suite", []string{"suite", aSuite(t, nowhere)}, results.Unavailable, unavailable, 0, 0, 1, 0, "⚠️ Not available", "unavailable"},
 		// Violations are shown in spite of any other trouble.
-		{"suite", []string{"suite", aSuite(t, breaks+nowhere)}, results.Unavailable, noPlace, 40, 2, 3, 0, "⚠️ Not available", "unavailable violated"},
+		{"suite", []string{"suite", aSuite(t, breaks+nowhere)}, results.Unavailable, unavailable, 40, 2, 3, 0, "⚠️ Not available", "unavailable violated"},
 		{"suite", []string{"suite", aSuite(t, breaks), "--baseline", known}, results.Violated, violated, 40, 1, 1, 0, "❌ Violated", "violated"},
 		{"suite", []string{"suite", aSuite(t, breaks+long)}, results.Violated, interrupted, anyRuns, 2, 2, 1, "❌ Violated", "inconclusive violated"},
 		{"run", []string{"run", "redis-set-lua", "--fault", "pause", "--runs", "20", "--seed", "33", "--promise", "ownership,answers"}, results.Held, held, 20, 0, 0, 0, "✅ Held", ""},
@@ -150,7 +150,7 @@ func TestWhatGitHubIsToldAgrees(t *testing.T) {
 			[]string{"run", "redis-set-lua", "--fault", "kill-connection", "--clients", "1", "--acquires", "1", "--faults", "1", "--runs", "1", "--seed", "33", "--promise", "ownership"},
 			results.Inconclusive, unproven, 1, 0, 0, 1, "❓ Inconclusive", "inconclusive",
 		},
-		{"run", []string{"run", "redis-set-lua", "--fault", "pause", "--on", "docker"}, results.Unavailable, noPlace, 0, 0, 1, 0, "⚠️ Not available", "unavailable"},
+		{"run", []string{"run", "redis-set-lua", "--fault", "pause", "--on", "docker"}, results.Unavailable, unavailable, 0, 0, 1, 0, "⚠️ Not available", "unavailable"},
 	} {
 		t.Run(tt.name+" "+string(tt.want), func(t *testing.T) {
 			call := caller(lockcheck)
@@ -204,7 +204,7 @@ func TestWhatGitHubIsToldAgrees(t *testing.T) {
 				if tt.runs != anyRuns {
 					words = append(words, "  "+plural(tt.runs, "run")+"  ")
 				}
-			} else if tt.code == noPlace {
+			} else if tt.code == unavailable {
 				words = []string{"no Docker engine answers"}
 			}
 			call(t, append(tt.args, "--out", t.TempDir())...).wants(t, tt.code, words...)

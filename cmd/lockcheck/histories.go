@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/history/formats"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
@@ -42,7 +43,7 @@ func histories(args []string) (files, passed []string, err error) {
 			return err
 		})
 		if err != nil {
-			return nil, nil, fail(usage, "%w", err)
+			return nil, nil, exit.Errorf(exit.Usage, "%w", err)
 		}
 		called := map[string]bool{} // directories that have a file called history
 		for _, file := range found {
@@ -62,7 +63,7 @@ func histories(args []string) (files, passed []string, err error) {
 			}
 		}
 		if len(files) == before {
-			return nil, nil, fail(usage, "there is no history below %s: no file that ends in %s, or in that and .gz", arg, strings.Join(formatEndings, ", "))
+			return nil, nil, exit.Errorf(exit.Usage, "there is no history below %s: no file that ends in %s, or in that and .gz", arg, strings.Join(formatEndings, ", "))
 		}
 	}
 	return files, passed, nil

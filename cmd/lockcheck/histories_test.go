@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+
 )
 
 // In a directory with a file called history, the other files are judged, too. Only

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockcheck/lockcheck/examples"
+	"github.com/lockcheck/lockcheck/internal/exit"
 )
 
 func (a *app) initCommand() *cobra.Command {
@@ -23,9 +24,9 @@ No file that is there is overwritten: then nothing is written at all.`,
 		Example: `  lockcheck init && lockcheck suite`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("out") {
-				return fail(usage, "init writes to DIR: leave out --out")
+				return exit.Errorf(exit.Usage, "init writes to DIR: leave out --out")
 			} else if len(args) > 1 {
-				return fail(usage, "init takes one DIR: leave out %s", strings.Join(args[1:], " "))
+				return exit.Errorf(exit.Usage, "init takes one DIR: leave out %s", strings.Join(args[1:], " "))
 			}
 			return a.init(strings.Join(args, ""))
 		},
@@ -51,10 +52,10 @@ func (a *app) init(dir string) error {
 		}
 	}
 	if len(there) > 0 {
-		return fail(usage, "nothing was written, because there is %s already: move it away, or name another directory: lockcheck init DIR", strings.Join(there, " and "))
+		return exit.Errorf(exit.Usage, "nothing was written, because there is %s already: move it away, or name another directory: lockcheck init DIR", strings.Join(there, " and "))
 	}
 	if err := os.MkdirAll(cmp.Or(dir, "."), 0o777); err != nil {
-		return fail(usage, "nothing was written: %w", err)
+		return exit.Errorf(exit.Usage, "nothing was written: %w", err)
 	}
 	doc := initDocument{Schema: 1}
 	width := 0
@@ -64,7 +65,7 @@ func (a *app) init(dir string) error {
 			for _, written := range doc.Files {
 				os.Remove(written)
 			}
-			return fail(usage, "nothing was written: %w", err)
+			return exit.Errorf(exit.Usage, "nothing was written: %w", err)
 		}
 		doc.Files = append(doc.Files, path)
 		width = max(width, len(path))

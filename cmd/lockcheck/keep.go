@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
@@ -51,9 +52,9 @@ func (a *app) keep(p *place, s *explore.Settings, r *explore.Result, all bool) (
 		for _, prop := range checker.Properties {
 			if t := r.Outcomes[prop]; t.Count[checker.Violated] > 0 && t.First[checker.Violated] == run && j.Outcome(prop) != checker.Violated {
 				if v := j.Verdict(prop); v.Porcupine == checker.Disagreed {
-					return kept, fail(bug, "the run of %s with seed %d: %s: %s (%s)", s.Lock, j.Plan.Seed, prop, v.Reason, dir)
+					return kept, exit.Errorf(exit.Bug, "the run of %s with seed %d: %s: %s (%s)", s.Lock, j.Plan.Seed, prop, v.Reason, dir)
 				}
-				return kept, fail(bug, "the run of %s with seed %d violated %s, and did not when it was repeated (%s; %s)", s.Lock, j.Plan.Seed, prop, j.Outcome(prop), dir)
+				return kept, exit.Errorf(exit.Bug, "the run of %s with seed %d violated %s, and did not when it was repeated (%s; %s)", s.Lock, j.Plan.Seed, prop, j.Outcome(prop), dir)
 			}
 		}
 		kept[run] = keptRun{j, dir, err == nil}

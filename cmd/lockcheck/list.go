@@ -10,6 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/checker/models"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/suite"
 	"github.com/lockcheck/lockcheck/workloads"
 )
@@ -111,10 +112,10 @@ func (a *app) listCommand() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return fail(usage, "list what? %s", strings.Join(names, ", "))
+				return exit.Errorf(exit.Usage, "list what? %s", strings.Join(names, ", "))
 			}
 			if len(args) > 1 {
-				return fail(usage, "list one thing at a time: leave out %s", strings.Join(args[1:], " "))
+				return exit.Errorf(exit.Usage, "list one thing at a time: leave out %s", strings.Join(args[1:], " "))
 			}
 			for _, l := range listings {
 				if l.name != args[0] {

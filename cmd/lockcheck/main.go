@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockcheck/lockcheck/internal/exit"
 	_ "github.com/lockcheck/lockcheck/internal/openfiles" // ends the process if too few files can be open
 	"github.com/lockcheck/lockcheck/internal/results"
 )
@@ -83,7 +84,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	cmd := root
 	ended := a.sayIfSlow(ctx)
 	a.endIfStuck(ctx)
-	err := guard(func() (err error) {
+	err := exit.Guard(func() (err error) {
 		cmd, err = root.ExecuteContextC(ctx)
 		return err
 	})
@@ -91,7 +92,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	lost := a.stdout.lost() // lost output gets a message even after other errors
 	if ctx.Err() == nil {
 		a.annotate(cmp.Or(err, lost))
-		return worse(a.complain(err), a.complain(lost))
+		return exit.Worse(a.complain(err), a.complain(lost))
 	}
 	a.complain(lost)
 	if !errors.Is(err, context.Canceled) {
@@ -102,7 +103,28 @@ func (a *app) execute(ctx context.Context, args []string) int {
 		words += "; what there was until then is kept"
 	}
 	a.say("%s\n", words)
-	return interrupted
+	return exit.Interrupted
+}
+
+// complain prints an error on stderr, and returns the exit code for it.
+func (a *app) complain(err error) int {
+	if err == nil {
+		return exit.Held
+	}
+	code, e := exit.Code(err), &exit.Error{Code: exit.Bug, Err: err}
+	errors.As(err, &e)
+	switch {
+	case e.Err == nil: // the message has been printed
+	case code == exit.Bug:
+		line, stack, _ := strings.Cut(e.Error(), "\n")
+		a.say("lockcheck: this is a bug of lockcheck: %s; please report it with the command\n", line)
+		if a.verbose && stack != "" {
+			a.say("%s\n", stack)
+		}
+	default:
+		a.say("lockcheck: %v\n", e.Err)
+	}
+	return code
 }
 
 // keepsFiles is the annotation of commands that write files below --out.
@@ -187,7 +209,7 @@ func helpCommand() *cobra.Command {
 // noArgs rejects arguments.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return fail(usage, "%s takes no arguments: leave out %s", cmd.Name(), strings.Join(args, " "))
+		return exit.Errorf(exit.Usage, "%s takes no arguments: leave out %s", cmd.Name(), strings.Join(args, " "))
 	}
 	return nil
 }
@@ -196,7 +218,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 func needArgs(what, example string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return fail(usage, "%s needs a %s, for example: %s", cmd.Name(), what, example)
+			return exit.Errorf(exit.Usage, "%s needs a %s, for example: %s", cmd.Name(), what, example)
 		}
 		return nil
 	}

@@ -15,10 +15,18 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/layout"
 	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/results"
+)
+
+// The exit codes.
+const (
+	held, violated, unproven = exit.Held, exit.Violated, exit.Unproven
+	unavailable, usage, bug  = exit.Unavailable, exit.Usage, exit.Bug
+	interrupted              = exit.Interrupted
 )
 
 // result is the output of one command.

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
@@ -103,7 +104,7 @@ func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 		doc.Seconds, doc.Interrupted = time.Since(start).Seconds(), p.interrupted()
 	}
 	failed = cmp.Or(failed, a.saveShard(doc, ended))
-	decide(doc, failed)
+	doc.DecideAfter(failed)
 	if a.json || gone == nil && (failed == nil || len(doc.Cells) > 0) {
 		if err := a.show(doc, f.markdown); err != nil {
 			return err
@@ -112,7 +113,7 @@ func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 	if !f.markdown && gone == nil {
 		a.shardLine(doc.Shards)
 	}
-	return cmp.Or(failed, exit(doc.ExitCode))
+	return cmp.Or(failed, exit.With(doc.ExitCode))
 }
 
 // mine returns the cells of this shard, each of them whole: the end of a cell depends
@@ -157,7 +158,7 @@ func (f *matrixFlags) validate(cmd *cobra.Command) error {
 		{!docker && cmd.Flags().Changed("for"), "--for is for docker; in sim --runs says how many runs a cell has"},
 	} {
 		if c.wrong {
-			return fail(usage, "%s", c.words)
+			return exit.Errorf(exit.Usage, "%s", c.words)
 		}
 	}
 	return numbers(cmd.Flags().Changed, []number{{"runs", f.runs, harness.MostRuns}, {"jobs", f.jobs, harness.MostJobs}})

@@ -19,6 +19,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/alltests"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/layout"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/sim"
@@ -104,7 +105,7 @@ func goneThrough(t *testing.T, a *app) (*results.Document, error) {
 	d := &results.Document{Matrix: &results.Matrix{On: p.name, Lease: p.lease}, Seed: f.seed}
 	d.Settings, d.Seconds = map[string]string{"lease": p.lease.String()}, 1.5
 	d.Cells, err = a.matrixInSim(p, cells, f)
-	decide(d, err)
+	d.DecideAfter(err)
 	return d, err
 }
 
@@ -200,12 +201,12 @@ func TestTheMatrixAsJSON(t *testing.T) {
 func TestAMatrixWithoutAPlaceIsADocument(t *testing.T) {
 	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1") // no server answers there
 	r := lockcheck(t, "matrix", "redis-set-lua", "--on", "docker", "--json", "--out", t.TempDir())
-	r.wants(t, noPlace, "no Docker engine answers")
+	r.wants(t, unavailable, "no Docker engine answers")
 	var doc results.MatrixDocument
 	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
 		t.Fatalf("%v\n%s", err, r.stdout)
 	}
-	if doc.Verdict != results.Unavailable || doc.ExitCode != noPlace || !strings.Contains(doc.Reason, "no Docker engine answers") || len(doc.Cells) > 0 {
+	if doc.Verdict != results.Unavailable || doc.ExitCode != unavailable || !strings.Contains(doc.Reason, "no Docker engine answers") || len(doc.Cells) > 0 {
 		t.Errorf("%s, exit code %d: %s", doc.Verdict, doc.ExitCode, doc.Reason)
 	}
 }
@@ -367,7 +368,7 @@ func TestAMatrixInRealTime(t *testing.T) {
 	if limits["pause"] != 6 || limits["restart"] >= 6 {
 		t.Errorf("runs: %v", limits)
 	}
-	in(t, t.Context(), slow(fail(noPlace, "the engine is gone")), args...).wants(t, noPlace, "the engine is gone", "2 cells:")
+	in(t, t.Context(), slow(exit.Errorf(unavailable, "the engine is gone")), args...).wants(t, unavailable, "the engine is gone", "2 cells:")
 }
 
 func TestHowFarAMatrixIs(t *testing.T) {

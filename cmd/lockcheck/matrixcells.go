@@ -8,6 +8,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/workloads"
 )
@@ -102,7 +103,7 @@ func (a *app) cells(p *place, args []string, f matrixFlags) (cells []*explore.Ce
 	case len(cells) > 0:
 		return cells, absent, nil
 	case f.holding:
-		return nil, nil, fail(usage, "none of these cells must hold: leave out --holding, or name other locks or faults")
+		return nil, nil, exit.Errorf(exit.Usage, "none of these cells must hold: leave out --holding, or name other locks or faults")
 	}
-	return nil, nil, fail(usage, "none of these faults applies: %s", absent[0].Reason)
+	return nil, nil, exit.Errorf(exit.Usage, "none of these faults applies: %s", absent[0].Reason)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
@@ -21,11 +22,11 @@ var standings = []struct {
 	means    string
 	code     int
 }{
-	{explore.Unexpected, "✗", "31", "found, and not expected", violated},
-	{explore.Missing, "○", "31", "expected, and not found", violated},
-	{explore.Unproven, "?", "33", "proves nothing", unproven},
-	{explore.NotShown, "~", "33", "not shown in the time there was", held},
-	{explore.AsExpected, "✓", "32", "as expected", held},
+	{explore.Unexpected, "✗", "31", "found, and not expected", exit.Violated},
+	{explore.Missing, "○", "31", "expected, and not found", exit.Violated},
+	{explore.Unproven, "?", "33", "proves nothing", exit.Unproven},
+	{explore.NotShown, "~", "33", "not shown in the time there was", exit.Held},
+	{explore.AsExpected, "✓", "32", "as expected", exit.Held},
 }
 
 // matrixNames returns the locks and faults of the cells, those that do not apply

@@ -12,6 +12,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/layout"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
@@ -249,7 +250,7 @@ func (a *app) matrixFailures(m *results.Document) {
 				a.printf("  Short  %s\n", filepath.Dir(x.Shrunk))
 			}
 			a.commandLine("  Again  ", cellAgain(m, c))
-			if next == "" && s.code != held {
+			if next == "" && s.code != exit.Held {
 				next = cellAgain(m, c)
 				if x.File != "" {
 					next = replayOf(filepath.Join(filepath.Dir(x.File), scheduleFile))

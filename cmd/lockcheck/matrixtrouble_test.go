@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
@@ -50,8 +51,8 @@ func TestAMatrixWhosePlaceBreaksDownSaysSo(t *testing.T) {
 		verdict results.Verdict
 		left    int
 	}{
-		{"kill,restart,pause", fail(noPlace, "the engine is gone"), noPlace, results.Unavailable, 1},
-		{"restart", fail(noPlace, "the engine is gone"), noPlace, results.Unavailable, 1},
+		{"kill,restart,pause", exit.Errorf(unavailable, "the engine is gone"), unavailable, results.Unavailable, 1},
+		{"restart", exit.Errorf(unavailable, "the engine is gone"), unavailable, results.Unavailable, 1},
 		{"kill,restart,pause", errors.New("the engine is gone"), bug, results.Inconclusive, 1},
 	} {
 		for _, shard := range []string{"", " --shard 1/1"} {

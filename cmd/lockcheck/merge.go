@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
@@ -43,7 +44,7 @@ that was ended early, and keeps the violations that were found then.`,
 			if !cmd.Flags().Changed("out") {
 				a.out = "" // nothing is written
 			} else if a.out == "" {
-				return fail(usage, "--out needs the name of a directory")
+				return exit.Errorf(exit.Usage, "--out needs the name of a directory")
 			}
 			if err := a.readBaseline(baseline, a.out); err != nil {
 				return err
@@ -78,13 +79,13 @@ func (a *app) merge(dirs []string, markdown bool, out string) error {
 		}
 	}
 	if markdown && a.json {
-		return fail(usage, "--json and --markdown: one of them")
+		return exit.Errorf(exit.Usage, "--json and --markdown: one of them")
 	}
 	switch of := parts[0]; {
 	case of.Matrix != nil && (a.junit != "" || a.baseline.past != nil):
-		return fail(usage, "a matrix is held against what is expected: leave out --junit and --baseline")
+		return exit.Errorf(exit.Usage, "a matrix is held against what is expected: leave out --junit and --baseline")
 	case of.Matrix == nil && markdown:
-		return fail(usage, "--markdown is for shards of matrix, and these are of %s", of.Command)
+		return exit.Errorf(exit.Usage, "--markdown is for shards of matrix, and these are of %s", of.Command)
 	}
 	var docs []*results.Document
 	for _, p := range parts {
@@ -96,10 +97,10 @@ func (a *app) merge(dirs []string, markdown bool, out string) error {
 		x.Replay = replayOf(x.Schedule())
 	}
 	a.compare(doc)
-	decide(doc, failed)
+	doc.DecideAfter(failed)
 	if out != "" && failed == nil {
 		failed = a.leave(doc)
-		decide(doc, failed)
+		doc.DecideAfter(failed)
 	}
 	if doc.Matrix != nil {
 		return a.mergedMatrix(doc, markdown, failed)
@@ -121,9 +122,9 @@ func (a *app) mergedMatrix(doc *results.Document, markdown bool, failed error) e
 		a.mergedLines(doc.Shards)
 	}
 	if trouble := doc.Matrix.Trouble; trouble != "" {
-		failed = cmp.Or(failed, fail(noPlace, "%s", trouble))
+		failed = cmp.Or(failed, exit.Errorf(exit.Unavailable, "%s", trouble))
 	}
-	return cmp.Or(failed, exit(doc.ExitCode))
+	return cmp.Or(failed, exit.With(doc.ExitCode))
 }
 
 // choose returns the results that make up one exploration.
@@ -135,7 +136,7 @@ func (a *app) choose(found []results.Source) (parts []*results.Source, shards *r
 	}
 	parts, shards, err = results.Choose(found)
 	if err != nil {
-		return nil, nil, fail(usage, "%w", err)
+		return nil, nil, exit.Errorf(exit.Usage, "%w", err)
 	}
 	for _, f := range found {
 		if f.Merged() && !parts[0].Merged() {
@@ -156,9 +157,9 @@ func apart(out string, parts []*results.Source) error {
 	switch s := was.Shards; {
 	case was.Command == "":
 	case was.Command != parts[0].Command, s == nil && !wholeOf(parts, out):
-		return fail(usage, "--out %s has the result of lockcheck %s already: name another directory", out, was.Command)
+		return exit.Errorf(exit.Usage, "--out %s has the result of lockcheck %s already: name another directory", out, was.Command)
 	case s != nil && !was.Merged() && len(s.Have) == 1:
-		return fail(usage, "--out %s holds shard %d of %d itself: name another directory", out, s.Have[0], s.Of)
+		return exit.Errorf(exit.Usage, "--out %s holds shard %d of %d itself: name another directory", out, s.Have[0], s.Of)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
@@ -34,7 +35,7 @@ func (a *app) findResults(dirs []string) (list []results.Source, err error) {
 		list = append(list, by[name])
 	}
 	if list == nil {
-		return nil, fail(usage, "there is nothing to merge: %w", errNoResults)
+		return nil, exit.Errorf(exit.Usage, "there is nothing to merge: %w", errNoResults)
 	}
 	return list, nil
 }
@@ -59,11 +60,11 @@ func resultsBelow(dir string) (list []results.Source, err error) {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fail(usage, "no directory %s", dir)
+		return nil, exit.Errorf(exit.Usage, "no directory %s", dir)
 	case err != nil:
-		return nil, fail(usage, "%w", err)
+		return nil, exit.Errorf(exit.Usage, "%w", err)
 	case !info.IsDir():
-		return nil, fail(usage, "%s is no directory: merge takes those that shards had as --out", dir)
+		return nil, exit.Errorf(exit.Usage, "%s is no directory: merge takes those that shards had as --out", dir)
 	}
 	walked := map[string]bool{} // directories that were named or linked to: links may form cycles
 	var walk func(dir string) error
@@ -89,7 +90,7 @@ func resultsBelow(dir string) (list []results.Source, err error) {
 		})
 	}
 	if err := walk(dir); err != nil {
-		return nil, fail(usage, "%w", err)
+		return nil, exit.Errorf(exit.Usage, "%w", err)
 	}
 	return list, nil
 }

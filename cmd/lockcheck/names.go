@@ -8,6 +8,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/workloads"
 )
@@ -15,7 +16,7 @@ import (
 // unknownName returns the error for an unknown name, with the names that may have been
 // meant.
 func unknownName(what, name string, known []string) error {
-	return fail(usage, "%w", names.Unknown(what, name, known))
+	return exit.Errorf(exit.Usage, "%w", names.Unknown(what, name, known))
 }
 
 // match returns the names that match the patterns, in the order of known. Patterns may
@@ -30,7 +31,7 @@ func match(what string, patterns, known []string) ([]string, error) {
 		for _, k := range known {
 			ok, err := path.Match(p, k)
 			if err != nil {
-				return nil, fail(usage, "%q is no pattern: %v", p, err)
+				return nil, exit.Errorf(exit.Usage, "%q is no pattern: %v", p, err)
 			}
 			if ok {
 				chosen[k], some = true, true
@@ -92,7 +93,7 @@ func parseWorkloads(list []string) ([]workloads.Workload, error) {
 func parseOptions(list string) (catalogue.Options, error) {
 	for name := range strings.SplitSeq(list, ",") {
 		if known := names.Options(); name != "" && !slices.Contains(known, name) {
-			return catalogue.Options{}, fail(usage, "--option: %w", names.Unknown("option", name, known))
+			return catalogue.Options{}, exit.Errorf(exit.Usage, "--option: %w", names.Unknown("option", name, known))
 		}
 	}
 	return catalogue.ParseOptions(list)
@@ -103,7 +104,7 @@ func misnamed(flag string, wrong []names.Wrong) error {
 	if len(wrong) == 0 {
 		return nil
 	}
-	return fail(usage, "--%s: %w", flag, wrong[0].Err)
+	return exit.Errorf(exit.Usage, "--%s: %w", flag, wrong[0].Err)
 }
 
 // choice checks that the value of a flag is one of those allowed.
@@ -112,10 +113,10 @@ func choice(flag, value string, allowed ...string) error {
 		return nil
 	}
 	if near := names.Nearest(value, allowed); len(near) > 0 {
-		return fail(usage, "--%s %q: did you mean %s?", flag, value, strings.Join(near, " or "))
+		return exit.Errorf(exit.Usage, "--%s %q: did you mean %s?", flag, value, strings.Join(near, " or "))
 	}
 	allowed = slices.DeleteFunc(slices.Clone(allowed), func(word string) bool { return word == "" }) // "" means that the flag is not set
-	return fail(usage, "--%s %q: it can be %s", flag, value, strings.Join(allowed, ", "))
+	return exit.Errorf(exit.Usage, "--%s %q: it can be %s", flag, value, strings.Join(allowed, ", "))
 }
 
 // Numbers have the same format everywhere.

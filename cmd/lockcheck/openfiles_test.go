@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
 )
 
 // Go's runtime would end with exit code 2, which has another meaning here.

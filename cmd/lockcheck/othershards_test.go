@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
 )
 
 // write writes a file, and makes its directories.
@@ -32,7 +33,7 @@ func TestAShardNeedsNoPlaceForTheRunsOfOthers(t *testing.T) {
 				t.Errorf("%s, shard %s: exit code %d\n%s", command, n, r.code, r.stderr)
 			}
 		}
-		if codes[held] != 1 || codes[noPlace] != 1 {
+		if codes[held] != 1 || codes[unavailable] != 1 {
 			t.Errorf("%s: exit codes %v", command, codes)
 		}
 	}
@@ -52,7 +53,7 @@ func TestAPlaceThatIsNotThereIsSaidOnce(t *testing.T) {
 	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
 	write(t, "lockcheck.yaml", "lockcheck: 1\nlocks:\n  - {lock: redis-setnx, on: docker, faults: [none, pause, kill]}\n")
 	r := lockcheck(t, "suite")
-	r.wants(t, noPlace, "the place failed: as above")
+	r.wants(t, unavailable, "the place failed: as above")
 	if n := strings.Count(r.stdout, "DOCKER_HOST="); n != 1 {
 		t.Errorf("it is said %d times:\n%s", n, r.stdout)
 	}

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"unicode/utf8"
 
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/layout"
 	"github.com/lockcheck/lockcheck/report"
 )
@@ -35,7 +36,7 @@ func (o *output) lost() error {
 	if o.err == nil || errors.Is(o.err, syscall.EPIPE) || errors.Is(o.err, io.ErrClosedPipe) {
 		return nil
 	}
-	return fail(usage, "cannot write what was found: %w", o.err)
+	return exit.Errorf(exit.Usage, "cannot write what was found: %w", o.err)
 }
 
 // printJSON prints one document.

@@ -14,6 +14,7 @@ import (
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/docker"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/sim"
@@ -84,7 +85,7 @@ func (a *app) openPlace(cmd *cobra.Command, f placeFlags) (*place, error) {
 	}
 	if f.lease != 0 || cmd.Flags().Changed("lease") {
 		if err := harness.LeaseFits(f.lease); err != nil {
-			return nil, fail(usage, "--lease %v: %w", f.lease, err)
+			return nil, exit.Errorf(exit.Usage, "--lease %v: %w", f.lease, err)
 		}
 	}
 	p := &place{name: f.on, lease: f.lease, ctx: cmd.Context()}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
 )
 
 // theCommand is built once for all tests. TestMain removes it.

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
 )
 
 // fresh returns a history in EDN of n acquires and releases, each with a value of its

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
@@ -102,7 +103,7 @@ func (a *app) each(p *place, plans []*harness.Plan, names []string) ([]*harness.
 	var group sync.WaitGroup
 	for i, plan := range plans {
 		group.Go(func() {
-			errs[i] = guard(func() (err error) {
+			errs[i] = exit.Guard(func() (err error) {
 				first := *plan
 				judged[i], _, err = p.execute(&first, names[i])
 				return err
@@ -142,6 +143,6 @@ func unclosed(err error) bool {
 // troubled reports whether err comes from the environment, not from the lock or from
 // lockcheck.
 func troubled(err error) bool {
-	var e *exitError
-	return errors.As(err, &e) && e.code == noPlace
+	var e *exit.Error
+	return errors.As(err, &e) && e.Code == exit.Unavailable
 }

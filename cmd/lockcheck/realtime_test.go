@@ -18,6 +18,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
@@ -93,7 +94,7 @@ func goneIn(calls ...int) func(int) error {
 	return func(call int) error {
 		for _, c := range calls {
 			if c == call {
-				return fail(noPlace, "the engine is gone")
+				return exit.Errorf(unavailable, "the engine is gone")
 			}
 		}
 		return nil
@@ -114,9 +115,9 @@ func TestARunThatThePlaceFailedIsTriedAgainOnce(t *testing.T) {
 		{"it works", []string{"redis-set-lua", "--runs", "3"}, nil, held, 3, 0, 3},
 		{"once", []string{"redis-set-lua", "--runs", "3"}, []int{2}, held, 4, 1, 3},
 		{"once in each of two runs", []string{"redis-set-lua", "--runs", "3"}, []int{1, 3}, held, 5, 2, 3},
-		{"twice in one run", []string{"redis-set-lua", "--runs", "3"}, []int{2, 3}, noPlace, 3, 1, 1},
+		{"twice in one run", []string{"redis-set-lua", "--runs", "3"}, []int{2, 3}, unavailable, 3, 1, 1},
 		{"a violation is no trouble", []string{"redis-set-del", "--workload", "finally", "--runs", "1"}, nil, violated, 1, 0, 1},
-		{"nor in a run that ended early", []string{"redis-set-del", "--workload", "finally", "--runs", "3"}, []int{1}, noPlace, 1, 0, 1},
+		{"nor in a run that ended early", []string{"redis-set-del", "--workload", "finally", "--runs", "3"}, []int{1}, unavailable, 1, 0, 1},
 	} {
 		e := &engine{breaks: goneIn(tt.breaks...)}
 		args := append(append([]string{"run"}, tt.args...), kept...)
@@ -147,11 +148,11 @@ func TestACaseThatThePlaceFailedIsTriedAgainOnce(t *testing.T) {
 		{"it works", []string{"redlock-gc-during-acquire"}, nil, held, 2, 0},
 		{"one of its runs", []string{"redlock-gc-during-acquire"}, []int{1}, held, 3, 1},
 		{"both", []string{"redlock-gc-during-acquire"}, []int{1, 2}, held, 4, 2},
-		{"twice", []string{"redlock-gc-during-acquire"}, []int{1, 3}, noPlace, 3, 1},
+		{"twice", []string{"redlock-gc-during-acquire"}, []int{1, 3}, unavailable, 3, 1},
 		{"all, one of them after a violation", []string{"redis-get-del-race"}, []int{1, 2, 3}, held, 6, 3},
 		{"changed", []string{"redis-get-del-race", "--lock", "redis-set-lua"}, []int{1}, held, 2, 1},
-		{"changed, twice", []string{"redis-get-del-race", "--lock", "redis-set-lua"}, []int{1, 2}, noPlace, 2, 1},
-		{"changed, a violation", []string{"redis-get-del-race", "--lock", "redis-set-del"}, []int{1}, noPlace, 1, 0},
+		{"changed, twice", []string{"redis-get-del-race", "--lock", "redis-set-lua"}, []int{1, 2}, unavailable, 2, 1},
+		{"changed, a violation", []string{"redis-get-del-race", "--lock", "redis-set-del"}, []int{1}, unavailable, 1, 0},
 	} {
 		e := &engine{breaks: goneIn(tt.breaks...)}
 		r := e.runs(t, append([]string{"case", "--on", "docker", "--out", t.TempDir()}, tt.args...)...)
@@ -163,7 +164,7 @@ func TestACaseThatThePlaceFailedIsTriedAgainOnce(t *testing.T) {
 
 // unremoved fails after each run, when the run is complete.
 func unremoved(int) error {
-	return fail(noPlace, "%w", &harness.CloseError{Err: errors.New("it does not go")})
+	return exit.Errorf(unavailable, "%w", &harness.CloseError{Err: errors.New("it does not go")})
 }
 
 // A machine that is too slow for a lease of a second may be fast enough for a longer
@@ -223,7 +224,7 @@ func TestARunWhosePlaceCannotBeRemovedCounts(t *testing.T) {
 		e := &engine{breaks: unremoved}
 		args := append([]string{"run"}, tt.args...)
 		r := e.runs(t, append(args, "--fault", "none", "--on", "docker", "--seed", "1", "--runs", "3", "--json", "--out", t.TempDir())...)
-		r.wants(t, noPlace, "it does not go")
+		r.wants(t, unavailable, "it does not go")
 		var doc results.Document
 		if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
 			t.Fatal(err)
@@ -249,7 +250,7 @@ func TestAReplayWhosePlaceCannotBeRemovedCounts(t *testing.T) {
 		keptOnDocker(t, promise, "redis-set-del", "--fault", "none", "--workload", "finally", "--seed", "1")
 		e := &engine{breaks: unremoved}
 		r := e.runs(t, "replay", regressionsDir, "--out", t.TempDir())
-		r.wants(t, noPlace, "liveness         valid", "ownership        VIOLATED", "it does not go")
+		r.wants(t, unavailable, "liveness         valid", "ownership        VIOLATED", "it does not go")
 		if strings.Contains(r.stdout, "did not come to its end") {
 			t.Errorf("it is told as one that ended early:\n%s", r.stdout)
 		}
@@ -266,7 +267,7 @@ func TestAViolationBeforeThePlaceFailedIsShownWithIt(t *testing.T) {
 	args := []string{"run", "redis-set-del", "--workload", "finally", "--fault", "none", "--on", "docker", "--seed", "1", "--runs", "3"}
 	e := &engine{breaks: goneIn(1)}
 	r := e.runs(t, append(args, "--out", t.TempDir())...)
-	r.wants(t, noPlace, "VIOLATED", "✗ ownership        violated  in 1 run, first with seed 1", "Place    it failed, so that not all could be done: the engine is gone", "the engine is gone")
+	r.wants(t, unavailable, "VIOLATED", "✗ ownership        violated  in 1 run, first with seed 1", "Place    it failed, so that not all could be done: the engine is gone", "the engine is gone")
 	// The environment may be the reason for a wait: it proves nothing, and the run is
 	// tried again.
 	e = &engine{breaks: goneIn(1)}
@@ -379,5 +380,5 @@ func TestOnlyTheRunsThatAreToldStayInMemory(t *testing.T) {
 func TestWhatARunHasFoundOutlastsItsPlace(t *testing.T) {
 	e := &engine{breaks: goneIn(3, 4)}
 	e.runs(t, "run", "redis-set-lua", "--fault", "none", "--on", "docker", "--seed", "1", "--runs", "5", "--out", t.TempDir()).
-		wants(t, noPlace, "redis-set-lua on docker: 2 runs", "the engine is gone")
+		wants(t, unavailable, "redis-set-lua on docker: 2 runs", "the engine is gone")
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
@@ -103,7 +104,7 @@ func (r record) compare(j *harness.Judged, fit harness.Replay, path string, agai
 		return "", err
 	}
 	if repeated, err := encoded(second); err != nil || !bytes.Equal(now, repeated) {
-		return "", fail(bug, "the run does not repeat: twice the same choices led to two histories, the first of which is %s", path)
+		return "", exit.Errorf(exit.Bug, "the run does not repeat: twice the same choices led to two histories, the first of which is %s", path)
 	}
 	return another + "it comes out the same each time now, and not as it did then, so the code has changed since, of the lock or around it.", nil
 }
@@ -167,10 +168,10 @@ func schedules(args []string) (files []string, err error) {
 			return err
 		})
 		if err != nil {
-			return nil, fail(usage, "%w", err)
+			return nil, exit.Errorf(exit.Usage, "%w", err)
 		}
 		if len(files) == before {
-			return nil, fail(usage, "there is no schedule below %s", arg)
+			return nil, exit.Errorf(exit.Usage, "there is no schedule below %s", arg)
 		}
 	}
 	return files, nil

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/suite"
@@ -28,7 +29,7 @@ func (a *app) regressions(dir string, s *suite.Suite) (kept []*keptCell, err err
 	}
 	files, err := keptSchedules(dir, a.out)
 	if err != nil {
-		return nil, fail(usage, "the counterexamples of the past: %w", err)
+		return nil, exit.Errorf(exit.Usage, "the counterexamples of the past: %w", err)
 	}
 	sweepCopies(dir)
 	called, names := keptNames(dir, files), map[string]bool{}
@@ -38,10 +39,10 @@ func (a *app) regressions(dir string, s *suite.Suite) (kept []*keptCell, err err
 			return nil, err
 		}
 		if !slices.Contains(suite.Places, plan.On) {
-			return nil, fail(usage, "%s: there is no place %q: it can be %s", scheduleOf(file), plan.On, strings.Join(suite.Places, ", "))
+			return nil, exit.Errorf(exit.Usage, "%s: there is no place %q: it can be %s", scheduleOf(file), plan.On, strings.Join(suite.Places, ", "))
 		}
 		if plan.Worker != nil && !slices.ContainsFunc(workers, func(words []string) bool { return slices.Equal(words, plan.Worker) }) {
-			return nil, fail(usage, "%s starts a worker that no entry of the suite names: %s\nIf you trust it: lockcheck replay --allow-worker %s", scheduleOf(file), commandOf(plan), quoted(scheduleOf(file)))
+			return nil, exit.Errorf(exit.Usage, "%s starts a worker that no entry of the suite names: %s\nIf you trust it: lockcheck replay --allow-worker %s", scheduleOf(file), commandOf(plan), quoted(scheduleOf(file)))
 		}
 		within, err := filepath.Rel(dir, called[i])
 		if err != nil {
@@ -49,7 +50,7 @@ func (a *app) regressions(dir string, s *suite.Suite) (kept []*keptCell, err err
 		}
 		text, err := os.ReadFile(scheduleOf(file))
 		if err != nil {
-			return nil, fail(usage, "%w", err)
+			return nil, exit.Errorf(exit.Usage, "%w", err)
 		}
 		k := &keptCell{file: file, text: text, plan: plan, promise: a.recorded(plan.Promises, file)}
 		k.name = rundir.Unique(names, filepath.Join(regressionsDir, within))

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
@@ -40,7 +41,7 @@ func (a *app) keepCounterexamples(doc *results.Document, dir string, before erro
 				err = copyRun(from, to)
 			}
 			if err != nil {
-				err = fail(usage, "the counterexample is not kept: %w", err)
+				err = exit.Errorf(exit.Usage, "the counterexample is not kept: %w", err)
 			}
 			switch {
 			case err == nil && to != "":

@@ -61,7 +61,7 @@ func TestAPlaceThatIsNotThereIsNotTriedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := lockcheck(t, "suite")
-	r.wants(t, noPlace)
+	r.wants(t, unavailable)
 	if strings.Contains(r.stdout+r.stderr, "tried again") {
 		t.Errorf("%s%s", r.stdout, r.stderr)
 	}

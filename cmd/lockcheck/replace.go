@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
@@ -61,7 +62,7 @@ func takesFiles(dir, name string) error {
 // leaves nothing.
 func (a *app) canKeep() error {
 	if a.out == "" {
-		return fail(usage, "--out needs the name of a directory")
+		return exit.Errorf(exit.Usage, "--out needs the name of a directory")
 	}
 	dir := filepath.Clean(a.out)
 	for {
@@ -71,7 +72,7 @@ func (a *app) canKeep() error {
 			continue
 		}
 		if err := takesFiles(dir, "lockcheck"); err != nil {
-			return fail(usage, "cannot write to --out %s: %w", a.out, err)
+			return exit.Errorf(exit.Usage, "cannot write to --out %s: %w", a.out, err)
 		}
 		return nil
 	}
@@ -122,10 +123,10 @@ func ownResult(dir string) error {
 		return unwritable(err)
 	}
 	if json.Unmarshal(text, &was) != nil || was.Schema == 0 || was.Command == "" {
-		return fail(usage, "cannot write to --out: %s is there, and no result of lockcheck: name another directory", file)
+		return exit.Errorf(exit.Usage, "cannot write to --out: %s is there, and no result of lockcheck: name another directory", file)
 	}
 	if was.Schema > results.Schema {
-		return fail(usage, "cannot write to --out: %s was written by a later lockcheck: name another directory", file)
+		return exit.Errorf(exit.Usage, "cannot write to --out: %s was written by a later lockcheck: name another directory", file)
 	}
 	return nil
 }

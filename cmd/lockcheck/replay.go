@@ -14,6 +14,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
@@ -37,7 +38,7 @@ func allowed(plan *harness.Plan, file string, allow bool) error {
 	if plan.Worker == nil || allow {
 		return nil
 	}
-	return fail(usage, "%s starts a worker: %s\n--allow-worker allows it", scheduleOf(file), commandOf(plan))
+	return exit.Errorf(exit.Usage, "%s starts a worker: %s\n--allow-worker allows it", scheduleOf(file), commandOf(plan))
 }
 
 // commandOf returns the worker's command, quoted for a shell.
@@ -160,7 +161,7 @@ func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[s
 		return doc, 0, err
 	}
 	early := err // the error of a run that showed a violation before
-	code = a.disputed(file, j.Verdicts, codeOf(pr.Judge(j.Outcome)))
+	code = a.disputed(file, j.Verdicts, exit.Of(pr.Judge(j.Outcome)))
 	doc.Verdict = rundir.NewVerdict(j.Verdicts, j.Reached)
 	doc.File, doc.Reason, doc.Was = filepath.Join(dir, historyFile), unjudged(pr), before.was
 	if unkept(early) {
@@ -175,8 +176,8 @@ func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[s
 			doc.broken = append(doc.broken, string(broken))
 		}
 	}
-	if why := idle(j); why != "" && code == held {
-		code, doc.Reason = unproven, why
+	if why := idle(j); why != "" && code == exit.Held {
+		code, doc.Reason = exit.Unproven, why
 	}
 	if !a.quiet {
 		if err := a.tellRun(j, pr); err != nil {
@@ -230,7 +231,7 @@ func (f replayFlags) change(plan *harness.Plan, file string) error {
 		return nil
 	}
 	if plan.Worker != nil {
-		return fail(usage, "%s is of a worker that brings its own lock: --lock and --option do not apply", file)
+		return exit.Errorf(exit.Usage, "%s is of a worker that brings its own lock: --lock and --option do not apply", file)
 	}
 	if f.lock != "" {
 		plan.Lock = f.lock
@@ -240,7 +241,7 @@ func (f replayFlags) change(plan *harness.Plan, file string) error {
 		plan.Options = fenced(plan.Lock, plan.Options, plan.Fencing)
 	}
 	if err := fits(plan.Lock, plan.Options); err != nil {
-		return fail(usage, "%s cannot be replayed with %s: %w", file, plan.Lock, err)
+		return exit.Errorf(exit.Usage, "%s cannot be replayed with %s: %w", file, plan.Lock, err)
 	}
 	return nil
 }
@@ -251,14 +252,14 @@ func (a *app) replayedLine(file string, doc verdictDocument, code int) string {
 	was, now := strings.Join(doc.asked, ", "), strings.Join(doc.broken, ", ")
 	out, words := checker.Unknown, was+" proved neither way now"
 	switch {
-	case code == held:
+	case code == exit.Held:
 		out, words = checker.Valid, was+" held now"
 		if was == "" {
 			words = "what is promised held, then and now"
 		}
-	case code == violated && was == now:
+	case code == exit.Violated && was == now:
 		out, words = checker.Violated, was+" still violated"
-	case code == violated:
+	case code == exit.Violated:
 		out, words = checker.Violated, now+" violated now"
 		if was != "" {
 			words += ", and " + was + " then"
@@ -313,7 +314,7 @@ func readPlan(file string) (*harness.Plan, error) {
 	schedule := scheduleOf(file)
 	f, err := os.Open(schedule)
 	if err != nil && schedule != file {
-		return nil, fail(usage, "no schedule to replay beside %s: %w", file, err)
+		return nil, exit.Errorf(exit.Usage, "no schedule to replay beside %s: %w", file, err)
 	}
 	if err != nil {
 		return nil, unread(schedule, err)
@@ -323,7 +324,7 @@ func readPlan(file string) (*harness.Plan, error) {
 	if errors.As(err, new(*fs.PathError)) {
 		return nil, unread(schedule, err)
 	} else if err != nil {
-		return nil, fail(usage, "%s: %w", schedule, err)
+		return nil, exit.Errorf(exit.Usage, "%s: %w", schedule, err)
 	}
 	return plan, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/rundir"
@@ -42,17 +43,17 @@ func (f caseFlags) change(id string) error {
 	if f.pause != 0 && !slices.ContainsFunc(c.Schedules, func(s catalogue.Schedule) bool {
 		return slices.ContainsFunc(s.Faults, isPause)
 	}) {
-		return fail(usage, "--pause changes nothing in %s: nobody is paused in it", id)
+		return exit.Errorf(exit.Usage, "--pause changes nothing in %s: nobody is paused in it", id)
 	}
 	if f.lock == "" {
 		return nil
 	}
 	lock, _ := catalogue.FindLock(f.lock)
 	if own, _ := catalogue.FindLock(c.Setup.Lock); lock.Store != own.Store {
-		return fail(usage, "%s cannot be told with %s, which stands on %s: it happens to %s", id, f.lock, lock.Store, own.Store)
+		return exit.Errorf(exit.Usage, "%s cannot be told with %s, which stands on %s: it happens to %s", id, f.lock, lock.Store, own.Store)
 	}
 	if err := fits(f.lock, c.Setup.Options); err != nil {
-		return fail(usage, "%s cannot be told with %s: %w", id, f.lock, err)
+		return exit.Errorf(exit.Usage, "%s cannot be told with %s: %w", id, f.lock, err)
 	}
 	return nil
 }
@@ -67,7 +68,7 @@ func (a *app) impossible(p *place, id, why string) {
 
 // retell runs cases with the changes of the flags.
 func (a *app) retell(p *place, ids []string, named func(id string) bool, f caseFlags) error {
-	code := held
+	code := exit.Held
 	var told verdictsDocument
 	for i, id := range ids {
 		if p.interrupted() {
@@ -78,7 +79,7 @@ func (a *app) retell(p *place, ids []string, named func(id string) bool, f caseF
 		if why := cmp.Or(c.NotOn[p.name], p.lacks(&c)); why != "" {
 			a.impossible(p, id, why)
 			if named(id) {
-				code = worse(code, unproven)
+				code = exit.Worse(code, exit.Unproven)
 			}
 			continue
 		}
@@ -92,14 +93,14 @@ func (a *app) retell(p *place, ids []string, named func(id string) bool, f caseF
 				return err
 			}
 			told.Files = append(told.Files, doc.Verdict)
-			code = worse(code, doc.code)
+			code = exit.Worse(code, doc.code)
 			if told.Interrupted {
 				break
 			}
 		}
 	}
 	if len(told.Files) == 0 {
-		code = worse(code, unproven)
+		code = exit.Worse(code, exit.Unproven)
 	}
 	if told.Left > 0 {
 		a.paragraph(0, names.NotBegun(told.Left))
@@ -109,7 +110,7 @@ func (a *app) retell(p *place, ids []string, named func(id string) bool, f caseF
 			return err
 		}
 	}
-	return exit(code)
+	return exit.With(code)
 }
 
 // retold is a changed schedule of a case, its run, and the exit code for it.
@@ -142,10 +143,10 @@ func (a *app) retellSchedule(p *place, c catalogue.Case, s catalogue.Schedule, f
 		return doc, err
 	}
 	a.verdictTable(j.Verdicts, nil)
-	doc = retold{verdictDocument{Verdict: rundir.NewVerdict(j.Verdicts, j.Reached)}, a.disputed(name, j.Verdicts, codeOf(checker.Promise(nil).Judge(j.Outcome)))}
+	doc = retold{verdictDocument{Verdict: rundir.NewVerdict(j.Verdicts, j.Reached)}, a.disputed(name, j.Verdicts, exit.Of(checker.Promise(nil).Judge(j.Outcome)))}
 	doc.File = filepath.Join(dir, historyFile)
-	if why := idle(j); why != "" && doc.code == held {
-		doc.code, doc.Reason = unproven, why
+	if why := idle(j); why != "" && doc.code == exit.Held {
+		doc.code, doc.Reason = exit.Unproven, why
 		a.paragraph(2, "Proves nothing: "+why+".")
 	}
 	a.printf("Files    %s\n", dir)

@@ -11,6 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/catalogue"
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
@@ -88,7 +89,7 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 		s.Lock, s.Options = id, fenced(id, s.Options, s.Fencing)
 		for _, promised := range pr {
 			if err := catalogue.Judged(id, promised, p.name, s.Options.Tokens()); err != nil {
-				return fail(usage, "--promise: %w", err)
+				return exit.Errorf(exit.Usage, "--promise: %w", err)
 			}
 		}
 		if s.Kinds, err = a.applicable(p, id, s.Kinds, f.faults); err != nil {
@@ -171,13 +172,13 @@ func (a *app) runEach(p *place, ids []string, doc *results.Document, run func(id
 func (f *runFlags) locks(args []string, s explore.Settings) ([]string, error) {
 	switch {
 	case f.worker != "" && len(args) > 0:
-		return nil, fail(usage, "--worker brings its own lock: leave out %s", strings.Join(args, " "))
+		return nil, exit.Errorf(exit.Usage, "--worker brings its own lock: leave out %s", strings.Join(args, " "))
 	case f.worker != "" && f.place.on != "docker":
-		return nil, fail(usage, "--worker runs with --on docker only: a program of its own has no virtual time")
+		return nil, exit.Errorf(exit.Usage, "--worker runs with --on docker only: a program of its own has no virtual time")
 	case f.worker != "":
 		return []string{"worker"}, nil
 	case len(args) == 0:
-		return nil, fail(usage, "run needs a LOCK, for example: lockcheck run redis-set-lua --fault pause")
+		return nil, exit.Errorf(exit.Usage, "run needs a LOCK, for example: lockcheck run redis-set-lua --fault pause")
 	}
 	ids, err := match("lock", args, lockIDs())
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
@@ -45,12 +46,12 @@ func withoutPath(err error) error {
 
 // unwritable explains that the directory for output is unusable.
 func unwritable(err error) error {
-	return fail(usage, "cannot write to --out: %w", err)
+	return exit.Errorf(exit.Usage, "cannot write to --out: %w", err)
 }
 
 // unkept reports whether the only failure is that files could not be written. The
 // result is printed in spite of such an error.
-func unkept(err error) bool { return codeFor(err) == usage }
+func unkept(err error) bool { return exit.Code(err) == exit.Usage }
 
 // verdictDocument is the --json document for one history, with further data for the
 // command itself.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
@@ -38,7 +39,7 @@ func (a *app) disputed(file string, verdicts []checker.Verdict, code int) int {
 	for _, v := range verdicts {
 		if v.Porcupine == checker.Disagreed {
 			a.say("lockcheck: %s: %s: %s. This is a bug in lockcheck: please report it, with the file\n", file, v.Property, v.Reason)
-			code = worse(code, unproven)
+			code = exit.Worse(code, exit.Unproven)
 		}
 	}
 	return code

@@ -17,6 +17,7 @@ import (
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/suite"
@@ -89,7 +90,7 @@ func (f *runFlags) settings(given func(flag string) bool) (s explore.Settings, p
 		return s, nil, err
 	}
 	if f.mixed && slices.ContainsFunc(kinds, func(k faults.Fault) bool { return k.Name == "" }) {
-		return s, nil, fail(usage, "--mix lets faults of several kinds strike in one run: leave out none")
+		return s, nil, exit.Errorf(exit.Usage, "--mix lets faults of several kinds strike in one run: leave out none")
 	}
 	if pr, err = parsePromise(f.promise); err != nil {
 		return s, nil, err
@@ -117,10 +118,10 @@ func (f *runFlags) settings(given func(flag string) bool) (s explore.Settings, p
 	}
 	if f.worker != "" {
 		if s.Worker, err = suite.Command(f.worker); err != nil {
-			return s, nil, fail(usage, "--worker: %w", err)
+			return s, nil, exit.Errorf(exit.Usage, "--worker: %w", err)
 		}
 		if err := startable(s.Worker[0]); err != nil {
-			return s, nil, fail(usage, "--worker: %w", err)
+			return s, nil, exit.Errorf(exit.Usage, "--worker: %w", err)
 		}
 	}
 	return s, pr, nil
@@ -182,10 +183,10 @@ func (f *runFlags) validate(given func(flag string) bool) error {
 		return err
 	}
 	if f.limit <= 0 && given("for") {
-		return fail(usage, "--for %v: it has to be more than 0", f.limit)
+		return exit.Errorf(exit.Usage, "--for %v: it has to be more than 0", f.limit)
 	}
 	if len(strings.Fields(f.worker)) == 0 && given("worker") {
-		return fail(usage, "--worker needs a command, for example: --worker 'python3 worker.py'")
+		return exit.Errorf(exit.Usage, "--worker needs a command, for example: --worker 'python3 worker.py'")
 	}
 	return nil
 }
@@ -207,7 +208,7 @@ func fits(id string, options catalogue.Options) error {
 			continue
 		}
 		if near := names.Nearest(o, lock.Options); len(near) > 0 {
-			return fail(usage, "%s has no option %s; did you mean %s?", id, o, strings.Join(near, " or "))
+			return exit.Errorf(exit.Usage, "%s has no option %s; did you mean %s?", id, o, strings.Join(near, " or "))
 		}
 		var have []string
 		for _, l := range catalogue.Locks {
@@ -215,7 +216,7 @@ func fits(id string, options catalogue.Options) error {
 				have = append(have, l.ID)
 			}
 		}
-		return fail(usage, "%s has no option %s; these have: %s", id, o, names.Some(have))
+		return exit.Errorf(exit.Usage, "%s has no option %s; these have: %s", id, o, names.Some(have))
 	}
 	return nil
 }
@@ -234,7 +235,7 @@ func (a *app) available(p *place, kinds []faults.Fault, own bool) ([]faults.Faul
 		some = append(some, k)
 	}
 	if len(kinds) > 0 && len(some) == 0 {
-		return nil, fail(usage, "none of these faults applies on %s: %s", p.name, strings.Join(reasons, "; "))
+		return nil, exit.Errorf(exit.Usage, "none of these faults applies on %s: %s", p.name, strings.Join(reasons, "; "))
 	}
 	return some, nil
 }
@@ -273,7 +274,7 @@ func applying[T any](a *app, list []T, what string, applies func(T) (name string
 		}
 	}
 	if len(list) > 0 && len(some) == 0 {
-		return nil, fail(usage, "none of these %s applies: %s", what, strings.Join(reasons, "; "))
+		return nil, exit.Errorf(exit.Usage, "none of these %s applies: %s", what, strings.Join(reasons, "; "))
 	}
 	return some, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
@@ -51,17 +52,17 @@ func (a *app) ownPlace(command string, s explore.Shard) error {
 	switch of := was.Shards; {
 	case was.Command == "":
 	case was.Command != command && (s.Of > 0 || command == "suite" && of != nil):
-		return fail(usage, "--out %s has the result of lockcheck %s already: name another directory", a.out, was.Command)
+		return exit.Errorf(exit.Usage, "--out %s has the result of lockcheck %s already: name another directory", a.out, was.Command)
 	case s.Of == 0 && isPart(of):
-		return fail(usage, "--out %s has the result of %s of %d already: name another directory", a.out, names.Numbered("shard", of.Have), of.Of)
+		return exit.Errorf(exit.Usage, "--out %s has the result of %s of %d already: name another directory", a.out, names.Numbered("shard", of.Have), of.Of)
 	case s.Of == 0 && was.Command == command && was.Merged():
-		return fail(usage, "--out %s has what %s were merged to already: name another directory", a.out, names.Count(len(of.Have), "shard"))
+		return exit.Errorf(exit.Usage, "--out %s has what %s were merged to already: name another directory", a.out, names.Count(len(of.Have), "shard"))
 	case s.Of > 0 && of != nil && (of.Of != s.Of || !slices.Equal(of.Have, []int{s.N})):
-		return fail(usage, "--out %s has the result of %s of %d already: name another directory for shard %v", a.out, names.Numbered("shard", of.Have), of.Of, s)
+		return exit.Errorf(exit.Usage, "--out %s has the result of %s of %d already: name another directory for shard %v", a.out, names.Numbered("shard", of.Have), of.Of, s)
 	case s.Of > 0 && !was.Partial() && of != nil:
-		return fail(usage, "--out %s has the complete result of shard %v already: merge it, or name another directory", a.out, s)
+		return exit.Errorf(exit.Usage, "--out %s has the complete result of shard %v already: merge it, or name another directory", a.out, s)
 	case s.Of > 0 && !was.Partial():
-		return fail(usage, "--out %s has the result of lockcheck %s already: name another directory for shard %v", a.out, was.Command, s)
+		return exit.Errorf(exit.Usage, "--out %s has the result of lockcheck %s already: name another directory for shard %v", a.out, was.Command, s)
 	}
 	return a.canKeep()
 }
@@ -148,7 +149,7 @@ func (a *app) saveShard(d *results.Document, failed error) error {
 		d.Shards.Interrupt()
 	}
 	a.takeEarlier(d)
-	decide(d, failed)
+	d.DecideAfter(failed)
 	return a.leave(d)
 }
 

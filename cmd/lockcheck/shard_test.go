@@ -51,7 +51,7 @@ func TestNothingOfAnEarlierTimeIsLeft(t *testing.T) {
 	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1") // no server answers there
 	for args, stays := range map[string]bool{"run redis-set-lua --on docker --fault pause": false, "matrix redis-set-lua --on docker --fault pause": true} {
 		leave()
-		lockcheck(t, strings.Fields(args)...).wants(t, noPlace)
+		lockcheck(t, strings.Fields(args)...).wants(t, unavailable)
 		there(t, file, stays)
 	}
 	// A command that could not begin leaves the older result, because nothing was done.

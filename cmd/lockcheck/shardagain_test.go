@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
@@ -58,18 +59,18 @@ func TestDoingAShardAgainLosesNoViolation(t *testing.T) {
 		args := strings.Fields("run redis-set-del --workload finally --fault none --on docker --promise ownership --seed 1 --runs 3 --shard 1/1")
 		e.runs(t, args...).wants(t, code, words...)
 	}
-	again(&engine{breaks: goneIn(2, 3)}, noPlace)
+	again(&engine{breaks: goneIn(2, 3)}, unavailable)
 	first := violation()
 	const mine = "the run of the first time"
 	if err := os.WriteFile(first, []byte(mine), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		again(&engine{gone: fail(noPlace, "no engine answers")}, noPlace, "found the violation of ownership in redis-set-del, which counts, too")
+		again(&engine{gone: exit.Errorf(unavailable, "no engine answers")}, unavailable, "found the violation of ownership in redis-set-del, which counts, too")
 		if file := violation(); file != first {
 			t.Errorf("it is in %s, and was in %s", file, first)
 		}
-		lockcheck(t, "merge", "lockcheck-out").wants(t, noPlace, "violated")
+		lockcheck(t, "merge", "lockcheck-out").wants(t, unavailable, "violated")
 	}
 	// A kill at this point leaves the violation. The same run gets files of its own.
 	again(&engine{seen: func(*harness.Plan) { violation() }}, violated)
@@ -116,12 +117,12 @@ func TestASuiteWithoutItsPlaceLosesNoViolation(t *testing.T) {
 		if err := results.Write("lockcheck-out", doc); err != nil {
 			t.Fatal(err)
 		}
-		r, doc = suiteRun(t, &engine{gone: fail(noPlace, "no engine answers")}, file, "--shard", "1/1")
-		r.wants(t, noPlace, "which counts, too")
+		r, doc = suiteRun(t, &engine{gone: exit.Errorf(unavailable, "no engine answers")}, file, "--shard", "1/1")
+		r.wants(t, unavailable, "which counts, too")
 		if doc == nil || len(doc.Violations) == 0 {
 			t.Errorf("past %v: %+v", past, doc)
 		}
-		lockcheck(t, "merge", "lockcheck-out").wants(t, noPlace, "violated ownership")
+		lockcheck(t, "merge", "lockcheck-out").wants(t, unavailable, "violated ownership")
 	}
 }
 
@@ -177,7 +178,7 @@ func TestAMatrixHasTheViolationsOfItsFirstTry(t *testing.T) {
 	if err := results.Write("s/1", d); err != nil {
 		t.Fatal(err)
 	}
-	lockcheck(t, "merge", "s").wants(t, noPlace)
+	lockcheck(t, "merge", "s").wants(t, unavailable)
 	sharded(t, "s", "matrix redis-set-lua --fault none --runs 20", violated)
 	lockcheck(t, "merge", "s").wants(t, violated, "ownership violated, which is not expected")
 	lockcheck(t, strings.Fields("matrix redis-set-lua --fault none --runs 20 --shard 1/1 --out s/1")...).wants(t, usage, "has the complete result of shard 1/1 already")

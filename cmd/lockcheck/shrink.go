@@ -15,6 +15,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/sim"
@@ -88,7 +89,7 @@ func (a *app) shrink(cmd *cobra.Command, file string, pr checker.Promise, worker
 		return v.Outcome == checker.Violated && pr.Covers(v.Property)
 	})
 	if i < 0 {
-		return doc, 0, fail(unproven, "nothing to shrink: the run of %s does not violate %s", file, promisedWords(pr))
+		return doc, 0, exit.Errorf(exit.Unproven, "nothing to shrink: the run of %s does not violate %s", file, promisedWords(pr))
 	}
 	s, err := a.shrinkFor(p, j, j.Verdicts[i].Property, name)
 	if err != nil {
@@ -102,7 +103,7 @@ func (a *app) shrink(cmd *cobra.Command, file string, pr checker.Promise, worker
 	a.printf("\n")
 	doc.Verdict = rundir.NewVerdict(s.judged.Verdicts, s.judged.Reached)
 	doc.File, doc.Shrunk = filepath.Join(s.dir, historyFile), s.judged.Plan.Shrunk
-	return doc, a.disputed(file, s.judged.Verdicts, held), nil
+	return doc, a.disputed(file, s.judged.Verdicts, exit.Held), nil
 }
 
 // promisedWords lists the promised properties for a sentence.
@@ -117,9 +118,9 @@ func promisedWords(pr checker.Promise) string {
 func shrinkable(plan *harness.Plan, file string) error {
 	switch {
 	case plan.On != "sim":
-		return fail(usage, "%s cannot be shrunk: it was recorded on %s, where time is real and no run repeats. What happens in sim can: lockcheck run %s", file, plan.On, plan.Lock)
+		return exit.Errorf(exit.Usage, "%s cannot be shrunk: it was recorded on %s, where time is real and no run repeats. What happens in sim can: lockcheck run %s", file, plan.On, plan.Lock)
 	case plan.Scripts != nil:
-		return fail(usage, "%s cannot be shrunk: its clients follow scripts that somebody wrote. To find the shortest run by itself: lockcheck run %s", file, plan.Lock)
+		return exit.Errorf(exit.Usage, "%s cannot be shrunk: its clients follow scripts that somebody wrote. To find the shortest run by itself: lockcheck run %s", file, plan.Lock)
 	}
 	return nil
 }
@@ -151,7 +152,7 @@ func (a *app) shrinkFor(p *place, j *harness.Judged, property checker.Property, 
 		return shrunkRun{}, err // the story is then that of the original run
 	}
 	if got := s.judged.Outcome(property); got != checker.Violated {
-		return s, fail(bug, "the run of %s with seed %d was shrunk to one that violates %s, and did not when it was repeated (%s; %s)",
+		return s, exit.Errorf(exit.Bug, "the run of %s with seed %d was shrunk to one that violates %s, and did not when it was repeated (%s; %s)",
 			short.Lock, short.Seed, property, got, s.dir)
 	}
 	return s, nil
@@ -180,7 +181,7 @@ func (a *app) shrinkKept(p *place, s *explore.Settings, r *explore.Result, kept 
 			if p.interrupted() {
 				return
 			}
-			errs[i] = guard(func() (err error) {
+			errs[i] = exit.Guard(func() (err error) {
 				runs[i], err = a.shrinkFor(p, j, prop, p.runName(j.Plan))
 				return err
 			})

@@ -6,6 +6,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/lockcheck/lockcheck/internal/exit"
 )
 
 // untilSignal returns a context that the first signal to end cancels, so that a run
@@ -58,7 +60,7 @@ func (a *app) endIfStuck(ctx context.Context) {
 		}
 		a.clearProgress()
 		a.say("%s", words)
-		a.exit(interrupted)
+		a.exit(exit.Interrupted)
 	})
 }
 

@@ -39,7 +39,7 @@ func TestASignalEndsACommandInOrder(t *testing.T) {
 		{"a build server", "", []os.Signal{syscall.SIGTERM}, interrupted},
 		{"a terminal that is closed", "", []os.Signal{syscall.SIGHUP}, interrupted},
 		{"a terminal that is closed, and its shell", "", []os.Signal{syscall.SIGHUP, syscall.SIGHUP, syscall.SIGHUP}, interrupted},
-		{"a terminal that is closed, under nohup", `trap "" HUP; `, []os.Signal{syscall.SIGHUP}, noPlace},
+		{"a terminal that is closed, under nohup", `trap "" HUP; `, []os.Signal{syscall.SIGHUP}, unavailable},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			t.Parallel()

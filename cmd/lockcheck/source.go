@@ -9,6 +9,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/lockcheck/lockcheck/internal/exit"
 )
 
 // source is a file that is read more than once. Input that can be read only once, such
@@ -46,10 +48,10 @@ func (s *source) open(ctx context.Context) (io.ReadCloser, error) {
 	if r == nil {
 		f, err := os.Open(s.name)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fail(usage, "no file %s", s.name)
+			return nil, exit.Errorf(exit.Usage, "no file %s", s.name)
 		}
 		if err != nil {
-			return nil, fail(usage, "%w", err)
+			return nil, exit.Errorf(exit.Usage, "%w", err)
 		}
 		info, err := f.Stat()
 		if err == nil && info.IsDir() {
@@ -57,7 +59,7 @@ func (s *source) open(ctx context.Context) (io.ReadCloser, error) {
 		}
 		if err != nil {
 			f.Close()
-			return nil, fail(usage, "%w", err)
+			return nil, exit.Errorf(exit.Usage, "%w", err)
 		}
 		r, pipe, end = f, !info.Mode().IsRegular(), f.Close
 	}
@@ -115,7 +117,7 @@ func (c *counter) Read(b []byte) (int, error) {
 // within calls f. When ctx ends it does not wait for f, which may be blocked on a pipe.
 func within(ctx context.Context, f func() error) error {
 	done := make(chan error, 1)
-	go func() { done <- guard(f) }()
+	go func() { done <- exit.Guard(f) }()
 	select {
 	case err := <-done:
 		return err
@@ -126,19 +128,19 @@ func within(ctx context.Context, f func() error) error {
 
 // unreadable turns an error of reading a history into a usage error.
 func unreadable(err error) error {
-	if err == nil || errors.Is(err, context.Canceled) || errors.As(err, new(*exitError)) {
+	if err == nil || errors.Is(err, context.Canceled) || errors.As(err, new(*exit.Error)) {
 		return err
 	}
-	return fail(usage, "%w", err)
+	return exit.Errorf(exit.Usage, "%w", err)
 }
 
 // unread explains why a named file cannot be read.
 func unread(file string, err error) error {
 	switch info, statErr := os.Stat(file); {
 	case errors.Is(err, fs.ErrNotExist):
-		return fail(usage, "no file %s", file)
+		return exit.Errorf(exit.Usage, "no file %s", file)
 	case statErr == nil && info.IsDir():
-		return fail(usage, "%s is a directory: name a file in it", file)
+		return exit.Errorf(exit.Usage, "%s is a directory: name a file in it", file)
 	}
-	return fail(usage, "%w", err)
+	return exit.Errorf(exit.Usage, "%w", err)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 )
 
@@ -19,11 +20,11 @@ func (f *runFlags) strategic(given func(flag string) bool, s *explore.Settings) 
 	s.Depth = f.depth
 	switch {
 	case s.Strategy == harness.Random && given("depth"):
-		return fail(usage, "--depth is of --strategy %s only", harness.PCT)
+		return exit.Errorf(exit.Usage, "--depth is of --strategy %s only", harness.PCT)
 	case given("depth") && (f.depth < 1 || f.depth > harness.MaxDepth):
-		return fail(usage, "--depth %d: it goes from 1 to %d", f.depth, harness.MaxDepth)
+		return exit.Errorf(exit.Usage, "--depth %d: it goes from 1 to %d", f.depth, harness.MaxDepth)
 	case s.Strategy == harness.PCT && f.place.on == "docker":
-		return fail(usage, "--strategy %s decides how long each message takes, and on docker nobody does: leave out --on docker", harness.PCT)
+		return exit.Errorf(exit.Usage, "--strategy %s decides how long each message takes, and on docker nobody does: leave out --on docker", harness.PCT)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
@@ -84,7 +85,7 @@ violated is listed and fails nothing.`,
 // validate checks the values of the flags.
 func (f *suiteFlags) validate() error {
 	if f.limit <= 0 && f.given("for") {
-		return fail(usage, "--for %v: it has to be more than 0", f.limit)
+		return exit.Errorf(exit.Usage, "--for %v: it has to be more than 0", f.limit)
 	}
 	return numbers(f.given, []number{{"runs", f.runs, harness.MostRuns}, {"jobs", f.jobs, harness.MostJobs}})
 }
@@ -109,12 +110,12 @@ func readSuiteFile(file string) ([]byte, error) {
 // readSuite reads the file that the arguments name, and the baseline.
 func (a *app) readSuite(args []string, f suiteFlags) (text []byte, s *suite.Suite, err error) {
 	if len(args) > 1 {
-		return nil, nil, fail(usage, "suite takes one FILE: leave out %s", strings.Join(args[1:], " "))
+		return nil, nil, exit.Errorf(exit.Usage, "suite takes one FILE: leave out %s", strings.Join(args[1:], " "))
 	}
 	file := suiteFile(args)
 	text, err = readSuiteFile(file)
 	if errors.Is(err, fs.ErrNotExist) && file == suite.File {
-		return nil, nil, fail(usage, "no file %s: lockcheck init writes one", file)
+		return nil, nil, exit.Errorf(exit.Usage, "no file %s: lockcheck init writes one", file)
 	} else if err != nil {
 		return nil, nil, unread(file, err)
 	}
@@ -138,7 +139,7 @@ func suiteFile(args []string) string {
 // unusable explains every mistake in a suite's file at its line.
 func unusable(file string, err error) error {
 	if ps := suite.Problems(nil); errors.As(err, &ps) {
-		return fail(usage, "%s cannot be used\n%w", file, ps.In(file))
+		return exit.Errorf(exit.Usage, "%s cannot be used\n%w", file, ps.In(file))
 	}
 	return err
 }
@@ -216,9 +217,9 @@ func (a *app) suite(cmd *cobra.Command, args []string, f suiteFlags) error {
 	a.compare(doc)
 	a.takeEarlier(doc)
 	left, failed := a.keepCounterexamples(doc, past, failed)
-	decide(doc, failed)
+	doc.DecideAfter(failed)
 	failed = cmp.Or(failed, a.leave(doc))
-	decide(doc, failed) // again, because the result may not have been written
+	doc.DecideAfter(failed) // again, because the result may not have been written
 	failed = cmp.Or(failed, a.tellSuite(doc, left))
 	return a.conclude(doc, failed)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
@@ -270,8 +271,8 @@ func TestAPlaceThatIsNotThereLeavesTheOthers(t *testing.T) {
 	t.Chdir(t.TempDir())
 	text := quick + "  - {name: real, lock: redis-set-lua, on: docker, faults: [none, pause]}\n"
 	text = strings.Replace(text, "[none, pause]", "[kill, pause]", 1)
-	r, doc := suiteRun(t, &engine{gone: fail(noPlace, "no engine answers")}, text)
-	r.wants(t, noPlace, "lockcheck: no engine answers\n", "? real on docker: kill", "the place failed: no engine answers",
+	r, doc := suiteRun(t, &engine{gone: exit.Errorf(unavailable, "no engine answers")}, text)
+	r.wants(t, unavailable, "lockcheck: no engine answers\n", "? real on docker: kill", "the place failed: no engine answers",
 		"Place    it failed in 2 cells, which says nothing of the lock", "Lock     no promise was broken")
 	if strings.Count(r.stderr, "no engine answers") != 1 {
 		t.Errorf("it is not said once:\n%s", r.stderr)
@@ -296,7 +297,7 @@ func TestWhatThePlaceFailedIsTriedAgainInASuite(t *testing.T) {
 		runs   int
 	}{
 		{"once", []int{1}, violated, []string{"Place    it failed in 1 run, tried again since"}, 4},
-		{"twice", []int{1, 2}, noPlace, []string{"Place    it failed in 1 cell", "Lock     broke 1 promise", "Exit     3:"}, 1},
+		{"twice", []int{1, 2}, unavailable, []string{"Place    it failed in 1 cell", "Lock     broke 1 promise", "Exit     3:"}, 1},
 	} {
 		t.Chdir(t.TempDir())
 		e := &engine{breaks: goneIn(tt.breaks...)}

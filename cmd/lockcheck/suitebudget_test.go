@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/suite"
 )
@@ -25,9 +26,9 @@ func TestTheCellThatHasLeastOfItsRunsGoesOn(t *testing.T) {
 	broken := cells(10, 10)
 	broken[0].result.Outcomes[checker.Exclusion].Count[checker.Violated] = 1
 	gone := cells(10, 10)
-	gone[0].trouble = fail(noPlace, "the engine is gone")
+	gone[0].trouble = exit.Errorf(unavailable, "the engine is gone")
 	absent := cells(10, 10)
-	absent[0].absent = fail(usage, "it does not apply")
+	absent[0].absent = exit.Errorf(usage, "it does not apply")
 	for _, tt := range []struct {
 		what  string
 		cells []*suiteCell

@@ -105,7 +105,7 @@ func cellWords(c *results.Cell) string {
 		words += " " + strings.Join(known.Strings(), ", ")
 	}
 	if c.Reason != "" {
-		words = strings.TrimSpace(words + " " + firstLine(c.Reason))
+		words = strings.TrimSpace(words + " " + layout.FirstLine(c.Reason))
 	}
 	if c.Kept && slices.Contains(lockIDs(), c.Lock) && !strings.Contains(c.Name, c.Lock) { // the file may name another lock now
 		words += "; its lock is " + c.Lock + ", as when it was kept"
@@ -114,7 +114,7 @@ func cellWords(c *results.Cell) string {
 		words += "; " + plural(c.Unfit, "decision") + " not as recorded"
 	}
 	if c.Verdict == results.Violated && c.Trouble != "" {
-		words += "; then the place failed: " + firstLine(c.Trouble)
+		words += "; then the place failed: " + layout.FirstLine(c.Trouble)
 	}
 	if c.Cut != "" && c.Reason != c.Cut {
 		words += "; " + c.Cut
@@ -140,11 +140,6 @@ func broken(c *results.Cell) (fresh, known, aside checker.Promise) {
 		}
 	}
 	return fresh, known, aside
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
 }
 
 // suiteEnd says whether the lock or the environment failed, and prints the next
@@ -184,7 +179,7 @@ func (a *app) suiteEnd(d *results.Document, first int) {
 	case results.Elsewhere:
 		exit += ": what there is to see is in the runs of other shards"
 	case results.Inconclusive:
-		exit += ": " + firstLine(d.Reason)
+		exit += ": " + layout.FirstLine(d.Reason)
 	case results.Unavailable:
 		exit += ": not all could be done"
 	}

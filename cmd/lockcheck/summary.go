@@ -11,6 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
 	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/layout"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
@@ -27,7 +28,7 @@ func (a *app) summary(c *results.Cell, shards *results.Shards, kept map[uint64]s
 		words := "no run falls to it"
 		switch {
 		case c.Trouble != "":
-			words = "no run could be done: " + firstLine(c.Trouble)
+			words = "no run could be done: " + layout.FirstLine(c.Trouble)
 		case c.Cut != "":
 			words = "no run was done: " + c.Cut
 		}
@@ -46,7 +47,7 @@ func (a *app) summary(c *results.Cell, shards *results.Shards, kept map[uint64]s
 		a.paragraph(9, "Place    it failed now and then; "+plural(c.Retried, "run")+" tried again")
 	}
 	if c.Trouble != "" {
-		a.paragraph(9, "Place    it failed, so that not all could be done: "+firstLine(c.Trouble))
+		a.paragraph(9, "Place    it failed, so that not all could be done: "+layout.FirstLine(c.Trouble))
 	}
 	if c.Cut != "" {
 		a.paragraph(9, "Cut      "+c.Cut+": these are not all runs")

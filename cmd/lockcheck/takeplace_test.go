@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/results"
 )
 
@@ -35,7 +36,7 @@ func TestNoResultTakesThePlaceOfAnother(t *testing.T) {
 // A shard whose environment cannot be set up has the same cells as the others, and the
 // merged result reports the trouble.
 func TestAShardWithoutAPlaceIsMerged(t *testing.T) {
-	nowhere := &engine{gone: fail(noPlace, "no engine answers")}
+	nowhere := &engine{gone: exit.Errorf(unavailable, "no engine answers")}
 	for _, args := range []string{
 		"run redis-set-* zk-recipe --fault server-rate,session-expiry --runs 4 --on docker",
 		"matrix redis-set-lua --fault none,pause --for 1ms --on docker",
@@ -45,12 +46,12 @@ func TestAShardWithoutAPlaceIsMerged(t *testing.T) {
 			n := string(rune('1' + i))
 			r := e.runs(t, append(strings.Fields(args), "--shard", n+"/2", "--out", filepath.Join("s", n))...)
 			if e == nowhere {
-				r.wants(t, noPlace, "no engine answers")
+				r.wants(t, unavailable, "no engine answers")
 			} else if r.code > unproven {
 				t.Fatalf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 			}
 		}
-		lockcheck(t, "merge", "s").wants(t, noPlace, "no engine answers")
+		lockcheck(t, "merge", "s").wants(t, unavailable, "no engine answers")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
@@ -26,9 +27,9 @@ func (a *app) unrepeated(err error) error {
 	}
 	dir, saved := a.saveBoth(differs)
 	if saved != nil {
-		return errors.Join(fail(bug, "%w", err), saved)
+		return errors.Join(exit.Errorf(exit.Bug, "%w", err), saved)
 	}
-	return fail(bug, "%w (%s and %s), or of a lock that draws from something that is not its host's",
+	return exit.Errorf(exit.Bug, "%w (%s and %s), or of a lock that draws from something that is not its host's",
 		err, filepath.Join(dir, firstFile), secondFile)
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/worker"
 )
 
@@ -18,7 +19,7 @@ program of your own in its place. See docs/worker.md.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := worker.Serve(cmd.Context(), a.stdin, a.stdout.to, worker.Catalogue); err != nil {
-				return fail(usage, "%v", err)
+				return exit.Errorf(exit.Usage, "%v", err)
 			}
 			return nil
 		},

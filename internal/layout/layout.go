@@ -64,6 +64,12 @@ func Width(text string) int {
 	return n
 }
 
+// FirstLine returns text up to the end of its first line.
+func FirstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
 // Clip cuts text to n columns. An ellipsis shows that it is cut.
 func Clip(text string, n int) string {
 	if utf8.RuneCountInString(text) <= n {

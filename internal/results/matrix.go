@@ -11,6 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker"
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/faults"
+	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/names"
 )
 
@@ -174,7 +175,7 @@ func (d *Document) decideMatrix() {
 	d.ExitCode = d.Verdict.ExitCode()
 	switch {
 	case d.Interrupted:
-		d.ExitCode = 130
+		d.ExitCode = exit.Interrupted
 	case d.Verdict == Elsewhere && lacks != "":
 		d.ExitCode = Inconclusive.ExitCode()
 	}

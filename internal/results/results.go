@@ -10,6 +10,8 @@ import (
 	"slices"
 
 	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/internal/exit"
+	"github.com/lockcheck/lockcheck/internal/layout"
 	"github.com/lockcheck/lockcheck/internal/names"
 )
 
@@ -117,13 +119,13 @@ const (
 func (v Verdict) ExitCode() int {
 	switch v {
 	case Violated:
-		return 1
+		return exit.Violated
 	case Inconclusive:
-		return 2
+		return exit.Unproven
 	case Unavailable:
-		return 3
+		return exit.Unavailable
 	}
-	return 0
+	return exit.Held
 }
 
 // Decide sets the fields that follow from the cells and their baseline: sums,
@@ -181,7 +183,21 @@ func (d *Document) Decide() {
 	}
 	d.Verdict, d.ExitCode, d.Reason = verdict, verdict.ExitCode(), joined(lacks, reason)
 	if d.Interrupted {
-		d.ExitCode = 130
+		d.ExitCode = exit.Interrupted
+	}
+}
+
+// DecideAfter decides a document of a command that an error may have ended early.
+func (d *Document) DecideAfter(failed error) {
+	d.Decide()
+	if failed == nil {
+		return
+	}
+	if d.Verdict != Violated && d.Verdict != Unavailable {
+		d.Verdict, d.Reason = Inconclusive, layout.FirstLine(failed.Error())
+	}
+	if !d.Interrupted {
+		d.ExitCode = exit.Worse(d.ExitCode, exit.Code(failed))
 	}
 }
 
