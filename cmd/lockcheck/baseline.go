@@ -89,7 +89,7 @@ func (a *app) baselineLists(d *results.Document) {
 	if d.Baseline == nil {
 		return
 	}
-	a.printf("Compared with %s\n", d.Baseline.File)
+	a.Printf("Compared with %s\n", d.Baseline.File)
 	none := true
 	for _, l := range []struct {
 		word string
@@ -107,13 +107,13 @@ func (a *app) baselineLists(d *results.Document) {
 			if l.note != nil {
 				line += ": " + l.note(v)
 			}
-			a.paragraph(9, line)
+			a.Paragraph(9, line)
 		}
 	}
 	if none {
-		a.printf("  no violation, then or now\n")
+		a.Printf("  no violation, then or now\n")
 	}
-	a.printf("\n")
+	a.Printf("\n")
 }
 
 // unseen explains why this result says nothing about a violation of the baseline.

@@ -199,13 +199,13 @@ func mysqlServer(ctx context.Context, o docker.Options) (addr string, remove fun
 // compared shows the measurements and saves them. err is the error that ended
 // measuring; any reports whether there is anything to show.
 func (a *app) compared(p *place, c comparison, document func() any, any bool, err error) error {
-	a.clearProgress()
+	a.ClearProgress()
 	if err != nil && !p.interrupted() {
 		return err
 	}
 	if any {
-		if a.json {
-			err = errors.Join(err, a.printJSON(document()))
+		if a.JSON {
+			err = errors.Join(err, a.PrintJSON(document()))
 		}
 		a.benchTable(c)
 	}
@@ -220,7 +220,7 @@ type server func(context.Context, docker.Options) (addr string, remove func(cont
 
 // compareOnDocker measures with a server of its own.
 func (a *app) compareOnDocker(p *place, c *bench.Comparison, serve server, done func(int)) (err error) {
-	addr, remove, err := serve(p.ctx, docker.Options{Log: a.stderr})
+	addr, remove, err := serve(p.ctx, docker.Options{Log: a.Stderr})
 	if err == nil {
 		err = c.CompareOnServer(p.ctx, addr, done)
 		err = errors.Join(err, remove(context.WithoutCancel(p.ctx)))

@@ -73,7 +73,7 @@ func (a *app) herd(cmd *cobra.Command, f benchFlags) error {
 
 // herdOnDocker measures with an ensemble of its own.
 func (a *app) herdOnDocker(p *place, h *bench.Herd, done func(int)) error {
-	e, err := docker.ZooKeeper(p.ctx, bench.HerdServers, docker.Options{Log: a.stderr})
+	e, err := docker.ZooKeeper(p.ctx, bench.HerdServers, docker.Options{Log: a.Stderr})
 	if err == nil {
 		err = h.CompareOnEnsemble(p.ctx, e.Addrs(), done)
 		err = errors.Join(err, e.Close(context.WithoutCancel(p.ctx)))

@@ -37,27 +37,27 @@ func (a *app) benchTable(c comparison) {
 		name = max(name, len(r.Name)+3)
 	}
 	cell := min(most, (80-name)/max(1, len(t.Columns)))
-	a.printf("%s\n\n", c.Title())
+	a.Printf("%s\n\n", c.Title())
 	row := func(first string, cells []string) {
 		line := fmt.Sprintf("  %-*s", name-2, first)
 		for _, text := range cells {
 			line += strings.Repeat(" ", max(1, cell-utf8.RuneCountInString(text))) + text
 		}
-		a.printf("%s\n", line)
+		a.Printf("%s\n", line)
 	}
 	for _, m := range t.Blocks {
-		a.printf("%s (%s)\n", m.Name, m.About)
+		a.Printf("%s (%s)\n", m.Name, m.About)
 		row(t.Of, t.Columns)
 		for _, r := range m.Rows {
 			row(r.Name, r.Cells)
 		}
-		a.printf("\n")
+		a.Printf("\n")
 	}
 	for _, l := range c.Legend() {
-		a.printf("%-*s%s\n", name, l[0], l[1])
+		a.Printf("%-*s%s\n", name, l[0], l[1])
 	}
-	a.printf("\n")
-	a.paragraph(0, c.Conditions())
+	a.Printf("\n")
+	a.Paragraph(0, c.Conditions())
 }
 
 // keepComparison writes the page and the picture.
@@ -83,7 +83,7 @@ func (a *app) keepComparison(c comparison) error {
 			return unwritable(err)
 		}
 	}
-	a.printf("\nPage     %s\nPicture  %s\n", path, drawn)
+	a.Printf("\nPage     %s\nPicture  %s\n", path, drawn)
 	return nil
 }
 
@@ -151,8 +151,5 @@ func newBenchDocument(c *bench.Comparison) benchDocument {
 
 // benchProgress shows the number of finished cells on a terminal.
 func (a *app) benchProgress(cells int) func(int) {
-	if !isTerminal(a.stderr) || a.quiet {
-		return nil
-	}
-	return func(done int) { fmt.Fprintf(a.stderr, "\r%d of %s ", done, plural(cells, "cell")) }
+	return func(done int) { a.ShowProgress(fmt.Sprintf("%d of %s ", done, plural(cells, "cell"))) }
 }

@@ -142,7 +142,7 @@ func (a *app) reproduce(p *place, c catalogue.Case) (r *harness.CaseResult, agai
 		if !c.OwnTime || !r.Struck {
 			lease = max(lease, min(2*lease, longestRetry))
 		}
-		a.say("lockcheck: %s did not come about (%s); once more, with a lease of %v\n", c.ID, r.Why(), lease)
+		a.Say("lockcheck: %s did not come about (%s); once more, with a lease of %v\n", c.ID, r.Why(), lease)
 	}
 }
 
@@ -194,8 +194,8 @@ func (a *app) cases(p *place, ids []string, named, tells func(id string) bool) e
 		}
 	}
 	doc.Interrupted = p.interrupted()
-	if a.json {
-		if err := a.printJSON(doc); err != nil {
+	if a.JSON {
+		if err := a.PrintJSON(doc); err != nil {
 			return err
 		}
 	}
@@ -208,7 +208,7 @@ func (a *app) cases(p *place, ids []string, named, tells func(id string) bool) e
 	if doc.Left < len(ids) {
 		words = fmt.Sprintf("%d of %d behaved as documented", ok, len(ids)-skipped) + doc.missing()
 	}
-	a.paragraph(0, fmt.Sprintf("%s, in %.1f s on %s; files below %s", words, time.Since(start).Seconds(), p.name, a.out))
+	a.Paragraph(0, fmt.Sprintf("%s, in %.1f s on %s; files below %s", words, time.Since(start).Seconds(), p.name, a.out))
 	if len(doc.Cases) == skipped {
 		code = exit.Worse(code, exit.Unproven)
 	}
@@ -285,46 +285,46 @@ func (a *app) tellCase(p *place, r *harness.CaseResult, again []string, tell boo
 			}
 		}
 	}
-	if a.json || a.quiet || !tell {
+	if a.JSON || a.Quiet || !tell {
 		return nil
 	}
-	a.heading(r.Case.ID)
-	a.paragraph(0, r.Case.Title+".")
-	a.paragraph(0, r.Case.Tells)
-	a.paragraph(9, "Source   "+r.Case.Source)
-	a.printf("\n")
+	a.Heading(r.Case.ID)
+	a.Paragraph(0, r.Case.Title+".")
+	a.Paragraph(0, r.Case.Tells)
+	a.Paragraph(9, "Source   "+r.Case.Source)
+	a.Printf("\n")
 	for i, s := range r.Schedules {
 		if s.Schedule.Name != "" {
-			a.printf("Schedule: %s\n\n", s.Schedule.Name)
+			a.Printf("Schedule: %s\n\n", s.Schedule.Name)
 		}
-		if err := a.tellRun(s.Flawed, nil); err != nil {
+		if err := a.Run(s.Flawed, nil); err != nil {
 			return err
 		}
-		if a.verbose && s.Remedied != nil {
-			a.printf("The same with the remedy:\n\n")
-			if err := a.tellRun(s.Remedied, r.Case.Remedy.Keeps); err != nil {
+		if a.Verbose && s.Remedied != nil {
+			a.Printf("The same with the remedy:\n\n")
+			if err := a.Run(s.Remedied, r.Case.Remedy.Keeps); err != nil {
 				return err
 			}
 		}
-		a.printf("Files    %s\n", dirs[i])
-		a.replayLine(dirs[i])
-		a.printf("\n")
+		a.Printf("Files    %s\n", dirs[i])
+		a.ReplayLine(dirs[i])
+		a.Printf("\n")
 	}
 	a.measured(r)
 	for _, why := range again {
-		a.paragraph(2, a.sign(checker.NA)+" Played again: "+why+".")
+		a.Paragraph(2, a.Sign(checker.NA)+" Played again: "+why+".")
 	}
 	if r.Reproduced {
-		a.paragraph(2, a.sign(checker.Valid)+" Reproduced. "+healthyWords(r))
+		a.Paragraph(2, a.Sign(checker.Valid)+" Reproduced. "+healthyWords(r))
 	} else {
-		a.paragraph(2, fmt.Sprintf("%s Not reproduced: %s.", a.sign(checker.Violated), r.Reason))
+		a.Paragraph(2, fmt.Sprintf("%s Not reproduced: %s.", a.Sign(checker.Violated), r.Reason))
 	}
 	if r.Case.Remedy.None != "" {
-		a.paragraph(2, fmt.Sprintf("%s Remedy: none to run: %s.", a.sign(checker.NA), r.Case.Remedy.None))
+		a.Paragraph(2, fmt.Sprintf("%s Remedy: none to run: %s.", a.Sign(checker.NA), r.Case.Remedy.None))
 	} else {
-		a.paragraph(2, fmt.Sprintf("%s Remedy: %s %s", a.sign(remedyOutcome(r.Remedy)), r.Case.Remedy.Words, remedyWords(r)))
+		a.Paragraph(2, fmt.Sprintf("%s Remedy: %s %s", a.Sign(remedyOutcome(r.Remedy)), r.Case.Remedy.Words, remedyWords(r)))
 	}
-	a.printf("\n")
+	a.Printf("\n")
 	return nil
 }
 
@@ -364,7 +364,7 @@ func (a *app) measured(r *harness.CaseResult) {
 	if r.Case.Remedy.None == "" {
 		text += "; with the remedy " + f.Of.Figure(r.RemedyFigure)
 	}
-	a.paragraph(9, text+".")
+	a.Paragraph(9, text+".")
 }
 
 // remedyWords says which remedy ran, and what it kept.
@@ -414,16 +414,16 @@ func (a *app) caseTable(cases []caseResult) {
 	}
 	room := layout.Columns - width - len("✗   remedy violated") + 2 // the sign takes one column and three bytes
 	for _, c := range cases {
-		sign, words := a.sign(checker.Valid), strings.Join(c.Violated, ", ")
+		sign, words := a.Sign(checker.Valid), strings.Join(c.Violated, ", ")
 		switch {
 		case c.Remedy == "none" && len(c.Violated) == 0 && !c.Reproduced:
-			sign, words = a.sign(checker.NA), "n/a here"
+			sign, words = a.Sign(checker.NA), "n/a here"
 		case !c.Reproduced || c.Remedy == "violated" || c.Remedy == "unknown":
-			sign, words = a.sign(checker.Violated), c.Reason
+			sign, words = a.Sign(checker.Violated), c.Reason
 		case c.Kind == string(catalogue.Control):
 			words = "held, as it should"
 		}
-		a.printf("%s %-*s %-*s %s\n", sign, width, c.ID, room, layout.Clip(words, room), "remedy "+c.Remedy)
+		a.Printf("%s %-*s %-*s %s\n", sign, width, c.ID, room, layout.Clip(words, room), "remedy "+c.Remedy)
 	}
-	a.printf("\n")
+	a.Printf("\n")
 }

@@ -62,25 +62,25 @@ func (a *app) caseSummary(p *place, cases []caseResult) {
 			kept++
 		}
 	}
-	a.heading(fmt.Sprintf("%s on %s", plural(len(cases), "documented case"), p.name))
-	a.printf("  %-11s%21s%21s%10s%14s\n", "", "broke as documented", "held as documented", "measured", "anything else")
+	a.Heading(fmt.Sprintf("%s on %s", plural(len(cases), "documented case"), p.name))
+	a.Printf("  %-11s%21s%21s%10s%14s\n", "", "broke as documented", "held as documented", "measured", "anything else")
 	for store := range catalogue.StoreMySQL + 1 {
 		if n := counts[store]; n != nil {
-			a.printf("  %-11s%21d%21d%10d%14d\n", store, n.broke, n.held, n.measured, n.other)
+			a.Printf("  %-11s%21d%21d%10d%14d\n", store, n.broke, n.held, n.measured, n.other)
 		}
 	}
-	a.printf("\n")
+	a.Printf("\n")
 	sign, times := checker.Valid, "each time"
 	if kept < remedies {
 		sign, times = checker.Violated, fmt.Sprintf("in %d of them", kept)
 	}
-	a.paragraph(2, fmt.Sprintf("%s %d of the %d failures have a remedy that can be run: under the same schedule it kept its promise %s.",
-		a.sign(sign), remedies, failures, times))
+	a.Paragraph(2, fmt.Sprintf("%s %d of the %d failures have a remedy that can be run: under the same schedule it kept its promise %s.",
+		a.Sign(sign), remedies, failures, times))
 	a.unexpectedCases(p, cases)
-	a.printf("\n")
-	a.paragraph(9, "Stories  lockcheck case --all prints every story, lockcheck case ID one of them; lockcheck list cases lists the IDs")
-	a.paragraph(9, "Yours    lockcheck init writes what you need to test your own lock")
-	a.printf("\n")
+	a.Printf("\n")
+	a.Paragraph(9, "Stories  lockcheck case --all prints every story, lockcheck case ID one of them; lockcheck list cases lists the IDs")
+	a.Paragraph(9, "Yours    lockcheck init writes what you need to test your own lock")
+	a.Printf("\n")
 }
 
 // unexpectedCases lists the cases that did not behave as documented, and counts those
@@ -94,14 +94,14 @@ func (a *app) unexpectedCases(p *place, cases []caseResult) {
 			skipped++
 		case c.asDocumented():
 		case listed == mostUnexpected:
-			a.paragraph(2, "  … and more: lockcheck case --all")
+			a.Paragraph(2, "  … and more: lockcheck case --all")
 			listed++
 		case listed < mostUnexpected:
 			listed++
-			a.printf("%s\n", layout.Clip(fmt.Sprintf("%s %s: %s", a.sign(checker.Violated), c.ID, cmp.Or(c.Reason, "its remedy did not hold")), layout.Columns))
+			a.Printf("%s\n", layout.Clip(fmt.Sprintf("%s %s: %s", a.Sign(checker.Violated), c.ID, cmp.Or(c.Reason, "its remedy did not hold")), layout.Columns))
 		}
 	}
 	if skipped > 0 {
-		a.paragraph(2, fmt.Sprintf("- %s cannot be shown on %s (see: lockcheck list cases)", plural(skipped, "case"), p.name))
+		a.Paragraph(2, fmt.Sprintf("- %s cannot be shown on %s (see: lockcheck list cases)", plural(skipped, "case"), p.name))
 	}
 }

@@ -239,9 +239,9 @@ func (a *app) checkAll(cmd *cobra.Command, files, passed []string, check func(fi
 	if done < len(files) {
 		head = fmt.Sprintf("%s of %s", thousands(done), head)
 	}
-	a.printf("%s\n", strings.TrimSuffix(head+": "+strings.Join(parts, ", "), ": "))
-	if limits != "" && !a.quiet {
-		a.paragraph(0, limits)
+	a.Printf("%s\n", strings.TrimSuffix(head+": "+strings.Join(parts, ", "), ": "))
+	if limits != "" && !a.Quiet {
+		a.Paragraph(0, limits)
 	}
 	return err
 }
@@ -267,7 +267,7 @@ func (a *app) eachFile(cmd *cobra.Command, files, passed []string, do func(file 
 		several.Files = append(several.Files, doc.Verdict)
 		code = exit.Worse(code, c)
 	}
-	if a.json {
+	if a.JSON {
 		if err := a.printVerdicts(several); err != nil {
 			return err
 		}
@@ -286,13 +286,13 @@ func (a *app) check(ctx context.Context, file string, c checking, readings bool)
 	a.warn(in.warnings)
 	switch {
 	case in.idle() != "":
-		a.printf("%s %s: %s\n", a.sign(checker.Unknown), src.title(), in.idle())
+		a.Printf("%s %s: %s\n", a.Sign(checker.Unknown), src.title(), in.idle())
 		doc, code = in.idleDocument(file), exit.Unproven
 	case in.judge != nil:
 		doc, code, err = a.checkModel(ctx, src, in, c)
 	default:
-		if readings && !a.quiet {
-			a.say("lockcheck: %s is judged by properties: --strict-try and --failed-release change nothing; --model NAME holds it against a model\n", src.title())
+		if readings && !a.Quiet {
+			a.Say("lockcheck: %s is judged by properties: --strict-try and --failed-release change nothing; --model NAME holds it against a model\n", src.title())
 		}
 		doc, code, err = a.checkProperties(ctx, src, in, c)
 	}
@@ -304,11 +304,11 @@ func (a *app) check(ctx context.Context, file string, c checking, readings bool)
 
 // warn prints the oddities of a file.
 func (a *app) warn(warnings []history.Warning) {
-	if a.quiet {
+	if a.Quiet {
 		return
 	}
 	for _, w := range warnings {
-		a.say("lockcheck: %v\n", w)
+		a.Say("lockcheck: %v\n", w)
 	}
 }
 
@@ -357,7 +357,7 @@ func (a *app) checkProperties(ctx context.Context, src *source, in *taken, c che
 	if len(pr) == 0 {
 		pr = a.recorded(head.Promises, src.title())
 	}
-	code = a.disputed(src.title(), verdicts, exit.Of(pr.Judge(outcomes(verdicts))))
+	code = a.Disputed(src.title(), verdicts, exit.Of(pr.Judge(outcomes(verdicts))))
 	doc.Verdict = rundir.NewVerdict(verdicts, reached)
 	doc.File, doc.Reason, doc.limits = src.name, unjudged(pr), limits
 	for i, p := range doc.Properties {
@@ -366,24 +366,24 @@ func (a *app) checkProperties(ctx context.Context, src *source, in *taken, c che
 		}
 	}
 	if !c.alone {
-		a.verdictLine(src.title(), verdicts, pr)
+		a.VerdictLine(src.title(), verdicts, pr)
 		return doc, code, nil
 	}
 	if in.log == nil {
-		err = a.story(h, verdicts, pr)
-	} else if !a.json && !a.quiet {
-		a.paragraph(0, report.TooLong(in.entries))
-		a.printf("\n")
+		err = a.Story(h, verdicts, pr)
+	} else if !a.JSON && !a.Quiet {
+		a.Paragraph(0, report.TooLong(in.entries))
+		a.Printf("\n")
 	}
 	if err != nil {
 		return doc, 0, err
 	}
-	a.verdictTable(verdicts, pr)
+	a.VerdictTable(verdicts, pr)
 	for _, p := range doc.Properties {
-		if p.Lines == nil || !pr.Covers(checker.Property(p.Property)) || a.json || a.quiet {
+		if p.Lines == nil || !pr.Covers(checker.Property(p.Property)) || a.JSON || a.Quiet {
 			continue
 		}
-		a.printf("%s\n\n", p.Property)
+		a.Printf("%s\n\n", p.Property)
 		if err := a.quote(ctx, src, in, p.Lines); err != nil {
 			return doc, 0, err
 		}
@@ -393,12 +393,12 @@ func (a *app) checkProperties(ctx context.Context, src *source, in *taken, c che
 			return doc, 0, err
 		}
 	}
-	if !a.quiet {
+	if !a.Quiet {
 		if limits != "" {
-			a.paragraph(0, limits)
-			a.printf("\n")
+			a.Paragraph(0, limits)
+			a.Printf("\n")
 		}
-		a.printf("File     %s\n", src.title())
+		a.Printf("File     %s\n", src.title())
 	}
 	return doc, code, nil
 }
@@ -411,7 +411,7 @@ func (a *app) recorded(names []string, file string) checker.Promise {
 		pr = append(pr, checker.Property(name))
 	}
 	if why := unjudged(pr); why != "" {
-		a.say("lockcheck: %s: %s\n", file, why)
+		a.Say("lockcheck: %s: %s\n", file, why)
 	}
 	return pr
 }

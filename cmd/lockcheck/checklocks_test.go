@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
 )
 
 // twice returns a history in which two locks are held by two clients each, and a third

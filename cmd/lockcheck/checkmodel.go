@@ -14,6 +14,7 @@ import (
 	"github.com/lockcheck/lockcheck/checker/models"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/rundir"
+	"github.com/lockcheck/lockcheck/internal/terminal"
 )
 
 // How long a judge may take for its verdict.
@@ -51,7 +52,7 @@ func (a *app) checkModel(ctx context.Context, src *source, in *taken, c checking
 		return doc, code, nil
 	}
 	a.modelVerdict(v, p)
-	if !a.json && !a.quiet && p.Lines != nil {
+	if !a.JSON && !a.Quiet && p.Lines != nil {
 		if err := a.quote(ctx, src, in, p.Lines); err != nil {
 			return doc, 0, err
 		}
@@ -61,26 +62,26 @@ func (a *app) checkModel(ctx context.Context, src *source, in *taken, c checking
 			return doc, 0, err
 		}
 	}
-	if v.Outcome == checker.Violated && in.failed > 0 && !a.quiet {
+	if v.Outcome == checker.Violated && in.failed > 0 && !a.Quiet {
 		in.judge, v = nil, models.Verdict{} // frees their memory for the next judge
 		if doc.Note, err = src.otherwise(ctx, c); err != nil {
 			return doc, 0, err
 		}
 	}
-	if a.quiet {
+	if a.Quiet {
 		doc.Note = hint
 		return doc, code, nil
 	}
 	for _, words := range []string{doc.Note, hint, doc.limits} {
 		if words != "" {
-			a.paragraph(0, words)
-			a.printf("\n")
+			a.Paragraph(0, words)
+			a.Printf("\n")
 		}
 	}
 	doc.Note = cmp.Or(doc.Note, hint)
 	words := fmt.Sprintf("Judged   %s, %s, by the model %s", plural(in.entries, "entry"), plural(doc.Operations, "operation"), name)
-	a.paragraph(9, words)
-	a.printf("File     %s\n", src.title())
+	a.Paragraph(9, words)
+	a.Printf("File     %s\n", src.title())
 	return doc, code, nil
 }
 
@@ -138,7 +139,7 @@ func (s *source) otherwise(ctx context.Context, c checking) (string, error) {
 	case checker.Valid:
 		return with + " the same history is valid.", nil
 	case checker.Unknown: // this may be an unfinished search
-		return with + " no violation is found, but " + ended(printable(v.Reason)), nil
+		return with + " no violation is found, but " + ended(terminal.Printable(v.Reason)), nil
 	}
 	return "", nil
 }
@@ -149,24 +150,24 @@ func (a *app) modelVerdict(v models.Verdict, p rundir.PropertyVerdict) {
 	if v.Witness != nil {
 		about = p.Sentence
 	}
-	head := fmt.Sprintf("%s %s  %s", a.sign(v.Outcome), p.Property, v.Outcome)
+	head := fmt.Sprintf("%s %s  %s", a.Sign(v.Outcome), p.Property, v.Outcome)
 	if about != "" {
-		head += ": " + ended(printable(about))
+		head += ": " + ended(terminal.Printable(about))
 	}
-	a.paragraph(2, head)
+	a.Paragraph(2, head)
 	if p.Locks != nil {
-		a.paragraph(2, violatedLocks(&p))
+		a.Paragraph(2, violatedLocks(&p))
 	}
-	if !a.quiet {
-		a.printf("\n")
+	if !a.Quiet {
+		a.Printf("\n")
 	}
 }
 
 // modelLine prints the verdict on one of several files in one line.
 func (a *app) modelLine(file string, v models.Verdict, p rundir.PropertyVerdict) {
-	line := fmt.Sprintf("%s %s: %s %s", a.sign(v.Outcome), file, p.Property, v.Outcome)
+	line := fmt.Sprintf("%s %s: %s %s", a.Sign(v.Outcome), file, p.Property, v.Outcome)
 	if about := cmp.Or(p.Sentence, p.Reason); about != "" {
-		line += ": " + printable(about)
+		line += ": " + terminal.Printable(about)
 	}
 	if p.Locks != nil {
 		line = ended(line) + " " + violatedLocks(&p)
@@ -174,7 +175,7 @@ func (a *app) modelLine(file string, v models.Verdict, p rundir.PropertyVerdict)
 	if v.Outcome == checker.Unknown && v.Hint != "" {
 		line = ended(line) + " " + v.Hint
 	}
-	a.paragraph(2, line)
+	a.Paragraph(2, line)
 }
 
 // violatedLocks names the locks that are violated.
@@ -183,7 +184,7 @@ func violatedLocks(p *rundir.PropertyVerdict) string {
 	for i, name := range p.Locks {
 		names[i] = strconv.Quote(name)
 	}
-	return fmt.Sprintf("%d locks are violated: %s", len(names), ended(printable(strings.Join(names, ", "))))
+	return fmt.Sprintf("%d locks are violated: %s", len(names), ended(terminal.Printable(strings.Join(names, ", "))))
 }
 
 // ended returns a sentence with a full stop.
@@ -202,14 +203,14 @@ func (a *app) picture(ctx context.Context, file string, draw func(io.Writer) err
 		return err
 	}
 	if nothing != nil {
-		a.say("lockcheck: no picture: %v\n", nothing)
+		a.Say("lockcheck: no picture: %v\n", nothing)
 		return nil
 	}
 	if err := rundir.WriteFile(file, page.Bytes()); err != nil {
 		return exit.Errorf(exit.Usage, "cannot write --html %s: %w", file, withoutPath(err))
 	}
-	if !a.quiet {
-		a.printf("Picture  %s\n", file)
+	if !a.Quiet {
+		a.Printf("Picture  %s\n", file)
 	}
 	return nil
 }

@@ -57,17 +57,17 @@ func oneFile(a, b string) bool {
 // GitHub's pages never changes the exit code.
 func (a *app) report(d *results.Document, ended error) error {
 	r := &ci.Report{Document: d, Story: storyOf, Ended: ended}
-	if file := filepath.Join(a.out, results.File); a.out != "" && canRead(file) {
+	if file := filepath.Join(a.out, results.File); a.out != "" && rundir.Exists(file) {
 		r.Rest = file
 	}
 	if d.Command == "suite" {
 		r.File = inRepository(cmp.Or(d.Settings["arguments"], suite.File))
 	}
 	if a.github {
-		r.Annotations(a.stderr)
+		r.Annotations(a.Stderr)
 		a.annotated = ended
 		if err := appendSummary(r, os.Getenv("GITHUB_STEP_SUMMARY")); err != nil {
-			a.say("lockcheck: there is no summary of this job: %v\n", err)
+			a.Say("lockcheck: there is no summary of this job: %v\n", err)
 		}
 	}
 	if a.junit == "" {
@@ -115,7 +115,7 @@ func (a *app) annotate(err error) {
 	} else {
 		mistakes = []ci.Mistake{{Words: err.Error()}}
 	}
-	ci.Complaints(a.stderr, mistakes)
+	ci.Complaints(a.Stderr, mistakes)
 }
 
 // unopened concludes a run of locks in an environment that cannot be set up.
@@ -131,9 +131,9 @@ func (a *app) unopened(d *results.Document, ids []string, batches map[string]*ex
 		d.Cells = append(d.Cells, e.cell(id, trouble))
 	}
 	if needed {
-		a.say("lockcheck: %v\n", err)
-	} else if !a.json {
-		a.printf("no run of this shard needs a place\n")
+		a.Say("lockcheck: %v\n", err)
+	} else if !a.JSON {
+		a.Printf("no run of this shard needs a place\n")
 	}
 	if err := a.clearResult(&d.Head); err != nil {
 		return err
@@ -153,11 +153,6 @@ func storyOf(x *results.Counterexample) string {
 		return ""
 	}
 	return string(text)
-}
-
-func canRead(file string) bool {
-	_, err := os.Stat(file)
-	return err == nil
 }
 
 // inRepository returns the name of a file as GitHub writes it: from the root of the

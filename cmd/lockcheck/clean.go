@@ -26,22 +26,22 @@ there is when it starts.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a.servers.Store(true)
 			removed, err := docker.Clean(cmd.Context())
-			if a.json {
+			if a.JSON {
 				if removed == nil {
 					removed = []string{}
 				}
-				if err := a.printJSON(cleanDocument{1, removed}); err != nil {
+				if err := a.PrintJSON(cleanDocument{1, removed}); err != nil {
 					return err
 				}
 			}
 			for _, r := range removed {
-				a.printf("removed %s\n", r)
+				a.Printf("removed %s\n", r)
 			}
 			if err != nil {
 				return exit.Errorf(exit.Unavailable, "%w", err)
 			}
 			if len(removed) == 0 {
-				a.printf("There was nothing to remove.\n")
+				a.Printf("There was nothing to remove.\n")
 			}
 			return nil
 		},

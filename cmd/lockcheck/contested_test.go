@@ -3,7 +3,6 @@ package main
 import (
 	"strings"
 	"testing"
-
 )
 
 // A property that could not be broken does not count as kept: a client alone cannot

@@ -37,7 +37,7 @@ func (a *app) rewrite(r io.Reader, name, to string, reading formats.Reading) ([]
 	if err != nil {
 		return nil, err
 	}
-	b := bufio.NewWriterSize(a.stdout, 64<<10)
+	b := bufio.NewWriterSize(a.Stdout, 64<<10)
 	out, err := formats.NewWriter(b, to, in.Header())
 	if err != nil {
 		return nil, err

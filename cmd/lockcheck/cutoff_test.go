@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
 )
 
 // A lockcheck history without its last line proves nothing, whichever judge reads it.

@@ -67,7 +67,7 @@ func (a *app) inDocker(ctx context.Context, plan *harness.Plan, name string) (*h
 			}
 		}
 	}
-	j, err := harness.Live(plan, docker.Opener(ctx, docker.Options{Log: a.stderr}), begin)
+	j, err := harness.Live(plan, docker.Opener(ctx, docker.Options{Log: a.Stderr}), begin)
 	if lost = cmp.Or(lost, f.Close()); lost != nil {
 		lost = unwritable(lost)
 	}

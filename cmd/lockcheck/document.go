@@ -63,8 +63,8 @@ func newDocument(cmd *cobra.Command, args []string, seed uint64) *results.Docume
 func (a *app) conclude(d *results.Document, failed error) error {
 	d.DecideAfter(failed)
 	a.disputes(d)
-	if a.json {
-		if err := a.printJSON(d); err != nil {
+	if a.JSON {
+		if err := a.PrintJSON(d); err != nil {
 			return err
 		}
 	}

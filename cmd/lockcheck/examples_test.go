@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
 )
 
 // The file patterns in the help examples match the files that a suite keeps, with one

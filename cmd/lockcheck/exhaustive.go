@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -80,7 +79,7 @@ func (a *app) searchableLocks(ids []string) (some []string, err error) {
 		lock, _ := catalogue.FindLock(id)
 		if err = explore.SearchableLock(&lock); err != nil {
 			if len(ids) > 1 {
-				a.say("lockcheck: skipped: %v\n", err)
+				a.Say("lockcheck: skipped: %v\n", err)
 			}
 			continue
 		}
@@ -97,7 +96,7 @@ func (a *app) searchableLocks(ids []string) (some []string, err error) {
 func (a *app) searchable(kinds []faults.Fault) (some []faults.Fault, err error) {
 	for _, k := range kinds {
 		if err = explore.SearchableFault(k); err != nil {
-			a.say("lockcheck: skipped: %v\n", err)
+			a.Say("lockcheck: skipped: %v\n", err)
 			continue
 		}
 		some = append(some, k)
@@ -133,7 +132,7 @@ func (a *app) exhaustLock(p *place, s explore.Settings, pr checker.Promise, doc 
 		}
 	}
 	doc.Cells = append(doc.Cells, cells...)
-	if a.json || failed != nil && !unkept(failed) {
+	if a.JSON || failed != nil && !unkept(failed) {
 		return failed
 	}
 	if told != nil {
@@ -161,7 +160,7 @@ func (a *app) exhaustFault(p *place, s explore.Settings, pr checker.Promise, end
 		fault = s.Kinds[0].Name
 	}
 	b, err := explore.Exhaustive(p.ctx, sim.Simulator, &s, a.searchProgress(s.Lock, fault))
-	a.clearProgress()
+	a.ClearProgress()
 	if err != nil {
 		return cell, nil, unconfirmed(err)
 	}
@@ -183,11 +182,11 @@ func (a *app) exhaustFault(p *place, s explore.Settings, pr checker.Promise, end
 
 // tellShortest prints the story of the shortest violation of a search.
 func (a *app) tellShortest(j *harness.Judged, pr checker.Promise) error {
-	if a.json || a.quiet {
+	if a.JSON || a.Quiet {
 		return nil
 	}
-	a.heading(fmt.Sprintf("%s, the shortest schedule", j.Plan.Lock))
-	return a.story(j.History, j.Verdicts, pr)
+	a.Heading(fmt.Sprintf("%s, the shortest schedule", j.Plan.Lock))
+	return a.Story(j.History, j.Verdicts, pr)
 }
 
 // bound prints the outcome of one search.
@@ -199,7 +198,7 @@ func (a *app) bound(c *results.Cell) {
 	if !c.Bound.Complete {
 		how = "bounded, not complete"
 	}
-	a.paragraph(2, fmt.Sprintf("%s: %s: %s, %s, in %.1f s", fault, how, plural(c.Bound.States, "state"), plural(c.Bound.Schedules, "schedule"), c.Seconds))
+	a.Paragraph(2, fmt.Sprintf("%s: %s: %s, %s, in %.1f s", fault, how, plural(c.Bound.States, "state"), plural(c.Bound.Schedules, "schedule"), c.Seconds))
 	for _, out := range checker.Outcomes {
 		var parts []string
 		last := ""
@@ -228,19 +227,19 @@ func (a *app) bound(c *results.Cell) {
 		}
 		flush()
 		if parts != nil {
-			a.paragraph(14, fmt.Sprintf("  %s %-9s %s", a.sign(out), out, strings.Join(parts, "; ")))
+			a.Paragraph(14, fmt.Sprintf("  %s %-9s %s", a.Sign(out), out, strings.Join(parts, "; ")))
 		}
 	}
-	a.printf("\n")
+	a.Printf("\n")
 }
 
 // searchProgress shows the progress of a search on a terminal.
 func (a *app) searchProgress(lock, fault string) func(schedules, states int) {
-	if !isTerminal(a.stderr) || a.quiet {
+	if !a.ShowsProgress() {
 		return nil
 	}
 	return func(schedules, states int) {
-		io.WriteString(a.stderr, fmt.Sprintf("\r%s %s: %s states, %s schedules ", lock, fault, thousands(states), thousands(schedules)))
+		a.ShowProgress(fmt.Sprintf("%s %s: %s states, %s schedules ", lock, fault, thousands(states), thousands(schedules)))
 	}
 }
 

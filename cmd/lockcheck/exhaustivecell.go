@@ -11,6 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/terminal"
 )
 
 // boundName returns the name of the cell of one search.
@@ -40,7 +41,7 @@ func boundCell(s *explore.Settings, b *explore.Exhausted, pr checker.Promise, di
 		if dir := dirs[p.Property]; dir != "" {
 			p.Counterexample = &results.Counterexample{
 				Seed: s.Seed, File: filepath.Join(dir, historyFile), Steps: proof.Steps,
-				Replay: replayOf(filepath.Join(dir, scheduleFile)), Sentence: sentenceOf(proof.Judged, p.Property),
+				Replay: terminal.Replay(filepath.Join(dir, scheduleFile)), Sentence: sentenceOf(proof.Judged, p.Property),
 				Porcupine: opinionOf(proof.Judged, p.Property),
 			}
 		}
@@ -56,8 +57,8 @@ func (a *app) bounds(cells []results.Cell, shards *results.Shards) {
 	lock, on, pr := cells[0].Lock, cells[0].On, cells[0].Promises
 	searched := slices.DeleteFunc(slices.Clone(cells), func(c results.Cell) bool { return c.Bound == nil }) // without searches of other shards
 	if len(searched) == 0 {
-		a.paragraph(2, fmt.Sprintf("%s on %s, exhaustively%s: no search falls to it", lock, on, shardWords(shards)))
-		a.printf("\n")
+		a.Paragraph(2, fmt.Sprintf("%s on %s, exhaustively%s: no search falls to it", lock, on, shardWords(shards)))
+		a.Printf("\n")
 		return
 	}
 	first := &searched[0]
@@ -65,9 +66,9 @@ func (a *app) bounds(cells []results.Cell, shards *results.Shards) {
 	if first.Faults == nil {
 		most = "no fault"
 	}
-	a.printf("%s on sim, exhaustively%s: %s × %d, %s\n\n", lock, shardWords(shards), plural(first.Bound.Clients, "client"), first.Bound.Acquires, most)
-	a.paragraph(9, "Bound    "+searched[len(searched)-1].Bound.Words())
-	a.printf("\n")
+	a.Printf("%s on sim, exhaustively%s: %s × %d, %s\n\n", lock, shardWords(shards), plural(first.Bound.Clients, "client"), first.Bound.Acquires, most)
+	a.Paragraph(9, "Bound    "+searched[len(searched)-1].Bound.Words())
+	a.Printf("\n")
 	code := exit.Held
 	for i := range searched {
 		c := &searched[i]
@@ -75,15 +76,15 @@ func (a *app) bounds(cells []results.Cell, shards *results.Shards) {
 		code = exit.Worse(code, exit.Of(pr.Judge(c.Result().Outcome)))
 	}
 	if code == exit.Unproven {
-		a.paragraph(2, "Proves nothing: "+results.Open(searched)+".")
+		a.Paragraph(2, "Proves nothing: "+results.Open(searched)+".")
 	}
 	var second checker.Second
 	for i := range searched {
 		second.Add(searched[i].Second())
 	}
-	a.second(second)
+	a.Judges(second)
 	a.boundFiles(searched)
-	a.printf("\n")
+	a.Printf("\n")
 }
 
 // boundFiles prints the directories of the counterexamples of searches, and for each
@@ -104,13 +105,13 @@ func (a *app) boundFiles(cells []results.Cell) {
 		}
 	}
 	for i, dir := range kept {
-		if i == 8 && !a.verbose {
-			a.printf("         … and %d more below %s\n", len(kept)-i, a.out)
+		if i == 8 && !a.Verbose {
+			a.Printf("         … and %d more below %s\n", len(kept)-i, a.out)
 			break
 		}
-		a.printf("Files    %s\n", dir)
+		a.Printf("Files    %s\n", dir)
 	}
 	if kept != nil {
-		a.replayLine(cmp.Or(again, kept[0]))
+		a.ReplayLine(cmp.Or(again, kept[0]))
 	}
 }

@@ -135,11 +135,11 @@ func TestNoColorIsHonoured(t *testing.T) {
 	}{{"", "xterm", true}, {"1", "xterm", false}, {"", "dumb", false}} {
 		t.Setenv("NO_COLOR", tt.noColor)
 		t.Setenv("TERM", tt.term)
-		if a := newApp(nil, device, new(bytes.Buffer)); a.options().Color != tt.want {
+		if a := newApp(nil, device, new(bytes.Buffer)); a.Color != tt.want {
 			t.Errorf("NO_COLOR=%q TERM=%s: colour is %v", tt.noColor, tt.term, !tt.want)
 		}
 	}
-	if newApp(nil, new(bytes.Buffer), new(bytes.Buffer)).options().Color {
+	if newApp(nil, new(bytes.Buffer), new(bytes.Buffer)).Color {
 		t.Error("colour in a file")
 	}
 }

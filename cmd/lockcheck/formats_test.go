@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
 )
 
 // shapes are common formats for the same history, in which both clients hold. Each has

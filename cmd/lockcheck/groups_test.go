@@ -3,7 +3,6 @@ package main
 import (
 	"strings"
 	"testing"
-
 )
 
 // The help shows the purpose of each command, within the width of a screen.

@@ -146,10 +146,10 @@ func (a *app) passedOver(files []string) {
 	if len(files) == 0 {
 		return
 	}
-	a.printf("%s passed over: no history, and beside one\n", plural(len(files), "file"))
-	if a.verbose {
+	a.Printf("%s passed over: no history, and beside one\n", plural(len(files), "file"))
+	if a.Verbose {
 		for _, file := range files {
-			a.printf("  %s\n", file)
+			a.Printf("  %s\n", file)
 		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
-
 )
 
 // In a directory with a file called history, the other files are judged, too. Only

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/examples"
 	"github.com/lockcheck/lockcheck/internal/exit"
+	"github.com/lockcheck/lockcheck/internal/terminal"
 )
 
 func (a *app) initCommand() *cobra.Command {
@@ -70,18 +71,18 @@ func (a *app) init(dir string) error {
 		doc.Files = append(doc.Files, path)
 		width = max(width, len(path))
 	}
-	if a.json {
-		return a.printJSON(doc)
+	if a.JSON {
+		return a.PrintJSON(doc)
 	}
 	for i, f := range files {
-		a.row(width, doc.Files[i], f.Is)
+		a.Row(width, doc.Files[i], f.Is)
 	}
-	next := program() + " suite"
+	next := terminal.Program() + " suite"
 	if dir != "" {
-		next = "cd " + quoted(dir) + " && " + programFrom(dir) + " suite"
+		next = "cd " + terminal.Quoted(dir) + " && " + terminal.ProgramFrom(dir) + " suite"
 	}
-	a.printf("\nNext: %s\n", next)
-	a.paragraph(6, "      It takes half a minute, and needs python3 and Docker for worker.py; the other lock runs in sim, which needs nothing.")
+	a.Printf("\nNext: %s\n", next)
+	a.Paragraph(6, "      It takes half a minute, and needs python3 and Docker for worker.py; the other lock runs in sim, which needs nothing.")
 	return nil
 }
 

@@ -122,22 +122,22 @@ func (a *app) listCommand() *cobra.Command {
 					continue
 				}
 				items := l.list()
-				if a.json {
+				if a.JSON {
 					doc := listDocument{Schema: 1}
 					*l.in(&doc) = items
-					return a.printJSON(doc)
+					return a.PrintJSON(doc)
 				}
 				width := 0
 				for _, it := range items {
 					width = max(width, len(it.Name))
 				}
 				for _, it := range items {
-					a.row(width, it.Name, it.text())
+					a.Row(width, it.Name, it.text())
 				}
 				if l.name == "locks" {
-					a.printf("\nOptions, for --option:\n\n")
+					a.Printf("\nOptions, for --option:\n\n")
 					for _, o := range catalogue.AllOptions {
-						a.row(width, o.Name, o.Does)
+						a.Row(width, o.Name, o.Does)
 					}
 				}
 				return nil
@@ -145,11 +145,6 @@ func (a *app) listCommand() *cobra.Command {
 			return unknownName("list", args[0], names)
 		},
 	}
-}
-
-// row prints a name, and its description in a second column.
-func (a *app) row(width int, name, text string) {
-	a.paragraph(width+2, name+strings.Repeat(" ", width+2-len(name))+text)
 }
 
 func listLocks() (items []listed) {

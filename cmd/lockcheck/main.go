@@ -19,6 +19,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/exit"
 	_ "github.com/lockcheck/lockcheck/internal/openfiles" // ends the process if too few files can be open
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/terminal"
 )
 
 func main() {
@@ -36,17 +37,14 @@ func main() {
 
 // app is the state that all subcommands share: the outputs and the common flags.
 type app struct {
-	stdin  io.Reader
-	stdout *output
-	stderr io.Writer
-	color  bool // of stdout
+	*terminal.Terminal
+
+	stdin io.Reader
+	raw   io.Writer // stdout, for the worker protocol
 	// open makes the environment that the flags name: openPlace, or a test's function.
 	open func(*cobra.Command, placeFlags) (*place, error)
 
-	out     string
-	json    bool
-	verbose bool
-	quiet   bool
+	out string
 
 	baseline  baseline // the known violations, see readBaseline
 	junit     string   // file to write test results to
@@ -63,11 +61,7 @@ type app struct {
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
-	a := &app{
-		stdin: stdin, stdout: &output{to: stdout}, stderr: stderr,
-		color:  isTerminal(stdout) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
-		github: os.Getenv("GITHUB_ACTIONS") == "true",
-	}
+	a := &app{Terminal: terminal.New(stdout, stderr), stdin: stdin, raw: stdout, github: os.Getenv("GITHUB_ACTIONS") == "true"}
 	a.open = a.openPlace
 	return a
 }
@@ -79,8 +73,8 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	// Errors of cobra itself are wrong usage.
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return misused(cmd, args, err) })
 	root.SetIn(a.stdin)
-	root.SetOut(a.stdout)
-	root.SetErr(a.stderr)
+	root.SetOut(a.Stdout)
+	root.SetErr(a.Stderr)
 	cmd := root
 	ended := a.sayIfSlow(ctx)
 	a.endIfStuck(ctx)
@@ -89,7 +83,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 		return err
 	})
 	ended()
-	lost := a.stdout.lost() // lost output gets a message even after other errors
+	lost := a.Stdout.Lost() // lost output gets a message even after other errors
 	if ctx.Err() == nil {
 		a.annotate(cmp.Or(err, lost))
 		return exit.Worse(a.complain(err), a.complain(lost))
@@ -102,7 +96,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	if cmd.Annotations[keepsFiles] != "" {
 		words += "; what there was until then is kept"
 	}
-	a.say("%s\n", words)
+	a.Say("%s\n", words)
 	return exit.Interrupted
 }
 
@@ -117,12 +111,12 @@ func (a *app) complain(err error) int {
 	case e.Err == nil: // the message has been printed
 	case code == exit.Bug:
 		line, stack, _ := strings.Cut(e.Error(), "\n")
-		a.say("lockcheck: this is a bug of lockcheck: %s; please report it with the command\n", line)
-		if a.verbose && stack != "" {
-			a.say("%s\n", stack)
+		a.Say("lockcheck: this is a bug of lockcheck: %s; please report it with the command\n", line)
+		if a.Verbose && stack != "" {
+			a.Say("%s\n", stack)
 		}
 	default:
-		a.say("lockcheck: %v\n", e.Err)
+		a.Say("lockcheck: %v\n", e.Err)
 	}
 	return code
 }
@@ -171,9 +165,9 @@ Exit codes   0 held, or as expected        3 the environment is not available
 	root.Flags().BoolVar(&version, "version", false, "print the version, as lockcheck version does")
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.out, "out", "lockcheck-out", "`directory` for histories, schedules, verdicts and stories")
-	flags.BoolVar(&a.json, "json", false, "print one JSON document instead of text")
-	flags.BoolVarP(&a.verbose, "verbose", "v", false, "say more")
-	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print verdicts only, no stories")
+	flags.BoolVar(&a.JSON, "json", false, "print one JSON document instead of text")
+	flags.BoolVarP(&a.Verbose, "verbose", "v", false, "say more")
+	flags.BoolVarP(&a.Quiet, "quiet", "q", false, "print verdicts only, no stories")
 	for _, g := range a.commandGroups() {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
 		for _, c := range g.commands {

@@ -105,7 +105,7 @@ func (a *app) matrix(cmd *cobra.Command, args []string, f matrixFlags) error {
 	}
 	failed = cmp.Or(failed, a.saveShard(doc, ended))
 	doc.DecideAfter(failed)
-	if a.json || gone == nil && (failed == nil || len(doc.Cells) > 0) {
+	if a.JSON || gone == nil && (failed == nil || len(doc.Cells) > 0) {
 		if err := a.show(doc, f.markdown); err != nil {
 			return err
 		}
@@ -135,10 +135,10 @@ func (f *matrixFlags) mine(cells []*explore.Cell, doc *results.Document) (mine [
 // show prints a matrix.
 func (a *app) show(doc *results.Document, markdown bool) error {
 	switch {
-	case a.json:
-		return a.printJSON(doc.Printed())
+	case a.JSON:
+		return a.PrintJSON(doc.Printed())
 	case markdown:
-		matrixMarkdown(a.stdout, doc)
+		matrixMarkdown(a.Stdout, doc)
 	default:
 		a.matrixTable(doc)
 	}

@@ -116,8 +116,8 @@ func TestHowAMatrixIsShown(t *testing.T) {
 		show func(*app, *results.Document)
 	}{
 		{"matrix.txt", (*app).matrixTable},
-		{"matrix-v.txt", func(a *app, m *results.Document) { a.verbose = true; a.matrixTable(m) }},
-		{"matrix.md", func(a *app, m *results.Document) { matrixMarkdown(a.stdout, m) }},
+		{"matrix-v.txt", func(a *app, m *results.Document) { a.Verbose = true; a.matrixTable(m) }},
+		{"matrix.md", func(a *app, m *results.Document) { matrixMarkdown(a.Stdout, m) }},
 	} {
 		var stdout bytes.Buffer
 		a := newApp(nil, &stdout, nil)

@@ -11,6 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/terminal"
 )
 
 // standings are the ways to show cells, those that need a look first. The sign is
@@ -118,7 +119,7 @@ func doneWords(c *results.Cell) string {
 func cellAgain(d *results.Document, c *results.Cell) string {
 	var b strings.Builder
 	fault, workload := c.Expected.Does()
-	fmt.Fprintf(&b, "%s run %s --fault %s", program(), c.Lock, fault)
+	fmt.Fprintf(&b, "%s run %s --fault %s", terminal.Program(), c.Lock, fault)
 	if workload != "" {
 		fmt.Fprintf(&b, " --workload %s", workload)
 	}

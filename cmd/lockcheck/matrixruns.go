@@ -3,19 +3,19 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"path/filepath"
 	"time"
 
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/sim"
+	"github.com/lockcheck/lockcheck/internal/terminal"
 )
 
 // matrixInSim runs all cells in parallel. On error it still returns the finished cells.
 func (a *app) matrixInSim(p *place, cells []*explore.Cell, f matrixFlags) ([]results.Cell, error) {
 	found, whole, err := explore.Matrix(p.ctx, sim.Simulator, cells, f.jobs, a.matrixProgress(true))
-	a.clearProgress()
+	a.ClearProgress()
 	done := []results.Cell{}
 	for i, c := range cells {
 		if found[i].Runs == 0 && !whole[i] {
@@ -46,7 +46,7 @@ func (a *app) matrixInPlace(p *place, cells []*explore.Cell, f matrixFlags) ([]r
 				progress(explore.Far{Cells: len(cells), CellsDone: i, Runs: runs + n})
 			}
 		})
-		a.clearProgress()
+		a.ClearProgress()
 		if err != nil && (!troubled(err) || r == nil || r.Runs == 0) {
 			return done, err
 		}
@@ -95,7 +95,7 @@ func (a *app) judged(p *place, of *explore.Cell, r *explore.Result, whole, all b
 		}
 	}
 	if reported != nil && p.name == "sim" { // in other environments Porcupine judges all runs
-		c.Expected.Second.Add(secondOf(reported.Verdicts))
+		c.Expected.Second.Add(terminal.SecondOf(reported.Verdicts))
 	}
 	return c, err
 }
@@ -103,7 +103,7 @@ func (a *app) judged(p *place, of *explore.Cell, r *explore.Result, whole, all b
 // matrixProgress shows the progress of a matrix on a terminal. With timed it also
 // estimates the remaining time.
 func (a *app) matrixProgress(timed bool) func(explore.Far) {
-	if !isTerminal(a.stderr) || a.quiet {
+	if !a.ShowsProgress() {
 		return nil
 	}
 	start := time.Now()
@@ -114,7 +114,7 @@ func (a *app) matrixProgress(timed bool) func(explore.Far) {
 			return
 		}
 		shown = now
-		io.WriteString(a.stderr, "\r"+matrixFar(f, now.Sub(start), timed)+"\x1b[K")
+		a.ShowProgress(matrixFar(f, now.Sub(start), timed))
 	}
 }
 

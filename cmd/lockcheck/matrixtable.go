@@ -15,12 +15,13 @@ import (
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/layout"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/terminal"
 )
 
 // matrixTable prints the table, and the cells that need a look.
 func (a *app) matrixTable(m *results.Document) {
 	if len(m.Cells) == 0 {
-		a.paragraph(2, m.Sum())
+		a.Paragraph(2, m.Sum())
 		return
 	}
 	locks, names := matrixNames(m)
@@ -32,22 +33,22 @@ func (a *app) matrixTable(m *results.Document) {
 	case len(disturbed) < len(names):
 		under += " and none"
 	}
-	a.printf("%s under %s, on %s, lease %g s, seed %d\n\n", plural(len(locks), "lock"), under, m.Matrix.On, m.Matrix.Lease.Seconds(), m.Seed)
+	a.Printf("%s under %s, on %s, lease %g s, seed %d\n\n", plural(len(locks), "lock"), under, m.Matrix.On, m.Matrix.Lease.Seconds(), m.Seed)
 	for _, block := range matrixBlocks(m, locks, names) {
 		a.matrixBlock(m, locks, block)
 	}
 	a.matrixLegend(m, names)
-	if a.verbose {
+	if a.Verbose {
 		for i := range m.Cells {
 			a.matrixDetails(&m.Cells[i])
 		}
 		for _, n := range m.Matrix.Absent {
-			a.paragraph(2, fmt.Sprintf("%s %s under %s: %s.", notApplicable, n.Lock, n.Fault, n.Reason))
+			a.Paragraph(2, fmt.Sprintf("%s %s under %s: %s.", notApplicable, n.Lock, n.Fault, n.Reason))
 		}
-		a.printf("\n")
+		a.Printf("\n")
 	}
-	a.paragraph(2, m.Sum())
-	a.printf("\n")
+	a.Paragraph(2, m.Sum())
+	a.Printf("\n")
 	all := explore.NewResult()
 	var second checker.Second
 	for i := range m.Cells {
@@ -55,11 +56,11 @@ func (a *app) matrixTable(m *results.Document) {
 		second.Add(m.Cells[i].Expected.Second)
 	}
 	lines := reachedLines(&explore.Settings{}, all)
-	if !a.verbose {
+	if !a.Verbose {
 		lines = lines[:min(len(lines), 2)] // the rest does not fit on a screen
 	}
 	a.reached(lines)
-	a.second(second)
+	a.Judges(second)
 	a.matrixFailures(m)
 }
 
@@ -112,7 +113,7 @@ func (a *app) matrixBlock(m *results.Document, locks []string, b block) {
 	for i, name := range b.faults {
 		line += fmt.Sprintf("%-*s", b.widths[i], shortFault(name))
 	}
-	a.printf("%s\n", strings.TrimRight(line, " "))
+	a.Printf("%s\n", strings.TrimRight(line, " "))
 	for _, id := range locks {
 		line := fmt.Sprintf("%-*s", b.lockWidth, id)
 		for i, name := range b.faults {
@@ -123,9 +124,9 @@ func (a *app) matrixBlock(m *results.Document, locks []string, b block) {
 			}
 			line += sign + rest + strings.Repeat(" ", b.widths[i]-width)
 		}
-		a.printf("%s\n", strings.TrimRight(line, " "))
+		a.Printf("%s\n", strings.TrimRight(line, " "))
 	}
-	a.printf("\n")
+	a.Printf("\n")
 }
 
 // standing returns the sign of a standing, in colour if the output has colours.
@@ -134,10 +135,7 @@ func (a *app) standing(of explore.Standing) string {
 		if s.standing != of {
 			continue
 		}
-		if a.color {
-			return "\x1b[" + s.colour + "m" + s.sign + "\x1b[0m"
-		}
-		return s.sign
+		return a.Coloured(s.sign, s.colour)
 	}
 	return ""
 }
@@ -167,24 +165,9 @@ func (a *app) matrixLegend(m *results.Document, names []string) {
 		}
 	}
 	for _, list := range [][]string{signs, codes, heads} {
-		a.items(list)
+		a.Items(list)
 	}
-	a.printf("\n")
-}
-
-// items prints a list with as many items in a line as fit.
-func (a *app) items(list []string) {
-	line := ""
-	for _, item := range list {
-		if line != "" && layout.Width(line+" · "+item) > layout.Columns-2 {
-			a.printf("  %s\n", line)
-			line = ""
-		}
-		line = strings.TrimPrefix(line+" · "+item, " · ")
-	}
-	if line != "" {
-		a.printf("  %s\n", line)
-	}
+	a.Printf("\n")
 }
 
 // matrixDetails prints a cell in full, for -v.
@@ -207,7 +190,7 @@ func (a *app) matrixDetails(c *results.Cell) {
 	if c.Expected.Why != "" {
 		words += " " + c.Expected.Why
 	}
-	a.paragraph(2, words)
+	a.Paragraph(2, words)
 }
 
 // sentence returns words with a capital letter at the start and a full stop.
@@ -226,10 +209,10 @@ func (a *app) matrixFailures(m *results.Document) {
 		}
 		for i := range m.Cells {
 			c := &m.Cells[i]
-			if c.Expected.Standing != s.standing || c.Expected.Cut || c.Expected.Standing == explore.NotShown && !a.verbose {
+			if c.Expected.Standing != s.standing || c.Expected.Cut || c.Expected.Standing == explore.NotShown && !a.Verbose {
 				continue
 			}
-			a.printf("\n")
+			a.Printf("\n")
 			words := fmt.Sprintf("%s %s under %s: %s", a.standing(c.Expected.Standing), c.Lock, c.Expected.Fault, c.Expected.Reason)
 			switch c.Expected.Standing {
 			case explore.Unexpected:
@@ -238,32 +221,32 @@ func (a *app) matrixFailures(m *results.Document) {
 			case explore.Missing, explore.NotShown:
 				words += fmt.Sprintf(" from seed %d; %s", c.Seed, doneWords(c))
 			}
-			a.paragraph(2, words)
+			a.Paragraph(2, words)
 			x := cmp.Or(c.Example(), &results.Counterexample{})
-			if x.Sentence != "" && !a.quiet {
-				a.paragraph(2, "  "+x.Sentence)
+			if x.Sentence != "" && !a.Quiet {
+				a.Paragraph(2, "  "+x.Sentence)
 			}
 			if x.File != "" {
-				a.printf("  Files  %s\n", filepath.Dir(x.File))
+				a.Printf("  Files  %s\n", filepath.Dir(x.File))
 			}
 			if x.Shrunk != "" {
-				a.printf("  Short  %s\n", filepath.Dir(x.Shrunk))
+				a.Printf("  Short  %s\n", filepath.Dir(x.Shrunk))
 			}
-			a.commandLine("  Again  ", cellAgain(m, c))
+			a.CommandLine("  Again  ", cellAgain(m, c))
 			if next == "" && s.code != exit.Held {
 				next = cellAgain(m, c)
 				if x.File != "" {
-					next = replayOf(filepath.Join(filepath.Dir(x.File), scheduleFile))
+					next = terminal.Replay(filepath.Join(filepath.Dir(x.File), scheduleFile))
 				}
 			}
 		}
 	}
 	if m.Count(explore.NotShown) > 0 {
-		a.printf("\n")
-		a.paragraph(2, "What was not shown is no failure: it needs more time, with --for, or other seeds.")
+		a.Printf("\n")
+		a.Paragraph(2, "What was not shown is no failure: it needs more time, with --for, or other seeds.")
 	}
 	if next != "" {
-		a.printf("\n")
-		a.commandLine("Next     ", next)
+		a.Printf("\n")
+		a.CommandLine("Next     ", next)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/terminal"
 )
 
 func (a *app) mergeCommand() *cobra.Command {
@@ -78,7 +79,7 @@ func (a *app) merge(dirs []string, markdown bool, out string) error {
 			return err
 		}
 	}
-	if markdown && a.json {
+	if markdown && a.JSON {
 		return exit.Errorf(exit.Usage, "--json and --markdown: one of them")
 	}
 	switch of := parts[0]; {
@@ -94,7 +95,7 @@ func (a *app) merge(dirs []string, markdown bool, out string) error {
 	doc := results.Merge(docs, shards)
 	failed := a.collect(doc, found, out)
 	for x := range doc.Counterexamples {
-		x.Replay = replayOf(x.Schedule())
+		x.Replay = terminal.Replay(x.Schedule())
 	}
 	a.compare(doc)
 	doc.DecideAfter(failed)
@@ -118,7 +119,7 @@ func (a *app) mergedMatrix(doc *results.Document, markdown bool, failed error) e
 		return err
 	}
 	if !markdown {
-		a.printf("\n")
+		a.Printf("\n")
 		a.mergedLines(doc.Shards)
 	}
 	if trouble := doc.Matrix.Trouble; trouble != "" {
@@ -140,7 +141,7 @@ func (a *app) choose(found []results.Source) (parts []*results.Source, shards *r
 	}
 	for _, f := range found {
 		if f.Merged() && !parts[0].Merged() {
-			a.say("lockcheck: %s is left out: it was merged, and there are shards\n", f.File())
+			a.Say("lockcheck: %s is left out: it was merged, and there are shards\n", f.File())
 		}
 	}
 	if parts[0].Matrix == nil {
@@ -181,7 +182,7 @@ func same(a, b string) bool {
 // merged prints the joined result like the command that produced its shards.
 func (a *app) merged(doc *results.Document) error {
 	switch {
-	case a.json:
+	case a.JSON:
 		return nil
 	case doc.Command == "suite":
 		return a.tellSuite(doc, nil)
@@ -223,12 +224,12 @@ func (a *app) mergedLines(s *results.Shards) {
 	if s == nil {
 		return
 	}
-	a.paragraph(9, fmt.Sprintf("Joined   %s of %d", names.Numbered("shard", s.Have), s.Of))
+	a.Paragraph(9, fmt.Sprintf("Joined   %s of %d", names.Numbered("shard", s.Have), s.Of))
 	if s.Cut != nil {
-		a.paragraph(9, fmt.Sprintf("Cut      %s: ended before all was done; do that again, and merge again", names.Numbered("shard", s.Cut)))
+		a.Paragraph(9, fmt.Sprintf("Cut      %s: ended before all was done; do that again, and merge again", names.Numbered("shard", s.Cut)))
 	}
 	if s.Missing != nil {
-		a.paragraph(9, fmt.Sprintf("Missing  %s: nothing is known of these runs; do what is missing, and merge again", names.Numbered("shard", s.Missing)))
+		a.Paragraph(9, fmt.Sprintf("Missing  %s: nothing is known of these runs; do what is missing, and merge again", names.Numbered("shard", s.Missing)))
 	}
 }
 

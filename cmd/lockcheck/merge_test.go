@@ -322,10 +322,10 @@ func TestAShrunkRunThatIsNotThereLeavesTheWholeOne(t *testing.T) {
 	}
 	files := filesNamed(t, "merged")
 	for _, file := range files {
-		if !canRead(file) {
+		if !rundir.Exists(file) {
 			t.Errorf("%s is not there", file)
 		}
-		if canRead(filepath.Join(filepath.Dir(file), "token")) {
+		if rundir.Exists(filepath.Join(filepath.Dir(file), "token")) {
 			t.Error("what is beside the files of a run was copied, too")
 		}
 	}
@@ -356,7 +356,7 @@ func TestAShrunkRunOutlivesTheOneItWasMadeOf(t *testing.T) {
 		if says := filepath.Dir(dir) + " is not there: its counterexample is named, and not kept\n"; strings.Count(r.stderr, says) != 1 {
 			t.Errorf("of %s it is said:\n%s", filepath.Dir(dir), r.stderr)
 		}
-		if kept := strings.Replace(dir, "s", "merged", 1); !canRead(filepath.Join(kept, scheduleFile)) {
+		if kept := strings.Replace(dir, "s", "merged", 1); !rundir.Exists(filepath.Join(kept, scheduleFile)) {
 			t.Errorf("%s is not kept", kept)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
 // findResults reads the results in and below directories, each once.
@@ -21,7 +22,7 @@ func (a *app) findResults(dirs []string) (list []results.Source, err error) {
 			return nil, err
 		}
 		if len(below) == 0 {
-			a.say("lockcheck: no %s in %s or below\n", results.File, dir)
+			a.Say("lockcheck: no %s in %s or below\n", results.File, dir)
 		}
 		for _, f := range below {
 			name := realName(f.Dir)
@@ -45,11 +46,11 @@ func (a *app) findResults(dirs []string) (list []results.Source, err error) {
 func (a *app) withoutLost(doc *results.Document) {
 	said := map[string]bool{}
 	for x := range doc.Counterexamples {
-		if x.Shrunk == "" || canRead(x.Shrunk) || !canRead(x.File) {
+		if x.Shrunk == "" || rundir.Exists(x.Shrunk) || !rundir.Exists(x.File) {
 			continue
 		}
 		if !said[x.Shrunk] {
-			a.say("lockcheck: %s is not there: the run that it was shrunk from counts\n", filepath.Dir(x.Shrunk))
+			a.Say("lockcheck: %s is not there: the run that it was shrunk from counts\n", filepath.Dir(x.Shrunk))
 		}
 		said[x.Shrunk], x.Shrunk = true, ""
 	}

@@ -34,7 +34,7 @@ func (a *app) collect(doc *results.Document, found []results.Source, out string)
 
 func (a *app) sayLost(c *collector) {
 	for _, why := range c.lost {
-		a.say("lockcheck: %s: its counterexample is named, and not kept\n", why)
+		a.Say("lockcheck: %s: its counterexample is named, and not kept\n", why)
 	}
 }
 
@@ -68,7 +68,7 @@ func (c *collector) copy(histories ...string) error {
 		c.to[dir] = dir
 		name := c.name(dir)
 		switch {
-		case !canRead(file):
+		case !rundir.Exists(file):
 			c.lost = append(c.lost, dir+" is not there")
 			continue
 		case name == "":
@@ -162,7 +162,7 @@ func (a *app) tellCells(cells []results.Cell) error {
 		file := cmp.Or(p.Shrunk, p.File)
 		j, err := readJudged(file)
 		if err != nil {
-			a.say("lockcheck: the story of %s cannot be told: %v\n", c.Name, err)
+			a.Say("lockcheck: the story of %s cannot be told: %v\n", c.Name, err)
 			return nil
 		}
 		title := fmt.Sprintf("%s, seed %d", c.Lock, p.Seed)
@@ -172,15 +172,15 @@ func (a *app) tellCells(cells []results.Cell) error {
 		switch {
 		case c.Bound != nil:
 			return a.tellShortest(j, c.Promises)
-		case a.quiet:
+		case a.Quiet:
 			return nil
 		case p.Shrunk != "" && j.Plan.Shrunk != nil:
 			err := a.tellShrunk(shrunkRun{property: about, judged: j}, title)
-			a.printf("\n")
+			a.Printf("\n")
 			return err
 		}
-		a.heading(title)
-		return a.story(j.History, j.Verdicts, c.Promises)
+		a.Heading(title)
+		return a.Story(j.History, j.Verdicts, c.Promises)
 	}
 	return nil
 }

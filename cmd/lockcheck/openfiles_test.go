@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-
 )
 
 // Go's runtime would end with exit code 2, which has another meaning here.

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
 )
 
 // write writes a file, and makes its directories.

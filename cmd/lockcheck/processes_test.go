@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
 )
 
 // theCommand is built once for all tests. TestMain removes it.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/lockcheck/lockcheck/explore"
@@ -10,12 +9,12 @@ import (
 
 // progress shows the progress of a batch on a terminal.
 func (a *app) progress(s *explore.Settings) func(int) {
-	if !isTerminal(a.stderr) || a.quiet {
+	if !a.ShowsProgress() {
 		return nil
 	}
 	start := time.Now()
 	return func(done int) {
-		io.WriteString(a.stderr, "\r"+howFar(s, done, time.Since(start)))
+		a.ShowProgress(howFar(s, done, time.Since(start)))
 	}
 }
 
@@ -30,10 +29,4 @@ func howFar(s *explore.Settings, done int, took time.Duration) string {
 		words += fmt.Sprintf(", %.0f of %.0f s", took.Seconds(), s.For.Seconds())
 	}
 	return words + " "
-}
-
-func (a *app) clearProgress() {
-	if isTerminal(a.stderr) && !a.quiet {
-		io.WriteString(a.stderr, "\r\x1b[K")
-	}
 }

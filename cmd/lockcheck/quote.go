@@ -10,12 +10,11 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/lockcheck/lockcheck/history"
 	"github.com/lockcheck/lockcheck/history/formats"
 	"github.com/lockcheck/lockcheck/internal/layout"
+	"github.com/lockcheck/lockcheck/internal/terminal"
 )
 
 // How much of a file is quoted.
@@ -48,16 +47,16 @@ func (a *app) quote(ctx context.Context, src *source, in *taken, lines []int) er
 	width := max(4, len(fmt.Sprint(found.last)))
 	for i, n := range lines {
 		if i == quotedFirst && left > 1 {
-			a.printf("%*s… and %s more\n", width+2, "", thousands(left))
+			a.Printf("%*s… and %s more\n", width+2, "", thousands(left))
 		}
 		for _, text := range found.lines[n].words(in) {
-			a.printf("%*d  %s\n", width, n, layout.Clip(printable(text), quotedBytes))
+			a.Printf("%*d  %s\n", width, n, layout.Clip(terminal.Printable(text), quotedBytes))
 		}
 	}
-	a.printf("\n")
+	a.Printf("\n")
 	if in.oneLine {
-		a.paragraph(0, "The operations stand in one line of the file, so the numbers count operations.")
-		a.printf("\n")
+		a.Paragraph(0, "The operations stand in one line of the file, so the numbers count operations.")
+		a.Printf("\n")
 	}
 	return nil
 }
@@ -212,17 +211,4 @@ func written(e *history.Entry, format string) string {
 		text = strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
 	}
 	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
-}
-
-// printable returns a text that cannot control a terminal.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\t':
-			return ' '
-		case !unicode.IsPrint(r):
-			return utf8.RuneError
-		}
-		return r
-	}, text)
 }

@@ -73,7 +73,7 @@ func (a *app) reached(lines []string) {
 		if i == 0 {
 			lead = "Reached  "
 		}
-		a.paragraph(11, lead+line)
+		a.Paragraph(11, lead+line)
 	}
 }
 

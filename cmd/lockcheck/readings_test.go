@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
 )
 
 // fresh returns a history in EDN of n acquires and releases, each with a value of its

@@ -80,7 +80,7 @@ func (a *app) tried(p *place, plan *harness.Plan, name, words string) (j *harnes
 	switch {
 	case err == nil || unclosed(err):
 	case convicted(j):
-		a.say("lockcheck: %s ended early, after a violation\n", words)
+		a.Say("lockcheck: %s ended early, after a violation\n", words)
 	default:
 		j = nil // the environment could be the reason for what it shows
 	}
@@ -89,7 +89,7 @@ func (a *app) tried(p *place, plan *harness.Plan, name, words string) (j *harnes
 
 // again carries out a plan for the second time, after a failure of the environment.
 func (a *app) again(p *place, plan *harness.Plan, name, words string, failed error) (*harness.Judged, error) {
-	a.say("lockcheck: %s is tried again, as the place failed: %v\n", words, failed)
+	a.Say("lockcheck: %s is tried again, as the place failed: %v\n", words, failed)
 	second := *plan
 	j, _, err := p.execute(&second, name)
 	return j, err

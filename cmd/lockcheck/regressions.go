@@ -11,6 +11,8 @@ import (
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
+	"github.com/lockcheck/lockcheck/internal/terminal"
 )
 
 // regressionsDir is the default directory of kept counterexamples.
@@ -28,7 +30,7 @@ type keptCell struct {
 
 // replayKept replays the kept counterexamples of this shard. It stops when time is
 // over, or at an error that ends the suite.
-func (a *app) replayKept(cmd *cobra.Command, kept []*keptCell, shard explore.Shard, b budget, show suiteProgress) (failed error) {
+func (a *app) replayKept(cmd *cobra.Command, kept []*keptCell, shard explore.Shard, b budget) (failed error) {
 	for i, k := range kept {
 		k.cell.Take(explore.NewResult())
 		switch {
@@ -40,7 +42,7 @@ func (a *app) replayKept(cmd *cobra.Command, kept []*keptCell, shard explore.Sha
 		case failed != nil:
 			k.cell.Cut = errorEnded
 		default:
-			show(fmt.Sprintf("%s; %d of %s of the past done", k.cell.Name, i, plural(len(kept), "counterexample")))
+			a.ShowProgress(fmt.Sprintf("%s; %d of %s of the past done", k.cell.Name, i, plural(len(kept), "counterexample")))
 			if err := a.replayOne(cmd, k); err != nil {
 				failed, k.cell.Cut = fmt.Errorf("%s: %w", k.file, err), errorEnded
 			}
@@ -76,7 +78,7 @@ func (a *app) replayOne(cmd *cobra.Command, k *keptCell) error {
 		case over:
 			k.cell.Cut = "interrupted"
 		case troubled(err) && !shown && p != nil && r.Retried == 0:
-			a.say("lockcheck: %s is tried again, as the place failed: %v\n", k.file, err)
+			a.Say("lockcheck: %s is tried again, as the place failed: %v\n", k.file, err)
 			r.Retried++
 			continue
 		case troubled(err):
@@ -98,8 +100,8 @@ func (a *app) replayOne(cmd *cobra.Command, k *keptCell) error {
 			Seed: k.plan.Seed, File: filepath.Join(dir, historyFile), Sentence: sentenceOf(judged, p.Property),
 			Porcupine: opinionOf(judged, p.Property),
 		}
-		if canRead(p.File) {
-			p.Replay = replayOf(k.file)
+		if rundir.Exists(p.File) {
+			p.Replay = terminal.Replay(k.file)
 		}
 	}
 	return broke

@@ -15,6 +15,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/results"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/suite"
+	"github.com/lockcheck/lockcheck/internal/terminal"
 )
 
 // regressions reads the counterexamples below a directory before the first of them
@@ -42,7 +43,7 @@ func (a *app) regressions(dir string, s *suite.Suite) (kept []*keptCell, err err
 			return nil, exit.Errorf(exit.Usage, "%s: there is no place %q: it can be %s", scheduleOf(file), plan.On, strings.Join(suite.Places, ", "))
 		}
 		if plan.Worker != nil && !slices.ContainsFunc(workers, func(words []string) bool { return slices.Equal(words, plan.Worker) }) {
-			return nil, exit.Errorf(exit.Usage, "%s starts a worker that no entry of the suite names: %s\nIf you trust it: lockcheck replay --allow-worker %s", scheduleOf(file), commandOf(plan), quoted(scheduleOf(file)))
+			return nil, exit.Errorf(exit.Usage, "%s starts a worker that no entry of the suite names: %s\nIf you trust it: lockcheck replay --allow-worker %s", scheduleOf(file), commandOf(plan), terminal.Quoted(scheduleOf(file)))
 		}
 		within, err := filepath.Rel(dir, called[i])
 		if err != nil {

@@ -47,7 +47,7 @@ func (a *app) keepCounterexamples(doc *results.Document, dir string, before erro
 			case err == nil && to != "":
 				kept = append(kept, to)
 			case err != nil && failed != nil:
-				a.say("lockcheck: %v\n", err)
+				a.Say("lockcheck: %v\n", err)
 			case err != nil:
 				failed = err
 			}

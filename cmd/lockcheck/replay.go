@@ -17,6 +17,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/rundir"
+	"github.com/lockcheck/lockcheck/internal/terminal"
 )
 
 // replayFlags are the flags that change a replay.
@@ -45,7 +46,7 @@ func allowed(plan *harness.Plan, file string, allow bool) error {
 func commandOf(plan *harness.Plan) string {
 	words := make([]string, len(plan.Worker))
 	for i, word := range plan.Worker {
-		words[i] = quoted(word)
+		words[i] = terminal.Quoted(word)
 	}
 	return strings.Join(words, " ")
 }
@@ -111,8 +112,8 @@ func (a *app) replayAll(cmd *cobra.Command, files []string, f replayFlags) error
 	taken := map[string]bool{}
 	var lines []string
 	err := a.eachFile(cmd, files, nil, func(file string) (doc verdictDocument, code int, err error) {
-		if len(files) > 1 && !a.quiet {
-			a.heading(file)
+		if len(files) > 1 && !a.Quiet {
+			a.Heading(file)
 		}
 		doc, code, err = a.replay(cmd, file, f, taken)
 		switch {
@@ -123,13 +124,13 @@ func (a *app) replayAll(cmd *cobra.Command, files []string, f replayFlags) error
 		case doc.Properties != nil:
 			lines = append(lines, a.replayedLine(file, doc, code)+"; then the place failed")
 		default:
-			lines = append(lines, fmt.Sprintf("%s %s: not replayed", a.sign(checker.Unknown), file))
+			lines = append(lines, fmt.Sprintf("%s %s: not replayed", a.Sign(checker.Unknown), file))
 		}
 		return doc, code, err
 	})
-	if len(files) > 1 || a.quiet {
+	if len(files) > 1 || a.Quiet {
 		for _, line := range lines {
-			a.paragraph(2, line)
+			a.Paragraph(2, line)
 		}
 	}
 	return err
@@ -161,7 +162,7 @@ func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[s
 		return doc, 0, err
 	}
 	early := err // the error of a run that showed a violation before
-	code = a.disputed(file, j.Verdicts, exit.Of(pr.Judge(j.Outcome)))
+	code = a.Disputed(file, j.Verdicts, exit.Of(pr.Judge(j.Outcome)))
 	doc.Verdict = rundir.NewVerdict(j.Verdicts, j.Reached)
 	doc.File, doc.Reason, doc.Was = filepath.Join(dir, historyFile), unjudged(pr), before.was
 	if unkept(early) {
@@ -179,13 +180,13 @@ func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[s
 	if why := idle(j); why != "" && code == exit.Held {
 		code, doc.Reason = exit.Unproven, why
 	}
-	if !a.quiet {
-		if err := a.tellRun(j, pr); err != nil {
+	if !a.Quiet {
+		if err := a.Run(j, pr); err != nil {
 			return doc, 0, err
 		}
-		a.verdictTable(j.Verdicts, pr)
+		a.VerdictTable(j.Verdicts, pr)
 		if doc.Reason != "" {
-			a.paragraph(2, "Proves nothing: "+doc.Reason+".")
+			a.Paragraph(2, "Proves nothing: "+doc.Reason+".")
 		}
 	}
 	words := "It did not come to its end; what it shows it has shown before."
@@ -196,15 +197,15 @@ func (a *app) replay(cmd *cobra.Command, file string, f replayFlags, taken map[s
 		})
 		err = cmp.Or(early, err)
 	}
-	if !a.quiet {
+	if !a.Quiet {
 		if words != "" {
-			a.paragraph(0, words)
+			a.Paragraph(0, words)
 		}
 		if !unkept(early) {
-			a.printf("Files    %s\n", dir)
+			a.Printf("Files    %s\n", dir)
 		}
 		if len(taken) > 1 {
-			a.printf("\n")
+			a.Printf("\n")
 		}
 	}
 	return doc, code, err
@@ -271,7 +272,7 @@ func (a *app) replayedLine(file string, doc verdictDocument, code int) string {
 	if n := *doc.Unused + *doc.Defaulted; n > 0 {
 		words += fmt.Sprintf("; %s not as recorded", plural(n, "decision"))
 	}
-	return fmt.Sprintf("%s %s: %s", a.sign(out), file, strings.TrimSpace(words))
+	return fmt.Sprintf("%s %s: %s", a.Sign(out), file, strings.TrimSpace(words))
 }
 
 // idle returns the reason why a run under its schedule proves nothing, or "".

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/rundir"
+	"github.com/lockcheck/lockcheck/internal/terminal"
 )
 
 // edit changes a file of a kept run.
@@ -245,7 +246,7 @@ func TestFilesAreWholeAndOfOneRun(t *testing.T) {
 
 func TestAgainIsALineToCopy(t *testing.T) {
 	for word, want := range map[string]string{"a-b/c.json": "a-b/c.json", "my dir": "'my dir'", "it's": `'it'\''s'`, "": "''", "*": "'*'"} {
-		if got := quoted(word); got != want {
+		if got := terminal.Quoted(word); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
@@ -256,22 +257,22 @@ func TestAgainIsALineToCopy(t *testing.T) {
 	if err := os.MkdirAll(long, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if a.replayLine(long); stdout.Len() > 0 {
+	if a.ReplayLine(long); stdout.Len() > 0 {
 		t.Errorf("there is nothing to replay: %s", &stdout)
 	}
 	if err := os.WriteFile(filepath.Join(long, scheduleFile), nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	a.replayLine(long)
+	a.ReplayLine(long)
 	if text := stdout.String(); !strings.HasPrefix(text, "Again    ") || !strings.Contains(text, "replay \\\n         lockcheck-out") {
 		t.Error(text)
 	}
 	// A shell joins continued lines, but not within quotes.
 	for _, word := range []string{"my out", "it's my out", strings.Repeat("a b ", 30), `back\ slash's`} {
-		file := quoted(filepath.Join(strings.Repeat("long", 10), word, scheduleFile))
+		file := terminal.Quoted(filepath.Join(strings.Repeat("long", 10), word, scheduleFile))
 		for _, command := range []string{"lockcheck replay " + file, "lockcheck run " + file + " --out " + file + " --seed 1"} {
 			stdout.Reset()
-			a.commandLine("Again    ", command)
+			a.CommandLine("Again    ", command)
 			text, whole := strings.CutPrefix(stdout.String(), "Again    ")
 			if joined := strings.ReplaceAll(text, " \\\n         ", " "); !whole || joined != command+"\n" || strings.Count(text, file) != strings.Count(command, file) {
 				t.Errorf("%s\nis printed as\n%s", command, text)

@@ -25,7 +25,7 @@ func (a *app) changeable(ids []string, named func(id string) bool, f caseFlags) 
 			return nil, err
 		}
 		if err != nil {
-			a.say("lockcheck: skipped: %v\n", err)
+			a.Say("lockcheck: skipped: %v\n", err)
 			first = cmp.Or(first, err)
 			continue
 		}
@@ -62,8 +62,8 @@ func isPause(in faults.Injection) bool { return in.Fault == "pause" }
 
 // impossible prints that a case cannot be shown in an environment.
 func (a *app) impossible(p *place, id, why string) {
-	a.paragraph(2, a.sign(checker.NA)+" "+id+": n/a on "+p.name+": "+why)
-	a.printf("\n")
+	a.Paragraph(2, a.Sign(checker.NA)+" "+id+": n/a on "+p.name+": "+why)
+	a.Printf("\n")
 }
 
 // retell runs cases with the changes of the flags.
@@ -103,9 +103,9 @@ func (a *app) retell(p *place, ids []string, named func(id string) bool, f caseF
 		code = exit.Worse(code, exit.Unproven)
 	}
 	if told.Left > 0 {
-		a.paragraph(0, names.NotBegun(told.Left))
+		a.Paragraph(0, names.NotBegun(told.Left))
 	}
-	if a.json {
+	if a.JSON {
 		if err := a.printVerdicts(told); err != nil {
 			return err
 		}
@@ -138,19 +138,19 @@ func (a *app) retellSchedule(p *place, c catalogue.Case, s catalogue.Schedule, f
 	if err != nil {
 		return doc, err
 	}
-	a.heading(harness.ScheduleName(c, s) + ", changed")
-	if err := a.tellRun(j, nil); err != nil {
+	a.Heading(harness.ScheduleName(c, s) + ", changed")
+	if err := a.Run(j, nil); err != nil {
 		return doc, err
 	}
-	a.verdictTable(j.Verdicts, nil)
-	doc = retold{verdictDocument{Verdict: rundir.NewVerdict(j.Verdicts, j.Reached)}, a.disputed(name, j.Verdicts, exit.Of(checker.Promise(nil).Judge(j.Outcome)))}
+	a.VerdictTable(j.Verdicts, nil)
+	doc = retold{verdictDocument{Verdict: rundir.NewVerdict(j.Verdicts, j.Reached)}, a.Disputed(name, j.Verdicts, exit.Of(checker.Promise(nil).Judge(j.Outcome)))}
 	doc.File = filepath.Join(dir, historyFile)
 	if why := idle(j); why != "" && doc.code == exit.Held {
 		doc.code, doc.Reason = exit.Unproven, why
-		a.paragraph(2, "Proves nothing: "+why+".")
+		a.Paragraph(2, "Proves nothing: "+why+".")
 	}
-	a.printf("Files    %s\n", dir)
-	a.replayLine(dir)
-	a.printf("\n")
+	a.Printf("Files    %s\n", dir)
+	a.ReplayLine(dir)
+	a.Printf("\n")
 	return doc, nil
 }

@@ -125,7 +125,7 @@ func (a *app) fitting(ids []string, fits func(id string) error) (some []string, 
 		return nil, err
 	}
 	for _, words := range skipped {
-		a.say("%s", words)
+		a.Say("%s", words)
 	}
 	return some, nil
 }
@@ -195,7 +195,7 @@ func (f *runFlags) locks(args []string, s explore.Settings) ([]string, error) {
 // runLock runs the batch of one lock, keeps the necessary runs, and prints the result.
 func (a *app) runLock(p *place, s *explore.Settings, pr checker.Promise, f runFlags, doc *results.Document) error {
 	r, trouble := p.batch(s, a.progress(s))
-	a.clearProgress()
+	a.ClearProgress()
 	var failed error
 	if trouble != nil && !troubled(trouble) {
 		trouble, failed = nil, a.unrepeated(trouble)
@@ -219,7 +219,7 @@ func (a *app) runLock(p *place, s *explore.Settings, pr checker.Promise, f runFl
 	if trouble != nil {
 		a.complain(trouble)
 	}
-	if a.json || r.Runs == 0 && trouble != nil {
+	if a.JSON || r.Runs == 0 && trouble != nil {
 		return failed
 	}
 	if err := a.tell(e); err != nil {

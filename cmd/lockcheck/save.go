@@ -70,10 +70,10 @@ func (a *app) printVerdicts(several verdictsDocument) error {
 	if len(several.Files) == 1 && !several.Interrupted {
 		one := several.Files[0]
 		one.Passed = several.Passed
-		return a.printJSON(one)
+		return a.PrintJSON(one)
 	}
 	several.Schema, several.Files = 1, append([]rundir.Verdict{}, several.Files...)
-	return a.printJSON(several)
+	return a.PrintJSON(several)
 }
 
 // verdictsDocument is the --json document for several histories, or none.

@@ -46,10 +46,10 @@ func TestADisagreementOfTheJudgesIsSaid(t *testing.T) {
 		{Property: checker.Exclusion, Outcome: checker.Valid, Porcupine: checker.Agreed},
 		{Property: checker.Resource, Outcome: checker.Unknown, Porcupine: checker.Disagreed, Reason: "the judges disagree: so and so"},
 	}
-	if code := a.disputed("history.jsonl", verdicts, held); code != unproven {
+	if code := a.Disputed("history.jsonl", verdicts, held); code != unproven {
 		t.Errorf("exit code %d", code)
 	}
-	if code := a.disputed("history.jsonl", verdicts, violated); code != violated {
+	if code := a.Disputed("history.jsonl", verdicts, violated); code != violated {
 		t.Errorf("exit code %d where something is violated", code)
 	}
 	a.disputes(&results.Document{Cells: []results.Cell{{Name: "my-lock on sim: pause", On: "sim", Porcupine: &checker.Second{Disagreed: 2}}}})

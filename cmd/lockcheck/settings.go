@@ -229,7 +229,7 @@ func (a *app) available(p *place, kinds []faults.Fault, own bool) ([]faults.Faul
 	for _, k := range kinds {
 		if err := k.Available(offers(p.name, own)); err != nil {
 			reasons = append(reasons, err.Error())
-			a.say("lockcheck: skipped: %v\n", err)
+			a.Say("lockcheck: skipped: %v\n", err)
 			continue
 		}
 		some = append(some, k)
@@ -270,7 +270,7 @@ func applying[T any](a *app, list []T, what string, applies func(T) (name string
 		}
 		reasons = append(reasons, err.Error())
 		if slices.Contains(asked, name) {
-			a.say("lockcheck: skipped: %v\n", err)
+			a.Say("lockcheck: skipped: %v\n", err)
 		}
 	}
 	if len(list) > 0 && len(some) == 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/lockcheck/lockcheck/explore"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/terminal"
 )
 
 // explored is a batch of runs and the runs that were kept.
@@ -86,7 +87,7 @@ func (e *explored) counterexample(prop checker.Property) *results.Counterexample
 		x.Shrunk = filepath.Join(dir, historyFile)
 	}
 	if kept.saved {
-		x.Replay = replayOf(filepath.Join(dir, scheduleFile))
+		x.Replay = terminal.Replay(filepath.Join(dir, scheduleFile))
 	}
 	x.Sentence, x.Porcupine = sentenceOf(judged, prop), opinionOf(judged, prop)
 	return x
@@ -128,14 +129,14 @@ func (a *app) tell(e *explored) error {
 	title := fmt.Sprintf("%s, seed %d", e.settings.Lock, e.settings.Seed+uint64(run))
 	if short, ok := e.short[e.about]; ok {
 		err := a.tellShrunk(short, title)
-		a.printf("\n")
+		a.Printf("\n")
 		return err
 	}
-	if a.quiet || e.kept[run].judged == nil {
+	if a.Quiet || e.kept[run].judged == nil {
 		return nil
 	}
-	a.heading(title)
-	return a.story(e.kept[run].judged.History, e.kept[run].judged.Verdicts, e.promise)
+	a.Heading(title)
+	return a.Story(e.kept[run].judged.History, e.kept[run].judged.Verdicts, e.promise)
 }
 
 // told returns the property that the story is about: of the properties that the first

@@ -17,6 +17,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/names"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/terminal"
 )
 
 // shardValue is the value of --shard.
@@ -114,10 +115,10 @@ func (a *app) takeEarlier(d *results.Document) {
 		return
 	}
 	for x := range d.Counterexamples {
-		x.Replay = cmp.Or(x.Replay, replayOf(x.Schedule()))
+		x.Replay = cmp.Or(x.Replay, terminal.Replay(x.Schedule()))
 	}
 	a.compare(d)
-	a.say("lockcheck: an earlier try of this shard found the violation of %s, which counts, too\n", strings.Join(taken, ", "))
+	a.Say("lockcheck: an earlier try of this shard found the violation of %s, which counts, too\n", strings.Join(taken, ", "))
 }
 
 // headIn returns the head of the result in a directory, or the zero value.
@@ -156,7 +157,7 @@ func (a *app) saveShard(d *results.Document, failed error) error {
 // shardLine prints that a shard is only a part of the exploration.
 func (a *app) shardLine(s *results.Shards) {
 	if isPart(s) {
-		a.paragraph(9, fmt.Sprintf("Shard    %d of %d: it says nothing of the others; lockcheck merge joins them", s.Have[0], s.Of))
+		a.Paragraph(9, fmt.Sprintf("Shard    %d of %d: it says nothing of the others; lockcheck merge joins them", s.Have[0], s.Of))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/exit"
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/results"
+	"github.com/lockcheck/lockcheck/internal/rundir"
 )
 
 // The result of a suite stays usable as a baseline, whatever command runs in between.
@@ -77,7 +78,7 @@ func TestDoingAShardAgainLosesNoViolation(t *testing.T) {
 	if text, err := os.ReadFile(first); err != nil || string(text) != mine {
 		t.Errorf("%v: %s", err, text)
 	}
-	if file := violation(); filepath.Dir(file) != filepath.Dir(first)+"-2" || !canRead(file) {
+	if file := violation(); filepath.Dir(file) != filepath.Dir(first)+"-2" || !rundir.Exists(file) {
 		t.Error(file)
 	}
 	again(new(engine), usage, "has the complete result of shard 1/1 already")
@@ -155,7 +156,7 @@ func TestACompleteShardHasTheViolationsOfItsFirstTry(t *testing.T) {
 		t.Errorf("%+v", doc)
 	}
 	for _, v := range doc.Violations {
-		if !canRead(v.File) || !strings.Contains(v.Replay, filepath.Dir(v.File)) {
+		if !rundir.Exists(v.File) || !strings.Contains(v.Replay, filepath.Dir(v.File)) {
 			t.Errorf("%+v", v)
 		}
 	}

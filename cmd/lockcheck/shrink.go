@@ -19,6 +19,7 @@ import (
 	"github.com/lockcheck/lockcheck/internal/harness"
 	"github.com/lockcheck/lockcheck/internal/rundir"
 	"github.com/lockcheck/lockcheck/internal/sim"
+	"github.com/lockcheck/lockcheck/internal/terminal"
 )
 
 func (a *app) shrinkCommand() *cobra.Command {
@@ -98,12 +99,12 @@ func (a *app) shrink(cmd *cobra.Command, file string, pr checker.Promise, worker
 	if err := a.tellShrunk(s, fmt.Sprintf("%s, seed %d", plan.Lock, plan.Seed)); err != nil {
 		return doc, 0, err
 	}
-	a.printf("Files    %s\n", s.dir)
-	a.replayLine(s.dir)
-	a.printf("\n")
+	a.Printf("Files    %s\n", s.dir)
+	a.ReplayLine(s.dir)
+	a.Printf("\n")
 	doc.Verdict = rundir.NewVerdict(s.judged.Verdicts, s.judged.Reached)
 	doc.File, doc.Shrunk = filepath.Join(s.dir, historyFile), s.judged.Plan.Shrunk
-	return doc, a.disputed(file, s.judged.Verdicts, exit.Held), nil
+	return doc, a.Disputed(file, s.judged.Verdicts, exit.Held), nil
 }
 
 // promisedWords lists the promised properties for a sentence.
@@ -199,12 +200,12 @@ func (a *app) shrinkKept(p *place, s *explore.Settings, r *explore.Result, kept 
 
 // tellShrunk prints the story of a minimised run under a title.
 func (a *app) tellShrunk(s shrunkRun, title string) error {
-	if a.json {
+	if a.JSON {
 		return nil
 	}
-	if !a.quiet {
-		a.heading(title + ", shrunk for " + string(s.property))
-		if err := a.story(s.judged.History, s.judged.Verdicts, checker.Promise{s.property}); err != nil {
+	if !a.Quiet {
+		a.Heading(title + ", shrunk for " + string(s.property))
+		if err := a.Story(s.judged.History, s.judged.Verdicts, checker.Promise{s.property}); err != nil {
 			return err
 		}
 	}
@@ -212,7 +213,7 @@ func (a *app) tellShrunk(s shrunkRun, title string) error {
 	if s.took > 0 {
 		words += fmt.Sprintf(", %.1f s", s.took.Seconds())
 	}
-	a.paragraph(9, words)
-	a.second(secondOf(s.judged.Verdicts))
+	a.Paragraph(9, words)
+	a.Judges(terminal.SecondOf(s.judged.Verdicts))
 	return nil
 }

@@ -58,8 +58,8 @@ func (a *app) endIfStuck(ctx context.Context) {
 		if a.servers.Load() {
 			words = "lockcheck: interrupted; the clean-up has not ended, and lockcheck clean removes what is left\n"
 		}
-		a.clearProgress()
-		a.say("%s", words)
+		a.ClearProgress()
+		a.Say("%s", words)
 		a.exit(exit.Interrupted)
 	})
 }
@@ -84,8 +84,8 @@ func (a *app) sayIfSlow(ctx context.Context) (ended func()) {
 			return
 		}
 		if cmd := a.running.Load(); cmd != nil && cmd.Annotations[keepsFiles] != "" && a.servers.Load() {
-			a.clearProgress()
-			a.say("lockcheck: cleaning up; a second Ctrl-C leaves the rest to lockcheck clean\n")
+			a.ClearProgress()
+			a.Say("lockcheck: cleaning up; a second Ctrl-C leaves the rest to lockcheck clean\n")
 		}
 	}()
 	return func() {

@@ -64,7 +64,7 @@ violated is listed and fails nothing.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.given = cmd.Flags().Changed
 			if f.schema {
-				_, err := a.stdout.Write(suite.Schema)
+				_, err := a.Stdout.Write(suite.Schema)
 				return err
 			}
 			return a.suite(cmd, args, f)
@@ -227,11 +227,10 @@ func (a *app) suite(cmd *cobra.Command, args []string, f suiteFlags) error {
 // exploreSuite runs a suite and returns its cells, those of kept counterexamples first.
 // On error it still returns the cells so far.
 func (a *app) exploreSuite(cmd *cobra.Command, kept []*keptCell, cells []*suiteCell, shard explore.Shard, b budget) (done []results.Cell, failed error) {
-	show := a.suiteProgress()
-	if failed = a.replayKept(cmd, kept, shard, b, show); failed == nil {
-		failed = a.unrepeated(a.spend(cmd.Context(), cells, b, show))
+	if failed = a.replayKept(cmd, kept, shard, b); failed == nil {
+		failed = a.unrepeated(a.spend(cmd.Context(), cells, b))
 	}
-	a.clearProgress()
+	a.ClearProgress()
 	for _, k := range kept {
 		done = append(done, k.cell)
 	}

@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
 	"github.com/lockcheck/lockcheck/explore"
-	"github.com/lockcheck/lockcheck/internal/layout"
 )
 
 // suiteCeiling is the default limit of a suite, so that a suite in CI ends by itself.
@@ -51,7 +49,7 @@ func (b budget) left() time.Duration { return time.Until(b.end) }
 
 // spend does the runs of cells in small portions. It ends when no cell has anything
 // left to do, when time is over, or at an error.
-func (a *app) spend(ctx context.Context, cells []*suiteCell, b budget, show suiteProgress) (failed error) {
+func (a *app) spend(ctx context.Context, cells []*suiteCell, b budget) (failed error) {
 	did := make([]int, len(cells)) // number of runs of each cell, including those of other shards
 	for ctx.Err() == nil && b.left() > 0 && failed == nil {
 		i := next(cells, did, b.more)
@@ -59,7 +57,7 @@ func (a *app) spend(ctx context.Context, cells []*suiteCell, b budget, show suit
 			break
 		}
 		c := cells[i]
-		show(fmt.Sprintf("%s: %s; %d of %s done", c.name, plural(did[i], "run"), finished(cells, did), plural(len(cells), "cell")))
+		a.ShowProgress(fmt.Sprintf("%s: %s; %d of %s done", c.name, plural(did[i], "run"), finished(cells, did), plural(len(cells), "cell")))
 		r, to, err := c.runOn(did[i], b.left())
 		if err != nil && !troubled(err) && !misspoken(err) {
 			failed, err = err, nil
@@ -72,7 +70,7 @@ func (a *app) spend(ctx context.Context, cells []*suiteCell, b budget, show suit
 		if misspoken(err) {
 			a.mistake(cells, c, err)
 		} else if c.trouble = err; err != nil {
-			a.clearProgress()
+			a.ClearProgress()
 			a.complain(err)
 		}
 		did[i] = to
@@ -174,14 +172,4 @@ func finished(cells []*suiteCell, did []int) int {
 		}
 	}
 	return n
-}
-
-// suiteProgress shows the progress of a suite on a terminal.
-type suiteProgress func(words string)
-
-func (a *app) suiteProgress() suiteProgress {
-	if !isTerminal(a.stderr) || a.quiet {
-		return func(string) {}
-	}
-	return func(words string) { io.WriteString(a.stderr, "\r"+layout.Clip(words, layout.Columns-1)+"\x1b[K") }
 }

@@ -108,7 +108,7 @@ func TestAShardIsHeldToItsOwnShare(t *testing.T) {
 					return batch(s, progress)
 				}
 				a := newApp(strings.NewReader(""), io.Discard, io.Discard)
-				err := a.spend(t.Context(), []*suiteCell{c}, budget{end: time.Now().Add(time.Hour)}, func(string) {})
+				err := a.spend(t.Context(), []*suiteCell{c}, budget{end: time.Now().Add(time.Hour)})
 				if err != nil || c.cut != tt.want {
 					t.Errorf("%d of %d runs, shard %v: %q, %v", c.result.Runs, runs, shard, c.cut, err)
 				}

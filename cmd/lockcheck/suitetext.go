@@ -43,7 +43,7 @@ func (a *app) tellSuite(d *results.Document, kept []string) error {
 	a.suiteTable(d)
 	a.baselineLists(d)
 	for _, dir := range kept {
-		a.paragraph(9, "Kept     "+dir+", to be replayed from now on")
+		a.Paragraph(9, "Kept     "+dir+", to be replayed from now on")
 	}
 	a.suiteEnd(d, first)
 	return nil
@@ -54,9 +54,9 @@ const nameWidth = 42
 
 // suiteTable prints a line for each cell.
 func (a *app) suiteTable(d *results.Document) {
-	a.paragraph(2, fmt.Sprintf("%s%s: %s, %s, seed %d, in %.1f s", cmp.Or(d.Settings["arguments"], suite.File), shardWords(d.Shards),
+	a.Paragraph(2, fmt.Sprintf("%s%s: %s, %s, seed %d, in %.1f s", cmp.Or(d.Settings["arguments"], suite.File), shardWords(d.Shards),
 		plural(len(d.Cells), "cell"), plural(d.Runs, "run"), d.Seed, d.Seconds))
-	a.printf("\n")
+	a.Printf("\n")
 	width, digits := 0, 0
 	for i := range d.Cells {
 		if n := utf8.RuneCountInString(d.Cells[i].Name); n <= nameWidth {
@@ -68,9 +68,9 @@ func (a *app) suiteTable(d *results.Document) {
 	for i := range d.Cells {
 		c := &d.Cells[i]
 		s := standingOf[c.Verdict]
-		name := a.sign(s.sign) + " " + c.Name + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(c.Name)))
+		name := a.Sign(s.sign) + " " + c.Name + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(c.Name)))
 		if layout.Width(name) > width+2 { // it gets a line of its own
-			a.printf("%s\n", name)
+			a.Printf("%s\n", name)
 			name = strings.Repeat(" ", width+2)
 		}
 		words := cellWords(c)
@@ -78,14 +78,14 @@ func (a *app) suiteTable(d *results.Document) {
 			words = s.words + " as above"
 		}
 		said[c.Reason] = true
-		a.paragraph(4, fmt.Sprintf("%s  %*s  %s", name, digits, plural(c.Runs, "run"), words))
+		a.Paragraph(4, fmt.Sprintf("%s  %*s  %s", name, digits, plural(c.Runs, "run"), words))
 		if !c.Kept {
 			for _, h := range c.HazardsReached() {
-				a.paragraph(8, fmt.Sprintf("      %s: %s", strings.Join(h.Properties.Strings(), ", "), reachedIn(h.Hazard, h.Runs)))
+				a.Paragraph(8, fmt.Sprintf("      %s: %s", strings.Join(h.Properties.Strings(), ", "), reachedIn(h.Hazard, h.Runs)))
 			}
 		}
 	}
-	a.printf("\n")
+	a.Printf("\n")
 }
 
 // cellWords describes the outcome of a cell.
@@ -166,14 +166,14 @@ func (a *app) suiteEnd(d *results.Document, first int) {
 	case known > 0:
 		lock = "no promise was broken that the baseline does not know to be"
 	}
-	a.paragraph(9, "Past     "+pastWords(past, replayed, elsewhere))
-	a.paragraph(9, "Lock     "+lock)
+	a.Paragraph(9, "Past     "+pastWords(past, replayed, elsewhere))
+	a.Paragraph(9, "Lock     "+lock)
 	var second checker.Second
 	for i := range d.Cells {
 		second.Add(d.Cells[i].Second())
 	}
-	a.second(second)
-	a.paragraph(9, "Place    "+placeWords(troubled, d.Retried))
+	a.Judges(second)
+	a.Paragraph(9, "Place    "+placeWords(troubled, d.Retried))
 	exit := fmt.Sprintf("Exit     %d: %s", d.ExitCode, d.Verdict)
 	switch d.Verdict {
 	case results.Elsewhere:
@@ -183,9 +183,9 @@ func (a *app) suiteEnd(d *results.Document, first int) {
 	case results.Unavailable:
 		exit += ": not all could be done"
 	}
-	a.paragraph(9, exit)
+	a.Paragraph(9, exit)
 	for _, words := range d.Cuts() {
-		a.paragraph(9, "         "+words)
+		a.Paragraph(9, "         "+words)
 	}
 	a.shardLine(d.Shards)
 	if first < 0 {
@@ -197,8 +197,8 @@ func (a *app) suiteEnd(d *results.Document, first int) {
 	if p.Replay == "" { // its files are missing
 		return
 	}
-	a.printf("Files    %s\n", filepath.Dir(p.Schedule()))
-	a.commandLine("Again    ", p.Replay)
+	a.Printf("Files    %s\n", filepath.Dir(p.Schedule()))
+	a.CommandLine("Again    ", p.Replay)
 }
 
 // placeWords describes the trouble with an environment: in how many cells it failed,

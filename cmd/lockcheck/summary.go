@@ -32,25 +32,25 @@ func (a *app) summary(c *results.Cell, shards *results.Shards, kept map[uint64]s
 		case c.Cut != "":
 			words = "no run was done: " + c.Cut
 		}
-		a.paragraph(2, fmt.Sprintf("%s on %s: %s", c.Lock, on, words))
-		a.printf("\n")
+		a.Paragraph(2, fmt.Sprintf("%s on %s: %s", c.Lock, on, words))
+		a.Printf("\n")
 		return
 	}
-	a.printf("%s on %s: %s from seed %d, in %.1f s\n\n", c.Lock, on, plural(r.Runs, "run"), c.Seed, r.Took.Seconds())
+	a.Printf("%s on %s: %s from seed %d, in %.1f s\n\n", c.Lock, on, plural(r.Runs, "run"), c.Seed, r.Took.Seconds())
 	a.outcomeTable(c, r)
 	a.reached(reachedLines(settingsOf(c), r))
-	a.second(c.Second())
+	a.Judges(c.Second())
 	if r.Empty > 0 {
-		a.paragraph(9, fmt.Sprintf("         In %s nobody got the lock; they count for nothing.", plural(r.Empty, "run")))
+		a.Paragraph(9, fmt.Sprintf("         In %s nobody got the lock; they count for nothing.", plural(r.Empty, "run")))
 	}
 	if c.Retried > 0 {
-		a.paragraph(9, "Place    it failed now and then; "+plural(c.Retried, "run")+" tried again")
+		a.Paragraph(9, "Place    it failed now and then; "+plural(c.Retried, "run")+" tried again")
 	}
 	if c.Trouble != "" {
-		a.paragraph(9, "Place    it failed, so that not all could be done: "+layout.FirstLine(c.Trouble))
+		a.Paragraph(9, "Place    it failed, so that not all could be done: "+layout.FirstLine(c.Trouble))
 	}
 	if c.Cut != "" {
-		a.paragraph(9, "Cut      "+c.Cut+": these are not all runs")
+		a.Paragraph(9, "Cut      "+c.Cut+": these are not all runs")
 	}
 	why := c.Vacuous()
 	if why == "" {
@@ -61,10 +61,10 @@ func (a *app) summary(c *results.Cell, shards *results.Shards, kept map[uint64]s
 		if isPart(shards) {
 			words = "Proves nothing without the other shards: "
 		}
-		a.paragraph(2, words+why+".")
+		a.Paragraph(2, words+why+".")
 	}
 	a.keptFiles(c, r, kept)
-	a.printf("\n")
+	a.Printf("\n")
 }
 
 // outcomeTable prints a line for each property. If there was one fault, the line also
@@ -84,9 +84,9 @@ func (a *app) outcomeTable(c *results.Cell, r *explore.Result) {
 		if !c.Promises.Covers(prop) {
 			words = strings.TrimPrefix(words+", not promised", ", ")
 		}
-		a.paragraph(29, strings.TrimRight(fmt.Sprintf("%s %-16s %-9s %s", a.sign(out), prop, out, words), " "))
+		a.Paragraph(29, strings.TrimRight(fmt.Sprintf("%s %-16s %-9s %s", a.Sign(out), prop, out, words), " "))
 	}
-	a.printf("\n")
+	a.Printf("\n")
 }
 
 // keptFiles prints the directories of kept runs by seed, and the command that replays
@@ -94,13 +94,13 @@ func (a *app) outcomeTable(c *results.Cell, r *explore.Result) {
 func (a *app) keptFiles(c *results.Cell, r *explore.Result, kept map[uint64]string) {
 	seeds := slices.Sorted(maps.Keys(kept))
 	for i, seed := range seeds {
-		if i == 4 && !a.verbose {
-			a.printf("         … and %d more below %s\n", len(seeds)-i, a.out)
+		if i == 4 && !a.Verbose {
+			a.Printf("         … and %d more below %s\n", len(seeds)-i, a.out)
 			break
 		}
-		a.printf("Files    %s\n", kept[seed])
+		a.Printf("Files    %s\n", kept[seed])
 		if shows := shows(r, int(seed-c.Seed)); shows != "" {
-			a.paragraph(9, "         the first run with "+shows)
+			a.Paragraph(9, "         the first run with "+shows)
 		}
 	}
 	again := ""
@@ -111,11 +111,11 @@ func (a *app) keptFiles(c *results.Cell, r *explore.Result, kept map[uint64]stri
 	if p := c.Property(about); p != nil && p.Counterexample != nil {
 		if again = kept[p.Seed]; p.Shrunk != "" {
 			again = filepath.Dir(p.Shrunk)
-			a.printf("Shrunk   %s\n", again)
+			a.Printf("Shrunk   %s\n", again)
 		}
 	}
 	if again != "" {
-		a.replayLine(again)
+		a.ReplayLine(again)
 	}
 }
 
@@ -145,4 +145,22 @@ func shows(r *explore.Result, run int) string {
 		}
 	}
 	return strings.Join(parts, " and ")
+}
+
+// disputes prints the cells on which the two judges disagree.
+func (a *app) disputes(d *results.Document) {
+	for i := range d.Cells {
+		c := &d.Cells[i]
+		n := c.Second().Disagreed
+		if n == 0 {
+			continue
+		}
+		words := ""
+		for _, p := range c.Properties {
+			if t, ok := p.Runs[checker.Unknown.String()]; ok {
+				words += fmt.Sprintf("; %s with seed %d: %s", p.Property, t.Seed, t.Reason)
+			}
+		}
+		a.Say("lockcheck: %s: %s: please report it%s\n", c.Name, results.Disputed(n), words)
+	}
 }

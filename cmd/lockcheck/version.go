@@ -31,10 +31,10 @@ func (a *app) versionCommand() *cobra.Command {
 func (a *app) printVersion() error {
 	info, _ := debug.ReadBuildInfo()
 	d := newVersion(info, programDigest)
-	if a.json {
-		return a.printJSON(d)
+	if a.JSON {
+		return a.PrintJSON(d)
 	}
-	a.printf("%s", d.text())
+	a.Printf("%s", d.text())
 	return nil
 }
 

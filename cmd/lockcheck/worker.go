@@ -18,7 +18,7 @@ A run on docker starts one for each client; --worker of the command run puts a
 program of your own in its place. See docs/worker.md.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := worker.Serve(cmd.Context(), a.stdin, a.stdout.to, worker.Catalogue); err != nil {
+			if err := worker.Serve(cmd.Context(), a.stdin, a.raw, worker.Catalogue); err != nil {
 				return exit.Errorf(exit.Usage, "%v", err)
 			}
 			return nil

@@ -77,3 +77,9 @@ func Sweep(path string) {
 		}
 	}
 }
+
+// Exists reports whether there is a file of this name.
+func Exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}

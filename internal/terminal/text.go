@@ -1,0 +1,135 @@
+package terminal
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/lockcheck/lockcheck/checker"
+	"github.com/lockcheck/lockcheck/history"
+	"github.com/lockcheck/lockcheck/internal/harness"
+	"github.com/lockcheck/lockcheck/internal/layout"
+	"github.com/lockcheck/lockcheck/internal/rundir"
+	"github.com/lockcheck/lockcheck/report"
+)
+
+// signs are the signs of outcomes, with colours. The sign alone is enough; colour only
+// helps.
+var signs = map[checker.Outcome]struct{ sign, colour string }{
+	checker.Valid:    {"✓", "32"},
+	checker.Violated: {"✗", "31"},
+	checker.Unknown:  {"?", "33"},
+	checker.NA:       {"-", "2"},
+}
+
+func (t *Terminal) Sign(out checker.Outcome) string {
+	s := signs[out]
+	return t.Coloured(s.sign, s.colour)
+}
+
+// Coloured returns a sign in a colour, if the output has colours.
+func (t *Terminal) Coloured(sign, colour string) string {
+	if !t.Color {
+		return sign
+	}
+	return "\x1b[" + colour + "m" + sign + "\x1b[0m"
+}
+
+// Heading prints a title with a rule to the right of it.
+func (t *Terminal) Heading(title string) {
+	t.Printf("── %s %s\n\n", title, strings.Repeat("─", max(2, layout.Columns-4-utf8.RuneCountInString(title))))
+}
+
+// Paragraph prints text in lines of at most 80 columns. All lines but the first are
+// indented.
+func (t *Terminal) Paragraph(indent int, text string) {
+	t.Printf("%s\n", layout.Wrap(indent, text))
+}
+
+// Story prints the story of a run.
+func (t *Terminal) Story(h *history.History, verdicts []checker.Verdict, pr checker.Promise) error {
+	if t.JSON || t.Quiet {
+		return nil
+	}
+	o := report.Options{Color: t.Color}
+	o.Promise = pr
+	if err := report.Story(t.Stdout, h, verdicts, o); err != nil {
+		return err
+	}
+	t.Printf("\n")
+	return nil
+}
+
+// Run prints the story of a run. pr is the promise; nil means the properties that
+// the run's case is about, or all.
+func (t *Terminal) Run(j *harness.Judged, pr checker.Promise) error {
+	if t.JSON || t.Quiet {
+		return nil
+	}
+	o := rundir.StoryOptions(j)
+	o.Color = t.Color
+	if len(pr) > 0 {
+		o.Promise = pr
+	}
+	if !pr.Covers(o.About) {
+		o.About = ""
+	}
+	if err := report.Story(t.Stdout, j.History, j.Verdicts, o); err != nil {
+		return err
+	}
+	t.Printf("\n")
+	return nil
+}
+
+// VerdictTable prints the verdict on each property.
+func (t *Terminal) VerdictTable(verdicts []checker.Verdict, pr checker.Promise) {
+	if t.JSON {
+		return
+	}
+	report.Verdicts(t.Stdout, verdicts, pr.Covers, report.Options{Color: t.Color})
+	t.Printf("\n")
+	if words := secondWords(SecondOf(verdicts)); words != "" {
+		t.Paragraph(0, words+".")
+		t.Printf("\n")
+	}
+}
+
+// VerdictLine prints the verdicts on one file in a line, the worst first.
+func (t *Terminal) VerdictLine(file string, verdicts []checker.Verdict, pr checker.Promise) {
+	by := map[checker.Outcome][]string{}
+	for _, v := range verdicts {
+		if pr.Covers(v.Property) {
+			by[v.Outcome] = append(by[v.Outcome], string(v.Property))
+		}
+	}
+	for _, out := range checker.Outcomes {
+		if len(by[out]) > 0 {
+			words := ""
+			if out != checker.Valid {
+				words = strings.Join(by[out], ", ") + " "
+			}
+			t.Paragraph(2, t.Sign(out)+" "+file+": "+words+out.String())
+			return
+		}
+	}
+	t.Paragraph(2, t.Sign(checker.Unknown)+" "+file+": nothing to judge")
+}
+
+// Row prints a name, and its description in a second column.
+func (t *Terminal) Row(width int, name, text string) {
+	t.Paragraph(width+2, name+strings.Repeat(" ", width+2-len(name))+text)
+}
+
+// Items prints a list with as many items in a line as fit.
+func (t *Terminal) Items(list []string) {
+	line := ""
+	for _, item := range list {
+		if line != "" && layout.Width(line+" · "+item) > layout.Columns-2 {
+			t.Printf("  %s\n", line)
+			line = ""
+		}
+		line = strings.TrimPrefix(line+" · "+item, " · ")
+	}
+	if line != "" {
+		t.Printf("  %s\n", line)
+	}
+}
